@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A doubly linked ring of nodes embedded in their owners. An unlinked node
+ * points at itself, so removing twice is harmless. Not thread safe.
+ */
+#ifndef UR_UTIL_LIST_H
+#define UR_UTIL_LIST_H
+
+#include "util/bytes.h"
+
+struct ur_list {
+	struct ur_list *next, *prev;
+};
+
+static inline void ur_list_init(struct ur_list *l)
+{
+	l->next = l;
+	l->prev = l;
+}
+
+static inline bool ur_list_empty(const struct ur_list *l)
+{
+	return l->next == l;
+}
+
+static inline void ur_list_add_tail(struct ur_list *head, struct ur_list *n)
+{
+	n->prev = head->prev;
+	n->next = head;
+	head->prev->next = n;
+	head->prev = n;
+}
+
+static inline void ur_list_add_head(struct ur_list *head, struct ur_list *n)
+{
+	ur_list_add_tail(head->next, n);
+}
+
+static inline void ur_list_del(struct ur_list *n)
+{
+	n->prev->next = n->next;
+	n->next->prev = n->prev;
+	ur_list_init(n);
+}
+
+#define ur_list_entry(node, type, member) ur_container_of(node, type, member)
+#define ur_list_first(head, type, member)                                      \
+	ur_list_entry((head)->next, type, member)
+
+#define ur_list_for_each(it, head)                                             \
+	for (struct ur_list *it = (head)->next; it != (head); it = it->next)
+
+/* The node under the cursor may be removed by the body. */
+#define ur_list_for_each_safe(it, head)                                        \
+	for (struct ur_list *it = (head)->next, *it##_next = it->next;         \
+	     it != (head); it = it##_next, it##_next = it->next)
+
+#endif
