@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The driver's part of the uverbs ABI: udata of the kernel's own commands.
+ *
+ * Every struct is a multiple of 8 bytes; reserved fields are zero both ways.
+ * Offsets named *_off in a response are mmap offsets on the uverbs file when
+ * called map_off, and byte offsets inside that mapping otherwise.
+ */
+#ifndef UROCE_ABI_H
+#define UROCE_ABI_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What sysfs uverbsN/abi_version says; the provider accepts this one. */
+#define UROCE_UVERBS_ABI_VERSION 1
+/* Vendor id of the device: no IEEE OUI is claimed. */
+#define UROCE_VENDOR_ID 0x75726f /* "uro" */
+#define UROCE_VENDOR_PART_ID 1
+
+/* GET_CONTEXT */
+struct uroce_alloc_ucontext_req {
+	__u64 features; /* UROCE_CTX_F_* the provider understands */
+	__u64 rsv;
+};
+
+struct uroce_alloc_ucontext_resp {
+	__u64 features;	  /* those of the request that the device has */
+	__u64 db_map_off; /* the doorbell page */
+	__u32 db_map_len;
+	__s32 wake_fd; /* eventfd to write (8 bytes, 1) when asleep; the fd is
+			* the process's own and closed by the provider */
+	__u32 sq_bb;   /* UROCE_SQ_BB */
+	__u32 cqe_size; /* sizeof(struct uroce_cqe) */
+	__u32 max_inline;
+	__u32 max_sge;
+	__u64 rsv[2];
+};
+
+/* CREATE_CQ */
+struct uroce_create_cq_req {
+	__u64 rsv;
+};
+
+struct uroce_create_cq_resp {
+	__u64 map_off;
+	__u64 map_len;
+	__u32 hdr_off; /* struct uroce_cq_hdr */
+	__u32 cqe_off;
+	__u32 entries; /* power of two */
+	__u32 rsv;
+};
+
+/* RESIZE_CQ: the device has copied the CQEs not yet taken into the new ring,
+ * indices go on; the client unmaps the old one. */
+struct uroce_resize_cq_resp {
+	__u64 map_off;
+	__u64 map_len;
+	__u32 hdr_off;
+	__u32 cqe_off;
+	__u32 entries;
+	__u32 rsv;
+};
+
+/* CREATE_QP, OPEN_QP */
+struct uroce_create_qp_req {
+	__u64 rsv;
+};
+
+struct uroce_create_qp_resp {
+	__u64 map_off; /* one mapping holds both rings; 0 length: no rings */
+	__u64 map_len;
+	__u32 sq_hdr_off;
+	__u32 sq_off;
+	__u32 sq_bbs; /* power of two; 0: no send queue */
+	__u32 sq_max_wqes; /* WQEs outstanding at once, as asked, rounded */
+	__u32 rq_hdr_off;
+	__u32 rq_off;
+	__u32 rq_entries; /* power of two; 0: none (SRQ, XRC) */
+	__u32 rq_stride;  /* bytes, power of two */
+	__u32 rq_max_wqes;
+	__u32 db_slot; /* of SQ and RQ */
+	__u64 rsv;
+};
+
+/* CREATE_SRQ */
+struct uroce_create_srq_resp {
+	__u64 map_off;
+	__u64 map_len;
+	__u32 hdr_off;
+	__u32 wqe_off;
+	__u32 entries; /* power of two */
+	__u32 stride;
+	__u32 max_wqes;
+	__u32 db_slot;
+	__u32 srqn;
+	__u32 rsv;
+};
+
+/* MODIFY_SRQ with MAX_WR: the receives not yet taken moved to a new ring. */
+struct uroce_modify_srq_req {
+	__u64 resp_addr; /* user address of a uroce_create_srq_resp to fill when
+			  * the ring moves; 0 with no MAX_WR in the mask */
+};
+
+/* CREATE_AH */
+struct uroce_create_ah_resp {
+	__u32 ah; /* number for uroce_wqe_av */
+	__u32 rsv;
+};
+
+/* ALLOC_PD */
+struct uroce_alloc_pd_resp {
+	__u32 pdn;
+	__u32 rsv;
+};
+
+/* REG_MR, REREG_MR: how the provider offers its memory. */
+#define UROCE_MR_F_SHARED (1u << 0) /* the range now lives in shm_fd */
+
+struct uroce_reg_mr_req {
+	__u32 flags; /* UROCE_MR_F_* */
+	__s32 shm_fd; /* sealed memfd (SHRINK|GROW) that backs the range; -1 */
+	__u64 shm_off; /* file offset of the page that holds 'start' */
+	__u64 rsv;
+};
+
+/* ALLOC_DM: mmap offset of the device memory for memcpy_to/from. */
+struct uroce_alloc_dm_resp {
+	__u64 map_off;
+	__u64 map_len;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The tunnel: how the preload library hands the system calls on a virtual
+ * RDMA file to the device process, which answers them as the kernel would.
+ *
+ * One AF_UNIX SOCK_SEQPACKET connection to RUNDIR/uroced.sock is one open file
+ * description (a kernel "struct file"): the hidden twin of the descriptor that
+ * the application holds. It ends when its last copy is closed, by the
+ * application, by fork and exec, or by death, and the device then releases
+ * all that the file had. Commands on one connection are strictly one at a
+ * time.
+ *
+ * The device reads and writes the caller's memory itself, as the kernel's
+ * copy_from_user() does, through the /proc/self/mem descriptor that comes with
+ * UROCE_TUN_OPEN. So the front-end knows nothing of what the commands mean.
+ * Where a command names a file descriptor, the device asks for it with an
+ * upcall before it answers:
+ *
+ *   front-end                               device
+ *   OPEN {kind, name} + mem fd        ->
+ *                                     <-    DONE {ret} + visible fd(s)
+ *   CALL {IOCTL cmd, arg}             ->
+ *                                     <-    FGET {fd number}        (any times)
+ *   FD {ret} + that fd                ->
+ *                                     <-    INSTALL {kind} + fd     (any times)
+ *   FD {ret = its new number}         ->
+ *                                     <-    DONE {ret}
+ *
+ * Every message is one struct uroce_tun_msg, with at most
+ * UROCE_TUN_MAX_FDS descriptors attached (SCM_RIGHTS).
+ */
+#ifndef UROCE_TUNNEL_H
+#define UROCE_TUNNEL_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UROCE_TUN_VERSION 1
+#define UROCE_TUN_SOCKET "uroced.sock" /* in the run directory */
+#define UROCE_TUN_MAX_FDS 2
+#define UROCE_TUN_NAME_MAX 64
+
+enum uroce_tun_op {
+	/* ---- front-end to device ---- */
+	UROCE_TUN_OPEN = 1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
+			     * fds: [0] /proc/self/mem opened read-write */
+	UROCE_TUN_IOCTL = 2, /* cmd = request, arg = user pointer */
+	UROCE_TUN_WRITE = 3, /* arg = user buffer, len = bytes */
+	UROCE_TUN_CLOSE_FD = 4, /* cookie: an installed event fd was closed for
+				 * the last time in this process; no answer */
+	UROCE_TUN_SYNC = 5, /* the application is about to read counters under
+			     * sys/: bring the files up to date */
+	UROCE_TUN_FD = 6,   /* answer to FGET (fd attached when ret == 0) and to
+			     * INSTALL (ret = descriptor number or -errno) */
+	UROCE_TUN_STATUS = 7, /* cli: arg = 0; name = subject; answer DONE with
+			       * len = bytes and a memfd holding JSON text */
+	/* ---- device to front-end ---- */
+	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
+			      * [0] the visible descriptor */
+	UROCE_TUN_FGET = 33, /* ret = descriptor number asked for */
+	UROCE_TUN_INSTALL = 34, /* kind, cookie; fds: [0] to install */
+};
+
+enum uroce_tun_kind {
+	UROCE_TUN_UVERBS = 1, /* visible: memfd that maps rings natively */
+	UROCE_TUN_RDMA_CM = 2, /* visible: SOCK_SEQPACKET end; one datagram of
+				* one byte for each queued event (POLLIN). A
+				* GET_EVENT write takes one datagram first,
+				* blocking unless O_NONBLOCK, then is sent as
+				* WRITE; if the device answers -EAGAIN (the
+				* event was withdrawn), take the next */
+	UROCE_TUN_COMP = 3, /* completion channel: SOCK_SEQPACKET end; each
+			     * datagram is one struct ib_uverbs_comp_event_desc:
+			     * plain read() and poll() do the right thing */
+	UROCE_TUN_ASYNC = 4, /* the same with ib_uverbs_async_event_desc */
+	UROCE_TUN_PLAIN = 5, /* an ordinary descriptor (eventfd, dma-buf): not
+			      * tracked */
+};
+
+struct uroce_tun_msg {
+	__u32 op;   /* enum uroce_tun_op */
+	__u32 kind; /* enum uroce_tun_kind */
+	__s64 ret;
+	__u64 cmd;
+	__u64 arg;
+	__u64 len;
+	__u64 cookie; /* device's name for an installed fd; also set in DONE of
+		       * OPEN for the file itself */
+	__u64 rdev;   /* st_rdev the front-end reports for the descriptor */
+	__u32 nfds;
+	__u32 rsv;
+	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
