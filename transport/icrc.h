@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The invariant CRC of RoCE: CRC-32 over eight bytes of ones (where an LRH
+ * would stand) and the packet from its IP header or GRH to the last pad byte,
+ * with the fields that routers change taken as ones. Stored little-endian.
+ *
+ *	u32 crc = ur_icrc_seed_v4(ip_udp, bth);
+ *	crc = ur_icrc_update(crc, bth + 12, header_bytes - 12);
+ *	crc = ur_icrc_update(crc, payload, payload_bytes + pad);
+ *	ur_put_le32(icrc, crc);
+ *
+ * Masks: IBTA annex A16 (RoCEv1) and A17 (RoCEv2).
+ */
+#ifndef UR_TRANSPORT_ICRC_H
+#define UR_TRANSPORT_ICRC_H
+
+#include "util/bytes.h"
+#include "transport/wire.h"
+
+/*
+ * CRC after dummy LRH, IP header, UDP header and BTH. ip_udp: IPv4 header
+ * without options and UDP header as they go on the wire (28 bytes). What is
+ * in the masked fields (ToS, TTL, both checksums) does not matter; identifi-
+ * cation, flags, addresses, ports and both lengths do. bth: 12 bytes.
+ */
+u32 ur_icrc_seed_v4(const u8 *ip_udp, const u8 *bth);
+
+/* The same for IPv6 (48 bytes of headers; traffic class, flow label, hop
+ * limit and UDP checksum do not matter). */
+u32 ur_icrc_seed_v6(const u8 *ip_udp, const u8 *bth);
+
+/* The same for RoCEv1: 40 bytes of GRH. */
+u32 ur_icrc_seed_v1(const u8 *grh, const u8 *bth);
+
+/* Continue crc over len more bytes. The result is the ICRC when all of the
+ * packet was given; there is no final step. */
+u32 ur_icrc_update(u32 crc, const void *data, size_t len);
+
+/*
+ * Behind a UDP socket the IPv4 identification and the DF bit of a received
+ * packet are not known, and both are inside the ICRC. As CRC is linear, the
+ * difference between the received ICRC and the one computed with these four
+ * bytes as zero tells them: multiplied by x^-8n (n bytes from the
+ * identification to the end) it is the four bytes themselves.
+ *
+ * Strength: of the 2^32 possible differences 2^17 are taken as some
+ * identification with or without DF, so a random error passes with
+ * probability 2^-15 (instead of 2^-32); bursts up to 32 bits in the payload
+ * are found less surely too. The caller gains most of it back by also asking
+ * whether the identification is one that the peer plausibly uses: 0 and up
+ * within a burst (UDP sockets), or a little above the last one (kernel rxe).
+ * The UDP checksum, where a sender sets one, is the kernel's check.
+ */
+
+/* The x^-8n by length, filled on demand. Zero it before first use; owned by
+ * the caller, one per thread. Indexed by packet length / 4. */
+struct ur_icrc_cache {
+	u32 factor[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
+};
+
+/* What was found. */
+struct ur_icrc_id {
+	u16 id;
+	bool df;
+};
+
+/*
+ * crc: the ICRC computed with identification, flags and fragment offset zero.
+ * received: the ICRC in the packet. ip_bytes: length from the IPv4 header to
+ * the last pad byte (without ICRC). Returns true and *ret when there is an
+ * identification that explains the difference, and there is at most one;
+ * false: the packet is damaged, or too long or not a multiple of four.
+ */
+bool ur_icrc_solve_id(struct ur_icrc_cache *cache, u32 crc, u32 received,
+		      size_t ip_bytes, struct ur_icrc_id *ret);
+
+#endif

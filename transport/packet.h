@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One IB transport packet, from the BTH to the last pad byte (the ICRC is not
+ * part of it), as a struct: parsed from and built into wire form.
+ */
+#ifndef UR_TRANSPORT_PACKET_H
+#define UR_TRANSPORT_PACKET_H
+
+#include "util/bytes.h"
+#include "transport/opcode.h"
+#include "transport/wire.h"
+
+/* Why a packet is not one. */
+enum ur_pkt_error {
+	UR_PKT_OK,
+	UR_PKT_SHORT,	 /* shorter than a BTH, or than its opcode's headers */
+	UR_PKT_OPCODE,	 /* no such opcode */
+	UR_PKT_TVER,	 /* transport header version is not 0 */
+	UR_PKT_ALIGN,	 /* not a multiple of four bytes */
+	UR_PKT_PAD,	 /* pad count larger than what follows the headers */
+	UR_PKT_TRAILING, /* payload or pad behind an opcode that has none */
+	UR_PKT_PAYLOAD,	 /* ATOMIC WRITE without exactly eight bytes, or a
+			  * payload above the largest MTU */
+	UR_PKT_ERRORS
+};
+
+/*
+ * Which group of fields is meaningful is said by op->flags; the parser sets
+ * the others to zero and the builder ignores them.
+ */
+struct ur_pkt {
+	const struct ur_opcode *op; /* entry of opcode; the parser's */
+	/* BTH */
+	u8 opcode; /* UR_OP_* */
+	bool se;   /* solicited event */
+	bool migreq;
+	bool fecn;
+	bool becn;
+	bool ackreq;
+	u16 pkey;
+	u32 dqpn; /* 24 bits */
+	u32 psn;  /* 24 bits */
+	/* DETH */
+	u32 qkey;
+	u32 sqpn; /* 24 bits */
+	/* XRCETH */
+	u32 xrc_srqn; /* 24 bits */
+	/* FETH */
+	u8 flush_placement;   /* UR_FETH_GLOBAL, UR_FETH_PERSISTENT */
+	u8 flush_selectivity; /* UR_FETH_SEL_* */
+	/* AETH */
+	u8 syndrome;
+	u32 msn; /* 24 bits */
+	/* RETH; va and rkey are also those of the AtomicETH */
+	u64 va;
+	u32 rkey;
+	u32 dma_bytes;
+	/* AtomicETH: swap operand of CMP_SWAP or addend of FETCH_ADD */
+	u64 swap_add;
+	u64 compare;
+	/* AtomicAckETH: value before the operation */
+	u64 atomic_orig;
+	/* ImmDt, as a number; verbs programs see it in network order */
+	u32 imm;
+	/* IETH */
+	u32 inv_rkey;
+	/* Payload without pad. The pointer is into the parsed buffer; the
+	 * builder uses the length only, for the pad count. */
+	const u8 *payload;
+	u32 payload_bytes;
+	u8 pad;		 /* 0..3; the parser's, always -payload_bytes & 3 */
+	u8 header_bytes; /* BTH to payload; the parser's */
+};
+
+/*
+ * Parse the len bytes at bth: BTH to last pad byte, without ICRC. Reads
+ * nothing beyond len; any bytes may come. Returns UR_PKT_OK or the first
+ * fault found; then *pkt holds nothing useful. The caller keeps the buffer
+ * as long as it uses pkt->payload.
+ */
+enum ur_pkt_error ur_pkt_parse(struct ur_pkt *pkt, const u8 *bth, size_t len);
+
+/*
+ * Write the headers of pkt at buf, at most UR_HEADERS_MAX_BYTES, and return
+ * how many bytes that were. opcode must exist. The payload, its pad of
+ * ur_pkt_pad() zero bytes, and the ICRC are the caller's to add.
+ */
+size_t ur_pkt_build(const struct ur_pkt *pkt, u8 *buf);
+
+/* Name of a verdict for counters and traces. Static storage. */
+const char *ur_pkt_error_name(enum ur_pkt_error error);
+
+/* Pad bytes behind a payload of so many bytes. */
+static inline u32 ur_pkt_pad(u32 payload_bytes)
+{
+	return -payload_bytes & 3;
+}
+
+/* BTH alone, for packets that have no other header (most of a long WRITE or
+ * SEND). bits: UR_BTH_SE, UR_BTH_MIGREQ; ackreq as bool. */
+static inline void ur_bth_build(u8 *buf, u8 opcode, u8 bits, u32 pad, u16 pkey,
+				u32 dqpn, bool ackreq, u32 psn)
+{
+	buf[0] = opcode;
+	buf[1] = (u8)(bits | (pad << UR_BTH_PAD_SHIFT));
+	ur_put_be16(buf + 2, pkey);
+	ur_put_be32(buf + 4, dqpn & UR_QPN_MASK);
+	ur_put_be32(buf + 8, (psn & UR_PSN_MASK) |
+				     (ackreq ? (u32)UR_BTH_ACKREQ << 24 : 0));
+}
+
+/* Single fields of a BTH of at least UR_BTH_BYTES, for steering. */
+static inline u8 ur_bth_opcode(const u8 *bth)
+{
+	return bth[0];
+}
+
+static inline u32 ur_bth_dqpn(const u8 *bth)
+{
+	return ur_get_be24(bth + 5);
+}
+
+static inline u32 ur_bth_psn(const u8 *bth)
+{
+	return ur_get_be24(bth + 9);
+}
+
+#endif

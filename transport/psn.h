@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Arithmetic of 24-bit packet sequence numbers (and message sequence
+ * numbers): values live in the low 24 bits of a u32 and wrap at 2^24. Two
+ * numbers can be compared while they are less than 2^23 apart.
+ * IBTA volume 1, 9.7.1.
+ */
+#ifndef UR_TRANSPORT_PSN_H
+#define UR_TRANSPORT_PSN_H
+
+#include "util/bytes.h"
+#include "transport/wire.h"
+
+/* a + n, wrapped; n may be negative or beyond 24 bits. */
+static inline u32 ur_psn_add(u32 a, s64 n)
+{
+	return (u32)(a + (u64)n) & UR_PSN_MASK;
+}
+
+/* How far a is ahead of b, as a signed distance in [-2^23, 2^23). */
+static inline s32 ur_psn_diff(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8) / 256;
+}
+
+/* Steps forward from b to a, in [0, 2^24). */
+static inline u32 ur_psn_sub(u32 a, u32 b)
+{
+	return (a - b) & UR_PSN_MASK;
+}
+
+/* Negative, zero, positive as a is before, at, after b. */
+static inline s32 ur_psn_cmp(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8);
+}
+
+/* Is first <= psn < first + count, modulo 2^24? */
+static inline bool ur_psn_within(u32 psn, u32 first, u32 count)
+{
+	return ur_psn_sub(psn, first) < count;
+}
+
+#endif
