@@ -21,7 +21,8 @@ extern "C" {
 #define UROCE_VENDOR_ID 0x75726f /* "uro" */
 #define UROCE_VENDOR_PART_ID 1
 
-/* GET_CONTEXT */
+/* GET_CONTEXT. QUERY_CONTEXT (an imported context) returns the same response
+ * in its UHW_OUT attribute, with a wake_fd of its own. */
 struct uroce_alloc_ucontext_req {
 	__u64 features; /* UROCE_CTX_F_* the provider understands */
 	__u64 rsv;
@@ -65,7 +66,12 @@ struct uroce_resize_cq_resp {
 	__u32 rsv;
 };
 
-/* CREATE_QP, OPEN_QP */
+/*
+ * CREATE_QP, OPEN_QP. Indices run on through MODIFY_QP to RESET: the device
+ * drops what is in both rings by setting cons = prod before it answers, and
+ * writes no CQE of the queue pair after the answer. The same holds for the
+ * answer of DESTROY_QP.
+ */
 struct uroce_create_qp_req {
 	__u64 rsv;
 };
@@ -120,6 +126,8 @@ struct uroce_alloc_pd_resp {
 
 /* REG_MR, REREG_MR: how the provider offers its memory. */
 #define UROCE_MR_F_SHARED (1u << 0) /* the range now lives in shm_fd */
+/* No memory: reads give zeros, writes are dropped; every address is inside. */
+#define UROCE_MR_F_NULL (1u << 1)
 
 struct uroce_reg_mr_req {
 	__u32 flags; /* UROCE_MR_F_* */
@@ -128,10 +136,22 @@ struct uroce_reg_mr_req {
 	__u64 rsv;
 };
 
-/* ALLOC_DM: mmap offset of the device memory for memcpy_to/from. */
+/* DM_ALLOC, in its UHW_OUT attribute: mmap of the device memory for
+ * memcpy_to/from; byte 0 of the allocation is byte 0 of the mapping. */
 struct uroce_alloc_dm_resp {
 	__u64 map_off;
 	__u64 map_len;
+};
+
+/* Driver method of UVERBS_OBJECT_DM: the same response for a handle that
+ * another process of the same file allocated (import_dm). */
+#define UROCE_METHOD_DM_QUERY 0x1000
+#define UROCE_ATTR_DM_QUERY_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_DM_QUERY_RESP 0x1001	  /* out: uroce_query_dm_resp */
+
+struct uroce_query_dm_resp {
+	struct uroce_alloc_dm_resp map;
+	__u64 length;
 };
 
 #ifdef __cplusplus
