@@ -38,25 +38,28 @@
 extern "C" {
 #endif
 
-#define UROCE_TUN_VERSION 1
-#define UROCE_TUN_SOCKET "uroced.sock" /* in the run directory */
-#define UROCE_TUN_MAX_FDS 2
+#define UROCE_TUN_VERSION  1
+#define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
+#define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
 
 enum uroce_tun_op {
 	/* ---- front-end to device ---- */
-	UROCE_TUN_OPEN = 1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
+	UROCE_TUN_OPEN =
+		1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
 			     * fds: [0] /proc/self/mem opened read-write */
-	UROCE_TUN_IOCTL = 2, /* cmd = request, arg = user pointer */
-	UROCE_TUN_WRITE = 3, /* arg = user buffer, len = bytes */
+	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer */
+	UROCE_TUN_WRITE = 3,	/* arg = user buffer, len = bytes */
 	UROCE_TUN_CLOSE_FD = 4, /* cookie: an installed event fd was closed for
 				 * the last time in this process; no answer */
 	UROCE_TUN_SYNC = 5, /* the application is about to read counters under
-			     * sys/: bring the files up to date */
+			     * sys/: bring the files up to date, then DONE. May
+			     * come on a connection without OPEN */
 	UROCE_TUN_FD = 6,   /* answer to FGET (fd attached when ret == 0) and to
 			     * INSTALL (ret = descriptor number or -errno) */
 	UROCE_TUN_STATUS = 7, /* cli: arg = 0; name = subject; answer DONE with
-			       * len = bytes and a memfd holding JSON text */
+			       * len = bytes and a memfd holding JSON text.
+			       * Needs no OPEN */
 	/* ---- device to front-end ---- */
 	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
 			      * [0] the visible descriptor */
@@ -65,18 +68,20 @@ enum uroce_tun_op {
 };
 
 enum uroce_tun_kind {
-	UROCE_TUN_UVERBS = 1, /* visible: memfd that maps rings natively */
+	UROCE_TUN_UVERBS = 1,  /* visible: memfd that maps rings natively */
 	UROCE_TUN_RDMA_CM = 2, /* visible: SOCK_SEQPACKET end; one datagram of
 				* one byte for each queued event (POLLIN). A
 				* GET_EVENT write takes one datagram first,
 				* blocking unless O_NONBLOCK, then is sent as
 				* WRITE; if the device answers -EAGAIN (the
-				* event was withdrawn), take the next */
-	UROCE_TUN_COMP = 3, /* completion channel: SOCK_SEQPACKET end; each
+				* event was withdrawn), take the next. Where
+				* the command fails and the event stays queued,
+				* the device puts the datagram back */
+	UROCE_TUN_COMP = 3,    /* completion channel: SOCK_SEQPACKET end; each
 			     * datagram is one struct ib_uverbs_comp_event_desc:
 			     * plain read() and poll() do the right thing */
-	UROCE_TUN_ASYNC = 4, /* the same with ib_uverbs_async_event_desc */
-	UROCE_TUN_PLAIN = 5, /* an ordinary descriptor (eventfd, dma-buf): not
+	UROCE_TUN_ASYNC = 4,   /* the same with ib_uverbs_async_event_desc */
+	UROCE_TUN_PLAIN = 5,   /* an ordinary descriptor (eventfd, dma-buf): not
 			      * tracked */
 };
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The run directory: where the device process keeps its socket and the tree of
+ * virtual RDMA files, and where programs look for them.
+ */
+#ifndef UR_UTIL_OS_RUNDIR_H
+#define UR_UTIL_OS_RUNDIR_H
+
+#include <stddef.h>
+
+/**
+ * ur_rundir() - name of the run directory, absolute, without a trailing slash
+ * @arg: what the user asked for on the command line, or NULL
+ * @buf, @size: the name goes here
+ *
+ * In this order: @arg, $UROCE_RUN_DIR, /run/uroce as root,
+ * $XDG_RUNTIME_DIR/uroce, /run/user/UID/uroce where /run/user/UID exists,
+ * /tmp/uroce-UID. Creates nothing, allocates nothing.
+ *
+ * Return: 0, or -ENAMETOOLONG, or -errno of getcwd(2) for a relative name.
+ */
+int ur_rundir(const char *arg, char *buf, size_t size);
+
+/**
+ * ur_rundir_make() - create the directory (mode 0700 for a user's own, 0755 as
+ * root) and check that it belongs to us or to root
+ *
+ * Parents are created too as long as they are missing.
+ *
+ * Return: 0, -EPERM where it belongs to somebody else, or -errno.
+ */
+int ur_rundir_make(const char *dir);
+
+#endif
