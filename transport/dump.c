@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets as text. Words are those of the specification, in wire order.
+ */
+#include "transport/dump.h"
+
+/* Text being made; what does not fit is dropped. */
+struct text {
+	char *buf;
+	size_t size, len;
+};
+
+static void put_char(struct text *t, char c)
+{
+	if (t->len + 1 < t->size)
+		t->buf[t->len++] = c;
+}
+
+static void put(struct text *t, const char *s)
+{
+	while (*s)
+		put_char(t, *s++);
+}
+
+static void put_digits(struct text *t, u64 v, u32 base)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do {
+		digits[n++] = "0123456789abcdef"[v % base];
+		v /= base;
+	} while (v);
+	while (n)
+		put_char(t, digits[--n]);
+}
+
+static void put_dec(struct text *t, const char *label, u64 v)
+{
+	put(t, label);
+	put_digits(t, v, 10);
+}
+
+static void put_hex(struct text *t, const char *label, u64 v)
+{
+	put(t, label);
+	put(t, "0x");
+	put_digits(t, v, 16);
+}
+
+static void put_gid(struct text *t, const u8 *gid)
+{
+	if (ur_gid_is_v4(gid)) {
+		for (int i = 12; i < 16; i++)
+			put_dec(t, i > 12 ? "." : "", gid[i]);
+		return;
+	}
+	for (int i = 0; i < 16; i += 2) {
+		if (i)
+			put_char(t, ':');
+		put_digits(t, ur_get_be16(gid + i), 16);
+	}
+}
+
+static void put_aeth(struct text *t, const struct ur_pkt *pkt)
+{
+	static const char *const naks[] = {
+		[UR_NAK_PSN_SEQ] = "psn-sequence",
+		[UR_NAK_INV_REQ] = "invalid-request",
+		[UR_NAK_REM_ACCESS] = "remote-access",
+		[UR_NAK_REM_OP] = "remote-operational",
+		[UR_NAK_INV_RD_REQ] = "invalid-rd-request",
+	};
+	u32 value = pkt->syndrome & UR_AETH_VALUE_MASK;
+
+	switch (pkt->syndrome & UR_AETH_CLASS_MASK) {
+	case UR_AETH_ACK:
+		if (value == UR_AETH_CREDIT_NONE)
+			put(t, " ack");
+		else
+			put_dec(t, " ack credits-code ", value);
+		break;
+	case UR_AETH_RNR_NAK:
+		put_dec(t, " rnr-nak timer ", value);
+		break;
+	case UR_AETH_NAK:
+		put(t, " nak ");
+		if (value < UR_ARRAY_SIZE(naks))
+			put(t, naks[value]);
+		else
+			put_dec(t, "code ", value);
+		break;
+	default:
+		put_hex(t, " syndrome ", pkt->syndrome);
+	}
+	put_dec(t, " msn ", pkt->msn);
+}
+
+static void put_headers(struct text *t, const struct ur_pkt *pkt, u32 flags)
+{
+	if (flags & UR_OPF_DETH) {
+		put_hex(t, " qkey ", pkt->qkey);
+		put_hex(t, " sqpn ", pkt->sqpn);
+	}
+	if (flags & UR_OPF_XRCETH)
+		put_hex(t, " srqn ", pkt->xrc_srqn);
+	if (flags & UR_OPF_FETH) {
+		put_hex(t, " placement ", pkt->flush_placement);
+		put_dec(t, " selectivity ", pkt->flush_selectivity);
+	}
+	if (flags & (UR_OPF_RETH | UR_OPF_ATOMICETH)) {
+		put_hex(t, " va ", pkt->va);
+		put_hex(t, " rkey ", pkt->rkey);
+	}
+	if (flags & UR_OPF_RETH)
+		put_dec(t, " dmalen ", pkt->dma_bytes);
+	if (flags & UR_OPF_ATOMICETH) {
+		put_hex(t, " swap-add ", pkt->swap_add);
+		put_hex(t, " compare ", pkt->compare);
+	}
+	if (flags & UR_OPF_AETH)
+		put_aeth(t, pkt);
+	if (flags & UR_OPF_ATOMICACKETH)
+		put_hex(t, " orig ", pkt->atomic_orig);
+	if (flags & UR_OPF_IMM)
+		put_hex(t, " imm ", pkt->imm);
+	if (flags & UR_OPF_INV)
+		put_hex(t, " inv ", pkt->inv_rkey);
+	if (flags & UR_OPF_PAYLOAD)
+		put_dec(t, " len ", pkt->payload_bytes);
+}
+
+static void put_pkt(struct text *t, const struct ur_pkt *pkt)
+{
+	put(t, ur_opcode_name(pkt->opcode));
+	put_hex(t, " dqpn ", pkt->dqpn);
+	put_dec(t, " psn ", pkt->psn);
+	put_headers(t, pkt, ur_opcode_lookup(pkt->opcode)->flags);
+	if (pkt->ackreq)
+		put(t, " ackreq");
+	if (pkt->se)
+		put(t, " solicited");
+	if (pkt->migreq)
+		put(t, " migreq");
+	if (pkt->fecn)
+		put(t, " fecn");
+	if (pkt->becn)
+		put(t, " becn");
+	if (pkt->pkey != UR_PKEY_DEFAULT)
+		put_hex(t, " pkey ", pkt->pkey);
+}
+
+static size_t finish(struct text *t)
+{
+	t->buf[t->len] = '\0';
+	return t->len;
+}
+
+size_t ur_pkt_dump(char *buf, size_t size, const struct ur_pkt *pkt)
+{
+	struct text t = {buf, size, 0};
+
+	put_pkt(&t, pkt);
+	return finish(&t);
+}
+
+static void put_addr(struct text *t, const struct ur_frame_addr *addr)
+{
+	put_gid(t, addr->sgid);
+	put(t, " > ");
+	put_gid(t, addr->dgid);
+	if (addr->kind == UR_FRAME_V1)
+		put(t, " v1");
+	else
+		put_dec(t, " sport ", addr->sport);
+	if ((addr->tos & UR_ECN_MASK) == UR_ECN_CE)
+		put(t, " ce");
+	put_char(t, ' ');
+}
+
+size_t ur_frame_dump(char *buf, size_t size, const struct ur_frame *f,
+		     enum ur_frame_error error)
+{
+	struct text t = {buf, size, 0};
+	struct ur_pkt pkt;
+	enum ur_pkt_error pkt_error;
+
+	if (error != UR_FRAME_OK && error != UR_FRAME_ICRC) {
+		put(&t, "bad frame: ");
+		put(&t, ur_frame_error_name(error));
+		return finish(&t);
+	}
+	put_addr(&t, &f->addr);
+	pkt_error = ur_pkt_parse(&pkt, f->bth, f->bth_bytes);
+	if (pkt_error) {
+		put_hex(&t, "opcode ", ur_bth_opcode(f->bth));
+		put(&t, " bad packet: ");
+		put(&t, ur_pkt_error_name(pkt_error));
+	} else {
+		put_pkt(&t, &pkt);
+	}
+	if (error == UR_FRAME_ICRC)
+		put(&t, " bad icrc");
+	return finish(&t);
+}
