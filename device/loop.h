@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The control loop: descriptors, timers and work posted by other threads, all
+ * run on one thread under the control lock.
+ *
+ * The control lock guards everything of the control half: sessions, object
+ * tables, GID tables, CM state, the sysfs tree. Callbacks of the loop run with
+ * it held; the thread of a connection takes it around each command and lets go
+ * of it while it waits for its client.
+ */
+#ifndef UR_DEVICE_LOOP_H
+#define UR_DEVICE_LOOP_H
+
+#include "util/bytes.h"
+
+struct ur_loop;
+
+struct ur_loop_timer {
+	void (*fn)(void *arg);
+	void *arg;
+	u64 deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
+	struct ur_loop_timer *next;
+};
+
+int ur_loop_create(struct ur_loop **loop);
+void ur_loop_destroy(struct ur_loop *loop);
+
+void ur_loop_lock(struct ur_loop *loop);
+void ur_loop_unlock(struct ur_loop *loop);
+
+/* Call fn(arg, events) when fd has EPOLL* events. Lock held; fd stays the
+ * caller's, who removes it before closing. */
+int ur_loop_add(struct ur_loop *loop, int fd, u32 events,
+		void (*fn)(void *arg, u32 events), void *arg);
+void ur_loop_del(struct ur_loop *loop, int fd);
+
+/* Run fn(arg) on the loop thread, lock held. From any thread, with or without
+ * the lock; never blocks. Calls run in the order posted. -ENOMEM. */
+int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* Arm (again) or disarm. Lock held. The timer stays the caller's. */
+void ur_loop_timer_set(struct ur_loop *loop, struct ur_loop_timer *timer,
+		       u64 deadline_ns);
+void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer);
+
+u64 ur_loop_now(void); /* CLOCK_MONOTONIC in nanoseconds */
+
+/* Until ur_loop_stop. */
+int ur_loop_run(struct ur_loop *loop);
+void ur_loop_stop(struct ur_loop *loop);
+
+#endif

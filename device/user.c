@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Copying to and from a client. The descriptor comes from the client, so it is
+ * made sure first that it is a mem file of procfs: any other file would let a
+ * client make the device read or write on its behalf.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "device/user.h"
+
+static int check_mem_fd(int fd)
+{
+	char link[64], path[64];
+	struct statfs fs;
+	ssize_t n;
+	int flags;
+
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
+		return -EINVAL;
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_APPEND))
+		return -EINVAL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 4)
+		return -EINVAL;
+	path[n] = 0;
+	if (strcmp(path + n - 4, "/mem"))
+		return -EINVAL;
+	return 0;
+}
+
+int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
+{
+	struct ur_user_mem *m;
+	int ret = check_mem_fd(fd);
+
+	if (ret)
+		return ret;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->fd = fd;
+	m->pid = pid;
+	m->refs = 1;
+	*mem = m;
+	return 0;
+}
+
+struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem)
+{
+	mem->refs++;
+	return mem;
+}
+
+void ur_user_mem_put(struct ur_user_mem *mem)
+{
+	if (!mem || --mem->refs)
+		return;
+	close(mem->fd);
+	free(mem);
+}
+
+/* pread/pwrite on a mem file stop short at an unmapped page. */
+static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
+{
+	char *p = buf;
+
+	if (addr > (u64)INT64_MAX || len > (u64)INT64_MAX - addr)
+		return -EFAULT;
+	while (len) {
+		ssize_t n = out ? pwrite(fd, p, len, (off_t)addr)
+				: pread(fd, p, len, (off_t)addr);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EFAULT;
+		p += n;
+		addr += (u64)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst, size_t len)
+{
+	return copy_all(mem->fd, addr, dst, len, false);
+}
+
+int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,
+		  size_t len)
+{
+	return copy_all(mem->fd, addr, (void *)(uintptr_t)src, len, true);
+}
