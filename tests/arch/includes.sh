@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# usage: includes.sh SOURCE_DIR
+# Who may include whom. Each rule: a folder, then a pattern of all that its
+# files may name in #include, as written there with quotes or brackets.
+set -u
+cd "$1" || exit 1
+status=0
+
+rule()
+{
+	folder=$1
+	[ -d "$folder" ] || return 0
+	bad=$(find "$folder" -maxdepth "${3:-9}" -name '*.[ch]' -exec \
+		grep -HnE '^[[:space:]]*#[[:space:]]*include' {} + |
+		sed -E 's/[[:space:]]*\/\*.*//' |
+		grep -vE "include[[:space:]]*($2)\$")
+	if [ -n "$bad" ]; then
+		echo "$folder may not include:"
+		echo "$bad"
+		status=1
+	fi
+}
+
+freestanding='<(stdbool|stddef|stdint|string|limits|errno|assert|inttypes)\.h>'
+intrinsics='<(immintrin|wmmintrin|emmintrin)\.h>'
+pure_util='"util/[^/"]*"'
+
+rule util "$freestanding|$pure_util" 1
+rule util '<.*>|"util/.*"'
+rule kernel-abi '<(linux|rdma|asm)/.*>|<(stddef|stdint|assert)\.h>|"kernel-abi/.*"'
+rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/.*\""
+rule cm "$freestanding|$pure_util|\"cm/.*\""
+rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
+rule cli '<(.*)>|"(cli|util|device/status|transport)/?.*"'
+rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"[^/]*"'
+rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
+for folder in device cli preload; do
+	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then
+		echo "$folder may not use libibverbs"
+		status=1
+	fi
+done
+exit $status
