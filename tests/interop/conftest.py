@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Fixtures: one Soft-RoCE guest and one uroce device on one bridge, counters
+held to account around every test, and the table for doc/interop.md."""
+import json
+import os
+import subprocess
+
+import pytest
+
+import guest as g
+
+NETNS = f"uroce-io-{os.getpid()}"
+RESULTS = []
+
+# What Soft-RoCE counts when its peer does something wrong.
+BAD = ("out_of_seq_request", "rcvd_seq_err", "completer_retry_err", "retry_exceeded_err",
+       "retry_rnr_exceeded_err", "send_err")
+
+
+@pytest.fixture(scope="session")
+def hosts():
+    why = g.missing()
+    if why:
+        pytest.skip(why)
+    g.build_image()
+    rxe = uroce = None
+    try:
+        rxe = g.Guest(f"io{os.getpid() % 100000}", NETNS, 2, volumes=[f"{g.TOP}:/uroce"])
+        uroce = g.Uroce(NETNS)
+        yield {"rxe": rxe, "uroce": uroce}
+    finally:
+        if uroce:
+            uroce.stop()
+        if rxe:
+            rxe.stop()
+        subprocess.run(["ip", "netns", "del", NETNS], stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def clean_wire(hosts):
+    """The test must not make Soft-RoCE count an error."""
+    before = hosts["rxe"].counters()
+    yield
+    after = hosts["rxe"].counters()
+    grew = {k: after[k] - before[k] for k in BAD if after.get(k, 0) != before.get(k, 0)}
+    # Emulation is slow: a retransmission of the guest's own is no fault of ours.
+    assert not grew, f"Soft-RoCE counted errors: {grew}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.when == "call" and hasattr(item, "callspec"):
+        cell = getattr(item.function, "cell", None)
+        if cell:
+            RESULTS.append(dict(cell(item.callspec.params), outcome=report.outcome))
+
+
+def pytest_sessionfinish(session):
+    out = os.environ.get("UROCE_INTEROP_TABLE")
+    if out and RESULTS:
+        with open(out, "w") as f:
+            json.dump(RESULTS, f, indent=1)

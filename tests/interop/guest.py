@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""A QEMU guest with Debian's stock kernel and Soft-RoCE, and beside it, in a
+network namespace of the host on the same bridge, a uroce device."""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("UROCE_BUILD", os.path.join(TOP, "build"))
+GUEST_DIR = os.environ.get("UROCE_GUEST_DIR", os.path.join(TOP, "build", "guest"))
+RUN = os.path.join(HERE, "guest", "run.sh")
+ENV = dict(os.environ, UROCE_GUEST_DIR=GUEST_DIR)
+
+
+def missing():
+    """Why the guest cannot run here, or None."""
+    for tool in ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox"):
+        if not shutil.which(tool):
+            return f"{tool} is not installed"
+    if os.geteuid() != 0:
+        return "needs root (network namespaces, tap)"
+    return None
+
+
+def build_image():
+    """Fetch the kernel and make the root image once per build folder."""
+    if os.path.exists(os.path.join(GUEST_DIR, "rootfs.img")):
+        return
+    for step in ("fetch.sh", "mkrootfs.sh", "mkimage.sh"):
+        r = subprocess.run([os.path.join(HERE, "guest", step)], env=ENV,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if r.returncode:
+            raise RuntimeError(f"guest/{step} failed:\n{r.stdout[-2000:]}")
+
+
+class Host:
+    """Something programs run on: name, addresses by IP version, device, and
+    GID index by IP version."""
+
+    def start(self, cmd, timeout=60):
+        raise NotImplementedError
+
+    def run(self, cmd, timeout=60):
+        p = self.start(cmd, timeout)
+        out, _ = p.communicate(timeout=timeout + 30)
+        return p.returncode, out
+
+
+class Guest(Host):
+    kind = "rxe"
+
+    def __init__(self, name, netns, octet, mtu=1500, rxe=True, volumes=()):
+        self.name, self.octet = name, octet
+        self.addr = {4: f"10.77.0.{octet}", 6: f"fd77::{octet}"}
+        self.device = "rxe0"
+        args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24", "-M", str(mtu)]
+        for v in volumes:
+            args += ["-v", v]
+        if not rxe:
+            args += ["-A", "vm.norxe=1"]
+        subprocess.run(args + [f"ip addr add {self.addr[6]}/64 dev eth0 nodad; "
+                               "ip addr show dev eth0"], env=ENV, check=True,
+                       stdout=subprocess.DEVNULL, timeout=180)
+        self.gid = {}
+        if rxe:
+            want = {4: f"0000:0000:0000:0000:0000:ffff:0a4d:00{octet:02x}",
+                    6: f"fd77:0000:0000:0000:0000:0000:0000:{octet:04x}"}
+            _, out = self.run("for i in 0 1 2 3 4; do echo $i "
+                              "$(cat /sys/class/infiniband/rxe0/ports/1/gids/$i); done")
+            for line in out.splitlines():
+                i, gid = line.split()
+                for v in want:
+                    if gid == want[v]:
+                        self.gid[v] = int(i)
+
+    def start(self, cmd, timeout=60):
+        return subprocess.Popen([RUN, "-N", self.name, "-t", str(timeout), cmd], env=ENV,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def wait_listen(self, port, proc, seconds=20):
+        self.run(f"for i in $(seq {seconds * 10}); do ss -Hltn 'sport = :{port}' | grep -q . && "
+                 "exit 0; sleep 0.1; done; exit 1", seconds + 5)
+
+    def counters(self):
+        _, out = self.run("cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep -H . *")
+        return {k: int(v) for k, v in (line.split(":") for line in out.splitlines() if ":" in line)}
+
+    def stop(self):
+        subprocess.run([RUN, "-s", "-N", self.name], env=ENV, timeout=60)
+
+
+class Uroce(Host):
+    kind = "uroce"
+
+    def __init__(self, netns, netdev="br0", env=None):
+        self.netns, self.device = netns, "uroce0"
+        self.addr = {4: "10.77.0.1", 6: "fd77::1"}
+        self.tmp = tempfile.mkdtemp(prefix="uroce-interop-")
+        subprocess.run(["ip", "-n", netns, "addr", "add", "fd77::1/64", "dev", netdev, "nodad"],
+                       stderr=subprocess.DEVNULL)
+        self.env = dict(os.environ, **(env or {}))
+        self.daemon = None
+        self.netdev = netdev
+        self.start_daemon()
+
+    def start_daemon(self):
+        self.daemon = subprocess.Popen(
+            ["ip", "netns", "exec", self.netns, os.path.join(BUILD, "bin", "uroced"),
+             "--netdev", self.netdev, "--run-dir", self.tmp],
+            stdout=subprocess.PIPE, stderr=open(os.path.join(self.tmp, "log"), "a"),
+            text=True, env=self.env)
+        for line in self.daemon.stdout:
+            if "ready" in line:
+                break
+        else:
+            raise RuntimeError(open(os.path.join(self.tmp, "log")).read())
+        self.gid = {}
+        want = {4: "0000:0000:0000:0000:0000:ffff:0a4d:0001",
+                6: "fd77:0000:0000:0000:0000:0000:0000:0001"}
+        deadline = time.monotonic() + 10
+        gids = os.path.join(self.tmp, "sys/class/infiniband/uroce0/ports/1/gids")
+        while len(self.gid) < 2 and time.monotonic() < deadline:
+            for i in os.listdir(gids):
+                g = open(os.path.join(gids, i)).read().strip()
+                for v in want:
+                    if g == want[v]:
+                        self.gid[v] = int(i)
+            time.sleep(0.05)
+
+    def start(self, cmd, timeout=60):
+        full = (f"timeout -k 5 {timeout} {os.path.join(BUILD, 'bin', 'uroce')} run "
+                f"--run-dir {self.tmp} -- {cmd}")
+        return subprocess.Popen(["ip", "netns", "exec", self.netns, "bash", "-c", full],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env=self.env)
+
+    def wait_listen(self, port, proc, seconds=20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and proc.poll() is None:
+            r = subprocess.run(["ip", "netns", "exec", self.netns, "ss", "-Hltn",
+                                f"sport = :{port}"], stdout=subprocess.PIPE, text=True)
+            if r.stdout.strip():
+                return
+            time.sleep(0.05)
+
+    def counters(self):
+        """The device's own hw_counters, brought up to date by reading them
+        as a program would."""
+        rc, out = self.run("bash -c 'cd /sys/class/infiniband/uroce0/ports/1/hw_counters && "
+                           "grep -H . *'")
+        return {k: int(v) for k, v in (line.split(":") for line in out.splitlines()
+                                       if line.count(":") == 1)}
+
+    def stop(self):
+        if self.daemon and self.daemon.poll() is None:
+            self.daemon.send_signal(signal.SIGTERM)
+            try:
+                self.daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                self.daemon.kill()
+                self.daemon.wait()
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def pair(server, client, server_cmd, client_cmd, port=None, timeout=60):
+    """Run server_cmd, wait until it listens on TCP port (None: until the
+    client, which then retries, gets through), run client_cmd. Returns
+    (server status, server output, client status, client output)."""
+    s = server.start(server_cmd, timeout)
+    try:
+        if port:
+            server.wait_listen(port, s)
+        crc, cout = client.run(client_cmd, timeout)
+        sout, _ = s.communicate(timeout=timeout + 30)
+        return s.returncode, sout, crc, cout
+    finally:
+        if s.poll() is None:
+            s.terminate()
+            s.wait()
