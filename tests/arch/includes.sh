@@ -22,7 +22,7 @@ rule()
 	fi
 }
 
-freestanding='<(stdbool|stddef|stdint|string|limits|errno|assert|inttypes)\.h>'
+freestanding='<(stdbool|stddef|stdint|string|stdlib|limits|errno|assert|inttypes)\.h>'
 intrinsics='<(immintrin|wmmintrin|emmintrin)\.h>'
 pure_util='"util/[^/"]*"'
 

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # usage: pure.sh sanitize=SANITIZER NAME ARCHIVE
-# The library needs nothing but the names below. Its members are merged
-# first, as an archive also lists what its members want of each other.
+# The library needs nothing but the names below (allocation is for create
+# functions, see hot_path.sh). Its members are merged first, as an archive
+# also lists what its members want of each other.
 set -eu
 if [ "$1" != sanitize= ]; then
 	echo "skipped: the ${1#*=} sanitizer adds calls of its own"
 	exit 77
 fi
 allowed='memcpy memmove memset memcmp __memcpy_chk __memmove_chk __memset_chk
-strlen strcmp __stack_chk_fail __assert_fail _GLOBAL_OFFSET_TABLE_
-crc32_gzip_refl'
+strlen strcmp malloc calloc free __stack_chk_fail __assert_fail
+_GLOBAL_OFFSET_TABLE_ crc32_gzip_refl'
 
 merged=$(mktemp)
 trap 'rm -f "$merged"' EXIT

@@ -52,7 +52,7 @@ static void check_round_trip(enum ur_frame_kind kind)
 	bool v1 = kind == UR_FRAME_V1;
 	size_t hdr = ur_frame_header_bytes(kind), len;
 	struct ur_frame f;
-	u8 pkt[128] = {0};
+	u8 pkt[128] = {0}, again[64];
 
 	for (size_t i = 0; i < BTH_BYTES; i++)
 		pkt[hdr + i] = (u8)(i * 7);
@@ -62,7 +62,9 @@ static void check_round_trip(enum ur_frame_kind kind)
 	CHECK_EQ(ur_frame_parse(&f, v1, pkt, len + 6), UR_FRAME_OK);
 	CHECK(f.bth == pkt + hdr);
 	CHECK_EQ(f.bth_bytes, BTH_BYTES);
-	CHECK(!memcmp(&f.addr, &a, sizeof(a)));
+	CHECK_EQ(ur_frame_headers(again, &f.addr, BTH_BYTES), hdr);
+	CHECK(!memcmp(again, pkt, hdr));
+	CHECK(f.addr.kind == kind && !memcmp(f.addr.sgid, a.sgid, 16));
 
 	for (size_t n = 0; n < len; n++)
 		CHECK_EQ(parse_exact(pkt, n, v1), UR_FRAME_SHORT);
