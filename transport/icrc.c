@@ -17,9 +17,42 @@
 /* IP offset of identification, flags and fragment offset. */
 #define ID_OFFSET 4
 
+/*
+ * From 256 bytes up ISA-L 2.30 may use AVX-512, and leaves the upper halves
+ * of the registers dirty: every SSE instruction that follows, ours and the
+ * C library's, then waits for them. Measured on a Sapphire Rapids Xeon: the
+ * seed of the next packet 129 ns instead of 16, seed and 1 KiB 153 ns
+ * instead of 35.
+ */
+#define WIDE_BYTES 256
+
+#ifdef __x86_64__
+__attribute__((target("avx"))) static void clean_registers(void)
+{
+	__builtin_ia32_vzeroupper();
+}
+
+static bool have_avx(void)
+{
+	return __builtin_cpu_supports("avx");
+}
+#else
+static void clean_registers(void)
+{
+}
+
+static bool have_avx(void)
+{
+	return false;
+}
+#endif
+
 u32 ur_icrc_update(u32 crc, const void *data, size_t len)
 {
-	return crc32_gzip_refl(crc, data, len);
+	crc = crc32_gzip_refl(crc, data, len);
+	if (len >= WIDE_BYTES && have_avx())
+		clean_registers();
+	return crc;
 }
 
 /* BTH with its congestion and reserved bits masked. */

@@ -11,7 +11,7 @@ if [ "$1" != sanitize= ]; then
 fi
 allowed='memcpy memmove memset memcmp __memcpy_chk __memmove_chk __memset_chk
 strlen strcmp malloc calloc free __stack_chk_fail __assert_fail
-_GLOBAL_OFFSET_TABLE_ crc32_gzip_refl'
+_GLOBAL_OFFSET_TABLE_ crc32_gzip_refl __cpu_model'
 
 merged=$(mktemp)
 trap 'rm -f "$merged"' EXIT
