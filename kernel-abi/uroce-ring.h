@@ -145,7 +145,8 @@ struct uroce_wqe_ctrl {
 	__u64 wr_id;
 };
 
-/* UD and (srqn only) XRC sends: right after the control segment. */
+/* Every WQE of a UD or XRC_SEND queue pair, bind and local invalidate too,
+ * has this right after the control segment (XRC: only srqn, rest 0). */
 struct uroce_wqe_av {
 	__u32 ah;   /* address handle number from the create_ah response */
 	__u32 dqpn; /* UD destination QPN */

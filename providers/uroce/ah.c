@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Address handles. The device resolves the neighbour. */
+#include "uroce.h"
+
+struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	UR_RESP(ib_uverbs_create_ah_resp, struct uroce_create_ah_resp drv)
+	resp = {0};
+	struct ur_ah *ah;
+	int err;
+
+	/* RoCE has no address without a GID. */
+	if (!attr->is_global) {
+		errno = EINVAL;
+		return NULL;
+	}
+	ah = calloc(1, sizeof(*ah));
+	if (!ah)
+		return NULL;
+	err = ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp, sizeof(resp));
+	if (err) {
+		free(ah);
+		errno = err;
+		return NULL;
+	}
+	ah->ah = resp.drv.ah;
+	return &ah->ibv;
+}
+
+int uroce_destroy_ah(struct ibv_ah *ibah)
+{
+	int err = ibv_cmd_destroy_ah(ibah);
+
+	if (!err)
+		free(ur_to_ah(ibah));
+	return err;
+}

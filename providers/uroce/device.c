@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Queries of the device and its ports. */
+#include <stdio.h>
+#include <time.h>
+
+#include "uroce.h"
+
+int uroce_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	u64 fw;
+	int err;
+
+	err = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (err)
+		return err;
+	fw = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
+		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
+	return 0;
+}
+
+int uroce_query_port(struct ibv_context *context, uint8_t port,
+		     struct ibv_port_attr *attr)
+{
+	UR_REQ(ib_uverbs_query_port, ) req = {0};
+
+	return ibv_cmd_query_port(context, port, attr, &req, sizeof(req));
+}
+
+int uroce_query_rt_values(struct ibv_context *context,
+			  struct ibv_values_ex *values)
+{
+	u32 want = values->comp_mask;
+
+	values->comp_mask = 0;
+	if (want & ~(u32)IBV_VALUES_MASK_RAW_CLOCK)
+		return EINVAL;
+	if (want & IBV_VALUES_MASK_RAW_CLOCK) {
+		/* The clock of uroce_cqe.timestamp_ns. */
+		if (clock_gettime(CLOCK_MONOTONIC_RAW, &values->raw_clock))
+			return errno;
+		values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+	}
+	return 0;
+}

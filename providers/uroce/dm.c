@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Device memory: a mapping of the uverbs file. The device sees plain bytes,
+ * so any offset and length copies.
+ */
+#include "uroce.h"
+
+static bool inside(const struct ur_dm *dm, u64 off, size_t len)
+{
+	return off <= dm->length && len <= dm->length - off;
+}
+
+static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t off, const void *src,
+			size_t len)
+{
+	struct ur_dm *dm = ur_to_dm(ibdm);
+
+	if (!inside(dm, off, len))
+		return EFAULT;
+	memcpy(dm->map + off, src, len);
+	return 0;
+}
+
+static int memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t off,
+			  size_t len)
+{
+	struct ur_dm *dm = ur_to_dm(ibdm);
+
+	if (!inside(dm, off, len))
+		return EFAULT;
+	memcpy(dst, dm->map + off, len);
+	return 0;
+}
+
+static int setup_dm(struct ibv_context *context, struct ur_dm *dm,
+		    const struct uroce_alloc_dm_resp *resp, size_t length)
+{
+	if (resp->map_len < length)
+		return EPROTO;
+	dm->map = ur_map(context, resp->map_off, resp->map_len);
+	if (!dm->map)
+		return errno;
+	dm->map_len = resp->map_len;
+	dm->length = length;
+	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
+	return 0;
+}
+
+struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr)
+{
+	struct uroce_alloc_dm_resp resp = {0};
+	UR_CMDB(1) link;
+	struct ur_dm *dm;
+	int err;
+
+	if (attr->comp_mask) {
+		errno = EINVAL;
+		return NULL;
+	}
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DM,
+			UVERBS_METHOD_DM_ALLOC, &resp, sizeof(resp));
+	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, &link.cmdb);
+	if (err)
+		goto err_free;
+	err = setup_dm(context, dm, &resp, attr->length);
+	if (err)
+		goto err_cmd;
+	return &dm->vdm.dm;
+
+err_cmd:
+	ibv_cmd_free_dm(&dm->vdm);
+err_free:
+	free(dm);
+	errno = err;
+	return NULL;
+}
+
+int uroce_free_dm(struct ibv_dm *ibdm)
+{
+	struct ur_dm *dm = ur_to_dm(ibdm);
+	int err = ibv_cmd_free_dm(&dm->vdm);
+
+	if (err)
+		return err;
+	ur_unmap(dm->map, dm->map_len);
+	free(dm);
+	return 0;
+}
+
+struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
+			       uint64_t offset, size_t length,
+			       unsigned int access)
+{
+	struct ur_dm *dm = ur_to_dm(ibdm);
+	struct ur_mr *mr;
+	int err;
+
+	if (!inside(dm, offset, length)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access, &mr->vmr,
+				NULL);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->vmr.ibv_mr;
+}
+
+/* The driver's own method: an importer has no ALLOC answer to go by. */
+static int query_dm(struct ibv_context *context, u32 handle,
+		    struct uroce_query_dm_resp *resp)
+{
+	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
+	struct ib_uverbs_ioctl_hdr hdr = {
+		.object_id = UVERBS_OBJECT_DM,
+		.method_id = UROCE_METHOD_DM_QUERY,
+	};
+
+	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
+	b.attr[0] = (struct ib_uverbs_attr){
+		.attr_id = UROCE_ATTR_DM_QUERY_HANDLE,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = handle,
+	};
+	b.attr[1] = (struct ib_uverbs_attr){
+		.attr_id = UROCE_ATTR_DM_QUERY_RESP,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.len = sizeof(*resp),
+		.data = (uintptr_t)resp,
+	};
+	b.cmdb.next_attr = b.attr + 2;
+	b.cmdb.last_attr = b.attr + 2;
+	return execute_ioctl(context, &b.cmdb);
+}
+
+struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
+{
+	struct uroce_query_dm_resp resp = {0};
+	struct ur_dm *dm = calloc(1, sizeof(*dm));
+	int err;
+
+	if (!dm)
+		return NULL;
+	dm->imported = true;
+	dm->vdm.handle = handle;
+	dm->vdm.dm.handle = handle;
+	dm->vdm.dm.comp_mask = IBV_DM_MASK_HANDLE;
+	dm->vdm.dm.context = context;
+	err = query_dm(context, handle, &resp);
+	if (!err)
+		err = setup_dm(context, dm, &resp.map, resp.length);
+	if (err) {
+		free(dm);
+		errno = err;
+		return NULL;
+	}
+	return &dm->vdm.dm;
+}
+
+void uroce_unimport_dm(struct ibv_dm *ibdm)
+{
+	struct ur_dm *dm = ur_to_dm(ibdm);
+
+	ur_unmap(dm->map, dm->map_len);
+	free(dm);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Telling the device that a queue has work. The labels are those of
+ * kernel-abi/uroce-ring.h.
+ */
+#ifndef UR_PROVIDER_DOORBELL_H
+#define UR_PROVIDER_DOORBELL_H
+
+#include <unistd.h>
+
+#include "kernel-abi/uroce-ring.h"
+#include "util/bytes.h"
+
+struct ur_doorbell {
+	struct uroce_db_page *page;
+	int wake_fd;
+	u32 slots; /* power of two, at most UROCE_DB_SLOTS */
+};
+
+/*
+ * Call after the producer index was released [P1]. The OR of the word is a
+ * full barrier. If the summary bit is then still set, the device's exchange
+ * of the summary [D4] comes after our look at it, and its exchange of the
+ * word [D3] after that: it takes our bit, and need not be told twice.
+ */
+static inline void ur_doorbell_ring(const struct ur_doorbell *db, u32 slot)
+{
+	u32 w = slot / 64;
+	u64 bit = 1ull << w;
+
+	/* [D1] */
+	__atomic_fetch_or(&db->page->word[w], 1ull << (slot % 64),
+			  __ATOMIC_SEQ_CST);
+	/* [D2] */
+	if (!(__atomic_load_n(&db->page->summary, __ATOMIC_SEQ_CST) & bit))
+		__atomic_fetch_or(&db->page->summary, bit, __ATOMIC_SEQ_CST);
+	/* [S1] */
+	if (__builtin_expect(
+		    __atomic_load_n(&db->page->asleep, __ATOMIC_SEQ_CST), 0)) {
+		u64 one = 1;
+
+		/* A full eventfd is already a wake-up; a dead device needs
+		 * none. */
+		if (write(db->wake_fd, &one, sizeof(one)) < 0)
+			return;
+	}
+}
+
+#endif

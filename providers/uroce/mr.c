@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory regions. */
+#include "promote.h"
+#include "uroce.h"
+
+/* The device's part of a registration: no memory offered. */
+static const struct uroce_reg_mr_req plain_req = {.shm_fd = -1};
+
+static struct ibv_mr *fail_mr(struct ur_mr *mr, int err)
+{
+	free(mr);
+	errno = err;
+	return NULL;
+}
+
+static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
+		      int access, const struct uroce_reg_mr_req *drv,
+		      struct ur_mr *mr)
+{
+	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
+	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+
+	req.drv = *drv;
+	return ibv_cmd_reg_mr(pd, addr, length, iova, access, &mr->vmr, &req,
+			      sizeof(req), &resp, sizeof(resp));
+}
+
+struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t iova, int access)
+{
+	struct uroce_reg_mr_req drv = plain_req;
+	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return NULL;
+	/* On-demand memory may change under us at any time, by contract. */
+	if (!(access & IBV_ACCESS_ON_DEMAND))
+		mr->promotion = ur_promote(addr, length, &drv);
+	err = cmd_reg_mr(pd, addr, length, iova, access, &drv, mr);
+	if (err) {
+		ur_promotion_put(mr->promotion);
+		return fail_mr(mr, err);
+	}
+	return &mr->vmr.ibv_mr;
+}
+
+struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
+{
+	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL,
+					     .shm_fd = -1};
+	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return NULL;
+	err = cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, &drv,
+			 mr);
+	if (err)
+		return fail_mr(mr, err);
+	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
+	mr->vmr.ibv_mr.pd = pd;
+	mr->vmr.ibv_mr.length = SIZE_MAX;
+	return &mr->vmr.ibv_mr;
+}
+
+struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access)
+{
+	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access,
+				    &mr->vmr, NULL);
+	if (err)
+		return fail_mr(mr, err);
+	return &mr->vmr.ibv_mr;
+}
+
+int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access)
+{
+	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
+	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
+	struct ur_mr *mr = ur_to_mr(vmr);
+	struct ur_promotion *promotion = NULL;
+	int err;
+
+	req.drv = plain_req;
+	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
+	    !(access & IBV_ACCESS_ON_DEMAND))
+		promotion = ur_promote(addr, length, &req.drv);
+	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+			       access, pd, &req, sizeof(req), &resp,
+			       sizeof(resp));
+	if (err) {
+		ur_promotion_put(promotion);
+		return err;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		ur_promotion_put(mr->promotion);
+		mr->promotion = promotion;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		vmr->access = access;
+	return 0;
+}
+
+int uroce_dereg_mr(struct verbs_mr *vmr)
+{
+	struct ur_mr *mr = ur_to_mr(vmr);
+	int err = ibv_cmd_dereg_mr(vmr);
+
+	if (err)
+		return err;
+	ur_promotion_put(mr->promotion);
+	free(mr);
+	return 0;
+}
+
+struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_query_mr(pd, &mr->vmr, handle);
+	if (err)
+		return fail_mr(mr, err);
+	return &mr->vmr.ibv_mr;
+}
+
+void uroce_unimport_mr(struct ibv_mr *ibmr)
+{
+	free(ur_container_of(ibmr, struct ur_mr, vmr.ibv_mr));
+}

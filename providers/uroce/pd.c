@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Protection domains, and what libibverbs builds from them: thread domains,
+ * which promise that one thread at a time uses a queue, and parent domains,
+ * which carry one to the queues made with them.
+ */
+#include "uroce.h"
+
+struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
+{
+	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
+	UR_RESP(ib_uverbs_alloc_pd_resp, struct uroce_alloc_pd_resp drv)
+	resp = {0};
+	struct ur_pd *pd = calloc(1, sizeof(*pd));
+	int err;
+
+	if (!pd)
+		return NULL;
+	err = ibv_cmd_alloc_pd(context, &pd->ibv, &req, sizeof(req), &resp,
+			       sizeof(resp));
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
+	pd->pdn = resp.drv.pdn;
+	return &pd->ibv;
+}
+
+static int dealloc_parent(struct ur_pd *pd)
+{
+	if (pd->td)
+		__atomic_sub_fetch(&pd->td->refs, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&pd->contained->refs, 1, __ATOMIC_RELAXED);
+	free(pd);
+	return 0;
+}
+
+int uroce_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct ur_pd *pd = ur_to_pd(ibpd);
+	int err;
+
+	if (pd->contained)
+		return dealloc_parent(pd);
+	if (__atomic_load_n(&pd->refs, __ATOMIC_RELAXED))
+		return EBUSY;
+	err = ibv_cmd_dealloc_pd(ibpd);
+	if (!err)
+		free(pd);
+	return err;
+}
+
+struct ibv_pd *
+uroce_alloc_parent_domain(struct ibv_context *context,
+			  struct ibv_parent_domain_init_attr *attr)
+{
+	struct ur_pd *pd, *contained;
+
+	if (!attr->pd || ur_to_pd(attr->pd)->contained) {
+		errno = EINVAL;
+		return NULL;
+	}
+	/* Own allocators are accepted and not needed: the device makes the
+	 * queue memory. */
+	if (attr->comp_mask & ~(u32)(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	contained = ur_to_pd(attr->pd);
+	pd->ibv.context = contained->ibv.context;
+	pd->ibv.handle = contained->ibv.handle;
+	pd->pdn = contained->pdn;
+	pd->contained = contained;
+	__atomic_add_fetch(&contained->refs, 1, __ATOMIC_RELAXED);
+	if (attr->td) {
+		pd->td = ur_to_td(attr->td);
+		__atomic_add_fetch(&pd->td->refs, 1, __ATOMIC_RELAXED);
+	}
+	return &pd->ibv;
+}
+
+struct ibv_td *uroce_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr)
+{
+	struct ur_td *td;
+
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	td = calloc(1, sizeof(*td));
+	if (!td)
+		return NULL;
+	td->ibv.context = context;
+	return &td->ibv;
+}
+
+int uroce_dealloc_td(struct ibv_td *ibtd)
+{
+	struct ur_td *td = ur_to_td(ibtd);
+
+	if (__atomic_load_n(&td->refs, __ATOMIC_RELAXED))
+		return EBUSY;
+	free(td);
+	return 0;
+}
+
+struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle)
+{
+	struct ur_pd *pd = calloc(1, sizeof(*pd));
+
+	if (!pd)
+		return NULL;
+	pd->ibv.context = context;
+	pd->ibv.handle = handle;
+	return &pd->ibv;
+}
+
+void uroce_unimport_pd(struct ibv_pd *pd)
+{
+	free(ur_to_pd(pd));
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Posting receives, to a queue pair or a shared receive queue. */
+#include "uroce.h"
+
+static void write_wqe(const struct ur_rq *rq, const struct ibv_recv_wr *wr)
+{
+	u8 *at = rq->base + (size_t)(rq->prod & rq->mask) * rq->stride;
+	struct uroce_recv_wqe hdr = {.wr_id = wr->wr_id,
+				     .num_sge = (u32)wr->num_sge};
+	struct uroce_wqe_data *sge = (void *)(at + sizeof(hdr));
+
+	memcpy(at, &hdr, sizeof(hdr));
+	for (int i = 0; i < wr->num_sge; i++)
+		sge[i] = (struct uroce_wqe_data){
+			.length = wr->sg_list[i].length,
+			.lkey = wr->sg_list[i].lkey,
+			.addr = wr->sg_list[i].addr,
+		};
+}
+
+int ur_rq_post(struct ur_rq *rq, struct ibv_recv_wr *wr,
+	       struct ibv_recv_wr **bad_wr, bool *kick)
+{
+	u32 before;
+	int err = 0;
+
+	*kick = false;
+	if (!rq->max_wqes) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	ur_lock_get(&rq->lock);
+	before = rq->prod;
+	for (; wr; wr = wr->next) {
+		if (wr->num_sge < 0 || (u32)wr->num_sge > rq->max_sge) {
+			err = EINVAL;
+			break;
+		}
+		if (ur_rq_room(rq)) {
+			err = ENOMEM;
+			break;
+		}
+		write_wqe(rq, wr);
+		rq->prod++;
+	}
+	if (rq->prod != before)
+		*kick = ur_rq_publish(rq);
+	ur_lock_put(&rq->lock);
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
+int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr)
+{
+	struct ur_qp *qp = ur_to_qp(ibqp);
+	bool kick;
+	int err;
+
+	if (qp->state == IBV_QPS_RESET) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	err = ur_rq_post(&qp->rq, wr, bad_wr, &kick);
+	if (kick)
+		ur_doorbell_ring(&qp->db, qp->db_slot);
+	return err;
+}
+
+int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	struct ur_srq *srq = ur_to_srq(ibsrq);
+	bool kick;
+	int err = ur_rq_post(&srq->rq, wr, bad_wr, &kick);
+
+	if (kick)
+		ur_doorbell_ring(&ur_to_ctx(ibsrq->context)->db, srq->db_slot);
+	return err;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The client's side of the rings: private copies of the geometry and of the
+ * index we own, the device's index cached until it is in the way. Every
+ * function here needs the queue's lock. Labels as in kernel-abi/uroce-ring.h.
+ */
+#ifndef UR_PROVIDER_RING_H
+#define UR_PROVIDER_RING_H
+
+#include <errno.h>
+
+#include "kernel-abi/uroce-ring.h"
+#include "lock.h"
+#include "util/bytes.h"
+
+/*
+ * Send queue. A WQE takes 1..16 building blocks and ends at a free-running
+ * block index; 'ends' remembers those of the outstanding WQEs, so that both
+ * limits (WQEs as asked for, blocks as the ring has) are kept exactly.
+ */
+struct ur_sq {
+	struct ur_lock lock;
+	struct uroce_ring_hdr *hdr;
+	u8 *base;
+	u32 bytes_mask; /* ring bytes - 1 */
+	u32 bbs;	/* blocks of the ring; 0: no send queue */
+	u32 max_wqes;
+	u32 next; /* first free block; hdr->prod follows when published */
+	u32 cons; /* last seen hdr->cons */
+	u32 head; /* WQEs written, free running */
+	u32 tail; /* WQEs the device has done with */
+	u32 ends_mask;
+	u32 *ends;
+};
+
+/* Receive queue of a QP, or SRQ. */
+struct ur_rq {
+	struct ur_lock lock;
+	struct uroce_ring_hdr *hdr;
+	u8 *base;
+	u32 mask; /* entries - 1 */
+	u32 stride;
+	u32 max_wqes; /* 0: no receive queue */
+	u32 max_sge;
+	u32 prod;
+	u32 cons; /* last seen hdr->cons */
+};
+
+static inline void ur_sq_retire(struct ur_sq *sq)
+{
+	sq->cons = __atomic_load_n(&sq->hdr->cons, __ATOMIC_ACQUIRE); /* [R2] */
+	while (sq->tail != sq->head &&
+	       (s32)(sq->cons - sq->ends[sq->tail & sq->ends_mask]) >= 0)
+		sq->tail++;
+}
+
+/* Returns 0 if one more WQE of 'bbs' blocks fits, or -ENOMEM. */
+static inline int ur_sq_room(struct ur_sq *sq, u32 bbs)
+{
+	if (sq->head - sq->tail < sq->max_wqes &&
+	    sq->next + bbs - sq->cons <= sq->bbs)
+		return 0;
+	ur_sq_retire(sq);
+	if (sq->head - sq->tail < sq->max_wqes &&
+	    sq->next + bbs - sq->cons <= sq->bbs)
+		return 0;
+	return -ENOMEM;
+}
+
+/* The WQE at 'next' is complete and 'bbs' blocks long. */
+static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs)
+{
+	sq->next += bbs;
+	sq->ends[sq->head++ & sq->ends_mask] = sq->next;
+}
+
+static inline void ur_sq_publish(struct ur_sq *sq)
+{
+	__atomic_store_n(&sq->hdr->prod, sq->next, __ATOMIC_RELEASE); /* [P1] */
+}
+
+/* The device dropped what was in the ring (RESET). */
+static inline void ur_sq_reset(struct ur_sq *sq)
+{
+	sq->cons = sq->next;
+	sq->tail = sq->head;
+}
+
+/* Segment 'n' (16 bytes) of the WQE that starts at block 'bb'. */
+static inline void *ur_sq_seg(const struct ur_sq *sq, u32 bb, u32 n)
+{
+	return sq->base + ((bb * UROCE_SQ_BB + n * 16) & sq->bytes_mask);
+}
+
+/* Copies to byte 'off' of the WQE that starts at block 'bb'; wraps. */
+static inline void ur_sq_copy(const struct ur_sq *sq, u32 bb, u32 off,
+			      const void *src, u32 len)
+{
+	u32 at = (bb * UROCE_SQ_BB + off) & sq->bytes_mask;
+	u32 first = ur_min_u32(len, sq->bytes_mask + 1 - at);
+
+	memcpy(sq->base + at, src, first);
+	if (first < len)
+		memcpy(sq->base, (const u8 *)src + first, len - first);
+}
+
+static inline int ur_rq_room(struct ur_rq *rq)
+{
+	if (rq->prod - rq->cons < rq->max_wqes)
+		return 0;
+	rq->cons = __atomic_load_n(&rq->hdr->cons, __ATOMIC_ACQUIRE); /* [R2] */
+	return rq->prod - rq->cons < rq->max_wqes ? 0 : -ENOMEM;
+}
+
+/* Returns whether the device wants a doorbell for it. */
+static inline bool ur_rq_publish(struct ur_rq *rq)
+{
+	__atomic_store_n(&rq->hdr->prod, rq->prod, __ATOMIC_RELEASE); /* [P1] */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);		      /* [K1] */
+	return __atomic_load_n(&rq->hdr->flags, __ATOMIC_RELAXED) &
+	       UROCE_RING_F_NEED_DB;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Shared receive queues, basic and XRC. */
+#include "uroce.h"
+
+/* Maps a ring of that geometry in place of what the SRQ has; the indices go
+ * on where the ring's header says. */
+static int map_srq(struct ibv_context *context, struct ur_srq *srq,
+		   const struct uroce_create_srq_resp *r)
+{
+	u8 *map;
+
+	if (!r->entries || (r->entries & (r->entries - 1)) ||
+	    r->hdr_off + sizeof(struct uroce_ring_hdr) > r->map_len ||
+	    r->wqe_off + (u64)r->entries * r->stride > r->map_len ||
+	    r->db_slot >= UROCE_DB_SLOTS)
+		return EPROTO;
+	map = ur_map(context, r->map_off, r->map_len);
+	if (!map)
+		return errno;
+	ur_unmap(srq->map, srq->map_len);
+	srq->map = map;
+	srq->map_len = r->map_len;
+	srq->db_slot = r->db_slot;
+	srq->srqn = r->srqn;
+	srq->rq.hdr = (void *)(map + r->hdr_off);
+	srq->rq.base = map + r->wqe_off;
+	srq->rq.mask = r->entries - 1;
+	srq->rq.stride = r->stride;
+	srq->rq.max_wqes = r->max_wqes;
+	srq->rq.prod = __atomic_load_n(&srq->rq.hdr->prod, __ATOMIC_ACQUIRE);
+	srq->rq.cons = __atomic_load_n(&srq->rq.hdr->cons, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
+static int finish_srq(struct ibv_context *context, struct ur_srq *srq,
+		      const struct uroce_create_srq_resp *r, u32 max_sge,
+		      const struct ibv_pd *pd)
+{
+	int err = map_srq(context, srq, r);
+
+	if (err) {
+		ibv_cmd_destroy_srq(&srq->vsrq.srq);
+		return err;
+	}
+	srq->rq.max_sge = max_sge;
+	srq->rq.lock.elided = ur_pd_single_threaded(pd);
+	return 0;
+}
+
+struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr)
+{
+	UR_REQ(ib_uverbs_create_srq, ) req = {0};
+	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
+	resp = {0};
+	struct ur_srq *srq = calloc(1, sizeof(*srq));
+	int err;
+
+	if (!srq)
+		return NULL;
+	err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &req, sizeof(req),
+				 &resp, sizeof(resp));
+	if (!err)
+		err = finish_srq(pd->context, srq, &resp.drv,
+				 attr->attr.max_sge, pd);
+	if (err) {
+		free(srq);
+		errno = err;
+		return NULL;
+	}
+	srq->vsrq.srq_num = srq->srqn;
+	return &srq->vsrq.srq;
+}
+
+struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr)
+{
+	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
+	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
+	resp = {0};
+	struct ur_srq *srq;
+	int err;
+
+	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) &&
+	    attr->srq_type == IBV_SRQT_TM) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &req,
+				    sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		err = finish_srq(context, srq, &resp.drv, attr->attr.max_sge,
+				 attr->pd);
+	if (err) {
+		free(srq);
+		errno = err;
+		return NULL;
+	}
+	return &srq->vsrq.srq;
+}
+
+int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
+{
+	UR_REQ(ib_uverbs_modify_srq, struct uroce_modify_srq_req drv) req = {0};
+	struct ur_srq *srq = ur_to_srq(ibsrq);
+	struct uroce_create_srq_resp moved = {0};
+	int err;
+
+	if (mask & IBV_SRQ_MAX_WR)
+		req.drv.resp_addr = (uintptr_t)&moved;
+	/* The ring moves: post nothing meanwhile. */
+	ur_lock_get(&srq->rq.lock);
+	err = ibv_cmd_modify_srq(ibsrq, attr, mask, &req, sizeof(req));
+	if (!err && moved.map_len)
+		err = map_srq(ibsrq->context, srq, &moved);
+	ur_lock_put(&srq->rq.lock);
+	return err;
+}
+
+int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	UR_REQ(ib_uverbs_query_srq, ) req = {0};
+
+	return ibv_cmd_query_srq(srq, attr, &req, sizeof(req));
+}
+
+int uroce_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct ur_srq *srq = ur_to_srq(ibsrq);
+	int err = ibv_cmd_destroy_srq(ibsrq);
+
+	if (err)
+		return err;
+	ur_unmap(srq->map, srq->map_len);
+	free(srq);
+	return 0;
+}
+
+int uroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
+{
+	struct ur_srq *srq = ur_to_srq(ibsrq);
+
+	if (srq->vsrq.srq_type != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+	*srq_num = srq->vsrq.srq_num;
+	return 0;
+}

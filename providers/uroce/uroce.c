@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The driver: what it matches, its operations, contexts.
+ *
+ * Nothing here knows who answers the commands: a context is a uverbs file,
+ * commands go through libibverbs, queues are memory mapped from the file.
+ */
+#include <sys/mman.h>
+
+#include "uroce.h"
+
+#define OP(name) [UR_OP_##name] = (void *)uroce_##name
+
+void *const ur_ops[UR_OP_COUNT] = {
+	[UR_OP_advise_mr] = (void *)ibv_cmd_advise_mr,
+	OP(alloc_dm),
+	OP(alloc_mw),
+	OP(alloc_null_mr),
+	OP(alloc_parent_domain),
+	OP(alloc_pd),
+	OP(alloc_td),
+	OP(attach_mcast),
+	OP(bind_mw),
+	OP(close_xrcd),
+	OP(create_ah),
+	OP(create_counters),
+	OP(create_cq),
+	OP(create_cq_ex),
+	OP(create_qp),
+	OP(create_qp_ex),
+	OP(create_srq),
+	OP(create_srq_ex),
+	OP(dealloc_mw),
+	OP(dealloc_pd),
+	OP(dealloc_td),
+	OP(dereg_mr),
+	OP(destroy_ah),
+	OP(destroy_counters),
+	OP(destroy_cq),
+	OP(destroy_qp),
+	OP(destroy_srq),
+	OP(detach_mcast),
+	OP(free_context),
+	OP(free_dm),
+	OP(get_srq_num),
+	OP(import_dm),
+	OP(import_mr),
+	OP(import_pd),
+	OP(modify_cq),
+	OP(modify_qp),
+	OP(modify_srq),
+	OP(open_qp),
+	OP(open_xrcd),
+	OP(poll_cq),
+	OP(post_recv),
+	OP(post_send),
+	OP(post_srq_recv),
+	OP(query_device_ex),
+	OP(query_ece),
+	OP(query_port),
+	OP(query_qp),
+	OP(query_qp_data_in_order),
+	OP(query_rt_values),
+	OP(query_srq),
+	OP(read_counters),
+	OP(reg_dm_mr),
+	OP(reg_dmabuf_mr),
+	OP(reg_mr),
+	OP(req_notify_cq),
+	OP(rereg_mr),
+	OP(resize_cq),
+	OP(set_ece),
+	OP(unimport_dm),
+	OP(unimport_mr),
+	OP(unimport_pd),
+};
+
+static const struct ur_layout *layout;
+u32 ur_vqp_tail;
+
+void *ur_map(struct ibv_context *context, u64 off, u64 len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       context->cmd_fd, (off_t)off);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void ur_unmap(void *map, u64 len)
+{
+	if (map)
+		munmap(map, len);
+}
+
+/* Empty polls before yielding; UROCE_POLL_YIELD=0 spins, for a machine with
+ * cores to spare. Four is enough to see a completion that is on its way. */
+static u32 poll_yield_setting(void)
+{
+	const char *s = getenv("UROCE_POLL_YIELD");
+
+	return s ? (u32)strtoul(s, NULL, 0) : 4;
+}
+
+static struct ur_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
+{
+	uintptr_t off = offsetof(struct ur_context, ibv) - layout->context_off;
+	struct ur_context *ctx;
+
+	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
+					    (void *)off, RDMA_DRIVER_UNKNOWN);
+	if (ctx) {
+		ctx->layout = layout;
+		ctx->db.wake_fd = -1;
+	}
+	return ctx;
+}
+
+/* Takes the device's answer into the context; consumes resp->wake_fd. */
+static int setup_ctx(struct ur_context *ctx,
+		     const struct uroce_alloc_ucontext_resp *resp)
+{
+	u8 ops[UR_OPS_MAX_BYTES] = {0};
+
+	ctx->db.wake_fd = resp->wake_fd;
+	if (resp->sq_bb != UROCE_SQ_BB ||
+	    resp->cqe_size != sizeof(struct uroce_cqe) ||
+	    resp->db_map_len < sizeof(struct uroce_db_page))
+		return EPROTO;
+	ctx->db.page = ur_map(&ctx->ibv, resp->db_map_off, resp->db_map_len);
+	if (!ctx->db.page)
+		return errno;
+	ctx->db_len = resp->db_map_len;
+	ctx->db.slots = UROCE_DB_SLOTS;
+	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
+	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
+	ctx->yield_after = poll_yield_setting();
+
+	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
+		int off = ur_pabi_op_offset(layout->pabi, i);
+
+		if (off >= 0)
+			memcpy(ops + off, &ur_ops[i], sizeof(void *));
+	}
+	verbs_set_ops(ur_vctx(ctx), ops);
+	return 0;
+}
+
+static void destroy_ctx(struct ur_context *ctx)
+{
+	ur_unmap(ctx->db.page, ctx->db_len);
+	if (ctx->db.wake_fd >= 0)
+		close(ctx->db.wake_fd);
+	verbs_uninit_context(ur_vctx(ctx));
+	free(ctx);
+}
+
+static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
+				 void *private_data)
+{
+	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
+	req = {0};
+	UR_RESP(ib_uverbs_get_context_resp,
+		struct uroce_alloc_ucontext_resp drv)
+	resp = {0};
+	struct ur_context *ctx = alloc_ctx(device, cmd_fd);
+	int err;
+
+	if (!ctx)
+		return NULL;
+	err = ur_cmd_get_context(layout, ur_vctx(ctx), &req, sizeof(req), &resp,
+				 sizeof(resp));
+	if (!err)
+		err = setup_ctx(ctx, &resp.drv);
+	if (err) {
+		destroy_ctx(ctx);
+		errno = err;
+		return NULL;
+	}
+	return ur_vctx(ctx);
+}
+
+static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
+{
+	struct uroce_alloc_ucontext_resp resp = {.wake_fd = -1};
+	UR_CMDB(1) link;
+	struct ur_context *ctx = alloc_ctx(device, cmd_fd);
+	int err;
+
+	if (!ctx)
+		return NULL;
+	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DEVICE,
+			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
+	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);
+	if (!err)
+		err = setup_ctx(ctx, &resp);
+	if (err) {
+		destroy_ctx(ctx);
+		errno = err;
+		return NULL;
+	}
+	return ur_vctx(ctx);
+}
+
+void uroce_free_context(struct ibv_context *context)
+{
+	destroy_ctx(ur_to_ctx(context));
+}
+
+static struct verbs_device *uroce_alloc_device(struct verbs_sysfs_dev *sysfs)
+{
+	struct ur_device *dev = calloc(1, sizeof(*dev));
+
+	return dev ? &dev->vdev : NULL;
+}
+
+static void uroce_uninit_device(struct verbs_device *vdev)
+{
+	free(ur_container_of(vdev, struct ur_device, vdev));
+}
+
+static const struct verbs_match_ent match_table[] = {
+	{.u.modalias = "rdma_device:*Nuroce*", .kind = VERBS_MATCH_MODALIAS},
+	{.kind = VERBS_MATCH_SENTINEL},
+};
+
+static const struct verbs_device_ops device_ops = {
+	.name = "uroce",
+	.match_min_abi_version = UROCE_UVERBS_ABI_VERSION,
+	.match_max_abi_version = UROCE_UVERBS_ABI_VERSION,
+	.match_table = match_table,
+	.alloc_context = uroce_alloc_context,
+	.import_context = uroce_import_context,
+	.alloc_device = uroce_alloc_device,
+	.uninit_device = uroce_uninit_device,
+};
+
+/*
+ * Where this library keeps verbs_qp.comp_mask moved twice under the number
+ * 34: ask it, with a bit at each known place. Without an answer extended QPs
+ * are refused.
+ */
+static u32 probe_vqp_tail(void)
+{
+	static const u32 known[] = {344, 352, 360};
+	u32 mask = VERBS_QP_EX;
+
+	for (unsigned int i = 0; i < UR_ARRAY_SIZE(known); i++) {
+		_Alignas(16) u8 vqp[512] = {0};
+
+		memcpy(vqp + known[i], &mask, sizeof(mask));
+		if (ibv_qp_to_qp_ex((struct ibv_qp *)(void *)vqp))
+			return known[i];
+	}
+	return 0;
+}
+
+const struct verbs_device_ops *ur_provider_init(enum ur_pabi pabi)
+{
+	layout = &ur_pabi_layouts[pabi];
+	ur_vqp_tail = probe_vqp_tail();
+	return &device_ops;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The provider's objects. Each begins with (or contains) the library's struct
+ * for it; ur_to_*() goes from the library's pointer to ours. Functions are
+ * named uroce_<verb>, so that grep for the verb finds the code.
+ *
+ * Return values of uroce_* functions are the verbs': 0 or positive errno, or
+ * a pointer, NULL with errno set.
+ */
+#ifndef UR_PROVIDER_UROCE_H
+#define UR_PROVIDER_UROCE_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "doorbell.h"
+#include "kernel-abi/uroce-abi.h"
+#include "lock.h"
+#include "pabi.h"
+#include "ring.h"
+
+struct ur_device {
+	struct verbs_device vdev;
+};
+
+struct ur_context {
+	/* The library's verbs_context ends with 'ibv'; where in 'front' it
+	 * begins depends on the layout. */
+	u64 front[UR_VCTX_FRONT / 8];
+	struct ibv_context ibv;
+
+	const struct ur_layout *layout;
+	struct ur_doorbell db;
+	size_t db_len;
+	u32 max_inline;
+	u32 max_sge;
+	u32 yield_after; /* empty polls in a row before yielding; 0: never */
+};
+
+struct ur_pd {
+	struct ibv_pd ibv;
+	u32 pdn;
+	/* Parent domains and imports: what this one stands for. */
+	struct ur_pd *contained;
+	struct ur_td *td;
+	u32 refs; /* parent domains that contain this PD; atomic */
+};
+
+struct ur_td {
+	struct ibv_td ibv;
+	u32 refs; /* parent domains with this thread domain; atomic */
+};
+
+struct ur_mr {
+	struct verbs_mr vmr;
+	struct ur_promotion *promotion; /* or NULL */
+};
+
+struct ur_dm {
+	struct verbs_dm vdm;
+	u8 *map;
+	size_t map_len;
+	size_t length;
+	bool imported;
+};
+
+/* In uroce_cqe.rsv0, by the client: of a queue pair that is gone. */
+#define UR_CQE_DEAD 0xd
+
+struct ur_cq {
+	struct verbs_cq vcq;
+	struct ur_lock lock;
+	struct uroce_cq_hdr *hdr;
+	struct uroce_cqe *cqes;
+	u32 mask;  /* entries - 1 */
+	u32 shift; /* log2(entries) */
+	u32 cons;
+	u32 arm_serial;
+	u32 wc_flags;	       /* of create_cq_ex */
+	struct uroce_cqe *cur; /* between start_poll and end_poll */
+	void *map;
+	size_t map_len;
+};
+
+struct ur_srq {
+	struct verbs_srq vsrq;
+	struct ur_rq rq;
+	u32 db_slot;
+	u32 srqn;
+	void *map;
+	size_t map_len;
+};
+
+struct ur_qp {
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+		u8 room[UR_VQP_ROOM]; /* the library's verbs_qp */
+	};
+	struct ur_sq sq;
+	struct ur_rq rq;
+	struct ur_doorbell db; /* copy: the fast path stays in this struct */
+	u32 db_slot;
+	u16 qpt_bit; /* UR_QPT_* */
+	bool sq_sig_all;
+	u8 state; /* enum ibv_qp_state, as far as this process knows */
+	u32 max_send_sge;
+	u32 max_inline;
+	u32 ece_options;
+	void *map;
+	size_t map_len;
+
+	/* The WQE under construction by ibv_wr_*, under sq.lock. */
+	struct {
+		u32 start_next; /* sq.next at ibv_wr_start */
+		u32 start_head;
+		u32 ds;	     /* 16-byte units so far; 0: none open */
+		u32 data_ds; /* where the data segments go */
+		int err;
+	} wr;
+};
+
+#define UR_QPT_RC  (1u << 0)
+#define UR_QPT_UC  (1u << 1)
+#define UR_QPT_UD  (1u << 2)
+#define UR_QPT_XRC (1u << 3) /* XRC_SEND */
+
+/* ECE options this device knows: none so far. */
+#define UR_ECE_OPTIONS 0u
+
+struct ur_ah {
+	struct ibv_ah ibv;
+	u32 ah;
+};
+
+/* clang-format off */
+#define UR_TO(name, type, lib_type, member)                                    \
+	static inline struct type *name(const lib_type *p)                     \
+	{                                                                      \
+		return ur_container_of(p, struct type, member);                \
+	}
+UR_TO(ur_to_ctx, ur_context, struct ibv_context, ibv)
+UR_TO(ur_to_pd, ur_pd, struct ibv_pd, ibv)
+UR_TO(ur_to_td, ur_td, struct ibv_td, ibv)
+UR_TO(ur_to_mr, ur_mr, struct verbs_mr, vmr)
+UR_TO(ur_to_dm, ur_dm, struct ibv_dm, vdm.dm)
+UR_TO(ur_to_cq, ur_cq, struct ibv_cq, vcq.cq)
+UR_TO(ur_to_cq_ex, ur_cq, struct ibv_cq_ex, vcq.cq_ex)
+UR_TO(ur_to_srq, ur_srq, struct ibv_srq, vsrq.srq)
+UR_TO(ur_to_qp, ur_qp, struct ibv_qp, ibv)
+UR_TO(ur_to_qp_ex, ur_qp, struct ibv_qp_ex, ex)
+UR_TO(ur_to_ah, ur_ah, struct ibv_ah, ibv)
+/* clang-format on */
+
+/* The verbs_context of a context, for the library's functions. */
+static inline void *ur_vctx(struct ur_context *ctx)
+{
+	return (char *)&ctx->ibv - ctx->layout->context_off;
+}
+
+/* Maps 'len' bytes at 'off' of the context's uverbs file; NULL with errno. */
+void *ur_map(struct ibv_context *context, u64 off, u64 len);
+void ur_unmap(void *map, u64 len);
+
+/* ---- uroce.c ---- */
+
+/* All operations by enum ur_op; NULL: not supported. */
+extern void *const ur_ops[UR_OP_COUNT];
+/* Offset of comp_mask in the library's verbs_qp, found by a probe. */
+extern u32 ur_vqp_tail;
+/* Called by the glue's constructor, once. Returns what to register. */
+const struct verbs_device_ops *ur_provider_init(enum ur_pabi pabi);
+void uroce_free_context(struct ibv_context *context);
+
+/* ---- device.c ---- */
+int uroce_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *attr, size_t attr_size);
+int uroce_query_port(struct ibv_context *context, uint8_t port,
+		     struct ibv_port_attr *attr);
+int uroce_query_rt_values(struct ibv_context *context,
+			  struct ibv_values_ex *values);
+
+/* ---- pd.c ---- */
+struct ibv_pd *uroce_alloc_pd(struct ibv_context *context);
+int uroce_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *
+uroce_alloc_parent_domain(struct ibv_context *context,
+			  struct ibv_parent_domain_init_attr *attr);
+struct ibv_td *uroce_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr);
+int uroce_dealloc_td(struct ibv_td *td);
+struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle);
+void uroce_unimport_pd(struct ibv_pd *pd);
+/* Whether queues made with this PD belong to one thread. */
+static inline bool ur_pd_single_threaded(const struct ibv_pd *pd)
+{
+	return pd && ur_to_pd(pd)->td;
+}
+
+/* ---- mr.c, mw.c, dm.c ---- */
+struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t iova, int access);
+struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access);
+struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
+int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access);
+int uroce_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle);
+void uroce_unimport_mr(struct ibv_mr *mr);
+struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int uroce_dealloc_mw(struct ibv_mw *mw);
+int uroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *bind);
+struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr);
+int uroce_free_dm(struct ibv_dm *dm);
+struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			       uint64_t offset, size_t length,
+			       unsigned int access);
+struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle);
+void uroce_unimport_dm(struct ibv_dm *dm);
+
+/* ---- cq.c, poll.c ---- */
+struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
+			       struct ibv_comp_channel *channel, int vector);
+struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr);
+int uroce_resize_cq(struct ibv_cq *cq, int cqe);
+int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+int uroce_destroy_cq(struct ibv_cq *cq);
+int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+/* No completion of that queue pair is delivered any more; cq may be NULL. */
+void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
+/* Fills the polling methods for what attr->wc_flags asks. */
+void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags);
+
+/* ---- qp.c, send.c, wr.c, recv.c ---- */
+struct ibv_qp *uroce_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr);
+struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *uroce_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr);
+int uroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		   struct ibv_qp_init_attr *init_attr);
+int uroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int uroce_destroy_qp(struct ibv_qp *qp);
+int uroce_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
+				 uint32_t flags);
+int uroce_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+int uroce_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+		       uint16_t lid);
+int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+		       uint16_t lid);
+int uroce_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+int uroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+/* Fills the ibv_wr_* methods; returns 0, or EOPNOTSUPP for an operation that
+ * this transport or this library cannot have. */
+int ur_qp_set_wr_methods(struct ur_qp *qp, u64 send_ops);
+/* Writes the receives of a list; returns as ibv_post_recv, with *kick set if
+ * the device wants a doorbell. */
+int ur_rq_post(struct ur_rq *rq, struct ibv_recv_wr *wr,
+	       struct ibv_recv_wr **bad_wr, bool *kick);
+/* Why a send cannot be posted in this state; 0 if it can. */
+static inline int ur_qp_send_state(const struct ur_qp *qp)
+{
+	return qp->state < IBV_QPS_RTS ? EINVAL : 0;
+}
+
+/* ---- srq.c, ah.c, xrcd.c, counters.c ---- */
+struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr);
+struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr);
+int uroce_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int uroce_destroy_srq(struct ibv_srq *srq);
+int uroce_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num);
+int uroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr);
+struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int uroce_destroy_ah(struct ibv_ah *ah);
+struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
+				 struct ibv_xrcd_init_attr *attr);
+int uroce_close_xrcd(struct ibv_xrcd *xrcd);
+struct ibv_counters *uroce_create_counters(struct ibv_context *context,
+					   struct ibv_counters_init_attr *attr);
+int uroce_destroy_counters(struct ibv_counters *counters);
+int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
+			uint32_t count, uint32_t flags);
+
+#endif
