@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Many launchers hand their children an environment that they made up. Where
+ * this process had the device, its children shall. Works on the stack alone:
+ * it may run in a vfork() child.
+ */
+#include <alloca.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "preload/exec.h"
+#include "preload/real.h"
+
+#define OURS	"liburoce-preload"
+#define PRELOAD "LD_PRELOAD="
+
+/* "NAME=value" as this process found them; empty where it did not. */
+static struct {
+	const char *name;
+	char text[4096];
+} kept[] = {{.name = PRELOAD},
+	    {.name = "UROCE_RUN_DIR="},
+	    {.name = "RDMAV_DRIVERS="}};
+
+#define KEPT ((int)(sizeof(kept) / sizeof(*kept)))
+
+static const char *find(char *const *envp, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, name, len) == 0)
+			return *envp;
+	return NULL;
+}
+
+void ur_exec_init(void)
+{
+	const char *preload = find(environ, PRELOAD);
+
+	if (!preload || !strstr(preload, OURS))
+		return;
+	for (int i = 0; i < KEPT; i++) {
+		const char *text = find(environ, kept[i].name);
+
+		if (text && strlen(text) < sizeof(kept[i].text))
+			strcpy(kept[i].text, text);
+	}
+}
+
+/* Bytes for a completed copy of @envp; 0 when it is complete. */
+static size_t size_completed(char *const *envp)
+{
+	const char *preload = find(envp, PRELOAD);
+	size_t count = 0;
+
+	if (!kept[0].text[0] || (preload && strstr(preload, OURS)))
+		return 0;
+	while (envp && envp[count])
+		count++;
+	return (count + (size_t)KEPT + 1) * sizeof(char *) +
+	       (preload ? strlen(preload) + strlen(kept[0].text) + 2 : 0);
+}
+
+static char **complete(char *const *envp, char **to)
+{
+	size_t count = 0, len = strlen(PRELOAD);
+	const char *theirs = find(envp, PRELOAD);
+	char **at = to, *text;
+
+	while (envp && envp[count])
+		count++;
+	text = (char *)(to + count + KEPT + 1);
+	for (; envp && *envp; envp++) {
+		if (*envp != theirs) {
+			*at++ = *envp;
+			continue;
+		}
+		/* Ours in front of theirs. */
+		strcpy(text, kept[0].text);
+		if (theirs[len]) {
+			strcat(text, ":");
+			strcat(text, theirs + len);
+		}
+		*at++ = text;
+	}
+	*at = NULL;
+	for (int i = theirs ? 1 : 0; i < KEPT; i++) {
+		if (kept[i].text[0] && !find(to, kept[i].name)) {
+			*at++ = kept[i].text;
+			*at = NULL;
+		}
+	}
+	return to;
+}
+
+/* @envp, or a completed copy of it on the caller's stack. */
+#define COMPLETED(envp)                                                  \
+	({                                                               \
+		size_t size_ = size_completed(envp);                     \
+                                                                         \
+		size_ ? complete(envp, alloca(size_)) : (char **)(envp); \
+	})
+
+UR_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return ur_real(execve)(path, argv, COMPLETED(envp));
+}
+
+UR_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return ur_real(execvpe)(file, argv, COMPLETED(envp));
+}
+
+UR_EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+UR_EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+UR_EXPORT int execveat(int dirfd, const char *path, char *const argv[],
+		       char *const envp[], int flags)
+{
+	return ur_real(execveat)(dirfd, path, argv, COMPLETED(envp), flags);
+}
+
+UR_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return ur_real(fexecve)(fd, argv, COMPLETED(envp));
+}
+
+static size_t count_args(va_list from)
+{
+	size_t count = 1;
+	va_list ap;
+
+	va_copy(ap, from);
+	while (va_arg(ap, char *))
+		count++;
+	va_end(ap);
+	return count;
+}
+
+/* An argument vector of "@first, @ap" on the caller's stack. */
+#define COLLECT(argv, first, ap)                            \
+	do {                                                \
+		size_t n_ = count_args(ap), i_ = 0;         \
+                                                            \
+		(argv) = alloca((n_ + 1) * sizeof(char *)); \
+		(argv)[i_++] = (char *)(uintptr_t)(first);  \
+		while (i_ <= n_)                            \
+			(argv)[i_++] = va_arg(ap, char *);  \
+	} while (0)
+
+UR_EXPORT int execl(const char *path, const char *arg, ...)
+{
+	char **argv;
+	va_list ap;
+
+	va_start(ap, arg);
+	COLLECT(argv, arg, ap);
+	va_end(ap);
+	return execve(path, argv, environ);
+}
+
+UR_EXPORT int execlp(const char *file, const char *arg, ...)
+{
+	char **argv;
+	va_list ap;
+
+	va_start(ap, arg);
+	COLLECT(argv, arg, ap);
+	va_end(ap);
+	return execvpe(file, argv, environ);
+}
+
+UR_EXPORT int execle(const char *path, const char *arg, ...)
+{
+	char **argv, **envp;
+	va_list ap;
+
+	va_start(ap, arg);
+	COLLECT(argv, arg, ap);
+	envp = va_arg(ap, char **);
+	va_end(ap);
+	return execve(path, argv, envp);
+}
+
+UR_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+			  const posix_spawn_file_actions_t *restrict actions,
+			  const posix_spawnattr_t *restrict attr,
+			  char *const argv[], char *const envp[])
+{
+	return ur_real(posix_spawn)(pid, path, actions, attr, argv,
+				    COMPLETED(envp));
+}
+
+UR_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+			   const posix_spawn_file_actions_t *restrict actions,
+			   const posix_spawnattr_t *restrict attr,
+			   char *const argv[], char *const envp[])
+{
+	return ur_real(posix_spawnp)(pid, file, actions, attr, argv,
+				     COMPLETED(envp));
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Programs that a program starts have the device too. */
+#ifndef UR_PRELOAD_EXEC_H
+#define UR_PRELOAD_EXEC_H
+
+/* Notes what the environment says at the start of the process. */
+void ur_exec_init(void);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The descriptor table. What a file does when it ends is here too, because
+ * the end is a matter of the last reference and nothing else.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "preload/fdmap.h"
+#include "preload/real.h"
+#include "preload/tunnel.h"
+
+#define FDS_MASK ((1u << 20) - 1)
+#define USER	 (1u << 20)
+
+_Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
+
+/* Index 0 stays unused: slot 0 means "not ours". */
+static struct ur_file files[UR_FDMAP_FILES];
+static _Atomic uint32_t files_end = 1; /* beyond the highest ever used */
+static _Atomic int fd_end;	       /* beyond the highest ever tracked */
+static _Atomic uint64_t serials;
+static _Atomic uint32_t generation = 1;
+static _Atomic pid_t *owner; /* page wiped on fork: who owns this memory */
+
+static void enter_child(void)
+{
+	uint32_t end = atomic_load(&files_end);
+	pid_t pid = (pid_t)syscall(SYS_getpid);
+
+	if (owner && atomic_exchange(owner, pid) == pid)
+		return; /* been here, before the fork handlers ran */
+	atomic_fetch_add(&generation, 1);
+	/* Calls that other threads of the parent had in progress are not
+	 * going to end here. */
+	for (uint32_t i = 1; i < end; i++) {
+		uint32_t refs = atomic_load(&files[i].refs);
+
+		if (refs > FDS_MASK) {
+			atomic_store(&files[i].refs, (refs & FDS_MASK) + USER);
+			ur_fdmap_put(&files[i]);
+		}
+	}
+}
+
+void ur_fdmap_init(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
+		owner = page;
+		atomic_store(owner, (pid_t)syscall(SYS_getpid));
+	}
+	pthread_atfork(NULL, NULL, enter_child);
+}
+
+bool ur_fdmap_borrowed(void)
+{
+	pid_t pid;
+
+	if (!owner)
+		return false;
+	pid = atomic_load(owner);
+	if (pid == 0) { /* a fork that ran no handlers: raw clone() */
+		enter_child();
+		return false;
+	}
+	return pid != (pid_t)syscall(SYS_getpid);
+}
+
+uint32_t ur_fdmap_generation(void)
+{
+	if (owner && atomic_load(owner) == 0)
+		enter_child();
+	return atomic_load(&generation);
+}
+
+static void set_slot(int fd, uint16_t value)
+{
+	int end = atomic_load(&fd_end);
+
+	while (fd >= end &&
+	       !atomic_compare_exchange_weak(&fd_end, &end, fd + 1))
+		;
+	atomic_store(&ur_fdmap_slot[fd], value);
+}
+
+static bool get_index(uint32_t index, struct ur_file **ret)
+{
+	struct ur_file *file = &files[index];
+	uint32_t refs = atomic_load(&file->refs);
+
+	do {
+		if (!(refs & FDS_MASK))
+			return false;
+	} while (
+		!atomic_compare_exchange_weak(&file->refs, &refs, refs + USER));
+	*ret = file;
+	return true;
+}
+
+static bool same_file(int fd, const struct ur_file *file)
+{
+	struct stat st;
+
+	return syscall(SYS_fstat, fd, &st) == 0 && st.st_dev == file->dev &&
+	       st.st_ino == file->ino;
+}
+
+struct ur_file *ur_fdmap_get(int fd)
+{
+	struct ur_file *file;
+	uint16_t index;
+
+	for (;;) {
+		if (!ur_fdmap_hit(fd))
+			return NULL;
+		index = atomic_load(&ur_fdmap_slot[fd]);
+		if (!index || index == UR_FDMAP_HIDDEN)
+			return NULL;
+		if (!get_index(index, &file))
+			continue; /* closing: the slot changes in a moment */
+		if (atomic_load(&ur_fdmap_slot[fd]) == index)
+			break;
+		ur_fdmap_put(file);
+	}
+	if (!same_file(fd, file)) {
+		ur_fdmap_put(file);
+		if (!ur_fdmap_borrowed())
+			ur_fdmap_forget(fd);
+		return NULL;
+	}
+	return file;
+}
+
+/* The last descriptor of an event file is gone: the device may know. */
+static void tell_event_closed(struct ur_file *file)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
+				    .cookie = file->cookie};
+	struct ur_file *parent;
+
+	if (file->sock >= 0 || file->generation != ur_fdmap_generation())
+		return;
+	parent = ur_fdmap_parent(file);
+	if (!parent)
+		return;
+	pthread_mutex_lock(&parent->lock);
+	ur_tunnel_send(parent->sock, &msg, -1);
+	pthread_mutex_unlock(&parent->lock);
+	ur_fdmap_put(parent);
+}
+
+static void release(struct ur_file *file)
+{
+	int sock = file->sock;
+
+	if (sock >= 0) {
+		file->sock = -1;
+		if (sock < UR_FDMAP_FDS)
+			atomic_store(&ur_fdmap_slot[sock], 0);
+		syscall(SYS_close, sock);
+	}
+	atomic_store(&file->used, 0);
+}
+
+void ur_fdmap_put(struct ur_file *file)
+{
+	if (atomic_fetch_sub(&file->refs, USER) == USER)
+		release(file);
+}
+
+void ur_fdmap_keep(struct ur_file *file)
+{
+	atomic_fetch_add(&file->refs, 1);
+}
+
+void ur_fdmap_unkeep(struct ur_file *file)
+{
+	if (atomic_fetch_sub(&file->refs, 1) == 1)
+		release(file);
+}
+
+uint32_t ur_fdmap_index(const struct ur_file *file)
+{
+	return (uint32_t)(file - files);
+}
+
+struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
+{
+	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+	struct ur_file *file = NULL;
+	uint32_t i, end;
+
+	for (i = 1; i < UR_FDMAP_FILES; i++) {
+		uint32_t none = 0;
+
+		if (atomic_compare_exchange_strong(&files[i].used, &none, 1)) {
+			file = &files[i];
+			break;
+		}
+	}
+	if (!file)
+		return NULL;
+	end = atomic_load(&files_end);
+	while (i >= end &&
+	       !atomic_compare_exchange_weak(&files_end, &end, i + 1))
+		;
+	file->kind = kind;
+	file->generation = ur_fdmap_generation();
+	file->serial = atomic_fetch_add(&serials, 1) + 1;
+	file->cookie = 0;
+	file->rdev = 0;
+	file->dev = 0;
+	file->ino = 0;
+	file->sock = sock;
+	file->parent = 0;
+	file->parent_serial = 0;
+	atomic_store(&file->dead, 0);
+	file->lock = fresh;
+	atomic_store(&file->refs, USER);
+	if (sock >= 0 && sock < UR_FDMAP_FDS)
+		set_slot(sock, UR_FDMAP_HIDDEN);
+	return file;
+}
+
+bool ur_fdmap_bind(int fd, struct ur_file *file)
+{
+	struct stat st;
+
+	if ((unsigned int)fd >= UR_FDMAP_FDS || syscall(SYS_fstat, fd, &st))
+		return false;
+	if (ur_fdmap_hit(fd))
+		ur_fdmap_forget(fd);
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
+	atomic_fetch_add(&file->refs, 1);
+	set_slot(fd, (uint16_t)ur_fdmap_index(file));
+	return true;
+}
+
+void ur_fdmap_copy(int from, int fd)
+{
+	struct ur_file *file = ur_fdmap_get(from);
+
+	if (file) {
+		ur_fdmap_bind(fd, file);
+		ur_fdmap_put(file);
+	} else if (ur_fdmap_hit(fd)) {
+		ur_fdmap_forget(fd);
+	}
+}
+
+void ur_fdmap_forget(int fd)
+{
+	uint16_t index = atomic_exchange(&ur_fdmap_slot[fd], 0);
+	struct ur_file *file;
+	uint32_t refs;
+
+	if (!index)
+		return;
+	if (index == UR_FDMAP_HIDDEN) {
+		atomic_store(&ur_fdmap_slot[fd], index);
+		return;
+	}
+	file = &files[index];
+	/* Keep the file while its end is told. */
+	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
+	if (!(refs & FDS_MASK))
+		tell_event_closed(file);
+	ur_fdmap_put(file);
+}
+
+struct ur_file *ur_fdmap_parent(struct ur_file *file)
+{
+	struct ur_file *parent;
+
+	if (!file->parent || !get_index(file->parent, &parent))
+		return NULL;
+	if (parent->serial == file->parent_serial)
+		return parent;
+	ur_fdmap_put(parent);
+	return NULL;
+}
+
+static struct ur_file *find_hidden(int sock)
+{
+	uint32_t end = atomic_load(&files_end);
+
+	for (uint32_t i = 1; i < end; i++) {
+		struct ur_file *file;
+
+		if (!get_index(i, &file))
+			continue;
+		if (file->sock == sock)
+			return file;
+		ur_fdmap_put(file);
+	}
+	return NULL;
+}
+
+int ur_fdmap_evict(int fd)
+{
+	struct ur_file *file = find_hidden(fd);
+	int moved, err = 0;
+
+	if (!file)
+		return 0;
+	pthread_mutex_lock(&file->lock);
+	moved = ur_tunnel_raise(fd);
+	if (moved < 0) {
+		err = moved;
+	} else {
+		file->sock = moved;
+		if (moved < UR_FDMAP_FDS)
+			set_slot(moved, UR_FDMAP_HIDDEN);
+		atomic_store(&ur_fdmap_slot[fd], 0);
+	}
+	pthread_mutex_unlock(&file->lock);
+	ur_fdmap_put(file);
+	return err;
+}
+
+int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
+{
+	unsigned int end = (unsigned int)atomic_load(&fd_end);
+	unsigned int fd, start = first;
+
+	for (fd = first; fd < end && fd <= last; fd++)
+		if (ur_fdmap_hit((int)fd))
+			ur_fdmap_forget((int)fd);
+	for (fd = first; fd < end && fd <= last; fd++) {
+		if (!ur_fdmap_is_hidden((int)fd))
+			continue;
+		if (fd > start &&
+		    syscall(SYS_close_range, start, fd - 1, flags))
+			return -1;
+		start = fd + 1;
+	}
+	if (start > last)
+		return 0;
+	return (int)syscall(SYS_close_range, start, last, flags);
+}

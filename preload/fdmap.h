@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Which descriptors of this process are virtual RDMA files.
+ *
+ * One struct ur_file is one open file description, shared by all descriptors
+ * that dup() made of it, with the hidden socket of uroce-tunnel.h as its twin.
+ * Files live in a static pool and descriptors in a static array, so nothing
+ * here allocates, and the question "is this one ours" is one load.
+ *
+ * Lock-free: a reference is taken by compare-and-swap, the pool likewise.
+ *
+ * A vfork() child runs in our memory with its own descriptor table, until it
+ * execs: it must change nothing here. A fork() child owns a copy of all of it.
+ * A page that the kernel wipes on fork tells the two apart.
+ */
+#ifndef UR_PRELOAD_FDMAP_H
+#define UR_PRELOAD_FDMAP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel-abi/uroce-tunnel.h"
+
+/* Descriptors above this number pass through untracked; Linux's usual
+ * fs.nr_open. The array costs memory only where it is touched. */
+#define UR_FDMAP_FDS	(1 << 20)
+#define UR_FDMAP_FILES	16384
+#define UR_FDMAP_HIDDEN 0xffff
+
+struct ur_file {
+	/* descriptors in the low 20 bits, calls in progress above */
+	_Atomic uint32_t refs;
+	_Atomic uint32_t used; /* pool: 0 when free */
+	uint32_t kind;	       /* enum uroce_tun_kind */
+	uint32_t generation;   /* of the process that opened it */
+	uint64_t serial;       /* never reused, names the file to its events */
+	uint64_t cookie;       /* the device's name for it */
+	uint64_t rdev;
+	/* the visible descriptor, to notice when its number was closed behind
+	 * our back (by fclose() or a raw system call) and used again */
+	dev_t dev;
+	ino_t ino;
+	int sock;		/* hidden twin, or -1 for an event file */
+	uint32_t parent;	/* event file: pool index of the file ... */
+	uint64_t parent_serial; /* ... that it came from */
+	_Atomic uint32_t dead;	/* the device went away */
+	pthread_mutex_t lock;	/* one command at a time on sock */
+};
+
+extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
+
+/* True when @fd may be one of ours: the fast path of every wrapper. */
+static inline bool ur_fdmap_hit(int fd)
+{
+	return (unsigned int)fd < UR_FDMAP_FDS &&
+	       __builtin_expect(atomic_load_explicit(&ur_fdmap_slot[fd],
+						     memory_order_acquire) != 0,
+				0);
+}
+
+/* True when @fd is the hidden twin of some file. */
+static inline bool ur_fdmap_is_hidden(int fd)
+{
+	return (unsigned int)fd < UR_FDMAP_FDS &&
+	       atomic_load(&ur_fdmap_slot[fd]) == UR_FDMAP_HIDDEN;
+}
+
+/**
+ * ur_fdmap_get() - the file behind a descriptor, with a reference
+ *
+ * Return: NULL when the descriptor is not ours (also when it was ours and its
+ * number has been used again since, which is noticed here). Otherwise end with
+ * ur_fdmap_put().
+ */
+struct ur_file *ur_fdmap_get(int fd);
+void ur_fdmap_put(struct ur_file *file);
+
+/**
+ * ur_fdmap_new() - a file without descriptors, with one reference in use
+ * @sock: hidden twin, owned by the file from here on; -1 for an event file
+ *
+ * Return: NULL when the pool is empty (the caller still owns @sock).
+ */
+struct ur_file *ur_fdmap_new(uint32_t kind, int sock);
+
+/* Hold a file as if by a descriptor (the connection kept for SYNC). */
+void ur_fdmap_keep(struct ur_file *file);
+void ur_fdmap_unkeep(struct ur_file *file);
+
+/* Binds a new descriptor to a file. False when the number is too high. */
+bool ur_fdmap_bind(int fd, struct ur_file *file);
+
+/* Says that @fd, a fresh descriptor, is a copy of what @from is. */
+void ur_fdmap_copy(int from, int fd);
+
+/**
+ * ur_fdmap_forget() - @fd is no longer ours
+ *
+ * The last descriptor of an event file tells the device (CLOSE_FD); that of a
+ * cdev closes the hidden twin. The descriptor itself is the caller's to close.
+ */
+void ur_fdmap_forget(int fd);
+
+/* The file that @file came from, if still open, with a reference. */
+struct ur_file *ur_fdmap_parent(struct ur_file *file);
+uint32_t ur_fdmap_index(const struct ur_file *file);
+
+/* Moves a hidden twin off the number @fd, which the application wants. */
+int ur_fdmap_evict(int fd);
+
+/* Forgets first..last, then closes them, hidden twins of others excepted. */
+int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
+
+/* True in a vfork() child: descriptors are its own, this memory is not. */
+bool ur_fdmap_borrowed(void);
+
+/* Changes with every fork(); a file of another generation answers EIO. */
+uint32_t ur_fdmap_generation(void);
+
+void ur_fdmap_init(void);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Virtual files: the conversation with the device that one system call is.
+ * What the calls mean is the device's business; the one command known here is
+ * rdma_cm's GET_EVENT, because it may block.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/file.h"
+#include "preload/real.h"
+#include "preload/tunnel.h"
+
+/* RDMA_USER_CM_CMD_GET_EVENT, <rdma/rdma_user_cm.h> */
+#define UCMA_GET_EVENT 12
+
+/* IB_EVENT_DEVICE_FATAL, <rdma/ib_verbs.h> */
+#define EVENT_DEVICE_FATAL 8
+
+/* struct ib_uverbs_async_event_desc, <rdma/ib_user_verbs.h> */
+struct async_event {
+	uint64_t element;
+	uint32_t event_type;
+	uint32_t reserved;
+};
+
+/* One command installs at most the descriptors of one kernel method. */
+#define MAX_INSTALLED 8
+
+static void close_raw(int fd)
+{
+	syscall(SYS_close, fd);
+}
+
+/* open() asks for these of the visible descriptor; it came close-on-exec. */
+static void set_open_flags(int fd, int flags)
+{
+	if (!(flags & O_CLOEXEC))
+		syscall(SYS_fcntl, fd, F_SETFD, 0);
+	if (flags & O_NONBLOCK)
+		syscall(SYS_fcntl, fd, F_SETFL,
+			syscall(SYS_fcntl, fd, F_GETFL, 0) | O_NONBLOCK);
+}
+
+static int send_open(int sock, const struct ur_path *path)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = path->kind,
+				    .cmd = UROCE_TUN_VERSION};
+	int mem, err;
+
+	mem = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
+			   O_RDWR | O_CLOEXEC, 0);
+	if (mem < 0)
+		return -errno;
+	strcpy(msg.name, path->node);
+	err = ur_tunnel_send(sock, &msg, mem);
+	close_raw(mem);
+	return err;
+}
+
+int ur_file_open(const struct ur_path *path, int flags)
+{
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS], sock, err;
+	struct ur_file *file;
+
+	sock = ur_tunnel_connect();
+	if (sock < 0) /* the tree outlived its device */
+		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
+	err = send_open(sock, path);
+	if (!err)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (err) {
+		close_raw(sock);
+		return err;
+	}
+	if (msg.op != UROCE_TUN_DONE || msg.ret < 0 || fds[0] < 0) {
+		err = msg.op == UROCE_TUN_DONE && msg.ret < 0 ? (int)msg.ret
+							      : -EIO;
+		goto err_close;
+	}
+	if (fds[1] >= 0)
+		close_raw(fds[1]);
+	fds[1] = -1;
+	file = ur_fdmap_new(path->kind, sock);
+	if (!file) {
+		err = -ENFILE;
+		goto err_close;
+	}
+	file->cookie = msg.cookie;
+	file->rdev = msg.rdev;
+	set_open_flags(fds[0], flags);
+	err = ur_fdmap_bind(fds[0], file) ? fds[0] : -EMFILE;
+	if (err < 0)
+		close_raw(fds[0]);
+	ur_fdmap_put(file);
+	return err;
+
+err_close:
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
+		if (fds[i] >= 0)
+			close_raw(fds[i]);
+	close_raw(sock);
+	return err;
+}
+
+/* Makes a descriptor that the device sent one of the process's. */
+static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
+		   int fd)
+{
+	struct ur_file *file;
+
+	if (msg->kind != UROCE_TUN_COMP && msg->kind != UROCE_TUN_ASYNC)
+		return fd;
+	file = ur_fdmap_new(msg->kind, -1);
+	if (!file)
+		return -ENFILE;
+	file->cookie = msg->cookie;
+	file->parent = ur_fdmap_index(parent);
+	file->parent_serial = parent->serial;
+	if (!ur_fdmap_bind(fd, file))
+		fd = -EMFILE;
+	ur_fdmap_put(file);
+	return fd;
+}
+
+/* The device knows that the command failed: nothing to tell it. */
+static void uninstall(int fd)
+{
+	struct ur_file *file = ur_fdmap_get(fd);
+
+	if (!file)
+		return;
+	file->generation = 0;
+	ur_fdmap_put(file);
+	ur_fdmap_forget(fd);
+}
+
+static int answer_fd(struct ur_file *file, int wanted)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
+	int err = -EBADF;
+
+	if (wanted >= 0 && !ur_fdmap_is_hidden(wanted))
+		err = ur_tunnel_send(file->sock, &msg, wanted);
+	if (err == -EBADF) {
+		msg.ret = -EBADF;
+		err = ur_tunnel_send(file->sock, &msg, -1);
+	}
+	return err;
+}
+
+/* One command on a locked file, with the device's upcalls. */
+static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
+{
+	int fds[UROCE_TUN_MAX_FDS], installed[MAX_INSTALLED], count = 0;
+	int64_t ret;
+
+	ret = ur_tunnel_send(file->sock, msg, -1);
+	while (!ret) {
+		ret = ur_tunnel_recv(file->sock, msg, fds);
+		if (ret)
+			break;
+		if (msg->op == UROCE_TUN_DONE) {
+			ret = msg->ret;
+			break;
+		}
+		if (msg->op == UROCE_TUN_FGET) {
+			ret = answer_fd(file, (int)msg->ret);
+		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] >= 0) {
+			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
+
+			answer.ret = count < MAX_INSTALLED
+					     ? install(file, msg, fds[0])
+					     : -EMFILE;
+			if (answer.ret >= 0) {
+				installed[count++] = fds[0];
+				fds[0] = -1;
+			}
+			ret = ur_tunnel_send(file->sock, &answer, -1);
+		} else {
+			ret = -EIO;
+		}
+		for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
+			if (fds[i] >= 0)
+				close_raw(fds[i]);
+	}
+	/* A device that lost its way is as good as gone. */
+	if (ret == -EIO && msg->op != UROCE_TUN_DONE)
+		atomic_store(&file->dead, 1);
+	if (ret < 0) {
+		/* The numbers were never told to the application. */
+		while (count--) {
+			uninstall(installed[count]);
+			close_raw(installed[count]);
+		}
+	}
+	return ret;
+}
+
+static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg)
+{
+	int64_t ret = -EIO;
+
+	/* The device works on the memory of the process that opened the file;
+	 * the kernel refuses a forked child as well. */
+	if (file->generation != ur_fdmap_generation())
+		return -EIO;
+	pthread_mutex_lock(&file->lock);
+	if (!atomic_load(&file->dead))
+		ret = converse(file, msg);
+	pthread_mutex_unlock(&file->lock);
+	return ret;
+}
+
+long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_IOCTL, .cmd = cmd, .arg = arg};
+
+	return (long)call(file, &msg);
+}
+
+static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .arg = (uint64_t)(uintptr_t)buf,
+				    .len = len};
+
+	return (ssize_t)call(file, &msg);
+}
+
+ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
+{
+	uint32_t command;
+	ssize_t ret;
+	char token;
+
+	/* A bad pointer is for the device to refuse, so it is not looked at
+	 * where the command cannot be whole (header 8 bytes). */
+	if (file->kind != UROCE_TUN_RDMA_CM || len < 8 || !buf)
+		return write_once(file, buf, len);
+	memcpy(&command, buf, sizeof(command));
+	if (command != UCMA_GET_EVENT ||
+	    file->generation != ur_fdmap_generation())
+		return write_once(file, buf, len);
+	do {
+		/* Blocks, or not, as the descriptor's O_NONBLOCK says; a
+		 * signal interrupts it as it does the kernel's wait. */
+		ret = ur_real(read)(fd, &token, 1);
+		if (ret < 0)
+			return errno == ECONNRESET ? -EIO : -errno;
+		if (ret == 0)
+			return -EIO;
+		ret = write_once(file, buf, len);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+size_t ur_file_event_size(const struct ur_file *file)
+{
+	switch (file->kind) {
+	case UROCE_TUN_COMP:
+		return sizeof(uint64_t);
+	case UROCE_TUN_ASYNC:
+		return sizeof(struct async_event);
+	default:
+		return 0;
+	}
+}
+
+ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
+			   ssize_t ret, int err)
+{
+	struct async_event fatal = {.event_type = EVENT_DEVICE_FATAL};
+	struct ur_file *parent;
+	uint32_t alive = 0;
+
+	if (ret > 0)
+		return ret;
+	if (ret < 0 && err != ECONNRESET)
+		return -err;
+	/* End of file: the device process died, or the file that this event
+	 * file came from was closed. Only the first is an event. */
+	parent = ur_fdmap_parent(file);
+	if (!parent)
+		return -EIO;
+	ur_fdmap_put(parent);
+	if (file->kind != UROCE_TUN_ASYNC || len < sizeof(fatal) ||
+	    !atomic_compare_exchange_strong(&file->dead, &alive, 1))
+		return -EIO;
+	memcpy(buf, &fatal, sizeof(fatal));
+	return sizeof(fatal);
+}

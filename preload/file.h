@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * System calls on a virtual file, answered by the device. All return what the
+ * system call would (a negative value is -errno).
+ */
+#ifndef UR_PRELOAD_FILE_H
+#define UR_PRELOAD_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "preload/fdmap.h"
+#include "preload/rewrite.h"
+
+/* open(2) of a node. Return: the visible descriptor. */
+int ur_file_open(const struct ur_path *path, int flags);
+
+/* ioctl(2) with a command that the device is to see. */
+long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg);
+
+/* write(2); on an rdma_cm file it may block in GET_EVENT. */
+ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf,
+		      size_t len);
+
+/* What read(2) on an event file returned, made what the kernel's would. */
+ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
+			   ssize_t ret, int err);
+
+/* Bytes of one event of an event file; 0 for other kinds. */
+size_t ur_file_event_size(const struct ur_file *file);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Input and output on virtual files. */
+#include <errno.h>
+#include <stdarg.h>
+
+#include "preload/file.h"
+#include "preload/real.h"
+
+static ssize_t fail(int err)
+{
+	errno = err;
+	return -1;
+}
+
+static ssize_t finish(ssize_t ret)
+{
+	return ret < 0 ? fail((int)-ret) : ret;
+}
+
+/* Commands that the kernel's file layer answers before any driver sees them. */
+static bool is_generic_ioctl(unsigned long cmd)
+{
+	return cmd == FIOCLEX || cmd == FIONCLEX || cmd == FIONBIO ||
+	       cmd == FIOASYNC;
+}
+
+UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
+{
+	struct ur_file *file = NULL;
+	va_list ap;
+	void *arg;
+	long ret;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (ur_fdmap_hit(fd))
+		file = ur_fdmap_get(fd);
+	if (!file)
+		return ur_real(ioctl)(fd, cmd, arg);
+	if (is_generic_ioctl(cmd) || ur_file_event_size(file))
+		ret = ur_real(ioctl)(fd, cmd, arg) < 0 ? -errno : 0;
+	else if (file->kind == UROCE_TUN_UVERBS)
+		ret = ur_file_ioctl(file, cmd, (uint64_t)(uintptr_t)arg);
+	else
+		ret = -ENOTTY;
+	ur_fdmap_put(file);
+	return (int)finish(ret);
+}
+
+/* What a read of a virtual file must fail with, or 0. */
+static int check_read(int fd, size_t count)
+{
+	struct ur_file *file = ur_fdmap_get(fd);
+	size_t event;
+	int err = 0;
+
+	if (!file)
+		return 0;
+	event = ur_file_event_size(file);
+	/* The cdevs have no read; an event is never cut. */
+	if (!event || count < event)
+		err = EINVAL;
+	ur_fdmap_put(file);
+	return err;
+}
+
+static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
+{
+	int err = errno;
+	struct ur_file *file;
+
+	if (ret > 0)
+		return ret;
+	file = ur_fdmap_get(fd);
+	if (!file) {
+		errno = err;
+		return ret;
+	}
+	ret = ur_file_after_read(file, buf, count, ret, err);
+	ur_fdmap_put(file);
+	return finish(ret);
+}
+
+UR_EXPORT ssize_t read(int fd, void *buf, size_t count)
+{
+	int err;
+
+	if (!ur_fdmap_hit(fd))
+		return ur_real(read)(fd, buf, count);
+	err = check_read(fd, count);
+	if (err)
+		return fail(err);
+	return after_read(fd, buf, count, ur_real(read)(fd, buf, count));
+}
+
+UR_EXPORT ssize_t __read_chk(int fd, void *buf, size_t count, size_t size)
+{
+	if (count > size || !ur_fdmap_hit(fd))
+		return ur_real(__read_chk)(fd, buf, count, size);
+	return read(fd, buf, count);
+}
+
+UR_EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
+{
+	if (!ur_fdmap_hit(fd) || count < 1)
+		return ur_real(readv)(fd, iov, count);
+	/* The kernel calls the driver once per piece; one event fits one. */
+	return read(fd, iov[0].iov_base, iov[0].iov_len);
+}
+
+/* A cdev with a reference, or NULL: not ours, or an event file. */
+static struct ur_file *get_writable(int fd)
+{
+	struct ur_file *file = ur_fdmap_get(fd);
+
+	if (file && ur_file_event_size(file)) {
+		ur_fdmap_put(file);
+		return NULL;
+	}
+	return file;
+}
+
+UR_EXPORT ssize_t write(int fd, const void *buf, size_t count)
+{
+	struct ur_file *file;
+	ssize_t ret;
+
+	if (!ur_fdmap_hit(fd))
+		return ur_real(write)(fd, buf, count);
+	file = get_writable(fd);
+	if (!file)
+		return ur_real(write)(fd, buf, count);
+	ret = ur_file_write(file, fd, buf, count);
+	ur_fdmap_put(file);
+	return finish(ret);
+}
+
+UR_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
+{
+	ssize_t ret = 0, total = 0;
+	struct ur_file *file;
+
+	if (!ur_fdmap_hit(fd))
+		return ur_real(writev)(fd, iov, count);
+	file = get_writable(fd);
+	if (!file)
+		return ur_real(writev)(fd, iov, count);
+	for (int i = 0; i < count; i++) {
+		ret = ur_file_write(file, fd, iov[i].iov_base, iov[i].iov_len);
+		if (ret < 0)
+			break;
+		total += ret;
+		if ((size_t)ret < iov[i].iov_len)
+			break;
+	}
+	ur_fdmap_put(file);
+	return total ? total : finish(ret);
+}
+
+/* The cdevs and the event files are streams. */
+static bool is_stream(int fd)
+{
+	struct ur_file *file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;
+
+	if (!file)
+		return false;
+	ur_fdmap_put(file);
+	return true;
+}
+
+#define DEFINE_PREAD(name, off_type)                                          \
+	UR_EXPORT ssize_t name(int fd, void *buf, size_t count, off_type off) \
+	{                                                                     \
+		if (is_stream(fd))                                            \
+			return fail(ESPIPE);                                  \
+		return ur_real(name)(fd, buf, count, off);                    \
+	}
+
+#define DEFINE_PWRITE(name, off_type)                                 \
+	UR_EXPORT ssize_t name(int fd, const void *buf, size_t count, \
+			       off_type off)                          \
+	{                                                             \
+		if (is_stream(fd))                                    \
+			return fail(ESPIPE);                          \
+		return ur_real(name)(fd, buf, count, off);            \
+	}
+
+DEFINE_PREAD(pread, off_t)
+DEFINE_PREAD(pread64, off64_t)
+DEFINE_PWRITE(pwrite, off_t)
+DEFINE_PWRITE(pwrite64, off64_t)

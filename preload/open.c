@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* open(2), fopen(3) and their relatives. */
+#include <errno.h>
+#include <stdarg.h>
+
+#include "preload/file.h"
+#include "preload/real.h"
+#include "preload/rewrite.h"
+
+/* A number just handed out by the system cannot be an old file of ours. */
+static int fresh(int fd)
+{
+	if (fd >= 0 && ur_fdmap_hit(fd) && !ur_fdmap_borrowed())
+		ur_fdmap_forget(fd);
+	return fd;
+}
+
+static int open_node(const struct ur_path *path, int flags)
+{
+	int fd;
+
+	if (flags & O_DIRECTORY) {
+		errno = ENOTDIR;
+		return -1;
+	}
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+		errno = EEXIST;
+		return -1;
+	}
+	fd = ur_file_open(path, flags);
+	if (fd >= 0)
+		return fd;
+	errno = -fd;
+	return -1;
+}
+
+static mode_t mode_arg(int flags, va_list ap)
+{
+	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
+		return va_arg(ap, mode_t);
+	return 0;
+}
+
+/* O_PATH names the placeholder: there is nothing to talk to. */
+static int is_node(const struct ur_path *path, int flags)
+{
+	return path->what == UR_PATH_NODE && !(flags & O_PATH);
+}
+
+#define DEFINE_OPEN(name, openat_name)                                         \
+	UR_EXPORT int name(const char *file, int flags, ...)                   \
+	{                                                                      \
+		struct ur_path path;                                           \
+		va_list ap;                                                    \
+		mode_t mode;                                                   \
+                                                                               \
+		va_start(ap, flags);                                           \
+		mode = mode_arg(flags, ap);                                    \
+		va_end(ap);                                                    \
+		ur_rewrite(&path, AT_FDCWD, file);                             \
+		if (is_node(&path, flags))                                     \
+			return open_node(&path, flags);                        \
+		return fresh(ur_real(name)(path.target, flags, mode));         \
+	}                                                                      \
+                                                                               \
+	UR_EXPORT int openat_name(int dirfd, const char *file, int flags, ...) \
+	{                                                                      \
+		struct ur_path path;                                           \
+		va_list ap;                                                    \
+		mode_t mode;                                                   \
+                                                                               \
+		va_start(ap, flags);                                           \
+		mode = mode_arg(flags, ap);                                    \
+		va_end(ap);                                                    \
+		ur_rewrite(&path, dirfd, file);                                \
+		if (is_node(&path, flags))                                     \
+			return open_node(&path, flags);                        \
+		return fresh(ur_real(openat_name)(path.dirfd, path.target,     \
+						  flags, mode));               \
+	}
+
+DEFINE_OPEN(open, openat)
+DEFINE_OPEN(open64, openat64)
+
+/* The _FORTIFY_SOURCE forms for calls without a mode. */
+#define DEFINE_OPEN_2(name, openat_name)                                       \
+	UR_EXPORT int name(const char *file, int flags)                        \
+	{                                                                      \
+		struct ur_path path;                                           \
+                                                                               \
+		ur_rewrite(&path, AT_FDCWD, file);                             \
+		if (is_node(&path, flags))                                     \
+			return open_node(&path, flags);                        \
+		return fresh(ur_real(name)(path.target, flags));               \
+	}                                                                      \
+                                                                               \
+	UR_EXPORT int openat_name(int dirfd, const char *file, int flags)      \
+	{                                                                      \
+		struct ur_path path;                                           \
+                                                                               \
+		ur_rewrite(&path, dirfd, file);                                \
+		if (is_node(&path, flags))                                     \
+			return open_node(&path, flags);                        \
+		return fresh(                                                  \
+			ur_real(openat_name)(path.dirfd, path.target, flags)); \
+	}
+
+DEFINE_OPEN_2(__open_2, __openat_2)
+DEFINE_OPEN_2(__open64_2, __openat64_2)
+
+#define DEFINE_CREAT(name)                                      \
+	UR_EXPORT int name(const char *file, mode_t mode)       \
+	{                                                       \
+		struct ur_path path;                            \
+                                                                \
+		ur_rewrite(&path, AT_FDCWD, file);              \
+		if (path.what == UR_PATH_NODE)                  \
+			return open_node(&path, O_WRONLY);      \
+		return fresh(ur_real(name)(path.target, mode)); \
+	}
+
+DEFINE_CREAT(creat)
+DEFINE_CREAT(creat64)
+
+/* A stream over a device node makes no sense; it gets the placeholder. */
+#define DEFINE_FOPEN(name)                                       \
+	UR_EXPORT FILE *name(const char *file, const char *mode) \
+	{                                                        \
+		struct ur_path path;                             \
+                                                                 \
+		ur_rewrite(&path, AT_FDCWD, file);               \
+		return ur_real(name)(path.target, mode);         \
+	}
+
+DEFINE_FOPEN(fopen)
+DEFINE_FOPEN(fopen64)
+
+#define DEFINE_FREOPEN(name)                                                   \
+	UR_EXPORT FILE *name(const char *file, const char *mode, FILE *stream) \
+	{                                                                      \
+		struct ur_path path;                                           \
+                                                                               \
+		ur_rewrite(&path, AT_FDCWD, file);                             \
+		return ur_real(name)(path.target, mode, stream);               \
+	}
+
+DEFINE_FREOPEN(freopen)
+DEFINE_FREOPEN(freopen64)

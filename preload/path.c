@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Calls that take a name and say something about it. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "preload/real.h"
+#include "preload/rewrite.h"
+
+UR_EXPORT int access(const char *file, int mode)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(access)(path.target, mode);
+}
+
+UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, dirfd, file);
+	return ur_real(faccessat)(path.dirfd, path.target, mode, flags);
+}
+
+UR_EXPORT int euidaccess(const char *file, int mode)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(euidaccess)(path.target, mode);
+}
+
+UR_EXPORT int eaccess(const char *file, int mode)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(eaccess)(path.target, mode);
+}
+
+UR_EXPORT ssize_t readlink(const char *file, char *buf, size_t size)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(readlink)(path.target, buf, size);
+}
+
+UR_EXPORT ssize_t __readlink_chk(const char *file, char *buf, size_t len,
+				 size_t size)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(__readlink_chk)(path.target, buf, len, size);
+}
+
+UR_EXPORT ssize_t readlinkat(int dirfd, const char *file, char *buf,
+			     size_t size)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, dirfd, file);
+	return ur_real(readlinkat)(path.dirfd, path.target, buf, size);
+}
+
+UR_EXPORT ssize_t __readlinkat_chk(int dirfd, const char *file, char *buf,
+				   size_t len, size_t size)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, dirfd, file);
+	return ur_real(__readlinkat_chk)(path.dirfd, path.target, buf, len,
+					 size);
+}
+
+/* The application knows the name under /sys and may cut it to pieces. */
+static char *known_name(const struct ur_path *path, char *result)
+{
+	int saved = errno;
+
+	if (result && path->what != UR_PATH_FOREIGN)
+		ur_rewrite_back(result);
+	errno = saved;
+	return result;
+}
+
+UR_EXPORT char *realpath(const char *restrict file, char *restrict buf)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return known_name(&path, ur_real(realpath)(path.target, buf));
+}
+
+UR_EXPORT char *__realpath_chk(const char *file, char *buf, size_t size)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return known_name(&path,
+			  ur_real(__realpath_chk)(path.target, buf, size));
+}
+
+UR_EXPORT char *canonicalize_file_name(const char *file)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return known_name(&path, ur_real(canonicalize_file_name)(path.target));
+}
+
+UR_EXPORT int inotify_add_watch(int fd, const char *file, uint32_t mask)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(inotify_add_watch)(fd, path.target, mask);
+}
+
+UR_EXPORT int chdir(const char *file)
+{
+	struct ur_path path;
+
+	ur_rewrite(&path, AT_FDCWD, file);
+	return ur_real(chdir)(path.target);
+}
+
+/* ls -l asks for access control lists and complains where the name is none. */
+#define DEFINE_GETXATTR(fn)                                                   \
+	UR_EXPORT ssize_t fn(const char *file, const char *name, void *value, \
+			     size_t size)                                     \
+	{                                                                     \
+		struct ur_path path;                                          \
+                                                                              \
+		ur_rewrite(&path, AT_FDCWD, file);                            \
+		return ur_real(fn)(path.target, name, value, size);           \
+	}
+
+#define DEFINE_LISTXATTR(fn)                                            \
+	UR_EXPORT ssize_t fn(const char *file, char *list, size_t size) \
+	{                                                               \
+		struct ur_path path;                                    \
+                                                                        \
+		ur_rewrite(&path, AT_FDCWD, file);                      \
+		return ur_real(fn)(path.target, list, size);            \
+	}
+
+DEFINE_GETXATTR(getxattr)
+DEFINE_GETXATTR(lgetxattr)
+DEFINE_LISTXATTR(listxattr)
+DEFINE_LISTXATTR(llistxattr)

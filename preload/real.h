@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The functions that we stand in front of: ur_real(open)(path, flags) calls
+ * the next definition of open() after ours. That keeps the C library's
+ * cancellation points and any other preloaded library in the chain.
+ */
+#ifndef UR_PRELOAD_REAL_H
+#define UR_PRELOAD_REAL_H
+
+#include <dirent.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
+#include <poll.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define UR_EXPORT __attribute__((visibility("default")))
+
+/* Every symbol that this library defines over the C library's. */
+/* clang-format off */
+#define UR_REAL_LIST(X)                                                        \
+	/* open.c */                                                           \
+	X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64)            \
+	X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2)                \
+	X(fopen) X(fopen64) X(freopen) X(freopen64)                            \
+	/* stat.c */                                                           \
+	X(stat) X(stat64) X(lstat) X(lstat64) X(fstat) X(fstat64) X(fstatat)   \
+	X(fstatat64) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64)         \
+	X(__fxstat) X(__fxstat64) X(__fxstatat) X(__fxstatat64) X(statx)       \
+	/* path.c */                                                           \
+	X(access) X(faccessat) X(euidaccess) X(eaccess) X(readlink)            \
+	X(readlinkat) X(__readlink_chk) X(__readlinkat_chk) X(realpath)        \
+	X(__realpath_chk) X(canonicalize_file_name) X(inotify_add_watch)       \
+	X(chdir) X(getxattr) X(lgetxattr) X(listxattr) X(llistxattr)           \
+	/* dir.c */                                                            \
+	X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64)         \
+	X(glob) X(glob64) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_open)        \
+	X(fts64_open)                                                          \
+	/* io.c */                                                             \
+	X(ioctl) X(read) X(__read_chk) X(readv) X(write) X(writev) X(pread)    \
+	X(pread64) X(pwrite) X(pwrite64)                                       \
+	/* dup.c */                                                            \
+	X(close) X(close_range) X(closefrom) X(dup) X(dup2) X(dup3) X(fcntl)   \
+	X(fcntl64) X(fclose)                                                   \
+	/* netlink.c */                                                        \
+	X(socket)                                                              \
+	/* exec.c */                                                           \
+	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn)             \
+	X(posix_spawnp)
+/* clang-format on */
+
+enum ur_real_index {
+#define X(name) UR_REAL_##name,
+	UR_REAL_LIST(X)
+#undef X
+		UR_REAL_COUNT,
+};
+
+extern void *ur_real_fn[UR_REAL_COUNT];
+
+/* Finds one on its first use before ur_real_init() ran. */
+void *ur_real_find(enum ur_real_index index);
+
+/* Finds all of them, so that none is looked up in a signal handler later. */
+void ur_real_init(void);
+
+static inline void *ur_real_get(enum ur_real_index index)
+{
+	void *fn = __atomic_load_n(&ur_real_fn[index], __ATOMIC_RELAXED);
+
+	return __builtin_expect(fn != NULL, 1) ? fn : ur_real_find(index);
+}
+
+#define ur_real(name) ((__typeof__(&name))ur_real_get(UR_REAL_##name))
+
+/*
+ * Entry points that headers declare only under _FORTIFY_SOURCE, or (the
+ * __xstat family, for programs built before glibc 2.33) no longer.
+ */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dirfd, const char *path, int flags);
+int __openat64_2(int dirfd, const char *path, int flags);
+int __xstat(int ver, const char *path, struct stat *st);
+int __xstat64(int ver, const char *path, struct stat64 *st);
+int __lxstat(int ver, const char *path, struct stat *st);
+int __lxstat64(int ver, const char *path, struct stat64 *st);
+int __fxstat(int ver, int fd, struct stat *st);
+int __fxstat64(int ver, int fd, struct stat64 *st);
+int __fxstatat(int ver, int dirfd, const char *path, struct stat *st, int fl);
+int __fxstatat64(int ver, int dirfd, const char *path, struct stat64 *st,
+		 int flags);
+ssize_t __readlink_chk(const char *path, char *buf, size_t len, size_t size);
+ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len,
+			 size_t size);
+char *__realpath_chk(const char *path, char *buf, size_t size);
+ssize_t __read_chk(int fd, void *buf, size_t count, size_t size);
+
+#endif

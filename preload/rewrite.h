@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Where the kernel's RDMA paths lead: into the tree that the device process
+ * keeps under the run directory.
+ *
+ *   /sys/class/infiniband{,_verbs,_mad}   RUNDIR/sys/class/...
+ *   /sys/class/misc/rdma_cm               RUNDIR/sys/class/misc/rdma_cm
+ *   /sys/devices/virtual/uroce            RUNDIR/sys/devices/virtual/uroce
+ *   /dev/infiniband                       RUNDIR/dev/infiniband
+ *
+ * A name that the tree does not have stays what it was, so that the kernel's
+ * own devices remain in sight.
+ */
+#ifndef UR_PRELOAD_REWRITE_H
+#define UR_PRELOAD_REWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel-abi/uroce-tunnel.h"
+
+enum ur_path_what {
+	UR_PATH_FOREIGN, /* not ours: use the name as given */
+	UR_PATH_TREE,	 /* a file or directory of the tree */
+	UR_PATH_NODE,	 /* a device node of ours: to be opened by tunnel */
+};
+
+struct ur_path {
+	/* What to hand to the real function, with dirfd. */
+	const char *target;
+	int dirfd;
+	enum ur_path_what what;
+	uint32_t kind;		       /* node: enum uroce_tun_kind */
+	char node[UROCE_TUN_NAME_MAX]; /* node: "uverbs0", "rdma_cm" */
+	char buf[1024];
+};
+
+/* Does the work of ur_rewrite() for a name that may be ours. */
+void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name);
+
+static inline bool ur_rewrite_maybe(const char *name)
+{
+	/* Ours begin with /sys /dev, the run directory, or, relative to "/" or
+	 * to a directory of the tree, with s, d, u(verbs) or r(dma_cm). */
+	return name && (name[0] == '/' || name[0] == 's' || name[0] == 'd' ||
+			name[0] == 'u' || name[0] == 'r');
+}
+
+/**
+ * ur_rewrite() - what a path names
+ * @dirfd: as in openat(2); AT_FDCWD where the call has none
+ */
+static inline void ur_rewrite(struct ur_path *path, int dirfd, const char *name)
+{
+	path->target = name;
+	path->dirfd = dirfd;
+	path->what = UR_PATH_FOREIGN;
+	if (ur_rewrite_maybe(name))
+		ur_rewrite_slow(path, dirfd, name);
+}
+
+/* The same for the pattern of a glob(): where its first directory is ours, the
+ * whole of it is. */
+void ur_rewrite_pattern(struct ur_path *path, const char *pattern);
+
+/* st_rdev of a node, from the placeholder file; 0 when unreadable. */
+uint64_t ur_rewrite_node_rdev(const struct ur_path *path);
+
+/* Turns a result inside the tree back into the name that the application
+ * knows (in place, it becomes shorter). False when it was none of ours. */
+bool ur_rewrite_back(char *name);
+
+/* The run directory, without a trailing slash. */
+const char *ur_rewrite_rundir(void);
+
+/* True when the tree exists: there is, or was, a device process. */
+bool ur_rewrite_active(void);
+
+#endif

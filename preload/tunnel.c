@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Messages to the device and back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "preload/fdmap.h"
+#include "preload/rewrite.h"
+#include "preload/tunnel.h"
+
+int ur_tunnel_raise(int fd)
+{
+	struct rlimit lim = {.rlim_cur = 1024};
+	int base, up;
+
+	/* Half of what is allowed leaves room on both sides; a kernel table
+	 * for 4096 descriptors is 32 KiB, more would be paid by everyone. */
+	syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &lim);
+	base = lim.rlim_cur > 8192 ? 4096 : (int)lim.rlim_cur / 2;
+	up = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, base);
+	if (up < 0)
+		return -errno;
+	syscall(SYS_close, fd);
+	return up;
+}
+
+int ur_tunnel_connect(void)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	const char *dir = ur_rewrite_rundir();
+	int sock, err, up, dirfd = -1;
+
+	if (strlen(dir) + sizeof("/" UROCE_TUN_SOCKET) <=
+	    sizeof(sun.sun_path)) {
+		strcpy(sun.sun_path, dir);
+	} else { /* a long name fits through a descriptor of the directory */
+		char digits[12], *p = digits + sizeof(digits) - 1;
+		int n;
+
+		dirfd = (int)syscall(SYS_openat, AT_FDCWD, dir,
+				     O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+		if (dirfd < 0)
+			return -errno;
+		*p = '\0';
+		n = dirfd;
+		do
+			*--p = (char)('0' + n % 10);
+		while (n /= 10);
+		strcpy(sun.sun_path, "/proc/self/fd/");
+		strcat(sun.sun_path, p);
+	}
+	strcat(sun.sun_path, "/" UROCE_TUN_SOCKET);
+	sock = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC,
+			    0);
+	if (sock < 0) {
+		err = -errno;
+		goto out;
+	}
+	do
+		err = syscall(SYS_connect, sock, &sun, sizeof(sun)) ? -errno
+								    : 0;
+	while (err == -EINTR);
+	if (err) {
+		syscall(SYS_close, sock);
+		goto out;
+	}
+	up = ur_tunnel_raise(sock);
+	err = up >= 0 ? up : sock;
+out:
+	if (dirfd >= 0)
+		syscall(SYS_close, dirfd);
+	return err;
+}
+
+int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} ctl;
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *cmsg;
+	long n;
+
+	msg->nfds = fd >= 0;
+	if (fd >= 0) {
+		memset(&ctl, 0, sizeof(ctl));
+		mh.msg_control = ctl.buf;
+		mh.msg_controllen = sizeof(ctl.buf);
+		cmsg = CMSG_FIRSTHDR(&mh);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+	}
+	do
+		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n == (long)sizeof(*msg))
+		return 0;
+	return n < 0 && errno == EBADF && fd >= 0 ? -EBADF : -EIO;
+}
+
+static int take_fds(struct msghdr *mh, int *ret_fds)
+{
+	struct cmsghdr *cmsg;
+	int count = 0;
+
+	for (cmsg = CMSG_FIRSTHDR(mh); cmsg; cmsg = CMSG_NXTHDR(mh, cmsg)) {
+		size_t n;
+
+		if (cmsg->cmsg_level != SOL_SOCKET ||
+		    cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int),
+			       sizeof(int));
+			if (count < UROCE_TUN_MAX_FDS)
+				ret_fds[count++] = fd;
+			else
+				syscall(SYS_close, fd);
+		}
+	}
+	return count;
+}
+
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
+	} ctl;
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = ctl.buf,
+			    .msg_controllen = sizeof(ctl.buf)};
+	long n;
+
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
+		ret_fds[i] = -1;
+	do
+		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		take_fds(&mh, ret_fds);
+	if (n == (long)sizeof(*msg) && !(mh.msg_flags & MSG_CTRUNC))
+		return 0;
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
+		if (ret_fds[i] >= 0)
+			syscall(SYS_close, ret_fds[i]);
+	return -EIO;
+}
+
+static int sync_over(int sock)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	int fds[UROCE_TUN_MAX_FDS], err;
+
+	err = ur_tunnel_send(sock, &msg, -1);
+	if (!err)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	return err;
+}
+
+static struct ur_file *connect_for_sync(void)
+{
+	int sock = ur_tunnel_connect();
+	struct ur_file *file;
+
+	if (sock < 0)
+		return NULL;
+	file = ur_fdmap_new(0, sock);
+	if (!file) {
+		syscall(SYS_close, sock);
+		return NULL;
+	}
+	ur_fdmap_keep(file);
+	ur_fdmap_put(file);
+	return file;
+}
+
+void ur_tunnel_sync(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct ur_file *cached;
+	struct ur_file *file;
+	int saved = errno, err;
+
+	if (ur_fdmap_borrowed())
+		return;
+	/* One connection is kept for a process that reads many counters. Who
+	 * finds it busy (or locked for ever, in the child of a fork) makes
+	 * one of his own. */
+	if (pthread_mutex_trylock(&lock)) {
+		file = connect_for_sync();
+		if (file) {
+			sync_over(file->sock);
+			ur_fdmap_unkeep(file);
+		}
+		errno = saved;
+		return;
+	}
+	if (cached && cached->generation != ur_fdmap_generation()) {
+		ur_fdmap_unkeep(cached);
+		cached = NULL;
+	}
+	for (int tries = 0; tries < 2; tries++) {
+		if (!cached)
+			cached = connect_for_sync();
+		if (!cached)
+			break;
+		pthread_mutex_lock(&cached->lock);
+		err = sync_over(cached->sock);
+		pthread_mutex_unlock(&cached->lock);
+		if (!err)
+			break;
+		ur_fdmap_unkeep(cached);
+		cached = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+}

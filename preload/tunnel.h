@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One message of kernel-abi/uroce-tunnel.h over one socket. Raw system calls
+ * throughout: a command is no cancellation point (the kernel's ioctl() is
+ * none), and no wrapper of ours is entered again. Errors are -errno.
+ */
+#ifndef UR_PRELOAD_TUNNEL_H
+#define UR_PRELOAD_TUNNEL_H
+
+#include "kernel-abi/uroce-tunnel.h"
+
+/* Connects to the device of the run directory. Return: socket or -errno. */
+int ur_tunnel_connect(void);
+
+/* Moves @fd up, out of the numbers that programs count on; closes @fd itself
+ * when that worked. Return: the new number or -errno (@fd still open). */
+int ur_tunnel_raise(int fd);
+
+/**
+ * ur_tunnel_send() - one message
+ * @fd: descriptor to attach, or -1
+ * Return: 0, -EBADF when @fd is not open, -EIO when the device is gone.
+ */
+int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
+
+/**
+ * ur_tunnel_recv() - one message
+ * @ret_fds: UROCE_TUN_MAX_FDS numbers, -1 where there is none; close-on-exec
+ * Return: 0, or -EIO when the device is gone or makes no sense.
+ */
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
+
+/* Asks the device to bring the counter files up to date, and waits. */
+void ur_tunnel_sync(void);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One thread for each connection; the test makes few. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "kernel-abi/uroce-tunnel.h"
+#include "tests/check.h"
+#include "tests/unit/preload/fake_device.h"
+
+struct conn {
+	int sock, mem, event; /* event: our end of the last installed file */
+	int cm;		      /* rdma_cm: our end of the token socket */
+	uint64_t closed;
+};
+
+static _Atomic int files, syncs, cm_end = -1, withdrawn;
+static const char *rundir;
+
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(path, 0755);
+		*p = '/';
+	}
+	f = fopen(path, "w");
+	CHECK(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+void fake_device_make_tree(const char *dir)
+{
+	put(dir, "sys/class/infiniband_verbs/abi_version", "6\n");
+	put(dir, "sys/class/infiniband_verbs/uverbs0/ibdev", "uroce0\n");
+	put(dir, "sys/class/infiniband_verbs/uverbs0/dev", "231:192\n");
+	put(dir, "sys/class/infiniband/uroce0/node_type", "1: CA\n");
+	put(dir, "sys/class/infiniband/uroce0/ports/1/counters/x", "0\n");
+	put(dir, "sys/class/misc/rdma_cm/abi_version", "4\n");
+	put(dir, "sys/devices/virtual/uroce/uroce0/modalias", "uroce\n");
+	put(dir, "dev/infiniband/uverbs0", "231:192\n");
+	put(dir, "dev/infiniband/rdma_cm", "10:58\n");
+}
+
+static void send_msg(int sock, struct uroce_tun_msg *msg, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} ctl;
+	struct iovec iov = {msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	msg->nfds = fd >= 0;
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		memset(&ctl, 0, sizeof(ctl));
+		mh.msg_control = ctl.buf;
+		mh.msg_controllen = sizeof(ctl.buf);
+		c = CMSG_FIRSTHDR(&mh);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	CHECK_EQ(sendmsg(sock, &mh, MSG_NOSIGNAL), sizeof(*msg));
+}
+
+static int recv_msg(int sock, struct uroce_tun_msg *msg)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+	} ctl;
+	struct iovec iov = {msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = ctl.buf,
+			    .msg_controllen = sizeof(ctl.buf)};
+	struct cmsghdr *c;
+	int fd = -1;
+
+	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*msg))
+		return -2;
+	c = CMSG_FIRSTHDR(&mh);
+	if (c)
+		memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	return fd;
+}
+
+static void done(struct conn *c, int64_t ret)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
+
+	send_msg(c->sock, &msg, -1);
+}
+
+static void open_file(struct conn *c, const struct uroce_tun_msg *req)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .cookie = 5};
+	int fd, pair[2];
+
+	if (req->cmd != UROCE_TUN_VERSION)
+		return done(c, -EPROTO);
+	files++;
+	if (req->kind == UROCE_TUN_RDMA_CM) {
+		CHECK(strcmp(req->name, "rdma_cm") == 0);
+		CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+		c->cm = pair[1];
+		cm_end = pair[1];
+		msg.rdev = makedev(10, 58);
+		send_msg(c->sock, &msg, pair[0]);
+		close(pair[0]);
+		return;
+	}
+	CHECK(strcmp(req->name, "uverbs0") == 0);
+	fd = memfd_create("rings", 0);
+	CHECK(!ftruncate(fd, 1 << 20));
+	CHECK_EQ(pwrite(fd, "ring", 4, 8192), 4);
+	msg.rdev = makedev(FAKE_MAJOR, FAKE_MINOR);
+	send_msg(c->sock, &msg, fd);
+	close(fd);
+}
+
+static int64_t install(struct conn *c, uint32_t kind)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = FAKE_COOKIE};
+	int pair[2];
+
+	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+	send_msg(c->sock, &msg, pair[0]);
+	close(pair[0]);
+	c->event = pair[1];
+	CHECK_EQ(recv_msg(c->sock, &msg), -1);
+	CHECK_EQ(msg.op, UROCE_TUN_FD);
+	return msg.ret;
+}
+
+static int64_t send_event(struct conn *c, uint64_t value)
+{
+	uint64_t event[2] = {value, 3};
+
+	CHECK(send(c->event, event, 16, 0) > 0);
+	return 0;
+}
+
+static int64_t fget(struct conn *c, uint64_t number)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FGET,
+				    .ret = (int64_t)number};
+	int fd;
+
+	send_msg(c->sock, &msg, -1);
+	fd = recv_msg(c->sock, &msg);
+	CHECK_EQ(msg.op, UROCE_TUN_FD);
+	if (msg.ret < 0)
+		return msg.ret;
+	CHECK(fd >= 0);
+	close(fd);
+	return 0;
+}
+
+static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
+{
+	uint64_t value;
+
+	switch (req->cmd) {
+	case FAKE_ADD_ONE:
+		if (pread(c->mem, &value, 8, (off_t)req->arg) != 8)
+			return -EFAULT;
+		value++;
+		return pwrite(c->mem, &value, 8, (off_t)req->arg) == 8
+			       ? 0
+			       : -EFAULT;
+	case FAKE_FGET:
+		return fget(c, req->arg);
+	case FAKE_COMP:
+		return install(c, UROCE_TUN_COMP);
+	case FAKE_ASYNC:
+		return install(c, UROCE_TUN_ASYNC);
+	case FAKE_EVENT:
+		return send_event(c, req->arg);
+	case FAKE_CLOSED:
+		return (int64_t)c->closed;
+	case FAKE_FAIL_LATE:
+		install(c, UROCE_TUN_COMP);
+		return -EPERM;
+	case FAKE_REFUSE:
+		return -EOPNOTSUPP;
+	case FAKE_FILES:
+		return files;
+	case FAKE_SYNCS:
+		return syncs;
+	case FAKE_DIE:
+		_exit(0);
+	case FAKE_WITHDRAWN:
+		withdrawn++;
+		/* fall through */
+	case FAKE_PEERS:
+		return send(cm_end, "", 1, 0) == 1 ? 0 : -EPIPE;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
+{
+	uint32_t command = 0;
+
+	if (req->len < 8)
+		return -EINVAL;
+	if (pread(c->mem, &command, 4, (off_t)req->arg) != 4)
+		return -EFAULT;
+	if (c->cm >= 0 && command == 12 && withdrawn) {
+		withdrawn--;
+		return -EAGAIN;
+	}
+	return (int64_t)req->len;
+}
+
+static void *serve_one(void *arg)
+{
+	struct conn c = {
+		.sock = (int)(intptr_t)arg, .mem = -1, .event = -1, .cm = -1};
+	struct uroce_tun_msg msg;
+	char text[32];
+	int fd;
+
+	while ((fd = recv_msg(c.sock, &msg)) != -2) {
+		switch (msg.op) {
+		case UROCE_TUN_OPEN:
+			CHECK(fd >= 0);
+			c.mem = fd;
+			open_file(&c, &msg);
+			break;
+		case UROCE_TUN_IOCTL:
+			done(&c, do_ioctl(&c, &msg));
+			break;
+		case UROCE_TUN_WRITE:
+			done(&c, do_write(&c, &msg));
+			break;
+		case UROCE_TUN_CLOSE_FD:
+			c.closed = msg.cookie;
+			break;
+		case UROCE_TUN_SYNC:
+			snprintf(text, sizeof(text), "%d\n", ++syncs);
+			put(rundir,
+			    "sys/class/infiniband/uroce0/ports/1/"
+			    "counters/x",
+			    text);
+			done(&c, 0);
+			break;
+		default:
+			CHECK(!"an operation of the front-end");
+		}
+	}
+	if (c.mem >= 0)
+		files--;
+	close(c.mem);
+	close(c.event);
+	close(c.cm);
+	close(c.sock);
+	return NULL;
+}
+
+int fake_device_listen(const char *dir)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/%s", dir,
+		 UROCE_TUN_SOCKET);
+	unlink(sun.sun_path);
+	CHECK(!bind(fd, (struct sockaddr *)&sun, sizeof(sun)));
+	CHECK(!listen(fd, 16));
+	return fd;
+}
+
+void fake_device_serve(int listener, const char *dir)
+{
+	pthread_t thread;
+
+	rundir = dir;
+	for (;;) {
+		int fd = accept(listener, NULL, NULL);
+
+		if (fd >= 0)
+			pthread_create(&thread, NULL, serve_one,
+				       (void *)(intptr_t)fd);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A device process that speaks the tunnel and knows nothing of RDMA: its
+ * ioctls are the handful below, made to exercise one thing of the preload
+ * library each.
+ */
+#ifndef UR_TEST_FAKE_DEVICE_H
+#define UR_TEST_FAKE_DEVICE_H
+
+enum fake_ioctl {
+	FAKE_ADD_ONE = 1,    /* *(u64 *)arg += 1, through /proc/self/mem */
+	FAKE_FGET = 2,	     /* asks for descriptor number arg; 0 or -EBADF */
+	FAKE_COMP = 3,	     /* installs a completion channel: its number */
+	FAKE_ASYNC = 4,	     /* installs an async event file: its number */
+	FAKE_EVENT = 5,	     /* sends arg as an event on the last of these */
+	FAKE_CLOSED = 6,     /* cookie of the last CLOSE_FD, 0 before */
+	FAKE_FAIL_LATE = 7,  /* installs, then fails with EPERM */
+	FAKE_REFUSE = 8,     /* -EOPNOTSUPP */
+	FAKE_FILES = 9,	     /* number of open files */
+	FAKE_SYNCS = 10,     /* number of SYNC so far */
+	FAKE_DIE = 11,	     /* the device process exits */
+	FAKE_PEERS = 12,     /* queues one event on the newest rdma_cm file */
+	FAKE_WITHDRAWN = 13, /* the same, then takes it back */
+};
+
+#define FAKE_COOKIE 77
+#define FAKE_MAJOR  231
+#define FAKE_MINOR  192
+
+/* Builds the tree under @dir, listens, and serves until killed. */
+void fake_device_make_tree(const char *dir);
+int fake_device_listen(const char *dir);
+_Noreturn void fake_device_serve(int listener, const char *dir);
+
+#endif
