@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Taking completions: the owner bit over many laps, forgotten queue pairs,
+ * the extended readers, and two real threads on one ring.
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "fake_device.h"
+
+static void test_laps(void)
+{
+	struct ibv_wc wc[16];
+	struct fake f;
+	u64 next = 0, seen = 0;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	for (int round = 0; round < 100; round++) {
+		u32 n = (u32)round % 9;
+
+		for (u32 i = 0; i < n; i++)
+			fake_complete(&f, next++, 0x11);
+		for (;;) {
+			int got = uroce_poll_cq(&f.cq->vcq.cq, 1 + round % 16,
+						wc);
+
+			CHECK(got >= 0);
+			for (int i = 0; i < got; i++)
+				CHECK_EQ(wc[i].wr_id, seen++);
+			if (!got)
+				break;
+		}
+		CHECK_EQ(seen, next);
+		CHECK_EQ(f.cq->hdr->cons, (u32)next);
+	}
+}
+
+static void test_forget(void)
+{
+	struct ibv_wc wc[16];
+	struct fake f;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	for (u64 i = 0; i < 8; i++)
+		fake_complete(&f, i, i & 1 ? 0x11 : 0x22);
+	ur_cq_forget_qp(&f.cq->vcq.cq, 0x11);
+	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 4);
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(wc[i].wr_id, 2 * (u64)i);
+	CHECK_EQ(f.cq->hdr->cons, 8);
+	/* The same number used again on the next lap is a new one. */
+	fake_complete(&f, 9, 0x11);
+	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 1);
+	/* All dead: nothing to see, but the room is given back. */
+	fake_complete(&f, 10, 0x11);
+	ur_cq_forget_qp(&f.cq->vcq.cq, 0x11);
+	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 0);
+	CHECK_EQ(f.cq->hdr->cons, 10);
+}
+
+static void test_extended(void)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	struct fake f;
+	struct ibv_cq_ex *cq;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	cq = &f.cq->vcq.cq_ex;
+	ur_cq_set_methods(f.cq, IBV_WC_EX_WITH_BYTE_LEN |
+					IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
+	CHECK_EQ(ibv_start_poll(cq, &attr), ENOENT);
+	for (u64 lap = 0; lap < 10; lap++) {
+		for (u64 i = 0; i < 3; i++)
+			fake_complete(&f, lap * 3 + i, 0x11);
+		CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+		CHECK_EQ(cq->wr_id, lap * 3);
+		CHECK_EQ(cq->status, IBV_WC_SUCCESS);
+		CHECK_EQ(ibv_wc_read_byte_len(cq), 5);
+		CHECK_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+		CHECK_EQ(ibv_wc_read_completion_ts(cq), 1000 + lap * 3);
+		CHECK_EQ(ibv_next_poll(cq), 0);
+		CHECK_EQ(cq->wr_id, lap * 3 + 1);
+		if (lap & 1) {
+			CHECK_EQ(ibv_next_poll(cq), 0);
+			CHECK_EQ(ibv_next_poll(cq), ENOENT);
+			ibv_end_poll(cq);
+		} else {
+			/* Leaving early consumes only what was read. */
+			ibv_end_poll(cq);
+			CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+			CHECK_EQ(cq->wr_id, lap * 3 + 2);
+			ibv_end_poll(cq);
+		}
+		CHECK_EQ(f.cq->hdr->cons, (u32)(lap * 3 + 3));
+	}
+	attr.comp_mask = 1;
+	CHECK_EQ(ibv_start_poll(cq, &attr), EINVAL);
+}
+
+static void test_arm(void)
+{
+	struct fake f;
+	u32 a;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	uroce_req_notify_cq(&f.cq->vcq.cq, 0);
+	a = f.cq->hdr->arm;
+	CHECK_EQ(a & UROCE_ARM_MASK, UROCE_ARM_NEXT);
+	uroce_req_notify_cq(&f.cq->vcq.cq, 1);
+	CHECK(a != f.cq->hdr->arm);
+	CHECK_EQ(f.cq->hdr->arm & UROCE_ARM_MASK, UROCE_ARM_SOLICITED);
+}
+
+enum { SENDS = 20000, POSTERS = 2 };
+
+/* The device's loop: bits, WQEs, completions, and never an overrun. */
+static void *device_thread(void *arg)
+{
+	struct fake *f = arg;
+	u8 wqe[UROCE_MAX_WQE_BYTES];
+	u32 done = 0;
+
+	while (done < SENDS * POSTERS) {
+		if (!fake_take_doorbell(f, 131)) {
+			sched_yield();
+			continue;
+		}
+		while (fake_take_wqe(f, wqe)) {
+			while (f->cq_prod - __atomic_load_n(&f->cq->hdr->cons,
+							    __ATOMIC_ACQUIRE) >
+			       f->cq->mask)
+				sched_yield();
+			CHECK_EQ(ur_get_le32(wqe + 16), 8);
+			CHECK(!memcmp(wqe + 20, wqe + 8, 8));
+			fake_complete(f, *(u64 *)(void *)(wqe + 8), 0x11);
+			done++;
+		}
+	}
+	return NULL;
+}
+
+static struct fake shared;
+
+static void *post_thread(void *arg)
+{
+	u64 base = (u64)(uintptr_t)arg * SENDS;
+
+	for (u64 i = 0; i < SENDS; i++) {
+		u64 id = base + i;
+		struct ibv_sge sge = {(uintptr_t)&id, 8, 0};
+		struct ibv_send_wr *bad, wr = {
+						 .wr_id = id,
+						 .opcode = IBV_WR_SEND,
+						 .sg_list = &sge,
+						 .num_sge = 1,
+						 .send_flags = IBV_SEND_INLINE,
+					 };
+		int err;
+
+		while ((err = uroce_post_send(&shared.qp->ibv, &wr, &bad))) {
+			CHECK_EQ(err, ENOMEM);
+			sched_yield();
+		}
+	}
+	return NULL;
+}
+
+/* Nothing is lost or seen twice between two posters, a device and a poller. */
+static void test_threads(void)
+{
+	pthread_t dev, post[POSTERS];
+	u64 next[POSTERS] = {0};
+	struct ibv_wc wc[4];
+	u32 seen = 0;
+
+	fake_init(&shared, UR_QPT_RC, 5, 8, 4);
+	shared.ctx.yield_after = 4;
+	CHECK(!pthread_create(&dev, NULL, device_thread, &shared));
+	for (uintptr_t i = 0; i < POSTERS; i++)
+		CHECK(!pthread_create(&post[i], NULL, post_thread, (void *)i));
+	while (seen < SENDS * POSTERS) {
+		int n = uroce_poll_cq(&shared.cq->vcq.cq, 4, wc);
+
+		for (int i = 0; i < n; i++, seen++) {
+			u64 who = wc[i].wr_id / SENDS;
+
+			CHECK(who < POSTERS);
+			CHECK_EQ(wc[i].wr_id % SENDS, next[who]++);
+		}
+	}
+	pthread_join(dev, NULL);
+	for (int i = 0; i < POSTERS; i++)
+		pthread_join(post[i], NULL);
+	CHECK_EQ(uroce_poll_cq(&shared.cq->vcq.cq, 4, wc), 0);
+}
+
+int main(void)
+{
+	test_laps();
+	test_forget();
+	test_extended();
+	test_arm();
+	test_threads();
+	return 0;
+}
