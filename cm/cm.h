@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RDMA connection management with no I/O: MADs, time and requests go in; MADs,
+ * a deadline and events come out. It behaves as the kernel's ib_cm does.
+ *
+ * Life cycle
+ *	cm = ur_cm_create(&config);
+ *	on a datagram to QP1:	ur_cm_rx(cm, now, &reply_path, mad, len);
+ *	at ur_cm_deadline(cm):	ur_cm_expire(cm, now);
+ *	active:	 id = ur_cm_id_create(); ur_cm_send_req(id, ...);
+ *		 event REP -> ur_cm_send_rtu(id, ...);
+ *	passive: ur_cm_listen(id, ...); event REQ brings a new id ->
+ *		 ur_cm_send_rep(new id, ...); event RTU.
+ *	ending:	 ur_cm_send_dreq(id, ...); the other side sees event DREQ and
+ *		 answers ur_cm_send_drep(); ur_cm_id_destroy(id) at any time.
+ *
+ * Rules. Single-threaded. `now` is in nanoseconds and never goes backwards (an
+ * older value is taken as the newest one seen). The callbacks run inside the
+ * calls; `send` must queue the datagram and never call ur_cm_rx; `event` may
+ * call anything but ur_cm_rx, ur_cm_expire and ur_cm_destroy. Functions that
+ * send take the time of the last rx, expire or ur_cm_set_now.
+ *
+ * Memory: one allocation at ur_cm_create, one per id; ids are capped, and those
+ * that strangers can cause (half-open requests, the remains of destroyed ids)
+ * have caps of their own.
+ */
+#ifndef UR_CM_CM_H
+#define UR_CM_CM_H
+
+#include "cm/ip_cm.h"
+#include "cm/mad.h"
+
+struct ur_cm;
+struct ur_cm_id;
+
+#define UR_CM_NEVER UINT64_MAX
+
+/*
+ * How to reach the peer, seen from here: sgid is ours, dgid the peer's. port
+ * and sgid_index mean something to the caller only and travel unchanged.
+ */
+struct ur_cm_path {
+	u8 sgid[16];
+	u8 dgid[16];
+	u32 port;
+	u32 sgid_index;
+	u32 flow_label;
+	u16 pkey;
+	u8 hop_limit;
+	u8 traffic_class;
+	u8 sl;
+	u8 packet_life_time; /* exponent, 4.096 us * 2^t */
+};
+
+#define UR_CM_STATES(X)  \
+	X(IDLE)          \
+	X(LISTEN)        \
+	X(REQ_SENT)      \
+	X(REQ_RCVD)      \
+	X(MRA_REQ_SENT)  \
+	X(MRA_REQ_RCVD)  \
+	X(REP_SENT)      \
+	X(REP_RCVD)      \
+	X(MRA_REP_SENT)  \
+	X(MRA_REP_RCVD)  \
+	X(ESTABLISHED)   \
+	X(DREQ_SENT)     \
+	X(DREQ_RCVD)     \
+	X(TIMEWAIT)      \
+	X(SIDR_REQ_SENT) \
+	X(SIDR_REQ_RCVD) \
+	X(SIDR_REP_SENT)
+
+enum ur_cm_state {
+#define UR_CM_STATE_ENUM(name) UR_CM_##name##_STATE,
+	UR_CM_STATES(UR_CM_STATE_ENUM)
+#undef UR_CM_STATE_ENUM
+		UR_CM_STATE_COUNT
+};
+
+/*
+ * Events, and what rdma_cm makes of each:
+ *	REQ, SIDR_REQ	CONNECT_REQUEST on the listener, id is new
+ *	REQ_ERROR, REP_ERROR, SIDR_REQ_ERROR
+ *			UNREACHABLE with status (-ETIMEDOUT)
+ *	REP		CONNECT_RESPONSE
+ *	REJ		REJECTED, status is the reason
+ *	RTU, USER_ESTABLISHED
+ *			ESTABLISHED
+ *	DREQ, DREP	DISCONNECTED, status 0
+ *	DREQ_ERROR	DISCONNECTED, status -ETIMEDOUT
+ *	TIMEWAIT_EXIT	TIMEWAIT_EXIT
+ *	MRA		nothing
+ *	SIDR_REP	status 0: ESTABLISHED; else UNREACHABLE with status
+ */
+#define UR_CM_EVENTS(X)     \
+	X(REQ)              \
+	X(REQ_ERROR)        \
+	X(REP)              \
+	X(REP_ERROR)        \
+	X(RTU)              \
+	X(USER_ESTABLISHED) \
+	X(DREQ)             \
+	X(DREQ_ERROR)       \
+	X(DREP)             \
+	X(TIMEWAIT_EXIT)    \
+	X(MRA)              \
+	X(REJ)              \
+	X(SIDR_REQ)         \
+	X(SIDR_REQ_ERROR)   \
+	X(SIDR_REP)
+
+enum ur_cm_event_type {
+#define UR_CM_EVENT_ENUM(name) UR_CM_EVENT_##name,
+	UR_CM_EVENTS(UR_CM_EVENT_ENUM)
+#undef UR_CM_EVENT_ENUM
+		UR_CM_EVENT_COUNT
+};
+
+/* Valid only inside the callback. */
+struct ur_cm_event {
+	enum ur_cm_event_type type;
+	/* 0, -ETIMEDOUT, a REJ reason or a SIDR status */
+	int status;
+	const struct ur_cm_mad *mad;   /* what arrived; NULL for *_ERROR etc. */
+	const struct ur_cm_path *path; /* to the peer */
+	struct ur_cm_id *listener;     /* REQ, SIDR_REQ: who listened */
+	bool has_ip; /* REQ, SIDR_REQ to an IP service: ip is filled */
+	struct ur_ip_cm ip;
+};
+
+struct ur_cm_config {
+	void *ctx; /* given to the callbacks */
+	/* Queue one MAD to QP1 of the peer; mad is UR_CM_MAD_BYTES. */
+	void (*send)(void *ctx, const struct ur_cm_path *path, const u8 *mad);
+	/*
+	 * REQ and SIDR_REQ hand over a new id: the callee owns it from then
+	 * on (destroying it inside the callback rejects, ur_cm_id_abandon is
+	 * silent). After any event the id may already have been destroyed by
+	 * the callee.
+	 */
+	void (*event)(void *ctx, struct ur_cm_id *id,
+		      const struct ur_cm_event *event);
+	u64 seed;	   /* of communication and transaction ids */
+	u32 max_ids;	   /* all ids; 0: 65536 */
+	u32 max_pending;   /* requests nobody has answered; 0: 4096 */
+	u32 max_lingering; /* destroyed ids still owed to peers; 0: 8192 */
+};
+
+struct ur_cm_stats {
+	u64 rx_mads;
+	u64 rx_malformed;
+	u64 rx_by_attr[UR_CM_ATTR_END - UR_CM_REQ];
+	u64 tx_by_attr[UR_CM_ATTR_END - UR_CM_REQ];
+	u64 rx_duplicate;   /* of a message already handled */
+	u64 rx_unknown_id;  /* no such connection */
+	u64 rx_wrong_state; /* known, but not expected now */
+	u64 rx_wrong_peer;  /* comm id known, sender is another */
+	u64 rx_no_listener;
+	u64 rx_stale;
+	u64 dropped_backlog;   /* requests dropped: listener's backlog */
+	u64 dropped_pending;   /* ... cap on pending requests */
+	u64 dropped_no_memory; /* ... cap on ids, or malloc failed */
+	u64 retransmitted;
+	u64 timeouts;
+	u64 evicted_lingering;
+	u32 ids;
+	u32 pending;
+	u32 lingering;
+};
+
+/* NULL: no memory. config is copied. */
+struct ur_cm *ur_cm_create(const struct ur_cm_config *config);
+/* Frees every id too, silently: no MAD, no event. NULL is fine. */
+void ur_cm_destroy(struct ur_cm *cm);
+
+/*
+ * One datagram to QP1. from is the path of an answer: sgid is the address it
+ * was sent to. Anything may be in mad; len any length.
+ */
+void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
+	      const u8 *mad, size_t len);
+/* When ur_cm_expire wants to run: a time, perhaps past, or UR_CM_NEVER. */
+u64 ur_cm_deadline(const struct ur_cm *cm);
+void ur_cm_expire(struct ur_cm *cm, u64 now);
+void ur_cm_set_now(struct ur_cm *cm, u64 now);
+void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats);
+
+/* NULL: the cap, or no memory. ctx is the caller's. */
+struct ur_cm_id *ur_cm_id_create(struct ur_cm *cm, void *ctx);
+void *ur_cm_id_ctx(const struct ur_cm_id *id);
+void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx);
+enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id);
+u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id);
+const struct ur_cm_path *ur_cm_id_path(const struct ur_cm_id *id);
+
+/*
+ * End whatever id is doing and give it back: a listener stops, a request is
+ * rejected or cancelled (REJ), a connection gets a DREQ that is retried in
+ * the background, a received DREQ its DREP. No event afterwards.
+ */
+void ur_cm_id_destroy(struct ur_cm_id *id);
+/* As destroy, for a request just received: the peer hears nothing and will
+ * ask again. */
+void ur_cm_id_abandon(struct ur_cm_id *id);
+
+/* What a listener accepts besides its service id. */
+struct ur_cm_match {
+	/* 0: do not look; 4, 6: an IP service with this version */
+	u8 ip_version;
+	bool any_addr;	  /* the wildcard of ip_version */
+	bool v6_only;	  /* with ip_version 6 and any_addr: refuse IPv4 */
+	u8 addr[16];	  /* destination; IPv4 as ::ffff:a.b.c.d */
+	bool any_port;	  /* from any device port */
+	u32 port;	  /* ur_cm_path.port of the listener */
+	bool any_service; /* any service id: AF_IB wildcard */
+};
+
+/*
+ * Accept requests for service_id. match NULL takes all. backlog is the number
+ * of requests that may wait for an answer (0: none). When two listeners fit,
+ * the one on a specific address wins.
+ * 0, -EINVAL (not idle), -EADDRINUSE (same service and match).
+ */
+int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
+		 const struct ur_cm_match *match, u32 backlog);
+/* The request was handed to the application: it leaves the backlog. */
+void ur_cm_id_taken(struct ur_cm_id *id);
+
+/*
+ * Start connecting. Of req, local_comm_id is filled in here; all else is the
+ * caller's, and retries and timeouts are taken from it. 0 or -EINVAL.
+ */
+int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
+		   const struct ur_cm_req *req);
+/* Comm ids are filled in here. 0, or -EINVAL in a wrong state (all below). */
+int ur_cm_send_rep(struct ur_cm_id *id, const struct ur_cm_rep *rep);
+/* Private data: bytes up to the message's size, else -EINVAL; may be NULL. */
+int ur_cm_send_rtu(struct ur_cm_id *id, const void *data, u32 bytes);
+int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
+		   u32 ari_bytes, const void *data, u32 bytes);
+/* delayed: only once the peer asks again. service_timeout is an exponent. */
+int ur_cm_send_mra(struct ur_cm_id *id, u8 service_timeout, bool delayed,
+		   const void *data, u32 bytes);
+int ur_cm_send_dreq(struct ur_cm_id *id, const void *data, u32 bytes);
+int ur_cm_send_drep(struct ur_cm_id *id, const void *data, u32 bytes);
+/*
+ * Resolve a UD service; timeout_ms between the max_retries repetitions.
+ * request_id is filled in here.
+ */
+int ur_cm_send_sidr_req(struct ur_cm_id *id, const struct ur_cm_path *path,
+			const struct ur_cm_sidr_req *req, u32 timeout_ms,
+			u8 max_retries);
+/* request_id and service_id are filled in here. */
+int ur_cm_send_sidr_rep(struct ur_cm_id *id, const struct ur_cm_sidr_rep *rep);
+/*
+ * Data arrived before the RTU. 0 and event USER_ESTABLISHED, -EISCONN when
+ * established already, -EINVAL in other states.
+ */
+int ur_cm_notify_established(struct ur_cm_id *id);
+
+const char *ur_cm_state_name(enum ur_cm_state state);
+const char *ur_cm_event_name(enum ur_cm_event_type type);
+
+/*
+ * Every invariant of the structures, in order of cost: for tests and fuzzers,
+ * after each step. NULL, or the sentence that does not hold.
+ */
+const char *ur_cm_check(const struct ur_cm *cm);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The manager and the life of an id: creation under caps, destruction in every
+ * state, the moves the other files are made of, and the door for MADs. What
+ * each message means is in active.c, passive.c, teardown.c and sidr.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cm/conn.h"
+
+#define MAX_IDS_DEFAULT	      65536
+#define MAX_PENDING_DEFAULT   4096
+#define MAX_LINGERING_DEFAULT 8192
+
+struct ur_cm *ur_cm_create(const struct ur_cm_config *config)
+{
+	struct ur_cm *cm = calloc(1, sizeof(*cm));
+	u64 seed = config->seed * 0x9e3779b97f4a7c15ull + 0x6a09e667f3bcc909ull;
+
+	if (!cm)
+		return NULL;
+	cm->config = *config;
+	if (!cm->config.max_ids)
+		cm->config.max_ids = MAX_IDS_DEFAULT;
+	if (!cm->config.max_pending)
+		cm->config.max_pending = MAX_PENDING_DEFAULT;
+	if (!cm->config.max_lingering)
+		cm->config.max_lingering = MAX_LINGERING_DEFAULT;
+	cm->heap = calloc((size_t)cm->config.max_ids + 1, sizeof(*cm->heap));
+	if (!cm->heap) {
+		free(cm);
+		return NULL;
+	}
+	cm->id_mask = (u32)(seed >> 16);
+	cm->tid_hi = (u32)(seed >> 40) | 1;
+	ur_list_init(&cm->all);
+	ur_list_init(&cm->listeners);
+	ur_list_init(&cm->lingerers);
+	ur_cm_peers_init(cm);
+	return cm;
+}
+
+void ur_cm_destroy(struct ur_cm *cm)
+{
+	if (!cm)
+		return;
+	while (!ur_list_empty(&cm->all))
+		ur_cm_free(ur_list_first(&cm->all, struct ur_cm_id, all));
+	free(cm->heap);
+	free(cm);
+}
+
+void ur_cm_set_now(struct ur_cm *cm, u64 now)
+{
+	if (now > cm->now)
+		cm->now = now;
+}
+
+void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats)
+{
+	*stats = cm->stats;
+}
+
+static void evict_lingerer(struct ur_cm *cm)
+{
+	if (ur_list_empty(&cm->lingerers))
+		return;
+	cm->stats.evicted_lingering++;
+	ur_cm_free(ur_list_first(&cm->lingerers, struct ur_cm_id, linger));
+}
+
+static u32 new_local_id(struct ur_cm *cm)
+{
+	u32 id;
+
+	do {
+		id = ++cm->next_id ^ cm->id_mask;
+	} while (!id || ur_cm_find_local(cm, id));
+	return id;
+}
+
+struct ur_cm_id *ur_cm_id_create(struct ur_cm *cm, void *ctx)
+{
+	struct ur_cm_id *id;
+
+	if (cm->stats.ids >= cm->config.max_ids)
+		evict_lingerer(cm);
+	if (cm->stats.ids >= cm->config.max_ids)
+		return NULL;
+	id = calloc(1, sizeof(*id));
+	if (!id)
+		return NULL;
+	id->cm = cm;
+	id->ctx = ctx;
+	id->local_id = new_local_id(cm);
+	ur_list_init(&id->all);
+	ur_list_init(&id->by_local_id);
+	ur_list_init(&id->by_remote_id);
+	ur_list_init(&id->by_remote_qpn);
+	ur_list_init(&id->linger);
+	ur_list_init(&id->listen);
+	ur_list_init(&id->sibling);
+	ur_list_init(&id->children);
+	ur_list_add_tail(&cm->all, &id->all);
+	ur_cm_index_local(id);
+	cm->stats.ids++;
+	return id;
+}
+
+void ur_cm_free(struct ur_cm_id *id)
+{
+	struct ur_cm *cm = id->cm;
+
+	ur_cm_not_pending(id);
+	ur_cm_unlisten(id);
+	ur_cm_disarm(id);
+	ur_cm_unindex_remote(id);
+	ur_list_del(&id->by_local_id);
+	ur_list_del(&id->all);
+	ur_list_del(&id->linger);
+	if (id->lingering)
+		cm->stats.lingering--;
+	cm->stats.ids--;
+	free(id);
+}
+
+void *ur_cm_id_ctx(const struct ur_cm_id *id)
+{
+	return id->ctx;
+}
+
+void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx)
+{
+	id->ctx = ctx;
+}
+
+enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id)
+{
+	return id->state;
+}
+
+u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id)
+{
+	return id->local_id;
+}
+
+const struct ur_cm_path *ur_cm_id_path(const struct ur_cm_id *id)
+{
+	return &id->path;
+}
+
+struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
+				   const struct ur_cm_path *from)
+{
+	struct ur_cm_id *id;
+
+	if (listener->waiting >= listener->backlog) {
+		cm->stats.dropped_backlog++;
+		return NULL;
+	}
+	if (cm->stats.pending >= cm->config.max_pending) {
+		cm->stats.dropped_pending++;
+		return NULL;
+	}
+	id = ur_cm_id_create(cm, NULL);
+	if (!id) {
+		cm->stats.dropped_no_memory++;
+		return NULL;
+	}
+	id->path = *from;
+	id->passive = true;
+	id->counted_pending = true;
+	id->listener = listener;
+	ur_list_add_tail(&listener->children, &id->sibling);
+	listener->waiting++;
+	cm->stats.pending++;
+	return id;
+}
+
+void ur_cm_id_taken(struct ur_cm_id *id)
+{
+	if (!id->listener)
+		return;
+	id->listener->waiting--;
+	id->listener = NULL;
+	ur_list_del(&id->sibling);
+}
+
+void ur_cm_not_pending(struct ur_cm_id *id)
+{
+	ur_cm_id_taken(id);
+	if (id->counted_pending)
+		id->cm->stats.pending--;
+	id->counted_pending = false;
+}
+
+/* As the kernel forms them: the agent's number above, the id below. */
+u64 ur_cm_new_tid(struct ur_cm_id *id)
+{
+	return ((u64)id->cm->tid_hi << 32) | id->local_id;
+}
+
+void ur_cm_set_state(struct ur_cm_id *id, enum ur_cm_state state)
+{
+	id->state = state;
+}
+
+void ur_cm_emit(struct ur_cm *cm, const struct ur_cm_path *path, const u8 *mad)
+{
+	cm->stats.tx_by_attr[ur_get_be16(mad + 16) - UR_CM_REQ]++;
+	cm->config.send(cm->config.ctx, path, mad);
+}
+
+void ur_cm_request(struct ur_cm_id *id, const struct ur_cm_mad *mad)
+{
+	ur_cm_mad_build(mad, id->request);
+	id->retries_left = id->max_retries;
+	ur_cm_arm(id, id->cm->now + id->rto_ns);
+	ur_cm_emit(id->cm, &id->path, id->request);
+}
+
+void ur_cm_reply(struct ur_cm_id *id, const struct ur_cm_mad *mad)
+{
+	ur_cm_mad_build(mad, id->reply);
+	id->has_reply = true;
+	ur_cm_emit(id->cm, &id->path, id->reply);
+}
+
+void ur_cm_repeat_reply(struct ur_cm_id *id)
+{
+	if (id->has_reply)
+		ur_cm_emit(id->cm, &id->path, id->reply);
+}
+
+void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
+		  const struct ur_cm_mad *mad)
+{
+	struct ur_cm_event event = {
+		.type = type, .status = status, .mad = mad, .path = &id->path};
+
+	if (id->lingering)
+		return;
+	id->cm->config.event(id->cm->config.ctx, id, &event);
+}
+
+void ur_cm_to_idle(struct ur_cm_id *id)
+{
+	ur_cm_not_pending(id);
+	ur_cm_disarm(id);
+	ur_cm_unindex_remote(id);
+	id->remote_id = 0;
+	id->has_reply = false;
+	ur_cm_set_state(id, UR_CM_IDLE_STATE);
+}
+
+void ur_cm_to_timewait(struct ur_cm_id *id)
+{
+	ur_cm_not_pending(id);
+	ur_cm_set_state(id, UR_CM_TIMEWAIT_STATE);
+	ur_cm_arm(id, id->cm->now + ur_cm_time_ns(id->ack_timeout));
+}
+
+void ur_cm_linger(struct ur_cm_id *id)
+{
+	struct ur_cm *cm = id->cm;
+
+	if (cm->stats.lingering >= cm->config.max_lingering)
+		evict_lingerer(cm);
+	id->lingering = true;
+	id->ctx = NULL;
+	ur_list_add_tail(&cm->lingerers, &id->linger);
+	cm->stats.lingering++;
+}
+
+int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes)
+{
+	if (bytes > room)
+		return -EINVAL;
+	if (data && bytes)
+		memcpy(to, data, bytes);
+	return 0;
+}
+
+void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
+			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason)
+{
+	struct ur_cm_mad mad = {.attr = UR_CM_REJ, .tid = tid};
+	u8 buf[UR_CM_MAD_BYTES];
+
+	mad.u.rej.remote_comm_id = remote_comm_id;
+	mad.u.rej.answers = answers;
+	mad.u.rej.reason = reason;
+	ur_cm_mad_build(&mad, buf);
+	ur_cm_emit(cm, path, buf);
+}
+
+void ur_cm_id_abandon(struct ur_cm_id *id)
+{
+	ur_cm_free(id);
+}
+
+void ur_cm_id_destroy(struct ur_cm_id *id)
+{
+	static const struct ur_cm_sidr_rep refused = {
+		.status = UR_CM_SIDR_REJECT};
+
+	switch (id->state) {
+	case UR_CM_REQ_SENT_STATE:
+	case UR_CM_MRA_REQ_RCVD_STATE:
+		/* The peer knows this id by our GUID, IBA 12.6.7.2. */
+		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
+			       id->request + UR_CM_REQ_GUID_AT, 8, NULL, 0);
+		break;
+	case UR_CM_REQ_RCVD_STATE:
+	case UR_CM_MRA_REQ_SENT_STATE:
+	case UR_CM_REP_SENT_STATE:
+	case UR_CM_MRA_REP_RCVD_STATE:
+	case UR_CM_REP_RCVD_STATE:
+	case UR_CM_MRA_REP_SENT_STATE:
+		ur_cm_send_rej(id, UR_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL,
+			       0);
+		break;
+	case UR_CM_ESTABLISHED_STATE:
+		ur_cm_send_dreq(id, NULL, 0);
+		break;
+	case UR_CM_DREQ_RCVD_STATE:
+		ur_cm_send_drep(id, NULL, 0);
+		break;
+	case UR_CM_SIDR_REQ_SENT_STATE:
+		ur_cm_to_idle(id);
+		break;
+	case UR_CM_SIDR_REQ_RCVD_STATE:
+		ur_cm_send_sidr_rep(id, &refused);
+		break;
+	default:
+		break;
+	}
+	/* Only what still waits for a time or an answer is owed to the peer. */
+	if (id->heap_slot)
+		ur_cm_linger(id);
+	else
+		ur_cm_free(id);
+}
+
+void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
+	      const u8 *buf, size_t len)
+{
+	struct ur_cm_mad mad;
+
+	ur_cm_set_now(cm, now);
+	cm->stats.rx_mads++;
+	if (ur_cm_mad_parse(buf, len, &mad)) {
+		cm->stats.rx_malformed++;
+		return;
+	}
+	cm->stats.rx_by_attr[mad.attr - UR_CM_REQ]++;
+	switch (mad.attr) {
+	case UR_CM_REQ:
+		ur_cm_rx_req(cm, from, &mad);
+		return;
+	case UR_CM_MRA:
+		ur_cm_rx_mra(cm, from, &mad);
+		return;
+	case UR_CM_REJ:
+		ur_cm_rx_rej(cm, from, &mad);
+		return;
+	case UR_CM_REP:
+		ur_cm_rx_rep(cm, from, &mad);
+		return;
+	case UR_CM_RTU:
+		ur_cm_rx_rtu(cm, from, &mad);
+		return;
+	case UR_CM_DREQ:
+		ur_cm_rx_dreq(cm, from, &mad);
+		return;
+	case UR_CM_DREP:
+		ur_cm_rx_drep(cm, from, &mad);
+		return;
+	case UR_CM_LAP:
+		ur_cm_rx_lap(cm, from, &mad);
+		return;
+	case UR_CM_SIDR_REQ:
+		ur_cm_rx_sidr_req(cm, from, &mad);
+		return;
+	case UR_CM_SIDR_REP:
+		ur_cm_rx_sidr_rep(cm, from, &mad);
+		return;
+	default:
+		/* An APR answers a LAP, and we send none. */
+		cm->stats.rx_wrong_state++;
+	}
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the parts of the connection manager share: the manager, one id, and
+ * the few moves (send, arm, change state, report) all of them are made of.
+ * Internal to cm/.
+ */
+#ifndef UR_CM_CONN_H
+#define UR_CM_CONN_H
+
+#include "cm/cm.h"
+#include "util/list.h"
+
+#define UR_CM_BUCKETS \
+	1024 /* power of two; ids are capped, so chains are short */
+
+/*
+ * An id. Invariants (checked by ur_cm_check):
+ * - it is in the table of local comm ids for all its life;
+ * - a deadline is armed exactly in the states that wait for the peer, in
+ *   TIMEWAIT, and for lingering ids;
+ * - a lingering id (owner gone) is in DREQ_SENT, TIMEWAIT or SIDR_REP_SENT;
+ * - counted_pending ids are counted in cm->pending and in their listener.
+ */
+struct ur_cm_id {
+	struct ur_cm *cm;
+	void *ctx;
+	enum ur_cm_state state;
+	u32 local_id;
+	u32 remote_id;	 /* 0: not known */
+	u64 remote_guid; /* valid with by_remote_id or by_remote_qpn */
+	u32 remote_qpn;
+	u32 local_qpn;
+	bool lingering;
+	bool counted_pending;
+	bool passive;
+
+	struct ur_list all;	      /* cm->all */
+	struct ur_list by_local_id;   /* cm->local_ids */
+	struct ur_list by_remote_id;  /* cm->remote_ids, or cm->sidr_ids */
+	struct ur_list by_remote_qpn; /* cm->remote_qpns */
+	struct ur_list linger;	      /* cm->lingerers, oldest first */
+
+	u32 heap_slot; /* 0: no deadline */
+	u64 deadline;
+	u64 rto_ns;
+	u8 retries_left;
+	u8 max_retries;
+	u8 ack_timeout;	    /* exponent; how long TIMEWAIT lasts */
+	u8 service_timeout; /* of the MRA we send, exponent */
+
+	u64 tid; /* of the exchange */
+	struct ur_cm_path path;
+	u64 service_id;
+	u32 starting_psn; /* of the REQ received: tells duplicates apart */
+	u8 request[UR_CM_MAD_BYTES]; /* what is repeated until answered */
+	u8 reply[UR_CM_MAD_BYTES];   /* what answers a duplicate */
+	bool has_reply;
+
+	/* as a listener */
+	struct ur_list listen; /* cm->listeners */
+	struct ur_cm_match match;
+	u32 backlog;
+	u32 waiting; /* of backlog */
+	/* as a child of one, while counted_pending */
+	struct ur_cm_id *listener;
+	struct ur_list sibling; /* listener->children */
+	struct ur_list children;
+};
+
+struct ur_cm {
+	struct ur_cm_config config;
+	struct ur_cm_stats stats;
+	u64 now;
+	u32 next_id;
+	u32 id_mask;
+	u32 tid_hi;
+	struct ur_list all;
+	struct ur_list listeners;
+	struct ur_list lingerers;
+	struct ur_list local_ids[UR_CM_BUCKETS];
+	struct ur_list remote_ids[UR_CM_BUCKETS];
+	struct ur_list remote_qpns[UR_CM_BUCKETS];
+	struct ur_list sidr_ids[UR_CM_BUCKETS];
+	u32 heap_count;
+	struct ur_cm_id **heap; /* from 1; max_ids + 1 places */
+};
+
+/* Where our own node GUID stands in a MAD we sent. */
+#define UR_CM_REQ_GUID_AT (UR_CM_HEADER_BYTES + 16)
+#define UR_CM_REP_GUID_AT (UR_CM_HEADER_BYTES + 28)
+
+/* conn.c: ids and the moves. */
+u64 ur_cm_new_tid(struct ur_cm_id *id);
+void ur_cm_set_state(struct ur_cm_id *id, enum ur_cm_state state);
+void ur_cm_emit(struct ur_cm *cm, const struct ur_cm_path *path, const u8 *mad);
+/* Build, send, and keep as the request to repeat; arms the deadline. */
+void ur_cm_request(struct ur_cm_id *id, const struct ur_cm_mad *mad);
+/* Build, send, and keep as the answer to duplicates. */
+void ur_cm_reply(struct ur_cm_id *id, const struct ur_cm_mad *mad);
+void ur_cm_repeat_reply(struct ur_cm_id *id);
+/* The last move of a handler: id may be gone afterwards. */
+void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
+		  const struct ur_cm_mad *mad);
+void ur_cm_free(struct ur_cm_id *id);
+void ur_cm_to_idle(struct ur_cm_id *id);
+void ur_cm_to_timewait(struct ur_cm_id *id);
+/* A new id for a request from a stranger; NULL and counted when capped. */
+struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
+				   const struct ur_cm_path *from);
+void ur_cm_not_pending(struct ur_cm_id *id);
+/* Leave id to run down by itself, owner gone. */
+void ur_cm_linger(struct ur_cm_id *id);
+int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes);
+void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
+			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason);
+
+/* timers.c */
+void ur_cm_arm(struct ur_cm_id *id, u64 deadline);
+void ur_cm_disarm(struct ur_cm_id *id);
+/* Exponent to nanoseconds the way the kernel rounds: ms = 2^(t-8), >= 1. */
+u64 ur_cm_time_ns(u8 exponent);
+const char *ur_cm_heap_check(const struct ur_cm *cm);
+
+/* peers.c: lookup by what the wire names. */
+void ur_cm_peers_init(struct ur_cm *cm);
+void ur_cm_index_local(struct ur_cm_id *id);
+struct ur_cm_id *ur_cm_find_local(struct ur_cm *cm, u32 local_id);
+void ur_cm_index_remote_id(struct ur_cm_id *id);
+struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm, u64 guid, u32 id);
+void ur_cm_index_remote_qpn(struct ur_cm_id *id);
+struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
+void ur_cm_index_sidr(struct ur_cm_id *id);
+struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
+				 const u8 *peer_gid);
+/* Out of the remote tables. */
+void ur_cm_unindex_remote(struct ur_cm_id *id);
+/* The id with both comm ids, spoken to by its own peer; else NULL, counted. */
+struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
+				 const struct ur_cm_path *from, u32 local_id,
+				 u32 remote_id);
+bool ur_cm_same_peer(const struct ur_cm_id *id, const struct ur_cm_path *from);
+/* listen.c */
+struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
+				     const struct ur_cm_path *from,
+				     u64 service_id, const u8 *data, u32 bytes,
+				     struct ur_cm_event *event);
+void ur_cm_unlisten(struct ur_cm_id *id);
+
+/* One function per message, in the file of its side. */
+void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_rtu(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_rep(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_mra(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_rej(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_dreq(struct ur_cm *cm, const struct ur_cm_path *from,
+		   const struct ur_cm_mad *mad);
+void ur_cm_rx_drep(struct ur_cm *cm, const struct ur_cm_path *from,
+		   const struct ur_cm_mad *mad);
+void ur_cm_rx_lap(struct ur_cm *cm, const struct ur_cm_path *from,
+		  const struct ur_cm_mad *mad);
+void ur_cm_rx_sidr_req(struct ur_cm *cm, const struct ur_cm_path *from,
+		       const struct ur_cm_mad *mad);
+void ur_cm_rx_sidr_rep(struct ur_cm *cm, const struct ur_cm_path *from,
+		       const struct ur_cm_mad *mad);
+
+#endif

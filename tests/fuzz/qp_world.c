@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The host side of the QP door: rings that hold what was posted, memory that
+ * checks every offset, completions that are counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/fuzz/qp_world.h"
+
+#define PD 7
+
+static struct world *w;
+
+static void av_free(struct ur_av *av)
+{
+	CHECK(!"the last reference is ours");
+}
+
+static int sq_next(void *ctx, struct ur_send_wr *wr)
+{
+	struct side *s = ctx;
+
+	if (s->taken == s->posted)
+		return 0;
+	*wr = s->wrs[s->taken % WRS_MAX];
+	wr->wqe_counter = s->taken++;
+	wr->ring_end = s->taken;
+	wr->wr_id = wr->wqe_counter;
+	return 1;
+}
+
+static void sq_retire(void *ctx, u32 ring_end)
+{
+	struct side *s = ctx;
+
+	CHECK(ring_end - s->retired <= s->taken - s->retired);
+	s->retired = ring_end;
+}
+
+static int rq_next(void *ctx, struct ur_recv_wr *wr)
+{
+	struct side *s = ctx;
+
+	if (s->recv_taken == s->recv_posted)
+		return 0;
+	wr->wr_id = wr->wqe_counter = s->recv_taken++;
+	wr->num_sge = 2;
+	wr->sge[0] = (struct ur_sge){IOVA, 100, ur_mr_key(w->mr)};
+	wr->sge[1] = (struct ur_sge){IOVA + 512, 4000, ur_mr_key(w->mr_ops)};
+	return 1;
+}
+
+static u32 rq_count(void *ctx)
+{
+	struct side *s = ctx;
+
+	return s->recv_posted - s->recv_taken;
+}
+
+static void rq_want_kick(void *ctx, bool on)
+{
+	((struct side *)ctx)->kick_wanted = on;
+}
+
+static int cq_push(void *ctx, const struct ur_wc *wc)
+{
+	struct side *s = ctx;
+
+	CHECK(wc->status <= UR_WC_GENERAL_ERR);
+	if (wc->recv)
+		CHECK(++s->recv_done <= s->recv_taken);
+	else
+		CHECK(++s->send_done <= s->taken);
+	return w->cq_full ? -ENOSPC : 0;
+}
+
+static void qp_event(void *ctx, enum ur_event ev)
+{
+}
+
+static void srq_event(void *ctx, enum ur_event ev)
+{
+}
+
+static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
+		   const u8 *mad, u32 len)
+{
+	volatile u8 sum = 0;
+
+	CHECK(len <= 256);
+	for (u32 i = 0; i < len; i++)
+		sum = (u8)(sum + mad[i]);
+}
+
+static int mem_read(void *mem, u64 off, void *dst, u32 len)
+{
+	CHECK(off <= MEM_BYTES && len <= MEM_BYTES - off);
+	memcpy(dst, (u8 *)mem + off, len);
+	return 0;
+}
+
+static int mem_write(void *mem, u64 off, const void *src, u32 len)
+{
+	CHECK(off <= MEM_BYTES && len <= MEM_BYTES - off);
+	memcpy((u8 *)mem + off, src, len);
+	return 0;
+}
+
+static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		   u64 swap_mask, u64 *old)
+{
+	CHECK(off <= MEM_BYTES - 8);
+	memcpy(old, (u8 *)mem + off, 8);
+	if (!((*old ^ compare) & compare_mask)) {
+		swap = (*old & ~swap_mask) | (swap & swap_mask);
+		memcpy((u8 *)mem + off, &swap, 8);
+	}
+	return 0;
+}
+
+static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	CHECK(off <= MEM_BYTES - 8);
+	memcpy(old, (u8 *)mem + off, 8);
+	add += *old;
+	memcpy((u8 *)mem + off, &add, 8);
+	return 0;
+}
+
+static int mem_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return 0;
+}
+
+static const struct ur_mem_ops mem_ops = {
+	.read = mem_read,
+	.write = mem_write,
+	.cas = mem_cas,
+	.faa = mem_faa,
+	.flush = mem_flush,
+};
+
+static const struct ur_host_ops host_ops = {
+	.sq_next = sq_next,
+	.sq_retire = sq_retire,
+	.rq_next = rq_next,
+	.rq_count = rq_count,
+	.rq_want_kick = rq_want_kick,
+	.cq_push = cq_push,
+	.qp_event = qp_event,
+	.srq_event = srq_event,
+	.gsi_rx = gsi_rx,
+};
+
+#define ACCESS                                             \
+	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
+	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
+	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT)
+
+static enum ur_qp_type type_of(int i)
+{
+	return i <= RC_B ? UR_QPT_RC : i <= UC_B ? UR_QPT_UC : UR_QPT_UD;
+}
+
+static void to_init(int i)
+{
+	struct ur_qp_attr a = {
+		.state = UR_QP_INIT,
+		.port_num = 1,
+		.qkey = QKEY,
+		.access = ACCESS,
+	};
+	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT |
+		   (i >= UD_A ? UR_QP_ATTR_QKEY : UR_QP_ATTR_ACCESS_FLAGS);
+
+	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
+}
+
+static void to_rtr(int i)
+{
+	struct ur_qp_attr a = {
+		.state = UR_QP_RTR,
+		.path_mtu = 256,
+		.rq_psn = FIRST_PSN,
+		.dest_qpn = ur_qp_number(w->sides[PEER(i)].qp),
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.av = &w->av,
+	};
+	u32 mask = UR_QP_ATTR_STATE;
+
+	if (i < UD_A)
+		mask |= UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU |
+			UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RQ_PSN;
+	if (i <= RC_B)
+		mask |= UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
+			UR_QP_ATTR_MIN_RNR_TIMER;
+	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
+}
+
+static void to_rts(int i)
+{
+	struct ur_qp_attr a = {
+		.state = UR_QP_RTS,
+		.sq_psn = FIRST_PSN,
+		.max_rd_atomic = 4,
+		.timeout = 10,
+		.retry_cnt = 3,
+		.rnr_retry = 3,
+	};
+	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_SQ_PSN;
+
+	if (i <= RC_B)
+		mask |= UR_QP_ATTR_TIMEOUT | UR_QP_ATTR_RETRY_CNT |
+			UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_MAX_QP_RD_ATOMIC;
+	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
+}
+
+void world_bring_up(struct world *world, int i)
+{
+	w = world;
+	to_init(i);
+	to_rtr(i);
+	to_rts(i);
+}
+
+static void create_side(int i)
+{
+	struct side *s = &w->sides[i];
+	struct ur_qp_init init = {
+		.type = type_of(i),
+		.pd = PD,
+		.max_send_wr = WRS_MAX,
+		.max_recv_wr = WRS_MAX,
+		.max_send_sge = 4,
+		.max_recv_sge = 4,
+		.max_inline = 64,
+		.send_cq_ctx = s,
+		.recv_cq_ctx = s,
+		.ctx = s,
+		.rq_ctx = s,
+	};
+
+	CHECK(!ur_qp_create(w->port, &init, &s->qp));
+}
+
+struct world *world_create(u32 options)
+{
+	struct ur_port_config config = {
+		.seed = 1,
+		.mtu_bytes = 1024,
+		.max_qp = 64,
+		.max_mr = 64,
+		.first_qpn = 0x11,
+		.node_guid = 1,
+		.cc = {.enable = options & 1, .link_bps = 1000000000},
+		.ooo = options & 2,
+		.credits = options & 4,
+		.coalesce = options & 8,
+		.ops = &host_ops,
+	};
+	struct ur_mr_attr mr = {
+		.pd = PD,
+		.access = ACCESS,
+		.iova = IOVA,
+		.length = MEM_BYTES,
+	};
+
+	w = calloc(1, sizeof(*w));
+	CHECK(w);
+	w->now = 1000000000;
+	w->av = (struct ur_av){
+		.udp_sport = 0xc000,
+		.hop_limit = 64,
+		.v4 = true,
+		.refs = 1,
+		.free = av_free,
+	};
+	memset(w->av.sgid + 10, 0xff, 2);
+	memset(w->av.dgid + 10, 0xff, 2);
+	config.ctx = w;
+	w->port = ur_port_create(&config);
+	CHECK(w->port);
+	mr.direct = w->mem;
+	CHECK(!ur_mr_create(w->port, &mr, &w->mr));
+	mr.direct = NULL;
+	mr.ops = &mem_ops;
+	mr.mem = w->mem_ops;
+	CHECK(!ur_mr_create(w->port, &mr, &w->mr_ops));
+	for (int i = 0; i < SIDES; i++)
+		create_side(i);
+	for (int i = 0; i < SIDES; i++)
+		world_bring_up(w, i);
+	return w;
+}
+
+void world_destroy(struct world *world)
+{
+	w = world;
+	for (int i = 0; i < SIDES; i++)
+		ur_qp_destroy(w->sides[i].qp);
+	CHECK(!ur_mr_destroy(w->mr));
+	CHECK(!ur_mr_destroy(w->mr_ops));
+	ur_port_destroy(w->port);
+	CHECK_EQ(w->av.refs, 1);
+	free(w);
+	w = NULL;
+}

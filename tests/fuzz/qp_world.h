@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the QP door opens on: a port with a pair of queue pairs each of RC,
+ * UC and UD, connected to each other and in RTS, their rings and memory.
+ */
+#ifndef UR_TESTS_FUZZ_QP_WORLD_H
+#define UR_TESTS_FUZZ_QP_WORLD_H
+
+#include "transport/transport.h"
+
+#define FIRST_PSN 0xfffff0u /* the wrap is near */
+#define MEM_BYTES 16384
+#define IOVA	  0x10000ull
+#define QKEY	  0x11111111u
+#define WRS_MAX	  64
+#define TX_BYTES  32768
+#define PEER(i)	  ((i) ^ 1)
+
+enum { RC_A, RC_B, UC_A, UC_B, UD_A, UD_B, SIDES };
+
+/* A queue pair and its rings; indices run free. */
+struct side {
+	struct ur_qp *qp;
+	struct ur_send_wr wrs[WRS_MAX];
+	u32 posted, taken, retired; /* send */
+	u32 recv_posted, recv_taken;
+	u32 send_done, recv_done; /* completions */
+	bool kick_wanted;
+};
+
+struct world {
+	struct ur_port *port;
+	struct ur_mr *mr, *mr_ops; /* plain memory, memory behind functions */
+	struct side sides[SIDES];
+	u8 mem[MEM_BYTES], mem_ops[MEM_BYTES];
+	struct ur_av av;
+	u8 tx[TX_BYTES];
+	ur_time now;
+	bool cq_full; /* completions are refused */
+};
+
+/* options: bits 0..3 turn on congestion control, out-of-order receive,
+ * credits, coalescing. */
+struct world *world_create(u32 options);
+void world_destroy(struct world *w);
+
+/* From RESET to RTS again. */
+void world_bring_up(struct world *w, int side);
+
+#endif
