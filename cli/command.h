@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What every subcommand is given, and the words that it says things with.
+ *
+ * Exit codes of all but `run`: 0 done; 1 it did not work, and stderr says why
+ * and what to do; 2 the command line makes no sense. `run` returns what the
+ * program returns; 125 where it could not be given the device, 126 and 127
+ * where the program could not be started, 128+N where signal N ended it.
+ */
+#ifndef UR_CLI_COMMAND_H
+#define UR_CLI_COMMAND_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UR_EXIT_FAILED	   1
+#define UR_EXIT_USAGE	   2
+#define UR_EXIT_NO_DEVICE  125
+#define UR_EXIT_CANNOT_RUN 126
+#define UR_EXIT_NOT_FOUND  127
+
+#define UR_NETDEVS_MAX 16
+
+struct ur_options {
+	char run_dir[PATH_MAX];
+	const char *netdev[UR_NETDEVS_MAX];
+	int netdevs;
+	bool json;
+	char **rest; /* NULL terminated: what follows the options */
+	int rest_count;
+};
+
+/* One row of the table in main.c. */
+struct ur_command {
+	const char *name;
+	const char *args; /* for the usage line */
+	const char *help; /* one line */
+	int (*run)(struct ur_options *options);
+};
+
+/* The table of main.c, ended by a NULL name. */
+extern const struct ur_command ur_commands[];
+
+int ur_cmd_run(struct ur_options *options);
+int ur_cmd_link(struct ur_options *options);
+int ur_cmd_stat(struct ur_options *options);
+
+/**
+ * ur_options_parse() - the options that every subcommand knows
+ *
+ * Stops at the first word that is none and after "--". Says on stderr what is
+ * wrong. Return: 0 or UR_EXIT_USAGE.
+ */
+int ur_options_parse(struct ur_options *options, const char *command, int argc,
+		     char **argv);
+
+/* "uroce: " + text + newline on stderr. */
+__attribute__((format(printf, 1, 2))) void ur_complain(const char *format, ...);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Finds the preload library: beside a build tree's program, or installed. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/environment.h"
+
+#define LIBRARY "liburoce-preload.so"
+
+int ur_own_dir(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = '\0';
+	return 0;
+}
+
+static int find_library(char *path, size_t size)
+{
+	static const char *const beside[] = {"/../lib/" LIBRARY,
+					     "/../lib/uroce/" LIBRARY,
+					     "/../lib64/uroce/" LIBRARY};
+	char dir[PATH_MAX], name[PATH_MAX + 64];
+
+	if (!ur_own_dir(dir, sizeof(dir))) {
+		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+			snprintf(name, sizeof(name), "%s%s", dir, beside[i]);
+			if (realpath(name, path))
+				return 0;
+		}
+	}
+	snprintf(path, size, "%s", UROCE_LIBDIR "/" LIBRARY);
+	return access(path, R_OK) ? -errno : 0;
+}
+
+int ur_environment_set(const char *run_dir)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char path[PATH_MAX], *value;
+	int err;
+
+	err = find_library(path, sizeof(path));
+	if (err) {
+		ur_complain("%s is neither in ../lib beside this program nor "
+			    "in %s: install the package liburoce-preload",
+			    LIBRARY, UROCE_LIBDIR);
+		return err;
+	}
+	if (strpbrk(path, " :")) {
+		ur_complain("the dynamic linker takes no space or colon in "
+			    "LD_PRELOAD: move the program from %s",
+			    path);
+		return -EINVAL;
+	}
+	if (setenv("UROCE_RUN_DIR", run_dir, 1))
+		return -errno;
+	if (before && strstr(before, LIBRARY))
+		return 0;
+	if (asprintf(&value, "%s%s%s", path, before && *before ? ":" : "",
+		     before ? before : "") < 0)
+		return -ENOMEM;
+	err = setenv("LD_PRELOAD", value, 1) ? -errno : 0;
+	free(value);
+	return err;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What a program needs in its environment to have the device. */
+#ifndef UR_CLI_ENVIRONMENT_H
+#define UR_CLI_ENVIRONMENT_H
+
+#include <stddef.h>
+
+/* The directory of this program. Return: 0 or -errno. */
+int ur_own_dir(char *buf, size_t size);
+
+/**
+ * ur_environment_set() - UROCE_RUN_DIR and LD_PRELOAD, for this process's
+ * children; says on stderr what is wrong. Return: 0 or -errno.
+ */
+int ur_environment_set(const char *run_dir);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Starts uroced, once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/environment.h"
+#include "cli/launch.h"
+#include "util/os/rundir.h"
+
+/* Not the daemon's own lock: this one is held only while it starts. */
+#define LOCK "start.lock"
+#define LOG  "uroced.log"
+
+static int open_in(const char *dir, const char *name, int flags)
+{
+	char path[PATH_MAX + 64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0644);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The child: never returns. */
+static _Noreturn void exec_device(const struct ur_options *options, int ready,
+				  int log)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 16], number[16];
+	char *argv[2 * UR_NETDEVS_MAX + 8];
+	int n = 0, null;
+
+	snprintf(number, sizeof(number), "%d", ready);
+	argv[n++] = (char *)"uroced";
+	argv[n++] = (char *)"--run-dir";
+	argv[n++] = (char *)(uintptr_t)options->run_dir;
+	argv[n++] = (char *)"--on-demand";
+	argv[n++] = (char *)"--ready-fd";
+	argv[n++] = number;
+	for (int i = 0; i < options->netdevs; i++) {
+		argv[n++] = (char *)"--netdev";
+		argv[n++] = (char *)(uintptr_t)options->netdev[i];
+	}
+	argv[n] = NULL;
+	/* The device has the real system, whoever starts it. */
+	unsetenv("LD_PRELOAD");
+	unsetenv("UROCE_RUN_DIR");
+	setsid();
+	if (chdir("/"))
+		_exit(1);
+	null = open("/dev/null", O_RDWR);
+	dup2(null, 0);
+	dup2(log, 1);
+	dup2(log, 2);
+	/* Nothing of ours stays open in it: a pipe that the caller waits for
+	 * would never end. */
+	if (ready != 3) {
+		dup2(ready, 3);
+		snprintf(number, sizeof(number), "3");
+	}
+	close_range(4, ~0U, 0);
+	fcntl(3, F_SETFD, 0);
+	if (!ur_own_dir(dir, sizeof(dir))) {
+		snprintf(path, sizeof(path), "%s/uroced", dir);
+		execv(path, argv);
+	}
+	execv(UROCE_SBINDIR "/uroced", argv);
+	execvp("uroced", argv);
+	dprintf(2,
+		"uroced is neither beside this program nor in %s nor in "
+		"PATH: install the package uroced\n",
+		UROCE_SBINDIR);
+	_exit(1);
+}
+
+/* Hands on what the device said before it gave up. */
+static void show_log(const char *run_dir)
+{
+	char text[4096];
+	int fd = open_in(run_dir, LOG, O_RDONLY);
+	ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof(text), 0);
+
+	if (n > 0)
+		fwrite(text, 1, (size_t)n, stderr);
+	else
+		ur_complain("uroced ended without a word");
+	if (fd >= 0)
+		close(fd);
+}
+
+static int start_device(const struct ur_options *options)
+{
+	char text[16] = "";
+	int ready[2], log, status;
+	ssize_t n;
+	pid_t pid;
+
+	log = open_in(options->run_dir, LOG, O_RDWR | O_CREAT | O_TRUNC);
+	if (log < 0) {
+		ur_complain("cannot write %s/%s: %s", options->run_dir, LOG,
+			    strerror(-log));
+		return log;
+	}
+	if (pipe2(ready, O_CLOEXEC)) {
+		close(log);
+		return -errno;
+	}
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		/* Twice, so that init and not we will collect it. */
+		pid = fork();
+		if (pid == 0)
+			exec_device(options, ready[1], log);
+		_exit(pid < 0);
+	}
+	close(ready[1]);
+	close(log);
+	if (pid < 0) {
+		close(ready[0]);
+		return -errno;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	do
+		n = read(ready[0], text, sizeof(text) - 1);
+	while (n < 0 && errno == EINTR);
+	close(ready[0]);
+	if (n > 0 && strncmp(text, "ready", 5) == 0)
+		return 0;
+	show_log(options->run_dir);
+	ur_complain("the device could not be started");
+	return -ENXIO;
+}
+
+static bool is_absent(int err)
+{
+	return err == -ENOENT || err == -ECONNREFUSED || err == -EIO;
+}
+
+int ur_launch(const struct ur_options *options)
+{
+	int lock, sock, err;
+
+	sock = ur_client_connect(options->run_dir);
+	if (sock >= 0 || !is_absent(sock))
+		goto out;
+	err = ur_rundir_make(options->run_dir);
+	if (err) {
+		ur_complain("cannot use the run directory %s: %s; name another "
+			    "with --run-dir",
+			    options->run_dir, strerror(-err));
+		return err;
+	}
+	lock = open_in(options->run_dir, LOCK, O_RDWR | O_CREAT);
+	if (lock < 0) {
+		ur_complain("cannot write in the run directory %s: %s; name "
+			    "another with --run-dir",
+			    options->run_dir, strerror(-lock));
+		return lock;
+	}
+	while (flock(lock, LOCK_EX) && errno == EINTR)
+		;
+	/* Somebody may have started it while we waited for the lock. */
+	sock = ur_client_connect(options->run_dir);
+	if (sock < 0 && is_absent(sock)) {
+		err = start_device(options);
+		if (err) {
+			close(lock);
+			return err;
+		}
+		sock = ur_client_connect(options->run_dir);
+	}
+	close(lock);
+out:
+	if (sock < 0)
+		ur_complain("cannot talk to the device of %s: %s",
+			    options->run_dir, strerror(-sock));
+	return sock;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A device on demand. The contract with uroced:
+ *
+ *   uroced --run-dir DIR [--netdev IF]... --on-demand --ready-fd N
+ *
+ * writes "ready" and a newline to descriptor N when it serves, or says on
+ * stderr why it cannot and exits. With --on-demand it exits by itself some
+ * seconds after its last connection has closed.
+ */
+#ifndef UR_CLI_LAUNCH_H
+#define UR_CLI_LAUNCH_H
+
+#include "cli/command.h"
+
+/**
+ * ur_launch() - a connection to the device of options->run_dir, which is
+ * started where there is none
+ *
+ * Any number of processes may do this at once: one starts it, under a lock in
+ * the run directory. Says on stderr what is wrong.
+ * Return: socket (see ur_client_connect()) or -errno.
+ */
+int ur_launch(const struct ur_options *options);
+
+#endif

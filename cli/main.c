@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* uroce: a software RDMA device for programs and people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+const struct ur_command ur_commands[] = {
+	{"run", "[--netdev IF] [--run-dir DIR] -- PROGRAM ARG...",
+	 "run PROGRAM with the device present", ur_cmd_run},
+	{"link", "[show] [DEVICE|NETDEV]...",
+	 "devices: netdev, state, MTU, GIDs", ur_cmd_link},
+	{"stat", "[DEVICE|NETDEV]...", "counters of the devices", ur_cmd_stat},
+	{0},
+};
+
+static void print_usage(FILE *to)
+{
+	const struct ur_command *c;
+
+	fputs("usage: uroce COMMAND [--run-dir DIR] [--json] ...\n\n", to);
+	for (c = ur_commands; c->name; c++)
+		fprintf(to, "  uroce %-6s %s\n      %s\n", c->name, c->args,
+			c->help);
+	fputs("\nThe run directory is --run-dir, else $UROCE_RUN_DIR, else "
+	      "/run/uroce (root) or\n$XDG_RUNTIME_DIR/uroce.\n",
+	      to);
+}
+
+int main(int argc, char **argv)
+{
+	const struct ur_command *c;
+	struct ur_options options;
+	const char *name = argc > 1 ? argv[1] : "";
+	int err;
+
+	if (!strcmp(name, "help") || !strcmp(name, "--help") ||
+	    !strcmp(name, "-h")) {
+		print_usage(stdout);
+		return 0;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("uroce " UROCE_VERSION);
+		return 0;
+	}
+	for (c = ur_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			break;
+	if (!c->name) {
+		if (*name)
+			ur_complain("no command %s", name);
+		print_usage(stderr);
+		return UR_EXIT_USAGE;
+	}
+	err = ur_options_parse(&options, name, argc - 1, argv + 1);
+	return err ? err : c->run(&options);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The command line's options. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "util/os/rundir.h"
+
+void ur_complain(const char *format, ...)
+{
+	va_list ap;
+
+	fputs("uroce: ", stderr);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+int ur_options_parse(struct ur_options *options, const char *command, int argc,
+		     char **argv)
+{
+	static const struct option longs[] = {
+		{"run-dir", required_argument, NULL, 'r'},
+		{"netdev", required_argument, NULL, 'n'},
+		{"json", no_argument, NULL, 'j'},
+		{0},
+	};
+	const char *run_dir = NULL;
+	int c, err;
+
+	memset(options, 0, sizeof(*options));
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+:r:n:j", longs, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			run_dir = optarg;
+			break;
+		case 'n':
+			if (options->netdevs == UR_NETDEVS_MAX) {
+				ur_complain("more than %d --netdev",
+					    UR_NETDEVS_MAX);
+				return UR_EXIT_USAGE;
+			}
+			options->netdev[options->netdevs++] = optarg;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case ':':
+			ur_complain("%s: %s needs a value; see 'uroce help'",
+				    command, argv[optind - 1]);
+			return UR_EXIT_USAGE;
+		default:
+			ur_complain("%s: unknown option %s; see 'uroce help'",
+				    command, argv[optind - 1]);
+			return UR_EXIT_USAGE;
+		}
+	}
+	err = ur_rundir(run_dir, options->run_dir, sizeof(options->run_dir));
+	if (err) {
+		ur_complain("the run directory's name: %s", strerror(-err));
+		return UR_EXIT_USAGE;
+	}
+	options->rest = argv + optind;
+	options->rest_count = argc - optind;
+	return 0;
+}

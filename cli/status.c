@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Reads the status text. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/status.h"
+
+const char *ur_json_text(struct json_object *object, const char *name)
+{
+	struct json_object *member;
+
+	if (!json_object_object_get_ex(object, name, &member) || !member)
+		return "";
+	return json_object_get_string(member);
+}
+
+int64_t ur_json_number(struct json_object *object, const char *name)
+{
+	struct json_object *member;
+
+	if (!json_object_object_get_ex(object, name, &member))
+		return 0;
+	return json_object_get_int64(member);
+}
+
+struct json_object *ur_json_array(struct json_object *object, const char *name,
+				  size_t *ret_count)
+{
+	struct json_object *member = NULL;
+
+	*ret_count = 0;
+	if (json_object_object_get_ex(object, name, &member) &&
+	    json_object_is_type(member, json_type_array))
+		*ret_count = json_object_array_length(member);
+	return member;
+}
+
+void ur_json_print(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(
+		object,
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+static struct json_object *ask(int sock, const char *subject)
+{
+	struct json_object *object;
+	size_t size;
+	char *text;
+	int err;
+
+	err = ur_client_status(sock, subject, &text, &size);
+	if (err) {
+		ur_complain("the device does not tell%s%s: %s",
+			    *subject ? " about " : "", subject, strerror(-err));
+		return NULL;
+	}
+	object = json_tokener_parse(text);
+	free(text);
+	if (!object)
+		ur_complain("the device's answer is not JSON");
+	return object;
+}
+
+struct json_object *ur_status_get(const struct ur_options *options,
+				  const char *subject)
+{
+	int sock = ur_client_connect(options->run_dir);
+	struct json_object *object;
+
+	if (sock == -EACCES || sock == -EPERM) {
+		ur_complain("the device of %s belongs to somebody else: %s",
+			    options->run_dir, strerror(-sock));
+		return NULL;
+	}
+	if (sock < 0) {
+		ur_complain("no device at %s; 'uroce run' starts one on "
+			    "demand, 'uroced --run-dir %s' one that stays",
+			    options->run_dir, options->run_dir);
+		return NULL;
+	}
+	object = ask(sock, subject);
+	close(sock);
+	return object;
+}
+
+int ur_status_check_netdevs(int sock, const struct ur_options *options)
+{
+	struct json_object *status, *devices;
+	char present[512] = "";
+	size_t count;
+	int err = 0;
+
+	if (!options->netdevs)
+		return 0;
+	status = ask(sock, "");
+	if (!status)
+		return -EIO;
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		size_t used = strlen(present);
+
+		snprintf(present + used, sizeof(present) - used, "%s%s",
+			 used ? ", " : "",
+			 ur_json_text(json_object_array_get_idx(devices, i),
+				      "netdev"));
+	}
+	for (int n = 0; n < options->netdevs && !err; n++) {
+		bool found = false;
+
+		for (size_t i = 0; i < count; i++)
+			found |= !strcmp(options->netdev[n],
+					 ur_json_text(json_object_array_get_idx(
+							      devices, i),
+						      "netdev"));
+		if (!found) {
+			ur_complain("the device at %s is on %s, not on %s; "
+				    "choose another --run-dir, or wait until "
+				    "it ends with its last user",
+				    options->run_dir, present,
+				    options->netdev[n]);
+			err = -EBUSY;
+		}
+	}
+	json_object_put(status);
+	return err;
+}
+
+static bool is_named(const struct ur_options *options, const char *name)
+{
+	for (int i = 0; i < options->rest_count; i++)
+		if (strcmp(options->rest[i], name) == 0)
+			return true;
+	return options->rest_count == 0;
+}
+
+int ur_status_select(struct json_object *status,
+		     const struct ur_options *options)
+{
+	struct json_object *devices, *kept = json_object_new_array();
+	size_t count;
+	int err = 0;
+
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device =
+			json_object_array_get_idx(devices, i);
+
+		if (is_named(options, ur_json_text(device, "name")) ||
+		    is_named(options, ur_json_text(device, "netdev")))
+			json_object_array_add(kept, json_object_get(device));
+	}
+	if (options->rest_count &&
+	    json_object_array_length(kept) < (size_t)options->rest_count) {
+		ur_complain("no such device or netdev: %s; 'uroce link' shows "
+			    "what there is",
+			    options->rest[0]);
+		err = -ENODEV;
+	}
+	json_object_object_add(status, "devices", kept);
+	return err;
+}

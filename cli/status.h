@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The device's status text (UROCE_TUN_STATUS), one JSON object:
+ *
+ *   { "version": TEXT, "pid": N,
+ *     "devices": [ { "name", "netdev", "state", "mtu", "node_guid",
+ *                    "gids": [ { "index", "gid", "type", "netdev" } ],
+ *                    "counters": { NAME: N, ... } } ] }
+ */
+#ifndef UR_CLI_STATUS_H
+#define UR_CLI_STATUS_H
+
+#include <json-c/json.h>
+
+#include "cli/command.h"
+
+/* Connects, asks, parses; says what is wrong. NULL, or to be put. */
+struct json_object *ur_status_get(const struct ur_options *options,
+				  const char *subject);
+
+/* That all of options->netdev have a device. Return: 0 or -errno. */
+int ur_status_check_netdevs(int sock, const struct ur_options *options);
+
+/* A member's text or number; "" or 0 where it has none. */
+const char *ur_json_text(struct json_object *object, const char *name);
+int64_t ur_json_number(struct json_object *object, const char *name);
+
+/* The member @name as an array; *ret_count 0 where there is none. */
+struct json_object *ur_json_array(struct json_object *object, const char *name,
+				  size_t *ret_count);
+
+/* Prints the object as people's eyes and programs like it. */
+void ur_json_print(struct json_object *object);
+
+/* Drops from status.devices those not named in options->rest; complains and
+ * returns -ENODEV where one of them does not exist. */
+int ur_status_select(struct json_object *status,
+		     const struct ur_options *options);
+
+#endif

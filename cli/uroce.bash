@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# bash completion for uroce(1)
+_uroce()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
+	COMPREPLY=()
+	if [ "$COMP_CWORD" = 1 ]; then
+		COMPREPLY=($(compgen -W "run link stat help" -- "$cur"))
+		return
+	fi
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[1]}" = run ] && [ "${COMP_WORDS[i]}" = -- ]; then
+			if declare -F _command_offset >/dev/null; then
+				_command_offset $((i + 1))
+			else
+				COMPREPLY=($(compgen -c -- "$cur"))
+			fi
+			return
+		fi
+	done
+	case $prev in
+	--netdev | -n)
+		COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur"))
+		return
+		;;
+	--run-dir | -r)
+		COMPREPLY=($(compgen -d -- "$cur"))
+		return
+		;;
+	esac
+	case ${COMP_WORDS[1]} in
+	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;
+	link | stat)
+		COMPREPLY=($(compgen -W "--json --run-dir $(uroce link 2>/dev/null |
+			sed -n 's/^\([^ ]*\): netdev \([^ ]*\).*/\1 \2/p')" -- "$cur"))
+		;;
+	esac
+}
+complete -F _uroce uroce

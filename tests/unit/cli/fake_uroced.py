@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The part of uroced that the command line sees: ready, SYNC, STATUS, and an
+end when unused. FAKE_ERROR in the environment: say it and give up."""
+import array
+import json
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+MSG = struct.Struct("IIqQQQQQII64s")
+SYNC, STATUS, DONE = 5, 7, 32
+
+args = sys.argv[1:]
+run_dir = args[args.index("--run-dir") + 1]
+netdev = args[args.index("--netdev") + 1] if "--netdev" in args else "lo"
+assert "--on-demand" in args
+assert "LD_PRELOAD" not in os.environ
+if os.environ.get("FAKE_ERROR"):
+    print("uroced:", os.environ["FAKE_ERROR"], file=sys.stderr)
+    sys.exit(1)
+with open(run_dir + "/started", "a") as f:
+    print(os.getpid(), file=f)
+time.sleep(0.2)  # widens the window for a second start
+path = run_dir + "/uroced.sock"
+if os.path.exists(path):
+    os.unlink(path)
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(path)
+listener.listen()
+os.write(int(args[args.index("--ready-fd") + 1]), b"ready\n")
+os.close(int(args[args.index("--ready-fd") + 1]))
+text = json.dumps({"devices": [{
+    "name": "uroce0", "netdev": netdev, "state": "ACTIVE", "mtu": 1024,
+    "gids": [{"index": 0, "gid": "::ffff:10.0.0.1", "type": "RoCE v2",
+              "netdev": netdev}],
+    "counters": {"tx_packets": 12345678901}}]}).encode()
+conns = set()
+while True:
+    ready = select.select([listener, *conns], [], [], None if conns else 2)[0]
+    if not ready:
+        break
+    for s in ready:
+        if s is listener:
+            conns.add(listener.accept()[0])
+            continue
+        data = s.recv(MSG.size)
+        if not data:
+            conns.remove(s)
+            s.close()
+            continue
+        op = MSG.unpack(data)[0]
+        assert op in (SYNC, STATUS)
+        anc, size = [], 0
+        if op == STATUS:
+            fd = os.memfd_create("status")
+            os.write(fd, text)
+            size = len(text)
+            anc = [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                    array.array("i", [fd]))]
+        s.sendmsg([MSG.pack(DONE, 0, 0, 0, 0, size, 0, 0, len(anc), 0, b"")],
+                  anc)
+        if anc:
+            os.close(fd)
+os.unlink(path)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""uroce against a device that is a few lines of Python.
+usage: test_uroce.py BUILD_DIR"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+build = os.path.abspath(sys.argv[1])
+here = os.path.dirname(os.path.abspath(__file__))
+top = tempfile.mkdtemp(prefix="uroce-cli-")
+os.makedirs(top + "/bin")
+os.symlink(build + "/lib", top + "/lib")
+shutil.copy(build + "/bin/uroce", top + "/bin/uroce")
+shutil.copy(here + "/fake_uroced.py", top + "/bin/uroced")
+run_dir = top + "/run"
+os.environ.pop("LD_PRELOAD", None)
+os.environ["UROCE_RUN_DIR"] = run_dir
+UROCE = top + "/bin/uroce"
+
+
+def uroce(*args, **kw):
+    return subprocess.run([UROCE, *args], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, **kw)
+
+
+def check(got, want):
+    if got != want:
+        raise SystemExit(f"{got!r} is not {want!r}")
+
+
+def test():
+    # the command line
+    check(uroce().returncode, 2)
+    check(uroce("nothing").returncode, 2)
+    check(uroce("run").returncode, 2)
+    check(uroce("run", "--what").returncode, 2)
+    check(uroce("run", "--run-dir").returncode, 2)
+    check(uroce("help").returncode, 0)
+    r = uroce("link")
+    check(r.returncode, 1)
+    assert "no device at" in r.stderr and "uroce run" in r.stderr, r.stderr
+    # a device that cannot start says why, and the program does not run
+    r = uroce("run", "--", "touch", top + "/ran",
+              env={**os.environ, "FAKE_ERROR": "port 4791 is taken by x"})
+    check(r.returncode, 125)
+    assert "port 4791 is taken by x" in r.stderr, r.stderr
+    assert not os.path.exists(top + "/ran")
+    # many at once share one device
+    many = [subprocess.Popen([UROCE, "run", "--", "sh", "-c",
+                              "echo $UROCE_RUN_DIR; echo $LD_PRELOAD"],
+                             stdout=subprocess.PIPE, text=True)
+            for _ in range(8)]
+    for p in many:
+        out = p.communicate(timeout=60)[0].split()
+        check(p.returncode, 0)
+        check(out, [run_dir, os.path.realpath(build) +
+                    "/lib/liburoce-preload.so"])
+    check(len(open(run_dir + "/started").readlines()), 1)
+    # statuses
+    check(uroce("run", "sh", "-c", "exit 7").returncode, 7)
+    check(uroce("run", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+    check(uroce("run", "--", "/nonexistent").returncode, 127)
+    check(uroce("run", "--", top).returncode, 126)
+    # a signal for us is for the program
+    p = subprocess.Popen([UROCE, "run", "--", "sh", "-c",
+                          "trap 'exit 9' TERM; echo up; while :; do sleep "
+                          "0.05; done"], stdout=subprocess.PIPE, text=True)
+    check(p.stdout.readline(), "up\n")
+    p.send_signal(signal.SIGTERM)
+    check(p.wait(60), 9)
+    p.stdout.close()
+    # what it tells
+    p = subprocess.Popen([UROCE, "run", "--", "cat"], stdin=subprocess.PIPE)
+    r = uroce("run", "--netdev", "eth7", "--", "true")
+    check(r.returncode, 125)
+    assert "on lo, not on eth7" in r.stderr, r.stderr
+    r = uroce("link")
+    check(r.stdout, "uroce0: netdev lo state ACTIVE mtu 1024\n"
+          "    gid 0 ::ffff:10.0.0.1 RoCE v2 lo\n")
+    check(json.loads(uroce("link", "--json").stdout)[0]["name"], "uroce0")
+    assert "tx_packets" in uroce("stat", "uroce0").stdout
+    check(json.loads(uroce("stat", "--json", "lo").stdout)[0]["counters"],
+          {"tx_packets": 12345678901})
+    check(uroce("stat", "uroce9").returncode, 1)
+    p.communicate()
+    check(p.returncode, 0)
+
+
+try:
+    test()
+    print("ok")
+finally:
+    if os.path.exists(run_dir + "/started"):
+        for line in open(run_dir + "/started"):
+            pid = int(line)
+            try:
+                if b"uroced" in open(f"/proc/{pid}/cmdline", "rb").read():
+                    os.kill(pid, signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    shutil.rmtree(top)
