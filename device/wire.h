@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A wire: what carries packets between this device and others. Engine thread
+ * only. A backend embeds struct ur_wire; received packets go straight to the
+ * engine's port.
+ */
+#ifndef UR_DEVICE_WIRE_H
+#define UR_DEVICE_WIRE_H
+
+#include "transport/transport.h"
+
+struct ur_engine;
+struct ur_wire;
+
+struct ur_wire_ops {
+	const char *name;
+	/* A local address comes or goes. Adding one twice is counted.
+	 * -EADDRINUSE after telling on stderr who has the port. */
+	int (*addr_add)(struct ur_wire *wire, const u8 gid[16]);
+	void (*addr_del)(struct ur_wire *wire, const u8 gid[16]);
+	/* A multicast group, by GID; the caller counts. */
+	int (*join)(struct ur_wire *wire, const u8 gid[16]);
+	void (*leave)(struct ur_wire *wire, const u8 gid[16]);
+	/* Could packets of av go anywhere? 0 or -ENETUNREACH and the like. */
+	int (*check)(struct ur_wire *wire, const struct ur_av *av);
+	/* Look at the receive queue where packets came last, without epoll. */
+	bool (*poll)(struct ur_wire *wire);
+	/*
+	 * Send descriptors [first, end) of tx, none of them a loop packet:
+	 * completes ICRCs, puts them out. Returns how many were taken: fewer
+	 * than asked for means no room now, *wait_fd is to be watched. A
+	 * packet that the network refuses is taken and lost.
+	 */
+	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		    u32 end, int *wait_fd);
+	void (*destroy)(struct ur_wire *wire);
+};
+
+struct ur_wire {
+	const struct ur_wire_ops *ops;
+	struct ur_engine *engine;
+};
+
+/* RoCEv2 through UDP sockets. */
+int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
+
+#endif

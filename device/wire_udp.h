@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The inside of the UDP wire: RoCEv2 over ordinary, unprivileged sockets.
+ *
+ * Receive: one socket for each local address, bound to ADDR:4791; one for
+ * each multicast group. Send: one socket for each (local address, UDP source
+ * port), unconnected and with IP_PMTUDISC_DO, because then the kernel gives
+ * IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
+ * which covers it, can be computed beforehand. The UDP checksum, masked in the
+ * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
+ * devices offload it.
+ */
+#ifndef UR_DEVICE_WIRE_UDP_H
+#define UR_DEVICE_WIRE_UDP_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include "device/engine_impl.h"
+#include "device/wire.h"
+#include "transport/icrc.h"
+
+#define UR_UDP_OUTS	 256u
+#define UR_UDP_SEGS	 64u /* UDP_MAX_SEGMENTS of older kernels */
+#define UR_UDP_BURST	 65000u
+#define UR_UDP_RX_MSGS	 16u
+#define UR_UDP_RX_STRIDE 65536u
+#define UR_UDP_CTRL	 128u
+#define UR_UDP_PEERS	 1024u
+#define UR_UDP_TX_MSGS	 64u
+
+union ur_sockaddr {
+	struct sockaddr sa;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* A receiving socket. */
+struct ur_udp_addr {
+	struct ur_list node;
+	struct ur_wire_udp *wire;
+	struct ur_watch watch;
+	u8 gid[16];
+	bool v4, mcast;
+	u32 refs;
+	int fd;
+};
+
+/* A sending socket. */
+struct ur_udp_out {
+	int fd; /* -1: free entry */
+	u32 gen;
+	u8 sgid[16];
+	u16 asked; /* source port of the av */
+	u16 sport; /* the one it got */
+	bool no_gso;
+	u64 used; /* for LRU */
+};
+
+/* What is known of a peer's identifications. */
+struct ur_udp_peer {
+	u8 gid[16];
+	u16 next; /* guess for its next packet */
+	u16 last;
+	u32 good; /* plausible ones in a row */
+	u32 odd;  /* implausible ones in a row */
+};
+
+struct ur_wire_udp {
+	struct ur_wire wire;
+	struct ur_list addrs;
+	struct ur_udp_addr *hot; /* where packets came last */
+	u32 lrh_crc;
+	/* Difference that an identification makes to the CRC of IPv4 and UDP
+	 * headers. */
+	u32 id_crc[UR_UDP_SEGS];
+	u32 v6_flow; /* unused bits stay zero */
+	u64 clock;
+	struct ur_udp_out outs[UR_UDP_OUTS];
+	struct ur_udp_peer peers[UR_UDP_PEERS];
+	struct ur_icrc_cache *icrc_cache;
+	u8 *rx_buf;
+	u32 rx_batch;
+	struct mmsghdr rx_msg[UR_UDP_RX_MSGS];
+	struct iovec rx_iov[UR_UDP_RX_MSGS];
+	union ur_sockaddr rx_name[UR_UDP_RX_MSGS];
+	u8 rx_ctrl[UR_UDP_RX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
+	struct mmsghdr tx_msg[UR_UDP_TX_MSGS];
+	struct iovec tx_iov[UR_UDP_TX_MSGS];
+	union ur_sockaddr tx_name[UR_UDP_TX_MSGS];
+	u8 tx_ctrl[UR_UDP_TX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
+	u32 tx_count[UR_UDP_TX_MSGS]; /* packets of each message */
+	bool said_msgsize;
+};
+
+/* Socket address of a GID; returns its length. */
+socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
+			  const u8 gid[16], u16 port);
+/* The socket for av's packets, or NULL: they cannot be sent now. */
+struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
+
+/* wire_udp_rx.c: what a receiving socket's watch calls, and poll. */
+void ur_udp_readable(struct ur_watch *watch, u32 events);
+bool ur_udp_poll(struct ur_wire *wire);
+int ur_udp_rx_init(struct ur_wire_udp *w);
+/* wire_udp_tx.c */
+u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		u32 end, int *wait_fd);
+/* wire_port.c: say on stderr who has UDP port 4791 and what to do. */
+void ur_port_owner_report(const char *address, const char *netdev);
+
+#endif
