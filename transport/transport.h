@@ -285,6 +285,7 @@ struct ur_port_config {
 	u32 max_qp;    /* table bounds */
 	u32 max_mr;
 	u32 first_qpn;
+	u32 window_pkts; /* packets in flight per QP; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
 	bool ooo;      /* receiver keeps out-of-order packets */

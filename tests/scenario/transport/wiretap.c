@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "tests/scenario/transport/wiretap.h"
+
+#include "util/rng.h"
+
+#define TX_BYTES (256u << 10)
+#define TX_DESCS 128
+
+static struct ur_rng drops = {.state = 1};
+
+u8 wt_pattern(u32 i)
+{
+	return (u8)(i * 7 + (i >> 8) + 3);
+}
+
+/* ---- host ---- */
+
+static int sq_next(void *ctx, struct ur_send_wr *wr)
+{
+	struct wt_qp *q = ctx;
+
+	if (q->ring_corrupt)
+		return -22;
+	if (q->send_head == q->send_tail)
+		return 0;
+	*wr = q->send[q->send_head++ % WT_RING];
+	return 1;
+}
+
+static void sq_retire(void *ctx, u32 ring_end)
+{
+	((struct wt_qp *)ctx)->retired = ring_end;
+}
+
+static int rq_next(void *ctx, struct ur_recv_wr *wr)
+{
+	struct wt_qp *q = ctx;
+
+	if (q->recv_head == q->recv_tail)
+		return 0;
+	*wr = q->recv[q->recv_head++ % WT_RING];
+	return 1;
+}
+
+static u32 rq_count(void *ctx)
+{
+	struct wt_qp *q = ctx;
+
+	return q->recv_tail - q->recv_head;
+}
+
+static void rq_want_kick(void *ctx, bool on)
+{
+	((struct wt_qp *)ctx)->want_kick = on;
+}
+
+static int cq_push(void *ctx, const struct ur_wc *wc)
+{
+	struct wt_qp *q = ctx;
+
+	if (q->wc_tail - q->wc_head >= q->cq_room)
+		return -28;
+	q->wc[q->wc_tail++ % WT_RING] = *wc;
+	return 0;
+}
+
+static void qp_event(void *ctx, enum ur_event ev)
+{
+	struct wt_qp *q = ctx;
+
+	q->events |= 1u << ev;
+	q->event_count++;
+}
+
+static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
+		   const u8 *mad, u32 len)
+{
+	((struct wt *)ctx)->mads++;
+}
+
+static const struct ur_host_ops host_ops = {
+	.sq_next = sq_next,
+	.sq_retire = sq_retire,
+	.rq_next = rq_next,
+	.rq_count = rq_count,
+	.rq_want_kick = rq_want_kick,
+	.cq_push = cq_push,
+	.qp_event = qp_event,
+	.srq_event = qp_event,
+	.gsi_rx = gsi_rx,
+};
+
+static void av_free(struct ur_av *av)
+{
+	CHECK(!"the address vector is the test's");
+}
+
+static void set_gid(u8 gid[16], u8 last)
+{
+	static const u8 v4[16] = {[10] = 0xff, 0xff, 10, 0, 0, 0};
+
+	memcpy(gid, v4, 16);
+	gid[15] = last;
+}
+
+void wt_config(struct wt *w, int side)
+{
+	*w = (struct wt){0};
+	w->cfg = (struct ur_port_config){
+		.seed = 1 + (u64)side,
+		.mtu_bytes = 4096,
+		.max_qp = 256,
+		.max_mr = 256,
+		.first_qpn = 0x11,
+		.coalesce = true,
+		.ops = &host_ops,
+		.ctx = w,
+	};
+	set_gid(w->av.sgid, (u8)(1 + side));
+	set_gid(w->av.dgid, (u8)(2 - side));
+	w->av.v4 = true;
+	w->av.hop_limit = 64;
+	w->av.refs = 1;
+	w->av.free = av_free;
+	memcpy(w->meta.saddr, w->av.dgid, 16);
+	memcpy(w->meta.daddr, w->av.sgid, 16);
+	w->meta.v4 = true;
+	w->meta.ttl = 64;
+	w->now = 1000 * WT_MS;
+}
+
+void wt_open(struct wt *w)
+{
+	struct ur_mr_attr attr = {
+		.pd = WT_PD,
+		.access = 0x31f,
+		.iova = WT_IOVA,
+		.length = WT_MEM_BYTES,
+	};
+
+	w->mem = aligned_alloc(4096, WT_MEM_BYTES);
+	w->tx_buf = malloc(TX_BYTES);
+	w->out = calloc(WT_OUT, sizeof(*w->out));
+	CHECK(w->mem && w->tx_buf && w->out);
+	for (u32 i = 0; i < WT_MEM_BYTES; i++)
+		w->mem[i] = wt_pattern(i);
+	attr.access &= ~(u32)UR_ACCESS_ZERO_BASED;
+	attr.direct = w->mem;
+	w->port = ur_port_create(&w->cfg);
+	CHECK(w->port);
+	CHECK_EQ(ur_mr_create(w->port, &attr, &w->mr), 0);
+	w->key = ur_mr_key(w->mr);
+}
+
+void wt_close(struct wt *w)
+{
+	CHECK_EQ(ur_mr_destroy(w->mr), 0);
+	ur_port_destroy(w->port);
+	free(w->mem);
+	free(w->tx_buf);
+	free(w->out);
+}
+
+/* ---- queue pairs ---- */
+
+void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
+		  void (*tune)(struct ur_qp_init *init))
+{
+	struct ur_qp_init init = {
+		.type = type,
+		.pd = WT_PD,
+		.max_send_wr = 64,
+		.max_recv_wr = 64,
+		.max_send_sge = 4,
+		.max_recv_sge = 4,
+		.max_inline = 512,
+	};
+
+	*q = (struct wt_qp){.wt = w, .cq_room = WT_RING};
+	init.send_cq_ctx = init.recv_cq_ctx = init.ctx = init.rq_ctx = q;
+	if (tune)
+		tune(&init);
+	CHECK_EQ(ur_qp_create(w->port, &init, &q->qp), 0);
+}
+
+struct ur_qp_attr wt_attr(const struct wt *w, u32 dqpn, u32 sq_psn, u32 rq_psn)
+{
+	return (struct ur_qp_attr){
+		.path_mtu = 256,
+		.qkey = 0x11111111,
+		.rq_psn = rq_psn,
+		.sq_psn = sq_psn,
+		.dest_qpn = dqpn,
+		.access = UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ |
+			  UR_ACCESS_REMOTE_ATOMIC,
+		.port_num = 1,
+		.max_rd_atomic = 4,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 12,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.av = (struct ur_av *)&w->av,
+	};
+}
+
+static void modify(struct wt_qp *q, const struct ur_qp_attr *a,
+		   enum ur_qp_state state, u32 mask)
+{
+	struct ur_qp_attr attr = *a;
+
+	attr.state = state;
+	CHECK_EQ(
+		ur_qp_modify(q->qp, q->wt->now, &attr, mask | UR_QP_ATTR_STATE),
+		0);
+}
+
+void wt_to_rtr(struct wt_qp *q, const struct ur_qp_attr *a)
+{
+	enum ur_qp_type type = q->qp->init.type;
+	u32 base = UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT;
+	u32 path = UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU | UR_QP_ATTR_DEST_QPN |
+		   UR_QP_ATTR_RQ_PSN;
+
+	if (type == UR_QPT_UD) {
+		modify(q, a, UR_QP_INIT, base | UR_QP_ATTR_QKEY);
+		modify(q, a, UR_QP_RTR, 0);
+		return;
+	}
+	if (type == UR_QPT_RC || type == UR_QPT_XRC_TGT)
+		path |= UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
+			UR_QP_ATTR_MIN_RNR_TIMER;
+	modify(q, a, UR_QP_INIT, base | UR_QP_ATTR_ACCESS_FLAGS);
+	modify(q, a, UR_QP_RTR, path);
+}
+
+void wt_to_rts(struct wt_qp *q, const struct ur_qp_attr *a)
+{
+	enum ur_qp_type type = q->qp->init.type;
+	u32 mask = UR_QP_ATTR_SQ_PSN;
+
+	wt_to_rtr(q, a);
+	if (type == UR_QPT_RC || type == UR_QPT_XRC_INI)
+		mask |= UR_QP_ATTR_TIMEOUT | UR_QP_ATTR_RETRY_CNT |
+			UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_MAX_QP_RD_ATOMIC;
+	if (type == UR_QPT_XRC_TGT)
+		mask |= UR_QP_ATTR_TIMEOUT;
+	modify(q, a, UR_QP_RTS, mask);
+}
+
+void wt_rts(struct wt *w, struct wt_qp *q, enum ur_qp_type type, u32 dqpn,
+	    u32 sq_psn, u32 rq_psn)
+{
+	struct ur_qp_attr a = wt_attr(w, dqpn, sq_psn, rq_psn);
+
+	wt_qp_create(w, q, type, NULL);
+	wt_to_rts(q, &a);
+}
+
+/* ---- work ---- */
+
+struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len)
+{
+	struct ur_send_wr *wr = &q->send[q->send_tail % WT_RING];
+
+	CHECK(q->send_tail - q->send_head < WT_RING);
+	*wr = (struct ur_send_wr){
+		.wr_id = 0x1000 + q->send_tail,
+		.wqe_counter = q->send_tail,
+		.opcode = opcode,
+		.flags = UR_WR_F_SIGNALED,
+		.num_sge = len ? 1 : 0,
+		.sge[0] = {WT_IOVA + off, len, q->wt->key},
+	};
+	q->send_tail++;
+	wr->ring_end = q->send_tail;
+	return wr;
+}
+
+void wt_kick(struct wt_qp *q)
+{
+	ur_qp_kick(q->qp);
+	wt_run(q->wt);
+}
+
+void wt_post_recv(struct wt_qp *q, u32 off, u32 len)
+{
+	struct ur_recv_wr *wr = &q->recv[q->recv_tail % WT_RING];
+
+	*wr = (struct ur_recv_wr){
+		.wr_id = 0x2000 + q->recv_tail,
+		.wqe_counter = q->recv_tail,
+		.num_sge = 1,
+		.sge[0] = {WT_IOVA + off, len, q->wt->key},
+	};
+	q->recv_tail++;
+	if (q->want_kick && q->qp)
+		ur_qp_rq_kick(q->qp);
+}
+
+/* ---- wire ---- */
+
+void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
+{
+	u8 bytes[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES * 2];
+	u32 len;
+
+	if (!pkt.pkey)
+		pkt.pkey = UR_PKEY_DEFAULT;
+	len = (u32)ur_pkt_build(&pkt, bytes);
+	for (u32 i = 0; !payload && i < pkt.payload_bytes; i++)
+		bytes[len + i] = wt_pattern(i);
+	if (payload)
+		memcpy(bytes + len, payload, pkt.payload_bytes);
+	len += pkt.payload_bytes;
+	memset(bytes + len, 0, ur_pkt_pad(pkt.payload_bytes));
+	len += ur_pkt_pad(pkt.payload_bytes);
+	ur_port_rx(w->port, w->now, &w->meta, bytes, len);
+	ur_port_rx_end(w->port, w->now);
+	wt_run(w);
+}
+
+void wt_run(struct wt *w)
+{
+	struct ur_tx_desc desc[TX_DESCS];
+	bool more = true;
+
+	for (u32 turn = 0; more; turn++) {
+		struct ur_tx tx = {.buf = w->tx_buf,
+				   .cap = TX_BYTES,
+				   .desc = desc,
+				   .max_desc = TX_DESCS};
+
+		CHECK(turn < 10000);
+		more = ur_port_tx(w->port, w->now, &tx);
+		for (u32 i = 0; i < tx.n_desc; i++) {
+			struct wt_packet *p = &w->out[w->out_tail % WT_OUT];
+
+			CHECK(w->out_tail - w->out_head < WT_OUT);
+			w->out_tail++;
+			p->len = desc[i].len;
+			memcpy(p->bytes, tx.buf + desc[i].off, p->len);
+			CHECK_EQ(ur_pkt_parse(&p->pkt, p->bytes, p->len),
+				 UR_PKT_OK);
+		}
+	}
+}
+
+void wt_sleep(struct wt *w, u64 ns)
+{
+	ur_time end = w->now + ns;
+
+	while (ur_port_deadline(w->port) <= end) {
+		if (ur_port_deadline(w->port) > w->now)
+			w->now = ur_port_deadline(w->port);
+		ur_port_expire(w->port, w->now);
+		wt_run(w);
+	}
+	w->now = end;
+	wt_run(w);
+}
+
+struct wt_packet *wt_next(struct wt *w)
+{
+	CHECK(w->out_head != w->out_tail);
+	return &w->out[w->out_head++ % WT_OUT];
+}
+
+struct wt_packet *wt_expect(struct wt *w, u8 opcode, u32 psn)
+{
+	struct wt_packet *p = wt_next(w);
+
+	CHECK_EQ(p->pkt.opcode, opcode);
+	CHECK_EQ(p->pkt.psn, psn);
+	return p;
+}
+
+struct wt_packet *wt_expect_ack(struct wt *w, u8 syndrome, u32 psn)
+{
+	struct wt_packet *p = wt_expect(w, UR_OP_RC_ACK, psn);
+
+	CHECK_EQ(p->pkt.syndrome, syndrome);
+	return p;
+}
+
+void wt_silence(struct wt *w)
+{
+	wt_run(w);
+	if (w->out_head != w->out_tail)
+		fprintf(stderr, "a packet: %s psn %u\n",
+			w->out[w->out_head % WT_OUT].pkt.op->name,
+			w->out[w->out_head % WT_OUT].pkt.psn);
+	CHECK_EQ(w->out_tail - w->out_head, 0);
+}
+
+struct ur_wc wt_wc(struct wt_qp *q, u8 status)
+{
+	struct ur_wc wc;
+
+	CHECK(q->wc_head != q->wc_tail);
+	wc = q->wc[q->wc_head++ % WT_RING];
+	CHECK_EQ(wc.status, status);
+	return wc;
+}
+
+void wt_no_wc(struct wt_qp *q)
+{
+	CHECK_EQ(q->wc_tail - q->wc_head, 0);
+}
+
+/* ---- two ports ---- */
+
+static bool deliver(struct wt *from, struct wt *to, u32 drop)
+{
+	bool any = false;
+
+	wt_run(from);
+	to->now = from->now;
+	while (from->out_head != from->out_tail) {
+		struct wt_packet *p = wt_next(from);
+
+		any = true;
+		if (drop && ur_rng_below(&drops, drop) == 0)
+			continue;
+		ur_port_rx(to->port, to->now, &to->meta, p->bytes, p->len);
+	}
+	ur_port_rx_end(to->port, to->now);
+	return any;
+}
+
+void wt_pump(struct wt *a, struct wt *b, u32 drop)
+{
+	bool any;
+
+	do {
+		any = deliver(a, b, drop);
+		any |= deliver(b, a, drop);
+	} while (any);
+}
+
+void wt_pump_for(struct wt *a, struct wt *b, u32 drop, u64 ns)
+{
+	ur_time end = a->now + ns;
+
+	for (;;) {
+		ur_time at;
+
+		wt_pump(a, b, drop);
+		at = ur_port_deadline(a->port);
+		if (ur_port_deadline(b->port) < at)
+			at = ur_port_deadline(b->port);
+		if (at > end)
+			break;
+		if (at > a->now)
+			a->now = b->now = at;
+		ur_port_expire(a->port, a->now);
+		ur_port_expire(b->port, b->now);
+	}
+	a->now = b->now = end;
+}

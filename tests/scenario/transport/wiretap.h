@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A port with a wire in the test's hand: build a packet in one line, feed it,
+ * expect the next packet, the next completion, or silence.
+ */
+#ifndef UR_TESTS_WIRETAP_H
+#define UR_TESTS_WIRETAP_H
+
+#include "tests/check.h"
+#include "transport/packet.h"
+#include "transport/qp.h"
+#include "transport/transport.h"
+
+#define WT_MEM_BYTES (1u << 20)
+#define WT_OUT	     4096
+#define WT_RING	     256
+#define WT_US	     1000ull
+#define WT_MS	     1000000ull
+
+struct wt_packet {
+	struct ur_pkt pkt; /* payload points into bytes */
+	u8 bytes[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES + 4];
+	u32 len;
+};
+
+struct wt {
+	struct ur_port_config cfg;
+	struct ur_port *port;
+	ur_time now;
+	u8 *mem;
+	struct ur_mr *mr;
+	u32 key; /* of mem, all rights; its addresses start at WT_IOVA */
+	struct ur_av av;
+	struct ur_rx_meta meta; /* of packets that are fed */
+	u8 *tx_buf;
+	struct wt_packet *out; /* ring of what came out */
+	u32 out_head, out_tail;
+	u32 mads;
+};
+
+#define WT_IOVA 0x10000000ull
+#define WT_PD	7
+
+struct wt_qp {
+	struct wt *wt;
+	struct ur_qp *qp;
+	struct ur_send_wr send[WT_RING];
+	u32 send_head, send_tail, retired;
+	struct ur_recv_wr recv[WT_RING];
+	u32 recv_head, recv_tail;
+	struct ur_wc wc[WT_RING];
+	u32 wc_head, wc_tail, cq_room;
+	u32 events; /* bit for each enum ur_event */
+	u32 event_count;
+	bool want_kick;
+	bool ring_corrupt;
+};
+
+/* A port; change cfg between the two calls. side 1 has mirrored addresses. */
+void wt_config(struct wt *w, int side);
+void wt_open(struct wt *w);
+void wt_close(struct wt *w);
+
+/* A queue pair of any type, in RESET. tune may be NULL. */
+void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
+		  void (*tune)(struct ur_qp_init *init));
+/* Its attributes for the whole way: connected to dqpn, PSNs as given, MTU
+ * 256, rnr timer 12 (640 us), timeout 14, retries 7, reads 4. */
+struct ur_qp_attr wt_attr(const struct wt *w, u32 dqpn, u32 sq_psn, u32 rq_psn);
+void wt_to_rtr(struct wt_qp *q, const struct ur_qp_attr *a);
+void wt_to_rts(struct wt_qp *q, const struct ur_qp_attr *a);
+/* Create and connect in one. */
+void wt_rts(struct wt *w, struct wt_qp *q, enum ur_qp_type type, u32 dqpn,
+	    u32 sq_psn, u32 rq_psn);
+
+/* Work. off: in mem. Returned: the request, to be changed before wt_kick. */
+struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len);
+void wt_kick(struct wt_qp *q);
+void wt_post_recv(struct wt_qp *q, u32 off, u32 len);
+
+/* Feed. payload NULL: pattern bytes, see wt_pattern. */
+void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload);
+/* Take what the port wants to send into out. */
+void wt_run(struct wt *w);
+/* Time passes; what is due happens. */
+void wt_sleep(struct wt *w, u64 ns);
+
+/* The next packet out; fails when there is none. */
+struct wt_packet *wt_next(struct wt *w);
+/* The same, with these fields. */
+struct wt_packet *wt_expect(struct wt *w, u8 opcode, u32 psn);
+struct wt_packet *wt_expect_ack(struct wt *w, u8 syndrome, u32 psn);
+void wt_silence(struct wt *w);
+
+struct ur_wc wt_wc(struct wt_qp *q, u8 status);
+void wt_no_wc(struct wt_qp *q);
+
+/* Everything in flight between two ports, until both are quiet. drop: 0 or
+ * one in how many packets is lost (from a fixed seed). */
+void wt_pump(struct wt *a, struct wt *b, u32 drop);
+/* As above, with time going on while there is a deadline, up to ns. */
+void wt_pump_for(struct wt *a, struct wt *b, u32 drop, u64 ns);
+
+u8 wt_pattern(u32 i);
+
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
+ * (acknowledge messages), 9.9.2 (requester side errors).
+ */
+#include "transport/engine.h"
+
+/* Credit codes of an AETH, IBTA 9.7.7.2.2 table 47. */
+static const u16 credits[31] = {
+	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	32,
+	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024, 1536,
+	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+};
+
+u8 ur_credit_code(u32 count)
+{
+	u8 code = 30;
+
+	while (credits[code] > count)
+		code--;
+	return code;
+}
+
+void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
+{
+	struct ur_requester *req = &qp->req;
+	u8 code = syndrome & UR_AETH_VALUE_MASK;
+	u32 limit;
+
+	if ((syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
+		return;
+	if (code == UR_AETH_CREDIT_NONE) {
+		req->credit_limited = false;
+		return;
+	}
+	limit = ur_psn_add(msn, credits[code]);
+	/* An old acknowledgement must not take credits back. */
+	if (req->credit_limited && ur_psn_diff(limit, req->credit_ssn) < 0)
+		return;
+	req->credit_limited = true;
+	req->credit_ssn = limit;
+}
+
+/* The oldest entry that has PSNs, after popping what is done. */
+static struct ur_swqe *oldest(struct ur_qp *qp)
+{
+	struct ur_swqe *e;
+
+	ur_requester_retire(qp);
+	if (qp->req.head == qp->req.tail)
+		return NULL;
+	e = ur_sq_entry(qp, qp->req.head);
+	return e->state == UR_SWQE_STARTED ? e : NULL;
+}
+
+static void advance(struct ur_qp *qp, u32 una)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (ur_psn_diff(req->tx_psn, una) < 0) {
+		/* Answered although it was to be sent again. */
+		req->tx_psn = una;
+		req->tx = req->head;
+	}
+	req->una = una;
+	ur_retry_progress(qp);
+}
+
+/*
+ * Everything up to psn is acknowledged. False: a READ or atomic in between
+ * has not been answered, which an acknowledgement cannot do for it.
+ */
+static bool ack_through(struct ur_qp *qp, u32 psn)
+{
+	struct ur_requester *req = &qp->req;
+
+	while (ur_psn_diff(psn, req->una) >= 0) {
+		struct ur_swqe *e = oldest(qp);
+		u32 left, count;
+
+		if (!e || qp->state == UR_QP_ERR)
+			break;
+		if (ur_swqe_is_read_type(e))
+			return false;
+		/* A message may span half the PSN space: no signs here. */
+		left = ur_psn_sub(ur_swqe_end(e), req->una);
+		count = ur_psn_sub(psn, req->una) + 1;
+		advance(qp, ur_psn_add(req->una, ur_min_u32(left, count)));
+	}
+	ur_requester_retire(qp);
+	return true;
+}
+
+static void implied_nak(struct ur_qp *qp, u32 psn)
+{
+	ur_trace(qp->port, UR_TRACE_IMPLIED_NAK, qp->qpn, psn, qp->req.una);
+	/* Answers of the first asking that are still on their way say nothing
+	 * new; if the second asking is lost as well, the timer finds out. */
+	if (qp->req.asked_again)
+		return;
+	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
+	qp->req.asked_again = true;
+	ur_retry_sequence(qp);
+}
+
+void ur_completer_nak(struct ur_qp *qp, u8 code)
+{
+	u8 status;
+
+	switch (code) {
+	case UR_NAK_INV_REQ:
+		ur_count(qp->port, UR_CNT_req_remote_invalid_request);
+		status = UR_WC_REM_INV_REQ_ERR;
+		break;
+	case UR_NAK_REM_ACCESS:
+		ur_count(qp->port, UR_CNT_req_remote_access_errors);
+		status = UR_WC_REM_ACCESS_ERR;
+		break;
+	case UR_NAK_REM_OP:
+		status = UR_WC_REM_OP_ERR;
+		break;
+	default:
+		status = UR_WC_BAD_RESP_ERR;
+	}
+	ur_requester_fail(qp, status, UR_AETH_NAK | code);
+}
+
+static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	u8 value = pkt->syndrome & UR_AETH_VALUE_MASK;
+
+	/* All before the refused packet have arrived. */
+	if (!ack_through(qp, ur_psn_add(pkt->psn, -1))) {
+		implied_nak(qp, pkt->psn);
+		return;
+	}
+	if (qp->state == UR_QP_ERR || qp->req.una != pkt->psn)
+		return;
+	if ((pkt->syndrome & UR_AETH_CLASS_MASK) == UR_AETH_RNR_NAK) {
+		ur_count(qp->port, UR_CNT_rcvd_rnr_err);
+		ur_retry_rnr(qp, value);
+	} else if (value == UR_NAK_PSN_SEQ) {
+		ur_count(qp->port, UR_CNT_rcvd_seq_err);
+		ur_count(qp->port, UR_CNT_packet_seq_err);
+		ur_retry_sequence(qp);
+	} else {
+		ur_completer_nak(qp, value);
+	}
+}
+
+static void rx_ack(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	ur_trace(qp->port, UR_TRACE_ACK_RCVD, qp->qpn, pkt->syndrome, pkt->psn);
+	switch (pkt->syndrome & UR_AETH_CLASS_MASK) {
+	case UR_AETH_ACK:
+		if (!ack_through(qp, pkt->psn))
+			implied_nak(qp, pkt->psn);
+		break;
+	case UR_AETH_RNR_NAK:
+	case UR_AETH_NAK:
+		rx_nak(qp, pkt);
+		break;
+	default:
+		break; /* reserved syndrome: ignored */
+	}
+}
+
+static bool read_answer_fits(const struct ur_qp *qp, const struct ur_swqe *e,
+			     const struct ur_pkt *pkt, u32 i)
+{
+	u32 chunk_end = ur_min_u32((i | (UR_READ_PKTS - 1)) + 1, e->npkts);
+	u32 want = ur_min_u32(qp->mtu, e->length - (i << qp->mtu_shift));
+
+	/* A read that was asked for again from its middle starts with a FIRST
+	 * there, and a late MIDDLE of the first asking is as good. */
+	if (!!(pkt->op->flags & UR_OPF_END) != (i + 1 == chunk_end))
+		return false;
+	return pkt->payload_bytes == want;
+}
+
+static void answered(struct ur_qp *qp, u32 psn, bool request_done)
+{
+	struct ur_requester *req = &qp->req;
+
+	/* Counted only if it was sent since the last rewind. */
+	if (request_done && req->rd_out && ur_psn_diff(psn, req->tx_psn) < 0)
+		req->rd_out--;
+	advance(qp, ur_psn_add(psn, 1));
+	ur_requester_retire(qp);
+}
+
+static void rx_read_data(struct ur_qp *qp, struct ur_swqe *e,
+			 const struct ur_pkt *pkt)
+{
+	u32 i = ur_psn_sub(pkt->psn, e->psn);
+
+	if (!read_answer_fits(qp, e, pkt, i)) {
+		ur_requester_fail(qp, UR_WC_BAD_RESP_ERR, 0);
+		return;
+	}
+	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
+			   i << qp->mtu_shift, pkt->payload, pkt->payload_bytes,
+			   i + 1 == e->npkts)) {
+		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		return;
+	}
+	answered(qp, pkt->psn, pkt->op->flags & UR_OPF_END);
+}
+
+static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
+			  const struct ur_pkt *pkt)
+{
+	u64 orig = pkt->atomic_orig; /* host order, as verbs gives it */
+
+	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
+			   0, (const u8 *)&orig, sizeof(orig), true)) {
+		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		return;
+	}
+	answered(qp, pkt->psn, true);
+}
+
+static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	struct ur_swqe *e;
+
+	if (!ack_through(qp, ur_psn_add(pkt->psn, -1)) ||
+	    qp->req.una != pkt->psn) {
+		if (qp->state != UR_QP_ERR)
+			implied_nak(qp, pkt->psn);
+		return;
+	}
+	e = oldest(qp);
+	if (!e)
+		return;
+	if (e->opcode == UR_WR_READ && (flags & UR_OPF_READ_RESP))
+		rx_read_data(qp, e, pkt);
+	else if ((e->opcode == UR_WR_ATOMIC_WRITE ||
+		  e->opcode == UR_WR_FLUSH) &&
+		 pkt->opcode == (qp->svc | UR_OPC_READ_RESP_ONLY) &&
+		 !pkt->payload_bytes)
+		answered(qp, pkt->psn, true);
+	else if (e->opcode >= UR_WR_CMP_SWAP &&
+		 e->opcode <= UR_WR_MASK_FETCH_ADD &&
+		 (flags & UR_OPF_ATOMIC_ACK))
+		rx_atomic_ack(qp, e, pkt);
+	else
+		ur_requester_fail(qp, UR_WC_BAD_RESP_ERR, 0);
+}
+
+void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (!ur_qp_is_reliable(qp) || !qp->has_sq ||
+	    (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD)) {
+		ur_count(qp->port, UR_CNT_bad_state);
+		return;
+	}
+	if (pkt->op->flags & UR_OPF_AETH)
+		ur_completer_credits(qp, pkt->syndrome, pkt->msn);
+	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts. */
+	if (ur_psn_within(pkt->psn, req->una,
+			  ur_psn_sub(req->max_psn, req->una))) {
+		if (pkt->op->flags & UR_OPF_ACK)
+			rx_ack(qp, pkt);
+		else
+			rx_data(qp, pkt);
+	}
+	/* Window, credits or a new turn to send again. */
+	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
+		ur_port_activate(qp->port, qp);
+		ur_qp_rearm(qp);
+	}
+}

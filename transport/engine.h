@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The halves of the protocol and what they call of each other.
+ */
+#ifndef UR_TRANSPORT_ENGINE_H
+#define UR_TRANSPORT_ENGINE_H
+
+#include "transport/qp.h"
+
+/* requester.c: turns work into packets. */
+
+enum ur_turn {
+	UR_TURN_IDLE, /* nothing to do until something happens */
+	UR_TURN_MORE, /* budget spent, more to do */
+	UR_TURN_FULL, /* no room in the ur_tx */
+};
+
+enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
+/* Entries whose turn has come are completed and popped. */
+void ur_requester_retire(struct ur_qp *qp);
+/* The oldest entry fails; the QP goes to ERR (SQE for UC, UD). */
+void ur_requester_fail(struct ur_qp *qp, u8 status, u8 syndrome);
+
+/* completer.c: answers to our requests. */
+void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
+/* A refusal: NAK code of the AETH. Shared with the in-device path. */
+void ur_completer_nak(struct ur_qp *qp, u8 code);
+void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn);
+/* The largest credit code that promises no more than count receives. */
+u8 ur_credit_code(u32 count);
+
+/* retry.c: when to send again, and when to give up. */
+void ur_retry_reset(struct ur_qp *qp);
+void ur_retry_sent(struct ur_qp *qp, bool ackreq);
+void ur_retry_progress(struct ur_qp *qp);
+/* Go back to the oldest unacknowledged packet. */
+void ur_retry_rewind(struct ur_qp *qp);
+/* A sequence error NAK or a lost response: counted, then rewind. */
+void ur_retry_sequence(struct ur_qp *qp);
+/* RNR NAK with that timer code: counted, wait, then rewind. */
+void ur_retry_rnr(struct ur_qp *qp, u8 code);
+/* What is due by now. */
+void ur_retry_expire(struct ur_qp *qp);
+u64 ur_rnr_ns(u8 code);
+u64 ur_timeout_ns(u8 code); /* UR_NEVER for 0 */
+
+/* responder.c: requests of RC and XRC. */
+void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
+/* Send what is owed. */
+enum ur_turn ur_responder_run(struct ur_qp *qp, struct ur_tx *tx);
+void ur_responder_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
+u8 ur_responder_credits(struct ur_qp *qp);
+/* Does the queue pair let its peer do that at all? flags: UR_OPF_*. */
+bool ur_responder_allows(const struct ur_qp *qp, u32 flags, u8 placement);
+u32 ur_responder_access(u32 flags, u8 placement);
+/* The receive WQE of this message: own queue, SRQ or the XRC SRQ. */
+bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
+/* The connection is broken by what the peer asked (v) or by our own receive
+ * WQE (status of its completion, or 0). */
+void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status);
+void ur_responder_reset(struct ur_qp *qp);
+
+/* execute.c: accepted requests. */
+enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
+			   u8 *status);
+/* Completion of a SEND or WRITE with immediate. */
+void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
+			 u32 inv_rkey, bool se);
+/* An atomic of that opcode on 8 checked bytes. 0 or -EFAULT. */
+int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
+		      u64 compare, u64 *orig);
+
+/* replay.c: responder resources and the queue of answers. */
+int ur_replay_resize(struct ur_qp *qp, u32 count);
+void ur_replay_reset(struct ur_qp *qp);
+/* A resource for a new request, or NULL when the peer has too many. */
+struct ur_resource *ur_replay_take(struct ur_qp *qp);
+/* Is there one to take? */
+bool ur_replay_free(const struct ur_qp *qp);
+/* Queue the answer (from PSN on) of a resource. False: no room. */
+bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
+		     u32 npkts);
+/* A request that came before. */
+void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
+
+/* uc.c, ud.c */
+void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
+void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
+	      const struct ur_pkt *pkt);
+enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx);
+
+/* loop.c: a peer on this port. */
+enum ur_loop {
+	UR_LOOP_PACKETS, /* not in step: use packets */
+	UR_LOOP_DONE,	 /* executed; the entry is completed or failed */
+	UR_LOOP_MORE,	 /* partly; go on in the next turn */
+	UR_LOOP_WAIT,	 /* receiver not ready; the timer is armed */
+};
+enum ur_loop ur_loop_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
+
+/* cc.c: DCQCN. */
+void ur_cc_init(struct ur_qp *qp);
+void ur_cc_fini(struct ur_qp *qp);
+void ur_cc_cnp(struct ur_qp *qp);      /* one was received */
+void ur_cc_marked(struct ur_qp *qp);   /* a CE-marked packet came */
+bool ur_cc_may_send(struct ur_qp *qp); /* else a timer is armed */
+void ur_cc_sent(struct ur_qp *qp, u32 bytes);
+ur_time ur_cc_deadline(const struct ur_qp *qp);
+void ur_cc_expire(struct ur_qp *qp);
+
+#endif

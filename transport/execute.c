@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doing what an accepted request of RC or XRC asks for.
+ */
+#include "transport/engine.h"
+
+void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
+			 u32 inv_rkey, bool se)
+{
+	struct ur_wc wc = {
+		.opcode = flags & UR_OPF_WRITE ? UR_WC_RECV_RDMA_WITH_IMM
+					       : UR_WC_RECV,
+		.byte_len = byte_len,
+		.src_qp = qp->attr.dest_qpn,
+		.wc_flags = UR_WC_F_GRH,
+		.solicited = se,
+	};
+
+	if (flags & UR_OPF_IMM) {
+		wc.wc_flags |= UR_WC_F_IMM;
+		wc.imm_inv = __builtin_bswap32(imm);
+	}
+	if (flags & UR_OPF_INV) {
+		wc.wc_flags |= UR_WC_F_INV;
+		wc.imm_inv = inv_rkey;
+	}
+	if (qp->attr.av)
+		wc.sl = qp->attr.av->sl;
+	if (!(flags & UR_OPF_WRITE))
+		ur_count(qp->port, UR_CNT_rdma_recvs);
+	ur_rq_complete(qp, &wc);
+}
+
+/* The packet is done: what comes next. */
+static void advance(struct ur_qp *qp, u32 psns, bool message_done)
+{
+	qp->resp.epsn = ur_psn_add(qp->resp.epsn, psns);
+	if (message_done)
+		qp->resp.msn = ur_psn_add(qp->resp.msn, 1);
+}
+
+static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
+			       u8 *status)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	bool start = flags & UR_OPF_START, end = flags & UR_OPF_END;
+	u32 off = start ? 0 : resp->offset;
+	enum ur_verdict v;
+
+	if (start && !ur_responder_take(qp, pkt->xrc_srqn, &v))
+		return v;
+	if (pkt->payload_bytes > resp->rqe.length - off) {
+		*status = UR_WC_LOC_LEN_ERR;
+		return UR_VERDICT_NAK_INVALID;
+	}
+	if ((flags & UR_OPF_INV) &&
+	    !ur_mw_invalidate(qp, pkt->inv_rkey, false)) {
+		*status = UR_WC_LOC_ACCESS_ERR;
+		return UR_VERDICT_NAK_ACCESS;
+	}
+	if (ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+			   resp->rqe.num_sge, &resp->rqe.cur, off, pkt->payload,
+			   pkt->payload_bytes, end)) {
+		*status = UR_WC_LOC_PROT_ERR;
+		return UR_VERDICT_NAK_OP;
+	}
+	advance(qp, 1, end);
+	resp->offset = off + pkt->payload_bytes;
+	resp->msg = end ? UR_RX_NONE : UR_RX_SEND;
+	if (!end)
+		return UR_VERDICT_ACCEPT;
+	if (flags & UR_OPF_INV)
+		ur_mw_invalidate(qp, pkt->inv_rkey, true);
+	ur_execute_complete(qp, flags, resp->offset, pkt->imm, pkt->inv_rkey,
+			    pkt->se);
+	return UR_VERDICT_ACCEPT;
+}
+
+static enum ur_verdict do_write(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	bool start = flags & UR_OPF_START, end = flags & UR_OPF_END;
+	u32 rkey = start ? pkt->rkey : resp->rkey;
+	u64 va = start ? pkt->va : resp->va;
+	u32 off = start ? 0 : resp->offset;
+	struct ur_span span;
+	enum ur_verdict v;
+
+	if ((flags & UR_OPF_RECV_WQE) &&
+	    !ur_responder_take(qp, pkt->xrc_srqn, &v))
+		return v;
+	if (pkt->payload_bytes &&
+	    (!ur_mem_remote(qp, rkey, va + off, pkt->payload_bytes,
+			    UR_ACCESS_REMOTE_WRITE, &span) ||
+	     ur_span_write(&span, pkt->payload, pkt->payload_bytes, end)))
+		return UR_VERDICT_NAK_ACCESS;
+	if (start) {
+		ur_count(qp->port, UR_CNT_rx_write_requests);
+		resp->rkey = rkey;
+		resp->va = va;
+		resp->length = pkt->dma_bytes;
+	}
+	advance(qp, 1, end);
+	resp->offset = off + pkt->payload_bytes;
+	resp->msg = end ? UR_RX_NONE : UR_RX_WRITE;
+	if (flags & UR_OPF_RECV_WQE)
+		ur_execute_complete(qp, flags, resp->offset, pkt->imm, 0,
+				    pkt->se);
+	return UR_VERDICT_ACCEPT;
+}
+
+int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
+		      u64 compare, u64 *orig)
+{
+	if (cmp_swap)
+		return ur_span_cas(span, compare, UINT64_MAX, swap_add,
+				   UINT64_MAX, orig);
+	return ur_span_faa(span, swap_add, 0, orig);
+}
+
+/* What changes memory, once. The range has been checked already. */
+static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
+				 u64 *orig)
+{
+	u32 flags = pkt->op->flags;
+	u32 access = ur_responder_access(flags, pkt->flush_placement);
+	struct ur_span span;
+	u64 len = flags & UR_OPF_READ_REQ ? 0
+		  : flags & UR_OPF_FLUSH  ? pkt->dma_bytes
+					  : 8;
+
+	if (flags & UR_OPF_READ_REQ)
+		return UR_VERDICT_ACCEPT;
+	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, len, access, &span))
+		return UR_VERDICT_NAK_ACCESS;
+	if (flags & UR_OPF_ATOMIC)
+		return ur_execute_atomic(&span,
+					 (pkt->opcode & UR_OPC_MASK) ==
+						 UR_OPC_CMP_SWAP,
+					 pkt->swap_add, pkt->compare, orig)
+			       ? UR_VERDICT_NAK_ACCESS
+			       : UR_VERDICT_ACCEPT;
+	if (flags & UR_OPF_FLUSH) {
+		if (pkt->flush_selectivity == UR_FETH_SEL_MR) {
+			span.ptr = span.mr->attr.direct;
+			span.off = 0;
+			span.len = span.mr->attr.length;
+		}
+		return ur_span_flush(&span, pkt->flush_placement)
+			       ? UR_VERDICT_NAK_OP
+			       : UR_VERDICT_ACCEPT;
+	}
+	return ur_span_write(&span, pkt->payload, 8, false)
+		       ? UR_VERDICT_NAK_ACCESS
+		       : UR_VERDICT_ACCEPT;
+}
+
+/* READ, atomic, ATOMIC WRITE, FLUSH: the answer is kept and queued. */
+static enum ur_verdict do_answered(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	struct ur_resource *res;
+	enum ur_verdict v;
+	u64 orig = 0;
+	u32 npkts = 1;
+
+	v = do_effect(qp, pkt, &orig);
+	if (v)
+		return v;
+	if ((flags & UR_OPF_READ_REQ) && pkt->dma_bytes)
+		npkts = (pkt->dma_bytes + qp->mtu - 1) >> qp->mtu_shift;
+	advance(qp, npkts, true);
+	ur_count(qp->port, flags & UR_OPF_READ_REQ ? UR_CNT_rx_read_requests
+						   : UR_CNT_rx_atomic_requests);
+	res = ur_replay_take(qp);
+	*res = (struct ur_resource){
+		.opc = pkt->opcode & UR_OPC_MASK,
+		.psn = pkt->psn,
+		.npkts = npkts,
+		.msn = qp->resp.msn,
+		.rkey = pkt->rkey,
+		.va = pkt->va,
+		.length = pkt->dma_bytes,
+		.orig = orig,
+	};
+	ur_replay_queue(qp, res, pkt->psn, npkts);
+	return UR_VERDICT_ACCEPT;
+}
+
+enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
+			   u8 *status)
+{
+	u32 flags = pkt->op->flags;
+
+	if (flags & UR_OPF_SEND)
+		return do_send(qp, pkt, status);
+	if (flags & UR_OPF_WRITE)
+		return do_write(qp, pkt);
+	return do_answered(qp, pkt);
+}

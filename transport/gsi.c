@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * QP1: management datagrams in and out. IBTA volume 1, 3.9.1.
+ */
+#include "transport/engine.h"
+
+#include <errno.h>
+
+int ur_gsi_send(struct ur_port *port, struct ur_av *av, const u8 *mad)
+{
+	struct ur_gsi_send *s;
+
+	if (port->gsi_tail - port->gsi_head == UR_GSI_SLOTS)
+		return -ENOMEM;
+	s = &port->gsi[port->gsi_tail++ % UR_GSI_SLOTS];
+	s->av = ur_av_get(av);
+	memcpy(s->mad, mad, UR_MAD_BYTES);
+	return 0;
+}
+
+bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx)
+{
+	while (port->gsi_head != port->gsi_tail) {
+		struct ur_gsi_send *s =
+			&port->gsi[port->gsi_head % UR_GSI_SLOTS];
+		struct ur_pkt pkt = {
+			.opcode = UR_OP_UD_SEND_ONLY,
+			.pkey = UR_PKEY_DEFAULT,
+			.dqpn = UR_QPN_GSI,
+			.psn = port->gsi_psn,
+			.qkey = UR_QKEY_GSI,
+			.sqpn = UR_QPN_GSI,
+			.payload_bytes = UR_MAD_BYTES,
+		};
+		u32 len = UR_BTH_BYTES + UR_DETH_BYTES + UR_MAD_BYTES;
+		u8 *p = ur_tx_room(tx, len);
+
+		if (!p || port->av_put_count == UR_AV_PUT_SLOTS)
+			return true;
+		memcpy(p + ur_pkt_build(&pkt, p), s->mad, UR_MAD_BYTES);
+		ur_tx_commit(port, tx, s->av, len);
+		port->gsi_psn = ur_psn_add(port->gsi_psn, 1);
+		ur_port_av_put(port, s->av);
+		port->gsi_head++;
+	}
+	return false;
+}
+
+void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+	       const struct ur_pkt *pkt)
+{
+	if ((pkt->opcode & UR_SVC_MASK) != UR_SVC_UD) {
+		ur_count(port, UR_CNT_bad_opcode);
+		return;
+	}
+	if (pkt->qkey != UR_QKEY_GSI) {
+		ur_count(port, UR_CNT_bad_qkey);
+		return;
+	}
+	if (pkt->payload_bytes != UR_MAD_BYTES) {
+		ur_count(port, UR_CNT_bad_length);
+		return;
+	}
+	if (port->ops->gsi_rx)
+		port->ops->gsi_rx(port->ctx, meta, pkt->sqpn, pkt->payload,
+				  pkt->payload_bytes);
+}

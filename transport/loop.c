@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A peer on this very port: the message is executed directly, with one copy
+ * and no packet. The checks, completions and sequence numbers are those of
+ * the packet form, and both sides must be in step, so that either form can
+ * follow the other at any message boundary.
+ */
+#include "transport/engine.h"
+
+static bool receives(const struct ur_qp *peer)
+{
+	return peer->state == UR_QP_RTR || peer->state == UR_QP_RTS ||
+	       peer->state == UR_QP_SQD;
+}
+
+/* The connected queue pair, if it stands exactly where our next message
+ * begins and owes nothing in packet form. */
+static struct ur_qp *peer_in_step(const struct ur_qp *qp)
+{
+	const struct ur_av *av = qp->attr.av, *back;
+	struct ur_qp *peer = ur_table_lookup(&qp->port->qps, qp->attr.dest_qpn);
+
+	if (!peer || peer->svc != qp->svc || !receives(peer) ||
+	    peer->init.type == UR_QPT_XRC_INI ||
+	    peer->attr.dest_qpn != qp->qpn || peer->mtu != qp->mtu)
+		return NULL;
+	back = peer->attr.av;
+	if (!back || !back->loop || memcmp(back->dgid, av->sgid, 16) ||
+	    memcmp(back->sgid, av->dgid, 16))
+		return NULL;
+	if (peer->resp.epsn != qp->req.tx_psn || peer->resp.msg != UR_RX_NONE ||
+	    peer->resp.nak_sent || peer->resp.ack_due ||
+	    peer->resp.item_head != peer->resp.item_tail)
+		return NULL;
+	return peer;
+}
+
+static u32 flags_of(const struct ur_swqe *e)
+{
+	switch (e->opcode) {
+	case UR_WR_SEND:
+		return UR_OPF_SEND;
+	case UR_WR_SEND_IMM:
+		return UR_OPF_SEND | UR_OPF_IMM;
+	case UR_WR_SEND_INV:
+		return UR_OPF_SEND | UR_OPF_INV;
+	case UR_WR_WRITE:
+		return UR_OPF_WRITE;
+	case UR_WR_WRITE_IMM:
+		return UR_OPF_WRITE | UR_OPF_IMM;
+	case UR_WR_READ:
+		return UR_OPF_READ_REQ;
+	case UR_WR_ATOMIC_WRITE:
+		return UR_OPF_ATOMIC_WRITE;
+	case UR_WR_FLUSH:
+		return UR_OPF_FLUSH;
+	default:
+		return UR_OPF_ATOMIC;
+	}
+}
+
+/* Both sides move on by one message. */
+static void advance(struct ur_qp *qp, struct ur_qp *peer,
+		    const struct ur_swqe *e)
+{
+	struct ur_requester *req = &qp->req;
+	u32 n = e->length && e->opcode != UR_WR_FLUSH
+			? (e->length + qp->mtu - 1) >> qp->mtu_shift
+			: 1;
+
+	req->tx_psn = ur_psn_add(req->tx_psn, n);
+	req->una = req->max_psn = req->tx_psn;
+	req->ssn = ur_psn_add(req->ssn, 1);
+	req->retries = 0;
+	req->rnr_retries = 0;
+	peer->resp.epsn = req->tx_psn;
+	peer->resp.msn = ur_psn_add(peer->resp.msn, 1);
+	if (peer->state == UR_QP_RTR && !peer->comm_est) {
+		peer->comm_est = true;
+		ur_qp_event(peer, UR_EVENT_COMM_EST);
+	}
+}
+
+/* The peer refuses: both sides get what a NAK would have brought. UC says
+ * nothing to the sender. */
+static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
+			   struct ur_swqe *e, enum ur_verdict v, u8 status)
+{
+	u8 code = v == UR_VERDICT_NAK_ACCESS ? UR_NAK_REM_ACCESS
+		  : v == UR_VERDICT_NAK_OP   ? UR_NAK_REM_OP
+					     : UR_NAK_INV_REQ;
+
+	if (qp->svc == UR_SVC_UC) {
+		if (status)
+			ur_responder_fatal(peer, v, status);
+		advance(qp, peer, e);
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+		return UR_LOOP_DONE;
+	}
+	ur_responder_fatal(peer, v, status);
+	ur_completer_nak(qp, code);
+	return UR_LOOP_DONE;
+}
+
+static enum ur_loop not_ready(struct ur_qp *qp, struct ur_qp *peer,
+			      struct ur_swqe *e)
+{
+	ur_count(qp->port, UR_CNT_out_of_buffer);
+	if (qp->svc == UR_SVC_UC) {
+		advance(qp, peer, e);
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+		return UR_LOOP_DONE;
+	}
+	ur_count(qp->port, UR_CNT_send_rnr_err);
+	ur_count(qp->port, UR_CNT_rcvd_rnr_err);
+	ur_retry_rnr(qp, peer->attr.min_rnr_timer);
+	return qp->state == UR_QP_ERR ? UR_LOOP_DONE : UR_LOOP_WAIT;
+}
+
+/* One piece of the sender's message at offset off. */
+static bool local_span(struct ur_qp *qp, struct ur_swqe *e, u32 off, u32 len,
+		       u32 access, struct ur_span *span)
+{
+	u32 piece = 0;
+
+	if (!(e->flags & UR_WR_F_INLINE))
+		return ur_mem_list_span(qp->port, qp->init.pd, e->sge,
+					e->num_sge, &e->cur, off, len, access,
+					span);
+	if (off >= e->inl_len[0]) {
+		off -= e->inl_len[0];
+		piece = 1;
+	}
+	span->ptr = (u8 *)e->inl[piece] + off;
+	span->len = ur_min_u32(len, e->inl_len[piece] - off);
+	return true;
+}
+
+/* Who failed a copy. */
+enum side { SIDE_NONE, SIDE_LOCAL, SIDE_REMOTE };
+
+static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
+			u32 len, u32 flags, struct ur_span *span)
+{
+	struct ur_responder *resp = &peer->resp;
+
+	if (flags & UR_OPF_SEND)
+		return ur_mem_list_span(peer->port, peer->init.pd,
+					resp->rqe_sge, resp->rqe.num_sge,
+					&resp->rqe.cur, off, len,
+					UR_ACCESS_LOCAL_WRITE, span);
+	return ur_mem_remote(peer, e->rkey, e->raddr + off, len,
+			     ur_responder_access(flags, 0), span);
+}
+
+/* Copy at most *bytes from where the entry stands, in either direction. */
+static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
+		      u32 flags, u32 *bytes)
+{
+	bool read = flags & UR_OPF_READ_REQ;
+
+	while (e->loop_off < e->length && *bytes) {
+		u32 len = ur_min_u32(e->length - e->loop_off, *bytes);
+		struct ur_span here, there;
+		bool last;
+
+		if (!local_span(qp, e, e->loop_off, len,
+				read ? UR_ACCESS_LOCAL_WRITE : 0, &here))
+			return SIDE_LOCAL;
+		if (!remote_span(peer, e, e->loop_off, (u32)here.len, flags,
+				 &there))
+			return SIDE_REMOTE;
+		len = (u32)there.len;
+		last = e->loop_off + len == e->length;
+		if (ur_span_copy(qp->port, read ? &here : &there,
+				 read ? &there : &here, len, last))
+			return read ? SIDE_LOCAL : SIDE_REMOTE;
+		e->loop_off += len;
+		*bytes -= len;
+	}
+	return SIDE_NONE;
+}
+
+static enum ur_loop done(struct ur_qp *qp, struct ur_qp *peer,
+			 struct ur_swqe *e, u32 flags)
+{
+	bool recv = (flags & UR_OPF_SEND) ||
+		    (flags & (UR_OPF_WRITE | UR_OPF_IMM)) ==
+			    (UR_OPF_WRITE | UR_OPF_IMM);
+
+	ur_count(qp->port, UR_CNT_loop_msgs);
+	ur_port_count(qp->port, UR_CNT_loop_bytes, e->length);
+	ur_trace(qp->port, UR_TRACE_LOOP, qp->qpn, e->opcode, e->length);
+	if (flags & UR_OPF_INV)
+		ur_mw_invalidate(peer, e->imm_inv, true);
+	if (flags & UR_OPF_SEND)
+		ur_count(qp->port, UR_CNT_rdma_sends);
+	else if (flags & UR_OPF_WRITE)
+		ur_count(qp->port, UR_CNT_rx_write_requests);
+	else if (flags & UR_OPF_READ_REQ)
+		ur_count(qp->port, UR_CNT_rx_read_requests);
+	else
+		ur_count(qp->port, UR_CNT_rx_atomic_requests);
+	advance(qp, peer, e);
+	if (recv)
+		ur_execute_complete(peer, flags, e->length,
+				    __builtin_bswap32(e->imm_inv), e->imm_inv,
+				    e->flags & UR_WR_F_SOLICITED);
+	/* The completion queue of the peer may have been ours, and full. */
+	if (qp->state == UR_QP_RTS)
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+	return UR_LOOP_DONE;
+}
+
+static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
+			     struct ur_swqe *e, u32 flags, u32 *bytes)
+{
+	struct ur_span span;
+	enum ur_verdict v;
+	u8 status = 0;
+
+	if (!(flags & UR_OPF_SEND) && e->length &&
+	    !ur_mem_remote(peer, e->rkey, e->raddr, e->length,
+			   ur_responder_access(flags, 0), &span))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+	if ((flags & UR_OPF_SEND) || (flags & UR_OPF_IMM)) {
+		if (!ur_responder_take(peer, e->xrc_srqn, &v))
+			return v == UR_VERDICT_RNR ? not_ready(qp, peer, e)
+						   : refuse(qp, peer, e, v, 0);
+	}
+	if ((flags & UR_OPF_SEND) && e->length > peer->resp.rqe.length)
+		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID,
+			      UR_WC_LOC_LEN_ERR);
+	if ((flags & UR_OPF_INV) && !ur_mw_invalidate(peer, e->imm_inv, false))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS,
+			      UR_WC_LOC_ACCESS_ERR);
+	switch (copy(qp, peer, e, flags, bytes)) {
+	case SIDE_LOCAL:
+		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		return UR_LOOP_DONE;
+	case SIDE_REMOTE:
+		status = flags & UR_OPF_SEND ? UR_WC_LOC_PROT_ERR : 0;
+		return refuse(qp, peer, e,
+			      status ? UR_VERDICT_NAK_OP
+				     : UR_VERDICT_NAK_ACCESS,
+			      status);
+	default:
+		break;
+	}
+	if (e->loop_off < e->length)
+		return UR_LOOP_MORE;
+	return done(qp, peer, e, flags);
+}
+
+static int atomic_op(const struct ur_swqe *e, const struct ur_span *span,
+		     u64 *orig)
+{
+	switch (e->opcode) {
+	case UR_WR_MASK_CMP_SWAP:
+		return ur_span_cas(span, e->atomic.compare,
+				   e->atomic.compare_mask, e->atomic.swap_add,
+				   e->atomic.swap_add_mask, orig);
+	case UR_WR_MASK_FETCH_ADD:
+		return ur_span_faa(span, e->atomic.swap_add,
+				   e->atomic.swap_add_mask, orig);
+	default:
+		return ur_execute_atomic(span, e->opcode == UR_WR_CMP_SWAP,
+					 e->atomic.swap_add, e->atomic.compare,
+					 orig);
+	}
+}
+
+static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
+			       struct ur_swqe *e, u32 flags)
+{
+	struct ur_span span;
+	u64 value = 0;
+
+	if (e->raddr & 7)
+		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+	if (!ur_mem_remote(peer, e->rkey, e->raddr, 8,
+			   ur_responder_access(flags, 0), &span))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+	if (flags & UR_OPF_ATOMIC_WRITE) {
+		if (ur_swqe_gather(qp, e, 0, (u8 *)&value, 8)) {
+			ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+			return UR_LOOP_DONE;
+		}
+		if (ur_span_write(&span, &value, 8, false))
+			return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+		return done(qp, peer, e, flags);
+	}
+	if (atomic_op(e, &span, &value))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
+			   0, (const u8 *)&value, 8, true)) {
+		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		return UR_LOOP_DONE;
+	}
+	return done(qp, peer, e, flags);
+}
+
+static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
+			      struct ur_swqe *e)
+{
+	struct ur_span span;
+	u8 type = (u8)e->flush.type;
+
+	if (!(type & (UR_FETH_GLOBAL | UR_FETH_PERSISTENT)) ||
+	    e->flush.level > UR_FETH_SEL_MR)
+		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+	if (!ur_mem_remote(peer, e->rkey, e->raddr,
+			   e->flush.level ? 0 : e->flush.length,
+			   ur_responder_access(UR_OPF_FLUSH, type), &span))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+	if (e->flush.level == UR_FETH_SEL_MR) {
+		span.ptr = span.mr->attr.direct;
+		span.off = 0;
+		span.len = span.mr->attr.length;
+	}
+	if (ur_span_flush(&span, type))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_OP, 0);
+	return done(qp, peer, e, UR_OPF_FLUSH);
+}
+
+enum ur_loop ur_loop_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
+{
+	struct ur_qp *peer = peer_in_step(qp);
+	u32 flags = flags_of(e);
+
+	if (!peer) {
+		e->loop_off = 0; /* all of it goes as packets */
+		return UR_LOOP_PACKETS;
+	}
+	if (!ur_responder_allows(peer, flags, (u8)e->flush.type))
+		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+	if (ur_swqe_is_read_type(e) && !peer->resp.res_count)
+		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+	if (flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE))
+		return run_atomic(qp, peer, e, flags);
+	if (flags & UR_OPF_FLUSH)
+		return run_flush(qp, peer, e);
+	return run_data(qp, peer, e, flags, bytes);
+}

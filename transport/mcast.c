@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast groups: which UD queue pairs get a copy. IBTA volume 1, 10.5.
+ */
+#include "transport/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct ur_mcast_member {
+	struct ur_list list;
+	struct ur_qp *qp;
+};
+
+struct ur_mcast_group {
+	struct ur_list list;
+	struct ur_list members;
+	u8 gid[16];
+};
+
+/* ff00::/8, or an IPv4 multicast address mapped into IPv6. */
+static bool is_multicast(const u8 gid[16])
+{
+	static const u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return gid[0] == 0xff ||
+	       (memcmp(gid, mapped, 12) == 0 && (gid[12] & 0xf0) == 0xe0);
+}
+
+static struct ur_mcast_group *find_group(struct ur_port *port, const u8 gid[16])
+{
+	ur_list_for_each(it, &port->mcast) {
+		struct ur_mcast_group *g =
+			ur_list_entry(it, struct ur_mcast_group, list);
+
+		if (memcmp(g->gid, gid, 16) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+static struct ur_mcast_member *find_member(struct ur_mcast_group *g,
+					   const struct ur_qp *qp)
+{
+	ur_list_for_each(it, &g->members) {
+		struct ur_mcast_member *m =
+			ur_list_entry(it, struct ur_mcast_member, list);
+
+		if (m->qp == qp)
+			return m;
+	}
+	return NULL;
+}
+
+static void free_if_empty(struct ur_mcast_group *g)
+{
+	if (ur_list_empty(&g->members)) {
+		ur_list_del(&g->list);
+		free(g);
+	}
+}
+
+int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16])
+{
+	struct ur_mcast_group *g;
+	struct ur_mcast_member *m;
+
+	if (qp->init.type != UR_QPT_UD || !is_multicast(gid))
+		return -EINVAL;
+	g = find_group(qp->port, gid);
+	if (g && find_member(g, qp))
+		return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	if (!g) {
+		g = calloc(1, sizeof(*g));
+		if (!g) {
+			free(m);
+			return -ENOMEM;
+		}
+		memcpy(g->gid, gid, 16);
+		ur_list_init(&g->members);
+		ur_list_add_tail(&qp->port->mcast, &g->list);
+	}
+	m->qp = qp;
+	ur_list_add_tail(&g->members, &m->list);
+	qp->attached++;
+	return 0;
+}
+
+static void remove_member(struct ur_mcast_member *m)
+{
+	m->qp->attached--;
+	ur_list_del(&m->list);
+	free(m);
+}
+
+int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16])
+{
+	struct ur_mcast_group *g = find_group(qp->port, gid);
+	struct ur_mcast_member *m = g ? find_member(g, qp) : NULL;
+
+	if (!m)
+		return -EINVAL;
+	remove_member(m);
+	free_if_empty(g);
+	return 0;
+}
+
+u32 ur_qp_attached(const struct ur_qp *qp)
+{
+	return qp->attached;
+}
+
+void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		 const struct ur_pkt *pkt)
+{
+	struct ur_mcast_group *g = find_group(port, meta->daddr);
+
+	if (!g) {
+		ur_count(port, UR_CNT_bad_gid);
+		return;
+	}
+	ur_list_for_each(it, &g->members) {
+		struct ur_qp *qp =
+			ur_list_entry(it, struct ur_mcast_member, list)->qp;
+
+		if (qp->state >= UR_QP_RTR && qp->state <= UR_QP_SQE)
+			ur_ud_rx(qp, meta, pkt);
+	}
+}
+
+void ur_mcast_fini(struct ur_port *port)
+{
+	ur_list_for_each_safe(it, &port->mcast) {
+		struct ur_mcast_group *g =
+			ur_list_entry(it, struct ur_mcast_group, list);
+
+		ur_list_for_each_safe(mt, &g->members)
+			remove_member(ur_list_entry(mt, struct ur_mcast_member,
+						    list));
+		free_if_empty(g);
+	}
+}

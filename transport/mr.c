@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport/mem.h"
+#include "transport/port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int check_attr(const struct ur_mr_attr *attr)
+{
+	const u32 remote_store =
+		UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_ATOMIC;
+
+	/* IBTA C10-57: remote stores ask for local write as well. */
+	if ((attr->access & remote_store) &&
+	    !(attr->access & UR_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	if (attr->length && attr->iova + (attr->length - 1) < attr->iova)
+		return -EINVAL;
+	if (!attr->direct && !attr->ops && !attr->null_mr)
+		return -EINVAL;
+	return 0;
+}
+
+int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
+		 struct ur_mr **mr)
+{
+	struct ur_mr *m;
+	int rc = check_attr(attr);
+
+	if (rc)
+		return rc;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->port = port;
+	m->attr = *attr;
+	m->k.kind = UR_KEY_MR;
+	rc = ur_table_add(&port->keys, &m->k, &m->k.id);
+	if (rc) {
+		free(m);
+		return rc;
+	}
+	m->k.key = m->k.id << 8 | ur_rng_below(&port->rng, 256);
+	*mr = m;
+	return 0;
+}
+
+int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
+{
+	int rc = check_attr(attr);
+
+	if (rc)
+		return rc;
+	if (mr->windows)
+		return -EBUSY;
+	mr->attr = *attr;
+	return 0;
+}
+
+int ur_mr_destroy(struct ur_mr *mr)
+{
+	if (mr->windows)
+		return -EBUSY;
+	ur_table_remove(&mr->port->keys, mr->k.id);
+	free(mr);
+	return 0;
+}
+
+u32 ur_mr_key(const struct ur_mr *mr)
+{
+	return mr->k.key;
+}

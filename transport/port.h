@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A port inside the transport: the tables, the list of queue pairs that have
+ * something to do, and the heap of deadlines.
+ */
+#ifndef UR_TRANSPORT_PORT_H
+#define UR_TRANSPORT_PORT_H
+
+#include "transport/transport.h"
+#include "transport/table.h"
+#include "transport/trace.h"
+#include "transport/wire.h"
+#include "util/list.h"
+#include "util/rng.h"
+
+#define UR_GSI_SLOTS	64 /* MADs waiting to be sent */
+#define UR_MAD_BYTES	256
+#define UR_AV_PUT_SLOTS 1024
+#define UR_BOUNCE_BYTES 16384
+#define UR_WINDOW_PKTS	128	     /* default, as deployed peers use */
+#define UR_TURN_PKTS	64	     /* packets of one queue pair per turn */
+#define UR_TURN_MSGS	64	     /* in-device messages of one QP per turn */
+#define UR_TURN_BYTES	(256u << 10) /* in-device bytes per turn */
+#define UR_CALL_TURNS	256	     /* turns of one ur_port_tx call */
+
+struct ur_gsi_send {
+	struct ur_av *av;
+	u8 mad[UR_MAD_BYTES];
+};
+
+struct ur_heap_item {
+	ur_time at;
+	struct ur_qp *qp;
+};
+
+struct ur_port {
+	struct ur_port_config cfg;
+	const struct ur_host_ops *ops;
+	void *ctx;
+	struct ur_rng rng;
+	ur_time now; /* of the running call */
+
+	struct ur_table qps, keys, srqs;
+	struct ur_list mcast; /* struct ur_mcast_group */
+
+	struct ur_list active; /* queue pairs with something to do */
+
+	/* Min-heap by time. A queue pair whose deadline moved later is found
+	 * out when its old one comes. */
+	struct ur_heap_item *heap;
+	u32 heap_count, heap_cap;
+
+	/* Address vectors whose last packet may still be in a ur_tx. */
+	struct ur_av *av_put[UR_AV_PUT_SLOTS];
+	u32 av_put_count;
+
+	struct ur_gsi_send gsi[UR_GSI_SLOTS];
+	u32 gsi_head, gsi_tail;
+	u32 gsi_psn;
+
+	struct ur_send_wr wr; /* scratch: what sq_next fills */
+	struct ur_recv_wr rwr;
+	u8 bounce[UR_BOUNCE_BYTES];
+
+	u64 counters[UR_CNT_COUNT];
+};
+
+static inline void ur_count(struct ur_port *port, enum ur_counter c)
+{
+	/* One writer; readers in other threads must not see half a value. */
+	__atomic_store_n(&port->counters[c], port->counters[c] + 1,
+			 __ATOMIC_RELAXED);
+}
+
+static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,
+			    u64 a, u64 b)
+{
+	if (__builtin_expect(port->ops->trace != NULL, 0))
+		port->ops->trace(port->ctx, id, qpn, a, b);
+}
+
+/* Room for a packet of that many bytes, BTH to pad? The place or NULL. */
+static inline u8 *ur_tx_room(const struct ur_tx *tx, u32 bytes)
+{
+	if (tx->n_desc == tx->max_desc ||
+	    tx->cap - tx->used < bytes + UR_ICRC_BYTES)
+		return NULL;
+	return tx->buf + tx->used;
+}
+
+/* The packet of that many bytes at ur_tx_room's place is complete. */
+void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
+		  const struct ur_av *av, u32 bytes);
+
+/* Drop a reference when no ur_tx can name it any more. */
+void ur_port_av_put(struct ur_port *port, struct ur_av *av);
+
+/* The queue pair has something to do. */
+void ur_port_activate(struct ur_port *port, struct ur_qp *qp);
+
+/* The queue pair wants ur_qp_expire() not later than at. */
+void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
+void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
+int ur_port_reserve_heap(struct ur_port *port);
+
+/* gsi.c */
+bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx); /* true: no room */
+struct ur_pkt;
+void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+	       const struct ur_pkt *pkt);
+
+/* mcast.c: every queue pair attached to the group of meta's destination. */
+void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		 const struct ur_pkt *pkt);
+void ur_mcast_fini(struct ur_port *port);
+
+#endif

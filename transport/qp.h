@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A queue pair inside the transport: requester half, responder half, and the
+ * functions that both and the port use.
+ */
+#ifndef UR_TRANSPORT_QP_H
+#define UR_TRANSPORT_QP_H
+
+#include "transport/mem.h"
+#include "transport/packet.h"
+#include "transport/port.h"
+#include "transport/psn.h"
+
+#define UR_SQ_WINDOW	 64  /* WQEs taken from the ring and not retired */
+#define UR_ACK_PKTS	 64  /* acknowledge request at least this often */
+#define UR_READ_PKTS	 128 /* packets of one READ request, power of 2 */
+#define UR_MAX_MSG_BYTES (1u << 31)
+#define UR_MAX_RD_ATOMIC 128
+
+/* ---- send queue entries ---- */
+
+enum ur_swqe_state {
+	UR_SWQE_PULLED,	 /* taken from the ring */
+	UR_SWQE_STARTED, /* has PSNs */
+	UR_SWQE_DONE,	 /* a local operation has run; waits its turn */
+};
+
+struct ur_swqe {
+	u64 wr_id;
+	u32 wqe_counter, ring_end;
+	u8 opcode; /* enum ur_wr_opcode */
+	u8 flags;  /* UR_WR_F_* */
+	u8 state;  /* enum ur_swqe_state */
+	u8 status; /* nonzero: fails with this when its turn comes */
+	u16 num_sge;
+	u32 imm_inv;
+	u32 rkey;
+	u64 raddr;
+	u32 xrc_srqn;
+	u32 length;   /* of the message */
+	u32 psn;      /* first */
+	u32 npkts;    /* PSNs; 0 for local operations */
+	u32 ssn;      /* number of its last request, for credits */
+	u32 loop_off; /* in-device: bytes already copied */
+	struct ur_cursor cur;
+	union {
+		struct {
+			struct ur_av *av;
+			u32 dqpn, qkey;
+		} ud;
+		struct {
+			u64 swap_add, compare, swap_add_mask, compare_mask;
+		} atomic;
+		struct {
+			u64 addr, length;
+			u32 mw_rkey, new_rkey, mr_lkey, access;
+		} bind;
+		struct {
+			u64 length;
+			u32 type, level;
+		} flush;
+	};
+	const u8 *inl[2];
+	u32 inl_len[2];
+	struct ur_sge sge[]; /* max_send_sge */
+};
+
+/* ---- receive side ---- */
+
+/* The receive WQE being filled; held from when it was taken until done. */
+struct ur_rqe {
+	bool held;
+	u64 wr_id;
+	u32 wqe_counter;
+	u32 num_sge;
+	u32 length;
+	u32 srqn;
+	void *cq_ctx;
+	struct ur_cursor cur;
+};
+
+enum ur_verdict {
+	UR_VERDICT_ACCEPT,
+	UR_VERDICT_DUPLICATE,
+	UR_VERDICT_DROP,
+	UR_VERDICT_NAK_SEQ,
+	UR_VERDICT_NAK_INVALID,
+	UR_VERDICT_NAK_ACCESS,
+	UR_VERDICT_NAK_OP,
+	UR_VERDICT_RNR,
+};
+
+/* A READ, atomic, ATOMIC WRITE or FLUSH that may have to be answered again. */
+struct ur_resource {
+	u8 opc;	       /* UR_OPC_* of the request */
+	bool queued;   /* an item of the response queue points here */
+	bool answered; /* completely, at least once */
+	u32 psn, npkts;
+	u32 msn;
+	u32 rkey;
+	u64 va;
+	u32 length;
+	u64 orig; /* result of an atomic */
+};
+
+enum ur_resp_kind {
+	UR_RESP_NONE, /* withdrawn */
+	UR_RESP_ACK,
+	UR_RESP_READ, /* also ATOMIC WRITE and FLUSH: no data */
+	UR_RESP_ATOMIC,
+};
+
+/* One answer to send, in order. */
+struct ur_resp_item {
+	u8 kind;     /* enum ur_resp_kind */
+	u8 syndrome; /* ACK */
+	u32 resource;
+	u32 psn;  /* ACK: its PSN; READ: first PSN of this (re)play */
+	u32 next; /* READ: PSN of the next packet */
+	u32 end;  /* READ: PSN behind the last one */
+	u32 msn;
+};
+
+enum ur_rx_msg { UR_RX_NONE, UR_RX_SEND, UR_RX_WRITE, UR_RX_SKIP };
+
+struct ur_cc; /* cc.c */
+
+struct ur_requester {
+	u8 *entries;
+	u32 stride, mask;
+	/* Free-running entry numbers: head <= tx <= tail. */
+	u32 head;  /* oldest not completed */
+	u32 tx;	   /* being sent */
+	u32 tail;  /* taken from the ring so far */
+	bool dry;  /* the ring was empty; until the next kick */
+	bool dead; /* the ring is corrupt; never read it again */
+
+	u32 una;     /* oldest PSN not acknowledged */
+	u32 tx_psn;  /* next PSN to send */
+	u32 max_psn; /* PSN behind the newest ever sent */
+	u32 since_ackreq;
+	u32 rd_out;	/* READ/atomic requests sent and not answered */
+	u32 ssn;	/* requests started, 24 bits */
+	u32 credit_ssn; /* last ssn that may be sent */
+	bool credit_limited;
+
+	bool asked_again; /* for a lost answer, since the last progress */
+	bool repeated;	  /* something outstanding was sent twice */
+	u8 retries;	  /* used since the last progress */
+	u8 rnr_retries;
+	u8 probes;	    /* early retransmissions since the last progress */
+	ur_time rnr_until;  /* 0: not waiting */
+	ur_time timeout_at; /* UR_NEVER: nothing outstanding */
+	ur_time probe_at;
+	/* Round trip, ns; 0 before the first sample. */
+	u32 srtt, rttvar;
+	ur_time sample_at; /* 0: none running */
+	u32 sample_psn;
+};
+
+struct ur_responder {
+	u32 epsn;
+	u32 msn;
+	u8 msg;	       /* enum ur_rx_msg: in the middle of what */
+	bool nak_sent; /* nothing more until epsn comes */
+	bool rq_dead;
+	bool rq_wanted; /* rq_want_kick(true) was said */
+	u32 ooo_last;	/* newest PSN seen beyond the gap */
+	u32 offset;	/* bytes of the message so far */
+	u64 va;		/* WRITE */
+	u32 rkey, length;
+	u32 inv_rkey;
+	struct ur_rqe rqe;
+	struct ur_sge *rqe_sge;
+	u32 rqe_max_sge;
+
+	struct ur_resource *res;
+	u32 res_count, res_next;
+	struct ur_resp_item *items; /* ring */
+	u32 item_mask, item_head, item_tail;
+
+	bool ack_due;
+	u8 ack_syndrome;
+	u32 ack_psn;
+	bool cnp_due;
+	ur_time cnp_last;
+};
+
+struct ur_qp {
+	struct ur_port *port;
+	u32 qpn;
+	u8 svc; /* UR_SVC_* of its packets */
+	bool has_sq, has_rq;
+	enum ur_qp_state state;
+	struct ur_qp_init init;
+	struct ur_qp_attr attr; /* as modified; av holds a reference */
+	u32 mtu, mtu_shift;
+	struct ur_list active; /* in port->active */
+	u32 heap_index;	       /* UR_NOT_IN_HEAP, or where in port->heap */
+	u32 attached;	       /* multicast groups */
+	bool comm_est;
+	bool last_wqe_said;
+	bool fatal_said;
+	struct ur_requester req;
+	struct ur_responder resp;
+	struct ur_cc *cc; /* NULL: not limited */
+};
+
+#define UR_NOT_IN_HEAP UINT32_MAX
+
+static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
+{
+	return (struct ur_swqe *)(qp->req.entries +
+				  (size_t)(index & qp->req.mask) *
+					  qp->req.stride);
+}
+
+/* Reads, atomics and their kin: answered by data or a value of their own. */
+static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
+{
+	return e->opcode == UR_WR_READ || e->opcode == UR_WR_ATOMIC_WRITE ||
+	       e->opcode == UR_WR_FLUSH ||
+	       (e->opcode >= UR_WR_CMP_SWAP &&
+		e->opcode <= UR_WR_MASK_FETCH_ADD);
+}
+
+static inline u32 ur_swqe_end(const struct ur_swqe *e)
+{
+	return ur_psn_add(e->psn, e->npkts);
+}
+
+static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
+{
+	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;
+}
+
+/* qp.c */
+
+/* The first broken rule of the structure in words, or NULL. For tests. */
+const char *ur_qp_check(const struct ur_qp *qp);
+void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
+void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
+/* To ERR; everything queued will be flushed. */
+void ur_qp_fail(struct ur_qp *qp);
+/* Forget all work, without completions. */
+void ur_qp_drop_work(struct ur_qp *qp);
+void ur_qp_expire(struct ur_qp *qp);
+/* One turn of the queue pair: true when there is more to do at once. *full:
+ * the ur_tx has no room left. */
+bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full);
+void ur_qp_rearm(struct ur_qp *qp);
+
+/* wq.c */
+
+/* Bring the next posted WQE into the window. False: none, or no room. */
+bool ur_sq_pull(struct ur_qp *qp);
+/* Complete entry e (which is the head) with status and pop it. */
+void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status);
+/* Flush send and receive queues of a QP in ERR (the send queue in SQE):
+ * true when there is more. */
+bool ur_wq_flush(struct ur_qp *qp);
+/* Take a receive WQE into resp.rqe unless one is held. srq: whose, or NULL
+ * for the own queue. False: none posted (or the ring is dead). */
+bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq);
+/* Complete the held receive WQE. wc has opcode, lengths, flags. */
+void ur_rq_complete(struct ur_qp *qp, struct ur_wc *wc);
+/* The message's bytes off.. into plain memory. 0 or -EFAULT. */
+int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
+		   u32 len);
+void ur_push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc);
+
+/* srq.c */
+struct ur_srq {
+	struct ur_port *port;
+	struct ur_srq_attr attr;
+	u32 srqn;
+	u32 users;
+	bool dead;
+	bool limit_armed;
+};
+void ur_srq_taken(struct ur_srq *srq); /* one receive taken: limit event */
+void ur_srq_fail(struct ur_srq *srq);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The modify table of queue pairs as data.
+ */
+#ifndef UR_TRANSPORT_QP_STATE_H
+#define UR_TRANSPORT_QP_STATE_H
+
+#include "transport/transport.h"
+
+#define UR_QP_STATES (UR_QP_ERR + 1)
+#define UR_QP_TYPES  (UR_QPT_XRC_TGT + 1)
+
+/* One cell: is it a transition, which UR_QP_ATTR_* must come with it, and
+ * which may, for each enum ur_qp_type. */
+struct ur_qp_transition {
+	bool valid;
+	u32 required[UR_QP_TYPES];
+	u32 optional[UR_QP_TYPES];
+};
+
+extern const struct ur_qp_transition ur_qp_transitions[UR_QP_STATES]
+						      [UR_QP_STATES];
+
+/* May a QP of that type go from cur to next with these attributes? */
+bool ur_qp_modify_allowed(enum ur_qp_state cur, enum ur_qp_state next,
+			  enum ur_qp_type type, u32 mask);
+
+#endif

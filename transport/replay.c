@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Responder resources: what is needed to answer a READ or atomic a second
+ * time, and the ordered queue of answers to send. IBTA volume 1, 9.7.5.1.4
+ * (duplicate requests), 9.7.4.1.5.
+ */
+#include "transport/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Besides one item for each resource: acknowledgements that are not merged. */
+#define EXTRA_ITEMS 32
+
+int ur_replay_resize(struct ur_qp *qp, u32 count)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 slots = ur_roundup_pow2(count + EXTRA_ITEMS);
+	struct ur_resource *res = NULL;
+	struct ur_resp_item *items;
+
+	if (resp->items && count == resp->res_count)
+		return 0;
+	if (count) {
+		res = calloc(count, sizeof(*res));
+		if (!res)
+			return -ENOMEM;
+	}
+	items = calloc(slots, sizeof(*items));
+	if (!items) {
+		free(res);
+		return -ENOMEM;
+	}
+	free(resp->res);
+	free(resp->items);
+	resp->res = res;
+	resp->res_count = count;
+	resp->res_next = 0;
+	resp->items = items;
+	resp->item_mask = slots - 1;
+	resp->item_head = resp->item_tail = 0;
+	return 0;
+}
+
+void ur_replay_reset(struct ur_qp *qp)
+{
+	struct ur_responder *resp = &qp->resp;
+
+	if (resp->res_count)
+		memset(resp->res, 0, resp->res_count * sizeof(*resp->res));
+	resp->res_next = 0;
+	resp->item_head = resp->item_tail = 0;
+}
+
+static bool items_full(const struct ur_responder *resp)
+{
+	return !resp->items ||
+	       resp->item_tail - resp->item_head > resp->item_mask;
+}
+
+static struct ur_resp_item *find_item(struct ur_responder *resp, u32 resource)
+{
+	for (u32 i = resp->item_head; i != resp->item_tail; i++) {
+		struct ur_resp_item *it = &resp->items[i & resp->item_mask];
+
+		if ((it->kind == UR_RESP_READ || it->kind == UR_RESP_ATOMIC) &&
+		    it->resource == resource)
+			return it;
+	}
+	return NULL;
+}
+
+bool ur_replay_free(const struct ur_qp *qp)
+{
+	const struct ur_responder *resp = &qp->resp;
+
+	const struct ur_resource *res;
+
+	if (!resp->res_count || items_full(resp))
+		return false;
+	/* The oldest one is taken. If its answer is only being repeated, the
+	 * peer had it already, or it could not have sent more. */
+	res = &resp->res[resp->res_next];
+	return !res->queued || res->answered;
+}
+
+struct ur_resource *ur_replay_take(struct ur_qp *qp)
+{
+	struct ur_responder *resp = &qp->resp;
+	struct ur_resource *res = &resp->res[resp->res_next];
+
+	if (res->queued)
+		find_item(resp, resp->res_next)->kind = UR_RESP_NONE;
+	if (++resp->res_next == resp->res_count)
+		resp->res_next = 0;
+	return res;
+}
+
+bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
+		     u32 npkts)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 index = (u32)(res - resp->res);
+	struct ur_resp_item *it;
+
+	if (res->queued) {
+		it = find_item(resp, index);
+	} else {
+		if (items_full(resp))
+			return false;
+		it = &resp->items[resp->item_tail++ & resp->item_mask];
+	}
+	res->queued = true;
+	it->kind = res->opc == UR_OPC_CMP_SWAP || res->opc == UR_OPC_FETCH_ADD
+			   ? UR_RESP_ATOMIC
+			   : UR_RESP_READ;
+	it->resource = index;
+	it->psn = psn;
+	it->next = psn;
+	it->end = ur_psn_add(psn, npkts);
+	it->msn = res->msn;
+	/* The answer acknowledges what came before it. */
+	if (resp->ack_due && ur_psn_diff(resp->ack_psn, psn) < 0)
+		resp->ack_due = false;
+	ur_port_activate(qp->port, qp);
+	return true;
+}
+
+static struct ur_resource *find_resource(struct ur_qp *qp, u32 psn)
+{
+	struct ur_responder *resp = &qp->resp;
+
+	for (u32 i = 0; i < resp->res_count; i++) {
+		struct ur_resource *res = &resp->res[i];
+
+		if (res->npkts && ur_psn_within(psn, res->psn, res->npkts))
+			return res;
+	}
+	return NULL;
+}
+
+/* A repeated READ may ask for the rest of what it asked for before, with the
+ * same key. */
+static void replay_read(struct ur_qp *qp, struct ur_resource *res,
+			const struct ur_pkt *pkt)
+{
+	u32 i = ur_psn_sub(pkt->psn, res->psn);
+	u32 off = i << qp->mtu_shift;
+	u32 npkts;
+
+	if (res->opc != UR_OPC_READ_REQ || pkt->rkey != res->rkey ||
+	    pkt->va != res->va + off || pkt->dma_bytes > res->length - off)
+		return;
+	npkts = pkt->dma_bytes ? (pkt->dma_bytes + qp->mtu - 1) >> qp->mtu_shift
+			       : 1;
+	ur_replay_queue(qp, res, pkt->psn, npkts);
+}
+
+/*
+ * The acknowledgement of a repeated SEND or WRITE: as much as is done, but
+ * not beyond the first READ or atomic behind it, which only its own answer
+ * may acknowledge.
+ */
+static void ack_again(struct ur_qp *qp, u32 psn)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 last = ur_psn_add(resp->epsn, -1);
+
+	for (u32 i = 0; i < resp->res_count; i++) {
+		struct ur_resource *res = &resp->res[i];
+		u32 before = ur_psn_add(res->psn, -1);
+
+		if (res->npkts && ur_psn_diff(res->psn, psn) > 0 &&
+		    ur_psn_diff(before, last) < 0)
+			last = before;
+	}
+	ur_responder_ack(qp, ur_responder_credits(qp), last);
+}
+
+void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	struct ur_resource *res;
+
+	ur_count(qp->port, UR_CNT_duplicate_request);
+	if (flags & (UR_OPF_SEND | UR_OPF_WRITE)) {
+		ack_again(qp, pkt->psn);
+		return;
+	}
+	res = find_resource(qp, pkt->psn);
+	if (!res)
+		return; /* too old: silence (C9-152 lets us) */
+	if (flags & UR_OPF_READ_REQ)
+		replay_read(qp, res, pkt);
+	else if (res->opc == (pkt->opcode & UR_OPC_MASK) &&
+		 res->psn == pkt->psn)
+		ur_replay_queue(qp, res, res->psn, 1);
+}

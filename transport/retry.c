@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Timers and counters of sending again. IBTA volume 1, 9.7.6.1.3 (local ACK
+ * timeout), 9.7.5.2.8 (RNR NAK).
+ *
+ * timeout: the time that the attributes say; counts against retry_cnt.
+ * probe:   much earlier, from measured round trips; the same go-back, but it
+ *          is not counted, and it backs off. A lost last packet or lost last
+ *          acknowledgement costs some round trips instead of 67 ms.
+ * rnr:     the time that the peer said; counts against rnr_retry.
+ */
+#include "transport/engine.h"
+
+#define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
+#define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
+#define PROBE_MIN_NS	1000000u
+#define PROBE_MAX	6 /* then the timeout decides */
+
+/* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
+static const u16 rnr_10us[32] = {
+	65535, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+u64 ur_rnr_ns(u8 code)
+{
+	/* Code 0 is 655.36 ms, one more than the table's type holds. */
+	return (code & 31) ? rnr_10us[code & 31] * 10000ull : 655360000ull;
+}
+
+u64 ur_timeout_ns(u8 code)
+{
+	return code ? (u64)TIMEOUT_UNIT_NS << (code & 31) : UR_NEVER;
+}
+
+void ur_retry_reset(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->retries = 0;
+	req->rnr_retries = 0;
+	req->probes = 0;
+	req->rnr_until = 0;
+	req->timeout_at = UR_NEVER;
+	req->probe_at = UR_NEVER;
+	req->sample_at = 0;
+	req->rd_out = 0;
+	req->since_ackreq = 0;
+	req->asked_again = false;
+	req->repeated = false;
+}
+
+static u64 probe_ns(const struct ur_requester *req)
+{
+	u64 ns = (u64)req->srtt + 4ull * req->rttvar;
+
+	return (ns < PROBE_MIN_NS ? PROBE_MIN_NS : ns) << req->probes;
+}
+
+static void start_timers(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+	u64 wait = ur_timeout_ns(qp->attr.timeout);
+
+	req->timeout_at = wait == UR_NEVER ? UR_NEVER : qp->port->now + wait;
+	req->probe_at = UR_NEVER;
+	/* Without a measured round trip there is nothing to go by. */
+	if (req->srtt && req->probes < PROBE_MAX && probe_ns(req) < wait)
+		req->probe_at = qp->port->now + probe_ns(req);
+}
+
+void ur_retry_sent(struct ur_qp *qp, bool ackreq)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->timeout_at == UR_NEVER && req->probe_at == UR_NEVER)
+		start_timers(qp);
+	if (ackreq && !req->sample_at && req->tx_psn == req->max_psn &&
+	    !req->repeated) {
+		req->sample_at = qp->port->now;
+		req->sample_psn = ur_psn_add(req->tx_psn, -1);
+	}
+}
+
+static void take_sample(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+	u64 ns;
+	u32 rtt, delta;
+
+	if (!req->sample_at || ur_psn_diff(req->una, req->sample_psn) <= 0)
+		return;
+	ns = qp->port->now - req->sample_at;
+	req->sample_at = 0;
+	rtt = ns > 1000000000u ? 1000000000u : ns ? (u32)ns : 1;
+	if (!req->srtt) {
+		req->srtt = rtt;
+		req->rttvar = rtt / 2;
+		return;
+	}
+	delta = rtt > req->srtt ? rtt - req->srtt : req->srtt - rtt;
+	req->rttvar = req->rttvar - req->rttvar / 4 + delta / 4;
+	req->srtt = req->srtt - req->srtt / 8 + rtt / 8;
+}
+
+void ur_retry_progress(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	take_sample(qp);
+	req->retries = 0;
+	req->rnr_retries = 0;
+	req->probes = 0;
+	req->asked_again = false;
+	if (req->una == req->max_psn) {
+		req->timeout_at = UR_NEVER;
+		req->probe_at = UR_NEVER;
+		req->repeated = false;
+	} else {
+		start_timers(qp);
+	}
+}
+
+void ur_retry_rewind(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	ur_trace(qp->port, UR_TRACE_REWIND, qp->qpn, req->una, req->tx_psn);
+	req->tx = req->head;
+	req->tx_psn = req->una;
+	req->rd_out = 0;
+	req->since_ackreq = 0;
+	/* The round trip of a repeated packet says nothing (Karn). */
+	req->sample_at = 0;
+	req->repeated = true;
+	ur_port_activate(qp->port, qp);
+}
+
+void ur_retry_sequence(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->tx_psn == req->una)
+		return; /* gone back already, nothing sent since */
+	if (req->retries >= qp->attr.retry_cnt) {
+		ur_count(qp->port, UR_CNT_retry_exceeded_err);
+		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
+		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+		return;
+	}
+	req->retries++;
+	ur_count(qp->port, UR_CNT_completer_retry_err);
+	ur_retry_rewind(qp);
+	start_timers(qp);
+}
+
+void ur_retry_rnr(struct ur_qp *qp, u8 code)
+{
+	struct ur_requester *req = &qp->req;
+	u64 wait = ur_rnr_ns(code);
+
+	if (qp->attr.rnr_retry != RETRY_FOREVER) {
+		if (req->rnr_retries >= qp->attr.rnr_retry) {
+			ur_count(qp->port, UR_CNT_retry_rnr_exceeded_err);
+			ur_count(qp->port, UR_CNT_req_rnr_retries_exceeded);
+			ur_requester_fail(qp, UR_WC_RNR_RETRY_EXC_ERR, 0);
+			return;
+		}
+		req->rnr_retries++;
+	}
+	ur_count(qp->port, UR_CNT_rnr_nak_retry_err);
+	ur_trace(qp->port, UR_TRACE_RNR_WAIT, qp->qpn, wait, req->una);
+	ur_retry_rewind(qp);
+	req->timeout_at = UR_NEVER;
+	req->probe_at = UR_NEVER;
+	req->rnr_until = qp->port->now + wait;
+	ur_qp_rearm(qp);
+}
+
+static void time_out(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	ur_count(qp->port, UR_CNT_local_ack_timeout_err);
+	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
+		 qp->attr.retry_cnt - req->retries, req->una);
+	if (req->retries >= qp->attr.retry_cnt) {
+		ur_count(qp->port, UR_CNT_retry_exceeded_err);
+		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
+		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+		return;
+	}
+	req->retries++;
+	req->asked_again = false;
+	ur_retry_rewind(qp);
+	start_timers(qp);
+}
+
+void ur_retry_expire(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+	ur_time now = qp->port->now;
+
+	if (req->rnr_until && req->rnr_until <= now) {
+		req->rnr_until = 0;
+		ur_port_activate(qp->port, qp);
+	}
+	if (req->timeout_at <= now) {
+		time_out(qp);
+	} else if (req->probe_at <= now) {
+		req->asked_again = false;
+		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(req),
+			 req->una);
+		req->probes++;
+		ur_retry_rewind(qp);
+		req->probe_at = req->probes < PROBE_MAX ? now + probe_ns(req)
+							: UR_NEVER;
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
+		  struct ur_srq **srq)
+{
+	struct ur_srq *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	s->port = port;
+	s->attr = *attr;
+	s->limit_armed = attr->limit != 0;
+	rc = ur_table_add(&port->srqs, s, &s->srqn);
+	if (rc) {
+		free(s);
+		return rc;
+	}
+	*srq = s;
+	return 0;
+}
+
+int ur_srq_destroy(struct ur_srq *srq)
+{
+	if (srq->users)
+		return -EBUSY;
+	ur_table_remove(&srq->port->srqs, srq->srqn);
+	free(srq);
+	return 0;
+}
+
+void ur_srq_set_limit(struct ur_srq *srq, u32 limit)
+{
+	srq->attr.limit = limit;
+	srq->limit_armed = limit != 0;
+}
+
+u32 ur_srq_limit(const struct ur_srq *srq)
+{
+	return srq->limit_armed ? srq->attr.limit : 0;
+}
+
+u32 ur_srq_number(const struct ur_srq *srq)
+{
+	return srq->srqn;
+}
+
+void ur_srq_kick(struct ur_srq *srq)
+{
+	/* Nobody waits for receives of an SRQ: the sender's RNR timer does. */
+	if (srq->port->ops->rq_want_kick)
+		srq->port->ops->rq_want_kick(srq->attr.rq_ctx, false);
+}
+
+void ur_srq_taken(struct ur_srq *srq)
+{
+	if (!srq->limit_armed ||
+	    srq->port->ops->rq_count(srq->attr.rq_ctx) >= srq->attr.limit)
+		return;
+	/* IBTA 10.2.9.3: once; the limit reads zero until it is set again. */
+	srq->limit_armed = false;
+	srq->port->ops->srq_event(srq->attr.ctx, UR_EVENT_SRQ_LIMIT_REACHED);
+}
+
+void ur_srq_fail(struct ur_srq *srq)
+{
+	if (srq->dead)
+		return;
+	srq->dead = true;
+	srq->port->ops->srq_event(srq->attr.ctx, UR_EVENT_SRQ_ERR);
+}

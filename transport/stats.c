@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport/port.h"
+
+const u64 *ur_port_counters(const struct ur_port *port)
+{
+	return port->counters;
+}
+
+void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
+{
+	__atomic_store_n(&port->counters[c], port->counters[c] + n,
+			 __ATOMIC_RELAXED);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_SLOTS 64u
+
+void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max)
+{
+	*t = (struct ur_table){
+		.first = first, .last = last, .next = first, .max = max};
+}
+
+void ur_table_fini(struct ur_table *t)
+{
+	free(t->slot);
+	t->slot = NULL;
+}
+
+/* Two numbers with different low bits keep them different in a larger table,
+ * so moving never collides. */
+static int grow(struct ur_table *t)
+{
+	u32 slots = t->slot ? (t->mask + 1) * 2 : FIRST_SLOTS;
+	struct ur_table_slot *s = calloc(slots, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	for (u32 i = 0; t->slot && i <= t->mask; i++)
+		if (t->slot[i].object)
+			s[t->slot[i].id & (slots - 1)] = t->slot[i];
+	free(t->slot);
+	t->slot = s;
+	t->mask = slots - 1;
+	return 0;
+}
+
+int ur_table_add(struct ur_table *t, void *object, u32 *id)
+{
+	int rc;
+
+	if (t->count >= t->max)
+		return -ENOMEM;
+	/* Half empty, so that the search below stays short. */
+	if (!t->slot || t->count > t->mask / 2) {
+		rc = grow(t);
+		if (rc)
+			return rc;
+	}
+	for (;;) {
+		u32 n = t->next;
+
+		t->next = n == t->last ? t->first : n + 1;
+		if (t->slot[n & t->mask].object)
+			continue;
+		t->slot[n & t->mask] = (struct ur_table_slot){n, object};
+		t->count++;
+		*id = n;
+		return 0;
+	}
+}
+
+void ur_table_remove(struct ur_table *t, u32 id)
+{
+	if (!ur_table_lookup(t, id))
+		return;
+	t->slot[id & t->mask].object = NULL;
+	t->count--;
+}

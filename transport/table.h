@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Numbers to objects: the slot of a number is its low bits, so a lookup is
+ * one load and one compare. Numbers count up and are not reused at once. Grows
+ * by doubling when objects are created, never on the data path.
+ */
+#ifndef UR_TRANSPORT_TABLE_H
+#define UR_TRANSPORT_TABLE_H
+
+#include "util/bytes.h"
+
+struct ur_table_slot {
+	u32 id;
+	void *object; /* NULL: free */
+};
+
+struct ur_table {
+	struct ur_table_slot *slot;
+	u32 mask; /* slots - 1 */
+	u32 count, max;
+	u32 first, last, next; /* numbers given out */
+};
+
+/* Numbers first..last, at most max objects. Nothing is allocated yet. */
+void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max);
+void ur_table_fini(struct ur_table *t);
+/* Give object a number in *id. -ENOMEM when full. */
+int ur_table_add(struct ur_table *t, void *object, u32 *id);
+void ur_table_remove(struct ur_table *t, u32 id);
+
+/* The object with that number, or NULL. */
+static inline void *ur_table_lookup(const struct ur_table *t, u32 id)
+{
+	const struct ur_table_slot *s;
+
+	if (!t->slot)
+		return NULL;
+	s = &t->slot[id & t->mask];
+	return s->object && s->id == id ? s->object : NULL;
+}
+
+#endif

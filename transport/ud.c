@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UD: one packet a message, addressed by each work request. IBTA volume 1,
+ * 9.8.3; the first 40 bytes of a receive are the GRH (annex A17 for IP).
+ */
+#include "transport/engine.h"
+
+#define IPV4_IN_GRH 20 /* the IPv4 header takes the second half */
+
+static u16 ipv4_checksum(const u8 *h)
+{
+	u32 sum = 0;
+
+	for (u32 i = 0; i < UR_IPV4_BYTES; i += 2)
+		sum += ur_get_be16(h + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	return (u16)~sum;
+}
+
+/* bytes: of the IB transport packet, BTH to pad. */
+static void build_grh(u8 grh[UR_GRH_BYTES], const struct ur_rx_meta *meta,
+		      u32 bytes)
+{
+	u8 *ip = grh + IPV4_IN_GRH;
+
+	memset(grh, 0, UR_GRH_BYTES);
+	bytes += UR_ICRC_BYTES + UR_UDP_BYTES;
+	if (!meta->v4) {
+		ur_put_be32(grh, 6u << 28 | (u32)meta->tos << 20 |
+					 (meta->flow_label & 0xfffff));
+		ur_put_be16(grh + 4, (u16)bytes);
+		grh[6] = 17; /* UDP */
+		grh[7] = meta->ttl;
+		memcpy(grh + 8, meta->saddr, 16);
+		memcpy(grh + 24, meta->daddr, 16);
+		return;
+	}
+	ip[0] = 0x45;
+	ip[1] = meta->tos;
+	ur_put_be16(ip + 2, (u16)(bytes + UR_IPV4_BYTES));
+	ur_put_be16(ip + 6, UR_IPV4_DF);
+	ip[8] = meta->ttl;
+	ip[9] = 17;
+	memcpy(ip + 12, meta->saddr + 12, 4);
+	memcpy(ip + 16, meta->daddr + 12, 4);
+	ur_put_be16(ip + 10, ipv4_checksum(ip));
+}
+
+static void complete(struct ur_qp *qp, const struct ur_rx_meta *meta,
+		     const struct ur_pkt *pkt)
+{
+	struct ur_wc wc = {
+		.opcode = UR_WC_RECV,
+		.byte_len = pkt->payload_bytes + UR_GRH_BYTES,
+		.src_qp = pkt->sqpn,
+		.wc_flags = UR_WC_F_GRH,
+		.sl = meta->sl,
+		.solicited = pkt->se,
+	};
+
+	if (pkt->op->flags & UR_OPF_IMM) {
+		wc.wc_flags |= UR_WC_F_IMM;
+		wc.imm_inv = __builtin_bswap32(pkt->imm);
+	}
+	ur_count(qp->port, UR_CNT_rdma_recvs);
+	ur_rq_complete(qp, &wc);
+}
+
+void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
+	      const struct ur_pkt *pkt)
+{
+	struct ur_rqe *rqe = &qp->resp.rqe;
+	u8 grh[UR_GRH_BYTES];
+
+	if (pkt->qkey != qp->attr.qkey) {
+		ur_count(qp->port, UR_CNT_bad_qkey);
+		return;
+	}
+	if (pkt->payload_bytes > qp->port->cfg.mtu_bytes) {
+		ur_count(qp->port, UR_CNT_bad_length);
+		return;
+	}
+	if (!ur_rq_take(qp, qp->init.srq)) {
+		ur_count(qp->port, UR_CNT_out_of_buffer);
+		return;
+	}
+	if (pkt->payload_bytes + UR_GRH_BYTES > rqe->length) {
+		/* The receive stays for a packet that fits. */
+		ur_count(qp->port, UR_CNT_resp_local_length_error);
+		return;
+	}
+	build_grh(grh, meta, pkt->header_bytes + pkt->payload_bytes + pkt->pad);
+	if (ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
+			   rqe->num_sge, &rqe->cur, 0, grh, UR_GRH_BYTES,
+			   false) ||
+	    ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
+			   rqe->num_sge, &rqe->cur, UR_GRH_BYTES, pkt->payload,
+			   pkt->payload_bytes, true)) {
+		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR);
+		return;
+	}
+	complete(qp, meta, pkt);
+}
+
+static void meta_of_av(struct ur_rx_meta *meta, const struct ur_av *av)
+{
+	memcpy(meta->saddr, av->sgid, 16);
+	memcpy(meta->daddr, av->dgid, 16);
+	meta->v4 = av->v4;
+	meta->tos = av->traffic_class;
+	meta->ttl = av->hop_limit;
+	meta->sl = av->sl;
+	meta->udp_sport = av->udp_sport;
+	meta->flow_label = av->flow_label;
+}
+
+/* A packet for this very port: no need to build it. */
+static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
+			 struct ur_pkt *pkt, const u8 *payload)
+{
+	struct ur_port *port = qp->port;
+	struct ur_rx_meta meta;
+	struct ur_qp *to;
+
+	pkt->op = ur_opcode_lookup(pkt->opcode);
+	pkt->payload = payload;
+	pkt->header_bytes = pkt->op->header_bytes;
+	pkt->pad = (u8)ur_pkt_pad(pkt->payload_bytes);
+	meta_of_av(&meta, e->ud.av);
+	if (e->ud.av->mcast) {
+		ur_mcast_rx(port, &meta, pkt);
+		return false; /* the wire gets one as well */
+	}
+	if (!port->cfg.loop || !e->ud.av->loop || pkt->dqpn == UR_QPN_GSI)
+		return false;
+	to = ur_table_lookup(&port->qps, pkt->dqpn);
+	if (!to)
+		ur_count(port, UR_CNT_bad_qpn);
+	else if (to->svc != UR_SVC_UD)
+		ur_count(port, UR_CNT_bad_opcode);
+	else if (to->state < UR_QP_RTR || to->state == UR_QP_ERR)
+		ur_count(port, UR_CNT_bad_state);
+	else
+		ur_ud_rx(to, &meta, pkt);
+	ur_count(port, UR_CNT_loop_msgs);
+	ur_port_count(port, UR_CNT_loop_bytes, pkt->payload_bytes);
+	return true;
+}
+
+enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
+{
+	/* A Q_Key with the high bit set stands for the queue pair's own
+	 * (IBTA 10.2.5). */
+	struct ur_pkt pkt = {
+		.opcode = e->opcode == UR_WR_SEND_IMM ? UR_OP_UD_SEND_ONLY_IMM
+						      : UR_OP_UD_SEND_ONLY,
+		.pkey = UR_PKEY_DEFAULT,
+		.dqpn = e->ud.dqpn & UR_QPN_MASK,
+		.psn = qp->req.tx_psn,
+		.qkey = e->ud.qkey & UR_QKEY_PRIVILEGED ? qp->attr.qkey
+							: e->ud.qkey,
+		.sqpn = qp->qpn,
+		.se = e->flags & UR_WR_F_SOLICITED,
+		.imm = __builtin_bswap32(e->imm_inv),
+		.payload_bytes = e->length,
+	};
+	struct ur_requester *req = &qp->req;
+	u32 len, pad;
+	u8 *p;
+
+	if (e->length > qp->port->cfg.mtu_bytes) {
+		/* C10-93.1.1: not sent, and not an error either. */
+		ur_count(qp->port, UR_CNT_send_err);
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+		return UR_TURN_MORE;
+	}
+	p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + e->length + 3);
+	if (!p)
+		return UR_TURN_FULL;
+	len = (u32)ur_pkt_build(&pkt, p);
+	if (ur_swqe_gather(qp, e, 0, p + len, e->length)) {
+		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		return UR_TURN_MORE;
+	}
+	req->tx_psn = ur_psn_add(req->tx_psn, 1);
+	req->una = req->max_psn = req->tx_psn;
+	ur_count(qp->port, UR_CNT_rdma_sends);
+	if (!deliver_here(qp, e, &pkt, p + len)) {
+		pad = ur_pkt_pad(e->length);
+		memset(p + len + e->length, 0, pad);
+		ur_tx_commit(qp->port, tx, e->ud.av, len + e->length + pad);
+	}
+	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+	return UR_TURN_MORE;
+}
