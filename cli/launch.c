@@ -2,6 +2,7 @@
 /* Starts uroced, once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,13 @@
 /* Not the daemon's own lock: this one is held only while it starts. */
 #define LOCK "start.lock"
 #define LOG  "uroced.log"
+
+/* uroced's exit status while another one holds the run directory. */
+#define EXIT_BUSY 3
+
+/* An on-demand device that ends takes a moment to close what it had. */
+#define BUSY_RETRIES  500
+#define BUSY_RETRY_MS 20
 
 static int open_in(const char *dir, const char *name, int flags)
 {
@@ -94,7 +102,7 @@ static void show_log(const char *run_dir)
 		close(fd);
 }
 
-static int start_device(const struct ur_options *options)
+static int start_device(const struct ur_options *options, bool retry)
 {
 	char text[16] = "";
 	int ready[2], log, status;
@@ -113,27 +121,25 @@ static int start_device(const struct ur_options *options)
 	}
 	fflush(NULL);
 	pid = fork();
-	if (pid == 0) {
-		/* Twice, so that init and not we will collect it. */
-		pid = fork();
-		if (pid == 0)
-			exec_device(options, ready[1], log);
-		_exit(pid < 0);
-	}
+	if (pid == 0)
+		exec_device(options, ready[1], log);
 	close(ready[1]);
 	close(log);
 	if (pid < 0) {
 		close(ready[0]);
 		return -errno;
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
 	do
 		n = read(ready[0], text, sizeof(text) - 1);
 	while (n < 0 && errno == EINTR);
 	close(ready[0]);
+	/* It outlives us and is then init's. */
 	if (n > 0 && strncmp(text, "ready", 5) == 0)
 		return 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BUSY && retry)
+		return -EBUSY;
 	show_log(options->run_dir);
 	ur_complain("the device could not be started");
 	return -ENXIO;
@@ -169,13 +175,17 @@ int ur_launch(const struct ur_options *options)
 		;
 	/* Somebody may have started it while we waited for the lock. */
 	sock = ur_client_connect(options->run_dir);
-	if (sock < 0 && is_absent(sock)) {
-		err = start_device(options);
-		if (err) {
+	for (int i = 0; sock < 0 && is_absent(sock); i++) {
+		err = start_device(options, i < BUSY_RETRIES);
+		if (err == -EBUSY) {
+			poll(NULL, 0, BUSY_RETRY_MS);
+		} else if (err) {
 			close(lock);
 			return err;
 		}
 		sock = ur_client_connect(options->run_dir);
+		if (!err)
+			break;
 	}
 	close(lock);
 out:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* uroce link: devices, their netdevs and GIDs. */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,21 +8,38 @@
 #include "cli/command.h"
 #include "cli/status.h"
 
+/* An IPv4 GID as people know it: ::ffff:10.0.0.1. */
+static const char *short_gid(const char *gid, char *buf, socklen_t size)
+{
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET6, gid, &addr) != 1 ||
+	    !inet_ntop(AF_INET6, &addr, buf, size))
+		return gid;
+	return buf;
+}
+
 static void print_device(struct json_object *device)
 {
+	char text[INET6_ADDRSTRLEN];
 	struct json_object *gids;
 	size_t count;
 
-	printf("%s: netdev %s state %s mtu %" PRId64 "\n",
+	printf("%s: netdev %s state %s mtu %" PRId64 " active_mtu %" PRId64
+	       "\n",
 	       ur_json_text(device, "name"), ur_json_text(device, "netdev"),
-	       ur_json_text(device, "state"), ur_json_number(device, "mtu"));
+	       ur_json_text(device, "state"),
+	       ur_json_number(device, "netdev_mtu"),
+	       ur_json_number(device, "active_mtu"));
 	gids = ur_json_array(device, "gids", &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *gid = json_object_array_get_idx(gids, i);
 
-		printf("    gid %" PRId64 " %s %s %s\n",
-		       ur_json_number(gid, "index"), ur_json_text(gid, "gid"),
-		       ur_json_text(gid, "type"), ur_json_text(gid, "netdev"));
+		printf("    gid %" PRId64 " %s %s netdev %s\n",
+		       ur_json_number(gid, "index"),
+		       short_gid(ur_json_text(gid, "gid"), text, sizeof(text)),
+		       ur_json_text(gid, "type"),
+		       ur_json_text(device, "netdev"));
 	}
 }
 

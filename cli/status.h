@@ -2,10 +2,16 @@
 /*
  * The device's status text (UROCE_TUN_STATUS), one JSON object:
  *
- *   { "version": TEXT, "pid": N,
- *     "devices": [ { "name", "netdev", "state", "mtu", "node_guid",
- *                    "gids": [ { "index", "gid", "type", "netdev" } ],
- *                    "counters": { NAME: N, ... } } ] }
+ *   { "pid", "run_dir",
+ *     "devices": [ { "name", "netdev", "state", "netdev_mtu", "active_mtu",
+ *                    "node_guid", "speed_mbps",
+ *                    "gids": [ { "index", "gid", "type" } ],
+ *                    "counters": { NAME: N, ... } } ],
+ *     "sessions": [ { "id", "pid", "uid", "comm", "file", "device" } ],
+ *     "qps": [ { "device", "pid", "comm", "qpn", "type", "state", ... } ],
+ *     "cqs": [ ... ], "mrs": [ ... ] }
+ *
+ * A member that an older device does not have reads as "" or 0 here.
  */
 #ifndef UR_CLI_STATUS_H
 #define UR_CLI_STATUS_H

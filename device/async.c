@@ -62,7 +62,7 @@ void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
 	ur_engine_call(async->sock.engine, push, &p);
 }
 
-void ur_srq_event(void *srq_ctx, enum ur_event ev)
+void ur_host_srq_event(void *srq_ctx, enum ur_event ev)
 {
 	struct ur_esrq *srq = srq_ctx;
 
@@ -70,7 +70,7 @@ void ur_srq_event(void *srq_ctx, enum ur_event ev)
 		ur_evsock_send(&srq->async->sock, &srq->async_src, (u32)ev);
 }
 
-void ur_qp_event(void *qp_ctx, enum ur_event ev)
+void ur_host_qp_event(void *qp_ctx, enum ur_event ev)
 {
 	struct ur_eqp *qp = qp_ctx;
 

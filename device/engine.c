@@ -92,8 +92,8 @@ static const struct ur_host_ops host_ops = {
 	.rq_count = ur_rq_count,
 	.rq_want_kick = ur_rq_want_kick,
 	.cq_push = ur_cq_push,
-	.qp_event = ur_qp_event,
-	.srq_event = ur_srq_event,
+	.qp_event = ur_host_qp_event,
+	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
 };
 

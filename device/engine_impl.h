@@ -162,7 +162,7 @@ struct ur_esrq {
 	struct ur_evsrc async_src;
 };
 
-void ur_srq_event(void *srq_ctx, enum ur_event ev);
+void ur_host_srq_event(void *srq_ctx, enum ur_event ev);
 
 /* Who else gets the events of an XRC target QP. */
 struct ur_eqp_ref {
@@ -193,7 +193,7 @@ struct ur_eqp {
 
 int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
-void ur_qp_event(void *qp_ctx, enum ur_event ev);
+void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
 
 struct ur_eah {
 	struct ur_ectx *ectx;

@@ -22,6 +22,11 @@ assert "LD_PRELOAD" not in os.environ
 if os.environ.get("FAKE_ERROR"):
     print("uroced:", os.environ["FAKE_ERROR"], file=sys.stderr)
     sys.exit(1)
+if os.path.exists(run_dir + "/busy"):
+    left = int(open(run_dir + "/busy").read())
+    if left:
+        open(run_dir + "/busy", "w").write(str(left - 1))
+        sys.exit(3)
 with open(run_dir + "/started", "a") as f:
     print(os.getpid(), file=f)
 time.sleep(0.2)  # widens the window for a second start
@@ -34,9 +39,10 @@ listener.listen()
 os.write(int(args[args.index("--ready-fd") + 1]), b"ready\n")
 os.close(int(args[args.index("--ready-fd") + 1]))
 text = json.dumps({"devices": [{
-    "name": "uroce0", "netdev": netdev, "state": "ACTIVE", "mtu": 1024,
-    "gids": [{"index": 0, "gid": "::ffff:10.0.0.1", "type": "RoCE v2",
-              "netdev": netdev}],
+    "name": "uroce0", "netdev": netdev, "state": "ACTIVE", "netdev_mtu": 1500,
+    "active_mtu": 1024,
+    "gids": [{"index": 0, "gid": "0000:0000:0000:0000:0000:ffff:0a00:0001",
+              "type": "RoCE v2"}],
     "counters": {"tx_packets": 12345678901}}]}).encode()
 conns = set()
 while True:

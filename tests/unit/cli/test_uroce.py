@@ -49,6 +49,13 @@ def test():
     check(r.returncode, 125)
     assert "port 4791 is taken by x" in r.stderr, r.stderr
     assert not os.path.exists(top + "/ran")
+    # one on its way out is waited for
+    open(run_dir + "/busy", "w").write("3")
+    check(uroce("run", "--", "true").returncode, 0)
+    check(open(run_dir + "/busy").read(), "0")
+    for line in open(run_dir + "/started"):
+        os.kill(int(line), signal.SIGKILL)
+    os.unlink(run_dir + "/started")
     # many at once share one device
     many = [subprocess.Popen([UROCE, "run", "--", "sh", "-c",
                               "echo $UROCE_RUN_DIR; echo $LD_PRELOAD"],
@@ -79,8 +86,8 @@ def test():
     check(r.returncode, 125)
     assert "on lo, not on eth7" in r.stderr, r.stderr
     r = uroce("link")
-    check(r.stdout, "uroce0: netdev lo state ACTIVE mtu 1024\n"
-          "    gid 0 ::ffff:10.0.0.1 RoCE v2 lo\n")
+    check(r.stdout, "uroce0: netdev lo state ACTIVE mtu 1500 "
+          "active_mtu 1024\n    gid 0 ::ffff:10.0.0.1 RoCE v2 netdev lo\n")
     check(json.loads(uroce("link", "--json").stdout)[0]["name"], "uroce0")
     assert "tx_packets" in uroce("stat", "uroce0").stdout
     check(json.loads(uroce("stat", "--json", "lo").stdout)[0]["counters"],

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A device: what its netdev makes of it, and its life. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include "device/device.h"
+#include "device/limits.h"
+#include "device/netlink.h"
+#include "device/sysfs.h"
+#include "device/ufile.h"
+
+#define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
+#define EVENT_PORT_ERR	  10
+
+int ur_log_verbose;
+
+void ur_log(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "uroced: %s\n", line);
+}
+
+void ur_debug(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	if (!ur_log_verbose)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "uroced: %s\n", line);
+}
+
+/* IP, UDP and the largest RoCE headers take 80 bytes, as Soft-RoCE counts. */
+static u32 active_mtu(u32 netdev_mtu)
+{
+	u32 room = netdev_mtu > 80 ? netdev_mtu - 80 : 0;
+
+	for (u32 mtu = 4096; mtu > 256; mtu /= 2)
+		if (mtu <= room)
+			return mtu;
+	return 256;
+}
+
+static u64 hash_text(u64 h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (u8)*text) * 0x100000001b3ull;
+	return h;
+}
+
+/* Without a MAC (lo, tun): stable for this machine and name, in the locally
+ * administered range. */
+static u64 made_up_guid(const char *netdev)
+{
+	char id[128] = "";
+	FILE *f = fopen("/etc/machine-id", "re");
+	u64 h = 0xcbf29ce484222325ull;
+
+	if (f) {
+		if (!fgets(id, sizeof(id), f))
+			id[0] = 0;
+		fclose(f);
+	}
+	if (!id[0])
+		gethostname(id, sizeof(id) - 1);
+	h = hash_text(hash_text(h, id), netdev);
+	return (h & ~(3ull << 56)) | (2ull << 56);
+}
+
+static u64 node_guid(const struct ur_device *dev)
+{
+	static const u8 none[6];
+	const u8 *m = dev->mac;
+	u8 eui[8];
+
+	if (!memcmp(m, none, 6))
+		return made_up_guid(dev->netdev);
+	eui[0] = m[0] ^ 2;
+	eui[1] = m[1];
+	eui[2] = m[2];
+	eui[3] = 0xff;
+	eui[4] = 0xfe;
+	memcpy(eui + 5, m + 3, 3);
+	return ur_get_be64(eui);
+}
+
+static void sync_gids(struct ur_device *dev)
+{
+	struct ur_gid_addr addr[UR_GID_MAX / 2];
+	u32 n = 0;
+
+	if (dev->present)
+		n = ur_netlink_addrs(dev, addr, UR_ARRAY_SIZE(addr));
+	ur_gid_sync(dev, addr, n);
+}
+
+bool ur_device_port_active(const struct ur_device *dev)
+{
+	return dev->present && dev->up;
+}
+
+void ur_device_event(struct ur_device *dev, u64 element, u32 type)
+{
+	ur_list_for_each(it, &dev->files)
+		ur_ufile_event(ur_list_entry(it, struct ur_ufile, node),
+			       element, type);
+}
+
+void ur_device_link_changed(struct ur_device *dev)
+{
+	bool was = ur_device_port_active(dev), is;
+	u32 mtu = dev->mtu_bytes;
+
+	dev->present = ur_netlink_link(dev) == 0;
+	if (dev->present)
+		dev->mtu_bytes = active_mtu(dev->netdev_mtu);
+	is = ur_device_port_active(dev);
+	if (mtu != dev->mtu_bytes)
+		ur_engine_set_mtu(dev->engine, dev->mtu_bytes);
+	if (was != is)
+		ur_engine_set_link(dev->engine, is);
+	if (was != is || mtu != dev->mtu_bytes)
+		ur_sysfs_port(dev);
+	if (was != is)
+		ur_device_event(dev, 1,
+				is ? EVENT_PORT_ACTIVE : EVENT_PORT_ERR);
+	sync_gids(dev);
+}
+
+struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (dev->uverbs == n)
+			return dev;
+	}
+	return NULL;
+}
+
+static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
+		   const u8 *mad, u32 len)
+{
+	struct ur_device *dev = ctx;
+
+	if (dev->daemon->cm_ops && dev->daemon->cm_ops->gsi_rx)
+		dev->daemon->cm_ops->gsi_rx(dev, meta, src_qpn, mad, len);
+}
+
+static void qp_event(void *ctx, u32 qpn, enum ur_event ev)
+{
+	struct ur_device *dev = ctx;
+
+	if (dev->daemon->cm_ops && dev->daemon->cm_ops->qp_event)
+		dev->daemon->cm_ops->qp_event(dev, qpn, ev);
+}
+
+static const struct ur_engine_events engine_events = {
+	.gsi_rx = gsi_rx,
+	.qp_event = qp_event,
+};
+
+static u32 next_index(struct ur_daemon *daemon)
+{
+	u32 n = 0;
+
+	ur_list_for_each(it, &daemon->devices)
+		n++;
+	return n;
+}
+
+int ur_device_create(struct ur_daemon *daemon, const char *netdev)
+{
+	struct ur_device *dev = calloc(1, sizeof(*dev));
+	struct ur_engine_config config;
+	u64 seed;
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+	ur_list_init(&dev->node);
+	ur_list_init(&dev->files);
+	dev->daemon = daemon;
+	dev->index = next_index(daemon);
+	dev->uverbs = ur_sysfs_first_uverbs() + dev->index;
+	dev->rdev = ur_sysfs_uverbs_rdev(dev->uverbs);
+	dev->next_pdn = 1;
+	snprintf(dev->name, sizeof(dev->name), "uroce%u", dev->index);
+	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
+	err = ur_netlink_link(dev);
+	if (err)
+		goto err_free;
+	dev->present = true;
+	dev->mtu_bytes = active_mtu(dev->netdev_mtu);
+	dev->node_guid = node_guid(dev);
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = ur_loop_now();
+	config = (struct ur_engine_config){
+		.netdev = dev->netdev,
+		.ifindex = dev->ifindex,
+		.mtu_bytes = dev->mtu_bytes,
+		.max_qp = UR_MAX_QP,
+		.max_mr = UR_MAX_MR,
+		.seed = seed,
+		.node_guid = dev->node_guid,
+		.loop = daemon->loop,
+		.events = &engine_events,
+		.ctx = dev,
+		.options = daemon->engine_options,
+	};
+	err = ur_engine_create(&config, &dev->engine);
+	if (err)
+		goto err_free;
+	ur_engine_set_link(dev->engine, dev->up);
+	err = ur_sysfs_add(dev);
+	if (err)
+		goto err_engine;
+	ur_list_add_tail(&daemon->devices, &dev->node);
+	sync_gids(dev);
+	return 0;
+err_engine:
+	ur_sysfs_del(dev);
+	ur_engine_destroy(dev->engine);
+err_free:
+	free(dev);
+	return err;
+}
+
+void ur_device_destroy(struct ur_device *dev)
+{
+	ur_list_del(&dev->node);
+	for (u32 i = 0; i < UR_GID_MAX; i++)
+		if (dev->gids.entry[i].valid)
+			ur_engine_set_gid(dev->engine, i, NULL, UR_GID_ROCE_V2);
+	ur_sysfs_del(dev);
+	ur_engine_destroy(dev->engine);
+	free(dev);
+}

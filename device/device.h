@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the device process is made of: one daemon, its devices (one for each
+ * netdev), and the sessions of its clients. All of it is under the control
+ * lock (device/loop.h).
+ */
+#ifndef UR_DEVICE_DEVICE_H
+#define UR_DEVICE_DEVICE_H
+
+#include <limits.h>
+#include <net/if.h>
+#include "device/engine.h"
+#include "device/gid_table.h"
+#include "device/loop.h"
+#include "util/list.h"
+
+struct nl_sock;
+struct ur_device;
+
+/* What the connection manager wants to hear; it sets ur_daemon.cm_ops. */
+struct ur_cm_ops {
+	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
+		       u32 src_qpn, const u8 *mad, u32 len);
+	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
+};
+
+struct ur_file_ops;
+
+#define UR_FILE_KINDS 3
+
+struct ur_daemon {
+	struct ur_loop *loop;
+	char run_dir[PATH_MAX];
+	int listen_fd, lock_fd;
+	bool on_demand;
+	int verbose;
+	const char *engine_options;
+	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
+	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
+
+	struct ur_list devices;	 /* struct ur_device */
+	struct ur_list sessions; /* struct ur_session */
+	u32 n_sessions;
+	u64 next_session;
+	bool had_session;
+	struct ur_loop_timer idle;
+
+	struct nl_sock *nl_events, *nl_query;
+	struct ur_list xrcds;		/* obj_xrcd.c */
+	const struct ur_cm_ops *cm_ops; /* NULL without */
+	void *cm;			/* its own */
+};
+
+struct ur_device {
+	struct ur_list node;
+	struct ur_daemon *daemon;
+	char name[IF_NAMESIZE + 16]; /* uroce0 */
+	u32 index;		     /* the 0 of uroce0 */
+	u32 uverbs;		     /* the N of uverbsN */
+	u64 rdev;
+
+	char netdev[IF_NAMESIZE];
+	u32 ifindex;
+	u8 mac[6];
+	bool present, up;
+	u32 netdev_mtu;
+	u32 mtu_bytes;	/* active MTU of the port */
+	u32 speed_mbps; /* 0: unknown */
+	u64 node_guid;
+
+	struct ur_gid_table gids;
+	struct ur_engine *engine;
+	struct ur_list files; /* struct ur_ufile */
+	u32 next_pdn;
+	u64 dm_bytes; /* device memory handed out */
+	/* What there is of each type (enum uverbs_default_objects). */
+	u32 n_objects[32];
+};
+
+int ur_device_create(struct ur_daemon *daemon, const char *netdev);
+void ur_device_destroy(struct ur_device *dev);
+struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
+/* The whole of netlink's news about the netdev. */
+void ur_device_link_changed(struct ur_device *dev);
+bool ur_device_port_active(const struct ur_device *dev);
+/* Send an event that belongs to no object to every open file. */
+void ur_device_event(struct ur_device *dev, u64 element, u32 type);
+
+/* One line on stderr; the second only with -v. */
+void ur_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ur_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+extern int ur_log_verbose;
+
+#endif

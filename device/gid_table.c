@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Only RoCEv2 entries: the udp backend can send nothing else, and an entry
+ * that cannot be used must not be shown.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "device/device.h"
+#include "device/sysfs.h"
+
+#define EVENT_GID_CHANGE 18 /* enum ibv_event_type */
+
+void ur_gid_from_v4(u8 gid[16], const u8 addr[4])
+{
+	memset(gid, 0, 10);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + 12, addr, 4);
+}
+
+bool ur_gid_is_v4(const u8 gid[16])
+{
+	static const u8 prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
+bool ur_gid_is_zero(const u8 gid[16])
+{
+	static const u8 zero[16];
+
+	return !memcmp(gid, zero, sizeof(zero));
+}
+
+bool ur_gid_is_mcast(const u8 gid[16])
+{
+	return gid[0] == 0xff ||
+	       (ur_gid_is_v4(gid) && (gid[12] & 0xf0) == 0xe0);
+}
+
+void ur_gid_print(char buf[40], const u8 gid[16])
+{
+	for (int i = 0; i < 8; i++)
+		snprintf(buf + 5 * i, 6, i < 7 ? "%04x:" : "%04x",
+			 ur_get_be16(gid + 2 * i));
+}
+
+const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index)
+{
+	if (index >= UR_GID_MAX || !dev->gids.entry[index].valid)
+		return NULL;
+	return &dev->gids.entry[index];
+}
+
+int ur_gid_find(const struct ur_device *dev, const u8 gid[16])
+{
+	for (int i = 0; i < UR_GID_MAX; i++) {
+		const struct ur_gid *g = &dev->gids.entry[i];
+
+		if (g->valid && !memcmp(g->gid, gid, 16))
+			return i;
+	}
+	return -1;
+}
+
+u32 ur_gid_count(const struct ur_device *dev)
+{
+	u32 n = 0;
+
+	for (int i = 0; i < UR_GID_MAX; i++)
+		n += dev->gids.entry[i].valid;
+	return n;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ur_gid_addr *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank - y->rank;
+	return 0;
+}
+
+static struct ur_gid *find_slot(struct ur_device *dev, const u8 gid[16],
+				bool refused)
+{
+	for (int i = 0; i < UR_GID_MAX; i++) {
+		struct ur_gid *g = &dev->gids.entry[i];
+
+		if ((g->valid || (refused && g->refused)) &&
+		    !memcmp(g->gid, gid, 16))
+			return g;
+	}
+	return NULL;
+}
+
+static struct ur_gid *free_slot(struct ur_device *dev)
+{
+	for (int i = 0; i < UR_GID_MAX; i++)
+		if (!dev->gids.entry[i].valid && !dev->gids.entry[i].refused)
+			return &dev->gids.entry[i];
+	return NULL;
+}
+
+/* A refused address is remembered outside the visible entries, so that the
+ * reason is told once and not at each change of the link. */
+static struct ur_gid *refused_slot(struct ur_device *dev)
+{
+	for (int i = UR_GID_MAX - 1; i >= 0; i--)
+		if (!dev->gids.entry[i].valid && !dev->gids.entry[i].refused)
+			return &dev->gids.entry[i];
+	return NULL;
+}
+
+static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
+{
+	struct ur_gid *g = free_slot(dev);
+	u32 index;
+	int err;
+
+	if (!g)
+		return false;
+	index = (u32)(g - dev->gids.entry);
+	err = ur_engine_set_gid(dev->engine, index, a->gid, UR_GID_ROCE_V2);
+	if (err) {
+		char text[40];
+
+		ur_gid_print(text, a->gid);
+		if (err == -EADDRINUSE)
+			ur_log("%s: UDP port 4791 of %s is taken by another "
+			       "program: another uroced (yours: `uroce stat`; "
+			       "of another user: `ss -ulpn sport = 4791` as "
+			       "root names it) or the kernel's Soft-RoCE "
+			       "(`rdma link`). Stop it, or use --netdev with "
+			       "an interface of your own",
+			       dev->name, text);
+		else
+			ur_log("%s: cannot use %s: %s", dev->name, text,
+			       strerror(-err));
+		g = refused_slot(dev);
+		memcpy(g->gid, a->gid, 16);
+		g->refused = g->seen = true;
+		return false;
+	}
+	memcpy(g->gid, a->gid, 16);
+	g->type = UR_GID_ROCE_V2;
+	g->ifindex = a->ifindex;
+	g->valid = g->seen = true;
+	ur_sysfs_gid(dev, index);
+	return true;
+}
+
+u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
+{
+	u32 changes = 0;
+
+	qsort(addr, n, sizeof(*addr), by_rank);
+	for (int i = 0; i < UR_GID_MAX; i++)
+		dev->gids.entry[i].seen = false;
+	for (u32 i = 0; i < n; i++) {
+		struct ur_gid *g = find_slot(dev, addr[i].gid, true);
+
+		if (g)
+			g->seen = true;
+	}
+	for (u32 i = 0; i < UR_GID_MAX; i++) {
+		struct ur_gid *g = &dev->gids.entry[i];
+
+		if (g->seen)
+			continue;
+		g->refused = false;
+		if (!g->valid)
+			continue;
+		g->valid = false;
+		ur_engine_set_gid(dev->engine, i, NULL, g->type);
+		ur_sysfs_gid(dev, i);
+		changes++;
+	}
+	for (u32 i = 0; i < n; i++)
+		if (!find_slot(dev, addr[i].gid, true))
+			changes += add(dev, &addr[i]);
+	if (changes)
+		ur_device_event(dev, 1, EVENT_GID_CHANGE);
+	return changes;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The GID table of a port: one entry for each address of the netdev. An entry
+ * keeps its index as long as its address lives; a freed index is reused last.
+ */
+#ifndef UR_DEVICE_GID_TABLE_H
+#define UR_DEVICE_GID_TABLE_H
+
+#include "device/engine.h"
+
+#define UR_GID_MAX 256
+
+struct ur_gid {
+	bool valid;
+	enum ur_gid_type type;
+	u8 gid[16];
+	u32 ifindex;
+	bool seen;    /* by the sync that is running */
+	bool refused; /* the address is there, the wire could not take it */
+};
+
+struct ur_device;
+
+struct ur_gid_table {
+	struct ur_gid entry[UR_GID_MAX];
+};
+
+/* One address as a GID, with its rank: lower ranks get lower indices. */
+struct ur_gid_addr {
+	u8 gid[16];
+	u32 ifindex;
+	int rank;
+};
+
+void ur_gid_from_v4(u8 gid[16], const u8 addr[4]);
+bool ur_gid_is_v4(const u8 gid[16]);
+bool ur_gid_is_zero(const u8 gid[16]);
+bool ur_gid_is_mcast(const u8 gid[16]);
+/* "xxxx:xxxx:...", 39 characters. */
+void ur_gid_print(char buf[40], const u8 gid[16]);
+
+/* Make the table equal to addr[0..n): sorted by rank in place. Tells engine,
+ * sysfs and clients of each difference. Returns the number of changes. */
+u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n);
+const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index);
+/* Index of gid, or -1. */
+int ur_gid_find(const struct ur_device *dev, const u8 gid[16]);
+u32 ur_gid_count(const struct ur_device *dev);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the device says it can do; at least what the kernel's Soft-RoCE says. */
+#ifndef UR_DEVICE_LIMITS_H
+#define UR_DEVICE_LIMITS_H
+
+#include "kernel-abi/uroce-ring.h"
+
+#define UR_MAX_QP	   1048560 /* 2^20 - 16 */
+#define UR_MAX_QP_WR	   (1u << 20)
+#define UR_MAX_CQ	   (1u << 20)
+#define UR_MAX_CQE	   (1u << 20)
+#define UR_MAX_SRQ	   (1u << 20)
+#define UR_MAX_SRQ_WR	   (1u << 20)
+#define UR_MAX_SGE_COUNT   UROCE_MAX_SGE
+#define UR_MAX_INLINE	   UROCE_MAX_INLINE
+#define UR_MAX_RD_ATOM	   128
+#define UR_MAX_RES_RD_ATOM 0x3f000
+#define UR_MAX_MR	   (1u << 20)
+#define UR_MAX_MW	   (1u << 20)
+#define UR_MAX_PD	   (1u << 20)
+#define UR_MAX_AH	   (1u << 20)
+#define UR_MAX_MCAST_GRP   8192
+#define UR_MAX_MCAST_QP	   56
+#define UR_MAX_DM_BYTES	   (16u << 20)
+#define UR_MAX_MSG_BYTES   (1u << 31)
+#define UR_CA_ACK_DELAY	   15
+/* One file cannot starve the others of memory for handles. */
+#define UR_MAX_HANDLES (1u << 22)
+
+#endif

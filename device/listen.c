@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One process serves a run directory: it holds a lock on a file there for as
+ * long as it lives, so whatever else lies in the directory is a dead process's
+ * and may be removed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "device/listen.h"
+#include "device/session.h"
+#include "util/os/rundir.h"
+
+int ur_listen_lock(struct ur_daemon *daemon)
+{
+	char path[PATH_MAX + 16];
+	int fd, err;
+
+	err = ur_rundir_make(daemon->run_dir);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/lock", daemon->run_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		close(fd);
+		return err;
+	}
+	daemon->lock_fd = fd;
+	return 0;
+}
+
+static void on_client(void *arg, u32 events)
+{
+	struct ur_daemon *daemon = arg;
+	int sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (sock < 0)
+		return;
+	daemon->had_session = true;
+	ur_session_start(daemon, sock);
+}
+
+static int socket_address(const struct ur_daemon *daemon,
+			  struct sockaddr_un *addr)
+{
+	int n;
+
+	memset(addr, 0, sizeof(*addr));
+	addr->sun_family = AF_UNIX;
+	n = snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s",
+		     daemon->run_dir, UROCE_TUN_SOCKET);
+	return n < (int)sizeof(addr->sun_path) ? 0 : -ENAMETOOLONG;
+}
+
+int ur_listen_start(struct ur_daemon *daemon)
+{
+	struct sockaddr_un addr;
+	int fd, err = socket_address(daemon, &addr);
+
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	unlink(addr.sun_path);
+	/* As udev makes the kernel's uverbs: for everybody where it is root's;
+	 * a user's own directory lets nobody else in. */
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    chmod(addr.sun_path, 0666) < 0 || listen(fd, 128) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	daemon->listen_fd = fd;
+	return ur_loop_add(daemon->loop, fd, EPOLLIN, on_client, daemon);
+}
+
+void ur_listen_stop(struct ur_daemon *daemon)
+{
+	struct sockaddr_un addr;
+
+	if (daemon->listen_fd < 0)
+		return;
+	ur_loop_del(daemon->loop, daemon->listen_fd);
+	close(daemon->listen_fd);
+	daemon->listen_fd = -1;
+	if (!socket_address(daemon, &addr))
+		unlink(addr.sun_path);
+}

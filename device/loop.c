@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The control loop on epoll. Callbacks run under the control lock; the lock is
+ * free while the loop waits, so that connection threads get their turn.
+ *
+ * A source that is deleted may still stand in the batch of events the loop has
+ * just received: it is marked dead and freed by the loop after the batch.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "device/loop.h"
+
+struct source {
+	int fd;
+	bool dead;
+	void (*fn)(void *arg, u32 events);
+	void *arg;
+	struct source *next;
+};
+
+struct call {
+	void (*fn)(void *arg);
+	void *arg;
+	struct call *next;
+};
+
+struct ur_loop {
+	pthread_mutex_t lock;
+	int epfd, wakefd;
+	bool stop;
+	struct source *sources, *dead;
+	struct ur_loop_timer *timers; /* by deadline */
+	pthread_mutex_t post_lock;    /* of the two below; a leaf */
+	struct call *calls, **calls_tail;
+};
+
+u64 ur_loop_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+}
+
+static void wake(struct ur_loop *loop)
+{
+	u64 one = 1;
+
+	while (write(loop->wakefd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+int ur_loop_create(struct ur_loop **ret)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct ur_loop *loop = calloc(1, sizeof(*loop));
+	int err;
+
+	if (!loop)
+		return -ENOMEM;
+	pthread_mutex_init(&loop->lock, NULL);
+	pthread_mutex_init(&loop->post_lock, NULL);
+	loop->calls_tail = &loop->calls;
+	loop->epfd = epoll_create1(EPOLL_CLOEXEC);
+	loop->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (loop->epfd < 0 || loop->wakefd < 0 ||
+	    epoll_ctl(loop->epfd, EPOLL_CTL_ADD, loop->wakefd, &ev) < 0) {
+		err = -errno;
+		ur_loop_destroy(loop);
+		return err;
+	}
+	*ret = loop;
+	return 0;
+}
+
+static void free_sources(struct source **list)
+{
+	while (*list) {
+		struct source *s = *list;
+
+		*list = s->next;
+		free(s);
+	}
+}
+
+void ur_loop_destroy(struct ur_loop *loop)
+{
+	if (!loop)
+		return;
+	free_sources(&loop->sources);
+	free_sources(&loop->dead);
+	while (loop->calls) {
+		struct call *c = loop->calls;
+
+		loop->calls = c->next;
+		free(c);
+	}
+	if (loop->epfd >= 0)
+		close(loop->epfd);
+	if (loop->wakefd >= 0)
+		close(loop->wakefd);
+	free(loop);
+}
+
+void ur_loop_lock(struct ur_loop *loop)
+{
+	pthread_mutex_lock(&loop->lock);
+}
+
+void ur_loop_unlock(struct ur_loop *loop)
+{
+	pthread_mutex_unlock(&loop->lock);
+}
+
+int ur_loop_add(struct ur_loop *loop, int fd, u32 events,
+		void (*fn)(void *arg, u32 events), void *arg)
+{
+	struct source *s = calloc(1, sizeof(*s));
+	struct epoll_event ev = {.events = events, .data.ptr = s};
+
+	if (!s)
+		return -ENOMEM;
+	s->fd = fd;
+	s->fn = fn;
+	s->arg = arg;
+	if (epoll_ctl(loop->epfd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		int err = -errno;
+
+		free(s);
+		return err;
+	}
+	s->next = loop->sources;
+	loop->sources = s;
+	return 0;
+}
+
+void ur_loop_del(struct ur_loop *loop, int fd)
+{
+	for (struct source **p = &loop->sources; *p; p = &(*p)->next) {
+		struct source *s = *p;
+
+		if (s->fd != fd)
+			continue;
+		epoll_ctl(loop->epfd, EPOLL_CTL_DEL, fd, NULL);
+		*p = s->next;
+		s->dead = true;
+		s->next = loop->dead;
+		loop->dead = s;
+		return;
+	}
+}
+
+int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
+{
+	struct call *c = malloc(sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->fn = fn;
+	c->arg = arg;
+	c->next = NULL;
+	pthread_mutex_lock(&loop->post_lock);
+	*loop->calls_tail = c;
+	loop->calls_tail = &c->next;
+	pthread_mutex_unlock(&loop->post_lock);
+	wake(loop);
+	return 0;
+}
+
+void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer)
+{
+	struct ur_loop_timer **p = &loop->timers;
+
+	while (*p && *p != timer)
+		p = &(*p)->next;
+	if (*p)
+		*p = timer->next;
+	timer->deadline_ns = 0;
+}
+
+void ur_loop_timer_set(struct ur_loop *loop, struct ur_loop_timer *timer,
+		       u64 deadline_ns)
+{
+	struct ur_loop_timer **p = &loop->timers;
+
+	ur_loop_timer_clear(loop, timer);
+	timer->deadline_ns = deadline_ns ? deadline_ns : 1;
+	while (*p && (*p)->deadline_ns <= timer->deadline_ns)
+		p = &(*p)->next;
+	timer->next = *p;
+	*p = timer;
+	if (loop->timers == timer)
+		wake(loop);
+}
+
+static int timeout_ms(const struct ur_loop *loop)
+{
+	u64 now;
+
+	if (!loop->timers)
+		return -1;
+	now = ur_loop_now();
+	if (loop->timers->deadline_ns <= now)
+		return 0;
+	now = (loop->timers->deadline_ns - now + 999999) / 1000000;
+	return now > 60000 ? 60000 : (int)now;
+}
+
+static void run_timers(struct ur_loop *loop)
+{
+	u64 now = ur_loop_now();
+
+	while (loop->timers && loop->timers->deadline_ns <= now) {
+		struct ur_loop_timer *t = loop->timers;
+
+		loop->timers = t->next;
+		t->deadline_ns = 0;
+		t->fn(t->arg);
+	}
+}
+
+/* Only what was posted before: a call that posts itself must not hold up the
+ * descriptors. */
+static void run_calls(struct ur_loop *loop)
+{
+	struct call *c;
+
+	pthread_mutex_lock(&loop->post_lock);
+	c = loop->calls;
+	loop->calls = NULL;
+	loop->calls_tail = &loop->calls;
+	pthread_mutex_unlock(&loop->post_lock);
+	while (c) {
+		struct call *next = c->next;
+
+		c->fn(c->arg);
+		free(c);
+		c = next;
+	}
+}
+
+int ur_loop_run(struct ur_loop *loop)
+{
+	struct epoll_event ev[32];
+	int n, ms;
+
+	ur_loop_lock(loop);
+	while (!loop->stop) {
+		ms = timeout_ms(loop);
+		ur_loop_unlock(loop);
+		n = epoll_wait(loop->epfd, ev, UR_ARRAY_SIZE(ev), ms);
+		ur_loop_lock(loop);
+		for (int i = 0; i < n; i++) {
+			struct source *s = ev[i].data.ptr;
+			u64 drain;
+
+			if (!s) {
+				if (read(loop->wakefd, &drain, 8) < 0)
+					continue; /* taken already */
+				continue;
+			}
+			if (!s->dead)
+				s->fn(s->arg, ev[i].events);
+		}
+		free_sources(&loop->dead);
+		run_calls(loop);
+		run_timers(loop);
+	}
+	ur_loop_unlock(loop);
+	return 0;
+}
+
+void ur_loop_stop(struct ur_loop *loop)
+{
+	loop->stop = true;
+	wake(loop);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: creation in its three forms, opening, destruction. Modify and
+ * query are in qp_modify.c.
+ *
+ * An XRC target QP belongs to its domain and not to a session: every handle on
+ * it, the creator's too, is an opener, and the last one takes it along.
+ */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdlib.h>
+#include "device/limits.h"
+#include "device/objects.h"
+#include "device/uverbs_cmd.h"
+
+static void target_put(struct ur_xrc_target *t)
+{
+	u32 events;
+
+	if (--t->openers)
+		return;
+	ur_list_del(&t->node);
+	ur_eqp_destroy(t->qp, &events);
+	free(t);
+}
+
+static int destroy_qp(struct ur_object *obj)
+{
+	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
+	int err;
+
+	if (qp->target) {
+		ur_eqp_close(qp->ref, &qp->async_events);
+		target_put(qp->target);
+	} else {
+		/* At the end of a session nobody detaches. */
+		if (!obj->file->session->file)
+			while (qp->n_mcast)
+				ur_eqp_mcast(qp->qp, qp->mcast[--qp->n_mcast],
+					     false);
+		if (qp->n_mcast)
+			return -EBUSY;
+		err = ur_eqp_destroy(qp->qp, &qp->async_events);
+		if (err)
+			return err;
+	}
+	ur_object_unuse(qp->pd);
+	ur_object_unuse(qp->send_cq);
+	ur_object_unuse(qp->recv_cq);
+	ur_object_unuse(qp->srq);
+	ur_object_unuse(qp->xrcd);
+	ur_async_put(qp->async);
+	return 0;
+}
+
+static const struct ur_object_type qp_type = {
+	.id = UVERBS_OBJECT_QP,
+	.size = sizeof(struct ur_obj_qp),
+	.max = UR_MAX_QP,
+	.destroy = destroy_qp,
+};
+
+struct qp_args {
+	u32 type, flags;
+	u64 user_handle;
+	struct ib_uverbs_qp_cap cap;
+	bool sq_sig_all;
+	struct ur_obj_pd *pd;
+	struct ur_obj_xrcd *xrcd;
+	struct ur_obj_cq *send_cq, *recv_cq;
+	struct ur_obj_srq *srq;
+	int event_fd;
+};
+
+static int check_caps(const struct ib_uverbs_qp_cap *cap)
+{
+	if (cap->max_send_wr > UR_MAX_QP_WR || cap->max_recv_wr > UR_MAX_QP_WR)
+		return -EINVAL;
+	if (cap->max_send_sge > UR_MAX_SGE_COUNT ||
+	    cap->max_recv_sge > UR_MAX_SGE_COUNT)
+		return -EINVAL;
+	return cap->max_inline_data > UR_MAX_INLINE ? -EINVAL : 0;
+}
+
+static int check_args(const struct qp_args *a)
+{
+	switch (a->type) {
+	case IB_UVERBS_QPT_RC:
+	case IB_UVERBS_QPT_UC:
+	case IB_UVERBS_QPT_UD:
+		if (!a->pd || !a->send_cq || !a->recv_cq)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_XRC_INI:
+		if (!a->pd || !a->send_cq || a->srq)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_XRC_TGT:
+		if (!a->xrcd)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_RAW_PACKET:
+	case IB_UVERBS_QPT_DRIVER:
+		return -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+	if (a->srq && a->srq->xrcd)
+		return -EINVAL;
+	if (a->flags & ~IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+		return -EOPNOTSUPP;
+	return check_caps(&a->cap);
+}
+
+/* The engine's side of a plain QP. */
+static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		      const struct qp_args *a, struct ur_eqp_init *init,
+		      struct uroce_create_qp_resp *udata)
+{
+	qp->pd = a->pd;
+	qp->send_cq = a->send_cq;
+	if (a->type != IB_UVERBS_QPT_XRC_INI) {
+		qp->recv_cq = a->recv_cq;
+		qp->srq = a->srq;
+	} else {
+		init->max_recv_wr = 0;
+		init->max_recv_sge = 0;
+	}
+	init->pd = a->pd->pdn;
+	init->send_cq = a->send_cq->cq;
+	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
+	init->srq = qp->srq ? qp->srq->srq : NULL;
+	init->async = ur_async_engine(qp->async);
+	if (qp->srq) {
+		init->max_recv_wr = 0;
+		init->max_recv_sge = 0;
+	}
+	return ur_eqp_create(cmd->file->ectx, init, &qp->qp, udata);
+}
+
+static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
+		       u64 user_handle)
+{
+	int err = ur_eqp_open(t->qp, ur_async_engine(qp->async), user_handle,
+			      &qp->ref);
+
+	if (err)
+		return err;
+	t->openers++;
+	qp->target = t;
+	qp->qp = t->qp;
+	return 0;
+}
+
+static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		       const struct qp_args *a, struct ur_eqp_init *init,
+		       struct uroce_create_qp_resp *udata)
+{
+	struct ur_xrc_target *t = calloc(1, sizeof(*t));
+	u32 events;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	init->max_send_wr = init->max_recv_wr = 0;
+	init->max_send_sge = init->max_recv_sge = 0;
+	init->max_inline = 0;
+	init->xrcd = a->xrcd->xrcd->number;
+	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
+	if (err)
+		goto err_free;
+	err = open_target(qp, t, a->user_handle);
+	if (err)
+		goto err_destroy;
+	qp->xrcd = a->xrcd;
+	ur_list_add_tail(&a->xrcd->xrcd->targets, &t->node);
+	return 0;
+err_destroy:
+	ur_eqp_destroy(t->qp, &events);
+err_free:
+	free(t);
+	return err;
+}
+
+static void use_parts(struct ur_obj_qp *qp)
+{
+	ur_object_use(qp->pd);
+	ur_object_use(qp->send_cq);
+	ur_object_use(qp->recv_cq);
+	ur_object_use(qp->srq);
+	ur_object_use(qp->xrcd);
+}
+
+static int create_qp(struct ur_cmd *cmd, const struct qp_args *a,
+		     struct ur_obj_qp **ret, struct ur_eqp_init *init)
+{
+	struct uroce_create_qp_resp udata = {0};
+	struct ur_obj_async *async;
+	struct ur_obj_qp *qp;
+	int err = check_args(a);
+
+	if (err)
+		return err;
+	err = ur_async_from_fd(cmd->file, a->event_fd, &async);
+	if (err)
+		return err;
+	err = -ENOMEM;
+	qp = ur_object_new(cmd->file, &qp_type);
+	if (!qp)
+		goto err_async;
+	*init = (struct ur_eqp_init){
+		.type = (enum ur_qp_type)a->type,
+		.max_send_wr = a->cap.max_send_wr,
+		.max_recv_wr = a->cap.max_recv_wr,
+		.max_send_sge = a->cap.max_send_sge,
+		.max_recv_sge = a->cap.max_recv_sge,
+		.max_inline = a->cap.max_inline_data,
+		.sq_sig_all = a->sq_sig_all ||
+			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
+		.user_handle = a->user_handle,
+		.create_flags = a->flags,
+	};
+	qp->type = (enum ur_qp_type)a->type;
+	qp->obj.user_handle = a->user_handle;
+	qp->create_flags = a->flags;
+	qp->async = async;
+	err = a->type == IB_UVERBS_QPT_XRC_TGT
+		      ? make_target(cmd, qp, a, init, &udata)
+		      : make_plain(cmd, qp, a, init, &udata);
+	if (err)
+		goto err_abort;
+	use_parts(qp);
+	cmd->created = &qp->obj;
+	*ret = qp;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+err_abort:
+	ur_object_abort(&qp->obj);
+err_async:
+	ur_async_put(async);
+	return err;
+}
+
+static void fill_resp(const struct ur_obj_qp *qp,
+		      const struct ur_eqp_init *init,
+		      struct ib_uverbs_create_qp_resp *resp)
+{
+	resp->qp_handle = qp->obj.handle;
+	resp->qpn = ur_eqp_number(qp->qp);
+	resp->max_send_wr = init->max_send_wr;
+	resp->max_recv_wr = init->max_recv_wr;
+	resp->max_send_sge = init->max_send_sge;
+	resp->max_recv_sge = init->max_recv_sge;
+	resp->max_inline_data = init->max_inline;
+}
+
+/* The handles of the write forms: an unknown one is EINVAL, as the kernel
+ * says; which of them count depends on the type. */
+static int fill_handles(struct ur_cmd *cmd, struct qp_args *a, u32 pd,
+			u32 send_cq, u32 recv_cq, u32 srq, bool is_srq)
+{
+	struct ur_ufile *f = cmd->file;
+
+	if (a->type == IB_UVERBS_QPT_XRC_TGT) {
+		a->xrcd = ur_object_get(f, UVERBS_OBJECT_XRCD, pd);
+		return 0;
+	}
+	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, pd);
+	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, send_cq);
+	if (a->type == IB_UVERBS_QPT_XRC_INI)
+		return 0;
+	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, recv_cq);
+	if (!is_srq)
+		return 0;
+	a->srq = ur_object_get(f, UVERBS_OBJECT_SRQ, srq);
+	return a->srq ? 0 : -EINVAL;
+}
+
+int ur_w_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_qp *req = in;
+	struct qp_args a = {
+		.type = req->qp_type,
+		.user_handle = req->user_handle,
+		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
+			req->max_recv_sge, req->max_inline_data},
+		.sq_sig_all = req->sq_sig_all,
+		.event_fd = -1,
+	};
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err =
+		fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
+			     req->recv_cq_handle, req->srq_handle, req->is_srq);
+
+	if (!err)
+		err = create_qp(cmd, &a, &qp, &init);
+	if (!err)
+		fill_resp(qp, &init, out);
+	return err;
+}
+
+int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_create_qp *req = in;
+	struct ib_uverbs_ex_create_qp_resp *resp = out;
+	struct qp_args a = {
+		.type = req->qp_type,
+		.flags = req->create_flags,
+		.user_handle = req->user_handle,
+		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
+			req->max_recv_sge, req->max_inline_data},
+		.sq_sig_all = req->sq_sig_all,
+		.event_fd = -1,
+	};
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (req->comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK)
+		return -EINVAL;
+	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
+		return -EOPNOTSUPP;
+	err = fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
+			   req->recv_cq_handle, req->srq_handle, req->is_srq);
+	if (!err)
+		err = create_qp(cmd, &a, &qp, &init);
+	if (err)
+		return err;
+	fill_resp(qp, &init, &resp->base);
+	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
+	return 0;
+}
+
+int ur_m_create_qp(struct ur_cmd *cmd)
+{
+	struct qp_args a = {
+		.user_handle =
+			ur_attr_u64(cmd, UVERBS_ATTR_CREATE_QP_USER_HANDLE),
+		.pd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_PD_HANDLE),
+		.xrcd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE),
+		.send_cq =
+			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE),
+		.recv_cq =
+			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE),
+		.srq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE),
+		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_QP_EVENT_FD),
+	};
+	struct ib_uverbs_create_qp_resp resp = {0};
+	struct ib_uverbs_qp_cap cap;
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_TYPE, &a.type) ||
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_FLAGS, &a.flags))
+		return -EINVAL;
+	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE) ||
+	    ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
+		return -EOPNOTSUPP;
+	ur_attr_in(cmd, UVERBS_ATTR_CREATE_QP_CAP, &a.cap, sizeof(a.cap));
+	err = create_qp(cmd, &a, &qp, &init);
+	if (err)
+		return err;
+	fill_resp(qp, &init, &resp);
+	cap = (struct ib_uverbs_qp_cap){resp.max_send_wr, resp.max_recv_wr,
+					resp.max_send_sge, resp.max_recv_sge,
+					resp.max_inline_data};
+	err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_CAP, &cap,
+			  sizeof(cap));
+	if (!err)
+		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM,
+				  &resp.qpn, sizeof(resp.qpn));
+	return err ? err
+		   : ur_attr_set(cmd, UVERBS_ATTR_CREATE_QP_HANDLE,
+				 qp->obj.handle);
+}
+
+int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_open_qp *req = in;
+	struct ib_uverbs_create_qp_resp *resp = out;
+	struct uroce_create_qp_resp udata = {0};
+	struct ur_obj_xrcd *x =
+		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->pd_handle);
+	struct ur_xrc_target *target = NULL;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (!x || req->qp_type != IB_UVERBS_QPT_XRC_TGT)
+		return -EINVAL;
+	ur_list_for_each(it, &x->xrcd->targets) {
+		struct ur_xrc_target *t =
+			ur_list_entry(it, struct ur_xrc_target, node);
+
+		if (ur_eqp_number(t->qp) == req->qpn)
+			target = t;
+	}
+	if (!target)
+		return -EINVAL;
+	qp = ur_object_new(cmd->file, &qp_type);
+	if (!qp)
+		return -ENOMEM;
+	qp->type = UR_QPT_XRC_TGT;
+	qp->obj.user_handle = req->user_handle;
+	ur_async_from_fd(cmd->file, -1, &qp->async);
+	err = open_target(qp, target, req->user_handle);
+	if (err) {
+		ur_async_put(qp->async);
+		ur_object_abort(&qp->obj);
+		return err;
+	}
+	qp->xrcd = x;
+	ur_object_use(x);
+	cmd->created = &qp->obj;
+	resp->qp_handle = qp->obj.handle;
+	resp->qpn = req->qpn;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+}
+
+static int destroy_with_count(struct ur_obj_qp *qp,
+			      struct ib_uverbs_destroy_qp_resp *resp)
+{
+	struct ur_object *obj = &qp->obj;
+	int err;
+
+	if (obj->users)
+		return -EBUSY;
+	err = obj->type->destroy(obj);
+	if (err)
+		return err;
+	resp->events_reported = qp->async_events;
+	ur_object_abort(obj);
+	return 0;
+}
+
+int ur_w_destroy_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_qp *req = in;
+	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
+
+	return qp ? destroy_with_count(qp, out) : -EINVAL;
+}
+
+int ur_m_destroy_qp(struct ur_cmd *cmd)
+{
+	struct ib_uverbs_destroy_qp_resp resp = {0};
+	int err = destroy_with_count(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE), &resp);
+
+	return err ? err
+		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_QP_RESP, &resp,
+				 sizeof(resp));
+}

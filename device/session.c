@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Connections, their threads and the messages on them. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "device/session.h"
+#include "device/status.h"
+#include "device/sysfs.h"
+#include "device/tunnel.h"
+
+#define THREAD_STACK (512 * 1024)
+
+static void close_all(int *fds)
+{
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+static void run_closed(struct ur_session *s)
+{
+	for (u32 i = 0; i < s->n_closed; i++)
+		if (s->file && s->ops->close_fd)
+			s->ops->close_fd(s->file, s->closed[i]);
+	s->n_closed = 0;
+}
+
+/* One question to the client. Lock held on entry and return, free between. */
+static int ask(struct ur_session *s, struct uroce_tun_msg *msg, const int *fd,
+	       int *answer_fds)
+{
+	int err;
+
+	ur_loop_unlock(s->daemon->loop);
+	err = ur_tunnel_send(s->sock, msg, fd, fd ? 1 : 0);
+	while (!err) {
+		err = ur_tunnel_recv(s->sock, msg, answer_fds);
+		if (err || msg->op == UROCE_TUN_FD)
+			break;
+		close_all(answer_fds);
+		if (msg->op == UROCE_TUN_CLOSE_FD &&
+		    s->n_closed < UR_ARRAY_SIZE(s->closed))
+			s->closed[s->n_closed++] = msg->cookie;
+		else
+			err = -EPROTO;
+	}
+	ur_loop_lock(s->daemon->loop);
+	if (err) /* the conversation cannot go on */
+		shutdown(s->sock, SHUT_RDWR);
+	return err;
+}
+
+int ur_session_fget(struct ur_session *s, int number)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FGET, .ret = number};
+	int fds[UROCE_TUN_MAX_FDS], fd;
+
+	if (number < 0)
+		return -EBADF;
+	if (ask(s, &msg, NULL, fds))
+		return -EPIPE;
+	fd = fds[0];
+	fds[0] = -1;
+	close_all(fds);
+	return fd < 0 ? -EBADF : fd;
+}
+
+int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = cookie};
+	int fds[UROCE_TUN_MAX_FDS];
+
+	if (ask(s, &msg, &fd, fds))
+		return -EPIPE;
+	close_all(fds);
+	if (msg.ret > INT32_MAX || msg.ret < -4095)
+		return -EIO;
+	return (int)msg.ret;
+}
+
+static void read_comm(struct ur_session *s)
+{
+	char path[48];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (!fgets(s->comm, sizeof(s->comm), f))
+		s->comm[0] = 0;
+	s->comm[strcspn(s->comm, "\n")] = 0;
+	fclose(f);
+}
+
+static void answer(struct ur_session *s, s64 ret)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
+
+	if (ur_tunnel_send(s->sock, &msg, NULL, 0))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
+static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    int *fds)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+	struct ur_loop *loop = s->daemon->loop;
+	int visible = -1, err = 0;
+	void *file = NULL;
+	u64 rdev = 0;
+
+	ur_loop_lock(loop);
+	if (msg->cmd != UROCE_TUN_VERSION)
+		err = -EPROTO;
+	else if (s->file)
+		err = -EBUSY;
+	else if (msg->kind >= UR_FILE_KINDS || !s->daemon->file_ops[msg->kind])
+		err = -ENXIO;
+	else if (!s->mem)
+		err = ur_user_mem_create(fds[0], s->pid, &s->mem);
+	if (!err && s->mem && s->mem->fd == fds[0])
+		fds[0] = -1;
+	if (!err) {
+		s->ops = s->daemon->file_ops[msg->kind];
+		err = s->ops->open(s, msg->name, &file, &visible, &rdev);
+	}
+	if (!err) {
+		s->file = file;
+		s->kind = msg->kind;
+		reply.cookie = s->id;
+		reply.rdev = rdev;
+	}
+	ur_loop_unlock(loop);
+	reply.ret = err;
+	if (err) {
+		ur_debug("session %llu: open %s: %s", (unsigned long long)s->id,
+			 msg->name, strerror(-err));
+		visible = -1;
+	}
+	if (ur_tunnel_send(s->sock, &reply, &visible, visible >= 0))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
+static void do_sync(struct ur_session *s)
+{
+	ur_loop_lock(s->daemon->loop);
+	ur_list_for_each(it, &s->daemon->devices)
+		ur_sysfs_counters(ur_list_entry(it, struct ur_device, node));
+	ur_loop_unlock(s->daemon->loop);
+	answer(s, 0);
+}
+
+static void do_status(struct ur_session *s, const char *subject)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+	u64 len = 0;
+	int fd;
+
+	ur_loop_lock(s->daemon->loop);
+	fd = ur_status(s->daemon, subject, &len);
+	ur_loop_unlock(s->daemon->loop);
+	reply.ret = fd < 0 ? fd : 0;
+	reply.len = len;
+	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))
+		shutdown(s->sock, SHUT_RDWR);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
+		  int *fds)
+{
+	s64 ret = -ENOTTY;
+
+	switch (msg->op) {
+	case UROCE_TUN_OPEN:
+		do_open(s, msg, fds);
+		return 0;
+	case UROCE_TUN_IOCTL:
+		if (s->file && s->ops->ioctl)
+			ret = s->ops->ioctl(s->file, msg->cmd, msg->arg);
+		break;
+	case UROCE_TUN_WRITE:
+		ret = -EINVAL;
+		if (s->file && s->ops->write)
+			ret = s->ops->write(s->file, msg->arg, msg->len);
+		break;
+	case UROCE_TUN_CLOSE_FD:
+		s->closed[s->n_closed++] = msg->cookie;
+		break;
+	case UROCE_TUN_SYNC:
+		do_sync(s);
+		return 0;
+	case UROCE_TUN_STATUS:
+		do_status(s, msg->name);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+	if (msg->op != UROCE_TUN_CLOSE_FD)
+		answer(s, ret);
+	if (s->n_closed) {
+		ur_loop_lock(s->daemon->loop);
+		run_closed(s);
+		ur_loop_unlock(s->daemon->loop);
+	}
+	return 0;
+}
+
+static void finish(struct ur_session *s)
+{
+	struct ur_daemon *daemon = s->daemon;
+
+	ur_loop_lock(daemon->loop);
+	if (s->file)
+		s->ops->close(s->file);
+	ur_user_mem_put(s->mem);
+	ur_list_del(&s->node);
+	daemon->n_sessions--;
+	if (daemon->on_demand && !daemon->n_sessions)
+		ur_loop_timer_set(daemon->loop, &daemon->idle,
+				  ur_loop_now() + UR_IDLE_NS);
+	ur_debug("session %llu: end", (unsigned long long)s->id);
+	close(s->sock);
+	free(s);
+	ur_loop_unlock(daemon->loop);
+}
+
+static void *session_thread(void *arg)
+{
+	struct ur_session *s = arg;
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS];
+	int err;
+
+	for (;;) {
+		err = ur_tunnel_recv(s->sock, &msg, fds);
+		if (err)
+			break;
+		err = handle(s, &msg, fds);
+		close_all(fds);
+		if (err)
+			break;
+	}
+	if (err != -EPIPE)
+		ur_debug("session %llu: %s", (unsigned long long)s->id,
+			 strerror(-err));
+	finish(s);
+	return NULL;
+}
+
+int ur_session_start(struct ur_daemon *daemon, int sock)
+{
+	struct ur_session *s;
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err = ENOMEM;
+
+	if (daemon->n_sessions >= UR_MAX_SESSIONS) {
+		close(sock);
+		return -EMFILE;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto err_close;
+	s->daemon = daemon;
+	s->sock = sock;
+	s->id = ++daemon->next_session;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0) {
+		s->pid = cred.pid;
+		s->uid = cred.uid;
+	}
+	read_comm(s);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	ur_list_add_tail(&daemon->sessions, &s->node);
+	daemon->n_sessions++;
+	err = pthread_create(&thread, &attr, session_thread, s);
+	pthread_attr_destroy(&attr);
+	if (err) {
+		ur_list_del(&s->node);
+		daemon->n_sessions--;
+		free(s);
+		goto err_close;
+	}
+	ur_loop_timer_clear(daemon->loop, &daemon->idle);
+	return 0;
+err_close:
+	close(sock);
+	return -err;
+}
+
+void ur_session_stop_all(struct ur_daemon *daemon)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+
+	while (daemon->n_sessions) {
+		ur_list_for_each(it, &daemon->sessions)
+			shutdown(ur_list_entry(it, struct ur_session, node)
+					 ->sock,
+				 SHUT_RDWR);
+		ur_loop_unlock(daemon->loop);
+		nanosleep(&ms, NULL);
+		ur_loop_lock(daemon->loop);
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A session: one tunnel connection, that is one open virtual file, served by a
+ * thread of its own. The thread takes the control lock around the work of each
+ * command and lets go of it whenever it waits for the client or touches the
+ * client's memory, so a client that stalls holds up nobody else.
+ */
+#ifndef UR_DEVICE_SESSION_H
+#define UR_DEVICE_SESSION_H
+
+#include <sys/types.h>
+#include "device/device.h"
+#include "device/user.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+#define UR_MAX_SESSIONS 4096
+/* An on-demand daemon ends this long after its last client, and this long
+ * after the start without a first one. */
+#define UR_IDLE_NS	   2000000000ull
+#define UR_FIRST_CLIENT_NS 15000000000ull
+
+struct ur_session {
+	struct ur_list node;
+	struct ur_daemon *daemon;
+	u64 id;
+	int sock;
+	u32 kind; /* 0 before OPEN */
+	pid_t pid;
+	uid_t uid;
+	char comm[17];
+	struct ur_user_mem *mem;
+	const struct ur_file_ops *ops;
+	void *file;
+	/* CLOSE_FD messages that came in the middle of an upcall. */
+	u64 closed[32];
+	u32 n_closed;
+};
+
+/*
+ * What a kind of file does. All are called with the control lock held; ioctl
+ * and write are called without it and take it themselves.
+ */
+struct ur_file_ops {
+	/* *visible: descriptor to show to the client, stays the file's. */
+	int (*open)(struct ur_session *s, const char *name, void **file,
+		    int *visible, u64 *rdev);
+	s64 (*ioctl)(void *file, u64 request, u64 arg);
+	s64 (*write)(void *file, u64 addr, u64 len);
+	void (*close_fd)(void *file, u64 cookie);
+	void (*close)(void *file);
+};
+
+/* Serve a new connection; takes sock over. Lock held. */
+int ur_session_start(struct ur_daemon *daemon, int sock);
+/* Hang up all and wait until they are gone. Lock held. */
+void ur_session_stop_all(struct ur_daemon *daemon);
+
+/*
+ * Upcalls, from the session's own thread with the lock held; they let go of it
+ * while they wait. What other sessions own may have changed afterwards.
+ */
+/* A copy of the client's descriptor (the caller's), or -EBADF, -EPIPE. */
+int ur_session_fget(struct ur_session *s, int number);
+/* Give the client a copy of fd; its number there, or -errno. */
+int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/tunnel.h"
+
+int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
+		   unsigned int nfds)
+{
+	union {
+		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
+		struct cmsghdr align;
+	} control = {0};
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n;
+
+	msg->nfds = nfds;
+	if (nfds) {
+		struct cmsghdr *c = &control.align;
+
+		mh.msg_control = control.buf;
+		mh.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
+	}
+	do {
+		n = sendmsg(sock, &mh, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* Takes every descriptor out of the control data, so that none is leaked by a
+ * peer who sends more than it says. */
+static unsigned int take_fds(struct msghdr *mh, int *fds)
+{
+	unsigned int n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (n < UROCE_TUN_MAX_FDS)
+				fds[n++] = fd;
+			else
+				close(fd);
+		}
+	}
+	return n;
+}
+
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
+{
+	union {
+		char buf[CMSG_SPACE(8 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control.buf,
+			    .msg_controllen = sizeof(control.buf)};
+	ssize_t n;
+
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
+		fds[i] = -1;
+	do {
+		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	msg->nfds = take_fds(&mh, fds);
+	if (n == 0)
+		return -EPIPE;
+	if (n != sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
+		for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
+			if (fds[i] >= 0)
+				close(fds[i]);
+			fds[i] = -1;
+		}
+		return -EPROTO;
+	}
+	msg->name[UROCE_TUN_NAME_MAX - 1] = 0;
+	return 0;
+}

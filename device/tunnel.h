@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One message of the tunnel, with its descriptors, over a seqpacket socket. */
+#ifndef UR_DEVICE_TUNNEL_H
+#define UR_DEVICE_TUNNEL_H
+
+#include "kernel-abi/uroce-tunnel.h"
+
+/* Blocks. fds stay the caller's. 0 or -errno (-EPIPE: the peer is gone). */
+int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
+		   unsigned int nfds);
+
+/* Blocks. fds: UROCE_TUN_MAX_FDS entries, filled with msg->nfds descriptors
+ * (close-on-exec, the caller's) and -1. -EPIPE: end of the connection;
+ * -EPROTO: not a message of ours. */
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds);
+
+#endif

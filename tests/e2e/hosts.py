@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Hosts for end-to-end tests: a network namespace with a uroced in it each.
+
+Everything made here is noted, and Lab.close() takes it away again, whatever
+happened in between. Waiting is always for a condition, with a limit.
+"""
+import glob
+import ipaddress
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PREFIX = "ur-e2e-"
+
+
+def sh(*cmd, check=True, **kw):
+    return subprocess.run(cmd, check=check, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **kw)
+
+
+def wait_for(what, condition, limit=20.0, step=0.01):
+    """Poll until condition() is true; fail with `what` after limit seconds."""
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {limit} s for {what}"
+        time.sleep(step)
+
+
+class Program:
+    """A program on a host, with its output in a file."""
+
+    def __init__(self, host, cmd, argv, **kw):
+        self.host, self.cmd = host, cmd
+        self.out = tempfile.TemporaryFile("w+")
+        # A session of its own: the whole of it can be ended at once.
+        self.proc = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
+                                     stdout=self.out, stderr=self.out,
+                                     start_new_session=True, **kw)
+        self.pid = self.proc.pid
+        host.lab.programs.append(self)
+
+    def text(self):
+        self.out.seek(0)
+        return self.out.read()
+
+    def report(self):
+        return (f"--- {self.host.name}: {' '.join(self.cmd)}\n"
+                f"    status {self.proc.poll()}\n{self.text()}")
+
+    def running(self):
+        return self.proc.poll() is None
+
+    def wait(self, limit=60):
+        """Its exit status; after limit seconds it is killed and None."""
+        try:
+            return self.proc.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+
+    def kill(self, sig=signal.SIGKILL):
+        """The program and all its children (they share a session)."""
+        try:
+            os.killpg(self.pid, sig)
+        except ProcessLookupError:
+            pass
+        if sig == signal.SIGKILL:
+            self.proc.wait()
+
+    def listens(self, port):
+        """True when something in the program's namespace listens on port."""
+        for name in "tcp", "tcp6":
+            try:
+                lines = open(f"/proc/{self.pid}/net/{name}").readlines()[1:]
+            except OSError:
+                return False
+            for line in lines:
+                local, state = line.split()[1], line.split()[3]
+                if state == "0A" and int(local.split(":")[1], 16) == port:
+                    return True
+        return False
+
+    def close(self):
+        if self.running():
+            self.kill()
+        self.out.close()
+
+
+class Host:
+    """A network namespace and, after serve(), a device in it."""
+
+    def __init__(self, lab, letter):
+        self.lab = lab
+        self.name = f"{PREFIX}{os.getpid()}-{lab.serial}{letter}"
+        self.run_dir = os.path.join(lab.tmp, letter)
+        self.device = None
+        self.addr4 = self.addr6 = None
+        sh("ip", "netns", "add", self.name)
+        lab.namespaces.append(self.name)
+        self.ip("link", "set", "lo", "up")
+
+    def ip(self, *args):
+        return sh("ip", "-n", self.name, *args).stdout
+
+    def nft(self, rules):
+        sh("ip", "netns", "exec", self.name, "nft", "-f", "-", input=rules)
+
+    def bare(self, *cmd, **kw):
+        """Start a program without the device."""
+        return Program(self, cmd, ["ip", "netns", "exec", self.name, *cmd],
+                       **kw)
+
+    def start(self, *cmd, **kw):
+        """Start a program with the device present."""
+        return Program(self, cmd, ["ip", "netns", "exec", self.name,
+                                   self.lab.bin("uroce"), "run", "--run-dir",
+                                   self.run_dir, "--", *cmd], **kw)
+
+    def run(self, *cmd, limit=60, status=0):
+        """Run a program with the device present; its output."""
+        p = self.start(*cmd)
+        got = p.wait(limit)
+        assert got == status, p.report()
+        return p.text()
+
+    def serve(self, *args):
+        """Start uroced and wait until it serves."""
+        self.device = self.bare(self.lab.bin("uroced"), "--run-dir",
+                                self.run_dir, *args)
+        wait_for("uroced", lambda: "ready" in self.device.text().split() or
+                 not self.device.running())
+        assert self.device.running(), self.device.report()
+
+    def stop(self, sig=signal.SIGTERM):
+        self.device.kill(sig)
+        assert self.device.wait(20) is not None, self.device.report()
+
+    def gids(self):
+        """{index: (address, type)} as sysfs says, empty entries left out."""
+        port = f"{self.run_dir}/sys/class/infiniband/uroce0/ports/1/"
+        result = {}
+        for name in glob.glob(port + "gids/*"):
+            index = os.path.basename(name)
+            try:
+                gid = ipaddress.IPv6Address(open(name).read().strip())
+                kind = open(port + "gid_attrs/types/" + index).read().strip()
+            except (OSError, ValueError):
+                continue
+            if int(gid):
+                result[int(index)] = (gid.ipv4_mapped or gid, kind)
+        return result
+
+    def gid(self, address, kind="RoCE v2"):
+        """The index of an address in the GID table, waited for."""
+        want = (ipaddress.ip_address(address), kind)
+        found = wait_for(f"GID {address} on {self.name}",
+                         lambda: [str(i) for i, g in self.gids().items()
+                                  if g == want])
+        return found[0]
+
+
+class Lab:
+    """Two hosts, a and b, joined by a cable of the given MTU."""
+
+    serials = 0
+
+    def __init__(self, build, mtu=1500):
+        Lab.serials += 1
+        self.serial = Lab.serials
+        self.build = build
+        self.mtu = mtu
+        self.programs, self.namespaces = [], []
+        self.port = 20000
+        self.tmp = tempfile.mkdtemp(prefix="uroce-e2e-")
+        os.chmod(self.tmp, 0o755)
+        try:
+            self.join()
+        except BaseException:
+            self.close()
+            raise
+
+    def bin(self, name):
+        return os.path.join(self.build, "bin", name)
+
+    def join(self):
+        self.a, self.b = Host(self, "a"), Host(self, "b")
+        self.a.ip("link", "add", "eth0", "type", "veth", "peer", "name",
+                  "eth0", "netns", self.b.name)
+        for n, host in enumerate((self.a, self.b), 1):
+            host.addr4, host.addr6 = f"10.77.0.{n}", f"fd77::{n}"
+            host.ip("link", "set", "eth0", "mtu", str(self.mtu), "up")
+            host.ip("addr", "add", host.addr4 + "/24", "dev", "eth0")
+            host.ip("addr", "add", host.addr6 + "/64", "dev", "eth0", "nodad")
+
+    def serve(self):
+        for host in self.a, self.b:
+            host.serve("--netdev", "eth0")
+
+    def next_port(self):
+        self.port += 1
+        return self.port
+
+    def close(self):
+        for p in reversed(self.programs):
+            p.close()
+        for name in self.namespaces:
+            sh("ip", "netns", "del", name, check=False)
+        sh("rm", "-rf", self.tmp, check=False)
+
+
+def sweep():
+    """Take away namespaces of earlier runs that were killed."""
+    for line in sh("ip", "netns", "list").stdout.splitlines():
+        name = line.split()[0]
+        if name.startswith(PREFIX):
+            pid = name[len(PREFIX):].split("-")[0]
+            if not os.path.exists(f"/proc/{pid}"):
+                sh("ip", "netns", "del", name, check=False)

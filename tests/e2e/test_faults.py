@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""A bad network, and processes that die."""
+import os
+import signal
+import time
+
+import pytest
+
+from hosts import wait_for
+from pairs import run_pair, start_pair
+
+DROP = """
+table inet bad {{
+	chain in {{
+		type filter hook input priority 0;
+		udp dport 4791 numgen random mod 100 < {percent} counter drop
+	}}
+}}
+"""
+
+
+def children(pid):
+    try:
+        return [int(p) for p in
+                open(f"/proc/{pid}/task/{pid}/children").read().split()]
+    except OSError:
+        return []
+
+
+def find(program, name):
+    """The pid of the program below `uroce run`."""
+    def look():
+        todo = [program.pid]
+        while todo:
+            pid = todo.pop()
+            todo += children(pid)
+            try:
+                if open(f"/proc/{pid}/comm").read().strip() == name[:15]:
+                    return pid
+            except OSError:
+                pass
+        return None
+    return wait_for(name, look)
+
+
+@pytest.mark.parametrize("percent", [1, 10])
+@pytest.mark.parametrize("size", [1000, 20000])
+def test_loss(lab, percent, size):
+    """Every byte arrives once and in order (-c), at both ends."""
+    lab.serve()
+    for host in lab.a, lab.b:
+        host.nft(DROP.format(percent=percent))
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-s", str(size), "-n",
+                            "100"], limit=120)
+    counted = lab.a.bare("nft", "list", "ruleset")
+    counted.wait()
+    assert "packets 0 bytes 0" not in counted.text(), "nothing was dropped"
+
+
+def test_loss_reads(lab):
+    lab.serve()
+    for host in lab.a, lab.b:
+        host.nft(DROP.format(percent=1))
+    for op in "read", "write", "atomic":
+        run_pair(lab.a, lab.b, [f"ib_{op}_bw", "-F", "-n", "50"] +
+                 (["-s", "16384"] if op != "atomic" else []), 4, "-x",
+                 limit=60)
+
+
+def test_kill_client(lab):
+    """The server learns of it, and the device serves on."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    pid = find(c, "ibv_rc_pingpong")
+    wait_for("traffic", lambda: "remote address" in s.text())
+    os.kill(pid, signal.SIGKILL)
+    assert c.wait(20) == 128 + signal.SIGKILL, c.report()
+    # A ping-pong that waits to receive has nothing outstanding to fail; one
+    # that has sent gets an error within its retries.
+    s.wait(5)
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+@pytest.mark.parametrize("program", [["ib_write_bw", "-s", "65536"],
+                                     ["ib_read_bw", "-s", "65536"]])
+def test_kill_server(lab, program):
+    """One that always has work outstanding fails with retries exceeded."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, [*program, "-F", "-n", "100000000", "-N"],
+                      4, "-x")
+    wait_for("traffic", lambda: "remote address" in s.text())
+    pid = find(s, program[0])
+    os.kill(pid, signal.SIGKILL)
+    got = c.wait(30)
+    assert got not in (0, None), c.report()
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_peer_gone(lab):
+    """The cable is cut: an error after the time the attributes say."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ib_write_bw", "-F", "-n", "100000000",
+                                     "-N", "-u", "12"], 4, "-x")
+    wait_for("traffic", lambda: "remote address" in s.text())
+    lab.a.nft(DROP.format(percent=100))
+    lab.b.nft(DROP.format(percent=100))
+    start = time.monotonic()
+    got = c.wait(30)
+    took = time.monotonic() - start
+    assert got not in (0, None), c.report()
+    # 4.096 us * 2^12, at most four times that, eight tries: 0.13 to 0.54 s;
+    # the rest is room for a busy machine.
+    assert took < 5, took
+
+
+def test_kill_device(lab):
+    """Applications get an error and end; a new device starts clean."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ib_write_bw", "-F", "-n", "100000000",
+                                     "-N"], 4, "-x")
+    wait_for("traffic", lambda: "remote address" in s.text())
+    lab.b.stop(signal.SIGKILL)
+    got = c.wait(30)
+    assert got not in (0, None), c.report()
+    s.close()
+    assert os.path.exists(lab.b.run_dir + "/uroced.sock")
+    lab.b.serve("--netdev", "eth0")
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_kill_device_asleep(lab):
+    """One that sleeps on events is woken."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-e", "-n",
+                                     "100000000"])
+    wait_for("traffic", lambda: "remote address" in s.text())
+    lab.b.stop(signal.SIGKILL)
+    got = c.wait(30)
+    assert got not in (0, None), c.report()
+
+
+def test_restart(lab):
+    lab.serve()
+    for _ in range(3):
+        lab.a.stop()
+        lab.a.serve("--netdev", "eth0")
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_many_deaths(lab):
+    """kill -9 at any moment leaves nothing behind."""
+    lab.serve()
+    for n in range(20):
+        p = lab.a.start("ibv_rc_pingpong", "-g", "0", "-p",
+                        str(lab.next_port()))
+        if n % 4:
+            pid = find(p, "ibv_rc_pingpong")
+            for _ in range((n % 4) * 2000):
+                pass
+            os.kill(pid, signal.SIGKILL)
+        p.kill()
+    assert lab.a.device.running(), lab.a.device.report()
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
