@@ -11,20 +11,6 @@
 
 #define EVENT_GID_CHANGE 18 /* enum ibv_event_type */
 
-void ur_gid_from_v4(u8 gid[16], const u8 addr[4])
-{
-	memset(gid, 0, 10);
-	gid[10] = gid[11] = 0xff;
-	memcpy(gid + 12, addr, 4);
-}
-
-bool ur_gid_is_v4(const u8 gid[16])
-{
-	static const u8 prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(gid, prefix, sizeof(prefix));
-}
-
 bool ur_gid_is_zero(const u8 gid[16])
 {
 	static const u8 zero[16];

@@ -7,6 +7,7 @@
 #define UR_DEVICE_GID_TABLE_H
 
 #include "device/engine.h"
+#include "transport/frame.h" /* ur_gid_is_v4, ur_gid_from_v4 */
 
 #define UR_GID_MAX 256
 
@@ -32,8 +33,6 @@ struct ur_gid_addr {
 	int rank;
 };
 
-void ur_gid_from_v4(u8 gid[16], const u8 addr[4]);
-bool ur_gid_is_v4(const u8 gid[16]);
 bool ur_gid_is_zero(const u8 gid[16]);
 bool ur_gid_is_mcast(const u8 gid[16]);
 /* "xxxx:xxxx:...", 39 characters. */
