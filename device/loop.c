@@ -244,7 +244,7 @@ static void run_calls(struct ur_loop *loop)
 	}
 }
 
-int ur_loop_run(struct ur_loop *loop)
+int ur_loop_serve(struct ur_loop *loop)
 {
 	struct epoll_event ev[32];
 	int n, ms;

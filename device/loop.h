@@ -46,7 +46,7 @@ void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer);
 u64 ur_loop_now(void); /* CLOCK_MONOTONIC in nanoseconds */
 
 /* Until ur_loop_stop. */
-int ur_loop_run(struct ur_loop *loop);
+int ur_loop_serve(struct ur_loop *loop);
 void ur_loop_stop(struct ur_loop *loop);
 
 #endif

@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 	ur_loop_unlock(daemon.loop);
 	if (!err) {
 		say_ready(&daemon, &o);
-		err = ur_loop_run(daemon.loop);
+		err = ur_loop_serve(daemon.loop);
 	}
 	stop(&daemon);
 	return err == -EBUSY ? EXIT_BUSY : err ? 1 : 0;
