@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Enough of libibverbs, with the layout and the symbol versions of one private
+ * ABI, to link a plugin against where that release is not installed, and to
+ * test the plugin's glue: it opens a device as the library does, with the
+ * layout's offsets written out here once more, and a context and a queue
+ * pair that it makes up. Never installed.
+ *
+ * SIM_NN, SIM_CONTEXT_OFF, SIM_OPS_BYTES, SIM_QP_TAIL: the layout.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-ring.h"
+#include "link/ibverbs.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b)  PASTE_(a, b)
+
+static struct sim_state sim = {
+	.nn = SIM_NN,
+	.context_off = SIM_CONTEXT_OFF,
+	.ops_bytes = SIM_OPS_BYTES,
+	.qp_tail = SIM_QP_TAIL,
+};
+
+struct sim_state *sim_get(void)
+{
+	return &sim;
+}
+
+void PASTE(verbs_register_driver_, SIM_NN)(const void *ops)
+{
+	sim.driver = ops;
+}
+
+void *_verbs_init_and_alloc_context(void *device, int cmd_fd, size_t size,
+				    void *off, unsigned int driver_id)
+{
+	char *base = calloc(1, size);
+	char *vctx = base + (uintptr_t)off;
+
+	if ((size_t)(uintptr_t)off + SIM_CONTEXT_OFF + 328 > size)
+		abort();
+	/* ibv_context.cmd_fd */
+	memcpy(vctx + SIM_CONTEXT_OFF + 264, &cmd_fd, sizeof(cmd_fd));
+	return base;
+}
+
+void verbs_set_ops(void *vctx, const void *ops)
+{
+	sim.vctx = vctx;
+	memcpy(sim.ops, ops, SIM_OPS_BYTES);
+}
+
+void verbs_uninit_context(void *vctx)
+{
+}
+
+static int fill_context(void *resp, size_t resp_size)
+{
+	struct uroce_alloc_ucontext_resp r = {
+		.db_map_len = 4096,
+		.wake_fd = -1,
+		.sq_bb = UROCE_SQ_BB,
+		.cqe_size = sizeof(struct uroce_cqe),
+		.max_inline = 128,
+		.max_sge = 4,
+	};
+
+	if (resp_size != 8 + sizeof(r))
+		return EINVAL;
+	memcpy((char *)resp + 8, &r, sizeof(r));
+	return 0;
+}
+
+#if SIM_NN >= 57
+int ibv_cmd_get_context(void *vctx, void *cmd, size_t cmd_size, void *fd_arr,
+			void *resp, size_t resp_size)
+{
+	return fd_arr ? EINVAL : fill_context(resp, resp_size);
+}
+#else
+int ibv_cmd_get_context(void *vctx, void *cmd, size_t cmd_size, void *resp,
+			size_t resp_size)
+{
+	return fill_context(resp, resp_size);
+}
+#endif
+
+/* What the library writes to a new queue pair's tail. */
+int ibv_cmd_create_qp_ex(void *context, void *qp, void *attr, void *cmd,
+			 size_t cmd_size, void *resp, size_t resp_size)
+{
+	memset((char *)qp + SIM_QP_TAIL, 0, 4);
+	memcpy(qp, &context, sizeof(context));
+	return 0;
+}
+
+int ibv_cmd_destroy_qp(void *qp)
+{
+	return 0;
+}
+
+void *ibv_qp_to_qp_ex(void *qp)
+{
+	unsigned int mask;
+
+	memcpy(&mask, (char *)qp + SIM_QP_TAIL, sizeof(mask));
+	return mask & 2 ? qp : NULL;
+}
+
+#ifdef SIM_PORT_SPEED
+int ibv_query_port_speed(void);
+int ibv_query_port_speed(void)
+{
+	return EOPNOTSUPP;
+}
+#endif
+
+/* The rest is there to be linked. */
+#define UR_FN(name)                          \
+	__attribute__((weak)) int name(void) \
+	{                                    \
+		return EOPNOTSUPP;           \
+	}
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#include "link/rest.def"
+#pragma GCC diagnostic pop

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the made-up libibverbs of link/ibverbs.c shows to its test. */
+#ifndef UR_PROVIDER_LINK_IBVERBS_H
+#define UR_PROVIDER_LINK_IBVERBS_H
+
+#include <stddef.h>
+
+struct sim_state {
+	int nn;
+	size_t context_off, ops_bytes, qp_tail;
+	const void *driver; /* struct verbs_device_ops */
+	void *vctx;
+	void *ops[128];
+};
+
+struct sim_state *sim_get(void);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A plugin with a libibverbs of a given layout: SIM PLUGIN. The library is
+ * the made-up one of providers/uroce/link, whose offsets are its own; what is
+ * looked for here comes from the releases' headers, not from the plugin's.
+ */
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "providers/uroce/link/ibverbs.h"
+#include "providers/uroce/pabi.h"
+#include "tests/check.h"
+
+struct offsets {
+	size_t ops_bytes;
+	int query_rt_values, create_qp_ex, unimport_pd, free_context;
+	int absent[4]; /* operations that we do not have: must stay NULL */
+};
+
+static const struct offsets layouts[] = {
+	{608, 504, 160, 600, 312, {144, 192, 384, 448}},
+	{632, 520, 168, 624, 328, {16, 200, 208, 568}},
+	{648, 536, 168, 640, 336, {16, 328, 512, 584}},
+	{664, 552, 176, 656, 352, {8, 24, 336, 528}},
+	{744, 600, 184, 736, 368, {8, 128, 416, 696}},
+};
+
+static const struct offsets *find_layout(size_t ops_bytes)
+{
+	for (unsigned int i = 0; i < UR_ARRAY_SIZE(layouts); i++)
+		if (layouts[i].ops_bytes == ops_bytes)
+			return &layouts[i];
+	CHECK(!"a known layout");
+	return NULL;
+}
+
+static void check_qp(struct sim_state *sim, const struct offsets *o,
+		     struct ibv_context *ctx, void *(*to_ex)(void *))
+{
+	struct ibv_qp *(*create)(struct ibv_context *,
+				 struct ibv_qp_init_attr_ex *) =
+		sim->ops[o->create_qp_ex / 8];
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	};
+	struct ibv_qp *qp = create(ctx, &attr);
+
+	CHECK(qp);
+	CHECK(to_ex(qp) == (void *)qp);
+	CHECK(((struct ibv_qp_ex *)(void *)qp)->wr_send);
+	/* Methods that would lie in the library's own fields are refused. */
+	attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+	qp = create(ctx, &attr);
+	CHECK_EQ(!!qp, sim->qp_tail >= 352);
+	attr.send_ops_flags |= 1 << 11; /* flush */
+	qp = create(ctx, &attr);
+	CHECK_EQ(!!qp, sim->qp_tail >= 360);
+	if (qp)
+		CHECK(to_ex(qp));
+	attr.comp_mask = 0;
+	qp = create(ctx, &attr);
+	CHECK(qp && !to_ex(qp));
+}
+
+int main(int argc, char **argv)
+{
+	const struct verbs_device_ops *driver;
+	struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
+	int (*query_rt)(struct ibv_context *, struct ibv_values_ex *);
+	void (*free_context)(struct ibv_context *);
+	struct sim_state *(*get)(void);
+	const struct offsets *o;
+	struct sim_state *sim;
+	struct ibv_context *ctx;
+	void *lib, *vctx;
+	int fd;
+
+	CHECK_EQ(argc, 3);
+	lib = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+	if (!lib)
+		fprintf(stderr, "%s\n", dlerror());
+	CHECK(lib);
+	if (!dlopen(argv[2], RTLD_NOW)) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	get = dlsym(lib, "sim_get");
+	CHECK(get);
+	sim = get();
+	o = find_layout(sim->ops_bytes);
+	driver = sim->driver;
+	CHECK(driver && !strcmp(driver->name, "uroce"));
+
+	fd = memfd_create("uverbs", MFD_CLOEXEC);
+	CHECK(fd >= 0 && !ftruncate(fd, 65536));
+	vctx = driver->alloc_context(NULL, fd, NULL);
+	CHECK(vctx && vctx == sim->vctx);
+	ctx = (void *)((char *)vctx + sim->context_off);
+	CHECK_EQ(ctx->cmd_fd, fd);
+	for (int i = 0; i < 4; i++)
+		CHECK(!sim->ops[o->absent[i] / 8]);
+	CHECK(sim->ops[o->unimport_pd / 8]);
+	query_rt = sim->ops[o->query_rt_values / 8];
+	CHECK_EQ(query_rt(ctx, &values), 0);
+	CHECK(values.raw_clock.tv_sec || values.raw_clock.tv_nsec);
+	check_qp(sim, o, ctx, dlsym(lib, "ibv_qp_to_qp_ex"));
+	free_context = sim->ops[o->free_context / 8];
+	free_context(ctx);
+	return 0;
+}
