@@ -26,6 +26,7 @@ int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 	id->tid = ur_cm_new_tid(id);
 	id->passive = false;
 	mad.tid = id->tid;
+	mad.attr_mod = id->attr_mod;
 	mad.u.req = *req;
 	mad.u.req.local_comm_id = id->local_id;
 	ur_cm_set_state(id, UR_CM_REQ_SENT_STATE);

@@ -228,6 +228,12 @@ int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
 void ur_cm_id_taken(struct ur_cm_id *id);
 
 /*
+ * The attribute modifier of the REQ, REP or SIDR_REP to come: with vendor_id of
+ * the message it carries the options of enhanced connection establishment.
+ */
+void ur_cm_set_attr_mod(struct ur_cm_id *id, u32 attr_mod);
+
+/*
  * Start connecting. Of req, local_comm_id is filled in here; all else is the
  * caller's, and retries and timeouts are taken from it. 0 or -EINVAL.
  */

@@ -135,6 +135,11 @@ void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx)
 	id->ctx = ctx;
 }
 
+void ur_cm_set_attr_mod(struct ur_cm_id *id, u32 attr_mod)
+{
+	id->attr_mod = attr_mod;
+}
+
 enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id)
 {
 	return id->state;

@@ -49,6 +49,7 @@ struct ur_cm_id {
 	u8 service_timeout; /* of the MRA we send, exponent */
 
 	u64 tid; /* of the exchange */
+	u32 attr_mod;
 	struct ur_cm_path path;
 	u64 service_id;
 	u32 starting_psn; /* of the REQ received: tells duplicates apart */

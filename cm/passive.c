@@ -137,6 +137,7 @@ int ur_cm_send_rep(struct ur_cm_id *id, const struct ur_cm_rep *rep)
 	ur_cm_not_pending(id);
 	id->local_qpn = rep->local_qpn ? rep->local_qpn : rep->local_eecn;
 	id->has_reply = false;
+	mad.attr_mod = id->attr_mod;
 	mad.u.rep = *rep;
 	mad.u.rep.local_comm_id = id->local_id;
 	mad.u.rep.remote_comm_id = id->remote_id;

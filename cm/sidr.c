@@ -88,6 +88,7 @@ int ur_cm_send_sidr_rep(struct ur_cm_id *id, const struct ur_cm_sidr_rep *rep)
 	if (id->state != UR_CM_SIDR_REQ_RCVD_STATE)
 		return -EINVAL;
 	ur_cm_not_pending(id);
+	mad.attr_mod = id->attr_mod;
 	mad.u.sidr_rep = *rep;
 	mad.u.sidr_rep.request_id = id->remote_id;
 	mad.u.sidr_rep.service_id = id->service_id;

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * /dev/infiniband/rdma_cm: the kernel's ucma and rdma_cm in one. A client's
+ * rdma_cm ids live here, above the connection manager of cm/, which knows MADs
+ * and nothing of addresses. All under the control lock.
+ *
+ * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
+ * (their events), ucma_addr.c and ucma_port.c (addresses, ports),
+ * ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_cm.c (the
+ * seam to cm/ and the wire), ucma_query.c, ucma_qp.c, ucma_option.c,
+ * ucma_mcast.c.
+ */
+#ifndef UR_DEVICE_UCMA_H
+#define UR_DEVICE_UCMA_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <rdma/rdma_user_cm.h>
+#include "cm/cm.h"
+#include "device/device.h"
+#include "device/session.h"
+#include "util/rng.h"
+
+#ifndef AF_IB
+#define AF_IB 27
+#endif
+
+/* The kernel's struct sockaddr_ib, which no user header has. */
+struct ur_sockaddr_ib {
+	u16 sib_family;
+	u16 sib_pkey; /* big-endian, as all below */
+	u32 sib_flowinfo;
+	u8 sib_addr[16];
+	u64 sib_sid;
+	u64 sib_sid_mask;
+	u64 sib_scope_id;
+};
+
+/* Any address of a client. */
+union ur_sa {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct ur_sockaddr_ib ib;
+	struct __kernel_sockaddr_storage ss;
+};
+
+/* librdmacm keeps ids in a table of this size. */
+#define UCMA_ID_MAX 65536
+/* One file cannot take all ids. */
+#define UCMA_FILE_IDS_MAX   16384
+#define UCMA_FILE_MCAST_MAX 1024
+#define UCMA_BACKLOG_MAX    1024
+
+/* Life of an id, as the kernel's enum rdma_cm_state. */
+enum ucma_state {
+	UCMA_IDLE,
+	UCMA_BOUND,
+	UCMA_ADDR_RESOLVED,
+	UCMA_ROUTE_RESOLVED,
+	UCMA_CONNECT,
+	UCMA_DISCONNECT,
+	UCMA_LISTEN,
+};
+
+struct ucma_file;
+
+struct ucma_id {
+	struct ur_list node; /* of the file */
+	struct ucma_file *file;
+	u32 number;
+	u64 uid;
+	u16 ps;
+	u8 qp_type; /* enum ibv_qp_type */
+	enum ucma_state state;
+	u32 events_reported;
+	u32 n_mcasts;
+
+	union ur_sa src, dst;
+	bool bound; /* has a port in its port space */
+	u16 port;
+	struct ur_list port_node; /* the others on the same port */
+	bool reuse_addr, af_only;
+	u8 tos;
+	bool timeout_set;
+	u8 timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT */
+
+	struct ur_device *dev; /* NULL: none yet */
+	u32 sgid_index;
+	u8 sgid[16], dgid[16];
+	bool has_path;
+	u8 hop_limit;
+	u32 flow_label;
+
+	struct ur_cm_id *cm;
+	u32 seq; /* the PSN we want to receive from; 24 bits */
+	u32 qp_num;
+	bool srq;
+	u32 qkey;
+	struct rdma_ucm_ece ece;
+	/* What INIT_QP_ATTR tells; known once REQ and REP have met. */
+	bool connected_once; /* the peer's part below is known */
+	u32 remote_qpn, remote_psn;
+	u8 path_mtu; /* enum ibv_mtu */
+	u8 responder_resources, initiator_depth;
+	u8 retry_count, rnr_retry_count;
+	u8 ack_timeout;
+};
+
+/* An event file: one open rdma_cm. */
+struct ucma_file {
+	struct ur_list node; /* ucma.files */
+	struct ur_session *session;
+	struct ur_daemon *daemon;
+	int sock, visible;
+	ino_t ino; /* of visible */
+	struct ur_list ids;
+	struct ur_list mcasts;
+	struct ur_list events; /* struct ucma_event, oldest first */
+	u32 n_ids, n_mcasts, n_events;
+	u32 tokens; /* datagrams in the socket, at most n_events */
+};
+
+struct ucma_mcast {
+	struct ur_list node; /* of the file */
+	struct ucma_id *id;
+	u32 number;
+	u64 uid;
+	u32 events_reported;
+	int membership; /* socket that is a member of the group, or -1 */
+};
+
+struct ucma_event {
+	struct ur_list node;
+	struct ucma_id *id;	  /* that it is counted on */
+	struct ucma_mcast *mcast; /* or this */
+	struct ucma_id *child;	  /* of CONNECT_REQUEST */
+	struct rdma_ucm_event_resp resp;
+};
+
+/* Numbers given out lowest first. */
+struct ucma_numbers {
+	void *slot[UCMA_ID_MAX];
+	u32 first_free;
+};
+
+/* Hash of ports: ids by port space and port. */
+#define UCMA_PORT_BUCKETS 4096
+
+struct ur_ucma {
+	struct ur_daemon *daemon;
+	struct ur_cm *cm;
+	struct ur_loop_timer timer;
+	struct ur_rng rng;
+	struct ur_list files;
+	struct ucma_numbers ids, mcasts;
+	struct ur_list ports[UCMA_PORT_BUCKETS];
+};
+
+static inline struct ur_ucma *ucma_of(const struct ucma_file *file)
+{
+	return file->daemon->cm;
+}
+
+/* A command's input and output, copied in and to be copied out. */
+struct ucma_cmd {
+	struct ucma_file *file;
+	const void *in; /* zero-filled to the full struct */
+	u32 in_bytes;	/* given by the client */
+	u32 out_bytes;	/* room of the client for the response */
+	u8 out[1024] __attribute__((aligned(8)));
+	u32 out_len;   /* of what the handler wrote */
+	const u8 *opt; /* SET_OPTION: the fetched value */
+};
+
+typedef int ucma_handler(struct ucma_cmd *cmd);
+
+ucma_handler ucma_create_id, ucma_destroy_id, ucma_migrate_id;
+ucma_handler ucma_bind_ip, ucma_bind, ucma_resolve_ip, ucma_resolve_addr,
+	ucma_resolve_route;
+ucma_handler ucma_query_route, ucma_query, ucma_init_qp_attr;
+ucma_handler ucma_connect, ucma_listen, ucma_accept, ucma_reject,
+	ucma_disconnect, ucma_notify;
+ucma_handler ucma_set_option;
+ucma_handler ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
+
+/* ucma_id.c */
+/* The id of this file by number; NULL. */
+struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number);
+/* NULL: too many, or no memory. */
+struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
+void ucma_id_free(struct ucma_id *id);
+int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number);
+void ucma_number_drop(struct ucma_numbers *n, u32 number);
+
+/* ucma_event.c */
+/* NULL: no memory. Fill ->resp.param and post. */
+struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status);
+void ucma_event_post(struct ucma_event *event);
+/* new and post. */
+void ucma_event_simple(struct ucma_id *id, u32 type, int status);
+/* Withdraw those of id (mcast NULL) or of mcast. */
+void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
+		       struct ucma_mcast *mcast);
+/* Take id's events along to another file. */
+void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
+s64 ucma_get_event(struct ucma_file *file, u64 addr, u64 len, u32 in, u32 out);
+
+/* ucma_addr.c */
+u32 ucma_sa_size(const union ur_sa *sa); /* 0: unknown family */
+bool ucma_sa_any(const union ur_sa *sa);
+bool ucma_sa_loopback(const union ur_sa *sa);
+u16 ucma_sa_port(const union ur_sa *sa);
+void ucma_sa_set_port(union ur_sa *sa, u16 port);
+void ucma_sa_to_gid(const union ur_sa *sa, u8 gid[16]);
+/* family 4 or 6 */
+void ucma_sa_from_gid(union ur_sa *sa, int family, const u8 gid[16], u16 port);
+bool ucma_sa_same_addr(const union ur_sa *a, const union ur_sa *b);
+/* Copy a client's address of the given size. -EINVAL. */
+int ucma_sa_copy(union ur_sa *sa, const void *from, u32 bytes);
+struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
+				 u32 scope_id, u32 *index);
+/* Attach id to the device that owns its source. -ENODEV, -EADDRNOTAVAIL. */
+int ucma_acquire_device(struct ucma_id *id);
+struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index);
+/* The local address that the kernel would use towards dst. */
+int ucma_route_source(const union ur_sa *dst, const union ur_sa *want,
+		      union ur_sa *src);
+
+/* ucma_port.c */
+/* Give id the port of id->src (0: choose). -EADDRINUSE. */
+int ucma_port_bind(struct ucma_id *id);
+/* Listening takes the port for good. -EADDRINUSE. */
+int ucma_port_listen(struct ucma_id *id);
+void ucma_port_release(struct ucma_id *id);
+
+/* ucma_resolve.c */
+int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
+void ucma_set_path(struct ucma_id *id);
+
+/* ucma_cm.c */
+extern const struct ur_cm_ops ucma_cm_ops;
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed);
+/* After anything that may have moved a deadline. */
+void ucma_cm_kick(struct ur_ucma *ucma);
+void ucma_cm_touch(struct ur_ucma *ucma);
+struct ur_cm_path ucma_cm_path(const struct ucma_id *id);
+void ucma_cm_drop(struct ucma_id *id);
+
+/* ucma_mcast.c */
+void ucma_mcast_free(struct ucma_mcast *mc);
+
+/* ucma.c: daemon start and end, and a device that goes. */
+int ur_ucma_init(struct ur_daemon *daemon);
+void ur_ucma_fini(struct ur_daemon *daemon);
+void ur_ucma_device_gone(struct ur_device *dev);
+
+#endif
