@@ -10,6 +10,7 @@
 #include "device/limits.h"
 #include "device/netlink.h"
 #include "device/sysfs.h"
+#include "device/ucma.h"
 #include "device/ufile.h"
 
 #define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
@@ -240,6 +241,7 @@ err_free:
 
 void ur_device_destroy(struct ur_device *dev)
 {
+	ur_ucma_device_gone(dev);
 	ur_list_del(&dev->node);
 	for (u32 i = 0; i < UR_GID_MAX; i++)
 		if (dev->gids.entry[i].valid)

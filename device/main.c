@@ -13,6 +13,7 @@
 #include "device/netlink.h"
 #include "device/session.h"
 #include "device/sysfs.h"
+#include "device/ucma.h"
 #include "device/ufile.h"
 #include "util/os/rundir.h"
 
@@ -178,6 +179,9 @@ static int start(struct ur_daemon *daemon, const struct options *o)
 		ur_log("another uroced serves %s", daemon->run_dir);
 		return err;
 	}
+	/* The tree shows which kinds of file there are. */
+	if (!err)
+		err = ur_ucma_init(daemon);
 	if (!err)
 		err = ur_sysfs_init(daemon);
 	if (err) {
@@ -206,6 +210,7 @@ static void stop(struct ur_daemon *daemon)
 	ur_session_stop_all(daemon);
 	ur_list_for_each_safe(it, &daemon->devices)
 		ur_device_destroy(ur_list_entry(it, struct ur_device, node));
+	ur_ucma_fini(daemon);
 	ur_netlink_close(daemon);
 	if (daemon->lock_fd >= 0)
 		ur_sysfs_fini(daemon);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/sysfs.h"
 #include "device/ucma.h"
 
 #define IN_MAX	512
@@ -182,8 +183,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
 	*visible = file->visible;
-	/* The misc device major, and a minor as the kernel gives rdma_cm. */
-	*rdev = 10u << 8 | 58;
+	*rdev = ur_sysfs_rdma_cm_rdev();
 	return 0;
 
 err_close:
