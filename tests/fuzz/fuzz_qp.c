@@ -15,9 +15,10 @@
 #include "tests/fuzz/qp_world.h"
 #include "transport/packet.h"
 
-#define STEPS_MAX 400
-#define TX_DESCS  16
-#define INPUT_MAX 4096
+#define STEPS_MAX  400
+#define TX_DESCS   16
+#define INPUT_MAX  4096
+#define ACCESS_ANY 0x3ff
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -70,7 +71,9 @@ static u32 take_key(struct input *in)
 
 	if (how & 0x80)
 		return take(in, 4);
-	return ur_mr_key(how & 1 ? w->mr_ops : w->mr) ^ (how >> 1 & 0x3f);
+	if (how & 0x40)
+		return ur_mw_rkey(w->mw[how & 1]) ^ (how >> 1 & 0x1f);
+	return ur_mr_key(how & 1 ? w->mr_ops : w->mr) ^ (how >> 1 & 0x1f);
 }
 
 static u64 take_va(struct input *in)
@@ -101,6 +104,7 @@ static void step_packet(struct input *in)
 		.psn = (FIRST_PSN + take(in, 1) - 8) & UR_PSN_MASK,
 		.pkey = UR_PKEY_DEFAULT,
 		.qkey = QKEY,
+		.xrc_srqn = ur_srq_number(w->srq),
 		.sqpn = ur_qp_number(w->sides[PEER(to)].qp),
 	};
 	u32 flags, bits = take(in, 1);
@@ -142,7 +146,7 @@ static void step_post(struct input *in)
 	struct side *s = &w->sides[i];
 	struct ur_send_wr *wr = &s->wrs[s->posted % WRS_MAX];
 
-	if (s->posted - s->retired >= WRS_MAX)
+	if (i == XRC_TGT || s->posted - s->retired >= WRS_MAX)
 		return;
 	memset(wr, 0, sizeof(*wr));
 	wr->opcode = (u8)(take(in, 1) % UR_WR_OPCODES);
@@ -156,10 +160,17 @@ static void step_post(struct input *in)
 	for (u32 k = 0; k < wr->num_sge; k++)
 		wr->sge[k] = (struct ur_sge){take_va(in), take_len(in),
 					     take_key(in)};
-	wr->imm_inv = ur_mr_key(w->mr);
+	wr->imm_inv = ur_mw_rkey(w->mw[1]);
+	wr->xrc_srqn = ur_srq_number(w->srq);
+	wr->bind_addr = wr->raddr;
+	wr->bind_length = wr->swap_add * 16;
+	wr->bind_mw_rkey = ur_mw_rkey(w->mw[wr->compare & 1]);
+	wr->bind_new_rkey = wr->bind_mw_rkey + 1;
+	wr->bind_mr_lkey = wr->rkey;
+	wr->bind_access = ACCESS_ANY >> (wr->compare >> 1 & 7);
 	wr->flush_type = UR_FETH_GLOBAL;
 	wr->flush_length = 64;
-	if (i >= UD_A) {
+	if (i == UD_A || i == UD_B) {
 		wr->av = &w->av;
 		wr->dqpn = ur_qp_number(w->sides[PEER(i)].qp);
 		wr->qkey = QKEY;
@@ -173,7 +184,11 @@ static void step_recv(struct input *in)
 	struct side *s = &w->sides[take(in, 1) % SIDES];
 
 	s->recv_posted += take(in, 1) % 8;
-	if (s->kick_wanted)
+	if (!s->kick_wanted)
+		return;
+	if (s == &w->sides[XRC_TGT])
+		ur_srq_kick(w->srq);
+	else
 		ur_qp_rq_kick(s->qp);
 }
 
@@ -301,8 +316,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size > INPUT_MAX)
 		return 0;
 	w = world_create(take(&in, 1));
-	for (int i = 0; i < STEPS_MAX && in.at < in.end; i++)
+	for (int i = 0; i < STEPS_MAX && in.at < in.end; i++) {
 		step(&in);
+		world_check(w);
+	}
 	world_destroy(w);
 	return 0;
 }

@@ -9,8 +9,10 @@
 
 #include "tests/check.h"
 #include "tests/fuzz/qp_world.h"
+#include "transport/qp.h"
 
-#define PD 7
+#define PD   7
+#define XRCD 3
 
 static struct world *w;
 
@@ -155,14 +157,18 @@ static const struct ur_host_ops host_ops = {
 	.gsi_rx = gsi_rx,
 };
 
-#define ACCESS                                             \
-	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
-	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
+#define ACCESS                                                                 \
+	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |                      \
+	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_MW_BIND | \
 	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT)
 
 static enum ur_qp_type type_of(int i)
 {
-	return i <= RC_B ? UR_QPT_RC : i <= UC_B ? UR_QPT_UC : UR_QPT_UD;
+	static const enum ur_qp_type types[SIDES] = {
+		UR_QPT_RC, UR_QPT_RC, UR_QPT_UC,      UR_QPT_UC,
+		UR_QPT_UD, UR_QPT_UD, UR_QPT_XRC_INI, UR_QPT_XRC_TGT};
+
+	return types[i];
 }
 
 static void to_init(int i)
@@ -174,7 +180,8 @@ static void to_init(int i)
 		.access = ACCESS,
 	};
 	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT |
-		   (i >= UD_A ? UR_QP_ATTR_QKEY : UR_QP_ATTR_ACCESS_FLAGS);
+		   (type_of(i) == UR_QPT_UD ? UR_QP_ATTR_QKEY
+					    : UR_QP_ATTR_ACCESS_FLAGS);
 
 	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
 }
@@ -192,10 +199,10 @@ static void to_rtr(int i)
 	};
 	u32 mask = UR_QP_ATTR_STATE;
 
-	if (i < UD_A)
+	if (type_of(i) != UR_QPT_UD)
 		mask |= UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU |
 			UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RQ_PSN;
-	if (i <= RC_B)
+	if (i <= RC_B || i == XRC_TGT)
 		mask |= UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
 			UR_QP_ATTR_MIN_RNR_TIMER;
 	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
@@ -213,7 +220,9 @@ static void to_rts(int i)
 	};
 	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_SQ_PSN;
 
-	if (i <= RC_B)
+	if (i == XRC_TGT)
+		mask |= UR_QP_ATTR_TIMEOUT;
+	if (i <= RC_B || i == XRC_INI)
 		mask |= UR_QP_ATTR_TIMEOUT | UR_QP_ATTR_RETRY_CNT |
 			UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_MAX_QP_RD_ATOMIC;
 	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
@@ -242,6 +251,7 @@ static void create_side(int i)
 		.recv_cq_ctx = s,
 		.ctx = s,
 		.rq_ctx = s,
+		.xrcd = XRCD,
 	};
 
 	CHECK(!ur_qp_create(w->port, &init, &s->qp));
@@ -260,6 +270,7 @@ struct world *world_create(u32 options)
 		.ooo = options & 2,
 		.credits = options & 4,
 		.coalesce = options & 8,
+		.loop = options & 16,
 		.ops = &host_ops,
 	};
 	struct ur_mr_attr mr = {
@@ -268,6 +279,7 @@ struct world *world_create(u32 options)
 		.iova = IOVA,
 		.length = MEM_BYTES,
 	};
+	struct ur_srq_attr srq = {.pd = PD, .xrc = true, .xrcd = XRCD};
 
 	w = calloc(1, sizeof(*w));
 	CHECK(w);
@@ -276,6 +288,7 @@ struct world *world_create(u32 options)
 		.udp_sport = 0xc000,
 		.hop_limit = 64,
 		.v4 = true,
+		.loop = options & 16,
 		.refs = 1,
 		.free = av_free,
 	};
@@ -290,6 +303,10 @@ struct world *world_create(u32 options)
 	mr.ops = &mem_ops;
 	mr.mem = w->mem_ops;
 	CHECK(!ur_mr_create(w->port, &mr, &w->mr_ops));
+	CHECK(!ur_mw_create(w->port, PD, 1, &w->mw[0]));
+	CHECK(!ur_mw_create(w->port, PD, 2, &w->mw[1]));
+	srq.cq_ctx = srq.rq_ctx = srq.ctx = &w->sides[XRC_TGT];
+	CHECK(!ur_srq_create(w->port, &srq, &w->srq));
 	for (int i = 0; i < SIDES; i++)
 		create_side(i);
 	for (int i = 0; i < SIDES; i++)
@@ -302,10 +319,25 @@ void world_destroy(struct world *world)
 	w = world;
 	for (int i = 0; i < SIDES; i++)
 		ur_qp_destroy(w->sides[i].qp);
+	CHECK(!ur_srq_destroy(w->srq));
+	ur_mw_destroy(w->mw[0]);
+	ur_mw_destroy(w->mw[1]);
 	CHECK(!ur_mr_destroy(w->mr));
 	CHECK(!ur_mr_destroy(w->mr_ops));
 	ur_port_destroy(w->port);
 	CHECK_EQ(w->av.refs, 1);
 	free(w);
 	w = NULL;
+}
+
+void world_check(struct world *world)
+{
+	for (int i = 0; i < SIDES; i++) {
+		const char *broken = ur_qp_check(world->sides[i].qp);
+
+		if (!broken)
+			continue;
+		fprintf(stderr, "queue pair %d does not hold: %s\n", i, broken);
+		exit(1);
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What the QP door opens on: a port with a pair of queue pairs each of RC,
- * UC and UD, connected to each other and in RTS, their rings and memory.
+ * UC, UD and XRC, connected to each other and in RTS, their rings and memory.
  */
 #ifndef UR_TESTS_FUZZ_QP_WORLD_H
 #define UR_TESTS_FUZZ_QP_WORLD_H
@@ -16,7 +16,7 @@
 #define TX_BYTES  32768
 #define PEER(i)	  ((i) ^ 1)
 
-enum { RC_A, RC_B, UC_A, UC_B, UD_A, UD_B, SIDES };
+enum { RC_A, RC_B, UC_A, UC_B, UD_A, UD_B, XRC_INI, XRC_TGT, SIDES };
 
 /* A queue pair and its rings; indices run free. */
 struct side {
@@ -31,6 +31,8 @@ struct side {
 struct world {
 	struct ur_port *port;
 	struct ur_mr *mr, *mr_ops; /* plain memory, memory behind functions */
+	struct ur_mw *mw[2];	   /* type 1, type 2 */
+	struct ur_srq *srq;	   /* XRC; its ring is XRC_TGT's */
 	struct side sides[SIDES];
 	u8 mem[MEM_BYTES], mem_ops[MEM_BYTES];
 	struct ur_av av;
@@ -39,12 +41,15 @@ struct world {
 	bool cq_full; /* completions are refused */
 };
 
-/* options: bits 0..3 turn on congestion control, out-of-order receive,
- * credits, coalescing. */
+/* options: bits 0..4 turn on congestion control, out-of-order receive,
+ * credits, coalescing, execution inside the device. */
 struct world *world_create(u32 options);
 void world_destroy(struct world *w);
 
 /* From RESET to RTS again. */
 void world_bring_up(struct world *w, int side);
+
+/* Every invariant of every queue pair, or the test ends. */
+void world_check(struct world *w);
 
 #endif

@@ -23,9 +23,10 @@ def tx(how, count=15):
 
 
 def conversations():
-    for side, service, ops in ((0, "rc", range(len(OPS))), (2, "uc", (1, 2, 4, 5)), (4, "ud", (1, 2))):
+    for side, service, ops in ((0, "rc", range(len(OPS))), (2, "uc", (1, 2, 4, 5)), (4, "ud", (1, 2)),
+                               (6, "xrc", (1, 4, 5, 6, 8))):
         for op in ops:
-            length = 0 if OPS[op] == "nop" else {4: 2, 2: 64, 0: 64}[side]
+            length = 0 if OPS[op] == "nop" else {4: 2, 2: 64, 0: 64, 6: 64}[side]
             if "cmp" in OPS[op] or "add" in OPS[op] or OPS[op] == "atomic_write":
                 length = 1
             start = [RECV, side ^ 1, 7] + post(side, op, length)
@@ -51,4 +52,4 @@ def conversations():
 
 for i, (name, steps) in enumerate(conversations()):
     with open(f"{sys.argv[1]}/{name}", "wb") as f:
-        f.write(bytes([i % 16] + steps))
+        f.write(bytes([i % 32] + steps))
