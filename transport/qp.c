@@ -141,7 +141,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	for (; qp->has_sq && req->head != req->tail; req->head++) {
 		struct ur_swqe *e = ur_sq_entry(qp, req->head);
 
-		if (qp->svc == UR_SVC_UD && e->opcode != UR_WR_NOP)
+		if (qp->svc == UR_SVC_UD)
 			ur_av_put(e->ud.av);
 	}
 	req->head = req->tail = req->tx = 0;
@@ -228,11 +228,15 @@ void ur_qp_fail(struct ur_qp *qp)
 void ur_qp_rearm(struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
-	ur_time at = ur_min_u64(req->timeout_at, req->probe_at);
+	ur_time at = ur_cc_deadline(qp);
 
-	if (req->rnr_until)
-		at = ur_min_u64(at, req->rnr_until);
-	at = ur_min_u64(at, ur_cc_deadline(qp));
+	/* In other states nobody would look at these when they are due. */
+	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
+		at = ur_min_u64(at, req->timeout_at);
+		at = ur_min_u64(at, req->probe_at);
+		if (req->rnr_until)
+			at = ur_min_u64(at, req->rnr_until);
+	}
 	ur_port_arm(qp->port, qp, at);
 }
 

@@ -97,6 +97,13 @@ static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 static void copy_operands(struct ur_swqe *e, const struct ur_send_wr *wr,
 			  const struct ur_qp *qp)
 {
+	/* Whatever the opcode says: release_entry() goes by the service. */
+	if (qp->svc == UR_SVC_UD) {
+		e->ud.av = wr->av ? ur_av_get(wr->av) : NULL;
+		e->ud.dqpn = wr->dqpn;
+		e->ud.qkey = wr->qkey;
+		return;
+	}
 	switch (wr->opcode) {
 	case UR_WR_CMP_SWAP:
 	case UR_WR_FETCH_ADD:
@@ -121,11 +128,7 @@ static void copy_operands(struct ur_swqe *e, const struct ur_send_wr *wr,
 		e->flush.length = wr->flush_length;
 		break;
 	default:
-		if (qp->svc != UR_SVC_UD)
-			break;
-		e->ud.av = wr->av ? ur_av_get(wr->av) : NULL;
-		e->ud.dqpn = wr->dqpn;
-		e->ud.qkey = wr->qkey;
+		break;
 	}
 }
 
@@ -193,7 +196,7 @@ bool ur_sq_pull(struct ur_qp *qp)
 
 static void release_entry(struct ur_qp *qp, struct ur_swqe *e)
 {
-	if (qp->svc == UR_SVC_UD && e->opcode != UR_WR_NOP) {
+	if (qp->svc == UR_SVC_UD) {
 		ur_port_av_put(qp->port, e->ud.av);
 		e->ud.av = NULL;
 	}
