@@ -32,7 +32,7 @@ rule kernel-abi '<(linux|rdma|asm)/.*>|<(stddef|stdint|assert)\.h>|"kernel-abi/.
 rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/.*\""
 rule cm "$freestanding|$pure_util|\"cm/.*\""
 rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
-rule cli '<(.*)>|"(cli|util|device/status|transport)/?.*"'
+rule cli '<(.*)>|"(cli|kernel-abi|util|device/status|transport)/?.*"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"[^/]*"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in device cli preload; do
