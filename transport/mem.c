@@ -114,14 +114,17 @@ int ur_span_read(const struct ur_span *s, void *dst, u32 len)
 int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last)
 {
 	if (s->ptr) {
+		u8 end;
+
+		/* Inside the device, source and target may overlap. */
 		if (!last || !len) {
-			memcpy(s->ptr, src, len);
+			memmove(s->ptr, src, len);
 			return 0;
 		}
-		memcpy(s->ptr, src, len - 1);
+		end = ((const u8 *)src)[len - 1];
+		memmove(s->ptr, src, len - 1);
 		/* Whoever sees the last byte sees all before it. */
-		__atomic_store_n(s->ptr + len - 1, ((const u8 *)src)[len - 1],
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(s->ptr + len - 1, end, __ATOMIC_RELEASE);
 		return 0;
 	}
 	if (s->mr->attr.null_mr)
