@@ -33,7 +33,7 @@ rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/
 rule cm "$freestanding|$pure_util|\"cm/.*\""
 rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
 rule cli '<(.*)>|"(cli|kernel-abi|util|device/status|transport)/?.*"'
-rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"[^/]*"'
+rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in device cli preload; do
 	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then
