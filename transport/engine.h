@@ -53,6 +53,9 @@ u8 ur_responder_credits(struct ur_qp *qp);
 /* Does the queue pair let its peer do that at all? flags: UR_OPF_*. */
 bool ur_responder_allows(const struct ur_qp *qp, u32 flags, u8 placement);
 u32 ur_responder_access(u32 flags, u8 placement);
+/* Annex A14: an XRC target QP has no protection domain; keys are checked
+ * against that of the SRQ the packet names. No-op for other types. */
+void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn);
 /* The receive WQE of this message: own queue, SRQ or the XRC SRQ. */
 bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
 /* The connection is broken by what the peer asked (v) or by our own receive

@@ -332,6 +332,7 @@ enum ur_loop ur_loop_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
 		e->loop_off = 0; /* all of it goes as packets */
 		return UR_LOOP_PACKETS;
 	}
+	ur_responder_domain(peer, e->xrc_srqn);
 	if (!ur_responder_allows(peer, flags, (u8)e->flush.type))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (ur_swqe_is_read_type(e) && !peer->resp.res_count)

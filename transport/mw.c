@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BIND_ACCESS                                       \
-	(UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ | \
-	 UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_ZERO_BASED | \
-	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT)
+/* Local write means nothing for a window; verbs programs pass it anyway. */
+#define BIND_ACCESS                                        \
+	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
+	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
+	 UR_ACCESS_ZERO_BASED | UR_ACCESS_FLUSH_GLOBAL |   \
+	 UR_ACCESS_FLUSH_PERSISTENT)
 
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 {

@@ -206,6 +206,17 @@ static enum ur_verdict check_memory(const struct ur_qp *qp,
 	return UR_VERDICT_ACCEPT;
 }
 
+void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn)
+{
+	struct ur_srq *srq;
+
+	if (qp->init.type != UR_QPT_XRC_TGT)
+		return;
+	srq = ur_table_lookup(&qp->port->srqs, xrc_srqn);
+	if (srq && srq->attr.xrc && srq->attr.xrcd == qp->init.xrcd)
+		qp->init.pd = srq->attr.pd;
+}
+
 bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
 {
 	struct ur_srq *srq = qp->init.srq;
@@ -335,9 +346,11 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
-	enum ur_verdict v = judge(qp, pkt);
+	enum ur_verdict v;
 	u8 status = 0;
 
+	ur_responder_domain(qp, pkt->xrc_srqn);
+	v = judge(qp, pkt);
 	if (v == UR_VERDICT_ACCEPT)
 		v = ur_execute(qp, pkt, &status);
 	if (v != UR_VERDICT_ACCEPT)
