@@ -258,7 +258,7 @@ int ur_span_flush(const struct ur_span *s, u32 type)
 	if (s->ptr) {
 		/* Plain memory of this machine: visible to all once ordered. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (!(type & UR_ACCESS_FLUSH_PERSISTENT) || !s->mr->attr.ops)
+		if (!(type & UR_FETH_PERSISTENT) || !s->mr->attr.ops)
 			return 0;
 	}
 	if (s->mr->attr.null_mr || !s->mr->attr.ops || !s->mr->attr.ops->flush)
