@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Device memory: a mapping of the uverbs file. The device sees plain bytes,
- * so any offset and length copies.
+ * Device memory: a mapping of the uverbs file. Copies are of whole 4-byte
+ * words, as on the hardware that brought the verb and as programs test for.
  */
 #include "uroce.h"
+
+#define COPY_UNIT 4
 
 static bool inside(const struct ur_dm *dm, u64 off, size_t len)
 {
@@ -15,7 +17,7 @@ static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t off, const void *src,
 {
 	struct ur_dm *dm = ur_to_dm(ibdm);
 
-	if (!inside(dm, off, len))
+	if (!inside(dm, off, len) || (off | len) % COPY_UNIT)
 		return EFAULT;
 	memcpy(dm->map + off, src, len);
 	return 0;
@@ -26,7 +28,7 @@ static int memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t off,
 {
 	struct ur_dm *dm = ur_to_dm(ibdm);
 
-	if (!inside(dm, off, len))
+	if (!inside(dm, off, len) || (off | len) % COPY_UNIT)
 		return EFAULT;
 	memcpy(dst, dm->map + off, len);
 	return 0;

@@ -40,7 +40,6 @@ int uroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		.send_flags = bind->send_flags,
 	};
 	struct ibv_send_wr *bad;
-	int err;
 
 	if (!bind->bind_info.mr &&
 	    (bind->bind_info.addr || bind->bind_info.length))
@@ -52,8 +51,5 @@ int uroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 	wr.bind_mw.mw = mw;
 	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
 	wr.bind_mw.bind_info = bind->bind_info;
-	err = uroce_post_send(qp, &wr, &bad);
-	if (!err)
-		mw->rkey = wr.bind_mw.rkey;
-	return err;
+	return uroce_post_send(qp, &wr, &bad);
 }

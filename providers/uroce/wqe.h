@@ -112,7 +112,10 @@ static inline u32 ur_wqe_put_bind(const struct ur_sq *sq, u32 ds,
 		.mw_rkey = mw->rkey,
 		.new_rkey = new_rkey,
 		.mr_lkey = info->mr ? info->mr->lkey : 0,
-		.access = info->mw_access_flags,
+		/* Local access does not go through a window; programs set
+		 * the flag by habit. */
+		.access = info->mw_access_flags &
+			  ~(unsigned int)IBV_ACCESS_LOCAL_WRITE,
 	};
 
 	_Static_assert(sizeof(b) == 32, "two segments");

@@ -202,8 +202,10 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	u32 ds = open_wqe(qp, UROCE_WQE_BIND_MW, 0,
 			  sizeof(struct uroce_wqe_bind) / 16);
 
-	if (ds)
-		ur_wqe_put_bind(&qp->sq, ds, mw, rkey, info);
+	if (!ds)
+		return;
+	ur_wqe_put_bind(&qp->sq, ds, mw, rkey, info);
+	mw->rkey = rkey; /* the next bind starts from this key */
 }
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)

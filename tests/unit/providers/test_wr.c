@@ -101,6 +101,8 @@ static void test_each(void)
 	ibv_wr_start(ex);
 	ibv_wr_bind_mw(ex, &mw, 10, &info);
 	CHECK_EQ(ibv_wr_complete(ex), 0);
+	CHECK_EQ(mw.rkey, 10);
+	mw.rkey = 8;
 	same_as(&f, &wr);
 
 	wr = (struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV,
