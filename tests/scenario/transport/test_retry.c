@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Timers: the local ACK timeout and its count, the RNR wait at the time of
+ * the table and its count, and the early probe.
+ */
+#include "tests/scenario/transport/wiretap.h"
+#include "transport/engine.h"
+
+static struct wt w;
+static struct wt_qp q;
+
+static void start(u8 timeout, u8 retries, u8 rnr)
+{
+	struct ur_qp_attr a;
+
+	wt_config(&w, 0);
+	wt_open(&w);
+	a = wt_attr(&w, 0x77, 10, 9);
+	a.timeout = timeout;
+	a.retry_cnt = retries;
+	a.rnr_retry = rnr;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+}
+
+static void stop(void)
+{
+	CHECK(!ur_qp_check(q.qp));
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+static void ack(u32 psn, u8 syndrome)
+{
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.syndrome = syndrome},
+		NULL);
+}
+
+/* The peer is silent: retry_cnt + 1 sends at the timeout, then the error. */
+static void peer_gone(void)
+{
+	u64 timeout = 4096ull << 14;
+
+	start(14, 3, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	for (int i = 0; i < 3; i++) {
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+		wt_sleep(&w, timeout - 1);
+		wt_silence(&w);
+		wt_sleep(&w, 1);
+	}
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_sleep(&w, timeout - 1);
+	wt_no_wc(&q);
+	wt_sleep(&w, 1);
+	wt_wc(&q, UR_WC_RETRY_EXC_ERR);
+	wt_wc(&q, UR_WC_WR_FLUSH_ERR);
+	wt_sleep(&w, 10 * timeout);
+	wt_silence(&w);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_local_ack_timeout_err], 4);
+	stop();
+}
+
+static void never(void)
+{
+	start(0, 3, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_next(&w);
+	CHECK_EQ(ur_port_deadline(w.port), UR_NEVER);
+	wt_sleep(&w, 1000000 * WT_MS);
+	wt_silence(&w);
+	stop();
+}
+
+/* Progress gives all retries back. */
+static void progress(void)
+{
+	u64 timeout = 4096ull << 10;
+
+	start(10, 1, 7);
+	for (u32 i = 0; i < 5; i++) {
+		wt_post(&q, UR_WR_SEND, 0, 4);
+		wt_kick(&q);
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+		wt_sleep(&w, timeout);
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+		ack(10 + i, 0x1f);
+		wt_wc(&q, 0);
+	}
+	wt_sleep(&w, 5 * timeout);
+	wt_silence(&w);
+	stop();
+}
+
+static void rnr_times(void)
+{
+	static const u64 us[32] = {
+		655360, 10,    20,    30,     40,     60,     80,     120,
+		160,	240,   320,   480,    640,    960,    1280,   1920,
+		2560,	3840,  5120,  7680,   10240,  15360,  20480,  30720,
+		40960,	61440, 81920, 122880, 163840, 245760, 327680, 491520,
+	};
+
+	start(14, 7, 7);
+	for (u32 code = 0; code < 32; code++) {
+		CHECK_EQ(ur_rnr_ns((u8)code), us[code] * WT_US);
+		wt_post(&q, UR_WR_SEND, 0, 300);
+		wt_kick(&q);
+		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
+		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
+		ack(10 + 2 * code, 0x20 | (u8)code);
+		wt_sleep(&w, us[code] * WT_US - 1);
+		wt_silence(&w);
+		wt_sleep(&w, 1);
+		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
+		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
+		ack(11 + 2 * code, 0x1f);
+		wt_wc(&q, 0);
+	}
+	stop();
+}
+
+static void rnr_count(void)
+{
+	start(14, 7, 2);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	for (int i = 0; i < 3; i++) {
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+		ack(10, 0x21);
+		wt_sleep(&w, 10 * WT_US);
+	}
+	wt_wc(&q, UR_WC_RNR_RETRY_EXC_ERR);
+	stop();
+	/* Seven is for ever. */
+	start(14, 7, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	for (int i = 0; i < 100; i++) {
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+		ack(10, 0x21);
+		wt_sleep(&w, 10 * WT_US);
+	}
+	wt_no_wc(&q);
+	stop();
+	/* As responder: the RNR NAK carries our timer. */
+	start(14, 7, 7);
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
+				.dqpn = q.qp->qpn,
+				.psn = 9,
+				.ackreq = true,
+				.payload_bytes = 4},
+		NULL);
+	wt_expect_ack(&w, 0x20 | 12, 9);
+	wt_post_recv(&q, 0, 10);
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
+				.dqpn = q.qp->qpn,
+				.psn = 9,
+				.ackreq = true,
+				.payload_bytes = 4},
+		NULL);
+	wt_expect_ack(&w, 0x1f, 9);
+	wt_wc(&q, 0);
+	stop();
+}
+
+/* With a known round trip a lost tail is repeated early, and that does not
+ * count: the error still comes after the time that the attributes say. */
+static void probe(void)
+{
+	u64 timeout = 4096ull << 14, begin;
+	u32 sends = 0;
+
+	start(14, 1, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_next(&w);
+	wt_sleep(&w, 20 * WT_US);
+	ack(10, 0x1f);
+	wt_wc(&q, 0);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	begin = w.now;
+	wt_next(&w);
+	wt_sleep(&w, 2 * WT_MS);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	while (q.wc_head == q.wc_tail) {
+		wt_sleep(&w, WT_MS);
+		while (w.out_head != w.out_tail) {
+			wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+			sends++;
+		}
+	}
+	wt_wc(&q, UR_WC_RETRY_EXC_ERR);
+	CHECK(w.now - begin >= 2 * timeout);
+	CHECK(w.now - begin <= 2 * timeout + 2 * WT_MS);
+	CHECK(sends <= 14);
+	stop();
+}
+
+int main(void)
+{
+	peer_gone();
+	never();
+	progress();
+	rnr_times();
+	rnr_count();
+	probe();
+	return 0;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory windows: bind, use, rebind, invalidate from both sides, and every
+ * refusal.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+static struct wt w;
+static struct wt_qp q;
+static struct ur_mw *mw;
+static u32 psn;
+
+static void start(int type)
+{
+	wt_config(&w, 0);
+	wt_open(&w);
+	wt_rts(&w, &q, UR_QPT_RC, 0x77, 10, 9);
+	CHECK_EQ(ur_mw_create(w.port, WT_PD, type, &mw), 0);
+	psn = 9;
+}
+
+static void stop(void)
+{
+	ur_mw_destroy(mw);
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+static struct ur_send_wr *bind(u32 off, u32 len, u32 access)
+{
+	struct ur_send_wr *wr = wt_post(&q, UR_WR_BIND_MW, 0, 0);
+	u32 key = ur_mw_rkey(mw);
+
+	wr->bind_addr = WT_IOVA + off;
+	wr->bind_length = len;
+	wr->bind_mw_rkey = key;
+	wr->bind_new_rkey = (key & ~0xffu) | ((key + 1) & 0xff);
+	wr->bind_mr_lkey = w.key;
+	wr->bind_access = access;
+	return wr;
+}
+
+static void bound(u8 status)
+{
+	wt_kick(&q);
+	wt_silence(&w);
+	CHECK_EQ(wt_wc(&q, status).opcode, UR_WC_BIND_MW);
+}
+
+/* A write through the window: the syndrome of the answer. */
+static u8 write_at(u64 va, u32 len, u32 rkey)
+{
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_WRITE_ONLY,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.va = va,
+				.rkey = rkey,
+				.dma_bytes = len,
+				.payload_bytes = len,
+				.ackreq = true},
+		NULL);
+	return wt_expect(&w, UR_OP_RC_ACK, psn++)->pkt.syndrome;
+}
+
+static void use(void)
+{
+	const u32 rw = UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ;
+	u32 old;
+
+	start(1);
+	CHECK_EQ(write_at(WT_IOVA + 100, 10, ur_mw_rkey(mw)), 0x62);
+	stop();
+	start(1);
+	old = ur_mw_rkey(mw);
+	bind(100, 50, rw);
+	bound(0);
+	CHECK(ur_mr_destroy(w.mr) < 0);
+	CHECK(old != ur_mw_rkey(mw));
+	CHECK_EQ(write_at(WT_IOVA + 100, 50, ur_mw_rkey(mw)), 0x1f);
+	/* Bound elsewhere: the old place is out of reach. */
+	bind(500, 50, rw);
+	bound(0);
+	CHECK_EQ(write_at(WT_IOVA + 549, 1, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(write_at(WT_IOVA + 549, 2, ur_mw_rkey(mw)), 0x62);
+	stop();
+	start(1);
+	bind(100, 50, rw);
+	bound(0);
+	/* The key from before the bind. */
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw) ^ 1), 0x62);
+	stop();
+	start(1);
+	bind(100, 50, UR_ACCESS_REMOTE_READ);
+	bound(0);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	stop();
+	/* Unbound by a bind of length zero. */
+	start(1);
+	bind(100, 50, rw);
+	bound(0);
+	bind(0, 0, 0);
+	bound(0);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	stop();
+	/* Type 2, zero based. */
+	start(2);
+	bind(100, 50, rw | UR_ACCESS_ZERO_BASED);
+	bound(0);
+	CHECK_EQ(write_at(0, 50, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(w.mem[100], wt_pattern(0));
+	CHECK_EQ(write_at(1, 50, ur_mw_rkey(mw)), 0x62);
+	stop();
+}
+
+static void refused(void)
+{
+	start(1);
+	bind(WT_MEM_BYTES - 10, 11, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	CHECK_EQ(q.qp->state, UR_QP_ERR);
+	stop();
+	start(1);
+	bind(0, 10, 0)->bind_mr_lkey ^= 1;
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	bind(0, 10, 0)->bind_mw_rkey ^= 1;
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	bind(0, 10, UR_ACCESS_ZERO_BASED);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	w.mr->attr.access &= ~(u32)UR_ACCESS_MW_BIND;
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	w.mr->attr.access &= ~(u32)UR_ACCESS_LOCAL_WRITE;
+	bind(0, 10, UR_ACCESS_REMOTE_WRITE);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	w.mr->attr.pd++;
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	w.mr->attr.pd--;
+	stop();
+	/* Type 2 must be free. */
+	start(2);
+	bind(0, 10, 0);
+	bound(0);
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+}
+
+static void invalidate(void)
+{
+	struct ur_send_wr *wr;
+	struct ur_wc wc;
+
+	start(2);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	wr = wt_post(&q, UR_WR_LOCAL_INV, 0, 0);
+	wr->imm_inv = ur_mw_rkey(mw);
+	wt_kick(&q);
+	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_LOCAL_INV);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	/* By the peer, with its send. */
+	wt_post_recv(&q, 0x1000, 100);
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY_INV,
+				.dqpn = q.qp->qpn,
+				.psn = psn++,
+				.inv_rkey = ur_mw_rkey(mw),
+				.payload_bytes = 4,
+				.ackreq = true},
+		NULL);
+	wt_expect_ack(&w, 0x1f, 9);
+	wc = wt_wc(&q, 0);
+	CHECK(wc.wc_flags & UR_WC_F_INV);
+	CHECK_EQ(wc.imm_inv, ur_mw_rkey(mw));
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	stop();
+	/* What is not bound cannot be invalidated. */
+	start(2);
+	wr = wt_post(&q, UR_WR_LOCAL_INV, 0, 0);
+	wr->imm_inv = ur_mw_rkey(mw);
+	wt_kick(&q);
+	wt_wc(&q, UR_WC_MW_BIND_ERR);
+	stop();
+	start(2);
+	wt_post_recv(&q, 0x1000, 100);
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY_INV,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.inv_rkey = w.key,
+				.payload_bytes = 4},
+		NULL);
+	wt_expect_ack(&w, 0x62, 9);
+	CHECK(q.wc[0].status != 0);
+	stop();
+}
+
+/* A bind and a use behind it, in one go: in order. */
+static void in_order(void)
+{
+	struct ur_send_wr *wr;
+
+	start(2);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	wr = wt_post(&q, UR_WR_SEND, 0, 4);
+	wr->flags = UR_WR_F_SIGNALED;
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_no_wc(&q);
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
+				.dqpn = q.qp->qpn,
+				.psn = 10,
+				.syndrome = 0x1f},
+		NULL);
+	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_SEND);
+	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_BIND_MW);
+	wt_no_wc(&q);
+	stop();
+}
+
+int main(void)
+{
+	use();
+	refused();
+	invalidate();
+	in_order();
+	return 0;
+}
