@@ -114,8 +114,7 @@ static void xrc(void)
 		CHECK_EQ(wc.qpn, q.qp->qpn);
 	}
 	/* No such SRQ. */
-	feed(&q, UR_SVC_XRC | UR_OPC_SEND_ONLY, 10, 4,
-	     ur_srq_number(srq) + 1);
+	feed(&q, UR_SVC_XRC | UR_OPC_SEND_ONLY, 10, 4, ur_srq_number(srq) + 1);
 	p = wt_expect(&w, UR_SVC_XRC | UR_OPC_ACK, 10);
 	CHECK_EQ(p->pkt.syndrome, 0x61);
 	CHECK_EQ(q.qp->state, UR_QP_ERR);

@@ -24,6 +24,7 @@ static void stop(void)
 {
 	ur_qp_destroy(q.qp);
 	ur_qp_destroy(r.qp);
+	wt_run(&w);
 	CHECK_EQ(w.av.refs, 1);
 	wt_close(&w);
 }
