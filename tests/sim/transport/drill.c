@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion times of 1 MiB on a line of 10 Gb/s and 10 us round trip, as
+ * ratios to the lossless time. The bounds are what was measured plus a third:
+ * they are there to notice when recovery gets slower, not to say what is good.
+ */
+#include "tests/sim/transport/drill.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEEDS_MAX 1000
+
+struct bound {
+	u8 opcode;
+	const char *name;
+	u32 drop; /* per million */
+	double mean, median, p90;
+};
+
+static const struct bound bounds[] = {
+	{UR_WR_WRITE, "WRITE", 10000, 20, 2, 4},
+	{UR_WR_WRITE, "WRITE", 100000, 1100, 1100, 1500},
+	{UR_WR_SEND, "SEND", 10000, 20, 2, 4},
+	{UR_WR_SEND, "SEND", 100000, 1100, 1100, 1500},
+	{UR_WR_READ, "READ", 10000, 220, 220, 600},
+	{UR_WR_READ, "READ", 100000, 2700, 2700, 3300},
+};
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int measure(const struct sim_options *options, const struct bound *bound,
+		   u32 drop, u64 seed, double *ns)
+{
+	struct sim_drill drill = {
+		.opcode = bound->opcode,
+		.bytes = 64 * 1024,
+		.count = 16,
+		.drop = drop,
+	};
+	struct sim_options o = *options;
+	struct sim_result r;
+
+	o.seed = seed;
+	o.drill = &drill;
+	if (sim_run(&o, &r, false))
+		return 1;
+	*ns = (double)r.ns;
+	return 0;
+}
+
+static int run_bound(const struct sim_options *options,
+		     const struct bound *bound, u32 seeds)
+{
+	double ratio[SEEDS_MAX], whole, sum = 0, median, p90;
+	bool bad;
+
+	if (measure(options, bound, 0, 1, &whole))
+		return 1;
+	for (u32 i = 0; i < seeds; i++) {
+		if (measure(options, bound, bound->drop, i + 1, &ratio[i]))
+			return 1;
+		ratio[i] /= whole;
+		sum += ratio[i];
+	}
+	qsort(ratio, seeds, sizeof(*ratio), by_size);
+	median = ratio[seeds / 2];
+	p90 = ratio[seeds * 9 / 10];
+	bad = sum / seeds > bound->mean || median > bound->median ||
+	      p90 > bound->p90;
+	printf("%-5s  loss %4.1f %%  lossless %6.0f us  mean %6.2f (%.2f)  "
+	       "median %6.2f (%.2f)  p90 %6.2f (%.2f)%s\n",
+	       bound->name, bound->drop / 10000.0, whole / 1000, sum / seeds,
+	       bound->mean, median, bound->median, p90, bound->p90,
+	       bad ? "  beyond its bound" : "");
+	return bad;
+}
+
+int drill_run(const struct sim_options *options, u32 seeds)
+{
+	struct sim_options o = *options;
+	int bad = 0;
+
+	if (!seeds || seeds > SEEDS_MAX)
+		return 2;
+	/* What a device has by default, unless it was forced. */
+	o.ooo = o.ooo < 0 ? 1 : o.ooo;
+	o.credits = o.credits < 0 ? 1 : o.credits;
+	o.coalesce = o.coalesce < 0 ? 1 : o.coalesce;
+	o.cc = o.cc < 0 ? 0 : o.cc;
+	for (u32 i = 0; i < UR_ARRAY_SIZE(bounds); i++)
+		bad |= run_bound(&o, &bounds[i], seeds);
+	return bad;
+}
