@@ -40,6 +40,7 @@ struct ur_daemon {
 
 	struct ur_list devices;	 /* struct ur_device */
 	struct ur_list sessions; /* struct ur_session */
+	struct ur_list files;	 /* struct ur_open_file */
 	u32 n_sessions;
 	u64 next_session;
 	bool had_session;

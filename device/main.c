@@ -239,6 +239,7 @@ int main(int argc, char **argv)
 	daemon.idle.arg = &daemon;
 	ur_list_init(&daemon.devices);
 	ur_list_init(&daemon.sessions);
+	ur_list_init(&daemon.files);
 	ur_list_init(&daemon.xrcds);
 	err = ur_rundir(o.run_dir, daemon.run_dir, sizeof(daemon.run_dir));
 	if (!err)

@@ -34,7 +34,7 @@ static int destroy_qp(struct ur_object *obj)
 		target_put(qp->target);
 	} else {
 		/* At the end of a session nobody detaches. */
-		if (!obj->file->session->file)
+		if (obj->file->closing)
 			while (qp->n_mcast)
 				ur_eqp_mcast(qp->qp, qp->mcast[--qp->n_mcast],
 					     false);

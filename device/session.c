@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,9 +26,12 @@ static void close_all(int *fds)
 
 static void run_closed(struct ur_session *s)
 {
-	for (u32 i = 0; i < s->n_closed; i++)
-		if (s->file && s->ops->close_fd)
-			s->ops->close_fd(s->file, s->closed[i]);
+	struct ur_open_file *o = s->open;
+
+	/* What a child closes its parent may still have. */
+	for (u32 i = 0; i < s->n_closed && o && !s->joined; i++)
+		if (o->ops->close_fd)
+			o->ops->close_fd(o->file, s->closed[i]);
 	s->n_closed = 0;
 }
 
@@ -108,36 +112,81 @@ static void answer(struct ur_session *s, s64 ret)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
+static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    struct uroce_tun_msg *reply, int *visible)
+{
+	const struct ur_file_ops *ops = NULL;
+	struct ur_open_file *o;
+	u64 rdev = 0;
+	int err;
+
+	if (msg->kind < UR_FILE_KINDS)
+		ops = s->daemon->file_ops[msg->kind];
+	if (!ops)
+		return -ENXIO;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
+		o->cookie = 0; /* nobody joins */
+	err = ops->open(s, msg->name, &o->file, visible, &rdev);
+	if (err) {
+		free(o);
+		return err;
+	}
+	pthread_mutex_init(&o->lock, NULL);
+	o->ops = ops;
+	o->kind = msg->kind;
+	o->uid = s->uid;
+	o->refs = 1;
+	ur_list_add_tail(&s->daemon->files, &o->node);
+	s->open = o;
+	reply->cookie = o->cookie;
+	reply->rdev = rdev;
+	return 0;
+}
+
+static int join(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	ur_list_for_each(it, &s->daemon->files) {
+		struct ur_open_file *o =
+			ur_list_entry(it, struct ur_open_file, node);
+
+		if (o->cookie != msg->cookie || o->uid != s->uid ||
+		    o->kind != msg->kind)
+			continue;
+		if (!o->ops->adopt)
+			return -EOPNOTSUPP;
+		o->refs++;
+		s->open = o;
+		s->joined = true;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
 	struct ur_loop *loop = s->daemon->loop;
 	int visible = -1, err = 0;
-	void *file = NULL;
-	u64 rdev = 0;
 
 	ur_loop_lock(loop);
 	if (msg->cmd != UROCE_TUN_VERSION)
 		err = -EPROTO;
-	else if (s->file)
+	else if (s->open)
 		err = -EBUSY;
-	else if (msg->kind >= UR_FILE_KINDS || !s->daemon->file_ops[msg->kind])
-		err = -ENXIO;
-	else if (!s->mem)
+	else if (!s->mem) {
 		err = ur_user_mem_create(fds[0], s->pid, &s->mem);
-	if (!err && s->mem && s->mem->fd == fds[0])
-		fds[0] = -1;
-	if (!err) {
-		s->ops = s->daemon->file_ops[msg->kind];
-		err = s->ops->open(s, msg->name, &file, &visible, &rdev);
+		if (!err)
+			fds[0] = -1;
 	}
-	if (!err) {
-		s->file = file;
+	if (!err)
+		err = msg->cookie ? join(s, msg)
+				  : open_new(s, msg, &reply, &visible);
+	if (!err)
 		s->kind = msg->kind;
-		reply.cookie = s->id;
-		reply.rdev = rdev;
-	}
 	ur_loop_unlock(loop);
 	reply.ret = err;
 	if (err) {
@@ -175,23 +224,39 @@ static void do_status(struct ur_session *s, const char *subject)
 		close(fd);
 }
 
+static s64 command(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	struct ur_open_file *o = s->open;
+	s64 ret;
+
+	if (!o)
+		return -EBADF;
+	pthread_mutex_lock(&o->lock);
+	if (o->ops->adopt) {
+		ur_loop_lock(s->daemon->loop);
+		o->ops->adopt(o->file, s);
+		ur_loop_unlock(s->daemon->loop);
+	}
+	if (msg->op == UROCE_TUN_IOCTL)
+		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->cmd, msg->arg)
+				    : -ENOTTY;
+	else
+		ret = o->ops->write ? o->ops->write(o->file, msg->arg, msg->len)
+				    : -EINVAL;
+	pthread_mutex_unlock(&o->lock);
+	return ret;
+}
+
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
-	s64 ret = -ENOTTY;
-
 	switch (msg->op) {
 	case UROCE_TUN_OPEN:
 		do_open(s, msg, fds);
 		return 0;
 	case UROCE_TUN_IOCTL:
-		if (s->file && s->ops->ioctl)
-			ret = s->ops->ioctl(s->file, msg->cmd, msg->arg);
-		break;
 	case UROCE_TUN_WRITE:
-		ret = -EINVAL;
-		if (s->file && s->ops->write)
-			ret = s->ops->write(s->file, msg->arg, msg->len);
+		answer(s, command(s, msg));
 		break;
 	case UROCE_TUN_CLOSE_FD:
 		s->closed[s->n_closed++] = msg->cookie;
@@ -205,8 +270,6 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	default:
 		return -EPROTO;
 	}
-	if (msg->op != UROCE_TUN_CLOSE_FD)
-		answer(s, ret);
 	if (s->n_closed) {
 		ur_loop_lock(s->daemon->loop);
 		run_closed(s);
@@ -215,13 +278,35 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
+static void leave(struct ur_session *s)
+{
+	struct ur_open_file *o = s->open;
+
+	if (--o->refs == 0) {
+		o->ops->close(o->file);
+		ur_list_del(&o->node);
+		pthread_mutex_destroy(&o->lock);
+		free(o);
+		return;
+	}
+	ur_list_for_each(it, &s->daemon->sessions) {
+		struct ur_session *other =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (other == s || other->open != o)
+			continue;
+		o->ops->adopt(o->file, other);
+		return;
+	}
+}
+
 static void finish(struct ur_session *s)
 {
 	struct ur_daemon *daemon = s->daemon;
 
 	ur_loop_lock(daemon->loop);
-	if (s->file)
-		s->ops->close(s->file);
+	if (s->open)
+		leave(s);
 	ur_user_mem_put(s->mem);
 	ur_list_del(&s->node);
 	daemon->n_sessions--;

@@ -8,6 +8,7 @@
 #ifndef UR_DEVICE_SESSION_H
 #define UR_DEVICE_SESSION_H
 
+#include <pthread.h>
 #include <sys/types.h>
 #include "device/device.h"
 #include "device/user.h"
@@ -19,6 +20,21 @@
 #define UR_IDLE_NS	   2000000000ull
 #define UR_FIRST_CLIENT_NS 15000000000ull
 
+/*
+ * An open file. Forked children of the process that opened it join it with
+ * connections of their own; commands on it run one at a time.
+ */
+struct ur_open_file {
+	struct ur_list node; /* of the daemon */
+	u64 cookie;	     /* unguessable: who knows it may join */
+	uid_t uid;
+	u32 kind;
+	u32 refs;	      /* connections */
+	pthread_mutex_t lock; /* of commands; taken before the control lock */
+	const struct ur_file_ops *ops;
+	void *file;
+};
+
 struct ur_session {
 	struct ur_list node;
 	struct ur_daemon *daemon;
@@ -29,8 +45,8 @@ struct ur_session {
 	uid_t uid;
 	char comm[17];
 	struct ur_user_mem *mem;
-	const struct ur_file_ops *ops;
-	void *file;
+	struct ur_open_file *open;
+	bool joined; /* did not open it itself */
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
@@ -46,6 +62,9 @@ struct ur_file_ops {
 		    int *visible, u64 *rdev);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);
+	/* The next command comes from s, or s is gone (then another that has
+	 * the file open). NULL: the file cannot be joined. */
+	void (*adopt)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
 	void (*close)(void *file);
 };

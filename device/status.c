@@ -159,8 +159,8 @@ static struct json_object *session(struct ur_session *s)
 		 s->kind == UROCE_TUN_UVERBS	? "uverbs"
 		 : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
 						: "none");
-	if (s->kind == UROCE_TUN_UVERBS) {
-		struct ur_ufile *f = s->file;
+	if (s->open && s->kind == UROCE_TUN_UVERBS) {
+		struct ur_ufile *f = s->open->file;
 
 		add_text(o, "device", f->dev->name);
 		add_int(o, "objects", f->handles.count);

@@ -77,10 +77,16 @@ static void ufile_close_fd(void *arg, u64 cookie)
 		ur_async_closed(async);
 }
 
+static void ufile_adopt(void *arg, struct ur_session *s)
+{
+	((struct ur_ufile *)arg)->session = s;
+}
+
 static void ufile_close(void *arg)
 {
 	struct ur_ufile *file = arg;
 
+	file->closing = true;
 	file->async = NULL;
 	ur_object_destroy_all(file);
 	if (file->ectx)
@@ -94,6 +100,7 @@ const struct ur_file_ops ur_ufile_ops = {
 	.open = ufile_open,
 	.ioctl = ur_uverbs_ioctl,
 	.write = ur_uverbs_write,
+	.adopt = ufile_adopt,
 	.close_fd = ufile_close_fd,
 	.close = ufile_close,
 };

@@ -12,8 +12,9 @@
 #include "device/session.h"
 
 struct ur_ufile {
-	struct ur_list node; /* of the device */
-	struct ur_session *session;
+	struct ur_list node;	    /* of the device */
+	struct ur_session *session; /* whose command runs, or ran last */
+	bool closing;
 	struct ur_device *dev;
 	int memfd;
 	struct ur_ectx *ectx; /* after GET_CONTEXT */

@@ -47,7 +47,10 @@ enum uroce_tun_op {
 	/* ---- front-end to device ---- */
 	UROCE_TUN_OPEN =
 		1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
-			     * fds: [0] /proc/self/mem opened read-write */
+			     * fds: [0] /proc/self/mem opened read-write. With a
+			     * cookie: join the file whose DONE said it (a forked
+			     * child, same user, on a connection of its own);
+			     * DONE then carries no descriptor */
 	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer */
 	UROCE_TUN_WRITE = 3,	/* arg = user buffer, len = bytes */
 	UROCE_TUN_CLOSE_FD = 4, /* cookie: an installed event fd was closed for
