@@ -39,6 +39,7 @@ static void enter_child(void)
 	for (uint32_t i = 1; i < end; i++) {
 		uint32_t refs = atomic_load(&files[i].refs);
 
+		pthread_mutex_init(&files[i].lock, NULL);
 		if (refs > FDS_MASK) {
 			atomic_store(&files[i].refs, (refs & FDS_MASK) + USER);
 			ur_fdmap_put(&files[i]);

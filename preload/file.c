@@ -45,18 +45,20 @@ static void set_open_flags(int fd, int flags)
 			syscall(SYS_fcntl, fd, F_GETFL, 0) | O_NONBLOCK);
 }
 
-static int send_open(int sock, const struct ur_path *path)
+/* cookie: of the file to join, or 0 and the node to open. */
+static int send_open(int sock, uint32_t kind, const char *node, uint64_t cookie)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = path->kind,
-				    .cmd = UROCE_TUN_VERSION};
+				    .kind = kind,
+				    .cmd = UROCE_TUN_VERSION,
+				    .cookie = cookie};
 	int mem, err;
 
 	mem = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
 			   O_RDWR | O_CLOEXEC, 0);
 	if (mem < 0)
 		return -errno;
-	strcpy(msg.name, path->node);
+	strcpy(msg.name, node);
 	err = ur_tunnel_send(sock, &msg, mem);
 	close_raw(mem);
 	return err;
@@ -71,7 +73,7 @@ int ur_file_open(const struct ur_path *path, int flags)
 	sock = ur_tunnel_connect();
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
-	err = send_open(sock, path);
+	err = send_open(sock, path->kind, path->node, 0);
 	if (!err)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err) {
@@ -202,16 +204,42 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
 	return ret;
 }
 
+/*
+ * A forked child comes over a connection of its own, because the device works
+ * on the memory of the process that a connection came from. Only uverbs files
+ * can be used by both, as with the kernel.
+ */
+static int join(struct ur_file *file)
+{
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS], sock, err;
+
+	if (file->generation == ur_fdmap_generation())
+		return 0;
+	if (file->kind != UROCE_TUN_UVERBS || !file->cookie)
+		return -EIO;
+	sock = ur_tunnel_connect();
+	if (sock < 0)
+		return -EIO;
+	err = send_open(sock, file->kind, "", file->cookie);
+	if (!err)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {
+		close_raw(sock);
+		return -EIO;
+	}
+	close_raw(file->sock);
+	file->sock = sock;
+	file->generation = ur_fdmap_generation();
+	return 0;
+}
+
 static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg)
 {
 	int64_t ret = -EIO;
 
-	/* The device works on the memory of the process that opened the file;
-	 * the kernel refuses a forked child as well. */
-	if (file->generation != ur_fdmap_generation())
-		return -EIO;
 	pthread_mutex_lock(&file->lock);
-	if (!atomic_load(&file->dead))
+	if (!atomic_load(&file->dead) && !join(file))
 		ret = converse(file, msg);
 	pthread_mutex_unlock(&file->lock);
 	return ret;

@@ -245,7 +245,12 @@ static void *serve_one(void *arg)
 		case UROCE_TUN_OPEN:
 			CHECK(fd >= 0);
 			c.mem = fd;
-			open_file(&c, &msg);
+			if (!msg.cookie) {
+				open_file(&c, &msg);
+				break;
+			}
+			files++;
+			done(&c, 0); /* a child joins */
 			break;
 		case UROCE_TUN_IOCTL:
 			done(&c, do_ioctl(&c, &msg));
