@@ -15,10 +15,10 @@
 #include "tests/fuzz/qp_world.h"
 #include "transport/packet.h"
 
-#define STEPS_MAX  400
-#define TX_DESCS   16
-#define INPUT_MAX  4096
-#define ACCESS_ANY 0x3ff
+#define STEPS_MAX   400
+#define TX_DESCS    16
+#define INPUT_MAX   4096
+#define BIND_ACCESS 0x30e /* all remote rights */
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -39,7 +39,7 @@ static u32 take(struct input *in, int bytes)
 }
 
 /* Feed a packet from memory of exactly its size. */
-static void receive(const u8 *bth, u32 len, u8 tos)
+static void receive_at(const u8 *daddr, const u8 *bth, u32 len, u8 tos)
 {
 	struct ur_rx_meta meta = {
 		.v4 = true, .tos = tos, .ttl = 64, .udp_sport = 0xc000};
@@ -48,9 +48,21 @@ static void receive(const u8 *bth, u32 len, u8 tos)
 	CHECK(copy);
 	memcpy(copy, bth, len);
 	memcpy(meta.saddr, w->av.dgid, 16);
-	memcpy(meta.daddr, w->av.sgid, 16);
+	memcpy(meta.daddr, daddr, 16);
 	ur_port_rx(w->port, w->now, &meta, copy, len);
 	free(copy);
+}
+
+static void receive(const u8 *bth, u32 len, u8 tos)
+{
+	receive_at(w->av.sgid, bth, len, tos);
+}
+
+/* To the group of the UD queue pairs, as it would come from the wire. */
+static void receive_multicast(u8 *bth, u32 len)
+{
+	ur_put_be24(bth + 5, UR_QPN_MULTICAST);
+	receive_at(world_group, bth, len, 0);
 }
 
 /* Any bytes as a packet. */
@@ -109,6 +121,10 @@ static void step_packet(struct input *in)
 	};
 	u32 flags, bits = take(in, 1);
 
+	if ((where & 0xe0) == 0x40) {
+		pkt.dqpn = UR_QPN_GSI;
+		pkt.qkey = UR_QKEY_GSI;
+	}
 	flags = ur_opcode_lookup(pkt.opcode)->flags;
 	if (!flags)
 		return;
@@ -136,7 +152,10 @@ static void step_packet(struct input *in)
 		payload = 256;
 	pkt.payload_bytes = payload;
 	payload += (u32)ur_pkt_build(&pkt, buf) + ur_pkt_pad(payload);
-	receive(buf, payload, bits >> 6);
+	if ((where & 0xe0) == 0x20)
+		receive_multicast(buf, payload);
+	else
+		receive(buf, payload, bits >> 6);
 }
 
 /* Post a send work request. */
@@ -167,7 +186,7 @@ static void step_post(struct input *in)
 	wr->bind_mw_rkey = ur_mw_rkey(w->mw[wr->compare & 1]);
 	wr->bind_new_rkey = wr->bind_mw_rkey + 1;
 	wr->bind_mr_lkey = wr->rkey;
-	wr->bind_access = ACCESS_ANY >> (wr->compare >> 1 & 7);
+	wr->bind_access = BIND_ACCESS >> (wr->compare >> 1 & 7);
 	wr->flush_type = UR_FETH_GLOBAL;
 	wr->flush_length = 64;
 	if (i == UD_A || i == UD_B) {

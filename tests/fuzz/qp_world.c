@@ -14,6 +14,8 @@
 #define PD   7
 #define XRCD 3
 
+const u8 world_group[16] = {[10] = 0xff, 0xff, 239, 1, 2, 3};
+
 static struct world *w;
 
 static void av_free(struct ur_av *av)
@@ -311,12 +313,16 @@ struct world *world_create(u32 options)
 		create_side(i);
 	for (int i = 0; i < SIDES; i++)
 		world_bring_up(w, i);
+	CHECK(!ur_mcast_attach(w->sides[UD_A].qp, world_group));
+	CHECK(!ur_mcast_attach(w->sides[UD_B].qp, world_group));
 	return w;
 }
 
 void world_destroy(struct world *world)
 {
 	w = world;
+	CHECK(!ur_mcast_detach(w->sides[UD_A].qp, world_group));
+	CHECK(!ur_mcast_detach(w->sides[UD_B].qp, world_group));
 	for (int i = 0; i < SIDES; i++)
 		ur_qp_destroy(w->sides[i].qp);
 	CHECK(!ur_srq_destroy(w->srq));

@@ -41,6 +41,9 @@ struct world {
 	bool cq_full; /* completions are refused */
 };
 
+/* A multicast group with both UD queue pairs in it. */
+extern const u8 world_group[16];
+
 /* options: bits 0..4 turn on congestion control, out-of-order receive,
  * credits, coalescing, execution inside the device. */
 struct world *world_create(u32 options);

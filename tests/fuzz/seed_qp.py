@@ -44,6 +44,12 @@ def conversations():
     yield "rc_cq_full_late", many + tx(FINE, 3) * 2 + [MODIFY, 2, 0x83] + tx(FINE, 3) * 3 + TIMEOUT * 4 + tx(FINE) * 4
     yield "rc_cq_full", [MODIFY, 0, 0x83] + many + tx(FINE) * 6
     yield "both_ways", many + post(1, 4, 60) + [RECV, 0, 7] + post(1, 1, 50) + tx(FINE, 2) * 16
+    # A window of type 2 (its key: 0x41): bound, used, invalidated by SEND.
+    bind = [POST, 1, 11, 1, 0, 0, 0, 4, 1]
+    use = [POST, 0, 4, 1, 1, 0, 0x41, 1, 1, 0, 2, 0]
+    yield "rc_window", [RECV, 1, 7] + bind + tx(FINE) + use + tx(FINE) * 2 + post(0, 3, 1) + tx(FINE) * 3 + use + tx(FINE) * 3
+    yield "multicast", [RECV, 4, 7, RECV, 5, 7, PACKET, 0x24, 0x64, 8, 0, 0, 64]
+    yield "gsi", [PACKET, 0x44, 0x64, 8, 0, 1, 0]
     # Packets from nowhere: an ACK, a NAK, a WRITE_ONLY and a READ_REQ.
     yield "stray_ack", post(0, 1) + tx(LOST) + [PACKET, 0, 0x11, 11, 0, 0x1F, 1] + tx(FINE)
     yield "stray_nak", post(0, 1) + tx(LOST) + [PACKET, 0, 0x11, 8, 0, 0x62, 0] + tx(FINE)
