@@ -112,12 +112,12 @@ static inline int ur_rq_room(struct ur_rq *rq)
 	return rq->prod - rq->cons < rq->max_wqes ? 0 : -ENOMEM;
 }
 
-/* Returns whether the device wants a doorbell for it. */
+/* Returns whether the device wants a doorbell for it. The exchange is both
+ * the release [P1] and the full barrier before the look at the flags [K1]. */
 static inline bool ur_rq_publish(struct ur_rq *rq)
 {
-	__atomic_store_n(&rq->hdr->prod, rq->prod, __ATOMIC_RELEASE); /* [P1] */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);		      /* [K1] */
-	return __atomic_load_n(&rq->hdr->flags, __ATOMIC_RELAXED) &
+	__atomic_exchange_n(&rq->hdr->prod, rq->prod, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&rq->hdr->flags, __ATOMIC_SEQ_CST) &
 	       UROCE_RING_F_NEED_DB;
 }
 
