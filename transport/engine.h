@@ -99,7 +99,7 @@ enum ur_loop {
 	UR_LOOP_MORE,	 /* partly; go on in the next turn */
 	UR_LOOP_WAIT,	 /* receiver not ready; the timer is armed */
 };
-enum ur_loop ur_loop_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
+enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
 
 /* cc.c: DCQCN. */
 void ur_cc_init(struct ur_qp *qp);

@@ -323,7 +323,7 @@ static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
 	return done(qp, peer, e, UR_OPF_FLUSH);
 }
 
-enum ur_loop ur_loop_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
+enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
 {
 	struct ur_qp *peer = peer_in_step(qp);
 	u32 flags = flags_of(e);

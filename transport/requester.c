@@ -427,7 +427,7 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 	status = check_start(qp, e);
 	if (status)
 		return fail_in_turn(qp, e, status);
-	switch (ur_loop_run(qp, e, bytes)) {
+	switch (ur_loopback_run(qp, e, bytes)) {
 	case UR_LOOP_DONE:
 		return STEP_NEXT;
 	case UR_LOOP_MORE:
