@@ -45,19 +45,27 @@ static void ring_bell(struct ur_bell *bell)
 
 /* ---- create ---- */
 
-/* Bytes of the longest WQE of a queue pair with these capabilities. */
-static u32 max_wqe_bytes(const struct ur_eqp_init *init, bool has_av)
+/* What stands before data segments or inline data in a WQE. */
+static u32 wqe_head_bytes(const struct ur_eqp_init *init, bool has_av)
 {
 	u32 head = sizeof(struct uroce_wqe_ctrl);
-	u32 sges = init->max_send_sge * (u32)sizeof(struct uroce_wqe_data);
-	u32 inl = (u32)ur_align_up(
-		sizeof(struct uroce_wqe_inline) + init->max_inline, 16);
-	u32 tail;
 
 	if (has_av)
 		head += sizeof(struct uroce_wqe_av);
 	if (init->type != UR_QPT_UD)
 		head += sizeof(struct uroce_wqe_raddr);
+	return head;
+}
+
+/* Bytes of the longest WQE of a queue pair with these capabilities. */
+static u32 max_wqe_bytes(const struct ur_eqp_init *init, bool has_av)
+{
+	u32 head = wqe_head_bytes(init, has_av);
+	u32 sges = init->max_send_sge * (u32)sizeof(struct uroce_wqe_data);
+	u32 inl = (u32)ur_align_up(
+		sizeof(struct uroce_wqe_inline) + init->max_inline, 16);
+	u32 tail;
+
 	tail = sges > inl ? sges : inl;
 	/* an atomic has one data segment, a bind none */
 	if (init->type != UR_QPT_UD &&
@@ -74,8 +82,7 @@ struct layout {
 	u64 bytes;
 };
 
-static int plan_rings(const struct ur_eqp_init *init, bool has_av,
-		      struct layout *l)
+static int plan_rings(struct ur_eqp_init *init, bool has_av, struct layout *l)
 {
 	u32 bbs;
 
@@ -91,6 +98,12 @@ static int plan_rings(const struct ur_eqp_init *init, bool has_av,
 		if ((u64)bbs * init->max_send_wr > MAX_SQ_BBS)
 			return -EINVAL;
 		l->sq_bbs = ur_roundup_pow2(bbs * init->max_send_wr);
+		/* All that fits is given, as other devices do: there are
+		 * programs that send inline without having asked. */
+		init->max_inline = ur_min_u32(
+			bbs * UROCE_SQ_BB - wqe_head_bytes(init, has_av) -
+				(u32)sizeof(struct uroce_wqe_inline),
+			UROCE_MAX_INLINE);
 	}
 	if (init->max_recv_wr && !init->srq && init->type != UR_QPT_XRC_TGT &&
 	    init->type != UR_QPT_XRC_INI) {
