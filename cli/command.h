@@ -45,6 +45,7 @@ extern const struct ur_command ur_commands[];
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_stat(struct ur_options *options);
+int ur_cmd_cm(struct ur_options *options);
 
 /**
  * ur_options_parse() - the options that every subcommand knows

@@ -11,6 +11,7 @@ const struct ur_command ur_commands[] = {
 	{"link", "[show] [DEVICE|NETDEV]...",
 	 "devices: netdev, state, MTU, GIDs", ur_cmd_link},
 	{"stat", "[DEVICE|NETDEV]...", "counters of the devices", ur_cmd_stat},
+	{"cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
 	{0},
 };
 

@@ -9,7 +9,10 @@
  *                    "counters": { NAME: N, ... } } ],
  *     "sessions": [ { "id", "pid", "uid", "comm", "file", "device" } ],
  *     "qps": [ { "device", "pid", "comm", "qpn", "type", "state", ... } ],
- *     "cqs": [ ... ], "mrs": [ ... ] }
+ *     "cqs": [ ... ], "mrs": [ ... ],
+ *     "cm_ids": [ { "pid", "comm", "device", "port_space", "state", "src",
+ *                   "dst", "qpn" } ],
+ *     "cm": { NAME: N, ... } }
  *
  * A member that an older device does not have reads as "" or 0 here.
  */

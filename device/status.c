@@ -8,6 +8,7 @@
 #include "device/objects.h"
 #include "device/query.h"
 #include "device/status.h"
+#include "device/ucma.h"
 #include "device/ufile.h"
 
 static void add_int(struct json_object *o, const char *key, u64 v)
@@ -226,6 +227,8 @@ static struct json_object *everything(struct ur_daemon *daemon)
 	json_object_object_add(root, "qps", l.qps);
 	json_object_object_add(root, "cqs", l.cqs);
 	json_object_object_add(root, "mrs", l.mrs);
+	json_object_object_add(root, "cm_ids", ur_ucma_status_ids(daemon));
+	json_object_object_add(root, "cm", ur_ucma_status_counters(daemon));
 	return root;
 }
 

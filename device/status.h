@@ -8,7 +8,7 @@
 /*
  * A memfd (the caller's) with *len bytes of text, or -errno. subject: "" for
  * everything, or one of the top-level members "devices", "sessions", "qps",
- * "cqs", "mrs". Lock held.
+ * "cqs", "mrs", "cm_ids", "cm". Lock held.
  */
 int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len);
 

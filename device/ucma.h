@@ -8,7 +8,7 @@
  * (their events), ucma_addr.c and ucma_port.c (addresses, ports),
  * ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_cm.c (the
  * seam to cm/ and the wire), ucma_query.c, ucma_qp.c, ucma_option.c,
- * ucma_mcast.c.
+ * ucma_mcast.c, ucma_status.c.
  */
 #ifndef UR_DEVICE_UCMA_H
 #define UR_DEVICE_UCMA_H
@@ -249,6 +249,11 @@ void ucma_cm_drop(struct ucma_id *id);
 
 /* ucma_mcast.c */
 void ucma_mcast_free(struct ucma_mcast *mc);
+
+/* ucma_status.c: the caller's. */
+struct json_object;
+struct json_object *ur_ucma_status_ids(struct ur_daemon *daemon);
+struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
 /* ucma.c: daemon start and end, and a device that goes. */
 int ur_ucma_init(struct ur_daemon *daemon);
