@@ -276,7 +276,7 @@ struct ur_engine {
 	struct ur_list joins;
 	/* statistics for the tests and the status command */
 	u64 turns, sleeps;
-	ur_time last_work, last_rx, last_epoll;
+	ur_time last_work, last_rx, last_epoll, crowded_until;
 	ur_time mod_deadline;
 	bool rx_any; /* a datagram came in this turn */
 };

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <time.h>
 #include "device/engine_impl.h"
 #include "device/turn.h"
@@ -25,6 +27,11 @@
 #define KICKS 256
 /* Try again when the system has no memory for packets. */
 #define RETRY_NS 1000000u
+#define SLICE_NS 100000u
+/* A yield of this length says that nobody else yields... */
+#define CROWDED_YIELD_NS 500000u
+/* ... and is believed this long. */
+#define CROWDED_NS 100000000u
 /* Ask the wire this often when nothing came of late. */
 #define WIRE_QUIET_NS 5000u
 /* "Of late". */
@@ -296,10 +303,48 @@ static bool turn(struct ur_engine *e)
 	return any;
 }
 
+/*
+ * Ask for short slices (kernel 6.12 and later, no privilege): a thread that
+ * wakes with a short slice runs before one in the middle of a long one.
+ */
+static void ask_short_slices(void)
+{
+	struct {
+		u32 size, policy;
+		u64 flags;
+		s32 nice;
+		u32 priority;
+		u64 runtime, deadline, period;
+	} attr;
+
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 ||
+	    attr.policy != SCHED_OTHER)
+		return;
+	attr.runtime = SLICE_NS;
+	syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/*
+ * Let others run. Where that takes long, they are not ones that yield
+ * themselves: a program that spins on its memory. Yielding to such a one costs
+ * its whole slice each time, while a sleeper is put before it when it wakes;
+ * so the engine sleeps at once for a while.
+ */
+static void yield(struct ur_engine *e)
+{
+	ur_time after;
+
+	sched_yield();
+	after = read_clock(CLOCK_MONOTONIC);
+	if (after - e->now > CROWDED_YIELD_NS)
+		e->crowded_until = after + CROWDED_NS;
+}
+
 void *ur_turn_thread(void *arg)
 {
 	struct ur_engine *e = arg;
 
+	ask_short_slices();
 	e->last_work = read_clock(CLOCK_MONOTONIC);
 	while (!e->stop) {
 		ur_time until;
@@ -308,8 +353,9 @@ void *ur_turn_thread(void *arg)
 			e->last_work = e->now;
 			continue;
 		}
-		if (e->now - e->last_work < e->opt.spin_us * 1000ull) {
-			sched_yield();
+		if (e->now - e->last_work < e->opt.spin_us * 1000ull &&
+		    e->now >= e->crowded_until) {
+			yield(e);
 			continue;
 		}
 		until = ur_min_u64(ur_port_deadline(e->port), e->mod_deadline);
