@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "device/engine_impl.h"
+#include "device/udp_ids.h"
 #include "device/wire.h"
 #include "transport/icrc.h"
 
@@ -56,13 +57,9 @@ struct ur_udp_out {
 	u64 used; /* for LRU */
 };
 
-/* What is known of a peer's identifications. */
 struct ur_udp_peer {
 	u8 gid[16];
-	u16 next; /* guess for its next packet */
-	u16 last;
-	u32 good; /* plausible ones in a row */
-	u32 odd;  /* implausible ones in a row */
+	struct ur_udp_ids ids;
 };
 
 struct ur_wire_udp {

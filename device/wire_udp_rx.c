@@ -23,10 +23,7 @@
 /* recvmmsg calls for one readable socket in one turn. */
 #define ROUNDS 4
 /* Messages of a batch of long bursts, so that it stays in the cache. */
-#define BATCH_BULK     4u
-#define PATTERN_SHOWN  64u
-#define PATTERN_BROKEN 4u
-#define SMALL_STEP     1024u
+#define BATCH_BULK 4u
 
 struct packet_info {
 	struct ur_rx_meta meta;
@@ -46,23 +43,6 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 		memcpy(p->gid, gid, 16);
 	}
 	return p;
-}
-
-/* Is it an identification this peer would use now? */
-static bool plausible(struct ur_udp_peer *p, u16 id)
-{
-	if (id < 2 * UR_UDP_SEGS || (u16)(id - p->last) <= SMALL_STEP) {
-		p->good++;
-		p->odd = 0;
-		return true;
-	}
-	if (p->good < PATTERN_SHOWN)
-		return true;
-	if (++p->odd < PATTERN_BROKEN)
-		return false;
-	p->good = 0; /* it has changed its ways */
-	p->odd = 0;
-	return true;
 }
 
 static u32 headers_v4(const struct ur_wire_udp *w,
@@ -120,7 +100,7 @@ static u32 packet_crc(u8 *bth, u32 len, u32 crc)
 /* The packet at index within its burst. */
 static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		       const struct ur_rx_meta *meta, u8 *bth, u32 len,
-		       u32 index)
+		       u32 index, ur_time now)
 {
 	u32 udp_bytes = UR_UDP_BYTES + len + UR_ICRC_BYTES;
 	u32 got = ur_get_le32(bth + len), crc;
@@ -130,24 +110,15 @@ static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 	if (!meta->v4)
 		return packet_crc(bth, len, headers_v6(w, meta, udp_bytes)) ==
 		       got;
-	id = index ? (u16)(peer->last + 1) : peer->next;
+	id = ur_udp_ids_guess(&peer->ids, index);
 	crc = packet_crc(bth, len, headers_v4(w, meta, udp_bytes, id));
-	if (crc != got) {
-		/* by linearity the solution is the difference to the guess */
-		if (!ur_icrc_solve_id(w->icrc_cache, crc, got,
-				      UR_IPV4_BYTES + UR_UDP_BYTES + len,
-				      &diff))
-			return false;
-		id ^= diff.id;
-		if (!plausible(peer, id))
-			return false;
-	} else {
-		peer->good++;
-		peer->odd = 0;
-	}
-	peer->last = id;
-	peer->next = id ? (u16)(id + 1) : 0;
-	return true;
+	if (crc == got)
+		return ur_udp_ids_take(&peer->ids, now, id, true);
+	/* by linearity the solution is the difference to the guess */
+	if (!ur_icrc_solve_id(w->icrc_cache, crc, got,
+			      UR_IPV4_BYTES + UR_UDP_BYTES + len, &diff))
+		return false;
+	return ur_udp_ids_take(&peer->ids, now, id ^ diff.id, false);
 }
 
 /* ---- datagrams ---- */
@@ -216,7 +187,8 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			continue;
 		}
 		bytes -= UR_ICRC_BYTES;
-		if (!check_icrc(w, peer, &info.meta, data + at, bytes, index)) {
+		if (!check_icrc(w, peer, &info.meta, data + at, bytes, index,
+				e->now)) {
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}
