@@ -142,7 +142,7 @@ static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
 	} else if (value == UR_NAK_PSN_SEQ) {
 		ur_count(qp->port, UR_CNT_rcvd_seq_err);
 		ur_count(qp->port, UR_CNT_packet_seq_err);
-		ur_retry_sequence(qp);
+		ur_retry_hole(qp);
 	} else {
 		ur_completer_nak(qp, value);
 	}
@@ -155,6 +155,8 @@ static void rx_ack(struct ur_qp *qp, const struct ur_pkt *pkt)
 	case UR_AETH_ACK:
 		if (!ack_through(qp, pkt->psn))
 			implied_nak(qp, pkt->psn);
+		else
+			ur_retry_hole_acked(qp, pkt->psn);
 		break;
 	case UR_AETH_RNR_NAK:
 	case UR_AETH_NAK:

@@ -35,6 +35,11 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq);
 void ur_retry_progress(struct ur_qp *qp);
 /* Go back to the oldest unacknowledged packet. */
 void ur_retry_rewind(struct ur_qp *qp);
+/* A sequence error NAK: only the missing packet, where the peer seems to keep
+ * the others; else as the next. */
+void ur_retry_hole(struct ur_qp *qp);
+/* The missing packet was acknowledged: was the rest kept? */
+void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
 /* A sequence error NAK or a lost response: counted, then rewind. */
 void ur_retry_sequence(struct ur_qp *qp);
 /* RNR NAK with that timer code: counted, wait, then rewind. */

@@ -33,6 +33,10 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 19);
 	ur_list_init(&port->active);
 	ur_list_init(&port->mcast);
+	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {
+		free(port);
+		return NULL;
+	}
 	return port;
 }
 
@@ -52,6 +56,7 @@ void ur_port_destroy(struct ur_port *port)
 	ur_table_fini(&port->keys);
 	ur_table_fini(&port->srqs);
 	free(port->heap);
+	ur_ooo_pool_destroy(&port->ooo);
 	free(port);
 }
 

@@ -7,6 +7,7 @@
 #define UR_TRANSPORT_PORT_H
 
 #include "transport/transport.h"
+#include "transport/ooo.h"
 #include "transport/table.h"
 #include "transport/trace.h"
 #include "transport/wire.h"
@@ -42,6 +43,8 @@ struct ur_port {
 
 	struct ur_table qps, keys, srqs;
 	struct ur_list mcast; /* struct ur_mcast_group */
+
+	struct ur_ooo_pool ooo; /* when cfg.ooo */
 
 	struct ur_list active; /* queue pairs with something to do */
 

@@ -66,12 +66,16 @@ static int alloc_queues(struct ur_qp *qp)
 		if (!qp->resp.rqe_sge)
 			return -ENOMEM;
 	}
+	if (qp->port->cfg.ooo && ur_qp_is_reliable(qp) &&
+	    init->type != UR_QPT_XRC_INI)
+		return ur_ooo_create(qp);
 	return 0;
 }
 
 static void free_qp(struct ur_qp *qp)
 {
 	ur_cc_fini(qp);
+	ur_ooo_destroy(qp);
 	free(qp->req.entries);
 	free(qp->resp.rqe_sge);
 	free(qp->resp.res);
@@ -150,6 +154,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->una = req->tx_psn = req->max_psn = 0;
 	req->ssn = 0;
 	req->credit_limited = false;
+	req->whole_left = 0;
 	req->srtt = req->rttvar = 0;
 	ur_retry_reset(qp);
 	qp->resp.rqe.held = false;
@@ -222,6 +227,7 @@ void ur_qp_fail(struct ur_qp *qp)
 	ur_retry_reset(qp);
 	qp->req.dry = false;
 	qp->resp.msg = UR_RX_NONE;
+	ur_ooo_drop_all(qp);
 	ur_port_activate(qp->port, qp);
 }
 

@@ -144,6 +144,14 @@ struct ur_requester {
 	u32 credit_ssn; /* last ssn that may be sent */
 	bool credit_limited;
 
+	/* Sending one missing packet alone: hole_psn, for a peer that keeps
+	 * what came after it. */
+	bool hole_due;	/* to be sent */
+	bool hole_open; /* sent, not acknowledged yet */
+	u8 whole_left;	/* so many losses go without trying it */
+	u32 hole_psn;
+	u32 hole_end; /* max_psn at that time */
+	ur_time hole_at;
 	bool asked_again; /* for a lost answer, since the last progress */
 	bool repeated;	  /* something outstanding was sent twice */
 	u8 retries;	  /* used since the last progress */
@@ -164,10 +172,12 @@ struct ur_responder {
 	u8 msg;	       /* enum ur_rx_msg: in the middle of what */
 	bool nak_sent; /* nothing more until epsn comes */
 	bool rq_dead;
-	bool rq_wanted; /* rq_want_kick(true) was said */
-	u32 ooo_last;	/* newest PSN seen beyond the gap */
-	u32 offset;	/* bytes of the message so far */
-	u64 va;		/* WRITE */
+	bool rq_wanted;	    /* rq_want_kick(true) was said */
+	u32 ooo_last;	    /* newest PSN seen beyond the gap */
+	u32 since_nak;	    /* packets beyond the gap since the last NAK */
+	struct ur_ooo *ooo; /* NULL: nothing is kept */
+	u32 offset;	    /* bytes of the message so far */
+	u64 va;		    /* WRITE */
 	u32 rkey, length;
 	u32 inv_rkey;
 	struct ur_rqe rqe;

@@ -472,6 +472,32 @@ static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *bytes)
 	return send_packet(qp, e, tx);
 }
 
+/* The one packet that the peer misses, and then on from where we were. */
+static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
+{
+	struct ur_requester *req = &qp->req;
+	struct ur_swqe *e = ur_sq_entry(qp, req->head);
+	u32 tx_index = req->tx, tx_psn = req->tx_psn;
+	enum step step = STEP_NEXT;
+
+	if (req->una == req->hole_psn && req->head != req->tail &&
+	    e->state == UR_SWQE_STARTED && !e->status) {
+		req->tx = req->head;
+		req->tx_psn = req->una;
+		req->since_ackreq = UR_ACK_PKTS; /* it asks for an answer */
+		step = send_data(qp, e, tx);
+		if (step != STEP_NEXT && step != STEP_FULL)
+			return step;
+		req->tx = tx_index;
+		req->tx_psn = tx_psn;
+		if (step == STEP_FULL)
+			return step;
+		req->hole_open = true;
+	}
+	req->hole_due = false;
+	return step;
+}
+
 enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
@@ -482,6 +508,8 @@ enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 			return UR_TURN_IDLE;
 		req->rnr_until = 0;
 	}
+	if (req->hole_due && send_hole(qp, tx) == STEP_FULL)
+		return UR_TURN_FULL;
 	while (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		if (req->tx == req->tail && !ur_sq_pull(qp)) {
 			/* The window may be full of work in flight; what

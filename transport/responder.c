@@ -5,6 +5,12 @@
  */
 #include "transport/engine.h"
 
+/* Lost a second time, the missing packet is asked for again after so many. */
+#define UR_RENAK_PKTS 64
+/* Requests answered by a packet of their own. */
+#define KEPT_ANSWERS \
+	(UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH)
+
 void ur_responder_reset(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -15,6 +21,8 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->nak_sent = false;
 	resp->ack_due = false;
 	resp->cnp_due = false;
+	resp->since_nak = 0;
+	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
 }
 
@@ -177,10 +185,7 @@ static enum ur_verdict check_length(const struct ur_qp *qp,
 static enum ur_verdict check_resources(const struct ur_qp *qp,
 				       const struct ur_pkt *pkt)
 {
-	const u32 kept = UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE |
-			 UR_OPF_FLUSH;
-
-	if ((pkt->op->flags & kept) && !ur_replay_free(qp))
+	if ((pkt->op->flags & KEPT_ANSWERS) && !ur_replay_free(qp))
 		return UR_VERDICT_NAK_INVALID;
 	return UR_VERDICT_ACCEPT;
 }
@@ -272,12 +277,16 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	 * we wait for was lost once more. */
 	bool again = ur_psn_diff(pkt->psn, resp->ooo_last) <= 0;
 
+	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
+	if (++resp->since_nak >= UR_RENAK_PKTS)
+		again = true;
 	ur_count(qp->port, UR_CNT_out_of_seq_request);
 	ur_count(qp->port, UR_CNT_out_of_sequence);
 	if (resp->nak_sent && !again)
 		return;
 	resp->nak_sent = true;
+	resp->since_nak = 0;
 	ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
 }
 
@@ -330,20 +339,17 @@ static void established(struct ur_qp *qp)
 static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
-	const u32 answered = UR_OPF_READ_REQ | UR_OPF_ATOMIC |
-			     UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH;
 
 	resp->nak_sent = false;
+	resp->since_nak = 0;
 	if (resp->ack_due && resp->ack_psn == pkt->psn &&
 	    (resp->ack_syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
 		resp->ack_due = false; /* it came before we asked for it */
-	if (pkt->op->flags & answered)
-		return;
-	if (pkt->ackreq)
+	if (pkt->ackreq && !(pkt->op->flags & KEPT_ANSWERS))
 		ur_responder_ack(qp, ur_responder_credits(qp), pkt->psn);
 }
 
-void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
+static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
 	enum ur_verdict v;
@@ -379,6 +385,45 @@ void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	default:
 		refuse(qp, v, pkt->psn, status);
 	}
+	return v;
+}
+
+/* A gap has closed: what was kept behind it comes in, up to the next gap,
+ * which is told at once. */
+static void resume(struct ur_qp *qp)
+{
+	struct ur_responder *resp = &qp->resp;
+	bool any = false, answered = false;
+	struct ur_pkt pkt;
+
+	while (qp->state != UR_QP_ERR && ur_ooo_find(qp, resp->epsn, &pkt)) {
+		enum ur_verdict v = rx_one(qp, &pkt);
+
+		ur_ooo_drop(qp, pkt.psn);
+		if (v != UR_VERDICT_ACCEPT)
+			return; /* RNR: the peer sends all of it again */
+		any = true;
+		answered = pkt.op->flags & KEPT_ANSWERS;
+	}
+	if (qp->state == UR_QP_ERR)
+		return;
+	if (ur_ooo_waiting(qp)) {
+		resp->nak_sent = true;
+		resp->since_nak = 0;
+		ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+	} else if (any && !answered) {
+		/* Also where nobody asked: the jump tells the peer that the
+		 * rest of its repetition is not needed. */
+		ur_responder_ack(qp, ur_responder_credits(qp),
+				 ur_psn_add(resp->epsn, -1));
+	}
+}
+
+void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	if (rx_one(qp, pkt) == UR_VERDICT_ACCEPT && qp->resp.ooo &&
+	    qp->resp.ooo->count)
+		resume(qp);
 }
 
 /* ---- answers ---- */

@@ -49,6 +49,8 @@ void ur_retry_reset(struct ur_qp *qp)
 	req->since_ackreq = 0;
 	req->asked_again = false;
 	req->repeated = false;
+	req->hole_due = false;
+	req->hole_open = false;
 }
 
 static u64 probe_ns(const struct ur_requester *req)
@@ -131,10 +133,28 @@ void ur_retry_rewind(struct ur_qp *qp)
 	req->tx_psn = req->una;
 	req->rd_out = 0;
 	req->since_ackreq = 0;
+	req->hole_due = false;
+	req->hole_open = false;
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
 	req->repeated = true;
 	ur_port_activate(qp->port, qp);
+}
+
+/* One more of retry_cnt; false: that was one too many. */
+static bool count_retry(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->retries >= qp->attr.retry_cnt) {
+		ur_count(qp->port, UR_CNT_retry_exceeded_err);
+		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
+		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+		return false;
+	}
+	req->retries++;
+	ur_count(qp->port, UR_CNT_completer_retry_err);
+	return true;
 }
 
 void ur_retry_sequence(struct ur_qp *qp)
@@ -143,14 +163,55 @@ void ur_retry_sequence(struct ur_qp *qp)
 
 	if (req->tx_psn == req->una)
 		return; /* gone back already, nothing sent since */
-	if (req->retries >= qp->attr.retry_cnt) {
-		ur_count(qp->port, UR_CNT_retry_exceeded_err);
-		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
-		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+	if (!count_retry(qp))
+		return;
+	ur_retry_rewind(qp);
+	start_timers(qp);
+}
+
+/* With so few outstanding, all of them again is as cheap. */
+#define HOLE_MIN_PKTS 8
+/* A peer that did not keep the rest is asked again after so many losses. */
+#define WHOLE_LOSSES 16
+
+void ur_retry_hole(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->hole_open && req->hole_psn == req->una &&
+	    qp->port->now - req->hole_at < req->srtt)
+		return; /* asked for before our answer could be there */
+	if (req->whole_left || req->hole_due ||
+	    ur_psn_sub(req->tx_psn, req->una) <= HOLE_MIN_PKTS ||
+	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head))) {
+		if (req->whole_left)
+			req->whole_left--;
+		ur_retry_sequence(qp);
 		return;
 	}
-	req->retries++;
-	ur_count(qp->port, UR_CNT_completer_retry_err);
+	if (!count_retry(qp))
+		return;
+	req->hole_due = true;
+	req->hole_psn = req->una;
+	req->hole_end = req->max_psn;
+	req->hole_at = qp->port->now;
+	req->sample_at = 0;
+	req->repeated = true;
+	ur_port_activate(qp->port, qp);
+	start_timers(qp);
+}
+
+void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (!req->hole_open || ur_psn_diff(psn, req->hole_psn) < 0)
+		return;
+	req->hole_open = false;
+	if (psn != req->hole_psn || req->una == req->hole_end)
+		return;
+	/* Just that one: the peer has dropped what came after it. */
+	req->whole_left = WHOLE_LOSSES;
 	ur_retry_rewind(qp);
 	start_timers(qp);
 }

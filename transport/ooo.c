@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport/ooo.h"
+#include "transport/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ur_ooo_pool_create(struct ur_ooo_pool *pool)
+{
+	pool->slot = malloc(UR_OOO_SLOTS * sizeof(*pool->slot));
+	if (!pool->slot)
+		return -ENOMEM;
+	for (u32 i = 0; i < UR_OOO_SLOTS; i++)
+		pool->slot[i].next =
+			(u16)(i + 1 < UR_OOO_SLOTS ? i + 1 : UR_OOO_NONE);
+	pool->free = 0;
+	return 0;
+}
+
+void ur_ooo_pool_destroy(struct ur_ooo_pool *pool)
+{
+	free(pool->slot);
+}
+
+int ur_ooo_create(struct ur_qp *qp)
+{
+	qp->resp.ooo = malloc(sizeof(*qp->resp.ooo));
+	if (!qp->resp.ooo)
+		return -ENOMEM;
+	qp->resp.ooo->count = 0;
+	memset(qp->resp.ooo->slot, 0xff, sizeof(qp->resp.ooo->slot));
+	return 0;
+}
+
+void ur_ooo_destroy(struct ur_qp *qp)
+{
+	ur_ooo_drop_all(qp);
+	free(qp->resp.ooo);
+	qp->resp.ooo = NULL;
+}
+
+static void give_back(struct ur_qp *qp, u32 index)
+{
+	struct ur_ooo_pool *pool = &qp->port->ooo;
+	struct ur_ooo *ooo = qp->resp.ooo;
+	u16 s = ooo->slot[index];
+
+	if (s == UR_OOO_NONE)
+		return;
+	pool->slot[s].next = pool->free;
+	pool->free = s;
+	ooo->slot[index] = UR_OOO_NONE;
+	ooo->count--;
+}
+
+void ur_ooo_drop(struct ur_qp *qp, u32 psn)
+{
+	give_back(qp, psn % UR_OOO_SPAN);
+}
+
+void ur_ooo_drop_all(struct ur_qp *qp)
+{
+	struct ur_ooo *ooo = qp->resp.ooo;
+
+	for (u32 i = 0; ooo && ooo->count && i < UR_OOO_SPAN; i++)
+		give_back(qp, i);
+}
+
+void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	struct ur_ooo_pool *pool = &qp->port->ooo;
+	struct ur_ooo *ooo = qp->resp.ooo;
+	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad;
+	u32 index = pkt->psn % UR_OOO_SPAN;
+	struct ur_ooo_slot *slot;
+
+	if (!ooo || ur_psn_sub(pkt->psn, qp->resp.epsn) >= UR_OOO_SPAN)
+		return;
+	if (ooo->slot[index] != UR_OOO_NONE) {
+		if (pool->slot[ooo->slot[index]].psn == pkt->psn)
+			return;
+		give_back(qp, index); /* from before the expected PSN */
+	}
+	if (pool->free == UR_OOO_NONE)
+		return;
+	ooo->slot[index] = pool->free;
+	ooo->count++;
+	slot = &pool->slot[pool->free];
+	pool->free = slot->next;
+	slot->psn = pkt->psn;
+	slot->bytes = (u16)bytes;
+	memcpy(slot->packet, pkt->payload - pkt->header_bytes, bytes);
+}
+
+bool ur_ooo_find(struct ur_qp *qp, u32 psn, struct ur_pkt *pkt)
+{
+	const struct ur_ooo *ooo = qp->resp.ooo;
+	const struct ur_ooo_slot *slot;
+
+	if (!ooo || !ooo->count || ooo->slot[psn % UR_OOO_SPAN] == UR_OOO_NONE)
+		return false;
+	slot = &qp->port->ooo.slot[ooo->slot[psn % UR_OOO_SPAN]];
+	return slot->psn == psn &&
+	       ur_pkt_parse(pkt, slot->packet, slot->bytes) == UR_PKT_OK;
+}
+
+bool ur_ooo_waiting(struct ur_qp *qp)
+{
+	struct ur_ooo *ooo = qp->resp.ooo;
+
+	for (u32 i = 0; ooo && ooo->count && i < UR_OOO_SPAN; i++) {
+		if (ooo->slot[i] == UR_OOO_NONE)
+			continue;
+		if (ur_psn_diff(qp->port->ooo.slot[ooo->slot[i]].psn,
+				qp->resp.epsn) > 0)
+			return true;
+		give_back(qp, i);
+	}
+	return false;
+}
