@@ -44,6 +44,7 @@ struct ur_daemon {
 	u32 n_sessions;
 	u64 next_session;
 	bool had_session;
+	const char *group; /* who may connect; NULL: everybody */
 	struct ur_loop_timer idle;
 
 	struct nl_sock *nl_events, *nl_query;

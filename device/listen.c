@@ -5,6 +5,7 @@
  * and may be removed.
  */
 #include <errno.h>
+#include <grp.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -61,6 +62,26 @@ static int socket_address(const struct ur_daemon *daemon,
 	return n < (int)sizeof(addr->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
+/* As udev makes the kernel's uverbs: for everybody where it is root's, or for
+ * the configured group; a user's own directory lets nobody else in. */
+static int set_access(struct ur_daemon *daemon, const char *path)
+{
+	struct group *gr;
+
+	if (!daemon->group)
+		return chmod(path, 0666) < 0 ? -errno : 0;
+	gr = getgrnam(daemon->group);
+	if (!gr) {
+		ur_log("group %s: no such group; make it (groupadd -r %s) or "
+		       "change the setting",
+		       daemon->group, daemon->group);
+		return -EINVAL;
+	}
+	return chown(path, (uid_t)-1, gr->gr_gid) < 0 || chmod(path, 0660) < 0
+		       ? -errno
+		       : 0;
+}
+
 int ur_listen_start(struct ur_daemon *daemon)
 {
 	struct sockaddr_un addr;
@@ -72,11 +93,12 @@ int ur_listen_start(struct ur_daemon *daemon)
 	if (fd < 0)
 		return -errno;
 	unlink(addr.sun_path);
-	/* As udev makes the kernel's uverbs: for everybody where it is root's;
-	 * a user's own directory lets nobody else in. */
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
-	    chmod(addr.sun_path, 0666) < 0 || listen(fd, 128) < 0) {
+	err = bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ? -errno : 0;
+	if (!err)
+		err = set_access(daemon, addr.sun_path);
+	if (!err && listen(fd, 128) < 0)
 		err = -errno;
+	if (err) {
 		close(fd);
 		return err;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* uroced: options, start in order, stop in the opposite order. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,94 +10,60 @@
 #include <unistd.h>
 #include "device/listen.h"
 #include "device/netlink.h"
+#include "device/options.h"
+#include "device/service.h"
 #include "device/session.h"
 #include "device/sysfs.h"
 #include "device/ucma.h"
 #include "device/ufile.h"
 #include "util/os/rundir.h"
 
-#define MAX_NETDEVS 32
-
 /* Exit status when another process serves the run directory already. */
 #define EXIT_BUSY 3
 
-struct options {
-	const char *netdev[MAX_NETDEVS];
-	int n_netdevs;
-	const char *run_dir;
-	const char *engine;
-	bool on_demand;
-	int ready_fd;
-	int verbose;
-};
+static struct ur_options options;
+static int signal_fd = -1;
 
-static const char usage[] =
-	"Usage: uroced [OPTION]...\n"
-	"A RoCE network card in userspace; serves until a signal ends it.\n"
-	"\n"
-	"  --netdev IF       a device on this network interface (repeat for\n"
-	"                    more); default: the default route's, else lo\n"
-	"  --run-dir DIR     socket and files; default /run/uroce as root,\n"
-	"                    else $XDG_RUNTIME_DIR/uroce\n"
-	"  --on-demand       end when the last client is gone\n"
-	"  --ready-fd N      write \"ready\" there too once serving\n"
-	"  --engine-opt LIST name=value,... for the engine\n"
-	"  -v, --verbose     say more on standard error\n"
-	"  -h, --help        this text\n";
+static int add_devices(struct ur_daemon *daemon, const struct ur_options *o);
 
-static int parse(int argc, char **argv, struct options *o)
+static bool has_device(struct ur_daemon *daemon, const char *netdev)
 {
-	static const struct option longs[] = {
-		{"netdev", required_argument, NULL, 'n'},
-		{"run-dir", required_argument, NULL, 'r'},
-		{"on-demand", no_argument, NULL, 'd'},
-		{"ready-fd", required_argument, NULL, 'f'},
-		{"engine-opt", required_argument, NULL, 'e'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int c;
+	ur_list_for_each(it, &daemon->devices)
+		if (!strcmp(ur_list_entry(it, struct ur_device, node)->netdev,
+			    netdev))
+			return true;
+	return false;
+}
 
-	o->ready_fd = -1;
-	while ((c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			if (o->n_netdevs == MAX_NETDEVS ||
-			    strlen(optarg) >= IF_NAMESIZE)
-				return -EINVAL;
-			o->netdev[o->n_netdevs++] = optarg;
-			break;
-		case 'r':
-			o->run_dir = optarg;
-			break;
-		case 'd':
-			o->on_demand = true;
-			break;
-		case 'f':
-			o->ready_fd = atoi(optarg);
-			break;
-		case 'e':
-			o->engine = optarg;
-			break;
-		case 'v':
-			o->verbose++;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			return -EINVAL;
-		}
-	}
-	return optind == argc ? 0 : -EINVAL;
+/* SIGHUP: devices for the netdevs that the configuration file names now. Those
+ * that it no longer names serve on until a restart, with their clients. */
+static void reload(struct ur_daemon *daemon)
+{
+	struct ur_options now = {.config = options.config};
+	struct ur_options fresh = {0};
+
+	ur_service_reloading(daemon);
+	if (ur_options_reread(&now) == 0)
+		for (int i = 0; i < now.n_netdevs; i++)
+			if (!has_device(daemon, now.netdev[i]))
+				memcpy(fresh.netdev[fresh.n_netdevs++],
+				       now.netdev[i], IF_NAMESIZE);
+	if (fresh.n_netdevs)
+		add_devices(daemon, &fresh);
+	ur_service_ready(daemon);
 }
 
 static void on_signal(void *arg, u32 events)
 {
 	struct ur_daemon *daemon = arg;
+	struct signalfd_siginfo si;
 
-	ur_loop_stop(daemon->loop);
+	if (read(signal_fd, &si, sizeof(si)) != sizeof(si))
+		return;
+	if (si.ssi_signo == SIGHUP && options.config)
+		reload(daemon);
+	else
+		ur_loop_stop(daemon->loop);
 }
 
 static void on_idle(void *arg)
@@ -122,7 +87,7 @@ static int catch_signals(struct ur_daemon *daemon)
 	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal_fd = fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	return ur_loop_add(daemon->loop, fd, EPOLLIN, on_signal, daemon);
@@ -138,7 +103,7 @@ static void raise_limits(void)
 	}
 }
 
-static int add_devices(struct ur_daemon *daemon, const struct options *o)
+static int add_devices(struct ur_daemon *daemon, const struct ur_options *o)
 {
 	char name[IF_NAMESIZE];
 	int err = 0;
@@ -158,7 +123,8 @@ static int add_devices(struct ur_daemon *daemon, const struct options *o)
 	return err;
 }
 
-static void say_ready(const struct ur_daemon *daemon, const struct options *o)
+static void say_ready(const struct ur_daemon *daemon,
+		      const struct ur_options *o)
 {
 	static const char text[] = "ready\n";
 
@@ -171,7 +137,7 @@ static void say_ready(const struct ur_daemon *daemon, const struct options *o)
 	}
 }
 
-static int start(struct ur_daemon *daemon, const struct options *o)
+static int start(struct ur_daemon *daemon, const struct ur_options *o)
 {
 	int err = ur_listen_lock(daemon);
 
@@ -225,23 +191,23 @@ int main(int argc, char **argv)
 		.lock_fd = -1,
 		.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
 	};
-	struct options o = {0};
-	int err;
+	struct ur_options *o = &options;
+	int err = ur_options_parse(argc, argv, o);
 
-	if (parse(argc, argv, &o)) {
-		fputs(usage, stderr);
-		return 2;
-	}
-	ur_log_verbose = o.verbose;
-	daemon.on_demand = o.on_demand;
-	daemon.engine_options = o.engine;
+	if (err)
+		return err > 0 ? 0 : 2;
+	ur_log_verbose = o->verbose;
+	daemon.on_demand = o->on_demand;
+	daemon.engine_options = *o->engine ? o->engine : NULL;
+	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;
 	daemon.idle.arg = &daemon;
 	ur_list_init(&daemon.devices);
 	ur_list_init(&daemon.sessions);
 	ur_list_init(&daemon.files);
 	ur_list_init(&daemon.xrcds);
-	err = ur_rundir(o.run_dir, daemon.run_dir, sizeof(daemon.run_dir));
+	err = ur_rundir(*o->run_dir ? o->run_dir : NULL, daemon.run_dir,
+			sizeof(daemon.run_dir));
 	if (!err)
 		err = ur_loop_create(&daemon.loop);
 	if (err) {
@@ -252,14 +218,18 @@ int main(int argc, char **argv)
 	ur_loop_lock(daemon.loop);
 	err = catch_signals(&daemon);
 	if (!err)
-		err = start(&daemon, &o);
-	if (!err && o.on_demand)
+		err = start(&daemon, o);
+	if (!err && o->on_demand)
 		ur_loop_timer_set(daemon.loop, &daemon.idle,
 				  ur_loop_now() + UR_FIRST_CLIENT_NS);
 	ur_loop_unlock(daemon.loop);
 	if (!err) {
-		say_ready(&daemon, &o);
+		say_ready(&daemon, o);
+		ur_loop_lock(daemon.loop);
+		ur_service_ready(&daemon);
+		ur_loop_unlock(daemon.loop);
 		err = ur_loop_serve(daemon.loop);
+		ur_service_stopping(&daemon);
 	}
 	stop(&daemon);
 	return err == -EBUSY ? EXIT_BUSY : err ? 1 : 0;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Command line and configuration file of uroced. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/options.h"
+
+static const char usage[] =
+	"Usage: uroced [OPTION]...\n"
+	"A RoCE network card in userspace; serves until a signal ends it.\n"
+	"\n"
+	"  --netdev IF       a device on this network interface (repeat for\n"
+	"                    more); default: the default route's, else lo\n"
+	"  --run-dir DIR     socket and files; default /run/uroce as root,\n"
+	"                    else $XDG_RUNTIME_DIR/uroce\n"
+	"  --config FILE     read these settings from FILE, see uroce.conf(5)\n"
+	"  --group NAME      only root and this group may use the device\n"
+	"  --on-demand       end when the last client is gone\n"
+	"  --ready-fd N      write \"ready\" there too once serving\n"
+	"  --engine-opt LIST name=value,... for the engine\n"
+	"  -v, --verbose     say more on standard error\n"
+	"  -h, --help        this text\n";
+
+static int set_string(char *to, size_t size, const char *value)
+{
+	if (!*value || strlen(value) >= size)
+		return -EINVAL;
+	memcpy(to, value, strlen(value) + 1);
+	return 0;
+}
+
+static int add_netdev(struct ur_options *o, const char *name)
+{
+	for (int i = 0; i < o->n_netdevs; i++)
+		if (!strcmp(o->netdev[i], name))
+			return 0;
+	if (o->n_netdevs == UR_MAX_NETDEVS ||
+	    set_string(o->netdev[o->n_netdevs], IF_NAMESIZE, name))
+		return -EINVAL;
+	o->n_netdevs++;
+	return 0;
+}
+
+/* One setting of the file; the command line has spoken where a string is not
+ * empty already. */
+static int set(struct ur_options *o, const char *key, const char *value)
+{
+	if (!strcmp(key, "netdev"))
+		return add_netdev(o, value);
+	if (!strcmp(key, "run-dir"))
+		return *o->run_dir ? 0
+				   : set_string(o->run_dir, sizeof(o->run_dir),
+						value);
+	if (!strcmp(key, "group"))
+		return *o->group
+			       ? 0
+			       : set_string(o->group, sizeof(o->group), value);
+	if (!strcmp(key, "engine-opt"))
+		return *o->engine ? 0
+				  : set_string(o->engine, sizeof(o->engine),
+					       value);
+	if (!strcmp(key, "verbose")) {
+		o->verbose += !strcmp(value, "yes");
+		return strcmp(value, "yes") && strcmp(value, "no") ? -EINVAL
+								   : 0;
+	}
+	return -ENOENT;
+}
+
+static char *trim(char *s)
+{
+	char *end;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	end = s + strlen(s);
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return s;
+}
+
+static int read_config(struct ur_options *o)
+{
+	char line[512];
+	FILE *f = fopen(o->config, "re");
+	int err = 0;
+
+	if (!f) {
+		err = -errno;
+		fprintf(stderr, "uroced: %s: %s\n", o->config, strerror(errno));
+		return err;
+	}
+	for (int n = 1; !err && fgets(line, sizeof(line), f); n++) {
+		char *key = trim(line), *eq = strchr(key, '=');
+
+		if (!*key || *key == '#')
+			continue;
+		if (eq)
+			*eq = '\0';
+		err = eq ? set(o, trim(key), trim(eq + 1)) : -EINVAL;
+		if (err)
+			fprintf(stderr, "uroced: %s:%d: %s '%s'\n", o->config,
+				n,
+				err == -ENOENT ? "no such setting:"
+					       : "not a usable value for",
+				key);
+	}
+	fclose(f);
+	return err ? -EINVAL : 0;
+}
+
+int ur_options_reread(struct ur_options *o)
+{
+	return o->config ? read_config(o) : 0;
+}
+
+static int take(struct ur_options *o, int c)
+{
+	switch (c) {
+	case 'n':
+		return add_netdev(o, optarg);
+	case 'r':
+		return set_string(o->run_dir, sizeof(o->run_dir), optarg);
+	case 'g':
+		return set_string(o->group, sizeof(o->group), optarg);
+	case 'e':
+		return set_string(o->engine, sizeof(o->engine), optarg);
+	case 'c':
+		o->config = optarg;
+		return 0;
+	case 'd':
+		o->on_demand = true;
+		return 0;
+	case 'f':
+		o->ready_fd = atoi(optarg);
+		return 0;
+	case 'v':
+		o->verbose++;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int ur_options_parse(int argc, char **argv, struct ur_options *o)
+{
+	static const struct option longs[] = {
+		{"netdev", required_argument, NULL, 'n'},
+		{"run-dir", required_argument, NULL, 'r'},
+		{"config", required_argument, NULL, 'c'},
+		{"group", required_argument, NULL, 'g'},
+		{"on-demand", no_argument, NULL, 'd'},
+		{"ready-fd", required_argument, NULL, 'f'},
+		{"engine-opt", required_argument, NULL, 'e'},
+		{"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int c, err = 0;
+
+	memset(o, 0, sizeof(*o));
+	o->ready_fd = -1;
+	while (!err && (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return 1;
+		}
+		err = take(o, c);
+	}
+	if (err || optind != argc) {
+		fputs(usage, stderr);
+		return -EINVAL;
+	}
+	return o->config ? read_config(o) : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What uroced was told to do: the command line, and the configuration file
+ * that it may name (uroce.conf(5)). A command line option goes before the file.
+ */
+#ifndef UR_DEVICE_OPTIONS_H
+#define UR_DEVICE_OPTIONS_H
+
+#include <net/if.h>
+#include <stdbool.h>
+
+#define UR_MAX_NETDEVS 32
+
+struct ur_options {
+	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
+	int n_netdevs;
+	char run_dir[256]; /* empty: the default */
+	char engine[256];
+	char group[64]; /* who may connect; empty: everybody */
+	const char *config;
+	bool on_demand;
+	int ready_fd; /* -1: none */
+	int verbose;
+};
+
+/* 0; -EINVAL after a message on stderr (exit status 2 is due); 1 when --help
+ * has been answered. */
+int ur_options_parse(int argc, char **argv, struct ur_options *o);
+
+/* The netdevs that the configuration file names now, added to o; for SIGHUP.
+ * 0 or -errno after a message. */
+int ur_options_reread(struct ur_options *o);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * uroced as a service: systemd is told when it serves and when it stops, and
+ * the watchdog is fed only while every engine thread answers. Without systemd
+ * all of it does nothing. Control lock held.
+ */
+#ifndef UR_DEVICE_SERVICE_H
+#define UR_DEVICE_SERVICE_H
+
+struct ur_daemon;
+
+void ur_service_ready(struct ur_daemon *daemon);
+void ur_service_reloading(struct ur_daemon *daemon);
+void ur_service_stopping(struct ur_daemon *daemon);
+
+#endif
