@@ -112,15 +112,8 @@ static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
 		char text[40];
 
 		ur_gid_print(text, a->gid);
-		if (err == -EADDRINUSE)
-			ur_log("%s: UDP port 4791 of %s is taken by another "
-			       "program: another uroced (yours: `uroce stat`; "
-			       "of another user: `ss -ulpn sport = 4791` as "
-			       "root names it) or the kernel's Soft-RoCE "
-			       "(`rdma link`). Stop it, or use --netdev with "
-			       "an interface of your own",
-			       dev->name, text);
-		else
+		/* Who holds the port is the wire's to say, and it has. */
+		if (err != -EADDRINUSE)
 			ur_log("%s: cannot use %s: %s", dev->name, text,
 			       strerror(-err));
 		g = refused_slot(dev);

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/client.h"
+
+void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
+{
+	int ready[2];
+	char fd[16], text[8];
+
+	if (!d->dir[0]) {
+		strcpy(d->dir, "/tmp/uroce-test.XXXXXX");
+		CHECK(mkdtemp(d->dir));
+	}
+	CHECK(!pipe(ready));
+	d->pid = fork();
+	CHECK(d->pid >= 0);
+	if (d->pid == 0) {
+		close(ready[0]);
+		snprintf(fd, sizeof(fd), "%d", ready[1]);
+		execl(uroced, "uroced", "--netdev", "lo", "--run-dir", d->dir,
+		      "--ready-fd", fd, on_demand ? "--on-demand" : NULL, NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], text, sizeof(text)), 6);
+	close(ready[0]);
+}
+
+int daemon_wait(struct daemon_proc *d)
+{
+	int status;
+
+	CHECK_EQ(waitpid(d->pid, &status, 0), d->pid);
+	return status;
+}
+
+void daemon_stop(struct daemon_proc *d)
+{
+	kill(d->pid, SIGTERM);
+	CHECK_EQ(daemon_wait(d), 0);
+}
+
+int client_connect(const struct daemon_proc *d)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	CHECK(sock >= 0);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s", d->dir,
+		 UROCE_TUN_SOCKET);
+	CHECK(!connect(sock, (struct sockaddr *)&addr, sizeof(addr)));
+	return sock;
+}
+
+void client_send(int sock, const struct uroce_tun_msg *msg, const int *fds,
+		 int nfds)
+{
+	union {
+		char buf[CMSG_SPACE(16 * sizeof(int))];
+		struct cmsghdr align;
+	} ctl = {0};
+	struct iovec iov = {(void *)(uintptr_t)msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (nfds) {
+		mh.msg_control = ctl.buf;
+		mh.msg_controllen = CMSG_SPACE((size_t)nfds * sizeof(int));
+		ctl.align.cmsg_level = SOL_SOCKET;
+		ctl.align.cmsg_type = SCM_RIGHTS;
+		ctl.align.cmsg_len = CMSG_LEN((size_t)nfds * sizeof(int));
+		memcpy(CMSG_DATA(&ctl.align), fds, (size_t)nfds * sizeof(int));
+	}
+	/* The device may have hung up: that shows at the next receive. */
+	(void)!sendmsg(sock, &mh, MSG_NOSIGNAL);
+}
+
+int client_recv(int sock, struct uroce_tun_msg *msg, int *fd)
+{
+	union {
+		char buf[CMSG_SPACE(4 * sizeof(int))];
+		struct cmsghdr align;
+	} ctl;
+	struct iovec iov = {msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = ctl.buf,
+			    .msg_controllen = sizeof(ctl.buf)};
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct cmsghdr *c;
+
+	*fd = -1;
+	CHECK_EQ(poll(&p, 1, 30000), 1); /* the device does not answer */
+	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*msg))
+		return -1;
+	c = CMSG_FIRSTHDR(&mh);
+	if (c)
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	return 0;
+}
+
+int client_mem(void)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
+int client_open(const struct daemon_proc *d, const char *name, int *visible)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_UVERBS,
+				    .cmd = UROCE_TUN_VERSION};
+	int sock = client_connect(d), mem = client_mem(), fd;
+
+	snprintf(msg.name, sizeof(msg.name), "%s", name);
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	CHECK_EQ(msg.ret, 0);
+	CHECK(fd >= 0);
+	if (visible)
+		*visible = fd;
+	else
+		close(fd);
+	return sock;
+}
+
+static int64_t converse(int sock, struct uroce_tun_msg *msg)
+{
+	struct uroce_tun_msg reply;
+	int fd;
+
+	client_send(sock, msg, NULL, 0);
+	for (;;) {
+		if (client_recv(sock, msg, &fd))
+			return INT64_MIN;
+		if (msg->op == UROCE_TUN_DONE) {
+			if (fd >= 0)
+				close(fd);
+			return msg->ret;
+		}
+		memset(&reply, 0, sizeof(reply));
+		reply.op = UROCE_TUN_FD;
+		if (msg->op == UROCE_TUN_INSTALL) {
+			CHECK(fd >= 0);
+			reply.ret = fd;
+			client_send(sock, &reply, NULL, 0);
+			continue;
+		}
+		CHECK_EQ(msg->op, UROCE_TUN_FGET);
+		fd = dup((int)msg->ret);
+		reply.ret = fd < 0 ? -EBADF : 0;
+		client_send(sock, &reply, &fd, fd >= 0);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+int64_t client_ioctl(int sock, const void *hdr)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_IOCTL,
+				    .cmd = RDMA_VERBS_IOCTL,
+				    .arg = (uintptr_t)hdr};
+
+	return converse(sock, &msg);
+}
+
+int64_t client_write(int sock, const void *buf, size_t len)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)buf, .len = len};
+
+	return converse(sock, &msg);
+}
+
+int64_t client_legacy(int sock, uint32_t command, const void *core,
+		      uint32_t len, void *resp, uint32_t out)
+{
+	uint64_t buf[160];
+	struct ib_uverbs_cmd_hdr *hdr = (void *)buf;
+	uint64_t response = (uintptr_t)resp;
+	int64_t ret;
+
+	CHECK(len + sizeof(*hdr) <= sizeof(buf) && len % 4 == 0);
+	hdr->command = command;
+	hdr->in_words = (uint16_t)((sizeof(*hdr) + len) / 4);
+	hdr->out_words = (uint16_t)(out / 4);
+	memcpy(hdr + 1, core, len);
+	if (resp)
+		memcpy(hdr + 1, &response, sizeof(response));
+	ret = client_write(sock, buf, sizeof(*hdr) + len);
+	return ret > 0 ? 0 : ret;
+}
+
+int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[4];
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UVERBS_METHOD_GET_CONTEXT,
+			 .num_attrs = 4}};
+	struct uroce_alloc_ucontext_req req = {0};
+	uint32_t vectors = 0;
+	uint64_t support = 0;
+
+	cmd.attr[0] = (struct ib_uverbs_attr){.attr_id = 0,
+					      .len = 4,
+					      .flags = 1,
+					      .data = (uintptr_t)&vectors};
+	cmd.attr[1] = (struct ib_uverbs_attr){.attr_id = 1,
+					      .len = 8,
+					      .flags = 1,
+					      .data = (uintptr_t)&support};
+	cmd.attr[2] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_IN,
+					      .len = sizeof(req),
+					      .flags = 1,
+					      .data = (uintptr_t)&req};
+	cmd.attr[3] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_OUT,
+					      .len = sizeof(*resp),
+					      .flags = 1,
+					      .data = (uintptr_t)resp};
+	return (int)client_ioctl(sock, &cmd);
+}
+
+void client_check(const struct daemon_proc *d)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	struct ib_uverbs_query_device_resp resp = {0};
+	uint64_t req = 0;
+	int sock = client_open(d, "uverbs0", NULL);
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_QUERY_DEVICE, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	CHECK_EQ(resp.vendor_id, UROCE_VENDOR_ID);
+	close(sock);
+}

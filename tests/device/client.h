@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A front-end of its own for tests of the device process: raw tunnel messages
+ * and uverbs commands, good and bad. Failed expectations end the test. */
+#ifndef UR_TESTS_DEVICE_CLIENT_H
+#define UR_TESTS_DEVICE_CLIENT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+struct daemon_proc {
+	pid_t pid;
+	char dir[64];
+};
+
+/* Start argv0 on a fresh or given (reuse) directory and wait for "ready". */
+void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand);
+/* SIGTERM, and it must end with status 0. */
+void daemon_stop(struct daemon_proc *d);
+/* Wait until it has ended by itself; returns its wait status. */
+int daemon_wait(struct daemon_proc *d);
+
+int client_connect(const struct daemon_proc *d);
+void client_send(int sock, const struct uroce_tun_msg *msg, const int *fds,
+		 int nfds);
+/* 0, or -1 at the end of the connection. First descriptor in *fd, or -1. */
+int client_recv(int sock, struct uroce_tun_msg *msg, int *fd);
+int client_mem(void);
+/* Connected and open; *visible (may be NULL) gets the shown descriptor. */
+int client_open(const struct daemon_proc *d, const char *name, int *visible);
+
+/*
+ * One command with its upcalls: descriptors asked for are duplicates of this
+ * process's own, installed ones get their own number. Returns what DONE says,
+ * or INT64_MIN when the connection ended.
+ */
+int64_t client_ioctl(int sock, const void *hdr);
+int64_t client_write(int sock, const void *buf, size_t len);
+
+/* Legacy and extended commands by parts; resp may be NULL with out 0. */
+int64_t client_legacy(int sock, uint32_t command, const void *core,
+		      uint32_t len, void *resp, uint32_t out);
+int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp);
+/* Query the device; ends the test if it does not answer as it should. */
+void client_check(const struct daemon_proc *d);
+
+#endif

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Clients that mean harm: broken messages, every command with short, long and
+ * garbage input, lies about descriptors, a client that never answers. Each of
+ * them may lose its own connection; the device goes on serving the others.
+ *
+ * usage: test_hostile UROCED [SEED [ROUNDS]]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/client.h"
+#include "util/rng.h"
+
+static struct ur_rng rng;
+static struct daemon_proc dev;
+static uint8_t scratch[16384];
+
+/* ---- messages ---- */
+
+static void test_messages(void)
+{
+	struct uroce_tun_msg msg = {0};
+	char small[3] = "abc", big[2048] = "";
+	int sock, fd;
+
+	sock = client_connect(&dev);
+	CHECK_EQ(send(sock, small, sizeof(small), 0), sizeof(small));
+	CHECK(client_recv(sock, &msg, &fd));
+	close(sock);
+
+	sock = client_connect(&dev);
+	CHECK_EQ(send(sock, big, sizeof(big), 0), sizeof(big));
+	CHECK(client_recv(sock, &msg, &fd));
+	close(sock);
+
+	for (uint32_t op = 0; op < 64; op++) {
+		int many[8];
+
+		if (op == UROCE_TUN_CLOSE_FD)
+			continue;
+		for (int i = 0; i < 8; i++)
+			many[i] = 0;
+		memset(&msg, 0xff, sizeof(msg));
+		msg.op = op;
+		sock = client_connect(&dev);
+		client_send(sock, &msg, many, 8);
+		if (!client_recv(sock, &msg, &fd)) {
+			CHECK_EQ(msg.op, UROCE_TUN_DONE);
+			CHECK(msg.ret <= 0);
+			if (fd >= 0)
+				close(fd);
+		}
+		close(sock);
+	}
+}
+
+/* Only a procfs mem file opened for reading and writing is believed. */
+static void test_open(void)
+{
+	static const struct {
+		const char *path;
+		int flags;
+	} bad[] = {
+		{"/dev/null", O_RDWR},
+		{"/proc/self/mem", O_RDONLY},
+		{"/proc/self/maps", O_RDONLY},
+		{"/proc/self/comm", O_RDWR},
+		{"/", O_RDONLY},
+	};
+	struct uroce_tun_msg msg;
+	int sock = client_connect(&dev), fd, mem;
+
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&msg, 0, sizeof(msg));
+		msg.op = UROCE_TUN_OPEN;
+		msg.kind = UROCE_TUN_UVERBS;
+		msg.cmd = UROCE_TUN_VERSION;
+		strcpy(msg.name, "uverbs0");
+		mem = open(bad[i].path, bad[i].flags | O_CLOEXEC);
+		CHECK(mem >= 0);
+		client_send(sock, &msg, &mem, 1);
+		close(mem);
+		CHECK(!client_recv(sock, &msg, &fd));
+		CHECK_EQ(msg.ret, (int64_t)-EINVAL);
+	}
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_OPEN;
+	msg.kind = UROCE_TUN_UVERBS;
+	msg.cmd = UROCE_TUN_VERSION;
+	memset(msg.name, 'x', sizeof(msg.name));
+	mem = client_mem();
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, (int64_t)-ENOENT);
+	/* A guess at somebody's cookie. */
+	msg.op = UROCE_TUN_OPEN;
+	msg.kind = UROCE_TUN_UVERBS;
+	msg.cmd = UROCE_TUN_VERSION;
+	msg.cookie = 1;
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, (int64_t)-ENOENT);
+	close(sock);
+}
+
+/* ---- commands ---- */
+
+static int reopen(int sock, int context)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+
+	if (sock >= 0)
+		close(sock);
+	sock = client_open(&dev, "uverbs0", NULL);
+	if (context) {
+		CHECK_EQ(client_get_context(sock, &ctx), 0);
+		close(ctx.wake_fd);
+	}
+	return sock;
+}
+
+/* Close what the device installed: the numbers go round. */
+static void close_extra(void)
+{
+	for (int fd = 64; fd < 256; fd++)
+		close(fd);
+}
+
+static void fill(uint8_t *p, size_t len)
+{
+	switch (ur_rng_below(&rng, 4)) {
+	case 0:
+		memset(p, 0, len);
+		break;
+	case 1:
+		memset(p, 0xff, len);
+		break;
+	default:
+		/* Small numbers name handles. */
+		for (size_t i = 0; i < len; i++)
+			p[i] = ur_rng_below(&rng, 3) ? 0
+			       : ur_rng_below(&rng, 4)
+				       ? (uint8_t)ur_rng_below(&rng, 16)
+				       : (uint8_t)ur_rng_u64(&rng);
+	}
+}
+
+static void test_writes(void)
+{
+	static const uint16_t sizes[] = {
+		0,  1,	4,  7,	8,  9,	12, 16,	 20,  24,  28,	32,  40,
+		48, 56, 64, 72, 80, 88, 96, 112, 128, 144, 200, 512, 4096};
+	struct ib_uverbs_cmd_hdr *hdr = (void *)scratch;
+	int sock = -1;
+
+	for (int context = 0; context < 2; context++) {
+		sock = reopen(sock, context);
+		for (uint32_t i = 0; i < 128 * 26; i++) {
+			size_t len = sizes[i / 128];
+			uint64_t out = (uintptr_t)scratch + 8192;
+			int64_t ret;
+
+			fill(scratch, 8192);
+			hdr->command = (i & 63) | (i & 64 ? 1u << 31 : 0);
+			if (ur_rng_below(&rng, 8))
+				hdr->in_words = (uint16_t)(len / 4);
+			hdr->out_words = (uint16_t)ur_rng_below(&rng, 256);
+			if (i & 64 && ur_rng_below(&rng, 8)) {
+				hdr->in_words =
+					len > 24 ? (uint16_t)((len - 24) / 8)
+						 : 0;
+				memset(hdr + 1, 0, 16);
+			}
+			if (ur_rng_below(&rng, 8))
+				memcpy(hdr + 1, &out, sizeof(out));
+			ret = client_write(sock, scratch, len);
+			CHECK(ret == INT64_MIN || ret == (int64_t)len ||
+			      (ret < 0 && ret > -4096));
+			if (ret == INT64_MIN)
+				sock = reopen(-1, context);
+			if (i % 512 == 0)
+				close_extra();
+		}
+	}
+	close(sock);
+	/* Where there is no memory. */
+	sock = reopen(-1, 1);
+	CHECK_EQ(client_write(sock, (void *)8, 64), (int64_t)-EFAULT);
+	CHECK_EQ(client_write(sock, (void *)-64, 64), (int64_t)-EFAULT);
+	CHECK_EQ(client_write(sock, scratch, (size_t)-1), (int64_t)-EINVAL);
+	CHECK_EQ(client_ioctl(sock, (void *)8), (int64_t)-EFAULT);
+	close(sock);
+	close_extra();
+}
+
+static void random_attr(struct ib_uverbs_attr *a)
+{
+	a->attr_id = (uint16_t)ur_rng_below(&rng, 17);
+	if (!ur_rng_below(&rng, 5))
+		a->attr_id = (uint16_t)(0x1000 + ur_rng_below(&rng, 3));
+	a->flags = (uint16_t)ur_rng_below(&rng, 2);
+	a->attr_data.reserved = !ur_rng_below(&rng, 32);
+	switch (ur_rng_below(&rng, 5)) {
+	case 0:
+		a->len = 0;
+		a->data = ur_rng_below(&rng, 8);
+		break;
+	case 1:
+		a->len = (uint16_t)(4 << ur_rng_below(&rng, 2));
+		a->data = ur_rng_below(&rng, 64);
+		break;
+	case 2:
+		a->len = (uint16_t)ur_rng_below(&rng, 256);
+		a->data = (uintptr_t)scratch + 4096;
+		break;
+	case 3:
+		a->len = (uint16_t)ur_rng_u64(&rng);
+		a->data = (uintptr_t)scratch + 8192;
+		break;
+	default:
+		a->len = (uint16_t)ur_rng_u64(&rng);
+		a->data = ur_rng_u64(&rng);
+	}
+}
+
+static void test_ioctls(uint32_t rounds)
+{
+	struct ib_uverbs_ioctl_hdr *hdr = (void *)scratch;
+	int sock = reopen(-1, 1);
+
+	for (uint32_t i = 0; i < rounds; i++) {
+		int64_t ret;
+
+		fill(scratch + 4096, 4096);
+		memset(hdr, 0, sizeof(*hdr));
+		hdr->object_id = (uint16_t)ur_rng_below(&rng, 20);
+		hdr->method_id = (uint16_t)ur_rng_below(&rng, 8);
+		if (!ur_rng_below(&rng, 20))
+			hdr->method_id = 0x1000;
+		hdr->num_attrs = (uint16_t)ur_rng_below(&rng, 20);
+		hdr->length = (uint16_t)(24 + 16 * hdr->num_attrs);
+		for (uint32_t a = 0; a < hdr->num_attrs; a++) {
+			random_attr(&hdr->attrs[a]);
+			if (ur_rng_below(&rng, 4))
+				hdr->attrs[a].attr_id = (uint16_t)a;
+		}
+		if (!ur_rng_below(&rng, 50))
+			hdr->length = (uint16_t)ur_rng_u64(&rng);
+		ret = client_ioctl(sock, scratch);
+		CHECK(ret == INT64_MIN || (ret <= 0 && ret > -4096));
+		if (ret == INT64_MIN)
+			sock = reopen(-1, 1);
+		if (i % 512 == 0) {
+			close_extra();
+			sock = reopen(sock, 1);
+		}
+	}
+	close(sock);
+	close_extra();
+}
+
+/* ---- clients that stall or lie ---- */
+
+static void send_create_cq(int sock, int channel)
+{
+	static struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_cq core;
+	} cmd;
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .arg = (uintptr_t)&cmd,
+				    .len = sizeof(cmd)};
+
+	memset(&cmd, 0, sizeof(cmd));
+	cmd.hdr.command = IB_USER_VERBS_CMD_CREATE_CQ;
+	cmd.hdr.in_words = sizeof(cmd) / 4;
+	cmd.hdr.out_words = 16;
+	cmd.core.response = (uintptr_t)scratch;
+	cmd.core.cqe = 16;
+	cmd.core.comp_channel = channel;
+	client_send(sock, &msg, NULL, 0);
+}
+
+static void test_stall(void)
+{
+	struct uroce_tun_msg msg;
+	int stuck[8], fd;
+
+	/* They are asked for a descriptor and say nothing. */
+	for (int i = 0; i < 8; i++) {
+		stuck[i] = reopen(-1, 1);
+		send_create_cq(stuck[i], 5);
+		CHECK(!client_recv(stuck[i], &msg, &fd));
+		CHECK_EQ(msg.op, UROCE_TUN_FGET);
+		client_check(&dev);
+	}
+	/* A command in the middle of an upcall ends the conversation. */
+	send_create_cq(stuck[0], 5);
+	CHECK(client_recv(stuck[0], &msg, &fd));
+	/* A stranger's socket is no completion channel. */
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_FD;
+	fd = client_connect(&dev);
+	client_send(stuck[1], &msg, &fd, 1);
+	close(fd);
+	CHECK(!client_recv(stuck[1], &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	CHECK_EQ(msg.ret, (int64_t)-EBADF);
+	/* Success without a descriptor is a lie. */
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_FD;
+	client_send(stuck[2], &msg, NULL, 0);
+	CHECK(!client_recv(stuck[2], &msg, &fd));
+	CHECK_EQ(msg.ret, (int64_t)-EBADF);
+	client_check(&dev);
+	for (int i = 0; i < 8; i++)
+		close(stuck[i]);
+	client_check(&dev);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t rounds = argc > 3 ? (uint32_t)atoi(argv[3]) : 20000;
+
+	CHECK(argc > 1);
+	rng.state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	printf("seed %llu\n", (unsigned long long)rng.state);
+	daemon_start(&dev, argv[1], 0);
+	client_check(&dev);
+	test_messages();
+	client_check(&dev);
+	test_open();
+	client_check(&dev);
+	test_writes();
+	client_check(&dev);
+	test_ioctls(rounds);
+	client_check(&dev);
+	test_stall();
+	daemon_stop(&dev);
+	return 0;
+}
