@@ -10,6 +10,8 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* A target may have one. */
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static unsigned long files;
 
@@ -59,6 +61,8 @@ static void replay_path(const char *path)
 
 int main(int argc, char **argv)
 {
+	if (LLVMFuzzerInitialize)
+		LLVMFuzzerInitialize(&argc, &argv);
 	for (int i = 1; i < argc; i++)
 		replay_path(argv[i]);
 	printf("%lu inputs\n", files);
