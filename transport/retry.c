@@ -4,9 +4,10 @@
  * timeout), 9.7.5.2.8 (RNR NAK).
  *
  * timeout: the time that the attributes say; counts against retry_cnt.
- * probe:   much earlier, from measured round trips; the same go-back, but it
- *          is not counted, and it backs off. A lost last packet or lost last
- *          acknowledgement costs some round trips instead of 67 ms.
+ * probe:   much earlier, from measured round trips: at first the oldest packet
+ *          alone, then the same go-back; it is not counted, and it backs off.
+ *          A lost last packet or lost last acknowledgement costs some round
+ *          trips instead of 67 ms.
  * rnr:     the time that the peer said; counts against rnr_retry.
  */
 #include "transport/engine.h"
@@ -15,6 +16,7 @@
 #define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
 #define PROBE_MIN_NS	1000000u
 #define PROBE_MAX	6 /* then the timeout decides */
+#define PROBE_SINGLE	3 /* of these, the first ones are single packets */
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
 static const u16 rnr_10us[32] = {
@@ -174,6 +176,20 @@ void ur_retry_sequence(struct ur_qp *qp)
 /* A peer that did not keep the rest is asked again after so many losses. */
 #define WHOLE_LOSSES 16
 
+/* Send the oldest packet again, with a request to acknowledge. */
+static void repeat_one(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->hole_due = true;
+	req->hole_psn = req->una;
+	req->hole_end = req->max_psn;
+	req->hole_at = qp->port->now;
+	req->sample_at = 0;
+	req->repeated = true;
+	ur_port_activate(qp->port, qp);
+}
+
 void ur_retry_hole(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
@@ -191,13 +207,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	}
 	if (!count_retry(qp))
 		return;
-	req->hole_due = true;
-	req->hole_psn = req->una;
-	req->hole_end = req->max_psn;
-	req->hole_at = qp->port->now;
-	req->sample_at = 0;
-	req->repeated = true;
-	ur_port_activate(qp->port, qp);
+	repeat_one(qp);
 	start_timers(qp);
 }
 
@@ -274,7 +284,14 @@ void ur_retry_expire(struct ur_qp *qp)
 		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(req),
 			 req->una);
 		req->probes++;
-		ur_retry_rewind(qp);
+		/* One packet asks as well as all of them, and where the peer
+		 * is only slow it costs nothing. */
+		if (req->probes <= PROBE_SINGLE &&
+		    ur_psn_sub(req->tx_psn, req->una) > HOLE_MIN_PKTS &&
+		    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+			repeat_one(qp);
+		else
+			ur_retry_rewind(qp);
 		req->probe_at = req->probes < PROBE_MAX ? now + probe_ns(req)
 							: UR_NEVER;
 	}
