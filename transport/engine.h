@@ -83,6 +83,8 @@ int ur_replay_resize(struct ur_qp *qp, u32 count);
 void ur_replay_reset(struct ur_qp *qp);
 /* A resource for a new request, or NULL when the peer has too many. */
 struct ur_resource *ur_replay_take(struct ur_qp *qp);
+/* May an acknowledgement of its own be queued, leaving room for answers? */
+bool ur_replay_ack_room(const struct ur_qp *qp);
 /* Is there one to take? */
 bool ur_replay_free(const struct ur_qp *qp);
 /* Queue the answer (from PSN on) of a resource. False: no room. */

@@ -9,13 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Besides one item for each resource: acknowledgements that are not merged. */
+/* Besides two items for each resource (its answer, and the remains of one that
+ * was given up): acknowledgements that are not merged. */
 #define EXTRA_ITEMS 32
 
 int ur_replay_resize(struct ur_qp *qp, u32 count)
 {
 	struct ur_responder *resp = &qp->resp;
-	u32 slots = ur_roundup_pow2(count + EXTRA_ITEMS);
+	u32 slots = ur_roundup_pow2(2 * count + EXTRA_ITEMS);
 	struct ur_resource *res = NULL;
 	struct ur_resp_item *items;
 
@@ -56,6 +57,15 @@ static bool items_full(const struct ur_responder *resp)
 {
 	return !resp->items ||
 	       resp->item_tail - resp->item_head > resp->item_mask;
+}
+
+bool ur_replay_ack_room(const struct ur_qp *qp)
+{
+	const struct ur_responder *resp = &qp->resp;
+
+	return resp->items &&
+	       resp->item_tail - resp->item_head + 2 * resp->res_count <=
+		       resp->item_mask;
 }
 
 static struct ur_resp_item *find_item(struct ur_responder *resp, u32 resource)

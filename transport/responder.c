@@ -54,8 +54,8 @@ void ur_responder_ack(struct ur_qp *qp, u8 syndrome, u32 psn)
 
 	if (fatal)
 		return; /* nothing comes after a refusal */
-	if (!qp->port->cfg.coalesce && resp->ack_due && resp->items &&
-	    resp->item_tail - resp->item_head <= resp->item_mask) {
+	if (!qp->port->cfg.coalesce && resp->ack_due &&
+	    ur_replay_ack_room(qp)) {
 		struct ur_resp_item *it =
 			&resp->items[resp->item_tail++ & resp->item_mask];
 

@@ -36,8 +36,8 @@ static void qp_open(struct sim_qp *qp)
 	struct ur_qp_init init = {
 		.type = qp->type,
 		.pd = SIM_PD,
-		.max_send_wr = SIM_SQ_DEPTH,
-		.max_recv_wr = SIM_RQ_DEPTH,
+		.max_send_wr = h->w->depth,
+		.max_recv_wr = h->w->depth,
 		.max_send_sge = SIM_MAX_SGE,
 		.max_recv_sge = SIM_MAX_SGE,
 		.max_inline = 256,
@@ -221,7 +221,7 @@ static struct sim_flow *flow_create(struct sim_pair *p, u32 from)
 	sim_region_init(&f->dst, f->to->host, bytes,
 			REMOTE_FLAGS | UR_ACCESS_MW_BIND, rng);
 	sim_region_init(&f->result, f->from->host,
-			(u64)SIM_SQ_DEPTH * (w->max_bytes + 64),
+			(u64)w->depth * (w->max_bytes + 64),
 			UR_ACCESS_LOCAL_WRITE, rng);
 	f->dst.owner = f;
 	f->dst.on_write = oracle_dst_write;
@@ -301,7 +301,7 @@ void endpoint_pair_connect(struct sim_pair *p)
 	p->connected = true;
 	for (int i = 0; i < 2; i++) {
 		if (p->own_rq[i])
-			endpoint_rq_fill(p->own_rq[i], SIM_RQ_DEPTH);
+			endpoint_rq_fill(p->own_rq[i], w->depth);
 		workload_qp_start(p->qp[i]);
 	}
 }
@@ -392,7 +392,7 @@ void endpoint_ud_create(struct sim_world *w, u32 index)
 	attr.sq_psn = (u32)ur_rng_u64(rng) & UR_PSN_MASK;
 	modify(qp, &attr, UR_QP_ATTR_SQ_PSN);
 	qp->life = SIM_QP_LIVE;
-	endpoint_rq_fill(qp->rq, SIM_RQ_DEPTH);
+	endpoint_rq_fill(qp->rq, w->depth);
 	workload_qp_start(qp);
 }
 

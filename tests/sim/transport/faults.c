@@ -330,8 +330,8 @@ void faults_host_up(struct sim_host *h)
 	sim_region_register(&h->words);
 	endpoint_rq_open(h->srq, true, false);
 	endpoint_rq_open(h->xrc_srq, true, true);
-	endpoint_rq_fill(h->srq, SIM_RQ_DEPTH);
-	endpoint_rq_fill(h->xrc_srq, SIM_RQ_DEPTH);
+	endpoint_rq_fill(h->srq, h->w->depth);
+	endpoint_rq_fill(h->xrc_srq, h->w->depth);
 	sim_host_wake(h, w->now);
 }
 

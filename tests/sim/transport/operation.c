@@ -88,7 +88,7 @@ static void scatter(struct sim_flow *f, struct sim_op *op)
 {
 	struct sim_world *w = f->from->host->w;
 	u32 slot_bytes = w->max_bytes + 64, left = op->bytes;
-	u32 slot = f->posted % SIM_SQ_DEPTH, n = 1 + draw(w, SIM_MAX_SGE);
+	u32 slot = f->posted % w->depth, n = 1 + draw(w, SIM_MAX_SGE);
 	u64 end = f->result.iova + (u64)(slot + 1) * slot_bytes;
 
 	memset(f->result.base + (u64)slot * slot_bytes, 0x5a, slot_bytes);
@@ -126,10 +126,10 @@ static void make_atomic(struct sim_flow *f, struct sim_op *op)
 	op->bytes = 8;
 	scatter(f, op);
 	op->wr.num_sge = 1;
-	op->wr.sge[0] = (struct ur_sge){
-		f->result.iova +
-			(u64)(f->posted % SIM_SQ_DEPTH) * (w->max_bytes + 64),
-		8, f->result.key};
+	op->wr.sge[0] =
+		(struct ur_sge){f->result.iova + (u64)(f->posted % w->depth) *
+							 (w->max_bytes + 64),
+				8, f->result.key};
 	op->word = draw(w, SIM_WORDS);
 	op->wr.raddr = words->iova + 8 * op->word;
 	op->wr.rkey = words->key;

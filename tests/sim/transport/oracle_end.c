@@ -81,7 +81,7 @@ static void check_receives(struct sim_pair *p, int k)
 
 	if (!rq || !qp->broken || qp->lost)
 		return;
-	for (u32 i = 0; i < SIM_RQ_DEPTH; i++)
+	for (u32 i = 0; i < p->w->depth; i++)
 		SIM_CHECK(p->w, rq->recv[i].state == SIM_RECV_FREE,
 			  "%s: receive 0x%llx was not flushed",
 			  endpoint_name(qp),

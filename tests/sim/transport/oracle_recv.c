@@ -139,7 +139,7 @@ void oracle_recv(struct sim_qp *qp, const struct ur_wc *wc)
 
 	if (!rq && qp->pair)
 		rq = qp->pair->xrc_rq;
-	SIM_CHECK(w, rq && (wc->wr_id & 0xff) < SIM_RQ_DEPTH,
+	SIM_CHECK(w, rq && (wc->wr_id & 0xff) < w->depth,
 		  "%s: receive completion of no queue", endpoint_name(qp));
 	r = &rq->recv[wc->wr_id & 0xff];
 	SIM_CHECK(w, r->wr.wr_id == wc->wr_id && r->state == SIM_RECV_TAKEN,

@@ -21,16 +21,16 @@ struct sim_rq *endpoint_rq_new(struct sim_host *h)
 
 	rq->host = h;
 	rq->slot_bytes = (u32)ur_align_up(w->max_bytes + UR_GRH_BYTES + 16, 64);
-	rq->want = w->drill ? SIM_RQ_DEPTH
-			    : 1 + ur_rng_below(&w->rng_work, SIM_RQ_DEPTH);
-	sim_region_init(&rq->region, h, (u64)rq->slot_bytes * SIM_RQ_DEPTH,
+	rq->want =
+		w->drill ? w->depth : 1 + ur_rng_below(&w->rng_work, w->depth);
+	sim_region_init(&rq->region, h, (u64)rq->slot_bytes * w->depth,
 			UR_ACCESS_LOCAL_WRITE, &w->rng_work);
 	return rq;
 }
 
 void endpoint_rq_reset(struct sim_rq *rq)
 {
-	for (u32 i = 0; i < SIM_RQ_DEPTH; i++)
+	for (u32 i = 0; i < SIM_MAX_DEPTH; i++)
 		rq->recv[i].state = SIM_RECV_FREE;
 	rq->posted = rq->taken = rq->next_flush = 0;
 	rq->kick_wanted = false;
@@ -108,10 +108,10 @@ static bool post_recv(struct sim_rq *rq)
 	struct sim_world *w = rq->host->w;
 	u32 slot;
 
-	for (slot = 0; slot < SIM_RQ_DEPTH; slot++)
+	for (slot = 0; slot < w->depth; slot++)
 		if (rq->recv[slot].state == SIM_RECV_FREE)
 			break;
-	if (slot == SIM_RQ_DEPTH || rq->posted - rq->taken == SIM_RQ_DEPTH)
+	if (slot == w->depth || rq->posted - rq->taken == w->depth)
 		return false;
 
 	struct sim_recv *r = &rq->recv[slot];
@@ -128,7 +128,7 @@ static bool post_recv(struct sim_rq *rq)
 	r->wr.wr_id = ++rq->serial << 8 | slot;
 	r->wr.wqe_counter = rq->posted;
 	r->state = SIM_RECV_POSTED;
-	rq->order[rq->posted++ % SIM_RQ_DEPTH] = slot;
+	rq->order[rq->posted++ % w->depth] = slot;
 	return true;
 }
 
@@ -161,7 +161,7 @@ int endpoint_rq_next(void *rq_ctx, struct ur_recv_wr *wr)
 	SIM_CHECK(rq->host->w, !rq->dead, "receive taken from a dead queue");
 	if (rq->posted == rq->taken)
 		return 0;
-	r = &rq->recv[rq->order[rq->taken++ % SIM_RQ_DEPTH]];
+	r = &rq->recv[rq->order[rq->taken++ % rq->host->w->depth]];
 	*wr = r->wr;
 	r->state = SIM_RECV_TAKEN;
 	workload_rq_taken(rq);

@@ -77,6 +77,7 @@ static void draw_world(struct sim_world *w, bool print)
 	w->n_pairs = 1 + ur_rng_below(&rng, 6);
 	w->n_ud = ur_rng_below(&rng, 3) ? 0 : 1 + ur_rng_below(&rng, 3);
 	w->mtu = 256u << ur_rng_below(&rng, 5);
+	w->depth = ur_rng_below(&rng, 4) ? 16 : SIM_MAX_DEPTH;
 	w->max_bytes = w->mtu * (1 + ur_rng_below(&rng, 12));
 	if (w->max_bytes > 16384)
 		w->max_bytes = 16384;
@@ -85,10 +86,10 @@ static void draw_world(struct sim_world *w, bool print)
 	for (u32 i = 0; i < w->n_hosts; i++)
 		draw_host(w, i);
 	if (print)
-		printf("hosts %u pairs %u datagram %u mtu %u max %u frames "
-		       "%d\n",
-		       w->n_hosts, w->n_pairs, w->n_ud, w->mtu, w->max_bytes,
-		       w->kind);
+		printf("hosts %u pairs %u datagram %u depth %u mtu %u max %u "
+		       "frames %d\n",
+		       w->n_hosts, w->n_pairs, w->n_ud, w->depth, w->mtu,
+		       w->max_bytes, w->kind);
 	for (u32 i = 0; print && i < w->n_hosts; i++)
 		printf("host %u: ooo %d loop %d credits %d coalesce %d cc %d\n",
 		       i, w->host[i].config.ooo, w->host[i].config.loop,
@@ -107,6 +108,7 @@ static void draw_drill(struct sim_world *w)
 	w->n_hosts = 2;
 	w->n_pairs = 1;
 	w->mtu = 1024;
+	w->depth = 16;
 	w->max_bytes = d->bytes;
 	w->kind = UR_FRAME_V4;
 	w->faults = (struct sim_faults){

@@ -16,7 +16,7 @@ u32 workload_flow_target(struct sim_world *w)
 {
 	u32 n = ur_rng_below(&w->rng_work, 8);
 
-	return n ? 4 + ur_rng_below(&w->rng_work, 60) : 0;
+	return n ? 4 + ur_rng_below(&w->rng_work, 4 * w->depth) : 0;
 }
 
 static void qp_step(struct sim_world *w, void *arg, u64 n)
@@ -27,6 +27,8 @@ static void qp_step(struct sim_world *w, void *arg, u64 n)
 	bool any = false;
 
 	qp->step_pending = false;
+	if (ur_rng_below(&w->rng_work, 4) == 0)
+		burst = w->depth;
 	if (w->over || !f || qp->life != SIM_QP_LIVE || !qp->host->port ||
 	    qp->host->paused || qp->broken)
 		return;
@@ -40,7 +42,7 @@ static void qp_step(struct sim_world *w, void *arg, u64 n)
 			"%s: operation %u is done, its ring space is not free",
 			endpoint_name(qp), f->done - 1);
 	while (burst-- && f->posted < f->target &&
-	       f->posted - f->done < SIM_SQ_DEPTH) {
+	       f->posted - f->done < w->depth) {
 		operation_make(f);
 		any = true;
 	}
@@ -48,7 +50,7 @@ static void qp_step(struct sim_world *w, void *arg, u64 n)
 		ur_qp_kick(qp->qp);
 		sim_host_wake(qp->host, w->now);
 	}
-	if (f->posted < f->target && f->posted - f->done < SIM_SQ_DEPTH)
+	if (f->posted < f->target && f->posted - f->done < w->depth)
 		workload_qp_room(qp);
 }
 
@@ -77,7 +79,7 @@ static void rq_step(struct sim_world *w, void *arg, u64 n)
 		return;
 	if (rq->qp && (rq->qp->life != SIM_QP_LIVE || rq->qp->broken))
 		return;
-	endpoint_rq_fill(rq, 1 + ur_rng_below(&w->rng_work, SIM_RQ_DEPTH));
+	endpoint_rq_fill(rq, 1 + ur_rng_below(&w->rng_work, w->depth));
 	if (rq->posted - rq->taken < rq->want)
 		workload_rq_taken(rq);
 }

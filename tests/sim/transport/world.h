@@ -24,8 +24,7 @@
 #define SIM_MAX_PAIRS 10
 #define SIM_MAX_UD    6
 #define SIM_MAX_SGE   6
-#define SIM_SQ_DEPTH  16
-#define SIM_RQ_DEPTH  16
+#define SIM_MAX_DEPTH 64 /* of send and receive queues */
 #define SIM_MAX_OPS   512
 #define SIM_WORDS     16 /* atomic words of a host */
 #define SIM_PD	      1
@@ -158,8 +157,8 @@ struct sim_rq {
 	struct ur_srq *srq;
 	u32 srqn;	   /* also when its host is down */
 	struct sim_qp *qp; /* when not an SRQ */
-	struct sim_recv recv[SIM_RQ_DEPTH];
-	u32 order[SIM_RQ_DEPTH]; /* slots in posted order, ring */
+	struct sim_recv recv[SIM_MAX_DEPTH];
+	u32 order[SIM_MAX_DEPTH]; /* slots in posted order, ring */
 	u32 posted, taken;
 	u64 serial; /* of wr_id */
 	u32 slot_bytes;
@@ -285,6 +284,7 @@ struct sim_world {
 	struct sim_qp *ud[SIM_MAX_UD];
 	struct sim_rq *ud_rq[SIM_MAX_UD];
 	struct sim_flow *ud_flow[SIM_MAX_UD];
+	u32 depth;     /* of queues */
 	u32 mtu;       /* of ports */
 	u32 max_bytes; /* of messages */
 	enum ur_frame_kind kind;
