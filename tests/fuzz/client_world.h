@@ -10,7 +10,7 @@
 #include "util/bytes.h"
 
 /* Mapped in the client's process. */
-#define ARENA	    0x7e0000000000ull
+#define ARENA	    0x10000000ull
 #define ARENA_BYTES 65536u
 
 /* Once. Ends the program with 77 and a reason where namespaces may not be

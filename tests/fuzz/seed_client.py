@@ -6,7 +6,7 @@ With REPLAY_VERBOSE=1, replay_client tells what each command returned."""
 import struct
 import sys
 
-ARENA = 0x7E0000000000
+ARENA = 0x10000000
 UVERBS, CMA = 0, 1
 RESPONSE = 8  # the first field is the response's address
 
