@@ -137,6 +137,18 @@ static void say_ready(const struct ur_daemon *daemon,
 	}
 }
 
+/* A device started for one command must be of use to it now; a lasting one may
+ * wait until an address is free. */
+static int check_usable(const struct ur_daemon *daemon)
+{
+	ur_list_for_each(it, &daemon->devices)
+		if (ur_gid_count(ur_list_entry(it, struct ur_device, node)))
+			return 0;
+	ur_log("no address can be used: see --netdev, or run in a network "
+	       "namespace of its own");
+	return -EADDRNOTAVAIL;
+}
+
 static int start(struct ur_daemon *daemon, const struct ur_options *o)
 {
 	int err = ur_listen_lock(daemon);
@@ -160,6 +172,8 @@ static int start(struct ur_daemon *daemon, const struct ur_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
+	if (!err && o->on_demand)
+		err = check_usable(daemon);
 	if (err)
 		return err;
 	err = ur_listen_start(daemon);

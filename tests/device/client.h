@@ -15,6 +15,10 @@ struct daemon_proc {
 	char dir[64];
 };
 
+/* A network namespace of the test's own with lo up: nobody else has port 4791
+ * there. Skips the test where that is not allowed. */
+void client_private_net(void);
+
 /* Start argv0 on a fresh or given (reuse) directory and wait for "ready". */
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand);
 /* SIGTERM, and it must end with status 0. */

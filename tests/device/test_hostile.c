@@ -334,6 +334,7 @@ int main(int argc, char **argv)
 	CHECK(argc > 1);
 	rng.state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	printf("seed %llu\n", (unsigned long long)rng.state);
+	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	client_check(&dev);
 	test_messages();

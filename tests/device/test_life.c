@@ -254,6 +254,7 @@ int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
 	uroced = argv[1];
+	client_private_net();
 	daemon_start(&dev, uroced, 0);
 	test_errors();
 	test_client_death();
