@@ -62,10 +62,26 @@ static u64 probe_ns(const struct ur_requester *req)
 	return (ns < PROBE_MIN_NS ? PROBE_MIN_NS : ns) << req->probes;
 }
 
+/*
+ * The local ACK timeout of the attributes; where round trips are measured to be
+ * longer than that (an emulated or overloaded peer), as long as they take, up
+ * to the four times that IBTA 9.7.6.1.3 allows.
+ */
+static u64 timeout_ns(const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	u64 wait = ur_timeout_ns(qp->attr.timeout);
+	u64 measured = req->srtt + 4ull * req->rttvar;
+
+	if (wait == UR_NEVER || measured <= wait)
+		return wait;
+	return ur_min_u64(measured, 4 * wait);
+}
+
 static void start_timers(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
-	u64 wait = ur_timeout_ns(qp->attr.timeout);
+	u64 wait = timeout_ns(qp);
 
 	req->timeout_at = wait == UR_NEVER ? UR_NEVER : qp->port->now + wait;
 	req->probe_at = UR_NEVER;

@@ -69,6 +69,47 @@ static void peer_gone(void)
 	stop();
 }
 
+/* Round trips longer than the timeout: it stretches, but not beyond four times. */
+static void slow_peer(void)
+{
+	u64 timeout = 4096ull << 14, rtt = 60000000;
+
+	start(14, 3, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_sleep(&w, rtt);
+	ack(10, 0x1f);
+	wt_wc(&q, UR_WC_SUCCESS);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_sleep(&w, timeout);
+	wt_silence(&w);
+	wt_sleep(&w, 3 * rtt - timeout - 1); /* srtt + 4 * srtt / 2 */
+	wt_silence(&w);
+	wt_sleep(&w, 1);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	stop();
+
+	start(14, 3, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	q.qp->req.srtt = 500000000;
+	wt_sleep(&w, timeout - 1);
+	ack(10, 0x1f);
+	wt_wc(&q, UR_WC_SUCCESS);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_sleep(&w, 4 * timeout - 1);
+	wt_silence(&w);
+	wt_sleep(&w, 1);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	stop();
+}
+
 static void never(void)
 {
 	start(0, 3, 7);
@@ -212,6 +253,7 @@ static void probe(void)
 int main(void)
 {
 	peer_gone();
+	slow_peer();
 	never();
 	progress();
 	rnr_times();
