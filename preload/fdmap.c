@@ -326,6 +326,18 @@ int ur_fdmap_evict(int fd)
 	return err;
 }
 
+void ur_fdmap_replace(struct ur_file *file, int sock)
+{
+	int old = file->sock;
+
+	file->sock = sock;
+	if (sock < UR_FDMAP_FDS)
+		set_slot(sock, UR_FDMAP_HIDDEN);
+	if (old < UR_FDMAP_FDS)
+		atomic_store(&ur_fdmap_slot[old], 0);
+	syscall(SYS_close, old);
+}
+
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
 {
 	unsigned int end = (unsigned int)atomic_load(&fd_end);

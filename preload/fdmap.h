@@ -114,6 +114,9 @@ int ur_fdmap_evict(int fd);
 /* Forgets first..last, then closes them, hidden twins of others excepted. */
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
 
+/* Gives a locked file another hidden twin; the old one is closed. */
+void ur_fdmap_replace(struct ur_file *file, int sock);
+
 /* True in a vfork() child: descriptors are its own, this memory is not. */
 bool ur_fdmap_borrowed(void);
 

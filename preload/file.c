@@ -228,8 +228,7 @@ static int join(struct ur_file *file)
 		close_raw(sock);
 		return -EIO;
 	}
-	close_raw(file->sock);
-	file->sock = sock;
+	ur_fdmap_replace(file, sock);
 	file->generation = ur_fdmap_generation();
 	return 0;
 }
