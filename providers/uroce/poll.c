@@ -5,6 +5,8 @@
  * A CQE belongs to us from the moment its owner bit has our lap's value [Q2]
  * until cq->cons passes it [Q3]; between the two it is read in place.
  */
+#include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
@@ -14,14 +16,31 @@
  * core, so a poller that finds nothing lets the device run. */
 static __thread u32 empty_polls __attribute__((tls_model("initial-exec")));
 
-static inline void count_poll(const struct ur_context *ctx, bool found)
+/* How often one that only polls looks whether anybody is there to complete
+ * anything: seldom enough to cost nothing beside as many yields. */
+#define ALIVE_POLLS 1024
+
+/* The async event file ends when the device process has died. */
+static bool is_gone(const struct ur_context *ctx)
+{
+	struct pollfd pfd = {.fd = ctx->ibv.async_fd};
+
+	return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
+}
+
+/* Return: 0, or EIO where waiting is in vain. */
+static inline int count_poll(const struct ur_context *ctx, bool found)
 {
 	if (found) {
 		empty_polls = 0;
-		return;
+		return 0;
 	}
-	if (ctx->yield_after && ++empty_polls > ctx->yield_after)
+	empty_polls++;
+	if (ctx->yield_after && empty_polls > ctx->yield_after)
 		sched_yield();
+	if (empty_polls % ALIVE_POLLS == 0 && is_gone(ctx))
+		return EIO;
+	return 0;
 }
 
 /* The CQE at cq->cons, or NULL; skips those of forgotten queue pairs. */
@@ -82,8 +101,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (cq->cons != before)
 		publish_cons(cq);
 	ur_lock_put(&cq->lock);
-	count_poll(ur_to_ctx(ibcq->context), n > 0);
-	return n;
+	return count_poll(ur_to_ctx(ibcq->context), n > 0) ? -EIO : n;
 }
 
 static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
@@ -108,8 +126,8 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		if (cq->cons != before)
 			publish_cons(cq);
 		ur_lock_put(&cq->lock);
-		count_poll(ur_to_ctx(ibcq->context), false);
-		return ENOENT;
+		return count_poll(ur_to_ctx(ibcq->context), false) ? EIO
+								   : ENOENT;
 	}
 	count_poll(ur_to_ctx(ibcq->context), true);
 	take(cq, cqe);
