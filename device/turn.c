@@ -32,6 +32,8 @@
 #define CROWDED_YIELD_NS 500000u
 /* ... and is believed this long. */
 #define CROWDED_NS 100000000u
+/* Even then, wait this long without yielding: work comes in batches. */
+#define CROWDED_SPIN_NS 4000u
 /* Ask the wire this often when nothing came of late. */
 #define WIRE_QUIET_NS 5000u
 /* "Of late". */
@@ -328,7 +330,7 @@ static void ask_short_slices(void)
  * Let others run. Where that takes long, they are not ones that yield
  * themselves: a program that spins on its memory. Yielding to such a one costs
  * its whole slice each time, while a sleeper is put before it when it wakes;
- * so the engine sleeps at once for a while.
+ * so the engine sleeps almost at once for a while.
  */
 static void yield(struct ur_engine *e)
 {
@@ -353,8 +355,10 @@ void *ur_turn_thread(void *arg)
 			e->last_work = e->now;
 			continue;
 		}
-		if (e->now - e->last_work < e->opt.spin_us * 1000ull &&
-		    e->now >= e->crowded_until) {
+		if (e->now < e->crowded_until) {
+			if (e->now - e->last_work < CROWDED_SPIN_NS)
+				continue;
+		} else if (e->now - e->last_work < e->opt.spin_us * 1000ull) {
 			yield(e);
 			continue;
 		}

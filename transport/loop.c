@@ -114,7 +114,16 @@ static enum ur_loop not_ready(struct ur_qp *qp, struct ur_qp *peer,
 	ur_count(qp->port, UR_CNT_send_rnr_err);
 	ur_count(qp->port, UR_CNT_rcvd_rnr_err);
 	ur_retry_rnr(qp, peer->attr.min_rnr_timer);
-	return qp->state == UR_QP_ERR ? UR_LOOP_DONE : UR_LOOP_WAIT;
+	if (qp->state == UR_QP_ERR)
+		return UR_LOOP_DONE;
+	if (peer->has_rq && !peer->init.srq) {
+		peer->loop_waiter = qp->qpn;
+		if (!peer->resp.rq_wanted) {
+			peer->resp.rq_wanted = true;
+			qp->port->ops->rq_want_kick(peer->init.rq_ctx, true);
+		}
+	}
+	return UR_LOOP_WAIT;
 }
 
 /* One piece of the sender's message at offset off. */

@@ -163,6 +163,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 		qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
 	qp->resp.rq_wanted = false;
 	ur_responder_reset(qp);
+	qp->loop_waiter = 0;
 	qp->comm_est = false;
 	qp->last_wqe_said = false;
 	qp->fatal_said = false;
@@ -185,6 +186,22 @@ void ur_qp_kick(struct ur_qp *qp)
 		ur_port_activate(qp->port, qp);
 }
 
+/* The neighbour that found no receive here need not wait for its timer. */
+static bool wake_loop_waiter(struct ur_qp *qp)
+{
+	struct ur_qp *waiter;
+
+	if (!qp->loop_waiter)
+		return false;
+	waiter = ur_qp_lookup(qp->port, qp->loop_waiter);
+	qp->loop_waiter = 0;
+	if (!waiter || !waiter->req.rnr_until || waiter->state != UR_QP_RTS)
+		return false;
+	waiter->req.rnr_until = 0;
+	ur_port_activate(qp->port, waiter);
+	return true;
+}
+
 void ur_qp_rq_kick(struct ur_qp *qp)
 {
 	if (qp->state == UR_QP_ERR) {
@@ -197,6 +214,8 @@ void ur_qp_rq_kick(struct ur_qp *qp)
 	 * (IBTA 9.7.7.2.5, unsolicited acknowledge). */
 	qp->resp.rq_wanted = false;
 	qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
+	if (wake_loop_waiter(qp))
+		return;
 	if (ur_qp_is_reliable(qp) && qp->state >= UR_QP_RTR &&
 	    qp->resp.msg == UR_RX_NONE)
 		ur_responder_ack(qp, ur_responder_credits(qp),

@@ -208,6 +208,9 @@ struct ur_qp {
 	struct ur_list active; /* in port->active */
 	u32 heap_index;	       /* UR_NOT_IN_HEAP, or where in port->heap */
 	u32 attached;	       /* multicast groups */
+	/* Number of the neighbour whose loopback send found no receive here;
+	 * 0: none. It goes on with the next receive, before its RNR timer. */
+	u32 loop_waiter;
 	bool comm_est;
 	bool last_wqe_said;
 	bool fatal_said;
