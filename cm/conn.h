@@ -68,6 +68,16 @@ struct ur_cm_id {
 	struct ur_list children;
 };
 
+/* A request that waits for its listener, parked.c. */
+#define UR_CM_PARKED_MAX 32
+
+struct ur_cm_parked {
+	bool used;
+	u64 deadline;
+	struct ur_cm_path from;
+	struct ur_cm_mad mad;
+};
+
 struct ur_cm {
 	struct ur_cm_config config;
 	struct ur_cm_stats stats;
@@ -82,6 +92,9 @@ struct ur_cm {
 	struct ur_list remote_ids[UR_CM_BUCKETS];
 	struct ur_list remote_qpns[UR_CM_BUCKETS];
 	struct ur_list sidr_ids[UR_CM_BUCKETS];
+	u32 n_parked;
+	bool unparking; /* what is received now has waited already */
+	struct ur_cm_parked parked[UR_CM_PARKED_MAX];
 	u32 heap_count;
 	struct ur_cm_id **heap; /* from 1; max_ids + 1 places */
 };
@@ -146,6 +159,13 @@ struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     u64 service_id, const u8 *data, u32 bytes,
 				     struct ur_cm_event *event);
 void ur_cm_unlisten(struct ur_cm_id *id);
+
+/* parked.c */
+bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
+		const struct ur_cm_mad *mad);
+void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id);
+u64 ur_cm_parked_deadline(const struct ur_cm *cm);
+void ur_cm_expire_parked(struct ur_cm *cm);
 
 /* One function per message, in the file of its side. */
 void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,

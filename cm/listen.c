@@ -38,6 +38,7 @@ int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
 	id->backlog = backlog;
 	ur_list_add_tail(&cm->listeners, &id->listen);
 	ur_cm_set_state(id, UR_CM_LISTEN_STATE);
+	ur_cm_unpark_service(cm, service_id);
 	return 0;
 }
 

@@ -111,6 +111,8 @@ void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,
 				       req->private_data, UR_CM_REQ_PRIVATE,
 				       &event);
 	if (!listener) {
+		if (ur_cm_park(cm, from, mad))
+			return;
 		cm->stats.rx_no_listener++;
 		ur_cm_reject_stranger(cm, from, mad->tid, req->local_comm_id,
 				      UR_CM_ANSWERS_REQ,

@@ -64,6 +64,8 @@ void ur_cm_rx_sidr_req(struct ur_cm *cm, const struct ur_cm_path *from,
 				       req->private_data,
 				       UR_CM_SIDR_REQ_PRIVATE, &event);
 	if (!listener) {
+		if (ur_cm_park(cm, from, mad))
+			return;
 		cm->stats.rx_no_listener++;
 		refuse(cm, from, mad, UR_CM_SIDR_UNSUPPORTED);
 		return;

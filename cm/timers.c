@@ -88,7 +88,10 @@ void ur_cm_arm(struct ur_cm_id *id, u64 deadline)
 
 u64 ur_cm_deadline(const struct ur_cm *cm)
 {
-	return cm->heap_count ? cm->heap[1]->deadline : UR_CM_NEVER;
+	u64 parked = ur_cm_parked_deadline(cm);
+
+	return cm->heap_count ? ur_min_u64(cm->heap[1]->deadline, parked)
+			      : parked;
 }
 
 static void give_up(struct ur_cm_id *id)
@@ -155,6 +158,7 @@ void ur_cm_expire(struct ur_cm *cm, u64 now)
 	/* Ends: whatever is armed again is armed later than now. */
 	while (cm->heap_count && cm->heap[1]->deadline <= cm->now)
 		expire_one(cm->heap[1]);
+	ur_cm_expire_parked(cm);
 }
 
 const char *ur_cm_heap_check(const struct ur_cm *cm)

@@ -26,6 +26,10 @@
 
 #define PACKET_LIFE_TIME 16 /* CMA_IBOE_PACKET_LIFETIME of the kernel */
 
+/* perftest tells its client to connect before it listens: on two busy cores
+ * one start in six was refused without this. */
+#define LISTEN_GRACE_MS 200
+
 /* How long a peer is asked to wait when the application takes its time:
  * CMA_CM_MRA_SETTING of the kernel. */
 #define MRA_TIMEOUT 24
@@ -457,8 +461,11 @@ const struct ur_cm_ops ucma_cm_ops = {.gsi_rx = gsi_rx, .qp_event = qp_event};
 
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed)
 {
-	struct ur_cm_config config = {
-		.ctx = ucma, .send = on_send, .event = on_event, .seed = seed};
+	struct ur_cm_config config = {.ctx = ucma,
+				      .send = on_send,
+				      .event = on_event,
+				      .seed = seed,
+				      .listen_grace_ms = LISTEN_GRACE_MS};
 
 	ucma->timer.fn = on_timer;
 	ucma->timer.arg = ucma;

@@ -75,6 +75,7 @@ static void begin(void)
 					      .seed = i,
 					      .max_ids = 80,
 					      .max_pending = 24,
+					      .listen_grace_ms = 50,
 					      .max_lingering = 16};
 
 		memset(&sides[i], 0, sizeof(sides[i]));

@@ -297,6 +297,46 @@ static void test_sidr(void)
 	pair_fini(&p);
 }
 
+/* A request comes before its listener: it is answered when that is there, and
+ * refused when it does not come in time. Repetitions take no more room. */
+static void test_too_early(void)
+{
+	struct ur_cm_config limits = {.listen_grace_ms = 100};
+	struct ur_cm_id *a, *listener;
+	struct letter l;
+
+	pair_init(&p, &limits);
+	a = connect_start(&p, &p.a, &p.b, 17);
+	l = take(&p.a, UR_CM_REQ);
+	deliver(&p, &p.b, &l);
+	deliver(&p, &p.b, &l);
+	expect_silence(&p.b);
+	wait_deadline(&p, &p.b, 100);
+	pass(&p, &p.b, UR_CM_REJ);
+	expect(&p.a, UR_CM_EVENT_REJ, UR_CM_REJ_INVALID_SERVICE_ID);
+	expect_silence(&p.b);
+	ur_cm_id_destroy(a);
+	connect_start(&p, &p.a, &p.b, 18);
+	pass(&p, &p.a, UR_CM_REQ);
+	a = sidr_start(3);
+	pass(&p, &p.a, UR_CM_SIDR_REQ);
+	listener = listen_on(&p.b, 4);
+	wait_deadline(&p, &p.b, 0);
+	expect(&p.b, UR_CM_EVENT_REQ, 0);
+	expect(&p.b, UR_CM_EVENT_SIDR_REQ, 0);
+	ur_cm_id_destroy(listener);
+	/* No more than there are places; the rest is refused at once. */
+	for (u32 i = 0; i < 100; i++) {
+		connect_start(&p, &p.a, &p.b, 100 + i);
+		pass(&p, &p.a, UR_CM_REQ);
+	}
+	CHECK(p.b.tray_count >= 60);
+	p.b.tray_count = 0;
+	wait_deadline(&p, &p.b, 100);
+	CHECK(p.b.tray_count >= 30);
+	pair_fini(&p);
+}
+
 static void test_garbage(void)
 {
 	struct ur_cm_path path;
@@ -325,6 +365,7 @@ int main(void)
 	test_abandon();
 	test_listener_gone();
 	test_sidr();
+	test_too_early();
 	test_garbage();
 	return 0;
 }

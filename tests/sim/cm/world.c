@@ -153,6 +153,7 @@ void world_init(struct world *w, u64 seed, bool trace)
 					      .seed = seed + i,
 					      .max_ids = 512,
 					      .max_pending = 64,
+					      .listen_grace_ms = 30,
 					      .max_lingering = 256};
 
 		host_ctx[i] = (struct host_ctx){w, i};

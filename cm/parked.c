@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Requests that came a moment too early. A server that tells its client by
+ * other means to connect, and only then listens, loses a race that costs it
+ * little on a fast host and a connection on a loaded one. So a request for a
+ * service nobody listens on may wait for config.listen_grace_ms before it is
+ * refused; of these there is a fixed number, and the others are refused at
+ * once.
+ */
+#include "cm/conn.h"
+
+/* True when the request is taken; it will be received once more. */
+bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
+		const struct ur_cm_mad *mad)
+{
+	struct ur_cm_parked *free_slot = NULL;
+
+	if (!cm->config.listen_grace_ms || cm->unparking)
+		return false;
+	for (u32 i = 0; i < UR_CM_PARKED_MAX; i++) {
+		struct ur_cm_parked *p = &cm->parked[i];
+
+		if (!p->used)
+			free_slot = free_slot ? free_slot : p;
+		else if (p->mad.tid == mad->tid && p->mad.attr == mad->attr &&
+			 !memcmp(p->from.dgid, from->dgid, 16))
+			return true; /* a repetition */
+	}
+	if (!free_slot)
+		return false;
+	free_slot->used = true;
+	free_slot->deadline = cm->now + cm->config.listen_grace_ms * 1000000ull;
+	free_slot->from = *from;
+	free_slot->mad = *mad;
+	cm->n_parked++;
+	return true;
+}
+
+static void unpark(struct ur_cm *cm, struct ur_cm_parked *p)
+{
+	struct ur_cm_parked copy = *p;
+
+	p->used = false;
+	cm->n_parked--;
+	cm->unparking = true;
+	if (copy.mad.attr == UR_CM_REQ)
+		ur_cm_rx_req(cm, &copy.from, &copy.mad);
+	else
+		ur_cm_rx_sidr_req(cm, &copy.from, &copy.mad);
+	cm->unparking = false;
+}
+
+static u64 service_of(const struct ur_cm_mad *mad)
+{
+	return mad->attr == UR_CM_REQ ? mad->u.req.service_id
+				      : mad->u.sidr_req.service_id;
+}
+
+void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id)
+{
+	/* They are due, that is, for the next ur_cm_expire: a listener just
+	 * made is not called back before its maker knows of it. */
+	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
+		if (cm->parked[i].used &&
+		    service_of(&cm->parked[i].mad) == service_id)
+			cm->parked[i].deadline = cm->now;
+}
+
+u64 ur_cm_parked_deadline(const struct ur_cm *cm)
+{
+	u64 first = UR_CM_NEVER;
+
+	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
+		if (cm->parked[i].used && cm->parked[i].deadline < first)
+			first = cm->parked[i].deadline;
+	return first;
+}
+
+void ur_cm_expire_parked(struct ur_cm *cm)
+{
+	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
+		if (cm->parked[i].used && cm->parked[i].deadline <= cm->now)
+			unpark(cm, &cm->parked[i]);
+}
