@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Every rdma_cm program of Debian, unmodified, on one host and across two."""
+import filecmp
+import hashlib
+import os
+import shutil
+
+import pytest
+
+from cm import listens, run_cm_pair, start_server
+from hosts import wait_for
+
+LIBRS = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"
+
+
+@pytest.fixture
+def pair(labs, topology):
+    return topology(labs(1500))
+
+
+def addr(host, family):
+    return host.addr6 if family == 6 else host.addr4
+
+
+def either(pair, family, server, client, **kw):
+    """server and client commands, with PORT and ADDR filled in."""
+    port = pair[0].lab.next_port()
+
+    def fill(cmd):
+        return [str(w).replace("PORT", str(port))
+                .replace("ADDR", addr(pair[0], family)) for w in cmd.split()]
+    return run_cm_pair(*pair, fill(server), fill(client), port, **kw)
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_rping(pair, family):
+    s, c = either(pair, family, "rping -s -a ADDR -p PORT -v -C 1000",
+                  "rping -c -a ADDR -p PORT -v -C 1000")
+    # The client may see the server's goodbye before its own last result.
+    assert c.count("ping data: rdma-ping-") >= 999
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0", "::"])
+def test_rping_wildcard(pair, listen):
+    either(pair, 4, f"rping -s -a {listen} -p PORT -v -C 20",
+           "rping -c -a ADDR -p PORT -v -C 20")
+
+
+def test_rping_wildcard_6(pair):
+    either(pair, 6, "rping -s -a :: -p PORT -v -C 20",
+           "rping -c -a ADDR -p PORT -v -C 20")
+
+
+def test_rping_loopback(labs):
+    """127.0.0.1 means this device, though it is on another netdev."""
+    a = labs(1500).a
+    either((a, a), 4, "rping -s -a 127.0.0.1 -p PORT -v -C 20",
+           "rping -c -a 127.0.0.1 -p PORT -v -C 20")
+
+
+@pytest.mark.parametrize("option", ["-q", "-S 60000"])
+def test_rping_options(pair, option):
+    either(pair, 4, f"rping -s -a ADDR -p PORT -v -C 20 {option}",
+           f"rping -c -a ADDR -p PORT -v -C 20 {option}")
+
+
+def test_rping_persistent(pair):
+    """One server, clients one after the other and at once; some die."""
+    server, client = pair
+    port = server.lab.next_port()
+    s = start_server(server, port, "rping", "-s", "-P", "-a", server.addr4,
+                     "-p", str(port), "-v")
+    ping = ["rping", "-c", "-a", server.addr4, "-p", str(port), "-v", "-C"]
+    for _ in range(3):
+        client.run(*ping, "20")
+    victims = [client.start(*ping, "100000000") for _ in range(3)]
+    for v in victims:
+        wait_for("pings", lambda: "rdma-ping-5:" in v.text() or
+                 not v.running())
+        assert v.running(), v.report()
+        v.kill()
+    many = [client.start(*ping, "50") for _ in range(5)]
+    for c in many:
+        assert c.wait(60) == 0, c.report() + s.report()
+    assert s.running(), s.report()
+    s.kill()
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("options", ["", "-c 10 -C 100 -S 5000", "-m -c 4",
+                                     "-t 32"])
+def test_ucmatose(pair, family, options):
+    s, c = either(pair, family, f"ucmatose -b ADDR -p PORT {options}",
+                  f"ucmatose -s ADDR -p PORT {options}")
+    for out in s, c:
+        assert "return status 0" in out
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("options", ["", "-c 8 -C 100 -S 900", "-t 32"])
+def test_udaddy(pair, family, options):
+    # Its port cannot be chosen.
+    target = addr(pair[0], family)
+    out = run_cm_pair(*pair, ["udaddy", "-b", target, *options.split()],
+                      ["udaddy", "-s", target, *options.split()], 7174)
+    for text in out:
+        assert "return status 0" in text
+
+
+def test_rdma_client_server(pair):
+    either(pair, 4, "rdma_server -s ADDR -p PORT",
+           "rdma_client -s ADDR -p PORT")
+
+
+@pytest.mark.parametrize("kind", ["r", "x"])
+def test_rdma_xclient_xserver(pair, kind):
+    either(pair, 4, f"rdma_xserver -c {kind} -p PORT",
+           f"rdma_xclient -c {kind} -s ADDR -p PORT")
+
+
+def test_rcopy(pair, tmp_path):
+    server, client = pair
+    port = server.lab.next_port()
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(os.urandom(3 << 20))
+    s = start_server(server, port, "rcopy", "-p", str(port))
+    client.run("rcopy", str(source), f"{server.addr4}:{copy}", "-p",
+               str(port))
+    wait_for("the copy", lambda: copy.exists() and
+             copy.stat().st_size == source.stat().st_size)
+    assert filecmp.cmp(source, copy, shallow=False)
+    s.kill()
+
+
+# -S all runs 100,000 exchanges of each size; their number is cut, not the
+# sizes. -T v checks the data.
+@pytest.mark.parametrize("program", ["rstream", "riostream"])
+@pytest.mark.parametrize("size", [64, 192, 4096, 65536, 1048576])
+def test_rstream(pair, program, size):
+    cmd = f"{program} -p PORT -S {size} -I 20 -C 20 -T v"
+    s, c = either(pair, 4, f"{cmd} -b ADDR", f"{cmd} -s ADDR")
+    assert "custom" in c
+
+
+# Not "a": poll() may tell of the last data and of the peer's shutdown at once,
+# and the program takes the second for an error.
+@pytest.mark.parametrize("option", ["b", "n"])
+def test_rstream_modes(pair, option):
+    cmd = f"rstream -p PORT -S 1000 -I 20 -C 20 -T {option}"
+    either(pair, 4, f"{cmd} -b ADDR", f"{cmd} -s ADDR")
+
+
+@pytest.mark.skipif("UROCE_SLOW" not in os.environ,
+                    reason="minutes; set UROCE_SLOW")
+@pytest.mark.parametrize("program", ["rstream", "riostream"])
+def test_rstream_all(pair, program):
+    cmd = f"{program} -p PORT -S all -T v"
+    either(pair, 4, f"{cmd} -b ADDR", f"{cmd} -s ADDR", limit=900)
+
+
+def test_cmtime(pair):
+    """1,000 connections; the program fails if one does."""
+    s, c = either(pair, 4, "cmtime -p PORT -c 1000",
+                  "cmtime -p PORT -c 1000 -s ADDR", persistent=True)
+    rows = {line.split(":")[0].strip() for line in c.splitlines()
+            if ":" in line}
+    assert {"connect", "disconnect", "destroy"} <= rows, c
+
+
+@pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])
+def test_mckey(pair, group, family):
+    """Two members on one host both get all that is sent, and leave."""
+    server, client = pair
+    # Line by line, to see it join.
+    members = [server.start("stdbuf", "-oL", "mckey", "-m", group, "-b", addr(server, family))
+               for _ in range(2)]
+    for m in members:
+        wait_for("mckey to join", lambda: not m.running() or
+                 "receiving data transfers" in m.text())
+    c = client.start("mckey", "-m", group, "-b", addr(client, family), "-s")
+    assert c.wait(20) == 0, c.report()
+    for m in members:
+        assert m.wait(20) == 0, m.report() + c.report()
+        assert "return status 0" in m.text()
+    for host in {server, client}:
+        assert host.device.running(), host.device.report()
+
+
+PERFTEST = [(op, kind) for op in ("send", "write", "read", "atomic")
+            for kind in ("bw", "lat")]
+
+
+@pytest.mark.parametrize("op,kind", PERFTEST)
+def test_perftest(pair, op, kind):
+    cmd = f"ib_{op}_{kind} -R -F -n 200 -p PORT"
+    either(pair, 4, cmd, f"{cmd} ADDR")
+
+
+@pytest.mark.parametrize("options", ["-q 4", "-b", "-c UD -s 1024"])
+def test_perftest_options(pair, options):
+    cmd = f"ib_send_bw -R -F -n 200 -p PORT {options}"
+    either(pair, 4, cmd, f"{cmd} ADDR")
+
+
+QPERF = ["rc_bw", "rc_lat", "rc_rdma_write_bw", "rc_rdma_read_lat",
+         "rc_fetch_add_mr", "rc_compare_swap_mr"]
+
+
+def test_qperf(pair):
+    server, client = pair
+    port = server.lab.next_port()
+    s = server.start("qperf", "-lp", str(port))
+    wait_for("qperf to listen", lambda: s.listens(port) or not s.running())
+    out = client.run("qperf", "-lp", str(port), "-t", "1", "-cm", "1",
+                     server.addr4, *QPERF, limit=120)
+    for test in QPERF:
+        assert test + ":" in out, out
+    s.kill()
+
+
+def rsockets(*cmd):
+    """Under librspreload, which must come after our own library."""
+    return ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{LIBRS}" exec "$@"', "sh",
+            *cmd]
+
+
+@pytest.mark.skipif(not os.path.exists(LIBRS) or not shutil.which("iperf"),
+                    reason="librspreload or iperf is not installed")
+def test_iperf(pair):
+    server, client = pair
+    port = str(server.lab.next_port())
+    s = start_server(server, port, *rsockets("iperf", "-s", "-p", port))
+    out = client.run(*rsockets("iperf", "-c", server.addr4, "-p", port, "-t",
+                               "1"))
+    assert "bits/sec" in out, out
+    s.kill()
+
+
+GET = """
+import hashlib, sys, urllib.request
+data = urllib.request.urlopen(sys.argv[1]).read()
+print(hashlib.sha256(data).hexdigest())
+"""
+
+
+@pytest.mark.skipif(not os.path.exists(LIBRS),
+                    reason="librspreload is not installed")
+def test_http(pair, tmp_path):
+    """librspreload lets go of sockets made with SOCK_CLOEXEC, as Python's
+    are: what is checked is that the program works under both libraries."""
+    server, client = pair
+    port = str(server.lab.next_port())
+    content = os.urandom(2 << 20)
+    (tmp_path / "file").write_bytes(content)
+    want = hashlib.sha256(content).hexdigest()
+    s = server.start(*rsockets(
+        "/usr/bin/python3", "-m", "http.server", port, "--bind",
+        server.addr4, "--directory", str(tmp_path)))
+    wait_for("http.server", lambda: s.listens(int(port)) or
+             not s.running())
+    for _ in range(3):
+        out = client.run(*rsockets("/usr/bin/python3", "-c", GET,
+                                   f"http://{server.addr4}:{port}/file"))
+        assert want in out, out
+    s.kill()
+
+
+def test_address_in_use(labs):
+    a = labs(1500).a
+    port = a.lab.next_port()
+    s = start_server(a, port, "rping", "-s", "-a", a.addr4, "-p", str(port))
+    for other in a.addr4, "0.0.0.0":
+        c = a.start("rping", "-s", "-a", other, "-p", str(port))
+        assert c.wait(10) not in (0, None), c.report()
+        assert "Address already in use" in c.text(), c.report()
+    s.kill()
+    wait_for("the port to be free", lambda: not listens(a, port))
+    start_server(a, port, "rping", "-s", "-a", "0.0.0.0", "-p",
+                 str(port)).kill()
+
+
+def test_refused(pair):
+    """Nobody listens: rejected, not timed out."""
+    server, client = pair
+    c = client.start("rping", "-c", "-a", server.addr4, "-p",
+                     str(server.lab.next_port()), "-C", "1")
+    assert c.wait(3) not in (0, None), c.report()
+    assert "REJECTED" in c.text(), c.report()
+
+
+def test_not_ours(labs):
+    """An address of no device."""
+    b = labs(1500).b
+    c = b.start("rping", "-s", "-a", "192.0.2.1")
+    assert c.wait(10) not in (0, None), c.report()
+    assert "Cannot assign requested address" in c.text(), c.report()
