@@ -86,7 +86,7 @@ bool ur_replay_free(const struct ur_qp *qp)
 
 	const struct ur_resource *res;
 
-	if (!resp->res_count || items_full(resp))
+	if (!resp->res_count)
 		return false;
 	/* The oldest one is taken. If its answer is only being repeated, the
 	 * peer had it already, or it could not have sent more. */
@@ -106,6 +106,20 @@ struct ur_resource *ur_replay_take(struct ur_qp *qp)
 	return res;
 }
 
+/* Answers given up leave empty items; close the ranks. */
+static void squeeze(struct ur_responder *resp)
+{
+	u32 to = resp->item_head;
+
+	for (u32 i = resp->item_head; i != resp->item_tail; i++) {
+		struct ur_resp_item *it = &resp->items[i & resp->item_mask];
+
+		if (it->kind != UR_RESP_NONE)
+			resp->items[to++ & resp->item_mask] = *it;
+	}
+	resp->item_tail = to;
+}
+
 bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 		     u32 npkts)
 {
@@ -113,13 +127,17 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 	u32 index = (u32)(res - resp->res);
 	struct ur_resp_item *it;
 
+	/* Who asks again has thrown away what came after the gap, so answers
+	 * go in the order of the asking. */
 	if (res->queued) {
-		it = find_item(resp, index);
-	} else {
-		if (items_full(resp))
-			return false;
-		it = &resp->items[resp->item_tail++ & resp->item_mask];
+		find_item(resp, index)->kind = UR_RESP_NONE;
+		res->queued = false;
 	}
+	if (items_full(resp))
+		squeeze(resp);
+	if (items_full(resp))
+		return false;
+	it = &resp->items[resp->item_tail++ & resp->item_mask];
 	res->queued = true;
 	it->kind = res->opc == UR_OPC_CMP_SWAP || res->opc == UR_OPC_FETCH_ADD
 			   ? UR_RESP_ATOMIC

@@ -81,18 +81,42 @@ static int run_bound(const struct sim_options *options,
 	return bad;
 }
 
-int drill_run(const struct sim_options *options, u32 seeds)
+/* What a device has by default, unless it was forced. */
+static struct sim_options usual(const struct sim_options *options)
 {
 	struct sim_options o = *options;
-	int bad = 0;
 
-	if (!seeds || seeds > SEEDS_MAX)
-		return 2;
-	/* What a device has by default, unless it was forced. */
 	o.ooo = o.ooo < 0 ? 1 : o.ooo;
 	o.credits = o.credits < 0 ? 1 : o.credits;
 	o.coalesce = o.coalesce < 0 ? 1 : o.coalesce;
 	o.cc = o.cc < 0 ? 0 : o.cc;
+	return o;
+}
+
+int drill_one(const struct sim_options *options, const char *name, u32 drop)
+{
+	struct sim_options o = usual(options);
+	double ns;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(bounds); i++) {
+		if (strcmp(bounds[i].name, name))
+			continue;
+		if (measure(&o, &bounds[i], drop, o.seed, &ns))
+			return 1;
+		printf("%s, drop %u ppm, seed %llu: %.0f us\n", name, drop,
+		       (unsigned long long)o.seed, ns / 1000);
+		return 0;
+	}
+	return 2;
+}
+
+int drill_run(const struct sim_options *options, u32 seeds)
+{
+	struct sim_options o = usual(options);
+	int bad = 0;
+
+	if (!seeds || seeds > SEEDS_MAX)
+		return 2;
 	for (u32 i = 0; i < UR_ARRAY_SIZE(bounds); i++)
 		bad |= run_bound(&o, &bounds[i], seeds);
 	return bad;

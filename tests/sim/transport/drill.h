@@ -11,5 +11,8 @@
 /* Runs every kind of operation at every loss rate with that many seeds; prints
  * a table. 0, or 1 when one of its numbers is beyond its bound. */
 int drill_run(const struct sim_options *options, u32 seeds);
+/* One run of one of them, for a look at its trace. name: "READ", "WRITE",
+ * "SEND"; drop per million packets. */
+int drill_one(const struct sim_options *options, const char *name, u32 drop);
 
 #endif

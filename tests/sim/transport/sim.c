@@ -7,6 +7,8 @@
  *	sim --list FILE		the seeds of a file (a number, then why)
  *	sim --twice A..B	each seed twice: the same trace, or a failure
  *	sim --drill N		recovery quality over N seeds for each loss rate
+ *	sim --read N | --write N | --send N [--drop PPM] [--trace]
+ *				one run of a drill
  *	--hosts N --faults 0 --ooo 0|1 --loop 0|1 --credits 0|1 --coalesce 0|1
  *	--cc 0|1		force what else is drawn from the seed
  */
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
 				.coalesce = -1,
 				.cc = -1,
 				.faults = 1};
+	int drop = 10000;
 	const struct {
 		const char *name;
 		int *value;
@@ -116,7 +119,7 @@ int main(int argc, char **argv)
 		{"--ooo", &o.ooo},	   {"--loop", &o.loop},
 		{"--credits", &o.credits}, {"--coalesce", &o.coalesce},
 		{"--cc", &o.cc},	   {"--hosts", &o.hosts},
-		{"--faults", &o.faults},
+		{"--faults", &o.faults},   {"--drop", &drop},
 	};
 	const char *mode = NULL, *what = NULL, *dots;
 	u64 last;
@@ -152,6 +155,12 @@ int main(int argc, char **argv)
 	signal(SIGABRT, on_signal);
 	signal(SIGSEGV, on_signal);
 	o.seed = strtoull(what, NULL, 0);
+	if (!strcmp(mode, "--read"))
+		return drill_one(&o, "READ", (u32)drop);
+	if (!strcmp(mode, "--write"))
+		return drill_one(&o, "WRITE", (u32)drop);
+	if (!strcmp(mode, "--send"))
+		return drill_one(&o, "SEND", (u32)drop);
 	if (!strcmp(mode, "--drill"))
 		return drill_run(&o, (u32)o.seed);
 	if (!strcmp(mode, "--seed"))
