@@ -23,7 +23,7 @@ static const struct bound bounds[] = {
 	{UR_WR_WRITE, "WRITE", 100000, 1100, 1100, 1500},
 	{UR_WR_SEND, "SEND", 10000, 20, 2, 4},
 	{UR_WR_SEND, "SEND", 100000, 1100, 1100, 1500},
-	{UR_WR_READ, "READ", 10000, 220, 220, 600},
+	{UR_WR_READ, "READ", 10000, 20, 2, 150},
 	{UR_WR_READ, "READ", 100000, 2700, 2700, 3300},
 };
 

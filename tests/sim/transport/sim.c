@@ -98,7 +98,7 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: sim --seed N [--trace] | --seeds A..B | "
-		"--list FILE | --twice A..B | --drill N\n\t[--hosts N] [--faults 0] "
+		"--list FILE | --twice A..B | --drill N |\n\t--read N | --write N | --send N [--drop PPM]\n\t[--hosts N] [--faults 0] "
 		"[--ooo|--loop|--credits|--coalesce|--cc 0|1]\n");
 	return 2;
 }

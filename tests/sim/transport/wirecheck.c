@@ -12,7 +12,7 @@
 #include "transport/psn.h"
 
 /* Sent again early, by measured round trips, without being counted. */
-#define PROBES_MAX 6
+#define PROBES_MAX 10
 
 struct place {
 	struct sim_op *op;
