@@ -153,7 +153,7 @@ struct ur_requester {
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;
 	bool asked_again; /* for a lost answer, since the last progress */
-	bool repeated;	  /* something outstanding was sent twice */
+	bool fresh;	  /* the packet sent last was never sent before */
 	u8 retries;	  /* used since the last progress */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */
@@ -163,6 +163,7 @@ struct ur_requester {
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
 	ur_time sample_at; /* 0: none running */
+	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;
 };
 

@@ -258,8 +258,12 @@ static void sent(struct ur_qp *qp, u32 psns)
 
 	req->tx_psn = ur_psn_add(req->tx_psn, psns);
 	if (ur_psn_sub(req->tx_psn, req->una) >
-	    ur_psn_sub(req->max_psn, req->una))
+	    ur_psn_sub(req->max_psn, req->una)) {
 		req->max_psn = req->tx_psn;
+		req->fresh = true;
+	} else {
+		req->fresh = false;
+	}
 }
 
 static enum step send_read_type(struct ur_qp *qp, struct ur_swqe *e,

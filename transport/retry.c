@@ -14,9 +14,11 @@
 
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
 #define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
-#define PROBE_MIN_NS	1000000u
-#define PROBE_MAX	6 /* then the timeout decides */
-#define PROBE_SINGLE	3 /* of these, the first ones are single packets */
+#define PROBE_MIN_NS	400000u
+#define PROBE_READ_NS	1000000u /* a repeated READ costs more */
+#define PROBE_MAX	7	 /* then the timeout decides */
+#define GUESS_MAX_NS	2000000u
+#define PROBE_SINGLE	4 /* of these, the first ones are single packets */
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
 static const u16 rnr_10us[32] = {
@@ -50,16 +52,19 @@ void ur_retry_reset(struct ur_qp *qp)
 	req->rd_out = 0;
 	req->since_ackreq = 0;
 	req->asked_again = false;
-	req->repeated = false;
 	req->hole_due = false;
 	req->hole_open = false;
 }
 
-static u64 probe_ns(const struct ur_requester *req)
+static u64 probe_ns(const struct ur_qp *qp)
 {
-	u64 ns = (u64)req->srtt + 4ull * req->rttvar;
+	const struct ur_requester *req = &qp->req;
+	u64 ns = (u64)req->srtt + 4ull * req->rttvar, least = PROBE_MIN_NS;
 
-	return (ns < PROBE_MIN_NS ? PROBE_MIN_NS : ns) << req->probes;
+	if (req->head != req->tail &&
+	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+		least = PROBE_READ_NS;
+	return (ns < least ? least : ns) << req->probes;
 }
 
 /*
@@ -86,8 +91,8 @@ static void start_timers(struct ur_qp *qp)
 	req->timeout_at = wait == UR_NEVER ? UR_NEVER : qp->port->now + wait;
 	req->probe_at = UR_NEVER;
 	/* Without a measured round trip there is nothing to go by. */
-	if (req->srtt && req->probes < PROBE_MAX && probe_ns(req) < wait)
-		req->probe_at = qp->port->now + probe_ns(req);
+	if (req->srtt && req->probes < PROBE_MAX && probe_ns(qp) < wait)
+		req->probe_at = qp->port->now + probe_ns(qp);
 }
 
 void ur_retry_sent(struct ur_qp *qp, bool ackreq)
@@ -96,11 +101,23 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq)
 
 	if (req->timeout_at == UR_NEVER && req->probe_at == UR_NEVER)
 		start_timers(qp);
-	if (ackreq && !req->sample_at && req->tx_psn == req->max_psn &&
-	    !req->repeated) {
+	if (!req->begin_at)
+		req->begin_at = qp->port->now;
+	if (ackreq && !req->sample_at && req->fresh) {
 		req->sample_at = qp->port->now;
 		req->sample_psn = ur_psn_add(req->tx_psn, -1);
 	}
+}
+
+/* Something was answered, but what was measured has been sent twice: any bound
+ * is better than none. */
+static void guess_round_trip(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->srtt = (u32)ur_min_u64(qp->port->now - req->begin_at + 1,
+				    GUESS_MAX_NS);
+	req->rttvar = req->srtt / 2;
 }
 
 static void take_sample(struct ur_qp *qp)
@@ -129,6 +146,8 @@ void ur_retry_progress(struct ur_qp *qp)
 	struct ur_requester *req = &qp->req;
 
 	take_sample(qp);
+	if (!req->srtt)
+		guess_round_trip(qp);
 	req->retries = 0;
 	req->rnr_retries = 0;
 	req->probes = 0;
@@ -136,7 +155,6 @@ void ur_retry_progress(struct ur_qp *qp)
 	if (req->una == req->max_psn) {
 		req->timeout_at = UR_NEVER;
 		req->probe_at = UR_NEVER;
-		req->repeated = false;
 	} else {
 		start_timers(qp);
 	}
@@ -155,7 +173,6 @@ void ur_retry_rewind(struct ur_qp *qp)
 	req->hole_open = false;
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
-	req->repeated = true;
 	ur_port_activate(qp->port, qp);
 }
 
@@ -202,7 +219,6 @@ static void repeat_one(struct ur_qp *qp)
 	req->hole_end = req->max_psn;
 	req->hole_at = qp->port->now;
 	req->sample_at = 0;
-	req->repeated = true;
 	ur_port_activate(qp->port, qp);
 }
 
@@ -297,7 +313,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		time_out(qp);
 	} else if (req->probe_at <= now) {
 		req->asked_again = false;
-		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(req),
+		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(qp),
 			 req->una);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
@@ -308,7 +324,7 @@ void ur_retry_expire(struct ur_qp *qp)
 			repeat_one(qp);
 		else
 			ur_retry_rewind(qp);
-		req->probe_at = req->probes < PROBE_MAX ? now + probe_ns(req)
-							: UR_NEVER;
+		req->probe_at =
+			req->probes < PROBE_MAX ? now + probe_ns(qp) : UR_NEVER;
 	}
 }
