@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include "device/engine_impl.h"
 
 #define CQE_OFF		      128u /* behind the header; a multiple of the CQE's size */
+#define CREATE_TIMESTAMP      (1u << 0) /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
 #define CREATE_IGNORE_OVERRUN (1u << 1) /* IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN */
 #define MAX_ENTRIES	      (1u << 24)
 
@@ -92,6 +94,18 @@ static int overrun(struct ur_ecq *cq)
 	return -ENOSPC;
 }
 
+/* A queue made for time stamps gets the time of each CQE; the others that of
+ * the engine's turn, which costs nothing. */
+static u64 timestamp(const struct ur_ecq *cq)
+{
+	struct timespec ts;
+
+	if (!cq->stamped)
+		return cq->ectx->engine->timestamp;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 {
 	struct ur_ecq *cq = cq_ctx;
@@ -114,7 +128,7 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 	cqe.src_qp = wc->src_qp;
 	cqe.byte_len = wc->byte_len;
 	cqe.imm_inv = wc->imm_inv;
-	cqe.timestamp_ns = cq->ectx->engine->timestamp;
+	cqe.timestamp_ns = timestamp(cq);
 	cqe.wqe_counter = wc->wqe_counter;
 	cqe.srqn = wc->srqn;
 	cqe.vendor_err = wc->vendor_err;
@@ -203,6 +217,7 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	cq->chan = init->chan;
 	cq->async = init->async;
 	cq->ignore_overrun = init->flags & CREATE_IGNORE_OVERRUN;
+	cq->stamped = init->flags & CREATE_TIMESTAMP;
 	cq->mod_deadline = UR_NEVER;
 	ur_list_init(&cq->mod_node);
 	ur_evsrc_init(&cq->comp_src, init->user_handle);

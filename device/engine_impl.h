@@ -119,6 +119,7 @@ struct ur_ecq {
 	u32 kernel_arm; /* UROCE_ARM_* by command */
 	bool overrun;
 	bool ignore_overrun;
+	bool stamped; /* asked for completion time stamps */
 	u32 users; /* QPs and SRQs */
 	struct ur_echan *chan;
 	struct ur_easync *async;

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Queue pairs and completion queues: limits, states, events. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "bench.h"
+
+/* As many sends as the queue has, and not one more; the receiver is not
+ * ready, so none is done. */
+static void sq_full(void)
+{
+	struct bench t;
+	uint32_t n = 0;
+	int err;
+
+	bench_open(&t, 512);
+	while (!(err = post_send(&t.a, n, 0, 8, IBV_SEND_SIGNALED)))
+		CHECK(n++ < t.a.cap.max_send_wr);
+	CHECK_EQ(err, ENOMEM);
+	CHECK_EQ(n, t.a.cap.max_send_wr);
+	for (uint32_t i = 0; i < n; i++) {
+		CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
+		CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).wr_id, i);
+		CHECK_EQ(expect_wc(t.a.cq, IBV_WC_SUCCESS).wr_id, i);
+	}
+	CHECK_EQ(post_recv(&t.b, 0, 0, 8), 0);
+	CHECK_EQ(post_send(&t.a, 0, 0, 8, IBV_SEND_SIGNALED), 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	bench_close(&t);
+}
+
+static void rq_full(void)
+{
+	struct bench t;
+	uint32_t n = 0;
+	int err;
+
+	bench_open(&t, 512);
+	while (!(err = post_recv(&t.b, n, 0, 8)))
+		CHECK(n++ < t.b.cap.max_recv_wr);
+	CHECK_EQ(err, ENOMEM);
+	CHECK_EQ(n, t.b.cap.max_recv_wr);
+	CHECK_EQ(post_send(&t.a, 0, 0, 8, IBV_SEND_SIGNALED), 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	expect_wc(t.b.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(post_recv(&t.b, n, 0, 8), 0);
+	CHECK_EQ(post_recv(&t.b, n, 0, 8), ENOMEM);
+	/* All of them come back when the queue fails, in order. */
+	to_state(t.b.qp, IBV_QPS_ERR);
+	for (uint32_t i = 1; i <= n; i++)
+		CHECK_EQ(expect_wc(t.b.cq, IBV_WC_WR_FLUSH_ERR).wr_id, i);
+	/* And those posted then. */
+	CHECK_EQ(post_recv(&t.b, 99, 0, 8), 0);
+	CHECK_EQ(expect_wc(t.b.cq, IBV_WC_WR_FLUSH_ERR).wr_id, 99);
+	CHECK_EQ(post_send(&t.b, 98, 0, 8, 0), 0);
+	CHECK_EQ(expect_wc(t.b.cq, IBV_WC_WR_FLUSH_ERR).wr_id, 98);
+	bench_close(&t);
+}
+
+static void inline_limit(void)
+{
+	struct bench t;
+	uint32_t max;
+
+	bench_open(&t, 512);
+	max = t.a.cap.max_inline_data;
+	CHECK(max >= 64);
+	for (uint32_t i = 0; i < 100; i++) {
+		CHECK_EQ(post_recv(&t.b, i, 4096, max), 0);
+		memset(t.a.buf, (int)i, max);
+		CHECK_EQ(post_send(&t.a, i, 0, max,
+				   IBV_SEND_INLINE | IBV_SEND_SIGNALED),
+			 0);
+		/* The buffer is ours again at once. */
+		memset(t.a.buf, 0xff, max);
+		CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).byte_len, max);
+		expect_wc(t.a.cq, IBV_WC_SUCCESS);
+		for (uint32_t k = 0; k < max; k++)
+			CHECK_EQ(t.b.buf[4096 + k], i);
+	}
+	CHECK_EQ(post_send(&t.a, 0, 0, max + 1, IBV_SEND_INLINE), EINVAL);
+	bench_close(&t);
+}
+
+/* Completions of a destroyed queue pair are gone, the others stay. */
+static void destroyed_completions(void)
+{
+	struct bench t;
+	struct ibv_qp *c;
+
+	bench_open(&t, 64);
+	/* A third queue pair that fails at once, into a's CQ. */
+	c = make_qp(&t, t.a.cq, NULL, IBV_QPT_RC, 16, NULL);
+	connect_qp(&t, c, 0xfffff0);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_send_wr *bad,
+			wr = {.wr_id = 100 + i, .opcode = IBV_WR_SEND};
+
+		CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
+		CHECK_EQ(post_send(&t.a, i, 0, 8, IBV_SEND_SIGNALED), 0);
+		expect_wc(t.b.cq, IBV_WC_SUCCESS);
+		if (!i)
+			to_state(c, IBV_QPS_ERR);
+		CHECK_EQ(ibv_post_send(c, &wr, &bad), 0);
+	}
+	CHECK_EQ(ibv_destroy_qp(c), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		CHECK_EQ(expect_wc(t.a.cq, IBV_WC_SUCCESS).wr_id, i);
+	expect_none(t.a.cq);
+	bench_close(&t);
+}
+
+/* RESET forgets what was posted and what is not polled; then it works. */
+static void reset(void)
+{
+	struct bench t;
+
+	bench_open(&t, 512);
+	for (int round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < 10; i++) {
+			CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
+			CHECK_EQ(post_recv(&t.a, i, 0, 8), 0);
+		}
+		for (uint64_t i = 0; i < 5; i++)
+			CHECK_EQ(post_send(&t.a, i, 0, 8, IBV_SEND_SIGNALED),
+				 0);
+		expect_wc(t.b.cq, IBV_WC_SUCCESS);
+		to_state(t.a.qp, IBV_QPS_RESET);
+		to_state(t.b.qp, IBV_QPS_RESET);
+		CHECK_EQ(post_send(&t.a, 0, 0, 8, 0), EINVAL);
+		CHECK_EQ(post_recv(&t.a, 0, 0, 8), EINVAL);
+		expect_none(t.a.cq);
+		expect_none(t.b.cq);
+		connect_qp(&t, t.a.qp, t.b.qp->qp_num);
+		connect_qp(&t, t.b.qp, t.a.qp->qp_num);
+		CHECK_EQ(post_recv(&t.b, 77, 0, 8), 0);
+		CHECK_EQ(post_send(&t.a, 78, 0, 8, IBV_SEND_SIGNALED), 0);
+		CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).wr_id, 77);
+		CHECK_EQ(expect_wc(t.a.cq, IBV_WC_SUCCESS).wr_id, 78);
+		/* The whole queue is there again. */
+		for (uint32_t i = 0; i < t.b.cap.max_recv_wr; i++)
+			CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
+		CHECK_EQ(post_recv(&t.b, 0, 0, 8), ENOMEM);
+		to_state(t.a.qp, IBV_QPS_RESET);
+		to_state(t.b.qp, IBV_QPS_RESET);
+		connect_qp(&t, t.a.qp, t.b.qp->qp_num);
+		connect_qp(&t, t.b.qp, t.a.qp->qp_num);
+	}
+	bench_close(&t);
+}
+
+static void resize_cq(void)
+{
+	struct bench t;
+	uint64_t sent = 0, seen = 0;
+
+	bench_open(&t, 15);
+	for (int size = 20; size < 600; size = size * 3 / 2) {
+		for (int i = 0; i < 10; i++, sent++) {
+			CHECK_EQ(post_recv(&t.b, sent, 0, 8), 0);
+			CHECK_EQ(post_send(&t.a, sent, 0, 8, 0), 0);
+		}
+		for (int i = 0; i < 5; i++)
+			CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).wr_id,
+				 seen++);
+		CHECK_EQ(ibv_resize_cq(t.b.cq, size), 0);
+		CHECK(t.b.cq->cqe >= size);
+		while (seen < sent)
+			CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).wr_id,
+				 seen++);
+	}
+	/* Not below what waits in it; down, when it is empty. */
+	for (int i = 0; i < 40; i++) {
+		CHECK_EQ(post_recv(&t.b, sent, 0, 8), 0);
+		CHECK_EQ(post_send(&t.a, sent++, 0, 8,
+				   i == 39 ? IBV_SEND_SIGNALED : 0),
+			 0);
+	}
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(ibv_resize_cq(t.b.cq, 8), EINVAL);
+	while (seen < sent)
+		CHECK_EQ(expect_wc(t.b.cq, IBV_WC_SUCCESS).wr_id, seen++);
+	CHECK_EQ(ibv_resize_cq(t.b.cq, 8), 0);
+	CHECK_EQ(ibv_resize_cq(t.b.cq, 0), EINVAL);
+	bench_close(&t);
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, ms) == 1;
+}
+
+static void swap_cq(struct bench *t, struct end *e, struct ibv_cq *cq)
+{
+	CHECK_EQ(ibv_destroy_qp(e->qp), 0);
+	CHECK_EQ(ibv_destroy_cq(e->cq), 0);
+	e->cq = cq;
+	e->qp = make_qp(t, cq, NULL, IBV_QPT_RC, 64, &e->cap);
+	to_state(t->a.qp, IBV_QPS_RESET);
+	connect_qp(t, t->a.qp, t->b.qp->qp_num);
+	connect_qp(t, t->b.qp, t->a.qp->qp_num);
+}
+
+static void one_message(struct bench *t, unsigned int flags)
+{
+	CHECK_EQ(post_recv(&t->b, 1, 0, 8), 0);
+	CHECK_EQ(post_send(&t->a, 2, 0, 8, flags | IBV_SEND_SIGNALED), 0);
+	expect_wc(t->a.cq, IBV_WC_SUCCESS);
+}
+
+static void take_event(struct ibv_comp_channel *ch, struct ibv_cq *cq)
+{
+	struct ibv_cq *got;
+	void *context;
+
+	CHECK_EQ(ibv_get_cq_event(ch, &got, &context), 0);
+	CHECK(got == cq && context == (void *)7);
+	ibv_ack_cq_events(cq, 1);
+}
+
+/* One event for one arming; solicited ones only for what asks for it. */
+static void notify(void)
+{
+	struct ibv_comp_channel *ch;
+	struct ibv_cq *cq;
+	struct bench t;
+
+	bench_open(&t, 64);
+	ch = ibv_create_comp_channel(t.ctx);
+	CHECK(ch);
+	cq = ibv_create_cq(t.ctx, 64, (void *)7, ch, 0);
+	CHECK(cq);
+	swap_cq(&t, &t.b, cq);
+	one_message(&t, 0);
+	CHECK(!readable(ch->fd, 50)); /* not armed */
+	expect_wc(cq, IBV_WC_SUCCESS);
+	CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(!readable(ch->fd, 50));
+	one_message(&t, 0);
+	CHECK(readable(ch->fd, 5000));
+	take_event(ch, cq);
+	one_message(&t, 0);
+	CHECK(!readable(ch->fd, 50));
+	CHECK_EQ(ibv_req_notify_cq(cq, 1), 0);
+	one_message(&t, 0);
+	CHECK(!readable(ch->fd, 50));
+	one_message(&t, IBV_SEND_SOLICITED);
+	CHECK(readable(ch->fd, 5000));
+	take_event(ch, cq);
+	for (int i = 0; i < 4; i++)
+		expect_wc(cq, IBV_WC_SUCCESS);
+	/* An error is solicited by itself. */
+	CHECK_EQ(ibv_req_notify_cq(cq, 1), 0);
+	CHECK_EQ(post_recv(&t.b, 1, 0, 8), 0);
+	to_state(t.b.qp, IBV_QPS_ERR);
+	CHECK(readable(ch->fd, 5000));
+	take_event(ch, cq);
+	CHECK_EQ(ibv_destroy_comp_channel(ch), EBUSY);
+	bench_close(&t);
+}
+
+static void moderation(void)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = {.cq_count = 4, .cq_period = 60000},
+	};
+	struct ibv_comp_channel *ch;
+	struct ibv_cq *cq;
+	struct bench t;
+
+	bench_open(&t, 64);
+	ch = ibv_create_comp_channel(t.ctx);
+	cq = ibv_create_cq(t.ctx, 64, (void *)7, ch, 0);
+	CHECK(ch && cq);
+	swap_cq(&t, &t.b, cq);
+	CHECK_EQ(ibv_modify_cq(cq, &attr), 0);
+	CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+	/* Four at once. */
+	for (int i = 0; i < 3; i++)
+		one_message(&t, 0);
+	one_message(&t, 0);
+	CHECK(readable(ch->fd, 5000));
+	take_event(ch, cq);
+	/* One alone waits for the period. */
+	attr.moderate.cq_period = 20000;
+	CHECK_EQ(ibv_modify_cq(cq, &attr), 0);
+	CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+	one_message(&t, 0);
+	CHECK(readable(ch->fd, 5000));
+	take_event(ch, cq);
+	bench_close(&t);
+}
+
+static bool async_event(struct ibv_context *ctx, enum ibv_event_type type,
+			int ms)
+{
+	struct ibv_async_event ev;
+
+	if (!readable(ctx->async_fd, ms))
+		return false;
+	CHECK_EQ(ibv_get_async_event(ctx, &ev), 0);
+	ibv_ack_async_event(&ev);
+	return ev.event_type == type;
+}
+
+static void overrun(void)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+	struct ibv_cq_ex *ex;
+	struct bench t;
+	int n;
+
+	for (int ignore = 0; ignore < 2; ignore++) {
+		bench_open(&t, 64);
+		if (ignore) {
+			ex = ibv_create_cq_ex(t.ctx, &attr);
+			CHECK(ex);
+			swap_cq(&t, &t.b, ibv_cq_ex_to_cq(ex));
+		} else {
+			swap_cq(&t, &t.b,
+				ibv_create_cq(t.ctx, 4, NULL, NULL, 0));
+		}
+		n = t.b.cq->cqe + 1;
+		for (int i = 0; i < n; i++)
+			CHECK_EQ(post_recv(&t.b, (uint64_t)i, 0, 8), 0);
+		for (int i = 0; i < n; i++)
+			CHECK_EQ(post_send(&t.a, 0, 0, 8, 0), 0);
+		CHECK_EQ(async_event(t.ctx, IBV_EVENT_CQ_ERR,
+				     ignore ? 200 : 5000),
+			 !ignore);
+		bench_close(&t);
+	}
+}
+
+static uint64_t now_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void timestamps(void)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 64,
+		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
+			    IBV_WC_STANDARD_FLAGS,
+	};
+	struct ibv_poll_cq_attr poll_attr = {0};
+	struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
+	uint64_t raw0, wall0, raw, wall, last = 0;
+	struct ibv_cq_ex *cq;
+	struct bench t;
+
+	bench_open(&t, 64);
+	cq = ibv_create_cq_ex(t.ctx, &attr);
+	CHECK(cq);
+	swap_cq(&t, &t.b, ibv_cq_ex_to_cq(cq));
+	CHECK_EQ(ibv_query_rt_values_ex(t.ctx, &values), 0);
+	raw0 = (uint64_t)values.raw_clock.tv_sec * 1000000000u +
+	       (uint64_t)values.raw_clock.tv_nsec;
+	wall0 = now_ns(CLOCK_REALTIME);
+	for (int i = 0; i < 50; i++) {
+		one_message(&t, 0);
+		while (ibv_start_poll(cq, &poll_attr))
+			;
+		raw = ibv_wc_read_completion_ts(cq);
+		wall = ibv_wc_read_completion_wallclock_ns(cq);
+		CHECK_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+		CHECK_EQ(ibv_wc_read_byte_len(cq), 8);
+		CHECK_EQ(ibv_wc_read_qp_num(cq), t.b.qp->qp_num);
+		ibv_end_poll(cq);
+		CHECK(raw >= raw0 && raw <= now_ns(CLOCK_MONOTONIC_RAW));
+		CHECK(raw >= last);
+		CHECK(wall + 5000000 >= wall0 &&
+		      wall <= now_ns(CLOCK_REALTIME) + 5000000);
+		last = raw;
+	}
+	attr.wc_flags = IBV_WC_EX_WITH_FLOW_TAG;
+	CHECK(!ibv_create_cq_ex(t.ctx, &attr));
+	CHECK_EQ(errno, EOPNOTSUPP);
+	bench_close(&t);
+}
+
+enum { SENDERS = 3, PER_THREAD = 500 };
+
+static struct bench shared;
+
+static void *sender(void *arg)
+{
+	for (uint64_t i = 0; i < PER_THREAD; i++)
+		while (post_send(&shared.a, i, 0, 64, IBV_SEND_SIGNALED))
+			sched_yield();
+	return NULL;
+}
+
+static void *receiver(void *arg)
+{
+	int *left = arg;
+	struct ibv_wc wc[8];
+
+	while (__atomic_load_n(left, __ATOMIC_RELAXED) > 0) {
+		int n = ibv_poll_cq(shared.b.cq, 8, wc);
+
+		for (int i = 0; i < n; i++) {
+			CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+			CHECK_EQ(post_recv(&shared.b, 0, 0, 64), 0);
+		}
+		__atomic_sub_fetch(left, n, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* Several threads on the same queues. */
+static void threads(void)
+{
+	pthread_t s[SENDERS], r[2];
+	struct ibv_wc wc;
+	int left = SENDERS * PER_THREAD, done = 0;
+
+	bench_open(&shared, 256);
+	for (int i = 0; i < 60; i++)
+		CHECK_EQ(post_recv(&shared.b, 0, 0, 64), 0);
+	for (int i = 0; i < SENDERS; i++)
+		CHECK(!pthread_create(&s[i], NULL, sender, NULL));
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_create(&r[i], NULL, receiver, &left));
+	while (done < SENDERS * PER_THREAD) {
+		int n = ibv_poll_cq(shared.a.cq, 1, &wc);
+
+		if (n)
+			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+		done += n;
+	}
+	for (int i = 0; i < SENDERS; i++)
+		pthread_join(s[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(r[i], NULL);
+	bench_close(&shared);
+}
+
+const struct verbs_test queue_tests[] = {
+	{"sq_full", sq_full},
+	{"rq_full", rq_full},
+	{"inline_limit", inline_limit},
+	{"destroyed_completions", destroyed_completions},
+	{"reset", reset},
+	{"resize_cq", resize_cq},
+	{"notify", notify},
+	{"moderation", moderation},
+	{"overrun", overrun},
+	{"timestamps", timestamps},
+	{"threads", threads},
+	{0},
+};
