@@ -115,8 +115,10 @@ static void guess_round_trip(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	req->srtt = (u32)ur_min_u64(qp->port->now - req->begin_at + 1,
-				    GUESS_MAX_NS);
+	/* Never so long that the timeout would stretch for it. */
+	req->srtt = (u32)ur_min_u64(
+		ur_min_u64(qp->port->now - req->begin_at + 1, GUESS_MAX_NS),
+		ur_timeout_ns(qp->attr.timeout) / 4);
 	req->rttvar = req->srtt / 2;
 }
 

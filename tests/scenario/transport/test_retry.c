@@ -134,6 +134,7 @@ static void progress(void)
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
 		wt_sleep(&w, timeout);
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+		w.out_head = w.out_tail; /* and probes before it */
 		ack(10 + i, 0x1f);
 		wt_wc(&q, 0);
 	}
