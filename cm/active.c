@@ -82,7 +82,7 @@ static bool rep_is_stale(struct ur_cm_id *id, const struct ur_cm_rep *rep,
 				     rep->local_comm_id);
 	if (other && other != id)
 		return true;
-	other = ur_cm_find_remote_qpn(cm, rep->local_ca_guid, remote_qpn);
+	other = ur_cm_find_stale(cm, rep->local_ca_guid, remote_qpn);
 	return other && other != id;
 }
 

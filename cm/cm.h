@@ -143,7 +143,7 @@ struct ur_cm_config {
 		      const struct ur_cm_event *event);
 	u64 seed;	 /* of communication and transaction ids */
 	u32 max_ids;	 /* all ids; 0: 65536 */
-	u32 max_pending; /* requests nobody has answered; 0: 4096 */
+	u32 max_pending; /* requests nobody has looked at; 0: 4096 */
 	/* How long a request may wait for its listener before it is refused;
 	 * 0: not at all. */
 	u32 listen_grace_ms;

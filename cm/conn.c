@@ -183,21 +183,20 @@ struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 	return id;
 }
 
-void ur_cm_id_taken(struct ur_cm_id *id)
-{
-	if (!id->listener)
-		return;
-	id->listener->waiting--;
-	id->listener = NULL;
-	ur_list_del(&id->sibling);
-}
-
 void ur_cm_not_pending(struct ur_cm_id *id)
 {
-	ur_cm_id_taken(id);
+	if (id->listener)
+		id->listener->waiting--;
+	id->listener = NULL;
+	ur_list_del(&id->sibling);
 	if (id->counted_pending)
 		id->cm->stats.pending--;
 	id->counted_pending = false;
+}
+
+void ur_cm_id_taken(struct ur_cm_id *id)
+{
+	ur_cm_not_pending(id);
 }
 
 /* As the kernel forms them: the agent's number above, the id below. */

@@ -148,6 +148,11 @@ struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 				 const u8 *peer_gid);
 /* Out of the remote tables. */
 void ur_cm_unindex_remote(struct ur_cm_id *id);
+/*
+ * Who else has that QPN of that peer: NULL, or the id. A lingering one whose
+ * DREQ nobody has answered goes: the peer has started anew, and has forgotten.
+ */
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn);
 /* The id with both comm ids, spoken to by its own peer; else NULL, counted. */
 struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
 				 const struct ur_cm_path *from, u32 local_id,

@@ -59,7 +59,7 @@ static bool known_req(struct ur_cm *cm, const struct ur_cm_path *from,
 				UR_CM_REJ_DUPLICATE_LOCAL_COMM_ID);
 		return true;
 	}
-	id = ur_cm_find_remote_qpn(cm, req->local_ca_guid, req->local_qpn);
+	id = ur_cm_find_stale(cm, req->local_ca_guid, req->local_qpn);
 	if (!id)
 		return false;
 	/* The peer has forgotten that connection: end ours, IBA 12.9.8.3. */

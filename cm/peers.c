@@ -85,6 +85,16 @@ struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
 	return NULL;
 }
 
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn)
+{
+	struct ur_cm_id *id = ur_cm_find_remote_qpn(cm, guid, qpn);
+
+	if (!id || !id->lingering || id->state != UR_CM_DREQ_SENT_STATE)
+		return id;
+	ur_cm_free(id);
+	return NULL;
+}
+
 void ur_cm_index_sidr(struct ur_cm_id *id)
 {
 	ur_list_del(&id->by_remote_id);

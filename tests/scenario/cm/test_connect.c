@@ -363,6 +363,34 @@ static void test_stale(void)
 	end();
 }
 
+/* The peer died without a word and came back with the same numbers, while we
+ * still say goodbye to its former life. */
+static void test_peer_restarted(void)
+{
+	struct ur_cm_id *a, *b;
+	struct ur_cm_rep rep;
+
+	begin();
+	establish(&p, 17, &a, &b);
+	ur_cm_id_destroy(a);
+	drop(&p.a, UR_CM_DREQ);
+	ur_cm_id_abandon(b);
+	a = requested(18, &b);
+	rep = answer(&p.b, 1017);
+	CHECK_EQ(ur_cm_send_rep(b, &rep), 0);
+	pass(&p, &p.b, UR_CM_REP);
+	expect(&p.a, UR_CM_EVENT_REP, 0);
+	CHECK_EQ(ur_cm_send_rtu(a, NULL, 0), 0);
+	pass(&p, &p.a, UR_CM_RTU);
+	expect(&p.b, UR_CM_EVENT_RTU, 0);
+	/* The other way round. */
+	ur_cm_id_destroy(b);
+	drop(&p.b, UR_CM_DREQ);
+	ur_cm_id_abandon(a);
+	requested(18, &b);
+	end();
+}
+
 /* Another connection under a comm id that the peer uses already. */
 static void test_duplicate_comm_id(void)
 {
@@ -422,6 +450,7 @@ int main(void)
 	test_mra_delayed();
 	test_data_before_rtu();
 	test_stale();
+	test_peer_restarted();
 	test_duplicate_comm_id();
 	test_impostor();
 	return 0;
