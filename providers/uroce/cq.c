@@ -213,6 +213,7 @@ void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 		return;
 	cq = ur_to_cq(ibcq);
 	ur_lock_get(&cq->lock);
+	cq->last_qp = NULL;
 	for (u32 i = cq->cons, n = 0; n <= cq->mask; i++, n++) {
 		struct uroce_cqe *cqe = &cq->cqes[i & cq->mask];
 

@@ -60,6 +60,28 @@ static inline struct uroce_cqe *next_cqe(struct ur_cq *cq)
 	}
 }
 
+/* Gives the place of a polled WQE back to its queue. Called once for each
+ * CQE, under the lock: a queue pair leaves the table before its destroyer
+ * takes that lock. */
+static inline void give_back(struct ur_cq *cq, const struct uroce_cqe *cqe)
+{
+	struct ur_qp *qp = cq->last_qp;
+
+	if (!qp || cq->last_qpn != cqe->qpn) {
+		qp = ur_qp_table_get(ur_to_ctx(cq->vcq.cq.context), cqe->qpn);
+		if (!qp)
+			return;
+		cq->last_qp = qp;
+		cq->last_qpn = cqe->qpn;
+	}
+	if (!(cqe->opcode & IBV_WC_RECV))
+		__atomic_store_n(&qp->sq.polled, cqe->wqe_counter,
+				 __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&qp->rq.polled, qp->rq.polled + 1,
+				 __ATOMIC_RELEASE);
+}
+
 static inline void publish_cons(struct ur_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE); /* [Q3] */
@@ -96,6 +118,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		if (!cqe)
 			break;
 		fill_wc(&wc[n++], cqe);
+		give_back(cq, cqe);
 		cq->cons++;
 	}
 	if (cq->cons != before)
@@ -106,6 +129,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 
 static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
 {
+	give_back(cq, cqe);
 	cq->cur = cqe;
 	cq->vcq.cq_ex.wr_id = cqe->wr_id;
 	cq->vcq.cq_ex.status = cqe->status;

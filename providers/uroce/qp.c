@@ -39,10 +39,11 @@ static int setup_sq(struct ur_qp *qp, const struct uroce_create_qp_resp *r)
 	struct ur_sq *sq = &qp->sq;
 	u32 slots = ur_roundup_pow2(r->sq_max_wqes);
 
-	sq->ends = malloc(slots * sizeof(*sq->ends));
-	if (!sq->ends)
+	sq->slots = malloc(slots * sizeof(*sq->slots));
+	if (!sq->slots)
 		return ENOMEM;
-	sq->ends_mask = slots - 1;
+	sq->slots_mask = slots - 1;
+	sq->polled = sq->next - 1;
 	sq->hdr = (void *)((u8 *)qp->map + r->sq_hdr_off);
 	sq->base = (u8 *)qp->map + r->sq_off;
 	sq->bytes_mask = r->sq_bbs * UROCE_SQ_BB - 1;
@@ -88,7 +89,7 @@ static int map_qp(struct ibv_context *context, struct ur_qp *qp,
 static void free_qp(struct ur_qp *qp)
 {
 	ur_unmap(qp->map, qp->map_len);
-	free(qp->sq.ends);
+	free(qp->sq.slots);
 	free(qp);
 }
 
@@ -151,6 +152,35 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+/* Two levels of 4096, the second made when needed: a QPN has 24 bits. NULL
+ * removes; the poller must be kept from it until it is out of every queue. */
+int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp)
+{
+	u32 hi = qpn >> 12 & (UR_QP_TABLE - 1), lo = qpn & (UR_QP_TABLE - 1);
+	struct ur_qp **page;
+
+	/* An opened queue pair is not its maker's, and polls nothing. */
+	if (qp && qp->ibv.qp_type == IBV_QPT_XRC_RECV)
+		return 0;
+	page = __atomic_load_n(&ctx->qp_table[hi], __ATOMIC_ACQUIRE);
+	if (!page && qp) {
+		struct ur_qp **none = NULL;
+
+		page = calloc(UR_QP_TABLE, sizeof(*page));
+		if (!page)
+			return ENOMEM;
+		if (!__atomic_compare_exchange_n(&ctx->qp_table[hi], &none,
+						 page, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
+			free(page);
+			page = none;
+		}
+	}
+	if (page)
+		__atomic_store_n(&page[lo], qp, __ATOMIC_RELEASE);
+	return 0;
+}
+
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
@@ -181,11 +211,14 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 		tail |= VERBS_QP_EX;
 		memcpy(qp->room + ur_vqp_tail, &tail, sizeof(tail));
 	}
+	err = ur_qp_table_set(ur_to_ctx(context), qp->ibv.qp_num, qp);
+	if (err)
+		goto err_unmap;
 	return &qp->ibv;
 
 err_unmap:
 	ur_unmap(qp->map, qp->map_len);
-	free(qp->sq.ends);
+	free(qp->sq.slots);
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->ibv);
 err_free:
@@ -250,6 +283,8 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	return err;
 }
 
+/* Takes both completion queues' locks in turn: when it returns, nobody polls
+ * for this queue pair any more. */
 static void forget_completions(struct ibv_qp *qp)
 {
 	ur_cq_forget_qp(qp->recv_cq, qp->qp_num);
@@ -270,6 +305,7 @@ static void reset_rings(struct ur_qp *qp)
 	if (qp->rq.max_wqes) {
 		ur_lock_get(&qp->rq.lock);
 		qp->rq.cons = qp->rq.prod;
+		__atomic_store_n(&qp->rq.polled, qp->rq.prod, __ATOMIC_RELAXED);
 		ur_lock_put(&qp->rq.lock);
 	}
 	forget_completions(&qp->ibv);
@@ -297,6 +333,7 @@ int uroce_destroy_qp(struct ibv_qp *ibqp)
 
 	if (err)
 		return err;
+	ur_qp_table_set(ur_to_ctx(ibqp->context), ibqp->qp_num, NULL);
 	forget_completions(ibqp);
 	free_qp(qp);
 	return 0;

@@ -13,10 +13,18 @@
 #include "lock.h"
 #include "util/bytes.h"
 
+/* A posted send: its blocks, and whether it will complete by a CQE. */
+struct ur_sq_slot {
+	u32 start;
+	u16 bbs;
+	u16 signaled;
+};
+
 /*
- * Send queue. A WQE takes 1..16 building blocks and ends at a free-running
- * block index; 'ends' remembers those of the outstanding WQEs, so that both
- * limits (WQEs as asked for, blocks as the ring has) are kept exactly.
+ * Send queue. A WQE takes 1..16 building blocks. Its blocks are free when the
+ * device is done with it; its place among the max_wqes, when a CQE that it
+ * asked for has been polled too. So a completion queue as large as its send
+ * queues is never overrun, however the application paces itself.
  */
 struct ur_sq {
 	struct ur_lock lock;
@@ -28,9 +36,12 @@ struct ur_sq {
 	u32 next; /* first free block; hdr->prod follows when published */
 	u32 cons; /* last seen hdr->cons */
 	u32 head; /* WQEs written, free running */
-	u32 tail; /* WQEs the device has done with */
-	u32 ends_mask;
-	u32 *ends;
+	u32 tail; /* WQEs whose place is free again */
+	u32 slots_mask;
+	struct ur_sq_slot *slots;
+	/* First block of the last WQE whose CQE was polled; written under the
+	 * completion queue's lock, atomic. */
+	u32 polled;
 };
 
 /* Receive queue of a QP, or SRQ. */
@@ -43,14 +54,28 @@ struct ur_rq {
 	u32 max_wqes; /* 0: no receive queue */
 	u32 max_sge;
 	u32 prod;
-	u32 cons; /* last seen hdr->cons */
+	u32 cons; /* last seen: hdr->cons of an SRQ, 'polled' of a QP */
+	bool is_srq;
+	/* Receives of a QP whose CQE was polled; as in ur_sq. */
+	u32 polled;
 };
+
+static inline bool ur_sq_slot_free(const struct ur_sq *sq,
+				   const struct ur_sq_slot *slot, u32 polled)
+{
+	if ((s32)(sq->cons - (slot->start + slot->bbs)) < 0)
+		return false;
+	return !slot->signaled || (s32)(polled - slot->start) >= 0;
+}
 
 static inline void ur_sq_retire(struct ur_sq *sq)
 {
+	u32 polled = __atomic_load_n(&sq->polled, __ATOMIC_RELAXED);
+
 	sq->cons = __atomic_load_n(&sq->hdr->cons, __ATOMIC_ACQUIRE); /* [R2] */
 	while (sq->tail != sq->head &&
-	       (s32)(sq->cons - sq->ends[sq->tail & sq->ends_mask]) >= 0)
+	       ur_sq_slot_free(sq, &sq->slots[sq->tail & sq->slots_mask],
+			       polled))
 		sq->tail++;
 }
 
@@ -68,10 +93,14 @@ static inline int ur_sq_room(struct ur_sq *sq, u32 bbs)
 }
 
 /* The WQE at 'next' is complete and 'bbs' blocks long. */
-static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs)
+static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs, bool signaled)
 {
+	sq->slots[sq->head++ & sq->slots_mask] = (struct ur_sq_slot){
+		.start = sq->next,
+		.bbs = (u16)bbs,
+		.signaled = signaled,
+	};
 	sq->next += bbs;
-	sq->ends[sq->head++ & sq->ends_mask] = sq->next;
 }
 
 static inline void ur_sq_publish(struct ur_sq *sq)
@@ -84,6 +113,7 @@ static inline void ur_sq_reset(struct ur_sq *sq)
 {
 	sq->cons = sq->next;
 	sq->tail = sq->head;
+	__atomic_store_n(&sq->polled, sq->next - 1, __ATOMIC_RELAXED);
 }
 
 /* Segment 'n' (16 bytes) of the WQE that starts at block 'bb'. */
@@ -108,7 +138,9 @@ static inline int ur_rq_room(struct ur_rq *rq)
 {
 	if (rq->prod - rq->cons < rq->max_wqes)
 		return 0;
-	rq->cons = __atomic_load_n(&rq->hdr->cons, __ATOMIC_ACQUIRE); /* [R2] */
+	rq->cons = rq->is_srq ? __atomic_load_n(&rq->hdr->cons,
+						__ATOMIC_ACQUIRE) /* [R2] */
+			      : __atomic_load_n(&rq->polled, __ATOMIC_ACQUIRE);
 	return rq->prod - rq->cons < rq->max_wqes ? 0 : -ENOMEM;
 }
 

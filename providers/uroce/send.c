@@ -166,7 +166,8 @@ static int post_one(struct ur_qp *qp, const struct ibv_send_wr *wr)
 		put_inline(qp, wr, ds, bytes);
 	else if (remote != UR_WQE_LOCAL)
 		put_sges(qp, wr, ds);
-	ur_sq_commit(&qp->sq, ur_wqe_bbs(ds + data_ds));
+	ur_sq_commit(&qp->sq, ur_wqe_bbs(ds + data_ds),
+		     flags & UROCE_WQE_F_SIGNALED);
 	return 0;
 }
 

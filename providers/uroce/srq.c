@@ -42,6 +42,7 @@ static int finish_srq(struct ibv_context *context, struct ur_srq *srq,
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 		return err;
 	}
+	srq->rq.is_srq = true;
 	srq->rq.max_sge = max_sge;
 	srq->rq.lock.elided = ur_pd_single_threaded(pd);
 	return 0;

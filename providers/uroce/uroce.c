@@ -147,6 +147,8 @@ static int setup_ctx(struct ur_context *ctx,
 
 static void destroy_ctx(struct ur_context *ctx)
 {
+	for (unsigned int i = 0; i < UR_QP_TABLE; i++)
+		free(ctx->qp_table[i]);
 	ur_unmap(ctx->db.page, ctx->db_len);
 	if (ctx->db.wake_fd >= 0)
 		close(ctx->db.wake_fd);

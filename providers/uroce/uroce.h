@@ -23,6 +23,8 @@ struct ur_device {
 	struct verbs_device vdev;
 };
 
+#define UR_QP_TABLE 4096
+
 struct ur_context {
 	/* The library's verbs_context ends with 'ibv'; where in 'front' it
 	 * begins depends on the layout. */
@@ -35,6 +37,7 @@ struct ur_context {
 	u32 max_inline;
 	u32 max_sge;
 	u32 yield_after; /* empty polls in a row before yielding; 0: never */
+	struct ur_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
 struct ur_pd {
@@ -78,6 +81,8 @@ struct ur_cq {
 	u32 arm_serial;
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
+	struct ur_qp *last_qp; /* of the last CQE, or NULL */
+	u32 last_qpn;
 	void *map;
 	size_t map_len;
 };
@@ -239,6 +244,18 @@ void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags);
 
 /* ---- qp.c, send.c, wr.c, recv.c ---- */
+/* Enters a queue pair where pollers find it, or takes it out (NULL). */
+int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp);
+static inline struct ur_qp *ur_qp_table_get(struct ur_context *ctx, u32 qpn)
+{
+	struct ur_qp **page =
+		__atomic_load_n(&ctx->qp_table[qpn >> 12 & (UR_QP_TABLE - 1)],
+				__ATOMIC_ACQUIRE);
+
+	return page ? __atomic_load_n(&page[qpn & (UR_QP_TABLE - 1)],
+				      __ATOMIC_ACQUIRE)
+		    : NULL;
+}
 struct ibv_qp *uroce_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,

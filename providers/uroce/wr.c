@@ -27,7 +27,8 @@ static void close_wqe(struct ur_qp *qp)
 		return;
 	c = ur_sq_seg(&qp->sq, qp->sq.next, 0);
 	c->ds = (u8)qp->wr.ds;
-	ur_sq_commit(&qp->sq, ur_wqe_bbs(qp->wr.ds));
+	ur_sq_commit(&qp->sq, ur_wqe_bbs(qp->wr.ds),
+		     c->flags & UROCE_WQE_F_SIGNALED);
 	qp->wr.ds = 0;
 }
 

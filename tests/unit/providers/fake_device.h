@@ -79,8 +79,10 @@ static inline void fake_init(struct fake *f, u16 qpt_bit, u32 max_wqes,
 	qp->sq.bytes_mask = sq_bbs * UROCE_SQ_BB - 1;
 	qp->sq.bbs = sq_bbs;
 	qp->sq.max_wqes = max_wqes;
-	qp->sq.ends_mask = ur_roundup_pow2(max_wqes) - 1;
-	qp->sq.ends = fake_alloc(4 * (qp->sq.ends_mask + 1));
+	qp->sq.slots_mask = ur_roundup_pow2(max_wqes) - 1;
+	qp->sq.slots =
+		fake_alloc(sizeof(*qp->sq.slots) * (qp->sq.slots_mask + 1));
+	qp->sq.polled = (u32)-1;
 	qp->rq.hdr = f->rq_hdr;
 	qp->rq.base = f->rq;
 	qp->rq.mask = rq_entries - 1;
@@ -88,6 +90,7 @@ static inline void fake_init(struct fake *f, u16 qpt_bit, u32 max_wqes,
 	qp->rq.max_wqes = rq_entries;
 	qp->rq.max_sge = 3;
 	f->qp = qp;
+	CHECK(!ur_qp_table_set(&f->ctx, qp->ibv.qp_num, qp));
 	fake_init_cq(f, 8);
 }
 
@@ -96,6 +99,7 @@ static inline void fake_sq_at(struct fake *f, u32 bb)
 {
 	f->qp->sq.next = bb;
 	f->qp->sq.cons = bb;
+	f->qp->sq.polled = bb - 1;
 	f->sq_hdr->prod = bb;
 	f->sq_hdr->cons = bb;
 }
@@ -135,6 +139,19 @@ static inline void fake_complete(struct fake *f, u64 wr_id, u32 qpn)
 	};
 
 	memcpy(cqe, &v, offsetof(struct uroce_cqe, owner));
+	__atomic_store_n(&cqe->owner, ((f->cq_prod >> f->cq->shift) & 1) ^ 1,
+			 __ATOMIC_RELEASE);
+	f->cq_prod++;
+}
+
+/* The completion of the send whose first block is 'bb'. */
+static inline void fake_complete_send(struct fake *f, u32 bb)
+{
+	struct uroce_cqe *cqe = &f->cq->cqes[f->cq_prod & f->cq->mask];
+
+	cqe->wqe_counter = bb;
+	cqe->qpn = f->qp->ibv.qp_num;
+	cqe->opcode = IBV_WC_SEND;
 	__atomic_store_n(&cqe->owner, ((f->cq_prod >> f->cq->shift) & 1) ^ 1,
 			 __ATOMIC_RELEASE);
 	f->cq_prod++;

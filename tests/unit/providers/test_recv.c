@@ -9,10 +9,12 @@ static void test_full_and_refill(void)
 	struct ibv_recv_wr *bad;
 	struct uroce_recv_wqe *w;
 	struct uroce_wqe_data *d;
+	struct ibv_wc wc[8];
 	struct fake f;
 
 	fake_init(&f, UR_QPT_RC, 4, 16, 4);
 	f.qp->rq.prod = f.qp->rq.cons = (u32)-2; /* wrap at 2^32 */
+	f.qp->rq.polled = (u32)-2;
 	f.rq_hdr->prod = f.rq_hdr->cons = (u32)-2;
 	for (int lap = 0; lap < 3; lap++) {
 		for (u64 i = 0; i < 4; i++) {
@@ -30,7 +32,12 @@ static void test_full_and_refill(void)
 			CHECK_EQ(d[2].length, 3);
 			CHECK_EQ(d[2].lkey, 9);
 			f.rq_hdr->cons++;
+			/* The place is free when the completion is polled. */
+			fake_complete(&f, i, 0x11);
+			CHECK_EQ(uroce_post_recv(&f.qp->ibv, &wr, &bad),
+				 ENOMEM);
 		}
+		CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 8, wc), 4);
 		CHECK_EQ(f.rq_hdr->cons, f.rq_hdr->prod);
 	}
 	CHECK(!f.page->summary);

@@ -159,6 +159,7 @@ static void test_limits(void)
 	fake_init(&f, UR_QPT_RC, 4, 16, 4);
 	for (int i = 0; i < 6; i++) {
 		wr[i] = make_wr(IBV_WR_SEND, sge, 1);
+		wr[i].send_flags = 0;
 		wr[i].next = i < 5 ? &wr[i + 1] : NULL;
 	}
 	/* WQEs run out before blocks do. */
@@ -189,6 +190,41 @@ static void test_limits(void)
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, wr, &bad), ENOMEM);
 	wr[0].num_sge = 1;
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, wr, &bad), 0);
+}
+
+/* A signalled send keeps its place until its completion is polled, so that
+ * no more completions than places can wait. */
+static void test_polled(void)
+{
+	struct ibv_send_wr wr = make_wr(IBV_WR_SEND, NULL, 0), *bad;
+	struct ibv_wc wc[4];
+	struct fake f;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	for (u64 i = 0; i < 100; i += 2) {
+		/* Unsignalled, signalled; the device is done with both. */
+		wr.wr_id = i;
+		wr.send_flags = 0;
+		CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
+		wr.send_flags = IBV_SEND_SIGNALED;
+		CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
+		fake_take_wqe(&f, wqe);
+		fake_take_wqe(&f, wqe);
+		if (i % 4) {
+			/* Both places of each pair are taken until then. */
+			wr.send_flags = 0;
+			CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
+			fake_take_wqe(&f, wqe);
+			wr.send_flags = IBV_SEND_SIGNALED;
+			CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad),
+				 ENOMEM);
+			fake_complete_send(&f, f.sq_hdr->cons - 4);
+			fake_complete_send(&f, f.sq_hdr->cons - 2);
+			CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad),
+				 ENOMEM);
+			CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 4, wc), 2);
+		}
+	}
 }
 
 static void test_wake(void)
@@ -229,6 +265,7 @@ int main(void)
 	test_atomics_and_bind();
 	test_inline_wrap();
 	test_limits();
+	test_polled();
 	test_wake();
 	test_sig_all();
 	return 0;

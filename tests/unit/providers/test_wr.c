@@ -198,6 +198,7 @@ static void test_batches(void)
 	start(&f, UR_QPT_RC);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), 0);
 	ex = &f.qp->ex;
+	ex->wr_flags = 0; /* nobody polls here */
 	/* Abort leaves nothing. */
 	ibv_wr_start(ex);
 	ibv_wr_send(ex);
