@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <time.h>
@@ -347,6 +348,7 @@ void *ur_turn_thread(void *arg)
 	struct ur_engine *e = arg;
 
 	ask_short_slices();
+	prctl(PR_SET_TIMERSLACK, 1ul); /* RNR timers are microseconds */
 	e->last_work = read_clock(CLOCK_MONOTONIC);
 	while (!e->stop) {
 		ur_time until;

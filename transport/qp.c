@@ -187,6 +187,8 @@ void ur_qp_kick(struct ur_qp *qp)
 		ur_port_activate(qp->port, qp);
 }
 
+#define LOOP_WAITER_NS 5000u
+
 /* The neighbour that found no receive here need not wait for its timer. */
 static bool wake_loop_waiter(struct ur_qp *qp)
 {
@@ -198,8 +200,10 @@ static bool wake_loop_waiter(struct ur_qp *qp)
 	qp->loop_waiter = 0;
 	if (!waiter || !waiter->req.rnr_until || waiter->state != UR_QP_RTS)
 		return false;
-	waiter->req.rnr_until = 0;
-	ur_port_activate(qp->port, waiter);
+	/* A moment later, though, so that one more is not the next wait. */
+	waiter->req.rnr_until = ur_min_u64(waiter->req.rnr_until,
+					   qp->port->now + LOOP_WAITER_NS);
+	ur_qp_rearm(waiter);
 	return true;
 }
 
