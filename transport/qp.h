@@ -172,6 +172,7 @@ struct ur_responder {
 	u32 msn;
 	u8 msg;	       /* enum ur_rx_msg: in the middle of what */
 	bool nak_sent; /* nothing more until epsn comes */
+	bool rnr_sent; /* and that was an RNR NAK */
 	bool rq_dead;
 	bool rq_wanted;	    /* rq_want_kick(true) was said */
 	u32 ooo_last;	    /* newest PSN seen beyond the gap */

@@ -120,6 +120,20 @@ static void squeeze(struct ur_responder *resp)
 	resp->item_tail = to;
 }
 
+/* A place in the order of PSNs: who asks again throws away what comes of later
+ * requests before that is answered. */
+static struct ur_resp_item *insert_item(struct ur_responder *resp, u32 psn)
+{
+	u32 i = resp->item_tail++, mask = resp->item_mask;
+
+	while (i != resp->item_head &&
+	       ur_psn_diff(resp->items[(i - 1) & mask].psn, psn) > 0) {
+		resp->items[i & mask] = resp->items[(i - 1) & mask];
+		i--;
+	}
+	return &resp->items[i & mask];
+}
+
 bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 		     u32 npkts)
 {
@@ -127,17 +141,15 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 	u32 index = (u32)(res - resp->res);
 	struct ur_resp_item *it;
 
-	/* Who asks again has thrown away what came after the gap, so answers
-	 * go in the order of the asking. */
 	if (res->queued) {
-		find_item(resp, index)->kind = UR_RESP_NONE;
-		res->queued = false;
+		it = find_item(resp, index);
+	} else {
+		if (items_full(resp))
+			squeeze(resp);
+		if (items_full(resp))
+			return false;
+		it = insert_item(resp, psn);
 	}
-	if (items_full(resp))
-		squeeze(resp);
-	if (items_full(resp))
-		return false;
-	it = &resp->items[resp->item_tail++ & resp->item_mask];
 	res->queued = true;
 	it->kind = res->opc == UR_OPC_CMP_SWAP || res->opc == UR_OPC_FETCH_ADD
 			   ? UR_RESP_ATOMIC

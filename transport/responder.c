@@ -19,6 +19,7 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->msn = 0;
 	resp->msg = UR_RX_NONE;
 	resp->nak_sent = false;
+	resp->rnr_sent = false;
 	resp->ack_due = false;
 	resp->cnp_due = false;
 	resp->since_nak = 0;
@@ -279,13 +280,16 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
-	if (++resp->since_nak >= UR_RENAK_PKTS)
+	/* What follows a packet answered by an RNR NAK was sent before that
+	 * arrived, and the peer goes back all the same. */
+	if (++resp->since_nak >= UR_RENAK_PKTS && !resp->rnr_sent)
 		again = true;
 	ur_count(qp->port, UR_CNT_out_of_seq_request);
 	ur_count(qp->port, UR_CNT_out_of_sequence);
 	if (resp->nak_sent && !again)
 		return;
 	resp->nak_sent = true;
+	resp->rnr_sent = false;
 	resp->since_nak = 0;
 	ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
 }
@@ -340,6 +344,7 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
 
+	resp->rnr_sent = false;
 	resp->nak_sent = false;
 	resp->since_nak = 0;
 	if (resp->ack_due && resp->ack_psn == pkt->psn &&
@@ -378,6 +383,7 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 		ur_count(qp->port, UR_CNT_send_rnr_err);
 		ur_count(qp->port, UR_CNT_out_of_buffer);
 		resp->nak_sent = true;
+		resp->rnr_sent = true;
 		resp->ooo_last = pkt->psn;
 		ur_responder_ack(qp, UR_AETH_RNR_NAK | qp->attr.min_rnr_timer,
 				 pkt->psn);

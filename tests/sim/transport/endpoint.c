@@ -168,6 +168,7 @@ static void connect_qp(struct sim_qp *qp, struct sim_host *peer)
 					UR_QP_ATTR_MAX_QP_RD_ATOMIC
 			     : 0));
 	qp->life = SIM_QP_LIVE;
+	qp->draining = false;
 	qp->saw_error = qp->saw_flush = qp->moved_error = false;
 	qp->saw_fatal_event = qp->last_wqe = qp->broken = qp->lost = false;
 }
@@ -347,6 +348,46 @@ void endpoint_pair_free(struct sim_pair *p)
 		free(p->qp[i]);
 	}
 	free(p);
+}
+
+void endpoint_qp_reset(struct sim_qp *qp)
+{
+	struct ur_qp_attr attr = {.state = UR_QP_RESET};
+
+	if (qp->life == SIM_QP_GONE || !qp->host->port)
+		return;
+	sim_trace(&qp->host->w->trace, qp->host->w->now, "to_reset",
+		  qp->host->index, qp->qpn, 0, 0);
+	qp->life = SIM_QP_GONE;
+	modify(qp, &attr, 0);
+}
+
+void endpoint_qp_drain(struct sim_qp *qp)
+{
+	struct ur_qp_attr attr = {.state = UR_QP_SQD, .en_sqd_async_notify = 1};
+
+	sim_trace(&qp->host->w->trace, qp->host->w->now, "to_sqd",
+		  qp->host->index, qp->qpn, 0, 0);
+	qp->draining = true;
+	qp->drain_taken = qp->out->taken;
+	modify(qp, &attr, UR_QP_ATTR_EN_SQD_ASYNC_NOTIFY);
+	sim_host_wake(qp->host, qp->host->w->now);
+}
+
+void endpoint_qp_resume(struct sim_qp *qp)
+{
+	struct ur_qp_attr attr = {.state = UR_QP_RTS};
+
+	if (!qp->draining || qp->life != SIM_QP_LIVE || !qp->host->port)
+		return;
+	qp->draining = false;
+	ur_qp_query(qp->qp, &attr);
+	/* It may have broken meanwhile. */
+	if (attr.state != UR_QP_SQD)
+		return;
+	attr.state = UR_QP_RTS;
+	modify(qp, &attr, 0);
+	sim_host_wake(qp->host, qp->host->w->now);
 }
 
 void endpoint_qp_error(struct sim_qp *qp)

@@ -40,6 +40,11 @@ void endpoint_pair_destroy(struct sim_pair *p);
 void endpoint_pair_free(struct sim_pair *p);
 /* Move one end to error, as an application may. */
 void endpoint_qp_error(struct sim_qp *qp);
+/* To RESET, whatever is outstanding: nothing may be heard of it again. */
+void endpoint_qp_reset(struct sim_qp *qp);
+/* To SQD and back to RTS. */
+void endpoint_qp_drain(struct sim_qp *qp);
+void endpoint_qp_resume(struct sim_qp *qp);
 
 void endpoint_ud_create(struct sim_world *w, u32 index);
 void endpoint_ud_destroy(struct sim_world *w, u32 index);

@@ -57,6 +57,7 @@ void faults_draw(struct sim_world *w, bool print)
 	x->error_every = every(w, 6);
 	x->mr_every = every(w, 8);
 	x->cq_stall_every = every(w, 8);
+	x->drain_every = every(w, 6);
 	x->small_cq = draw(w, 8) == 0;
 	x->bad_op = draw(w, 6) ? 0 : 5000;
 	x->short_recv = draw(w, 12) ? 0 : 3000;
@@ -65,15 +66,16 @@ void faults_draw(struct sim_world *w, bool print)
 		printf("faults ppm: drop %u dup %u reorder %u flip %u "
 		       "truncate %u ecn %u bad_op %u short_recv %u; us: "
 		       "partition %u clog %u pause %u restart %u error %u "
-		       "mr %u cq %u%s recv_delay %u; delay %u ns, %u Gb/s\n",
+		       "mr %u cq %u%s drain %u recv_delay %u; delay %u ns, %u Gb/s\n",
 		       x->drop, x->dup, x->reorder, x->flip, x->truncate,
 		       x->ecn, x->bad_op, x->short_recv,
 		       (u32)(x->partition_every / US),
 		       (u32)(x->clog_every / US), (u32)(x->pause_every / US),
 		       (u32)(x->restart_every / US), (u32)(x->error_every / US),
 		       (u32)(x->mr_every / US), (u32)(x->cq_stall_every / US),
-		       x->small_cq ? " small" : "", (u32)(x->recv_delay / US),
-		       (u32)x->delay_min, (u32)(x->link_bps / 1000000000));
+		       x->small_cq ? " small" : "", (u32)(x->drain_every / US),
+		       (u32)(x->recv_delay / US), (u32)x->delay_min,
+		       (u32)(x->link_bps / 1000000000));
 }
 
 u32 faults_reasons(const struct sim_world *w)
@@ -90,7 +92,7 @@ u32 faults_reasons(const struct sim_world *w)
 }
 
 static sim_event_fn partition, heal, clog_link, pause_host, resume, restart,
-	boot, error, take_mr, stall, unstall;
+	boot, error, take_mr, stall, unstall, drain, resume_sq;
 
 static void again(struct sim_world *w, ur_time mean, sim_event_fn *run)
 {
@@ -284,6 +286,29 @@ static void unstall(struct sim_world *w, void *arg, u64 n)
 	cq->count = 0;
 }
 
+/* Drain a send queue, for a while that may be too short for it. */
+static void drain(struct sim_world *w, void *arg, u64 n)
+{
+	struct sim_pair *p = any_pair(w);
+	struct sim_qp *qp = p ? p->qp[draw(w, 2)] : NULL;
+
+	if (!w->faults_on)
+		return;
+	again(w, w->faults.drain_every, drain);
+	if (!qp || qp->life != SIM_QP_LIVE || qp->broken || qp->draining ||
+	    qp->host->paused || p->type == UR_QPT_XRC_INI)
+		return;
+	endpoint_qp_drain(qp);
+	sim_event_add(&w->events, w->now + 1 + sim_exp(&w->rng_fault, 200 * US),
+		      resume_sq, qp, 0);
+}
+
+static void resume_sq(struct sim_world *w, void *arg, u64 n)
+{
+	if (!w->over)
+		endpoint_qp_resume(arg);
+}
+
 void faults_start(struct sim_world *w)
 {
 	const struct sim_faults *x = &w->faults;
@@ -295,6 +320,7 @@ void faults_start(struct sim_world *w)
 	again(w, x->error_every, error);
 	again(w, x->mr_every, take_mr);
 	again(w, x->cq_stall_every, stall);
+	again(w, x->drain_every, drain);
 }
 
 /* What is under way (a partition, a pause, a restart) ends by the event that

@@ -79,6 +79,10 @@ static void check_receives(struct sim_pair *p, int k)
 	struct sim_qp *qp = p->qp[k];
 	struct sim_rq *rq = p->own_rq[k];
 
+	if (qp->rq && qp->rq->srq && qp->broken)
+		SIM_CHECK(p->w, qp->last_wqe,
+			  "%s: no word that the last WQE was reached",
+			  endpoint_name(qp));
 	if (!rq || !qp->broken || qp->lost)
 		return;
 	for (u32 i = 0; i < p->w->depth; i++)

@@ -63,6 +63,10 @@ static void take_recv_rc(struct sim_qp *qp, struct sim_rq *rq,
 		  "(opcode %u, %u bytes; completion opcode %u, %u bytes)",
 		  endpoint_name(qp), f->recv_done - 1, i, f->ops[i].wr.opcode,
 		  f->ops[i].bytes, wc->opcode, wc->byte_len);
+	SIM_CHECK(w,
+		  wc->solicited == !!(f->ops[i].wr.flags & UR_WR_F_SOLICITED),
+		  "%s: receive %u is %ssolicited", endpoint_name(qp),
+		  f->recv_done - 1, wc->solicited ? "" : "not ");
 	oracle_settle(f);
 	if (!f->dst.direct)
 		SIM_CHECK(w, f->cursor_op >= i,

@@ -34,6 +34,8 @@ void endpoint_rq_reset(struct sim_rq *rq)
 		rq->recv[i].state = SIM_RECV_FREE;
 	rq->posted = rq->taken = rq->next_flush = 0;
 	rq->kick_wanted = false;
+	rq->limit = 0;
+	rq->limit_due = false;
 }
 
 void endpoint_rq_open(struct sim_rq *rq, bool srq, bool xrc)
@@ -141,6 +143,13 @@ void endpoint_rq_fill(struct sim_rq *rq, u32 count)
 		posted++;
 	if (!posted)
 		return;
+	/* Armed with enough posted, so that it cannot be due at once. */
+	if (rq->srq && !rq->limit && rq->posted - rq->taken > 1 &&
+	    ur_rng_below(&rq->host->w->rng_work, 4) == 0) {
+		rq->limit = 1 + ur_rng_below(&rq->host->w->rng_work,
+					     rq->posted - rq->taken);
+		ur_srq_set_limit(rq->srq, rq->limit);
+	}
 	sim_trace(&rq->host->w->trace, rq->host->w->now, "post_recv",
 		  rq->host->index, rq->qp ? rq->qp->qpn : 0, posted,
 		  rq->posted);
@@ -164,6 +173,8 @@ int endpoint_rq_next(void *rq_ctx, struct ur_recv_wr *wr)
 	r = &rq->recv[rq->order[rq->taken++ % rq->host->w->depth]];
 	*wr = r->wr;
 	r->state = SIM_RECV_TAKEN;
+	if (rq->limit && rq->posted - rq->taken < rq->limit)
+		rq->limit_due = true;
 	workload_rq_taken(rq);
 	return 1;
 }
@@ -276,6 +287,10 @@ void endpoint_qp_event(void *qp_ctx, enum ur_event ev)
 			  endpoint_name(qp));
 		qp->last_wqe = true;
 		break;
+	case UR_EVENT_SQ_DRAINED:
+		SIM_CHECK(w, qp->draining, "%s: drained without being asked",
+			  endpoint_name(qp));
+		break;
 	default:
 		break;
 	}
@@ -287,4 +302,11 @@ void endpoint_srq_event(void *srq_ctx, enum ur_event ev)
 
 	sim_trace(&rq->host->w->trace, rq->host->w->now, "srq_event",
 		  rq->host->index, ev, 0, 0);
+	SIM_CHECK(rq->host->w,
+		  ev != UR_EVENT_SRQ_LIMIT_REACHED ||
+			  (rq->limit && rq->posted - rq->taken < rq->limit),
+		  "SRQ limit event with %u left, limit %u",
+		  rq->posted - rq->taken, rq->limit);
+	rq->limit = 0;
+	rq->limit_due = false;
 }

@@ -197,6 +197,11 @@ static void check_request(struct sim_flow *f, const struct ur_pkt *p)
 	check_headers(f, &at, p);
 	check_payload(f, &at, p);
 	if (fresh) {
+		SIM_CHECK(w,
+			  at.k || !f->from->draining ||
+				  at.index < f->from->drain_taken,
+			  "%s: operation %u starts in SQD",
+			  endpoint_name(f->from), at.index);
 		if (at.k == 0 && !loops)
 			check_start(f, &at);
 		f->wire_next +=

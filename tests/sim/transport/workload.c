@@ -116,7 +116,10 @@ static void pair_close(struct sim_world *w, void *arg, u64 epoch)
 	sim_trace(&w->trace, w->now, "close", p->index, p->reasons, 0, 0);
 	p->reasons |= SIM_WHY_FORCED;
 	for (int k = 0; k < 2; k++)
-		endpoint_qp_error(p->qp[k]);
+		if (ur_rng_below(&w->rng_fault, 5))
+			endpoint_qp_error(p->qp[k]);
+		else
+			endpoint_qp_reset(p->qp[k]);
 }
 
 static void pair_end(struct sim_world *w, void *arg, u64 epoch)

@@ -14,6 +14,7 @@
 #include "tests/sim/transport/link.h"
 #include "tests/sim/transport/oracle.h"
 #include "tests/sim/transport/workload.h"
+#include "transport/qp.h"
 
 /* A call of ur_port_tx that neither sends nor ends is a livelock. */
 #define TX_CALLS_MAX 100000
@@ -350,6 +351,26 @@ static void transmit(struct sim_host *h)
 		sim_host_wake(h, h->tx_free);
 }
 
+/* What the transport says of itself, and what was due. */
+static void check(struct sim_host *h)
+{
+	struct sim_world *w = h->w;
+
+	for (u32 i = 0; i < w->n_pairs; i++)
+		for (int k = 0; k < 2; k++) {
+			struct sim_qp *qp = w->pair[i]->qp[k];
+			const char *no = qp->host == h && qp->qp
+						 ? ur_qp_check(qp->qp)
+						 : NULL;
+
+			SIM_CHECK(w, !no, "%s: not true: %s", endpoint_name(qp),
+				  no);
+		}
+	SIM_CHECK(w, !h->srq->limit_due && !h->xrc_srq->limit_due,
+		  "host %u: no event though the SRQ limit was reached",
+		  h->index);
+}
+
 static void host_run(struct sim_world *w, void *arg, u64 n)
 {
 	struct sim_host *h = arg;
@@ -365,6 +386,7 @@ static void host_run(struct sim_world *w, void *arg, u64 n)
 	if (w->now >= ur_port_deadline(h->port))
 		ur_port_expire(h->port, w->now);
 	transmit(h);
+	check(h);
 	deadline = ur_port_deadline(h->port);
 	if (deadline != UR_NEVER)
 		sim_host_wake(h, deadline);

@@ -164,6 +164,8 @@ struct sim_rq {
 	u32 slot_bytes;
 	u32 want; /* receives to keep posted */
 	bool kick_wanted;
+	u32 limit;	/* armed, 0: not */
+	bool limit_due; /* fewer are left than that */
 	bool step_pending;
 	bool dead;
 	u32 next_flush; /* own RQ: order position of next completion */
@@ -193,6 +195,8 @@ struct sim_qp {
 	bool lost;	  /* a completion did not fit its queue */
 	bool saw_fatal_event;
 	bool last_wqe;
+	bool draining;	 /* moved to SQD */
+	u32 drain_taken; /* operations known to the transport then */
 	bool step_pending;
 	struct sim_cq *scq, *rcq;
 	struct sim_rq *rq; /* own or shared; NULL for XRC */
@@ -258,7 +262,7 @@ struct sim_faults {
 	ur_time delay_min, delay_mean, reorder_max;
 	/* Host and application: mean virtual time between two, 0 = never */
 	ur_time partition_every, clog_every, pause_every, restart_every;
-	ur_time error_every, mr_every, cq_stall_every;
+	ur_time error_every, mr_every, cq_stall_every, drain_every;
 	u32 bad_op; /* per million operations */
 	u32 short_recv;
 	ur_time recv_delay; /* mean time until a receive is posted again */
