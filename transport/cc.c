@@ -2,13 +2,13 @@
 /*
  * DCQCN (SIGCOMM 2015): the notification point sends a CNP for packets that
  * a switch has marked, and the reaction point limits the rate of a queue pair
- * that gets them. Rates in bits per second, alpha in 1/1024.
+ * that gets them. Rates in bits per second, alpha in 2^-20.
  */
 #include "transport/engine.h"
 
 #include <stdlib.h>
 
-#define ALPHA_ONE	  1024u
+#define ALPHA_ONE	  (1u << 20)
 #define DEFAULT_LINK_BPS  100000000000ull
 #define DEFAULT_MIN_BPS	  1000000ull
 #define DEFAULT_AI_BPS	  40000000ull
@@ -97,6 +97,11 @@ void ur_cc_marked(struct ur_qp *qp)
 
 /* ---- reaction point ---- */
 
+static u32 gain(const struct ur_cc *cc, u32 alpha)
+{
+	return (u32)((u64)alpha * cc->cfg.g_1024 / 1024);
+}
+
 void ur_cc_cnp(struct ur_qp *qp)
 {
 	struct ur_cc *cc = qp->cc;
@@ -112,7 +117,7 @@ void ur_cc_cnp(struct ur_qp *qp)
 	cc->rate -= cc->rate * cc->alpha / (2 * ALPHA_ONE);
 	if (cc->rate < cc->cfg.min_rate_bps)
 		cc->rate = cc->cfg.min_rate_bps;
-	cc->alpha += (ALPHA_ONE - cc->alpha) * cc->cfg.g_1024 / ALPHA_ONE;
+	cc->alpha += gain(cc, ALPHA_ONE - cc->alpha);
 	cc->limited = true;
 	cc->timer_stage = 0;
 	cc->byte_stage = 0;
@@ -192,7 +197,7 @@ void ur_cc_expire(struct ur_qp *qp)
 		return;
 	if (cc->alpha_at <= now) {
 		if (!cc->cnp_in_period)
-			cc->alpha -= cc->alpha * cc->cfg.g_1024 / ALPHA_ONE;
+			cc->alpha -= gain(cc, cc->alpha);
 		cc->cnp_in_period = false;
 		cc->alpha_at = now + cc->cfg.alpha_period_ns;
 	}

@@ -181,6 +181,7 @@ static enum ur_verdict do_answered(struct ur_qp *qp, const struct ur_pkt *pkt)
 		.npkts = npkts,
 		.msn = qp->resp.msn,
 		.rkey = pkt->rkey,
+		.pd = qp->init.pd,
 		.va = pkt->va,
 		.length = pkt->dma_bytes,
 		.orig = orig,

@@ -98,6 +98,7 @@ struct ur_resource {
 	u32 psn, npkts;
 	u32 msn;
 	u32 rkey;
+	u32 pd; /* XRC: of the SRQ that the request named */
 	u64 va;
 	u32 length;
 	u64 orig; /* result of an atomic */

@@ -500,6 +500,7 @@ static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
 	pkt.payload_bytes = n;
 	pkt.syndrome = ur_responder_credits(qp);
 	len = (u32)ur_pkt_build(&pkt, p);
+	qp->init.pd = res->pd;
 	if (n && (!ur_mem_remote(qp, res->rkey, res->va + off, n,
 				 UR_ACCESS_REMOTE_READ, &span) ||
 		  ur_span_read(&span, p + len, n))) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * DCQCN: marked packets bring CNPs, but not too many; a CNP halves the rate,
+ * packets are then paced, and without further CNPs the rate comes back.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+static struct wt w;
+static struct wt_qp q;
+
+#define LINK 10000000000ull
+
+static void start(bool on)
+{
+	struct ur_qp_attr a;
+
+	wt_config(&w, 0);
+	w.cfg.cc.enable = on;
+	w.cfg.cc.link_bps = LINK;
+	wt_open(&w);
+	a = wt_attr(&w, 0x77, 10, 9);
+	a.timeout = 0;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+}
+
+static void stop(void)
+{
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+static void marked(u32 psn)
+{
+	w.meta.tos = 3;
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_WRITE_ONLY,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.va = WT_IOVA,
+				.rkey = w.key},
+		NULL);
+	w.meta.tos = 0;
+}
+
+static void notify(void)
+{
+	wt_feed(&w,
+		(struct ur_pkt){
+			.opcode = UR_OP_CNP, .dqpn = q.qp->qpn, .becn = true},
+		NULL);
+}
+
+static void notification_point(void)
+{
+	struct wt_packet *p;
+
+	start(true);
+	marked(9);
+	p = wt_expect(&w, UR_OP_CNP, 0);
+	CHECK_EQ(p->pkt.dqpn, 0x77);
+	CHECK_EQ(p->pkt.pkey, 0xffff);
+	CHECK(p->pkt.becn && !p->pkt.ackreq);
+	CHECK_EQ(p->len, 12 + 16);
+	/* One in 50 us. */
+	marked(10);
+	marked(11);
+	wt_silence(&w);
+	wt_sleep(&w, 50 * WT_US);
+	marked(12);
+	wt_expect(&w, UR_OP_CNP, 0);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_ecn_marked_roce_packets],
+		 4);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_cnp_sent], 2);
+	stop();
+	/* Not enabled: counted only. */
+	start(false);
+	marked(9);
+	wt_silence(&w);
+	notify();
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_rp_cnp_ignored], 1);
+	stop();
+}
+
+/* Bytes that leave within ns; everything is acknowledged at once. */
+static u64 sent_in(u64 ns)
+{
+	ur_time end = w.now + ns;
+	u64 bytes = 0;
+
+	while (w.now < end) {
+		while (q.send_tail - q.send_head < 8)
+			wt_post(&q, UR_WR_WRITE, 0, 256 * 16);
+		wt_kick(&q);
+		while (w.out_head != w.out_tail) {
+			struct wt_packet *p = wt_next(&w);
+
+			bytes += p->len;
+			if (p->pkt.ackreq)
+				wt_feed(&w,
+					(struct ur_pkt){.opcode = UR_OP_RC_ACK,
+							.dqpn = q.qp->qpn,
+							.psn = p->pkt.psn,
+							.syndrome = 0x1f},
+					NULL);
+			/* The line itself is not infinitely fast. */
+			w.now += p->len * 8000000000ull / LINK / 1;
+			q.wc_head = q.wc_tail;
+		}
+		wt_sleep(&w, 1 * WT_US);
+	}
+	return bytes;
+}
+
+static void reaction_point(void)
+{
+	u64 full, half, later;
+
+	start(true);
+	full = sent_in(WT_MS);
+	notify();
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_rp_cnp_handled], 1);
+	half = sent_in(50 * WT_US) * 20;
+	CHECK(half < full * 7 / 10);
+	CHECK(half > full * 3 / 10);
+	/* Many of them: down to very little. */
+	for (int i = 0; i < 12; i++) {
+		notify();
+		wt_sleep(&w, 10 * WT_US);
+	}
+	w.out_head = w.out_tail; /* what went between them */
+	CHECK(sent_in(50 * WT_US) * 20 < full / 20);
+	/* Recovery, with nothing but time. */
+	later = sent_in(400 * WT_MS) / 400;
+	CHECK(later > half);
+	CHECK(sent_in(WT_MS) > full * 8 / 10);
+	stop();
+}
+
+int main(void)
+{
+	notification_point();
+	reaction_point();
+	return 0;
+}
