@@ -11,8 +11,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -26,6 +28,8 @@
 #define MIN_BYTES 4096
 /* Each move may split a mapping, and the kernel allows 65530 of them. */
 #define MAX_VMAS 16384
+/* Some ten milliseconds of copying. */
+#define STEP_BYTES (32ull << 20)
 /* Pieces of one registration. */
 #define MAX_PIECES 64
 
@@ -39,7 +43,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct ur_list live;
 	bool started, enabled;
-	int file; /* -1 until first used */
+	bool dontfork; /* ibv_fork_init(): registered pages skip the child */
+	int file;      /* -1 until first used */
 	u64 file_dev, file_ino;
 	int fork_pipe[2];
 	bool forking; /* fork_pipe is open */
@@ -150,6 +155,8 @@ static bool start_up(void)
 		return false;
 	if (pthread_atfork(before_fork, after_fork_parent, after_fork_child))
 		return false;
+	/* It can be called before the first registration only. */
+	reg.dontfork = ibv_is_fork_initialized() == IBV_FORK_ENABLED;
 	reg.enabled = true;
 	return true;
 }
@@ -234,22 +241,47 @@ static bool in_use_unshared(u64 start, u64 end)
 	return false;
 }
 
+/* Moves in steps, so that threads never wait long and no more than a step is
+ * there twice. */
+static int move_steps(int (*move)(int, u64, u64), u64 start, u64 end,
+		      u64 *ret_done)
+{
+	int err = 0;
+
+	for (*ret_done = start; *ret_done < end && !err;) {
+		u64 to = ur_min_u64(*ret_done + STEP_BYTES, end);
+
+		err = move(reg.file, *ret_done, to);
+		if (!err)
+			*ret_done = to;
+	}
+	return err;
+}
+
 static bool move_in(u64 start, u64 end)
 {
 	struct plan p = {.start = start, .end = end, .at = start};
-	unsigned int done = 0;
+	unsigned int i;
+	u64 done, back;
 
 	if (open_file() || ur_maps_walk(plan_vma, &p) || p.at != end ||
 	    ur_move_hits_me(start, end) || in_use_unshared(start, end))
 		return false;
-	while (done < p.n && !ur_move_to_file(reg.file, p.piece[done].start,
-					      p.piece[done].end))
-		done++;
-	if (done == p.n)
+	for (i = 0; i < p.n; i++) {
+		if (move_steps(ur_move_to_file, p.piece[i].start,
+			       p.piece[i].end, &done))
+			break;
+		if (reg.dontfork)
+			madvise((void *)(uintptr_t)p.piece[i].start,
+				p.piece[i].end - p.piece[i].start,
+				MADV_DONTFORK);
+	}
+	if (i == p.n)
 		return true;
-	while (done--)
-		ur_move_from_file(reg.file, p.piece[done].start,
-				  p.piece[done].end);
+	move_steps(ur_move_from_file, p.piece[i].start, done, &back);
+	while (i--)
+		move_steps(ur_move_from_file, p.piece[i].start, p.piece[i].end,
+			   &back);
 	return false;
 }
 
@@ -335,12 +367,13 @@ static int plan_out(const struct ur_vma *v, void *arg)
 static void move_out(u64 start, u64 end)
 {
 	struct plan p = {.start = start, .end = end};
+	u64 done;
 
 	ur_maps_walk(plan_out, &p);
 	for (unsigned int i = 0; i < p.n; i++)
 		if (!ur_move_hits_me(p.piece[i].start, p.piece[i].end))
-			ur_move_from_file(reg.file, p.piece[i].start,
-					  p.piece[i].end);
+			move_steps(ur_move_from_file, p.piece[i].start,
+				   p.piece[i].end, &done);
 }
 
 void ur_promotion_put(struct ur_promotion *p)

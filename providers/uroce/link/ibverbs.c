@@ -115,6 +115,12 @@ void *ibv_qp_to_qp_ex(void *qp)
 	return mask & 2 ? qp : NULL;
 }
 
+int ibv_is_fork_initialized(void);
+int ibv_is_fork_initialized(void)
+{
+	return 0; /* IBV_FORK_DISABLED */
+}
+
 #ifdef SIM_PORT_SPEED
 int ibv_query_port_speed(void);
 int ibv_query_port_speed(void)

@@ -355,6 +355,44 @@ static void fork_child(void)
 	bench_close(&t);
 }
 
+/* With ibv_fork_init() registered pages are not in the child at all, and
+ * what is no longer registered is. */
+static void fork_init(void)
+{
+	uint8_t *p = aligned_alloc(4096, 65536);
+	unsigned char seen[1];
+	struct ibv_mr *mr;
+	struct bench t;
+	int st;
+	pid_t pid;
+
+	CHECK(p);
+	CHECK_EQ(ibv_fork_init(), 0);
+	bench_open(&t, 64);
+	mr = ibv_reg_mr(t.pd, p, 65536, ALL_ACCESS);
+	CHECK(mr);
+	for (int registered = 1; registered >= 0; registered--) {
+		memset(p, 7, 65536);
+		pid = fork();
+		CHECK(pid >= 0);
+		if (!pid) {
+			CHECK_EQ(mincore(p, 4096, seen) < 0, registered);
+			CHECK(registered || p[65535] == 7);
+			_exit(0);
+		}
+		CHECK_EQ(waitpid(pid, &st, 0), pid);
+		CHECK(WIFEXITED(st) && !WEXITSTATUS(st));
+		if (registered) {
+			memset(t.a.buf, 8, 64);
+			write_ok(&t, p, mr->rkey, 64);
+			CHECK_EQ(p[63], 8);
+			CHECK_EQ(ibv_dereg_mr(mr), 0);
+		}
+	}
+	free(p);
+	bench_close(&t);
+}
+
 const struct verbs_test memory_tests[] = {
 	{"null_mr", null_mr},
 	{"window_type1", window_type1},
@@ -365,5 +403,6 @@ const struct verbs_test memory_tests[] = {
 	{"dmabuf", dmabuf},
 	{"register_under_writes", register_under_writes},
 	{"fork_child", fork_child},
+	{"fork_init", fork_init},
 	{0},
 };

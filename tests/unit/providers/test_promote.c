@@ -93,6 +93,29 @@ static void test_contents(void)
 	munmap(p, 256 * PAGE);
 }
 
+/* More than one step, touched here and there; the rest stays untouched. */
+static void test_large(void)
+{
+	const size_t n = (80 << 20) / PAGE;
+	u8 *p = new_pages(n);
+	struct ur_promotion *r;
+	unsigned char seen[16];
+
+	for (size_t i = 0; i < n; i += 1000)
+		p[i * PAGE] = (u8)(i / 1000 + 1);
+	r = promote(p, n * PAGE, true);
+	CHECK(is_shared(p + n * PAGE - 1));
+	for (size_t i = 0; i < n; i += 1000)
+		CHECK_EQ(p[i * PAGE], (u8)(i / 1000 + 1));
+	ur_promotion_put(r);
+	CHECK(!is_shared(p) && !is_shared(p + n * PAGE - 1));
+	for (size_t i = 0; i < n; i += 1000)
+		CHECK_EQ(p[i * PAGE], (u8)(i / 1000 + 1));
+	CHECK(!mincore(p + 500 * PAGE, 16 * PAGE, seen));
+	CHECK(!(seen[0] & 1) && !(seen[15] & 1));
+	munmap(p, n * PAGE);
+}
+
 /* ---- writers ---- */
 
 enum { THREADS = 4, ROUNDS = 150, HAMMER_PAGES = 64 };
@@ -353,6 +376,7 @@ int main(void)
 		SKIP("no userfaultfd with write protection of shared memory");
 	test_contents();
 	test_refused();
+	test_large();
 	test_overlap();
 	test_unmapped();
 	test_realloc();
