@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -61,6 +62,8 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 	d->pid = fork();
 	CHECK(d->pid >= 0);
 	if (d->pid == 0) {
+		/* A failed test must not leave it behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ready[0]);
 		snprintf(fd, sizeof(fd), "%d", ready[1]);
 		execl(uroced, "uroced", "--netdev", "lo", "--run-dir", d->dir,
