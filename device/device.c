@@ -121,9 +121,14 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 void ur_device_link_changed(struct ur_device *dev)
 {
 	bool was = ur_device_port_active(dev), is;
-	u32 mtu = dev->mtu_bytes;
+	u32 mtu = dev->mtu_bytes, ifindex = dev->ifindex;
 
 	dev->present = ur_netlink_link(dev) == 0;
+	if (ifindex != dev->ifindex) {
+		/* Made anew under the same name: so are its addresses. */
+		ur_gid_sync(dev, NULL, 0);
+		ur_engine_set_ifindex(dev->engine, dev->ifindex);
+	}
 	if (dev->present)
 		dev->mtu_bytes = active_mtu(dev->netdev_mtu);
 	is = ur_device_port_active(dev);

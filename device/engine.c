@@ -340,6 +340,17 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 	ur_engine_call(engine, set_mtu, &mtu_bytes);
 }
 
+static int set_ifindex(struct ur_engine *engine, void *arg)
+{
+	engine->config.ifindex = *(u32 *)arg;
+	return 0;
+}
+
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	ur_engine_call(engine, set_ifindex, &ifindex);
+}
+
 void ur_engine_set_link(struct ur_engine *engine, bool up)
 {
 	/* The kernel refuses packets of a netdev that is down; the transport's

@@ -77,6 +77,8 @@ enum ur_gid_type {
  * taken by somebody else. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
+/* The netdev was made anew; all GIDs must be gone. */
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
 /* Link state of the netdev. */
 void ur_engine_set_link(struct ur_engine *engine, bool up);

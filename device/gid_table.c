@@ -133,7 +133,8 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 {
 	u32 changes = 0;
 
-	qsort(addr, n, sizeof(*addr), by_rank);
+	if (n)
+		qsort(addr, n, sizeof(*addr), by_rank);
 	for (int i = 0; i < UR_GID_MAX; i++)
 		dev->gids.entry[i].seen = false;
 	for (u32 i = 0; i < n; i++) {

@@ -46,6 +46,8 @@ void ur_fill_device(const struct ur_device *dev,
 {
 	u64 guid = __builtin_bswap64(dev->node_guid);
 
+	r->fw_ver = UR_FW_VER;
+	r->hw_ver = UR_HW_VER;
 	r->node_guid = guid;
 	r->sys_image_guid = guid;
 	r->max_mr_size = UINT64_MAX;

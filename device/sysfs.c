@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "device/limits.h"
 #include "device/query.h"
 #include "device/sysfs.h"
 #include "kernel-abi/uroce-tunnel.h"
@@ -353,7 +354,7 @@ static int put_device(struct ur_device *dev)
 		const char *name, *text;
 	} fixed[] = {
 		{"node_type", "1: CA\n"},
-		{"fw_ver", "0.1.0\n"},
+		{"fw_ver", UR_FW_VER_TEXT "\n"},
 		{"hw_rev", "0x1\n"},
 		{"hca_type", "uroce\n"},
 		{"board_id", "uroce\n"},

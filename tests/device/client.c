@@ -66,7 +66,8 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ready[0]);
 		snprintf(fd, sizeof(fd), "%d", ready[1]);
-		execl(uroced, "uroced", "--netdev", "lo", "--run-dir", d->dir,
+		execl(uroced, "uroced", "--netdev",
+		      d->netdev ? d->netdev : "lo", "--run-dir", d->dir,
 		      "--ready-fd", fd, on_demand ? "--on-demand" : NULL, NULL);
 		_exit(127);
 	}

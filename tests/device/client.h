@@ -13,6 +13,7 @@
 struct daemon_proc {
 	pid_t pid;
 	char dir[64];
+	const char *netdev; /* NULL: lo */
 };
 
 /* A network namespace of the test's own with lo up: nobody else has port 4791

@@ -115,6 +115,46 @@ static int64_t create_ah(int sock, uint32_t pd, uint8_t sgid_index, int grh)
 			     sizeof(req), &resp, sizeof(resp));
 }
 
+static void make_netdev(void)
+{
+	ip("addr add 10.8.8.8/24 dev uro0");
+	ip("link set uro0 up");
+	ip("link set uro1 up");
+}
+
+/* A netdev that goes away and is made again under the same name. */
+static void test_made_anew(const char *uroced)
+{
+	static const char gid[] = "0000:0000:0000:0000:0000:ffff:0a08:0808";
+	static const char add[] = "ip link add uro0 type veth peer name uro1";
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock, async;
+
+	if (system(add)) {
+		printf("no veth here: a netdev made anew is not tested\n");
+		return;
+	}
+	make_netdev();
+	dev = (struct daemon_proc){.netdev = "uro0"};
+	daemon_start(&dev, uroced, 0);
+	sock = client_open(&dev, "uverbs0", NULL);
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	async = alloc_async(sock);
+	while (query_port(sock).state != 4)
+		usleep(1000);
+	CHECK_EQ(find_gid(gid), 0);
+	ip("link del uro0");
+	while (query_port(sock).state != 1 || find_gid(gid) >= 0)
+		usleep(1000);
+	CHECK(!system(add));
+	make_netdev();
+	while (query_port(sock).state != 4 || find_gid(gid) < 0)
+		usleep(1000);
+	close(async);
+	close(sock);
+	daemon_stop(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	static const char added[] = "0000:0000:0000:0000:0000:ffff:0a09:0909";
@@ -173,5 +213,6 @@ int main(int argc, char **argv)
 	CHECK_EQ(query_port(sock).state, 4);
 	close(sock);
 	daemon_stop(&dev);
+	test_made_anew(argv[1]);
 	return 0;
 }
