@@ -59,7 +59,7 @@ void faults_draw(struct sim_world *w, bool print)
 	x->cq_stall_every = every(w, 8);
 	x->drain_every = every(w, 6);
 	x->small_cq = draw(w, 8) == 0;
-	x->bad_op = draw(w, 6) ? 0 : 5000;
+	x->bad_op = draw(w, 5) ? 0 : 10000;
 	x->short_recv = draw(w, 12) ? 0 : 3000;
 	x->recv_delay = draw(w, 3) ? 0 : 1000 + draw(w, 500 * US);
 	if (print)

@@ -170,7 +170,16 @@ static void spoil(struct sim_flow *f, struct sim_op *op)
 	u32 n = op->wr.num_sge;
 
 	if (remote && op->bytes && draw(w, 2)) {
-		if (draw(w, 2))
+		bool inside =
+			op->dst_off >= f->mw_off &&
+			op->dst_off + op->bytes <= f->mw_off + f->mw_bytes;
+
+		if (f->mw_old && f->mw_old != f->mw_rkey && draw(w, 2))
+			op->wr.rkey = f->mw_old;
+		else if (f->mw_state == SIM_MW_BOUND &&
+			 (!inside || sim_op_atomic(op)) && draw(w, 2))
+			op->wr.rkey = f->mw_rkey;
+		else if (draw(w, 2))
 			op->wr.rkey ^= 0x5500;
 		else if (sim_op_atomic(op))
 			op->wr.raddr += 8 * SIM_WORDS;

@@ -72,8 +72,10 @@ static void take_recv_rc(struct sim_qp *qp, struct sim_rq *rq,
 		SIM_CHECK(w, f->cursor_op >= i,
 			  "%s: message %u completed before WRITE %u",
 			  endpoint_name(qp), i, f->cursor_op);
-	if (f->ops[i].wr.opcode == UR_WR_SEND_INV)
+	if (f->ops[i].wr.opcode == UR_WR_SEND_INV) {
 		f->mw_state = SIM_MW_NONE;
+		f->mw_old = f->mw_rkey;
+	}
 }
 
 static void take_recv_uc(struct sim_qp *qp, struct sim_rq *rq,

@@ -103,8 +103,10 @@ void workload_op_done(struct sim_flow *f, struct sim_op *op)
 
 	if (op->wr.opcode == UR_WR_BIND_MW && in)
 		in->mw_state = SIM_MW_BOUND;
-	if (op->wr.opcode == UR_WR_LOCAL_INV && in)
+	if (op->wr.opcode == UR_WR_LOCAL_INV && in) {
 		in->mw_state = SIM_MW_NONE;
+		in->mw_old = in->mw_rkey;
+	}
 }
 
 static void pair_close(struct sim_world *w, void *arg, u64 epoch)

@@ -129,6 +129,7 @@ struct sim_flow {
 	/* Memory window over dst, bound by the responder. */
 	struct ur_mw *mw;
 	u32 mw_rkey;
+	u32 mw_old;  /* a key that was invalidated, 0: none yet */
 	u8 mw_state; /* enum sim_mw_state */
 	u64 mw_off, mw_bytes;
 	u32 mw_users; /* posted operations with its key, not done */
