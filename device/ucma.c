@@ -139,14 +139,16 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 		return -EINVAL;
 	if (ur_user_read(file->session->mem, addr, &hdr, sizeof(hdr)))
 		return -EFAULT;
+	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
+		ret = ucma_get_event(file, addr + sizeof(hdr), len, &hdr);
+		return ret ? ret : (s64)len;
+	}
 	if (hdr.in + sizeof(hdr) > len)
 		return -EINVAL;
 	if (hdr.cmd >= UR_ARRAY_SIZE(commands))
 		return -EINVAL;
 	addr += sizeof(hdr);
-	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT)
-		ret = ucma_get_event(file, addr, len, hdr.in, hdr.out);
-	else if (!commands[hdr.cmd].fn)
+	if (!commands[hdr.cmd].fn)
 		ret = -ENOSYS;
 	else
 		ret = run(file, &commands[hdr.cmd], addr, &hdr);

@@ -204,7 +204,9 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		       struct ucma_mcast *mcast);
 /* Take id's events along to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
-s64 ucma_get_event(struct ucma_file *file, u64 addr, u64 len, u32 in, u32 out);
+/* addr: of what follows hdr; len: of all. */
+int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
+		   const struct rdma_ucm_cmd_hdr *hdr);
 
 /* ucma_addr.c */
 u32 ucma_sa_size(const union ur_sa *sa); /* 0: unknown family */

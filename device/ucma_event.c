@@ -144,46 +144,48 @@ static void delivered(struct ucma_event *event)
 }
 
 /*
- * The client has taken a datagram out of the socket. The event is copied out
- * under the lock, since it must stay queued if the copy fails; /proc/PID/mem
- * does not wait for the client.
+ * The event is copied out under the lock, since it must stay queued if the
+ * copy fails; /proc/PID/mem does not wait for the client.
  */
 static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 {
 	struct ucma_event *event;
 	int err;
 
-	if (file->tokens)
-		file->tokens--;
 	if (!file->n_events)
 		return -EAGAIN;
 	event = ur_list_first(&file->events, struct ucma_event, node);
 	err = ur_user_write(file->session->mem, response, &event->resp, len);
-	if (!err) {
-		take_out(file, event);
-		delivered(event);
-		free(event);
-	}
-	balance_tokens(file);
-	return err;
-}
-
-s64 ucma_get_event(struct ucma_file *file, u64 addr, u64 len, u32 in, u32 out)
-{
-	struct rdma_ucm_get_event cmd;
-	int err;
-
-	if (in < sizeof(cmd))
-		return -EINVAL;
-	if (out < EVENT_RESP_MIN)
-		return -ENOSPC;
-	if (out > sizeof(struct rdma_ucm_event_resp))
-		out = sizeof(struct rdma_ucm_event_resp);
-	err = ur_user_read(file->session->mem, addr, &cmd, sizeof(cmd));
 	if (err)
 		return err;
+	take_out(file, event);
+	delivered(event);
+	free(event);
+	return 0;
+}
+
+int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
+		   const struct rdma_ucm_cmd_hdr *hdr)
+{
+	struct rdma_ucm_get_event cmd;
+	u32 room = sizeof(struct rdma_ucm_event_resp);
+	int err = 0;
+
+	if (hdr->in < sizeof(cmd) || hdr->in + sizeof(*hdr) > len)
+		err = -EINVAL;
+	else if (hdr->out < EVENT_RESP_MIN)
+		err = -ENOSPC;
+	else
+		err = ur_user_read(file->session->mem, addr, &cmd, sizeof(cmd));
 	ur_loop_lock(file->daemon->loop);
-	err = deliver_first(file, cmd.response, out);
+	/* The front-end has taken a datagram out of the socket; whatever goes
+	 * wrong, there is one again for each event that stays. */
+	if (file->tokens)
+		file->tokens--;
+	if (!err)
+		err = deliver_first(file, cmd.response,
+				    ur_min_u32(room, hdr->out));
+	balance_tokens(file);
 	ur_loop_unlock(file->daemon->loop);
 	return err;
 }

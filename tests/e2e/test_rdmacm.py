@@ -294,3 +294,11 @@ def test_not_ours(labs):
     c = b.start("rping", "-s", "-a", "192.0.2.1")
     assert c.wait(10) not in (0, None), c.report()
     assert "Cannot assign requested address" in c.text(), c.report()
+
+
+def test_abi(labs):
+    """Commands by hand, see ucma_abi.py."""
+    a = labs(1500).a
+    a.run("/usr/bin/python3", os.path.join(os.path.dirname(__file__),
+                                           "ucma_abi.py"), a.addr4, a.addr6)
+    assert a.device.running(), a.device.report()
