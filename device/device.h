@@ -31,7 +31,7 @@ struct ur_file_ops;
 struct ur_daemon {
 	struct ur_loop *loop;
 	char run_dir[PATH_MAX];
-	int listen_fd, lock_fd;
+	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
 	int verbose;
 	const char *engine_options;

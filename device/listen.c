@@ -39,13 +39,30 @@ int ur_listen_lock(struct ur_daemon *daemon)
 	return 0;
 }
 
+/* Out of descriptors: with the spare one the waiting client is turned away, or
+ * the loop would spin on it. */
+static void turn_away(struct ur_daemon *daemon)
+{
+	int sock;
+
+	close(daemon->spare_fd);
+	sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (sock >= 0)
+		close(sock);
+	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ur_debug("out of descriptors: a client is turned away");
+}
+
 static void on_client(void *arg, u32 events)
 {
 	struct ur_daemon *daemon = arg;
 	int sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 
-	if (sock < 0)
+	if (sock < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			turn_away(daemon);
 		return;
+	}
 	daemon->had_session = true;
 	ur_session_start(daemon, sock);
 }
@@ -103,6 +120,7 @@ int ur_listen_start(struct ur_daemon *daemon)
 		return err;
 	}
 	daemon->listen_fd = fd;
+	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return ur_loop_add(daemon->loop, fd, EPOLLIN, on_client, daemon);
 }
 
@@ -114,6 +132,7 @@ void ur_listen_stop(struct ur_daemon *daemon)
 		return;
 	ur_loop_del(daemon->loop, daemon->listen_fd);
 	close(daemon->listen_fd);
+	close(daemon->spare_fd);
 	daemon->listen_fd = -1;
 	if (!socket_address(daemon, &addr))
 		unlink(addr.sun_path);

@@ -342,6 +342,15 @@ static void *session_thread(void *arg)
 	return NULL;
 }
 
+static u32 count_of_user(const struct ur_daemon *daemon, uid_t uid)
+{
+	u32 n = 0;
+
+	ur_list_for_each(it, &daemon->sessions)
+		n += ur_list_entry(it, struct ur_session, node)->uid == uid;
+	return n;
+}
+
 int ur_session_start(struct ur_daemon *daemon, int sock)
 {
 	struct ur_session *s;
@@ -351,10 +360,6 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	pthread_t thread;
 	int err = ENOMEM;
 
-	if (daemon->n_sessions >= UR_MAX_SESSIONS) {
-		close(sock);
-		return -EMFILE;
-	}
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		goto err_close;
@@ -365,6 +370,10 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 		s->pid = cred.pid;
 		s->uid = cred.uid;
 	}
+	err = EMFILE;
+	if (daemon->n_sessions >= UR_MAX_SESSIONS ||
+	    count_of_user(daemon, s->uid) >= UR_MAX_SESSIONS / 2)
+		goto err_free;
 	read_comm(s);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -376,11 +385,12 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	if (err) {
 		ur_list_del(&s->node);
 		daemon->n_sessions--;
-		free(s);
-		goto err_close;
+		goto err_free;
 	}
 	ur_loop_timer_clear(daemon->loop, &daemon->idle);
 	return 0;
+err_free:
+	free(s);
 err_close:
 	close(sock);
 	return -err;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -64,6 +65,11 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 	if (d->pid == 0) {
 		/* A failed test must not leave it behind. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (d->max_files) {
+			struct rlimit rl = {d->max_files, d->max_files};
+
+			CHECK(!setrlimit(RLIMIT_NOFILE, &rl));
+		}
 		close(ready[0]);
 		snprintf(fd, sizeof(fd), "%d", ready[1]);
 		execl(uroced, "uroced", "--netdev",
@@ -274,6 +280,33 @@ int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
 					      .flags = 1,
 					      .data = (uintptr_t)resp};
 	return (int)client_ioctl(sock, &cmd);
+}
+
+void client_settle(const struct daemon_proc *d)
+{
+	struct uroce_tun_msg msg;
+	const char *p;
+	char *text;
+	int fd, n;
+
+	do {
+		int sock = client_connect(d);
+
+		memset(&msg, 0, sizeof(msg));
+		msg.op = UROCE_TUN_STATUS;
+		strcpy(msg.name, "sessions");
+		client_send(sock, &msg, NULL, 0);
+		n = 2; /* turned away: not settled */
+		if (!client_recv(sock, &msg, &fd) && fd >= 0) {
+			text = calloc(1, msg.len + 1);
+			CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
+			for (n = 0, p = text; (p = strstr(p, "\"id\"")); p++)
+				n++;
+			free(text);
+			close(fd);
+		}
+		close(sock);
+	} while (n > 1);
 }
 
 void client_check(const struct daemon_proc *d)

@@ -13,7 +13,8 @@
 struct daemon_proc {
 	pid_t pid;
 	char dir[64];
-	const char *netdev; /* NULL: lo */
+	const char *netdev;	/* NULL: lo */
+	unsigned int max_files; /* 0: as many as we may have */
 };
 
 /* A network namespace of the test's own with lo up: nobody else has port 4791
@@ -48,6 +49,8 @@ int64_t client_write(int sock, const void *buf, size_t len);
 int64_t client_legacy(int sock, uint32_t command, const void *core,
 		      uint32_t len, void *resp, uint32_t out);
 int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp);
+/* Wait until no other connection is left. */
+void client_settle(const struct daemon_proc *d);
 /* Query the device; ends the test if it does not answer as it should. */
 void client_check(const struct daemon_proc *d);
 

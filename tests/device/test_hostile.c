@@ -327,6 +327,23 @@ static void test_stall(void)
 	client_check(&dev);
 }
 
+/* More connections than the device has descriptors for. */
+static void test_flood(const char *uroced)
+{
+	int socks[128];
+
+	dev = (struct daemon_proc){.max_files = 64};
+	daemon_start(&dev, uroced, 0);
+	client_check(&dev);
+	for (int i = 0; i < 128; i++)
+		socks[i] = client_connect(&dev);
+	for (int i = 0; i < 128; i++)
+		close(socks[i]);
+	client_settle(&dev);
+	client_check(&dev);
+	daemon_stop(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t rounds = argc > 3 ? (uint32_t)atoi(argv[3]) : 20000;
@@ -347,5 +364,6 @@ int main(int argc, char **argv)
 	client_check(&dev);
 	test_stall();
 	daemon_stop(&dev);
+	test_flood(argv[1]);
 	return 0;
 }
