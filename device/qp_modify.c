@@ -88,6 +88,23 @@ static int check_values(struct ur_device *dev,
 	return 0;
 }
 
+/* Programs set the attributes of RC on both halves of XRC; the kernel takes
+ * no notice of those of the other half. */
+static u32 own_attrs(enum ur_qp_type type, u32 mask)
+{
+	switch (type) {
+	case UR_QPT_XRC_INI:
+		return mask & ~(UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
+				UR_QP_ATTR_MIN_RNR_TIMER);
+	case UR_QPT_XRC_TGT:
+		return mask &
+		       ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC | UR_QP_ATTR_RETRY_CNT |
+			 UR_QP_ATTR_RNR_RETRY);
+	default:
+		return mask;
+	}
+}
+
 static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 {
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, r->qp_handle);
@@ -123,7 +140,7 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 		return err;
 	return ur_eqp_modify(qp->qp, &attr,
 			     r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
-			     r->attr_mask);
+			     own_attrs(qp->type, r->attr_mask));
 }
 
 int ur_w_modify_qp(struct ur_cmd *cmd, const void *in, void *out)

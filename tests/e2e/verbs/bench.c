@@ -129,15 +129,12 @@ void connect_qp(struct bench *t, struct ibv_qp *qp, uint32_t dest)
 	attr.qp_state = IBV_QPS_RTR;
 	mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 	       IBV_QP_RQ_PSN;
-	/* An XRC queue pair has one half of the attributes of RC. */
-	if (qp->qp_type != IBV_QPT_XRC_SEND)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	/* Both halves of XRC take all attributes of RC, as from perftest. */
+	mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	CHECK_EQ(ibv_modify_qp(qp, &attr, mask), 0);
 	attr.qp_state = IBV_QPS_RTS;
-	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN;
-	if (qp->qp_type != IBV_QPT_XRC_RECV)
-		mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
+	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
+	       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	CHECK_EQ(ibv_modify_qp(qp, &attr, mask), 0);
 }
 
