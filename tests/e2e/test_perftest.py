@@ -5,8 +5,8 @@ import pytest
 
 from pairs import run_pair
 
-TRANSPORTS = {"send": ["RC", "UC", "UD"], "write": ["RC", "UC"],
-              "read": ["RC"], "atomic": ["RC"]}
+TRANSPORTS = {"send": ["RC", "UC", "UD", "XRC"], "write": ["RC", "UC", "XRC"],
+              "read": ["RC", "XRC"], "atomic": ["RC", "XRC"]}
 CASES = [(op, kind, c) for op, cs in TRANSPORTS.items()
          for kind in ("bw", "lat") for c in cs]
 
