@@ -120,7 +120,7 @@ struct ur_ecq {
 	bool overrun;
 	bool ignore_overrun;
 	bool stamped; /* asked for completion time stamps */
-	u32 users; /* QPs and SRQs */
+	u32 users;    /* QPs and SRQs */
 	struct ur_echan *chan;
 	struct ur_easync *async;
 	struct ur_evsrc comp_src, async_src;
@@ -278,6 +278,8 @@ struct ur_engine {
 	/* statistics for the tests and the status command */
 	u64 turns, sleeps;
 	ur_time last_work, last_rx, last_epoll, crowded_until;
+	ur_time lost_since; /* long yields */
+	u64 lost_ns;
 	ur_time mod_deadline;
 	bool rx_any; /* a datagram came in this turn */
 };

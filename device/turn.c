@@ -29,10 +29,13 @@
 /* Try again when the system has no memory for packets. */
 #define RETRY_NS 1000000u
 #define SLICE_NS 100000u
-/* A yield of this length says that nobody else yields... */
-#define CROWDED_YIELD_NS 500000u
-/* ... and is believed this long. */
-#define CROWDED_NS 100000000u
+/* A yield of this length is one to somebody who does not yield. */
+#define LONG_YIELD_NS 500000u
+/* With so much lost in them within so long, the place is crowded ... */
+#define LOST_LIMIT_NS  12000000u
+#define LOST_WINDOW_NS 20000000u
+/* ... and taken for it this long. */
+#define CROWDED_NS 200000000u
 /* Even then, wait this long without yielding: work comes in batches. */
 #define CROWDED_SPIN_NS 4000u
 /* Ask the wire this often when nothing came of late. */
@@ -328,19 +331,30 @@ static void ask_short_slices(void)
 }
 
 /*
- * Let others run. Where that takes long, they are not ones that yield
- * themselves: a program that spins on its memory. Yielding to such a one costs
- * its whole slice each time, while a sleeper is put before it when it wakes;
- * so the engine sleeps almost at once for a while.
+ * Let others run. Where that takes long time and again, they are not ones that
+ * yield themselves: a program that spins on its memory. Yielding to such a one
+ * costs its whole slice, while a sleeper is put before it when it wakes; so
+ * the engine sleeps almost at once for a while.
  */
 static void yield(struct ur_engine *e)
 {
 	ur_time after;
+	u64 lost;
 
 	sched_yield();
 	after = read_clock(CLOCK_MONOTONIC);
-	if (after - e->now > CROWDED_YIELD_NS)
+	lost = after - e->now;
+	if (lost < LONG_YIELD_NS)
+		return;
+	if (after - e->lost_since > LOST_WINDOW_NS) {
+		e->lost_since = e->now;
+		e->lost_ns = 0;
+	}
+	e->lost_ns += lost;
+	if (e->lost_ns > LOST_LIMIT_NS) {
 		e->crowded_until = after + CROWDED_NS;
+		e->lost_ns = 0;
+	}
 }
 
 void *ur_turn_thread(void *arg)

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the host can do without us, for comparison:
+ *
+ *	sockets memcpy BYTES SECONDS        one thread, bytes per second
+ *	sockets sink ADDR PORT              count datagrams until killed
+ *	sockets blast ADDR PORT SECONDS     64-byte datagrams by sendmmsg, per s
+ *	sockets pong ADDR PORT              echo, spinning
+ *	sockets ping ADDR PORT COUNT        half round trips, ns: p50 mean
+ *
+ * pong and ping poll without sleeping, as verbs programs do.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include "util/bytes.h"
+
+#define BATCH 64
+#define BYTES 64
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+}
+
+static int die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static int open_udp(const char *addr, const char *port, int bound)
+{
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+				 .sin_port = htons((u16)atoi(port))};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), big = 32 << 20, ret;
+
+	if (fd < 0 || inet_pton(AF_INET, addr, &sa.sin_addr) != 1)
+		die(addr);
+	setsockopt(fd, SOL_SOCKET, bound ? SO_RCVBUFFORCE : SO_SNDBUFFORCE,
+		   &big, sizeof(big));
+	ret = bound ? bind(fd, (struct sockaddr *)&sa, sizeof(sa))
+		    : connect(fd, (struct sockaddr *)&sa, sizeof(sa));
+	return ret ? die(addr) : fd;
+}
+
+static int run_memcpy(size_t bytes, double seconds)
+{
+	u8 *a = malloc(bytes), *b = malloc(bytes);
+	u64 start, end, done = 0;
+
+	if (!a || !b)
+		return 1;
+	memset(a, 1, bytes);
+	memset(b, 2, bytes);
+	start = now_ns();
+	do {
+		memcpy(b, a, bytes);
+		__asm__ volatile("" : : "r"(b) : "memory");
+		done += bytes;
+		end = now_ns();
+	} while ((double)(end - start) < seconds * 1e9);
+	printf("%.0f\n", (double)done * 1e9 / (double)(end - start));
+	return 0;
+}
+
+static void fill(struct mmsghdr *m, struct iovec *iov, u8 (*buf)[BYTES])
+{
+	memset(m, 0, BATCH * sizeof(*m));
+	for (int i = 0; i < BATCH; i++) {
+		iov[i].iov_base = buf[i];
+		iov[i].iov_len = BYTES;
+		m[i].msg_hdr.msg_iov = &iov[i];
+		m[i].msg_hdr.msg_iovlen = 1;
+	}
+}
+
+static int run_blast(int fd, double seconds)
+{
+	static u8 buf[BATCH][BYTES];
+	struct mmsghdr m[BATCH];
+	struct iovec iov[BATCH];
+	u64 start = now_ns(), end, sent = 0;
+
+	fill(m, iov, buf);
+	do {
+		int n = sendmmsg(fd, m, BATCH, 0);
+
+		if (n > 0)
+			sent += (u64)n;
+		end = now_ns();
+	} while ((double)(end - start) < seconds * 1e9);
+	printf("%.0f\n", (double)sent * 1e9 / (double)(end - start));
+	return 0;
+}
+
+static int run_sink(int fd)
+{
+	static u8 buf[BATCH][BYTES];
+	struct mmsghdr m[BATCH];
+	struct iovec iov[BATCH];
+
+	fill(m, iov, buf);
+	while (recvmmsg(fd, m, BATCH, 0, NULL) >= 0 || errno == EINTR)
+		;
+	return 1;
+}
+
+static ssize_t spin_recv(int fd, void *buf, struct sockaddr_in *from)
+{
+	socklen_t len = sizeof(*from);
+	u32 empty = 0;
+	ssize_t n;
+
+	while ((n = recvfrom(fd, buf, BYTES, MSG_DONTWAIT,
+			     (struct sockaddr *)from, from ? &len : NULL)) < 0)
+		if (++empty % 4 == 0)
+			sched_yield();
+	return n;
+}
+
+static int run_pong(int fd)
+{
+	struct sockaddr_in from;
+	u8 buf[BYTES];
+
+	for (;;) {
+		ssize_t n = spin_recv(fd, buf, &from);
+
+		if (sendto(fd, buf, (size_t)n, 0, (struct sockaddr *)&from,
+			   sizeof(from)) < 0)
+			return 1;
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int run_ping(int fd, u32 count)
+{
+	u32 *half = calloc(count, sizeof(*half));
+	u8 buf[BYTES] = {0};
+	u64 sum = 0;
+
+	if (!half || !count)
+		return 1;
+	for (u32 i = 0; i < count; i++) {
+		u64 start = now_ns();
+
+		if (send(fd, buf, sizeof(buf), 0) < 0)
+			die("send");
+		spin_recv(fd, buf, NULL);
+		half[i] = (u32)((now_ns() - start) / 2);
+		sum += half[i];
+	}
+	qsort(half, count, sizeof(*half), by_value);
+	printf("%u %llu\n", half[count / 2], (unsigned long long)sum / count);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 3 ? argv[1] : "";
+
+	if (!strcmp(what, "memcpy"))
+		return run_memcpy((size_t)atol(argv[2]), atof(argv[3]));
+	if (!strcmp(what, "sink"))
+		return run_sink(open_udp(argv[2], argv[3], 1));
+	if (!strcmp(what, "pong"))
+		return run_pong(open_udp(argv[2], argv[3], 1));
+	if (!strcmp(what, "blast") && argc > 4)
+		return run_blast(open_udp(argv[2], argv[3], 0), atof(argv[4]));
+	if (!strcmp(what, "ping") && argc > 4)
+		return run_ping(open_udp(argv[2], argv[3], 0),
+				(u32)atoi(argv[4]));
+	fprintf(stderr, "usage: see the top of sockets.c\n");
+	return 2;
+}
