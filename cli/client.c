@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,29 @@
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
 
-static int ask(int sock, struct uroce_tun_msg *msg, int *ret_fd)
+static int send_one(int sock, const struct uroce_tun_msg *msg, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} ctl = {0};
+	struct iovec iov = {(void *)(uintptr_t)msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *cmsg;
+
+	if (fd >= 0) {
+		mh.msg_control = ctl.buf;
+		mh.msg_controllen = sizeof(ctl.buf);
+		cmsg = CMSG_FIRSTHDR(&mh);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+	}
+	return sendmsg(sock, &mh, MSG_NOSIGNAL) == sizeof(*msg) ? 0 : -EIO;
+}
+
+int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 {
 	union {
 		struct cmsghdr align;
@@ -31,7 +54,8 @@ static int ask(int sock, struct uroce_tun_msg *msg, int *ret_fd)
 	ssize_t n;
 
 	*ret_fd = -1;
-	if (send(sock, msg, sizeof(*msg), MSG_NOSIGNAL) != sizeof(*msg))
+	msg->nfds = fd >= 0;
+	if (send_one(sock, msg, fd))
 		return -EIO;
 	do
 		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
@@ -62,7 +86,7 @@ int ur_client_connect(const char *run_dir)
 		      : 0;
 	close(dirfd);
 	if (!err)
-		err = ask(sock, &msg, &fd);
+		err = ur_client_ask(sock, &msg, -1, &fd);
 	if (!err && fd >= 0)
 		close(fd);
 	if (!err)
@@ -81,7 +105,7 @@ int ur_client_status(int sock, const char *subject, char **ret_text,
 	char *text;
 
 	snprintf(msg.name, sizeof(msg.name), "%s", subject);
-	err = ask(sock, &msg, &fd);
+	err = ur_client_ask(sock, &msg, -1, &fd);
 	if (err)
 		goto out;
 	err = -EIO;

@@ -14,6 +14,16 @@
  */
 int ur_client_connect(const char *run_dir);
 
+struct uroce_tun_msg;
+
+/**
+ * ur_client_ask() - one message and its DONE, which replaces it in @msg
+ * @fd: to attach, or -1 (stays the caller's)
+ * @ret_fd: what came with the answer, or -1
+ * Return: 0 or -errno, as the answer says; -EIO when nobody answers.
+ */
+int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd);
+
 /**
  * ur_client_status() - ask for a status text
  * @subject: "" for the whole

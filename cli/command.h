@@ -46,6 +46,11 @@ int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_stat(struct ur_options *options);
 int ur_cmd_cm(struct ur_options *options);
+int ur_cmd_res(struct ur_options *options);
+int ur_cmd_top(struct ur_options *options);
+int ur_cmd_metrics(struct ur_options *options);
+int ur_cmd_doctor(struct ur_options *options);
+int ur_cmd_ping(struct ur_options *options);
 
 /**
  * ur_options_parse() - the options that every subcommand knows

@@ -27,7 +27,7 @@ int ur_own_dir(char *buf, size_t size)
 	return 0;
 }
 
-static int find_library(char *path, size_t size)
+int ur_environment_library(char *path, size_t size)
 {
 	static const char *const beside[] = {"/../lib/" LIBRARY,
 					     "/../lib/uroce/" LIBRARY,
@@ -51,7 +51,7 @@ int ur_environment_set(const char *run_dir)
 	char path[PATH_MAX], *value;
 	int err;
 
-	err = find_library(path, sizeof(path));
+	err = ur_environment_library(path, sizeof(path));
 	if (err) {
 		ur_complain("%s is neither in ../lib beside this program nor "
 			    "in %s: install the package liburoce-preload",

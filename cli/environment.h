@@ -8,6 +8,9 @@
 /* The directory of this program. Return: 0 or -errno. */
 int ur_own_dir(char *buf, size_t size);
 
+/* The preload library's name, absolute. Return: 0 or -errno. */
+int ur_environment_library(char *path, size_t size);
+
 /**
  * ur_environment_set() - UROCE_RUN_DIR and LD_PRELOAD, for this process's
  * children; says on stderr what is wrong. Return: 0 or -errno.

@@ -12,6 +12,15 @@ const struct ur_command ur_commands[] = {
 	 "devices: netdev, state, MTU, GIDs", ur_cmd_link},
 	{"stat", "[DEVICE|NETDEV]...", "counters of the devices", ur_cmd_stat},
 	{"cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
+	{"res", "[show] [qp|cq|mr|cm_id|session]",
+	 "what programs have open, and who they are", ur_cmd_res},
+	{"top", "[SECONDS [COUNT]]", "rates of the devices, live", ur_cmd_top},
+	{"metrics", "[DEVICE|NETDEV]...", "all of it in Prometheus text form",
+	 ur_cmd_metrics},
+	{"doctor", "[--netdev IF] [PROGRAM]",
+	 "what is missing on this machine and what to type", ur_cmd_doctor},
+	{"ping", "[--netdev IF] ADDRESS [COUNT]",
+	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
 	{0},
 };
 
@@ -21,7 +30,7 @@ static void print_usage(FILE *to)
 
 	fputs("usage: uroce COMMAND [--run-dir DIR] [--json] ...\n\n", to);
 	for (c = ur_commands; c->name; c++)
-		fprintf(to, "  uroce %-6s %s\n      %s\n", c->name, c->args,
+		fprintf(to, "  uroce %-7s %s\n      %s\n", c->name, c->args,
 			c->help);
 	fputs("\nThe run directory is --run-dir, else $UROCE_RUN_DIR, else "
 	      "/run/uroce (root) or\n$XDG_RUNTIME_DIR/uroce.\n",

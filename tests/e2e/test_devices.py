@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What programs see of the device before they use it."""
-import re
 import os
+import re
 import time
 
 import pytest
@@ -101,8 +101,9 @@ def test_on_demand_without_root(lab):
 
 
 def test_port_taken(lab):
+    """Who has the port, and what to do, in the words of the device."""
     lab.a.serve("--netdev", "eth0")
-    p = lab.a.bare(lab.bin("uroced"), "--run-dir", lab.tmp + "/other",
-                   "--netdev", "eth0")
-    assert p.wait(20) not in (0, None), p.report()
-    assert "4791" in p.text(), p.report()
+    p = lab.a.bare(lab.bin("uroce"), "run", "--run-dir", lab.tmp + "/other",
+                   "--netdev", "eth0", "--", "true")
+    assert p.wait(20) == 125, p.report()
+    assert "4791" in p.text() and "taken by uroced" in p.text(), p.report()

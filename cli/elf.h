@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Whether a preloaded library can get into a program. */
+#ifndef UR_CLI_ELF_H
+#define UR_CLI_ELF_H
+
+#include <stddef.h>
+
+enum ur_elf {
+	UR_ELF_DYNAMIC,	   /* it can */
+	UR_ELF_STATIC,	   /* no dynamic linker looks at LD_PRELOAD */
+	UR_ELF_PRIVILEGED, /* setuid, setgid or file capabilities */
+	UR_ELF_OTHER,	   /* a script, another machine's program */
+	UR_ELF_MISSING,
+};
+
+/* Looks @program up as execvp() would. @path: the file that was looked at. */
+enum ur_elf ur_elf_kind(const char *program, char *path, size_t size);
+
+#endif

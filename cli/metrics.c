@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* uroce metrics: the state of the devices in Prometheus text form. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/status.h"
+
+static void print_label(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+static void print_labels(struct json_object *device)
+{
+	fputs("{device=\"", stdout);
+	print_label(ur_json_text(device, "name"));
+	fputs("\",netdev=\"", stdout);
+	print_label(ur_json_text(device, "netdev"));
+	fputs("\"}", stdout);
+}
+
+static void print_gauge(struct json_object *devices, size_t count,
+			const char *metric, const char *help,
+			int64_t (*value)(struct json_object *device))
+{
+	printf("# HELP uroce_%s %s\n# TYPE uroce_%s gauge\n", metric, help,
+	       metric);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device =
+			json_object_array_get_idx(devices, i);
+
+		printf("uroce_%s", metric);
+		print_labels(device);
+		printf(" %" PRId64 "\n", value(device));
+	}
+}
+
+static int64_t is_active(struct json_object *device)
+{
+	return !strcmp(ur_json_text(device, "state"), "ACTIVE");
+}
+
+static int64_t active_mtu(struct json_object *device)
+{
+	return ur_json_number(device, "active_mtu");
+}
+
+static int64_t gid_count(struct json_object *device)
+{
+	size_t count;
+
+	ur_json_array(device, "gids", &count);
+	return (int64_t)count;
+}
+
+/* All devices' values of one counter stand together, as the form wants. */
+static void print_counters(struct json_object *devices, size_t count)
+{
+	struct json_object *first, *counters;
+
+	if (!count)
+		return;
+	first = json_object_array_get_idx(devices, 0);
+	if (!json_object_object_get_ex(first, "counters", &first))
+		return;
+	json_object_object_foreach(first, name, unused)
+	{
+		(void)unused;
+		printf("# TYPE uroce_%s_total counter\n", name);
+		for (size_t i = 0; i < count; i++) {
+			struct json_object *device =
+				json_object_array_get_idx(devices, i);
+
+			if (!json_object_object_get_ex(device, "counters",
+						       &counters))
+				continue;
+			printf("uroce_%s_total", name);
+			print_labels(device);
+			printf(" %" PRId64 "\n",
+			       ur_json_number(counters, name));
+		}
+	}
+}
+
+static void print_objects(struct json_object *status)
+{
+	static const char *const lists[] = {"sessions", "qps", "cqs", "mrs",
+					    "cm_ids"};
+	size_t count;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		ur_json_array(status, lists[i], &count);
+		printf("# TYPE uroce_%s gauge\nuroce_%s %zu\n", lists[i],
+		       lists[i], count);
+	}
+}
+
+int ur_cmd_metrics(struct ur_options *options)
+{
+	struct json_object *status, *devices;
+	size_t count;
+	int err;
+
+	status = ur_status_get(options, "");
+	if (!status) {
+		/* A scrape wants an answer; stderr has said the reason. */
+		puts("# TYPE uroce_up gauge\nuroce_up 0");
+		return UR_EXIT_FAILED;
+	}
+	err = ur_status_select(status, options);
+	devices = ur_json_array(status, "devices", &count);
+	puts("# TYPE uroce_up gauge\nuroce_up 1");
+	print_gauge(devices, count, "port_active", "1: the port is ACTIVE",
+		    is_active);
+	print_gauge(devices, count, "port_mtu_bytes", "active MTU", active_mtu);
+	print_gauge(devices, count, "gids", "entries of the GID table",
+		    gid_count);
+	print_objects(status);
+	print_counters(devices, count);
+	json_object_put(status);
+	return err ? UR_EXIT_FAILED : 0;
+}

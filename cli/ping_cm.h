@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One question to the connection manager of another RoCE device, asked through
+ * ours: a service that nobody offers. Any answer at all, refusals included,
+ * shows that packets cross in both directions, with good checksums.
+ */
+#ifndef UR_CLI_PING_CM_H
+#define UR_CLI_PING_CM_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* An open rdma_cm file of the device. */
+struct ur_ping_cm {
+	int sock, events;
+	int mem;
+};
+
+/* Return: 0 or -errno; end with ur_ping_cm_close(). */
+int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir);
+void ur_ping_cm_close(struct ur_ping_cm *cm);
+
+enum ur_ping_step {
+	UR_PING_ADDRESS, /* which device and GID: the local side */
+	UR_PING_ROUTE,
+	UR_PING_ANSWER, /* the peer */
+};
+
+/**
+ * ur_ping_cm_ask() - one question
+ * @timeout_ms: for each step
+ * @ret_step: how far it came
+ * @ret_us: time to the answer, in microseconds
+ * Return: 0 answered; -ETIMEDOUT; or -errno of the step.
+ */
+int ur_ping_cm_ask(struct ur_ping_cm *cm, const struct sockaddr *peer,
+		   socklen_t size, int timeout_ms, enum ur_ping_step *ret_step,
+		   double *ret_us);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Who has a UDP port of this machine. */
+#ifndef UR_CLI_PORT_H
+#define UR_CLI_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#define UR_ROCE_PORT 4791 /* RoCEv2's, IANA */
+
+/* True where no socket can be bound to the port of that address. */
+bool ur_port_taken(const struct sockaddr *addr, socklen_t size);
+
+/**
+ * ur_port_owner() - "uroced (process 4711)" in @buf, as far as we may look
+ * into other processes; false where nobody can be named.
+ */
+bool ur_port_owner(char *buf, size_t size);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* uroce res: what programs have open on the devices, and who they are. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/status.h"
+
+/* What people type, and the status text's list. */
+static const struct {
+	const char *word, *list;
+} kinds[] = {
+	{"qp", "qps"},	     {"cq", "cqs"},	      {"mr", "mrs"},
+	{"cm_id", "cm_ids"}, {"session", "sessions"},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+/* "qp: device uroce0 qpn 17 type RC ...": the members as they come. */
+static void print_object(const char *word, struct json_object *object)
+{
+	printf("%s:", word);
+	json_object_object_foreach(object, name, value)
+	{
+		const char *text = json_object_get_string(value);
+
+		if (text && *text)
+			printf(" %s %s", name, text);
+	}
+	putchar('\n');
+}
+
+static void print_list(struct json_object *status, size_t kind)
+{
+	struct json_object *list;
+	size_t count;
+
+	list = ur_json_array(status, kinds[kind].list, &count);
+	for (size_t i = 0; i < count; i++)
+		print_object(kinds[kind].word,
+			     json_object_array_get_idx(list, i));
+}
+
+static int64_t count_on(struct json_object *status, const char *list_name,
+			const char *device)
+{
+	struct json_object *list;
+	int64_t n = 0;
+	size_t count;
+
+	list = ur_json_array(status, list_name, &count);
+	for (size_t i = 0; i < count; i++)
+		n += !strcmp(device,
+			     ur_json_text(json_object_array_get_idx(list, i),
+					  "device"));
+	return n;
+}
+
+static struct json_object *summary(struct json_object *status)
+{
+	struct json_object *all = json_object_new_array(), *devices;
+	size_t count;
+
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = ur_json_text(
+			json_object_array_get_idx(devices, i), "name");
+		struct json_object *one = json_object_new_object();
+
+		json_object_object_add(one, "device",
+				       json_object_new_string(name));
+		for (size_t k = 0; k < KINDS; k++)
+			json_object_object_add(
+				one, kinds[k].word,
+				json_object_new_int64(
+					count_on(status, kinds[k].list, name)));
+		json_object_array_add(all, one);
+	}
+	return all;
+}
+
+static void print_summary(struct json_object *all)
+{
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		struct json_object *one = json_object_array_get_idx(all, i);
+
+		printf("%s:", ur_json_text(one, "device"));
+		for (size_t k = 0; k < KINDS; k++)
+			printf(" %s %" PRId64, kinds[k].word,
+			       ur_json_number(one, kinds[k].word));
+		putchar('\n');
+	}
+}
+
+static int show_summary(const struct ur_options *options,
+			struct json_object *status)
+{
+	struct json_object *all = summary(status);
+
+	if (options->json)
+		ur_json_print(all);
+	else
+		print_summary(all);
+	json_object_put(all);
+	return 0;
+}
+
+int ur_cmd_res(struct ur_options *options)
+{
+	struct json_object *status, *list;
+	const char *word;
+	size_t kind, n;
+	int ret = 0;
+
+	if (options->rest_count && !strcmp(options->rest[0], "show")) {
+		options->rest++;
+		options->rest_count--;
+	}
+	word = options->rest_count ? options->rest[0] : NULL;
+	for (kind = 0; word && kind < KINDS; kind++)
+		if (!strcmp(word, kinds[kind].word))
+			break;
+	if (word && kind == KINDS) {
+		ur_complain("res: qp, cq, mr, cm_id or session, not %s", word);
+		return UR_EXIT_USAGE;
+	}
+	status = ur_status_get(options, "");
+	if (!status)
+		return UR_EXIT_FAILED;
+	if (!word) {
+		ret = show_summary(options, status);
+	} else if (options->json) {
+		list = ur_json_array(status, kinds[kind].list, &n);
+		ur_json_print(list);
+	} else {
+		print_list(status, kind);
+	}
+	json_object_put(status);
+	return ret;
+}
