@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Both kinds of packages, built once from what git tracks, and a clean Debian 12
+root with the Debian ones installed."""
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+
+
+def sh(*cmd, **kw):
+    r = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
+    assert r.returncode == 0, f"{' '.join(cmd)}: status {r.returncode}\n{r.stdout[-4000:]}"
+    return r.stdout
+
+
+@pytest.fixture(scope="session")
+def work():
+    d = tempfile.mkdtemp(prefix="uroce-pkg-")
+    os.chmod(d, 0o755)
+    yield d
+    shutil.rmtree(d, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def source(work):
+    """A source tree named as release archives are."""
+    tree = os.path.join(work, "uroce-0.1.0")
+    tar = os.path.join(work, "uroce-0.1.0.tar.gz")
+    files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files", "-z")
+    with open(os.path.join(work, "list"), "w") as f:
+        f.write(files)
+    sh("tar", "-C", TOP, "--null", "-T", os.path.join(work, "list"), "--transform",
+       "s,^,uroce-0.1.0/,", "-czf", tar)
+    sh("tar", "-C", work, "-xzf", tar)
+    return tree
+
+
+@pytest.fixture(scope="session")
+def debs(work, source):
+    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source)
+    return {os.path.basename(p).split("_")[0]: p for p in glob.glob(work + "/*.deb")}
+
+
+@pytest.fixture(scope="session")
+def rpms(work, source):
+    top = os.path.join(work, "rpm")
+    macros = "/usr/lib/rpm/macros:/usr/lib/rpm/platform/%{_target}/macros:" + \
+        os.path.join(HERE, "fedora.macros")
+    sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", "--nodeps", "-bb",
+       "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"))
+    return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}
+
+
+class Root:
+    """A clean root, entered in a network namespace of its own."""
+
+    def __init__(self, path, netns):
+        self.path, self.netns = path, netns
+
+    def cmd(self, user, *cmd):
+        ids = {"root": "0:0", "user": "1234:1234"}[user]
+        return ["ip", "netns", "exec", self.netns, "chroot", f"--userspec={ids}", self.path,
+                "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
+                "XDG_RUNTIME_DIR=/run/user/1234" if user == "user" else "A=1", *cmd]
+
+    def run(self, user, *cmd, timeout=60):
+        return subprocess.run(self.cmd(user, *cmd), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=timeout)
+
+    def start(self, user, *cmd):
+        return subprocess.Popen(self.cmd(user, *cmd), stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.fixture(scope="session")
+def root(work, debs):
+    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
+        pytest.skip("needs root and mmdebstrap")
+    path = os.path.join(work, "root")
+    netns = f"uroce-pkg-{os.getpid()}"
+    sources = "".join(open(f).read() for f in ["/etc/apt/sources.list"] +
+                      glob.glob("/etc/apt/sources.list.d/*.sources") if os.path.exists(f))
+    sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
+       "--aptopt=Acquire::Check-Valid-Until \"false\"",
+       "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers", "bookworm", path, "-",
+       input=sources)
+    try:
+        for name in ("liburoce-preload", "uroce-ibverbs-provider", "uroced"):
+            shutil.copy(debs[name], path + "/tmp")
+        for args in (["-t", "proc", "proc", path + "/proc"], ["--bind", "/dev", path + "/dev"],
+                     ["-t", "tmpfs", "tmpfs", path + "/run"]):
+            sh("mount", *args)
+        os.makedirs(path + "/run/user/1234")
+        os.chown(path + "/run/user/1234", 1234, 1234)
+        out = sh("chroot", path, "sh", "-c", "apt-get -q update >/dev/null 2>&1; "
+                 "DEBIAN_FRONTEND=noninteractive apt-get -q install -y "
+                 "--no-install-recommends /tmp/*.deb")
+        assert "uroced" in out
+        sh("ip", "netns", "add", netns)
+        sh("ip", "-n", netns, "link", "set", "lo", "up")
+        yield Root(path, netns)
+    finally:
+        subprocess.run(["ip", "netns", "del", netns], stderr=subprocess.DEVNULL)
+        for m in ("/run", "/dev", "/proc"):
+            subprocess.run(["umount", path + m], stderr=subprocess.DEVNULL)

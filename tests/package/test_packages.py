@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What is in the packages, and that a clean Debian 12 root works with them."""
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import TOP, sh
+
+
+def test_debian_packages(debs):
+    assert {"uroced", "uroce-ibverbs-provider", "liburoce-preload"} <= set(debs)
+    listing = sh("dpkg-deb", "-c", debs["uroced"])
+    for f in ("usr/bin/uroce", "usr/sbin/uroced", "uroced.service", "man/man8/uroced.8",
+              "man/man1/uroce.1", "etc/uroce/uroce.conf", "bash-completion"):
+        assert f in listing, f
+
+
+def test_private_abi_is_a_dependency(debs):
+    """Another private ABI of libibverbs is refused at installation."""
+    depends = sh("dpkg-deb", "-f", debs["uroce-ibverbs-provider"], "Depends")
+    assert "libibverbs1 (>= 44)" in depends and "libibverbs1 (<< 57" in depends
+
+
+def test_lintian(debs):
+    if not shutil.which("lintian"):
+        pytest.skip("lintian is not installed")
+    sh("lintian", "--allow-root", "--fail-on", "error",
+       *[p for n, p in debs.items() if "dbgsym" not in n])
+
+
+def test_rpm_packages(rpms):
+    files = sh("rpm", "-qpl", rpms["uroce"], rpms["uroce-libs"])
+    for f in ("/usr/bin/uroce", "/usr/sbin/uroced", "/usr/lib/systemd/system/uroced.service",
+              "/etc/libibverbs.d/uroce.driver", "/usr/lib64/uroce/liburoce-preload.so",
+              "/usr/lib64/libibverbs/liburoce-rdmav34.so", "/etc/uroce/uroce.conf"):
+        assert f in files, f
+    needs = sh("rpm", "-qp", "--requires", rpms["uroce-libs"])
+    assert "libibverbs" in needs
+    assert "systemctl" in sh("rpm", "-qp", "--scripts", rpms["uroce"])
+
+
+@pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7"])
+def test_manual_renders(page):
+    r = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", f"{TOP}/doc/man/{page}"],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert r.returncode == 0 and not r.stderr, r.stderr
+    assert len(r.stdout) > 500
+
+
+def pair(root, user, server, client, pattern=None):
+    s = root.start(user, *server)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        # The server may not listen yet, or not where anybody can see it.
+        c = root.run(user, *client)
+        if c.returncode == 0 or s.poll() is not None:
+            break
+        time.sleep(0.2)
+    try:
+        out, _ = s.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        s.kill()
+        out, _ = s.communicate()
+    assert c.returncode == 0 and s.returncode == 0, f"client:\n{c.stdout}\nserver:\n{out}"
+    return out
+
+
+def test_ordinary_user(root):
+    """No daemon, no root, nothing configured: the README's two terminals."""
+    r = root.run("user", "uroce", "run", "--", "ibv_devinfo")
+    assert r.returncode == 0 and "uroce0" in r.stdout, r.stdout
+    pp = ["uroce", "run", "--", "ibv_rc_pingpong", "-g", "0", "-c"]
+    pair(root, "user", pp, pp + ["localhost"])
+    rping = ["uroce", "run", "--", "rping", "-a", "127.0.0.1", "-C", "5", "-V"]
+    pair(root, "user", rping + ["-s"], rping + ["-c"])
+
+
+def test_service(root):
+    """The daemon as the service starts it, used by an ordinary user."""
+    d = root.start("root", "uroced", "--config", "/etc/uroce/uroce.conf", "--netdev", "lo",
+                   "--run-dir", "/run/uroce")
+    try:
+        for line in d.stdout:
+            if "ready" in line:
+                break
+        pp = ["uroce", "run", "--run-dir", "/run/uroce", "--", "ibv_rc_pingpong", "-g", "0", "-c"]
+        pair(root, "user", pp, pp + ["localhost"])
+    finally:
+        d.terminate()
+        d.wait(10)
+
+
+def test_unit_file(source):
+    """What systemd itself says of the unit, where it is here to say it."""
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not installed")
+    text = open(f"{source}/device/uroced.service.in").read()
+    for must in ("Type=notify", "WatchdogSec=", "NoNewPrivileges=yes", "RuntimeDirectory=uroce"):
+        assert must in text, must
