@@ -75,7 +75,7 @@ class Root:
 
     def start(self, user, *cmd):
         return subprocess.Popen(self.cmd(user, *cmd), stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True)
+                                stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +90,8 @@ def root(work, debs):
        "--aptopt=Acquire::Check-Valid-Until \"false\"",
        "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers", "bookworm", path, "-",
        input=sources)
+    with open(path + "/etc/hosts", "w") as f:
+        f.write("127.0.0.1 localhost\n")
     try:
         for name in ("liburoce-preload", "uroce-ibverbs-provider", "uroced"):
             shutil.copy(debs[name], path + "/tmp")

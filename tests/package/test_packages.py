@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What is in the packages, and that a clean Debian 12 root works with them."""
+import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -61,7 +63,7 @@ def pair(root, user, server, client, pattern=None):
     try:
         out, _ = s.communicate(timeout=30)
     except subprocess.TimeoutExpired:
-        s.kill()
+        os.killpg(s.pid, signal.SIGKILL)
         out, _ = s.communicate()
     assert c.returncode == 0 and s.returncode == 0, f"client:\n{c.stdout}\nserver:\n{out}"
     return out
