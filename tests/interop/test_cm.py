@@ -31,6 +31,8 @@ def test_cm(hosts, clean_wire, prog, direction, ip):
     if ip == 6 and name in ONLY_V4:
         pytest.skip(f"{name}: {ONLY_V4[name]}")
     addr = {"s": server.addr[ip], "c": client.addr[ip]}
+    if ip == 6 and name.startswith("ib_"):
+        scmd, ccmd = (c.replace(" -R", " -R --ipv6") for c in (scmd, ccmd))
     # An rdma_cm server listens where nobody outside can see it: the client
     # tries again while it is refused.
     retry = (f"bash -c 'for i in $(seq 40); do {ccmd.format(**addr)} && exit 0; "
