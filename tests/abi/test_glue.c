@@ -14,16 +14,17 @@
 
 struct offsets {
 	size_t ops_bytes;
-	int query_rt_values, create_qp_ex, unimport_pd, free_context;
+	int query_rt_values, create_qp_ex, destroy_qp, unimport_pd;
+	int free_context;
 	int absent[4]; /* operations that we do not have: must stay NULL */
 };
 
 static const struct offsets layouts[] = {
-	{608, 504, 160, 600, 312, {144, 192, 384, 448}},
-	{632, 520, 168, 624, 328, {16, 200, 208, 568}},
-	{648, 536, 168, 640, 336, {16, 328, 512, 584}},
-	{664, 552, 176, 656, 352, {8, 24, 336, 528}},
-	{744, 600, 184, 736, 368, {8, 128, 416, 696}},
+	{608, 504, 160, 272, 600, 312, {144, 192, 384, 448}},
+	{632, 520, 168, 288, 624, 328, {16, 200, 208, 568}},
+	{648, 536, 168, 288, 640, 336, {16, 328, 512, 584}},
+	{664, 552, 176, 296, 656, 352, {8, 24, 336, 528}},
+	{744, 600, 184, 312, 736, 368, {8, 128, 416, 696}},
 };
 
 static const struct offsets *find_layout(size_t ops_bytes)
@@ -41,6 +42,7 @@ static void check_qp(struct sim_state *sim, const struct offsets *o,
 	struct ibv_qp *(*create)(struct ibv_context *,
 				 struct ibv_qp_init_attr_ex *) =
 		sim->ops[o->create_qp_ex / 8];
+	int (*destroy)(struct ibv_qp *) = sim->ops[o->destroy_qp / 8];
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RC,
 		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
@@ -51,18 +53,24 @@ static void check_qp(struct sim_state *sim, const struct offsets *o,
 	CHECK(qp);
 	CHECK(to_ex(qp) == (void *)qp);
 	CHECK(((struct ibv_qp_ex *)(void *)qp)->wr_send);
+	CHECK_EQ(destroy(qp), 0);
 	/* Methods that would lie in the library's own fields are refused. */
 	attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
 	qp = create(ctx, &attr);
 	CHECK_EQ(!!qp, sim->qp_tail >= 352);
+	if (qp)
+		CHECK_EQ(destroy(qp), 0);
 	attr.send_ops_flags |= 1 << 11; /* flush */
 	qp = create(ctx, &attr);
 	CHECK_EQ(!!qp, sim->qp_tail >= 360);
-	if (qp)
+	if (qp) {
 		CHECK(to_ex(qp));
+		CHECK_EQ(destroy(qp), 0);
+	}
 	attr.comp_mask = 0;
 	qp = create(ctx, &attr);
 	CHECK(qp && !to_ex(qp));
+	CHECK_EQ(destroy(qp), 0);
 }
 
 int main(int argc, char **argv)

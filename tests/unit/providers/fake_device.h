@@ -90,6 +90,8 @@ static inline void fake_init(struct fake *f, u16 qpt_bit, u32 max_wqes,
 	qp->rq.max_wqes = rq_entries;
 	qp->rq.max_sge = 3;
 	f->qp = qp;
+	f->ctx.qp_table[0] =
+		fake_alloc(sizeof(*f->ctx.qp_table[0]) * UR_QP_TABLE);
 	CHECK(!ur_qp_table_set(&f->ctx, qp->ibv.qp_num, qp));
 	fake_init_cq(f, 8);
 }
