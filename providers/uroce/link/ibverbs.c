@@ -135,7 +135,4 @@ int ibv_query_port_speed(void)
 	{                                    \
 		return EOPNOTSUPP;           \
 	}
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #include "link/rest.def"
-#pragma GCC diagnostic pop
