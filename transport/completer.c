@@ -99,8 +99,8 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 	if (qp->req.asked_again)
 		return;
 	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
-	qp->req.asked_again = true;
-	ur_retry_sequence(qp);
+	if (ur_retry_sequence(qp))
+		qp->req.asked_again = true;
 }
 
 void ur_completer_nak(struct ur_qp *qp, u8 code)

@@ -40,8 +40,9 @@ void ur_retry_rewind(struct ur_qp *qp);
 void ur_retry_hole(struct ur_qp *qp);
 /* The missing packet was acknowledged: was the rest kept? */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* A sequence error NAK or a lost response: counted, then rewind. */
-void ur_retry_sequence(struct ur_qp *qp);
+/* A sequence error NAK or a lost response: counted, then rewind.
+ * False: it says nothing new. */
+bool ur_retry_sequence(struct ur_qp *qp);
 /* RNR NAK with that timer code: counted, wait, then rewind. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);
 /* What is due by now. */

@@ -157,6 +157,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->whole_left = 0;
 	req->srtt = req->rttvar = 0;
 	req->begin_at = 0;
+	req->back_at = 0;
 	ur_retry_reset(qp);
 	qp->resp.rqe.held = false;
 	qp->resp.rq_dead = false;

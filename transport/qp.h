@@ -153,6 +153,8 @@ struct ur_requester {
 	u32 hole_psn;
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;
+	u32 back_psn; /* last gone back to */
+	ur_time back_at;
 	bool asked_again; /* for a lost answer, since the last progress */
 	bool fresh;	  /* the packet sent last was never sent before */
 	u8 retries;	  /* used since the last progress */
@@ -175,8 +177,9 @@ struct ur_responder {
 	bool nak_sent; /* nothing more until epsn comes */
 	bool rnr_sent; /* and that was an RNR NAK */
 	bool rq_dead;
-	bool rq_wanted;	    /* rq_want_kick(true) was said */
-	u32 ooo_last;	    /* newest PSN seen beyond the gap */
+	bool rq_wanted; /* rq_want_kick(true) was said */
+	u32 ooo_last;	/* newest PSN seen beyond the gap */
+	ur_time nak_at;
 	u32 since_nak;	    /* packets beyond the gap since the last NAK */
 	struct ur_ooo *ooo; /* NULL: nothing is kept */
 	u32 offset;	    /* bytes of the message so far */

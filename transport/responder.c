@@ -6,6 +6,7 @@
 #include "transport/engine.h"
 
 /* Lost a second time, the missing packet is asked for again after so many. */
+#define RENAK_NS      50000u /* the network itself may repeat or reorder */
 #define UR_RENAK_PKTS 64
 /* Requests answered by a packet of their own. */
 #define KEPT_ANSWERS \
@@ -276,7 +277,8 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	struct ur_responder *resp = &qp->resp;
 	/* PSNs that do not grow: the peer has gone back and the packet that
 	 * we wait for was lost once more. */
-	bool again = ur_psn_diff(pkt->psn, resp->ooo_last) <= 0;
+	bool again = ur_psn_diff(pkt->psn, resp->ooo_last) <= 0 &&
+		     qp->port->now - resp->nak_at >= RENAK_NS;
 
 	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
@@ -289,6 +291,7 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (resp->nak_sent && !again)
 		return;
 	resp->nak_sent = true;
+	resp->nak_at = qp->port->now;
 	resp->rnr_sent = false;
 	resp->since_nak = 0;
 	ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);

@@ -167,6 +167,8 @@ void ur_retry_rewind(struct ur_qp *qp)
 	struct ur_requester *req = &qp->req;
 
 	ur_trace(qp->port, UR_TRACE_REWIND, qp->qpn, req->una, req->tx_psn);
+	req->back_psn = req->una;
+	req->back_at = qp->port->now;
 	req->tx = req->head;
 	req->tx_psn = req->una;
 	req->rd_out = 0;
@@ -194,16 +196,20 @@ static bool count_retry(struct ur_qp *qp)
 	return true;
 }
 
-void ur_retry_sequence(struct ur_qp *qp)
+bool ur_retry_sequence(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
 	if (req->tx_psn == req->una)
-		return; /* gone back already, nothing sent since */
+		return false; /* gone back already, nothing sent since */
+	if (req->back_psn == req->una && req->back_at &&
+	    qp->port->now - req->back_at < req->srtt)
+		return false; /* this cannot be about what was sent since */
 	if (!count_retry(qp))
-		return;
+		return false;
 	ur_retry_rewind(qp);
 	start_timers(qp);
+	return true;
 }
 
 /* With so few outstanding, all of them again is as cheap. */

@@ -110,6 +110,7 @@ static void future(void)
 	feed_dma(UR_OP_RC_WRITE_ONLY, 3, 10, 10);
 	wt_silence(&w);
 	/* The peer has gone back, and PSN 0 is lost again. */
+	wt_sleep(&w, 50 * WT_US);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 1, 10, 10);
 	wt_expect_ack(&w, 0x60, P(0));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
