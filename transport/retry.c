@@ -15,6 +15,7 @@
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
 #define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
 #define PROBE_MIN_NS	400000u
+#define PROBE_HOLE_NS	100000u	 /* something is known to be missing */
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
 #define GUESS_MAX_NS	2000000u
@@ -64,6 +65,8 @@ static u64 probe_ns(const struct ur_qp *qp)
 	if (req->head != req->tail &&
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 		least = PROBE_READ_NS;
+	else if (req->hole_due || req->hole_open)
+		least = PROBE_HOLE_NS;
 	return (ns < least ? least : ns) << req->probes;
 }
 
@@ -234,6 +237,8 @@ void ur_retry_hole(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
+	if (!req->srtt)
+		guess_round_trip(qp);
 	if (req->hole_open && req->hole_psn == req->una &&
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */
