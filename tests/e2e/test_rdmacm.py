@@ -58,6 +58,22 @@ def test_rping_loopback(labs):
            "rping -c -a 127.0.0.1 -p PORT -v -C 20")
 
 
+def link_local(host):
+    out = host.ip("-6", "-o", "addr", "show", "dev", "eth0", "scope", "link")
+    return next(w for w in out.split() if w.startswith("fe80:")).split("/")[0]
+
+
+@pytest.mark.parametrize("listen", ["own", "::"])
+def test_rping_link_local(pair, listen):
+    server, client = pair
+    address = link_local(server)
+    server.gid(address)
+    if listen == "own":
+        listen = address + "%eth0"
+    either(pair, 6, f"rping -s -a {listen} -p PORT -v -C 5",
+           f"rping -c -a {address}%eth0 -p PORT -v -C 5")
+
+
 @pytest.mark.parametrize("option", ["-q", "-S 60000"])
 def test_rping_options(pair, option):
     either(pair, 4, f"rping -s -a ADDR -p PORT -v -C 20 {option}",
@@ -88,7 +104,7 @@ def test_rping_persistent(pair):
 
 @pytest.mark.parametrize("family", [4, 6])
 @pytest.mark.parametrize("options", ["", "-c 10 -C 100 -S 5000", "-m -c 4",
-                                     "-t 32"])
+                                     "-t 32", "-P ib"])
 def test_ucmatose(pair, family, options):
     s, c = either(pair, family, f"ucmatose -b ADDR -p PORT {options}",
                   f"ucmatose -s ADDR -p PORT {options}")
@@ -97,7 +113,8 @@ def test_ucmatose(pair, family, options):
 
 
 @pytest.mark.parametrize("family", [4, 6])
-@pytest.mark.parametrize("options", ["", "-c 8 -C 100 -S 900", "-t 32"])
+@pytest.mark.parametrize("options", ["", "-c 8 -C 100 -S 900", "-t 32",
+                                     "-P ipoib"])
 def test_udaddy(pair, family, options):
     # Its port cannot be chosen.
     target = addr(pair[0], family)
@@ -140,6 +157,22 @@ def test_rstream(pair, program, size):
     cmd = f"{program} -p PORT -S {size} -I 20 -C 20 -T v"
     s, c = either(pair, 4, f"{cmd} -b ADDR", f"{cmd} -s ADDR")
     assert "custom" in c
+
+
+@pytest.mark.skipif(not os.path.exists(LIBRS),
+                    reason="librspreload is not installed")
+def test_rstream_fork(pair):
+    """The server forks for each connection, which librspreload allows."""
+    server, client = pair
+    port = str(server.lab.next_port())
+    env = dict(os.environ, RDMAV_FORK_SAFE="1")
+    cmd = rsockets("rstream", "-p", port, "-S", "5000", "-C", "20", "-T", "f")
+    s = server.start(*cmd, env=env)
+    wait_for("rstream to listen", lambda: s.listens(int(port)) or
+             listens(server, port) or not s.running())
+    c = client.start(*cmd, "-s", server.addr4, env=env)
+    assert c.wait(30) == 0, c.report() + s.report()
+    s.kill()
 
 
 # Not "a": poll() may tell of the last data and of the peer's shutdown at once,

@@ -105,6 +105,28 @@ def test_device_stopped(served):
     assert "DISCONNECT EVENT" in c.text(), c.report()
 
 
+def test_two_devices(lab):
+    """One daemon, two netdevs: a wildcard listener hears both, and the
+    devices reach each other."""
+    a, b = lab.a, lab.b
+    a.ip("link", "add", "eth1", "type", "veth", "peer", "name", "eth1",
+         "netns", b.name)
+    for n, host in enumerate((a, b), 1):
+        host.ip("link", "set", "eth1", "up")
+        host.ip("addr", "add", f"10.78.0.{n}/24", "dev", "eth1")
+        host.serve("--netdev", "eth0", "--netdev", "eth1")
+    port = lab.next_port()
+    ping = ["rping", "-c", "-p", port, "-C", 5, "-v", "-a"]
+    for listen, client, to in (("0.0.0.0", b, "10.78.0.1"),
+                               ("0.0.0.0", b, a.addr4),
+                               ("0.0.0.0", a, "10.78.0.1"),
+                               ("10.78.0.1", b, "10.78.0.1")):
+        run_cm_pair(a, client, ["rping", "-s", "-a", listen, "-p", port, "-C",
+                                5, "-v"], [*ping, to], port)
+    run_cm_pair(a, a, ["rping", "-s", "-a", "10.78.0.1", "-p", port, "-C", 5],
+                [*ping, "10.78.0.1", "-I", a.addr4], port)
+
+
 def rss_kib(host):
     pid = find(host.device, "uroced")
     for line in open(f"/proc/{pid}/status"):
