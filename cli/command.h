@@ -50,6 +50,7 @@ int ur_cmd_res(struct ur_options *options);
 int ur_cmd_top(struct ur_options *options);
 int ur_cmd_metrics(struct ur_options *options);
 int ur_cmd_doctor(struct ur_options *options);
+int ur_cmd_dump(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 
 /**

@@ -19,6 +19,8 @@ const struct ur_command ur_commands[] = {
 	 ur_cmd_metrics},
 	{"doctor", "[--netdev IF] [PROGRAM]",
 	 "what is missing on this machine and what to type", ur_cmd_doctor},
+	{"dump", "[--netdev IF] [COUNT] [FILE]",
+	 "RoCE packets, decoded or into a pcapng file", ur_cmd_dump},
 	{"ping", "[--netdev IF] ADDRESS [COUNT]",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
 	{0},

@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping dump help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -32,6 +32,7 @@ _uroce()
 	res) COMPREPLY=($(compgen -W "--json --run-dir qp cq mr cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --netdev --run-dir" -- "$cur")) ;;
+	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
 	top | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;
 	link | stat | metrics)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from hosts import wait_for
-from pairs import start_pair
+from pairs import run_pair, start_pair
 
 FILTER = """
 table inet f {{
@@ -188,3 +188,41 @@ def test_ping_small_mtu(lab):
     lab.b.ip("link", "set", "eth0", "mtu", "900")
     text = uroce(lab.a, "ping", lab.b.addr4, "1", status=1)
     assert "those of 1024 bytes do not" in text, text
+
+
+def dumping(host, *args):
+    """Start a dump and wait until it has its socket."""
+    p = host.bare(host.lab.bin("uroce"), "dump", *args)
+    wait_for("the packet socket", lambda: "eth0" in open(
+        f"/proc/{p.pid}/net/dev").read() and len(open(
+            f"/proc/{p.pid}/net/packet").readlines()) > 1)
+    return p
+
+
+def test_dump(lab):
+    """Bursts are shown as the packets that they are, with good checksums."""
+    lab.serve()
+    p = dumping(lab.b, "--netdev", "eth0", "--json", "200")
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-s", "20000", "-n", "10"])
+    assert p.wait(20) == 0, p.report()
+    rows = [json.loads(r) for r in p.text().splitlines()]
+    assert len(rows) == 200
+    assert {r["direction"] for r in rows} == {"in", "out"}
+    assert {r["verdict"] for r in rows} == {rows[0]["verdict"]}
+    text = p.text()
+    assert "RC SEND_FIRST" in text and "RC SEND_MIDDLE" in text
+    assert "10.77.0.1 > 10.77.0.2" in text
+
+
+def test_dump_pcapng(lab):
+    if not shutil.which("tshark"):
+        pytest.skip("tshark is not installed")
+    lab.serve()
+    name = lab.tmp + "/x.pcapng"
+    p = dumping(lab.a, "--netdev", "eth0", "50", name)
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-s", "20000", "-n", "10"])
+    assert p.wait(20) == 0, p.report()
+    out = subprocess.run(["tshark", "-r", name, "-T", "fields", "-e",
+                          "_ws.col.Protocol", "-e", "_ws.malformed"],
+                         text=True, check=True, capture_output=True).stdout
+    assert out.split() == ["RRoCE"] * 50, out

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Packets in the file format that Wireshark writes (IETF draft pcapng). */
+#ifndef UR_CLI_PCAPNG_H
+#define UR_CLI_PCAPNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The file's head: one section, one Ethernet interface, nanoseconds. */
+void ur_pcapng_begin(FILE *f);
+
+/* One packet that was seen at @ns since 1970. */
+void ur_pcapng_packet(FILE *f, uint64_t ns, const uint8_t *packet, size_t len);
+
+#endif
