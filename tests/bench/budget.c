@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What one message costs the transport, for counting instructions:
+ *
+ *	budget packets|loop BYTES MESSAGES
+ *
+ * RC WRITEs from one queue pair to another: through packets between two ports
+ * (requester, responder, completer; no ICRC, no sockets), or by the in-device
+ * path of one port. All work happens in measure().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "transport/transport.h"
+#include "tests/check.h"
+
+#define MEM_BYTES (1u << 20)
+#define TX_BYTES  (128u << 10)
+
+struct side {
+	struct ur_port *port;
+	struct ur_qp *qp;
+	struct ur_mr *mr;
+	u8 *mem;
+	u32 posted, taken, done;
+};
+
+static u32 bytes, remote_key;
+static u64 remote_addr;
+
+/* Not inlined: callgrind switches collection on by its name. */
+void measure(struct side *a, struct side *b, u32 messages);
+
+static int sq_next(void *ctx, struct ur_send_wr *wr)
+{
+	struct side *s = ctx;
+
+	if (s->taken == s->posted)
+		return 0;
+	memset(wr, 0, offsetof(struct ur_send_wr, sge));
+	wr->wqe_counter = s->taken++;
+	wr->ring_end = s->taken;
+	wr->opcode = UR_WR_WRITE;
+	wr->flags = UR_WR_F_SIGNALED;
+	wr->num_sge = 1;
+	wr->raddr = remote_addr;
+	wr->rkey = remote_key;
+	wr->sge[0].addr = (uintptr_t)s->mem;
+	wr->sge[0].length = bytes;
+	wr->sge[0].lkey = ur_mr_key(s->mr);
+	return 1;
+}
+
+static void sq_retire(void *ctx, u32 ring_end)
+{
+}
+
+static int rq_next(void *ctx, struct ur_recv_wr *wr)
+{
+	return 0;
+}
+
+static u32 rq_count(void *ctx)
+{
+	return 0;
+}
+
+static void rq_want_kick(void *ctx, bool on)
+{
+}
+
+static int cq_push(void *ctx, const struct ur_wc *wc)
+{
+	CHECK_EQ(wc->status, UR_WC_SUCCESS);
+	((struct side *)ctx)->done++;
+	return 0;
+}
+
+static void qp_event(void *ctx, enum ur_event ev)
+{
+}
+
+static const struct ur_host_ops ops = {
+	.sq_next = sq_next,
+	.sq_retire = sq_retire,
+	.rq_next = rq_next,
+	.rq_count = rq_count,
+	.rq_want_kick = rq_want_kick,
+	.cq_push = cq_push,
+	.qp_event = qp_event,
+	.srq_event = qp_event,
+};
+
+static struct ur_port *make_port(u64 seed)
+{
+	struct ur_port_config c = {
+		.seed = seed,
+		.mtu_bytes = 1024,
+		.max_qp = 64,
+		.max_mr = 64,
+		.first_qpn = 17,
+		.ooo = true,
+		.loop = true,
+		.coalesce = true,
+		.ops = &ops,
+	};
+	struct ur_port *p = ur_port_create(&c);
+
+	CHECK(p != NULL);
+	return p;
+}
+
+static void make_side(struct side *s, struct ur_port *port)
+{
+	struct ur_mr_attr mr = {.pd = 1,
+				.access = UR_ACCESS_LOCAL_WRITE |
+					  UR_ACCESS_REMOTE_WRITE};
+	struct ur_qp_init init = {
+		.type = UR_QPT_RC,
+		.pd = 1,
+		.max_send_wr = 256,
+		.max_recv_wr = 16,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+		.send_cq_ctx = s,
+		.recv_cq_ctx = s,
+		.ctx = s,
+		.rq_ctx = s,
+	};
+
+	s->port = port;
+	s->mem = aligned_alloc(4096, MEM_BYTES);
+	CHECK(s->mem != NULL);
+	memset(s->mem, 7, MEM_BYTES);
+	mr.iova = (uintptr_t)s->mem;
+	mr.length = MEM_BYTES;
+	mr.direct = s->mem;
+	CHECK_EQ(ur_mr_create(port, &mr, &s->mr), 0);
+	CHECK_EQ(ur_qp_create(port, &init, &s->qp), 0);
+}
+
+static void keep_av(struct ur_av *av)
+{
+}
+
+static void connect_side(struct side *s, struct side *to, bool loop)
+{
+	static struct ur_av av = {
+		.v4 = true, .hop_limit = 64, .refs = 1000, .free = keep_av};
+	struct ur_qp_attr a = {
+		.state = UR_QP_INIT,
+		.port_num = 1,
+		.access = UR_ACCESS_REMOTE_WRITE,
+	};
+
+	av.loop = loop;
+	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
+			      UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX |
+				      UR_QP_ATTR_PORT |
+				      UR_QP_ATTR_ACCESS_FLAGS),
+		 0);
+	a.state = UR_QP_RTR;
+	a.path_mtu = 1024;
+	a.dest_qpn = ur_qp_number(to->qp);
+	a.max_dest_rd_atomic = 1;
+	a.min_rnr_timer = 12;
+	a.av = &av;
+	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
+			      UR_QP_ATTR_STATE | UR_QP_ATTR_AV |
+				      UR_QP_ATTR_PATH_MTU |
+				      UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RQ_PSN |
+				      UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
+				      UR_QP_ATTR_MIN_RNR_TIMER),
+		 0);
+	a.state = UR_QP_RTS;
+	a.timeout = 14;
+	a.retry_cnt = 7;
+	a.rnr_retry = 7;
+	a.max_rd_atomic = 1;
+	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
+			      UR_QP_ATTR_STATE | UR_QP_ATTR_TIMEOUT |
+				      UR_QP_ATTR_RETRY_CNT |
+				      UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_SQ_PSN |
+				      UR_QP_ATTR_MAX_QP_RD_ATOMIC),
+		 0);
+}
+
+static u8 buf[TX_BYTES];
+static struct ur_tx_desc desc[256];
+
+/* Everything from one port to the other. */
+static void carry(struct side *from, struct side *to, ur_time now)
+{
+	static const struct ur_rx_meta meta = {.v4 = true, .ttl = 64};
+	bool more;
+
+	do {
+		struct ur_tx tx = {.buf = buf,
+				   .cap = sizeof(buf),
+				   .desc = desc,
+				   .max_desc = 256};
+
+		more = ur_port_tx(from->port, now, &tx);
+		for (u32 i = 0; i < tx.n_desc; i++)
+			ur_port_rx(to->port, now, &meta, buf + desc[i].off,
+				   desc[i].len);
+		if (tx.n_desc)
+			ur_port_rx_end(to->port, now);
+	} while (more);
+}
+
+void __attribute__((noinline))
+measure(struct side *a, struct side *b, u32 messages)
+{
+	ur_time now = 1000;
+
+	while (a->done < messages) {
+		a->posted = ur_min_u32(messages, a->done + 16);
+		ur_qp_kick(a->qp);
+		carry(a, b, now++);
+		if (a->port != b->port)
+			carry(b, a, now++);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	bool loop = argc > 1 && !strcmp(argv[1], "loop");
+	u32 messages = argc > 3 ? (u32)atoi(argv[3]) : 0;
+	static struct side a, b;
+
+	bytes = argc > 3 ? (u32)atoi(argv[2]) : 0;
+	CHECK(messages && bytes <= MEM_BYTES);
+	make_side(&a, make_port(1));
+	make_side(&b, loop ? a.port : make_port(2));
+	remote_key = ur_mr_key(b.mr);
+	remote_addr = (uintptr_t)b.mem;
+	connect_side(&a, &b, loop);
+	connect_side(&b, &a, loop);
+	measure(&a, &b, messages);
+	printf("%u messages of %u bytes\n", a.done, bytes);
+	return 0;
+}
