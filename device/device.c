@@ -96,7 +96,7 @@ static u64 node_guid(const struct ur_device *dev)
 	return ur_get_be64(eui);
 }
 
-static void sync_gids(struct ur_device *dev)
+void ur_device_sync_gids(struct ur_device *dev)
 {
 	struct ur_gid_addr addr[UR_GID_MAX / 2];
 	u32 n = 0;
@@ -104,6 +104,7 @@ static void sync_gids(struct ur_device *dev)
 	if (dev->present)
 		n = ur_netlink_addrs(dev, addr, UR_ARRAY_SIZE(addr));
 	ur_gid_sync(dev, addr, n);
+	ur_gid_retry_later(dev);
 }
 
 bool ur_device_port_active(const struct ur_device *dev)
@@ -141,7 +142,7 @@ void ur_device_link_changed(struct ur_device *dev)
 	if (was != is)
 		ur_device_event(dev, 1,
 				is ? EVENT_PORT_ACTIVE : EVENT_PORT_ERR);
-	sync_gids(dev);
+	ur_device_sync_gids(dev);
 }
 
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
@@ -234,7 +235,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev)
 	if (err)
 		goto err_engine;
 	ur_list_add_tail(&daemon->devices, &dev->node);
-	sync_gids(dev);
+	ur_device_sync_gids(dev);
 	return 0;
 err_engine:
 	ur_sysfs_del(dev);
@@ -248,6 +249,7 @@ void ur_device_destroy(struct ur_device *dev)
 {
 	ur_ucma_device_gone(dev);
 	ur_list_del(&dev->node);
+	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);
 	for (u32 i = 0; i < UR_GID_MAX; i++)
 		if (dev->gids.entry[i].valid)
 			ur_engine_set_gid(dev->engine, i, NULL, UR_GID_ROCE_V2);

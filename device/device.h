@@ -82,6 +82,8 @@ struct ur_device {
 int ur_device_create(struct ur_daemon *daemon, const char *netdev);
 void ur_device_destroy(struct ur_device *dev);
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
+/* Make the GID table follow the netdev's addresses. */
+void ur_device_sync_gids(struct ur_device *dev);
 /* The whole of netlink's news about the netdev. */
 void ur_device_link_changed(struct ur_device *dev);
 bool ur_device_port_active(const struct ur_device *dev);

@@ -41,7 +41,7 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 		{"gso", &o->gso},	    {"gro", &o->gro},
 		{"shared", &o->shared},	    {"loop", &o->loop},
 		{"coalesce", &o->coalesce}, {"credits", &o->credits},
-		{"ooo", &o->ooo},
+		{"ooo", &o->ooo},	    {"cc", &o->cc},
 	};
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {
@@ -106,6 +106,7 @@ static int create_port(struct ur_engine *e)
 		.max_mr = e->config.max_mr,
 		.first_qpn = 17,
 		.node_guid = e->config.node_guid,
+		.cc.enable = e->opt.cc,
 		.ooo = e->opt.ooo,
 		.loop = e->opt.loop,
 		.credits = e->opt.credits,

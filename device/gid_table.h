@@ -7,6 +7,7 @@
 #define UR_DEVICE_GID_TABLE_H
 
 #include "device/engine.h"
+#include "device/loop.h"
 #include "transport/frame.h" /* ur_gid_is_v4, ur_gid_from_v4 */
 
 #define UR_GID_MAX 256
@@ -24,6 +25,7 @@ struct ur_device;
 
 struct ur_gid_table {
 	struct ur_gid entry[UR_GID_MAX];
+	struct ur_loop_timer retry; /* of the refused ones */
 };
 
 /* One address as a GID, with its rank: lower ranks get lower indices. */
@@ -41,6 +43,8 @@ void ur_gid_print(char buf[40], const u8 gid[16]);
 /* Make the table equal to addr[0..n): sorted by rank in place. Tells engine,
  * sysfs and clients of each difference. Returns the number of changes. */
 u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n);
+/* Ask again in a second for the addresses whose port was taken, if any. */
+void ur_gid_retry_later(struct ur_device *dev);
 const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index);
 /* Index of gid, or -1. */
 int ur_gid_find(const struct ur_device *dev, const u8 gid[16]);

@@ -87,6 +87,11 @@ def test_service(root):
         for line in d.stdout:
             if "ready" in line:
                 break
+        # The device of the test before may hold the port a moment longer.
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and "gid 0" not in root.run(
+                "user", "uroce", "link", "--run-dir", "/run/uroce").stdout:
+            time.sleep(0.1)
         pp = ["uroce", "run", "--run-dir", "/run/uroce", "--", "ibv_rc_pingpong", "-g", "0", "-c"]
         pair(root, "user", pp, pp + ["localhost"])
     finally:
