@@ -20,9 +20,9 @@ struct bound {
 
 static const struct bound bounds[] = {
 	{UR_WR_WRITE, "WRITE", 10000, 1.4, 1.2, 1.4},
-	{UR_WR_WRITE, "WRITE", 100000, 38, 22, 35},
+	{UR_WR_WRITE, "WRITE", 100000, 12, 8, 14},
 	{UR_WR_SEND, "SEND", 10000, 1.4, 1.2, 1.4},
-	{UR_WR_SEND, "SEND", 100000, 38, 22, 35},
+	{UR_WR_SEND, "SEND", 100000, 14, 8, 14},
 	{UR_WR_READ, "READ", 10000, 2.1, 1.8, 3.3},
 	{UR_WR_READ, "READ", 100000, 47, 38, 51},
 };

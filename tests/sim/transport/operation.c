@@ -356,6 +356,8 @@ void operation_make(struct sim_flow *f)
 	else
 		op->npsn = op->bytes ? (op->bytes + mtu - 1) / mtu : 1;
 	f->psn_posted += op->npsn;
+	f->msn_posted += op->npsn != 0;
+	op->msn = f->msn_posted;
 	takes = sim_op_sends(op) || op->wr.opcode == UR_WR_WRITE_IMM;
 	if (takes && !op->bad) {
 		op->recv_index = f->recv_posted;

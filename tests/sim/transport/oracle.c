@@ -352,6 +352,8 @@ static void take_error(struct sim_flow *f, u32 i, const struct ur_wc *wc)
 		  endpoint_name(qp));
 	if (wc->status == UR_WC_RETRY_EXC_ERR)
 		oracle_retry_exceeded(f, i);
+	if (wc->status == UR_WC_RNR_RETRY_EXC_ERR)
+		oracle_rnr_exceeded(f, i);
 	if (!flush)
 		qp->broken = true;
 	SIM_CHECK(w, qp->broken, "%s: operation %u flushed without an error",

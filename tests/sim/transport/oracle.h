@@ -35,6 +35,8 @@ void oracle_rx(struct sim_host *h, const struct ur_frame *frame);
 
 /* Operation i failed for want of answers: was it tried often enough? */
 void oracle_retry_exceeded(struct sim_flow *f, u32 i);
+/* The same of one that found no receive. */
+void oracle_rnr_exceeded(struct sim_flow *f, u32 i);
 
 /* All operations of a flow have ended. */
 bool oracle_flow_idle(const struct sim_flow *f);

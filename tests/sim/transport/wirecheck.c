@@ -204,6 +204,8 @@ static void check_request(struct sim_flow *f, const struct ur_pkt *p)
 			  endpoint_name(f->from), at.index);
 		if (at.k == 0 && !loops)
 			check_start(f, &at);
+		if (at.k == 0)
+			at.op->sent_at = w->now;
 		f->wire_next +=
 			at.op->wr.opcode == UR_WR_READ ? at.op->npsn : 1;
 	}
@@ -230,6 +232,38 @@ static void check_request(struct sim_flow *f, const struct ur_pkt *p)
 	}
 }
 
+/* The MSN counts requests done: all that the packet answers, and none of which
+ * something has not arrived. */
+static void check_msn(struct sim_flow *f, const struct ur_pkt *p, u32 rel)
+{
+	struct sim_world *w = f->to->host->w;
+	bool nak = (p->op->flags & UR_OPF_ACK) &&
+		   (p->syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK;
+	u32 low = 0, high = 0;
+
+	if (in_device(f))
+		return;
+	for (u32 i = 0; i < f->posted; i++) {
+		const struct sim_op *op = &f->ops[i];
+		bool reads = op->wr.opcode == UR_WR_READ;
+
+		if (!op->npsn)
+			continue;
+		/* A READ is done when it is accepted. */
+		if (rel != UR_PSN_MASK &&
+		    (nak     ? op->psn + op->npsn <= rel
+		     : reads ? op->psn <= rel
+			     : op->psn + op->npsn <= rel + 1))
+			low = op->msn;
+		if (op->psn + op->npsn <= f->delivered_max)
+			high = op->msn;
+	}
+	SIM_CHECK(w, p->msn >= low && p->msn <= high,
+		  "%s: %s of +%u has MSN %u, must be %u to %u",
+		  endpoint_name(f->to), ur_opcode_name(p->opcode), rel, p->msn,
+		  low, high);
+}
+
 /* A response from f->to to f->from. */
 static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 {
@@ -238,6 +272,8 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 	const char *name = endpoint_name(f->to);
 	struct place at;
 
+	if (p->op->flags & UR_OPF_AETH)
+		check_msn(f, p, rel);
 	if (p->op->flags & UR_OPF_ACK) {
 		bool seq_nak = p->syndrome == (UR_AETH_NAK | UR_NAK_PSN_SEQ);
 		/* What was done before the first PSN is acknowledged as
@@ -356,8 +392,10 @@ void oracle_rx(struct sim_host *h, const struct ur_frame *frame)
 		return;
 	rel = ur_psn_sub(p.psn, f->psn_base);
 	if (!find_psn(f, rel, &at)) {
-		if (!(p.op->flags & UR_OPF_REQUEST))
+		if (!(p.op->flags & UR_OPF_REQUEST)) {
 			f->heard++;
+			f->heard_at = h->w->now;
+		}
 		return;
 	}
 	if (p.op->flags & UR_OPF_REQUEST) {
@@ -370,9 +408,39 @@ void oracle_rx(struct sim_host *h, const struct ur_frame *frame)
 		return;
 	}
 	f->heard++;
+	f->heard_at = h->w->now;
+	if ((p.op->flags & UR_OPF_ACK) &&
+	    (p.syndrome & UR_AETH_CLASS_MASK) == UR_AETH_RNR_NAK)
+		at.op->rnrs++;
 	if ((p.op->flags & (UR_OPF_READ_RESP | UR_OPF_ATOMIC_ACK)) &&
 	    (p.op->flags & UR_OPF_END))
 		at.op->answered = true;
+}
+
+/* With the peer silent: retry_cnt + 1 times the timeout, which may be up to
+ * four times what the attribute says (IBTA 9.7.6.1.3). */
+static void check_patience(struct sim_flow *f, const struct sim_op *op)
+{
+	struct sim_world *w = f->from->host->w;
+	const struct ur_qp_attr *a = &f->from->attr;
+	ur_time once = 4096ull << a->timeout;
+	ur_time from = op->sent_at > f->heard_at ? op->sent_at : f->heard_at;
+	ur_time took = w->now - from;
+
+	if (!op->sent_at)
+		return;
+	if (f->heard_at < op->sent_at)
+		SIM_CHECK(w, took >= once * (a->retry_cnt + 1),
+			  "%s: retries exceeded after %llu ns, %u times %llu",
+			  endpoint_name(f->from), (unsigned long long)took,
+			  a->retry_cnt + 1, (unsigned long long)once);
+	/* Time that a paused host or a full line adds is not bounded here. */
+	if (!w->faults.pause_every)
+		SIM_CHECK(w, took <= 4 * once * (a->retry_cnt + 2),
+			  "%s: retries exceeded only after %llu ns, %u times "
+			  "%llu",
+			  endpoint_name(f->from), (unsigned long long)took,
+			  a->retry_cnt + 1, (unsigned long long)once);
 }
 
 void oracle_retry_exceeded(struct sim_flow *f, u32 i)
@@ -383,10 +451,26 @@ void oracle_retry_exceeded(struct sim_flow *f, u32 i)
 	 * count as retries too. */
 	if (in_device(f) || f->from->host->w->faults.dup)
 		return;
+	check_patience(f, &f->ops[i]);
 	for (u32 k = i; k < f->posted; k++)
 		if (f->ops[k].sends > sends)
 			sends = f->ops[k].sends;
 	SIM_CHECK(f->from->host->w, sends > f->from->attr.retry_cnt,
 		  "%s: retries exceeded after %u sends, retry count is %u",
 		  endpoint_name(f->from), sends, f->from->attr.retry_cnt);
+}
+
+void oracle_rnr_exceeded(struct sim_flow *f, u32 i)
+{
+	struct sim_world *w = f->from->host->w;
+	u32 seen = f->ops[i].rnrs, limit = f->from->attr.rnr_retry;
+
+	/* Copies count too, and work inside a device has no packets. One that
+	 * tells of a lost READ answer before it is not counted, so there may
+	 * be more. */
+	if (in_device(f) || w->faults.dup)
+		return;
+	SIM_CHECK(w, seen > limit,
+		  "%s: RNR retries exceeded after %u RNR NAKs, limit %u",
+		  endpoint_name(f->from), seen, limit);
 }

@@ -89,6 +89,7 @@ struct sim_op {
 	u64 dst_off;	/* in the flow's dst region, for WRITE and READ */
 	u32 psn;	/* relative to the flow's first */
 	u32 npsn;	/* 0 for local operations */
+	u32 msn;	/* at the responder when it is done */
 	u32 recv_index; /* which receive of the flow; ~0 none */
 	u32 sg_slot;	/* slot of the result region */
 	/* Atomics */
@@ -97,9 +98,11 @@ struct sim_op {
 	u64 old;
 	bool uses_mw;
 	/* On the wire */
-	bool answered;	/* final READ response or atomic ack delivered */
-	u32 idle_sends; /* emissions of its first packet with nothing heard */
-	u32 sends;	/* emissions of any of its packets */
+	bool answered;	 /* final READ response or atomic ack delivered */
+	u32 idle_sends;	 /* emissions of its first packet with nothing heard */
+	u32 sends;	 /* emissions of any of its packets */
+	u32 rnrs;	 /* RNR NAKs of it that arrived */
+	ur_time sent_at; /* its first packet, the first time */
 	struct sim_qp *ud_to;
 };
 
@@ -114,12 +117,14 @@ struct sim_flow {
 	u32 recv_posted; /* operations that take a receive */
 	u32 recv_done;	 /* of them, completed at the receiver */
 	u32 psn_base;	 /* 24 bits */
-	u32 psn_posted;	 /* relative: next to be given to an operation */
+	u32 msn_posted;
+	u32 psn_posted; /* relative: next to be given to an operation */
 	/* Wire */
 	u32 wire_next;	   /* relative: next PSN never emitted */
 	u32 delivered_max; /* relative, one past the highest delivered */
 	u64 heard;	   /* packets delivered to the requester */
-	u64 heard_seen;	   /* when idle_sends were counted from zero */
+	ur_time heard_at;
+	u64 heard_seen; /* when idle_sends were counted from zero */
 	/* Memory */
 	struct sim_region src, dst, result;
 	u8 *model; /* dst after ops[0..model_ops) */
