@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The rdma_cm door: any commands on two open rdma_cm files of a whole device on
+ * the loopback interface, whose ids may connect to each other through its QP1.
+ * The client's memory is that of a child which does nothing.
+ *
+ * Input: records of an operation byte and what it needs (see step()). Bodies of
+ * commands are bytes of the input, with an address and a valid id put in where
+ * an operation says so, so that random ones get past the first checks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/netlink.h"
+#include "device/sysfs.h"
+#include "device/tunnel.h"
+#include "device/ucma.h"
+#include "tests/check.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+#define ARENA	    0x20000000ul
+#define ARENA_BYTES (1u << 16)
+#define FILES	    2
+
+static struct ur_daemon daemon_;
+static struct ur_session session;
+static void *files[FILES];
+static int visible[FILES];
+
+/* Shared with the child, at the same address. */
+static u8 *in_buf, *out_buf, *option;
+
+static void *serve(void *arg)
+{
+	ur_loop_serve(daemon_.loop);
+	return NULL;
+}
+
+/* The other end of the tunnel: asked for a descriptor, it gives one of the
+ * rdma_cm files or none. */
+static void *front_end(void *arg)
+{
+	int sock = (int)(intptr_t)arg;
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS];
+
+	while (!ur_tunnel_recv(sock, &msg, fds)) {
+		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
+		const int *fd = &visible[(u64)msg.ret % FILES];
+
+		if (msg.ret & 4)
+			reply.ret = -EBADF;
+		if (ur_tunnel_send(sock, &reply, fd, !(msg.ret & 4)))
+			break;
+	}
+	return NULL;
+}
+
+static void start_thread(void *(*fn)(void *), void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, fn, arg))
+		abort();
+}
+
+static int start_client(void)
+{
+	char path[32];
+	pid_t pid;
+
+	in_buf = mmap((void *)ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (in_buf != (u8 *)ARENA)
+		abort();
+	out_buf = in_buf + 4096;
+	option = out_buf + 4096;
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Nobody else has port 4791 there. */
+static void enter_namespace(void)
+{
+	struct ifreq ifr = {.ifr_name = "lo"};
+	int sock;
+
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		SKIP("network namespaces are not allowed here");
+	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0 || ioctl(sock, SIOCGIFFLAGS, &ifr))
+		abort();
+	ifr.ifr_flags |= IFF_UP;
+	if (ioctl(sock, SIOCSIFFLAGS, &ifr))
+		SKIP("the loopback of a new namespace cannot be set up");
+	close(sock);
+}
+
+static void clean_up(void)
+{
+	ur_sysfs_fini(&daemon_);
+	rmdir(daemon_.run_dir);
+}
+
+static void make_world(void)
+{
+	static char dir[] = "/tmp/fuzz_ucma.XXXXXX";
+	int pair[2], mem;
+
+	enter_namespace();
+	mem = start_client();
+
+	if (!mkdtemp(dir) || mem < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		abort();
+	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
+	ur_list_init(&daemon_.devices);
+	ur_list_init(&daemon_.sessions);
+	ur_list_init(&daemon_.files);
+	ur_list_init(&daemon_.xrcds);
+	daemon_.listen_fd = daemon_.lock_fd = -1;
+	if (ur_loop_create(&daemon_.loop) || ur_ucma_init(&daemon_) ||
+	    ur_sysfs_init(&daemon_) || ur_netlink_open(&daemon_) ||
+	    ur_device_create(&daemon_, "lo"))
+		abort();
+	atexit(clean_up);
+	session.daemon = &daemon_;
+	session.sock = pair[0];
+	if (ur_user_mem_create(mem, getpid(), &session.mem))
+		abort();
+	start_thread(front_end, (void *)(intptr_t)pair[1]);
+	start_thread(serve, NULL);
+}
+
+struct input {
+	const u8 *p;
+	size_t left;
+};
+
+static u8 take(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->p++;
+}
+
+static void take_bytes(struct input *in, u8 *dst, size_t len)
+{
+	size_t n = len < in->left ? len : in->left;
+
+	memset(dst, 0, len);
+	memcpy(dst, in->p, n);
+	in->p += n;
+	in->left -= n;
+}
+
+static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
+{
+	struct rdma_ucm_cmd_hdr hdr = {cmd, (u16)in, (u16)out};
+
+	memcpy(in_buf, &hdr, sizeof(hdr));
+	return daemon_.file_ops[UROCE_TUN_RDMA_CM]->write(
+		files[file], (uintptr_t)in_buf, len);
+}
+
+static void put_address(u8 *at, u8 kind, u8 port)
+{
+	union ur_sa sa = {0};
+
+	if (kind & 1) {
+		sa.in6.sin6_family = AF_INET6;
+		sa.in6.sin6_addr = kind & 2 ? in6addr_loopback : in6addr_any;
+	} else {
+		sa.in.sin_family = AF_INET;
+		sa.in.sin_addr.s_addr = kind & 2 ? htonl(INADDR_LOOPBACK) : 0;
+		if (kind & 4)
+			sa.in.sin_addr.s_addr = htonl(0xef010101);
+	}
+	sa.in.sin_port = htons(port);
+	memcpy(at, &sa, sizeof(sa.in6));
+}
+
+/* Any command, its body from the input. */
+static void step_any(u32 file, struct input *in)
+{
+	u8 cmd = take(in) % 26, bytes = take(in), out = take(in);
+	u64 response = (uintptr_t)out_buf;
+	u8 *body = in_buf + sizeof(struct rdma_ucm_cmd_hdr);
+
+	take_bytes(in, body, bytes);
+	if (!(out & 1) && bytes >= 8)
+		memcpy(body, &response, sizeof(response));
+	command(file, cmd, bytes, out * 8u, bytes + 8u - (out & 2));
+}
+
+static void step_create(u32 file, u8 a)
+{
+	static const u16 spaces[] = {RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB,
+				     RDMA_PS_IPOIB};
+	struct rdma_ucm_create_id *c = (void *)(in_buf + 8);
+
+	memset(c, 0, sizeof(*c));
+	c->uid = a | 1;
+	c->response = (uintptr_t)out_buf;
+	c->ps = spaces[a & 3];
+	c->qp_type = 2 + (a >> 2) % 9;
+	command(file, RDMA_USER_CM_CMD_CREATE_ID, sizeof(*c), 4,
+		8 + sizeof(*c));
+}
+
+static void step_bind(u32 file, u8 id, u8 kind, u8 port)
+{
+	struct rdma_ucm_bind *b = (void *)(in_buf + 8);
+
+	memset(b, 0, sizeof(*b));
+	b->id = id;
+	b->addr_size = sizeof(struct sockaddr_in6);
+	put_address((u8 *)&b->addr, kind, port);
+	command(file, RDMA_USER_CM_CMD_BIND, sizeof(*b), 0, 8 + sizeof(*b));
+}
+
+static void step_listen(u32 file, u8 id, u8 backlog)
+{
+	struct rdma_ucm_listen l = {id, backlog};
+
+	memcpy(in_buf + 8, &l, sizeof(l));
+	command(file, RDMA_USER_CM_CMD_LISTEN, sizeof(l), 0, 8 + sizeof(l));
+}
+
+static void step_resolve(u32 file, u8 id, u8 kind, u8 port)
+{
+	struct rdma_ucm_resolve_addr *r = (void *)(in_buf + 8);
+	struct rdma_ucm_resolve_route route = {id, 1};
+
+	memset(r, 0, sizeof(*r));
+	r->id = id;
+	r->dst_size = sizeof(struct sockaddr_in6);
+	put_address((u8 *)&r->dst_addr, kind | 2, port);
+	command(file, RDMA_USER_CM_CMD_RESOLVE_ADDR, sizeof(*r), 0,
+		8 + sizeof(*r));
+	memcpy(in_buf + 8, &route, sizeof(route));
+	command(file, RDMA_USER_CM_CMD_RESOLVE_ROUTE, sizeof(route), 0,
+		8 + sizeof(route));
+}
+
+/* CONNECT and ACCEPT differ by the uid in front. */
+static void step_connect(u32 file, u8 id, u8 a, bool accept)
+{
+	struct rdma_ucm_connect c = {.id = id,
+				     .conn_param = {.qp_num = a,
+						    .private_data_len = a,
+						    .valid = !(a & 1)}};
+	u64 uid = a;
+	u32 at = 8;
+
+	if (accept) {
+		memcpy(in_buf + at, &uid, sizeof(uid));
+		at += sizeof(uid);
+	}
+	memcpy(in_buf + at, &c, sizeof(c));
+	at += sizeof(c);
+	command(file,
+		accept ? RDMA_USER_CM_CMD_ACCEPT : RDMA_USER_CM_CMD_CONNECT,
+		at - 8, 0, at);
+}
+
+static void step_response(u32 file, u32 cmd, u8 id, u8 a, u32 out)
+{
+	u64 response = (uintptr_t)out_buf;
+	u32 rest[2] = {id, a};
+
+	memcpy(in_buf + 8, &response, sizeof(response));
+	memcpy(in_buf + 16, rest, sizeof(rest));
+	command(file, cmd, 16, out, 24);
+}
+
+static void step_option(u32 file, u8 id, u8 a, struct input *in)
+{
+	struct rdma_ucm_set_option s = {.optval = (uintptr_t)option,
+					.id = id,
+					.level = a >> 7,
+					.optname = a & 7,
+					.optlen = take(in)};
+
+	take_bytes(in, option, s.optlen);
+	memcpy(in_buf + 8, &s, sizeof(s));
+	command(file, RDMA_USER_CM_CMD_SET_OPTION, sizeof(s), 0, 8 + sizeof(s));
+}
+
+static void step_join(u32 file, u8 id, u8 a)
+{
+	struct rdma_ucm_join_mcast j = {.response = (uintptr_t)out_buf,
+					.uid = 5,
+					.id = id,
+					.addr_size =
+						sizeof(struct sockaddr_in6),
+					.join_flags = a >> 6};
+
+	put_address((u8 *)&j.addr, 4, 0);
+	memcpy(in_buf + 8, &j, sizeof(j));
+	command(file, RDMA_USER_CM_CMD_JOIN_MCAST, sizeof(j), 4, 8 + sizeof(j));
+}
+
+static void step(struct input *in)
+{
+	u8 op = take(in), id, a, b;
+	u32 file = op >> 7;
+
+	if ((op & 15) == 0) {
+		step_any(file, in);
+		return;
+	}
+	id = take(in) & 15;
+	a = take(in);
+	b = a >> 4;
+	switch (op & 15) {
+	case 1:
+	case 2:
+		step_create(file, a);
+		return;
+	case 3:
+		step_bind(file, id, a, b);
+		return;
+	case 4:
+		step_listen(file, id, a);
+		return;
+	case 5:
+		step_resolve(file, id, a, b);
+		return;
+	case 6:
+		step_connect(file, id, a, false);
+		return;
+	case 7:
+		step_connect(file, id, a, true);
+		return;
+	case 8:
+		step_response(file, RDMA_USER_CM_CMD_DESTROY_ID, id, 0, 4);
+		return;
+	case 9:
+		step_response(file, RDMA_USER_CM_CMD_QUERY, id, a & 3, a * 8u);
+		return;
+	case 10:
+		step_response(file, RDMA_USER_CM_CMD_INIT_QP_ATTR, id, a & 7,
+			      144);
+		return;
+	case 11:
+		step_response(file, RDMA_USER_CM_CMD_MIGRATE_ID, id, a & 7, 4);
+		return;
+	case 12:
+		step_option(file, id, a, in);
+		return;
+	case 13:
+		step_join(file, id, a);
+		return;
+	case 14:
+		step_response(file, RDMA_USER_CM_CMD_LEAVE_MCAST, a & 7, 0, 4);
+		return;
+	default:
+		step_response(file, RDMA_USER_CM_CMD_GET_EVENT, id, a, 336);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	const struct ur_file_ops *ops;
+	struct input in = {data, size};
+	u64 rdev;
+
+	if (!daemon_.loop)
+		make_world();
+	ops = daemon_.file_ops[UROCE_TUN_RDMA_CM];
+	ur_loop_lock(daemon_.loop);
+	for (u32 i = 0; i < FILES; i++)
+		if (ops->open(&session, "rdma_cm", &files[i], &visible[i],
+			      &rdev))
+			abort();
+	ur_loop_unlock(daemon_.loop);
+	while (in.left)
+		step(&in);
+	ur_loop_lock(daemon_.loop);
+	if (ur_cm_check(((struct ur_ucma *)daemon_.cm)->cm))
+		abort();
+	for (u32 i = 0; i < FILES; i++)
+		ops->close(files[i]);
+	ur_loop_unlock(daemon_.loop);
+	return 0;
+}
