@@ -227,12 +227,13 @@ def set_loss(lab, percent):
         subprocess.run(["ip", "netns", "exec", h.ns, "ethtool", "-K", h.netdev,
                         "tx-udp-segmentation", "off"], check=False,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        sh("ip", "netns", "exec", h.ns, "nft", "flush ruleset")
+        rules = "flush ruleset\n"
         if percent:
-            sh("ip", "netns", "exec", h.ns, "nft",
-               "table inet loss { chain in { type filter hook prerouting "
-               "priority -300; udp dport 4791 numgen random mod 100 < "
-               f"{percent} drop; }} }}")
+            rules += ("table inet loss { chain in { type filter hook "
+                      "prerouting priority -300; udp dport 4791 numgen random "
+                      f"mod 100 < {percent} drop; }}; }}\n")
+        subprocess.run(["ip", "netns", "exec", h.ns, "nft", "-f", "-"],
+                       input=rules, check=True, text=True)
 
 
 class Table:
