@@ -37,8 +37,9 @@ socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 	sa->v6.sin6_family = AF_INET6;
 	sa->v6.sin6_port = htons(port);
 	memcpy(&sa->v6.sin6_addr, gid, 16);
+	/* Link-local, and multicast of interface (1) and link (2) scope. */
 	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
-	    (gid[0] == 0xff && (gid[1] & 0x0f) == 2))
+	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
 		sa->v6.sin6_scope_id = w->wire.engine->config.ifindex;
 	return sizeof(sa->v6);
 }
