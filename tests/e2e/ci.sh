@@ -1,7 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# limit: 900
+# limit: 1200
 # End-to-end tests; $1 is the JUnit file to write.
 cd "$(dirname "$0")/../.." || exit 1
-exec /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-	${1:+--junitxml "$1"} tests/e2e
+e2e() { # e2e XML ARGUMENT...
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider \
+		${1:+--junitxml "$1"} "${@:2}"
+}
+status=0
+e2e "$1" tests/e2e || status=1
+# Where there is a build with sanitizers: death and loss once more with it.
+if [ -x build/asan/bin/uroced ]; then
+	e2e "${1:+${1%.xml}-asan.xml}" --build build/asan \
+		tests/e2e/test_faults.py || status=1
+fi
+exit $status

@@ -35,6 +35,12 @@ def build(request):
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
     path = os.path.abspath(request.config.getoption("--build"))
+    if os.path.exists(path + "/lib/liburoce-rdmav34.so") and b"libasan" in \
+            open(path + "/lib/liburoce-rdmav34.so", "rb").read():
+        # The provider brings the sanitizer into programs that have none;
+        # those leak what they like.
+        os.environ.setdefault("ASAN_OPTIONS",
+                              "verify_asan_link_order=0:detect_leaks=0")
     for program in "uroced", "uroce":
         assert os.access(f"{path}/bin/{program}", os.X_OK), \
             f"{path}/bin/{program}: build first"
