@@ -23,8 +23,8 @@ enum {
 
 #define QPT_UD 4 /* enum ib_qp_type */
 
-/* The discard port: whoever listens there for RoCE may have our question. */
-#define SERVICE_PORT 9
+/* Nobody can listen there, so the answer is a refusal, and at once. */
+#define SERVICE_PORT 0
 
 int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir)
 {

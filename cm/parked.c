@@ -9,13 +9,27 @@
  */
 #include "cm/conn.h"
 
+static u64 service_of(const struct ur_cm_mad *mad)
+{
+	return mad->attr == UR_CM_REQ ? mad->u.req.service_id
+				      : mad->u.sidr_req.service_id;
+}
+
+/* Nobody will ever listen on port 0 of an IP service: who asks for it wants an
+ * answer, not a service. */
+static bool is_port_0(u64 service_id)
+{
+	return service_id && (service_id & 0xffff) == 0;
+}
+
 /* True when the request is taken; it will be received once more. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad)
 {
 	struct ur_cm_parked *free_slot = NULL;
 
-	if (!cm->config.listen_grace_ms || cm->unparking)
+	if (!cm->config.listen_grace_ms || cm->unparking ||
+	    is_port_0(service_of(mad)))
 		return false;
 	for (u32 i = 0; i < UR_CM_PARKED_MAX; i++) {
 		struct ur_cm_parked *p = &cm->parked[i];
@@ -48,12 +62,6 @@ static void unpark(struct ur_cm *cm, struct ur_cm_parked *p)
 	else
 		ur_cm_rx_sidr_req(cm, &copy.from, &copy.mad);
 	cm->unparking = false;
-}
-
-static u64 service_of(const struct ur_cm_mad *mad)
-{
-	return mad->attr == UR_CM_REQ ? mad->u.req.service_id
-				      : mad->u.sidr_req.service_id;
 }
 
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id)
