@@ -27,6 +27,7 @@ struct ur_options {
 	const char *netdev[UR_NETDEVS_MAX];
 	int netdevs;
 	bool json;
+	int count;   /* --count; 0: not said */
 	char **rest; /* NULL terminated: what follows the options */
 	int rest_count;
 };

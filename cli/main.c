@@ -21,7 +21,7 @@ const struct ur_command ur_commands[] = {
 	 "what is missing on this machine and what to type", ur_cmd_doctor},
 	{"dump", "[--netdev IF] [COUNT] [FILE]",
 	 "RoCE packets, decoded or into a pcapng file", ur_cmd_dump},
-	{"ping", "[--netdev IF] ADDRESS [COUNT]",
+	{"ping", "[-c COUNT] ADDRESS",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
 	{0},
 };

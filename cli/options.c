@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -27,6 +28,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"run-dir", required_argument, NULL, 'r'},
 		{"netdev", required_argument, NULL, 'n'},
 		{"json", no_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'c'},
 		{0},
 	};
 	const char *run_dir = NULL;
@@ -35,7 +37,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	memset(options, 0, sizeof(*options));
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+:r:n:j", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:r:n:jc:", longs, NULL)) != -1) {
 		switch (c) {
 		case 'r':
 			run_dir = optarg;
@@ -50,6 +52,14 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			break;
 		case 'j':
 			options->json = true;
+			break;
+		case 'c':
+			options->count = atoi(optarg);
+			if (options->count < 1) {
+				ur_complain("%s: a count of %s", command,
+					    optarg);
+				return UR_EXIT_USAGE;
+			}
 			break;
 		case ':':
 			ur_complain("%s: %s needs a value; see 'uroce help'",

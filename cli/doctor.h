@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The findings of `uroce doctor`. Each check says one line of what it found
+ * and, where something is to be done, one line of what to type.
+ */
+#ifndef UR_CLI_DOCTOR_H
+#define UR_CLI_DOCTOR_H
+
+#include <json-c/json.h>
+
+#include "cli/command.h"
+
+struct doctor {
+	const struct ur_options *options;
+	struct json_object *findings;
+	int problems;
+};
+
+/* @todo: NULL where nothing is to be done; @state "ok", "note" or "problem".
+ * Only a problem makes the exit status 1. */
+__attribute__((format(printf, 5, 6))) void
+ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
+	      const char *todo, const char *format, ...);
+
+/* No device yet: can one be started here? doctor_netdev.c */
+void ur_doctor_netdev(struct doctor *doctor);
+
+/* The device process and its devices, or what one would need. doctor_device.c
+ */
+void ur_doctor_devices(struct doctor *doctor);
+
+/* Whether UDP packets to port 4791 reach the devices of @status.
+ * doctor_filter.c */
+void ur_doctor_filter(struct doctor *doctor, struct json_object *status);
+
+/* Packet filter rules that name the port, where we may read them. */
+void ur_doctor_rules(struct doctor *doctor);
+
+/* RDMA devices of the kernel. doctor_netdev.c */
+void ur_doctor_kernel(struct doctor *doctor);
+
+#endif

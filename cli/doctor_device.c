@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The device process of the run directory, and its devices. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/doctor.h"
+#include "cli/status.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+static void check_device(struct doctor *doctor, struct json_object *device)
+{
+	const char *name = ur_json_text(device, "name");
+	const char *netdev = ur_json_text(device, "netdev");
+	int64_t mtu = ur_json_number(device, "active_mtu");
+	size_t gids;
+
+	ur_json_array(device, "gids", &gids);
+	if (strcmp(ur_json_text(device, "state"), "ACTIVE"))
+		ur_doctor_say(doctor, "device", "problem", "ip link set IF up",
+			      "%s: its port is %s because %s is", name,
+			      ur_json_text(device, "state"), netdev);
+	else if (!gids)
+		ur_doctor_say(
+			doctor, "device", "problem",
+			"ip address add ADDRESS/BITS dev IF; uroce's log says "
+			"where port 4791 is taken",
+			"%s has no usable GID: %s has no address that could be "
+			"served",
+			name, netdev);
+	else if (mtu < 1024)
+		ur_doctor_say(
+			doctor, "device", "problem",
+			"ip link set IF mtu 1500 (9000 for an active MTU of 4096)",
+			"%s: %s carries only packets of %" PRId64
+			"; programs ask for 1024",
+			name, netdev, mtu);
+	else
+		ur_doctor_say(doctor, "device", "ok", NULL,
+			      "%s on %s, MTU %" PRId64 ", %zu GIDs", name,
+			      netdev, mtu, gids);
+}
+
+static void check_twins(struct doctor *doctor, struct json_object *devices,
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *a = json_object_array_get_idx(devices, i);
+
+		for (size_t j = i + 1; j < count; j++) {
+			struct json_object *b =
+				json_object_array_get_idx(devices, j);
+
+			if (!strcmp(ur_json_text(a, "netdev"),
+				    ur_json_text(b, "netdev")) ||
+			    !strcmp(ur_json_text(a, "node_guid"),
+				    ur_json_text(b, "node_guid")))
+				ur_doctor_say(
+					doctor, "device", "problem",
+					"name each --netdev once; give each "
+					"interface its own MAC address",
+					"%s and %s are the same twice",
+					ur_json_text(a, "name"),
+					ur_json_text(b, "name"));
+		}
+	}
+}
+
+static void absent(struct doctor *doctor, int err)
+{
+	const char *dir = doctor->options->run_dir;
+
+	if (access(dir, F_OK) == 0 && access(dir, W_OK))
+		ur_doctor_say(
+			doctor, "daemon", "problem",
+			"systemctl start uroced, or use a directory of "
+			"your own: --run-dir",
+			"no device is running at %s, and we may not start "
+			"one there: %s",
+			dir, strerror(errno));
+	else if (err == -ECONNREFUSED)
+		ur_doctor_say(doctor, "daemon", "note",
+			      "start a device as before; it clears that up",
+			      "no device is running: %s/%s is left of one that "
+			      "died",
+			      dir, UROCE_TUN_SOCKET);
+	else
+		ur_doctor_say(
+			doctor, "daemon", "note",
+			"uroce run -- PROGRAM starts one, uroced one that "
+			"stays",
+			"no device is running at %s", dir);
+	ur_doctor_netdev(doctor);
+	ur_doctor_rules(doctor);
+}
+
+void ur_doctor_devices(struct doctor *doctor)
+{
+	struct json_object *status, *devices;
+	size_t count;
+	int sock;
+
+	sock = ur_client_connect(doctor->options->run_dir);
+	if (sock == -EACCES || sock == -EPERM) {
+		ur_doctor_say(
+			doctor, "daemon", "problem",
+			"ask for access to its socket, or use a device of your "
+			"own: --run-dir",
+			"the device of %s refuses us: %s",
+			doctor->options->run_dir, strerror(-sock));
+		return;
+	}
+	if (sock < 0) {
+		absent(doctor, sock);
+		return;
+	}
+	close(sock);
+	status = ur_status_get(doctor->options, "");
+	if (!status) {
+		doctor->problems++;
+		return;
+	}
+	ur_doctor_say(doctor, "daemon", "ok", NULL, "running, process %" PRId64,
+		      ur_json_number(status, "pid"));
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++)
+		check_device(doctor, json_object_array_get_idx(devices, i));
+	check_twins(doctor, devices, count);
+	ur_doctor_filter(doctor, status);
+	ur_doctor_rules(doctor);
+	json_object_put(status);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Is UDP port 4791 filtered? A datagram that is no RoCE packet is sent to each
+ * address of a device; where nothing filters it, the device counts it as bad.
+ * That crosses this host's own filter, but as a packet of lo: rules for other
+ * interfaces are only looked up.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+#include "cli/port.h"
+#include "cli/status.h"
+
+#define TRIES	 50
+#define TRY_MS	 10
+#define TODO_NFT "nft list ruleset; allow 'udp dport 4791' in and out"
+
+union address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static socklen_t to_address(const char *gid, union address *addr)
+{
+	struct in6_addr in6;
+
+	memset(addr, 0, sizeof(*addr));
+	/* A link-local address would need its interface said. */
+	if (inet_pton(AF_INET6, gid, &in6) != 1 || IN6_IS_ADDR_LINKLOCAL(&in6))
+		return 0;
+	if (IN6_IS_ADDR_V4MAPPED(&in6)) {
+		addr->in.sin_family = AF_INET;
+		addr->in.sin_port = htons(UR_ROCE_PORT);
+		memcpy(&addr->in.sin_addr, in6.s6_addr + 12, 4);
+		return sizeof(addr->in);
+	}
+	addr->in6.sin6_family = AF_INET6;
+	addr->in6.sin6_port = htons(UR_ROCE_PORT);
+	addr->in6.sin6_addr = in6;
+	return sizeof(addr->in6);
+}
+
+/* -EADDRNOTAVAIL: not an address of this network namespace. */
+static int send_probe(const union address *to, socklen_t size)
+{
+	int fd = socket(to->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	union address from = *to;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	from.in.sin_port = 0; /* at the same place in both */
+	if (bind(fd, &from.sa, size) ||
+	    sendto(fd, "?", 1, 0, &to->sa, size) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int64_t bad_packets(const struct ur_options *options, const char *name)
+{
+	struct json_object *status = ur_status_get(options, ""), *devices;
+	struct json_object *counters = NULL;
+	int64_t value = -1;
+	size_t count;
+
+	if (!status)
+		return -1;
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *d = json_object_array_get_idx(devices, i);
+
+		if (!strcmp(ur_json_text(d, "name"), name) &&
+		    json_object_object_get_ex(d, "counters", &counters))
+			value = ur_json_number(counters, "bad_length");
+	}
+	json_object_put(status);
+	return value;
+}
+
+static bool arrives(const struct ur_options *options, const char *name,
+		    int64_t before)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (bad_packets(options, name) > before)
+			return true;
+		poll(NULL, 0, TRY_MS);
+	}
+	return false;
+}
+
+static void check_gid(struct doctor *doctor, const char *name, const char *gid)
+{
+	char text[INET6_ADDRSTRLEN];
+	union address addr;
+	socklen_t size = to_address(gid, &addr);
+	int64_t before;
+	int err;
+
+	if (!size)
+		return;
+	inet_ntop(addr.sa.sa_family,
+		  addr.sa.sa_family == AF_INET ? (void *)&addr.in.sin_addr
+					       : (void *)&addr.in6.sin6_addr,
+		  text, sizeof(text));
+	before = bad_packets(doctor->options, name);
+	err = send_probe(&addr, size);
+	if (err == -EADDRNOTAVAIL)
+		ur_doctor_say(doctor, "port", "note",
+			      "ask 'uroce doctor' in the device's own network "
+			      "namespace",
+			      "%s is an address of another network namespace",
+			      text);
+	else if (err == -EPERM || err == -EACCES)
+		ur_doctor_say(doctor, "port", "problem", TODO_NFT,
+			      "a packet filter refuses to send to UDP port %d "
+			      "(output)",
+			      UR_ROCE_PORT);
+	else if (err)
+		ur_doctor_say(doctor, "port", "problem",
+			      "ip address; ip route get that address",
+			      "%s cannot be sent to: %s", text, strerror(-err));
+	else if (before >= 0 && !arrives(doctor->options, name, before))
+		ur_doctor_say(doctor, "port", "problem", TODO_NFT,
+			      "UDP port %d of %s is filtered: a packet to it "
+			      "does not reach %s",
+			      UR_ROCE_PORT, text, name);
+	else
+		ur_doctor_say(doctor, "port", "ok", NULL,
+			      "packets to UDP port %d of %s reach %s",
+			      UR_ROCE_PORT, text, name);
+}
+
+void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
+{
+	size_t count, n;
+	struct json_object *devices, *gids;
+
+	devices = ur_json_array(status, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *d = json_object_array_get_idx(devices, i);
+
+		gids = ur_json_array(d, "gids", &n);
+		for (size_t k = 0; k < n; k++)
+			check_gid(
+				doctor, ur_json_text(d, "name"),
+				ur_json_text(json_object_array_get_idx(gids, k),
+					     "gid"));
+	}
+}
+
+void ur_doctor_rules(struct doctor *doctor)
+{
+	bool input = false, drops = false, named = false;
+	char line[512];
+	FILE *f;
+
+	/* Says nothing to those who may not look. */
+	f = popen("nft list ruleset 2>/dev/null", "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		bool refuses = strstr(line, "drop") || strstr(line, "reject");
+
+		line[strcspn(line, "\n")] = '\0';
+		if (strstr(line, "type filter"))
+			input = strstr(line, "hook input") != NULL;
+		if (input && strstr(line, "policy drop"))
+			drops = true;
+		if (!strstr(line, "4791"))
+			continue;
+		named = true;
+		if (refuses)
+			ur_doctor_say(doctor, "filter", "problem", TODO_NFT,
+				      "nftables has the rule: %s",
+				      line + strspn(line, "\t"));
+	}
+	if (f)
+		pclose(f);
+	if (drops && !named)
+		ur_doctor_say(doctor, "filter", "problem", TODO_NFT,
+			      "nftables drops what comes in by default, and no "
+			      "rule lets UDP port %d in",
+			      UR_ROCE_PORT);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What plain UDP and ICMP say of a peer, when RoCE says nothing. */
+#ifndef UR_CLI_PING_PROBE_H
+#define UR_CLI_PING_PROBE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+struct ur_peer {
+	struct sockaddr_storage addr;
+	socklen_t size;
+	char text[INET6_ADDRSTRLEN + 16];
+};
+
+/* What UDP itself says about the peer's port 4791: 0, or the errno it answers
+ * (EPERM: our own filter, ECONNREFUSED: nobody has the port). */
+int ur_probe_port(struct ur_peer *peer);
+
+/* Does a packet with @bytes above IP cross in one piece, and an answer come
+ * back? Takes up to a second. */
+bool ur_probe_fits(struct ur_peer *peer, size_t bytes);
+
+#endif

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Prepared failures: `uroce doctor` and `uroce ping` name the cause of each."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+
+def ask(lab, host, *words, run_dir=None, before=(), env=None, limit=60):
+    """Exit status and the JSON of one uroce command."""
+    command, *rest = words
+    p = host.bare(*before, lab.bin("uroce"), command, "--json", "--run-dir",
+                  run_dir or host.run_dir, *rest, env=env)
+    status = p.wait(limit)
+    assert status in (0, 1), p.report()
+    text = p.text()
+    start = min(i for i in (text.find("{"), text.find("[")) if i >= 0)
+    return status, json.JSONDecoder().raw_decode(text[start:])[0]
+
+
+def doctor(lab, host, *words, **kw):
+    """The checks that found a problem, each with its sentence."""
+    status, found = ask(lab, host, "doctor", *words, **kw)
+    problems = {f["check"]: f["what"] for f in found
+                if f["state"] == "problem"}
+    assert status == bool(problems), found
+    for f in found:
+        assert f["state"] != "problem" or f["todo"], f
+    return problems
+
+
+def ping(lab, host, peer, **kw):
+    """The cause, and the sentence that goes with it."""
+    status, found = ask(lab, host, "ping", "-c", "2", peer, **kw)
+    assert status == (found["cause"] != "ok"), found
+    return found["cause"], found["text"]
+
+
+def refuse(host, hook, rules):
+    host.nft("table inet f {\n chain c {\n  type filter hook "
+             f"{hook} priority 0; {rules}\n }}\n}}\n")
+
+
+def netdev(host, name, address=None):
+    """One more interface, with a cable to nowhere."""
+    host.ip("link", "add", name, "type", "veth", "peer", "name", name + "p")
+    host.ip("link", "set", name + "p", "up")
+    host.ip("link", "set", name, "addrgenmode", "none", "up")
+    if address:
+        host.ip("addr", "add", address, "dev", name)
+
+
+def test_nothing_wrong(lab):
+    lab.serve()
+    assert doctor(lab, lab.a, "ibv_devinfo") == {}
+    assert ping(lab, lab.a, lab.b.addr4) == ("ok", "")
+    assert ping(lab, lab.a, lab.b.addr6) == ("ok", "")
+    assert ping(lab, lab.a, "::ffff:" + lab.b.addr4) == ("ok", "")
+    out = lab.a.bare(lab.bin("uroce"), "ping", "--run-dir", lab.a.run_dir,
+                     lab.b.addr4)
+    assert out.wait(60) == 0, out.report()
+    assert out.text().count("answer in") == 3, out.report()
+
+
+@pytest.mark.parametrize("verdict", ["drop", "reject"])
+def test_port_filtered_at_peer(lab, verdict):
+    lab.serve()
+    refuse(lab.b, "input", f"udp dport 4791 {verdict}")
+    cause, text = ping(lab, lab.a, lab.b.addr4)
+    # A rejection looks as if nobody had the port.
+    assert cause == ("filtered" if verdict == "drop" else "no-device"), text
+    assert "4791" in text
+    found = doctor(lab, lab.b)
+    assert "filtered" in found["port"] or "cannot be" in found["port"], found
+    assert "nftables has the rule" in found["filter"]
+
+
+def test_port_filtered_on_the_way_out(lab):
+    lab.serve()
+    refuse(lab.a, "output", "udp dport 4791 drop")
+    cause, text = ping(lab, lab.a, lab.b.addr4)
+    assert cause == "filtered" and "this machine" in text
+    assert "output" in doctor(lab, lab.a)["port"]
+
+
+def test_port_filtered_by_policy(lab):
+    """Probes of this host to itself pass, packets of others do not."""
+    lab.serve()
+    refuse(lab.b, "input", "policy drop; iif lo accept; "
+           "meta l4proto { icmp, ipv6-icmp } accept")
+    assert "by default" in doctor(lab, lab.b)["filter"]
+    cause, text = ping(lab, lab.a, lab.b.addr4)
+    assert cause == "filtered", text
+
+
+def test_wrong_gid_of_peer(lab):
+    """The address is the peer's, but of another of its interfaces."""
+    lab.serve()
+    netdev(lab.b, "other", "10.99.0.1/24")
+    lab.a.ip("route", "add", "10.99.0.0/24", "via", lab.b.addr4)
+    cause, text = ping(lab, lab.a, "10.99.0.1")
+    assert cause == "no-device" and "GID" in text, text
+
+
+def test_wrong_gid_of_ours(lab):
+    """The way to the peer leaves by an interface without a device."""
+    lab.serve()
+    netdev(lab.a, "other", "10.99.0.1/24")
+    cause, text = ping(lab, lab.a, "10.99.0.2")
+    assert cause == "gid" and "GID" in text, text
+
+
+def test_address_unreachable(lab):
+    lab.serve()
+    assert ping(lab, lab.a, "10.77.0.200")[0] == "address"
+    assert ping(lab, lab.a, "192.0.2.1")[0] == "route"
+
+
+def test_mtu_of_netdev(lab):
+    lab.a.ip("link", "set", "eth0", "mtu", "900")
+    lab.a.serve("--netdev", "eth0")
+    found = doctor(lab, lab.a)
+    assert "512" in found["device"] and "eth0" in found["device"], found
+
+
+def test_mtu_of_path(lab):
+    """The cable's other end takes no packets as large as ours sends."""
+    lab.b.ip("link", "set", "eth0", "mtu", "600")
+    lab.a.ip("link", "set", "eth0", "mtu", "4200")
+    lab.serve()
+    cause, text = ping(lab, lab.a, lab.b.addr4)
+    assert cause == "mtu" and "4096" in text, text
+
+
+def test_daemon_not_running(lab):
+    lab.a.serve("--netdev", "eth0")
+    cause, text = ping(lab, lab.a, lab.b.addr4)
+    assert cause == "no-device" and "no device is running" in text, text
+    status, found = ask(lab, lab.b, "doctor", "--netdev", "eth0")
+    daemon = [f for f in found if f["check"] == "daemon"]
+    assert "no device is running" in daemon[0]["what"]
+    assert "uroced" in daemon[0]["todo"]
+
+
+def test_daemon_died(lab):
+    lab.a.serve("--netdev", "eth0")
+    lab.a.device.kill()
+    status, found = ask(lab, lab.a, "doctor", "--netdev", "eth0")
+    daemon = [f for f in found if f["check"] == "daemon"]
+    assert "died" in daemon[0]["what"], found
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_run_dir_permissions(lab, mode):
+    """A directory that we may not enter, and one that we may not write in."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    path = lab.tmp + "/private"
+    os.mkdir(path, mode)
+    os.chmod(path, mode)
+    found = doctor(lab, lab.a, "--netdev", "eth0", run_dir=path, before=NOBODY)
+    said = found.get("run-dir", "") + found.get("daemon", "")
+    assert "ermission denied" in said, found
+    assert path in said
+
+
+def test_run_dir_group(lab):
+    """A device for a group that we are not in."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    lab.a.serve("--netdev", "eth0", "--group", "root")
+    found = doctor(lab, lab.a, before=NOBODY)
+    assert "refuses" in found["daemon"], found
+
+
+FAKE = """void ibv_get_device_list(void) {}
+void verbs_register_driver_%d(void) {}
+"""
+
+
+def fake_verbs(lab, number):
+    """A directory with a libibverbs of that private ABI."""
+    path = lab.tmp + "/lib"
+    os.mkdir(path)
+    with open(path + "/fake.c", "w") as f:
+        f.write(FAKE % number)
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libibverbs.so.1",
+                    "-o", path + "/libibverbs.so.1", path + "/fake.c"],
+                   check=True)
+    return {**os.environ, "LD_LIBRARY_PATH": path}
+
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+
+
+@needs_cc
+def test_libibverbs_unsupported(lab):
+    found = doctor(lab, lab.a, "--netdev", "eth0", env=fake_verbs(lab, 77))
+    assert "private ABI 77" in found["libibverbs"], found
+
+
+@needs_cc
+def test_static_program(lab):
+    source, program = lab.tmp + "/p.c", lab.tmp + "/p"
+    with open(source, "w") as f:
+        f.write("int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-static", "-o", program, source], check=True)
+    found = doctor(lab, lab.a, "--netdev", "eth0", program)
+    assert "statically linked" in found["program"], found
+
+
+def test_setuid_program(lab):
+    program = lab.tmp + "/true"
+    shutil.copy("/bin/true", program)
+    os.chmod(program, 0o4755)
+    found = doctor(lab, lab.a, "--netdev", "eth0", program, before=NOBODY)
+    assert "more rights" in found["program"], found
+
+
+def test_no_address(lab):
+    netdev(lab.a, "bare")
+    found = doctor(lab, lab.a, "--netdev", "bare")
+    assert "no address" in found["netdev"], found
+    lab.a.serve("--netdev", "bare")
+    assert "no address" in doctor(lab, lab.a)["device"]
+
+
+def test_netdev_missing_or_down(lab):
+    assert "no interface" in doctor(lab, lab.a, "--netdev", "eth9")["netdev"]
+    lab.a.ip("link", "set", "eth0", "down")
+    assert "down" in doctor(lab, lab.a, "--netdev", "eth0")["netdev"]
+
+
+def test_duplicate_device(lab):
+    """A second run directory on the same interface."""
+    lab.a.serve("--netdev", "eth0")
+    found = doctor(lab, lab.a, "--netdev", "eth0",
+                   run_dir=lab.tmp + "/second")
+    assert "taken by uroced (process" in found["port"], found
+
+
+def test_memlock(lab):
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    path = lab.tmp + "/nobody"
+    os.mkdir(path)
+    os.chown(path, 65534, 65534)
+    found = doctor(lab, lab.a, "--netdev", "eth0", run_dir=path,
+                   before=["prlimit", "--memlock=16384", *NOBODY])
+    assert "16384" in found["memlock"], found
