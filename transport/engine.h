@@ -52,10 +52,6 @@ u64 ur_timeout_ns(u8 code); /* UR_NEVER for 0 */
 
 /* responder.c: requests of RC and XRC. */
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Send what is owed. */
-enum ur_turn ur_responder_run(struct ur_qp *qp, struct ur_tx *tx);
-void ur_responder_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
-u8 ur_responder_credits(struct ur_qp *qp);
 /* Does the queue pair let its peer do that at all? flags: UR_OPF_*. */
 bool ur_responder_allows(const struct ur_qp *qp, u32 flags, u8 placement);
 u32 ur_responder_access(u32 flags, u8 placement);
@@ -67,7 +63,19 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
 /* The connection is broken by what the peer asked (v) or by our own receive
  * WQE (status of its completion, or 0). */
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status);
+/* The same with the NAK that tells the peer. */
+void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
+			 u8 status);
 void ur_responder_reset(struct ur_qp *qp);
+
+/* answer.c: what the responder sends. */
+
+/* Send what is owed, as far as there is room. */
+enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
+/* Owe an acknowledgement or NAK. */
+void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
+/* The credit code to put into an AETH. */
+u8 ur_answer_credits(struct ur_qp *qp);
 
 /* execute.c: accepted requests. */
 enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,

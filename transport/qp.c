@@ -224,8 +224,8 @@ void ur_qp_rq_kick(struct ur_qp *qp)
 		return;
 	if (ur_qp_is_reliable(qp) && qp->state >= UR_QP_RTR &&
 	    qp->resp.msg == UR_RX_NONE)
-		ur_responder_ack(qp, ur_responder_credits(qp),
-				 ur_psn_add(qp->resp.epsn, -1));
+		ur_answer_ack(qp, ur_answer_credits(qp),
+			      ur_psn_add(qp->resp.epsn, -1));
 }
 
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev)
@@ -284,7 +284,7 @@ bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	enum ur_turn turn = UR_TURN_IDLE, more;
 
 	if (ur_qp_is_reliable(qp) || qp->resp.cnp_due)
-		turn = ur_responder_run(qp, tx);
+		turn = ur_answer_run(qp, tx);
 	if (turn == UR_TURN_FULL) {
 		*full = true;
 		return true;

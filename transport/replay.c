@@ -214,7 +214,7 @@ static void ack_again(struct ur_qp *qp, u32 psn)
 		    ur_psn_diff(before, last) < 0)
 			last = before;
 	}
-	ur_responder_ack(qp, ur_responder_credits(qp), last);
+	ur_answer_ack(qp, ur_answer_credits(qp), last);
 }
 
 void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt)

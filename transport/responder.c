@@ -28,50 +28,6 @@ void ur_responder_reset(struct ur_qp *qp)
 	ur_replay_reset(qp);
 }
 
-/* ---- acknowledgements ---- */
-
-u8 ur_responder_credits(struct ur_qp *qp)
-{
-	struct ur_port *port = qp->port;
-	u32 count;
-
-	/* With an SRQ nothing can be promised (IBTA 10.2.9.5). */
-	if (!port->cfg.credits || qp->init.srq || !qp->has_rq)
-		return UR_AETH_CREDIT_NONE;
-	count = port->ops->rq_count(qp->init.rq_ctx) + qp->resp.rqe.held;
-	if (!count && !qp->resp.rq_wanted) {
-		qp->resp.rq_wanted = true;
-		port->ops->rq_want_kick(qp->init.rq_ctx, true);
-		count = port->ops->rq_count(qp->init.rq_ctx);
-	}
-	return ur_credit_code(count);
-}
-
-void ur_responder_ack(struct ur_qp *qp, u8 syndrome, u32 psn)
-{
-	struct ur_responder *resp = &qp->resp;
-	bool fatal = resp->ack_due &&
-		     (resp->ack_syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
-		     (resp->ack_syndrome & UR_AETH_VALUE_MASK);
-
-	if (fatal)
-		return; /* nothing comes after a refusal */
-	if (!qp->port->cfg.coalesce && resp->ack_due &&
-	    ur_replay_ack_room(qp)) {
-		struct ur_resp_item *it =
-			&resp->items[resp->item_tail++ & resp->item_mask];
-
-		it->kind = UR_RESP_ACK;
-		it->syndrome = resp->ack_syndrome;
-		it->psn = resp->ack_psn;
-		it->msn = resp->msn;
-	}
-	resp->ack_due = true;
-	resp->ack_syndrome = syndrome;
-	resp->ack_psn = psn;
-	ur_port_activate(qp->port, qp);
-}
-
 /* ---- checks ---- */
 
 /* 9.7.4.1.1: is it the packet expected, one from before, or one too far? */
@@ -294,10 +250,11 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	resp->nak_at = qp->port->now;
 	resp->rnr_sent = false;
 	resp->since_nak = 0;
-	ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+	ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
 }
 
-static void refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn, u8 status)
+void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
+			 u8 status)
 {
 	struct ur_responder *resp = &qp->resp;
 	u8 code;
@@ -313,7 +270,7 @@ static void refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn, u8 status)
 		code = UR_NAK_INV_REQ;
 	}
 	resp->ack_due = false;
-	ur_responder_ack(qp, UR_AETH_NAK | code, psn);
+	ur_answer_ack(qp, UR_AETH_NAK | code, psn);
 	ur_responder_fatal(qp, v, status);
 }
 
@@ -354,7 +311,7 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 	    (resp->ack_syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
 		resp->ack_due = false; /* it came before we asked for it */
 	if (pkt->ackreq && !(pkt->op->flags & KEPT_ANSWERS))
-		ur_responder_ack(qp, ur_responder_credits(qp), pkt->psn);
+		ur_answer_ack(qp, ur_answer_credits(qp), pkt->psn);
 }
 
 static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
@@ -388,11 +345,11 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 		resp->nak_sent = true;
 		resp->rnr_sent = true;
 		resp->ooo_last = pkt->psn;
-		ur_responder_ack(qp, UR_AETH_RNR_NAK | qp->attr.min_rnr_timer,
-				 pkt->psn);
+		ur_answer_ack(qp, UR_AETH_RNR_NAK | qp->attr.min_rnr_timer,
+			      pkt->psn);
 		break;
 	default:
-		refuse(qp, v, pkt->psn, status);
+		ur_responder_refuse(qp, v, pkt->psn, status);
 	}
 	return v;
 }
@@ -419,12 +376,12 @@ static void resume(struct ur_qp *qp)
 	if (ur_ooo_waiting(qp)) {
 		resp->nak_sent = true;
 		resp->since_nak = 0;
-		ur_responder_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+		ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
 	} else if (any && !answered) {
 		/* Also where nobody asked: the jump tells the peer that the
 		 * rest of its repetition is not needed. */
-		ur_responder_ack(qp, ur_responder_credits(qp),
-				 ur_psn_add(resp->epsn, -1));
+		ur_answer_ack(qp, ur_answer_credits(qp),
+			      ur_psn_add(resp->epsn, -1));
 	}
 }
 
@@ -433,180 +390,4 @@ void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (rx_one(qp, pkt) == UR_VERDICT_ACCEPT && qp->resp.ooo &&
 	    qp->resp.ooo->count)
 		resume(qp);
-}
-
-/* ---- answers ---- */
-
-static struct ur_pkt answer_of(const struct ur_qp *qp, u8 opc, u32 psn, u32 msn)
-{
-	return (struct ur_pkt){
-		.opcode = qp->svc | opc,
-		.pkey = UR_PKEY_DEFAULT,
-		.dqpn = qp->attr.dest_qpn,
-		.psn = psn,
-		.syndrome = UR_AETH_CREDIT_NONE,
-		.msn = msn,
-	};
-}
-
-static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
-		     u32 msn)
-{
-	struct ur_pkt pkt = answer_of(qp, UR_OPC_ACK, psn, msn);
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
-
-	if (!p)
-		return false;
-	pkt.syndrome = syndrome;
-	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
-	ur_trace(qp->port, UR_TRACE_ACK_SENT, qp->qpn, syndrome, psn);
-	return true;
-}
-
-static bool send_atomic(struct ur_qp *qp, struct ur_tx *tx,
-			const struct ur_resp_item *it)
-{
-	struct ur_pkt pkt = answer_of(qp, UR_OPC_ATOMIC_ACK, it->psn, it->msn);
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
-
-	if (!p)
-		return false;
-	pkt.syndrome = ur_responder_credits(qp);
-	pkt.atomic_orig = qp->resp.res[it->resource].orig;
-	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
-	return true;
-}
-
-/* One packet of read data. The memory is looked at again for each. */
-static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
-			      struct ur_resp_item *it)
-{
-	const struct ur_resource *res = &qp->resp.res[it->resource];
-	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
-	u32 n = res->opc == UR_OPC_READ_REQ
-			? ur_min_u32(qp->mtu, res->length - off)
-			: 0;
-	bool first = it->next == it->psn;
-	bool last = ur_psn_add(it->next, 1) == it->end;
-	struct ur_pkt pkt = answer_of(qp,
-				      first  ? last ? UR_OPC_READ_RESP_ONLY
-						    : UR_OPC_READ_RESP_FIRST
-				      : last ? UR_OPC_READ_RESP_LAST
-					     : UR_OPC_READ_RESP_MIDDLE,
-				      it->next, it->msn);
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + n + 3);
-	struct ur_span span;
-	u32 len;
-
-	if (!p)
-		return UR_TURN_FULL;
-	pkt.payload_bytes = n;
-	pkt.syndrome = ur_responder_credits(qp);
-	len = (u32)ur_pkt_build(&pkt, p);
-	qp->init.pd = res->pd;
-	if (n && (!ur_mem_remote(qp, res->rkey, res->va + off, n,
-				 UR_ACCESS_REMOTE_READ, &span) ||
-		  ur_span_read(&span, p + len, n))) {
-		refuse(qp, UR_VERDICT_NAK_ACCESS, it->next, 0);
-		return UR_TURN_IDLE;
-	}
-	memset(p + len + n, 0, ur_pkt_pad(n));
-	len += n + ur_pkt_pad(n);
-	ur_tx_commit(qp->port, tx, qp->attr.av, len);
-	it->next = ur_psn_add(it->next, 1);
-	ur_cc_sent(qp, len);
-	return UR_TURN_MORE;
-}
-
-static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
-{
-	struct ur_pkt pkt = {
-		.opcode = UR_OP_CNP,
-		.pkey = UR_PKEY_DEFAULT,
-		.dqpn = qp->attr.dest_qpn,
-		.becn = true,
-	};
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
-
-	if (!p)
-		return false;
-	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
-	ur_count(qp->port, UR_CNT_np_cnp_sent);
-	qp->resp.cnp_due = false;
-	return true;
-}
-
-/* UR_TURN_MORE: this item is done. */
-static enum ur_turn send_item(struct ur_qp *qp, struct ur_tx *tx,
-			      struct ur_resp_item *it, u32 *budget)
-{
-	switch (it->kind) {
-	case UR_RESP_NONE:
-		return UR_TURN_MORE;
-	case UR_RESP_ACK:
-		return send_ack(qp, tx, it->syndrome, it->psn, it->msn)
-			       ? UR_TURN_MORE
-			       : UR_TURN_FULL;
-	case UR_RESP_ATOMIC:
-		if (!send_atomic(qp, tx, it))
-			return UR_TURN_FULL;
-		break;
-	default:
-		while (it->next != it->end) {
-			enum ur_turn turn;
-
-			if (qp->cc && !ur_cc_may_send(qp))
-				return UR_TURN_IDLE;
-			turn = *budget ? send_read(qp, tx, it) : UR_TURN_IDLE;
-			if (turn != UR_TURN_MORE)
-				return turn;
-			--*budget;
-		}
-	}
-	qp->resp.res[it->resource].queued = false;
-	qp->resp.res[it->resource].answered = true;
-	return UR_TURN_MORE;
-}
-
-static void drop_items(struct ur_qp *qp)
-{
-	struct ur_responder *resp = &qp->resp;
-
-	for (u32 i = 0; i < resp->res_count; i++)
-		resp->res[i].queued = false;
-	resp->item_head = resp->item_tail;
-}
-
-enum ur_turn ur_responder_run(struct ur_qp *qp, struct ur_tx *tx)
-{
-	struct ur_responder *resp = &qp->resp;
-	u32 budget = UR_TURN_PKTS;
-	enum ur_turn turn;
-
-	if (!qp->attr.av || qp->state < UR_QP_RTR)
-		return UR_TURN_IDLE;
-	if (resp->cnp_due && !send_cnp(qp, tx))
-		return UR_TURN_FULL;
-	while (resp->item_head != resp->item_tail) {
-		turn = send_item(
-			qp, tx, &resp->items[resp->item_head & resp->item_mask],
-			&budget);
-		if (qp->state == UR_QP_ERR && turn == UR_TURN_IDLE && budget) {
-			/* The read was refused on the way. */
-			drop_items(qp);
-			break;
-		}
-		if (turn == UR_TURN_IDLE)
-			return budget ? UR_TURN_IDLE : UR_TURN_MORE;
-		if (turn == UR_TURN_FULL)
-			return UR_TURN_FULL;
-		resp->item_head++;
-	}
-	if (resp->ack_due) {
-		if (!send_ack(qp, tx, resp->ack_syndrome, resp->ack_psn,
-			      resp->msn))
-			return UR_TURN_FULL;
-		resp->ack_due = false;
-	}
-	return UR_TURN_IDLE;
 }
