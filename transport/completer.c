@@ -222,6 +222,17 @@ static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
 	answered(qp, pkt->psn, true);
 }
 
+/* Answers come in the order of PSNs. When they start again before where they
+ * were, they are those of the second asking, and what we wait for was lost
+ * once more. */
+static void gap_in_answers(struct ur_qp *qp, u32 psn)
+{
+	if (qp->req.asked_again && ur_psn_diff(psn, qp->req.answer_psn) < 0)
+		qp->req.asked_again = false;
+	qp->req.answer_psn = psn;
+	implied_nak(qp, psn);
+}
+
 static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
@@ -230,7 +241,7 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (!ack_through(qp, ur_psn_add(pkt->psn, -1)) ||
 	    qp->req.una != pkt->psn) {
 		if (qp->state != UR_QP_ERR)
-			implied_nak(qp, pkt->psn);
+			gap_in_answers(qp, pkt->psn);
 		return;
 	}
 	e = oldest(qp);

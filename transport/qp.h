@@ -156,6 +156,7 @@ struct ur_requester {
 	u32 back_psn; /* last gone back to */
 	ur_time back_at;
 	bool asked_again; /* for a lost answer, since the last progress */
+	u32 answer_psn;	  /* of the last answer behind a gap */
 	bool fresh;	  /* the packet sent last was never sent before */
 	u8 retries;	  /* used since the last progress */
 	u8 rnr_retries;

@@ -23,8 +23,8 @@ static const struct bound bounds[] = {
 	{UR_WR_WRITE, "WRITE", 100000, 12, 8, 14},
 	{UR_WR_SEND, "SEND", 10000, 1.4, 1.2, 1.4},
 	{UR_WR_SEND, "SEND", 100000, 14, 8, 14},
-	{UR_WR_READ, "READ", 10000, 2.1, 1.8, 3.3},
-	{UR_WR_READ, "READ", 100000, 47, 38, 51},
+	{UR_WR_READ, "READ", 10000, 1.9, 1.8, 2.2},
+	{UR_WR_READ, "READ", 100000, 32, 17, 28},
 };
 
 /* Without loss the line is the limit: 1 MiB and its headers take 0.91 ms. */
