@@ -55,10 +55,9 @@ def clean_wire(hosts):
 def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
-    if report.when == "call" and hasattr(item, "callspec"):
-        cell = getattr(item.function, "cell", None)
-        if cell:
-            RESULTS.append(dict(cell(item.callspec.params), outcome=report.outcome))
+    cell = getattr(item.function, "cell", None)
+    if cell and (report.when == "call" or report.failed):
+        RESULTS.append(dict(cell(item.callspec.params), outcome=report.outcome))
 
 
 def pytest_sessionfinish(session):
