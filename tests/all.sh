@@ -63,7 +63,8 @@ export py res
 big='e2e|conformance|interop|bench|package'
 want fast && run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'"
 want asan && run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch'"
-for stage in e2e conformance interop bench package; do
+want bench && run 600 bench bash -c "ct build $res/bench.xml -L bench"
+for stage in conformance e2e interop package; do
 	script=tests/$stage/ci.sh
 	[ $stage = conformance ] && script=pyverbs-tests/ci.sh
 	[ -f "$script" ] || continue
