@@ -12,7 +12,7 @@ from inside import Inside, pair
 NETNS = f"uroce-in-{os.getpid()}"
 PROGRAMS = [
     "ibv_rc_pingpong -d {dev} -g {gid} -c -n 300", "ibv_ud_pingpong -d {dev} -g {gid} -c -n 300",
-    "ibv_srq_pingpong -d {dev} -g {gid} -c -n 300", "ibv_rc_pingpong -d {dev} -g {gid} -c -e -n 300",
+    "ibv_srq_pingpong -d {dev} -g {gid} -c -q 4 -r 100 -n 300", "ibv_rc_pingpong -d {dev} -g {gid} -c -e -n 300",
     "ib_write_bw -d {dev} -x {gid} -F -n 200", "ib_send_lat -d {dev} -x {gid} -F -n 200 -s 64",
     "ib_read_bw -d {dev} -x {gid} -F -n 200", "ib_atomic_lat -d {dev} -x {gid} -F -n 200",
 ]
