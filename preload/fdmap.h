@@ -78,6 +78,10 @@ static inline bool ur_fdmap_is_hidden(int fd)
 struct ur_file *ur_fdmap_get(int fd);
 void ur_fdmap_put(struct ur_file *file);
 
+/* Beside enum uroce_tun_kind: an open counter, an ordinary file that the device
+ * brings up to date before each read. */
+#define UR_KIND_COUNTER 100
+
 /**
  * ur_fdmap_new() - a file without descriptors, with one reference in use
  * @sock: hidden twin, owned by the file from here on; -1 for an event file

@@ -5,6 +5,7 @@
 
 #include "preload/file.h"
 #include "preload/real.h"
+#include "preload/tunnel.h"
 
 static ssize_t fail(int err)
 {
@@ -59,7 +60,9 @@ static int check_read(int fd, size_t count)
 		return 0;
 	event = ur_file_event_size(file);
 	/* The cdevs have no read; an event is never cut. */
-	if (!event || count < event)
+	if (file->kind == UR_KIND_COUNTER)
+		ur_tunnel_sync();
+	else if (!event || count < event)
 		err = EINVAL;
 	ur_fdmap_put(file);
 	return err;
@@ -77,7 +80,10 @@ static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
 		errno = err;
 		return ret;
 	}
-	ret = ur_file_after_read(file, buf, count, ret, err);
+	if (file->kind == UR_KIND_COUNTER)
+		ret = ret < 0 ? -err : 0;
+	else
+		ret = ur_file_after_read(file, buf, count, ret, err);
 	ur_fdmap_put(file);
 	return finish(ret);
 }
@@ -114,7 +120,8 @@ static struct ur_file *get_writable(int fd)
 {
 	struct ur_file *file = ur_fdmap_get(fd);
 
-	if (file && ur_file_event_size(file)) {
+	if (file &&
+	    (ur_file_event_size(file) || file->kind == UR_KIND_COUNTER)) {
 		ur_fdmap_put(file);
 		return NULL;
 	}
@@ -162,11 +169,15 @@ UR_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 static bool is_stream(int fd)
 {
 	struct ur_file *file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;
+	bool counter;
 
 	if (!file)
 		return false;
+	counter = file->kind == UR_KIND_COUNTER;
 	ur_fdmap_put(file);
-	return true;
+	if (counter)
+		ur_tunnel_sync();
+	return !counter;
 }
 
 #define DEFINE_PREAD(name, off_type)                                          \

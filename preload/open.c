@@ -15,6 +15,24 @@ static int fresh(int fd)
 	return fd;
 }
 
+/* Programs keep a counter open and read it again: each read must be true. */
+static int opened(const struct ur_path *path, int fd)
+{
+	struct ur_file *file;
+	int err = errno;
+
+	fresh(fd);
+	if (fd < 0 || !path->counter)
+		return fd;
+	file = ur_fdmap_new(UR_KIND_COUNTER, -1);
+	if (file) {
+		ur_fdmap_bind(fd, file);
+		ur_fdmap_put(file);
+	}
+	errno = err;
+	return fd;
+}
+
 static int open_node(const struct ur_path *path, int flags)
 {
 	int fd;
@@ -60,7 +78,7 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		return fresh(ur_real(name)(path.target, flags, mode));         \
+		return opened(&path, ur_real(name)(path.target, flags, mode)); \
 	}                                                                      \
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags, ...) \
@@ -75,8 +93,9 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		return fresh(ur_real(openat_name)(path.dirfd, path.target,     \
-						  flags, mode));               \
+		return opened(&path,                                           \
+			      ur_real(openat_name)(path.dirfd, path.target,    \
+						   flags, mode));              \
 	}
 
 DEFINE_OPEN(open, openat)
@@ -91,7 +110,7 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		return fresh(ur_real(name)(path.target, flags));               \
+		return opened(&path, ur_real(name)(path.target, flags));       \
 	}                                                                      \
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags)      \
@@ -101,8 +120,8 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		return fresh(                                                  \
-			ur_real(openat_name)(path.dirfd, path.target, flags)); \
+		return opened(&path, ur_real(openat_name)(                     \
+					     path.dirfd, path.target, flags)); \
 	}
 
 DEFINE_OPEN_2(__open_2, __openat_2)

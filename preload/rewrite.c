@@ -112,7 +112,8 @@ static bool same_dir(int dirfd, const char *name)
 }
 
 /* Counters are files that the device writes when somebody wants to read. */
-static void sync_counters(const char *name)
+/* True when a file of them is named. */
+static bool sync_counters(const char *name)
 {
 	const char *p = strstr(name, "counters");
 
@@ -121,8 +122,9 @@ static void sync_counters(const char *name)
 		    (p[-1] == '/' || (p[-1] == '_' && p - name > 3 &&
 				      strncmp(p - 4, "/hw_", 4) == 0))) {
 			ur_tunnel_sync();
-			return;
+			return p[8] == '/' && p[9];
 		}
+	return false;
 }
 
 /* @rest: the name below the tree, beginning with the prefix. */
@@ -147,7 +149,7 @@ static void enter_tree(struct ur_path *path, const char *prefix,
 			rest++;
 		set_node(path, rest);
 	} else if (prefix[1] == 's') {
-		sync_counters(rest);
+		path->counter = sync_counters(rest);
 	}
 }
 

@@ -31,6 +31,7 @@ struct ur_path {
 	const char *target;
 	int dirfd;
 	enum ur_path_what what;
+	bool counter;		       /* a file of counters/ or hw_counters/ */
 	uint32_t kind;		       /* node: enum uroce_tun_kind */
 	char node[UROCE_TUN_NAME_MAX]; /* node: "uverbs0", "rdma_cm" */
 	char buf[1024];
@@ -56,6 +57,7 @@ static inline void ur_rewrite(struct ur_path *path, int dirfd, const char *name)
 	path->target = name;
 	path->dirfd = dirfd;
 	path->what = UR_PATH_FOREIGN;
+	path->counter = false;
 	if (ur_rewrite_maybe(name))
 		ur_rewrite_slow(path, dirfd, name);
 }

@@ -133,6 +133,30 @@ static void test_tree(void)
 	close(fd);
 }
 
+/* Kept open and read again, as perftest does: each read is new. */
+static void test_open_counter(int before)
+{
+	int fd = open(CA "/ports/1/counters/x", O_RDONLY), copy, now;
+	char text[16] = "";
+	struct stat st;
+
+	CHECK(fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode));
+	CHECK(read(fd, text, sizeof(text)) > 0);
+	now = atoi(text);
+	CHECK(now > before);
+	CHECK_EQ(read(fd, text, sizeof(text)), 0);
+	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
+	copy = dup(fd);
+	close(fd);
+	CHECK(read(copy, text, sizeof(text)) > 0);
+	CHECK(atoi(text) > now);
+	now = atoi(text);
+	CHECK(pread(copy, text, sizeof(text), 0) > 0);
+	CHECK(atoi(text) > now);
+	CHECK(write(copy, text, 1) < 0 && errno == EBADF);
+	close(copy);
+}
+
 static void test_counters(void)
 {
 	int fd = open_node(), before = ioctl(fd, FAKE_SYNCS, 0);
@@ -143,6 +167,7 @@ static void test_counters(void)
 	fclose(f);
 	CHECK(atoi(text) > before);
 	CHECK_EQ(ioctl(fd, FAKE_SYNCS, 0), atoi(text));
+	test_open_counter(atoi(text));
 	close(fd);
 }
 
