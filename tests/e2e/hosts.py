@@ -108,6 +108,9 @@ class Host:
     def ip(self, *args):
         return sh("ip", "-n", self.name, *args).stdout
 
+    def tc(self, *args):
+        sh("ip", "netns", "exec", self.name, "tc", *args)
+
     def nft(self, rules):
         sh("ip", "netns", "exec", self.name, "nft", "-f", "-", input=rules)
 

@@ -29,6 +29,38 @@ table inet bad {{
 """
 
 
+# Each packet or burst that leaves may leave a second time.
+TWICE = """
+table netdev twice {
+	chain out {
+		type filter hook egress device eth0 priority 0;
+		udp dport 4791 numgen random mod 100 < 20 counter dup to eth0
+	}
+}
+"""
+# One of the three bands of a queue for each: they overtake one another.
+MIXED = """
+table inet mixed {
+	chain out {
+		type filter hook output priority 0;
+		udp dport 4791 meta priority set numgen random mod 3 map \
+			{ 0 : 0:6, 1 : 0:0, 2 : 0:2 }
+	}
+}
+"""
+
+
+def ask(host, command, *words):
+    p = host.bare(host.lab.bin("uroce"), command, "--run-dir", host.run_dir,
+                  "--json", *words)
+    assert p.wait() == 0, p.report()
+    return json.loads(p.text())
+
+
+def counter(host, name):
+    return ask(host, "stat")[0]["counters"][name]
+
+
 def wait_traffic(lab):
     """The programs print when they end: look at the cable instead."""
     def count():
@@ -92,6 +124,39 @@ def test_loss(lab, percent, size):
             break
     assert got == (0, 0), report
     assert dropped(lab), "nothing was dropped"
+
+
+def run_all(lab):
+    """Data checked by the first two; the others have windows full of it."""
+    for cmd in (["ibv_rc_pingpong", "-c", "-s", "20000", "-n", "200"],
+                ["ibv_srq_pingpong", "-c", "-q", "8", "-n", "200"]):
+        run_pair(lab.a, lab.b, cmd)
+    for cmd in (["ib_write_bw", "-s", "1000", "-n", "1000"],
+                ["ib_send_bw", "-s", "65536", "-n", "100"],
+                ["ib_read_bw", "-s", "8192", "-n", "100"],
+                ["ib_atomic_bw", "-n", "100"]):
+        run_pair(lab.a, lab.b, [*cmd, "-F"], 4, "-x")
+
+
+def test_duplicates(lab):
+    lab.serve()
+    for host in lab.a, lab.b:
+        host.nft(TWICE)
+    run_all(lab)
+    assert counter(lab.a, "duplicate_request") > 0
+
+
+def test_reordering(lab):
+    lab.serve()
+    for host in lab.a, lab.b:
+        # Slow enough that something waits, or there is nothing to overtake.
+        for where in (["root", "handle", "1:", "tbf", "rate", "400mbit",
+                       "burst", "16k", "limit", "4m"],
+                      ["parent", "1:1", "pfifo_fast"]):
+            host.tc("qdisc", "add", "dev", "eth0", *where)
+        host.nft(MIXED)
+    run_all(lab)
+    assert counter(lab.a, "out_of_sequence") > 0
 
 
 def test_loss_reads(lab):
@@ -198,3 +263,24 @@ def test_many_deaths(lab):
         p.kill()
     assert lab.a.device.running(), lab.a.device.report()
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_bystander(lab):
+    """Programs die in full traffic; the neighbours do not notice."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "20000"])
+    for n in range(6):
+        op = ["ib_write_bw", "ib_read_bw", "ib_send_bw"][n % 3]
+        vs, vc = start_pair(lab.a, lab.b, [op, "-F", "-N", "-n", "100000000",
+                                           "-s", "16384", "-q", "4"], 4, "-x")
+        wait_traffic(lab)
+        victim = (vs, vc)[n % 2]
+        os.kill(find(victim, op), signal.SIGKILL)
+        assert victim.wait(20) == 128 + signal.SIGKILL, victim.report()
+        (vc, vs)[n % 2].kill()
+    got = c.wait(100), s.wait(20)
+    assert got == (0, 0), c.report() + s.report()
+    for host in lab.a, lab.b:
+        # Nothing of the dead is left.
+        wait_for("the objects to go", lambda: ask(
+            host, "res", "qp") == ask(host, "res", "mr") == [])
