@@ -278,9 +278,38 @@ err:
 	return ret;
 }
 
+/*
+ * The entry for av: its own, a free one, or, when all are taken, one of the
+ * same address that av shares from then on: 256 source ports are entropy
+ * enough, and opening sockets in turn would cost more than a packet. The least
+ * recently used of another address is given up only where there is none.
+ */
+static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
+{
+	u32 oldest = 0, shared = UR_UDP_OUTS, free_one = UR_UDP_OUTS;
+
+	for (u32 n = 0; n < UR_UDP_OUTS; n++) {
+		u32 i = (av->udp_sport + n) % UR_UDP_OUTS;
+		const struct ur_udp_out *o = &w->outs[i];
+		bool mine = o->fd >= 0 && !memcmp(o->sgid, av->sgid, 16);
+
+		if (mine && o->asked == av->udp_sport)
+			return i;
+		if (o->fd < 0 && free_one == UR_UDP_OUTS)
+			free_one = i;
+		if (mine && shared == UR_UDP_OUTS)
+			shared = i;
+		if (o->used < w->outs[oldest].used)
+			oldest = i;
+	}
+	if (free_one < UR_UDP_OUTS)
+		return free_one;
+	return shared < UR_UDP_OUTS ? shared : oldest;
+}
+
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 {
-	u32 index = (u32)(av->wire & 0xffff), oldest = 0;
+	u32 index = (u32)(av->wire & 0xffff);
 	struct ur_udp_out *o;
 	u16 sport = 0;
 	int fd;
@@ -293,31 +322,19 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 			return o;
 		}
 	}
-	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
-		o = &w->outs[i];
-		if (o->fd >= 0 && o->asked == av->udp_sport &&
-		    !memcmp(o->sgid, av->sgid, 16)) {
-			index = i;
-			goto found;
-		}
-		if (o->fd < 0 && w->outs[oldest].fd >= 0)
-			oldest = i;
-		else if (w->outs[oldest].fd >= 0 &&
-			 o->used < w->outs[oldest].used)
-			oldest = i;
-	}
-	fd = open_out(w, av->sgid, av->udp_sport, &sport);
-	if (fd < 0)
-		return NULL;
-	index = oldest;
+	index = choose_out(w, av);
 	o = &w->outs[index];
-	close_out(o);
-	o->fd = fd;
-	o->asked = av->udp_sport;
-	o->sport = sport;
-	o->no_gso = !w->wire.engine->opt.gso;
-	memcpy(o->sgid, av->sgid, 16);
-found:
+	if (o->fd < 0 || memcmp(o->sgid, av->sgid, 16)) {
+		fd = open_out(w, av->sgid, av->udp_sport, &sport);
+		if (fd < 0)
+			return NULL;
+		close_out(o);
+		o->fd = fd;
+		o->asked = av->udp_sport;
+		o->sport = sport;
+		o->no_gso = !w->wire.engine->opt.gso;
+		memcpy(o->sgid, av->sgid, 16);
+	}
 	o->used = w->clock;
 	av->wire = (u64)o->gen << 16 | (index + 1);
 	return o;

@@ -194,6 +194,29 @@ static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
 	return w;
 }
 
+/* More source ports than there are sockets: some are shared, all arrive. */
+static void test_many_ports(struct ur_wire *a, struct ur_wire *b,
+			    const struct ur_av *like)
+{
+	static struct ur_av av[2 * UR_UDP_OUTS];
+
+	for (u32 i = 0; i < 2 * UR_UDP_OUTS; i++) {
+		av[i] = *like;
+		av[i].udp_sport = (u16)(0xc000 + 7 * i);
+		av[i].wire = 0;
+	}
+	for (u32 round = 0; round < 2; round++) {
+		for (u32 part = 0; part < 4; part++) {
+			u32 n = UR_UDP_OUTS / 2;
+
+			for (u32 i = 0; i < n; i++)
+				add_packet(&av[part * n + i], 64);
+			send_all(a);
+			wait_for(b, n, 0);
+		}
+	}
+}
+
 static void test_pair(const u8 *from, const u8 *to, bool strangers)
 {
 	static struct ur_engine ea, eb;
@@ -214,6 +237,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 		test_bursts(a, b, &av);
 	if (strangers)
 		test_strangers(b, &av);
+	test_many_ports(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);
