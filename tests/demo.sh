@@ -50,7 +50,10 @@ for h in "$a" "$b"; do
 		exit 1
 	fi
 done
-ip netns exec "$a" tcpdump -q -U -s 128 -i eth0 -w "$tmp/wire.pcap" udp port 4791 \
+# One packet at a time while we look, instead of bursts that leave as one.
+ip netns exec "$a" ethtool -K eth0 gso off gro off tx-udp-segmentation off >/dev/null
+ip netns exec "$b" ethtool -K eth0 gso off gro off tx-udp-segmentation off >/dev/null
+ip netns exec "$a" tcpdump -q -U -i eth0 -w "$tmp/wire.pcap" udp port 4791 \
 	2>"$tmp/tcpdump" &
 dump=$!
 pids+=($dump)
@@ -80,11 +83,11 @@ on "$a" ibv_devinfo
 pair 18515 ibv_rc_pingpong -d uroce0 -g 0 -n 1000
 kill -INT $dump
 wait $dump || true
+ip netns exec "$a" ethtool -K eth0 gso on gro on tx-udp-segmentation on >/dev/null
+ip netns exec "$b" ethtool -K eth0 gso on gro on tx-udp-segmentation on >/dev/null
 pair 18515 ib_write_bw -d uroce0 -x 0 -F --report_gbits -D 2
 
 say "first packets on the cable, as Wireshark decodes them"
-tshark -r "$tmp/wire.pcap" -c 6 -T fields -e frame.number -e ip.src -e ip.dst \
-	-e udp.srcport -e infiniband.bth.opcode -e infiniband.bth.destqp \
-	-e infiniband.bth.psn -e infiniband.invariant.crc -E header=y -E separator=' ' 2>/dev/null
-tshark -r "$tmp/wire.pcap" -c 4 2>/dev/null
+tshark -r "$tmp/wire.pcap" -c 10 2>/dev/null
+tshark -r "$tmp/wire.pcap" -c 1 -O infiniband 2>/dev/null | grep -E 'Opcode|Destination Queue|Packet Seq|Partition|Invariant' || true
 say "done"

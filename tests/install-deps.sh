@@ -5,10 +5,10 @@
 set -e
 build="gcc g++ cmake ninja-build pkg-config git libibverbs-dev librdmacm-dev
   libnl-3-dev libnl-route-3-dev libisal-dev libjson-c-dev libsystemd-dev"
-demo="iproute2 ibverbs-utils ibverbs-providers perftest tshark"
+demo="iproute2 ethtool ibverbs-utils ibverbs-providers perftest tcpdump tshark"
 all="rdmacm-utils infiniband-diags libibumad-dev python3 python3-pyverbs
-  python3-pytest python3-scapy nftables iperf3 iperf sockperf qperf tcpdump
-  dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind ethtool
+  python3-pytest python3-scapy nftables iperf3 iperf sockperf qperf
+  dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind
   qemu-system-x86 mmdebstrap busybox-static e2fsprogs cpio xz-utils kmod
   procps strace debhelper dpkg-dev lintian rpm man-db file curl"
 case ${1:-all} in
