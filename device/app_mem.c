@@ -207,20 +207,19 @@ static void fill_attr(struct ur_emr *mr, struct ur_mr_attr *out)
 
 /* ---- objects ---- */
 
+/* Mapping and looking at memory may take long (page faults of the client's),
+ * so the calling thread does it, not the engine. */
+
 static int reg(struct ur_engine *engine, void *arg)
 {
 	struct ur_emr *mr = arg;
 	struct ur_mr_attr attr;
-	int ret = attach_memory(mr);
+	int ret;
 
-	if (ret)
-		return ret;
 	fill_attr(mr, &attr);
 	ret = ur_mr_create(engine->port, &attr, &mr->mr);
-	if (ret) {
-		detach_memory(mr);
+	if (ret)
 		return ret;
-	}
 	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
 	return 0;
@@ -237,19 +236,24 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	mr->ectx = ectx;
 	mr->attr = *attr;
 	ur_list_init(&mr->node);
+	ret = attach_memory(mr);
+	if (ret)
+		goto err_free;
 	ret = ur_engine_call(ectx->engine, reg, mr);
-	if (ret) {
-		free(mr);
-		return ret;
-	}
+	if (ret)
+		goto err_detach;
 	*ret_mr = mr;
 	return 0;
+err_detach:
+	detach_memory(mr);
+err_free:
+	free(mr);
+	return ret;
 }
 
 struct rereg_args {
 	struct ur_emr *mr;
-	u32 flags;
-	const struct ur_emr_attr *attr;
+	struct ur_emr next; /* what it is to be; then what it was */
 };
 
 static int rereg(struct ur_engine *engine, void *arg)
@@ -257,46 +261,47 @@ static int rereg(struct ur_engine *engine, void *arg)
 	struct rereg_args *a = arg;
 	struct ur_emr *mr = a->mr, old = *mr;
 	struct ur_mr_attr attr;
-	int ret = 0;
+	int ret;
 
-	if (a->flags & REREG_TRANS) {
-		u32 pd = mr->attr.pd, access = mr->attr.access;
-
-		mr->attr = *a->attr;
-		mr->attr.pd = pd;
-		mr->attr.access = access;
-		mr->map = NULL;
-		mr->dm = NULL;
-		mr->direct = NULL;
-		ret = attach_memory(mr);
-	}
-	if (a->flags & REREG_PD)
-		mr->attr.pd = a->attr->pd;
-	if (a->flags & REREG_ACCESS)
-		mr->attr.access = a->attr->access;
-	if (!ret) {
-		fill_attr(mr, &attr);
-		ret = ur_mr_rereg(mr->mr, &attr);
-		if (ret && (a->flags & REREG_TRANS))
-			detach_memory(mr);
-	}
-	if (ret) {
-		mr->attr = old.attr;
-		mr->map = old.map;
-		mr->map_len = old.map_len;
-		mr->direct = old.direct;
-		mr->dm = old.dm;
-	} else if (a->flags & REREG_TRANS) {
-		detach_memory(&old);
-	}
-	return ret;
+	fill_attr(&a->next, &attr);
+	attr.mem = mr;
+	ret = ur_mr_rereg(mr->mr, &attr);
+	if (ret)
+		return ret;
+	mr->attr = a->next.attr;
+	mr->map = a->next.map;
+	mr->map_len = a->next.map_len;
+	mr->direct = a->next.direct;
+	mr->dm = a->next.dm;
+	a->next = old;
+	return 0;
 }
 
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 {
-	struct rereg_args a = {mr, flags, attr};
+	struct rereg_args a = {.mr = mr, .next = *mr};
+	int ret;
 
-	return ur_engine_call(mr->ectx->engine, rereg, &a);
+	if (flags & REREG_TRANS) {
+		a.next.attr = *attr;
+		a.next.attr.pd = mr->attr.pd;
+		a.next.attr.access = mr->attr.access;
+		a.next.map = NULL;
+		a.next.dm = NULL;
+		a.next.direct = NULL;
+		ret = attach_memory(&a.next);
+		if (ret)
+			return ret;
+	}
+	if (flags & REREG_PD)
+		a.next.attr.pd = attr->pd;
+	if (flags & REREG_ACCESS)
+		a.next.attr.access = attr->access;
+	ret = ur_engine_call(mr->ectx->engine, rereg, &a);
+	/* Either the new memory, refused, or the old, no longer needed. */
+	if (flags & REREG_TRANS)
+		detach_memory(&a.next);
+	return ret;
 }
 
 u32 ur_emr_key(const struct ur_emr *mr)
@@ -312,7 +317,6 @@ static int dereg(struct ur_engine *engine, void *arg)
 	if (ret)
 		return ret;
 	ur_list_del(&mr->node);
-	detach_memory(mr);
 	return 0;
 }
 
@@ -320,9 +324,11 @@ int ur_emr_dereg(struct ur_emr *mr)
 {
 	int ret = ur_engine_call(mr->ectx->engine, dereg, mr);
 
-	if (!ret)
-		free(mr);
-	return ret;
+	if (ret)
+		return ret;
+	detach_memory(mr);
+	free(mr);
+	return 0;
 }
 
 struct advise_args {

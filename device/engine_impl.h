@@ -298,8 +298,6 @@ void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 		    struct ur_watch *watch);
 void ur_engine_unwatch(struct ur_engine *engine, int fd);
-int ur_engine_rewatch(struct ur_engine *engine, int fd, u32 events,
-		      struct ur_watch *watch);
 
 int ur_mailbox_init(struct ur_mailbox *box);
 void ur_mailbox_fini(struct ur_mailbox *box);

@@ -70,7 +70,6 @@ struct ur_wire_udp {
 	/* Difference that an identification makes to the CRC of IPv4 and UDP
 	 * headers. */
 	u32 id_crc[UR_UDP_SEGS];
-	u32 v6_flow; /* unused bits stay zero */
 	u64 clock;
 	struct ur_udp_out outs[UR_UDP_OUTS];
 	struct ur_udp_peer peers[UR_UDP_PEERS];
