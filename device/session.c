@@ -139,6 +139,7 @@ static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	o->kind = msg->kind;
 	o->uid = s->uid;
 	o->refs = 1;
+	o->current = s;
 	ur_list_add_tail(&s->daemon->files, &o->node);
 	s->open = o;
 	reply->cookie = o->cookie;
@@ -235,6 +236,7 @@ static s64 command(struct ur_session *s, const struct uroce_tun_msg *msg)
 	if (o->ops->adopt) {
 		ur_loop_lock(s->daemon->loop);
 		o->ops->adopt(o->file, s);
+		o->current = s;
 		ur_loop_unlock(s->daemon->loop);
 	}
 	if (msg->op == UROCE_TUN_IOCTL)
@@ -289,6 +291,10 @@ static void leave(struct ur_session *s)
 		free(o);
 		return;
 	}
+	/* Another's command may be running: its memory must stay the one that
+	 * the command works on. */
+	if (o->current != s)
+		return;
 	ur_list_for_each(it, &s->daemon->sessions) {
 		struct ur_session *other =
 			ur_list_entry(it, struct ur_session, node);
@@ -296,6 +302,7 @@ static void leave(struct ur_session *s)
 		if (other == s || other->open != o)
 			continue;
 		o->ops->adopt(o->file, other);
+		o->current = other;
 		return;
 	}
 }

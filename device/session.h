@@ -32,6 +32,7 @@ struct ur_open_file {
 	u32 kind;
 	u32 refs;	      /* connections */
 	pthread_mutex_t lock; /* of commands; taken before the control lock */
+	struct ur_session *current; /* whose command runs, or ran last */
 	const struct ur_file_ops *ops;
 	void *file;
 };
