@@ -99,7 +99,7 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 	if (qp->req.asked_again)
 		return;
 	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
-	if (ur_retry_sequence(qp))
+	if (qp->req.asked_in_vain ? ur_retry_again(qp) : ur_retry_sequence(qp))
 		qp->req.asked_again = true;
 }
 
@@ -224,11 +224,14 @@ static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
 
 /* Answers come in the order of PSNs. When they start again before where they
  * were, they are those of the second asking, and what we wait for was lost
- * once more. */
+ * once more; or the network changed their order. So that is no retry that
+ * counts: where nothing comes of it the timer's do. */
 static void gap_in_answers(struct ur_qp *qp, u32 psn)
 {
-	if (qp->req.asked_again && ur_psn_diff(psn, qp->req.answer_psn) < 0)
+	if (qp->req.asked_again && ur_psn_diff(psn, qp->req.answer_psn) < 0) {
 		qp->req.asked_again = false;
+		qp->req.asked_in_vain = true;
+	}
 	qp->req.answer_psn = psn;
 	implied_nak(qp, psn);
 }

@@ -43,6 +43,9 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
 /* A sequence error NAK or a lost response: counted, then rewind.
  * False: it says nothing new. */
 bool ur_retry_sequence(struct ur_qp *qp);
+/* Ask for all again where answers say that the last asking was in vain. Does
+ * not count, and the timer runs on. False: not yet a round trip ago. */
+bool ur_retry_again(struct ur_qp *qp);
 /* RNR NAK with that timer code: counted, wait, then rewind. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);
 /* What is due by now. */

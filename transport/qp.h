@@ -155,7 +155,9 @@ struct ur_requester {
 	ur_time hole_at;
 	u32 back_psn; /* last gone back to */
 	ur_time back_at;
-	bool asked_again; /* for a lost answer, since the last progress */
+	/* For a lost answer, since the last progress: asked for all again;
+	 * and answers say that it was in vain. */
+	bool asked_again, asked_in_vain;
 	u32 answer_psn;	  /* of the last answer behind a gap */
 	bool fresh;	  /* the packet sent last was never sent before */
 	u8 retries;	  /* used since the last progress */

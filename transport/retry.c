@@ -52,7 +52,7 @@ void ur_retry_reset(struct ur_qp *qp)
 	req->sample_at = 0;
 	req->rd_out = 0;
 	req->since_ackreq = 0;
-	req->asked_again = false;
+	req->asked_again = req->asked_in_vain = false;
 	req->hole_due = false;
 	req->hole_open = false;
 }
@@ -156,7 +156,7 @@ void ur_retry_progress(struct ur_qp *qp)
 	req->retries = 0;
 	req->rnr_retries = 0;
 	req->probes = 0;
-	req->asked_again = false;
+	req->asked_again = req->asked_in_vain = false;
 	if (req->una == req->max_psn) {
 		req->timeout_at = UR_NEVER;
 		req->probe_at = UR_NEVER;
@@ -212,6 +212,16 @@ bool ur_retry_sequence(struct ur_qp *qp)
 		return false;
 	ur_retry_rewind(qp);
 	start_timers(qp);
+	return true;
+}
+
+bool ur_retry_again(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
+		return false;
+	ur_retry_rewind(qp);
 	return true;
 }
 
@@ -308,7 +318,7 @@ static void time_out(struct ur_qp *qp)
 		return;
 	}
 	req->retries++;
-	req->asked_again = false;
+	req->asked_again = req->asked_in_vain = false;
 	ur_retry_rewind(qp);
 	start_timers(qp);
 }
@@ -325,7 +335,7 @@ void ur_retry_expire(struct ur_qp *qp)
 	if (req->timeout_at <= now) {
 		time_out(qp);
 	} else if (req->probe_at <= now) {
-		req->asked_again = false;
+		req->asked_again = req->asked_in_vain = false;
 		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(qp),
 			 req->una);
 		req->probes++;
