@@ -5,7 +5,9 @@
 Every FROM is a root made by mmdebstrap, every RUN a chroot, and the image is
 then run as an engine runs it by default: network, pid, ipc and mount
 namespaces of its own, no capability, no new privileges, a veth cable for eth0.
-Two such containers talk. Root; nothing stays behind.
+Two such containers talk. Then one device serves two containers that have
+nothing of uroce in them, as daemonset.yaml and uroce-cdi.json arrange it.
+Root; nothing stays behind.
 
     container/try.py [--keep DIR]       DIR: where the roots are made and kept
 """
@@ -21,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 # What Debian's images of these names are made of.
 BASES = {"debian:12": "bookworm", "debian:12-slim": "bookworm"}
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 A, B = f"uroce-try-{os.getpid()}-a", f"uroce-try-{os.getpid()}-b"
 
 
@@ -34,7 +37,7 @@ class Image:
 
     def __init__(self, root):
         self.root = root
-        self.user, self.env = "0:0", {"PATH": os.environ["PATH"]}
+        self.user, self.env = "0:0", {"PATH": PATH}
         self.entrypoint, self.cmd = [], []
 
     def argv(self, cmd=()):
@@ -120,12 +123,14 @@ mount -t tmpfs tmpfs {root}/dev
 mknod -m 666 {root}/dev/null c 1 3
 mknod -m 666 {root}/dev/urandom c 1 9
 mkdir {root}/dev/shm && mount -t tmpfs -o size=64m shm {root}/dev/shm
+{more}
 exec {argv}
 """
 
 
-def container(image, netns, *cmd, **kw):
-    script = SETUP.format(root=image.root, argv=shlex.join(image.argv(cmd)))
+def container(image, netns, *cmd, more="", **kw):
+    script = SETUP.format(root=image.root, more=more.format(root=image.root),
+                          argv=shlex.join(image.argv(cmd)))
     return subprocess.Popen(
         ["ip", "netns", "exec", netns, "unshare", "--mount", "--pid", "--ipc",
          "--uts", "--fork", "--kill-child", "sh", "-c", script], **kw)
@@ -149,16 +154,57 @@ def check(image):
     out = p.communicate(timeout=60)[0]
     print(out, end="")
     assert p.returncode == 0 and "PORT_ACTIVE" in out
-    server = container(image, A, "ibv_rc_pingpong", "-g", "0", "-c")
+    pingpong(image, A, B, "172.17.0.2")
+    print("two containers without privileges: ibv_rc_pingpong works")
+
+
+def pingpong(image, a, b, address, **kw):
+    command = ["ibv_rc_pingpong", "-g", "0", "-c"]
+    server = container(image, a, *command, **kw)
     status = 1
     # A server that does not listen yet refuses: ask again.
     for _ in range(100):
-        status = container(image, B, "ibv_rc_pingpong", "-g", "0", "-c",
-                           "172.17.0.2").wait(60)
+        status = container(image, b, *command, address, **kw).wait(60)
         if status == 0 or server.poll() is not None:
             break
     assert (status, server.wait(60)) == (0, 0)
-    print("two containers without privileges: ibv_rc_pingpong works")
+
+
+def yaml_command(name):
+    """The shell line of the init container."""
+    text = open(os.path.join(HERE, name)).read()
+    start = text.index("- cp ") + 2
+    return " ".join(text[start:text.index("securityContext")].split())
+
+
+def check_node(image, tmp):
+    cdi = json.load(open(os.path.join(HERE, "uroce-cdi.json")))
+    edits = cdi["devices"][0]["containerEdits"]
+    mounts = ""
+    for m in edits["mounts"]:
+        here = tmp + "/node" + m["hostPath"]
+        os.makedirs(here, exist_ok=True)
+        mounts += (f"mkdir -p {{root}}{m['containerPath']}\n"
+                   f"mount --bind {here} {{root}}{m['containerPath']}\n")
+    node = Image(image.root)
+    node.env = image.env
+    assert container(node, A, "sh", "-ec", yaml_command("daemonset.yaml"),
+                     more=mounts).wait() == 0
+    device = container(node, A, "uroced", "--run-dir", "/run/uroce",
+                       more=mounts, stdout=subprocess.PIPE, text=True)
+    assert device.stdout.readline() == "ready\n"
+    pod = Image(image.root)
+    pod.user = image.user
+    pod.env = {**image.env, **dict(e.split("=", 1) for e in edits["env"])}
+    # Nothing of uroce is in the pod's image.
+    bare = mounts
+    for path in ("/usr/lib/x86_64-linux-gnu/uroce", "/etc/libibverbs.d",
+                 "/usr/lib/x86_64-linux-gnu/libibverbs", "/usr/sbin"):
+        bare += f"mount -t tmpfs tmpfs {{root}}{path}\n"
+    pingpong(pod, B, B, "localhost", more=bare)
+    device.kill()  # and what it started, by --kill-child
+    device.wait(20)
+    print("two pods on the node's device, libraries mounted: works")
 
 
 def main():
@@ -171,6 +217,7 @@ def main():
         image = build(tmp)
         cable()
         check(image)
+        check_node(image, tmp)
     finally:
         for name in A, B:
             subprocess.run(["ip", "netns", "del", name],
