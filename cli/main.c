@@ -17,7 +17,7 @@ const struct ur_command ur_commands[] = {
 	{"top", "[SECONDS [COUNT]]", "rates of the devices, live", ur_cmd_top},
 	{"metrics", "[DEVICE|NETDEV]...", "all of it in Prometheus text form",
 	 ur_cmd_metrics},
-	{"doctor", "[--netdev IF] [PROGRAM]",
+	{"doctor", "[--netdev IF] [PROGRAM]...",
 	 "what is missing on this machine and what to type", ur_cmd_doctor},
 	{"dump", "[--netdev IF] [COUNT] [FILE]",
 	 "RoCE packets, decoded or into a pcapng file", ur_cmd_dump},

@@ -29,9 +29,9 @@ _uroce()
 		;;
 	esac
 	case ${COMP_WORDS[1]} in
-	res) COMPREPLY=($(compgen -W "--json --run-dir qp cq mr cm_id session" -- "$cur")) ;;
+	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
-	ping) COMPREPLY=($(compgen -A hostname -W "--json --netdev --run-dir" -- "$cur")) ;;
+	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir" -- "$cur")) ;;
 	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
 	top | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;
