@@ -2,6 +2,7 @@
 """uroce's commands; doctor and ping are in test_doctor.py."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
