@@ -50,15 +50,41 @@ void client_private_net(void)
 	close(fd);
 }
 
+static char *made[64];
+static int n_made;
+static pid_t maker;
+
+/* At the end nothing is left but the lock file. */
+static void remove_made(void)
+{
+	char path[80];
+
+	for (int i = 0; i < n_made && getpid() == maker; i++) {
+		snprintf(path, sizeof(path), "%s/lock", made[i]);
+		unlink(path);
+		rmdir(made[i]);
+	}
+}
+
+static void make_dir(struct daemon_proc *d)
+{
+	strcpy(d->dir, "/tmp/uroce-test.XXXXXX");
+	CHECK(mkdtemp(d->dir));
+	if (!n_made) {
+		maker = getpid();
+		atexit(remove_made);
+	}
+	CHECK(n_made < 64);
+	made[n_made++] = strdup(d->dir);
+}
+
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
 	int ready[2];
 	char fd[16], text[8];
 
-	if (!d->dir[0]) {
-		strcpy(d->dir, "/tmp/uroce-test.XXXXXX");
-		CHECK(mkdtemp(d->dir));
-	}
+	if (!d->dir[0])
+		make_dir(d);
 	CHECK(!pipe(ready));
 	d->pid = fork();
 	CHECK(d->pid >= 0);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# limit: 1200
+# limit: 2400
 # End-to-end tests; $1 is the JUnit file to write.
 cd "$(dirname "$0")/../.." || exit 1
 e2e() { # e2e XML ARGUMENT...
