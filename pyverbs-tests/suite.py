@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,8 @@ def main():
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     tmp = tempfile.mkdtemp(prefix="uroce-pv-")
+    # Told to end, clean up as when interrupted.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     results, t0 = {}, time.monotonic()
     world = None
     try:

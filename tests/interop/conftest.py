@@ -3,6 +3,7 @@
 held to account around every test, and the table for doc/interop.md."""
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -65,3 +66,8 @@ def pytest_sessionfinish(session):
     if out and RESULTS:
         with open(out, "w") as f:
             json.dump(RESULTS, f, indent=1)
+
+
+def pytest_configure(config):
+    """A stage that is told to end cleans up as one that is interrupted."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

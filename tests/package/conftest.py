@@ -4,6 +4,7 @@ root with the Debian ones installed."""
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -111,3 +112,8 @@ def root(work, debs):
         subprocess.run(["ip", "netns", "del", netns], stderr=subprocess.DEVNULL)
         for m in ("/run", "/dev", "/proc"):
             subprocess.run(["umount", path + m], stderr=subprocess.DEVNULL)
+
+
+def pytest_configure(config):
+    """A stage that is told to end cleans up as one that is interrupted."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
