@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__),
+                os.path.dirname(os.path.dirname(__file__))]
 import hosts  # noqa: E402
 
 

@@ -5,10 +5,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
-import guest as g
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+
+import guest as g  # noqa: E402
 
 NETNS = f"uroce-io-{os.getpid()}"
 RESULTS = []

@@ -49,6 +49,10 @@ class Host:
         out, _ = p.communicate(timeout=timeout + 30)
         return p.returncode, out
 
+    def end(self, proc, program):
+        """End what start() started, and the program of it."""
+        raise NotImplementedError
+
 
 class Guest(Host):
     kind = "rxe"
@@ -80,6 +84,9 @@ class Guest(Host):
     def start(self, cmd, timeout=60):
         return subprocess.Popen([RUN, "-N", self.name, "-t", str(timeout), cmd], env=ENV,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def end(self, proc, program):
+        self.run(f"killall -q {program}")
 
     def wait_listen(self, port, proc, seconds=20):
         self.run(f"for i in $(seq {seconds * 10}); do ss -Hltn 'sport = :{port}' | grep -q . && "
@@ -138,6 +145,9 @@ class Uroce(Host):
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env=self.env)
 
+    def end(self, proc, program):
+        proc.terminate()
+
     def wait_listen(self, port, proc, seconds=20):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and proc.poll() is None:
@@ -175,7 +185,12 @@ def pair(server, client, server_cmd, client_cmd, port=None, timeout=60):
         if port:
             server.wait_listen(port, s)
         crc, cout = client.run(client_cmd, timeout)
-        sout, _ = s.communicate(timeout=timeout + 30)
+        try:
+            sout, _ = s.communicate(timeout=timeout + 30 if crc == 0 else 5)
+        except subprocess.TimeoutExpired:
+            # A server whose client failed may wait for ever.
+            server.end(s, server_cmd.split()[0])
+            sout, _ = s.communicate(timeout=timeout + 30)
         return s.returncode, sout, crc, cout
     finally:
         if s.poll() is None:
