@@ -35,14 +35,14 @@ static int mem_read(void *mem, u64 off, void *dst, u32 len)
 {
 	const struct ur_emr *mr = mem;
 
-	return ur_user_read(mr->ectx->mem, mr->attr.addr + off, dst, len);
+	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
 }
 
 static int mem_write(void *mem, u64 off, const void *src, u32 len)
 {
 	const struct ur_emr *mr = mem;
 
-	return ur_user_write(mr->ectx->mem, mr->attr.addr + off, src, len);
+	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
 }
 
 /* Read, change, write: atomic towards everything that comes through this
@@ -141,17 +141,17 @@ static int probe(const struct ur_emr *mr)
 
 	if (last < first)
 		return -EFAULT;
-	if (ur_user_read(mr->ectx->mem, last, &byte, 1))
+	if (ur_user_read(mr->attr.mem, last, &byte, 1))
 		return -EFAULT;
 	for (u64 a = first;; a = (a & ~(u64)(PAGE - 1)) + step) {
 		if (a > last || a < first)
 			return 0;
-		if (ur_user_read(mr->ectx->mem, a, &byte, 1))
+		if (ur_user_read(mr->attr.mem, a, &byte, 1))
 			return -EFAULT;
 	}
 }
 
-static int attach_memory(struct ur_emr *mr)
+static int find_memory(struct ur_emr *mr)
 {
 	const struct ur_emr_attr *a = &mr->attr;
 
@@ -181,8 +181,18 @@ static int attach_memory(struct ur_emr *mr)
 	return probe(mr);
 }
 
+static int attach_memory(struct ur_emr *mr)
+{
+	int ret = find_memory(mr);
+
+	if (!ret)
+		ur_user_mem_get(mr->attr.mem);
+	return ret;
+}
+
 static void detach_memory(struct ur_emr *mr)
 {
+	ur_user_mem_put(mr->attr.mem);
 	if (mr->map)
 		munmap(mr->map, mr->map_len);
 	if (mr->dm)

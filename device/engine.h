@@ -226,6 +226,9 @@ struct ur_emr_attr {
 	u64 addr;   /* user virtual address of the first byte */
 	u64 length;
 	u64 iova;
+	/* of the process that registers, which need not be the one that made
+	 * the context; a reference is taken */
+	struct ur_user_mem *mem;
 	bool on_demand; /* no touching of pages at registration */
 	bool implicit;	/* the whole address space: length = 2^64 - 1 */
 	bool null_mr;

@@ -54,7 +54,7 @@ static const struct ur_object_type mr_type = {
 };
 
 static int make_mr(struct ur_cmd *cmd, struct ur_obj_pd *pd,
-		   struct ur_obj_dm *dm, const struct ur_emr_attr *attr,
+		   struct ur_obj_dm *dm, struct ur_emr_attr *attr,
 		   struct ur_obj_mr **ret)
 {
 	struct ur_obj_mr *mr = ur_object_new(cmd->file, &mr_type);
@@ -62,6 +62,7 @@ static int make_mr(struct ur_cmd *cmd, struct ur_obj_pd *pd,
 
 	if (!mr)
 		return -ENOMEM;
+	attr->mem = cmd->file->session->mem;
 	err = ur_emr_reg(cmd->file->ectx, attr, &mr->mr);
 	if (err) {
 		ur_object_abort(&mr->obj);
@@ -162,7 +163,8 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	struct ib_uverbs_rereg_mr_resp *resp = out;
 	struct ur_obj_mr *mr =
 		ur_object_get(cmd->file, UVERBS_OBJECT_MR, req->mr_handle);
-	struct ur_emr_attr attr = {.shm_fd = -1, .dmabuf_fd = -1};
+	struct ur_emr_attr attr = {
+		.mem = cmd->file->session->mem, .shm_fd = -1, .dmabuf_fd = -1};
 	struct ur_obj_pd *pd = NULL;
 	u32 flags = req->flags;
 	int err = 0, fd = -1;

@@ -222,6 +222,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->parent = 0;
 	file->parent_serial = 0;
 	atomic_store(&file->dead, 0);
+	atomic_store(&file->joined, 0);
 	file->lock = fresh;
 	atomic_store(&file->refs, USER);
 	if (sock >= 0 && sock < UR_FDMAP_FDS)

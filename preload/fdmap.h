@@ -35,7 +35,7 @@ struct ur_file {
 	_Atomic uint32_t refs;
 	_Atomic uint32_t used; /* pool: 0 when free */
 	uint32_t kind;	       /* enum uroce_tun_kind */
-	uint32_t generation;   /* of the process that opened it */
+	uint32_t generation;   /* of the process that sock belongs to */
 	uint64_t serial;       /* never reused, names the file to its events */
 	uint64_t cookie;       /* the device's name for it */
 	uint64_t rdev;
@@ -43,11 +43,12 @@ struct ur_file {
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;
 	ino_t ino;
-	int sock;		/* hidden twin, or -1 for an event file */
-	uint32_t parent;	/* event file: pool index of the file ... */
-	uint64_t parent_serial; /* ... that it came from */
-	_Atomic uint32_t dead;	/* the device went away */
-	pthread_mutex_t lock;	/* one command at a time on sock */
+	int sock;		 /* hidden twin, or -1 for an event file */
+	uint32_t parent;	 /* event file: pool index of the file ... */
+	uint64_t parent_serial;	 /* ... that it came from */
+	_Atomic uint32_t dead;	 /* the device went away */
+	_Atomic uint32_t joined; /* opened by another process */
+	pthread_mutex_t lock;	 /* one command at a time on sock */
 };
 
 extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
@@ -124,7 +125,7 @@ void ur_fdmap_replace(struct ur_file *file, int sock);
 /* True in a vfork() child: descriptors are its own, this memory is not. */
 bool ur_fdmap_borrowed(void);
 
-/* Changes with every fork(); a file of another generation answers EIO. */
+/* Changes with every fork(); a file of another generation is the parent's. */
 uint32_t ur_fdmap_generation(void);
 
 void ur_fdmap_init(void);

@@ -229,6 +229,7 @@ static int join(struct ur_file *file)
 		return -EIO;
 	}
 	ur_fdmap_replace(file, sock);
+	atomic_store(&file->joined, 1);
 	file->generation = ur_fdmap_generation();
 	return 0;
 }
@@ -267,13 +268,17 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	ssize_t ret;
 	char token;
 
+	/* As with the kernel, where a forked child, or who got the descriptor
+	 * in another way, has not the credentials that opened the file. */
+	if (atomic_load(&file->joined) ||
+	    file->generation != ur_fdmap_generation())
+		return -EACCES;
 	/* A bad pointer is for the device to refuse, so it is not looked at
 	 * where the command cannot be whole (header 8 bytes). */
 	if (file->kind != UROCE_TUN_RDMA_CM || len < 8 || !buf)
 		return write_once(file, buf, len);
 	memcpy(&command, buf, sizeof(command));
-	if (command != UCMA_GET_EVENT ||
-	    file->generation != ur_fdmap_generation())
+	if (command != UCMA_GET_EVENT)
 		return write_once(file, buf, len);
 	do {
 		/* Blocks, or not, as the descriptor's O_NONBLOCK says; a

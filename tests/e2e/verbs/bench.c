@@ -48,6 +48,11 @@ static void make_end(struct bench *t, struct end *e, int cqe)
 void bench_open(struct bench *t, int cqe)
 {
 	bench_bare(t);
+	bench_ends(t, cqe);
+}
+
+void bench_ends(struct bench *t, int cqe)
+{
 	make_end(t, &t->a, cqe);
 	make_end(t, &t->b, cqe);
 	connect_qp(t, t->a.qp, t->b.qp->qp_num);
@@ -65,10 +70,15 @@ static void close_end(struct end *e)
 	free(e->buf);
 }
 
-void bench_close(struct bench *t)
+void bench_end_both(struct bench *t)
 {
 	close_end(&t->a);
 	close_end(&t->b);
+}
+
+void bench_close(struct bench *t)
+{
+	bench_end_both(t);
 	CHECK(!ibv_dealloc_pd(t->pd));
 	CHECK(!ibv_close_device(t->ctx));
 }

@@ -46,6 +46,9 @@ struct ibv_context *open_device(void);
 void bench_open(struct bench *t, int cqe);
 /* Only device and domain. */
 void bench_bare(struct bench *t);
+/* Two connected RC ends on a device and domain that are there. */
+void bench_ends(struct bench *t, int cqe);
+void bench_end_both(struct bench *t);
 void bench_close(struct bench *t);
 /* A queue pair with every send operation of the extended API. */
 struct ibv_qp *make_qp(struct bench *t, struct ibv_cq *cq, struct ibv_srq *srq,
@@ -75,6 +78,7 @@ struct verbs_test {
 	void (*run)(void);
 };
 
-extern const struct verbs_test object_tests[], queue_tests[], memory_tests[];
+extern const struct verbs_test object_tests[], queue_tests[], memory_tests[],
+	process_tests[];
 
 #endif

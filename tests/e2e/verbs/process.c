@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One device file in two processes: after fork. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_cm.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+/* What a process tells another beside the descriptor. */
+struct shared {
+	uint32_t pd, mr, rkey;
+	uint64_t addr;
+};
+
+static void reap(pid_t pid)
+{
+	int st;
+
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	CHECK(WIFEXITED(st));
+	CHECK_EQ(WEXITSTATUS(st), 0);
+}
+
+/* In a process that is not the opener: work of its own, with memory of its
+ * own, on the file and the domain of the other. */
+static void work_beside(struct ibv_context *ctx, struct ibv_pd *pd,
+			const struct shared *s, uint8_t value)
+{
+	struct bench t = {.ctx = ctx, .pd = pd};
+
+	CHECK(!ibv_query_gid(ctx, 1, 0, &t.gid));
+	bench_ends(&t, 16);
+	memset(t.a.buf, value, 64);
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, s->addr, s->rkey, 64), 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(post_recv(&t.b, 1, 0, 64), 0);
+	CHECK_EQ(post_send(&t.a, 2, 0, 64, IBV_SEND_SIGNALED), 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	expect_wc(t.b.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(t.b.buf[63], value);
+	bench_end_both(&t);
+}
+
+static void fill(struct shared *s, const struct bench *t)
+{
+	s->pd = t->pd->handle;
+	s->mr = t->b.mr->handle;
+	s->rkey = t->b.mr->rkey;
+	s->addr = (uintptr_t)t->b.buf;
+}
+
+static void works_still(struct bench *t)
+{
+	memset(t->a.buf, 9, 64);
+	CHECK_EQ(post_rdma(&t->a, IBV_WR_RDMA_WRITE, (uintptr_t)t->b.buf,
+			   t->b.mr->rkey, 64),
+		 0);
+	expect_wc(t->a.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(t->b.buf[63], 9);
+}
+
+/* A child that goes on with what it inherited: commands work, and what it
+ * registers is its memory. */
+static void fork_works(void)
+{
+	struct shared s;
+	struct bench t;
+	pid_t pid;
+
+	bench_open(&t, 64);
+	fill(&s, &t);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		work_beside(t.ctx, t.pd, &s, 5);
+		_exit(0);
+	}
+	reap(pid);
+	CHECK_EQ(t.b.buf[63], 5);
+	works_still(&t);
+	bench_close(&t);
+}
+
+/* The kernel takes write() from nobody but the one who opened the file: a
+ * child of fork has credentials of its own. */
+static void fork_write(void)
+{
+	struct ib_uverbs_cmd_hdr old = {
+		.command = IB_USER_VERBS_CMD_QUERY_DEVICE, .in_words = 1};
+	struct rdma_ucm_cmd_hdr cm = {.cmd = 99}; /* no command */
+	struct rdma_ucm_cmd_hdr wait = {.cmd = RDMA_USER_CM_CMD_GET_EVENT};
+	struct bench t;
+	pid_t pid;
+	int fd;
+
+	bench_bare(&t);
+	fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK(write(fd, &cm, sizeof(cm)) < 0 && errno == EINVAL);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		struct pollfd p = {fd, POLLIN, 0};
+		int mine;
+
+		CHECK(write(fd, &cm, sizeof(cm)) < 0 && errno == EACCES);
+		CHECK(write(fd, &wait, sizeof(wait)) < 0 && errno == EACCES);
+		CHECK(write(t.ctx->cmd_fd, &old, sizeof(old)) < 0 &&
+		      errno == EACCES);
+		CHECK_EQ(poll(&p, 1, 0), 0);
+		mine = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+		CHECK(mine >= 0);
+		CHECK(write(mine, &cm, sizeof(cm)) < 0 && errno == EINVAL);
+		/* Joined by a command, the file is still the parent's. */
+		CHECK(ibv_alloc_pd(t.ctx));
+		CHECK(write(t.ctx->cmd_fd, &old, sizeof(old)) < 0 &&
+		      errno == EACCES);
+		_exit(0);
+	}
+	reap(pid);
+	CHECK(write(fd, &cm, sizeof(cm)) < 0 && errno == EINVAL);
+	close(fd);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
+/* What is no device file is refused. */
+static void import_wrong(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	CHECK(!ibv_import_device(fd));
+	CHECK_EQ(errno, ENODEV);
+	close(fd);
+}
+
+const struct verbs_test process_tests[] = {
+	{"fork_works", fork_works},
+	{"fork_write", fork_write},
+	{"import_wrong", import_wrong},
+	{0},
+};
