@@ -52,6 +52,8 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 	}
 	if (!strcmp(name, "spin_us"))
 		o->spin_us = v;
+	else if (!strcmp(name, "slice_us"))
+		o->slice_us = v;
 	else if (!strcmp(name, "tx_bytes") && v >= 16384 && v <= 16u << 20)
 		o->tx_bytes = v;
 	else

@@ -242,6 +242,7 @@ struct ur_egid {
 
 struct ur_engine_options {
 	u32 spin_us;  /* poll this long after the last work before sleeping */
+	u32 slice_us; /* scheduler slices; 0: a little below the system's */
 	u32 tx_bytes; /* burst buffer */
 	bool gso, gro;
 	bool shared; /* map memory that a client offers */
