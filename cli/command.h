@@ -57,8 +57,8 @@ int ur_cmd_ping(struct ur_options *options);
 /**
  * ur_options_parse() - the options that every subcommand knows
  *
- * Stops at the first word that is none and after "--". Says on stderr what is
- * wrong. Return: 0 or UR_EXIT_USAGE.
+ * Options may stand anywhere before "--"; of run only before the program. Says
+ * on stderr what is wrong. Return: 0 or UR_EXIT_USAGE.
  */
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv);

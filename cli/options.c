@@ -31,13 +31,15 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"count", required_argument, NULL, 'c'},
 		{0},
 	};
+	/* What follows a program's name is the program's. */
+	const char *shorts = strcmp(command, "run") ? ":r:n:jc:" : "+:r:n:jc:";
 	const char *run_dir = NULL;
 	int c, err;
 
 	memset(options, 0, sizeof(*options));
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+:r:n:jc:", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		switch (c) {
 		case 'r':
 			run_dir = optarg;
