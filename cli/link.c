@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* uroce link: devices, their netdevs and GIDs. */
+/* uroce link: devices, their netdevs and GIDs; adding and removing them. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/status.h"
+#include "kernel-abi/uroce-tunnel.h"
 
 /* An IPv4 GID as people know it: ::ffff:10.0.0.1. */
 static const char *short_gid(const char *gid, char *buf, socklen_t size)
@@ -43,16 +47,12 @@ static void print_device(struct json_object *device)
 	}
 }
 
-int ur_cmd_link(struct ur_options *options)
+static int show(struct ur_options *options)
 {
 	struct json_object *status, *devices;
 	size_t count;
 	int err;
 
-	if (options->rest_count && !strcmp(options->rest[0], "show")) {
-		options->rest++;
-		options->rest_count--;
-	}
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;
@@ -65,4 +65,125 @@ int ur_cmd_link(struct ur_options *options)
 			print_device(json_object_array_get_idx(devices, i));
 	json_object_put(status);
 	return err ? UR_EXIT_FAILED : 0;
+}
+
+/* One UROCE_TUN_LINK. ret_name (UROCE_TUN_NAME_MAX bytes): the device's. */
+static int ask(const struct ur_options *options, uint64_t what,
+	       const char *words, char *ret_name)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .cmd = what};
+	int sock = ur_status_connect(options), err, fd;
+
+	if (sock < 0)
+		return -ENOTCONN;
+	snprintf(msg.name, sizeof(msg.name), "%s", words);
+	err = ur_client_ask(sock, &msg, -1, &fd);
+	if (fd >= 0)
+		close(fd);
+	close(sock);
+	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s", msg.name);
+	return err;
+}
+
+static void explain(const char *verb, const char *netdev, const char *name,
+		    int err)
+{
+	switch (err) {
+	case -ENOTCONN: /* said already */
+		return;
+	case -EPERM:
+		ur_complain("link %s: only the user that runs the device, and "
+			    "root, may do that",
+			    verb);
+		return;
+	case -ENODEV:
+		if (netdev)
+			ur_complain("no network interface %s ('ip link')",
+				    netdev);
+		else
+			ur_complain("no device %s; 'uroce link' shows what "
+				    "there is",
+				    name);
+		return;
+	case -EEXIST:
+		ur_complain("%s has a device already, or one named %s is "
+			    "there; 'uroce link' shows what there is",
+			    netdev, name ? name : "like it");
+		return;
+	case -EINVAL:
+		ur_complain("%s cannot be the name of a device: a letter, "
+			    "then letters, digits and _ . -, at most 31, and "
+			    "not rxe...",
+			    name ? name : "that");
+		return;
+	case -ENOSPC:
+		ur_complain("no room for another device; 'uroce link del' one");
+		return;
+	case -EIO:
+		ur_complain("the device at the run directory does not know "
+			    "'link %s': it is of an older release",
+			    verb);
+		return;
+	default:
+		ur_complain("link %s: %s; the device's log says more", verb,
+			    strerror(-err));
+	}
+}
+
+static int add(struct ur_options *options)
+{
+	char words[UROCE_TUN_NAME_MAX], made[UROCE_TUN_NAME_MAX];
+	char **rest = options->rest;
+	char *only[2] = {made, NULL};
+	int n, err;
+
+	if (options->rest_count < 1 || options->rest_count > 2) {
+		ur_complain("link add: NETDEV [NAME]");
+		return UR_EXIT_USAGE;
+	}
+	n = snprintf(words, sizeof(words), "%s%s%s", rest[0],
+		     rest[1] ? " " : "", rest[1] ? rest[1] : "");
+	err = n < (int)sizeof(words)
+		      ? ask(options, UROCE_TUN_LINK_ADD, words, made)
+		      : -EINVAL;
+	if (err) {
+		explain("add", rest[0], rest[1], err);
+		return UR_EXIT_FAILED;
+	}
+	options->rest = only;
+	options->rest_count = 1;
+	return show(options);
+}
+
+static int del(struct ur_options *options)
+{
+	char gone[UROCE_TUN_NAME_MAX];
+	int err;
+
+	if (options->rest_count != 1) {
+		ur_complain("link del: DEVICE");
+		return UR_EXIT_USAGE;
+	}
+	err = ask(options, UROCE_TUN_LINK_DEL, options->rest[0], gone);
+	if (err)
+		explain("del", NULL, options->rest[0], err);
+	return err ? UR_EXIT_FAILED : 0;
+}
+
+int ur_cmd_link(struct ur_options *options)
+{
+	static const struct {
+		const char *word;
+		int (*run)(struct ur_options *options);
+	} verbs[] = {{"show", show}, {"add", add}, {"del", del}};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		if (!options->rest_count ||
+		    strcmp(options->rest[0], verbs[i].word))
+			continue;
+		options->rest++;
+		options->rest_count--;
+		return verbs[i].run(options);
+	}
+	return show(options);
 }

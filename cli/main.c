@@ -8,8 +8,8 @@
 const struct ur_command ur_commands[] = {
 	{"run", "[--netdev IF] [--run-dir DIR] -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},
-	{"link", "[show] [DEVICE|NETDEV]...",
-	 "devices: netdev, state, MTU, GIDs", ur_cmd_link},
+	{"link", "[show [DEVICE|NETDEV]...] | add NETDEV [NAME] | del DEVICE",
+	 "devices: netdev, state, MTU, GIDs; one more, one less", ur_cmd_link},
 	{"stat", "[DEVICE|NETDEV]...", "counters of the devices", ur_cmd_stat},
 	{"cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
 	{"res", "[show] [qp|cq|mr|cm_id|session]",

@@ -66,23 +66,28 @@ static struct json_object *ask(int sock, const char *subject)
 	return object;
 }
 
-struct json_object *ur_status_get(const struct ur_options *options,
-				  const char *subject)
+int ur_status_connect(const struct ur_options *options)
 {
 	int sock = ur_client_connect(options->run_dir);
-	struct json_object *object;
 
-	if (sock == -EACCES || sock == -EPERM) {
+	if (sock == -EACCES || sock == -EPERM)
 		ur_complain("the device of %s belongs to somebody else: %s",
 			    options->run_dir, strerror(-sock));
-		return NULL;
-	}
-	if (sock < 0) {
+	else if (sock < 0)
 		ur_complain("no device at %s; 'uroce run' starts one on "
 			    "demand, 'uroced --run-dir %s' one that stays",
 			    options->run_dir, options->run_dir);
+	return sock;
+}
+
+struct json_object *ur_status_get(const struct ur_options *options,
+				  const char *subject)
+{
+	int sock = ur_status_connect(options);
+	struct json_object *object;
+
+	if (sock < 0)
 		return NULL;
-	}
 	object = ask(sock, subject);
 	close(sock);
 	return object;

@@ -23,6 +23,9 @@
 
 #include "cli/command.h"
 
+/* A connection to the device, or -errno after saying what is wrong. */
+int ur_status_connect(const struct ur_options *options);
+
 /* Connects, asks, parses; says what is wrong. NULL, or to be put. */
 struct json_object *ur_status_get(const struct ur_options *options,
 				  const char *subject);

@@ -35,7 +35,14 @@ _uroce()
 	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
 	top | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;
-	link | stat | metrics)
+	link)
+		case ${COMP_WORDS[2]} in
+		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -W "--json --run-dir show add del $(uroce link 2>/dev/null |
+			sed -n 's/^\([^ ]*\): netdev.*/\1/p')" -- "$cur")) ;;
+		esac
+		;;
+	stat | metrics)
 		COMPREPLY=($(compgen -W "--json --run-dir $(uroce link 2>/dev/null |
 			sed -n 's/^\([^ ]*\): netdev \([^ ]*\).*/\1 \2/p')" -- "$cur"))
 		;;

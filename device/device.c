@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/limits.h"
 #include "device/netlink.h"
+#include "device/session.h"
 #include "device/sysfs.h"
 #include "device/ucma.h"
 #include "device/ufile.h"
@@ -114,6 +115,9 @@ bool ur_device_port_active(const struct ur_device *dev)
 
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 {
+	/* Then the end of the file is the next event, DEVICE_FATAL. */
+	if (dev->gone)
+		return;
 	ur_list_for_each(it, &dev->files)
 		ur_ufile_event(ur_list_entry(it, struct ur_ufile, node),
 			       element, type);
@@ -135,8 +139,8 @@ void ur_device_link_changed(struct ur_device *dev)
 	is = ur_device_port_active(dev);
 	if (mtu != dev->mtu_bytes)
 		ur_engine_set_mtu(dev->engine, dev->mtu_bytes);
-	if (was != is)
-		ur_engine_set_link(dev->engine, is);
+	if (was && !is)
+		ur_engine_link_downed(dev->engine);
 	if (was != is || mtu != dev->mtu_bytes)
 		ur_sysfs_port(dev);
 	if (was != is)
@@ -152,6 +156,31 @@ struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
 			ur_list_entry(it, struct ur_device, node);
 
 		if (dev->uverbs == n)
+			return dev;
+	}
+	return NULL;
+}
+
+struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (!strcmp(dev->name, name))
+			return dev;
+	}
+	return NULL;
+}
+
+struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
+				      const char *netdev)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (!strcmp(dev->netdev, netdev))
 			return dev;
 	}
 	return NULL;
@@ -179,58 +208,114 @@ static const struct ur_engine_events engine_events = {
 	.qp_event = qp_event,
 };
 
-static u32 next_index(struct ur_daemon *daemon)
+static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)
 {
-	u32 n = 0;
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
 
-	ur_list_for_each(it, &daemon->devices)
-		n++;
-	return n;
+		if (dev->index == index)
+			return dev;
+	}
+	return NULL;
 }
 
-int ur_device_create(struct ur_daemon *daemon, const char *netdev)
+/* Names that libibverbs would give to the driver of Soft-RoCE. */
+static bool is_rxe(const char *name)
 {
-	struct ur_device *dev = calloc(1, sizeof(*dev));
-	struct ur_engine_config config;
-	u64 seed;
-	int err;
+	return !strncmp(name, "rxe", 3) || strstr(name, "Nrxe");
+}
 
-	if (!dev)
-		return -ENOMEM;
-	ur_list_init(&dev->node);
-	ur_list_init(&dev->files);
-	dev->daemon = daemon;
-	dev->index = next_index(daemon);
-	dev->uverbs = ur_sysfs_first_uverbs() + dev->index;
+static int check_name(struct ur_daemon *daemon, const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char others[] = "0123456789_.-";
+	const char *p = name;
+
+	if (!*p || !strchr(letters, *p))
+		return -EINVAL;
+	while (*p && (strchr(letters, *p) || strchr(others, *p)))
+		p++;
+	if (*p || p - name >= UR_DEVICE_NAME_MAX || is_rxe(name))
+		return -EINVAL;
+	return ur_device_by_name(daemon, name) ||
+			       ur_sysfs_name_taken(daemon, name)
+		       ? -EEXIST
+		       : 0;
+}
+
+/* Its index, its number among the uverbs files, its name. */
+static int identify(struct ur_device *dev, const char *name)
+{
+	struct ur_daemon *daemon = dev->daemon;
+	u32 first = ur_sysfs_first_uverbs();
+
+	while (by_index(daemon, dev->index) ||
+	       ur_device_by_uverbs(daemon, first + dev->index))
+		if (++dev->index == UR_MAX_DEVICES)
+			return -ENOSPC;
+	dev->uverbs = first + dev->index;
 	dev->rdev = ur_sysfs_uverbs_rdev(dev->uverbs);
-	dev->next_pdn = 1;
-	snprintf(dev->name, sizeof(dev->name), "uroce%u", dev->index);
-	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
-	err = ur_netlink_link(dev);
-	if (err)
-		goto err_free;
-	dev->present = true;
-	dev->mtu_bytes = active_mtu(dev->netdev_mtu);
-	dev->node_guid = node_guid(dev);
-	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		seed = ur_loop_now();
-	config = (struct ur_engine_config){
+	if (name)
+		snprintf(dev->name, sizeof(dev->name), "%s", name);
+	for (u32 n = 0; !name; n++) {
+		snprintf(dev->name, sizeof(dev->name), "uroce%u", n);
+		if (!ur_device_by_name(daemon, dev->name))
+			return 0;
+	}
+	return check_name(daemon, name);
+}
+
+static int start_engine(struct ur_device *dev)
+{
+	struct ur_daemon *daemon = dev->daemon;
+	struct ur_engine_config config = {
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP,
 		.max_mr = UR_MAX_MR,
-		.seed = seed,
 		.node_guid = dev->node_guid,
 		.loop = daemon->loop,
 		.events = &engine_events,
 		.ctx = dev,
 		.options = daemon->engine_options,
 	};
-	err = ur_engine_create(&config, &dev->engine);
+
+	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
+	    sizeof(config.seed))
+		config.seed = ur_loop_now();
+	return ur_engine_create(&config, &dev->engine);
+}
+
+int ur_device_create(struct ur_daemon *daemon, const char *netdev,
+		     const char *name)
+{
+	struct ur_device *dev;
+	int err;
+
+	if (ur_device_by_netdev(daemon, netdev))
+		return -EEXIST;
+	dev = calloc(1, sizeof(*dev));
+	if (!dev)
+		return -ENOMEM;
+	ur_list_init(&dev->node);
+	ur_list_init(&dev->files);
+	dev->daemon = daemon;
+	dev->next_pdn = 1;
+	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
+	err = identify(dev, name);
+	if (!err)
+		err = ur_netlink_link(dev);
 	if (err)
 		goto err_free;
-	ur_engine_set_link(dev->engine, dev->up);
+	dev->present = true;
+	dev->mtu_bytes = active_mtu(dev->netdev_mtu);
+	dev->node_guid = node_guid(dev);
+	err = start_engine(dev);
+	if (err)
+		goto err_free;
 	err = ur_sysfs_add(dev);
 	if (err)
 		goto err_engine;
@@ -245,15 +330,58 @@ err_free:
 	return err;
 }
 
-void ur_device_destroy(struct ur_device *dev)
+static void free_device(void *arg)
 {
-	ur_ucma_device_gone(dev);
+	struct ur_device *dev = arg;
+
 	ur_list_del(&dev->node);
-	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);
-	for (u32 i = 0; i < UR_GID_MAX; i++)
-		if (dev->gids.entry[i].valid)
-			ur_engine_set_gid(dev->engine, i, NULL, UR_GID_ROCE_V2);
-	ur_sysfs_del(dev);
 	ur_engine_destroy(dev->engine);
 	free(dev);
+}
+
+/* What the engine has posted to the loop names both; it runs before this. */
+static void release(struct ur_device *dev)
+{
+	ur_engine_stop(dev->engine);
+	if (ur_loop_post(dev->daemon->loop, free_device, dev))
+		ur_log("%s: out of memory, kept until the end", dev->name);
+}
+
+void ur_device_file_closed(struct ur_device *dev)
+{
+	if (dev->gone && ur_list_empty(&dev->files))
+		release(dev);
+}
+
+/* Off every list and table that others look into. */
+static void unregister(struct ur_device *dev)
+{
+	/* While it can still send: peers are told. */
+	ur_ucma_device_gone(dev);
+	dev->gone = true;
+	dev->present = false;
+	ur_gid_sync(dev, NULL, 0);
+	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);
+	ur_sysfs_del(dev);
+	ur_list_del(&dev->node);
+	ur_list_add_tail(&dev->daemon->gone, &dev->node);
+}
+
+void ur_device_remove(struct ur_device *dev)
+{
+	unregister(dev);
+	ur_list_for_each(it, &dev->files)
+		ur_session_hang_up(dev->daemon,
+				   ur_list_entry(it, struct ur_ufile, node));
+	ur_device_file_closed(dev);
+}
+
+void ur_device_destroy_all(struct ur_daemon *daemon)
+{
+	while (!ur_list_empty(&daemon->devices))
+		unregister(ur_list_first(&daemon->devices, struct ur_device,
+					 node));
+	while (!ur_list_empty(&daemon->gone))
+		free_device(
+			ur_list_first(&daemon->gone, struct ur_device, node));
 }

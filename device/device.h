@@ -26,6 +26,10 @@ struct ur_cm_ops {
 
 struct ur_file_ops;
 
+/* With the NUL. As long as an interface's name, which is what the names end up
+ * beside in programs' tables. */
+#define UR_DEVICE_NAME_MAX 32
+
 #define UR_FILE_KINDS 3
 
 struct ur_daemon {
@@ -39,6 +43,7 @@ struct ur_daemon {
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
 
 	struct ur_list devices;	 /* struct ur_device */
+	struct ur_list gone;	 /* those taken away that still have clients */
 	struct ur_list sessions; /* struct ur_session */
 	struct ur_list files;	 /* struct ur_open_file */
 	u32 n_sessions;
@@ -54,17 +59,17 @@ struct ur_daemon {
 };
 
 struct ur_device {
-	struct ur_list node;
+	struct ur_list node; /* of the daemon's devices, or of gone */
 	struct ur_daemon *daemon;
-	char name[IF_NAMESIZE + 16]; /* uroce0 */
-	u32 index;		     /* the 0 of uroce0 */
-	u32 uverbs;		     /* the N of uverbsN */
+	char name[UR_DEVICE_NAME_MAX]; /* uroce0 */
+	u32 index;		       /* the lowest that was free */
+	u32 uverbs;		       /* the N of uverbsN */
 	u64 rdev;
 
 	char netdev[IF_NAMESIZE];
 	u32 ifindex;
 	u8 mac[6];
-	bool present, up;
+	bool present, up, gone;
 	u32 netdev_mtu;
 	u32 mtu_bytes;	/* active MTU of the port */
 	u32 speed_mbps; /* 0: unknown */
@@ -79,9 +84,26 @@ struct ur_device {
 	u32 n_objects[32];
 };
 
-int ur_device_create(struct ur_daemon *daemon, const char *netdev);
-void ur_device_destroy(struct ur_device *dev);
+/* name NULL: uroceN with the lowest free N. -ENODEV: no such netdev, -EEXIST:
+ * the netdev has a device, or the name is taken, -EINVAL: the name cannot be
+ * one, -ENOSPC: too many devices. */
+int ur_device_create(struct ur_daemon *daemon, const char *netdev,
+		     const char *name);
+/*
+ * Unregister, as the kernel does when a card is pulled out: the names and
+ * addresses are free at once, the files of its clients hang up (which they see
+ * as IBV_EVENT_DEVICE_FATAL, then EIO), rdma_cm ids get DEVICE_REMOVAL. It is
+ * freed when its last file is closed.
+ */
+void ur_device_remove(struct ur_device *dev);
+/* A file of dev was closed and taken off its list. */
+void ur_device_file_closed(struct ur_device *dev);
+/* At the end: no file is open and the loop runs no more. */
+void ur_device_destroy_all(struct ur_daemon *daemon);
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
+struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name);
+struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
+				      const char *netdev);
 /* Make the GID table follow the netdev's addresses. */
 void ur_device_sync_gids(struct ur_device *dev);
 /* The whole of netlink's news about the netdev. */

@@ -207,10 +207,17 @@ static int stop(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
-void ur_engine_destroy(struct ur_engine *engine)
+void ur_engine_stop(struct ur_engine *engine)
 {
+	if (engine->stop)
+		return;
 	ur_engine_call(engine, stop, NULL);
 	pthread_join(engine->thread, NULL);
+}
+
+void ur_engine_destroy(struct ur_engine *engine)
+{
+	ur_engine_stop(engine);
 	free_engine(engine);
 }
 
@@ -354,10 +361,15 @@ void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 	ur_engine_call(engine, set_ifindex, &ifindex);
 }
 
-void ur_engine_set_link(struct ur_engine *engine, bool up)
+static int link_downed(struct ur_engine *engine, void *arg)
 {
-	/* The kernel refuses packets of a netdev that is down; the transport's
-	 * timers and retries do the rest. */
+	ur_port_count(engine->port, UR_CNT_link_downed, 1);
+	return 0;
+}
+
+void ur_engine_link_downed(struct ur_engine *engine)
+{
+	ur_engine_call(engine, link_downed, NULL);
 }
 
 void ur_engine_counters(struct ur_engine *engine, u64 *values)

@@ -61,6 +61,11 @@ struct ur_engine_config {
 
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine);
+/* End the thread: nothing is posted to the loop any more, no other function but
+ * destroy may be called. What was posted before still names the engine. */
+void ur_engine_stop(struct ur_engine *engine);
+/* Stops it where that has not been done; nothing that was posted may be left
+ * to run. */
 void ur_engine_destroy(struct ur_engine *engine);
 
 /* Run fn on the engine thread and return what it returns. */
@@ -80,8 +85,9 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 /* The netdev was made anew; all GIDs must be gone. */
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
-/* Link state of the netdev. */
-void ur_engine_set_link(struct ur_engine *engine, bool up);
+/* The netdev's link went down: counted (link_downed); the kernel refuses its
+ * packets, and the transport's timers and retries do the rest. */
+void ur_engine_link_downed(struct ur_engine *engine);
 /* UR_CNT_COUNT values. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values);
 

@@ -10,6 +10,7 @@
 #define UR_FW_VER_TEXT "0.1.0"
 #define UR_HW_VER      1
 
+#define UR_MAX_DEVICES	   32
 #define UR_MAX_QP	   1048560 /* 2^20 - 16 */
 #define UR_MAX_QP_WR	   (1u << 20)
 #define UR_MAX_CQ	   (1u << 20)

@@ -26,15 +26,6 @@ static int signal_fd = -1;
 
 static int add_devices(struct ur_daemon *daemon, const struct ur_options *o);
 
-static bool has_device(struct ur_daemon *daemon, const char *netdev)
-{
-	ur_list_for_each(it, &daemon->devices)
-		if (!strcmp(ur_list_entry(it, struct ur_device, node)->netdev,
-			    netdev))
-			return true;
-	return false;
-}
-
 /* SIGHUP: devices for the netdevs that the configuration file names now. Those
  * that it no longer names serve on until a restart, with their clients. */
 static void reload(struct ur_daemon *daemon)
@@ -45,7 +36,7 @@ static void reload(struct ur_daemon *daemon)
 	ur_service_reloading(daemon);
 	if (ur_options_reread(&now) == 0)
 		for (int i = 0; i < now.n_netdevs; i++)
-			if (!has_device(daemon, now.netdev[i]))
+			if (!ur_device_by_netdev(daemon, now.netdev[i]))
 				memcpy(fresh.netdev[fresh.n_netdevs++],
 				       now.netdev[i], IF_NAMESIZE);
 	if (fresh.n_netdevs)
@@ -110,13 +101,13 @@ static int add_devices(struct ur_daemon *daemon, const struct ur_options *o)
 
 	if (!o->n_netdevs) {
 		ur_netlink_default_netdev(daemon, name);
-		err = ur_device_create(daemon, name);
+		err = ur_device_create(daemon, name, NULL);
 		if (err)
 			ur_log("%s: %s", name, strerror(-err));
 		return err;
 	}
 	for (int i = 0; i < o->n_netdevs && !err; i++) {
-		err = ur_device_create(daemon, o->netdev[i]);
+		err = ur_device_create(daemon, o->netdev[i], NULL);
 		if (err)
 			ur_log("%s: %s", o->netdev[i], strerror(-err));
 	}
@@ -188,8 +179,7 @@ static void stop(struct ur_daemon *daemon)
 	ur_loop_lock(daemon->loop);
 	ur_listen_stop(daemon);
 	ur_session_stop_all(daemon);
-	ur_list_for_each_safe(it, &daemon->devices)
-		ur_device_destroy(ur_list_entry(it, struct ur_device, node));
+	ur_device_destroy_all(daemon);
 	ur_ucma_fini(daemon);
 	ur_netlink_close(daemon);
 	if (daemon->lock_fd >= 0)
@@ -217,6 +207,7 @@ int main(int argc, char **argv)
 	daemon.idle.fn = on_idle;
 	daemon.idle.arg = &daemon;
 	ur_list_init(&daemon.devices);
+	ur_list_init(&daemon.gone);
 	ur_list_init(&daemon.sessions);
 	ur_list_init(&daemon.files);
 	ur_list_init(&daemon.xrcds);

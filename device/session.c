@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "device/session.h"
+#include "device/link.h"
 #include "device/status.h"
 #include "device/sysfs.h"
 #include "device/tunnel.h"
@@ -225,6 +226,17 @@ static void do_status(struct ur_session *s, const char *subject)
 		close(fd);
 }
 
+static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+
+	ur_loop_lock(s->daemon->loop);
+	reply.ret = ur_link_command(s, msg, reply.name);
+	ur_loop_unlock(s->daemon->loop);
+	if (ur_tunnel_send(s->sock, &reply, NULL, 0))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
 static s64 command(struct ur_session *s, const struct uroce_tun_msg *msg)
 {
 	struct ur_open_file *o = s->open;
@@ -268,6 +280,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		return 0;
 	case UROCE_TUN_STATUS:
 		do_status(s, msg->name);
+		return 0;
+	case UROCE_TUN_LINK:
+		do_link(s, msg);
 		return 0;
 	default:
 		return -EPROTO;
@@ -401,6 +416,17 @@ err_free:
 err_close:
 	close(sock);
 	return -err;
+}
+
+void ur_session_hang_up(struct ur_daemon *daemon, const void *file)
+{
+	ur_list_for_each(it, &daemon->sessions) {
+		struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (s->open && s->open->file == file)
+			shutdown(s->sock, SHUT_RDWR);
+	}
 }
 
 void ur_session_stop_all(struct ur_daemon *daemon)

@@ -71,6 +71,9 @@ struct ur_file_ops {
 	void (*close)(void *file);
 };
 
+/* Hang up the connections that have the file open; each lets go of it on its
+ * own thread, soon. Lock held. */
+void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
 /* Serve a new connection; takes sock over. Lock held. */
 int ur_session_start(struct ur_daemon *daemon, int sock);
 /* Hang up all and wait until they are gone. Lock held. */

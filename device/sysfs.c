@@ -171,6 +171,17 @@ u32 ur_sysfs_first_uverbs(void)
 	return real ? UVERBS_FIRST_MIXED : 0;
 }
 
+bool ur_sysfs_name_taken(const struct ur_daemon *d, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s",
+		     d->run_dir, name) >= (int)sizeof(path))
+		return true;
+	return !lstat(path, &st);
+}
+
 static int make_common(const struct ur_daemon *d)
 {
 	char text[32];

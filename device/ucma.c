@@ -119,7 +119,10 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 		memcpy(&response, in + c->response, sizeof(response));
 	ur_loop_lock(loop);
 	ucma_cm_touch(ucma_of(file));
+	file->met_lost = false;
 	err = c->fn(&cmd);
+	if (err && file->met_lost)
+		err = -EIO;
 	ucma_cm_kick(ucma_of(file));
 	ur_loop_unlock(loop);
 	if (err || c->response < 0)
@@ -261,11 +264,15 @@ void ur_ucma_fini(struct ur_daemon *daemon)
 	free(ucma);
 }
 
+/* From here on the client can take its events and destroy it; all else is EIO,
+ * as when the kernel's ucma closes an id. */
 static void device_gone(struct ucma_id *id)
 {
 	ucma_cm_drop(id);
+	ucma_port_release(id);
 	id->dev = NULL;
 	id->has_path = false;
+	id->lost = true;
 	/* RDMA_CM_EVENT_DEVICE_REMOVAL */
 	ucma_event_simple(id, 11, 0);
 }

@@ -86,6 +86,7 @@ struct ucma_id {
 	u8 timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT */
 
 	struct ur_device *dev; /* NULL: none yet */
+	bool lost;	       /* its device was taken away */
 	u32 sgid_index;
 	u8 sgid[16], dgid[16];
 	bool has_path;
@@ -118,7 +119,8 @@ struct ucma_file {
 	struct ur_list mcasts;
 	struct ur_list events; /* struct ucma_event, oldest first */
 	u32 n_ids, n_mcasts, n_events;
-	u32 tokens; /* datagrams in the socket, at most n_events */
+	u32 tokens;    /* datagrams in the socket, at most n_events */
+	bool met_lost; /* ucma_id_get() was asked for a lost one */
 };
 
 struct ucma_mcast {
@@ -185,8 +187,11 @@ ucma_handler ucma_set_option;
 ucma_handler ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
 
 /* ucma_id.c */
-/* The id of this file by number; NULL. */
+/* The id of this file by number; NULL: there is none, or (the command answers
+ * EIO then) it has lost its device. */
 struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number);
+/* Also one that has lost its device. */
+struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number);
 /* NULL: too many, or no memory. */
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
 void ucma_id_free(struct ucma_id *id);

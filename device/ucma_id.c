@@ -32,7 +32,7 @@ void ucma_number_drop(struct ucma_numbers *n, u32 number)
 		n->first_free = number;
 }
 
-struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
+struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 {
 	struct ucma_id *id;
 
@@ -40,6 +40,16 @@ struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
 	return id && id->file == file ? id : NULL;
+}
+
+struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
+{
+	struct ucma_id *id = ucma_id_get_any(file, number);
+
+	if (!id || !id->lost)
+		return id;
+	file->met_lost = true;
+	return NULL;
 }
 
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
@@ -136,7 +146,7 @@ int ucma_destroy_id(struct ucma_cmd *cmd)
 {
 	const struct rdma_ucm_destroy_id *in = cmd->in;
 	struct rdma_ucm_destroy_id_resp *out = (void *)cmd->out;
-	struct ucma_id *id = ucma_id_get(cmd->file, in->id);
+	struct ucma_id *id = ucma_id_get_any(cmd->file, in->id);
 
 	if (!id)
 		return -EINVAL;
@@ -180,9 +190,11 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 	close(fd);
 	if (!from)
 		return -EINVAL;
-	id = ucma_id_get(from, in->id);
+	id = ucma_id_get_any(from, in->id);
 	if (!id)
 		return -ENOENT;
+	if (id->lost)
+		return -EIO;
 	if (from != to) {
 		if (to->n_ids >= UCMA_FILE_IDS_MAX)
 			return -ENOMEM;

@@ -68,7 +68,7 @@ static struct json_object *describe(const struct ucma_id *id)
 	add(o, "id", id->number);
 	add_text(o, "device", id->dev ? id->dev->name : "");
 	add_text(o, "port_space", space_name(id->ps));
-	add_text(o, "state", states[id->state]);
+	add_text(o, "state", id->lost ? "DEVICE_REMOVAL" : states[id->state]);
 	if (id->cm)
 		add_text(o, "cm_state",
 			 ur_cm_state_name(ur_cm_id_state(id->cm)));

@@ -93,6 +93,7 @@ static void ufile_close(void *arg)
 		ur_ectx_destroy(file->ectx);
 	close(file->memfd);
 	ur_list_del(&file->node);
+	ur_device_file_closed(file->dev);
 	free(file);
 }
 

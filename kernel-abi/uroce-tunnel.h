@@ -63,11 +63,19 @@ enum uroce_tun_op {
 	UROCE_TUN_STATUS = 7, /* cli: arg = 0; name = subject; answer DONE with
 			       * len = bytes and a memfd holding JSON text.
 			       * Needs no OPEN */
+	UROCE_TUN_LINK = 8,   /* cli, the daemon's own user or root only: cmd =
+			     * enum uroce_tun_link; answer DONE with name = the
+			     * device. Needs no OPEN */
 	/* ---- device to front-end ---- */
 	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
 			      * [0] the visible descriptor */
 	UROCE_TUN_FGET = 33, /* ret = descriptor number asked for */
 	UROCE_TUN_INSTALL = 34, /* kind, cookie; fds: [0] to install */
+};
+
+enum uroce_tun_link {
+	UROCE_TUN_LINK_ADD = 1, /* name = "NETDEV" or "NETDEV DEVICE" */
+	UROCE_TUN_LINK_DEL = 2, /* name = "DEVICE" */
 };
 
 enum uroce_tun_kind {

@@ -222,6 +222,8 @@ static void uroce_uninit_device(struct verbs_device *vdev)
 
 static const struct verbs_match_ent match_table[] = {
 	{.u.modalias = "rdma_device:*Nuroce*", .kind = VERBS_MATCH_MODALIAS},
+	/* device/modalias in sysfs: one of another name. */
+	{.u.modalias = "uroce", .kind = VERBS_MATCH_MODALIAS},
 	{.kind = VERBS_MATCH_SENTINEL},
 };
 

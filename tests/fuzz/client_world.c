@@ -115,6 +115,7 @@ void client_world_create(void)
 	start_client();
 	make_run_dir();
 	ur_list_init(&daemon_.devices);
+	ur_list_init(&daemon_.gone);
 	ur_list_init(&daemon_.sessions);
 	ur_list_init(&daemon_.files);
 	ur_list_init(&daemon_.xrcds);
@@ -123,7 +124,7 @@ void client_world_create(void)
 	CHECK(!ur_ucma_init(&daemon_));
 	CHECK(!ur_sysfs_init(&daemon_));
 	CHECK(!ur_netlink_open(&daemon_));
-	CHECK(!ur_device_create(&daemon_, "lo"));
+	CHECK(!ur_device_create(&daemon_, "lo", NULL));
 	dev = ur_list_first(&daemon_.devices, struct ur_device, node);
 	snprintf(uverbs_name, sizeof(uverbs_name), "uverbs%u", dev->uverbs);
 	ur_loop_unlock(daemon_.loop);

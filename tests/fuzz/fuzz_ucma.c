@@ -133,13 +133,14 @@ static void make_world(void)
 		abort();
 	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
 	ur_list_init(&daemon_.devices);
+	ur_list_init(&daemon_.gone);
 	ur_list_init(&daemon_.sessions);
 	ur_list_init(&daemon_.files);
 	ur_list_init(&daemon_.xrcds);
 	daemon_.listen_fd = daemon_.lock_fd = -1;
 	if (ur_loop_create(&daemon_.loop) || ur_ucma_init(&daemon_) ||
 	    ur_sysfs_init(&daemon_) || ur_netlink_open(&daemon_) ||
-	    ur_device_create(&daemon_, "lo"))
+	    ur_device_create(&daemon_, "lo", NULL))
 		abort();
 	atexit(clean_up);
 	session.daemon = &daemon_;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Adding and removing devices of a running daemon, asked for by a client. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "device/link.h"
+
+/* "NETDEV" or "NETDEV DEVICE". */
+static int add(struct ur_session *s, const char *words, char *ret_name)
+{
+	char netdev[UROCE_TUN_NAME_MAX];
+	char *name;
+	int err;
+
+	snprintf(netdev, sizeof(netdev), "%s", words);
+	name = strchr(netdev, ' ');
+	if (name)
+		*name++ = '\0';
+	/* What does not fit is no interface of this host. */
+	if (!*netdev || strlen(netdev) >= IF_NAMESIZE)
+		return -ENODEV;
+	err = ur_device_create(s->daemon, netdev, name);
+	if (err)
+		return err;
+	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s",
+		 ur_device_by_netdev(s->daemon, netdev)->name);
+	ur_log("%s: added on %s by process %d (%s)", ret_name, netdev,
+	       (int)s->pid, s->comm);
+	return 0;
+}
+
+static int del(struct ur_session *s, const char *name, char *ret_name)
+{
+	struct ur_device *dev = ur_device_by_name(s->daemon, name);
+
+	if (!dev)
+		return -ENODEV;
+	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s", name);
+	ur_log("%s: removed by process %d (%s)", name, (int)s->pid, s->comm);
+	ur_device_remove(dev);
+	return 0;
+}
+
+int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    char *ret_name)
+{
+	if (s->uid && s->uid != geteuid())
+		return -EPERM;
+	switch (msg->cmd) {
+	case UROCE_TUN_LINK_ADD:
+		return add(s, msg->name, ret_name);
+	case UROCE_TUN_LINK_DEL:
+		return del(s, msg->name, ret_name);
+	default:
+		return -EINVAL;
+	}
+}

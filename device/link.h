@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* `uroce link add` and `del`: devices that come and go while others serve. */
+#ifndef UR_DEVICE_LINK_H
+#define UR_DEVICE_LINK_H
+
+#include "device/session.h"
+
+/*
+ * UROCE_TUN_LINK of this client. ret_name (UROCE_TUN_NAME_MAX bytes) gets the
+ * device's name. Lock held. 0; -EPERM: neither root nor the daemon's user;
+ * what ur_device_create() gives; of a removal -ENODEV: there is none.
+ */
+int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    char *ret_name);
+
+#endif

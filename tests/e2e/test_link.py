@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""uroce link add and del: devices come and go while others serve."""
+import json
+import os
+import re
+
+import pytest
+
+from cm import cm_state, start_server
+from hosts import wait_for
+from pairs import run_pair, start_pair
+from test_cli import uroce
+from test_faults import ask, wait_traffic
+
+
+@pytest.fixture
+def cables(lab):
+    """A second cable, eth1, with addresses; devices on the first only."""
+    a, b = lab.a, lab.b
+    a.ip("link", "add", "eth1", "type", "veth", "peer", "name", "eth1",
+         "netns", b.name)
+    for n, host in enumerate((a, b), 1):
+        host.ip("link", "set", "eth1", "up")
+        host.ip("addr", "add", f"10.78.0.{n}/24", "dev", "eth1")
+    lab.serve()
+    return lab
+
+
+def devices(host):
+    return re.findall(r"^\s+(\S+)\s+[0-9a-f]{16}$", host.run("ibv_devices"),
+                      re.M)
+
+
+def test_add(cables):
+    """Programs that look find it, and a listener everywhere listens there."""
+    a, b = cables.a, cables.b
+    port = cables.next_port()
+    s = start_server(a, port, "rping", "-s", "-P", "-a", "0.0.0.0", "-p",
+                     str(port))
+    out = uroce(a, "link", "add", "eth1", "rdma-b")
+    assert re.match(r"rdma-b: netdev eth1 state ACTIVE .*\n"
+                    r"    gid 0 ::ffff:10.78.0.1 RoCE v2 netdev eth1\n", out)
+    assert "uroce1: netdev eth1" in uroce(b, "link", "add", "eth1")
+    assert sorted(devices(a)) == ["rdma-b", "uroce0"]
+    assert sorted(devices(b)) == ["uroce0", "uroce1"]
+    assert "10.78.0.1, RoCE v2" in a.run("ibv_devinfo", "-v", "-d", "rdma-b")
+    b.run("rping", "-c", "-a", "10.78.0.1", "-p", str(port), "-v", "-C", "5")
+    b.run("rping", "-c", "-a", a.addr4, "-p", str(port), "-v", "-C", "5")
+    s.kill()
+    other = cables.next_port()
+    s = a.start("ib_write_bw", "-d", "rdma-b", "-F", "-p", str(other), "-x",
+                "0")
+    wait_for("the server", lambda: s.listens(other))
+    b.run("ib_write_bw", "-d", "uroce1", "-F", "-p", str(other), "-x", "0",
+          "10.78.0.1")
+    assert s.wait() == 0, s.report()
+
+
+def test_del(cables):
+    """Its names and its port are free at once, whoever had it open."""
+    a = cables.a
+    for _ in range(3):
+        uroce(a, "link", "add", "eth1")
+        assert sorted(devices(a)) == ["uroce0", "uroce1"]
+        holder = a.start("ibv_asyncwatch", "-d", "uroce1")
+        wait_for("it to open", lambda: '"uroce1"' in uroce(
+            a, "res", "--json", "session"))
+        assert uroce(a, "link", "del", "uroce1") == ""
+        assert devices(a) == ["uroce0"]
+        assert "10.78" not in uroce(a, "link")
+        assert not os.path.exists(a.run_dir + "/dev/infiniband/uverbs1")
+        holder.kill()
+    # A device of another process takes the address.
+    p = a.bare(cables.bin("uroce"), "run", "--run-dir", cables.tmp + "/other",
+               "--netdev", "eth1", "--", "ibv_devinfo", "-v")
+    assert p.wait() == 0, p.report()
+    assert "10.78.0.1, RoCE v2" in p.text(), p.report()
+    # All of them; then one again.
+    uroce(a, "link", "del", "uroce0")
+    assert devices(a) == []
+    assert json.loads(uroce(a, "link", "--json")) == []
+    uroce(a, "link", "add", "eth0")
+    run_pair(a, cables.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_del_in_traffic(cables):
+    """Both sides of it fail and end; those on another device do not notice."""
+    a, b = cables.a, cables.b
+    for host in a, b:
+        uroce(host, "link", "add", "eth1")
+    s, c = start_pair(a, b, ["ibv_rc_pingpong", "-c", "-n", "20000"])
+    port = cables.next_port()
+    vs = a.start("ib_write_bw", "-d", "uroce1", "-F", "-N", "-n", "100000000",
+                 "-s", "65536", "-p", str(port), "-x", "0")
+    wait_for("the server", lambda: vs.listens(port))
+    vc = b.start("ib_write_bw", "-d", "uroce1", "-F", "-N", "-n", "100000000",
+                 "-s", "65536", "-p", str(port), "-x", "0", "10.78.0.1")
+
+    def sent():
+        return ask(b, "stat", "uroce1")[0]["counters"]["sent_pkts"]
+    wait_for("writes", lambda: sent() > 1000)
+    uroce(b, "link", "del", "uroce1")
+    assert vc.wait(20) not in (0, None), vc.report()
+    vs.kill()
+    uroce(a, "link", "del", "uroce1")
+    got = c.wait(100), s.wait(20)
+    assert got == (0, 0), c.report() + s.report()
+    # Nothing of it is left in the daemon.
+    for host in a, b:
+        wait_for("its engine to end", lambda: threads(host) == 1)
+    uroce(a, "link", "add", "eth1")
+    assert host.device.running(), host.device.report()
+
+
+def threads(host):
+    """Engines, of which each has an epoll of its own beside the loop's."""
+    pid = host.device.pid
+    links = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except OSError:
+            pass
+    return links.count("anon_inode:[eventpoll]") - 1
+
+
+def test_del_asleep(lab):
+    """Peers that wait for events wake up, on both sides."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-e", "-n",
+                                     "100000000"])
+    wait_traffic(lab)
+    uroce(lab.b, "link", "del", "uroce0")
+    assert c.wait(30) not in (0, None), c.report()
+
+
+def test_program_sees(cables):
+    """DEVICE_FATAL and EIO, DEVICE_REMOVAL and EIO: see removed.py."""
+    a = cables.a
+    uroce(a, "link", "add", "eth1")
+    p = a.start("/usr/bin/python3", os.path.join(os.path.dirname(__file__),
+                                                 "removed.py"),
+                "uroce1", "10.78.0.1")
+    wait_for("it to open", lambda: "open" in p.text() or not p.running())
+    uroce(a, "link", "del", "uroce1")
+    assert p.wait(20) == 0, p.report()
+    assert "seen" in p.text(), p.report()
+
+
+def test_removal_tells_rping(lab):
+    """librdmacm's own event, in a stock program; its peer is disconnected."""
+    lab.serve()
+    a, b, port = lab.a, lab.b, lab.next_port()
+    s = start_server(a, port, "rping", "-s", "-a", a.addr4, "-p", str(port),
+                     "-v")
+    c = b.start("rping", "-c", "-a", a.addr4, "-p", str(port), "-v", "-C",
+                "100000000")
+    wait_for("pings", lambda: "rdma-ping-5:" in c.text())
+    uroce(b, "link", "del", "uroce0")
+    assert c.wait(20) is not None, c.report()
+    assert "device removal" in c.text(), c.report()
+    assert s.wait(20) is not None, s.report()
+    wait_for("no ids", lambda: not cm_state(a)["cm_ids"])
+    wait_for("no ids", lambda: not cm_state(b)["cm_ids"])
+
+
+def test_refused(cables):
+    a = cables.a
+
+    def refused(why, *args, status=1, **kw):
+        out = uroce(a, "link", *args, status=status, **kw)
+        assert why in out, out
+    refused("no network interface eth7", "add", "eth7")
+    refused("no network interface an-interface-of-too-long-a-name", "add",
+            "an-interface-of-too-long-a-name")
+    refused("has a device already", "add", "eth0")
+    refused("has a device already", "add", "eth1", "uroce0")
+    for name in "rxe0", "../x", "a b", "-x", "0", "n" * 40, "":
+        refused("cannot be the name", "add", "--", "eth1", name)
+    refused("no device eth0", "del", "eth0")
+    refused("link add: NETDEV", "add", status=2)
+    refused("link del: DEVICE", "del", status=2)
+    os.chmod(a.run_dir, 0o755)
+    other = ("setpriv", "--reuid", "65534", "--regid", "65534",
+             "--clear-groups")
+    if os.stat(cables.build).st_mode & 0o5 == 0o5:
+        refused("only the user that runs the device", "del", "uroce0",
+                wrap=other)
+        refused("only the user that runs the device", "add", "eth1",
+                wrap=other)
+    assert json.loads(uroce(a, "link", "--json"))[0]["name"] == "uroce0"
+
+
+def test_link_downed(lab):
+    """What a port counts when its cable is pulled."""
+    lab.serve()
+
+    def downs():
+        return ask(lab.a, "stat")[0]["counters"]["link_downed"]
+    assert downs() == 0
+    lab.b.ip("link", "set", "eth0", "down")
+    wait_for("one", lambda: downs() == 1)
+    lab.b.ip("link", "set", "eth0", "up")
+    wait_for("it to be up", lambda: "state ACTIVE" in uroce(lab.a, "link"))
+    assert downs() == 1
