@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "device/session.h"
@@ -29,8 +30,7 @@ static void run_closed(struct ur_session *s)
 {
 	struct ur_open_file *o = s->open;
 
-	/* What a child closes its parent may still have. */
-	for (u32 i = 0; i < s->n_closed && o && !s->joined; i++)
+	for (u32 i = 0; i < s->n_closed && o; i++)
 		if (o->ops->close_fd)
 			o->ops->close_fd(o->file, s->closed[i]);
 	s->n_closed = 0;
@@ -118,7 +118,7 @@ static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	const struct ur_file_ops *ops = NULL;
 	struct ur_open_file *o;
-	u64 rdev = 0;
+	struct stat st = {0};
 	int err;
 
 	if (msg->kind < UR_FILE_KINDS)
@@ -130,11 +130,14 @@ static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		return -ENOMEM;
 	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
 		o->cookie = 0; /* nobody joins */
-	err = ops->open(s, msg->name, &o->file, visible, &rdev);
+	err = ops->open(s, msg->name, &o->file, visible, &o->rdev);
 	if (err) {
 		free(o);
 		return err;
 	}
+	fstat(*visible, &st);
+	o->dev = st.st_dev;
+	o->ino = st.st_ino;
 	pthread_mutex_init(&o->lock, NULL);
 	o->ops = ops;
 	o->kind = msg->kind;
@@ -144,24 +147,41 @@ static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	ur_list_add_tail(&s->daemon->files, &o->node);
 	s->open = o;
 	reply->cookie = o->cookie;
-	reply->rdev = rdev;
+	reply->rdev = o->rdev;
 	return 0;
 }
 
-static int join(struct ur_session *s, const struct uroce_tun_msg *msg)
+/* Who shows the descriptor may join like who knows the cookie. */
+static int join(struct ur_session *s, const struct uroce_tun_msg *msg,
+		struct uroce_tun_msg *reply)
 {
+	struct stat st = {0};
+
+	if (!msg->cookie) {
+		int fd = msg->arg <= INT32_MAX
+				 ? ur_session_fget(s, (int)msg->arg)
+				 : -EBADF;
+
+		if (fd < 0)
+			return fd;
+		fstat(fd, &st);
+		close(fd);
+	}
 	ur_list_for_each(it, &s->daemon->files) {
 		struct ur_open_file *o =
 			ur_list_entry(it, struct ur_open_file, node);
 
-		if (o->cookie != msg->cookie || o->uid != s->uid ||
-		    o->kind != msg->kind)
+		if (o->kind != msg->kind)
+			continue;
+		if (msg->cookie ? o->cookie != msg->cookie || o->uid != s->uid
+				: o->dev != st.st_dev || o->ino != st.st_ino)
 			continue;
 		if (!o->ops->adopt)
 			return -EOPNOTSUPP;
 		o->refs++;
 		s->open = o;
-		s->joined = true;
+		reply->cookie = o->cookie;
+		reply->rdev = o->rdev;
 		return 0;
 	}
 	return -ENOENT;
@@ -185,8 +205,9 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 			fds[0] = -1;
 	}
 	if (!err)
-		err = msg->cookie ? join(s, msg)
-				  : open_new(s, msg, &reply, &visible);
+		err = msg->cookie || !msg->name[0]
+			      ? join(s, msg, &reply)
+			      : open_new(s, msg, &reply, &visible);
 	if (!err)
 		s->kind = msg->kind;
 	ur_loop_unlock(loop);

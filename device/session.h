@@ -30,6 +30,9 @@ struct ur_open_file {
 	u64 cookie;	     /* unguessable: who knows it may join */
 	uid_t uid;
 	u32 kind;
+	u64 rdev;
+	dev_t dev; /* of the visible descriptor: who has that may join too */
+	ino_t ino;
 	u32 refs;	      /* connections */
 	pthread_mutex_t lock; /* of commands; taken before the control lock */
 	struct ur_session *current; /* whose command runs, or ran last */
@@ -48,7 +51,6 @@ struct ur_session {
 	char comm[17];
 	struct ur_user_mem *mem;
 	struct ur_open_file *open;
-	bool joined; /* did not open it itself */
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;

@@ -12,7 +12,7 @@
 /* Rings are placed sparsely in one file; only touched pages cost memory. The
  * size never changes, so that neither side can pull pages from under the
  * other. */
-#define RING_FILE_BYTES (1ull << 40)
+#define RING_FILE_BYTES UROCE_TUN_UVERBS_BYTES
 
 static int make_memfd(void)
 {

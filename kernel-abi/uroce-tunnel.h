@@ -42,6 +42,9 @@ extern "C" {
 #define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
+/* Size of the visible descriptor of a uverbs file: how one that came from
+ * elsewhere is recognised before the device is asked. */
+#define UROCE_TUN_UVERBS_BYTES (1ull << 40)
 
 enum uroce_tun_op {
 	/* ---- front-end to device ---- */
@@ -49,7 +52,10 @@ enum uroce_tun_op {
 		1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
 			     * fds: [0] /proc/self/mem opened read-write. With a
 			     * cookie: join the file whose DONE said it (a forked
-			     * child, same user, on a connection of its own);
+			     * child, same user, on a connection of its own).
+			     * Without cookie and name: join the file whose
+			     * visible descriptor has number arg here (it came
+			     * by SCM_RIGHTS or over exec; FGET asks for it).
 			     * DONE then carries no descriptor */
 	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer */
 	UROCE_TUN_WRITE = 3,	/* arg = user buffer, len = bytes */

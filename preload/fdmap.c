@@ -289,6 +289,22 @@ struct ur_file *ur_fdmap_parent(struct ur_file *file)
 	return NULL;
 }
 
+struct ur_file *ur_fdmap_find(int fd)
+{
+	uint32_t end = atomic_load(&files_end);
+
+	for (uint32_t i = 1; i < end; i++) {
+		struct ur_file *file;
+
+		if (!get_index(i, &file))
+			continue;
+		if (file->kind == UROCE_TUN_UVERBS && same_file(fd, file))
+			return file;
+		ur_fdmap_put(file);
+	}
+	return NULL;
+}
+
 static struct ur_file *find_hidden(int sock)
 {
 	uint32_t end = atomic_load(&files_end);

@@ -95,6 +95,10 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock);
 void ur_fdmap_keep(struct ur_file *file);
 void ur_fdmap_unkeep(struct ur_file *file);
 
+/* The open cdev that @fd is a descriptor of, though not known as one: with a
+ * reference, or NULL. */
+struct ur_file *ur_fdmap_find(int fd);
+
 /* Binds a new descriptor to a file. False when the number is too high. */
 bool ur_fdmap_bind(int fd, struct ur_file *file);
 

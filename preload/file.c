@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,12 +46,14 @@ static void set_open_flags(int fd, int flags)
 			syscall(SYS_fcntl, fd, F_GETFL, 0) | O_NONBLOCK);
 }
 
-/* cookie: of the file to join, or 0 and the node to open. */
-static int send_open(int sock, uint32_t kind, const char *node, uint64_t cookie)
+/* The node to open; or "" and the cookie of the file to join, or its fd. */
+static int send_open(int sock, uint32_t kind, const char *node, uint64_t cookie,
+		     int fd)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = kind,
 				    .cmd = UROCE_TUN_VERSION,
+				    .arg = (uint64_t)fd,
 				    .cookie = cookie};
 	int mem, err;
 
@@ -73,7 +76,7 @@ int ur_file_open(const struct ur_path *path, int flags)
 	sock = ur_tunnel_connect();
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
-	err = send_open(sock, path->kind, path->node, 0);
+	err = send_open(sock, path->kind, path->node, 0, 0);
 	if (!err)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err) {
@@ -156,13 +159,12 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-/* One command on a locked file, with the device's upcalls. */
-static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
+/* The device's upcalls and its answer to what was sent, on a locked file. */
+static int64_t hear(struct ur_file *file, struct uroce_tun_msg *msg)
 {
 	int fds[UROCE_TUN_MAX_FDS], installed[MAX_INSTALLED], count = 0;
-	int64_t ret;
+	int64_t ret = 0;
 
-	ret = ur_tunnel_send(file->sock, msg, -1);
 	while (!ret) {
 		ret = ur_tunnel_recv(file->sock, msg, fds);
 		if (ret)
@@ -204,6 +206,60 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
 	return ret;
 }
 
+static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
+{
+	int64_t ret = ur_tunnel_send(file->sock, msg, -1);
+
+	return ret ? ret : hear(file, msg);
+}
+
+/* Another descriptor of a file that is known, after a raw dup() or a trip
+ * through a socket. */
+static bool claim_known(int fd)
+{
+	struct ur_file *file = ur_fdmap_find(fd);
+	bool bound;
+
+	if (!file)
+		return false;
+	bound = ur_fdmap_bind(fd, file);
+	ur_fdmap_put(file);
+	return bound;
+}
+
+bool ur_file_claim(int fd)
+{
+	struct uroce_tun_msg msg;
+	struct ur_file *file;
+	bool bound = false;
+	struct stat st;
+	int sock;
+
+	if (syscall(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_nlink || (uint64_t)st.st_size != UROCE_TUN_UVERBS_BYTES ||
+	    ur_fdmap_borrowed())
+		return false;
+	if (claim_known(fd))
+		return true;
+	sock = ur_tunnel_connect();
+	if (sock < 0)
+		return false;
+	file = ur_fdmap_new(UROCE_TUN_UVERBS, sock);
+	if (!file) {
+		close_raw(sock);
+		return false;
+	}
+	atomic_store(&file->joined, 1);
+	if (!send_open(sock, UROCE_TUN_UVERBS, "", 0, fd) &&
+	    !hear(file, &msg)) {
+		file->cookie = msg.cookie;
+		file->rdev = msg.rdev;
+		bound = ur_fdmap_bind(fd, file);
+	}
+	ur_fdmap_put(file);
+	return bound;
+}
+
 /*
  * A forked child comes over a connection of its own, because the device works
  * on the memory of the process that a connection came from. Only uverbs files
@@ -221,7 +277,7 @@ static int join(struct ur_file *file)
 	sock = ur_tunnel_connect();
 	if (sock < 0)
 		return -EIO;
-	err = send_open(sock, file->kind, "", file->cookie);
+	err = send_open(sock, file->kind, "", file->cookie, 0);
 	if (!err)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {

@@ -16,6 +16,16 @@
 /* open(2) of a node. Return: the visible descriptor. */
 int ur_file_open(const struct ur_path *path, int flags);
 
+/**
+ * ur_file_claim() - a descriptor that this process did not open
+ *
+ * A uverbs file that came by SCM_RIGHTS or over exec looks like any other file
+ * until somebody asks the device for it. Cheap for what cannot be one.
+ *
+ * Return: true when @fd is tracked from here on.
+ */
+bool ur_file_claim(int fd);
+
 /* ioctl(2) with a command that the device is to see. */
 long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Input and output on virtual files. */
 #include <errno.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdarg.h>
 
 #include "preload/file.h"
@@ -36,6 +37,8 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 	arg = va_arg(ap, void *);
 	va_end(ap);
 	if (ur_fdmap_hit(fd))
+		file = ur_fdmap_get(fd);
+	if (!file && _IOC_TYPE(cmd) == RDMA_IOCTL_MAGIC && ur_file_claim(fd))
 		file = ur_fdmap_get(fd);
 	if (!file)
 		return ur_real(ioctl)(fd, cmd, arg);

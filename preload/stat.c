@@ -8,19 +8,22 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "preload/fdmap.h"
+#include "preload/file.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
 
+/* Can a file of this size be a uverbs file that nobody here has opened? */
+#define LOOKS(size) ((uint64_t)(size) == UROCE_TUN_UVERBS_BYTES)
+
 /* The device number of a descriptor that is a virtual cdev, or 0. */
-static uint64_t rdev_of_fd(int fd)
+static uint64_t rdev_of_fd(int fd, bool looks)
 {
 	struct ur_file *file;
 	uint64_t rdev = 0;
 
-	if (!ur_fdmap_hit(fd))
-		return 0;
-	file = ur_fdmap_get(fd);
+	file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;
+	if (!file && looks && ur_file_claim(fd))
+		file = ur_fdmap_get(fd);
 	if (!file)
 		return 0;
 	if (file->kind == UROCE_TUN_UVERBS || file->kind == UROCE_TUN_RDMA_CM)
@@ -35,10 +38,10 @@ static uint64_t rdev_of_path(const struct ur_path *path)
 }
 
 static uint64_t rdev_of_at(const struct ur_path *path, const char *name,
-			   int flags)
+			   int flags, bool looks)
 {
 	if (flags & AT_EMPTY_PATH && name && !*name)
-		return rdev_of_fd(path->dirfd);
+		return rdev_of_fd(path->dirfd, looks);
 	return rdev_of_path(path);
 }
 
@@ -71,24 +74,25 @@ static uint64_t rdev_of_at(const struct ur_path *path, const char *name,
 		FINISH(ret, st, rdev_of_path(&path));         \
 	}
 
-#define DEFINE_FSTAT(name, type)                    \
-	UR_EXPORT int name(int fd, struct type *st) \
-	{                                           \
-		int ret = ur_real(name)(fd, st);    \
-                                                    \
-		FINISH(ret, st, rdev_of_fd(fd));    \
+#define DEFINE_FSTAT(name, type)                                     \
+	UR_EXPORT int name(int fd, struct type *st)                  \
+	{                                                            \
+		int ret = ur_real(name)(fd, st);                     \
+                                                                     \
+		FINISH(ret, st, rdev_of_fd(fd, LOOKS(st->st_size))); \
 	}
 
-#define DEFINE_FSTATAT(name, type)                                       \
-	UR_EXPORT int name(int dirfd, const char *file, struct type *st, \
-			   int flags)                                    \
-	{                                                                \
-		struct ur_path path;                                     \
-		int ret;                                                 \
-                                                                         \
-		ur_rewrite(&path, dirfd, file);                          \
-		ret = ur_real(name)(path.dirfd, path.target, st, flags); \
-		FINISH(ret, st, rdev_of_at(&path, file, flags));         \
+#define DEFINE_FSTATAT(name, type)                                          \
+	UR_EXPORT int name(int dirfd, const char *file, struct type *st,    \
+			   int flags)                                       \
+	{                                                                   \
+		struct ur_path path;                                        \
+		int ret;                                                    \
+                                                                            \
+		ur_rewrite(&path, dirfd, file);                             \
+		ret = ur_real(name)(path.dirfd, path.target, st, flags);    \
+		FINISH(ret, st,                                             \
+		       rdev_of_at(&path, file, flags, LOOKS(st->st_size))); \
 	}
 
 DEFINE_STAT(stat, stat)
@@ -112,12 +116,12 @@ DEFINE_FSTATAT(fstatat64, stat64)
 		FINISH(ret, st, rdev_of_path(&path));                  \
 	}
 
-#define DEFINE_FXSTAT(name, type)                            \
-	UR_EXPORT int name(int ver, int fd, struct type *st) \
-	{                                                    \
-		int ret = ur_real(name)(ver, fd, st);        \
-                                                             \
-		FINISH(ret, st, rdev_of_fd(fd));             \
+#define DEFINE_FXSTAT(name, type)                                    \
+	UR_EXPORT int name(int ver, int fd, struct type *st)         \
+	{                                                            \
+		int ret = ur_real(name)(ver, fd, st);                \
+                                                                     \
+		FINISH(ret, st, rdev_of_fd(fd, LOOKS(st->st_size))); \
 	}
 
 #define DEFINE_FXSTATAT(name, type)                                           \
@@ -129,7 +133,8 @@ DEFINE_FSTATAT(fstatat64, stat64)
                                                                               \
 		ur_rewrite(&path, dirfd, file);                               \
 		ret = ur_real(name)(ver, path.dirfd, path.target, st, flags); \
-		FINISH(ret, st, rdev_of_at(&path, file, flags));              \
+		FINISH(ret, st,                                               \
+		       rdev_of_at(&path, file, flags, LOOKS(st->st_size)));   \
 	}
 
 DEFINE_XSTAT(__xstat, stat)
@@ -150,7 +155,7 @@ UR_EXPORT int statx(int dirfd, const char *restrict file, int flags,
 
 	ur_rewrite(&path, dirfd, file);
 	ret = ur_real(statx)(path.dirfd, path.target, flags, mask, st);
-	rdev = ret ? 0 : rdev_of_at(&path, file, flags);
+	rdev = ret ? 0 : rdev_of_at(&path, file, flags, LOOKS(st->stx_size));
 	if (rdev) {
 		st->stx_mode = S_IFCHR | 0666;
 		st->stx_rdev_major = major(rdev);

@@ -209,12 +209,13 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 	return sock;
 }
 
-static int64_t converse(int sock, struct uroce_tun_msg *msg)
+uint64_t client_installed;
+
+int64_t client_hear(int sock, struct uroce_tun_msg *msg)
 {
 	struct uroce_tun_msg reply;
 	int fd;
 
-	client_send(sock, msg, NULL, 0);
 	for (;;) {
 		if (client_recv(sock, msg, &fd))
 			return INT64_MIN;
@@ -228,6 +229,7 @@ static int64_t converse(int sock, struct uroce_tun_msg *msg)
 		if (msg->op == UROCE_TUN_INSTALL) {
 			CHECK(fd >= 0);
 			reply.ret = fd;
+			client_installed = msg->cookie;
 			client_send(sock, &reply, NULL, 0);
 			continue;
 		}
@@ -238,6 +240,12 @@ static int64_t converse(int sock, struct uroce_tun_msg *msg)
 		if (fd >= 0)
 			close(fd);
 	}
+}
+
+static int64_t converse(int sock, struct uroce_tun_msg *msg)
+{
+	client_send(sock, msg, NULL, 0);
+	return client_hear(sock, msg);
 }
 
 int64_t client_ioctl(int sock, const void *hdr)
@@ -310,6 +318,11 @@ int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
 
 void client_settle(const struct daemon_proc *d)
 {
+	client_settle_to(d, 0);
+}
+
+void client_settle_to(const struct daemon_proc *d, int left)
+{
 	struct uroce_tun_msg msg;
 	const char *p;
 	char *text;
@@ -322,7 +335,7 @@ void client_settle(const struct daemon_proc *d)
 		msg.op = UROCE_TUN_STATUS;
 		strcpy(msg.name, "sessions");
 		client_send(sock, &msg, NULL, 0);
-		n = 2; /* turned away: not settled */
+		n = left + 2; /* turned away: not settled */
 		if (!client_recv(sock, &msg, &fd) && fd >= 0) {
 			text = calloc(1, msg.len + 1);
 			CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
@@ -332,7 +345,7 @@ void client_settle(const struct daemon_proc *d)
 			close(fd);
 		}
 		close(sock);
-	} while (n > 1);
+	} while (n > left + 1);
 }
 
 void client_check(const struct daemon_proc *d)

@@ -42,6 +42,9 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible);
  * process's own, installed ones get their own number. Returns what DONE says,
  * or INT64_MIN when the connection ended.
  */
+int64_t client_hear(int sock, struct uroce_tun_msg *ret_msg);
+/* The cookie of the last INSTALL. */
+extern uint64_t client_installed;
 int64_t client_ioctl(int sock, const void *hdr);
 int64_t client_write(int sock, const void *buf, size_t len);
 
@@ -49,6 +52,8 @@ int64_t client_write(int sock, const void *buf, size_t len);
 int64_t client_legacy(int sock, uint32_t command, const void *core,
 		      uint32_t len, void *resp, uint32_t out);
 int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp);
+/* Wait until no more than n connections are left. */
+void client_settle_to(const struct daemon_proc *d, int n);
 /* Wait until no other connection is left. */
 void client_settle(const struct daemon_proc *d);
 /* Query the device; ends the test if it does not answer as it should. */

@@ -6,6 +6,7 @@
  *
  * usage: test_life UROCED
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -154,6 +155,84 @@ static void test_errors(void)
 	close(ctx.wake_fd);
 }
 
+/* Joins the file whose visible descriptor is given. */
+static int64_t join(int sock, uint32_t kind, int visible)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = kind,
+				    .cmd = UROCE_TUN_VERSION,
+				    .arg = (uint64_t)visible};
+	int mem = client_mem();
+	int64_t ret;
+
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	ret = client_hear(sock, &msg);
+	return ret ? ret : (int64_t)msg.cookie;
+}
+
+static unsigned int count_fds(void)
+{
+	char path[64];
+	unsigned int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)dev.pid);
+	dir = opendir(path);
+	CHECK(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* A descriptor that went to another process opens the same file there. */
+static void test_join(void)
+{
+	struct ib_uverbs_create_comp_channel req = {0};
+	struct ib_uverbs_create_comp_channel_resp chan;
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD};
+	struct uroce_alloc_ucontext_resp ctx;
+	int visible, first = client_open(&dev, "uverbs0", &visible), sock;
+	int other = memfd_create("uverbs", MFD_CLOEXEC);
+	unsigned int fds;
+	uint32_t pd;
+
+	CHECK_EQ(client_get_context(first, &ctx), 0);
+	pd = alloc_pd(first);
+	sock = client_connect(&dev);
+	CHECK_EQ(join(sock, UROCE_TUN_UVERBS, other), (int64_t)-ENOENT);
+	CHECK_EQ(join(sock, UROCE_TUN_UVERBS, -1), (int64_t)-EBADF);
+	CHECK_EQ(join(sock, UROCE_TUN_UVERBS, 9999), (int64_t)-EBADF);
+	CHECK_EQ(join(sock, UROCE_TUN_RDMA_CM, visible), (int64_t)-ENOENT);
+	CHECK_EQ(join(sock, 77, visible), (int64_t)-ENOENT);
+	CHECK(join(sock, UROCE_TUN_UVERBS, visible) != 0);
+	CHECK_EQ(join(sock, UROCE_TUN_UVERBS, visible), (int64_t)-EBUSY);
+	/* Its event file is closed when it says so. */
+	fds = count_fds();
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+			       &req, sizeof(req), &chan, sizeof(chan)),
+		 0);
+	CHECK(count_fds() > fds);
+	msg.cookie = client_installed;
+	client_send(sock, &msg, NULL, 0);
+	close((int)chan.fd);
+	CHECK_EQ(dealloc_pd(sock, 99), (int64_t)-EINVAL);
+	CHECK_EQ(count_fds(), fds);
+	/* The opener goes, the file stays. */
+	close(first);
+	client_settle_to(&dev, 1);
+	CHECK_EQ(dealloc_pd(sock, pd), 0);
+	close(sock);
+	client_settle(&dev);
+	sock = client_connect(&dev);
+	CHECK_EQ(join(sock, UROCE_TUN_UVERBS, visible), (int64_t)-ENOENT);
+	close(sock);
+	close(visible);
+	close(other);
+	close(ctx.wake_fd);
+}
+
 /* A client that dies leaves nothing behind. */
 static void test_client_death(void)
 {
@@ -257,6 +336,7 @@ int main(int argc, char **argv)
 	client_private_net();
 	daemon_start(&dev, uroced, 0);
 	test_errors();
+	test_join();
 	test_client_death();
 	test_second();
 	test_device_death();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* One device file in two processes: after fork. */
+/* One device file in two processes: after fork, over a socket, over exec. */
 #include "bench.h"
 
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 /* What a process tells another beside the descriptor. */
@@ -21,6 +22,45 @@ static void reap(pid_t pid)
 	CHECK_EQ(waitpid(pid, &st, 0), pid);
 	CHECK(WIFEXITED(st));
 	CHECK_EQ(WEXITSTATUS(st), 0);
+}
+
+static void send_fd(int sock, int fd, const struct shared *s)
+{
+	union {
+		struct cmsghdr h;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} ctl = {0};
+	struct iovec iov = {(void *)s, sizeof(*s)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = ctl.buf,
+			    .msg_controllen = sizeof(ctl.buf)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	CHECK_EQ(sendmsg(sock, &mh, 0), sizeof(*s));
+}
+
+static int recv_fd(int sock, struct shared *s)
+{
+	union {
+		struct cmsghdr h;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} ctl;
+	struct iovec iov = {s, sizeof(*s)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = ctl.buf,
+			    .msg_controllen = sizeof(ctl.buf)};
+	int fd;
+
+	CHECK_EQ(recvmsg(sock, &mh, 0), sizeof(*s));
+	CHECK(CMSG_FIRSTHDR(&mh));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&mh)), sizeof(fd));
+	return fd;
 }
 
 /* In a process that is not the opener: work of its own, with memory of its
@@ -126,6 +166,105 @@ static void fork_write(void)
 	ibv_close_device(t.ctx);
 }
 
+static void importer(int sock)
+{
+	struct ibv_context *ctx;
+	struct shared s;
+	struct ibv_mr *mr;
+	struct ibv_pd *pd;
+	int fd = recv_fd(sock, &s);
+
+	ctx = ibv_import_device(fd);
+	CHECK(ctx);
+	pd = ibv_import_pd(ctx, s.pd);
+	CHECK(pd);
+	mr = ibv_import_mr(pd, s.mr);
+	CHECK(mr);
+	CHECK_EQ(mr->rkey, s.rkey);
+	CHECK_EQ(mr->length, BUF_BYTES);
+	work_beside(ctx, pd, &s, 6);
+	ibv_unimport_mr(mr);
+	ibv_unimport_pd(pd);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+}
+
+/* The way of ibv_import_device(3): a stranger gets the command descriptor
+ * over a UNIX socket. */
+static void import_by_socket(void)
+{
+	struct shared s;
+	struct bench t;
+	int sock[2];
+	pid_t pid;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(sock[0]);
+		importer(sock[1]);
+		_exit(0);
+	}
+	close(sock[1]);
+	bench_open(&t, 64);
+	fill(&s, &t);
+	send_fd(sock[0], t.ctx->cmd_fd, &s);
+	reap(pid);
+	CHECK_EQ(t.b.buf[63], 6);
+	works_still(&t);
+	bench_close(&t);
+	close(sock[0]);
+}
+
+/* Opens the device, shows it, and ends when told to. */
+static void opener(int sock)
+{
+	struct ibv_context *ctx = open_device();
+	struct shared s = {0};
+	char c;
+
+	send_fd(sock, ctx->cmd_fd, &s);
+	CHECK_EQ(read(sock, &c, 1), 0);
+	_exit(0);
+}
+
+/* Who has imported has it still when the opener is gone. Who only holds the
+ * descriptor does not: that is noticed, not a crash. */
+static void import_outlives(void)
+{
+	struct ibv_context *ctx = NULL;
+	struct shared s;
+	struct ibv_pd *pd;
+	int sock[2], fd;
+	pid_t pid;
+
+	for (int late = 0; late < 2; late++) {
+		CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+		pid = fork();
+		CHECK(pid >= 0);
+		if (!pid) {
+			close(sock[1]);
+			opener(sock[0]);
+		}
+		close(sock[0]);
+		fd = recv_fd(sock[1], &s);
+		if (!late)
+			CHECK((ctx = ibv_import_device(fd)));
+		close(sock[1]);
+		reap(pid);
+		if (late) {
+			CHECK(!ibv_import_device(fd));
+			CHECK_EQ(errno, EINVAL);
+			close(fd);
+			return;
+		}
+		pd = ibv_alloc_pd(ctx);
+		CHECK(pd);
+		CHECK_EQ(ibv_dealloc_pd(pd), 0);
+		CHECK_EQ(ibv_close_device(ctx), 0);
+	}
+}
+
 /* What is no device file is refused. */
 static void import_wrong(void)
 {
@@ -139,6 +278,8 @@ static void import_wrong(void)
 const struct verbs_test process_tests[] = {
 	{"fork_works", fork_works},
 	{"fork_write", fork_write},
+	{"import_by_socket", import_by_socket},
+	{"import_outlives", import_outlives},
 	{"import_wrong", import_wrong},
 	{0},
 };
