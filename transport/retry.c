@@ -319,7 +319,13 @@ static void time_out(struct ur_qp *qp)
 	}
 	req->retries++;
 	req->asked_again = req->asked_in_vain = false;
-	ur_retry_rewind(qp);
+	/* A peer that needs this long to answer would need it again for each
+	 * packet of a window; one that lost them all says so to the first. */
+	if (ur_psn_sub(req->tx_psn, req->una) > HOLE_MIN_PKTS &&
+	    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+		repeat_one(qp);
+	else
+		ur_retry_rewind(qp);
 	start_timers(qp);
 }
 

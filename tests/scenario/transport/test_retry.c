@@ -110,6 +110,34 @@ static void slow_peer(void)
 	stop();
 }
 
+/* A window not answered in time: one packet asks. A peer that was slow needs
+ * no more; one that has lost them all gets them after its answer. */
+static void window(bool lost)
+{
+	const u32 n = 40;
+
+	start(14, 3, 7);
+	for (u32 i = 0; i < n; i++)
+		wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	for (u32 i = 0; i < n; i++)
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+	for (int i = 0; i < 3; i++) {
+		wt_sleep(&w, 4096ull << 14);
+		CHECK(wt_expect(&w, UR_OP_RC_SEND_ONLY, 10)->pkt.ackreq);
+		wt_silence(&w);
+	}
+	ack(lost ? 10 : 10 + n - 1, 0x1f);
+	for (u32 i = 1; lost && i < n; i++)
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+	wt_silence(&w);
+	if (lost)
+		ack(10 + n - 1, 0x1f);
+	for (u32 i = 0; i < n; i++)
+		wt_wc(&q, UR_WC_SUCCESS);
+	stop();
+}
+
 static void never(void)
 {
 	start(0, 3, 7);
@@ -255,6 +283,8 @@ int main(void)
 {
 	peer_gone();
 	slow_peer();
+	window(false);
+	window(true);
 	never();
 	progress();
 	rnr_times();
