@@ -54,11 +54,14 @@ class Host:
         raise NotImplementedError
 
 
+LOST = ("rx_dropped", "rx_missed_errors", "rx_errors", "softnet", "UdpInErrors", "IpInDiscards")
+
+
 class Guest(Host):
     kind = "rxe"
 
     def __init__(self, name, netns, octet, mtu=1500, rxe=True, volumes=()):
-        self.name, self.octet = name, octet
+        self.name, self.netns, self.octet = name, netns, octet
         self.addr = {4: f"10.77.0.{octet}", 6: f"fd77::{octet}"}
         self.device = "rxe0"
         args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24", "-M", str(mtu)]
@@ -93,8 +96,26 @@ class Guest(Host):
                  "exit 0; sleep 0.1; done; exit 1", seconds + 5)
 
     def counters(self):
-        _, out = self.run("cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep -H . *")
-        return {k: int(v) for k, v in (line.split(":") for line in out.splitlines() if ":" in line)}
+        """Soft-RoCE's hw_counters, and frames_lost: what the guest's system
+        and its tap dropped."""
+        _, out = self.run("cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep -H . *; "
+                          "for f in rx_dropped rx_missed_errors rx_errors; do "
+                          "echo $f:$(cat /sys/class/net/eth0/statistics/$f); done; "
+                          "while read _ drop _; do echo softnet:$((0x$drop)); done "
+                          "</proc/net/softnet_stat; "
+                          "nstat -az UdpInErrors IpInDiscards | sed -n 's/ \\+/:/;s/ .*//p'")
+        tap = subprocess.run(
+            ["ip", "netns", "exec", self.netns, "cat",
+             f"/sys/class/net/tap-{self.name}/statistics/tx_dropped"],
+            stdout=subprocess.PIPE, text=True, check=True).stdout
+        count = {"frames_lost": int(tap)}
+        for line in out.splitlines():
+            if line.count(":") == 1:
+                name, n = line.split(":")
+                if name in LOST:
+                    name = "frames_lost"
+                count[name] = count.get(name, 0) + int(n)
+        return count
 
     def stop(self):
         subprocess.run([RUN, "-s", "-N", self.name], env=ENV, timeout=60)
