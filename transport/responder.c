@@ -242,10 +242,10 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	 * arrived, and the peer goes back all the same. */
 	if (++resp->since_nak >= UR_RENAK_PKTS && !resp->rnr_sent)
 		again = true;
-	ur_count(qp->port, UR_CNT_out_of_seq_request);
 	ur_count(qp->port, UR_CNT_out_of_sequence);
 	if (resp->nak_sent && !again)
 		return;
+	ur_count(qp->port, UR_CNT_out_of_seq_request);
 	resp->nak_sent = true;
 	resp->nak_at = qp->port->now;
 	resp->rnr_sent = false;

@@ -184,7 +184,7 @@ void ur_retry_rewind(struct ur_qp *qp)
 }
 
 /* One more of retry_cnt; false: that was one too many. */
-static bool count_retry(struct ur_qp *qp)
+static bool use_retry(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -208,7 +208,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 	if (req->back_psn == req->una && req->back_at &&
 	    qp->port->now - req->back_at < req->srtt)
 		return false; /* this cannot be about what was sent since */
-	if (!count_retry(qp))
+	if (!use_retry(qp))
 		return false;
 	ur_retry_rewind(qp);
 	start_timers(qp);
@@ -221,6 +221,7 @@ bool ur_retry_again(struct ur_qp *qp)
 
 	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
 		return false;
+	ur_count(qp->port, UR_CNT_completer_retry_err);
 	ur_retry_rewind(qp);
 	return true;
 }
@@ -260,7 +261,7 @@ void ur_retry_hole(struct ur_qp *qp)
 		ur_retry_sequence(qp);
 		return;
 	}
-	if (!count_retry(qp))
+	if (!use_retry(qp))
 		return;
 	repeat_one(qp);
 	start_timers(qp);
@@ -311,13 +312,8 @@ static void time_out(struct ur_qp *qp)
 	ur_count(qp->port, UR_CNT_local_ack_timeout_err);
 	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
 		 qp->attr.retry_cnt - req->retries, req->una);
-	if (req->retries >= qp->attr.retry_cnt) {
-		ur_count(qp->port, UR_CNT_retry_exceeded_err);
-		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
-		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+	if (!use_retry(qp))
 		return;
-	}
-	req->retries++;
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */
@@ -344,6 +340,8 @@ void ur_retry_expire(struct ur_qp *qp)
 		req->asked_again = req->asked_in_vain = false;
 		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(qp),
 			 req->una);
+		ur_count(qp->port, UR_CNT_roce_adp_retrans);
+		ur_count(qp->port, UR_CNT_completer_retry_err);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */

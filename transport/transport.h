@@ -492,18 +492,33 @@ int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16]);
 u32 ur_qp_attached(const struct ur_qp *qp);
 
 /* ------------------------------------------------------------------ */
-/* Counters: the names programs know (rxe's, then mlx5's)               */
+/*
+ * Counters: the names programs know (rxe's, then mlx5's). Of recovery:
+ *
+ * requester  packet_seq_err, rcvd_seq_err   sequence NAKs received
+ *            implied_nak_seq_err            an answer was missing before another
+ *            local_ack_timeout_err          the timeout of the attributes
+ *            roce_adp_retrans               an early probe
+ *            completer_retry_err            something was sent again, for any of
+ *                                           these reasons
+ *            rcvd_rnr_err, rnr_nak_retry_err  RNR NAKs; those that led to a wait
+ * responder  out_of_sequence                packets beyond a gap
+ *            out_of_seq_request             sequence NAKs sent
+ *            duplicate_request              packets that had arrived before
+ *            send_rnr_err, out_of_buffer    RNR NAKs sent
+ */
 
 #define UR_COUNTERS(X)                                                                                              \
 	X(sent_pkts)                                                                                                \
-	X(rcvd_pkts) X(duplicate_request) X(out_of_seq_request) X(rcvd_rnr_err) X(                                  \
-		send_rnr_err) X(rcvd_seq_err) X(ack_deferred) X(retry_exceeded_err) X(retry_rnr_exceeded_err)       \
+	X(rcvd_pkts)                                                                                                \
+	X(duplicate_request) X(out_of_seq_request) X(rcvd_rnr_err) X(send_rnr_err) X(                               \
+		rcvd_seq_err) X(ack_deferred) X(retry_exceeded_err) X(retry_rnr_exceeded_err)                       \
 		X(completer_retry_err) X(send_err) X(link_downed) X(rdma_sends) X(                                  \
 			rdma_recvs) X(rx_write_requests) X(rx_read_requests) X(rx_atomic_requests)                  \
 			X(out_of_buffer) X(out_of_sequence) X(rnr_nak_retry_err) X(                                 \
 				packet_seq_err) X(implied_nak_seq_err) X(local_ack_timeout_err)                     \
-				X(rp_cnp_handled) X(rp_cnp_ignored) X(np_cnp_sent) X(                               \
-					np_ecn_marked_roce_packets) X(resp_local_length_error)                      \
+				X(roce_adp_retrans) X(rp_cnp_handled) X(rp_cnp_ignored) X(                          \
+					np_cnp_sent) X(np_ecn_marked_roce_packets) X(resp_local_length_error)       \
 					X(resp_cqe_error) X(req_cqe_error) X(req_remote_invalid_request) X(         \
 						req_remote_access_errors) X(resp_remote_access_errors)              \
 						X(resp_cqe_flush_error) X(req_cqe_flush_error) X(                   \

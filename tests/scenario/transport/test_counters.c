@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Which counters move on each way back from a loss, and which do not: what a
+ * person reads to find out what the network does.
+ */
+#include "tests/scenario/transport/wiretap.h"
+#include "transport/engine.h"
+
+static struct wt w;
+static struct wt_qp q;
+
+/* The counters of recovery, in the order of expect(). */
+static const struct {
+	enum ur_counter id;
+	const char *name;
+} recovery[] = {
+#define C(n)                   \
+	{                      \
+		UR_CNT_##n, #n \
+	}
+	C(packet_seq_err),
+	C(rcvd_seq_err),
+	C(implied_nak_seq_err),
+	C(roce_adp_retrans),
+	C(local_ack_timeout_err),
+	C(completer_retry_err),
+	C(out_of_sequence),
+	C(out_of_seq_request),
+	C(duplicate_request),
+	C(rcvd_rnr_err),
+	C(rnr_nak_retry_err),
+	C(send_rnr_err),
+	C(out_of_buffer),
+	C(retry_exceeded_err),
+	C(req_transport_retries_exceeded),
+	C(retry_rnr_exceeded_err),
+	C(req_rnr_retries_exceeded),
+#undef C
+};
+
+struct moved {
+	enum ur_counter id;
+	u64 by;
+};
+
+/* These have these values, and all others of recovery are 0. */
+static void expect(const struct moved *list, u32 n)
+{
+	const u64 *c = ur_port_counters(w.port);
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(recovery); i++) {
+		u64 want = 0;
+
+		for (u32 j = 0; j < n; j++)
+			if (list[j].id == recovery[i].id)
+				want = list[j].by;
+		if (c[recovery[i].id] != want)
+			fprintf(stderr, "%s\n", recovery[i].name);
+		CHECK_EQ(c[recovery[i].id], want);
+	}
+}
+#define EXPECT(...)                                   \
+	do {                                          \
+		struct moved list_[] = {__VA_ARGS__}; \
+		expect(list_, UR_ARRAY_SIZE(list_));  \
+	} while (0)
+#define BY(name, n)              \
+	{                        \
+		UR_CNT_##name, n \
+	}
+
+static void start(u8 retries)
+{
+	struct ur_qp_attr a;
+
+	wt_config(&w, 0);
+	w.cfg.ooo = true;
+	wt_open(&w);
+	a = wt_attr(&w, 0x77, 10, 9);
+	a.retry_cnt = retries;
+	a.rnr_retry = 1;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+}
+
+static void stop(void)
+{
+	CHECK(!ur_qp_check(q.qp));
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+static void ack(u32 psn, u8 syndrome)
+{
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.syndrome = syndrome},
+		NULL);
+}
+
+static void post(u8 opcode, u32 n)
+{
+	for (u32 i = 0; i < n; i++)
+		wt_post(&q, opcode, 0, 4);
+	wt_kick(&q);
+}
+
+static void drain(void)
+{
+	while (w.out_head != w.out_tail)
+		wt_next(&w);
+}
+
+/* One message there and back, so that a round trip has been measured. */
+static void measure(void)
+{
+	post(UR_WR_SEND, 1);
+	wt_next(&w);
+	wt_sleep(&w, 20 * WT_US);
+	ack(10, 0x1f);
+	wt_wc(&q, UR_WC_SUCCESS);
+	EXPECT(BY(retry_exceeded_err, 0));
+}
+
+/* A sequence NAK, few outstanding: all of them again. */
+static void nak(void)
+{
+	start(7);
+	post(UR_WR_SEND, 3);
+	drain();
+	ack(10, 0x60);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
+	       BY(completer_retry_err, 1));
+	stop();
+}
+
+/* The same with many outstanding: the missing one alone. */
+static void nak_single(void)
+{
+	start(7);
+	measure();
+	post(UR_WR_SEND, 20);
+	drain();
+	ack(11, 0x60);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_silence(&w);
+	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
+	       BY(completer_retry_err, 1));
+	stop();
+}
+
+/* A later request is answered, the READ before it was not. */
+static void implied(void)
+{
+	start(7);
+	post(UR_WR_READ, 1);
+	post(UR_WR_SEND, 1);
+	drain();
+	ack(11, 0x1f);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	EXPECT(BY(implied_nak_seq_err, 1), BY(completer_retry_err, 1));
+	stop();
+}
+
+/* A lost tail after a measured round trip, long before the timeout. */
+static void early(void)
+{
+	start(7);
+	measure();
+	post(UR_WR_SEND, 1);
+	drain();
+	wt_sleep(&w, WT_MS);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	EXPECT(BY(roce_adp_retrans, 1), BY(completer_retry_err, 1));
+	stop();
+}
+
+/* Nothing measured: the timeout of the attributes; then once too often. */
+static void timeout(void)
+{
+	start(1);
+	post(UR_WR_SEND, 1);
+	drain();
+	wt_sleep(&w, 4096ull << 14);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	EXPECT(BY(local_ack_timeout_err, 1), BY(completer_retry_err, 1));
+	wt_sleep(&w, 4096ull << 14);
+	wt_wc(&q, UR_WC_RETRY_EXC_ERR);
+	EXPECT(BY(local_ack_timeout_err, 2), BY(completer_retry_err, 1),
+	       BY(retry_exceeded_err, 1),
+	       BY(req_transport_retries_exceeded, 1));
+	stop();
+}
+
+/* The peer has no receive; a second time is one too many. */
+static void rnr(void)
+{
+	start(7);
+	post(UR_WR_SEND, 1);
+	drain();
+	ack(10, 0x20 | 1);
+	wt_silence(&w);
+	EXPECT(BY(rcvd_rnr_err, 1), BY(rnr_nak_retry_err, 1));
+	wt_sleep(&w, 10 * WT_US);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	ack(10, 0x20 | 1);
+	wt_wc(&q, UR_WC_RNR_RETRY_EXC_ERR);
+	EXPECT(BY(rcvd_rnr_err, 2), BY(rnr_nak_retry_err, 1),
+	       BY(retry_rnr_exceeded_err, 1), BY(req_rnr_retries_exceeded, 1));
+	stop();
+}
+
+static void feed(u32 psn)
+{
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
+				.dqpn = q.qp->qpn,
+				.psn = psn,
+				.ackreq = true,
+				.payload_bytes = 4},
+		NULL);
+}
+
+/* The other side: three packets behind a gap, one gap; what was missing; and
+ * what had arrived once more. */
+static void receiver(void)
+{
+	start(7);
+	for (u32 i = 0; i < 4; i++)
+		wt_post_recv(&q, 0, 4);
+	feed(10);
+	wt_expect_ack(&w, 0x60, 9);
+	feed(11);
+	feed(12);
+	wt_silence(&w);
+	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1));
+	feed(9);
+	wt_expect_ack(&w, 0x1f, 12);
+	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1));
+	feed(12);
+	wt_expect_ack(&w, 0x1f, 12);
+	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1),
+	       BY(duplicate_request, 1));
+	stop();
+}
+
+/* A message without a receive. */
+static void no_receive(void)
+{
+	start(7);
+	feed(9);
+	wt_expect_ack(&w, 0x20 | 12, 9);
+	EXPECT(BY(send_rnr_err, 1), BY(out_of_buffer, 1));
+	stop();
+}
+
+int main(void)
+{
+	nak();
+	nak_single();
+	implied();
+	early();
+	timeout();
+	rnr();
+	receiver();
+	no_receive();
+	return 0;
+}
