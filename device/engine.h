@@ -215,6 +215,8 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path);
+/* UR_QP_CNT_COUNT values. */
+void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 /* -EBUSY: multicast groups attached. */
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);

@@ -343,6 +343,14 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 	*have_path = qp->have_path;
 }
 
+void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
+{
+	const u64 *live = ur_qp_counters(qp->qp);
+
+	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
+		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
+}
+
 struct mcast_args {
 	struct ur_eqp *qp;
 	const u8 *gid;

@@ -43,6 +43,22 @@ static struct json_object *gids(const struct ur_device *dev)
 	return list;
 }
 
+static struct json_object *qp_counters(const struct ur_eqp *qp)
+{
+	static const char *const names[] = {
+#define X(name) #name,
+		UR_QP_COUNTERS(X)
+#undef X
+	};
+	struct json_object *o = json_object_new_object();
+	u64 cnt[UR_QP_CNT_COUNT];
+
+	ur_eqp_counters(qp, cnt);
+	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
+		add_int(o, names[i], cnt[i]);
+	return o;
+}
+
 static struct json_object *counters(struct ur_device *dev)
 {
 	static const char *const names[] = {
@@ -125,6 +141,7 @@ static struct json_object *qp(struct ur_obj_qp *qp)
 		add_text(o, "dgid", text);
 		add_int(o, "sgid_index", path.sgid_index);
 	}
+	json_object_object_add(o, "counters", qp_counters(qp->qp));
 	return o;
 }
 

@@ -199,6 +199,8 @@ static enum ur_loop done(struct ur_qp *qp, struct ur_qp *peer,
 
 	ur_count(qp->port, UR_CNT_loop_msgs);
 	ur_port_count(qp->port, UR_CNT_loop_bytes, e->length);
+	ur_qp_count_loop(qp, e->length);
+	ur_qp_count_loop(peer, e->length);
 	ur_trace(qp->port, UR_TRACE_LOOP, qp->qpn, e->opcode, e->length);
 	if (flags & UR_OPF_INV)
 		ur_mw_invalidate(peer, e->imm_inv, true);

@@ -126,8 +126,11 @@ void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		struct ur_qp *qp =
 			ur_list_entry(it, struct ur_mcast_member, list)->qp;
 
-		if (qp->state >= UR_QP_RTR && qp->state <= UR_QP_SQE)
-			ur_ud_rx(qp, meta, pkt);
+		if (qp->state < UR_QP_RTR || qp->state > UR_QP_SQE)
+			continue;
+		ur_qp_count_rx(qp, UR_BTH_BYTES + UR_DETH_BYTES +
+					   pkt->payload_bytes);
+		ur_ud_rx(qp, meta, pkt);
 	}
 }
 

@@ -287,9 +287,10 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		return;
 	}
 	qp = ur_table_lookup(&port->qps, pkt.dqpn);
-	if (qp)
+	if (qp) {
+		ur_qp_count_rx(qp, len);
 		rx_qp(port, qp, meta, &pkt);
-	else if (pkt.op->flags & UR_OPF_CNP)
+	} else if (pkt.op->flags & UR_OPF_CNP)
 		ur_count(port, UR_CNT_rp_cnp_ignored);
 	else
 		ur_count(port, UR_CNT_bad_qpn);
@@ -319,6 +320,21 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	ur_port_count(port, UR_CNT_port_xmit_data, bytes / 4);
 }
 
+/* A turn, and what it has sent. */
+static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
+{
+	u32 used = tx->used, pkts = tx->n_desc;
+	bool more = ur_qp_run(qp, tx, full);
+
+	pkts = tx->n_desc - pkts;
+	if (pkts) {
+		ur_qp_count(qp, UR_QP_CNT_sent_pkts, pkts);
+		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
+			    tx->used - used - pkts * UR_ICRC_BYTES);
+	}
+	return more;
+}
+
 void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 {
 	if (ur_list_empty(&qp->active))
@@ -340,7 +356,7 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 			ur_list_first(&port->active, struct ur_qp, active);
 
 		ur_list_del(&qp->active);
-		if (!ur_qp_run(qp, tx, &full))
+		if (!run_qp(qp, tx, &full))
 			continue;
 		/* Cut off by the buffer: its packets should stay together, so
 		 * it goes on first. */

@@ -158,9 +158,9 @@ struct ur_requester {
 	/* For a lost answer, since the last progress: asked for all again;
 	 * and answers say that it was in vain. */
 	bool asked_again, asked_in_vain;
-	u32 answer_psn;	  /* of the last answer behind a gap */
-	bool fresh;	  /* the packet sent last was never sent before */
-	u8 retries;	  /* used since the last progress */
+	u32 answer_psn; /* of the last answer behind a gap */
+	bool fresh;	/* the packet sent last was never sent before */
+	u8 retries;	/* used since the last progress */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */
 	ur_time rnr_until;  /* 0: not waiting */
@@ -226,9 +226,29 @@ struct ur_qp {
 	struct ur_requester req;
 	struct ur_responder resp;
 	struct ur_cc *cc; /* NULL: not limited */
+	u64 counters[UR_QP_CNT_COUNT];
 };
 
 #define UR_NOT_IN_HEAP UINT32_MAX
+
+static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
+{
+	__atomic_store_n(&qp->counters[c], qp->counters[c] + n,
+			 __ATOMIC_RELAXED);
+}
+
+/* A packet of that many bytes has come for it. */
+static inline void ur_qp_count_rx(struct ur_qp *qp, u32 bytes)
+{
+	ur_qp_count(qp, UR_QP_CNT_rcvd_pkts, 1);
+	ur_qp_count(qp, UR_QP_CNT_rcvd_bytes, bytes);
+}
+
+static inline void ur_qp_count_loop(struct ur_qp *qp, u32 bytes)
+{
+	ur_qp_count(qp, UR_QP_CNT_loop_msgs, 1);
+	ur_qp_count(qp, UR_QP_CNT_loop_bytes, bytes);
+}
 
 static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 {

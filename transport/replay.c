@@ -223,6 +223,7 @@ void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt)
 	struct ur_resource *res;
 
 	ur_count(qp->port, UR_CNT_duplicate_request);
+	ur_qp_count(qp, UR_QP_CNT_duplicates, 1);
 	if (flags & (UR_OPF_SEND | UR_OPF_WRITE)) {
 		ack_again(qp, pkt->psn);
 		return;

@@ -263,6 +263,7 @@ static void sent(struct ur_qp *qp, u32 psns)
 		req->fresh = true;
 	} else {
 		req->fresh = false;
+		ur_qp_count(qp, UR_QP_CNT_resent_pkts, 1);
 	}
 }
 

@@ -243,6 +243,7 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (++resp->since_nak >= UR_RENAK_PKTS && !resp->rnr_sent)
 		again = true;
 	ur_count(qp->port, UR_CNT_out_of_sequence);
+	ur_qp_count(qp, UR_QP_CNT_out_of_sequence, 1);
 	if (resp->nak_sent && !again)
 		return;
 	ur_count(qp->port, UR_CNT_out_of_seq_request);

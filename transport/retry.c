@@ -195,6 +195,7 @@ static bool use_retry(struct ur_qp *qp)
 		return false;
 	}
 	req->retries++;
+	ur_qp_count(qp, UR_QP_CNT_retries, 1);
 	ur_count(qp->port, UR_CNT_completer_retry_err);
 	return true;
 }
@@ -297,6 +298,7 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 		req->rnr_retries++;
 	}
 	ur_count(qp->port, UR_CNT_rnr_nak_retry_err);
+	ur_qp_count(qp, UR_QP_CNT_rnr_waits, 1);
 	ur_trace(qp->port, UR_TRACE_RNR_WAIT, qp->qpn, wait, req->una);
 	ur_retry_rewind(qp);
 	req->timeout_at = UR_NEVER;
@@ -310,6 +312,7 @@ static void time_out(struct ur_qp *qp)
 	struct ur_requester *req = &qp->req;
 
 	ur_count(qp->port, UR_CNT_local_ack_timeout_err);
+	ur_qp_count(qp, UR_QP_CNT_timeouts, 1);
 	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
 		 qp->attr.retry_cnt - req->retries, req->una);
 	if (!use_retry(qp))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "transport/port.h"
+#include "transport/qp.h"
 
 const u64 *ur_port_counters(const struct ur_port *port)
 {
@@ -10,4 +10,9 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 {
 	__atomic_store_n(&port->counters[c], port->counters[c] + n,
 			 __ATOMIC_RELAXED);
+}
+
+const u64 *ur_qp_counters(const struct ur_qp *qp)
+{
+	return qp->counters;
 }

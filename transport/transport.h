@@ -541,6 +541,24 @@ enum ur_counter {
 
 /* UR_CNT_COUNT values, live; any thread may read them torn-free (u64). */
 const u64 *ur_port_counters(const struct ur_port *port);
+/*
+ * Of one queue pair. Bytes are from BTH to pad, as port_*_data has them; what
+ * queue pairs of one device send each other is counted on both as loop_*.
+ */
+#define UR_QP_COUNTERS(X)                                                  \
+	X(sent_pkts) X(sent_bytes) X(rcvd_pkts) X(rcvd_bytes) X(loop_msgs) \
+		X(loop_bytes) X(resent_pkts) X(retries) X(timeouts)        \
+			X(rnr_waits) X(out_of_sequence) X(duplicates)
+
+enum ur_qp_counter {
+#define X(name) UR_QP_CNT_##name,
+	UR_QP_COUNTERS(X)
+#undef X
+		UR_QP_CNT_COUNT
+};
+
+/* UR_QP_CNT_COUNT values, live, as those of the port. */
+const u64 *ur_qp_counters(const struct ur_qp *qp);
 /* For the backend's own verdicts (bad ICRC: rx_icrc_encapsulated). */
 void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n);
 

@@ -21,8 +21,10 @@ static bool in_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	bool gap = pkt->psn != resp->epsn;
 
 	resp->epsn = ur_psn_add(pkt->psn, 1);
-	if (gap)
+	if (gap) {
 		ur_count(qp->port, UR_CNT_out_of_sequence);
+		ur_qp_count(qp, UR_QP_CNT_out_of_sequence, 1);
+	}
 	if (flags & UR_OPF_START) {
 		drop_message(qp);
 		return true;

@@ -145,6 +145,9 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 		ur_ud_rx(to, &meta, pkt);
 	ur_count(port, UR_CNT_loop_msgs);
 	ur_port_count(port, UR_CNT_loop_bytes, pkt->payload_bytes);
+	ur_qp_count_loop(qp, pkt->payload_bytes);
+	if (to)
+		ur_qp_count_loop(to, pkt->payload_bytes);
 	return true;
 }
 
