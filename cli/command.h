@@ -22,13 +22,17 @@
 
 #define UR_NETDEVS_MAX 16
 
+#define UR_INTERVAL_MIN 0.05
+#define UR_INTERVAL_MAX 3600
+
 struct ur_options {
 	char run_dir[PATH_MAX];
 	const char *netdev[UR_NETDEVS_MAX];
 	int netdevs;
 	bool json;
-	int count;   /* --count; 0: not said */
-	char **rest; /* NULL terminated: what follows the options */
+	int count;	 /* --count; 0: not said */
+	double interval; /* --interval, seconds; 0: not said */
+	char **rest;	 /* NULL terminated: what follows the options */
 	int rest_count;
 };
 

@@ -29,10 +29,12 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"netdev", required_argument, NULL, 'n'},
 		{"json", no_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'c'},
+		{"interval", required_argument, NULL, 'i'},
 		{0},
 	};
 	/* What follows a program's name is the program's. */
-	const char *shorts = strcmp(command, "run") ? ":r:n:jc:" : "+:r:n:jc:";
+	const char *shorts =
+		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
 	const char *run_dir = NULL;
 	int c, err;
 
@@ -60,6 +62,15 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			if (options->count < 1) {
 				ur_complain("%s: a count of %s", command,
 					    optarg);
+				return UR_EXIT_USAGE;
+			}
+			break;
+		case 'i':
+			options->interval = atof(optarg);
+			if (options->interval < UR_INTERVAL_MIN ||
+			    options->interval > UR_INTERVAL_MAX) {
+				ur_complain("%s: %s seconds: 0.05 to 3600",
+					    command, optarg);
 				return UR_EXIT_USAGE;
 			}
 			break;

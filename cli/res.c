@@ -25,6 +25,9 @@ static void print_object(const char *word, struct json_object *object)
 	{
 		const char *text = json_object_get_string(value);
 
+		/* counters: 'uroce stat qp' */
+		if (json_object_is_type(value, json_type_object))
+			continue;
 		if (text && *text)
 			printf(" %s %s", name, text);
 	}

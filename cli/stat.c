@@ -1,40 +1,162 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* uroce stat: counters. */
+/* uroce stat: counters and rates of the devices, or of their queue pairs. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
-#include "cli/status.h"
+#include "cli/rates.h"
 
-static void print_device(struct json_object *device)
+/* Of a queue pair's counters: what a column shows, and how wide. */
+static const struct {
+	const char *title, *counter;
+	int width;
+} columns[] = {
+	{"SENT-PKTS", "sent_pkts", 10}, {"SENT-BYTES", "sent_bytes", 13},
+	{"RCVD-PKTS", "rcvd_pkts", 10}, {"RCVD-BYTES", "rcvd_bytes", 13},
+	{"LOOP-MSGS", "loop_msgs", 10}, {"LOOP-BYTES", "loop_bytes", 13},
+	{"RESENT", "resent_pkts", 7},	{"RETRIES", "retries", 7},
+	{"TIMEOUT", "timeouts", 7},	{"RNR", "rnr_waits", 6},
+	{"OOS", "out_of_sequence", 6},	{"DUP", "duplicates", 6},
+};
+
+#define COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static void print_device(const struct ur_samples *s, struct json_object *device)
 {
-	struct json_object *counters;
+	struct json_object *counters, *before;
 
-	printf("%s: netdev %s\n", ur_json_text(device, "name"),
+	printf("%s: netdev %s", ur_json_text(device, "name"),
 	       ur_json_text(device, "netdev"));
+	if (s->before)
+		printf(", per second over %.2f s", s->seconds);
+	putchar('\n');
 	if (!json_object_object_get_ex(device, "counters", &counters) ||
 	    !json_object_is_type(counters, json_type_object))
 		return;
-	json_object_object_foreach(counters, name, value) printf(
-		"    %-32s %" PRId64 "\n", name, json_object_get_int64(value));
+	before = s->before ? ur_status_device(s->before,
+					      ur_json_text(device, "name"))
+			   : NULL;
+	json_object_object_foreach(counters, name, value)
+	{
+		printf("    %-32s %" PRId64, name,
+		       json_object_get_int64(value));
+		if (s->before)
+			printf(" %.1f", ur_rate(s, before, device, name));
+		putchar('\n');
+	}
+}
+
+static void print_titles(void)
+{
+	printf("%-10s %8s %-7s %-5s %-16s %8s", "DEVICE", "QPN", "TYPE",
+	       "STATE", "PROGRAM", "PID");
+	for (size_t c = 0; c < COLUMNS; c++)
+		printf(" %*s", columns[c].width, columns[c].title);
+	putchar('\n');
+}
+
+static void print_qp(const struct ur_samples *s, struct json_object *qp)
+{
+	struct json_object *before =
+		s->before ? ur_status_same_qp(s->before, qp) : NULL;
+
+	printf("%-10s %8" PRId64 " %-7s %-5s %-16s %8" PRId64,
+	       ur_json_text(qp, "device"), ur_json_number(qp, "qpn"),
+	       ur_json_text(qp, "type"), ur_json_text(qp, "state"),
+	       ur_json_text(qp, "comm"), ur_json_number(qp, "pid"));
+	for (size_t c = 0; c < COLUMNS; c++) {
+		if (s->before)
+			printf(" %*.1f", columns[c].width,
+			       ur_rate(s, before, qp, columns[c].counter));
+		else
+			printf(" %*" PRId64, columns[c].width,
+			       ur_counter(qp, columns[c].counter));
+	}
+	putchar('\n');
+}
+
+/* The queue pairs of the devices that are left in status. */
+static struct json_object *select_qps(struct json_object *status)
+{
+	struct json_object *kept = json_object_new_array(), *qps;
+	size_t count;
+
+	qps = ur_json_array(status, "qps", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *qp = json_object_array_get_idx(qps, i);
+
+		if (ur_status_device(status, ur_json_text(qp, "device")))
+			json_object_array_add(kept, json_object_get(qp));
+	}
+	return kept;
+}
+
+static void show_devices(const struct ur_samples *s, bool json)
+{
+	struct json_object *devices, *one;
+	size_t count;
+
+	devices = ur_json_array(s->after, "devices", &count);
+	for (size_t i = 0; i < count; i++) {
+		one = json_object_array_get_idx(devices, i);
+		if (!json)
+			print_device(s, one);
+		else if (s->before)
+			ur_rates_add(
+				s,
+				ur_status_device(s->before,
+						 ur_json_text(one, "name")),
+				one);
+	}
+	if (json)
+		ur_json_print(devices);
+}
+
+static void show_qps(const struct ur_samples *s, bool json)
+{
+	struct json_object *qps = select_qps(s->after), *one;
+
+	if (!json)
+		print_titles();
+	for (size_t i = 0; i < json_object_array_length(qps); i++) {
+		one = json_object_array_get_idx(qps, i);
+		if (!json)
+			print_qp(s, one);
+		else if (s->before)
+			ur_rates_add(s, ur_status_same_qp(s->before, one), one);
+	}
+	if (json)
+		ur_json_print(qps);
+	json_object_put(qps);
 }
 
 int ur_cmd_stat(struct ur_options *options)
 {
-	struct json_object *status, *devices;
-	size_t count;
-	int err;
+	int left = options->count ? options->count : 1, err;
+	struct ur_samples samples;
+	bool qps = options->rest_count && !strcmp(options->rest[0], "qp");
 
-	status = ur_status_get(options, "");
-	if (!status)
-		return UR_EXIT_FAILED;
-	err = ur_status_select(status, options);
-	devices = ur_json_array(status, "devices", &count);
-	if (options->json)
-		ur_json_print(devices);
-	else
-		for (size_t i = 0; i < count; i++)
-			print_device(json_object_array_get_idx(devices, i));
-	json_object_put(status);
+	if (qps) {
+		options->rest++;
+		options->rest_count--;
+	}
+	if (options->count && options->interval <= 0)
+		options->interval = 1;
+	err = ur_samples_first(&samples, options);
+	while (!err && left--) {
+		if (options->interval > 0)
+			err = ur_samples_next(&samples, options);
+		if (!err)
+			err = ur_status_select(samples.after, options);
+		if (err)
+			break;
+		if (qps)
+			show_qps(&samples, options->json);
+		else
+			show_devices(&samples, options->json);
+		fflush(stdout);
+	}
+	ur_samples_free(&samples);
 	return err ? UR_EXIT_FAILED : 0;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* uroce top: rates of the devices, and the programs on them, live. */
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/status.h"
+#include "cli/rates.h"
 
 /* What a line shows: a counter per second, divided. */
 static const struct {
@@ -28,86 +26,72 @@ static const struct {
 
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static int64_t counter(struct json_object *device, const char *name)
-{
-	struct json_object *counters;
-
-	if (!device ||
-	    !json_object_object_get_ex(device, "counters", &counters))
-		return 0;
-	return ur_json_number(counters, name);
-}
-
-static struct json_object *same_device(struct json_object *status,
-				       const char *name)
-{
-	struct json_object *devices;
-	size_t count;
-
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *device =
-			json_object_array_get_idx(devices, i);
-
-		if (!strcmp(ur_json_text(device, "name"), name))
-			return device;
-	}
-	return NULL;
-}
-
-static void rates_of(struct json_object *before, struct json_object *device,
-		     double seconds, double *rates)
+static void rates_of(const struct ur_samples *s, struct json_object *device,
+		     double *rates)
 {
 	struct json_object *old =
-		same_device(before, ur_json_text(device, "name"));
+		ur_status_device(s->before, ur_json_text(device, "name"));
 
-	for (size_t c = 0; c < COLUMNS; c++) {
-		int64_t delta = counter(device, columns[c].counter) -
-				counter(old, columns[c].counter);
-
-		/* A device that has been replaced starts again. */
-		rates[c] = !old || delta < 0
-				   ? 0
-				   : (double)delta / seconds / columns[c].unit;
-	}
+	for (size_t c = 0; c < COLUMNS; c++)
+		rates[c] = ur_rate(s, old, device, columns[c].counter) /
+			   columns[c].unit;
 }
 
-static void print_programs(struct json_object *status)
+/* What all queue pairs of a session do, and how many they are. */
+struct work {
+	size_t qps;
+	double tx, rx, loop; /* MB/s */
+};
+
+static struct work work_of(const struct ur_samples *s, int64_t session)
 {
-	struct json_object *sessions, *qps;
-	size_t n, m;
+	struct work w = {0};
+	struct json_object *qps;
+	size_t count;
 
-	sessions = ur_json_array(status, "sessions", &n);
-	qps = ur_json_array(status, "qps", &m);
-	printf("\n%-16s %8s %-10s %-8s %6s %6s\n", "PROGRAM", "PID", "DEVICE",
-	       "FILE", "OBJS", "QPS");
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *s = json_object_array_get_idx(sessions, i);
-		size_t own = 0;
+	qps = ur_json_array(s->after, "qps", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *qp = json_object_array_get_idx(qps, i);
+		struct json_object *old;
 
-		if (!strcmp(ur_json_text(s, "file"), "none"))
+		if (ur_json_number(qp, "session") != session)
 			continue;
-		for (size_t q = 0; q < m; q++)
-			own += ur_json_number(json_object_array_get_idx(qps, q),
-					      "session") ==
-			       ur_json_number(s, "id");
-		printf("%-16s %8" PRId64 " %-10s %-8s %6" PRId64 " %6zu\n",
-		       ur_json_text(s, "comm"), ur_json_number(s, "pid"),
-		       ur_json_text(s, "device"), ur_json_text(s, "file"),
-		       ur_json_number(s, "objects"), own);
+		old = ur_status_same_qp(s->before, qp);
+		w.qps++;
+		w.tx += ur_rate(s, old, qp, "sent_bytes") / 1e6;
+		w.rx += ur_rate(s, old, qp, "rcvd_bytes") / 1e6;
+		w.loop += ur_rate(s, old, qp, "loop_bytes") / 1e6;
+	}
+	return w;
+}
+
+static void print_programs(const struct ur_samples *s)
+{
+	struct json_object *sessions;
+	size_t n;
+
+	sessions = ur_json_array(s->after, "sessions", &n);
+	printf("\n%-16s %8s %-10s %-8s %6s %6s %10s %10s %10s\n", "PROGRAM",
+	       "PID", "DEVICE", "FILE", "OBJS", "QPS", "tx MB/s", "rx MB/s",
+	       "loop MB/s");
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *one =
+			json_object_array_get_idx(sessions, i);
+		struct work w;
+
+		if (!strcmp(ur_json_text(one, "file"), "none"))
+			continue;
+		w = work_of(s, ur_json_number(one, "id"));
+		printf("%-16s %8" PRId64 " %-10s %-8s %6" PRId64
+		       " %6zu %10.1f %10.1f %10.1f\n",
+		       ur_json_text(one, "comm"), ur_json_number(one, "pid"),
+		       ur_json_text(one, "device"), ur_json_text(one, "file"),
+		       ur_json_number(one, "objects"), w.qps, w.tx, w.rx,
+		       w.loop);
 	}
 }
 
-static void print_text(struct json_object *before, struct json_object *status,
-		       double seconds)
+static void print_text(const struct ur_samples *s)
 {
 	struct json_object *devices;
 	double rates[COLUMNS];
@@ -119,11 +103,11 @@ static void print_text(struct json_object *before, struct json_object *status,
 	for (size_t c = 0; c < COLUMNS; c++)
 		printf(" %10s", columns[c].title);
 	putchar('\n');
-	devices = ur_json_array(status, "devices", &count);
+	devices = ur_json_array(s->after, "devices", &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
-		rates_of(before, d, seconds, rates);
+		rates_of(s, d, rates);
 		printf("%-10s %-10s", ur_json_text(d, "name"),
 		       ur_json_text(d, "netdev"));
 		for (size_t c = 0; c < COLUMNS; c++)
@@ -131,24 +115,23 @@ static void print_text(struct json_object *before, struct json_object *status,
 			       rates[c]);
 		putchar('\n');
 	}
-	print_programs(status);
+	print_programs(s);
 	fflush(stdout);
 }
 
 /* One object a line, for programs that read as it comes. */
-static void print_json(struct json_object *before, struct json_object *status,
-		       double seconds)
+static void print_json(const struct ur_samples *s)
 {
 	struct json_object *devices, *all = json_object_new_array();
 	double rates[COLUMNS];
 	size_t count;
 
-	devices = ur_json_array(status, "devices", &count);
+	devices = ur_json_array(s->after, "devices", &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 		struct json_object *one = json_object_new_object();
 
-		rates_of(before, d, seconds, rates);
+		rates_of(s, d, rates);
 		json_object_object_add(
 			one, "device",
 			json_object_new_string(ur_json_text(d, "name")));
@@ -166,36 +149,34 @@ static void print_json(struct json_object *before, struct json_object *status,
 
 int ur_cmd_top(struct ur_options *options)
 {
-	double interval = options->rest_count > 0 ? atof(options->rest[0]) : 1;
-	long left = options->rest_count > 1 ? atol(options->rest[1]) : -1;
-	struct json_object *before, *status;
-	double start, end;
+	long left = options->count ? options->count : -1;
+	struct ur_samples samples;
+	int err;
 
-	if (interval < 0.05 || interval > 3600 || left == 0) {
+	/* SECONDS and COUNT as bare words too. */
+	if (options->rest_count > 0)
+		options->interval = atof(options->rest[0]);
+	else if (options->interval <= 0)
+		options->interval = 1;
+	if (options->rest_count > 1)
+		left = atol(options->rest[1]);
+	if (options->interval < UR_INTERVAL_MIN ||
+	    options->interval > UR_INTERVAL_MAX || left == 0 ||
+	    options->rest_count > 2) {
 		ur_complain("top: seconds (0.05 to 3600) and a count");
 		return UR_EXIT_USAGE;
 	}
-	before = ur_status_get(options, "");
-	start = now();
-	while (before) {
-		poll(NULL, 0, (int)(interval * 1000));
-		status = ur_status_get(options, "");
-		end = now();
-		if (!status) {
-			json_object_put(before);
+	err = ur_samples_first(&samples, options);
+	while (!err && left) {
+		err = ur_samples_next(&samples, options);
+		if (err)
 			break;
-		}
 		if (options->json)
-			print_json(before, status, end - start);
+			print_json(&samples);
 		else
-			print_text(before, status, end - start);
-		json_object_put(before);
-		before = status;
-		start = end;
-		if (left > 0 && --left == 0) {
-			json_object_put(before);
-			return 0;
-		}
+			print_text(&samples);
+		left -= left > 0;
 	}
-	return UR_EXIT_FAILED;
+	ur_samples_free(&samples);
+	return err ? UR_EXIT_FAILED : 0;
 }

@@ -33,7 +33,8 @@ _uroce()
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir" -- "$cur")) ;;
 	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
-	top | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
+	cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
+	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;
 	link)
 		case ${COMP_WORDS[2]} in
@@ -42,8 +43,8 @@ _uroce()
 			sed -n 's/^\([^ ]*\): netdev.*/\1/p')" -- "$cur")) ;;
 		esac
 		;;
-	stat | metrics)
-		COMPREPLY=($(compgen -W "--json --run-dir $(uroce link 2>/dev/null |
+	metrics | stat)
+		COMPREPLY=($(compgen -W "--json --run-dir --interval --count qp $(uroce link 2>/dev/null |
 			sed -n 's/^\([^ ]*\): netdev \([^ ]*\).*/\1 \2/p')" -- "$cur"))
 		;;
 	esac

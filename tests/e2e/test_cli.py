@@ -4,12 +4,14 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 from hosts import wait_for
 from pairs import run_pair, start_pair
+from test_faults import DROP, find
 
 
 def uroce(host, *args, status=0, run_dir=None, wrap=(), env=None):
@@ -34,6 +36,87 @@ def test_shows_programs(lab):
     top = json.loads(uroce(lab.a, "top", "--json", "0.3", "1"))
     assert top[0]["device"] == "uroce0" and top[0]["tx pkt/s"] > 0
     assert "ibv_rc_pingpong" in uroce(lab.a, "top", "0.1", "2")
+    uroce(lab.a, "top", "-i", "0", status=2)
+    out = uroce(lab.a, "top", "-i", "0.3", "-c", "1")
+    row = [r for r in out.splitlines() if "ibv_rc_ping" in r][0].split()
+    assert float(row[-3]) > 0 and float(row[-2]) > 0, out
+
+
+def rates(host, *args):
+    return json.loads(uroce(host, "stat", "--json", "-i", "0.3", *args))
+
+
+def test_stat_rates(lab):
+    """Per second, of devices and of queue pairs; the same numbers in both."""
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    wait_for("both in RTS", lambda: "RTS" in uroce(lab.a, "res", "qp"))
+    dev = rates(lab.a)[0]
+    assert 0.2 < dev["seconds"] < 5
+    assert dev["rates"]["sent_pkts"] > 0 and dev["rates"]["link_downed"] == 0
+    qp, = rates(lab.a, "qp")
+    assert qp["comm"] == "ibv_rc_pingpong" and qp["rates"]["sent_bytes"] > 0
+    out = uroce(lab.a, "stat", "-i", "0.2", "-c", "2")
+    assert len(re.findall(r"uroce0: netdev eth0, per second over 0\.\d\d s",
+                          out)) == 2
+    assert re.search(r" sent_pkts +\d+ [1-9]\d*\.\d$", out, re.M), out
+    out = uroce(lab.a, "stat", "qp", "-i", "0.2", "uroce0")
+    assert re.search(rf"^uroce0 +{qp['qpn']} RC +RTS +ibv_rc_pingpong +"
+                     rf"{qp['pid']} +[1-9]", out, re.M), out
+    uroce(lab.a, "stat", "qp", "eth7", status=1)
+
+
+def counters(host, *what):
+    return json.loads(uroce(host, "stat", "--json", *what))
+
+
+def test_stat_qp(lab):
+    """What a device has sent and received is what its queue pairs have."""
+    lab.serve()
+
+    def sums(host, name):
+        return sum(q["counters"][name] for q in counters(host, "qp"))
+
+    def agree(host):
+        dev = counters(host)[0]["counters"]
+        qps = {n: sums(host, n) for n in ("sent_pkts", "rcvd_pkts",
+                                          "sent_bytes", "loop_msgs")}
+        return qps["sent_pkts"] and (
+            qps["sent_pkts"], qps["rcvd_pkts"]) == (
+                dev["sent_pkts"], dev["rcvd_pkts"]) and \
+            abs(qps["sent_bytes"] - 4 * dev["port_xmit_data"]) <= \
+            3 * dev["sent_pkts"]
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000",
+                                     "-s", "5000"])
+    wait_for("packets", lambda: sums(lab.a, "rcvd_pkts") > 1000)
+    for p in s, c:
+        os.kill(find(p, "ibv_rc_pingpong"), signal.SIGSTOP)
+    for host in lab.a, lab.b:
+        wait_for("the counts to agree", lambda: agree(host))
+        assert sums(host, "loop_msgs") == 0
+    for p in s, c:
+        p.kill()
+    # On one host: messages, no packets; each counted at both ends.
+    s, c = start_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-n", "100000000"])
+    wait_for("messages", lambda: sums(lab.a, "loop_msgs") > 1000)
+    for p in s, c:
+        os.kill(find(p, "ibv_rc_pingpong"), signal.SIGSTOP)
+    wait_for("the counts to agree", lambda: sums(lab.a, "loop_msgs") ==
+             2 * counters(lab.a)[0]["counters"]["loop_msgs"])
+    assert sums(lab.a, "sent_pkts") == 0
+
+
+def test_stat_qp_retries(lab):
+    """A lossy cable is seen on the queue pair that suffers."""
+    lab.serve()
+    for host in lab.a, lab.b:
+        host.nft(DROP.format(percent=10))
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000",
+                                     "-s", "20000"])
+    for host in lab.a, lab.b:
+        wait_for("retries", lambda: [
+            q for q in counters(host, "qp")
+            if q["counters"]["resent_pkts"] and q["counters"]["duplicates"]])
 
 
 def test_metrics(lab):
