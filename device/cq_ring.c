@@ -262,6 +262,11 @@ static int resize(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
+static int nothing(struct ur_engine *engine, void *arg)
+{
+	return 0;
+}
+
 int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		  struct uroce_resize_cq_resp *resp)
 {
@@ -271,7 +276,11 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
-	ret = ur_engine_call(cq->ectx->engine, resize, &a);
+	/* The engine's turn goes on after a call: what was posted before the
+	 * command is under way, and counted, when it is carried out. */
+	ret = ur_engine_call(cq->ectx->engine, nothing, NULL);
+	if (!ret)
+		ret = ur_engine_call(cq->ectx->engine, resize, &a);
 	if (ret)
 		return ret;
 	memset(resp, 0, sizeof(*resp));

@@ -186,6 +186,27 @@ static void resize_cq(void)
 	bench_close(&t);
 }
 
+/* What was posted before the command counts, finished or not. */
+static void resize_posted(void)
+{
+	struct bench t;
+
+	bench_open(&t, 15);
+	for (int round = 0; round < 300; round++) {
+		for (int i = 0; i < 12; i++)
+			CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
+		for (int i = 0; i < 12; i++)
+			CHECK_EQ(post_send(&t.a, i, 0, 8, IBV_SEND_SIGNALED),
+				 0);
+		CHECK_EQ(ibv_resize_cq(t.a.cq, 1), EINVAL);
+		for (int i = 0; i < 12; i++) {
+			expect_wc(t.a.cq, IBV_WC_SUCCESS);
+			expect_wc(t.b.cq, IBV_WC_SUCCESS);
+		}
+	}
+	bench_close(&t);
+}
+
 static bool readable(int fd, int ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -456,6 +477,7 @@ const struct verbs_test queue_tests[] = {
 	{"destroyed_completions", destroyed_completions},
 	{"reset", reset},
 	{"resize_cq", resize_cq},
+	{"resize_posted", resize_posted},
 	{"notify", notify},
 	{"moderation", moderation},
 	{"overrun", overrun},
