@@ -60,11 +60,12 @@ LOST = ("rx_dropped", "rx_missed_errors", "rx_errors", "softnet", "UdpInErrors",
 class Guest(Host):
     kind = "rxe"
 
-    def __init__(self, name, netns, octet, mtu=1500, rxe=True, volumes=()):
+    def __init__(self, name, netns, octet, mtu=1500, rxe=True, volumes=(), cpus=2):
         self.name, self.netns, self.octet = name, netns, octet
         self.addr = {4: f"10.77.0.{octet}", 6: f"fd77::{octet}"}
         self.device = "rxe0"
-        args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24", "-M", str(mtu)]
+        args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24", "-M", str(mtu),
+                "-c", str(cpus)]
         for v in volumes:
             args += ["-v", v]
         if not rxe:
