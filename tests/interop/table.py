@@ -14,9 +14,18 @@ Debian 12's kernel (6.1, `rdma_rxe`) in QEMU on one side, uroce beside it on the
 IPv6. Around every test of a program both sides' error counters are read: Soft-RoCE must not count an error of ours, nor we refuse a packet of its.
 `n/a`: not run, for the reason the test says (one program of each kind is enough over IPv6; a program that resolves names itself).
 
-The corner cases (`peer.py`) are those of the captures in `tests/golden`: the applications see the same statuses as between two Soft-RoCE hosts, except for a
-message longer than the receive, where Soft-RoCE answers a remote operational error and uroce what the specification wants (IBTA C9-94 and
-table 57): invalid request at the requester, local length error at the responder.
+The corner cases (`peer.py`) are those of the captures in `tests/golden`, which are of two Soft-RoCE hosts; `unit.golden` also parses and builds
+each of their packets again. What both applications see, compared by `test_corners.py`:
+
+| capture | requester sees | responder sees | uroce |
+|---|---|---|---|
+| `rc_sizes_send`, `rc_sizes_write`, `rc_sizes_read` | success, 0 to 3001 bytes | success | same |
+| `rc_imm`, `rc_atomics` | success | success, the immediates, the sum | same |
+| `rc_rnr` | success, after the wait | success | same |
+| `rc_bad_rkey_write`, `rc_bad_rkey_read`, `rc_oob_write` | remote access error, then flushed | nothing | same |
+| `rc_no_perm_write` | READ succeeds, WRITE: remote invalid request | nothing | same |
+| `rc_retry_exceeded` | transport retry counter exceeded | nothing | same |
+| `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request; local length error (IBTA C9-94 and table 57) |
 """
 COLUMNS = [("uroce", 4), ("rxe", 4), ("uroce", 6), ("rxe", 6)]
 MARK = {"passed": "pass", "failed": "**FAIL**", "skipped": "n/a"}
