@@ -3,7 +3,10 @@
 """Run test modules of rdma-core's pyverbs suite, unedited, and write one line
 of JSON per test: id, outcome (pass, skip, fail, error), reason.
 
-    runner.py SUITE_DIR OUT DEVICE PORT GID_INDEX MODULE[.Class[.test]]..."""
+    runner.py SUITE_DIR OUT DEVICE PORT GID_INDEX APART MODULE[.Class[.test]]...
+
+APART: {} or, as JSON, where the players of a test are put (apart.py). A test
+that then passes with nothing on the wire between them is "alone"."""
 import json
 import os
 import sys
@@ -12,7 +15,7 @@ from importlib.machinery import SourceFileLoader
 
 
 class Recorder(unittest.TextTestResult):
-    out = None
+    out = apart = None
 
     def record(self, test, outcome, reason=""):
         # Some tests fork: only the process that runs the suite reports.
@@ -24,10 +27,18 @@ class Recorder(unittest.TextTestResult):
     def startTest(self, test):
         super().startTest(test)
         self.record(test, "start")
+        if self.apart:
+            self.apart.start_test()
+
+    def stopTest(self, test):
+        if self.apart and os.getpid() == self.owner:
+            self.apart.stop_test()
+        super().stopTest(test)
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        self.record(test, "pass")
+        alone = self.apart and not self.apart.carried()
+        self.record(test, "alone" if alone else "pass")
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
@@ -49,7 +60,7 @@ class Recorder(unittest.TextTestResult):
 
 def main():
     suite_dir, out, device, port, gid = sys.argv[1:6]
-    names = sys.argv[6:]
+    conf, names = json.loads(sys.argv[6]), sys.argv[7:]
     sys.path.insert(0, suite_dir)
     # The suite's own options, given as its run_tests.py would see them.
     sys.argv = ["run_tests.py", "--dev", device, "--port", port, "--gid", gid]
@@ -57,6 +68,9 @@ def main():
     from args_parser import parser
     tests = SourceFileLoader("tests", os.path.join(suite_dir, "__init__.py")).load_module()
     parser.parse_args()
+    if conf:
+        from apart import Apart
+        Recorder.apart = Apart(conf)
     Recorder.out = open(out, "a")
     Recorder.owner = os.getpid()
     loader = unittest.defaultTestLoader

@@ -2,14 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Conformance: rdma-core's pyverbs suite, unedited, against a uroce device.
 
-    suite.py [--write] [--xml FILE] [MODULE[.Class[.test]]...]
+    suite.py [--mode MODE] [--write] [--xml FILE] [MODULE[.Class[.test]]...]
 
 Every test's outcome is held against expected.toml; a difference in either
 direction fails. --write records what was seen instead (look at the diff!).
-Makes a network namespace with a device of its own; needs root."""
+Makes network namespaces with devices of its own; needs root.
+
+Modes, which say where the two players of a test are (apart.py):
+  one          on one device, as the suite has it (the default)
+  wire, wire6  on two devices of one uroced, over IPv4 or IPv6
+  wire-loss    the same, and each packet is dropped with 1 % probability
+  hosts        in two processes, in two namespaces with a uroced each
+  hosts-loss   the same under loss
+The modes but the first are held against expected-apart.toml."""
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +32,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
+APART = os.path.join(HERE, "expected-apart.toml")
+MODES = ("one", "wire", "wire6", "wire-loss", "hosts", "hosts-loss")
+LOSS = """
+table inet bad {
+	chain in {
+		type filter hook input priority 0;
+		udp dport 4791 numgen random mod 100 < 1 counter drop
+	}
+}
+"""
 PYTHON = "/usr/bin/python3"
 MODULE_SECONDS = 180
 
@@ -47,65 +66,121 @@ def unpack(tmp):
 
 
 class World:
-    """Two namespaces, one veth cable, a device in the first."""
+    """Two namespaces and one veth cable. Players together: one device. Apart: a
+    second device on the other end of a second cable, both in the first
+    namespace, or a device on the same cable in the second one."""
 
-    def __init__(self, tmp):
+    def __init__(self, tmp, mode):
         self.tmp, self.ns = tmp, f"uroce-pv-{os.getpid()}"
+        self.mode, self.loss = mode.split("-")[0], mode.endswith("-loss")
         self.peer = self.ns + "p"
+        self.run_dir = os.path.join(tmp, "run")
+        self.far_run_dir = os.path.join(tmp, "far")
+        self.log = os.path.join(tmp, "uroced.log")
+        self.daemons = []
+        try:
+            self.make()
+        except BaseException:
+            self.close()
+            raise
+
+    def make(self):
         for n in (self.ns, self.peer):
             sh("ip", "netns", "add", n)
-        sh("ip", "-n", self.ns, "link", "add", "eth0", "type", "veth", "peer", "name", "eth0",
-           "netns", self.peer)
-        for n, last in ((self.ns, 1), (self.peer, 2)):
             sh("ip", "-n", n, "link", "set", "lo", "up")
-            sh("ip", "-n", n, "addr", "add", f"10.88.0.{last}/24", "dev", "eth0")
-            sh("ip", "-n", n, "addr", "add", f"fd88::{last}/64", "dev", "eth0", "nodad")
-            sh("ip", "-n", n, "link", "set", "eth0", "up")
-        self.run_dir = os.path.join(tmp, "run")
-        self.log = os.path.join(tmp, "uroced.log")
-        self.daemon = subprocess.Popen(
-            ["ip", "netns", "exec", self.ns, f"{BUILD}/bin/uroced", "--netdev", "eth0",
-             "--run-dir", self.run_dir], stdout=subprocess.PIPE, stderr=open(self.log, "w"),
-            text=True)
-        for line in self.daemon.stdout:
+        # Where the second player's device is: which namespace and netdev.
+        far = self.ns if self.mode.startswith("wire") else self.peer
+        second = "eth1" if far == self.ns else "eth0"
+        sh("ip", "-n", self.ns, "link", "add", "eth0", "type", "veth", "peer", "name", second,
+           "netns", far)
+        for n, dev, last in ((self.ns, "eth0", 1), (far, second, 2)):
+            sh("ip", "-n", n, "addr", "add", f"10.88.0.{last}/24", "dev", dev)
+            sh("ip", "-n", n, "addr", "add", f"fd88::{last}/64", "dev", dev, "nodad")
+            sh("ip", "-n", n, "link", "set", dev, "up")
+            if self.loss:
+                sh("ip", "netns", "exec", n, "nft", "-f", "-", input=LOSS, text=True)
+        netdevs = ["eth0", "eth1"] if far == self.ns else ["eth0"]
+        self.serve(self.ns, self.run_dir, netdevs)
+        if self.mode == "hosts":
+            self.serve(self.peer, self.far_run_dir, netdevs)
+
+    def serve(self, ns, run_dir, netdevs):
+        d = subprocess.Popen(
+            ["ip", "netns", "exec", ns, f"{BUILD}/bin/uroced", "--run-dir", run_dir] +
+            [a for n in netdevs for a in ("--netdev", n)],
+            stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
+        self.daemons.append(d)
+        for line in d.stdout:
             if "ready" in line:
                 return
         raise SystemExit("uroced did not start:\n" + open(self.log).read())
+
+    def gid(self):
+        """The index of the GID that the players use."""
+        return 1 if self.mode == "wire6" else 0
+
+    def apart(self):
+        """What apart.py wants to know; {}: the players are together."""
+        if self.mode == "one":
+            return {}
+        hosts = self.mode == "hosts"
+        places = [(self.run_dir, "uroce0"),
+                  (self.far_run_dir, "uroce0") if hosts else (self.run_dir, "uroce1")]
+        gids = [open(f"{d}/sys/class/infiniband/{dev}/ports/1/gids/{self.gid()}").read().strip()
+                for d, dev in places]
+        return {"mode": "hosts" if hosts else "wire", "gids": gids,
+                "addrs": ["10.88.0.1", "10.88.0.2"], "netns": self.peer,
+                "run_dir": self.run_dir, "far_run_dir": places[1][0],
+                "uroce": f"{BUILD}/bin/uroce"}
+
+    def dropped(self):
+        """How many packets the network lost."""
+        total = 0
+        for n in {self.ns, self.ns if self.mode != "hosts" else self.peer}:
+            out = sh("ip", "netns", "exec", n, "nft", "-j", "list", "ruleset",
+                     stdout=subprocess.PIPE).stdout
+            total += sum(int(m) for m in re.findall(r'"packets": (\d+)', out.decode()))
+        return total
 
     def run(self, cmd, **kw):
         return subprocess.Popen(["ip", "netns", "exec", self.ns, f"{BUILD}/bin/uroce", "run",
                                  "--run-dir", self.run_dir, "--"] + cmd, **kw)
 
     def alive(self):
-        return self.daemon.poll() is None
+        return all(d.poll() is None for d in self.daemons)
 
     def close(self):
-        if self.alive():
-            self.daemon.terminate()
+        for d in self.daemons:
+            if d.poll() is None:
+                d.terminate()
+        for d in self.daemons:
             try:
-                self.daemon.wait(10)
+                d.wait(10)
             except subprocess.TimeoutExpired:
-                self.daemon.kill()
-                self.daemon.wait()
+                d.kill()
+                d.wait()
         for n in (self.ns, self.peer):
             sh("ip", "netns", "del", n, check=False)
 
 
-def run_module(world, suite_dir, name, results):
+def run_module(world, suite_dir, names, results):
     out = os.path.join(world.tmp, "out.jsonl")
     open(out, "w").close()
     log = open(os.path.join(world.tmp, "runner.log"), "w")
-    p = world.run([PYTHON, os.path.join(HERE, "runner.py"), suite_dir, out, "uroce0", "1", "0",
-                   name], stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    p = world.run([PYTHON, os.path.join(HERE, "runner.py"), suite_dir, out, "uroce0", "1",
+                   str(world.gid()), json.dumps(world.apart()), *names],
+                  stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
     why = ""
     try:
         rc = p.wait(MODULE_SECONDS)
         if rc:
             why = f"runner ended with status {rc}"
     except subprocess.TimeoutExpired:
-        os.killpg(p.pid, 9)
-        p.wait()
         why = f"not finished after {MODULE_SECONDS} s"
+    finally:
+        if p.poll() is None:
+            os.killpg(p.pid, 9)
+            p.wait()
     seen, running = {}, None
     for line in open(out):
         test, outcome, reason = json.loads(line)
@@ -117,20 +192,36 @@ def run_module(world, suite_dir, name, results):
             seen[test] = (outcome, reason)
         running = None
     if running and running not in seen:
-        seen[running] = ("error", why or "the test process died")
+        seen[running] = ("error", (why or "the test process died") + "\n" +
+                         open(log.name).read()[-1500:])
     elif why and not seen:
-        seen[name] = ("error", why + "\n" + open(log.name).read()[-1500:])
+        seen[names[0]] = ("error", why + "\n" + open(log.name).read()[-1500:])
     results.update(seen)
 
 
-def load_expected():
-    with open(EXPECTED, "rb") as f:
-        doc = tomllib.load(f)
+def load(path):
+    with open(path, "rb") as f:
+        return tomllib.load(f)
+
+
+def load_expected(mode):
+    """{test: (outcome, reason)}"""
+    doc = load(EXPECTED)
     want = {t: ("pass", "") for t in doc.get("pass", {}).get("tests", [])}
-    for group in doc.get("skip", []):
-        want.update({t: ("skip", group["reason"]) for t in group["tests"]})
-    for group in doc.get("fail", []):
-        want.update({t: ("fail", group["reason"]) for t in group["tests"]})
+    if mode == "one":
+        for kind in ("skip", "fail"):
+            for group in doc.get(kind, []):
+                want.update({t: (kind, group["reason"]) for t in group["tests"]})
+        return want
+    over = load(APART)
+    for kind in ("alone", "fail", "left-out"):
+        for group in over.get(kind, []):
+            if mode not in group.get("modes", [mode]):
+                continue
+            for t in group["tests"]:
+                if want.get(t, ("",))[0] != "pass":
+                    raise SystemExit(f"{APART}: {t} is said twice, or no test that passes")
+                want[t] = kind, group["reason"]
     return want
 
 
@@ -156,12 +247,13 @@ def write_expected(results):
             f.write("]\n")
 
 
-def write_xml(path, cases):
+def write_xml(path, mode, cases):
     with open(path, "w") as f:
         f.write('<?xml version="1.0"?>\n<testsuite name="conformance">\n')
+        prefix = "" if mode == "one" else f"{mode}."
         for name, verdict, text in cases:
             cls, _, short = name.rpartition(".")
-            f.write(f"<testcase classname={quoteattr(cls)} name={quoteattr(short)}>")
+            f.write(f"<testcase classname={quoteattr(prefix + cls)} name={quoteattr(short)}>")
             if verdict != "passed":
                 tag = "skipped" if verdict == "skipped" else "failure"
                 f.write(f"<{tag} message={quoteattr(text)}/>")
@@ -172,21 +264,39 @@ def write_xml(path, cases):
 def judge(results, want, partial):
     cases = []
     for t in sorted(set(results) | (set() if partial else set(want))):
+        exp, why = want.get(t, ("nothing", ""))
         got, reason = results.get(t, ("missing", "did not run"))
-        exp, _ = want.get(t, ("nothing", ""))
         kind = "fail" if got in ("fail", "error") else got
-        if kind != exp:
+        if exp == "left-out":
+            cases.append((t, "skipped", why))
+        elif kind != exp:
             cases.append((t, "failed", f"{got} ({reason}), expected {exp}"))
-        elif kind == "fail":
-            cases.append((t, "failed", f"known failure: {reason}"))
+        elif kind == "pass":
+            cases.append((t, "passed", reason))
         else:
-            cases.append((t, "skipped" if kind == "skip" else "passed", reason))
+            cases.append((t, "skipped", why or reason))
     return cases
+
+
+def groups(suite_dir, names, want, mode):
+    """What each run of the runner is given: a module, or apart, the tests of a
+    module that are run at all."""
+    if names:
+        return [[n] for n in names]
+    if mode == "one":
+        return [[f[:-3]] for f in sorted(os.listdir(suite_dir))
+                if f.startswith("test_") and f.endswith(".py")]
+    modules = {}
+    for t, (kind, _) in sorted(want.items()):
+        if kind != "left-out":
+            modules.setdefault(t.split(".")[0], []).append(t)
+    return list(modules.values())
 
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--mode", choices=MODES, default="one")
     ap.add_argument("--write", action="store_true")
     ap.add_argument("--xml")
     ap.add_argument("names", nargs="*")
@@ -195,34 +305,43 @@ def main():
     # Told to end, clean up as when interrupted.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     results, t0 = {}, time.monotonic()
+    want = load_expected(args.mode)
     world = None
     try:
         suite_dir = unpack(tmp)
-        names = args.names or sorted(f[:-3] for f in os.listdir(suite_dir)
-                                     if f.startswith("test_") and f.endswith(".py"))
-        world = World(tmp)
-        for n in names:
-            run_module(world, suite_dir, n, results)
+        world = World(tmp, args.mode)
+        for group in groups(suite_dir, args.names, want, args.mode):
+            run_module(world, suite_dir, group, results)
             if not world.alive():
-                print(f"uroced died in {n}:\n" + open(world.log).read()[-3000:])
+                print(f"uroced died in {group[0]}:\n" + open(world.log).read()[-3000:])
                 world.close()
-                results[f"{n}.uroced"] = ("error", "uroced died")
-                world = World(tmp)
+                results[f"{group[0]}.uroced"] = ("error", "uroced died")
+                world = World(tmp, args.mode)
+        if world.loss:
+            n = world.dropped()
+            results[f"loss.{args.mode}"] = ("pass" if n else "fail", f"{n} packets dropped")
+            want[f"loss.{args.mode}"] = ("pass", "")
     finally:
         if world:
             world.close()
         shutil.rmtree(tmp, ignore_errors=True)
     if args.write:
-        write_expected(results)
-        print(f"wrote {EXPECTED}")
-    cases = judge(results, load_expected(), bool(args.names))
+        if args.mode == "one":
+            write_expected(results)
+            print(f"wrote {EXPECTED}")
+            want = load_expected(args.mode)
+        else:
+            for t, (outcome, reason) in sorted(results.items()):
+                if outcome != "pass":
+                    print(f"{outcome:6} {t}: {reason}")
+    cases = judge(results, want, bool(args.names))
     for t, verdict, text in cases:
         if verdict == "failed":
             print(f"FAILED {t}: {text}")
     if args.xml:
-        write_xml(args.xml, cases)
+        write_xml(args.xml, args.mode, cases)
     n = {v: sum(c[1] == v for c in cases) for v in ("passed", "failed", "skipped")}
-    print(f"{time.monotonic() - t0:.0f} s; {n['passed']} passed, {n['failed']} failed, "
+    print(f"{args.mode}: {time.monotonic() - t0:.0f} s; {n['passed']} passed, {n['failed']} failed, "
           f"{n['skipped']} skipped")
     return 1 if n["failed"] or not n["passed"] else 0
 
