@@ -318,10 +318,30 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 	return (ssize_t)call(file, &msg);
 }
 
+static int is_open(const struct ur_file *file, int fd)
+{
+	struct ur_file *now = ur_fdmap_get(fd);
+
+	if (now)
+		ur_fdmap_put(now);
+	return now == file;
+}
+
+/* One waits for an event of a file that another thread has closed. The kernel
+ * keeps the file for the one who waits, who is not told. */
+static int wait_closed(int flags)
+{
+	if (flags & O_NONBLOCK)
+		return -EAGAIN;
+	pause();
+	return -EINTR;
+}
+
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 {
 	uint32_t command;
 	ssize_t ret;
+	int flags;
 	char token;
 
 	/* As with the kernel, where a forked child, or who got the descriptor
@@ -336,15 +356,23 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	memcpy(&command, buf, sizeof(command));
 	if (command != UCMA_GET_EVENT)
 		return write_once(file, buf, len);
+	flags = (int)syscall(SYS_fcntl, fd, F_GETFL);
+	if (flags < 0)
+		return -EBADF;
 	do {
 		/* Blocks, or not, as the descriptor's O_NONBLOCK says; a
 		 * signal interrupts it as it does the kernel's wait. */
 		ret = ur_real(read)(fd, &token, 1);
+		if (ret < 0 && errno == EBADF)
+			return wait_closed(flags);
 		if (ret < 0)
 			return errno == ECONNRESET ? -EIO : -errno;
 		if (ret == 0)
 			return -EIO;
+		/* Not there: the event went with its id. */
 		ret = write_once(file, buf, len);
+		if (ret == -EAGAIN && !is_open(file, fd))
+			return wait_closed(flags);
 	} while (ret == -EAGAIN);
 	return ret;
 }
