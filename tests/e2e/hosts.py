@@ -205,6 +205,14 @@ class Lab:
         for host in self.a, self.b:
             host.serve("--netdev", "eth0")
 
+    def second_cable(self):
+        """eth1 on both hosts, 10.78.0.1 and 10.78.0.2, no device on it yet."""
+        self.a.ip("link", "add", "eth1", "type", "veth", "peer", "name", "eth1",
+                  "netns", self.b.name)
+        for n, host in enumerate((self.a, self.b), 1):
+            host.ip("link", "set", "eth1", "up")
+            host.ip("addr", "add", f"10.78.0.{n}/24", "dev", "eth1")
+
     def next_port(self):
         self.port += 1
         return self.port

@@ -16,12 +16,7 @@ from test_faults import ask, wait_traffic
 @pytest.fixture
 def cables(lab):
     """A second cable, eth1, with addresses; devices on the first only."""
-    a, b = lab.a, lab.b
-    a.ip("link", "add", "eth1", "type", "veth", "peer", "name", "eth1",
-         "netns", b.name)
-    for n, host in enumerate((a, b), 1):
-        host.ip("link", "set", "eth1", "up")
-        host.ip("addr", "add", f"10.78.0.{n}/24", "dev", "eth1")
+    lab.second_cable()
     lab.serve()
     return lab
 

@@ -109,11 +109,8 @@ def test_two_devices(lab):
     """One daemon, two netdevs: a wildcard listener hears both, and the
     devices reach each other."""
     a, b = lab.a, lab.b
-    a.ip("link", "add", "eth1", "type", "veth", "peer", "name", "eth1",
-         "netns", b.name)
-    for n, host in enumerate((a, b), 1):
-        host.ip("link", "set", "eth1", "up")
-        host.ip("addr", "add", f"10.78.0.{n}/24", "dev", "eth1")
+    lab.second_cable()
+    for host in a, b:
         host.serve("--netdev", "eth0", "--netdev", "eth1")
     port = lab.next_port()
     ping = ["rping", "-c", "-p", port, "-C", 5, "-v", "-a"]

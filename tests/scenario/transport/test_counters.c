@@ -90,16 +90,6 @@ static void stop(void)
 	wt_close(&w);
 }
 
-static void ack(u32 psn, u8 syndrome)
-{
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
-				.dqpn = q.qp->qpn,
-				.psn = psn,
-				.syndrome = syndrome},
-		NULL);
-}
-
 static void post(u8 opcode, u32 n)
 {
 	for (u32 i = 0; i < n; i++)
@@ -119,7 +109,7 @@ static void measure(void)
 	post(UR_WR_SEND, 1);
 	wt_next(&w);
 	wt_sleep(&w, 20 * WT_US);
-	ack(10, 0x1f);
+	wt_ack(&w, &q, 10, 0x1f);
 	wt_wc(&q, UR_WC_SUCCESS);
 	EXPECT(BY(retry_exceeded_err, 0));
 }
@@ -130,7 +120,7 @@ static void nak(void)
 	start(7);
 	post(UR_WR_SEND, 3);
 	drain();
-	ack(10, 0x60);
+	wt_ack(&w, &q, 10, 0x60);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
 	       BY(completer_retry_err, 1));
@@ -144,7 +134,7 @@ static void nak_single(void)
 	measure();
 	post(UR_WR_SEND, 20);
 	drain();
-	ack(11, 0x60);
+	wt_ack(&w, &q, 11, 0x60);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
 	wt_silence(&w);
 	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
@@ -159,7 +149,7 @@ static void implied(void)
 	post(UR_WR_READ, 1);
 	post(UR_WR_SEND, 1);
 	drain();
-	ack(11, 0x1f);
+	wt_ack(&w, &q, 11, 0x1f);
 	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
 	EXPECT(BY(implied_nak_seq_err, 1), BY(completer_retry_err, 1));
 	stop();
@@ -201,12 +191,12 @@ static void rnr(void)
 	start(7);
 	post(UR_WR_SEND, 1);
 	drain();
-	ack(10, 0x20 | 1);
+	wt_ack(&w, &q, 10, 0x20 | 1);
 	wt_silence(&w);
 	EXPECT(BY(rcvd_rnr_err, 1), BY(rnr_nak_retry_err, 1));
 	wt_sleep(&w, 10 * WT_US);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
-	ack(10, 0x20 | 1);
+	wt_ack(&w, &q, 10, 0x20 | 1);
 	wt_wc(&q, UR_WC_RNR_RETRY_EXC_ERR);
 	EXPECT(BY(rcvd_rnr_err, 2), BY(rnr_nak_retry_err, 1),
 	       BY(retry_rnr_exceeded_err, 1), BY(req_rnr_retries_exceeded, 1));

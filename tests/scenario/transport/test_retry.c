@@ -30,16 +30,6 @@ static void stop(void)
 	wt_close(&w);
 }
 
-static void ack(u32 psn, u8 syndrome)
-{
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
-				.dqpn = q.qp->qpn,
-				.psn = psn,
-				.syndrome = syndrome},
-		NULL);
-}
-
 /* The peer is silent: retry_cnt + 1 sends at the timeout, then the error. */
 static void peer_gone(void)
 {
@@ -79,7 +69,7 @@ static void slow_peer(void)
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	wt_sleep(&w, rtt);
-	ack(10, 0x1f);
+	wt_ack(&w, &q, 10, 0x1f);
 	wt_wc(&q, UR_WC_SUCCESS);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -98,7 +88,7 @@ static void slow_peer(void)
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	q.qp->req.srtt = 500000000;
 	wt_sleep(&w, timeout - 1);
-	ack(10, 0x1f);
+	wt_ack(&w, &q, 10, 0x1f);
 	wt_wc(&q, UR_WC_SUCCESS);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -127,12 +117,12 @@ static void window(bool lost)
 		CHECK(wt_expect(&w, UR_OP_RC_SEND_ONLY, 10)->pkt.ackreq);
 		wt_silence(&w);
 	}
-	ack(lost ? 10 : 10 + n - 1, 0x1f);
+	wt_ack(&w, &q, lost ? 10 : 10 + n - 1, 0x1f);
 	for (u32 i = 1; lost && i < n; i++)
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
 	wt_silence(&w);
 	if (lost)
-		ack(10 + n - 1, 0x1f);
+		wt_ack(&w, &q, 10 + n - 1, 0x1f);
 	for (u32 i = 0; i < n; i++)
 		wt_wc(&q, UR_WC_SUCCESS);
 	stop();
@@ -163,7 +153,7 @@ static void progress(void)
 		wt_sleep(&w, timeout);
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
 		w.out_head = w.out_tail; /* and probes before it */
-		ack(10 + i, 0x1f);
+		wt_ack(&w, &q, 10 + i, 0x1f);
 		wt_wc(&q, 0);
 	}
 	wt_sleep(&w, 5 * timeout);
@@ -187,13 +177,13 @@ static void rnr_times(void)
 		wt_kick(&q);
 		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
 		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
-		ack(10 + 2 * code, 0x20 | (u8)code);
+		wt_ack(&w, &q, 10 + 2 * code, 0x20 | (u8)code);
 		wt_sleep(&w, us[code] * WT_US - 1);
 		wt_silence(&w);
 		wt_sleep(&w, 1);
 		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
 		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
-		ack(11 + 2 * code, 0x1f);
+		wt_ack(&w, &q, 11 + 2 * code, 0x1f);
 		wt_wc(&q, 0);
 	}
 	stop();
@@ -206,7 +196,7 @@ static void rnr_count(void)
 	wt_kick(&q);
 	for (int i = 0; i < 3; i++) {
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
-		ack(10, 0x21);
+		wt_ack(&w, &q, 10, 0x21);
 		wt_sleep(&w, 10 * WT_US);
 	}
 	wt_wc(&q, UR_WC_RNR_RETRY_EXC_ERR);
@@ -217,7 +207,7 @@ static void rnr_count(void)
 	wt_kick(&q);
 	for (int i = 0; i < 100; i++) {
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
-		ack(10, 0x21);
+		wt_ack(&w, &q, 10, 0x21);
 		wt_sleep(&w, 10 * WT_US);
 	}
 	wt_no_wc(&q);
@@ -257,7 +247,7 @@ static void probe(void)
 	wt_kick(&q);
 	wt_next(&w);
 	wt_sleep(&w, 20 * WT_US);
-	ack(10, 0x1f);
+	wt_ack(&w, &q, 10, 0x1f);
 	wt_wc(&q, 0);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);

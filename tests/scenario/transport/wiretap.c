@@ -458,3 +458,13 @@ void wt_pump_for(struct wt *a, struct wt *b, u32 drop, u64 ns)
 	}
 	a->now = b->now = end;
 }
+
+void wt_ack(struct wt *w, const struct wt_qp *q, u32 psn, u8 syndrome)
+{
+	wt_feed(w,
+		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
+				.dqpn = q->qp->qpn,
+				.psn = psn,
+				.syndrome = syndrome},
+		NULL);
+}

@@ -85,6 +85,9 @@ void wt_run(struct wt *w);
 /* Time passes; what is due happens. */
 void wt_sleep(struct wt *w, u64 ns);
 
+/* The peer of q answers with an Acknowledge. */
+void wt_ack(struct wt *w, const struct wt_qp *q, u32 psn, u8 syndrome);
+
 /* The next packet out; fails when there is none. */
 struct wt_packet *wt_next(struct wt *w);
 /* The same, with these fields. */
