@@ -32,6 +32,8 @@ struct ur_options {
 	bool json;
 	int count;	 /* --count; 0: not said */
 	double interval; /* --interval, seconds; 0: not said */
+	int rc_port;	 /* --rc; 0: not said */
+	int listen_port; /* --listen; 0: not said */
 	char **rest;	 /* NULL terminated: what follows the options */
 	int rest_count;
 };

@@ -24,7 +24,7 @@ const struct ur_command ur_commands[] = {
 	 "what is missing on this machine and what to type", ur_cmd_doctor},
 	{"dump", "[--netdev IF] [COUNT] [FILE]",
 	 "RoCE packets, decoded or into a pcapng file", ur_cmd_dump},
-	{"ping", "[-c COUNT] ADDRESS",
+	{"ping", "[-c COUNT] [--rc PORT] ADDRESS | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
 	{0},
 };

@@ -30,13 +30,15 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"json", no_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'c'},
 		{"interval", required_argument, NULL, 'i'},
+		{"rc", required_argument, NULL, 'R'},
+		{"listen", required_argument, NULL, 'L'},
 		{0},
 	};
 	/* What follows a program's name is the program's. */
 	const char *shorts =
 		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
 	const char *run_dir = NULL;
-	int c, err;
+	int c, port, err;
 
 	memset(options, 0, sizeof(*options));
 	opterr = 0;
@@ -73,6 +75,17 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 					    command, optarg);
 				return UR_EXIT_USAGE;
 			}
+			break;
+		case 'R':
+		case 'L':
+			port = atoi(optarg);
+			if (port < 1 || port > UINT16_MAX) {
+				ur_complain("%s: port %s: 1 to 65535", command,
+					    optarg);
+				return UR_EXIT_USAGE;
+			}
+			*(c == 'R' ? &options->rc_port
+				   : &options->listen_port) = port;
 			break;
 		case ':':
 			ur_complain("%s: %s needs a value; see 'uroce help'",

@@ -2,7 +2,8 @@
 /*
  * uroce ping: asks another RoCE device's connection manager for an answer, and
  * where there is none looks which step fails: our own address and GID, our
- * firewall, the peer's host, its port 4791, the MTU on the way.
+ * firewall, the peer's host, its port 4791, the MTU on the way. With --rc it
+ * then connects to a service of the peer, and sends packets on the connection.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "cli/launch.h"
 #include "cli/ping_cm.h"
 #include "cli/ping_probe.h"
+#include "cli/ping_rc.h"
 #include "cli/port.h"
 #include "cli/status.h"
 
@@ -200,25 +202,94 @@ static int ask_all(struct ur_ping_cm *cm, struct verdict *v,
 	return answers;
 }
 
-static void print_json(const struct verdict *v, const struct ur_peer *peer,
-		       struct json_object *times)
+static void explain_rc(struct verdict *v, const struct ur_peer *peer, int port,
+		       const struct ur_ping_rc *rc)
 {
-	struct json_object *out = json_object_new_object();
+	switch (rc->end) {
+	case UR_PING_RC_OK:
+		break;
+	case UR_PING_RC_NO_SERVICE:
+		conclude(v, "no-service",
+			 "%s speaks RoCE, but nobody listens on rdma_cm port "
+			 "%d: run 'uroce ping --listen %d' there, or, on any "
+			 "RDMA device, 'rping -s -P -p %d'",
+			 peer->text, port, port, port);
+		break;
+	case UR_PING_RC_LOCAL:
+		conclude(v, "local", "no RC queue pair on this host: %s",
+			 *rc->why ? rc->why : "see above");
+		break;
+	case UR_PING_RC_REFUSED:
+		conclude(v, "refused",
+			 "the service on rdma_cm port %d of %s refuses the "
+			 "connection (%s): ask another one, as 'uroce ping "
+			 "--listen' or 'rping -s -P'",
+			 port, peer->text, rc->why);
+		break;
+	case UR_PING_RC_SILENT:
+		conclude(v, "rc",
+			 "%s answers, but not the request to connect to "
+			 "rdma_cm port %d",
+			 peer->text, port);
+		break;
+	case UR_PING_RC_LOST:
+		conclude(v, "rc",
+			 "the connection to %s stands, but packets on it are "
+			 "not acknowledged (%s): something on the way tells "
+			 "packets to UDP port %d apart ('nft list ruleset'), "
+			 "or the service has gone",
+			 peer->text, rc->why, UR_ROCE_PORT);
+		break;
+	case UR_PING_RC_MTU:
+		conclude(v, "mtu",
+			 "small RC packets reach %s, those with %d bytes do "
+			 "not: the MTU of an interface on the way or of the "
+			 "peer is smaller than this interface's; lower it "
+			 "('ip link set IF mtu'), or use a path MTU below %d "
+			 "in the program",
+			 peer->text, rc->mtu, rc->mtu);
+		break;
+	}
+}
 
+static void check_rc(struct verdict *v, const struct ur_options *options,
+		     const struct ur_peer *peer, int count,
+		     struct json_object *out)
+{
+	struct json_object *times = NULL;
+	struct ur_ping_rc rc;
+
+	if (out)
+		times = json_object_new_array();
+	if (ur_ping_rc(options, peer->text, options->rc_port, count, times,
+		       &rc))
+		rc = (struct ur_ping_rc){.end = UR_PING_RC_LOCAL};
+	explain_rc(v, peer, options->rc_port, &rc);
+	if (out) {
+		json_object_object_add(out, "rc_answers_us", times);
+		json_object_object_add(out, "path_mtu",
+				       json_object_new_int(rc.mtu));
+	} else if (rc.end == UR_PING_RC_OK) {
+		printf("%s: RC packets of %d bytes cross\n", peer->text,
+		       rc.mtu);
+	}
+}
+
+static void print_json(const struct verdict *v, const struct ur_peer *peer,
+		       struct json_object *out)
+{
 	json_object_object_add(out, "peer", json_object_new_string(peer->text));
-	json_object_object_add(out, "answers_us", times);
 	json_object_object_add(
 		out, "cause",
 		json_object_new_string(v->cause ? v->cause : "ok"));
 	json_object_object_add(out, "text", json_object_new_string(v->text));
 	ur_json_print(out);
-	json_object_put(out);
 }
 
 static int ping(const struct ur_options *options, struct ur_peer *peer,
 		int count)
 {
-	struct json_object *times = NULL;
+	struct json_object *out = NULL, *times = NULL;
 	struct verdict v = {0};
 	struct ur_ping_cm cm;
 	int answers, err;
@@ -229,18 +300,24 @@ static int ping(const struct ur_options *options, struct ur_peer *peer,
 			    strerror(-err));
 		return UR_EXIT_FAILED;
 	}
-	if (options->json)
+	if (options->json) {
+		out = json_object_new_object();
 		times = json_object_new_array();
+		json_object_object_add(out, "answers_us", times);
+	}
 	answers = ask_all(&cm, &v, peer, count, times);
 	ur_ping_cm_close(&cm);
-	if (answers)
-		check_mtu(&v, options, peer);
-	else if (!v.cause)
+	if (!answers && !v.cause)
 		explain_silence(&v, peer);
-	if (options->json)
-		print_json(&v, peer, times);
+	else if (answers && options->rc_port)
+		check_rc(&v, options, peer, count, out);
+	else if (answers)
+		check_mtu(&v, options, peer);
+	if (out)
+		print_json(&v, peer, out);
 	else if (v.cause)
 		ur_complain("%s", v.text);
+	json_object_put(out);
 	return v.cause ? UR_EXIT_FAILED : 0;
 }
 
@@ -252,16 +329,22 @@ int ur_cmd_ping(struct ur_options *options)
 
 	if (options->rest_count > 1)
 		count = atoi(options->rest[1]);
-	if (options->rest_count < 1 || options->rest_count > 2 || count < 1) {
-		ur_complain("ping: usage: uroce ping [-c COUNT] ADDRESS");
+	if (options->listen_port
+		    ? options->rest_count || options->rc_port
+		    : options->rest_count < 1 || options->rest_count > 2 ||
+			      count < 1) {
+		ur_complain("ping: usage: uroce ping [-c COUNT] [--rc PORT] "
+			    "ADDRESS, or uroce ping --listen PORT");
 		return UR_EXIT_USAGE;
 	}
-	if (find_peer(options->rest[0], &peer))
+	if (!options->listen_port && find_peer(options->rest[0], &peer))
 		return UR_EXIT_FAILED;
 	sock = ur_launch(options);
 	if (sock < 0)
 		return UR_EXIT_FAILED;
-	ret = ping(options, &peer, count);
+	ret = options->listen_port
+		      ? ur_ping_rc_listen(options, options->listen_port)
+		      : ping(options, &peer, count);
 	close(sock);
 	return ret;
 }

@@ -31,7 +31,7 @@ _uroce()
 	case ${COMP_WORDS[1]} in
 	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
-	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir" -- "$cur")) ;;
+	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
 	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
 	cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from hosts import wait_for
+
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 
 
@@ -38,6 +40,23 @@ def ping(lab, host, peer, **kw):
     status, found = ask(lab, host, "ping", "-c", "2", peer, **kw)
     assert status == (found["cause"] != "ok"), found
     return found["cause"], found["text"]
+
+
+def listening(lab, host, port="7471"):
+    """Something at the peer that answers RC packets."""
+    p = host.bare(lab.bin("uroce"), "ping", "--run-dir", host.run_dir,
+                  "--listen", port)
+    wait_for("the listener", lambda: "listening" in p.text() or
+             not p.running())
+    assert p.running(), p.report()
+    return p
+
+
+def ping_rc(lab, host, peer, port="7471"):
+    """All that is said of an RC connection."""
+    status, found = ask(lab, host, "ping", "-c", "2", "--rc", port, peer)
+    assert status == (found["cause"] != "ok"), found
+    return found
 
 
 def refuse(host, hook, rules):
@@ -134,6 +153,74 @@ def test_mtu_of_path(lab):
     lab.serve()
     cause, text = ping(lab, lab.a, lab.b.addr4)
     assert cause == "mtu" and "4096" in text, text
+
+
+@pytest.mark.parametrize("topology", ["two", "one"])
+def test_rc(lab, topology):
+    """Small packets and full ones on a connection, over either protocol."""
+    lab.serve()
+    to = lab.b if topology == "two" else lab.a
+    listening(lab, to)
+    for address in to.addr4, to.addr6:
+        found = ping_rc(lab, lab.a, address)
+        assert found["cause"] == "ok", found
+        assert len(found["rc_answers_us"]) == 2, found
+        assert found["path_mtu"] == 1024, found
+    p = lab.a.bare(lab.bin("uroce"), "ping", "--run-dir", lab.a.run_dir,
+                   "--rc", "7471", to.addr4)
+    assert p.wait(60) == 0, p.report()
+    assert p.text().count("RC answer in") == 3, p.report()
+    assert "RC packets of 1024 bytes cross" in p.text(), p.report()
+
+
+def test_rc_stock_service(lab):
+    """Any rdma_cm service will do, and lives on."""
+    lab.serve()
+    s = lab.b.start("rping", "-s", "-P", "-a", lab.b.addr4)
+    wait_for("rping to listen", lambda: ping_rc(
+        lab, lab.a, lab.b.addr4, "7174")["cause"] == "ok")
+    c = lab.a.start("rping", "-c", "-a", lab.b.addr4, "-C", "3", "-V")
+    assert c.wait(60) == 0, c.report()
+    assert s.running(), s.report()
+
+
+def test_rc_nobody_listens(lab):
+    lab.serve()
+    found = ping_rc(lab, lab.a, lab.b.addr4)
+    assert found["cause"] == "no-service", found
+    assert "7471" in found["text"] and "--listen" in found["text"], found
+
+
+def test_rc_filtered(lab):
+    """Connection management crosses, RC packets (opcodes 0 to 31) do not."""
+    lab.serve()
+    listening(lab, lab.b)
+    refuse(lab.b, "input", "udp dport 4791 @th,64,8 < 32 drop")
+    found = ping_rc(lab, lab.a, lab.b.addr4)
+    assert found["cause"] == "rc" and "4791" in found["text"], found
+    assert found["rc_answers_us"] == [], found
+
+
+def test_rc_mtu(lab):
+    """Neither an echo nor the connection manager's packets show this."""
+    lab.serve()
+    listening(lab, lab.b)
+    refuse(lab.b, "input", "udp dport 4791 udp length > 600 drop")
+    assert ping(lab, lab.a, lab.b.addr4) == ("ok", "")
+    found = ping_rc(lab, lab.a, lab.b.addr4)
+    assert found["cause"] == "mtu" and "1024" in found["text"], found
+    assert len(found["rc_answers_us"]) == 2, found
+
+
+def test_rc_causes_of_before(lab):
+    """What fails before any connection has the cause it always had."""
+    lab.a.serve("--netdev", "eth0")
+    assert ping_rc(lab, lab.a, lab.b.addr4)["cause"] == "no-device"
+    assert ping_rc(lab, lab.a, "192.0.2.1")["cause"] == "route"
+    for words in (["--rc", "0", "10.77.0.2"], ["--rc", "7471"],
+                  ["--listen", "70000"], ["--listen", "7471", "10.77.0.2"]):
+        p = lab.a.bare(lab.bin("uroce"), "ping", *words)
+        assert p.wait(20) == 2, p.report()
 
 
 def test_daemon_not_running(lab):

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Starts uroce-rcping, the RDMA program of uroce ping, with the device present,
+ * and reads what it says. */
+#ifndef UR_CLI_PING_RC_H
+#define UR_CLI_PING_RC_H
+
+#include <json-c/json.h>
+
+#include "cli/command.h"
+
+enum ur_ping_rc_end {
+	UR_PING_RC_OK,	       /* full packets cross */
+	UR_PING_RC_LOCAL,      /* .why: this host, before any packet */
+	UR_PING_RC_NO_SERVICE, /* nobody has the port */
+	UR_PING_RC_REFUSED,    /* .why */
+	UR_PING_RC_SILENT,     /* the request to connect was not answered */
+	UR_PING_RC_LOST,       /* .why; connected, but packets are lost */
+	UR_PING_RC_MTU,	       /* small packets cross, .mtu bytes do not */
+};
+
+struct ur_ping_rc {
+	enum ur_ping_rc_end end;
+	int mtu; /* path MTU of the connection, 0: not known */
+	char why[128];
+};
+
+/**
+ * ur_ping_rc() - an RC connection to a service of rdma_cm, and packets on it
+ * @peer: numeric address
+ * @port: the service's
+ * @count: small packets
+ * @times: gets a number for each answer; NULL: prints them
+ *
+ * Return: 0, *ret filled; or -errno after saying what is wrong.
+ */
+int ur_ping_rc(const struct ur_options *options, const char *peer, int port,
+	       int count, struct json_object *times, struct ur_ping_rc *ret);
+
+/* Answers such connections until it is interrupted. Return: exit status. */
+int ur_ping_rc_listen(const struct ur_options *options, int port);
+
+#endif

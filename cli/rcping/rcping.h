@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What uroce-rcping says, a line each: one of these words, a blank, and what
+ * stands here behind it.
+ */
+#ifndef UR_CLI_RCPING_H
+#define UR_CLI_RCPING_H
+
+#define UR_RCPING_LOCAL	    "local"	/* why: this host, before any packet */
+#define UR_RCPING_REFUSED   "refused"	/* status and event of rdma_cm */
+#define UR_RCPING_ANSWER    "answer"	/* microseconds */
+#define UR_RCPING_LOST	    "lost"	/* completion status */
+#define UR_RCPING_MTU	    "mtu"	/* path MTU: a full packet crossed */
+#define UR_RCPING_MTU_LOST  "mtu-lost"	/* path MTU: it did not */
+#define UR_RCPING_LISTENING "listening" /* port */
+
+#define UR_RCPING_MTU_MAX 4096
+
+/* A listener refuses with one of these: nobody has that port (REJ of the
+ * connection manager, reason 8: invalid service ID). */
+#define UR_RCPING_NO_SERVICE 8
+
+#endif
