@@ -90,7 +90,7 @@ class Guest(Host):
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def end(self, proc, program):
-        self.run(f"killall -q {program}")
+        self.run(f"pkill -x {program[:15]}")
 
     def wait_listen(self, port, proc, seconds=20):
         self.run(f"for i in $(seq {seconds * 10}); do ss -Hltn 'sport = :{port}' | grep -q . && "

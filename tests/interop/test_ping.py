@@ -42,5 +42,5 @@ def test_connection(hosts):
                             "-C 3 -V")
         assert rc == 0, out
     finally:
-        rxe.run("killall -q -KILL rping")  # does not mind less
+        rxe.end(server, "rping")
         server.communicate(timeout=30)
