@@ -30,11 +30,14 @@ struct ur_options {
 	const char *netdev[UR_NETDEVS_MAX];
 	int netdevs;
 	bool json;
-	int count;	 /* --count; 0: not said */
-	double interval; /* --interval, seconds; 0: not said */
-	int rc_port;	 /* --rc; 0: not said */
-	int listen_port; /* --listen; 0: not said */
-	char **rest;	 /* NULL terminated: what follows the options */
+	int count;	  /* --count; 0: not said */
+	double interval;  /* --interval, seconds; 0: not said */
+	int rc_port;	  /* --rc; 0: not said */
+	int listen_port;  /* --listen; 0: not said */
+	const char *peer; /* --peer; NULL: not said */
+	uint32_t qpn;	  /* --qpn, where by_qpn */
+	bool by_qpn;
+	char **rest; /* NULL terminated: what follows the options */
 	int rest_count;
 };
 
@@ -57,6 +60,7 @@ int ur_cmd_res(struct ur_options *options);
 int ur_cmd_top(struct ur_options *options);
 int ur_cmd_metrics(struct ur_options *options);
 int ur_cmd_doctor(struct ur_options *options);
+int ur_cmd_trace(struct ur_options *options);
 int ur_cmd_dump(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 

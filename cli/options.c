@@ -31,6 +31,8 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"count", required_argument, NULL, 'c'},
 		{"interval", required_argument, NULL, 'i'},
 		{"rc", required_argument, NULL, 'R'},
+		{"peer", required_argument, NULL, 'P'},
+		{"qpn", required_argument, NULL, 'Q'},
 		{"listen", required_argument, NULL, 'L'},
 		{0},
 	};
@@ -39,6 +41,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
 	const char *run_dir = NULL;
 	int c, port, err;
+	char *end;
 
 	memset(options, 0, sizeof(*options));
 	opterr = 0;
@@ -72,6 +75,18 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			if (options->interval < UR_INTERVAL_MIN ||
 			    options->interval > UR_INTERVAL_MAX) {
 				ur_complain("%s: %s seconds: 0.05 to 3600",
+					    command, optarg);
+				return UR_EXIT_USAGE;
+			}
+			break;
+		case 'P':
+			options->peer = optarg;
+			break;
+		case 'Q':
+			options->qpn = (uint32_t)strtoul(optarg, &end, 0);
+			options->by_qpn = true;
+			if (!*optarg || *end) {
+				ur_complain("%s: a queue pair number of %s",
 					    command, optarg);
 				return UR_EXIT_USAGE;
 			}

@@ -5,10 +5,7 @@
  * firewall, the peer's host, its port 4791, the MTU on the way. With --rc it
  * then connects to a service of the peer, and sends packets on the connection.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,40 +36,6 @@ conclude(struct verdict *v, const char *cause, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(v->text, sizeof(v->text), format, ap);
 	va_end(ap);
-}
-
-/* A GID is as good as an address: ::ffff:10.0.0.1 is 10.0.0.1. */
-static void unmap(struct ur_peer *peer)
-{
-	struct sockaddr_in6 in6;
-	struct sockaddr_in in = {.sin_family = AF_INET};
-
-	memcpy(&in6, &peer->addr, sizeof(in6));
-	if (in6.sin6_family != AF_INET6 ||
-	    !IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr))
-		return;
-	memcpy(&in.sin_addr, in6.sin6_addr.s6_addr + 12, 4);
-	memset(&peer->addr, 0, sizeof(peer->addr));
-	memcpy(&peer->addr, &in, sizeof(in));
-	peer->size = sizeof(in);
-}
-
-static int find_peer(const char *name, struct ur_peer *peer)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *list;
-	int err = getaddrinfo(name, NULL, &hints, &list);
-
-	if (err) {
-		ur_complain("%s: %s", name, gai_strerror(err));
-		return -ENOENT;
-	}
-	memcpy(&peer->addr, list->ai_addr, list->ai_addrlen);
-	peer->size = list->ai_addrlen;
-	freeaddrinfo(list);
-	unmap(peer);
-	getnameinfo((struct sockaddr *)&peer->addr, peer->size, peer->text,
-		    sizeof(peer->text), NULL, 0, NI_NUMERICHOST);
-	return 0;
 }
 
 static void explain_local(struct verdict *v, const struct ur_peer *peer,
@@ -337,7 +300,7 @@ int ur_cmd_ping(struct ur_options *options)
 			    "ADDRESS, or uroce ping --listen PORT");
 		return UR_EXIT_USAGE;
 	}
-	if (!options->listen_port && find_peer(options->rest[0], &peer))
+	if (!options->listen_port && ur_peer_find(&peer, options->rest[0]))
 		return UR_EXIT_FAILED;
 	sock = ur_launch(options);
 	if (sock < 0)

@@ -3,16 +3,10 @@
 #ifndef UR_CLI_PING_PROBE_H
 #define UR_CLI_PING_PROBE_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
 
-struct ur_peer {
-	struct sockaddr_storage addr;
-	socklen_t size;
-	char text[INET6_ADDRSTRLEN + 16];
-};
+#include "cli/peer.h"
 
 /* What UDP itself says about the peer's port 4791: 0, or the errno it answers
  * (EPERM: our own filter, ECONNREFUSED: nobody has the port). */

@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping dump help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping trace dump help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -23,6 +23,15 @@ _uroce()
 		COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur"))
 		return
 		;;
+	--peer)
+		COMPREPLY=($(compgen -A hostname -- "$cur"))
+		return
+		;;
+	--qpn)
+		COMPREPLY=($(compgen -W "$(uroce res qp 2>/dev/null |
+			sed -n 's/.* qpn \([0-9]*\) .*/\1/p')" -- "$cur"))
+		return
+		;;
 	--run-dir | -r)
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
@@ -32,7 +41,8 @@ _uroce()
 	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
-	dump) COMPREPLY=($(compgen -f -W "--json --netdev" -- "$cur")) ;;
+	trace) COMPREPLY=($(compgen -W "--json --netdev --count --peer --qpn" -- "$cur")) ;;
+	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
 	cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --run-dir --" -- "$cur")) ;;

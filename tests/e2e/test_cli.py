@@ -132,19 +132,19 @@ def test_metrics(lab):
                                    run_dir=lab.tmp + "/none")
 
 
-def dumping(host, *args):
-    """Start a dump and wait until it has its socket."""
-    p = host.bare(host.lab.bin("uroce"), "dump", *args)
+def watching(host, *args):
+    """Start a trace or dump and wait until it has its socket."""
+    p = host.bare(host.lab.bin("uroce"), *args)
     wait_for("the packet socket", lambda: "eth0" in open(
         f"/proc/{p.pid}/net/dev").read() and len(open(
             f"/proc/{p.pid}/net/packet").readlines()) > 1)
     return p
 
 
-def test_dump(lab):
+def test_trace(lab):
     """Bursts are shown as the packets that they are, with good checksums."""
     lab.serve()
-    p = dumping(lab.b, "--netdev", "eth0", "--json", "200")
+    p = watching(lab.b, "trace", "--netdev", "eth0", "--json", "-c", "200")
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-s", "20000", "-n", "10"])
     assert p.wait(20) == 0, p.report()
     rows = [json.loads(r) for r in p.text().splitlines()]
@@ -156,12 +156,45 @@ def test_dump(lab):
     assert "10.77.0.1 > 10.77.0.2" in text
 
 
+def test_trace_selects(lab):
+    """By address, and by queue pair: what it gets and what it sends."""
+    lab.serve()
+    pairs = [start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+             for i in range(2)]
+    qps = wait_for("four queue pairs in RTS", lambda: (lambda q: len(q) == 2 and
+                   all(x["state"] == "RTS" for x in q) and q)(
+                       json.loads(uroce(lab.a, "res", "--json", "qp"))))
+    mine, far = (hex(qps[0][n]) for n in ("qpn", "dest_qpn"))
+
+    def trace(*args):
+        out = uroce(lab.a, "trace", "-c", "100", "--json", *args)
+        return [json.loads(row) for row in out.splitlines()]
+
+    def to(rows):
+        return {(r["direction"], re.search(r"dqpn (0x\w+)", r["packet"])[1])
+                for r in rows}
+    assert len(to(trace())) == 4
+    assert len(to(trace("--peer", lab.b.addr4))) == 4
+    assert to(trace("--qpn", str(qps[0]["qpn"]))) == {("in", mine),
+                                                     ("out", far)}
+    assert to(trace("--qpn", mine, "--peer", "::ffff:" + lab.b.addr4)) == {
+        ("in", mine), ("out", far)}
+    p = watching(lab.a, "trace", "--peer", lab.b.addr6)
+    uroce(lab.a, "ping", "-c", "1", lab.b.addr6)
+    wait_for("a packet over IPv6", lambda: ":2 > fd77:" in p.text())
+    assert lab.b.addr4 not in p.text()
+    for bad in (["--qpn", "x"], ["file"], ["-c", "0"]):
+        uroce(lab.a, "trace", *bad, status=2)
+    uroce(lab.a, "trace", "--peer", "no.such.name.invalid", status=1)
+    uroce(lab.a, "dump", status=2)
+
+
 def test_dump_pcapng(lab):
     if not shutil.which("tshark"):
         pytest.skip("tshark is not installed")
     lab.serve()
     name = lab.tmp + "/x.pcapng"
-    p = dumping(lab.a, "--netdev", "eth0", "50", name)
+    p = watching(lab.a, "dump", "--netdev", "eth0", "-c", "50", name)
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-s", "20000", "-n", "10"])
     assert p.wait(20) == 0, p.report()
     out = subprocess.run(["tshark", "-r", name, "-T", "fields", "-e",

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The RoCE packets of this machine's interfaces, one by one as they are on the
+ * wire. What two programs on the same device send each other is no packet. */
+#ifndef UR_CLI_CAPTURE_H
+#define UR_CLI_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+/* Bytes before the IP header or GRH. */
+#define UR_CAPTURE_ETH 14
+
+/* Socket for options->netdev[0] or all interfaces, to be closed; or -errno
+ * after saying what is wrong. */
+int ur_capture_open(const struct ur_options *options);
+
+/**
+ * ur_capture_fn - takes a packet
+ * @ns: since 1970
+ * @out: sent by this machine
+ * @packet: from its Ethernet header, longer than that
+ * Return: false: enough.
+ */
+typedef bool (*ur_capture_fn)(void *arg, uint64_t ns, bool out,
+			      const uint8_t *packet, size_t len);
+
+/* Until @fn has enough or a signal ends it. Return: 0 or -errno after saying
+ * what is wrong. */
+int ur_capture_run(int fd, ur_capture_fn fn, void *arg);
+
+#endif

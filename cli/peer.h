@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Another host, as people name it. */
+#ifndef UR_CLI_PEER_H
+#define UR_CLI_PEER_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* An IPv4 address is IPv4 here, also where it came as a GID. */
+struct ur_peer {
+	struct sockaddr_storage addr;
+	socklen_t size;
+	char text[INET6_ADDRSTRLEN + 16];
+};
+
+/* A name, an address or a GID. Return: 0, or -ENOENT after saying what is
+ * wrong. */
+int ur_peer_find(struct ur_peer *peer, const char *name);
+
+/* The address as a GID. */
+void ur_peer_gid(const struct ur_peer *peer, uint8_t gid[16]);
+
+#endif
