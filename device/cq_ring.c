@@ -94,16 +94,18 @@ static int overrun(struct ur_ecq *cq)
 	return -ENOSPC;
 }
 
-/* A queue made for time stamps gets the time of each CQE; the others that of
- * the engine's turn, which costs nothing. */
+/* A queue made for time stamps gets the time of each CQE; the others one
+ * reading for each turn. */
 static u64 timestamp(const struct ur_ecq *cq)
 {
+	struct ur_engine *e = cq->ectx->engine;
 	struct timespec ts;
 
-	if (!cq->stamped)
-		return cq->ectx->engine->timestamp;
+	if (e->timestamp && !cq->stamped)
+		return e->timestamp;
 	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+	e->timestamp = (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+	return e->timestamp;
 }
 
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)

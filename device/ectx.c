@@ -102,6 +102,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 	struct ur_ectx *x = arg;
 
 	ur_list_del(&x->node);
+	ur_idle_forget(&engine->idle, &x->guess);
 	ur_engine_unwatch(engine, x->wake_fd);
 	ur_arena_free(&x->arena, &x->db_block);
 	ur_arena_fini(&x->arena);

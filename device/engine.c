@@ -22,6 +22,7 @@
 static void default_options(struct ur_engine_options *o)
 {
 	o->spin_us = 100;
+	o->hold = true;
 	o->tx_bytes = 256u << 10;
 	o->gso = true;
 	o->gro = true;
@@ -38,10 +39,11 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{"gso", &o->gso},	    {"gro", &o->gro},
-		{"shared", &o->shared},	    {"loop", &o->loop},
-		{"coalesce", &o->coalesce}, {"credits", &o->credits},
-		{"ooo", &o->ooo},	    {"cc", &o->cc},
+		{"hold", &o->hold},	  {"gso", &o->gso},
+		{"gro", &o->gro},	  {"shared", &o->shared},
+		{"loop", &o->loop},	  {"coalesce", &o->coalesce},
+		{"credits", &o->credits}, {"ooo", &o->ooo},
+		{"cc", &o->cc},
 	};
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {

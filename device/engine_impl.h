@@ -13,6 +13,7 @@
 #include "device/engine.h"
 #include "device/arena.h"
 #include "device/doorbell.h"
+#include "device/idle.h"
 #include "device/ring_io.h"
 #include "kernel-abi/uroce-ring.h"
 #include "util/list.h"
@@ -92,7 +93,8 @@ struct ur_ectx {
 	struct uroce_db_page *db;
 	int wake_fd;
 	struct ur_watch wake_watch;
-	bool complained; /* a corrupt ring was reported */
+	struct ur_guess guess; /* waiting after this one's doorbell */
+	bool complained;       /* a corrupt ring was reported */
 	u32 next_slot;
 	struct ur_bell *bells[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
@@ -244,6 +246,7 @@ struct ur_engine_options {
 	u32 spin_us;  /* poll this long after the last work before sleeping */
 	u32 slice_us; /* scheduler slices; 0: a little below the system's */
 	u32 tx_bytes; /* burst buffer */
+	bool hold;    /* hold the processor while waiting where that pays */
 	bool gso, gro;
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
@@ -267,7 +270,7 @@ struct ur_engine {
 	_Atomic int asleep;
 	bool stop;
 	ur_time now;   /* CLOCK_MONOTONIC, once a turn */
-	u64 timestamp; /* CLOCK_MONOTONIC_RAW, once a turn */
+	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this turn; 0: not read yet */
 	struct ur_list ectxs;
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with an event held back */
@@ -279,9 +282,8 @@ struct ur_engine {
 	struct ur_list joins;
 	/* statistics for the tests and the status command */
 	u64 turns, sleeps;
-	ur_time last_work, last_rx, last_epoll, crowded_until;
-	ur_time lost_since; /* long yields */
-	u64 lost_ns;
+	ur_time last_rx, last_epoll;
+	struct ur_idle idle;
 	ur_time mod_deadline;
 	bool rx_any; /* a datagram came in this turn */
 };

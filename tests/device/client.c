@@ -80,9 +80,21 @@ static void make_dir(struct daemon_proc *d)
 
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
-	int ready[2];
+	const char *opt = getenv("UROCE_ENGINE_OPT");
+	const char *argv[12] = {"uroced",    "--netdev", "lo",
+				"--run-dir", d->dir,	 "--ready-fd"};
+	int ready[2], n = 6;
 	char fd[16], text[8];
 
+	if (d->netdev)
+		argv[2] = d->netdev;
+	argv[n++] = fd;
+	if (on_demand)
+		argv[n++] = "--on-demand";
+	if (opt) {
+		argv[n++] = "--engine-opt";
+		argv[n++] = opt;
+	}
 	if (!d->dir[0])
 		make_dir(d);
 	CHECK(!pipe(ready));
@@ -98,9 +110,7 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 		}
 		close(ready[0]);
 		snprintf(fd, sizeof(fd), "%d", ready[1]);
-		execl(uroced, "uroced", "--netdev",
-		      d->netdev ? d->netdev : "lo", "--run-dir", d->dir,
-		      "--ready-fd", fd, on_demand ? "--on-demand" : NULL, NULL);
+		execv(uroced, (char **)argv);
 		_exit(127);
 	}
 	close(ready[1]);

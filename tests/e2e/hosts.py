@@ -134,8 +134,10 @@ class Host:
 
     def serve(self, *args):
         """Start uroced and wait until it serves."""
+        opt = os.environ.get("UROCE_ENGINE_OPT")
         self.device = self.bare(self.lab.bin("uroced"), "--run-dir",
-                                self.run_dir, *args)
+                                self.run_dir, *args,
+                                *(["--engine-opt", opt] if opt else []))
         wait_for("uroced", lambda: "ready" in self.device.text().split() or
                  not self.device.running())
         assert self.device.running(), self.device.report()
