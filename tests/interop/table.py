@@ -15,17 +15,19 @@ IPv6. Around every test of a program both sides' error counters are read: Soft-R
 `n/a`: not run, for the reason the test says (one program of each kind is enough over IPv6; a program that resolves names itself).
 
 The corner cases (`peer.py`) are those of the captures in `tests/golden`, which are of two Soft-RoCE hosts; `unit.golden` also parses and builds
-each of their packets again. What both applications see, compared by `test_corners.py`:
+each of their packets again. What both applications see, compared by `test_corners.py`, and what our responder answers to the very requests of the
+capture, compared byte by byte from BTH to pad by `scenario.golden` (so are the answers in `send_bw`, `send_lat`, `write_bw`, `read_bw`, `atomic_*` and
+`rc_pingpong_ip6`, `_mtu4096`; credits, which Soft-RoCE does not give, are switched off for it):
 
-| capture | requester sees | responder sees | uroce |
-|---|---|---|---|
-| `rc_sizes_send`, `rc_sizes_write`, `rc_sizes_read` | success, 0 to 3001 bytes | success | same |
-| `rc_imm`, `rc_atomics` | success | success, the immediates, the sum | same |
-| `rc_rnr` | success, after the wait | success | same |
-| `rc_bad_rkey_write`, `rc_bad_rkey_read`, `rc_oob_write` | remote access error, then flushed | nothing | same |
-| `rc_no_perm_write` | READ succeeds, WRITE: remote invalid request | nothing | same |
-| `rc_retry_exceeded` | transport retry counter exceeded | nothing | same |
-| `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request; local length error (IBTA C9-94 and table 57) |
+| capture | requester sees | responder sees | uroce | answers |
+|---|---|---|---|---|
+| `rc_sizes_send`, `rc_sizes_write`, `rc_sizes_read` | success, 0 to 3001 bytes | success | same | same bytes |
+| `rc_imm`, `rc_atomics` | success | success, the immediates, the sum | same | same bytes |
+| `rc_rnr` | success, after the wait | success | same | same RNR NAKs; no second NAK behind each (IBTA 9.7.5.2.8: it has named the PSN to go on from) |
+| `rc_bad_rkey_write`, `rc_bad_rkey_read`, `rc_oob_write` | remote access error, then flushed | nothing | same | same bytes |
+| `rc_no_perm_write` | READ succeeds, WRITE: remote invalid request | nothing | same | same bytes |
+| `rc_retry_exceeded` | transport retry counter exceeded | nothing | same | silence, too |
+| `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request; local length error (IBTA C9-94 and table 57) | NAK invalid request in place of remote operational error (the same) |
 """
 COLUMNS = [("uroce", 4), ("rxe", 4), ("uroce", 6), ("rxe", 6)]
 MARK = {"passed": "pass", "failed": "**FAIL**", "skipped": "n/a"}
