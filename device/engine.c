@@ -31,6 +31,7 @@ static void default_options(struct ur_engine_options *o)
 	o->coalesce = true;
 	o->credits = true;
 	o->ooo = true;
+	o->fast = true;
 }
 
 static int set_option(struct ur_engine_options *o, const char *name, u32 v)
@@ -43,7 +44,7 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 		{"gro", &o->gro},	  {"shared", &o->shared},
 		{"loop", &o->loop},	  {"coalesce", &o->coalesce},
 		{"credits", &o->credits}, {"ooo", &o->ooo},
-		{"cc", &o->cc},
+		{"cc", &o->cc},		  {"fast", &o->fast},
 	};
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {
@@ -115,6 +116,7 @@ static int create_port(struct ur_engine *e)
 		.loop = e->opt.loop,
 		.credits = e->opt.credits,
 		.coalesce = e->opt.coalesce,
+		.fast = e->opt.fast,
 		.ops = &host_ops,
 		.ctx = e,
 	};

@@ -251,7 +251,8 @@ struct ur_engine_options {
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
 	bool coalesce, credits, ooo;
-	bool cc; /* DCQCN reaction point: paces by CNPs */
+	bool fast; /* transport's short way for middle packets */
+	bool cc;   /* DCQCN reaction point: paces by CNPs */
 };
 
 struct ur_engine {

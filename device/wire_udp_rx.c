@@ -86,32 +86,47 @@ static u32 headers_v6(const struct ur_wire_udp *w,
 	return ur_icrc_update(w->lrh_crc, h, sizeof(h));
 }
 
-/* len: BTH to pad. Sets the masked byte only while it computes. */
-static u32 packet_crc(u8 *bth, u32 len, u32 crc)
-{
-	u8 saved = bth[4];
+/*
+ * CRC of what is before the BTH, identification 0: the same for all packets of
+ * one length in a datagram.
+ */
+struct seed {
+	u32 len; /* 0: none yet */
+	u32 crc;
+};
 
-	bth[4] = 0xff;
-	crc = ur_icrc_update(crc, bth, len);
-	bth[4] = saved;
-	return crc;
-}
-
-/* The packet at index within its burst. */
-static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
-		       const struct ur_rx_meta *meta, u8 *bth, u32 len,
-		       u32 index, ur_time now)
+static u32 seed_for(const struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+		    u32 len, struct seed *seed)
 {
 	u32 udp_bytes = UR_UDP_BYTES + len + UR_ICRC_BYTES;
-	u32 got = ur_get_le32(bth + len), crc;
+
+	if (seed->len != len) {
+		seed->len = len;
+		seed->crc = meta->v4 ? headers_v4(w, meta, udp_bytes, 0)
+				     : headers_v6(w, meta, udp_bytes);
+	}
+	return seed->crc;
+}
+
+/* The packet at index within its burst. len: BTH to pad. */
+static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
+		       const struct ur_rx_meta *meta, const u8 *bth, u32 len,
+		       u32 index, struct seed *seed, ur_time now)
+{
+	u32 got = ur_get_le32(bth + len);
+	u32 crc = seed_for(w, meta, len, seed);
 	struct ur_icrc_id diff;
 	u16 id;
 
 	if (!meta->v4)
-		return packet_crc(bth, len, headers_v6(w, meta, udp_bytes)) ==
-		       got;
+		return ur_icrc_packet(w->icrc_cache, crc, bth, len) == got;
 	id = ur_udp_ids_guess(&peer->ids, index);
-	crc = packet_crc(bth, len, headers_v4(w, meta, udp_bytes, id));
+	if (id < UR_UDP_SEGS)
+		crc ^= w->id_crc[id];
+	else
+		crc = headers_v4(w, meta, UR_UDP_BYTES + len + UR_ICRC_BYTES,
+				 id);
+	crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
 	if (crc == got)
 		return ur_udp_ids_take(&peer->ids, now, id, true);
 	/* by linearity the solution is the difference to the guess */
@@ -170,6 +185,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	struct ur_engine *e = w->wire.engine;
 	struct packet_info info;
 	struct ur_udp_peer *peer;
+	struct seed seed = {0};
 	u32 seg, index = 0;
 
 	memset(&info, 0, sizeof(info));
@@ -188,7 +204,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 		}
 		bytes -= UR_ICRC_BYTES;
 		if (!check_icrc(w, peer, &info.meta, data + at, bytes, index,
-				e->now)) {
+				&seed, e->now)) {
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}

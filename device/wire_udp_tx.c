@@ -13,8 +13,6 @@
 #define UDP_SEGMENT 103
 #endif
 
-#define BTH_MASKED 4 /* FECN, BECN, reserved: ones in the ICRC */
-
 /* CRC of the headers before the BTH, identification 0. */
 static u32 header_crc(const struct ur_wire_udp *w, const struct ur_av *av,
 		      u16 sport, u32 udp_bytes)
@@ -51,15 +49,9 @@ static u32 header_crc(const struct ur_wire_udp *w, const struct ur_av *av,
 	return ur_icrc_update(w->lrh_crc, h, (size_t)(udp + UR_UDP_BYTES - h));
 }
 
-/* One pass over the packet, with the masked byte set for its duration. */
-static void put_icrc(u8 *bth, u32 len, u32 crc)
+static void put_icrc(struct ur_wire_udp *w, u8 *bth, u32 len, u32 crc)
 {
-	u8 saved = bth[BTH_MASKED];
-
-	bth[BTH_MASKED] = 0xff;
-	crc = ur_icrc_update(crc, bth, len);
-	bth[BTH_MASKED] = saved;
-	ur_put_le32(bth + len, crc);
+	ur_put_le32(bth + len, ur_icrc_packet(w->icrc_cache, crc, bth, len));
 }
 
 static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
@@ -224,7 +216,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 							 UR_UDP_BYTES + len +
 								 UR_ICRC_BYTES);
 				}
-				put_icrc(tx->buf + d->off, len,
+				put_icrc(w, tx->buf + d->off, len,
 					 av->v4 ? crc ^ w->id_crc[k] : crc);
 			}
 			fill_message(w, n++, tx, i, count, o);

@@ -168,9 +168,14 @@ static enum ur_turn send_item(struct ur_qp *qp, struct ur_tx *tx,
 	default:
 		while (it->next != it->end) {
 			enum ur_turn turn;
+			u32 n;
 
 			if (qp->cc && !ur_cc_may_send(qp))
 				return UR_TURN_IDLE;
+			n = ur_middle_answer(qp, it, tx, *budget);
+			*budget -= n;
+			if (n)
+				continue;
 			turn = *budget ? send_read(qp, tx, it) : UR_TURN_IDLE;
 			if (turn != UR_TURN_MORE)
 				return turn;

@@ -53,7 +53,7 @@ static struct ur_swqe *oldest(struct ur_qp *qp)
 	return e->state == UR_SWQE_STARTED ? e : NULL;
 }
 
-static void advance(struct ur_qp *qp, u32 una)
+void ur_completer_advance(struct ur_qp *qp, u32 una)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -85,7 +85,8 @@ static bool ack_through(struct ur_qp *qp, u32 psn)
 		/* A message may span half the PSN space: no signs here. */
 		left = ur_psn_sub(ur_swqe_end(e), req->una);
 		count = ur_psn_sub(psn, req->una) + 1;
-		advance(qp, ur_psn_add(req->una, ur_min_u32(left, count)));
+		ur_completer_advance(
+			qp, ur_psn_add(req->una, ur_min_u32(left, count)));
 	}
 	ur_requester_retire(qp);
 	return true;
@@ -187,7 +188,7 @@ static void answered(struct ur_qp *qp, u32 psn, bool request_done)
 	/* Counted only if it was sent since the last rewind. */
 	if (request_done && req->rd_out && ur_psn_diff(psn, req->tx_psn) < 0)
 		req->rd_out--;
-	advance(qp, ur_psn_add(psn, 1));
+	ur_completer_advance(qp, ur_psn_add(psn, 1));
 	ur_requester_retire(qp);
 }
 

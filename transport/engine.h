@@ -16,6 +16,9 @@ enum ur_turn {
 };
 
 enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
+/* So many PSNs more have been sent, in that many packets: all of them for the
+ * first time, or all of them again. */
+void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets);
 /* Entries whose turn has come are completed and popped. */
 void ur_requester_retire(struct ur_qp *qp);
 /* The oldest entry fails; the QP goes to ERR (SQE for UC, UD). */
@@ -28,6 +31,8 @@ void ur_completer_nak(struct ur_qp *qp, u8 code);
 void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn);
 /* The largest credit code that promises no more than count receives. */
 u8 ur_credit_code(u32 count);
+/* Everything before una is answered. */
+void ur_completer_advance(struct ur_qp *qp, u32 una);
 
 /* retry.c: when to send again, and when to give up. */
 void ur_retry_reset(struct ur_qp *qp);

@@ -101,6 +101,7 @@ static enum ur_verdict do_write(struct ur_qp *qp, const struct ur_pkt *pkt)
 		resp->rkey = rkey;
 		resp->va = va;
 		resp->length = pkt->dma_bytes;
+		resp->place.gen = 0;
 	}
 	advance(qp, 1, end);
 	resp->offset = off + pkt->payload_bytes;

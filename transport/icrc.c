@@ -58,7 +58,7 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len)
 /* BTH with its congestion and reserved bits masked. */
 static void mask_bth(u8 *pseudo, const u8 *bth)
 {
-	memcpy(pseudo, bth, UR_BTH_BYTES);
+	memmove(pseudo, bth, UR_BTH_BYTES);
 	pseudo[4] = 0xff;
 }
 
@@ -102,6 +102,37 @@ u32 ur_icrc_seed_v1(const u8 *grh, const u8 *bth)
 	mask_v6(pseudo);
 	mask_bth(pseudo + UR_GRH_BYTES, bth);
 	return ur_icrc_update(LRH_CRC, pseudo, sizeof(pseudo));
+}
+
+/* The register is linear: what one byte adds does not depend on the others. */
+static u32 mask_of(size_t len)
+{
+	static const u8 zeros[UR_FRAME_MAX_BYTES];
+	u8 head[UR_BTH_BYTES] = {0};
+	u32 without = ur_icrc_update(0, head, sizeof(head)), with;
+
+	mask_bth(head, head);
+	with = ur_icrc_update(0, head, sizeof(head));
+	len -= sizeof(head);
+	return ur_icrc_update(without, zeros, len) ^
+	       ur_icrc_update(with, zeros, len);
+}
+
+u32 ur_icrc_packet(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
+		   size_t len)
+{
+	u8 head[UR_BTH_BYTES];
+
+	if (!bth[4] && len % 4 == 0 && len <= UR_FRAME_MAX_BYTES) {
+		u32 *mask = &cache->mask[len / 4];
+
+		if (!*mask)
+			*mask = mask_of(len);
+		return ur_icrc_update(crc, bth, len) ^ *mask;
+	}
+	mask_bth(head, bth);
+	crc = ur_icrc_update(crc, head, sizeof(head));
+	return ur_icrc_update(crc, bth + sizeof(head), len - sizeof(head));
 }
 
 /* a * b modulo the polynomial, both in reflected order. */

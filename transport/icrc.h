@@ -52,11 +52,20 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len);
  * The UDP checksum, where a sender sets one, is the kernel's check.
  */
 
-/* The x^-8n by length, filled on demand. Zero it before first use; owned by
+/* The x^-8n and masks by length, filled on demand. Zero it before first use; owned by
  * the caller, one per thread. Indexed by packet length / 4. */
 struct ur_icrc_cache {
 	u32 factor[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
+	/* What ones in BTH byte 4 make of the CRC, by BTH-to-pad length / 4. */
+	u32 mask[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
 };
+
+/*
+ * Continue crc over a packet from BTH to pad with the masked byte taken as
+ * ones, in one pass and without writing to it. len: at least 12.
+ */
+u32 ur_icrc_packet(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
+		   size_t len);
 
 /* What was found. */
 struct ur_icrc_id {

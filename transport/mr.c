@@ -41,6 +41,7 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		return rc;
 	}
 	m->k.key = m->k.id << 8 | ur_rng_below(&port->rng, 256);
+	ur_mem_changed(port);
 	*mr = m;
 	return 0;
 }
@@ -54,6 +55,7 @@ int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 	if (mr->windows)
 		return -EBUSY;
 	mr->attr = *attr;
+	ur_mem_changed(mr->port);
 	return 0;
 }
 
@@ -61,6 +63,7 @@ int ur_mr_destroy(struct ur_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
+	ur_mem_changed(mr->port);
 	ur_table_remove(&mr->port->keys, mr->k.id);
 	free(mr);
 	return 0;

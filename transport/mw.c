@@ -46,6 +46,7 @@ static void unbind(struct ur_mw *mw)
 {
 	if (mw->mr)
 		mw->mr->windows--;
+	ur_mem_changed(mw->port);
 	mw->mr = NULL;
 }
 

@@ -20,6 +20,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	if (!port)
 		return NULL;
 	port->cfg = *config;
+	port->mem_gen = 1;
 	port->ops = config->ops;
 	port->ctx = config->ctx;
 	port->rng.state = config->seed;
@@ -242,6 +243,8 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		ur_count(port, UR_CNT_bad_gid);
 		return;
 	}
+	if (port->cfg.fast)
+		port->rx_qp = qp;
 	if ((meta->tos & UR_ECN_MASK) == UR_ECN_CE)
 		ur_cc_marked(qp);
 	if (pkt->op->flags & UR_OPF_RESPONSE)
@@ -265,6 +268,8 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	port->now = now;
 	ur_count(port, UR_CNT_rcvd_pkts);
 	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
+	if (port->rx_qp && ur_middle_rx(port, meta, bth, len))
+		return;
 	error = ur_pkt_parse(&pkt, bth, len);
 	if (error) {
 		count_bad(port, error);

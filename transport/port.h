@@ -46,6 +46,9 @@ struct ur_port {
 
 	struct ur_ooo_pool ooo; /* when cfg.ooo */
 
+	struct ur_qp *rx_qp; /* the last packet's, or NULL */
+	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */
+
 	struct ur_list active; /* queue pairs with something to do */
 
 	/* Min-heap by time. A queue pair whose deadline moved later is found
@@ -67,6 +70,13 @@ struct ur_port {
 
 	u64 counters[UR_CNT_COUNT];
 };
+
+/* Keys, regions or windows are not what they were. */
+static inline void ur_mem_changed(struct ur_port *port)
+{
+	if (!++port->mem_gen)
+		port->mem_gen = 1;
+}
 
 static inline void ur_count(struct ur_port *port, enum ur_counter c)
 {

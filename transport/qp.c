@@ -129,6 +129,8 @@ void ur_qp_destroy(struct ur_qp *qp)
 	struct ur_port *port = qp->port;
 
 	ur_qp_drop_work(qp);
+	if (port->rx_qp == qp)
+		port->rx_qp = NULL;
 	ur_list_del(&qp->active);
 	ur_port_disarm(port, qp);
 	ur_table_remove(&port->qps, qp->qpn);
@@ -158,6 +160,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->srtt = req->rttvar = 0;
 	req->begin_at = 0;
 	req->back_at = 0;
+	req->source.gen = req->place.gen = 0;
 	ur_retry_reset(qp);
 	qp->resp.rqe.held = false;
 	qp->resp.rq_dead = false;

@@ -7,6 +7,7 @@
 #define UR_TRANSPORT_QP_H
 
 #include "transport/mem.h"
+#include "transport/middle.h"
 #include "transport/packet.h"
 #include "transport/port.h"
 #include "transport/psn.h"
@@ -171,6 +172,8 @@ struct ur_requester {
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;
+	struct ur_stretch source; /* of the entry being sent */
+	struct ur_stretch place;  /* of a READ's data */
 };
 
 struct ur_responder {
@@ -203,6 +206,8 @@ struct ur_responder {
 	u32 ack_psn;
 	bool cnp_due;
 	ur_time cnp_last;
+	struct ur_stretch place;  /* of the message that comes */
+	struct ur_stretch source; /* of the answer to a READ */
 };
 
 struct ur_qp {

@@ -50,6 +50,7 @@ void ur_replay_reset(struct ur_qp *qp)
 	if (resp->res_count)
 		memset(resp->res, 0, resp->res_count * sizeof(*resp->res));
 	resp->res_next = 0;
+	resp->source.gen = 0;
 	resp->item_head = resp->item_tail = 0;
 }
 
@@ -101,6 +102,7 @@ struct ur_resource *ur_replay_take(struct ur_qp *qp)
 
 	if (res->queued)
 		find_item(resp, resp->res_next)->kind = UR_RESP_NONE;
+	ur_stretch_forget(&resp->source, resp->res_next);
 	if (++resp->res_next == resp->res_count)
 		resp->res_next = 0;
 	return res;

@@ -184,6 +184,8 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 		return fail_in_turn(qp, e, status);
 	if (!credit_allows(qp, e))
 		return STEP_BLOCK;
+	ur_stretch_forget(&req->source, req->tx);
+	ur_stretch_forget(&req->place, req->tx);
 	e->state = UR_SWQE_STARTED;
 	e->psn = req->tx_psn;
 	e->npkts = e->opcode == UR_WR_FLUSH ? 1 : packets_of(qp, e->length);
@@ -252,7 +254,7 @@ static struct ur_pkt packet_of(const struct ur_qp *qp, const struct ur_swqe *e,
 	};
 }
 
-static void sent(struct ur_qp *qp, u32 psns)
+void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -263,7 +265,7 @@ static void sent(struct ur_qp *qp, u32 psns)
 		req->fresh = true;
 	} else {
 		req->fresh = false;
-		ur_qp_count(qp, UR_QP_CNT_resent_pkts, 1);
+		ur_qp_count(qp, UR_QP_CNT_resent_pkts, packets);
 	}
 }
 
@@ -312,7 +314,7 @@ static enum step send_read_type(struct ur_qp *qp, struct ur_swqe *e,
 	ur_tx_commit(qp->port, tx, qp->attr.av, len);
 	req->rd_out++;
 	req->since_ackreq = 0;
-	sent(qp, psns);
+	ur_requester_sent(qp, psns, 1);
 	ur_cc_sent(qp, len);
 	ur_retry_sent(qp, true);
 	return STEP_NEXT;
@@ -364,7 +366,7 @@ static enum step send_data(struct ur_qp *qp, struct ur_swqe *e,
 		return fail_in_turn(qp, e, UR_WC_LOC_PROT_ERR);
 	len += pad_payload(p + len, bytes);
 	ur_tx_commit(qp->port, tx, qp->attr.av, len);
-	sent(qp, 1);
+	ur_requester_sent(qp, 1, 1);
 	ur_cc_sent(qp, len);
 	if (ackreq)
 		req->since_ackreq = 0;
@@ -381,10 +383,11 @@ static void unreliable_done(struct ur_qp *qp)
 }
 
 static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
-			     struct ur_tx *tx)
+			     struct ur_tx *tx, u32 *budget)
 {
 	struct ur_requester *req = &qp->req;
-	enum step step;
+	enum step step = STEP_NEXT;
+	u32 n = 0;
 
 	if (req->tx_psn == ur_swqe_end(e)) {
 		req->tx++;
@@ -396,8 +399,13 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 		return STEP_BLOCK;
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;
-	step = ur_swqe_is_read_type(e) ? send_read_type(qp, e, tx)
-				       : send_data(qp, e, tx);
+	if (ur_swqe_is_read_type(e))
+		step = send_read_type(qp, e, tx);
+	else if (e->npkts > 2)
+		n = ur_middle_send(qp, e, tx, *budget);
+	*budget -= n;
+	if (!n && !ur_swqe_is_read_type(e))
+		step = send_data(qp, e, tx);
 	if (qp->svc == UR_SVC_UC && step == STEP_NEXT)
 		unreliable_done(qp);
 	return step;
@@ -455,7 +463,8 @@ static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 	       qp->req.una == qp->req.max_psn && qp->req.tx == qp->req.head;
 }
 
-static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *bytes)
+static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,
+			    u32 *bytes)
 {
 	struct ur_swqe *e = ur_sq_entry(qp, qp->req.tx);
 	enum step step;
@@ -474,7 +483,7 @@ static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *bytes)
 	}
 	if (e->state == UR_SWQE_PULLED)
 		return start_entry(qp, e);
-	return send_packet(qp, e, tx);
+	return send_packet(qp, e, tx, budget);
 }
 
 /* The one packet that the peer misses, and then on from where we were. */
@@ -524,7 +533,7 @@ enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 		}
 		if (!budget--)
 			return UR_TURN_MORE;
-		switch (step_entry(qp, tx, &bytes)) {
+		switch (step_entry(qp, tx, &budget, &bytes)) {
 		case STEP_NEXT:
 			break;
 		case STEP_BLOCK:

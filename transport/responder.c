@@ -24,6 +24,7 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->ack_due = false;
 	resp->cnp_due = false;
 	resp->since_nak = 0;
+	resp->place.gen = 0;
 	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
 }

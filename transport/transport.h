@@ -292,6 +292,7 @@ struct ur_port_config {
 	bool loop;     /* in-device fast path */
 	bool credits;  /* end-to-end credits in AETH */
 	bool coalesce; /* acknowledge a batch once */
+	bool fast;     /* a short way for the middle of long messages */
 	const struct ur_host_ops *ops;
 	void *ctx;
 };

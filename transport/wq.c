@@ -287,6 +287,7 @@ bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq)
 		length += wr->sge[i].length;
 	}
 	rqe->held = true;
+	qp->resp.place.gen = 0;
 	rqe->wr_id = wr->wr_id;
 	rqe->wqe_counter = wr->wqe_counter;
 	rqe->num_sge = wr->num_sge;

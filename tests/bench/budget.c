@@ -101,6 +101,7 @@ static struct ur_port *make_port(u64 seed)
 		.ooo = true,
 		.loop = true,
 		.coalesce = true,
+		.fast = true,
 		.ops = &ops,
 	};
 	struct ur_port *p = ur_port_create(&c);

@@ -14,9 +14,9 @@ import tempfile
 
 # Path, bytes, messages, most instructions per message.
 BUDGET = (
-    ("loop", 64, 2000, 1500),
-    ("packets", 64, 2000, 2700),
-    ("packets", 65536, 50, 105000),
+    ("loop", 64, 2000, 1350),
+    ("packets", 64, 2000, 2400),
+    ("packets", 65536, 50, 43000),
 )
 
 

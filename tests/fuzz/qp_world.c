@@ -272,6 +272,7 @@ struct world *world_create(u32 options)
 		.ooo = options & 2,
 		.credits = options & 4,
 		.coalesce = options & 8,
+		.fast = !(options & 32),
 		.loop = options & 16,
 		.ops = &host_ops,
 	};

@@ -113,6 +113,7 @@ void wt_config(struct wt *w, int side)
 		.max_mr = 256,
 		.first_qpn = 0x11,
 		.coalesce = true,
+		.fast = true,
 		.ops = &host_ops,
 		.ctx = w,
 	};

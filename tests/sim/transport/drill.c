@@ -93,6 +93,7 @@ static struct sim_options usual(const struct sim_options *options)
 	o.credits = o.credits < 0 ? 1 : o.credits;
 	o.coalesce = o.coalesce < 0 ? 1 : o.coalesce;
 	o.cc = o.cc < 0 ? 0 : o.cc;
+	o.fast = o.fast < 0 ? 1 : o.fast;
 	return o;
 }
 

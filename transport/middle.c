@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* See the header. RC only, and UC where it sends. */
+#include "transport/engine.h"
+
+/* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */
+#define PLAIN_BITS (UR_BTH_PAD_MASK | UR_BTH_TVER_MASK)
+
+/* ---- stretches ---- */
+
+static bool holds(const struct ur_qp *qp, const struct ur_stretch *s, u32 owner,
+		  u32 off)
+{
+	return s->gen == qp->port->mem_gen && s->owner == owner &&
+	       off >= s->first && off < s->end && s->end - off >= qp->mtu;
+}
+
+static bool keep(const struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+		 u32 off, const struct ur_span *span)
+{
+	if (!span->ptr || span->len < qp->mtu)
+		return false;
+	s->ptr = span->ptr;
+	s->gen = qp->port->mem_gen;
+	s->owner = owner;
+	s->first = off;
+	s->end = off + (u32)span->len;
+	return true;
+}
+
+/* Of a scatter or gather list, from message offset off on. */
+static bool find_local(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+		       const struct ur_sge *sge, u32 count,
+		       struct ur_cursor *cur, u32 off, u32 length, u32 access)
+{
+	struct ur_span span;
+
+	if (holds(qp, s, owner, off))
+		return true;
+	return ur_mem_list_span(qp->port, qp->init.pd, sge, count, cur, off,
+				length - off, access, &span) &&
+	       keep(qp, s, owner, off, &span);
+}
+
+/* Of what the peer named. */
+static bool find_remote(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+			u32 rkey, u64 va, u32 off, u32 length, u32 access)
+{
+	struct ur_span span;
+
+	if (holds(qp, s, owner, off))
+		return true;
+	return ur_mem_remote(qp, rkey, va + off, length - off, access, &span) &&
+	       keep(qp, s, owner, off, &span);
+}
+
+static const u8 *at(const struct ur_stretch *s, u32 off)
+{
+	return s->ptr + (off - s->first);
+}
+
+/* ---- receiving ---- */
+
+static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 off = resp->offset;
+	bool write = (bth[0] & UR_OPC_MASK) == UR_OPC_WRITE_MIDDLE;
+
+	/* With nak_sent something is to be forgotten. */
+	if (psn != resp->epsn || resp->nak_sent ||
+	    (resp->ooo && resp->ooo->count))
+		return false;
+	if (write) {
+		/* C9-93: something must be left for the last packet. */
+		if (resp->msg != UR_RX_WRITE || resp->length - off <= qp->mtu ||
+		    !find_remote(qp, &resp->place, 0, resp->rkey, resp->va, off,
+				 resp->length, UR_ACCESS_REMOTE_WRITE))
+			return false;
+	} else {
+		if (resp->msg != UR_RX_SEND ||
+		    resp->rqe.length - off < qp->mtu ||
+		    !find_local(qp, &resp->place, 0, resp->rqe_sge,
+				resp->rqe.num_sge, &resp->rqe.cur, off,
+				resp->rqe.length, UR_ACCESS_LOCAL_WRITE))
+			return false;
+	}
+	memcpy((u8 *)at(&resp->place, off), bth + UR_BTH_BYTES, qp->mtu);
+	resp->epsn = ur_psn_add(psn, 1);
+	resp->offset = off + qp->mtu;
+	if (bth[8] & UR_BTH_ACKREQ)
+		ur_answer_ack(qp, ur_answer_credits(qp), psn);
+	return true;
+}
+
+static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn)
+{
+	struct ur_requester *req = &qp->req;
+	struct ur_swqe *e;
+	u32 i;
+
+	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD) ||
+	    psn != req->una || req->una == req->max_psn ||
+	    req->head == req->tail)
+		return false;
+	e = ur_sq_entry(qp, req->head);
+	if (e->state != UR_SWQE_STARTED || e->opcode != UR_WR_READ ||
+	    (e->flags & UR_WR_F_INLINE))
+		return false;
+	i = ur_psn_sub(psn, e->psn);
+	/* Neither the end of a request nor, by that, of the message. */
+	if (i + 1 >= e->npkts || (i + 1) % UR_READ_PKTS == 0 ||
+	    !find_local(qp, &req->place, req->head, e->sge, e->num_sge, &e->cur,
+			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE))
+		return false;
+	memcpy((u8 *)at(&req->place, i << qp->mtu_shift), bth + UR_BTH_BYTES,
+	       qp->mtu);
+	ur_completer_advance(qp, ur_psn_add(psn, 1));
+	ur_port_activate(qp->port, qp);
+	ur_qp_rearm(qp);
+	return true;
+}
+
+bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		  const u8 *bth, u32 len)
+{
+	struct ur_qp *qp = port->rx_qp;
+	bool done;
+	u32 psn;
+
+	/* FECN, BECN and a CE mark ask for more than a place in memory. */
+	if (len != UR_BTH_BYTES + qp->mtu || ur_get_be32(bth + 4) != qp->qpn ||
+	    (bth[1] & PLAIN_BITS) || ur_get_be16(bth + 2) != UR_PKEY_DEFAULT ||
+	    qp->svc != UR_SVC_RC || qp->state < UR_QP_RTR ||
+	    qp->state > UR_QP_SQE || (meta->tos & UR_ECN_MASK) == UR_ECN_CE ||
+	    !qp->attr.av || memcmp(meta->saddr, qp->attr.av->dgid, 16) ||
+	    memcmp(meta->daddr, qp->attr.av->sgid, 16))
+		return false;
+	psn = ur_bth_psn(bth);
+	switch (bth[0]) {
+	case UR_SVC_RC | UR_OPC_SEND_MIDDLE:
+	case UR_SVC_RC | UR_OPC_WRITE_MIDDLE:
+		done = rx_request(qp, bth, psn);
+		break;
+	case UR_SVC_RC | UR_OPC_READ_RESP_MIDDLE:
+		done = rx_read_data(qp, bth, psn);
+		break;
+	default:
+		return false;
+	}
+	if (done) {
+		ur_trace(port, UR_TRACE_RX, qp->qpn, bth[0], psn);
+		ur_qp_count_rx(qp, len);
+	}
+	return done;
+}
+
+/* ---- sending ---- */
+
+/* How many whole packets tx has room for, at most max. */
+static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx, u32 max)
+{
+	u32 bytes = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES;
+
+	max = ur_min_u32(max, tx->max_desc - tx->n_desc);
+	return ur_min_u32(max, (tx->cap - tx->used) / bytes);
+}
+
+static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
+		       u32 psn, const u8 *payload)
+{
+	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
+	u8 *p = tx->buf + tx->used;
+
+	ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT, qp->attr.dest_qpn,
+		     ackreq, psn);
+	memcpy(p + UR_BTH_BYTES, payload, qp->mtu);
+	d->off = tx->used;
+	d->len = UR_BTH_BYTES + qp->mtu;
+	d->av = qp->attr.av;
+	tx->used += d->len + UR_ICRC_BYTES;
+	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
+}
+
+static void count_sent(struct ur_qp *qp, u32 packets)
+{
+	ur_port_count(qp->port, UR_CNT_sent_pkts, packets);
+	ur_port_count(qp->port, UR_CNT_port_xmit_data,
+		      (u64)packets * (UR_BTH_BYTES + qp->mtu) / 4);
+}
+
+u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
+		   u32 max)
+{
+	struct ur_requester *req = &qp->req;
+	u32 i = ur_psn_sub(req->tx_psn, e->psn), off = i << qp->mtu_shift;
+	u32 window = UINT32_MAX, asked = 0;
+	bool reliable = qp->svc == UR_SVC_RC;
+	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
+	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
+
+	if (!qp->port->cfg.fast || qp->cc || qp->svc == UR_SVC_XRC || !i ||
+	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE))
+		return 0;
+	if (reliable)
+		window = qp->port->cfg.window_pkts -
+			 ur_psn_sub(req->tx_psn, req->una);
+	max = room_for(qp, tx, ur_min_u32(max, e->npkts - 1 - i));
+	max = ur_min_u32(max, window);
+	/* Those sent again and those never sent before are told apart. */
+	if (reliable && req->tx_psn != req->max_psn)
+		max = ur_min_u32(max, ur_psn_sub(req->max_psn, req->tx_psn));
+	if (!max || !find_local(qp, &req->source, req->tx, e->sge, e->num_sge,
+				&e->cur, off, e->length, 0))
+		return 0;
+	max = ur_min_u32(max, (req->source.end - off) >> qp->mtu_shift);
+	for (u32 k = 0; k < max; k++, off += qp->mtu) {
+		bool ackreq = reliable && (++req->since_ackreq >= UR_ACK_PKTS ||
+					   k + 1 == window);
+
+		put_packet(qp, tx, opc, ackreq, ur_psn_add(e->psn, i + k),
+			   at(&req->source, off));
+		if (!ackreq)
+			continue;
+		req->since_ackreq = 0;
+		ur_requester_sent(qp, k + 1 - asked, k + 1 - asked);
+		ur_retry_sent(qp, true);
+		asked = k + 1;
+	}
+	if (asked != max) {
+		ur_requester_sent(qp, max - asked, max - asked);
+		if (reliable)
+			ur_retry_sent(qp, false);
+	}
+	count_sent(qp, max);
+	return max;
+}
+
+u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
+		     struct ur_tx *tx, u32 max)
+{
+	struct ur_responder *resp = &qp->resp;
+	const struct ur_resource *res = &resp->res[it->resource];
+	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
+
+	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
+	    res->opc != UR_OPC_READ_REQ || it->next == it->psn)
+		return 0;
+	max = ur_min_u32(max, ur_psn_sub(it->end, it->next) - 1);
+	max = room_for(qp, tx, max);
+	if (!max ||
+	    !find_remote(qp, &resp->source, it->resource, res->rkey, res->va,
+			 off, res->length, UR_ACCESS_REMOTE_READ))
+		return 0;
+	max = ur_min_u32(max, (resp->source.end - off) >> qp->mtu_shift);
+	for (u32 k = 0; k < max; k++, off += qp->mtu) {
+		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
+			   at(&resp->source, off));
+		it->next = ur_psn_add(it->next, 1);
+	}
+	count_sent(qp, max);
+	return max;
+}
