@@ -23,12 +23,15 @@ static bool is_multicast(const u8 *gid)
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
 {
+	struct ur_wire *wire = ur_wire_of(engine, path->v1);
 	bool mcast = is_multicast(path->dgid);
 	struct ur_av *av;
 	int ret;
 
 	if (ur_gid_is_v4(path->sgid) != ur_gid_is_v4(path->dgid))
 		return -EINVAL;
+	if (!wire)
+		return -EOPNOTSUPP;
 	av = calloc(1, sizeof(*av));
 	if (!av)
 		return -ENOMEM;
@@ -47,7 +50,7 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 	memcpy(av->dmac, path->dmac, 6);
 	av->refs = 1;
 	av->free = free_av;
-	ret = av->loop ? 0 : engine->wire->ops->check(engine->wire, av);
+	ret = av->loop ? 0 : wire->ops->check(wire, av);
 	if (ret) {
 		free(av);
 		return ret;

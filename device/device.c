@@ -97,13 +97,28 @@ static u64 node_guid(const struct ur_device *dev)
 	return ur_get_be64(eui);
 }
 
+/* Each address once more, as RoCEv1 and before the other, as kernels have it.
+ * Returns how many there are then. */
+static u32 with_v1(struct ur_gid_addr *addr, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		addr[i].rank = 2 * addr[i].rank + 1;
+		addr[n + i] = addr[i];
+		addr[n + i].type = UR_GID_ROCE_V1;
+		addr[n + i].rank--;
+	}
+	return 2 * n;
+}
+
 void ur_device_sync_gids(struct ur_device *dev)
 {
-	struct ur_gid_addr addr[UR_GID_MAX / 2];
+	struct ur_gid_addr addr[UR_GID_MAX];
 	u32 n = 0;
 
 	if (dev->present)
-		n = ur_netlink_addrs(dev, addr, UR_ARRAY_SIZE(addr));
+		n = ur_netlink_addrs(dev, addr, UR_GID_MAX / 2);
+	if (dev->roce_v1)
+		n = with_v1(addr, n);
 	ur_gid_sync(dev, addr, n);
 	ur_gid_retry_later(dev);
 }
@@ -280,6 +295,7 @@ static int start_engine(struct ur_device *dev)
 		.loop = daemon->loop,
 		.events = &engine_events,
 		.ctx = dev,
+		.roce_v1 = dev->roce_v1,
 		.options = daemon->engine_options,
 	};
 
@@ -313,7 +329,11 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	dev->present = true;
 	dev->mtu_bytes = active_mtu(dev->netdev_mtu);
 	dev->node_guid = node_guid(dev);
+	dev->roce_v1 = daemon->roce_v1 && dev->ethernet;
 	err = start_engine(dev);
+	if (err == -EPERM && dev->roce_v1)
+		ur_log("RoCEv1 needs CAP_NET_RAW: start uroced as root, or "
+		       "without --roce-v1");
 	if (err)
 		goto err_free;
 	err = ur_sysfs_add(dev);

@@ -38,6 +38,7 @@ struct ur_daemon {
 	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
 	int verbose;
+	bool roce_v1; /* GIDs of that type too */
 	const char *engine_options;
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
@@ -70,6 +71,8 @@ struct ur_device {
 	u32 ifindex;
 	u8 mac[6];
 	bool present, up, gone;
+	bool ethernet;
+	bool roce_v1; /* asked for, and the netdev is Ethernet */
 	u32 netdev_mtu;
 	u32 mtu_bytes;	/* active MTU of the port */
 	u32 speed_mbps; /* 0: unknown */

@@ -132,8 +132,7 @@ static void called(struct ur_watch *watch, u32 events)
 
 static void free_engine(struct ur_engine *e)
 {
-	if (e->wire)
-		e->wire->ops->destroy(e->wire);
+	ur_wire_destroy(e);
 	if (e->port)
 		ur_port_destroy(e->port);
 	free(e->tx.buf);
@@ -193,6 +192,8 @@ int ur_engine_create(const struct ur_engine_config *config,
 	if (ret)
 		goto err;
 	ret = ur_wire_udp_create(e, &e->wire);
+	if (!ret && config->roce_v1)
+		ret = ur_wire_v1_create(e, &e->wire_v1);
 	if (ret)
 		goto err;
 	ret = -pthread_create(&e->thread, NULL, ur_turn_thread, e);
@@ -260,18 +261,22 @@ static int set_gid(struct ur_engine *engine, void *arg)
 {
 	struct gid_args *a = arg;
 	struct ur_egid *g = &engine->gids[a->index];
+	struct ur_wire *wire;
 	int ret;
 
 	if (a->gid && g->used && g->type == a->type &&
 	    !memcmp(g->gid, a->gid, 16))
 		return 0;
 	if (a->gid) {
-		ret = engine->wire->ops->addr_add(engine->wire, a->gid);
+		wire = ur_wire_of(engine, a->type == UR_GID_ROCE_V1);
+		ret = wire ? wire->ops->addr_add(wire, a->gid) : -EOPNOTSUPP;
 		if (ret)
 			return ret;
 	}
-	if (g->used)
-		engine->wire->ops->addr_del(engine->wire, g->gid);
+	if (g->used) {
+		wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
+		wire->ops->addr_del(wire, g->gid);
+	}
 	g->used = a->gid != NULL;
 	if (g->used) {
 		g->type = a->type;
@@ -287,8 +292,6 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
-	if (gid && type != UR_GID_ROCE_V2)
-		return -EOPNOTSUPP; /* UDP sockets speak RoCEv2 only */
 	return ur_engine_call(engine, set_gid, &a);
 }
 
@@ -321,7 +324,7 @@ int ur_engine_join(struct ur_engine *engine, const u8 *gid)
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
-	ret = engine->wire->ops->join(engine->wire, gid);
+	ret = ur_wire_join(engine, gid);
 	if (ret) {
 		free(j);
 		return ret;
@@ -338,7 +341,7 @@ void ur_engine_leave(struct ur_engine *engine, const u8 *gid)
 
 	if (!j || --j->count)
 		return;
-	engine->wire->ops->leave(engine->wire, gid);
+	ur_wire_leave(engine, gid);
 	ur_list_del(&j->node);
 	free(j);
 }

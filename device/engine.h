@@ -52,6 +52,7 @@ struct ur_engine_config {
 	u32 max_qp, max_mr;
 	u64 seed;
 	u64 node_guid;
+	bool roce_v1; /* RoCEv1 beside v2; needs CAP_NET_RAW */
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */
@@ -79,7 +80,7 @@ enum ur_gid_type {
 
 /* Entry index of the GID table; gid NULL: the entry is gone. Opens and closes
  * what the wire needs to use that address. -EADDRINUSE: port 4791 of it is
- * taken by somebody else. */
+ * taken by somebody else; -EOPNOTSUPP: RoCEv1 and the engine was made without. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
 /* The netdev was made anew; all GIDs must be gone. */

@@ -260,7 +260,8 @@ struct ur_engine {
 	char netdev[32];
 	struct ur_engine_options opt;
 	struct ur_port *port;
-	struct ur_wire *wire;
+	struct ur_wire *wire;	 /* RoCEv2 */
+	struct ur_wire *wire_v1; /* NULL: not asked for */
 	pthread_t thread;
 	bool started;
 	int epoll_fd;

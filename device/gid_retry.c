@@ -45,7 +45,8 @@ static void retry(void *arg)
 	for (int i = 0; i < UR_GID_MAX; i++) {
 		struct ur_gid *g = &dev->gids.entry[i];
 
-		if (g->refused && port_is_free(dev, g->gid)) {
+		if (g->refused &&
+		    (g->type == UR_GID_ROCE_V1 || port_is_free(dev, g->gid))) {
 			g->refused = false;
 			freed = true;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Only RoCEv2 entries: the udp backend can send nothing else, and an entry
- * that cannot be used must not be shown.
+ * Entries for what the wires of the engine can send: one that cannot be used
+ * must not be shown.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,12 +38,13 @@ const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index)
 	return &dev->gids.entry[index];
 }
 
-int ur_gid_find(const struct ur_device *dev, const u8 gid[16])
+int ur_gid_find(const struct ur_device *dev, const u8 gid[16],
+		enum ur_gid_type type)
 {
 	for (int i = 0; i < UR_GID_MAX; i++) {
 		const struct ur_gid *g = &dev->gids.entry[i];
 
-		if (g->valid && !memcmp(g->gid, gid, 16))
+		if (g->valid && g->type == type && !memcmp(g->gid, gid, 16))
 			return i;
 	}
 	return -1;
@@ -67,14 +68,14 @@ static int by_rank(const void *a, const void *b)
 	return 0;
 }
 
-static struct ur_gid *find_slot(struct ur_device *dev, const u8 gid[16],
-				bool refused)
+static struct ur_gid *find_slot(struct ur_device *dev,
+				const struct ur_gid_addr *a)
 {
 	for (int i = 0; i < UR_GID_MAX; i++) {
 		struct ur_gid *g = &dev->gids.entry[i];
 
-		if ((g->valid || (refused && g->refused)) &&
-		    !memcmp(g->gid, gid, 16))
+		if ((g->valid || g->refused) && g->type == a->type &&
+		    !memcmp(g->gid, a->gid, 16))
 			return g;
 	}
 	return NULL;
@@ -107,7 +108,7 @@ static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
 	if (!g)
 		return false;
 	index = (u32)(g - dev->gids.entry);
-	err = ur_engine_set_gid(dev->engine, index, a->gid, UR_GID_ROCE_V2);
+	err = ur_engine_set_gid(dev->engine, index, a->gid, a->type);
 	if (err) {
 		char text[40];
 
@@ -118,11 +119,12 @@ static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
 			       strerror(-err));
 		g = refused_slot(dev);
 		memcpy(g->gid, a->gid, 16);
+		g->type = a->type;
 		g->refused = g->seen = true;
 		return false;
 	}
 	memcpy(g->gid, a->gid, 16);
-	g->type = UR_GID_ROCE_V2;
+	g->type = a->type;
 	g->ifindex = a->ifindex;
 	g->valid = g->seen = true;
 	ur_sysfs_gid(dev, index);
@@ -138,7 +140,7 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 	for (int i = 0; i < UR_GID_MAX; i++)
 		dev->gids.entry[i].seen = false;
 	for (u32 i = 0; i < n; i++) {
-		struct ur_gid *g = find_slot(dev, addr[i].gid, true);
+		struct ur_gid *g = find_slot(dev, &addr[i]);
 
 		if (g)
 			g->seen = true;
@@ -157,7 +159,7 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 		changes++;
 	}
 	for (u32 i = 0; i < n; i++)
-		if (!find_slot(dev, addr[i].gid, true))
+		if (!find_slot(dev, &addr[i]))
 			changes += add(dev, &addr[i]);
 	if (changes)
 		ur_device_event(dev, 1, EVENT_GID_CHANGE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The GID table of a port: one entry for each address of the netdev. An entry
- * keeps its index as long as its address lives; a freed index is reused last.
+ * The GID table of a port: one entry for each address of the netdev, and one
+ * more of type RoCEv1 where that was asked for. An entry keeps its index as long as its address lives; a freed index is reused last.
  */
 #ifndef UR_DEVICE_GID_TABLE_H
 #define UR_DEVICE_GID_TABLE_H
@@ -31,6 +31,7 @@ struct ur_gid_table {
 /* One address as a GID, with its rank: lower ranks get lower indices. */
 struct ur_gid_addr {
 	u8 gid[16];
+	enum ur_gid_type type;
 	u32 ifindex;
 	int rank;
 };
@@ -46,8 +47,9 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n);
 /* Ask again in a second for the addresses whose port was taken, if any. */
 void ur_gid_retry_later(struct ur_device *dev);
 const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index);
-/* Index of gid, or -1. */
-int ur_gid_find(const struct ur_device *dev, const u8 gid[16]);
+/* Index of gid with that type, or -1. */
+int ur_gid_find(const struct ur_device *dev, const u8 gid[16],
+		enum ur_gid_type type);
 u32 ur_gid_count(const struct ur_device *dev);
 
 #endif

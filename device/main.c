@@ -202,6 +202,7 @@ int main(int argc, char **argv)
 		return err > 0 ? 0 : 2;
 	ur_log_verbose = o->verbose;
 	daemon.on_demand = o->on_demand;
+	daemon.roce_v1 = o->roce_v1 > 0;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;

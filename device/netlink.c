@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <net/if_arp.h>
 #include <netlink/netlink.h>
 #include <netlink/route/addr.h>
 #include <netlink/route/link.h>
@@ -165,6 +166,7 @@ int ur_netlink_link(struct ur_device *dev)
 	dev->netdev_mtu = rtnl_link_get_mtu(link);
 	dev->up = (flags & IFF_UP) && (flags & IFF_RUNNING) &&
 		  (oper == OPER_UP || oper == OPER_UNKNOWN);
+	dev->ethernet = rtnl_link_get_arptype(link) == ARPHRD_ETHER;
 	mac = rtnl_link_get_addr(link);
 	memset(dev->mac, 0, sizeof(dev->mac));
 	if (mac && nl_addr_get_len(mac) == sizeof(dev->mac))
@@ -215,6 +217,7 @@ u32 ur_netlink_addrs(struct ur_device *dev, struct ur_gid_addr *addr, u32 max)
 			continue;
 		if (!as_gid(a, &addr[n]))
 			continue;
+		addr[n].type = UR_GID_ROCE_V2;
 		addr[n].ifindex = dev->ifindex;
 		addr[n].rank = addr[n].rank * 1024 + (int)n;
 		n++;

@@ -18,6 +18,7 @@ static const char usage[] =
 	"                    else $XDG_RUNTIME_DIR/uroce\n"
 	"  --config FILE     read these settings from FILE, see uroce.conf(5)\n"
 	"  --group NAME      only root and this group may use the device\n"
+	"  --roce-v1         RoCEv1 GIDs beside v2; needs CAP_NET_RAW\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
@@ -44,6 +45,13 @@ static int add_netdev(struct ur_options *o, const char *name)
 	return 0;
 }
 
+/* One more for "yes". */
+static int add_yes(int *n, const char *value)
+{
+	*n += !strcmp(value, "yes");
+	return strcmp(value, "yes") && strcmp(value, "no") ? -EINVAL : 0;
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_options *o, const char *key, const char *value)
@@ -62,11 +70,10 @@ static int set(struct ur_options *o, const char *key, const char *value)
 		return *o->engine ? 0
 				  : set_string(o->engine, sizeof(o->engine),
 					       value);
-	if (!strcmp(key, "verbose")) {
-		o->verbose += !strcmp(value, "yes");
-		return strcmp(value, "yes") && strcmp(value, "no") ? -EINVAL
-								   : 0;
-	}
+	if (!strcmp(key, "roce-v1"))
+		return add_yes(&o->roce_v1, value);
+	if (!strcmp(key, "verbose"))
+		return add_yes(&o->verbose, value);
 	return -ENOENT;
 }
 
@@ -134,6 +141,9 @@ static int take(struct ur_options *o, int c)
 	case 'd':
 		o->on_demand = true;
 		return 0;
+	case '1':
+		o->roce_v1 = 1;
+		return 0;
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -153,6 +163,7 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		{"config", required_argument, NULL, 'c'},
 		{"group", required_argument, NULL, 'g'},
 		{"on-demand", no_argument, NULL, 'd'},
+		{"roce-v1", no_argument, NULL, '1'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

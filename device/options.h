@@ -20,6 +20,7 @@ struct ur_options {
 	const char *config;
 	bool on_demand;
 	int ready_fd; /* -1: none */
+	int roce_v1;  /* above 0: yes */
 	int verbose;
 };
 

@@ -73,6 +73,7 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		memcpy(meta.saddr, av->sgid, 16);
 		memcpy(meta.daddr, av->dgid, 16);
 		meta.v4 = av->v4;
+		meta.v1 = av->v1;
 		meta.tos = av->traffic_class;
 		meta.ttl = av->hop_limit;
 		meta.sl = av->sl;
@@ -109,7 +110,7 @@ static bool flush(struct ur_engine *e)
 		}
 		while (end < tx->n_desc && !tx->desc[end].av->loop)
 			end++;
-		taken = e->wire->ops->send(e->wire, tx, i, end, &wait_fd);
+		taken = ur_wire_send(e, i, end, &wait_fd);
 		i += taken;
 		if (i < end)
 			break;
@@ -208,7 +209,7 @@ static bool look_at_wire(struct ur_engine *e)
 	u64 quiet = e->now - e->last_rx;
 
 	if (quiet < WIRE_HOT_NS)
-		any = e->wire->ops->poll(e->wire);
+		any = ur_wire_poll(e);
 	if (e->now - e->last_epoll >=
 	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
 		e->last_epoll = e->now;

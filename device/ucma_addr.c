@@ -135,7 +135,7 @@ struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 	ur_list_for_each(n, &daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(n, struct ur_device, node);
-		int i = ur_gid_find(dev, gid);
+		int i = ur_gid_find(dev, gid, UR_GID_ROCE_V2);
 
 		if (i < 0 || (scope_id && scope_id != dev->ifindex))
 			continue;

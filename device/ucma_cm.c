@@ -420,7 +420,8 @@ static void gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 				  .hop_limit = 64,
 				  .traffic_class = meta->tos & 0xfc,
 				  .sl = meta->sl};
-	int index = ur_gid_find(dev, meta->daddr);
+	int index = ur_gid_find(dev, meta->daddr,
+				meta->v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
 
 	if (src_qpn != 1 || index < 0)
 		return;

@@ -43,5 +43,21 @@ struct ur_wire {
 
 /* RoCEv2 through UDP sockets. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
+/* RoCEv1 through packet sockets. -EPERM: without CAP_NET_RAW. */
+int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
+
+/* The wire for address vectors of that version; NULL: the engine has none. */
+struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1);
+/* The operations above on each wire that the engine has; send: descriptors of
+ * the engine's own tx. */
+u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd);
+bool ur_wire_poll(struct ur_engine *engine);
+int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
+void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
+void ur_wire_destroy(struct ur_engine *engine);
+
+/* Room in a socket for a window of packets, as far as the host allows. */
+void ur_wire_rx_buffer(int fd);
+void ur_wire_tx_buffer(int fd);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Sockets of the UDP wire; see wire_udp.h. */
+/* Receiving sockets and life of the UDP wire; see wire_udp.h. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +9,6 @@
 #include <unistd.h>
 #include "device/wire_udp.h"
 #include "transport/frame.h"
-
-#define RCVBUF_BYTES (32 << 20)
-#define SNDBUF_BYTES (8 << 20)
-#define PORT_TRIES   64u
-
-#ifndef IPV6_MTU_DISCOVER
-#define IPV6_MTU_DISCOVER 23
-#endif
 
 static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 {
@@ -44,19 +35,13 @@ socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 	return sizeof(sa->v6);
 }
 
-static int set_int(int fd, int level, int name, int value)
+int ur_udp_set(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno
 								      : 0;
 }
 
-static void set_buffer(int fd, int forced, int plain, int bytes)
-{
-	if (set_int(fd, SOL_SOCKET, forced, bytes))
-		set_int(fd, SOL_SOCKET, plain, bytes);
-}
-
-static int open_socket(bool v4)
+int ur_udp_open(bool v4)
 {
 	int fd = socket(v4 ? AF_INET : AF_INET6,
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -64,7 +49,7 @@ static int open_socket(bool v4)
 	if (fd < 0)
 		return -errno;
 	if (!v4)
-		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	return fd;
 }
 
@@ -72,17 +57,17 @@ static int open_socket(bool v4)
 
 static void set_rx_options(const struct ur_wire_udp *w, int fd, bool v4)
 {
-	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, RCVBUF_BYTES);
+	ur_wire_rx_buffer(fd);
 	if (w->wire.engine->opt.gro)
-		set_int(fd, IPPROTO_UDP, UDP_GRO, 1);
+		ur_udp_set(fd, IPPROTO_UDP, UDP_GRO, 1);
 	if (v4) {
-		set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);
-		set_int(fd, IPPROTO_IP, IP_RECVTTL, 1);
+		ur_udp_set(fd, IPPROTO_IP, IP_RECVTOS, 1);
+		ur_udp_set(fd, IPPROTO_IP, IP_RECVTTL, 1);
 	} else {
-		set_int(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-		set_int(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
 		/* zero UDP checksums are what RoCE senders use */
-		set_int(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+		ur_udp_set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	}
 }
 
@@ -151,14 +136,14 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 	a->mcast = mcast;
 	a->refs = 1;
 	memcpy(a->gid, gid, 16);
-	a->fd = open_socket(a->v4);
+	a->fd = ur_udp_open(a->v4);
 	if (a->fd < 0) {
 		ret = a->fd;
 		goto err_free;
 	}
 	set_rx_options(w, a->fd, a->v4);
 	if (mcast)
-		set_int(a->fd, SOL_SOCKET, SO_REUSEADDR, 1);
+		ur_udp_set(a->fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
 	if (bind(a->fd, &sa.sa, len) < 0) {
 		ret = -errno;
@@ -183,15 +168,6 @@ err_free:
 	return ret;
 }
 
-static void close_out(struct ur_udp_out *out)
-{
-	if (out->fd < 0)
-		return;
-	close(out->fd);
-	out->fd = -1;
-	out->gen++;
-}
-
 static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 {
 	struct ur_udp_addr *a = find_addr(w, gid);
@@ -200,7 +176,7 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 		return;
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		if (w->outs[i].fd >= 0 && !memcmp(w->outs[i].sgid, gid, 16))
-			close_out(&w->outs[i]);
+			ur_udp_close_out(&w->outs[i]);
 	if (w->hot == a)
 		w->hot = NULL;
 	ur_engine_unwatch(w->wire.engine, a->fd);
@@ -224,122 +200,6 @@ static int join(struct ur_wire *wire, const u8 gid[16])
 	return open_addr(to_udp(wire), gid, true);
 }
 
-/* ---- sending sockets ---- */
-
-/* Nobody should send to these ports; what comes must not fill a queue. */
-static void drop_input(int fd)
-{
-	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct sock_fprog prog = {1, &none};
-
-	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
-}
-
-static int open_out(struct ur_wire_udp *w, const u8 *sgid, u16 want, u16 *got)
-{
-	bool v4 = ur_gid_is_v4(sgid);
-	int fd = open_socket(v4), ret, ifindex;
-
-	if (fd < 0)
-		return fd;
-	drop_input(fd);
-	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, SNDBUF_BYTES);
-	ifindex = (int)w->wire.engine->config.ifindex;
-	if (v4) {
-		struct ip_mreqn m = {.imr_ifindex = ifindex};
-
-		ret = set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-		setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &m, sizeof(m));
-		set_int(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
-	} else {
-		ret = set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-			      IPV6_PMTUDISC_DO);
-		set_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
-		set_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
-	}
-	if (ret)
-		goto err;
-	for (u32 i = 0; i < PORT_TRIES; i++) {
-		/* a neighbouring port keeps the entropy's purpose */
-		u16 port = (u16)((want + i) | UR_UDP_SPORT_MIN);
-		union ur_sockaddr sa;
-		socklen_t len = ur_udp_sockaddr(w, &sa, sgid, port);
-
-		if (!bind(fd, &sa.sa, len)) {
-			*got = port;
-			return fd;
-		}
-		ret = -errno;
-		if (ret != -EADDRINUSE)
-			break;
-	}
-err:
-	close(fd);
-	return ret;
-}
-
-/*
- * The entry for av: its own, a free one, or, when all are taken, one of the
- * same address that av shares from then on: 256 source ports are entropy
- * enough, and opening sockets in turn would cost more than a packet. The least
- * recently used of another address is given up only where there is none.
- */
-static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
-{
-	u32 oldest = 0, shared = UR_UDP_OUTS, free_one = UR_UDP_OUTS;
-
-	for (u32 n = 0; n < UR_UDP_OUTS; n++) {
-		u32 i = (av->udp_sport + n) % UR_UDP_OUTS;
-		const struct ur_udp_out *o = &w->outs[i];
-		bool mine = o->fd >= 0 && !memcmp(o->sgid, av->sgid, 16);
-
-		if (mine && o->asked == av->udp_sport)
-			return i;
-		if (o->fd < 0 && free_one == UR_UDP_OUTS)
-			free_one = i;
-		if (mine && shared == UR_UDP_OUTS)
-			shared = i;
-		if (o->used < w->outs[oldest].used)
-			oldest = i;
-	}
-	if (free_one < UR_UDP_OUTS)
-		return free_one;
-	return shared < UR_UDP_OUTS ? shared : oldest;
-}
-
-struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
-{
-	u32 index = (u32)(av->wire & 0xffff);
-	struct ur_udp_out *o;
-	u16 sport = 0;
-	int fd;
-
-	w->clock++;
-	if (index && w->outs[index - 1].gen == (u32)(av->wire >> 16)) {
-		o = &w->outs[index - 1];
-		if (o->fd >= 0) {
-			o->used = w->clock;
-			return o;
-		}
-	}
-	index = choose_out(w, av);
-	o = &w->outs[index];
-	if (o->fd < 0 || memcmp(o->sgid, av->sgid, 16)) {
-		fd = open_out(w, av->sgid, av->udp_sport, &sport);
-		if (fd < 0)
-			return NULL;
-		close_out(o);
-		o->fd = fd;
-		o->asked = av->udp_sport;
-		o->sport = sport;
-		o->no_gso = !w->wire.engine->opt.gso;
-		memcpy(o->sgid, av->sgid, 16);
-	}
-	o->used = w->clock;
-	av->wire = (u64)o->gen << 16 | (index + 1);
-	return o;
-}
-
 static int check(struct ur_wire *wire, const struct ur_av *av)
 {
 	struct ur_wire_udp *w = to_udp(wire);
@@ -347,13 +207,11 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	socklen_t len;
 	int fd, ret = 0;
 
-	if (av->v1)
-		return -EOPNOTSUPP;
 	if (!find_addr(w, av->sgid))
 		return -EADDRNOTAVAIL;
 	if (av->mcast)
 		return 0;
-	fd = open_socket(av->v4);
+	fd = ur_udp_open(av->v4);
 	if (fd < 0)
 		return fd;
 	len = ur_udp_sockaddr(w, &from, av->sgid, 0);
@@ -371,7 +229,7 @@ static void destroy(struct ur_wire *wire)
 	struct ur_wire_udp *w = to_udp(wire);
 
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
-		close_out(&w->outs[i]);
+		ur_udp_close_out(&w->outs[i]);
 	ur_list_for_each_safe(it, &w->addrs) {
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);

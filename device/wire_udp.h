@@ -4,7 +4,8 @@
  *
  * Receive: one socket for each local address, bound to ADDR:4791; one for
  * each multicast group. Send: one socket for each (local address, UDP source
- * port), unconnected and with IP_PMTUDISC_DO, because then the kernel gives
+ * port, traffic class, service level: a socket has one priority, which becomes
+ * the PCP of a VLAN), unconnected and with IP_PMTUDISC_DO, because then the kernel gives
  * IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
  * which covers it, can be computed beforehand. The UDP checksum, masked in the
  * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
@@ -51,6 +52,7 @@ struct ur_udp_out {
 	int fd; /* -1: free entry */
 	u32 gen;
 	u8 sgid[16];
+	u8 traffic_class, sl;
 	u16 asked; /* source port of the av */
 	u16 sport; /* the one it got */
 	bool no_gso;
@@ -91,8 +93,14 @@ struct ur_wire_udp {
 /* Socket address of a GID; returns its length. */
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port);
-/* The socket for av's packets, or NULL: they cannot be sent now. */
+/* A datagram socket, or -errno; an option of it, 0 or -errno. */
+int ur_udp_open(bool v4);
+int ur_udp_set(int fd, int level, int name, int value);
+
+/* wire_udp_out.c: the socket for av's packets, or NULL: they cannot be sent
+ * now; and its end. */
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
+void ur_udp_close_out(struct ur_udp_out *out);
 
 /* wire_udp_rx.c: what a receiving socket's watch calls, and poll. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);

@@ -76,7 +76,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
 	u32 end = tx->desc[first + count - 1].off +
 		  tx->desc[first + count - 1].len + UR_ICRC_BYTES;
-	int tos = av->traffic_class, ttl = av->hop_limit;
+	int ttl = av->hop_limit;
 	u16 size = (u16)(d->len + UR_ICRC_BYTES);
 
 	w->tx_iov[m].iov_base = tx->buf + d->off;
@@ -90,14 +90,9 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
 	if (av->v4) {
-		if (tos)
-			add_cmsg(msg, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
 		if (ttl != 64 || av->mcast)
 			add_cmsg(msg, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
 	} else {
-		if (tos)
-			add_cmsg(msg, IPPROTO_IPV6, IPV6_TCLASS, &tos,
-				 sizeof(tos));
 		if (ttl != 64 || av->mcast)
 			add_cmsg(msg, IPPROTO_IPV6, IPV6_HOPLIMIT, &ttl,
 				 sizeof(ttl));

@@ -25,7 +25,8 @@ static struct ur_qp *peer_in_step(const struct ur_qp *qp)
 	    peer->attr.dest_qpn != qp->qpn || peer->mtu != qp->mtu)
 		return NULL;
 	back = peer->attr.av;
-	if (!back || !back->loop || memcmp(back->dgid, av->sgid, 16) ||
+	if (!back || !back->loop || back->v1 != av->v1 ||
+	    memcmp(back->dgid, av->sgid, 16) ||
 	    memcmp(back->sgid, av->dgid, 16))
 		return NULL;
 	if (peer->resp.epsn != qp->req.tx_psn || peer->resp.msg != UR_RX_NONE ||

@@ -132,8 +132,7 @@ bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	    (bth[1] & PLAIN_BITS) || ur_get_be16(bth + 2) != UR_PKEY_DEFAULT ||
 	    qp->svc != UR_SVC_RC || qp->state < UR_QP_RTR ||
 	    qp->state > UR_QP_SQE || (meta->tos & UR_ECN_MASK) == UR_ECN_CE ||
-	    !qp->attr.av || memcmp(meta->saddr, qp->attr.av->dgid, 16) ||
-	    memcmp(meta->daddr, qp->attr.av->sgid, 16))
+	    !ur_qp_addresses_fit(qp, meta))
 		return false;
 	psn = ur_bth_psn(bth);
 	switch (bth[0]) {

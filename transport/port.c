@@ -209,14 +209,6 @@ static bool state_receives(const struct ur_qp *qp)
 	}
 }
 
-static bool addresses_fit(const struct ur_qp *qp, const struct ur_rx_meta *meta)
-{
-	const struct ur_av *av = qp->attr.av;
-
-	return av && memcmp(meta->saddr, av->dgid, 16) == 0 &&
-	       memcmp(meta->daddr, av->sgid, 16) == 0;
-}
-
 /* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
  * service. */
 static void rx_qp(struct ur_port *port, struct ur_qp *qp,
@@ -227,7 +219,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		return;
 	}
 	if (pkt->op->flags & UR_OPF_CNP) {
-		if (qp->svc != UR_SVC_UD && addresses_fit(qp, meta))
+		if (qp->svc != UR_SVC_UD && ur_qp_addresses_fit(qp, meta))
 			ur_cc_cnp(qp);
 		return;
 	}
@@ -239,13 +231,14 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		ur_ud_rx(qp, meta, pkt);
 		return;
 	}
-	if (!addresses_fit(qp, meta)) {
+	if (!ur_qp_addresses_fit(qp, meta)) {
 		ur_count(port, UR_CNT_bad_gid);
 		return;
 	}
 	if (port->cfg.fast)
 		port->rx_qp = qp;
-	if ((meta->tos & UR_ECN_MASK) == UR_ECN_CE)
+	/* Congestion is marked in IP headers; a GRH has none. */
+	if (!meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE)
 		ur_cc_marked(qp);
 	if (pkt->op->flags & UR_OPF_RESPONSE)
 		ur_completer_rx(qp, pkt);

@@ -276,6 +276,17 @@ static inline u32 ur_swqe_end(const struct ur_swqe *e)
 	return ur_psn_add(e->psn, e->npkts);
 }
 
+/* Did the datagram come from where a connected queue pair sends to? */
+static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
+				       const struct ur_rx_meta *meta)
+{
+	const struct ur_av *av = qp->attr.av;
+
+	return av && av->v1 == meta->v1 &&
+	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
+	       memcmp(meta->daddr, av->sgid, 16) == 0;
+}
+
 static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 {
 	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;

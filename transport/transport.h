@@ -235,6 +235,7 @@ struct ur_mem_ops {
 struct ur_rx_meta {
 	u8 saddr[16], daddr[16]; /* as GIDs */
 	bool v4;
+	bool v1; /* came as RoCEv1 */
 	u8 tos; /* ToS / traffic class byte; ECN in the low two bits */
 	u8 ttl;
 	u8 sl;

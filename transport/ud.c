@@ -25,12 +25,14 @@ static void build_grh(u8 grh[UR_GRH_BYTES], const struct ur_rx_meta *meta,
 	u8 *ip = grh + IPV4_IN_GRH;
 
 	memset(grh, 0, UR_GRH_BYTES);
-	bytes += UR_ICRC_BYTES + UR_UDP_BYTES;
-	if (!meta->v4) {
+	bytes += UR_ICRC_BYTES;
+	if (!meta->v1)
+		bytes += UR_UDP_BYTES;
+	if (!meta->v4 || meta->v1) {
 		ur_put_be32(grh, 6u << 28 | (u32)meta->tos << 20 |
 					 (meta->flow_label & 0xfffff));
 		ur_put_be16(grh + 4, (u16)bytes);
-		grh[6] = 17; /* UDP */
+		grh[6] = meta->v1 ? UR_GRH_NEXT_HDR_IBA : 17; /* UDP */
 		grh[7] = meta->ttl;
 		memcpy(grh + 8, meta->saddr, 16);
 		memcpy(grh + 24, meta->daddr, 16);
@@ -108,6 +110,7 @@ static void meta_of_av(struct ur_rx_meta *meta, const struct ur_av *av)
 	memcpy(meta->saddr, av->sgid, 16);
 	memcpy(meta->daddr, av->dgid, 16);
 	meta->v4 = av->v4;
+	meta->v1 = av->v1;
 	meta->tos = av->traffic_class;
 	meta->ttl = av->hop_limit;
 	meta->sl = av->sl;

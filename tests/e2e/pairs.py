@@ -3,27 +3,28 @@
 from hosts import wait_for
 
 
-def gid_args(host, family, flag):
+def gid_args(host, family, flag, kind):
     address = host.addr6 if family == 6 else host.addr4
-    return [flag, host.gid(address)]
+    return [flag, host.gid(address, kind)]
 
 
-def start_pair(server, client, cmd, family=4, flag="-g"):
+def start_pair(server, client, cmd, family=4, flag="-g", kind="RoCE v2"):
     """Start both; the client when the server listens. (server, client)"""
     port = str(server.lab.next_port())
     cmd = [*cmd, "-d", "uroce0", "-p", port]
-    s = server.start(*cmd, *gid_args(server, family, flag))
+    s = server.start(*cmd, *gid_args(server, family, flag, kind))
     wait_for(f"{cmd[0]} to listen", lambda: s.listens(int(port)) or
              not s.running())
     assert s.running(), s.report()
     # perftest looks its peer up for IPv4 unless told otherwise.
-    c = client.start(*cmd, *gid_args(client, family, flag), server.addr4)
+    c = client.start(*cmd, *gid_args(client, family, flag, kind), server.addr4)
     return s, c
 
 
-def run_pair(server, client, cmd, family=4, flag="-g", limit=60):
+def run_pair(server, client, cmd, family=4, flag="-g", limit=60,
+             kind="RoCE v2"):
     """Run both to their end, which must be good; their output."""
-    s, c = start_pair(server, client, cmd, family, flag)
+    s, c = start_pair(server, client, cmd, family, flag, kind)
     got = c.wait(limit)
     # A server whose client failed may wait for ever.
     end = s.wait(10 if got == 0 else 2)

@@ -14,12 +14,12 @@ class Inside:
     def __init__(self, guest: Guest):
         self.guest, self.device, self.prefix = guest, None, ""
 
-    def use(self, device, netdev="eth0"):
+    def use(self, device, netdev="eth0", options=""):
         self.stop()
         if device == "uroce":
             rc, out = self.guest.run(
                 "rdma link del rxe0 2>/dev/null; modprobe -r rdma_rxe 2>/dev/null; "
-                f"mkfifo /tmp/ready; setsid /uroce/build/bin/uroced --netdev {netdev} --run-dir "
+                f"mkfifo /tmp/ready; setsid /uroce/build/bin/uroced --netdev {netdev} {options} --run-dir "
                 f"{RUN_DIR} >/tmp/ready 2>/tmp/uroced.log </dev/null & echo $! >/tmp/uroced.pid; "
                 "timeout 20 grep -qm1 ready /tmp/ready || cat /tmp/uroced.log; rm -f /tmp/ready; "
                 "kill -0 $(cat /tmp/uroced.pid)")

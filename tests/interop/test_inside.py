@@ -52,3 +52,50 @@ def test_rping(guests, hosts):
                           "-V && exit 0; sleep 0.5; done; exit 1")
     sout, _ = s.communicate(timeout=60)
     assert rc == 0 and s.returncode == 0, out + sout
+
+
+class Tap:
+    """What goes over a guest's cable while this is entered: tcpdump's text."""
+
+    def __init__(self, guest):
+        self.cmd = ["ip", "netns", "exec", guest.netns, "tcpdump", "-eln", "-s", "128",
+                    "-i", f"tap-{guest.name}"]
+
+    def __enter__(self):
+        self.dump = subprocess.Popen(self.cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     text=True)
+        assert any("listening on" in line for line in iter(self.dump.stderr.readline, ""))
+        return self
+
+    def __exit__(self, *exc):
+        self.dump.send_signal(2)
+        self.lines = self.dump.communicate(timeout=30)[0].splitlines()
+
+
+@pytest.mark.parametrize("version,mark,other", [("v2", ".4791: ", "0x8915"),
+                                                ("v1", "0x8915", ".4791: ")])
+def test_vlan(guests, version, mark, other):
+    """A device on a VLAN netdev: tagged frames, their PCP what the netdev's map
+    makes of the service level."""
+    for i, m in enumerate(guests, 1):
+        m.stop()
+        rc, out = m.guest.run(
+            "ip link show eth0.100 2>/dev/null || ip link add link eth0 name eth0.100 type vlan "
+            f"id 100 egress-qos-map 3:6 && ip addr replace 10.79.0.{i}/24 dev eth0.100 && "
+            "ip link set eth0.100 up")
+        assert rc == 0, out
+        m.use("uroce", "eth0.100", "--roce-v1")
+        want = {"v1": "IB/RoCE v1", "v2": "RoCE v2"}[version]
+        rc, out = m.guest.run(
+            f"cd /run/uroce/sys/class/infiniband/uroce0/ports/1; for i in $(seq 0 9); do [ \"$(cat "
+            f"gid_attrs/types/$i 2>/dev/null)\" = '{want}' ] && grep -q ffff:0a4f gids/$i && "
+            "echo $i && break; done")
+        m.gid = int(out)
+    a, b = guests
+    with Tap(a.guest) as tap:
+        pair(a, b, "ibv_rc_pingpong -d {dev} -g {gid} -c -n 100 -l 3", "10.79.0.1")
+    frames = [line for line in tap.lines if mark in line]
+    # tcpdump may lose some here, the pair may not.
+    assert len(frames) >= 50
+    assert all("vlan 100, p 6" in line for line in frames), frames[0]
+    assert not [line for line in tap.lines if other in line]

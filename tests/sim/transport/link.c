@@ -199,6 +199,7 @@ bool link_receive(struct sim_world *w, const struct sim_frame *f,
 	SIM_CHECK(w, !f->damaged && !f->cut, "a damaged frame passed the ICRC");
 	*meta = (struct ur_rx_meta){
 		.v4 = frame->addr.kind == UR_FRAME_V4,
+		.v1 = frame->addr.kind == UR_FRAME_V1,
 		.tos = frame->addr.tos,
 		.ttl = frame->addr.ttl,
 		.udp_sport = frame->addr.sport,
