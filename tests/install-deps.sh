@@ -10,7 +10,7 @@ all="rdmacm-utils infiniband-diags libibumad-dev python3 python3-pyverbs
   python3-pytest python3-scapy nftables iperf3 iperf sockperf qperf
   dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind
   qemu-system-x86 mmdebstrap busybox-static e2fsprogs cpio xz-utils kmod
-  procps strace debhelper dpkg-dev lintian rpm man-db file curl"
+  procps strace debhelper dpkg-dev lintian rpm rpmlint man-db file curl"
 case ${1:-all} in
 build) want="$build" ;;
 demo) want="$build $demo" ;;

@@ -51,8 +51,9 @@ def debs(work, source):
 @pytest.fixture(scope="session")
 def rpms(work, source):
     top = os.path.join(work, "rpm")
-    macros = "/usr/lib/rpm/macros:/usr/lib/rpm/platform/%{_target}/macros:" + \
-        os.path.join(HERE, "fedora.macros")
+    rpm = "/usr/lib/rpm"
+    macros = ":".join([rpm + "/macros", *glob.glob(rpm + f"/platform/{os.uname().machine}-*/macros"),
+                       rpm + "/fileattrs/*.attr", os.path.join(HERE, "fedora.macros")])
     sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", "--nodeps", "-bb",
        "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"))
     return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}

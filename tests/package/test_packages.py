@@ -28,7 +28,7 @@ def test_private_abi_is_a_dependency(debs):
 def test_lintian(debs):
     if not shutil.which("lintian"):
         pytest.skip("lintian is not installed")
-    sh("lintian", "--allow-root", "--fail-on", "error",
+    sh("lintian", "--allow-root", "--fail-on", "error,warning",
        *[p for n, p in debs.items() if "dbgsym" not in n])
 
 
@@ -39,8 +39,19 @@ def test_rpm_packages(rpms):
               "/usr/lib64/libibverbs/liburoce-rdmav34.so", "/etc/uroce/uroce.conf"):
         assert f in files, f
     needs = sh("rpm", "-qp", "--requires", rpms["uroce-libs"])
-    assert "libibverbs" in needs
+    # By name, and by the version of the symbols that change with the ABI.
+    assert "libibverbs.so.1(IBVERBS_PRIVATE_34)" in needs, needs
+    assert "libibverbs(" in needs and ">= 44" in needs, needs
+    assert "libibverbs >= 57" in sh("rpm", "-qp", "--conflicts", rpms["uroce-libs"])
     assert "systemctl" in sh("rpm", "-qp", "--scripts", rpms["uroce"])
+
+
+def test_rpmlint(rpms, source):
+    if not shutil.which("rpmlint"):
+        pytest.skip("rpmlint is not installed")
+    out = sh("rpmlint", "-r", f"{source}/redhat/uroce.rpmlintrc", f"{source}/redhat/uroce.spec",
+             *rpms.values())
+    assert " 0 errors, 0 warnings" in out, out
 
 
 @pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7"])
@@ -77,6 +88,14 @@ def test_ordinary_user(root):
     pair(root, "user", pp, pp + ["localhost"])
     rping = ["uroce", "run", "--", "rping", "-a", "127.0.0.1", "-C", "5", "-V"]
     pair(root, "user", rping + ["-s"], rping + ["-c"])
+
+
+@pytest.mark.parametrize("name", ["run-pingpong", "run-rdmacm"])
+def test_autopkgtest(root, source, name):
+    """What Debian runs on the installed packages (debian/tests)."""
+    shutil.copy(f"{source}/debian/tests/{name}", root.path + "/tmp")
+    r = root.run("user", "/tmp/" + name)
+    assert r.returncode == 0, r.stdout
 
 
 def test_service(root):
