@@ -14,7 +14,7 @@ const struct ur_command ur_commands[] = {
 	 "counters of devices or queue pairs; with -i, what they do a second",
 	 ur_cmd_stat},
 	{"cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
-	{"res", "[show] [qp|cq|mr|cm_id|session]",
+	{"res", "[show] [qp|cq|mr|pd|cm_id|session]",
 	 "what programs have open, and who they are", ur_cmd_res},
 	{"top", "[-i SECONDS] [-c COUNT]", "rates of the devices, live",
 	 ur_cmd_top},

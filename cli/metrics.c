@@ -90,8 +90,8 @@ static void print_counters(struct json_object *devices, size_t count)
 
 static void print_objects(struct json_object *status)
 {
-	static const char *const lists[] = {"sessions", "qps", "cqs", "mrs",
-					    "cm_ids"};
+	static const char *const lists[] = {"sessions", "qps", "cqs",
+					    "mrs",	"pds", "cm_ids"};
 	size_t count;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {

@@ -11,8 +11,8 @@
 static const struct {
 	const char *word, *list;
 } kinds[] = {
-	{"qp", "qps"},	     {"cq", "cqs"},	      {"mr", "mrs"},
-	{"cm_id", "cm_ids"}, {"session", "sessions"},
+	{"qp", "qps"}, {"cq", "cqs"},	    {"mr", "mrs"},
+	{"pd", "pds"}, {"cm_id", "cm_ids"}, {"session", "sessions"},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
@@ -125,7 +125,8 @@ int ur_cmd_res(struct ur_options *options)
 		if (!strcmp(word, kinds[kind].word))
 			break;
 	if (word && kind == KINDS) {
-		ur_complain("res: qp, cq, mr, cm_id or session, not %s", word);
+		ur_complain("res: qp, cq, mr, pd, cm_id or session, not %s",
+			    word);
 		return UR_EXIT_USAGE;
 	}
 	status = ur_status_get(options, "");

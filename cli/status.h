@@ -9,7 +9,7 @@
  *                    "counters": { NAME: N, ... } } ],
  *     "sessions": [ { "id", "pid", "uid", "comm", "file", "device" } ],
  *     "qps": [ { "device", "pid", "comm", "qpn", "type", "state", ... } ],
- *     "cqs": [ ... ], "mrs": [ ... ],
+ *     "cqs": [ ... ], "mrs": [ ... ], "pds": [ ... ],
  *     "cm_ids": [ { "pid", "comm", "device", "port_space", "state", "src",
  *                   "dst", "qpn" } ],
  *     "cm": { NAME: N, ... } }

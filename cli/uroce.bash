@@ -38,7 +38,7 @@ _uroce()
 		;;
 	esac
 	case ${COMP_WORDS[1]} in
-	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr cm_id session" -- "$cur")) ;;
+	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr pd cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
 	trace) COMPREPLY=($(compgen -W "--json --netdev --count --peer --qpn" -- "$cur")) ;;

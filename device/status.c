@@ -154,6 +154,15 @@ static struct json_object *cq(struct ur_obj_cq *cq)
 	return o;
 }
 
+static struct json_object *pd(struct ur_obj_pd *pd)
+{
+	struct json_object *o = object_base(&pd->obj);
+
+	add_int(o, "pdn", pd->pdn);
+	add_int(o, "users", pd->obj.users);
+	return o;
+}
+
 static struct json_object *mr(struct ur_obj_mr *mr)
 {
 	struct json_object *o = object_base(&mr->obj);
@@ -187,7 +196,7 @@ static struct json_object *session(struct ur_session *s)
 }
 
 struct lists {
-	struct json_object *qps, *cqs, *mrs;
+	struct json_object *pds, *qps, *cqs, *mrs;
 };
 
 static void add_objects(const struct ur_ufile *f, const struct lists *l)
@@ -198,6 +207,10 @@ static void add_objects(const struct ur_ufile *f, const struct lists *l)
 		if (!obj)
 			continue;
 		switch (obj->type->id) {
+		case UVERBS_OBJECT_PD:
+			json_object_array_add(l->pds,
+					      pd((struct ur_obj_pd *)obj));
+			break;
 		case UVERBS_OBJECT_QP:
 			if (((struct ur_obj_qp *)obj)->qp)
 				json_object_array_add(
@@ -222,7 +235,7 @@ static struct json_object *everything(struct ur_daemon *daemon)
 	struct json_object *devices = json_object_new_array();
 	struct json_object *sessions = json_object_new_array();
 	struct lists l = {json_object_new_array(), json_object_new_array(),
-			  json_object_new_array()};
+			  json_object_new_array(), json_object_new_array()};
 
 	ur_list_for_each(it, &daemon->devices) {
 		struct ur_device *dev =
@@ -241,6 +254,7 @@ static struct json_object *everything(struct ur_daemon *daemon)
 	add_text(root, "run_dir", daemon->run_dir);
 	json_object_object_add(root, "devices", devices);
 	json_object_object_add(root, "sessions", sessions);
+	json_object_object_add(root, "pds", l.pds);
 	json_object_object_add(root, "qps", l.qps);
 	json_object_object_add(root, "cqs", l.cqs);
 	json_object_object_add(root, "mrs", l.mrs);

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from hosts import wait_for
+from hosts import TOP, wait_for
 from pairs import run_pair, start_pair
 from test_faults import DROP, find
 
@@ -119,15 +119,89 @@ def test_stat_qp_retries(lab):
             if q["counters"]["resent_pkts"] and q["counters"]["duplicates"]])
 
 
+def exposition(text):
+    """Read Prometheus' text form, version 0.0.4, by its rules: {family: (type,
+    {labels: value})}."""
+    assert text.endswith("\n")
+    name, value = r"[a-zA-Z_:][a-zA-Z0-9_:]*", r"[-+]?(\d+(\.\d*)?(e[-+]?\d+)?)"
+    label = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
+    families, current, helped = {}, None, set()
+    for row in text.splitlines():
+        m = re.fullmatch(rf"# (HELP|TYPE) ({name}) (.*)", row)
+        if m and m[1] == "HELP":
+            assert m[2] not in helped and m[2] not in families, row
+            helped.add(m[2])
+            continue
+        if m:
+            assert m[2] not in families, row
+            assert m[3] in ("counter", "gauge"), row
+            assert m[3] != "counter" or m[2].endswith("_total"), row
+            current = m[2]
+            families[current] = (m[3], {})
+            continue
+        m = re.fullmatch(rf"({name})(?:\{{({label}(?:,{label})*)\}})? ({value})",
+                         row)
+        # Samples stand behind their TYPE, all of a family together.
+        assert m and m[1] == current, row
+        labels = tuple(tuple(x.split("=", 1)) for x in
+                       re.findall(label, m[2] or ""))
+        labels = tuple((k, json.loads(v)) for k, v in labels)
+        assert labels not in families[current][1], row
+        families[current][1][labels] = float(m[3])
+    assert helped <= set(families)
+    return families
+
+
+# Members that uroce(1) promises, by what prints them.
+DEVICE = "name netdev state netdev_mtu active_mtu node_guid speed_mbps gids " \
+    "counters"
+QP = "device pid comm qpn type state path_mtu counters dest_qpn dgid"
+PROMISED = {
+    "link": DEVICE, "stat": DEVICE, "stat -i 0.1": DEVICE + " seconds rates",
+    "stat qp": QP, "stat -i 0.1 qp": QP + " seconds rates", "res qp": QP,
+    "res": "device qp cq mr pd cm_id session",
+    "res cq": "device pid comm handle entries",
+    "res mr": "device pid comm handle key iova length access",
+    "res pd": "device pid comm handle users",
+    "res cm_id": "pid comm device port_space state src",
+    "res session": "id pid uid comm file",
+    "top -i 0.1 -c 1": "device,tx MB/s,rx MB/s,loop MB/s,tx pkt/s,rx pkt/s,"
+                       "retries/s,naks/s",
+}
+
+
+def test_json(lab):
+    """All that is documented is there, and all that is there is JSON."""
+    lab.serve()
+    start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    lab.a.start("rping", "-s", "-P", "-a", lab.a.addr4)
+    wait_for("both programs", lambda: "RTS" in uroce(lab.a, "res", "qp") and
+             "LISTEN" in uroce(lab.a, "res", "cm_id"))
+    text = open(TOP + "/doc/man/uroce.1").read()
+    page = text[text.index(".SH JSON"):text.index(".SH EXIT STATUS")]
+    for words, members in PROMISED.items():
+        command, *args = words.split()
+        found = json.loads(uroce(lab.a, command, "--json", *args))
+        assert found, words
+        members = members.split("," if "," in members else None)
+        for row in found:
+            assert set(members) <= set(row), (words, row)
+        for m in members:
+            assert m in page, (words, m)
+    cm = json.loads(uroce(lab.a, "cm", "--json"))
+    assert cm["cm_ids"][0]["state"] == "LISTEN" and cm["cm"]["ids"] == 1
+
+
 def test_metrics(lab):
     lab.serve()
     text = uroce(lab.a, "metrics")
     assert "\nuroce_up 1\n" in text
     assert 'uroce_port_active{device="uroce0",netdev="eth0"} 1\n' in text
-    line = re.compile(r'(# (HELP|TYPE) uroce_\w+ .+|'
-                      r'uroce_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? \d+)')
-    for row in text.splitlines():
-        assert line.fullmatch(row), row
+    families = exposition(text)
+    assert families["uroce_qps"] == ("gauge", {(): 0})
+    kind, samples = families["uroce_sent_pkts_total"]
+    assert kind == "counter"
+    assert list(samples) == [(("device", "uroce0"), ("netdev", "eth0"))]
     assert "\nuroce_up 0" in uroce(lab.a, "metrics", status=1,
                                    run_dir=lab.tmp + "/none")
 

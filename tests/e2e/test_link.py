@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 
 import pytest
 
@@ -76,6 +77,23 @@ def test_del(cables):
     assert json.loads(uroce(a, "link", "--json")) == []
     uroce(a, "link", "add", "eth0")
     run_pair(a, cables.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+def test_del_until_sighup(lab):
+    """What the configuration names comes back, the rest does not."""
+    lab.second_cable()
+    conf = lab.tmp + "/uroce.conf"
+    with open(conf, "w") as f:
+        f.write("netdev = eth0\n")
+    lab.a.serve("--config", conf)
+    uroce(lab.a, "link", "add", "eth1")
+    for name in "uroce0", "uroce1":
+        uroce(lab.a, "link", "del", name)
+    assert json.loads(uroce(lab.a, "link", "--json")) == []
+    lab.a.device.kill(signal.SIGHUP)
+    wait_for("the device", lambda: [
+        d["netdev"] for d in json.loads(uroce(lab.a, "link", "--json"))] ==
+        ["eth0"])
 
 
 def test_del_in_traffic(cables):
