@@ -275,11 +275,15 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 {
 	UR_REQ(ib_uverbs_query_qp, ) req = {0};
 	struct ur_qp *qp = ur_to_qp(ibqp);
+	u8 before = ur_qp_state(qp);
 	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 				   sizeof(req));
 
-	if (!err && qp->state != IBV_QPS_UNKNOWN && (mask & IBV_QP_STATE))
-		qp->state = attr->qp_state;
+	/* Another thread may have moved it since the device answered. */
+	if (!err && before != IBV_QPS_UNKNOWN && (mask & IBV_QP_STATE))
+		__atomic_compare_exchange_n(&qp->state, &before,
+					    (u8)attr->qp_state, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return err;
 }
 
@@ -319,8 +323,9 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
-	if (qp->state != IBV_QPS_UNKNOWN)
-		qp->state = attr->qp_state;
+	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)
+		__atomic_store_n(&qp->state, (u8)attr->qp_state,
+				 __ATOMIC_RELAXED);
 	if (attr->qp_state == IBV_QPS_RESET)
 		reset_rings(qp);
 	return 0;
@@ -359,7 +364,7 @@ int uroce_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 		return EOPNOTSUPP;
 	if (ece->vendor_id != UROCE_VENDOR_ID)
 		return EINVAL;
-	if (qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT)
+	if (ur_qp_state(qp) != IBV_QPS_RESET && ur_qp_state(qp) != IBV_QPS_INIT)
 		return EINVAL;
 	qp->ece_options = ece->options & UR_ECE_OPTIONS;
 	return 0;

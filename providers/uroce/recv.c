@@ -58,7 +58,7 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	bool kick;
 	int err;
 
-	if (qp->state == IBV_QPS_RESET) {
+	if (ur_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
 		return EINVAL;
 	}

@@ -108,7 +108,9 @@ struct ur_qp {
 	u32 db_slot;
 	u16 qpt_bit; /* UR_QPT_* */
 	bool sq_sig_all;
-	u8 state; /* enum ibv_qp_state, as far as this process knows */
+	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
+	 * posts. */
+	u8 state;
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
@@ -285,10 +287,15 @@ int ur_qp_set_wr_methods(struct ur_qp *qp, u64 send_ops);
  * the device wants a doorbell. */
 int ur_rq_post(struct ur_rq *rq, struct ibv_recv_wr *wr,
 	       struct ibv_recv_wr **bad_wr, bool *kick);
+static inline u8 ur_qp_state(const struct ur_qp *qp)
+{
+	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
+}
+
 /* Why a send cannot be posted in this state; 0 if it can. */
 static inline int ur_qp_send_state(const struct ur_qp *qp)
 {
-	return qp->state < IBV_QPS_RTS ? EINVAL : 0;
+	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }
 
 /* ---- srq.c, ah.c, xrcd.c, counters.c ---- */
