@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Run every test: install what they need, build (plain and with sanitizers),
+# Run every test: install what they need, build (plain, ASan+UBSan, TSan),
 # run the stages, and end with one line of totals over everything that ran.
 #   tests/all.sh [STAGE...]     stages: see the table below; default all
 # Results: build/results/STAGE.{xml,log}. Root is needed by the stages that
@@ -51,6 +51,7 @@ build() { # build DIR OPTIONS...
 export -f build
 run 900 build bash -c 'build build'
 run 900 build-asan bash -c 'build build/asan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DUROCE_SANITIZE=address'
+want tsan && run 900 build-tsan bash -c 'build build/tsan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DUROCE_SANITIZE=thread'
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
 # Stage: what it runs. Everything ctest knows that needs no network first, then
@@ -65,9 +66,10 @@ want fast && run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'"
 want asan && run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch'"
 want witness && run 300 witness bash -c "ct build $res/witness.xml -L interop"
 want bench && run 600 bench bash -c "ct build $res/bench.xml -L bench"
-for stage in conformance e2e interop package; do
+for stage in tsan conformance e2e interop package; do
 	script=tests/$stage/ci.sh
 	[ $stage = conformance ] && script=pyverbs-tests/ci.sh
+	[ $stage = tsan ] && script=tests/threads/ci.sh
 	[ -f "$script" ] || continue
 	want $stage && run "$(sed -n 's/^# limit: *\([0-9]*\).*/\1/p' $script | head -1)" \
 		$stage bash $script "$res/$stage.xml"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Where the device is: "apart", in a process of its own as always, or
+ * "together" with the program, so that TSan sees both ends of the rings.
+ */
+#ifndef UR_TESTS_THREADS_WORLD_H
+#define UR_TESTS_THREADS_WORLD_H
+
+void world_start(void);
+void world_stop(void);
+
+#endif
