@@ -72,10 +72,14 @@ static void close_all(struct ur_wire_v1 *w)
 static int addr_add(struct ur_wire *wire, const u8 gid[16])
 {
 	struct ur_wire_v1 *w = to_v1(wire);
+	u32 ifindex = wire->engine->config.ifindex;
 	int one = 1, ret;
 
-	if (w->addrs++)
+	/* With the last address the sockets stay, for their memberships. */
+	if (w->fd >= 0 && w->ifindex == ifindex)
 		return 0;
+	close_all(w);
+	w->ifindex = ifindex;
 	ret = w->fd = open_socket(w, UR_ETHERTYPE_ROCE);
 	if (ret < 0)
 		goto err;
@@ -88,16 +92,12 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 	close(w->fd);
 err:
 	w->fd = -1;
-	w->addrs = 0;
 	return ret;
 }
 
+/* Nothing is addressed to it any more: take_frame() asks the engine. */
 static void addr_del(struct ur_wire *wire, const u8 gid[16])
 {
-	struct ur_wire_v1 *w = to_v1(wire);
-
-	if (w->addrs && !--w->addrs)
-		close_all(w);
 }
 
 /* Membership of the Ethernet address; the kernel counts. */

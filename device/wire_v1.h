@@ -26,8 +26,8 @@ struct ur_wire_v1 {
 	struct ur_wire wire;
 	struct ur_neigh *neigh;
 	struct ur_watch watch;
-	u32 addrs;	    /* open while there are any */
-	int fd;		    /* receives; -1: closed */
+	u32 ifindex;	    /* that the sockets are bound to */
+	int fd;		    /* receives; -1: no address yet */
 	int out[UR_V1_SLS]; /* -1: not open */
 	bool said_msgsize;
 	u8 *rx_buf;
