@@ -27,22 +27,29 @@ int ur_own_dir(char *buf, size_t size)
 	return 0;
 }
 
-int ur_environment_library(char *path, size_t size)
+int ur_environment_find(const char *file, const char *const *beside,
+			const char *installed, char *path, size_t size)
 {
-	static const char *const beside[] = {"/../lib/" LIBRARY,
-					     "/../lib/uroce/" LIBRARY,
-					     "/../lib64/uroce/" LIBRARY};
-	char dir[PATH_MAX], name[PATH_MAX + 64];
+	char dir[PATH_MAX], name[2 * PATH_MAX];
 
 	if (!ur_own_dir(dir, sizeof(dir))) {
-		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-			snprintf(name, sizeof(name), "%s%s", dir, beside[i]);
+		for (; *beside; beside++) {
+			snprintf(name, sizeof(name), "%s%s/%s", dir, *beside,
+				 file);
 			if (realpath(name, path))
 				return 0;
 		}
 	}
-	snprintf(path, size, "%s", UROCE_LIBDIR "/" LIBRARY);
+	snprintf(path, size, "%s/%s", installed, file);
 	return access(path, R_OK) ? -errno : 0;
+}
+
+int ur_environment_library(char *path, size_t size)
+{
+	static const char *const beside[] = {"/../lib", "/../lib/uroce",
+					     "/../lib64/uroce", NULL};
+
+	return ur_environment_find(LIBRARY, beside, UROCE_LIBDIR, path, size);
 }
 
 int ur_environment_set(const char *run_dir)

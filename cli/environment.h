@@ -8,6 +8,17 @@
 /* The directory of this program. Return: 0 or -errno. */
 int ur_own_dir(char *buf, size_t size);
 
+/**
+ * ur_environment_find() - a file of ours
+ * @beside: where it lies in a build tree or one that was moved, as seen from
+ * this program's directory; NULL ended
+ * @installed: where it lies otherwise
+ * @path, @size: its absolute name goes here; at least PATH_MAX
+ * Return: 0 or -errno.
+ */
+int ur_environment_find(const char *file, const char *const *beside,
+			const char *installed, char *path, size_t size);
+
 /* The preload library's name, absolute. Return: 0 or -errno. */
 int ur_environment_library(char *path, size_t size);
 

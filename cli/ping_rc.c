@@ -14,25 +14,16 @@
 
 #define PROGRAM "uroce-rcping"
 
-static int find_program(char *path)
+static int find_program(char path[PATH_MAX])
 {
-	static const char *const beside[] = {"/" PROGRAM,
-					     "/../libexec/uroce/" PROGRAM};
-	char dir[PATH_MAX], name[PATH_MAX + 64];
+	static const char *const beside[] = {"", "/../libexec/uroce", NULL};
+	int err = ur_environment_find(PROGRAM, beside, UROCE_LIBEXECDIR, path,
+				      PATH_MAX);
 
-	if (!ur_own_dir(dir, sizeof(dir))) {
-		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-			snprintf(name, sizeof(name), "%s%s", dir, beside[i]);
-			if (realpath(name, path))
-				return 0;
-		}
-	}
-	snprintf(path, PATH_MAX, "%s", UROCE_LIBEXECDIR "/" PROGRAM);
-	if (!access(path, X_OK))
-		return 0;
-	ur_complain("%s is neither beside this program nor in %s", PROGRAM,
-		    UROCE_LIBEXECDIR);
-	return -ENOENT;
+	if (err)
+		ur_complain("%s is neither beside this program nor in %s",
+			    PROGRAM, UROCE_LIBEXECDIR);
+	return err;
 }
 
 /* Return: its process, or -errno after saying what is wrong. */

@@ -52,42 +52,50 @@ void ur_samples_free(struct ur_samples *samples)
 	json_object_put(samples->after);
 }
 
-struct json_object *ur_status_device(struct json_object *status,
-				     const char *name)
+/* The first object of a list that is the one meant, or NULL. */
+static struct json_object *
+find(struct json_object *status, const char *list,
+     bool (*is)(struct json_object *one, const void *meant), const void *meant)
 {
-	struct json_object *devices;
+	struct json_object *all;
 	size_t count;
 
-	devices = ur_json_array(status, "devices", &count);
+	all = ur_json_array(status, list, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct json_object *device =
-			json_object_array_get_idx(devices, i);
+		struct json_object *one = json_object_array_get_idx(all, i);
 
-		if (!strcmp(ur_json_text(device, "name"), name))
-			return device;
+		if (is(one, meant))
+			return one;
 	}
 	return NULL;
 }
 
+static bool is_named(struct json_object *one, const void *name)
+{
+	return !strcmp(ur_json_text(one, "name"), name);
+}
+
+struct json_object *ur_status_device(struct json_object *status,
+				     const char *name)
+{
+	return find(status, "devices", is_named, name);
+}
+
 /* Numbers are used again: the session too must be the same. */
+static bool is_same_qp(struct json_object *one, const void *meant)
+{
+	struct json_object *qp = (struct json_object *)meant;
+
+	return ur_json_number(one, "qpn") == ur_json_number(qp, "qpn") &&
+	       ur_json_number(one, "session") ==
+		       ur_json_number(qp, "session") &&
+	       !strcmp(ur_json_text(one, "device"), ur_json_text(qp, "device"));
+}
+
 struct json_object *ur_status_same_qp(struct json_object *status,
 				      struct json_object *qp)
 {
-	struct json_object *qps;
-	size_t count;
-
-	qps = ur_json_array(status, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one = json_object_array_get_idx(qps, i);
-
-		if (ur_json_number(one, "qpn") == ur_json_number(qp, "qpn") &&
-		    ur_json_number(one, "session") ==
-			    ur_json_number(qp, "session") &&
-		    !strcmp(ur_json_text(one, "device"),
-			    ur_json_text(qp, "device")))
-			return one;
-	}
-	return NULL;
+	return find(status, "qps", is_same_qp, qp);
 }
 
 int64_t ur_counter(struct json_object *object, const char *name)

@@ -164,41 +164,35 @@ void ur_device_link_changed(struct ur_device *dev)
 	ur_device_sync_gids(dev);
 }
 
+/* The device for which the condition on @dev holds, or NULL. */
+#define FIND_DEVICE(daemon, dev, condition)                                 \
+	({                                                                  \
+		struct ur_device *found_ = NULL;                            \
+		ur_list_for_each(it_, &(daemon)->devices) {                 \
+			struct ur_device *dev =                             \
+				ur_list_entry(it_, struct ur_device, node); \
+			if (condition) {                                    \
+				found_ = dev;                               \
+				break;                                      \
+			}                                                   \
+		}                                                           \
+		found_;                                                     \
+	})
+
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		if (dev->uverbs == n)
-			return dev;
-	}
-	return NULL;
+	return FIND_DEVICE(daemon, dev, dev->uverbs == n);
 }
 
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		if (!strcmp(dev->name, name))
-			return dev;
-	}
-	return NULL;
+	return FIND_DEVICE(daemon, dev, !strcmp(dev->name, name));
 }
 
 struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		if (!strcmp(dev->netdev, netdev))
-			return dev;
-	}
-	return NULL;
+	return FIND_DEVICE(daemon, dev, !strcmp(dev->netdev, netdev));
 }
 
 static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
@@ -225,14 +219,7 @@ static const struct ur_engine_events engine_events = {
 
 static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		if (dev->index == index)
-			return dev;
-	}
-	return NULL;
+	return FIND_DEVICE(daemon, dev, dev->index == index);
 }
 
 /* Names that libibverbs would give to the driver of Soft-RoCE. */

@@ -21,11 +21,21 @@ static int destroy_cq(struct ur_object *obj)
 	return 0;
 }
 
+static void report_cq(const struct ur_object *obj, void *out)
+{
+	const struct ur_obj_cq *cq = (const struct ur_obj_cq *)obj;
+	struct ib_uverbs_destroy_cq_resp *resp = out;
+
+	resp->comp_events_reported = cq->comp_events;
+	resp->async_events_reported = cq->async_events;
+}
+
 static const struct ur_object_type cq_type = {
 	.id = UVERBS_OBJECT_CQ,
 	.size = sizeof(struct ur_obj_cq),
 	.max = UR_MAX_CQ,
 	.destroy = destroy_cq,
+	.report = report_cq,
 };
 
 struct cq_args {
@@ -208,35 +218,18 @@ int ur_x_modify_cq(struct ur_cmd *cmd, const void *in, void *out)
 }
 
 /* The counts live in the object, which is gone after the destroy. */
-static int destroy_with_counts(struct ur_obj_cq *cq,
-			       struct ib_uverbs_destroy_cq_resp *resp)
-{
-	struct ur_object *obj = &cq->obj;
-	int err;
-
-	if (obj->users)
-		return -EBUSY;
-	err = obj->type->destroy(obj);
-	if (err)
-		return err;
-	resp->comp_events_reported = cq->comp_events;
-	resp->async_events_reported = cq->async_events;
-	ur_object_abort(obj);
-	return 0;
-}
-
 int ur_w_destroy_cq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_cq *req = in;
 	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
 
-	return cq ? destroy_with_counts(cq, out) : -EINVAL;
+	return cq ? ur_object_destroy_report(&cq->obj, out) : -EINVAL;
 }
 
 int ur_m_destroy_cq(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_cq_resp resp = {0};
-	int err = destroy_with_counts(
+	int err = ur_object_destroy_report(
 		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_CQ_HANDLE), &resp);
 
 	return err ? err

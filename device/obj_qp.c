@@ -53,11 +53,19 @@ static int destroy_qp(struct ur_object *obj)
 	return 0;
 }
 
+static void report_qp(const struct ur_object *obj, void *out)
+{
+	struct ib_uverbs_destroy_qp_resp *resp = out;
+
+	resp->events_reported = ((const struct ur_obj_qp *)obj)->async_events;
+}
+
 static const struct ur_object_type qp_type = {
 	.id = UVERBS_OBJECT_QP,
 	.size = sizeof(struct ur_obj_qp),
 	.max = UR_MAX_QP,
 	.destroy = destroy_qp,
+	.report = report_qp,
 };
 
 struct qp_args {
@@ -417,34 +425,18 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 
-static int destroy_with_count(struct ur_obj_qp *qp,
-			      struct ib_uverbs_destroy_qp_resp *resp)
-{
-	struct ur_object *obj = &qp->obj;
-	int err;
-
-	if (obj->users)
-		return -EBUSY;
-	err = obj->type->destroy(obj);
-	if (err)
-		return err;
-	resp->events_reported = qp->async_events;
-	ur_object_abort(obj);
-	return 0;
-}
-
 int ur_w_destroy_qp(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_qp *req = in;
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
 
-	return qp ? destroy_with_count(qp, out) : -EINVAL;
+	return qp ? ur_object_destroy_report(&qp->obj, out) : -EINVAL;
 }
 
 int ur_m_destroy_qp(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_qp_resp resp = {0};
-	int err = destroy_with_count(
+	int err = ur_object_destroy_report(
 		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE), &resp);
 
 	return err ? err

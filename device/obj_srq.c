@@ -23,11 +23,19 @@ static int destroy_srq(struct ur_object *obj)
 	return 0;
 }
 
+static void report_srq(const struct ur_object *obj, void *out)
+{
+	struct ib_uverbs_destroy_srq_resp *resp = out;
+
+	resp->events_reported = ((const struct ur_obj_srq *)obj)->async_events;
+}
+
 static const struct ur_object_type srq_type = {
 	.id = UVERBS_OBJECT_SRQ,
 	.size = sizeof(struct ur_obj_srq),
 	.max = UR_MAX_SRQ,
 	.destroy = destroy_srq,
+	.report = report_srq,
 };
 
 struct srq_args {
@@ -250,34 +258,18 @@ int ur_w_query_srq(struct ur_cmd *cmd, const void *in, void *out)
 	return 0;
 }
 
-static int destroy_with_count(struct ur_obj_srq *srq,
-			      struct ib_uverbs_destroy_srq_resp *resp)
-{
-	struct ur_object *obj = &srq->obj;
-	int err;
-
-	if (obj->users)
-		return -EBUSY;
-	err = obj->type->destroy(obj);
-	if (err)
-		return err;
-	resp->events_reported = srq->async_events;
-	ur_object_abort(obj);
-	return 0;
-}
-
 int ur_w_destroy_srq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_srq *req = in;
 	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
 
-	return srq ? destroy_with_count(srq, out) : -EINVAL;
+	return srq ? ur_object_destroy_report(&srq->obj, out) : -EINVAL;
 }
 
 int ur_m_destroy_srq(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_srq_resp resp = {0};
-	int err = destroy_with_count(
+	int err = ur_object_destroy_report(
 		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_SRQ_HANDLE), &resp);
 
 	return err ? err

@@ -68,16 +68,24 @@ void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle)
 	return obj && obj->type->id == type ? obj : NULL;
 }
 
-int ur_object_destroy(struct ur_object *obj)
+int ur_object_destroy_report(struct ur_object *obj, void *resp)
 {
 	int err;
 
 	if (obj->users)
 		return -EBUSY;
 	err = obj->type->destroy(obj);
-	if (!err)
-		ur_object_abort(obj);
-	return err;
+	if (err)
+		return err;
+	if (resp)
+		obj->type->report(obj, resp);
+	ur_object_abort(obj);
+	return 0;
+}
+
+int ur_object_destroy(struct ur_object *obj)
+{
+	return ur_object_destroy_report(obj, NULL);
 }
 
 void ur_object_destroy_all(struct ur_ufile *file)

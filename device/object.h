@@ -18,6 +18,9 @@ struct ur_object_type {
 	u32 max; /* of the device, all files together; 0: no limit */
 	/* Undo everything but the memory. -EBUSY: not now. */
 	int (*destroy)(struct ur_object *obj);
+	/* What its DESTROY command answers: how many events were reported.
+	 * NULL: nothing. */
+	void (*report)(const struct ur_object *obj, void *resp);
 };
 
 struct ur_object {
@@ -43,6 +46,8 @@ void ur_object_abort(struct ur_object *obj);
 void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle);
 /* -EBUSY: it has users, or its type says so. */
 int ur_object_destroy(struct ur_object *obj);
+/* The same, and its type's report into @resp. */
+int ur_object_destroy_report(struct ur_object *obj, void *resp);
 /* All, dependants first. */
 void ur_object_destroy_all(struct ur_ufile *file);
 

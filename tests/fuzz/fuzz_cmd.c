@@ -29,6 +29,7 @@
 #include "device/sysfs.h"
 #include "device/tunnel.h"
 #include "device/ufile.h"
+#include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -135,38 +136,6 @@ static void make_world(void)
 		abort();
 	start_thread(front_end, (void *)(intptr_t)pair[1]);
 	start_thread(serve, NULL);
-}
-
-/* ---- input ---- */
-
-struct input {
-	const u8 *p;
-	size_t left;
-};
-
-static u8 take(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
-
-static u16 take16(struct input *in)
-{
-	u16 v = take(in);
-
-	return (u16)(v | take(in) << 8);
-}
-
-static void take_bytes(struct input *in, u8 *dst, size_t len)
-{
-	size_t n = len < in->left ? len : in->left;
-
-	memset(dst, 0, len);
-	memcpy(dst, in->p, n);
-	in->p += n;
-	in->left -= n;
 }
 
 static void say(const char *form, u32 a, u32 b, s64 ret)

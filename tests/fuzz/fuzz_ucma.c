@@ -27,6 +27,7 @@
 #include "device/tunnel.h"
 #include "device/ucma.h"
 #include "tests/check.h"
+#include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -149,29 +150,6 @@ static void make_world(void)
 		abort();
 	start_thread(front_end, (void *)(intptr_t)pair[1]);
 	start_thread(serve, NULL);
-}
-
-struct input {
-	const u8 *p;
-	size_t left;
-};
-
-static u8 take(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
-
-static void take_bytes(struct input *in, u8 *dst, size_t len)
-{
-	size_t n = len < in->left ? len : in->left;
-
-	memset(dst, 0, len);
-	memcpy(dst, in->p, n);
-	in->p += n;
-	in->left -= n;
 }
 
 static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
