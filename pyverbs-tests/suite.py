@@ -28,6 +28,8 @@ import time
 import tomllib
 from xml.sax.saxutils import quoteattr
 
+import hugepages
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
@@ -211,6 +213,8 @@ def load_expected(mode):
     if mode == "one":
         for kind in ("skip", "fail"):
             for group in doc.get(kind, []):
+                if kind == "skip" and not group.get("why"):
+                    raise SystemExit(f"{EXPECTED}: why are there skips for {group['reason']!r}?")
                 want.update({t: (kind, group["reason"]) for t in group["tests"]})
         return want
     over = load(APART)
@@ -227,6 +231,7 @@ def load_expected(mode):
 
 def write_expected(results):
     groups = {}
+    why = {g["reason"]: g.get("why", "") for g in load(EXPECTED).get("skip", [])}
     for t, (outcome, reason) in results.items():
         key = ("fail" if outcome in ("fail", "error") else outcome,
                "" if outcome == "pass" else reason.splitlines()[0] if reason else "")
@@ -235,13 +240,13 @@ def write_expected(results):
     with open(EXPECTED, "w") as f:
         f.write("# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB\n"
                 "# What each test of rdma-core 44's pyverbs suite does on a uroce device, held by\n"
-                "# suite.py. Skips are for hardware that is not there, or a verb that is refused\n"
-                "# with EOPNOTSUPP; the reason is the suite's own.\n\n")
+                "# suite.py. The reason of a skip is the suite's own; 'why' says what is behind it.\n\n")
         f.write(f"# {len(passed)} tests\n[pass]\ntests = [\n")
         f.writelines(f'    "{t}",\n' for t in passed)
         f.write("]\n")
         for (kind, reason), tests in sorted(groups.items(), key=lambda g: (g[0][0], -len(g[1]))):
-            f.write(f"\n# {len(tests)} tests\n[[{kind}]]\nreason = {json.dumps(reason)}\n"
+            f.write(f"\n# {len(tests)} tests\n[[{kind}]]\nreason = {json.dumps(reason)}\n" +
+                    (f"why = {json.dumps(why.get(reason, ''))}\n" if kind == "skip" else "") +
                     "tests = [\n")
             f.writelines(f'    "{t}",\n' for t in sorted(tests))
             f.write("]\n")
@@ -261,7 +266,7 @@ def write_xml(path, mode, cases):
         f.write("</testsuite>\n")
 
 
-def judge(results, want, partial):
+def judge(results, want, partial, huge):
     cases = []
     for t in sorted(set(results) | (set() if partial else set(want))):
         exp, why = want.get(t, ("nothing", ""))
@@ -269,6 +274,8 @@ def judge(results, want, partial):
         kind = "fail" if got in ("fail", "error") else got
         if exp == "left-out":
             cases.append((t, "skipped", why))
+        elif kind == "skip" and reason == hugepages.REASON and not huge:
+            cases.append((t, "skipped", "no huge pages can be had here"))
         elif kind != exp:
             cases.append((t, "failed", f"{got} ({reason}), expected {exp}"))
         elif kind == "pass":
@@ -307,6 +314,8 @@ def main():
     results, t0 = {}, time.monotonic()
     want = load_expected(args.mode)
     world = None
+    huge = hugepages.HugePages(32)
+    got_huge = huge.got > 0
     try:
         suite_dir = unpack(tmp)
         world = World(tmp, args.mode)
@@ -324,6 +333,7 @@ def main():
     finally:
         if world:
             world.close()
+        huge.close()
         shutil.rmtree(tmp, ignore_errors=True)
     if args.write:
         if args.mode == "one":
@@ -334,7 +344,7 @@ def main():
             for t, (outcome, reason) in sorted(results.items()):
                 if outcome != "pass":
                     print(f"{outcome:6} {t}: {reason}")
-    cases = judge(results, want, bool(args.names))
+    cases = judge(results, want, bool(args.names), got_huge)
     for t, verdict, text in cases:
         if verdict == "failed":
             print(f"FAILED {t}: {text}")
