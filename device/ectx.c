@@ -49,6 +49,8 @@ static int create(struct ur_engine *engine, void *arg)
 		return ret;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	memset(x->db, 0, sizeof(*x->db));
+	/* A caller may run this while the engine sleeps. */
+	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
 	ret = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 			      &x->wake_watch);
 	if (ret) {

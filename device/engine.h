@@ -69,7 +69,8 @@ void ur_engine_stop(struct ur_engine *engine);
  * to run. */
 void ur_engine_destroy(struct ur_engine *engine);
 
-/* Run fn on the engine thread and return what it returns. */
+/* Run fn as the engine (on its thread, or here while that sleeps) and return
+ * what it returns. */
 int ur_engine_call(struct ur_engine *engine,
 		   int (*fn)(struct ur_engine *engine, void *arg), void *arg);
 

@@ -34,6 +34,10 @@ struct ur_mailbox {
 	_Atomic int pending; /* set by control, cleared by the engine */
 	sem_t done;
 	pthread_mutex_t lock; /* one caller at a time */
+	/* Held by whoever is the engine: its thread while awake, a caller while
+	 * it sleeps. */
+	pthread_mutex_t helm;
+	u64 borrowed; /* times that a caller had it */
 };
 
 /* ---- event files: chan.c, async.c ---- */
@@ -270,6 +274,7 @@ struct ur_engine {
 	struct ur_mailbox mailbox;
 	/* 1: may be blocked; whoever leaves work writes call_fd. */
 	_Atomic int asleep;
+	ur_time asleep_until; /* deadline of the sleep, while asleep */
 	bool stop;
 	ur_time now;   /* CLOCK_MONOTONIC, once a turn */
 	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this turn; 0: not read yet */
@@ -308,5 +313,9 @@ int ur_mailbox_init(struct ur_mailbox *box);
 void ur_mailbox_fini(struct ur_mailbox *box);
 /* Engine thread: run what waits; true when something did. */
 bool ur_mailbox_run(struct ur_engine *engine);
+/* Engine thread, around the system call it sleeps in: others may be the engine
+ * meanwhile. back: true when one was, and objects may have come and gone. */
+void ur_mailbox_lend(struct ur_engine *engine);
+bool ur_mailbox_back(struct ur_engine *engine);
 
 #endif

@@ -37,9 +37,20 @@ static void end_rx(struct ur_engine *e)
 bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
 {
 	struct epoll_event ev[EVENTS];
-	int n = epoll_pwait2(e->epoll_fd, ev, EVENTS, timeout, NULL);
+	static const struct timespec zero;
+	bool sleeps = timeout->tv_sec + timeout->tv_nsec;
+	bool woken;
+	int n;
 
-	if (n > 0 && timeout->tv_sec + timeout->tv_nsec)
+	if (sleeps)
+		ur_mailbox_lend(e);
+	n = epoll_pwait2(e->epoll_fd, ev, EVENTS, timeout, NULL);
+	woken = n > 0;
+	/* Then a watch may be gone. What is told only once, an eventfd, was to
+	 * end the sleep; the rest is told again. */
+	if (sleeps && ur_mailbox_back(e))
+		n = epoll_pwait2(e->epoll_fd, ev, EVENTS, &zero, NULL);
+	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < n; i++) {
 		struct ur_watch *w = ev[i].data.ptr;
@@ -47,7 +58,7 @@ bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		w->fn(w, ev[i].events);
 	}
 	end_rx(e);
-	return n > 0;
+	return woken || n > 0;
 }
 
 /* ---- transmit ---- */
@@ -241,10 +252,22 @@ static bool turn(struct ur_engine *e)
 	return any;
 }
 
+bool ur_turn_after_call(struct ur_engine *e)
+{
+	u32 i = 0;
+
+	while (i < TX_ROUNDS && transmit(e))
+		i++;
+	return i == TX_ROUNDS || e->stop || e->tx_blocked ||
+	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
+	       ur_port_deadline(e->port) < e->asleep_until;
+}
+
 void *ur_turn_thread(void *arg)
 {
 	struct ur_engine *e = arg;
 
+	pthread_mutex_lock(&e->mailbox.helm);
 	ur_wait_init(e);
 	while (!e->stop) {
 		if (turn(e))
@@ -252,5 +275,6 @@ void *ur_turn_thread(void *arg)
 		else
 			ur_wait(e);
 	}
+	pthread_mutex_unlock(&e->mailbox.helm);
 	return NULL;
 }

@@ -73,6 +73,7 @@ static void go_to_sleep(struct ur_engine *e)
 
 	if (e->tx_blocked)
 		until = ur_min_u64(until, e->now + RETRY_NS);
+	e->asleep_until = until;
 	publish_asleep(e, true);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!work_waits(e)) {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Calls to an engine: a sleeping one is not woken for them, one at a time has
+ * it whatever else goes on, and what its sleep was for is served afterwards.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "device/engine_impl.h"
+#include "tests/check.h"
+
+#define CALLERS 3
+#define CALLS	3000
+
+static struct ur_engine *engine;
+static u64 count; /* only by who is the engine */
+
+static void wait_asleep(void)
+{
+	while (!atomic_load(&engine->asleep))
+		poll(NULL, 0, 1);
+}
+
+static int one_more(struct ur_engine *e, void *arg)
+{
+	return (int)++count;
+}
+
+static int is_caller(struct ur_engine *e, void *arg)
+{
+	return pthread_equal(pthread_self(), *(pthread_t *)arg);
+}
+
+static int get_sleeps(struct ur_engine *e, void *arg)
+{
+	*(u64 *)arg = e->sleeps;
+	return 0;
+}
+
+static void test_asleep(void)
+{
+	pthread_t self = pthread_self();
+	u64 before, after;
+
+	/* It may say so and find work after all. */
+	do
+		wait_asleep();
+	while (!ur_engine_call(engine, is_caller, &self));
+	ur_engine_call(engine, get_sleeps, &before);
+	for (int i = 1; i <= 1000; i++)
+		CHECK_EQ(ur_engine_call(engine, is_caller, &self), 1);
+	ur_engine_call(engine, get_sleeps, &after);
+	CHECK_EQ(after, before);
+}
+
+/* A descriptor that is ready from the start, as long as it is watched. */
+struct ready {
+	struct ur_watch watch;
+	int fd;
+	bool served, gone;
+};
+
+static void serve(struct ur_watch *watch, u32 events)
+{
+	struct ready *r = (struct ready *)watch;
+
+	CHECK(!r->gone);
+	r->served = true;
+}
+
+static int add(struct ur_engine *e, void *arg)
+{
+	struct ready *r = arg;
+
+	r->watch.fn = serve;
+	return ur_engine_watch(e, r->fd, EPOLLIN, &r->watch);
+}
+
+static int is_served(struct ur_engine *e, void *arg)
+{
+	return ((struct ready *)arg)->served;
+}
+
+static int drop(struct ur_engine *e, void *arg)
+{
+	struct ready *r = arg;
+
+	ur_engine_unwatch(e, r->fd);
+	r->gone = true;
+	return 0;
+}
+
+/* What is watched comes and goes with the engine on its way out of a sleep
+ * for its sake; and what stays is served. */
+static void *come_and_go(void *arg)
+{
+	for (int i = 0; i < CALLS; i++) {
+		struct ready *r = calloc(1, sizeof(*r));
+
+		CHECK(r);
+		r->fd = eventfd(1, EFD_CLOEXEC);
+		CHECK(r->fd >= 0);
+		CHECK_EQ(ur_engine_call(engine, add, r), 0);
+		while (i % 8 == 0 && !ur_engine_call(engine, is_served, r))
+			;
+		CHECK_EQ(ur_engine_call(engine, drop, r), 0);
+		close(r->fd);
+		free(r);
+	}
+	return NULL;
+}
+
+static void *count_up(void *arg)
+{
+	for (int i = 0; i < CALLS; i++) {
+		CHECK(ur_engine_call(engine, one_more, NULL) > 0);
+		if (i % 64 == 0)
+			wait_asleep();
+	}
+	return NULL;
+}
+
+static void test_together(void)
+{
+	pthread_t callers[CALLERS], other;
+
+	count = 0;
+	CHECK_EQ(pthread_create(&other, NULL, come_and_go, NULL), 0);
+	for (int i = 0; i < CALLERS; i++)
+		CHECK_EQ(pthread_create(&callers[i], NULL, count_up, NULL), 0);
+	for (int i = 0; i < CALLERS; i++)
+		CHECK_EQ(pthread_join(callers[i], NULL), 0);
+	CHECK_EQ(pthread_join(other, NULL), 0);
+	CHECK_EQ(ur_engine_call(engine, one_more, NULL), CALLERS * CALLS + 1);
+}
+
+int main(void)
+{
+	struct ur_engine_config config = {
+		.netdev = "lo",
+		.ifindex = 1,
+		.mtu_bytes = 1024,
+		.max_qp = 16,
+		.max_mr = 16,
+		.seed = 1,
+	};
+
+	CHECK_EQ(ur_engine_create(&config, &engine), 0);
+	test_asleep();
+	test_together();
+	wait_asleep(); /* and is told to stop in that state */
+	ur_engine_destroy(engine);
+	return 0;
+}
