@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine_impl.h"
+#include "device/turn.h"
 
 #define MAX_WR	   (1u << 17)
 #define MAX_SQ_BBS (1u << 20)
@@ -270,6 +271,14 @@ struct modify_args {
 	u32 mask;
 };
 
+/* The peer must not be left without an acknowledgement of what the program
+ * has seen. */
+static void settle(struct ur_eqp *qp)
+{
+	if (ur_qp_release(qp->qp))
+		ur_turn_transmit(qp->engine);
+}
+
 static int modify(struct ur_engine *engine, void *arg)
 {
 	struct modify_args *a = arg;
@@ -291,6 +300,8 @@ static int modify(struct ur_engine *engine, void *arg)
 		if (ret)
 			return ret;
 	}
+	if ((mask & UR_QP_ATTR_STATE) && a->attr.state == UR_QP_RESET)
+		settle(qp);
 	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);
 	if (!ret && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *a->path;
@@ -399,6 +410,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
+	settle(qp);
 	ur_qp_destroy(qp->qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq)
