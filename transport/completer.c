@@ -57,6 +57,7 @@ void ur_completer_advance(struct ur_qp *qp, u32 una)
 {
 	struct ur_requester *req = &qp->req;
 
+	ur_inflight_answered(qp, ur_psn_sub(una, req->una));
 	if (ur_psn_diff(req->tx_psn, una) < 0) {
 		/* Answered although it was to be sent again. */
 		req->tx_psn = una;

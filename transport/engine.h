@@ -34,6 +34,11 @@ u8 ur_credit_code(u32 count);
 /* Everything before una is answered. */
 void ur_completer_advance(struct ur_qp *qp, u32 una);
 
+/* inflight.c: how much may be in flight. */
+void ur_inflight_reset(struct ur_qp *qp);
+void ur_inflight_answered(struct ur_qp *qp, u32 packets);
+void ur_inflight_lost(struct ur_qp *qp);
+
 /* retry.c: when to send again, and when to give up. */
 void ur_retry_reset(struct ur_qp *qp);
 void ur_retry_sent(struct ur_qp *qp, bool ackreq);

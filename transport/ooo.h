@@ -10,7 +10,7 @@
 #include "transport/packet.h"
 #include "transport/transport.h"
 
-#define UR_OOO_SPAN  256  /* PSNs beyond the expected one, power of two */
+#define UR_OOO_SPAN  512  /* PSNs beyond the expected one, power of two */
 #define UR_OOO_SLOTS 1024 /* packets kept by all queue pairs of a port */
 #define UR_OOO_NONE  0xffffu
 

@@ -18,11 +18,12 @@
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
 #define UR_BOUNCE_BYTES 16384
-#define UR_WINDOW_PKTS	128	     /* default, as deployed peers use */
-#define UR_TURN_PKTS	64	     /* packets of one queue pair per turn */
-#define UR_TURN_MSGS	64	     /* in-device messages of one QP per turn */
-#define UR_TURN_BYTES	(256u << 10) /* in-device bytes per turn */
-#define UR_CALL_TURNS	256	     /* turns of one ur_port_tx call */
+#define UR_WINDOW_PKTS \
+	128		 /* at first and after a loss, as deployed peers use */
+#define UR_TURN_PKTS  64 /* packets of one queue pair per turn */
+#define UR_TURN_MSGS  64 /* in-device messages of one QP per turn */
+#define UR_TURN_BYTES (256u << 10) /* in-device bytes per turn */
+#define UR_CALL_TURNS 256	   /* turns of one ur_port_tx call */
 
 struct ur_gsi_send {
 	struct ur_av *av;

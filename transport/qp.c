@@ -162,6 +162,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->back_at = 0;
 	req->source.gen = req->place.gen = 0;
 	ur_retry_reset(qp);
+	ur_inflight_reset(qp);
 	qp->resp.rqe.held = false;
 	qp->resp.rq_dead = false;
 	if (qp->resp.rq_wanted)

@@ -140,6 +140,9 @@ struct ur_requester {
 	u32 una;     /* oldest PSN not acknowledged */
 	u32 tx_psn;  /* next PSN to send */
 	u32 max_psn; /* PSN behind the newest ever sent */
+	u32 window;  /* packets that may be in flight */
+	u32 calm;    /* answered since it last changed, with none lost */
+	u8 wary;     /* losses of a grown window */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
 	u32 ssn;	/* requests started, 24 bits */

@@ -346,7 +346,7 @@ static enum step send_data(struct ur_qp *qp, struct ur_swqe *e,
 	if (ur_qp_is_reliable(qp)) {
 		req->since_ackreq++;
 		ackreq = last || req->since_ackreq >= UR_ACK_PKTS ||
-			 inflight(req) + 1 >= qp->port->cfg.window_pkts;
+			 inflight(req) + 1 >= req->window;
 	}
 	if (!first && !last && qp->svc != UR_SVC_XRC) {
 		ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT,
@@ -396,7 +396,7 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	}
 	if (e->status)
 		return fail_in_turn(qp, e, e->status);
-	if (ur_qp_is_reliable(qp) && inflight(req) >= qp->port->cfg.window_pkts)
+	if (ur_qp_is_reliable(qp) && inflight(req) >= req->window)
 		return STEP_BLOCK;
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;

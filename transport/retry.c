@@ -211,6 +211,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 		return false; /* this cannot be about what was sent since */
 	if (!use_retry(qp))
 		return false;
+	ur_inflight_lost(qp);
 	ur_retry_rewind(qp);
 	start_timers(qp);
 	return true;
@@ -223,6 +224,7 @@ bool ur_retry_again(struct ur_qp *qp)
 	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
 		return false;
 	ur_count(qp->port, UR_CNT_completer_retry_err);
+	ur_inflight_lost(qp);
 	ur_retry_rewind(qp);
 	return true;
 }
@@ -264,6 +266,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	}
 	if (!use_retry(qp))
 		return;
+	ur_inflight_lost(qp);
 	repeat_one(qp);
 	start_timers(qp);
 }
@@ -317,6 +320,7 @@ static void time_out(struct ur_qp *qp)
 		 qp->attr.retry_cnt - req->retries, req->una);
 	if (!use_retry(qp))
 		return;
+	ur_inflight_lost(qp);
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */

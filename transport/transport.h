@@ -286,7 +286,7 @@ struct ur_port_config {
 	u32 max_qp;    /* table bounds */
 	u32 max_mr;
 	u32 first_qpn;
-	u32 window_pkts; /* packets in flight per QP; 0: 128 */
+	u32 window_pkts; /* packets in flight per QP at first; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
 	bool ooo;      /* receiver keeps out-of-order packets */
@@ -517,29 +517,29 @@ u32 ur_qp_attached(const struct ur_qp *qp);
  *            send_rnr_err, out_of_buffer    RNR NAKs sent
  */
 
-#define UR_COUNTERS(X)                                                                                              \
-	X(sent_pkts)                                                                                                \
-	X(rcvd_pkts)                                                                                                \
-	X(duplicate_request) X(out_of_seq_request) X(rcvd_rnr_err) X(send_rnr_err) X(                               \
-		rcvd_seq_err) X(ack_deferred) X(retry_exceeded_err) X(retry_rnr_exceeded_err)                       \
-		X(completer_retry_err) X(send_err) X(link_downed) X(rdma_sends) X(                                  \
-			rdma_recvs) X(rx_write_requests) X(rx_read_requests) X(rx_atomic_requests)                  \
-			X(out_of_buffer) X(out_of_sequence) X(rnr_nak_retry_err) X(                                 \
-				packet_seq_err) X(implied_nak_seq_err) X(local_ack_timeout_err)                     \
-				X(roce_adp_retrans) X(rp_cnp_handled) X(rp_cnp_ignored) X(                          \
-					np_cnp_sent) X(np_ecn_marked_roce_packets) X(resp_local_length_error)       \
-					X(resp_cqe_error) X(req_cqe_error) X(req_remote_invalid_request) X(         \
-						req_remote_access_errors) X(resp_remote_access_errors)              \
-						X(resp_cqe_flush_error) X(req_cqe_flush_error) X(                   \
-							req_transport_retries_exceeded) X(req_rnr_retries_exceeded) \
-							X(rx_icrc_encapsulated) X(port_xmit_data) X(                \
-								port_rcv_data) X(bad_opcode)                        \
-								X(bad_length) X(bad_pkey) X(                        \
-									bad_qkey) X(bad_qpn)                        \
-									X(bad_gid) X(                               \
-										bad_state)                          \
-										X(loop_msgs)                        \
-											X(loop_bytes)
+#define UR_COUNTERS(X)                                                                                      \
+	X(sent_pkts)                                                                                        \
+	X(rcvd_pkts)                                                                                        \
+	X(duplicate_request)                                                                                \
+	X(out_of_seq_request) X(rcvd_rnr_err) X(send_rnr_err) X(rcvd_seq_err) X(                            \
+		ack_deferred) X(retry_exceeded_err) X(retry_rnr_exceeded_err) X(completer_retry_err)        \
+		X(send_err) X(link_downed) X(rdma_sends) X(rdma_recvs) X(rx_write_requests) X(              \
+			rx_read_requests) X(rx_atomic_requests) X(out_of_buffer) X(out_of_sequence)         \
+			X(rnr_nak_retry_err) X(packet_seq_err) X(implied_nak_seq_err) X(                    \
+				local_ack_timeout_err) X(roce_adp_retrans) X(rp_cnp_handled)                \
+				X(rp_cnp_ignored) X(np_cnp_sent) X(np_ecn_marked_roce_packets) X(           \
+					resp_local_length_error) X(resp_cqe_error) X(req_cqe_error)         \
+					X(req_remote_invalid_request) X(req_remote_access_errors) X(        \
+						resp_remote_access_errors) X(resp_cqe_flush_error)          \
+						X(req_cqe_flush_error) X(req_transport_retries_exceeded) X( \
+							req_rnr_retries_exceeded) X(rx_icrc_encapsulated)   \
+							X(port_xmit_data) X(port_rcv_data) X(               \
+								bad_opcode) X(bad_length)                   \
+								X(bad_pkey) X(bad_qkey) X(                  \
+									bad_qpn) X(bad_gid)                 \
+									X(bad_state) X(                     \
+										loop_msgs)                  \
+										X(loop_bytes)
 
 enum ur_counter {
 #define X(name) UR_CNT_##name,
@@ -554,10 +554,11 @@ const u64 *ur_port_counters(const struct ur_port *port);
  * Of one queue pair. Bytes are from BTH to pad, as port_*_data has them; what
  * queue pairs of one device send each other is counted on both as loop_*.
  */
-#define UR_QP_COUNTERS(X)                                                  \
-	X(sent_pkts) X(sent_bytes) X(rcvd_pkts) X(rcvd_bytes) X(loop_msgs) \
-		X(loop_bytes) X(resent_pkts) X(retries) X(timeouts)        \
-			X(rnr_waits) X(out_of_sequence) X(duplicates)
+#define UR_QP_COUNTERS(X)                                                   \
+	X(sent_pkts)                                                        \
+	X(sent_bytes) X(rcvd_pkts) X(rcvd_bytes) X(loop_msgs) X(loop_bytes) \
+		X(resent_pkts) X(retries) X(timeouts) X(rnr_waits)          \
+			X(out_of_sequence) X(duplicates)
 
 enum ur_qp_counter {
 #define X(name) UR_QP_CNT_##name,

@@ -16,6 +16,18 @@
  * core, so a poller that finds nothing lets the device run. */
 static __thread u32 empty_polls __attribute__((tls_model("initial-exec")));
 
+/*
+ * Who has got a message so long that the next will take its time keeps a whole
+ * processor from the engines that move it, if there are no more processors than
+ * engines: a yield is nothing to an engine that waits for the other processor.
+ * So it sleeps a little, a fraction of such a message's time, and no longer
+ * than that may be what it is waiting for.
+ */
+#define LONG_BYTES (256u << 10)
+#define NAP_NS	   20000 /* the system's slack makes 70 us of it */
+#define NAPS	   64
+static __thread u32 naps __attribute__((tls_model("initial-exec")));
+
 /* How often one that only polls looks whether anybody is there to complete
  * anything: seldom enough to cost nothing beside as many yields. */
 #define ALIVE_POLLS 1024
@@ -28,16 +40,24 @@ static bool is_gone(const struct ur_context *ctx)
 	return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
 }
 
-/* Return: 0, or EIO where waiting is in vain. */
-static inline int count_poll(const struct ur_context *ctx, bool found)
+static void found(const struct ur_context *ctx, u32 bytes)
 {
-	if (found) {
-		empty_polls = 0;
-		return 0;
-	}
+	empty_polls = 0;
+	naps = ctx->nap && bytes >= LONG_BYTES ? NAPS : 0;
+}
+
+/* Return: 0, or EIO where waiting is in vain. */
+static int found_none(const struct ur_context *ctx)
+{
 	empty_polls++;
-	if (ctx->yield_after && empty_polls > ctx->yield_after)
-		sched_yield();
+	if (ctx->yield_after && empty_polls > ctx->yield_after) {
+		if (naps) {
+			naps--;
+			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		} else {
+			sched_yield();
+		}
+	}
 	if (empty_polls % ALIVE_POLLS == 0 && is_gone(ctx))
 		return EIO;
 	return 0;
@@ -107,7 +127,7 @@ static void fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
 int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct ur_cq *cq = ur_to_cq(ibcq);
-	u32 before;
+	u32 before, bytes = 0;
 	int n = 0;
 
 	ur_lock_get(&cq->lock);
@@ -118,13 +138,17 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		if (!cqe)
 			break;
 		fill_wc(&wc[n++], cqe);
+		bytes = cqe->byte_len;
 		give_back(cq, cqe);
 		cq->cons++;
 	}
 	if (cq->cons != before)
 		publish_cons(cq);
 	ur_lock_put(&cq->lock);
-	return count_poll(ur_to_ctx(ibcq->context), n > 0) ? -EIO : n;
+	if (!n)
+		return found_none(ur_to_ctx(ibcq->context)) ? -EIO : 0;
+	found(ur_to_ctx(ibcq->context), bytes);
+	return n;
 }
 
 static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
@@ -150,10 +174,9 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		if (cq->cons != before)
 			publish_cons(cq);
 		ur_lock_put(&cq->lock);
-		return count_poll(ur_to_ctx(ibcq->context), false) ? EIO
-								   : ENOENT;
+		return found_none(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
 	}
-	count_poll(ur_to_ctx(ibcq->context), true);
+	found(ur_to_ctx(ibcq->context), cqe->byte_len);
 	take(cq, cqe);
 	return 0;
 }

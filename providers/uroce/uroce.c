@@ -5,6 +5,7 @@
  * Nothing here knows who answers the commands: a context is a uverbs file,
  * commands go through libibverbs, queues are memory mapped from the file.
  */
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "uroce.h"
@@ -101,6 +102,15 @@ static u32 poll_yield_setting(void)
 	return s ? (u32)strtoul(s, NULL, 0) : 4;
 }
 
+/* Is a poller in the way of the engines? See poll.c. */
+static bool few_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 &&
+	       CPU_COUNT(&set) <= 2;
+}
+
 static struct ur_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 {
 	uintptr_t off = offsetof(struct ur_context, ibv) - layout->context_off;
@@ -134,6 +144,7 @@ static int setup_ctx(struct ur_context *ctx,
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ctx->yield_after = poll_yield_setting();
+	ctx->nap = few_processors();
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);

@@ -4,6 +4,7 @@
  * whether its peer does.
  */
 #include "tests/scenario/transport/wiretap.h"
+#include "transport/ooo.h"
 
 static struct wt w;
 static struct wt_qp q;
@@ -91,7 +92,7 @@ static void keeps(void)
 	wt_expect(&w, UR_OP_RC_READ_RESP_ONLY, P(10));
 	wt_silence(&w);
 	/* Too far ahead is not kept. */
-	feed(UR_OP_RC_WRITE_ONLY, 11 + 256, 4, 4, true);
+	feed(UR_OP_RC_WRITE_ONLY, 11 + UR_OOO_SPAN, 4, 4, true);
 	wt_expect_ack(&w, 0x60, P(11));
 	CHECK_EQ(q.qp->resp.ooo->count, 0);
 	stop();

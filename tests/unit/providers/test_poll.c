@@ -35,6 +35,49 @@ static void test_laps(void)
 	}
 }
 
+/* Instead of sleeping. */
+static u32 naps;
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	CHECK(!t->tv_sec && t->tv_nsec <= 20000);
+	naps++;
+	return 0;
+}
+
+static void poll_empty(struct fake *f, u32 count)
+{
+	struct ibv_wc wc;
+
+	while (count--)
+		CHECK_EQ(uroce_poll_cq(&f->cq->vcq.cq, 1, &wc), 0);
+}
+
+/* Where processors are few, who gets long messages sleeps between them, a
+ * while; others never do. */
+static void test_naps(void)
+{
+	struct ibv_wc wc;
+	struct fake f;
+
+	for (u32 i = 0; i < 4; i++) {
+		bool few = i & 1, lengthy = i & 2;
+
+		fake_init(&f, UR_QPT_RC, 4, 16, 4);
+		f.ctx.yield_after = 4;
+		f.ctx.nap = few;
+		naps = 0;
+		poll_empty(&f, 10);
+		fake_complete(&f, 1, 0x11);
+		f.cq->cqes[0].byte_len = lengthy ? 256 << 10 : 1000;
+		CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 1, &wc), 1);
+		poll_empty(&f, 4); /* it may be there already */
+		CHECK_EQ(naps, 0);
+		poll_empty(&f, 100);
+		CHECK_EQ(naps, few && lengthy ? 64 : 0);
+	}
+}
+
 static void test_forget(void)
 {
 	struct ibv_wc wc[16];
@@ -197,6 +240,7 @@ static void test_threads(void)
 int main(void)
 {
 	test_laps();
+	test_naps();
 	test_forget();
 	test_extended();
 	test_arm();

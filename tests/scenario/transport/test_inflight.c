@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How much is in flight: more and more while all goes well, what deployed
+ * peers use after a loss, and then with more patience.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+static struct wt w;
+static struct wt_qp q;
+static u32 mtu, psn;
+
+static void start(u32 path_mtu)
+{
+	struct ur_qp_attr a;
+
+	wt_config(&w, 0);
+	w.cfg.mtu_bytes = 4096;
+	wt_open(&w);
+	mtu = path_mtu;
+	a = wt_attr(&w, 0x77, 10, 9);
+	a.path_mtu = mtu;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+	psn = 10;
+}
+
+static void stop(void)
+{
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+/* Never out of work: one more of 256 packets. */
+static void post(void)
+{
+	struct ur_send_wr *wr = wt_post(&q, UR_WR_WRITE, 0,
+					ur_min_u32(256 * mtu, WT_MEM_BYTES));
+
+	wr->raddr = WT_IOVA;
+	wr->rkey = 0xabcd;
+}
+
+/* Packets that come out before an answer is needed. */
+static u32 burst(void)
+{
+	u32 n = 0;
+
+	while (q.send_tail - q.send_head < 8)
+		post();
+	wt_kick(&q);
+	for (; w.out_head != w.out_tail; n++)
+		psn = ur_psn_add(wt_next(&w)->pkt.psn, 1);
+	return n;
+}
+
+static void answer(void)
+{
+	wt_ack(&w, &q, ur_psn_add(psn, -1), 0x1f);
+	q.wc_head = q.wc_tail;
+}
+
+static void rounds(u32 count, u32 packets)
+{
+	for (u32 i = 0; i < count; i++) {
+		CHECK_EQ(burst(), packets);
+		answer();
+	}
+}
+
+int main(void)
+{
+	start(256);
+	rounds(16, 128);
+	rounds(16, 256);
+	rounds(40, 512);
+	/* One of them is lost: it comes again, and new ones up to 128. */
+	CHECK_EQ(burst(), 512);
+	wt_ack(&w, &q, ur_psn_add(psn, -100), 0x60);
+	CHECK_EQ(burst(), 1 + 28);
+	answer();
+	rounds(31, 128); /* twice as long as at first */
+	rounds(32, 256);
+	rounds(1, 512);
+	/* A timeout says the same. */
+	CHECK_EQ(burst(), 512);
+	wt_sleep(&w, 200 * WT_MS);
+	CHECK_EQ(q.qp->req.window, 128);
+	stop();
+	start(4096); /* no more than 1 MiB */
+	rounds(16, 128);
+	rounds(80, 256);
+	stop();
+	return 0;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How many packets of a queue pair may be in flight. With the window that
+ * deployed peers use, sender and receiver take turns where a batch of either
+ * is as long; so it grows while nothing is lost. What is lost then shows that
+ * somebody's buffer ended, and each time it takes longer to grow again.
+ */
+#include "transport/engine.h"
+
+#define WINDOW_MAX_PKTS	 512 /* UR_OOO_SPAN: what a peer like us keeps */
+#define WINDOW_MAX_BYTES (1u << 20)
+#define CALM_WINDOWS	 16 /* without a loss, to double */
+#define WARY_MAX	 8
+
+void ur_inflight_reset(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->window = qp->port->cfg.window_pkts;
+	req->calm = 0;
+	req->wary = 0;
+}
+
+void ur_inflight_answered(struct ur_qp *qp, u32 packets)
+{
+	struct ur_requester *req = &qp->req;
+	u32 next = req->window * 2;
+
+	req->calm += packets;
+	if (req->calm < (req->window * CALM_WINDOWS) << req->wary)
+		return;
+	req->calm = 0;
+	if (next <= WINDOW_MAX_PKTS &&
+	    (u64)next << qp->mtu_shift <= WINDOW_MAX_BYTES)
+		req->window = next;
+}
+
+void ur_inflight_lost(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->window > qp->port->cfg.window_pkts && req->wary < WARY_MAX)
+		req->wary++;
+	req->window = qp->port->cfg.window_pkts;
+	req->calm = 0;
+}
