@@ -14,6 +14,7 @@
 #include "device/arena.h"
 #include "device/doorbell.h"
 #include "device/idle.h"
+#include "device/refused.h"
 #include "device/ring_io.h"
 #include "kernel-abi/uroce-ring.h"
 #include "util/list.h"
@@ -291,6 +292,7 @@ struct ur_engine {
 	u64 turns, sleeps;
 	ur_time last_rx, last_epoll;
 	struct ur_idle idle;
+	struct ur_refused refused;
 	ur_time mod_deadline;
 	bool rx_any; /* a datagram came in this turn */
 };

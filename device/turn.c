@@ -32,6 +32,7 @@ static void end_rx(struct ur_engine *e)
 	e->last_rx = e->now;
 	ur_idle_serve(&e->idle, &e->idle.wire);
 	ur_port_rx_end(e->port, e->now);
+	ur_refused_look(e);
 }
 
 bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)

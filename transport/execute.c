@@ -26,8 +26,7 @@ void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 	}
 	if (qp->attr.av)
 		wc.sl = qp->attr.av->sl;
-	if (!(flags & UR_OPF_WRITE))
-		ur_count(qp->port, UR_CNT_rdma_recvs);
+	ur_count(qp->port, UR_CNT_rdma_recvs);
 	ur_rq_complete(qp, &wc);
 }
 

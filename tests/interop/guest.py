@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """A QEMU guest with Debian's stock kernel and Soft-RoCE, and beside it, in a
 network namespace of the host on the same bridge, a uroce device."""
+import json
 import os
 import shutil
 import signal
@@ -64,19 +65,23 @@ class Guest(Host):
         self.name, self.netns, self.octet = name, netns, octet
         self.addr = {4: f"10.77.0.{octet}", 6: f"fd77::{octet}"}
         self.device = "rxe0"
-        args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24", "-M", str(mtu),
-                "-c", str(cpus)]
+        self.rxe = rxe
+        self.args = [RUN, "-k", "-N", name, "-n", netns, "-a", f"{self.addr[4]}/24",
+                     "-M", str(mtu), "-c", str(cpus)]
         for v in volumes:
-            args += ["-v", v]
+            self.args += ["-v", v]
         if not rxe:
-            args += ["-A", "vm.norxe=1"]
-        subprocess.run(args + [f"ip addr add {self.addr[6]}/64 dev eth0 nodad; "
-                               "ip addr show dev eth0"], env=ENV, check=True,
+            self.args += ["-A", "vm.norxe=1"]
+        self.boot()
+
+    def boot(self):
+        subprocess.run(self.args + [f"ip addr add {self.addr[6]}/64 dev eth0 nodad; "
+                                    "ip addr show dev eth0"], env=ENV, check=True,
                        stdout=subprocess.DEVNULL, timeout=180)
         self.gid = {}
-        if rxe:
-            want = {4: f"0000:0000:0000:0000:0000:ffff:0a4d:00{octet:02x}",
-                    6: f"fd77:0000:0000:0000:0000:0000:0000:{octet:04x}"}
+        if self.rxe:
+            want = {4: f"0000:0000:0000:0000:0000:ffff:0a4d:00{self.octet:02x}",
+                    6: f"fd77:0000:0000:0000:0000:0000:0000:{self.octet:04x}"}
             _, out = self.run("for i in 0 1 2 3 4; do echo $i "
                               "$(cat /sys/class/infiniband/rxe0/ports/1/gids/$i); done")
             for line in out.splitlines():
@@ -117,6 +122,14 @@ class Guest(Host):
                     name = "frames_lost"
                 count[name] = count.get(name, 0) + int(n)
         return count
+
+    def die(self):
+        """The power goes off: nothing in there can say goodbye."""
+        with open(os.path.join(GUEST_DIR, "run", self.name, "pid")) as f:
+            pid = int(f.read())
+        os.kill(pid, signal.SIGKILL)
+        while os.path.exists(f"/proc/{pid}"):
+            time.sleep(0.02)
 
     def stop(self):
         subprocess.run([RUN, "-s", "-N", self.name], env=ENV, timeout=60)
@@ -186,6 +199,19 @@ class Uroce(Host):
                            "grep -H . *'")
         return {k: int(v) for k, v in (line.split(":") for line in out.splitlines()
                                        if line.count(":") == 1)}
+
+    def cm(self):
+        """The connection manager's ids and counters."""
+        return json.loads(subprocess.run(
+            [os.path.join(BUILD, "bin", "uroce"), "cm", "--run-dir", self.tmp, "--json"],
+            stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+    def die(self):
+        self.daemon.kill()
+        self.daemon.wait()
+
+    def boot(self):
+        self.start_daemon()
 
     def stop(self):
         if self.daemon and self.daemon.poll() is None:

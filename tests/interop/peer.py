@@ -55,6 +55,12 @@ SCENARIOS = {
                           ops=[(READ, 64, {}), (WRITE, 64, {})]),
     "send_too_long": dict(recv=[100], ops=[(SEND, 3000, {})]),
     "retry_exceeded": dict(ops=[(SEND, 64, {})], dead=True, timeout=14, retry_cnt=3),
+    # What stands around the packets, as the address handle asks for it.
+    "route": dict(recv=[4096] * 3, ops=[
+        (SEND, 100, {"flags": e.IBV_SEND_SOLICITED}), (SEND, 3000, {}), (WRITE, 3000, {}),
+        (READ, 3000, {}), (FAA, 8, FAA_OP), (SEND, 3000, {"flags": e.IBV_SEND_SOLICITED})],
+        route=dict(traffic_class=0x6a, flow_label=0x12345, hop_limit=33)),
+    "timeout": dict(ops=[(SEND, 64, {})], dead=True, timeout=8, retry_cnt=3),
     "loss": dict(recv=[4096] * 10, timeout=15, ops=(
         [(WRITE, 8192, {})] * 10 + [(READ, 8192, {})] * 10 + [(SEND, 3000, {})] * 10 +
         [(FAA, 8, FAA_OP)] * 10)),
@@ -115,7 +121,8 @@ def main():
     attr.timeout = scene.get("timeout", 18)
     attr.retry_cnt = scene.get("retry_cnt", 7)
     attr.rnr_retry = scene.get("rnr_retry", 7)
-    route = GlobalRoute(dgid=GID(you["gid"]), sgid_index=gid_index, hop_limit=64)
+    route = GlobalRoute(dgid=GID(you["gid"]), sgid_index=gid_index,
+                        **scene.get("route", {"hop_limit": 64}))
     attr.ah_attr = AHAttr(port_num=1, is_global=1, gr=route)
     if not (server and scene.get("dead")):
         qp.to_rts(attr)

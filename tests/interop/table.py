@@ -28,6 +28,22 @@ capture, compared byte by byte from BTH to pad by `scenario.golden` (so are the 
 | `rc_no_perm_write` | READ succeeds, WRITE: remote invalid request | nothing | same | same bytes |
 | `rc_retry_exceeded` | transport retry counter exceeded | nothing | same | silence, too |
 | `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request; local length error (IBTA C9-94 and table 57) | NAK invalid request in place of remote operational error (the same) |
+
+What else a stranger relies on, and the test that fails without it (`wire`: `tests/e2e/test_wire.py`, packets captured between two hosts):
+
+| behaviour | shown by |
+|---|---|
+| IPv4 TTL and IPv6 hop limit of the address vector; DSCP and ECN by its traffic class, in requests and in answers | `wire: test_route` |
+| UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways | `wire: test_route`, `test_source_port`; `unit.sport` with Soft-RoCE's values |
+| ECN marks counted, CNPs sent and obeyed (`cc=1`) | `wire: test_marked`, `scenario.cc` |
+| P_Key 0xffff sent, others refused; MigReq 0 as Soft-RoCE, either accepted | `wire: test_route`, `test_refused`; `scenario.middle` |
+| solicited bit on the last packet of what asks for it | `wire: test_route`, `scenario.loop`, `e2e: verbs` |
+| AETH credits given and obeyed | `wire: test_credits`, `scenario.responder_rc`, `scenario.completer_rc` |
+| an acknowledgement asked for in any 128 packets | `wire: test_ack_request`, `scenario.completer_rc` |
+| GRH area of UD receives, IPv4 (header checksum) and IPv6 | `unit.frame`, `scenario.ud`, `ibv_ud_pingpong` above |
+| what is refused: a counter each, and a line in the log | `wire: test_refused` |
+| hw_counters under Soft-RoCE's and mlx5's names, equal to what a capture counts: packets, duplicates, sequence and RNR NAKs, timeouts, retries exceeded, access errors, marks | `wire: test_counters`, `test_duplicates`, `test_lost`, `test_marked`; each way of recovery: `scenario.counters` |
+| the peer loses power in mid-transfer, or uroced is killed: the old connection ends (transport retry error, or stale connection at the next REQ, IBTA 12.9.8.3), the next one works | rows `dies and comes back` below |
 """
 COLUMNS = [("uroce", 4), ("rxe", 4), ("uroce", 6), ("rxe", 6)]
 MARK = {"passed": "pass", "failed": "**FAIL**", "skipped": "n/a"}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A line in the log for packets that were refused: what for, how many, at most
+ * one a second. What every end of a connection brings, a packet for a queue
+ * pair that has just gone, is said with --verbose only.
+ */
+#ifndef UR_DEVICE_REFUSED_H
+#define UR_DEVICE_REFUSED_H
+
+#include "util/bytes.h"
+
+struct ur_engine;
+
+#define UR_REFUSED_KINDS 10
+
+struct ur_refused {
+	u64 said; /* sum of the counters when last said */
+	u64 seen[UR_REFUSED_KINDS];
+	u64 next; /* no line before */
+};
+
+/* Engine thread, after packets came. */
+void ur_refused_look(struct ur_engine *engine);
+
+#endif

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What is in a RoCEv2 packet: read with the offsets of the specification, not
+with our own code."""
+import ipaddress
+
+
+def packets(frames):
+    """The RoCEv2 packets among Ethernet frames."""
+    return [p for p in map(Packet, frames) if p.roce]
+
+
+class Packet:
+    """A frame with Ethernet, IPv4 or IPv6, and UDP to port 4791."""
+
+    def __init__(self, frame):
+        ip = frame[14:]
+        kind = int.from_bytes(frame[12:14], "big")
+        self.roce = False
+        if kind == 0x0800 and ip[9] == 17:
+            self.tos, self.ttl = ip[1], ip[8]
+            self.src, udp = ipaddress.ip_address(ip[12:16]), ip[20:]
+        elif kind == 0x86dd and ip[6] == 17:
+            self.tos, self.ttl = int.from_bytes(ip[:2], "big") >> 4 & 255, ip[7]
+            self.src, udp = ipaddress.ip_address(ip[8:24]), ip[40:]
+        else:
+            return
+        self.sport, dport = (int.from_bytes(udp[i:i + 2], "big") for i in (0, 2))
+        self.roce = dport == 4791
+        bth = udp[8:]
+        self.opcode, flags = bth[0], bth[1]
+        self.se, self.migreq = bool(flags & 0x80), bool(flags & 0x40)
+        self.pkey = int.from_bytes(bth[2:4], "big")
+        self.dqpn = int.from_bytes(bth[5:8], "big")
+        self.ackreq = bool(bth[8] & 0x80)
+        self.psn = int.from_bytes(bth[9:12], "big")
+        self.answer = 0x0d <= self.opcode <= 0x12
+        self.syndrome = bth[12] if self.opcode == 0x11 else None

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What a stranger finds in our packets, and whether the counters that programs
+read are true: packets between two hosts are captured and counted here, and the
+files under ports/1/hw_counters are read as a program sees them."""
+import os
+import socket
+import zlib
+
+import pytest
+
+import hosts
+from hosts import wait_for
+from packets import packets
+from test_v1 import Capture
+
+PEER = os.path.join(hosts.TOP, "tests", "interop", "peer.py")
+V4, V6 = 4, 6
+
+
+@pytest.fixture(scope="module")
+def wire(build):
+    """Packets leave one by one: a capture shows what the cable carries."""
+    lab = hosts.Lab(build)
+    try:
+        for host in lab.a, lab.b:
+            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,cc=1")
+        yield lab
+    finally:
+        lab.close()
+
+
+def talk(lab, scenario, ip=V4):
+    """a asks, b answers."""
+    gid = [h.gid(h.addr4 if ip == V4 else h.addr6) for h in (lab.a, lab.b)]
+    s = lab.b.start("/usr/bin/python3", PEER, "server", scenario, "uroce0", gid[1])
+    wait_for("the server", lambda: s.listens(7777) or not s.running())
+    c = lab.a.start("/usr/bin/python3", PEER, "client", scenario, "uroce0", gid[0], lab.b.addr4)
+    assert c.wait() == 0 and s.wait() == 0, c.report() + s.report()
+
+
+def captured(lab, scenario, ip=V4):
+    """(requests of a, answers of b)"""
+    with Capture(lab.b) as cap:
+        talk(lab, scenario, ip)
+    got = packets(cap.frames)
+    return [p for p in got if not p.answer], [p for p in got if p.answer]
+
+
+@pytest.mark.parametrize("ip", [V4, V6])
+def test_route(wire, ip):
+    requests, answers = captured(wire, "route", ip)
+    label = 0x12345
+    for p in requests + answers:
+        assert p.ttl == 33
+        assert p.tos == 0x6a  # DSCP 26, ECT(0)
+        assert p.sport == 0xc000 | (label & 0x3fff) ^ (label >> 14)
+        assert p.pkey == 0xffff
+        assert not p.migreq  # as Soft-RoCE
+    assert len(answers) >= 6
+    # SE is on the last packet of what asked for it, and nowhere else.
+    sends = [p for p in requests if p.opcode in (0, 1, 2, 4)]
+    assert [p.se for p in sends] == [True] + 3 * [False] + [False, False, True]
+    assert not any(p.se for p in requests + answers if p not in sends)
+    # The last of a message and what has an answer of its own ask for one.
+    assert all(p.ackreq == (p.opcode not in (0, 1, 6, 7)) for p in requests)
+    assert not any(p.ackreq for p in answers)
+
+
+@pytest.mark.parametrize("ip", [V4, V6])
+def test_source_port(wire, ip):
+    """Without a flow label: of the two QP numbers, the same both ways."""
+    requests, answers = captured(wire, "sizes_send", ip)
+    v = requests[0].dqpn * answers[0].dqpn
+    v ^= v >> 20 ^ v >> 40
+    want = 0xc000 | (v & 0x3fff) ^ (v >> 14 & 0x3f)
+    assert {p.sport for p in requests + answers} == {want}
+    assert {p.ttl for p in requests + answers} == {64}
+
+
+def test_credits(wire):
+    """A responder with receives tells how many; one without tells nothing."""
+    _, answers = captured(wire, "sizes_send")
+    acks = [p.syndrome for p in answers if p.syndrome is not None]
+    assert acks and all(s < 0x1f for s in acks) and acks == sorted(acks, reverse=True)
+
+
+def test_ack_request(wire):
+    """Of any 128 packets of a long message one asks for an acknowledgement."""
+    with Capture(wire.b) as cap:
+        gid = [h.gid(h.addr4) for h in (wire.a, wire.b)]
+        port = str(wire.next_port())
+        args = ["ib_write_bw", "-F", "-n", "5", "-s", "1048576", "-p", port, "-m", "1024", "-x"]
+        s = wire.b.start(*args, gid[1])
+        wait_for("the server", lambda: s.listens(int(port)) or not s.running())
+        wire.a.run(*args, gid[0], wire.b.addr4)
+        assert s.wait() == 0, s.report()
+    run = longest = 0
+    for p in packets(cap.frames):
+        if not p.answer and str(p.src) == wire.a.addr4:
+            run = 0 if p.ackreq else run + 1
+            longest = max(longest, run)
+    assert 0 < longest < 128
+
+
+# ---- counters ----
+
+
+def counters(host):
+    """{name: value} as a program reads them."""
+    out = host.run("sh", "-c", "cd /sys/class/infiniband/uroce0/ports/1/hw_counters && "
+                   "grep -H . *")
+    return {k: int(v) for k, v in (line.split(":") for line in out.splitlines())}
+
+
+def messages(requests, first):
+    """Messages that begin with one of these opcodes, each once."""
+    return len({(p.dqpn, p.psn) for p in requests if p.opcode in first})
+
+
+def with_class(answers, bits, code=None):
+    return sum(p.syndrome is not None and p.syndrome >> 5 == bits and
+               (code is None or p.syndrome & 31 == code) for p in answers)
+
+
+# What a scenario moves at the requester and at the responder besides what the
+# capture says. As with Soft-RoCE a send is one of rdma_sends when it fails, and
+# every message that takes a receive is one of rdma_recvs.
+MOVES = {
+    "sizes_send": ({"rdma_sends": 14}, {"rdma_recvs": 14}),
+    "sizes_write": ({}, {}),
+    "sizes_read": ({}, {}),
+    "atomics": ({}, {}),
+    "imm": ({"rdma_sends": 3}, {"rdma_recvs": 6}),
+    "rnr": ({"rdma_sends": 1}, {"rdma_recvs": 1}),
+    "rnr_exceeded": ({"retry_rnr_exceeded_err": 1, "req_rnr_retries_exceeded": 1,
+                      "req_cqe_error": 1, "rdma_sends": 1}, {}),
+    "bad_rkey_write": ({"req_remote_access_errors": 1, "req_cqe_error": 1,
+                        "req_cqe_flush_error": 1}, {"resp_remote_access_errors": 1}),
+    "bad_rkey_read": ({"req_remote_access_errors": 1, "req_cqe_error": 1},
+                      {"resp_remote_access_errors": 1}),
+    "no_perm_write": ({"req_remote_invalid_request": 1, "req_cqe_error": 1}, {}),
+    "send_too_long": ({"req_remote_invalid_request": 1, "req_cqe_error": 1, "rdma_sends": 1},
+                      {"resp_local_length_error": 1, "resp_cqe_error": 1, "bad_state": 2}),
+    "timeout": ({"local_ack_timeout_err": 4, "retry_exceeded_err": 1,
+                 "req_transport_retries_exceeded": 1, "completer_retry_err": 3,
+                 "req_cqe_error": 1, "rdma_sends": 1}, {"bad_state": 4}),
+}
+
+
+def measure(lab, scenario):
+    """Moved counters of both, and the packets."""
+    before = [counters(h) for h in (lab.a, lab.b)]
+    requests, answers = captured(lab, scenario)
+    after = [counters(h) for h in (lab.a, lab.b)]
+    return [{k: y[k] - x[k] for k in y if y[k] != x[k]} for x, y in zip(before, after)] + \
+        [requests, answers]
+
+
+def from_capture(requests, answers):
+    """What packets alone say: of the requester, of the responder."""
+    rnr, seq = with_class(answers, 1), with_class(answers, 3, 0)
+    # Behind an RNR NAK come the rest of its message, beyond what is expected;
+    # it was kept, so the same packets after the wait are duplicates.
+    refused = {p.psn for p in answers if p.syndrome is not None and p.syndrome >> 5 == 1}
+    rest = [p.psn for p in requests if refused and p.psn not in refused]
+    asks = {"sent_pkts": len(requests), "rcvd_pkts": len(answers), "rcvd_rnr_err": rnr,
+            "rcvd_seq_err": seq, "packet_seq_err": seq}
+    serves = {"sent_pkts": len(answers), "rcvd_pkts": len(requests), "send_rnr_err": rnr,
+              "out_of_buffer": rnr, "out_of_seq_request": seq,
+              "duplicate_request": len(set(rest)),
+              "out_of_sequence": len(rest) - len(set(rest))}
+    return asks, serves
+
+
+@pytest.mark.parametrize("scenario", MOVES)
+def test_counters(wire, scenario):
+    asker, server, requests, answers = measure(wire, scenario)
+    asks, serves = from_capture(requests, answers)
+    refused = scenario.startswith(("bad", "no_perm"))
+    print(asker, server, asks, serves, sep="\n")
+    asks.update(MOVES[scenario][0])
+    serves.update(MOVES[scenario][1])
+    # Of RNR NAKs all but the last too many led to a wait.
+    asks["rnr_nak_retry_err"] = asks["rcvd_rnr_err"] - asks.get("retry_rnr_exceeded_err", 0)
+    if not refused:
+        serves["rx_write_requests"] = messages(requests, (6, 0xa, 0xb))
+    serves["rx_read_requests"] = messages(requests, (0xc,)) - (scenario == "bad_rkey_read")
+    serves["rx_atomic_requests"] = messages(requests, (0x13, 0x14))
+    assert asker == {k: v for k, v in asks.items() if v}
+    assert server == {k: v for k, v in serves.items() if v}
+
+
+# ---- strange packets ----
+
+
+def roce(src, dst, bth):
+    """An UDP datagram of RoCE with its ICRC, which covers the IPv4 header that
+    a socket with DF and without connection makes: identification 0."""
+    udp = PORT.to_bytes(2, "big") + (4791).to_bytes(2, "big") + \
+        (8 + len(bth) + 4).to_bytes(2, "big") + b"\xff\xff"
+    ip = b"\x45\xff" + (20 + 8 + len(bth) + 4).to_bytes(2, "big") + b"\0\0\x40\0" + \
+        b"\xff\x11\xff\xff" + socket.inet_aton(src) + socket.inet_aton(dst)
+    masked = bytearray(bth)
+    masked[4] = 0xff
+    return bth + zlib.crc32(b"\xff" * 8 + ip + udp + masked).to_bytes(4, "little")
+
+
+# Sent from a to b's port 4791: (name, BTH and what follows, ICRC as it should be).
+PORT = 50000
+RC_SEND = b"\x04\x00\xff\xff\x00\x7f\xff\xff\x00\x00\x00\x01"
+UD_SEND = b"\x64\x00\xff\xff\x00\x00\x00\x01\x00\x00\x00\x01" + \
+    b"\x12\x34\x56\x78\x00\x00\x00\x07" + bytes(256)
+STRANGE = [
+    ("bad_qpn", RC_SEND, True), ("rx_icrc_encapsulated", RC_SEND, False),
+    ("bad_opcode", b"\x1f" + RC_SEND[1:], True),
+    ("bad_opcode", RC_SEND[:1] + b"\x01" + RC_SEND[2:], True),  # header version 1
+    ("bad_length", b"\x11" + RC_SEND[1:], True),  # an ACK without its AETH
+    ("bad_length", RC_SEND[:1] + b"\x30" + RC_SEND[2:], True),  # pad of nothing
+    ("bad_pkey", RC_SEND[:2] + b"\x12\x34" + RC_SEND[4:], True),
+    ("bad_qkey", UD_SEND, True),
+]
+SEND = f"""
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER: DF, identification 0
+s.bind(("", {PORT}))
+s.sendto(bytes.fromhex(sys.argv[1]), (sys.argv[2], 4791))
+"""
+
+
+@pytest.mark.parametrize("number", range(len(STRANGE)),
+                         ids=[f"{i}-{s[0]}" for i, s in enumerate(STRANGE)])
+def test_refused(wire, number):
+    """Each counts once, under its name and no other, and is said in the log."""
+    name, bth, good = STRANGE[number]
+    data = roce(wire.a.addr4, wire.b.addr4, bth)
+    if not good:
+        data = data[:-1] + bytes([data[-1] ^ 1])
+    before, log = counters(wire.b), len(wire.b.device.text())
+
+    def moved():
+        after = counters(wire.b)
+        return {k: after[k] - before[k] for k in after if after[k] != before[k]}
+
+    def said():
+        """A line may have been said within this second: ask again."""
+        wire.a.bare("/usr/bin/python3", "-c", SEND, data.hex(), wire.b.addr4).wait()
+        return f"packets refused: {name} " in wire.b.device.text()[log:]
+
+    p = wire.a.bare("/usr/bin/python3", "-c", SEND, data.hex(), wire.b.addr4)
+    assert p.wait() == 0, p.report()
+    want = {name: 1}
+    if good:
+        want["rcvd_pkts"] = 1
+    wait_for("the counter", moved)
+    assert moved() == want
+    if name != "bad_qpn":  # what every end of a connection may bring
+        wait_for("the log", said, step=0.2)
+
+
+TWICE = """
+table netdev twice {
+	chain out {
+		type filter hook egress device eth0 priority 0;
+		udp dport 4791 dup to eth0
+	}
+}
+"""
+MARK = """
+table netdev marked {
+	chain out {
+		type filter hook egress device eth0 priority 0;
+		udp dport 4791 ip ecn set ce
+	}
+}
+"""
+LOSE = """
+table netdev lose {
+	chain out {
+		type filter hook egress device eth0 priority 0;
+		udp dport 4791 numgen inc mod 5 == 3 counter drop
+	}
+}
+"""
+
+
+@pytest.fixture
+def rules(wire):
+    """Rules for what leaves a, in force for one test."""
+    made = []
+
+    def put(text):
+        wire.a.nft(text)
+        made.append(text.split()[2])
+    yield put
+    for name in made:
+        wire.a.nft(f"delete table netdev {name}")
+
+
+def test_duplicates(wire, rules):
+    rules(TWICE)
+    asker, server, requests, answers = measure(wire, "sizes_send")
+    again = len(requests) - len({(p.dqpn, p.psn) for p in requests})
+    assert again >= len(requests) / 2
+    assert server["duplicate_request"] == again
+    assert server["rcvd_pkts"] == len(requests)
+    assert asker["rcvd_pkts"] == server["sent_pkts"] == len(answers)
+    assert asker["sent_pkts"] == len(requests) - again
+
+
+def test_lost(wire, rules):
+    rules(LOSE)
+    asker, server, requests, answers = measure(wire, "sizes_send")
+    naks = with_class(answers, 3, 0)
+    assert naks and server["out_of_seq_request"] == naks
+    assert asker["rcvd_seq_err"] == asker["packet_seq_err"] == naks
+    out = wire.a.bare("nft", "list", "ruleset")
+    out.wait()
+    lost = int(out.text().split("counter packets ")[1].split()[0])
+    assert asker["sent_pkts"] == len(requests) + lost
+    # Each loss was noticed: by a NAK, an early probe, or a timeout.
+    assert asker["completer_retry_err"] == naks + asker.get("roce_adp_retrans", 0) + \
+        asker.get("local_ack_timeout_err", 0)
+
+
+def test_marked(wire, rules):
+    """ECN: what a switch marked, and what came of it."""
+    rules(MARK)
+    asker, server, requests, answers = measure(wire, "sizes_send")
+    cnps = [p for p in requests + answers if p.opcode == 0x81]
+    marked = [p for p in requests if p.tos & 3 == 3]
+    assert len(marked) == len(requests) - len(cnps) == server["np_ecn_marked_roce_packets"]
+    assert cnps and all(str(p.src) == wire.b.addr4 for p in cnps)
+    assert server["np_cnp_sent"] == asker["rp_cnp_handled"] == len(cnps)
