@@ -5,9 +5,10 @@
 set -e
 build="gcc g++ cmake ninja-build pkg-config git libibverbs-dev librdmacm-dev
   libnl-3-dev libnl-route-3-dev libisal-dev libjson-c-dev libsystemd-dev"
-demo="iproute2 ethtool ibverbs-utils ibverbs-providers perftest tcpdump tshark"
-all="rdmacm-utils infiniband-diags libibumad-dev python3 python3-pyverbs
-  python3-pytest python3-scapy nftables iperf3 iperf sockperf qperf
+demo="iproute2 ethtool ibverbs-utils ibverbs-providers rdmacm-utils perftest
+  nftables tcpdump tshark"
+all="infiniband-diags libibumad-dev python3 python3-pyverbs
+  python3-pytest python3-scapy iperf3 iperf sockperf qperf
   dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind
   qemu-system-x86 mmdebstrap busybox-static e2fsprogs cpio xz-utils kmod
   procps strace debhelper dpkg-dev lintian rpm rpmlint man-db file curl"
