@@ -67,7 +67,8 @@ def pytest_runtest_makereport(item, call):
     report = outcome.get_result()
     cell = getattr(item.function, "cell", None)
     if cell and (report.when == "call" or report.failed):
-        RESULTS.append(dict(cell(item.callspec.params), outcome=report.outcome))
+        spec = getattr(item, "callspec", None)
+        RESULTS.append(dict(cell(spec and spec.params), outcome=report.outcome))
 
 
 def pytest_sessionfinish(session):
