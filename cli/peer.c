@@ -26,7 +26,8 @@ static void unmap(struct ur_peer *peer)
 int ur_peer_find(struct ur_peer *peer, const char *name)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *list;
-	int err = getaddrinfo(name, NULL, &hints, &list);
+	/* No name is every address to getaddrinfo(). */
+	int err = *name ? getaddrinfo(name, NULL, &hints, &list) : EAI_NONAME;
 
 	if (err) {
 		ur_complain("%s: %s", name, gai_strerror(err));

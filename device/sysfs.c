@@ -79,6 +79,19 @@ make_dir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
+/* For writing. It is read-only, to its owner too; root does not notice. */
+static int open_file(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, flags, 0444);
+
+	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
+		return fd;
+	fd = open(path, flags, 0444);
+	chmod(path, 0444);
+	return fd;
+}
+
 /* In place: a reader takes it in one read, and no name ever disappears. */
 __attribute__((format(printf, 3, 4))) static int
 put(const struct ur_daemon *d, const char *text, const char *fmt, ...)
@@ -91,7 +104,7 @@ put(const struct ur_daemon *d, const char *text, const char *fmt, ...)
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0444);
+	fd = open_file(path);
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, text, len, 0) != (ssize_t)len ||

@@ -217,6 +217,8 @@ def test_rc_causes_of_before(lab):
     lab.a.serve("--netdev", "eth0")
     assert ping_rc(lab, lab.a, lab.b.addr4)["cause"] == "no-device"
     assert ping_rc(lab, lab.a, "192.0.2.1")["cause"] == "route"
+    p = lab.a.bare(lab.bin("uroce"), "ping", "")
+    assert p.wait(20) == 1, p.report()
     for words in (["--rc", "0", "10.77.0.2"], ["--rc", "7471"],
                   ["--listen", "70000"], ["--listen", "7471", "10.77.0.2"]):
         p = lab.a.bare(lab.bin("uroce"), "ping", *words)

@@ -79,6 +79,28 @@ def test_del(cables):
     run_pair(a, cables.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
+def test_sysfs_of_ordinary_user(lab):
+    """What changes is changed in the files of a daemon without privilege."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    a = lab.a
+    os.mkdir(a.run_dir)
+    os.chown(a.run_dir, 65534, 65534)
+    a.device = a.bare("setpriv", "--reuid", "65534", "--regid", "65534",
+                      "--clear-groups", lab.bin("uroced"), "--run-dir",
+                      a.run_dir, "--netdev", "eth0")
+    wait_for("uroced", lambda: "ready" in a.device.text().split())
+    a.gid(a.addr4)
+    a.ip("addr", "add", "10.77.0.99/24", "dev", "eth0")
+    a.gid("10.77.0.99")
+    a.ip("addr", "del", "10.77.0.99/24", "dev", "eth0")
+    wait_for("the GID to go", lambda: "10.77.0.99" not in str(a.gids()))
+    port = a.run_dir + "/sys/class/infiniband/uroce0/ports/1/"
+    assert os.stat(port + "gids/0").st_mode & 0o777 == 0o444
+    a.ip("link", "set", "eth0", "down")
+    wait_for("the state", lambda: "DOWN" in open(port + "state").read())
+
+
 def test_del_until_sighup(lab):
     """What the configuration names comes back, the rest does not."""
     lab.second_cable()
