@@ -56,7 +56,9 @@ def cmtime(server, client):
 def measure(hosts):
     addr = hosts[0].guest.addr[4]
     for name, unit, program in ROWS:
-        yield name, unit, number(unit, pair(hosts[0], hosts[-1], program, addr))
+        # perftest prints 0 where its clock and the emulator's disagree.
+        got = (number(unit, pair(hosts[0], hosts[-1], program, addr)) for _ in range(3))
+        yield name, unit, next((n for n in got if n), float("nan"))
     yield *CMTIME, cmtime(hosts[0], hosts[-1])
 
 
@@ -75,6 +77,7 @@ def main():
                     for x in hosts:
                         x.use(device)
                     for name, unit, value in measure(hosts):
+                        print(where, name, device, value, file=sys.stderr, flush=True)
                         seen.setdefault((where, name, unit), {}).setdefault(device, []).append(
                             value)
         finally:
