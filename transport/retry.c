@@ -253,7 +253,7 @@ void ur_retry_hole(struct ur_qp *qp)
 
 	if (!req->srtt)
 		guess_round_trip(qp);
-	if (req->hole_open && req->hole_psn == req->una &&
+	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */
 	if (req->whole_left || req->hole_due ||

@@ -367,9 +367,10 @@ static void read_data(void)
 	wr->raddr = REMOTE;
 	wr->rkey = 0xabcd;
 	wt_kick(&q);
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 0, MTU);
+	feed(UR_OP_RC_ACK, 0, 0);
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
 	wt_wc(&q, UR_WC_BAD_RESP_ERR);
-	CHECK_EQ(w.mem[0x1001], 0);
+	CHECK_EQ(w.mem[0x1000 + MTU + 1], 0);
 	stop();
 }
 
