@@ -295,6 +295,39 @@ static void region_gone(void)
 	stop();
 }
 
+/* Or the window does. */
+static void window_gone(void)
+{
+	struct ur_send_wr *wr;
+	struct ur_mw *mw;
+	struct ur_pkt p;
+	u32 key;
+
+	start();
+	CHECK_EQ(ur_mw_create(w.port, WT_PD, 1, &mw), 0);
+	key = (ur_mw_rkey(mw) & ~0xffu) | 0x5a;
+	wr = wt_post(&q, UR_WR_BIND_MW, 0, 0);
+	wr->bind_addr = REMOTE;
+	wr->bind_length = 8 * MTU;
+	wr->bind_mw_rkey = ur_mw_rkey(mw);
+	wr->bind_new_rkey = key;
+	wr->bind_mr_lkey = w.key;
+	wr->bind_access = UR_ACCESS_REMOTE_WRITE;
+	wt_kick(&q);
+	wt_wc(&q, 0);
+	memset(w.mem + 0x80000, 0, 8 * MTU);
+	p = pkt(UR_OP_RC_WRITE_FIRST, 0, MTU);
+	p.rkey = key;
+	wt_feed(&w, p, NULL);
+	feed(UR_OP_RC_WRITE_MIDDLE, 1, MTU);
+	CHECK(filled(0x80000, 2 * MTU));
+	ur_mw_destroy(mw);
+	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
+	wt_expect_ack(&w, 0x62, P(2));
+	CHECK_EQ(w.mem[0x80000 + 2 * MTU + 1], 0);
+	stop();
+}
+
 /* A list whose elements end inside packets. */
 static void scattered(void)
 {
@@ -394,8 +427,13 @@ static void sent(void)
 		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
 	}
 	wt_silence(&w);
+	feed(UR_OP_RC_ACK, 10, 0);
+	for (u32 i = 128; i < 139; i++) /* the last that may go asks */
+		CHECK_EQ(wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq,
+			 i == 138);
+	wt_silence(&w);
 	feed(UR_OP_RC_ACK, 63, 0);
-	for (u32 i = 128; i < 149; i++)
+	for (u32 i = 139; i < 149; i++)
 		CHECK(!wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq);
 	CHECK(wt_expect(&w, UR_OP_RC_WRITE_LAST, P(149))->pkt.ackreq);
 	feed(UR_OP_RC_ACK, 149, 0);
@@ -433,9 +471,15 @@ static void sent_again(void)
 
 static void answered(void)
 {
+	struct ur_qp_attr a;
 	struct ur_pkt p;
 
 	start();
+	ur_qp_destroy(q.qp);
+	a = wt_attr(&w, 0x77, PSN0, PSN0);
+	a.max_dest_rd_atomic = 1;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
 	p = pkt(UR_OP_RC_READ_REQ, 0, 0);
 	wt_feed(&w, p, NULL);
 	for (u32 i = 0; i < 5; i++) {
@@ -473,6 +517,7 @@ int main(void)
 		headers();
 		gaps();
 		region_gone();
+		window_gone();
 		scattered();
 		read_data();
 		sent();
