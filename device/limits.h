@@ -25,8 +25,6 @@
 #define UR_MAX_MW	   (1u << 20)
 #define UR_MAX_PD	   (1u << 20)
 #define UR_MAX_AH	   (1u << 20)
-#define UR_MAX_MCAST_GRP   8192
-#define UR_MAX_MCAST_QP	   56
 #define UR_MAX_DM_BYTES	   (16u << 20)
 #define UR_MAX_MSG_BYTES   (1u << 31)
 #define UR_CA_ACK_DELAY	   15

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine_impl.h"
+#include "device/limits.h"
 #include "device/turn.h"
 
-#define MAX_WR	   (1u << 17)
-#define MAX_SQ_BBS (1u << 20)
+#define MAX_WR	   UR_MAX_QP_WR
+#define MAX_SQ_BBS (2 * UR_MAX_QP_WR)
 
 /* ---- the data path ---- */
 

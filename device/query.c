@@ -68,9 +68,10 @@ void ur_fill_device(const struct ur_device *dev,
 	r->max_qp_init_rd_atom = UR_MAX_RD_ATOM;
 	r->atomic_cap = ATOMIC_HCA;
 	r->max_mw = UR_MAX_MW;
-	r->max_mcast_grp = UR_MAX_MCAST_GRP;
-	r->max_mcast_qp_attach = UR_MAX_MCAST_QP;
-	r->max_total_mcast_qp_attach = UR_MAX_MCAST_GRP * UR_MAX_MCAST_QP;
+	r->max_mcast_grp = UR_MCAST_GROUPS_MAX;
+	r->max_mcast_qp_attach = UR_MCAST_MEMBERS_MAX;
+	r->max_total_mcast_qp_attach =
+		UR_MCAST_GROUPS_MAX * UR_MCAST_MEMBERS_MAX;
 	r->max_ah = UR_MAX_AH;
 	r->max_srq = UR_MAX_SRQ;
 	r->max_srq_wr = UR_MAX_SRQ_WR;

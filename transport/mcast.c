@@ -52,6 +52,15 @@ static struct ur_mcast_member *find_member(struct ur_mcast_group *g,
 	return NULL;
 }
 
+static u32 length(struct ur_list *list)
+{
+	u32 n = 0;
+
+	ur_list_for_each(it, list)
+		n++;
+	return n;
+}
+
 static void free_if_empty(struct ur_mcast_group *g)
 {
 	if (ur_list_empty(&g->members)) {
@@ -70,6 +79,9 @@ int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16])
 	g = find_group(qp->port, gid);
 	if (g && find_member(g, qp))
 		return 0;
+	if (g ? length(&g->members) >= UR_MCAST_MEMBERS_MAX
+	      : length(&qp->port->mcast) >= UR_MCAST_GROUPS_MAX)
+		return -ENOMEM;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;

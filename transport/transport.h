@@ -494,8 +494,13 @@ void ur_qp_kick(struct ur_qp *qp);
 void ur_qp_rq_kick(struct ur_qp *qp);
 struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn);
 
-/* UD multicast membership. -EINVAL not UD or not a multicast GID, -ENOMEM;
- * detach: -EINVAL when not attached. ur_qp_attached: for destroy's EBUSY. */
+/* What a port has of groups, and a group of members. */
+#define UR_MCAST_GROUPS_MAX  8192
+#define UR_MCAST_MEMBERS_MAX 56
+
+/* UD multicast membership. -EINVAL not UD or not a multicast GID, -ENOMEM, also
+ * when there are as many as there may be; detach: -EINVAL when not attached.
+ * ur_qp_attached: for destroy's EBUSY. */
 int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16]);
 int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16]);
 u32 ur_qp_attached(const struct ur_qp *qp);

@@ -3,7 +3,8 @@
 #include "bench.h"
 
 static const struct verbs_test *const groups[] = {object_tests, queue_tests,
-						  memory_tests, process_tests};
+						  memory_tests, process_tests,
+						  limit_tests};
 
 int main(int argc, char **argv)
 {
