@@ -346,6 +346,7 @@ struct advise_args {
 	u32 pd;
 	const struct ur_sge *sge;
 	u32 num_sge;
+	bool write;
 };
 
 static int advise(struct ur_engine *engine, void *arg)
@@ -364,6 +365,8 @@ static int advise(struct ur_engine *engine, void *arg)
 		}
 		if (!found)
 			return -ENOENT;
+		if (a->write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
+			return -EPERM;
 		if (a->sge[i].addr < found->attr.iova ||
 		    a->sge[i].addr - found->attr.iova > found->attr.length ||
 		    a->sge[i].length > found->attr.length - (a->sge[i].addr -
@@ -376,9 +379,10 @@ static int advise(struct ur_engine *engine, void *arg)
 int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
 		   const struct ur_sge *sge, u32 num_sge)
 {
-	struct advise_args a = {ectx, pd, sge, num_sge};
+	/* The pages are in the client's page table, and its provider has them
+	 * put there. */
+	struct advise_args a = {ectx, pd, sge, num_sge, advice == 1};
 
-	/* Prefetching is a hint; the checks are what a program can see. */
 	if (advice > 2 || flags > 1)
 		return -EOPNOTSUPP;
 	return ur_engine_call(ectx->engine, advise, &a);

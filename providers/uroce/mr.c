@@ -42,6 +42,8 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		ur_promotion_put(mr->promotion);
 		return fail_mr(mr, err);
 	}
+	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
+		ur_mr_moved(mr, iova);
 	return &mr->vmr.ibv_mr;
 }
 
@@ -103,6 +105,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
 		ur_promotion_put(mr->promotion);
 		mr->promotion = promotion;
+		ur_mr_forget(mr);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
 		vmr->access = access;
@@ -117,6 +120,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	if (err)
 		return err;
 	ur_promotion_put(mr->promotion);
+	ur_mr_forget(mr);
 	free(mr);
 	return 0;
 }

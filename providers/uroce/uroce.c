@@ -13,7 +13,7 @@
 #define OP(name) [UR_OP_##name] = (void *)uroce_##name
 
 void *const ur_ops[UR_OP_COUNT] = {
-	[UR_OP_advise_mr] = (void *)ibv_cmd_advise_mr,
+	OP(advise_mr),
 	OP(alloc_dm),
 	OP(alloc_mw),
 	OP(alloc_null_mr),

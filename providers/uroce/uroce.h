@@ -58,6 +58,9 @@ struct ur_td {
 struct ur_mr {
 	struct verbs_mr vmr;
 	struct ur_promotion *promotion; /* or NULL */
+	/* Of the list of those whose memory is not at their I/O address. */
+	struct ur_mr *next_moved;
+	u64 iova;
 };
 
 struct ur_dm {
@@ -216,6 +219,12 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int uroce_dereg_mr(struct verbs_mr *vmr);
+/* advise.c: an on-demand region whose memory is not at 'iova', until it is
+ * forgotten (others may be, too). Any thread. */
+void ur_mr_moved(struct ur_mr *mr, u64 iova);
+void ur_mr_forget(struct ur_mr *mr);
+int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge);
 struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle);
 void uroce_unimport_mr(struct ibv_mr *mr);
 struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);

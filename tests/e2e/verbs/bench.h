@@ -79,6 +79,6 @@ struct verbs_test {
 };
 
 extern const struct verbs_test object_tests[], queue_tests[], memory_tests[],
-	process_tests[], limit_tests[];
+	process_tests[], limit_tests[], paging_tests[];
 
 #endif

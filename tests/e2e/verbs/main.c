@@ -4,7 +4,7 @@
 
 static const struct verbs_test *const groups[] = {object_tests, queue_tests,
 						  memory_tests, process_tests,
-						  limit_tests};
+						  limit_tests,	paging_tests};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * ibv_advise_mr: prefetching for on-demand regions. The device reaches such
+ * memory through the process's page table, so to prefetch is to have the pages
+ * in there. The device checks keys, bounds and rights; the pages are ours.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "uroce.h"
+
+/* Linux 5.14, <linux/mman.h>; C libraries are younger. */
+#define POPULATE_READ  22
+#define POPULATE_WRITE 23
+
+static struct ur_mr *moved;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ur_mr_moved(struct ur_mr *mr, u64 iova)
+{
+	pthread_mutex_lock(&lock);
+	mr->iova = iova;
+	mr->next_moved = moved;
+	moved = mr;
+	pthread_mutex_unlock(&lock);
+}
+
+void ur_mr_forget(struct ur_mr *mr)
+{
+	pthread_mutex_lock(&lock);
+	for (struct ur_mr **p = &moved; *p; p = &(*p)->next_moved) {
+		if (*p == mr) {
+			*p = mr->next_moved;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Where the memory at that I/O address of a region is. */
+static u64 address_of(const struct ibv_context *context,
+		      const struct ibv_sge *sge)
+{
+	u64 addr = sge->addr;
+
+	pthread_mutex_lock(&lock);
+	for (const struct ur_mr *mr = moved; mr; mr = mr->next_moved)
+		if (mr->vmr.ibv_mr.context == context &&
+		    mr->vmr.ibv_mr.lkey == sge->lkey)
+			addr += (uintptr_t)mr->vmr.ibv_mr.addr - mr->iova;
+	pthread_mutex_unlock(&lock);
+	return addr;
+}
+
+static int populate(u64 addr, u64 len, int how)
+{
+	u64 start = addr & ~4095ull;
+
+	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start, how))
+		return 0;
+	/* A kernel that cannot: then it stays a hint. */
+	return errno == EINVAL ? 0 : EFAULT;
+}
+
+int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	int err = ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge);
+	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? POPULATE_READ
+							  : POPULATE_WRITE;
+
+	/* Without faults there is nothing to add to what is there. */
+	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return err;
+	for (u32 i = 0; i < num_sge; i++) {
+		err = populate(address_of(pd->context, &sg_list[i]),
+			       sg_list[i].length, how);
+		/* Nobody hears of an error later on. */
+		if (err && (flags & IBV_ADVISE_MR_FLAG_FLUSH))
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* On-demand memory, and access flags. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "bench.h"
+
+enum { PAGES = 32, PAGE = 4096 };
+
+static uint8_t *untouched(void)
+{
+	uint8_t *p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	CHECK(!madvise(p, PAGES * PAGE, MADV_NOHUGEPAGE));
+	return p;
+}
+
+static int present(uint8_t *p, int first, int n)
+{
+	unsigned char vec[PAGES];
+	int count = 0;
+
+	CHECK(!mincore(p, PAGES * PAGE, vec));
+	for (int i = first; i < first + n; i++)
+		count += vec[i] & 1;
+	return count;
+}
+
+static struct ibv_mr *on_demand(struct bench *t, uint8_t *p, uint64_t iova,
+				unsigned int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr_iova2(t->pd, p, PAGES * PAGE, iova,
+					     access | IBV_ACCESS_ON_DEMAND);
+
+	CHECK(mr);
+	return mr;
+}
+
+/* What is prefetched is in memory before anybody touched it, and only that. */
+static void prefetch(void)
+{
+	const enum ibv_advise_mr_advice write =
+		IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	const uint64_t iova = 0x10000;
+	struct ibv_sge sge;
+	struct ibv_mr *mr;
+	struct bench t;
+	uint8_t *p;
+
+	bench_bare(&t);
+	p = untouched();
+	mr = on_demand(&t, p, (uintptr_t)p, ALL_ACCESS);
+	CHECK_EQ(present(p, 0, PAGES), 0);
+	sge = (struct ibv_sge){(uintptr_t)p + 8 * PAGE + 5, 4 * PAGE, mr->lkey};
+	CHECK_EQ(ibv_advise_mr(t.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
+			       IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		 0);
+	CHECK_EQ(present(p, 0, PAGES), 0);
+	CHECK_EQ(ibv_advise_mr(t.pd, write, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		 0);
+	CHECK_EQ(present(p, 8, 5), 5);
+	CHECK_EQ(present(p, 0, PAGES), 5);
+	sge.addr = (uintptr_t)p + 20 * PAGE;
+	sge.length = PAGE;
+	CHECK_EQ(ibv_advise_mr(t.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1),
+		 0);
+	sge.length = PAGES * PAGE;
+	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), EINVAL);
+	sge.lkey ^= 0x100;
+	CHECK(ibv_advise_mr(t.pd, write, 0, &sge, 1));
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK(!munmap(p, PAGES * PAGE));
+
+	/* At an I/O address of its own. */
+	p = untouched();
+	mr = on_demand(&t, p, iova, ALL_ACCESS);
+	sge = (struct ibv_sge){iova + 2 * PAGE, 3 * PAGE, mr->lkey};
+	CHECK_EQ(ibv_advise_mr(t.pd, write, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		 0);
+	CHECK_EQ(present(p, 2, 3), 3);
+	CHECK_EQ(present(p, 0, PAGES), 3);
+	/* Memory that went away is an error to who waits for it. */
+	CHECK(!munmap(p, PAGES * PAGE));
+	CHECK_EQ(ibv_advise_mr(t.pd, write, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		 EFAULT);
+	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), 0);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+
+	p = untouched();
+	mr = on_demand(&t, p, (uintptr_t)p, IBV_ACCESS_REMOTE_READ);
+	sge = (struct ibv_sge){(uintptr_t)p, PAGE, mr->lkey};
+	CHECK_EQ(ibv_advise_mr(t.pd, write, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		 EPERM);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK(!munmap(p, PAGES * PAGE));
+	bench_close(&t);
+}
+
+/* Optional flags (relaxed ordering is one) may be unknown, and then change
+ * nothing; others may not. Relaxed, an order is allowed and none is due, so
+ * what can be held is that the bytes arrive. */
+static void access_flags(void)
+{
+	struct bench t;
+
+	bench_open(&t, 64);
+	CHECK_EQ(ibv_dereg_mr(t.b.mr), 0);
+	for (int bit = 20; bit < 30; bit++) {
+		t.b.mr = ibv_reg_mr(t.pd, t.b.buf, BUF_BYTES,
+				    ALL_ACCESS | 1 << bit);
+		CHECK(t.b.mr);
+		memset(t.a.buf, bit, 64);
+		CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)t.b.buf,
+				   t.b.mr->rkey, 64),
+			 0);
+		expect_wc(t.a.cq, IBV_WC_SUCCESS);
+		CHECK(t.b.buf[0] == bit && t.b.buf[63] == bit);
+		CHECK_EQ(ibv_dereg_mr(t.b.mr), 0);
+	}
+	CHECK_EQ(IBV_ACCESS_RELAXED_ORDERING, 1 << 20);
+	t.b.mr = NULL;
+	CHECK(!ibv_reg_mr(t.pd, t.b.buf, BUF_BYTES, ALL_ACCESS | 1 << 19));
+	bench_close(&t);
+}
+
+/* A region that moves to another domain is of no use in the first. */
+static void rereg_domain(void)
+{
+	struct ibv_pd *other;
+	struct bench t;
+
+	bench_open(&t, 64);
+	other = ibv_alloc_pd(t.ctx);
+	CHECK(other);
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)t.b.buf,
+			   t.b.mr->rkey, 64),
+		 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(
+		ibv_rereg_mr(t.b.mr, IBV_REREG_MR_CHANGE_PD, other, NULL, 0, 0),
+		0);
+	CHECK(t.b.mr->pd == other);
+	CHECK_EQ(ibv_dealloc_pd(other), EBUSY);
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)t.b.buf,
+			   t.b.mr->rkey, 64),
+		 0);
+	expect_wc(t.a.cq, IBV_WC_REM_ACCESS_ERR);
+	CHECK_EQ(ibv_dereg_mr(t.b.mr), 0);
+	t.b.mr = NULL;
+	CHECK_EQ(ibv_dealloc_pd(other), 0);
+	bench_close(&t);
+}
+
+const struct verbs_test paging_tests[] = {
+	{"prefetch", prefetch},
+	{"access_flags", access_flags},
+	{"rereg_domain", rereg_domain},
+	{0},
+};
