@@ -324,27 +324,6 @@ static void ece(void)
 	bench_close(&t);
 }
 
-static void counters(void)
-{
-	struct ibv_counters_init_attr attr = {0};
-	struct ibv_counter_attach_attr attach = {0};
-	struct ibv_counters *c;
-	uint64_t v[4] = {1, 1, 1, 1};
-	struct bench t;
-
-	bench_bare(&t);
-	c = ibv_create_counters(t.ctx, &attr);
-	if (!c && errno == EOPNOTSUPP)
-		SKIP("no counters objects");
-	CHECK(c);
-	/* There are no flows to attach to. */
-	CHECK_EQ(ibv_attach_counters_point_flow(c, &attach, NULL), EOPNOTSUPP);
-	CHECK_EQ(ibv_read_counters(c, v, 4, 0), 0);
-	CHECK_EQ(v[0] | v[3], 0);
-	CHECK_EQ(ibv_destroy_counters(c), 0);
-	bench_close(&t);
-}
-
 /* What is not there says so in the one way that programs know. */
 static void refused(void)
 {
@@ -372,7 +351,12 @@ static void refused(void)
 }
 
 const struct verbs_test object_tests[] = {
-	{"srq", srq},		{"xrc", xrc},	      {"multicast", multicast},
-	{"domains", domains},	{"import", import},   {"ece", ece},
-	{"counters", counters}, {"refused", refused}, {0},
+	{"srq", srq},
+	{"xrc", xrc},
+	{"multicast", multicast},
+	{"domains", domains},
+	{"import", import},
+	{"ece", ece},
+	{"refused", refused},
+	{0},
 };
