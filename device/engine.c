@@ -29,7 +29,6 @@ static void default_options(struct ur_engine_options *o)
 	o->shared = true;
 	o->loop = true;
 	o->coalesce = true;
-	o->piggyback = true;
 	o->credits = true;
 	o->ooo = true;
 	o->fast = true;
@@ -41,17 +40,11 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{"hold", &o->hold},
-		{"gso", &o->gso},
-		{"gro", &o->gro},
-		{"shared", &o->shared},
-		{"loop", &o->loop},
-		{"coalesce", &o->coalesce},
-		{"piggyback", &o->piggyback},
-		{"credits", &o->credits},
-		{"ooo", &o->ooo},
-		{"cc", &o->cc},
-		{"fast", &o->fast},
+		{"hold", &o->hold},	  {"gso", &o->gso},
+		{"gro", &o->gro},	  {"shared", &o->shared},
+		{"loop", &o->loop},	  {"coalesce", &o->coalesce},
+		{"credits", &o->credits}, {"ooo", &o->ooo},
+		{"cc", &o->cc},		  {"fast", &o->fast},
 	};
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {
@@ -124,7 +117,6 @@ static int create_port(struct ur_engine *e)
 		.credits = e->opt.credits,
 		.coalesce = e->opt.coalesce,
 		.fast = e->opt.fast,
-		.piggyback = e->opt.piggyback,
 		.ops = &host_ops,
 		.ctx = e,
 	};

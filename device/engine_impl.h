@@ -255,7 +255,7 @@ struct ur_engine_options {
 	bool gso, gro;
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
-	bool coalesce, piggyback, credits, ooo;
+	bool coalesce, credits, ooo;
 	bool fast; /* transport's short way for middle packets */
 	bool cc;   /* DCQCN reaction point: paces by CNPs */
 };

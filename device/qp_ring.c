@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include "device/engine_impl.h"
 #include "device/limits.h"
-#include "device/turn.h"
 
 #define MAX_WR	   UR_MAX_QP_WR
 #define MAX_SQ_BBS (2 * UR_MAX_QP_WR)
@@ -272,14 +271,6 @@ struct modify_args {
 	u32 mask;
 };
 
-/* The peer must not be left without an acknowledgement of what the program
- * has seen. */
-static void settle(struct ur_eqp *qp)
-{
-	if (ur_qp_release(qp->qp))
-		ur_turn_transmit(qp->engine);
-}
-
 static int modify(struct ur_engine *engine, void *arg)
 {
 	struct modify_args *a = arg;
@@ -301,8 +292,6 @@ static int modify(struct ur_engine *engine, void *arg)
 		if (ret)
 			return ret;
 	}
-	if ((mask & UR_QP_ATTR_STATE) && a->attr.state == UR_QP_RESET)
-		settle(qp);
 	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);
 	if (!ret && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *a->path;
@@ -411,7 +400,6 @@ static int destroy(struct ur_engine *engine, void *arg)
 
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
-	settle(qp);
 	ur_qp_destroy(qp->qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq)

@@ -175,11 +175,6 @@ static bool transmit(struct ur_engine *e)
 	return any;
 }
 
-void ur_turn_transmit(struct ur_engine *e)
-{
-	transmit(e);
-}
-
 /* ---- doorbells ---- */
 
 static void ring_slot(void *arg, u32 slot)

@@ -12,7 +12,5 @@ void *ur_turn_thread(void *arg);
 /* For who ran a function in the sleeping engine's place: send what came of it.
  * True when the engine has to wake for the rest. */
 bool ur_turn_after_call(struct ur_engine *engine);
-/* Engine thread or in its place: send what there is to send now, not at the turn's end. */
-void ur_turn_transmit(struct ur_engine *engine);
 
 #endif

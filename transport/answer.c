@@ -5,11 +5,6 @@
  */
 #include "transport/engine.h"
 
-/* Requests that follow a message within this time are answers to it ... */
-#define REPLY_NS 20000u
-/* ... and after so many of them the next is waited for. */
-#define REPLIES 4
-
 /* ---- acknowledgements ---- */
 
 u8 ur_answer_credits(struct ur_qp *qp)
@@ -51,44 +46,7 @@ void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn)
 	resp->ack_due = true;
 	resp->ack_syndrome = syndrome;
 	resp->ack_psn = psn;
-	resp->ack_at = 0;
 	ur_port_activate(qp->port, qp);
-}
-
-void ur_answer_hold(struct ur_qp *qp)
-{
-	struct ur_responder *resp = &qp->resp;
-
-	if (resp->asked_at)
-		resp->replies = 0; /* the peer does not wait for one */
-	resp->asked_at = qp->port->now;
-	if (resp->replies < REPLIES || !qp->port->cfg.piggyback ||
-	    !qp->port->cfg.coalesce || qp->state != UR_QP_RTS)
-		return;
-	resp->ack_at = qp->port->now + REPLY_NS;
-	ur_port_arm(qp->port, qp, resp->ack_at);
-}
-
-bool ur_qp_release(struct ur_qp *qp)
-{
-	if (!ur_answer_held(qp))
-		return false;
-	qp->resp.ack_at = 0;
-	ur_port_activate(qp->port, qp);
-	return true;
-}
-
-void ur_answer_request(struct ur_qp *qp)
-{
-	struct ur_responder *resp = &qp->resp;
-
-	if (!resp->asked_at)
-		return;
-	if (qp->port->now - resp->asked_at >= REPLY_NS)
-		resp->replies = 0;
-	else if (resp->replies < REPLIES)
-		resp->replies++;
-	resp->asked_at = 0;
 }
 
 /* ---- answers ---- */
@@ -263,7 +221,7 @@ enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 			return UR_TURN_FULL;
 		resp->item_head++;
 	}
-	if (resp->ack_due && !resp->ack_at) {
+	if (resp->ack_due) {
 		if (!send_ack(qp, tx, resp->ack_syndrome, resp->ack_psn,
 			      resp->msn))
 			return UR_TURN_FULL;

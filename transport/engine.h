@@ -87,15 +87,6 @@ void ur_responder_reset(struct ur_qp *qp);
 enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
 /* Owe an acknowledgement or NAK. */
 void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
-/* The acknowledgement just owed is that of a whole message: it may wait for a
- * request, where the last messages had requests for an answer. */
-void ur_answer_hold(struct ur_qp *qp);
-static inline bool ur_answer_held(const struct ur_qp *qp)
-{
-	return qp->resp.ack_due && qp->resp.ack_at;
-}
-/* A new request is sent. */
-void ur_answer_request(struct ur_qp *qp);
 /* The credit code to put into an AETH. */
 u8 ur_answer_credits(struct ur_qp *qp);
 

@@ -265,8 +265,6 @@ void ur_qp_rearm(struct ur_qp *qp)
 	const struct ur_requester *req = &qp->req;
 	ur_time at = ur_cc_deadline(qp);
 
-	if (ur_answer_held(qp))
-		at = ur_min_u64(at, qp->resp.ack_at);
 	/* In other states nobody would look at these when they are due. */
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		at = ur_min_u64(at, req->timeout_at);
@@ -280,10 +278,6 @@ void ur_qp_rearm(struct ur_qp *qp)
 void ur_qp_expire(struct ur_qp *qp)
 {
 	ur_cc_expire(qp);
-	if (ur_answer_held(qp) && qp->port->now >= qp->resp.ack_at) {
-		qp->resp.replies = 0;
-		ur_qp_release(qp);
-	}
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
 		ur_retry_expire(qp);
 	ur_qp_rearm(qp);
@@ -292,10 +286,7 @@ void ur_qp_expire(struct ur_qp *qp)
 bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 {
 	enum ur_turn turn = UR_TURN_IDLE, more;
-	u32 sent;
 
-	if (qp->state != UR_QP_RTS)
-		qp->resp.ack_at = 0;
 	if (ur_qp_is_reliable(qp) || qp->resp.cnp_due)
 		turn = ur_answer_run(qp, tx);
 	if (turn == UR_TURN_FULL) {
@@ -306,14 +297,7 @@ bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 		return ur_wq_flush(qp) || turn == UR_TURN_MORE;
 	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD))
 		return turn == UR_TURN_MORE;
-	sent = tx->n_desc;
 	more = ur_requester_run(qp, tx);
-	if (ur_answer_held(qp) && tx->n_desc != sent) {
-		/* Behind the request: the two can be one datagram. */
-		qp->resp.ack_at = 0;
-		if (ur_answer_run(qp, tx) == UR_TURN_FULL)
-			more = UR_TURN_FULL;
-	}
 	ur_qp_rearm(qp);
 	if (more == UR_TURN_FULL)
 		*full = true;

@@ -207,10 +207,6 @@ struct ur_responder {
 	bool ack_due;
 	u8 ack_syndrome;
 	u32 ack_psn;
-	/* The acknowledgement waits till then for a request to go along with. */
-	ur_time ack_at;	  /* 0: it does not wait */
-	ur_time asked_at; /* last message that no request has followed; or 0 */
-	u8 replies;	  /* messages in a row that a request followed soon */
 	bool cnp_due;
 	ur_time cnp_last;
 	struct ur_stretch place;  /* of the message that comes */

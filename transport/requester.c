@@ -195,7 +195,6 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 						   1) / UR_READ_PKTS);
 	e->ssn = req->ssn;
 	count_start(qp, e);
-	ur_answer_request(qp);
 	return STEP_NEXT;
 }
 

@@ -22,9 +22,6 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->nak_sent = false;
 	resp->rnr_sent = false;
 	resp->ack_due = false;
-	resp->ack_at = 0;
-	resp->asked_at = 0;
-	resp->replies = 0;
 	resp->cnp_due = false;
 	resp->since_nak = 0;
 	resp->place.gen = 0;
@@ -317,9 +314,6 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 		resp->ack_due = false; /* it came before we asked for it */
 	if (pkt->ackreq && !(pkt->op->flags & KEPT_ANSWERS))
 		ur_answer_ack(qp, ur_answer_credits(qp), pkt->psn);
-	if (pkt->ackreq && resp->msg == UR_RX_NONE &&
-	    !(pkt->op->flags & KEPT_ANSWERS))
-		ur_answer_hold(qp);
 }
 
 static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)

@@ -294,9 +294,6 @@ struct ur_port_config {
 	bool credits;  /* end-to-end credits in AETH */
 	bool coalesce; /* acknowledge a batch once */
 	bool fast;     /* a short way for the middle of long messages */
-	/* Where messages go back and forth, an acknowledgement waits up to
-	 * 20 us for the request that answers. With coalesce only. */
-	bool piggyback;
 	const struct ur_host_ops *ops;
 	void *ctx;
 };
@@ -474,10 +471,6 @@ struct ur_qp_attr {
 
 int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		 struct ur_qp **qp);
-/* An acknowledgement that waits (piggyback) goes with the next ur_port_tx.
- * True: there is one; the caller runs ur_port_tx before ur_qp_destroy or a
- * change to RESET, else the peer may never get it. */
-bool ur_qp_release(struct ur_qp *qp);
 /* Outstanding work is dropped without completions. */
 void ur_qp_destroy(struct ur_qp *qp);
 /*

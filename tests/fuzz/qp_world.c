@@ -274,7 +274,6 @@ struct world *world_create(u32 options)
 		.coalesce = options & 8,
 		.fast = !(options & 32),
 		.loop = options & 16,
-		.piggyback = options & 32,
 		.ops = &host_ops,
 	};
 	struct ur_mr_attr mr = {

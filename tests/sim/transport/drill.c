@@ -92,7 +92,6 @@ static struct sim_options usual(const struct sim_options *options)
 	o.ooo = o.ooo < 0 ? 1 : o.ooo;
 	o.credits = o.credits < 0 ? 1 : o.credits;
 	o.coalesce = o.coalesce < 0 ? 1 : o.coalesce;
-	o.piggyback = o.piggyback < 0 ? 1 : o.piggyback;
 	o.cc = o.cc < 0 ? 0 : o.cc;
 	o.fast = o.fast < 0 ? 1 : o.fast;
 	return o;

@@ -54,7 +54,6 @@ static void draw_host(struct sim_world *w, u32 i)
 	h->config.coalesce = pick(o->coalesce, &rng);
 	h->config.cc.enable = pick(o->cc, &rng);
 	h->config.fast = pick(o->fast, &rng);
-	h->config.piggyback = pick(o->piggyback, &rng);
 	h->config.cc.link_bps = w->faults.link_bps;
 	if (w->kind == UR_FRAME_V4) {
 		ur_gid_from_v4(h->gid, (u8[4]){10, 0, 0, (u8)(i + 1)});
@@ -93,12 +92,11 @@ static void draw_world(struct sim_world *w, bool print)
 		       w->n_hosts, w->n_pairs, w->n_ud, w->depth, w->mtu,
 		       w->max_bytes, w->kind);
 	for (u32 i = 0; print && i < w->n_hosts; i++)
-		printf("host %u: ooo %d loop %d credits %d coalesce %d "
-		       "piggyback %d cc %d fast %d\n",
+		printf("host %u: ooo %d loop %d credits %d coalesce %d cc %d "
+		       "fast %d\n",
 		       i, w->host[i].config.ooo, w->host[i].config.loop,
 		       w->host[i].config.credits, w->host[i].config.coalesce,
-		       w->host[i].config.piggyback, w->host[i].config.cc.enable,
-		       w->host[i].config.fast);
+		       w->host[i].config.cc.enable, w->host[i].config.fast);
 }
 
 /* A drill: two hosts, one connection, nothing but loss. */

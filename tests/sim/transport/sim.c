@@ -10,8 +10,7 @@
  *	sim --read N | --write N | --send N [--drop PPM] [--trace]
  *				one run of a drill
  *	--hosts N --faults 0 --ooo 0|1 --loop 0|1 --credits 0|1 --coalesce 0|1
- *	--piggyback 0|1 --cc 0|1 --fast 0|1
- *				force what else is drawn from the seed
+ *	--cc 0|1 --fast 0|1	force what else is drawn from the seed
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -100,7 +99,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim --seed N [--trace] | --seeds A..B | "
 		"--list FILE | --twice A..B | --drill N |\n\t--read N | --write N | --send N [--drop PPM]\n\t[--hosts N] [--faults 0] "
-		"[--ooo|--loop|--credits|--coalesce|--piggyback|--cc|--fast 0|1]\n");
+		"[--ooo|--loop|--credits|--coalesce|--cc|--fast 0|1]\n");
 	return 2;
 }
 
@@ -110,7 +109,6 @@ int main(int argc, char **argv)
 				.loop = -1,
 				.credits = -1,
 				.coalesce = -1,
-				.piggyback = -1,
 				.cc = -1,
 				.fast = -1,
 				.faults = 1};
@@ -119,15 +117,10 @@ int main(int argc, char **argv)
 		const char *name;
 		int *value;
 	} flags[] = {
-		{"--ooo", &o.ooo},
-		{"--loop", &o.loop},
-		{"--credits", &o.credits},
-		{"--coalesce", &o.coalesce},
-		{"--piggyback", &o.piggyback},
-		{"--cc", &o.cc},
-		{"--hosts", &o.hosts},
-		{"--faults", &o.faults},
-		{"--drop", &drop},
+		{"--ooo", &o.ooo},	   {"--loop", &o.loop},
+		{"--credits", &o.credits}, {"--coalesce", &o.coalesce},
+		{"--cc", &o.cc},	   {"--hosts", &o.hosts},
+		{"--faults", &o.faults},   {"--drop", &drop},
 		{"--fast", &o.fast},
 	};
 	const char *mode = NULL, *what = NULL, *dots;
@@ -157,9 +150,9 @@ int main(int argc, char **argv)
 	if (!mode || o.hosts > SIM_MAX_HOSTS)
 		return usage();
 	printf("sim %s %s hosts %d faults %d ooo %d loop %d credits %d "
-	       "coalesce %d piggyback %d cc %d fast %d\n",
+	       "coalesce %d cc %d fast %d\n",
 	       mode, what, o.hosts, o.faults, o.ooo, o.loop, o.credits,
-	       o.coalesce, o.piggyback, o.cc, o.fast);
+	       o.coalesce, o.cc, o.fast);
 	signal(SIGALRM, on_signal);
 	signal(SIGABRT, on_signal);
 	signal(SIGSEGV, on_signal);
