@@ -12,6 +12,8 @@
  * lost or went elsewhere. */
 #define BACK  256u
 #define AHEAD 1024u
+/* A pause of note; and how long after it its jump may come. */
+#define PAUSE_NS 100000000u
 
 u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index)
 {
@@ -20,7 +22,9 @@ u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index)
 
 static bool fits(const struct ur_udp_ids *ids, ur_time now, u16 id)
 {
-	u64 pause_ms = (now - ids->last_ns) / 1000000;
+	bool after = ids->pause_end && now - ids->pause_end < PAUSE_NS;
+	ur_time since = after ? ids->pause_from : ids->last_ns;
+	u64 pause_ms = (now - since) / 1000000;
 	u16 step = (u16)(id - ids->last + BACK);
 
 	return id < BURST || pause_ms > UINT16_MAX ||
@@ -37,6 +41,10 @@ bool ur_udp_ids_take(struct ur_udp_ids *ids, ur_time now, u16 id, bool guessed)
 			return false;
 		ids->good = 0;
 		ids->odd = 0;
+	}
+	if (ids->last_ns && now - ids->last_ns >= PAUSE_NS) {
+		ids->pause_from = ids->last_ns;
+		ids->pause_end = now;
 	}
 	ids->last = id;
 	ids->next = id ? (u16)(id + 1) : 0;

@@ -6,7 +6,8 @@
  *
  * Linux counts identifications per destination: steps of one, small
  * reorderings, and after a pause a random jump of at most the jiffies that have
- * passed (at most one a millisecond). Sockets of this device's kind use 0, or
+ * passed (at most one a millisecond). Of two packets sent at once after the
+ * pause the other one may get a number from before the jump. Sockets of this device's kind use 0, or
  * 0..k-1 within a burst. Engine thread only.
  */
 #ifndef UR_DEVICE_UDP_IDS_H
@@ -16,9 +17,11 @@
 
 struct ur_udp_ids {
 	ur_time last_ns; /* when last was seen */
-	u32 good;	 /* packets that kept to a pattern since it broke */
-	u32 odd;	 /* in a row that did not */
-	u16 last, next;	 /* identification: seen, guessed */
+	/* The latest pause of note; the jump after it may come a little later. */
+	ur_time pause_from, pause_end;
+	u32 good;	/* packets that kept to a pattern since it broke */
+	u32 odd;	/* in a row that did not */
+	u16 last, next; /* identification: seen, guessed */
 };
 
 /* The guess for the packet at index of its burst. */

@@ -58,6 +58,27 @@ static void damaged(void)
 	CHECK(let_through < 10000 * 3 / 100);
 }
 
+/* Two packets sent at once after a pause: the one that arrives first has a
+ * number from before the jump. A while later such a jump is odd again. */
+static void late_jump(void)
+{
+	struct ur_udp_ids ids = {0};
+	ur_time now = 1;
+	u16 id = 1000;
+
+	counting(&ids, &now, &id, 100);
+	now += 4800000000ull;
+	CHECK(ur_udp_ids_take(&ids, now, ++id, false));
+	now += 30000;
+	id = (u16)(id + 1200);
+	CHECK(ur_udp_ids_take(&ids, now, id, false));
+	counting(&ids, &now, &id, 100);
+	now += 99000000;
+	CHECK(ur_udp_ids_take(&ids, now, ++id, true));
+	now += 99000000;
+	CHECK(!ur_udp_ids_take(&ids, now, (u16)(id + 1800), false));
+}
+
 static void changed_ways(void)
 {
 	struct ur_udp_ids ids = {0};
@@ -77,6 +98,7 @@ int main(void)
 {
 	kernel_peer();
 	damaged();
+	late_jump();
 	changed_ways();
 	return 0;
 }
