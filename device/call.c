@@ -39,17 +39,6 @@ static void wake(struct ur_engine *engine)
 		return; /* the counter is full: it wakes all the same */
 }
 
-/* What was posted before a command is for the engine to see before it: a queue
- * that is resized counts it. The bell has woken the engine already. */
-static bool bells_ring(const struct ur_engine *engine)
-{
-	ur_list_for_each(it, &engine->ectxs)
-		if (ur_doorbell_any(
-			    ur_list_entry(it, struct ur_ectx, node)->db))
-			return true;
-	return false;
-}
-
 /* Run it here, if the engine sleeps. */
 static bool borrow(struct ur_engine *engine,
 		   int (*fn)(struct ur_engine *engine, void *arg), void *arg,
@@ -60,7 +49,9 @@ static bool borrow(struct ur_engine *engine,
 
 	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->helm))
 		return false;
-	if (bells_ring(engine)) {
+	/* What was posted before a command is for the engine to see before it: a
+	 * queue that is resized counts it. The bell has woken the engine. */
+	if (ur_bells_ring(engine)) {
 		pthread_mutex_unlock(&box->helm);
 		return false;
 	}

@@ -55,15 +55,19 @@ static void publish_asleep(struct ur_engine *e, bool asleep)
 	atomic_store_explicit(&e->asleep, asleep, memory_order_relaxed);
 }
 
-static bool work_waits(struct ur_engine *e)
+bool ur_bells_ring(const struct ur_engine *e)
 {
-	if (atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks))
-		return true;
 	ur_list_for_each(it, &e->ectxs)
 		if (ur_doorbell_any(
 			    ur_list_entry(it, struct ur_ectx, node)->db))
 			return true;
 	return false;
+}
+
+static bool work_waits(struct ur_engine *e)
+{
+	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
+	       ur_bells_ring(e);
 }
 
 static void go_to_sleep(struct ur_engine *e)
