@@ -292,6 +292,15 @@ static int start_engine(struct ur_device *dev)
 	return ur_engine_create(&config, &dev->engine);
 }
 
+void ur_daemon_init(struct ur_daemon *daemon)
+{
+	ur_list_init(&daemon->devices);
+	ur_list_init(&daemon->gone);
+	ur_list_init(&daemon->sessions);
+	ur_list_init(&daemon->files);
+	ur_list_init(&daemon->xrcds);
+}
+
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		     const char *name)
 {

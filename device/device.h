@@ -87,6 +87,8 @@ struct ur_device {
 	u32 n_objects[32];
 };
 
+/* The lists of one that is otherwise zero; the rest is the caller's to set. */
+void ur_daemon_init(struct ur_daemon *daemon);
 /* name NULL: uroceN with the lowest free N. -ENODEV: no such netdev, -EEXIST:
  * the netdev has a device, or the name is taken, -EINVAL: the name cannot be
  * one, -ENOSPC: too many devices. */

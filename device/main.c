@@ -207,11 +207,7 @@ int main(int argc, char **argv)
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;
 	daemon.idle.arg = &daemon;
-	ur_list_init(&daemon.devices);
-	ur_list_init(&daemon.gone);
-	ur_list_init(&daemon.sessions);
-	ur_list_init(&daemon.files);
-	ur_list_init(&daemon.xrcds);
+	ur_daemon_init(&daemon);
 	err = ur_rundir(*o->run_dir ? o->run_dir : NULL, daemon.run_dir,
 			sizeof(daemon.run_dir));
 	if (!err)

@@ -114,11 +114,7 @@ void client_world_create(void)
 	own_network();
 	start_client();
 	make_run_dir();
-	ur_list_init(&daemon_.devices);
-	ur_list_init(&daemon_.gone);
-	ur_list_init(&daemon_.sessions);
-	ur_list_init(&daemon_.files);
-	ur_list_init(&daemon_.xrcds);
+	ur_daemon_init(&daemon_);
 	CHECK(!ur_loop_create(&daemon_.loop));
 	ur_loop_lock(daemon_.loop);
 	CHECK(!ur_ucma_init(&daemon_));

@@ -121,11 +121,7 @@ static void make_world(void)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		abort();
 	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
-	ur_list_init(&daemon_.devices);
-	ur_list_init(&daemon_.gone);
-	ur_list_init(&daemon_.sessions);
-	ur_list_init(&daemon_.files);
-	ur_list_init(&daemon_.xrcds);
+	ur_daemon_init(&daemon_);
 	daemon_.listen_fd = daemon_.lock_fd = -1;
 	if (ur_loop_create(&daemon_.loop) || ur_sysfs_init(&daemon_) ||
 	    ur_netlink_open(&daemon_) || ur_device_create(&daemon_, "lo", NULL))

@@ -228,11 +228,7 @@ void world_start(void)
 	next_munmap = dlsym(RTLD_NEXT, "munmap");
 	CHECK(next_mmap && next_munmap);
 	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
-	ur_list_init(&daemon_.devices);
-	ur_list_init(&daemon_.gone);
-	ur_list_init(&daemon_.sessions);
-	ur_list_init(&daemon_.files);
-	ur_list_init(&daemon_.xrcds);
+	ur_daemon_init(&daemon_);
 	CHECK(!ur_loop_create(&daemon_.loop));
 	ur_loop_lock(daemon_.loop);
 	CHECK(!ur_listen_lock(&daemon_));
