@@ -73,6 +73,18 @@ static void feed(u8 opcode, u32 n, u32 bytes)
 	wt_feed(&w, pkt(opcode, n, bytes), NULL);
 }
 
+/* A READ of so many packets to 0x1000, and the first one's answer. */
+static void begin_read(u32 packets)
+{
+	struct ur_send_wr *wr = wt_post(&q, UR_WR_READ, 0x1000, packets * MTU);
+
+	wr->raddr = REMOTE;
+	wr->rkey = 0xabcd;
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
+	feed(UR_OP_RC_READ_RESP_FIRST, 0, MTU);
+}
+
 /* Bytes of the pattern at off of mem. */
 static bool filled(u32 off, u32 len)
 {
@@ -243,7 +255,6 @@ static void gaps(void)
 /* The region goes away in the middle. */
 static void region_gone(void)
 {
-	struct ur_send_wr *wr;
 	struct ur_mr_attr attr;
 	struct ur_mr *mr;
 
@@ -281,12 +292,7 @@ static void region_gone(void)
 	stop();
 	start(); /* the reader's own */
 	attr = w.mr->attr;
-	wr = wt_post(&q, UR_WR_READ, 0x1000, 4 * MTU);
-	wr->raddr = REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
-	feed(UR_OP_RC_READ_RESP_FIRST, 0, MTU);
+	begin_read(4);
 	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
 	attr.access = UR_ACCESS_REMOTE_READ;
 	CHECK_EQ(ur_mr_rereg(w.mr, &attr), 0);
@@ -365,12 +371,7 @@ static void read_data(void)
 
 	start();
 	memset(w.mem, 0, 0x4000);
-	wr = wt_post(&q, UR_WR_READ, 0x1000, 4 * MTU);
-	wr->raddr = REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
-	feed(UR_OP_RC_READ_RESP_FIRST, 0, MTU);
+	begin_read(4);
 	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
 	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU); /* again: nothing */
 	CHECK_EQ(q.qp->req.una, P(2));
@@ -382,12 +383,7 @@ static void read_data(void)
 	CHECK_EQ(w.mem[0x1000 + 3 * MTU], 0);
 	stop();
 	start(); /* the end of a request is not that of the message */
-	wr = wt_post(&q, UR_WR_READ, 0x1000, 140 * MTU);
-	wr->raddr = REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
-	feed(UR_OP_RC_READ_RESP_FIRST, 0, MTU);
+	begin_read(140);
 	for (u32 i = 1; i < 127; i++)
 		feed(UR_OP_RC_READ_RESP_MIDDLE, i, MTU);
 	CHECK_EQ(q.qp->req.una, P(127));
