@@ -14,17 +14,11 @@ static void free_av(struct ur_av *av)
 	free(av);
 }
 
-static bool is_multicast(const u8 *gid)
-{
-	return gid[0] == 0xff ||
-	       (ur_gid_is_v4(gid) && (gid[12] & 0xf0) == 0xe0);
-}
-
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
 {
 	struct ur_wire *wire = ur_wire_of(engine, path->v1);
-	bool mcast = is_multicast(path->dgid);
+	bool mcast = ur_gid_is_mcast(path->dgid);
 	struct ur_av *av;
 	int ret;
 

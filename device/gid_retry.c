@@ -4,35 +4,23 @@
  * with a socket that is closed at once, so that a device takes its place when
  * the other one goes (another user's device that ends when unused, say).
  */
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "device/device.h"
+#include "device/wire.h"
 
 #define ROCE_PORT 4791 /* IANA: roce */
 #define RETRY_NS  1000000000ull
 
 static bool port_is_free(const struct ur_device *dev, const u8 gid[16])
 {
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(ROCE_PORT)};
-	struct sockaddr_in v4 = {.sin_family = AF_INET,
-				 .sin_port = htons(ROCE_PORT)};
-	bool is_v4 = ur_gid_is_v4(gid);
-	int fd = socket(is_v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC,
-			0);
+	union ur_sockaddr sa;
+	socklen_t len = ur_sockaddr_of(&sa, gid, ROCE_PORT, dev->ifindex);
+	int fd = socket(sa.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int ret;
 
 	if (fd < 0)
 		return false;
-	if (is_v4) {
-		memcpy(&v4.sin_addr, gid + 12, 4);
-		ret = bind(fd, (struct sockaddr *)&v4, sizeof(v4));
-	} else {
-		memcpy(&v6.sin6_addr, gid, 16);
-		v6.sin6_scope_id = dev->ifindex;
-		ret = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
-	}
+	ret = bind(fd, &sa.sa, len);
 	close(fd);
 	return ret == 0;
 }

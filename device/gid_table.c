@@ -18,12 +18,6 @@ bool ur_gid_is_zero(const u8 gid[16])
 	return !memcmp(gid, zero, sizeof(zero));
 }
 
-bool ur_gid_is_mcast(const u8 gid[16])
-{
-	return gid[0] == 0xff ||
-	       (ur_gid_is_v4(gid) && (gid[12] & 0xf0) == 0xe0);
-}
-
 void ur_gid_print(char buf[40], const u8 gid[16])
 {
 	for (int i = 0; i < 8; i++)

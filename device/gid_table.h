@@ -8,7 +8,7 @@
 
 #include "device/engine.h"
 #include "device/loop.h"
-#include "transport/frame.h" /* ur_gid_is_v4, ur_gid_from_v4 */
+#include "transport/frame.h" /* ur_gid_is_v4 and the like */
 
 #define UR_GID_MAX 256
 
@@ -37,7 +37,6 @@ struct ur_gid_addr {
 };
 
 bool ur_gid_is_zero(const u8 gid[16]);
-bool ur_gid_is_mcast(const u8 gid[16]);
 /* "xxxx:xxxx:...", 39 characters. */
 void ur_gid_print(char buf[40], const u8 gid[16]);
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/neigh.h"
+#include "device/wire.h"
 #include "transport/frame.h"
 
 #define PLACES 1024u
@@ -90,33 +91,19 @@ void ur_neigh_mcast_mac(u8 mac[6], const u8 gid[16])
 static void nudge(u32 ifindex, const u8 *sgid, const u8 *dgid)
 {
 	bool v4 = ur_gid_is_v4(dgid);
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(DISCARD_PORT)};
-	struct sockaddr_in sin = {.sin_family = AF_INET,
-				  .sin_port = htons(DISCARD_PORT)};
-	int fd = socket(v4 ? AF_INET : AF_INET6,
+	union ur_sockaddr from, to;
+	socklen_t len = ur_sockaddr_of(&to, dgid, DISCARD_PORT, ifindex);
+	int fd = socket(to.sa.sa_family,
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1;
 
 	if (fd < 0)
 		return;
-	if (v4) {
-		struct sockaddr_in from = {.sin_family = AF_INET};
-
-		memcpy(&from.sin_addr, sgid + 12, 4);
-		memcpy(&sin.sin_addr, dgid + 12, 4);
-		setsockopt(fd, IPPROTO_IP, IP_TTL, &one, sizeof(one));
-		if (!bind(fd, (struct sockaddr *)&from, sizeof(from)))
-			sendto(fd, NULL, 0, 0, (struct sockaddr *)&sin,
-			       sizeof(sin));
-	} else {
-		memcpy(&v6.sin6_addr, dgid, 16);
-		if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr))
-			v6.sin6_scope_id = ifindex;
-		setsockopt(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &one,
-			   sizeof(one));
-		sendto(fd, NULL, 0, 0, (struct sockaddr *)&v6, sizeof(v6));
-	}
+	ur_sockaddr_of(&from, sgid, 0, ifindex);
+	setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+		   v4 ? IP_TTL : IPV6_UNICAST_HOPS, &one, sizeof(one));
+	if (!v4 || !bind(fd, &from.sa, len))
+		sendto(fd, NULL, 0, 0, &to.sa, len);
 	close(fd);
 }
 
@@ -173,8 +160,7 @@ const u8 *ur_neigh_mac(struct ur_neigh *n, u32 ifindex, const u8 sgid[16],
 		ur_get_le32(dgid + 8) * 0x85ebca6bu;
 	struct place *p = &n->places[(h >> 16) & (PLACES - 1)];
 
-	if (dgid[0] == 0xff ||
-	    (ur_gid_is_v4(dgid) && (dgid[12] & 0xf0) == 0xe0)) {
+	if (ur_gid_is_mcast(dgid)) {
 		ur_neigh_mcast_mac(n->mcast, dgid);
 		return n->mcast;
 	}

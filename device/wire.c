@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include "device/engine_impl.h"
 #include "device/wire.h"
+#include "transport/frame.h"
 
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
 {
@@ -63,6 +64,26 @@ void ur_wire_destroy(struct ur_engine *engine)
 		engine->wire_v1->ops->destroy(engine->wire_v1);
 	if (engine->wire)
 		engine->wire->ops->destroy(engine->wire);
+}
+
+socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
+			 u32 ifindex)
+{
+	memset(sa, 0, sizeof(*sa));
+	if (ur_gid_is_v4(gid)) {
+		sa->v4.sin_family = AF_INET;
+		sa->v4.sin_port = htons(port);
+		memcpy(&sa->v4.sin_addr, gid + 12, 4);
+		return sizeof(sa->v4);
+	}
+	sa->v6.sin6_family = AF_INET6;
+	sa->v6.sin6_port = htons(port);
+	memcpy(&sa->v6.sin6_addr, gid, 16);
+	/* Link-local, and multicast of interface (1) and link (2) scope. */
+	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
+	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
+		sa->v6.sin6_scope_id = ifindex;
+	return sizeof(sa->v6);
 }
 
 static void set_buffer(int fd, int forced, int plain, int bytes)

@@ -7,7 +7,15 @@
 #ifndef UR_DEVICE_WIRE_H
 #define UR_DEVICE_WIRE_H
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include "transport/transport.h"
+
+union ur_sockaddr {
+	struct sockaddr sa;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
 struct ur_engine;
 struct ur_wire;
@@ -56,6 +64,10 @@ int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
 
+/* Socket address of a GID; ifindex: what its scope is where it has one (link
+ * and interface). Returns its length. Any thread. */
+socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
+			 u32 ifindex);
 /* Room in a socket for a window of packets, as far as the host allows. */
 void ur_wire_rx_buffer(int fd);
 void ur_wire_tx_buffer(int fd);

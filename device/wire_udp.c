@@ -18,21 +18,7 @@ static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port)
 {
-	memset(sa, 0, sizeof(*sa));
-	if (ur_gid_is_v4(gid)) {
-		sa->v4.sin_family = AF_INET;
-		sa->v4.sin_port = htons(port);
-		memcpy(&sa->v4.sin_addr, gid + 12, 4);
-		return sizeof(sa->v4);
-	}
-	sa->v6.sin6_family = AF_INET6;
-	sa->v6.sin6_port = htons(port);
-	memcpy(&sa->v6.sin6_addr, gid, 16);
-	/* Link-local, and multicast of interface (1) and link (2) scope. */
-	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
-	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
-		sa->v6.sin6_scope_id = w->wire.engine->config.ifindex;
-	return sizeof(sa->v6);
+	return ur_sockaddr_of(sa, gid, port, w->wire.engine->config.ifindex);
 }
 
 int ur_udp_set(int fd, int level, int name, int value)

@@ -30,12 +30,6 @@
 #define UR_UDP_PEERS	 1024u
 #define UR_UDP_TX_MSGS	 64u
 
-union ur_sockaddr {
-	struct sockaddr sa;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
 /* A receiving socket. */
 struct ur_udp_addr {
 	struct ur_list node;

@@ -12,13 +12,6 @@
 
 /* ---- receive ---- */
 
-static bool for_us(struct ur_engine *e, const u8 *dgid)
-{
-	return dgid[0] == 0xff ||
-	       (ur_gid_is_v4(dgid) && (dgid[12] & 0xf0) == 0xe0) ||
-	       ur_engine_own_gid(e, dgid);
-}
-
 static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		       const u8 *data, u32 len)
 {
@@ -42,7 +35,8 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		ur_port_count(e->port, UR_CNT_bad_length, 1);
 		return;
 	}
-	if (!for_us(e, f.addr.dgid)) {
+	if (!ur_gid_is_mcast(f.addr.dgid) &&
+	    !ur_engine_own_gid(e, f.addr.dgid)) {
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}

@@ -14,6 +14,12 @@ bool ur_gid_is_v4(const u8 *gid)
 	return !memcmp(gid, v4_prefix, sizeof(v4_prefix));
 }
 
+bool ur_gid_is_mcast(const u8 *gid)
+{
+	return gid[0] == 0xff ||
+	       (ur_gid_is_v4(gid) && (gid[12] & 0xf0) == 0xe0);
+}
+
 void ur_gid_from_v4(u8 *gid, const u8 *ipv4)
 {
 	memcpy(gid, v4_prefix, sizeof(v4_prefix));

@@ -105,6 +105,9 @@ u16 ur_frame_ipv4_checksum(const u8 *ip);
 /* Is the GID an IPv4 address (::ffff:a.b.c.d)? */
 bool ur_gid_is_v4(const u8 *gid);
 
+/* Is the GID a multicast address: ff00::/8, or an IPv4 one mapped as above? */
+bool ur_gid_is_mcast(const u8 *gid);
+
 /* Make the GID of an IPv4 address, four bytes in network order. */
 void ur_gid_from_v4(u8 *gid, const u8 *ipv4);
 

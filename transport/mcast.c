@@ -3,6 +3,7 @@
  * Multicast groups: which UD queue pairs get a copy. IBTA volume 1, 10.5.
  */
 #include "transport/engine.h"
+#include "transport/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +18,6 @@ struct ur_mcast_group {
 	struct ur_list members;
 	u8 gid[16];
 };
-
-/* ff00::/8, or an IPv4 multicast address mapped into IPv6. */
-static bool is_multicast(const u8 gid[16])
-{
-	static const u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return gid[0] == 0xff ||
-	       (memcmp(gid, mapped, 12) == 0 && (gid[12] & 0xf0) == 0xe0);
-}
 
 static struct ur_mcast_group *find_group(struct ur_port *port, const u8 gid[16])
 {
@@ -74,7 +66,7 @@ int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16])
 	struct ur_mcast_group *g;
 	struct ur_mcast_member *m;
 
-	if (qp->init.type != UR_QPT_UD || !is_multicast(gid))
+	if (qp->init.type != UR_QPT_UD || !ur_gid_is_mcast(gid))
 		return -EINVAL;
 	g = find_group(qp->port, gid);
 	if (g && find_member(g, qp))
