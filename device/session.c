@@ -26,13 +26,26 @@ static void close_all(int *fds)
 	}
 }
 
+/* False: more than anybody has to say at once. */
+static bool note_closed(struct ur_session *s, u64 cookie)
+{
+	if (s->n_closed == UR_ARRAY_SIZE(s->closed))
+		return false;
+	s->closed[s->n_closed++] = cookie;
+	return true;
+}
+
 static void run_closed(struct ur_session *s)
 {
 	struct ur_open_file *o = s->open;
 
+	if (!s->n_closed)
+		return;
+	ur_loop_lock(s->daemon->loop);
 	for (u32 i = 0; i < s->n_closed && o; i++)
 		if (o->ops->close_fd)
 			o->ops->close_fd(o->file, s->closed[i]);
+	ur_loop_unlock(s->daemon->loop);
 	s->n_closed = 0;
 }
 
@@ -49,10 +62,8 @@ static int ask(struct ur_session *s, struct uroce_tun_msg *msg, const int *fd,
 		if (err || msg->op == UROCE_TUN_FD)
 			break;
 		close_all(answer_fds);
-		if (msg->op == UROCE_TUN_CLOSE_FD &&
-		    s->n_closed < UR_ARRAY_SIZE(s->closed))
-			s->closed[s->n_closed++] = msg->cookie;
-		else
+		if (msg->op != UROCE_TUN_CLOSE_FD ||
+		    !note_closed(s, msg->cookie))
 			err = -EPROTO;
 	}
 	ur_loop_lock(s->daemon->loop);
@@ -288,31 +299,28 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	switch (msg->op) {
 	case UROCE_TUN_OPEN:
 		do_open(s, msg, fds);
-		return 0;
+		break;
 	case UROCE_TUN_IOCTL:
 	case UROCE_TUN_WRITE:
 		answer(s, command(s, msg));
 		break;
 	case UROCE_TUN_CLOSE_FD:
-		s->closed[s->n_closed++] = msg->cookie;
+		if (!note_closed(s, msg->cookie))
+			return -EPROTO;
 		break;
 	case UROCE_TUN_SYNC:
 		do_sync(s);
-		return 0;
+		break;
 	case UROCE_TUN_STATUS:
 		do_status(s, msg->name);
-		return 0;
+		break;
 	case UROCE_TUN_LINK:
 		do_link(s, msg);
-		return 0;
+		break;
 	default:
 		return -EPROTO;
 	}
-	if (s->n_closed) {
-		ur_loop_lock(s->daemon->loop);
-		run_closed(s);
-		ur_loop_unlock(s->daemon->loop);
-	}
+	run_closed(s);
 	return 0;
 }
 
