@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: the ways to the application's memory.
+ * The ways to the application's memory; the regions that go them are in emr.c.
  *
  *  - what the client offers as a sealed memfd, and device memory, is mapped:
  *    plain loads and stores by the transport;
@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -22,10 +21,7 @@
 #include "device/engine_impl.h"
 #include "device/user.h"
 
-#define PAGE	     4096u
-#define REREG_TRANS  1u
-#define REREG_PD     2u
-#define REREG_ACCESS 4u
+#define PAGE 4096u
 /* Pages looked at one by one when a region is registered. */
 #define PROBE_PAGES 4096u
 
@@ -181,7 +177,7 @@ static int find_memory(struct ur_emr *mr)
 	return probe(mr);
 }
 
-static int attach_memory(struct ur_emr *mr)
+int ur_app_mem_attach(struct ur_emr *mr)
 {
 	int ret = find_memory(mr);
 
@@ -190,7 +186,7 @@ static int attach_memory(struct ur_emr *mr)
 	return ret;
 }
 
-static void detach_memory(struct ur_emr *mr)
+void ur_app_mem_detach(struct ur_emr *mr)
 {
 	ur_user_mem_put(mr->attr.mem);
 	if (mr->map)
@@ -202,7 +198,7 @@ static void detach_memory(struct ur_emr *mr)
 	mr->direct = NULL;
 }
 
-static void fill_attr(struct ur_emr *mr, struct ur_mr_attr *out)
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->pd = mr->attr.pd;
@@ -213,286 +209,4 @@ static void fill_attr(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->ops = &mem_ops;
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
-}
-
-/* ---- objects ---- */
-
-/* Mapping and looking at memory may take long (page faults of the client's),
- * so the calling thread does it, not the engine. */
-
-static int reg(struct ur_engine *engine, void *arg)
-{
-	struct ur_emr *mr = arg;
-	struct ur_mr_attr attr;
-	int ret;
-
-	fill_attr(mr, &attr);
-	ret = ur_mr_create(engine->port, &attr, &mr->mr);
-	if (ret)
-		return ret;
-	mr->key = ur_mr_key(mr->mr);
-	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
-	return 0;
-}
-
-int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
-	       struct ur_emr **ret_mr)
-{
-	struct ur_emr *mr = calloc(1, sizeof(*mr));
-	int ret;
-
-	if (!mr)
-		return -ENOMEM;
-	mr->ectx = ectx;
-	mr->attr = *attr;
-	ur_list_init(&mr->node);
-	ret = attach_memory(mr);
-	if (ret)
-		goto err_free;
-	ret = ur_engine_call(ectx->engine, reg, mr);
-	if (ret)
-		goto err_detach;
-	*ret_mr = mr;
-	return 0;
-err_detach:
-	detach_memory(mr);
-err_free:
-	free(mr);
-	return ret;
-}
-
-struct rereg_args {
-	struct ur_emr *mr;
-	struct ur_emr next; /* what it is to be; then what it was */
-};
-
-static int rereg(struct ur_engine *engine, void *arg)
-{
-	struct rereg_args *a = arg;
-	struct ur_emr *mr = a->mr, old = *mr;
-	struct ur_mr_attr attr;
-	int ret;
-
-	fill_attr(&a->next, &attr);
-	attr.mem = mr;
-	ret = ur_mr_rereg(mr->mr, &attr);
-	if (ret)
-		return ret;
-	mr->attr = a->next.attr;
-	mr->map = a->next.map;
-	mr->map_len = a->next.map_len;
-	mr->direct = a->next.direct;
-	mr->dm = a->next.dm;
-	a->next = old;
-	return 0;
-}
-
-int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
-{
-	struct rereg_args a = {.mr = mr, .next = *mr};
-	int ret;
-
-	if (flags & REREG_TRANS) {
-		a.next.attr = *attr;
-		a.next.attr.pd = mr->attr.pd;
-		a.next.attr.access = mr->attr.access;
-		a.next.map = NULL;
-		a.next.dm = NULL;
-		a.next.direct = NULL;
-		ret = attach_memory(&a.next);
-		if (ret)
-			return ret;
-	}
-	if (flags & REREG_PD)
-		a.next.attr.pd = attr->pd;
-	if (flags & REREG_ACCESS)
-		a.next.attr.access = attr->access;
-	ret = ur_engine_call(mr->ectx->engine, rereg, &a);
-	/* Either the new memory, refused, or the old, no longer needed. */
-	if (flags & REREG_TRANS)
-		detach_memory(&a.next);
-	return ret;
-}
-
-u32 ur_emr_key(const struct ur_emr *mr)
-{
-	return mr->key;
-}
-
-static int dereg(struct ur_engine *engine, void *arg)
-{
-	struct ur_emr *mr = arg;
-	int ret = ur_mr_destroy(mr->mr);
-
-	if (ret)
-		return ret;
-	ur_list_del(&mr->node);
-	return 0;
-}
-
-int ur_emr_dereg(struct ur_emr *mr)
-{
-	int ret = ur_engine_call(mr->ectx->engine, dereg, mr);
-
-	if (ret)
-		return ret;
-	detach_memory(mr);
-	free(mr);
-	return 0;
-}
-
-struct advise_args {
-	struct ur_ectx *ectx;
-	u32 pd;
-	const struct ur_sge *sge;
-	u32 num_sge;
-	bool write;
-};
-
-static int advise(struct ur_engine *engine, void *arg)
-{
-	struct advise_args *a = arg;
-
-	for (u32 i = 0; i < a->num_sge; i++) {
-		const struct ur_emr *found = NULL;
-
-		ur_list_for_each(it, &a->ectx->mrs) {
-			const struct ur_emr *mr =
-				ur_list_entry(it, struct ur_emr, node);
-
-			if (mr->key == a->sge[i].lkey && mr->attr.pd == a->pd)
-				found = mr;
-		}
-		if (!found)
-			return -ENOENT;
-		if (a->write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
-			return -EPERM;
-		if (a->sge[i].addr < found->attr.iova ||
-		    a->sge[i].addr - found->attr.iova > found->attr.length ||
-		    a->sge[i].length > found->attr.length - (a->sge[i].addr -
-							     found->attr.iova))
-			return -EINVAL;
-	}
-	return 0;
-}
-
-int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
-		   const struct ur_sge *sge, u32 num_sge)
-{
-	/* The pages are in the client's page table, and its provider has them
-	 * put there. */
-	struct advise_args a = {ectx, pd, sge, num_sge, advice == 1};
-
-	if (advice > 2 || flags > 1)
-		return -EOPNOTSUPP;
-	return ur_engine_call(ectx->engine, advise, &a);
-}
-
-/* ---- windows, device memory ---- */
-
-struct ur_emw {
-	struct ur_ectx *ectx;
-	struct ur_mw *mw;
-	u32 rkey, pd;
-	int type;
-};
-
-static int alloc_mw(struct ur_engine *engine, void *arg)
-{
-	struct ur_emw *mw = arg;
-	int ret = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
-
-	if (!ret)
-		mw->rkey = ur_mw_rkey(mw->mw);
-	return ret;
-}
-
-int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
-{
-	struct ur_emw *mw = calloc(1, sizeof(*mw));
-	int ret;
-
-	if (!mw)
-		return -ENOMEM;
-	mw->ectx = ectx;
-	mw->pd = pd;
-	mw->type = type;
-	ret = ur_engine_call(ectx->engine, alloc_mw, mw);
-	if (ret) {
-		free(mw);
-		return ret;
-	}
-	*ret_mw = mw;
-	return 0;
-}
-
-u32 ur_emw_rkey(const struct ur_emw *mw)
-{
-	return mw->rkey;
-}
-
-static int dealloc_mw(struct ur_engine *engine, void *arg)
-{
-	ur_mw_destroy(((struct ur_emw *)arg)->mw);
-	return 0;
-}
-
-int ur_emw_dealloc(struct ur_emw *mw)
-{
-	ur_engine_call(mw->ectx->engine, dealloc_mw, mw);
-	free(mw);
-	return 0;
-}
-
-static int alloc_dm(struct ur_engine *engine, void *arg)
-{
-	struct ur_edm *dm = arg;
-	int ret = ur_arena_alloc(&dm->ectx->arena, dm->length, &dm->block);
-
-	if (!ret)
-		memset(dm->block.ptr, 0, dm->block.len);
-	return ret;
-}
-
-int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
-		 struct ur_edm **ret_dm, struct uroce_alloc_dm_resp *resp)
-{
-	struct ur_edm *dm;
-	int ret;
-
-	if (!length || log_align > 12)
-		return -EINVAL;
-	dm = calloc(1, sizeof(*dm));
-	if (!dm)
-		return -ENOMEM;
-	dm->ectx = ectx;
-	dm->length = length;
-	ret = ur_engine_call(ectx->engine, alloc_dm, dm);
-	if (ret) {
-		free(dm);
-		return ret;
-	}
-	resp->map_off = dm->block.off;
-	resp->map_len = dm->block.len;
-	*ret_dm = dm;
-	return 0;
-}
-
-static int free_dm(struct ur_engine *engine, void *arg)
-{
-	struct ur_edm *dm = arg;
-
-	if (dm->users)
-		return -EBUSY;
-	ur_arena_free(&dm->ectx->arena, &dm->block);
-	return 0;
-}
-
-int ur_edm_free(struct ur_edm *dm)
-{
-	int ret = ur_engine_call(dm->ectx->engine, free_dm, dm);
-
-	if (!ret)
-		free(dm);
-	return ret;
 }

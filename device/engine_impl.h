@@ -237,6 +237,14 @@ struct ur_edm {
 	u32 users;
 };
 
+/* Find a way to the memory of mr->attr, and keep it until detach. Not on the
+ * engine thread: it may wait for the client's pages. 0, -EFAULT not there,
+ * -EINVAL beyond its device memory, -EOPNOTSUPP a file that cannot be mapped. */
+int ur_app_mem_attach(struct ur_emr *mr);
+void ur_app_mem_detach(struct ur_emr *mr);
+/* The region as the transport is told of it. */
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
+
 /* ---- the engine ---- */
 
 #define UR_ENGINE_GIDS 1024
