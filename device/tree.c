@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Files and directories below the run directory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/tree.h"
+
+static int full_path(const struct ur_daemon *d, char buf[PATH_MAX],
+		     const char *fmt, va_list ap)
+{
+	int n = snprintf(buf, PATH_MAX, "%s/", d->run_dir);
+
+	vsnprintf(buf + n, (size_t)(PATH_MAX - n), fmt, ap);
+	return n;
+}
+
+int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = full_path(d, path, fmt, ap);
+	va_end(ap);
+	for (char *p = path + n; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*p = '/';
+	}
+	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* For writing. It is read-only, to its owner too; root does not notice. */
+static int open_file(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, flags, 0444);
+
+	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
+		return fd;
+	fd = open(path, flags, 0444);
+	chmod(path, 0444);
+	return fd;
+}
+
+int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
+		...)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(text);
+	va_list ap;
+	int fd, err = 0;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	fd = open_file(path);
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, len, 0) != (ssize_t)len ||
+	    ftruncate(fd, (off_t)len) < 0)
+		err = errno ? -errno : -EIO;
+	close(fd);
+	return err;
+}
+
+void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	unlink(path);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag,
+		      struct FTW *ftw)
+{
+	remove(path);
+	return 0;
+}
+
+void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
