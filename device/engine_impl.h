@@ -201,6 +201,22 @@ struct ur_eqp {
 
 int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
+void ur_qp_ring_bell(struct ur_bell *bell); /* a doorbell came */
+
+/* Where a queue pair's rings lie in its block of memory. */
+struct ur_qp_rings {
+	u32 sq_bbs, rq_entries, rq_stride;
+	u32 sq_hdr, sq_off, rq_hdr, rq_off;
+	u64 bytes; /* 0: it has none */
+};
+
+/* For these capabilities; raises max_inline to what there is room for anyway.
+ * -EINVAL: more than the device gives. */
+int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
+		     struct ur_qp_rings *l);
+/* Take the block and make the rings. Engine thread. 0 or -ENOMEM. */
+int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
+		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
 
 struct ur_eah {
@@ -267,6 +283,10 @@ struct ur_engine_options {
 	bool fast; /* transport's short way for middle packets */
 	bool cc;   /* DCQCN reaction point: paces by CNPs */
 };
+
+/* Defaults, then what text ("name=value,...", or NULL) says. -EINVAL, with a
+ * line on stderr. */
+int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 
 struct ur_engine {
 	struct ur_engine_config config;
