@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Counters: the names programs know (rxe's, then mlx5's). Of recovery:
+ *
+ * requester  packet_seq_err, rcvd_seq_err   sequence NAKs received
+ *            implied_nak_seq_err            an answer was missing before another
+ *            local_ack_timeout_err          the timeout of the attributes
+ *            roce_adp_retrans               an early probe
+ *            completer_retry_err            something was sent again, for any of
+ *                                           these reasons
+ *            rcvd_rnr_err, rnr_nak_retry_err  RNR NAKs; those that led to a wait
+ * responder  out_of_sequence                packets beyond a gap
+ *            out_of_seq_request             sequence NAKs sent
+ *            duplicate_request              packets that had arrived before
+ *            send_rnr_err, out_of_buffer    RNR NAKs sent
+ */
+#ifndef UR_TRANSPORT_COUNTERS_H
+#define UR_TRANSPORT_COUNTERS_H
+
+/* clang-format off */
+#define UR_COUNTERS(X) \
+	X(sent_pkts) X(rcvd_pkts) X(duplicate_request) X(out_of_seq_request) \
+	X(rcvd_rnr_err) X(send_rnr_err) X(rcvd_seq_err) X(ack_deferred) \
+	X(retry_exceeded_err) X(retry_rnr_exceeded_err) \
+	X(completer_retry_err) X(send_err) X(link_downed) X(rdma_sends) \
+	X(rdma_recvs) X(rx_write_requests) X(rx_read_requests) \
+	X(rx_atomic_requests) X(out_of_buffer) X(out_of_sequence) \
+	X(rnr_nak_retry_err) X(packet_seq_err) X(implied_nak_seq_err) \
+	X(local_ack_timeout_err) X(roce_adp_retrans) X(rp_cnp_handled) \
+	X(rp_cnp_ignored) X(np_cnp_sent) X(np_ecn_marked_roce_packets) \
+	X(resp_local_length_error) X(resp_cqe_error) X(req_cqe_error) \
+	X(req_remote_invalid_request) X(req_remote_access_errors) \
+	X(resp_remote_access_errors) X(resp_cqe_flush_error) \
+	X(req_cqe_flush_error) X(req_transport_retries_exceeded) \
+	X(req_rnr_retries_exceeded) X(rx_icrc_encapsulated) \
+	X(port_xmit_data) X(port_rcv_data) X(bad_opcode) X(bad_length) \
+	X(bad_pkey) X(bad_qkey) X(bad_qpn) X(bad_gid) X(bad_state) \
+	X(loop_msgs) X(loop_bytes)
+/* clang-format on */
+
+enum ur_counter {
+#define X(name) UR_CNT_##name,
+	UR_COUNTERS(X)
+#undef X
+		UR_CNT_COUNT
+};
+
+/*
+ * Of one queue pair. Bytes are from BTH to pad, as port_*_data has them; what
+ * queue pairs of one device send each other is counted on both as loop_*.
+ */
+/* clang-format off */
+#define UR_QP_COUNTERS(X) \
+	X(sent_pkts) X(sent_bytes) X(rcvd_pkts) X(rcvd_bytes) X(loop_msgs) \
+	X(loop_bytes) X(resent_pkts) X(retries) X(timeouts) X(rnr_waits) \
+	X(out_of_sequence) X(duplicates)
+/* clang-format on */
+
+enum ur_qp_counter {
+#define X(name) UR_QP_CNT_##name,
+	UR_QP_COUNTERS(X)
+#undef X
+		UR_QP_CNT_COUNT
+};
+
+#endif

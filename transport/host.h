@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The host of a port (device process, simulator, test): what the transport asks
+ * of it, and what it says of a packet that came.
+ */
+#ifndef UR_TRANSPORT_HOST_H
+#define UR_TRANSPORT_HOST_H
+
+#include "transport/work.h"
+
+enum ur_event { /* enum ibv_event_type */
+		UR_EVENT_CQ_ERR = 0,
+		UR_EVENT_QP_FATAL = 1,
+		UR_EVENT_QP_REQ_ERR = 2,
+		UR_EVENT_QP_ACCESS_ERR = 3,
+		UR_EVENT_COMM_EST = 4,
+		UR_EVENT_SQ_DRAINED = 5,
+		UR_EVENT_SRQ_ERR = 14,
+		UR_EVENT_SRQ_LIMIT_REACHED = 15,
+		UR_EVENT_QP_LAST_WQE_REACHED = 16,
+};
+
+/* Memory of one region behind an MR. Offsets count from the region's start and
+ * are already bounds-checked by the transport. */
+struct ur_mem_ops {
+	/* Copy to or from the application. 0 or -EFAULT. */
+	int (*read)(void *mem, u64 off, void *dst, u32 len);
+	int (*write)(void *mem, u64 off, const void *src, u32 len);
+	/* Atomically (towards every access through this device) apply
+	 * new = f(old) to the aligned 8 bytes at off: with compare_mask != 0
+	 * masked compare and swap, else masked fetch and add. old is returned
+	 * in *old. 0 or -EFAULT. */
+	int (*cas)(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		   u64 swap_mask, u64 *old);
+	int (*faa)(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old);
+	/* FLUSH: make the range persistent/visible. 0 or -errno. */
+	int (*flush)(void *mem, u64 off, u64 len, u32 type);
+};
+
+struct ur_rx_meta {
+	u8 saddr[16], daddr[16]; /* as GIDs */
+	bool v4;
+	bool v1; /* came as RoCEv1 */
+	u8 tos;	 /* ToS / traffic class byte; ECN in the low two bits */
+	u8 ttl;
+	u8 sl;
+	u16 udp_sport;
+	u32 flow_label;
+};
+
+struct ur_host_ops {
+	/* Next send WQE of a queue pair: 1 and *wr filled, 0 none posted,
+	 * -EINVAL: the ring is corrupt (the QP goes to error). */
+	int (*sq_next)(void *qp_ctx, struct ur_send_wr *wr);
+	/* WQEs up to ring index ring_end are done; the client may reuse them. */
+	void (*sq_retire)(void *qp_ctx, u32 ring_end);
+	/* Next receive WQE of an RQ or SRQ: as sq_next. */
+	int (*rq_next)(void *rq_ctx, struct ur_recv_wr *wr);
+	/* Receives posted and not taken yet (for credits and SRQ limit). */
+	u32 (*rq_count)(void *rq_ctx);
+	/* A queue pair wants ur_rq_kick() after the next receive post. */
+	void (*rq_want_kick)(void *rq_ctx, bool on);
+	/* Deliver a completion. -ENOSPC: the queue is full; the host has
+	 * raised CQ_ERR and the QP goes to error. */
+	int (*cq_push)(void *cq_ctx, const struct ur_wc *wc);
+	/* Asynchronous event of a QP or SRQ (ctx of its create). */
+	void (*qp_event)(void *qp_ctx, enum ur_event ev);
+	void (*srq_event)(void *srq_ctx, enum ur_event ev);
+	/* A datagram for QP1: a 256-byte MAD. May be NULL. */
+	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
+		       u32 src_qpn, const u8 *mad, u32 len);
+	/* A trace point (trace.h). May be NULL. */
+	void (*trace)(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b);
+};
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Work requests and completions, as the host and the transport hand them to
+ * each other, and the address vectors that say where packets go.
+ */
+#ifndef UR_TRANSPORT_WORK_H
+#define UR_TRANSPORT_WORK_H
+
+#include "util/bytes.h"
+
+#define UR_MAX_SGE 32
+
+/* The same numbers as enum uroce_wqe_opcode. */
+enum ur_wr_opcode {
+	UR_WR_NOP = 0,
+	UR_WR_SEND = 1,
+	UR_WR_SEND_IMM = 2,
+	UR_WR_SEND_INV = 3,
+	UR_WR_WRITE = 4,
+	UR_WR_WRITE_IMM = 5,
+	UR_WR_READ = 6,
+	UR_WR_CMP_SWAP = 7,
+	UR_WR_FETCH_ADD = 8,
+	UR_WR_MASK_CMP_SWAP = 9,
+	UR_WR_MASK_FETCH_ADD = 10,
+	UR_WR_BIND_MW = 11,
+	UR_WR_LOCAL_INV = 12,
+	UR_WR_ATOMIC_WRITE = 13,
+	UR_WR_FLUSH = 14,
+	UR_WR_OPCODES
+};
+
+#define UR_WR_F_SIGNALED  (1u << 0)
+#define UR_WR_F_SOLICITED (1u << 1)
+#define UR_WR_F_FENCE	  (1u << 2)
+#define UR_WR_F_INLINE	  (1u << 3)
+
+struct ur_sge {
+	u64 addr;
+	u32 length;
+	u32 lkey;
+};
+
+/*
+ * Address vector: where a packet goes. Filled by the host; the transport keeps
+ * the pointer and counts references with ur_av_get/put.
+ */
+struct ur_av {
+	u8 sgid[16], dgid[16]; /* ::ffff:a.b.c.d for IPv4 */
+	u32 sgid_index;
+	u32 flow_label;	  /* 20 bits */
+	u16 udp_sport;	  /* RoCEv2 source port, 0xC000..0xFFFF */
+	u8 traffic_class; /* whole ToS / TC byte, ECN bits included */
+	u8 hop_limit;
+	u8 sl;
+	bool v4;   /* both GIDs are IPv4-mapped */
+	bool v1;   /* RoCEv1 (GID type), Ethernet only */
+	bool loop; /* dgid is one of this port's own: packets come back */
+	bool mcast;
+	u8 dmac[6];
+	u32 refs;
+	u64 wire; /* for the wire backend: its cached route; 0 = none */
+	void (*free)(
+		struct ur_av *av); /* called when the last reference goes */
+};
+
+static inline struct ur_av *ur_av_get(struct ur_av *av)
+{
+	av->refs++;
+	return av;
+}
+
+static inline void ur_av_put(struct ur_av *av)
+{
+	if (av && --av->refs == 0)
+		av->free(av);
+}
+
+/* One send work request, copied out of the ring and checked by the host for
+ * form (opcode, counts), not for keys and ranges. */
+struct ur_send_wr {
+	u64 wr_id;
+	u32 wqe_counter; /* ring index of the WQE, echoed in the completion */
+	u32 ring_end;	 /* consumer index once this one is retired */
+	u8 opcode;	 /* enum ur_wr_opcode */
+	u8 flags;	 /* UR_WR_F_* */
+	u16 num_sge;
+	u32 imm_inv; /* immediate: wire bytes; invalidate: R_Key, host order */
+	u64 raddr;
+	u32 rkey;
+	u32 xrc_srqn;
+	struct ur_av *av; /* UD: a reference is taken by the transport */
+	u32 dqpn, qkey;	  /* UD */
+	u64 swap_add, compare;
+	u64 swap_add_mask, compare_mask;
+	/* BIND_MW */
+	u64 bind_addr, bind_length;
+	u32 bind_mw_rkey, bind_new_rkey, bind_mr_lkey, bind_access;
+	/* FLUSH */
+	u32 flush_type, flush_level;
+	u64 flush_length;
+	/* Inline payload, in up to two pieces of ring memory that stay readable
+	 * until the WQE is retired. Bytes may change under the reader (only the
+	 * client's own data suffers); lengths are fixed here. */
+	const u8 *inl[2];
+	u32 inl_len[2];
+	struct ur_sge sge[UR_MAX_SGE];
+};
+
+struct ur_recv_wr {
+	u64 wr_id;
+	u32 wqe_counter;
+	u32 num_sge;
+	struct ur_sge sge[UR_MAX_SGE];
+};
+
+/* Work completion; status, opcode and wc_flags have enum ibv_wc_*'s values. */
+struct ur_wc {
+	u64 wr_id;
+	u32 qpn;
+	u32 src_qp;
+	u32 byte_len;
+	u32 imm_inv;
+	u32 wqe_counter;
+	u32 srqn;
+	u32 vendor_err;
+	u16 pkey_index;
+	u8 opcode;
+	u8 status;
+	u8 wc_flags;
+	u8 sl;
+	u8 syndrome;
+	bool recv;	/* of the receive side */
+	bool solicited; /* an ARM_SOLICITED queue wakes (also for errors) */
+};
+
+enum ur_wc_status { /* enum ibv_wc_status */
+		    UR_WC_SUCCESS = 0,
+		    UR_WC_LOC_LEN_ERR = 1,
+		    UR_WC_LOC_QP_OP_ERR = 2,
+		    UR_WC_LOC_PROT_ERR = 4,
+		    UR_WC_WR_FLUSH_ERR = 5,
+		    UR_WC_MW_BIND_ERR = 6,
+		    UR_WC_BAD_RESP_ERR = 7,
+		    UR_WC_LOC_ACCESS_ERR = 8,
+		    UR_WC_REM_INV_REQ_ERR = 9,
+		    UR_WC_REM_ACCESS_ERR = 10,
+		    UR_WC_REM_OP_ERR = 11,
+		    UR_WC_RETRY_EXC_ERR = 12,
+		    UR_WC_RNR_RETRY_EXC_ERR = 13,
+		    UR_WC_REM_ABORT_ERR = 16,
+		    UR_WC_FATAL_ERR = 19,
+		    UR_WC_GENERAL_ERR = 21,
+};
+
+enum ur_wc_opcode { /* enum ibv_wc_opcode */
+		    UR_WC_SEND = 0,
+		    UR_WC_RDMA_WRITE = 1,
+		    UR_WC_RDMA_READ = 2,
+		    UR_WC_COMP_SWAP = 3,
+		    UR_WC_FETCH_ADD = 4,
+		    UR_WC_BIND_MW = 5,
+		    UR_WC_LOCAL_INV = 6,
+		    UR_WC_FLUSH = 8,
+		    UR_WC_ATOMIC_WRITE = 9,
+		    UR_WC_RECV = 128,
+		    UR_WC_RECV_RDMA_WITH_IMM = 129,
+};
+
+#define UR_WC_F_GRH (1u << 0)
+#define UR_WC_F_IMM (1u << 1)
+#define UR_WC_F_INV (1u << 3)
+
+#endif
