@@ -24,6 +24,21 @@ void ur_requester_retire(struct ur_qp *qp);
 /* The oldest entry fails; the QP goes to ERR (SQE for UC, UD). */
 void ur_requester_fail(struct ur_qp *qp, u8 status, u8 syndrome);
 
+/* request.c: the next packet of the entry being sent. */
+enum ur_request {
+	UR_REQUEST_SENT,
+	UR_REQUEST_FULL,  /* no room in the ur_tx */
+	UR_REQUEST_BLOCK, /* as many READs and atomics are open as may be */
+	UR_REQUEST_FAULT, /* its memory cannot be read */
+};
+
+/* Of a SEND or WRITE. */
+enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
+				struct ur_tx *tx);
+/* Of one that is answered with more than an acknowledgement. */
+enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
+				     struct ur_tx *tx);
+
 /* completer.c: answers to our requests. */
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* A refusal: NAK code of the AETH. Shared with the in-device path. */
@@ -33,6 +48,12 @@ void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn);
 u8 ur_credit_code(u32 count);
 /* Everything before una is answered. */
 void ur_completer_advance(struct ur_qp *qp, u32 una);
+
+/* Packets sent and not answered. */
+static inline u32 ur_inflight(const struct ur_requester *req)
+{
+	return ur_psn_sub(req->tx_psn, req->una);
+}
 
 /* inflight.c: how much may be in flight. */
 void ur_inflight_reset(struct ur_qp *qp);

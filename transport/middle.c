@@ -201,7 +201,7 @@ u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE))
 		return 0;
 	if (reliable)
-		window = req->window - ur_psn_sub(req->tx_psn, req->una);
+		window = req->window - ur_inflight(req);
 	max = room_for(qp, tx, ur_min_u32(max, e->npkts - 1 - i));
 	max = ur_min_u32(max, window);
 	/* Those sent again and those never sent before are told apart. */

@@ -319,8 +319,7 @@ const char *ur_qp_check(const struct ur_qp *qp)
 		return "the entry being sent is inside the window";
 	if (ur_psn_sub(req->max_psn, req->una) >= 1u << 23)
 		return "PSNs in flight span less than half the space";
-	if (ur_psn_sub(req->tx_psn, req->una) >
-	    ur_psn_sub(req->max_psn, req->una))
+	if (ur_inflight(req) > ur_psn_sub(req->max_psn, req->una))
 		return "una <= tx_psn <= max_psn";
 	if (qp->state == UR_QP_ERR || qp->state < UR_QP_RTS)
 		return NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The requester: takes posted work in order, and turns it into packets, into
- * local operations, or into direct execution where the peer is on this port.
+ * The requester: takes posted work in order, and turns it into packets
+ * (request.c), into local operations, or into direct execution where the peer is
+ * on this port.
  * IBTA volume 1, 9.7.2 (requester), 9.7.3 (packet sequence numbers).
  */
 #include "transport/engine.h"
@@ -13,11 +14,6 @@ enum step {
 	STEP_MORE,  /* let others run first */
 	STEP_FULL,  /* no room for a packet */
 };
-
-static u32 inflight(const struct ur_requester *req)
-{
-	return ur_psn_sub(req->tx_psn, req->una);
-}
 
 void ur_requester_fail(struct ur_qp *qp, u8 status, u8 syndrome)
 {
@@ -200,67 +196,12 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 
 /* ---- packets ---- */
 
-/* First or only, middle or last, with what the last one carries. */
-static u8 send_write_opc(const struct ur_swqe *e, bool first, bool last)
-{
-	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
-
-	if (!last)
-		return write ? first ? UR_OPC_WRITE_FIRST : UR_OPC_WRITE_MIDDLE
-		       : first ? UR_OPC_SEND_FIRST
-			       : UR_OPC_SEND_MIDDLE;
-	switch (e->opcode) {
-	case UR_WR_SEND:
-		return first ? UR_OPC_SEND_ONLY : UR_OPC_SEND_LAST;
-	case UR_WR_SEND_IMM:
-		return first ? UR_OPC_SEND_ONLY_IMM : UR_OPC_SEND_LAST_IMM;
-	case UR_WR_SEND_INV:
-		return first ? UR_OPC_SEND_ONLY_INV : UR_OPC_SEND_LAST_INV;
-	case UR_WR_WRITE:
-		return first ? UR_OPC_WRITE_ONLY : UR_OPC_WRITE_LAST;
-	default:
-		return first ? UR_OPC_WRITE_ONLY_IMM : UR_OPC_WRITE_LAST_IMM;
-	}
-}
-
-static u8 read_type_opc(const struct ur_swqe *e)
-{
-	switch (e->opcode) {
-	case UR_WR_READ:
-		return UR_OPC_READ_REQ;
-	case UR_WR_CMP_SWAP:
-	case UR_WR_MASK_CMP_SWAP:
-		return UR_OPC_CMP_SWAP;
-	case UR_WR_ATOMIC_WRITE:
-		return UR_OPC_ATOMIC_WRITE;
-	case UR_WR_FLUSH:
-		return UR_OPC_FLUSH;
-	default:
-		return UR_OPC_FETCH_ADD;
-	}
-}
-
-static struct ur_pkt packet_of(const struct ur_qp *qp, const struct ur_swqe *e,
-			       u8 opc)
-{
-	return (struct ur_pkt){
-		.opcode = qp->svc | opc,
-		.pkey = UR_PKEY_DEFAULT,
-		.dqpn = qp->attr.dest_qpn,
-		.psn = qp->req.tx_psn,
-		.xrc_srqn = e->xrc_srqn,
-		.rkey = e->rkey,
-		.va = e->raddr,
-	};
-}
-
 void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
 {
 	struct ur_requester *req = &qp->req;
 
 	req->tx_psn = ur_psn_add(req->tx_psn, psns);
-	if (ur_psn_sub(req->tx_psn, req->una) >
-	    ur_psn_sub(req->max_psn, req->una)) {
+	if (ur_inflight(req) > ur_psn_sub(req->max_psn, req->una)) {
 		req->max_psn = req->tx_psn;
 		req->fresh = true;
 	} else {
@@ -269,117 +210,26 @@ void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
 	}
 }
 
-static enum step send_read_type(struct ur_qp *qp, struct ur_swqe *e,
-				struct ur_tx *tx)
-{
-	struct ur_requester *req = &qp->req;
-	struct ur_pkt pkt = packet_of(qp, e, read_type_opc(e));
-	u32 i = ur_psn_sub(req->tx_psn, e->psn), psns = 1, off, len;
-	u8 *p;
-
-	if (req->rd_out >= qp->attr.max_rd_atomic)
-		return STEP_BLOCK;
-	pkt.ackreq = true;
-	switch (e->opcode) {
-	case UR_WR_READ:
-		/* Long reads go as several requests, so that the answers in
-		 * flight stay within bounds. */
-		psns = ur_min_u32((i | (UR_READ_PKTS - 1)) + 1, e->npkts) - i;
-		off = i << qp->mtu_shift;
-		len = ur_min_u32(psns << qp->mtu_shift, e->length - off);
-		pkt.va = e->raddr + off;
-		pkt.dma_bytes = len;
-		break;
-	case UR_WR_ATOMIC_WRITE:
-		pkt.dma_bytes = 8;
-		pkt.payload_bytes = 8;
-		break;
-	case UR_WR_FLUSH:
-		pkt.dma_bytes = (u32)e->flush.length;
-		pkt.flush_placement = (u8)e->flush.type;
-		pkt.flush_selectivity = (u8)e->flush.level;
-		break;
-	default:
-		pkt.swap_add = e->atomic.swap_add;
-		pkt.compare = e->atomic.compare;
-	}
-	p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + 8);
-	if (!p)
-		return STEP_FULL;
-	len = (u32)ur_pkt_build(&pkt, p);
-	if (pkt.payload_bytes &&
-	    ur_swqe_gather(qp, e, 0, p + len, pkt.payload_bytes))
-		return fail_in_turn(qp, e, UR_WC_LOC_PROT_ERR);
-	len += pkt.payload_bytes;
-	ur_tx_commit(qp->port, tx, qp->attr.av, len);
-	req->rd_out++;
-	req->since_ackreq = 0;
-	ur_requester_sent(qp, psns, 1);
-	ur_cc_sent(qp, len);
-	ur_retry_sent(qp, true);
-	return STEP_NEXT;
-}
-
-static u32 pad_payload(u8 *payload, u32 bytes)
-{
-	u32 pad = ur_pkt_pad(bytes);
-
-	memset(payload + bytes, 0, pad);
-	return bytes + pad;
-}
-
-static enum step send_data(struct ur_qp *qp, struct ur_swqe *e,
-			   struct ur_tx *tx)
-{
-	struct ur_requester *req = &qp->req;
-	u32 i = ur_psn_sub(req->tx_psn, e->psn);
-	u32 off = i << qp->mtu_shift;
-	u32 bytes = ur_min_u32(qp->mtu, e->length - off);
-	bool first = i == 0, last = i + 1 == e->npkts, ackreq = false;
-	u8 opc = send_write_opc(e, first, last);
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + bytes + 3);
-	u32 len;
-
-	if (!p)
-		return STEP_FULL;
-	if (ur_qp_is_reliable(qp)) {
-		req->since_ackreq++;
-		ackreq = last || req->since_ackreq >= UR_ACK_PKTS ||
-			 inflight(req) + 1 >= req->window;
-	}
-	if (!first && !last && qp->svc != UR_SVC_XRC) {
-		ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT,
-			     qp->attr.dest_qpn, ackreq, req->tx_psn);
-		len = UR_BTH_BYTES;
-	} else {
-		struct ur_pkt pkt = packet_of(qp, e, opc);
-
-		pkt.ackreq = ackreq;
-		pkt.payload_bytes = bytes;
-		pkt.dma_bytes = e->length;
-		pkt.imm = __builtin_bswap32(e->imm_inv);
-		pkt.inv_rkey = e->imm_inv;
-		pkt.se = last && (e->flags & UR_WR_F_SOLICITED);
-		len = (u32)ur_pkt_build(&pkt, p);
-	}
-	if (ur_swqe_gather(qp, e, off, p + len, bytes))
-		return fail_in_turn(qp, e, UR_WC_LOC_PROT_ERR);
-	len += pad_payload(p + len, bytes);
-	ur_tx_commit(qp->port, tx, qp->attr.av, len);
-	ur_requester_sent(qp, 1, 1);
-	ur_cc_sent(qp, len);
-	if (ackreq)
-		req->since_ackreq = 0;
-	if (ur_qp_is_reliable(qp))
-		ur_retry_sent(qp, ackreq);
-	return STEP_NEXT;
-}
-
 /* UC: a packet is done when it has gone. */
 static void unreliable_done(struct ur_qp *qp)
 {
 	qp->req.una = qp->req.max_psn = qp->req.tx_psn;
 	ur_requester_retire(qp);
+}
+
+static enum step step_of(struct ur_qp *qp, struct ur_swqe *e,
+			 enum ur_request sent)
+{
+	switch (sent) {
+	case UR_REQUEST_SENT:
+		return STEP_NEXT;
+	case UR_REQUEST_FULL:
+		return STEP_FULL;
+	case UR_REQUEST_FAULT:
+		return fail_in_turn(qp, e, UR_WC_LOC_PROT_ERR);
+	default:
+		return STEP_BLOCK;
+	}
 }
 
 static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
@@ -395,17 +245,17 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	}
 	if (e->status)
 		return fail_in_turn(qp, e, e->status);
-	if (ur_qp_is_reliable(qp) && inflight(req) >= req->window)
+	if (ur_qp_is_reliable(qp) && ur_inflight(req) >= req->window)
 		return STEP_BLOCK;
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;
 	if (ur_swqe_is_read_type(e))
-		step = send_read_type(qp, e, tx);
+		step = step_of(qp, e, ur_request_read_type(qp, e, tx));
 	else if (e->npkts > 2)
 		n = ur_middle_send(qp, e, tx, *budget);
 	*budget -= n;
 	if (!n && !ur_swqe_is_read_type(e))
-		step = send_data(qp, e, tx);
+		step = step_of(qp, e, ur_request_data(qp, e, tx));
 	if (qp->svc == UR_SVC_UC && step == STEP_NEXT)
 		unreliable_done(qp);
 	return step;
@@ -499,7 +349,7 @@ static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 		req->tx = req->head;
 		req->tx_psn = req->una;
 		req->since_ackreq = UR_ACK_PKTS; /* it asks for an answer */
-		step = send_data(qp, e, tx);
+		step = step_of(qp, e, ur_request_data(qp, e, tx));
 		if (step != STEP_NEXT && step != STEP_FULL)
 			return step;
 		req->tx = tx_index;

@@ -257,7 +257,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */
 	if (req->whole_left || req->hole_due ||
-	    ur_psn_sub(req->tx_psn, req->una) <= HOLE_MIN_PKTS ||
+	    ur_inflight(req) <= HOLE_MIN_PKTS ||
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head))) {
 		if (req->whole_left)
 			req->whole_left--;
@@ -324,7 +324,7 @@ static void time_out(struct ur_qp *qp)
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */
-	if (ur_psn_sub(req->tx_psn, req->una) > HOLE_MIN_PKTS &&
+	if (ur_inflight(req) > HOLE_MIN_PKTS &&
 	    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 		repeat_one(qp);
 	else
@@ -353,7 +353,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */
 		if (req->probes <= PROBE_SINGLE &&
-		    ur_psn_sub(req->tx_psn, req->una) > HOLE_MIN_PKTS &&
+		    ur_inflight(req) > HOLE_MIN_PKTS &&
 		    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 			repeat_one(qp);
 		else
