@@ -162,9 +162,10 @@ struct ur_requester {
 	/* For a lost answer, since the last progress: asked for all again;
 	 * and answers say that it was in vain. */
 	bool asked_again, asked_in_vain;
-	u32 answer_psn; /* of the last answer behind a gap */
-	bool fresh;	/* the packet sent last was never sent before */
-	u8 retries;	/* used since the last progress */
+	u32 answer_psn;	  /* of the last answer behind a gap */
+	bool fresh;	  /* the packet sent last was never sent before */
+	u8 retries;	  /* used since the last progress */
+	ur_time retry_at; /* when the last of them was */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */
 	ur_time rnr_until;  /* 0: not waiting */
@@ -190,6 +191,7 @@ struct ur_responder {
 	u32 ooo_last;	/* newest PSN seen beyond the gap */
 	ur_time nak_at;
 	u32 since_nak;	    /* packets beyond the gap since the last NAK */
+	u8 renak_shift;	    /* how often the same packet was asked for again */
 	struct ur_ooo *ooo; /* NULL: nothing is kept */
 	u32 offset;	    /* bytes of the message so far */
 	u64 va;		    /* WRITE */

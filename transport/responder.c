@@ -5,9 +5,12 @@
  */
 #include "transport/engine.h"
 
-/* Lost a second time, the missing packet is asked for again after so many. */
-#define RENAK_NS      50000u /* the network itself may repeat or reorder */
-#define UR_RENAK_PKTS 64
+/* Lost a second time, the missing packet is asked for again after so long or so
+ * many. Each time doubles both: a network that reorders looks the same, and
+ * its packet only needs time. */
+#define RENAK_NS	50000u
+#define RENAK_PKTS	64u
+#define RENAK_SHIFT_MAX 7
 /* Requests answered by a packet of their own. */
 #define KEPT_ANSWERS \
 	(UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH)
@@ -24,6 +27,7 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->ack_due = false;
 	resp->cnp_due = false;
 	resp->since_nak = 0;
+	resp->renak_shift = 0;
 	resp->place.gen = 0;
 	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
@@ -229,30 +233,42 @@ void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status)
 	ur_qp_fail(qp);
 }
 
+/* Ask for the PSN that is missing. */
+static void send_nak(struct ur_qp *qp)
+{
+	struct ur_responder *resp = &qp->resp;
+
+	if (resp->nak_sent && resp->renak_shift < RENAK_SHIFT_MAX)
+		resp->renak_shift++;
+	resp->nak_sent = true;
+	resp->nak_at = qp->port->now;
+	resp->since_nak = 0;
+	ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+}
+
 static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
+	u64 patience = (u64)RENAK_NS << resp->renak_shift;
 	/* PSNs that do not grow: the peer has gone back and the packet that
 	 * we wait for was lost once more. */
 	bool again = ur_psn_diff(pkt->psn, resp->ooo_last) <= 0 &&
-		     qp->port->now - resp->nak_at >= RENAK_NS;
+		     qp->port->now - resp->nak_at >= patience;
 
 	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
 	/* What follows a packet answered by an RNR NAK was sent before that
 	 * arrived, and the peer goes back all the same. */
-	if (++resp->since_nak >= UR_RENAK_PKTS && !resp->rnr_sent)
+	if (++resp->since_nak >= RENAK_PKTS << resp->renak_shift &&
+	    !resp->rnr_sent)
 		again = true;
 	ur_count(qp->port, UR_CNT_out_of_sequence);
 	ur_qp_count(qp, UR_QP_CNT_out_of_sequence, 1);
 	if (resp->nak_sent && !again)
 		return;
 	ur_count(qp->port, UR_CNT_out_of_seq_request);
-	resp->nak_sent = true;
-	resp->nak_at = qp->port->now;
 	resp->rnr_sent = false;
-	resp->since_nak = 0;
-	ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+	send_nak(qp);
 }
 
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
@@ -308,6 +324,7 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 	resp->rnr_sent = false;
 	resp->nak_sent = false;
+	resp->renak_shift = 0;
 	resp->since_nak = 0;
 	if (resp->ack_due && resp->ack_psn == pkt->psn &&
 	    (resp->ack_syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
@@ -376,9 +393,7 @@ static void resume(struct ur_qp *qp)
 	if (qp->state == UR_QP_ERR)
 		return;
 	if (ur_ooo_waiting(qp)) {
-		resp->nak_sent = true;
-		resp->since_nak = 0;
-		ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
+		send_nak(qp);
 	} else if (any && !answered) {
 		/* Also where nobody asked: the jump tells the peer that the
 		 * rest of its repetition is not needed. */

@@ -3,7 +3,8 @@
  * Timers and counters of sending again. IBTA volume 1, 9.7.6.1.3 (local ACK
  * timeout), 9.7.5.2.8 (RNR NAK).
  *
- * timeout: the time that the attributes say; counts against retry_cnt.
+ * timeout: the time that the attributes say; counts against retry_cnt, as do
+ *          sequence NAKs, once in such a time.
  * probe:   much earlier, from measured round trips: at first the oldest packet
  *          alone, then the same go-back; it is not counted, and it backs off.
  *          A lost last packet or lost last acknowledgement costs some round
@@ -19,6 +20,7 @@
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
 #define GUESS_MAX_NS	2000000u
+#define TOLD_NS		67108864u /* for one that waits forever: code 14 */
 #define PROBE_SINGLE	4 /* of these, the first ones are single packets */
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
@@ -183,18 +185,29 @@ void ur_retry_rewind(struct ur_qp *qp)
 	ur_port_activate(qp->port, qp);
 }
 
-/* One more of retry_cnt; false: that was one too many. */
-static bool use_retry(struct ur_qp *qp)
+/*
+ * One more of retry_cnt; false: that was one too many. A peer that says what it
+ * misses is there: for the same packet, what it says counts once in the time
+ * after which silence would have counted. A packet that a network has only put
+ * behind others is asked for often and needs time to come.
+ */
+static bool use_retry(struct ur_qp *qp, bool told)
 {
 	struct ur_requester *req = &qp->req;
+	u64 wait = qp->attr.timeout ? timeout_ns(qp) : TOLD_NS;
+	bool counts =
+		!told || !req->retries || qp->port->now - req->retry_at >= wait;
 
-	if (req->retries >= qp->attr.retry_cnt) {
+	if (counts && req->retries >= qp->attr.retry_cnt) {
 		ur_count(qp->port, UR_CNT_retry_exceeded_err);
 		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
 		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
 		return false;
 	}
-	req->retries++;
+	if (counts) {
+		req->retries++;
+		req->retry_at = qp->port->now;
+	}
 	ur_qp_count(qp, UR_QP_CNT_retries, 1);
 	ur_count(qp->port, UR_CNT_completer_retry_err);
 	return true;
@@ -209,7 +222,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 	if (req->back_psn == req->una && req->back_at &&
 	    qp->port->now - req->back_at < req->srtt)
 		return false; /* this cannot be about what was sent since */
-	if (!use_retry(qp))
+	if (!use_retry(qp, true))
 		return false;
 	ur_inflight_lost(qp);
 	ur_retry_rewind(qp);
@@ -264,7 +277,7 @@ void ur_retry_hole(struct ur_qp *qp)
 		ur_retry_sequence(qp);
 		return;
 	}
-	if (!use_retry(qp))
+	if (!use_retry(qp, true))
 		return;
 	ur_inflight_lost(qp);
 	repeat_one(qp);
@@ -318,7 +331,7 @@ static void time_out(struct ur_qp *qp)
 	ur_qp_count(qp, UR_QP_CNT_timeouts, 1);
 	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
 		 qp->attr.retry_cnt - req->retries, req->una);
-	if (!use_retry(qp))
+	if (!use_retry(qp, false))
 		return;
 	ur_inflight_lost(qp);
 	req->asked_again = req->asked_in_vain = false;

@@ -123,6 +123,30 @@ static void future(void)
 	stop();
 }
 
+/* A network that reorders looks like a peer that goes back all the time: it is
+ * asked ever more rarely, and the next gap is a new one. */
+static void patience(void)
+{
+	u32 asked = 0;
+
+	start();
+	for (u32 i = 0; i < 200; i++) {
+		wt_sleep(&w, 50 * WT_US);
+		feed_dma(UR_OP_RC_WRITE_ONLY, 100 - i % 90, 10, 10);
+		for (; w.out_head != w.out_tail; asked++)
+			wt_expect_ack(&w, 0x60, P(0));
+	}
+	CHECK(asked >= 4 && asked <= 9);
+	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
+	wt_expect_ack(&w, 0x1f, P(0));
+	feed_dma(UR_OP_RC_WRITE_ONLY, 3, 10, 10);
+	wt_expect_ack(&w, 0x60, P(1));
+	wt_sleep(&w, 50 * WT_US);
+	feed_dma(UR_OP_RC_WRITE_ONLY, 2, 10, 10);
+	wt_expect_ack(&w, 0x60, P(1));
+	stop();
+}
+
 /* Payload against MTU for first, middle, last, only (C9-92). */
 static void lengths(void)
 {
@@ -512,6 +536,7 @@ int main(void)
 		in_order();
 		again();
 		future();
+		patience();
 		lengths();
 		sequence();
 		rights();

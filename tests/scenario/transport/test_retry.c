@@ -269,6 +269,44 @@ static void probe(void)
 	stop();
 }
 
+/*
+ * A network that reorders: the peer misses one packet, asks for it time and
+ * again, and it comes. Only a peer that misses it for as long as one that says
+ * nothing would be waited for has used up the retries.
+ */
+static void naks(u8 code)
+{
+	u64 timeout = 4096ull << 14;
+	u32 retries = 3, n = 0;
+
+	start(code, (u8)retries, 7);
+	wt_post(&q, UR_WR_SEND, 0, 600);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_FIRST, 10);
+	wt_ack(&w, &q, 10, 0x1f);
+	while (q.qp->state == UR_QP_RTS) {
+		wt_sleep(&w, timeout / 100);
+		wt_ack(&w, &q, 11, 0x60);
+		CHECK(++n <= 100 * (retries + 1));
+	}
+	CHECK(n > 100 * retries);
+	wt_wc(&q, UR_WC_RETRY_EXC_ERR);
+	stop();
+
+	start(code, (u8)retries, 7);
+	wt_post(&q, UR_WR_SEND, 0, 600);
+	wt_kick(&q);
+	for (u32 k = 0; k < 50; k++) {
+		wt_sleep(&w, timeout / 100);
+		wt_ack(&w, &q, 11, 0x60);
+	}
+	CHECK_EQ(q.qp->state, UR_QP_RTS);
+	CHECK(w.out_tail - w.out_head > 10); /* and it is sent again */
+	wt_ack(&w, &q, 12, 0x1f);
+	wt_wc(&q, UR_WC_SUCCESS);
+	stop();
+}
+
 int main(void)
 {
 	peer_gone();
@@ -280,5 +318,7 @@ int main(void)
 	rnr_times();
 	rnr_count();
 	probe();
+	naks(14);
+	naks(0); /* waits forever, but is not asked forever */
 	return 0;
 }
