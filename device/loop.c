@@ -15,6 +15,9 @@
 #include <unistd.h>
 #include "device/loop.h"
 
+/* Of calls that post calls, before the descriptors have their turn. */
+#define CALL_ROUNDS 32
+
 struct source {
 	int fd;
 	bool dead;
@@ -35,9 +38,13 @@ struct ur_loop {
 	bool stop;
 	struct source *sources, *dead;
 	struct ur_loop_timer *timers; /* by deadline */
-	pthread_mutex_t post_lock;    /* of the two below; a leaf */
+	u64 wakes_at; /* when the thread will look; 0: it does now */
+	pthread_mutex_t post_lock; /* of the two below; a leaf */
 	struct call *calls, **calls_tail;
 };
+
+/* The loop whose lock this thread holds. */
+static _Thread_local const struct ur_loop *holds;
 
 u64 ur_loop_now(void)
 {
@@ -107,16 +114,6 @@ void ur_loop_destroy(struct ur_loop *loop)
 	free(loop);
 }
 
-void ur_loop_lock(struct ur_loop *loop)
-{
-	pthread_mutex_lock(&loop->lock);
-}
-
-void ur_loop_unlock(struct ur_loop *loop)
-{
-	pthread_mutex_unlock(&loop->lock);
-}
-
 int ur_loop_add(struct ur_loop *loop, int fd, u32 events,
 		void (*fn)(void *arg, u32 events), void *arg)
 {
@@ -158,6 +155,7 @@ void ur_loop_del(struct ur_loop *loop, int fd)
 int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
 {
 	struct call *c = malloc(sizeof(*c));
+	bool first;
 
 	if (!c)
 		return -ENOMEM;
@@ -165,10 +163,14 @@ int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
 	c->arg = arg;
 	c->next = NULL;
 	pthread_mutex_lock(&loop->post_lock);
-	*loop->calls_tail = c;
+	first = !loop->calls;
+	__atomic_store_n(loop->calls_tail, c, __ATOMIC_RELAXED);
 	loop->calls_tail = &c->next;
 	pthread_mutex_unlock(&loop->post_lock);
-	wake(loop);
+	/* Who holds the lock runs it on letting go; and for a call that waits
+	 * already somebody has been told. */
+	if (first && holds != loop)
+		wake(loop);
 	return 0;
 }
 
@@ -194,8 +196,10 @@ void ur_loop_timer_set(struct ur_loop *loop, struct ur_loop_timer *timer,
 		p = &(*p)->next;
 	timer->next = *p;
 	*p = timer;
-	if (loop->timers == timer)
+	if (timer->deadline_ns < loop->wakes_at) {
+		loop->wakes_at = 0;
 		wake(loop);
+	}
 }
 
 static int timeout_ms(const struct ur_loop *loop)
@@ -213,8 +217,11 @@ static int timeout_ms(const struct ur_loop *loop)
 
 static void run_timers(struct ur_loop *loop)
 {
-	u64 now = ur_loop_now();
+	u64 now;
 
+	if (!loop->timers)
+		return;
+	now = ur_loop_now();
 	while (loop->timers && loop->timers->deadline_ns <= now) {
 		struct ur_loop_timer *t = loop->timers;
 
@@ -232,7 +239,7 @@ static void run_calls(struct ur_loop *loop)
 
 	pthread_mutex_lock(&loop->post_lock);
 	c = loop->calls;
-	loop->calls = NULL;
+	__atomic_store_n(&loop->calls, NULL, __ATOMIC_RELAXED);
 	loop->calls_tail = &loop->calls;
 	pthread_mutex_unlock(&loop->post_lock);
 	while (c) {
@@ -244,6 +251,53 @@ static void run_calls(struct ur_loop *loop)
 	}
 }
 
+/* True when there are more. */
+static bool run_rounds(struct ur_loop *loop)
+{
+	for (u32 i = 0; i < CALL_ROUNDS; i++) {
+		if (!__atomic_load_n(&loop->calls, __ATOMIC_RELAXED))
+			return false;
+		run_calls(loop);
+	}
+	return __atomic_load_n(&loop->calls, __ATOMIC_RELAXED);
+}
+
+void ur_loop_lock(struct ur_loop *loop)
+{
+	pthread_mutex_lock(&loop->lock);
+	holds = loop;
+}
+
+static void let_go(struct ur_loop *loop)
+{
+	holds = NULL;
+	pthread_mutex_unlock(&loop->lock);
+}
+
+void ur_loop_unlock(struct ur_loop *loop)
+{
+	if (run_rounds(loop))
+		wake(loop);
+	let_go(loop);
+}
+
+static void dispatch(struct ur_loop *loop, const struct epoll_event *ev, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct source *s = ev[i].data.ptr;
+		u64 drain;
+
+		if (!s) {
+			if (read(loop->wakefd, &drain, 8) < 0)
+				drain = 0; /* taken already */
+			continue;
+		}
+		if (!s->dead)
+			s->fn(s->arg, ev[i].events);
+	}
+	free_sources(&loop->dead);
+}
+
 int ur_loop_serve(struct ur_loop *loop)
 {
 	struct epoll_event ev[32];
@@ -251,25 +305,15 @@ int ur_loop_serve(struct ur_loop *loop)
 
 	ur_loop_lock(loop);
 	while (!loop->stop) {
-		ms = timeout_ms(loop);
-		ur_loop_unlock(loop);
+		run_timers(loop);
+		ms = run_rounds(loop) ? 0 : timeout_ms(loop);
+		loop->wakes_at =
+			loop->timers ? loop->timers->deadline_ns : UINT64_MAX;
+		let_go(loop);
 		n = epoll_wait(loop->epfd, ev, UR_ARRAY_SIZE(ev), ms);
 		ur_loop_lock(loop);
-		for (int i = 0; i < n; i++) {
-			struct source *s = ev[i].data.ptr;
-			u64 drain;
-
-			if (!s) {
-				if (read(loop->wakefd, &drain, 8) < 0)
-					continue; /* taken already */
-				continue;
-			}
-			if (!s->dead)
-				s->fn(s->arg, ev[i].events);
-		}
-		free_sources(&loop->dead);
-		run_calls(loop);
-		run_timers(loop);
+		loop->wakes_at = 0;
+		dispatch(loop, ev, n);
 	}
 	ur_loop_unlock(loop);
 	return 0;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The control loop: descriptors, timers and work posted by other threads, all
- * run on one thread under the control lock.
+ * run under the control lock. Descriptors and timers are run by one thread;
+ * posted work by whoever has the lock: that thread, or one that is about to
+ * let go of it. A datagram of a connection between two programs of this device
+ * is dealt with without a switch between threads.
  *
  * The control lock guards everything of the control half: sessions, object
  * tables, GID tables, CM state, the sysfs tree. Callbacks of the loop run with
@@ -26,6 +29,7 @@ int ur_loop_create(struct ur_loop **loop);
 void ur_loop_destroy(struct ur_loop *loop);
 
 void ur_loop_lock(struct ur_loop *loop);
+/* Runs first what was posted meanwhile. */
 void ur_loop_unlock(struct ur_loop *loop);
 
 /* Call fn(arg, events) when fd has EPOLL* events. Lock held; fd stays the
@@ -34,8 +38,8 @@ int ur_loop_add(struct ur_loop *loop, int fd, u32 events,
 		void (*fn)(void *arg, u32 events), void *arg);
 void ur_loop_del(struct ur_loop *loop, int fd);
 
-/* Run fn(arg) on the loop thread, lock held. From any thread, with or without
- * the lock; never blocks. Calls run in the order posted. -ENOMEM. */
+/* Run fn(arg) soon, lock held. From any thread, with or without the lock; never
+ * blocks. Calls run in the order posted. -ENOMEM. */
 int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg);
 
 /* Arm (again) or disarm. Lock held. The timer stays the caller's. */
