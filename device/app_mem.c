@@ -126,23 +126,22 @@ static void map_file(struct ur_emr *mr, int fd, u64 off)
 	mr->direct = mr->map + in_page;
 }
 
-/* Is the range there? Reading never changes it; what cannot be written is
- * found out when it is. */
-static int probe(const struct ur_emr *mr)
+/* Reading never changes it; what cannot be written is found out when it is. */
+int ur_emr_look(const struct ur_emr_attr *attr)
 {
-	u64 first = mr->attr.addr, last = first + mr->attr.length - 1;
+	u64 first = attr->addr, last = first + attr->length - 1;
 	u64 pages = (last / PAGE) - (first / PAGE) + 1;
 	u64 step = pages > PROBE_PAGES ? pages / PROBE_PAGES * PAGE : PAGE;
 	u8 byte;
 
 	if (last < first)
 		return -EFAULT;
-	if (ur_user_read(mr->attr.mem, last, &byte, 1))
+	if (ur_user_read(attr->mem, last, &byte, 1))
 		return -EFAULT;
 	for (u64 a = first;; a = (a & ~(u64)(PAGE - 1)) + step) {
 		if (a > last || a < first)
 			return 0;
-		if (ur_user_read(mr->attr.mem, a, &byte, 1))
+		if (ur_user_read(attr->mem, a, &byte, 1))
 			return -EFAULT;
 	}
 }
@@ -174,7 +173,7 @@ static int find_memory(struct ur_emr *mr)
 		map_file(mr, a->shm_fd, a->shm_off);
 	if (mr->map || a->on_demand || !a->length)
 		return 0;
-	return probe(mr);
+	return a->looked ? 0 : -EAGAIN;
 }
 
 int ur_app_mem_attach(struct ur_emr *mr)

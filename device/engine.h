@@ -249,13 +249,18 @@ struct ur_emr_attr {
 	u64 dmabuf_off;
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
+	bool looked; /* ur_emr_look() has found it */
 };
 
+/* -EAGAIN, from both: the memory is not mapped, so look at it first. */
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **mr);
 /* flags: IB_UVERBS_REREG values (enum ib_uverbs_mr_rereg: TRANS 1, PD 2,
  * ACCESS 4); other fields of attr are ignored. */
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
+/* Is the range there? 0 or -EFAULT. May take as long as the client's page
+ * faults: without the control lock. */
+int ur_emr_look(const struct ur_emr_attr *attr);
 u32 ur_emr_key(const struct ur_emr *mr);
 /* -EBUSY: windows are bound to it. */
 int ur_emr_dereg(struct ur_emr *mr);

@@ -53,21 +53,53 @@ static const struct ur_object_type mr_type = {
 	.destroy = destroy_mr,
 };
 
-static int make_mr(struct ur_cmd *cmd, struct ur_obj_pd *pd,
-		   struct ur_obj_dm *dm, struct ur_emr_attr *attr,
-		   struct ur_obj_mr **ret)
+/*
+ * Nobody else waits for the pages of this client. What belongs to its file
+ * stays as it is, since its commands come one at a time.
+ */
+static int look(struct ur_cmd *cmd, struct ur_emr_attr *attr)
+{
+	struct ur_loop *loop = cmd->dev->daemon->loop;
+	int err;
+
+	ur_loop_unlock(loop);
+	err = ur_emr_look(attr);
+	ur_loop_lock(loop);
+	attr->looked = !err;
+	return err;
+}
+
+static int try_mr(struct ur_cmd *cmd, const struct ur_emr_attr *attr,
+		  struct ur_obj_mr **ret)
 {
 	struct ur_obj_mr *mr = ur_object_new(cmd->file, &mr_type);
 	int err;
 
 	if (!mr)
 		return -ENOMEM;
-	attr->mem = cmd->file->session->mem;
 	err = ur_emr_reg(cmd->file->ectx, attr, &mr->mr);
-	if (err) {
+	if (err)
 		ur_object_abort(&mr->obj);
-		return err;
+	*ret = mr;
+	return err;
+}
+
+static int make_mr(struct ur_cmd *cmd, struct ur_obj_pd *pd,
+		   struct ur_obj_dm *dm, struct ur_emr_attr *attr,
+		   struct ur_obj_mr **ret)
+{
+	struct ur_obj_mr *mr;
+	int err;
+
+	attr->mem = cmd->file->session->mem;
+	err = try_mr(cmd, attr, &mr);
+	if (err == -EAGAIN) {
+		err = look(cmd, attr);
+		if (!err)
+			err = try_mr(cmd, attr, &mr);
 	}
+	if (err)
+		return err;
 	mr->pd = pd;
 	mr->dm = dm;
 	mr->length = attr->length;
@@ -201,6 +233,11 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	}
 	if (!err)
 		err = ur_emr_rereg(mr->mr, flags, &attr);
+	if (err == -EAGAIN) {
+		err = look(cmd, &attr);
+		if (!err)
+			err = ur_emr_rereg(mr->mr, flags, &attr);
+	}
 	if (fd >= 0)
 		close(fd);
 	if (err)

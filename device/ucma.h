@@ -117,7 +117,8 @@ struct ucma_file {
 	ino_t ino; /* of visible */
 	struct ur_list ids;
 	struct ur_list mcasts;
-	struct ur_list events; /* struct ucma_event, oldest first */
+	struct ur_list events;	   /* struct ucma_event, oldest first */
+	struct ucma_event *taking; /* of events: is being copied out */
 	u32 n_ids, n_mcasts, n_events;
 	u32 tokens;    /* datagrams in the socket, at most n_events */
 	bool met_lost; /* ucma_id_get() was asked for a lost one */

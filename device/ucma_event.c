@@ -74,6 +74,8 @@ static void take_out(struct ucma_file *file, struct ucma_event *event)
 {
 	ur_list_del(&event->node);
 	file->n_events--;
+	if (file->taking == event)
+		file->taking = NULL;
 }
 
 void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
@@ -144,18 +146,27 @@ static void delivered(struct ucma_event *event)
 }
 
 /*
- * The event is copied out under the lock, since it must stay queued if the
- * copy fails; /proc/PID/mem does not wait for the client.
+ * The event stays queued until it is copied, which may take as long as the
+ * client's memory does: the lock is free meanwhile. Nobody else takes events
+ * of this file, but they may go with their id, or to another file.
  */
 static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 {
+	struct rdma_ucm_event_resp resp;
 	struct ucma_event *event;
 	int err;
 
 	if (!file->n_events)
 		return -EAGAIN;
 	event = ur_list_first(&file->events, struct ucma_event, node);
-	err = ur_user_write(file->session->mem, response, &event->resp, len);
+	resp = event->resp;
+	file->taking = event;
+	ur_loop_unlock(file->daemon->loop);
+	err = ur_user_write(file->session->mem, response, &resp, len);
+	ur_loop_lock(file->daemon->loop);
+	if (file->taking != event)
+		return -EAGAIN;
+	file->taking = NULL;
 	if (err)
 		return err;
 	take_out(file, event);

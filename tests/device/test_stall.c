@@ -5,12 +5,17 @@
  *
  * usage: test_stall UROCED
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/device/client.h"
+#include "tests/device/stuck.h"
 
 static struct daemon_proc dev;
 
@@ -57,12 +62,167 @@ static void test_closed_while_asked(void)
 	client_check(&dev);
 }
 
+/* ---- memory that does not come ---- */
+
+static int open_kind(uint32_t kind, const char *name, int *visible)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_OPEN, .kind = kind, .cmd = UROCE_TUN_VERSION};
+	int sock = client_connect(&dev), mem = client_mem();
+
+	strcpy(msg.name, name);
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK(!client_recv(sock, &msg, visible));
+	CHECK_EQ(msg.ret, 0);
+	return sock;
+}
+
+static void send_write(int sock, const void *buf, size_t len)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)buf, .len = len};
+
+	client_send(sock, &msg, NULL, 0);
+}
+
+static struct reg_mr {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_reg_mr core;
+} reg;
+static struct ib_uverbs_reg_mr_resp reg_resp;
+
+/* Ask for a registration of the memory; the answer is still to come. */
+static int begin_reg(void *p)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	struct ib_uverbs_alloc_pd pd_req = {0};
+	struct ib_uverbs_alloc_pd_resp pd = {0};
+	int sock = client_open(&dev, "uverbs0", NULL);
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &pd_req,
+			       sizeof(pd_req), &pd, sizeof(pd)),
+		 0);
+	reg.hdr.command = IB_USER_VERBS_CMD_REG_MR;
+	reg.hdr.in_words = sizeof(reg) / 4;
+	reg.hdr.out_words = sizeof(reg_resp) / 4;
+	reg.core.response = (uintptr_t)&reg_resp;
+	reg.core.start = reg.core.hca_va = (uintptr_t)p;
+	reg.core.length = STUCK_BYTES;
+	reg.core.pd_handle = pd.pd_handle;
+	send_write(sock, &reg, sizeof(reg));
+	return sock;
+}
+
+static struct get_event {
+	struct rdma_ucm_cmd_hdr hdr;
+	struct rdma_ucm_get_event core;
+} get = {{RDMA_USER_CM_CMD_GET_EVENT, sizeof(get.core),
+	  sizeof(struct rdma_ucm_event_resp)},
+	 {0}};
+
+/* A session of the connection manager with an event to take. */
+static int with_event(void)
+{
+	static struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_create_id core;
+	} create = {{RDMA_USER_CM_CMD_CREATE_ID, sizeof(create.core), 4},
+		    {.uid = 1, .ps = RDMA_PS_TCP}};
+	static struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_resolve_ip core;
+	} resolve = {{RDMA_USER_CM_CMD_RESOLVE_IP, sizeof(resolve.core), 0},
+		     {.timeout_ms = 20000}};
+	struct sockaddr_in *dst = (void *)&resolve.core.dst_addr;
+	struct pollfd p = {.events = POLLIN};
+	int sock = open_kind(UROCE_TUN_RDMA_CM, "rdma_cm", &p.fd);
+	uint32_t id;
+	char token;
+
+	create.core.response = (uintptr_t)&id;
+	CHECK_EQ(client_write(sock, &create, sizeof(create)), sizeof(create));
+	dst->sin_family = AF_INET;
+	dst->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	resolve.core.id = id;
+	CHECK_EQ(client_write(sock, &resolve, sizeof(resolve)),
+		 sizeof(resolve));
+	CHECK_EQ(poll(&p, 1, 30000), 1);
+	CHECK_EQ(read(p.fd, &token, 1), 1);
+	close(p.fd);
+	return sock;
+}
+
+static int64_t answer_of(int sock)
+{
+	struct uroce_tun_msg msg;
+	int64_t ret = client_hear(sock, &msg);
+
+	return ret;
+}
+
+/* What a userfaultfd holds is not there, as for the kernel's own fault
+ * handler where nobody may wait. */
+static void test_fault(void)
+{
+	struct rdma_ucm_event_resp event = {0};
+	void *p = stuck_fault();
+	int sock;
+
+	if (!p)
+		return;
+	sock = begin_reg(p);
+	CHECK_EQ(answer_of(sock), (int64_t)-EFAULT);
+	close(sock);
+	sock = with_event();
+	get.core.response = (uintptr_t)p;
+	CHECK_EQ(client_write(sock, &get, sizeof(get)), (int64_t)-EFAULT);
+	/* It is still to be had. */
+	get.core.response = (uintptr_t)&event;
+	CHECK_EQ(client_write(sock, &get, sizeof(get)), sizeof(get));
+	CHECK_EQ(event.uid, 1);
+	close(sock);
+}
+
+/* Who waits for a file system waits alone. */
+static void test_file(void)
+{
+	struct rdma_ucm_event_resp event = {0};
+	char *p = stuck_map();
+	int reg_sock, cm_sock;
+
+	if (!p) {
+		printf("no file system of our own is allowed\n");
+		return;
+	}
+	reg_sock = begin_reg(p);
+	stuck_wait();
+	client_check(&dev);
+	cm_sock = with_event();
+	get.core.response = (uintptr_t)p + STUCK_BYTES / 2;
+	send_write(cm_sock, &get, sizeof(get));
+	stuck_wait();
+	client_check(&dev);
+	stuck_end();
+	CHECK_EQ(answer_of(reg_sock), (int64_t)-EFAULT);
+	CHECK_EQ(answer_of(cm_sock), (int64_t)-EFAULT);
+	get.core.response = (uintptr_t)&event;
+	CHECK_EQ(client_write(cm_sock, &get, sizeof(get)), sizeof(get));
+	CHECK_EQ(event.uid, 1);
+	close(reg_sock);
+	close(cm_sock);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	test_closed_while_asked();
+	test_fault();
+	test_file();
 	client_settle(&dev);
 	daemon_stop(&dev);
 	return 0;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/stuck.h"
+
+static int fuse_fd = -1, end_fd = -1;
+static pthread_t server;
+static sem_t waited;
+
+static void reply(uint64_t unique, int err, const void *data, size_t len)
+{
+	static union {
+		struct fuse_out_header out;
+		char bytes[512];
+	} buf;
+
+	CHECK(len <= sizeof(buf) - sizeof(buf.out));
+	buf.out.len = (uint32_t)(sizeof(buf.out) + len);
+	buf.out.error = err;
+	buf.out.unique = unique;
+	if (len)
+		memcpy(buf.bytes + sizeof(buf.out), data, len);
+	CHECK_EQ(write(fuse_fd, &buf, buf.out.len), buf.out.len);
+}
+
+static void reply_init(uint64_t unique)
+{
+	struct fuse_init_out init = {.major = 7,
+				     .minor = 31,
+				     .max_write = 4096,
+				     .max_background = 4,
+				     .time_gran = 1};
+
+	reply(unique, 0, &init, sizeof(init));
+}
+
+static void reply_attr(uint64_t unique)
+{
+	struct fuse_attr_out attr = {
+		.attr_valid = 1000,
+		.attr = {.ino = 1,
+			 .size = STUCK_BYTES,
+			 .mode = S_IFREG | 0666,
+			 .nlink = 1,
+			 .blksize = 4096},
+	};
+
+	reply(unique, 0, &attr, sizeof(attr));
+}
+
+/* Everything is answered but READ. */
+static void answer(const struct fuse_in_header *in)
+{
+	struct fuse_open_out open_out = {.fh = 1};
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		reply_init(in->unique);
+		break;
+	case FUSE_GETATTR:
+		reply_attr(in->unique);
+		break;
+	case FUSE_OPEN:
+		reply(in->unique, 0, &open_out, sizeof(open_out));
+		break;
+	case FUSE_READ:
+		sem_post(&waited);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		break;
+	default:
+		reply(in->unique, -ENOSYS, NULL, 0);
+	}
+}
+
+static void *serve(void *arg)
+{
+	static union {
+		struct fuse_in_header in;
+		char bytes[65536];
+	} req;
+	struct pollfd p[2] = {{fuse_fd, POLLIN, 0}, {end_fd, POLLIN, 0}};
+
+	for (;;) {
+		CHECK(poll(p, 2, -1) > 0);
+		if (p[1].revents)
+			break;
+		CHECK(read(fuse_fd, &req, sizeof(req)) > 0);
+		answer(&req.in);
+	}
+	close(fuse_fd);
+	return NULL;
+}
+
+void *stuck_map(void)
+{
+	char path[] = "/tmp/uroce-stuck.XXXXXX", opt[96];
+	struct stat st;
+	void *p = NULL;
+	int fd;
+
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return NULL;
+	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fuse_fd < 0)
+		return NULL;
+	fd = mkstemp(path);
+	CHECK(fd >= 0);
+	close(fd);
+	snprintf(opt, sizeof(opt),
+		 "fd=%d,rootmode=100666,user_id=%u,group_id=%u", fuse_fd,
+		 getuid(), getgid());
+	if (!mount("stuck", path, "fuse", MS_NOSUID | MS_NODEV, opt)) {
+		end_fd = eventfd(0, EFD_CLOEXEC);
+		CHECK(end_fd >= 0);
+		CHECK(!sem_init(&waited, 0, 0));
+		CHECK(!pthread_create(&server, NULL, serve, NULL));
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		CHECK(fd >= 0);
+		/* The kernel asks for the size only now. */
+		CHECK(!fstat(fd, &st));
+		CHECK_EQ(st.st_size, STUCK_BYTES);
+		p = mmap(NULL, STUCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+			 fd, 0);
+		CHECK(p != MAP_FAILED);
+		/* Each page is asked for by itself. */
+		CHECK(!madvise(p, STUCK_BYTES, MADV_RANDOM));
+		close(fd);
+		CHECK(!umount2(path, MNT_DETACH));
+	}
+	unlink(path);
+	return p;
+}
+
+void stuck_wait(void)
+{
+	while (sem_wait(&waited))
+		;
+}
+
+void stuck_end(void)
+{
+	uint64_t one = 1;
+
+	CHECK_EQ(write(end_fd, &one, sizeof(one)), sizeof(one));
+	CHECK(!pthread_join(server, NULL));
+	close(end_fd);
+}
+
+void *stuck_fault(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg;
+	void *p;
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	p = mmap(NULL, STUCK_BYTES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED);
+	CHECK(!ioctl(fd, UFFDIO_API, &api));
+	memset(&reg, 0, sizeof(reg));
+	reg.range.start = (uintptr_t)p;
+	reg.range.len = STUCK_BYTES;
+	reg.mode = UFFDIO_REGISTER_MODE_MISSING;
+	CHECK(!ioctl(fd, UFFDIO_REGISTER, &reg));
+	return p;
+}
