@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory regions, between control and the transport: registered, changed,
- * given up. Mapping and looking at memory (app_mem.c) may take long, page
- * faults of the client's, so the calling thread does it, not the engine.
+ * given up. Mapping (app_mem.c) may take long, so the calling thread does it,
+ * not the engine.
  */
 #include <errno.h>
 #include <stdlib.h>
