@@ -4,102 +4,17 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "device/session.h"
 #include "device/link.h"
+#include "device/open_file.h"
 #include "device/status.h"
 #include "device/sysfs.h"
 #include "device/tunnel.h"
 
 #define THREAD_STACK (512 * 1024)
-
-static void close_all(int *fds)
-{
-	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-		fds[i] = -1;
-	}
-}
-
-/* False: more than anybody has to say at once. */
-static bool note_closed(struct ur_session *s, u64 cookie)
-{
-	if (s->n_closed == UR_ARRAY_SIZE(s->closed))
-		return false;
-	s->closed[s->n_closed++] = cookie;
-	return true;
-}
-
-static void run_closed(struct ur_session *s)
-{
-	struct ur_open_file *o = s->open;
-
-	if (!s->n_closed)
-		return;
-	ur_loop_lock(s->daemon->loop);
-	for (u32 i = 0; i < s->n_closed && o; i++)
-		if (o->ops->close_fd)
-			o->ops->close_fd(o->file, s->closed[i]);
-	ur_loop_unlock(s->daemon->loop);
-	s->n_closed = 0;
-}
-
-/* One question to the client. Lock held on entry and return, free between. */
-static int ask(struct ur_session *s, struct uroce_tun_msg *msg, const int *fd,
-	       int *answer_fds)
-{
-	int err;
-
-	ur_loop_unlock(s->daemon->loop);
-	err = ur_tunnel_send(s->sock, msg, fd, fd ? 1 : 0);
-	while (!err) {
-		err = ur_tunnel_recv(s->sock, msg, answer_fds);
-		if (err || msg->op == UROCE_TUN_FD)
-			break;
-		close_all(answer_fds);
-		if (msg->op != UROCE_TUN_CLOSE_FD ||
-		    !note_closed(s, msg->cookie))
-			err = -EPROTO;
-	}
-	ur_loop_lock(s->daemon->loop);
-	if (err) /* the conversation cannot go on */
-		shutdown(s->sock, SHUT_RDWR);
-	return err;
-}
-
-int ur_session_fget(struct ur_session *s, int number)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_FGET, .ret = number};
-	int fds[UROCE_TUN_MAX_FDS], fd;
-
-	if (number < 0)
-		return -EBADF;
-	if (ask(s, &msg, NULL, fds))
-		return -EPIPE;
-	fd = fds[0];
-	fds[0] = -1;
-	close_all(fds);
-	return fd < 0 ? -EBADF : fd;
-}
-
-int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
-{
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = cookie};
-	int fds[UROCE_TUN_MAX_FDS];
-
-	if (ask(s, &msg, &fd, fds))
-		return -EPIPE;
-	close_all(fds);
-	if (msg.ret > INT32_MAX || msg.ret < -4095)
-		return -EIO;
-	return (int)msg.ret;
-}
 
 static void read_comm(struct ur_session *s)
 {
@@ -124,80 +39,6 @@ static void answer(struct ur_session *s, s64 ret)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
-static int open_new(struct ur_session *s, const struct uroce_tun_msg *msg,
-		    struct uroce_tun_msg *reply, int *visible)
-{
-	const struct ur_file_ops *ops = NULL;
-	struct ur_open_file *o;
-	struct stat st = {0};
-	int err;
-
-	if (msg->kind < UR_FILE_KINDS)
-		ops = s->daemon->file_ops[msg->kind];
-	if (!ops)
-		return -ENXIO;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return -ENOMEM;
-	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
-		o->cookie = 0; /* nobody joins */
-	err = ops->open(s, msg->name, &o->file, visible, &o->rdev);
-	if (err) {
-		free(o);
-		return err;
-	}
-	fstat(*visible, &st);
-	o->dev = st.st_dev;
-	o->ino = st.st_ino;
-	pthread_mutex_init(&o->lock, NULL);
-	o->ops = ops;
-	o->kind = msg->kind;
-	o->uid = s->uid;
-	o->refs = 1;
-	o->current = s;
-	ur_list_add_tail(&s->daemon->files, &o->node);
-	s->open = o;
-	reply->cookie = o->cookie;
-	reply->rdev = o->rdev;
-	return 0;
-}
-
-/* Who shows the descriptor may join like who knows the cookie. */
-static int join(struct ur_session *s, const struct uroce_tun_msg *msg,
-		struct uroce_tun_msg *reply)
-{
-	struct stat st = {0};
-
-	if (!msg->cookie) {
-		int fd = msg->arg <= INT32_MAX
-				 ? ur_session_fget(s, (int)msg->arg)
-				 : -EBADF;
-
-		if (fd < 0)
-			return fd;
-		fstat(fd, &st);
-		close(fd);
-	}
-	ur_list_for_each(it, &s->daemon->files) {
-		struct ur_open_file *o =
-			ur_list_entry(it, struct ur_open_file, node);
-
-		if (o->kind != msg->kind)
-			continue;
-		if (msg->cookie ? o->cookie != msg->cookie || o->uid != s->uid
-				: o->dev != st.st_dev || o->ino != st.st_ino)
-			continue;
-		if (!o->ops->adopt)
-			return -EOPNOTSUPP;
-		o->refs++;
-		s->open = o;
-		reply->cookie = o->cookie;
-		reply->rdev = o->rdev;
-		return 0;
-	}
-	return -ENOENT;
-}
-
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
@@ -217,8 +58,8 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	}
 	if (!err)
 		err = msg->cookie || !msg->name[0]
-			      ? join(s, msg, &reply)
-			      : open_new(s, msg, &reply, &visible);
+			      ? ur_open_file_join(s, msg, &reply)
+			      : ur_open_file_new(s, msg, &reply, &visible);
 	if (!err)
 		s->kind = msg->kind;
 	ur_loop_unlock(loop);
@@ -269,30 +110,6 @@ static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
-static s64 command(struct ur_session *s, const struct uroce_tun_msg *msg)
-{
-	struct ur_open_file *o = s->open;
-	s64 ret;
-
-	if (!o)
-		return -EBADF;
-	pthread_mutex_lock(&o->lock);
-	if (o->ops->adopt) {
-		ur_loop_lock(s->daemon->loop);
-		o->ops->adopt(o->file, s);
-		o->current = s;
-		ur_loop_unlock(s->daemon->loop);
-	}
-	if (msg->op == UROCE_TUN_IOCTL)
-		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->cmd, msg->arg)
-				    : -ENOTTY;
-	else
-		ret = o->ops->write ? o->ops->write(o->file, msg->arg, msg->len)
-				    : -EINVAL;
-	pthread_mutex_unlock(&o->lock);
-	return ret;
-}
-
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
@@ -302,10 +119,10 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		break;
 	case UROCE_TUN_IOCTL:
 	case UROCE_TUN_WRITE:
-		answer(s, command(s, msg));
+		answer(s, ur_open_file_command(s, msg));
 		break;
 	case UROCE_TUN_CLOSE_FD:
-		if (!note_closed(s, msg->cookie))
+		if (!ur_session_note_closed(s, msg->cookie))
 			return -EPROTO;
 		break;
 	case UROCE_TUN_SYNC:
@@ -320,35 +137,8 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	default:
 		return -EPROTO;
 	}
-	run_closed(s);
+	ur_open_file_closed_fds(s);
 	return 0;
-}
-
-static void leave(struct ur_session *s)
-{
-	struct ur_open_file *o = s->open;
-
-	if (--o->refs == 0) {
-		o->ops->close(o->file);
-		ur_list_del(&o->node);
-		pthread_mutex_destroy(&o->lock);
-		free(o);
-		return;
-	}
-	/* Another's command may be running: its memory must stay the one that
-	 * the command works on. */
-	if (o->current != s)
-		return;
-	ur_list_for_each(it, &s->daemon->sessions) {
-		struct ur_session *other =
-			ur_list_entry(it, struct ur_session, node);
-
-		if (other == s || other->open != o)
-			continue;
-		o->ops->adopt(o->file, other);
-		o->current = other;
-		return;
-	}
 }
 
 static void finish(struct ur_session *s)
@@ -357,7 +147,7 @@ static void finish(struct ur_session *s)
 
 	ur_loop_lock(daemon->loop);
 	if (s->open)
-		leave(s);
+		ur_open_file_leave(s);
 	ur_user_mem_put(s->mem);
 	ur_list_del(&s->node);
 	daemon->n_sessions--;
@@ -382,7 +172,7 @@ static void *session_thread(void *arg)
 		if (err)
 			break;
 		err = handle(s, &msg, fds);
-		close_all(fds);
+		ur_tunnel_close_fds(fds);
 		if (err)
 			break;
 	}

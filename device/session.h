@@ -8,7 +8,6 @@
 #ifndef UR_DEVICE_SESSION_H
 #define UR_DEVICE_SESSION_H
 
-#include <pthread.h>
 #include <sys/types.h>
 #include "device/device.h"
 #include "device/user.h"
@@ -21,24 +20,7 @@
 #define UR_IDLE_NS	   2000000000ull
 #define UR_FIRST_CLIENT_NS 15000000000ull
 
-/*
- * An open file. Forked children of the process that opened it join it with
- * connections of their own; commands on it run one at a time.
- */
-struct ur_open_file {
-	struct ur_list node; /* of the daemon */
-	u64 cookie;	     /* unguessable: who knows it may join */
-	uid_t uid;
-	u32 kind;
-	u64 rdev;
-	dev_t dev; /* of the visible descriptor: who has that may join too */
-	ino_t ino;
-	u32 refs;	      /* connections */
-	pthread_mutex_t lock; /* of commands; taken before the control lock */
-	struct ur_session *current; /* whose command runs, or ran last */
-	const struct ur_file_ops *ops;
-	void *file;
-};
+struct ur_open_file;
 
 struct ur_session {
 	struct ur_list node;
@@ -56,23 +38,6 @@ struct ur_session {
 	u32 n_closed;
 };
 
-/*
- * What a kind of file does. All are called with the control lock held; ioctl
- * and write are called without it and take it themselves.
- */
-struct ur_file_ops {
-	/* *visible: descriptor to show to the client, stays the file's. */
-	int (*open)(struct ur_session *s, const char *name, void **file,
-		    int *visible, u64 *rdev);
-	s64 (*ioctl)(void *file, u64 request, u64 arg);
-	s64 (*write)(void *file, u64 addr, u64 len);
-	/* The next command comes from s, or s is gone (then another that has
-	 * the file open). NULL: the file cannot be joined. */
-	void (*adopt)(void *file, struct ur_session *s);
-	void (*close_fd)(void *file, u64 cookie);
-	void (*close)(void *file);
-};
-
 /* Hang up the connections that have the file open; each lets go of it on its
  * own thread, soon. Lock held. */
 void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
@@ -82,12 +47,16 @@ int ur_session_start(struct ur_daemon *daemon, int sock);
 void ur_session_stop_all(struct ur_daemon *daemon);
 
 /*
- * Upcalls, from the session's own thread with the lock held; they let go of it
- * while they wait. What other sessions own may have changed afterwards.
+ * Upcalls (upcall.c), from the session's own thread with the lock held; they
+ * let go of it while they wait. What other sessions own may have changed
+ * afterwards.
  */
 /* A copy of the client's descriptor (the caller's), or -EBADF, -EPIPE. */
 int ur_session_fget(struct ur_session *s, int number);
 /* Give the client a copy of fd; its number there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
+/* Remember a CLOSE_FD for the end of the command. False: more than anybody has
+ * to say at once. */
+bool ur_session_note_closed(struct ur_session *s, u64 cookie);
 
 #endif

@@ -58,6 +58,15 @@ static unsigned int take_fds(struct msghdr *mh, int *fds)
 	return n;
 }
 
+void ur_tunnel_close_fds(int *fds)
+{
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
 {
 	union {
@@ -82,11 +91,7 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
 	if (n == 0)
 		return -EPIPE;
 	if (n != sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
-		for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
-			if (fds[i] >= 0)
-				close(fds[i]);
-			fds[i] = -1;
-		}
+		ur_tunnel_close_fds(fds);
 		return -EPROTO;
 	}
 	msg->name[UROCE_TUN_NAME_MAX - 1] = 0;

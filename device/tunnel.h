@@ -14,4 +14,7 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
  * -EPROTO: not a message of ours. */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 
+/* Close those of them that nobody took; all are -1 then. */
+void ur_tunnel_close_fds(int *fds);
+
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "device/sysfs.h"
+#include "device/open_file.h"
 #include "device/ucma.h"
 
 #define IN_MAX	512

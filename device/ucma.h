@@ -6,8 +6,8 @@
  *
  * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
  * (their events), ucma_addr.c and ucma_port.c (addresses, ports),
- * ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_cm.c (the
- * seam to cm/ and the wire), ucma_query.c, ucma_qp.c, ucma_option.c,
+ * ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_heard.c (what
+ * the peer said), ucma_cm.c (what cm/ stands on), ucma_query.c, ucma_qp.c, ucma_option.c,
  * ucma_mcast.c, ucma_status.c.
  */
 #ifndef UR_DEVICE_UCMA_H
@@ -254,6 +254,10 @@ void ucma_cm_kick(struct ur_ucma *ucma);
 void ucma_cm_touch(struct ur_ucma *ucma);
 struct ur_cm_path ucma_cm_path(const struct ucma_id *id);
 void ucma_cm_drop(struct ucma_id *id);
+
+/* ucma_heard.c: an event of cm/; ctx is the struct ur_ucma. */
+void ucma_heard(void *ctx, struct ur_cm_id *cm,
+		const struct ur_cm_event *event);
 
 /* ucma_mcast.c */
 void ucma_mcast_free(struct ucma_mcast *mc);

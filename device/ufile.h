@@ -9,7 +9,7 @@
 #define UR_DEVICE_UFILE_H
 
 #include "device/object.h"
-#include "device/session.h"
+#include "device/open_file.h"
 
 struct ur_ufile {
 	struct ur_list node;	    /* of the device */

@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/open_file.h"
 #include "device/netlink.h"
 #include "device/sysfs.h"
 #include "device/tunnel.h"

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Open files: made, joined, worked on, left. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/open_file.h"
+
+int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
+		     struct uroce_tun_msg *reply, int *visible)
+{
+	const struct ur_file_ops *ops = NULL;
+	struct ur_open_file *o;
+	struct stat st = {0};
+	int err;
+
+	if (msg->kind < UR_FILE_KINDS)
+		ops = s->daemon->file_ops[msg->kind];
+	if (!ops)
+		return -ENXIO;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
+		o->cookie = 0; /* nobody joins */
+	err = ops->open(s, msg->name, &o->file, visible, &o->rdev);
+	if (err) {
+		free(o);
+		return err;
+	}
+	fstat(*visible, &st);
+	o->dev = st.st_dev;
+	o->ino = st.st_ino;
+	pthread_mutex_init(&o->lock, NULL);
+	o->ops = ops;
+	o->kind = msg->kind;
+	o->uid = s->uid;
+	o->refs = 1;
+	o->current = s;
+	ur_list_add_tail(&s->daemon->files, &o->node);
+	s->open = o;
+	reply->cookie = o->cookie;
+	reply->rdev = o->rdev;
+	return 0;
+}
+
+int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
+		      struct uroce_tun_msg *reply)
+{
+	struct stat st = {0};
+
+	if (!msg->cookie) {
+		int fd = msg->arg <= INT32_MAX
+				 ? ur_session_fget(s, (int)msg->arg)
+				 : -EBADF;
+
+		if (fd < 0)
+			return fd;
+		fstat(fd, &st);
+		close(fd);
+	}
+	ur_list_for_each(it, &s->daemon->files) {
+		struct ur_open_file *o =
+			ur_list_entry(it, struct ur_open_file, node);
+
+		if (o->kind != msg->kind)
+			continue;
+		if (msg->cookie ? o->cookie != msg->cookie || o->uid != s->uid
+				: o->dev != st.st_dev || o->ino != st.st_ino)
+			continue;
+		if (!o->ops->adopt)
+			return -EOPNOTSUPP;
+		o->refs++;
+		s->open = o;
+		reply->cookie = o->cookie;
+		reply->rdev = o->rdev;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	struct ur_open_file *o = s->open;
+	s64 ret;
+
+	if (!o)
+		return -EBADF;
+	pthread_mutex_lock(&o->lock);
+	if (o->ops->adopt) {
+		ur_loop_lock(s->daemon->loop);
+		o->ops->adopt(o->file, s);
+		o->current = s;
+		ur_loop_unlock(s->daemon->loop);
+	}
+	if (msg->op == UROCE_TUN_IOCTL)
+		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->cmd, msg->arg)
+				    : -ENOTTY;
+	else
+		ret = o->ops->write ? o->ops->write(o->file, msg->arg, msg->len)
+				    : -EINVAL;
+	pthread_mutex_unlock(&o->lock);
+	return ret;
+}
+
+void ur_open_file_closed_fds(struct ur_session *s)
+{
+	struct ur_open_file *o = s->open;
+
+	if (!s->n_closed)
+		return;
+	ur_loop_lock(s->daemon->loop);
+	for (u32 i = 0; i < s->n_closed && o; i++)
+		if (o->ops->close_fd)
+			o->ops->close_fd(o->file, s->closed[i]);
+	ur_loop_unlock(s->daemon->loop);
+	s->n_closed = 0;
+}
+
+void ur_open_file_leave(struct ur_session *s)
+{
+	struct ur_open_file *o = s->open;
+
+	if (--o->refs == 0) {
+		o->ops->close(o->file);
+		ur_list_del(&o->node);
+		pthread_mutex_destroy(&o->lock);
+		free(o);
+		return;
+	}
+	/* Another's command may be running: its memory must stay the one that
+	 * the command works on. */
+	if (o->current != s)
+		return;
+	ur_list_for_each(it, &s->daemon->sessions) {
+		struct ur_session *other =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (other == s || other->open != o)
+			continue;
+		o->ops->adopt(o->file, other);
+		o->current = other;
+		return;
+	}
+}

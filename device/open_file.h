@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * An open virtual file, and what its kind does: uverbs (ufile.c) or rdma_cm
+ * (ucma.c). It lives as long as a session has it open.
+ */
+#ifndef UR_DEVICE_OPEN_FILE_H
+#define UR_DEVICE_OPEN_FILE_H
+
+#include <pthread.h>
+#include "device/session.h"
+
+/*
+ * An open file. Forked children of the process that opened it join it with
+ * connections of their own; commands on it run one at a time.
+ */
+struct ur_open_file {
+	struct ur_list node; /* of the daemon */
+	u64 cookie;	     /* unguessable: who knows it may join */
+	uid_t uid;
+	u32 kind;
+	u64 rdev;
+	dev_t dev; /* of the visible descriptor: who has that may join too */
+	ino_t ino;
+	u32 refs;	      /* connections */
+	pthread_mutex_t lock; /* of commands; taken before the control lock */
+	struct ur_session *current; /* whose command runs, or ran last */
+	const struct ur_file_ops *ops;
+	void *file;
+};
+
+/*
+ * What a kind of file does. All are called with the control lock held; ioctl
+ * and write are called without it and take it themselves.
+ */
+struct ur_file_ops {
+	/* *visible: descriptor to show to the client, stays the file's. */
+	int (*open)(struct ur_session *s, const char *name, void **file,
+		    int *visible, u64 *rdev);
+	s64 (*ioctl)(void *file, u64 request, u64 arg);
+	s64 (*write)(void *file, u64 addr, u64 len);
+	/* The next command comes from s, or s is gone (then another that has
+	 * the file open). NULL: the file cannot be joined. */
+	void (*adopt)(void *file, struct ur_session *s);
+	void (*close_fd)(void *file, u64 cookie);
+	void (*close)(void *file);
+};
+
+/* The session opens the file that msg names; *visible: the descriptor to show
+ * to the client. Lock held, as for all but the command. 0 or -errno, -ENXIO:
+ * there is no such file. */
+int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
+		     struct uroce_tun_msg *reply, int *visible);
+/* The session joins an open file: who shows the descriptor may do so like who
+ * knows the cookie. -ENOENT: there is none. */
+int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
+		      struct uroce_tun_msg *reply);
+/* IOCTL or WRITE; what the system call returns. Lock not held. */
+s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg);
+/* Tell the file of the descriptors that the client has closed. */
+void ur_open_file_closed_fds(struct ur_session *s);
+/* The session has it open no more; the last one closes it. */
+void ur_open_file_leave(struct ur_session *s);
+
+#endif
