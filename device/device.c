@@ -1,168 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A device: what its netdev makes of it, and its life. */
+/* A device: its name and number, its life. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 #include "device/device.h"
 #include "device/limits.h"
+#include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/session.h"
 #include "device/sysfs.h"
 #include "device/ucma.h"
 #include "device/ufile.h"
-
-#define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
-#define EVENT_PORT_ERR	  10
-
-int ur_log_verbose;
-
-void ur_log(const char *fmt, ...)
-{
-	char line[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "uroced: %s\n", line);
-}
-
-void ur_debug(const char *fmt, ...)
-{
-	char line[512];
-	va_list ap;
-
-	if (!ur_log_verbose)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "uroced: %s\n", line);
-}
-
-/* IP, UDP and the largest RoCE headers take 80 bytes, as Soft-RoCE counts. */
-static u32 active_mtu(u32 netdev_mtu)
-{
-	u32 room = netdev_mtu > 80 ? netdev_mtu - 80 : 0;
-
-	for (u32 mtu = 4096; mtu > 256; mtu /= 2)
-		if (mtu <= room)
-			return mtu;
-	return 256;
-}
-
-static u64 hash_text(u64 h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (u8)*text) * 0x100000001b3ull;
-	return h;
-}
-
-/* Without a MAC (lo, tun): stable for this machine and name, in the locally
- * administered range. */
-static u64 made_up_guid(const char *netdev)
-{
-	char id[128] = "";
-	FILE *f = fopen("/etc/machine-id", "re");
-	u64 h = 0xcbf29ce484222325ull;
-
-	if (f) {
-		if (!fgets(id, sizeof(id), f))
-			id[0] = 0;
-		fclose(f);
-	}
-	if (!id[0])
-		gethostname(id, sizeof(id) - 1);
-	h = hash_text(hash_text(h, id), netdev);
-	return (h & ~(3ull << 56)) | (2ull << 56);
-}
-
-static u64 node_guid(const struct ur_device *dev)
-{
-	static const u8 none[6];
-	const u8 *m = dev->mac;
-	u8 eui[8];
-
-	if (!memcmp(m, none, 6))
-		return made_up_guid(dev->netdev);
-	eui[0] = m[0] ^ 2;
-	eui[1] = m[1];
-	eui[2] = m[2];
-	eui[3] = 0xff;
-	eui[4] = 0xfe;
-	memcpy(eui + 5, m + 3, 3);
-	return ur_get_be64(eui);
-}
-
-/* Each address once more, as RoCEv1 and before the other, as kernels have it.
- * Returns how many there are then. */
-static u32 with_v1(struct ur_gid_addr *addr, u32 n)
-{
-	for (u32 i = 0; i < n; i++) {
-		addr[i].rank = 2 * addr[i].rank + 1;
-		addr[n + i] = addr[i];
-		addr[n + i].type = UR_GID_ROCE_V1;
-		addr[n + i].rank--;
-	}
-	return 2 * n;
-}
-
-void ur_device_sync_gids(struct ur_device *dev)
-{
-	struct ur_gid_addr addr[UR_GID_MAX];
-	u32 n = 0;
-
-	if (dev->present)
-		n = ur_netlink_addrs(dev, addr, UR_GID_MAX / 2);
-	if (dev->roce_v1)
-		n = with_v1(addr, n);
-	ur_gid_sync(dev, addr, n);
-	ur_gid_retry_later(dev);
-}
-
-bool ur_device_port_active(const struct ur_device *dev)
-{
-	return dev->present && dev->up;
-}
-
-void ur_device_event(struct ur_device *dev, u64 element, u32 type)
-{
-	/* Then the end of the file is the next event, DEVICE_FATAL. */
-	if (dev->gone)
-		return;
-	ur_list_for_each(it, &dev->files)
-		ur_ufile_event(ur_list_entry(it, struct ur_ufile, node),
-			       element, type);
-}
-
-void ur_device_link_changed(struct ur_device *dev)
-{
-	bool was = ur_device_port_active(dev), is;
-	u32 mtu = dev->mtu_bytes, ifindex = dev->ifindex;
-
-	dev->present = ur_netlink_link(dev) == 0;
-	if (ifindex != dev->ifindex) {
-		/* Made anew under the same name: so are its addresses. */
-		ur_gid_sync(dev, NULL, 0);
-		ur_engine_set_ifindex(dev->engine, dev->ifindex);
-	}
-	if (dev->present)
-		dev->mtu_bytes = active_mtu(dev->netdev_mtu);
-	is = ur_device_port_active(dev);
-	if (mtu != dev->mtu_bytes)
-		ur_engine_set_mtu(dev->engine, dev->mtu_bytes);
-	if (was && !is)
-		ur_engine_link_downed(dev->engine);
-	if (was != is || mtu != dev->mtu_bytes)
-		ur_sysfs_port(dev);
-	if (was != is)
-		ur_device_event(dev, 1,
-				is ? EVENT_PORT_ACTIVE : EVENT_PORT_ERR);
-	ur_device_sync_gids(dev);
-}
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \
@@ -323,8 +172,8 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	if (err)
 		goto err_free;
 	dev->present = true;
-	dev->mtu_bytes = active_mtu(dev->netdev_mtu);
-	dev->node_guid = node_guid(dev);
+	dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
+	dev->node_guid = ur_netdev_guid(dev);
 	dev->roce_v1 = daemon->roce_v1 && dev->ethernet;
 	err = start_engine(dev);
 	if (err == -EPERM && dev->roce_v1)
@@ -361,6 +210,16 @@ static void release(struct ur_device *dev)
 	ur_engine_stop(dev->engine);
 	if (ur_loop_post(dev->daemon->loop, free_device, dev))
 		ur_log("%s: out of memory, kept until the end", dev->name);
+}
+
+void ur_device_event(struct ur_device *dev, u64 element, u32 type)
+{
+	/* Then the end of the file is the next event, DEVICE_FATAL. */
+	if (dev->gone)
+		return;
+	ur_list_for_each(it, &dev->files)
+		ur_ufile_event(ur_list_entry(it, struct ur_ufile, node),
+			       element, type);
 }
 
 void ur_device_file_closed(struct ur_device *dev)

@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include "device/engine.h"
 #include "device/gid_table.h"
+#include "device/log.h"
 #include "device/loop.h"
 #include "util/list.h"
 
@@ -116,10 +117,5 @@ void ur_device_link_changed(struct ur_device *dev);
 bool ur_device_port_active(const struct ur_device *dev);
 /* Send an event that belongs to no object to every open file. */
 void ur_device_event(struct ur_device *dev, u64 element, u32 type);
-
-/* One line on stderr; the second only with -v. */
-void ur_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void ur_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-extern int ur_log_verbose;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Queue pairs: creation in its three forms, opening, destruction. Modify and
- * query are in qp_modify.c.
+ * Queue pairs: made, opened, destroyed. The three forms of the command that
+ * makes one are in qp_create.c, modify and query in qp_modify.c.
  *
  * An XRC target QP belongs to its domain and not to a session: every handle on
  * it, the creator's too, is an opener, and the last one takes it along.
@@ -10,8 +10,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include "device/limits.h"
-#include "device/objects.h"
-#include "device/uverbs_cmd.h"
+#include "device/obj_qp.h"
 
 static void target_put(struct ur_xrc_target *t)
 {
@@ -68,18 +67,6 @@ static const struct ur_object_type qp_type = {
 	.report = report_qp,
 };
 
-struct qp_args {
-	u32 type, flags;
-	u64 user_handle;
-	struct ib_uverbs_qp_cap cap;
-	bool sq_sig_all;
-	struct ur_obj_pd *pd;
-	struct ur_obj_xrcd *xrcd;
-	struct ur_obj_cq *send_cq, *recv_cq;
-	struct ur_obj_srq *srq;
-	int event_fd;
-};
-
 static int check_caps(const struct ib_uverbs_qp_cap *cap)
 {
 	if (cap->max_send_wr > UR_MAX_QP_WR || cap->max_recv_wr > UR_MAX_QP_WR)
@@ -90,7 +77,7 @@ static int check_caps(const struct ib_uverbs_qp_cap *cap)
 	return cap->max_inline_data > UR_MAX_INLINE ? -EINVAL : 0;
 }
 
-static int check_args(const struct qp_args *a)
+static int check_args(const struct ur_qp_args *a)
 {
 	switch (a->type) {
 	case IB_UVERBS_QPT_RC:
@@ -122,7 +109,7 @@ static int check_args(const struct qp_args *a)
 
 /* The engine's side of a plain QP. */
 static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		      const struct qp_args *a, struct ur_eqp_init *init,
+		      const struct ur_qp_args *a, struct ur_eqp_init *init,
 		      struct uroce_create_qp_resp *udata)
 {
 	qp->pd = a->pd;
@@ -161,7 +148,7 @@ static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 }
 
 static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		       const struct qp_args *a, struct ur_eqp_init *init,
+		       const struct ur_qp_args *a, struct ur_eqp_init *init,
 		       struct uroce_create_qp_resp *udata)
 {
 	struct ur_xrc_target *t = calloc(1, sizeof(*t));
@@ -199,8 +186,8 @@ static void use_parts(struct ur_obj_qp *qp)
 	ur_object_use(qp->xrcd);
 }
 
-static int create_qp(struct ur_cmd *cmd, const struct qp_args *a,
-		     struct ur_obj_qp **ret, struct ur_eqp_init *init)
+int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
+	       struct ur_obj_qp **ret, struct ur_eqp_init *init)
 {
 	struct uroce_create_qp_resp udata = {0};
 	struct ur_obj_async *async;
@@ -246,141 +233,6 @@ err_abort:
 err_async:
 	ur_async_put(async);
 	return err;
-}
-
-static void fill_resp(const struct ur_obj_qp *qp,
-		      const struct ur_eqp_init *init,
-		      struct ib_uverbs_create_qp_resp *resp)
-{
-	resp->qp_handle = qp->obj.handle;
-	resp->qpn = ur_eqp_number(qp->qp);
-	resp->max_send_wr = init->max_send_wr;
-	resp->max_recv_wr = init->max_recv_wr;
-	resp->max_send_sge = init->max_send_sge;
-	resp->max_recv_sge = init->max_recv_sge;
-	resp->max_inline_data = init->max_inline;
-}
-
-/* The handles of the write forms: an unknown one is EINVAL, as the kernel
- * says; which of them count depends on the type. */
-static int fill_handles(struct ur_cmd *cmd, struct qp_args *a, u32 pd,
-			u32 send_cq, u32 recv_cq, u32 srq, bool is_srq)
-{
-	struct ur_ufile *f = cmd->file;
-
-	if (a->type == IB_UVERBS_QPT_XRC_TGT) {
-		a->xrcd = ur_object_get(f, UVERBS_OBJECT_XRCD, pd);
-		return 0;
-	}
-	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, pd);
-	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, send_cq);
-	if (a->type == IB_UVERBS_QPT_XRC_INI)
-		return 0;
-	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, recv_cq);
-	if (!is_srq)
-		return 0;
-	a->srq = ur_object_get(f, UVERBS_OBJECT_SRQ, srq);
-	return a->srq ? 0 : -EINVAL;
-}
-
-int ur_w_create_qp(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_create_qp *req = in;
-	struct qp_args a = {
-		.type = req->qp_type,
-		.user_handle = req->user_handle,
-		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
-			req->max_recv_sge, req->max_inline_data},
-		.sq_sig_all = req->sq_sig_all,
-		.event_fd = -1,
-	};
-	struct ur_eqp_init init;
-	struct ur_obj_qp *qp;
-	int err =
-		fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
-			     req->recv_cq_handle, req->srq_handle, req->is_srq);
-
-	if (!err)
-		err = create_qp(cmd, &a, &qp, &init);
-	if (!err)
-		fill_resp(qp, &init, out);
-	return err;
-}
-
-int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_ex_create_qp *req = in;
-	struct ib_uverbs_ex_create_qp_resp *resp = out;
-	struct qp_args a = {
-		.type = req->qp_type,
-		.flags = req->create_flags,
-		.user_handle = req->user_handle,
-		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
-			req->max_recv_sge, req->max_inline_data},
-		.sq_sig_all = req->sq_sig_all,
-		.event_fd = -1,
-	};
-	struct ur_eqp_init init;
-	struct ur_obj_qp *qp;
-	int err;
-
-	if (req->comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK)
-		return -EINVAL;
-	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
-		return -EOPNOTSUPP;
-	err = fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
-			   req->recv_cq_handle, req->srq_handle, req->is_srq);
-	if (!err)
-		err = create_qp(cmd, &a, &qp, &init);
-	if (err)
-		return err;
-	fill_resp(qp, &init, &resp->base);
-	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
-	return 0;
-}
-
-int ur_m_create_qp(struct ur_cmd *cmd)
-{
-	struct qp_args a = {
-		.user_handle =
-			ur_attr_u64(cmd, UVERBS_ATTR_CREATE_QP_USER_HANDLE),
-		.pd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_PD_HANDLE),
-		.xrcd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE),
-		.send_cq =
-			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE),
-		.recv_cq =
-			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE),
-		.srq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE),
-		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_QP_EVENT_FD),
-	};
-	struct ib_uverbs_create_qp_resp resp = {0};
-	struct ib_uverbs_qp_cap cap;
-	struct ur_eqp_init init;
-	struct ur_obj_qp *qp;
-	int err;
-
-	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_TYPE, &a.type) ||
-	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_FLAGS, &a.flags))
-		return -EINVAL;
-	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE) ||
-	    ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
-		return -EOPNOTSUPP;
-	ur_attr_in(cmd, UVERBS_ATTR_CREATE_QP_CAP, &a.cap, sizeof(a.cap));
-	err = create_qp(cmd, &a, &qp, &init);
-	if (err)
-		return err;
-	fill_resp(qp, &init, &resp);
-	cap = (struct ib_uverbs_qp_cap){resp.max_send_wr, resp.max_recv_wr,
-					resp.max_send_sge, resp.max_recv_sge,
-					resp.max_inline_data};
-	err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_CAP, &cap,
-			  sizeof(cap));
-	if (!err)
-		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM,
-				  &resp.qpn, sizeof(resp.qpn));
-	return err ? err
-		   : ur_attr_set(cmd, UVERBS_ATTR_CREATE_QP_HANDLE,
-				 qp->obj.handle);
 }
 
 int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)

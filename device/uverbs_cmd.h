@@ -93,7 +93,7 @@ UR_WRITE_HANDLER(ur_w_modify_srq);
 UR_WRITE_HANDLER(ur_w_query_srq);
 UR_WRITE_HANDLER(ur_w_destroy_srq);
 UR_METHOD_HANDLER(ur_m_destroy_srq);
-/* obj_qp.c, qp_modify.c */
+/* obj_qp.c, qp_create.c, qp_modify.c */
 UR_WRITE_HANDLER(ur_w_create_qp);
 UR_WRITE_HANDLER(ur_x_create_qp);
 UR_METHOD_HANDLER(ur_m_create_qp);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Lines on stderr. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "device/log.h"
+
+int ur_log_verbose;
+
+void ur_log(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "uroced: %s\n", line);
+}
+
+void ur_debug(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	if (!ur_log_verbose)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "uroced: %s\n", line);
+}

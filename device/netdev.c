@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What its netdev makes of a device: MTU, GUID, GIDs, the state of its port. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "device/netdev.h"
+#include "device/netlink.h"
+#include "device/sysfs.h"
+
+#define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
+#define EVENT_PORT_ERR	  10
+
+u32 ur_netdev_mtu(u32 netdev_mtu)
+{
+	/* IP, UDP and the largest RoCE headers, as Soft-RoCE counts */
+	u32 room = netdev_mtu > 80 ? netdev_mtu - 80 : 0;
+
+	for (u32 mtu = 4096; mtu > 256; mtu /= 2)
+		if (mtu <= room)
+			return mtu;
+	return 256;
+}
+
+static u64 hash_text(u64 h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (u8)*text) * 0x100000001b3ull;
+	return h;
+}
+
+/* Without a MAC (lo, tun): stable for this machine and name, in the locally
+ * administered range. */
+static u64 made_up_guid(const char *netdev)
+{
+	char id[128] = "";
+	FILE *f = fopen("/etc/machine-id", "re");
+	u64 h = 0xcbf29ce484222325ull;
+
+	if (f) {
+		if (!fgets(id, sizeof(id), f))
+			id[0] = 0;
+		fclose(f);
+	}
+	if (!id[0])
+		gethostname(id, sizeof(id) - 1);
+	h = hash_text(hash_text(h, id), netdev);
+	return (h & ~(3ull << 56)) | (2ull << 56);
+}
+
+u64 ur_netdev_guid(const struct ur_device *dev)
+{
+	static const u8 none[6];
+	const u8 *m = dev->mac;
+	u8 eui[8];
+
+	if (!memcmp(m, none, 6))
+		return made_up_guid(dev->netdev);
+	eui[0] = m[0] ^ 2;
+	eui[1] = m[1];
+	eui[2] = m[2];
+	eui[3] = 0xff;
+	eui[4] = 0xfe;
+	memcpy(eui + 5, m + 3, 3);
+	return ur_get_be64(eui);
+}
+
+/* Each address once more, as RoCEv1 and before the other, as kernels have it.
+ * Returns how many there are then. */
+static u32 with_v1(struct ur_gid_addr *addr, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		addr[i].rank = 2 * addr[i].rank + 1;
+		addr[n + i] = addr[i];
+		addr[n + i].type = UR_GID_ROCE_V1;
+		addr[n + i].rank--;
+	}
+	return 2 * n;
+}
+
+void ur_device_sync_gids(struct ur_device *dev)
+{
+	struct ur_gid_addr addr[UR_GID_MAX];
+	u32 n = 0;
+
+	if (dev->present)
+		n = ur_netlink_addrs(dev, addr, UR_GID_MAX / 2);
+	if (dev->roce_v1)
+		n = with_v1(addr, n);
+	ur_gid_sync(dev, addr, n);
+	ur_gid_retry_later(dev);
+}
+
+bool ur_device_port_active(const struct ur_device *dev)
+{
+	return dev->present && dev->up;
+}
+
+void ur_device_link_changed(struct ur_device *dev)
+{
+	bool was = ur_device_port_active(dev), is;
+	u32 mtu = dev->mtu_bytes, ifindex = dev->ifindex;
+
+	dev->present = ur_netlink_link(dev) == 0;
+	if (ifindex != dev->ifindex) {
+		/* Made anew under the same name: so are its addresses. */
+		ur_gid_sync(dev, NULL, 0);
+		ur_engine_set_ifindex(dev->engine, dev->ifindex);
+	}
+	if (dev->present)
+		dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
+	is = ur_device_port_active(dev);
+	if (mtu != dev->mtu_bytes)
+		ur_engine_set_mtu(dev->engine, dev->mtu_bytes);
+	if (was && !is)
+		ur_engine_link_downed(dev->engine);
+	if (was != is || mtu != dev->mtu_bytes)
+		ur_sysfs_port(dev);
+	if (was != is)
+		ur_device_event(dev, 1,
+				is ? EVENT_PORT_ACTIVE : EVENT_PORT_ERR);
+	ur_device_sync_gids(dev);
+}
