@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Virtual files: the conversation with the device that one system call is.
- * What the calls mean is the device's business; the one command known here is
- * rdma_cm's GET_EVENT, because it may block.
+ * Virtual files: the conversation with the device that one system call is (its
+ * middle, where the device asks, is upcall.c). What the calls mean is the
+ * device's business; the one command known here is rdma_cm's GET_EVENT, because
+ * it may block.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "preload/file.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
+#include "preload/upcall.h"
 
 /* RDMA_USER_CM_CMD_GET_EVENT, <rdma/rdma_user_cm.h> */
 #define UCMA_GET_EVENT 12
@@ -27,9 +29,6 @@ struct async_event {
 	uint32_t event_type;
 	uint32_t reserved;
 };
-
-/* One command installs at most the descriptors of one kernel method. */
-#define MAX_INSTALLED 8
 
 static void close_raw(int fd)
 {
@@ -106,111 +105,16 @@ int ur_file_open(const struct ur_path *path, int flags)
 	return err;
 
 err_close:
-	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
-		if (fds[i] >= 0)
-			close_raw(fds[i]);
+	ur_tunnel_close_fds(fds);
 	close_raw(sock);
 	return err;
-}
-
-/* Makes a descriptor that the device sent one of the process's. */
-static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
-		   int fd)
-{
-	struct ur_file *file;
-
-	if (msg->kind != UROCE_TUN_COMP && msg->kind != UROCE_TUN_ASYNC)
-		return fd;
-	file = ur_fdmap_new(msg->kind, -1);
-	if (!file)
-		return -ENFILE;
-	file->cookie = msg->cookie;
-	file->parent = ur_fdmap_index(parent);
-	file->parent_serial = parent->serial;
-	if (!ur_fdmap_bind(fd, file))
-		fd = -EMFILE;
-	ur_fdmap_put(file);
-	return fd;
-}
-
-/* The device knows that the command failed: nothing to tell it. */
-static void uninstall(int fd)
-{
-	struct ur_file *file = ur_fdmap_get(fd);
-
-	if (!file)
-		return;
-	file->generation = 0;
-	ur_fdmap_put(file);
-	ur_fdmap_forget(fd);
-}
-
-static int answer_fd(struct ur_file *file, int wanted)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
-	int err = -EBADF;
-
-	if (wanted >= 0 && !ur_fdmap_is_hidden(wanted))
-		err = ur_tunnel_send(file->sock, &msg, wanted);
-	if (err == -EBADF) {
-		msg.ret = -EBADF;
-		err = ur_tunnel_send(file->sock, &msg, -1);
-	}
-	return err;
-}
-
-/* The device's upcalls and its answer to what was sent, on a locked file. */
-static int64_t hear(struct ur_file *file, struct uroce_tun_msg *msg)
-{
-	int fds[UROCE_TUN_MAX_FDS], installed[MAX_INSTALLED], count = 0;
-	int64_t ret = 0;
-
-	while (!ret) {
-		ret = ur_tunnel_recv(file->sock, msg, fds);
-		if (ret)
-			break;
-		if (msg->op == UROCE_TUN_DONE) {
-			ret = msg->ret;
-			break;
-		}
-		if (msg->op == UROCE_TUN_FGET) {
-			ret = answer_fd(file, (int)msg->ret);
-		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] >= 0) {
-			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
-
-			answer.ret = count < MAX_INSTALLED
-					     ? install(file, msg, fds[0])
-					     : -EMFILE;
-			if (answer.ret >= 0) {
-				installed[count++] = fds[0];
-				fds[0] = -1;
-			}
-			ret = ur_tunnel_send(file->sock, &answer, -1);
-		} else {
-			ret = -EIO;
-		}
-		for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
-			if (fds[i] >= 0)
-				close_raw(fds[i]);
-	}
-	/* A device that lost its way is as good as gone. */
-	if (ret == -EIO && msg->op != UROCE_TUN_DONE)
-		atomic_store(&file->dead, 1);
-	if (ret < 0) {
-		/* The numbers were never told to the application. */
-		while (count--) {
-			uninstall(installed[count]);
-			close_raw(installed[count]);
-		}
-	}
-	return ret;
 }
 
 static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
 {
 	int64_t ret = ur_tunnel_send(file->sock, msg, -1);
 
-	return ret ? ret : hear(file, msg);
+	return ret ? ret : ur_upcall_serve(file, msg);
 }
 
 /* Another descriptor of a file that is known, after a raw dup() or a trip
@@ -251,7 +155,7 @@ bool ur_file_claim(int fd)
 	}
 	atomic_store(&file->joined, 1);
 	if (!send_open(sock, UROCE_TUN_UVERBS, "", 0, fd) &&
-	    !hear(file, &msg)) {
+	    !ur_upcall_serve(file, &msg)) {
 		file->cookie = msg.cookie;
 		file->rdev = msg.rdev;
 		bound = ur_fdmap_bind(fd, file);

@@ -135,6 +135,15 @@ static int take_fds(struct msghdr *mh, int *ret_fds)
 	return count;
 }
 
+void ur_tunnel_close_fds(int *fds)
+{
+	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
+		if (fds[i] >= 0)
+			syscall(SYS_close, fds[i]);
+		fds[i] = -1;
+	}
+}
+
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
 {
 	union {
@@ -157,9 +166,7 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
 		take_fds(&mh, ret_fds);
 	if (n == (long)sizeof(*msg) && !(mh.msg_flags & MSG_CTRUNC))
 		return 0;
-	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
-		if (ret_fds[i] >= 0)
-			syscall(SYS_close, ret_fds[i]);
+	ur_tunnel_close_fds(ret_fds);
 	return -EIO;
 }
 

@@ -30,6 +30,9 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
  */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
 
+/* Closes those of them that nobody took; all are -1 then. */
+void ur_tunnel_close_fds(int *fds);
+
 /* Asks the device to bring the counter files up to date, and waits. */
 void ur_tunnel_sync(void);
 

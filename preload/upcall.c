@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the device asks in the middle of a command. */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/tunnel.h"
+#include "preload/upcall.h"
+
+/* One command installs at most the descriptors of one kernel method. */
+#define MAX_INSTALLED 8
+
+/* Makes a descriptor that the device sent one of the process's. */
+static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
+		   int fd)
+{
+	struct ur_file *file;
+
+	if (msg->kind != UROCE_TUN_COMP && msg->kind != UROCE_TUN_ASYNC)
+		return fd;
+	file = ur_fdmap_new(msg->kind, -1);
+	if (!file)
+		return -ENFILE;
+	file->cookie = msg->cookie;
+	file->parent = ur_fdmap_index(parent);
+	file->parent_serial = parent->serial;
+	if (!ur_fdmap_bind(fd, file))
+		fd = -EMFILE;
+	ur_fdmap_put(file);
+	return fd;
+}
+
+/* The device knows that the command failed: nothing to tell it. */
+static void uninstall(int fd)
+{
+	struct ur_file *file = ur_fdmap_get(fd);
+
+	if (!file)
+		return;
+	file->generation = 0;
+	ur_fdmap_put(file);
+	ur_fdmap_forget(fd);
+}
+
+static int answer_fd(struct ur_file *file, int wanted)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
+	int err = -EBADF;
+
+	if (wanted >= 0 && !ur_fdmap_is_hidden(wanted))
+		err = ur_tunnel_send(file->sock, &msg, wanted);
+	if (err == -EBADF) {
+		msg.ret = -EBADF;
+		err = ur_tunnel_send(file->sock, &msg, -1);
+	}
+	return err;
+}
+
+int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg)
+{
+	int fds[UROCE_TUN_MAX_FDS], installed[MAX_INSTALLED], count = 0;
+	int64_t ret = 0;
+
+	while (!ret) {
+		ret = ur_tunnel_recv(file->sock, msg, fds);
+		if (ret)
+			break;
+		if (msg->op == UROCE_TUN_DONE) {
+			ret = msg->ret;
+			break;
+		}
+		if (msg->op == UROCE_TUN_FGET) {
+			ret = answer_fd(file, (int)msg->ret);
+		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] >= 0) {
+			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
+
+			answer.ret = count < MAX_INSTALLED
+					     ? install(file, msg, fds[0])
+					     : -EMFILE;
+			if (answer.ret >= 0) {
+				installed[count++] = fds[0];
+				fds[0] = -1;
+			}
+			ret = ur_tunnel_send(file->sock, &answer, -1);
+		} else {
+			ret = -EIO;
+		}
+		ur_tunnel_close_fds(fds);
+	}
+	/* A device that lost its way is as good as gone. */
+	if (ret == -EIO && msg->op != UROCE_TUN_DONE)
+		atomic_store(&file->dead, 1);
+	if (ret < 0) {
+		/* The numbers were never told to the application. */
+		while (count--) {
+			uninstall(installed[count]);
+			syscall(SYS_close, installed[count]);
+		}
+	}
+	return ret;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the device asks in the middle of a command: for a descriptor of the
+ * process, or to give it one. */
+#ifndef UR_PRELOAD_UPCALL_H
+#define UR_PRELOAD_UPCALL_H
+
+#include "preload/fdmap.h"
+
+/**
+ * ur_upcall_serve() - the device's questions, up to its answer
+ * @file: locked; a command has just been sent on it
+ * @msg: gets the last message
+ *
+ * What the device gives is kept by the process only when the command succeeds.
+ *
+ * Return: what the command does, -EIO when the device is gone (and then the
+ * file is dead).
+ */
+int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg);
+
+#endif
