@@ -47,6 +47,15 @@ static void enter_child(void)
 	}
 }
 
+/* Whether the child closes what it inherits, nobody is told. */
+static void before_fork(void)
+{
+	uint32_t end = atomic_load(&files_end);
+
+	for (uint32_t i = 1; i < end; i++)
+		atomic_store(&files[i].shared, 1);
+}
+
 void ur_fdmap_init(void)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -56,7 +65,7 @@ void ur_fdmap_init(void)
 		owner = page;
 		atomic_store(owner, (pid_t)syscall(SYS_getpid));
 	}
-	pthread_atfork(NULL, NULL, enter_child);
+	pthread_atfork(before_fork, NULL, enter_child);
 }
 
 bool ur_fdmap_borrowed(void)
@@ -138,14 +147,16 @@ struct ur_file *ur_fdmap_get(int fd)
 	return file;
 }
 
-/* The last descriptor of an event file is gone: the device may know. */
+/* The last descriptor of an event file is gone: the device may know. One that
+ * a forked child may have stays as long as the file that it came from. */
 static void tell_event_closed(struct ur_file *file)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
 				    .cookie = file->cookie};
 	struct ur_file *parent;
 
-	if (file->sock >= 0 || file->generation != ur_fdmap_generation())
+	if (file->sock >= 0 || file->generation != ur_fdmap_generation() ||
+	    atomic_load(&file->shared))
 		return;
 	parent = ur_fdmap_parent(file);
 	if (!parent)
@@ -223,6 +234,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->parent_serial = 0;
 	atomic_store(&file->dead, 0);
 	atomic_store(&file->joined, 0);
+	atomic_store(&file->shared, 0);
 	file->lock = fresh;
 	atomic_store(&file->refs, USER);
 	if (sock >= 0 && sock < UR_FDMAP_FDS)

@@ -48,6 +48,7 @@ struct ur_file {
 	uint64_t parent_serial;	 /* ... that it came from */
 	_Atomic uint32_t dead;	 /* the device went away */
 	_Atomic uint32_t joined; /* opened by another process */
+	_Atomic uint32_t shared; /* a forked child may have it too */
 	pthread_mutex_t lock;	 /* one command at a time on sock */
 };
 

@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <rdma/rdma_user_cm.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,9 +18,6 @@
 #include "preload/real.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
-
-/* RDMA_USER_CM_CMD_GET_EVENT, <rdma/rdma_user_cm.h> */
-#define UCMA_GET_EVENT 12
 
 /* IB_EVENT_DEVICE_FATAL, <rdma/ib_verbs.h> */
 #define EVENT_DEVICE_FATAL 8
@@ -222,6 +221,18 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 	return (ssize_t)call(file, &msg);
 }
 
+/* What the kernel says to a GET_EVENT before it waits. */
+static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
+{
+	if (hdr->in < sizeof(struct rdma_ucm_get_event) ||
+	    sizeof(*hdr) + hdr->in > len)
+		return -EINVAL;
+	/* the response before ECE was added to it */
+	return hdr->out < offsetof(struct rdma_ucm_event_resp, reserved)
+		       ? -ENOSPC
+		       : 0;
+}
+
 static int is_open(const struct ur_file *file, int fd)
 {
 	struct ur_file *now = ur_fdmap_get(fd);
@@ -243,7 +254,7 @@ static int wait_closed(int flags)
 
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 {
-	uint32_t command;
+	struct rdma_ucm_cmd_hdr hdr;
 	ssize_t ret;
 	int flags;
 	char token;
@@ -254,12 +265,15 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	    file->generation != ur_fdmap_generation())
 		return -EACCES;
 	/* A bad pointer is for the device to refuse, so it is not looked at
-	 * where the command cannot be whole (header 8 bytes). */
-	if (file->kind != UROCE_TUN_RDMA_CM || len < 8 || !buf)
+	 * where the command cannot be whole. */
+	if (file->kind != UROCE_TUN_RDMA_CM || len < sizeof(hdr) || !buf)
 		return write_once(file, buf, len);
-	memcpy(&command, buf, sizeof(command));
-	if (command != UCMA_GET_EVENT)
+	memcpy(&hdr, buf, sizeof(hdr));
+	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
 		return write_once(file, buf, len);
+	ret = check_get_event(&hdr, len);
+	if (ret)
+		return ret;
 	flags = (int)syscall(SYS_fcntl, fd, F_GETFL);
 	if (flags < 0)
 		return -EBADF;

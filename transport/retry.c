@@ -185,6 +185,13 @@ void ur_retry_rewind(struct ur_qp *qp)
 	ur_port_activate(qp->port, qp);
 }
 
+/* Something is sent again, whether or not it counts against retry_cnt. */
+static void count_again(struct ur_qp *qp)
+{
+	ur_qp_count(qp, UR_QP_CNT_retries, 1);
+	ur_count(qp->port, UR_CNT_completer_retry_err);
+}
+
 /*
  * One more of retry_cnt; false: that was one too many. A peer that says what it
  * misses is there: for the same packet, what it says counts once in the time
@@ -208,8 +215,7 @@ static bool use_retry(struct ur_qp *qp, bool told)
 		req->retries++;
 		req->retry_at = qp->port->now;
 	}
-	ur_qp_count(qp, UR_QP_CNT_retries, 1);
-	ur_count(qp->port, UR_CNT_completer_retry_err);
+	count_again(qp);
 	return true;
 }
 
@@ -224,6 +230,8 @@ bool ur_retry_sequence(struct ur_qp *qp)
 		return false; /* this cannot be about what was sent since */
 	if (!use_retry(qp, true))
 		return false;
+	if (!req->srtt)
+		guess_round_trip(qp);
 	ur_inflight_lost(qp);
 	ur_retry_rewind(qp);
 	start_timers(qp);
@@ -236,7 +244,7 @@ bool ur_retry_again(struct ur_qp *qp)
 
 	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
 		return false;
-	ur_count(qp->port, UR_CNT_completer_retry_err);
+	count_again(qp);
 	ur_inflight_lost(qp);
 	ur_retry_rewind(qp);
 	return true;
@@ -361,7 +369,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn, probe_ns(qp),
 			 req->una);
 		ur_count(qp->port, UR_CNT_roce_adp_retrans);
-		ur_count(qp->port, UR_CNT_completer_retry_err);
+		count_again(qp);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */

@@ -151,6 +151,7 @@ def test_events():
     check(not f.readable(), "nothing to read yet")
     os.set_blocking(f.fd, False)
     check(f.event() == errno.EAGAIN, "GET_EVENT on an empty file")
+    check(f.event(100) == errno.ENOSPC, "refused before it waits")
     ident = f.create(uid=4711)
     check(resolve(f, ident, sin(ADDR4, 5000)) == 0, "resolve")
     check(f.readable(), "poll sees the event")

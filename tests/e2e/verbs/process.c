@@ -123,6 +123,49 @@ static void fork_works(void)
 	bench_close(&t);
 }
 
+/* An event file is open as long as anybody has it: the child has it when the
+ * opener has closed it. */
+static void fork_channel(void)
+{
+	struct ibv_comp_channel *ch;
+	struct bench t;
+	int pipefd[2];
+	pid_t pid;
+	char c;
+
+	bench_bare(&t);
+	ch = ibv_create_comp_channel(t.ctx);
+	CHECK(ch && !pipe(pipefd));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		struct ibv_cq *cq, *got;
+		void *arg;
+
+		close(pipefd[1]);
+		CHECK_EQ(read(pipefd[0], &c, 1), 0);
+		bench_ends(&t, 16);
+		cq = ibv_create_cq(t.ctx, 16, &t, ch, 0);
+		CHECK(cq);
+		CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+		t.a.qp = make_qp(&t, cq, NULL, IBV_QPT_RC, 16, NULL);
+		connect_qp(&t, t.a.qp, t.b.qp->qp_num);
+		to_state(t.a.qp, IBV_QPS_ERR);
+		CHECK_EQ(post_recv(&t.a, 1, 0, 64), 0);
+		CHECK_EQ(ibv_get_cq_event(ch, &got, &arg), 0);
+		CHECK(got == cq && arg == &t);
+		_exit(0);
+	}
+	close(pipefd[0]);
+	CHECK_EQ(ibv_destroy_comp_channel(ch), 0);
+	/* Commands go on, and with them what was told of the channel. */
+	CHECK_EQ(ibv_dealloc_pd(ibv_alloc_pd(t.ctx)), 0);
+	close(pipefd[1]);
+	reap(pid);
+	/* What the child made in the domain goes with the file. */
+	ibv_close_device(t.ctx);
+}
+
 /* The kernel takes write() from nobody but the one who opened the file: a
  * child of fork has credentials of its own. */
 static void fork_write(void)
@@ -278,6 +321,7 @@ static void import_wrong(void)
 const struct verbs_test process_tests[] = {
 	{"fork_works", fork_works},
 	{"fork_write", fork_write},
+	{"fork_channel", fork_channel},
 	{"import_by_socket", import_by_socket},
 	{"import_outlives", import_outlives},
 	{"import_wrong", import_wrong},

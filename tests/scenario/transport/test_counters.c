@@ -152,6 +152,7 @@ static void implied(void)
 	wt_ack(&w, &q, 11, 0x1f);
 	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
 	EXPECT(BY(implied_nak_seq_err, 1), BY(completer_retry_err, 1));
+	CHECK_EQ(ur_qp_counters(q.qp)[UR_QP_CNT_retries], 1);
 	stop();
 }
 
@@ -165,6 +166,7 @@ static void early(void)
 	wt_sleep(&w, WT_MS);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
 	EXPECT(BY(roce_adp_retrans, 1), BY(completer_retry_err, 1));
+	CHECK_EQ(ur_qp_counters(q.qp)[UR_QP_CNT_retries], 1);
 	stop();
 }
 

@@ -270,6 +270,27 @@ static void probe(void)
 }
 
 /*
+ * The very first answer to a READ is lost, and what was asked for again is
+ * lost too: something came back, so nobody waits for the timeout.
+ */
+static void first_read(void)
+{
+	start(14, 7, 7);
+	wt_post(&q, UR_WR_READ, 0, 4);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_sleep(&w, 20 * WT_US);
+	wt_ack(&w, &q, 11, 0x1f);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_sleep(&w, 5 * WT_MS);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	stop();
+}
+
+/*
  * A network that reorders: the peer misses one packet, asks for it time and
  * again, and it comes. Only a peer that misses it for as long as one that says
  * nothing would be waited for has used up the retries.
@@ -318,6 +339,7 @@ int main(void)
 	rnr_times();
 	rnr_count();
 	probe();
+	first_read();
 	naks(14);
 	naks(0); /* waits forever, but is not asked forever */
 	return 0;

@@ -248,6 +248,37 @@ static void test_events(void)
 	close(fd);
 }
 
+/* A child has it still: not closed for the last time. */
+static void test_event_fork(void)
+{
+	int fd = open_node(), comp = ioctl(fd, FAKE_COMP, 0), go[2], st;
+	uint64_t event;
+	pid_t pid;
+
+	CHECK(comp >= 0 && !pipe(go));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(go[1]);
+		CHECK_EQ(read(go[0], &event, 1), 0);
+		CHECK_EQ(read(comp, &event, 8), 8);
+		CHECK_EQ(event, 77);
+		_exit(0);
+	}
+	close(go[0]);
+	close(comp);
+	CHECK_EQ(ioctl(fd, FAKE_CLOSED, 0), 0);
+	CHECK_EQ(ioctl(fd, FAKE_EVENT, 77), 0);
+	close(go[1]);
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	CHECK_EQ(st, 0);
+	/* One that is made after the fork is the parent's alone. */
+	comp = ioctl(fd, FAKE_COMP, 0);
+	close(comp);
+	CHECK_EQ(ioctl(fd, FAKE_CLOSED, 0), FAKE_COOKIE);
+	close(fd);
+}
+
 static void test_dup(void)
 {
 	int watch = open_node(), fd, copies[4];
@@ -398,7 +429,7 @@ static _Atomic int got_event;
 
 static void *get_event(void *arg)
 {
-	uint32_t command[4] = {12};
+	uint32_t command[4] = {12, 8 | 336 << 16};
 
 	CHECK_EQ(write((int)(intptr_t)arg, command, 16), 16);
 	got_event = 1;
@@ -413,7 +444,7 @@ static void test_rdma_cm(void)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
 	int fd = open_node(), cm = open(CM, O_RDWR | O_CLOEXEC);
-	uint32_t command[4] = {12};
+	uint32_t command[4] = {12, 8 | 336 << 16};
 	struct pollfd pfd = {.fd = cm, .events = POLLIN};
 	pthread_t thread;
 	struct stat st;
@@ -423,6 +454,12 @@ static void test_rdma_cm(void)
 	command[0] = 0;
 	CHECK_EQ(write(cm, command, 16), 16);
 	command[0] = 12;
+	/* What cannot succeed is refused before it waits. */
+	command[1] = 8 | 100 << 16;
+	CHECK(write(cm, command, 16) < 0 && errno == ENOSPC);
+	command[1] = 9 | 336 << 16;
+	CHECK(write(cm, command, 16) < 0 && errno == EINVAL);
+	command[1] = 8 | 336 << 16;
 	CHECK(!fcntl(cm, F_SETFL, O_NONBLOCK));
 	CHECK(write(cm, command, 16) < 0 && errno == EAGAIN);
 	CHECK_EQ(ioctl(fd, FAKE_PEERS, 0), 0);
@@ -513,6 +550,7 @@ static int inner(const char *script)
 	test_ioctl();
 	test_mmap();
 	test_events();
+	test_event_fork();
 	test_dup();
 	test_fork();
 	test_threads();
