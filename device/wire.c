@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Both wires of an engine as one. */
+#include <errno.h>
 #include <sys/socket.h>
 #include "device/engine_impl.h"
 #include "device/wire.h"
@@ -56,6 +57,26 @@ void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
 	engine->wire->ops->leave(engine->wire, gid);
 	if (engine->wire_v1)
 		engine->wire_v1->ops->leave(engine->wire_v1, gid);
+}
+
+u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
+{
+	u32 done = 0;
+
+	*refused = 0;
+	while (done < n) {
+		int ret = sendmmsg(fd, msg + done, n - done, 0);
+
+		if (ret > 0) {
+			done += (u32)ret;
+		} else if (ret < 0 && errno != EINTR) {
+			if (errno != EAGAIN && errno != EWOULDBLOCK &&
+			    errno != ENOBUFS && errno != ENOMEM)
+				*refused = errno;
+			break;
+		}
+	}
+	return done;
 }
 
 void ur_wire_destroy(struct ur_engine *engine)

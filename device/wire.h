@@ -64,6 +64,10 @@ int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
 
+/* Send messages until one does not go. Returns how many went; *refused: why the
+ * next did not, 0: no room now. */
+u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused);
+
 /* Socket address of a GID; ifindex: what its scope is where it has one (link
  * and interface). Returns its length. Any thread. */
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,

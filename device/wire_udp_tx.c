@@ -116,39 +116,29 @@ static void count_refused(struct ur_wire_udp *w, int error, u32 packets)
 	}
 }
 
-/* Send messages [0, n) of one socket; returns how many were dealt with. */
-static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
-		   bool *room)
+/* Messages [0, n) of one socket; returns how many were dealt with: fewer means
+ * no room. */
+static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
 {
 	u32 done = 0;
+	int refused;
 
-	*room = true;
-	while (done < n) {
-		int ret = sendmmsg(out->fd, w->tx_msg + done, n - done, 0);
-
-		if (ret > 0) {
-			done += (u32)ret;
-			continue;
-		}
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret < 0 && (errno == EAGAIN || errno == EWOULDBLOCK ||
-				errno == ENOBUFS || errno == ENOMEM)) {
-			*room = false;
+	for (;;) {
+		done += ur_wire_put(out->fd, w->tx_msg + done, n - done,
+				    &refused);
+		if (!refused)
 			return done;
-		}
 		if (w->tx_count[done] > 1 &&
-		    (errno == EIO || errno == EINVAL)) {
+		    (refused == EIO || refused == EINVAL)) {
 			/* This route does not segment; the ICRCs are for a
 			 * burst, so it is lost, and later ones go singly. */
 			out->no_gso = true;
 		}
 		/* Refused: by a filter, no route, too big. It is lost, as on
 		 * any wire; the transport repeats or gives up. */
-		count_refused(w, errno, w->tx_count[done]);
+		count_refused(w, refused, w->tx_count[done]);
 		done++;
 	}
-	return done;
 }
 
 /* How many packets from first on can be one message. */
@@ -184,7 +174,6 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 	while (i < end) {
 		struct ur_udp_out *out = NULL;
 		u32 n = 0, taken = 0, done, start = i;
-		bool room;
 
 		while (i < end && n < UR_UDP_TX_MSGS) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
@@ -219,10 +208,10 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		}
 		if (!n)
 			continue;
-		done = put_out(w, out, n, &room);
+		done = put_out(w, out, n);
 		for (u32 m = 0; m < done; m++)
 			taken += w->tx_count[m];
-		if (!room) {
+		if (done < n) {
 			*wait_fd = out->fd;
 			return start + taken - first;
 		}

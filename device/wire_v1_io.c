@@ -138,23 +138,15 @@ static void lost(struct ur_wire_v1 *w, int error)
 static u32 put_out(struct ur_wire_v1 *w, int fd, u32 n)
 {
 	u32 done = 0;
+	int refused;
 
-	while (done < n) {
-		int ret = sendmmsg(fd, w->tx_msg + done, n - done, 0);
-
-		if (ret > 0) {
-			done += (u32)ret;
-			continue;
-		}
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret < 0 &&
-		    (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM))
-			break;
-		lost(w, errno); /* no netdev, or too big */
+	for (;;) {
+		done += ur_wire_put(fd, w->tx_msg + done, n - done, &refused);
+		if (!refused)
+			return done;
+		lost(w, refused); /* no netdev, or too big */
 		done++;
 	}
-	return done;
 }
 
 u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
