@@ -10,8 +10,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "transport/transport.h"
 #include "tests/check.h"
+#include "tests/qp_walk.h"
 
 #define MEM_BYTES (1u << 20)
 #define TX_BYTES  (128u << 10)
@@ -148,41 +148,21 @@ static void connect_side(struct side *s, struct side *to, bool loop)
 	static struct ur_av av = {
 		.v4 = true, .hop_limit = 64, .refs = 1000, .free = keep_av};
 	struct ur_qp_attr a = {
-		.state = UR_QP_INIT,
 		.port_num = 1,
 		.access = UR_ACCESS_REMOTE_WRITE,
+		.path_mtu = 1024,
+		.dest_qpn = ur_qp_number(to->qp),
+		.max_rd_atomic = 1,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.av = &av,
 	};
 
 	av.loop = loop;
-	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
-			      UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX |
-				      UR_QP_ATTR_PORT |
-				      UR_QP_ATTR_ACCESS_FLAGS),
-		 0);
-	a.state = UR_QP_RTR;
-	a.path_mtu = 1024;
-	a.dest_qpn = ur_qp_number(to->qp);
-	a.max_dest_rd_atomic = 1;
-	a.min_rnr_timer = 12;
-	a.av = &av;
-	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
-			      UR_QP_ATTR_STATE | UR_QP_ATTR_AV |
-				      UR_QP_ATTR_PATH_MTU |
-				      UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RQ_PSN |
-				      UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-				      UR_QP_ATTR_MIN_RNR_TIMER),
-		 0);
-	a.state = UR_QP_RTS;
-	a.timeout = 14;
-	a.retry_cnt = 7;
-	a.rnr_retry = 7;
-	a.max_rd_atomic = 1;
-	CHECK_EQ(ur_qp_modify(s->qp, 1, &a,
-			      UR_QP_ATTR_STATE | UR_QP_ATTR_TIMEOUT |
-				      UR_QP_ATTR_RETRY_CNT |
-				      UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_SQ_PSN |
-				      UR_QP_ATTR_MAX_QP_RD_ATOMIC),
-		 0);
+	CHECK_EQ(qp_walk_to(s->qp, 1, &a, UR_QP_RTS), 0);
 }
 
 static u8 buf[TX_BYTES];

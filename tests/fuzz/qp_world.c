@@ -9,7 +9,7 @@
 
 #include "tests/check.h"
 #include "tests/fuzz/qp_world.h"
-#include "transport/qp.h"
+#include "tests/qp_walk.h"
 
 #define PD   7
 #define XRCD 3
@@ -173,69 +173,28 @@ static enum ur_qp_type type_of(int i)
 	return types[i];
 }
 
-static void to_init(int i)
+void world_bring_up(struct world *world, int i)
 {
+	struct ur_qp *qp = world->sides[i].qp;
 	struct ur_qp_attr a = {
-		.state = UR_QP_INIT,
 		.port_num = 1,
 		.qkey = QKEY,
 		.access = ACCESS,
-	};
-	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT |
-		   (type_of(i) == UR_QPT_UD ? UR_QP_ATTR_QKEY
-					    : UR_QP_ATTR_ACCESS_FLAGS);
-
-	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
-}
-
-static void to_rtr(int i)
-{
-	struct ur_qp_attr a = {
-		.state = UR_QP_RTR,
 		.path_mtu = 256,
+		.sq_psn = FIRST_PSN,
 		.rq_psn = FIRST_PSN,
-		.dest_qpn = ur_qp_number(w->sides[PEER(i)].qp),
+		.dest_qpn = ur_qp_number(world->sides[PEER(i)].qp),
+		.max_rd_atomic = 4,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.av = &w->av,
-	};
-	u32 mask = UR_QP_ATTR_STATE;
-
-	if (type_of(i) != UR_QPT_UD)
-		mask |= UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU |
-			UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RQ_PSN;
-	if (i <= RC_B || i == XRC_TGT)
-		mask |= UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-			UR_QP_ATTR_MIN_RNR_TIMER;
-	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
-}
-
-static void to_rts(int i)
-{
-	struct ur_qp_attr a = {
-		.state = UR_QP_RTS,
-		.sq_psn = FIRST_PSN,
-		.max_rd_atomic = 4,
 		.timeout = 10,
 		.retry_cnt = 3,
 		.rnr_retry = 3,
+		.av = &world->av,
 	};
-	u32 mask = UR_QP_ATTR_STATE | UR_QP_ATTR_SQ_PSN;
 
-	if (i == XRC_TGT)
-		mask |= UR_QP_ATTR_TIMEOUT;
-	if (i <= RC_B || i == XRC_INI)
-		mask |= UR_QP_ATTR_TIMEOUT | UR_QP_ATTR_RETRY_CNT |
-			UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_MAX_QP_RD_ATOMIC;
-	CHECK(!ur_qp_modify(w->sides[i].qp, w->now, &a, mask));
-}
-
-void world_bring_up(struct world *world, int i)
-{
 	w = world;
-	to_init(i);
-	to_rtr(i);
-	to_rts(i);
+	CHECK(!qp_walk_to(qp, w->now, &a, UR_QP_RTS));
 }
 
 static void create_side(int i)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/golden/pcap.h"
+#include "tests/qp_walk.h"
 #include "tests/scenario/transport/wiretap.h"
 #include "transport/frame.h"
 
@@ -274,12 +275,7 @@ static void open_responder(struct wt *w, struct wt_qp *q, struct talk *t,
 	a.access = row->read_only ? UR_ACCESS_REMOTE_READ : ALL;
 	a.min_rnr_timer = row->differs == SILENT_BEHIND_RNR ? 22 : 12;
 	if (row->dead) {
-		a.state = UR_QP_INIT;
-		CHECK_EQ(ur_qp_modify(q->qp, w->now, &a,
-				      UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX |
-					      UR_QP_ATTR_PORT |
-					      UR_QP_ATTR_ACCESS_FLAGS),
-			 0);
+		CHECK_EQ(qp_walk_to(q->qp, w->now, &a, UR_QP_INIT), 0);
 	} else {
 		wt_to_rtr(q, &a);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "tests/scenario/transport/wiretap.h"
 
+#include "tests/qp_walk.h"
 #include "util/rng.h"
 
 #define TX_BYTES (256u << 10)
@@ -205,48 +206,14 @@ struct ur_qp_attr wt_attr(const struct wt *w, u32 dqpn, u32 sq_psn, u32 rq_psn)
 	};
 }
 
-static void modify(struct wt_qp *q, const struct ur_qp_attr *a,
-		   enum ur_qp_state state, u32 mask)
-{
-	struct ur_qp_attr attr = *a;
-
-	attr.state = state;
-	CHECK_EQ(
-		ur_qp_modify(q->qp, q->wt->now, &attr, mask | UR_QP_ATTR_STATE),
-		0);
-}
-
 void wt_to_rtr(struct wt_qp *q, const struct ur_qp_attr *a)
 {
-	enum ur_qp_type type = q->qp->init.type;
-	u32 base = UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT;
-	u32 path = UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU | UR_QP_ATTR_DEST_QPN |
-		   UR_QP_ATTR_RQ_PSN;
-
-	if (type == UR_QPT_UD) {
-		modify(q, a, UR_QP_INIT, base | UR_QP_ATTR_QKEY);
-		modify(q, a, UR_QP_RTR, 0);
-		return;
-	}
-	if (type == UR_QPT_RC || type == UR_QPT_XRC_TGT)
-		path |= UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-			UR_QP_ATTR_MIN_RNR_TIMER;
-	modify(q, a, UR_QP_INIT, base | UR_QP_ATTR_ACCESS_FLAGS);
-	modify(q, a, UR_QP_RTR, path);
+	CHECK_EQ(qp_walk_to(q->qp, q->wt->now, a, UR_QP_RTR), 0);
 }
 
 void wt_to_rts(struct wt_qp *q, const struct ur_qp_attr *a)
 {
-	enum ur_qp_type type = q->qp->init.type;
-	u32 mask = UR_QP_ATTR_SQ_PSN;
-
-	wt_to_rtr(q, a);
-	if (type == UR_QPT_RC || type == UR_QPT_XRC_INI)
-		mask |= UR_QP_ATTR_TIMEOUT | UR_QP_ATTR_RETRY_CNT |
-			UR_QP_ATTR_RNR_RETRY | UR_QP_ATTR_MAX_QP_RD_ATOMIC;
-	if (type == UR_QPT_XRC_TGT)
-		mask |= UR_QP_ATTR_TIMEOUT;
-	modify(q, a, UR_QP_RTS, mask);
+	CHECK_EQ(qp_walk_to(q->qp, q->wt->now, a, UR_QP_RTS), 0);
 }
 
 void wt_rts(struct wt *w, struct wt_qp *q, enum ur_qp_type type, u32 dqpn,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/qp_walk.h"
 #include "tests/sim/transport/faults.h"
 #include "tests/sim/transport/oracle.h"
 #include "tests/sim/transport/workload.h"
@@ -142,31 +143,13 @@ static void drill_attr(struct sim_pair *p)
 static void connect_qp(struct sim_qp *qp, struct sim_host *peer)
 {
 	struct ur_qp_attr attr = qp->attr;
-	bool acks = qp->type == UR_QPT_RC || qp->type == UR_QPT_XRC_TGT;
-	bool asks = qp->type == UR_QPT_RC || qp->type == UR_QPT_XRC_INI;
+	int err;
 
-	attr.state = UR_QP_INIT;
-	modify(qp, &attr,
-	       UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT |
-		       UR_QP_ATTR_ACCESS_FLAGS);
-	attr.state = UR_QP_RTR;
 	attr.av = sim_host_av(qp->host, peer);
-	modify(qp, &attr,
-	       UR_QP_ATTR_AV | UR_QP_ATTR_PATH_MTU | UR_QP_ATTR_DEST_QPN |
-		       UR_QP_ATTR_RQ_PSN |
-		       (acks ? UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-					UR_QP_ATTR_MIN_RNR_TIMER
-			     : 0));
+	err = qp_walk_to(qp->qp, qp->host->w->now, &attr, UR_QP_RTS);
+	SIM_CHECK(qp->host->w, !err, "%s: cannot be connected: %d",
+		  endpoint_name(qp), err);
 	ur_av_put(attr.av);
-	attr.av = NULL;
-	attr.state = UR_QP_RTS;
-	modify(qp, &attr,
-	       UR_QP_ATTR_SQ_PSN |
-		       (asks || qp->type == UR_QPT_XRC_TGT ? UR_QP_ATTR_TIMEOUT
-							   : 0) |
-		       (asks ? UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY |
-					UR_QP_ATTR_MAX_QP_RD_ATOMIC
-			     : 0));
 	qp->life = SIM_QP_LIVE;
 	qp->draining = false;
 	qp->saw_error = qp->saw_flush = qp->moved_error = false;

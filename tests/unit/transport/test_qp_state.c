@@ -5,6 +5,7 @@
  * one may come, and every other one is refused with nothing changed.
  */
 #include "tests/check.h"
+#include "tests/qp_walk.h"
 #include "transport/qp_state.h"
 
 #include <string.h>
@@ -99,16 +100,11 @@ static struct ur_qp_attr values(enum ur_qp_state next)
 	};
 }
 
-static void step(struct ur_qp *qp, enum ur_qp_type type, enum ur_qp_state next)
+static void step(struct ur_qp *qp, enum ur_qp_state next)
 {
-	struct ur_qp_attr now, attr = values(next);
+	struct ur_qp_attr attr = values(next);
 
-	ur_qp_query(qp, &now);
-	CHECK_EQ(
-		ur_qp_modify(qp, 1, &attr,
-			     ur_qp_transitions[now.state][next].required[type] |
-				     UR_QP_ATTR_STATE),
-		0);
+	CHECK_EQ(qp_walk(qp, 1, &attr), 0);
 }
 
 /* SQE is entered by an error only; the table is checked for it as data. */
@@ -120,19 +116,19 @@ static struct ur_qp *qp_in(enum ur_qp_type type, enum ur_qp_state state)
 	CHECK_EQ(ur_qp_create(port, &init, &qp), 0);
 	if (state == UR_QP_RESET)
 		return qp;
-	step(qp, type, UR_QP_INIT);
+	step(qp, UR_QP_INIT);
 	if (state == UR_QP_INIT)
 		return qp;
 	if (state == UR_QP_ERR) {
-		step(qp, type, UR_QP_ERR);
+		step(qp, UR_QP_ERR);
 		return qp;
 	}
-	step(qp, type, UR_QP_RTR);
+	step(qp, UR_QP_RTR);
 	if (state == UR_QP_RTR)
 		return qp;
-	step(qp, type, UR_QP_RTS);
+	step(qp, UR_QP_RTS);
 	if (state == UR_QP_SQD)
-		step(qp, type, UR_QP_SQD);
+		step(qp, UR_QP_SQD);
 	return qp;
 }
 
