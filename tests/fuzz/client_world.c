@@ -1,76 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A whole device process for the client door, without its main(). */
-#include <errno.h>
+/* The clients of the client door: their sessions, memory and descriptors. */
 #include <fcntl.h>
-#include <net/if.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "device/netlink.h"
-#include "device/session.h"
-#include "device/sysfs.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
-#include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
 #include "tests/fuzz/client_world.h"
+#include "tests/fuzz/device_world.h"
 
-static struct ur_daemon daemon_ = {
-	.listen_fd = -1,
-	.lock_fd = -1,
-	.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
-};
-static pid_t client;
 static int client_fds[4];
 static int arena_fd;
 static char uverbs_name[32];
 
-/* Port 4791 of 127.0.0.1 and ::1 must be free, and stay inside. */
-static void own_network(void)
+static void map_arena(void)
 {
-	struct ifreq ifr = {.ifr_name = "lo"};
-	int sock;
-
-	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		SKIP("network namespaces are not allowed here");
-	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	CHECK(sock >= 0);
-	CHECK(!ioctl(sock, SIOCGIFFLAGS, &ifr));
-	ifr.ifr_flags |= IFF_UP;
-	if (ioctl(sock, SIOCSIFFLAGS, &ifr))
-		SKIP("the loopback of a new namespace cannot be set up");
-	close(sock);
+	if (mmap((void *)ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) == MAP_FAILED)
+		_exit(1);
 }
 
-/* The client is this process as it is now, plus an arena, asleep. */
-static void start_client(void)
+static void make_fds(void)
 {
-	char path[64];
-
-	client = fork();
-	CHECK(client >= 0);
-	if (!client) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (mmap((void *)ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-			 0) == MAP_FAILED)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)client);
-	arena_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (arena_fd < 0)
-		SKIP("the memory of a child process cannot be opened");
 	client_fds[0] = eventfd(0, EFD_CLOEXEC);
 	client_fds[1] = memfd_create("client", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	client_fds[2] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -80,52 +37,16 @@ static void start_client(void)
 		CHECK(client_fds[i] >= 0);
 }
 
-static void *serve(void *arg)
-{
-	ur_loop_serve(daemon_.loop);
-	return NULL;
-}
-
-static void remove_run_dir(void)
-{
-	char command[PATH_MAX + 16];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", daemon_.run_dir);
-	if (system(command))
-		fprintf(stderr, "%s stays behind\n", daemon_.run_dir);
-}
-
-static void make_run_dir(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir),
-		 "%s/uroce-fuzz-XXXXXX", tmp ? tmp : "/tmp");
-	CHECK(mkdtemp(daemon_.run_dir));
-	atexit(remove_run_dir);
-}
-
 void client_world_create(void)
 {
 	struct ur_device *dev;
-	pthread_t thread;
 
 	signal(SIGPIPE, SIG_IGN);
-	own_network();
-	start_client();
-	make_run_dir();
-	ur_daemon_init(&daemon_);
-	CHECK(!ur_loop_create(&daemon_.loop));
-	ur_loop_lock(daemon_.loop);
-	CHECK(!ur_ucma_init(&daemon_));
-	CHECK(!ur_sysfs_init(&daemon_));
-	CHECK(!ur_netlink_open(&daemon_));
-	CHECK(!ur_device_create(&daemon_, "lo", NULL));
-	dev = ur_list_first(&daemon_.devices, struct ur_device, node);
+	arena_fd = device_world_client(map_arena);
+	make_fds();
+	device_world_start(true);
+	dev = ur_list_first(&device_world.devices, struct ur_device, node);
 	snprintf(uverbs_name, sizeof(uverbs_name), "uverbs%u", dev->uverbs);
-	ur_loop_unlock(daemon_.loop);
-	CHECK(!pthread_create(&thread, NULL, serve, NULL));
-	pthread_detach(thread);
 }
 
 const char *client_uverbs_name(void)
@@ -138,9 +59,9 @@ int client_connect(void)
 	int pair[2], err;
 
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
-	ur_loop_lock(daemon_.loop);
-	err = ur_session_start(&daemon_, pair[1]);
-	ur_loop_unlock(daemon_.loop);
+	ur_loop_lock(device_world.loop);
+	err = ur_session_start(&device_world, pair[1]);
+	ur_loop_unlock(device_world.loop);
 	CHECK(!err);
 	return pair[0];
 }
@@ -151,12 +72,12 @@ void client_wait_idle(void)
 
 	do {
 		sched_yield();
-		ur_loop_lock(daemon_.loop);
-		idle = !daemon_.n_sessions;
-		ur_loop_unlock(daemon_.loop);
+		ur_loop_lock(device_world.loop);
+		idle = !device_world.n_sessions;
+		ur_loop_unlock(device_world.loop);
 	} while (!idle);
 	/* Nothing of the session may be left. */
-	CHECK(ur_list_empty(&daemon_.files));
+	CHECK(ur_list_empty(&device_world.files));
 }
 
 int client_mem(void)

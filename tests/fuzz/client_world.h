@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the client door opens on: a device process inside this one, on the
- * loopback of a network namespace of its own, and another process whose
- * memory is the client's.
+ * What the client door opens on: the device of device_world.h behind its
+ * tunnel, with sessions of clients.
  */
 #ifndef UR_TESTS_FUZZ_CLIENT_WORLD_H
 #define UR_TESTS_FUZZ_CLIENT_WORLD_H

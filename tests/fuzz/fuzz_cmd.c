@@ -9,33 +9,24 @@
  * are small numbers, so that random ones name objects.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "device/listen.h"
-#include "device/netlink.h"
-#include "device/session.h"
-#include "device/sysfs.h"
 #include "device/tunnel.h"
 #include "device/ufile.h"
+#include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define ARENA 0x10000000ul
 
-static struct ur_daemon daemon_;
 static struct ur_session session;
 
 /* Shared with the child, at the same addresses. */
@@ -43,16 +34,10 @@ static u8 *in_buf, *out_buf, *payload;
 
 /* ---- the world, made once ---- */
 
-static void *serve(void *arg)
-{
-	ur_loop_serve(daemon_.loop);
-	return NULL;
-}
-
 /* The other end of the tunnel: odd numbers are good descriptors. */
-static void *front_end(void *arg)
+static void front_end(int sock)
 {
-	int sock = (int)(intptr_t)arg, number = 100;
+	int number = 100;
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS];
 
@@ -60,9 +45,7 @@ static void *front_end(void *arg)
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
 		int fd = -1;
 
-		for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
-			if (fds[i] >= 0)
-				close(fds[i]);
+		ur_tunnel_close_fds(fds);
 		if (msg.op == UROCE_TUN_INSTALL)
 			reply.ret = number++;
 		else if (msg.ret & 1)
@@ -74,64 +57,31 @@ static void *front_end(void *arg)
 		if (fd >= 0)
 			close(fd);
 	}
-	return NULL;
 }
 
-static void start_thread(void *(*fn)(void *), void *arg)
+/* Something to register, where the seeds know it; the client has it too. */
+static void map_arena(void)
 {
-	pthread_t t;
+	int fd = memfd_create("client", MFD_CLOEXEC);
 
-	if (pthread_create(&t, NULL, fn, arg))
-		abort();
-}
-
-/* The client: its memory, opened. */
-static int start_client(void)
-{
-	char path[32];
-	int mem, fd = memfd_create("client", MFD_CLOEXEC);
-	pid_t pid;
-
-	/* Something to register, where the seeds know it. */
 	if (fd < 0 || ftruncate(fd, 1 << 20) < 0 ||
 	    mmap((void *)ARENA, 1 << 20, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) != (void *)ARENA)
 		abort();
+	close(fd);
 	in_buf = (u8 *)ARENA + (512 << 10);
 	out_buf = in_buf + 8192;
 	payload = out_buf + 16384;
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	mem = open(path, O_RDWR | O_CLOEXEC);
-	close(fd);
-	return mem;
 }
 
 static void make_world(void)
 {
-	static char dir[] = "/tmp/fuzz_cmd.XXXXXX";
-	int pair[2], mem = start_client();
+	int mem;
 
-	if (!mkdtemp(dir) || mem < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		abort();
-	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
-	ur_daemon_init(&daemon_);
-	daemon_.listen_fd = daemon_.lock_fd = -1;
-	if (ur_loop_create(&daemon_.loop) || ur_sysfs_init(&daemon_) ||
-	    ur_netlink_open(&daemon_) || ur_device_create(&daemon_, "lo", NULL))
-		abort();
-	session.daemon = &daemon_;
-	session.sock = pair[0];
-	if (ur_user_mem_create(mem, getpid(), &session.mem))
-		abort();
-	start_thread(front_end, (void *)(intptr_t)pair[1]);
-	start_thread(serve, NULL);
+	map_arena();
+	mem = device_world_client(NULL);
+	device_world_start(false);
+	device_world_session(&session, mem, front_end);
 }
 
 static void say(const char *form, u32 a, u32 b, s64 ret)
@@ -242,9 +192,9 @@ static void step(struct ur_ufile *file, struct input *in)
 		step_ioctl(file, in);
 		break;
 	case 3:
-		ur_loop_lock(daemon_.loop);
+		ur_loop_lock(device_world.loop);
 		ur_ufile_ops.close_fd(file, op >> 2);
-		ur_loop_unlock(daemon_.loop);
+		ur_loop_unlock(device_world.loop);
 		break;
 	}
 }
@@ -256,16 +206,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	void *file;
 	u64 rdev;
 
-	if (!daemon_.loop)
+	if (!device_world.loop)
 		make_world();
-	ur_loop_lock(daemon_.loop);
+	ur_loop_lock(device_world.loop);
 	if (ur_ufile_ops.open(&session, "uverbs0", &file, &visible, &rdev))
 		abort();
-	ur_loop_unlock(daemon_.loop);
+	ur_loop_unlock(device_world.loop);
 	while (in.left)
 		step(file, &in);
-	ur_loop_lock(daemon_.loop);
+	ur_loop_lock(device_world.loop);
 	ur_ufile_ops.close(file);
-	ur_loop_unlock(daemon_.loop);
+	ur_loop_unlock(device_world.loop);
 	return 0;
 }

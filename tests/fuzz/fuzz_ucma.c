@@ -9,25 +9,16 @@
  * an operation says so, so that random ones get past the first checks.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "device/open_file.h"
-#include "device/netlink.h"
-#include "device/sysfs.h"
 #include "device/tunnel.h"
 #include "device/ucma.h"
 #include "tests/check.h"
+#include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -36,7 +27,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define ARENA_BYTES (1u << 16)
 #define FILES	    2
 
-static struct ur_daemon daemon_;
 static struct ur_session session;
 static void *files[FILES];
 static int visible[FILES];
@@ -44,17 +34,10 @@ static int visible[FILES];
 /* Shared with the child, at the same address. */
 static u8 *in_buf, *out_buf, *option;
 
-static void *serve(void *arg)
-{
-	ur_loop_serve(daemon_.loop);
-	return NULL;
-}
-
 /* The other end of the tunnel: asked for a descriptor, it gives one of the
  * rdma_cm files or none. */
-static void *front_end(void *arg)
+static void front_end(int sock)
 {
-	int sock = (int)(intptr_t)arg;
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS];
 
@@ -67,86 +50,27 @@ static void *front_end(void *arg)
 		if (ur_tunnel_send(sock, &reply, fd, !(msg.ret & 4)))
 			break;
 	}
-	return NULL;
 }
 
-static void start_thread(void *(*fn)(void *), void *arg)
+/* The client has it too. */
+static void map_arena(void)
 {
-	pthread_t t;
-
-	if (pthread_create(&t, NULL, fn, arg))
-		abort();
-}
-
-static int start_client(void)
-{
-	char path[32];
-	pid_t pid;
-
 	in_buf = mmap((void *)ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (in_buf != (u8 *)ARENA)
 		abort();
 	out_buf = in_buf + 4096;
 	option = out_buf + 4096;
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
-/* Nobody else has port 4791 there. */
-static void enter_namespace(void)
-{
-	struct ifreq ifr = {.ifr_name = "lo"};
-	int sock;
-
-	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		SKIP("network namespaces are not allowed here");
-	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (sock < 0 || ioctl(sock, SIOCGIFFLAGS, &ifr))
-		abort();
-	ifr.ifr_flags |= IFF_UP;
-	if (ioctl(sock, SIOCSIFFLAGS, &ifr))
-		SKIP("the loopback of a new namespace cannot be set up");
-	close(sock);
-}
-
-static void clean_up(void)
-{
-	ur_sysfs_fini(&daemon_);
-	rmdir(daemon_.run_dir);
 }
 
 static void make_world(void)
 {
-	static char dir[] = "/tmp/fuzz_ucma.XXXXXX";
-	int pair[2], mem;
+	int mem;
 
-	enter_namespace();
-	mem = start_client();
-
-	if (!mkdtemp(dir) || mem < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		abort();
-	snprintf(daemon_.run_dir, sizeof(daemon_.run_dir), "%s", dir);
-	ur_daemon_init(&daemon_);
-	daemon_.listen_fd = daemon_.lock_fd = -1;
-	if (ur_loop_create(&daemon_.loop) || ur_ucma_init(&daemon_) ||
-	    ur_sysfs_init(&daemon_) || ur_netlink_open(&daemon_) ||
-	    ur_device_create(&daemon_, "lo", NULL))
-		abort();
-	atexit(clean_up);
-	session.daemon = &daemon_;
-	session.sock = pair[0];
-	if (ur_user_mem_create(mem, getpid(), &session.mem))
-		abort();
-	start_thread(front_end, (void *)(intptr_t)pair[1]);
-	start_thread(serve, NULL);
+	map_arena();
+	mem = device_world_client(NULL);
+	device_world_start(true);
+	device_world_session(&session, mem, front_end);
 }
 
 static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
@@ -154,7 +78,7 @@ static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 	struct rdma_ucm_cmd_hdr hdr = {cmd, (u16)in, (u16)out};
 
 	memcpy(in_buf, &hdr, sizeof(hdr));
-	return daemon_.file_ops[UROCE_TUN_RDMA_CM]->write(
+	return device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
 		files[file], (uintptr_t)in_buf, len);
 }
 
@@ -361,22 +285,22 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct input in = {data, size};
 	u64 rdev;
 
-	if (!daemon_.loop)
+	if (!device_world.loop)
 		make_world();
-	ops = daemon_.file_ops[UROCE_TUN_RDMA_CM];
-	ur_loop_lock(daemon_.loop);
+	ops = device_world.file_ops[UROCE_TUN_RDMA_CM];
+	ur_loop_lock(device_world.loop);
 	for (u32 i = 0; i < FILES; i++)
 		if (ops->open(&session, "rdma_cm", &files[i], &visible[i],
 			      &rdev))
 			abort();
-	ur_loop_unlock(daemon_.loop);
+	ur_loop_unlock(device_world.loop);
 	while (in.left)
 		step(&in);
-	ur_loop_lock(daemon_.loop);
-	if (ur_cm_check(((struct ur_ucma *)daemon_.cm)->cm))
+	ur_loop_lock(device_world.loop);
+	if (ur_cm_check(((struct ur_ucma *)device_world.cm)->cm))
 		abort();
 	for (u32 i = 0; i < FILES; i++)
 		ops->close(files[i]);
-	ur_loop_unlock(daemon_.loop);
+	ur_loop_unlock(device_world.loop);
 	return 0;
 }

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A whole device process, without its main(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/netlink.h"
+#include "device/sysfs.h"
+#include "device/ucma.h"
+#include "device/ufile.h"
+#include "tests/check.h"
+#include "tests/fuzz/device_world.h"
+
+struct ur_daemon device_world = {
+	.listen_fd = -1,
+	.lock_fd = -1,
+	.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
+};
+
+int device_world_client(void (*prepare)(void))
+{
+	char path[64];
+	pid_t pid = fork();
+	int mem;
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (prepare)
+			prepare();
+		for (;;)
+			pause();
+	}
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	mem = open(path, O_RDWR | O_CLOEXEC);
+	if (mem < 0)
+		SKIP("the memory of a child process cannot be opened");
+	return mem;
+}
+
+/* Port 4791 of 127.0.0.1 and ::1 must be free, and stay inside. */
+static void own_network(void)
+{
+	struct ifreq ifr = {.ifr_name = "lo"};
+	int sock;
+
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		SKIP("network namespaces are not allowed here");
+	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	CHECK(sock >= 0);
+	CHECK(!ioctl(sock, SIOCGIFFLAGS, &ifr));
+	ifr.ifr_flags |= IFF_UP;
+	if (ioctl(sock, SIOCSIFFLAGS, &ifr))
+		SKIP("the loopback of a new namespace cannot be set up");
+	close(sock);
+}
+
+static void remove_run_dir(void)
+{
+	ur_sysfs_fini(&device_world);
+	if (rmdir(device_world.run_dir))
+		fprintf(stderr, "%s stays behind\n", device_world.run_dir);
+}
+
+static void make_run_dir(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(device_world.run_dir, sizeof(device_world.run_dir),
+		 "%s/uroce-fuzz-XXXXXX", tmp ? tmp : "/tmp");
+	CHECK(mkdtemp(device_world.run_dir));
+	atexit(remove_run_dir);
+}
+
+static void start_thread(void *(*fn)(void *), void *arg)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, fn, arg));
+	pthread_detach(thread);
+}
+
+static void *serve(void *arg)
+{
+	ur_loop_serve(device_world.loop);
+	return NULL;
+}
+
+void device_world_start(bool rdma_cm)
+{
+	own_network();
+	make_run_dir();
+	ur_daemon_init(&device_world);
+	CHECK(!ur_loop_create(&device_world.loop));
+	ur_loop_lock(device_world.loop);
+	if (rdma_cm)
+		CHECK(!ur_ucma_init(&device_world));
+	CHECK(!ur_sysfs_init(&device_world));
+	CHECK(!ur_netlink_open(&device_world));
+	CHECK(!ur_device_create(&device_world, "lo", NULL));
+	ur_loop_unlock(device_world.loop);
+	start_thread(serve, NULL);
+}
+
+struct front_end {
+	void (*fn)(int sock);
+	int sock;
+};
+
+static void *run_front_end(void *arg)
+{
+	struct front_end *f = arg;
+
+	f->fn(f->sock);
+	free(f);
+	return NULL;
+}
+
+void device_world_session(struct ur_session *s, int mem, void (*fn)(int sock))
+{
+	struct front_end *f = malloc(sizeof(*f));
+	int pair[2];
+
+	CHECK(f);
+	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+	s->daemon = &device_world;
+	s->sock = pair[0];
+	CHECK(!ur_user_mem_create(mem, getpid(), &s->mem));
+	*f = (struct front_end){fn, pair[1]};
+	start_thread(run_front_end, f);
+}

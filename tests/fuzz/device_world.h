@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the doors to the device open on: a device process inside this one, on
+ * the loopback of a network namespace of its own, and another process whose
+ * memory is the client's.
+ */
+#ifndef UR_TESTS_FUZZ_DEVICE_WORLD_H
+#define UR_TESTS_FUZZ_DEVICE_WORLD_H
+
+#include "device/session.h"
+
+extern struct ur_daemon device_world;
+
+/*
+ * The client: this process as it is now, asleep; prepare (or NULL) runs in it
+ * first. Returns a descriptor of its memory. Before the start.
+ */
+int device_world_client(void (*prepare)(void));
+
+/* Once. Ends the program with 77 and a reason where namespaces may not be made.
+ * The control loop runs on a thread of its own. */
+void device_world_start(bool rdma_cm);
+
+/* A session of that client, for calling what it calls; front_end answers its
+ * upcalls on a thread of its own, and gets the other end of its socket. */
+void device_world_session(struct ur_session *s, int mem,
+			  void (*front_end)(int sock));
+
+#endif
