@@ -235,3 +235,27 @@ int post_rdma(struct end *e, enum ibv_wr_opcode op, uint64_t raddr,
 
 	return ibv_post_send(e->qp, &wr, &bad);
 }
+
+int verbs_test_main(int argc, char **argv,
+		    const struct verbs_test *const *groups, void (*start)(void),
+		    void (*stop)(void))
+{
+	bool list;
+
+	CHECK_EQ(argc, 2);
+	list = !strcmp(argv[1], "--list");
+	for (; *groups; groups++)
+		for (const struct verbs_test *t = *groups; t->name; t++) {
+			if (list)
+				puts(t->name);
+			if (list || strcmp(argv[1], t->name))
+				continue;
+			if (start)
+				start();
+			t->run();
+			if (stop)
+				stop();
+			return 0;
+		}
+	return list ? 0 : 2;
+}

@@ -78,6 +78,12 @@ struct verbs_test {
 	void (*run)(void);
 };
 
+/* main() of PROGRAM NAME or PROGRAM --list: runs the test of that name in the
+ * groups, which end with NULL, between start and stop (or NULL). */
+int verbs_test_main(int argc, char **argv,
+		    const struct verbs_test *const *groups, void (*start)(void),
+		    void (*stop)(void));
+
 extern const struct verbs_test object_tests[], queue_tests[], memory_tests[],
 	process_tests[], limit_tests[], paging_tests[];
 
