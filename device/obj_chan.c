@@ -10,14 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "device/objects.h"
+#include "device/quota.h"
 #include "device/uverbs_cmd.h"
+
+/* A socket pair each. */
+#define EVENT_FDS 2
 
 static int destroy_chan(struct ur_object *obj)
 {
 	struct ur_obj_chan *chan = (struct ur_obj_chan *)obj;
 
-	if (chan->chan)
-		ur_echan_destroy(chan->chan);
+	ur_echan_destroy(chan->chan);
+	ur_quota_give(obj->file->uid, EVENT_FDS);
 	return 0;
 }
 
@@ -33,8 +37,8 @@ static int destroy_async(struct ur_object *obj)
 
 	if (obj->file->async == async)
 		obj->file->async = NULL;
-	if (async->async)
-		ur_easync_destroy(async->async);
+	ur_easync_destroy(async->async);
+	ur_quota_give(obj->file->uid, EVENT_FDS);
 	return 0;
 }
 
@@ -143,7 +147,22 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
 	return 0;
 }
 
-int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
+/*
+ * Show an event file to the client, who may say meanwhile, over another
+ * connection, that it is closed: it has a user for as long as that takes.
+ */
+static int install(struct ur_object *obj, u32 kind, int fd, const bool *closed)
+{
+	int ret;
+
+	ur_object_use(obj);
+	ret = ur_session_install(obj->file->session, kind, obj->handle, fd);
+	ur_object_unuse(obj);
+	return ret >= 0 && *closed ? -EBADF : ret;
+}
+
+static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
+		      int *number)
 {
 	struct ur_obj_async *async = ur_object_new(file, &async_type);
 	int err, fd;
@@ -154,8 +173,7 @@ int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
 	if (err)
 		goto err_abort;
 	async->ino = inode_of(fd);
-	err = ur_session_install(file->session, UROCE_TUN_ASYNC,
-				 async->obj.handle, fd);
+	err = install(&async->obj, UROCE_TUN_ASYNC, fd, &async->closed);
 	if (err < 0)
 		goto err_destroy;
 	if (!file->async)
@@ -170,28 +188,51 @@ err_abort:
 	return err;
 }
 
-int ur_w_create_comp_channel(struct ur_cmd *cmd, const void *in, void *out)
+int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
 {
-	struct ib_uverbs_create_comp_channel_resp *resp = out;
-	struct ur_ufile *file = cmd->file;
+	int err = ur_quota_take(file->uid, EVENT_FDS);
+
+	if (err)
+		return err;
+	err = make_async(file, ret, number);
+	if (err)
+		ur_quota_give(file->uid, EVENT_FDS);
+	return err;
+}
+
+/* Its number at the client. */
+static int make_chan(struct ur_ufile *file)
+{
 	struct ur_obj_chan *chan = ur_object_new(file, &chan_type);
 	int err, fd;
 
 	if (!chan)
 		return -ENOMEM;
-	err = ur_echan_create(cmd->dev->engine, &chan->chan, &fd);
+	err = ur_echan_create(file->dev->engine, &chan->chan, &fd);
 	if (err)
 		goto err_abort;
 	chan->ino = inode_of(fd);
-	err = ur_session_install(file->session, UROCE_TUN_COMP,
-				 chan->obj.handle, fd);
-	if (err < 0)
-		goto err_destroy;
-	resp->fd = (u32)err;
-	return 0;
-err_destroy:
+	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
+	if (err >= 0)
+		return err;
 	ur_echan_destroy(chan->chan);
 err_abort:
 	ur_object_abort(&chan->obj);
 	return err;
+}
+
+int ur_w_create_comp_channel(struct ur_cmd *cmd, const void *in, void *out)
+{
+	struct ib_uverbs_create_comp_channel_resp *resp = out;
+	int ret = ur_quota_take(cmd->file->uid, EVENT_FDS);
+
+	if (ret)
+		return ret;
+	ret = make_chan(cmd->file);
+	if (ret < 0) {
+		ur_quota_give(cmd->file->uid, EVENT_FDS);
+		return ret;
+	}
+	resp->fd = (u32)ret;
+	return 0;
 }

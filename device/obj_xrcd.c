@@ -6,16 +6,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "device/objects.h"
+#include "device/quota.h"
 #include "device/uverbs_cmd.h"
 
 static void xrcd_put(struct ur_xrcd *x)
 {
 	if (--x->refs)
 		return;
+	if (x->shared) {
+		close(x->fd);
+		ur_quota_give(x->uid, 1);
+	}
 	ur_list_del(&x->node);
 	free(x);
 }
@@ -60,43 +66,67 @@ static struct ur_xrcd *new_xrcd(struct ur_device *dev)
 	return x;
 }
 
-/* The inode stays pinned by nothing of ours: the caller keeps the descriptor
- * open as long as it wants the identity to hold, as with the kernel. */
+/* The inode, and nothing of the file: the caller may close it. */
+static int pin_inode(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A domain of the file behind fd. */
+static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
+		      struct ur_xrcd **ret)
+{
+	struct ur_xrcd *x = NULL;
+	int err = ur_quota_take(cmd->file->uid, 1);
+
+	if (err)
+		return err;
+	fd = pin_inode(fd);
+	if (fd >= 0)
+		x = new_xrcd(cmd->dev);
+	if (!x) {
+		ur_quota_give(cmd->file->uid, 1);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		return -ENOMEM;
+	}
+	x->shared = true;
+	x->inode_dev = st->st_dev;
+	x->inode = st->st_ino;
+	x->fd = fd;
+	x->uid = cmd->file->uid;
+	*ret = x;
+	return 0;
+}
+
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
-	struct ur_xrcd *x = NULL;
 	struct stat st;
-	int fd;
+	int fd, err;
 
 	if (number == -1) {
-		x = new_xrcd(cmd->dev);
-		*ret = x;
-		return x ? 0 : -ENOMEM;
+		*ret = new_xrcd(cmd->dev);
+		return *ret ? 0 : -ENOMEM;
 	}
 	fd = ur_session_fget(cmd->file->session, number);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0) {
-		close(fd);
-		return -EBADF;
-	}
+	err = fstat(fd, &st) < 0 ? -EBADF : 0;
+	*ret = err ? NULL : find_inode(cmd->dev, &st);
+	if (!err && *ret)
+		err = oflags & O_EXCL ? -EINVAL : 0;
+	else if (!err && !(oflags & O_CREAT))
+		err = -EAGAIN;
+	else if (!err)
+		err = new_shared(cmd, fd, &st, ret);
 	close(fd);
-	x = find_inode(cmd->dev, &st);
-	if (!x && !(oflags & O_CREAT))
-		return -EAGAIN;
-	if (x && (oflags & O_EXCL))
-		return -EINVAL;
-	if (!x) {
-		x = new_xrcd(cmd->dev);
-		if (!x)
-			return -ENOMEM;
-		x->shared = true;
-		x->inode_dev = st.st_dev;
-		x->inode = st.st_ino;
-	}
-	*ret = x;
-	return 0;
+	return err;
 }
 
 int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)

@@ -42,7 +42,9 @@ struct ur_xrcd {
 	struct ur_device *dev;
 	dev_t inode_dev;
 	ino_t inode;
-	bool shared; /* has an inode */
+	bool shared; /* has an inode, which fd keeps from being another's */
+	int fd;
+	uid_t uid; /* whose quota fd is */
 	u32 number;
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */

@@ -131,6 +131,7 @@ struct ucma_mcast {
 	u64 uid;
 	u32 events_reported;
 	int membership; /* socket that is a member of the group, or -1 */
+	uid_t user;	/* whose quota that is */
 };
 
 struct ucma_event {

@@ -9,13 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/quota.h"
 #include "device/ucma.h"
 
 #define CM_MULTICAST_JOIN 12 /* enum rdma_cm_event_type */
 #define MULTICAST_QPN	  0xffffff
 #define QPT_UD		  4
 
-static int join_group(const struct ur_device *dev, const union ur_sa *group)
+static int open_member(const struct ur_device *dev, const union ur_sa *group)
 {
 	struct ip_mreqn mreq = {.imr_ifindex = (int)dev->ifindex};
 	struct ipv6_mreq mreq6 = {.ipv6mr_interface = dev->ifindex};
@@ -39,6 +40,30 @@ static int join_group(const struct ur_device *dev, const union ur_sa *group)
 		return ret;
 	}
 	return fd;
+}
+
+static int join_group(struct ucma_mcast *mc, const struct ur_device *dev,
+		      const union ur_sa *group)
+{
+	int fd, err = ur_quota_take(mc->user, 1);
+
+	if (err)
+		return err;
+	fd = open_member(dev, group);
+	if (fd < 0) {
+		ur_quota_give(mc->user, 1);
+		return fd;
+	}
+	mc->membership = fd;
+	return 0;
+}
+
+static void leave_group(struct ucma_mcast *mc)
+{
+	if (mc->membership < 0)
+		return;
+	close(mc->membership);
+	ur_quota_give(mc->user, 1);
 }
 
 static bool is_group(const union ur_sa *sa)
@@ -93,12 +118,11 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 	if (!mc)
 		return -ENOMEM;
 	mc->membership = -1;
+	mc->user = file->session->uid;
 	if (flags == RDMA_MC_JOIN_FLAG_FULLMEMBER) {
-		mc->membership = join_group(id->dev, group);
-		if (mc->membership < 0) {
-			err = mc->membership;
+		err = join_group(mc, id->dev, group);
+		if (err)
 			goto err_free;
-		}
 	}
 	err = ucma_number_take(&ucma_of(file)->mcasts, mc, &mc->number);
 	if (err)
@@ -115,8 +139,7 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 	return 0;
 
 err_leave:
-	if (mc->membership >= 0)
-		close(mc->membership);
+	leave_group(mc);
 err_free:
 	free(mc);
 	return err;
@@ -152,8 +175,7 @@ void ucma_mcast_free(struct ucma_mcast *mc)
 	ucma_number_drop(&ucma_of(file)->mcasts, mc->number);
 	ur_list_del(&mc->node);
 	file->n_mcasts--;
-	if (mc->membership >= 0)
-		close(mc->membership);
+	leave_group(mc);
 	free(mc);
 }
 

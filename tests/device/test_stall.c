@@ -7,8 +7,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +63,150 @@ static void test_closed_while_asked(void)
 	close(visible);
 	close(opener);
 	client_check(&dev);
+}
+
+/* A second connection to the file that visible shows. */
+static int join(int visible)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_UVERBS,
+				    .cmd = UROCE_TUN_VERSION,
+				    .arg = (uint64_t)visible};
+	int sock = client_connect(&dev), mem = client_mem();
+
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK_EQ(client_hear(sock, &msg), 0);
+	return sock;
+}
+
+static void say_closed(int sock, uint64_t cookie)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD, .cookie = cookie};
+
+	client_send(sock, &msg, NULL, 0);
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_SYNC;
+	client_send(sock, &msg, NULL, 0);
+	CHECK_EQ(client_hear(sock, &msg), 0);
+}
+
+/* An event file that one process is about to get, and another says is closed;
+ * then the first refuses it, or takes it. */
+static void test_closed_while_made(int async, int64_t answer)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} alloc = {.hdr = {.length = sizeof(alloc),
+			   .object_id = UVERBS_OBJECT_ASYNC_EVENT,
+			   .method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
+			   .num_attrs = 1}};
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_comp_channel core;
+	} create = {.hdr = {.command = IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+			    .in_words = sizeof(create) / 4,
+			    .out_words = 1}};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_IOCTL,
+				    .cmd = RDMA_VERBS_IOCTL,
+				    .arg = (uintptr_t)&alloc};
+	struct uroce_alloc_ucontext_resp ctx;
+	int visible, fd, sock = client_open(&dev, "uverbs0", &visible), other;
+	uint32_t number = 0;
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	other = join(visible);
+	alloc.attr.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
+	alloc.attr.flags = UVERBS_ATTR_F_MANDATORY;
+	create.core.response = (uintptr_t)&number;
+	if (!async)
+		msg = (struct uroce_tun_msg){.op = UROCE_TUN_WRITE,
+					     .arg = (uintptr_t)&create,
+					     .len = sizeof(create)};
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_INSTALL);
+	say_closed(other, msg.cookie);
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_FD;
+	msg.ret = answer < 0 ? answer : fd;
+	client_send(sock, &msg, NULL, 0);
+	CHECK(client_hear(sock, &msg) < 0);
+	close(fd);
+	/* A port event looks at all of them. */
+	client_check(&dev);
+	close(other);
+	close(visible);
+	close(sock);
+	client_check(&dev);
+}
+
+/* Event files without end: the descriptors that they cost the device are not
+ * those of its other clients. */
+static void test_event_flood(const char *uroced)
+{
+	struct daemon_proc small = {.max_files = 96};
+	struct ib_uverbs_create_comp_channel req = {0};
+	struct ib_uverbs_create_comp_channel_resp resp;
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock, n = 0;
+
+	daemon_start(&small, uroced, 0);
+	for (int round = 0; round < 2; round++) {
+		int64_t ret;
+
+		sock = client_open(&small, "uverbs0", NULL);
+		CHECK_EQ(client_get_context(sock, &ctx), 0);
+		close(ctx.wake_fd);
+		for (n = 0; n < 200; n++) {
+			ret = client_legacy(
+				sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+				&req, sizeof(req), &resp, sizeof(resp));
+			if (ret)
+				break;
+			close((int)resp.fd);
+		}
+		CHECK_EQ(ret, (int64_t)-EMFILE);
+		CHECK(n >= 20);
+		client_check(&small);
+		close(sock);
+		client_settle(&small);
+	}
+	daemon_stop(&small);
+}
+
+/* The file of an XRC domain stays the file, though it has no name and nobody
+ * has it open: another that gets its inode number is not the domain's. */
+static void test_domain_file(void)
+{
+	struct ib_uverbs_open_xrcd req = {.oflags = O_CREAT};
+	struct ib_uverbs_open_xrcd_resp resp;
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock = client_open(&dev, "uverbs0", NULL);
+	char name[] = "/tmp/uroce-xrcd.XXXXXX", path[64], to[64];
+	int fd = mkstemp(name), pinned = 0;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	req.fd = (uint32_t)fd;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_OPEN_XRCD, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	unlink(name);
+	close(fd);
+	strcat(strcpy(to, name), " (deleted)");
+	for (int i = 0; i < 256; i++) {
+		char link[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)dev.pid, i);
+		if (readlink(path, link, sizeof(link) - 1) > 0)
+			pinned += !strcmp(link, to);
+	}
+	CHECK_EQ(pinned, 1);
+	close(sock);
 }
 
 /* ---- memory that does not come ---- */
@@ -221,9 +368,15 @@ int main(int argc, char **argv)
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	test_closed_while_asked();
+	for (int async = 0; async < 2; async++) {
+		test_closed_while_made(async, -EMFILE);
+		test_closed_while_made(async, 0);
+	}
+	test_domain_file();
 	test_fault();
 	test_file();
 	client_settle(&dev);
 	daemon_stop(&dev);
+	test_event_flood(argv[1]);
 	return 0;
 }
