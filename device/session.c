@@ -16,6 +16,16 @@
 
 #define THREAD_STACK (512 * 1024)
 
+int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
+{
+	u64 at = addr - s->window_addr;
+
+	if (at > s->window_len || len > s->window_len - at)
+		return ur_user_read(s->mem, addr, dst, len);
+	memcpy(dst, s->window + at, len);
+	return 0;
+}
+
 static void read_comm(struct ur_session *s)
 {
 	char path[48];
@@ -47,7 +57,8 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	int visible = -1, err = 0;
 
 	ur_loop_lock(loop);
-	if (msg->cmd != UROCE_TUN_VERSION)
+	/* A front-end of version 1 sends no windows. */
+	if (!msg->cmd || msg->cmd > UROCE_TUN_VERSION)
 		err = -EPROTO;
 	else if (s->open)
 		err = -EBUSY;
@@ -168,9 +179,11 @@ static void *session_thread(void *arg)
 	int err;
 
 	for (;;) {
-		err = ur_tunnel_recv(s->sock, &msg, fds);
+		err = ur_tunnel_recv_call(s->sock, &msg, fds, s->window,
+					  &s->window_len);
 		if (err)
 			break;
+		s->window_addr = msg.arg;
 		err = handle(s, &msg, fds);
 		ur_tunnel_close_fds(fds);
 		if (err)

@@ -33,6 +33,11 @@ struct ur_session {
 	char comm[17];
 	struct ur_user_mem *mem;
 	struct ur_open_file *open;
+	/* The client's memory from window_addr on, as it came with the command
+	 * that runs. */
+	u64 window_addr;
+	u32 window_len;
+	u8 window[UROCE_TUN_WINDOW];
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
@@ -45,6 +50,11 @@ void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
 int ur_session_start(struct ur_daemon *daemon, int sock);
 /* Hang up all and wait until they are gone. Lock held. */
 void ur_session_stop_all(struct ur_daemon *daemon);
+
+/* Copy from the client that a command is of; on the session's thread, without
+ * the lock. 0 or -EFAULT. */
+int ur_session_read(const struct ur_session *s, u64 addr, void *dst,
+		    size_t len);
 
 /*
  * Upcalls (upcall.c), from the session's own thread with the lock held; they

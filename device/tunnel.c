@@ -67,15 +67,17 @@ void ur_tunnel_close_fds(int *fds)
 	}
 }
 
-int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
+static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
+		     u32 room, u32 *len)
 {
 	union {
 		char buf[CMSG_SPACE(8 * sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
+	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
+			      {.iov_base = window, .iov_len = room}};
+	struct msghdr mh = {.msg_iov = iov,
+			    .msg_iovlen = 2,
 			    .msg_control = control.buf,
 			    .msg_controllen = sizeof(control.buf)};
 	ssize_t n;
@@ -90,10 +92,24 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
 	msg->nfds = take_fds(&mh, fds);
 	if (n == 0)
 		return -EPIPE;
-	if (n != sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
+	if (n < (ssize_t)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
 		ur_tunnel_close_fds(fds);
 		return -EPROTO;
 	}
 	msg->name[UROCE_TUN_NAME_MAX - 1] = 0;
+	*len = (u32)((size_t)n - sizeof(*msg));
 	return 0;
+}
+
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
+{
+	u32 none;
+
+	return recv_both(sock, msg, fds, NULL, 0, &none);
+}
+
+int ur_tunnel_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
+			u8 *window, u32 *len)
+{
+	return recv_both(sock, msg, fds, window, UROCE_TUN_WINDOW, len);
 }

@@ -4,6 +4,7 @@
 #define UR_DEVICE_TUNNEL_H
 
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/bytes.h"
 
 /* Blocks. fds stay the caller's. 0 or -errno (-EPIPE: the peer is gone). */
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
@@ -13,6 +14,11 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
  * (close-on-exec, the caller's) and -1. -EPIPE: end of the connection;
  * -EPROTO: not a message of ours. */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds);
+
+/* The same for one that may have memory of the caller behind it: *len bytes,
+ * UROCE_TUN_WINDOW at most. */
+int ur_tunnel_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
+			u8 *window, u32 *len);
 
 /* Close those of them that nobody took; all are -1 then. */
 void ur_tunnel_close_fds(int *fds);

@@ -82,18 +82,18 @@ static const struct command commands[] = {
 };
 
 /* The value of SET_OPTION lies behind a pointer of its own. */
-static int fetch_option(const struct ur_user_mem *mem,
+static int fetch_option(const struct ur_session *s,
 			const struct rdma_ucm_set_option *set, u8 *value)
 {
 	if (set->optlen > OPT_MAX)
 		return -EINVAL;
-	return ur_user_read(mem, set->optval, value, set->optlen);
+	return ur_session_read(s, set->optval, value, set->optlen);
 }
 
 static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr)
 {
-	const struct ur_user_mem *mem = file->session->mem;
+	const struct ur_session *s = file->session;
 	struct ur_loop *loop = file->daemon->loop;
 	struct ucma_cmd cmd = {.file = file, .out_bytes = hdr->out};
 	u8 in[IN_MAX] __attribute__((aligned(8))) = {0};
@@ -107,11 +107,11 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 		return -EINVAL;
 	if (c->response >= 0 && hdr->out < c->out_min)
 		return -ENOSPC;
-	err = ur_user_read(mem, addr, in, cmd.in_bytes);
+	err = ur_session_read(s, addr, in, cmd.in_bytes);
 	if (err)
 		return err;
 	if (c->fn == ucma_set_option) {
-		err = fetch_option(mem, (const void *)in, option);
+		err = fetch_option(s, (const void *)in, option);
 		if (err)
 			return err;
 		cmd.opt = option;
@@ -130,7 +130,7 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 		return err;
 	if (cmd.out_len > hdr->out)
 		cmd.out_len = hdr->out;
-	return ur_user_write(mem, response, cmd.out, cmd.out_len);
+	return ur_user_write(s->mem, response, cmd.out, cmd.out_len);
 }
 
 static s64 ucma_write(void *opaque, u64 addr, u64 len)
@@ -141,7 +141,7 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 
 	if (len < sizeof(hdr))
 		return -EINVAL;
-	if (ur_user_read(file->session->mem, addr, &hdr, sizeof(hdr)))
+	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
 		return -EFAULT;
 	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
 		ret = ucma_get_event(file, addr + sizeof(hdr), len, &hdr);

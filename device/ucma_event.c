@@ -187,7 +187,7 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 	else if (hdr->out < EVENT_RESP_MIN)
 		err = -ENOSPC;
 	else
-		err = ur_user_read(file->session->mem, addr, &cmd, sizeof(cmd));
+		err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
 	ur_loop_lock(file->daemon->loop);
 	/* The front-end has taken a datagram out of the socket; whatever goes
 	 * wrong, there is one again for each event that stays. */

@@ -156,8 +156,7 @@ static int copy_in(struct ur_cmd *cmd, struct ur_attr *a)
 		return -ENOMEM;
 	if (len <= 8)
 		memcpy(a->data, &a->raw.data, len);
-	else if (ur_user_read(cmd->file->session->mem, a->raw.data, a->data,
-			      len))
+	else if (ur_session_read(cmd->file->session, a->raw.data, a->data, len))
 		return -EFAULT;
 	if (spec->max && len > spec->max &&
 	    !is_zero(a->data + spec->max, len - spec->max))
@@ -189,8 +188,8 @@ static int decode(struct ur_cmd *cmd, u64 addr, u32 n)
 		struct ur_attr *a;
 		int err;
 
-		if (ur_user_read(cmd->file->session->mem, user, &raw,
-				 sizeof(raw)))
+		if (ur_session_read(cmd->file->session, user, &raw,
+				    sizeof(raw)))
 			return -EFAULT;
 		a = find(cmd, raw.attr_id);
 		if (!a) {
@@ -316,7 +315,7 @@ s64 ur_uverbs_ioctl(void *arg, u64 request, u64 addr)
 
 	if ((u32)request != (u32)RDMA_VERBS_IOCTL)
 		return -ENOTTY;
-	if (ur_user_read(file->session->mem, addr, &hdr, sizeof(hdr)))
+	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
 		return -EFAULT;
 	err = check_header(&hdr);
 	if (err)

@@ -160,15 +160,15 @@ static int core_in(struct ur_cmd *cmd, const struct ur_core *core, u32 known,
 		memcpy(in, &core->in_addr, n < 8 ? n : 8);
 		return 0;
 	}
-	if (ur_user_read(cmd->file->session->mem, core->in_addr, in, n))
+	if (ur_session_read(cmd->file->session, core->in_addr, in, n))
 		return -EFAULT;
 	for (u32 off = n; off < core->in_len; off += sizeof(tail)) {
 		u32 len = core->in_len - off;
 
 		if (len > sizeof(tail))
 			len = sizeof(tail);
-		if (ur_user_read(cmd->file->session->mem, core->in_addr + off,
-				 tail, len))
+		if (ur_session_read(cmd->file->session, core->in_addr + off,
+				    tail, len))
 			return -EFAULT;
 		for (u32 i = 0; i < len; i++)
 			if (tail[i])
@@ -214,8 +214,8 @@ int ur_cmd_udata(struct ur_cmd *cmd, u64 addr, u32 len)
 	cmd->udata_in_len = len < UR_UDATA_MAX ? len : UR_UDATA_MAX;
 	if (!len)
 		return 0;
-	return ur_user_read(cmd->file->session->mem, addr, cmd->udata,
-			    cmd->udata_in_len);
+	return ur_session_read(cmd->file->session, addr, cmd->udata,
+			       cmd->udata_in_len);
 }
 
 static int write_legacy(struct ur_cmd *cmd, const struct ib_uverbs_cmd_hdr *hdr,
@@ -236,7 +236,7 @@ static int write_legacy(struct ur_cmd *cmd, const struct ib_uverbs_cmd_hdr *hdr,
 	addr += sizeof(*hdr);
 	len -= sizeof(*hdr);
 	if (m->out_full &&
-	    ur_user_read(cmd->file->session->mem, addr, &response, 8))
+	    ur_session_read(cmd->file->session, addr, &response, 8))
 		return -EFAULT;
 	core.in_addr = addr;
 	core.in_len = m->in_full;
@@ -262,8 +262,8 @@ static int write_extended(struct ur_cmd *cmd,
 
 	if (len < sizeof(*hdr) + sizeof(ex))
 		return -EINVAL;
-	if (ur_user_read(cmd->file->session->mem, addr + sizeof(*hdr), &ex,
-			 sizeof(ex)))
+	if (ur_session_read(cmd->file->session, addr + sizeof(*hdr), &ex,
+			    sizeof(ex)))
 		return -EFAULT;
 	addr += sizeof(*hdr) + sizeof(ex);
 	len -= sizeof(*hdr) + sizeof(ex);
@@ -293,7 +293,7 @@ s64 ur_uverbs_write(void *arg, u64 addr, u64 len)
 
 	if (len < sizeof(hdr) || len > INT32_MAX)
 		return -EINVAL;
-	if (ur_user_read(file->session->mem, addr, &hdr, sizeof(hdr)))
+	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
 		return -EFAULT;
 	if (!command_known(hdr.command))
 		return -EINVAL;

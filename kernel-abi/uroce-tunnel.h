@@ -27,7 +27,10 @@
  *                                     <-    DONE {ret}
  *
  * Every message is one struct uroce_tun_msg, with at most
- * UROCE_TUN_MAX_FDS descriptors attached (SCM_RIGHTS).
+ * UROCE_TUN_MAX_FDS descriptors attached (SCM_RIGHTS). Behind that of a CALL
+ * there may be up to UROCE_TUN_WINDOW bytes: what the caller's memory holds
+ * from arg on. The device then need not read it; what a command points to on
+ * the caller's stack is often there too.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -38,10 +41,11 @@
 extern "C" {
 #endif
 
-#define UROCE_TUN_VERSION  1
+#define UROCE_TUN_VERSION  2
 #define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
+#define UROCE_TUN_WINDOW   2048
 /* Size of the visible descriptor of a uverbs file: how one that came from
  * elsewhere is recognised before the device is asked. */
 #define UROCE_TUN_UVERBS_BYTES (1ull << 40)

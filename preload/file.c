@@ -29,6 +29,10 @@ struct async_event {
 	uint32_t reserved;
 };
 
+/* Header and attributes are on the stack, and behind them, in the caller's frame,
+ * what they point to. */
+#define IOCTL_WINDOW 1536
+
 static void close_raw(int fd)
 {
 	syscall(SYS_close, fd);
@@ -109,9 +113,11 @@ err_close:
 	return err;
 }
 
-static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg)
+static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
+			size_t len)
 {
-	int64_t ret = ur_tunnel_send(file->sock, msg, -1);
+	int64_t ret = ur_tunnel_send_call(
+		file->sock, msg, (const void *)(uintptr_t)msg->arg, len);
 
 	return ret ? ret : ur_upcall_serve(file, msg);
 }
@@ -193,13 +199,13 @@ static int join(struct ur_file *file)
 	return 0;
 }
 
-static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg)
+static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 {
 	int64_t ret = -EIO;
 
 	pthread_mutex_lock(&file->lock);
 	if (!atomic_load(&file->dead) && !join(file))
-		ret = converse(file, msg);
+		ret = converse(file, msg, len);
 	pthread_mutex_unlock(&file->lock);
 	return ret;
 }
@@ -209,7 +215,7 @@ long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
 	struct uroce_tun_msg msg = {
 		.op = UROCE_TUN_IOCTL, .cmd = cmd, .arg = arg};
 
-	return (long)call(file, &msg);
+	return (long)call(file, &msg, IOCTL_WINDOW);
 }
 
 static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
@@ -218,7 +224,7 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 				    .arg = (uint64_t)(uintptr_t)buf,
 				    .len = len};
 
-	return (ssize_t)call(file, &msg);
+	return (ssize_t)call(file, &msg, len);
 }
 
 /* What the kernel says to a GET_EVENT before it waits. */

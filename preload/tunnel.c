@@ -109,6 +109,25 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
 	return n < 0 && errno == EBADF && fd >= 0 ? -EBADF : -EIO;
 }
 
+int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
+			size_t len)
+{
+	struct iovec iov[] = {
+		{.iov_base = msg, .iov_len = sizeof(*msg)},
+		{.iov_base = (void *)mem,
+		 .iov_len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW}};
+	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
+	long n;
+
+	msg->nfds = 0;
+	do
+		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EFAULT)
+		return ur_tunnel_send(sock, msg, -1);
+	return n < 0 ? -EIO : 0;
+}
+
 static int take_fds(struct msghdr *mh, int *ret_fds)
 {
 	struct cmsghdr *cmsg;

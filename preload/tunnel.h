@@ -7,6 +7,8 @@
 #ifndef UR_PRELOAD_TUNNEL_H
 #define UR_PRELOAD_TUNNEL_H
 
+#include <stddef.h>
+
 #include "kernel-abi/uroce-tunnel.h"
 
 /* Connects to the device of the run directory. Return: socket or -errno. */
@@ -22,6 +24,17 @@ int ur_tunnel_raise(int fd);
  * Return: 0, -EBADF when @fd is not open, -EIO when the device is gone.
  */
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
+
+/**
+ * ur_tunnel_send_call() - one message, with memory of the caller behind it
+ * @mem: where msg->arg points; @len bytes of it, or as much as may be sent
+ *
+ * The kernel finds out whether the memory is there; where it is not, the
+ * message goes alone and the device finds out.
+ * Return: 0, or -EIO when the device is gone.
+ */
+int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
+			size_t len);
 
 /**
  * ur_tunnel_recv() - one message

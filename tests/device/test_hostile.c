@@ -28,7 +28,7 @@ static uint8_t scratch[16384];
 static void test_messages(void)
 {
 	struct uroce_tun_msg msg = {0};
-	char small[3] = "abc", big[2048] = "";
+	char small[3] = "abc", big[sizeof(msg) + UROCE_TUN_WINDOW + 1] = "";
 	int sock, fd;
 
 	sock = client_connect(&dev);
@@ -290,6 +290,58 @@ static void send_create_cq(int sock, int channel)
 	client_send(sock, &msg, NULL, 0);
 }
 
+/* A command with its memory behind the message: len bytes of what the client
+ * says is at addr. */
+static int64_t write_window(int sock, uint64_t addr, const void *bytes,
+			    size_t len, size_t window)
+{
+	struct {
+		struct uroce_tun_msg msg;
+		char window[UROCE_TUN_WINDOW];
+	} m = {.msg = {.op = UROCE_TUN_WRITE, .arg = addr, .len = len}};
+	struct uroce_tun_msg msg;
+
+	memcpy(m.window, bytes, window);
+	CHECK_EQ(send(sock, &m, sizeof(msg) + window, MSG_NOSIGNAL),
+		 sizeof(msg) + window);
+	return client_hear(sock, &msg);
+}
+
+/* What is behind the message is what the device works on; where it ends, the
+ * client's memory is asked. */
+static void test_windows(void)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_alloc_pd core;
+	} alloc = {.hdr = {.command = IB_USER_VERBS_CMD_ALLOC_PD}};
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_dealloc_pd core;
+	} dealloc = {.hdr = {IB_USER_VERBS_CMD_DEALLOC_PD, 3, 0}};
+	struct ib_uverbs_alloc_pd_resp resp[8];
+	int sock = reopen(-1, 1);
+	size_t len = sizeof(alloc.hdr) + sizeof(alloc.core);
+
+	alloc.hdr.in_words = (uint16_t)(len / 4);
+	alloc.hdr.out_words = sizeof(resp) / 4;
+	alloc.core.response = (uintptr_t)resp;
+	for (uint64_t addr = 0; addr < 2; addr++) {
+		CHECK_EQ(write_window(sock, addr - 1, &alloc, len, len), len);
+		dealloc.core.pd_handle = resp[0].pd_handle;
+		CHECK_EQ(write_window(sock, 8, &dealloc, 12, 8),
+			 (int64_t)-EFAULT);
+		CHECK_EQ(write_window(sock, 8, &dealloc, 12, 0),
+			 (int64_t)-EFAULT);
+		CHECK_EQ(write_window(sock, 8, &dealloc, 12, 12), 12);
+		CHECK_EQ(write_window(sock, 8, &dealloc, 12, 12),
+			 (int64_t)-EINVAL);
+	}
+	/* A window is its command's alone. */
+	CHECK_EQ(client_write(sock, (void *)8, 12), (int64_t)-EFAULT);
+	close(sock);
+}
+
 static void test_stall(void)
 {
 	struct uroce_tun_msg msg;
@@ -359,6 +411,8 @@ int main(int argc, char **argv)
 	test_open();
 	client_check(&dev);
 	test_writes();
+	client_check(&dev);
+	test_windows();
 	client_check(&dev);
 	test_ioctls(rounds);
 	client_check(&dev);

@@ -15,13 +15,19 @@
 #include "tests/check.h"
 #include "tests/unit/preload/fake_device.h"
 
+struct window {
+	size_t len;
+	char bytes[UROCE_TUN_WINDOW];
+};
+
 struct conn {
 	int sock, mem, event; /* event: our end of the last installed file */
 	int cm;		      /* rdma_cm: our end of the token socket */
 	uint64_t closed;
+	struct window window, none; /* of the command; of an answer */
 };
 
-static _Atomic int files, syncs, cm_end = -1, withdrawn;
+static _Atomic int files, syncs, cm_end = -1, withdrawn, windows;
 static const char *rundir;
 
 static void put(const char *dir, const char *name, const char *text)
@@ -79,22 +85,26 @@ static void send_msg(int sock, struct uroce_tun_msg *msg, int fd)
 	CHECK_EQ(sendmsg(sock, &mh, MSG_NOSIGNAL), sizeof(*msg));
 }
 
-static int recv_msg(int sock, struct uroce_tun_msg *msg)
+static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
 {
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(2 * sizeof(int))];
 	} ctl;
-	struct iovec iov = {msg, sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
+	struct iovec iov[] = {{msg, sizeof(*msg)},
+			      {w->bytes, sizeof(w->bytes)}};
+	struct msghdr mh = {.msg_iov = iov,
+			    .msg_iovlen = 2,
 			    .msg_control = ctl.buf,
 			    .msg_controllen = sizeof(ctl.buf)};
 	struct cmsghdr *c;
 	int fd = -1;
+	ssize_t n;
 
-	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*msg))
+	n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	if (n < (ssize_t)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC))
 		return -2;
+	w->len = (size_t)n - sizeof(*msg);
 	c = CMSG_FIRSTHDR(&mh);
 	if (c)
 		memcpy(&fd, CMSG_DATA(c), sizeof(int));
@@ -145,7 +155,7 @@ static int64_t install(struct conn *c, uint32_t kind)
 	send_msg(c->sock, &msg, pair[0]);
 	close(pair[0]);
 	c->event = pair[1];
-	CHECK_EQ(recv_msg(c->sock, &msg), -1);
+	CHECK_EQ(recv_msg(c->sock, &msg, &c->none), -1);
 	CHECK_EQ(msg.op, UROCE_TUN_FD);
 	return msg.ret;
 }
@@ -165,7 +175,7 @@ static int64_t fget(struct conn *c, uint64_t number)
 	int fd;
 
 	send_msg(c->sock, &msg, -1);
-	fd = recv_msg(c->sock, &msg);
+	fd = recv_msg(c->sock, &msg, &c->none);
 	CHECK_EQ(msg.op, UROCE_TUN_FD);
 	if (msg.ret < 0)
 		return msg.ret;
@@ -180,8 +190,14 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 
 	switch (req->cmd) {
 	case FAKE_ADD_ONE:
-		if (pread(c->mem, &value, 8, (off_t)req->arg) != 8)
+		if (pread(c->mem, &value, 8, (off_t)req->arg) != 8) {
+			CHECK(!c->window.len);
 			return -EFAULT;
+		}
+		if (c->window.len)
+			CHECK(c->window.len >= 8 &&
+			      !memcmp(c->window.bytes, &value, 8));
+		windows += c->window.len != 0;
 		value++;
 		return pwrite(c->mem, &value, 8, (off_t)req->arg) == 8
 			       ? 0
@@ -203,6 +219,8 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return -EOPNOTSUPP;
 	case FAKE_FILES:
 		return files;
+	case FAKE_WINDOWS:
+		return windows;
 	case FAKE_SYNCS:
 		return syncs;
 	case FAKE_DIE:
@@ -225,6 +243,9 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 		return -EINVAL;
 	if (pread(c->mem, &command, 4, (off_t)req->arg) != 4)
 		return -EFAULT;
+	CHECK_EQ(c->window.len,
+		 req->len < UROCE_TUN_WINDOW ? req->len : UROCE_TUN_WINDOW);
+	CHECK(!memcmp(c->window.bytes, &command, 4));
 	if (c->cm >= 0 && command == 12 && withdrawn) {
 		withdrawn--;
 		return -EAGAIN;
@@ -240,7 +261,7 @@ static void *serve_one(void *arg)
 	char text[32];
 	int fd;
 
-	while ((fd = recv_msg(c.sock, &msg)) != -2) {
+	while ((fd = recv_msg(c.sock, &msg, &c.window)) != -2) {
 		switch (msg.op) {
 		case UROCE_TUN_OPEN:
 			CHECK(fd >= 0);
