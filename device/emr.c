@@ -146,16 +146,10 @@ static int advise(struct ur_engine *engine, void *arg)
 	struct advise_args *a = arg;
 
 	for (u32 i = 0; i < a->num_sge; i++) {
-		const struct ur_emr *found = NULL;
+		const struct ur_emr *found =
+			ur_mr_find(engine->port, a->sge[i].lkey);
 
-		ur_list_for_each(it, &a->ectx->mrs) {
-			const struct ur_emr *mr =
-				ur_list_entry(it, struct ur_emr, node);
-
-			if (mr->key == a->sge[i].lkey && mr->attr.pd == a->pd)
-				found = mr;
-		}
-		if (!found)
+		if (!found || found->ectx != a->ectx || found->attr.pd != a->pd)
 			return -ENOENT;
 		if (a->write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
 			return -EPERM;

@@ -53,6 +53,9 @@ struct ur_cursor {
 
 /* The access rights that must not be missing, as UR_ACCESS_*. */
 
+/* The region with that key; NULL: there is none. */
+struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key);
+
 /* Check one range of a local key: true and *span, or false. */
 bool ur_mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
 		  u32 access, struct ur_span *span);

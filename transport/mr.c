@@ -69,6 +69,22 @@ int ur_mr_destroy(struct ur_mr *mr)
 	return 0;
 }
 
+struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key)
+{
+	struct ur_key *k = ur_table_lookup(&port->keys, key >> 8);
+
+	if (!k || k->kind != UR_KEY_MR || k->key != key)
+		return NULL;
+	return ur_container_of(k, struct ur_mr, k);
+}
+
+void *ur_mr_find(struct ur_port *port, u32 key)
+{
+	struct ur_mr *mr = ur_mr_lookup(port, key);
+
+	return mr ? mr->attr.mem : NULL;
+}
+
 u32 ur_mr_key(const struct ur_mr *mr)
 {
 	return mr->k.key;

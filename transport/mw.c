@@ -71,15 +71,6 @@ static struct ur_mw *mw_lookup(struct ur_port *port, u32 rkey)
 	return ur_container_of(k, struct ur_mw, k);
 }
 
-static struct ur_mr *mr_lookup(struct ur_port *port, u32 lkey)
-{
-	struct ur_key *k = ur_table_lookup(&port->keys, lkey >> 8);
-
-	if (!k || k->kind != UR_KEY_MR || k->key != lkey)
-		return NULL;
-	return ur_container_of(k, struct ur_mr, k);
-}
-
 /* What a non-empty window needs of the region below it. */
 static bool region_allows(const struct ur_mr *mr, const struct ur_swqe *e,
 			  const struct ur_qp *qp)
@@ -116,7 +107,7 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 	if (e->bind.new_rkey >> 8 != mw->k.id)
 		return UR_WC_MW_BIND_ERR;
 	if (e->bind.length) {
-		mr = mr_lookup(qp->port, e->bind.mr_lkey);
+		mr = ur_mr_lookup(qp->port, e->bind.mr_lkey);
 		if (!mr || !region_allows(mr, e, qp))
 			return UR_WC_MW_BIND_ERR;
 	} else if (mw->type == 2) {

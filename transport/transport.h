@@ -143,6 +143,8 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);
 int ur_mr_destroy(struct ur_mr *mr);   /* -EBUSY while windows are bound */
 u32 ur_mr_key(const struct ur_mr *mr); /* lkey == rkey */
+/* 'mem' of the attributes of the region with that key; NULL: there is none. */
+void *ur_mr_find(struct ur_port *port, u32 key);
 
 /* type 1 or 2. */
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw);
