@@ -276,7 +276,7 @@ static void let_go(struct ur_loop *loop)
 
 void ur_loop_unlock(struct ur_loop *loop)
 {
-	if (run_rounds(loop))
+	if (!loop->stop && run_rounds(loop))
 		wake(loop);
 	let_go(loop);
 }

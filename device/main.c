@@ -177,6 +177,7 @@ static int start(struct ur_daemon *daemon, const struct ur_options *o)
 static void stop(struct ur_daemon *daemon)
 {
 	ur_loop_lock(daemon->loop);
+	ur_loop_stop(daemon->loop);
 	ur_listen_stop(daemon);
 	ur_session_stop_all(daemon);
 	ur_device_destroy_all(daemon);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Who runs what is posted to the control loop, and when timers are due. */
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "device/loop.h"
+#include "tests/check.h"
+
+static struct ur_loop *loop;
+static u32 ran, chain;
+static pthread_t by;
+static sem_t told;
+
+static void note(void *arg)
+{
+	CHECK_EQ(ran++, (uintptr_t)arg);
+	by = pthread_self();
+}
+
+static void tell(void *arg)
+{
+	by = pthread_self();
+	sem_post(&told);
+}
+
+static void again(void *arg)
+{
+	if (chain--)
+		CHECK(!ur_loop_post(loop, again, NULL));
+	else
+		tell(NULL);
+}
+
+static void *serve(void *arg)
+{
+	CHECK(!ur_loop_serve(loop));
+	return NULL;
+}
+
+/* With nobody serving: who lets go of the lock runs them, in order. */
+static void test_holder(void)
+{
+	ur_loop_lock(loop);
+	CHECK(!ur_loop_post(loop, note, (void *)0));
+	CHECK(!ur_loop_post(loop, note, (void *)1));
+	CHECK_EQ(ran, 0);
+	ur_loop_unlock(loop);
+	CHECK_EQ(ran, 2);
+	CHECK(pthread_equal(by, pthread_self()));
+}
+
+/* What is posted without end does not keep the lock's holder for ever. */
+static void test_chain(pthread_t server)
+{
+	ur_loop_lock(loop);
+	chain = 1000;
+	CHECK(!ur_loop_post(loop, again, NULL));
+	ur_loop_unlock(loop);
+	sem_wait(&told);
+	CHECK(pthread_equal(by, server));
+}
+
+static void test_elsewhere(pthread_t server)
+{
+	CHECK(!ur_loop_post(loop, tell, NULL));
+	sem_wait(&told);
+	CHECK(pthread_equal(by, server));
+}
+
+/* Sooner than what the server sleeps for, and later. */
+static void test_timers(pthread_t server)
+{
+	struct ur_loop_timer late = {.fn = tell}, soon = {.fn = tell};
+
+	ur_loop_lock(loop);
+	ur_loop_timer_set(loop, &late, ur_loop_now() + 3600000000000ull);
+	ur_loop_unlock(loop);
+	test_elsewhere(server); /* it has seen the first */
+	ur_loop_lock(loop);
+	ur_loop_timer_set(loop, &soon, ur_loop_now() + 1000000);
+	ur_loop_unlock(loop);
+	sem_wait(&told);
+	CHECK(pthread_equal(by, server));
+	ur_loop_lock(loop);
+	CHECK(!soon.deadline_ns && late.deadline_ns);
+	ur_loop_timer_set(loop, &late, ur_loop_now());
+	ur_loop_unlock(loop);
+	sem_wait(&told);
+}
+
+/* Their subjects may be gone. */
+static void test_stopped(void)
+{
+	u32 before = ran;
+
+	ur_loop_lock(loop);
+	CHECK(!ur_loop_post(loop, note, NULL));
+	ur_loop_unlock(loop);
+	CHECK_EQ(ran, before);
+}
+
+int main(void)
+{
+	pthread_t server;
+
+	sem_init(&told, 0, 0);
+	CHECK(!ur_loop_create(&loop));
+	test_holder();
+	CHECK(!pthread_create(&server, NULL, serve, NULL));
+	test_elsewhere(server);
+	test_chain(server);
+	test_timers(server);
+	ur_loop_lock(loop);
+	ur_loop_stop(loop);
+	ur_loop_unlock(loop);
+	pthread_join(server, NULL);
+	test_stopped();
+	ur_loop_destroy(loop);
+	return 0;
+}
