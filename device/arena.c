@@ -18,8 +18,9 @@ struct chunk {
 	struct ur_list node;
 	u64 off, len;
 	u8 *ptr;
-	u32 used;	     /* pages */
-	u64 map[PAGES / 64]; /* pages in use; unused for a large one */
+	u32 used;	      /* pages */
+	u64 map[PAGES / 64];  /* pages in use; unused for a large one */
+	u64 kept[PAGES / 64]; /* not in use, with what was left in them */
 };
 
 int ur_arena_init(struct ur_arena *arena, int fd)
@@ -31,12 +32,15 @@ int ur_arena_init(struct ur_arena *arena, int fd)
 	arena->fd = fd;
 	arena->size = (u64)st.st_size;
 	arena->next = 0;
+	arena->kept = 0;
 	ur_list_init(&arena->chunks);
 	return 0;
 }
 
 static void drop_chunk(struct ur_arena *arena, struct chunk *c)
 {
+	for (u32 i = 0; i < PAGES / 64; i++)
+		arena->kept -= (u32)__builtin_popcountll(c->kept[i]);
 	ur_list_del(&c->node);
 	munmap(c->ptr, c->len);
 	fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -106,6 +110,36 @@ static void mark(struct chunk *c, u32 first, u32 pages, bool used)
 	c->used = used ? c->used + pages : c->used - pages;
 }
 
+static void clear_kept(struct ur_arena *arena, struct chunk *c, u32 first,
+		       u32 pages)
+{
+	for (u32 i = first; i < first + pages; i++) {
+		u64 bit = 1ull << (i % 64);
+
+		if (!(c->kept[i / 64] & bit))
+			continue;
+		memset(c->ptr + (u64)i * UR_ARENA_PAGE, 0, UR_ARENA_PAGE);
+		c->kept[i / 64] &= ~bit;
+		arena->kept--;
+	}
+}
+
+/* A few are kept for the next block: giving pages back costs as much as making
+ * a queue pair. */
+static void give_back(struct ur_arena *arena, struct chunk *c, u32 first,
+		      u32 pages)
+{
+	if (arena->kept + pages > UR_ARENA_KEEP) {
+		fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)(c->off + (u64)first * UR_ARENA_PAGE),
+			  (off_t)pages * UR_ARENA_PAGE);
+		return;
+	}
+	for (u32 i = first; i < first + pages; i++)
+		c->kept[i / 64] |= 1ull << (i % 64);
+	arena->kept += pages;
+}
+
 static void fill_block(struct ur_block *block, struct chunk *c, u64 at, u64 len)
 {
 	block->ptr = c->ptr + at;
@@ -140,6 +174,7 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
 		if (at == PAGES)
 			continue;
 		mark(c, at, pages, true);
+		clear_kept(arena, c, at, pages);
 		fill_block(block, c, (u64)at * UR_ARENA_PAGE, bytes);
 		return 0;
 	}
@@ -160,10 +195,11 @@ void ur_arena_free(struct ur_arena *arena, struct ur_block *block)
 	if (block->len > UR_ARENA_CHUNK / 2) {
 		drop_chunk(arena, c);
 	} else {
-		fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			  (off_t)block->off, (off_t)block->len);
-		mark(c, (u32)((block->off - c->off) / UR_ARENA_PAGE),
-		     (u32)(block->len / UR_ARENA_PAGE), false);
+		u32 first = (u32)((block->off - c->off) / UR_ARENA_PAGE);
+		u32 pages = (u32)(block->len / UR_ARENA_PAGE);
+
+		give_back(arena, c, first, pages);
+		mark(c, first, pages, false);
 		if (!c->used)
 			drop_chunk(arena, c);
 	}

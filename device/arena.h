@@ -13,11 +13,13 @@
 
 #define UR_ARENA_PAGE  4096u
 #define UR_ARENA_CHUNK (2u << 20)
+#define UR_ARENA_KEEP  64u /* pages without a block that may stay, at most */
 
 struct ur_arena {
 	int fd;	  /* the caller's */
 	u64 size; /* of the file */
 	u64 next; /* never used from here on */
+	u32 kept; /* pages not given back */
 	struct ur_list chunks;
 };
 
@@ -34,7 +36,8 @@ int ur_arena_init(struct ur_arena *arena, int fd);
 void ur_arena_fini(struct ur_arena *arena);
 /* bytes > 0, rounded up to pages. -ENOMEM. */
 int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block);
-/* Gives the pages back to the system. A zeroed block is ignored. */
+/* Gives the pages back to the system, but for UR_ARENA_KEEP of them. A zeroed
+ * block is ignored. */
 void ur_arena_free(struct ur_arena *arena, struct ur_block *block);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* uroced: options, start in order, stop in the opposite order. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 
 	if (err)
 		return err > 0 ? 0 : 2;
+	/* One heap: those of threads grow by the page, a system call each. */
+	mallopt(M_ARENA_MAX, 1);
 	ur_log_verbose = o->verbose;
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
