@@ -52,6 +52,7 @@ static void set_rx_options(const struct ur_wire_udp *w, int fd, bool v4)
 	} else {
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO, 1);
 		/* zero UDP checksums are what RoCE senders use */
 		ur_udp_set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	}

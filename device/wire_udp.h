@@ -30,6 +30,17 @@
 #define UR_UDP_PEERS	 1024u
 #define UR_UDP_TX_MSGS	 64u
 
+/* linux/in6.h, which does not go with netinet/in.h. */
+#ifndef IPV6_FLOWINFO
+#define IPV6_FLOWINFO 11
+#endif
+#ifndef IPV6_FLOWINFO_SEND
+#define IPV6_FLOWINFO_SEND 33
+#endif
+#ifndef IPV6_AUTOFLOWLABEL
+#define IPV6_AUTOFLOWLABEL 70
+#endif
+
 /* A receiving socket. */
 struct ur_udp_addr {
 	struct ur_list node;
@@ -50,7 +61,8 @@ struct ur_udp_out {
 	u16 asked; /* source port of the av */
 	u16 sport; /* the one it got */
 	bool no_gso;
-	u64 used; /* for LRU */
+	bool no_label; /* IPv6 flow labels are others' here */
+	u64 used;      /* for LRU */
 };
 
 struct ur_udp_peer {

@@ -64,6 +64,9 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got)
 				 IPV6_PMTUDISC_DO);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
+		/* The flow label is the address vector's, 0 included. */
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
 	}
 	if (!ret)
 		ret = set_service(fd, av);
@@ -150,6 +153,7 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 		o->asked = av->udp_sport;
 		o->sport = sport;
 		o->no_gso = !w->wire.engine->opt.gso;
+		o->no_label = false;
 		o->traffic_class = av->traffic_class;
 		o->sl = av->sl;
 		memcpy(o->sgid, av->sgid, 16);

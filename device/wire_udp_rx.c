@@ -161,6 +161,9 @@ static void read_control(struct msghdr *msg, struct packet_info *info)
 		else if (c->cmsg_level == IPPROTO_IPV6 &&
 			 c->cmsg_type == IPV6_HOPLIMIT)
 			info->meta.ttl = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_FLOWINFO)
+			info->meta.flow_label = ntohl((u32)v) & 0xfffff;
 	}
 }
 

@@ -84,6 +84,8 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_name = &w->tx_name[m];
 	msg->msg_namelen = ur_udp_sockaddr(w, &w->tx_name[m], av->dgid,
 					   UR_ROCE_V2_UDP_PORT);
+	if (!av->v4 && !out->no_label)
+		w->tx_name[m].v6.sin6_flowinfo = htonl(av->flow_label);
 	msg->msg_iov = &w->tx_iov[m];
 	msg->msg_iovlen = 1;
 	msg->msg_control = w->tx_ctrl[m];
@@ -116,6 +118,28 @@ static void count_refused(struct ur_wire_udp *w, int error, u32 packets)
 	}
 }
 
+/*
+ * Where a program of this network namespace holds flow labels for itself, the
+ * kernel refuses labels that are not leased: do without, for this socket.
+ * false: there was none in messages [first, end).
+ */
+static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
+			u32 first, u32 end)
+{
+	bool any = false;
+
+	for (u32 m = first; m < end; m++) {
+		struct sockaddr_in6 *sa = &w->tx_name[m].v6;
+
+		if (sa->sin6_family != AF_INET6 || !sa->sin6_flowinfo)
+			continue;
+		sa->sin6_flowinfo = 0;
+		any = true;
+	}
+	out->no_label |= any;
+	return any;
+}
+
 /* Messages [0, n) of one socket; returns how many were dealt with: fewer means
  * no room. */
 static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
@@ -128,6 +152,8 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
 				    &refused);
 		if (!refused)
 			return done;
+		if (refused == EINVAL && drop_labels(w, out, done, n))
+			continue;
 		if (w->tx_count[done] > 1 &&
 		    (refused == EIO || refused == EINVAL)) {
 			/* This route does not segment; the ICRCs are for a

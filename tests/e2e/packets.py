@@ -22,6 +22,7 @@ class Packet:
         elif kind == 0x86dd and ip[6] == 17:
             self.tos, self.ttl = int.from_bytes(ip[:2], "big") >> 4 & 255, ip[7]
             self.src, udp = ipaddress.ip_address(ip[8:24]), ip[40:]
+            self.label = int.from_bytes(ip[1:4], "big") & 0xfffff
         else:
             return
         self.sport, dport = (int.from_bytes(udp[i:i + 2], "big") for i in (0, 2))

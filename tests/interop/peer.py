@@ -60,6 +60,9 @@ SCENARIOS = {
         (SEND, 100, {"flags": e.IBV_SEND_SOLICITED}), (SEND, 3000, {}), (WRITE, 3000, {}),
         (READ, 3000, {}), (FAA, 8, FAA_OP), (SEND, 3000, {"flags": e.IBV_SEND_SOLICITED})],
         route=dict(traffic_class=0x6a, flow_label=0x12345, hop_limit=33)),
+    # As route, of a traffic class that no other scenario has.
+    "held": dict(recv=[4096], ops=[(SEND, 3000, {})],
+                 route=dict(traffic_class=0x20, flow_label=0x2345, hop_limit=33)),
     "timeout": dict(ops=[(SEND, 64, {})], dead=True, timeout=8, retry_cnt=3),
     "loss": dict(recv=[4096] * 10, timeout=15, ops=(
         [(WRITE, 8192, {})] * 10 + [(READ, 8192, {})] * 10 + [(SEND, 3000, {})] * 10 +
