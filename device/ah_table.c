@@ -14,6 +14,18 @@ static void free_av(struct ur_av *av)
 	free(av);
 }
 
+/*
+ * Linux takes the hop limit of the route, whatever the attributes say, and
+ * programs count on it: the ping-pongs of libibverbs ask for one hop. Here who
+ * asks for more than one gets it.
+ */
+static u8 hop_limit(const struct ur_epath *path, bool mcast)
+{
+	if (path->hop_limit > 1 || (mcast && path->hop_limit))
+		return path->hop_limit;
+	return 64; /* to the UDP wire: the host's default */
+}
+
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
 {
@@ -22,7 +34,8 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 	struct ur_av *av;
 	int ret;
 
-	if (ur_gid_is_v4(path->sgid) != ur_gid_is_v4(path->dgid))
+	if (ur_gid_is_v4(path->sgid) != ur_gid_is_v4(path->dgid) &&
+	    !(path->v1 && mcast))
 		return -EINVAL;
 	if (!wire)
 		return -EOPNOTSUPP;
@@ -35,7 +48,7 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 	av->flow_label = path->flow_label & 0xfffff;
 	av->udp_sport = ur_udp_sport(av->flow_label, lqpn, rqpn);
 	av->traffic_class = path->traffic_class;
-	av->hop_limit = path->hop_limit ? path->hop_limit : 64;
+	av->hop_limit = hop_limit(path, mcast);
 	av->sl = path->sl;
 	av->v4 = ur_gid_is_v4(path->sgid);
 	av->v1 = path->v1;

@@ -40,6 +40,7 @@ struct ur_daemon {
 	bool on_demand;
 	int verbose;
 	bool roce_v1; /* GIDs of that type too */
+	bool cm_v1;   /* rdma_cm takes those where there are any */
 	const char *engine_options;
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];

@@ -19,6 +19,7 @@ static const char usage[] =
 	"  --config FILE     read these settings from FILE, see uroce.conf(5)\n"
 	"  --group NAME      only root and this group may use the device\n"
 	"  --roce-v1         RoCEv1 GIDs beside v2; needs CAP_NET_RAW\n"
+	"  --cm-mode MODE    which of them rdma_cm connects over: v2, or v1\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
@@ -52,6 +53,14 @@ static int add_yes(int *n, const char *value)
 	return strcmp(value, "yes") && strcmp(value, "no") ? -EINVAL : 0;
 }
 
+static int set_cm_mode(struct ur_options *o, const char *value)
+{
+	if (strcmp(value, "v1") && strcmp(value, "v2"))
+		return -EINVAL;
+	o->cm_mode = value[1] - '0';
+	return 0;
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_options *o, const char *key, const char *value)
@@ -72,6 +81,8 @@ static int set(struct ur_options *o, const char *key, const char *value)
 					       value);
 	if (!strcmp(key, "roce-v1"))
 		return add_yes(&o->roce_v1, value);
+	if (!strcmp(key, "cm-mode"))
+		return o->cm_mode ? 0 : set_cm_mode(o, value);
 	if (!strcmp(key, "verbose"))
 		return add_yes(&o->verbose, value);
 	return -ENOENT;
@@ -144,6 +155,8 @@ static int take(struct ur_options *o, int c)
 	case '1':
 		o->roce_v1 = 1;
 		return 0;
+	case 'm':
+		return set_cm_mode(o, optarg);
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -164,6 +177,7 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		{"group", required_argument, NULL, 'g'},
 		{"on-demand", no_argument, NULL, 'd'},
 		{"roce-v1", no_argument, NULL, '1'},
+		{"cm-mode", required_argument, NULL, 'm'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},
@@ -185,5 +199,10 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		fputs(usage, stderr);
 		return -EINVAL;
 	}
-	return o->config ? read_config(o) : 0;
+	err = o->config ? read_config(o) : 0;
+	if (!err && o->cm_mode == 1 && o->roce_v1 <= 0) {
+		fputs("uroced: --cm-mode v1 takes --roce-v1\n", stderr);
+		err = -EINVAL;
+	}
+	return err;
 }

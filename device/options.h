@@ -21,6 +21,7 @@ struct ur_options {
 	bool on_demand;
 	int ready_fd; /* -1: none */
 	int roce_v1;  /* above 0: yes */
+	int cm_mode;  /* 1, 2; 0: not said */
 	int verbose;
 };
 

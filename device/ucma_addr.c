@@ -129,13 +129,20 @@ struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index)
 	return NULL;
 }
 
+/* As Linux by default_roce_mode of its configfs. */
+static enum ur_gid_type gid_type(const struct ur_device *dev)
+{
+	return dev->roce_v1 && dev->daemon->cm_v1 ? UR_GID_ROCE_V1
+						  : UR_GID_ROCE_V2;
+}
+
 struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 				 u32 scope_id, u32 *index)
 {
 	ur_list_for_each(n, &daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(n, struct ur_device, node);
-		int i = ur_gid_find(dev, gid, UR_GID_ROCE_V2);
+		int i = ur_gid_find(dev, gid, gid_type(dev));
 
 		if (i < 0 || (scope_id && scope_id != dev->ifindex))
 			continue;
@@ -157,7 +164,8 @@ static struct ur_device *loopback_device(struct ur_daemon *daemon, bool v4,
 		for (u32 i = 0; i < UR_GID_MAX; i++) {
 			const struct ur_gid *g = ur_gid_get(dev, i);
 
-			if (g && g->valid && ur_gid_is_v4(g->gid) == v4) {
+			if (g && g->valid && g->type == gid_type(dev) &&
+			    ur_gid_is_v4(g->gid) == v4) {
 				*index = i;
 				return dev;
 			}

@@ -74,6 +74,19 @@ static bool is_group(const union ur_sa *sa)
 	       IN6_IS_ADDR_MULTICAST(&sa->in6.sin6_addr);
 }
 
+/* As Linux: RoCEv1 has no IPv4, and an IPv4 group the GID ff0e::ffff:A.B.C.D. */
+static void group_gid(const struct ucma_id *id, const union ur_sa *group,
+		      u8 gid[16])
+{
+	const struct ur_gid *own = ur_gid_get(id->dev, id->sgid_index);
+
+	ucma_sa_to_gid(group, gid);
+	if (own && own->type == UR_GID_ROCE_V1 && ur_gid_is_v4(gid)) {
+		gid[0] = 0xff;
+		gid[1] = 0x0e;
+	}
+}
+
 static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 {
 	struct ucma_id *id = mc->id;
@@ -88,7 +101,7 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 	ud = &ue->resp.param.ud;
 	ud->qp_num = MULTICAST_QPN;
 	ud->qkey = id->qkey;
-	ucma_sa_to_gid(group, ud->ah_attr.grh.dgid);
+	group_gid(id, group, ud->ah_attr.grh.dgid);
 	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
 	ud->ah_attr.grh.hop_limit = 64;
 	ud->ah_attr.grh.traffic_class = id->tos;

@@ -9,6 +9,9 @@
  *            completer_retry_err            something was sent again, for any of
  *                                           these reasons
  *            rcvd_rnr_err, rnr_nak_retry_err  RNR NAKs; those that led to a wait
+ *            ack_deferred                   answers that had to wait for a later
+ *                                           turn, as Soft-RoCE counts them: none,
+ *                                           each is dealt with as it comes in
  * responder  out_of_sequence                packets beyond a gap
  *            out_of_seq_request             sequence NAKs sent
  *            duplicate_request              packets that had arrived before

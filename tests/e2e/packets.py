@@ -27,7 +27,10 @@ class Packet:
             return
         self.sport, dport = (int.from_bytes(udp[i:i + 2], "big") for i in (0, 2))
         self.roce = dport == 4791
+        if not self.roce:
+            return
         bth = udp[8:]
+        self.bytes = int.from_bytes(udp[4:6], "big") - 12  # BTH to pad
         self.opcode, flags = bth[0], bth[1]
         self.se, self.migreq = bool(flags & 0x80), bool(flags & 0x40)
         self.pkey = int.from_bytes(bth[2:4], "big")

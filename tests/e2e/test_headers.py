@@ -9,6 +9,7 @@ import grh
 import hosts
 from hosts import wait_for
 from packets import packets
+from pairs import run_pair
 from test_v1 import Capture
 from test_wire import V4, V6, captured, once, wire  # noqa: F401
 
@@ -90,3 +91,27 @@ def test_held_labels(wire):  # noqa: F811
         holder.kill()
     assert {p.label for p in requests} == {0}
     assert {p.label for p in answers} == {0x2345}
+
+
+def test_through_router(build):
+    """ibv_*_pingpong ask for one hop. Linux takes the hop limit of the route
+    instead, so that they work through routers."""
+    lab = hosts.Lab(build)
+    try:
+        router = hosts.Host(lab, "r")
+        for n, host in enumerate((lab.a, lab.b), 1):
+            host.ip("link", "add", "eth1", "type", "veth", "peer", "name", f"eth{n}",
+                    "netns", router.name)
+            host.addr4, near = f"10.8{n}.0.1", f"10.8{n}.0.2"
+            for h, dev, address in (host, "eth1", host.addr4), (router, f"eth{n}", near):
+                h.ip("link", "set", dev, "up")
+                h.ip("addr", "add", address + "/24", "dev", dev)
+            host.ip("route", "add", "10.80.0.0/13", "via", near)
+        p = router.bare("sysctl", "-w", "net.ipv4.ip_forward=1")
+        assert p.wait() == 0, p.report()
+        for host in lab.a, lab.b:
+            host.serve("--netdev", "eth1")
+        for program in "rc", "ud":
+            run_pair(lab.b, lab.a, [f"ibv_{program}_pingpong", "-c", "-n", "20"], limit=20)
+    finally:
+        lab.close()

@@ -12,7 +12,9 @@ import zlib
 
 import pytest
 
+from cm import run_cm_pair
 from hosts import wait_for
+from packets import packets
 from pairs import run_pair
 from test_pingpong import PROGRAMS
 
@@ -178,6 +180,91 @@ def test_multicast(v1):
     groups = [f for f in cap.v1() if f[38] == 0xff]
     assert len(groups) >= 100
     assert all(f[:2] == b"\x33\x33" and f[2:6] == f[50:54] for f in groups)
+
+
+@pytest.fixture(scope="module")
+def cm(build):
+    """a connects over v1; b accepts what comes."""
+    import hosts
+    lab = hosts.Lab(build)
+    try:
+        lab.a.serve("--netdev", "eth0", "--roce-v1", "--cm-mode", "v1")
+        lab.b.serve("--netdev", "eth0", "--roce-v1")
+        yield lab
+    finally:
+        lab.close()
+
+
+CM = {"rping": "rping -{} -a ADDR -p PORT -v -C 20", "udaddy": "udaddy -{} ADDR",
+      "ucmatose": "ucmatose -{} ADDR -p PORT", "cmtime": "cmtime -{} ADDR -p PORT -c 50"}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("program", CM)
+def test_rdma_cm(cm, program, family):
+    """MADs and data of a connection are v1 where the one who asks says so."""
+    address = cm.b.addr6 if family == 6 else cm.b.addr4
+    port = 7174 if program == "udaddy" else cm.next_port()
+    cmd = CM[program].replace("ADDR", address).replace("PORT", str(port))
+    server, client = cmd.format("b").split(), cmd.format("s").split()
+    if program == "rping":
+        server[1], client[1] = "-s", "-c"
+    with Capture(cm.b) as cap:
+        run_cm_pair(cm.b, cm.a, server, client, port, persistent=program == "cmtime")
+    frames = cap.v1()
+    check(frames)
+    mads = [f for f in frames if f[54] == 0x64 and f[59:62] == b"\0\0\1"]
+    assert len(mads) >= (3 if program != "udaddy" else 2)
+    assert program == "cmtime" or len(frames) - len(mads) >= 2
+    assert not packets(cap.frames)
+
+
+def test_rdma_cm_v2(cm):
+    """The other way round: b was not told to."""
+    port = cm.next_port()
+    cmd = ["rping", "-a", cm.a.addr4, "-p", str(port), "-v", "-C", "5"]
+    with Capture(cm.b) as cap:
+        run_cm_pair(cm.a, cm.b, [*cmd, "-s"], [*cmd, "-c"], port)
+    assert packets(cap.frames) and not cap.v1()
+
+
+def test_rdma_cm_loopback(cm):
+    """127.0.0.1, which stands for an address of the device."""
+    port = cm.next_port()
+    cmd = ["rping", "-a", "127.0.0.1", "-p", str(port), "-v", "-C", "5"]
+    for host in cm.a, cm.b:
+        run_cm_pair(host, host, [*cmd, "-s"], [*cmd, "-c"], port)
+
+
+@pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])
+def test_rdma_cm_multicast(build, group, family):
+    import hosts
+    lab = hosts.Lab(build)
+    try:
+        for host in lab.a, lab.b:
+            host.serve("--netdev", "eth0", "--roce-v1", "--cm-mode", "v1")
+        def own(host):
+            return host.addr6 if family == 6 else host.addr4
+        with Capture(lab.b) as cap:
+            s = lab.b.start("stdbuf", "-oL", "mckey", "-m", group, "-b", own(lab.b))
+            wait_for("the group", lambda: "receiving data transfers" in s.text() or
+                     not s.running())
+            c = lab.a.start("mckey", "-m", group, "-b", own(lab.a), "-s")
+            assert c.wait() == 0 and s.wait() == 0, c.report() + s.report()
+        groups = [f for f in cap.v1() if f[38] == 0xff]
+        assert len(groups) >= 10 and not packets(cap.frames)
+        check(groups)
+        assert all(f[:2] == b"\x33\x33" and f[2:6] == f[50:54] for f in groups)
+    finally:
+        lab.close()
+
+
+def test_cm_mode_alone(lab):
+    """v1 is not there without --roce-v1."""
+    d = lab.a.bare(lab.bin("uroced"), "--run-dir", lab.a.run_dir, "--netdev", "eth0",
+                   "--cm-mode", "v1")
+    assert d.wait(20) == 2
+    assert "--roce-v1" in d.text()
 
 
 def test_no_capability(lab):

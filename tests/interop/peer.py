@@ -55,6 +55,9 @@ SCENARIOS = {
                           ops=[(READ, 64, {}), (WRITE, 64, {})]),
     "send_too_long": dict(recv=[100], ops=[(SEND, 3000, {})]),
     "retry_exceeded": dict(ops=[(SEND, 64, {})], dead=True, timeout=14, retry_cnt=3),
+    # The first fails; what is behind it is flushed on both sides.
+    "flushed": dict(batch=True, recv=[100, 4096, 4096], ops=[(SEND, 3000, {})] * 3),
+    "reads": dict(batch=True, ops=[(READ, 3000, {})] * 12),
     # What stands around the packets, as the address handle asks for it.
     "route": dict(recv=[4096] * 3, ops=[
         (SEND, 100, {"flags": e.IBV_SEND_SOLICITED}), (SEND, 3000, {}), (WRITE, 3000, {}),

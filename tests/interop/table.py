@@ -23,26 +23,28 @@ capture, compared byte by byte from BTH to pad by `scenario.golden` (so are the 
 |---|---|---|---|---|
 | `rc_sizes_send`, `rc_sizes_write`, `rc_sizes_read` | success, 0 to 3001 bytes | success | same | same bytes |
 | `rc_imm`, `rc_atomics` | success | success, the immediates, the sum | same | same bytes |
-| `rc_rnr` | success, after the wait | success | same | same RNR NAKs; no second NAK behind each (IBTA 9.7.5.2.8: it has named the PSN to go on from) |
+| `rc_rnr` | success, after the wait | success | same | same RNR NAKs; no sequence NAK behind each, as Linux's `hfi1` and `qib` (the RNR NAK has named the PSN to go on from) |
 | `rc_bad_rkey_write`, `rc_bad_rkey_read`, `rc_oob_write` | remote access error, then flushed | nothing | same | same bytes |
 | `rc_no_perm_write` | READ succeeds, WRITE: remote invalid request | nothing | same | same bytes |
 | `rc_retry_exceeded` | transport retry counter exceeded | nothing | same | silence, too |
-| `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request; local length error (IBTA C9-94 and table 57) | NAK invalid request in place of remote operational error (the same) |
+| `rc_send_too_long` | Soft-RoCE: remote operational error | Soft-RoCE: local QP operation error | remote invalid request, as Linux's `hfi1` and `qib`; local length error, which is what that status is for | NAK invalid request in place of remote operational error (the same) |
 
-What else a stranger relies on, and the test that fails without it (`wire`: `tests/e2e/test_wire.py`, packets captured between two hosts):
+What else a stranger relies on, and the test that fails without it (`wire`, `headers`, `counters`: `tests/e2e/test_wire.py` and so on, packets captured between two hosts; `peer`: `test_corners.py`):
 
 | behaviour | shown by |
 |---|---|
-| IPv4 TTL and IPv6 hop limit of the address vector; DSCP and ECN by its traffic class, in requests and in answers | `wire: test_route` |
-| UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways | `wire: test_route`, `test_source_port`; `unit.sport` with Soft-RoCE's values |
-| ECN marks counted, CNPs sent and obeyed (`cc=1`) | `wire: test_marked`, `scenario.cc` |
+| IPv4 TTL and IPv6 hop limit of the address vector, where that is 0 or 1 the host's (Linux: always), so that `ibv_*_pingpong` pass routers; DSCP and ECN by its traffic class, in requests and in answers | `wire: test_route`, `headers: test_datagram`, `test_through_router` |
+| IPv6 flow label of the address vector; none (0) where that has none, as Soft-RoCE | `headers: test_datagram`, `test_flow_label` |
+| UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways | `wire: test_route`, `test_source_port`; `headers`; `unit.sport` with Soft-RoCE's values |
+| ECN marks of both IP versions counted, CNPs sent and obeyed (`cc=1`), else ignored and counted | `wire: test_marked`, `counters: test_marked_at_either`, `scenario.cc` |
 | P_Key 0xffff sent, others refused; MigReq 0 as Soft-RoCE, either accepted | `wire: test_route`, `test_refused`; `scenario.middle` |
 | solicited bit on the last packet of what asks for it | `wire: test_route`, `scenario.loop`, `e2e: verbs` |
 | AETH credits given and obeyed | `wire: test_credits`, `scenario.responder_rc`, `scenario.completer_rc` |
 | an acknowledgement asked for in any 128 packets | `wire: test_ack_request`, `scenario.completer_rc` |
-| GRH area of UD receives, IPv4 (header checksum) and IPv6 | `unit.frame`, `scenario.ud`, `ibv_ud_pingpong` above |
+| the 40 bytes before a datagram's payload, each field, IPv4 (header checksum) and IPv6; the completion's fields; an address handle made of both, by which an answer goes back | `headers: test_datagram`, `test_datagram_loop`; `peer: test_datagram` with Soft-RoCE; `unit.frame`, `scenario.ud` |
 | what is refused: a counter each, and a line in the log | `wire: test_refused` |
-| hw_counters under Soft-RoCE's and mlx5's names, equal to what a capture counts: packets, duplicates, sequence and RNR NAKs, timeouts, retries exceeded, access errors, marks | `wire: test_counters`, `test_duplicates`, `test_lost`, `test_marked`; each way of recovery: `scenario.counters` |
+| hw_counters under Soft-RoCE's and mlx5's names, equal to what a capture counts: packets, duplicates, sequence and RNR NAKs, timeouts, retries exceeded, access errors, marks, flushes, what the host refused; `port_xmit_data`, `port_rcv_data` | `wire: test_counters`, `test_duplicates`, `test_lost`, `test_marked`; `counters`; each way of recovery: `scenario.counters` |
+| the same counts as Soft-RoCE in either part of each corner case, and as many packets come as were sent | `peer: test_corner` |
 | the peer loses power in mid-transfer, or uroced is killed: the old connection ends (transport retry error, or stale connection at the next REQ, IBTA 12.9.8.3), the next one works | rows `dies and comes back` below |
 """
 COLUMNS = [("uroce", 4), ("rxe", 4), ("uroce", 6), ("rxe", 6)]

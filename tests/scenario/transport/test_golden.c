@@ -27,13 +27,14 @@
 /* How ours departs from the capture. */
 enum differs {
 	SAME,
-	/* A SEND that is longer than the receive: C9-94 and table 57 have NAK
-	 * invalid request where Soft-RoCE has remote operational error. */
+	/* A SEND that is longer than the receive: NAK invalid request, as hfi1
+	 * and qib, where Soft-RoCE has remote operational error. */
 	TOO_LONG_IS_INVALID,
 	/* Behind an RNR NAK Soft-RoCE answers the rest of the message with a
-	 * sequence NAK as well. The RNR NAK has named the PSN to go on from
-	 * (9.7.5.2.8), and one NAK does until that comes: silence, as Linux's
-	 * drivers qib and hfi1 have it. */
+	 * sequence NAK as well. The RNR NAK has named the PSN to go on from,
+	 * and one NAK does until that comes: silence, as Linux's drivers hfi1
+	 * and qib (rc.c and qib_rc.c: a NAK for a packet from beyond only
+	 * while r_nak_state is 0, and an RNR NAK sets it). */
 	SILENT_BEHIND_RNR,
 };
 

@@ -22,7 +22,7 @@ def checksum(header):
     return total ^ 0xffff
 
 
-def check(text, ip, source, own, sl=0, label=LABEL):
+def check(text, ip, source, own, sl=0, label=LABEL, hops=HOPS):
     """One end's output: what came from source to own, addresses of the IP
     version. No packet without a VLAN tag carries a service level."""
     qpns, got = said(text)
@@ -38,13 +38,13 @@ def check(text, ip, source, own, sl=0, label=LABEL):
     if ip == 6:
         assert int.from_bytes(grh[:4], "big") == 6 << 28 | TCLASS << 20 | label, grh.hex()
         assert int.from_bytes(grh[4:6], "big") == udp
-        assert (grh[6], grh[7]) == (17, HOPS)
+        assert (grh[6], grh[7]) == (17, hops)
         assert [grh[8:24], grh[24:]] == ends
         return
     header = grh[20:]
     assert header[:2] == bytes([0x45, TCLASS])
     assert int.from_bytes(header[2:4], "big") == 20 + udp
     assert (header[6] & 0xbf, header[7]) == (0, 0)  # not a fragment
-    assert (header[8], header[9]) == (HOPS, 17)
+    assert (header[8], header[9]) == (hops, 17)
     assert [header[12:16], header[16:]] == ends
     assert checksum(header) == 0
