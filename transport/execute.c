@@ -120,20 +120,31 @@ int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 	return ur_span_faa(span, swap_add, 0, orig);
 }
 
+static enum ur_verdict do_flush(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	struct ur_span span;
+
+	if (!ur_mem_flushed(qp, pkt->rkey, pkt->va, pkt->dma_bytes,
+			    pkt->flush_placement, pkt->flush_selectivity,
+			    &span))
+		return UR_VERDICT_NAK_ACCESS;
+	return ur_span_flush(&span, pkt->flush_placement) ? UR_VERDICT_NAK_OP
+							  : UR_VERDICT_ACCEPT;
+}
+
 /* What changes memory, once. The range has been checked already. */
 static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 				 u64 *orig)
 {
 	u32 flags = pkt->op->flags;
-	u32 access = ur_responder_access(flags, pkt->flush_placement);
 	struct ur_span span;
-	u64 len = flags & UR_OPF_READ_REQ ? 0
-		  : flags & UR_OPF_FLUSH  ? pkt->dma_bytes
-					  : 8;
 
 	if (flags & UR_OPF_READ_REQ)
 		return UR_VERDICT_ACCEPT;
-	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, len, access, &span))
+	if (flags & UR_OPF_FLUSH)
+		return do_flush(qp, pkt);
+	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, 8,
+			   ur_responder_access(flags, 0), &span))
 		return UR_VERDICT_NAK_ACCESS;
 	if (flags & UR_OPF_ATOMIC)
 		return ur_execute_atomic(&span,
@@ -142,16 +153,6 @@ static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 					 pkt->swap_add, pkt->compare, orig)
 			       ? UR_VERDICT_NAK_ACCESS
 			       : UR_VERDICT_ACCEPT;
-	if (flags & UR_OPF_FLUSH) {
-		if (pkt->flush_selectivity == UR_FETH_SEL_MR) {
-			span.ptr = span.mr->attr.direct;
-			span.off = 0;
-			span.len = span.mr->attr.length;
-		}
-		return ur_span_flush(&span, pkt->flush_placement)
-			       ? UR_VERDICT_NAK_OP
-			       : UR_VERDICT_ACCEPT;
-	}
 	return ur_span_write(&span, pkt->payload, 8, false)
 		       ? UR_VERDICT_NAK_ACCESS
 		       : UR_VERDICT_ACCEPT;

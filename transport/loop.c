@@ -321,15 +321,9 @@ static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
 	if (!(type & (UR_FETH_GLOBAL | UR_FETH_PERSISTENT)) ||
 	    e->flush.level > UR_FETH_SEL_MR)
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
-	if (!ur_mem_remote(peer, e->rkey, e->raddr,
-			   e->flush.level ? 0 : e->flush.length,
-			   ur_responder_access(UR_OPF_FLUSH, type), &span))
+	if (!ur_mem_flushed(peer, e->rkey, e->raddr, e->flush.length, type,
+			    (u8)e->flush.level, &span))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
-	if (e->flush.level == UR_FETH_SEL_MR) {
-		span.ptr = span.mr->attr.direct;
-		span.off = 0;
-		span.len = span.mr->attr.length;
-	}
 	if (ur_span_flush(&span, type))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_OP, 0);
 	return done(qp, peer, e, UR_OPF_FLUSH);

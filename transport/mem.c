@@ -3,7 +3,7 @@
  * Checked access to application memory. IBTA volume 1, 10.6 (memory
  * management): key, protection domain, bounds and rights, at the time of use.
  */
-#include "transport/mem.h"
+#include "transport/engine.h"
 #include "transport/port.h"
 #include "transport/qp.h"
 
@@ -61,6 +61,34 @@ bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 	if (!range_inside(off, len, mw->mr->attr.iova, mw->mr->attr.length))
 		return false;
 	mr_span(mw->mr, off - mw->mr->attr.iova, len, span);
+	return true;
+}
+
+/* Some address that the key is good for. */
+static u64 first_address(const struct ur_port *port, u32 rkey)
+{
+	struct ur_key *k = ur_table_lookup(&port->keys, rkey >> 8);
+	const struct ur_mw *mw;
+
+	if (!k)
+		return 0;
+	if (k->kind == UR_KEY_MR)
+		return ur_container_of(k, struct ur_mr, k)->attr.iova;
+	mw = ur_container_of(k, struct ur_mw, k);
+	return mw->access & UR_ACCESS_ZERO_BASED ? 0 : mw->addr;
+}
+
+bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
+		    u8 placement, u8 level, struct ur_span *span)
+{
+	u32 access = ur_responder_access(UR_OPF_FLUSH, placement);
+
+	if (level != UR_FETH_SEL_MR)
+		return ur_mem_remote(qp, rkey, addr, len, access, span);
+	addr = first_address(qp->port, rkey);
+	if (!ur_mem_remote(qp, rkey, addr, 0, access, span))
+		return false;
+	mr_span(span->mr, 0, span->mr->attr.length, span);
 	return true;
 }
 

@@ -64,6 +64,11 @@ bool ur_mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
 bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		   u32 access, struct ur_span *span);
 
+/* What a FLUSH names: the range, or the whole region where the level says so,
+ * and then the range is not looked at: it may be anything. */
+bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
+		    u8 placement, u8 level, struct ur_span *span);
+
 /* All elements of a list: keys, ranges and rights. True when good. */
 bool ur_mem_check_list(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		       u32 count, u32 access);

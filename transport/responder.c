@@ -165,11 +165,16 @@ static enum ur_verdict check_memory(const struct ur_qp *qp,
 		return UR_VERDICT_ACCEPT;
 	if ((flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE)) && (pkt->va & 7))
 		return UR_VERDICT_NAK_INVALID; /* C9-98 */
-	if (!len && !(flags & UR_OPF_FLUSH))
+	if (flags & UR_OPF_FLUSH)
+		return ur_mem_flushed(qp, pkt->rkey, pkt->va, len,
+				      pkt->flush_placement,
+				      pkt->flush_selectivity, &span)
+			       ? UR_VERDICT_ACCEPT
+			       : UR_VERDICT_NAK_ACCESS;
+	if (!len)
 		return UR_VERDICT_ACCEPT; /* C9-88: the key is not looked at */
 	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, len,
-			   ur_responder_access(flags, pkt->flush_placement),
-			   &span))
+			   ur_responder_access(flags, 0), &span))
 		return UR_VERDICT_NAK_ACCESS;
 	return UR_VERDICT_ACCEPT;
 }

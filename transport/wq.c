@@ -91,6 +91,10 @@ static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 		return UR_WC_LOC_LEN_ERR;
 	if (wr->opcode == UR_WR_FLUSH && wr->flush_length > UR_MAX_MSG_BYTES)
 		return UR_WC_LOC_LEN_ERR;
+	/* more than FETH has bits for */
+	if (wr->opcode == UR_WR_FLUSH &&
+	    (wr->flush_type > 15 || wr->flush_level > 3))
+		return UR_WC_LOC_QP_OP_ERR;
 	return 0;
 }
 
