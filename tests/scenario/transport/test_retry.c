@@ -222,6 +222,18 @@ static void rnr_count(void)
 				.payload_bytes = 4},
 		NULL);
 	wt_expect_ack(&w, 0x20 | 12, 9);
+	/* What was sent behind it is no news: a sequence NAK would end the
+	 * peer's wait. */
+	for (u32 psn = 10; psn < 10 + 100; psn++) {
+		wt_feed(&w,
+			(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
+					.dqpn = q.qp->qpn,
+					.psn = psn,
+					.ackreq = true,
+					.payload_bytes = 4},
+			NULL);
+		wt_silence(&w);
+	}
 	wt_post_recv(&q, 0, 10);
 	wt_feed(&w,
 		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
