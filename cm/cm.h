@@ -195,7 +195,6 @@ void *ur_cm_id_ctx(const struct ur_cm_id *id);
 void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx);
 enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id);
 u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id);
-const struct ur_cm_path *ur_cm_id_path(const struct ur_cm_id *id);
 
 /*
  * End whatever id is doing and give it back: a listener stops, a request is

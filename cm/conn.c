@@ -150,11 +150,6 @@ u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id)
 	return id->local_id;
 }
 
-const struct ur_cm_path *ur_cm_id_path(const struct ur_cm_id *id)
-{
-	return &id->path;
-}
-
 struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 				   const struct ur_cm_path *from)
 {
@@ -265,7 +260,8 @@ void ur_cm_to_timewait(struct ur_cm_id *id)
 	ur_cm_arm(id, id->cm->now + ur_cm_time_ns(id->ack_timeout));
 }
 
-void ur_cm_linger(struct ur_cm_id *id)
+/* Leave id to run down by itself, owner gone. */
+static void linger(struct ur_cm_id *id)
 {
 	struct ur_cm *cm = id->cm;
 
@@ -342,7 +338,7 @@ void ur_cm_id_destroy(struct ur_cm_id *id)
 	}
 	/* Only what still waits for a time or an answer is owed to the peer. */
 	if (id->heap_slot)
-		ur_cm_linger(id);
+		linger(id);
 	else
 		ur_cm_free(id);
 }

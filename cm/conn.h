@@ -122,8 +122,6 @@ void ur_cm_to_timewait(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 				   const struct ur_cm_path *from);
 void ur_cm_not_pending(struct ur_cm_id *id);
-/* Leave id to run down by itself, owner gone. */
-void ur_cm_linger(struct ur_cm_id *id);
 int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes);
 void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
 			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason);
@@ -142,7 +140,6 @@ struct ur_cm_id *ur_cm_find_local(struct ur_cm *cm, u32 local_id);
 void ur_cm_index_remote_id(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm, u64 guid, u32 id);
 void ur_cm_index_remote_qpn(struct ur_cm_id *id);
-struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
 void ur_cm_index_sidr(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 				 const u8 *peer_gid);

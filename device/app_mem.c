@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "device/engine_impl.h"
 #include "device/user.h"
+#include "transport/mem.h"
 
 #define PAGE 4096u
 /* Pages looked at one by one when a region is registered. */
@@ -58,12 +59,6 @@ static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 	return mem_write(mem, off, &v, sizeof(v));
 }
 
-/* Add without carry across the bits of boundary. */
-static u64 add_fields(u64 a, u64 b, u64 boundary)
-{
-	return ((a & ~boundary) + (b & ~boundary)) ^ ((a ^ b) & boundary);
-}
-
 static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
 {
 	u64 v;
@@ -72,7 +67,7 @@ static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
 	if (ret)
 		return ret;
 	*old = v;
-	v = add_fields(v, add, boundary_mask);
+	v = ur_masked_add(v, add, boundary_mask);
 	return mem_write(mem, off, &v, sizeof(v));
 }
 

@@ -21,7 +21,7 @@
 	 UR_QP_ATTR_MAX_DEST_RD_ATOMIC | UR_QP_ATTR_PATH_MIG_STATE |       \
 	 UR_QP_ATTR_CAP | UR_QP_ATTR_DEST_QPN | UR_QP_ATTR_RATE_LIMIT)
 
-u32 ur_mtu_bytes(u32 mtu_enum)
+static u32 mtu_bytes(u32 mtu_enum)
 {
 	return mtu_enum >= 1 && mtu_enum <= 5 ? 128u << mtu_enum : 0;
 }
@@ -74,7 +74,7 @@ static int check_values(struct ur_device *dev,
 	    r->max_dest_rd_atomic > UR_MAX_RD_ATOM)
 		return -EINVAL;
 	if (mask & UR_QP_ATTR_PATH_MTU) {
-		u32 mtu = ur_mtu_bytes(r->path_mtu);
+		u32 mtu = mtu_bytes(r->path_mtu);
 
 		if (!mtu || mtu > dev->mtu_bytes)
 			return -EINVAL;
@@ -97,9 +97,8 @@ static u32 own_attrs(enum ur_qp_type type, u32 mask)
 		return mask & ~(UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
 				UR_QP_ATTR_MIN_RNR_TIMER);
 	case UR_QPT_XRC_TGT:
-		return mask &
-		       ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC | UR_QP_ATTR_RETRY_CNT |
-			 UR_QP_ATTR_RNR_RETRY);
+		return mask & ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC |
+				UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY);
 	default:
 		return mask;
 	}
@@ -112,7 +111,7 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 	struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)r->qp_state,
 		.cur_state = (enum ur_qp_state)r->cur_qp_state,
-		.path_mtu = ur_mtu_bytes(r->path_mtu),
+		.path_mtu = mtu_bytes(r->path_mtu),
 		.qkey = r->qkey,
 		.rq_psn = r->rq_psn & 0xffffff,
 		.sq_psn = r->sq_psn & 0xffffff,

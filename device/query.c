@@ -41,8 +41,8 @@ u32 ur_num_comp_vectors(void)
 	return n > 64 ? 64 : (u32)n;
 }
 
-void ur_fill_device(const struct ur_device *dev,
-		    struct ib_uverbs_query_device_resp *r)
+static void fill_device(const struct ur_device *dev,
+			struct ib_uverbs_query_device_resp *r)
 {
 	u64 guid = __builtin_bswap64(dev->node_guid);
 
@@ -83,7 +83,7 @@ void ur_fill_device(const struct ur_device *dev,
 
 int ur_w_query_device(struct ur_cmd *cmd, const void *in, void *out)
 {
-	ur_fill_device(cmd->dev, out);
+	fill_device(cmd->dev, out);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (req->comp_mask || req->reserved)
 		return -EINVAL;
-	ur_fill_device(cmd->dev, &r->base);
+	fill_device(cmd->dev, &r->base);
 	r->response_length = ur_min_u32(cmd->out_len, sizeof(*r));
 	r->odp_caps.general_caps = ODP_SUPPORT | ODP_IMPLICIT;
 	r->odp_caps.per_transport_caps.rc_odp_caps = ODP_ALL;

@@ -7,8 +7,6 @@
 #include "device/device.h"
 
 u32 ur_num_comp_vectors(void);
-void ur_fill_device(const struct ur_device *dev,
-		    struct ib_uverbs_query_device_resp *r);
 void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r);
 /* Rate in Gb/s times ten, of active_width and active_speed. */
 u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r);

@@ -22,7 +22,6 @@ struct ur_core {
 /* Without the lock. */
 int ur_write_invoke(struct ur_cmd *cmd, u32 command,
 		    const struct ur_core *core);
-int ur_cmd_udata(struct ur_cmd *cmd, u64 addr, u32 len);
 
 /* ---- attributes of an ioctl command ---- */
 

@@ -209,7 +209,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 }
 
 /* The driver's request, whatever the form. */
-int ur_cmd_udata(struct ur_cmd *cmd, u64 addr, u32 len)
+static int take_udata(struct ur_cmd *cmd, u64 addr, u32 len)
 {
 	cmd->udata_in_len = len < UR_UDATA_MAX ? len : UR_UDATA_MAX;
 	if (!len)
@@ -242,7 +242,7 @@ static int write_legacy(struct ur_cmd *cmd, const struct ib_uverbs_cmd_hdr *hdr,
 	core.in_len = m->in_full;
 	core.out_addr = response;
 	core.out_len = m->out_full;
-	err = ur_cmd_udata(cmd, addr + m->in_full, (u32)len - m->in_full);
+	err = take_udata(cmd, addr + m->in_full, (u32)len - m->in_full);
 	if (err)
 		return err;
 	if (m->out_full) {
@@ -278,7 +278,7 @@ static int write_extended(struct ur_cmd *cmd,
 	core.out_len = hdr->out_words * 8u;
 	cmd->udata_out_addr = ex.response + core.out_len;
 	cmd->udata_out_len = ex.provider_out_words * 8u;
-	err = ur_cmd_udata(cmd, addr + core.in_len, ex.provider_in_words * 8u);
+	err = take_udata(cmd, addr + core.in_len, ex.provider_in_words * 8u);
 	if (err)
 		return err;
 	return ur_write_invoke(cmd, hdr->command, &core);

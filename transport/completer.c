@@ -21,7 +21,7 @@ u8 ur_credit_code(u32 count)
 	return code;
 }
 
-void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
+static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 {
 	struct ur_requester *req = &qp->req;
 	u8 code = syndrome & UR_AETH_VALUE_MASK;
@@ -277,7 +277,7 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 		return;
 	}
 	if (pkt->op->flags & UR_OPF_AETH)
-		ur_completer_credits(qp, pkt->syndrome, pkt->msn);
+		take_credits(qp, pkt->syndrome, pkt->msn);
 	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts. */
 	if (ur_psn_within(pkt->psn, req->una,
 			  ur_psn_sub(req->max_psn, req->una))) {

@@ -43,7 +43,6 @@ enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* A refusal: NAK code of the AETH. Shared with the in-device path. */
 void ur_completer_nak(struct ur_qp *qp, u8 code);
-void ur_completer_credits(struct ur_qp *qp, u8 syndrome, u32 msn);
 /* The largest credit code that promises no more than count receives. */
 u8 ur_credit_code(u32 count);
 /* Everything before una is answered. */
@@ -64,25 +63,22 @@ void ur_inflight_lost(struct ur_qp *qp);
 void ur_retry_reset(struct ur_qp *qp);
 void ur_retry_sent(struct ur_qp *qp, bool ackreq);
 void ur_retry_progress(struct ur_qp *qp);
-/* Go back to the oldest unacknowledged packet. */
-void ur_retry_rewind(struct ur_qp *qp);
 /* A sequence error NAK: only the missing packet, where the peer seems to keep
  * the others; else as the next. */
 void ur_retry_hole(struct ur_qp *qp);
 /* The missing packet was acknowledged: was the rest kept? */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* A sequence error NAK or a lost response: counted, then rewind.
- * False: it says nothing new. */
+/* A sequence error NAK or a lost response: counted, then back to the
+ * oldest unacknowledged packet. False: it says nothing new. */
 bool ur_retry_sequence(struct ur_qp *qp);
 /* Ask for all again where answers say that the last asking was in vain. Does
  * not count, and the timer runs on. False: not yet a round trip ago. */
 bool ur_retry_again(struct ur_qp *qp);
-/* RNR NAK with that timer code: counted, wait, then rewind. */
+/* RNR NAK with that timer code: counted, wait, then back. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);
 /* What is due by now. */
 void ur_retry_expire(struct ur_qp *qp);
 u64 ur_rnr_ns(u8 code);
-u64 ur_timeout_ns(u8 code); /* UR_NEVER for 0 */
 
 /* responder.c: requests of RC and XRC. */
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);

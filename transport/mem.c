@@ -25,8 +25,9 @@ static void mr_span(struct ur_mr *mr, u64 off, u64 len, struct ur_span *span)
 	span->len = len;
 }
 
-bool ur_mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
-		  u32 access, struct ur_span *span)
+/* Check one range of a local key: true and *span, or false. */
+static bool mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
+		      u32 access, struct ur_span *span)
 {
 	struct ur_key *k = ur_table_lookup(&port->keys, lkey >> 8);
 	struct ur_mr *mr;
@@ -52,8 +53,8 @@ bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 	if (!k || k->key != rkey)
 		return false;
 	if (k->kind == UR_KEY_MR)
-		return ur_mem_local(qp->port, qp->init.pd, rkey, addr, len,
-				    access, span);
+		return mem_local(qp->port, qp->init.pd, rkey, addr, len, access,
+				 span);
 	mw = ur_container_of(k, struct ur_mw, k);
 	if (!ur_mw_access(mw, qp, addr, len, access, &off))
 		return false;
@@ -99,8 +100,8 @@ bool ur_mem_check_list(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 
 	for (u32 i = 0; i < count; i++)
 		if (sge[i].length &&
-		    !ur_mem_local(port, pd, sge[i].lkey, sge[i].addr,
-				  sge[i].length, access, &span))
+		    !mem_local(port, pd, sge[i].lkey, sge[i].addr,
+			       sge[i].length, access, &span))
 			return false;
 	return true;
 }
@@ -121,9 +122,8 @@ bool ur_mem_list_span(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		return false;
 	inside = off - cur->off;
 	sge += cur->index;
-	return ur_mem_local(port, pd, sge->lkey, sge->addr + inside,
-			    ur_min_u32(len, sge->length - inside), access,
-			    span);
+	return mem_local(port, pd, sge->lkey, sge->addr + inside,
+			 ur_min_u32(len, sge->length - inside), access, span);
 }
 
 int ur_span_read(const struct ur_span *s, void *dst, u32 len)

@@ -51,14 +51,10 @@ struct ur_cursor {
 	u32 off;    /* bytes of the message before it all */
 };
 
-/* The access rights that must not be missing, as UR_ACCESS_*. */
-
 /* The region with that key; NULL: there is none. */
 struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key);
 
-/* Check one range of a local key: true and *span, or false. */
-bool ur_mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
-		  u32 access, struct ur_span *span);
+/* access, here and below: the rights that must not be missing, UR_ACCESS_*. */
 
 /* Check one range that a remote peer names, through a region or a window. */
 bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
@@ -99,7 +95,7 @@ int ur_span_cas(const struct ur_span *s, u64 compare, u64 compare_mask,
 int ur_span_faa(const struct ur_span *s, u64 add, u64 boundary, u64 *old);
 int ur_span_flush(const struct ur_span *s, u32 type);
 
-/* Fetch and add where no carry crosses a set bit of boundary (the most
+/* a + b where no carry crosses a set bit of boundary (the most
  * significant bit of a field). boundary 0: an ordinary addition. */
 u64 ur_masked_add(u64 a, u64 b, u64 boundary);
 

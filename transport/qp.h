@@ -330,7 +330,6 @@ void ur_rq_complete(struct ur_qp *qp, struct ur_wc *wc);
 /* The message's bytes off.. into plain memory. 0 or -EFAULT. */
 int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
 		   u32 len);
-void ur_push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc);
 
 /* srq.c */
 struct ur_srq {

@@ -36,7 +36,7 @@ u64 ur_rnr_ns(u8 code)
 	return (code & 31) ? rnr_10us[code & 31] * 10000ull : 655360000ull;
 }
 
-u64 ur_timeout_ns(u8 code)
+static u64 code_ns(u8 code)
 {
 	return code ? (u64)TIMEOUT_UNIT_NS << (code & 31) : UR_NEVER;
 }
@@ -80,7 +80,7 @@ static u64 probe_ns(const struct ur_qp *qp)
 static u64 timeout_ns(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
-	u64 wait = ur_timeout_ns(qp->attr.timeout);
+	u64 wait = code_ns(qp->attr.timeout);
 	u64 measured = req->srtt + 4ull * req->rttvar;
 
 	if (wait == UR_NEVER || measured <= wait)
@@ -123,7 +123,7 @@ static void guess_round_trip(struct ur_qp *qp)
 	/* Never so long that the timeout would stretch for it. */
 	req->srtt = (u32)ur_min_u64(
 		ur_min_u64(qp->port->now - req->begin_at + 1, GUESS_MAX_NS),
-		ur_timeout_ns(qp->attr.timeout) / 4);
+		code_ns(qp->attr.timeout) / 4);
 	req->rttvar = req->srtt / 2;
 }
 
@@ -167,7 +167,8 @@ void ur_retry_progress(struct ur_qp *qp)
 	}
 }
 
-void ur_retry_rewind(struct ur_qp *qp)
+/* To the oldest unacknowledged packet. */
+static void go_back(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -233,7 +234,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 	if (!req->srtt)
 		guess_round_trip(qp);
 	ur_inflight_lost(qp);
-	ur_retry_rewind(qp);
+	go_back(qp);
 	start_timers(qp);
 	return true;
 }
@@ -246,7 +247,7 @@ bool ur_retry_again(struct ur_qp *qp)
 		return false;
 	count_again(qp);
 	ur_inflight_lost(qp);
-	ur_retry_rewind(qp);
+	go_back(qp);
 	return true;
 }
 
@@ -303,7 +304,7 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 		return;
 	/* Just that one: the peer has dropped what came after it. */
 	req->whole_left = WHOLE_LOSSES;
-	ur_retry_rewind(qp);
+	go_back(qp);
 	start_timers(qp);
 }
 
@@ -324,7 +325,7 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 	ur_count(qp->port, UR_CNT_rnr_nak_retry_err);
 	ur_qp_count(qp, UR_QP_CNT_rnr_waits, 1);
 	ur_trace(qp->port, UR_TRACE_RNR_WAIT, qp->qpn, wait, req->una);
-	ur_retry_rewind(qp);
+	go_back(qp);
 	req->timeout_at = UR_NEVER;
 	req->probe_at = UR_NEVER;
 	req->rnr_until = qp->port->now + wait;
@@ -349,7 +350,7 @@ static void time_out(struct ur_qp *qp)
 	    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 		repeat_one(qp);
 	else
-		ur_retry_rewind(qp);
+		go_back(qp);
 	start_timers(qp);
 }
 
@@ -378,7 +379,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 			repeat_one(qp);
 		else
-			ur_retry_rewind(qp);
+			go_back(qp);
 		req->probe_at =
 			req->probes < PROBE_MAX ? now + probe_ns(qp) : UR_NEVER;
 	}

@@ -9,7 +9,7 @@
 
 #define FLUSH_PER_TURN 128
 
-void ur_push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
+static void push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
 {
 	wc->qpn = qp->qpn;
 	ur_trace(qp->port, UR_TRACE_WC, qp->qpn,
@@ -226,7 +226,7 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 	qp->port->ops->sq_retire(qp->init.ctx, e->ring_end);
 	/* An error is told even if nobody asked (IBTA 10.7.3.1). */
 	if ((signaled && e->opcode != UR_WR_NOP) || status)
-		ur_push_wc(qp, qp->init.send_cq_ctx, &wc);
+		push_wc(qp, qp->init.send_cq_ctx, &wc);
 }
 
 int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
@@ -312,7 +312,7 @@ void ur_rq_complete(struct ur_qp *qp, struct ur_wc *wc)
 	wc->srqn = rqe->srqn;
 	wc->recv = true;
 	rqe->held = false;
-	ur_push_wc(qp, rqe->cq_ctx, wc);
+	push_wc(qp, rqe->cq_ctx, wc);
 }
 
 /* ---- flush ---- */

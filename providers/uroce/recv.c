@@ -18,8 +18,10 @@ static void write_wqe(const struct ur_rq *rq, const struct ibv_recv_wr *wr)
 		};
 }
 
-int ur_rq_post(struct ur_rq *rq, struct ibv_recv_wr *wr,
-	       struct ibv_recv_wr **bad_wr, bool *kick)
+/* Writes the receives of a list; returns as ibv_post_recv, with *kick set if
+ * the device wants a doorbell. */
+static int post_list(struct ur_rq *rq, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr, bool *kick)
 {
 	u32 before;
 	int err = 0;
@@ -62,7 +64,7 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	err = ur_rq_post(&qp->rq, wr, bad_wr, &kick);
+	err = post_list(&qp->rq, wr, bad_wr, &kick);
 	if (kick)
 		ur_doorbell_ring(&qp->db, qp->db_slot);
 	return err;
@@ -73,7 +75,7 @@ int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 {
 	struct ur_srq *srq = ur_to_srq(ibsrq);
 	bool kick;
-	int err = ur_rq_post(&srq->rq, wr, bad_wr, &kick);
+	int err = post_list(&srq->rq, wr, bad_wr, &kick);
 
 	if (kick)
 		ur_doorbell_ring(&ur_to_ctx(ibsrq->context)->db, srq->db_slot);

@@ -293,10 +293,6 @@ int uroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 /* Fills the ibv_wr_* methods; returns 0, or EOPNOTSUPP for an operation that
  * this transport or this library cannot have. */
 int ur_qp_set_wr_methods(struct ur_qp *qp, u64 send_ops);
-/* Writes the receives of a list; returns as ibv_post_recv, with *kick set if
- * the device wants a doorbell. */
-int ur_rq_post(struct ur_rq *rq, struct ibv_recv_wr *wr,
-	       struct ibv_recv_wr **bad_wr, bool *kick);
 static inline u8 ur_qp_state(const struct ur_qp *qp)
 {
 	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
