@@ -99,3 +99,18 @@ def test_vlan(guests, version, mark, other):
     assert len(frames) >= 50
     assert all("vlan 100, p 6" in line for line in frames), frames[0]
     assert not [line for line in tap.lines if other in line]
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "802.3ad"])
+def test_lag(guests, mode):
+    """A device on a bond: connections outlive the loss of either link, and
+    queue pairs spread over both, for their UDP source ports differ."""
+    rc, out = guests[0].guest.run(f"/uroce/tests/interop/guest/lag.sh {mode}", 90)
+    assert rc == 0, out
+    outs = [line.split()[1] for line in out.splitlines() if line.startswith("out ")]
+    assert sorted(outs) == ["v0", "v1"], out
+    if mode == "802.3ad":
+        sent = next(line for line in out.splitlines() if line.startswith("spread "))
+        v0, v1 = map(int, sent.split()[1:])
+        assert v0 + v1 >= 16 * 20 * 4096 and min(v0, v1) > (v0 + v1) / 5, out
+    print(out)
