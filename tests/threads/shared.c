@@ -161,6 +161,62 @@ static void one_sided(void)
 	traffic_close(&sided);
 }
 
+/* ---- a small queue, gone round many times ---- */
+
+enum { LAP_CQE = 16, LAP_MESSAGES = 4000 };
+
+static struct bench lap;
+/* The two threads are ordered by the rings alone: that a CQE's place is
+ * written again only after it was read is then seen to be the ring's doing. */
+static _Atomic uint32_t lap_polled;
+
+static void *lap_poller(void *arg)
+{
+	uint32_t n = 0;
+
+	while (n < LAP_MESSAGES) {
+		struct ibv_wc wc[4];
+		int got = ibv_poll_cq(lap.a.cq, 4, wc);
+
+		CHECK(got >= 0);
+		for (int i = 0; i < got; i++) {
+			CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+			CHECK_EQ(wc[i].wr_id, n++);
+		}
+		atomic_store_explicit(&lap_polled, n, memory_order_relaxed);
+		if (!got)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void cq_laps(void)
+{
+	pthread_t poller;
+
+	bench_open(&lap, LAP_CQE);
+	CHECK(!pthread_create(&poller, NULL, lap_poller, NULL));
+	for (uint32_t i = 0; i < LAP_MESSAGES; i++) {
+		struct ibv_sge sge = {(uintptr_t)lap.a.buf, 8, lap.a.mr->lkey};
+		struct ibv_send_wr *bad, wr = {.wr_id = i,
+					       .sg_list = &sge,
+					       .num_sge = 1,
+					       .opcode = IBV_WR_RDMA_WRITE,
+					       .send_flags = IBV_SEND_SIGNALED,
+					       .wr.rdma = {(uintptr_t)lap.b.buf,
+							   lap.b.mr->rkey}};
+
+		while (i - atomic_load_explicit(&lap_polled,
+						memory_order_relaxed) >=
+		       LAP_CQE / 2)
+			sched_yield();
+		while (ibv_post_send(lap.a.qp, &wr, &bad))
+			sched_yield();
+	}
+	CHECK(!pthread_join(poller, NULL));
+	bench_close(&lap);
+}
+
 const struct verbs_test shared_tests[] = {
 	{"shared_qp", shared_qp},
 	{"shared_cq", shared_cq},
@@ -168,5 +224,6 @@ const struct verbs_test shared_tests[] = {
 	{"shared_srq", shared_srq},
 	{"shared_channel", shared_channel},
 	{"one_sided", one_sided},
+	{"cq_laps", cq_laps},
 	{0},
 };
