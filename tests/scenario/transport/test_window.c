@@ -76,6 +76,7 @@ static void use(void)
 	bind(100, 50, rw);
 	bound(0);
 	CHECK(ur_mr_destroy(w.mr) < 0);
+	CHECK(ur_mr_rereg(w.mr, &w.mr->attr) < 0);
 	CHECK(old != ur_mw_rkey(mw));
 	CHECK_EQ(write_at(WT_IOVA + 100, 50, ur_mw_rkey(mw)), 0x1f);
 	/* Bound elsewhere: the old place is out of reach. */
@@ -208,6 +209,153 @@ static void invalidate(void)
 	stop();
 }
 
+static void refused_keys(void)
+{
+	/* A key of another's number, a right that windows do not have. */
+	start(1);
+	bind(0, 10, 0)->bind_new_rkey += 0x100;
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	bind(0, 10, UR_ACCESS_MW_BIND);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	w.mr->attr.access |= UR_ACCESS_ZERO_BASED;
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	/* Only type 1 is unbound by a bind. */
+	start(2);
+	bind(0, 0, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	/* Of another domain than the queue pair and the region. */
+	start(1);
+	ur_mw_destroy(mw);
+	CHECK(!ur_mw_create(w.port, WT_PD + 1, 1, &mw));
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+}
+
+static void in_other_domain(struct ur_qp_init *init)
+{
+	init->pd = WT_PD + 1;
+}
+
+static void local_inv(struct wt_qp *by, u8 status)
+{
+	wt_post(by, UR_WR_LOCAL_INV, 0, 0)->imm_inv = ur_mw_rkey(mw);
+	wt_kick(by);
+	wt_wc(by, status);
+}
+
+static void send_inv(struct wt_qp *to, u32 at, u8 syndrome)
+{
+	wt_feed(&w,
+		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY_INV,
+				.dqpn = to->qp->qpn,
+				.psn = at,
+				.inv_rkey = ur_mw_rkey(mw),
+				.payload_bytes = 4,
+				.ackreq = true},
+		NULL);
+	wt_expect_ack(&w, syndrome, at);
+}
+
+/* What another queue pair may do with a window that q has bound. */
+static void stranger(int type, bool other_pd)
+{
+	u8 use = type == 2 || other_pd ? 0x62 : 0x1f;
+	struct ur_qp_attr a;
+	struct wt_qp s;
+
+	for (u32 way = 0; way < 3; way++) {
+		start(type);
+		bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+		bound(0);
+		a = wt_attr(&w, 0x77, 10, 9);
+		wt_qp_create(&w, &s, UR_QPT_RC,
+			     other_pd ? in_other_domain : NULL);
+		wt_to_rts(&s, &a);
+		if (way == 0) {
+			wt_feed(&w,
+				(struct ur_pkt){.opcode = UR_OP_RC_WRITE_ONLY,
+						.dqpn = s.qp->qpn,
+						.psn = 9,
+						.va = WT_IOVA + 100,
+						.rkey = ur_mw_rkey(mw),
+						.dma_bytes = 1,
+						.payload_bytes = 1,
+						.ackreq = true},
+				NULL);
+			wt_expect_ack(&w, use, 9);
+		} else if (way == 1) {
+			local_inv(&s, UR_WC_MW_BIND_ERR);
+		} else {
+			wt_post_recv(&s, 0x1000, 100);
+			send_inv(&s, 9, 0x62);
+		}
+		/* q has it still. */
+		CHECK_EQ(write_at(WT_IOVA + 149, 1, ur_mw_rkey(mw)), 0x1f);
+		ur_qp_destroy(s.qp);
+		stop();
+	}
+}
+
+static void invalidate_wrong(void)
+{
+	/* Type 1 by nobody. */
+	start(1);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	local_inv(&q, UR_WC_MW_BIND_ERR);
+	stop();
+	start(1);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	wt_post_recv(&q, 0x1000, 100);
+	send_inv(&q, 9, 0x62);
+	stop();
+	/* Twice. */
+	start(2);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	local_inv(&q, 0);
+	local_inv(&q, UR_WC_MW_BIND_ERR);
+	stop();
+	/* A message that does not arrive invalidates nothing. */
+	start(2);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	wt_post_recv(&q, 0x1000, 100);
+	q.recv[0].sge[0].lkey ^= 1;
+	send_inv(&q, 9, 0x63);
+	CHECK(mw->mr);
+	stop();
+}
+
+/* Zero based, and not from the region's start: where the bytes go. */
+static void place(void)
+{
+	start(2);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE | UR_ACCESS_ZERO_BASED);
+	bound(0);
+	memset(w.mem + 100, 0, 50);
+	CHECK_EQ(write_at(40, 10, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(w.mem[139], 0);
+	CHECK_EQ(w.mem[140], wt_pattern(0));
+	CHECK_EQ(w.mem[149], wt_pattern(9));
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	stop();
+	start(1);
+	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+	bound(0);
+	CHECK_EQ(write_at(WT_IOVA + 99, 2, ur_mw_rkey(mw)), 0x62);
+	stop();
+}
+
 /* A bind and a use behind it, in one go: in order. */
 static void in_order(void)
 {
@@ -238,7 +386,14 @@ int main(void)
 {
 	use();
 	refused();
+	refused_keys();
 	invalidate();
+	invalidate_wrong();
+	for (int type = 1; type <= 2; type++) {
+		stranger(type, false);
+		stranger(type, true);
+	}
+	place();
 	in_order();
 	return 0;
 }
