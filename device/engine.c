@@ -43,6 +43,8 @@ static int create_port(struct ur_engine *e)
 		.credits = e->opt.credits,
 		.coalesce = e->opt.coalesce,
 		.fast = e->opt.fast,
+		.train_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
+		.train_bytes = UR_UDP_BURST,
 		.ops = &host_ops,
 		.ctx = e,
 	};

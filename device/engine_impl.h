@@ -280,8 +280,9 @@ struct ur_engine_options {
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
 	bool coalesce, credits, ooo;
-	bool fast; /* transport's short way for middle packets */
-	bool cc;   /* DCQCN reaction point: paces by CNPs */
+	bool fast;   /* transport's short way for middle packets */
+	bool trains; /* send whole UDP_SEGMENT messages where that can be */
+	bool cc;     /* DCQCN reaction point: paces by CNPs */
 };
 
 /* Defaults, then what text ("name=value,...", or NULL) says. -EINVAL, with a

@@ -18,6 +18,7 @@ static void default_options(struct ur_engine_options *o)
 	o->credits = true;
 	o->ooo = true;
 	o->fast = true;
+	o->trains = true;
 }
 
 static int set_option(struct ur_engine_options *o, const char *name, u32 v)
@@ -31,6 +32,7 @@ static int set_option(struct ur_engine_options *o, const char *name, u32 v)
 		{"loop", &o->loop},	  {"coalesce", &o->coalesce},
 		{"credits", &o->credits}, {"ooo", &o->ooo},
 		{"cc", &o->cc},		  {"fast", &o->fast},
+		{"trains", &o->trains},
 	};
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {

@@ -11,6 +11,10 @@
 #include <sys/socket.h>
 #include "transport/transport.h"
 
+/* One UDP_SEGMENT message, at most; UDP_MAX_SEGMENTS of older kernels. */
+#define UR_UDP_SEGS  64u
+#define UR_UDP_BURST 65000u
+
 union ur_sockaddr {
 	struct sockaddr sa;
 	struct sockaddr_in v4;

@@ -22,8 +22,6 @@
 #include "transport/icrc.h"
 
 #define UR_UDP_OUTS	 256u
-#define UR_UDP_SEGS	 64u /* UDP_MAX_SEGMENTS of older kernels */
-#define UR_UDP_BURST	 65000u
 #define UR_UDP_RX_MSGS	 16u
 #define UR_UDP_RX_STRIDE 65536u
 #define UR_UDP_CTRL	 128u

@@ -167,12 +167,17 @@ static enum ur_turn send_item(struct ur_qp *qp, struct ur_tx *tx,
 		break;
 	default:
 		while (it->next != it->end) {
+			enum ur_hold hold = UR_HOLD_NOT;
 			enum ur_turn turn;
 			u32 n;
 
 			if (qp->cc && !ur_cc_may_send(qp))
 				return UR_TURN_IDLE;
-			n = ur_middle_answer(qp, it, tx, *budget);
+			n = ur_middle_answer(qp, it, tx, *budget, &hold);
+			if (hold == UR_HOLD_ROOM)
+				return UR_TURN_FULL;
+			if (hold)
+				*budget = 0;
 			*budget -= n;
 			if (n)
 				continue;

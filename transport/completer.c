@@ -172,7 +172,7 @@ static void rx_ack(struct ur_qp *qp, const struct ur_pkt *pkt)
 static bool read_answer_fits(const struct ur_qp *qp, const struct ur_swqe *e,
 			     const struct ur_pkt *pkt, u32 i)
 {
-	u32 chunk_end = ur_min_u32((i | (UR_READ_PKTS - 1)) + 1, e->npkts);
+	u32 chunk_end = ur_read_end(qp, e, i);
 	u32 want = ur_min_u32(qp->mtu, e->length - (i << qp->mtu_shift));
 
 	/* A read that was asked for again from its middle starts with a FIRST

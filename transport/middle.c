@@ -108,7 +108,7 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn)
 		return false;
 	i = ur_psn_sub(psn, e->psn);
 	/* Neither the end of a request nor, by that, of the message. */
-	if (i + 1 >= e->npkts || (i + 1) % UR_READ_PKTS == 0 ||
+	if (i + 1 >= e->npkts || (i + 1) % qp->read_pkts == 0 ||
 	    !find_local(qp, &req->place, req->head, e->sge, e->num_sge, &e->cur,
 			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE))
 		return false;
@@ -155,13 +155,13 @@ bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 
 /* ---- sending ---- */
 
-/* How many whole packets tx has room for, at most max. */
-static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx, u32 max)
+/* How many whole packets tx has room for. */
+static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 {
 	u32 bytes = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES;
 
-	max = ur_min_u32(max, tx->max_desc - tx->n_desc);
-	return ur_min_u32(max, (tx->cap - tx->used) / bytes);
+	return ur_min_u32(tx->max_desc - tx->n_desc,
+			  (tx->cap - tx->used) / bytes);
 }
 
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
@@ -187,13 +187,47 @@ static void count_sent(struct ur_qp *qp, u32 packets)
 		      (u64)packets * (UR_BTH_BYTES + qp->mtu) / 4);
 }
 
+/* How many packets from here to the one that asks for an acknowledgement: the
+ * last of a train, about as often as without them. */
+static u32 until_ask(const struct ur_requester *req, u32 train, u32 open)
+{
+	u32 every = train ? UR_ACK_PKTS / train * train : UR_ACK_PKTS;
+	u32 since = req->since_ackreq;
+	u32 n = every > since ? every - since : 1, over;
+
+	over = train ? (open + n) % train : 0;
+	return over ? n + train - over : n;
+}
+
+/*
+ * Of n packets, fewer than there are to send, those up to the end of a train;
+ * none: hold says what may bring the rest of it.
+ */
+static u32 cut_short(struct ur_qp *qp, const struct ur_tx *tx, u32 open, u32 n,
+		     u32 turn, u32 room, enum ur_hold *hold)
+{
+	const struct ur_requester *req = &qp->req;
+	u32 whole = ur_train_whole(qp, open, n);
+
+	if (whole || !qp->train)
+		return whole ? whole : n;
+	if (n == room && tx->used > tx->cap / 2)
+		*hold = UR_HOLD_ROOM;
+	else if (n == turn)
+		*hold = UR_HOLD_TURN;
+	else if (n != room && req->asked_end == req->tx_psn && ur_inflight(req))
+		*hold = UR_HOLD_ANSWER;
+	return *hold ? 0 : n;
+}
+
 u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
-		   u32 max)
+		   u32 turn, enum ur_hold *hold)
 {
 	struct ur_requester *req = &qp->req;
 	u32 i = ur_psn_sub(req->tx_psn, e->psn), off = i << qp->mtu_shift;
-	u32 window = UINT32_MAX, asked = 0;
-	bool reliable = qp->svc == UR_SVC_RC;
+	u32 window = UINT32_MAX, left = e->npkts - 1 - i;
+	u32 open = ur_train_open(qp, tx), room = room_for(qp, tx), n;
+	bool reliable = qp->svc == UR_SVC_RC, closing;
 	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
 	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
 
@@ -201,60 +235,69 @@ u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE))
 		return 0;
 	if (reliable)
-		window = req->window - ur_inflight(req);
-	max = room_for(qp, tx, ur_min_u32(max, e->npkts - 1 - i));
-	max = ur_min_u32(max, window);
+		window = req->window - ur_psn_sub(req->tx_psn, req->una);
 	/* Those sent again and those never sent before are told apart. */
 	if (reliable && req->tx_psn != req->max_psn)
-		max = ur_min_u32(max, ur_psn_sub(req->max_psn, req->tx_psn));
-	if (!max || !find_local(qp, &req->source, req->tx, e->sge, e->num_sge,
-				&e->cur, off, e->length, 0))
+		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
+	n = ur_min_u32(ur_min_u32(turn, room), ur_min_u32(window, left));
+	if (!n || !find_local(qp, &req->source, req->tx, e->sge, e->num_sge,
+			      &e->cur, off, e->length, 0))
 		return 0;
-	max = ur_min_u32(max, (req->source.end - off) >> qp->mtu_shift);
-	for (u32 k = 0; k < max; k++, off += qp->mtu) {
-		bool ackreq = reliable && (++req->since_ackreq >= UR_ACK_PKTS ||
-					   k + 1 == window);
+	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
+	closing = n == window;
+	/* A window of hardly more than a train would be half empty. */
+	if (n < left && (!reliable || req->window >= 2 * qp->train))
+		n = cut_short(qp, tx, open, n, turn, room, hold);
+	n = ur_min_u32(n, left);
+	for (u32 sent = 0, piece; sent < n; sent += piece) {
+		u32 ask = until_ask(req, qp->train, open + sent);
+		bool last;
 
-		put_packet(qp, tx, opc, ackreq, ur_psn_add(e->psn, i + k),
-			   at(&req->source, off));
-		if (!ackreq)
-			continue;
-		req->since_ackreq = 0;
-		ur_requester_sent(qp, k + 1 - asked, k + 1 - asked);
-		ur_retry_sent(qp, true);
-		asked = k + 1;
-	}
-	if (asked != max) {
-		ur_requester_sent(qp, max - asked, max - asked);
+		piece = ur_min_u32(n - sent, reliable ? ask : n);
+		last = reliable &&
+		       (piece == ask || (closing && sent + piece == n));
+		for (u32 k = 1; k <= piece; k++, off += qp->mtu)
+			put_packet(qp, tx, opc, last && k == piece,
+				   ur_psn_add(e->psn, i + sent + k - 1),
+				   at(&req->source, off));
+		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
+		ur_requester_sent(qp, piece, piece);
 		if (reliable)
-			ur_retry_sent(qp, false);
+			ur_retry_sent(qp, last);
 	}
-	count_sent(qp, max);
-	return max;
+	ur_train_count(tx, n);
+	count_sent(qp, n);
+	return n;
 }
 
 u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
-		     struct ur_tx *tx, u32 max)
+		     struct ur_tx *tx, u32 turn, enum ur_hold *hold)
 {
 	struct ur_responder *resp = &qp->resp;
 	const struct ur_resource *res = &resp->res[it->resource];
 	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
+	u32 left = ur_psn_sub(it->end, it->next) - 1, room = room_for(qp, tx);
+	u32 n = ur_min_u32(ur_min_u32(turn, room), left);
 
 	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
 	    res->opc != UR_OPC_READ_REQ || it->next == it->psn)
 		return 0;
-	max = ur_min_u32(max, ur_psn_sub(it->end, it->next) - 1);
-	max = room_for(qp, tx, max);
-	if (!max ||
+	if (!n ||
 	    !find_remote(qp, &resp->source, it->resource, res->rkey, res->va,
 			 off, res->length, UR_ACCESS_REMOTE_READ))
 		return 0;
-	max = ur_min_u32(max, (resp->source.end - off) >> qp->mtu_shift);
-	for (u32 k = 0; k < max; k++, off += qp->mtu) {
+	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
+	if (n < left)
+		n = cut_short(qp, tx, ur_train_open(qp, tx), n, turn, room,
+			      hold);
+	else
+		n = left;
+	for (u32 k = 0; k < n; k++, off += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
 			   at(&resp->source, off));
 		it->next = ur_psn_add(it->next, 1);
 	}
-	count_sent(qp, max);
-	return max;
+	ur_train_count(tx, n);
+	count_sent(qp, n);
+	return n;
 }

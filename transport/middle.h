@@ -9,7 +9,7 @@
 #ifndef UR_TRANSPORT_MIDDLE_H
 #define UR_TRANSPORT_MIDDLE_H
 
-#include "transport/transport.h"
+#include "transport/train.h"
 
 struct ur_resp_item;
 struct ur_swqe;
@@ -43,12 +43,13 @@ bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		  const u8 *bth, u32 len);
 
 /* The next packets of a started SEND or WRITE that are neither its first nor
- * its last: at most max, and what window and tx allow. Returns how many. */
+ * its last: at most max, and what window and tx allow. Returns how many; with
+ * 0, hold says whether to wait, or to go the ordinary way. */
 u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
-		   u32 max);
+		   u32 max, enum ur_hold *hold);
 
 /* The same for an answer to a READ. */
 u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
-		     struct ur_tx *tx, u32 max);
+		     struct ur_tx *tx, u32 max, enum ur_hold *hold);
 
 #endif

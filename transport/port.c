@@ -314,6 +314,7 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	ur_trace(port, UR_TRACE_TX, ur_bth_dqpn(tx->buf + d->off),
 		 ur_bth_opcode(tx->buf + d->off), ur_bth_psn(tx->buf + d->off));
 	tx->used += bytes + UR_ICRC_BYTES;
+	ur_train_count(tx, 1);
 	ur_count(port, UR_CNT_sent_pkts);
 	ur_port_count(port, UR_CNT_port_xmit_data, bytes / 4);
 }
@@ -346,6 +347,8 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 
 	put_avs(port);
 	port->now = now;
+	if (!tx->n_desc)
+		tx->train = 0;
 	if (ur_gsi_tx(port, tx))
 		return true;
 	while (turns-- && !full && !ur_list_empty(&port->active) &&

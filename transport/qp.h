@@ -14,7 +14,7 @@
 
 #define UR_SQ_WINDOW	 64  /* WQEs taken from the ring and not retired */
 #define UR_ACK_PKTS	 64  /* acknowledge request at least this often */
-#define UR_READ_PKTS	 128 /* packets of one READ request, power of 2 */
+#define UR_READ_PKTS	 128 /* packets of one READ request, or about so many */
 #define UR_MAX_MSG_BYTES (1u << 31)
 #define UR_MAX_RD_ATOMIC 128
 
@@ -143,6 +143,7 @@ struct ur_requester {
 	u32 window;  /* packets that may be in flight */
 	u32 calm;    /* answered since it last changed, with none lost */
 	u8 wary;     /* losses of a grown window */
+	u32 asked_end; /* behind the last packet that asked for one */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
 	u32 ssn;	/* requests started, 24 bits */
@@ -224,6 +225,8 @@ struct ur_qp {
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
+	u32 train;     /* packets of a train; 0: none */
+	u32 read_pkts; /* of one READ request */
 	struct ur_list active; /* in port->active */
 	u32 heap_index;	       /* UR_NOT_IN_HEAP, or where in port->heap */
 	u32 attached;	       /* multicast groups */
@@ -279,6 +282,13 @@ static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 static inline u32 ur_swqe_end(const struct ur_swqe *e)
 {
 	return ur_psn_add(e->psn, e->npkts);
+}
+
+/* One behind the last packet of the READ request that packet i belongs to. */
+static inline u32 ur_read_end(const struct ur_qp *qp, const struct ur_swqe *e,
+			      u32 i)
+{
+	return ur_min_u32((i / qp->read_pkts + 1) * qp->read_pkts, e->npkts);
 }
 
 /* Did the datagram come from where a connected queue pair sends to? */

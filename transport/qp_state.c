@@ -247,6 +247,7 @@ static void set_mtu(struct ur_qp *qp, u32 mtu)
 	qp->attr.path_mtu = mtu;
 	qp->mtu = mtu;
 	qp->mtu_shift = (u32)__builtin_ctz(mtu);
+	ur_train_set_mtu(qp);
 }
 
 static void set_sq_psn(struct ur_qp *qp, u32 psn)

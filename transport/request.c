@@ -74,7 +74,7 @@ enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 	case UR_WR_READ:
 		/* Long reads go as several requests, so that the answers in
 		 * flight stay within bounds. */
-		psns = ur_min_u32((i | (UR_READ_PKTS - 1)) + 1, e->npkts) - i;
+		psns = ur_read_end(qp, e, i) - i;
 		off = i << qp->mtu_shift;
 		len = ur_min_u32(psns << qp->mtu_shift, e->length - off);
 		pkt.va = e->raddr + off;

@@ -187,8 +187,8 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 	e->npkts = e->opcode == UR_WR_FLUSH ? 1 : packets_of(qp, e->length);
 	req->ssn = ur_psn_add(req->ssn, e->opcode != UR_WR_READ
 						? 1
-						: (e->npkts + UR_READ_PKTS -
-						   1) / UR_READ_PKTS);
+						: (e->npkts + qp->read_pkts -
+						   1) / qp->read_pkts);
 	e->ssn = req->ssn;
 	count_start(qp, e);
 	return STEP_NEXT;
@@ -232,11 +232,19 @@ static enum step step_of(struct ur_qp *qp, struct ur_swqe *e,
 	}
 }
 
+static enum step step_of_hold(enum ur_hold hold)
+{
+	return hold == UR_HOLD_ROOM   ? STEP_FULL
+	       : hold == UR_HOLD_TURN ? STEP_MORE
+				      : STEP_BLOCK;
+}
+
 static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 			     struct ur_tx *tx, u32 *budget)
 {
 	struct ur_requester *req = &qp->req;
 	enum step step = STEP_NEXT;
+	enum ur_hold hold = UR_HOLD_NOT;
 	u32 n = 0;
 
 	if (req->tx_psn == ur_swqe_end(e)) {
@@ -252,7 +260,9 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	if (ur_swqe_is_read_type(e))
 		step = step_of(qp, e, ur_request_read_type(qp, e, tx));
 	else if (e->npkts > 2)
-		n = ur_middle_send(qp, e, tx, *budget);
+		n = ur_middle_send(qp, e, tx, *budget, &hold);
+	if (hold)
+		return step_of_hold(hold);
 	*budget -= n;
 	if (!n && !ur_swqe_is_read_type(e))
 		step = step_of(qp, e, ur_request_data(qp, e, tx));

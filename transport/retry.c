@@ -108,6 +108,8 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq)
 		start_timers(qp);
 	if (!req->begin_at)
 		req->begin_at = qp->port->now;
+	if (ackreq)
+		req->asked_end = req->tx_psn;
 	if (ackreq && !req->sample_at && req->fresh) {
 		req->sample_at = qp->port->now;
 		req->sample_psn = ur_psn_add(req->tx_psn, -1);

@@ -67,6 +67,9 @@ struct ur_port_config {
 	bool credits;  /* end-to-end credits in AETH */
 	bool coalesce; /* acknowledge a batch once */
 	bool fast;     /* a short way for the middle of long messages */
+	/* Equal packets of one av that the host puts out at the price of one:
+	 * at most so many (0: each costs the same), of so many bytes. */
+	u32 train_pkts, train_bytes;
 	const struct ur_host_ops *ops;
 	void *ctx;
 };
@@ -97,6 +100,8 @@ struct ur_tx {
 	u32 cap, used;
 	struct ur_tx_desc *desc;
 	u32 max_desc, n_desc;
+	/* The transport's: packets of the unfinished train at the end. */
+	u32 train;
 };
 
 /*

@@ -16,7 +16,7 @@ import tempfile
 BUDGET = (
     ("loop", 64, 2000, 1350),
     ("packets", 64, 2000, 2400),
-    ("packets", 65536, 50, 43000),
+    ("packets", 65536, 50, 42000),
 )
 
 

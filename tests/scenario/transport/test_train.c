@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Trains: who is cut short in the middle of a long message stops where a train
+ * ends, and never waits for an answer that nobody was asked for.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+#define PSN0   0xfffff8u
+#define P(n)   ur_psn_add(PSN0, n)
+#define MTU    256u
+#define MIDDLE (UR_BTH_BYTES + MTU + UR_ICRC_BYTES)
+#define TRAIN  8u
+#define WINDOW 20u
+#define REMOTE (WT_IOVA + 0x80000)
+
+static struct wt w;
+static struct wt_qp q;
+static u8 buf[65536];
+static struct ur_tx_desc desc[256];
+static struct ur_tx tx = {.buf = buf, .desc = desc, .max_desc = 256};
+
+static void start(u32 train)
+{
+	wt_config(&w, 0);
+	w.cfg.train_pkts = train;
+	w.cfg.train_bytes = 65000;
+	w.cfg.window_pkts = WINDOW;
+	wt_open(&w);
+	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
+	tx.cap = sizeof(buf);
+}
+
+static void stop(void)
+{
+	CHECK(!ur_qp_check(q.qp));
+	ur_qp_destroy(q.qp);
+	wt_close(&w);
+}
+
+static void post(u8 opcode, u32 packets)
+{
+	struct ur_send_wr *wr = wt_post(&q, opcode, 0, packets * MTU);
+
+	wr->raddr = REMOTE;
+	wr->rkey = 0xabcd;
+	ur_qp_kick(q.qp);
+}
+
+/* One call; how many packets came. */
+static u32 send_some(void)
+{
+	tx.n_desc = tx.used = 0;
+	ur_port_tx(w.port, w.now, &tx);
+	return tx.n_desc;
+}
+
+/* As wt_feed(), but what it leads to is left for send_some(). */
+static void hear(struct ur_pkt p)
+{
+	u8 bytes[UR_HEADERS_MAX_BYTES];
+
+	p.dqpn = q.qp->qpn;
+	p.pkey = UR_PKEY_DEFAULT;
+	ur_port_rx(w.port, w.now, &w.meta, bytes, (u32)ur_pkt_build(&p, bytes));
+}
+
+static void acked(u32 psn, u8 syndrome)
+{
+	hear((struct ur_pkt){
+		.opcode = UR_OP_RC_ACK, .psn = psn, .syndrome = syndrome});
+}
+
+static bool asks(u32 i)
+{
+	return buf[desc[i].off + 8] & UR_BTH_ACKREQ;
+}
+
+static void window(u8 opcode, u32 head)
+{
+	start(TRAIN);
+	post(opcode, 100);
+	/* A WRITE's first packet is longer, so its second ends a train. */
+	CHECK_EQ(send_some(), head + 2 * TRAIN);
+	CHECK(asks(tx.n_desc - 1));
+	CHECK_EQ(send_some(), 0);
+	/* Room for less than a train, and an answer is still to come. */
+	acked(P(2), 0x1f);
+	CHECK_EQ(send_some(), 0);
+	acked(P(8), 0x1f);
+	CHECK_EQ(send_some(), TRAIN);
+	CHECK(asks(TRAIN - 1));
+	acked(P(head + 3 * TRAIN - 1), 0x1f);
+	CHECK_EQ(send_some(), 2 * TRAIN);
+	stop();
+}
+
+static void without(void)
+{
+	start(0);
+	post(UR_WR_WRITE, 100);
+	CHECK_EQ(send_some(), WINDOW);
+	acked(P(0), 0x1f);
+	CHECK_EQ(send_some(), 1);
+	stop();
+}
+
+/* A window smaller than a train is used all the same. */
+static void longer_than_window(void)
+{
+	start(64);
+	post(UR_WR_WRITE, 100);
+	CHECK_EQ(send_some(), WINDOW);
+	CHECK(asks(WINDOW - 1));
+	acked(P(9), 0x1f);
+	CHECK_EQ(send_some(), 10);
+	stop();
+}
+
+/* What is sent again goes as it went, and the end of it asks. */
+static void again(void)
+{
+	start(TRAIN);
+	post(UR_WR_WRITE, 100);
+	CHECK_EQ(send_some(), 2 + 2 * TRAIN);
+	q.qp->req.whole_left = 1; /* a peer that keeps nothing */
+	w.now += WT_MS;
+	acked(P(3), UR_AETH_NAK | UR_NAK_PSN_SEQ);
+	CHECK_EQ(send_some(), 2 * TRAIN);
+	CHECK_EQ(q.qp->req.una, P(3));
+	CHECK_EQ(q.qp->req.max_psn, P(19));
+	CHECK(asks(tx.n_desc - 1));
+	stop();
+}
+
+static void room(void)
+{
+	start(TRAIN);
+	tx.cap = 15 * MIDDLE;
+	post(UR_WR_SEND, 100);
+	CHECK_EQ(send_some(), TRAIN);
+	CHECK_EQ(send_some(), TRAIN);
+	/* A quarter of a train's room is all there is: used as it is. */
+	acked(P(2 * TRAIN - 1), 0x1f);
+	tx.cap = 3 * MIDDLE;
+	CHECK_EQ(send_some(), 3);
+	stop();
+}
+
+static void reads(void)
+{
+	struct ur_pkt p = {.opcode = UR_OP_RC_READ_REQ,
+			   .psn = PSN0,
+			   .va = REMOTE,
+			   .dma_bytes = 131 * MTU,
+			   .ackreq = true};
+
+	start(TRAIN);
+	post(UR_WR_READ, 300);
+	CHECK_EQ(send_some(), 1);
+	CHECK_EQ(ur_get_be32(buf + desc[0].off + 24), 131 * MTU);
+	/* The answer to such a one: first and second, trains, the last. */
+	p.rkey = w.key;
+	tx.cap = 43 * MIDDLE;
+	hear(p);
+	CHECK_EQ(send_some(), 2 + 5 * TRAIN);
+	CHECK_EQ(send_some(), 5 * TRAIN);
+	CHECK_EQ(send_some(), 5 * TRAIN);
+	CHECK_EQ(send_some(), TRAIN + 1);
+	stop();
+	start(0);
+	post(UR_WR_READ, 300);
+	CHECK_EQ(send_some(), 1);
+	CHECK_EQ(ur_get_be32(buf + desc[0].off + 24), UR_READ_PKTS * MTU);
+	stop();
+}
+
+int main(void)
+{
+	window(UR_WR_WRITE, 2);
+	window(UR_WR_SEND, 0);
+	without();
+	longer_than_window();
+	again();
+	room();
+	reads();
+	return 0;
+}
