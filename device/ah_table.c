@@ -54,7 +54,6 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 	av->v1 = path->v1;
 	av->mcast = mcast;
 	av->loop = !mcast && ur_engine_own_gid(engine, path->dgid);
-	memcpy(av->dmac, path->dmac, 6);
 	av->refs = 1;
 	av->free = free_av;
 	ret = av->loop ? 0 : wire->ops->check(wire, av);

@@ -38,7 +38,6 @@ struct ur_daemon {
 	char run_dir[PATH_MAX];
 	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
-	int verbose;
 	bool roce_v1; /* GIDs of that type too */
 	bool cm_v1;   /* rdma_cm takes those where there are any */
 	const char *engine_options;
@@ -51,7 +50,6 @@ struct ur_daemon {
 	struct ur_list files;	 /* struct ur_open_file */
 	u32 n_sessions;
 	u64 next_session;
-	bool had_session;
 	const char *group; /* who may connect; NULL: everybody */
 	struct ur_loop_timer idle;
 

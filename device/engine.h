@@ -105,8 +105,6 @@ struct ur_epath {
 	u8 hop_limit;
 	u8 sl;
 	bool v1;
-	bool dmac_valid;
-	u8 dmac[6];
 };
 
 /* One 256-byte MAD from QP1 to QP1. */

@@ -297,7 +297,6 @@ struct ur_engine {
 	struct ur_wire *wire;	 /* RoCEv2 */
 	struct ur_wire *wire_v1; /* NULL: not asked for */
 	pthread_t thread;
-	bool started;
 	int epoll_fd;
 	int call_fd; /* eventfd */
 	struct ur_watch call_watch;
@@ -317,8 +316,7 @@ struct ur_engine {
 	int tx_wait_fd;
 	struct ur_egid gids[UR_ENGINE_GIDS];
 	struct ur_list joins;
-	/* statistics for the tests and the status command */
-	u64 turns, sleeps;
+	u64 sleeps; /* for the tests */
 	ur_time last_rx, last_epoll;
 	struct ur_idle idle;
 	struct ur_refused refused;

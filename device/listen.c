@@ -63,7 +63,6 @@ static void on_client(void *arg, u32 events)
 			turn_away(daemon);
 		return;
 	}
-	daemon->had_session = true;
 	ur_session_start(daemon, sock);
 }
 

@@ -120,10 +120,6 @@ struct ur_obj_dm {
 	u64 length;
 };
 
-struct ur_obj_counters {
-	struct ur_object obj;
-};
-
 /* The client closed its descriptor for the last time. */
 void ur_chan_closed(struct ur_obj_chan *chan);
 void ur_async_closed(struct ur_obj_async *async);

@@ -234,7 +234,6 @@ static bool turn(struct ur_engine *e)
 {
 	bool any;
 
-	e->turns++;
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
 	any = ur_mailbox_run(e);

@@ -77,8 +77,7 @@ struct ucma_id {
 	u32 n_mcasts;
 
 	union ur_sa src, dst;
-	bool bound; /* has a port in its port space */
-	u16 port;
+	u16 port;		  /* in its port space, while it has one */
 	struct ur_list port_node; /* the others on the same port */
 	bool reuse_addr, af_only;
 	u8 tos;

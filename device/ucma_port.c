@@ -49,7 +49,6 @@ static bool is_free(struct ur_ucma *ucma, const struct ucma_id *id, u16 port,
 static void take(struct ur_ucma *ucma, struct ucma_id *id, u16 port)
 {
 	id->port = port;
-	id->bound = true;
 	ucma_sa_set_port(&id->src, port);
 	ur_list_add_tail(bucket(ucma, id->ps, port), &id->port_node);
 }
@@ -93,5 +92,4 @@ int ucma_port_listen(struct ucma_id *id)
 void ucma_port_release(struct ucma_id *id)
 {
 	ur_list_del(&id->port_node);
-	id->bound = false;
 }

@@ -58,7 +58,8 @@ struct ur_host_ops {
 	int (*rq_next)(void *rq_ctx, struct ur_recv_wr *wr);
 	/* Receives posted and not taken yet (for credits and SRQ limit). */
 	u32 (*rq_count)(void *rq_ctx);
-	/* A queue pair wants ur_rq_kick() after the next receive post. */
+	/* A queue pair wants ur_qp_rq_kick() (ur_srq_kick()) after the next
+	 * receive post. */
 	void (*rq_want_kick)(void *rq_ctx, bool on);
 	/* Deliver a completion. -ENOSPC: the queue is full; the host has
 	 * raised CQ_ERR and the QP goes to error. */

@@ -46,9 +46,8 @@ struct ur_span {
 
 /* Where a walk over a gather or scatter list stands. */
 struct ur_cursor {
-	u32 index;  /* element */
-	u32 inside; /* bytes of it already walked */
-	u32 off;    /* bytes of the message before it all */
+	u32 index; /* element */
+	u32 off;   /* bytes of the message before it all */
 };
 
 /* The region with that key; NULL: there is none. */

@@ -57,7 +57,6 @@ struct ur_av {
 	bool v1;   /* RoCEv1 (GID type), Ethernet only */
 	bool loop; /* dgid is one of this port's own: packets come back */
 	bool mcast;
-	u8 dmac[6];
 	u32 refs;
 	u64 wire; /* for the wire backend: its cached route; 0 = none */
 	void (*free)(

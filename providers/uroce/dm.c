@@ -154,7 +154,6 @@ struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 
 	if (!dm)
 		return NULL;
-	dm->imported = true;
 	dm->vdm.handle = handle;
 	dm->vdm.dm.handle = handle;
 	dm->vdm.dm.comp_mask = IBV_DM_MASK_HANDLE;

@@ -68,7 +68,6 @@ struct ur_dm {
 	u8 *map;
 	size_t map_len;
 	size_t length;
-	bool imported;
 };
 
 /* In uroce_cqe.rsv0, by the client: of a queue pair that is gone. */
