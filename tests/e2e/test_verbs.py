@@ -6,7 +6,8 @@ import re
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = [name for f in ("objects", "queues", "memory", "process", "limits", "paging")
+NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
+                             "limits", "paging")
          for name in re.findall(r'\{"(\w+)", \w+\}',
                                 open(f"{HERE}/verbs/{f}.c").read())]
 

@@ -84,7 +84,8 @@ int verbs_test_main(int argc, char **argv,
 		    const struct verbs_test *const *groups, void (*start)(void),
 		    void (*stop)(void));
 
-extern const struct verbs_test object_tests[], queue_tests[], memory_tests[],
-	process_tests[], limit_tests[], paging_tests[];
+extern const struct verbs_test object_tests[], queue_tests[],
+	completion_tests[], memory_tests[], process_tests[], limit_tests[],
+	paging_tests[];
 
 #endif
