@@ -164,7 +164,8 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	ur_list_init(&dev->node);
 	ur_list_init(&dev->files);
 	dev->daemon = daemon;
-	dev->next_pdn = 1;
+	dev->pdns.words = UR_MAX_PD / 64;
+	dev->xrcdns.words = UR_MAX_XRCD / 64;
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
 	err = identify(dev, name);
 	if (!err)
@@ -191,6 +192,8 @@ err_engine:
 	ur_sysfs_del(dev);
 	ur_engine_destroy(dev->engine);
 err_free:
+	ur_numbers_fini(&dev->pdns);
+	ur_numbers_fini(&dev->xrcdns);
 	free(dev);
 	return err;
 }
@@ -201,6 +204,8 @@ static void free_device(void *arg)
 
 	ur_list_del(&dev->node);
 	ur_engine_destroy(dev->engine);
+	ur_numbers_fini(&dev->pdns);
+	ur_numbers_fini(&dev->xrcdns);
 	free(dev);
 }
 

@@ -13,6 +13,7 @@
 #include "device/gid_table.h"
 #include "device/log.h"
 #include "device/loop.h"
+#include "device/numbers.h"
 #include "util/list.h"
 
 struct nl_sock;
@@ -80,9 +81,9 @@ struct ur_device {
 
 	struct ur_gid_table gids;
 	struct ur_engine *engine;
-	struct ur_list files; /* struct ur_ufile */
-	u32 next_pdn;
-	u64 dm_bytes; /* device memory handed out */
+	struct ur_list files;		/* struct ur_ufile */
+	struct ur_numbers pdns, xrcdns; /* of domains */
+	u64 dm_bytes;			/* device memory handed out */
 	/* What there is of each type (enum uverbs_default_objects). */
 	u32 n_objects[32];
 };

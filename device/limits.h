@@ -24,6 +24,7 @@
 #define UR_MAX_MR	   (1u << 20)
 #define UR_MAX_MW	   (1u << 20)
 #define UR_MAX_PD	   (1u << 20)
+#define UR_MAX_XRCD	   (1u << 16)
 #define UR_MAX_AH	   (1u << 20)
 #define UR_MAX_DM_BYTES	   (16u << 20)
 #define UR_MAX_MSG_BYTES   (1u << 31)

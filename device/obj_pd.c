@@ -8,6 +8,7 @@
 
 static int destroy_pd(struct ur_object *obj)
 {
+	ur_numbers_give(&obj->file->dev->pdns, ((struct ur_obj_pd *)obj)->pdn);
 	return 0;
 }
 
@@ -26,10 +27,11 @@ int ur_w_alloc_pd(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!pd)
 		return -ENOMEM;
-	/* 2^32 allocations before a number comes again. */
-	pd->pdn = cmd->dev->next_pdn++;
-	if (!cmd->dev->next_pdn)
-		cmd->dev->next_pdn = 1;
+	pd->pdn = ur_numbers_take(&cmd->dev->pdns);
+	if (!pd->pdn) {
+		ur_object_abort(&pd->obj);
+		return -ENOMEM;
+	}
 	cmd->created = &pd->obj;
 	resp->pd_handle = pd->obj.handle;
 	udata.pdn = pd->pdn;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "device/limits.h"
 #include "device/objects.h"
 #include "device/quota.h"
 #include "device/uverbs_cmd.h"
@@ -22,6 +23,7 @@ static void xrcd_put(struct ur_xrcd *x)
 		close(x->fd);
 		ur_quota_give(x->uid, 1);
 	}
+	ur_numbers_give(&x->dev->xrcdns, x->number);
 	ur_list_del(&x->node);
 	free(x);
 }
@@ -35,6 +37,7 @@ static int destroy_xrcd(struct ur_object *obj)
 static const struct ur_object_type xrcd_type = {
 	.id = UVERBS_OBJECT_XRCD,
 	.size = sizeof(struct ur_obj_xrcd),
+	.max = UR_MAX_XRCD,
 	.destroy = destroy_xrcd,
 };
 
@@ -52,15 +55,16 @@ static struct ur_xrcd *find_inode(struct ur_device *dev, const struct stat *st)
 
 static struct ur_xrcd *new_xrcd(struct ur_device *dev)
 {
-	static u32 number;
 	struct ur_xrcd *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		return NULL;
+	x->number = ur_numbers_take(&dev->xrcdns);
+	if (!x->number) {
+		free(x);
+		return NULL;
+	}
 	x->dev = dev;
-	if (!++number)
-		number = 1;
-	x->number = number;
 	ur_list_init(&x->targets);
 	ur_list_add_tail(&dev->daemon->xrcds, &x->node);
 	return x;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Numbers of protection and XRC domains. All that keeps users apart is that no
+ * two domains have the same, however many have come and gone.
+ */
+#ifndef UR_DEVICE_NUMBERS_H
+#define UR_DEVICE_NUMBERS_H
+
+#include "util/bytes.h"
+
+/* 1 to 64 * words; the longest unused comes first. */
+struct ur_numbers {
+	u64 *map; /* of those in use; made with the first */
+	u32 words, next;
+};
+
+/* 0: none is left, or no memory. */
+u32 ur_numbers_take(struct ur_numbers *n);
+void ur_numbers_give(struct ur_numbers *n, u32 number);
+void ur_numbers_fini(struct ur_numbers *n);
+
+#endif
