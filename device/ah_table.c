@@ -26,18 +26,16 @@ static u8 hop_limit(const struct ur_epath *path, bool mcast)
 	return 64; /* to the UDP wire: the host's default */
 }
 
-int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
-		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
+int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
+	       u32 rqpn, struct ur_av **ret_av)
 {
-	struct ur_wire *wire = ur_wire_of(engine, path->v1);
 	bool mcast = ur_gid_is_mcast(path->dgid);
 	struct ur_av *av;
-	int ret;
 
 	if (ur_gid_is_v4(path->sgid) != ur_gid_is_v4(path->dgid) &&
 	    !(path->v1 && mcast))
 		return -EINVAL;
-	if (!wire)
+	if (!ur_wire_of(engine, path->v1))
 		return -EOPNOTSUPP;
 	av = calloc(1, sizeof(*av));
 	if (!av)
@@ -56,13 +54,25 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 	av->loop = !mcast && ur_engine_own_gid(engine, path->dgid);
 	av->refs = 1;
 	av->free = free_av;
-	ret = av->loop ? 0 : wire->ops->check(wire, av);
-	if (ret) {
-		free(av);
-		return ret;
-	}
 	*ret_av = av;
 	return 0;
+}
+
+int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
+		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
+{
+	struct ur_wire *wire = ur_wire_of(engine, path->v1);
+	struct ur_av *av;
+	int ret = ur_av_make(engine, path, lqpn, rqpn, &av);
+
+	if (ret)
+		return ret;
+	ret = av->loop ? 0 : wire->ops->check(wire, av);
+	if (ret)
+		free_av(av);
+	else
+		*ret_av = av;
+	return ret;
 }
 
 struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd)

@@ -218,7 +218,8 @@ static int send_gsi(struct ur_engine *engine, void *arg)
 {
 	struct gsi_args *a = arg;
 	struct ur_av *av;
-	int ret = ur_av_create(engine, a->path, 1, 1, &av);
+	/* Where there is no way it is lost, and its sender repeats it. */
+	int ret = ur_av_make(engine, a->path, 1, 1, &av);
 
 	if (ret)
 		return ret;

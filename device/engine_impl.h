@@ -228,6 +228,9 @@ struct ur_eah {
 
 /* The address vector of a path: a new one with one reference. lqpn, rqpn
  * choose the source port when the path has no flow label. */
+int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
+	       u32 rqpn, struct ur_av **av);
+/* The same, refused with -ENETUNREACH and the like where there is no way. */
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **av);
 /* The AH of a WQE, or NULL. */
