@@ -26,6 +26,24 @@ int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
 	return 0;
 }
 
+int ur_session_write(struct ur_session *s, u64 addr, const void *src,
+		     size_t len)
+{
+	struct uroce_tun_out out = {addr, len};
+	u32 room = UROCE_TUN_WINDOW - s->outs_len;
+	u8 *to = s->outs + s->outs_len;
+
+	if (addr < s->outs_from || addr > s->outs_to ||
+	    len > s->outs_to - addr || len > UROCE_TUN_WINDOW ||
+	    sizeof(out) + ur_align_up(len, 8) > room)
+		return ur_user_write(s->mem, addr, src, len);
+	memcpy(to, &out, sizeof(out));
+	memset(to + sizeof(out) + (len & ~7ul), 0, ur_align_up(len & 7, 8));
+	memcpy(to + sizeof(out), src, len);
+	s->outs_len += (u32)(sizeof(out) + ur_align_up(len, 8));
+	return 0;
+}
+
 static void read_comm(struct ur_session *s)
 {
 	char path[48];
@@ -45,7 +63,8 @@ static void answer(struct ur_session *s, s64 ret)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
 
-	if (ur_tunnel_send(s->sock, &msg, NULL, 0))
+	if (ur_tunnel_send_done(s->sock, &msg, s->outs,
+				ret < 0 ? 0 : s->outs_len))
 		shutdown(s->sock, SHUT_RDWR);
 }
 
@@ -184,6 +203,9 @@ static void *session_thread(void *arg)
 		if (err)
 			break;
 		s->window_addr = msg.arg;
+		s->outs_from = msg.cookie;
+		s->outs_to = msg.rdev;
+		s->outs_len = 0;
 		err = handle(s, &msg, fds);
 		ur_tunnel_close_fds(fds);
 		if (err)

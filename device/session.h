@@ -38,6 +38,11 @@ struct ur_session {
 	u64 window_addr;
 	u32 window_len;
 	u8 window[UROCE_TUN_WINDOW];
+	/* What the command writes from outs_from up to outs_to goes with the
+	 * answer. */
+	u64 outs_from, outs_to;
+	u32 outs_len;
+	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
@@ -50,6 +55,10 @@ void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
 int ur_session_start(struct ur_daemon *daemon, int sock);
 /* Hang up all and wait until they are gone. Lock held. */
 void ur_session_stop_all(struct ur_daemon *daemon);
+
+/* Copy to it, at the latest when the command succeeds. */
+int ur_session_write(struct ur_session *s, u64 addr, const void *src,
+		     size_t len);
 
 /* Copy from the client that a command is of; on the session's thread, without
  * the lock. 0 or -EFAULT. */

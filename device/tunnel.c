@@ -33,6 +33,22 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 	return n < 0 ? -errno : 0;
 }
 
+int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
+			u32 len)
+{
+	struct iovec iov[] = {
+		{.iov_base = msg, .iov_len = sizeof(*msg)},
+		{.iov_base = (void *)(uintptr_t)outs, .iov_len = len}};
+	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
+	ssize_t n;
+
+	msg->nfds = 0;
+	do {
+		n = sendmsg(sock, &mh, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
 /* Takes every descriptor out of the control data, so that none is leaked by a
  * peer who sends more than it says. */
 static unsigned int take_fds(struct msghdr *mh, int *fds)

@@ -10,6 +10,10 @@
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 		   unsigned int nfds);
 
+/* The same without descriptors, with len bytes behind it. */
+int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
+			u32 len);
+
 /* Blocks. fds: UROCE_TUN_MAX_FDS entries, filled with msg->nfds descriptors
  * (close-on-exec, the caller's) and -1. -EPIPE: end of the connection;
  * -EPROTO: not a message of ours. */

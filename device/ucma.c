@@ -93,7 +93,7 @@ static int fetch_option(const struct ur_session *s,
 static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr)
 {
-	const struct ur_session *s = file->session;
+	struct ur_session *s = file->session;
 	struct ur_loop *loop = file->daemon->loop;
 	struct ucma_cmd cmd = {.file = file, .out_bytes = hdr->out};
 	u8 in[IN_MAX] __attribute__((aligned(8))) = {0};
@@ -130,7 +130,7 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 		return err;
 	if (cmd.out_len > hdr->out)
 		cmd.out_len = hdr->out;
-	return ur_user_write(s->mem, response, cmd.out, cmd.out_len);
+	return ur_session_write(s, response, cmd.out, cmd.out_len);
 }
 
 static s64 ucma_write(void *opaque, u64 addr, u64 len)

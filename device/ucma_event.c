@@ -162,7 +162,7 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 	resp = event->resp;
 	file->taking = event;
 	ur_loop_unlock(file->daemon->loop);
-	err = ur_user_write(file->session->mem, response, &resp, len);
+	err = ur_session_write(file->session, response, &resp, len);
 	ur_loop_lock(file->daemon->loop);
 	if (file->taking != event)
 		return -EAGAIN;

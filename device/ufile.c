@@ -152,8 +152,8 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 		struct ur_out *o = cmd->outs;
 
 		if (!ret)
-			ret = ur_user_write(cmd->file->session->mem, o->addr,
-					    o->data, o->len);
+			ret = ur_session_write(cmd->file->session, o->addr,
+					       o->data, o->len);
 		cmd->outs = o->next;
 		free(o);
 	}

@@ -30,7 +30,9 @@
  * UROCE_TUN_MAX_FDS descriptors attached (SCM_RIGHTS). Behind that of a CALL
  * there may be up to UROCE_TUN_WINDOW bytes: what the caller's memory holds
  * from arg on. The device then need not read it; what a command points to on
- * the caller's stack is often there too.
+ * the caller's stack is often there too. What a command writes within the
+ * addresses that the CALL names may come behind its DONE, up to the same size,
+ * as struct uroce_tun_out each.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -61,7 +63,9 @@ enum uroce_tun_op {
 			     * visible descriptor has number arg here (it came
 			     * by SCM_RIGHTS or over exec; FGET asks for it).
 			     * DONE then carries no descriptor */
-	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer */
+	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer; what it
+				 * writes from cookie up to rdev (addresses) the
+				 * front-end can store. The same for WRITE */
 	UROCE_TUN_WRITE = 3,	/* arg = user buffer, len = bytes */
 	UROCE_TUN_CLOSE_FD = 4, /* cookie: an installed event fd was closed for
 				 * the last time in this process; no answer */
@@ -119,6 +123,12 @@ struct uroce_tun_msg {
 	__u32 nfds;
 	__u32 rsv;
 	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
+};
+
+/* Behind DONE: len bytes for addr follow, and nothing up to a multiple of 8. */
+struct uroce_tun_out {
+	__u64 addr;
+	__u64 len;
 };
 
 #ifdef __cplusplus

@@ -29,9 +29,11 @@ struct async_event {
 	uint32_t reserved;
 };
 
-/* Header and attributes are on the stack, and behind them, in the caller's frame,
- * what they point to. */
-#define IOCTL_WINDOW 1536
+/* A command on the stack: header and attributes, and behind them, in the caller's
+ * frame, what they point to. */
+#define STACK_WINDOW 1536
+/* No frames of ours and the verbs library's together are larger. */
+#define STACK_REACH 65536
 
 static void close_raw(int fd)
 {
@@ -113,13 +115,23 @@ err_close:
 	return err;
 }
 
+/* Memory between our own frame and the end of what is sent is the stack's, if
+ * the argument is: what the command writes there we can store ourselves. */
 static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 			size_t len)
 {
-	int64_t ret = ur_tunnel_send_call(
-		file->sock, msg, (const void *)(uintptr_t)msg->arg, len);
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	int64_t ret;
 
-	return ret ? ret : ur_upcall_serve(file, msg);
+	if (msg->arg > here && msg->arg - here < STACK_REACH) {
+		len = len > STACK_WINDOW ? len : STACK_WINDOW;
+		len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW;
+		msg->cookie = here;
+		msg->rdev = msg->arg + len;
+	}
+	ret = ur_tunnel_send_call(file->sock, msg,
+				  (const void *)(uintptr_t)msg->arg, len);
+	return ret ? ret : ur_upcall_serve(file, msg, msg->cookie, msg->rdev);
 }
 
 /* Another descriptor of a file that is known, after a raw dup() or a trip
@@ -160,7 +172,7 @@ bool ur_file_claim(int fd)
 	}
 	atomic_store(&file->joined, 1);
 	if (!send_open(sock, UROCE_TUN_UVERBS, "", 0, fd) &&
-	    !ur_upcall_serve(file, &msg)) {
+	    !ur_upcall_serve(file, &msg, 0, 0)) {
 		file->cookie = msg.cookie;
 		file->rdev = msg.rdev;
 		bound = ur_fdmap_bind(fd, file);
@@ -215,7 +227,7 @@ long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
 	struct uroce_tun_msg msg = {
 		.op = UROCE_TUN_IOCTL, .cmd = cmd, .arg = arg};
 
-	return (long)call(file, &msg, IOCTL_WINDOW);
+	return (long)call(file, &msg, STACK_WINDOW);
 }
 
 static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)

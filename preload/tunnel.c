@@ -123,8 +123,10 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
 	do
 		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EFAULT)
+	if (n < 0 && errno == EFAULT) {
+		msg->cookie = msg->rdev = 0;
 		return ur_tunnel_send(sock, msg, -1);
+	}
 	return n < 0 ? -EIO : 0;
 }
 
@@ -163,15 +165,17 @@ void ur_tunnel_close_fds(int *fds)
 	}
 }
 
-int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
+static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
+		     void *outs, size_t room, size_t *ret_len)
 {
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
 	} ctl;
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
+	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
+			      {.iov_base = outs, .iov_len = room}};
+	struct msghdr mh = {.msg_iov = iov,
+			    .msg_iovlen = 2,
 			    .msg_control = ctl.buf,
 			    .msg_controllen = sizeof(ctl.buf)};
 	long n;
@@ -183,10 +187,26 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
 		take_fds(&mh, ret_fds);
-	if (n == (long)sizeof(*msg) && !(mh.msg_flags & MSG_CTRUNC))
+	if (n >= (long)sizeof(*msg) &&
+	    !(mh.msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
+		*ret_len = (size_t)n - sizeof(*msg);
 		return 0;
+	}
 	ur_tunnel_close_fds(ret_fds);
 	return -EIO;
+}
+
+int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
+{
+	size_t none;
+
+	return recv_both(sock, msg, ret_fds, NULL, 0, &none);
+}
+
+int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
+			void *outs, size_t *ret_len)
+{
+	return recv_both(sock, msg, ret_fds, outs, UROCE_TUN_WINDOW, ret_len);
 }
 
 static int sync_over(int sock)

@@ -30,7 +30,8 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
  * @mem: where msg->arg points; @len bytes of it, or as much as may be sent
  *
  * The kernel finds out whether the memory is there; where it is not, the
- * message goes alone and the device finds out.
+ * message goes alone, without what it says of outputs, and the device finds
+ * out.
  * Return: 0, or -EIO when the device is gone.
  */
 int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
@@ -45,6 +46,11 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
 
 /* Closes those of them that nobody took; all are -1 then. */
 void ur_tunnel_close_fds(int *fds);
+
+/* The same; *@ret_len bytes of what is behind it into @outs, of
+ * UROCE_TUN_WINDOW. */
+int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
+			void *outs, size_t *ret_len);
 
 /* Asks the device to bring the counter files up to date, and waits. */
 void ur_tunnel_sync(void);

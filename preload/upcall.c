@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What the device asks in the middle of a command. */
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,17 +57,46 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg)
+/* What the command has written. */
+static int64_t store(const uint8_t *p, size_t len, uint64_t from, uint64_t to)
 {
+	struct uroce_tun_out out;
+
+	while (len) {
+		size_t padded;
+
+		if (len < sizeof(out))
+			return -EIO;
+		memcpy(&out, p, sizeof(out));
+		p += sizeof(out);
+		len -= sizeof(out);
+		padded = out.len <= len ? (out.len + 7) & ~(size_t)7 : SIZE_MAX;
+		if (padded > len || out.addr < from || out.addr > to ||
+		    out.len > to - out.addr)
+			return -EIO;
+		memcpy((void *)(uintptr_t)out.addr, p, out.len);
+		p += padded;
+		len -= padded;
+	}
+	return 0;
+}
+
+int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
+			uint64_t from, uint64_t to)
+{
+	uint8_t outs[UROCE_TUN_WINDOW];
+	size_t len;
 	int fds[UROCE_TUN_MAX_FDS], installed[MAX_INSTALLED], count = 0;
 	int64_t ret = 0;
 
 	while (!ret) {
-		ret = ur_tunnel_recv(file->sock, msg, fds);
+		ret = ur_tunnel_recv_done(file->sock, msg, fds, outs, &len);
 		if (ret)
 			break;
 		if (msg->op == UROCE_TUN_DONE) {
-			ret = msg->ret;
+			ret = store(outs, len, from, to);
+			if (!ret)
+				ret = msg->ret;
 			break;
 		}
 		if (msg->op == UROCE_TUN_FGET) {

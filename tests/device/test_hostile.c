@@ -307,6 +307,49 @@ static int64_t write_window(int sock, uint64_t addr, const void *bytes,
 	return client_hear(sock, &msg);
 }
 
+/* What is written where the client says it will store it comes with the
+ * answer, whole and not written; all else is written. */
+static void test_outs(int sock, const void *alloc, size_t len, void *resp)
+{
+	const uint64_t at = (uintptr_t)resp, end = at + 4;
+	const struct {
+		uint64_t from, to;
+		size_t outs;
+	} cases[] = {
+		{at, end, 24},	       {0, UINT64_MAX, 24},
+		{at - 8, end + 1, 24}, {at, end - 1, 0},
+		{at + 1, end, 0},      {end, at, 0},
+		{UINT64_MAX, 0, 0},    {UINT64_MAX, UINT64_MAX, 0},
+	};
+	struct {
+		struct uroce_tun_msg msg;
+		struct uroce_tun_out out;
+		uint32_t handle, zero;
+		char rest[UROCE_TUN_WINDOW];
+	} reply;
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)alloc, .len = len};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t handle = UINT32_MAX;
+
+		memcpy(resp, &handle, 4);
+		msg.cookie = cases[i].from;
+		msg.rdev = cases[i].to;
+		client_send(sock, &msg, NULL, 0);
+		CHECK_EQ(recv(sock, &reply, sizeof(reply), 0),
+			 sizeof(msg) + cases[i].outs);
+		CHECK_EQ(reply.msg.ret, (int64_t)len);
+		memcpy(&handle, resp, 4);
+		CHECK_EQ(handle == UINT32_MAX, cases[i].outs != 0);
+		if (!cases[i].outs)
+			continue;
+		CHECK_EQ(reply.out.addr, at);
+		CHECK_EQ(reply.out.len, 4);
+		CHECK(reply.handle != UINT32_MAX && !reply.zero);
+	}
+}
+
 /* What is behind the message is what the device works on; where it ends, the
  * client's memory is asked. */
 static void test_windows(void)
@@ -337,6 +380,8 @@ static void test_windows(void)
 		CHECK_EQ(write_window(sock, 8, &dealloc, 12, 12),
 			 (int64_t)-EINVAL);
 	}
+	alloc.hdr.out_words = 1;
+	test_outs(sock, &alloc, len, resp);
 	/* A window is its command's alone. */
 	CHECK_EQ(client_write(sock, (void *)8, 12), (int64_t)-EFAULT);
 	close(sock);

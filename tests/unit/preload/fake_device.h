@@ -21,7 +21,8 @@ enum fake_ioctl {
 	FAKE_DIE = 11,	     /* the device process exits */
 	FAKE_PEERS = 12,     /* queues one event on the newest rdma_cm file */
 	FAKE_WITHDRAWN = 13, /* the same, then takes it back */
-	FAKE_WINDOWS = 14,   /* number of ADD_ONE that came with the memory */
+	FAKE_OUTS =
+		14, /* number of ADD_ONE whose output went with the answer */
 };
 
 #define FAKE_COOKIE 77

@@ -176,11 +176,15 @@ static void test_ioctl(void)
 	uint64_t value = 41;
 	char buf[16] = {1};
 	struct iovec iov[2] = {{buf, 16}, {buf, 8}};
-	int fd = open_node(), one = 1, windows = ioctl(fd, FAKE_WINDOWS, 0);
+	int fd = open_node(), one = 1, outs = ioctl(fd, FAKE_OUTS, 0);
+	static uint64_t far = 6;
 
 	CHECK_EQ(ioctl(fd, FAKE_ADD_ONE, &value), 0);
 	CHECK_EQ(value, 42);
-	CHECK_EQ(ioctl(fd, FAKE_WINDOWS, 0), windows + 1);
+	CHECK_EQ(ioctl(fd, FAKE_OUTS, 0), outs + 1);
+	CHECK_EQ(ioctl(fd, FAKE_ADD_ONE, &far), 0);
+	CHECK_EQ(far, 7);
+	CHECK_EQ(ioctl(fd, FAKE_OUTS, 0), outs + 1);
 	CHECK(ioctl(fd, FAKE_ADD_ONE, (void *)8) < 0 && errno == EFAULT);
 	CHECK(ioctl(fd, FAKE_REFUSE, 0) < 0 && errno == EOPNOTSUPP);
 	CHECK(ioctl(fd, 999, 0) < 0 && errno == ENOTTY);
