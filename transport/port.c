@@ -31,7 +31,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	ur_table_init(&port->qps, port->cfg.first_qpn, UR_QPN_MULTICAST - 1,
 		      config->max_qp);
 	ur_table_init(&port->keys, FIRST_KEY, (1u << 24) - 1, config->max_mr);
-	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 19);
+	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
 	ur_list_init(&port->active);
 	ur_list_init(&port->mcast);
 	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {

@@ -66,7 +66,12 @@ static void prefetch(void)
 	sge.length = PAGE;
 	CHECK_EQ(ibv_advise_mr(t.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1),
 		 0);
-	sge.length = PAGES * PAGE;
+	/* To the very end, and a byte further. */
+	sge.addr = (uintptr_t)p + (PAGES - 1) * PAGE;
+	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), 0);
+	sge.length = PAGE + 1;
+	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), EINVAL);
+	sge.addr = (uintptr_t)p - 1;
 	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), EINVAL);
 	sge.lkey ^= 0x100;
 	CHECK(ibv_advise_mr(t.pd, write, 0, &sge, 1));

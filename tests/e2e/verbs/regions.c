@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Registrations that are refused, and what is left of the one before. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "bench.h"
+
+#define RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
+
+static void write_works(struct bench *t, uint8_t value)
+{
+	memset(t->a.buf, value, 64);
+	CHECK_EQ(post_rdma(&t->a, IBV_WR_RDMA_WRITE, (uintptr_t)t->b.buf,
+			   t->b.mr->rkey, 64),
+		 0);
+	expect_wc(t->a.cq, IBV_WC_SUCCESS);
+	CHECK_EQ(t->b.buf[63], value);
+}
+
+static void reg_refused(void)
+{
+	uint8_t *p = aligned_alloc(4096, 8192);
+	struct bench t;
+
+	bench_bare(&t);
+	CHECK(p);
+	memset(p, 0, 8192);
+	/* Another place within the page. */
+	CHECK(!ibv_reg_mr_iova2(t.pd, p, 4096, 0x10001, RW));
+	CHECK_EQ(errno, EINVAL);
+	/* Remote stores without local ones; a right nobody knows. */
+	CHECK(!ibv_reg_mr(t.pd, p, 4096, IBV_ACCESS_REMOTE_WRITE));
+	CHECK(!ibv_reg_mr(t.pd, p, 4096, IBV_ACCESS_REMOTE_ATOMIC));
+	CHECK(!ibv_reg_mr(t.pd, p, 4096, RW | 1 << 19));
+	/* Beyond the end of everything, there and for the peer. */
+	CHECK(!ibv_reg_mr_iova2(t.pd, p, 8192, ~0ull - 4095, RW));
+	CHECK(!ibv_reg_mr(t.pd, (void *)~0xfffull, 8192, RW));
+	free(p);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
+/* A change that is refused leaves the region as it was. */
+static void rereg_refused(void)
+{
+	const int trans = IBV_REREG_MR_CHANGE_TRANSLATION;
+	const int access = IBV_REREG_MR_CHANGE_ACCESS;
+	struct bench t;
+
+	bench_open(&t, 64);
+	CHECK(ibv_rereg_mr(t.b.mr, access, NULL, NULL, 0,
+			   IBV_ACCESS_REMOTE_WRITE));
+	write_works(&t, 1);
+	CHECK(ibv_rereg_mr(t.b.mr, access, NULL, NULL, 0, RW | 1 << 19));
+	write_works(&t, 2);
+	CHECK(ibv_rereg_mr(t.b.mr, trans, NULL, (void *)~0xfffull, 8192, 0));
+	write_works(&t, 3);
+	/* Nothing is there. */
+	CHECK(ibv_rereg_mr(t.b.mr, trans, NULL, (void *)4096, 8192, 0));
+	write_works(&t, 4);
+	bench_close(&t);
+}
+
+/* Who imports the region sees what it is now. */
+static void rereg_seen(void)
+{
+	uint8_t *other = aligned_alloc(4096, 8192);
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct bench t;
+
+	CHECK(other);
+	memset(other, 0, 8192);
+	bench_open(&t, 64);
+	CHECK_EQ(ibv_rereg_mr(t.b.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			      other, 8192, 0),
+		 0);
+	ctx = ibv_import_device(dup(t.ctx->cmd_fd));
+	CHECK(ctx);
+	pd = ibv_import_pd(ctx, t.pd->handle);
+	CHECK(pd);
+	mr = ibv_import_mr(pd, t.b.mr->handle);
+	CHECK(mr);
+	CHECK_EQ(mr->length, 8192);
+	CHECK_EQ(mr->lkey, t.b.mr->lkey);
+	CHECK_EQ(mr->rkey, t.b.mr->rkey);
+	/* As good as the one it is. */
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)other, mr->rkey,
+			   64),
+		 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	ibv_unimport_mr(mr);
+	CHECK(!ibv_import_mr(pd, t.b.mr->handle + 1000));
+	ibv_unimport_pd(pd);
+	ibv_close_device(ctx);
+	bench_close(&t);
+	free(other);
+}
+
+static void dm_refused(void)
+{
+	const unsigned int zero = IBV_ACCESS_ZERO_BASED;
+	struct ibv_alloc_dm_attr attr = {.length = 16 << 20};
+	struct ibv_mr *mr;
+	struct ibv_dm *dm, *more;
+	struct bench t;
+
+	bench_bare(&t);
+	dm = ibv_alloc_dm(t.ctx, &attr);
+	CHECK(dm);
+	attr.length = 4096;
+	CHECK(!ibv_alloc_dm(t.ctx, &attr));
+	CHECK(!ibv_reg_dm_mr(t.pd, dm, 0, 4096, RW));
+	CHECK(!ibv_reg_dm_mr(t.pd, dm, 0, 4096,
+			     zero | IBV_ACCESS_REMOTE_WRITE));
+	CHECK(!ibv_reg_dm_mr(t.pd, dm, 0, 4096, zero | RW | 1 << 19));
+	CHECK(!ibv_reg_dm_mr(t.pd, dm, (16 << 20) - 4096, 8192, zero | RW));
+	mr = ibv_reg_dm_mr(t.pd, dm, (16 << 20) - 4096, 4096, zero | RW);
+	CHECK(mr);
+	/* It is where it is. */
+	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   IBV_ACCESS_LOCAL_WRITE));
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK_EQ(ibv_free_dm(dm), 0);
+	more = ibv_alloc_dm(t.ctx, &attr);
+	CHECK(more);
+	CHECK_EQ(ibv_free_dm(more), 0);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
+static struct ibv_mr *of_file(struct bench *t, uint64_t off, size_t len,
+			      uint64_t iova, int fd, int access)
+{
+	return ibv_reg_dmabuf_mr(t->pd, off, len, iova, fd, access);
+}
+
+static void dmabuf_refused(void)
+{
+	int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int loose = memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct ibv_mr *mr;
+	struct bench t;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 65536));
+	CHECK(loose >= 0 && !ftruncate(loose, 65536));
+	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+	bench_bare(&t);
+	/* What could shrink under the device, or is no memory at all. */
+	CHECK(!of_file(&t, 0, 4096, 0, loose, RW));
+	CHECK(!of_file(&t, 0, 4096, 0, file, RW));
+	/* Beyond its end, or that of everything. */
+	CHECK(!of_file(&t, 61440, 4097, 0, fd, RW));
+	CHECK(!of_file(&t, ~0xfffull, 8192, 0, fd, RW));
+	CHECK(!of_file(&t, 1ull << 62, 4096, 0, fd, RW));
+	CHECK(!of_file(&t, 0, 4096, 1, fd, RW));
+	CHECK(!of_file(&t, 0, 4096, 0, fd, RW | IBV_ACCESS_ON_DEMAND));
+	CHECK_EQ(errno, EOPNOTSUPP);
+	mr = of_file(&t, 61440, 4096, 0, fd, RW);
+	CHECK(mr);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	close(fd);
+	close(loose);
+	close(file);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
+const struct verbs_test region_tests[] = {
+	{"reg_refused", reg_refused},	    {"rereg_refused", rereg_refused},
+	{"rereg_seen", rereg_seen},	    {"dm_refused", dm_refused},
+	{"dmabuf_refused", dmabuf_refused}, {0},
+};
