@@ -144,6 +144,7 @@ static void destroy(struct ur_wire *wire)
 	struct ur_wire_v1 *w = to_v1(wire);
 
 	close_all(w);
+	ur_v1_hold_fini(w);
 	if (w->neigh)
 		ur_neigh_destroy(w->neigh);
 	free(w->rx_buf);
@@ -182,6 +183,8 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 		close(fd);
 	if (!ret)
 		ret = ur_neigh_create(&w->neigh);
+	if (!ret)
+		ret = ur_v1_hold_init(w);
 	if (ret) {
 		destroy(&w->wire);
 		return ret;

@@ -22,9 +22,12 @@
 
 #define UR_ETHERTYPE_ROCE 0x8915 /* IBTA annex A16 */
 
+struct ur_v1_hold;
+
 struct ur_wire_v1 {
 	struct ur_wire wire;
 	struct ur_neigh *neigh;
+	struct ur_v1_hold *hold;
 	struct ur_watch watch;
 	u32 ifindex;	    /* that the sockets are bound to */
 	int fd;		    /* receives; -1: no address yet */
@@ -46,6 +49,18 @@ bool ur_v1_poll(struct ur_wire *wire);
 u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	       int *wait_fd);
 int ur_v1_io_init(struct ur_wire_v1 *w);
+void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
+		const u8 mac[6]);
+/*
+ * wire_v1_hold.c: keep a frame, len bytes from BTH to ICRC, until its peer's
+ * address is known, for a second at most; false: no room, it is lost. retry
+ * sends those that can go now.
+ */
+int ur_v1_hold_init(struct ur_wire_v1 *w);
+void ur_v1_hold_fini(struct ur_wire_v1 *w);
+bool ur_v1_hold(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
+		const u8 *bth, u32 len);
+void ur_v1_hold_retry(struct ur_wire_v1 *w);
 /* wire_v1.c: the socket that sends with that service level, or -errno. */
 int ur_v1_out(struct ur_wire_v1 *w, u8 sl);
 

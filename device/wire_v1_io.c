@@ -88,38 +88,64 @@ bool ur_v1_poll(struct ur_wire *wire)
 
 /* ---- send ---- */
 
-static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
-		 const u8 mac[6])
+void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
+		const u8 mac[6])
 {
-	const struct ur_tx_desc *d = &tx->desc[i];
-	const struct ur_av *av = d->av;
+	*to = (struct sockaddr_ll){
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(UR_ETHERTYPE_ROCE),
+		.sll_ifindex = (int)w->wire.engine->config.ifindex,
+		.sll_halen = 6,
+	};
+	memcpy(to->sll_addr, mac, 6);
+}
+
+/* The GRH, and the ICRC behind a packet of len bytes. */
+static void finish(const struct ur_av *av, u8 grh[UR_GRH_BYTES], u8 *bth,
+		   u32 len)
+{
 	struct ur_frame_addr addr = {
 		.kind = UR_FRAME_V1,
-		.tos = av->traffic_class & (u8)~UR_ECN_MASK,
+		.tos = av->traffic_class,
 		.ttl = av->hop_limit,
 		.flow_label = av->flow_label,
 	};
-	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
-	struct sockaddr_ll *to = &w->tx_name[m];
-	u8 *bth = tx->buf + d->off;
 	u32 crc;
 
 	memcpy(addr.sgid, av->sgid, 16);
 	memcpy(addr.dgid, av->dgid, 16);
-	ur_frame_headers(w->tx_grh[m], &addr, d->len);
-	crc = ur_icrc_seed_v1(w->tx_grh[m], bth);
-	crc = ur_icrc_update(crc, bth + UR_BTH_BYTES, d->len - UR_BTH_BYTES);
-	ur_put_le32(bth + d->len, crc);
+	ur_frame_headers(grh, &addr, len);
+	crc = ur_icrc_seed_v1(grh, bth);
+	crc = ur_icrc_update(crc, bth + UR_BTH_BYTES, len - UR_BTH_BYTES);
+	ur_put_le32(bth + len, crc);
+}
+
+static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
+		 const u8 mac[6])
+{
+	const struct ur_tx_desc *d = &tx->desc[i];
+	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
+	u8 *bth = tx->buf + d->off;
+
+	finish(d->av, w->tx_grh[m], bth, d->len);
 	w->tx_iov[m][0].iov_base = w->tx_grh[m];
 	w->tx_iov[m][0].iov_len = UR_GRH_BYTES;
 	w->tx_iov[m][1].iov_base = bth;
 	w->tx_iov[m][1].iov_len = d->len + UR_ICRC_BYTES;
-	to->sll_ifindex = (int)w->wire.engine->config.ifindex;
-	memcpy(to->sll_addr, mac, 6);
-	msg->msg_name = to;
-	msg->msg_namelen = sizeof(*to);
+	ur_v1_addr(w, &w->tx_name[m], mac);
+	msg->msg_name = &w->tx_name[m];
+	msg->msg_namelen = sizeof(w->tx_name[m]);
 	msg->msg_iov = w->tx_iov[m];
 	msg->msg_iovlen = 2;
+}
+
+static bool hold(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
+{
+	const struct ur_tx_desc *d = &tx->desc[i];
+	u8 grh[UR_GRH_BYTES], *bth = tx->buf + d->off;
+
+	finish(d->av, grh, bth, d->len);
+	return ur_v1_hold(w, d->av, grh, bth, d->len + UR_ICRC_BYTES);
 }
 
 static void lost(struct ur_wire_v1 *w, int error)
@@ -156,6 +182,7 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	struct ur_engine *e = wire->engine;
 	u32 i = first;
 
+	ur_v1_hold_retry(w);
 	while (i < end) {
 		u8 sl = tx->desc[i].av->sl;
 		int fd = ur_v1_out(w, sl);
@@ -173,7 +200,8 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 			if (!mac) {
 				if (n)
 					break;
-				lost(w, EHOSTUNREACH);
+				if (fd < 0 || !hold(w, tx, i))
+					lost(w, EHOSTUNREACH);
 				start = i + 1;
 				continue;
 			}
@@ -205,11 +233,6 @@ int ur_v1_io_init(struct ur_wire_v1 *w)
 		m->msg_iov = &w->rx_iov[i];
 		m->msg_iovlen = 1;
 		m->msg_name = &w->rx_name[i];
-	}
-	for (u32 i = 0; i < UR_V1_TX_MSGS; i++) {
-		w->tx_name[i].sll_family = AF_PACKET;
-		w->tx_name[i].sll_protocol = htons(UR_ETHERTYPE_ROCE);
-		w->tx_name[i].sll_halen = 6;
 	}
 	return 0;
 }

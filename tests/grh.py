@@ -22,7 +22,7 @@ def checksum(header):
     return total ^ 0xffff
 
 
-def check(text, ip, source, own, sl=0, label=LABEL, hops=HOPS):
+def check(text, ip, source, own, sl=0, label=LABEL, hops=HOPS, v1=False):
     """One end's output: what came from source to own, addresses of the IP
     version. No packet without a VLAN tag carries a service level."""
     qpns, got = said(text)
@@ -35,6 +35,13 @@ def check(text, ip, source, own, sl=0, label=LABEL, hops=HOPS):
     # UDP, BTH, DETH, immediate, payload and pad, ICRC
     udp = 8 + 12 + 8 + 4 + 80 + 4
     ends = [ipaddress.ip_address(a).packed for a in (source, own)]
+    if v1:
+        assert int.from_bytes(grh[:4], "big") == 6 << 28 | TCLASS << 20 | label, grh.hex()
+        assert int.from_bytes(grh[4:6], "big") == udp - 8
+        assert (grh[6], grh[7]) == (0x1b, hops)
+        mapped = [bytes(10) + b"\xff\xff" + e if len(e) == 4 else e for e in ends]
+        assert [grh[8:24], grh[24:]] == mapped
+        return
     if ip == 6:
         assert int.from_bytes(grh[:4], "big") == 6 << 28 | TCLASS << 20 | label, grh.hex()
         assert int.from_bytes(grh[4:6], "big") == udp

@@ -16,18 +16,19 @@ from test_wire import V4, V6, captured, once, wire  # noqa: F401
 UD = os.path.join(hosts.TOP, "tests", "interop", "ud.py")
 
 
-def datagrams(server, client, ip, sl=0):
+def datagrams(server, client, ip, sl=0, kind="RoCE v2"):
     """Output of both; the client's packets are those of ud.py."""
     addr = {V4: "addr4", V6: "addr6"}[ip]
-    gid = [h.gid(getattr(h, addr)) for h in (server, client)]
+    gid = [h.gid(getattr(h, addr), kind) for h in (server, client)]
+    v1 = kind != "RoCE v2"
     s = server.start("/usr/bin/python3", UD, "server", "uroce0", gid[0])
     wait_for("the server", lambda: s.listens(7778) or not s.running())
     c = client.start("/usr/bin/python3", UD, "client", "uroce0", gid[1], server.addr4)
     assert c.wait() == 0 and s.wait() == 0, c.report() + s.report()
     ends = [getattr(h, addr) for h in (client, server)]
-    grh.check(s.text(), ip, *ends, sl)
+    grh.check(s.text(), ip, *ends, sl, v1=v1)
     # The answer goes by a handle made of the request's completion.
-    grh.check(c.text(), ip, *reversed(ends), sl)
+    grh.check(c.text(), ip, *reversed(ends), sl, v1=v1)
     return s.text(), c.text()
 
 

@@ -161,3 +161,4 @@ def cell(params):
 
 
 test_corner.cell = cell
+test_datagram.cell = lambda params: cell({"name": "", **params}) | {"program": "ud.py"}
