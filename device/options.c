@@ -102,8 +102,9 @@ static char *trim(char *s)
 
 static int read_config(struct ur_options *o)
 {
-	char line[512];
 	FILE *f = fopen(o->config, "re");
+	char *line = NULL;
+	size_t room = 0;
 	int err = 0;
 
 	if (!f) {
@@ -111,7 +112,7 @@ static int read_config(struct ur_options *o)
 		fprintf(stderr, "uroced: %s: %s\n", o->config, strerror(errno));
 		return err;
 	}
-	for (int n = 1; !err && fgets(line, sizeof(line), f); n++) {
+	for (int n = 1; !err && getline(&line, &room, f) >= 0; n++) {
 		char *key = trim(line), *eq = strchr(key, '=');
 
 		if (!*key || *key == '#')
@@ -126,6 +127,7 @@ static int read_config(struct ur_options *o)
 					       : "not a usable value for",
 				key);
 	}
+	free(line);
 	fclose(f);
 	return err ? -EINVAL : 0;
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The configuration file: what is taken, and what is no file for us. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "device/options.h"
+#include "tests/check.h"
+
+static struct ur_options o;
+
+static int parse(const char *text)
+{
+	char name[] = "/tmp/uroce-conf.XXXXXX", option[] = "--config",
+	     self[] = "uroced";
+	char *argv[] = {self, option, name, NULL};
+	int fd = mkstemp(name), err;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	optind = 1;
+	err = ur_options_parse(3, argv, &o);
+	unlink(name);
+	return err;
+}
+
+static void test_good(void)
+{
+	CHECK_EQ(parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
+		       "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nverbose=no"),
+		 0);
+	CHECK_EQ(o.n_netdevs, 2);
+	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
+	CHECK(!strcmp(o.run_dir, "/run/x"));
+	CHECK_EQ(o.roce_v1, 1);
+	CHECK_EQ(o.cm_mode, 1);
+	CHECK_EQ(o.verbose, 0);
+}
+
+/* A line is a line, however long. */
+static void test_long(void)
+{
+	char text[3000];
+	size_t n;
+
+	for (n = 500; n < 1100; n += 3) {
+		memset(text, 'x', n);
+		text[0] = '#';
+		strcpy(text + n, "\nnetdev=eth0\n");
+		CHECK_EQ(parse(text), 0);
+		CHECK_EQ(o.n_netdevs, 1);
+	}
+	strcpy(text, "netdev=");
+	memset(text + 7, 'e', 2000);
+	text[2007] = '\0';
+	CHECK_EQ(parse(text), -EINVAL);
+	memset(text, ' ', 600);
+	strcpy(text + 600, "netdev=eth0");
+	CHECK_EQ(parse(text), 0);
+	CHECK(!strcmp(o.netdev[0], "eth0"));
+}
+
+static void test_bad(void)
+{
+	static const char *const bad[] = {
+		"netdev",	    "netdev=",	   "=eth0",
+		"nodev=eth0",	    "roce-v1=2",   "cm-mode=v3",
+		"verbose=",	    "group=",	   "netdev=1234567890123456",
+		"netdev=eth0\n\nx", "roce-v1=YES",
+	};
+
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(parse(bad[i]), -EINVAL);
+}
+
+int main(void)
+{
+	test_good();
+	test_long();
+	test_bad();
+	return 0;
+}
