@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A queue pair: made and destroyed, kicked and run, failed; its deadlines. */
 #include "transport/engine.h"
 
 #include <errno.h>

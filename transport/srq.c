@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Shared receive queues, basic and XRC. */
 #include "transport/engine.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Counters: read by any thread, counted for the host. */
 #include "transport/qp.h"
 
 const u64 *ur_port_counters(const struct ur_port *port)
