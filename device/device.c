@@ -10,8 +10,8 @@
 #include "device/netlink.h"
 #include "device/session.h"
 #include "device/sysfs.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/ufile.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 #include <net/if.h>
-#include "device/engine.h"
+#include "device/engine/engine.h"
 #include "device/gid_table.h"
 #include "device/log.h"
 #include "device/loop.h"

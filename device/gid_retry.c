@@ -6,7 +6,7 @@
  */
 #include <unistd.h>
 #include "device/device.h"
-#include "device/wire.h"
+#include "device/wire/wire.h"
 
 #define ROCE_PORT 4791 /* IANA: roce */
 #define RETRY_NS  1000000000ull

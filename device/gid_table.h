@@ -6,7 +6,7 @@
 #ifndef UR_DEVICE_GID_TABLE_H
 #define UR_DEVICE_GID_TABLE_H
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 #include "device/loop.h"
 #include "transport/frame.h" /* ur_gid_is_v4 and the like */
 

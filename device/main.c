@@ -15,8 +15,8 @@
 #include "device/service.h"
 #include "device/session.h"
 #include "device/sysfs.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/ufile.h"
 #include "util/os/rundir.h"
 
 /* Exit status when another process serves the run directory already. */

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "device/objects.h"
-#include "device/query.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/query.h"
 #include "device/status.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/ufile.h"
 
 static void add_int(struct json_object *o, const char *key, u64 v)
 {

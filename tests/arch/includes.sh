@@ -32,6 +32,15 @@ rule kernel-abi '<(linux|rdma|asm)/.*>|<(stddef|stdint|assert)\.h>|"kernel-abi/.
 rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/.*\""
 rule cm "$freestanding|$pure_util|\"cm/.*\""
 rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
+# The two halves of the device process meet in engine.h, and both stand on the
+# same small ground.
+ground='"device/(limits|log|loop|user)\.h"'
+for folder in device/engine device/wire; do
+	rule $folder "<.*>|$ground|\"(device/engine|device/wire|transport|kernel-abi|util)/.*\""
+done
+for folder in device/uverbs device/ucma; do
+	rule $folder "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"($folder|cm|kernel-abi|util)/.*\""
+done
 rule cli '<(.*)>|"(cli|kernel-abi|util|device/status|transport)/?.*"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'

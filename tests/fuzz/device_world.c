@@ -15,8 +15,8 @@
 
 #include "device/netlink.h"
 #include "device/sysfs.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/ufile.h"
 #include "tests/check.h"
 #include "tests/fuzz/device_world.h"
 

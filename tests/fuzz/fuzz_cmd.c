@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "device/tunnel.h"
-#include "device/ufile.h"
+#include "device/uverbs/ufile.h"
 #include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
 

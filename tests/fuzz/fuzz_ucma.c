@@ -16,7 +16,7 @@
 
 #include "device/open_file.h"
 #include "device/tunnel.h"
-#include "device/ucma.h"
+#include "device/ucma/ucma.h"
 #include "tests/check.h"
 #include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"

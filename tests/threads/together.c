@@ -24,8 +24,8 @@
 #include "device/netlink.h"
 #include "device/session.h"
 #include "device/sysfs.h"
-#include "device/ucma.h"
-#include "device/ufile.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/ufile.h"
 #include "tests/check.h"
 #include "tests/threads/world.h"
 

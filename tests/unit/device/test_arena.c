@@ -2,7 +2,7 @@
 /* Blocks do not overlap, come back, and are what the client maps. */
 #include <sys/mman.h>
 #include <unistd.h>
-#include "device/arena.h"
+#include "device/engine/arena.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "device/engine_impl.h"
+#include "device/engine/engine_impl.h"
 #include "tests/check.h"
 
 #define CALLERS 3

@@ -3,7 +3,7 @@
  * and what is given up can be had again. */
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "device/limits.h"
-#include "device/ufile.h"
+#include "device/uverbs/ufile.h"
 #include "tests/check.h"
 
 static int destroy(struct ur_object *obj)

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <unistd.h>
-#include "device/doorbell.h"
+#include "device/engine/doorbell.h"
 #include "tests/check.h"
 
 #define CLIENTS 4

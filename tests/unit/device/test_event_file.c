@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "device/engine_impl.h"
+#include "device/engine/engine_impl.h"
 #include "tests/check.h"
 
 static struct ur_watch *watched;

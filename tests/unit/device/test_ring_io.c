@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* WQEs as a good client writes them, and as a hostile one does. */
 #include <errno.h>
-#include "device/ring_io.h"
+#include "device/engine/ring_io.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -3,7 +3,7 @@
  * Identifications that peers use: a counting kernel with its pauses and
  * reorderings is never refused, a damaged packet's random one is.
  */
-#include "device/udp_ids.h"
+#include "device/wire/udp_ids.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -9,7 +9,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
-#include "device/wire_udp.h"
+#include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"
 #include "tests/check.h"

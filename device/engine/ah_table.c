@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Address vectors out of paths, and the address handles of a context. */
+#include <errno.h>
+#include <stdlib.h>
+#include "device/engine/engine_impl.h"
+#include "device/wire/wire.h"
+#include "transport/frame.h"
+#include "transport/sport.h"
+
+#define MAX_AH (1u << 16)
+
+static void free_av(struct ur_av *av)
+{
+	free(av);
+}
+
+/*
+ * Linux takes the hop limit of the route, whatever the attributes say, and
+ * programs count on it: the ping-pongs of libibverbs ask for one hop. Here who
+ * asks for more than one gets it.
+ */
+static u8 hop_limit(const struct ur_epath *path, bool mcast)
+{
+	if (path->hop_limit > 1 || (mcast && path->hop_limit))
+		return path->hop_limit;
+	return 64; /* to the UDP wire: the host's default */
+}
+
+int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
+	       u32 rqpn, struct ur_av **ret_av)
+{
+	bool mcast = ur_gid_is_mcast(path->dgid);
+	struct ur_av *av;
+
+	if (ur_gid_is_v4(path->sgid) != ur_gid_is_v4(path->dgid) &&
+	    !(path->v1 && mcast))
+		return -EINVAL;
+	if (!ur_wire_of(engine, path->v1))
+		return -EOPNOTSUPP;
+	av = calloc(1, sizeof(*av));
+	if (!av)
+		return -ENOMEM;
+	memcpy(av->sgid, path->sgid, 16);
+	memcpy(av->dgid, path->dgid, 16);
+	av->sgid_index = path->sgid_index;
+	av->flow_label = path->flow_label & 0xfffff;
+	av->udp_sport = ur_udp_sport(av->flow_label, lqpn, rqpn);
+	av->traffic_class = path->traffic_class;
+	av->hop_limit = hop_limit(path, mcast);
+	av->sl = path->sl;
+	av->v4 = ur_gid_is_v4(path->sgid);
+	av->v1 = path->v1;
+	av->mcast = mcast;
+	av->loop = !mcast && ur_engine_own_gid(engine, path->dgid);
+	av->refs = 1;
+	av->free = free_av;
+	*ret_av = av;
+	return 0;
+}
+
+int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
+		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
+{
+	struct ur_wire *wire = ur_wire_of(engine, path->v1);
+	struct ur_av *av;
+	int ret = ur_av_make(engine, path, lqpn, rqpn, &av);
+
+	if (ret)
+		return ret;
+	ret = av->loop ? 0 : wire->ops->check(wire, av);
+	if (ret)
+		free_av(av);
+	else
+		*ret_av = av;
+	return ret;
+}
+
+struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd)
+{
+	struct ur_eah *ah;
+
+	if (!number || number > ectx->ah_cap)
+		return NULL;
+	ah = ectx->ahs[number - 1];
+	return ah && ah->pd == pd ? ah->av : NULL;
+}
+
+struct ah_args {
+	struct ur_eah *ah;
+	const struct ur_epath *path;
+};
+
+static int grow_table(struct ur_ectx *ectx)
+{
+	u32 cap = ectx->ah_cap ? 2 * ectx->ah_cap : 64;
+	struct ur_eah **p;
+
+	if (cap > MAX_AH)
+		return -ENOMEM;
+	p = realloc(ectx->ahs, cap * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	memset(p + ectx->ah_cap, 0, (cap - ectx->ah_cap) * sizeof(*p));
+	ectx->ah_hint = ectx->ah_cap;
+	ectx->ahs = p;
+	ectx->ah_cap = cap;
+	return 0;
+}
+
+static int place_ah(struct ur_ectx *ectx, struct ur_eah *ah)
+{
+	int ret;
+
+	while (ectx->ah_hint < ectx->ah_cap && ectx->ahs[ectx->ah_hint])
+		ectx->ah_hint++;
+	if (ectx->ah_hint == ectx->ah_cap) {
+		ret = grow_table(ectx);
+		if (ret)
+			return ret;
+	}
+	ectx->ahs[ectx->ah_hint] = ah;
+	ah->number = ++ectx->ah_hint;
+	return 0;
+}
+
+static int create(struct ur_engine *engine, void *arg)
+{
+	struct ah_args *a = arg;
+	int ret = ur_av_create(engine, a->path, 0, 0, &a->ah->av);
+
+	if (ret)
+		return ret;
+	ret = place_ah(a->ah->ectx, a->ah);
+	if (ret)
+		ur_av_put(a->ah->av);
+	return ret;
+}
+
+int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
+		  struct ur_eah **ah)
+{
+	struct ur_eah *h = calloc(1, sizeof(*h));
+	struct ah_args a = {h, path};
+	int ret;
+
+	if (!h)
+		return -ENOMEM;
+	h->ectx = ectx;
+	h->pd = pd;
+	ret = ur_engine_call(ectx->engine, create, &a);
+	if (ret) {
+		free(h);
+		return ret;
+	}
+	*ah = h;
+	return 0;
+}
+
+u32 ur_eah_number(const struct ur_eah *ah)
+{
+	return ah->number;
+}
+
+static int destroy(struct ur_engine *engine, void *arg)
+{
+	struct ur_eah *ah = arg;
+
+	ah->ectx->ahs[ah->number - 1] = NULL;
+	if (ah->number - 1 < ah->ectx->ah_hint)
+		ah->ectx->ah_hint = ah->number - 1;
+	ur_av_put(ah->av);
+	return 0;
+}
+
+void ur_eah_destroy(struct ur_eah *ah)
+{
+	ur_engine_call(ah->ectx->engine, destroy, ah);
+	free(ah);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ways to the application's memory; the regions that go them are in emr.c.
+ *
+ *  - what the client offers as a sealed memfd, and device memory, is mapped:
+ *    plain loads and stores by the transport;
+ *  - all else goes through the client's mem file, page faults included, so
+ *    that on-demand paging needs nothing more.
+ *
+ * A memfd is mapped only when it cannot shrink under us and its pages cannot
+ * run out behind our back (tmpfs, not hugetlbfs): a fault in the engine would
+ * be every client's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "device/engine/engine_impl.h"
+#include "device/user.h"
+#include "transport/mem.h"
+
+#define PAGE 4096u
+/* Pages looked at one by one when a region is registered. */
+#define PROBE_PAGES 4096u
+
+/* ---- copying ---- */
+
+static int mem_read(void *mem, u64 off, void *dst, u32 len)
+{
+	const struct ur_emr *mr = mem;
+
+	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
+}
+
+static int mem_write(void *mem, u64 off, const void *src, u32 len)
+{
+	const struct ur_emr *mr = mem;
+
+	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
+}
+
+/* Read, change, write: atomic towards everything that comes through this
+ * engine, which is what IBV_ATOMIC_HCA promises. */
+static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		   u64 swap_mask, u64 *old)
+{
+	u64 v;
+	int ret = mem_read(mem, off, &v, sizeof(v));
+
+	if (ret)
+		return ret;
+	*old = v;
+	if ((v ^ compare) & compare_mask)
+		return 0;
+	v = (v & ~swap_mask) | (swap & swap_mask);
+	return mem_write(mem, off, &v, sizeof(v));
+}
+
+static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	u64 v;
+	int ret = mem_read(mem, off, &v, sizeof(v));
+
+	if (ret)
+		return ret;
+	*old = v;
+	v = ur_masked_add(v, add, boundary_mask);
+	return mem_write(mem, off, &v, sizeof(v));
+}
+
+static int mem_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return 0; /* what was written is visible already */
+}
+
+static const struct ur_mem_ops mem_ops = {
+	.read = mem_read,
+	.write = mem_write,
+	.cas = mem_cas,
+	.faa = mem_faa,
+	.flush = mem_flush,
+};
+
+/* ---- mapping ---- */
+
+static bool is_safe_file(int fd, u64 end)
+{
+	struct statfs fs;
+	struct stat st;
+	int seals;
+
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+		return false;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return false;
+	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
+}
+
+/* Map the range that starts within the page at file offset off. On refusal
+ * the region is copied instead. */
+static void map_file(struct ur_emr *mr, int fd, u64 off)
+{
+	u64 in_page = mr->attr.addr & (PAGE - 1), len;
+	void *p;
+
+	if (off & (PAGE - 1) || mr->attr.length > INT64_MAX / 2 ||
+	    off > INT64_MAX / 2 || !mr->attr.length)
+		return;
+	len = ur_align_up(in_page + mr->attr.length, PAGE);
+	if (!is_safe_file(fd, off + len))
+		return;
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
+	if (p == MAP_FAILED)
+		return;
+	mr->map = p;
+	mr->map_len = len;
+	mr->direct = mr->map + in_page;
+}
+
+/* Reading never changes it; what cannot be written is found out when it is. */
+int ur_emr_look(const struct ur_emr_attr *attr)
+{
+	u64 first = attr->addr, last = first + attr->length - 1;
+	u64 pages = (last / PAGE) - (first / PAGE) + 1;
+	u64 step = pages > PROBE_PAGES ? pages / PROBE_PAGES * PAGE : PAGE;
+	u8 byte;
+
+	if (last < first)
+		return -EFAULT;
+	if (ur_user_read(attr->mem, last, &byte, 1))
+		return -EFAULT;
+	for (u64 a = first;; a = (a & ~(u64)(PAGE - 1)) + step) {
+		if (a > last || a < first)
+			return 0;
+		if (ur_user_read(attr->mem, a, &byte, 1))
+			return -EFAULT;
+	}
+}
+
+static int find_memory(struct ur_emr *mr)
+{
+	const struct ur_emr_attr *a = &mr->attr;
+
+	if (a->null_mr || a->implicit)
+		return 0;
+	if (a->dm) {
+		if (a->dm_off > a->dm->length ||
+		    a->length > a->dm->length - a->dm_off)
+			return -EINVAL;
+		mr->dm = a->dm;
+		mr->dm->users++;
+		mr->direct = a->dm->block.ptr + a->dm_off;
+		return 0;
+	}
+	if (a->dmabuf_fd >= 0) {
+		u64 at = a->dmabuf_off & (PAGE - 1);
+
+		/* the position within the page is the file's, not addr's */
+		mr->attr.addr = at;
+		map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
+		return mr->map ? 0 : -EOPNOTSUPP;
+	}
+	if (a->shm_fd >= 0 && mr->ectx->engine->opt.shared)
+		map_file(mr, a->shm_fd, a->shm_off);
+	if (mr->map || a->on_demand || !a->length)
+		return 0;
+	return a->looked ? 0 : -EAGAIN;
+}
+
+int ur_app_mem_attach(struct ur_emr *mr)
+{
+	int ret = find_memory(mr);
+
+	if (!ret)
+		ur_user_mem_get(mr->attr.mem);
+	return ret;
+}
+
+void ur_app_mem_detach(struct ur_emr *mr)
+{
+	ur_user_mem_put(mr->attr.mem);
+	if (mr->map)
+		munmap(mr->map, mr->map_len);
+	if (mr->dm)
+		mr->dm->users--;
+	mr->map = NULL;
+	mr->dm = NULL;
+	mr->direct = NULL;
+}
+
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->pd = mr->attr.pd;
+	out->access = mr->attr.access;
+	out->iova = mr->attr.iova;
+	out->length = mr->attr.length;
+	out->direct = mr->direct;
+	out->ops = &mem_ops;
+	out->mem = mr;
+	out->null_mr = mr->attr.null_mr;
+}

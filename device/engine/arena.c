@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Chunks of 2 MiB are mapped once and handed out by the page, so that a ring
+ * costs no system call; larger blocks have a chunk of their own. File offsets
+ * of chunks that go are not used again: the file is sparse and huge.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include "device/engine/arena.h"
+
+#define PAGES (UR_ARENA_CHUNK / UR_ARENA_PAGE)
+
+struct chunk {
+	struct ur_list node;
+	u64 off, len;
+	u8 *ptr;
+	u32 used;	      /* pages */
+	u64 map[PAGES / 64];  /* pages in use; unused for a large one */
+	u64 kept[PAGES / 64]; /* not in use, with what was left in them */
+};
+
+int ur_arena_init(struct ur_arena *arena, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	arena->fd = fd;
+	arena->size = (u64)st.st_size;
+	arena->next = 0;
+	arena->kept = 0;
+	ur_list_init(&arena->chunks);
+	return 0;
+}
+
+static void drop_chunk(struct ur_arena *arena, struct chunk *c)
+{
+	for (u32 i = 0; i < PAGES / 64; i++)
+		arena->kept -= (u32)__builtin_popcountll(c->kept[i]);
+	ur_list_del(&c->node);
+	munmap(c->ptr, c->len);
+	fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		  (off_t)c->off, (off_t)c->len);
+	free(c);
+}
+
+void ur_arena_fini(struct ur_arena *arena)
+{
+	ur_list_for_each_safe(it, &arena->chunks)
+		drop_chunk(arena, ur_list_entry(it, struct chunk, node));
+}
+
+static struct chunk *add_chunk(struct ur_arena *arena, u64 len)
+{
+	struct chunk *c;
+
+	if (len > arena->size || arena->next > arena->size - len)
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->off = arena->next;
+	c->len = len;
+	c->ptr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd,
+		      (off_t)c->off);
+	if (c->ptr == MAP_FAILED) {
+		free(c);
+		return NULL;
+	}
+	arena->next += len;
+	ur_list_add_head(&arena->chunks, &c->node);
+	return c;
+}
+
+static bool page_used(const struct chunk *c, u32 i)
+{
+	return c->map[i / 64] >> (i % 64) & 1;
+}
+
+/* First fit; returns the first page or PAGES. */
+static u32 find_run(const struct chunk *c, u32 pages)
+{
+	u32 run = 0;
+
+	for (u32 i = 0; i < PAGES; i++) {
+		if (c->map[i / 64] == ~0ull) {
+			run = 0;
+			i |= 63;
+			continue;
+		}
+		run = page_used(c, i) ? 0 : run + 1;
+		if (run == pages)
+			return i + 1 - pages;
+	}
+	return PAGES;
+}
+
+static void mark(struct chunk *c, u32 first, u32 pages, bool used)
+{
+	for (u32 i = first; i < first + pages; i++) {
+		if (used)
+			c->map[i / 64] |= 1ull << (i % 64);
+		else
+			c->map[i / 64] &= ~(1ull << (i % 64));
+	}
+	c->used = used ? c->used + pages : c->used - pages;
+}
+
+static void clear_kept(struct ur_arena *arena, struct chunk *c, u32 first,
+		       u32 pages)
+{
+	for (u32 i = first; i < first + pages; i++) {
+		u64 bit = 1ull << (i % 64);
+
+		if (!(c->kept[i / 64] & bit))
+			continue;
+		memset(c->ptr + (u64)i * UR_ARENA_PAGE, 0, UR_ARENA_PAGE);
+		c->kept[i / 64] &= ~bit;
+		arena->kept--;
+	}
+}
+
+/* A few are kept for the next block: giving pages back costs as much as making
+ * a queue pair. */
+static void give_back(struct ur_arena *arena, struct chunk *c, u32 first,
+		      u32 pages)
+{
+	if (arena->kept + pages > UR_ARENA_KEEP) {
+		fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)(c->off + (u64)first * UR_ARENA_PAGE),
+			  (off_t)pages * UR_ARENA_PAGE);
+		return;
+	}
+	for (u32 i = first; i < first + pages; i++)
+		c->kept[i / 64] |= 1ull << (i % 64);
+	arena->kept += pages;
+}
+
+static void fill_block(struct ur_block *block, struct chunk *c, u64 at, u64 len)
+{
+	block->ptr = c->ptr + at;
+	block->off = c->off + at;
+	block->len = len;
+	block->chunk = c;
+}
+
+int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
+{
+	u32 pages, at;
+	struct chunk *c;
+
+	if (!bytes || bytes > arena->size)
+		return -ENOMEM;
+	bytes = ur_align_up(bytes, UR_ARENA_PAGE);
+	if (bytes > UR_ARENA_CHUNK / 2) {
+		c = add_chunk(arena, ur_align_up(bytes, UR_ARENA_CHUNK));
+		if (!c)
+			return -ENOMEM;
+		c->used = PAGES;
+		memset(c->map, 0xff, sizeof(c->map));
+		fill_block(block, c, 0, bytes);
+		return 0;
+	}
+	pages = (u32)(bytes / UR_ARENA_PAGE);
+	ur_list_for_each(it, &arena->chunks) {
+		c = ur_list_entry(it, struct chunk, node);
+		if (c->used + pages > PAGES)
+			continue;
+		at = find_run(c, pages);
+		if (at == PAGES)
+			continue;
+		mark(c, at, pages, true);
+		clear_kept(arena, c, at, pages);
+		fill_block(block, c, (u64)at * UR_ARENA_PAGE, bytes);
+		return 0;
+	}
+	c = add_chunk(arena, UR_ARENA_CHUNK);
+	if (!c)
+		return -ENOMEM;
+	mark(c, 0, pages, true);
+	fill_block(block, c, 0, bytes);
+	return 0;
+}
+
+void ur_arena_free(struct ur_arena *arena, struct ur_block *block)
+{
+	struct chunk *c = block->chunk;
+
+	if (!c)
+		return;
+	if (block->len > UR_ARENA_CHUNK / 2) {
+		drop_chunk(arena, c);
+	} else {
+		u32 first = (u32)((block->off - c->off) / UR_ARENA_PAGE);
+		u32 pages = (u32)(block->len / UR_ARENA_PAGE);
+
+		give_back(arena, c, first, pages);
+		mark(c, first, pages, false);
+		if (!c->used)
+			drop_chunk(arena, c);
+	}
+	memset(block, 0, sizeof(*block));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The mailbox from control to engine. Sleep race: the caller sets pending and
+ * then reads asleep, the engine sets asleep and then reads pending, all
+ * sequentially consistent, so one of them sees the other.
+ *
+ * While the engine sleeps it has let go of the helm, and the caller takes it:
+ * it runs the function itself and sends what came of it. That spares two
+ * switches between threads for each call, and most do without the engine.
+ */
+#include <errno.h>
+#include <unistd.h>
+#include "device/engine/engine_impl.h"
+#include "device/engine/turn.h"
+#include "device/engine/wait.h"
+
+int ur_mailbox_init(struct ur_mailbox *box)
+{
+	if (sem_init(&box->done, 0, 0) < 0)
+		return -errno;
+	pthread_mutex_init(&box->lock, NULL);
+	pthread_mutex_init(&box->helm, NULL);
+	atomic_store(&box->pending, 0);
+	return 0;
+}
+
+void ur_mailbox_fini(struct ur_mailbox *box)
+{
+	pthread_mutex_destroy(&box->lock);
+	pthread_mutex_destroy(&box->helm);
+	sem_destroy(&box->done);
+}
+
+static void wake(struct ur_engine *engine)
+{
+	u64 one = 1;
+
+	if (write(engine->call_fd, &one, sizeof(one)) < 0)
+		return; /* the counter is full: it wakes all the same */
+}
+
+/* Run it here, if the engine sleeps. */
+static bool borrow(struct ur_engine *engine,
+		   int (*fn)(struct ur_engine *engine, void *arg), void *arg,
+		   int *ret)
+{
+	struct ur_mailbox *box = &engine->mailbox;
+	bool more;
+
+	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->helm))
+		return false;
+	/* What was posted before a command is for the engine to see before it: a
+	 * queue that is resized counts it. The bell has woken the engine. */
+	if (ur_bells_ring(engine)) {
+		pthread_mutex_unlock(&box->helm);
+		return false;
+	}
+	box->borrowed++;
+	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
+	engine->timestamp = 0;
+	*ret = fn(engine, arg);
+	more = ur_turn_after_call(engine);
+	pthread_mutex_unlock(&box->helm);
+	if (more)
+		wake(engine);
+	return true;
+}
+
+void ur_mailbox_lend(struct ur_engine *engine)
+{
+	pthread_mutex_unlock(&engine->mailbox.helm);
+}
+
+bool ur_mailbox_back(struct ur_engine *engine)
+{
+	struct ur_mailbox *box = &engine->mailbox;
+	u64 borrowed;
+
+	pthread_mutex_lock(&box->helm);
+	borrowed = box->borrowed;
+	box->borrowed = 0;
+	return borrowed != 0;
+}
+
+int ur_engine_call(struct ur_engine *engine,
+		   int (*fn)(struct ur_engine *engine, void *arg), void *arg)
+{
+	struct ur_mailbox *box = &engine->mailbox;
+	int ret;
+
+	pthread_mutex_lock(&box->lock);
+	if (!borrow(engine, fn, arg, &ret)) {
+		box->fn = fn;
+		box->arg = arg;
+		atomic_store(&box->pending, 1);
+		if (atomic_load(&engine->asleep))
+			wake(engine);
+		while (sem_wait(&box->done) < 0)
+			;
+		ret = box->ret;
+	}
+	pthread_mutex_unlock(&box->lock);
+	return ret;
+}
+
+bool ur_mailbox_run(struct ur_engine *engine)
+{
+	struct ur_mailbox *box = &engine->mailbox;
+
+	if (!atomic_load_explicit(&box->pending, memory_order_acquire))
+		return false;
+	box->ret = box->fn(engine, box->arg);
+	atomic_store_explicit(&box->pending, 0, memory_order_relaxed);
+	sem_post(&box->done);
+	return true;
+}

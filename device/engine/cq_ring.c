@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: CQEs written with the phase bit last, the arm check,
+ * overrun, resize and moderation.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include "device/engine/engine_impl.h"
+
+#define CQE_OFF		      128u /* behind the header; a multiple of the CQE's size */
+#define CREATE_TIMESTAMP      (1u << 0) /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
+#define CREATE_IGNORE_OVERRUN (1u << 1) /* IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN */
+#define MAX_ENTRIES	      (1u << 24)
+
+static u8 owner_of(const struct ur_ecq *cq, u32 index)
+{
+	return (index / cq->entries & 1) ^ 1;
+}
+
+/* ---- the data path ---- */
+
+static void send_event(struct ur_ecq *cq)
+{
+	ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
+	cq->mod_seen = 0;
+	cq->mod_deadline = UR_NEVER;
+	ur_list_del(&cq->mod_node);
+}
+
+static void moderated_event(struct ur_ecq *cq)
+{
+	struct ur_engine *engine = cq->ectx->engine;
+
+	if (cq->mod_count <= 1 || !cq->mod_period_us ||
+	    cq->mod_seen >= cq->mod_count) {
+		send_event(cq);
+		return;
+	}
+	if (cq->mod_deadline == UR_NEVER) {
+		cq->mod_deadline = engine->now + cq->mod_period_us * 1000ull;
+		ur_list_add_tail(&engine->moderated, &cq->mod_node);
+	}
+}
+
+ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
+{
+	ur_time next = UR_NEVER;
+
+	ur_list_for_each_safe(it, &engine->moderated) {
+		struct ur_ecq *cq = ur_list_entry(it, struct ur_ecq, mod_node);
+
+		if (cq->mod_deadline <= now)
+			send_event(cq);
+		else
+			next = ur_min_u64(next, cq->mod_deadline);
+	}
+	return next;
+}
+
+/* [A2]: the CQE is out; has the client armed? */
+static void check_arm(struct ur_ecq *cq, bool solicited)
+{
+	u32 arm, kind;
+
+	cq->mod_seen++;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	kind = arm != cq->arm_taken ? arm & UROCE_ARM_MASK : UROCE_ARM_NONE;
+	if (cq->kernel_arm == UROCE_ARM_NEXT)
+		kind = UROCE_ARM_NEXT;
+	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
+		kind = UROCE_ARM_SOLICITED;
+	if (kind == UROCE_ARM_NEXT ||
+	    (kind == UROCE_ARM_SOLICITED && solicited)) {
+		cq->arm_taken = arm;
+		cq->kernel_arm = UROCE_ARM_NONE;
+		moderated_event(cq);
+	} else if (cq->mod_deadline != UR_NEVER &&
+		   cq->mod_seen >= cq->mod_count) {
+		send_event(cq);
+	}
+}
+
+static int overrun(struct ur_ecq *cq)
+{
+	if (!cq->overrun) {
+		cq->overrun = true;
+		__atomic_store_n(&cq->hdr->overrun, 1, __ATOMIC_RELEASE);
+		if (cq->async)
+			ur_evsock_send(&cq->async->sock, &cq->async_src,
+				       UR_EVENT_CQ_ERR);
+	}
+	return -ENOSPC;
+}
+
+/* A queue made for time stamps gets the time of each CQE; the others one
+ * reading for each turn. */
+static u64 timestamp(const struct ur_ecq *cq)
+{
+	struct ur_engine *e = cq->ectx->engine;
+	struct timespec ts;
+
+	if (e->timestamp && !cq->stamped)
+		return e->timestamp;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	e->timestamp = (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+	return e->timestamp;
+}
+
+int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
+{
+	struct ur_ecq *cq = cq_ctx;
+	struct uroce_cqe cqe, *slot;
+
+	if (cq->overrun)
+		return -ENOSPC;
+	if (cq->prod - cq->cons >= cq->entries) {
+		u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
+
+		/* [Q4]; an impossible index counts as full */
+		if (cq->prod - cons <= cq->entries)
+			cq->cons = cons;
+		if (cq->prod - cons >= cq->entries && !cq->ignore_overrun)
+			return overrun(cq);
+	}
+	memset(&cqe, 0, sizeof(cqe));
+	cqe.wr_id = wc->wr_id;
+	cqe.qpn = wc->qpn;
+	cqe.src_qp = wc->src_qp;
+	cqe.byte_len = wc->byte_len;
+	cqe.imm_inv = wc->imm_inv;
+	cqe.timestamp_ns = timestamp(cq);
+	cqe.wqe_counter = wc->wqe_counter;
+	cqe.srqn = wc->srqn;
+	cqe.vendor_err = wc->vendor_err;
+	cqe.pkey_index = wc->pkey_index;
+	cqe.opcode = wc->opcode;
+	cqe.status = wc->status;
+	cqe.wc_flags = wc->wc_flags;
+	cqe.sl = wc->sl;
+	cqe.syndrome = wc->syndrome;
+	slot = &cq->cqes[cq->prod & (cq->entries - 1)];
+	memcpy(slot, &cqe, offsetof(struct uroce_cqe, owner));
+	__atomic_store_n(&slot->owner, owner_of(cq, cq->prod),
+			 __ATOMIC_RELEASE); /* [Q1] */
+	cq->prod++;
+	__atomic_store_n(&cq->hdr->prod, cq->prod, __ATOMIC_RELAXED);
+	if (cq->chan)
+		check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
+	return 0;
+}
+
+/* ---- create, resize, destroy ---- */
+
+/* A ring for entries CQEs whose first index is first: every slot says "not
+ * valid" for the lap that is to come. */
+static int place_ring(struct ur_ecq *cq, u32 entries, u32 first)
+{
+	struct ur_block block;
+	struct uroce_cqe *cqes;
+	int ret;
+
+	ret = ur_arena_alloc(&cq->ectx->arena,
+			     CQE_OFF + (u64)entries * sizeof(*cqes), &block);
+	if (ret)
+		return ret;
+	memset(block.ptr, 0, CQE_OFF);
+	cqes = (struct uroce_cqe *)(block.ptr + CQE_OFF);
+	for (u32 i = first; i != first + entries; i++)
+		cqes[i & (entries - 1)].owner = i / entries & 1;
+	cq->block = block;
+	cq->hdr = (struct uroce_cq_hdr *)block.ptr;
+	cq->cqes = cqes;
+	cq->entries = entries;
+	return 0;
+}
+
+static void fill_resp(const struct ur_ecq *cq, struct uroce_create_cq_resp *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->map_off = cq->block.off;
+	r->map_len = cq->block.len;
+	r->hdr_off = 0;
+	r->cqe_off = CQE_OFF;
+	r->entries = cq->entries;
+}
+
+struct create_args {
+	struct ur_ecq *cq;
+	u32 entries;
+	struct uroce_create_cq_resp *resp;
+};
+
+static int create(struct ur_engine *engine, void *arg)
+{
+	struct create_args *a = arg;
+	int ret = place_ring(a->cq, a->entries, 0);
+
+	if (ret)
+		return ret;
+	fill_resp(a->cq, a->resp);
+	return 0;
+}
+
+int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
+		  struct ur_ecq **ret_cq, struct uroce_create_cq_resp *resp)
+{
+	struct create_args a = {.resp = resp};
+	struct ur_ecq *cq;
+	int ret;
+
+	if (!init->entries || init->entries > MAX_ENTRIES)
+		return -EINVAL;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -ENOMEM;
+	cq->ectx = ectx;
+	cq->chan = init->chan;
+	cq->async = init->async;
+	cq->ignore_overrun = init->flags & CREATE_IGNORE_OVERRUN;
+	cq->stamped = init->flags & CREATE_TIMESTAMP;
+	cq->mod_deadline = UR_NEVER;
+	ur_list_init(&cq->mod_node);
+	ur_evsrc_init(&cq->comp_src, init->user_handle);
+	ur_evsrc_init(&cq->async_src, init->user_handle);
+	a.cq = cq;
+	a.entries = ur_roundup_pow2(init->entries);
+	ret = ur_engine_call(ectx->engine, create, &a);
+	if (ret) {
+		free(cq);
+		return ret;
+	}
+	*ret_cq = cq;
+	return 0;
+}
+
+static int resize(struct ur_engine *engine, void *arg)
+{
+	struct create_args *a = arg;
+	struct ur_ecq *cq = a->cq, old = *cq;
+	u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
+	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	int ret;
+
+	if (cq->prod - cons > a->entries || cq->prod - cons > cq->entries)
+		return -EINVAL;
+	ret = place_ring(cq, a->entries, cons);
+	if (ret)
+		return ret;
+	cq->hdr->cons = cons;
+	cq->hdr->arm = arm;
+	cq->hdr->prod = cq->prod;
+	cq->hdr->overrun = cq->overrun;
+	cq->cons = cons;
+	for (u32 i = cons; i != cq->prod; i++) {
+		struct uroce_cqe *to = &cq->cqes[i & (cq->entries - 1)];
+
+		*to = old.cqes[i & (old.entries - 1)];
+		to->owner = owner_of(cq, i);
+	}
+	ur_arena_free(&cq->ectx->arena, &old.block);
+	fill_resp(cq, a->resp);
+	return 0;
+}
+
+static int nothing(struct ur_engine *engine, void *arg)
+{
+	return 0;
+}
+
+int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
+		  struct uroce_resize_cq_resp *resp)
+{
+	struct uroce_create_cq_resp r;
+	struct create_args a = {cq, ur_roundup_pow2(entries), &r};
+	int ret;
+
+	if (!entries || entries > MAX_ENTRIES)
+		return -EINVAL;
+	/* The engine's turn goes on after a call: what was posted before the
+	 * command is under way, and counted, when it is carried out. */
+	ret = ur_engine_call(cq->ectx->engine, nothing, NULL);
+	if (!ret)
+		ret = ur_engine_call(cq->ectx->engine, resize, &a);
+	if (ret)
+		return ret;
+	memset(resp, 0, sizeof(*resp));
+	resp->map_off = r.map_off;
+	resp->map_len = r.map_len;
+	resp->hdr_off = r.hdr_off;
+	resp->cqe_off = r.cqe_off;
+	resp->entries = r.entries;
+	return 0;
+}
+
+struct modify_args {
+	struct ur_ecq *cq;
+	u16 count, period_us;
+	bool solicited;
+};
+
+static int modify(struct ur_engine *engine, void *arg)
+{
+	struct modify_args *a = arg;
+
+	a->cq->mod_count = a->count;
+	a->cq->mod_period_us = a->period_us;
+	if (a->cq->mod_deadline != UR_NEVER)
+		send_event(a->cq);
+	return 0;
+}
+
+int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us)
+{
+	struct modify_args a = {
+		.cq = cq, .count = count, .period_us = period_us};
+
+	return ur_engine_call(cq->ectx->engine, modify, &a);
+}
+
+static int arm(struct ur_engine *engine, void *arg)
+{
+	struct modify_args *a = arg;
+
+	if (!a->solicited)
+		a->cq->kernel_arm = UROCE_ARM_NEXT;
+	else if (!a->cq->kernel_arm)
+		a->cq->kernel_arm = UROCE_ARM_SOLICITED;
+	return 0;
+}
+
+int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
+{
+	struct modify_args a = {.cq = cq, .solicited = solicited_only};
+
+	return ur_engine_call(cq->ectx->engine, arm, &a);
+}
+
+struct destroy_args {
+	struct ur_ecq *cq;
+	u32 comp, async;
+};
+
+static int destroy(struct ur_engine *engine, void *arg)
+{
+	struct destroy_args *a = arg;
+	struct ur_ecq *cq = a->cq;
+
+	if (cq->users)
+		return -EBUSY;
+	if (cq->chan)
+		a->comp = ur_evsock_purge(&cq->chan->sock, &cq->comp_src);
+	if (cq->async)
+		a->async = ur_evsock_purge(&cq->async->sock, &cq->async_src);
+	ur_list_del(&cq->mod_node);
+	ur_arena_free(&cq->ectx->arena, &cq->block);
+	return 0;
+}
+
+int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
+{
+	struct destroy_args a = {.cq = cq};
+	int ret = ur_engine_call(cq->ectx->engine, destroy, &a);
+
+	if (ret)
+		return ret;
+	*comp_events = a.comp;
+	*async_events = a.async;
+	free(cq);
+	return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* User contexts: the doorbell page, its slots, the wake-up descriptor. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "device/engine/engine_impl.h"
+#include "device/user.h"
+
+void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell)
+{
+	bell->slot = ectx->next_slot++ % UROCE_DB_SLOTS;
+	bell->next = ectx->bells[bell->slot];
+	ectx->bells[bell->slot] = bell;
+}
+
+void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell)
+{
+	struct ur_bell **at = &ectx->bells[bell->slot];
+
+	while (*at && *at != bell)
+		at = &(*at)->next;
+	if (*at)
+		*at = bell->next;
+}
+
+void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
+{
+	if (ectx->complained)
+		return;
+	ectx->complained = true;
+	fprintf(stderr, "uroced: process %d wrote an impossible %s of %u\n",
+		(int)ectx->mem->pid, what, number);
+}
+
+static void woken(struct ur_watch *watch, u32 events)
+{
+	/* edge triggered and never read: the doorbell page says for what */
+}
+
+static int create(struct ur_engine *engine, void *arg)
+{
+	struct ur_ectx *x = arg;
+	int ret = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+
+	if (ret)
+		return ret;
+	x->db = (struct uroce_db_page *)x->db_block.ptr;
+	memset(x->db, 0, sizeof(*x->db));
+	/* A caller may run this while the engine sleeps. */
+	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
+	ret = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
+			      &x->wake_watch);
+	if (ret) {
+		ur_arena_free(&x->arena, &x->db_block);
+		return ret;
+	}
+	ur_list_add_tail(&engine->ectxs, &x->node);
+	return 0;
+}
+
+int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
+		   struct ur_ectx **ectx, struct ur_ectx_info *info)
+{
+	struct ur_ectx *x = calloc(1, sizeof(*x));
+	int ret;
+
+	if (!x)
+		return -ENOMEM;
+	x->engine = engine;
+	ur_list_init(&x->node);
+	ur_list_init(&x->mrs);
+	x->wake_watch.fn = woken;
+	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (x->wake_fd < 0) {
+		ret = -errno;
+		goto err_free;
+	}
+	ret = ur_arena_init(&x->arena, memfd);
+	if (ret)
+		goto err_close;
+	ret = ur_engine_call(engine, create, x);
+	if (ret) {
+		ur_arena_fini(&x->arena);
+		goto err_close;
+	}
+	x->mem = ur_user_mem_get(mem);
+	info->db_map_off = x->db_block.off;
+	info->db_map_len = (u32)x->db_block.len;
+	info->wake_fd = x->wake_fd;
+	*ectx = x;
+	return 0;
+err_close:
+	close(x->wake_fd);
+err_free:
+	free(x);
+	return ret;
+}
+
+static int destroy(struct ur_engine *engine, void *arg)
+{
+	struct ur_ectx *x = arg;
+
+	ur_list_del(&x->node);
+	ur_idle_forget(&engine->idle, &x->guess);
+	ur_engine_unwatch(engine, x->wake_fd);
+	ur_arena_free(&x->arena, &x->db_block);
+	ur_arena_fini(&x->arena);
+	return 0;
+}
+
+void ur_ectx_destroy(struct ur_ectx *ectx)
+{
+	ur_engine_call(ectx->engine, destroy, ectx);
+	close(ectx->wake_fd);
+	ur_user_mem_put(ectx->mem);
+	free(ectx->ahs);
+	free(ectx);
+}

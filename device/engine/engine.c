@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The engine's life, and what control tells it: the netdev's MTU and index,
+ * management datagrams to send. Its addresses are in engine_addr.c, what it
+ * tells control in engine_tell.c, the thread's turn in turn.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "device/engine/engine_impl.h"
+#include "device/engine/turn.h"
+#include "device/wire/wire.h"
+
+#define TX_DESCS 1024u
+
+static const struct ur_host_ops host_ops = {
+	.sq_next = ur_sq_next,
+	.sq_retire = ur_sq_retire,
+	.rq_next = ur_rq_next,
+	.rq_count = ur_rq_count,
+	.rq_want_kick = ur_rq_want_kick,
+	.cq_push = ur_cq_push,
+	.qp_event = ur_host_qp_event,
+	.srq_event = ur_host_srq_event,
+	.gsi_rx = ur_engine_tell_gsi,
+};
+
+static int create_port(struct ur_engine *e)
+{
+	struct ur_port_config port = {
+		.seed = e->config.seed,
+		.mtu_bytes = e->config.mtu_bytes,
+		.max_qp = e->config.max_qp,
+		.max_mr = e->config.max_mr,
+		.first_qpn = 17,
+		.node_guid = e->config.node_guid,
+		.cc.enable = e->opt.cc,
+		.ooo = e->opt.ooo,
+		.loop = e->opt.loop,
+		.credits = e->opt.credits,
+		.coalesce = e->opt.coalesce,
+		.fast = e->opt.fast,
+		.train_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
+		.train_bytes = UR_UDP_BURST,
+		.ops = &host_ops,
+		.ctx = e,
+	};
+
+	e->port = ur_port_create(&port);
+	return e->port ? 0 : -ENOMEM;
+}
+
+static void called(struct ur_watch *watch, u32 events)
+{
+	/* edge triggered and never read: the mailbox says what there is */
+}
+
+static void free_engine(struct ur_engine *e)
+{
+	ur_wire_destroy(e);
+	if (e->port)
+		ur_port_destroy(e->port);
+	free(e->tx.buf);
+	free(e->tx.desc);
+	if (e->call_fd >= 0)
+		close(e->call_fd);
+	if (e->epoll_fd >= 0)
+		close(e->epoll_fd);
+	ur_mailbox_fini(&e->mailbox);
+	free(e);
+}
+
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine)
+{
+	struct ur_engine *e = calloc(1, sizeof(*e));
+	int ret;
+
+	if (!e)
+		return -ENOMEM;
+	e->config = *config;
+	snprintf(e->netdev, sizeof(e->netdev), "%s",
+		 config->netdev ? config->netdev : "");
+	e->config.netdev = e->netdev;
+	ur_list_init(&e->ectxs);
+	ur_list_init(&e->kicks);
+	ur_list_init(&e->moderated);
+	ur_list_init(&e->joins);
+	e->call_fd = -1;
+	e->call_watch.fn = called;
+	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	ret = ur_mailbox_init(&e->mailbox);
+	if (ret || e->epoll_fd < 0) {
+		ret = ret ? ret : -errno;
+		goto err;
+	}
+	ret = ur_engine_options_parse(&e->opt, config->options);
+	if (ret)
+		goto err;
+	e->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->call_fd < 0) {
+		ret = -errno;
+		goto err;
+	}
+	ret = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
+	if (ret)
+		goto err;
+	ret = -ENOMEM;
+	e->tx.cap = e->opt.tx_bytes;
+	e->tx.max_desc = TX_DESCS;
+	if (posix_memalign((void **)&e->tx.buf, 4096, e->tx.cap))
+		goto err;
+	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
+	if (!e->tx.desc)
+		goto err;
+	ret = create_port(e);
+	if (ret)
+		goto err;
+	ret = ur_wire_udp_create(e, &e->wire);
+	if (!ret && config->roce_v1)
+		ret = ur_wire_v1_create(e, &e->wire_v1);
+	if (ret)
+		goto err;
+	ret = -pthread_create(&e->thread, NULL, ur_turn_thread, e);
+	if (ret)
+		goto err;
+	*engine = e;
+	return 0;
+err:
+	free_engine(e);
+	return ret;
+}
+
+static int stop(struct ur_engine *engine, void *arg)
+{
+	engine->stop = true;
+	return 0;
+}
+
+void ur_engine_stop(struct ur_engine *engine)
+{
+	if (engine->stop)
+		return;
+	ur_engine_call(engine, stop, NULL);
+	pthread_join(engine->thread, NULL);
+}
+
+void ur_engine_destroy(struct ur_engine *engine)
+{
+	ur_engine_stop(engine);
+	free_engine(engine);
+}
+
+int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
+		    struct ur_watch *watch)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = watch};
+
+	return epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno
+								       : 0;
+}
+
+void ur_engine_unwatch(struct ur_engine *engine, int fd)
+{
+	epoll_ctl(engine->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static int set_mtu(struct ur_engine *engine, void *arg)
+{
+	ur_port_set_mtu(engine->port, *(u32 *)arg);
+	return 0;
+}
+
+void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
+{
+	ur_engine_call(engine, set_mtu, &mtu_bytes);
+}
+
+static int set_ifindex(struct ur_engine *engine, void *arg)
+{
+	engine->config.ifindex = *(u32 *)arg;
+	return 0;
+}
+
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	ur_engine_call(engine, set_ifindex, &ifindex);
+}
+
+static int link_downed(struct ur_engine *engine, void *arg)
+{
+	ur_port_count(engine->port, UR_CNT_link_downed, 1);
+	return 0;
+}
+
+void ur_engine_link_downed(struct ur_engine *engine)
+{
+	ur_engine_call(engine, link_downed, NULL);
+}
+
+void ur_engine_counters(struct ur_engine *engine, u64 *values)
+{
+	const u64 *live = ur_port_counters(engine->port);
+
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
+}
+
+struct gsi_args {
+	const struct ur_epath *path;
+	const u8 *mad;
+};
+
+static int send_gsi(struct ur_engine *engine, void *arg)
+{
+	struct gsi_args *a = arg;
+	struct ur_av *av;
+	/* Where there is no way it is lost, and its sender repeats it. */
+	int ret = ur_av_make(engine, a->path, 1, 1, &av);
+
+	if (ret)
+		return ret;
+	ret = ur_gsi_send(engine->port, av, a->mad);
+	ur_av_put(av);
+	return ret;
+}
+
+int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
+		       const u8 *mad)
+{
+	struct gsi_args a = {path, mad};
+
+	return ur_engine_call(engine, send_gsi, &a);
+}

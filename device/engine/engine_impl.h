@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the files of the engine share: its objects. Only the engine thread
+ * touches these structs, except where a field says otherwise; control reaches
+ * them through ur_engine_call().
+ */
+#ifndef UR_DEVICE_ENGINE_IMPL_H
+#define UR_DEVICE_ENGINE_IMPL_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include "device/engine/engine.h"
+#include "device/engine/arena.h"
+#include "device/engine/doorbell.h"
+#include "device/engine/idle.h"
+#include "device/engine/refused.h"
+#include "device/engine/ring_io.h"
+#include "kernel-abi/uroce-ring.h"
+#include "util/list.h"
+
+struct ur_wire;
+
+/* What epoll gives back: embedded in the owner of the descriptor. */
+struct ur_watch {
+	void (*fn)(struct ur_watch *watch, u32 events);
+};
+
+/* ---- call.c: control to engine ---- */
+
+struct ur_mailbox {
+	int (*fn)(struct ur_engine *engine, void *arg);
+	void *arg;
+	int ret;
+	_Atomic int pending; /* set by control, cleared by the engine */
+	sem_t done;
+	pthread_mutex_t lock; /* one caller at a time */
+	/* Held by whoever is the engine: its thread while awake, a caller while
+	 * it sleeps. */
+	pthread_mutex_t helm;
+	u64 borrowed; /* times that a caller had it */
+};
+
+/* ---- event files: chan.c, async.c ---- */
+
+/* One kind of datagram with its accounting; embedded in a queue. */
+struct ur_evsrc {
+	u64 element; /* first 8 bytes of its datagrams */
+	u64 sent;    /* datagrams that reached the socket */
+	u64 purged;  /* of those, withdrawn unread */
+	u64 pending; /* did not fit: count (channel) or type bits (async) */
+	struct ur_list backlog; /* of the socket's, while pending != 0 */
+};
+
+/* Both ends of a socket pair. */
+struct ur_evsock {
+	struct ur_engine *engine;
+	int tx, rx;
+	bool async;		/* 16-byte datagrams with a type */
+	bool watching;		/* for room */
+	struct ur_list backlog; /* ur_evsrc */
+	struct ur_watch watch;
+};
+
+struct ur_echan {
+	struct ur_evsock sock;
+};
+
+struct ur_easync {
+	struct ur_evsock sock;
+	struct ur_evsrc loose; /* events that belong to no queue */
+};
+
+int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
+		   bool async);
+void ur_evsock_close(struct ur_evsock *sock);
+void ur_evsrc_init(struct ur_evsrc *src, u64 element);
+/* One more event of src; never blocks, never fails. */
+void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
+/* Withdraw what is unread; returns how many were read. */
+u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src);
+
+/* ---- user context ---- */
+
+/* A queue that has a doorbell slot. */
+struct ur_bell {
+	struct ur_bell *next; /* others of the same slot */
+	u32 slot;
+	void (*ring)(struct ur_bell *bell);
+};
+
+struct ur_ectx {
+	struct ur_engine *engine;
+	struct ur_list node; /* engine->ectxs */
+	struct ur_arena arena;
+	struct ur_user_mem *mem;
+	struct ur_block db_block;
+	struct uroce_db_page *db;
+	int wake_fd;
+	struct ur_watch wake_watch;
+	struct ur_guess guess; /* waiting after this one's doorbell */
+	bool complained;       /* a corrupt ring was reported */
+	u32 next_slot;
+	struct ur_bell *bells[UROCE_DB_SLOTS];
+	struct ur_eah **ahs; /* by number - 1 */
+	u32 ah_cap, ah_hint;
+	struct ur_list mrs; /* ur_emr */
+};
+
+void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell);
+void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell);
+/* Say once why a client's memory is not to be trusted. */
+void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
+
+/* ---- queues ---- */
+
+struct ur_ecq {
+	struct ur_ectx *ectx;
+	struct ur_block block;
+	struct uroce_cq_hdr *hdr;
+	struct uroce_cqe *cqes;
+	u32 entries;
+	u32 prod;	/* CQEs written */
+	u32 cons;	/* last consumer index seen */
+	u32 arm_taken;	/* value of hdr->arm that has had its event */
+	u32 kernel_arm; /* UROCE_ARM_* by command */
+	bool overrun;
+	bool ignore_overrun;
+	bool stamped; /* asked for completion time stamps */
+	u32 users;    /* QPs and SRQs */
+	struct ur_echan *chan;
+	struct ur_easync *async;
+	struct ur_evsrc comp_src, async_src;
+	/* moderation */
+	u16 mod_count, mod_period_us;
+	u32 mod_seen;	      /* CQEs since the last event */
+	ur_time mod_deadline; /* of the event held back; UR_NEVER none */
+	struct ur_list mod_node;
+};
+
+int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
+/* Send events whose moderation period is over; the next deadline. */
+ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
+
+/* A receive queue: of a QP or an SRQ. */
+struct ur_erq {
+	struct ur_ring ring;
+	struct ur_ectx *ectx; /* NULL: no ring */
+	bool want_kick;
+	struct ur_list kick_node; /* engine->kicks: posted while we asked */
+	struct ur_esrq *srq;
+	struct ur_eqp *qp;
+};
+
+int ur_rq_next(void *rq_ctx, struct ur_recv_wr *wr);
+u32 ur_rq_count(void *rq_ctx);
+void ur_rq_want_kick(void *rq_ctx, bool on);
+void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx);
+void ur_rq_ring(struct ur_erq *rq); /* a doorbell came */
+
+struct ur_esrq {
+	struct ur_bell bell;
+	struct ur_ectx *ectx;
+	struct ur_srq *srq;
+	struct ur_erq rq;
+	struct ur_block block;
+	u32 max_wr, max_sge, stride;
+	struct ur_ecq *cq;
+	struct ur_easync *async;
+	struct ur_evsrc async_src;
+};
+
+void ur_host_srq_event(void *srq_ctx, enum ur_event ev);
+
+/* Who else gets the events of an XRC target QP. */
+struct ur_eqp_ref {
+	struct ur_list node;
+	struct ur_eqp *qp;
+	struct ur_easync *async;
+	struct ur_evsrc src;
+};
+
+struct ur_eqp {
+	struct ur_bell bell;
+	struct ur_ectx *ectx; /* NULL: XRC_TGT */
+	struct ur_engine *engine;
+	struct ur_qp *qp;
+	u32 qpn;
+	u8 type;
+	bool has_av; /* WQEs carry an address vector segment */
+	bool has_rings;
+	struct ur_ring sq;
+	struct ur_erq rq;
+	struct ur_block block;
+	struct ur_eqp_init init;
+	struct ur_eqp_ref self;
+	struct ur_list refs; /* ur_eqp_ref, self among them when it has async */
+	bool have_path;
+	struct ur_epath path;
+};
+
+int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
+void ur_sq_retire(void *qp_ctx, u32 ring_end);
+void ur_qp_ring_bell(struct ur_bell *bell); /* a doorbell came */
+
+/* Where a queue pair's rings lie in its block of memory. */
+struct ur_qp_rings {
+	u32 sq_bbs, rq_entries, rq_stride;
+	u32 sq_hdr, sq_off, rq_hdr, rq_off;
+	u64 bytes; /* 0: it has none */
+};
+
+/* For these capabilities; raises max_inline to what there is room for anyway.
+ * -EINVAL: more than the device gives. */
+int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
+		     struct ur_qp_rings *l);
+/* Take the block and make the rings. Engine thread. 0 or -ENOMEM. */
+int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
+		      const struct ur_qp_rings *l);
+void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
+
+struct ur_eah {
+	struct ur_ectx *ectx;
+	struct ur_av *av;
+	u32 pd;
+	u32 number;
+};
+
+/* The address vector of a path: a new one with one reference. lqpn, rqpn
+ * choose the source port when the path has no flow label. */
+int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
+	       u32 rqpn, struct ur_av **av);
+/* The same, refused with -ENETUNREACH and the like where there is no way. */
+int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
+		 u32 lqpn, u32 rqpn, struct ur_av **av);
+/* The AH of a WQE, or NULL. */
+struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd);
+
+/* How a region's memory is reached. */
+struct ur_emr {
+	struct ur_ectx *ectx;
+	struct ur_list node;
+	struct ur_mr *mr;
+	u32 key;
+	struct ur_emr_attr attr;
+	u8 *map; /* mapping of the client's memfd, or NULL */
+	size_t map_len;
+	u8 *direct;
+	struct ur_edm *dm;
+};
+
+struct ur_edm {
+	struct ur_ectx *ectx;
+	struct ur_block block;
+	u64 length;
+	u32 users;
+};
+
+/* Find a way to the memory of mr->attr, and keep it until detach. Not on the
+ * engine thread: it may wait for the client's pages. 0, -EFAULT not there,
+ * -EINVAL beyond its device memory, -EOPNOTSUPP a file that cannot be mapped. */
+int ur_app_mem_attach(struct ur_emr *mr);
+void ur_app_mem_detach(struct ur_emr *mr);
+/* The region as the transport is told of it. */
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
+
+/* ---- the engine ---- */
+
+#define UR_ENGINE_GIDS 1024
+
+struct ur_egid {
+	bool used;
+	enum ur_gid_type type;
+	u8 gid[16];
+};
+
+struct ur_engine_options {
+	u32 spin_us;  /* poll this long after the last work before sleeping */
+	u32 slice_us; /* scheduler slices; 0: a little below the system's */
+	u32 tx_bytes; /* burst buffer */
+	bool hold;    /* hold the processor while waiting where that pays */
+	bool gso, gro;
+	bool shared; /* map memory that a client offers */
+	bool loop;   /* transport's in-device path */
+	bool coalesce, credits, ooo;
+	bool fast;   /* transport's short way for middle packets */
+	bool trains; /* send whole UDP_SEGMENT messages where that can be */
+	bool cc;     /* DCQCN reaction point: paces by CNPs */
+};
+
+/* Defaults, then what text ("name=value,...", or NULL) says. -EINVAL, with a
+ * line on stderr. */
+int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
+
+struct ur_engine {
+	struct ur_engine_config config;
+	char netdev[32];
+	struct ur_engine_options opt;
+	struct ur_port *port;
+	struct ur_wire *wire;	 /* RoCEv2 */
+	struct ur_wire *wire_v1; /* NULL: not asked for */
+	pthread_t thread;
+	int epoll_fd;
+	int call_fd; /* eventfd */
+	struct ur_watch call_watch;
+	struct ur_mailbox mailbox;
+	/* 1: may be blocked; whoever leaves work writes call_fd. */
+	_Atomic int asleep;
+	ur_time asleep_until; /* deadline of the sleep, while asleep */
+	bool stop;
+	ur_time now;   /* CLOCK_MONOTONIC, once a turn */
+	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this turn; 0: not read yet */
+	struct ur_list ectxs;
+	struct ur_list kicks;	  /* ur_erq */
+	struct ur_list moderated; /* ur_ecq with an event held back */
+	struct ur_tx tx;
+	u32 tx_sent; /* descriptors of tx already on the wire */
+	bool tx_blocked;
+	int tx_wait_fd;
+	struct ur_egid gids[UR_ENGINE_GIDS];
+	struct ur_list joins;
+	u64 sleeps; /* for the tests */
+	ur_time last_rx, last_epoll;
+	struct ur_idle idle;
+	struct ur_refused refused;
+	ur_time mod_deadline;
+	bool rx_any; /* a datagram came in this turn */
+};
+
+/* To control: an event of a queue pair, an incoming MAD. */
+void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
+			     enum ur_event ev);
+void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad, u32 len);
+/* Is it one of our own addresses? */
+bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
+/* Multicast group of an attached QP: counted. */
+int ur_engine_join(struct ur_engine *engine, const u8 *gid);
+void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
+int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
+		    struct ur_watch *watch);
+void ur_engine_unwatch(struct ur_engine *engine, int fd);
+
+int ur_mailbox_init(struct ur_mailbox *box);
+void ur_mailbox_fini(struct ur_mailbox *box);
+/* Engine thread: run what waits; true when something did. */
+bool ur_mailbox_run(struct ur_engine *engine);
+/* Engine thread, around the system call it sleeps in: others may be the engine
+ * meanwhile. back: true when one was, and objects may have come and gone. */
+void ur_mailbox_lend(struct ur_engine *engine);
+bool ur_mailbox_back(struct ur_engine *engine);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the engine tells control: datagrams for QP1, events of queue pairs.
+ * Each goes as a note through the control loop's queue, so that the engine
+ * never waits for the control lock.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "device/engine/engine_impl.h"
+#include "device/loop.h"
+
+struct told {
+	struct ur_engine *engine;
+	struct ur_rx_meta meta;
+	u32 qpn;
+	enum ur_event ev;
+	u32 len;
+	u8 mad[256];
+};
+
+static void hear_gsi(void *arg)
+{
+	struct told *t = arg;
+	const struct ur_engine_config *c = &t->engine->config;
+
+	if (c->events && c->events->gsi_rx)
+		c->events->gsi_rx(c->ctx, &t->meta, t->qpn, t->mad, t->len);
+	free(t);
+}
+
+static void hear_event(void *arg)
+{
+	struct told *t = arg;
+	const struct ur_engine_config *c = &t->engine->config;
+
+	if (c->events && c->events->qp_event)
+		c->events->qp_event(c->ctx, t->qpn, t->ev);
+	free(t);
+}
+
+void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad, u32 len)
+{
+	struct ur_engine *engine = port_ctx;
+	struct told *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return; /* a lost datagram, which its sender repeats */
+	t->engine = engine;
+	t->meta = *meta;
+	t->qpn = src_qpn;
+	t->len = ur_min_u32(len, sizeof(t->mad));
+	memcpy(t->mad, mad, t->len);
+	if (ur_loop_post(engine->config.loop, hear_gsi, t))
+		free(t);
+}
+
+void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
+			     enum ur_event ev)
+{
+	struct told *t;
+
+	if (!engine->config.events || !engine->config.events->qp_event)
+		return;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return;
+	t->engine = engine;
+	t->qpn = qpn;
+	t->ev = ev;
+	if (ur_loop_post(engine->config.loop, hear_event, t))
+		free(t);
+}

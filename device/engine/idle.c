@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "device/engine/idle.h"
+
+/* Two switches to another thread and back. */
+#define HOLD_NS 1500u
+/* Where the place is crowded: falling asleep and being woken. */
+#define CROWDED_HOLD_NS 4000u
+/* A yield shorter than this found nobody to yield to ... */
+#define SHORT_YIELD_NS 700u
+/* ... and the next one need not follow at once. */
+#define ALONE_NS 1000u
+/* A yield of this length is one to somebody who does not yield. */
+#define LONG_YIELD_NS 500000u
+/* With so much lost in them within so long, the place is crowded ... */
+#define LOST_LIMIT_NS  12000000u
+#define LOST_WINDOW_NS 20000000u
+/* ... and taken for it this long. */
+#define CROWDED_NS 200000000u
+
+void ur_idle_init(struct ur_idle *i, bool hold, u64 spin_ns, u64 now)
+{
+	*i = (struct ur_idle){
+		.hold = hold, .spin_ns = spin_ns, .last_work = now};
+	i->served = &i->wire;
+}
+
+void ur_idle_forget(struct ur_idle *i, struct ur_guess *guess)
+{
+	if (i->served == guess)
+		i->served = &i->wire;
+	if (i->holding == guess)
+		i->holding = NULL;
+}
+
+static void end_hold(struct ur_idle *i, bool work)
+{
+	if (i->holding)
+		ur_guess_learn(i->holding, work);
+	i->holding = NULL;
+}
+
+void ur_idle_work(struct ur_idle *i, u64 now)
+{
+	i->last_work = now;
+	i->waiting = false;
+	end_hold(i, true);
+}
+
+/* Is it worth waiting with the processor kept? */
+static bool hold(struct ur_idle *i, u64 now, u64 ns)
+{
+	if (!i->waiting) {
+		i->waiting = true;
+		i->hold_until = now + ns;
+		if (ur_guess_ask(i->served))
+			i->holding = i->served;
+	}
+	if (!i->holding)
+		return false;
+	if (now < i->hold_until)
+		return true;
+	end_hold(i, false);
+	return false;
+}
+
+enum ur_idle_way ur_idle_wait(struct ur_idle *i, u64 now)
+{
+	bool crowded = now < i->crowded_until;
+
+	if (i->hold) {
+		if (hold(i, now, crowded ? CROWDED_HOLD_NS : HOLD_NS))
+			return UR_IDLE_HOLD;
+	} else if (crowded && now - i->last_work < CROWDED_HOLD_NS) {
+		return UR_IDLE_HOLD; /* work comes in batches */
+	}
+	if (crowded || now - i->last_work >= i->spin_ns)
+		return UR_IDLE_SLEEP;
+	return now < i->yield_at ? UR_IDLE_HOLD : UR_IDLE_YIELD;
+}
+
+/*
+ * Where yields take long time and again, the others are not ones that yield
+ * themselves: a program that spins on its memory. Yielding to such a one costs
+ * its whole slice, while a sleeper is put before it when it wakes; so the
+ * engine sleeps almost at once for a while.
+ */
+void ur_idle_yielded(struct ur_idle *i, u64 before, u64 after)
+{
+	u64 lost = after - before;
+
+	i->yield_at = i->hold && lost < SHORT_YIELD_NS ? after + ALONE_NS : 0;
+	if (lost < LONG_YIELD_NS)
+		return;
+	if (after - i->lost_since > LOST_WINDOW_NS) {
+		i->lost_since = before;
+		i->lost_ns = 0;
+	}
+	i->lost_ns += lost;
+	if (i->lost_ns > LOST_LIMIT_NS) {
+		i->crowded_until = after + CROWDED_NS;
+		i->lost_ns = 0;
+	}
+}

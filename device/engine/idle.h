@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * How the engine waits after turns that found nothing: it keeps the processor
+ * (hold), gives it up for a moment (yield), or sleeps. Decisions only, no
+ * clock and no system call; wait.c does what is decided here. Engine thread
+ * only; times are CLOCK_MONOTONIC, ns.
+ */
+#ifndef UR_DEVICE_IDLE_H
+#define UR_DEVICE_IDLE_H
+
+#include "device/engine/guess.h"
+#include "util/bytes.h"
+
+enum ur_idle_way {
+	UR_IDLE_HOLD,
+	UR_IDLE_YIELD,
+	UR_IDLE_SLEEP,
+};
+
+struct ur_idle {
+	bool hold;   /* option: hold where that has paid; else yield at once */
+	u64 spin_ns; /* option: awake for so long after the last work */
+	u64 last_work;
+	struct ur_guess wire;	  /* holding after packets */
+	struct ur_guess *served;  /* of what was served last */
+	struct ur_guess *holding; /* learns how this wait ends, or NULL */
+	bool waiting;		  /* the last turn found nothing either */
+	u64 hold_until;
+	u64 yield_at; /* alone: no sooner than that */
+	/* long yields */
+	u64 lost_since, crowded_until;
+	u64 lost_ns;
+};
+
+void ur_idle_init(struct ur_idle *idle, bool hold, u64 spin_ns, u64 now);
+/* Work of this kind was found; the guess is the caller's and lives until
+ * ur_idle_forget(). */
+static inline void ur_idle_serve(struct ur_idle *idle, struct ur_guess *guess)
+{
+	idle->served = guess;
+}
+void ur_idle_forget(struct ur_idle *idle, struct ur_guess *guess);
+/* A turn that began at now found work. */
+void ur_idle_work(struct ur_idle *idle, u64 now);
+/* It found none: what to do. */
+enum ur_idle_way ur_idle_wait(struct ur_idle *idle, u64 now);
+/* The yield that was asked for took from before to after. */
+void ur_idle_yielded(struct ur_idle *idle, u64 before, u64 after);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The engine's turn: commands, doorbells, datagrams, timers, transmission.
+ *
+ * While awake the wire is asked without epoll where packets came last, and by
+ * epoll now and then; a device with no traffic on the wire asks seldom, since
+ * each question is a system call that a neighbour on the same host waits for.
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include "device/engine/turn.h"
+#include "device/engine/wait.h"
+#include "device/wire/wire.h"
+
+#define EVENTS 64
+/* Fills of the burst buffer in one turn. */
+#define TX_ROUNDS 4
+/* Receive queues kicked in one turn: a kick may ask for the next one. */
+#define KICKS 256
+/* Ask the wire this often when nothing came of late. */
+#define WIRE_QUIET_NS 5000u
+/* "Of late". */
+#define WIRE_HOT_NS 200000u
+
+/* ---- receive ---- */
+
+static void end_rx(struct ur_engine *e)
+{
+	if (!e->rx_any)
+		return;
+	e->rx_any = false;
+	e->last_rx = e->now;
+	ur_idle_serve(&e->idle, &e->idle.wire);
+	ur_port_rx_end(e->port, e->now);
+	ur_refused_look(e);
+}
+
+bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
+{
+	struct epoll_event ev[EVENTS];
+	static const struct timespec zero;
+	bool sleeps = timeout->tv_sec + timeout->tv_nsec;
+	bool woken;
+	int n;
+
+	if (sleeps)
+		ur_mailbox_lend(e);
+	n = epoll_pwait2(e->epoll_fd, ev, EVENTS, timeout, NULL);
+	woken = n > 0;
+	/* Then a watch may be gone. What is told only once, an eventfd, was to
+	 * end the sleep; the rest is told again. */
+	if (sleeps && ur_mailbox_back(e))
+		n = epoll_pwait2(e->epoll_fd, ev, EVENTS, &zero, NULL);
+	if (woken && sleeps)
+		e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < n; i++) {
+		struct ur_watch *w = ev[i].data.ptr;
+
+		w->fn(w, ev[i].events);
+	}
+	end_rx(e);
+	return woken || n > 0;
+}
+
+/* ---- transmit ---- */
+
+/* Packets to ourselves: hand them in by the front door. */
+static void feed_loop(struct ur_engine *e, u32 first)
+{
+	struct ur_tx *tx = &e->tx;
+	bool any = false;
+
+	/* The port may let go of an av when it sees a packet. */
+	for (u32 i = first; i < tx->n_desc; i++)
+		if (tx->desc[i].av->loop || tx->desc[i].av->mcast)
+			ur_av_get((struct ur_av *)tx->desc[i].av);
+	for (u32 i = first; i < tx->n_desc; i++) {
+		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
+		struct ur_rx_meta meta;
+
+		if (!av->loop && !av->mcast)
+			continue;
+		any = true;
+		memset(&meta, 0, sizeof(meta));
+		memcpy(meta.saddr, av->sgid, 16);
+		memcpy(meta.daddr, av->dgid, 16);
+		meta.v4 = av->v4;
+		meta.v1 = av->v1;
+		meta.tos = av->traffic_class;
+		meta.ttl = av->hop_limit;
+		meta.sl = av->sl;
+		meta.udp_sport = av->udp_sport;
+		meta.flow_label = av->flow_label;
+		ur_port_rx(e->port, e->now, &meta, tx->buf + tx->desc[i].off,
+			   tx->desc[i].len);
+		ur_av_put(av);
+	}
+	if (any)
+		ur_port_rx_end(e->port, e->now);
+}
+
+static void room(struct ur_watch *watch, u32 events)
+{
+	/* flush() tries again each turn while blocked; this ends a sleep */
+}
+
+static struct ur_watch room_watch = {room};
+
+/* Put out what is left of tx; false: no room. */
+static bool flush(struct ur_engine *e)
+{
+	struct ur_tx *tx = &e->tx;
+	int wait_fd = -1;
+	u32 i = e->tx_sent;
+
+	while (i < tx->n_desc) {
+		u32 end = i, taken;
+
+		if (tx->desc[i].av->loop) {
+			i++;
+			continue;
+		}
+		while (end < tx->n_desc && !tx->desc[end].av->loop)
+			end++;
+		taken = ur_wire_send(e, i, end, &wait_fd);
+		i += taken;
+		if (i < end)
+			break;
+	}
+	if (i < tx->n_desc) {
+		if (!e->tx_blocked) {
+			for (u32 k = 0; k < tx->n_desc; k++)
+				ur_av_get((struct ur_av *)tx->desc[k].av);
+			if (wait_fd >= 0)
+				ur_engine_watch(e, wait_fd,
+						EPOLLOUT | EPOLLONESHOT,
+						&room_watch);
+			e->tx_wait_fd = wait_fd;
+		}
+		e->tx_blocked = true;
+		e->tx_sent = i;
+		return false;
+	}
+	feed_loop(e, 0);
+	if (e->tx_blocked) {
+		for (u32 k = 0; k < tx->n_desc; k++)
+			ur_av_put((struct ur_av *)tx->desc[k].av);
+		if (e->tx_wait_fd >= 0)
+			ur_engine_unwatch(e, e->tx_wait_fd);
+		e->tx_blocked = false;
+	}
+	tx->n_desc = 0;
+	tx->used = 0;
+	e->tx_sent = 0;
+	return true;
+}
+
+/* True when there was something. */
+static bool transmit(struct ur_engine *e)
+{
+	bool any = false, more = true;
+
+	if (e->tx_blocked && !flush(e))
+		return false;
+	for (u32 i = 0; more && i < TX_ROUNDS; i++) {
+		e->tx.n_desc = 0;
+		e->tx.used = 0;
+		e->tx_sent = 0;
+		more = ur_port_tx(e->port, e->now, &e->tx);
+		if (more || e->tx.n_desc)
+			any = true;
+		if (e->tx.n_desc && !flush(e))
+			break;
+	}
+	return any;
+}
+
+/* ---- doorbells ---- */
+
+static void ring_slot(void *arg, u32 slot)
+{
+	struct ur_ectx *x = arg;
+	struct ur_bell *next;
+
+	for (struct ur_bell *b = x->bells[slot]; b; b = next) {
+		next = b->next;
+		b->ring(b);
+	}
+}
+
+static bool answer_doorbells(struct ur_engine *e)
+{
+	bool any = false;
+
+	ur_list_for_each(it, &e->ectxs) {
+		struct ur_ectx *x = ur_list_entry(it, struct ur_ectx, node);
+
+		if (!ur_doorbell_any(x->db))
+			continue;
+		ur_doorbell_take(x->db, ring_slot, x);
+		ur_idle_serve(&e->idle, &x->guess);
+		any = true;
+	}
+	for (u32 i = 0; i < KICKS && !ur_list_empty(&e->kicks); i++) {
+		struct ur_erq *rq =
+			ur_list_first(&e->kicks, struct ur_erq, kick_node);
+
+		ur_list_del(&rq->kick_node);
+		ur_rq_ring(rq);
+		any = true;
+	}
+	return any;
+}
+
+/* ---- the turn ---- */
+
+static bool look_at_wire(struct ur_engine *e)
+{
+	static const struct timespec zero;
+	bool any = false;
+	u64 quiet = e->now - e->last_rx;
+
+	if (quiet < WIRE_HOT_NS)
+		any = ur_wire_poll(e);
+	if (e->now - e->last_epoll >=
+	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
+		e->last_epoll = e->now;
+		any |= ur_turn_dispatch(e, &zero);
+	}
+	return any;
+}
+
+static bool turn(struct ur_engine *e)
+{
+	bool any;
+
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	e->timestamp = 0;
+	any = ur_mailbox_run(e);
+	any |= answer_doorbells(e);
+	any |= look_at_wire(e);
+	end_rx(e);
+	if (e->now >= ur_port_deadline(e->port)) {
+		ur_port_expire(e->port, e->now);
+		any = true;
+	}
+	any |= transmit(e);
+	if (!ur_list_empty(&e->moderated))
+		e->mod_deadline = ur_ecq_moderate(e, e->now);
+	else
+		e->mod_deadline = UR_NEVER;
+	return any;
+}
+
+bool ur_turn_after_call(struct ur_engine *e)
+{
+	u32 i = 0;
+
+	while (i < TX_ROUNDS && transmit(e))
+		i++;
+	return i == TX_ROUNDS || e->stop || e->tx_blocked ||
+	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
+	       ur_port_deadline(e->port) < e->asleep_until;
+}
+
+void *ur_turn_thread(void *arg)
+{
+	struct ur_engine *e = arg;
+
+	pthread_mutex_lock(&e->mailbox.helm);
+	ur_wait_init(e);
+	while (!e->stop) {
+		if (turn(e))
+			ur_idle_work(&e->idle, e->now);
+		else
+			ur_wait(e);
+	}
+	pthread_mutex_unlock(&e->mailbox.helm);
+	return NULL;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Files of the kind rdma_cm, and the table of the commands written to them.
+ * Commands are copied in whole, handled under the control lock, and their
+ * responses copied out; a handler never touches client memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/sysfs.h"
+#include "device/open_file.h"
+#include "device/ucma/ucma.h"
+
+#define IN_MAX	512
+#define OPT_MAX 1024
+
+struct command {
+	ucma_handler *fn;
+	u16 in;	    /* full size of the request */
+	u16 in_min; /* what the first releases of the ABI had */
+	u16 out_min;
+	int response; /* offset of the response pointer, -1: none */
+};
+
+#define RESPONSE(type) offsetof(struct type, response)
+/* Up to, and without, what later releases added. */
+#define QUERY_ROUTE_MIN offsetof(struct rdma_ucm_query_route_resp, ibdev_index)
+#define CONNECT_MIN	offsetof(struct rdma_ucm_connect, ece)
+#define ACCEPT_MIN	offsetof(struct rdma_ucm_accept, ece)
+
+#define COMMAND(handler, type, min, out, resp)                               \
+	{                                                                    \
+		.fn = (handler), .in = sizeof(struct type), .in_min = (min), \
+		.out_min = (out), .response = (resp)                         \
+	}
+#define PLAIN(handler, type) COMMAND(handler, type, sizeof(struct type), 0, -1)
+#define WITH_RESPONSE(handler, type, out) \
+	COMMAND(handler, type, sizeof(struct type), out, RESPONSE(type))
+
+static const struct command commands[] = {
+	[RDMA_USER_CM_CMD_CREATE_ID] =
+		WITH_RESPONSE(ucma_create_id, rdma_ucm_create_id, 4),
+	[RDMA_USER_CM_CMD_DESTROY_ID] =
+		WITH_RESPONSE(ucma_destroy_id, rdma_ucm_destroy_id, 4),
+	[RDMA_USER_CM_CMD_BIND_IP] = PLAIN(ucma_bind_ip, rdma_ucm_bind_ip),
+	[RDMA_USER_CM_CMD_RESOLVE_IP] =
+		PLAIN(ucma_resolve_ip, rdma_ucm_resolve_ip),
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] =
+		PLAIN(ucma_resolve_route, rdma_ucm_resolve_route),
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = WITH_RESPONSE(
+		ucma_query_route, rdma_ucm_query, QUERY_ROUTE_MIN),
+	[RDMA_USER_CM_CMD_CONNECT] =
+		COMMAND(ucma_connect, rdma_ucm_connect, CONNECT_MIN, 0, -1),
+	[RDMA_USER_CM_CMD_LISTEN] = PLAIN(ucma_listen, rdma_ucm_listen),
+	[RDMA_USER_CM_CMD_ACCEPT] =
+		COMMAND(ucma_accept, rdma_ucm_accept, ACCEPT_MIN, 0, -1),
+	[RDMA_USER_CM_CMD_REJECT] = PLAIN(ucma_reject, rdma_ucm_reject),
+	[RDMA_USER_CM_CMD_DISCONNECT] =
+		PLAIN(ucma_disconnect, rdma_ucm_disconnect),
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] =
+		WITH_RESPONSE(ucma_init_qp_attr, rdma_ucm_init_qp_attr,
+			      sizeof(struct ib_uverbs_qp_attr)),
+	[RDMA_USER_CM_CMD_SET_OPTION] =
+		PLAIN(ucma_set_option, rdma_ucm_set_option),
+	[RDMA_USER_CM_CMD_NOTIFY] = PLAIN(ucma_notify, rdma_ucm_notify),
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] =
+		WITH_RESPONSE(ucma_join_ip_mcast, rdma_ucm_join_ip_mcast, 4),
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] =
+		WITH_RESPONSE(ucma_leave_mcast, rdma_ucm_destroy_id, 4),
+	[RDMA_USER_CM_CMD_MIGRATE_ID] =
+		WITH_RESPONSE(ucma_migrate_id, rdma_ucm_migrate_id, 4),
+	[RDMA_USER_CM_CMD_QUERY] = WITH_RESPONSE(ucma_query, rdma_ucm_query, 8),
+	[RDMA_USER_CM_CMD_BIND] = PLAIN(ucma_bind, rdma_ucm_bind),
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] =
+		PLAIN(ucma_resolve_addr, rdma_ucm_resolve_addr),
+	[RDMA_USER_CM_CMD_JOIN_MCAST] =
+		WITH_RESPONSE(ucma_join_mcast, rdma_ucm_join_mcast, 4),
+};
+
+/* The value of SET_OPTION lies behind a pointer of its own. */
+static int fetch_option(const struct ur_session *s,
+			const struct rdma_ucm_set_option *set, u8 *value)
+{
+	if (set->optlen > OPT_MAX)
+		return -EINVAL;
+	return ur_session_read(s, set->optval, value, set->optlen);
+}
+
+static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
+	       const struct rdma_ucm_cmd_hdr *hdr)
+{
+	struct ur_session *s = file->session;
+	struct ur_loop *loop = file->daemon->loop;
+	struct ucma_cmd cmd = {.file = file, .out_bytes = hdr->out};
+	u8 in[IN_MAX] __attribute__((aligned(8))) = {0};
+	u8 option[OPT_MAX] __attribute__((aligned(8))) = {0};
+	u64 response = 0;
+	int err;
+
+	cmd.in = in;
+	cmd.in_bytes = hdr->in < c->in ? hdr->in : c->in;
+	if (cmd.in_bytes < c->in_min)
+		return -EINVAL;
+	if (c->response >= 0 && hdr->out < c->out_min)
+		return -ENOSPC;
+	err = ur_session_read(s, addr, in, cmd.in_bytes);
+	if (err)
+		return err;
+	if (c->fn == ucma_set_option) {
+		err = fetch_option(s, (const void *)in, option);
+		if (err)
+			return err;
+		cmd.opt = option;
+	}
+	if (c->response >= 0)
+		memcpy(&response, in + c->response, sizeof(response));
+	ur_loop_lock(loop);
+	ucma_cm_touch(ucma_of(file));
+	file->met_lost = false;
+	err = c->fn(&cmd);
+	if (err && file->met_lost)
+		err = -EIO;
+	ucma_cm_kick(ucma_of(file));
+	ur_loop_unlock(loop);
+	if (err || c->response < 0)
+		return err;
+	if (cmd.out_len > hdr->out)
+		cmd.out_len = hdr->out;
+	return ur_session_write(s, response, cmd.out, cmd.out_len);
+}
+
+static s64 ucma_write(void *opaque, u64 addr, u64 len)
+{
+	struct ucma_file *file = opaque;
+	struct rdma_ucm_cmd_hdr hdr;
+	s64 ret;
+
+	if (len < sizeof(hdr))
+		return -EINVAL;
+	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
+		return -EFAULT;
+	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
+		ret = ucma_get_event(file, addr + sizeof(hdr), len, &hdr);
+		return ret ? ret : (s64)len;
+	}
+	if (hdr.in + sizeof(hdr) > len)
+		return -EINVAL;
+	if (hdr.cmd >= UR_ARRAY_SIZE(commands))
+		return -EINVAL;
+	addr += sizeof(hdr);
+	if (!commands[hdr.cmd].fn)
+		ret = -ENOSYS;
+	else
+		ret = run(file, &commands[hdr.cmd], addr, &hdr);
+	return ret ? ret : (s64)len;
+}
+
+static int ucma_open(struct ur_session *s, const char *name, void **opened,
+		     int *visible, u64 *rdev)
+{
+	struct ur_ucma *ucma = s->daemon->cm;
+	struct ucma_file *file;
+	int pair[2], err;
+	struct stat st;
+
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		err = -errno;
+		goto err_free;
+	}
+	if (fstat(pair[1], &st)) {
+		err = -errno;
+		goto err_close;
+	}
+	file->session = s;
+	file->daemon = s->daemon;
+	file->sock = pair[0];
+	file->visible = pair[1];
+	file->ino = st.st_ino;
+	ur_list_init(&file->ids);
+	ur_list_init(&file->mcasts);
+	ur_list_init(&file->events);
+	ur_list_add_tail(&ucma->files, &file->node);
+	*opened = file;
+	*visible = file->visible;
+	*rdev = ur_sysfs_rdma_cm_rdev();
+	return 0;
+
+err_close:
+	close(pair[0]);
+	close(pair[1]);
+err_free:
+	free(file);
+	return err;
+}
+
+static void ucma_close(void *opaque)
+{
+	struct ucma_file *file = opaque;
+	struct ur_ucma *ucma = ucma_of(file);
+
+	ucma_cm_touch(ucma);
+	while (!ur_list_empty(&file->mcasts))
+		ucma_mcast_free(
+			ur_list_first(&file->mcasts, struct ucma_mcast, node));
+	while (!ur_list_empty(&file->ids))
+		ucma_id_free(ur_list_first(&file->ids, struct ucma_id, node));
+	ucma_cm_kick(ucma);
+	ur_list_del(&file->node);
+	close(file->sock);
+	close(file->visible);
+	free(file);
+}
+
+static const struct ur_file_ops ucma_file_ops = {
+	.open = ucma_open,
+	.write = ucma_write,
+	.close = ucma_close,
+};
+
+int ur_ucma_init(struct ur_daemon *daemon)
+{
+	struct ur_ucma *ucma = calloc(1, sizeof(*ucma));
+	u64 seed;
+
+	if (!ucma)
+		return -ENOMEM;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+		free(ucma);
+		return -EIO;
+	}
+	ucma->daemon = daemon;
+	ucma->rng.state = seed;
+	ur_list_init(&ucma->files);
+	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
+		ur_list_init(&ucma->ports[i]);
+	ucma->cm = ucma_cm_create(ucma, ur_rng_u64(&ucma->rng));
+	if (!ucma->cm) {
+		free(ucma);
+		return -ENOMEM;
+	}
+	daemon->cm = ucma;
+	daemon->cm_ops = &ucma_cm_ops;
+	daemon->file_ops[UROCE_TUN_RDMA_CM] = &ucma_file_ops;
+	return 0;
+}
+
+void ur_ucma_fini(struct ur_daemon *daemon)
+{
+	struct ur_ucma *ucma = daemon->cm;
+
+	if (!ucma)
+		return;
+	ur_loop_timer_clear(daemon->loop, &ucma->timer);
+	daemon->file_ops[UROCE_TUN_RDMA_CM] = NULL;
+	daemon->cm_ops = NULL;
+	daemon->cm = NULL;
+	ur_cm_destroy(ucma->cm);
+	free(ucma);
+}
+
+/* From here on the client can take its events and destroy it; all else is EIO,
+ * as when the kernel's ucma closes an id. */
+static void device_gone(struct ucma_id *id)
+{
+	ucma_cm_drop(id);
+	ucma_port_release(id);
+	id->dev = NULL;
+	id->has_path = false;
+	id->lost = true;
+	/* RDMA_CM_EVENT_DEVICE_REMOVAL */
+	ucma_event_simple(id, 11, 0);
+}
+
+void ur_ucma_device_gone(struct ur_device *dev)
+{
+	struct ur_ucma *ucma = dev->daemon->cm;
+
+	if (!ucma)
+		return;
+	ucma_cm_touch(ucma);
+	ur_list_for_each(f, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(f, struct ucma_file, node);
+
+		ur_list_for_each(i, &file->ids) {
+			struct ucma_id *id =
+				ur_list_entry(i, struct ucma_id, node);
+
+			if (id->dev == dev)
+				device_gone(id);
+		}
+	}
+	ucma_cm_kick(ucma);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the connection manager of cm/ stands on: its MADs leave by the engine's
+ * QP1 and arrive from there, its deadline is a timer of the control loop. Its
+ * events become those of rdma_cm in ucma_heard.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "device/ucma/ucma.h"
+
+#define PACKET_LIFE_TIME 16 /* CMA_IBOE_PACKET_LIFETIME of the kernel */
+
+/* perftest tells its client to connect before it listens: on two busy cores
+ * one start in six was refused without this. */
+#define LISTEN_GRACE_MS 200
+
+void ucma_cm_touch(struct ur_ucma *ucma)
+{
+	ur_cm_set_now(ucma->cm, ur_loop_now());
+}
+
+void ucma_cm_kick(struct ur_ucma *ucma)
+{
+	u64 deadline = ur_cm_deadline(ucma->cm);
+
+	if (deadline == UR_CM_NEVER)
+		ur_loop_timer_clear(ucma->daemon->loop, &ucma->timer);
+	else
+		ur_loop_timer_set(ucma->daemon->loop, &ucma->timer, deadline);
+}
+
+static void on_timer(void *arg)
+{
+	struct ur_ucma *ucma = arg;
+
+	ur_cm_expire(ucma->cm, ur_loop_now());
+	ucma_cm_kick(ucma);
+}
+
+struct ur_cm_path ucma_cm_path(const struct ucma_id *id)
+{
+	struct ur_cm_path path = {
+		.port = id->dev->index,
+		.sgid_index = id->sgid_index,
+		.flow_label = id->flow_label,
+		.pkey = 0xffff,
+		.hop_limit = id->hop_limit,
+		.traffic_class = id->tos,
+		.sl = id->tos >> 5,
+		.packet_life_time = PACKET_LIFE_TIME,
+	};
+
+	memcpy(path.sgid, id->sgid, 16);
+	memcpy(path.dgid, id->dgid, 16);
+	return path;
+}
+
+void ucma_cm_drop(struct ucma_id *id)
+{
+	if (id->cm)
+		ur_cm_id_destroy(id->cm);
+	id->cm = NULL;
+}
+
+static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
+{
+	struct ur_ucma *ucma = ctx;
+	struct ur_device *dev = ucma_device_by_index(ucma->daemon, path->port);
+	struct ur_epath epath = {.sgid_index = path->sgid_index,
+				 .traffic_class = path->traffic_class,
+				 .hop_limit = path->hop_limit,
+				 .sl = path->sl};
+	const struct ur_gid *gid;
+
+	if (!dev)
+		return;
+	/* The address may have gone since; then so has the MAD. */
+	gid = ur_gid_get(dev, path->sgid_index);
+	if (!gid || !gid->valid || memcmp(gid->gid, path->sgid, 16))
+		return;
+	if (!epath.hop_limit)
+		epath.hop_limit = 64;
+	epath.v1 = gid->type == UR_GID_ROCE_V1;
+	memcpy(epath.sgid, path->sgid, 16);
+	memcpy(epath.dgid, path->dgid, 16);
+	/* A MAD that cannot be sent is a MAD lost: it will be repeated. */
+	ur_engine_gsi_send(dev->engine, &epath, mad);
+}
+
+/* ---- from the engine ---- */
+
+static void gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
+		   u32 src_qpn, const u8 *mad, u32 len)
+{
+	struct ur_ucma *ucma = dev->daemon->cm;
+	struct ur_cm_path from = {.port = dev->index,
+				  .pkey = 0xffff,
+				  .hop_limit = 64,
+				  .traffic_class = meta->tos & 0xfc,
+				  .sl = meta->sl};
+	int index = ur_gid_find(dev, meta->daddr,
+				meta->v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
+
+	if (src_qpn != 1 || index < 0)
+		return;
+	from.sgid_index = (u32)index;
+	memcpy(from.sgid, meta->daddr, 16);
+	memcpy(from.dgid, meta->saddr, 16);
+	ur_cm_rx(ucma->cm, ur_loop_now(), &from, mad, len);
+	ucma_cm_kick(ucma);
+}
+
+/* Data came on a connection whose RTU has not: it is established. */
+static void qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
+{
+	struct ur_ucma *ucma = dev->daemon->cm;
+
+	if (ev != UR_EVENT_COMM_EST)
+		return;
+	ucma_cm_touch(ucma);
+	ur_list_for_each(f, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(f, struct ucma_file, node);
+
+		ur_list_for_each(i, &file->ids) {
+			struct ucma_id *id =
+				ur_list_entry(i, struct ucma_id, node);
+
+			if (id->cm && id->dev == dev && id->qp_num == qpn &&
+			    ur_cm_id_state(id->cm) == UR_CM_REP_SENT_STATE) {
+				ur_cm_notify_established(id->cm);
+				ucma_cm_kick(ucma);
+				return;
+			}
+		}
+	}
+}
+
+const struct ur_cm_ops ucma_cm_ops = {.gsi_rx = gsi_rx, .qp_event = qp_event};
+
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed)
+{
+	struct ur_cm_config config = {.ctx = ucma,
+				      .send = on_send,
+				      .event = ucma_heard,
+				      .seed = seed,
+				      .listen_grace_ms = LISTEN_GRACE_MS};
+
+	ucma->timer.fn = on_timer;
+	ucma->timer.arg = ucma;
+	return ur_cm_create(&config);
+}

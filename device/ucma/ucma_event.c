@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Events wait in their file until GET_EVENT. For each there is one datagram in
+ * the file's socket, so that poll() and a blocking read tell the truth; when
+ * the socket is full the rest of the datagrams follows as events are taken.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "device/ucma/ucma.h"
+
+/* enum rdma_cm_event_type */
+#define CM_CONNECT_REQUEST 4
+
+/* The response before ECE was added to it. */
+#define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
+
+static void balance_tokens(struct ucma_file *file)
+{
+	char token = 0;
+
+	while (file->tokens < file->n_events) {
+		if (send(file->sock, &token, 1, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+		    1)
+			return;
+		file->tokens++;
+	}
+	while (file->tokens > file->n_events) {
+		/* Should the client have taken it just now, it will find
+		 * nothing and take the next. */
+		recv(file->visible, &token, 1, MSG_DONTWAIT);
+		file->tokens--;
+	}
+}
+
+struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
+{
+	struct ucma_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return NULL;
+	event->id = id;
+	event->resp.uid = id->uid;
+	event->resp.id = id->number;
+	event->resp.event = type;
+	event->resp.status = (u32)status;
+	return event;
+}
+
+void ucma_event_post(struct ucma_event *event)
+{
+	struct ucma_file *file = event->id->file;
+
+	/* Nobody can be meant before the client has named the id. */
+	if (!event->resp.uid && !event->child) {
+		free(event);
+		return;
+	}
+	ur_list_add_tail(&file->events, &event->node);
+	file->n_events++;
+	balance_tokens(file);
+}
+
+void ucma_event_simple(struct ucma_id *id, u32 type, int status)
+{
+	struct ucma_event *event = ucma_event_new(id, type, status);
+
+	if (event)
+		ucma_event_post(event);
+}
+
+static void take_out(struct ucma_file *file, struct ucma_event *event)
+{
+	ur_list_del(&event->node);
+	file->n_events--;
+	if (file->taking == event)
+		file->taking = NULL;
+}
+
+void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
+		       struct ucma_mcast *mcast)
+{
+	struct ur_list doomed;
+
+	ur_list_init(&doomed);
+	ur_list_for_each_safe(n, &file->events) {
+		struct ucma_event *event =
+			ur_list_entry(n, struct ucma_event, node);
+
+		if (mcast ? event->mcast != mcast
+			  : event->id != id && event->child != id)
+			continue;
+		take_out(file, event);
+		ur_list_add_tail(&doomed, &event->node);
+	}
+	/* A request nobody has seen goes with its listener. Freeing a child
+	 * comes back here, hence the list apart. */
+	while (!ur_list_empty(&doomed)) {
+		struct ucma_event *event =
+			ur_list_first(&doomed, struct ucma_event, node);
+
+		ur_list_del(&event->node);
+		if (event->child && event->child != id)
+			ucma_id_free(event->child);
+		free(event);
+	}
+	balance_tokens(file);
+}
+
+void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
+{
+	struct ucma_file *from = id->file;
+
+	ur_list_for_each_safe(n, &from->events) {
+		struct ucma_event *event =
+			ur_list_entry(n, struct ucma_event, node);
+
+		if (event->id != id)
+			continue;
+		take_out(from, event);
+		ur_list_add_tail(&to->events, &event->node);
+		to->n_events++;
+		/* Undelivered children follow their listener. */
+		if (event->child && event->child->file == from) {
+			ur_list_del(&event->child->node);
+			ur_list_add_tail(&to->ids, &event->child->node);
+			from->n_ids--;
+			to->n_ids++;
+			event->child->file = to;
+		}
+	}
+	balance_tokens(from);
+	balance_tokens(to);
+}
+
+static void delivered(struct ucma_event *event)
+{
+	if (event->mcast) {
+		event->mcast->events_reported++;
+		return;
+	}
+	event->id->events_reported++;
+	if (event->child && event->child->cm)
+		ur_cm_id_taken(event->child->cm);
+}
+
+/*
+ * The event stays queued until it is copied, which may take as long as the
+ * client's memory does: the lock is free meanwhile. Nobody else takes events
+ * of this file, but they may go with their id, or to another file.
+ */
+static int deliver_first(struct ucma_file *file, u64 response, u32 len)
+{
+	struct rdma_ucm_event_resp resp;
+	struct ucma_event *event;
+	int err;
+
+	if (!file->n_events)
+		return -EAGAIN;
+	event = ur_list_first(&file->events, struct ucma_event, node);
+	resp = event->resp;
+	file->taking = event;
+	ur_loop_unlock(file->daemon->loop);
+	err = ur_session_write(file->session, response, &resp, len);
+	ur_loop_lock(file->daemon->loop);
+	if (file->taking != event)
+		return -EAGAIN;
+	file->taking = NULL;
+	if (err)
+		return err;
+	take_out(file, event);
+	delivered(event);
+	free(event);
+	return 0;
+}
+
+int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
+		   const struct rdma_ucm_cmd_hdr *hdr)
+{
+	struct rdma_ucm_get_event cmd;
+	u32 room = sizeof(struct rdma_ucm_event_resp);
+	int err = 0;
+
+	if (hdr->in < sizeof(cmd) || hdr->in + sizeof(*hdr) > len)
+		err = -EINVAL;
+	else if (hdr->out < EVENT_RESP_MIN)
+		err = -ENOSPC;
+	else
+		err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
+	ur_loop_lock(file->daemon->loop);
+	/* The front-end has taken a datagram out of the socket; whatever goes
+	 * wrong, there is one again for each event that stays. */
+	if (file->tokens)
+		file->tokens--;
+	if (!err)
+		err = deliver_first(file, cmd.response,
+				    ur_min_u32(room, hdr->out));
+	balance_tokens(file);
+	ur_loop_unlock(file->daemon->loop);
+	return err;
+}

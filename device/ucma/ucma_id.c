@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Ids: their numbers, their making and unmaking, their move to another file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/ucma/ucma.h"
+
+/* enum ibv_qp_type */
+#define QPT_RC	    2
+#define QPT_UC	    3
+#define QPT_UD	    4
+#define QPT_XRC_INI 9
+#define QPT_XRC_TGT 10
+
+int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
+{
+	while (n->first_free < UCMA_ID_MAX && n->slot[n->first_free])
+		n->first_free++;
+	if (n->first_free == UCMA_ID_MAX)
+		return -ENOMEM;
+	*number = n->first_free;
+	n->slot[*number] = what;
+	return 0;
+}
+
+void ucma_number_drop(struct ucma_numbers *n, u32 number)
+{
+	n->slot[number] = NULL;
+	if (number < n->first_free)
+		n->first_free = number;
+}
+
+struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
+{
+	struct ucma_id *id;
+
+	if (number >= UCMA_ID_MAX)
+		return NULL;
+	id = ucma_of(file)->ids.slot[number];
+	return id && id->file == file ? id : NULL;
+}
+
+struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
+{
+	struct ucma_id *id = ucma_id_get_any(file, number);
+
+	if (!id || !id->lost)
+		return id;
+	file->met_lost = true;
+	return NULL;
+}
+
+struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
+{
+	struct ur_ucma *ucma = ucma_of(file);
+	struct ucma_id *id;
+
+	if (file->n_ids >= UCMA_FILE_IDS_MAX)
+		return NULL;
+	id = calloc(1, sizeof(*id));
+	if (!id)
+		return NULL;
+	if (ucma_number_take(&ucma->ids, id, &id->number)) {
+		free(id);
+		return NULL;
+	}
+	id->file = file;
+	id->ps = ps;
+	id->qp_type = qp_type;
+	id->seq = (u32)ur_rng_u64(&ucma->rng) & 0xffffff;
+	ur_list_init(&id->port_node);
+	ur_list_add_tail(&file->ids, &id->node);
+	file->n_ids++;
+	return id;
+}
+
+void ucma_id_free(struct ucma_id *id)
+{
+	struct ucma_file *file = id->file;
+
+	ur_list_for_each_safe(n, &file->mcasts) {
+		struct ucma_mcast *mc =
+			ur_list_entry(n, struct ucma_mcast, node);
+
+		if (mc->id == id)
+			ucma_mcast_free(mc);
+	}
+	ucma_cm_drop(id);
+	ucma_events_purge(file, id, NULL);
+	ucma_port_release(id);
+	ucma_number_drop(&ucma_of(file)->ids, id->number);
+	ur_list_del(&id->node);
+	file->n_ids--;
+	free(id);
+}
+
+static int qp_type_of(u16 ps, u8 asked, u8 *qp_type)
+{
+	switch (ps) {
+	case RDMA_PS_TCP:
+		*qp_type = QPT_RC;
+		return 0;
+	case RDMA_PS_UDP:
+	case RDMA_PS_IPOIB:
+		*qp_type = QPT_UD;
+		return 0;
+	case RDMA_PS_IB:
+		switch (asked) {
+		case QPT_RC:
+		case QPT_UC:
+		case QPT_UD:
+		case QPT_XRC_INI:
+		case QPT_XRC_TGT:
+			*qp_type = asked;
+			return 0;
+		}
+		return -EINVAL;
+	default:
+		return -EINVAL;
+	}
+}
+
+int ucma_create_id(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_create_id *in = cmd->in;
+	struct rdma_ucm_create_id_resp *out = (void *)cmd->out;
+	struct ucma_id *id;
+	u8 qp_type;
+	int err;
+
+	err = qp_type_of(in->ps, in->qp_type, &qp_type);
+	if (err)
+		return err;
+	id = ucma_id_new(cmd->file, in->ps, qp_type);
+	if (!id)
+		return -ENOMEM;
+	id->uid = in->uid;
+	out->id = id->number;
+	cmd->out_len = sizeof(*out);
+	return 0;
+}
+
+int ucma_destroy_id(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_destroy_id *in = cmd->in;
+	struct rdma_ucm_destroy_id_resp *out = (void *)cmd->out;
+	struct ucma_id *id = ucma_id_get_any(cmd->file, in->id);
+
+	if (!id)
+		return -EINVAL;
+	out->events_reported = id->events_reported;
+	cmd->out_len = sizeof(*out);
+	ucma_id_free(id);
+	return 0;
+}
+
+/* The file behind a descriptor that the client showed us. */
+static struct ucma_file *file_of_fd(struct ur_ucma *ucma, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return NULL;
+	ur_list_for_each(n, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(n, struct ucma_file, node);
+
+		if (file->ino == st.st_ino)
+			return file;
+	}
+	return NULL;
+}
+
+int ucma_migrate_id(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_migrate_id *in = cmd->in;
+	struct rdma_ucm_migrate_resp *out = (void *)cmd->out;
+	struct ucma_file *to = cmd->file, *from;
+	struct ucma_id *id;
+	int fd;
+
+	fd = ur_session_fget(to->session, (int)in->fd);
+	if (fd == -EBADF)
+		return -ENOENT;
+	if (fd < 0)
+		return fd;
+	from = file_of_fd(ucma_of(to), fd);
+	close(fd);
+	if (!from)
+		return -EINVAL;
+	id = ucma_id_get_any(from, in->id);
+	if (!id)
+		return -ENOENT;
+	if (id->lost)
+		return -EIO;
+	if (from != to) {
+		if (to->n_ids >= UCMA_FILE_IDS_MAX)
+			return -ENOMEM;
+		ucma_events_move(id, to);
+		ur_list_for_each_safe(n, &from->mcasts) {
+			struct ucma_mcast *mc =
+				ur_list_entry(n, struct ucma_mcast, node);
+
+			if (mc->id != id)
+				continue;
+			ur_list_del(&mc->node);
+			ur_list_add_tail(&to->mcasts, &mc->node);
+			from->n_mcasts--;
+			to->n_mcasts++;
+		}
+		ur_list_del(&id->node);
+		ur_list_add_tail(&to->ids, &id->node);
+		from->n_ids--;
+		to->n_ids++;
+		id->file = to;
+	}
+	out->events_reported = id->events_reported;
+	cmd->out_len = sizeof(*out);
+	return 0;
+}

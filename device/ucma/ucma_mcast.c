@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Multicast: the group's GID follows from its address, membership is the
+ * host's own (IGMP, MLD), by a socket that joins on the device's netdev and
+ * lives as long as the join.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/quota.h"
+#include "device/ucma/ucma.h"
+
+#define CM_MULTICAST_JOIN 12 /* enum rdma_cm_event_type */
+#define MULTICAST_QPN	  0xffffff
+#define QPT_UD		  4
+
+static int open_member(const struct ur_device *dev, const union ur_sa *group)
+{
+	struct ip_mreqn mreq = {.imr_ifindex = (int)dev->ifindex};
+	struct ipv6_mreq mreq6 = {.ipv6mr_interface = dev->ifindex};
+	int fd, ret;
+
+	fd = socket(group->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (group->sa.sa_family == AF_INET) {
+		mreq.imr_multiaddr = group->in.sin_addr;
+		ret = setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &mreq,
+				 sizeof(mreq));
+	} else {
+		mreq6.ipv6mr_multiaddr = group->in6.sin6_addr;
+		ret = setsockopt(fd, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &mreq6,
+				 sizeof(mreq6));
+	}
+	if (ret) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int join_group(struct ucma_mcast *mc, const struct ur_device *dev,
+		      const union ur_sa *group)
+{
+	int fd, err = ur_quota_take(mc->user, 1);
+
+	if (err)
+		return err;
+	fd = open_member(dev, group);
+	if (fd < 0) {
+		ur_quota_give(mc->user, 1);
+		return fd;
+	}
+	mc->membership = fd;
+	return 0;
+}
+
+static void leave_group(struct ucma_mcast *mc)
+{
+	if (mc->membership < 0)
+		return;
+	close(mc->membership);
+	ur_quota_give(mc->user, 1);
+}
+
+static bool is_group(const union ur_sa *sa)
+{
+	if (sa->sa.sa_family == AF_INET)
+		return IN_MULTICAST(ntohl(sa->in.sin_addr.s_addr));
+	return sa->sa.sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_MULTICAST(&sa->in6.sin6_addr);
+}
+
+/* As Linux: RoCEv1 has no IPv4, and an IPv4 group the GID ff0e::ffff:A.B.C.D. */
+static void group_gid(const struct ucma_id *id, const union ur_sa *group,
+		      u8 gid[16])
+{
+	const struct ur_gid *own = ur_gid_get(id->dev, id->sgid_index);
+
+	ucma_sa_to_gid(group, gid);
+	if (own && own->type == UR_GID_ROCE_V1 && ur_gid_is_v4(gid)) {
+		gid[0] = 0xff;
+		gid[1] = 0x0e;
+	}
+}
+
+static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
+{
+	struct ucma_id *id = mc->id;
+	struct ucma_event *ue = ucma_event_new(id, CM_MULTICAST_JOIN, 0);
+	struct rdma_ucm_ud_param *ud;
+
+	if (!ue)
+		return;
+	ue->mcast = mc;
+	ue->resp.uid = mc->uid;
+	ue->resp.id = mc->number;
+	ud = &ue->resp.param.ud;
+	ud->qp_num = MULTICAST_QPN;
+	ud->qkey = id->qkey;
+	group_gid(id, group, ud->ah_attr.grh.dgid);
+	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
+	ud->ah_attr.grh.hop_limit = 64;
+	ud->ah_attr.grh.traffic_class = id->tos;
+	ud->ah_attr.sl = id->tos >> 5;
+	ud->ah_attr.is_global = 1;
+	ud->ah_attr.port_num = 1;
+	ucma_event_post(ue);
+}
+
+static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
+		const union ur_sa *group, u16 flags)
+{
+	struct rdma_ucm_create_id_resp *out = (void *)cmd->out;
+	struct ucma_file *file = cmd->file;
+	struct ucma_id *id = ucma_id_get(file, number);
+	struct ucma_mcast *mc;
+	int err;
+
+	if (!id || !id->dev || !is_group(group))
+		return -EINVAL;
+	if (id->qp_type != QPT_UD ||
+	    (id->state != UCMA_BOUND && id->state != UCMA_ADDR_RESOLVED))
+		return -EINVAL;
+	if (file->n_mcasts >= UCMA_FILE_MCAST_MAX)
+		return -ENOMEM;
+	mc = calloc(1, sizeof(*mc));
+	if (!mc)
+		return -ENOMEM;
+	mc->membership = -1;
+	mc->user = file->session->uid;
+	if (flags == RDMA_MC_JOIN_FLAG_FULLMEMBER) {
+		err = join_group(mc, id->dev, group);
+		if (err)
+			goto err_free;
+	}
+	err = ucma_number_take(&ucma_of(file)->mcasts, mc, &mc->number);
+	if (err)
+		goto err_leave;
+	mc->id = id;
+	mc->uid = uid;
+	if (!id->qkey)
+		id->qkey = UR_IP_CM_UDP_QKEY;
+	ur_list_add_tail(&file->mcasts, &mc->node);
+	file->n_mcasts++;
+	report_join(mc, group);
+	out->id = mc->number;
+	cmd->out_len = sizeof(*out);
+	return 0;
+
+err_leave:
+	leave_group(mc);
+err_free:
+	free(mc);
+	return err;
+}
+
+int ucma_join_ip_mcast(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_join_ip_mcast *in = cmd->in;
+	union ur_sa group;
+
+	if (ucma_sa_copy(&group, &in->addr, sizeof(in->addr)))
+		return -EINVAL;
+	return join(cmd, in->id, in->uid, &group, RDMA_MC_JOIN_FLAG_FULLMEMBER);
+}
+
+int ucma_join_mcast(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_join_mcast *in = cmd->in;
+	union ur_sa group;
+
+	if (ucma_sa_copy(&group, &in->addr, in->addr_size))
+		return -EINVAL;
+	if (in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return -EINVAL;
+	return join(cmd, in->id, in->uid, &group, in->join_flags);
+}
+
+void ucma_mcast_free(struct ucma_mcast *mc)
+{
+	struct ucma_file *file = mc->id->file;
+
+	ucma_events_purge(file, NULL, mc);
+	ucma_number_drop(&ucma_of(file)->mcasts, mc->number);
+	ur_list_del(&mc->node);
+	file->n_mcasts--;
+	leave_group(mc);
+	free(mc);
+}
+
+int ucma_leave_mcast(struct ucma_cmd *cmd)
+{
+	const struct rdma_ucm_destroy_id *in = cmd->in;
+	struct rdma_ucm_destroy_id_resp *out = (void *)cmd->out;
+	struct ucma_mcast *mc = NULL;
+
+	if (in->id < UCMA_ID_MAX)
+		mc = ucma_of(cmd->file)->mcasts.slot[in->id];
+	if (!mc)
+		return -ENOENT;
+	if (mc->id->file != cmd->file)
+		return -EINVAL;
+	out->events_reported = mc->events_reported;
+	cmd->out_len = sizeof(*out);
+	ucma_mcast_free(mc);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The rdma_cm ids and the connection manager's counters as JSON. */
+#include <arpa/inet.h>
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "device/ucma/ucma.h"
+
+static void add(struct json_object *o, const char *key, u64 v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+static void add_address(struct json_object *o, const char *key,
+			const union ur_sa *sa)
+{
+	char host[INET6_ADDRSTRLEN] = "?", text[INET6_ADDRSTRLEN + 16];
+
+	if (sa->sa.sa_family == AF_INET)
+		inet_ntop(AF_INET, &sa->in.sin_addr, host, sizeof(host));
+	else if (sa->sa.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &sa->in6.sin6_addr, host, sizeof(host));
+	else if (sa->sa.sa_family == AF_IB)
+		inet_ntop(AF_INET6, sa->ib.sib_addr, host, sizeof(host));
+	else
+		return;
+	snprintf(text, sizeof(text),
+		 sa->sa.sa_family == AF_INET ? "%s:%u" : "[%s]:%u", host,
+		 ucma_sa_port(sa));
+	add_text(o, key, text);
+}
+
+static const char *space_name(u16 ps)
+{
+	switch (ps) {
+	case RDMA_PS_TCP:
+		return "TCP";
+	case RDMA_PS_UDP:
+		return "UDP";
+	case RDMA_PS_IB:
+		return "IB";
+	default:
+		return "IPOIB";
+	}
+}
+
+static struct json_object *describe(const struct ucma_id *id)
+{
+	static const char *const states[] = {
+		[UCMA_IDLE] = "IDLE",
+		[UCMA_BOUND] = "ADDR_BOUND",
+		[UCMA_ADDR_RESOLVED] = "ADDR_RESOLVED",
+		[UCMA_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
+		[UCMA_CONNECT] = "CONNECT",
+		[UCMA_DISCONNECT] = "DISCONNECT",
+		[UCMA_LISTEN] = "LISTEN",
+	};
+	struct json_object *o = json_object_new_object();
+	const struct ur_session *s = id->file->session;
+
+	add(o, "pid", (u64)s->pid);
+	add_text(o, "comm", s->comm);
+	add(o, "id", id->number);
+	add_text(o, "device", id->dev ? id->dev->name : "");
+	add_text(o, "port_space", space_name(id->ps));
+	add_text(o, "state", id->lost ? "DEVICE_REMOVAL" : states[id->state]);
+	if (id->cm)
+		add_text(o, "cm_state",
+			 ur_cm_state_name(ur_cm_id_state(id->cm)));
+	add_address(o, "src", &id->src);
+	add_address(o, "dst", &id->dst);
+	add(o, "qpn", id->qp_num);
+	return o;
+}
+
+struct json_object *ur_ucma_status_ids(struct ur_daemon *daemon)
+{
+	struct json_object *list = json_object_new_array();
+	struct ur_ucma *ucma = daemon->cm;
+
+	if (!ucma)
+		return list;
+	ur_list_for_each(f, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(f, struct ucma_file, node);
+
+		ur_list_for_each(i, &file->ids)
+			json_object_array_add(
+				list, describe(ur_list_entry(i, struct ucma_id,
+							     node)));
+	}
+	return list;
+}
+
+static void add_by_attr(struct json_object *o, const char *direction,
+			const u64 *count)
+{
+	char key[32];
+
+	for (u32 i = 0; i < UR_CM_ATTR_END - UR_CM_REQ; i++) {
+		snprintf(key, sizeof(key), "%s_%s", direction,
+			 ur_cm_attr_name((u16)(UR_CM_REQ + i)));
+		add(o, key, count[i]);
+	}
+}
+
+struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon)
+{
+	struct json_object *o = json_object_new_object();
+	struct ur_ucma *ucma = daemon->cm;
+	struct ur_cm_stats s;
+
+	if (!ucma)
+		return o;
+	ur_cm_get_stats(ucma->cm, &s);
+	add_by_attr(o, "rx", s.rx_by_attr);
+	add_by_attr(o, "tx", s.tx_by_attr);
+#define COUNTER(name) add(o, #name, s.name)
+	COUNTER(rx_mads);
+	COUNTER(rx_malformed);
+	COUNTER(rx_duplicate);
+	COUNTER(rx_unknown_id);
+	COUNTER(rx_wrong_state);
+	COUNTER(rx_wrong_peer);
+	COUNTER(rx_no_listener);
+	COUNTER(rx_stale);
+	COUNTER(dropped_backlog);
+	COUNTER(dropped_pending);
+	COUNTER(dropped_no_memory);
+	COUNTER(retransmitted);
+	COUNTER(timeouts);
+	COUNTER(evicted_lingering);
+	COUNTER(ids);
+	COUNTER(pending);
+	COUNTER(lingering);
+#undef COUNTER
+	return o;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* GET_CONTEXT, QUERY_CONTEXT: the user context of an open file. */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <unistd.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/query.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+/* The driver's response with a wake descriptor of the caller's own. */
+static int context_response(struct ur_cmd *cmd)
+{
+	struct uroce_alloc_ucontext_resp resp = {
+		.db_map_off = cmd->file->info.db_map_off,
+		.db_map_len = cmd->file->info.db_map_len,
+		.wake_fd = -1,
+		.sq_bb = UROCE_SQ_BB,
+		.cqe_size = sizeof(struct uroce_cqe),
+		.max_inline = UR_MAX_INLINE,
+		.max_sge = UR_MAX_SGE_COUNT,
+	};
+
+	if (cmd->udata_out_len) {
+		resp.wake_fd =
+			ur_session_install(cmd->file->session, UROCE_TUN_PLAIN,
+					   0, cmd->file->info.wake_fd);
+		if (resp.wake_fd < 0)
+			return resp.wake_fd;
+	}
+	return ur_udata_out(cmd, &resp, sizeof(resp));
+}
+
+static int make_context(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	int err;
+
+	if (file->ectx)
+		return -EINVAL;
+	err = ur_ectx_create(cmd->dev->engine, file->memfd, file->session->mem,
+			     &file->ectx, &file->info);
+	if (err)
+		return err;
+	err = context_response(cmd);
+	if (err) {
+		ur_ectx_destroy(file->ectx);
+		file->ectx = NULL;
+	}
+	return err;
+}
+
+/* The legacy form makes the asynchronous event file too. */
+int ur_w_get_context(struct ur_cmd *cmd, const void *in, void *out)
+{
+	struct ib_uverbs_get_context_resp *resp = out;
+	struct ur_obj_async *async;
+	int err, fd;
+
+	err = make_context(cmd);
+	if (err)
+		return err;
+	err = ur_async_new(cmd->file, &async, &fd);
+	if (err)
+		goto err_context;
+	resp->async_fd = (u32)fd;
+	resp->num_comp_vectors = ur_num_comp_vectors();
+	return 0;
+err_context:
+	ur_ectx_destroy(cmd->file->ectx);
+	cmd->file->ectx = NULL;
+	return err;
+}
+
+static int say_context(struct ur_cmd *cmd)
+{
+	u64 support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
+	u32 vectors = ur_num_comp_vectors();
+	int err;
+
+	err = ur_attr_out(cmd, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS,
+			  &vectors, sizeof(vectors));
+	if (!err)
+		err = ur_attr_out(cmd, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT,
+				  &support, sizeof(support));
+	return err;
+}
+
+int ur_m_get_context(struct ur_cmd *cmd)
+{
+	int err = say_context(cmd);
+
+	return err ? err : make_context(cmd);
+}
+
+int ur_m_query_context(struct ur_cmd *cmd)
+{
+	int err = say_context(cmd);
+
+	return err ? err : context_response(cmd);
+}
+
+int ur_m_async_event_alloc(struct ur_cmd *cmd)
+{
+	struct ur_obj_async *async;
+	int err, fd;
+
+	err = ur_async_new(cmd->file, &async, &fd);
+	if (err)
+		return err;
+	return ur_attr_set(cmd, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
+			   (u64)fd);
+}
+
+int ur_m_destroy(struct ur_cmd *cmd)
+{
+	return ur_object_destroy(ur_attr_obj(cmd, 0));
+}

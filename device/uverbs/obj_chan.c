@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Completion channels and asynchronous event files. To the client they are
+ * plain descriptors; a command names one by its number, which is turned into
+ * the object by asking the client for the file and comparing inodes: only the
+ * very socket that was made here is accepted.
+ */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/uverbs/objects.h"
+#include "device/quota.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+/* A socket pair each. */
+#define EVENT_FDS 2
+
+static int destroy_chan(struct ur_object *obj)
+{
+	struct ur_obj_chan *chan = (struct ur_obj_chan *)obj;
+
+	ur_echan_destroy(chan->chan);
+	ur_quota_give(obj->file->uid, EVENT_FDS);
+	return 0;
+}
+
+static const struct ur_object_type chan_type = {
+	.id = UVERBS_OBJECT_COMP_CHANNEL,
+	.size = sizeof(struct ur_obj_chan),
+	.destroy = destroy_chan,
+};
+
+static int destroy_async(struct ur_object *obj)
+{
+	struct ur_obj_async *async = (struct ur_obj_async *)obj;
+
+	if (obj->file->async == async)
+		obj->file->async = NULL;
+	ur_easync_destroy(async->async);
+	ur_quota_give(obj->file->uid, EVENT_FDS);
+	return 0;
+}
+
+static const struct ur_object_type async_type = {
+	.id = UVERBS_OBJECT_ASYNC_EVENT,
+	.size = sizeof(struct ur_obj_async),
+	.destroy = destroy_async,
+};
+
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
+}
+
+void ur_chan_closed(struct ur_obj_chan *chan)
+{
+	chan->closed = true;
+	if (!chan->obj.users)
+		ur_object_destroy(&chan->obj);
+}
+
+void ur_async_closed(struct ur_obj_async *async)
+{
+	async->closed = true;
+	if (async->obj.file->async == async)
+		async->obj.file->async = NULL;
+	if (!async->obj.users)
+		ur_object_destroy(&async->obj);
+}
+
+void ur_chan_put(struct ur_obj_chan *chan)
+{
+	ur_object_unuse(chan);
+	if (chan && chan->closed && !chan->obj.users)
+		ur_object_destroy(&chan->obj);
+}
+
+void ur_async_put(struct ur_obj_async *async)
+{
+	ur_object_unuse(async);
+	if (async && async->closed && !async->obj.users)
+		ur_object_destroy(&async->obj);
+}
+
+/* The object of the given type whose socket the client has at number. */
+static int find_by_fd(struct ur_ufile *file, int number, u32 type,
+		      struct ur_object **ret)
+{
+	int fd = ur_session_fget(file->session, number);
+	ino_t ino;
+
+	if (fd < 0)
+		return fd;
+	ino = inode_of(fd);
+	close(fd);
+	for (u32 i = 0; ino && i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (!obj || obj->type->id != type)
+			continue;
+		if (type == UVERBS_OBJECT_COMP_CHANNEL
+			    ? ((struct ur_obj_chan *)obj)->ino != ino
+			    : ((struct ur_obj_async *)obj)->ino != ino)
+			continue;
+		*ret = obj;
+		return 0;
+	}
+	return -EBADF;
+}
+
+int ur_chan_from_fd(struct ur_ufile *file, int number,
+		    struct ur_obj_chan **chan)
+{
+	struct ur_object *obj;
+	int err;
+
+	*chan = NULL;
+	if (number < 0)
+		return 0;
+	err = find_by_fd(file, number, UVERBS_OBJECT_COMP_CHANNEL, &obj);
+	if (err)
+		return err;
+	*chan = (struct ur_obj_chan *)obj;
+	ur_object_use(obj);
+	return 0;
+}
+
+int ur_async_from_fd(struct ur_ufile *file, int number,
+		     struct ur_obj_async **async)
+{
+	struct ur_object *obj;
+	int err;
+
+	if (number < 0) {
+		*async = file->async;
+		ur_object_use(*async);
+		return 0;
+	}
+	err = find_by_fd(file, number, UVERBS_OBJECT_ASYNC_EVENT, &obj);
+	if (err)
+		return err;
+	*async = (struct ur_obj_async *)obj;
+	ur_object_use(obj);
+	return 0;
+}
+
+/*
+ * Show an event file to the client, who may say meanwhile, over another
+ * connection, that it is closed: it has a user for as long as that takes.
+ */
+static int install(struct ur_object *obj, u32 kind, int fd, const bool *closed)
+{
+	int ret;
+
+	ur_object_use(obj);
+	ret = ur_session_install(obj->file->session, kind, obj->handle, fd);
+	ur_object_unuse(obj);
+	return ret >= 0 && *closed ? -EBADF : ret;
+}
+
+static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
+		      int *number)
+{
+	struct ur_obj_async *async = ur_object_new(file, &async_type);
+	int err, fd;
+
+	if (!async)
+		return -ENOMEM;
+	err = ur_easync_create(file->dev->engine, &async->async, &fd);
+	if (err)
+		goto err_abort;
+	async->ino = inode_of(fd);
+	err = install(&async->obj, UROCE_TUN_ASYNC, fd, &async->closed);
+	if (err < 0)
+		goto err_destroy;
+	if (!file->async)
+		file->async = async;
+	*ret = async;
+	*number = err;
+	return 0;
+err_destroy:
+	ur_easync_destroy(async->async);
+err_abort:
+	ur_object_abort(&async->obj);
+	return err;
+}
+
+int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
+{
+	int err = ur_quota_take(file->uid, EVENT_FDS);
+
+	if (err)
+		return err;
+	err = make_async(file, ret, number);
+	if (err)
+		ur_quota_give(file->uid, EVENT_FDS);
+	return err;
+}
+
+/* Its number at the client. */
+static int make_chan(struct ur_ufile *file)
+{
+	struct ur_obj_chan *chan = ur_object_new(file, &chan_type);
+	int err, fd;
+
+	if (!chan)
+		return -ENOMEM;
+	err = ur_echan_create(file->dev->engine, &chan->chan, &fd);
+	if (err)
+		goto err_abort;
+	chan->ino = inode_of(fd);
+	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
+	if (err >= 0)
+		return err;
+	ur_echan_destroy(chan->chan);
+err_abort:
+	ur_object_abort(&chan->obj);
+	return err;
+}
+
+int ur_w_create_comp_channel(struct ur_cmd *cmd, const void *in, void *out)
+{
+	struct ib_uverbs_create_comp_channel_resp *resp = out;
+	int ret = ur_quota_take(cmd->file->uid, EVENT_FDS);
+
+	if (ret)
+		return ret;
+	ret = make_chan(cmd->file);
+	if (ret < 0) {
+		ur_quota_give(cmd->file->uid, EVENT_FDS);
+		return ret;
+	}
+	resp->fd = (u32)ret;
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Device memory. */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+static int destroy_dm(struct ur_object *obj)
+{
+	struct ur_obj_dm *dm = (struct ur_obj_dm *)obj;
+	int err = ur_edm_free(dm->dm);
+
+	if (err)
+		return err;
+	obj->file->dev->dm_bytes -= dm->length;
+	return 0;
+}
+
+static const struct ur_object_type dm_type = {
+	.id = UVERBS_OBJECT_DM,
+	.size = sizeof(struct ur_obj_dm),
+	.destroy = destroy_dm,
+};
+
+int ur_m_alloc_dm(struct ur_cmd *cmd)
+{
+	u64 length = ur_attr_u64(cmd, UVERBS_ATTR_ALLOC_DM_LENGTH);
+	struct ur_obj_dm *dm;
+	u32 log_align;
+	int err;
+
+	if (ur_attr_u32(cmd, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, &log_align) ||
+	    log_align > 12 || !length || length > UR_MAX_DM_BYTES)
+		return -EINVAL;
+	if (length > UR_MAX_DM_BYTES - cmd->dev->dm_bytes)
+		return -ENOMEM;
+	dm = ur_object_new(cmd->file, &dm_type);
+	if (!dm)
+		return -ENOMEM;
+	err = ur_edm_alloc(cmd->file->ectx, length, log_align, &dm->dm,
+			   &dm->map);
+	if (err) {
+		ur_object_abort(&dm->obj);
+		return err;
+	}
+	dm->length = length;
+	cmd->dev->dm_bytes += length;
+	cmd->created = &dm->obj;
+	err = ur_udata_out(cmd, &dm->map, sizeof(dm->map));
+	return err ? err
+		   : ur_attr_set(cmd, UVERBS_ATTR_ALLOC_DM_HANDLE,
+				 dm->obj.handle);
+}
+
+int ur_m_query_dm(struct ur_cmd *cmd)
+{
+	struct ur_obj_dm *dm = ur_attr_obj(cmd, UROCE_ATTR_DM_QUERY_HANDLE);
+	struct uroce_query_dm_resp resp = {.map = dm->map,
+					   .length = dm->length};
+
+	return ur_attr_out(cmd, UROCE_ATTR_DM_QUERY_RESP, &resp, sizeof(resp));
+}

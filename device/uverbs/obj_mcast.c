@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Multicast membership of UD queue pairs. Attaching the same group twice is
+ * one membership, as in the kernel; detaching what is not attached is EINVAL.
+ */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
+{
+	for (u32 i = 0; i < qp->n_mcast; i++)
+		if (!memcmp(qp->mcast[i], gid, 16))
+			return (int)i;
+	return -1;
+}
+
+int ur_w_attach_mcast(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_attach_mcast *req = in;
+	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
+	int err;
+
+	if (!qp || qp->type != UR_QPT_UD || !ur_gid_is_mcast(req->gid))
+		return -EINVAL;
+	if (find_group(qp, req->gid) >= 0)
+		return 0;
+	if (qp->n_mcast == UR_QP_MAX_MCAST)
+		return -ENOMEM;
+	err = ur_eqp_mcast(qp->qp, req->gid, true);
+	if (!err)
+		memcpy(qp->mcast[qp->n_mcast++], req->gid, 16);
+	return err;
+}
+
+int ur_w_detach_mcast(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_detach_mcast *req = in;
+	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
+	int err, i;
+
+	if (!qp)
+		return -EINVAL;
+	i = find_group(qp, req->gid);
+	if (i < 0)
+		return -EINVAL;
+	err = ur_eqp_mcast(qp->qp, req->gid, false);
+	if (!err) {
+		qp->n_mcast--;
+		memmove(qp->mcast[i], qp->mcast[qp->n_mcast], 16);
+	}
+	return err;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory windows. */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+static int destroy_mw(struct ur_object *obj)
+{
+	struct ur_obj_mw *mw = (struct ur_obj_mw *)obj;
+	int err = ur_emw_dealloc(mw->mw);
+
+	if (err)
+		return err;
+	ur_object_unuse(mw->pd);
+	return 0;
+}
+
+static const struct ur_object_type mw_type = {
+	.id = UVERBS_OBJECT_MW,
+	.size = sizeof(struct ur_obj_mw),
+	.max = UR_MAX_MW,
+	.destroy = destroy_mw,
+};
+
+int ur_w_alloc_mw(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_alloc_mw *req = in;
+	struct ib_uverbs_alloc_mw_resp *resp = out;
+	struct ur_obj_pd *pd =
+		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
+	struct ur_obj_mw *mw;
+	int err;
+
+	if (!pd || (req->mw_type != 1 && req->mw_type != 2))
+		return -EINVAL;
+	mw = ur_object_new(cmd->file, &mw_type);
+	if (!mw)
+		return -ENOMEM;
+	err = ur_emw_alloc(cmd->file->ectx, pd->pdn, req->mw_type, &mw->mw);
+	if (err) {
+		ur_object_abort(&mw->obj);
+		return err;
+	}
+	mw->pd = pd;
+	ur_object_use(pd);
+	cmd->created = &mw->obj;
+	resp->mw_handle = mw->obj.handle;
+	resp->rkey = ur_emw_rkey(mw->mw);
+	return 0;
+}
+
+int ur_w_dealloc_mw(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_dealloc_mw *req = in;
+	struct ur_obj_mw *mw =
+		ur_object_get(cmd->file, UVERBS_OBJECT_MW, req->mw_handle);
+
+	return mw ? ur_object_destroy(&mw->obj) : -EINVAL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Protection domains: a number that every key and queue carries. */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+static int destroy_pd(struct ur_object *obj)
+{
+	ur_numbers_give(&obj->file->dev->pdns, ((struct ur_obj_pd *)obj)->pdn);
+	return 0;
+}
+
+static const struct ur_object_type pd_type = {
+	.id = UVERBS_OBJECT_PD,
+	.size = sizeof(struct ur_obj_pd),
+	.max = UR_MAX_PD,
+	.destroy = destroy_pd,
+};
+
+int ur_w_alloc_pd(struct ur_cmd *cmd, const void *in, void *out)
+{
+	struct ib_uverbs_alloc_pd_resp *resp = out;
+	struct ur_obj_pd *pd = ur_object_new(cmd->file, &pd_type);
+	struct uroce_alloc_pd_resp udata = {0};
+
+	if (!pd)
+		return -ENOMEM;
+	pd->pdn = ur_numbers_take(&cmd->dev->pdns);
+	if (!pd->pdn) {
+		ur_object_abort(&pd->obj);
+		return -ENOMEM;
+	}
+	cmd->created = &pd->obj;
+	resp->pd_handle = pd->obj.handle;
+	udata.pdn = pd->pdn;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+}
+
+int ur_w_dealloc_pd(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_dealloc_pd *req = in;
+	struct ur_obj_pd *pd =
+		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
+
+	return pd ? ur_object_destroy(&pd->obj) : -EINVAL;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: made, opened, destroyed. The three forms of the command that
+ * makes one are in qp_create.c, modify and query in qp_modify.c.
+ *
+ * An XRC target QP belongs to its domain and not to a session: every handle on
+ * it, the creator's too, is an opener, and the last one takes it along.
+ */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdlib.h>
+#include "device/limits.h"
+#include "device/uverbs/obj_qp.h"
+
+static void target_put(struct ur_xrc_target *t)
+{
+	u32 events;
+
+	if (--t->openers)
+		return;
+	ur_list_del(&t->node);
+	ur_eqp_destroy(t->qp, &events);
+	free(t);
+}
+
+static int destroy_qp(struct ur_object *obj)
+{
+	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
+	int err;
+
+	if (qp->target) {
+		ur_eqp_close(qp->ref, &qp->async_events);
+		target_put(qp->target);
+	} else {
+		/* At the end of a session nobody detaches. */
+		if (obj->file->closing)
+			while (qp->n_mcast)
+				ur_eqp_mcast(qp->qp, qp->mcast[--qp->n_mcast],
+					     false);
+		if (qp->n_mcast)
+			return -EBUSY;
+		err = ur_eqp_destroy(qp->qp, &qp->async_events);
+		if (err)
+			return err;
+	}
+	ur_object_unuse(qp->pd);
+	ur_object_unuse(qp->send_cq);
+	ur_object_unuse(qp->recv_cq);
+	ur_object_unuse(qp->srq);
+	ur_object_unuse(qp->xrcd);
+	ur_async_put(qp->async);
+	return 0;
+}
+
+static void report_qp(const struct ur_object *obj, void *out)
+{
+	struct ib_uverbs_destroy_qp_resp *resp = out;
+
+	resp->events_reported = ((const struct ur_obj_qp *)obj)->async_events;
+}
+
+static const struct ur_object_type qp_type = {
+	.id = UVERBS_OBJECT_QP,
+	.size = sizeof(struct ur_obj_qp),
+	.max = UR_MAX_QP,
+	.destroy = destroy_qp,
+	.report = report_qp,
+};
+
+static int check_caps(const struct ib_uverbs_qp_cap *cap)
+{
+	if (cap->max_send_wr > UR_MAX_QP_WR || cap->max_recv_wr > UR_MAX_QP_WR)
+		return -EINVAL;
+	if (cap->max_send_sge > UR_MAX_SGE_COUNT ||
+	    cap->max_recv_sge > UR_MAX_SGE_COUNT)
+		return -EINVAL;
+	return cap->max_inline_data > UR_MAX_INLINE ? -EINVAL : 0;
+}
+
+static int check_args(const struct ur_qp_args *a)
+{
+	switch (a->type) {
+	case IB_UVERBS_QPT_RC:
+	case IB_UVERBS_QPT_UC:
+	case IB_UVERBS_QPT_UD:
+		if (!a->pd || !a->send_cq || !a->recv_cq)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_XRC_INI:
+		if (!a->pd || !a->send_cq || a->srq)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_XRC_TGT:
+		if (!a->xrcd)
+			return -EINVAL;
+		break;
+	case IB_UVERBS_QPT_RAW_PACKET:
+	case IB_UVERBS_QPT_DRIVER:
+		return -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+	if (a->srq && a->srq->xrcd)
+		return -EINVAL;
+	if (a->flags & ~IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+		return -EOPNOTSUPP;
+	return check_caps(&a->cap);
+}
+
+/* The engine's side of a plain QP. */
+static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		      const struct ur_qp_args *a, struct ur_eqp_init *init,
+		      struct uroce_create_qp_resp *udata)
+{
+	qp->pd = a->pd;
+	qp->send_cq = a->send_cq;
+	if (a->type != IB_UVERBS_QPT_XRC_INI) {
+		qp->recv_cq = a->recv_cq;
+		qp->srq = a->srq;
+	} else {
+		init->max_recv_wr = 0;
+		init->max_recv_sge = 0;
+	}
+	init->pd = a->pd->pdn;
+	init->send_cq = a->send_cq->cq;
+	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
+	init->srq = qp->srq ? qp->srq->srq : NULL;
+	init->async = ur_async_engine(qp->async);
+	if (qp->srq) {
+		init->max_recv_wr = 0;
+		init->max_recv_sge = 0;
+	}
+	return ur_eqp_create(cmd->file->ectx, init, &qp->qp, udata);
+}
+
+static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
+		       u64 user_handle)
+{
+	int err = ur_eqp_open(t->qp, ur_async_engine(qp->async), user_handle,
+			      &qp->ref);
+
+	if (err)
+		return err;
+	t->openers++;
+	qp->target = t;
+	qp->qp = t->qp;
+	return 0;
+}
+
+static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		       const struct ur_qp_args *a, struct ur_eqp_init *init,
+		       struct uroce_create_qp_resp *udata)
+{
+	struct ur_xrc_target *t = calloc(1, sizeof(*t));
+	u32 events;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	init->max_send_wr = init->max_recv_wr = 0;
+	init->max_send_sge = init->max_recv_sge = 0;
+	init->max_inline = 0;
+	init->xrcd = a->xrcd->xrcd->number;
+	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
+	if (err)
+		goto err_free;
+	err = open_target(qp, t, a->user_handle);
+	if (err)
+		goto err_destroy;
+	qp->xrcd = a->xrcd;
+	ur_list_add_tail(&a->xrcd->xrcd->targets, &t->node);
+	return 0;
+err_destroy:
+	ur_eqp_destroy(t->qp, &events);
+err_free:
+	free(t);
+	return err;
+}
+
+static void use_parts(struct ur_obj_qp *qp)
+{
+	ur_object_use(qp->pd);
+	ur_object_use(qp->send_cq);
+	ur_object_use(qp->recv_cq);
+	ur_object_use(qp->srq);
+	ur_object_use(qp->xrcd);
+}
+
+int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
+	       struct ur_obj_qp **ret, struct ur_eqp_init *init)
+{
+	struct uroce_create_qp_resp udata = {0};
+	struct ur_obj_async *async;
+	struct ur_obj_qp *qp;
+	int err = check_args(a);
+
+	if (err)
+		return err;
+	err = ur_async_from_fd(cmd->file, a->event_fd, &async);
+	if (err)
+		return err;
+	err = -ENOMEM;
+	qp = ur_object_new(cmd->file, &qp_type);
+	if (!qp)
+		goto err_async;
+	*init = (struct ur_eqp_init){
+		.type = (enum ur_qp_type)a->type,
+		.max_send_wr = a->cap.max_send_wr,
+		.max_recv_wr = a->cap.max_recv_wr,
+		.max_send_sge = a->cap.max_send_sge,
+		.max_recv_sge = a->cap.max_recv_sge,
+		.max_inline = a->cap.max_inline_data,
+		.sq_sig_all = a->sq_sig_all ||
+			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
+		.user_handle = a->user_handle,
+		.create_flags = a->flags,
+	};
+	qp->type = (enum ur_qp_type)a->type;
+	qp->obj.user_handle = a->user_handle;
+	qp->create_flags = a->flags;
+	qp->async = async;
+	err = a->type == IB_UVERBS_QPT_XRC_TGT
+		      ? make_target(cmd, qp, a, init, &udata)
+		      : make_plain(cmd, qp, a, init, &udata);
+	if (err)
+		goto err_abort;
+	use_parts(qp);
+	cmd->created = &qp->obj;
+	*ret = qp;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+err_abort:
+	ur_object_abort(&qp->obj);
+err_async:
+	ur_async_put(async);
+	return err;
+}
+
+int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_open_qp *req = in;
+	struct ib_uverbs_create_qp_resp *resp = out;
+	struct uroce_create_qp_resp udata = {0};
+	struct ur_obj_xrcd *x =
+		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->pd_handle);
+	struct ur_xrc_target *target = NULL;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (!x || req->qp_type != IB_UVERBS_QPT_XRC_TGT)
+		return -EINVAL;
+	ur_list_for_each(it, &x->xrcd->targets) {
+		struct ur_xrc_target *t =
+			ur_list_entry(it, struct ur_xrc_target, node);
+
+		if (ur_eqp_number(t->qp) == req->qpn)
+			target = t;
+	}
+	if (!target)
+		return -EINVAL;
+	qp = ur_object_new(cmd->file, &qp_type);
+	if (!qp)
+		return -ENOMEM;
+	qp->type = UR_QPT_XRC_TGT;
+	qp->obj.user_handle = req->user_handle;
+	ur_async_from_fd(cmd->file, -1, &qp->async);
+	err = open_target(qp, target, req->user_handle);
+	if (err) {
+		ur_async_put(qp->async);
+		ur_object_abort(&qp->obj);
+		return err;
+	}
+	qp->xrcd = x;
+	ur_object_use(x);
+	cmd->created = &qp->obj;
+	resp->qp_handle = qp->obj.handle;
+	resp->qpn = req->qpn;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+}
+
+int ur_w_destroy_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_qp *req = in;
+	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
+
+	return qp ? ur_object_destroy_report(&qp->obj, out) : -EINVAL;
+}
+
+int ur_m_destroy_qp(struct ur_cmd *cmd)
+{
+	struct ib_uverbs_destroy_qp_resp resp = {0};
+	int err = ur_object_destroy_report(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE), &resp);
+
+	return err ? err
+		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_QP_RESP, &resp,
+				 sizeof(resp));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the forms of the command that makes a queue pair come to. */
+#ifndef UR_DEVICE_OBJ_QP_H
+#define UR_DEVICE_OBJ_QP_H
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+struct ur_qp_args {
+	u32 type, flags;
+	u64 user_handle;
+	struct ib_uverbs_qp_cap cap;
+	bool sq_sig_all;
+	struct ur_obj_pd *pd;
+	struct ur_obj_xrcd *xrcd;
+	struct ur_obj_cq *send_cq, *recv_cq;
+	struct ur_obj_srq *srq;
+	int event_fd;
+};
+
+/* Check and make; cmd->created is set. init: what the engine gave, which may be
+ * more than was asked for. */
+int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
+	       struct ur_obj_qp **ret, struct ur_eqp_init *init);
+
+#endif

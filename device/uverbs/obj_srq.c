@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Shared receive queues, basic and XRC. */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+#define SRQ_MAX_WR (1u << 0) /* enum ibv_srq_attr_mask */
+#define SRQ_LIMIT  (1u << 1)
+
+static int destroy_srq(struct ur_object *obj)
+{
+	struct ur_obj_srq *srq = (struct ur_obj_srq *)obj;
+	int err = ur_esrq_destroy(srq->srq, &srq->async_events);
+
+	if (err)
+		return err;
+	ur_object_unuse(srq->pd);
+	ur_object_unuse(srq->cq);
+	ur_object_unuse(srq->xrcd);
+	ur_async_put(srq->async);
+	return 0;
+}
+
+static void report_srq(const struct ur_object *obj, void *out)
+{
+	struct ib_uverbs_destroy_srq_resp *resp = out;
+
+	resp->events_reported = ((const struct ur_obj_srq *)obj)->async_events;
+}
+
+static const struct ur_object_type srq_type = {
+	.id = UVERBS_OBJECT_SRQ,
+	.size = sizeof(struct ur_obj_srq),
+	.max = UR_MAX_SRQ,
+	.destroy = destroy_srq,
+	.report = report_srq,
+};
+
+struct srq_args {
+	u32 type;
+	u64 user_handle;
+	u32 max_wr, max_sge, limit;
+	struct ur_obj_pd *pd;
+	struct ur_obj_cq *cq;
+	struct ur_obj_xrcd *xrcd;
+	int event_fd;
+};
+
+static int check_args(const struct srq_args *a)
+{
+	if (a->type == IB_UVERBS_SRQT_TM)
+		return -EOPNOTSUPP;
+	if (a->type > IB_UVERBS_SRQT_TM || !a->pd)
+		return -EINVAL;
+	if (a->type == IB_UVERBS_SRQT_XRC && (!a->cq || !a->xrcd))
+		return -EINVAL;
+	if (!a->max_wr || a->max_wr > UR_MAX_SRQ_WR ||
+	    a->max_sge > UR_MAX_SGE_COUNT || a->limit > a->max_wr)
+		return -EINVAL;
+	return 0;
+}
+
+static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
+		      struct ur_obj_srq **ret)
+{
+	struct uroce_create_srq_resp udata = {0};
+	struct ur_esrq_init init = {
+		.max_wr = a->max_wr,
+		.max_sge = a->max_sge ? a->max_sge : 1,
+		.limit = a->limit,
+		.user_handle = a->user_handle,
+	};
+	struct ur_obj_async *async;
+	struct ur_obj_srq *srq;
+	int err = check_args(a);
+
+	if (err)
+		return err;
+	err = ur_async_from_fd(cmd->file, a->event_fd, &async);
+	if (err)
+		return err;
+	err = -ENOMEM;
+	srq = ur_object_new(cmd->file, &srq_type);
+	if (!srq)
+		goto err_async;
+	init.pd = a->pd->pdn;
+	init.async = ur_async_engine(async);
+	if (a->type == IB_UVERBS_SRQT_XRC) {
+		init.xrc = true;
+		init.xrcd = a->xrcd->xrcd->number;
+		init.cq = a->cq->cq;
+		srq->cq = a->cq;
+		srq->xrcd = a->xrcd;
+	}
+	err = ur_esrq_create(cmd->file->ectx, &init, &srq->srq, &udata);
+	if (err)
+		goto err_abort;
+	srq->obj.user_handle = a->user_handle;
+	srq->srqn = udata.srqn;
+	srq->pd = a->pd;
+	srq->async = async;
+	ur_object_use(srq->pd);
+	ur_object_use(srq->cq);
+	ur_object_use(srq->xrcd);
+	cmd->created = &srq->obj;
+	*ret = srq;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
+err_abort:
+	ur_object_abort(&srq->obj);
+err_async:
+	ur_async_put(async);
+	return err;
+}
+
+static void fill_resp(struct ur_obj_srq *srq,
+		      struct ib_uverbs_create_srq_resp *resp)
+{
+	u32 limit;
+
+	resp->srq_handle = srq->obj.handle;
+	ur_esrq_query(srq->srq, &resp->max_wr, &resp->max_sge, &limit);
+	resp->srqn = srq->srqn;
+}
+
+int ur_w_create_srq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_srq *req = in;
+	struct srq_args a = {
+		.type = IB_UVERBS_SRQT_BASIC,
+		.user_handle = req->user_handle,
+		.max_wr = req->max_wr,
+		.max_sge = req->max_sge,
+		.limit = req->srq_limit,
+		.pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD,
+				    req->pd_handle),
+		.event_fd = -1,
+	};
+	struct ur_obj_srq *srq;
+	int err = create_srq(cmd, &a, &srq);
+
+	if (!err)
+		fill_resp(srq, out);
+	return err;
+}
+
+int ur_w_create_xsrq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_xsrq *req = in;
+	struct srq_args a = {
+		.type = req->srq_type,
+		.user_handle = req->user_handle,
+		.max_wr = req->max_wr,
+		.max_sge = req->max_sge,
+		.limit = req->srq_limit,
+		.pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD,
+				    req->pd_handle),
+		.cq = ur_object_get(cmd->file, UVERBS_OBJECT_CQ,
+				    req->cq_handle),
+		.xrcd = ur_object_get(cmd->file, UVERBS_OBJECT_XRCD,
+				      req->xrcd_handle),
+		.event_fd = -1,
+	};
+	struct ur_obj_srq *srq;
+	int err = create_srq(cmd, &a, &srq);
+
+	if (!err)
+		fill_resp(srq, out);
+	return err;
+}
+
+int ur_m_create_srq(struct ur_cmd *cmd)
+{
+	struct srq_args a = {
+		.user_handle =
+			ur_attr_u64(cmd, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE),
+		.pd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE),
+		.cq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE),
+		.xrcd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE),
+		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_SRQ_EVENT_FD),
+	};
+	struct ib_uverbs_create_srq_resp resp = {0};
+	struct ur_obj_srq *srq;
+	int err;
+
+	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_TYPE, &a.type) ||
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_MAX_WR, &a.max_wr) ||
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, &a.max_sge) ||
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_LIMIT, &a.limit))
+		return -EINVAL;
+	err = create_srq(cmd, &a, &srq);
+	if (err)
+		return err;
+	fill_resp(srq, &resp);
+	err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, &resp.max_wr,
+			  4);
+	if (!err)
+		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE,
+				  &resp.max_sge, 4);
+	if (!err)
+		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM,
+				  &resp.srqn, 4);
+	return err ? err
+		   : ur_attr_set(cmd, UVERBS_ATTR_CREATE_SRQ_HANDLE,
+				 srq->obj.handle);
+}
+
+static struct ur_obj_srq *get_srq(struct ur_cmd *cmd, u32 handle)
+{
+	return ur_object_get(cmd->file, UVERBS_OBJECT_SRQ, handle);
+}
+
+int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_modify_srq *req = in;
+	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
+	struct uroce_create_srq_resp resp = {0};
+	struct uroce_modify_srq_req udata;
+	u32 max_wr, max_sge, limit;
+	int err;
+
+	if (!srq || (req->attr_mask & ~(SRQ_MAX_WR | SRQ_LIMIT)))
+		return -EINVAL;
+	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
+	if (req->attr_mask & SRQ_MAX_WR)
+		max_wr = req->max_wr;
+	if (!max_wr || max_wr > UR_MAX_SRQ_WR)
+		return -EINVAL;
+	if ((req->attr_mask & SRQ_LIMIT) && req->srq_limit > max_wr)
+		return -EINVAL;
+	if (req->attr_mask & SRQ_MAX_WR) {
+		ur_udata_in(cmd, &udata, sizeof(udata));
+		if (!udata.resp_addr)
+			return -EINVAL;
+		err = ur_esrq_resize(srq->srq, max_wr, &resp);
+		if (!err)
+			err = ur_cmd_out(cmd, udata.resp_addr, &resp,
+					 sizeof(resp));
+		if (err)
+			return err;
+	}
+	if (req->attr_mask & SRQ_LIMIT)
+		return ur_esrq_set_limit(srq->srq, req->srq_limit);
+	return 0;
+}
+
+int ur_w_query_srq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_query_srq *req = in;
+	struct ib_uverbs_query_srq_resp *resp = out;
+	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
+
+	if (!srq)
+		return -EINVAL;
+	ur_esrq_query(srq->srq, &resp->max_wr, &resp->max_sge,
+		      &resp->srq_limit);
+	return 0;
+}
+
+int ur_w_destroy_srq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_srq *req = in;
+	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
+
+	return srq ? ur_object_destroy_report(&srq->obj, out) : -EINVAL;
+}
+
+int ur_m_destroy_srq(struct ur_cmd *cmd)
+{
+	struct ib_uverbs_destroy_srq_resp resp = {0};
+	int err = ur_object_destroy_report(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_SRQ_HANDLE), &resp);
+
+	return err ? err
+		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_SRQ_RESP, &resp,
+				 sizeof(resp));
+}

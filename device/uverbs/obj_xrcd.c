@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * XRC domains. One opened with a descriptor is shared by all who open the same
+ * inode on the same device; it ends with its last handle.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/quota.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+static void xrcd_put(struct ur_xrcd *x)
+{
+	if (--x->refs)
+		return;
+	if (x->shared) {
+		close(x->fd);
+		ur_quota_give(x->uid, 1);
+	}
+	ur_numbers_give(&x->dev->xrcdns, x->number);
+	ur_list_del(&x->node);
+	free(x);
+}
+
+static int destroy_xrcd(struct ur_object *obj)
+{
+	xrcd_put(((struct ur_obj_xrcd *)obj)->xrcd);
+	return 0;
+}
+
+static const struct ur_object_type xrcd_type = {
+	.id = UVERBS_OBJECT_XRCD,
+	.size = sizeof(struct ur_obj_xrcd),
+	.max = UR_MAX_XRCD,
+	.destroy = destroy_xrcd,
+};
+
+static struct ur_xrcd *find_inode(struct ur_device *dev, const struct stat *st)
+{
+	ur_list_for_each(it, &dev->daemon->xrcds) {
+		struct ur_xrcd *x = ur_list_entry(it, struct ur_xrcd, node);
+
+		if (x->dev == dev && x->shared && x->inode_dev == st->st_dev &&
+		    x->inode == st->st_ino)
+			return x;
+	}
+	return NULL;
+}
+
+static struct ur_xrcd *new_xrcd(struct ur_device *dev)
+{
+	struct ur_xrcd *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	x->number = ur_numbers_take(&dev->xrcdns);
+	if (!x->number) {
+		free(x);
+		return NULL;
+	}
+	x->dev = dev;
+	ur_list_init(&x->targets);
+	ur_list_add_tail(&dev->daemon->xrcds, &x->node);
+	return x;
+}
+
+/* The inode, and nothing of the file: the caller may close it. */
+static int pin_inode(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A domain of the file behind fd. */
+static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
+		      struct ur_xrcd **ret)
+{
+	struct ur_xrcd *x = NULL;
+	int err = ur_quota_take(cmd->file->uid, 1);
+
+	if (err)
+		return err;
+	fd = pin_inode(fd);
+	if (fd >= 0)
+		x = new_xrcd(cmd->dev);
+	if (!x) {
+		ur_quota_give(cmd->file->uid, 1);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		return -ENOMEM;
+	}
+	x->shared = true;
+	x->inode_dev = st->st_dev;
+	x->inode = st->st_ino;
+	x->fd = fd;
+	x->uid = cmd->file->uid;
+	*ret = x;
+	return 0;
+}
+
+static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
+			struct ur_xrcd **ret)
+{
+	struct stat st;
+	int fd, err;
+
+	if (number == -1) {
+		*ret = new_xrcd(cmd->dev);
+		return *ret ? 0 : -ENOMEM;
+	}
+	fd = ur_session_fget(cmd->file->session, number);
+	if (fd < 0)
+		return fd;
+	err = fstat(fd, &st) < 0 ? -EBADF : 0;
+	*ret = err ? NULL : find_inode(cmd->dev, &st);
+	if (!err && *ret)
+		err = oflags & O_EXCL ? -EINVAL : 0;
+	else if (!err && !(oflags & O_CREAT))
+		err = -EAGAIN;
+	else if (!err)
+		err = new_shared(cmd, fd, &st, ret);
+	close(fd);
+	return err;
+}
+
+int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_open_xrcd *req = in;
+	struct ib_uverbs_open_xrcd_resp *resp = out;
+	struct ur_obj_xrcd *obj;
+	struct ur_xrcd *x;
+	int err;
+
+	err = find_or_make(cmd, (int)req->fd, req->oflags, &x);
+	if (err)
+		return err;
+	x->refs++;
+	obj = ur_object_new(cmd->file, &xrcd_type);
+	if (!obj) {
+		xrcd_put(x);
+		return -ENOMEM;
+	}
+	obj->xrcd = x;
+	cmd->created = &obj->obj;
+	resp->xrcd_handle = obj->obj.handle;
+	return 0;
+}
+
+int ur_w_close_xrcd(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_close_xrcd *req = in;
+	struct ur_obj_xrcd *x =
+		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->xrcd_handle);
+
+	return x ? ur_object_destroy(&x->obj) : -EINVAL;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <stdlib.h>
+#include "device/limits.h"
+#include "device/uverbs/object.h"
+#include "device/uverbs/ufile.h"
+
+static int grow(struct ur_handles *h)
+{
+	u32 size = h->size ? h->size * 2 : 64;
+	struct ur_object **slot;
+
+	if (size > UR_MAX_HANDLES)
+		return -ENOMEM;
+	slot = realloc(h->slot, size * sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	memset(slot + h->size, 0, (size - h->size) * sizeof(*slot));
+	h->slot = slot;
+	h->size = size;
+	return 0;
+}
+
+void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
+{
+	struct ur_handles *h = &file->handles;
+	u32 *n = &file->dev->n_objects[type->id];
+	struct ur_object *obj;
+
+	if (type->max && *n >= type->max)
+		return NULL;
+	while (h->first_free < h->size && h->slot[h->first_free])
+		h->first_free++;
+	if (h->first_free == h->size && grow(h))
+		return NULL;
+	obj = calloc(1, type->size);
+	if (!obj)
+		return NULL;
+	obj->file = file;
+	obj->type = type;
+	h->slot[h->first_free] = obj;
+	obj->handle = ++h->first_free;
+	h->count++;
+	++*n;
+	return obj;
+}
+
+void ur_object_abort(struct ur_object *obj)
+{
+	struct ur_handles *h = &obj->file->handles;
+
+	h->slot[obj->handle - 1] = NULL;
+	if (obj->handle - 1 < h->first_free)
+		h->first_free = obj->handle - 1;
+	h->count--;
+	obj->file->dev->n_objects[obj->type->id]--;
+	free(obj);
+}
+
+void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle)
+{
+	struct ur_object *obj;
+
+	if (!handle || handle > file->handles.size)
+		return NULL;
+	obj = file->handles.slot[handle - 1];
+	return obj && obj->type->id == type ? obj : NULL;
+}
+
+int ur_object_destroy_report(struct ur_object *obj, void *resp)
+{
+	int err;
+
+	if (obj->users)
+		return -EBUSY;
+	err = obj->type->destroy(obj);
+	if (err)
+		return err;
+	if (resp)
+		obj->type->report(obj, resp);
+	ur_object_abort(obj);
+	return 0;
+}
+
+int ur_object_destroy(struct ur_object *obj)
+{
+	return ur_object_destroy_report(obj, NULL);
+}
+
+void ur_object_destroy_all(struct ur_ufile *file)
+{
+	static const u8 order[] = {
+		UVERBS_OBJECT_AH,	    UVERBS_OBJECT_QP,
+		UVERBS_OBJECT_SRQ,	    UVERBS_OBJECT_MW,
+		UVERBS_OBJECT_MR,	    UVERBS_OBJECT_DM,
+		UVERBS_OBJECT_CQ,	    UVERBS_OBJECT_XRCD,
+		UVERBS_OBJECT_PD,	    UVERBS_OBJECT_COUNTERS,
+		UVERBS_OBJECT_COMP_CHANNEL, UVERBS_OBJECT_ASYNC_EVENT,
+	};
+	struct ur_handles *h = &file->handles;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(order); i++) {
+		for (u32 j = 0; j < h->size; j++) {
+			struct ur_object *obj = h->slot[j];
+
+			if (!obj || obj->type->id != order[i])
+				continue;
+			if (ur_object_destroy(obj))
+				ur_log("object %u of type %u is still busy",
+				       obj->handle, obj->type->id);
+		}
+	}
+	free(h->slot);
+	memset(h, 0, sizeof(*h));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The objects by type; handlers in the file of the same name. */
+#ifndef UR_DEVICE_OBJECTS_H
+#define UR_DEVICE_OBJECTS_H
+
+#include <sys/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include "device/uverbs/object.h"
+
+struct ur_obj_pd {
+	struct ur_object obj;
+	u32 pdn; /* of the device */
+};
+
+/* Event files: found by the inode of the descriptor a command names. */
+struct ur_obj_chan {
+	struct ur_object obj;
+	struct ur_echan *chan;
+	ino_t ino;
+	bool closed; /* goes with its last user */
+};
+
+struct ur_obj_async {
+	struct ur_object obj;
+	struct ur_easync *async;
+	ino_t ino;
+	bool closed;
+};
+
+struct ur_obj_cq {
+	struct ur_object obj;
+	struct ur_ecq *cq;
+	struct ur_obj_chan *chan;
+	struct ur_obj_async *async;
+	u32 entries;
+	u32 comp_events, async_events; /* of the destroy */
+};
+
+/* An XRC domain; shared by the sessions that opened the same inode. */
+struct ur_xrcd {
+	struct ur_list node; /* of the daemon */
+	struct ur_device *dev;
+	dev_t inode_dev;
+	ino_t inode;
+	bool shared; /* has an inode, which fd keeps from being another's */
+	int fd;
+	uid_t uid; /* whose quota fd is */
+	u32 number;
+	u32 refs;
+	struct ur_list targets; /* struct ur_xrc_target */
+};
+
+struct ur_obj_xrcd {
+	struct ur_object obj;
+	struct ur_xrcd *xrcd;
+};
+
+/* An XRC target QP: lives as long as somebody has it open. */
+struct ur_xrc_target {
+	struct ur_list node;
+	struct ur_eqp *qp;
+	u32 openers;
+};
+
+struct ur_obj_srq {
+	struct ur_object obj;
+	struct ur_esrq *srq;
+	struct ur_obj_pd *pd;
+	struct ur_obj_cq *cq;	  /* XRC */
+	struct ur_obj_xrcd *xrcd; /* XRC */
+	struct ur_obj_async *async;
+	u32 srqn;
+	u32 async_events;
+};
+
+#define UR_QP_MAX_MCAST 64
+
+struct ur_obj_qp {
+	struct ur_object obj;
+	enum ur_qp_type type;
+	struct ur_eqp *qp;
+	struct ur_obj_pd *pd;
+	struct ur_obj_cq *send_cq, *recv_cq;
+	struct ur_obj_srq *srq;
+	struct ur_obj_xrcd *xrcd;
+	struct ur_xrc_target *target;
+	struct ur_eqp_ref *ref; /* with target */
+	struct ur_obj_async *async;
+	u32 create_flags;
+	u32 async_events;
+	u32 n_mcast;
+	u8 mcast[UR_QP_MAX_MCAST][16];
+};
+
+struct ur_obj_mr {
+	struct ur_object obj;
+	struct ur_emr *mr;
+	struct ur_obj_pd *pd;
+	struct ur_obj_dm *dm;
+	u64 length, iova;
+	u32 access;
+};
+
+struct ur_obj_mw {
+	struct ur_object obj;
+	struct ur_emw *mw;
+	struct ur_obj_pd *pd;
+};
+
+struct ur_obj_ah {
+	struct ur_object obj;
+	struct ur_eah *ah;
+	struct ur_obj_pd *pd;
+};
+
+struct ur_obj_dm {
+	struct ur_object obj;
+	struct ur_edm *dm;
+	struct uroce_alloc_dm_resp map;
+	u64 length;
+};
+
+/* The client closed its descriptor for the last time. */
+void ur_chan_closed(struct ur_obj_chan *chan);
+void ur_async_closed(struct ur_obj_async *async);
+/* Users of event files: the last one takes a closed file with it. */
+void ur_chan_put(struct ur_obj_chan *chan);
+void ur_async_put(struct ur_obj_async *async);
+
+/* The event file behind a descriptor number of the client: asks for it.
+ * -EBADF: not one of this file. */
+int ur_chan_from_fd(struct ur_ufile *file, int number,
+		    struct ur_obj_chan **chan);
+/* number -1: the default one, if any; counts a user. */
+int ur_async_from_fd(struct ur_ufile *file, int number,
+		     struct ur_obj_async **async);
+int ur_async_new(struct ur_ufile *file, struct ur_obj_async **async, int *fd);
+
+static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
+{
+	return async ? async->async : NULL;
+}
+
+/* addressing, obj_ah.c */
+struct ib_uverbs_ah_attr;
+/* Check against the GID table and make a path of it. -EINVAL. */
+int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
+		    struct ur_epath *path);
+
+/* Queue pair by handle, for the connection manager; NULL. */
+static inline struct ur_obj_qp *ur_qp_get(struct ur_ufile *file, u32 handle)
+{
+	return ur_object_get(file, UVERBS_OBJECT_QP, handle);
+}
+
+/* qp_modify.c: enum ibv_mtu of as many bytes. */
+u32 ur_mtu_enum(u32 bytes);
+
+#endif

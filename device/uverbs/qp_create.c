@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The command that makes a queue pair, in its three forms. */
+#include <errno.h>
+#include "device/uverbs/obj_qp.h"
+
+static void fill_resp(const struct ur_obj_qp *qp,
+		      const struct ur_eqp_init *init,
+		      struct ib_uverbs_create_qp_resp *resp)
+{
+	resp->qp_handle = qp->obj.handle;
+	resp->qpn = ur_eqp_number(qp->qp);
+	resp->max_send_wr = init->max_send_wr;
+	resp->max_recv_wr = init->max_recv_wr;
+	resp->max_send_sge = init->max_send_sge;
+	resp->max_recv_sge = init->max_recv_sge;
+	resp->max_inline_data = init->max_inline;
+}
+
+/* The handles of the write forms: an unknown one is EINVAL, as the kernel
+ * says; which of them count depends on the type. */
+static int fill_handles(struct ur_cmd *cmd, struct ur_qp_args *a, u32 pd,
+			u32 send_cq, u32 recv_cq, u32 srq, bool is_srq)
+{
+	struct ur_ufile *f = cmd->file;
+
+	if (a->type == IB_UVERBS_QPT_XRC_TGT) {
+		a->xrcd = ur_object_get(f, UVERBS_OBJECT_XRCD, pd);
+		return 0;
+	}
+	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, pd);
+	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, send_cq);
+	if (a->type == IB_UVERBS_QPT_XRC_INI)
+		return 0;
+	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, recv_cq);
+	if (!is_srq)
+		return 0;
+	a->srq = ur_object_get(f, UVERBS_OBJECT_SRQ, srq);
+	return a->srq ? 0 : -EINVAL;
+}
+
+int ur_w_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_qp *req = in;
+	struct ur_qp_args a = {
+		.type = req->qp_type,
+		.user_handle = req->user_handle,
+		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
+			req->max_recv_sge, req->max_inline_data},
+		.sq_sig_all = req->sq_sig_all,
+		.event_fd = -1,
+	};
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err =
+		fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
+			     req->recv_cq_handle, req->srq_handle, req->is_srq);
+
+	if (!err)
+		err = ur_qp_make(cmd, &a, &qp, &init);
+	if (!err)
+		fill_resp(qp, &init, out);
+	return err;
+}
+
+int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_create_qp *req = in;
+	struct ib_uverbs_ex_create_qp_resp *resp = out;
+	struct ur_qp_args a = {
+		.type = req->qp_type,
+		.flags = req->create_flags,
+		.user_handle = req->user_handle,
+		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
+			req->max_recv_sge, req->max_inline_data},
+		.sq_sig_all = req->sq_sig_all,
+		.event_fd = -1,
+	};
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (req->comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK)
+		return -EINVAL;
+	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
+		return -EOPNOTSUPP;
+	err = fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
+			   req->recv_cq_handle, req->srq_handle, req->is_srq);
+	if (!err)
+		err = ur_qp_make(cmd, &a, &qp, &init);
+	if (err)
+		return err;
+	fill_resp(qp, &init, &resp->base);
+	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
+	return 0;
+}
+
+int ur_m_create_qp(struct ur_cmd *cmd)
+{
+	struct ur_qp_args a = {
+		.user_handle =
+			ur_attr_u64(cmd, UVERBS_ATTR_CREATE_QP_USER_HANDLE),
+		.pd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_PD_HANDLE),
+		.xrcd = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE),
+		.send_cq =
+			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE),
+		.recv_cq =
+			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE),
+		.srq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE),
+		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_QP_EVENT_FD),
+	};
+	struct ib_uverbs_create_qp_resp resp = {0};
+	struct ib_uverbs_qp_cap cap;
+	struct ur_eqp_init init;
+	struct ur_obj_qp *qp;
+	int err;
+
+	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_TYPE, &a.type) ||
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_FLAGS, &a.flags))
+		return -EINVAL;
+	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE) ||
+	    ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
+		return -EOPNOTSUPP;
+	ur_attr_in(cmd, UVERBS_ATTR_CREATE_QP_CAP, &a.cap, sizeof(a.cap));
+	err = ur_qp_make(cmd, &a, &qp, &init);
+	if (err)
+		return err;
+	fill_resp(qp, &init, &resp);
+	cap = (struct ib_uverbs_qp_cap){resp.max_send_wr, resp.max_recv_wr,
+					resp.max_send_sge, resp.max_recv_sge,
+					resp.max_inline_data};
+	err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_CAP, &cap,
+			  sizeof(cap));
+	if (!err)
+		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM,
+				  &resp.qpn, sizeof(resp.qpn));
+	return err ? err
+		   : ur_attr_set(cmd, UVERBS_ATTR_CREATE_QP_HANDLE,
+				 qp->obj.handle);
+}

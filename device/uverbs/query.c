@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Device attributes, port attributes, GID entries. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "device/limits.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/query.h"
+#include "device/uverbs/uverbs_cmd.h"
+
+#define PAGE_SIZE_CAP 0xfffff000
+#define ATOMIC_HCA    1 /* enum ibv_atomic_cap */
+
+#define CAP_FLAGS                                                            \
+	(IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |   \
+	 IB_UVERBS_DEVICE_CURR_QP_STATE_MOD |                                \
+	 IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |                                \
+	 IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | \
+	 IB_UVERBS_DEVICE_SRQ_RESIZE | IB_UVERBS_DEVICE_MEM_WINDOW |         \
+	 IB_UVERBS_DEVICE_XRC | IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS |        \
+	 IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B)
+
+/* enum ibv_odp_general_caps, ibv_odp_transport_cap_bits */
+#define ODP_SUPPORT  (1u << 0)
+#define ODP_IMPLICIT (1u << 1)
+#define ODP_SEND     (1u << 0)
+#define ODP_RECV     (1u << 1)
+#define ODP_WRITE    (1u << 2)
+#define ODP_READ     (1u << 3)
+#define ODP_ATOMIC   (1u << 4)
+#define ODP_SRQ_RECV (1u << 5)
+#define ODP_ALL \
+	(ODP_SEND | ODP_RECV | ODP_WRITE | ODP_READ | ODP_ATOMIC | ODP_SRQ_RECV)
+
+u32 ur_num_comp_vectors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (n < 2)
+		return 2;
+	return n > 64 ? 64 : (u32)n;
+}
+
+static void fill_device(const struct ur_device *dev,
+			struct ib_uverbs_query_device_resp *r)
+{
+	u64 guid = __builtin_bswap64(dev->node_guid);
+
+	r->fw_ver = UR_FW_VER;
+	r->hw_ver = UR_HW_VER;
+	r->node_guid = guid;
+	r->sys_image_guid = guid;
+	r->max_mr_size = UINT64_MAX;
+	r->page_size_cap = PAGE_SIZE_CAP;
+	r->vendor_id = UROCE_VENDOR_ID;
+	r->vendor_part_id = UROCE_VENDOR_PART_ID;
+	r->max_qp = UR_MAX_QP;
+	r->max_qp_wr = UR_MAX_QP_WR;
+	r->device_cap_flags = CAP_FLAGS;
+	r->max_sge = UR_MAX_SGE_COUNT;
+	r->max_sge_rd = UR_MAX_SGE_COUNT;
+	r->max_cq = UR_MAX_CQ;
+	r->max_cqe = UR_MAX_CQE;
+	r->max_mr = UR_MAX_MR;
+	r->max_pd = UR_MAX_PD;
+	r->max_qp_rd_atom = UR_MAX_RD_ATOM;
+	r->max_res_rd_atom = UR_MAX_RES_RD_ATOM;
+	r->max_qp_init_rd_atom = UR_MAX_RD_ATOM;
+	r->atomic_cap = ATOMIC_HCA;
+	r->max_mw = UR_MAX_MW;
+	r->max_mcast_grp = UR_MCAST_GROUPS_MAX;
+	r->max_mcast_qp_attach = UR_MCAST_MEMBERS_MAX;
+	r->max_total_mcast_qp_attach =
+		UR_MCAST_GROUPS_MAX * UR_MCAST_MEMBERS_MAX;
+	r->max_ah = UR_MAX_AH;
+	r->max_srq = UR_MAX_SRQ;
+	r->max_srq_wr = UR_MAX_SRQ_WR;
+	r->max_srq_sge = UR_MAX_SGE_COUNT;
+	r->max_pkeys = 1;
+	r->local_ca_ack_delay = UR_CA_ACK_DELAY;
+	r->phys_port_cnt = 1;
+}
+
+int ur_w_query_device(struct ur_cmd *cmd, const void *in, void *out)
+{
+	fill_device(cmd->dev, out);
+	return 0;
+}
+
+int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_query_device *req = in;
+	struct ib_uverbs_ex_query_device_resp *r = out;
+
+	if (req->comp_mask || req->reserved)
+		return -EINVAL;
+	fill_device(cmd->dev, &r->base);
+	r->response_length = ur_min_u32(cmd->out_len, sizeof(*r));
+	r->odp_caps.general_caps = ODP_SUPPORT | ODP_IMPLICIT;
+	r->odp_caps.per_transport_caps.rc_odp_caps = ODP_ALL;
+	r->odp_caps.per_transport_caps.uc_odp_caps =
+		ODP_SEND | ODP_RECV | ODP_WRITE | ODP_SRQ_RECV;
+	r->odp_caps.per_transport_caps.ud_odp_caps =
+		ODP_SEND | ODP_RECV | ODP_SRQ_RECV;
+	r->xrc_odp_caps = ODP_ALL;
+	/* Completions carry nanoseconds of CLOCK_MONOTONIC_RAW. */
+	r->timestamp_mask = UINT64_MAX;
+	r->hca_core_clock = 1000000; /* kHz */
+	r->device_cap_flags_ex = CAP_FLAGS;
+	r->cq_moderation_caps.max_cq_moderation_count = UINT16_MAX;
+	r->cq_moderation_caps.max_cq_moderation_period = UINT16_MAX;
+	r->max_dm_size = UR_MAX_DM_BYTES;
+	return 0;
+}
+
+/* Width and speed codes of Ethernet rates, as the kernel maps them. */
+static void link_rate(u32 mbps, u8 *width, u8 *speed)
+{
+	static const struct {
+		u32 mbps;
+		u8 width, speed;
+	} rate[] = {
+		{1000, 1, 1},	  /* 1X SDR; also where unknown */
+		{10000, 1, 8},	  /* 1X FDR10 */
+		{20000, 2, 2},	  /* 4X DDR */
+		{25000, 1, 32},	  /* 1X EDR */
+		{40000, 2, 8},	  /* 4X FDR10 */
+		{50000, 16, 32},  /* 2X EDR */
+		{100000, 2, 32},  /* 4X EDR */
+		{200000, 2, 64},  /* 4X HDR */
+		{400000, 2, 128}, /* 4X NDR */
+	};
+	u32 i = 0;
+
+	while (i + 1 < UR_ARRAY_SIZE(rate) && mbps > rate[i].mbps)
+		i++;
+	*width = rate[i].width;
+	*speed = rate[i].speed;
+}
+
+u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r)
+{
+	u32 lanes = r->active_width == 2 ? 4 : r->active_width == 16 ? 2 : 1;
+	u32 lane10 = 25;
+
+	switch (r->active_speed) {
+	case 2:
+		lane10 = 50;
+		break;
+	case 4:
+	case 8:
+		lane10 = 100;
+		break;
+	case 16:
+		lane10 = 140;
+		break;
+	case 32:
+		lane10 = 250;
+		break;
+	case 64:
+		lane10 = 500;
+		break;
+	case 128:
+		lane10 = 1000;
+		break;
+	}
+	return lanes * lane10;
+}
+
+void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r)
+{
+	u64 cnt[UR_CNT_COUNT];
+	bool active = ur_device_port_active(dev);
+
+	ur_engine_counters(dev->engine, cnt);
+	r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
+	r->max_msg_sz = UR_MAX_MSG_BYTES;
+	r->bad_pkey_cntr = (u32)cnt[UR_CNT_bad_pkey];
+	r->qkey_viol_cntr = (u32)cnt[UR_CNT_bad_qkey];
+	r->gid_tbl_len = UR_GID_MAX;
+	r->pkey_tbl_len = 1;
+	r->state = active ? 4 : 1;	/* ACTIVE, DOWN */
+	r->phys_state = active ? 5 : 3; /* LINK_UP, DISABLED */
+	r->max_mtu = 5;
+	r->active_mtu = (u8)ur_mtu_enum(dev->mtu_bytes);
+	r->max_vl_num = 1;
+	r->subnet_timeout = 0;
+	link_rate(dev->speed_mbps, &r->active_width, &r->active_speed);
+	r->link_layer = 2; /* Ethernet */
+	r->flags = IB_UVERBS_QPF_GRH_REQUIRED;
+}
+
+int ur_w_query_port(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_query_port *req = in;
+
+	if (req->port_num != 1)
+		return -EINVAL;
+	ur_fill_port(cmd->dev, out);
+	return 0;
+}
+
+int ur_m_query_port(struct ur_cmd *cmd)
+{
+	struct ib_uverbs_query_port_resp_ex resp = {0};
+
+	if (ur_attr_u64(cmd, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
+		return -EINVAL;
+	ur_fill_port(cmd->dev, &resp.legacy_resp);
+	return ur_attr_out(cmd, UVERBS_ATTR_QUERY_PORT_RESP, &resp,
+			   sizeof(resp));
+}
+
+static void fill_gid(const struct ur_device *dev, u32 index,
+		     struct ib_uverbs_gid_entry *e)
+{
+	const struct ur_gid *g = ur_gid_get(dev, index);
+
+	memset(e, 0, sizeof(*e));
+	memcpy(e->gid, g->gid, 16);
+	e->gid_index = index;
+	e->port_num = 1;
+	e->gid_type = g->type == UR_GID_ROCE_V1 ? IB_UVERBS_GID_TYPE_ROCE_V1
+						: IB_UVERBS_GID_TYPE_ROCE_V2;
+	e->netdev_ifindex = g->ifindex;
+}
+
+int ur_m_query_gid_entry(struct ur_cmd *cmd)
+{
+	struct ib_uverbs_gid_entry e;
+	u64 port = ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_ENTRY_PORT);
+	u64 index = ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
+
+	if (ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS))
+		return -EOPNOTSUPP;
+	if (port != 1 || index >= UR_GID_MAX)
+		return -EINVAL;
+	if (!ur_gid_get(cmd->dev, (u32)index))
+		return -ENODATA;
+	fill_gid(cmd->dev, (u32)index, &e);
+	return ur_attr_out(cmd, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e,
+			   sizeof(e));
+}
+
+int ur_m_query_gid_table(struct ur_cmd *cmd)
+{
+	u64 size = ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
+	u32 len = ur_attr_len(cmd, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
+	u64 n = 0, count = ur_gid_count(cmd->dev);
+	struct ib_uverbs_gid_entry *table;
+	int err;
+
+	if (ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS))
+		return -EOPNOTSUPP;
+	/* A longer entry would need zeros between; no release sends one. */
+	if (size != sizeof(*table) || len / size < count)
+		return -EINVAL;
+	table = calloc(count + 1, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	for (u32 i = 0; i < UR_GID_MAX && n < count; i++)
+		if (ur_gid_get(cmd->dev, i))
+			fill_gid(cmd->dev, i, &table[n++]);
+	err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, table,
+			  n * sizeof(*table));
+	free(table);
+	return err ? err
+		   : ur_attr_out(cmd,
+				 UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES,
+				 &n, sizeof(n));
+}
+
+int ur_m_info_handles(struct ur_cmd *cmd)
+{
+	const struct ur_handles *h = &cmd->file->handles;
+	u64 type = ur_attr_u64(cmd, UVERBS_ATTR_INFO_OBJECT_ID);
+	u32 room = ur_attr_len(cmd, UVERBS_ATTR_INFO_HANDLES_LIST) / 4;
+	u32 list[256], n = 0;
+	int err;
+
+	if (room > UR_ARRAY_SIZE(list))
+		room = UR_ARRAY_SIZE(list);
+	for (u32 i = 0; i < h->size && n < room; i++)
+		if (h->slot[i] && h->slot[i]->type->id == type)
+			list[n++] = h->slot[i]->handle;
+	err = ur_attr_out(cmd, UVERBS_ATTR_INFO_TOTAL_HANDLES, &n, sizeof(n));
+	return err ? err
+		   : ur_attr_out(cmd, UVERBS_ATTR_INFO_HANDLES_LIST, list,
+				 n * sizeof(*list));
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Life of an uverbs file, and what the two command decoders share. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+
+/* Rings are placed sparsely in one file; only touched pages cost memory. The
+ * size never changes, so that neither side can pull pages from under the
+ * other. */
+#define RING_FILE_BYTES UROCE_TUN_UVERBS_BYTES
+
+static int make_memfd(void)
+{
+	int fd = memfd_create("uverbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, RING_FILE_BYTES) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
+		    0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int ufile_open(struct ur_session *s, const char *name, void **ret,
+		      int *visible, u64 *rdev)
+{
+	struct ur_device *dev;
+	struct ur_ufile *file;
+	char rest;
+	u32 n;
+
+	if (sscanf(name, "uverbs%u%c", &n, &rest) != 1)
+		return -ENOENT;
+	dev = ur_device_by_uverbs(s->daemon, n);
+	if (!dev)
+		return -ENXIO;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	file->memfd = make_memfd();
+	if (file->memfd < 0) {
+		int err = file->memfd;
+
+		free(file);
+		return err;
+	}
+	file->session = s;
+	file->dev = dev;
+	file->uid = s->uid;
+	ur_list_add_tail(&dev->files, &file->node);
+	*visible = file->memfd;
+	*rdev = dev->rdev;
+	*ret = file;
+	return 0;
+}
+
+static void ufile_close_fd(void *arg, u64 cookie)
+{
+	struct ur_ufile *file = arg;
+	struct ur_obj_chan *chan;
+	struct ur_obj_async *async;
+
+	chan = ur_object_get(file, UVERBS_OBJECT_COMP_CHANNEL, cookie);
+	if (chan)
+		ur_chan_closed(chan);
+	async = ur_object_get(file, UVERBS_OBJECT_ASYNC_EVENT, cookie);
+	if (async)
+		ur_async_closed(async);
+}
+
+static void ufile_adopt(void *arg, struct ur_session *s)
+{
+	((struct ur_ufile *)arg)->session = s;
+}
+
+static void ufile_close(void *arg)
+{
+	struct ur_ufile *file = arg;
+
+	file->closing = true;
+	file->async = NULL;
+	ur_object_destroy_all(file);
+	if (file->ectx)
+		ur_ectx_destroy(file->ectx);
+	close(file->memfd);
+	ur_list_del(&file->node);
+	ur_device_file_closed(file->dev);
+	free(file);
+}
+
+const struct ur_file_ops ur_ufile_ops = {
+	.open = ufile_open,
+	.ioctl = ur_uverbs_ioctl,
+	.write = ur_uverbs_write,
+	.adopt = ufile_adopt,
+	.close_fd = ufile_close_fd,
+	.close = ufile_close,
+};
+
+void ur_ufile_event(struct ur_ufile *file, u64 element, u32 type)
+{
+	for (u32 i = 0; i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (obj && obj->type->id == UVERBS_OBJECT_ASYNC_EVENT)
+			ur_easync_push(((struct ur_obj_async *)obj)->async,
+				       element, type);
+	}
+}
+
+void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file)
+{
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->file = file;
+	cmd->dev = file->dev;
+	cmd->outs_tail = &cmd->outs;
+}
+
+int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len)
+{
+	struct ur_out *o;
+
+	if (!len)
+		return 0;
+	o = malloc(sizeof(*o) + len);
+	if (!o)
+		return -ENOMEM;
+	o->next = NULL;
+	o->addr = addr;
+	o->len = len;
+	memcpy(o->data, data, len);
+	*cmd->outs_tail = o;
+	cmd->outs_tail = &o->next;
+	return 0;
+}
+
+int ur_cmd_finish(struct ur_cmd *cmd, int ret)
+{
+	struct ur_loop *loop = cmd->dev->daemon->loop;
+
+	while (cmd->outs) {
+		struct ur_out *o = cmd->outs;
+
+		if (!ret)
+			ret = ur_session_write(cmd->file->session, o->addr,
+					       o->data, o->len);
+		cmd->outs = o->next;
+		free(o);
+	}
+	if (ret && cmd->created) {
+		ur_loop_lock(loop);
+		ur_object_destroy(cmd->created);
+		ur_loop_unlock(loop);
+	}
+	return ret;
+}
+
+void ur_udata_in(const struct ur_cmd *cmd, void *dst, size_t len)
+{
+	size_t n = cmd->udata_in_len;
+
+	if (n > len)
+		n = len;
+	memset(dst, 0, len);
+	memcpy(dst, cmd->udata, n);
+}
+
+int ur_udata_out(struct ur_cmd *cmd, const void *src, size_t len)
+{
+	if (len > cmd->udata_out_len)
+		len = cmd->udata_out_len;
+	return ur_cmd_out(cmd, cmd->udata_out_addr, src, len);
+}

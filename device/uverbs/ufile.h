@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * An open uverbs file and the commands on it. Commands come in two forms,
+ * ioctl attributes and write structures; both decoders first copy everything
+ * in, then take the control lock and call a handler, then let go and copy
+ * everything out. A handler works on copies only.
+ */
+#ifndef UR_DEVICE_UFILE_H
+#define UR_DEVICE_UFILE_H
+
+#include "device/uverbs/object.h"
+#include "device/open_file.h"
+
+struct ur_ufile {
+	struct ur_list node;	    /* of the device */
+	struct ur_session *session; /* whose command runs, or ran last */
+	bool closing;
+	struct ur_device *dev;
+	uid_t uid; /* who opened it: the quota's */
+	int memfd;
+	struct ur_ectx *ectx; /* after GET_CONTEXT */
+	struct ur_ectx_info info;
+	struct ur_handles handles;
+	/* The asynchronous event file that objects without one of their own
+	 * use: the first that was made. */
+	struct ur_obj_async *async;
+};
+
+extern const struct ur_file_ops ur_ufile_ops;
+
+/* Deliver an event that belongs to no object. */
+void ur_ufile_event(struct ur_ufile *file, u64 element, u32 type);
+
+/* ---- a command ---- */
+
+#define UR_UDATA_MAX 128
+
+struct ur_attr;
+
+struct ur_out {
+	struct ur_out *next;
+	u64 addr;
+	size_t len;
+	u8 data[];
+};
+
+struct ur_cmd {
+	struct ur_ufile *file;
+	struct ur_device *dev;
+	u32 in_len, out_len; /* write form: what the client gave */
+	/* The driver's part. */
+	u8 udata[UR_UDATA_MAX];
+	u32 udata_in_len;
+	u64 udata_out_addr;
+	u32 udata_out_len;
+	/* What to copy out once the handler has said 0. */
+	struct ur_out *outs, **outs_tail;
+	/* Made by this command: destroyed again if copying out fails. */
+	struct ur_object *created;
+	struct ur_attr *attrs; /* ioctl form */
+	u32 n_attrs;
+};
+
+void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file);
+/* Queue bytes for user address addr. -ENOMEM. */
+int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len);
+/* After the handler, lock free: copy out, or undo; frees. */
+int ur_cmd_finish(struct ur_cmd *cmd, int ret);
+
+/* The driver's request: as much as was given, zeros after it. */
+void ur_udata_in(const struct ur_cmd *cmd, void *dst, size_t len);
+/* Its response: as much as fits. */
+int ur_udata_out(struct ur_cmd *cmd, const void *src, size_t len);
+
+/* uverbs_ioctl.c, uverbs_write.c: without the lock. */
+s64 ur_uverbs_ioctl(void *file, u64 request, u64 arg);
+s64 ur_uverbs_write(void *file, u64 addr, u64 len);
+
+#endif

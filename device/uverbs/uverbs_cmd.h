@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Handlers of commands, one file for each object. All run with the control
+ * lock held and return 0 or -errno as the kernel does.
+ *
+ * ur_w_*, ur_x_*: legacy and extended write commands; in is the core request,
+ * zero-filled to its full size, out the core response, zeroed.
+ * ur_m_*: ioctl methods, with the accessors below.
+ */
+#ifndef UR_DEVICE_UVERBS_CMD_H
+#define UR_DEVICE_UVERBS_CMD_H
+
+#include "device/uverbs/ufile.h"
+
+/* The core of a write command in the client's memory. */
+struct ur_core {
+	u64 in_addr, out_addr;
+	u32 in_len, out_len;
+	bool in_inline; /* in_addr is the data itself, at most 8 bytes */
+};
+
+/* Without the lock. */
+int ur_write_invoke(struct ur_cmd *cmd, u32 command,
+		    const struct ur_core *core);
+
+/* ---- attributes of an ioctl command ---- */
+
+bool ur_attr_given(const struct ur_cmd *cmd, u16 id);
+/* Length of an input or of an output buffer; 0 when not given. */
+u32 ur_attr_len(const struct ur_cmd *cmd, u16 id);
+/* Copy of an input, zero-filled to len. */
+void ur_attr_in(const struct ur_cmd *cmd, u16 id, void *dst, size_t len);
+/* A scalar of 4 or 8 bytes; 0 when not given. */
+u64 ur_attr_u64(const struct ur_cmd *cmd, u16 id);
+/* -EINVAL: more than 32 bits. */
+int ur_attr_u32(const struct ur_cmd *cmd, u16 id, u32 *v);
+/* The object of a handle attribute; NULL when not given. */
+void *ur_attr_obj(const struct ur_cmd *cmd, u16 id);
+/* Descriptor number in the client, -1 when not given. */
+int ur_attr_fd(const struct ur_cmd *cmd, u16 id);
+/* Fill an output: as much as fits; no-op when not given. */
+int ur_attr_out(struct ur_cmd *cmd, u16 id, const void *src, size_t len);
+/* Tell the new handle or descriptor. */
+int ur_attr_set(struct ur_cmd *cmd, u16 id, u64 value);
+
+#define UR_WRITE_HANDLER(name) \
+	int name(struct ur_cmd *cmd, const void *in, void *out)
+#define UR_METHOD_HANDLER(name) int name(struct ur_cmd *cmd)
+
+/* context.c, query.c */
+UR_WRITE_HANDLER(ur_w_get_context);
+UR_METHOD_HANDLER(ur_m_get_context);
+UR_METHOD_HANDLER(ur_m_query_context);
+UR_METHOD_HANDLER(ur_m_async_event_alloc);
+UR_WRITE_HANDLER(ur_w_query_device);
+UR_WRITE_HANDLER(ur_x_query_device);
+UR_WRITE_HANDLER(ur_w_query_port);
+UR_METHOD_HANDLER(ur_m_query_port);
+UR_METHOD_HANDLER(ur_m_query_gid_table);
+UR_METHOD_HANDLER(ur_m_query_gid_entry);
+UR_METHOD_HANDLER(ur_m_info_handles);
+/* obj_pd.c */
+UR_WRITE_HANDLER(ur_w_alloc_pd);
+UR_WRITE_HANDLER(ur_w_dealloc_pd);
+/* obj_mr.c, obj_mw.c, obj_dm.c */
+UR_WRITE_HANDLER(ur_w_reg_mr);
+UR_WRITE_HANDLER(ur_w_rereg_mr);
+UR_WRITE_HANDLER(ur_w_dereg_mr);
+UR_METHOD_HANDLER(ur_m_advise_mr);
+UR_METHOD_HANDLER(ur_m_query_mr);
+UR_METHOD_HANDLER(ur_m_reg_dmabuf_mr);
+UR_METHOD_HANDLER(ur_m_reg_dm_mr);
+UR_WRITE_HANDLER(ur_w_alloc_mw);
+UR_WRITE_HANDLER(ur_w_dealloc_mw);
+UR_METHOD_HANDLER(ur_m_alloc_dm);
+UR_METHOD_HANDLER(ur_m_query_dm);
+/* obj_chan.c, obj_cq.c */
+UR_WRITE_HANDLER(ur_w_create_comp_channel);
+UR_WRITE_HANDLER(ur_w_create_cq);
+UR_WRITE_HANDLER(ur_x_create_cq);
+UR_METHOD_HANDLER(ur_m_create_cq);
+UR_WRITE_HANDLER(ur_w_resize_cq);
+UR_WRITE_HANDLER(ur_w_req_notify_cq);
+UR_WRITE_HANDLER(ur_x_modify_cq);
+UR_WRITE_HANDLER(ur_w_destroy_cq);
+UR_METHOD_HANDLER(ur_m_destroy_cq);
+/* obj_srq.c */
+UR_WRITE_HANDLER(ur_w_create_srq);
+UR_WRITE_HANDLER(ur_w_create_xsrq);
+UR_METHOD_HANDLER(ur_m_create_srq);
+UR_WRITE_HANDLER(ur_w_modify_srq);
+UR_WRITE_HANDLER(ur_w_query_srq);
+UR_WRITE_HANDLER(ur_w_destroy_srq);
+UR_METHOD_HANDLER(ur_m_destroy_srq);
+/* obj_qp.c, qp_create.c, qp_modify.c */
+UR_WRITE_HANDLER(ur_w_create_qp);
+UR_WRITE_HANDLER(ur_x_create_qp);
+UR_METHOD_HANDLER(ur_m_create_qp);
+UR_WRITE_HANDLER(ur_w_open_qp);
+UR_WRITE_HANDLER(ur_w_query_qp);
+UR_WRITE_HANDLER(ur_w_modify_qp);
+UR_WRITE_HANDLER(ur_x_modify_qp);
+UR_WRITE_HANDLER(ur_w_destroy_qp);
+UR_METHOD_HANDLER(ur_m_destroy_qp);
+/* obj_ah.c, obj_mcast.c, obj_xrcd.c, obj_counters.c */
+UR_WRITE_HANDLER(ur_w_create_ah);
+UR_WRITE_HANDLER(ur_w_destroy_ah);
+UR_WRITE_HANDLER(ur_w_attach_mcast);
+UR_WRITE_HANDLER(ur_w_detach_mcast);
+UR_WRITE_HANDLER(ur_w_open_xrcd);
+UR_WRITE_HANDLER(ur_w_close_xrcd);
+UR_METHOD_HANDLER(ur_m_create_counters);
+UR_METHOD_HANDLER(ur_m_read_counters);
+/* Any object whose destruction has no response: attribute 0 is the handle. */
+UR_METHOD_HANDLER(ur_m_destroy);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The write form of commands: one table from number to handler, with the sizes
+ * between. write(2) and the INVOKE_WRITE ioctl both end in ur_write_invoke().
+ *
+ * A legacy command has a core of fixed size, the driver's data follows it, and
+ * the response is laid out the same way. An extended command says both sizes,
+ * and a core longer than known must be zero beyond what is known.
+ */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdlib.h>
+#include "device/uverbs/uverbs_cmd.h"
+
+#define MAX_CORE 512
+
+struct method {
+	u16 in_min, in_full;
+	u16 out_min, out_full;
+	int (*fn)(struct ur_cmd *cmd, const void *in, void *out);
+};
+
+#define END_OF(type, member) \
+	(offsetof(type, member) + sizeof(((type *)0)->member))
+#define IN(type)                                   \
+	.in_min = sizeof(struct ib_uverbs_##type), \
+	.in_full = sizeof(struct ib_uverbs_##type)
+#define OUT(type)                                   \
+	.out_min = sizeof(struct ib_uverbs_##type), \
+	.out_full = sizeof(struct ib_uverbs_##type)
+#define IN_EX(type, last)                                \
+	.in_min = END_OF(struct ib_uverbs_##type, last), \
+	.in_full = sizeof(struct ib_uverbs_##type)
+#define OUT_EX(type, last)                                \
+	.out_min = END_OF(struct ib_uverbs_##type, last), \
+	.out_full = sizeof(struct ib_uverbs_##type)
+
+static const struct method legacy[] = {
+	[IB_USER_VERBS_CMD_GET_CONTEXT] = {IN(get_context),
+					   OUT(get_context_resp),
+					   ur_w_get_context},
+	[IB_USER_VERBS_CMD_QUERY_DEVICE] = {IN(query_device),
+					    OUT(query_device_resp),
+					    ur_w_query_device},
+	[IB_USER_VERBS_CMD_QUERY_PORT] = {IN(query_port), OUT(query_port_resp),
+					  ur_w_query_port},
+	[IB_USER_VERBS_CMD_ALLOC_PD] = {IN(alloc_pd), OUT(alloc_pd_resp),
+					ur_w_alloc_pd},
+	[IB_USER_VERBS_CMD_DEALLOC_PD] = {IN(dealloc_pd),
+					  .fn = ur_w_dealloc_pd},
+	[IB_USER_VERBS_CMD_CREATE_AH] = {IN(create_ah), OUT(create_ah_resp),
+					 ur_w_create_ah},
+	[IB_USER_VERBS_CMD_DESTROY_AH] = {IN(destroy_ah),
+					  .fn = ur_w_destroy_ah},
+	[IB_USER_VERBS_CMD_REG_MR] = {IN(reg_mr), OUT(reg_mr_resp),
+				      ur_w_reg_mr},
+	[IB_USER_VERBS_CMD_REREG_MR] = {IN(rereg_mr), OUT(rereg_mr_resp),
+					ur_w_rereg_mr},
+	[IB_USER_VERBS_CMD_DEREG_MR] = {IN(dereg_mr), .fn = ur_w_dereg_mr},
+	[IB_USER_VERBS_CMD_ALLOC_MW] = {IN(alloc_mw), OUT(alloc_mw_resp),
+					ur_w_alloc_mw},
+	[IB_USER_VERBS_CMD_DEALLOC_MW] = {IN(dealloc_mw),
+					  .fn = ur_w_dealloc_mw},
+	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] =
+		{IN(create_comp_channel), OUT(create_comp_channel_resp),
+		 ur_w_create_comp_channel},
+	[IB_USER_VERBS_CMD_CREATE_CQ] = {IN(create_cq), OUT(create_cq_resp),
+					 ur_w_create_cq},
+	[IB_USER_VERBS_CMD_RESIZE_CQ] = {.in_min = 16,
+					 .in_full = 16,
+					 /* the kernel asks for cqe alone */
+					 .out_min = 4,
+					 .out_full = 8,
+					 .fn = ur_w_resize_cq},
+	[IB_USER_VERBS_CMD_DESTROY_CQ] = {IN(destroy_cq), OUT(destroy_cq_resp),
+					  ur_w_destroy_cq},
+	[IB_USER_VERBS_CMD_REQ_NOTIFY_CQ] = {IN(req_notify_cq),
+					     .fn = ur_w_req_notify_cq},
+	[IB_USER_VERBS_CMD_CREATE_QP] = {IN(create_qp), OUT(create_qp_resp),
+					 ur_w_create_qp},
+	[IB_USER_VERBS_CMD_OPEN_QP] = {IN(open_qp), OUT(create_qp_resp),
+				       ur_w_open_qp},
+	[IB_USER_VERBS_CMD_QUERY_QP] = {IN(query_qp), OUT(query_qp_resp),
+					ur_w_query_qp},
+	[IB_USER_VERBS_CMD_MODIFY_QP] = {IN(modify_qp), .fn = ur_w_modify_qp},
+	[IB_USER_VERBS_CMD_DESTROY_QP] = {IN(destroy_qp), OUT(destroy_qp_resp),
+					  ur_w_destroy_qp},
+	[IB_USER_VERBS_CMD_ATTACH_MCAST] = {IN(attach_mcast),
+					    .fn = ur_w_attach_mcast},
+	[IB_USER_VERBS_CMD_DETACH_MCAST] = {IN(detach_mcast),
+					    .fn = ur_w_detach_mcast},
+	[IB_USER_VERBS_CMD_CREATE_SRQ] = {IN(create_srq), OUT(create_srq_resp),
+					  ur_w_create_srq},
+	[IB_USER_VERBS_CMD_CREATE_XSRQ] = {IN(create_xsrq),
+					   OUT(create_srq_resp),
+					   ur_w_create_xsrq},
+	[IB_USER_VERBS_CMD_MODIFY_SRQ] = {IN(modify_srq),
+					  .fn = ur_w_modify_srq},
+	[IB_USER_VERBS_CMD_QUERY_SRQ] = {IN(query_srq), OUT(query_srq_resp),
+					 ur_w_query_srq},
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = {IN(destroy_srq),
+					   OUT(destroy_srq_resp),
+					   ur_w_destroy_srq},
+	[IB_USER_VERBS_CMD_OPEN_XRCD] = {IN(open_xrcd), OUT(open_xrcd_resp),
+					 ur_w_open_xrcd},
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = {IN(close_xrcd),
+					  .fn = ur_w_close_xrcd},
+};
+
+static const struct method extended[] = {
+	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = {IN_EX(ex_query_device, reserved),
+					       OUT_EX(ex_query_device_resp,
+						      response_length),
+					       ur_x_query_device},
+	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = {IN_EX(ex_create_cq, reserved),
+					    OUT_EX(ex_create_cq_resp,
+						   response_length),
+					    ur_x_create_cq},
+	[IB_USER_VERBS_EX_CMD_CREATE_QP] = {IN_EX(ex_create_qp, comp_mask),
+					    OUT_EX(ex_create_qp_resp,
+						   response_length),
+					    ur_x_create_qp},
+	[IB_USER_VERBS_EX_CMD_MODIFY_QP] =
+		{IN_EX(ex_modify_qp, base), .out_min = 0,
+		 .out_full = sizeof(struct ib_uverbs_ex_modify_qp_resp),
+		 .fn = ur_x_modify_qp},
+	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {IN_EX(ex_modify_cq, reserved),
+					    .fn = ur_x_modify_cq},
+};
+
+static const struct method *find_method(u32 command)
+{
+	u32 n = command & IB_USER_VERBS_CMD_COMMAND_MASK;
+	const struct method *m = NULL;
+
+	if (command & IB_USER_VERBS_CMD_FLAG_EXTENDED) {
+		if (n < UR_ARRAY_SIZE(extended))
+			m = &extended[n];
+	} else if (n < UR_ARRAY_SIZE(legacy)) {
+		m = &legacy[n];
+	}
+	return m && m->fn ? m : NULL;
+}
+
+static bool command_known(u32 command)
+{
+	return !(command & ~(IB_USER_VERBS_CMD_COMMAND_MASK |
+			     IB_USER_VERBS_CMD_FLAG_EXTENDED));
+}
+
+/* Copy the core, at most what is known of it; the rest must be zero. */
+static int core_in(struct ur_cmd *cmd, const struct ur_core *core, u32 known,
+		   u8 *in)
+{
+	u8 tail[64];
+	u32 n = core->in_len < known ? core->in_len : known;
+
+	memset(in, 0, MAX_CORE);
+	if (core->in_inline) {
+		memcpy(in, &core->in_addr, n < 8 ? n : 8);
+		return 0;
+	}
+	if (ur_session_read(cmd->file->session, core->in_addr, in, n))
+		return -EFAULT;
+	for (u32 off = n; off < core->in_len; off += sizeof(tail)) {
+		u32 len = core->in_len - off;
+
+		if (len > sizeof(tail))
+			len = sizeof(tail);
+		if (ur_session_read(cmd->file->session, core->in_addr + off,
+				    tail, len))
+			return -EFAULT;
+		for (u32 i = 0; i < len; i++)
+			if (tail[i])
+				return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
+{
+	const struct method *m = find_method(command);
+	struct ur_loop *loop = cmd->dev->daemon->loop;
+	u8 in[MAX_CORE], out[MAX_CORE] = {0};
+	u32 out_len;
+	int err;
+
+	if (!command_known(command))
+		return -EINVAL;
+	if (!m)
+		return -EOPNOTSUPP;
+	if (core->in_len < m->in_min || core->out_len < m->out_min)
+		return -ENOSPC;
+	err = core_in(cmd, core, m->in_full, in);
+	if (err)
+		return err;
+	cmd->in_len = core->in_len;
+	cmd->out_len = core->out_len;
+	ur_loop_lock(loop);
+	if (!cmd->file->ectx && m->fn != ur_w_get_context)
+		err = -EINVAL;
+	else
+		err = m->fn(cmd, in, out);
+	ur_loop_unlock(loop);
+	out_len = core->out_len < m->out_full ? core->out_len : m->out_full;
+	if (!err)
+		err = ur_cmd_out(cmd, core->out_addr, out, out_len);
+	return err;
+}
+
+/* The driver's request, whatever the form. */
+static int take_udata(struct ur_cmd *cmd, u64 addr, u32 len)
+{
+	cmd->udata_in_len = len < UR_UDATA_MAX ? len : UR_UDATA_MAX;
+	if (!len)
+		return 0;
+	return ur_session_read(cmd->file->session, addr, cmd->udata,
+			       cmd->udata_in_len);
+}
+
+static int write_legacy(struct ur_cmd *cmd, const struct ib_uverbs_cmd_hdr *hdr,
+			u64 addr, u64 len)
+{
+	const struct method *m = find_method(hdr->command);
+	struct ur_core core = {0};
+	u64 response = 0;
+	int err;
+
+	if (hdr->in_words * 4u != len)
+		return -EINVAL;
+	if (!m)
+		return -EOPNOTSUPP;
+	if (len < sizeof(*hdr) + m->in_full ||
+	    hdr->out_words * 4u < m->out_full)
+		return -ENOSPC;
+	addr += sizeof(*hdr);
+	len -= sizeof(*hdr);
+	if (m->out_full &&
+	    ur_session_read(cmd->file->session, addr, &response, 8))
+		return -EFAULT;
+	core.in_addr = addr;
+	core.in_len = m->in_full;
+	core.out_addr = response;
+	core.out_len = m->out_full;
+	err = take_udata(cmd, addr + m->in_full, (u32)len - m->in_full);
+	if (err)
+		return err;
+	if (m->out_full) {
+		cmd->udata_out_addr = response + m->out_full;
+		cmd->udata_out_len = hdr->out_words * 4u - m->out_full;
+	}
+	return ur_write_invoke(cmd, hdr->command, &core);
+}
+
+static int write_extended(struct ur_cmd *cmd,
+			  const struct ib_uverbs_cmd_hdr *hdr, u64 addr,
+			  u64 len)
+{
+	struct ib_uverbs_ex_cmd_hdr ex;
+	struct ur_core core = {0};
+	int err;
+
+	if (len < sizeof(*hdr) + sizeof(ex))
+		return -EINVAL;
+	if (ur_session_read(cmd->file->session, addr + sizeof(*hdr), &ex,
+			    sizeof(ex)))
+		return -EFAULT;
+	addr += sizeof(*hdr) + sizeof(ex);
+	len -= sizeof(*hdr) + sizeof(ex);
+	if ((hdr->in_words + ex.provider_in_words) * 8u != len ||
+	    ex.cmd_hdr_reserved)
+		return -EINVAL;
+	if (!ex.response != (!hdr->out_words && !ex.provider_out_words))
+		return -EINVAL;
+	core.in_addr = addr;
+	core.in_len = hdr->in_words * 8u;
+	core.out_addr = ex.response;
+	core.out_len = hdr->out_words * 8u;
+	cmd->udata_out_addr = ex.response + core.out_len;
+	cmd->udata_out_len = ex.provider_out_words * 8u;
+	err = take_udata(cmd, addr + core.in_len, ex.provider_in_words * 8u);
+	if (err)
+		return err;
+	return ur_write_invoke(cmd, hdr->command, &core);
+}
+
+s64 ur_uverbs_write(void *arg, u64 addr, u64 len)
+{
+	struct ur_ufile *file = arg;
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ur_cmd cmd;
+	int err;
+
+	if (len < sizeof(hdr) || len > INT32_MAX)
+		return -EINVAL;
+	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
+		return -EFAULT;
+	if (!command_known(hdr.command))
+		return -EINVAL;
+	ur_cmd_init(&cmd, file);
+	if (hdr.command & IB_USER_VERBS_CMD_FLAG_EXTENDED)
+		err = write_extended(&cmd, &hdr, addr, len);
+	else
+		err = write_legacy(&cmd, &hdr, addr, len);
+	err = ur_cmd_finish(&cmd, err);
+	return err ? err : (s64)len;
+}

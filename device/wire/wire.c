@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Both wires of an engine as one. */
+#include <errno.h>
+#include <sys/socket.h>
+#include "device/engine/engine_impl.h"
+#include "device/wire/wire.h"
+#include "transport/frame.h"
+
+struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
+{
+	return v1 ? engine->wire_v1 : engine->wire;
+}
+
+u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
+{
+	const struct ur_tx *tx = &engine->tx;
+	u32 i = first;
+
+	while (i < end) {
+		bool v1 = tx->desc[i].av->v1;
+		struct ur_wire *wire = ur_wire_of(engine, v1);
+		u32 stop = i, taken;
+
+		while (stop < end && tx->desc[stop].av->v1 == v1)
+			stop++;
+		taken = wire->ops->send(wire, tx, i, stop, wait_fd);
+		i += taken;
+		if (i < stop)
+			break;
+	}
+	return i - first;
+}
+
+bool ur_wire_poll(struct ur_engine *engine)
+{
+	bool any = engine->wire->ops->poll(engine->wire);
+
+	if (engine->wire_v1)
+		any |= engine->wire_v1->ops->poll(engine->wire_v1);
+	return any;
+}
+
+int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
+{
+	int ret = engine->wire->ops->join(engine->wire, gid);
+
+	if (ret || !engine->wire_v1)
+		return ret;
+	ret = engine->wire_v1->ops->join(engine->wire_v1, gid);
+	if (ret)
+		engine->wire->ops->leave(engine->wire, gid);
+	return ret;
+}
+
+void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
+{
+	engine->wire->ops->leave(engine->wire, gid);
+	if (engine->wire_v1)
+		engine->wire_v1->ops->leave(engine->wire_v1, gid);
+}
+
+u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
+{
+	u32 done = 0;
+
+	*refused = 0;
+	while (done < n) {
+		int ret = sendmmsg(fd, msg + done, n - done, 0);
+
+		if (ret > 0) {
+			done += (u32)ret;
+		} else if (ret < 0 && errno != EINTR) {
+			if (errno != EAGAIN && errno != EWOULDBLOCK &&
+			    errno != ENOBUFS && errno != ENOMEM)
+				*refused = errno;
+			break;
+		}
+	}
+	return done;
+}
+
+void ur_wire_destroy(struct ur_engine *engine)
+{
+	if (engine->wire_v1)
+		engine->wire_v1->ops->destroy(engine->wire_v1);
+	if (engine->wire)
+		engine->wire->ops->destroy(engine->wire);
+}
+
+socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
+			 u32 ifindex)
+{
+	memset(sa, 0, sizeof(*sa));
+	if (ur_gid_is_v4(gid)) {
+		sa->v4.sin_family = AF_INET;
+		sa->v4.sin_port = htons(port);
+		memcpy(&sa->v4.sin_addr, gid + 12, 4);
+		return sizeof(sa->v4);
+	}
+	sa->v6.sin6_family = AF_INET6;
+	sa->v6.sin6_port = htons(port);
+	memcpy(&sa->v6.sin6_addr, gid, 16);
+	/* Link-local, and multicast of interface (1) and link (2) scope. */
+	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
+	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
+		sa->v6.sin6_scope_id = ifindex;
+	return sizeof(sa->v6);
+}
+
+static void set_buffer(int fd, int forced, int plain, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof(bytes));
+}
+
+void ur_wire_rx_buffer(int fd)
+{
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, 32 << 20);
+}
+
+void ur_wire_tx_buffer(int fd)
+{
+	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, 8 << 20);
+}

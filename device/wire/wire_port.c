@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Who has UDP port 4791: for the message when we cannot. */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "device/wire/wire_udp.h"
+
+struct owner {
+	unsigned int uid;
+	unsigned long inode;
+	char local[40];
+};
+
+/* First socket on the port in a table of /proc/net. */
+static bool scan_table(const char *path, struct owner *o)
+{
+	FILE *f = fopen(path, "re");
+	bool found = false;
+	char line[512];
+
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f)) {
+		unsigned int port;
+
+		if (sscanf(line,
+			   " %*d: %39[0-9A-F]:%X %*[0-9A-F]:%*X %*X %*X:%*X "
+			   "%*X:%*X %*X %u %*d %lu",
+			   o->local, &port, &o->uid, &o->inode) == 4 &&
+		    port == UR_ROCE_V2_UDP_PORT)
+			found = true;
+	}
+	fclose(f);
+	return found;
+}
+
+static bool has_socket(const char *pid, unsigned long inode)
+{
+	char dir[64], want[64], path[384], link[64];
+	struct dirent *d;
+	bool found = false;
+	DIR *fds;
+
+	snprintf(dir, sizeof(dir), "/proc/%.20s/fd", pid);
+	snprintf(want, sizeof(want), "socket:[%lu]", inode);
+	fds = opendir(dir);
+	if (!fds)
+		return false;
+	while (!found && (d = readdir(fds))) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
+		n = readlink(path, link, sizeof(link) - 1);
+		if (n > 0) {
+			link[n] = 0;
+			found = !strcmp(link, want);
+		}
+	}
+	closedir(fds);
+	return found;
+}
+
+/* "name (pid)" of the process that has the socket. */
+static bool find_process(unsigned long inode, char *out, size_t size)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	bool found = false;
+
+	if (!proc)
+		return false;
+	while (!found && (d = readdir(proc))) {
+		char path[64], name[32] = "?";
+		FILE *f;
+
+		if (!isdigit((unsigned char)d->d_name[0]) ||
+		    !has_socket(d->d_name, inode))
+			continue;
+		found = true;
+		snprintf(path, sizeof(path), "/proc/%.20s/comm", d->d_name);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%31s", name) != 1)
+			name[0] = 0;
+		if (f)
+			fclose(f);
+		snprintf(out, size, "%s (process %.20s)", name, d->d_name);
+	}
+	closedir(proc);
+	return found;
+}
+
+void ur_port_owner_report(const char *address, const char *netdev)
+{
+	struct owner o = {0};
+	char process[80];
+
+	fprintf(stderr, "uroced: %s: UDP port %d of %s is taken", netdev,
+		UR_ROCE_V2_UDP_PORT, address);
+	if (!scan_table("/proc/net/udp", &o) &&
+	    !scan_table("/proc/net/udp6", &o)) {
+		fprintf(stderr, "; no owner is to be seen\n");
+	} else if (!o.inode) {
+		fprintf(stderr,
+			" by the kernel: a Soft-RoCE device is there; remove "
+			"it (rdma link delete NAME) or use another netdev\n");
+	} else if (find_process(o.inode, process, sizeof(process))) {
+		fprintf(stderr,
+			" by %s of user %u; stop it, or share that device by "
+			"its run directory, or use another netdev or address\n",
+			process, o.uid);
+	} else {
+		fprintf(stderr,
+			" by a process of user %u (most likely that user's own "
+			"uroced); use another netdev or address, or a network "
+			"namespace\n",
+			o.uid);
+	}
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The sending sockets of the UDP wire; see wire_udp.h. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <unistd.h>
+#include "device/wire/wire_udp.h"
+
+#define PORT_TRIES 64u
+
+#ifndef IPV6_MTU_DISCOVER
+#define IPV6_MTU_DISCOVER 23
+#endif
+
+void ur_udp_close_out(struct ur_udp_out *out)
+{
+	if (out->fd < 0)
+		return;
+	close(out->fd);
+	out->fd = -1;
+	out->gen++;
+}
+
+/* Nobody should send to these ports; what comes must not fill a queue. */
+static void drop_input(int fd)
+{
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = {1, &none};
+
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+}
+
+/* Ways of av's packets that the address does not tell. */
+static int set_service(int fd, const struct ur_av *av)
+{
+	int ret = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
+			 : ur_udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS,
+				      av->traffic_class);
+
+	/* After the above, which sets one too. 7 is the administrator's: who
+	 * is not sends with what he has. */
+	ur_udp_set(fd, SOL_SOCKET, SO_PRIORITY, av->sl % 8);
+	return ret;
+}
+
+static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got)
+{
+	bool v4 = av->v4;
+	int fd = ur_udp_open(v4), ret, ifindex;
+
+	if (fd < 0)
+		return fd;
+	drop_input(fd);
+	ur_wire_tx_buffer(fd);
+	ifindex = (int)w->wire.engine->config.ifindex;
+	if (v4) {
+		struct ip_mreqn m = {.imr_ifindex = ifindex};
+
+		ret = ur_udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+				 IP_PMTUDISC_DO);
+		setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &m, sizeof(m));
+		ur_udp_set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
+	} else {
+		ret = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+				 IPV6_PMTUDISC_DO);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
+		/* The flow label is the address vector's, 0 included. */
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
+	}
+	if (!ret)
+		ret = set_service(fd, av);
+	if (ret)
+		goto err;
+	for (u32 i = 0; i < PORT_TRIES; i++) {
+		/* a neighbouring port keeps the entropy's purpose */
+		u16 port = (u16)((av->udp_sport + i) | UR_UDP_SPORT_MIN);
+		union ur_sockaddr sa;
+		socklen_t len = ur_udp_sockaddr(w, &sa, av->sgid, port);
+
+		if (!bind(fd, &sa.sa, len)) {
+			*got = port;
+			return fd;
+		}
+		ret = -errno;
+		if (ret != -EADDRINUSE)
+			break;
+	}
+err:
+	close(fd);
+	return ret;
+}
+
+/* Everything but the source port is av's. */
+static bool fits(const struct ur_udp_out *o, const struct ur_av *av)
+{
+	return o->fd >= 0 && o->traffic_class == av->traffic_class &&
+	       o->sl == av->sl && !memcmp(o->sgid, av->sgid, 16);
+}
+
+/*
+ * The entry for av: its own, a free one, or, when all are taken, one that fits
+ * and that av shares from then on: 256 source ports are entropy enough, and
+ * opening sockets in turn would cost more than a packet. The least recently
+ * used of the others is given up only where there is none.
+ */
+static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
+{
+	u32 oldest = 0, shared = UR_UDP_OUTS, free_one = UR_UDP_OUTS;
+
+	for (u32 n = 0; n < UR_UDP_OUTS; n++) {
+		u32 i = (av->udp_sport + n) % UR_UDP_OUTS;
+		const struct ur_udp_out *o = &w->outs[i];
+		bool mine = fits(o, av);
+
+		if (mine && o->asked == av->udp_sport)
+			return i;
+		if (o->fd < 0 && free_one == UR_UDP_OUTS)
+			free_one = i;
+		if (mine && shared == UR_UDP_OUTS)
+			shared = i;
+		if (o->used < w->outs[oldest].used)
+			oldest = i;
+	}
+	if (free_one < UR_UDP_OUTS)
+		return free_one;
+	return shared < UR_UDP_OUTS ? shared : oldest;
+}
+
+struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
+{
+	u32 index = (u32)(av->wire & 0xffff);
+	struct ur_udp_out *o;
+	u16 sport = 0;
+	int fd;
+
+	w->clock++;
+	if (index && w->outs[index - 1].gen == (u32)(av->wire >> 16)) {
+		o = &w->outs[index - 1];
+		if (o->fd >= 0) {
+			o->used = w->clock;
+			return o;
+		}
+	}
+	index = choose_out(w, av);
+	o = &w->outs[index];
+	if (!fits(o, av)) {
+		fd = open_out(w, av, &sport);
+		if (fd < 0)
+			return NULL;
+		ur_udp_close_out(o);
+		o->fd = fd;
+		o->asked = av->udp_sport;
+		o->sport = sport;
+		o->no_gso = !w->wire.engine->opt.gso;
+		o->no_label = false;
+		o->traffic_class = av->traffic_class;
+		o->sl = av->sl;
+		memcpy(o->sgid, av->sgid, 16);
+	}
+	o->used = w->clock;
+	av->wire = (u64)o->gen << 16 | (index + 1);
+	return o;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receiving: recvmmsg of datagrams that the kernel may have put together
+ * (UDP_GRO), cut apart again, the ICRC of each packet checked.
+ *
+ * A UDP socket does not tell the IPv4 identification, which the ICRC covers.
+ * The CRC is computed with a guess, which is right for peers that send from
+ * UDP sockets (0, or its place in the burst) and for those that count; where it
+ * does not fit, ur_icrc_solve_id() finds the one value that would. That alone
+ * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
+ * held to it.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include "device/wire/wire_udp.h"
+#include "transport/frame.h"
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+/* recvmmsg calls for one readable socket in one turn. */
+#define ROUNDS 4
+/* Messages of a batch of long bursts, so that it stays in the cache. */
+#define BATCH_BULK 4u
+
+struct packet_info {
+	struct ur_rx_meta meta;
+	u32 seg_bytes; /* 0: a single packet */
+};
+
+/* ---- ICRC ---- */
+
+static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
+{
+	u32 h = ur_get_le32(gid + 12) * 0x9e3779b1u ^
+		ur_get_le32(gid + 8) * 0x85ebca6bu;
+	struct ur_udp_peer *p = &w->peers[(h >> 16) & (UR_UDP_PEERS - 1)];
+
+	if (memcmp(p->gid, gid, 16)) { /* a newcomer takes the place over */
+		memset(p, 0, sizeof(*p));
+		memcpy(p->gid, gid, 16);
+	}
+	return p;
+}
+
+static u32 headers_v4(const struct ur_wire_udp *w,
+		      const struct ur_rx_meta *meta, u32 udp_bytes, u16 id)
+{
+	u8 h[UR_IPV4_BYTES + UR_UDP_BYTES];
+
+	h[0] = 0x45;
+	h[1] = 0xff;
+	ur_put_be16(h + 2, (u16)(UR_IPV4_BYTES + udp_bytes));
+	ur_put_be16(h + 4, id);
+	ur_put_be16(h + 6, UR_IPV4_DF);
+	h[8] = 0xff;
+	h[9] = IPPROTO_UDP;
+	memset(h + 10, 0xff, 2);
+	memcpy(h + 12, meta->saddr + 12, 4);
+	memcpy(h + 16, meta->daddr + 12, 4);
+	ur_put_be16(h + 20, meta->udp_sport);
+	ur_put_be16(h + 22, UR_ROCE_V2_UDP_PORT);
+	ur_put_be16(h + 24, (u16)udp_bytes);
+	memset(h + 26, 0xff, 2);
+	return ur_icrc_update(w->lrh_crc, h, sizeof(h));
+}
+
+static u32 headers_v6(const struct ur_wire_udp *w,
+		      const struct ur_rx_meta *meta, u32 udp_bytes)
+{
+	u8 h[UR_IPV6_BYTES + UR_UDP_BYTES];
+
+	h[0] = 0x6f;
+	memset(h + 1, 0xff, 3);
+	ur_put_be16(h + 4, (u16)udp_bytes);
+	h[6] = IPPROTO_UDP;
+	h[7] = 0xff;
+	memcpy(h + 8, meta->saddr, 16);
+	memcpy(h + 24, meta->daddr, 16);
+	ur_put_be16(h + 40, meta->udp_sport);
+	ur_put_be16(h + 42, UR_ROCE_V2_UDP_PORT);
+	ur_put_be16(h + 44, (u16)udp_bytes);
+	memset(h + 46, 0xff, 2);
+	return ur_icrc_update(w->lrh_crc, h, sizeof(h));
+}
+
+/*
+ * CRC of what is before the BTH, identification 0: the same for all packets of
+ * one length in a datagram.
+ */
+struct seed {
+	u32 len; /* 0: none yet */
+	u32 crc;
+};
+
+static u32 seed_for(const struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+		    u32 len, struct seed *seed)
+{
+	u32 udp_bytes = UR_UDP_BYTES + len + UR_ICRC_BYTES;
+
+	if (seed->len != len) {
+		seed->len = len;
+		seed->crc = meta->v4 ? headers_v4(w, meta, udp_bytes, 0)
+				     : headers_v6(w, meta, udp_bytes);
+	}
+	return seed->crc;
+}
+
+/* The packet at index within its burst. len: BTH to pad. */
+static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
+		       const struct ur_rx_meta *meta, const u8 *bth, u32 len,
+		       u32 index, struct seed *seed, ur_time now)
+{
+	u32 got = ur_get_le32(bth + len);
+	u32 crc = seed_for(w, meta, len, seed);
+	struct ur_icrc_id diff;
+	u16 id;
+
+	if (!meta->v4)
+		return ur_icrc_packet(w->icrc_cache, crc, bth, len) == got;
+	id = ur_udp_ids_guess(&peer->ids, index);
+	if (id < UR_UDP_SEGS)
+		crc ^= w->id_crc[id];
+	else
+		crc = headers_v4(w, meta, UR_UDP_BYTES + len + UR_ICRC_BYTES,
+				 id);
+	crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
+	if (crc == got)
+		return ur_udp_ids_take(&peer->ids, now, id, true);
+	/* by linearity the solution is the difference to the guess */
+	if (!ur_icrc_solve_id(w->icrc_cache, crc, got,
+			      UR_IPV4_BYTES + UR_UDP_BYTES + len, &diff))
+		return false;
+	return ur_udp_ids_take(&peer->ids, now, id ^ diff.id, false);
+}
+
+/* ---- datagrams ---- */
+
+static void read_control(struct msghdr *msg, struct packet_info *info)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		int v = 0;
+
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
+			info->meta.tos = *CMSG_DATA(c); /* one byte */
+			continue;
+		}
+		if (c->cmsg_len < CMSG_LEN(sizeof(v)))
+			continue;
+		memcpy(&v, CMSG_DATA(c), sizeof(v));
+		if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO)
+			info->seg_bytes = v > 0 ? (u32)v : 0;
+		else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TTL)
+			info->meta.ttl = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_TCLASS)
+			info->meta.tos = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_HOPLIMIT)
+			info->meta.ttl = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_FLOWINFO)
+			info->meta.flow_label = ntohl((u32)v) & 0xfffff;
+	}
+}
+
+static void read_name(const struct ur_udp_addr *a, const union ur_sockaddr *sa,
+		      struct ur_rx_meta *meta)
+{
+	memcpy(meta->daddr, a->gid, 16);
+	meta->v4 = a->v4;
+	if (a->v4) {
+		ur_gid_from_v4(meta->saddr, (const u8 *)&sa->v4.sin_addr);
+		meta->udp_sport = ntohs(sa->v4.sin_port);
+	} else {
+		memcpy(meta->saddr, &sa->v6.sin6_addr, 16);
+		meta->udp_sport = ntohs(sa->v6.sin6_port);
+	}
+}
+
+static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
+			  struct msghdr *msg, const union ur_sockaddr *name,
+			  u8 *data, u32 len)
+{
+	struct ur_engine *e = w->wire.engine;
+	struct packet_info info;
+	struct ur_udp_peer *peer;
+	struct seed seed = {0};
+	u32 seg, index = 0;
+
+	memset(&info, 0, sizeof(info));
+	read_control(msg, &info);
+	read_name(a, name, &info.meta);
+	if (a->mcast && ur_engine_own_gid(e, info.meta.saddr))
+		return; /* ours, looped by the kernel; we had it already */
+	peer = find_peer(w, info.meta.saddr);
+	seg = info.seg_bytes ? info.seg_bytes : len;
+	for (u32 at = 0; at < len; at += seg, index++) {
+		u32 bytes = ur_min_u32(seg, len - at);
+
+		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4) {
+			ur_port_count(e->port, UR_CNT_bad_length, 1);
+			continue;
+		}
+		bytes -= UR_ICRC_BYTES;
+		if (!check_icrc(w, peer, &info.meta, data + at, bytes, index,
+				&seed, e->now)) {
+			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+			continue;
+		}
+		ur_port_rx(e->port, e->now, &info.meta, data + at, bytes);
+	}
+}
+
+static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	bool any = false;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		u32 batch = w->rx_batch;
+		u64 total = 0;
+		int n;
+
+		for (u32 i = 0; i < batch; i++) {
+			struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+			m->msg_namelen = sizeof(w->rx_name[i]);
+			m->msg_controllen = UR_UDP_CTRL;
+		}
+		n = recvmmsg(a->fd, w->rx_msg, batch, MSG_DONTWAIT, NULL);
+		if (n <= 0)
+			break;
+		any = true;
+		w->wire.engine->rx_any = true;
+		for (int i = 0; i < n; i++) {
+			struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+			total += w->rx_msg[i].msg_len;
+			if (!(m->msg_flags & MSG_TRUNC))
+				take_datagram(w, a, m, &w->rx_name[i],
+					      w->rx_iov[i].iov_base,
+					      w->rx_msg[i].msg_len);
+		}
+		w->rx_batch =
+			total / (u32)n > 8192 ? BATCH_BULK : UR_UDP_RX_MSGS;
+		if ((u32)n < batch)
+			break;
+	}
+	if (any)
+		w->hot = a;
+	return any;
+}
+
+void ur_udp_readable(struct ur_watch *watch, u32 events)
+{
+	struct ur_udp_addr *a =
+		ur_container_of(watch, struct ur_udp_addr, watch);
+
+	receive(a->wire, a);
+}
+
+bool ur_udp_poll(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return w->hot && receive(w, w->hot);
+}
+
+int ur_udp_rx_init(struct ur_wire_udp *w)
+{
+	w->icrc_cache = calloc(1, sizeof(*w->icrc_cache));
+	if (!w->icrc_cache)
+		return -ENOMEM;
+	if (posix_memalign((void **)&w->rx_buf, 4096,
+			   (size_t)UR_UDP_RX_MSGS * UR_UDP_RX_STRIDE)) {
+		w->rx_buf = NULL;
+		return -ENOMEM;
+	}
+	w->rx_batch = UR_UDP_RX_MSGS;
+	for (u32 i = 0; i < UR_UDP_RX_MSGS; i++) {
+		struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+		w->rx_iov[i].iov_base = w->rx_buf + i * UR_UDP_RX_STRIDE;
+		w->rx_iov[i].iov_len = UR_UDP_RX_STRIDE;
+		m->msg_iov = &w->rx_iov[i];
+		m->msg_iovlen = 1;
+		m->msg_name = &w->rx_name[i];
+		m->msg_control = w->rx_ctrl[i];
+	}
+	return 0;
+}
