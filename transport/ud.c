@@ -49,6 +49,19 @@ static void build_grh(u8 grh[UR_GRH_BYTES], const struct ur_rx_meta *meta,
 	ur_put_be16(ip + 10, ipv4_checksum(ip));
 }
 
+/*
+ * Annex A17.4.5.1 wants a completion to say whether the packet was IPv4, IPv6
+ * or RoCEv1, and verbs have no field for it. Mellanox's cards put it where the
+ * service level would be, which no RoCE packet carries, and UCX reads it there
+ * to know which half of the GRH area holds the destination address.
+ */
+static u8 packet_type(const struct ur_rx_meta *meta)
+{
+	return meta->v1	  ? UR_WC_SL_ROCE_V1
+	       : meta->v4 ? UR_WC_SL_ROCE_V2_IPV4
+			  : UR_WC_SL_ROCE_V2_IPV6;
+}
+
 static void complete(struct ur_qp *qp, const struct ur_rx_meta *meta,
 		     const struct ur_pkt *pkt)
 {
@@ -57,7 +70,7 @@ static void complete(struct ur_qp *qp, const struct ur_rx_meta *meta,
 		.byte_len = pkt->payload_bytes + UR_GRH_BYTES,
 		.src_qp = pkt->sqpn,
 		.wc_flags = UR_WC_F_GRH,
-		.sl = meta->sl,
+		.sl = packet_type(meta),
 		.solicited = pkt->se,
 	};
 

@@ -127,11 +127,26 @@ struct ur_wc {
 	u8 opcode;
 	u8 status;
 	u8 wc_flags;
-	u8 sl;
+	u8 sl; /* UD: enum ur_wc_sl */
 	u8 syndrome;
 	bool recv;	/* of the receive side */
 	bool solicited; /* an ARM_SOLICITED queue wakes (also for errors) */
 };
+
+/* What the service level of a UD completion is, as with Mellanox's cards: bit 3
+ * for a UDP header, below it the kind of network header. */
+enum ur_wc_sl {
+	UR_WC_SL_ROCE_V1 = 0,
+	UR_WC_SL_ROCE_V2_IPV6 = 9,
+	UR_WC_SL_ROCE_V2_IPV4 = 10,
+};
+
+/* The Ethernet priority of a service level, 0..7: the lower three bits are it,
+ * except where a program answers with the service level of a completion. */
+static inline int ur_sl_priority(u8 sl)
+{
+	return sl < 8 ? sl : 0;
+}
 
 enum ur_wc_status { /* enum ibv_wc_status */
 		    UR_WC_SUCCESS = 0,

@@ -216,6 +216,9 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 
 /* ucma_addr.c */
 u32 ucma_sa_size(const union ur_sa *sa); /* 0: unknown family */
+/* No address of one device: unspecified, or a loopback address, which Linux'
+ * rdma_cm takes for the same (cma_any_addr). libfabric binds to 127.0.0.1 to
+ * ask whether that has a device, and goes by the netdevs if not. */
 bool ucma_sa_any(const union ur_sa *sa);
 bool ucma_sa_loopback(const union ur_sa *sa);
 u16 ucma_sa_port(const union ur_sa *sa);

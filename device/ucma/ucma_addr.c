@@ -33,28 +33,29 @@ int ucma_sa_copy(union ur_sa *sa, const void *from, u32 bytes)
 	return ucma_sa_size(sa) && bytes >= ucma_sa_size(sa) ? 0 : -EINVAL;
 }
 
-bool ucma_sa_any(const union ur_sa *sa)
-{
-	static const u8 zero[16];
-
-	switch (sa->sa.sa_family) {
-	case AF_INET:
-		return !sa->in.sin_addr.s_addr;
-	case AF_INET6:
-		return !memcmp(&sa->in6.sin6_addr, zero, 16);
-	case AF_IB:
-		return !memcmp(sa->ib.sib_addr, zero, 16);
-	default:
-		return true;
-	}
-}
-
 bool ucma_sa_loopback(const union ur_sa *sa)
 {
 	if (sa->sa.sa_family == AF_INET)
 		return ntohl(sa->in.sin_addr.s_addr) >> 24 == 127;
 	return sa->sa.sa_family == AF_INET6 &&
 	       IN6_IS_ADDR_LOOPBACK(&sa->in6.sin6_addr);
+}
+
+bool ucma_sa_any(const union ur_sa *sa)
+{
+	static const u8 zero[16];
+
+	switch (sa->sa.sa_family) {
+	case AF_INET:
+		return !sa->in.sin_addr.s_addr || ucma_sa_loopback(sa);
+	case AF_INET6:
+		return !memcmp(&sa->in6.sin6_addr, zero, 16) ||
+		       ucma_sa_loopback(sa);
+	case AF_IB:
+		return !memcmp(sa->ib.sib_addr, zero, 16);
+	default:
+		return true;
+	}
 }
 
 u16 ucma_sa_port(const union ur_sa *sa)

@@ -38,7 +38,7 @@ static int set_service(int fd, const struct ur_av *av)
 
 	/* After the above, which sets one too. 7 is the administrator's: who
 	 * is not sends with what he has. */
-	ur_udp_set(fd, SOL_SOCKET, SO_PRIORITY, av->sl % 8);
+	ur_udp_set(fd, SOL_SOCKET, SO_PRIORITY, ur_sl_priority(av->sl));
 	return ret;
 }
 

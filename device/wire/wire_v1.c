@@ -40,7 +40,7 @@ static int open_socket(const struct ur_wire_v1 *w, u16 type)
 
 int ur_v1_out(struct ur_wire_v1 *w, u8 sl)
 {
-	int *fd = &w->out[sl % UR_V1_SLS], priority = sl % UR_V1_SLS;
+	int priority = ur_sl_priority(sl), *fd = &w->out[priority];
 
 	if (*fd < 0) {
 		*fd = open_socket(w, 0);

@@ -104,6 +104,7 @@ static void receive(void)
 	CHECK_EQ(wc.src_qp, 0x99);
 	CHECK_EQ(wc.wc_flags, UR_WC_F_GRH | UR_WC_F_IMM);
 	CHECK_EQ(wc.imm_inv, 0x44332211);
+	CHECK_EQ(wc.sl, UR_WC_SL_ROCE_V2_IPV4);
 	/* IPv4: 20 zero bytes, then a header with a right checksum. */
 	grh = w.mem + 0x1000;
 	for (u32 i = 0; i < 20; i++)
@@ -127,7 +128,7 @@ static void receive(void)
 	w.meta.tos = 0x28;
 	wt_post_recv(&q, 0x1000, 50);
 	feed(10, 0x11111111);
-	wt_wc(&q, 0);
+	CHECK_EQ(wt_wc(&q, 0).sl, UR_WC_SL_ROCE_V2_IPV6);
 	CHECK_EQ(ur_get_be32(grh), 0x62812345);
 	CHECK(memcmp(grh + 8, w.meta.saddr, 16) == 0);
 	CHECK(memcmp(grh + 24, w.meta.daddr, 16) == 0);
