@@ -173,7 +173,7 @@ static void put_addr(struct text *t, const struct ur_frame_addr *addr)
 		put(t, " v1");
 	else
 		put_dec(t, " sport ", addr->sport);
-	if ((addr->tos & UR_ECN_MASK) == UR_ECN_CE)
+	if (addr->kind != UR_FRAME_V1 && (addr->tos & UR_ECN_MASK) == UR_ECN_CE)
 		put(t, " ce");
 	put_char(t, ' ');
 }
