@@ -7,6 +7,8 @@
  */
 #include "transport/engine.h"
 
+#include <errno.h>
+
 static bool receives(const struct ur_qp *peer)
 {
 	return peer->state == UR_QP_RTR || peer->state == UR_QP_RTS ||
@@ -173,6 +175,7 @@ static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
 		u32 len = ur_min_u32(e->length - e->loop_off, *bytes);
 		struct ur_span here, there;
 		bool last;
+		int err;
 
 		if (!local_span(qp, e, e->loop_off, len,
 				read ? UR_ACCESS_LOCAL_WRITE : 0, &here))
@@ -182,9 +185,10 @@ static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
 			return SIDE_REMOTE;
 		len = (u32)there.len;
 		last = e->loop_off + len == e->length;
-		if (ur_span_copy(qp->port, read ? &here : &there,
-				 read ? &there : &here, len, last))
-			return read ? SIDE_LOCAL : SIDE_REMOTE;
+		err = ur_span_copy(qp->port, read ? &here : &there,
+				   read ? &there : &here, len, last);
+		if (err)
+			return read == (err == -EIO) ? SIDE_REMOTE : SIDE_LOCAL;
 		e->loop_off += len;
 		*bytes -= len;
 	}

@@ -164,20 +164,18 @@ int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		 const struct ur_span *src, u32 len, bool last)
 {
 	struct ur_span from = *src, to = *dst;
-	int rc;
 
 	if (src->ptr)
 		return ur_span_write(dst, src->ptr, len, last);
 	if (dst->ptr)
-		return ur_span_read(src, dst->ptr, len);
+		return ur_span_read(src, dst->ptr, len) ? -EIO : 0;
 	while (len) {
 		u32 n = ur_min_u32(len, sizeof(port->bounce));
 
-		rc = ur_span_read(&from, port->bounce, n);
-		if (!rc)
-			rc = ur_span_write(&to, port->bounce, n, last);
-		if (rc)
-			return rc;
+		if (ur_span_read(&from, port->bounce, n))
+			return -EIO;
+		if (ur_span_write(&to, port->bounce, n, last))
+			return -EFAULT;
 		from.off += n;
 		to.off += n;
 		len -= n;

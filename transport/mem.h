@@ -78,6 +78,7 @@ bool ur_mem_list_span(struct ur_port *port, u32 pd, const struct ur_sge *sge,
  * all others: programs poll it. */
 int ur_span_read(const struct ur_span *s, void *dst, u32 len);
 int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last);
+/* -EIO: the source cannot be read; -EFAULT: the other cannot be written. */
 int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		 const struct ur_span *src, u32 len, bool last);
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* On-demand memory, and access flags. */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "bench.h"
 
@@ -44,6 +48,7 @@ static void prefetch(void)
 	const enum ibv_advise_mr_advice write =
 		IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
 	const uint64_t iova = 0x10000;
+	struct ibv_pd *other;
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
 	struct bench t;
@@ -73,6 +78,12 @@ static void prefetch(void)
 	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), EINVAL);
 	sge.addr = (uintptr_t)p - 1;
 	CHECK_EQ(ibv_advise_mr(t.pd, write, 0, &sge, 1), EINVAL);
+	sge.addr = (uintptr_t)p;
+	sge.length = PAGE;
+	other = ibv_alloc_pd(t.ctx);
+	CHECK(other);
+	CHECK(ibv_advise_mr(other, write, 0, &sge, 1));
+	CHECK_EQ(ibv_dealloc_pd(other), 0);
 	sge.lkey ^= 0x100;
 	CHECK(ibv_advise_mr(t.pd, write, 0, &sge, 1));
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -101,6 +112,46 @@ static void prefetch(void)
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	CHECK(!munmap(p, PAGES * PAGE));
 	bench_close(&t);
+}
+
+/* A page that a userfaultfd holds back is not there: an error to who wanted
+ * it, and nothing to anybody else. */
+static void held_pages(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct ibv_send_wr *bad, wr = {.opcode = IBV_WR_SEND, .num_sge = 1};
+	struct ibv_sge sge;
+	struct ibv_mr *mr;
+	struct bench t;
+	uint8_t *p;
+
+	if (fd < 0)
+		SKIP("no userfaultfd is allowed");
+	p = untouched();
+	reg.range.start = (uintptr_t)p;
+	reg.range.len = PAGES * PAGE;
+	CHECK(!ioctl(fd, UFFDIO_API, &api));
+	CHECK(!ioctl(fd, UFFDIO_REGISTER, &reg));
+	/* To it, then from it. */
+	bench_open(&t, 64);
+	mr = on_demand(&t, p, (uintptr_t)p, ALL_ACCESS);
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)p, mr->rkey, 64),
+		 0);
+	expect_wc(t.a.cq, IBV_WC_REM_ACCESS_ERR);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	bench_close(&t);
+	bench_open(&t, 64);
+	mr = on_demand(&t, p, (uintptr_t)p, ALL_ACCESS);
+	sge = (struct ibv_sge){(uintptr_t)p, 64, mr->lkey};
+	wr.sg_list = &sge;
+	CHECK_EQ(post_recv(&t.b, 1, 0, 64), 0);
+	CHECK_EQ(ibv_post_send(t.a.qp, &wr, &bad), 0);
+	expect_wc(t.a.cq, IBV_WC_LOC_PROT_ERR);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	bench_close(&t);
+	close(fd);
 }
 
 /* Optional flags (relaxed ordering is one) may be unknown, and then change
@@ -160,6 +211,7 @@ static void rereg_domain(void)
 
 const struct verbs_test paging_tests[] = {
 	{"prefetch", prefetch},
+	{"held_pages", held_pages},
 	{"access_flags", access_flags},
 	{"rereg_domain", rereg_domain},
 	{0},

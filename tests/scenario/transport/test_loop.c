@@ -270,6 +270,54 @@ static void atomics(void)
 	stop();
 }
 
+/* ---- memory that is not there when its turn comes ---- */
+
+static int cannot_read(void *mem, u64 off, void *dst, u32 len)
+{
+	return -1;
+}
+
+static int cannot_write(void *mem, u64 off, const void *src, u32 len)
+{
+	return -1;
+}
+
+/* The error is of him whose memory it is: of the sender alone, or what a NAK
+ * brings. */
+static void missing(u8 opcode, bool local, u8 status)
+{
+	static const struct ur_mem_ops ops = {.read = cannot_read,
+					      .write = cannot_write};
+	struct ur_mr_attr attr = {.pd = WT_PD,
+				  .access = UR_ACCESS_LOCAL_WRITE |
+					    UR_ACCESS_REMOTE_WRITE |
+					    UR_ACCESS_REMOTE_READ,
+				  .length = 4096,
+				  .ops = &ops};
+	struct ur_send_wr *wr;
+	struct ur_mr *mr;
+
+	start(UR_QPT_RC, 7);
+	CHECK(!ur_mr_create(w.port, &attr, &mr));
+	wt_post_recv(&r, 0x2000, 700);
+	if (!local && opcode == UR_WR_SEND)
+		r.recv[0].sge[0] = (struct ur_sge){0, 700, ur_mr_key(mr)};
+	wr = post(opcode, 600);
+	if (local) {
+		wr->sge[0].addr = 0;
+		wr->sge[0].lkey = ur_mr_key(mr);
+	} else if (opcode != UR_WR_SEND) {
+		wr->raddr = 0;
+		wr->rkey = ur_mr_key(mr);
+	}
+	wt_kick(&q);
+	wt_wc(&q, status);
+	CHECK_EQ(q.qp->state, UR_QP_ERR);
+	CHECK_EQ(r.qp->state, local ? UR_QP_RTS : UR_QP_ERR);
+	CHECK(!ur_mr_destroy(mr));
+	stop();
+}
+
 static void unconnected(void)
 {
 	/* UC: what the receiver refuses is silence for the sender. */
@@ -317,6 +365,12 @@ int main(void)
 	not_ready();
 	gone();
 	atomics();
+	missing(UR_WR_SEND, true, UR_WC_LOC_PROT_ERR);
+	missing(UR_WR_WRITE, true, UR_WC_LOC_PROT_ERR);
+	missing(UR_WR_READ, true, UR_WC_LOC_PROT_ERR);
+	missing(UR_WR_SEND, false, UR_WC_REM_OP_ERR);
+	missing(UR_WR_WRITE, false, UR_WC_REM_ACCESS_ERR);
+	missing(UR_WR_READ, false, UR_WC_REM_ACCESS_ERR);
 	unconnected();
 	itself();
 	return 0;
