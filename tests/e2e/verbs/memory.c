@@ -237,6 +237,7 @@ static void device_memory(void)
 	CHECK(!memcmp(t.a.buf, in, 256));
 	write_refused(&t, (void *)4000, mr->rkey, 256);
 	CHECK(ibv_memcpy_to_dm(dm, 8000, in, 256));
+	CHECK(ibv_memcpy_from_dm(out, dm, 8000, 256));
 	CHECK(ibv_memcpy_to_dm(dm, 1, in, 4));
 	CHECK_EQ(ibv_free_dm(dm), EBUSY);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);

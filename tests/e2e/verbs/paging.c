@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "bench.h"
@@ -114,6 +115,44 @@ static void prefetch(void)
 	bench_close(&t);
 }
 
+static long faults_of_writing(uint8_t *p, int pages)
+{
+	struct rusage before, after;
+
+	CHECK(!getrusage(RUSAGE_SELF, &before));
+	for (int i = 0; i < pages; i++)
+		((volatile uint8_t *)p)[i * PAGE] = 1;
+	CHECK(!getrusage(RUSAGE_SELF, &after));
+	return after.ru_minflt - before.ru_minflt;
+}
+
+/* What is prefetched for writing is there to be written. */
+static void prefetch_write(void)
+{
+	struct ibv_sge sge;
+	struct ibv_mr *mr;
+	struct bench t;
+	uint8_t *p;
+
+	bench_bare(&t);
+	for (int write = 0; write < 2; write++) {
+		p = untouched();
+		mr = on_demand(&t, p, (uintptr_t)p, ALL_ACCESS);
+		sge = (struct ibv_sge){(uintptr_t)p, PAGES * PAGE, mr->lkey};
+		CHECK_EQ(ibv_advise_mr(
+				 t.pd,
+				 write ? IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE
+				       : IBV_ADVISE_MR_ADVICE_PREFETCH,
+				 IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+			 0);
+		CHECK_EQ(present(p, 0, PAGES), PAGES);
+		CHECK_EQ(faults_of_writing(p, PAGES) < PAGES, write);
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		CHECK(!munmap(p, PAGES * PAGE));
+	}
+	bench_close(&t);
+}
+
 /* A page that a userfaultfd holds back is not there: an error to who wanted
  * it, and nothing to anybody else. */
 static void held_pages(void)
@@ -210,9 +249,7 @@ static void rereg_domain(void)
 }
 
 const struct verbs_test paging_tests[] = {
-	{"prefetch", prefetch},
-	{"held_pages", held_pages},
-	{"access_flags", access_flags},
-	{"rereg_domain", rereg_domain},
-	{0},
+	{"prefetch", prefetch},		{"prefetch_write", prefetch_write},
+	{"held_pages", held_pages},	{"access_flags", access_flags},
+	{"rereg_domain", rereg_domain}, {0},
 };

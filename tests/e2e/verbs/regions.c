@@ -41,6 +41,49 @@ static void reg_refused(void)
 	ibv_close_device(t.ctx);
 }
 
+/* From the middle of a page to the middle of another: where the bytes go. */
+static void unaligned(void)
+{
+	uint8_t *p = aligned_alloc(4096, 16384);
+	struct ibv_mr *mr;
+	struct bench t;
+
+	CHECK(p);
+	memset(p, 0, 16384);
+	bench_open(&t, 64);
+	mr = ibv_reg_mr(t.pd, p + 100, 8000, RW);
+	CHECK(mr);
+	memset(t.a.buf, 7, 8000);
+	CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, (uintptr_t)p + 100,
+			   mr->rkey, 8000),
+		 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	for (int i = 0; i < 16384; i++)
+		CHECK_EQ(p[i], i >= 100 && i < 8100 ? 7 : 0);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	bench_close(&t);
+	free(p);
+}
+
+/* A domain is busy as long as it has a window. */
+static void window_holds(void)
+{
+	struct ibv_pd *pd;
+	struct ibv_mw *mw;
+	struct bench t;
+
+	bench_bare(&t);
+	pd = ibv_alloc_pd(t.ctx);
+	CHECK(pd);
+	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+	CHECK(mw);
+	CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
 /* A change that is refused leaves the region as it was. */
 static void rereg_refused(void)
 {
@@ -170,7 +213,8 @@ static void dmabuf_refused(void)
 }
 
 const struct verbs_test region_tests[] = {
-	{"reg_refused", reg_refused},	    {"rereg_refused", rereg_refused},
+	{"reg_refused", reg_refused},	    {"unaligned", unaligned},
+	{"window_holds", window_holds},	    {"rereg_refused", rereg_refused},
 	{"rereg_seen", rereg_seen},	    {"dm_refused", dm_refused},
 	{"dmabuf_refused", dmabuf_refused}, {0},
 };
