@@ -137,12 +137,12 @@ struct ur_requester {
 	bool dry;  /* the ring was empty; until the next kick */
 	bool dead; /* the ring is corrupt; never read it again */
 
-	u32 una;     /* oldest PSN not acknowledged */
-	u32 tx_psn;  /* next PSN to send */
-	u32 max_psn; /* PSN behind the newest ever sent */
-	u32 window;  /* packets that may be in flight */
-	u32 calm;    /* answered since it last changed, with none lost */
-	u8 wary;     /* losses of a grown window */
+	u32 una;       /* oldest PSN not acknowledged */
+	u32 tx_psn;    /* next PSN to send */
+	u32 max_psn;   /* PSN behind the newest ever sent */
+	u32 window;    /* packets that may be in flight */
+	u32 calm;      /* answered since it last changed, with none lost */
+	u8 wary;       /* losses of a grown window */
 	u32 asked_end; /* behind the last packet that asked for one */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
@@ -225,8 +225,8 @@ struct ur_qp {
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
-	u32 train;     /* packets of a train; 0: none */
-	u32 read_pkts; /* of one READ request */
+	u32 train;	       /* packets of a train; 0: none */
+	u32 read_pkts;	       /* of one READ request */
 	struct ur_list active; /* in port->active */
 	u32 heap_index;	       /* UR_NOT_IN_HEAP, or where in port->heap */
 	u32 attached;	       /* multicast groups */
