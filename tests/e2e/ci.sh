@@ -10,7 +10,7 @@ e2e() { # e2e XML ARGUMENT...
 status=0
 e2e "$1" tests/e2e || status=1
 # The engine without what makes it fast.
-UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0 \
+UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0 \
 	e2e "${1:+${1%.xml}-plain.xml}" tests/e2e/test_pingpong.py \
 	tests/e2e/test_faults.py || status=1
 # Where there is a build with sanitizers: death and loss once more with it.
