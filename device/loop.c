@@ -35,7 +35,7 @@ struct call {
 struct ur_loop {
 	pthread_mutex_t lock;
 	int epfd, wakefd;
-	bool stop;
+	bool stop, closed;
 	struct source *sources, *dead;
 	struct ur_loop_timer *timers; /* by deadline */
 	u64 wakes_at; /* when the thread will look; 0: it does now */
@@ -276,7 +276,7 @@ static void let_go(struct ur_loop *loop)
 
 void ur_loop_unlock(struct ur_loop *loop)
 {
-	if (!loop->stop && run_rounds(loop))
+	if (!loop->closed && run_rounds(loop))
 		wake(loop);
 	let_go(loop);
 }
@@ -317,6 +317,11 @@ int ur_loop_serve(struct ur_loop *loop)
 	}
 	ur_loop_unlock(loop);
 	return 0;
+}
+
+void ur_loop_close(struct ur_loop *loop)
+{
+	loop->closed = true;
 }
 
 void ur_loop_stop(struct ur_loop *loop)

@@ -49,8 +49,10 @@ void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer);
 
 u64 ur_loop_now(void); /* CLOCK_MONOTONIC in nanoseconds */
 
-/* Until ur_loop_stop; what is posted after that is never run. */
+/* Until ur_loop_stop. */
 int ur_loop_serve(struct ur_loop *loop);
 void ur_loop_stop(struct ur_loop *loop);
+/* From here on nothing posted is run: what it names may be gone. Lock held. */
+void ur_loop_close(struct ur_loop *loop);
 
 #endif

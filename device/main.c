@@ -178,9 +178,9 @@ static int start(struct ur_daemon *daemon, const struct ur_options *o)
 static void stop(struct ur_daemon *daemon)
 {
 	ur_loop_lock(daemon->loop);
-	ur_loop_stop(daemon->loop);
 	ur_listen_stop(daemon);
 	ur_session_stop_all(daemon);
+	ur_loop_close(daemon->loop);
 	ur_device_destroy_all(daemon);
 	ur_ucma_fini(daemon);
 	ur_netlink_close(daemon);

@@ -88,15 +88,20 @@ static void test_timers(pthread_t server)
 	sem_wait(&told);
 }
 
-/* Their subjects may be gone. */
+/* While connections end they are run; after that what they name may be gone. */
 static void test_stopped(void)
 {
 	u32 before = ran;
 
 	ur_loop_lock(loop);
+	CHECK(!ur_loop_post(loop, note, (void *)(uintptr_t)ran));
+	ur_loop_unlock(loop);
+	CHECK_EQ(ran, before + 1);
+	ur_loop_lock(loop);
+	ur_loop_close(loop);
 	CHECK(!ur_loop_post(loop, note, NULL));
 	ur_loop_unlock(loop);
-	CHECK_EQ(ran, before);
+	CHECK_EQ(ran, before + 1);
 }
 
 int main(void)
