@@ -112,5 +112,8 @@ def test_lag(guests, mode):
     if mode == "802.3ad":
         sent = next(line for line in out.splitlines() if line.startswith("spread "))
         v0, v1 = map(int, sent.split()[1:])
-        assert v0 + v1 >= 16 * 20 * 4096 and min(v0, v1) > (v0 + v1) / 5, out
+        # At least three queue pairs on each. No shares: what was lost and is
+        # sent again is on one of them.
+        pair_bytes = 20 * 4096
+        assert v0 + v1 >= 16 * pair_bytes and min(v0, v1) >= 3 * pair_bytes, out
     print(out)
