@@ -51,7 +51,13 @@ done
 until_ uroced grep -q ready /tmp/ready.A
 until_ uroced grep -q ready /tmp/ready.B
 until_ "the bond" in_ A ping -c1 -W1 10.90.0.2
-both() { [ $mode = active-backup ] || [ "$(bond ad_num_ports)" = 2 ]; }
+# Where each end of each cable sends and is heard: 63 is all of LACP's flags.
+both() {
+	[ $mode = active-backup ] && return
+	for n in A B; do
+		[ "$(in_ $n grep -c 'port state: 63' /proc/net/bonding/bond0)" = 4 ] || return
+	done
+}
 until_ "both cables" both
 
 echo bonded at $SECONDS s
@@ -72,7 +78,13 @@ for down in v0 v1; do
 	until_ "both cables" both
 	echo out $down at $SECONDS s
 done
-kill -INT $client
+pings() {
+	for p in $(ip netns pids A; ip netns pids B); do
+		[ "$(cat /proc/$p/comm 2>/dev/null)" = rping ] && echo $p
+	done
+}
+kill $(pings)
+until_ "the end of rping" eval '[ -z "$(pings)" ]'
 
 [ $mode = active-backup ] && exit 0
 write="ib_write_bw -F -d uroce0 -x 0 -q 16 -n 20 -s 4096"
