@@ -6,6 +6,7 @@
 #ifndef UR_TRANSPORT_HOST_H
 #define UR_TRANSPORT_HOST_H
 
+#include <string.h>
 #include "transport/work.h"
 
 enum ur_event { /* enum ibv_event_type */
@@ -47,6 +48,20 @@ struct ur_rx_meta {
 	u16 udp_sport;
 	u32 flow_label;
 };
+
+/* What is said of a packet to av that comes in again on the port it left. */
+static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
+{
+	memcpy(meta->saddr, av->sgid, 16);
+	memcpy(meta->daddr, av->dgid, 16);
+	meta->v4 = av->v4;
+	meta->v1 = av->v1;
+	meta->tos = av->traffic_class;
+	meta->ttl = av->hop_limit;
+	meta->sl = av->sl;
+	meta->udp_sport = av->udp_sport;
+	meta->flow_label = av->flow_label;
+}
 
 struct ur_host_ops {
 	/* Next send WQE of a queue pair: 1 and *wr filled, 0 none posted,

@@ -118,19 +118,6 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	complete(qp, meta, pkt);
 }
 
-static void meta_of_av(struct ur_rx_meta *meta, const struct ur_av *av)
-{
-	memcpy(meta->saddr, av->sgid, 16);
-	memcpy(meta->daddr, av->dgid, 16);
-	meta->v4 = av->v4;
-	meta->v1 = av->v1;
-	meta->tos = av->traffic_class;
-	meta->ttl = av->hop_limit;
-	meta->sl = av->sl;
-	meta->udp_sport = av->udp_sport;
-	meta->flow_label = av->flow_label;
-}
-
 /* A packet for this very port: no need to build it. */
 static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 			 struct ur_pkt *pkt, const u8 *payload)
@@ -143,7 +130,7 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 	pkt->payload = payload;
 	pkt->header_bytes = pkt->op->header_bytes;
 	pkt->pad = (u8)ur_pkt_pad(pkt->payload_bytes);
-	meta_of_av(&meta, e->ud.av);
+	ur_av_meta(e->ud.av, &meta);
 	if (e->ud.av->mcast) {
 		ur_mcast_rx(port, &meta, pkt);
 		return false; /* the wire gets one as well */

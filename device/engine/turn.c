@@ -81,16 +81,7 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		if (!av->loop && !av->mcast)
 			continue;
 		any = true;
-		memset(&meta, 0, sizeof(meta));
-		memcpy(meta.saddr, av->sgid, 16);
-		memcpy(meta.daddr, av->dgid, 16);
-		meta.v4 = av->v4;
-		meta.v1 = av->v1;
-		meta.tos = av->traffic_class;
-		meta.ttl = av->hop_limit;
-		meta.sl = av->sl;
-		meta.udp_sport = av->udp_sport;
-		meta.flow_label = av->flow_label;
+		ur_av_meta(av, &meta);
 		ur_port_rx(e->port, e->now, &meta, tx->buf + tx->desc[i].off,
 			   tx->desc[i].len);
 		ur_av_put(av);
