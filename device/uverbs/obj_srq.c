@@ -124,27 +124,6 @@ static void fill_resp(struct ur_obj_srq *srq,
 	resp->srqn = srq->srqn;
 }
 
-int ur_w_create_srq(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_create_srq *req = in;
-	struct srq_args a = {
-		.type = IB_UVERBS_SRQT_BASIC,
-		.user_handle = req->user_handle,
-		.max_wr = req->max_wr,
-		.max_sge = req->max_sge,
-		.limit = req->srq_limit,
-		.pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD,
-				    req->pd_handle),
-		.event_fd = -1,
-	};
-	struct ur_obj_srq *srq;
-	int err = create_srq(cmd, &a, &srq);
-
-	if (!err)
-		fill_resp(srq, out);
-	return err;
-}
-
 int ur_w_create_xsrq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_create_xsrq *req = in;
@@ -168,6 +147,22 @@ int ur_w_create_xsrq(struct ur_cmd *cmd, const void *in, void *out)
 	if (!err)
 		fill_resp(srq, out);
 	return err;
+}
+
+/* The narrow form is the wide one of type BASIC, as the kernel takes it. */
+int ur_w_create_srq(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_srq *req = in;
+	const struct ib_uverbs_create_xsrq wide = {
+		.user_handle = req->user_handle,
+		.srq_type = IB_UVERBS_SRQT_BASIC,
+		.pd_handle = req->pd_handle,
+		.max_wr = req->max_wr,
+		.max_sge = req->max_sge,
+		.srq_limit = req->srq_limit,
+	};
+
+	return ur_w_create_xsrq(cmd, &wide, out);
 }
 
 int ur_m_create_srq(struct ur_cmd *cmd)

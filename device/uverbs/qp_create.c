@@ -18,54 +18,28 @@ static void fill_resp(const struct ur_obj_qp *qp,
 
 /* The handles of the write forms: an unknown one is EINVAL, as the kernel
  * says; which of them count depends on the type. */
-static int fill_handles(struct ur_cmd *cmd, struct ur_qp_args *a, u32 pd,
-			u32 send_cq, u32 recv_cq, u32 srq, bool is_srq)
+static int fill_handles(struct ur_ufile *f, struct ur_qp_args *a,
+			const struct ib_uverbs_ex_create_qp *req)
 {
-	struct ur_ufile *f = cmd->file;
-
 	if (a->type == IB_UVERBS_QPT_XRC_TGT) {
-		a->xrcd = ur_object_get(f, UVERBS_OBJECT_XRCD, pd);
+		a->xrcd = ur_object_get(f, UVERBS_OBJECT_XRCD, req->pd_handle);
 		return 0;
 	}
-	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, pd);
-	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, send_cq);
+	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, req->pd_handle);
+	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, req->send_cq_handle);
 	if (a->type == IB_UVERBS_QPT_XRC_INI)
 		return 0;
-	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, recv_cq);
-	if (!is_srq)
+	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, req->recv_cq_handle);
+	if (!req->is_srq)
 		return 0;
-	a->srq = ur_object_get(f, UVERBS_OBJECT_SRQ, srq);
+	a->srq = ur_object_get(f, UVERBS_OBJECT_SRQ, req->srq_handle);
 	return a->srq ? 0 : -EINVAL;
 }
 
-int ur_w_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+static int create_qp(struct ur_cmd *cmd,
+		     const struct ib_uverbs_ex_create_qp *req,
+		     struct ib_uverbs_create_qp_resp *resp)
 {
-	const struct ib_uverbs_create_qp *req = in;
-	struct ur_qp_args a = {
-		.type = req->qp_type,
-		.user_handle = req->user_handle,
-		.cap = {req->max_send_wr, req->max_recv_wr, req->max_send_sge,
-			req->max_recv_sge, req->max_inline_data},
-		.sq_sig_all = req->sq_sig_all,
-		.event_fd = -1,
-	};
-	struct ur_eqp_init init;
-	struct ur_obj_qp *qp;
-	int err =
-		fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
-			     req->recv_cq_handle, req->srq_handle, req->is_srq);
-
-	if (!err)
-		err = ur_qp_make(cmd, &a, &qp, &init);
-	if (!err)
-		fill_resp(qp, &init, out);
-	return err;
-}
-
-int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_ex_create_qp *req = in;
-	struct ib_uverbs_ex_create_qp_resp *resp = out;
 	struct ur_qp_args a = {
 		.type = req->qp_type,
 		.flags = req->create_flags,
@@ -77,21 +51,51 @@ int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
 	};
 	struct ur_eqp_init init;
 	struct ur_obj_qp *qp;
+	int err = fill_handles(cmd->file, &a, req);
+
+	if (!err)
+		err = ur_qp_make(cmd, &a, &qp, &init);
+	if (!err)
+		fill_resp(qp, &init, resp);
+	return err;
+}
+
+int ur_w_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_create_qp *req = in;
+	const struct ib_uverbs_ex_create_qp wide = {
+		.user_handle = req->user_handle,
+		.pd_handle = req->pd_handle,
+		.send_cq_handle = req->send_cq_handle,
+		.recv_cq_handle = req->recv_cq_handle,
+		.srq_handle = req->srq_handle,
+		.max_send_wr = req->max_send_wr,
+		.max_recv_wr = req->max_recv_wr,
+		.max_send_sge = req->max_send_sge,
+		.max_recv_sge = req->max_recv_sge,
+		.max_inline_data = req->max_inline_data,
+		.sq_sig_all = req->sq_sig_all,
+		.qp_type = req->qp_type,
+		.is_srq = req->is_srq,
+	};
+
+	return create_qp(cmd, &wide, out);
+}
+
+int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_create_qp *req = in;
+	struct ib_uverbs_ex_create_qp_resp *resp = out;
 	int err;
 
 	if (req->comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK)
 		return -EINVAL;
 	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
 		return -EOPNOTSUPP;
-	err = fill_handles(cmd, &a, req->pd_handle, req->send_cq_handle,
-			   req->recv_cq_handle, req->srq_handle, req->is_srq);
+	err = create_qp(cmd, req, &resp->base);
 	if (!err)
-		err = ur_qp_make(cmd, &a, &qp, &init);
-	if (err)
-		return err;
-	fill_resp(qp, &init, &resp->base);
-	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
-	return 0;
+		resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
+	return err;
 }
 
 int ur_m_create_qp(struct ur_cmd *cmd)
