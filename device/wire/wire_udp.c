@@ -241,21 +241,6 @@ static const struct ur_wire_ops udp_ops = {
 	.destroy = destroy,
 };
 
-/* CRC after the dummy LRH, and what identifications change. */
-static void init_crc(struct ur_wire_udp *w)
-{
-	u8 lrh[8], head[UR_IPV4_BYTES + UR_UDP_BYTES] = {0};
-	u32 zero;
-
-	memset(lrh, 0xff, sizeof(lrh));
-	w->lrh_crc = ur_icrc_update(0, lrh, sizeof(lrh));
-	zero = ur_icrc_update(0, head, sizeof(head));
-	for (u32 id = 0; id < UR_UDP_SEGS; id++) {
-		ur_put_be16(head + 4, (u16)id);
-		w->id_crc[id] = zero ^ ur_icrc_update(0, head, sizeof(head));
-	}
-}
-
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 {
 	struct ur_wire_udp *w = calloc(1, sizeof(*w));
@@ -268,7 +253,7 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	ur_list_init(&w->addrs);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		w->outs[i].fd = -1;
-	init_crc(w);
+	ur_udp_icrc_init(w);
 	ret = ur_udp_rx_init(w);
 	if (ret) {
 		destroy(&w->wire);

@@ -101,6 +101,18 @@ socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 int ur_udp_open(bool v4);
 int ur_udp_set(int fd, int level, int name, int value);
 
+/* udp_icrc.c: CRC of dummy LRH, IP and UDP header of a packet that has len bytes
+ * from BTH to pad. id: the IPv4 identification; one of a burst may also be put
+ * on afterwards, by xor with id_crc. */
+struct ur_udp_flow {
+	const u8 *sgid, *dgid;
+	u16 sport;
+	bool v4;
+};
+void ur_udp_icrc_init(struct ur_wire_udp *w);
+u32 ur_udp_icrc_headers(const struct ur_wire_udp *w,
+			const struct ur_udp_flow *flow, u32 len, u16 id);
+
 /* wire_udp_out.c: the socket for av's packets, or NULL: they cannot be sent
  * now; and its end. */
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);

@@ -45,87 +45,42 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 	return p;
 }
 
-static u32 headers_v4(const struct ur_wire_udp *w,
-		      const struct ur_rx_meta *meta, u32 udp_bytes, u16 id)
-{
-	u8 h[UR_IPV4_BYTES + UR_UDP_BYTES];
-
-	h[0] = 0x45;
-	h[1] = 0xff;
-	ur_put_be16(h + 2, (u16)(UR_IPV4_BYTES + udp_bytes));
-	ur_put_be16(h + 4, id);
-	ur_put_be16(h + 6, UR_IPV4_DF);
-	h[8] = 0xff;
-	h[9] = IPPROTO_UDP;
-	memset(h + 10, 0xff, 2);
-	memcpy(h + 12, meta->saddr + 12, 4);
-	memcpy(h + 16, meta->daddr + 12, 4);
-	ur_put_be16(h + 20, meta->udp_sport);
-	ur_put_be16(h + 22, UR_ROCE_V2_UDP_PORT);
-	ur_put_be16(h + 24, (u16)udp_bytes);
-	memset(h + 26, 0xff, 2);
-	return ur_icrc_update(w->lrh_crc, h, sizeof(h));
-}
-
-static u32 headers_v6(const struct ur_wire_udp *w,
-		      const struct ur_rx_meta *meta, u32 udp_bytes)
-{
-	u8 h[UR_IPV6_BYTES + UR_UDP_BYTES];
-
-	h[0] = 0x6f;
-	memset(h + 1, 0xff, 3);
-	ur_put_be16(h + 4, (u16)udp_bytes);
-	h[6] = IPPROTO_UDP;
-	h[7] = 0xff;
-	memcpy(h + 8, meta->saddr, 16);
-	memcpy(h + 24, meta->daddr, 16);
-	ur_put_be16(h + 40, meta->udp_sport);
-	ur_put_be16(h + 42, UR_ROCE_V2_UDP_PORT);
-	ur_put_be16(h + 44, (u16)udp_bytes);
-	memset(h + 46, 0xff, 2);
-	return ur_icrc_update(w->lrh_crc, h, sizeof(h));
-}
-
 /*
  * CRC of what is before the BTH, identification 0: the same for all packets of
  * one length in a datagram.
  */
 struct seed {
+	struct ur_udp_flow flow;
 	u32 len; /* 0: none yet */
 	u32 crc;
 };
 
-static u32 seed_for(const struct ur_wire_udp *w, const struct ur_rx_meta *meta,
-		    u32 len, struct seed *seed)
+static u32 seed_for(const struct ur_wire_udp *w, struct seed *seed, u32 len)
 {
-	u32 udp_bytes = UR_UDP_BYTES + len + UR_ICRC_BYTES;
-
 	if (seed->len != len) {
 		seed->len = len;
-		seed->crc = meta->v4 ? headers_v4(w, meta, udp_bytes, 0)
-				     : headers_v6(w, meta, udp_bytes);
+		seed->crc = ur_udp_icrc_headers(w, &seed->flow, len, 0);
 	}
 	return seed->crc;
 }
 
 /* The packet at index within its burst. len: BTH to pad. */
 static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
-		       const struct ur_rx_meta *meta, const u8 *bth, u32 len,
-		       u32 index, struct seed *seed, ur_time now)
+		       struct seed *seed, const u8 *bth, u32 len, u32 index,
+		       ur_time now)
 {
 	u32 got = ur_get_le32(bth + len);
-	u32 crc = seed_for(w, meta, len, seed);
+	u32 crc = seed_for(w, seed, len);
 	struct ur_icrc_id diff;
 	u16 id;
 
-	if (!meta->v4)
+	if (!seed->flow.v4)
 		return ur_icrc_packet(w->icrc_cache, crc, bth, len) == got;
 	id = ur_udp_ids_guess(&peer->ids, index);
 	if (id < UR_UDP_SEGS)
 		crc ^= w->id_crc[id];
 	else
-		crc = headers_v4(w, meta, UR_UDP_BYTES + len + UR_ICRC_BYTES,
-				 id);
+		crc = ur_udp_icrc_headers(w, &seed->flow, len, id);
 	crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
 	if (crc == got)
 		return ur_udp_ids_take(&peer->ids, now, id, true);
@@ -188,7 +143,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	struct ur_engine *e = w->wire.engine;
 	struct packet_info info;
 	struct ur_udp_peer *peer;
-	struct seed seed = {0};
+	struct seed seed = {.flow = {info.meta.saddr, info.meta.daddr}};
 	u32 seg, index = 0;
 
 	memset(&info, 0, sizeof(info));
@@ -196,6 +151,8 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	read_name(a, name, &info.meta);
 	if (a->mcast && ur_engine_own_gid(e, info.meta.saddr))
 		return; /* ours, looped by the kernel; we had it already */
+	seed.flow.sport = info.meta.udp_sport;
+	seed.flow.v4 = info.meta.v4;
 	peer = find_peer(w, info.meta.saddr);
 	seg = info.seg_bytes ? info.seg_bytes : len;
 	for (u32 at = 0; at < len; at += seg, index++) {
@@ -206,8 +163,8 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			continue;
 		}
 		bytes -= UR_ICRC_BYTES;
-		if (!check_icrc(w, peer, &info.meta, data + at, bytes, index,
-				&seed, e->now)) {
+		if (!check_icrc(w, peer, &seed, data + at, bytes, index,
+				e->now)) {
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}

@@ -13,45 +13,28 @@
 #define UDP_SEGMENT 103
 #endif
 
-/* CRC of the headers before the BTH, identification 0. */
-static u32 header_crc(const struct ur_wire_udp *w, const struct ur_av *av,
-		      u16 sport, u32 udp_bytes)
+/* The ICRCs of packets [first, first + count), which leave as one burst. */
+static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
+		      u32 count, const struct ur_udp_out *out)
 {
-	u8 h[UR_IPV6_BYTES + UR_UDP_BYTES];
-	u8 *udp;
+	const struct ur_av *av = tx->desc[first].av;
+	const struct ur_udp_flow flow = {av->sgid, av->dgid, out->sport,
+					 av->v4};
+	u32 heads = 0, len = 0;
 
-	if (av->v4) {
-		h[0] = 0x45;
-		h[1] = 0xff;
-		ur_put_be16(h + 2, (u16)(UR_IPV4_BYTES + udp_bytes));
-		ur_put_be16(h + 4, 0);
-		ur_put_be16(h + 6, UR_IPV4_DF);
-		h[8] = 0xff;
-		h[9] = IPPROTO_UDP;
-		memset(h + 10, 0xff, 2);
-		memcpy(h + 12, av->sgid + 12, 4);
-		memcpy(h + 16, av->dgid + 12, 4);
-		udp = h + UR_IPV4_BYTES;
-	} else {
-		h[0] = 0x6f;
-		memset(h + 1, 0xff, 3);
-		ur_put_be16(h + 4, (u16)udp_bytes);
-		h[6] = IPPROTO_UDP;
-		h[7] = 0xff;
-		memcpy(h + 8, av->sgid, 16);
-		memcpy(h + 24, av->dgid, 16);
-		udp = h + UR_IPV6_BYTES;
+	for (u32 k = 0; k < count; k++) {
+		const struct ur_tx_desc *d = &tx->desc[first + k];
+		u8 *bth = tx->buf + d->off;
+		u32 crc;
+
+		if (d->len != len) {
+			len = d->len;
+			heads = ur_udp_icrc_headers(w, &flow, len, 0);
+		}
+		crc = av->v4 ? heads ^ w->id_crc[k] : heads;
+		crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
+		ur_put_le32(bth + len, crc);
 	}
-	ur_put_be16(udp, sport);
-	ur_put_be16(udp + 2, UR_ROCE_V2_UDP_PORT);
-	ur_put_be16(udp + 4, (u16)udp_bytes);
-	memset(udp + 6, 0xff, 2);
-	return ur_icrc_update(w->lrh_crc, h, (size_t)(udp + UR_UDP_BYTES - h));
-}
-
-static void put_icrc(struct ur_wire_udp *w, u8 *bth, u32 len, u32 crc)
-{
-	ur_put_le32(bth + len, ur_icrc_packet(w->icrc_cache, crc, bth, len));
 }
 
 static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
@@ -204,7 +187,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		while (i < end && n < UR_UDP_TX_MSGS) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 			struct ur_udp_out *o = ur_udp_out(w, av);
-			u32 count, crc = 0, len = 0;
+			u32 count;
 
 			if (!o) { /* the address is gone */
 				if (n)
@@ -217,18 +200,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 				break;
 			out = o;
 			count = run_length(tx, i, end, o->no_gso);
-			for (u32 k = 0; k < count; k++) {
-				const struct ur_tx_desc *d = &tx->desc[i + k];
-
-				if (d->len != len) {
-					len = d->len;
-					crc = header_crc(w, av, o->sport,
-							 UR_UDP_BYTES + len +
-								 UR_ICRC_BYTES);
-				}
-				put_icrc(w, tx->buf + d->off, len,
-					 av->v4 ? crc ^ w->id_crc[k] : crc);
-			}
+			put_icrcs(w, tx, i, count, o);
 			fill_message(w, n++, tx, i, count, o);
 			i += count;
 		}
