@@ -136,22 +136,14 @@ void ur_cm_rx_mra(struct ur_cm *cm, const struct ur_cm_path *from,
 	const struct ur_cm_mra *mra = &mad->u.mra;
 	struct ur_cm_id *id;
 
-	if (mra->answers == UR_CM_ANSWERS_REQ) {
-		id = ur_cm_find_local(cm, mra->remote_comm_id);
-		if (!id) {
-			cm->stats.rx_unknown_id++;
-			return;
-		}
-		if (!ur_cm_same_peer(id, from)) {
-			cm->stats.rx_wrong_peer++;
-			return;
-		}
-	} else {
+	if (mra->answers == UR_CM_ANSWERS_REQ)
+		id = ur_cm_of_peer(
+			cm, ur_cm_find_local(cm, mra->remote_comm_id), from);
+	else
 		id = ur_cm_find_pair(cm, from, mra->remote_comm_id,
 				     mra->local_comm_id);
-		if (!id)
-			return;
-	}
+	if (!id)
+		return;
 	if (id->state == UR_CM_REQ_SENT_STATE &&
 	    mra->answers == UR_CM_ANSWERS_REQ) {
 		ur_cm_set_state(id, UR_CM_MRA_REQ_RCVD_STATE);
@@ -185,15 +177,7 @@ static struct ur_cm_id *rejected_id(struct ur_cm *cm,
 	else if (!id)
 		return ur_cm_find_pair(cm, from, rej->remote_comm_id,
 				       rej->local_comm_id);
-	if (!id) {
-		cm->stats.rx_unknown_id++;
-		return NULL;
-	}
-	if (!ur_cm_same_peer(id, from)) {
-		cm->stats.rx_wrong_peer++;
-		return NULL;
-	}
-	return id;
+	return ur_cm_of_peer(cm, id, from);
 }
 
 void ur_cm_rx_rej(struct ur_cm *cm, const struct ur_cm_path *from,

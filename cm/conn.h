@@ -155,6 +155,10 @@ struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
 				 const struct ur_cm_path *from, u32 local_id,
 				 u32 remote_id);
 bool ur_cm_same_peer(const struct ur_cm_id *id, const struct ur_cm_path *from);
+/* The id that was found (NULL: none) where its own peer speaks to it; else NULL,
+ * counted. */
+struct ur_cm_id *ur_cm_of_peer(struct ur_cm *cm, struct ur_cm_id *id,
+			       const struct ur_cm_path *from);
 /* listen.c */
 struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     const struct ur_cm_path *from,

@@ -129,13 +129,10 @@ bool ur_cm_same_peer(const struct ur_cm_id *id, const struct ur_cm_path *from)
 	return !memcmp(id->path.dgid, from->dgid, 16);
 }
 
-struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
-				 const struct ur_cm_path *from, u32 local_id,
-				 u32 remote_id)
+struct ur_cm_id *ur_cm_of_peer(struct ur_cm *cm, struct ur_cm_id *id,
+			       const struct ur_cm_path *from)
 {
-	struct ur_cm_id *id = ur_cm_find_local(cm, local_id);
-
-	if (!id || !id->remote_id || id->remote_id != remote_id) {
+	if (!id) {
 		cm->stats.rx_unknown_id++;
 		return NULL;
 	}
@@ -144,4 +141,15 @@ struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
 		return NULL;
 	}
 	return id;
+}
+
+struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
+				 const struct ur_cm_path *from, u32 local_id,
+				 u32 remote_id)
+{
+	struct ur_cm_id *id = ur_cm_find_local(cm, local_id);
+
+	if (id && (!id->remote_id || id->remote_id != remote_id))
+		id = NULL;
+	return ur_cm_of_peer(cm, id, from);
 }

@@ -104,16 +104,11 @@ void ur_cm_rx_sidr_rep(struct ur_cm *cm, const struct ur_cm_path *from,
 		       const struct ur_cm_mad *mad)
 {
 	const struct ur_cm_sidr_rep *rep = &mad->u.sidr_rep;
-	struct ur_cm_id *id = ur_cm_find_local(cm, rep->request_id);
+	struct ur_cm_id *id =
+		ur_cm_of_peer(cm, ur_cm_find_local(cm, rep->request_id), from);
 
-	if (!id) {
-		cm->stats.rx_unknown_id++;
+	if (!id)
 		return;
-	}
-	if (!ur_cm_same_peer(id, from)) {
-		cm->stats.rx_wrong_peer++;
-		return;
-	}
 	if (id->state != UR_CM_SIDR_REQ_SENT_STATE) {
 		cm->stats.rx_duplicate++;
 		return;

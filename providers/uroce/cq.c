@@ -39,13 +39,17 @@ static int map_cq(struct ibv_context *context, struct ur_cq *cq,
 	return 0;
 }
 
+/* The ring of a CQ just created, which is destroyed again if that fails. */
 static int setup_cq(struct ibv_context *context, struct ur_cq *cq,
 		    const struct uroce_create_cq_resp *resp)
 {
 	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
 				  resp->cqe_off, resp->entries};
+	int err = map_cq(context, cq, &g);
 
-	return map_cq(context, cq, &g);
+	if (err)
+		ibv_cmd_destroy_cq(&cq->vcq.cq);
+	return err;
 }
 
 static void *fail_cq(struct ur_cq *cq, int err)
@@ -73,13 +77,10 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 		return NULL;
 	err = ibv_cmd_create_cq(context, cqe, channel, vector, &cq->vcq.cq,
 				&req, sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		err = setup_cq(context, cq, &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
-	err = setup_cq(context, cq, &resp.drv);
-	if (err) {
-		ibv_cmd_destroy_cq(&cq->vcq.cq);
-		return fail_cq(cq, err);
-	}
 	return &cq->vcq.cq;
 }
 
@@ -128,13 +129,10 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	err = ur_cmd_create_cq_ex(ur_to_ctx(context)->layout, context, attr,
 				  &cq->vcq, &req, sizeof(req), &resp,
 				  sizeof(resp), 0);
+	if (!err)
+		err = setup_cq(context, cq, &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
-	err = setup_cq(context, cq, &resp.drv);
-	if (err) {
-		ibv_cmd_destroy_cq(&cq->vcq.cq);
-		return fail_cq(cq, err);
-	}
 	ur_cq_set_methods(cq, (u32)attr->wc_flags);
 	return &cq->vcq.cq_ex;
 }
