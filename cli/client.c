@@ -13,58 +13,31 @@
 
 #include "cli/client.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/scm.h"
 
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
 
-static int send_one(int sock, const struct uroce_tun_msg *msg, int fd)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} ctl = {0};
-	struct iovec iov = {(void *)(uintptr_t)msg, sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *cmsg;
-
-	if (fd >= 0) {
-		mh.msg_control = ctl.buf;
-		mh.msg_controllen = sizeof(ctl.buf);
-		cmsg = CMSG_FIRSTHDR(&mh);
-		cmsg->cmsg_level = SOL_SOCKET;
-		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
-	}
-	return sendmsg(sock, &mh, MSG_NOSIGNAL) == sizeof(*msg) ? 0 : -EIO;
-}
-
 int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
-	} ctl;
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = ctl.buf,
-			    .msg_controllen = sizeof(ctl.buf)};
-	struct cmsghdr *cmsg;
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union ur_scm scm;
 	ssize_t n;
 
 	*ret_fd = -1;
 	msg->nfds = fd >= 0;
-	if (send_one(sock, msg, fd))
+	ur_scm_put(&mh, &scm, &fd, msg->nfds);
+	if (sendmsg(sock, &mh, MSG_NOSIGNAL) != sizeof(*msg))
 		return -EIO;
+	mh.msg_control = scm.buf;
+	mh.msg_controllen = sizeof(scm.buf);
 	do
 		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*msg) || msg->op != UROCE_TUN_DONE)
 		return -EIO;
-	cmsg = CMSG_FIRSTHDR(&mh);
-	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(cmsg), sizeof(int));
+	ur_scm_take(&mh, ret_fd, 1, close);
 	return msg->ret < 0 ? (int)msg->ret : 0;
 }
 

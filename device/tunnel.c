@@ -4,29 +4,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/tunnel.h"
+#include "util/os/scm.h"
 
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 		   unsigned int nfds)
 {
-	union {
-		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
+	union ur_scm scm;
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t n;
 
 	msg->nfds = nfds;
-	if (nfds) {
-		struct cmsghdr *c = &control.align;
-
-		mh.msg_control = control.buf;
-		mh.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
-	}
+	ur_scm_put(&mh, &scm, fds, nfds);
 	do {
 		n = sendmsg(sock, &mh, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
@@ -49,31 +38,6 @@ int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 	return n < 0 ? -errno : 0;
 }
 
-/* Takes every descriptor out of the control data, so that none is leaked by a
- * peer who sends more than it says. */
-static unsigned int take_fds(struct msghdr *mh, int *fds)
-{
-	unsigned int n = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-		size_t count;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < count; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			if (n < UROCE_TUN_MAX_FDS)
-				fds[n++] = fd;
-			else
-				close(fd);
-		}
-	}
-	return n;
-}
-
 void ur_tunnel_close_fds(int *fds)
 {
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
@@ -86,16 +50,13 @@ void ur_tunnel_close_fds(int *fds)
 static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
 		     u32 room, u32 *len)
 {
-	union {
-		char buf[CMSG_SPACE(8 * sizeof(int))];
-		struct cmsghdr align;
-	} control;
+	union ur_scm scm;
 	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
 			      {.iov_base = window, .iov_len = room}};
 	struct msghdr mh = {.msg_iov = iov,
 			    .msg_iovlen = 2,
-			    .msg_control = control.buf,
-			    .msg_controllen = sizeof(control.buf)};
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
 	ssize_t n;
 
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
@@ -105,7 +66,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
-	msg->nfds = take_fds(&mh, fds);
+	msg->nfds = ur_scm_take(&mh, fds, UROCE_TUN_MAX_FDS, close);
 	if (n == 0)
 		return -EPIPE;
 	if (n < (ssize_t)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {

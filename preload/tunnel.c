@@ -14,6 +14,7 @@
 #include "preload/fdmap.h"
 #include "preload/rewrite.h"
 #include "preload/tunnel.h"
+#include "util/os/scm.h"
 
 int ur_tunnel_raise(int fd)
 {
@@ -81,26 +82,13 @@ out:
 
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} ctl;
+	union ur_scm scm;
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *cmsg;
 	long n;
 
 	msg->nfds = fd >= 0;
-	if (fd >= 0) {
-		memset(&ctl, 0, sizeof(ctl));
-		mh.msg_control = ctl.buf;
-		mh.msg_controllen = sizeof(ctl.buf);
-		cmsg = CMSG_FIRSTHDR(&mh);
-		cmsg->cmsg_level = SOL_SOCKET;
-		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
-	}
+	ur_scm_put(&mh, &scm, &fd, msg->nfds);
 	do
 		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
@@ -130,37 +118,16 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
 	return n < 0 ? -EIO : 0;
 }
 
-static int take_fds(struct msghdr *mh, int *ret_fds)
+static int drop(int fd)
 {
-	struct cmsghdr *cmsg;
-	int count = 0;
-
-	for (cmsg = CMSG_FIRSTHDR(mh); cmsg; cmsg = CMSG_NXTHDR(mh, cmsg)) {
-		size_t n;
-
-		if (cmsg->cmsg_level != SOL_SOCKET ||
-		    cmsg->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int),
-			       sizeof(int));
-			if (count < UROCE_TUN_MAX_FDS)
-				ret_fds[count++] = fd;
-			else
-				syscall(SYS_close, fd);
-		}
-	}
-	return count;
+	return (int)syscall(SYS_close, fd);
 }
 
 void ur_tunnel_close_fds(int *fds)
 {
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
 		if (fds[i] >= 0)
-			syscall(SYS_close, fds[i]);
+			drop(fds[i]);
 		fds[i] = -1;
 	}
 }
@@ -168,16 +135,13 @@ void ur_tunnel_close_fds(int *fds)
 static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 		     void *outs, size_t room, size_t *ret_len)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(UROCE_TUN_MAX_FDS * sizeof(int))];
-	} ctl;
+	union ur_scm scm;
 	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
 			      {.iov_base = outs, .iov_len = room}};
 	struct msghdr mh = {.msg_iov = iov,
 			    .msg_iovlen = 2,
-			    .msg_control = ctl.buf,
-			    .msg_controllen = sizeof(ctl.buf)};
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
 	long n;
 
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
@@ -186,7 +150,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
-		take_fds(&mh, ret_fds);
+		ur_scm_take(&mh, ret_fds, UROCE_TUN_MAX_FDS, drop);
 	if (n >= (long)sizeof(*msg) &&
 	    !(mh.msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
 		*ret_len = (size_t)n - sizeof(*msg);

@@ -19,6 +19,7 @@
 
 #include "tests/check.h"
 #include "tests/device/client.h"
+#include "util/os/scm.h"
 
 static void put_file(const char *path, const char *text)
 {
@@ -147,46 +148,30 @@ int client_connect(const struct daemon_proc *d)
 void client_send(int sock, const struct uroce_tun_msg *msg, const int *fds,
 		 int nfds)
 {
-	union {
-		char buf[CMSG_SPACE(16 * sizeof(int))];
-		struct cmsghdr align;
-	} ctl = {0};
+	union ur_scm scm;
 	struct iovec iov = {(void *)(uintptr_t)msg, sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (nfds) {
-		mh.msg_control = ctl.buf;
-		mh.msg_controllen = CMSG_SPACE((size_t)nfds * sizeof(int));
-		ctl.align.cmsg_level = SOL_SOCKET;
-		ctl.align.cmsg_type = SCM_RIGHTS;
-		ctl.align.cmsg_len = CMSG_LEN((size_t)nfds * sizeof(int));
-		memcpy(CMSG_DATA(&ctl.align), fds, (size_t)nfds * sizeof(int));
-	}
+	ur_scm_put(&mh, &scm, fds, (size_t)nfds);
 	/* The device may have hung up: that shows at the next receive. */
 	(void)!sendmsg(sock, &mh, MSG_NOSIGNAL);
 }
 
 int client_recv(int sock, struct uroce_tun_msg *msg, int *fd)
 {
-	union {
-		char buf[CMSG_SPACE(4 * sizeof(int))];
-		struct cmsghdr align;
-	} ctl;
+	union ur_scm scm;
 	struct iovec iov = {msg, sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov,
 			    .msg_iovlen = 1,
-			    .msg_control = ctl.buf,
-			    .msg_controllen = sizeof(ctl.buf)};
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
 	struct pollfd p = {.fd = sock, .events = POLLIN};
-	struct cmsghdr *c;
 
 	*fd = -1;
 	CHECK_EQ(poll(&p, 1, 30000), 1); /* the device does not answer */
 	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*msg))
 		return -1;
-	c = CMSG_FIRSTHDR(&mh);
-	if (c)
-		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	ur_scm_take(&mh, fd, 1, close);
 	return 0;
 }
 

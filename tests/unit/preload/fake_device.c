@@ -14,6 +14,7 @@
 #include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
 #include "tests/unit/preload/fake_device.h"
+#include "util/os/scm.h"
 
 struct window {
 	size_t len;
@@ -66,42 +67,24 @@ void fake_device_make_tree(const char *dir)
 
 static void send_msg(int sock, struct uroce_tun_msg *msg, int fd)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} ctl;
+	union ur_scm scm;
 	struct iovec iov = {msg, sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	msg->nfds = fd >= 0;
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		memset(&ctl, 0, sizeof(ctl));
-		mh.msg_control = ctl.buf;
-		mh.msg_controllen = sizeof(ctl.buf);
-		c = CMSG_FIRSTHDR(&mh);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
+	ur_scm_put(&mh, &scm, &fd, msg->nfds);
 	CHECK_EQ(sendmsg(sock, &mh, MSG_NOSIGNAL), sizeof(*msg));
 }
 
 static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(2 * sizeof(int))];
-	} ctl;
+	union ur_scm scm;
 	struct iovec iov[] = {{msg, sizeof(*msg)},
 			      {w->bytes, sizeof(w->bytes)}};
 	struct msghdr mh = {.msg_iov = iov,
 			    .msg_iovlen = 2,
-			    .msg_control = ctl.buf,
-			    .msg_controllen = sizeof(ctl.buf)};
-	struct cmsghdr *c;
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
 	int fd = -1;
 	ssize_t n;
 
@@ -109,9 +92,7 @@ static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
 	if (n < (ssize_t)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC))
 		return -2;
 	w->len = (size_t)n - sizeof(*msg);
-	c = CMSG_FIRSTHDR(&mh);
-	if (c)
-		memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	ur_scm_take(&mh, &fd, 1, close);
 	return fd;
 }
 

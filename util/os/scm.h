@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Descriptors beside a message of an AF_UNIX socket (SCM_RIGHTS, unix(7)). Only
+ * their form: whoever sends and receives calls the system in its own way.
+ */
+#ifndef UR_UTIL_OS_SCM_H
+#define UR_UTIL_OS_SCM_H
+
+#include <string.h>
+#include <sys/socket.h>
+
+#define UR_SCM_MAX 8
+
+/* Room for that many. To receive, give buf and its size to the msghdr. */
+union ur_scm {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE(UR_SCM_MAX * sizeof(int))];
+};
+
+/**
+ * ur_scm_put() - send descriptors along with a message
+ * @mh: the message; its control data are set
+ * @scm: is pointed to by @mh until that is sent
+ * @fds, @count: at most UR_SCM_MAX; 0 sends none. They stay the caller's.
+ */
+static inline void ur_scm_put(struct msghdr *mh, union ur_scm *scm,
+			      const int *fds, size_t count)
+{
+	if (!count)
+		return;
+	memset(scm, 0, sizeof(*scm));
+	scm->align.cmsg_level = SOL_SOCKET;
+	scm->align.cmsg_type = SCM_RIGHTS;
+	scm->align.cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(&scm->align), fds, count * sizeof(int));
+	mh->msg_control = scm->buf;
+	mh->msg_controllen = CMSG_SPACE(count * sizeof(int));
+}
+
+/**
+ * ur_scm_take() - every descriptor out of what came with a message
+ * @mh: as recvmsg() left it
+ * @fds, @room: the first go here and are the caller's then
+ * @drop: closes one that has no room, so that a peer who sends more than it
+ *	says leaks nothing into us
+ *
+ * Return: how many are in @fds; what is behind those is not written.
+ */
+static inline unsigned int ur_scm_take(struct msghdr *mh, int *fds,
+				       unsigned int room, int (*drop)(int fd))
+{
+	unsigned int n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (n < room)
+				fds[n++] = fd;
+			else
+				drop(fd);
+		}
+	}
+	return n;
+}
+
+#endif
