@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Where it is measured: network namespaces with a device in each."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+def sh(*cmd):
+    return subprocess.run(cmd, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT).stdout
+
+
+def wait_for(what, condition, limit=20.0):
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited {limit} s for {what}")
+        time.sleep(0.01)
+
+
+class Host:
+    def __init__(self, lab, name, netdev, addr):
+        self.lab, self.ns, self.netdev, self.addr = lab, name, netdev, addr
+        self.run_dir = os.path.join(lab.tmp, name)
+        self.log = os.path.join(lab.tmp, name + ".log")
+        self.daemon = None
+
+    def start(self):
+        self.daemon = self.popen(
+            [self.lab.bin("uroced"), "--netdev", self.netdev, "--run-dir",
+             self.run_dir], stdout=open(self.log, "w"),
+            stderr=subprocess.STDOUT)
+        wait_for("uroced", lambda: "ready" in open(self.log).read())
+
+    def popen(self, cmd, **kw):
+        p = subprocess.Popen(["ip", "netns", "exec", self.ns, *cmd], text=True,
+                             **kw)
+        self.lab.procs.append(p)
+        return p
+
+    def uroce(self, cmd):
+        return [self.lab.bin("uroce"), "run", "--run-dir", self.run_dir, "--",
+                *cmd]
+
+    def listens(self, port, udp=False):
+        out = sh("ip", "netns", "exec", self.ns, "ss", "-Hnl",
+                 "-u" if udp else "-t")
+        return re.search(rf":{port}\b", out)
+
+    def cpu_ns(self):
+        total = 0
+        task = f"/proc/{self.daemon.pid}/task"
+        for tid in os.listdir(task):
+            total += int(open(f"{task}/{tid}/schedstat").read().split()[0])
+        return total
+
+    def memory(self):
+        text = open(f"/proc/{self.daemon.pid}/smaps_rollup").read()
+        return int(re.search(r"Pss:\s+(\d+)", text).group(1)) * 1024
+
+
+class Lab:
+    """Two hosts joined by veth, or one on its loopback device."""
+
+    def __init__(self, build, mtu=None):
+        self.build, self.mtu = build, mtu
+        self.tmp = tempfile.mkdtemp(prefix="urbench")
+        self.procs, self.names = [], []
+        base = f"urb{os.getpid() % 10000}"
+        if mtu:
+            self.a = Host(self, base + "a", "vea", "10.78.0.1")
+            self.b = Host(self, base + "b", "veb", "10.78.0.2")
+        else:
+            self.a = self.b = Host(self, base + "l", "lo", "127.0.0.1")
+
+    def bin(self, name):
+        return os.path.join(self.build, "bin", name)
+
+    def __enter__(self):
+        for h in {self.a.ns: self.a, self.b.ns: self.b}.values():
+            sh("ip", "netns", "add", h.ns)
+            self.names.append(h.ns)
+            sh("ip", "-n", h.ns, "link", "set", "lo", "up")
+        if self.mtu:
+            sh("ip", "link", "add", "vea", "netns", self.a.ns, "type", "veth",
+               "peer", "name", "veb", "netns", self.b.ns)
+            for h in self.a, self.b:
+                sh("ip", "-n", h.ns, "addr", "add", h.addr + "/24", "dev",
+                   h.netdev)
+                sh("ip", "-n", h.ns, "link", "set", h.netdev, "mtu",
+                   str(self.mtu), "up")
+            self.b.start()
+        self.a.start()
+        return self
+
+    def __exit__(self, *exc):
+        for p in reversed(self.procs):
+            if p.poll() is None:
+                p.terminate()
+                try:
+                    p.wait(5)
+                except subprocess.TimeoutExpired:
+                    p.kill()
+                    p.wait()
+        for n in self.names:
+            subprocess.run(["ip", "netns", "del", n], check=False)
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def set_loss(lab, percent):
+    """Single packets on the wire from here on, that many of them lost."""
+    for h in lab.a, lab.b:
+        subprocess.run(["ip", "netns", "exec", h.ns, "ethtool", "-K", h.netdev,
+                        "tx-udp-segmentation", "off"], check=False,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        rules = "flush ruleset\n"
+        if percent:
+            rules += ("table inet loss { chain in { type filter hook "
+                      "prerouting priority -300; udp dport 4791 numgen random "
+                      f"mod 100 < {percent} drop; }}; }}\n")
+        subprocess.run(["ip", "netns", "exec", h.ns, "nft", "-f", "-"],
+                       input=rules, check=True, text=True)

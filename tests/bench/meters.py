@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What is measured, and the yardsticks beside it: one number a call."""
+import re
+import subprocess
+
+from lab import sh, wait_for
+
+MIB = 1 << 20
+
+
+def last_numbers(text):
+    """The last line of a perftest table; None if perftest divided by a time
+    of nothing, as it does when it is not scheduled while it should sample."""
+    rows = [l.split() for l in text.splitlines()
+            if re.match(r"\s*\d+\s+\d+\s+([\d.]+|inf)\s+([\d.]+|inf)", l)]
+    if not rows:
+        raise RuntimeError("no result:\n" + text[-600:])
+    return None if "inf" in rows[-1] else [float(x) for x in rows[-1]]
+
+
+def perftest(lab, prog, *args, limit=60):
+    for _ in range(3):
+        numbers = perftest_once(lab, prog, *args, limit=limit)
+        if numbers:
+            return numbers
+    raise RuntimeError(f"{prog}: inf three times")
+
+
+def perftest_once(lab, prog, *args, limit=60):
+    base = [prog, "-d", "uroce0", "-x", "0", "-F", *map(str, args)]
+    server = lab.a.popen(lab.a.uroce(base), stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    wait_for(prog, lambda: lab.a.listens(18515))
+    client = lab.b.popen(lab.b.uroce(base + [lab.a.addr]),
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        out, _ = client.communicate(timeout=limit)
+    finally:
+        client.kill()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+    return last_numbers(out)
+
+
+def bandwidth(lab, prog, seconds):
+    return perftest(lab, prog, "-s", MIB, "-D", seconds)[3] * MIB
+
+
+def rate(lab, prog, count):
+    return perftest(lab, prog, "-s", 64, "-n", count // 32 * 32, "-l",
+                    32)[-1] * 1e6
+
+
+def latency_us(lab, prog, count):
+    return perftest(lab, prog, "-s", 64, "-n", count)[4]  # typical
+
+
+def tcp(lab, seconds):
+    server = lab.a.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+    wait_for("iperf3", lambda: lab.a.listens(5201))
+    out = lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f",
+                       "k"], stdout=subprocess.PIPE).communicate()[0]
+    server.wait(10)
+    return float(re.search(r"([\d.]+) Kbits/sec\s+receiver", out).group(1)) * 125
+
+
+def udp_pair(lab, kind, active, *args):
+    server = lab.a.popen([lab.bin("bench_sockets"), kind, lab.a.addr, "7"])
+    wait_for(kind, lambda: lab.a.listens(7, udp=True))
+    try:
+        out = lab.b.popen([lab.bin("bench_sockets"), active, lab.a.addr, "7",
+                           *map(str, args)],
+                          stdout=subprocess.PIPE).communicate(timeout=60)[0]
+    finally:
+        server.kill()
+        server.wait()
+    return float(out.split()[0])
+
+
+def udp_latency_us(lab, count):
+    return udp_pair(lab, "pong", "ping", count) / 1000
+
+
+def udp_rate(lab, seconds):
+    return udp_pair(lab, "sink", "blast", seconds)
+
+
+def memcpy(lab, seconds):
+    return float(sh(lab.bin("bench_sockets"), "memcpy", str(MIB), str(seconds)))
+
+
+def many_qps(lab, pairs, count, idle_us=0):
+    p = lab.a.popen(lab.a.uroce([lab.bin("bench_many_qps"), str(pairs),
+                                 str(count), str(idle_us)]),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def step(expect):
+        line = p.stdout.readline().strip()
+        if line != expect:
+            raise RuntimeError(f"many_qps said '{line}', not '{expect}'")
+        used = lab.a.memory()
+        p.stdin.write("\n")
+        p.stdin.flush()
+        return used
+
+    before = step("opened")
+    after = step("connected")
+    p50, mean, p99 = map(float, p.stdout.readline().split())
+    p.wait()
+    return p50, p99, (after - before) / (2 * pairs)
