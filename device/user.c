@@ -67,7 +67,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 	free(mem);
 }
 
-/* pread/pwrite on a mem file stop short at an unmapped page. */
+/* pread/pwrite on a mem file stop short at an unmapped page, and move nothing
+ * once the process has given its memory back. */
 static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 {
 	char *p = buf;
@@ -81,7 +82,7 @@ static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return -EFAULT;
+			return n ? -EFAULT : -ESRCH;
 		p += n;
 		addr += (u64)n;
 		len -= (size_t)n;

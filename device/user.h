@@ -22,7 +22,8 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);
 
-/* 0 or -EFAULT; all or nothing for the caller's purposes. Any thread. */
+/* 0, -EFAULT, or -ESRCH once the process has ended; all or nothing for the
+ * caller's purposes. Any thread. */
 int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst,
 		 size_t len);
 int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,

@@ -3,6 +3,8 @@
  * What the responder of RC and XRC sends: acknowledgements, read data, results
  * of atomics, in the order of their PSNs. IBTA volume 1, 9.7.5.
  */
+#include <errno.h>
+
 #include "transport/engine.h"
 
 /* ---- acknowledgements ---- */
@@ -110,6 +112,7 @@ static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
 				      it->next, it->msn);
 	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + n + 3);
 	struct ur_span span;
+	int err = 0;
 	u32 len;
 
 	if (!p)
@@ -118,10 +121,15 @@ static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
 	pkt.syndrome = ur_answer_credits(qp);
 	len = (u32)ur_pkt_build(&pkt, p);
 	qp->init.pd = res->pd;
-	if (n && (!ur_mem_remote(qp, res->rkey, res->va + off, n,
-				 UR_ACCESS_REMOTE_READ, &span) ||
-		  ur_span_read(&span, p + len, n))) {
-		ur_responder_refuse(qp, UR_VERDICT_NAK_ACCESS, it->next, 0);
+	if (n)
+		err = ur_mem_remote(qp, res->rkey, res->va + off, n,
+				    UR_ACCESS_REMOTE_READ, &span)
+			      ? ur_span_read(&span, p + len, n)
+			      : -EFAULT;
+	if (err) {
+		ur_responder_refuse(
+			qp, ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
+			it->next, 0);
 		return UR_TURN_IDLE;
 	}
 	memset(p + len + n, 0, ur_pkt_pad(n));

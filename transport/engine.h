@@ -93,7 +93,10 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
 /* The connection is broken by what the peer asked (v) or by our own receive
  * WQE (status of its completion, or 0). */
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status);
-/* The same with the NAK that tells the peer. */
+/* The verdict where a copy failed with err: v, unless the process is gone. */
+enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
+/* As ur_responder_fatal(), with the NAK that tells the peer; silent where
+ * our process is gone. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 			 u8 status);
 void ur_responder_reset(struct ur_qp *qp);

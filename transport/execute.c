@@ -46,6 +46,7 @@ static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
 	bool start = flags & UR_OPF_START, end = flags & UR_OPF_END;
 	u32 off = start ? 0 : resp->offset;
 	enum ur_verdict v;
+	int err;
 
 	if (start && !ur_responder_take(qp, pkt->xrc_srqn, &v))
 		return v;
@@ -58,11 +59,12 @@ static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
 		*status = UR_WC_LOC_ACCESS_ERR;
 		return UR_VERDICT_NAK_ACCESS;
 	}
-	if (ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
-			   resp->rqe.num_sge, &resp->rqe.cur, off, pkt->payload,
-			   pkt->payload_bytes, end)) {
+	err = ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+			     resp->rqe.num_sge, &resp->rqe.cur, off,
+			     pkt->payload, pkt->payload_bytes, end);
+	if (err) {
 		*status = UR_WC_LOC_PROT_ERR;
-		return UR_VERDICT_NAK_OP;
+		return ur_responder_blame(err, UR_VERDICT_NAK_OP);
 	}
 	advance(qp, 1, end);
 	resp->offset = off + pkt->payload_bytes;
@@ -90,11 +92,16 @@ static enum ur_verdict do_write(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if ((flags & UR_OPF_RECV_WQE) &&
 	    !ur_responder_take(qp, pkt->xrc_srqn, &v))
 		return v;
-	if (pkt->payload_bytes &&
-	    (!ur_mem_remote(qp, rkey, va + off, pkt->payload_bytes,
-			    UR_ACCESS_REMOTE_WRITE, &span) ||
-	     ur_span_write(&span, pkt->payload, pkt->payload_bytes, end)))
-		return UR_VERDICT_NAK_ACCESS;
+	if (pkt->payload_bytes) {
+		if (!ur_mem_remote(qp, rkey, va + off, pkt->payload_bytes,
+				   UR_ACCESS_REMOTE_WRITE, &span))
+			return UR_VERDICT_NAK_ACCESS;
+		v = ur_responder_blame(ur_span_write(&span, pkt->payload,
+						     pkt->payload_bytes, end),
+				       UR_VERDICT_NAK_ACCESS);
+		if (v)
+			return v;
+	}
 	if (start) {
 		ur_count(qp->port, UR_CNT_rx_write_requests);
 		resp->rkey = rkey;
@@ -138,6 +145,7 @@ static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 {
 	u32 flags = pkt->op->flags;
 	struct ur_span span;
+	int err;
 
 	if (flags & UR_OPF_READ_REQ)
 		return UR_VERDICT_ACCEPT;
@@ -147,15 +155,12 @@ static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 			   ur_responder_access(flags, 0), &span))
 		return UR_VERDICT_NAK_ACCESS;
 	if (flags & UR_OPF_ATOMIC)
-		return ur_execute_atomic(&span,
-					 (pkt->opcode & UR_OPC_MASK) ==
-						 UR_OPC_CMP_SWAP,
-					 pkt->swap_add, pkt->compare, orig)
-			       ? UR_VERDICT_NAK_ACCESS
-			       : UR_VERDICT_ACCEPT;
-	return ur_span_write(&span, pkt->payload, 8, false)
-		       ? UR_VERDICT_NAK_ACCESS
-		       : UR_VERDICT_ACCEPT;
+		err = ur_execute_atomic(
+			&span, (pkt->opcode & UR_OPC_MASK) == UR_OPC_CMP_SWAP,
+			pkt->swap_add, pkt->compare, orig);
+	else
+		err = ur_span_write(&span, pkt->payload, 8, false);
+	return ur_responder_blame(err, UR_VERDICT_NAK_ACCESS);
 }
 
 /* READ, atomic, ATOMIC WRITE, FLUSH: the answer is kept and queued. */

@@ -24,13 +24,14 @@ enum ur_event { /* enum ibv_event_type */
 /* Memory of one region behind an MR. Offsets count from the region's start and
  * are already bounds-checked by the transport. */
 struct ur_mem_ops {
-	/* Copy to or from the application. 0 or -EFAULT. */
+	/* Copy to or from the application. 0, -EFAULT, or -ESRCH when its
+	 * process has ended: the queue pair then falls silent. */
 	int (*read)(void *mem, u64 off, void *dst, u32 len);
 	int (*write)(void *mem, u64 off, const void *src, u32 len);
 	/* Atomically (towards every access through this device) apply
 	 * new = f(old) to the aligned 8 bytes at off: with compare_mask != 0
 	 * masked compare and swap, else masked fetch and add. old is returned
-	 * in *old. 0 or -EFAULT. */
+	 * in *old. Returns as above. */
 	int (*cas)(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 		   u64 swap_mask, u64 *old);
 	int (*faa)(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old);

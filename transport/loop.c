@@ -93,6 +93,11 @@ static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
 		  : v == UR_VERDICT_NAK_OP   ? UR_NAK_REM_OP
 					     : UR_NAK_INV_REQ;
 
+	if (v == UR_VERDICT_GONE) {
+		ur_responder_fatal(peer, v, 0);
+		e->loop_off = 0;
+		return UR_LOOP_PACKETS; /* that nobody will answer */
+	}
 	if (qp->svc == UR_SVC_UC) {
 		if (status)
 			ur_responder_fatal(peer, v, status);
@@ -149,7 +154,7 @@ static bool local_span(struct ur_qp *qp, struct ur_swqe *e, u32 off, u32 len,
 }
 
 /* Who failed a copy. */
-enum side { SIDE_NONE, SIDE_LOCAL, SIDE_REMOTE };
+enum side { SIDE_NONE, SIDE_LOCAL, SIDE_REMOTE, SIDE_REMOTE_GONE };
 
 static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
 			u32 len, u32 flags, struct ur_span *span)
@@ -174,6 +179,7 @@ static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
 	while (e->loop_off < e->length && *bytes) {
 		u32 len = ur_min_u32(e->length - e->loop_off, *bytes);
 		struct ur_span here, there;
+		const struct ur_span *blame;
 		bool last;
 		int err;
 
@@ -186,9 +192,11 @@ static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
 		len = (u32)there.len;
 		last = e->loop_off + len == e->length;
 		err = ur_span_copy(qp->port, read ? &here : &there,
-				   read ? &there : &here, len, last);
+				   read ? &there : &here, len, last, &blame);
 		if (err)
-			return read == (err == -EIO) ? SIDE_REMOTE : SIDE_LOCAL;
+			return blame == &here  ? SIDE_LOCAL
+			       : err == -ESRCH ? SIDE_REMOTE_GONE
+					       : SIDE_REMOTE;
 		e->loop_off += len;
 		*bytes -= len;
 	}
@@ -260,6 +268,8 @@ static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
 			      status ? UR_VERDICT_NAK_OP
 				     : UR_VERDICT_NAK_ACCESS,
 			      status);
+	case SIDE_REMOTE_GONE:
+		return refuse(qp, peer, e, UR_VERDICT_GONE, 0);
 	default:
 		break;
 	}
@@ -291,6 +301,7 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 {
 	struct ur_span span;
 	u64 value = 0;
+	int err;
 
 	if (e->raddr & 7)
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
@@ -302,12 +313,16 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 			ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
 			return UR_LOOP_DONE;
 		}
-		if (ur_span_write(&span, &value, 8, false))
-			return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
-		return done(qp, peer, e, flags);
+		err = ur_span_write(&span, &value, 8, false);
+	} else {
+		err = atomic_op(e, &span, &value);
 	}
-	if (atomic_op(e, &span, &value))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+	if (err)
+		return refuse(qp, peer, e,
+			      ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
+			      0);
+	if (flags & UR_OPF_ATOMIC_WRITE)
+		return done(qp, peer, e, flags);
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
 			   0, (const u8 *)&value, 8, true)) {
 		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);

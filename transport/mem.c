@@ -161,32 +161,42 @@ int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last)
 }
 
 int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
-		 const struct ur_span *src, u32 len, bool last)
+		 const struct ur_span *src, u32 len, bool last,
+		 const struct ur_span **blame)
 {
 	struct ur_span from = *src, to = *dst;
+	int ret = 0;
 
+	*blame = dst;
 	if (src->ptr)
 		return ur_span_write(dst, src->ptr, len, last);
-	if (dst->ptr)
-		return ur_span_read(src, dst->ptr, len) ? -EIO : 0;
+	if (dst->ptr) {
+		*blame = src;
+		return ur_span_read(src, dst->ptr, len);
+	}
 	while (len) {
 		u32 n = ur_min_u32(len, sizeof(port->bounce));
 
-		if (ur_span_read(&from, port->bounce, n))
-			return -EIO;
-		if (ur_span_write(&to, port->bounce, n, last))
-			return -EFAULT;
+		*blame = src;
+		ret = ur_span_read(&from, port->bounce, n);
+		if (ret)
+			break;
+		*blame = dst;
+		ret = ur_span_write(&to, port->bounce, n, last);
+		if (ret)
+			break;
 		from.off += n;
 		to.off += n;
 		len -= n;
 	}
-	return 0;
+	return ret;
 }
 
 int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		  u32 count, struct ur_cursor *cur, u32 off, u8 *dst, u32 len)
 {
 	struct ur_span span;
+	int ret;
 	u32 n;
 
 	while (len) {
@@ -194,8 +204,9 @@ int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 				      &span))
 			return -EFAULT;
 		n = (u32)span.len;
-		if (ur_span_read(&span, dst, n))
-			return -EFAULT;
+		ret = ur_span_read(&span, dst, n);
+		if (ret)
+			return ret;
 		dst += n;
 		off += n;
 		len -= n;
@@ -208,6 +219,7 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		   u32 len, bool last)
 {
 	struct ur_span span;
+	int ret;
 	u32 n;
 
 	while (len) {
@@ -215,8 +227,9 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 				      UR_ACCESS_LOCAL_WRITE, &span))
 			return -EFAULT;
 		n = (u32)span.len;
-		if (ur_span_write(&span, src, n, last && n == len))
-			return -EFAULT;
+		ret = ur_span_write(&span, src, n, last && n == len);
+		if (ret)
+			return ret;
 		src += n;
 		off += n;
 		len -= n;

@@ -74,22 +74,24 @@ bool ur_mem_list_span(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		      u32 count, struct ur_cursor *cur, u32 off, u32 len,
 		      u32 access, struct ur_span *span);
 
-/* Copies. 0 or -EFAULT. A write with last set stores the final byte after
- * all others: programs poll it. */
+/* Copies. 0, -EFAULT, or -ESRCH: the memory is no more, because its process
+ * ended. A write with last set stores the final byte after all others:
+ * programs poll it. */
 int ur_span_read(const struct ur_span *s, void *dst, u32 len);
 int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last);
-/* -EIO: the source cannot be read; -EFAULT: the other cannot be written. */
+/* On failure *blame is src or dst. */
 int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
-		 const struct ur_span *src, u32 len, bool last);
+		 const struct ur_span *src, u32 len, bool last,
+		 const struct ur_span **blame);
 
-/* List at offset off to and from plain memory. 0 or -EFAULT. */
+/* List at offset off to and from plain memory. Returns as above. */
 int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		  u32 count, struct ur_cursor *cur, u32 off, u8 *dst, u32 len);
 int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		   u32 count, struct ur_cursor *cur, u32 off, const u8 *src,
 		   u32 len, bool last);
 
-/* Aligned 8 bytes, host order: as in struct ur_mem_ops. 0 or -EFAULT. */
+/* Aligned 8 bytes, host order: as in struct ur_mem_ops. Returns as above. */
 int ur_span_cas(const struct ur_span *s, u64 compare, u64 compare_mask,
 		u64 swap, u64 swap_mask, u64 *old);
 int ur_span_faa(const struct ur_span *s, u64 add, u64 boundary, u64 *old);

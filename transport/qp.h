@@ -89,6 +89,7 @@ enum ur_verdict {
 	UR_VERDICT_NAK_ACCESS,
 	UR_VERDICT_NAK_OP,
 	UR_VERDICT_RNR,
+	UR_VERDICT_GONE, /* our process ended: its memory is no more */
 };
 
 /* A READ, atomic, ATOMIC WRITE or FLUSH that may have to be answered again. */

@@ -3,6 +3,8 @@
  * The responder of RC and XRC. Checks in the order of IBTA volume 1, 9.7.4.1,
  * each of them pure; one short function owns the control flow.
  */
+#include <errno.h>
+
 #include "transport/engine.h"
 
 /* Lost a second time, the missing packet is asked for again after so long or so
@@ -215,10 +217,22 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
 
 /* ---- verdicts ---- */
 
+/* A process's memory goes before its device is closed. An adapter has the
+ * pages pinned and notices nothing, so nothing is said here either: what the
+ * peer hears of the end is what closing the device says. */
+enum ur_verdict ur_responder_blame(int err, enum ur_verdict v)
+{
+	return !err ? UR_VERDICT_ACCEPT : err == -ESRCH ? UR_VERDICT_GONE : v;
+}
+
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status)
 {
 	struct ur_wc wc = {.opcode = UR_WC_RECV, .solicited = true};
 
+	if (v == UR_VERDICT_GONE) {
+		ur_qp_fail(qp);
+		return;
+	}
 	if (status && qp->resp.rqe.held) {
 		wc.status = status;
 		if (status == UR_WC_LOC_LEN_ERR)
@@ -293,7 +307,8 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 		code = UR_NAK_INV_REQ;
 	}
 	resp->ack_due = false;
-	ur_answer_ack(qp, UR_AETH_NAK | code, psn);
+	if (v != UR_VERDICT_GONE)
+		ur_answer_ack(qp, UR_AETH_NAK | code, psn);
 	ur_responder_fatal(qp, v, status);
 }
 

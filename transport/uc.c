@@ -58,6 +58,7 @@ static bool place_send(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 {
 	struct ur_responder *resp = &qp->resp;
 	enum ur_verdict v;
+	int err;
 
 	if ((pkt->op->flags & UR_OPF_START) && !ur_responder_take(qp, 0, &v)) {
 		ur_count(qp->port, UR_CNT_out_of_buffer);
@@ -68,10 +69,14 @@ static bool place_send(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 				   UR_WC_LOC_LEN_ERR);
 		return false;
 	}
-	if (ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
-			   resp->rqe.num_sge, &resp->rqe.cur, off, pkt->payload,
-			   pkt->payload_bytes, pkt->op->flags & UR_OPF_END)) {
-		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR);
+	err = ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+			     resp->rqe.num_sge, &resp->rqe.cur, off,
+			     pkt->payload, pkt->payload_bytes,
+			     pkt->op->flags & UR_OPF_END);
+	if (err) {
+		ur_responder_fatal(qp,
+				   ur_responder_blame(err, UR_VERDICT_NAK_OP),
+				   UR_WC_LOC_PROT_ERR);
 		return false;
 	}
 	return true;
