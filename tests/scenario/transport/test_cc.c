@@ -26,8 +26,7 @@ static void start(bool on)
 
 static void stop(void)
 {
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void marked(u32 psn)

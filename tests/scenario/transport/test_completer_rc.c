@@ -21,9 +21,7 @@ static void start(void)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void answer(u8 opcode, u32 n, u8 syndrome, u32 bytes)

@@ -85,9 +85,7 @@ static void start(u8 retries)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void post(u8 opcode, u32 n)

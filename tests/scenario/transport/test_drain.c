@@ -17,9 +17,7 @@ static void start(void)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void go(enum ur_qp_state state, u32 mask)
@@ -32,12 +30,7 @@ static void go(enum ur_qp_state state, u32 mask)
 
 static void ack(u32 psn)
 {
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
-				.dqpn = q.qp->qpn,
-				.psn = psn,
-				.syndrome = 0x1f},
-		NULL);
+	wt_ack(&w, &q, psn, 0x1f);
 }
 
 static void drain(void)

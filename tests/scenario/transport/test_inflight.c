@@ -26,8 +26,7 @@ static void start(u32 path_mtu)
 
 static void stop(void)
 {
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 /* Never out of work: one more of 256 packets. */

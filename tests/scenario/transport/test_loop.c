@@ -8,8 +8,6 @@
 static struct wt w;
 static struct wt_qp q, r;
 
-#define REMOTE (WT_IOVA + 0x80000)
-
 static void start(enum ur_qp_type type, u8 rnr_retry)
 {
 	struct ur_qp_attr a;
@@ -44,7 +42,7 @@ static struct ur_send_wr *post(u8 opcode, u32 len)
 {
 	struct ur_send_wr *wr = wt_post(&q, opcode, 0x100, len);
 
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = w.key;
 	return wr;
 }

@@ -5,10 +5,9 @@
  */
 #include "tests/scenario/transport/wiretap.h"
 
-#define PSN0   0xfffffeu /* the wrap is in the middle too */
-#define P(n)   ur_psn_add(PSN0, n)
-#define REMOTE (WT_IOVA + 0x80000)
-#define MTU    256u
+#define PSN0 0xfffffeu /* the wrap is in the middle too */
+#define P(n) ur_psn_add(PSN0, n)
+#define MTU  256u
 
 static struct wt w;
 static struct wt_qp q;
@@ -51,8 +50,7 @@ static void stop(void)
 {
 	CHECK(!ur_qp_check(q.qp));
 	compare_counters();
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static struct ur_pkt pkt(u8 opcode, u32 n, u32 bytes)
@@ -61,7 +59,7 @@ static struct ur_pkt pkt(u8 opcode, u32 n, u32 bytes)
 			       .dqpn = q.qp->qpn,
 			       .psn = P(n),
 			       .payload_bytes = bytes,
-			       .va = REMOTE,
+			       .va = WT_REMOTE,
 			       .rkey = w.key,
 			       .dma_bytes = 5 * MTU,
 			       .syndrome = 0x1f,
@@ -78,7 +76,7 @@ static void begin_read(u32 packets)
 {
 	struct ur_send_wr *wr = wt_post(&q, UR_WR_READ, 0x1000, packets * MTU);
 
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = 0xabcd;
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
@@ -313,7 +311,7 @@ static void window_gone(void)
 	CHECK_EQ(ur_mw_create(w.port, WT_PD, 1, &mw), 0);
 	key = (ur_mw_rkey(mw) & ~0xffu) | 0x5a;
 	wr = wt_post(&q, UR_WR_BIND_MW, 0, 0);
-	wr->bind_addr = REMOTE;
+	wr->bind_addr = WT_REMOTE;
 	wr->bind_length = 8 * MTU;
 	wr->bind_mw_rkey = ur_mw_rkey(mw);
 	wr->bind_new_rkey = key;
@@ -393,7 +391,7 @@ static void read_data(void)
 	start(); /* nothing was to be read */
 	memset(w.mem, 0, 0x4000);
 	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 4 * MTU);
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = 0xabcd;
 	wt_kick(&q);
 	feed(UR_OP_RC_ACK, 0, 0);
@@ -410,7 +408,7 @@ static void sent(void)
 
 	start();
 	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU - 1);
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = 0xabcd;
 	wt_kick(&q);
 	for (u32 i = 0; i < 128; i++) { /* the window */
@@ -444,7 +442,7 @@ static void sent_again(void)
 
 	start();
 	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU);
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = 0xabcd;
 	wt_kick(&q);
 	for (u32 i = 0; i < 128; i++)

@@ -10,8 +10,7 @@ static struct wt w;
 static struct wt_qp q;
 static u32 psn0;
 
-#define P(n)   ur_psn_add(psn0, n)
-#define REMOTE (WT_IOVA + 0x80000)
+#define P(n) ur_psn_add(psn0, n)
 
 static void start(bool ooo)
 {
@@ -23,33 +22,21 @@ static void start(bool ooo)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void feed(u8 opcode, u32 n, u32 bytes, u32 dma, bool ackreq)
 {
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = opcode,
-				.dqpn = q.qp->qpn,
-				.psn = P(n),
-				.payload_bytes = bytes,
-				.dma_bytes = dma,
-				.va = REMOTE,
-				.rkey = w.key,
-				.ackreq = ackreq},
-		NULL);
+	struct ur_pkt p = wt_pkt(&q, opcode, P(n), bytes);
+
+	p.dma_bytes = dma;
+	p.ackreq = ackreq;
+	wt_feed(&w, p, NULL);
 }
 
 static void ack(u32 n, u8 syndrome)
 {
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
-				.dqpn = q.qp->qpn,
-				.psn = P(n),
-				.syndrome = syndrome},
-		NULL);
+	wt_ack(&w, &q, P(n), syndrome);
 }
 
 static void keeps(void)

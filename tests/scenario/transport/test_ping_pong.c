@@ -34,9 +34,7 @@ static void acknowledged_first(void)
 		wt_ack(&w, &q, 10 + i, 0x1f);
 		wt_wc(&q, UR_WC_SUCCESS);
 	}
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 int main(void)

@@ -130,9 +130,7 @@ static void stop(void)
 	CHECK_EQ(word(), 5);
 	CHECK_EQ(w.mem[RECV_OFF + 4 * 256 + 100], 0);
 	CHECK_EQ(w.mem[MEM_OFF + 2 * 256 + 100], 0);
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 /* All that has come, once more and in any order: each is answered as what it

@@ -25,9 +25,7 @@ static void start(u8 timeout, u8 retries, u8 rnr)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 /* The peer is silent: retry_cnt + 1 sends at the timeout, then the error. */

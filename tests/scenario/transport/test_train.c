@@ -11,7 +11,6 @@
 #define MIDDLE (UR_BTH_BYTES + MTU + UR_ICRC_BYTES)
 #define TRAIN  8u
 #define WINDOW 20u
-#define REMOTE (WT_IOVA + 0x80000)
 
 static struct wt w;
 static struct wt_qp q;
@@ -32,16 +31,14 @@ static void start(u32 train)
 
 static void stop(void)
 {
-	CHECK(!ur_qp_check(q.qp));
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void post(u8 opcode, u32 packets)
 {
 	struct ur_send_wr *wr = wt_post(&q, opcode, 0, packets * MTU);
 
-	wr->raddr = REMOTE;
+	wr->raddr = WT_REMOTE;
 	wr->rkey = 0xabcd;
 	ur_qp_kick(q.qp);
 }
@@ -150,7 +147,7 @@ static void reads(void)
 {
 	struct ur_pkt p = {.opcode = UR_OP_RC_READ_REQ,
 			   .psn = PSN0,
-			   .va = REMOTE,
+			   .va = WT_REMOTE,
 			   .dma_bytes = 131 * MTU,
 			   .ackreq = true};
 

@@ -9,8 +9,7 @@ static struct wt w;
 static struct wt_qp q;
 static u32 psn0;
 
-#define P(n)   ur_psn_add(psn0, n)
-#define REMOTE (WT_IOVA + 0x80000)
+#define P(n) ur_psn_add(psn0, n)
 
 static void start(void)
 {
@@ -23,21 +22,15 @@ static void stop(void)
 {
 	CHECK_EQ(q.qp->resp.ack_due, 0);
 	wt_silence(&w);
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static void feed(u8 opcode, u32 n, u32 bytes, u32 dma)
 {
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = opcode,
-				.dqpn = q.qp->qpn,
-				.psn = P(n),
-				.payload_bytes = bytes,
-				.dma_bytes = dma,
-				.va = REMOTE,
-				.rkey = w.key},
-		NULL);
+	struct ur_pkt p = wt_pkt(&q, opcode, P(n), bytes);
+
+	p.dma_bytes = dma;
+	wt_feed(&w, p, NULL);
 }
 
 static void sends(void)
@@ -101,7 +94,7 @@ static void writes(void)
 				.psn = P(3),
 				.payload_bytes = 4,
 				.dma_bytes = 4,
-				.va = REMOTE,
+				.va = WT_REMOTE,
 				.rkey = w.key ^ 1},
 		NULL);
 	CHECK_EQ(q.qp->state, UR_QP_RTS);

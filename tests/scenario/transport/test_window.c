@@ -22,8 +22,7 @@ static void start(int type)
 static void stop(void)
 {
 	ur_mw_destroy(mw);
-	ur_qp_destroy(q.qp);
-	wt_close(&w);
+	wt_stop(&w, &q);
 }
 
 static struct ur_send_wr *bind(u32 off, u32 len, u32 access)

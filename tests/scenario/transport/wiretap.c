@@ -14,83 +14,6 @@ u8 wt_pattern(u32 i)
 	return (u8)(i * 7 + (i >> 8) + 3);
 }
 
-/* ---- host ---- */
-
-static int sq_next(void *ctx, struct ur_send_wr *wr)
-{
-	struct wt_qp *q = ctx;
-
-	if (q->ring_corrupt)
-		return -22;
-	if (q->send_head == q->send_tail)
-		return 0;
-	*wr = q->send[q->send_head++ % WT_RING];
-	return 1;
-}
-
-static void sq_retire(void *ctx, u32 ring_end)
-{
-	((struct wt_qp *)ctx)->retired = ring_end;
-}
-
-static int rq_next(void *ctx, struct ur_recv_wr *wr)
-{
-	struct wt_qp *q = ctx;
-
-	if (q->recv_head == q->recv_tail)
-		return 0;
-	*wr = q->recv[q->recv_head++ % WT_RING];
-	return 1;
-}
-
-static u32 rq_count(void *ctx)
-{
-	struct wt_qp *q = ctx;
-
-	return q->recv_tail - q->recv_head;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-	((struct wt_qp *)ctx)->want_kick = on;
-}
-
-static int cq_push(void *ctx, const struct ur_wc *wc)
-{
-	struct wt_qp *q = ctx;
-
-	if (q->wc_tail - q->wc_head >= q->cq_room)
-		return -28;
-	q->wc[q->wc_tail++ % WT_RING] = *wc;
-	return 0;
-}
-
-static void qp_event(void *ctx, enum ur_event ev)
-{
-	struct wt_qp *q = ctx;
-
-	q->events |= 1u << ev;
-	q->event_count++;
-}
-
-static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
-		   const u8 *mad, u32 len)
-{
-	((struct wt *)ctx)->mads++;
-}
-
-static const struct ur_host_ops host_ops = {
-	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
-	.cq_push = cq_push,
-	.qp_event = qp_event,
-	.srq_event = qp_event,
-	.gsi_rx = gsi_rx,
-};
-
 static void av_free(struct ur_av *av)
 {
 	CHECK(!"the address vector is the test's");
@@ -115,7 +38,7 @@ void wt_config(struct wt *w, int side)
 		.first_qpn = 0x11,
 		.coalesce = true,
 		.fast = true,
-		.ops = &host_ops,
+		.ops = &wt_host_ops,
 		.ctx = w,
 	};
 	set_gid(w->av.sgid, (u8)(1 + side));
@@ -161,6 +84,13 @@ void wt_close(struct wt *w)
 	free(w->mem);
 	free(w->tx_buf);
 	free(w->out);
+}
+
+void wt_stop(struct wt *w, struct wt_qp *q)
+{
+	CHECK(!ur_qp_check(q->qp));
+	ur_qp_destroy(q->qp);
+	wt_close(w);
 }
 
 /* ---- queue pairs ---- */
@@ -267,6 +197,24 @@ void wt_post_recv(struct wt_qp *q, u32 off, u32 len)
 }
 
 /* ---- wire ---- */
+
+struct ur_pkt wt_pkt(const struct wt_qp *q, u8 opcode, u32 psn, u32 bytes)
+{
+	return (struct ur_pkt){.opcode = opcode,
+			       .dqpn = q->qp->qpn,
+			       .psn = psn,
+			       .payload_bytes = bytes,
+			       .va = WT_REMOTE,
+			       .rkey = q->wt->key};
+}
+
+void wt_ack(struct wt *w, const struct wt_qp *q, u32 psn, u8 syndrome)
+{
+	struct ur_pkt pkt = wt_pkt(q, UR_OP_RC_ACK, psn, 0);
+
+	pkt.syndrome = syndrome;
+	wt_feed(w, pkt, NULL);
+}
 
 void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
 {
@@ -425,14 +373,4 @@ void wt_pump_for(struct wt *a, struct wt *b, u32 drop, u64 ns)
 		ur_port_expire(b->port, b->now);
 	}
 	a->now = b->now = end;
-}
-
-void wt_ack(struct wt *w, const struct wt_qp *q, u32 psn, u8 syndrome)
-{
-	wt_feed(w,
-		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
-				.dqpn = q->qp->qpn,
-				.psn = psn,
-				.syndrome = syndrome},
-		NULL);
 }

@@ -40,6 +40,9 @@ struct wt {
 
 #define WT_IOVA 0x10000000ull
 #define WT_PD	7
+/* What the packets of wt_pkt() speak of. */
+#define WT_REMOTE_OFF 0x80000u
+#define WT_REMOTE     (WT_IOVA + WT_REMOTE_OFF)
 
 struct wt_qp {
 	struct wt *wt;
@@ -56,10 +59,15 @@ struct wt_qp {
 	bool ring_corrupt;
 };
 
+/* wiretap_host.c: what the port calls; ctx of its objects is a struct wt_qp. */
+extern const struct ur_host_ops wt_host_ops;
+
 /* A port; change cfg between the two calls. side 1 has mirrored addresses. */
 void wt_config(struct wt *w, int side);
 void wt_open(struct wt *w);
 void wt_close(struct wt *w);
+/* Checks and destroys the one queue pair, then closes. */
+void wt_stop(struct wt *w, struct wt_qp *q);
 
 /* A queue pair of any type, in RESET. tune may be NULL. */
 void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
@@ -78,6 +86,9 @@ struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len);
 void wt_kick(struct wt_qp *q);
 void wt_post_recv(struct wt_qp *q, u32 off, u32 len);
 
+/* A packet of the peer of q, for WT_REMOTE with the key of mem; to be changed
+ * before wt_feed(). */
+struct ur_pkt wt_pkt(const struct wt_qp *q, u8 opcode, u32 psn, u32 bytes);
 /* Feed. payload NULL: pattern bytes, see wt_pattern. */
 void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload);
 /* Take what the port wants to send into out. */
