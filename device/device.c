@@ -126,7 +126,7 @@ static int start_engine(struct ur_device *dev)
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP,
-		.max_mr = UR_MAX_MR,
+		.max_mr = UR_MAX_MR + UR_MAX_MW,
 		.node_guid = dev->node_guid,
 		.loop = daemon->loop,
 		.events = &engine_events,
@@ -166,6 +166,10 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	dev->daemon = daemon;
 	dev->pdns.words = UR_MAX_PD / 64;
 	dev->xrcdns.words = UR_MAX_XRCD / 64;
+	dev->dm_bytes = (struct ur_quota){.what = "bytes of device memory",
+					  .where = dev->name,
+					  .max = UR_MAX_DM_BYTES};
+	ur_groups_init(&dev->groups, dev->name);
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
 	err = identify(dev, name);
 	if (!err)

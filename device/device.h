@@ -11,9 +11,11 @@
 #include <net/if.h>
 #include "device/engine/engine.h"
 #include "device/gid_table.h"
+#include "device/groups.h"
 #include "device/log.h"
 #include "device/loop.h"
 #include "device/numbers.h"
+#include "device/quota.h"
 #include "util/list.h"
 
 struct nl_sock;
@@ -83,9 +85,10 @@ struct ur_device {
 	struct ur_engine *engine;
 	struct ur_list files;		/* struct ur_ufile */
 	struct ur_numbers pdns, xrcdns; /* of domains */
-	u64 dm_bytes;			/* device memory handed out */
-	/* What there is of each type (enum uverbs_default_objects). */
-	u32 n_objects[32];
+	struct ur_quota dm_bytes;	/* device memory handed out */
+	/* By type (enum uverbs_default_objects). */
+	struct ur_quota objects[32];
+	struct ur_groups groups;
 };
 
 /* The lists of one that is otherwise zero; the rest is the caller's to set. */

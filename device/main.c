@@ -205,6 +205,8 @@ int main(int argc, char **argv)
 	/* One heap: those of threads grow by the page, a system call each. */
 	mallopt(M_ARENA_MAX, 1);
 	ur_log_verbose = o->verbose;
+	if (o->user_share)
+		ur_quota_set_share((u32)o->user_share);
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
 	daemon.cm_v1 = o->cm_mode == 1;

@@ -20,6 +20,8 @@ static const char usage[] =
 	"  --group NAME      only root and this group may use the device\n"
 	"  --roce-v1         RoCEv1 GIDs beside v2; needs CAP_NET_RAW\n"
 	"  --cm-mode MODE    which of them rdma_cm connects over: v2, or v1\n"
+	"  --user-share N    percent of each kind of object that one user may\n"
+	"                    have (not root, nor who runs uroced); default 50\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
@@ -61,6 +63,17 @@ static int set_cm_mode(struct ur_options *o, const char *value)
 	return 0;
 }
 
+static int set_share(struct ur_options *o, const char *value)
+{
+	char *end;
+	long n = strtol(value, &end, 10);
+
+	if (!isdigit((unsigned char)*value) || *end || n < 1 || n > 100)
+		return -EINVAL;
+	o->user_share = (int)n;
+	return 0;
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_options *o, const char *key, const char *value)
@@ -83,6 +96,8 @@ static int set(struct ur_options *o, const char *key, const char *value)
 		return add_yes(&o->roce_v1, value);
 	if (!strcmp(key, "cm-mode"))
 		return o->cm_mode ? 0 : set_cm_mode(o, value);
+	if (!strcmp(key, "user-share"))
+		return o->user_share ? 0 : set_share(o, value);
 	if (!strcmp(key, "verbose"))
 		return add_yes(&o->verbose, value);
 	return -ENOENT;
@@ -159,6 +174,8 @@ static int take(struct ur_options *o, int c)
 		return 0;
 	case 'm':
 		return set_cm_mode(o, optarg);
+	case 's':
+		return set_share(o, optarg);
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -180,6 +197,7 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		{"on-demand", no_argument, NULL, 'd'},
 		{"roce-v1", no_argument, NULL, '1'},
 		{"cm-mode", required_argument, NULL, 'm'},
+		{"user-share", required_argument, NULL, 's'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

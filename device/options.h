@@ -19,9 +19,10 @@ struct ur_options {
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
 	bool on_demand;
-	int ready_fd; /* -1: none */
-	int roce_v1;  /* above 0: yes */
-	int cm_mode;  /* 1, 2; 0: not said */
+	int ready_fd;	/* -1: none */
+	int roce_v1;	/* above 0: yes */
+	int cm_mode;	/* 1, 2; 0: not said */
+	int user_share; /* percent; 0: not said */
 	int verbose;
 };
 

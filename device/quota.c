@@ -2,55 +2,155 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
+#include "device/log.h"
+#include "device/loop.h"
 #include "device/quota.h"
-#include "util/list.h"
 
-struct user {
-	struct ur_list node;
+/* Of a user with something in one table. */
+struct ur_quota_user {
+	struct ur_quota_user *next;
 	uid_t uid;
 	u32 n;
 };
 
-static struct ur_list users = {&users, &users};
+static u32 share = 50;
+static struct ur_quota fds = {.what = "descriptors", .everyone = true};
 
-static struct user *find(uid_t uid)
+void ur_quota_set_share(u32 percent)
 {
-	ur_list_for_each(it, &users) {
-		struct user *u = ur_list_entry(it, struct user, node);
-
-		if (u->uid == uid)
-			return u;
-	}
-	return NULL;
+	share = percent;
 }
 
-int ur_quota_take(uid_t uid, u32 n)
+static struct ur_quota_user **find(struct ur_quota *q, uid_t uid)
 {
-	struct user *u = find(uid);
-	struct rlimit rl;
+	struct ur_quota_user **p = &q->users;
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
-		return -errno;
-	if ((u ? u->n : 0) + (rlim_t)n > rl.rlim_cur / 2)
-		return -EMFILE;
+	while (*p && (*p)->uid != uid)
+		p = &(*p)->next;
+	return p;
+}
+
+static bool is_ours(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/* What that user may have of it; at least one. */
+static u32 part(const struct ur_quota *q, uid_t uid)
+{
+	u32 percent = is_ours(uid) ? 100 : share;
+	u32 n;
+
+	if (q->everyone && percent > 50)
+		percent = 50;
+	n = (u32)((u64)q->max * percent / 100);
+	return n ? n : 1;
+}
+
+/*
+ * A line a minute for each of some slots, whoever falls into them: a client
+ * that goes on asking does not fill the log, nor do many.
+ */
+static bool may_say(const struct ur_quota *q, uid_t uid)
+{
+	static u64 next[64];
+	u64 now = ur_loop_now();
+	u32 hash = uid;
+
+	for (const char *p = q->what; *p; p++)
+		hash = hash * 31 + (u8)*p;
+	for (const char *p = q->where; p && *p; p++)
+		hash = hash * 31 + (u8)*p;
+	if (now < next[hash % UR_ARRAY_SIZE(next)])
+		return false;
+	next[hash % UR_ARRAY_SIZE(next)] = now + 60 * 1000000000ull;
+	return true;
+}
+
+static void refuse(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
+{
+	const char *where = q->where ? q->where : "uroced";
+
+	if (!may_say(q, uid))
+		return;
+	if (!q->shared && n > q->max - ur_min_u32(q->used, q->max))
+		ur_log("%s: user %u asks for more %s, but there are %u and "
+		       "%u are taken",
+		       where, uid, q->what, q->max, q->used);
+	else if (is_ours(uid) || (q->everyone && share >= 50))
+		ur_log("%s: user %u has met the limit of %u %s for one user, "
+		       "half of all there are",
+		       where, uid, limit, q->what);
+	else
+		ur_log("%s: user %u has met the limit of %u %s for one user; "
+		       "user-share in uroce.conf(5), or --user-share, "
+		       "changes it",
+		       where, uid, limit, q->what);
+}
+
+static bool fits(const struct ur_quota *q, u32 n, u32 had, u32 limit)
+{
+	if (n > limit || had > limit - n)
+		return false;
+	return q->shared || (n <= q->max && q->used <= q->max - n);
+}
+
+int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
+{
+	struct ur_quota_user **p = find(q, uid), *u = *p;
+	u32 limit = part(q, uid), had = u ? u->n : 0;
+
+	if (q->max && !fits(q, n, had, limit)) {
+		refuse(q, uid, n, limit);
+		return -ENOMEM;
+	}
 	if (!u) {
 		u = calloc(1, sizeof(*u));
 		if (!u)
 			return -ENOMEM;
 		u->uid = uid;
-		ur_list_add_tail(&users, &u->node);
+	} else {
+		*p = u->next;
 	}
+	/* To the front: who takes goes on taking. */
+	u->next = q->users;
+	q->users = u;
 	u->n += n;
+	q->used += n;
 	return 0;
 }
 
-void ur_quota_give(uid_t uid, u32 n)
+void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n)
 {
-	struct user *u = find(uid);
+	struct ur_quota_user **p = find(q, uid), *u = *p;
 
 	u->n -= n;
+	q->used -= n;
 	if (u->n)
 		return;
-	ur_list_del(&u->node);
+	*p = u->next;
 	free(u);
+}
+
+u32 ur_quota_of(const struct ur_quota *q, uid_t uid)
+{
+	const struct ur_quota_user *u = *find((struct ur_quota *)q, uid);
+
+	return u ? u->n : 0;
+}
+
+int ur_quota_take_fds(uid_t uid, u32 n)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return -errno;
+	fds.max = rl.rlim_cur < UINT32_MAX ? (u32)rl.rlim_cur : UINT32_MAX;
+	return ur_quota_take(&fds, uid, n) ? -EMFILE : 0;
+}
+
+void ur_quota_give_fds(uid_t uid, u32 n)
+{
+	ur_quota_give(&fds, uid, n);
 }

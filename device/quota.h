@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Descriptors that the device holds because a client has asked for something:
- * event files, memberships of groups, files of XRC domains. The client can
- * close its own copy, so its limits do not bound them. One user has at most
- * half of all that the process may have open.
+ * How much there is of something, and how much of it each user has, so that
+ * one who takes all he can get leaves others something. A user is the uid that
+ * the connection's other end had when it connected. All under the control lock.
  */
 #ifndef UR_DEVICE_QUOTA_H
 #define UR_DEVICE_QUOTA_H
@@ -11,9 +10,38 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
-/* n more for that user: 0, -EMFILE or -ENOMEM. Control lock held, as for the
- * other one. */
-int ur_quota_take(uid_t uid, u32 n);
-void ur_quota_give(uid_t uid, u32 n);
+struct ur_quota_user;
+
+/* Zero but for the first five is one with nothing taken. */
+struct ur_quota {
+	const char *what;  /* plural, for the log */
+	const char *where; /* whose: a device's name; NULL: the daemon's */
+	u32 max;	   /* of all users together; 0: no bound */
+	/* Root and the daemon's own user are bounded too, by half: it is the
+	 * daemon itself that needs the rest. */
+	bool everyone;
+	/* Users have the same ones: together they may have more than max. */
+	bool shared;
+	u32 used;
+	struct ur_quota_user *users;
+};
+
+/* The part of each table, in percent from 1 to 100, that one user may have:
+ * any but root and the daemon's own. 50 until it is called. */
+void ur_quota_set_share(u32 percent);
+
+/* n more for that user: 0, or -ENOMEM and, now and then, a line in the log. */
+int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n);
+void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n);
+/* How many that user has. */
+u32 ur_quota_of(const struct ur_quota *q, uid_t uid);
+
+/*
+ * Descriptors that the daemon holds because a client has asked for something:
+ * event files, memberships of groups, files of XRC domains. The client can
+ * close its own copy, so its limits do not bound them. -EMFILE.
+ */
+int ur_quota_take_fds(uid_t uid, u32 n);
+void ur_quota_give_fds(uid_t uid, u32 n);
 
 #endif

@@ -16,6 +16,9 @@
 
 #define THREAD_STACK (512 * 1024)
 
+static struct ur_quota connections = {
+	.what = "connections", .max = UR_MAX_SESSIONS, .everyone = true};
+
 int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
 {
 	u64 at = addr - s->window_addr;
@@ -181,6 +184,7 @@ static void finish(struct ur_session *s)
 	ur_user_mem_put(s->mem);
 	ur_list_del(&s->node);
 	daemon->n_sessions--;
+	ur_quota_give(&connections, s->uid, 1);
 	if (daemon->on_demand && !daemon->n_sessions)
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
 				  ur_loop_now() + UR_IDLE_NS);
@@ -218,15 +222,6 @@ static void *session_thread(void *arg)
 	return NULL;
 }
 
-static u32 count_of_user(const struct ur_daemon *daemon, uid_t uid)
-{
-	u32 n = 0;
-
-	ur_list_for_each(it, &daemon->sessions)
-		n += ur_list_entry(it, struct ur_session, node)->uid == uid;
-	return n;
-}
-
 int ur_session_start(struct ur_daemon *daemon, int sock)
 {
 	struct ur_session *s;
@@ -247,8 +242,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 		s->uid = cred.uid;
 	}
 	err = EMFILE;
-	if (daemon->n_sessions >= UR_MAX_SESSIONS ||
-	    count_of_user(daemon, s->uid) >= UR_MAX_SESSIONS / 2)
+	if (ur_quota_take(&connections, s->uid, 1))
 		goto err_free;
 	read_comm(s);
 	pthread_attr_init(&attr);
@@ -261,6 +255,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	if (err) {
 		ur_list_del(&s->node);
 		daemon->n_sessions--;
+		ur_quota_give(&connections, s->uid, 1);
 		goto err_free;
 	}
 	ur_loop_timer_clear(daemon->loop, &daemon->idle);

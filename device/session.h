@@ -13,7 +13,7 @@
 #include "device/user.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* Of all users together; one user has at most half. */
+/* Of all users together. */
 #define UR_MAX_SESSIONS 4096
 /* An on-demand daemon ends this long after its last client, and this long
  * after the start without a first one. */

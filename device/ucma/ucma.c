@@ -237,6 +237,10 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	}
 	ucma->daemon = daemon;
 	ucma->rng.state = seed;
+	ucma->ids_quota =
+		(struct ur_quota){.what = "rdma_cm ids", .max = UCMA_ID_MAX};
+	ucma->mcasts_quota =
+		(struct ur_quota){.what = "rdma_cm joins", .max = UCMA_ID_MAX};
 	ur_list_init(&ucma->files);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);

@@ -69,6 +69,7 @@ struct ucma_id {
 	struct ur_list node; /* of the file */
 	struct ucma_file *file;
 	u32 number;
+	uid_t user; /* whose quota it is */
 	u64 uid;
 	u16 ps;
 	u8 qp_type; /* enum ibv_qp_type */
@@ -130,7 +131,7 @@ struct ucma_mcast {
 	u64 uid;
 	u32 events_reported;
 	int membership; /* socket that is a member of the group, or -1 */
-	uid_t user;	/* whose quota that is */
+	uid_t user;	/* whose quota that, and this, is */
 };
 
 struct ucma_event {
@@ -157,6 +158,7 @@ struct ur_ucma {
 	struct ur_rng rng;
 	struct ur_list files;
 	struct ucma_numbers ids, mcasts;
+	struct ur_quota ids_quota, mcasts_quota;
 	struct ur_list ports[UCMA_PORT_BUCKETS];
 };
 

@@ -62,10 +62,11 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	id = calloc(1, sizeof(*id));
 	if (!id)
 		return NULL;
-	if (ucma_number_take(&ucma->ids, id, &id->number)) {
-		free(id);
-		return NULL;
-	}
+	id->user = file->session->uid;
+	if (ur_quota_take(&ucma->ids_quota, id->user, 1))
+		goto err_free;
+	if (ucma_number_take(&ucma->ids, id, &id->number))
+		goto err_give;
 	id->file = file;
 	id->ps = ps;
 	id->qp_type = qp_type;
@@ -74,6 +75,11 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
 	return id;
+err_give:
+	ur_quota_give(&ucma->ids_quota, id->user, 1);
+err_free:
+	free(id);
+	return NULL;
 }
 
 void ucma_id_free(struct ucma_id *id)
@@ -91,6 +97,7 @@ void ucma_id_free(struct ucma_id *id)
 	ucma_events_purge(file, id, NULL);
 	ucma_port_release(id);
 	ucma_number_drop(&ucma_of(file)->ids, id->number);
+	ur_quota_give(&ucma_of(file)->ids_quota, id->user, 1);
 	ur_list_del(&id->node);
 	file->n_ids--;
 	free(id);

@@ -45,13 +45,13 @@ static int open_member(const struct ur_device *dev, const union ur_sa *group)
 static int join_group(struct ucma_mcast *mc, const struct ur_device *dev,
 		      const union ur_sa *group)
 {
-	int fd, err = ur_quota_take(mc->user, 1);
+	int fd, err = ur_quota_take_fds(mc->user, 1);
 
 	if (err)
 		return err;
 	fd = open_member(dev, group);
 	if (fd < 0) {
-		ur_quota_give(mc->user, 1);
+		ur_quota_give_fds(mc->user, 1);
 		return fd;
 	}
 	mc->membership = fd;
@@ -63,7 +63,7 @@ static void leave_group(struct ucma_mcast *mc)
 	if (mc->membership < 0)
 		return;
 	close(mc->membership);
-	ur_quota_give(mc->user, 1);
+	ur_quota_give_fds(mc->user, 1);
 }
 
 static bool is_group(const union ur_sa *sa)
@@ -137,9 +137,12 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 		if (err)
 			goto err_free;
 	}
-	err = ucma_number_take(&ucma_of(file)->mcasts, mc, &mc->number);
+	err = ur_quota_take(&ucma_of(file)->mcasts_quota, mc->user, 1);
 	if (err)
 		goto err_leave;
+	err = ucma_number_take(&ucma_of(file)->mcasts, mc, &mc->number);
+	if (err)
+		goto err_give;
 	mc->id = id;
 	mc->uid = uid;
 	if (!id->qkey)
@@ -151,6 +154,8 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 	cmd->out_len = sizeof(*out);
 	return 0;
 
+err_give:
+	ur_quota_give(&ucma_of(file)->mcasts_quota, mc->user, 1);
 err_leave:
 	leave_group(mc);
 err_free:
@@ -186,6 +191,7 @@ void ucma_mcast_free(struct ucma_mcast *mc)
 
 	ucma_events_purge(file, NULL, mc);
 	ucma_number_drop(&ucma_of(file)->mcasts, mc->number);
+	ur_quota_give(&ucma_of(file)->mcasts_quota, mc->user, 1);
 	ur_list_del(&mc->node);
 	file->n_mcasts--;
 	leave_group(mc);

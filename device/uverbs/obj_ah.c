@@ -44,6 +44,7 @@ static int destroy_ah(struct ur_object *obj)
 
 static const struct ur_object_type ah_type = {
 	.id = UVERBS_OBJECT_AH,
+	.name = "address handles",
 	.size = sizeof(struct ur_obj_ah),
 	.max = UR_MAX_AH,
 	.destroy = destroy_ah,

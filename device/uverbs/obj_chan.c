@@ -21,7 +21,7 @@ static int destroy_chan(struct ur_object *obj)
 	struct ur_obj_chan *chan = (struct ur_obj_chan *)obj;
 
 	ur_echan_destroy(chan->chan);
-	ur_quota_give(obj->file->uid, EVENT_FDS);
+	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static int destroy_async(struct ur_object *obj)
 	if (obj->file->async == async)
 		obj->file->async = NULL;
 	ur_easync_destroy(async->async);
-	ur_quota_give(obj->file->uid, EVENT_FDS);
+	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
 
@@ -190,13 +190,13 @@ err_abort:
 
 int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
 {
-	int err = ur_quota_take(file->uid, EVENT_FDS);
+	int err = ur_quota_take_fds(file->uid, EVENT_FDS);
 
 	if (err)
 		return err;
 	err = make_async(file, ret, number);
 	if (err)
-		ur_quota_give(file->uid, EVENT_FDS);
+		ur_quota_give_fds(file->uid, EVENT_FDS);
 	return err;
 }
 
@@ -224,13 +224,13 @@ err_abort:
 int ur_w_create_comp_channel(struct ur_cmd *cmd, const void *in, void *out)
 {
 	struct ib_uverbs_create_comp_channel_resp *resp = out;
-	int ret = ur_quota_take(cmd->file->uid, EVENT_FDS);
+	int ret = ur_quota_take_fds(cmd->file->uid, EVENT_FDS);
 
 	if (ret)
 		return ret;
 	ret = make_chan(cmd->file);
 	if (ret < 0) {
-		ur_quota_give(cmd->file->uid, EVENT_FDS);
+		ur_quota_give_fds(cmd->file->uid, EVENT_FDS);
 		return ret;
 	}
 	resp->fd = (u32)ret;

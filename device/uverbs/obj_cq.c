@@ -32,6 +32,7 @@ static void report_cq(const struct ur_object *obj, void *out)
 
 static const struct ur_object_type cq_type = {
 	.id = UVERBS_OBJECT_CQ,
+	.name = "completion queues",
 	.size = sizeof(struct ur_obj_cq),
 	.max = UR_MAX_CQ,
 	.destroy = destroy_cq,

@@ -13,7 +13,8 @@ static int destroy_dm(struct ur_object *obj)
 
 	if (err)
 		return err;
-	obj->file->dev->dm_bytes -= dm->length;
+	ur_quota_give(&obj->file->dev->dm_bytes, obj->file->uid,
+		      (u32)dm->length);
 	return 0;
 }
 
@@ -33,24 +34,27 @@ int ur_m_alloc_dm(struct ur_cmd *cmd)
 	if (ur_attr_u32(cmd, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, &log_align) ||
 	    log_align > 12 || !length || length > UR_MAX_DM_BYTES)
 		return -EINVAL;
-	if (length > UR_MAX_DM_BYTES - cmd->dev->dm_bytes)
+	if (ur_quota_take(&cmd->dev->dm_bytes, cmd->file->uid, (u32)length))
 		return -ENOMEM;
 	dm = ur_object_new(cmd->file, &dm_type);
+	err = -ENOMEM;
 	if (!dm)
-		return -ENOMEM;
+		goto err_give;
 	err = ur_edm_alloc(cmd->file->ectx, length, log_align, &dm->dm,
 			   &dm->map);
-	if (err) {
-		ur_object_abort(&dm->obj);
-		return err;
-	}
+	if (err)
+		goto err_abort;
 	dm->length = length;
-	cmd->dev->dm_bytes += length;
 	cmd->created = &dm->obj;
 	err = ur_udata_out(cmd, &dm->map, sizeof(dm->map));
 	return err ? err
 		   : ur_attr_set(cmd, UVERBS_ATTR_ALLOC_DM_HANDLE,
 				 dm->obj.handle);
+err_abort:
+	ur_object_abort(&dm->obj);
+err_give:
+	ur_quota_give(&cmd->dev->dm_bytes, cmd->file->uid, (u32)length);
+	return err;
 }
 
 int ur_m_query_dm(struct ur_cmd *cmd)

@@ -5,8 +5,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "device/uverbs/objects.h"
-#include "device/uverbs/uverbs_cmd.h"
+#include "device/uverbs/obj_qp.h"
 
 static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 {
@@ -14,6 +13,16 @@ static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 		if (!memcmp(qp->mcast[i], gid, 16))
 			return (int)i;
 	return -1;
+}
+
+int ur_qp_leave(struct ur_obj_qp *qp, u32 i)
+{
+	struct ur_ufile *file = qp->obj.file;
+	int err = ur_eqp_mcast(qp->qp, qp->mcast[i], false);
+
+	if (!err)
+		ur_groups_leave(&file->dev->groups, file->uid, qp->mcast[i]);
+	return err;
 }
 
 int ur_w_attach_mcast(struct ur_cmd *cmd, const void *in, void *out)
@@ -28,8 +37,13 @@ int ur_w_attach_mcast(struct ur_cmd *cmd, const void *in, void *out)
 		return 0;
 	if (qp->n_mcast == UR_QP_MAX_MCAST)
 		return -ENOMEM;
+	err = ur_groups_enter(&cmd->dev->groups, cmd->file->uid, req->gid);
+	if (err)
+		return err;
 	err = ur_eqp_mcast(qp->qp, req->gid, true);
-	if (!err)
+	if (err)
+		ur_groups_leave(&cmd->dev->groups, cmd->file->uid, req->gid);
+	else
 		memcpy(qp->mcast[qp->n_mcast++], req->gid, 16);
 	return err;
 }
@@ -45,7 +59,7 @@ int ur_w_detach_mcast(struct ur_cmd *cmd, const void *in, void *out)
 	i = find_group(qp, req->gid);
 	if (i < 0)
 		return -EINVAL;
-	err = ur_eqp_mcast(qp->qp, req->gid, false);
+	err = ur_qp_leave(qp, (u32)i);
 	if (!err) {
 		qp->n_mcast--;
 		memmove(qp->mcast[i], qp->mcast[qp->n_mcast], 16);

@@ -48,6 +48,7 @@ static int destroy_mr(struct ur_object *obj)
 
 static const struct ur_object_type mr_type = {
 	.id = UVERBS_OBJECT_MR,
+	.name = "memory regions",
 	.size = sizeof(struct ur_obj_mr),
 	.max = UR_MAX_MR,
 	.destroy = destroy_mr,

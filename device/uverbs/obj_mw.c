@@ -19,6 +19,7 @@ static int destroy_mw(struct ur_object *obj)
 
 static const struct ur_object_type mw_type = {
 	.id = UVERBS_OBJECT_MW,
+	.name = "memory windows",
 	.size = sizeof(struct ur_obj_mw),
 	.max = UR_MAX_MW,
 	.destroy = destroy_mw,

@@ -14,6 +14,7 @@ static int destroy_pd(struct ur_object *obj)
 
 static const struct ur_object_type pd_type = {
 	.id = UVERBS_OBJECT_PD,
+	.name = "protection domains",
 	.size = sizeof(struct ur_obj_pd),
 	.max = UR_MAX_PD,
 	.destroy = destroy_pd,

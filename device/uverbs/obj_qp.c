@@ -35,8 +35,7 @@ static int destroy_qp(struct ur_object *obj)
 		/* At the end of a session nobody detaches. */
 		if (obj->file->closing)
 			while (qp->n_mcast)
-				ur_eqp_mcast(qp->qp, qp->mcast[--qp->n_mcast],
-					     false);
+				ur_qp_leave(qp, --qp->n_mcast);
 		if (qp->n_mcast)
 			return -EBUSY;
 		err = ur_eqp_destroy(qp->qp, &qp->async_events);
@@ -61,6 +60,7 @@ static void report_qp(const struct ur_object *obj, void *out)
 
 static const struct ur_object_type qp_type = {
 	.id = UVERBS_OBJECT_QP,
+	.name = "queue pairs",
 	.size = sizeof(struct ur_obj_qp),
 	.max = UR_MAX_QP,
 	.destroy = destroy_qp,

@@ -24,4 +24,7 @@ struct ur_qp_args {
 int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	       struct ur_obj_qp **ret, struct ur_eqp_init *init);
 
+/* Out of its i-th multicast group, which stays in the list (obj_mcast.c). */
+int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
+
 #endif

@@ -32,6 +32,7 @@ static void report_srq(const struct ur_object *obj, void *out)
 
 static const struct ur_object_type srq_type = {
 	.id = UVERBS_OBJECT_SRQ,
+	.name = "shared receive queues",
 	.size = sizeof(struct ur_obj_srq),
 	.max = UR_MAX_SRQ,
 	.destroy = destroy_srq,

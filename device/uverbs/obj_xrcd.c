@@ -21,7 +21,7 @@ static void xrcd_put(struct ur_xrcd *x)
 		return;
 	if (x->shared) {
 		close(x->fd);
-		ur_quota_give(x->uid, 1);
+		ur_quota_give_fds(x->uid, 1);
 	}
 	ur_numbers_give(&x->dev->xrcdns, x->number);
 	ur_list_del(&x->node);
@@ -36,6 +36,7 @@ static int destroy_xrcd(struct ur_object *obj)
 
 static const struct ur_object_type xrcd_type = {
 	.id = UVERBS_OBJECT_XRCD,
+	.name = "XRC domains",
 	.size = sizeof(struct ur_obj_xrcd),
 	.max = UR_MAX_XRCD,
 	.destroy = destroy_xrcd,
@@ -85,7 +86,7 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
 		      struct ur_xrcd **ret)
 {
 	struct ur_xrcd *x = NULL;
-	int err = ur_quota_take(cmd->file->uid, 1);
+	int err = ur_quota_take_fds(cmd->file->uid, 1);
 
 	if (err)
 		return err;
@@ -93,7 +94,7 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
 	if (fd >= 0)
 		x = new_xrcd(cmd->dev);
 	if (!x) {
-		ur_quota_give(cmd->file->uid, 1);
+		ur_quota_give_fds(cmd->file->uid, 1);
 		if (fd < 0)
 			return fd;
 		close(fd);

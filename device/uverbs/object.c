@@ -25,24 +25,28 @@ static int grow(struct ur_handles *h)
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 {
 	struct ur_handles *h = &file->handles;
-	u32 *n = &file->dev->n_objects[type->id];
+	struct ur_quota *q = &file->dev->objects[type->id];
 	struct ur_object *obj;
 
-	if (type->max && *n >= type->max)
-		return NULL;
 	while (h->first_free < h->size && h->slot[h->first_free])
 		h->first_free++;
 	if (h->first_free == h->size && grow(h))
 		return NULL;
-	obj = calloc(1, type->size);
-	if (!obj)
+	q->what = type->name;
+	q->where = file->dev->name;
+	q->max = type->max;
+	if (ur_quota_take(q, file->uid, 1))
 		return NULL;
+	obj = calloc(1, type->size);
+	if (!obj) {
+		ur_quota_give(q, file->uid, 1);
+		return NULL;
+	}
 	obj->file = file;
 	obj->type = type;
 	h->slot[h->first_free] = obj;
 	obj->handle = ++h->first_free;
 	h->count++;
-	++*n;
 	return obj;
 }
 
@@ -54,7 +58,8 @@ void ur_object_abort(struct ur_object *obj)
 	if (obj->handle - 1 < h->first_free)
 		h->first_free = obj->handle - 1;
 	h->count--;
-	obj->file->dev->n_objects[obj->type->id]--;
+	ur_quota_give(&obj->file->dev->objects[obj->type->id], obj->file->uid,
+		      1);
 	free(obj);
 }
 

@@ -15,7 +15,8 @@ struct ur_object;
 struct ur_object_type {
 	u32 id; /* UVERBS_OBJECT_* */
 	size_t size;
-	u32 max; /* of the device, all files together; 0: no limit */
+	u32 max;	  /* of the device, all files together; 0: no limit */
+	const char *name; /* plural; those with a limit */
 	/* Undo everything but the memory. -EBUSY: not now. */
 	int (*destroy)(struct ur_object *obj);
 	/* What its DESTROY command answers: how many events were reported.
@@ -38,7 +39,7 @@ struct ur_handles {
 };
 
 /* Zeroed object with a handle; the first member of what is made is struct
- * ur_object. NULL: no memory or over the limit. */
+ * ur_object. NULL: no memory, or over the limit of all or of the user. */
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
 /* Undo ur_object_new() where the object never came to life. */
 void ur_object_abort(struct ur_object *obj);

@@ -82,7 +82,7 @@ static void make_dir(struct daemon_proc *d)
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
 	const char *opt = getenv("UROCE_ENGINE_OPT");
-	const char *argv[12] = {"uroced",    "--netdev", "lo",
+	const char *argv[16] = {"uroced",    "--netdev", "lo",
 				"--run-dir", d->dir,	 "--ready-fd"};
 	int ready[2], n = 6;
 	char fd[16], text[8];
@@ -95,6 +95,10 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 	if (opt) {
 		argv[n++] = "--engine-opt";
 		argv[n++] = opt;
+	}
+	if (d->user_share) {
+		argv[n++] = "--user-share";
+		argv[n++] = d->user_share;
 	}
 	if (!d->dir[0])
 		make_dir(d);
@@ -109,6 +113,8 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 
 			CHECK(!setrlimit(RLIMIT_NOFILE, &rl));
 		}
+		if (d->log)
+			dup2(d->log, STDERR_FILENO);
 		close(ready[0]);
 		snprintf(fd, sizeof(fd), "%d", ready[1]);
 		execv(uroced, (char **)argv);
@@ -141,7 +147,9 @@ int client_connect(const struct daemon_proc *d)
 	CHECK(sock >= 0);
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s", d->dir,
 		 UROCE_TUN_SOCKET);
+	CHECK(!d->as || !seteuid(d->as));
 	CHECK(!connect(sock, (struct sockaddr *)&addr, sizeof(addr)));
+	CHECK(!d->as || !seteuid(0));
 	return sock;
 }
 

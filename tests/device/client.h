@@ -15,6 +15,9 @@ struct daemon_proc {
 	char dir[64];
 	const char *netdev;	/* NULL: lo */
 	unsigned int max_files; /* 0: as many as we may have */
+	const char *user_share; /* NULL: the default */
+	int log;  /* descriptor to write its messages to; 0: ours */
+	uid_t as; /* whom clients connect as; 0: as we are */
 };
 
 /* A network namespace of the test's own with lo up: nobody else has port 4791

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* As many objects as the device says, of all its files together, and no more;
- * and what is given up can be had again. */
+ * what is given up can be had again; and no user has more than his part. */
+#include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <unistd.h>
 #include "device/limits.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
+
+#define STRANGER 4711
+#define OTHER	 4712
 
 static int destroy(struct ur_object *obj)
 {
@@ -13,23 +18,35 @@ static int destroy(struct ur_object *obj)
 
 static const struct ur_object_type type = {
 	.id = UVERBS_OBJECT_PD,
+	.name = "protection domains",
 	.size = sizeof(struct ur_object),
 	.max = UR_MAX_PD,
 	.destroy = destroy,
 };
 
-int main(void)
-{
-	static struct ur_device dev;
-	static struct ur_ufile a = {.dev = &dev}, b = {.dev = &dev};
-	struct ur_object *last = NULL, *obj;
-	u32 n = 0, handle;
+static struct ur_device dev;
 
-	while ((obj = ur_object_new(n < 1000 ? &a : &b, &type))) {
-		last = obj;
+static u32 fill(struct ur_ufile *file, struct ur_object **last)
+{
+	struct ur_object *obj;
+	u32 n = 0;
+
+	while ((obj = ur_object_new(file, &type))) {
+		*last = obj;
 		n++;
 	}
-	CHECK_EQ(n, UR_MAX_PD);
+	return n;
+}
+
+static void test_all(void)
+{
+	struct ur_ufile a = {.dev = &dev, .uid = geteuid()}, b = a;
+	struct ur_object *last = NULL;
+	u32 handle;
+
+	for (u32 i = 0; i < 1000; i++)
+		CHECK(ur_object_new(&a, &type));
+	CHECK_EQ(fill(&b, &last), UR_MAX_PD - 1000);
 	CHECK(!ur_object_new(&a, &type));
 	handle = last->handle;
 	CHECK_EQ(handle, UR_MAX_PD - 1000);
@@ -47,6 +64,85 @@ int main(void)
 		CHECK(ur_object_new(&b, &type));
 	CHECK(!ur_object_new(&a, &type));
 	ur_object_destroy_all(&b);
-	CHECK_EQ(dev.n_objects[type.id], 0);
+	CHECK_EQ(dev.objects[type.id].used, 0);
+	CHECK(!dev.objects[type.id].users);
+}
+
+/* The rest of what one user may not have is for the others, to the last. */
+static void test_users(void)
+{
+	struct ur_ufile a = {.dev = &dev, .uid = STRANGER}, again = a,
+			b = {.dev = &dev, .uid = OTHER},
+			root = {.dev = &dev, .uid = 0};
+	struct ur_object *last = NULL;
+
+	CHECK_EQ(fill(&a, &last), UR_MAX_PD / 2);
+	CHECK(!ur_object_new(&again, &type));
+	ur_object_destroy(last);
+	CHECK(ur_object_new(&again, &type));
+	CHECK(!ur_object_new(&a, &type));
+	CHECK_EQ(ur_quota_of(&dev.objects[type.id], STRANGER), UR_MAX_PD / 2);
+	for (u32 i = 0; i < 1000; i++)
+		CHECK(ur_object_new(&root, &type));
+	CHECK_EQ(fill(&b, &last), UR_MAX_PD / 2 - 1000);
+	CHECK(!ur_object_new(&root, &type));
+	ur_object_destroy_all(&a);
+	CHECK_EQ(fill(&root, &last), UR_MAX_PD / 2 - 1);
+	CHECK(!ur_object_new(&b, &type));
+	ur_object_destroy_all(&again);
+	CHECK_EQ(fill(&b, &last), 1);
+	ur_object_destroy_all(&b);
+	ur_object_destroy_all(&root);
+	CHECK_EQ(dev.objects[type.id].used, 0);
+	CHECK(!dev.objects[type.id].users);
+}
+
+static void test_share(void)
+{
+	static const u8 gid[16] = {0xff, 0x0e};
+	struct ur_quota few = {.what = "few", .max = 7},
+			own = {.what = "own", .max = 10, .everyone = true};
+	struct ur_groups groups;
+
+	ur_quota_set_share(1);
+	CHECK_EQ(ur_quota_take(&few, STRANGER, 2), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&few, STRANGER, 1), 0);
+	CHECK_EQ(ur_quota_take(&few, STRANGER, 1), -ENOMEM);
+	ur_quota_set_share(100);
+	CHECK_EQ(ur_quota_take(&few, STRANGER, UINT32_MAX), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&few, STRANGER, 6), 0);
+	CHECK_EQ(ur_quota_take(&few, OTHER, 1), -ENOMEM);
+	ur_quota_give(&few, STRANGER, 7);
+	CHECK(!few.users);
+	/* What the daemon needs itself. */
+	CHECK_EQ(ur_quota_take(&own, STRANGER, 6), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&own, 0, 6), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&own, 0, 5), 0);
+	CHECK_EQ(ur_quota_take(&own, STRANGER, 5), 0);
+	CHECK_EQ(ur_quota_take(&own, OTHER, 1), -ENOMEM);
+	ur_quota_give(&own, STRANGER, 5);
+	ur_quota_give(&own, 0, 5);
+	/* A group is one of each user's that is in it, however often. */
+	ur_groups_init(&groups, "uroce0");
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(ur_groups_enter(&groups, STRANGER, gid), 0);
+		CHECK_EQ(ur_groups_enter(&groups, OTHER, gid), 0);
+	}
+	CHECK_EQ(ur_quota_of(&groups.quota, STRANGER), 1);
+	CHECK_EQ(ur_quota_of(&groups.quota, OTHER), 1);
+	for (int i = 0; i < 3; i++) {
+		ur_groups_leave(&groups, STRANGER, gid);
+		CHECK_EQ(ur_quota_of(&groups.quota, STRANGER), i < 2);
+		ur_groups_leave(&groups, OTHER, gid);
+	}
+	CHECK(!groups.quota.users && ur_list_empty(&groups.list));
+	ur_quota_set_share(50);
+}
+
+int main(void)
+{
+	test_all();
+	test_users();
+	test_share();
 	return 0;
 }

@@ -26,14 +26,16 @@ static int parse(const char *text)
 
 static void test_good(void)
 {
-	CHECK_EQ(parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
-		       "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nverbose=no"),
-		 0);
+	CHECK_EQ(
+		parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
+		      "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nuser-share=25\nverbose=no"),
+		0);
 	CHECK_EQ(o.n_netdevs, 2);
 	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
 	CHECK(!strcmp(o.run_dir, "/run/x"));
 	CHECK_EQ(o.roce_v1, 1);
 	CHECK_EQ(o.cm_mode, 1);
+	CHECK_EQ(o.user_share, 25);
 	CHECK_EQ(o.verbose, 0);
 }
 
@@ -63,10 +65,22 @@ static void test_long(void)
 static void test_bad(void)
 {
 	static const char *const bad[] = {
-		"netdev",	    "netdev=",	   "=eth0",
-		"nodev=eth0",	    "roce-v1=2",   "cm-mode=v3",
-		"verbose=",	    "group=",	   "netdev=1234567890123456",
-		"netdev=eth0\n\nx", "roce-v1=YES",
+		"netdev",
+		"netdev=",
+		"=eth0",
+		"nodev=eth0",
+		"roce-v1=2",
+		"cm-mode=v3",
+		"verbose=",
+		"user-share=0",
+		"user-share=101",
+		"user-share=+5",
+		"user-share=5%",
+		"user-share=",
+		"group=",
+		"netdev=1234567890123456",
+		"netdev=eth0\n\nx",
+		"roce-v1=YES",
 	};
 
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Who is in which multicast group of a device: a user's part of the groups,
+ * and of the places in each. A group holds a socket, so it counts among the
+ * user's descriptors too. Control lock held.
+ */
+#ifndef UR_DEVICE_GROUPS_H
+#define UR_DEVICE_GROUPS_H
+
+#include "device/quota.h"
+#include "util/list.h"
+
+struct ur_groups {
+	struct ur_list list;
+	struct ur_quota quota; /* of groups that somebody is in */
+	const char *where;
+};
+
+/* where: the device's name; stays the caller's. */
+void ur_groups_init(struct ur_groups *g, const char *where);
+/* One more queue pair of that user in the group. -ENOMEM. */
+int ur_groups_enter(struct ur_groups *g, uid_t uid, const u8 gid[16]);
+/* One that was entered. */
+void ur_groups_leave(struct ur_groups *g, uid_t uid, const u8 gid[16]);
+
+#endif

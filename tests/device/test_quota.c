@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A user who takes all he can get of every kind of object: he is refused with
+ * the verbs' own error at his share, the log says so once, and another user
+ * and root get theirs. Real objects, and a share of 1 %.
+ *
+ * usage: test_quota UROCED
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/rdma_user_cm.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/limits.h"
+#include "tests/check.h"
+#include "tests/device/client.h"
+
+#define GREEDY	   65534
+#define OTHER	   65533
+#define SHARE(max) ((uint32_t)(max) / 100)
+
+static struct daemon_proc dev = {.user_share = "1"};
+static char page[4096] __attribute__((aligned(4096)));
+
+/* A user's connections and what each kind of object is made of. */
+struct user {
+	int sock, cm;
+	uint32_t pd, cq, xrcd, ud;
+	uint32_t first_group, groups;
+};
+
+static int64_t make_pd(struct user *u)
+{
+	struct ib_uverbs_alloc_pd req = {0};
+	struct ib_uverbs_alloc_pd_resp resp = {0};
+	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
+				    sizeof(req), &resp, sizeof(resp));
+
+	u->pd = resp.pd_handle;
+	return ret;
+}
+
+static int64_t make_cq(struct user *u)
+{
+	struct ib_uverbs_create_cq req = {.cqe = 1, .comp_channel = -1};
+	struct ib_uverbs_create_cq_resp resp = {0};
+	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
+				    sizeof(req), &resp, sizeof(resp));
+
+	u->cq = resp.cq_handle;
+	return ret;
+}
+
+static int64_t make_xrcd(struct user *u)
+{
+	struct ib_uverbs_open_xrcd req = {.fd = UINT32_MAX, .oflags = O_CREAT};
+	struct ib_uverbs_open_xrcd_resp resp = {0};
+	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_OPEN_XRCD, &req,
+				    sizeof(req), &resp, sizeof(resp));
+
+	u->xrcd = resp.xrcd_handle;
+	return ret;
+}
+
+static int64_t make_srq(struct user *u)
+{
+	struct ib_uverbs_create_srq req = {
+		.pd_handle = u->pd, .max_wr = 1, .max_sge = 1};
+	struct ib_uverbs_create_srq_resp resp = {0};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_SRQ, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static int64_t create_qp(struct user *u, uint8_t type, uint32_t domain,
+			 uint32_t *handle)
+{
+	struct ib_uverbs_create_qp req = {.pd_handle = domain,
+					  .send_cq_handle = u->cq,
+					  .recv_cq_handle = u->cq,
+					  .max_send_wr = 1,
+					  .max_recv_wr = 1,
+					  .max_send_sge = 1,
+					  .max_recv_sge = 1,
+					  .qp_type = type};
+	struct ib_uverbs_create_qp_resp resp = {0};
+	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
+				    sizeof(req), &resp, sizeof(resp));
+
+	*handle = resp.qp_handle;
+	return ret;
+}
+
+/* A target QP has no rings. */
+static int64_t make_qp(struct user *u)
+{
+	uint32_t handle;
+
+	return create_qp(u, IB_UVERBS_QPT_XRC_TGT, u->xrcd, &handle);
+}
+
+static int64_t make_mr(struct user *u)
+{
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = (uintptr_t)page,
+			  .length = sizeof(page),
+			  .hca_va = (uintptr_t)page,
+			  .pd_handle = u->pd,
+			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE},
+		 .udata = {.shm_fd = -1}};
+	struct ib_uverbs_reg_mr_resp resp = {0};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_REG_MR, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static int64_t make_mw(struct user *u)
+{
+	struct ib_uverbs_alloc_mw req = {.pd_handle = u->pd, .mw_type = 1};
+	struct ib_uverbs_alloc_mw_resp resp = {0};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_ALLOC_MW, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static int64_t make_ah(struct user *u)
+{
+	struct ib_uverbs_create_ah req = {
+		.pd_handle = u->pd,
+		.attr = {.is_global = 1,
+			 .port_num = 1,
+			 .grh = {.dgid = {[10] = 0xff, 0xff, 127, 0, 0, 1}}}};
+	struct ib_uverbs_create_ah_resp resp = {0};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_AH, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static int64_t make_dm(struct user *u)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[4];
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DM,
+			 .method_id = UVERBS_METHOD_DM_ALLOC,
+			 .num_attrs = 4}};
+	struct uroce_alloc_dm_resp resp;
+	static const uint16_t ids[4] = {
+		UVERBS_ATTR_ALLOC_DM_HANDLE, UVERBS_ATTR_ALLOC_DM_LENGTH,
+		UVERBS_ATTR_ALLOC_DM_ALIGNMENT, UVERBS_ATTR_UHW_OUT};
+	const uint64_t data[4] = {0, 4096, 0, (uintptr_t)&resp};
+	static const uint16_t lens[4] = {0, 8, 4, sizeof(resp)};
+
+	for (int i = 0; i < 4; i++)
+		cmd.attr[i] = (struct ib_uverbs_attr){.attr_id = ids[i],
+						      .len = lens[i],
+						      .flags = 1,
+						      .data = data[i]};
+	return client_ioctl(u->sock, &cmd);
+}
+
+static int64_t attach(struct user *u, uint32_t qp, uint32_t group)
+{
+	struct ib_uverbs_attach_mcast mc = {.gid = {[10] = 0xff,
+						    0xff,
+						    239,
+						    1,
+						    (uint8_t)(group >> 8),
+						    (uint8_t)group},
+					    .qp_handle = qp};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_ATTACH_MCAST, &mc,
+			     sizeof(mc), NULL, 0);
+}
+
+/* Each user has groups of his own. */
+static int64_t make_group(struct user *u)
+{
+	int64_t ret;
+
+	if (u->groups % 32 == 0)
+		CHECK_EQ(create_qp(u, IB_UVERBS_QPT_UD, u->pd, &u->ud), 0);
+	ret = attach(u, u->ud, u->groups + u->first_group);
+	u->groups += !ret;
+	return ret;
+}
+
+static int64_t make_id(struct user *u)
+{
+	struct rdma_ucm_create_id_resp resp = {0};
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_create_id core;
+	} cmd = {.hdr = {RDMA_USER_CM_CMD_CREATE_ID, sizeof(cmd.core),
+			 sizeof(resp)},
+		 .core = {.ps = RDMA_PS_UDP, .response = (uintptr_t)&resp}};
+	int64_t ret = client_write(u->cm, &cmd, sizeof(cmd));
+
+	return ret > 0 ? 0 : ret;
+}
+
+static const struct kind {
+	const char *what;
+	uint32_t share;
+	int64_t (*make)(struct user *u);
+	/* Made before, to make these. */
+	uint32_t had;
+} kinds[] = {
+	{"protection domains", SHARE(UR_MAX_PD), make_pd, 1},
+	{"completion queues", SHARE(UR_MAX_CQ), make_cq, 1},
+	{"XRC domains", SHARE(UR_MAX_XRCD), make_xrcd, 1},
+	{"shared receive queues", SHARE(UR_MAX_SRQ), make_srq, 0},
+	{"multicast groups", SHARE(8192), make_group, 0},
+	{"queue pairs", SHARE(UR_MAX_QP), make_qp, 3},
+	{"memory regions", SHARE(UR_MAX_MR), make_mr, 0},
+	{"memory windows", SHARE(UR_MAX_MW), make_mw, 0},
+	{"address handles", SHARE(UR_MAX_AH), make_ah, 0},
+	{"bytes of device memory", SHARE(UR_MAX_DM_BYTES) / 4096, make_dm, 0},
+	{"rdma_cm ids", SHARE(65536), make_id, 0},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static struct user come(uid_t uid)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_RDMA_CM,
+				    .cmd = UROCE_TUN_VERSION,
+				    .name = "rdma_cm"};
+	struct uroce_alloc_ucontext_resp ctx;
+	int mem = client_mem(), fd;
+	static uint32_t users;
+	struct user u = {.first_group = 1000 * users++};
+
+	dev.as = uid;
+	u.sock = client_open(&dev, "uverbs0", NULL);
+	CHECK_EQ(client_get_context(u.sock, &ctx), 0);
+	close(ctx.wake_fd);
+	u.cm = client_connect(&dev);
+	client_send(u.cm, &msg, &mem, 1);
+	CHECK(!client_recv(u.cm, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	close(fd);
+	close(mem);
+	CHECK_EQ(make_pd(&u), 0);
+	CHECK_EQ(make_cq(&u), 0);
+	CHECK_EQ(make_xrcd(&u), 0);
+	return u;
+}
+
+/* And all that it had is released; left: connections of others. */
+static void go(struct user *u, int left)
+{
+	close(u->sock);
+	close(u->cm);
+	dev.as = 0;
+	client_settle_to(&dev, left);
+}
+
+/* How often the log has it. */
+static uint32_t said(const char *text)
+{
+	static char log[1 << 16];
+	ssize_t n = pread(dev.log, log, sizeof(log) - 1, 0);
+	uint32_t count = 0;
+
+	CHECK(n >= 0);
+	log[n] = 0;
+	for (const char *p = log; (p = strstr(p, text)); p++)
+		count++;
+	return count;
+}
+
+/* Until it is refused; then it stays refused. */
+static void exhaust(struct user *u, const struct kind *k)
+{
+	uint32_t n = k->had;
+	struct user before;
+	int64_t ret;
+	char line[128];
+
+	do {
+		before = *u;
+		ret = k->make(u);
+		n += !ret;
+	} while (!ret);
+	CHECK_EQ(ret, (int64_t)-ENOMEM);
+	CHECK_EQ(n, k->share);
+	for (int i = 0; i < 100; i++)
+		CHECK_EQ(k->make(u), (int64_t)-ENOMEM);
+	/* Handles of what it has, not the zeros of the refusal. */
+	*u = before;
+	snprintf(line, sizeof(line), "user %u has met the limit of %u %s",
+		 GREEDY, k->make == make_dm ? SHARE(UR_MAX_DM_BYTES) : k->share,
+		 k->what);
+	CHECK_EQ(said(line), 1);
+}
+
+static void test_kinds(void)
+{
+	struct user greedy = come(GREEDY), other, root;
+
+	for (uint32_t i = 0; i < KINDS; i++)
+		exhaust(&greedy, &kinds[i]);
+	CHECK_EQ(said("changes it"), KINDS);
+	other = come(OTHER);
+	for (uint32_t i = 0; i < KINDS; i++)
+		CHECK_EQ(kinds[i].make(&other), 0);
+	go(&greedy, 2);
+	/* Nothing is left behind. */
+	greedy = come(GREEDY);
+	for (uint32_t i = 0; i < KINDS; i++)
+		CHECK_EQ(kinds[i].make(&greedy), 0);
+	go(&greedy, 2);
+	go(&other, 0);
+	/* Root is not bounded. */
+	root = come(0);
+	for (uint32_t i = 0; i < KINDS; i++)
+		for (uint32_t n = 0;
+		     kinds[i].share < 1000 && n <= kinds[i].share; n++)
+			CHECK_EQ(kinds[i].make(&root), 0);
+	go(&root, 0);
+}
+
+/* A user cannot take all places of a group either: here his share is one. */
+static void test_members(void)
+{
+	struct user greedy = come(GREEDY), other = come(OTHER);
+	uint32_t first, second, third;
+
+	CHECK_EQ(create_qp(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &first), 0);
+	CHECK_EQ(create_qp(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &second), 0);
+	CHECK_EQ(create_qp(&other, IB_UVERBS_QPT_UD, other.pd, &third), 0);
+	CHECK_EQ(attach(&greedy, first, 7), 0);
+	CHECK_EQ(attach(&greedy, first, 7), 0);
+	CHECK_EQ(attach(&greedy, second, 7), (int64_t)-ENOMEM);
+	CHECK_EQ(attach(&other, third, 7), 0);
+	CHECK_EQ(attach(&greedy, second, 8), 0);
+	go(&greedy, 2);
+	go(&other, 0);
+}
+
+int main(int argc, char **argv)
+{
+	CHECK(argc > 1);
+	if (geteuid())
+		SKIP("only root can be several users");
+	client_private_net();
+	dev.log = memfd_create("log", MFD_CLOEXEC);
+	CHECK(dev.log > 0);
+	daemon_start(&dev, argv[1], 0);
+	CHECK(!chmod(dev.dir, 0755));
+	test_kinds();
+	test_members();
+	daemon_stop(&dev);
+	return 0;
+}
