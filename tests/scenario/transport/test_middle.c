@@ -1,96 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The middle of long messages, with the short way and without it: what may
- * come in the midst of one, and what it leads to.
+ * The middle of long messages that come in: what may come in the midst of one,
+ * and what it leads to, also where their memory goes away.
  */
-#include "tests/scenario/transport/wiretap.h"
-
-#define PSN0 0xfffffeu /* the wrap is in the middle too */
-#define P(n) ur_psn_add(PSN0, n)
-#define MTU  256u
-
-static struct wt w;
-static struct wt_qp q;
-static bool fast, ooo;
-
-/* The counters of each conversation without the short way; with it they must
- * be the same. */
-static struct {
-	u64 port[UR_CNT_COUNT], qp[UR_QP_CNT_COUNT];
-} plain[32];
-static u32 conversation;
-
-static void start(void)
-{
-	wt_config(&w, 0);
-	w.cfg.fast = fast;
-	w.cfg.ooo = ooo;
-	wt_open(&w);
-	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
-}
-
-static void compare_counters(void)
-{
-	const u64 *port = ur_port_counters(w.port);
-	u64 *p = plain[conversation].port, *v = plain[conversation].qp;
-
-	CHECK(++conversation < UR_ARRAY_SIZE(plain));
-	if (!fast) {
-		memcpy(p, port, UR_CNT_COUNT * sizeof(*p));
-		memcpy(v, q.qp->counters, UR_QP_CNT_COUNT * sizeof(*v));
-		return;
-	}
-	for (u32 i = 0; i < UR_CNT_COUNT; i++)
-		CHECK_EQ(port[i], p[i]);
-	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
-		CHECK_EQ(q.qp->counters[i], v[i]);
-}
-
-static void stop(void)
-{
-	CHECK(!ur_qp_check(q.qp));
-	compare_counters();
-	wt_stop(&w, &q);
-}
-
-static struct ur_pkt pkt(u8 opcode, u32 n, u32 bytes)
-{
-	return (struct ur_pkt){.opcode = opcode,
-			       .dqpn = q.qp->qpn,
-			       .psn = P(n),
-			       .payload_bytes = bytes,
-			       .va = WT_REMOTE,
-			       .rkey = w.key,
-			       .dma_bytes = 5 * MTU,
-			       .syndrome = 0x1f,
-			       .msn = 1};
-}
-
-static void feed(u8 opcode, u32 n, u32 bytes)
-{
-	wt_feed(&w, pkt(opcode, n, bytes), NULL);
-}
-
-/* A READ of so many packets to 0x1000, and the first one's answer. */
-static void begin_read(u32 packets)
-{
-	struct ur_send_wr *wr = wt_post(&q, UR_WR_READ, 0x1000, packets * MTU);
-
-	wr->raddr = WT_REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
-	feed(UR_OP_RC_READ_RESP_FIRST, 0, MTU);
-}
-
-/* Bytes of the pattern at off of mem. */
-static bool filled(u32 off, u32 len)
-{
-	for (u32 i = 0; i < len; i++)
-		if (w.mem[off + i] != wt_pattern(i % MTU))
-			return false;
-	return true;
-}
+#include "tests/scenario/transport/middle.h"
 
 static void whole(void)
 {
@@ -363,160 +276,19 @@ static void scattered(void)
 	stop();
 }
 
-static void read_data(void)
+static void conversations(void)
 {
-	struct ur_send_wr *wr;
-
-	start();
-	memset(w.mem, 0, 0x4000);
-	begin_read(4);
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU); /* again: nothing */
-	CHECK_EQ(q.qp->req.una, P(2));
-	CHECK(filled(0x1000, 2 * MTU));
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 2, MTU);
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 3, MTU); /* the last one was due */
-	wt_wc(&q, UR_WC_BAD_RESP_ERR);
-	CHECK(filled(0x1000, 3 * MTU));
-	CHECK_EQ(w.mem[0x1000 + 3 * MTU], 0);
-	stop();
-	start(); /* the end of a request is not that of the message */
-	begin_read(140);
-	for (u32 i = 1; i < 127; i++)
-		feed(UR_OP_RC_READ_RESP_MIDDLE, i, MTU);
-	CHECK_EQ(q.qp->req.una, P(127));
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 127, MTU);
-	wt_wc(&q, UR_WC_BAD_RESP_ERR);
-	stop();
-	start(); /* nothing was to be read */
-	memset(w.mem, 0, 0x4000);
-	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 4 * MTU);
-	wr->raddr = WT_REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	feed(UR_OP_RC_ACK, 0, 0);
-	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
-	wt_wc(&q, UR_WC_BAD_RESP_ERR);
-	CHECK_EQ(w.mem[0x1000 + MTU + 1], 0);
-	stop();
-}
-
-/* What goes out: the same packets in the same order. */
-static void sent(void)
-{
-	struct ur_send_wr *wr;
-
-	start();
-	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU - 1);
-	wr->raddr = WT_REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	for (u32 i = 0; i < 128; i++) { /* the window */
-		struct wt_packet *p = wt_expect(
-			&w, i ? UR_OP_RC_WRITE_MIDDLE : UR_OP_RC_WRITE_FIRST,
-			P(i));
-
-		CHECK_EQ(p->pkt.ackreq, i % 64 == 63);
-		CHECK_EQ(p->pkt.payload_bytes, MTU);
-		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
-	}
-	wt_silence(&w);
-	feed(UR_OP_RC_ACK, 10, 0);
-	for (u32 i = 128; i < 139; i++) /* the last that may go asks */
-		CHECK_EQ(wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq,
-			 i == 138);
-	wt_silence(&w);
-	feed(UR_OP_RC_ACK, 63, 0);
-	for (u32 i = 139; i < 149; i++)
-		CHECK(!wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq);
-	CHECK(wt_expect(&w, UR_OP_RC_WRITE_LAST, P(149))->pkt.ackreq);
-	feed(UR_OP_RC_ACK, 149, 0);
-	wt_wc(&q, 0);
-	stop();
-}
-
-/* Gone back: some are sent again, and then some for the first time. */
-static void sent_again(void)
-{
-	struct ur_send_wr *wr;
-
-	start();
-	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU);
-	wr->raddr = WT_REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-	for (u32 i = 0; i < 128; i++)
-		wt_next(&w);
-	wt_ack(&w, &q, P(10), 0x21); /* RNR NAK, 10 us */
-	wt_silence(&w);
-	wt_sleep(&w, 10 * WT_US);
-	for (u32 i = 10; i < 138; i++) {
-		struct wt_packet *p =
-			wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i));
-
-		CHECK_EQ(p->pkt.ackreq, (i - 10) % 64 == 63);
-		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
-	}
-	wt_silence(&w);
-	CHECK_EQ(q.qp->counters[UR_QP_CNT_resent_pkts], 118);
-	CHECK_EQ(q.qp->req.max_psn, P(138));
-	stop();
-}
-
-static void answered(void)
-{
-	struct ur_qp_attr a;
-	struct ur_pkt p;
-
-	start();
-	ur_qp_destroy(q.qp);
-	a = wt_attr(&w, 0x77, PSN0, PSN0);
-	a.max_dest_rd_atomic = 1;
-	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
-	wt_to_rts(&q, &a);
-	p = pkt(UR_OP_RC_READ_REQ, 0, 0);
-	wt_feed(&w, p, NULL);
-	for (u32 i = 0; i < 5; i++) {
-		struct wt_packet *out =
-			wt_expect(&w,
-				  i == 0  ? UR_OP_RC_READ_RESP_FIRST
-				  : i < 4 ? UR_OP_RC_READ_RESP_MIDDLE
-					  : UR_OP_RC_READ_RESP_LAST,
-				  P(i));
-
-		CHECK(!memcmp(out->pkt.payload, w.mem + 0x80000 + i * MTU,
-			      MTU));
-	}
-	/* Another with the same resource number, elsewhere. */
-	for (u32 n = 0; n < 8; n++) {
-		p = pkt(UR_OP_RC_READ_REQ, 5 + 5 * n, 0);
-		p.va = WT_IOVA + 0x1000 * n;
-		wt_feed(&w, p, NULL);
-		for (u32 i = 0; i < 5; i++)
-			CHECK(!memcmp(wt_next(&w)->pkt.payload,
-				      w.mem + 0x1000 * n + i * MTU, MTU));
-	}
-	wt_silence(&w);
-	stop();
+	whole();
+	refused();
+	headers();
+	gaps();
+	region_gone();
+	window_gone();
+	scattered();
 }
 
 int main(void)
 {
-	for (int i = 0; i < 4; i++) {
-		fast = i & 1;
-		ooo = i & 2;
-		conversation = 0;
-		whole();
-		refused();
-		headers();
-		gaps();
-		region_gone();
-		window_gone();
-		scattered();
-		read_data();
-		sent();
-		sent_again();
-		answered();
-	}
+	each_way(conversations);
 	return 0;
 }

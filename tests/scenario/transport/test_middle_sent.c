@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The middle of long messages that go out: requests, the same ones again, and
+ * READs from both sides.
+ */
+#include "tests/scenario/transport/middle.h"
+
+/* What goes out: the same packets in the same order. */
+static void sent(void)
+{
+	struct ur_send_wr *wr;
+
+	start();
+	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU - 1);
+	wr->raddr = WT_REMOTE;
+	wr->rkey = 0xabcd;
+	wt_kick(&q);
+	for (u32 i = 0; i < 128; i++) { /* the window */
+		struct wt_packet *p = wt_expect(
+			&w, i ? UR_OP_RC_WRITE_MIDDLE : UR_OP_RC_WRITE_FIRST,
+			P(i));
+
+		CHECK_EQ(p->pkt.ackreq, i % 64 == 63);
+		CHECK_EQ(p->pkt.payload_bytes, MTU);
+		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
+	}
+	wt_silence(&w);
+	feed(UR_OP_RC_ACK, 10, 0);
+	for (u32 i = 128; i < 139; i++) /* the last that may go asks */
+		CHECK_EQ(wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq,
+			 i == 138);
+	wt_silence(&w);
+	feed(UR_OP_RC_ACK, 63, 0);
+	for (u32 i = 139; i < 149; i++)
+		CHECK(!wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i))->pkt.ackreq);
+	CHECK(wt_expect(&w, UR_OP_RC_WRITE_LAST, P(149))->pkt.ackreq);
+	feed(UR_OP_RC_ACK, 149, 0);
+	wt_wc(&q, 0);
+	stop();
+}
+
+/* Gone back: some are sent again, and then some for the first time. */
+static void sent_again(void)
+{
+	struct ur_send_wr *wr;
+
+	start();
+	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 150 * MTU);
+	wr->raddr = WT_REMOTE;
+	wr->rkey = 0xabcd;
+	wt_kick(&q);
+	for (u32 i = 0; i < 128; i++)
+		wt_next(&w);
+	wt_ack(&w, &q, P(10), 0x21); /* RNR NAK, 10 us */
+	wt_silence(&w);
+	wt_sleep(&w, 10 * WT_US);
+	for (u32 i = 10; i < 138; i++) {
+		struct wt_packet *p =
+			wt_expect(&w, UR_OP_RC_WRITE_MIDDLE, P(i));
+
+		CHECK_EQ(p->pkt.ackreq, (i - 10) % 64 == 63);
+		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
+	}
+	wt_silence(&w);
+	CHECK_EQ(q.qp->counters[UR_QP_CNT_resent_pkts], 118);
+	CHECK_EQ(q.qp->req.max_psn, P(138));
+	stop();
+}
+
+static void read_data(void)
+{
+	struct ur_send_wr *wr;
+
+	start();
+	memset(w.mem, 0, 0x4000);
+	begin_read(4);
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU); /* again: nothing */
+	CHECK_EQ(q.qp->req.una, P(2));
+	CHECK(filled(0x1000, 2 * MTU));
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 2, MTU);
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 3, MTU); /* the last one was due */
+	wt_wc(&q, UR_WC_BAD_RESP_ERR);
+	CHECK(filled(0x1000, 3 * MTU));
+	CHECK_EQ(w.mem[0x1000 + 3 * MTU], 0);
+	stop();
+	start(); /* the end of a request is not that of the message */
+	begin_read(140);
+	for (u32 i = 1; i < 127; i++)
+		feed(UR_OP_RC_READ_RESP_MIDDLE, i, MTU);
+	CHECK_EQ(q.qp->req.una, P(127));
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 127, MTU);
+	wt_wc(&q, UR_WC_BAD_RESP_ERR);
+	stop();
+	start(); /* nothing was to be read */
+	memset(w.mem, 0, 0x4000);
+	wr = wt_post(&q, UR_WR_WRITE, 0x1000, 4 * MTU);
+	wr->raddr = WT_REMOTE;
+	wr->rkey = 0xabcd;
+	wt_kick(&q);
+	feed(UR_OP_RC_ACK, 0, 0);
+	feed(UR_OP_RC_READ_RESP_MIDDLE, 1, MTU);
+	wt_wc(&q, UR_WC_BAD_RESP_ERR);
+	CHECK_EQ(w.mem[0x1000 + MTU + 1], 0);
+	stop();
+}
+
+static void answered(void)
+{
+	struct ur_qp_attr a;
+	struct ur_pkt p;
+
+	start();
+	ur_qp_destroy(q.qp);
+	a = wt_attr(&w, 0x77, PSN0, PSN0);
+	a.max_dest_rd_atomic = 1;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+	p = pkt(UR_OP_RC_READ_REQ, 0, 0);
+	wt_feed(&w, p, NULL);
+	for (u32 i = 0; i < 5; i++) {
+		struct wt_packet *out =
+			wt_expect(&w,
+				  i == 0  ? UR_OP_RC_READ_RESP_FIRST
+				  : i < 4 ? UR_OP_RC_READ_RESP_MIDDLE
+					  : UR_OP_RC_READ_RESP_LAST,
+				  P(i));
+
+		CHECK(!memcmp(out->pkt.payload, w.mem + 0x80000 + i * MTU,
+			      MTU));
+	}
+	/* Another with the same resource number, elsewhere. */
+	for (u32 n = 0; n < 8; n++) {
+		p = pkt(UR_OP_RC_READ_REQ, 5 + 5 * n, 0);
+		p.va = WT_IOVA + 0x1000 * n;
+		wt_feed(&w, p, NULL);
+		for (u32 i = 0; i < 5; i++)
+			CHECK(!memcmp(wt_next(&w)->pkt.payload,
+				      w.mem + 0x1000 * n + i * MTU, MTU));
+	}
+	wt_silence(&w);
+	stop();
+}
+
+static void conversations(void)
+{
+	sent();
+	sent_again();
+	read_data();
+	answered();
+}
+
+int main(void)
+{
+	each_way(conversations);
+	return 0;
+}
