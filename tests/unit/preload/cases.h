@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What an application sees and does with the library loaded, in front of the
+ * fake device: called one after the other in one process, and leaving it no
+ * descriptor.
+ */
+#ifndef UR_TESTS_PRELOAD_CASES_H
+#define UR_TESTS_PRELOAD_CASES_H
+
+#include <sys/stat.h>
+
+#define NODE "/dev/infiniband/uverbs0"
+#define CM   "/dev/infiniband/rdma_cm"
+#define CA   "/sys/class/infiniband/uroce0"
+
+/* Opens NODE. */
+int open_node(void);
+/* It is NODE's. */
+void check_cdev(const struct stat *st);
+/* Until the device of fd has that many files open. */
+void wait_files(int fd, int count);
+
+/* tree.c */
+void test_stat(void);
+void test_tree(void);
+void test_counters(void);
+/* commands.c */
+void test_ioctl(void);
+void test_mmap(void);
+void test_events(void);
+void test_rdma_cm(void);
+/* copies.c */
+void test_event_fork(void);
+void test_dup(void);
+void test_fork(void);
+void test_threads(void);
+
+#endif
