@@ -62,7 +62,7 @@ UR_METHOD_HANDLER(ur_m_info_handles);
 /* obj_pd.c */
 UR_WRITE_HANDLER(ur_w_alloc_pd);
 UR_WRITE_HANDLER(ur_w_dealloc_pd);
-/* obj_mr.c, obj_mw.c, obj_dm.c */
+/* mr_reg.c, obj_mr.c, obj_mw.c, obj_dm.c */
 UR_WRITE_HANDLER(ur_w_reg_mr);
 UR_WRITE_HANDLER(ur_w_rereg_mr);
 UR_WRITE_HANDLER(ur_w_dereg_mr);
