@@ -65,6 +65,18 @@ static struct ur_pkt answer_of(const struct ur_qp *qp, u8 opc, u32 psn, u32 msn)
 	};
 }
 
+/* Here and not where it is decided: what comes in before it leaves may make a
+ * NAK needless. */
+static void count_nak(struct ur_qp *qp, u8 syndrome)
+{
+	if (syndrome == (UR_AETH_NAK | UR_NAK_PSN_SEQ))
+		ur_count(qp->port, UR_CNT_out_of_seq_request);
+	if ((syndrome & UR_AETH_CLASS_MASK) != UR_AETH_RNR_NAK)
+		return;
+	ur_count(qp->port, UR_CNT_send_rnr_err);
+	ur_count(qp->port, UR_CNT_out_of_buffer);
+}
+
 static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
 		     u32 msn)
 {
@@ -75,6 +87,7 @@ static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
 		return false;
 	pkt.syndrome = syndrome;
 	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
+	count_nak(qp, syndrome);
 	ur_trace(qp->port, UR_TRACE_ACK_SENT, qp->qpn, syndrome, psn);
 	return true;
 }

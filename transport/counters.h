@@ -13,9 +13,9 @@
  *                                           turn, as Soft-RoCE counts them: none,
  *                                           each is dealt with as it comes in
  * responder  out_of_sequence                packets beyond a gap
- *            out_of_seq_request             sequence NAKs sent
+ *            out_of_seq_request             sequence NAKs that left
  *            duplicate_request              packets that had arrived before
- *            send_rnr_err, out_of_buffer    RNR NAKs sent
+ *            send_rnr_err, out_of_buffer    RNR NAKs that left
  */
 #ifndef UR_TRANSPORT_COUNTERS_H
 #define UR_TRANSPORT_COUNTERS_H

@@ -285,7 +285,6 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	ur_qp_count(qp, UR_QP_CNT_out_of_sequence, 1);
 	if (resp->nak_sent && !again)
 		return;
-	ur_count(qp->port, UR_CNT_out_of_seq_request);
 	resp->rnr_sent = false;
 	send_nak(qp);
 }
@@ -379,8 +378,6 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 		nak_sequence(qp, pkt);
 		break;
 	case UR_VERDICT_RNR:
-		ur_count(qp->port, UR_CNT_send_rnr_err);
-		ur_count(qp->port, UR_CNT_out_of_buffer);
 		resp->nak_sent = true;
 		resp->rnr_sent = true;
 		resp->ooo_last = pkt->psn;

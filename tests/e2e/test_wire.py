@@ -293,7 +293,7 @@ LOSE = """
 table netdev lose {
 	chain out {
 		type filter hook egress device eth0 priority 0;
-		udp dport 4791 numgen inc mod 5 == 3 counter drop
+		udp dport 4791 numgen inc mod 7 == 3 counter drop
 	}
 }
 """
@@ -324,17 +324,21 @@ def test_duplicates(wire, rules):
 
 
 def test_lost(wire, rules):
+    """Messages of four packets and a loss of each seventh: wherever that is
+    when the first leaves, some messages have a gap. A NAK tells of it, where
+    the server gets to send that before an early probe fills the gap."""
     rules(LOSE)
-    asker, server, requests, answers = measure(wire, "sizes_send")
+    asker, server, requests, answers = measure(wire, "long_sends")
     naks = with_class(answers, 3, 0)
-    assert naks and server["out_of_seq_request"] == naks
-    assert asker["rcvd_seq_err"] == asker["packet_seq_err"] == naks
+    assert server["out_of_sequence"] >= server.get("out_of_seq_request", 0) == naks
+    assert asker.get("rcvd_seq_err", 0) == asker.get("packet_seq_err", 0) == naks
     out = wire.a.bare("nft", "list", "ruleset")
     out.wait()
     lost = int(out.text().split("counter packets ")[1].split()[0])
     assert asker["sent_pkts"] == len(requests) + lost
-    # Each loss was noticed: by a NAK, an early probe, or a timeout.
-    assert asker["completer_retry_err"] == naks + asker.get("roce_adp_retrans", 0) + \
+    # By a NAK, an early probe, or a timeout; not each of them led to asking
+    # again: that may just have been done.
+    assert 0 < asker["completer_retry_err"] <= naks + asker.get("roce_adp_retrans", 0) + \
         asker.get("local_ack_timeout_err", 0)
 
 

@@ -36,6 +36,7 @@ CAS_OP, FAA_OP = {"cmp": 0, "swap": 0x1122334455667788}, {"cmp": 5, "swap": 0}
 # recv: sizes of the receives; ops: (opcode, length, extra)
 SCENARIOS = {
     "sizes_send": dict(recv=[4096] * len(LENGTHS), ops=[(SEND, n, {}) for n in LENGTHS]),
+    "long_sends": dict(recv=[4096] * 10, ops=[(SEND, 4096, {})] * 10),
     "sizes_write": dict(ops=[(WRITE, n, {}) for n in LENGTHS]),
     "sizes_read": dict(ops=[(READ, n, {}) for n in LENGTHS]),
     "imm": dict(recv=[4096] * 6, ops=[

@@ -8,6 +8,7 @@
 
 static struct wt w;
 static struct wt_qp q;
+static bool coalesce = true;
 
 /* The counters of recovery, in the order of expect(). */
 static const struct {
@@ -75,6 +76,7 @@ static void start(u8 retries)
 
 	wt_config(&w, 0);
 	w.cfg.ooo = true;
+	w.cfg.coalesce = coalesce;
 	wt_open(&w);
 	a = wt_attr(&w, 0x77, 10, 9);
 	a.retry_cnt = retries;
@@ -203,15 +205,18 @@ static void rnr(void)
 	stop();
 }
 
+static struct ur_pkt request(u32 psn)
+{
+	return (struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
+			       .dqpn = q.qp->qpn,
+			       .psn = psn,
+			       .ackreq = true,
+			       .payload_bytes = 4};
+}
+
 static void feed(u32 psn)
 {
-	wt_feed(&w,
-		(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,
-				.dqpn = q.qp->qpn,
-				.psn = psn,
-				.ackreq = true,
-				.payload_bytes = 4},
-		NULL);
+	wt_feed(&w, request(psn), NULL);
 }
 
 /* The other side: three packets behind a gap, one gap; what was missing; and
@@ -247,6 +252,51 @@ static void no_receive(void)
 	stop();
 }
 
+/* What was missing comes before the NAK has left, which is then not sent: as
+ * on a machine that reads its packets late, several at a time. */
+static void not_sent(void)
+{
+	start(7);
+	wt_post_recv(&q, 0, 4);
+	wt_post_recv(&q, 0, 4);
+	wt_arrive(&w, request(10), NULL);
+	feed(9);
+	if (coalesce)
+		wt_expect_ack(&w, 0x1f, 10);
+	else
+		drain();
+	wt_silence(&w);
+	EXPECT(BY(out_of_sequence, 1));
+	wt_arrive(&w, request(11), NULL);
+	feed(11);
+	if (!coalesce)
+		wt_expect_ack(&w, 0x20 | 12, 11);
+	wt_expect_ack(&w, 0x20 | 12, 11);
+	wt_silence(&w);
+	EXPECT(BY(out_of_sequence, 1), BY(send_rnr_err, 2 - coalesce),
+	       BY(out_of_buffer, 2 - coalesce));
+	stop();
+}
+
+/* Two gaps: the second is told when the first has closed. */
+static void two_gaps(void)
+{
+	start(7);
+	for (u32 i = 0; i < 4; i++)
+		wt_post_recv(&q, 0, 4);
+	feed(10);
+	wt_expect_ack(&w, 0x60, 9);
+	feed(12);
+	wt_silence(&w);
+	feed(9);
+	for (u32 i = 9; i <= 10 && !coalesce; i++)
+		wt_expect_ack(&w, 0x1f, i);
+	wt_expect_ack(&w, 0x60, 11);
+	wt_silence(&w);
+	EXPECT(BY(out_of_sequence, 2), BY(out_of_seq_request, 2));
+	stop();
+}
+
 int main(void)
 {
 	nak();
@@ -257,5 +307,10 @@ int main(void)
 	rnr();
 	receiver();
 	no_receive();
+	for (int i = 0; i < 2; i++) {
+		coalesce = i;
+		not_sent();
+		two_gaps();
+	}
 	return 0;
 }

@@ -216,7 +216,7 @@ void wt_ack(struct wt *w, const struct wt_qp *q, u32 psn, u8 syndrome)
 	wt_feed(w, pkt, NULL);
 }
 
-void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
+void wt_arrive(struct wt *w, struct ur_pkt pkt, const void *payload)
 {
 	u8 bytes[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES * 2];
 	u32 len;
@@ -233,6 +233,11 @@ void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
 	len += ur_pkt_pad(pkt.payload_bytes);
 	ur_port_rx(w->port, w->now, &w->meta, bytes, len);
 	ur_port_rx_end(w->port, w->now);
+}
+
+void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
+{
+	wt_arrive(w, pkt, payload);
 	wt_run(w);
 }
 

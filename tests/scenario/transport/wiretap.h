@@ -91,6 +91,8 @@ void wt_post_recv(struct wt_qp *q, u32 off, u32 len);
 struct ur_pkt wt_pkt(const struct wt_qp *q, u8 opcode, u32 psn, u32 bytes);
 /* Feed. payload NULL: pattern bytes, see wt_pattern. */
 void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload);
+/* The same, but another packet is there before the port gets to send. */
+void wt_arrive(struct wt *w, struct ur_pkt pkt, const void *payload);
 /* Take what the port wants to send into out. */
 void wt_run(struct wt *w);
 /* Time passes; what is due happens. */
