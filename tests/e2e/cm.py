@@ -2,7 +2,7 @@
 """Programs that connect through rdma_cm: wait for the listener, run both."""
 import json
 
-import perftest
+import races
 from hosts import sh, wait_for
 
 
@@ -28,22 +28,19 @@ def start_server(host, port, *cmd, **kw):
 def run_cm_pair(server, client, scmd, ccmd, port, limit=60, persistent=False):
     """Both to their end, which must be good; their output. A persistent
     server is ended once the client is done."""
-    for _ in range(perftest.TRIES):
+    for _ in range(races.TRIES):
         s = start_server(server, port, *map(str, scmd))
         c = client.start(*map(str, ccmd))
         got = c.wait(limit)
-        if not perftest.lost_race(" ".join(map(str, ccmd)), got, c.text()):
-            break
-        print("perftest lost its race:", c.report())
-        s.kill()
-    end = 0
-    if persistent:
+        end = 0 if persistent else s.wait(10 if got == 0 else 1)
         report = c.report() + s.report()
+        if not (c.lost_race() or s.lost_race()):
+            break
+        print("lost its race:", report)
+        s.kill()
+    if persistent:
         assert s.running(), report
         s.kill()
-    else:
-        end = s.wait(10 if got == 0 else 1)
-        report = c.report() + s.report()
     for host in {server, client}:
         assert host.device.running(), host.device.report() + report
     assert (got, end) == (0, 0), report

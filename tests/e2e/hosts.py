@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 
+import races
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PREFIX = "ur-e2e-"
 
@@ -55,6 +57,11 @@ class Program:
 
     def running(self):
         return self.proc.poll() is None
+
+    def lost_race(self):
+        """Whether it ended by a race of its own."""
+        return races.lost_race(" ".join(map(str, self.cmd)), self.proc.poll(),
+                               self.text())
 
     def wait(self, limit=60):
         """Its exit status; after limit seconds it is killed and None."""
@@ -127,8 +134,11 @@ class Host:
 
     def run(self, *cmd, limit=60, status=0):
         """Run a program with the device present; its output."""
-        p = self.start(*cmd)
-        got = p.wait(limit)
+        for _ in range(races.TRIES):
+            p = self.start(*cmd)
+            got = p.wait(limit)
+            if not p.lost_race():
+                break
         assert got == status, p.report()
         return p.text()
 

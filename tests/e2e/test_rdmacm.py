@@ -104,7 +104,7 @@ def test_rping_persistent(pair):
         v.kill()
     many = [join(client, *ping, "2000") for _ in range(5)]
     for c in many:
-        assert c.wait(60) == 0, c.report() + s.report()
+        assert c.wait(60) == 0 or c.lost_race(), c.report() + s.report()
     assert s.running(), s.report()
     s.kill()
 

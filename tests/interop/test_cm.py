@@ -2,7 +2,7 @@
 """rdma_cm programs between uroce's CM and the one in the Linux kernel."""
 import pytest
 
-import perftest
+import races
 from guest import pair
 from test_verbs import DIRECTIONS, check, direction_id
 
@@ -39,11 +39,11 @@ def test_cm(hosts, clean_wire, prog, direction, ip):
     # tries again while it is refused, but not after a crash.
     retry = (f"bash -c 'for i in $(seq 40); do {ccmd}; rc=$?; "
              "[ $rc = 0 -o $rc = 139 ] && exit $rc; sleep 0.5; done; exit 1'")
-    for _ in range(perftest.TRIES):
+    for _ in range(races.TRIES):
         r = pair(server, client, scmd.format(**addr), retry)
-        if not perftest.lost_race(ccmd, r[2], r[3]):
+        if not races.lost_race(ccmd, r[2], r[3]):
             break
-        print("perftest lost its race:", r[3])
+        print("lost its race:", r[3])
     if name == "cmtime":
         assert r[2] == 0, r
     else:

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Races in stock programs themselves, which have nothing to do with the
+device: each known by its exact output, so that nothing else passes for it."""
+
+# How often a program that lost its race is run anew.
+TRIES = 4
+
+
+def lost_race(cmd, status, output):
+    """Whether `cmd` (a string) that ended with `status`, as a shell or as
+    subprocess has it, fell into a race of its own."""
+    if cmd.startswith("ib_"):
+        return perftest(cmd, status, output)
+    return cmd.startswith("rping ") and rping(status, output)
+
+
+def perftest(cmd, status, output):
+    """With -R, perftest (4.5, create_rdma_cm_connection()) shakes hands on its
+    first connection before the server resolves, binds and listens for those
+    of the queue pairs. A client that is faster is rejected, rightly, and
+    perftest, which means to try ten times, then crashes on what it has just
+    freed, while its server waits for ever."""
+    return (" -R" in cmd and status in (139, -11) and
+            "Event: RDMA_CM_EVENT_REJECTED; error: 8" in output)
+
+
+def rping(status, output):
+    """rping (44, cm_thread()) closes its event channel at its end while its
+    thread still asks for events, and that thread, when it asks after the
+    close, ends the program with the error."""
+    return (status == 255 and " DISCONNECT EVENT..." in output and
+            "rdma_get_cm_event: Bad file descriptor" in output and
+            "failed" not in output)
