@@ -35,6 +35,15 @@ def v1(build):
         lab.close()
 
 
+# Sends a frame of the Ethernet type for experiments (IEEE Std 802) to everybody.
+LAST = """
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("eth0", 0))
+s.send(6 * b"\\xff" + bytes(6) + b"\\x88\\xb5" + bytes.fromhex(sys.argv[1]))
+"""
+
+
 class Capture:
     """Everything that host's eth0 carries while this is entered: .frames."""
 
@@ -50,7 +59,23 @@ class Capture:
         wait_for("tcpdump", lambda: "listening on" in self.dump.text())
         return self
 
+    def read_all(self):
+        """Wait until all that came before now is in the file: tcpdump leaves
+        what it has not read when it is told to end, and counts none of it."""
+        lab, ends = self.host.lab, []
+        for host in lab.a, lab.b:  # what came in, and what went out
+            ends.append(os.urandom(46))
+            p = host.bare("/usr/bin/python3", "-c", LAST, ends[-1].hex())
+            assert p.wait() == 0, p.report()
+
+        def found():
+            data = open(self.name, "rb").read()
+            return all(end in data for end in ends)
+        wait_for("the capture's end", found)
+
     def __exit__(self, *exc):
+        if exc[0] is None:
+            self.read_all()
         self.dump.kill(2)
         assert self.dump.wait(20) == 0, self.dump.report()
         assert "\n0 packets dropped by kernel" in self.dump.text(), \
