@@ -52,7 +52,7 @@ struct ur_daemon {
 	struct ur_list sessions; /* struct ur_session */
 	struct ur_list files;	 /* struct ur_open_file */
 	u32 n_sessions;
-	u64 next_session;
+	u64 next_session, next_file;
 	const char *group; /* who may connect; NULL: everybody */
 	struct ur_loop_timer idle;
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -34,6 +35,7 @@ struct call {
 
 struct ur_loop {
 	pthread_mutex_t lock;
+	u32 waiting, taken; /* of the lock: threads, times; atomic */
 	int epfd, wakefd;
 	bool stop, closed;
 	struct source *sources, *dead;
@@ -264,8 +266,22 @@ static bool run_rounds(struct ur_loop *loop)
 
 void ur_loop_lock(struct ur_loop *loop)
 {
-	pthread_mutex_lock(&loop->lock);
+	if (pthread_mutex_trylock(&loop->lock)) {
+		__atomic_add_fetch(&loop->waiting, 1, __ATOMIC_RELAXED);
+		pthread_mutex_lock(&loop->lock);
+		__atomic_sub_fetch(&loop->waiting, 1, __ATOMIC_RELAXED);
+	}
+	__atomic_add_fetch(&loop->taken, 1, __ATOMIC_RELAXED);
 	holds = loop;
+}
+
+void ur_loop_others_first(struct ur_loop *loop)
+{
+	u32 taken = __atomic_load_n(&loop->taken, __ATOMIC_RELAXED);
+
+	while (__atomic_load_n(&loop->waiting, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&loop->taken, __ATOMIC_RELAXED) == taken)
+		sched_yield();
 }
 
 static void let_go(struct ur_loop *loop)

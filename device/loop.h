@@ -32,6 +32,11 @@ void ur_loop_lock(struct ur_loop *loop);
 /* Runs first what was posted meanwhile. */
 void ur_loop_unlock(struct ur_loop *loop);
 
+/* Between two of many pieces of work, without the lock: who has been waiting for
+ * it gets it first, which a thread that takes it again at once would not let
+ * happen. */
+void ur_loop_others_first(struct ur_loop *loop);
+
 /* Call fn(arg, events) when fd has EPOLL* events. Lock held; fd stays the
  * caller's, who removes it before closing. */
 int ur_loop_add(struct ur_loop *loop, int fd, u32 events,

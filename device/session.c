@@ -121,9 +121,7 @@ static void do_status(struct ur_session *s, const char *subject)
 	u64 len = 0;
 	int fd;
 
-	ur_loop_lock(s->daemon->loop);
 	fd = ur_status(s->daemon, subject, &len);
-	ur_loop_unlock(s->daemon->loop);
 	reply.ret = fd < 0 ? fd : 0;
 	reply.len = len;
 	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "device/uverbs/objects.h"
-#include "device/uverbs/query.h"
+#include "device/session.h"
 #include "device/status.h"
 #include "device/ucma/ucma.h"
+#include "device/uverbs/query.h"
 #include "device/uverbs/ufile.h"
 
-static void add_int(struct json_object *o, const char *key, u64 v)
+void ur_status_int(struct json_object *o, const char *key, u64 v)
 {
 	json_object_object_add(o, key, json_object_new_uint64(v));
 }
 
-static void add_text(struct json_object *o, const char *key, const char *v)
+void ur_status_text(struct json_object *o, const char *key, const char *v)
 {
 	json_object_object_add(o, key, json_object_new_string(v));
 }
@@ -34,29 +36,14 @@ static struct json_object *gids(const struct ur_device *dev)
 			continue;
 		o = json_object_new_object();
 		ur_gid_print(text, g->gid);
-		add_int(o, "index", i);
-		add_text(o, "gid", text);
-		add_text(o, "type",
-			 g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1" : "RoCE v2");
+		ur_status_int(o, "index", i);
+		ur_status_text(o, "gid", text);
+		ur_status_text(o, "type",
+			       g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1"
+							 : "RoCE v2");
 		json_object_array_add(list, o);
 	}
 	return list;
-}
-
-static struct json_object *qp_counters(const struct ur_eqp *qp)
-{
-	static const char *const names[] = {
-#define X(name) #name,
-		UR_QP_COUNTERS(X)
-#undef X
-	};
-	struct json_object *o = json_object_new_object();
-	u64 cnt[UR_QP_CNT_COUNT];
-
-	ur_eqp_counters(qp, cnt);
-	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
-		add_int(o, names[i], cnt[i]);
-	return o;
 }
 
 static struct json_object *counters(struct ur_device *dev)
@@ -71,7 +58,7 @@ static struct json_object *counters(struct ur_device *dev)
 
 	ur_engine_counters(dev->engine, cnt);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
-		add_int(o, names[i], cnt[i]);
+		ur_status_int(o, names[i], cnt[i]);
 	return o;
 }
 
@@ -84,93 +71,17 @@ static struct json_object *device(struct ur_device *dev)
 	ur_fill_port(dev, &port);
 	snprintf(guid, sizeof(guid), "%016llx",
 		 (unsigned long long)dev->node_guid);
-	add_text(o, "name", dev->name);
-	add_int(o, "uverbs", dev->uverbs);
-	add_text(o, "netdev", dev->netdev);
-	add_text(o, "node_guid", guid);
-	add_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
-	add_int(o, "netdev_mtu", dev->netdev_mtu);
-	add_int(o, "active_mtu", dev->mtu_bytes);
-	add_int(o, "speed_mbps", dev->speed_mbps);
-	add_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
+	ur_status_text(o, "name", dev->name);
+	ur_status_int(o, "uverbs", dev->uverbs);
+	ur_status_text(o, "netdev", dev->netdev);
+	ur_status_text(o, "node_guid", guid);
+	ur_status_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
+	ur_status_int(o, "netdev_mtu", dev->netdev_mtu);
+	ur_status_int(o, "active_mtu", dev->mtu_bytes);
+	ur_status_int(o, "speed_mbps", dev->speed_mbps);
+	ur_status_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
 	json_object_object_add(o, "gids", gids(dev));
 	json_object_object_add(o, "counters", counters(dev));
-	return o;
-}
-
-static struct json_object *object_base(const struct ur_object *obj)
-{
-	struct json_object *o = json_object_new_object();
-	const struct ur_session *s = obj->file->session;
-
-	add_text(o, "device", obj->file->dev->name);
-	add_int(o, "session", s->id);
-	add_int(o, "pid", (u64)s->pid);
-	add_text(o, "comm", s->comm);
-	add_int(o, "handle", obj->handle);
-	return o;
-}
-
-static struct json_object *qp(struct ur_obj_qp *qp)
-{
-	static const char *const states[] = {"RESET", "INIT", "RTR", "RTS",
-					     "SQD",   "SQE",  "ERR"};
-	static const char *const types[] = {
-		[UR_QPT_RC] = "RC",	      [UR_QPT_UC] = "UC",
-		[UR_QPT_UD] = "UD",	      [UR_QPT_XRC_INI] = "XRC_INI",
-		[UR_QPT_XRC_TGT] = "XRC_TGT",
-	};
-	struct json_object *o = object_base(&qp->obj);
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
-	char text[40];
-
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
-	add_int(o, "qpn", ur_eqp_number(qp->qp));
-	add_text(o, "type", types[qp->type]);
-	add_text(o, "state",
-		 attr.state <= UR_QP_ERR ? states[attr.state] : "?");
-	add_int(o, "path_mtu", attr.path_mtu);
-	add_int(o, "max_send_wr", init.max_send_wr);
-	add_int(o, "max_recv_wr", init.max_recv_wr);
-	if (have_path) {
-		add_int(o, "dest_qpn", attr.dest_qpn);
-		ur_gid_print(text, path.dgid);
-		add_text(o, "dgid", text);
-		add_int(o, "sgid_index", path.sgid_index);
-	}
-	json_object_object_add(o, "counters", qp_counters(qp->qp));
-	return o;
-}
-
-static struct json_object *cq(struct ur_obj_cq *cq)
-{
-	struct json_object *o = object_base(&cq->obj);
-
-	add_int(o, "entries", cq->entries);
-	add_int(o, "users", cq->obj.users);
-	return o;
-}
-
-static struct json_object *pd(struct ur_obj_pd *pd)
-{
-	struct json_object *o = object_base(&pd->obj);
-
-	add_int(o, "pdn", pd->pdn);
-	add_int(o, "users", pd->obj.users);
-	return o;
-}
-
-static struct json_object *mr(struct ur_obj_mr *mr)
-{
-	struct json_object *o = object_base(&mr->obj);
-
-	add_int(o, "key", ur_emr_key(mr->mr));
-	add_int(o, "iova", mr->iova);
-	add_int(o, "length", mr->length);
-	add_int(o, "access", mr->access);
 	return o;
 }
 
@@ -178,111 +89,189 @@ static struct json_object *session(struct ur_session *s)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_int(o, "id", s->id);
-	add_int(o, "pid", (u64)s->pid);
-	add_int(o, "uid", s->uid);
-	add_text(o, "comm", s->comm);
-	add_text(o, "file",
-		 s->kind == UROCE_TUN_UVERBS	? "uverbs"
-		 : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
-						: "none");
+	ur_status_int(o, "id", s->id);
+	ur_status_int(o, "pid", (u64)s->pid);
+	ur_status_int(o, "uid", s->uid);
+	ur_status_text(o, "comm", s->comm);
+	ur_status_text(o, "file",
+		       s->kind == UROCE_TUN_UVERBS    ? "uverbs"
+		       : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
+						      : "none");
 	if (s->open && s->kind == UROCE_TUN_UVERBS) {
 		struct ur_ufile *f = s->open->file;
 
-		add_text(o, "device", f->dev->name);
-		add_int(o, "objects", f->handles.count);
+		ur_status_text(o, "device", f->dev->name);
+		ur_status_int(o, "objects", f->handles.count);
 	}
 	return o;
 }
 
-struct lists {
-	struct json_object *pds, *qps, *cqs, *mrs;
-};
+/* ---- walks: the next one each, with the lock held ---- */
 
-static void add_objects(const struct ur_ufile *f, const struct lists *l)
+static bool next_device(struct ur_status_walk *w, struct json_object **o)
 {
-	for (u32 i = 0; i < f->handles.size; i++) {
-		struct ur_object *obj = f->handles.slot[i];
+	u32 i = 0;
 
-		if (!obj)
+	ur_list_for_each(it, &w->daemon->devices) {
+		if (i++ != w->at)
 			continue;
-		switch (obj->type->id) {
-		case UVERBS_OBJECT_PD:
-			json_object_array_add(l->pds,
-					      pd((struct ur_obj_pd *)obj));
-			break;
-		case UVERBS_OBJECT_QP:
-			if (((struct ur_obj_qp *)obj)->qp)
-				json_object_array_add(
-					l->qps, qp((struct ur_obj_qp *)obj));
-			break;
-		case UVERBS_OBJECT_CQ:
-			json_object_array_add(l->cqs,
-					      cq((struct ur_obj_cq *)obj));
-			break;
-		case UVERBS_OBJECT_MR:
-			if (((struct ur_obj_mr *)obj)->mr)
-				json_object_array_add(
-					l->mrs, mr((struct ur_obj_mr *)obj));
-			break;
-		}
+		w->at++;
+		*o = device(ur_list_entry(it, struct ur_device, node));
+		return true;
 	}
+	return false;
 }
 
-static struct json_object *everything(struct ur_daemon *daemon)
+/* The list is in the order of their numbers. */
+static bool next_session(struct ur_status_walk *w, struct json_object **o)
 {
-	struct json_object *root = json_object_new_object();
-	struct json_object *devices = json_object_new_array();
-	struct json_object *sessions = json_object_new_array();
-	struct lists l = {json_object_new_array(), json_object_new_array(),
-			  json_object_new_array(), json_object_new_array()};
+	ur_list_for_each(it, &w->daemon->sessions) {
+		struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
 
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		json_object_array_add(devices, device(dev));
-		ur_list_for_each(f, &dev->files)
-			add_objects(ur_list_entry(f, struct ur_ufile, node),
-				    &l);
+		if (s->id <= w->last)
+			continue;
+		w->last = s->id;
+		*o = session(s);
+		return true;
 	}
-	ur_list_for_each(it, &daemon->sessions)
-		json_object_array_add(
-			sessions,
-			session(ur_list_entry(it, struct ur_session, node)));
-	add_int(root, "pid", (u64)getpid());
-	add_text(root, "run_dir", daemon->run_dir);
-	json_object_object_add(root, "devices", devices);
-	json_object_object_add(root, "sessions", sessions);
-	json_object_object_add(root, "pds", l.pds);
-	json_object_object_add(root, "qps", l.qps);
-	json_object_object_add(root, "cqs", l.cqs);
-	json_object_object_add(root, "mrs", l.mrs);
-	json_object_object_add(root, "cm_ids", ur_ucma_status_ids(daemon));
-	json_object_object_add(root, "cm", ur_ucma_status_counters(daemon));
-	return root;
+	return false;
+}
+
+/* ---- the text ---- */
+
+/* Of text: what the command line takes. */
+#define STATUS_MAX (64u << 20)
+/* With the lock held: some hundred microseconds. */
+#define PAGE 16
+
+static int put(FILE *f, struct json_object *o)
+{
+	fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), f);
+	json_object_put(o);
+	return ftello(f) > STATUS_MAX ? -EFBIG : 0;
+}
+
+/*
+ * A list, page by page: what is told is made into objects with the lock held
+ * and into text without it, so that others get their turn, however many
+ * objects somebody has.
+ */
+static int tell_list(FILE *f, struct ur_daemon *daemon, ur_status_next *next)
+{
+	struct ur_status_walk w = {.daemon = daemon};
+	bool more = true, first = true;
+	int err = 0;
+
+	fputc('[', f);
+	while (more && !err) {
+		struct json_object *o[PAGE] = {0};
+
+		ur_loop_lock(daemon->loop);
+		for (u32 i = 0; more && i < PAGE; i++)
+			more = next(&w, &o[i]);
+		ur_loop_unlock(daemon->loop);
+		for (u32 i = 0; i < PAGE; i++) {
+			if (!o[i])
+				continue;
+			if (!first)
+				fputc(',', f);
+			first = false;
+			err = put(f, o[i]) ?: err;
+		}
+		ur_loop_others_first(daemon->loop);
+	}
+	fputc(']', f);
+	free(w.files);
+	return err;
+}
+
+static struct json_object *pid(struct ur_daemon *daemon)
+{
+	return json_object_new_uint64((u64)getpid());
+}
+
+static struct json_object *run_dir(struct ur_daemon *daemon)
+{
+	return json_object_new_string(daemon->run_dir);
+}
+
+static const struct member {
+	const char *name;
+	ur_status_next *next;
+	/* Or what is no list. */
+	struct json_object *(*describe)(struct ur_daemon *daemon);
+} members[] = {
+	{"pid", NULL, pid},
+	{"run_dir", NULL, run_dir},
+	{"devices", next_device, NULL},
+	{"sessions", next_session, NULL},
+	{"pds", ur_status_next_pd, NULL},
+	{"qps", ur_status_next_qp, NULL},
+	{"cqs", ur_status_next_cq, NULL},
+	{"mrs", ur_status_next_mr, NULL},
+	{"cm_ids", ur_status_next_cm_id, NULL},
+	{"cm", NULL, ur_ucma_status_counters},
+};
+
+static int tell(FILE *f, struct ur_daemon *daemon, const struct member *m)
+{
+	struct json_object *o;
+
+	if (m->next)
+		return tell_list(f, daemon, m->next);
+	ur_loop_lock(daemon->loop);
+	o = m->describe(daemon);
+	ur_loop_unlock(daemon->loop);
+	return put(f, o);
+}
+
+static int tell_all(FILE *f, struct ur_daemon *daemon)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(members) && !err; i++) {
+		fprintf(f, "%c\"%s\":", i ? ',' : '{', members[i].name);
+		err = tell(f, daemon, &members[i]);
+	}
+	fputc('}', f);
+	return err;
+}
+
+static int tell_subject(FILE *f, struct ur_daemon *daemon, const char *subject)
+{
+	if (!*subject)
+		return tell_all(f, daemon);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)
+		if (!strcmp(members[i].name, subject))
+			return tell(f, daemon, &members[i]);
+	return -ENOENT;
 }
 
 int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len)
 {
-	struct json_object *root = everything(daemon), *part = root;
-	const char *text;
-	size_t n;
-	int fd = -ENOENT;
+	int fd = memfd_create("status", MFD_CLOEXEC), copy, err;
+	FILE *f = NULL;
 
-	if (*subject && !json_object_object_get_ex(root, subject, &part))
-		goto out;
-	text = json_object_to_json_string_ext(part, JSON_C_TO_STRING_PLAIN);
-	n = strlen(text);
-	fd = memfd_create("status", MFD_CLOEXEC);
-	if (fd < 0) {
-		fd = -errno;
-	} else if (pwrite(fd, text, n, 0) != (ssize_t)n) {
-		close(fd);
-		fd = -EIO;
+	if (fd < 0)
+		return -errno;
+	/* The stream closes its own. */
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy >= 0)
+		f = fdopen(copy, "w");
+	if (!f) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		goto err_close;
 	}
-	*len = n;
-out:
-	json_object_put(root);
-	return fd;
+	err = tell_subject(f, daemon, subject);
+	*len = (u64)ftello(f);
+	if (fclose(f) && !err)
+		err = -EIO;
+	if (!err)
+		return fd;
+err_close:
+	close(fd);
+	return err;
 }

@@ -5,11 +5,38 @@
 
 #include "device/device.h"
 
+struct json_object;
+
 /*
- * A memfd (the caller's) with *len bytes of text, or -errno. subject: "" for
- * everything, or one of the top-level members "devices", "sessions", "qps",
- * "cqs", "mrs", "cm_ids", "cm". Lock held.
+ * A memfd (the caller's) with *len bytes of text, or -errno; -EFBIG: more than
+ * a client takes. subject: "" for everything, or one of the top-level members
+ * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... Without the
+ * lock, which is taken for a few objects at a time.
  */
 int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len);
+
+/* ---- what the parts tell: under the lock ---- */
+
+/* Where a list is; zero at its beginning. What comes and goes meanwhile may be
+ * in it or not, what stays is in it once. */
+struct ur_status_walk {
+	struct ur_daemon *daemon;
+	u64 *files; /* numbers of the uverbs files; freed by who has the walk */
+	u32 n_files, at, slot;
+	u64 last;
+};
+
+/* A step: *o is set to the next one (the caller's), or left where the step
+ * came upon none. False: that was all. */
+typedef bool ur_status_next(struct ur_status_walk *w, struct json_object **o);
+
+/* uverbs_status.c */
+ur_status_next ur_status_next_pd, ur_status_next_qp, ur_status_next_cq,
+	ur_status_next_mr;
+/* ucma_status.c */
+ur_status_next ur_status_next_cm_id;
+
+void ur_status_int(struct json_object *o, const char *key, u64 v);
+void ur_status_text(struct json_object *o, const char *key, const char *v);
 
 #endif

@@ -269,7 +269,6 @@ void ucma_mcast_free(struct ucma_mcast *mc);
 
 /* ucma_status.c: the caller's. */
 struct json_object;
-struct json_object *ur_ucma_status_ids(struct ur_daemon *daemon);
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
 /* ucma.c: daemon start and end, and a device that goes. */

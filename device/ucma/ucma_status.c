@@ -4,17 +4,8 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "device/status.h"
 #include "device/ucma/ucma.h"
-
-static void add(struct json_object *o, const char *key, u64 v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *v)
-{
-	json_object_object_add(o, key, json_object_new_string(v));
-}
 
 static void add_address(struct json_object *o, const char *key,
 			const union ur_sa *sa)
@@ -32,7 +23,7 @@ static void add_address(struct json_object *o, const char *key,
 	snprintf(text, sizeof(text),
 		 sa->sa.sa_family == AF_INET ? "%s:%u" : "[%s]:%u", host,
 		 ucma_sa_port(sa));
-	add_text(o, key, text);
+	ur_status_text(o, key, text);
 }
 
 static const char *space_name(u16 ps)
@@ -63,38 +54,39 @@ static struct json_object *describe(const struct ucma_id *id)
 	struct json_object *o = json_object_new_object();
 	const struct ur_session *s = id->file->session;
 
-	add(o, "pid", (u64)s->pid);
-	add_text(o, "comm", s->comm);
-	add(o, "id", id->number);
-	add_text(o, "device", id->dev ? id->dev->name : "");
-	add_text(o, "port_space", space_name(id->ps));
-	add_text(o, "state", id->lost ? "DEVICE_REMOVAL" : states[id->state]);
+	ur_status_int(o, "pid", (u64)s->pid);
+	ur_status_text(o, "comm", s->comm);
+	ur_status_int(o, "id", id->number);
+	ur_status_text(o, "device", id->dev ? id->dev->name : "");
+	ur_status_text(o, "port_space", space_name(id->ps));
+	ur_status_text(o, "state",
+		       id->lost ? "DEVICE_REMOVAL" : states[id->state]);
 	if (id->cm)
-		add_text(o, "cm_state",
-			 ur_cm_state_name(ur_cm_id_state(id->cm)));
+		ur_status_text(o, "cm_state",
+			       ur_cm_state_name(ur_cm_id_state(id->cm)));
 	add_address(o, "src", &id->src);
 	add_address(o, "dst", &id->dst);
-	add(o, "qpn", id->qp_num);
+	ur_status_int(o, "qpn", id->qp_num);
 	return o;
 }
 
-struct json_object *ur_ucma_status_ids(struct ur_daemon *daemon)
+/* Of numbers that nobody has, in one step. */
+#define STEP_NUMBERS 256
+
+bool ur_status_next_cm_id(struct ur_status_walk *w, struct json_object **o)
 {
-	struct json_object *list = json_object_new_array();
-	struct ur_ucma *ucma = daemon->cm;
+	const struct ur_ucma *ucma = w->daemon->cm;
+	u32 end = ur_min_u32(w->at + STEP_NUMBERS, UCMA_ID_MAX);
 
-	if (!ucma)
-		return list;
-	ur_list_for_each(f, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(f, struct ucma_file, node);
+	while (ucma && w->at < end) {
+		const struct ucma_id *id = ucma->ids.slot[w->at++];
 
-		ur_list_for_each(i, &file->ids)
-			json_object_array_add(
-				list, describe(ur_list_entry(i, struct ucma_id,
-							     node)));
+		if (!id)
+			continue;
+		*o = describe(id);
+		return true;
 	}
-	return list;
+	return ucma && w->at < UCMA_ID_MAX;
 }
 
 static void add_by_attr(struct json_object *o, const char *direction,
@@ -105,7 +97,7 @@ static void add_by_attr(struct json_object *o, const char *direction,
 	for (u32 i = 0; i < UR_CM_ATTR_END - UR_CM_REQ; i++) {
 		snprintf(key, sizeof(key), "%s_%s", direction,
 			 ur_cm_attr_name((u16)(UR_CM_REQ + i)));
-		add(o, key, count[i]);
+		ur_status_int(o, key, count[i]);
 	}
 }
 
@@ -120,7 +112,7 @@ struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon)
 	ur_cm_get_stats(ucma->cm, &s);
 	add_by_attr(o, "rx", s.rx_by_attr);
 	add_by_attr(o, "tx", s.tx_by_attr);
-#define COUNTER(name) add(o, #name, s.name)
+#define COUNTER(name) ur_status_int(o, #name, s.name)
 	COUNTER(rx_mads);
 	COUNTER(rx_malformed);
 	COUNTER(rx_duplicate);

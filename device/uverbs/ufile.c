@@ -57,6 +57,7 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	file->session = s;
 	file->dev = dev;
 	file->uid = s->uid;
+	file->id = ++s->daemon->next_file;
 	ur_list_add_tail(&dev->files, &file->node);
 	*visible = file->memfd;
 	*rdev = dev->rdev;

@@ -16,6 +16,7 @@ struct ur_ufile {
 	struct ur_session *session; /* whose command runs, or ran last */
 	bool closing;
 	struct ur_device *dev;
+	u64 id;	   /* of all that ever were */
 	uid_t uid; /* who opened it: the quota's */
 	int memfd;
 	struct ur_ectx *ectx; /* after GET_CONTEXT */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The objects of uverbs files as JSON. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include "device/status.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+
+static struct json_object *qp_counters(const struct ur_eqp *qp)
+{
+	static const char *const names[] = {
+#define X(name) #name,
+		UR_QP_COUNTERS(X)
+#undef X
+	};
+	struct json_object *o = json_object_new_object();
+	u64 cnt[UR_QP_CNT_COUNT];
+
+	ur_eqp_counters(qp, cnt);
+	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
+		ur_status_int(o, names[i], cnt[i]);
+	return o;
+}
+
+static struct json_object *object_base(const struct ur_object *obj)
+{
+	struct json_object *o = json_object_new_object();
+	const struct ur_session *s = obj->file->session;
+
+	ur_status_text(o, "device", obj->file->dev->name);
+	ur_status_int(o, "session", s->id);
+	ur_status_int(o, "pid", (u64)s->pid);
+	ur_status_text(o, "comm", s->comm);
+	ur_status_int(o, "handle", obj->handle);
+	return o;
+}
+
+static struct json_object *qp(struct ur_obj_qp *qp)
+{
+	static const char *const states[] = {"RESET", "INIT", "RTR", "RTS",
+					     "SQD",   "SQE",  "ERR"};
+	static const char *const types[] = {
+		[UR_QPT_RC] = "RC",	      [UR_QPT_UC] = "UC",
+		[UR_QPT_UD] = "UD",	      [UR_QPT_XRC_INI] = "XRC_INI",
+		[UR_QPT_XRC_TGT] = "XRC_TGT",
+	};
+	struct json_object *o = object_base(&qp->obj);
+	struct ur_qp_attr attr = {0};
+	struct ur_eqp_init init = {0};
+	struct ur_epath path = {0};
+	bool have_path = false;
+	char text[40];
+
+	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	ur_status_int(o, "qpn", ur_eqp_number(qp->qp));
+	ur_status_text(o, "type", types[qp->type]);
+	ur_status_text(o, "state",
+		       attr.state <= UR_QP_ERR ? states[attr.state] : "?");
+	ur_status_int(o, "path_mtu", attr.path_mtu);
+	ur_status_int(o, "max_send_wr", init.max_send_wr);
+	ur_status_int(o, "max_recv_wr", init.max_recv_wr);
+	if (have_path) {
+		ur_status_int(o, "dest_qpn", attr.dest_qpn);
+		ur_gid_print(text, path.dgid);
+		ur_status_text(o, "dgid", text);
+		ur_status_int(o, "sgid_index", path.sgid_index);
+	}
+	json_object_object_add(o, "counters", qp_counters(qp->qp));
+	return o;
+}
+
+static struct json_object *cq(struct ur_obj_cq *cq)
+{
+	struct json_object *o = object_base(&cq->obj);
+
+	ur_status_int(o, "entries", cq->entries);
+	ur_status_int(o, "users", cq->obj.users);
+	return o;
+}
+
+static struct json_object *pd(struct ur_obj_pd *pd)
+{
+	struct json_object *o = object_base(&pd->obj);
+
+	ur_status_int(o, "pdn", pd->pdn);
+	ur_status_int(o, "users", pd->obj.users);
+	return o;
+}
+
+static struct json_object *mr(struct ur_obj_mr *mr)
+{
+	struct json_object *o = object_base(&mr->obj);
+
+	ur_status_int(o, "key", ur_emr_key(mr->mr));
+	ur_status_int(o, "iova", mr->iova);
+	ur_status_int(o, "length", mr->length);
+	ur_status_int(o, "access", mr->access);
+	return o;
+}
+
+/* ---- the walk ---- */
+
+/* Of empty handles, in one step. */
+#define STEP_SLOTS 256
+
+/* The files that there are now, by number: they may be gone when it is their
+ * turn. */
+static bool list_files(struct ur_status_walk *w)
+{
+	u32 n = 0;
+
+	ur_list_for_each(d, &w->daemon->devices)
+		ur_list_for_each(
+			f, &ur_list_entry(d, struct ur_device, node)->files)
+			n++;
+	w->files = calloc(n + 1, sizeof(*w->files));
+	if (!w->files)
+		return false;
+	ur_list_for_each(d, &w->daemon->devices)
+		ur_list_for_each(
+			f, &ur_list_entry(d, struct ur_device, node)->files)
+			w->files[w->n_files++] =
+				ur_list_entry(f, struct ur_ufile, node)->id;
+	return true;
+}
+
+static struct ur_ufile *find_file(struct ur_daemon *daemon, u64 id)
+{
+	ur_list_for_each(d, &daemon->devices)
+		ur_list_for_each(
+			it, &ur_list_entry(d, struct ur_device, node)->files) {
+			struct ur_ufile *f =
+				ur_list_entry(it, struct ur_ufile, node);
+
+			if (f->id == id)
+				return f;
+		}
+	return NULL;
+}
+
+static struct ur_object *next_of_file(struct ur_status_walk *w,
+				      const struct ur_ufile *f, u32 type,
+				      u32 end)
+{
+	while (w->slot < end) {
+		struct ur_object *obj = f->handles.slot[w->slot++];
+
+		if (obj && obj->type->id == type)
+			return obj;
+	}
+	return NULL;
+}
+
+/* The next object of the type, or NULL for now; false at the end. */
+static bool next(struct ur_status_walk *w, u32 type, struct ur_object **obj)
+{
+	const struct ur_ufile *f;
+	u32 size;
+
+	*obj = NULL;
+	if (!w->files && !list_files(w))
+		return false;
+	if (w->at == w->n_files)
+		return false;
+	f = find_file(w->daemon, w->files[w->at]);
+	size = f ? f->handles.size : 0;
+	*obj = next_of_file(w, f, type, ur_min_u32(size, w->slot + STEP_SLOTS));
+	if (w->slot >= size) {
+		w->at++;
+		w->slot = 0;
+	}
+	return true;
+}
+
+bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
+{
+	struct ur_object *obj;
+	bool more = next(w, UVERBS_OBJECT_PD, &obj);
+
+	if (obj)
+		*o = pd((struct ur_obj_pd *)obj);
+	return more;
+}
+
+bool ur_status_next_qp(struct ur_status_walk *w, struct json_object **o)
+{
+	struct ur_object *obj;
+	bool more = next(w, UVERBS_OBJECT_QP, &obj);
+
+	if (obj && ((struct ur_obj_qp *)obj)->qp)
+		*o = qp((struct ur_obj_qp *)obj);
+	return more;
+}
+
+bool ur_status_next_cq(struct ur_status_walk *w, struct json_object **o)
+{
+	struct ur_object *obj;
+	bool more = next(w, UVERBS_OBJECT_CQ, &obj);
+
+	if (obj)
+		*o = cq((struct ur_obj_cq *)obj);
+	return more;
+}
+
+bool ur_status_next_mr(struct ur_status_walk *w, struct json_object **o)
+{
+	struct ur_object *obj;
+	bool more = next(w, UVERBS_OBJECT_MR, &obj);
+
+	if (obj && ((struct ur_obj_mr *)obj)->mr)
+		*o = mr((struct ur_obj_mr *)obj);
+	return more;
+}

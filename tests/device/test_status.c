@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * STATUS of a device with very many objects: others' commands are served while
+ * it is told, and files that come and go meanwhile do it no harm.
+ *
+ * usage: test_status UROCED [OBJECTS]
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/client.h"
+
+static struct daemon_proc dev;
+static char page[4096] __attribute__((aligned(4096)));
+
+static int open_session(void)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock = client_open(&dev, "uverbs0", NULL);
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	return sock;
+}
+
+static uint32_t alloc_pd(int sock)
+{
+	struct ib_uverbs_alloc_pd req = {0};
+	struct ib_uverbs_alloc_pd_resp resp = {0};
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	return resp.pd_handle;
+}
+
+static void reg_mr(int sock, uint32_t pd)
+{
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = (uintptr_t)page,
+			  .length = sizeof(page),
+			  .hca_va = (uintptr_t)page,
+			  .pd_handle = pd,
+			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE},
+		 .udata = {.shm_fd = -1}};
+	struct ib_uverbs_reg_mr_resp resp = {0};
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+}
+
+/* XRC targets: queue pairs without rings. */
+static void create_qps(int sock, uint32_t n)
+{
+	struct ib_uverbs_open_xrcd open = {.fd = UINT32_MAX, .oflags = O_CREAT};
+	struct ib_uverbs_open_xrcd_resp xrcd = {0};
+	struct ib_uverbs_create_qp req = {.qp_type = IB_UVERBS_QPT_XRC_TGT};
+	struct ib_uverbs_create_qp_resp resp;
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_OPEN_XRCD, &open,
+			       sizeof(open), &xrcd, sizeof(xrcd)),
+		 0);
+	req.pd_handle = xrcd.xrcd_handle;
+	while (n--)
+		CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
+				       sizeof(req), &resp, sizeof(resp)),
+			 0);
+}
+
+static void query_device(int sock)
+{
+	struct ib_uverbs_query_device_resp resp = {0};
+	uint64_t req = 0;
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_QUERY_DEVICE, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static int answered(int sock)
+{
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+/* How much of a STATUS is there: the bytes of the file that the device writes
+ * it to; -1: there is none. */
+static int64_t told(void)
+{
+	char path[64], name[64];
+	int64_t bytes = -1;
+	struct dirent *d;
+	struct stat st;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)dev.pid);
+	dir = opendir(path);
+	CHECK(dir);
+	while (bytes < 0 && (d = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), d->d_name, name,
+				       sizeof(name) - 1);
+
+		name[n < 0 ? 0 : n] = 0;
+		if (!strncmp(name, "/memfd:status", 13) &&
+		    !fstatat(dirfd(dir), d->d_name, &st, 0))
+			bytes = st.st_size;
+	}
+	closedir(dir);
+	return bytes;
+}
+
+/* How often the answer had grown when a neighbour's command was served. */
+static uint32_t neighbours(int asking, int sock, const char *subject)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
+	uint64_t start = now_us(), from, longest = 0;
+	int64_t before = -1, bytes;
+	uint32_t grown = 0;
+
+	strcpy(msg.name, subject);
+	client_send(asking, &msg, NULL, 0);
+	do {
+		from = now_us();
+		query_device(sock);
+		from = now_us() - from;
+		longest = from > longest ? from : longest;
+		bytes = told();
+		grown += bytes > before;
+		before = bytes;
+	} while (!answered(asking));
+	printf("%s: after %u commands there was more of it; %llu us, and %llu "
+	       "us for the longest of them\n",
+	       *subject ? subject : "all", grown,
+	       (unsigned long long)(now_us() - start),
+	       (unsigned long long)longest);
+	return grown;
+}
+
+/* The text of the answer; to be freed. */
+static char *hear_text(int sock)
+{
+	struct uroce_tun_msg msg;
+	char *text;
+	int fd;
+
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	CHECK(fd >= 0);
+	text = calloc(1, msg.len + 1);
+	CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
+	close(fd);
+	return text;
+}
+
+static uint32_t count(const char *text, const char *what)
+{
+	uint32_t n = 0;
+
+	for (const char *p = text; (p = strstr(p, what)); p++)
+		n++;
+	return n;
+}
+
+static void test_served(uint32_t n)
+{
+	static const char *const subjects[] = {"mrs", "qps", ""};
+	int owner = open_session(), other = open_session(),
+	    asking = client_connect(&dev);
+	uint32_t pd = alloc_pd(owner);
+	char *text;
+
+	for (uint32_t i = 0; i < n; i++)
+		reg_mr(owner, pd);
+	create_qps(owner, n / 4);
+	for (int i = 0; i < 3; i++) {
+		CHECK(neighbours(asking, other, subjects[i]) > 3);
+		text = hear_text(asking);
+		CHECK_EQ(count(text, "\"access\""), i == 1 ? 0 : n);
+		CHECK_EQ(count(text, "\"max_recv_wr\""), i ? n / 4 : 0);
+		free(text);
+	}
+	close(owner);
+	close(other);
+	close(asking);
+	client_settle(&dev);
+}
+
+/* Each file that is there all the time is told, once, with all it has. */
+static void test_coming_and_going(uint32_t n)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
+	int stay[3], asking = client_connect(&dev);
+	uint32_t pd[3];
+	char *text;
+
+	for (int i = 0; i < 3; i++) {
+		int passing = open_session();
+
+		alloc_pd(passing);
+		stay[i] = open_session();
+		pd[i] = alloc_pd(stay[i]);
+		for (uint32_t m = 0; m < n; m++)
+			reg_mr(stay[i], pd[i]);
+		close(passing);
+	}
+	for (int round = 0; round < 3; round++) {
+		client_send(asking, &msg, NULL, 0);
+		do {
+			int passing = open_session();
+
+			for (int i = 0; i < 8; i++)
+				alloc_pd(passing);
+			close(passing);
+		} while (!answered(asking));
+		text = hear_text(asking);
+		CHECK_EQ(count(text, "\"access\""), 3 * n);
+		free(text);
+	}
+	for (int i = 0; i < 3; i++)
+		close(stay[i]);
+	close(asking);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t n = argc > 2 ? (uint32_t)atoi(argv[2]) : 20000;
+
+	CHECK(argc > 1);
+	client_private_net();
+	daemon_start(&dev, argv[1], 0);
+	test_served(n);
+	test_coming_and_going(n / 8);
+	daemon_stop(&dev);
+	return 0;
+}
