@@ -80,11 +80,16 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code);
 void ur_retry_expire(struct ur_qp *qp);
 u64 ur_rnr_ns(u8 code);
 
+/* judge.c: what a request is found to be. */
+enum ur_verdict ur_judge(const struct ur_qp *qp, const struct ur_pkt *pkt);
+/* Does the queue pair let its peer do that at all? flags: UR_OPF_* of the
+ * request, placement: UR_FETH_* of a FLUSH. */
+bool ur_judge_allows(const struct ur_qp *qp, u32 flags, u8 placement);
+/* The rights (UR_ACCESS_*) that such a request needs on the memory it names. */
+u32 ur_judge_access(u32 flags, u8 placement);
+
 /* responder.c: requests of RC and XRC. */
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Does the queue pair let its peer do that at all? flags: UR_OPF_*. */
-bool ur_responder_allows(const struct ur_qp *qp, u32 flags, u8 placement);
-u32 ur_responder_access(u32 flags, u8 placement);
 /* Annex A14: an XRC target QP has no protection domain; keys are checked
  * against that of the SRQ the packet names. No-op for other types. */
 void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn);

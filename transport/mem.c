@@ -82,7 +82,7 @@ static u64 first_address(const struct ur_port *port, u32 rkey)
 bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		    u8 placement, u8 level, struct ur_span *span)
 {
-	u32 access = ur_responder_access(UR_OPF_FLUSH, placement);
+	u32 access = ur_judge_access(UR_OPF_FLUSH, placement);
 
 	if (level != UR_FETH_SEL_MR)
 		return ur_mem_remote(qp, rkey, addr, len, access, span);

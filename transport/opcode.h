@@ -48,6 +48,10 @@
  * with immediate of a WRITE. */
 #define UR_OPF_RECV_WQE (1u << 28)
 
+/* Requests answered by a packet of their own and not by an acknowledgement. */
+#define UR_OPF_OWN_ANSWER \
+	(UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH)
+
 /* One opcode. An opcode that does not exist has no flags and no name. */
 struct ur_opcode {
 	const char *name; /* such as "RC SEND_FIRST"; NULL: no such opcode */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder of RC and XRC. Checks in the order of IBTA volume 1, 9.7.4.1,
- * each of them pure; one short function owns the control flow.
+ * The responder of RC and XRC: one short function owns the control flow, from
+ * what judge.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.
  */
 #include <errno.h>
 
@@ -13,9 +13,6 @@
 #define RENAK_NS	50000u
 #define RENAK_PKTS	64u
 #define RENAK_SHIFT_MAX 7
-/* Requests answered by a packet of their own. */
-#define KEPT_ANSWERS \
-	(UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH)
 
 void ur_responder_reset(struct ur_qp *qp)
 {
@@ -33,152 +30,6 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->place.gen = 0;
 	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
-}
-
-/* ---- checks ---- */
-
-/* 9.7.4.1.1: is it the packet expected, one from before, or one too far? */
-static enum ur_verdict check_psn(const struct ur_qp *qp,
-				 const struct ur_pkt *pkt)
-{
-	s32 d = ur_psn_diff(pkt->psn, qp->resp.epsn);
-
-	return d == 0  ? UR_VERDICT_ACCEPT
-	       : d < 0 ? UR_VERDICT_DUPLICATE
-		       : UR_VERDICT_NAK_SEQ;
-}
-
-/* 9.7.4.1.2: does the opcode go on where the last packet stopped? */
-static enum ur_verdict check_sequence(const struct ur_qp *qp,
-				      const struct ur_pkt *pkt)
-{
-	u32 flags = pkt->op->flags;
-	bool good;
-
-	switch (qp->resp.msg) {
-	case UR_RX_SEND:
-		good = (flags & UR_OPF_SEND) && !(flags & UR_OPF_START);
-		break;
-	case UR_RX_WRITE:
-		good = (flags & UR_OPF_WRITE) && !(flags & UR_OPF_START);
-		break;
-	default:
-		good = flags & UR_OPF_START;
-	}
-	return good ? UR_VERDICT_ACCEPT : UR_VERDICT_NAK_INVALID;
-}
-
-u32 ur_responder_access(u32 flags, u8 placement)
-{
-	u32 access = 0;
-
-	if (flags & (UR_OPF_WRITE | UR_OPF_ATOMIC_WRITE))
-		access |= UR_ACCESS_REMOTE_WRITE;
-	if (flags & UR_OPF_READ_REQ)
-		access |= UR_ACCESS_REMOTE_READ;
-	if (flags & UR_OPF_ATOMIC)
-		access |= UR_ACCESS_REMOTE_ATOMIC;
-	if (flags & UR_OPF_FLUSH) {
-		if (placement & UR_FETH_GLOBAL)
-			access |= UR_ACCESS_FLUSH_GLOBAL;
-		if (placement & UR_FETH_PERSISTENT)
-			access |= UR_ACCESS_FLUSH_PERSISTENT;
-	}
-	return access;
-}
-
-bool ur_responder_allows(const struct ur_qp *qp, u32 flags, u8 placement)
-{
-	u32 need = ur_responder_access(flags, placement);
-
-	/* Flush rights are the region's business; the queue pair has the
-	 * bits only where verbs can express them. */
-	need &= UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ |
-		UR_ACCESS_REMOTE_ATOMIC;
-	return !(need & ~qp->attr.access);
-}
-
-/* 9.7.4.1.3: is the operation one that this queue pair supports? */
-static enum ur_verdict check_operation(const struct ur_qp *qp,
-				       const struct ur_pkt *pkt)
-{
-	u32 flags = pkt->op->flags;
-
-	if (!(flags & UR_OPF_REQUEST))
-		return UR_VERDICT_DROP;
-	if ((flags & UR_OPF_START) &&
-	    !ur_responder_allows(qp, flags, pkt->flush_placement))
-		return UR_VERDICT_NAK_INVALID;
-	if ((flags & UR_OPF_FLUSH) &&
-	    (!(pkt->flush_placement & (UR_FETH_GLOBAL | UR_FETH_PERSISTENT)) ||
-	     pkt->flush_selectivity > UR_FETH_SEL_MR))
-		return UR_VERDICT_NAK_INVALID;
-	return UR_VERDICT_ACCEPT;
-}
-
-/* 9.7.4.1.6: payload against path MTU and position in the message. */
-static enum ur_verdict check_length(const struct ur_qp *qp,
-				    const struct ur_pkt *pkt)
-{
-	const struct ur_responder *resp = &qp->resp;
-	u32 flags = pkt->op->flags, n = pkt->payload_bytes, length;
-
-	if (!(flags & (UR_OPF_SEND | UR_OPF_WRITE)))
-		return (flags & UR_OPF_RETH) &&
-				       pkt->dma_bytes > UR_MAX_MSG_BYTES
-			       ? UR_VERDICT_NAK_INVALID
-			       : UR_VERDICT_ACCEPT;
-	if ((flags & (UR_OPF_FIRST | UR_OPF_MIDDLE)) && n != qp->mtu)
-		return UR_VERDICT_NAK_INVALID;
-	if ((flags & UR_OPF_LAST) && (n == 0 || n > qp->mtu))
-		return UR_VERDICT_NAK_INVALID;
-	if ((flags & UR_OPF_ONLY) && n > qp->mtu)
-		return UR_VERDICT_NAK_INVALID;
-	if (flags & UR_OPF_SEND)
-		return UR_VERDICT_ACCEPT;
-	/* C9-93: the payloads of a WRITE add up to its DMA length. */
-	length = flags & UR_OPF_START ? pkt->dma_bytes : resp->length;
-	if (length > UR_MAX_MSG_BYTES)
-		return UR_VERDICT_NAK_INVALID;
-	length -= flags & UR_OPF_START ? 0 : resp->offset;
-	if (flags & UR_OPF_END ? n != length : n >= length)
-		return UR_VERDICT_NAK_INVALID;
-	return UR_VERDICT_ACCEPT;
-}
-
-/* 9.7.4.1.4: responder resources for READ and atomic. */
-static enum ur_verdict check_resources(const struct ur_qp *qp,
-				       const struct ur_pkt *pkt)
-{
-	if ((pkt->op->flags & KEPT_ANSWERS) && !ur_replay_free(qp))
-		return UR_VERDICT_NAK_INVALID;
-	return UR_VERDICT_ACCEPT;
-}
-
-/* 9.7.4.1.5: key, range and rights of the remote memory. */
-static enum ur_verdict check_memory(const struct ur_qp *qp,
-				    const struct ur_pkt *pkt)
-{
-	u32 flags = pkt->op->flags;
-	u64 len = flags & UR_OPF_ATOMIC ? 8 : pkt->dma_bytes;
-	struct ur_span span;
-
-	if (!(flags & (UR_OPF_RETH | UR_OPF_ATOMICETH)))
-		return UR_VERDICT_ACCEPT;
-	if ((flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE)) && (pkt->va & 7))
-		return UR_VERDICT_NAK_INVALID; /* C9-98 */
-	if (flags & UR_OPF_FLUSH)
-		return ur_mem_flushed(qp, pkt->rkey, pkt->va, len,
-				      pkt->flush_placement,
-				      pkt->flush_selectivity, &span)
-			       ? UR_VERDICT_ACCEPT
-			       : UR_VERDICT_NAK_ACCESS;
-	if (!len)
-		return UR_VERDICT_ACCEPT; /* C9-88: the key is not looked at */
-	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, len,
-			   ur_responder_access(flags, 0), &span))
-		return UR_VERDICT_NAK_ACCESS;
-	return UR_VERDICT_ACCEPT;
 }
 
 void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn)
@@ -214,8 +65,6 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
 		*v = UR_VERDICT_NAK_OP;
 	return false;
 }
-
-/* ---- verdicts ---- */
 
 /* A process's memory goes before its device is closed. An adapter has the
  * pages pinned and notices nothing, so nothing is said here either: what the
@@ -311,24 +160,6 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 	ur_responder_fatal(qp, v, status);
 }
 
-static enum ur_verdict judge(struct ur_qp *qp, const struct ur_pkt *pkt)
-{
-	enum ur_verdict v;
-
-	v = check_psn(qp, pkt);
-	if (!v)
-		v = check_sequence(qp, pkt);
-	if (!v)
-		v = check_operation(qp, pkt);
-	if (!v)
-		v = check_resources(qp, pkt);
-	if (!v)
-		v = check_length(qp, pkt);
-	if (!v)
-		v = check_memory(qp, pkt);
-	return v;
-}
-
 static void established(struct ur_qp *qp)
 {
 	if (qp->state != UR_QP_RTR || qp->comm_est)
@@ -348,7 +179,7 @@ static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (resp->ack_due && resp->ack_psn == pkt->psn &&
 	    (resp->ack_syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
 		resp->ack_due = false; /* it came before we asked for it */
-	if (pkt->ackreq && !(pkt->op->flags & KEPT_ANSWERS))
+	if (pkt->ackreq && !(pkt->op->flags & UR_OPF_OWN_ANSWER))
 		ur_answer_ack(qp, ur_answer_credits(qp), pkt->psn);
 }
 
@@ -359,7 +190,7 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 	u8 status = 0;
 
 	ur_responder_domain(qp, pkt->xrc_srqn);
-	v = judge(qp, pkt);
+	v = ur_judge(qp, pkt);
 	if (v == UR_VERDICT_ACCEPT)
 		v = ur_execute(qp, pkt, &status);
 	if (v != UR_VERDICT_ACCEPT)
@@ -405,7 +236,7 @@ static void resume(struct ur_qp *qp)
 		if (v != UR_VERDICT_ACCEPT)
 			return; /* RNR: the peer sends all of it again */
 		any = true;
-		answered = pkt.op->flags & KEPT_ANSWERS;
+		answered = pkt.op->flags & UR_OPF_OWN_ANSWER;
 	}
 	if (qp->state == UR_QP_ERR)
 		return;

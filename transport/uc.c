@@ -90,7 +90,7 @@ static bool place_write(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 	enum ur_verdict v;
 
 	if (flags & UR_OPF_START) {
-		if (!ur_responder_allows(qp, flags, 0))
+		if (!ur_judge_allows(qp, flags, 0))
 			return false;
 		if (pkt->dma_bytes &&
 		    !ur_mem_remote(qp, pkt->rkey, pkt->va, pkt->dma_bytes,

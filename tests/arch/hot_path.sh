@@ -12,7 +12,7 @@ case $1 in
 	exit 77
 	;;
 esac
-for part in requester request responder answer execute completer retry loop uc ud middle; do
+for part in requester request responder judge answer execute completer retry loop uc ud middle; do
 	found=
 	for object in $1; do
 		case $(basename "$object") in
