@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
- * (acknowledge messages), 9.9.2 (requester side errors).
+ * The completer: answers of the peer to our requests, and the end of work,
+ * whatever brought it about. IBTA volume 1, 9.7.5 (acknowledge messages), 9.9.2
+ * (requester side errors).
  */
 #include "transport/engine.h"
 
@@ -41,12 +42,54 @@ static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 	req->credit_ssn = limit;
 }
 
+void ur_completer_fail(struct ur_qp *qp, u8 status)
+{
+	struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
+	bool reliable = ur_qp_is_reliable(qp);
+
+	/* First the state: the completion tells the program about it. */
+	if (reliable) {
+		ur_qp_fail(qp);
+	} else {
+		ur_qp_set_state(qp, UR_QP_SQE);
+		ur_retry_reset(qp);
+		ur_port_activate(qp->port, qp);
+	}
+	if (qp->req.head != qp->req.tail)
+		ur_sq_complete(qp, e, status);
+}
+
+void ur_completer_retire(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	while (req->head != req->tail) {
+		struct ur_swqe *e = ur_sq_entry(qp, req->head);
+
+		if (e->state == UR_SWQE_PULLED)
+			break;
+		if (e->state == UR_SWQE_STARTED &&
+		    ur_psn_within(req->una, e->psn, e->npkts))
+			break;
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+	}
+	/* Draining is over when what was started is answered. */
+	if (qp->state == UR_QP_SQD && qp->attr.sq_draining &&
+	    req->una == req->max_psn &&
+	    (req->head == req->tail ||
+	     ur_sq_entry(qp, req->head)->state == UR_SWQE_PULLED)) {
+		qp->attr.sq_draining = 0;
+		if (qp->attr.en_sqd_async_notify)
+			ur_qp_event(qp, UR_EVENT_SQ_DRAINED);
+	}
+}
+
 /* The oldest entry that has PSNs, after popping what is done. */
 static struct ur_swqe *oldest(struct ur_qp *qp)
 {
 	struct ur_swqe *e;
 
-	ur_requester_retire(qp);
+	ur_completer_retire(qp);
 	if (qp->req.head == qp->req.tail)
 		return NULL;
 	e = ur_sq_entry(qp, qp->req.head);
@@ -89,7 +132,7 @@ static bool ack_through(struct ur_qp *qp, u32 psn)
 		ur_completer_advance(
 			qp, ur_psn_add(req->una, ur_min_u32(left, count)));
 	}
-	ur_requester_retire(qp);
+	ur_completer_retire(qp);
 	return true;
 }
 
@@ -124,7 +167,7 @@ void ur_completer_nak(struct ur_qp *qp, u8 code)
 	default:
 		status = UR_WC_BAD_RESP_ERR;
 	}
-	ur_requester_fail(qp, status, UR_AETH_NAK | code);
+	ur_completer_fail(qp, status);
 }
 
 static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
@@ -190,7 +233,7 @@ static void answered(struct ur_qp *qp, u32 psn, bool request_done)
 	if (request_done && req->rd_out && ur_psn_diff(psn, req->tx_psn) < 0)
 		req->rd_out--;
 	ur_completer_advance(qp, ur_psn_add(psn, 1));
-	ur_requester_retire(qp);
+	ur_completer_retire(qp);
 }
 
 static void rx_read_data(struct ur_qp *qp, struct ur_swqe *e,
@@ -199,13 +242,13 @@ static void rx_read_data(struct ur_qp *qp, struct ur_swqe *e,
 	u32 i = ur_psn_sub(pkt->psn, e->psn);
 
 	if (!read_answer_fits(qp, e, pkt, i)) {
-		ur_requester_fail(qp, UR_WC_BAD_RESP_ERR, 0);
+		ur_completer_fail(qp, UR_WC_BAD_RESP_ERR);
 		return;
 	}
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
 			   i << qp->mtu_shift, pkt->payload, pkt->payload_bytes,
 			   i + 1 == e->npkts)) {
-		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return;
 	}
 	answered(qp, pkt->psn, pkt->op->flags & UR_OPF_END);
@@ -218,7 +261,7 @@ static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
 
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
 			   0, (const u8 *)&orig, sizeof(orig), true)) {
-		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return;
 	}
 	answered(qp, pkt->psn, true);
@@ -264,7 +307,7 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 		 (flags & UR_OPF_ATOMIC_ACK))
 		rx_atomic_ack(qp, e, pkt);
 	else
-		ur_requester_fail(qp, UR_WC_BAD_RESP_ERR, 0);
+		ur_completer_fail(qp, UR_WC_BAD_RESP_ERR);
 }
 
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)

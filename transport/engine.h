@@ -19,10 +19,6 @@ enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
 /* So many PSNs more have been sent, in that many packets: all of them for the
  * first time, or all of them again. */
 void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets);
-/* Entries whose turn has come are completed and popped. */
-void ur_requester_retire(struct ur_qp *qp);
-/* The oldest entry fails; the QP goes to ERR (SQE for UC, UD). */
-void ur_requester_fail(struct ur_qp *qp, u8 status, u8 syndrome);
 
 /* request.c: the next packet of the entry being sent. */
 enum ur_request {
@@ -39,7 +35,7 @@ enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 				     struct ur_tx *tx);
 
-/* completer.c: answers to our requests. */
+/* completer.c: answers to our requests, and the end of work. */
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* A refusal: NAK code of the AETH. Shared with the in-device path. */
 void ur_completer_nak(struct ur_qp *qp, u8 code);
@@ -47,6 +43,11 @@ void ur_completer_nak(struct ur_qp *qp, u8 code);
 u8 ur_credit_code(u32 count);
 /* Everything before una is answered. */
 void ur_completer_advance(struct ur_qp *qp, u32 una);
+/* Entries whose turn has come are completed and popped. */
+void ur_completer_retire(struct ur_qp *qp);
+/* The oldest entry fails with that UR_WC_* status; the QP goes to ERR (SQE for
+ * UC, UD). */
+void ur_completer_fail(struct ur_qp *qp, u8 status);
 
 /* Packets sent and not answered. */
 static inline u32 ur_inflight(const struct ur_requester *req)

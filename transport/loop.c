@@ -260,7 +260,7 @@ static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
 			      UR_WC_LOC_ACCESS_ERR);
 	switch (copy(qp, peer, e, flags, bytes)) {
 	case SIDE_LOCAL:
-		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
 	case SIDE_REMOTE:
 		status = flags & UR_OPF_SEND ? UR_WC_LOC_PROT_ERR : 0;
@@ -310,7 +310,7 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if (flags & UR_OPF_ATOMIC_WRITE) {
 		if (ur_swqe_gather(qp, e, 0, (u8 *)&value, 8)) {
-			ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+			ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 			return UR_LOOP_DONE;
 		}
 		err = ur_span_write(&span, &value, 8, false);
@@ -325,7 +325,7 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 		return done(qp, peer, e, flags);
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
 			   0, (const u8 *)&value, 8, true)) {
-		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
 	}
 	return done(qp, peer, e, flags);

@@ -15,48 +15,6 @@ enum step {
 	STEP_FULL,  /* no room for a packet */
 };
 
-void ur_requester_fail(struct ur_qp *qp, u8 status, u8 syndrome)
-{
-	struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
-	bool reliable = ur_qp_is_reliable(qp);
-
-	/* First the state: the completion tells the program about it. */
-	if (reliable) {
-		ur_qp_fail(qp);
-	} else {
-		ur_qp_set_state(qp, UR_QP_SQE);
-		ur_retry_reset(qp);
-		ur_port_activate(qp->port, qp);
-	}
-	if (qp->req.head != qp->req.tail)
-		ur_sq_complete(qp, e, status);
-}
-
-void ur_requester_retire(struct ur_qp *qp)
-{
-	struct ur_requester *req = &qp->req;
-
-	while (req->head != req->tail) {
-		struct ur_swqe *e = ur_sq_entry(qp, req->head);
-
-		if (e->state == UR_SWQE_PULLED)
-			break;
-		if (e->state == UR_SWQE_STARTED &&
-		    ur_psn_within(req->una, e->psn, e->npkts))
-			break;
-		ur_sq_complete(qp, e, UR_WC_SUCCESS);
-	}
-	/* Draining is over when what was started is answered. */
-	if (qp->state == UR_QP_SQD && qp->attr.sq_draining &&
-	    req->una == req->max_psn &&
-	    (req->head == req->tail ||
-	     ur_sq_entry(qp, req->head)->state == UR_SWQE_PULLED)) {
-		qp->attr.sq_draining = 0;
-		if (qp->attr.en_sqd_async_notify)
-			ur_qp_event(qp, UR_EVENT_SQ_DRAINED);
-	}
-}
-
 /* ---- starting an entry ---- */
 
 static u32 packets_of(const struct ur_qp *qp, u32 bytes)
@@ -143,7 +101,7 @@ static enum step fail_in_turn(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 	e->status = status;
 	if (qp->req.tx != qp->req.head)
 		return STEP_BLOCK;
-	ur_requester_fail(qp, status, 0);
+	ur_completer_fail(qp, status);
 	return STEP_BLOCK;
 }
 
@@ -159,7 +117,7 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 	u8 status;
 
 	if (qp->state == UR_QP_SQD) {
-		ur_requester_retire(qp);
+		ur_completer_retire(qp);
 		return STEP_BLOCK;
 	}
 	/* IBTA 10.8.3.3: a fence waits for the reads and atomics before. */
@@ -170,7 +128,7 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 			return fail_in_turn(qp, e, e->status);
 		e->state = UR_SWQE_DONE;
 		req->tx++;
-		ur_requester_retire(qp);
+		ur_completer_retire(qp);
 		return STEP_NEXT;
 	}
 	status = check_start(qp, e);
@@ -214,7 +172,7 @@ void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
 static void unreliable_done(struct ur_qp *qp)
 {
 	qp->req.una = qp->req.max_psn = qp->req.tx_psn;
-	ur_requester_retire(qp);
+	ur_completer_retire(qp);
 }
 
 static enum step step_of(struct ur_qp *qp, struct ur_swqe *e,
@@ -276,7 +234,7 @@ static enum step send_ud(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	u8 status;
 
 	if (qp->state == UR_QP_SQD) {
-		ur_requester_retire(qp);
+		ur_completer_retire(qp);
 		return STEP_BLOCK;
 	}
 	if (e->opcode == UR_WR_NOP) {
@@ -388,7 +346,7 @@ enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 		if (req->tx == req->tail && !ur_sq_pull(qp)) {
 			/* The window may be full of work in flight; what
 			 * frees it activates the queue pair. */
-			ur_requester_retire(qp);
+			ur_completer_retire(qp);
 			return UR_TURN_IDLE;
 		}
 		if (!budget--)

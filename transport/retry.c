@@ -211,7 +211,7 @@ static bool use_retry(struct ur_qp *qp, bool told)
 	if (counts && req->retries >= qp->attr.retry_cnt) {
 		ur_count(qp->port, UR_CNT_retry_exceeded_err);
 		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
-		ur_requester_fail(qp, UR_WC_RETRY_EXC_ERR, 0);
+		ur_completer_fail(qp, UR_WC_RETRY_EXC_ERR);
 		return false;
 	}
 	if (counts) {
@@ -319,7 +319,7 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 		if (req->rnr_retries >= qp->attr.rnr_retry) {
 			ur_count(qp->port, UR_CNT_retry_rnr_exceeded_err);
 			ur_count(qp->port, UR_CNT_req_rnr_retries_exceeded);
-			ur_requester_fail(qp, UR_WC_RNR_RETRY_EXC_ERR, 0);
+			ur_completer_fail(qp, UR_WC_RNR_RETRY_EXC_ERR);
 			return;
 		}
 		req->rnr_retries++;

@@ -186,7 +186,7 @@ enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 		return UR_TURN_FULL;
 	len = (u32)ur_pkt_build(&pkt, p);
 	if (ur_swqe_gather(qp, e, 0, p + len, e->length)) {
-		ur_requester_fail(qp, UR_WC_LOC_PROT_ERR, 0);
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_TURN_MORE;
 	}
 	req->tx_psn = ur_psn_add(req->tx_psn, 1);
