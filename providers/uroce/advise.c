@@ -9,7 +9,7 @@
 
 #include "uroce.h"
 
-/* Linux 5.14, <linux/mman.h>; C libraries are younger. */
+/* Linux 5.14, <linux/mman.h>; older C libraries do not have them. */
 #define POPULATE_READ  22
 #define POPULATE_WRITE 23
 

@@ -41,7 +41,7 @@ done
 for folder in device/uverbs device/ucma; do
 	rule $folder "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"($folder|cm|kernel-abi|util)/.*\""
 done
-rule cli '<(.*)>|"(cli|kernel-abi|util|device/status|transport)/?.*"'
+rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in device cli preload; do
