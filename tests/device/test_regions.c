@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Registration as no library asks for it: places in a page that differ, ranges
+ * that wrap, device memory by address. What is refused changes nothing.
+ *
+ * usage: test_regions UROCED
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/client.h"
+
+#define TRANS  1u /* enum ibv_rereg_mr_flags */
+#define PD     2u
+#define ACCESS 4u
+#define LOCAL  IB_UVERBS_ACCESS_LOCAL_WRITE
+#define ZERO   IB_UVERBS_ACCESS_ZERO_BASED
+
+static struct daemon_proc dev;
+static char pages[4 * 4096] __attribute__((aligned(4096)));
+static int sock;
+static uint32_t pd;
+
+static const uint64_t at = (uintptr_t)pages;
+
+static uint32_t alloc_pd(void)
+{
+	struct ib_uverbs_alloc_pd req = {0};
+	struct ib_uverbs_alloc_pd_resp resp = {0};
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	return resp.pd_handle;
+}
+
+static int64_t by_handle(uint32_t command, uint32_t handle)
+{
+	return client_legacy(sock, command, &handle, sizeof(handle), NULL, 0);
+}
+
+static int64_t reg(uint64_t start, uint64_t length, uint64_t iova,
+		   uint32_t access, uint32_t *mr)
+{
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = start,
+			  .length = length,
+			  .hca_va = iova,
+			  .pd_handle = pd,
+			  .access_flags = access},
+		 .udata = {.shm_fd = -1}};
+	struct ib_uverbs_reg_mr_resp resp = {0};
+	int64_t ret = client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,
+				    sizeof(req), &resp, sizeof(resp));
+
+	*mr = resp.mr_handle;
+	return ret;
+}
+
+static int64_t rereg(uint32_t mr, uint32_t flags, uint64_t start,
+		     uint64_t length, uint64_t iova, uint32_t domain,
+		     uint32_t access)
+{
+	struct {
+		struct ib_uverbs_rereg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.mr_handle = mr,
+			  .flags = flags,
+			  .start = start,
+			  .length = length,
+			  .hca_va = iova,
+			  .pd_handle = domain,
+			  .access_flags = access},
+		 .udata = {.shm_fd = -1}};
+	struct ib_uverbs_rereg_mr_resp resp;
+
+	return client_legacy(sock, IB_USER_VERBS_CMD_REREG_MR, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+/* A command of attributes 0, 1, 2 ... */
+static int64_t by_attrs(uint16_t object, uint16_t method, uint16_t n,
+			const uint16_t *lens, const uint64_t *values,
+			uint32_t *handle)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[10];
+	} cmd = {.hdr = {.length = (uint16_t)(sizeof(cmd.hdr) +
+					      n * sizeof(cmd.attr[0])),
+			 .object_id = object,
+			 .method_id = method,
+			 .num_attrs = n}};
+	int64_t ret;
+
+	for (uint16_t i = 0; i < n; i++)
+		cmd.attr[i] = (struct ib_uverbs_attr){.attr_id = i,
+						      .len = lens[i],
+						      .flags = 1,
+						      .data = values[i]};
+	ret = client_ioctl(sock, &cmd);
+	if (handle)
+		*handle = (uint32_t)cmd.attr[0].data;
+	return ret;
+}
+
+static void expect_range(uint32_t mr, uint64_t length, uint64_t iova)
+{
+	static const uint16_t lens[] = {0, 4, 4, 8, 8};
+	uint32_t lkey, rkey;
+	uint64_t has_length, has_iova;
+	const uint64_t values[] = {mr, (uintptr_t)&lkey, (uintptr_t)&rkey,
+				   (uintptr_t)&has_length,
+				   (uintptr_t)&has_iova};
+
+	CHECK_EQ(by_attrs(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, 5, lens,
+			  values, NULL),
+		 0);
+	CHECK_EQ(has_length, length);
+	CHECK_EQ(has_iova, iova);
+}
+
+static void test_reg(void)
+{
+	uint32_t mr;
+
+	CHECK_EQ(reg(at, 4096, at + 8, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg(at + 8, 4096, 0, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg(at + 8, UINT64_MAX, 8, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg(at, 8192, (uint64_t)-4096, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg((uint64_t)-4096, 8192, 0, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg((uint64_t)-4096, 4096, 0, LOCAL, &mr), (int64_t)-EFAULT);
+	/* The last address of all is one. */
+	CHECK_EQ(reg(at, 4096, (uint64_t)-4096, LOCAL, &mr), 0);
+	expect_range(mr, 4096, (uint64_t)-4096);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	CHECK_EQ(reg(at + 8, 4096, 0, LOCAL | ZERO, &mr), 0);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+}
+
+static void test_rereg(void)
+{
+	uint32_t mr, other = alloc_pd();
+	const struct {
+		uint32_t flags;
+		uint64_t start, length, iova;
+		uint32_t domain, access;
+		int ret;
+	} bad[] = {
+		{0, at, 4096, at, pd, LOCAL, -EINVAL},
+		{8 | TRANS, at, 4096, at, pd, LOCAL, -EINVAL},
+		{TRANS, at, 4096, at + 8, pd, LOCAL, -EINVAL},
+		{TRANS, at + 8, 4096, at, pd, LOCAL, -EINVAL},
+		{TRANS, at, UINT64_MAX, at, pd, LOCAL, -EINVAL},
+		{TRANS, at, 8192, (uint64_t)-4096, pd, LOCAL, -EINVAL},
+		{TRANS, (uint64_t)-4096, 8192, 0, pd, LOCAL, -EINVAL},
+		{TRANS, 4096, 4096, 4096, pd, LOCAL, -EFAULT},
+		{TRANS | PD, at, 4096, at, 999, LOCAL, -EINVAL},
+		{TRANS | ACCESS, at, 4096, at, pd,
+		 IB_UVERBS_ACCESS_REMOTE_WRITE, -EINVAL},
+		{TRANS | ACCESS, at, 4096, at, pd, 1u << 19, -EINVAL},
+		{TRANS | PD | ACCESS, 4096, 4096, 4096, other, LOCAL, -EFAULT},
+	};
+
+	CHECK_EQ(reg(at, 8192, at, LOCAL, &mr), 0);
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK_EQ(rereg(mr, bad[i].flags, bad[i].start, bad[i].length,
+			       bad[i].iova, bad[i].domain, bad[i].access),
+			 (int64_t)bad[i].ret);
+		expect_range(mr, 8192, at);
+	}
+	CHECK_EQ(rereg(mr + 1000, TRANS, at, 4096, at, pd, LOCAL),
+		 (int64_t)-EINVAL);
+	/* The domain that was named by what was refused is not in use. */
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, other), 0);
+	CHECK_EQ(rereg(mr, TRANS, at + 4096 + 8, 4096, 8, pd, LOCAL), 0);
+	expect_range(mr, 4096, 8);
+	other = alloc_pd();
+	CHECK_EQ(rereg(mr, PD, 1, 2, 3, other, LOCAL), 0);
+	expect_range(mr, 4096, 8);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, other),
+		 (int64_t)-EBUSY);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, other), 0);
+}
+
+static int64_t reg_dm(uint32_t dm, uint64_t off, uint64_t length,
+		      uint32_t access, uint32_t *mr)
+{
+	static const uint16_t lens[] = {0, 8, 8, 0, 4, 0, 4, 4};
+	uint32_t keys[2];
+	const uint64_t values[] = {0,
+				   off,
+				   length,
+				   pd,
+				   access,
+				   dm,
+				   (uintptr_t)&keys[0],
+				   (uintptr_t)&keys[1]};
+
+	return by_attrs(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG, 8, lens,
+			values, mr);
+}
+
+static void test_device_memory(void)
+{
+	static const uint16_t lens[] = {0, 8, 4};
+	const uint64_t values[] = {0, 5000, 0};
+	uint32_t dm, mr;
+
+	CHECK_EQ(by_attrs(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, 3, lens,
+			  values, &dm),
+		 0);
+	CHECK_EQ(reg_dm(dm, 0, 4096, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, 0, 5001, LOCAL | ZERO, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, 4999, 2, LOCAL | ZERO, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, 5001, 0, LOCAL | ZERO, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, UINT64_MAX, 2, LOCAL | ZERO, &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, 4096, UINT64_MAX - 4095, LOCAL | ZERO, &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dm(dm, 4096, 904, LOCAL | ZERO, &mr), 0);
+	expect_range(mr, 904, 0);
+	/* It stays where it is, and what it is of stays. */
+	CHECK_EQ(rereg(mr, TRANS, at, 4096, at, pd, LOCAL), (int64_t)-EINVAL);
+	CHECK_EQ(rereg(mr, ACCESS, 0, 0, 0, pd, 0), (int64_t)-EINVAL);
+	CHECK_EQ(by_attrs(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE, 1, lens,
+			  (const uint64_t[]){dm}, NULL),
+		 (int64_t)-EBUSY);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	CHECK_EQ(by_attrs(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE, 1, lens,
+			  (const uint64_t[]){dm}, NULL),
+		 0);
+}
+
+static int64_t reg_dmabuf(int fd, uint64_t off, uint64_t length, uint64_t iova,
+			  uint32_t access, uint32_t *mr)
+{
+	static const uint16_t lens[] = {0, 0, 8, 8, 8, 4, 4, 4, 4};
+	uint32_t keys[2];
+	const uint64_t values[] = {0,
+				   pd,
+				   off,
+				   length,
+				   iova,
+				   (uint32_t)fd,
+				   access,
+				   (uintptr_t)&keys[0],
+				   (uintptr_t)&keys[1]};
+
+	return by_attrs(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, 9, lens,
+			values, mr);
+}
+
+static void test_dmabuf(void)
+{
+	int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	uint32_t mr;
+
+	CHECK(!ftruncate(fd, 3 * 4096));
+	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+	CHECK_EQ(reg_dmabuf(fd, 8, 64, 0, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, 0, 64, 8, LOCAL, &mr), (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, (uint64_t)-64, 128, (uint64_t)-64 & 4095, LOCAL,
+			    &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, 4096, (uint64_t)-4096, 4096, LOCAL, &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, 0, 8192, (uint64_t)-4096, LOCAL, &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, 0, 64, 0, IB_UVERBS_ACCESS_REMOTE_ATOMIC, &mr),
+		 (int64_t)-EINVAL);
+	CHECK_EQ(reg_dmabuf(fd, 0, 64, 0, IB_UVERBS_ACCESS_ON_DEMAND, &mr),
+		 (int64_t)-EOPNOTSUPP);
+	/* Beyond its end. */
+	CHECK_EQ(reg_dmabuf(fd, 3 * 4096, 64, 0, LOCAL, &mr),
+		 (int64_t)-EOPNOTSUPP);
+	CHECK_EQ(reg_dmabuf(fd, 4096 + 8, 8192 - 7, 8, LOCAL, &mr),
+		 (int64_t)-EOPNOTSUPP);
+	CHECK_EQ(reg_dmabuf(fd, INT64_MAX & -4096, 64, 0, LOCAL, &mr),
+		 (int64_t)-EOPNOTSUPP);
+	CHECK_EQ(reg_dmabuf(fd, 4096 + 8, 8192 - 8, 0x10008, LOCAL, &mr), 0);
+	expect_range(mr, 8192 - 8, 0x10008);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+
+	CHECK(argc > 1);
+	client_private_net();
+	daemon_start(&dev, argv[1], 0);
+	sock = client_open(&dev, "uverbs0", NULL);
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	pd = alloc_pd();
+	test_reg();
+	test_rereg();
+	test_device_memory();
+	test_dmabuf();
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
+	close(sock);
+	daemon_stop(&dev);
+	return 0;
+}
