@@ -245,11 +245,31 @@ static u64 clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
-/* The raw timestamp moved by the distance of the two clocks now. */
+#define CLOCKS_TRIES   8
+#define CLOCKS_GOOD_NS 2000
+
+/* How far CLOCK_REALTIME is from CLOCK_MONOTONIC_RAW now. We may be put aside
+ * between two looks at a clock: the closest of a few pairs counts. */
+static u64 clocks_distance(void)
+{
+	u64 best = UINT64_MAX, distance = 0;
+
+	for (u32 i = 0; i < CLOCKS_TRIES && best > CLOCKS_GOOD_NS; i++) {
+		u64 before = clock_ns(CLOCK_MONOTONIC_RAW);
+		u64 wall = clock_ns(CLOCK_REALTIME);
+		u64 took = clock_ns(CLOCK_MONOTONIC_RAW) - before;
+
+		if (took >= best)
+			continue;
+		best = took;
+		distance = wall - before - took / 2;
+	}
+	return distance;
+}
+
 static uint64_t read_wallclock_ns(struct ibv_cq_ex *ibcq)
 {
-	return ur_to_cq_ex(ibcq)->cur->timestamp_ns +
-	       (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC_RAW));
+	return ur_to_cq_ex(ibcq)->cur->timestamp_ns + clocks_distance();
 }
 
 void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags)

@@ -5,6 +5,8 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fake_device.h"
 
@@ -140,6 +142,51 @@ static void test_extended(void)
 	CHECK_EQ(ibv_start_poll(cq, &attr), EINVAL);
 }
 
+/* Clocks that go on by 40 ns at each look, and by 30 ms at the jump_at-th of
+ * them. */
+#define WALL_NS 1700000000000000000ull
+static bool fake_clocks;
+static u64 raw_ns;
+static u32 looks, jump_at;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	u64 ns;
+
+	if (!fake_clocks)
+		return (int)syscall(SYS_clock_gettime, id, t);
+	raw_ns += ++looks == jump_at ? 30000000 : 40;
+	ns = raw_ns + (id == CLOCK_REALTIME ? WALL_NS : 0);
+	t->tv_sec = (time_t)(ns / 1000000000);
+	t->tv_nsec = (long)(ns % 1000000000);
+	return 0;
+}
+
+/* Whoever reads the clocks may have to wait between two of them. */
+static void test_wallclock(void)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	struct fake f;
+	struct ibv_cq_ex *cq;
+
+	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	cq = &f.cq->vcq.cq_ex;
+	ur_cq_set_methods(f.cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
+	fake_complete(&f, 0, 0x11);
+	CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+	fake_clocks = true;
+	for (jump_at = 0; jump_at < 8; jump_at++) {
+		u64 got;
+
+		looks = 0;
+		got = ibv_wc_read_completion_wallclock_ns(cq);
+		CHECK(got + 1000 >= WALL_NS + 1000);
+		CHECK(got <= WALL_NS + 1000 + 1000);
+	}
+	fake_clocks = false;
+	ibv_end_poll(cq);
+}
+
 static void test_arm(void)
 {
 	struct fake f;
@@ -243,6 +290,7 @@ int main(void)
 	test_naps();
 	test_forget();
 	test_extended();
+	test_wallclock();
 	test_arm();
 	test_threads();
 	return 0;
