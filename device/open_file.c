@@ -8,7 +8,7 @@
 #include "device/open_file.h"
 
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
-		     struct uroce_tun_msg *reply, int *visible)
+		     struct uroce_tun_msg *reply, int *shown)
 {
 	const struct ur_file_ops *ops = NULL;
 	struct ur_open_file *o;
@@ -24,12 +24,12 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		return -ENOMEM;
 	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
 		o->cookie = 0; /* nobody joins */
-	err = ops->open(s, msg->name, &o->file, visible, &o->rdev);
+	err = ops->open(s, msg->name, &o->file, shown, &o->rdev);
 	if (err) {
 		free(o);
 		return err;
 	}
-	fstat(*visible, &st);
+	fstat(shown[0], &st);
 	o->dev = st.st_dev;
 	o->ino = st.st_ino;
 	pthread_mutex_init(&o->lock, NULL);

@@ -33,9 +33,10 @@ struct ur_open_file {
  * and write are called without it and take it themselves.
  */
 struct ur_file_ops {
-	/* *visible: descriptor to show to the client, stays the file's. */
+	/* shown: UROCE_TUN_MAX_FDS, -1 each; descriptors that the client gets,
+	 * the visible one first; they stay the file's. */
 	int (*open)(struct ur_session *s, const char *name, void **file,
-		    int *visible, u64 *rdev);
+		    int *shown, u64 *rdev);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);
 	/* The next command comes from s, or s is gone (then another that has
@@ -45,11 +46,11 @@ struct ur_file_ops {
 	void (*close)(void *file);
 };
 
-/* The session opens the file that msg names; *visible: the descriptor to show
- * to the client. Lock held, as for all but the command. 0 or -errno, -ENXIO:
+/* The session opens the file that msg names; shown: as for its open(). Lock
+ * held, as for all but the command. 0 or -errno, -ENXIO:
  * there is no such file. */
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
-		     struct uroce_tun_msg *reply, int *visible);
+		     struct uroce_tun_msg *reply, int *shown);
 /* The session joins an open file: who shows the descriptor may do so like who
  * knows the cookie. -ENOENT: there is none. */
 int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,

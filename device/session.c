@@ -29,22 +29,51 @@ int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
 	return 0;
 }
 
+/* Room for what goes with the answer, its head written; NULL: there is none. */
+static u8 *add_out(struct ur_session *s, u64 addr, size_t len)
+{
+	struct uroce_tun_out out = {addr, len};
+	u8 *to = s->outs + s->outs_len;
+	size_t padded;
+
+	if (len > UROCE_TUN_WINDOW)
+		return NULL;
+	padded = ur_align_up(len, 8);
+	if (sizeof(out) + padded > UROCE_TUN_WINDOW - s->outs_len)
+		return NULL;
+	memcpy(to, &out, sizeof(out));
+	to += sizeof(out);
+	if (len & 7)
+		memset(to + padded - 8, 0, 8);
+	s->outs_len += (u32)(sizeof(out) + padded);
+	return to;
+}
+
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len)
 {
-	struct uroce_tun_out out = {addr, len};
-	u32 room = UROCE_TUN_WINDOW - s->outs_len;
-	u8 *to = s->outs + s->outs_len;
+	u8 *to = NULL;
 
-	if (addr < s->outs_from || addr > s->outs_to ||
-	    len > s->outs_to - addr || len > UROCE_TUN_WINDOW ||
-	    sizeof(out) + ur_align_up(len, 8) > room)
+	if (addr && addr >= s->outs_from && addr <= s->outs_to &&
+	    len <= s->outs_to - addr)
+		to = add_out(s, addr, len);
+	if (!to)
 		return ur_user_write(s->mem, addr, src, len);
-	memcpy(to, &out, sizeof(out));
-	memset(to + sizeof(out) + (len & ~7ul), 0, ur_align_up(len & 7, 8));
-	memcpy(to + sizeof(out), src, len);
-	s->outs_len += (u32)(sizeof(out) + ur_align_up(len, 8));
+	memcpy(to, src, len);
 	return 0;
+}
+
+bool ur_session_foretell(struct ur_session *s,
+			 const struct uroce_tun_foretold *told,
+			 const void *answer, u32 bytes)
+{
+	u8 *to = s->version >= 3 ? add_out(s, 0, sizeof(*told) + bytes) : NULL;
+
+	if (!to)
+		return false;
+	memcpy(to, told, sizeof(*told));
+	memcpy(to + sizeof(*told), answer, bytes);
+	return true;
 }
 
 static void read_comm(struct ur_session *s)
@@ -76,7 +105,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
 	struct ur_loop *loop = s->daemon->loop;
-	int visible = -1, err = 0;
+	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
 
 	ur_loop_lock(loop);
 	/* A front-end of version 1 sends no windows. */
@@ -89,10 +118,12 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		if (!err)
 			fds[0] = -1;
 	}
-	if (!err)
+	if (!err) {
+		s->version = msg->cmd;
 		err = msg->cookie || !msg->name[0]
 			      ? ur_open_file_join(s, msg, &reply)
-			      : ur_open_file_new(s, msg, &reply, &visible);
+			      : ur_open_file_new(s, msg, &reply, shown);
+	}
 	if (!err)
 		s->kind = msg->kind;
 	ur_loop_unlock(loop);
@@ -100,9 +131,10 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	if (err) {
 		ur_debug("session %llu: open %s: %s", (unsigned long long)s->id,
 			 msg->name, strerror(-err));
-		visible = -1;
+		shown[0] = shown[1] = -1;
 	}
-	if (ur_tunnel_send(s->sock, &reply, &visible, visible >= 0))
+	if (ur_tunnel_send(s->sock, &reply, shown,
+			   (shown[0] >= 0) + (shown[1] >= 0)))
 		shutdown(s->sock, SHUT_RDWR);
 }
 

@@ -27,7 +27,8 @@ struct ur_session {
 	struct ur_daemon *daemon;
 	u64 id;
 	int sock;
-	u32 kind; /* 0 before OPEN */
+	u32 kind;    /* 0 before OPEN */
+	u64 version; /* of the tunnel that the client speaks */
 	pid_t pid;
 	uid_t uid;
 	char comm[17];
@@ -59,6 +60,12 @@ void ur_session_stop_all(struct ur_daemon *daemon);
 /* Copy to it, at the latest when the command succeeds. */
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
+
+/* Say with the answer of the command that runs what the answer to another would
+ * be: bytes of it at answer. For clients of version 3. False: no room. */
+bool ur_session_foretell(struct ur_session *s,
+			 const struct uroce_tun_foretold *told,
+			 const void *answer, u32 bytes);
 
 /* Copy from the client that a command is of; on the session's thread, without
  * the lock. 0 or -EFAULT. */

@@ -32,7 +32,8 @@
  * from arg on. The device then need not read it; what a command points to on
  * the caller's stack is often there too. What a command writes within the
  * addresses that the CALL names may come behind its DONE, up to the same size,
- * as struct uroce_tun_out each.
+ * as struct uroce_tun_out each. So may answers to questions that are likely to
+ * be asked next: struct uroce_tun_foretold.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -43,7 +44,7 @@
 extern "C" {
 #endif
 
-#define UROCE_TUN_VERSION  2
+#define UROCE_TUN_VERSION  3
 #define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
@@ -62,7 +63,8 @@ enum uroce_tun_op {
 			     * Without cookie and name: join the file whose
 			     * visible descriptor has number arg here (it came
 			     * by SCM_RIGHTS or over exec; FGET asks for it).
-			     * DONE then carries no descriptor */
+			     * DONE then carries no descriptor. DONE for an
+			     * rdma_cm file: fds[1] is the page of changes */
 	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer; what it
 				 * writes from cookie up to rdev (addresses) the
 				 * front-end can store. The same for WRITE */
@@ -127,9 +129,24 @@ struct uroce_tun_msg {
 
 /* Behind DONE: len bytes for addr follow, and nothing up to a multiple of 8. */
 struct uroce_tun_out {
-	__u64 addr;
+	__u64 addr; /* 0: what follows is a struct uroce_tun_foretold */
 	__u64 len;
 };
+
+/*
+ * What the device would answer now to a WRITE on this file: it writes the bytes
+ * that follow where the WRITE's bytes 8 to 15 say, and returns its length. This
+ * holds as long as word `slot` of the page of changes is `change`: the device
+ * adds to it before it lets anything come to pass that makes the answer
+ * another. To clients of version 3.
+ */
+struct uroce_tun_foretold {
+	__u32 slot;
+	__u32 change;
+	__u8 question[24]; /* the WRITE, its bytes 8 to 15 zero */
+};
+#define UROCE_TUN_PAGE_BYTES 4096 /* of changes: __u32 each, read-only */
+#define UROCE_TUN_PAGE_SLOTS (UROCE_TUN_PAGE_BYTES / 4)
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,8 @@
 #define UR_FDMAP_FILES	16384
 #define UR_FDMAP_HIDDEN 0xffff
 
+struct ur_foretold; /* foretold.h */
+
 struct ur_file {
 	/* descriptors in the low 20 bits, calls in progress above */
 	_Atomic uint32_t refs;
@@ -50,6 +52,7 @@ struct ur_file {
 	_Atomic uint32_t joined; /* opened by another process */
 	_Atomic uint32_t shared; /* a forked child may have it too */
 	pthread_mutex_t lock;	 /* one command at a time on sock */
+	struct ur_foretold *foretold; /* NULL: none; the lock's */
 };
 
 extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];

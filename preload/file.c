@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/file.h"
+#include "preload/foretold.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
@@ -92,13 +93,14 @@ int ur_file_open(const struct ur_path *path, int flags)
 							      : -EIO;
 		goto err_close;
 	}
-	if (fds[1] >= 0)
-		close_raw(fds[1]);
-	fds[1] = -1;
 	file = ur_fdmap_new(path->kind, sock);
 	if (!file) {
 		err = -ENFILE;
 		goto err_close;
+	}
+	if (fds[1] >= 0) {
+		file->foretold = ur_foretold_begin(fds[1]);
+		close_raw(fds[1]);
 	}
 	file->cookie = msg.cookie;
 	file->rdev = msg.rdev;
@@ -239,6 +241,25 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 	return (ssize_t)call(file, &msg, len);
 }
 
+/* True: the device has said before what it would answer. The answer is stored
+ * within what converse() takes for the stack. */
+static bool answer_foretold(struct ur_file *file, const void *buf, size_t len)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	uint64_t arg = (uint64_t)(uintptr_t)buf;
+	bool known;
+
+	if (!file->foretold || len != UR_FORETOLD_QUESTION || arg < here ||
+	    arg - here >= STACK_REACH)
+		return false;
+	pthread_mutex_lock(&file->lock);
+	known = !atomic_load(&file->dead) &&
+		ur_foretold_answer(file->foretold, buf, here,
+				   arg + STACK_WINDOW);
+	pthread_mutex_unlock(&file->lock);
+	return known;
+}
+
 /* What the kernel says to a GET_EVENT before it waits. */
 static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
 {
@@ -288,7 +309,9 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 		return write_once(file, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
-		return write_once(file, buf, len);
+		return answer_foretold(file, buf, len)
+			       ? (ssize_t)len
+			       : write_once(file, buf, len);
 	ret = check_get_event(&hdr, len);
 	if (ret)
 		return ret;

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/foretold.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 
@@ -57,8 +58,9 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-/* What the command has written. */
-static int64_t store(const uint8_t *p, size_t len, uint64_t from, uint64_t to)
+/* What the command has written, and what it foretells. */
+static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
+		     uint64_t from, uint64_t to)
 {
 	struct uroce_tun_out out;
 
@@ -71,10 +73,15 @@ static int64_t store(const uint8_t *p, size_t len, uint64_t from, uint64_t to)
 		p += sizeof(out);
 		len -= sizeof(out);
 		padded = out.len <= len ? (out.len + 7) & ~(size_t)7 : SIZE_MAX;
-		if (padded > len || out.addr < from || out.addr > to ||
-		    out.len > to - out.addr)
+		if (padded > len)
 			return -EIO;
-		memcpy((void *)(uintptr_t)out.addr, p, out.len);
+		if (!out.addr)
+			ur_foretold_keep(file->foretold, p, out.len);
+		else if (out.addr < from || out.addr > to ||
+			 out.len > to - out.addr)
+			return -EIO;
+		else
+			memcpy((void *)(uintptr_t)out.addr, p, out.len);
 		p += padded;
 		len -= padded;
 	}
@@ -94,7 +101,7 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 		if (ret)
 			break;
 		if (msg->op == UROCE_TUN_DONE) {
-			ret = store(outs, len, from, to);
+			ret = store(file, outs, len, from, to);
 			if (!ret)
 				ret = msg->ret;
 			break;

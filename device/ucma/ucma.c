@@ -90,6 +90,13 @@ static int fetch_option(const struct ur_session *s,
 	return ur_session_read(s, set->optval, value, set->optlen);
 }
 
+/* QUERY, and INIT_QP_ATTR: for datagrams that chooses a key, which nothing that
+ * was foretold tells. */
+static bool asks(const struct command *c)
+{
+	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
+}
+
 static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr)
 {
@@ -121,7 +128,10 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	ur_loop_lock(loop);
 	ucma_cm_touch(ucma_of(file));
 	file->met_lost = false;
+	file->asking = asks(c);
 	err = c->fn(&cmd);
+	if (!err && file->asking)
+		ucma_asked(file, hdr, in);
 	if (err && file->met_lost)
 		err = -EIO;
 	ucma_cm_kick(ucma_of(file));
@@ -160,7 +170,7 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 }
 
 static int ucma_open(struct ur_session *s, const char *name, void **opened,
-		     int *visible, u64 *rdev)
+		     int *shown, u64 *rdev)
 {
 	struct ur_ucma *ucma = s->daemon->cm;
 	struct ucma_file *file;
@@ -188,7 +198,11 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_init(&file->events);
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
-	*visible = file->visible;
+	file->page = -1;
+	if (s->version >= 3)
+		ucma_foretell_open(file);
+	shown[0] = file->visible;
+	shown[1] = file->page;
 	*rdev = ur_sysfs_rdma_cm_rdev();
 	return 0;
 
@@ -215,6 +229,7 @@ static void ucma_close(void *opaque)
 	ur_list_del(&file->node);
 	close(file->sock);
 	close(file->visible);
+	ucma_foretell_close(file);
 	free(file);
 }
 
@@ -273,6 +288,7 @@ void ur_ucma_fini(struct ur_daemon *daemon)
  * as when the kernel's ucma closes an id. */
 static void device_gone(struct ucma_id *id)
 {
+	ucma_changes(id);
 	ucma_cm_drop(id);
 	ucma_port_release(id);
 	id->dev = NULL;

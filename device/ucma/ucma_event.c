@@ -171,6 +171,9 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 		return err;
 	take_out(file, event);
 	delivered(event);
+	if (!event->mcast)
+		ucma_foretell(file, event->resp.event,
+			      event->child ? event->child : event->id);
 	free(event);
 	return 0;
 }

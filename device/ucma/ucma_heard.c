@@ -291,6 +291,7 @@ void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
 		on_request(ctx, cm, event);
 		return;
 	}
+	ucma_changes(id);
 	/* A connection is reported over once, whichever way it ended. */
 	if (id->state != (event->type == UR_CM_EVENT_TIMEWAIT_EXIT
 				  ? UCMA_DISCONNECT

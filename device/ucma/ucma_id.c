@@ -39,7 +39,12 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 	if (number >= UCMA_ID_MAX)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
-	return id && id->file == file ? id : NULL;
+	if (!id || id->file != file)
+		return NULL;
+	/* A command about it: whatever that does, it is not done yet. */
+	if (!file->asking)
+		ucma_changes(id);
+	return id;
 }
 
 struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
@@ -71,6 +76,7 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	id->ps = ps;
 	id->qp_type = qp_type;
 	id->seq = (u32)ur_rng_u64(&ucma->rng) & 0xffffff;
+	ucma_changes(id); /* its number had another */
 	ur_list_init(&id->port_node);
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;

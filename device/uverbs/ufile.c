@@ -32,7 +32,7 @@ static int make_memfd(void)
 }
 
 static int ufile_open(struct ur_session *s, const char *name, void **ret,
-		      int *visible, u64 *rdev)
+		      int *shown, u64 *rdev)
 {
 	struct ur_device *dev;
 	struct ur_ufile *file;
@@ -59,7 +59,7 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	file->uid = s->uid;
 	file->id = ++s->daemon->next_file;
 	ur_list_add_tail(&dev->files, &file->node);
-	*visible = file->memfd;
+	shown[0] = file->memfd;
 	*rdev = dev->rdev;
 	*ret = file;
 	return 0;

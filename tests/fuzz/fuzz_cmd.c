@@ -202,14 +202,14 @@ static void step(struct ur_ufile *file, struct input *in)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input in = {data, size};
-	int visible;
+	int visible[UROCE_TUN_MAX_FDS];
 	void *file;
 	u64 rdev;
 
 	if (!device_world.loop)
 		make_world();
 	ur_loop_lock(device_world.loop);
-	if (ur_ufile_ops.open(&session, "uverbs0", &file, &visible, &rdev))
+	if (ur_ufile_ops.open(&session, "uverbs0", &file, visible, &rdev))
 		abort();
 	ur_loop_unlock(device_world.loop);
 	while (in.left)

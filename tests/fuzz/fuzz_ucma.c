@@ -7,6 +7,8 @@
  * Input: records of an operation byte and what it needs (see step()). Bodies of
  * commands are bytes of the input, with an address and a valid id put in where
  * an operation says so, so that random ones get past the first checks.
+ *
+ * What was foretold and not taken back is what the device answers when asked.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct ur_session session;
 static void *files[FILES];
-static int visible[FILES];
+static int visible[FILES][UROCE_TUN_MAX_FDS];
 
 /* Shared with the child, at the same address. */
 static u8 *in_buf, *out_buf, *option;
@@ -43,7 +45,7 @@ static void front_end(int sock)
 
 	while (!ur_tunnel_recv(sock, &msg, fds)) {
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
-		const int *fd = &visible[(u64)msg.ret % FILES];
+		const int *fd = visible[(u64)msg.ret % FILES];
 
 		if (msg.ret & 4)
 			reply.ret = -EBADF;
@@ -71,15 +73,79 @@ static void make_world(void)
 	mem = device_world_client(NULL);
 	device_world_start(true);
 	device_world_session(&session, mem, front_end);
+	session.version = UROCE_TUN_VERSION;
+}
+
+static s64 write_command(u32 file, u64 len)
+{
+	session.outs_len = 0;
+	return device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
+		files[file], (uintptr_t)in_buf, len);
+}
+
+/* ---- what was foretold ---- */
+
+static struct foretold {
+	u32 file, bytes;
+	struct uroce_tun_foretold told;
+	u8 answer[512];
+} foretold[256];
+
+static u32 n_foretold; /* of all; the newest are kept */
+
+static void keep_foretold(u32 file)
+{
+	struct uroce_tun_out out;
+
+	for (u32 at = 0; at < session.outs_len;
+	     at += (u32)(sizeof(out) + ur_align_up(out.len, 8))) {
+		const u8 *p = session.outs + at + sizeof(out);
+		struct foretold *f;
+
+		memcpy(&out, p - sizeof(out), sizeof(out));
+		CHECK(!out.addr);
+		f = &foretold[n_foretold++ % UR_ARRAY_SIZE(foretold)];
+		f->file = file;
+		f->bytes = (u32)(out.len - sizeof(f->told));
+		CHECK(f->bytes && f->bytes <= sizeof(f->answer));
+		memcpy(&f->told, p, sizeof(f->told));
+		memcpy(f->answer, p + sizeof(f->told), f->bytes);
+	}
+}
+
+static void check_foretold(void)
+{
+	u32 n = ur_min_u32(n_foretold, UR_ARRAY_SIZE(foretold));
+	u64 response = (uintptr_t)out_buf;
+
+	for (u32 i = 0; i < n; i++) {
+		const struct foretold *f = &foretold[i];
+		const struct ucma_file *file = files[f->file];
+		u32 len = sizeof(f->told.question);
+
+		if (file->changes[f->told.slot] != f->told.change)
+			continue;
+		memcpy(in_buf, f->told.question, len);
+		memcpy(in_buf + 8, &response, sizeof(response));
+		memset(out_buf, 0xa5, f->bytes + 1);
+		CHECK_EQ(write_command(f->file, len), len);
+		CHECK(!memcmp(out_buf, f->answer, f->bytes));
+		CHECK_EQ(out_buf[f->bytes], 0xa5);
+		CHECK_EQ(session.outs_len, 0);
+	}
 }
 
 static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 {
 	struct rdma_ucm_cmd_hdr hdr = {cmd, (u16)in, (u16)out};
+	s64 ret;
 
 	memcpy(in_buf, &hdr, sizeof(hdr));
-	return device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
-		files[file], (uintptr_t)in_buf, len);
+	ret = write_command(file, len);
+	if (ret >= 0)
+		keep_foretold(file);
+	check_foretold();
+	return ret;
 }
 
 static void put_address(u8 *at, u8 kind, u8 port)
@@ -290,12 +356,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ops = device_world.file_ops[UROCE_TUN_RDMA_CM];
 	ur_loop_lock(device_world.loop);
 	for (u32 i = 0; i < FILES; i++)
-		if (ops->open(&session, "rdma_cm", &files[i], &visible[i],
+		if (ops->open(&session, "rdma_cm", &files[i], visible[i],
 			      &rdev))
 			abort();
+	n_foretold = 0;
 	ur_loop_unlock(device_world.loop);
 	while (in.left)
 		step(&in);
+
 	ur_loop_lock(device_world.loop);
 	if (ur_cm_check(((struct ur_ucma *)device_world.cm)->cm))
 		abort();

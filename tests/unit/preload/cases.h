@@ -34,5 +34,7 @@ void test_event_fork(void);
 void test_dup(void);
 void test_fork(void);
 void test_threads(void);
+/* foretold.c */
+void test_foretold(void);
 
 #endif

@@ -30,10 +30,16 @@ struct conn {
 		struct uroce_tun_out out;
 		uint64_t value;
 	} add; /* goes with the answer, if out.len */
+	struct foretelling {
+		struct uroce_tun_out out;
+		struct uroce_tun_foretold told;
+		uint64_t answer;
+	} foretelling; /* the same */
 };
 
-static _Atomic int files, syncs, cm_end = -1, withdrawn, outs;
+static _Atomic int files, syncs, cm_end = -1, withdrawn, outs, writes;
 static const char *rundir;
+static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
 
 static void put(const char *dir, const char *name, const char *text)
 {
@@ -65,15 +71,21 @@ void fake_device_make_tree(const char *dir)
 	put(dir, "dev/infiniband/rdma_cm", "10:58\n");
 }
 
-static void send_msg(int sock, struct uroce_tun_msg *msg, int fd)
+static void send_fds(int sock, struct uroce_tun_msg *msg, const int *fds,
+		     unsigned int n)
 {
 	union ur_scm scm;
 	struct iovec iov = {msg, sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	msg->nfds = fd >= 0;
-	ur_scm_put(&mh, &scm, &fd, msg->nfds);
+	msg->nfds = n;
+	ur_scm_put(&mh, &scm, fds, n);
 	CHECK_EQ(sendmsg(sock, &mh, MSG_NOSIGNAL), sizeof(*msg));
+}
+
+static void send_msg(int sock, struct uroce_tun_msg *msg, int fd)
+{
+	send_fds(sock, msg, &fd, fd >= 0);
 }
 
 static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
@@ -99,18 +111,22 @@ static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
 static void done(struct conn *c, int64_t ret)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
-	struct iovec iov[] = {{&msg, sizeof(msg)}, {&c->add, sizeof(c->add)}};
-	struct msghdr mh = {.msg_iov = iov,
-			    .msg_iovlen = c->add.out.len ? 2 : 1};
+	struct iovec iov[] = {{&msg, sizeof(msg)},
+			      {&c->add, c->add.out.len ? sizeof(c->add) : 0},
+			      {&c->foretelling, c->foretelling.out.len
+							? sizeof(c->foretelling)
+							: 0}};
+	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 3};
 
 	CHECK(sendmsg(c->sock, &mh, MSG_NOSIGNAL) >= (ssize_t)sizeof(msg));
 	c->add.out.len = 0;
+	c->foretelling.out.len = 0;
 }
 
 static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .cookie = 5};
-	int fd, pair[2];
+	int fd, pair[2], fds[2];
 
 	if (req->cmd != UROCE_TUN_VERSION)
 		return done(c, -EPROTO);
@@ -121,8 +137,15 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 		c->cm = pair[1];
 		cm_end = pair[1];
 		msg.rdev = makedev(10, 58);
-		send_msg(c->sock, &msg, pair[0]);
-		close(pair[0]);
+		fds[0] = pair[0];
+		fds[1] = memfd_create("changes", 0);
+		CHECK(!ftruncate(fds[1], UROCE_TUN_PAGE_BYTES));
+		changes = mmap(NULL, UROCE_TUN_PAGE_BYTES,
+			       PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+		CHECK(changes != MAP_FAILED);
+		send_fds(c->sock, &msg, fds, 2);
+		close(fds[0]);
+		close(fds[1]);
 		return;
 	}
 	CHECK(strcmp(req->name, "uverbs0") == 0);
@@ -217,6 +240,11 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return files;
 	case FAKE_OUTS:
 		return outs;
+	case FAKE_CHANGE:
+		changes[FAKE_SLOT]++;
+		return 0;
+	case FAKE_WRITES:
+		return writes;
 	case FAKE_SYNCS:
 		return syncs;
 	case FAKE_DIE:
@@ -231,10 +259,26 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 	}
 }
 
+/* What follows the command, from its 8th byte on, is the question and eight
+ * bytes of answer. */
+static void foretell(struct conn *c)
+{
+	struct foretelling *f = &c->foretelling;
+
+	CHECK(c->window.len >= 8 + sizeof(f->told.question) + 8);
+	f->out.addr = 0;
+	f->out.len = sizeof(f->told) + sizeof(f->answer);
+	f->told.slot = FAKE_SLOT;
+	f->told.change = changes[FAKE_SLOT];
+	memcpy(f->told.question, c->window.bytes + 8, sizeof(f->told.question));
+	memcpy(&f->answer, c->window.bytes + 8 + sizeof(f->told.question), 8);
+}
+
 static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 {
 	uint32_t command = 0;
 
+	writes++;
 	if (req->len < 8)
 		return -EINVAL;
 	if (pread(c->mem, &command, 4, (off_t)req->arg) != 4)
@@ -245,6 +289,8 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 		withdrawn--;
 		return -EAGAIN;
 	}
+	if (c->cm >= 0 && command == FAKE_FORETELL)
+		foretell(c);
 	return (int64_t)req->len;
 }
 

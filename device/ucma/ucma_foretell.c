@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Answers that go to a client with the event after which librdmacm asks for
+ * them: each saves a message there and one back, and two switches. An answer
+ * holds until a word of a page that the client sees is changed, which happens
+ * with every command about the id but these questions, and with everything that
+ * its peer says. So who asks gets what the device would answer at that moment.
+ *
+ * How much room a client has for an answer, it has shown by asking once; until
+ * then that of the ABI's structure is likely.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/ucma/ucma.h"
+
+/* enum ibv_qp_type */
+#define QPT_UD 4
+
+/* enum rdma_cm_event_type */
+#define CM_ADDR_RESOLVED    0
+#define CM_ROUTE_RESOLVED   2
+#define CM_CONNECT_REQUEST  4
+#define CM_CONNECT_RESPONSE 5
+
+#define ASK(q)	  (1u << UCMA_ASK_##q)
+#define ASK_STATE (ASK(INIT) | ASK(RTR) | ASK(RTS))
+
+static const u8 asked_after[] = {
+	[CM_ADDR_RESOLVED] = ASK(ADDR) | ASK(GID),
+	[CM_ROUTE_RESOLVED] = ASK(PATH) | ASK(INIT),
+	[CM_CONNECT_REQUEST] = ASK(ADDR) | ASK(GID) | ASK(PATH) | ASK_STATE,
+	[CM_CONNECT_RESPONSE] = ASK_STATE,
+};
+
+#define ADDR_BYTES sizeof(struct rdma_ucm_query_addr_resp)
+#define ATTR_BYTES sizeof(struct ib_uverbs_qp_attr)
+
+/* arg: the option, or the enum ibv_qp_state. */
+static const struct {
+	u32 cmd, arg;
+	u16 room;
+} questions[UCMA_QUESTIONS] = {
+	[UCMA_ASK_ADDR] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_ADDR,
+			   ADDR_BYTES},
+	[UCMA_ASK_GID] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_GID,
+			  ADDR_BYTES},
+	[UCMA_ASK_PATH] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_PATH, 0},
+	[UCMA_ASK_INIT] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 1, ATTR_BYTES},
+	[UCMA_ASK_RTR] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 2, ATTR_BYTES},
+	[UCMA_ASK_RTS] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 3, ATTR_BYTES},
+};
+
+/* A WRITE of one of them, as the ABI has it. */
+struct written {
+	struct rdma_ucm_cmd_hdr hdr;
+	union {
+		struct rdma_ucm_query query;
+		struct rdma_ucm_init_qp_attr attr;
+	};
+};
+
+_Static_assert(sizeof(struct written) ==
+		       sizeof(((struct uroce_tun_foretold *)0)->question),
+	       "both questions have that size");
+_Static_assert(offsetof(struct rdma_ucm_query, option) ==
+		       offsetof(struct rdma_ucm_init_qp_attr, qp_state),
+	       "and one form");
+
+void ucma_foretell_open(struct ucma_file *file)
+{
+	void *map;
+	int fd = memfd_create("rdma_cm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return;
+	if (ftruncate(fd, UROCE_TUN_PAGE_BYTES))
+		goto err_close;
+	map = mmap(NULL, UROCE_TUN_PAGE_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		goto err_close;
+	/* The client can but read. */
+	if (fcntl(fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE |
+			  F_SEAL_SEAL)) {
+		munmap(map, UROCE_TUN_PAGE_BYTES);
+		goto err_close;
+	}
+	file->page = fd;
+	file->changes = map;
+	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
+		file->asked[q] = questions[q].room;
+	return;
+err_close:
+	close(fd);
+}
+
+void ucma_foretell_close(struct ucma_file *file)
+{
+	if (!file->changes)
+		return;
+	munmap(file->changes, UROCE_TUN_PAGE_BYTES);
+	close(file->page);
+}
+
+void ucma_changes(const struct ucma_id *id)
+{
+	u32 *word;
+
+	if (!id->file->changes)
+		return;
+	word = &id->file->changes[id->number % UROCE_TUN_PAGE_SLOTS];
+	/* The client's acquire. */
+	__atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
+}
+
+void ucma_asked(struct ucma_file *file, const struct rdma_ucm_cmd_hdr *hdr,
+		const void *in)
+{
+	const struct rdma_ucm_query *query = in;
+
+	if (hdr->in != sizeof(*query))
+		return;
+	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
+		if (questions[q].cmd == hdr->cmd &&
+		    questions[q].arg == query->option)
+			file->asked[q] = hdr->out;
+}
+
+static void foretell(struct ucma_file *file, enum ucma_question q,
+		     const struct ucma_id *id)
+{
+	struct written w = {
+		.hdr = {.cmd = questions[q].cmd,
+			.in = sizeof(w.query),
+			.out = file->asked[q]},
+		.query = {.id = id->number, .option = questions[q].arg}};
+	struct uroce_tun_foretold told = {.slot = id->number %
+						  UROCE_TUN_PAGE_SLOTS};
+	struct ucma_cmd cmd = {.file = file,
+			       .in = &w.query,
+			       .in_bytes = sizeof(w.query),
+			       .out_bytes = w.hdr.out};
+	bool query = w.hdr.cmd == RDMA_USER_CM_CMD_QUERY;
+
+	file->asking = true;
+	if (query ? ucma_query(&cmd) : ucma_init_qp_attr(&cmd))
+		return;
+	told.change = file->changes[told.slot];
+	memcpy(told.question, &w, sizeof(w));
+	ur_session_foretell(file->session, &told, cmd.out,
+			    ur_min_u32(cmd.out_len, cmd.out_bytes));
+}
+
+void ucma_foretell(struct ucma_file *file, u32 event, struct ucma_id *id)
+{
+	/* For datagrams INIT_QP_ATTR chooses a key, if nobody has: no mere
+	 * question. */
+	u32 not = id->qp_type == QPT_UD ? ASK_STATE : 0;
+
+	if (!file->changes || id->file != file || id->lost ||
+	    event >= UR_ARRAY_SIZE(asked_after))
+		return;
+	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
+		if (asked_after[event] & ~not &1u << q && file->asked[q])
+			foretell(file, q, id);
+}
