@@ -185,12 +185,16 @@ void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 	      const u8 *mad, size_t len);
 /* When ur_cm_expire wants to run: a time, perhaps past, or UR_CM_NEVER. */
 u64 ur_cm_deadline(const struct ur_cm *cm);
+/* Repeat, give up, forget: what is due by now. */
 void ur_cm_expire(struct ur_cm *cm, u64 now);
+/* The time of what is sent next. */
 void ur_cm_set_now(struct ur_cm *cm, u64 now);
+/* A copy. */
 void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats);
 
 /* NULL: the cap, or no memory. ctx is the caller's. */
 struct ur_cm_id *ur_cm_id_create(struct ur_cm *cm, void *ctx);
+/* ctx of a new id that a request brought is NULL until it is set. */
 void *ur_cm_id_ctx(const struct ur_cm_id *id);
 void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx);
 enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id);
@@ -245,6 +249,8 @@ int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 int ur_cm_send_rep(struct ur_cm_id *id, const struct ur_cm_rep *rep);
 /* Private data: bytes up to the message's size, else -EINVAL; may be NULL. */
 int ur_cm_send_rtu(struct ur_cm_id *id, const void *data, u32 bytes);
+/* reason: enum ur_cm_rej_reason; ari: additional information, as long as the
+ * message has room. */
 int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
 		   u32 ari_bytes, const void *data, u32 bytes);
 /* delayed: only once the peer asks again. service_timeout is an exponent. */
@@ -267,6 +273,7 @@ int ur_cm_send_sidr_rep(struct ur_cm_id *id, const struct ur_cm_sidr_rep *rep);
  */
 int ur_cm_notify_established(struct ur_cm_id *id);
 
+/* For logs and status; never NULL. */
 const char *ur_cm_state_name(enum ur_cm_state state);
 const char *ur_cm_event_name(enum ur_cm_event_type type);
 

@@ -104,36 +104,47 @@ struct ur_cm {
 #define UR_CM_REP_GUID_AT (UR_CM_HEADER_BYTES + 28)
 
 /* conn.c: ids and the moves. */
+/* The transaction id of its messages: the same in all of them. */
 u64 ur_cm_new_tid(struct ur_cm_id *id);
 void ur_cm_set_state(struct ur_cm_id *id, enum ur_cm_state state);
+/* To the host, counted; mad has UR_CM_MAD_BYTES. */
 void ur_cm_emit(struct ur_cm *cm, const struct ur_cm_path *path, const u8 *mad);
 /* Build, send, and keep as the request to repeat; arms the deadline. */
 void ur_cm_request(struct ur_cm_id *id, const struct ur_cm_mad *mad);
 /* Build, send, and keep as the answer to duplicates. */
 void ur_cm_reply(struct ur_cm_id *id, const struct ur_cm_mad *mad);
+/* A duplicate came: what it was answered with, where that is kept. */
 void ur_cm_repeat_reply(struct ur_cm_id *id);
 /* The last move of a handler: id may be gone afterwards. */
 void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
 		  const struct ur_cm_mad *mad);
+/* Out of every table and list, and freed: no message, no event. */
 void ur_cm_free(struct ur_cm_id *id);
+/* The moves into these states, with what has to stop there. */
 void ur_cm_to_idle(struct ur_cm_id *id);
 void ur_cm_to_timewait(struct ur_cm_id *id);
 /* A new id for a request from a stranger; NULL and counted when capped. */
 struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 				   const struct ur_cm_path *from);
+/* Its request waits no longer: out of the listener's backlog and the cap. */
 void ur_cm_not_pending(struct ur_cm_id *id);
+/* 0, or -EINVAL: more than there is room for. data may be NULL. */
 int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes);
+/* A REJ from no id of ours; answers: UR_CM_ANSWERS_*. */
 void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
 			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason);
 
 /* timers.c */
+/* One deadline an id, in nanoseconds; a later call replaces it. */
 void ur_cm_arm(struct ur_cm_id *id, u64 deadline);
 void ur_cm_disarm(struct ur_cm_id *id);
 /* Exponent to nanoseconds the way the kernel rounds: ms = 2^(t-8), >= 1. */
 u64 ur_cm_time_ns(u8 exponent);
+/* As ur_cm_check(), of the deadlines. */
 const char *ur_cm_heap_check(const struct ur_cm *cm);
 
-/* peers.c: lookup by what the wire names. */
+/* peers.c: lookup by what the wire names. index: put into the table, where the
+ * id's fields are set; find: NULL where there is none. */
 void ur_cm_peers_init(struct ur_cm *cm);
 void ur_cm_index_local(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_local(struct ur_cm *cm, u32 local_id);
@@ -166,7 +177,8 @@ struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     struct ur_cm_event *event);
 void ur_cm_unlisten(struct ur_cm_id *id);
 
-/* parked.c */
+/* parked.c: keep a request that has no listener yet (false: no room); try those
+ * of a service again; when the next one is given up; give up what is due. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad);
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id);

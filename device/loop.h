@@ -25,6 +25,7 @@ struct ur_loop_timer {
 	struct ur_loop_timer *next;
 };
 
+/* 0 or -errno. */
 int ur_loop_create(struct ur_loop **loop);
 void ur_loop_destroy(struct ur_loop *loop);
 
@@ -38,7 +39,7 @@ void ur_loop_unlock(struct ur_loop *loop);
 void ur_loop_others_first(struct ur_loop *loop);
 
 /* Call fn(arg, events) when fd has EPOLL* events. Lock held; fd stays the
- * caller's, who removes it before closing. */
+ * caller's, who removes it before closing. 0 or -errno. */
 int ur_loop_add(struct ur_loop *loop, int fd, u32 events,
 		void (*fn)(void *arg, u32 events), void *arg);
 void ur_loop_del(struct ur_loop *loop, int fd);
@@ -54,8 +55,9 @@ void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer);
 
 u64 ur_loop_now(void); /* CLOCK_MONOTONIC in nanoseconds */
 
-/* Until ur_loop_stop. */
+/* Until ur_loop_stop; takes the lock. Returns 0. */
 int ur_loop_serve(struct ur_loop *loop);
+/* Lock held. */
 void ur_loop_stop(struct ur_loop *loop);
 /* From here on nothing posted is run: what it names may be gone. Lock held. */
 void ur_loop_close(struct ur_loop *loop);

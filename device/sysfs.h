@@ -14,10 +14,12 @@ void ur_sysfs_fini(struct ur_daemon *daemon);
 
 /* The first uverbs number that no real device has. */
 u32 ur_sysfs_first_uverbs(void);
+/* The numbers (makedev) that the device nodes show. */
 u64 ur_sysfs_uverbs_rdev(u32 uverbs);
 u64 ur_sysfs_rdma_cm_rdev(void);
 /* A device of this name is there that is none of ours. */
 bool ur_sysfs_name_taken(const struct ur_daemon *daemon, const char *name);
+/* All files of a device: made, 0 or -errno; and gone. */
 int ur_sysfs_add(struct ur_device *dev);
 void ur_sysfs_del(struct ur_device *dev);
 /* One GID entry, or what the link decides, has changed. No-op before add. */

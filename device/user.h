@@ -19,6 +19,7 @@ struct ur_user_mem {
 
 /* Takes fd over on success. -EINVAL: not a procfs mem file opened read-write. */
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
+/* One reference more, one less; the last closes fd. Control lock. */
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);
 

@@ -15,6 +15,7 @@ enum ur_turn {
 	UR_TURN_FULL, /* no room in the ur_tx */
 };
 
+/* One turn: fill tx as far as budget, window and room go. */
 enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
 /* So many PSNs more have been sent, in that many packets: all of them for the
  * first time, or all of them again. */
@@ -55,14 +56,17 @@ static inline u32 ur_inflight(const struct ur_requester *req)
 	return ur_psn_sub(req->tx_psn, req->una);
 }
 
-/* inflight.c: how much may be in flight. */
+/* inflight.c: how much may be in flight: as at first; so many packets answered;
+ * one lost. */
 void ur_inflight_reset(struct ur_qp *qp);
 void ur_inflight_answered(struct ur_qp *qp, u32 packets);
 void ur_inflight_lost(struct ur_qp *qp);
 
 /* retry.c: when to send again, and when to give up. */
-void ur_retry_reset(struct ur_qp *qp);
+void ur_retry_reset(struct ur_qp *qp); /* no timer runs, nothing is counted */
+/* A packet has gone that asks for an answer or does not: timers are armed. */
 void ur_retry_sent(struct ur_qp *qp, bool ackreq);
+/* Something was answered: timers and counts begin anew. */
 void ur_retry_progress(struct ur_qp *qp);
 /* A sequence error NAK: only the missing packet, where the peer seems to keep
  * the others; else as the next. */
@@ -79,6 +83,7 @@ bool ur_retry_again(struct ur_qp *qp);
 void ur_retry_rnr(struct ur_qp *qp, u8 code);
 /* What is due by now. */
 void ur_retry_expire(struct ur_qp *qp);
+/* Nanoseconds of an RNR timer code, IBTA table 45. */
 u64 ur_rnr_ns(u8 code);
 
 /* judge.c: what a request is found to be. */
@@ -105,6 +110,7 @@ enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
  * our process is gone. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 			 u8 status);
+/* As before the first packet; what was kept and owed is dropped. */
 void ur_responder_reset(struct ur_qp *qp);
 
 /* answer.c: what the responder sends. */
@@ -127,6 +133,7 @@ int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 		      u64 compare, u64 *orig);
 
 /* replay.c: responder resources and the queue of answers. */
+/* Room for so many READs and atomics, max_dest_rd_atomic. 0 or -ENOMEM. */
 int ur_replay_resize(struct ur_qp *qp, u32 count);
 void ur_replay_reset(struct ur_qp *qp);
 /* A resource for a new request, or NULL when the peer has too many. */
@@ -141,7 +148,7 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 /* A request that came before. */
 void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 
-/* uc.c, ud.c */
+/* uc.c, ud.c: packets that come in; the next datagram of work that goes out. */
 void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt);
@@ -154,6 +161,7 @@ enum ur_loop {
 	UR_LOOP_MORE,	 /* partly; go on in the next turn */
 	UR_LOOP_WAIT,	 /* receiver not ready; the timer is armed */
 };
+/* bytes: what may still be copied in this turn; less what was. */
 enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
 
 /* cc.c: DCQCN. */
@@ -163,6 +171,7 @@ void ur_cc_cnp(struct ur_qp *qp);      /* one was received */
 void ur_cc_marked(struct ur_qp *qp);   /* a CE-marked packet came */
 bool ur_cc_may_send(struct ur_qp *qp); /* else a timer is armed */
 void ur_cc_sent(struct ur_qp *qp, u32 bytes);
+/* When it wants ur_cc_expire(); UR_NEVER while the rate is not limited. */
 ur_time ur_cc_deadline(const struct ur_qp *qp);
 void ur_cc_expire(struct ur_qp *qp);
 

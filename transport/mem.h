@@ -95,6 +95,7 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 int ur_span_cas(const struct ur_span *s, u64 compare, u64 compare_mask,
 		u64 swap, u64 swap_mask, u64 *old);
 int ur_span_faa(const struct ur_span *s, u64 add, u64 boundary, u64 *old);
+/* type: UR_FETH_* placement. Returns as above. */
 int ur_span_flush(const struct ur_span *s, u32 type);
 
 /* a + b where no carry crosses a set bit of boundary (the most
@@ -106,6 +107,8 @@ struct ur_swqe;
 u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e);
 /* Invalidate a type 2 window that this queue pair may invalidate. */
 bool ur_mw_invalidate(struct ur_qp *qp, u32 rkey, bool commit);
+/* May this queue pair reach the range through the window? *off: where it begins
+ * in the region. */
 bool ur_mw_access(const struct ur_mw *mw, const struct ur_qp *qp, u64 addr,
 		  u64 len, u32 access, u64 *off);
 

@@ -40,8 +40,10 @@ void ur_ooo_destroy(struct ur_qp *qp); /* also gives its slots back */
 
 /* Keep a packet whose PSN is beyond the expected one, if there is room. */
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* The packet with that PSN, parsed, or NULL. It stays until dropped. */
+/* The packet with that PSN, parsed; false: it is not here. It stays until
+ * dropped. */
 bool ur_ooo_find(struct ur_qp *qp, u32 psn, struct ur_pkt *pkt);
+/* One, or all: their slots are free again. */
 void ur_ooo_drop(struct ur_qp *qp, u32 psn);
 void ur_ooo_drop_all(struct ur_qp *qp);
 /* Packets kept and still ahead of the expected PSN. */

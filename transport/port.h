@@ -79,6 +79,7 @@ static inline void ur_mem_changed(struct ur_port *port)
 		port->mem_gen = 1;
 }
 
+/* One more; the port's thread. */
 static inline void ur_count(struct ur_port *port, enum ur_counter c)
 {
 	/* One writer; readers in other threads must not see half a value. */
@@ -86,6 +87,7 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 			 __ATOMIC_RELAXED);
 }
 
+/* Free where nobody traces. trace.h says what a and b are. */
 static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,
 			    u64 a, u64 b)
 {
@@ -115,9 +117,11 @@ void ur_port_activate(struct ur_port *port, struct ur_qp *qp);
 /* The queue pair wants ur_qp_expire() not later than at. */
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
+/* Room for the deadlines of all queue pairs there are, so that ur_port_arm()
+ * cannot fail. 0 or -ENOMEM. */
 int ur_port_reserve_heap(struct ur_port *port);
 
-/* gsi.c */
+/* gsi.c: QP1. */
 bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx); /* true: no room */
 struct ur_pkt;
 void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,

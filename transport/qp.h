@@ -245,6 +245,7 @@ struct ur_qp {
 
 #define UR_NOT_IN_HEAP UINT32_MAX
 
+/* So many more; the port's thread. */
 static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
 {
 	__atomic_store_n(&qp->counters[c], qp->counters[c] + n,
@@ -258,12 +259,14 @@ static inline void ur_qp_count_rx(struct ur_qp *qp, u32 bytes)
 	ur_qp_count(qp, UR_QP_CNT_rcvd_bytes, bytes);
 }
 
+/* A message of that many bytes to a peer on this port. */
 static inline void ur_qp_count_loop(struct ur_qp *qp, u32 bytes)
 {
 	ur_qp_count(qp, UR_QP_CNT_loop_msgs, 1);
 	ur_qp_count(qp, UR_QP_CNT_loop_bytes, bytes);
 }
 
+/* index counts up from creation: req.head, tx, tail. */
 static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 {
 	return (struct ur_swqe *)(qp->req.entries +
@@ -280,6 +283,7 @@ static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 		e->opcode <= UR_WR_MASK_FETCH_ADD);
 }
 
+/* One behind its last PSN. */
 static inline u32 ur_swqe_end(const struct ur_swqe *e)
 {
 	return ur_psn_add(e->psn, e->npkts);
@@ -312,16 +316,20 @@ static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 
 /* The first broken rule of the structure in words, or NULL. For tests. */
 const char *ur_qp_check(const struct ur_qp *qp);
+/* The state alone, with its trace. */
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
+/* Tells the host. */
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
 /* To ERR; everything queued will be flushed. */
 void ur_qp_fail(struct ur_qp *qp);
 /* Forget all work, without completions. */
 void ur_qp_drop_work(struct ur_qp *qp);
+/* Whatever of it is due by the port's now. */
 void ur_qp_expire(struct ur_qp *qp);
 /* One turn of the queue pair: true when there is more to do at once. *full:
  * the ur_tx has no room left. */
 bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full);
+/* One of its times has changed: the port is told the earliest. */
 void ur_qp_rearm(struct ur_qp *qp);
 
 /* wq.c */

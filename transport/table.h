@@ -23,8 +23,9 @@ struct ur_table {
 
 /* Numbers first..last, at most max objects. Nothing is allocated yet. */
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max);
+/* The objects are the caller's. */
 void ur_table_fini(struct ur_table *t);
-/* Give object a number in *id. -ENOMEM when full. */
+/* Give object a number in *id. 0, or -ENOMEM, also when full. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
 void ur_table_remove(struct ur_table *t, u32 id);
 

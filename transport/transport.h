@@ -41,7 +41,8 @@ struct ur_mw;
 /* ------------------------------------------------------------------ */
 /* The port                                                            */
 
-/* DCQCN parameters (facts: deployed defaults); 0 in a field = its default. */
+/* DCQCN parameters; 0 in a field: the default, which is that of deployed
+ * adapters (cc.c). */
 struct ur_cc_config {
 	bool enable;
 	u64 link_bps; /* line rate, bits per second */
@@ -74,8 +75,11 @@ struct ur_port_config {
 	void *ctx;
 };
 
+/* NULL: no memory. config is copied; its ops and ctx stay the caller's. */
 struct ur_port *ur_port_create(const struct ur_port_config *config);
 void ur_port_destroy(struct ur_port *port); /* all objects must be gone */
+/* Another active MTU: for datagrams at once, else for queue pairs that are
+ * connected from here on. */
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes);
 
 /*
@@ -112,7 +116,9 @@ struct ur_tx {
  */
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
 
+/* When ur_port_expire() wants to run: a time, perhaps past, or UR_NEVER. */
 ur_time ur_port_deadline(const struct ur_port *port);
+/* What is due by now happens: repetitions, errors, rates. */
 void ur_port_expire(struct ur_port *port, ur_time now);
 
 /* Queue one UD SEND_ONLY from QP1 to dqpn 1 (Q_Key 0x80010000). mad has 256
@@ -142,18 +148,24 @@ struct ur_mr_attr {
 	bool null_mr; /* reads zeros, swallows writes */
 };
 
+/* 0, -EINVAL: remote stores without local write, a range that wraps, no memory
+ * in attr; -ENOMEM, also when there are max_mr. attr is copied; what direct or
+ * ops and mem name must last until destroy or another rereg. */
 int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		 struct ur_mr **mr);
-/* Change pd, access, translation (whatever differs in attr); key stays. */
+/* Change pd, access, translation (whatever differs in attr); key stays. 0,
+ * -EINVAL as above, -EBUSY while windows are bound. */
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);
 int ur_mr_destroy(struct ur_mr *mr);   /* -EBUSY while windows are bound */
 u32 ur_mr_key(const struct ur_mr *mr); /* lkey == rkey */
 /* 'mem' of the attributes of the region with that key; NULL: there is none. */
 void *ur_mr_find(struct ur_port *port, u32 key);
 
-/* type 1 or 2. */
+/* type 1 or 2, else -EINVAL; -ENOMEM as of a region. */
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw);
+/* Bound or not. */
 void ur_mw_destroy(struct ur_mw *mw);
+/* Of a type 2 window that is bound: with the low byte of its bind. */
 u32 ur_mw_rkey(const struct ur_mw *mw);
 
 /* ------------------------------------------------------------------ */
@@ -169,11 +181,15 @@ struct ur_srq_attr {
 	void *ctx;    /* for srq_event */
 };
 
+/* 0 or -ENOMEM. attr is copied. */
 int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
 		  struct ur_srq **srq);
 int ur_srq_destroy(struct ur_srq *srq); /* -EBUSY while QPs use it */
+/* srq_event comes once when fewer receives are left; 0: never. */
 void ur_srq_set_limit(struct ur_srq *srq, u32 limit);
+/* As set; 0 after its event. */
 u32 ur_srq_limit(const struct ur_srq *srq);
+/* What XRC packets name it by. */
 u32 ur_srq_number(const struct ur_srq *srq);
 /* rq_ctx was asked to be kicked, and a receive has been posted. */
 void ur_srq_kick(struct ur_srq *srq);
@@ -249,6 +265,8 @@ struct ur_qp_attr {
 	struct ur_av *av; /* a reference is taken */
 };
 
+/* In RESET. 0, -EINVAL: a type or list length there is not; -ENOMEM, also when
+ * there are max_qp. init is copied. */
 int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		 struct ur_qp **qp);
 /* Outstanding work is dropped without completions. */
@@ -259,12 +277,15 @@ void ur_qp_destroy(struct ur_qp *qp);
  */
 int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		 u32 mask);
+/* attr->av is the queue pair's: no reference is given. */
 void ur_qp_query(const struct ur_qp *qp, struct ur_qp_attr *attr);
+/* The QPN that packets carry. */
 u32 ur_qp_number(const struct ur_qp *qp);
 /* Work has been posted to the send queue. */
 void ur_qp_kick(struct ur_qp *qp);
 /* A receive has been posted after rq_want_kick(true). */
 void ur_qp_rq_kick(struct ur_qp *qp);
+/* NULL: there is none. */
 struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn);
 
 /* What a port has of groups, and a group of members. */

@@ -22,6 +22,8 @@ typedef int64_t s64;
 #define ur_container_of(ptr, type, member)                                     \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
+/* Loads and stores: p need not be aligned. */
+
 static inline u16 ur_get_be16(const void *p)
 {
 	u16 v;
@@ -103,6 +105,7 @@ static inline u64 ur_min_u64(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/* The next multiple of pow2, a power of two. v: at most 2^64 - pow2. */
 static inline u64 ur_align_up(u64 v, u64 pow2)
 {
 	return (v + pow2 - 1) & ~(pow2 - 1);

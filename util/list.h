@@ -12,17 +12,20 @@ struct ur_list {
 	struct ur_list *next, *prev;
 };
 
+/* An empty list, or an unlinked node. */
 static inline void ur_list_init(struct ur_list *l)
 {
 	l->next = l;
 	l->prev = l;
 }
 
+/* Also: is this node in no list? */
 static inline bool ur_list_empty(const struct ur_list *l)
 {
 	return l->next == l;
 }
 
+/* n is in no list. */
 static inline void ur_list_add_tail(struct ur_list *head, struct ur_list *n)
 {
 	n->prev = head->prev;

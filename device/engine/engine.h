@@ -86,6 +86,7 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
 /* The netdev was made anew; all GIDs must be gone. */
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
+/* Active MTU: 256..4096 bytes. ur_port_set_mtu() says for whom. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
 /* The netdev's link went down: counted (link_downed); the kernel refuses its
  * packets, and the transport's timers and retries do the rest. */
@@ -135,6 +136,7 @@ void ur_ectx_destroy(struct ur_ectx *ectx);
 int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd);
 void ur_echan_destroy(struct ur_echan *chan); /* no CQ uses it any more */
 
+/* The asynchronous events' file, in the same way. */
 int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
 		     int *fd);
 void ur_easync_destroy(struct ur_easync *async);
@@ -152,6 +154,8 @@ struct ur_ecq_init {
 	u32 flags;		 /* enum ib_uverbs_ex_create_cq_flags */
 };
 
+/* resp: where the ring lies, here and for the other queues. -EINVAL: more
+ * entries than the device has. */
 int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		  struct ur_ecq **cq, struct uroce_create_cq_resp *resp);
 /* -EINVAL: fewer than the CQEs outstanding. */
@@ -176,13 +180,16 @@ struct ur_esrq_init {
 	struct ur_easync *async; /* or NULL */
 };
 
+/* -EINVAL: more than the device gives. */
 int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 		   struct ur_esrq **srq, struct uroce_create_srq_resp *resp);
 /* New ring of at least max_wr; the receives not taken move over. */
 int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp);
+/* An event when fewer receives are left, once; 0: none. */
 int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit);
 void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit);
+/* -EBUSY: queue pairs use it. */
 int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events);
 
 /* ---- queue pairs ---- */
@@ -219,11 +226,13 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 /* -EBUSY: multicast groups attached. */
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);
+/* Attach to or detach from a group, as ur_mcast_attach() and _detach(). */
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
 
 /* Another opener of an XRC_TGT QP: gets its events too. */
 int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 		struct ur_eqp_ref **ref);
+/* The queue pair stays; async_events: as of a destroy. */
 void ur_eqp_close(struct ur_eqp_ref *ref, u32 *async_events);
 
 /* ---- memory ---- */
@@ -259,6 +268,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
 /* Is the range there? 0 or -EFAULT. May take as long as the client's page
  * faults: without the control lock. */
 int ur_emr_look(const struct ur_emr_attr *attr);
+/* lkey and rkey. */
 u32 ur_emr_key(const struct ur_emr *mr);
 /* -EBUSY: windows are bound to it. */
 int ur_emr_dereg(struct ur_emr *mr);
@@ -271,12 +281,14 @@ int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **mw);
 u32 ur_emw_rkey(const struct ur_emw *mw);
 int ur_emw_dealloc(struct ur_emw *mw);
 
+/* An address handle of datagrams. -ENETUNREACH and the like: no way there. */
 int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah);
 u32 ur_eah_number(const struct ur_eah *ah); /* for uroce_wqe_av */
 void ur_eah_destroy(struct ur_eah *ah);
 
-/* Device memory, placed in the context's memfd. */
+/* Device memory, placed in the context's memfd. -EINVAL: nothing, or aligned to
+ * more than a page. */
 int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		 struct ur_edm **dm, struct uroce_alloc_dm_resp *resp);
 int ur_edm_free(struct ur_edm *dm); /* -EBUSY: a region uses it */

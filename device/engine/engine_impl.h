@@ -71,6 +71,7 @@ struct ur_easync {
 	struct ur_evsrc loose; /* events that belong to no queue */
 };
 
+/* The pair of sockets and its watch. 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
 		   bool async);
 void ur_evsock_close(struct ur_evsock *sock);
@@ -107,6 +108,8 @@ struct ur_ectx {
 	struct ur_list mrs; /* ur_emr */
 };
 
+/* A slot for a new queue (bell->slot), shared when all have been given out; and
+ * back. */
 void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell);
 void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell);
 /* Say once why a client's memory is not to be trusted. */
@@ -138,6 +141,7 @@ struct ur_ecq {
 	struct ur_list mod_node;
 };
 
+/* Host callbacks of the transport (transport/host.h), here and below. */
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
 /* Send events whose moderation period is over; the next deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
@@ -155,6 +159,7 @@ struct ur_erq {
 int ur_rq_next(void *rq_ctx, struct ur_recv_wr *wr);
 u32 ur_rq_count(void *rq_ctx);
 void ur_rq_want_kick(void *rq_ctx, bool on);
+/* No ring yet; ectx NULL: there will be none. */
 void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx);
 void ur_rq_ring(struct ur_erq *rq); /* a doorbell came */
 
@@ -337,10 +342,13 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 /* Multicast group of an attached QP: counted. */
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);
 void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
+/* Call watch->fn when fd has EPOLL* events. 0 or -errno. fd stays the caller's,
+ * who unwatches it before closing. */
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 		    struct ur_watch *watch);
 void ur_engine_unwatch(struct ur_engine *engine, int fd);
 
+/* call.c: what control wants done. 0 or -errno. */
 int ur_mailbox_init(struct ur_mailbox *box);
 void ur_mailbox_fini(struct ur_mailbox *box);
 /* Engine thread: run what waits; true when something did. */

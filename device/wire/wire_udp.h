@@ -118,11 +118,12 @@ u32 ur_udp_icrc_headers(const struct ur_wire_udp *w,
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
 void ur_udp_close_out(struct ur_udp_out *out);
 
-/* wire_udp_rx.c: what a receiving socket's watch calls, and poll. */
+/* wire_udp_rx.c: what a receiving socket's watch calls, and poll. init: 0 or
+ * -ENOMEM. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);
 bool ur_udp_poll(struct ur_wire *wire);
 int ur_udp_rx_init(struct ur_wire_udp *w);
-/* wire_udp_tx.c */
+/* wire_udp_tx.c: send of the wire. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
 /* wire_port.c: say on stderr who has UDP port 4791 and what to do. */

@@ -43,7 +43,8 @@ struct ur_wire_v1 {
 	u8 tx_grh[UR_V1_TX_MSGS][UR_GRH_BYTES];
 };
 
-/* wire_v1_io.c */
+/* wire_v1_io.c: what the watch calls, poll and send of the wire; the socket
+ * address of a MAC. init: 0 or -ENOMEM. */
 void ur_v1_readable(struct ur_watch *watch, u32 events);
 bool ur_v1_poll(struct ur_wire *wire);
 u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
