@@ -10,6 +10,7 @@ demo="iproute2 ethtool ibverbs-utils ibverbs-providers rdmacm-utils perftest
 all="infiniband-diags libibumad-dev python3 python3-pyverbs
   python3-pytest python3-scapy iperf3 iperf sockperf qperf
   ucx-utils libfabric-bin openmpi-bin python3-mpi4py fio
+  dapl2-utils tgt libiscsi-bin
   dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind
   qemu-system-x86 mmdebstrap busybox-static e2fsprogs cpio xz-utils kmod
   procps strace debhelper dpkg-dev lintian rpm rpmlint man-db file curl"

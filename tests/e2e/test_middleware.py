@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What programs are built on: UCX, libfabric, MPI; and fio, a storage tool.
-Debian's, unmodified."""
+"""What programs are built on: UCX, libfabric, uDAPL, MPI; and storage: fio,
+iSER. Debian's, unmodified."""
 import os
 import re
 
 import pytest
 
-from cm import run_cm_pair
+from cm import run_cm_pair, start_server
 from hosts import wait_for
 
+DTEST_PORT = 15828  # cannot be chosen
 HERE = os.path.dirname(__file__)
 
 
-def tcp_pair(labs, server, client, env):
+def tcp_pair(labs, server, client, env, port=None):
     """Both programs, which meet over TCP at PORT; the client's output."""
     lab = labs(1500)
-    port = str(lab.next_port())
+    port = str(port or lab.next_port())
     env = {**os.environ, **env}
 
     def fill(cmd):
@@ -61,6 +62,19 @@ exec ip netns exec {netns} unshare --uts sh -c 'hostname beta; exec "$@"' - \\
 """
 
 
+def test_dapl(labs, tmp_path):
+    """dtest tells what the other one wrote to it and let it read."""
+    conf = tmp_path / "dat.conf"
+    conf.write_text("ofa-v2-ur u2.0 nonthreadsafe default libdaplofa.so.2 "
+                    'dapl.2.0 "eth0 0" ""\n')
+    cmd = "dtest -P ofa-v2-ur -b 4096 -B 10"
+    out = tcp_pair(labs, cmd, cmd + " -h ADDR", {"DAT_OVERRIDE": str(conf)},
+                   DTEST_PORT)
+    assert "write buffer contains: server RDMA write data" in out, out
+    assert "read buffer contains: server RDMA read data" in out, out
+    assert "DAPL Test Complete. PASSED" in out, out
+
+
 @pytest.mark.parametrize("tls", ["rc", "ud"])
 def test_mpi(labs, tls, tmp_path):
     """Two ranks on each of two hosts, and nothing but the device between."""
@@ -90,3 +104,50 @@ def test_fio(labs, verb):
         [*common, "--name=client", f"--hostname={a.addr4}", f"--verb={verb}",
          "--rw=write", "--iodepth=8"], port)[1]  # to it, write is the client
     assert re.search(r"issued rwts: total=.*\b256\b", out), out
+
+
+HUGE = "/proc/sys/vm/nr_hugepages"
+POOL_PAGES = 16  # of 2 MiB: what a pool_sz_mb of 16 takes
+
+
+@pytest.fixture
+def huge_pages():
+    """tgtd's buffers are SysV memory of huge pages, and no other."""
+    with open(HUGE) as f:
+        before = int(f.read())
+    try:
+        with open(HUGE, "w") as f:
+            f.write(str(before + POOL_PAGES))
+    except OSError as e:
+        pytest.skip(f"huge pages: {e}")
+    with open(HUGE) as f:
+        got = int(f.read())
+    if got == before + POOL_PAGES:
+        yield
+    with open(HUGE, "w") as f:
+        f.write(str(before))
+    if got < before + POOL_PAGES:
+        pytest.skip("no memory for huge pages")
+
+
+def test_iser(labs, tmp_path, huge_pages):
+    """iSCSI over RDMA: tgtd's disk, libiscsi's tools."""
+    lab = labs(1500)
+    disk = tmp_path / "disk"
+    disk.write_bytes(os.urandom(8 << 20))
+    start_server(lab.a, 3260, "tgtd", "-f", "-C", "77", "--iser",
+                 "pool_sz_mb=16")
+    iqn, me = "iqn.2026-11.test:disk", "iqn.2026-11.test:me"
+    for words in (
+            f"target --op new -T {iqn}", f"logicalunit --op new --lun 1 -b {disk}",
+            # of iSER it wants both to allow
+            "target --op bind -I ALL", f"target --op bind -Q {me}"):
+        p = lab.a.bare("tgtadm", "-C", "77", "--lld", "iser", "--tid", "1",
+                       "--mode", *words.split())
+        assert p.wait() == 0, p.report()
+    url = f"iser://{lab.a.addr4}/{iqn}/1"
+    assert "VIRTUAL-DISK" in lab.b.run("iscsi-inq", "-i", me, url)
+    assert f"Total size:{8 << 20}\n" in lab.b.run("iscsi-readcapacity16", "-i",
+                                                 me, url)
+    out = lab.b.run("iscsi-perf", "-i", me, "-t", "1", url)
+    assert int(re.findall(r"iops average (\d+)", out)[-1]) > 0, out
