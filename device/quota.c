@@ -39,11 +39,9 @@ static bool is_ours(uid_t uid)
 /* What that user may have of it; at least one. */
 static u32 part(const struct ur_quota *q, uid_t uid)
 {
-	u32 percent = is_ours(uid) ? 100 : share;
+	u32 percent = q->everyone ? 50 : is_ours(uid) ? 100 : share;
 	u32 n;
 
-	if (q->everyone && percent > 50)
-		percent = 50;
 	n = (u32)((u64)q->max * percent / 100);
 	return n ? n : 1;
 }
@@ -78,7 +76,7 @@ static void refuse(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
 		ur_log("%s: user %u asks for more %s, but there are %u and "
 		       "%u are taken",
 		       where, uid, q->what, q->max, q->used);
-	else if (is_ours(uid) || (q->everyone && share >= 50))
+	else if (is_ours(uid) || q->everyone)
 		ur_log("%s: user %u has met the limit of %u %s for one user, "
 		       "half of all there are",
 		       where, uid, limit, q->what);

@@ -17,8 +17,8 @@ struct ur_quota {
 	const char *what;  /* plural, for the log */
 	const char *where; /* whose: a device's name; NULL: the daemon's */
 	u32 max;	   /* of all users together; 0: no bound */
-	/* Root and the daemon's own user are bounded too, by half: it is the
-	 * daemon itself that needs the rest. */
+	/* Root and the daemon's own user are bounded too, all by half: it is
+	 * the daemon itself that needs the rest. */
 	bool everyone;
 	/* Users have the same ones: together they may have more than max. */
 	bool shared;

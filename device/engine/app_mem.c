@@ -118,6 +118,8 @@ static void map_file(struct ur_emr *mr, int fd, u64 off)
 		return;
 	mr->map = p;
 	mr->map_len = len;
+	mr->ectx->n_maps++;
+	mr->ectx->mapped += len;
 	mr->direct = mr->map + in_page;
 }
 
@@ -183,8 +185,11 @@ int ur_app_mem_attach(struct ur_emr *mr)
 void ur_app_mem_detach(struct ur_emr *mr)
 {
 	ur_user_mem_put(mr->attr.mem);
-	if (mr->map)
+	if (mr->map) {
 		munmap(mr->map, mr->map_len);
+		mr->ectx->n_maps--;
+		mr->ectx->mapped -= mr->map_len;
+	}
 	if (mr->dm)
 		mr->dm->users--;
 	mr->map = NULL;

@@ -33,6 +33,8 @@ int ur_arena_init(struct ur_arena *arena, int fd)
 	arena->size = (u64)st.st_size;
 	arena->next = 0;
 	arena->kept = 0;
+	arena->n_chunks = 0;
+	arena->mapped = 0;
 	ur_list_init(&arena->chunks);
 	return 0;
 }
@@ -41,6 +43,8 @@ static void drop_chunk(struct ur_arena *arena, struct chunk *c)
 {
 	for (u32 i = 0; i < PAGES / 64; i++)
 		arena->kept -= (u32)__builtin_popcountll(c->kept[i]);
+	arena->n_chunks--;
+	arena->mapped -= c->len;
 	ur_list_del(&c->node);
 	munmap(c->ptr, c->len);
 	fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -72,6 +76,8 @@ static struct chunk *add_chunk(struct ur_arena *arena, u64 len)
 		return NULL;
 	}
 	arena->next += len;
+	arena->n_chunks++;
+	arena->mapped += len;
 	ur_list_add_head(&arena->chunks, &c->node);
 	return c;
 }

@@ -20,6 +20,8 @@ struct ur_arena {
 	u64 size; /* of the file */
 	u64 next; /* never used from here on */
 	u32 kept; /* pages not given back */
+	u32 n_chunks;
+	u64 mapped; /* bytes of all chunks */
 	struct ur_list chunks;
 };
 

@@ -99,6 +99,13 @@ err_free:
 	return ret;
 }
 
+struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
+{
+	return (struct ur_emapped){.n = ectx->arena.n_chunks + ectx->n_maps,
+				   .ring_bytes = ectx->arena.mapped,
+				   .region_bytes = ectx->mapped};
+}
+
 static int destroy(struct ur_engine *engine, void *arg)
 {
 	struct ur_ectx *x = arg;

@@ -127,6 +127,13 @@ struct ur_ectx_info {
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   struct ur_ectx **ectx, struct ur_ectx_info *info);
+struct ur_emapped {
+	u32 n;
+	u64 ring_bytes, region_bytes;
+};
+
+/* What its rings and regions have mapped into this process. */
+struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
 /* All objects of the context must be gone. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 

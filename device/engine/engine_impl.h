@@ -106,6 +106,9 @@ struct ur_ectx {
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
 	struct ur_list mrs; /* ur_emr */
+	/* Of regions: mappings, their bytes. The control thread's. */
+	u32 n_maps;
+	u64 mapped;
 };
 
 /* A slot for a new queue (bell->slot), shared when all have been given out; and

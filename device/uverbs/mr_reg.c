@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <unistd.h>
+#include "device/uverbs/maps.h"
 #include "device/uverbs/obj_mr.h"
 
 #define REREG_TRANS  (1u << 0) /* enum ibv_rereg_mr_flags */
@@ -26,8 +27,11 @@ static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr, int *fd)
 	*fd = ur_session_fget(cmd->file->session, req.shm_fd);
 	if (*fd < 0)
 		return *fd;
-	attr->shm_fd = *fd;
-	attr->shm_off = req.shm_off;
+	/* Else it is copied. */
+	if (ur_region_room(cmd->file, attr->length)) {
+		attr->shm_fd = *fd;
+		attr->shm_off = req.shm_off;
+	}
 	return 0;
 }
 
@@ -179,6 +183,8 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 	if ((attr.dmabuf_off & 4095) != (attr.iova & 4095) ||
 	    attr.dmabuf_off + attr.length < attr.dmabuf_off)
 		return -EINVAL;
+	if (!ur_region_room(cmd->file, attr.length))
+		return -ENOMEM;
 	attr.dmabuf_fd = ur_session_fget(cmd->file->session, (int)(u32)number);
 	if (attr.dmabuf_fd < 0)
 		return attr.dmabuf_fd;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include "device/limits.h"
+#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -33,6 +34,7 @@ static void report_cq(const struct ur_object *obj, void *out)
 static const struct ur_object_type cq_type = {
 	.id = UVERBS_OBJECT_CQ,
 	.name = "completion queues",
+	.rings = true,
 	.size = sizeof(struct ur_obj_cq),
 	.max = UR_MAX_CQ,
 	.destroy = destroy_cq,
@@ -188,6 +190,8 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!cq || !req->cqe || req->cqe > UR_MAX_CQE)
 		return -EINVAL;
+	if (!ur_rings_room(cmd->file))
+		return -ENOMEM;
 	err = ur_ecq_resize(cq->cq, req->cqe, &udata);
 	if (err)
 		return err;

@@ -61,6 +61,7 @@ static void report_qp(const struct ur_object *obj, void *out)
 static const struct ur_object_type qp_type = {
 	.id = UVERBS_OBJECT_QP,
 	.name = "queue pairs",
+	.rings = true,
 	.size = sizeof(struct ur_obj_qp),
 	.max = UR_MAX_QP,
 	.destroy = destroy_qp,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/limits.h"
+#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
@@ -33,6 +34,7 @@ static void report_srq(const struct ur_object *obj, void *out)
 static const struct ur_object_type srq_type = {
 	.id = UVERBS_OBJECT_SRQ,
 	.name = "shared receive queues",
+	.rings = true,
 	.size = sizeof(struct ur_obj_srq),
 	.max = UR_MAX_SRQ,
 	.destroy = destroy_srq,
@@ -229,6 +231,8 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
+		if (!ur_rings_room(cmd->file))
+			return -ENOMEM;
 		err = ur_esrq_resize(srq->srq, max_wr, &resp);
 		if (!err)
 			err = ur_cmd_out(cmd, udata.resp_addr, &resp,

@@ -3,6 +3,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include "device/limits.h"
+#include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"
 #include "device/uverbs/ufile.h"
 
@@ -31,6 +32,8 @@ void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 	while (h->first_free < h->size && h->slot[h->first_free])
 		h->first_free++;
 	if (h->first_free == h->size && grow(h))
+		return NULL;
+	if (type->rings && !ur_rings_room(file))
 		return NULL;
 	q->what = type->name;
 	q->where = file->dev->name;

@@ -17,6 +17,7 @@ struct ur_object_type {
 	size_t size;
 	u32 max;	  /* of the device, all files together; 0: no limit */
 	const char *name; /* plural; those with a limit */
+	bool rings;	  /* takes mappings */
 	/* Undo everything but the memory. -EBUSY: not now. */
 	int (*destroy)(struct ur_object *obj);
 	/* What its DESTROY command answers: how many events were reported.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 
@@ -93,6 +94,7 @@ static void ufile_close(void *arg)
 	ur_object_destroy_all(file);
 	if (file->ectx)
 		ur_ectx_destroy(file->ectx);
+	ur_maps_close(file);
 	close(file->memfd);
 	ur_list_del(&file->node);
 	ur_device_file_closed(file->dev);

@@ -22,6 +22,7 @@ struct ur_ufile {
 	struct ur_ectx *ectx; /* after GET_CONTEXT */
 	struct ur_ectx_info info;
 	struct ur_handles handles;
+	u32 maps, ring_units, region_units; /* of the quota, maps.c */
 	/* The asynchronous event file that objects without one of their own
 	 * use: the first that was made. */
 	struct ur_obj_async *async;

@@ -12,6 +12,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_cm.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -349,6 +350,124 @@ static void test_members(void)
 	go(&other, 0);
 }
 
+/* Mappings of the daemon's, of files whose name begins so. */
+static uint32_t mappings(const char *name)
+{
+	char path[64], line[512];
+	uint32_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)dev.pid);
+	f = fopen(path, "re");
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, name) != NULL;
+	fclose(f);
+	return n;
+}
+
+static int64_t reg_shared(struct user *u, int fd, uint64_t off, uint64_t length)
+{
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = (uintptr_t)page,
+			  .length = length,
+			  .hca_va = (uintptr_t)page,
+			  .pd_handle = u->pd,
+			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE |
+					  IB_UVERBS_ACCESS_ON_DEMAND},
+		 .udata = {.flags = UROCE_MR_F_SHARED,
+			   .shm_fd = fd,
+			   .shm_off = off}};
+	struct ib_uverbs_reg_mr_resp resp = {0};
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_REG_MR, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static uint32_t mapping_share(void)
+{
+	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+	uint32_t n = 0;
+
+	CHECK(f && fscanf(f, "%u", &n) == 1);
+	fclose(f);
+	return n / 2;
+}
+
+/* Regions beyond the share are copied, one too large for it at once. */
+static void test_regions(void)
+{
+	int fd = memfd_create("app", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	uint32_t share = mapping_share(), n;
+	struct user greedy = come(GREEDY), other = come(OTHER);
+
+	CHECK(!ftruncate(fd, 1ll << 47));
+	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+	CHECK_EQ(reg_shared(&greedy, fd, 0, 1ull << 46), 0);
+	CHECK_EQ(mappings("/memfd:app"), 0);
+	/* No two can be one mapping. */
+	for (uint32_t i = 0; i < share + 100; i++)
+		CHECK_EQ(reg_shared(&greedy, fd, i * 8192ull, 4096), 0);
+	n = mappings("/memfd:app");
+	CHECK(n <= share && n + 16 > share);
+	CHECK_EQ(reg_shared(&other, fd, 0, 4096), 0);
+	CHECK_EQ(mappings("/memfd:app"), n + 1);
+	go(&greedy, 2);
+	CHECK_EQ(mappings("/memfd:app"), 1);
+	greedy = come(GREEDY);
+	CHECK_EQ(reg_shared(&greedy, fd, 0, 4096), 0);
+	CHECK_EQ(mappings("/memfd:app"), 2);
+	go(&greedy, 2);
+	go(&other, 0);
+	close(fd);
+}
+
+static int64_t resize_cq(struct user *u, uint32_t cqe)
+{
+	struct ib_uverbs_resize_cq req = {.cq_handle = u->cq, .cqe = cqe};
+	struct {
+		struct ib_uverbs_resize_cq_resp core;
+		struct uroce_resize_cq_resp udata;
+	} resp;
+
+	return client_legacy(u->sock, IB_USER_VERBS_CMD_RESIZE_CQ, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+/* Rings that nobody touches: they could be. */
+static void test_rings(void)
+{
+	struct user greedy = come(GREEDY), other = come(OTHER);
+	struct ib_uverbs_create_qp req = {.pd_handle = greedy.pd,
+					  .send_cq_handle = greedy.cq,
+					  .recv_cq_handle = greedy.cq,
+					  .max_send_wr = UR_MAX_QP_WR,
+					  .max_recv_wr = 1,
+					  .max_send_sge = 1,
+					  .max_recv_sge = 1,
+					  .qp_type = IB_UVERBS_QPT_RC};
+	struct ib_uverbs_create_qp_resp resp;
+	int64_t ret;
+
+	do
+		ret = client_legacy(greedy.sock, IB_USER_VERBS_CMD_CREATE_QP,
+				    &req, sizeof(req), &resp, sizeof(resp));
+	while (!ret);
+	CHECK_EQ(ret, (int64_t)-ENOMEM);
+	CHECK_EQ(said("2 MiB of memory for rings") + said("mappings"), 1);
+	CHECK_EQ(make_srq(&greedy), (int64_t)-ENOMEM);
+	CHECK_EQ(make_cq(&greedy), (int64_t)-ENOMEM);
+	CHECK_EQ(resize_cq(&other, 1000), 0);
+	CHECK_EQ(make_cq(&other), 0);
+	go(&greedy, 2);
+	greedy = come(GREEDY);
+	CHECK_EQ(resize_cq(&greedy, 1000), 0);
+	go(&greedy, 2);
+	go(&other, 0);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
@@ -361,6 +480,13 @@ int main(int argc, char **argv)
 	CHECK(!chmod(dev.dir, 0755));
 	test_kinds();
 	test_members();
+	daemon_stop(&dev);
+	/* What the daemon itself needs is never more than half of one user's. */
+	dev.user_share = NULL;
+	daemon_start(&dev, argv[1], 0);
+	CHECK(!chmod(dev.dir, 0755));
+	test_rings();
+	test_regions();
 	daemon_stop(&dev);
 	return 0;
 }
