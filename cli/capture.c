@@ -23,7 +23,6 @@
 #include "cli/port.h"
 #include "transport/frame.h"
 
-#define ETHERTYPE_ROCE1 0x8915
 #define BURST_MAX	(64 << 10)
 
 /* In <linux/virtio_net.h> since 6.2 only. */
@@ -48,7 +47,7 @@ static int attach_filter(int fd)
 {
 	static struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETHERTYPE_ROCE1, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_ROCE_V1_ETHERTYPE, 6, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 3, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 5),
 		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 36),

@@ -15,8 +15,6 @@
 #include "cli/select.h"
 #include "transport/dump.h"
 
-#define ETHERTYPE_ROCE1 0x8915
-
 struct dump {
 	struct ur_select select;
 	FILE *file; /* NULL: text */
@@ -26,7 +24,7 @@ struct dump {
 
 static bool is_v1(const uint8_t *packet)
 {
-	return ur_get_be16(packet + 12) == ETHERTYPE_ROCE1;
+	return ur_get_be16(packet + 12) == UR_ROCE_V1_ETHERTYPE;
 }
 
 static void show_text(const struct dump *dump, uint64_t ns, bool out,

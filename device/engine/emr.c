@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
 
-#define REREG_TRANS  1u
-#define REREG_PD     2u
-#define REREG_ACCESS 4u
-
 static int reg(struct ur_engine *engine, void *arg)
 {
 	struct ur_emr *mr = arg;
@@ -84,7 +80,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 	struct rereg_args a = {.mr = mr, .next = *mr};
 	int ret;
 
-	if (flags & REREG_TRANS) {
+	if (flags & UR_REREG_TRANS) {
 		a.next.attr = *attr;
 		a.next.attr.pd = mr->attr.pd;
 		a.next.attr.access = mr->attr.access;
@@ -95,13 +91,13 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 		if (ret)
 			return ret;
 	}
-	if (flags & REREG_PD)
+	if (flags & UR_REREG_PD)
 		a.next.attr.pd = attr->pd;
-	if (flags & REREG_ACCESS)
+	if (flags & UR_REREG_ACCESS)
 		a.next.attr.access = attr->access;
 	ret = ur_engine_call(mr->ectx->engine, rereg, &a);
 	/* Either the new memory, refused, or the old, no longer needed. */
-	if (flags & REREG_TRANS)
+	if (flags & UR_REREG_TRANS)
 		ur_app_mem_detach(&a.next);
 	return ret;
 }

@@ -269,8 +269,10 @@ struct ur_emr_attr {
 /* -EAGAIN, from both: the memory is not mapped, so look at it first. */
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **mr);
-/* flags: IB_UVERBS_REREG values (enum ib_uverbs_mr_rereg: TRANS 1, PD 2,
- * ACCESS 4); other fields of attr are ignored. */
+/* What is to change, enum ibv_rereg_mr_flags; other fields of attr are ignored. */
+#define UR_REREG_TRANS	(1u << 0)
+#define UR_REREG_PD	(1u << 1)
+#define UR_REREG_ACCESS (1u << 2)
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
 /* Is the range there? 0 or -EFAULT. May take as long as the client's page
  * faults: without the control lock. */

@@ -9,8 +9,6 @@
 
 #include "device/ucma/ucma.h"
 
-#define PACKET_LIFE_TIME 16 /* CMA_IBOE_PACKET_LIFETIME of the kernel */
-
 /* perftest tells its client to connect before it listens: on two busy cores
  * one start in six was refused without this. */
 #define LISTEN_GRACE_MS 200
@@ -48,7 +46,7 @@ struct ur_cm_path ucma_cm_path(const struct ucma_id *id)
 		.hop_limit = id->hop_limit,
 		.traffic_class = id->tos,
 		.sl = id->tos >> 5,
-		.packet_life_time = PACKET_LIFE_TIME,
+		.packet_life_time = UCMA_PACKET_LIFE_TIME,
 	};
 
 	memcpy(path.sgid, id->sgid, 16);

@@ -13,12 +13,6 @@
 #define MAX_CM_RETRIES	 15
 #define ACK_TIMEOUT	 17
 
-/* enum ibv_qp_type */
-#define QPT_UC	    3
-#define QPT_UD	    4
-#define QPT_XRC_INI 9
-#define QPT_XRC_TGT 10
-
 #define IB_EVENT_COMM_EST 4 /* enum ibv_event_type */
 
 static u64 service_id(const struct ucma_id *id, const union ur_sa *addr)
@@ -52,11 +46,11 @@ static int put_data(const struct ucma_id *id, u8 *to, u32 room,
 static void set_transport(const struct ucma_id *id, struct ur_cm_req *req)
 {
 	switch (id->qp_type) {
-	case QPT_UC:
+	case UR_QPT_UC:
 		req->transport_type = UR_CM_TRANSPORT_UC;
 		return;
-	case QPT_XRC_INI:
-	case QPT_XRC_TGT:
+	case UR_QPT_XRC_INI:
+	case UR_QPT_XRC_TGT:
 		req->transport_type = UR_CM_TRANSPORT_EXTENDED;
 		req->ext_transport_type = 1;
 		return;
@@ -149,8 +143,8 @@ int ucma_connect(struct ucma_cmd *cmd)
 		return -ENOMEM;
 	ur_cm_set_attr_mod(id->cm, id->ece.attr_mod);
 	id->state = UCMA_CONNECT;
-	err = id->qp_type == QPT_UD ? resolve_ud(id, &in->conn_param)
-				    : connect_rc(id, &in->conn_param);
+	err = id->qp_type == UR_QPT_UD ? resolve_ud(id, &in->conn_param)
+				       : connect_rc(id, &in->conn_param);
 	if (err) {
 		ucma_cm_drop(id);
 		id->state = UCMA_ROUTE_RESOLVED;
@@ -218,7 +212,8 @@ int ucma_listen(struct ucma_cmd *cmd)
 static int accept_rc(struct ucma_id *id,
 		     const struct rdma_ucm_conn_param *param)
 {
-	bool xrc = id->qp_type == QPT_XRC_TGT || id->qp_type == QPT_XRC_INI;
+	bool xrc =
+		id->qp_type == UR_QPT_XRC_TGT || id->qp_type == UR_QPT_XRC_INI;
 	u32 qpn = param->qp_num & 0xffffff;
 	struct ur_cm_rep rep = {
 		.local_qpn = xrc ? 0 : qpn,
@@ -278,7 +273,7 @@ int ucma_accept(struct ucma_cmd *cmd)
 		id->qp_num = in->conn_param.qp_num & 0xffffff;
 		id->srq = in->conn_param.srq;
 	}
-	if (id->qp_type == QPT_UD)
+	if (id->qp_type == UR_QPT_UD)
 		err = accept_ud(id, &in->conn_param);
 	else if (in->conn_param.valid)
 		err = accept_rc(id, &in->conn_param);
@@ -304,7 +299,7 @@ int ucma_reject(struct ucma_cmd *cmd)
 		return -EINVAL;
 	if (!id || !id->dev || !id->cm)
 		return -EINVAL;
-	if (id->qp_type != QPT_UD)
+	if (id->qp_type != UR_QPT_UD)
 		return ur_cm_send_rej(id->cm, reason, NULL, 0, in->private_data,
 				      in->private_data_len);
 	if (in->private_data_len > UR_CM_SIDR_REP_PRIVATE)

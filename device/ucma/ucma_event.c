@@ -10,9 +10,6 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum rdma_cm_event_type */
-#define CM_CONNECT_REQUEST 4
-
 /* The response before ECE was added to it. */
 #define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 

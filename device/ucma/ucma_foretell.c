@@ -16,23 +16,15 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum ibv_qp_type */
-#define QPT_UD 4
-
-/* enum rdma_cm_event_type */
-#define CM_ADDR_RESOLVED    0
-#define CM_ROUTE_RESOLVED   2
-#define CM_CONNECT_REQUEST  4
-#define CM_CONNECT_RESPONSE 5
-
 #define ASK(q)	  (1u << UCMA_ASK_##q)
 #define ASK_STATE (ASK(INIT) | ASK(RTR) | ASK(RTS))
 
 static const u8 asked_after[] = {
-	[CM_ADDR_RESOLVED] = ASK(ADDR) | ASK(GID),
-	[CM_ROUTE_RESOLVED] = ASK(PATH) | ASK(INIT),
-	[CM_CONNECT_REQUEST] = ASK(ADDR) | ASK(GID) | ASK(PATH) | ASK_STATE,
-	[CM_CONNECT_RESPONSE] = ASK_STATE,
+	[UCMA_EVENT_ADDR_RESOLVED] = ASK(ADDR) | ASK(GID),
+	[UCMA_EVENT_ROUTE_RESOLVED] = ASK(PATH) | ASK(INIT),
+	[UCMA_EVENT_CONNECT_REQUEST] =
+		ASK(ADDR) | ASK(GID) | ASK(PATH) | ASK_STATE,
+	[UCMA_EVENT_CONNECT_RESPONSE] = ASK_STATE,
 };
 
 #define ADDR_BYTES sizeof(struct rdma_ucm_query_addr_resp)
@@ -159,7 +151,7 @@ void ucma_foretell(struct ucma_file *file, u32 event, struct ucma_id *id)
 {
 	/* For datagrams INIT_QP_ATTR chooses a key, if nobody has: no mere
 	 * question. */
-	u32 not = id->qp_type == QPT_UD ? ASK_STATE : 0;
+	u32 not = id->qp_type == UR_QPT_UD ? ASK_STATE : 0;
 
 	if (!file->changes || id->file != file || id->lost ||
 	    event >= UR_ARRAY_SIZE(asked_after))

@@ -8,21 +8,6 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum rdma_cm_event_type */
-#define CM_CONNECT_REQUEST  4
-#define CM_CONNECT_RESPONSE 5
-#define CM_UNREACHABLE	    7
-#define CM_REJECTED	    8
-#define CM_ESTABLISHED	    9
-#define CM_DISCONNECTED	    10
-#define CM_TIMEWAIT_EXIT    15
-
-/* enum ibv_qp_type */
-#define QPT_RC	    2
-#define QPT_UC	    3
-#define QPT_UD	    4
-#define QPT_XRC_TGT 10
-
 /* How long a peer is asked to wait when the application takes its time:
  * CMA_CM_MRA_SETTING of the kernel. */
 #define MRA_TIMEOUT 24
@@ -72,14 +57,14 @@ static u8 qp_type_of(const struct ucma_id *listener,
 	const struct ur_cm_req *req = &event->mad->u.req;
 
 	if (event->type == UR_CM_EVENT_SIDR_REQ)
-		return QPT_UD;
+		return UR_QPT_UD;
 	switch (req->transport_type) {
 	case UR_CM_TRANSPORT_UC:
-		return QPT_UC;
+		return UR_QPT_UC;
 	case UR_CM_TRANSPORT_EXTENDED:
-		return QPT_XRC_TGT;
+		return UR_QPT_XRC_TGT;
 	default:
-		return QPT_RC;
+		return UR_QPT_RC;
 	}
 }
 
@@ -88,7 +73,7 @@ static bool acceptable(const struct ucma_id *listener,
 {
 	bool ud = event->type == UR_CM_EVENT_SIDR_REQ;
 
-	if (ud != (listener->qp_type == QPT_UD))
+	if (ud != (listener->qp_type == UR_QPT_UD))
 		return false;
 	if (listener->src.sa.sa_family == AF_IB)
 		return true;
@@ -191,7 +176,7 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		return;
 	}
 	ur_cm_id_set_ctx(cm, id);
-	ue = ucma_event_new(listener, CM_CONNECT_REQUEST, 0);
+	ue = ucma_event_new(listener, UCMA_EVENT_CONNECT_REQUEST, 0);
 	if (!ue) {
 		id->cm = NULL;
 		ucma_id_free(id);
@@ -215,7 +200,8 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 static void on_rep(struct ucma_id *id, const struct ur_cm_event *event)
 {
 	const struct ur_cm_rep *rep = &event->mad->u.rep;
-	struct ucma_event *ue = ucma_event_new(id, CM_CONNECT_RESPONSE, 0);
+	struct ucma_event *ue =
+		ucma_event_new(id, UCMA_EVENT_CONNECT_RESPONSE, 0);
 	struct rdma_ucm_conn_param *conn;
 
 	learn_rep(id, rep);
@@ -241,10 +227,10 @@ static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 	struct rdma_ucm_ud_param *ud;
 
 	if (event->status) {
-		ucma_event_simple(id, CM_UNREACHABLE, event->status);
+		ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, event->status);
 		return;
 	}
-	ue = ucma_event_new(id, CM_ESTABLISHED, 0);
+	ue = ucma_event_new(id, UCMA_EVENT_ESTABLISHED, 0);
 	if (!ue)
 		return;
 	id->qkey = rep->qkey;
@@ -267,7 +253,8 @@ static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 
 static void on_rej(struct ucma_id *id, const struct ur_cm_event *event)
 {
-	struct ucma_event *ue = ucma_event_new(id, CM_REJECTED, event->status);
+	struct ucma_event *ue =
+		ucma_event_new(id, UCMA_EVENT_REJECTED, event->status);
 
 	if (!ue)
 		return;
@@ -279,7 +266,7 @@ static void on_rej(struct ucma_id *id, const struct ur_cm_event *event)
 static void on_disconnected(struct ucma_id *id, int status)
 {
 	id->state = UCMA_DISCONNECT;
-	ucma_event_simple(id, CM_DISCONNECTED, status);
+	ucma_event_simple(id, UCMA_EVENT_DISCONNECTED, status);
 }
 
 void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
@@ -303,7 +290,7 @@ void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
 		return;
 	case UR_CM_EVENT_RTU:
 	case UR_CM_EVENT_USER_ESTABLISHED:
-		ucma_event_simple(id, CM_ESTABLISHED, 0);
+		ucma_event_simple(id, UCMA_EVENT_ESTABLISHED, 0);
 		return;
 	case UR_CM_EVENT_REJ:
 		on_rej(id, event);
@@ -311,7 +298,7 @@ void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
 	case UR_CM_EVENT_REQ_ERROR:
 	case UR_CM_EVENT_REP_ERROR:
 	case UR_CM_EVENT_SIDR_REQ_ERROR:
-		ucma_event_simple(id, CM_UNREACHABLE, event->status);
+		ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, event->status);
 		return;
 	case UR_CM_EVENT_DREQ:
 	case UR_CM_EVENT_DREP:
@@ -319,7 +306,7 @@ void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
 		on_disconnected(id, event->status);
 		return;
 	case UR_CM_EVENT_TIMEWAIT_EXIT:
-		ucma_event_simple(id, CM_TIMEWAIT_EXIT, 0);
+		ucma_event_simple(id, UCMA_EVENT_TIMEWAIT_EXIT, 0);
 		return;
 	case UR_CM_EVENT_SIDR_REP:
 		on_sidr_rep(id, event);

@@ -7,13 +7,6 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum ibv_qp_type */
-#define QPT_RC	    2
-#define QPT_UC	    3
-#define QPT_UD	    4
-#define QPT_XRC_INI 9
-#define QPT_XRC_TGT 10
-
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
 {
 	while (n->first_free < UCMA_ID_MAX && n->slot[n->first_free])
@@ -113,19 +106,19 @@ static int qp_type_of(u16 ps, u8 asked, u8 *qp_type)
 {
 	switch (ps) {
 	case RDMA_PS_TCP:
-		*qp_type = QPT_RC;
+		*qp_type = UR_QPT_RC;
 		return 0;
 	case RDMA_PS_UDP:
 	case RDMA_PS_IPOIB:
-		*qp_type = QPT_UD;
+		*qp_type = UR_QPT_UD;
 		return 0;
 	case RDMA_PS_IB:
 		switch (asked) {
-		case QPT_RC:
-		case QPT_UC:
-		case QPT_UD:
-		case QPT_XRC_INI:
-		case QPT_XRC_TGT:
+		case UR_QPT_RC:
+		case UR_QPT_UC:
+		case UR_QPT_UD:
+		case UR_QPT_XRC_INI:
+		case UR_QPT_XRC_TGT:
 			*qp_type = asked;
 			return 0;
 		}

@@ -12,9 +12,7 @@
 #include "device/quota.h"
 #include "device/ucma/ucma.h"
 
-#define CM_MULTICAST_JOIN 12 /* enum rdma_cm_event_type */
-#define MULTICAST_QPN	  0xffffff
-#define QPT_UD		  4
+#define MULTICAST_QPN 0xffffff
 
 static int open_member(const struct ur_device *dev, const union ur_sa *group)
 {
@@ -90,7 +88,8 @@ static void group_gid(const struct ucma_id *id, const union ur_sa *group,
 static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 {
 	struct ucma_id *id = mc->id;
-	struct ucma_event *ue = ucma_event_new(id, CM_MULTICAST_JOIN, 0);
+	struct ucma_event *ue =
+		ucma_event_new(id, UCMA_EVENT_MULTICAST_JOIN, 0);
 	struct rdma_ucm_ud_param *ud;
 
 	if (!ue)
@@ -122,7 +121,7 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 
 	if (!id || !id->dev || !is_group(group))
 		return -EINVAL;
-	if (id->qp_type != QPT_UD ||
+	if (id->qp_type != UR_QPT_UD ||
 	    (id->state != UCMA_BOUND && id->state != UCMA_ADDR_RESOLVED))
 		return -EINVAL;
 	if (file->n_mcasts >= UCMA_FILE_MCAST_MAX)

@@ -5,8 +5,6 @@
 
 #include "device/ucma/ucma.h"
 
-#define CM_ROUTE_RESOLVED 2 /* enum rdma_cm_event_type */
-
 static int get_int(const struct ucma_cmd *cmd, u32 len, bool *value)
 {
 	int v;
@@ -79,7 +77,7 @@ static int set_path(struct ucma_id *id, const struct ucma_cmd *cmd, u32 len)
 	if (mtu >= 1 && mtu < id->path_mtu)
 		id->path_mtu = mtu;
 	id->state = UCMA_ROUTE_RESOLVED;
-	ucma_event_simple(id, CM_ROUTE_RESOLVED, 0);
+	ucma_event_simple(id, UCMA_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }
 

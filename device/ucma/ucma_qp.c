@@ -8,66 +8,35 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum ibv_qp_state, enum ibv_qp_type */
-#define QPS_INIT    1
-#define QPS_RTR	    2
-#define QPS_RTS	    3
-#define QPT_RC	    2
-#define QPT_UD	    4
-#define QPT_XRC_INI 9
-#define QPT_XRC_TGT 10
-
-/* enum ibv_qp_attr_mask */
-#define MASK_STATE		(1u << 0)
-#define MASK_ACCESS_FLAGS	(1u << 3)
-#define MASK_PKEY_INDEX		(1u << 4)
-#define MASK_PORT		(1u << 5)
-#define MASK_QKEY		(1u << 6)
-#define MASK_AV			(1u << 7)
-#define MASK_PATH_MTU		(1u << 8)
-#define MASK_TIMEOUT		(1u << 9)
-#define MASK_RETRY_CNT		(1u << 10)
-#define MASK_RNR_RETRY		(1u << 11)
-#define MASK_RQ_PSN		(1u << 12)
-#define MASK_MAX_QP_RD_ATOMIC	(1u << 13)
-#define MASK_MIN_RNR_TIMER	(1u << 15)
-#define MASK_SQ_PSN		(1u << 16)
-#define MASK_MAX_DEST_RD_ATOMIC (1u << 17)
-#define MASK_DEST_QPN		(1u << 20)
-
-/* enum ibv_access_flags */
-#define ACCESS_REMOTE_WRITE  (1u << 1)
-#define ACCESS_REMOTE_READ   (1u << 2)
-#define ACCESS_REMOTE_ATOMIC (1u << 3)
-
 static bool requests(const struct ucma_id *id)
 {
-	return id->qp_type == QPT_RC || id->qp_type == QPT_XRC_INI;
+	return id->qp_type == UR_QPT_RC || id->qp_type == UR_QPT_XRC_INI;
 }
 
 static bool responds(const struct ucma_id *id)
 {
-	return id->qp_type == QPT_RC || id->qp_type == QPT_XRC_TGT;
+	return id->qp_type == UR_QPT_RC || id->qp_type == UR_QPT_XRC_TGT;
 }
 
 static void init_attr(struct ucma_id *id, struct ib_uverbs_qp_attr *attr)
 {
-	attr->qp_attr_mask = MASK_STATE | MASK_PKEY_INDEX | MASK_PORT;
+	attr->qp_attr_mask =
+		UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT;
 	attr->port_num = 1;
-	if (id->qp_type == QPT_UD) {
+	if (id->qp_type == UR_QPT_UD) {
 		if (!id->qkey)
 			id->qkey = UR_IP_CM_UDP_QKEY;
-		attr->qp_attr_mask |= MASK_QKEY;
+		attr->qp_attr_mask |= UR_QP_ATTR_QKEY;
 		attr->qkey = id->qkey;
 		return;
 	}
-	attr->qp_attr_mask |= MASK_ACCESS_FLAGS;
+	attr->qp_attr_mask |= UR_QP_ATTR_ACCESS_FLAGS;
 	if (!id->cm)
 		return;
-	attr->qp_access_flags = ACCESS_REMOTE_WRITE;
+	attr->qp_access_flags = UR_ACCESS_REMOTE_WRITE;
 	if (id->responder_resources)
 		attr->qp_access_flags |=
-			ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
+			UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC;
 }
 
 static void put_av(const struct ucma_id *id, struct ib_uverbs_ah_attr *ah)
@@ -84,31 +53,33 @@ static void put_av(const struct ucma_id *id, struct ib_uverbs_ah_attr *ah)
 
 static void rtr_attr(const struct ucma_id *id, struct ib_uverbs_qp_attr *attr)
 {
-	attr->qp_attr_mask = MASK_STATE | MASK_AV | MASK_PATH_MTU |
-			     MASK_DEST_QPN | MASK_RQ_PSN;
+	attr->qp_attr_mask = UR_QP_ATTR_STATE | UR_QP_ATTR_AV |
+			     UR_QP_ATTR_PATH_MTU | UR_QP_ATTR_DEST_QPN |
+			     UR_QP_ATTR_RQ_PSN;
 	put_av(id, &attr->ah_attr);
 	attr->path_mtu = id->path_mtu;
 	attr->dest_qp_num = id->remote_qpn;
 	attr->rq_psn = id->seq;
 	if (!responds(id))
 		return;
-	attr->qp_attr_mask |= MASK_MAX_DEST_RD_ATOMIC | MASK_MIN_RNR_TIMER;
+	attr->qp_attr_mask |=
+		UR_QP_ATTR_MAX_DEST_RD_ATOMIC | UR_QP_ATTR_MIN_RNR_TIMER;
 	attr->max_dest_rd_atomic = id->responder_resources;
 }
 
 static void rts_attr(const struct ucma_id *id, struct ib_uverbs_qp_attr *attr)
 {
-	attr->qp_attr_mask = MASK_STATE | MASK_SQ_PSN;
+	attr->qp_attr_mask = UR_QP_ATTR_STATE | UR_QP_ATTR_SQ_PSN;
 	attr->sq_psn = id->remote_psn;
 	if (!requests(id)) {
-		if (id->qp_type == QPT_XRC_TGT) {
-			attr->qp_attr_mask |= MASK_TIMEOUT;
+		if (id->qp_type == UR_QPT_XRC_TGT) {
+			attr->qp_attr_mask |= UR_QP_ATTR_TIMEOUT;
 			attr->timeout = id->ack_timeout;
 		}
 		return;
 	}
-	attr->qp_attr_mask |= MASK_RETRY_CNT | MASK_RNR_RETRY |
-			      MASK_MAX_QP_RD_ATOMIC | MASK_TIMEOUT;
+	attr->qp_attr_mask |= UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY |
+			      UR_QP_ATTR_MAX_QP_RD_ATOMIC | UR_QP_ATTR_TIMEOUT;
 	attr->retry_cnt = id->retry_count;
 	attr->rnr_retry = id->rnr_retry_count;
 	attr->max_rd_atomic = id->initiator_depth;
@@ -128,13 +99,13 @@ int ucma_init_qp_attr(struct ucma_cmd *cmd)
 	memset(attr, 0, sizeof(*attr));
 	/* Before there is a connection, and for UD, only INIT has meaning;
 	 * the kernel answers other states the same way. */
-	if (in->qp_state == QPS_INIT || id->qp_type == QPT_UD || !id->cm)
+	if (in->qp_state == UR_QP_INIT || id->qp_type == UR_QPT_UD || !id->cm)
 		init_attr(id, attr);
 	else if (!id->connected_once)
 		return -EINVAL;
-	else if (in->qp_state == QPS_RTR)
+	else if (in->qp_state == UR_QP_RTR)
 		rtr_attr(id, attr);
-	else if (in->qp_state == QPS_RTS)
+	else if (in->qp_state == UR_QP_RTS)
 		rts_attr(id, attr);
 	else
 		return -EINVAL;

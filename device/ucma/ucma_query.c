@@ -7,7 +7,6 @@
 #include "device/ucma/ucma.h"
 
 #define SELECT_EQ	 2 /* IB_SA_EQ */
-#define PACKET_LIFE_TIME 16
 #define PATH_FLAGS	 (IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
 
 /* The device, if id has one yet. */
@@ -60,7 +59,7 @@ int ucma_query_route(struct ucma_cmd *cmd)
 	path->mtu_selector = SELECT_EQ;
 	path->rate_selector = SELECT_EQ;
 	path->packet_life_time_selector = SELECT_EQ;
-	path->packet_life_time = PACKET_LIFE_TIME;
+	path->packet_life_time = UCMA_PACKET_LIFE_TIME;
 	return 0;
 }
 
@@ -115,7 +114,7 @@ static void pack_path(const struct ucma_id *id, u8 rec[64])
 	ur_put_be16(rec + 52, id->tos >> 5);
 	rec[54] = (u8)(SELECT_EQ << 6 | id->path_mtu);
 	rec[55] = SELECT_EQ << 6;
-	rec[56] = SELECT_EQ << 6 | PACKET_LIFE_TIME;
+	rec[56] = SELECT_EQ << 6 | UCMA_PACKET_LIFE_TIME;
 }
 
 static void query_path(const struct ucma_id *id, struct ucma_cmd *cmd)

@@ -9,11 +9,6 @@
 
 #include "device/ucma/ucma.h"
 
-/* enum rdma_cm_event_type */
-#define CM_ADDR_RESOLVED  0
-#define CM_ADDR_ERROR	  1
-#define CM_ROUTE_RESOLVED 2
-
 #define HOP_LIMIT 64 /* IPV6_DEFAULT_HOPLIMIT of the kernel */
 
 #define SERVICE_SPACE_MASK 0xffffffffffff0000ull
@@ -184,11 +179,11 @@ static int resolve_addr(struct ucma_id *id, const union ur_sa *src,
 	if (err)
 		return err;
 	if (status) {
-		ucma_event_simple(id, CM_ADDR_ERROR, status);
+		ucma_event_simple(id, UCMA_EVENT_ADDR_ERROR, status);
 		return 0;
 	}
 	id->state = UCMA_ADDR_RESOLVED;
-	ucma_event_simple(id, CM_ADDR_RESOLVED, 0);
+	ucma_event_simple(id, UCMA_EVENT_ADDR_RESOLVED, 0);
 	return 0;
 }
 
@@ -244,6 +239,6 @@ int ucma_resolve_route(struct ucma_cmd *cmd)
 		return -EINVAL;
 	ucma_set_path(id);
 	id->state = UCMA_ROUTE_RESOLVED;
-	ucma_event_simple(id, CM_ROUTE_RESOLVED, 0);
+	ucma_event_simple(id, UCMA_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }

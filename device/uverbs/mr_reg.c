@@ -8,10 +8,6 @@
 #include "device/uverbs/maps.h"
 #include "device/uverbs/obj_mr.h"
 
-#define REREG_TRANS  (1u << 0) /* enum ibv_rereg_mr_flags */
-#define REREG_PD     (1u << 1)
-#define REREG_ACCESS (1u << 2)
-
 /* What the driver's request adds; *fd is the caller's to close. */
 static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr, int *fd)
 {
@@ -89,7 +85,8 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	u32 flags = req->flags;
 	int err = 0, fd = -1;
 
-	if (!mr || !flags || (flags & ~(REREG_TRANS | REREG_PD | REREG_ACCESS)))
+	if (!mr || !flags ||
+	    (flags & ~(UR_REREG_TRANS | UR_REREG_PD | UR_REREG_ACCESS)))
 		return -EINVAL;
 	if (mr->dm)
 		return -EINVAL;
@@ -97,11 +94,11 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	attr.access = mr->access;
 	attr.addr = attr.iova = mr->iova;
 	attr.length = mr->length;
-	if (flags & REREG_ACCESS) {
+	if (flags & UR_REREG_ACCESS) {
 		attr.access = req->access_flags;
 		err = ur_mr_check_access(attr.access);
 	}
-	if (!err && (flags & REREG_TRANS)) {
+	if (!err && (flags & UR_REREG_TRANS)) {
 		if ((req->start & 4095) != (req->hca_va & 4095))
 			return -EINVAL;
 		attr.addr = req->start;
@@ -113,7 +110,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	}
 	if (err)
 		return err;
-	if (flags & REREG_PD) {
+	if (flags & UR_REREG_PD) {
 		pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
 		err = pd ? 0 : -EINVAL;
 		if (pd)

@@ -8,15 +8,12 @@
 #include "device/limits.h"
 #include "device/uverbs/obj_mr.h"
 
-/* enum ib_uverbs_access_flags; these two are not in older headers. */
-#define ACCESS_FLUSH_GLOBAL	(1u << 8)
-#define ACCESS_FLUSH_PERSISTENT (1u << 9)
 #define ACCESS_KNOWN                                                     \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |  \
 	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | \
 	 IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED |        \
 	 IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB |         \
-	 ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT |                 \
+	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT |           \
 	 IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
 int ur_mr_check_access(u32 access)

@@ -80,7 +80,7 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 		return 0;
 	close_all(w);
 	w->ifindex = ifindex;
-	ret = w->fd = open_socket(w, UR_ETHERTYPE_ROCE);
+	ret = w->fd = open_socket(w, UR_ROCE_V1_ETHERTYPE);
 	if (ret < 0)
 		goto err;
 	ur_wire_rx_buffer(w->fd);

@@ -20,8 +20,6 @@
 #define UR_V1_TX_MSGS	64u
 #define UR_V1_SLS	8u /* priorities of IEEE 802.1Q */
 
-#define UR_ETHERTYPE_ROCE 0x8915 /* IBTA annex A16 */
-
 struct ur_v1_hold;
 
 struct ur_wire_v1 {

@@ -93,7 +93,7 @@ void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 {
 	*to = (struct sockaddr_ll){
 		.sll_family = AF_PACKET,
-		.sll_protocol = htons(UR_ETHERTYPE_ROCE),
+		.sll_protocol = htons(UR_ROCE_V1_ETHERTYPE),
 		.sll_ifindex = (int)w->wire.engine->config.ifindex,
 		.sll_halen = 6,
 	};
