@@ -63,6 +63,7 @@ static void test_all(void)
 	for (u32 i = 0; i < 1000; i++)
 		CHECK(ur_object_new(&b, &type));
 	CHECK(!ur_object_new(&a, &type));
+	ur_object_destroy_all(&a);
 	ur_object_destroy_all(&b);
 	CHECK_EQ(dev.objects[type.id].used, 0);
 	CHECK(!dev.objects[type.id].users);
