@@ -48,8 +48,10 @@ class Program:
         host.lab.programs.append(self)
 
     def text(self):
-        self.out.seek(0)
-        return self.out.read()
+        # The program writes where the file's position is, which is not ours
+        # to move.
+        fd = self.out.fileno()
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
     def report(self):
         return (f"--- {self.host.name}: {' '.join(self.cmd)}\n"
