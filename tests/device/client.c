@@ -324,6 +324,27 @@ void client_settle(const struct daemon_proc *d)
 	client_settle_to(d, 0);
 }
 
+int client_session(const struct daemon_proc *d)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock = client_open(d, "uverbs0", NULL);
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	close(ctx.wake_fd);
+	return sock;
+}
+
+uint32_t client_alloc_pd(int sock)
+{
+	struct ib_uverbs_alloc_pd req = {0};
+	struct ib_uverbs_alloc_pd_resp resp = {0};
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	return resp.pd_handle;
+}
+
 void client_settle_to(const struct daemon_proc *d, int left)
 {
 	struct uroce_tun_msg msg;
@@ -353,13 +374,10 @@ void client_settle_to(const struct daemon_proc *d, int left)
 
 void client_check(const struct daemon_proc *d)
 {
-	struct uroce_alloc_ucontext_resp ctx;
 	struct ib_uverbs_query_device_resp resp = {0};
 	uint64_t req = 0;
-	int sock = client_open(d, "uverbs0", NULL);
+	int sock = client_session(d);
 
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_QUERY_DEVICE, &req,
 			       sizeof(req), &resp, sizeof(resp)),
 		 0);

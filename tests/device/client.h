@@ -55,6 +55,10 @@ int64_t client_write(int sock, const void *buf, size_t len);
 int64_t client_legacy(int sock, uint32_t command, const void *core,
 		      uint32_t len, void *resp, uint32_t out);
 int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp);
+/* Connected, open, and with a context. */
+int client_session(const struct daemon_proc *d);
+/* The handle of a new one. */
+uint32_t client_alloc_pd(int sock);
 /* Wait until no more than n connections are left. */
 void client_settle_to(const struct daemon_proc *d, int n);
 /* Wait until no other connection is left. */

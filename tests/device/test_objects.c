@@ -22,16 +22,6 @@
 
 static struct daemon_proc dev;
 
-static int open_session(void)
-{
-	struct uroce_alloc_ucontext_resp ctx;
-	int sock = client_open(&dev, "uverbs0", NULL);
-
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
-	return sock;
-}
-
 /* The commands that have nothing but a handle. */
 static int64_t by_handle(int sock, uint32_t command, uint32_t handle)
 {
@@ -53,17 +43,6 @@ static int64_t destroy(int sock, uint32_t command, uint32_t handle)
 	if (!ret)
 		CHECK_EQ(resp[0], 0);
 	return ret;
-}
-
-static uint32_t alloc_pd(int sock)
-{
-	struct ib_uverbs_alloc_pd req = {0};
-	struct ib_uverbs_alloc_pd_resp resp = {0};
-
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
-			       sizeof(req), &resp, sizeof(resp)),
-		 0);
-	return resp.pd_handle;
 }
 
 static int64_t create_cq(int sock, uint32_t cqe, int channel, uint32_t *handle)
@@ -108,8 +87,8 @@ static int64_t create_qp(int sock, const struct ib_uverbs_create_qp *req,
 
 static void test_busy(void)
 {
-	int sock = open_session();
-	uint32_t pd = alloc_pd(sock), cq;
+	int sock = client_session(&dev);
+	uint32_t pd = client_alloc_pd(sock), cq;
 	struct ib_uverbs_create_qp req;
 	struct ib_uverbs_create_qp_resp qp;
 	struct ib_uverbs_create_srq srq_req = {
@@ -180,7 +159,7 @@ static int64_t query_qp(int sock, uint32_t handle)
 
 static void test_xrc(void)
 {
-	int a = open_session(), b = open_session();
+	int a = client_session(&dev), b = client_session(&dev);
 	int inode = memfd_create("domain", MFD_CLOEXEC);
 	struct ib_uverbs_open_qp open_req = {.qp_type = IB_UVERBS_QPT_XRC_TGT};
 	struct ib_uverbs_create_qp_resp qp, other;
@@ -236,7 +215,7 @@ static void close_fd(int sock, uint64_t cookie)
 /* A channel that the client closed serves its queues on, then goes. */
 static void test_channel(void)
 {
-	int sock = open_session();
+	int sock = client_session(&dev);
 	struct ib_uverbs_create_comp_channel req = {0};
 	struct ib_uverbs_create_comp_channel_resp resp;
 	int stranger = eventfd(0, EFD_CLOEXEC);
@@ -297,8 +276,8 @@ static int64_t reg_dmabuf(int sock, uint32_t pd, int fd, uint64_t off,
 
 static void test_dmabuf(void)
 {
-	int sock = open_session(), fd;
-	uint32_t pd = alloc_pd(sock), mr;
+	int sock = client_session(&dev), fd;
+	uint32_t pd = client_alloc_pd(sock), mr;
 
 	/* Only what cannot shrink under the device is mapped by it. */
 	fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -337,7 +316,7 @@ static void test_join(void)
 	CHECK(cookie);
 	CHECK_EQ(client_get_context(parent, &ctx), 0);
 	close(ctx.wake_fd);
-	pd = alloc_pd(parent);
+	pd = client_alloc_pd(parent);
 
 	msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				     .kind = UROCE_TUN_UVERBS,
@@ -347,7 +326,7 @@ static void test_join(void)
 	CHECK(!client_recv(child, &msg, &fd));
 	CHECK_EQ(msg.ret, 0);
 	CHECK_EQ(fd, (uint64_t)-1);
-	alloc_pd(child);
+	client_alloc_pd(child);
 	/* The file outlives whichever of them goes first. */
 	close(parent);
 	CHECK_EQ(by_handle(child, IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
@@ -358,8 +337,8 @@ static void test_join(void)
 /* What is attached at the end does not hold the rest. */
 static void test_end(void)
 {
-	int sock = open_session();
-	uint32_t pd = alloc_pd(sock), cq;
+	int sock = client_session(&dev);
+	uint32_t pd = client_alloc_pd(sock), cq;
 	struct ib_uverbs_create_qp req;
 	struct ib_uverbs_create_qp_resp qp;
 	struct ib_uverbs_attach_mcast mc = {

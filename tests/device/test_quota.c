@@ -237,15 +237,12 @@ static struct user come(uid_t uid)
 				    .kind = UROCE_TUN_RDMA_CM,
 				    .cmd = UROCE_TUN_VERSION,
 				    .name = "rdma_cm"};
-	struct uroce_alloc_ucontext_resp ctx;
 	int mem = client_mem(), fd;
 	static uint32_t users;
 	struct user u = {.first_group = 1000 * users++};
 
 	dev.as = uid;
-	u.sock = client_open(&dev, "uverbs0", NULL);
-	CHECK_EQ(client_get_context(u.sock, &ctx), 0);
-	close(ctx.wake_fd);
+	u.sock = client_session(&dev);
 	u.cm = client_connect(&dev);
 	client_send(u.cm, &msg, &mem, 1);
 	CHECK(!client_recv(u.cm, &msg, &fd));

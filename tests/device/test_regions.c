@@ -31,17 +31,6 @@ static uint32_t pd;
 
 static const uint64_t at = (uintptr_t)pages;
 
-static uint32_t alloc_pd(void)
-{
-	struct ib_uverbs_alloc_pd req = {0};
-	struct ib_uverbs_alloc_pd_resp resp = {0};
-
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
-			       sizeof(req), &resp, sizeof(resp)),
-		 0);
-	return resp.pd_handle;
-}
-
 static int64_t by_handle(uint32_t command, uint32_t handle)
 {
 	return client_legacy(sock, command, &handle, sizeof(handle), NULL, 0);
@@ -150,7 +139,7 @@ static void test_reg(void)
 
 static void test_rereg(void)
 {
-	uint32_t mr, other = alloc_pd();
+	uint32_t mr, other = client_alloc_pd(sock);
 	const struct {
 		uint32_t flags;
 		uint64_t start, length, iova;
@@ -185,7 +174,7 @@ static void test_rereg(void)
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, other), 0);
 	CHECK_EQ(rereg(mr, TRANS, at + 4096 + 8, 4096, 8, pd, LOCAL), 0);
 	expect_range(mr, 4096, 8);
-	other = alloc_pd();
+	other = client_alloc_pd(sock);
 	CHECK_EQ(rereg(mr, PD, 1, 2, 3, other, LOCAL), 0);
 	expect_range(mr, 4096, 8);
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, other),
@@ -297,15 +286,11 @@ static void test_dmabuf(void)
 
 int main(int argc, char **argv)
 {
-	struct uroce_alloc_ucontext_resp ctx;
-
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	sock = client_open(&dev, "uverbs0", NULL);
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
-	pd = alloc_pd();
+	sock = client_session(&dev);
+	pd = client_alloc_pd(sock);
 	test_reg();
 	test_rereg();
 	test_device_memory();

@@ -22,27 +22,6 @@
 static struct daemon_proc dev;
 static char page[4096] __attribute__((aligned(4096)));
 
-static int open_session(void)
-{
-	struct uroce_alloc_ucontext_resp ctx;
-	int sock = client_open(&dev, "uverbs0", NULL);
-
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
-	return sock;
-}
-
-static uint32_t alloc_pd(int sock)
-{
-	struct ib_uverbs_alloc_pd req = {0};
-	struct ib_uverbs_alloc_pd_resp resp = {0};
-
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
-			       sizeof(req), &resp, sizeof(resp)),
-		 0);
-	return resp.pd_handle;
-}
-
 static void reg_mr(int sock, uint32_t pd)
 {
 	struct {
@@ -185,9 +164,9 @@ static uint32_t count(const char *text, const char *what)
 static void test_served(uint32_t n)
 {
 	static const char *const subjects[] = {"mrs", "qps", ""};
-	int owner = open_session(), other = open_session(),
+	int owner = client_session(&dev), other = client_session(&dev),
 	    asking = client_connect(&dev);
-	uint32_t pd = alloc_pd(owner);
+	uint32_t pd = client_alloc_pd(owner);
 	char *text;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -215,11 +194,11 @@ static void test_coming_and_going(uint32_t n)
 	char *text;
 
 	for (int i = 0; i < 3; i++) {
-		int passing = open_session();
+		int passing = client_session(&dev);
 
-		alloc_pd(passing);
-		stay[i] = open_session();
-		pd[i] = alloc_pd(stay[i]);
+		client_alloc_pd(passing);
+		stay[i] = client_session(&dev);
+		pd[i] = client_alloc_pd(stay[i]);
 		for (uint32_t m = 0; m < n; m++)
 			reg_mr(stay[i], pd[i]);
 		close(passing);
@@ -227,10 +206,10 @@ static void test_coming_and_going(uint32_t n)
 	for (int round = 0; round < 3; round++) {
 		client_send(asking, &msg, NULL, 0);
 		do {
-			int passing = open_session();
+			int passing = client_session(&dev);
 
 			for (int i = 0; i < 8; i++)
-				alloc_pd(passing);
+				client_alloc_pd(passing);
 			close(passing);
 		} while (!answered(asking));
 		text = hear_text(asking);

@@ -46,24 +46,14 @@ static void start(u32 access, bool loop)
 				  .iova = IOVA,
 				  .length = BYTES,
 				  .ops = &ops};
-	struct ur_qp_attr a;
 
 	memset(&seen, 0, sizeof(seen));
 	wt_config(&w, 0);
-	w.cfg.loop = loop;
-	w.av.loop = loop;
-	if (loop) {
-		memcpy(w.av.dgid, w.av.sgid, 16);
-		memcpy(w.meta.saddr, w.av.sgid, 16);
-	}
+	if (loop)
+		wt_loop(&w);
 	wt_open(&w);
 	CHECK(!ur_mr_create(w.port, &attr, &mr));
-	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
-	wt_qp_create(&w, &r, UR_QPT_RC, NULL);
-	a = wt_attr(&w, r.qp->qpn, 9, 9);
-	wt_to_rts(&q, &a);
-	a = wt_attr(&w, q.qp->qpn, 9, 9);
-	wt_to_rts(&r, &a);
+	wt_pair(&w, &q, &r, UR_QPT_RC, 9);
 	psn = 9;
 }
 

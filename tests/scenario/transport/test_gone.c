@@ -51,23 +51,13 @@ static void start(bool loop, enum ur_qp_type type)
 			  UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC,
 		.length = BYTES,
 		.ops = &gone};
-	struct ur_qp_attr a;
 
 	wt_config(&w, 0);
-	w.cfg.loop = loop;
-	w.av.loop = loop;
-	if (loop) {
-		memcpy(w.av.dgid, w.av.sgid, 16);
-		memcpy(w.meta.saddr, w.av.sgid, 16);
-	}
+	if (loop)
+		wt_loop(&w);
 	wt_open(&w);
 	CHECK(!ur_mr_create(w.port, &attr, &mr));
-	wt_qp_create(&w, &q, type, NULL);
-	wt_qp_create(&w, &r, type, NULL);
-	a = wt_attr(&w, r.qp->qpn, 9, 9);
-	wt_to_rts(&q, &a);
-	a = wt_attr(&w, q.qp->qpn, 9, 9);
-	wt_to_rts(&r, &a);
+	wt_pair(&w, &q, &r, type, 9);
 	wt_post_recv(&r, 0x2000, 700);
 	r.recv[0].sge[0] = (struct ur_sge){0, 700, ur_mr_key(mr)};
 }

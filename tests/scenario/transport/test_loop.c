@@ -13,10 +13,7 @@ static void start(enum ur_qp_type type, u8 rnr_retry)
 	struct ur_qp_attr a;
 
 	wt_config(&w, 0);
-	w.cfg.loop = true;
-	w.av.loop = true;
-	memcpy(w.av.dgid, w.av.sgid, 16);
-	memcpy(w.meta.saddr, w.av.sgid, 16);
+	wt_loop(&w);
 	wt_open(&w);
 	wt_qp_create(&w, &q, type, NULL);
 	wt_qp_create(&w, &r, type, NULL);

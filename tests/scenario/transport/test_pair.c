@@ -12,12 +12,8 @@ static void start(enum ur_qp_type type, bool loop)
 {
 	wt_config(&a, 0);
 	wt_config(&b, 1);
-	if (loop) {
-		a.cfg.loop = true;
-		a.av.loop = true;
-		memcpy(a.av.dgid, a.av.sgid, 16);
-		memcpy(a.meta.saddr, a.av.dgid, 16);
-	}
+	if (loop)
+		wt_loop(&a);
 	wt_open(&a);
 	wt_open(&b);
 	wt_rts(&a, &qa, type, loop ? 0x12 : 0x11, 0xfffffe, 5);

@@ -54,6 +54,14 @@ void wt_config(struct wt *w, int side)
 	w->now = 1000 * WT_MS;
 }
 
+void wt_loop(struct wt *w)
+{
+	w->cfg.loop = true;
+	w->av.loop = true;
+	memcpy(w->av.dgid, w->av.sgid, 16);
+	memcpy(w->meta.saddr, w->av.sgid, 16);
+}
+
 void wt_open(struct wt *w)
 {
 	struct ur_mr_attr attr = {
@@ -153,6 +161,19 @@ void wt_rts(struct wt *w, struct wt_qp *q, enum ur_qp_type type, u32 dqpn,
 
 	wt_qp_create(w, q, type, NULL);
 	wt_to_rts(q, &a);
+}
+
+void wt_pair(struct wt *w, struct wt_qp *q, struct wt_qp *r,
+	     enum ur_qp_type type, u32 psn)
+{
+	struct ur_qp_attr a;
+
+	wt_qp_create(w, q, type, NULL);
+	wt_qp_create(w, r, type, NULL);
+	a = wt_attr(w, r->qp->qpn, psn, psn);
+	wt_to_rts(q, &a);
+	a = wt_attr(w, q->qp->qpn, psn, psn);
+	wt_to_rts(r, &a);
 }
 
 /* ---- work ---- */

@@ -64,6 +64,8 @@ extern const struct ur_host_ops wt_host_ops;
 
 /* A port; change cfg between the two calls. side 1 has mirrored addresses. */
 void wt_config(struct wt *w, int side);
+/* Its peers are its own queue pairs: between wt_config() and wt_open(). */
+void wt_loop(struct wt *w);
 void wt_open(struct wt *w);
 void wt_close(struct wt *w);
 /* Checks and destroys the one queue pair, then closes. */
@@ -80,6 +82,10 @@ void wt_to_rts(struct wt_qp *q, const struct ur_qp_attr *a);
 /* Create and connect in one. */
 void wt_rts(struct wt *w, struct wt_qp *q, enum ur_qp_type type, u32 dqpn,
 	    u32 sq_psn, u32 rq_psn);
+
+/* Two connected to each other, alike; q's requests start at psn, as r's do. */
+void wt_pair(struct wt *w, struct wt_qp *q, struct wt_qp *r,
+	     enum ur_qp_type type, u32 psn);
 
 /* Work. off: in mem. Returned: the request, to be changed before wt_kick. */
 struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len);
