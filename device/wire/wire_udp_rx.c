@@ -8,7 +8,7 @@
  * UDP sockets (0, or its place in the burst) and for those that count; where it
  * does not fit, ur_icrc_solve_id() finds the one value that would. That alone
  * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
- * held to it.
+ * held to it: one in 400 000, see udp_ids.h.
  */
 #include <errno.h>
 #include <netinet/udp.h>
