@@ -67,27 +67,56 @@ static struct ur_pkt answer_of(const struct ur_qp *qp, u8 opc, u32 psn, u32 msn)
 
 /* Here and not where it is decided: what comes in before it leaves may make a
  * NAK needless. */
-static void count_nak(struct ur_qp *qp, u8 syndrome)
+static void count_nak(struct ur_port *port, u8 syndrome)
 {
 	if (syndrome == (UR_AETH_NAK | UR_NAK_PSN_SEQ))
-		ur_count(qp->port, UR_CNT_out_of_seq_request);
+		ur_count(port, UR_CNT_out_of_seq_request);
 	if ((syndrome & UR_AETH_CLASS_MASK) != UR_AETH_RNR_NAK)
 		return;
-	ur_count(qp->port, UR_CNT_send_rnr_err);
-	ur_count(qp->port, UR_CNT_out_of_buffer);
+	ur_count(port, UR_CNT_send_rnr_err);
+	ur_count(port, UR_CNT_out_of_buffer);
+}
+
+static struct ur_last_ack owed(const struct ur_qp *qp, u8 syndrome, u32 psn,
+			       u32 msn)
+{
+	return (struct ur_last_ack){
+		.av = qp->attr.av,
+		.dqpn = qp->attr.dest_qpn,
+		.psn = psn,
+		.msn = msn,
+		.svc = qp->svc,
+		.syndrome = syndrome,
+	};
+}
+
+static bool put_ack(struct ur_port *port, struct ur_tx *tx,
+		    const struct ur_last_ack *a)
+{
+	struct ur_pkt pkt = {
+		.opcode = a->svc | UR_OPC_ACK,
+		.pkey = UR_PKEY_DEFAULT,
+		.dqpn = a->dqpn,
+		.psn = a->psn,
+		.syndrome = a->syndrome,
+		.msn = a->msn,
+	};
+	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
+
+	if (!p)
+		return false;
+	ur_tx_commit(port, tx, a->av, (u32)ur_pkt_build(&pkt, p));
+	count_nak(port, a->syndrome);
+	return true;
 }
 
 static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
 		     u32 msn)
 {
-	struct ur_pkt pkt = answer_of(qp, UR_OPC_ACK, psn, msn);
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
+	const struct ur_last_ack ack = owed(qp, syndrome, psn, msn);
 
-	if (!p)
+	if (!put_ack(qp->port, tx, &ack))
 		return false;
-	pkt.syndrome = syndrome;
-	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
-	count_nak(qp, syndrome);
 	ur_trace(qp->port, UR_TRACE_ACK_SENT, qp->qpn, syndrome, psn);
 	return true;
 }
@@ -254,4 +283,47 @@ enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 		resp->ack_due = false;
 	}
 	return UR_TURN_IDLE;
+}
+
+/* ---- queue pairs that are no more ---- */
+
+/*
+ * A program that has its last message may take its queue pair away before the
+ * wire had room for the acknowledgement. Nobody else would send it: the peer
+ * would repeat to the end of its retries and take for lost what has arrived.
+ */
+void ur_answer_bequeath(struct ur_qp *qp)
+{
+	const struct ur_responder *resp = &qp->resp;
+	struct ur_port *port = qp->port;
+
+	if (!resp->ack_due || !qp->attr.av ||
+	    port->last_ack_tail - port->last_ack_head == UR_LAST_ACKS)
+		return;
+	ur_av_get(qp->attr.av);
+	port->last_ack[port->last_ack_tail++ % UR_LAST_ACKS] =
+		owed(qp, resp->ack_syndrome, resp->ack_psn, resp->msn);
+}
+
+bool ur_answer_last(struct ur_port *port, struct ur_tx *tx)
+{
+	while (port->last_ack_head != port->last_ack_tail) {
+		const struct ur_last_ack *a =
+			&port->last_ack[port->last_ack_head % UR_LAST_ACKS];
+
+		if (port->av_put_count == UR_AV_PUT_SLOTS ||
+		    !put_ack(port, tx, a))
+			return true;
+		ur_port_av_put(port, a->av);
+		port->last_ack_head++;
+	}
+	return false;
+}
+
+void ur_answer_last_drop(struct ur_port *port)
+{
+	for (; port->last_ack_head != port->last_ack_tail;
+	     port->last_ack_head++)
+		ur_av_put(
+			port->last_ack[port->last_ack_head % UR_LAST_ACKS].av);
 }

@@ -119,6 +119,8 @@ void ur_responder_reset(struct ur_qp *qp);
 enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
 /* Owe an acknowledgement or NAK. */
 void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
+/* The queue pair is about to end: the port sends what it owes, if it can. */
+void ur_answer_bequeath(struct ur_qp *qp);
 /* The credit code to put into an AETH. */
 u8 ur_answer_credits(struct ur_qp *qp);
 

@@ -52,6 +52,7 @@ void ur_port_destroy(struct ur_port *port)
 	put_avs(port);
 	for (; port->gsi_head != port->gsi_tail; port->gsi_head++)
 		ur_av_put(port->gsi[port->gsi_head % UR_GSI_SLOTS].av);
+	ur_answer_last_drop(port);
 	ur_mcast_fini(port);
 	ur_table_fini(&port->qps);
 	ur_table_fini(&port->keys);
@@ -349,7 +350,7 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	port->now = now;
 	if (!tx->n_desc)
 		tx->train = 0;
-	if (ur_gsi_tx(port, tx))
+	if (ur_answer_last(port, tx) || ur_gsi_tx(port, tx))
 		return true;
 	while (turns-- && !full && !ur_list_empty(&port->active) &&
 	       port->av_put_count < UR_AV_PUT_SLOTS - 2 * UR_TURN_MSGS) {

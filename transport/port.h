@@ -14,7 +14,8 @@
 #include "util/list.h"
 #include "util/rng.h"
 
-#define UR_GSI_SLOTS	64 /* MADs waiting to be sent */
+#define UR_GSI_SLOTS	64  /* MADs waiting to be sent */
+#define UR_LAST_ACKS	256 /* of queue pairs that are no more */
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
 #define UR_BOUNCE_BYTES 16384
@@ -28,6 +29,13 @@
 struct ur_gsi_send {
 	struct ur_av *av;
 	u8 mad[UR_MAD_BYTES];
+};
+
+/* An acknowledgement or NAK that a queue pair owed when it was taken away. */
+struct ur_last_ack {
+	struct ur_av *av; /* a reference */
+	u32 dqpn, psn, msn;
+	u8 svc, syndrome;
 };
 
 struct ur_heap_item {
@@ -64,6 +72,9 @@ struct ur_port {
 	struct ur_gsi_send gsi[UR_GSI_SLOTS];
 	u32 gsi_head, gsi_tail;
 	u32 gsi_psn;
+
+	struct ur_last_ack last_ack[UR_LAST_ACKS];
+	u32 last_ack_head, last_ack_tail;
 
 	struct ur_send_wr wr; /* scratch: what sq_next fills */
 	struct ur_recv_wr rwr;
@@ -126,6 +137,10 @@ bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx); /* true: no room */
 struct ur_pkt;
 void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	       const struct ur_pkt *pkt);
+
+/* answer.c: what queue pairs owed that are no more. true: no room */
+bool ur_answer_last(struct ur_port *port, struct ur_tx *tx);
+void ur_answer_last_drop(struct ur_port *port);
 
 /* mcast.c: every queue pair attached to the group of meta's destination. */
 void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,

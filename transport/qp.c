@@ -145,6 +145,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
+	ur_answer_bequeath(qp);
 	for (; qp->has_sq && req->head != req->tail; req->head++) {
 		struct ur_swqe *e = ur_sq_entry(qp, req->head);
 
