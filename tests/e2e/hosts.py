@@ -118,7 +118,7 @@ class Host:
         return sh("ip", "-n", self.name, *args).stdout
 
     def tc(self, *args):
-        sh("ip", "netns", "exec", self.name, "tc", *args)
+        return sh("ip", "netns", "exec", self.name, "tc", *args).stdout
 
     def nft(self, rules):
         sh("ip", "netns", "exec", self.name, "nft", "-f", "-", input=rules)

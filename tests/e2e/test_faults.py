@@ -170,14 +170,19 @@ def test_duplicates(lab):
 def test_reordering(lab):
     lab.serve()
     for host in lab.a, lab.b:
-        # Slow enough that something waits, or there is nothing to overtake.
+        # Slow enough that something waits, or there is nothing to overtake;
+        # with room for all of it, or a last acknowledgement may be lost.
+        host.ip("link", "set", "eth0", "txqueuelen", "100000")
         for where in (["root", "handle", "1:", "tbf", "rate", "400mbit",
-                       "burst", "16k", "limit", "4m"],
+                       "burst", "16k", "limit", "64m"],
                       ["parent", "1:1", "pfifo_fast"]):
             host.tc("qdisc", "add", "dev", "eth0", *where)
         host.nft(MIXED)
     run_all(lab)
     assert counter(lab.a, "out_of_sequence") > 0
+    for host in lab.a, lab.b:
+        queues = json.loads(host.tc("-j", "-s", "qdisc", "show", "dev", "eth0"))
+        assert [q["drops"] for q in queues] == [0, 0], queues
 
 
 def test_loss_reads(lab):
