@@ -19,7 +19,6 @@
 #define UR_MAX_SRQ_WR	   (1u << 20)
 #define UR_MAX_SGE_COUNT   UROCE_MAX_SGE
 #define UR_MAX_INLINE	   UROCE_MAX_INLINE
-#define UR_MAX_RD_ATOM	   128
 #define UR_MAX_RES_RD_ATOM 0x3f000
 #define UR_MAX_MR	   (1u << 20)
 #define UR_MAX_MW	   (1u << 20)
@@ -27,7 +26,6 @@
 #define UR_MAX_XRCD	   (1u << 16)
 #define UR_MAX_AH	   (1u << 20)
 #define UR_MAX_DM_BYTES	   (16u << 20)
-#define UR_MAX_MSG_BYTES   (1u << 31)
 #define UR_CA_ACK_DELAY	   15
 /* One file cannot starve the others of memory for handles. */
 #define UR_MAX_HANDLES (1u << 22)

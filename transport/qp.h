@@ -12,11 +12,9 @@
 #include "transport/port.h"
 #include "transport/psn.h"
 
-#define UR_SQ_WINDOW	 64  /* WQEs taken from the ring and not retired */
-#define UR_ACK_PKTS	 64  /* acknowledge request at least this often */
-#define UR_READ_PKTS	 128 /* packets of one READ request, or about so many */
-#define UR_MAX_MSG_BYTES (1u << 31)
-#define UR_MAX_RD_ATOMIC 128
+#define UR_SQ_WINDOW 64	 /* WQEs taken from the ring and not retired */
+#define UR_ACK_PKTS  64	 /* acknowledge request at least this often */
+#define UR_READ_PKTS 128 /* packets of one READ request, or about so many */
 
 /* ---- send queue entries ---- */
 

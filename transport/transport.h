@@ -32,6 +32,9 @@
 typedef u64 ur_time; /* nanoseconds, never going backwards */
 #define UR_NEVER UINT64_MAX
 
+#define UR_MAX_MSG_BYTES (1u << 31) /* IBTA volume 1, C9-94 */
+#define UR_MAX_RD_ATOMIC 128	    /* READs and atomics of a QP, each way */
+
 struct ur_port;
 struct ur_qp;
 struct ur_srq;

@@ -63,9 +63,9 @@ static void fill_device(const struct ur_device *dev,
 	r->max_cqe = UR_MAX_CQE;
 	r->max_mr = UR_MAX_MR;
 	r->max_pd = UR_MAX_PD;
-	r->max_qp_rd_atom = UR_MAX_RD_ATOM;
+	r->max_qp_rd_atom = UR_MAX_RD_ATOMIC;
 	r->max_res_rd_atom = UR_MAX_RES_RD_ATOM;
-	r->max_qp_init_rd_atom = UR_MAX_RD_ATOM;
+	r->max_qp_init_rd_atom = UR_MAX_RD_ATOMIC;
 	r->atomic_cap = ATOMIC_HCA;
 	r->max_mw = UR_MAX_MW;
 	r->max_mcast_grp = UR_MCAST_GROUPS_MAX;
