@@ -77,46 +77,25 @@ static void count_nak(struct ur_port *port, u8 syndrome)
 	ur_count(port, UR_CNT_out_of_buffer);
 }
 
-static struct ur_last_ack owed(const struct ur_qp *qp, u8 syndrome, u32 psn,
-			       u32 msn)
+static struct ur_pkt ack_of(const struct ur_qp *qp, u8 syndrome, u32 psn,
+			    u32 msn)
 {
-	return (struct ur_last_ack){
-		.av = qp->attr.av,
-		.dqpn = qp->attr.dest_qpn,
-		.psn = psn,
-		.msn = msn,
-		.svc = qp->svc,
-		.syndrome = syndrome,
-	};
-}
+	struct ur_pkt pkt = answer_of(qp, UR_OPC_ACK, psn, msn);
 
-static bool put_ack(struct ur_port *port, struct ur_tx *tx,
-		    const struct ur_last_ack *a)
-{
-	struct ur_pkt pkt = {
-		.opcode = a->svc | UR_OPC_ACK,
-		.pkey = UR_PKEY_DEFAULT,
-		.dqpn = a->dqpn,
-		.psn = a->psn,
-		.syndrome = a->syndrome,
-		.msn = a->msn,
-	};
-	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
-
-	if (!p)
-		return false;
-	ur_tx_commit(port, tx, a->av, (u32)ur_pkt_build(&pkt, p));
-	count_nak(port, a->syndrome);
-	return true;
+	pkt.syndrome = syndrome;
+	return pkt;
 }
 
 static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
 		     u32 msn)
 {
-	const struct ur_last_ack ack = owed(qp, syndrome, psn, msn);
+	struct ur_pkt pkt = ack_of(qp, syndrome, psn, msn);
+	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
 
-	if (!put_ack(qp->port, tx, &ack))
+	if (!p)
 		return false;
+	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
+	count_nak(qp->port, syndrome);
 	ur_trace(qp->port, UR_TRACE_ACK_SENT, qp->qpn, syndrome, psn);
 	return true;
 }
@@ -296,13 +275,17 @@ void ur_answer_bequeath(struct ur_qp *qp)
 {
 	const struct ur_responder *resp = &qp->resp;
 	struct ur_port *port = qp->port;
+	struct ur_last_ack *a;
+	struct ur_pkt pkt;
 
 	if (!resp->ack_due || !qp->attr.av ||
 	    port->last_ack_tail - port->last_ack_head == UR_LAST_ACKS)
 		return;
-	ur_av_get(qp->attr.av);
-	port->last_ack[port->last_ack_tail++ % UR_LAST_ACKS] =
-		owed(qp, resp->ack_syndrome, resp->ack_psn, resp->msn);
+	a = &port->last_ack[port->last_ack_tail++ % UR_LAST_ACKS];
+	a->av = ur_av_get(qp->attr.av);
+	a->syndrome = resp->ack_syndrome;
+	pkt = ack_of(qp, resp->ack_syndrome, resp->ack_psn, resp->msn);
+	ur_pkt_build(&pkt, a->bth);
 }
 
 bool ur_answer_last(struct ur_port *port, struct ur_tx *tx)
@@ -310,10 +293,13 @@ bool ur_answer_last(struct ur_port *port, struct ur_tx *tx)
 	while (port->last_ack_head != port->last_ack_tail) {
 		const struct ur_last_ack *a =
 			&port->last_ack[port->last_ack_head % UR_LAST_ACKS];
+		u8 *p = ur_tx_room(tx, sizeof(a->bth));
 
-		if (port->av_put_count == UR_AV_PUT_SLOTS ||
-		    !put_ack(port, tx, a))
+		if (!p || port->av_put_count == UR_AV_PUT_SLOTS)
 			return true;
+		memcpy(p, a->bth, sizeof(a->bth));
+		ur_tx_commit(port, tx, a->av, sizeof(a->bth));
+		count_nak(port, a->syndrome);
 		ur_port_av_put(port, a->av);
 		port->last_ack_head++;
 	}

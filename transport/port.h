@@ -34,8 +34,8 @@ struct ur_gsi_send {
 /* An acknowledgement or NAK that a queue pair owed when it was taken away. */
 struct ur_last_ack {
 	struct ur_av *av; /* a reference */
-	u32 dqpn, psn, msn;
-	u8 svc, syndrome;
+	u8 syndrome;
+	u8 bth[UR_BTH_BYTES + UR_AETH_BYTES]; /* the whole packet */
 };
 
 struct ur_heap_item {
