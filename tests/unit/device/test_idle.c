@@ -13,12 +13,10 @@
 #define LONG_HOLD  (3 * US)
 #define CROWD_HOLD (8 * US)
 
-static struct ur_idle fresh(bool hold)
+/* In its place: it points into itself. */
+static void fresh(struct ur_idle *idle, bool hold)
 {
-	struct ur_idle idle;
-
-	ur_idle_init(&idle, hold, SPIN_NS, 50 * MS);
-	return idle;
+	ur_idle_init(idle, hold, SPIN_NS, 50 * MS);
 }
 
 /* One wait after work for guess, with the next work after_ns later, in turns of
@@ -41,11 +39,12 @@ static u64 one_wait(struct ur_idle *idle, struct ur_guess *guess, u64 *now,
 
 static void learns(void)
 {
-	struct ur_idle idle = fresh(true);
+	struct ur_idle idle;
 	struct ur_guess quick = {0}, slow = {0};
 	u64 now = 60 * MS;
 	u32 held = 0;
 
+	fresh(&idle, true);
 	for (int n = 0; n < 20; n++) {
 		one_wait(&idle, &quick, &now, 500);
 		CHECK(one_wait(&idle, &slow, &now, 20 * US) <= LONG_HOLD);
@@ -76,10 +75,11 @@ static void one_miss_is_forgiven(void)
 
 static void goes_to_sleep(bool hold)
 {
-	struct ur_idle idle = fresh(hold);
+	struct ur_idle idle;
 	u64 now = 60 * MS;
 	bool yielded = false;
 
+	fresh(&idle, hold);
 	ur_idle_work(&idle, now);
 	for (;; now += 100) {
 		enum ur_idle_way way = ur_idle_wait(&idle, now);
@@ -108,10 +108,11 @@ static void goes_to_sleep(bool hold)
 
 static void company_is_let_run(void)
 {
-	struct ur_idle idle = fresh(true);
+	struct ur_idle idle;
 	struct ur_guess guess = {.missed = 255};
 	u64 now = 60 * MS;
 
+	fresh(&idle, true);
 	ur_idle_serve(&idle, &guess);
 	ur_idle_work(&idle, now);
 	for (int n = 0; n < 10; n++) {
@@ -123,9 +124,10 @@ static void company_is_let_run(void)
 
 static void crowd(bool hold)
 {
-	struct ur_idle idle = fresh(hold);
+	struct ur_idle idle;
 	u64 now = 60 * MS, held = 0;
 
+	fresh(&idle, hold);
 	/* one long yield is an accident */
 	ur_idle_work(&idle, now);
 	ur_idle_yielded(&idle, now, now + 3 * MS);
@@ -154,10 +156,11 @@ static void crowd(bool hold)
 
 static void forgets(void)
 {
-	struct ur_idle idle = fresh(true);
+	struct ur_idle idle;
 	struct ur_guess gone = {0};
 	u64 now = 60 * MS;
 
+	fresh(&idle, true);
 	ur_idle_serve(&idle, &gone);
 	ur_idle_work(&idle, now);
 	CHECK(ur_idle_wait(&idle, now) == UR_IDLE_HOLD);
