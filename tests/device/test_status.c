@@ -173,7 +173,13 @@ static void test_served(uint32_t n)
 		reg_mr(owner, pd);
 	create_qps(owner, n / 4);
 	for (int i = 0; i < 3; i++) {
-		CHECK(neighbours(asking, other, subjects[i]) > 3);
+		/* The device may get no processor between two of our turns;
+		 * one that serves nobody meanwhile never gets there. */
+		for (int n_tries = 0;
+		     neighbours(asking, other, subjects[i]) <= 3; n_tries++) {
+			CHECK(n_tries < 10);
+			free(hear_text(asking));
+		}
 		text = hear_text(asking);
 		CHECK_EQ(count(text, "\"access\""), i == 1 ? 0 : n);
 		CHECK_EQ(count(text, "\"max_recv_wr\""), i ? n / 4 : 0);
