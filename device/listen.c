@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "device/listen.h"
-#include "device/session.h"
+#include "device/serve.h"
 #include "util/os/rundir.h"
 
 int ur_listen_lock(struct ur_daemon *daemon)

@@ -13,7 +13,7 @@
 #include "device/netlink.h"
 #include "device/options.h"
 #include "device/service.h"
-#include "device/session.h"
+#include "device/serve.h"
 #include "device/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"

@@ -52,10 +52,6 @@ struct ur_session {
 /* Hang up the connections that have the file open; each lets go of it on its
  * own thread, soon. Lock held. */
 void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
-/* Serve a new connection; takes sock over. Lock held. */
-int ur_session_start(struct ur_daemon *daemon, int sock);
-/* Hang up all and wait until they are gone. Lock held. */
-void ur_session_stop_all(struct ur_daemon *daemon);
 
 /* Copy to it, at the latest when the command succeeds. */
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,

@@ -7,7 +7,7 @@
 #ifndef UR_TESTS_FUZZ_DEVICE_WORLD_H
 #define UR_TESTS_FUZZ_DEVICE_WORLD_H
 
-#include "device/session.h"
+#include "device/serve.h"
 
 extern struct ur_daemon device_world;
 

@@ -22,7 +22,7 @@
 
 #include "device/listen.h"
 #include "device/netlink.h"
-#include "device/session.h"
+#include "device/serve.h"
 #include "device/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Connections, their threads and the messages on them. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "device/link.h"
+#include "device/open_file.h"
+#include "device/serve.h"
+#include "device/status.h"
+#include "device/sysfs.h"
+#include "device/tunnel.h"
+
+#define THREAD_STACK (512 * 1024)
+
+static struct ur_quota connections = {
+	.what = "connections", .max = UR_MAX_SESSIONS, .everyone = true};
+
+static void read_comm(struct ur_session *s)
+{
+	char path[48];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (!fgets(s->comm, sizeof(s->comm), f))
+		s->comm[0] = 0;
+	s->comm[strcspn(s->comm, "\n")] = 0;
+	fclose(f);
+}
+
+static void answer(struct ur_session *s, s64 ret)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
+
+	if (ur_tunnel_send_done(s->sock, &msg, s->outs,
+				ret < 0 ? 0 : s->outs_len))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
+static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    int *fds)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+	struct ur_loop *loop = s->daemon->loop;
+	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
+
+	ur_loop_lock(loop);
+	/* A front-end of version 1 sends no windows. */
+	if (!msg->cmd || msg->cmd > UROCE_TUN_VERSION)
+		err = -EPROTO;
+	else if (s->open)
+		err = -EBUSY;
+	else if (!s->mem) {
+		err = ur_user_mem_create(fds[0], s->pid, &s->mem);
+		if (!err)
+			fds[0] = -1;
+	}
+	if (!err) {
+		s->version = msg->cmd;
+		err = msg->cookie || !msg->name[0]
+			      ? ur_open_file_join(s, msg, &reply)
+			      : ur_open_file_new(s, msg, &reply, shown);
+	}
+	if (!err)
+		s->kind = msg->kind;
+	ur_loop_unlock(loop);
+	reply.ret = err;
+	if (err) {
+		ur_debug("session %llu: open %s: %s", (unsigned long long)s->id,
+			 msg->name, strerror(-err));
+		shown[0] = shown[1] = -1;
+	}
+	if (ur_tunnel_send(s->sock, &reply, shown,
+			   (shown[0] >= 0) + (shown[1] >= 0)))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
+static void do_sync(struct ur_session *s)
+{
+	ur_loop_lock(s->daemon->loop);
+	ur_list_for_each(it, &s->daemon->devices)
+		ur_sysfs_counters(ur_list_entry(it, struct ur_device, node));
+	ur_loop_unlock(s->daemon->loop);
+	answer(s, 0);
+}
+
+static void do_status(struct ur_session *s, const char *subject)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+	u64 len = 0;
+	int fd;
+
+	fd = ur_status(s->daemon, subject, &len);
+	reply.ret = fd < 0 ? fd : 0;
+	reply.len = len;
+	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))
+		shutdown(s->sock, SHUT_RDWR);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+
+	ur_loop_lock(s->daemon->loop);
+	reply.ret = ur_link_command(s, msg, reply.name);
+	ur_loop_unlock(s->daemon->loop);
+	if (ur_tunnel_send(s->sock, &reply, NULL, 0))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
+static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
+		  int *fds)
+{
+	switch (msg->op) {
+	case UROCE_TUN_OPEN:
+		do_open(s, msg, fds);
+		break;
+	case UROCE_TUN_IOCTL:
+	case UROCE_TUN_WRITE:
+		answer(s, ur_open_file_command(s, msg));
+		break;
+	case UROCE_TUN_CLOSE_FD:
+		if (!ur_session_note_closed(s, msg->cookie))
+			return -EPROTO;
+		break;
+	case UROCE_TUN_SYNC:
+		do_sync(s);
+		break;
+	case UROCE_TUN_STATUS:
+		do_status(s, msg->name);
+		break;
+	case UROCE_TUN_LINK:
+		do_link(s, msg);
+		break;
+	default:
+		return -EPROTO;
+	}
+	ur_open_file_closed_fds(s);
+	return 0;
+}
+
+static void finish(struct ur_session *s)
+{
+	struct ur_daemon *daemon = s->daemon;
+
+	ur_loop_lock(daemon->loop);
+	if (s->open)
+		ur_open_file_leave(s);
+	ur_user_mem_put(s->mem);
+	ur_list_del(&s->node);
+	daemon->n_sessions--;
+	ur_quota_give(&connections, s->uid, 1);
+	if (daemon->on_demand && !daemon->n_sessions)
+		ur_loop_timer_set(daemon->loop, &daemon->idle,
+				  ur_loop_now() + UR_IDLE_NS);
+	ur_debug("session %llu: end", (unsigned long long)s->id);
+	close(s->sock);
+	free(s);
+	ur_loop_unlock(daemon->loop);
+}
+
+static void *session_thread(void *arg)
+{
+	struct ur_session *s = arg;
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS];
+	int err;
+
+	for (;;) {
+		err = ur_tunnel_recv_call(s->sock, &msg, fds, s->window,
+					  &s->window_len);
+		if (err)
+			break;
+		s->window_addr = msg.arg;
+		s->outs_from = msg.cookie;
+		s->outs_to = msg.rdev;
+		s->outs_len = 0;
+		err = handle(s, &msg, fds);
+		ur_tunnel_close_fds(fds);
+		if (err)
+			break;
+	}
+	if (err != -EPIPE)
+		ur_debug("session %llu: %s", (unsigned long long)s->id,
+			 strerror(-err));
+	finish(s);
+	return NULL;
+}
+
+int ur_session_start(struct ur_daemon *daemon, int sock)
+{
+	struct ur_session *s;
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err = ENOMEM;
+
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto err_close;
+	s->daemon = daemon;
+	s->sock = sock;
+	s->id = ++daemon->next_session;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0) {
+		s->pid = cred.pid;
+		s->uid = cred.uid;
+	}
+	err = EMFILE;
+	if (ur_quota_take(&connections, s->uid, 1))
+		goto err_free;
+	read_comm(s);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	ur_list_add_tail(&daemon->sessions, &s->node);
+	daemon->n_sessions++;
+	err = pthread_create(&thread, &attr, session_thread, s);
+	pthread_attr_destroy(&attr);
+	if (err) {
+		ur_list_del(&s->node);
+		daemon->n_sessions--;
+		ur_quota_give(&connections, s->uid, 1);
+		goto err_free;
+	}
+	ur_loop_timer_clear(daemon->loop, &daemon->idle);
+	return 0;
+err_free:
+	free(s);
+err_close:
+	close(sock);
+	return -err;
+}
+
+void ur_session_stop_all(struct ur_daemon *daemon)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+
+	while (daemon->n_sessions) {
+		ur_list_for_each(it, &daemon->sessions)
+			shutdown(ur_list_entry(it, struct ur_session, node)
+					 ->sock,
+				 SHUT_RDWR);
+		ur_loop_unlock(daemon->loop);
+		nanosleep(&ms, NULL);
+		ur_loop_lock(daemon->loop);
+	}
+}
