@@ -53,8 +53,14 @@ int ur_cmd_cm(struct ur_options *options)
 		ur_json_print(out);
 		json_object_put(out);
 	} else {
-		for (size_t i = 0; i < count; i++)
-			print_id(json_object_array_get_idx(ids, i));
+		for (size_t i = 0; i < count; i++) {
+			struct json_object *id =
+				json_object_array_get_idx(ids, i);
+
+			if (!ur_json_hidden(id))
+				print_id(id);
+		}
+		ur_status_print_hidden(status, "cm_ids", "cm_id");
 		print_counters(status);
 	}
 	json_object_put(status);

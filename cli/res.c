@@ -40,9 +40,13 @@ static void print_list(struct json_object *status, size_t kind)
 	size_t count;
 
 	list = ur_json_array(status, kinds[kind].list, &count);
-	for (size_t i = 0; i < count; i++)
-		print_object(kinds[kind].word,
-			     json_object_array_get_idx(list, i));
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+
+		if (!ur_json_hidden(one))
+			print_object(kinds[kind].word, one);
+	}
+	ur_status_print_hidden(status, kinds[kind].list, kinds[kind].word);
 }
 
 static int64_t count_on(struct json_object *status, const char *list_name,

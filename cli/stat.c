@@ -121,6 +121,8 @@ static void show_qps(const struct ur_samples *s, bool json)
 		print_titles();
 	for (size_t i = 0; i < json_object_array_length(qps); i++) {
 		one = json_object_array_get_idx(qps, i);
+		if (ur_json_hidden(one))
+			continue;
 		if (!json)
 			print_qp(s, one);
 		else if (s->before)
@@ -128,6 +130,8 @@ static void show_qps(const struct ur_samples *s, bool json)
 	}
 	if (json)
 		ur_json_print(qps);
+	else
+		ur_status_print_hidden(s->after, "qps", "qp");
 	json_object_put(qps);
 }
 

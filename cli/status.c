@@ -39,6 +39,27 @@ struct json_object *ur_json_array(struct json_object *object, const char *name,
 	return member;
 }
 
+bool ur_json_hidden(struct json_object *object)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(object, "hidden", &member) &&
+	       json_object_get_boolean(member);
+}
+
+void ur_status_print_hidden(struct json_object *status, const char *list,
+			    const char *word)
+{
+	struct json_object *all;
+	size_t count, hidden = 0;
+
+	all = ur_json_array(status, list, &count);
+	for (size_t i = 0; i < count; i++)
+		hidden += ur_json_hidden(json_object_array_get_idx(all, i));
+	if (hidden)
+		printf("%s: %zu of other users, not shown\n", word, hidden);
+}
+
 void ur_json_print(struct json_object *object)
 {
 	puts(json_object_to_json_string_ext(

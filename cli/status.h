@@ -14,7 +14,9 @@
  *                   "dst", "qpn" } ],
  *     "cm": { NAME: N, ... } }
  *
- * A member that an older device does not have reads as "" or 0 here.
+ * Of the objects of other users, root and the user of the device are told all,
+ * anybody else "device", "session" and "hidden": true. A member that is not
+ * told, or that an older device does not have, reads as "" or 0 here.
  */
 #ifndef UR_CLI_STATUS_H
 #define UR_CLI_STATUS_H
@@ -40,6 +42,14 @@ int64_t ur_json_number(struct json_object *object, const char *name);
 /* The member @name as an array; *ret_count 0 where there is none. */
 struct json_object *ur_json_array(struct json_object *object, const char *name,
 				  size_t *ret_count);
+
+/* Is that there all that we may know of it? */
+bool ur_json_hidden(struct json_object *object);
+
+/* A line with how many objects of status's list (word: what one is called) are
+ * hidden from us; none where there are none. */
+void ur_status_print_hidden(struct json_object *status, const char *list,
+			    const char *word);
 
 /* Prints the object as people's eyes and programs like it. */
 void ur_json_print(struct json_object *object);

@@ -37,9 +37,11 @@ static void rates_of(const struct ur_samples *s, struct json_object *device,
 			   columns[c].unit;
 }
 
-/* What all queue pairs of a session do, and how many they are. */
+/* What all queue pairs of a session do, and how many they are; hidden: the
+ * session is somebody else's, and the rates are not told. */
 struct work {
 	size_t qps;
+	bool hidden;
 	double tx, rx, loop; /* MB/s */
 };
 
@@ -56,8 +58,12 @@ static struct work work_of(const struct ur_samples *s, int64_t session)
 
 		if (ur_json_number(qp, "session") != session)
 			continue;
-		old = ur_status_same_qp(s->before, qp);
 		w.qps++;
+		if (ur_json_hidden(qp)) {
+			w.hidden = true;
+			continue;
+		}
+		old = ur_status_same_qp(s->before, qp);
 		w.tx += ur_rate(s, old, qp, "sent_bytes") / 1e6;
 		w.rx += ur_rate(s, old, qp, "rcvd_bytes") / 1e6;
 		w.loop += ur_rate(s, old, qp, "loop_bytes") / 1e6;
@@ -82,12 +88,14 @@ static void print_programs(const struct ur_samples *s)
 		if (!strcmp(ur_json_text(one, "file"), "none"))
 			continue;
 		w = work_of(s, ur_json_number(one, "id"));
-		printf("%-16s %8" PRId64 " %-10s %-8s %6" PRId64
-		       " %6zu %10.1f %10.1f %10.1f\n",
+		printf("%-16s %8" PRId64 " %-10s %-8s %6" PRId64 " %6zu",
 		       ur_json_text(one, "comm"), ur_json_number(one, "pid"),
 		       ur_json_text(one, "device"), ur_json_text(one, "file"),
-		       ur_json_number(one, "objects"), w.qps, w.tx, w.rx,
-		       w.loop);
+		       ur_json_number(one, "objects"), w.qps);
+		if (w.hidden)
+			printf(" %10s %10s %10s\n", "-", "-", "-");
+		else
+			printf(" %10.1f %10.1f %10.1f\n", w.tx, w.rx, w.loop);
 	}
 }
 

@@ -96,7 +96,7 @@ static void do_status(struct ur_session *s, const char *subject)
 	u64 len = 0;
 	int fd;
 
-	fd = ur_status(s->daemon, subject, &len);
+	fd = ur_status(s, subject, &len);
 	reply.ret = fd < 0 ? fd : 0;
 	reply.len = len;
 	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))

@@ -23,6 +23,17 @@ void ur_status_text(struct json_object *o, const char *key, const char *v)
 	json_object_object_add(o, key, json_object_new_string(v));
 }
 
+bool ur_status_tells(const struct ur_status_walk *w,
+		     const struct ur_session *owner)
+{
+	return w->asker == 0 || w->asker == geteuid() || w->asker == owner->uid;
+}
+
+void ur_status_hide(struct json_object *o)
+{
+	json_object_object_add(o, "hidden", json_object_new_boolean(true));
+}
+
 static struct json_object *gids(const struct ur_device *dev)
 {
 	struct json_object *list = json_object_new_array();
@@ -157,9 +168,11 @@ static int put(FILE *f, struct json_object *o)
  * and into text without it, so that others get their turn, however many
  * objects somebody has.
  */
-static int tell_list(FILE *f, struct ur_daemon *daemon, ur_status_next *next)
+static int tell_list(FILE *f, const struct ur_session *to_whom,
+		     ur_status_next *next)
 {
-	struct ur_status_walk w = {.daemon = daemon};
+	struct ur_daemon *daemon = to_whom->daemon;
+	struct ur_status_walk w = {.daemon = daemon, .asker = to_whom->uid};
 	bool more = true, first = true;
 	int err = 0;
 
@@ -214,41 +227,44 @@ static const struct member {
 	{"cm", NULL, ur_ucma_status_counters},
 };
 
-static int tell(FILE *f, struct ur_daemon *daemon, const struct member *m)
+static int tell(FILE *f, const struct ur_session *to_whom,
+		const struct member *m)
 {
+	struct ur_daemon *daemon = to_whom->daemon;
 	struct json_object *o;
 
 	if (m->next)
-		return tell_list(f, daemon, m->next);
+		return tell_list(f, to_whom, m->next);
 	ur_loop_lock(daemon->loop);
 	o = m->describe(daemon);
 	ur_loop_unlock(daemon->loop);
 	return put(f, o);
 }
 
-static int tell_all(FILE *f, struct ur_daemon *daemon)
+static int tell_all(FILE *f, const struct ur_session *to_whom)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(members) && !err; i++) {
 		fprintf(f, "%c\"%s\":", i ? ',' : '{', members[i].name);
-		err = tell(f, daemon, &members[i]);
+		err = tell(f, to_whom, &members[i]);
 	}
 	fputc('}', f);
 	return err;
 }
 
-static int tell_subject(FILE *f, struct ur_daemon *daemon, const char *subject)
+static int tell_subject(FILE *f, const struct ur_session *to_whom,
+			const char *subject)
 {
 	if (!*subject)
-		return tell_all(f, daemon);
+		return tell_all(f, to_whom);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)
 		if (!strcmp(members[i].name, subject))
-			return tell(f, daemon, &members[i]);
+			return tell(f, to_whom, &members[i]);
 	return -ENOENT;
 }
 
-int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len)
+int ur_status(const struct ur_session *to_whom, const char *subject, u64 *len)
 {
 	int fd = memfd_create("status", MFD_CLOEXEC), copy, err;
 	FILE *f = NULL;
@@ -265,7 +281,7 @@ int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len)
 			close(copy);
 		goto err_close;
 	}
-	err = tell_subject(f, daemon, subject);
+	err = tell_subject(f, to_whom, subject);
 	*len = (u64)ftello(f);
 	if (fclose(f) && !err)
 		err = -EIO;

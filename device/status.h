@@ -6,14 +6,16 @@
 #include "device/device.h"
 
 struct json_object;
+struct ur_session;
 
 /*
  * A memfd (the caller's) with *len bytes of text, or -errno; -EFBIG: more than
  * a client takes. subject: "" for everything, or one of the top-level members
- * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... Without the
- * lock, which is taken for a few objects at a time.
+ * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... What to_whom's
+ * user may not know of others' objects is left out: see ur_status_tells().
+ * Without the lock, which is taken for a few objects at a time.
  */
-int ur_status(struct ur_daemon *daemon, const char *subject, u64 *len);
+int ur_status(const struct ur_session *to_whom, const char *subject, u64 *len);
 
 /* ---- what the parts tell: under the lock ---- */
 
@@ -24,7 +26,20 @@ struct ur_status_walk {
 	u64 *files; /* numbers of the uverbs files; freed by who has the walk */
 	u32 n_files, at, slot;
 	u64 last;
+	uid_t asker; /* who will read it */
 };
+
+/*
+ * May the asker know more of owner's objects than that there are any? Keys,
+ * addresses and numbers of queue pairs are what somebody needs to write into
+ * another's memory, so they are the owner's, root's, and the user's as whom
+ * this daemon runs. Of others' objects a list has a member "hidden", true, and
+ * whose they are, which is all that counting needs.
+ */
+bool ur_status_tells(const struct ur_status_walk *w,
+		     const struct ur_session *owner);
+/* An object of which no more is told: o gets the member that says so. */
+void ur_status_hide(struct json_object *o);
 
 /* A step: *o is set to the next one (the caller's), or left where the step
  * came upon none. False: that was all. */

@@ -40,7 +40,7 @@ static const char *space_name(u16 ps)
 	}
 }
 
-static struct json_object *describe(const struct ucma_id *id)
+static struct json_object *describe(const struct ucma_id *id, bool whole)
 {
 	static const char *const states[] = {
 		[UCMA_IDLE] = "IDLE",
@@ -54,10 +54,15 @@ static struct json_object *describe(const struct ucma_id *id)
 	struct json_object *o = json_object_new_object();
 	const struct ur_session *s = id->file->session;
 
+	ur_status_text(o, "device", id->dev ? id->dev->name : "");
+	ur_status_int(o, "session", s->id);
+	if (!whole) {
+		ur_status_hide(o);
+		return o;
+	}
 	ur_status_int(o, "pid", (u64)s->pid);
 	ur_status_text(o, "comm", s->comm);
 	ur_status_int(o, "id", id->number);
-	ur_status_text(o, "device", id->dev ? id->dev->name : "");
 	ur_status_text(o, "port_space", space_name(id->ps));
 	ur_status_text(o, "state",
 		       id->lost ? "DEVICE_REMOVAL" : states[id->state]);
@@ -83,7 +88,7 @@ bool ur_status_next_cm_id(struct ur_status_walk *w, struct json_object **o)
 
 		if (!id)
 			continue;
-		*o = describe(id);
+		*o = describe(id, ur_status_tells(w, id->file->session));
 		return true;
 	}
 	return ucma && w->at < UCMA_ID_MAX;

@@ -22,21 +22,39 @@ static struct json_object *qp_counters(const struct ur_eqp *qp)
 	return o;
 }
 
-static struct json_object *object_base(const struct ur_object *obj)
+static struct json_object *owned(const struct ur_object *obj)
 {
 	struct json_object *o = json_object_new_object();
 	const struct ur_session *s = obj->file->session;
 
 	ur_status_text(o, "device", obj->file->dev->name);
 	ur_status_int(o, "session", s->id);
+	return o;
+}
+
+/* Of an object that is somebody else's business. */
+static struct json_object *hidden(const struct ur_object *obj)
+{
+	struct json_object *o = owned(obj);
+
+	ur_status_hide(o);
+	return o;
+}
+
+static struct json_object *object_base(const struct ur_object *obj)
+{
+	struct json_object *o = owned(obj);
+	const struct ur_session *s = obj->file->session;
+
 	ur_status_int(o, "pid", (u64)s->pid);
 	ur_status_text(o, "comm", s->comm);
 	ur_status_int(o, "handle", obj->handle);
 	return o;
 }
 
-static struct json_object *qp(struct ur_obj_qp *qp)
+static struct json_object *qp(struct ur_object *obj)
 {
+	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
 	static const char *const states[] = {"RESET", "INIT", "RTR", "RTS",
 					     "SQD",   "SQE",  "ERR"};
 	static const char *const types[] = {
@@ -44,7 +62,7 @@ static struct json_object *qp(struct ur_obj_qp *qp)
 		[UR_QPT_UD] = "UD",	      [UR_QPT_XRC_INI] = "XRC_INI",
 		[UR_QPT_XRC_TGT] = "XRC_TGT",
 	};
-	struct json_object *o = object_base(&qp->obj);
+	struct json_object *o = object_base(obj);
 	struct ur_qp_attr attr = {0};
 	struct ur_eqp_init init = {0};
 	struct ur_epath path = {0};
@@ -69,27 +87,30 @@ static struct json_object *qp(struct ur_obj_qp *qp)
 	return o;
 }
 
-static struct json_object *cq(struct ur_obj_cq *cq)
+static struct json_object *cq(struct ur_object *obj)
 {
-	struct json_object *o = object_base(&cq->obj);
+	struct ur_obj_cq *cq = (struct ur_obj_cq *)obj;
+	struct json_object *o = object_base(obj);
 
 	ur_status_int(o, "entries", cq->entries);
 	ur_status_int(o, "users", cq->obj.users);
 	return o;
 }
 
-static struct json_object *pd(struct ur_obj_pd *pd)
+static struct json_object *pd(struct ur_object *obj)
 {
-	struct json_object *o = object_base(&pd->obj);
+	struct ur_obj_pd *pd = (struct ur_obj_pd *)obj;
+	struct json_object *o = object_base(obj);
 
 	ur_status_int(o, "pdn", pd->pdn);
 	ur_status_int(o, "users", pd->obj.users);
 	return o;
 }
 
-static struct json_object *mr(struct ur_obj_mr *mr)
+static struct json_object *mr(struct ur_object *obj)
 {
-	struct json_object *o = object_base(&mr->obj);
+	struct ur_obj_mr *mr = (struct ur_obj_mr *)obj;
+	struct json_object *o = object_base(obj);
 
 	ur_status_int(o, "key", ur_emr_key(mr->mr));
 	ur_status_int(o, "iova", mr->iova);
@@ -172,13 +193,22 @@ static bool next(struct ur_status_walk *w, u32 type, struct ur_object **obj)
 	return true;
 }
 
+/* What describe() says of it, or that it is there. */
+static struct json_object *
+tell(const struct ur_status_walk *w, struct ur_object *obj,
+     struct json_object *(*describe)(struct ur_object *obj))
+{
+	return ur_status_tells(w, obj->file->session) ? describe(obj)
+						      : hidden(obj);
+}
+
 bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_PD, &obj);
 
 	if (obj)
-		*o = pd((struct ur_obj_pd *)obj);
+		*o = tell(w, obj, pd);
 	return more;
 }
 
@@ -188,7 +218,7 @@ bool ur_status_next_qp(struct ur_status_walk *w, struct json_object **o)
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
 	if (obj && ((struct ur_obj_qp *)obj)->qp)
-		*o = qp((struct ur_obj_qp *)obj);
+		*o = tell(w, obj, qp);
 	return more;
 }
 
@@ -198,7 +228,7 @@ bool ur_status_next_cq(struct ur_status_walk *w, struct json_object **o)
 	bool more = next(w, UVERBS_OBJECT_CQ, &obj);
 
 	if (obj)
-		*o = cq((struct ur_obj_cq *)obj);
+		*o = tell(w, obj, cq);
 	return more;
 }
 
@@ -208,6 +238,6 @@ bool ur_status_next_mr(struct ur_status_walk *w, struct json_object **o)
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
 	if (obj && ((struct ur_obj_mr *)obj)->mr)
-		*o = mr((struct ur_obj_mr *)obj);
+		*o = tell(w, obj, mr);
 	return more;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * STATUS of a device with very many objects: others' commands are served while
- * it is told, and files that come and go meanwhile do it no harm.
+ * it is told, and files that come and go meanwhile do it no harm. And what one
+ * user is told of another's.
  *
  * usage: test_status UROCED [OBJECTS]
  */
@@ -11,6 +12,9 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_cm.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -227,6 +231,103 @@ static void test_coming_and_going(uint32_t n)
 	close(asking);
 }
 
+/* The answer for that user; to be freed. */
+static char *told_to(uid_t uid, const char *subject)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
+	char *text;
+	int sock;
+
+	strcpy(msg.name, subject);
+	dev.as = uid;
+	sock = client_connect(&dev);
+	dev.as = 0;
+	client_send(sock, &msg, NULL, 0);
+	text = hear_text(sock);
+	close(sock);
+	return text;
+}
+
+static int has_cm_id(uid_t uid)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_RDMA_CM,
+				    .cmd = UROCE_TUN_VERSION,
+				    .name = "rdma_cm"};
+	uint64_t ident = 0;
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_create_id create;
+	} cmd = {.hdr = {RDMA_USER_CM_CMD_CREATE_ID, sizeof(cmd.create),
+			 sizeof(ident)},
+		 .create = {.response = (uintptr_t)&ident,
+			    .ps = RDMA_PS_TCP,
+			    .qp_type = 2}};
+	int mem = client_mem(), sock, fd;
+
+	dev.as = uid;
+	sock = client_connect(&dev);
+	dev.as = 0;
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	close(fd);
+	CHECK(client_write(sock, &cmd, sizeof(cmd)) >= 0);
+	return sock;
+}
+
+/* Keys, addresses and numbers are for those who have them, and for root; that
+ * there is something, for all. */
+static void test_secrets(void)
+{
+	static const struct {
+		const char *list, *secret;
+	} kinds[] = {
+		{"mrs", "\"key\""},	 {"mrs", "\"iova\""},
+		{"mrs", "\"length\""},	 {"qps", "\"qpn\""},
+		{"qps", "\"counters\""}, {"pds", "\"pdn\""},
+		{"pds", "\"handle\""},	 {"cm_ids", "\"id\""},
+		{"cm_ids", "\"state\""},
+	};
+	const uid_t owner = 65532, other = 65534;
+	int sock, cm;
+
+	if (geteuid()) {
+		printf("secrets: not root, so there is one user only\n");
+		return;
+	}
+	CHECK(!chmod(dev.dir, 0755));
+	dev.as = owner;
+	sock = client_session(&dev);
+	dev.as = 0;
+	reg_mr(sock, client_alloc_pd(sock));
+	create_qps(sock, 2);
+	cm = has_cm_id(owner);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const char *list = kinds[i].list;
+		const uid_t who[] = {0, owner, other};
+		uint32_t n = !strcmp(list, "qps") ? 2 : 1;
+
+		for (int w = 0; w < 3; w++) {
+			char *text = told_to(who[w], list);
+			bool hides = who[w] == other;
+
+			CHECK_EQ(count(text, kinds[i].secret), hides ? 0 : n);
+			CHECK_EQ(count(text, "\"hidden\":true"), hides ? n : 0);
+			CHECK_EQ(count(text, "\"device\""), n);
+			free(text);
+			text = told_to(who[w], "");
+			CHECK_EQ(count(text, "\"iova\"") == 0, hides);
+			CHECK_EQ(count(text, "\"qpn\"") == 0, hides);
+			free(text);
+		}
+	}
+	close(sock);
+	close(cm);
+	client_settle(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t n = argc > 2 ? (uint32_t)atoi(argv[2]) : 20000;
@@ -236,6 +337,7 @@ int main(int argc, char **argv)
 	daemon_start(&dev, argv[1], 0);
 	test_served(n);
 	test_coming_and_going(n / 8);
+	test_secrets();
 	daemon_stop(&dev);
 	return 0;
 }

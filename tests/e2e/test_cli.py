@@ -14,6 +14,9 @@ from pairs import run_pair, start_pair
 from test_faults import DROP, find
 
 
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
 def uroce(host, *args, status=0, run_dir=None, wrap=(), env=None):
     cmd, rest = args[0], args[1:]
     p = host.bare(*wrap, host.lab.bin("uroce"), cmd, "--run-dir",
@@ -40,6 +43,40 @@ def test_shows_programs(lab):
     out = uroce(lab.a, "top", "-i", "0.3", "-c", "1")
     row = [r for r in out.splitlines() if "ibv_rc_ping" in r][0].split()
     assert float(row[-3]) > 0 and float(row[-2]) > 0, out
+
+
+def test_others_objects(lab):
+    """Another user sees that there is something, and not what: with a key, an
+    address and a number he could write into that memory."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    wait_for("both in RTS", lambda: "RTS" in uroce(lab.a, "res", "qp"))
+    lab.a.start("rping", "-s", "-P", "-a", lab.a.addr4)
+    wait_for("rping", lambda: "LISTEN" in uroce(lab.a, "res", "cm_id"))
+    os.chmod(lab.a.run_dir, 0o755)
+
+    def theirs(*args, **kw):
+        return uroce(lab.a, *args, wrap=NOBODY, **kw)
+    assert "uroce0: qp 1 cq 1 mr 1 " in theirs("res")
+    for kind in "qp", "mr", "cq", "pd", "cm_id":
+        n = uroce(lab.a, "res", kind).count("device uroce0")
+        assert n
+        assert theirs("res", kind) == f"{kind}: {n} of other users, not shown\n"
+        all_of_it = json.loads(theirs("res", "--json", kind))
+        assert len(all_of_it) == n
+        for one in all_of_it:
+            assert set(one) == {"device", "session", "hidden"}, one
+            assert one["hidden"] is True
+    assert "\nqp: 1 of other users, not shown\n" in theirs("stat", "qp")
+    assert "RTS" not in theirs("stat", "qp", "-i", "0.1")
+    assert theirs("cm").startswith("cm_id: 1 of other users, not shown\n")
+    row = [r for r in theirs("top", "-i", "0.1", "-c", "1").splitlines()
+           if "ibv_rc_ping" in r][0].split()
+    assert row[-4:] == ["1", "-", "-", "-"]
+    assert "uroce_qps 1\n" in theirs("metrics")
+    assert theirs("link") == uroce(lab.a, "link")
 
 
 def rates(host, *args):
