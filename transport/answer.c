@@ -7,50 +7,6 @@
 
 #include "transport/engine.h"
 
-/* ---- acknowledgements ---- */
-
-u8 ur_answer_credits(struct ur_qp *qp)
-{
-	struct ur_port *port = qp->port;
-	u32 count;
-
-	/* With an SRQ nothing can be promised (IBTA 10.2.9.5). */
-	if (!port->cfg.credits || qp->init.srq || !qp->has_rq)
-		return UR_AETH_CREDIT_NONE;
-	count = port->ops->rq_count(qp->init.rq_ctx) + qp->resp.rqe.held;
-	if (!count && !qp->resp.rq_wanted) {
-		qp->resp.rq_wanted = true;
-		port->ops->rq_want_kick(qp->init.rq_ctx, true);
-		count = port->ops->rq_count(qp->init.rq_ctx);
-	}
-	return ur_credit_code(count);
-}
-
-void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn)
-{
-	struct ur_responder *resp = &qp->resp;
-	bool fatal = resp->ack_due &&
-		     (resp->ack_syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
-		     (resp->ack_syndrome & UR_AETH_VALUE_MASK);
-
-	if (fatal)
-		return; /* nothing comes after a refusal */
-	if (!qp->port->cfg.coalesce && resp->ack_due &&
-	    ur_replay_ack_room(qp)) {
-		struct ur_resp_item *it =
-			&resp->items[resp->item_tail++ & resp->item_mask];
-
-		it->kind = UR_RESP_ACK;
-		it->syndrome = resp->ack_syndrome;
-		it->psn = resp->ack_psn;
-		it->msn = resp->msn;
-	}
-	resp->ack_due = true;
-	resp->ack_syndrome = syndrome;
-	resp->ack_psn = psn;
-	ur_port_activate(qp->port, qp);
-}
-
 /* ---- answers ---- */
 
 static struct ur_pkt answer_of(const struct ur_qp *qp, u8 opc, u32 psn, u32 msn)

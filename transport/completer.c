@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The completer: answers of the peer to our requests, and the end of work,
- * whatever brought it about. IBTA volume 1, 9.7.5 (acknowledge messages), 9.9.2
- * (requester side errors).
+ * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
+ * (acknowledge messages).
  */
 #include "transport/engine.h"
-
-/* Credit codes of an AETH, IBTA 9.7.7.2.2 table 47. */
-static const u16 credits[31] = {
-	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	32,
-	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024, 1536,
-	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
-};
-
-u8 ur_credit_code(u32 count)
-{
-	u8 code = 30;
-
-	while (credits[code] > count)
-		code--;
-	return code;
-}
 
 static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 {
@@ -34,54 +17,12 @@ static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 		req->credit_limited = false;
 		return;
 	}
-	limit = ur_psn_add(msn, credits[code]);
+	limit = ur_psn_add(msn, ur_credit_count(code));
 	/* An old acknowledgement must not take credits back. */
 	if (req->credit_limited && ur_psn_diff(limit, req->credit_ssn) < 0)
 		return;
 	req->credit_limited = true;
 	req->credit_ssn = limit;
-}
-
-void ur_completer_fail(struct ur_qp *qp, u8 status)
-{
-	struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
-	bool reliable = ur_qp_is_reliable(qp);
-
-	/* First the state: the completion tells the program about it. */
-	if (reliable) {
-		ur_qp_fail(qp);
-	} else {
-		ur_qp_set_state(qp, UR_QP_SQE);
-		ur_retry_reset(qp);
-		ur_port_activate(qp->port, qp);
-	}
-	if (qp->req.head != qp->req.tail)
-		ur_sq_complete(qp, e, status);
-}
-
-void ur_completer_retire(struct ur_qp *qp)
-{
-	struct ur_requester *req = &qp->req;
-
-	while (req->head != req->tail) {
-		struct ur_swqe *e = ur_sq_entry(qp, req->head);
-
-		if (e->state == UR_SWQE_PULLED)
-			break;
-		if (e->state == UR_SWQE_STARTED &&
-		    ur_psn_within(req->una, e->psn, e->npkts))
-			break;
-		ur_sq_complete(qp, e, UR_WC_SUCCESS);
-	}
-	/* Draining is over when what was started is answered. */
-	if (qp->state == UR_QP_SQD && qp->attr.sq_draining &&
-	    req->una == req->max_psn &&
-	    (req->head == req->tail ||
-	     ur_sq_entry(qp, req->head)->state == UR_SWQE_PULLED)) {
-		qp->attr.sq_draining = 0;
-		if (qp->attr.en_sqd_async_notify)
-			ur_qp_event(qp, UR_EVENT_SQ_DRAINED);
-	}
 }
 
 /* The oldest entry that has PSNs, after popping what is done. */
@@ -146,28 +87,6 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
 	if (qp->req.asked_in_vain ? ur_retry_again(qp) : ur_retry_sequence(qp))
 		qp->req.asked_again = true;
-}
-
-void ur_completer_nak(struct ur_qp *qp, u8 code)
-{
-	u8 status;
-
-	switch (code) {
-	case UR_NAK_INV_REQ:
-		ur_count(qp->port, UR_CNT_req_remote_invalid_request);
-		status = UR_WC_REM_INV_REQ_ERR;
-		break;
-	case UR_NAK_REM_ACCESS:
-		ur_count(qp->port, UR_CNT_req_remote_access_errors);
-		status = UR_WC_REM_ACCESS_ERR;
-		break;
-	case UR_NAK_REM_OP:
-		status = UR_WC_REM_OP_ERR;
-		break;
-	default:
-		status = UR_WC_BAD_RESP_ERR;
-	}
-	ur_completer_fail(qp, status);
 }
 
 static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)

@@ -36,28 +36,9 @@ static enum ur_verdict check_sequence(const struct ur_qp *qp,
 	return good ? UR_VERDICT_ACCEPT : UR_VERDICT_NAK_INVALID;
 }
 
-u32 ur_judge_access(u32 flags, u8 placement)
-{
-	u32 access = 0;
-
-	if (flags & (UR_OPF_WRITE | UR_OPF_ATOMIC_WRITE))
-		access |= UR_ACCESS_REMOTE_WRITE;
-	if (flags & UR_OPF_READ_REQ)
-		access |= UR_ACCESS_REMOTE_READ;
-	if (flags & UR_OPF_ATOMIC)
-		access |= UR_ACCESS_REMOTE_ATOMIC;
-	if (flags & UR_OPF_FLUSH) {
-		if (placement & UR_FETH_GLOBAL)
-			access |= UR_ACCESS_FLUSH_GLOBAL;
-		if (placement & UR_FETH_PERSISTENT)
-			access |= UR_ACCESS_FLUSH_PERSISTENT;
-	}
-	return access;
-}
-
 bool ur_judge_allows(const struct ur_qp *qp, u32 flags, u8 placement)
 {
-	u32 need = ur_judge_access(flags, placement);
+	u32 need = ur_access_needed(flags, placement);
 
 	/* Flush rights are the region's business; the queue pair has the
 	 * bits only where verbs can express them. */
@@ -144,7 +125,7 @@ static enum ur_verdict check_memory(const struct ur_qp *qp,
 	if (!len)
 		return UR_VERDICT_ACCEPT; /* C9-88: the key is not looked at */
 	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, len,
-			   ur_judge_access(flags, 0), &span))
+			   ur_access_needed(flags, 0), &span))
 		return UR_VERDICT_NAK_ACCESS;
 	return UR_VERDICT_ACCEPT;
 }

@@ -167,7 +167,7 @@ static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
 					&resp->rqe.cur, off, len,
 					UR_ACCESS_LOCAL_WRITE, span);
 	return ur_mem_remote(peer, e->rkey, e->raddr + off, len,
-			     ur_judge_access(flags, 0), span);
+			     ur_access_needed(flags, 0), span);
 }
 
 /* Copy at most *bytes from where the entry stands, in either direction. */
@@ -245,7 +245,7 @@ static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
 
 	if (!(flags & UR_OPF_SEND) && e->length &&
 	    !ur_mem_remote(peer, e->rkey, e->raddr, e->length,
-			   ur_judge_access(flags, 0), &span))
+			   ur_access_needed(flags, 0), &span))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if ((flags & UR_OPF_SEND) || (flags & UR_OPF_IMM)) {
 		if (!ur_responder_take(peer, e->xrc_srqn, &v))
@@ -306,7 +306,7 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 	if (e->raddr & 7)
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (!ur_mem_remote(peer, e->rkey, e->raddr, 8,
-			   ur_judge_access(flags, 0), &span))
+			   ur_access_needed(flags, 0), &span))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if (flags & UR_OPF_ATOMIC_WRITE) {
 		if (ur_swqe_gather(qp, e, 0, (u8 *)&value, 8)) {

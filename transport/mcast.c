@@ -4,22 +4,12 @@
  */
 #include "transport/engine.h"
 #include "transport/frame.h"
+#include "transport/mcast.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct ur_mcast_member {
-	struct ur_list list;
-	struct ur_qp *qp;
-};
-
-struct ur_mcast_group {
-	struct ur_list list;
-	struct ur_list members;
-	u8 gid[16];
-};
-
-static struct ur_mcast_group *find_group(struct ur_port *port, const u8 gid[16])
+struct ur_mcast_group *ur_mcast_find(struct ur_port *port, const u8 gid[16])
 {
 	ur_list_for_each(it, &port->mcast) {
 		struct ur_mcast_group *g =
@@ -68,7 +58,7 @@ int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16])
 
 	if (qp->init.type != UR_QPT_UD || !ur_gid_is_mcast(gid))
 		return -EINVAL;
-	g = find_group(qp->port, gid);
+	g = ur_mcast_find(qp->port, gid);
 	if (g && find_member(g, qp))
 		return 0;
 	if (g ? length(&g->members) >= UR_MCAST_MEMBERS_MAX
@@ -102,7 +92,7 @@ static void remove_member(struct ur_mcast_member *m)
 
 int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16])
 {
-	struct ur_mcast_group *g = find_group(qp->port, gid);
+	struct ur_mcast_group *g = ur_mcast_find(qp->port, gid);
 	struct ur_mcast_member *m = g ? find_member(g, qp) : NULL;
 
 	if (!m)
@@ -115,27 +105,6 @@ int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16])
 u32 ur_qp_attached(const struct ur_qp *qp)
 {
 	return qp->attached;
-}
-
-void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-		 const struct ur_pkt *pkt)
-{
-	struct ur_mcast_group *g = find_group(port, meta->daddr);
-
-	if (!g) {
-		ur_count(port, UR_CNT_bad_gid);
-		return;
-	}
-	ur_list_for_each(it, &g->members) {
-		struct ur_qp *qp =
-			ur_list_entry(it, struct ur_mcast_member, list)->qp;
-
-		if (qp->state < UR_QP_RTR || qp->state > UR_QP_SQE)
-			continue;
-		ur_qp_count_rx(qp, UR_BTH_BYTES + UR_DETH_BYTES +
-					   pkt->payload_bytes);
-		ur_ud_rx(qp, meta, pkt);
-	}
 }
 
 void ur_mcast_fini(struct ur_port *port)

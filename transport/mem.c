@@ -82,7 +82,7 @@ static u64 first_address(const struct ur_port *port, u32 rkey)
 bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		    u8 placement, u8 level, struct ur_span *span)
 {
-	u32 access = ur_judge_access(UR_OPF_FLUSH, placement);
+	u32 access = ur_access_needed(UR_OPF_FLUSH, placement);
 
 	if (level != UR_FETH_SEL_MR)
 		return ur_mem_remote(qp, rkey, addr, len, access, span);
@@ -303,4 +303,23 @@ int ur_span_flush(const struct ur_span *s, u32 type)
 	if (s->mr->attr.null_mr || !s->mr->attr.ops || !s->mr->attr.ops->flush)
 		return 0;
 	return s->mr->attr.ops->flush(s->mr->attr.mem, s->off, s->len, type);
+}
+
+int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
+		   u32 len)
+{
+	if (!(e->flags & UR_WR_F_INLINE))
+		return ur_mem_gather(qp->port, qp->init.pd, e->sge, e->num_sge,
+				     &e->cur, off, dst, len);
+	if (off < e->inl_len[0]) {
+		u32 n = ur_min_u32(len, e->inl_len[0] - off);
+
+		memcpy(dst, e->inl[0] + off, n);
+		dst += n;
+		off += n;
+		len -= n;
+	}
+	if (len)
+		memcpy(dst, e->inl[1] + (off - e->inl_len[0]), len);
+	return 0;
 }

@@ -7,7 +7,9 @@
 #ifndef UR_TRANSPORT_MEM_H
 #define UR_TRANSPORT_MEM_H
 
+#include "transport/opcode.h"
 #include "transport/transport.h"
+#include "transport/wire.h"
 
 enum ur_key_kind { UR_KEY_MR, UR_KEY_MW };
 
@@ -54,6 +56,27 @@ struct ur_cursor {
 struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key);
 
 /* access, here and below: the rights that must not be missing, UR_ACCESS_*. */
+
+/* The rights (UR_ACCESS_*) that a request with these UR_OPF_* flags needs on the
+ * memory it names. placement: UR_FETH_* of a FLUSH. */
+static inline u32 ur_access_needed(u32 flags, u8 placement)
+{
+	u32 access = 0;
+
+	if (flags & (UR_OPF_WRITE | UR_OPF_ATOMIC_WRITE))
+		access |= UR_ACCESS_REMOTE_WRITE;
+	if (flags & UR_OPF_READ_REQ)
+		access |= UR_ACCESS_REMOTE_READ;
+	if (flags & UR_OPF_ATOMIC)
+		access |= UR_ACCESS_REMOTE_ATOMIC;
+	if (flags & UR_OPF_FLUSH) {
+		if (placement & UR_FETH_GLOBAL)
+			access |= UR_ACCESS_FLUSH_GLOBAL;
+		if (placement & UR_FETH_PERSISTENT)
+			access |= UR_ACCESS_FLUSH_PERSISTENT;
+	}
+	return access;
+}
 
 /* Check one range that a remote peer names, through a region or a window. */
 bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,

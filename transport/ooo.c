@@ -1,43 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "transport/ooo.h"
+/* Requests that came too early: kept, found, dropped. */
 #include "transport/engine.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-int ur_ooo_pool_create(struct ur_ooo_pool *pool)
-{
-	pool->slot = malloc(UR_OOO_SLOTS * sizeof(*pool->slot));
-	if (!pool->slot)
-		return -ENOMEM;
-	for (u32 i = 0; i < UR_OOO_SLOTS; i++)
-		pool->slot[i].next =
-			(u16)(i + 1 < UR_OOO_SLOTS ? i + 1 : UR_OOO_NONE);
-	pool->free = 0;
-	return 0;
-}
-
-void ur_ooo_pool_destroy(struct ur_ooo_pool *pool)
-{
-	free(pool->slot);
-}
-
-int ur_ooo_create(struct ur_qp *qp)
-{
-	qp->resp.ooo = malloc(sizeof(*qp->resp.ooo));
-	if (!qp->resp.ooo)
-		return -ENOMEM;
-	qp->resp.ooo->count = 0;
-	memset(qp->resp.ooo->slot, 0xff, sizeof(qp->resp.ooo->slot));
-	return 0;
-}
-
-void ur_ooo_destroy(struct ur_qp *qp)
-{
-	ur_ooo_drop_all(qp);
-	free(qp->resp.ooo);
-	qp->resp.ooo = NULL;
-}
 
 static void give_back(struct ur_qp *qp, u32 index)
 {

@@ -121,16 +121,16 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 
 /* Drop a reference when no ur_tx can name it any more. */
 void ur_port_av_put(struct ur_port *port, struct ur_av *av);
-
-/* The queue pair has something to do. */
-void ur_port_activate(struct ur_port *port, struct ur_qp *qp);
+/* A call of the host has begun, so that no ur_tx names them: they go. */
+static inline void ur_port_put_avs(struct ur_port *port)
+{
+	while (port->av_put_count)
+		ur_av_put(port->av_put[--port->av_put_count]);
+}
 
 /* The queue pair wants ur_qp_expire() not later than at. */
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
-/* Room for the deadlines of all queue pairs there are, so that ur_port_arm()
- * cannot fail. 0 or -ENOMEM. */
-int ur_port_reserve_heap(struct ur_port *port);
 
 /* gsi.c: QP1. */
 bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx); /* true: no room */
@@ -142,9 +142,11 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 bool ur_answer_last(struct ur_port *port, struct ur_tx *tx);
 void ur_answer_last_drop(struct ur_port *port);
 
-/* mcast.c: every queue pair attached to the group of meta's destination. */
+/* ud.c: every queue pair attached to the group of meta's destination. */
 void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		 const struct ur_pkt *pkt);
+
+/* mcast.c */
 void ur_mcast_fini(struct ur_port *port);
 
 #endif

@@ -310,6 +310,13 @@ static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;
 }
 
+/* The queue pair has something to do. */
+static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
+{
+	if (ur_list_empty(&qp->active))
+		ur_list_add_tail(&port->active, &qp->active);
+}
+
 /* qp.c */
 
 /* The first broken rule of the structure in words, or NULL. For tests. */
@@ -320,13 +327,6 @@ void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
 /* To ERR; everything queued will be flushed. */
 void ur_qp_fail(struct ur_qp *qp);
-/* Forget all work, without completions. */
-void ur_qp_drop_work(struct ur_qp *qp);
-/* Whatever of it is due by the port's now. */
-void ur_qp_expire(struct ur_qp *qp);
-/* One turn of the queue pair: true when there is more to do at once. *full:
- * the ur_tx has no room left. */
-bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full);
 /* One of its times has changed: the port is told the earliest. */
 void ur_qp_rearm(struct ur_qp *qp);
 
@@ -344,6 +344,9 @@ bool ur_wq_flush(struct ur_qp *qp);
 bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq);
 /* Complete the held receive WQE. wc has opcode, lengths, flags. */
 void ur_rq_complete(struct ur_qp *qp, struct ur_wc *wc);
+
+/* mem.c */
+
 /* The message's bytes off.. into plain memory. 0 or -EFAULT. */
 int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
 		   u32 len);

@@ -6,43 +6,6 @@
  */
 #include "transport/engine.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-/* Besides two items for each resource (its answer, and the remains of one that
- * was given up): acknowledgements that are not merged. */
-#define EXTRA_ITEMS 32
-
-int ur_replay_resize(struct ur_qp *qp, u32 count)
-{
-	struct ur_responder *resp = &qp->resp;
-	u32 slots = ur_roundup_pow2(2 * count + EXTRA_ITEMS);
-	struct ur_resource *res = NULL;
-	struct ur_resp_item *items;
-
-	if (resp->items && count == resp->res_count)
-		return 0;
-	if (count) {
-		res = calloc(count, sizeof(*res));
-		if (!res)
-			return -ENOMEM;
-	}
-	items = calloc(slots, sizeof(*items));
-	if (!items) {
-		free(res);
-		return -ENOMEM;
-	}
-	free(resp->res);
-	free(resp->items);
-	resp->res = res;
-	resp->res_count = count;
-	resp->res_next = 0;
-	resp->items = items;
-	resp->item_mask = slots - 1;
-	resp->item_head = resp->item_tail = 0;
-	return 0;
-}
-
 void ur_replay_reset(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -58,15 +21,6 @@ static bool items_full(const struct ur_responder *resp)
 {
 	return !resp->items ||
 	       resp->item_tail - resp->item_head > resp->item_mask;
-}
-
-bool ur_replay_ack_room(const struct ur_qp *qp)
-{
-	const struct ur_responder *resp = &qp->resp;
-
-	return resp->items &&
-	       resp->item_tail - resp->item_head + 2 * resp->res_count <=
-		       resp->item_mask;
 }
 
 static struct ur_resp_item *find_item(struct ur_responder *resp, u32 resource)

@@ -164,3 +164,17 @@ enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 		ur_retry_sent(qp, ackreq);
 	return UR_REQUEST_SENT;
 }
+
+void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->tx_psn = ur_psn_add(req->tx_psn, psns);
+	if (ur_inflight(req) > ur_psn_sub(req->max_psn, req->una)) {
+		req->max_psn = req->tx_psn;
+		req->fresh = true;
+	} else {
+		req->fresh = false;
+		ur_qp_count(qp, UR_QP_CNT_resent_pkts, packets);
+	}
+}

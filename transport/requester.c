@@ -154,20 +154,6 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 
 /* ---- packets ---- */
 
-void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets)
-{
-	struct ur_requester *req = &qp->req;
-
-	req->tx_psn = ur_psn_add(req->tx_psn, psns);
-	if (ur_inflight(req) > ur_psn_sub(req->max_psn, req->una)) {
-		req->max_psn = req->tx_psn;
-		req->fresh = true;
-	} else {
-		req->fresh = false;
-		ur_qp_count(qp, UR_QP_CNT_resent_pkts, packets);
-	}
-}
-
 /* UC: a packet is done when it has gone. */
 static void unreliable_done(struct ur_qp *qp)
 {

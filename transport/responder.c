@@ -3,8 +3,6 @@
  * The responder of RC and XRC: one short function owns the control flow, from
  * what judge.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.
  */
-#include <errno.h>
-
 #include "transport/engine.h"
 
 /* Lost a second time, the missing packet is asked for again after so long or so
@@ -30,75 +28,6 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->place.gen = 0;
 	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
-}
-
-void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn)
-{
-	struct ur_srq *srq;
-
-	if (qp->init.type != UR_QPT_XRC_TGT)
-		return;
-	srq = ur_table_lookup(&qp->port->srqs, xrc_srqn);
-	if (srq && srq->attr.xrc && srq->attr.xrcd == qp->init.xrcd)
-		qp->init.pd = srq->attr.pd;
-}
-
-bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
-{
-	struct ur_srq *srq = qp->init.srq;
-
-	*v = UR_VERDICT_RNR;
-	if (qp->init.type == UR_QPT_XRC_TGT) {
-		srq = ur_table_lookup(&qp->port->srqs, xrc_srqn);
-		/* Annex A14: the SRQ must be an XRC one of the same domain. */
-		if (!srq || !srq->attr.xrc || srq->attr.xrcd != qp->init.xrcd) {
-			*v = UR_VERDICT_NAK_INVALID;
-			return false;
-		}
-	} else if (!qp->has_rq) {
-		*v = UR_VERDICT_NAK_INVALID;
-		return false;
-	}
-	if (ur_rq_take(qp, srq))
-		return true;
-	if (qp->state == UR_QP_ERR || (srq && srq->dead))
-		*v = UR_VERDICT_NAK_OP;
-	return false;
-}
-
-/* A process's memory goes before its device is closed. An adapter has the
- * pages pinned and notices nothing, so nothing is said here either: what the
- * peer hears of the end is what closing the device says. */
-enum ur_verdict ur_responder_blame(int err, enum ur_verdict v)
-{
-	return !err ? UR_VERDICT_ACCEPT : err == -ESRCH ? UR_VERDICT_GONE : v;
-}
-
-void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status)
-{
-	struct ur_wc wc = {.opcode = UR_WC_RECV, .solicited = true};
-
-	if (v == UR_VERDICT_GONE) {
-		ur_qp_fail(qp);
-		return;
-	}
-	if (status && qp->resp.rqe.held) {
-		wc.status = status;
-		if (status == UR_WC_LOC_LEN_ERR)
-			ur_count(qp->port, UR_CNT_resp_local_length_error);
-		ur_qp_fail(qp);
-		ur_rq_complete(qp, &wc);
-		return;
-	}
-	if (v == UR_VERDICT_NAK_ACCESS) {
-		ur_count(qp->port, UR_CNT_resp_remote_access_errors);
-		ur_qp_event(qp, UR_EVENT_QP_ACCESS_ERR);
-	} else if (v == UR_VERDICT_NAK_OP) {
-		ur_qp_event(qp, UR_EVENT_QP_FATAL);
-	} else {
-		ur_qp_event(qp, UR_EVENT_QP_REQ_ERR);
-	}
-	ur_qp_fail(qp);
 }
 
 /* Ask for the PSN that is missing. */
@@ -136,28 +65,6 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 		return;
 	resp->rnr_sent = false;
 	send_nak(qp);
-}
-
-void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
-			 u8 status)
-{
-	struct ur_responder *resp = &qp->resp;
-	u8 code;
-
-	switch (v) {
-	case UR_VERDICT_NAK_ACCESS:
-		code = UR_NAK_REM_ACCESS;
-		break;
-	case UR_VERDICT_NAK_OP:
-		code = UR_NAK_REM_OP;
-		break;
-	default:
-		code = UR_NAK_INV_REQ;
-	}
-	resp->ack_due = false;
-	if (v != UR_VERDICT_GONE)
-		ur_answer_ack(qp, UR_AETH_NAK | code, psn);
-	ur_responder_fatal(qp, v, status);
 }
 
 static void established(struct ur_qp *qp)

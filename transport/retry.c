@@ -41,24 +41,6 @@ static u64 code_ns(u8 code)
 	return code ? (u64)TIMEOUT_UNIT_NS << (code & 31) : UR_NEVER;
 }
 
-void ur_retry_reset(struct ur_qp *qp)
-{
-	struct ur_requester *req = &qp->req;
-
-	req->retries = 0;
-	req->rnr_retries = 0;
-	req->probes = 0;
-	req->rnr_until = 0;
-	req->timeout_at = UR_NEVER;
-	req->probe_at = UR_NEVER;
-	req->sample_at = 0;
-	req->rd_out = 0;
-	req->since_ackreq = 0;
-	req->asked_again = req->asked_in_vain = false;
-	req->hole_due = false;
-	req->hole_open = false;
-}
-
 static u64 probe_ns(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;

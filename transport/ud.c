@@ -4,6 +4,7 @@
  * 9.8.3; the first 40 bytes of a receive are the GRH (annex A17 for IP).
  */
 #include "transport/engine.h"
+#include "transport/mcast.h"
 
 #define IPV4_IN_GRH 20 /* the IPv4 header takes the second half */
 
@@ -200,4 +201,25 @@ enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 	return UR_TURN_MORE;
+}
+
+void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		 const struct ur_pkt *pkt)
+{
+	struct ur_mcast_group *g = ur_mcast_find(port, meta->daddr);
+
+	if (!g) {
+		ur_count(port, UR_CNT_bad_gid);
+		return;
+	}
+	ur_list_for_each(it, &g->members) {
+		struct ur_qp *qp =
+			ur_list_entry(it, struct ur_mcast_member, list)->qp;
+
+		if (qp->state < UR_QP_RTR || qp->state > UR_QP_SQE)
+			continue;
+		ur_qp_count_rx(qp, UR_BTH_BYTES + UR_DETH_BYTES +
+					   pkt->payload_bytes);
+		ur_ud_rx(qp, meta, pkt);
+	}
 }

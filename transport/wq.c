@@ -229,25 +229,6 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 		push_wc(qp, qp->init.send_cq_ctx, &wc);
 }
 
-int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
-		   u32 len)
-{
-	if (!(e->flags & UR_WR_F_INLINE))
-		return ur_mem_gather(qp->port, qp->init.pd, e->sge, e->num_sge,
-				     &e->cur, off, dst, len);
-	if (off < e->inl_len[0]) {
-		u32 n = ur_min_u32(len, e->inl_len[0] - off);
-
-		memcpy(dst, e->inl[0] + off, n);
-		dst += n;
-		off += n;
-		len -= n;
-	}
-	if (len)
-		memcpy(dst, e->inl[1] + (off - e->inl_len[0]), len);
-	return 0;
-}
-
 /* ---- receive queue ---- */
 
 static bool rq_next(struct ur_qp *qp, struct ur_srq *srq)

@@ -12,11 +12,13 @@ case $1 in
 	exit 77
 	;;
 esac
-for part in requester request responder judge answer execute completer retry loop uc ud middle; do
+for part in dispatch port qp qp_run requester request responder judge answer \
+	ack refuse execute completer finish retry replay ooo cc wq mem \
+	inflight train gsi loop uc ud middle packet frame icrc; do
 	found=
 	for object in $1; do
 		case $(basename "$object") in
-		"$part"*.o) found="$found $object" ;;
+		"$part".*o) found="$found $object" ;;
 		esac
 	done
 	if [ -z "$found" ]; then

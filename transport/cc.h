@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What DCQCN knows of one queue pair. Rates in bits per second, alpha in
+ * 2^-20.
+ */
+#ifndef UR_TRANSPORT_CC_H
+#define UR_TRANSPORT_CC_H
+
+#include "transport/transport.h"
+
+#define UR_CC_ALPHA_ONE (1u << 20)
+
+struct ur_cc {
+	struct ur_cc_config cfg; /* defaults filled in */
+	bool limited; /* a CNP has come and the rate is below the link's */
+	bool cnp_in_period;
+	u64 rate, target;
+	u32 alpha;
+	u32 timer_stage, byte_stage;
+	u64 bytes;
+	ur_time alpha_at, rate_at;
+	ur_time next_send; /* pacing: not before */
+};
+
+/* A value of the settings, where 0 stands for the default. */
+static inline u64 ur_cc_or_default(u64 v, u64 d)
+{
+	return v ? v : d;
+}
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What comes to the port, and whose turn it is: received packets to their queue
+ * pair, turns of the active ones, deadlines that are due.
+ */
+#include "transport/engine.h"
+
+void ur_port_expire(struct ur_port *port, ur_time now)
+{
+	ur_port_put_avs(port);
+	port->now = now;
+	while (port->heap_count && port->heap[0].at <= now) {
+		struct ur_qp *qp = port->heap[0].qp;
+
+		ur_port_disarm(port, qp);
+		ur_qp_expire(qp);
+	}
+}
+
+/* ---- receive ---- */
+
+static void count_bad(struct ur_port *port, enum ur_pkt_error error)
+{
+	if (error == UR_PKT_OPCODE || error == UR_PKT_TVER)
+		ur_count(port, UR_CNT_bad_opcode);
+	else
+		ur_count(port, UR_CNT_bad_length);
+}
+
+/* IBTA 9.2.5: both 15-bit values equal, and at least one full member; ours
+ * is the default key, full. */
+static bool pkey_good(u16 pkey)
+{
+	return (pkey & 0x7fff) == (UR_PKEY_DEFAULT & 0x7fff);
+}
+
+static bool service_fits(const struct ur_qp *qp, u8 opcode)
+{
+	return (opcode & UR_SVC_MASK) == qp->svc;
+}
+
+/* IBTA 9.6.1.1.2: what may come in which state. */
+static bool state_receives(const struct ur_qp *qp)
+{
+	switch (qp->state) {
+	case UR_QP_RTR:
+	case UR_QP_RTS:
+	case UR_QP_SQD:
+	case UR_QP_SQE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
+ * service. */
+static void rx_qp(struct ur_port *port, struct ur_qp *qp,
+		  const struct ur_rx_meta *meta, const struct ur_pkt *pkt)
+{
+	if (!state_receives(qp)) {
+		ur_count(port, UR_CNT_bad_state);
+		return;
+	}
+	if (pkt->op->flags & UR_OPF_CNP) {
+		if (qp->svc != UR_SVC_UD && ur_qp_addresses_fit(qp, meta))
+			ur_cc_cnp(qp);
+		return;
+	}
+	if (!service_fits(qp, pkt->opcode)) {
+		ur_count(port, UR_CNT_bad_opcode);
+		return;
+	}
+	if (qp->svc == UR_SVC_UD) {
+		ur_ud_rx(qp, meta, pkt);
+		return;
+	}
+	if (!ur_qp_addresses_fit(qp, meta)) {
+		ur_count(port, UR_CNT_bad_gid);
+		return;
+	}
+	if (port->cfg.fast)
+		port->rx_qp = qp;
+	/* Congestion is marked in IP headers; a GRH has none. */
+	if (!meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE)
+		ur_cc_marked(qp);
+	if (pkt->op->flags & UR_OPF_RESPONSE)
+		ur_completer_rx(qp, pkt);
+	else if (qp->init.type == UR_QPT_XRC_INI)
+		ur_count(port, UR_CNT_bad_opcode);
+	else if (qp->svc == UR_SVC_UC)
+		ur_uc_rx(qp, pkt);
+	else
+		ur_responder_rx(qp, pkt);
+}
+
+void ur_port_rx(struct ur_port *port, ur_time now,
+		const struct ur_rx_meta *meta, const u8 *bth, u32 len)
+{
+	enum ur_pkt_error error;
+	struct ur_pkt pkt;
+	struct ur_qp *qp;
+
+	ur_port_put_avs(port);
+	port->now = now;
+	ur_count(port, UR_CNT_rcvd_pkts);
+	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
+	if (port->rx_qp && ur_middle_rx(port, meta, bth, len))
+		return;
+	error = ur_pkt_parse(&pkt, bth, len);
+	if (error) {
+		count_bad(port, error);
+		return;
+	}
+	ur_trace(port, UR_TRACE_RX, pkt.dqpn, pkt.opcode, pkt.psn);
+	if (!pkey_good(pkt.pkey)) {
+		ur_count(port, UR_CNT_bad_pkey);
+		return;
+	}
+	if (pkt.dqpn == UR_QPN_GSI) {
+		ur_gsi_rx(port, meta, &pkt);
+		return;
+	}
+	if (pkt.dqpn == UR_QPN_MULTICAST) {
+		if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD)
+			ur_mcast_rx(port, meta, &pkt);
+		else
+			ur_count(port, UR_CNT_bad_opcode);
+		return;
+	}
+	qp = ur_table_lookup(&port->qps, pkt.dqpn);
+	if (qp) {
+		ur_qp_count_rx(qp, len);
+		rx_qp(port, qp, meta, &pkt);
+	} else if (pkt.op->flags & UR_OPF_CNP)
+		ur_count(port, UR_CNT_rp_cnp_ignored);
+	else
+		ur_count(port, UR_CNT_bad_qpn);
+}
+
+void ur_port_rx_end(struct ur_port *port, ur_time now)
+{
+	/* Owed acknowledgements are merged until the next ur_port_tx, which
+	 * the caller runs after a batch; there is nothing more to hold. */
+	port->now = now;
+}
+
+/* ---- transmit ---- */
+
+/* A turn, and what it has sent. */
+static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
+{
+	u32 used = tx->used, pkts = tx->n_desc;
+	bool more = ur_qp_run(qp, tx, full);
+
+	pkts = tx->n_desc - pkts;
+	if (pkts) {
+		ur_qp_count(qp, UR_QP_CNT_sent_pkts, pkts);
+		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
+			    tx->used - used - pkts * UR_ICRC_BYTES);
+	}
+	return more;
+}
+
+bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
+{
+	u32 turns = UR_CALL_TURNS;
+	bool full = false;
+
+	ur_port_put_avs(port);
+	port->now = now;
+	if (!tx->n_desc)
+		tx->train = 0;
+	if (ur_answer_last(port, tx) || ur_gsi_tx(port, tx))
+		return true;
+	while (turns-- && !full && !ur_list_empty(&port->active) &&
+	       port->av_put_count < UR_AV_PUT_SLOTS - 2 * UR_TURN_MSGS) {
+		struct ur_qp *qp =
+			ur_list_first(&port->active, struct ur_qp, active);
+
+		ur_list_del(&qp->active);
+		if (!run_qp(qp, tx, &full))
+			continue;
+		/* Cut off by the buffer: its packets should stay together, so
+		 * it goes on first. */
+		if (full)
+			ur_list_add_head(&port->active, &qp->active);
+		else
+			ur_port_activate(port, qp);
+	}
+	return !ur_list_empty(&port->active) ||
+	       port->gsi_head != port->gsi_tail;
+}

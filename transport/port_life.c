@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A port made and destroyed. */
+#include "transport/engine.h"
+
+#include <stdlib.h>
+
+/* Keys have 24 bits of number; the all-zero and the small ones are easily
+ * guessed by broken programs, so they start a little higher. */
+#define FIRST_KEY 16
+#define FIRST_SRQ 1
+
+struct ur_port *ur_port_create(const struct ur_port_config *config)
+{
+	struct ur_port *port = calloc(1, sizeof(*port));
+
+	if (!port)
+		return NULL;
+	port->cfg = *config;
+	port->mem_gen = 1;
+	port->ops = config->ops;
+	port->ctx = config->ctx;
+	port->rng.state = config->seed;
+	if (!port->cfg.window_pkts)
+		port->cfg.window_pkts = UR_WINDOW_PKTS;
+	if (port->cfg.first_qpn < 2)
+		port->cfg.first_qpn = 2;
+	ur_table_init(&port->qps, port->cfg.first_qpn, UR_QPN_MULTICAST - 1,
+		      config->max_qp);
+	ur_table_init(&port->keys, FIRST_KEY, (1u << 24) - 1, config->max_mr);
+	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
+	ur_list_init(&port->active);
+	ur_list_init(&port->mcast);
+	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {
+		free(port);
+		return NULL;
+	}
+	return port;
+}
+
+void ur_port_destroy(struct ur_port *port)
+{
+	ur_port_put_avs(port);
+	for (; port->gsi_head != port->gsi_tail; port->gsi_head++)
+		ur_av_put(port->gsi[port->gsi_head % UR_GSI_SLOTS].av);
+	ur_answer_last_drop(port);
+	ur_mcast_fini(port);
+	ur_table_fini(&port->qps);
+	ur_table_fini(&port->keys);
+	ur_table_fini(&port->srqs);
+	free(port->heap);
+	ur_ooo_pool_destroy(&port->ooo);
+	free(port);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A queue pair made and destroyed: all that it allocates. */
+#include "transport/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Besides two items for each resource (its answer, and the remains of one that
+ * was given up): acknowledgements that are not merged. */
+#define EXTRA_ITEMS 32
+
+static u8 service_of(enum ur_qp_type type)
+{
+	switch (type) {
+	case UR_QPT_RC:
+		return UR_SVC_RC;
+	case UR_QPT_UC:
+		return UR_SVC_UC;
+	case UR_QPT_UD:
+		return UR_SVC_UD;
+	default:
+		return UR_SVC_XRC;
+	}
+}
+
+static int check_init(const struct ur_qp_init *init)
+{
+	switch (init->type) {
+	case UR_QPT_RC:
+	case UR_QPT_UC:
+	case UR_QPT_UD:
+	case UR_QPT_XRC_TGT:
+		break;
+	case UR_QPT_XRC_INI:
+		if (init->srq)
+			return -EINVAL;
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (init->max_send_sge > UR_MAX_SGE || init->max_recv_sge > UR_MAX_SGE)
+		return -EINVAL;
+	return 0;
+}
+
+static int alloc_queues(struct ur_qp *qp)
+{
+	const struct ur_qp_init *init = &qp->init;
+	u32 depth;
+
+	if (qp->has_sq) {
+		depth = ur_roundup_pow2(
+			ur_min_u32(init->max_send_wr ? init->max_send_wr : 1,
+				   UR_SQ_WINDOW));
+		qp->req.mask = depth - 1;
+		qp->req.stride = (u32)ur_align_up(
+			sizeof(struct ur_swqe) +
+				init->max_send_sge * sizeof(struct ur_sge),
+			16);
+		qp->req.entries = calloc(depth, qp->req.stride);
+		if (!qp->req.entries)
+			return -ENOMEM;
+	}
+	if (qp->init.type != UR_QPT_XRC_INI) {
+		/* An SRQ has its own limit of elements. */
+		qp->resp.rqe_max_sge = qp->has_rq && !init->srq
+					       ? init->max_recv_sge
+					       : UR_MAX_SGE;
+		qp->resp.rqe_sge =
+			calloc(qp->resp.rqe_max_sge + 1, sizeof(struct ur_sge));
+		if (!qp->resp.rqe_sge)
+			return -ENOMEM;
+	}
+	if (qp->port->cfg.ooo && ur_qp_is_reliable(qp) &&
+	    init->type != UR_QPT_XRC_INI)
+		return ur_ooo_create(qp);
+	return 0;
+}
+
+static void free_qp(struct ur_qp *qp)
+{
+	ur_cc_fini(qp);
+	ur_ooo_destroy(qp);
+	free(qp->req.entries);
+	free(qp->resp.rqe_sge);
+	free(qp->resp.res);
+	free(qp->resp.items);
+	free(qp);
+}
+
+/* Room for the deadlines of all queue pairs there are, so that ur_port_arm()
+ * cannot fail. 0 or -ENOMEM. */
+static int reserve_heap(struct ur_port *port)
+{
+	struct ur_heap_item *h;
+	u32 cap = port->heap_cap ? port->heap_cap * 2 : 64;
+
+	if (port->qps.count <= port->heap_cap)
+		return 0;
+	h = calloc(cap, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	if (port->heap_count)
+		memcpy(h, port->heap, port->heap_count * sizeof(*h));
+	free(port->heap);
+	port->heap = h;
+	port->heap_cap = cap;
+	return 0;
+}
+
+int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
+		 struct ur_qp **ret)
+{
+	struct ur_qp *qp;
+	int rc = check_init(init);
+
+	if (rc)
+		return rc;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return -ENOMEM;
+	qp->port = port;
+	qp->init = *init;
+	qp->svc = service_of(init->type);
+	qp->has_sq = init->type != UR_QPT_XRC_TGT;
+	qp->has_rq = qp->svc != UR_SVC_XRC;
+	qp->heap_index = UR_NOT_IN_HEAP;
+	qp->attr.path_mtu = port->cfg.mtu_bytes;
+	ur_list_init(&qp->active);
+	rc = alloc_queues(qp);
+	if (rc)
+		goto err_free;
+	rc = ur_table_add(&port->qps, qp, &qp->qpn);
+	if (rc)
+		goto err_free;
+	rc = reserve_heap(port);
+	if (rc)
+		goto err_remove;
+	if (init->srq)
+		init->srq->users++;
+	ur_qp_drop_work(qp);
+	*ret = qp;
+	return 0;
+
+err_remove:
+	ur_table_remove(&port->qps, qp->qpn);
+err_free:
+	free_qp(qp);
+	return rc;
+}
+
+void ur_qp_destroy(struct ur_qp *qp)
+{
+	struct ur_port *port = qp->port;
+
+	ur_qp_drop_work(qp);
+	if (port->rx_qp == qp)
+		port->rx_qp = NULL;
+	ur_list_del(&qp->active);
+	ur_port_disarm(port, qp);
+	ur_table_remove(&port->qps, qp->qpn);
+	if (qp->init.srq)
+		qp->init.srq->users--;
+	ur_av_put(qp->attr.av);
+	free_qp(qp);
+}
+
+int ur_replay_resize(struct ur_qp *qp, u32 count)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 slots = ur_roundup_pow2(2 * count + EXTRA_ITEMS);
+	struct ur_resource *res = NULL;
+	struct ur_resp_item *items;
+
+	if (resp->items && count == resp->res_count)
+		return 0;
+	if (count) {
+		res = calloc(count, sizeof(*res));
+		if (!res)
+			return -ENOMEM;
+	}
+	items = calloc(slots, sizeof(*items));
+	if (!items) {
+		free(res);
+		return -ENOMEM;
+	}
+	free(resp->res);
+	free(resp->items);
+	resp->res = res;
+	resp->res_count = count;
+	resp->res_next = 0;
+	resp->items = items;
+	resp->item_mask = slots - 1;
+	resp->item_head = resp->item_tail = 0;
+	return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A queue pair's turn: kicked, run, its deadlines due, its work forgotten. */
+#include "transport/engine.h"
+
+#define LOOP_WAITER_NS 5000u
+
+void ur_qp_drop_work(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	ur_answer_bequeath(qp);
+	for (; qp->has_sq && req->head != req->tail; req->head++) {
+		struct ur_swqe *e = ur_sq_entry(qp, req->head);
+
+		if (qp->svc == UR_SVC_UD)
+			ur_av_put(e->ud.av);
+	}
+	req->head = req->tail = req->tx = 0;
+	req->dry = false;
+	req->dead = false;
+	req->una = req->tx_psn = req->max_psn = 0;
+	req->ssn = 0;
+	req->credit_limited = false;
+	req->whole_left = 0;
+	req->srtt = req->rttvar = 0;
+	req->begin_at = 0;
+	req->back_at = 0;
+	req->source.gen = req->place.gen = 0;
+	ur_retry_reset(qp);
+	ur_inflight_reset(qp);
+	qp->resp.rqe.held = false;
+	qp->resp.rq_dead = false;
+	if (qp->resp.rq_wanted)
+		qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
+	qp->resp.rq_wanted = false;
+	ur_responder_reset(qp);
+	qp->loop_waiter = 0;
+	qp->comm_est = false;
+	qp->last_wqe_said = false;
+	qp->fatal_said = false;
+}
+
+void ur_qp_kick(struct ur_qp *qp)
+{
+	qp->req.dry = false;
+	if (qp->has_sq && qp->state >= UR_QP_RTS)
+		ur_port_activate(qp->port, qp);
+}
+
+/* The neighbour that found no receive here need not wait for its timer. */
+static bool wake_loop_waiter(struct ur_qp *qp)
+{
+	struct ur_qp *waiter;
+
+	if (!qp->loop_waiter)
+		return false;
+	waiter = ur_qp_lookup(qp->port, qp->loop_waiter);
+	qp->loop_waiter = 0;
+	if (!waiter || !waiter->req.rnr_until || waiter->state != UR_QP_RTS)
+		return false;
+	/* A moment later, though, so that one more is not the next wait. */
+	waiter->req.rnr_until = ur_min_u64(waiter->req.rnr_until,
+					   qp->port->now + LOOP_WAITER_NS);
+	ur_qp_rearm(waiter);
+	return true;
+}
+
+void ur_qp_rq_kick(struct ur_qp *qp)
+{
+	if (qp->state == UR_QP_ERR) {
+		ur_port_activate(qp->port, qp);
+		return;
+	}
+	if (!qp->resp.rq_wanted)
+		return;
+	/* The peer was told that there are no receives: tell it otherwise
+	 * (IBTA 9.7.7.2.5, unsolicited acknowledge). */
+	qp->resp.rq_wanted = false;
+	qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
+	if (wake_loop_waiter(qp))
+		return;
+	if (ur_qp_is_reliable(qp) && qp->state >= UR_QP_RTR &&
+	    qp->resp.msg == UR_RX_NONE)
+		ur_answer_ack(qp, ur_answer_credits(qp),
+			      ur_psn_add(qp->resp.epsn, -1));
+}
+
+void ur_qp_expire(struct ur_qp *qp)
+{
+	ur_cc_expire(qp);
+	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
+		ur_retry_expire(qp);
+	ur_qp_rearm(qp);
+}
+
+bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
+{
+	enum ur_turn turn = UR_TURN_IDLE, more;
+
+	if (ur_qp_is_reliable(qp) || qp->resp.cnp_due)
+		turn = ur_answer_run(qp, tx);
+	if (turn == UR_TURN_FULL) {
+		*full = true;
+		return true;
+	}
+	if (qp->state == UR_QP_ERR || qp->state == UR_QP_SQE)
+		return ur_wq_flush(qp) || turn == UR_TURN_MORE;
+	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD))
+		return turn == UR_TURN_MORE;
+	more = ur_requester_run(qp, tx);
+	ur_qp_rearm(qp);
+	if (more == UR_TURN_FULL)
+		*full = true;
+	/* A state change on the way put it on the list itself. */
+	return more != UR_TURN_IDLE || turn == UR_TURN_MORE;
+}
