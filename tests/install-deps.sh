@@ -1,40 +1,79 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Install what building and testing need on Debian 12 (root; nothing is asked).
-#   install-deps.sh [build|demo|all]      default all
+#   install-deps.sh [--list] [KIND...]     default all
+# A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to
+# build. Each includes `build`. --list prints the packages' names instead of
+# installing them.
 set -e
-build="gcc g++ cmake ninja-build pkg-config git libibverbs-dev librdmacm-dev
-  libnl-3-dev libnl-route-3-dev libisal-dev libjson-c-dev libsystemd-dev"
-demo="iproute2 ethtool ibverbs-utils ibverbs-providers rdmacm-utils perftest
-  nftables tcpdump tshark"
-all="infiniband-diags libibumad-dev python3 python3-pyverbs
-  python3-pytest python3-scapy iperf3 iperf sockperf qperf
-  ucx-utils libfabric-bin openmpi-bin python3-mpi4py fio
-  dapl2-utils tgt libiscsi-bin
-  dwarves binutils clang-14 llvm-14 libclang-rt-14-dev valgrind
-  qemu-system-x86 mmdebstrap busybox-static e2fsprogs cpio xz-utils kmod
-  procps strace debhelper dpkg-dev lintian rpm rpmlint man-db file curl"
-case ${1:-all} in
-build) want="$build" ;;
-demo) want="$build $demo" ;;
-all) want="$build $demo $all" ;;
-*) echo "usage: $0 [build|demo|all]" >&2; exit 2 ;;
-esac
-missing=
-for p in $want; do
-	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
-		grep -q '^install ok installed' || missing+=" $p"
+hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
+  ibverbs-providers rdmacm-utils perftest tcpdump tshark"
+quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
+  reuse"
+declare -A kinds=(
+	[build]="build-essential cmake ninja-build pkg-config git
+	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
+	  libisal-dev libjson-c-dev libsystemd-dev"
+	[demo]="$hosts"
+	[quick]="$quick"
+	[fast]="$quick"
+	[asan]="$quick"
+	[tsan]="$quick $hosts python3-pyverbs"
+	[fuzz]="clang-14 llvm-14 libclang-rt-14-dev"
+	[arm64]="crossbuild-essential-arm64"
+	[witness]="python3 tshark python3-scapy"
+	[bench]="python3 iproute2 valgrind perftest"
+	[conformance]="$hosts python3-pyverbs"
+	[e2e]="$hosts infiniband-diags libibumad-dev python3-scapy iperf3
+	  iperf sockperf qperf ucx-utils libfabric-bin openmpi-bin
+	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
+	  strace kmod file"
+	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
+	  busybox-static e2fsprogs cpio xz-utils kmod curl"
+	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
+	  rpmlint man-db mmdebstrap iproute2 file"
+	[fresh]="mmdebstrap"
+)
+list=
+[ "${1:-}" = --list ] && list=1 && shift
+words=${kinds[build]}
+for kind in "${@:-all}"; do
+	case $kind in
+	all) words+=" ${kinds[*]}" ;;
+	*)
+		if [ -z "${kinds[$kind]:-}" ]; then
+			printf '%s: no kind %s; there are: all' "$0" "$kind"
+			printf ' %s' "${!kinds[@]}"
+			echo
+			exit 2
+		fi >&2
+		words+=" ${kinds[$kind]}"
+		;;
+	esac
 done
-[ -z "$missing" ] && exit 0
+# shellcheck disable=SC2086  # names of packages, to be split
+mapfile -t want < <(printf '%s\n' $words | awk '!seen[$0]++')
+if [ -n "$list" ]; then
+	echo "${want[*]}"
+	exit 0
+fi
+missing=()
+for p in "${want[@]}"; do
+	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+		grep -q '^install ok installed' || missing+=("$p")
+done
+[ ${#missing[@]} = 0 ] && exit 0
 if [ "$(id -u)" != 0 ]; then
-	echo "These Debian packages are missing; as root: apt-get install$missing" >&2
+	echo "These Debian packages are missing; as root:" \
+		"apt-get install ${missing[*]}" >&2
 	exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-echo "installing:$missing"
-apt-get -q update >/dev/null
-apt-get -q install -y --no-install-recommends $missing >/tmp/uroce-apt.$$ 2>&1 || {
-	tail -20 /tmp/uroce-apt.$$ >&2
+echo "installing: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { apt-get -q -o DPkg::Lock::Timeout=600 "$@" >>"$log" 2>&1; }
+if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; }; then
+	tail -20 "$log" >&2
 	exit 1
-}
-rm -f /tmp/uroce-apt.$$
+fi
