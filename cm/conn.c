@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The manager and the life of an id: creation under caps, destruction in every
- * state, the moves the other files are made of, and the door for MADs. What
- * each message means is in active.c, passive.c, teardown.c and sidr.c.
+ * The manager and the life of an id: creation under caps, the moves the other
+ * files are made of, and what is left when its owner has gone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -260,8 +259,7 @@ void ur_cm_to_timewait(struct ur_cm_id *id)
 	ur_cm_arm(id, id->cm->now + ur_cm_time_ns(id->ack_timeout));
 }
 
-/* Leave id to run down by itself, owner gone. */
-static void linger(struct ur_cm_id *id)
+void ur_cm_linger(struct ur_cm_id *id)
 {
 	struct ur_cm *cm = id->cm;
 
@@ -271,6 +269,16 @@ static void linger(struct ur_cm_id *id)
 	id->ctx = NULL;
 	ur_list_add_tail(&cm->lingerers, &id->linger);
 	cm->stats.lingering++;
+}
+
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn)
+{
+	struct ur_cm_id *id = ur_cm_find_remote_qpn(cm, guid, qpn);
+
+	if (!id || !id->lingering || id->state != UR_CM_DREQ_SENT_STATE)
+		return id;
+	ur_cm_free(id);
+	return NULL;
 }
 
 int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes)
@@ -300,94 +308,15 @@ void ur_cm_id_abandon(struct ur_cm_id *id)
 	ur_cm_free(id);
 }
 
-void ur_cm_id_destroy(struct ur_cm_id *id)
+void ur_cm_unlisten(struct ur_cm_id *id)
 {
-	static const struct ur_cm_sidr_rep refused = {
-		.status = UR_CM_SIDR_REJECT};
+	ur_list_del(&id->listen);
+	/* Requests already handed out live on without their listener. */
+	ur_list_for_each_safe(n, &id->children) {
+		struct ur_cm_id *child =
+			ur_list_entry(n, struct ur_cm_id, sibling);
 
-	switch (id->state) {
-	case UR_CM_REQ_SENT_STATE:
-	case UR_CM_MRA_REQ_RCVD_STATE:
-		/* The peer knows this id by our GUID, IBA 12.6.7.2. */
-		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
-			       id->request + UR_CM_REQ_GUID_AT, 8, NULL, 0);
-		break;
-	case UR_CM_REQ_RCVD_STATE:
-	case UR_CM_MRA_REQ_SENT_STATE:
-	case UR_CM_REP_SENT_STATE:
-	case UR_CM_MRA_REP_RCVD_STATE:
-	case UR_CM_REP_RCVD_STATE:
-	case UR_CM_MRA_REP_SENT_STATE:
-		ur_cm_send_rej(id, UR_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL,
-			       0);
-		break;
-	case UR_CM_ESTABLISHED_STATE:
-		ur_cm_send_dreq(id, NULL, 0);
-		break;
-	case UR_CM_DREQ_RCVD_STATE:
-		ur_cm_send_drep(id, NULL, 0);
-		break;
-	case UR_CM_SIDR_REQ_SENT_STATE:
-		ur_cm_to_idle(id);
-		break;
-	case UR_CM_SIDR_REQ_RCVD_STATE:
-		ur_cm_send_sidr_rep(id, &refused);
-		break;
-	default:
-		break;
-	}
-	/* Only what still waits for a time or an answer is owed to the peer. */
-	if (id->heap_slot)
-		linger(id);
-	else
-		ur_cm_free(id);
-}
-
-void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
-	      const u8 *buf, size_t len)
-{
-	struct ur_cm_mad mad;
-
-	ur_cm_set_now(cm, now);
-	cm->stats.rx_mads++;
-	if (ur_cm_mad_parse(buf, len, &mad)) {
-		cm->stats.rx_malformed++;
-		return;
-	}
-	cm->stats.rx_by_attr[mad.attr - UR_CM_REQ]++;
-	switch (mad.attr) {
-	case UR_CM_REQ:
-		ur_cm_rx_req(cm, from, &mad);
-		return;
-	case UR_CM_MRA:
-		ur_cm_rx_mra(cm, from, &mad);
-		return;
-	case UR_CM_REJ:
-		ur_cm_rx_rej(cm, from, &mad);
-		return;
-	case UR_CM_REP:
-		ur_cm_rx_rep(cm, from, &mad);
-		return;
-	case UR_CM_RTU:
-		ur_cm_rx_rtu(cm, from, &mad);
-		return;
-	case UR_CM_DREQ:
-		ur_cm_rx_dreq(cm, from, &mad);
-		return;
-	case UR_CM_DREP:
-		ur_cm_rx_drep(cm, from, &mad);
-		return;
-	case UR_CM_LAP:
-		ur_cm_rx_lap(cm, from, &mad);
-		return;
-	case UR_CM_SIDR_REQ:
-		ur_cm_rx_sidr_req(cm, from, &mad);
-		return;
-	case UR_CM_SIDR_REP:
-		ur_cm_rx_sidr_rep(cm, from, &mad);
-		return;
-	default:
-		/* An APR answers a LAP, and we send none. */
-		cm->stats.rx_wrong_state++;
+		ur_list_del(&child->sibling);
+		child->listener = NULL;
 	}
 }

@@ -118,6 +118,15 @@ void ur_cm_repeat_reply(struct ur_cm_id *id);
 /* The last move of a handler: id may be gone afterwards. */
 void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
 		  const struct ur_cm_mad *mad);
+/* Leave id to run down by itself, owner gone. */
+void ur_cm_linger(struct ur_cm_id *id);
+/*
+ * Who else has that QPN of that peer: NULL, or the id. A lingering one whose
+ * DREQ nobody has answered goes: the peer has started anew, and has forgotten.
+ */
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn);
+/* Out of the listeners; its backlog goes on without it. */
+void ur_cm_unlisten(struct ur_cm_id *id);
 /* Out of every table and list, and freed: no message, no event. */
 void ur_cm_free(struct ur_cm_id *id);
 /* The moves into these states, with what has to stop there. */
@@ -156,11 +165,7 @@ struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 				 const u8 *peer_gid);
 /* Out of the remote tables. */
 void ur_cm_unindex_remote(struct ur_cm_id *id);
-/*
- * Who else has that QPN of that peer: NULL, or the id. A lingering one whose
- * DREQ nobody has answered goes: the peer has started anew, and has forgotten.
- */
-struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn);
+struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
 /* The id with both comm ids, spoken to by its own peer; else NULL, counted. */
 struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
 				 const struct ur_cm_path *from, u32 local_id,
@@ -175,15 +180,13 @@ struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     const struct ur_cm_path *from,
 				     u64 service_id, const u8 *data, u32 bytes,
 				     struct ur_cm_event *event);
-void ur_cm_unlisten(struct ur_cm_id *id);
 
-/* parked.c: keep a request that has no listener yet (false: no room); try those
- * of a service again; when the next one is given up; give up what is due. */
+/* parked.c: keep a request that has no listener yet (false: no room); those of
+ * a service are due; when the next one is. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad);
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id);
 u64 ur_cm_parked_deadline(const struct ur_cm *cm);
-void ur_cm_expire_parked(struct ur_cm *cm);
 
 /* One function per message, in the file of its side. */
 void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,

@@ -3,57 +3,7 @@
  * Listeners: a list, searched once per new request. Several may share a
  * service id on different addresses; the more specific one gets the request.
  */
-#include <errno.h>
-
 #include "cm/conn.h"
-
-static bool same_match(const struct ur_cm_match *a, const struct ur_cm_match *b)
-{
-	return a->ip_version == b->ip_version && a->any_addr == b->any_addr &&
-	       a->any_port == b->any_port && a->any_service == b->any_service &&
-	       (a->any_port || a->port == b->port) &&
-	       (a->any_addr || !a->ip_version || !memcmp(a->addr, b->addr, 16));
-}
-
-int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
-		 const struct ur_cm_match *match, u32 backlog)
-{
-	static const struct ur_cm_match all = {.any_port = true};
-	struct ur_cm *cm = id->cm;
-
-	if (id->state != UR_CM_IDLE_STATE)
-		return -EINVAL;
-	if (!match)
-		match = &all;
-	ur_list_for_each(n, &cm->listeners) {
-		struct ur_cm_id *other =
-			ur_list_entry(n, struct ur_cm_id, listen);
-
-		if (other->service_id == service_id &&
-		    same_match(&other->match, match))
-			return -EADDRINUSE;
-	}
-	id->service_id = service_id;
-	id->match = *match;
-	id->backlog = backlog;
-	ur_list_add_tail(&cm->listeners, &id->listen);
-	ur_cm_set_state(id, UR_CM_LISTEN_STATE);
-	ur_cm_unpark_service(cm, service_id);
-	return 0;
-}
-
-void ur_cm_unlisten(struct ur_cm_id *id)
-{
-	ur_list_del(&id->listen);
-	/* Requests already handed out live on without their listener. */
-	ur_list_for_each_safe(n, &id->children) {
-		struct ur_cm_id *child =
-			ur_list_entry(n, struct ur_cm_id, sibling);
-
-		ur_list_del(&child->sibling);
-		child->listener = NULL;
-	}
-}
 
 /* How well a listener fits; 0: not at all. */
 static int fitness(const struct ur_cm_match *m, const struct ur_cm_path *from,

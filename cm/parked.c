@@ -50,20 +50,6 @@ bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 	return true;
 }
 
-static void unpark(struct ur_cm *cm, struct ur_cm_parked *p)
-{
-	struct ur_cm_parked copy = *p;
-
-	p->used = false;
-	cm->n_parked--;
-	cm->unparking = true;
-	if (copy.mad.attr == UR_CM_REQ)
-		ur_cm_rx_req(cm, &copy.from, &copy.mad);
-	else
-		ur_cm_rx_sidr_req(cm, &copy.from, &copy.mad);
-	cm->unparking = false;
-}
-
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id)
 {
 	/* They are due, that is, for the next ur_cm_expire: a listener just
@@ -82,11 +68,4 @@ u64 ur_cm_parked_deadline(const struct ur_cm *cm)
 		if (cm->parked[i].used && cm->parked[i].deadline < first)
 			first = cm->parked[i].deadline;
 	return first;
-}
-
-void ur_cm_expire_parked(struct ur_cm *cm)
-{
-	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
-		if (cm->parked[i].used && cm->parked[i].deadline <= cm->now)
-			unpark(cm, &cm->parked[i]);
 }

@@ -73,7 +73,7 @@ void ur_cm_index_remote_qpn(struct ur_cm_id *id)
 		&id->by_remote_qpn);
 }
 
-static struct ur_cm_id *find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
+struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
 {
 	ur_list_for_each(n, &cm->remote_qpns[bucket(guid, qpn)]) {
 		struct ur_cm_id *id =
@@ -82,16 +82,6 @@ static struct ur_cm_id *find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
 		if (id->remote_guid == guid && id->remote_qpn == qpn)
 			return id;
 	}
-	return NULL;
-}
-
-struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn)
-{
-	struct ur_cm_id *id = find_remote_qpn(cm, guid, qpn);
-
-	if (!id || !id->lingering || id->state != UR_CM_DREQ_SENT_STATE)
-		return id;
-	ur_cm_free(id);
 	return NULL;
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Deadlines: a binary heap of ids, one deadline each. Arming and disarming
- * cost O(log n); the room is taken at create, so neither can fail. What is due
- * is acted upon here, since an expiry is one switch over the states.
+ * cost O(log n); the room is taken at create, so neither can fail. cm.c acts
+ * upon what is due.
  */
-#include <errno.h>
-
 #include "cm/conn.h"
 
 /* 2^(t-8) ms; 1 << 16 s and more can only come from hostile MADs, so the
@@ -84,81 +82,6 @@ void ur_cm_arm(struct ur_cm_id *id, u64 deadline)
 	id->deadline = deadline;
 	place(cm, ++cm->heap_count, id);
 	sift_up(cm, cm->heap_count);
-}
-
-u64 ur_cm_deadline(const struct ur_cm *cm)
-{
-	u64 parked = ur_cm_parked_deadline(cm);
-
-	return cm->heap_count ? ur_min_u64(cm->heap[1]->deadline, parked)
-			      : parked;
-}
-
-static void give_up(struct ur_cm_id *id)
-{
-	id->cm->stats.timeouts++;
-	switch (id->state) {
-	case UR_CM_REQ_SENT_STATE:
-	case UR_CM_MRA_REQ_RCVD_STATE:
-		ur_cm_to_idle(id);
-		ur_cm_report(id, UR_CM_EVENT_REQ_ERROR, -ETIMEDOUT, NULL);
-		return;
-	case UR_CM_REP_SENT_STATE:
-	case UR_CM_MRA_REP_RCVD_STATE:
-		/* Should the peer think it is connected, it learns better. */
-		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
-			       id->request + UR_CM_REP_GUID_AT, 8, NULL, 0);
-		ur_cm_to_idle(id);
-		ur_cm_report(id, UR_CM_EVENT_REP_ERROR, -ETIMEDOUT, NULL);
-		return;
-	case UR_CM_DREQ_SENT_STATE:
-		ur_cm_to_timewait(id);
-		ur_cm_report(id, UR_CM_EVENT_DREQ_ERROR, -ETIMEDOUT, NULL);
-		return;
-	case UR_CM_SIDR_REQ_SENT_STATE:
-		ur_cm_to_idle(id);
-		ur_cm_report(id, UR_CM_EVENT_SIDR_REQ_ERROR, -ETIMEDOUT, NULL);
-		return;
-	default:
-		return;
-	}
-}
-
-static void expire_one(struct ur_cm_id *id)
-{
-	ur_cm_disarm(id);
-	switch (id->state) {
-	case UR_CM_TIMEWAIT_STATE:
-	case UR_CM_SIDR_REP_SENT_STATE:
-		if (id->lingering) {
-			ur_cm_free(id);
-			return;
-		}
-		if (id->state == UR_CM_SIDR_REP_SENT_STATE)
-			return;
-		ur_cm_to_idle(id);
-		ur_cm_report(id, UR_CM_EVENT_TIMEWAIT_EXIT, 0, NULL);
-		return;
-	default:
-		break;
-	}
-	if (!id->retries_left) {
-		give_up(id);
-		return;
-	}
-	id->retries_left--;
-	id->cm->stats.retransmitted++;
-	ur_cm_arm(id, id->cm->now + id->rto_ns);
-	ur_cm_emit(id->cm, &id->path, id->request);
-}
-
-void ur_cm_expire(struct ur_cm *cm, u64 now)
-{
-	ur_cm_set_now(cm, now);
-	/* Ends: whatever is armed again is armed later than now. */
-	while (cm->heap_count && cm->heap[1]->deadline <= cm->now)
-		expire_one(cm->heap[1]);
-	ur_cm_expire_parked(cm);
 }
 
 const char *ur_cm_heap_check(const struct ur_cm *cm)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The doors of cm.h: a MAD comes, time passes, somebody listens, an id ends.
+ * Each is one switch over the states; what a message means is in active.c,
+ * passive.c, teardown.c and sidr.c.
+ */
+#include <errno.h>
+
+#include "cm/conn.h"
+
+void ur_cm_id_destroy(struct ur_cm_id *id)
+{
+	static const struct ur_cm_sidr_rep refused = {
+		.status = UR_CM_SIDR_REJECT};
+
+	switch (id->state) {
+	case UR_CM_REQ_SENT_STATE:
+	case UR_CM_MRA_REQ_RCVD_STATE:
+		/* The peer knows this id by our GUID, IBA 12.6.7.2. */
+		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
+			       id->request + UR_CM_REQ_GUID_AT, 8, NULL, 0);
+		break;
+	case UR_CM_REQ_RCVD_STATE:
+	case UR_CM_MRA_REQ_SENT_STATE:
+	case UR_CM_REP_SENT_STATE:
+	case UR_CM_MRA_REP_RCVD_STATE:
+	case UR_CM_REP_RCVD_STATE:
+	case UR_CM_MRA_REP_SENT_STATE:
+		ur_cm_send_rej(id, UR_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL,
+			       0);
+		break;
+	case UR_CM_ESTABLISHED_STATE:
+		ur_cm_send_dreq(id, NULL, 0);
+		break;
+	case UR_CM_DREQ_RCVD_STATE:
+		ur_cm_send_drep(id, NULL, 0);
+		break;
+	case UR_CM_SIDR_REQ_SENT_STATE:
+		ur_cm_to_idle(id);
+		break;
+	case UR_CM_SIDR_REQ_RCVD_STATE:
+		ur_cm_send_sidr_rep(id, &refused);
+		break;
+	default:
+		break;
+	}
+	/* Only what still waits for a time or an answer is owed to the peer. */
+	if (id->heap_slot)
+		ur_cm_linger(id);
+	else
+		ur_cm_free(id);
+}
+
+void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
+	      const u8 *buf, size_t len)
+{
+	struct ur_cm_mad mad;
+
+	ur_cm_set_now(cm, now);
+	cm->stats.rx_mads++;
+	if (ur_cm_mad_parse(buf, len, &mad)) {
+		cm->stats.rx_malformed++;
+		return;
+	}
+	cm->stats.rx_by_attr[mad.attr - UR_CM_REQ]++;
+	switch (mad.attr) {
+	case UR_CM_REQ:
+		ur_cm_rx_req(cm, from, &mad);
+		return;
+	case UR_CM_MRA:
+		ur_cm_rx_mra(cm, from, &mad);
+		return;
+	case UR_CM_REJ:
+		ur_cm_rx_rej(cm, from, &mad);
+		return;
+	case UR_CM_REP:
+		ur_cm_rx_rep(cm, from, &mad);
+		return;
+	case UR_CM_RTU:
+		ur_cm_rx_rtu(cm, from, &mad);
+		return;
+	case UR_CM_DREQ:
+		ur_cm_rx_dreq(cm, from, &mad);
+		return;
+	case UR_CM_DREP:
+		ur_cm_rx_drep(cm, from, &mad);
+		return;
+	case UR_CM_LAP:
+		ur_cm_rx_lap(cm, from, &mad);
+		return;
+	case UR_CM_SIDR_REQ:
+		ur_cm_rx_sidr_req(cm, from, &mad);
+		return;
+	case UR_CM_SIDR_REP:
+		ur_cm_rx_sidr_rep(cm, from, &mad);
+		return;
+	default:
+		/* An APR answers a LAP, and we send none. */
+		cm->stats.rx_wrong_state++;
+	}
+}
+
+u64 ur_cm_deadline(const struct ur_cm *cm)
+{
+	u64 parked = ur_cm_parked_deadline(cm);
+
+	return cm->heap_count ? ur_min_u64(cm->heap[1]->deadline, parked)
+			      : parked;
+}
+
+static void give_up(struct ur_cm_id *id)
+{
+	id->cm->stats.timeouts++;
+	switch (id->state) {
+	case UR_CM_REQ_SENT_STATE:
+	case UR_CM_MRA_REQ_RCVD_STATE:
+		ur_cm_to_idle(id);
+		ur_cm_report(id, UR_CM_EVENT_REQ_ERROR, -ETIMEDOUT, NULL);
+		return;
+	case UR_CM_REP_SENT_STATE:
+	case UR_CM_MRA_REP_RCVD_STATE:
+		/* Should the peer think it is connected, it learns better. */
+		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
+			       id->request + UR_CM_REP_GUID_AT, 8, NULL, 0);
+		ur_cm_to_idle(id);
+		ur_cm_report(id, UR_CM_EVENT_REP_ERROR, -ETIMEDOUT, NULL);
+		return;
+	case UR_CM_DREQ_SENT_STATE:
+		ur_cm_to_timewait(id);
+		ur_cm_report(id, UR_CM_EVENT_DREQ_ERROR, -ETIMEDOUT, NULL);
+		return;
+	case UR_CM_SIDR_REQ_SENT_STATE:
+		ur_cm_to_idle(id);
+		ur_cm_report(id, UR_CM_EVENT_SIDR_REQ_ERROR, -ETIMEDOUT, NULL);
+		return;
+	default:
+		return;
+	}
+}
+
+static void expire_one(struct ur_cm_id *id)
+{
+	ur_cm_disarm(id);
+	switch (id->state) {
+	case UR_CM_TIMEWAIT_STATE:
+	case UR_CM_SIDR_REP_SENT_STATE:
+		if (id->lingering) {
+			ur_cm_free(id);
+			return;
+		}
+		if (id->state == UR_CM_SIDR_REP_SENT_STATE)
+			return;
+		ur_cm_to_idle(id);
+		ur_cm_report(id, UR_CM_EVENT_TIMEWAIT_EXIT, 0, NULL);
+		return;
+	default:
+		break;
+	}
+	if (!id->retries_left) {
+		give_up(id);
+		return;
+	}
+	id->retries_left--;
+	id->cm->stats.retransmitted++;
+	ur_cm_arm(id, id->cm->now + id->rto_ns);
+	ur_cm_emit(id->cm, &id->path, id->request);
+}
+
+static void unpark(struct ur_cm *cm, struct ur_cm_parked *p)
+{
+	struct ur_cm_parked copy = *p;
+
+	p->used = false;
+	cm->n_parked--;
+	cm->unparking = true;
+	if (copy.mad.attr == UR_CM_REQ)
+		ur_cm_rx_req(cm, &copy.from, &copy.mad);
+	else
+		ur_cm_rx_sidr_req(cm, &copy.from, &copy.mad);
+	cm->unparking = false;
+}
+
+static void expire_parked(struct ur_cm *cm)
+{
+	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
+		if (cm->parked[i].used && cm->parked[i].deadline <= cm->now)
+			unpark(cm, &cm->parked[i]);
+}
+
+void ur_cm_expire(struct ur_cm *cm, u64 now)
+{
+	ur_cm_set_now(cm, now);
+	/* Ends: whatever is armed again is armed later than now. */
+	while (cm->heap_count && cm->heap[1]->deadline <= cm->now)
+		expire_one(cm->heap[1]);
+	expire_parked(cm);
+}
+
+static bool same_match(const struct ur_cm_match *a, const struct ur_cm_match *b)
+{
+	return a->ip_version == b->ip_version && a->any_addr == b->any_addr &&
+	       a->any_port == b->any_port && a->any_service == b->any_service &&
+	       (a->any_port || a->port == b->port) &&
+	       (a->any_addr || !a->ip_version || !memcmp(a->addr, b->addr, 16));
+}
+
+int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
+		 const struct ur_cm_match *match, u32 backlog)
+{
+	static const struct ur_cm_match all = {.any_port = true};
+	struct ur_cm *cm = id->cm;
+
+	if (id->state != UR_CM_IDLE_STATE)
+		return -EINVAL;
+	if (!match)
+		match = &all;
+	ur_list_for_each(n, &cm->listeners) {
+		struct ur_cm_id *other =
+			ur_list_entry(n, struct ur_cm_id, listen);
+
+		if (other->service_id == service_id &&
+		    same_match(&other->match, match))
+			return -EADDRINUSE;
+	}
+	id->service_id = service_id;
+	id->match = *match;
+	id->backlog = backlog;
+	ur_list_add_tail(&cm->listeners, &id->listen);
+	ur_cm_set_state(id, UR_CM_LISTEN_STATE);
+	ur_cm_unpark_service(cm, service_id);
+	return 0;
+}
