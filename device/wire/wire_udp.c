@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -80,7 +81,7 @@ static int join_group(const struct ur_wire_udp *w, int fd, const u8 *gid)
 	return ret < 0 ? -errno : 0;
 }
 
-static struct ur_udp_addr *find_addr(struct ur_wire_udp *w, const u8 *gid)
+struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16])
 {
 	ur_list_for_each(it, &w->addrs) {
 		struct ur_udp_addr *a =
@@ -105,7 +106,7 @@ static void report_in_use(const struct ur_wire_udp *w, const u8 *gid)
 
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 {
-	struct ur_udp_addr *a = find_addr(w, gid);
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
 	union ur_sockaddr sa;
 	socklen_t len;
 	int ret;
@@ -143,11 +144,19 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 		if (ret)
 			goto err_close;
 	}
+	if (!mcast) {
+		ret = ur_udp_own_add(gid);
+		if (ret)
+			goto err_close;
+	}
 	ret = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
 	if (ret)
-		goto err_close;
+		goto err_own;
 	ur_list_add_tail(&w->addrs, &a->node);
 	return 0;
+err_own:
+	if (!mcast)
+		ur_udp_own_del(gid);
 err_close:
 	close(a->fd);
 err_free:
@@ -157,7 +166,7 @@ err_free:
 
 static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 {
-	struct ur_udp_addr *a = find_addr(w, gid);
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
 
 	if (!a || --a->refs)
 		return;
@@ -166,6 +175,8 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 			ur_udp_close_out(&w->outs[i]);
 	if (w->hot == a)
 		w->hot = NULL;
+	if (!a->mcast)
+		ur_udp_own_del(gid);
 	ur_engine_unwatch(w->wire.engine, a->fd);
 	close(a->fd);
 	ur_list_del(&a->node);
@@ -194,7 +205,7 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	socklen_t len;
 	int fd, ret = 0;
 
-	if (!find_addr(w, av->sgid))
+	if (!ur_udp_find(w, av->sgid))
 		return -EADDRNOTAVAIL;
 	if (av->mcast)
 		return 0;
@@ -221,6 +232,8 @@ static void destroy(struct ur_wire *wire)
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);
 
+		if (!a->mcast)
+			ur_udp_own_del(a->gid);
 		close(a->fd);
 		free(a);
 	}
@@ -252,7 +265,7 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->wire.engine = engine;
 	ur_list_init(&w->addrs);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
-		w->outs[i].fd = -1;
+		w->outs[i].fd = w->outs[i].guard = -1;
 	ur_udp_icrc_init(w);
 	ret = ur_udp_rx_init(w);
 	if (ret) {

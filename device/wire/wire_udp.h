@@ -9,7 +9,9 @@
  * IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
  * which covers it, can be computed beforehand. The UDP checksum, masked in the
  * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
- * devices offload it.
+ * devices offload it. They are bound to the port at all addresses, of both
+ * families, so that nobody else can send from it, and the source address goes
+ * with each message: see udp_own.h.
  */
 #ifndef UR_DEVICE_WIRE_UDP_H
 #define UR_DEVICE_WIRE_UDP_H
@@ -52,7 +54,8 @@ struct ur_udp_addr {
 
 /* A sending socket. */
 struct ur_udp_out {
-	int fd; /* -1: free entry */
+	int fd;	   /* -1: free entry */
+	int guard; /* holds the port for IPv6, when fd is IPv4; -1: none */
 	u32 gen;
 	u8 sgid[16];
 	u8 traffic_class, sl;
@@ -65,6 +68,9 @@ struct ur_udp_out {
 
 struct ur_udp_peer {
 	u8 gid[16];
+	u32 own_gen; /* of the addresses when this was found out: */
+	bool here;   /* an address of this very device */
+	bool own;    /* of a device of this process */
 	struct ur_udp_ids ids;
 };
 
@@ -97,6 +103,8 @@ struct ur_wire_udp {
 /* Socket address of a GID; returns its length. */
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port);
+/* The receiving socket of that address or group, or NULL. */
+struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
 /* A datagram socket, or -errno; an option of it, 0 or -errno. */
 int ur_udp_open(bool v4);
 int ur_udp_set(int fd, int level, int name, int value);

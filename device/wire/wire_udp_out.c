@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <unistd.h>
+#include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
+#include "transport/frame.h"
 
 #define PORT_TRIES 64u
 
@@ -15,8 +17,11 @@ void ur_udp_close_out(struct ur_udp_out *out)
 {
 	if (out->fd < 0)
 		return;
+	ur_udp_own_release(out->sport, ur_gid_is_v4(out->sgid));
 	close(out->fd);
-	out->fd = -1;
+	if (out->guard >= 0)
+		close(out->guard);
+	out->fd = out->guard = -1;
 	out->gen++;
 }
 
@@ -42,7 +47,50 @@ static int set_service(int fd, const struct ur_av *av)
 	return ret;
 }
 
-static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got)
+/*
+ * Bind fd to the port, so that nobody else sends from it: an IPv6 socket has
+ * the IPv4 half as well, beside an IPv4 one stands a guard that has the IPv6
+ * half. -EADDRINUSE: somebody has some of it.
+ */
+static int take_port(int fd, bool v4, u16 port, int *guard)
+{
+	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
+				    .sin6_port = htons(port)};
+	struct sockaddr_in any4 = {.sin_family = AF_INET,
+				   .sin_port = htons(port)};
+	int ret;
+
+	*guard = -1;
+	/* Others of ours, for another address or class, have the same one. */
+	ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (!v4)
+		return bind(fd, (struct sockaddr *)&any6, sizeof(any6)) < 0
+			       ? -errno
+			       : 0;
+	*guard = ur_udp_open(false);
+	/* Without IPv6 in the kernel nobody has such a socket. */
+	if (*guard < 0 && *guard != -EAFNOSUPPORT)
+		return *guard;
+	if (*guard >= 0) {
+		drop_input(*guard);
+		ur_udp_set(*guard, SOL_SOCKET, SO_REUSEPORT, 1);
+		if (bind(*guard, (struct sockaddr *)&any6, sizeof(any6)) < 0) {
+			ret = -errno;
+			goto err;
+		}
+	}
+	if (!bind(fd, (struct sockaddr *)&any4, sizeof(any4)))
+		return 0;
+	ret = -errno;
+err:
+	if (*guard >= 0)
+		close(*guard);
+	*guard = -1;
+	return ret;
+}
+
+static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
+		    int *guard)
 {
 	bool v4 = av->v4;
 	int fd = ur_udp_open(v4), ret, ifindex;
@@ -62,6 +110,7 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got)
 	} else {
 		ret = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				 IPV6_PMTUDISC_DO);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
 		/* The flow label is the address vector's, 0 included. */
@@ -74,15 +123,10 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got)
 		goto err;
 	for (u32 i = 0; i < PORT_TRIES; i++) {
 		/* a neighbouring port keeps the entropy's purpose */
-		u16 port = (u16)((av->udp_sport + i) | UR_UDP_SPORT_MIN);
-		union ur_sockaddr sa;
-		socklen_t len = ur_udp_sockaddr(w, &sa, av->sgid, port);
-
-		if (!bind(fd, &sa.sa, len)) {
-			*got = port;
+		*got = (u16)((av->udp_sport + i) | UR_UDP_SPORT_MIN);
+		ret = take_port(fd, v4, *got, guard);
+		if (!ret)
 			return fd;
-		}
-		ret = -errno;
 		if (ret != -EADDRINUSE)
 			break;
 	}
@@ -132,7 +176,7 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 	u32 index = (u32)(av->wire & 0xffff);
 	struct ur_udp_out *o;
 	u16 sport = 0;
-	int fd;
+	int fd, guard = -1;
 
 	w->clock++;
 	if (index && w->outs[index - 1].gen == (u32)(av->wire >> 16)) {
@@ -145,11 +189,12 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 	index = choose_out(w, av);
 	o = &w->outs[index];
 	if (!fits(o, av)) {
-		fd = open_out(w, av, &sport);
+		fd = open_out(w, av, &sport, &guard);
 		if (fd < 0)
 			return NULL;
 		ur_udp_close_out(o);
 		o->fd = fd;
+		o->guard = guard;
 		o->asked = av->udp_sport;
 		o->sport = sport;
 		o->no_gso = !w->wire.engine->opt.gso;
@@ -157,6 +202,7 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 		o->traffic_class = av->traffic_class;
 		o->sl = av->sl;
 		memcpy(o->sgid, av->sgid, 16);
+		ur_udp_own_hold(sport, av->v4);
 	}
 	o->used = w->clock;
 	av->wire = (u64)o->gen << 16 | (index + 1);

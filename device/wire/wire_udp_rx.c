@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
+#include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -42,7 +43,24 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 		memset(p, 0, sizeof(*p));
 		memcpy(p->gid, gid, 16);
 	}
+	if (p->own_gen != ur_udp_own_generation()) {
+		p->own_gen = ur_udp_own_generation();
+		p->own = ur_udp_own(gid);
+		p->here = ur_udp_find(w, gid) != NULL;
+	}
 	return p;
+}
+
+/*
+ * Is it by somebody who uses an address of ours? What a device sends to itself
+ * never comes here (feed_loop() of the engine), what its neighbours in this
+ * process send comes from a port that this process holds.
+ */
+static bool forged(const struct ur_udp_peer *peer,
+		   const struct ur_rx_meta *meta)
+{
+	return peer->here ||
+	       (peer->own && !ur_udp_own_holds(meta->udp_sport, meta->v4));
 }
 
 /*
@@ -154,6 +172,10 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	seed.flow.sport = info.meta.udp_sport;
 	seed.flow.v4 = info.meta.v4;
 	peer = find_peer(w, info.meta.saddr);
+	if (forged(peer, &info.meta)) {
+		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		return;
+	}
 	seg = info.seg_bytes ? info.seg_bytes : len;
 	for (u32 at = 0; at < len; at += seg, index++) {
 		u32 bytes = ur_min_u32(seg, len - at);

@@ -50,6 +50,25 @@ static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
 	msg->msg_controllen += CMSG_SPACE(len);
 }
 
+/* Who sends: the socket is bound to no address. */
+static void add_source(const struct ur_wire_udp *w, struct msghdr *msg,
+		       const struct ur_av *av)
+{
+	struct in_pktinfo v4 = {0};
+	struct in6_pktinfo v6 = {0};
+	union ur_sockaddr sa;
+
+	if (av->v4) {
+		memcpy(&v4.ipi_spec_dst, av->sgid + 12, 4);
+		add_cmsg(msg, IPPROTO_IP, IP_PKTINFO, &v4, sizeof(v4));
+		return;
+	}
+	ur_udp_sockaddr(w, &sa, av->sgid, 0);
+	v6.ipi6_addr = sa.v6.sin6_addr;
+	v6.ipi6_ifindex = sa.v6.sin6_scope_id;
+	add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
+}
+
 /* Message m: packets [first, first + count) of tx. */
 static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 			 u32 first, u32 count, const struct ur_udp_out *out)
@@ -74,6 +93,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_control = w->tx_ctrl[m];
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
+	add_source(w, msg, av);
 	if (av->v4) {
 		if (ttl != 64 || av->mcast)
 			add_cmsg(msg, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
@@ -84,8 +104,6 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	}
 	if (count > 1)
 		add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size));
-	if (!msg->msg_controllen)
-		msg->msg_control = NULL;
 	w->tx_count[m] = count;
 }
 

@@ -40,6 +40,11 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
+	/* Nothing of ours comes back from the wire. */
+	if (ur_engine_own_gid(e, f.addr.sgid)) {
+		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		return;
+	}
 	memcpy(meta.saddr, f.addr.sgid, 16);
 	memcpy(meta.daddr, f.addr.dgid, 16);
 	meta.v4 = ur_gid_is_v4(meta.daddr);

@@ -2,7 +2,8 @@
 /*
  * Two UDP wires on the loopback device: bursts and single packets arrive
  * whole with a right ICRC, whatever identification they had; damaged ones are
- * counted and dropped.
+ * counted and dropped, and so are those of another program that uses one of our
+ * addresses as its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 /* ---- what the wire needs of the engine and the port ---- */
 
 static struct {
-	u32 count, bad_icrc;
+	u32 count, bad_icrc, bad_gid;
 	u32 psn[MAX_PACKETS], len[MAX_PACKETS];
 	struct ur_rx_meta meta;
 } got;
@@ -55,6 +56,8 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 {
 	if (c == UR_CNT_rx_icrc_encapsulated)
 		got.bad_icrc += (u32)n;
+	if (c == UR_CNT_bad_gid)
+		got.bad_gid += (u32)n;
 }
 
 /* ---- */
@@ -130,7 +133,7 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK(got.meta.udp_sport >= UR_UDP_SPORT_MIN);
 }
 
-/* A packet by a stranger, with that identification in its ICRC. */
+/* A packet by another program, with that identification in its ICRC. */
 static void strange_packet(struct ur_wire *b, const struct ur_av *av, u16 id,
 			   bool df, u32 damage)
 {
@@ -164,6 +167,14 @@ static void strange_packet(struct ur_wire *b, const struct ur_av *av, u16 id,
 
 static void test_strangers(struct ur_wire *b, const struct ur_av *av)
 {
+	struct ur_av other = *av;
+
+	other.sgid[15] = 99; /* ours would be a forgery */
+	av = &other;
+	memset(&got, 0, sizeof(got));
+	for (u32 i = 0; i < 200; i++) /* as a UDP socket of our kind */
+		strange_packet(b, av, 0, true, 0);
+	wait_for(b, 200, 0);
 	memset(&got, 0, sizeof(got));
 	for (u32 i = 0; i < 200; i++) /* kernel rxe counts up */
 		strange_packet(b, av, (u16)(40000 + 3 * i), true, 0);
@@ -179,6 +190,66 @@ static void test_strangers(struct ur_wire *b, const struct ur_av *av)
 	for (u32 i = 0; i < 4; i++)
 		strange_packet(b, av, (u16)(10000 + 5000 * i), true, 0);
 	wait_for(b, 1, 3);
+}
+
+/* What bind() says: a socket at one address of that family to the port. With
+ * such a one, and IP_PKTINFO, packets could leave from any address. */
+static int bind_to(int family, const char *text, u16 port)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET,
+				 .sin_port = htons(port)};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+				  .sin6_port = htons(port)};
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0, off = 0,
+	    on = 1;
+
+	if (fd < 0 && errno == EAFNOSUPPORT)
+		return EADDRINUSE;
+	CHECK(fd >= 0);
+	if (family == AF_INET6)
+		CHECK(!setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
+				  sizeof(off)));
+	CHECK_EQ(inet_pton(family, text,
+			   family == AF_INET ? (void *)&v4.sin_addr
+					     : (void *)&v6.sin6_addr),
+		 1);
+	/* not even by one that shares willingly */
+	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)));
+	if (family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4))
+			      : bind(fd, (struct sockaddr *)&v6, sizeof(v6)))
+		err = errno;
+	close(fd);
+	return err;
+}
+
+/* Whoever uses our address cannot use a port that we send from. */
+static void test_forged(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
+{
+	static const struct {
+		int family;
+		const char *addr;
+	} others[] = {
+		{AF_INET, "127.77.0.1"}, {AF_INET, "127.77.0.9"},
+		{AF_INET, "0.0.0.0"},	 {AF_INET6, "::"},
+		{AF_INET6, "::1"},	 {AF_INET6, "::ffff:127.77.0.9"},
+	};
+	u16 port;
+
+	add_packet(av, 64);
+	send_all(a);
+	wait_for(b, 1, 0);
+	port = got.meta.udp_sport;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		CHECK_EQ(bind_to(others[i].family, others[i].addr, port),
+			 EADDRINUSE);
+	memset(&got, 0, sizeof(got));
+	for (int i = 0; i < 3; i++)
+		strange_packet(b, av, 0, true, 0);
+	add_packet(av, 64);
+	CHECK_EQ(a->ops->send(a, &tx, 0, 1, &(int){0}), 1);
+	tx.n_desc = tx.used = 0;
+	wait_for(b, 1, 0);
+	CHECK_EQ(got.bad_gid, 3);
 }
 
 static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
@@ -237,6 +308,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 		test_bursts(a, b, &av);
 	if (strangers)
 		test_strangers(b, &av);
+	test_forged(a, b, &av);
 	test_many_ports(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
