@@ -132,6 +132,7 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	err = c->fn(&cmd);
 	if (!err && file->asking)
 		ucma_asked(file, hdr, in);
+	file->asking = false;
 	if (err && file->met_lost)
 		err = -EIO;
 	ucma_cm_kick(ucma_of(file));

@@ -137,9 +137,12 @@ static void foretell(struct ucma_file *file, enum ucma_question q,
 			       .in_bytes = sizeof(w.query),
 			       .out_bytes = w.hdr.out};
 	bool query = w.hdr.cmd == RDMA_USER_CM_CMD_QUERY;
+	int err;
 
 	file->asking = true;
-	if (query ? ucma_query(&cmd) : ucma_init_qp_attr(&cmd))
+	err = query ? ucma_query(&cmd) : ucma_init_qp_attr(&cmd);
+	file->asking = false;
+	if (err)
 		return;
 	told.change = file->changes[told.slot];
 	memcpy(told.question, &w, sizeof(w));

@@ -204,6 +204,7 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 	if (from != to) {
 		if (to->n_ids >= UCMA_FILE_IDS_MAX)
 			return -ENOMEM;
+		ucma_changes(id); /* here nobody answers for it now */
 		ucma_events_move(id, to);
 		ur_list_for_each_safe(n, &from->mcasts) {
 			struct ucma_mcast *mc =
@@ -221,6 +222,7 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 		from->n_ids--;
 		to->n_ids++;
 		id->file = to;
+		ucma_changes(id);
 	}
 	out->events_reported = id->events_reported;
 	cmd->out_len = sizeof(*out);
