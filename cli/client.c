@@ -38,6 +38,8 @@ int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 	if (n != sizeof(*msg) || msg->op != UROCE_TUN_DONE)
 		return -EIO;
 	ur_scm_take(&mh, ret_fd, 1, close);
+	if (msg->ret >= 0 && *ret_fd < 0 && (mh.msg_flags & MSG_CTRUNC))
+		return -EMFILE;
 	return msg->ret < 0 ? (int)msg->ret : 0;
 }
 

@@ -57,7 +57,9 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	else if (s->open)
 		err = -EBUSY;
 	else if (!s->mem) {
-		err = ur_user_mem_create(fds[0], s->pid, &s->mem);
+		err = fds[0] == -ENFILE
+			      ? -ENFILE
+			      : ur_user_mem_create(fds[0], s->pid, &s->mem);
 		if (!err)
 			fds[0] = -1;
 	}

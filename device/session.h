@@ -73,7 +73,8 @@ int ur_session_read(const struct ur_session *s, u64 addr, void *dst,
  * let go of it while they wait. What other sessions own may have changed
  * afterwards.
  */
-/* A copy of the client's descriptor (the caller's), or -EBADF, -EPIPE. */
+/* A copy of the client's descriptor (the caller's), or -EBADF, -EPIPE; -ENFILE:
+ * there is no room for it here. */
 int ur_session_fget(struct ur_session *s, int number);
 /* Give the client a copy of fd; its number there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);

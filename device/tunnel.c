@@ -73,6 +73,8 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
 		ur_tunnel_close_fds(fds);
 		return -EPROTO;
 	}
+	if ((mh.msg_flags & MSG_CTRUNC) && fds[0] < 0)
+		fds[0] = -ENFILE;
 	msg->name[UROCE_TUN_NAME_MAX - 1] = 0;
 	*len = (u32)((size_t)n - sizeof(*msg));
 	return 0;

@@ -15,8 +15,9 @@ int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 			u32 len);
 
 /* Blocks. fds: UROCE_TUN_MAX_FDS entries, filled with msg->nfds descriptors
- * (close-on-exec, the caller's) and -1. -EPIPE: end of the connection;
- * -EPROTO: not a message of ours. */
+ * (close-on-exec, the caller's) and -1. Where one came and this process has no
+ * room for it, the first is -ENFILE: to the client the device's table is the
+ * system's. -EPIPE: end of the connection; -EPROTO: not a message of ours. */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 
 /* The same for one that may have memory of the caller behind it: *len bytes,

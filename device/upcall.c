@@ -48,7 +48,7 @@ int ur_session_fget(struct ur_session *s, int number)
 	fd = fds[0];
 	fds[0] = -1;
 	ur_tunnel_close_fds(fds);
-	return fd < 0 ? -EBADF : fd;
+	return fd < 0 && fd != -ENFILE ? -EBADF : fd;
 }
 
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)

@@ -89,8 +89,10 @@ int ur_file_open(const struct ur_path *path, int flags)
 		return err;
 	}
 	if (msg.op != UROCE_TUN_DONE || msg.ret < 0 || fds[0] < 0) {
-		err = msg.op == UROCE_TUN_DONE && msg.ret < 0 ? (int)msg.ret
-							      : -EIO;
+		err = msg.op != UROCE_TUN_DONE ? -EIO
+		      : msg.ret < 0	       ? (int)msg.ret
+		      : fds[0] == -EMFILE      ? -EMFILE
+					       : -EIO;
 		goto err_close;
 	}
 	file = ur_fdmap_new(path->kind, sock);

@@ -151,13 +151,17 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
 		ur_scm_take(&mh, ret_fds, UROCE_TUN_MAX_FDS, drop);
-	if (n >= (long)sizeof(*msg) &&
-	    !(mh.msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
-		*ret_len = (size_t)n - sizeof(*msg);
-		return 0;
+	if (n < (long)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
+		ur_tunnel_close_fds(ret_fds);
+		return -EIO;
 	}
-	ur_tunnel_close_fds(ret_fds);
-	return -EIO;
+	/* The message is whole: what had no room is the descriptors. */
+	if (mh.msg_flags & MSG_CTRUNC) {
+		ur_tunnel_close_fds(ret_fds);
+		ret_fds[0] = -EMFILE;
+	}
+	*ret_len = (size_t)n - sizeof(*msg);
+	return 0;
 }
 
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)

@@ -39,7 +39,8 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
 
 /**
  * ur_tunnel_recv() - one message
- * @ret_fds: UROCE_TUN_MAX_FDS numbers, -1 where there is none; close-on-exec
+ * @ret_fds: UROCE_TUN_MAX_FDS numbers, -1 where there is none; close-on-exec.
+ *	The first is -EMFILE where descriptors came and the process has no room
  * Return: 0, or -EIO when the device is gone or makes no sense.
  */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);

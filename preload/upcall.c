@@ -108,10 +108,10 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 		}
 		if (msg->op == UROCE_TUN_FGET) {
 			ret = answer_fd(file, (int)msg->ret);
-		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] >= 0) {
+		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] != -1) {
 			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
 
-			answer.ret = count < MAX_INSTALLED
+			answer.ret = fds[0] >= 0 && count < MAX_INSTALLED
 					     ? install(file, msg, fds[0])
 					     : -EMFILE;
 			if (answer.ret >= 0) {

@@ -26,6 +26,7 @@ void test_tree(void);
 void test_counters(void);
 /* commands.c */
 void test_ioctl(void);
+void test_no_room(void);
 void test_mmap(void);
 void test_events(void);
 void test_rdma_cm(void);

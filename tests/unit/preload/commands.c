@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -46,6 +47,36 @@ void test_ioctl(void)
 	CHECK_EQ(ioctl(fd, FAKE_ADD_ONE, &value), 0);
 	close(fd);
 	CHECK(ioctl(fd, FAKE_ADD_ONE, &value) < 0 && errno == EBADF);
+}
+
+/* A process without room for one more descriptor. */
+void test_no_room(void)
+{
+	struct rlimit was, now;
+	int fd = open_node(), taken[64], n = 0, number;
+	uint64_t value = 1;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &was));
+	now = was;
+	now.rlim_cur = 64;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &now));
+	while ((number = dup(0)) >= 0)
+		taken[n++] = number;
+	CHECK_EQ(errno, EMFILE);
+	CHECK(ioctl(fd, FAKE_COMP, 0) < 0 && errno == EMFILE);
+	CHECK(open(NODE, O_RDWR) < 0 && errno == EMFILE);
+	/* One is enough to connect with, and none is left for what is opened. */
+	close(taken[--n]);
+	CHECK(open(NODE, O_RDWR) < 0 && errno == EMFILE);
+	CHECK_EQ(ioctl(fd, FAKE_ADD_ONE, &value), 0);
+	CHECK_EQ(value, 2);
+	while (n)
+		close(taken[--n]);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &was));
+	number = ioctl(fd, FAKE_COMP, 0);
+	CHECK(number >= 0);
+	close(number);
+	close(fd);
 }
 
 void test_mmap(void)

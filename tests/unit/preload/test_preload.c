@@ -104,6 +104,7 @@ static int inner(const char *script)
 	test_tree();
 	test_counters();
 	test_ioctl();
+	test_no_room();
 	test_mmap();
 	test_events();
 	test_event_fork();
