@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/* What sysfs uverbsN/abi_version says; the provider accepts this one. */
-#define UROCE_UVERBS_ABI_VERSION 1
+/* What sysfs uverbsN/abi_version says; the provider accepts this one. Version 1
+ * had a CQE of 72 bytes. */
+#define UROCE_UVERBS_ABI_VERSION 2
 /* Vendor id of the device: no IEEE OUI is claimed. */
 #define UROCE_VENDOR_ID 0x75726f /* "uro" */
 #define UROCE_VENDOR_PART_ID 1

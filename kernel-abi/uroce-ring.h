@@ -226,10 +226,9 @@ struct uroce_cqe {
 	__u8 wc_flags; /* IBV_WC_GRH 1, WITH_IMM 2, WITH_INV 8 ... */
 	__u8 sl;
 	__u8 syndrome; /* AETH syndrome of a NAK, or 0 */
-	__u8 rsv0;
-	__u64 rsv1;
-	__u32 rsv2;
-	__u8 rsv3[3];
+	__u8 mark;     /* the client's own; the device writes 0 */
+	__u32 rsv0[2];
+	__u8 rsv1[3];
 	/* Owner (phase) bit: written last [Q1]. The CQE at free-running index i
 	 * of a ring of n entries is valid when owner == ((i / n) & 1) ^ 1; a
 	 * new ring is zeroed by the device before it is mapped. */

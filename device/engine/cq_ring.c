@@ -13,6 +13,8 @@
 #define CREATE_IGNORE_OVERRUN (1u << 1) /* IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN */
 #define MAX_ENTRIES	      (1u << 24)
 
+_Static_assert(CQE_OFF % sizeof(struct uroce_cqe) == 0, "CQEs are aligned");
+
 static u8 owner_of(const struct ur_ecq *cq, u32 index)
 {
 	return (index / cq->entries & 1) ^ 1;

@@ -220,7 +220,7 @@ void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 		    (((i >> cq->shift) & 1) ^ 1))
 			break;
 		if (cqe->qpn == qpn)
-			cqe->rsv0 = UR_CQE_DEAD;
+			cqe->mark = UR_CQE_DEAD;
 	}
 	ur_lock_put(&cq->lock);
 }

@@ -73,9 +73,9 @@ static inline struct uroce_cqe *next_cqe(struct ur_cq *cq)
 		if (__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) !=
 		    (((cq->cons >> cq->shift) & 1) ^ 1))
 			return NULL;
-		if (__builtin_expect(cqe->rsv0 != UR_CQE_DEAD, 1))
+		if (__builtin_expect(cqe->mark != UR_CQE_DEAD, 1))
 			return cqe;
-		cqe->rsv0 = 0;
+		cqe->mark = 0;
 		cq->cons++;
 	}
 }

@@ -70,7 +70,7 @@ struct ur_dm {
 	size_t length;
 };
 
-/* In uroce_cqe.rsv0, by the client: of a queue pair that is gone. */
+/* In uroce_cqe.mark, by the client: of a queue pair that is gone. */
 #define UR_CQE_DEAD 0xd
 
 struct ur_cq {
