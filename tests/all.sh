@@ -66,7 +66,7 @@ want fast && run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'"
 want asan && run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch'"
 want witness && run 300 witness bash -c "ct build $res/witness.xml -L interop"
 want bench && run 600 bench bash -c "ct build $res/bench.xml -L bench"
-for stage in tsan conformance e2e interop package; do
+for stage in tsan conformance e2e interop apps package; do
 	script=tests/$stage/ci.sh
 	[ $stage = conformance ] && script=pyverbs-tests/ci.sh
 	[ $stage = tsan ] && script=tests/threads/ci.sh

@@ -8,6 +8,7 @@ import pytest
 
 from cm import run_cm_pair, start_server
 from hosts import wait_for
+from ranks import Ranks
 
 DTEST_PORT = 15828  # cannot be chosen
 HERE = os.path.dirname(__file__)
@@ -53,15 +54,6 @@ def test_libfabric(labs, provider, endpoint):
     assert re.search(r"^1k +10 +=10 ", out, re.M), out
 
 
-AGENT = """#!/bin/sh
-# HOST COMMAND...: the other host has a name of its own, as real ones have
-shift
-unset LD_PRELOAD
-exec ip netns exec {netns} unshare --uts sh -c 'hostname beta; exec "$@"' - \\
-	{uroce} run --run-dir {run_dir} -- sh -c "$*"
-"""
-
-
 def test_dapl(labs, tmp_path):
     """dtest tells what the other one wrote to it and let it read."""
     conf = tmp_path / "dat.conf"
@@ -79,16 +71,12 @@ def test_dapl(labs, tmp_path):
 def test_mpi(labs, tls, tmp_path):
     """Two ranks on each of two hosts, and nothing but the device between."""
     lab = labs(1500)
-    agent = tmp_path / "agent"
-    agent.write_text(AGENT.format(netns=lab.b.name, uroce=lab.bin("uroce"),
-                                  run_dir=lab.b.run_dir))
-    agent.chmod(0o755)
-    out = lab.a.run(
-        "mpirun", "--allow-run-as-root", "--mca", "plm_rsh_agent", str(agent),
-        "--host", f"{lab.a.addr4}:2,{lab.b.addr4}:2", "-np", "4",
-        "--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "btl", "self",
-        "-x", f"UCX_TLS={tls},self", "-x", "UCX_NET_DEVICES=uroce0:1",
+    p = Ranks(lab, tmp_path, (lab.a, lab.b), 2).openmpi(
+        {"pml": "ucx", "osc": "ucx", "btl": "self"},
+        {"UCX_TLS": f"{tls},self", "UCX_NET_DEVICES": "uroce0:1"},
         "/usr/bin/python3", os.path.join(HERE, "mpi_ring.py"))
+    assert p.wait() == 0, p.report()
+    out = p.text()
     assert "good [0, 1, 2, 3]" in out, out
 
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Where programs run: on one host or two, over which IP, with what loss."""
+import contextlib
+import os
+from typing import NamedTuple
+
+import pytest
+
+from test_faults import DROP, counter, dropped
+
+# Set: every program everywhere. Else: what is most unlike the rest.
+FULL = os.environ.get("UROCE_FULL") == "1"
+
+
+class Cell(NamedTuple):
+    name: str  # a column of the table
+    hosts: int
+    family: int  # of IP
+    loss: int  # of 100 packets between the hosts
+
+
+ONE = Cell("one host", 1, 4, 0)
+TWO = Cell("two hosts", 2, 4, 0)
+LOSS = Cell("1 % loss", 2, 4, 1)
+ONE6 = Cell("one host, IPv6", 1, 6, 0)
+TWO6 = Cell("two hosts, IPv6", 2, 6, 0)
+LOSS6 = Cell("1 % loss, IPv6", 2, 6, 1)
+CELLS = [ONE, TWO, LOSS, ONE6, TWO6, LOSS6]
+
+
+def runs(*wanted):
+    """Parametrize a test by variant and place. Of (variant, usual cells,
+    cells of a full run only), a cell may be missing."""
+    return pytest.mark.parametrize("variant,place", [
+        pytest.param(variant, cell, id=f"{variant}-{cell.name}".replace(
+            " ", "_")) for variant, usual, more in wanted
+        for cell in (*usual, *(more if FULL else ()))], indirect=["place"])
+
+
+class Place:
+    def __init__(self, lab, cell):
+        self.lab, self.cell = lab, cell
+        self.server = lab.a
+        self.client = lab.b if cell.hosts == 2 else lab.a
+        self.hosts = [lab.a, lab.b][:cell.hosts]
+        self.addr = self.address(lab.a)
+
+    def address(self, host):
+        return host.addr6 if self.cell.family == 6 else host.addr4
+
+    def gid(self, host):
+        return host.gid(self.address(host))
+
+    @contextlib.contextmanager
+    def losing(self, what):
+        """Packets of the kind `what` are lost, if any are here."""
+        if self.cell.loss:
+            rules = DROP.format(percent=self.cell.loss)
+            for host in self.hosts:
+                host.nft(rules.replace("udp dport 4791", what))
+        yield
+        if self.cell.loss:
+            assert dropped(self.lab), "nothing was dropped"
+        self.restore()
+
+    def restore(self):
+        for host in self.hosts:
+            host.nft("flush ruleset\n")
+
+    @contextlib.contextmanager
+    def carrying(self, least):
+        """What runs inside moves at least so many bytes over the device: on
+        one host within it, on two between them."""
+        def count():
+            return sum(counter(h, "loop_bytes") if self.cell.hosts == 1 else
+                       4 * counter(h, "port_xmit_data") for h in self.hosts)
+        before = count()
+        with self.losing("udp dport 4791"):
+            yield
+        assert count() - before >= least
+
+    @contextlib.contextmanager
+    def over_tcp(self):
+        with self.losing("meta l4proto tcp"):
+            yield

@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# limit: 1200
+# Applications of Debian's, beside the same over TCP; $1 is the JUnit file to
+# write. UROCE_FULL=1: each of them everywhere (12 minutes on a quiet machine
+# of two processors), else what is most unlike the rest (5 minutes).
+cd "$(dirname "$0")/../.." || exit 1
+tests/install-deps.sh apps || exit 1
+exec /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+	${1:+--junitxml "$1"} tests/apps

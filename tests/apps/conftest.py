@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Fixtures: where a program runs (cells.py), the programs of this folder,
+and the lines of the table that the tests measure."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
+from fixtures import *  # noqa: E402,F401,F403
+from cells import Place  # noqa: E402
+
+
+@pytest.fixture
+def place(request, labs):
+    """Where a test runs; its parameter is one of the cells."""
+    place = Place(labs(1500), request.param)
+    yield place
+    place.restore()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """The path of a program of this folder, compiled with these words."""
+    folder = tmp_path_factory.mktemp("programs")
+    made = {}
+
+    def get(source, name, *words):
+        if name not in made:
+            made[name] = str(folder / name)
+            done = subprocess.run(
+                [words[0], "-O2", "-Wall", "-o", made[name],
+                 os.path.join(HERE, source), *words[1:]], text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            assert done.returncode == 0, done.stdout
+        return made[name]
+    return get
+
+
+@pytest.fixture(scope="session")
+def measured():
+    """Measurements over TCP, which several tests compare with."""
+    return {}
+
+
+@pytest.fixture
+def compare(record_property, measured):
+    """Note a line of the table: ours(), and tcp() unless it is known."""
+    def note(program, variant, place, ours, tcp, unit="MB/s"):
+        got = ours()
+        key = program, place.cell
+        if key not in measured:
+            measured[key] = tcp()
+        for name, value in (("program", program), ("variant", variant),
+                            ("cell", place.cell.name), ("unit", unit),
+                            ("uroce", f"{got:.4g}"),
+                            ("tcp", f"{measured[key]:.4g}")):
+            record_property(name, value)
+    return note
+
+
+def pytest_terminal_summary(terminalreporter):
+    lines = []
+    for report in terminalreporter.stats.get("passed", []):
+        row = dict(report.user_properties)
+        if report.when == "call" and "tcp" in row:
+            lines.append("{program}, {variant}, {cell}: {uroce} {unit}, "
+                         "TCP {tcp}".format(**row))
+    if lines:
+        terminalreporter.section("throughput")
+        terminalreporter.write_line("\n".join(lines))

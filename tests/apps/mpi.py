@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What the tests of MPICH and Open MPI share: four ranks of mpi_world.c, which
+looks at every byte that they exchange, and UCX."""
+import re
+
+# What mpi_world moves at least between ranks, measured rounds left out.
+MOVED = 50 << 20
+ROUNDS = "20"
+
+# UCX: what carries, and how large messages go. A registration method that
+# does not work has no other beside it to stand in.
+UCX = {"rc": {"UCX_TLS": "rc_v,self"},
+       "ud": {"UCX_TLS": "ud_v,self"},
+       "rc, put": {"UCX_TLS": "rc_v,self", "UCX_RNDV_SCHEME": "put_zcopy"},
+       "rc, get": {"UCX_TLS": "rc_v,self", "UCX_RNDV_SCHEME": "get_zcopy"},
+       "rc, ODP": {"UCX_TLS": "rc_v,self", "UCX_IB_REG_METHODS": "odp"}}
+UCX_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+
+def ucx(variant, place):
+    env = {**UCX[variant], "UCX_NET_DEVICES": "uroce0:1"}
+    if place.cell.family == 6:
+        env["UCX_IB_GID_INDEX"] = place.gid(place.server)
+        assert env["UCX_IB_GID_INDEX"] == place.gid(place.client)
+    return env
+
+
+def ucx_tcp(place):
+    return {**UCX_TCP, **({"UCX_TCP_AF_PRIO": "inet6"}
+                          if place.cell.family == 6 else {})}
+
+
+def rate(program):
+    got = program.wait(100)
+    found = re.search(r"^good 4 ranks, ([\d.]+) MB/s", program.text(), re.M)
+    assert got == 0 and found, program.report()
+    return float(found.group(1))

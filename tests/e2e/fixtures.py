@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Fixtures: two hosts with a device each, at either MTU. What a conftest.py
+imports; this folder's modules are then found.
+
+UROCE_BUILD or --build names the build tree (default: build)."""
+import os
+import shutil
+import signal
+import sys
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__),
+                os.path.dirname(os.path.dirname(__file__))]
+import hosts  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--build", default=os.environ.get(
+        "UROCE_BUILD", os.path.join(hosts.TOP, "build")))
+
+
+def pytest_configure(config):
+    def stop(sig, frame):
+        raise KeyboardInterrupt
+    # Finalizers run on SIGINT; let them on SIGTERM (a test runner's limit).
+    signal.signal(signal.SIGTERM, stop)
+    if os.geteuid() == 0:
+        hosts.sweep()
+
+
+@pytest.fixture(scope="session")
+def build(request):
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    for program in "ip", "nft", "ibv_rc_pingpong", "ib_send_bw":
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+    path = os.path.abspath(request.config.getoption("--build"))
+    if os.path.exists(path + "/lib/liburoce-rdmav34.so") and b"libasan" in \
+            open(path + "/lib/liburoce-rdmav34.so", "rb").read():
+        # The provider brings the sanitizer into programs that have none;
+        # those leak what they like.
+        os.environ.setdefault("ASAN_OPTIONS",
+                              "verify_asan_link_order=0:detect_leaks=0")
+    for program in "uroced", "uroce":
+        assert os.access(f"{path}/bin/{program}", os.X_OK), \
+            f"{path}/bin/{program}: build first"
+    return path
+
+
+@pytest.fixture(scope="session")
+def labs(build):
+    """One lab for each MTU, made when first asked for."""
+    made = {}
+
+    def get(mtu):
+        if mtu not in made:
+            made[mtu] = lab = hosts.Lab(build, mtu)
+            lab.serve()
+        return made[mtu]
+    yield get
+    for lab in made.values():
+        lab.close()
+
+
+@pytest.fixture
+def lab(build):
+    """A lab for one test, to be broken. No device is started."""
+    lab = hosts.Lab(build)
+    yield lab
+    lab.close()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What the devices said belongs to the report of a failure."""
+    report = (yield).get_result()
+    if report.when != "call" or not report.failed:
+        return
+    labs = [v for v in item.funcargs.values() if isinstance(v, hosts.Lab)]
+    if "labs" in item.funcargs and "mtu" in item.funcargs:
+        labs.append(item.funcargs["labs"](item.funcargs["mtu"]))
+    for lab in labs:
+        for host in lab.a, lab.b:
+            if host.device and not host.device.out.closed:
+                report.sections.append(
+                    (f"uroced on {host.name}",
+                     host.device.report()[-8000:]))
+
+
+TOPOLOGIES = {"one": lambda lab: (lab.a, lab.a),
+              "two": lambda lab: (lab.a, lab.b)}
+
+
+@pytest.fixture(params=TOPOLOGIES)
+def topology(request):
+    return TOPOLOGIES[request.param]
