@@ -45,7 +45,7 @@ void ur_cm_id_destroy(struct ur_cm_id *id)
 		break;
 	}
 	/* Only what still waits for a time or an answer is owed to the peer. */
-	if (id->heap_slot)
+	if (ur_heap_has(&id->due))
 		ur_cm_linger(id);
 	else
 		ur_cm_free(id);
@@ -102,10 +102,10 @@ void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 
 u64 ur_cm_deadline(const struct ur_cm *cm)
 {
+	const struct ur_heap_node *first = ur_heap_first(&cm->deadlines);
 	u64 parked = ur_cm_parked_deadline(cm);
 
-	return cm->heap_count ? ur_min_u64(cm->heap[1]->deadline, parked)
-			      : parked;
+	return first ? ur_min_u64(first->at, parked) : parked;
 }
 
 static void give_up(struct ur_cm_id *id)
@@ -189,10 +189,12 @@ static void expire_parked(struct ur_cm *cm)
 
 void ur_cm_expire(struct ur_cm *cm, u64 now)
 {
+	struct ur_heap_node *first;
+
 	ur_cm_set_now(cm, now);
 	/* Ends: whatever is armed again is armed later than now. */
-	while (cm->heap_count && cm->heap[1]->deadline <= cm->now)
-		expire_one(cm->heap[1]);
+	while ((first = ur_heap_first(&cm->deadlines)) && first->at <= cm->now)
+		expire_one(ur_container_of(first, struct ur_cm_id, due));
 	expire_parked(cm);
 }
 

@@ -26,8 +26,9 @@ struct ur_cm *ur_cm_create(const struct ur_cm_config *config)
 		cm->config.max_pending = MAX_PENDING_DEFAULT;
 	if (!cm->config.max_lingering)
 		cm->config.max_lingering = MAX_LINGERING_DEFAULT;
-	cm->heap = calloc((size_t)cm->config.max_ids + 1, sizeof(*cm->heap));
-	if (!cm->heap) {
+	cm->deadlines.place =
+		calloc(cm->config.max_ids, sizeof(*cm->deadlines.place));
+	if (!cm->deadlines.place) {
 		free(cm);
 		return NULL;
 	}
@@ -46,7 +47,7 @@ void ur_cm_destroy(struct ur_cm *cm)
 		return;
 	while (!ur_list_empty(&cm->all))
 		ur_cm_free(ur_list_first(&cm->all, struct ur_cm_id, all));
-	free(cm->heap);
+	free(cm->deadlines.place);
 	free(cm);
 }
 

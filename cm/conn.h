@@ -8,6 +8,7 @@
 #define UR_CM_CONN_H
 
 #include "cm/cm.h"
+#include "util/heap.h"
 #include "util/list.h"
 
 #define UR_CM_BUCKETS \
@@ -40,8 +41,7 @@ struct ur_cm_id {
 	struct ur_list by_remote_qpn; /* cm->remote_qpns */
 	struct ur_list linger;	      /* cm->lingerers, oldest first */
 
-	u32 heap_slot; /* 0: no deadline */
-	u64 deadline;
+	struct ur_heap_node due; /* in cm->deadlines */
 	u64 rto_ns;
 	u8 retries_left;
 	u8 max_retries;
@@ -95,8 +95,7 @@ struct ur_cm {
 	u32 n_parked;
 	bool unparking; /* what is received now has waited already */
 	struct ur_cm_parked parked[UR_CM_PARKED_MAX];
-	u32 heap_count;
-	struct ur_cm_id **heap; /* from 1; max_ids + 1 places */
+	struct ur_heap deadlines; /* max_ids places */
 };
 
 /* Where our own node GUID stands in a MAD we sent. */
@@ -149,8 +148,6 @@ void ur_cm_arm(struct ur_cm_id *id, u64 deadline);
 void ur_cm_disarm(struct ur_cm_id *id);
 /* Exponent to nanoseconds the way the kernel rounds: ms = 2^(t-8), >= 1. */
 u64 ur_cm_time_ns(u8 exponent);
-/* As ur_cm_check(), of the deadlines. */
-const char *ur_cm_heap_check(const struct ur_cm *cm);
 
 /* peers.c: lookup by what the wire names. index: put into the table, where the
  * id's fields are set; find: NULL where there is none. */

@@ -46,12 +46,12 @@ static const char *check_id(const struct ur_cm *cm, const struct ur_cm_id *id)
 		return "an id belongs to its manager";
 	if (ur_list_empty(&id->by_local_id))
 		return "an id can be found by its local comm id";
-	if (waits_for_peer(id->state) && !id->heap_slot)
+	if (waits_for_peer(id->state) && !ur_heap_has(&id->due))
 		return "who waits for the peer has a deadline";
-	if (!waits_for_peer(id->state) && id->heap_slot &&
+	if (!waits_for_peer(id->state) && ur_heap_has(&id->due) &&
 	    id->state != UR_CM_SIDR_REP_SENT_STATE)
 		return "who waits for nobody has no deadline";
-	if (id->lingering && !id->heap_slot)
+	if (id->lingering && !ur_heap_has(&id->due))
 		return "a lingering id goes by itself";
 	if (id->lingering && id->state != UR_CM_DREQ_SENT_STATE &&
 	    id->state != UR_CM_TIMEWAIT_STATE &&
@@ -89,5 +89,5 @@ const char *ur_cm_check(const struct ur_cm *cm)
 	if (ids != cm->stats.ids || pending != cm->stats.pending ||
 	    lingering != cm->stats.lingering)
 		return "the counts are right";
-	return ur_cm_heap_check(cm);
+	return ur_heap_check(&cm->deadlines);
 }

@@ -7,10 +7,12 @@
 
 void ur_port_expire(struct ur_port *port, ur_time now)
 {
+	struct ur_heap_node *first;
+
 	ur_port_put_avs(port);
 	port->now = now;
-	while (port->heap_count && port->heap[0].at <= now) {
-		struct ur_qp *qp = port->heap[0].qp;
+	while ((first = ur_heap_first(&port->deadlines)) && first->at <= now) {
+		struct ur_qp *qp = ur_container_of(first, struct ur_qp, due);
 
 		ur_port_disarm(port, qp);
 		ur_qp_expire(qp);

@@ -18,73 +18,26 @@ void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 
 /* ---- deadlines ---- */
 
-static void heap_set(struct ur_port *port, u32 i, struct ur_heap_item item)
-{
-	port->heap[i] = item;
-	item.qp->heap_index = i;
-}
-
-static void heap_up(struct ur_port *port, u32 i)
-{
-	struct ur_heap_item item = port->heap[i];
-
-	while (i && port->heap[(i - 1) / 2].at > item.at) {
-		heap_set(port, i, port->heap[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
-	heap_set(port, i, item);
-}
-
-static void heap_down(struct ur_port *port, u32 i)
-{
-	struct ur_heap_item item = port->heap[i];
-
-	for (;;) {
-		u32 c = 2 * i + 1;
-
-		if (c >= port->heap_count)
-			break;
-		if (c + 1 < port->heap_count &&
-		    port->heap[c + 1].at < port->heap[c].at)
-			c++;
-		if (port->heap[c].at >= item.at)
-			break;
-		heap_set(port, i, port->heap[c]);
-		i = c;
-	}
-	heap_set(port, i, item);
-}
-
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at)
 {
 	if (at == UR_NEVER)
 		return;
-	if (qp->heap_index == UR_NOT_IN_HEAP) {
-		port->heap[port->heap_count] = (struct ur_heap_item){at, qp};
-		heap_up(port, port->heap_count++);
-	} else if (at < port->heap[qp->heap_index].at) {
-		port->heap[qp->heap_index].at = at;
-		heap_up(port, qp->heap_index);
-	}
+	if (!ur_heap_has(&qp->due))
+		ur_heap_add(&port->deadlines, &qp->due, at);
+	else if (at < qp->due.at)
+		ur_heap_earlier(&port->deadlines, &qp->due, at);
 }
 
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp)
 {
-	u32 i = qp->heap_index;
-
-	if (i == UR_NOT_IN_HEAP)
-		return;
-	qp->heap_index = UR_NOT_IN_HEAP;
-	if (i != --port->heap_count) {
-		heap_set(port, i, port->heap[port->heap_count]);
-		heap_up(port, i);
-		heap_down(port, port->heap[i].qp->heap_index);
-	}
+	ur_heap_remove(&port->deadlines, &qp->due);
 }
 
 ur_time ur_port_deadline(const struct ur_port *port)
 {
-	return port->heap_count ? port->heap[0].at : UR_NEVER;
+	const struct ur_heap_node *first = ur_heap_first(&port->deadlines);
+
+	return first ? first->at : UR_NEVER;
 }
 
 /* ---- transmit ---- */
@@ -104,4 +57,3 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	ur_count(port, UR_CNT_sent_pkts);
 	ur_port_count(port, UR_CNT_port_xmit_data, bytes / 4);
 }
-

@@ -11,6 +11,7 @@
 #include "transport/table.h"
 #include "transport/trace.h"
 #include "transport/wire.h"
+#include "util/heap.h"
 #include "util/list.h"
 #include "util/rng.h"
 
@@ -38,11 +39,6 @@ struct ur_last_ack {
 	u8 bth[UR_BTH_BYTES + UR_AETH_BYTES]; /* the whole packet */
 };
 
-struct ur_heap_item {
-	ur_time at;
-	struct ur_qp *qp;
-};
-
 struct ur_port {
 	struct ur_port_config cfg;
 	const struct ur_host_ops *ops;
@@ -60,10 +56,10 @@ struct ur_port {
 
 	struct ur_list active; /* queue pairs with something to do */
 
-	/* Min-heap by time. A queue pair whose deadline moved later is found
-	 * out when its old one comes. */
-	struct ur_heap_item *heap;
-	u32 heap_count, heap_cap;
+	/* Of queue pairs. One whose deadline moved later is found out when its
+	 * old one comes. */
+	struct ur_heap deadlines;
+	u32 deadlines_cap;
 
 	/* Address vectors whose last packet may still be in a ur_tx. */
 	struct ur_av *av_put[UR_AV_PUT_SLOTS];

@@ -47,7 +47,7 @@ void ur_port_destroy(struct ur_port *port)
 	ur_table_fini(&port->qps);
 	ur_table_fini(&port->keys);
 	ur_table_fini(&port->srqs);
-	free(port->heap);
+	free(port->deadlines.place);
 	ur_ooo_pool_destroy(&port->ooo);
 	free(port);
 }

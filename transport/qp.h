@@ -224,11 +224,11 @@ struct ur_qp {
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
-	u32 train;	       /* packets of a train; 0: none */
-	u32 read_pkts;	       /* of one READ request */
-	struct ur_list active; /* in port->active */
-	u32 heap_index;	       /* UR_NOT_IN_HEAP, or where in port->heap */
-	u32 attached;	       /* multicast groups */
+	u32 train;		 /* packets of a train; 0: none */
+	u32 read_pkts;		 /* of one READ request */
+	struct ur_list active;	 /* in port->active */
+	struct ur_heap_node due; /* in port->deadlines */
+	u32 attached;		 /* multicast groups */
 	/* Number of the neighbour whose loopback send found no receive here;
 	 * 0: none. It goes on with the next receive, before its RNR timer. */
 	u32 loop_waiter;
@@ -240,8 +240,6 @@ struct ur_qp {
 	struct ur_cc *cc; /* NULL: not limited */
 	u64 counters[UR_QP_CNT_COUNT];
 };
-
-#define UR_NOT_IN_HEAP UINT32_MAX
 
 /* So many more; the port's thread. */
 static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)

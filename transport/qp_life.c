@@ -92,19 +92,20 @@ static void free_qp(struct ur_qp *qp)
  * cannot fail. 0 or -ENOMEM. */
 static int reserve_heap(struct ur_port *port)
 {
-	struct ur_heap_item *h;
-	u32 cap = port->heap_cap ? port->heap_cap * 2 : 64;
+	struct ur_heap *heap = &port->deadlines;
+	u32 cap = port->deadlines_cap ? port->deadlines_cap * 2 : 64;
+	struct ur_heap_place *place;
 
-	if (port->qps.count <= port->heap_cap)
+	if (port->qps.count <= port->deadlines_cap)
 		return 0;
-	h = calloc(cap, sizeof(*h));
-	if (!h)
+	place = calloc(cap, sizeof(*place));
+	if (!place)
 		return -ENOMEM;
-	if (port->heap_count)
-		memcpy(h, port->heap, port->heap_count * sizeof(*h));
-	free(port->heap);
-	port->heap = h;
-	port->heap_cap = cap;
+	if (heap->count)
+		memcpy(place, heap->place, heap->count * sizeof(*place));
+	free(heap->place);
+	heap->place = place;
+	port->deadlines_cap = cap;
 	return 0;
 }
 
@@ -124,7 +125,6 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 	qp->svc = service_of(init->type);
 	qp->has_sq = init->type != UR_QPT_XRC_TGT;
 	qp->has_rq = qp->svc != UR_SVC_XRC;
-	qp->heap_index = UR_NOT_IN_HEAP;
 	qp->attr.path_mtu = port->cfg.mtu_bytes;
 	ur_list_init(&qp->active);
 	rc = alloc_queues(qp);
