@@ -12,25 +12,24 @@ case $1 in
 	exit 77
 	;;
 esac
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+# shellcheck disable=SC2086 # a list of objects
+nm -uA $1 | sed 's,^[^:]*/,,; s/\.c\.o[^:]*:/ /' >"$tmp"
 for part in dispatch port qp qp_run requester request responder judge answer \
 	ack refuse execute completer finish retry replay ooo cc wq mem \
 	inflight train gsi loop uc ud middle packet frame icrc; do
-	found=
-	for object in $1; do
-		case $(basename "$object") in
-		"$part".*o) found="$found $object" ;;
-		esac
-	done
-	if [ -z "$found" ]; then
+	case $1 in
+	*/"$part".c.o*) ;;
+	*)
 		echo "no object of $part"
 		status=1
-		continue
+		;;
+	esac
+	if grep "^$part " "$tmp" |
+		grep -wE 'malloc|calloc|realloc|free|mmap|brk'; then
+		echo "$part allocates"
+		status=1
 	fi
-	for object in $found; do
-		if nm -u "$object" | grep -wE 'malloc|calloc|realloc|free|mmap|brk'; then
-			echo "$(basename "$object") allocates"
-			status=1
-		fi
-	done
 done
 exit $status

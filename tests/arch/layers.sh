@@ -24,14 +24,9 @@ on && /^\| *[0-9]+ *\|/ {
 # "CALLER CALLEE FUNCTION" for each function of another file that a file needs.
 calls()
 {
-	for object in "$@"; do
-		file=$(basename "$object")
-		nm "$object" | awk -v file="${file%.o*}" '
-			$1 == "U" { print "U", file, $2 }
-			NF == 3 && $2 ~ /^[A-TV-Z]$/ { print "D", file, $3 }'
-	done | awk '
-		$1 == "D" { defined[$3] = $2 }
-		$1 == "U" { needed[$2 " " $3] }
+	nm -A "$@" | sed 's,^[^:]*/,,; s/\.o[^:]*:/ /' | awk '
+		$2 == "U" { needed[$1 " " $3] }
+		NF == 4 && $3 ~ /^[A-TV-Z]$/ { defined[$4] = $1 }
 		END {
 			for (pair in needed) {
 				split(pair, p, " ")
