@@ -6,7 +6,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,32 +24,6 @@
 
 /* libibverbs itself warns below this (its init.c). */
 #define MEMLOCK_MIN 32768
-
-void ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
-		   const char *todo, const char *format, ...)
-{
-	struct json_object *o;
-	char what[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(what, sizeof(what), format, ap);
-	va_end(ap);
-	doctor->problems += strcmp(state, "problem") == 0;
-	if (!doctor->options->json) {
-		printf("%-8s %-10s %s\n", state, check, what);
-		if (todo)
-			printf("%-19s -> %s\n", "", todo);
-		return;
-	}
-	o = json_object_new_object();
-	json_object_object_add(o, "check", json_object_new_string(check));
-	json_object_object_add(o, "state", json_object_new_string(state));
-	json_object_object_add(o, "what", json_object_new_string(what));
-	if (todo)
-		json_object_object_add(o, "todo", json_object_new_string(todo));
-	json_object_array_add(doctor->findings, o);
-}
 
 static void check_preload(struct doctor *doctor)
 {

@@ -53,7 +53,7 @@ void ur_tunnel_close_fds(int *fds);
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len);
 
-/* Asks the device to bring the counter files up to date, and waits. */
+/* sync.c: asks the device to bring the counter files up to date, and waits. */
 void ur_tunnel_sync(void);
 
 #endif

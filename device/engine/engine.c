@@ -154,20 +154,6 @@ void ur_engine_destroy(struct ur_engine *engine)
 	free_engine(engine);
 }
 
-int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
-		    struct ur_watch *watch)
-{
-	struct epoll_event ev = {.events = events, .data.ptr = watch};
-
-	return epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno
-								       : 0;
-}
-
-void ur_engine_unwatch(struct ur_engine *engine, int fd)
-{
-	epoll_ctl(engine->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}
-
 static int set_mtu(struct ur_engine *engine, void *arg)
 {
 	ur_port_set_mtu(engine->port, *(u32 *)arg);

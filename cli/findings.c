@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What `uroce doctor` has found: one line of text, or one object of JSON. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+
+void ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
+		   const char *todo, const char *format, ...)
+{
+	struct json_object *o;
+	char what[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	doctor->problems += strcmp(state, "problem") == 0;
+	if (!doctor->options->json) {
+		printf("%-8s %-10s %s\n", state, check, what);
+		if (todo)
+			printf("%-19s -> %s\n", "", todo);
+		return;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "check", json_object_new_string(check));
+	json_object_object_add(o, "state", json_object_new_string(state));
+	json_object_object_add(o, "what", json_object_new_string(what));
+	if (todo)
+		json_object_object_add(o, "todo", json_object_new_string(todo));
+	json_object_array_add(doctor->findings, o);
+}
