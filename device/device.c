@@ -8,10 +8,7 @@
 #include "device/limits.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/session.h"
 #include "device/sysfs.h"
-#include "device/ucma/ucma.h"
-#include "device/uverbs/ufile.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \
@@ -226,9 +223,12 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 	/* Then the end of the file is the next event, DEVICE_FATAL. */
 	if (dev->gone)
 		return;
-	ur_list_for_each(it, &dev->files)
-		ur_ufile_event(ur_list_entry(it, struct ur_ufile, node),
-			       element, type);
+	ur_list_for_each(it, &dev->files) {
+		struct ur_device_file *file =
+			ur_list_entry(it, struct ur_device_file, node);
+
+		file->ops->event(file, element, type);
+	}
 }
 
 void ur_device_file_closed(struct ur_device *dev)
@@ -240,8 +240,8 @@ void ur_device_file_closed(struct ur_device *dev)
 /* Off every list and table that others look into. */
 static void unregister(struct ur_device *dev)
 {
-	/* While it can still send: peers are told. */
-	ur_ucma_device_gone(dev);
+	if (dev->daemon->cm_ops && dev->daemon->cm_ops->device_gone)
+		dev->daemon->cm_ops->device_gone(dev);
 	dev->gone = true;
 	dev->present = false;
 	ur_gid_sync(dev, NULL, 0);
@@ -254,9 +254,12 @@ static void unregister(struct ur_device *dev)
 void ur_device_remove(struct ur_device *dev)
 {
 	unregister(dev);
-	ur_list_for_each(it, &dev->files)
-		ur_session_hang_up(dev->daemon,
-				   ur_list_entry(it, struct ur_ufile, node));
+	ur_list_for_each(it, &dev->files) {
+		struct ur_device_file *file =
+			ur_list_entry(it, struct ur_device_file, node);
+
+		file->ops->hang_up(file);
+	}
 	ur_device_file_closed(dev);
 }
 

@@ -26,9 +26,26 @@ struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
 	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
+	/* It goes, and can still send now: peers are told. */
+	void (*device_gone)(struct ur_device *dev);
 };
 
 struct ur_file_ops;
+struct ur_device_file;
+
+/* What an open file of a device hears of it. */
+struct ur_device_file_ops {
+	/* An event that belongs to no object. */
+	void (*event)(struct ur_device_file *file, u64 element, u32 type);
+	/* The device is gone: the clients' connections end, and with the last
+	 * of them, later, the file. */
+	void (*hang_up)(struct ur_device_file *file);
+};
+
+struct ur_device_file {
+	struct ur_list node; /* of the device */
+	const struct ur_device_file_ops *ops;
+};
 
 /* With the NUL. As long as an interface's name, which is what the names end up
  * beside in programs' tables. */
@@ -83,7 +100,7 @@ struct ur_device {
 
 	struct ur_gid_table gids;
 	struct ur_engine *engine;
-	struct ur_list files;		/* struct ur_ufile */
+	struct ur_list files;		/* struct ur_device_file */
 	struct ur_numbers pdns, xrcdns; /* of domains */
 	struct ur_quota dm_bytes;	/* device memory handed out */
 	/* By type (enum uverbs_default_objects). */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The GID table of a port: one entry for each address of the netdev, and one
- * more of type RoCEv1 where that was asked for. An entry keeps its index as long as its address lives; a freed index is reused last.
+ * more of type RoCEv1 where that was asked for. An entry keeps its index as
+ * long as its address lives; a new one takes the lowest that is free, as in the
+ * kernel's table.
  */
 #ifndef UR_DEVICE_GID_TABLE_H
 #define UR_DEVICE_GID_TABLE_H
 
 #include "device/engine/engine.h"
 #include "device/loop.h"
-#include "transport/frame.h" /* ur_gid_is_v4 and the like */
 
 #define UR_GID_MAX 256
 
@@ -43,8 +44,6 @@ void ur_gid_print(char buf[40], const u8 gid[16]);
 /* Make the table equal to addr[0..n): sorted by rank in place. Tells engine,
  * sysfs and clients of each difference. Returns the number of changes. */
 u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n);
-/* Ask again in a second for the addresses whose port was taken, if any. */
-void ur_gid_retry_later(struct ur_device *dev);
 const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index);
 /* Index of gid with that type, or -1. */
 int ur_gid_find(const struct ur_device *dev, const u8 gid[16],

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/groups.h"
-#include "transport/transport.h"
+#include "device/engine/engine.h"
 
 struct group {
 	struct ur_list node;

@@ -9,6 +9,7 @@
 
 #define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
 #define EVENT_PORT_ERR	  10
+#define RETRY_NS	  1000000000ull
 
 u32 ur_netdev_mtu(u32 netdev_mtu)
 {
@@ -77,6 +78,45 @@ static u32 with_v1(struct ur_gid_addr *addr, u32 n)
 	return 2 * n;
 }
 
+/* Ask again in a second for the addresses that somebody else has, if any. */
+static void retry_later(struct ur_device *dev);
+
+/* A device takes its place when the other one goes (another user's device that
+ * ends when unused, say). */
+static void retry_refused(void *arg)
+{
+	struct ur_device *dev = arg;
+	bool freed = false;
+
+	for (int i = 0; i < UR_GID_MAX; i++) {
+		struct ur_gid *g = &dev->gids.entry[i];
+
+		if (g->refused &&
+		    ur_engine_gid_free(dev->engine, g->gid, g->type)) {
+			g->refused = false;
+			freed = true;
+		}
+	}
+	if (freed)
+		ur_device_sync_gids(dev);
+	else
+		retry_later(dev);
+}
+
+static void retry_later(struct ur_device *dev)
+{
+	dev->gids.retry.fn = retry_refused;
+	dev->gids.retry.arg = dev;
+	for (int i = 0; i < UR_GID_MAX; i++) {
+		if (!dev->gids.entry[i].refused)
+			continue;
+		ur_loop_timer_set(dev->daemon->loop, &dev->gids.retry,
+				  ur_loop_now() + RETRY_NS);
+		return;
+	}
+	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);
+}
+
 void ur_device_sync_gids(struct ur_device *dev)
 {
 	struct ur_gid_addr addr[UR_GID_MAX];
@@ -87,7 +127,7 @@ void ur_device_sync_gids(struct ur_device *dev)
 	if (dev->roce_v1)
 		n = with_v1(addr, n);
 	ur_gid_sync(dev, addr, n);
-	ur_gid_retry_later(dev);
+	retry_later(dev);
 }
 
 bool ur_device_port_active(const struct ur_device *dev)

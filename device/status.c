@@ -10,7 +10,7 @@
 #include "device/session.h"
 #include "device/status.h"
 #include "device/ucma/ucma.h"
-#include "device/uverbs/query.h"
+#include "device/port.h"
 #include "device/uverbs/ufile.h"
 
 void ur_status_int(struct json_object *o, const char *key, u64 v)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include "device/limits.h"
-#include "device/uverbs/query.h"
+#include "device/port.h"
 #include "device/sysfs.h"
 #include "device/tree.h"
 #include "kernel-abi/uroce-abi.h"

@@ -17,6 +17,7 @@
 #define UR_DEVICE_ENGINE_H
 
 #include "kernel-abi/uroce-abi.h"
+#include "transport/frame.h" /* ur_gid_is_v4 and the like */
 #include "transport/transport.h"
 
 struct ur_loop;
@@ -84,6 +85,9 @@ enum ur_gid_type {
  * taken by somebody else; -EOPNOTSUPP: RoCEv1 and the engine was made without. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
+/* Would what said -EADDRINUSE of that address say so no more? */
+bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
+			enum ur_gid_type type);
 /* The netdev was made anew; all GIDs must be gone. */
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 /* Active MTU: 256..4096 bytes. ur_port_set_mtu() says for whom. */

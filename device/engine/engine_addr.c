@@ -59,6 +59,23 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 	return ur_engine_call(engine, set_gid, &a);
 }
 
+static int gid_free(struct ur_engine *engine, void *arg)
+{
+	struct gid_args *a = arg;
+	struct ur_wire *wire = ur_wire_of(engine, a->type == UR_GID_ROCE_V1);
+
+	return wire &&
+	       (!wire->ops->addr_free || wire->ops->addr_free(wire, a->gid));
+}
+
+bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
+			enum ur_gid_type type)
+{
+	struct gid_args a = {.gid = gid, .type = type};
+
+	return ur_engine_call(engine, gid_free, &a);
+}
+
 struct join {
 	struct ur_list node;
 	u8 gid[16];

@@ -240,6 +240,45 @@ static const struct ur_file_ops ucma_file_ops = {
 	.close = ucma_close,
 };
 
+/* From here on the client can take its events and destroy it; all else is EIO,
+ * as when the kernel's ucma closes an id. */
+static void lose_device(struct ucma_id *id)
+{
+	ucma_changes(id);
+	ucma_cm_drop(id);
+	ucma_port_release(id);
+	id->dev = NULL;
+	id->has_path = false;
+	id->lost = true;
+	ucma_event_simple(id, UCMA_EVENT_DEVICE_REMOVAL, 0);
+}
+
+static void device_gone(struct ur_device *dev)
+{
+	struct ur_ucma *ucma = dev->daemon->cm;
+
+	ucma_cm_touch(ucma);
+	ur_list_for_each(f, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(f, struct ucma_file, node);
+
+		ur_list_for_each(i, &file->ids) {
+			struct ucma_id *id =
+				ur_list_entry(i, struct ucma_id, node);
+
+			if (id->dev == dev)
+				lose_device(id);
+		}
+	}
+	ucma_cm_kick(ucma);
+}
+
+static const struct ur_cm_ops cm_ops = {
+	.gsi_rx = ucma_cm_gsi_rx,
+	.qp_event = ucma_cm_qp_event,
+	.device_gone = device_gone,
+};
+
 int ur_ucma_init(struct ur_daemon *daemon)
 {
 	struct ur_ucma *ucma = calloc(1, sizeof(*ucma));
@@ -266,7 +305,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 		return -ENOMEM;
 	}
 	daemon->cm = ucma;
-	daemon->cm_ops = &ucma_cm_ops;
+	daemon->cm_ops = &cm_ops;
 	daemon->file_ops[UROCE_TUN_RDMA_CM] = &ucma_file_ops;
 	return 0;
 }
@@ -283,40 +322,4 @@ void ur_ucma_fini(struct ur_daemon *daemon)
 	daemon->cm = NULL;
 	ur_cm_destroy(ucma->cm);
 	free(ucma);
-}
-
-/* From here on the client can take its events and destroy it; all else is EIO,
- * as when the kernel's ucma closes an id. */
-static void device_gone(struct ucma_id *id)
-{
-	ucma_changes(id);
-	ucma_cm_drop(id);
-	ucma_port_release(id);
-	id->dev = NULL;
-	id->has_path = false;
-	id->lost = true;
-	/* RDMA_CM_EVENT_DEVICE_REMOVAL */
-	ucma_event_simple(id, 11, 0);
-}
-
-void ur_ucma_device_gone(struct ur_device *dev)
-{
-	struct ur_ucma *ucma = dev->daemon->cm;
-
-	if (!ucma)
-		return;
-	ucma_cm_touch(ucma);
-	ur_list_for_each(f, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(f, struct ucma_file, node);
-
-		ur_list_for_each(i, &file->ids) {
-			struct ucma_id *id =
-				ur_list_entry(i, struct ucma_id, node);
-
-			if (id->dev == dev)
-				device_gone(id);
-		}
-	}
-	ucma_cm_kick(ucma);
 }

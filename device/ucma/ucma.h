@@ -305,7 +305,9 @@ int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
 void ucma_set_path(struct ucma_id *id);
 
 /* ucma_cm.c */
-extern const struct ur_cm_ops ucma_cm_ops;
+void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
+		    u32 src_qpn, const u8 *mad, u32 len);
+void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed);
 /* After anything that may have moved a deadline. */
 void ucma_cm_kick(struct ur_ucma *ucma);
@@ -324,9 +326,8 @@ void ucma_mcast_free(struct ucma_mcast *mc);
 struct json_object;
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
-/* ucma.c: daemon start and end, and a device that goes. */
+/* ucma.c: daemon start and end. */
 int ur_ucma_init(struct ur_daemon *daemon);
 void ur_ucma_fini(struct ur_daemon *daemon);
-void ur_ucma_device_gone(struct ur_device *dev);
 
 #endif

@@ -88,8 +88,8 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 
 /* ---- from the engine ---- */
 
-static void gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
-		   u32 src_qpn, const u8 *mad, u32 len)
+void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
+		    u32 src_qpn, const u8 *mad, u32 len)
 {
 	struct ur_ucma *ucma = dev->daemon->cm;
 	struct ur_cm_path from = {.port = dev->index,
@@ -110,7 +110,7 @@ static void gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 }
 
 /* Data came on a connection whose RTU has not: it is established. */
-static void qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
+void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
 {
 	struct ur_ucma *ucma = dev->daemon->cm;
 
@@ -134,8 +134,6 @@ static void qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
 		}
 	}
 }
-
-const struct ur_cm_ops ucma_cm_ops = {.gsi_rx = gsi_rx, .qp_event = qp_event};
 
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed)
 {

@@ -153,7 +153,4 @@ static inline struct ur_obj_qp *ur_qp_get(struct ur_ufile *file, u32 handle)
 	return ur_object_get(file, UVERBS_OBJECT_QP, handle);
 }
 
-/* qp_modify.c: enum ibv_mtu of as many bytes. */
-u32 ur_mtu_enum(u32 bytes);
-
 #endif

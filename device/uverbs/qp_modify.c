@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include "device/port.h"
 #include "device/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -24,14 +25,6 @@
 static u32 mtu_bytes(u32 mtu_enum)
 {
 	return mtu_enum >= 1 && mtu_enum <= 5 ? 128u << mtu_enum : 0;
-}
-
-u32 ur_mtu_enum(u32 bytes)
-{
-	for (u32 e = 1; e <= 5; e++)
-		if (128u << e == bytes)
-			return e;
-	return 0;
 }
 
 static int path_from_dest(struct ur_device *dev,

@@ -32,6 +32,33 @@ static int make_memfd(void)
 	return fd;
 }
 
+static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
+{
+	struct ur_ufile *file =
+		ur_container_of(on_device, struct ur_ufile, on_device);
+
+	for (u32 i = 0; i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (obj && obj->type->id == UVERBS_OBJECT_ASYNC_EVENT)
+			ur_easync_push(((struct ur_obj_async *)obj)->async,
+				       element, type);
+	}
+}
+
+static void ufile_hang_up(struct ur_device_file *on_device)
+{
+	struct ur_ufile *file =
+		ur_container_of(on_device, struct ur_ufile, on_device);
+
+	ur_session_hang_up(file->dev->daemon, file);
+}
+
+static const struct ur_device_file_ops on_device_ops = {
+	.event = ufile_event,
+	.hang_up = ufile_hang_up,
+};
+
 static int ufile_open(struct ur_session *s, const char *name, void **ret,
 		      int *shown, u64 *rdev)
 {
@@ -59,7 +86,8 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	file->dev = dev;
 	file->uid = s->uid;
 	file->id = ++s->daemon->next_file;
-	ur_list_add_tail(&dev->files, &file->node);
+	file->on_device.ops = &on_device_ops;
+	ur_list_add_tail(&dev->files, &file->on_device.node);
 	shown[0] = file->memfd;
 	*rdev = dev->rdev;
 	*ret = file;
@@ -96,7 +124,7 @@ static void ufile_close(void *arg)
 		ur_ectx_destroy(file->ectx);
 	ur_maps_close(file);
 	close(file->memfd);
-	ur_list_del(&file->node);
+	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);
 	free(file);
 }
@@ -109,17 +137,6 @@ const struct ur_file_ops ur_ufile_ops = {
 	.close_fd = ufile_close_fd,
 	.close = ufile_close,
 };
-
-void ur_ufile_event(struct ur_ufile *file, u64 element, u32 type)
-{
-	for (u32 i = 0; i < file->handles.size; i++) {
-		struct ur_object *obj = file->handles.slot[i];
-
-		if (obj && obj->type->id == UVERBS_OBJECT_ASYNC_EVENT)
-			ur_easync_push(((struct ur_obj_async *)obj)->async,
-				       element, type);
-	}
-}
 
 void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file)
 {

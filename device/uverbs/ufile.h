@@ -12,7 +12,7 @@
 #include "device/open_file.h"
 
 struct ur_ufile {
-	struct ur_list node;	    /* of the device */
+	struct ur_device_file on_device;
 	struct ur_session *session; /* whose command runs, or ran last */
 	bool closing;
 	struct ur_device *dev;
@@ -29,9 +29,6 @@ struct ur_ufile {
 };
 
 extern const struct ur_file_ops ur_ufile_ops;
-
-/* Deliver an event that belongs to no object. */
-void ur_ufile_event(struct ur_ufile *file, u64 element, u32 type);
 
 /* ---- a command ---- */
 

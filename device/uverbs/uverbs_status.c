@@ -141,7 +141,9 @@ static bool list_files(struct ur_status_walk *w)
 		ur_list_for_each(
 			f, &ur_list_entry(d, struct ur_device, node)->files)
 			w->files[w->n_files++] =
-				ur_list_entry(f, struct ur_ufile, node)->id;
+				ur_list_entry(f, struct ur_ufile,
+					      on_device.node)
+					->id;
 	return true;
 }
 
@@ -150,8 +152,8 @@ static struct ur_ufile *find_file(struct ur_daemon *daemon, u64 id)
 	ur_list_for_each(d, &daemon->devices)
 		ur_list_for_each(
 			it, &ur_list_entry(d, struct ur_device, node)->files) {
-			struct ur_ufile *f =
-				ur_list_entry(it, struct ur_ufile, node);
+			struct ur_ufile *f = ur_list_entry(it, struct ur_ufile,
+							   on_device.node);
 
 			if (f->id == id)
 				return f;

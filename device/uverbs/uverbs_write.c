@@ -18,6 +18,7 @@ struct method {
 	u16 in_min, in_full;
 	u16 out_min, out_full;
 	int (*fn)(struct ur_cmd *cmd, const void *in, void *out);
+	bool without_context; /* may come before GET_CONTEXT */
 };
 
 #define END_OF(type, member) \
@@ -38,7 +39,8 @@ struct method {
 static const struct method legacy[] = {
 	[IB_USER_VERBS_CMD_GET_CONTEXT] = {IN(get_context),
 					   OUT(get_context_resp),
-					   ur_w_get_context},
+					   ur_w_get_context,
+					   .without_context = true},
 	[IB_USER_VERBS_CMD_QUERY_DEVICE] = {IN(query_device),
 					    OUT(query_device_resp),
 					    ur_w_query_device},
@@ -197,7 +199,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->in_len = core->in_len;
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
-	if (!cmd->file->ectx && m->fn != ur_w_get_context)
+	if (!cmd->file->ectx && !m->without_context)
 		err = -EINVAL;
 	else
 		err = m->fn(cmd, in, out);

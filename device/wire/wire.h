@@ -30,6 +30,9 @@ struct ur_wire_ops {
 	 * -EADDRINUSE after telling on stderr who has the port. */
 	int (*addr_add)(struct ur_wire *wire, const u8 gid[16]);
 	void (*addr_del)(struct ur_wire *wire, const u8 gid[16]);
+	/* Has nobody the port now? Tried and given back at once. NULL: there
+	 * is nothing that another could have. */
+	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
 	/* A multicast group, by GID; the caller counts. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
 	void (*leave)(struct ur_wire *wire, const u8 gid[16]);

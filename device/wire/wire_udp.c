@@ -104,6 +104,21 @@ static void report_in_use(const struct ur_wire_udp *w, const u8 *gid)
 	ur_port_owner_report(text, w->wire.engine->netdev);
 }
 
+static bool addr_free(struct ur_wire *wire, const u8 *gid)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	union ur_sockaddr sa;
+	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
+	int fd = socket(sa.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool is_free;
+
+	if (fd < 0)
+		return false;
+	is_free = bind(fd, &sa.sa, len) == 0;
+	close(fd);
+	return is_free;
+}
+
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 {
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
@@ -246,6 +261,7 @@ static const struct ur_wire_ops udp_ops = {
 	.name = "udp",
 	.addr_add = addr_add,
 	.addr_del = addr_del,
+	.addr_free = addr_free,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
