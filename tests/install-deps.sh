@@ -31,7 +31,7 @@ declare -A kinds=(
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
-	  libfabric-bin libfabric-dev"
+	  libfabric-bin libfabric-dev libgloo-dev librpma-dev"
 	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
 	  rpmlint man-db mmdebstrap iproute2 file"
 	[fresh]="mmdebstrap"

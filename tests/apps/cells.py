@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from hosts import wait_for
 from test_faults import DROP, counter, dropped
 
 # Set: every program everywhere. Else: what is most unlike the rest.
@@ -50,6 +51,25 @@ class Place:
 
     def gid(self, host):
         return host.gid(self.address(host))
+
+    def pair(self, server, client, device=True):
+        """Programs that meet over TCP, both to their end; what the client
+        said. PORT, MINE and PEER stand for what they are."""
+        port = str(self.lab.next_port())
+
+        def start(host, words):
+            where = {"PORT": port, "PEER": self.addr,
+                     "MINE": self.address(host)}
+            return (host.start if device else host.bare)(
+                *[where.get(w, w) for w in words])
+        s = start(self.server, server)
+        wait_for("the server", lambda: s.listens(int(port)) or
+                 not s.running())
+        c = start(self.client, client)
+        got = c.wait(100)
+        got = got, s.wait(10 if got == 0 else 2)
+        assert got == (0, 0), c.report() + s.report()
+        return c.text()
 
     @contextlib.contextmanager
     def losing(self, what):

@@ -4,27 +4,8 @@ endpoints come and go."""
 import re
 
 from cells import LOSS, ONE, TWO, runs
-from hosts import wait_for
 
 PINGS = 100
-
-
-def pair(place, server, client, device=True):
-    """Both to their end; what the client said. PORT, MINE and PEER stand for
-    what they are."""
-    port = str(place.lab.next_port())
-
-    def start(host, words):
-        where = {"PORT": port, "PEER": place.addr, "MINE": place.address(host)}
-        return (host.start if device else host.bare)(
-            *[where.get(w, w) for w in words])
-    s = start(place.server, server)
-    wait_for("the server", lambda: s.listens(int(port)) or not s.running())
-    c = start(place.client, client)
-    got = c.wait(100)
-    got = got, s.wait(10 if got == 0 else 2)
-    assert got == (0, 0), c.report() + s.report()
-    return c.text()
 
 
 @runs(("msg", [LOSS], [ONE, TWO]))
@@ -33,8 +14,8 @@ def test_pingpong(place, variant, compare):
     def rate(provider, device):
         cmd = ["fi_pingpong", "-p", provider, "-e", variant, "-c", "-S",
                "65536", "-I", str(PINGS)]
-        out = pair(place, [*cmd, "-B", "PORT"], [*cmd, "-P", "PORT", "PEER"],
-                   device)
+        out = place.pair([*cmd, "-B", "PORT"],
+                         [*cmd, "-P", "PORT", "PEER"], device)
         found = re.search(rf"^64k +{PINGS} +={PINGS} +\S+ +\S+ +([\d.]+)", out,
                           re.M)
         assert found, out
@@ -52,7 +33,7 @@ def test_pingpong(place, variant, compare):
 
 def rdm(place, program, provider, end, rounds, device=True):
     cmd = [program, provider, end, str(rounds), "MINE", "PORT"]
-    out = pair(place, cmd, [*cmd, "PEER"], device)
+    out = place.pair(cmd, [*cmd, "PEER"], device)
     found = re.search(rf"^good {rounds} rounds, ([\d.]+) MB/s", out, re.M)
     assert found, out
     return float(found.group(1))
