@@ -25,7 +25,8 @@ declare -A kinds=(
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
 	[e2e]="$hosts infiniband-diags libibumad-dev python3-scapy iperf3
-	  iperf sockperf qperf ucx-utils libfabric-bin openmpi-bin
+	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
+	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file"
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap

@@ -4,9 +4,10 @@
  * memory through the process's page table, so to prefetch is to have the pages
  * in there. The device checks keys, bounds and rights; the pages are ours.
  */
+#include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
+#include "kernel.h"
 #include "uroce.h"
 
 /* Linux 5.14, <linux/mman.h>; older C libraries do not have them. */
@@ -55,11 +56,10 @@ static u64 address_of(const struct ibv_context *context,
 static int populate(u64 addr, u64 len, int how)
 {
 	u64 start = addr & ~4095ull;
+	s64 err = len ? ur_sys_madvise(start, addr + len - start, how) : 0;
 
-	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start, how))
-		return 0;
 	/* A kernel that cannot: then it stays a hint. */
-	return errno == EINVAL ? 0 : EFAULT;
+	return !err || err == -EINVAL ? 0 : EFAULT;
 }
 
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,

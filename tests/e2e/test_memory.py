@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Registered memory stays what it is, whoever else has a hand in a program's
+memory: UCX's hooks, libfabric's monitors, other allocators. As root and as an
+ordinary user, for whom the moves work in another way (memory/*.c)."""
+import os
+import re
+
+import pytest
+
+USERS = {"root": [],
+         "nobody": ["setpriv", "--reuid", "65534", "--regid", "65534",
+                    "--clear-groups"]}
+PRELOAD = {"glibc": "", "jemalloc": "libjemalloc.so.2",
+           "tcmalloc": "libtcmalloc_minimal.so.4",
+           "ucm": "libucm.so.0 libucs.so.0", "hooks": "libucm.so.0 libucs.so.0"}
+
+
+def run(labs, user, preload, env, *cmd):
+    """In front of the device's own library, as if the program linked with it."""
+    script = 'LD_PRELOAD="$LIBS $LD_PRELOAD" exec "$@"'
+    p = labs(1500).a.start(*USERS[user], "sh", "-c", script, "-", *cmd,
+                           env={**os.environ, "LIBS": preload, **env})
+    assert p.wait(120) == 0, p.report()
+    assert "cannot be preloaded" not in p.text(), p.text()
+    return p.text()
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("name", PRELOAD)
+def test_registered(labs, name, user):
+    """Moved to where the device maps it, and back."""
+    program = labs(1500).a.lab.bin("registered_memory")
+    out = run(labs, user, PRELOAD[name], {}, program, "100", "shared",
+              *(["hooks"] if name == "hooks" else []))
+    assert "100 rounds, shared" in out, out
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_left_in_place(labs, user):
+    program = labs(1500).a.lab.bin("registered_memory")
+    out = run(labs, user, PRELOAD["hooks"], {"UROCE_MR_SHARED": "0"}, program,
+              "100", "hooks")
+    assert "100 rounds, copied" in out, out
+
+
+# Without a privilege userfaultfd is not libfabric's to have.
+@pytest.mark.parametrize("monitor,user", [
+    ("memhooks", "root"), ("memhooks", "nobody"), ("userfaultfd", "root"),
+    ("disabled", "root"), ("disabled", "nobody")])
+def test_registration_cache(labs, monitor, user):
+    """libfabric keeps registrations until its monitor says that the memory
+    went away, and only then."""
+    program = labs(1500).a.lab.bin("cached_memory")
+    out = run(labs, user, "", {"FI_MR_CACHE_MONITOR": monitor}, program, "50")
+    kept = int(re.search(r"50 rounds, (\d+) kept", out).group(1))
+    assert kept == (0 if monitor == "disabled" else 50), out
