@@ -31,6 +31,7 @@ int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_RDMA_CM,
 				    .cmd = 2, /* foretold answers are no use */
+				    .rdev = (uintptr_t)&msg,
 				    .name = "rdma_cm"};
 	int err;
 

@@ -2,6 +2,7 @@
 /* Connections, their threads and the messages on them. */
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -43,6 +44,30 @@ static void answer(struct ur_session *s, s64 ret)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
+/* The memory of the client, proved to be it; *fd is taken over. Its descriptor
+ * may be anything, so the control lock is not held. */
+static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
+		       int *fd)
+{
+	struct ur_user_mem *mem;
+	int err = ur_user_mem_create(*fd, s->pid, &mem);
+
+	if (err)
+		return err;
+	*fd = -1;
+	if (msg->rdev)
+		err = ur_user_mem_prove(mem, msg->rdev, msg,
+					offsetof(struct uroce_tun_msg, name));
+	else if (!mem->same)
+		err = -EINVAL;
+	if (err) {
+		ur_user_mem_put(mem);
+		return err;
+	}
+	s->mem = mem;
+	return 0;
+}
+
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
@@ -50,19 +75,15 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	struct ur_loop *loop = s->daemon->loop;
 	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
 
-	ur_loop_lock(loop);
 	/* A front-end of version 1 sends no windows. */
 	if (!msg->cmd || msg->cmd > UROCE_TUN_VERSION)
 		err = -EPROTO;
 	else if (s->open)
 		err = -EBUSY;
-	else if (!s->mem) {
-		err = fds[0] == -ENFILE
-			      ? -ENFILE
-			      : ur_user_mem_create(fds[0], s->pid, &s->mem);
-		if (!err)
-			fds[0] = -1;
-	}
+	else if (!s->mem)
+		err = fds[0] == -ENFILE ? -ENFILE
+					: take_memory(s, msg, &fds[0]);
+	ur_loop_lock(loop);
 	if (!err) {
 		s->version = msg->cmd;
 		err = msg->cookie || !msg->name[0]

@@ -14,11 +14,18 @@
 #include <unistd.h>
 #include "device/user.h"
 
+/* A proof must not be at an offset that a text file of procfs reaches. */
+#define LOWEST_PROOF 0x10000u
+
+/*
+ * A mount can give any file of procfs any name, so a name proves nothing.
+ * Only files of address spaces let the position be set to an address of the
+ * upper half (in Linux' fs/proc/base.c, mem_lseek()); of them only mem can be
+ * written to.
+ */
 static int check_mem_fd(int fd)
 {
-	char link[64], path[64];
 	struct statfs fs;
-	ssize_t n;
 	int flags;
 
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
@@ -26,14 +33,21 @@ static int check_mem_fd(int fd)
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_APPEND))
 		return -EINVAL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 4)
-		return -EINVAL;
-	path[n] = 0;
-	if (strcmp(path + n - 4, "/mem"))
+	if (lseek(fd, INT64_MIN, SEEK_SET) != INT64_MIN)
 		return -EINVAL;
 	return 0;
+}
+
+/* Whether it is /proc/PID/mem as we see it; in a container procfs may be
+ * another one. */
+static bool is_mem_of(int fd, pid_t pid)
+{
+	struct stat has, want;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return !fstat(fd, &has) && !stat(path, &want) &&
+	       has.st_dev == want.st_dev && has.st_ino == want.st_ino;
 }
 
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
@@ -49,8 +63,20 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 	m->fd = fd;
 	m->pid = pid;
 	m->refs = 1;
+	m->same = is_mem_of(fd, pid);
 	*mem = m;
 	return 0;
+}
+
+int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
+		      const void *bytes, size_t len)
+{
+	u8 there[128];
+
+	if (len > sizeof(there) || addr < LOWEST_PROOF ||
+	    ur_user_read(mem, addr, there, len))
+		return -EINVAL;
+	return memcmp(there, bytes, len) ? -EINVAL : 0;
 }
 
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem)

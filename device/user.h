@@ -4,6 +4,12 @@
  * it passed: what copy_from_user() and copy_to_user() are to the kernel. The
  * descriptor names an address space, not a process id, so it can never reach
  * a stranger, and it goes dead with the client.
+ *
+ * The descriptor is the client's word. It is believed when it is a mem file of
+ * procfs (no other file that can be written to takes any file position), and
+ * either the one of the process at the socket's other end, or one that holds
+ * what the client said where it said (ur_user_mem_prove()). Whoever could open
+ * another process's mem file could write there himself.
  */
 #ifndef UR_DEVICE_USER_H
 #define UR_DEVICE_USER_H
@@ -15,10 +21,17 @@ struct ur_user_mem {
 	int fd;	   /* /proc/PID/mem */
 	pid_t pid; /* of the socket's peer, for names and statistics only */
 	int refs;  /* under the control lock */
+	bool same; /* it is that peer's, by its inode */
 };
 
-/* Takes fd over on success. -EINVAL: not a procfs mem file opened read-write. */
+/* Takes fd over on success. -EINVAL: not a procfs mem file opened read-write.
+ * May wait for whoever serves the file: not with the control lock held. */
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
+/* 0 if the memory holds these bytes at addr, else -EINVAL: what is there is not
+ * what the client says is. At most 128 bytes, not at the lowest addresses. May
+ * wait as ur_user_mem_create(). */
+int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
+		      const void *bytes, size_t len);
 /* One reference more, one less; the last closes fd. Control lock. */
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);

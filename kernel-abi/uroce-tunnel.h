@@ -63,7 +63,12 @@ enum uroce_tun_op {
 			     * Without cookie and name: join the file whose
 			     * visible descriptor has number arg here (it came
 			     * by SCM_RIGHTS or over exec; FGET asks for it).
-			     * DONE then carries no descriptor. DONE for an
+			     * DONE then carries no descriptor. rdev =
+			     * where in the caller's memory this message is until
+			     * it is answered: what is before its name, read
+			     * there, proves that fds[0] is that memory. 0: it
+			     * must be /proc/PID/mem as the device sees it. DONE
+			     * for an
 			     * rdma_cm file: fds[1] is the page of changes */
 	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer; what it
 				 * writes from cookie up to rdev (addresses) the

@@ -51,23 +51,25 @@ static void set_open_flags(int fd, int flags)
 			syscall(SYS_fcntl, fd, F_GETFL, 0) | O_NONBLOCK);
 }
 
-/* The node to open; or "" and the cookie of the file to join, or its fd. */
-static int send_open(int sock, uint32_t kind, const char *node, uint64_t cookie,
-		     int fd)
+/* The node to open; or "" and the cookie of the file to join, or its fd. The
+ * device looks for *msg in our memory: it stays until the answer. */
+static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
+		     const char *node, uint64_t cookie, int fd)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = kind,
-				    .cmd = UROCE_TUN_VERSION,
-				    .arg = (uint64_t)fd,
-				    .cookie = cookie};
 	int mem, err;
 
+	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
+				      .kind = kind,
+				      .cmd = UROCE_TUN_VERSION,
+				      .arg = (uint64_t)fd,
+				      .cookie = cookie,
+				      .rdev = (uint64_t)(uintptr_t)msg};
 	mem = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
 			   O_RDWR | O_CLOEXEC, 0);
 	if (mem < 0)
 		return -errno;
-	strcpy(msg.name, node);
-	err = ur_tunnel_send(sock, &msg, mem);
+	strcpy(msg->name, node);
+	err = ur_tunnel_send(sock, msg, mem);
 	close_raw(mem);
 	return err;
 }
@@ -81,7 +83,7 @@ int ur_file_open(const struct ur_path *path, int flags)
 	sock = ur_tunnel_connect();
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
-	err = send_open(sock, path->kind, path->node, 0, 0);
+	err = send_open(sock, &msg, path->kind, path->node, 0, 0);
 	if (!err)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err) {
@@ -175,7 +177,7 @@ bool ur_file_claim(int fd)
 		return false;
 	}
 	atomic_store(&file->joined, 1);
-	if (!send_open(sock, UROCE_TUN_UVERBS, "", 0, fd) &&
+	if (!send_open(sock, &msg, UROCE_TUN_UVERBS, "", 0, fd) &&
 	    !ur_upcall_serve(file, &msg, 0, 0)) {
 		file->cookie = msg.cookie;
 		file->rdev = msg.rdev;
@@ -202,7 +204,7 @@ static int join(struct ur_file *file)
 	sock = ur_tunnel_connect();
 	if (sock < 0)
 		return -EIO;
-	err = send_open(sock, file->kind, "", file->cookie, 0);
+	err = send_open(sock, &msg, file->kind, "", file->cookie, 0);
 	if (!err)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {

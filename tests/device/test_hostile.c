@@ -12,7 +12,13 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <string.h>
+#include <signal.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -110,6 +116,102 @@ static void test_open(void)
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.ret, (int64_t)-ENOENT);
 	close(sock);
+}
+
+/* OPEN with that descriptor; 'at': where the message is said to be. */
+static int64_t open_with(int mem, struct uroce_tun_msg *msg, const void *at)
+{
+	int sock = client_connect(&dev), fd;
+	struct uroce_tun_msg answer;
+
+	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
+				      .kind = UROCE_TUN_UVERBS,
+				      .cmd = UROCE_TUN_VERSION,
+				      .rdev = (uintptr_t)at,
+				      .nfds = 1,
+				      .name = "uverbs0"};
+	client_send(sock, msg, &mem, 1);
+	CHECK(!client_recv(sock, &answer, &fd));
+	if (fd >= 0)
+		close(fd);
+	close(sock);
+	CHECK_EQ(answer.op, UROCE_TUN_DONE);
+	return answer.ret;
+}
+
+/* A descriptor is this process's memory, or nothing. */
+static void test_memory_proved(void)
+{
+	static struct uroce_tun_msg msg;
+	int mem = client_mem(), other, st;
+	char path[40];
+	pid_t pid;
+
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	other = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(other >= 0);
+	CHECK_EQ(open_with(mem, &msg, NULL), 0);
+	CHECK_EQ(open_with(mem, &msg, &msg), 0);
+	CHECK_EQ(open_with(mem, &msg, (char *)&msg + 8), (int64_t)-EINVAL);
+	CHECK_EQ(open_with(mem, &msg, (void *)8), (int64_t)-EINVAL);
+	CHECK_EQ(open_with(mem, &msg, (void *)~0xfffull), (int64_t)-EINVAL);
+	CHECK_EQ(open_with(other, &msg, NULL), (int64_t)-EINVAL);
+	CHECK_EQ(open_with(other, &msg, &msg), (int64_t)-EINVAL);
+	close(other);
+	kill(pid, SIGKILL);
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	/* Where the process is gone nothing can be read back. */
+	close(mem);
+}
+
+/* A file of procfs under the name of another one, which every user can make:
+ * the device would write to it with its own rights. */
+static int named_mem(const char *file, const char *as)
+{
+	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		return -1;
+	CHECK(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	CHECK(!mount(file, as, NULL, MS_BIND, NULL));
+	return open(as, O_RDWR | O_CLOEXEC);
+}
+
+static void test_names(void)
+{
+	static struct uroce_tun_msg msg;
+	char as[256];
+	int st, fd;
+	pid_t pid;
+
+	/* Long enough to be cut where a name is compared. */
+	snprintf(as, sizeof(as), "%s/%0*d", dev.dir, 100, 1);
+	CHECK(!mkdir(as, 0700));
+	strcat(as, "/mem");
+	fd = open(as, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK(fd >= 0);
+	close(fd);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		fd = named_mem("/proc/self/oom_score_adj", as);
+		if (fd < 0)
+			_exit(77);
+		CHECK_EQ(open_with(fd, &msg, NULL), (int64_t)-EINVAL);
+		CHECK_EQ(open_with(fd, &msg, &msg), (int64_t)-EINVAL);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	CHECK(WIFEXITED(st));
+	CHECK(!WEXITSTATUS(st) || WEXITSTATUS(st) == 77);
+	unlink(as);
+	*strrchr(as, '/') = 0;
+	rmdir(as);
 }
 
 /* ---- commands ---- */
@@ -454,6 +556,8 @@ int main(int argc, char **argv)
 	test_messages();
 	client_check(&dev);
 	test_open();
+	test_memory_proved();
+	test_names();
 	client_check(&dev);
 	test_writes();
 	client_check(&dev);

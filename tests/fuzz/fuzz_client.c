@@ -351,10 +351,16 @@ static void client_open(u32 kind)
 		.sock = client_connect(), .kind = kind, .visible = -1};
 	snprintf(msg.name, sizeof(msg.name), "%s",
 		 kind == UROCE_TUN_UVERBS ? client_uverbs_name() : "rdma_cm");
+	/* The memory is not this process's: it is proved to be the client's. */
+	msg.rdev = ARENA;
+	msg.nfds = 1;
+	client_write(ARENA, &msg, sizeof(msg));
 	CHECK(!ur_tunnel_send(c.sock, &msg, &mem, 1));
 	CHECK(!ur_tunnel_recv(c.sock, &msg, fds));
 	CHECK_EQ(msg.op, UROCE_TUN_DONE);
 	CHECK_EQ(msg.ret, 0);
+	memset(&msg, 0, sizeof(msg));
+	client_write(ARENA, &msg, sizeof(msg));
 	close(mem);
 	c.visible = fds[0];
 	if (kind != UROCE_TUN_UVERBS)
