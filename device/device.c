@@ -133,8 +133,10 @@ static int start_engine(struct ur_device *dev)
 	};
 
 	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
-	    sizeof(config.seed))
-		config.seed = ur_loop_now();
+		    sizeof(config.seed) ||
+	    getrandom(config.secret, sizeof(config.secret), 0) !=
+		    sizeof(config.secret))
+		return -EIO;
 	return ur_engine_create(&config, &dev->engine);
 }
 

@@ -41,7 +41,7 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		free(m);
 		return rc;
 	}
-	m->k.key = m->k.id << 8 | ur_rng_below(&port->rng, 256);
+	m->k.key = m->k.id << 8 | ur_port_key_byte(port);
 	ur_mem_changed(port);
 	*mr = m;
 	return 0;

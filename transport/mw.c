@@ -37,7 +37,7 @@ int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 		free(w);
 		return rc;
 	}
-	w->k.key = w->k.id << 8 | ur_rng_below(&port->rng, 256);
+	w->k.key = w->k.id << 8 | ur_port_key_byte(port);
 	*mw = w;
 	return 0;
 }

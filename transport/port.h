@@ -44,6 +44,7 @@ struct ur_port {
 	const struct ur_host_ops *ops;
 	void *ctx;
 	struct ur_rng rng;
+	struct ur_secret secret;
 	ur_time now; /* of the running call */
 
 	struct ur_table qps, keys, srqs;
@@ -84,6 +85,12 @@ static inline void ur_mem_changed(struct ur_port *port)
 {
 	if (!++port->mem_gen)
 		port->mem_gen = 1;
+}
+
+/* The part of a new key that is no number: its consumer may change it. */
+static inline u8 ur_port_key_byte(struct ur_port *port)
+{
+	return (u8)ur_secret_u64(&port->secret);
 }
 
 /* One more; the port's thread. */

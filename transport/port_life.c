@@ -9,6 +9,21 @@
 #define FIRST_KEY 16
 #define FIRST_SRQ 1
 
+static void init_tables(struct ur_port *port)
+{
+	const struct ur_port_config *cfg = &port->cfg;
+	struct ur_secret *secret = &port->secret;
+
+	memcpy(secret->key, cfg->secret, sizeof(secret->key));
+	if (!(secret->key[0] | secret->key[1]))
+		secret = NULL;
+	ur_table_init(&port->qps, cfg->first_qpn, UR_QPN_MULTICAST - 1,
+		      cfg->max_qp, secret);
+	ur_table_init(&port->keys, FIRST_KEY, (1u << 24) - 1, cfg->max_mr,
+		      secret);
+	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20, secret);
+}
+
 struct ur_port *ur_port_create(const struct ur_port_config *config)
 {
 	struct ur_port *port = calloc(1, sizeof(*port));
@@ -24,10 +39,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 		port->cfg.window_pkts = UR_WINDOW_PKTS;
 	if (port->cfg.first_qpn < 2)
 		port->cfg.first_qpn = 2;
-	ur_table_init(&port->qps, port->cfg.first_qpn, UR_QPN_MULTICAST - 1,
-		      config->max_qp);
-	ur_table_init(&port->keys, FIRST_KEY, (1u << 24) - 1, config->max_mr);
-	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
+	init_tables(port);
 	ur_list_init(&port->active);
 	ur_list_init(&port->mcast);
 	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {

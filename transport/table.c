@@ -6,10 +6,14 @@
 
 #define FIRST_SLOTS 64u
 
-void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max)
+void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
+		   struct ur_secret *secret)
 {
-	*t = (struct ur_table){
-		.first = first, .last = last, .next = first, .max = max};
+	*t = (struct ur_table){.first = first,
+			       .last = last,
+			       .next = first,
+			       .max = max,
+			       .secret = secret};
 }
 
 void ur_table_fini(struct ur_table *t)
@@ -36,22 +40,33 @@ static int grow(struct ur_table *t)
 	return 0;
 }
 
+/* A number to try. */
+static u32 draw(struct ur_table *t)
+{
+	u32 n = t->next;
+
+	if (t->secret)
+		return t->first +
+		       ur_secret_below(t->secret, t->last - t->first + 1);
+	t->next = n == t->last ? t->first : n + 1;
+	return n;
+}
+
 int ur_table_add(struct ur_table *t, void *object, u32 *id)
 {
 	int rc;
 
 	if (t->count >= t->max)
 		return -ENOMEM;
-	/* Half empty, so that the search below stays short. */
+	/* Half empty, so that the search below stays short: two tries. */
 	if (!t->slot || t->count > t->mask / 2) {
 		rc = grow(t);
 		if (rc)
 			return rc;
 	}
 	for (;;) {
-		u32 n = t->next;
+		u32 n = draw(t);
 
-		t->next = n == t->last ? t->first : n + 1;
 		if (t->slot[n & t->mask].object)
 			continue;
 		t->slot[n & t->mask] = (struct ur_table_slot){n, object};

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Numbers to objects: the slot of a number is its low bits, so a lookup is
- * one load and one compare. Numbers count up and are not reused at once. Grows
- * by doubling when objects are created, never on the data path.
+ * one load and one compare. Numbers are drawn at random, as none of them may
+ * tell another, or count up. Grows by doubling when objects are created, never
+ * on the data path.
  */
 #ifndef UR_TRANSPORT_TABLE_H
 #define UR_TRANSPORT_TABLE_H
 
 #include "util/bytes.h"
+#include "util/secret.h"
 
 struct ur_table_slot {
 	u32 id;
@@ -18,11 +20,14 @@ struct ur_table {
 	struct ur_table_slot *slot;
 	u32 mask; /* slots - 1 */
 	u32 count, max;
-	u32 first, last, next; /* numbers given out */
+	u32 first, last, next;	  /* numbers given out */
+	struct ur_secret *secret; /* what they are drawn from; NULL: counted */
 };
 
-/* Numbers first..last, at most max objects. Nothing is allocated yet. */
-void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max);
+/* Numbers first..last, at most max objects; secret as above, the caller's.
+ * Nothing is allocated yet. */
+void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
+		   struct ur_secret *secret);
 /* The objects are the caller's. */
 void ur_table_fini(struct ur_table *t);
 /* Give object a number in *id. 0, or -ENOMEM, also when full. */

@@ -58,7 +58,11 @@ struct ur_cc_config {
 };
 
 struct ur_port_config {
-	u64 seed;      /* of every random choice */
+	u64 seed;      /* of every random choice but these: */
+	/* Of the numbers of queue pairs, shared receive queues and keys, which
+	 * nobody can guess who does not have it. Zero: they count up, from
+	 * first_qpn, for tests that name them. */
+	u64 secret[2];
 	u32 mtu_bytes; /* active MTU: 256, 512, 1024, 2048, 4096 */
 	u32 max_qp;    /* table bounds */
 	u32 max_mr;

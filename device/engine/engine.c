@@ -32,6 +32,7 @@ static int create_port(struct ur_engine *e)
 {
 	struct ur_port_config port = {
 		.seed = e->config.seed,
+		.secret = {e->config.secret[0], e->config.secret[1]},
 		.mtu_bytes = e->config.mtu_bytes,
 		.max_qp = e->config.max_qp,
 		.max_mr = e->config.max_mr,

@@ -52,6 +52,7 @@ struct ur_engine_config {
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
 	u64 seed;
+	u64 secret[2]; /* see ur_port_config */
 	u64 node_guid;
 	bool roce_v1; /* RoCEv1 beside v2; needs CAP_NET_RAW */
 	struct ur_loop *loop;

@@ -286,7 +286,9 @@ int ur_ucma_init(struct ur_daemon *daemon)
 
 	if (!ucma)
 		return -ENOMEM;
-	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed) ||
+	    getrandom(ucma->secret.key, sizeof(ucma->secret.key), 0) !=
+		    sizeof(ucma->secret.key)) {
 		free(ucma);
 		return -EIO;
 	}

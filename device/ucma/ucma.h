@@ -20,6 +20,7 @@
 #include "device/device.h"
 #include "device/session.h"
 #include "util/rng.h"
+#include "util/secret.h"
 
 #ifndef AF_IB
 #define AF_IB 27
@@ -195,6 +196,7 @@ struct ur_ucma {
 	struct ur_cm *cm;
 	struct ur_loop_timer timer;
 	struct ur_rng rng;
+	struct ur_secret secret; /* of starting PSNs */
 	struct ur_list files;
 	struct ucma_numbers ids, mcasts;
 	struct ur_quota ids_quota, mcasts_quota;

@@ -68,7 +68,7 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	id->file = file;
 	id->ps = ps;
 	id->qp_type = qp_type;
-	id->seq = (u32)ur_rng_u64(&ucma->rng) & 0xffffff;
+	id->seq = (u32)ur_secret_u64(&ucma->secret) & 0xffffff;
 	ucma_changes(id); /* its number had another */
 	ur_list_init(&id->port_node);
 	ur_list_add_tail(&file->ids, &id->node);

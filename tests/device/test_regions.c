@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Registration as no library asks for it: places in a page that differ, ranges
- * that wrap, device memory by address. What is refused changes nothing.
+ * that wrap, device memory by address. What is refused changes nothing. And keys
+ * and queue pair numbers, none of which tells another.
  *
  * usage: test_regions UROCED
  */
@@ -284,6 +285,71 @@ static void test_dmabuf(void)
 	close(fd);
 }
 
+static uint32_t reg_key(void)
+{
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = at,
+			  .length = 4096,
+			  .hca_va = at,
+			  .pd_handle = pd,
+			  .access_flags = LOCAL},
+		 .udata = {.shm_fd = -1}};
+	struct ib_uverbs_reg_mr_resp resp = {0};
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	CHECK_EQ(resp.rkey, resp.lkey);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, resp.mr_handle), 0);
+	return resp.rkey >> 8;
+}
+
+static uint32_t qp_number(void)
+{
+	static struct ib_uverbs_open_xrcd_resp xrcd;
+	struct ib_uverbs_open_xrcd open = {.fd = UINT32_MAX, .oflags = O_CREAT};
+	struct ib_uverbs_create_qp req = {.qp_type = IB_UVERBS_QPT_XRC_TGT};
+	struct ib_uverbs_create_qp_resp resp = {0};
+	struct ib_uverbs_destroy_qp destroy = {0};
+	struct ib_uverbs_destroy_qp_resp gone;
+
+	if (!xrcd.xrcd_handle)
+		CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_OPEN_XRCD, &open,
+				       sizeof(open), &xrcd, sizeof(xrcd)),
+			 0);
+	req.pd_handle = xrcd.xrcd_handle;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	destroy.qp_handle = resp.qp_handle;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_QP, &destroy,
+			       sizeof(destroy), &gone, sizeof(gone)),
+		 0);
+	return resp.qpn;
+}
+
+/* Numbers that follow one another are all over the 24 bits: near ones come by
+ * chance, once in 30000 times. */
+static void test_numbers(uint32_t (*make)(void))
+{
+	uint32_t last = make(), any = 0, all = UINT32_MAX, near = 0;
+
+	for (int i = 0; i < 256; i++) {
+		uint32_t n = make();
+
+		CHECK(n < 1u << 24);
+		near += n - last + 256 < 512;
+		any |= n;
+		all &= n;
+		last = n;
+	}
+	CHECK(near <= 2);
+	CHECK_EQ(any, 0xffffff);
+	CHECK_EQ(all, 0);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
@@ -295,6 +361,8 @@ int main(int argc, char **argv)
 	test_rereg();
 	test_device_memory();
 	test_dmabuf();
+	test_numbers(reg_key);
+	test_numbers(qp_number);
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
 	close(sock);
 	daemon_stop(&dev);

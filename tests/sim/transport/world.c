@@ -263,6 +263,8 @@ void sim_host_start(struct sim_host *h)
 	struct sim_world *w = h->w;
 
 	h->config.seed = ur_rng_u64(&h->rng);
+	h->config.secret[0] = h->config.seed;
+	h->config.secret[1] = ~h->config.seed;
 	h->config.mtu_bytes = w->mtu;
 	h->config.max_qp = 64;
 	h->config.max_mr = 256;

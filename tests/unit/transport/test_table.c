@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Numbers of objects: found again whatever they are, and, with a secret, drawn
+ * so that none tells another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "transport/table.h"
+#include "tests/check.h"
+
+#define FIRST 16u
+#define LAST  0xffffffu
+#define N     20000u
+
+static u32 object[N], id[N];
+
+/* Of the paper's appendix: key 00 .. 0f, the eight bytes 00 .. 07. */
+static void test_siphash(void)
+{
+	struct ur_secret s = {
+		.key = {0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull},
+		.count = 0x0706050403020100ull};
+
+	CHECK_EQ(ur_secret_u64(&s), 0x93f5f5799a932462ull);
+	CHECK_EQ(s.count, 0x0706050403020101ull);
+}
+
+static void fill(struct ur_table *t)
+{
+	for (u32 i = 0; i < N; i++) {
+		CHECK_EQ(ur_table_add(t, &object[i], &id[i]), 0);
+		CHECK(id[i] >= FIRST && id[i] <= LAST);
+	}
+	CHECK_EQ(ur_table_add(t, &object[0], &id[0]), -ENOMEM);
+	for (u32 i = 0; i < N; i++)
+		CHECK(ur_table_lookup(t, id[i]) == &object[i]);
+}
+
+static void test_counted(void)
+{
+	struct ur_table t;
+
+	ur_table_init(&t, FIRST, LAST, N, NULL);
+	fill(&t);
+	for (u32 i = 0; i < N; i++)
+		CHECK_EQ(id[i], FIRST + i);
+	ur_table_fini(&t);
+}
+
+/* How many are near the one before: by chance hardly any. */
+static u32 neighbours(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 1; i < N; i++)
+		n += labs((long)id[i] - (long)id[i - 1]) < 256;
+	return n;
+}
+
+static u32 common(const u32 *other)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < N; i++)
+		n += id[i] == other[i];
+	return n;
+}
+
+static void test_drawn(void)
+{
+	struct ur_secret key = {.key = {1, 2}}, other = {.key = {1, 3}}, s;
+	static u32 before[N];
+	struct ur_table t;
+	u32 low = 0;
+
+	s = key;
+	ur_table_init(&t, FIRST, LAST, N, &s);
+	fill(&t);
+	/* 256 in 2^23, of 20000 */
+	CHECK(neighbours() <= 4);
+	for (u32 i = 0; i < N; i++)
+		low += id[i] < LAST / 2;
+	CHECK(low > N * 45 / 100 && low < N * 55 / 100);
+	/* Gone and come again, others meanwhile. */
+	for (u32 i = 0; i < N; i += 2) {
+		ur_table_remove(&t, id[i]);
+		CHECK(!ur_table_lookup(&t, id[i]));
+	}
+	for (u32 i = 0; i < N; i += 2) {
+		CHECK_EQ(ur_table_add(&t, &object[i], &before[i]), 0);
+		CHECK(ur_table_lookup(&t, before[i]) == &object[i]);
+	}
+	for (u32 i = 1; i < N; i += 2)
+		CHECK(ur_table_lookup(&t, id[i]) == &object[i]);
+	ur_table_fini(&t);
+
+	/* The secret decides, and nothing else. */
+	memcpy(before, id, sizeof(id));
+	s = key;
+	ur_table_init(&t, FIRST, LAST, N, &s);
+	fill(&t);
+	CHECK_EQ(common(before), N);
+	ur_table_fini(&t);
+	ur_table_init(&t, FIRST, LAST, N, &other);
+	fill(&t);
+	CHECK(common(before) <= 1);
+	ur_table_fini(&t);
+}
+
+/* Of few numbers all are found. */
+static void test_narrow(void)
+{
+	struct ur_secret s = {.key = {5, 6}};
+	struct ur_table t;
+	u32 seen = 0;
+
+	ur_table_init(&t, 3, 10, 8, &s);
+	for (u32 i = 0; i < 8; i++) {
+		CHECK_EQ(ur_table_add(&t, &object[i], &id[i]), 0);
+		CHECK(id[i] >= 3 && id[i] <= 10 && !(seen & 1u << id[i]));
+		seen |= 1u << id[i];
+	}
+	ur_table_fini(&t);
+}
+
+int main(void)
+{
+	test_siphash();
+	test_counted();
+	test_drawn();
+	test_narrow();
+	return 0;
+}
