@@ -229,20 +229,44 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 		ur_completer_fail(qp, UR_WC_BAD_RESP_ERR);
 }
 
+/*
+ * May it answer what is outstanding? Of the many packets in flight an answer
+ * that somebody else makes up hits one easily, so it has to come from where the
+ * last ones did. From elsewhere it is believed where nothing has come of late
+ * and requests are repeated: the peer's path may have changed.
+ */
+static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	struct ur_requester *req = &qp->req;
+
+	/* Without a timeout nobody would ever ask again. */
+	if (qp->attr.timeout && req->origin.known &&
+	    req->origin.sport != pkt->sport && !req->retries && !req->probes &&
+	    !req->rnr_retries)
+		return false;
+	ur_origin_learn(&req->origin, pkt->sport);
+	return true;
+}
+
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_requester *req = &qp->req;
+	u32 open;
 
 	if (!ur_qp_is_reliable(qp) || !qp->has_sq ||
 	    (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD)) {
 		ur_count(qp->port, UR_CNT_bad_state);
 		return;
 	}
+	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts, and
+	 * for credits (9.7.7.2) the last one that was answered. */
+	open = ur_psn_sub(req->max_psn, req->una);
+	if (!ur_psn_within(pkt->psn, ur_psn_add(req->una, -1), open + 1) ||
+	    !credible(qp, pkt))
+		return;
 	if (pkt->op->flags & UR_OPF_AETH)
 		take_credits(qp, pkt->syndrome, pkt->msn);
-	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts. */
-	if (ur_psn_within(pkt->psn, req->una,
-			  ur_psn_sub(req->max_psn, req->una))) {
+	if (ur_psn_within(pkt->psn, req->una, open)) {
 		if (pkt->op->flags & UR_OPF_ACK)
 			rx_ack(qp, pkt);
 		else

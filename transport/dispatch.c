@@ -114,6 +114,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		count_bad(port, error);
 		return;
 	}
+	pkt.sport = meta->udp_sport;
 	ur_trace(port, UR_TRACE_RX, pkt.dqpn, pkt.opcode, pkt.psn);
 	if (!pkey_good(pkt.pkey)) {
 		ur_count(port, UR_CNT_bad_pkey);

@@ -92,7 +92,7 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 	return true;
 }
 
-static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn)
+static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 {
 	struct ur_requester *req = &qp->req;
 	struct ur_swqe *e;
@@ -100,7 +100,7 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn)
 
 	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD) ||
 	    psn != req->una || req->una == req->max_psn ||
-	    req->head == req->tail)
+	    req->head == req->tail || !ur_origin_familiar(&req->origin, sport))
 		return false;
 	e = ur_sq_entry(qp, req->head);
 	if (e->state != UR_SWQE_STARTED || e->opcode != UR_WR_READ ||
@@ -141,7 +141,7 @@ bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		done = rx_request(qp, bth, psn);
 		break;
 	case UR_SVC_RC | UR_OPC_READ_RESP_MIDDLE:
-		done = rx_read_data(qp, bth, psn);
+		done = rx_read_data(qp, bth, psn, meta->udp_sport);
 		break;
 	default:
 		return false;

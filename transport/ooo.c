@@ -29,20 +29,33 @@ void ur_ooo_drop_all(struct ur_qp *qp)
 		give_back(qp, i);
 }
 
+/* The same packet again? Whether it asks for an acknowledgement may differ. */
+static bool is_same(const struct ur_ooo_slot *slot, const u8 *packet, u32 bytes)
+{
+	return slot->bytes == bytes && !memcmp(slot->packet, packet, 8) &&
+	       !memcmp(slot->packet + 9, packet + 9, bytes - 9);
+}
+
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_ooo_pool *pool = &qp->port->ooo;
 	struct ur_ooo *ooo = qp->resp.ooo;
 	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad;
 	u32 index = pkt->psn % UR_OOO_SPAN;
+	const u8 *packet = pkt->payload - pkt->header_bytes;
 	struct ur_ooo_slot *slot;
 
-	if (!ooo || ur_psn_sub(pkt->psn, qp->resp.epsn) >= UR_OOO_SPAN)
+	if (!ooo || !ur_origin_familiar(&qp->resp.origin, pkt->sport) ||
+	    ur_psn_sub(pkt->psn, qp->resp.epsn) >= UR_OOO_SPAN)
 		return;
 	if (ooo->slot[index] != UR_OOO_NONE) {
-		if (pool->slot[ooo->slot[index]].psn == pkt->psn)
+		slot = &pool->slot[ooo->slot[index]];
+		if (slot->psn == pkt->psn && is_same(slot, packet, bytes))
 			return;
-		give_back(qp, index); /* from before the expected PSN */
+		/* One from before the expected PSN makes room. */
+		give_back(qp, index);
+		if (slot->psn == pkt->psn)
+			return;
 	}
 	if (pool->free == UR_OOO_NONE)
 		return;
@@ -52,7 +65,7 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 	pool->free = slot->next;
 	slot->psn = pkt->psn;
 	slot->bytes = (u16)bytes;
-	memcpy(slot->packet, pkt->payload - pkt->header_bytes, bytes);
+	memcpy(slot->packet, packet, bytes);
 }
 
 bool ur_ooo_find(struct ur_qp *qp, u32 psn, struct ur_pkt *pkt)

@@ -38,7 +38,12 @@ void ur_ooo_pool_destroy(struct ur_ooo_pool *pool);
 int ur_ooo_create(struct ur_qp *qp);
 void ur_ooo_destroy(struct ur_qp *qp); /* also gives its slots back */
 
-/* Keep a packet whose PSN is beyond the expected one, if there is room. */
+/*
+ * Keep a packet whose PSN is beyond the expected one, if there is room and it
+ * comes from where the accepted ones did. Of two that claim one PSN and differ
+ * neither is kept: who does not see the peer's packets must not get one in by
+ * being first, and the peer sends its own again.
+ */
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* The packet with that PSN, parsed; false: it is not here. It stays until
  * dropped. */

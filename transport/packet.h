@@ -70,6 +70,7 @@ struct ur_pkt {
 	u32 payload_bytes;
 	u8 pad;		 /* 0..3; the parser's, always -payload_bytes & 3 */
 	u8 header_bytes; /* BTH to payload; the parser's */
+	u16 sport;	 /* UDP source port; the port's, 0 after parsing */
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include "transport/mem.h"
 #include "transport/middle.h"
+#include "transport/origin.h"
 #include "transport/packet.h"
 #include "transport/port.h"
 #include "transport/psn.h"
@@ -176,6 +177,7 @@ struct ur_requester {
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;
+	struct ur_origin origin;  /* of answers that counted */
 	struct ur_stretch source; /* of the entry being sent */
 	struct ur_stretch place;  /* of a READ's data */
 };
@@ -190,11 +192,12 @@ struct ur_responder {
 	bool rq_wanted; /* rq_want_kick(true) was said */
 	u32 ooo_last;	/* newest PSN seen beyond the gap */
 	ur_time nak_at;
-	u32 since_nak;	    /* packets beyond the gap since the last NAK */
-	u8 renak_shift;	    /* how often the same packet was asked for again */
-	struct ur_ooo *ooo; /* NULL: nothing is kept */
-	u32 offset;	    /* bytes of the message so far */
-	u64 va;		    /* WRITE */
+	u32 since_nak;	/* packets beyond the gap since the last NAK */
+	u8 renak_shift; /* how often the same packet was asked for again */
+	struct ur_origin origin; /* of requests accepted in their turn */
+	struct ur_ooo *ooo;	 /* NULL: nothing is kept */
+	u32 offset;		 /* bytes of the message so far */
+	u64 va;			 /* WRITE */
 	u32 rkey, length;
 	u32 inv_rkey;
 	struct ur_rqe rqe;

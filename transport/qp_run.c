@@ -26,6 +26,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->begin_at = 0;
 	req->back_at = 0;
 	req->source.gen = req->place.gen = 0;
+	req->origin.known = false;
 	ur_retry_reset(qp);
 	ur_inflight_reset(qp);
 	qp->resp.rqe.held = false;

@@ -26,6 +26,7 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->since_nak = 0;
 	resp->renak_shift = 0;
 	resp->place.gen = 0;
+	resp->origin.known = false;
 	ur_ooo_drop_all(qp);
 	ur_replay_reset(qp);
 }
@@ -159,7 +160,9 @@ static void resume(struct ur_qp *qp)
 
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
-	if (rx_one(qp, pkt) == UR_VERDICT_ACCEPT && qp->resp.ooo &&
-	    qp->resp.ooo->count)
+	if (rx_one(qp, pkt) != UR_VERDICT_ACCEPT)
+		return;
+	ur_origin_learn(&qp->resp.origin, pkt->sport);
+	if (qp->resp.ooo && qp->resp.ooo->count)
 		resume(qp);
 }

@@ -83,6 +83,8 @@ static void start(u8 retries)
 	a.rnr_retry = 1;
 	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
 	wt_to_rts(&q, &a);
+	/* What comes early is kept from where packets came before. */
+	ur_origin_learn(&q.qp->resp.origin, w.meta.udp_sport);
 }
 
 static void stop(void)

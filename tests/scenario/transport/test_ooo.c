@@ -89,12 +89,15 @@ static void keeps(void)
 static void ends(void)
 {
 	start(true);
-	feed(UR_OP_RC_WRITE_ONLY, 1, 4, 4, true);
-	feed(UR_OP_RC_WRITE_MIDDLE, 2, 256, 0, true);
-	feed(UR_OP_RC_WRITE_ONLY, 3, 4, 4, true);
-	wt_expect_ack(&w, 0x60, P(0));
+	/* Where the peer's packets come from is known by the first. */
 	feed(UR_OP_RC_WRITE_ONLY, 0, 4, 4, true);
-	wt_expect_ack(&w, 0x61, P(2));
+	wt_expect_ack(&w, 0x1f, P(0));
+	feed(UR_OP_RC_WRITE_ONLY, 2, 4, 4, true);
+	feed(UR_OP_RC_WRITE_MIDDLE, 3, 256, 0, true);
+	feed(UR_OP_RC_WRITE_ONLY, 4, 4, 4, true);
+	wt_expect_ack(&w, 0x60, P(1));
+	feed(UR_OP_RC_WRITE_ONLY, 1, 4, 4, true);
+	wt_expect_ack(&w, 0x61, P(3));
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	CHECK_EQ(q.qp->resp.ooo->count, 0);
 	stop();
