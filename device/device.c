@@ -216,8 +216,9 @@ static void free_device(void *arg)
 static void release(struct ur_device *dev)
 {
 	ur_engine_stop(dev->engine);
-	if (ur_loop_post(dev->daemon->loop, free_device, dev))
-		ur_log("%s: out of memory, kept until the end", dev->name);
+	dev->release.fn = free_device;
+	dev->release.arg = dev;
+	ur_loop_post_call(dev->daemon->loop, &dev->release);
 }
 
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)

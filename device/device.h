@@ -91,6 +91,7 @@ struct ur_device {
 	u32 ifindex;
 	u8 mac[6];
 	bool present, up, gone;
+	struct ur_loop_call release; /* once gone, after its last file */
 	bool ethernet;
 	bool roce_v1; /* asked for, and the netdev is Ethernet */
 	u32 netdev_mtu;

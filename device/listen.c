@@ -48,7 +48,7 @@ static void turn_away(struct ur_daemon *daemon)
 	close(daemon->spare_fd);
 	sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (sock >= 0)
-		close(sock);
+		ur_session_refuse(sock, ENFILE);
 	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ur_debug("out of descriptors: a client is turned away");
 }

@@ -27,12 +27,6 @@ struct source {
 	struct source *next;
 };
 
-struct call {
-	void (*fn)(void *arg);
-	void *arg;
-	struct call *next;
-};
-
 struct ur_loop {
 	pthread_mutex_t lock;
 	u32 waiting, taken; /* of the lock: threads, times; atomic */
@@ -41,8 +35,8 @@ struct ur_loop {
 	struct source *sources, *dead;
 	struct ur_loop_timer *timers; /* by deadline */
 	u64 wakes_at; /* when the thread will look; 0: it does now */
-	pthread_mutex_t post_lock; /* of the two below; a leaf */
-	struct call *calls, **calls_tail;
+	pthread_mutex_t post_lock; /* of the two below and closed; a leaf */
+	struct ur_loop_call *calls, **calls_tail;
 };
 
 /* The loop whose lock this thread holds. */
@@ -97,18 +91,24 @@ static void free_sources(struct source **list)
 	}
 }
 
+static void drop_calls(struct ur_loop_call *c)
+{
+	while (c) {
+		struct ur_loop_call *next = c->next;
+
+		if (c->to_free)
+			free(c);
+		c = next;
+	}
+}
+
 void ur_loop_destroy(struct ur_loop *loop)
 {
 	if (!loop)
 		return;
 	free_sources(&loop->sources);
 	free_sources(&loop->dead);
-	while (loop->calls) {
-		struct call *c = loop->calls;
-
-		loop->calls = c->next;
-		free(c);
-	}
+	drop_calls(loop->calls);
 	if (loop->epfd >= 0)
 		close(loop->epfd);
 	if (loop->wakefd >= 0)
@@ -154,17 +154,17 @@ void ur_loop_del(struct ur_loop *loop, int fd)
 	}
 }
 
-int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
+static void post(struct ur_loop *loop, struct ur_loop_call *c)
 {
-	struct call *c = malloc(sizeof(*c));
 	bool first;
 
-	if (!c)
-		return -ENOMEM;
-	c->fn = fn;
-	c->arg = arg;
 	c->next = NULL;
 	pthread_mutex_lock(&loop->post_lock);
+	if (loop->closed) {
+		pthread_mutex_unlock(&loop->post_lock);
+		drop_calls(c);
+		return;
+	}
 	first = !loop->calls;
 	__atomic_store_n(loop->calls_tail, c, __ATOMIC_RELAXED);
 	loop->calls_tail = &c->next;
@@ -173,7 +173,23 @@ int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
 	 * already somebody has been told. */
 	if (first && holds != loop)
 		wake(loop);
+}
+
+int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg)
+{
+	struct ur_loop_call *c = malloc(sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct ur_loop_call){.fn = fn, .arg = arg, .to_free = true};
+	post(loop, c);
 	return 0;
+}
+
+void ur_loop_post_call(struct ur_loop *loop, struct ur_loop_call *call)
+{
+	call->to_free = false;
+	post(loop, call);
 }
 
 void ur_loop_timer_clear(struct ur_loop *loop, struct ur_loop_timer *timer)
@@ -237,7 +253,7 @@ static void run_timers(struct ur_loop *loop)
  * descriptors. */
 static void run_calls(struct ur_loop *loop)
 {
-	struct call *c;
+	struct ur_loop_call *c;
 
 	pthread_mutex_lock(&loop->post_lock);
 	c = loop->calls;
@@ -245,10 +261,11 @@ static void run_calls(struct ur_loop *loop)
 	loop->calls_tail = &loop->calls;
 	pthread_mutex_unlock(&loop->post_lock);
 	while (c) {
-		struct call *next = c->next;
+		struct ur_loop_call *next = c->next;
+		struct ur_loop_call *mine = c->to_free ? c : NULL;
 
-		c->fn(c->arg);
-		free(c);
+		c->fn(c->arg); /* what is not ours may be gone now */
+		free(mine);
 		c = next;
 	}
 }
@@ -337,7 +354,14 @@ int ur_loop_serve(struct ur_loop *loop)
 
 void ur_loop_close(struct ur_loop *loop)
 {
+	struct ur_loop_call *calls;
+
+	pthread_mutex_lock(&loop->post_lock);
 	loop->closed = true;
+	calls = loop->calls;
+	loop->calls = NULL;
+	pthread_mutex_unlock(&loop->post_lock);
+	drop_calls(calls);
 }
 
 void ur_loop_stop(struct ur_loop *loop)

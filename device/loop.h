@@ -25,6 +25,15 @@ struct ur_loop_timer {
 	struct ur_loop_timer *next;
 };
 
+/* Work that is posted without memory: the caller's until it is run. */
+struct ur_loop_call {
+	void (*fn)(void *arg);
+	void *arg;
+	/* the loop's: */
+	struct ur_loop_call *next;
+	bool to_free;
+};
+
 /* 0 or -errno. */
 int ur_loop_create(struct ur_loop **loop);
 void ur_loop_destroy(struct ur_loop *loop);
@@ -47,6 +56,8 @@ void ur_loop_del(struct ur_loop *loop, int fd);
 /* Run fn(arg) soon, lock held. From any thread, with or without the lock; never
  * blocks. Calls run in the order posted. -ENOMEM. */
 int ur_loop_post(struct ur_loop *loop, void (*fn)(void *arg), void *arg);
+/* The same for what must not fail; not again before it has run. */
+void ur_loop_post_call(struct ur_loop *loop, struct ur_loop_call *call);
 
 /* Arm (again) or disarm. Lock held. The timer stays the caller's. */
 void ur_loop_timer_set(struct ur_loop *loop, struct ur_loop_timer *timer,

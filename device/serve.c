@@ -106,11 +106,15 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 
 static void do_sync(struct ur_session *s)
 {
+	int err = 0;
+
 	ur_loop_lock(s->daemon->loop);
 	ur_list_for_each(it, &s->daemon->devices)
-		ur_sysfs_counters(ur_list_entry(it, struct ur_device, node));
+		err = ur_sysfs_counters(
+			      ur_list_entry(it, struct ur_device, node)) ?:
+		      err;
 	ur_loop_unlock(s->daemon->loop);
-	answer(s, 0);
+	answer(s, err);
 }
 
 static void do_status(struct ur_session *s, const char *subject)
@@ -218,6 +222,15 @@ static void *session_thread(void *arg)
 	return NULL;
 }
 
+void ur_session_refuse(int sock, int err)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = -err};
+
+	/* Nothing was sent before it, so this does not wait. */
+	ur_tunnel_send(sock, &msg, NULL, 0);
+	close(sock);
+}
+
 int ur_session_start(struct ur_daemon *daemon, int sock)
 {
 	struct ur_session *s;
@@ -259,7 +272,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 err_free:
 	free(s);
 err_close:
-	close(sock);
+	ur_session_refuse(sock, err);
 	return -err;
 }
 

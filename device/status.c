@@ -13,14 +13,44 @@
 #include "device/port.h"
 #include "device/uverbs/ufile.h"
 
+/* Something is missing from what is being told, for want of memory. Under the
+ * lock, as all that tells. */
+static bool lacking;
+
+struct json_object *ur_status_object(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	lacking |= !o;
+	return o;
+}
+
+void ur_status_add(struct json_object *o, const char *key,
+		   struct json_object *v)
+{
+	if (o && v && !json_object_object_add(o, key, v))
+		return;
+	lacking = true;
+	json_object_put(v);
+}
+
+/* Whether all that was told since the last time is there. */
+static int told(void)
+{
+	bool was = lacking;
+
+	lacking = false;
+	return was ? -ENOMEM : 0;
+}
+
 void ur_status_int(struct json_object *o, const char *key, u64 v)
 {
-	json_object_object_add(o, key, json_object_new_uint64(v));
+	ur_status_add(o, key, json_object_new_uint64(v));
 }
 
 void ur_status_text(struct json_object *o, const char *key, const char *v)
 {
-	json_object_object_add(o, key, json_object_new_string(v));
+	ur_status_add(o, key, json_object_new_string(v));
 }
 
 bool ur_status_tells(const struct ur_status_walk *w,
@@ -31,7 +61,7 @@ bool ur_status_tells(const struct ur_status_walk *w,
 
 void ur_status_hide(struct json_object *o)
 {
-	json_object_object_add(o, "hidden", json_object_new_boolean(true));
+	ur_status_add(o, "hidden", json_object_new_boolean(true));
 }
 
 static struct json_object *gids(const struct ur_device *dev)
@@ -45,14 +75,17 @@ static struct json_object *gids(const struct ur_device *dev)
 
 		if (!g)
 			continue;
-		o = json_object_new_object();
+		o = ur_status_object();
 		ur_gid_print(text, g->gid);
 		ur_status_int(o, "index", i);
 		ur_status_text(o, "gid", text);
 		ur_status_text(o, "type",
 			       g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1"
 							 : "RoCE v2");
-		json_object_array_add(list, o);
+		if (!list || json_object_array_add(list, o)) {
+			lacking = true;
+			json_object_put(o);
+		}
 	}
 	return list;
 }
@@ -64,7 +97,7 @@ static struct json_object *counters(struct ur_device *dev)
 		UR_COUNTERS(X)
 #undef X
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	u64 cnt[UR_CNT_COUNT];
 
 	ur_engine_counters(dev->engine, cnt);
@@ -75,7 +108,7 @@ static struct json_object *counters(struct ur_device *dev)
 
 static struct json_object *device(struct ur_device *dev)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	struct ib_uverbs_query_port_resp port = {0};
 	char guid[24];
 
@@ -91,14 +124,14 @@ static struct json_object *device(struct ur_device *dev)
 	ur_status_int(o, "active_mtu", dev->mtu_bytes);
 	ur_status_int(o, "speed_mbps", dev->speed_mbps);
 	ur_status_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
-	json_object_object_add(o, "gids", gids(dev));
-	json_object_object_add(o, "counters", counters(dev));
+	ur_status_add(o, "gids", gids(dev));
+	ur_status_add(o, "counters", counters(dev));
 	return o;
 }
 
 static struct json_object *session(struct ur_session *s)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 
 	ur_status_int(o, "id", s->id);
 	ur_status_int(o, "pid", (u64)s->pid);
@@ -158,8 +191,14 @@ static bool next_session(struct ur_status_walk *w, struct json_object **o)
 
 static int put(FILE *f, struct json_object *o)
 {
-	fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), f);
+	const char *text =
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+
+	if (text)
+		fputs(text, f);
 	json_object_put(o);
+	if (!text)
+		return -ENOMEM;
 	return ftello(f) > STATUS_MAX ? -EFBIG : 0;
 }
 
@@ -183,6 +222,7 @@ static int tell_list(FILE *f, const struct ur_session *to_whom,
 		ur_loop_lock(daemon->loop);
 		for (u32 i = 0; more && i < PAGE; i++)
 			more = next(&w, &o[i]);
+		err = told();
 		ur_loop_unlock(daemon->loop);
 		for (u32 i = 0; i < PAGE; i++) {
 			if (!o[i])
@@ -232,12 +272,18 @@ static int tell(FILE *f, const struct ur_session *to_whom,
 {
 	struct ur_daemon *daemon = to_whom->daemon;
 	struct json_object *o;
+	int err;
 
 	if (m->next)
 		return tell_list(f, to_whom, m->next);
 	ur_loop_lock(daemon->loop);
 	o = m->describe(daemon);
+	err = told();
 	ur_loop_unlock(daemon->loop);
+	if (err || !o) {
+		json_object_put(o);
+		return -ENOMEM;
+	}
 	return put(f, o);
 }
 

@@ -51,6 +51,12 @@ ur_status_next ur_status_next_pd, ur_status_next_qp, ur_status_next_cq,
 /* ucma_status.c */
 ur_status_next ur_status_next_cm_id;
 
+/* An object to add to; NULL, and status says ENOMEM, for want of memory. All
+ * that adds takes that NULL as well. */
+struct json_object *ur_status_object(void);
+/* Takes v over. */
+void ur_status_add(struct json_object *o, const char *key,
+		   struct json_object *v);
 void ur_status_int(struct json_object *o, const char *key, u64 v);
 void ur_status_text(struct json_object *o, const char *key, const char *v);
 

@@ -25,7 +25,7 @@ void ur_sysfs_del(struct ur_device *dev);
 /* One GID entry, or what the link decides, has changed. No-op before add. */
 void ur_sysfs_gid(struct ur_device *dev, u32 index);
 void ur_sysfs_port(struct ur_device *dev);
-/* Bring counters/ and hw_counters/ up to date. */
-void ur_sysfs_counters(struct ur_device *dev);
+/* Bring counters/ and hw_counters/ up to date. 0 or -errno. */
+int ur_sysfs_counters(struct ur_device *dev);
 
 #endif

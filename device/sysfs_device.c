@@ -3,6 +3,7 @@
  * The files of a device in the virtual tree. Its directory is not touched after
  * it is made: libibverbs takes a changed time of it for another device.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,33 +16,45 @@
 
 #define IB "sys/class/infiniband/%s/"
 
-static void put_gid(struct ur_device *dev, u32 i)
+static int put_gid(struct ur_device *dev, u32 i)
 {
 	static const u8 zero[16];
 	const struct ur_gid *g = ur_gid_get(dev, i);
 	char text[48];
+	int err;
 
 	ur_gid_print(text, g ? g->gid : zero);
 	strcat(text, "\n");
-	ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name, i);
+	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
+			  i);
 	if (!g) {
 		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/types/%u",
 			     dev->name, i);
 		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
 			     dev->name, i);
-		return;
+		return err;
 	}
-	ur_tree_put(dev->daemon,
-		    g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n" : "RoCE v2\n",
-		    IB "ports/1/gid_attrs/types/%u", dev->name, i);
+	if (!err)
+		err = ur_tree_put(dev->daemon,
+				  g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
+							    : "RoCE v2\n",
+				  IB "ports/1/gid_attrs/types/%u", dev->name,
+				  i);
 	snprintf(text, sizeof(text), "%s\n", dev->netdev);
-	ur_tree_put(dev->daemon, text, IB "ports/1/gid_attrs/ndevs/%u",
-		    dev->name, i);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text,
+				  IB "ports/1/gid_attrs/ndevs/%u", dev->name,
+				  i);
+	return err;
 }
 
 void ur_sysfs_gid(struct ur_device *dev, u32 index)
 {
-	put_gid(dev, index);
+	int err = put_gid(dev, index);
+
+	if (err && err != -ENOENT)
+		ur_log("%s: GID %u is not to be seen in sysfs: %s", dev->name,
+		       index, strerror(-err));
 }
 
 static void print_rate(char *buf, size_t size,
@@ -66,21 +79,39 @@ static void print_rate(char *buf, size_t size,
 		 speed);
 }
 
-void ur_sysfs_port(struct ur_device *dev)
+static int put_port(struct ur_device *dev)
 {
 	struct ib_uverbs_query_port_resp r = {0};
 	char text[64];
+	int err;
 
 	ur_fill_port(dev, &r);
-	ur_tree_put(dev->daemon, r.state == 4 ? "4: ACTIVE\n" : "1: DOWN\n",
-		    IB "ports/1/state", dev->name);
-	ur_tree_put(dev->daemon,
-		    r.phys_state == 5 ? "5: LinkUp\n" : "3: Disabled\n",
-		    IB "ports/1/phys_state", dev->name);
+	err = ur_tree_put(dev->daemon,
+			  r.state == 4 ? "4: ACTIVE\n" : "1: DOWN\n",
+			  IB "ports/1/state", dev->name);
+	if (!err)
+		err = ur_tree_put(dev->daemon,
+				  r.phys_state == 5 ? "5: LinkUp\n"
+						    : "3: Disabled\n",
+				  IB "ports/1/phys_state", dev->name);
 	print_rate(text, sizeof(text), &r);
-	ur_tree_put(dev->daemon, text, IB "ports/1/rate", dev->name);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "ports/1/rate",
+				  dev->name);
 	snprintf(text, sizeof(text), "0x%08x\n", r.port_cap_flags);
-	ur_tree_put(dev->daemon, text, IB "ports/1/cap_mask", dev->name);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "ports/1/cap_mask",
+				  dev->name);
+	return err;
+}
+
+void ur_sysfs_port(struct ur_device *dev)
+{
+	int err = put_port(dev);
+
+	if (err && err != -ENOENT)
+		ur_log("%s: what sysfs says of the port is old: %s", dev->name,
+		       strerror(-err));
 }
 
 static const char *const cnt_names[] = {
@@ -117,28 +148,31 @@ static const struct {
 	{"port_xmit_wait", -1},
 };
 
-void ur_sysfs_counters(struct ur_device *dev)
+int ur_sysfs_counters(struct ur_device *dev)
 {
 	u64 cnt[UR_CNT_COUNT];
 	char text[32];
+	int err = 0;
 
 	ur_engine_counters(dev->engine, cnt);
-	for (u32 i = 0; i < UR_ARRAY_SIZE(port_counters); i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(port_counters) && !err; i++) {
 		int id = port_counters[i].id;
 
 		snprintf(text, sizeof(text), "%llu\n",
 			 id < 0 ? 0ull : (unsigned long long)cnt[id]);
-		ur_tree_put(dev->daemon, text, IB "ports/1/counters/%s",
-			    dev->name, port_counters[i].name);
+		err = ur_tree_put(dev->daemon, text, IB "ports/1/counters/%s",
+				  dev->name, port_counters[i].name);
 	}
-	for (u32 i = 0; i < UR_CNT_COUNT; i++) {
+	for (u32 i = 0; i < UR_CNT_COUNT && !err; i++) {
 		if (i == UR_CNT_port_xmit_data || i == UR_CNT_port_rcv_data)
 			continue;
 		snprintf(text, sizeof(text), "%llu\n",
 			 (unsigned long long)cnt[i]);
-		ur_tree_put(dev->daemon, text, IB "ports/1/hw_counters/%s",
-			    dev->name, cnt_names[i]);
+		err = ur_tree_put(dev->daemon, text,
+				  IB "ports/1/hw_counters/%s", dev->name,
+				  cnt_names[i]);
 	}
+	return err;
 }
 
 static int put_device(struct ur_device *dev)
@@ -249,13 +283,13 @@ int ur_sysfs_add(struct ur_device *dev)
 
 	if (!err)
 		err = put_device(dev);
-	if (err)
-		return err;
-	ur_sysfs_port(dev);
-	for (u32 i = 0; i < UR_GID_MAX; i++)
-		put_gid(dev, i);
-	ur_sysfs_counters(dev);
-	return put_uverbs(dev);
+	if (!err)
+		err = put_port(dev);
+	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
+		err = put_gid(dev, i);
+	if (!err)
+		err = ur_sysfs_counters(dev);
+	return err ? err : put_uverbs(dev);
 }
 
 void ur_sysfs_del(struct ur_device *dev)

@@ -84,7 +84,8 @@ int ur_file_open(const struct ur_path *path, int flags)
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = send_open(sock, &msg, path->kind, path->node, 0, 0);
-	if (!err)
+	/* Who is turned away hears why, whether he could ask or not. */
+	if (!err || err == -EIO)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err) {
 		close_raw(sock);
@@ -187,6 +188,12 @@ bool ur_file_claim(int fd)
 	return bound;
 }
 
+static bool is_shortage(int64_t err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
+	       err == -EAGAIN;
+}
+
 /*
  * A forked child comes over a connection of its own, because the device works
  * on the memory of the process that a connection came from. Only uverbs files
@@ -205,11 +212,11 @@ static int join(struct ur_file *file)
 	if (sock < 0)
 		return -EIO;
 	err = send_open(sock, &msg, file->kind, "", file->cookie, 0);
-	if (!err)
+	if (!err || err == -EIO)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {
 		close_raw(sock);
-		return -EIO;
+		return !err && is_shortage(msg.ret) ? (int)msg.ret : -EIO;
 	}
 	ur_fdmap_replace(file, sock);
 	atomic_store(&file->joined, 1);
@@ -222,7 +229,9 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 	int64_t ret = -EIO;
 
 	pthread_mutex_lock(&file->lock);
-	if (!atomic_load(&file->dead) && !join(file))
+	if (!atomic_load(&file->dead))
+		ret = join(file);
+	if (!ret)
 		ret = converse(file, msg, len);
 	pthread_mutex_unlock(&file->lock);
 	return ret;

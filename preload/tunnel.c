@@ -144,9 +144,10 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
 		ret_fds[i] = -1;
+	/* Of a reset we are told once, before what was sent ahead of it. */
 	do
 		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n > 0)
 		ur_scm_take(&mh, ret_fds, UROCE_TUN_MAX_FDS, drop);
 	if (n < (long)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {

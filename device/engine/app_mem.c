@@ -102,25 +102,27 @@ static bool is_safe_file(int fd, u64 end)
 
 /* Map the range that starts within the page at file offset off. On refusal
  * the region is copied instead. */
-static void map_file(struct ur_emr *mr, int fd, u64 off)
+/* -EOPNOTSUPP: not a file for this. */
+static int map_file(struct ur_emr *mr, int fd, u64 off)
 {
 	u64 in_page = mr->attr.addr & (PAGE - 1), len;
 	void *p;
 
 	if (off & (PAGE - 1) || mr->attr.length > INT64_MAX / 2 ||
 	    off > INT64_MAX / 2 || !mr->attr.length)
-		return;
+		return -EOPNOTSUPP;
 	len = ur_align_up(in_page + mr->attr.length, PAGE);
 	if (!is_safe_file(fd, off + len))
-		return;
+		return -EOPNOTSUPP;
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
 	if (p == MAP_FAILED)
-		return;
+		return errno == ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	mr->map = p;
 	mr->map_len = len;
 	mr->ectx->n_maps++;
 	mr->ectx->mapped += len;
 	mr->direct = mr->map + in_page;
+	return 0;
 }
 
 /* Reading never changes it; what cannot be written is found out when it is. */
@@ -163,8 +165,7 @@ static int find_memory(struct ur_emr *mr)
 
 		/* the position within the page is the file's, not addr's */
 		mr->attr.addr = at;
-		map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
-		return mr->map ? 0 : -EOPNOTSUPP;
+		return map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
 	}
 	if (a->shm_fd >= 0 && mr->ectx->engine->opt.shared)
 		map_file(mr, a->shm_fd, a->shm_off);

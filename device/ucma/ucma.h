@@ -111,6 +111,7 @@ struct ucma_id {
 	enum ucma_state state;
 	u32 events_reported;
 	u32 n_mcasts;
+	struct ucma_event *spare; /* for the next, where there is no memory */
 
 	union ur_sa src, dst;
 	u16 port;		  /* in its port space, while it has one */
@@ -244,6 +245,8 @@ void ucma_number_drop(struct ucma_numbers *n, u32 number);
 
 /* ucma_event.c */
 /* NULL: no memory. Fill ->resp.param and post. */
+/* The spare one of a new id, which is freed with the id. -ENOMEM. */
+int ucma_event_reserve(struct ucma_id *id);
 struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status);
 void ucma_event_post(struct ucma_event *event);
 /* new and post. */

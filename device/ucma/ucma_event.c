@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "device/ucma/ucma.h"
@@ -31,10 +32,33 @@ static void balance_tokens(struct ucma_file *file)
 	}
 }
 
+int ucma_event_reserve(struct ucma_id *id)
+{
+	id->spare = calloc(1, sizeof(*id->spare));
+	return id->spare ? 0 : -ENOMEM;
+}
+
+static void free_event(struct ucma_event *event)
+{
+	struct ucma_id *id = event->id;
+
+	if (id->spare)
+		free(event);
+	else
+		id->spare = event;
+}
+
 struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
 {
 	struct ucma_event *event = calloc(1, sizeof(*event));
 
+	/* A program that has been told to wait for an event waits for ever if
+	 * it is lost. */
+	if (!event && id->spare) {
+		event = id->spare;
+		id->spare = NULL;
+		memset(event, 0, sizeof(*event));
+	}
 	if (!event)
 		return NULL;
 	event->id = id;
@@ -51,7 +75,7 @@ void ucma_event_post(struct ucma_event *event)
 
 	/* Nobody can be meant before the client has named the id. */
 	if (!event->resp.uid && !event->child) {
-		free(event);
+		free_event(event);
 		return;
 	}
 	ur_list_add_tail(&file->events, &event->node);
@@ -100,7 +124,7 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		ur_list_del(&event->node);
 		if (event->child && event->child != id)
 			ucma_id_free(event->child);
-		free(event);
+		free_event(event);
 	}
 	balance_tokens(file);
 }
@@ -171,7 +195,7 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 	if (!event->mcast)
 		ucma_foretell(file, event->resp.event,
 			      event->child ? event->child : event->id);
-	free(event);
+	free_event(event);
 	return 0;
 }
 

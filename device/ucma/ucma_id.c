@@ -63,8 +63,10 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	id->user = file->session->uid;
 	if (ur_quota_take(&ucma->ids_quota, id->user, 1))
 		goto err_free;
-	if (ucma_number_take(&ucma->ids, id, &id->number))
+	if (ucma_event_reserve(id))
 		goto err_give;
+	if (ucma_number_take(&ucma->ids, id, &id->number))
+		goto err_spare;
 	id->file = file;
 	id->ps = ps;
 	id->qp_type = qp_type;
@@ -74,6 +76,8 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
 	return id;
+err_spare:
+	free(id->spare);
 err_give:
 	ur_quota_give(&ucma->ids_quota, id->user, 1);
 err_free:
@@ -99,6 +103,7 @@ void ucma_id_free(struct ucma_id *id)
 	ur_quota_give(&ucma_of(file)->ids_quota, id->user, 1);
 	ur_list_del(&id->node);
 	file->n_ids--;
+	free(id->spare);
 	free(id);
 }
 

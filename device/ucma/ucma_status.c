@@ -51,7 +51,7 @@ static struct json_object *describe(const struct ucma_id *id, bool whole)
 		[UCMA_DISCONNECT] = "DISCONNECT",
 		[UCMA_LISTEN] = "LISTEN",
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	const struct ur_session *s = id->file->session;
 
 	ur_status_text(o, "device", id->dev ? id->dev->name : "");
@@ -108,7 +108,7 @@ static void add_by_attr(struct json_object *o, const char *direction,
 
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	struct ur_ucma *ucma = daemon->cm;
 	struct ur_cm_stats s;
 

@@ -140,10 +140,29 @@ const struct ur_file_ops ur_ufile_ops = {
 
 void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file)
 {
-	memset(cmd, 0, sizeof(*cmd));
+	memset(cmd, 0, offsetof(struct ur_cmd, room));
 	cmd->file = file;
 	cmd->dev = file->dev;
 	cmd->outs_tail = &cmd->outs;
+}
+
+static struct ur_out *new_out(struct ur_cmd *cmd, size_t len)
+{
+	size_t n = ur_align_up(sizeof(struct ur_out) + len, 8);
+	u8 *at = cmd->room + cmd->room_used;
+
+	if (n > sizeof(cmd->room) - cmd->room_used)
+		return malloc(n);
+	cmd->room_used += (u32)n;
+	return (struct ur_out *)at;
+}
+
+static void free_out(struct ur_cmd *cmd, struct ur_out *o)
+{
+	u8 *at = (u8 *)o;
+
+	if (at < cmd->room || at >= cmd->room + sizeof(cmd->room))
+		free(o);
 }
 
 int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len)
@@ -152,7 +171,7 @@ int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len)
 
 	if (!len)
 		return 0;
-	o = malloc(sizeof(*o) + len);
+	o = new_out(cmd, len);
 	if (!o)
 		return -ENOMEM;
 	o->next = NULL;
@@ -175,7 +194,7 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 			ret = ur_session_write(cmd->file->session, o->addr,
 					       o->data, o->len);
 		cmd->outs = o->next;
-		free(o);
+		free_out(cmd, o);
 	}
 	if (ret && cmd->created) {
 		ur_loop_lock(loop);

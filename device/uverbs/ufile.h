@@ -58,10 +58,15 @@ struct ur_cmd {
 	struct ur_object *created;
 	struct ur_attr *attrs; /* ioctl form */
 	u32 n_attrs;
+	/* Where outs lie as long as they fit, which those of all commands that
+	 * change something do: such a command has no way back once it is done,
+	 * and must be able to say so without memory. */
+	u32 room_used;
+	u8 room[1024] __attribute__((aligned(8)));
 };
 
 void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file);
-/* Queue bytes for user address addr. -ENOMEM. */
+/* Queue bytes for user address addr. -ENOMEM: more than there is room for. */
 int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len);
 /* After the handler, lock free: copy out, or undo; frees. */
 int ur_cmd_finish(struct ur_cmd *cmd, int ret);

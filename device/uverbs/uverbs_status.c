@@ -13,7 +13,7 @@ static struct json_object *qp_counters(const struct ur_eqp *qp)
 		UR_QP_COUNTERS(X)
 #undef X
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	u64 cnt[UR_QP_CNT_COUNT];
 
 	ur_eqp_counters(qp, cnt);
@@ -24,7 +24,7 @@ static struct json_object *qp_counters(const struct ur_eqp *qp)
 
 static struct json_object *owned(const struct ur_object *obj)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = ur_status_object();
 	const struct ur_session *s = obj->file->session;
 
 	ur_status_text(o, "device", obj->file->dev->name);
@@ -83,7 +83,7 @@ static struct json_object *qp(struct ur_object *obj)
 		ur_status_text(o, "dgid", text);
 		ur_status_int(o, "sgid_index", path.sgid_index);
 	}
-	json_object_object_add(o, "counters", qp_counters(qp->qp));
+	ur_status_add(o, "counters", qp_counters(qp->qp));
 	return o;
 }
 

@@ -47,7 +47,7 @@ static int fill(const struct daemon_proc *d, int *socks, int max)
 
 		socks[n] = client_connect(d);
 		client_send(socks[n], &msg, NULL, 0);
-		if (client_recv(socks[n], &msg, &fd)) {
+		if (client_recv(socks[n], &msg, &fd) || msg.ret == -ENFILE) {
 			close(socks[n]);
 			return n;
 		}
