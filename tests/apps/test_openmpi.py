@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Open MPI over UCX and over libfabric."""
 from cells import LOSS, LOSS6, ONE, TWO, TWO6, runs
-from mpi import MOVED, ROUNDS, rate, ucx, ucx_tcp
+from mpi import MOVED, ROUNDS, rate, rate_tcp, ucx, ucx_tcp
 from ranks import Ranks
 
 
@@ -22,7 +22,7 @@ def test_openmpi_ucx(place, variant, compiled, compare, tmp_path):
 
     def tcp():
         with place.over_tcp():
-            return rate(ranks.openmpi(
+            return rate_tcp(ranks.openmpi(
                 {**options, "pml_ucx_tls": "any", "pml_ucx_devices": "any"},
                 ucx_tcp(place), program, ROUNDS, device=False))
     compare("Open MPI over UCX", variant, place, ours, tcp)
@@ -46,6 +46,6 @@ def test_openmpi_libfabric(place, variant, compiled, compare, tmp_path):
 
     def tcp():
         with place.over_tcp():
-            return rate(ranks.openmpi(options("tcp;ofi_rxm"), {}, program,
-                                      ROUNDS, device=False))
+            return rate_tcp(ranks.openmpi(options("tcp;ofi_rxm"), {}, program,
+                                          ROUNDS, device=False))
     compare("Open MPI over libfabric", variant, place, ours, tcp)
