@@ -32,7 +32,8 @@ declare -A kinds=(
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
-	  libfabric-bin libfabric-dev libgloo-dev librpma-dev"
+	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
+	  ceph-mon ceph-osd ceph-common"
 	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
 	  rpmlint man-db mmdebstrap iproute2 file"
 	[fresh]="mmdebstrap"

@@ -23,10 +23,8 @@ class Cell(NamedTuple):
 ONE = Cell("one host", 1, 4, 0)
 TWO = Cell("two hosts", 2, 4, 0)
 LOSS = Cell("1 % loss", 2, 4, 1)
-ONE6 = Cell("one host, IPv6", 1, 6, 0)
 TWO6 = Cell("two hosts, IPv6", 2, 6, 0)
 LOSS6 = Cell("1 % loss, IPv6", 2, 6, 1)
-CELLS = [ONE, TWO, LOSS, ONE6, TWO6, LOSS6]
 
 
 def runs(*wanted):

@@ -7,4 +7,5 @@
 cd "$(dirname "$0")/../.." || exit 1
 tests/install-deps.sh apps || exit 1
 exec /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+	-o junit_family=xunit1 \
 	${1:+--junitxml "$1"} tests/apps

@@ -48,17 +48,28 @@ def measured():
 @pytest.fixture
 def compare(record_property, measured):
     """Note a line of the table: ours(), and tcp() unless it is known."""
-    def note(program, variant, place, ours, tcp, unit="MB/s"):
+    def note(program, variant, place, ours, tcp):
+        # First what a test that fails has too.
+        record_property("program", program)
+        record_property("variant", variant)
+        record_property("cell", place.cell.name)
         got = ours()
         key = program, place.cell
         if key not in measured:
             measured[key] = tcp()
-        for name, value in (("program", program), ("variant", variant),
-                            ("cell", place.cell.name), ("unit", unit),
-                            ("uroce", f"{got:.4g}"),
-                            ("tcp", f"{measured[key]:.4g}")):
-            record_property(name, value)
+        record_property("uroce", f"{got:.4g}")
+        record_property("tcp", f"{measured[key]:.4g}")
     return note
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine(record_testsuite_property):
+    """What the numbers are of."""
+    load = os.getloadavg()[0]
+    record_testsuite_property(
+        "machine", f"{os.cpu_count()} processors, Linux "
+        f"{os.uname().release.split('-')[0]}, {load:.1f} other programs "
+        "running when it began")
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -66,7 +77,7 @@ def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.stats.get("passed", []):
         row = dict(report.user_properties)
         if report.when == "call" and "tcp" in row:
-            lines.append("{program}, {variant}, {cell}: {uroce} {unit}, "
+            lines.append("{program}, {variant}, {cell}: {uroce} MB/s, "
                          "TCP {tcp}".format(**row))
     if lines:
         terminalreporter.section("throughput")
