@@ -44,22 +44,28 @@ static void answer(struct ur_session *s, s64 ret)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
-/* The memory of the client, proved to be it; *fd is taken over. Its descriptor
- * may be anything, so the control lock is not held. */
+/* The memory of the client, proved to be it, and what it may do with it; the
+ * descriptors are taken over. They may be anything, so the control lock is not
+ * held. */
 static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
-		       int *fd)
+		       int *fds)
 {
 	struct ur_user_mem *mem;
-	int err = ur_user_mem_create(*fd, s->pid, &mem);
+	int err = ur_user_mem_create(fds[0], s->pid, &mem);
 
 	if (err)
 		return err;
-	*fd = -1;
+	fds[0] = -1;
 	if (msg->rdev)
 		err = ur_user_mem_prove(mem, msg->rdev, msg,
 					offsetof(struct uroce_tun_msg, name));
 	else if (!mem->same)
 		err = -EINVAL;
+	if (!err && fds[1] >= 0) {
+		err = ur_user_mem_maps(mem, fds[1]);
+		if (!err)
+			fds[1] = -1;
+	}
 	if (err) {
 		ur_user_mem_put(mem);
 		return err;
@@ -81,8 +87,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	else if (s->open)
 		err = -EBUSY;
 	else if (!s->mem)
-		err = fds[0] == -ENFILE ? -ENFILE
-					: take_memory(s, msg, &fds[0]);
+		err = fds[0] == -ENFILE ? -ENFILE : take_memory(s, msg, fds);
 	ur_loop_lock(loop);
 	if (!err) {
 		s->version = msg->cmd;

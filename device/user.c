@@ -9,6 +9,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 	if (!m)
 		return -ENOMEM;
 	m->fd = fd;
+	m->maps = -1;
 	m->pid = pid;
 	m->refs = 1;
 	m->same = is_mem_of(fd, pid);
@@ -90,6 +92,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 	if (!mem || --mem->refs)
 		return;
 	close(mem->fd);
+	if (mem->maps >= 0)
+		close(mem->maps);
 	free(mem);
 }
 
@@ -124,5 +128,9 @@ int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst, size_t len)
 int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,
 		  size_t len)
 {
+	int err = mem->query ? ur_user_rights(mem, addr, len, PROT_WRITE) : 0;
+
+	if (err)
+		return err;
 	return copy_all(mem->fd, addr, (void *)(uintptr_t)src, len, true);
 }

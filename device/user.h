@@ -18,10 +18,12 @@
 #include "util/bytes.h"
 
 struct ur_user_mem {
-	int fd;	   /* /proc/PID/mem */
-	pid_t pid; /* of the socket's peer, for names and statistics only */
-	int refs;  /* under the control lock */
-	bool same; /* it is that peer's, by its inode */
+	int fd;	    /* /proc/PID/mem */
+	int maps;   /* /proc/PID/maps, or -1 */
+	pid_t pid;  /* of the socket's peer, for names and statistics only */
+	int refs;   /* under the control lock */
+	bool same;  /* it is that peer's, by its inode */
+	bool query; /* maps answers questions (Linux 6.11) */
 };
 
 /* Takes fd over on success. -EINVAL: not a procfs mem file opened read-write.
@@ -32,12 +34,20 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
  * wait as ur_user_mem_create(). */
 int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
 		      const void *bytes, size_t len);
+/* Takes over fd, the maps file of the same process: what the memory allows is
+ * known then. -EINVAL: it is no such file. May wait as ur_user_mem_create(). */
+int ur_user_mem_maps(struct ur_user_mem *mem, int fd);
 /* One reference more, one less; the last closes fd. Control lock. */
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);
 
+/* Whether all of the range is mapped with rights 'prot' (of <sys/mman.h>) now: 0,
+ * -EFAULT, -ESRCH; 0 where nothing is known. Any thread; without maps that
+ * answer questions it reads all of them. */
+int ur_user_rights(const struct ur_user_mem *mem, u64 addr, u64 len, int prot);
 /* 0, -EFAULT, or -ESRCH once the process has ended; all or nothing for the
- * caller's purposes. Any thread. */
+ * caller's purposes. Reading finds what is there, whatever its rights; writing
+ * wants memory that can be written to, where that can be asked. Any thread. */
 int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst,
 		 size_t len);
 int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,

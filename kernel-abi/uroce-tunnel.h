@@ -57,7 +57,9 @@ enum uroce_tun_op {
 	/* ---- front-end to device ---- */
 	UROCE_TUN_OPEN =
 		1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
-			     * fds: [0] /proc/self/mem opened read-write. With a
+			     * fds: [0] /proc/self/mem opened read-write, [1]
+			     * /proc/self/maps, or none: then protections of the
+			     * memory are not looked at. With a
 			     * cookie: join the file whose DONE said it (a forked
 			     * child, same user, on a connection of its own).
 			     * Without cookie and name: join the file whose

@@ -56,7 +56,7 @@ static void set_open_flags(int fd, int flags)
 static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 		     const char *node, uint64_t cookie, int fd)
 {
-	int mem, err;
+	int fds[2], err;
 
 	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				      .kind = kind,
@@ -64,13 +64,21 @@ static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 				      .arg = (uint64_t)fd,
 				      .cookie = cookie,
 				      .rdev = (uint64_t)(uintptr_t)msg};
-	mem = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
-			   O_RDWR | O_CLOEXEC, 0);
-	if (mem < 0)
+	fds[0] = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
+			      O_RDWR | O_CLOEXEC, 0);
+	if (fds[0] < 0)
 		return -errno;
+	fds[1] = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
+			      O_RDONLY | O_CLOEXEC, 0);
+	if (fds[1] < 0) {
+		err = -errno;
+		close_raw(fds[0]);
+		return err;
+	}
 	strcpy(msg->name, node);
-	err = ur_tunnel_send(sock, msg, mem);
-	close_raw(mem);
+	err = ur_tunnel_send_fds(sock, msg, fds, 2);
+	close_raw(fds[0]);
+	close_raw(fds[1]);
 	return err;
 }
 

@@ -78,21 +78,27 @@ out:
 	return err;
 }
 
-int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
+int ur_tunnel_send_fds(int sock, struct uroce_tun_msg *msg, const int *fds,
+		       unsigned int nfds)
 {
 	union ur_scm scm;
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	long n;
 
-	msg->nfds = fd >= 0;
-	ur_scm_put(&mh, &scm, &fd, msg->nfds);
+	msg->nfds = nfds;
+	ur_scm_put(&mh, &scm, fds, nfds);
 	do
 		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	if (n == (long)sizeof(*msg))
 		return 0;
-	return n < 0 && errno == EBADF && fd >= 0 ? -EBADF : -EIO;
+	return n < 0 && errno == EBADF && nfds ? -EBADF : -EIO;
+}
+
+int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
+{
+	return ur_tunnel_send_fds(sock, msg, &fd, fd >= 0);
 }
 
 int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,

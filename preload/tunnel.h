@@ -25,6 +25,10 @@ int ur_tunnel_raise(int fd);
  */
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
 
+/* The same with @nfds descriptors, UROCE_TUN_MAX_FDS at most. */
+int ur_tunnel_send_fds(int sock, struct uroce_tun_msg *msg, const int *fds,
+		       unsigned int nfds);
+
 /**
  * ur_tunnel_send_call() - one message, with memory of the caller behind it
  * @mem: where msg->arg points; @len bytes of it, or as much as may be sent

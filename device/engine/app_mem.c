@@ -31,7 +31,14 @@
 static int mem_read(void *mem, u64 off, void *dst, u32 len)
 {
 	const struct ur_emr *mr = mem;
+	int ret = 0;
 
+	/* A pinned page would be read whatever became of its address. */
+	if (mr->attr.on_demand && mr->attr.mem->query)
+		ret = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
+				     PROT_READ);
+	if (ret)
+		return ret;
 	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
 }
 
@@ -125,7 +132,16 @@ static int map_file(struct ur_emr *mr, int fd, u64 off)
 	return 0;
 }
 
-/* Reading never changes it; what cannot be written is found out when it is. */
+/* As in Linux' ib_umem.c: a region that can be written to, or a window of it. */
+static int rights_for(u32 access)
+{
+	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
+			 UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_MW_BIND)
+		       ? PROT_WRITE
+		       : PROT_READ;
+}
+
+/* Reading never changes it. */
 int ur_emr_look(const struct ur_emr_attr *attr)
 {
 	u64 first = attr->addr, last = first + attr->length - 1;
@@ -134,6 +150,9 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 	u8 byte;
 
 	if (last < first)
+		return -EFAULT;
+	if (ur_user_rights(attr->mem, first, attr->length,
+			   rights_for(attr->access)))
 		return -EFAULT;
 	if (ur_user_read(attr->mem, last, &byte, 1))
 		return -EFAULT;

@@ -75,11 +75,22 @@ static int rereg(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
+/* Other rights to memory that is not mapped here. */
+static bool must_look(const struct ur_emr *mr)
+{
+	const struct ur_emr_attr *a = &mr->attr;
+
+	return !mr->map && !mr->dm && !a->on_demand && !a->null_mr && a->length;
+}
+
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 {
 	struct rereg_args a = {.mr = mr, .next = *mr};
 	int ret;
 
+	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
+	    !attr->looked && must_look(mr))
+		return -EAGAIN;
 	if (flags & UR_REREG_TRANS) {
 		a.next.attr = *attr;
 		a.next.attr.pd = mr->attr.pd;
@@ -100,6 +111,13 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 	if (flags & UR_REREG_TRANS)
 		ur_app_mem_detach(&a.next);
 	return ret;
+}
+
+void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr)
+{
+	attr->mem = mr->attr.mem;
+	attr->addr = mr->attr.addr;
+	attr->length = mr->attr.length;
 }
 
 u32 ur_emr_key(const struct ur_emr *mr)

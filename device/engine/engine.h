@@ -279,9 +279,11 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
-/* Is the range there? 0 or -EFAULT. May take as long as the client's page
+/* Is the range there, with the rights that its access needs? 0 or -EFAULT. May take as long as the client's page
  * faults: without the control lock. */
 int ur_emr_look(const struct ur_emr_attr *attr);
+/* Says in attr where the region's memory is, and whose: for ur_emr_look(). */
+void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
 /* lkey and rkey. */
 u32 ur_emr_key(const struct ur_emr *mr);
 /* -EBUSY: windows are bound to it. */

@@ -119,6 +119,8 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (!err)
 		err = ur_emr_rereg(mr->mr, flags, &attr);
 	if (err == -EAGAIN) {
+		if (!(flags & UR_REREG_TRANS))
+			ur_emr_place(mr->mr, &attr);
 		err = ur_mr_look(cmd, &attr);
 		if (!err)
 			err = ur_emr_rereg(mr->mr, flags, &attr);

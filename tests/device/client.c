@@ -196,11 +196,15 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
 				    .cmd = UROCE_TUN_VERSION};
-	int sock = client_connect(d), mem = client_mem(), fd;
+	int fds[2] = {client_mem(),
+		      open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+	int sock = client_connect(d), fd;
 
+	CHECK(fds[1] >= 0);
 	snprintf(msg.name, sizeof(msg.name), "%s", name);
-	client_send(sock, &msg, &mem, 1);
-	close(mem);
+	client_send(sock, &msg, fds, 2);
+	close(fds[0]);
+	close(fds[1]);
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.op, UROCE_TUN_DONE);
 	CHECK_EQ(msg.ret, 0);

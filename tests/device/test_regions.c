@@ -138,6 +138,62 @@ static void test_reg(void)
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
 }
 
+static uint64_t map(int prot, int fd)
+{
+	void *p = mmap(NULL, 4 * 4096, prot,
+		       MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+
+	CHECK(p != MAP_FAILED);
+	return (uintptr_t)p;
+}
+
+static void protect(uint64_t addr, uint64_t bytes, int prot)
+{
+	CHECK(!mprotect((void *)(uintptr_t)addr, bytes, prot));
+}
+
+/* Rights that the memory does not give are not to be had. */
+static void test_rights(void)
+{
+	static const uint32_t stores[] = {
+		LOCAL, LOCAL | IB_UVERBS_ACCESS_REMOTE_WRITE,
+		LOCAL | IB_UVERBS_ACCESS_REMOTE_ATOMIC,
+		IB_UVERBS_ACCESS_MW_BIND};
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t own = map(PROT_READ | PROT_WRITE, -1);
+	uint64_t file = map(PROT_READ, self);
+	uint32_t mr;
+
+	for (unsigned int i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
+		CHECK_EQ(reg(file, 4096, file, stores[i], &mr),
+			 (int64_t)-EFAULT);
+		/* One page of four is enough. */
+		protect(own + 3 * 4096, 4096, PROT_READ);
+		CHECK_EQ(reg(own, 4 * 4096, own, stores[i], &mr),
+			 (int64_t)-EFAULT);
+		CHECK_EQ(reg(own, 3 * 4096, own, stores[i], &mr), 0);
+		CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+		protect(own + 3 * 4096, 4096, PROT_READ | PROT_WRITE);
+		CHECK_EQ(reg(own, 4 * 4096, own, stores[i], &mr), 0);
+		CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	}
+	/* What can be read can be sent; more, not even later. */
+	CHECK_EQ(reg(file, 4096, file, IB_UVERBS_ACCESS_REMOTE_READ, &mr), 0);
+	CHECK_EQ(rereg(mr, ACCESS, 0, 0, 0, 0, LOCAL), (int64_t)-EFAULT);
+	CHECK_EQ(rereg(mr, TRANS, own, 4096, own, 0, 0), 0);
+	CHECK_EQ(rereg(mr, ACCESS, 0, 0, 0, 0, LOCAL), 0);
+	CHECK_EQ(rereg(mr, TRANS, file, 4096, file, 0, 0), (int64_t)-EFAULT);
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
+	protect(own, 4096, PROT_NONE);
+	CHECK_EQ(reg(own, 4096, own, 0, &mr), (int64_t)-EFAULT);
+	CHECK_EQ(reg(own, 4096, own, IB_UVERBS_ACCESS_REMOTE_READ, &mr),
+		 (int64_t)-EFAULT);
+	CHECK_EQ(reg(own, 4096, own, LOCAL, &mr), (int64_t)-EFAULT);
+	CHECK(!munmap((void *)(uintptr_t)own, 4 * 4096));
+	CHECK(!munmap((void *)(uintptr_t)file, 4 * 4096));
+	close(self);
+}
+
 static void test_rereg(void)
 {
 	uint32_t mr, other = client_alloc_pd(sock);
@@ -358,6 +414,7 @@ int main(int argc, char **argv)
 	sock = client_session(&dev);
 	pd = client_alloc_pd(sock);
 	test_reg();
+	test_rights();
 	test_rereg();
 	test_device_memory();
 	test_dmabuf();

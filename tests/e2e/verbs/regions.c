@@ -2,6 +2,7 @@
 /* Registrations that are refused, and what is left of the one before. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "bench.h"
@@ -63,6 +64,154 @@ static void unaligned(void)
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	bench_close(&t);
 	free(p);
+}
+
+static uint8_t *new_pages(int prot)
+{
+	uint8_t *p = mmap(NULL, 8192, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+/* What the program itself could not do with its memory nobody does. */
+static void without_rights(void)
+{
+	static const uint8_t text[8192] __attribute__((aligned(4096))) = "text";
+	uint8_t *p = new_pages(PROT_READ | PROT_WRITE);
+	struct ibv_mr *mr;
+	struct bench t;
+
+	bench_bare(&t);
+	CHECK(!ibv_reg_mr(t.pd, (void *)(uintptr_t)text, 4096, RW));
+	CHECK_EQ(errno, EFAULT);
+	mr = ibv_reg_mr(t.pd, (void *)(uintptr_t)text, 4096,
+			IBV_ACCESS_REMOTE_READ);
+	CHECK(mr);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	memset(p, 1, 8192);
+	CHECK(!mprotect(p, 8192, PROT_READ));
+	for (int bit = 0; bit < 2; bit++) {
+		CHECK(!ibv_reg_mr(t.pd, p, 8192,
+				  bit ? RW : IBV_ACCESS_LOCAL_WRITE));
+		CHECK_EQ(errno, EFAULT);
+	}
+	CHECK(!mprotect(p, 8192, PROT_NONE));
+	for (int bit = 0; bit < 3; bit++) {
+		CHECK(!ibv_reg_mr(t.pd, p, 8192,
+				  bit == 2 ? RW
+				  : bit	   ? IBV_ACCESS_REMOTE_READ
+					   : 0));
+		CHECK_EQ(errno, EFAULT);
+	}
+	CHECK_EQ(munmap(p, 8192), 0);
+	CHECK_EQ(ibv_dealloc_pd(t.pd), 0);
+	ibv_close_device(t.ctx);
+}
+
+/* Whether protections can be asked for at each access: Linux 6.11. */
+static void need_query(void)
+{
+	uint64_t query[13] = {sizeof(query), 0, (uintptr_t)&query};
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), ret;
+
+	CHECK(fd >= 0);
+	ret = ioctl(fd, _IOWR('f', 17, query), query);
+	close(fd);
+	if (ret)
+		SKIP("this kernel's /proc/PID/maps answers no questions");
+}
+
+/* Posts a WRITE of 64 bytes of 'value' there; its status. */
+static enum ibv_wc_status try_write(struct bench *t, const uint8_t *to,
+				    const struct ibv_mr *mr, uint8_t value)
+{
+	struct ibv_wc wc;
+
+	memset(t->a.buf, value, 64);
+	CHECK_EQ(post_rdma(&t->a, IBV_WR_RDMA_WRITE, (uintptr_t)to, mr->rkey,
+			   64),
+		 0);
+	wc = wait_wc(t->a.cq);
+	return wc.status;
+}
+
+/* Rights that go away after the registration: the pages that were registered
+ * may be written to, as if pinned, or none; what is at the address now is not. */
+static void rights_lost(void)
+{
+	need_query();
+	for (int what = 0; what < 3; what++) {
+		uint8_t *p = new_pages(PROT_READ | PROT_WRITE), *q;
+		/* In a page of its own, too small to be moved. */
+		size_t len = what == 2 ? 8192 : 64;
+		struct ibv_mr *mr;
+		struct bench t;
+
+		bench_open(&t, 64);
+		memset(p, 1, 8192);
+		mr = ibv_reg_mr(t.pd, p, len, RW | IBV_ACCESS_REMOTE_READ);
+		CHECK(mr);
+		CHECK_EQ(try_write(&t, p, mr, 5), IBV_WC_SUCCESS);
+		CHECK_EQ(p[63], 5);
+		if (what == 0) {
+			CHECK(!mprotect(p, 8192, PROT_READ));
+			CHECK(try_write(&t, p, mr, 7) != IBV_WC_SUCCESS);
+			CHECK_EQ(p[0], 5);
+		} else {
+			/* Other memory, read-only. */
+			q = new_pages(PROT_READ | PROT_WRITE);
+			memset(q, 9, 8192);
+			CHECK(!mprotect(q, 8192, PROT_READ));
+			CHECK(mremap(q, 8192, 8192,
+				     MREMAP_MAYMOVE | MREMAP_FIXED, p) == p);
+			try_write(&t, p, mr, 7);
+			CHECK_EQ(p[0], 9);
+			CHECK_EQ(p[63], 9);
+		}
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		CHECK_EQ(p[0], what ? 9 : 5);
+		CHECK_EQ(munmap(p, 8192), 0);
+		bench_close(&t);
+	}
+}
+
+/* On-demand memory is what it is at the time. */
+static void rights_on_demand(void)
+{
+	static const int prot[] = {PROT_READ | PROT_WRITE, PROT_READ,
+				   PROT_NONE};
+
+	need_query();
+	for (int i = 0; i < 3; i++) {
+		for (int read = 0; read < 2; read++) {
+			bool may = !i || (i == 1 && read);
+			uint8_t *p = new_pages(PROT_READ | PROT_WRITE);
+			struct ibv_mr *mr;
+			struct bench t;
+
+			bench_open(&t, 64);
+			memset(p, 3, 8192);
+			mr = ibv_reg_mr(t.pd, p, 8192,
+					RW | IBV_ACCESS_REMOTE_READ |
+						IBV_ACCESS_ON_DEMAND);
+			CHECK(mr);
+			CHECK(!mprotect(p, 8192, prot[i]));
+			memset(t.a.buf, 4, 64);
+			CHECK_EQ(post_rdma(&t.a,
+					   read ? IBV_WR_RDMA_READ
+						: IBV_WR_RDMA_WRITE,
+					   (uintptr_t)p, mr->rkey, 64),
+				 0);
+			CHECK_EQ(wait_wc(t.a.cq).status == IBV_WC_SUCCESS, may);
+			CHECK(!mprotect(p, 8192, PROT_READ));
+			CHECK_EQ(p[0], may && !read ? 4 : 3);
+			CHECK_EQ(t.a.buf[0], may && read ? 3 : 4);
+			CHECK_EQ(ibv_dereg_mr(mr), 0);
+			CHECK_EQ(munmap(p, 8192), 0);
+			bench_close(&t);
+		}
+	}
 }
 
 /* A domain is busy as long as it has a window. */
@@ -213,8 +362,15 @@ static void dmabuf_refused(void)
 }
 
 const struct verbs_test region_tests[] = {
-	{"reg_refused", reg_refused},	    {"unaligned", unaligned},
-	{"window_holds", window_holds},	    {"rereg_refused", rereg_refused},
-	{"rereg_seen", rereg_seen},	    {"dm_refused", dm_refused},
-	{"dmabuf_refused", dmabuf_refused}, {0},
+	{"reg_refused", reg_refused},
+	{"unaligned", unaligned},
+	{"window_holds", window_holds},
+	{"rereg_refused", rereg_refused},
+	{"rereg_seen", rereg_seen},
+	{"dm_refused", dm_refused},
+	{"dmabuf_refused", dmabuf_refused},
+	{"without_rights", without_rights},
+	{"rights_lost", rights_lost},
+	{"rights_on_demand", rights_on_demand},
+	{0},
 };
