@@ -165,19 +165,30 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	return more;
 }
 
+/* A turn gives up so many address vectors at most. */
+static bool puts_room(const struct ur_port *port)
+{
+	return port->av_put_count < UR_AV_PUT_SLOTS - 2 * UR_TURN_MSGS;
+}
+
+static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
+{
+	ur_port_put_avs(port);
+	port->now = now;
+	if (!tx->n_desc)
+		tx->train = 0;
+}
+
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 {
 	u32 turns = UR_CALL_TURNS;
 	bool full = false;
 
-	ur_port_put_avs(port);
-	port->now = now;
-	if (!tx->n_desc)
-		tx->train = 0;
+	begin_tx(port, now, tx);
 	if (ur_answer_last(port, tx) || ur_gsi_tx(port, tx))
 		return true;
 	while (turns-- && !full && !ur_list_empty(&port->active) &&
-	       port->av_put_count < UR_AV_PUT_SLOTS - 2 * UR_TURN_MSGS) {
+	       puts_room(port)) {
 		struct ur_qp *qp =
 			ur_list_first(&port->active, struct ur_qp, active);
 
@@ -193,4 +204,21 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	}
 	return !ur_list_empty(&port->active) ||
 	       port->gsi_head != port->gsi_tail;
+}
+
+bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
+{
+	struct ur_port *port = qp->port;
+	bool full = false, more = true;
+
+	begin_tx(port, now, tx);
+	for (u32 i = 0; more && !full && i < UR_ONE_QP_TURNS; i++) {
+		if (!puts_room(port))
+			break;
+		ur_list_del(&qp->active);
+		more = run_qp(qp, tx, &full);
+	}
+	if (more)
+		ur_port_activate(port, qp);
+	return more;
 }

@@ -26,6 +26,7 @@
 #define UR_TURN_MSGS  64 /* in-device messages of one QP per turn */
 #define UR_TURN_BYTES (256u << 10) /* in-device bytes per turn */
 #define UR_CALL_TURNS 256	   /* turns of one ur_port_tx call */
+#define UR_ONE_QP_TURNS 4	   /* of one ur_port_tx_qp call */
 
 struct ur_gsi_send {
 	struct ur_av *av;

@@ -122,6 +122,12 @@ struct ur_tx {
  * Returns true when there is more to do at once.
  */
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
+/*
+ * The same for one queue pair alone, in its turn or not. For a host that is
+ * about to change or destroy it: an adapter has fetched what was posted before
+ * that, and what needs no answer has left.
+ */
+bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
 
 /* When ur_port_expire() wants to run: a time, perhaps past, or UR_NEVER. */
 ur_time ur_port_deadline(const struct ur_port *port);

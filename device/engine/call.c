@@ -103,11 +103,17 @@ int ur_engine_call(struct ur_engine *engine,
 	return ret;
 }
 
+bool ur_mailbox_waits(struct ur_engine *engine)
+{
+	return atomic_load_explicit(&engine->mailbox.pending,
+				    memory_order_acquire);
+}
+
 bool ur_mailbox_run(struct ur_engine *engine)
 {
 	struct ur_mailbox *box = &engine->mailbox;
 
-	if (!atomic_load_explicit(&box->pending, memory_order_acquire))
+	if (!ur_mailbox_waits(engine))
 		return false;
 	box->ret = box->fn(engine, box->arg);
 	atomic_store_explicit(&box->pending, 0, memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
+#include "device/engine/turn.h"
 #include "device/user.h"
 
 void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell)
@@ -97,6 +98,17 @@ err_close:
 err_free:
 	free(x);
 	return ret;
+}
+
+static int settle(struct ur_engine *engine, void *arg)
+{
+	ur_turn_settle_all(engine, arg);
+	return 0;
+}
+
+void ur_ectx_settle(struct ur_ectx *ectx)
+{
+	ur_engine_call(ectx->engine, settle, ectx);
 }
 
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)

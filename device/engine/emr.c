@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
+#include "device/engine/turn.h"
 
 static int reg(struct ur_engine *engine, void *arg)
 {
@@ -128,8 +129,10 @@ u32 ur_emr_key(const struct ur_emr *mr)
 static int dereg(struct ur_engine *engine, void *arg)
 {
 	struct ur_emr *mr = arg;
-	int ret = ur_mr_destroy(mr->mr);
+	int ret;
 
+	ur_turn_settle_all(engine, mr->ectx);
+	ret = ur_mr_destroy(mr->mr);
 	if (ret)
 		return ret;
 	ur_list_del(&mr->node);

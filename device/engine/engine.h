@@ -132,6 +132,9 @@ struct ur_ectx_info {
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   struct ur_ectx **ectx, struct ur_ectx_info *info);
+/* What was posted to its queue pairs so far is fetched, and what needs no
+ * answer has left: so that their memory may go. */
+void ur_ectx_settle(struct ur_ectx *ectx);
 struct ur_emapped {
 	u32 n;
 	u64 ring_bytes, region_bytes;

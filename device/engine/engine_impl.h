@@ -354,6 +354,9 @@ void ur_engine_unwatch(struct ur_engine *engine, int fd);
 /* call.c: what control wants done. 0 or -errno. */
 int ur_mailbox_init(struct ur_mailbox *box);
 void ur_mailbox_fini(struct ur_mailbox *box);
+/* Engine thread: does something wait? What clients rang before they asked for
+ * it is seen by a look at the doorbells after this. */
+bool ur_mailbox_waits(struct ur_engine *engine);
 /* Engine thread: run what waits; true when something did. */
 bool ur_mailbox_run(struct ur_engine *engine);
 /* Engine thread, around the system call it sleeps in: others may be the engine

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
+#include "device/engine/turn.h"
 
 struct create_args {
 	struct ur_ectx *ectx;
@@ -145,6 +146,7 @@ static int modify(struct ur_engine *engine, void *arg)
 		if (ret)
 			return ret;
 	}
+	ur_turn_settle(engine, qp);
 	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);
 	if (!ret && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *a->path;
@@ -253,6 +255,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
+	ur_turn_settle(engine, qp);
 	ur_qp_destroy(qp->qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq)

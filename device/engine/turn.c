@@ -15,6 +15,9 @@
 #define EVENTS 64
 /* Fills of the burst buffer in one turn. */
 #define TX_ROUNDS 4
+/* For a queue pair that is to be changed: enough for all that a send ring
+ * holds in small datagrams. */
+#define SETTLE_ROUNDS 64
 /* Receive queues kicked in one turn: a kick may ask for the next one. */
 #define KICKS 256
 /* Ask the wire this often when nothing came of late. */
@@ -146,17 +149,23 @@ static bool flush(struct ur_engine *e)
 	return true;
 }
 
+/* Nothing waits in tx. False: the wire has no room for what does. */
+static bool empty_tx(struct ur_engine *e)
+{
+	if (e->tx_blocked && !flush(e))
+		return false;
+	e->tx.n_desc = 0;
+	e->tx.used = 0;
+	e->tx_sent = 0;
+	return true;
+}
+
 /* True when there was something. */
 static bool transmit(struct ur_engine *e)
 {
 	bool any = false, more = true;
 
-	if (e->tx_blocked && !flush(e))
-		return false;
-	for (u32 i = 0; more && i < TX_ROUNDS; i++) {
-		e->tx.n_desc = 0;
-		e->tx.used = 0;
-		e->tx_sent = 0;
+	for (u32 i = 0; more && i < TX_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
@@ -164,6 +173,38 @@ static bool transmit(struct ur_engine *e)
 			break;
 	}
 	return any;
+}
+
+void ur_turn_settle(struct ur_engine *e, struct ur_eqp *qp)
+{
+	bool more = true;
+
+	if (!qp->sq.hdr)
+		return;
+	if (ur_ring_avail(&qp->sq))
+		ur_qp_kick(qp->qp);
+	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
+		more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
+		if (e->tx.n_desc && !flush(e))
+			break;
+	}
+}
+
+void ur_turn_settle_all(struct ur_engine *e, struct ur_ectx *x)
+{
+	u32 slots = ur_min_u32(x->next_slot, UROCE_DB_SLOTS);
+
+	for (u32 i = 0; i < slots; i++) {
+		for (struct ur_bell *b = x->bells[i]; b; b = b->next) {
+			struct ur_eqp *qp;
+
+			if (b->ring != ur_qp_ring_bell)
+				continue;
+			qp = ur_container_of(b, struct ur_eqp, bell);
+			if (qp->sq.hdr && ur_ring_avail(&qp->sq))
+				ur_turn_settle(e, qp);
+		}
+	}
 }
 
 /* ---- doorbells ---- */
@@ -223,12 +264,13 @@ static bool look_at_wire(struct ur_engine *e)
 
 static bool turn(struct ur_engine *e)
 {
-	bool any;
+	bool any, called;
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
-	any = ur_mailbox_run(e);
-	any |= answer_doorbells(e);
+	/* What was rung before a command comes before it. */
+	called = ur_mailbox_waits(e);
+	any = answer_doorbells(e);
 	any |= look_at_wire(e);
 	end_rx(e);
 	if (e->now >= ur_port_deadline(e->port)) {
@@ -236,6 +278,8 @@ static bool turn(struct ur_engine *e)
 		any = true;
 	}
 	any |= transmit(e);
+	if (called)
+		any |= ur_mailbox_run(e);
 	if (!ur_list_empty(&e->moderated))
 		e->mod_deadline = ur_ecq_moderate(e, e->now);
 	else

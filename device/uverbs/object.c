@@ -99,7 +99,7 @@ int ur_object_destroy(struct ur_object *obj)
 void ur_object_destroy_all(struct ur_ufile *file)
 {
 	static const u8 order[] = {
-		UVERBS_OBJECT_AH,	    UVERBS_OBJECT_QP,
+		UVERBS_OBJECT_QP,	    UVERBS_OBJECT_AH,
 		UVERBS_OBJECT_SRQ,	    UVERBS_OBJECT_MW,
 		UVERBS_OBJECT_MR,	    UVERBS_OBJECT_DM,
 		UVERBS_OBJECT_CQ,	    UVERBS_OBJECT_XRCD,

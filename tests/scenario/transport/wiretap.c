@@ -262,7 +262,8 @@ void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
 	wt_run(w);
 }
 
-void wt_run(struct wt *w)
+/* only: a queue pair whose turns alone are run, or NULL. */
+static void run(struct wt *w, struct ur_qp *only)
 {
 	struct ur_tx_desc desc[TX_DESCS];
 	bool more = true;
@@ -274,7 +275,8 @@ void wt_run(struct wt *w)
 				   .max_desc = TX_DESCS};
 
 		CHECK(turn < 10000);
-		more = ur_port_tx(w->port, w->now, &tx);
+		more = only ? ur_port_tx_qp(only, w->now, &tx)
+			    : ur_port_tx(w->port, w->now, &tx);
 		for (u32 i = 0; i < tx.n_desc; i++) {
 			struct wt_packet *p = &w->out[w->out_tail % WT_OUT];
 
@@ -286,6 +288,17 @@ void wt_run(struct wt *w)
 				 UR_PKT_OK);
 		}
 	}
+}
+
+void wt_run(struct wt *w)
+{
+	run(w, NULL);
+}
+
+void wt_run_alone(struct wt_qp *q)
+{
+	ur_qp_kick(q->qp);
+	run(q->wt, q->qp);
 }
 
 void wt_sleep(struct wt *w, u64 ns)

@@ -101,6 +101,8 @@ void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload);
 void wt_arrive(struct wt *w, struct ur_pkt pkt, const void *payload);
 /* Take what the port wants to send into out. */
 void wt_run(struct wt *w);
+/* The same of one queue pair, which is kicked, whoever else has something. */
+void wt_run_alone(struct wt_qp *q);
 /* Time passes; what is due happens. */
 void wt_sleep(struct wt *w, u64 ns);
 
