@@ -43,6 +43,8 @@ struct ur_file_ops {
 	 * the file open). NULL: the file cannot be joined. */
 	void (*adopt)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
+	/* A process that has posted is about to end. May be NULL. */
+	void (*settle)(void *file);
 	void (*close)(void *file);
 };
 

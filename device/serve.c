@@ -122,6 +122,15 @@ static void do_sync(struct ur_session *s)
 	answer(s, err);
 }
 
+static void do_settle(struct ur_session *s)
+{
+	ur_loop_lock(s->daemon->loop);
+	if (s->open && s->open->ops->settle)
+		s->open->ops->settle(s->open->file);
+	ur_loop_unlock(s->daemon->loop);
+	answer(s, 0);
+}
+
 static void do_status(struct ur_session *s, const char *subject)
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
@@ -165,6 +174,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		break;
 	case UROCE_TUN_SYNC:
 		do_sync(s);
+		break;
+	case UROCE_TUN_SETTLE:
+		do_settle(s);
 		break;
 	case UROCE_TUN_STATUS:
 		do_status(s, msg->name);

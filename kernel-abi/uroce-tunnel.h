@@ -89,6 +89,10 @@ enum uroce_tun_op {
 	UROCE_TUN_LINK = 8,   /* cli, the daemon's own user or root only: cmd =
 			     * enum uroce_tun_link; answer DONE with name = the
 			     * device. Needs no OPEN */
+	UROCE_TUN_SETTLE = 9, /* this process or its file is about to end: DONE
+			       * when what it has posted on the file is fetched
+			       * from its memory. Front-ends go on without the
+			       * answer of a device that does not know it */
 	/* ---- device to front-end ---- */
 	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
 			      * [0] the visible descriptor */

@@ -168,10 +168,42 @@ static void tell_event_closed(struct ur_file *file)
 	ur_fdmap_put(parent);
 }
 
+/* As the kernel's close() and exit() do, the caller waits; what it posted
+ * leaves from memory that is still there. */
+static void settle(struct ur_file *file)
+{
+	if (file->kind == UROCE_TUN_UVERBS && file->sock >= 0 &&
+	    file->generation == ur_fdmap_generation() &&
+	    !atomic_load(&file->dead) && ur_tunnel_settle(file->sock))
+		atomic_store(&file->dead, 1);
+}
+
+void ur_fdmap_settle(void)
+{
+	uint32_t end = atomic_load(&files_end);
+
+	if (ur_fdmap_borrowed())
+		return;
+	for (uint32_t i = 1; i < end; i++) {
+		struct ur_file *file;
+
+		if (!get_index(i, &file))
+			continue;
+		/* Somebody's command is under way, and does the same. */
+		if (!pthread_mutex_trylock(&file->lock)) {
+			settle(file);
+			pthread_mutex_unlock(&file->lock);
+		}
+		ur_fdmap_put(file);
+	}
+}
+
 static void release(struct ur_file *file)
 {
-	int sock = file->sock;
+	int sock;
 
+	settle(file);
+	sock = file->sock;
 	if (sock >= 0) {
 		file->sock = -1;
 		if (sock < UR_FDMAP_FDS)

@@ -136,6 +136,10 @@ bool ur_fdmap_borrowed(void);
 /* Changes with every fork(); a file of another generation is the parent's. */
 uint32_t ur_fdmap_generation(void);
 
+/* The process ends: what it has posted is fetched first. Takes no lock that
+ * somebody has, so it may be called in a signal handler. */
+void ur_fdmap_settle(void);
+
 void ur_fdmap_init(void);
 
 #endif

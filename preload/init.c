@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "preload/exec.h"
+#include "preload/exit.h"
 #include "preload/fdmap.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
@@ -61,5 +62,6 @@ static __attribute__((constructor(101))) void init(void)
 	ur_rewrite_rundir();
 	name_provider();
 	ur_exec_init();
+	ur_exit_init();
 	errno = saved;
 }

@@ -56,7 +56,9 @@
 	X(socket)                                                              \
 	/* exec.c */                                                           \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn)             \
-	X(posix_spawnp)
+	X(posix_spawnp)                                                        \
+	/* exit.c */                                                           \
+	X(_exit) X(_Exit)
 /* clang-format on */
 
 enum ur_real_index {

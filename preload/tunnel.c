@@ -2,6 +2,8 @@
 /* Messages to the device and back. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -180,4 +182,26 @@ int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len)
 {
 	return recv_both(sock, msg, ret_fds, outs, UROCE_TUN_WINDOW, ret_len);
+}
+
+static bool answers(int sock)
+{
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct timespec left = {.tv_sec = 1}; /* the kernel counts down */
+	long n;
+
+	do
+		n = syscall(SYS_ppoll, &p, 1, &left, NULL, 0);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+int ur_tunnel_settle(int sock)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SETTLE};
+	int fds[UROCE_TUN_MAX_FDS];
+
+	if (ur_tunnel_send(sock, &msg, -1) || !answers(sock))
+		return -EIO;
+	return ur_tunnel_recv(sock, &msg, fds);
 }

@@ -57,6 +57,10 @@ void ur_tunnel_close_fds(int *fds);
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len);
 
+/* Before the process or its file ends: what was posted is fetched. 0, or -EIO:
+ * @sock is of no more use. Waits for a second at most. */
+int ur_tunnel_settle(int sock);
+
 /* sync.c: asks the device to bring the counter files up to date, and waits. */
 void ur_tunnel_sync(void);
 

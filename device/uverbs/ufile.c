@@ -108,6 +108,14 @@ static void ufile_close_fd(void *arg, u64 cookie)
 		ur_async_closed(async);
 }
 
+static void ufile_settle(void *arg)
+{
+	struct ur_ufile *file = arg;
+
+	if (file->ectx)
+		ur_ectx_settle(file->ectx);
+}
+
 static void ufile_adopt(void *arg, struct ur_session *s)
 {
 	((struct ur_ufile *)arg)->session = s;
@@ -135,6 +143,7 @@ const struct ur_file_ops ur_ufile_ops = {
 	.write = ur_uverbs_write,
 	.adopt = ufile_adopt,
 	.close_fd = ufile_close_fd,
+	.settle = ufile_settle,
 	.close = ufile_close,
 };
 

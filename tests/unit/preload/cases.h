@@ -35,6 +35,8 @@ void test_event_fork(void);
 void test_dup(void);
 void test_fork(void);
 void test_threads(void);
+/* ends.c */
+void test_ends(void);
 /* foretold.c */
 void test_foretold(void);
 

@@ -37,7 +37,7 @@ struct conn {
 	} foretelling; /* the same */
 };
 
-static _Atomic int files, syncs, cm_end = -1, withdrawn, outs, writes;
+static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes;
 static const char *rundir;
 static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
 
@@ -247,6 +247,8 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return writes;
 	case FAKE_SYNCS:
 		return syncs;
+	case FAKE_SETTLES:
+		return settles;
 	case FAKE_DIE:
 		_exit(0);
 	case FAKE_WITHDRAWN:
@@ -329,6 +331,10 @@ static void *serve_one(void *arg)
 			    "sys/class/infiniband/uroce0/ports/1/"
 			    "counters/x",
 			    text);
+			done(&c, 0);
+			break;
+		case UROCE_TUN_SETTLE:
+			settles++;
 			done(&c, 0);
 			break;
 		default:

@@ -26,6 +26,7 @@ enum fake_ioctl {
 	FAKE_CHANGE = 15, /* what was foretold on the newest rdma_cm file holds
 			   * no more */
 	FAKE_WRITES = 16, /* number of WRITE so far */
+	FAKE_SETTLES = 17, /* number of SETTLE so far */
 };
 
 /* A write to an rdma_cm file: with its answer comes a foretold one, of question

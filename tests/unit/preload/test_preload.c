@@ -111,6 +111,7 @@ static int inner(const char *script)
 	test_dup();
 	test_fork();
 	test_threads();
+	test_ends();
 	test_rdma_cm();
 	test_foretold();
 	test_programs(script);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The end of the process, where it is the process that ends itself. A kernel's
+ * device has fetched what was posted long before; ours reads the process's
+ * memory, which goes first, so it is told while that is still there. A process
+ * that is killed tells nobody: then what is in mapped memory still leaves.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/exit.h"
+#include "preload/fdmap.h"
+#include "preload/real.h"
+
+static void at_exit(int status, void *arg)
+{
+	ur_fdmap_settle();
+}
+
+static void at_quick(void)
+{
+	ur_fdmap_settle();
+}
+
+void ur_exit_init(void)
+{
+	/* What is registered first is called last, and on_exit() knows no
+	 * library: after all destructors, which may post. */
+	on_exit(at_exit, NULL);
+	at_quick_exit(at_quick);
+}
+
+UR_EXPORT void _exit(int status)
+{
+	ur_fdmap_settle();
+	ur_real(_exit)(status);
+}
+
+UR_EXPORT void _Exit(int status)
+{
+	ur_fdmap_settle();
+	ur_real(_Exit)(status);
+}
