@@ -12,7 +12,12 @@
 #include <sys/stat.h>
 #include "device/engine/arena.h"
 
-#define PAGES (UR_ARENA_CHUNK / UR_ARENA_PAGE)
+#define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
+#define POPULATE_STEP (256u << 10)
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 struct chunk {
 	struct ur_list node;
@@ -189,6 +194,23 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
 		return -ENOMEM;
 	mark(c, 0, pages, true);
 	fill_block(block, c, 0, bytes);
+	return 0;
+}
+
+int ur_block_populate(const struct ur_block *block)
+{
+	/* Bit by bit: page faults of others may wait for each. */
+	for (u64 at = 0; at < block->len; at += POPULATE_STEP) {
+		u64 n = ur_min_u64(block->len - at, POPULATE_STEP);
+
+		if (madvise(block->ptr + at, n, MADV_POPULATE_WRITE) == 0)
+			continue;
+		if (errno == EINVAL) /* kernels before 5.14 */
+			return 0;
+		if (errno != EINTR && errno != EAGAIN)
+			return -ENOMEM;
+		at -= POPULATE_STEP;
+	}
 	return 0;
 }
 

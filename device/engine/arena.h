@@ -32,12 +32,23 @@ struct ur_block {
 	void *chunk;
 };
 
+/*
+ * Who makes and destroys objects calls these, with the control lock held, and
+ * not the engine: they make system calls and, where memory is new, page faults.
+ */
+
 /* fd: sparse, already as large as it will ever be. 0 or -errno. */
 int ur_arena_init(struct ur_arena *arena, int fd);
 /* All blocks must have been freed. */
 void ur_arena_fini(struct ur_arena *arena);
 /* bytes > 0, rounded up to pages. -ENOMEM. */
 int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block);
+/*
+ * The pages of a block that will be written are there when this returns, so
+ * that nobody meets page faults later. Writes nothing, needs no lock: it takes
+ * milliseconds for what is large. 0, or -ENOMEM: not all of them.
+ */
+int ur_block_populate(const struct ur_block *block);
 /* Gives the pages back to the system, but for UR_ARENA_KEEP of them. A zeroed
  * block is ignored. */
 void ur_arena_free(struct ur_arena *arena, struct ur_block *block);

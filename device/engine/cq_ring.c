@@ -155,27 +155,43 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 
 /* ---- create, resize, destroy ---- */
 
-/* A ring for entries CQEs whose first index is first: every slot says "not
- * valid" for the lap that is to come. */
-static int place_ring(struct ur_ecq *cq, u32 entries, u32 first)
+/* Every slot says "not valid" for the lap that is to come. New memory says so
+ * for the first. */
+static void mark_free(const struct ur_block *block, u32 entries, u32 first)
 {
-	struct ur_block block;
-	struct uroce_cqe *cqes;
-	int ret;
+	struct uroce_cqe *cqes = (struct uroce_cqe *)(block->ptr + CQE_OFF);
 
-	ret = ur_arena_alloc(&cq->ectx->arena,
-			     CQE_OFF + (u64)entries * sizeof(*cqes), &block);
+	for (u32 i = first; first && i != first + entries; i++)
+		cqes[i & (entries - 1)].owner = i / entries & 1;
+}
+
+/* A ring for entries CQEs whose first index is first, its pages there, since
+ * the engine writes all of it in one lap. */
+static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
+		     struct ur_block *block)
+{
+	u64 bytes = CQE_OFF + (u64)entries * sizeof(struct uroce_cqe);
+	int ret = ur_arena_alloc(&cq->ectx->arena, bytes, block);
+
 	if (ret)
 		return ret;
-	memset(block.ptr, 0, CQE_OFF);
-	cqes = (struct uroce_cqe *)(block.ptr + CQE_OFF);
-	for (u32 i = first; i != first + entries; i++)
-		cqes[i & (entries - 1)].owner = i / entries & 1;
-	cq->block = block;
-	cq->hdr = (struct uroce_cq_hdr *)block.ptr;
-	cq->cqes = cqes;
+	ur_ectx_unlock(cq->ectx);
+	ret = ur_block_populate(block);
+	if (!ret)
+		mark_free(block, entries, first);
+	ur_ectx_relock(cq->ectx);
+	if (ret)
+		ur_arena_free(&cq->ectx->arena, block);
+	return ret;
+}
+
+static void place_ring(struct ur_ecq *cq, const struct ur_block *block,
+		       u32 entries)
+{
+	cq->block = *block;
+	cq->hdr = (struct uroce_cq_hdr *)block->ptr;
+	cq->cqes = (struct uroce_cqe *)(block->ptr + CQE_OFF);
 	cq->entries = entries;
-	return 0;
 }
 
 static void fill_resp(const struct ur_ecq *cq, struct uroce_create_cq_resp *r)
@@ -188,28 +204,12 @@ static void fill_resp(const struct ur_ecq *cq, struct uroce_create_cq_resp *r)
 	r->entries = cq->entries;
 }
 
-struct create_args {
-	struct ur_ecq *cq;
-	u32 entries;
-	struct uroce_create_cq_resp *resp;
-};
-
-static int create(struct ur_engine *engine, void *arg)
-{
-	struct create_args *a = arg;
-	int ret = place_ring(a->cq, a->entries, 0);
-
-	if (ret)
-		return ret;
-	fill_resp(a->cq, a->resp);
-	return 0;
-}
-
 int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		  struct ur_ecq **ret_cq, struct uroce_create_cq_resp *resp)
 {
-	struct create_args a = {.resp = resp};
+	struct ur_block block;
 	struct ur_ecq *cq;
+	u32 entries;
 	int ret;
 
 	if (!init->entries || init->entries > MAX_ENTRIES)
@@ -226,30 +226,41 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	ur_list_init(&cq->mod_node);
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
-	a.cq = cq;
-	a.entries = ur_roundup_pow2(init->entries);
-	ret = ur_engine_call(ectx->engine, create, &a);
+	entries = ur_roundup_pow2(init->entries);
+	ret = make_ring(cq, entries, 0, &block);
 	if (ret) {
 		free(cq);
 		return ret;
 	}
+	/* The engine hears of it from the first queue pair that uses it. */
+	place_ring(cq, &block, entries);
+	memset(cq->hdr, 0, CQE_OFF);
+	fill_resp(cq, resp);
 	*ret_cq = cq;
 	return 0;
 }
 
+struct resize_args {
+	struct ur_ecq *cq;
+	struct ur_block block; /* of the new ring; then of the old one */
+	u32 entries, first;
+};
+
+/* The client does not poll meanwhile, so its index is what it was when the new
+ * ring was made for it. */
 static int resize(struct ur_engine *engine, void *arg)
 {
-	struct create_args *a = arg;
+	struct resize_args *a = arg;
 	struct ur_ecq *cq = a->cq, old = *cq;
 	u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
-	int ret;
 
-	if (cq->prod - cons > a->entries || cq->prod - cons > cq->entries)
+	if (cons != a->first || cq->prod - cons > a->entries ||
+	    cq->prod - cons > cq->entries)
 		return -EINVAL;
-	ret = place_ring(cq, a->entries, cons);
-	if (ret)
-		return ret;
+	place_ring(cq, &a->block, a->entries);
+	a->block = old.block;
+	memset(cq->hdr, 0, CQE_OFF);
 	cq->hdr->cons = cons;
 	cq->hdr->arm = arm;
 	cq->hdr->prod = cq->prod;
@@ -261,13 +272,6 @@ static int resize(struct ur_engine *engine, void *arg)
 		*to = old.cqes[i & (old.entries - 1)];
 		to->owner = owner_of(cq, i);
 	}
-	ur_arena_free(&cq->ectx->arena, &old.block);
-	fill_resp(cq, a->resp);
-	return 0;
-}
-
-static int nothing(struct ur_engine *engine, void *arg)
-{
 	return 0;
 }
 
@@ -275,18 +279,21 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		  struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_create_cq_resp r;
-	struct create_args a = {cq, ur_roundup_pow2(entries), &r};
+	struct resize_args a = {.cq = cq};
 	int ret;
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
-	/* The engine's turn goes on after a call: what was posted before the
-	 * command is under way, and counted, when it is carried out. */
-	ret = ur_engine_call(cq->ectx->engine, nothing, NULL);
-	if (!ret)
-		ret = ur_engine_call(cq->ectx->engine, resize, &a);
+	a.entries = ur_roundup_pow2(entries);
+	a.first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
+	ret = make_ring(cq, a.entries, a.first, &a.block);
 	if (ret)
 		return ret;
+	ret = ur_engine_call(cq->ectx->engine, resize, &a);
+	ur_arena_free(&cq->ectx->arena, &a.block);
+	if (ret)
+		return ret;
+	fill_resp(cq, &r);
 	memset(resp, 0, sizeof(*resp));
 	resp->map_off = r.map_off;
 	resp->map_len = r.map_len;
@@ -356,7 +363,6 @@ static int destroy(struct ur_engine *engine, void *arg)
 	if (cq->async)
 		a->async = ur_evsock_purge(&cq->async->sock, &cq->async_src);
 	ur_list_del(&cq->mod_node);
-	ur_arena_free(&cq->ectx->arena, &cq->block);
 	return 0;
 }
 
@@ -367,6 +373,7 @@ int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
 
 	if (ret)
 		return ret;
+	ur_arena_free(&cq->ectx->arena, &cq->block);
 	*comp_events = a.comp;
 	*async_events = a.async;
 	free(cq);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/turn.h"
+#include "device/loop.h"
 #include "device/user.h"
 
 void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell)
@@ -27,6 +28,18 @@ void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell)
 		*at = bell->next;
 }
 
+void ur_ectx_unlock(struct ur_ectx *ectx)
+{
+	if (ectx->engine->config.loop)
+		ur_loop_unlock(ectx->engine->config.loop);
+}
+
+void ur_ectx_relock(struct ur_ectx *ectx)
+{
+	if (ectx->engine->config.loop)
+		ur_loop_lock(ectx->engine->config.loop);
+}
+
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
 {
 	if (ectx->complained)
@@ -44,20 +57,14 @@ static void woken(struct ur_watch *watch, u32 events)
 static int create(struct ur_engine *engine, void *arg)
 {
 	struct ur_ectx *x = arg;
-	int ret = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+	int ret;
 
-	if (ret)
-		return ret;
-	x->db = (struct uroce_db_page *)x->db_block.ptr;
-	memset(x->db, 0, sizeof(*x->db));
 	/* A caller may run this while the engine sleeps. */
 	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
 	ret = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 			      &x->wake_watch);
-	if (ret) {
-		ur_arena_free(&x->arena, &x->db_block);
+	if (ret)
 		return ret;
-	}
 	ur_list_add_tail(&engine->ectxs, &x->node);
 	return 0;
 }
@@ -82,17 +89,22 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ret = ur_arena_init(&x->arena, memfd);
 	if (ret)
 		goto err_close;
+	ret = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+	if (ret)
+		goto err_arena;
+	x->db = (struct uroce_db_page *)x->db_block.ptr;
+	memset(x->db, 0, sizeof(*x->db));
 	ret = ur_engine_call(engine, create, x);
-	if (ret) {
-		ur_arena_fini(&x->arena);
-		goto err_close;
-	}
+	if (ret)
+		goto err_arena;
 	x->mem = ur_user_mem_get(mem);
 	info->db_map_off = x->db_block.off;
 	info->db_map_len = (u32)x->db_block.len;
 	info->wake_fd = x->wake_fd;
 	*ectx = x;
 	return 0;
+err_arena:
+	ur_arena_fini(&x->arena);
 err_close:
 	close(x->wake_fd);
 err_free:
@@ -125,14 +137,14 @@ static int destroy(struct ur_engine *engine, void *arg)
 	ur_list_del(&x->node);
 	ur_idle_forget(&engine->idle, &x->guess);
 	ur_engine_unwatch(engine, x->wake_fd);
-	ur_arena_free(&x->arena, &x->db_block);
-	ur_arena_fini(&x->arena);
 	return 0;
 }
 
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
 	ur_engine_call(ectx->engine, destroy, ectx);
+	ur_arena_free(&ectx->arena, &ectx->db_block);
+	ur_arena_fini(&ectx->arena);
 	close(ectx->wake_fd);
 	ur_user_mem_put(ectx->mem);
 	free(ectx->ahs);

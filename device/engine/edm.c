@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
 
-static int alloc_dm(struct ur_engine *engine, void *arg)
-{
-	struct ur_edm *dm = arg;
-	int ret = ur_arena_alloc(&dm->ectx->arena, dm->length, &dm->block);
-
-	if (!ret)
-		memset(dm->block.ptr, 0, dm->block.len);
-	return ret;
-}
-
 int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		 struct ur_edm **ret_dm, struct uroce_alloc_dm_resp *resp)
 {
@@ -27,32 +17,23 @@ int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		return -ENOMEM;
 	dm->ectx = ectx;
 	dm->length = length;
-	ret = ur_engine_call(ectx->engine, alloc_dm, dm);
+	ret = ur_arena_alloc(&ectx->arena, length, &dm->block);
 	if (ret) {
 		free(dm);
 		return ret;
 	}
+	memset(dm->block.ptr, 0, dm->block.len);
 	resp->map_off = dm->block.off;
 	resp->map_len = dm->block.len;
 	*ret_dm = dm;
 	return 0;
 }
 
-static int free_dm(struct ur_engine *engine, void *arg)
+int ur_edm_free(struct ur_edm *dm)
 {
-	struct ur_edm *dm = arg;
-
 	if (dm->users)
 		return -EBUSY;
 	ur_arena_free(&dm->ectx->arena, &dm->block);
+	free(dm);
 	return 0;
-}
-
-int ur_edm_free(struct ur_edm *dm)
-{
-	int ret = ur_engine_call(dm->ectx->engine, free_dm, dm);
-
-	if (!ret)
-		free(dm);
-	return ret;
 }

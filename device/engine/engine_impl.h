@@ -115,6 +115,13 @@ struct ur_ectx {
  * back. */
 void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell);
 void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell);
+/*
+ * Around what takes long with memory of this client's alone: the control lock
+ * is let go, so that nobody else waits. What belongs to the context stays as it
+ * is, since its commands come one at a time.
+ */
+void ur_ectx_unlock(struct ur_ectx *ectx);
+void ur_ectx_relock(struct ur_ectx *ectx);
 /* Say once why a client's memory is not to be trusted. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 
@@ -222,7 +229,8 @@ struct ur_qp_rings {
  * -EINVAL: more than the device gives. */
 int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 		     struct ur_qp_rings *l);
-/* Take the block and make the rings. Engine thread. 0 or -ENOMEM. */
+/* Take the block and make the rings; before the engine knows qp. 0 or
+ * -ENOMEM. */
 int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);

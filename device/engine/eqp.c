@@ -34,16 +34,10 @@ static int create(struct ur_engine *engine, void *arg)
 		.ctx = qp,
 		.rq_ctx = &qp->rq,
 	};
-	int ret = ur_qp_rings_place(qp, a->ectx, &a->rings);
+	int ret = ur_qp_create(engine->port, &init, &qp->qp);
 
 	if (ret)
 		return ret;
-	ret = ur_qp_create(engine->port, &init, &qp->qp);
-	if (ret) {
-		if (qp->has_rings)
-			ur_arena_free(&a->ectx->arena, &qp->block);
-		return ret;
-	}
 	qp->qpn = ur_qp_number(qp->qp);
 	if (in->send_cq)
 		in->send_cq->users++;
@@ -102,13 +96,19 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	if (init->async)
 		ur_list_add_tail(&qp->refs, &qp->self.node);
 	a.qp = qp;
+	ret = ur_qp_rings_place(qp, ectx, &a.rings);
+	if (ret)
+		goto err_free;
 	ret = ur_engine_call(ectx->engine, create, &a);
-	if (ret) {
-		free(qp);
-		return ret;
-	}
+	if (ret)
+		goto err_rings;
 	*ret_qp = qp;
 	return 0;
+err_rings:
+	ur_arena_free(&ectx->arena, &qp->block);
+err_free:
+	free(qp);
+	return ret;
 }
 
 u32 ur_eqp_number(const struct ur_eqp *qp)
@@ -271,7 +271,6 @@ static int destroy(struct ur_engine *engine, void *arg)
 		ur_ectx_del_bell(qp->ectx, &qp->bell);
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
-		ur_arena_free(&qp->ectx->arena, &qp->block);
 	}
 	return 0;
 }
@@ -283,6 +282,8 @@ int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
 
 	if (ret)
 		return ret;
+	if (qp->has_rings)
+		ur_arena_free(&qp->ectx->arena, &qp->block);
 	*async_events = a.events;
 	free(qp);
 	return 0;

@@ -27,29 +27,32 @@ static void fill_resp(const struct ur_esrq *srq,
 	r->srqn = ur_srq_number(srq->srq);
 }
 
-static int place_ring(struct ur_esrq *srq, u32 max_wr, u32 first)
+static int take_ring(struct ur_esrq *srq, u32 max_wr, struct ur_block *block)
 {
-	u32 entries = ur_roundup_pow2(max_wr);
-	struct ur_block block;
-	int ret;
+	u64 entries = ur_roundup_pow2(max_wr);
 
-	ret = ur_arena_alloc(&srq->ectx->arena,
-			     RING_OFF + (u64)entries * srq->stride, &block);
-	if (ret)
-		return ret;
-	memset(block.ptr, 0, RING_OFF);
-	srq->block = block;
+	return ur_arena_alloc(&srq->ectx->arena,
+			      RING_OFF + entries * srq->stride, block);
+}
+
+static void place_ring(struct ur_esrq *srq, const struct ur_block *block,
+		       u32 max_wr, u32 first)
+{
+	struct uroce_ring_hdr *hdr = (struct uroce_ring_hdr *)block->ptr;
+
+	memset(block->ptr, 0, RING_OFF);
+	srq->block = *block;
 	srq->max_wr = max_wr;
-	((struct uroce_ring_hdr *)block.ptr)->prod = first;
-	ur_ring_init(&srq->rq.ring, (struct uroce_ring_hdr *)block.ptr,
-		     block.ptr + RING_OFF, entries, srq->stride, first);
-	return 0;
+	hdr->prod = first;
+	ur_ring_init(&srq->rq.ring, hdr, block->ptr + RING_OFF,
+		     ur_roundup_pow2(max_wr), srq->stride, first);
 }
 
 struct create_args {
 	struct ur_esrq *srq;
 	const struct ur_esrq_init *init;
 	struct uroce_create_srq_resp *resp;
+	struct ur_block block; /* of a new ring; then of the old one */
 	u32 max_wr;
 };
 
@@ -66,15 +69,10 @@ static int create(struct ur_engine *engine, void *arg)
 		.rq_ctx = &srq->rq,
 		.ctx = srq,
 	};
-	int ret = place_ring(srq, a->max_wr, 0);
+	int ret = ur_srq_create(engine->port, &attr, &srq->srq);
 
 	if (ret)
 		return ret;
-	ret = ur_srq_create(engine->port, &attr, &srq->srq);
-	if (ret) {
-		ur_arena_free(&srq->ectx->arena, &srq->block);
-		return ret;
-	}
 	if (srq->cq)
 		srq->cq->users++;
 	ur_ectx_add_bell(srq->ectx, &srq->bell);
@@ -107,14 +105,20 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	ur_rq_init(&srq->rq, ectx);
 	srq->rq.srq = srq;
 	a.srq = srq;
-	a.max_wr = init->max_wr;
+	ret = take_ring(srq, init->max_wr, &a.block);
+	if (ret)
+		goto err_free;
+	place_ring(srq, &a.block, init->max_wr, 0);
 	ret = ur_engine_call(ectx->engine, create, &a);
-	if (ret) {
-		free(srq);
-		return ret;
-	}
+	if (ret)
+		goto err_ring;
 	*ret_srq = srq;
 	return 0;
+err_ring:
+	ur_arena_free(&ectx->arena, &srq->block);
+err_free:
+	free(srq);
+	return ret;
 }
 
 static int resize(struct ur_engine *engine, void *arg)
@@ -123,17 +127,12 @@ static int resize(struct ur_engine *engine, void *arg)
 	struct ur_esrq *srq = a->srq;
 	struct ur_ring old = srq->rq.ring;
 	struct ur_block old_block = srq->block;
-	u32 old_max = srq->max_wr;
 	s64 waiting = ur_ring_avail(&srq->rq.ring);
-	int ret;
 
 	if (waiting < 0 || waiting > a->max_wr)
 		return -EINVAL;
-	ret = place_ring(srq, a->max_wr, old.next);
-	if (ret) {
-		srq->max_wr = old_max;
-		return ret;
-	}
+	place_ring(srq, &a->block, a->max_wr, old.next);
+	a->block = old_block;
 	for (u32 i = 0; i < (u32)waiting; i++) {
 		u32 index = old.next + i;
 
@@ -147,7 +146,6 @@ static int resize(struct ur_engine *engine, void *arg)
 	srq->rq.ring.hdr->prod = old.next + (u32)waiting;
 	if (srq->rq.want_kick)
 		srq->rq.ring.hdr->flags = UROCE_RING_F_NEED_DB;
-	ur_arena_free(&srq->ectx->arena, &old_block);
 	fill_resp(srq, a->resp);
 	return 0;
 }
@@ -156,10 +154,21 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp)
 {
 	struct create_args a = {.srq = srq, .resp = resp, .max_wr = max_wr};
+	int ret;
 
 	if (!max_wr || max_wr > MAX_WR)
 		return -EINVAL;
-	return ur_engine_call(srq->ectx->engine, resize, &a);
+	ret = take_ring(srq, max_wr, &a.block);
+	if (ret)
+		return ret;
+	/* The engine copies into it. */
+	ur_ectx_unlock(srq->ectx);
+	ret = ur_block_populate(&a.block);
+	ur_ectx_relock(srq->ectx);
+	if (!ret)
+		ret = ur_engine_call(srq->ectx->engine, resize, &a);
+	ur_arena_free(&srq->ectx->arena, &a.block);
+	return ret;
 }
 
 struct limit_args {
@@ -221,7 +230,6 @@ static int destroy(struct ur_engine *engine, void *arg)
 		srq->cq->users--;
 	if (srq->async)
 		a->events = ur_evsock_purge(&srq->async->sock, &srq->async_src);
-	ur_arena_free(&srq->ectx->arena, &srq->block);
 	return 0;
 }
 
@@ -232,6 +240,7 @@ int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events)
 
 	if (ret)
 		return ret;
+	ur_arena_free(&srq->ectx->arena, &srq->block);
 	*async_events = a.events;
 	free(srq);
 	return 0;
