@@ -102,11 +102,39 @@ static void show_log(const char *run_dir)
 		close(fd);
 }
 
-static int start_device(const struct ur_options *options, bool retry)
+/*
+ * The child in between: a program that this process becomes shall have no
+ * child that it did not make, so the device is a grandchild, and init's. Its
+ * status: 0, or what the device ended with.
+ */
+static _Noreturn void start_apart(const struct ur_options *options,
+				  const int *ready, int log)
 {
 	char text[16] = "";
-	int ready[2], log, status;
+	pid_t pid = fork();
+	int status;
 	ssize_t n;
+
+	if (pid < 0)
+		_exit(1);
+	if (pid == 0)
+		exec_device(options, ready[1], log);
+	close(ready[1]);
+	do
+		n = read(ready[0], text, sizeof(text) - 1);
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && strncmp(text, "ready", 5) == 0)
+		_exit(0);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			_exit(1);
+	_exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status)
+						       : 1);
+}
+
+static int start_device(const struct ur_options *options, bool retry)
+{
+	int ready[2], log, status = 1;
 	pid_t pid;
 
 	log = open_in(options->run_dir, LOG, O_RDWR | O_CREAT | O_TRUNC);
@@ -122,22 +150,16 @@ static int start_device(const struct ur_options *options, bool retry)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		exec_device(options, ready[1], log);
+		start_apart(options, ready, log);
+	close(ready[0]);
 	close(ready[1]);
 	close(log);
-	if (pid < 0) {
-		close(ready[0]);
+	if (pid < 0)
 		return -errno;
-	}
-	do
-		n = read(ready[0], text, sizeof(text) - 1);
-	while (n < 0 && errno == EINTR);
-	close(ready[0]);
-	/* It outlives us and is then init's. */
-	if (n > 0 && strncmp(text, "ready", 5) == 0)
-		return 0;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (status == 0)
+		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BUSY && retry)
 		return -EBUSY;
 	show_log(options->run_dir);

@@ -145,6 +145,7 @@ void ur_daemon_init(struct ur_daemon *daemon)
 	ur_list_init(&daemon->devices);
 	ur_list_init(&daemon->gone);
 	ur_list_init(&daemon->sessions);
+	ur_list_init(&daemon->holds);
 	ur_list_init(&daemon->files);
 	ur_list_init(&daemon->xrcds);
 }

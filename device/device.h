@@ -68,6 +68,7 @@ struct ur_daemon {
 	struct ur_list gone;	 /* those taken away that still have clients */
 	struct ur_list sessions; /* struct ur_session */
 	struct ur_list files;	 /* struct ur_open_file */
+	struct ur_list holds;	 /* hold.c */
 	u32 n_sessions;
 	u64 next_session, next_file;
 	const char *group; /* who may connect; NULL: everybody */

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include "device/hold.h"
 #include "device/listen.h"
 #include "device/netlink.h"
 #include "device/options.h"
@@ -62,7 +63,7 @@ static void on_idle(void *arg)
 {
 	struct ur_daemon *daemon = arg;
 
-	if (!daemon->n_sessions)
+	if (ur_hold_unused(daemon))
 		ur_loop_stop(daemon->loop);
 }
 
@@ -180,6 +181,7 @@ static void stop(struct ur_daemon *daemon)
 	ur_loop_lock(daemon->loop);
 	ur_listen_stop(daemon);
 	ur_session_stop_all(daemon);
+	ur_hold_end_all(daemon);
 	ur_loop_close(daemon->loop);
 	ur_device_destroy_all(daemon);
 	ur_ucma_fini(daemon);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "device/hold.h"
 #include "device/link.h"
 #include "device/open_file.h"
 #include "device/serve.h"
@@ -131,6 +132,18 @@ static void do_settle(struct ur_session *s)
 	answer(s, 0);
 }
 
+/* What is not on demand stays anyhow. */
+static void do_hold(struct ur_session *s)
+{
+	int err = 0;
+
+	ur_loop_lock(s->daemon->loop);
+	if (s->daemon->on_demand)
+		err = ur_hold_add(s->daemon, s->pid, s->uid);
+	ur_loop_unlock(s->daemon->loop);
+	answer(s, err);
+}
+
 static void do_status(struct ur_session *s, const char *subject)
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
@@ -178,6 +191,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	case UROCE_TUN_SETTLE:
 		do_settle(s);
 		break;
+	case UROCE_TUN_HOLD:
+		do_hold(s);
+		break;
 	case UROCE_TUN_STATUS:
 		do_status(s, msg->name);
 		break;
@@ -202,7 +218,7 @@ static void finish(struct ur_session *s)
 	ur_list_del(&s->node);
 	daemon->n_sessions--;
 	ur_quota_give(&connections, s->uid, 1);
-	if (daemon->on_demand && !daemon->n_sessions)
+	if (daemon->on_demand && ur_hold_unused(daemon))
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
 				  ur_loop_now() + UR_IDLE_NS);
 	ur_debug("session %llu: end", (unsigned long long)s->id);

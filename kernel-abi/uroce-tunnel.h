@@ -93,6 +93,9 @@ enum uroce_tun_op {
 			       * when what it has posted on the file is fetched
 			       * from its memory. Front-ends go on without the
 			       * answer of a device that does not know it */
+	UROCE_TUN_HOLD = 10, /* cli: an on-demand device stays until the process
+			      * that connected has ended, with or without this
+			      * connection. Needs no OPEN */
 	/* ---- device to front-end ---- */
 	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
 			      * [0] the visible descriptor */

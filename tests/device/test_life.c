@@ -315,6 +315,45 @@ static void test_on_demand(void)
 	CHECK(!exists("sys"));
 }
 
+static int64_t ask(int sock, uint32_t op)
+{
+	struct uroce_tun_msg msg = {.op = op};
+
+	client_send(sock, &msg, NULL, 0);
+	return client_hear(sock, &msg);
+}
+
+/* One that has said so counts as a client until it ends. */
+static void test_held(void)
+{
+	int go[2], status;
+	char said;
+	pid_t pid;
+
+	daemon_start(&dev, uroced, 1);
+	CHECK(!pipe(go));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		int sock = client_connect(&dev);
+
+		close(go[1]);
+		CHECK_EQ(ask(sock, UROCE_TUN_HOLD), 0);
+		close(sock);
+		_exit((int)read(go[0], &said, 1));
+	}
+	close(go[0]);
+	/* Longer than without clients. */
+	for (int i = 0; i < 35; i++) {
+		poll(NULL, 0, 100);
+		CHECK_EQ(waitpid(dev.pid, &status, WNOHANG), 0);
+	}
+	close(go[1]);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(daemon_wait(&dev), 0);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
@@ -327,5 +366,6 @@ int main(int argc, char **argv)
 	test_second();
 	test_device_death();
 	test_on_demand();
+	test_held();
 	return 0;
 }

@@ -12,7 +12,7 @@ import sys
 import time
 
 MSG = struct.Struct("IIqQQQQQII64s")
-SYNC, STATUS, DONE = 5, 7, 32
+SYNC, STATUS, HOLD, DONE = 5, 7, 10, 32
 
 args = sys.argv[1:]
 run_dir = args[args.index("--run-dir") + 1]
@@ -44,12 +44,17 @@ text = json.dumps({"devices": [{
     "gids": [{"index": 0, "gid": "0000:0000:0000:0000:0000:ffff:0a00:0001",
               "type": "RoCE v2"}],
     "counters": {"tx_packets": 12345678901}}]}).encode()
-conns = set()
+conns, held = set(), set()
 while True:
-    ready = select.select([listener, *conns], [], [], None if conns else 2)[0]
+    ready = select.select([listener, *conns, *held], [], [],
+                          None if conns or held else 2)[0]
     if not ready:
         break
     for s in ready:
+        if s in held:
+            held.remove(s)
+            os.close(s)
+            continue
         if s is listener:
             conns.add(listener.accept()[0])
             continue
@@ -59,7 +64,10 @@ while True:
             s.close()
             continue
         op = MSG.unpack(data)[0]
-        assert op in (SYNC, STATUS)
+        if op == HOLD:
+            cred = s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            held.add(os.pidfd_open(struct.unpack("iII", cred)[0]))
+        assert op in (SYNC, STATUS, HOLD)
         anc, size = [], 0
         if op == STATUS:
             fd = os.memfd_create("status")

@@ -69,17 +69,28 @@ def test():
     check(len(open(run_dir + "/started").readlines()), 1)
     # statuses
     check(uroce("run", "sh", "-c", "exit 7").returncode, 7)
-    check(uroce("run", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+    check(uroce("run", "--", "sh", "-c", "kill -9 $$").returncode, -9)
     check(uroce("run", "--", "/nonexistent").returncode, 127)
     check(uroce("run", "--", top).returncode, 126)
-    # a signal for us is for the program
+    # no process stays in between: the program is the one that was started
     p = subprocess.Popen([UROCE, "run", "--", "sh", "-c",
-                          "trap 'exit 9' TERM; echo up; while :; do sleep "
-                          "0.05; done"], stdout=subprocess.PIPE, text=True)
-    check(p.stdout.readline(), "up\n")
-    p.send_signal(signal.SIGTERM)
-    check(p.wait(60), 9)
+                          "echo $$; exec cat"], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True)
+    check(int(p.stdout.readline()), p.pid)
+    p.kill()
+    check(p.wait(60), -9)
+    p.stdin.close()
     p.stdout.close()
+    # nor has it a child that it did not make, where it started the device
+    for line in open(run_dir + "/started"):
+        os.kill(int(line), signal.SIGKILL)
+    os.unlink(run_dir + "/started")
+    r = uroce("run", "--", "python3", "-c", "import os\n"
+              "try:\n  os.wait()\nexcept ChildProcessError:\n  print('none')")
+    check((r.stdout, r.returncode), ("none\n", 0))
+    # what is open in it are the three that were given
+    r = uroce("run", "--", "ls", "/proc/self/fd")
+    check(r.stdout.split(), ["0", "1", "2", "3"])  # 3: of ls itself
     # what it tells
     p = subprocess.Popen([UROCE, "run", "--", "cat"], stdin=subprocess.PIPE)
     r = uroce("run", "--netdev", "eth7", "--", "true")
