@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +20,6 @@
 /* Private ABI numbers of libibverbs that have been, and some to come. */
 #define PABI_FIRST 34
 #define PABI_LAST  199
-
-/* libibverbs itself warns below this (its init.c). */
-#define MEMLOCK_MIN 32768
 
 static void check_preload(struct doctor *doctor)
 {
@@ -131,29 +127,6 @@ static void check_run_dir(struct doctor *doctor)
 	}
 }
 
-static void check_limits(struct doctor *doctor)
-{
-	struct rlimit lim;
-
-	if (geteuid() && getrlimit(RLIMIT_MEMLOCK, &lim) == 0 &&
-	    lim.rlim_cur <= MEMLOCK_MIN)
-		ur_doctor_say(
-			doctor, "memlock", "problem",
-			"ulimit -l unlimited, or 'memlock' in "
-			"/etc/security/limits.conf",
-			"only %llu bytes may be locked: programs that lock their "
-			"buffers fail",
-			(unsigned long long)lim.rlim_cur);
-	else
-		ur_doctor_say(doctor, "memlock", "ok", NULL,
-			      "enough may be locked");
-	if (access("/proc/self/mem", R_OK | W_OK))
-		ur_doctor_say(
-			doctor, "proc", "problem",
-			"mount /proc in this container: mount -t proc proc /proc",
-			"/proc/self/mem: %s", strerror(errno));
-}
-
 static void check_program(struct doctor *doctor, const char *program)
 {
 	char path[PATH_MAX];
@@ -201,7 +174,7 @@ int ur_cmd_doctor(struct ur_options *options)
 	check_preload(&doctor);
 	check_verbs(&doctor);
 	check_run_dir(&doctor);
-	check_limits(&doctor);
+	ur_doctor_limits(&doctor);
 	ur_doctor_devices(&doctor);
 	ur_doctor_kernel(&doctor);
 	for (int i = 0; i < options->rest_count; i++)

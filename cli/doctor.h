@@ -22,6 +22,13 @@ __attribute__((format(printf, 5, 6))) void
 ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
 	      const char *todo, const char *format, ...);
 
+/* What this user may lock, and /proc. doctor_limits.c */
+void ur_doctor_limits(struct doctor *doctor);
+
+/* The same of the programs that have the device of @status open and that we may
+ * look at. */
+void ur_doctor_programs(struct doctor *doctor, struct json_object *status);
+
 /* No device yet: can one be started here? doctor_netdev.c */
 void ur_doctor_netdev(struct doctor *doctor);
 

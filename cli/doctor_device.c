@@ -130,6 +130,7 @@ void ur_doctor_devices(struct doctor *doctor)
 	for (size_t i = 0; i < count; i++)
 		check_device(doctor, json_object_array_get_idx(devices, i));
 	check_twins(doctor, devices, count);
+	ur_doctor_programs(doctor, status);
 	ur_doctor_filter(doctor, status);
 	ur_doctor_rules(doctor);
 	json_object_put(status);

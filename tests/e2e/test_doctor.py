@@ -341,3 +341,34 @@ def test_memlock(lab):
     found = doctor(lab, lab.a, "--netdev", "eth0", run_dir=path,
                    before=["prlimit", "--memlock=16384", *NOBODY])
     assert "16384" in found["memlock"], found
+
+
+def memlock_of(found, program):
+    """State and sentence of the finding about a program's limit."""
+    got = [(f["state"], f["what"]) for f in found
+           if f["check"] == "memlock" and program in f["what"]]
+    assert len(got) <= 1, found
+    return got[0] if got else None
+
+
+def test_memlock_of_programs(lab):
+    """Those that run already: with little, with more, and root's."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    lab.a.serve("--netdev", "eth0")
+    os.chmod(lab.a.run_dir, 0o755)
+    for limit, state, user in (("16384", "problem", NOBODY),
+                               ("100000", "note", NOBODY),
+                               ("16384", None, [])):
+        p = lab.a.bare("prlimit", f"--memlock={limit}", *user,
+                       lab.bin("uroce"), "run", "--run-dir", lab.a.run_dir,
+                       "--", "ibv_rc_pingpong")
+        wait_for("the server", lambda: p.listens(18515) or not p.running())
+        assert p.running(), p.report()
+        found = ask(lab, lab.a, "doctor")[1]
+        got = memlock_of(found, "ibv_rc_pingpon")
+        if state:
+            assert got and got[0] == state and limit in got[1], found
+        else:
+            assert got is None, found
+        p.kill()

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The limit of locked memory. The device locks none, so registering works with
+ * any; but programs read the limit themselves and register less, warn, or give
+ * up (UCX, Ceph), and libibverbs warns where it is very low.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+#include "cli/status.h"
+
+/* libibverbs itself warns below this (its init.c). */
+#define MEMLOCK_MIN 32768
+
+void ur_doctor_limits(struct doctor *doctor)
+{
+	struct rlimit lim = {.rlim_cur = RLIM_INFINITY};
+
+	if (geteuid())
+		getrlimit(RLIMIT_MEMLOCK, &lim);
+	if (lim.rlim_cur == RLIM_INFINITY)
+		ur_doctor_say(doctor, "memlock", "ok", NULL,
+			      "any amount of memory may be locked");
+	else
+		ur_doctor_say(
+			doctor, "memlock",
+			lim.rlim_cur <= MEMLOCK_MIN ? "problem" : "note",
+			"ulimit -l unlimited, or 'memlock' in "
+			"/etc/security/limits.conf",
+			"only %llu bytes may be locked: registering works, but "
+			"programs that lock their buffers fail, and some that "
+			"read the limit warn or register less",
+			(unsigned long long)lim.rlim_cur);
+	if (access("/proc/self/mem", R_OK | W_OK))
+		ur_doctor_say(
+			doctor, "proc", "problem",
+			"mount /proc in this container: mount -t proc proc /proc",
+			"/proc/self/mem: %s", strerror(errno));
+}
+
+/* Of another process; false: it has none, or we may not look. */
+static bool memlock_of(int64_t pid, uint64_t *ret_bytes)
+{
+	char path[48], line[256];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/limits", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "Max locked memory %" SCNu64, ret_bytes) ==
+			1;
+	fclose(f);
+	return found;
+}
+
+static bool seen_before(struct json_object *sessions, size_t end, int64_t pid)
+{
+	for (size_t i = 0; i < end; i++)
+		if (ur_json_number(json_object_array_get_idx(sessions, i),
+				   "pid") == pid)
+			return true;
+	return false;
+}
+
+void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
+{
+	struct json_object *sessions;
+	size_t count;
+
+	sessions = ur_json_array(status, "sessions", &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *s = json_object_array_get_idx(sessions, i);
+		int64_t pid = ur_json_number(s, "pid");
+		char todo[96];
+		uint64_t bytes;
+
+		/* Root's programs lock what they like. */
+		if (!ur_json_number(s, "uid") || pid == getpid() ||
+		    seen_before(sessions, i, pid) || !memlock_of(pid, &bytes))
+			continue;
+		snprintf(
+			todo, sizeof(todo),
+			"prlimit --pid %" PRId64
+			" --memlock=unlimited, as root, or start it anew with more",
+			pid);
+		ur_doctor_say(doctor, "memlock",
+			      bytes <= MEMLOCK_MIN ? "problem" : "note", todo,
+			      "%s (process %" PRId64 ") may lock only %" PRIu64
+			      " bytes",
+			      ur_json_text(s, "comm"), pid, bytes);
+	}
+}
