@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/options.h"
+#include "device/engine/engine.h"
 
 static const char usage[] =
 	"Usage: uroced [OPTION]...\n"
@@ -224,5 +225,5 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		fputs("uroced: --cm-mode v1 takes --roce-v1\n", stderr);
 		err = -EINVAL;
 	}
-	return err;
+	return err ? err : ur_engine_options_check(o->engine);
 }

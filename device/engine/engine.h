@@ -58,9 +58,14 @@ struct ur_engine_config {
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */
-	/* Run-time options, "name=value,..." or NULL (--engine-opt). */
+	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
+	 * ur_engine_options_check(). */
 	const char *options;
 };
+
+/* Options in that form: 0, or -EINVAL after saying on stderr which name or value
+ * there is not, and what there is. */
+int ur_engine_options_check(const char *text);
 
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The engine's options: defaults, and the text that changes them. */
+#include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "device/engine/engine_impl.h"
 
 static void default_options(struct ur_engine_options *o)
 {
 	o->spin_us = 100;
+	o->slice_us = 0;
 	o->hold = true;
 	o->tx_bytes = 256u << 10;
 	o->gso = true;
@@ -19,58 +23,108 @@ static void default_options(struct ur_engine_options *o)
 	o->ooo = true;
 	o->fast = true;
 	o->trains = true;
+	o->cc = false;
 }
 
-static int set_option(struct ur_engine_options *o, const char *name, u32 v)
-{
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = {
-		{"hold", &o->hold},	  {"gso", &o->gso},
-		{"gro", &o->gro},	  {"shared", &o->shared},
-		{"loop", &o->loop},	  {"coalesce", &o->coalesce},
-		{"credits", &o->credits}, {"ooo", &o->ooo},
-		{"cc", &o->cc},		  {"fast", &o->fast},
-		{"trains", &o->trains},
-	};
-
-	for (size_t i = 0; i < UR_ARRAY_SIZE(flags); i++) {
-		if (!strcmp(name, flags[i].name)) {
-			*flags[i].flag = v != 0;
-			return 0;
-		}
+/* What there is, and from where to where. A switch has max 1 and is a bool. */
+static const struct known_option {
+	const char *name;
+	size_t offset;
+	u32 min, max;
+} known[] = {
+#define SWITCH(field)                                                   \
+	{                                                               \
+#field, offsetof(struct ur_engine_options, field), 0, 1 \
 	}
-	if (!strcmp(name, "spin_us"))
-		o->spin_us = v;
-	else if (!strcmp(name, "slice_us"))
-		o->slice_us = v;
-	else if (!strcmp(name, "tx_bytes") && v >= 16384 && v <= 16u << 20)
-		o->tx_bytes = v;
-	else
+#define NUMBER(field, min, max)                                             \
+	{                                                                   \
+#field, offsetof(struct ur_engine_options, field), min, max \
+	}
+	SWITCH(hold),
+	SWITCH(gso),
+	SWITCH(gro),
+	SWITCH(shared),
+	SWITCH(loop),
+	SWITCH(coalesce),
+	SWITCH(credits),
+	SWITCH(ooo),
+	SWITCH(cc),
+	SWITCH(fast),
+	SWITCH(trains),
+	NUMBER(spin_us, 0, 1000000),
+	/* What Linux takes: 0.1 to 100 ms; and 0 */
+	NUMBER(slice_us, 0, 100000),
+	NUMBER(tx_bytes, 16384, 16u << 20),
+#undef SWITCH
+#undef NUMBER
+};
+
+static int refuse_name(const char *name)
+{
+	fprintf(stderr, "uroced: there is no engine option '%s', but", name);
+	for (size_t i = 0; i < UR_ARRAY_SIZE(known); i++)
+		fprintf(stderr, " %s", known[i].name);
+	fputc('\n', stderr);
+	return -EINVAL;
+}
+
+static int set_option(struct ur_engine_options *o, const struct known_option *k,
+		      const char *value)
+{
+	u8 *field = (u8 *)o + k->offset;
+	char *end;
+	u64 v;
+
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end || errno || v < k->min ||
+	    v > k->max) {
+		fprintf(stderr,
+			"uroced: engine option %s: '%s' is no number from %u "
+			"to %u\n",
+			k->name, value, k->min, k->max);
 		return -EINVAL;
+	}
+	if (k->max == 1)
+		*(bool *)field = v;
+	else
+		*(u32 *)field = (u32)v;
 	return 0;
+}
+
+/* NAME=VALUE, which is changed. */
+static int take(struct ur_engine_options *o, char *setting)
+{
+	char *value = strchr(setting, '=');
+
+	if (value)
+		*value++ = '\0';
+	for (size_t i = 0; i < UR_ARRAY_SIZE(known); i++)
+		if (!strcmp(setting, known[i].name))
+			return set_option(o, &known[i], value ? value : "");
+	return refuse_name(setting);
 }
 
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 {
-	char name[32];
-	unsigned int v;
-	int used;
+	char *copy, *rest, *setting;
+	int ret = 0;
 
 	default_options(o);
-	while (text && *text) {
-		if (sscanf(text, "%31[a-z_]=%u%n", name, &v, &used) != 2 ||
-		    set_option(o, name, v)) {
-			fprintf(stderr,
-				"uroced: engine option not understood: "
-				"%s\n",
-				text);
-			return -EINVAL;
-		}
-		text += used;
-		if (*text == ',')
-			text++;
-	}
-	return 0;
+	if (!text || !*text)
+		return 0;
+	rest = copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	while (!ret && (setting = strsep(&rest, ",")))
+		ret = take(o, setting);
+	free(copy);
+	return ret;
+}
+
+int ur_engine_options_check(const char *text)
+{
+	struct ur_engine_options o;
+
+	return ur_engine_options_parse(&o, text);
 }

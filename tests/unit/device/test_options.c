@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "device/options.h"
+#include "util/bytes.h"
 #include "tests/check.h"
 
 static struct ur_options o;
@@ -37,6 +38,57 @@ static void test_good(void)
 	CHECK_EQ(o.cm_mode, 1);
 	CHECK_EQ(o.user_share, 25);
 	CHECK_EQ(o.verbose, 0);
+}
+
+/* The engine's: each has a range, and no other name or form is taken. */
+static void test_engine(void)
+{
+	static const char *const good[] = {
+		"cc=1",
+		"cc=0",
+		"hold=0,gso=0,gro=1,shared=0,loop=0,coalesce=0,credits=0,ooo=0",
+		"fast=0,trains=1,spin_us=0,slice_us=0,tx_bytes=16384",
+		"spin_us=1000000,slice_us=100000,tx_bytes=16777216",
+	};
+	static const char *const bad[] = {
+		"cc=5",
+		"cc=",
+		"cc",
+		"cc=-1",
+		"cc=+1",
+		"cc= 1",
+		"cc=1x",
+		"cc=yes",
+		"Cc=1",
+		"ccc=1",
+		"bogus=1",
+		"hold=2",
+		"spin_us=1000001",
+		"spin_us=-1",
+		"spin_us=4294967297",
+		"spin_us=18446744073709551617",
+		"spin_us=5x",
+		"slice_us=100001",
+		"tx_bytes=16383",
+		"tx_bytes=16777217",
+		"cc=1,,hold=1",
+		",cc=1",
+		"cc=1 hold=1",
+		"cc=1;hold=1",
+	};
+	char text[200];
+
+	for (size_t i = 0; i < UR_ARRAY_SIZE(good); i++) {
+		snprintf(text, sizeof(text), "netdev=eth0\nengine-opt=%s\n",
+			 good[i]);
+		CHECK_EQ(parse(text), 0);
+		CHECK(!strcmp(o.engine, good[i]));
+	}
+	for (size_t i = 0; i < UR_ARRAY_SIZE(bad); i++) {
+		snprintf(text, sizeof(text), "netdev=eth0\nengine-opt=%s\n",
+			 bad[i]);
+		CHECK_EQ(parse(text), -EINVAL);
+	}
 }
 
 /* A line is a line, however long. */
@@ -90,6 +142,7 @@ static void test_bad(void)
 int main(void)
 {
 	test_good();
+	test_engine();
 	test_long();
 	test_bad();
 	return 0;
