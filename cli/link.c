@@ -35,6 +35,9 @@ static void print_device(struct json_object *device)
 	       ur_json_text(device, "state"),
 	       ur_json_number(device, "netdev_mtu"),
 	       ur_json_number(device, "active_mtu"));
+	if (ur_json_number(device, "sl7_refused"))
+		puts("    service level 7 leaves without its priority: the "
+		     "device has neither CAP_NET_ADMIN nor CAP_NET_RAW");
 	gids = ur_json_array(device, "gids", &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *gid = json_object_array_get_idx(gids, i);

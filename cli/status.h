@@ -4,7 +4,7 @@
  *
  *   { "pid", "run_dir",
  *     "devices": [ { "name", "netdev", "state", "netdev_mtu", "active_mtu",
- *                    "node_guid", "speed_mbps",
+ *                    "node_guid", "speed_mbps", "sl7_refused",
  *                    "gids": [ { "index", "gid", "type" } ],
  *                    "counters": { NAME: N, ... } } ],
  *     "sessions": [ { "id", "pid", "uid", "comm", "file", "device" } ],

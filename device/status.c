@@ -124,6 +124,9 @@ static struct json_object *device(struct ur_device *dev)
 	ur_status_int(o, "active_mtu", dev->mtu_bytes);
 	ur_status_int(o, "speed_mbps", dev->speed_mbps);
 	ur_status_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
+	ur_status_add(
+		o, "sl7_refused",
+		json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
 	ur_status_add(o, "gids", gids(dev));
 	ur_status_add(o, "counters", counters(dev));
 	return o;

@@ -74,6 +74,11 @@ static void free_engine(struct ur_engine *e)
 	free(e);
 }
 
+bool ur_engine_sl_refused(const struct ur_engine *e)
+{
+	return e->sl_refused;
+}
+
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine)
 {

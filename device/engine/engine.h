@@ -101,6 +101,9 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
 /* The netdev's link went down: counted (link_downed); the kernel refuses its
  * packets, and the transport's timers and retries do the rest. */
 void ur_engine_link_downed(struct ur_engine *engine);
+/* Packets of service level 7 were sent without its priority, for which the
+ * process has no right. Any thread. */
+bool ur_engine_sl_refused(const struct ur_engine *engine);
 /* UR_CNT_COUNT values. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values);
 

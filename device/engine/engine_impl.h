@@ -341,6 +341,8 @@ struct ur_engine {
 	struct ur_refused refused;
 	ur_time mod_deadline;
 	bool rx_any; /* a datagram came in this turn */
+	/* Packets of service level 7 leave without its priority. */
+	_Atomic bool sl_refused;
 };
 
 /* To control: an event of a queue pair, an incoming MAD. */

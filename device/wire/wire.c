@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Both wires of an engine as one. */
 #include <errno.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include "device/engine/engine_impl.h"
 #include "device/wire/wire.h"
@@ -77,6 +78,22 @@ u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
 		}
 	}
 	return done;
+}
+
+void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
+{
+	int priority = ur_sl_priority(sl);
+
+	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
+			sizeof(priority)) ||
+	    engine->sl_refused)
+		return;
+	engine->sl_refused = true;
+	fprintf(stderr,
+		"uroced: %s: service level %d takes CAP_NET_ADMIN or "
+		"CAP_NET_RAW; its packets leave with the priority of their "
+		"traffic class, which is 0 without one\n",
+		engine->netdev, sl);
 }
 
 void ur_wire_destroy(struct ur_engine *engine)

@@ -75,6 +75,11 @@ void ur_wire_destroy(struct ur_engine *engine);
  * next did not, 0: no room now. */
 u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused);
 
+/* The socket's packets are of that service level, which is its priority. 7 is
+ * for the administrator: where it is refused the priority stays what it was,
+ * which is said once, and shown in the status. */
+void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl);
+
 /* Socket address of a GID; ifindex: what its scope is where it has one (link
  * and interface). Returns its length. Any thread. */
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,

@@ -35,15 +35,14 @@ static void drop_input(int fd)
 }
 
 /* Ways of av's packets that the address does not tell. */
-static int set_service(int fd, const struct ur_av *av)
+static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
 {
 	int ret = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
 			 : ur_udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS,
 				      av->traffic_class);
 
-	/* After the above, which sets one too. 7 is the administrator's: who
-	 * is not sends with what he has. */
-	ur_udp_set(fd, SOL_SOCKET, SO_PRIORITY, ur_sl_priority(av->sl));
+	/* After the above, which sets one too. */
+	ur_wire_set_priority(e, fd, av->sl);
 	return ret;
 }
 
@@ -118,7 +117,7 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
 	}
 	if (!ret)
-		ret = set_service(fd, av);
+		ret = set_service(w->wire.engine, fd, av);
 	if (ret)
 		goto err;
 	for (u32 i = 0; i < PORT_TRIES; i++) {

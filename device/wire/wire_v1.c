@@ -47,10 +47,7 @@ int ur_v1_out(struct ur_wire_v1 *w, u8 sl)
 		if (*fd < 0)
 			return *fd;
 		ur_wire_tx_buffer(*fd);
-		/* 7 is the administrator's: a user namespace may be refused,
-		 * and sends with the priority that it has. */
-		setsockopt(*fd, SOL_SOCKET, SO_PRIORITY, &priority,
-			   sizeof(priority));
+		ur_wire_set_priority(w->wire.engine, *fd, sl);
 	}
 	return *fd;
 }

@@ -322,6 +322,28 @@ def test_no_capability(lab):
     assert "CAP_NET_RAW" in d.text()
 
 
+def test_service_level_refused(lab):
+    """Level 7 takes CAP_NET_ADMIN or CAP_NET_RAW; without, it works, and is said."""
+    caps = "-net_admin,-net_raw"
+    lab.b.serve("--netdev", "eth0")
+    d = lab.a.device = lab.a.bare(
+        "setpriv", "--bounding-set", caps, "--inh-caps", caps,
+        lab.bin("uroced"), "--run-dir", lab.a.run_dir, "--netdev", "eth0")
+    wait_for("uroced", lambda: "ready" in d.text().split())
+    said = "service level 7"
+
+    def link(host):
+        p = host.bare(lab.bin("uroce"), "link", "--run-dir", host.run_dir)
+        assert p.wait(30) == 0, p.report()
+        return p.text()
+    for level in "6", "7", "7":
+        run_pair(lab.b, lab.a, ["ibv_rc_pingpong", "-l", level, "-n", "50"])
+        shown = level == "7"
+        assert d.text().count(said) == shown, d.text()
+        assert link(lab.a).count(said) == shown
+    assert said not in link(lab.b) + lab.b.device.text()
+
+
 @pytest.mark.parametrize("kind,match", [
     ("RoCE v2", "udp dport 4791"), (V1, "meta protocol 0x8915")])
 def test_priority(v1, kind, match):
