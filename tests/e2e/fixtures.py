@@ -89,6 +89,31 @@ def pytest_runtest_makereport(item, call):
                      host.device.report()[-8000:]))
 
 
+HUGE = "/proc/sys/vm/nr_hugepages"
+POOL_PAGES = 16  # of 2 MiB: what a pool_sz_mb of 16 takes
+
+
+@pytest.fixture
+def huge_pages():
+    """For tgtd, whose buffers are SysV memory of huge pages and no other, and
+    whoever else wants some."""
+    with open(HUGE) as f:
+        before = int(f.read())
+    try:
+        with open(HUGE, "w") as f:
+            f.write(str(before + POOL_PAGES))
+    except OSError as e:
+        pytest.skip(f"huge pages: {e}")
+    with open(HUGE) as f:
+        got = int(f.read())
+    if got == before + POOL_PAGES:
+        yield
+    with open(HUGE, "w") as f:
+        f.write(str(before))
+    if got < before + POOL_PAGES:
+        pytest.skip("no memory for huge pages")
+
+
 TOPOLOGIES = {"one": lambda lab: (lab.a, lab.a),
               "two": lambda lab: (lab.a, lab.b)}
 

@@ -94,30 +94,6 @@ def test_fio(labs, verb):
     assert re.search(r"issued rwts: total=.*\b256\b", out), out
 
 
-HUGE = "/proc/sys/vm/nr_hugepages"
-POOL_PAGES = 16  # of 2 MiB: what a pool_sz_mb of 16 takes
-
-
-@pytest.fixture
-def huge_pages():
-    """tgtd's buffers are SysV memory of huge pages, and no other."""
-    with open(HUGE) as f:
-        before = int(f.read())
-    try:
-        with open(HUGE, "w") as f:
-            f.write(str(before + POOL_PAGES))
-    except OSError as e:
-        pytest.skip(f"huge pages: {e}")
-    with open(HUGE) as f:
-        got = int(f.read())
-    if got == before + POOL_PAGES:
-        yield
-    with open(HUGE, "w") as f:
-        f.write(str(before))
-    if got < before + POOL_PAGES:
-        pytest.skip("no memory for huge pages")
-
-
 def test_iser(labs, tmp_path, huge_pages):
     """iSCSI over RDMA: tgtd's disk, libiscsi's tools."""
     lab = labs(1500)

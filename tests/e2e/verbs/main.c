@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 		object_tests, queue_tests,   completion_tests,
 		memory_tests, process_tests, limit_tests,
 		paging_tests, region_tests,  parting_tests,
-		NULL};
+		target_tests, NULL};
 
 	return verbs_test_main(argc, argv, groups, NULL, NULL);
 }
