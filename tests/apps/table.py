@@ -3,7 +3,9 @@
 """doc/applications.md from the results of a full run:
 
     UROCE_FULL=1 tests/all.sh apps
-    tests/apps/table.py build/results/apps.xml > doc/applications.md"""
+    tests/apps/table.py build/results/apps.xml > doc/applications.md
+
+Of several files, when the tests were run in parts, all rows."""
 import os
 import sys
 import xml.etree.ElementTree as ET
@@ -26,11 +28,11 @@ def cell(case, row):
 
 
 def main():
-    path = sys.argv[1] if len(sys.argv) > 1 else "build/results/apps.xml"
-    root = ET.parse(path).getroot()
-    about = properties(root.find("testsuite"))
+    suites = [ET.parse(path).getroot().find("testsuite") for path in
+              sys.argv[1:] or ["build/results/apps.xml"]]
+    about = properties(suites[0])
     rows = {}
-    for case in root.iter("testcase"):
+    for case in (c for suite in suites for c in suite.iter("testcase")):
         row = properties(case)
         if "cell" not in row:
             sys.exit(f"{case.get('name')} has noted nothing")
