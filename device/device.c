@@ -267,6 +267,16 @@ void ur_device_remove(struct ur_device *dev)
 	ur_device_file_closed(dev);
 }
 
+void ur_device_abandon_all(struct ur_daemon *daemon)
+{
+	while (!ur_list_empty(&daemon->devices))
+		unregister(ur_list_first(&daemon->devices, struct ur_device,
+					 node));
+	ur_list_for_each(it, &daemon->gone)
+		ur_engine_abandon(
+			ur_list_entry(it, struct ur_device, node)->engine);
+}
+
 void ur_device_destroy_all(struct ur_daemon *daemon)
 {
 	while (!ur_list_empty(&daemon->devices))

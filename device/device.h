@@ -72,7 +72,7 @@ struct ur_daemon {
 	u32 n_sessions;
 	u64 next_session, next_file;
 	const char *group; /* who may connect; NULL: everybody */
-	struct ur_loop_timer idle;
+	struct ur_loop_timer idle, accept_again;
 
 	struct nl_sock *nl_events, *nl_query;
 	struct ur_list xrcds;		/* obj_xrcd.c */
@@ -126,6 +126,9 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 void ur_device_remove(struct ur_device *dev);
 /* A file of dev was closed and taken off its list. */
 void ur_device_file_closed(struct ur_device *dev);
+/* At the end, with files open that threads work on: peers are told, engines
+ * stop and let go of their ports. */
+void ur_device_abandon_all(struct ur_daemon *daemon);
 /* At the end: no file is open and the loop runs no more. */
 void ur_device_destroy_all(struct ur_daemon *daemon);
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "device/listen.h"
+#include "device/reaper.h"
 #include "device/serve.h"
 #include "util/os/rundir.h"
 
@@ -39,17 +40,62 @@ int ur_listen_lock(struct ur_daemon *daemon)
 	return 0;
 }
 
+/* Between two looks at the listener where accepting is to be slow. */
+#define PAUSE_NS 10000000ull
+
+static void on_client(void *arg, u32 events);
+
+static int open_spare(struct ur_daemon *daemon)
+{
+	if (daemon->spare_fd < 0)
+		daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return daemon->spare_fd;
+}
+
+static void on_pause_over(void *arg)
+{
+	struct ur_daemon *daemon = arg;
+
+	if (open_spare(daemon) < 0 ||
+	    ur_loop_add(daemon->loop, daemon->listen_fd, EPOLLIN, on_client,
+			daemon))
+		ur_loop_timer_set(daemon->loop, &daemon->accept_again,
+				  ur_loop_now() + PAUSE_NS);
+}
+
+static void pause_accepting(struct ur_daemon *daemon)
+{
+	ur_loop_del(daemon->loop, daemon->listen_fd);
+	ur_loop_timer_set(daemon->loop, &daemon->accept_again,
+			  ur_loop_now() + PAUSE_NS);
+}
+
+static void turn_away(struct ur_daemon *daemon, int sock, int err)
+{
+	struct ucred cred = {.uid = (uid_t)-1};
+	socklen_t len = sizeof(cred);
+
+	ur_session_refuse(sock, err);
+	shutdown(sock, SHUT_RDWR);
+	getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len);
+	if (!ur_reap(daemon->loop, cred.uid, sock))
+		pause_accepting(daemon);
+}
+
 /* Out of descriptors: with the spare one the waiting client is turned away, or
  * the loop would spin on it. */
-static void turn_away(struct ur_daemon *daemon)
+static void use_spare(struct ur_daemon *daemon)
 {
 	int sock;
 
 	close(daemon->spare_fd);
+	daemon->spare_fd = -1;
 	sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (sock >= 0)
-		ur_session_refuse(sock, ENFILE);
-	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		turn_away(daemon, sock, ENFILE);
+	/* The socket may be open still. */
+	if (open_spare(daemon) < 0)
+		pause_accepting(daemon);
 	ur_debug("out of descriptors: a client is turned away");
 }
 
@@ -57,13 +103,16 @@ static void on_client(void *arg, u32 events)
 {
 	struct ur_daemon *daemon = arg;
 	int sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	int err;
 
 	if (sock < 0) {
 		if (errno == EMFILE || errno == ENFILE)
-			turn_away(daemon);
+			use_spare(daemon);
 		return;
 	}
-	ur_session_start(daemon, sock);
+	err = ur_session_start(daemon, sock);
+	if (err)
+		turn_away(daemon, sock, -err);
 }
 
 static int socket_address(const struct ur_daemon *daemon,
@@ -119,7 +168,10 @@ int ur_listen_start(struct ur_daemon *daemon)
 		return err;
 	}
 	daemon->listen_fd = fd;
-	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->accept_again.fn = on_pause_over;
+	daemon->accept_again.arg = daemon;
+	daemon->spare_fd = -1;
+	open_spare(daemon);
 	return ur_loop_add(daemon->loop, fd, EPOLLIN, on_client, daemon);
 }
 
@@ -129,9 +181,11 @@ void ur_listen_stop(struct ur_daemon *daemon)
 
 	if (daemon->listen_fd < 0)
 		return;
+	ur_loop_timer_clear(daemon->loop, &daemon->accept_again);
 	ur_loop_del(daemon->loop, daemon->listen_fd);
-	close(daemon->listen_fd);
-	close(daemon->spare_fd);
+	ur_reap_listener(daemon->listen_fd);
+	if (daemon->spare_fd >= 0)
+		close(daemon->spare_fd);
 	daemon->listen_fd = -1;
 	if (!socket_address(daemon, &addr))
 		unlink(addr.sun_path);

@@ -37,6 +37,7 @@ struct ur_loop {
 	u64 wakes_at; /* when the thread will look; 0: it does now */
 	pthread_mutex_t post_lock; /* of the two below and closed; a leaf */
 	struct ur_loop_call *calls, **calls_tail;
+	struct ur_loop_after *after; /* of who has the lock */
 };
 
 /* The loop whose lock this thread holds. */
@@ -301,10 +302,27 @@ void ur_loop_others_first(struct ur_loop *loop)
 		sched_yield();
 }
 
+void ur_loop_after(struct ur_loop *loop, struct ur_loop_after *after,
+		   void (*fn)(struct ur_loop_after *after))
+{
+	after->fn = fn;
+	after->next = loop->after;
+	loop->after = after;
+}
+
 static void let_go(struct ur_loop *loop)
 {
+	struct ur_loop_after *after = loop->after;
+
+	loop->after = NULL;
 	holds = NULL;
 	pthread_mutex_unlock(&loop->lock);
+	while (after) {
+		struct ur_loop_after *next = after->next;
+
+		after->fn(after);
+		after = next;
+	}
 }
 
 void ur_loop_unlock(struct ur_loop *loop)

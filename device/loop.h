@@ -39,8 +39,21 @@ int ur_loop_create(struct ur_loop **loop);
 void ur_loop_destroy(struct ur_loop *loop);
 
 void ur_loop_lock(struct ur_loop *loop);
-/* Runs first what was posted meanwhile. */
+/* Runs first what was posted meanwhile, and then, without the lock, what is to
+ * be done after it. */
 void ur_loop_unlock(struct ur_loop *loop);
+
+/* What is left to do without the lock; a member of what it is about. */
+struct ur_loop_after {
+	void (*fn)(struct ur_loop_after *after);
+	struct ur_loop_after *next;
+};
+
+/* fn(after) is called by the thread that holds the lock, as soon as it has let
+ * go of it: for what may take long or wait for somebody, such as the end of a
+ * client's file. fn may free what after is a member of. Lock held. */
+void ur_loop_after(struct ur_loop *loop, struct ur_loop_after *after,
+		   void (*fn)(struct ur_loop_after *after));
 
 /* Between two of many pieces of work, without the lock: who has been waiting for
  * it gets it first, which a thread that takes it again at once would not let

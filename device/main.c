@@ -176,13 +176,36 @@ static int start(struct ur_daemon *daemon, const struct ur_options *o)
 	return err;
 }
 
-static void stop(struct ur_daemon *daemon)
+/*
+ * Threads are left that wait for something of their clients', perhaps where not
+ * even SIGKILL reaches them; they get the lock no more. What another uroced
+ * would find taken is given back here: the process may stay for as long as they
+ * do.
+ */
+static _Noreturn void leave(struct ur_daemon *daemon, int status)
 {
+	ur_log("clients hold up %u of their connections: left behind",
+	       daemon->n_sessions);
+	ur_device_abandon_all(daemon);
+	ur_netlink_close(daemon);
+	if (daemon->lock_fd >= 0) {
+		ur_sysfs_fini(daemon);
+		close(daemon->lock_fd);
+	}
+	_exit(status);
+}
+
+static void stop(struct ur_daemon *daemon, int status)
+{
+	bool all;
+
 	ur_loop_lock(daemon->loop);
 	ur_listen_stop(daemon);
-	ur_session_stop_all(daemon);
+	all = ur_session_stop_all(daemon);
 	ur_hold_end_all(daemon);
 	ur_loop_close(daemon->loop);
+	if (!all)
+		leave(daemon, status);
 	ur_device_destroy_all(daemon);
 	ur_ucma_fini(daemon);
 	ur_netlink_close(daemon);
@@ -200,7 +223,7 @@ int main(int argc, char **argv)
 		.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
 	};
 	struct ur_options *o = &options;
-	int err = ur_options_parse(argc, argv, o);
+	int err = ur_options_parse(argc, argv, o), status;
 
 	if (err)
 		return err > 0 ? 0 : 2;
@@ -242,6 +265,7 @@ int main(int argc, char **argv)
 		err = ur_loop_serve(daemon.loop);
 		ur_service_stopping(&daemon);
 	}
-	stop(&daemon);
-	return err == -EBUSY ? EXIT_BUSY : err ? 1 : 0;
+	status = err == -EBUSY ? EXIT_BUSY : err ? 1 : 0;
+	stop(&daemon, status);
+	return status;
 }

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "device/open_file.h"
 
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
@@ -12,7 +10,6 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	const struct ur_file_ops *ops = NULL;
 	struct ur_open_file *o;
-	struct stat st = {0};
 	int err;
 
 	if (msg->kind < UR_FILE_KINDS)
@@ -29,9 +26,7 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		free(o);
 		return err;
 	}
-	fstat(shown[0], &st);
-	o->dev = st.st_dev;
-	o->ino = st.st_ino;
+	ur_file_id(shown[0], &o->id); /* it is ours: that does not fail */
 	pthread_mutex_init(&o->lock, NULL);
 	o->ops = ops;
 	o->kind = msg->kind;
@@ -48,17 +43,15 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 		      struct uroce_tun_msg *reply)
 {
-	struct stat st = {0};
+	struct ur_file_id id = {0};
 
 	if (!msg->cookie) {
 		int fd = msg->arg <= INT32_MAX
-				 ? ur_session_fget(s, (int)msg->arg)
+				 ? ur_session_fget(s, (int)msg->arg, &id)
 				 : -EBADF;
 
 		if (fd < 0)
 			return fd;
-		fstat(fd, &st);
-		close(fd);
 	}
 	ur_list_for_each(it, &s->daemon->files) {
 		struct ur_open_file *o =
@@ -67,7 +60,7 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 		if (o->kind != msg->kind)
 			continue;
 		if (msg->cookie ? o->cookie != msg->cookie || o->uid != s->uid
-				: o->dev != st.st_dev || o->ino != st.st_ino)
+				: !ur_file_id_same(&o->id, &id))
 			continue;
 		if (!o->ops->adopt)
 			return -EOPNOTSUPP;

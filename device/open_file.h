@@ -19,8 +19,8 @@ struct ur_open_file {
 	uid_t uid;
 	u32 kind;
 	u64 rdev;
-	dev_t dev; /* of the visible descriptor: who has that may join too */
-	ino_t ino;
+	/* The visible descriptor's: who has that may join too. */
+	struct ur_file_id id;
 	u32 refs;	      /* connections */
 	pthread_mutex_t lock; /* of commands; taken before the control lock */
 	struct ur_session *current; /* whose command runs, or ran last */

@@ -11,6 +11,7 @@
 #include "device/hold.h"
 #include "device/link.h"
 #include "device/open_file.h"
+#include "device/reaper.h"
 #include "device/serve.h"
 #include "device/status.h"
 #include "device/sysfs.h"
@@ -43,6 +44,31 @@ static void answer(struct ur_session *s, s64 ret)
 	if (ur_tunnel_send_done(s->sock, &msg, s->outs,
 				ret < 0 ? 0 : s->outs_len))
 		shutdown(s->sock, SHUT_RDWR);
+}
+
+/*
+ * Close what the client has shown for the command, and fds (may be NULL), which
+ * came with it: before the answer, so that nothing of it is left then, and the
+ * client alone waits if it has to be waited for.
+ */
+static void give_back(struct ur_session *s, int *fds)
+{
+	struct ur_loop *loop = s->daemon->loop;
+	bool any = s->n_shown;
+
+	for (int i = 0; fds && i < UROCE_TUN_MAX_FDS; i++)
+		any |= fds[i] >= 0;
+	if (!any)
+		return;
+	ur_loop_lock(loop);
+	s->giving = true;
+	ur_loop_unlock(loop);
+	ur_session_give_back(s);
+	if (fds)
+		ur_tunnel_close_fds(fds);
+	ur_loop_lock(loop);
+	s->giving = false;
+	ur_loop_unlock(loop);
 }
 
 /* The memory of the client, proved to be it, and what it may do with it; the
@@ -105,6 +131,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 			 msg->name, strerror(-err));
 		shown[0] = shown[1] = -1;
 	}
+	give_back(s, fds);
 	if (ur_tunnel_send(s->sock, &reply, shown,
 			   (shown[0] >= 0) + (shown[1] >= 0)))
 		shutdown(s->sock, SHUT_RDWR);
@@ -173,13 +200,17 @@ static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
+	s64 ret;
+
 	switch (msg->op) {
 	case UROCE_TUN_OPEN:
 		do_open(s, msg, fds);
 		break;
 	case UROCE_TUN_IOCTL:
 	case UROCE_TUN_WRITE:
-		answer(s, ur_open_file_command(s, msg));
+		ret = ur_open_file_command(s, msg);
+		give_back(s, NULL);
+		answer(s, ret);
 		break;
 	case UROCE_TUN_CLOSE_FD:
 		if (!ur_session_note_closed(s, msg->cookie))
@@ -207,24 +238,34 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
-static void finish(struct ur_session *s)
+static void gone(struct ur_session *s)
 {
 	struct ur_daemon *daemon = s->daemon;
 
-	ur_loop_lock(daemon->loop);
-	if (s->open)
-		ur_open_file_leave(s);
-	ur_user_mem_put(s->mem);
-	ur_list_del(&s->node);
 	daemon->n_sessions--;
 	ur_quota_give(&connections, s->uid, 1);
 	if (daemon->on_demand && ur_hold_unused(daemon))
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
 				  ur_loop_now() + UR_IDLE_NS);
 	ur_debug("session %llu: end", (unsigned long long)s->id);
-	close(s->sock);
 	free(s);
-	ur_loop_unlock(daemon->loop);
+}
+
+static void finish(struct ur_session *s)
+{
+	struct ur_loop *loop = s->daemon->loop;
+
+	ur_loop_lock(loop);
+	if (s->open)
+		ur_open_file_leave(s);
+	ur_user_mem_put(s->mem);
+	ur_list_del(&s->node);
+	ur_loop_unlock(loop);
+	/* There may be messages in it yet, and descriptors with them. */
+	close(s->sock);
+	ur_loop_lock(loop);
+	gone(s);
+	ur_loop_unlock(loop);
 }
 
 static void *session_thread(void *arg)
@@ -244,7 +285,7 @@ static void *session_thread(void *arg)
 		s->outs_to = msg.rdev;
 		s->outs_len = 0;
 		err = handle(s, &msg, fds);
-		ur_tunnel_close_fds(fds);
+		give_back(s, fds);
 		if (err)
 			break;
 	}
@@ -261,7 +302,6 @@ void ur_session_refuse(int sock, int err)
 
 	/* Nothing was sent before it, so this does not wait. */
 	ur_tunnel_send(sock, &msg, NULL, 0);
-	close(sock);
 }
 
 int ur_session_start(struct ur_daemon *daemon, int sock)
@@ -271,11 +311,11 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	socklen_t len = sizeof(cred);
 	pthread_attr_t attr;
 	pthread_t thread;
-	int err = ENOMEM;
+	int err;
 
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		goto err_close;
+		return -ENOMEM;
 	s->daemon = daemon;
 	s->sock = sock;
 	s->id = ++daemon->next_session;
@@ -304,16 +344,15 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	return 0;
 err_free:
 	free(s);
-err_close:
-	ur_session_refuse(sock, err);
 	return -err;
 }
 
-void ur_session_stop_all(struct ur_daemon *daemon)
+bool ur_session_stop_all(struct ur_daemon *daemon)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
+	u64 end = ur_loop_now() + UR_STOP_NS;
 
-	while (daemon->n_sessions) {
+	while ((daemon->n_sessions || ur_reaping()) && ur_loop_now() < end) {
 		ur_list_for_each(it, &daemon->sessions)
 			shutdown(ur_list_entry(it, struct ur_session, node)
 					 ->sock,
@@ -322,4 +361,14 @@ void ur_session_stop_all(struct ur_daemon *daemon)
 		nanosleep(&ms, NULL);
 		ur_loop_lock(daemon->loop);
 	}
+	ur_list_for_each(it, &daemon->sessions) {
+		struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (s->open && s->giving) {
+			ur_open_file_leave(s);
+			s->open = NULL;
+		}
+	}
+	return !daemon->n_sessions && !ur_reaping();
 }

@@ -44,9 +44,14 @@ struct ur_session {
 	u64 outs_from, outs_to;
 	u32 outs_len;
 	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
+	/* Descriptors that the client has shown for the command that runs: it
+	 * may have made them such that whoever closes them waits. */
+	int shown[8];
+	u32 n_shown;
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
+	bool giving; /* back descriptors: no command runs. Lock */
 };
 
 /* Hang up the connections that have the file open; each lets go of it on its
@@ -73,13 +78,35 @@ int ur_session_read(const struct ur_session *s, u64 addr, void *dst,
  * let go of it while they wait. What other sessions own may have changed
  * afterwards.
  */
-/* A copy of the client's descriptor (the caller's), or -EBADF, -EPIPE; -ENFILE:
- * there is no room for it here. */
-int ur_session_fget(struct ur_session *s, int number);
+/* Which file a descriptor is of. Two of the kernel's own, such as sockets, are
+ * never the same; of others the file system says. */
+struct ur_file_id {
+	dev_t dev;
+	ino_t ino;
+	mode_t mode;
+};
+
+/*
+ * A copy of the client's descriptor, or -EBADF, -EPIPE; -ENFILE: there is no
+ * room for it here. id (may be NULL): which file it is. It stays the session's,
+ * which gives it back before the answer, with nobody waiting but the client:
+ * under the lock no system call is to be made on it that its file could hold up.
+ */
+int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id);
+static inline bool ur_file_id_same(const struct ur_file_id *a,
+				   const struct ur_file_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Which file a descriptor of our own is of; 0 or -errno. */
+int ur_file_id(int fd, struct ur_file_id *id);
 /* Give the client a copy of fd; its number there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
 /* Remember a CLOSE_FD for the end of the command. False: more than anybody has
  * to say at once. */
 bool ur_session_note_closed(struct ur_session *s, u64 cookie);
+/* After the command: close what the client has shown for it. Lock not held. */
+void ur_session_give_back(struct ur_session *s);
 
 #endif

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Questions to a client in the middle of its command. */
+/*
+ * Questions to a client in the middle of its command, and the descriptors that
+ * it answers with. What a descriptor's file does when somebody asks about it or
+ * closes it is the client's choice (FUSE, SO_LINGER), and may take for ever: it
+ * is done by the client's own thread, without the control lock.
+ */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 #include "device/session.h"
 #include "device/tunnel.h"
 
@@ -13,53 +23,94 @@ bool ur_session_note_closed(struct ur_session *s, u64 cookie)
 	return true;
 }
 
-/* One question to the client. Lock held on entry and return, free between. */
-static int ask(struct ur_session *s, struct uroce_tun_msg *msg, const int *fd,
-	       int *answer_fds)
+int ur_file_id(int fd, struct ur_file_id *id)
 {
-	int err;
+	struct statx st;
 
-	ur_loop_unlock(s->daemon->loop);
-	err = ur_tunnel_send(s->sock, msg, fd, fd ? 1 : 0);
-	while (!err) {
-		err = ur_tunnel_recv(s->sock, msg, answer_fds);
-		if (err || msg->op == UROCE_TUN_FD)
-			break;
-		ur_tunnel_close_fds(answer_fds);
-		if (msg->op != UROCE_TUN_CLOSE_FD ||
-		    !ur_session_note_closed(s, msg->cookie))
-			err = -EPROTO;
-	}
-	ur_loop_lock(s->daemon->loop);
-	if (err) /* the conversation cannot go on */
-		shutdown(s->sock, SHUT_RDWR);
-	return err;
+	/* The kernel knows what does not change: no server is asked. The system
+	 * call as it is: in a test the front-end, which has a statx() of its
+	 * own, is in this process. */
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		    STATX_TYPE | STATX_INO, &st) < 0)
+		return -errno;
+	id->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+	id->ino = st.stx_ino;
+	id->mode = st.stx_mode;
+	return 0;
 }
 
-int ur_session_fget(struct ur_session *s, int number)
+void ur_session_give_back(struct ur_session *s)
+{
+	while (s->n_shown)
+		close(s->shown[--s->n_shown]);
+}
+
+/* The first of them is the session's now, the rest nobody's. */
+static int keep(struct ur_session *s, int *fds)
+{
+	int fd = fds[0];
+
+	if (fd >= 0 && s->n_shown < UR_ARRAY_SIZE(s->shown)) {
+		s->shown[s->n_shown++] = fd;
+		fds[0] = -1;
+	} else if (fd >= 0) {
+		fd = -EMFILE; /* no command asks for so many */
+	}
+	ur_tunnel_close_fds(fds);
+	return fd;
+}
+
+/* One question to the client. Its answer's descriptor, or -1, -ENFILE; *err:
+ * the conversation cannot go on. */
+static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
+		    const int *fd, int *err)
+{
+	int fds[UROCE_TUN_MAX_FDS];
+
+	*err = ur_tunnel_send(s->sock, msg, fd, fd ? 1 : 0);
+	while (!*err) {
+		*err = ur_tunnel_recv(s->sock, msg, fds);
+		if (*err)
+			break;
+		if (msg->op == UROCE_TUN_FD)
+			return keep(s, fds);
+		ur_tunnel_close_fds(fds);
+		if (msg->op != UROCE_TUN_CLOSE_FD ||
+		    !ur_session_note_closed(s, msg->cookie))
+			*err = -EPROTO;
+	}
+	shutdown(s->sock, SHUT_RDWR);
+	return -1;
+}
+
+int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FGET, .ret = number};
-	int fds[UROCE_TUN_MAX_FDS], fd;
+	int fd, err;
 
 	if (number < 0)
 		return -EBADF;
-	if (ask(s, &msg, NULL, fds))
+	ur_loop_unlock(s->daemon->loop);
+	fd = converse(s, &msg, NULL, &err);
+	if (fd >= 0 && id && ur_file_id(fd, id))
+		fd = -EBADF;
+	ur_loop_lock(s->daemon->loop);
+	if (err)
 		return -EPIPE;
-	fd = fds[0];
-	fds[0] = -1;
-	ur_tunnel_close_fds(fds);
-	return fd < 0 && fd != -ENFILE ? -EBADF : fd;
+	return fd == -1 ? -EBADF : fd;
 }
 
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
 {
 	struct uroce_tun_msg msg = {
 		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = cookie};
-	int fds[UROCE_TUN_MAX_FDS];
+	int err;
 
-	if (ask(s, &msg, &fd, fds))
+	ur_loop_unlock(s->daemon->loop);
+	converse(s, &msg, &fd, &err);
+	ur_loop_lock(s->daemon->loop);
+	if (err)
 		return -EPIPE;
-	ur_tunnel_close_fds(fds);
 	if (msg.ret > INT32_MAX || msg.ret < -4095)
 		return -EIO;
 	return (int)msg.ret;

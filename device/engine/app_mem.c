@@ -99,10 +99,12 @@ static bool is_safe_file(int fd, u64 end)
 	struct stat st;
 	int seals;
 
-	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-		return false;
+	/* First what only a memfd has: another file's system may let whoever
+	 * asks it wait. */
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return false;
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
 		return false;
 	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
 }

@@ -33,6 +33,15 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
 		return -errno;
+	/* The client sends nothing this way: descriptors that it sent would be
+	 * given back by whoever closes our end. */
+	if (shutdown(fd[0], SHUT_RD) < 0) {
+		int ret = -errno;
+
+		close(fd[0]);
+		close(fd[1]);
+		return ret;
+	}
 	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 		       sizeof(bytes)) < 0)
 		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));

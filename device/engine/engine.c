@@ -154,6 +154,12 @@ void ur_engine_stop(struct ur_engine *engine)
 	pthread_join(engine->thread, NULL);
 }
 
+void ur_engine_abandon(struct ur_engine *engine)
+{
+	ur_engine_stop(engine);
+	ur_wire_destroy(engine);
+}
+
 void ur_engine_destroy(struct ur_engine *engine)
 {
 	ur_engine_stop(engine);

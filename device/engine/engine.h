@@ -75,6 +75,9 @@ void ur_engine_stop(struct ur_engine *engine);
 /* Stops it where that has not been done; nothing that was posted may be left
  * to run. */
 void ur_engine_destroy(struct ur_engine *engine);
+/* With objects still there, and nobody who works on them any more: stop, and
+ * let go of the wire. The rest ends with the process. */
+void ur_engine_abandon(struct ur_engine *engine);
 
 /* Run fn as the engine (on its thread, or here while that sleeps) and return
  * what it returns. */

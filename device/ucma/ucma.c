@@ -176,7 +176,6 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	struct ur_ucma *ucma = s->daemon->cm;
 	struct ucma_file *file;
 	int pair[2], err;
-	struct stat st;
 
 	file = calloc(1, sizeof(*file));
 	if (!file)
@@ -185,15 +184,16 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 		err = -errno;
 		goto err_free;
 	}
-	if (fstat(pair[1], &st)) {
-		err = -errno;
+	/* The client sends nothing this way: descriptors that it sent would be
+	 * given back by whoever closes our end. */
+	err = shutdown(pair[0], SHUT_RD) ? -errno
+					 : ur_file_id(pair[1], &file->shown);
+	if (err)
 		goto err_close;
-	}
 	file->session = s;
 	file->daemon = s->daemon;
 	file->sock = pair[0];
 	file->visible = pair[1];
-	file->ino = st.st_ino;
 	ur_list_init(&file->ids);
 	ur_list_init(&file->mcasts);
 	ur_list_init(&file->events);

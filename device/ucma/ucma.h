@@ -150,7 +150,7 @@ struct ucma_file {
 	struct ur_session *session;
 	struct ur_daemon *daemon;
 	int sock, visible;
-	ino_t ino; /* of visible */
+	struct ur_file_id shown; /* which file visible is */
 	struct ur_list ids;
 	struct ur_list mcasts;
 	struct ur_list events;	   /* struct ucma_event, oldest first */

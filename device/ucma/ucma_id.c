@@ -2,8 +2,6 @@
 /* Ids: their numbers, their making and unmaking, their move to another file. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "device/ucma/ucma.h"
 
@@ -167,18 +165,14 @@ int ucma_destroy_id(struct ucma_cmd *cmd)
 	return 0;
 }
 
-/* The file behind a descriptor that the client showed us. */
-static struct ucma_file *file_of_fd(struct ur_ucma *ucma, int fd)
+static struct ucma_file *file_of_id(struct ur_ucma *ucma,
+				    const struct ur_file_id *id)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return NULL;
 	ur_list_for_each(n, &ucma->files) {
 		struct ucma_file *file =
 			ur_list_entry(n, struct ucma_file, node);
 
-		if (file->ino == st.st_ino)
+		if (ur_file_id_same(&file->shown, id))
 			return file;
 	}
 	return NULL;
@@ -189,16 +183,16 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 	const struct rdma_ucm_migrate_id *in = cmd->in;
 	struct rdma_ucm_migrate_resp *out = (void *)cmd->out;
 	struct ucma_file *to = cmd->file, *from;
+	struct ur_file_id shown;
 	struct ucma_id *id;
 	int fd;
 
-	fd = ur_session_fget(to->session, (int)in->fd);
+	fd = ur_session_fget(to->session, (int)in->fd, &shown);
 	if (fd == -EBADF)
 		return -ENOENT;
 	if (fd < 0)
 		return fd;
-	from = file_of_fd(ucma_of(to), fd);
-	close(fd);
+	from = file_of_id(ucma_of(to), &shown);
 	if (!from)
 		return -EINVAL;
 	id = ucma_id_get_any(from, in->id);

@@ -4,28 +4,27 @@
  * descriptor, again in another way, a dma-buf, device memory.
  */
 #include <errno.h>
-#include <unistd.h>
 #include "device/uverbs/maps.h"
 #include "device/uverbs/obj_mr.h"
 
-/* What the driver's request adds; *fd is the caller's to close. */
-static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr, int *fd)
+/* What the driver's request adds. */
+static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 {
 	struct uroce_reg_mr_req req;
+	int fd;
 
-	*fd = -1;
 	ur_udata_in(cmd, &req, sizeof(req));
 	if (req.flags & ~(UROCE_MR_F_SHARED | UROCE_MR_F_NULL) || req.rsv)
 		return -EINVAL;
 	attr->null_mr = req.flags & UROCE_MR_F_NULL;
 	if (!(req.flags & UROCE_MR_F_SHARED))
 		return 0;
-	*fd = ur_session_fget(cmd->file->session, req.shm_fd);
-	if (*fd < 0)
-		return *fd;
+	fd = ur_session_fget(cmd->file->session, req.shm_fd, NULL);
+	if (fd < 0)
+		return fd;
 	/* Else it is copied. */
 	if (ur_region_room(cmd->file, attr->length)) {
-		attr->shm_fd = *fd;
+		attr->shm_fd = fd;
 		attr->shm_off = req.shm_off;
 	}
 	return 0;
@@ -46,7 +45,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		.dmabuf_fd = -1,
 	};
 	struct ur_obj_mr *mr;
-	int err, fd;
+	int err;
 
 	/* The same place within a page, as the kernel demands. */
 	if ((req->start & 4095) != (req->hca_va & 4095) &&
@@ -60,12 +59,10 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (err)
 		return err;
 	attr.pd = pd->pdn;
-	err = shared_memory(cmd, &attr, &fd);
+	err = shared_memory(cmd, &attr);
 	if (err)
 		return err;
 	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
-	if (fd >= 0)
-		close(fd);
 	if (err)
 		return err;
 	resp->mr_handle = mr->obj.handle;
@@ -83,7 +80,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		.mem = cmd->file->session->mem, .shm_fd = -1, .dmabuf_fd = -1};
 	struct ur_obj_pd *pd = NULL;
 	u32 flags = req->flags;
-	int err = 0, fd = -1;
+	int err = 0;
 
 	if (!mr || !flags ||
 	    (flags & ~(UR_REREG_TRANS | UR_REREG_PD | UR_REREG_ACCESS)))
@@ -106,7 +103,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		attr.iova = req->hca_va;
 		err = ur_mr_check_range(&attr);
 		if (!err)
-			err = shared_memory(cmd, &attr, &fd);
+			err = shared_memory(cmd, &attr);
 	}
 	if (err)
 		return err;
@@ -125,8 +122,6 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		if (!err)
 			err = ur_emr_rereg(mr->mr, flags, &attr);
 	}
-	if (fd >= 0)
-		close(fd);
 	if (err)
 		return err;
 	if (pd) {
@@ -184,11 +179,11 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 		return -EINVAL;
 	if (!ur_region_room(cmd->file, attr.length))
 		return -ENOMEM;
-	attr.dmabuf_fd = ur_session_fget(cmd->file->session, (int)(u32)number);
+	attr.dmabuf_fd =
+		ur_session_fget(cmd->file->session, (int)(u32)number, NULL);
 	if (attr.dmabuf_fd < 0)
 		return attr.dmabuf_fd;
 	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
-	close(attr.dmabuf_fd);
 	if (err)
 		return err;
 	return say_keys(cmd, mr, UVERBS_ATTR_REG_DMABUF_MR_HANDLE,

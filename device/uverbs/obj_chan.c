@@ -7,8 +7,6 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "device/uverbs/objects.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -48,13 +46,6 @@ static const struct ur_object_type async_type = {
 	.destroy = destroy_async,
 };
 
-static ino_t inode_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
-}
-
 void ur_chan_closed(struct ur_obj_chan *chan)
 {
 	chan->closed = true;
@@ -89,21 +80,20 @@ void ur_async_put(struct ur_obj_async *async)
 static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		      struct ur_object **ret)
 {
-	int fd = ur_session_fget(file->session, number);
-	ino_t ino;
+	struct ur_file_id id;
+	int fd = ur_session_fget(file->session, number, &id);
 
 	if (fd < 0)
 		return fd;
-	ino = inode_of(fd);
-	close(fd);
-	for (u32 i = 0; ino && i < file->handles.size; i++) {
+	for (u32 i = 0; i < file->handles.size; i++) {
 		struct ur_object *obj = file->handles.slot[i];
 
 		if (!obj || obj->type->id != type)
 			continue;
-		if (type == UVERBS_OBJECT_COMP_CHANNEL
-			    ? ((struct ur_obj_chan *)obj)->ino != ino
-			    : ((struct ur_obj_async *)obj)->ino != ino)
+		if (!ur_file_id_same(
+			    &id, type == UVERBS_OBJECT_COMP_CHANNEL
+					 ? &((struct ur_obj_chan *)obj)->id
+					 : &((struct ur_obj_async *)obj)->id))
 			continue;
 		*ret = obj;
 		return 0;
@@ -172,7 +162,7 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 	err = ur_easync_create(file->dev->engine, &async->async, &fd);
 	if (err)
 		goto err_abort;
-	async->ino = inode_of(fd);
+	ur_file_id(fd, &async->id);
 	err = install(&async->obj, UROCE_TUN_ASYNC, fd, &async->closed);
 	if (err < 0)
 		goto err_destroy;
@@ -211,7 +201,7 @@ static int make_chan(struct ur_ufile *file)
 	err = ur_echan_create(file->dev->engine, &chan->chan, &fd);
 	if (err)
 		goto err_abort;
-	chan->ino = inode_of(fd);
+	ur_file_id(fd, &chan->id);
 	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
 	if (err >= 0)
 		return err;

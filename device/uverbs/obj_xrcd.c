@@ -8,24 +8,34 @@
 #include <rdma/ib_user_verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "device/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"
 
+/* The file may end with it, and its file system take its time. */
+static void close_file(struct ur_loop_after *after)
+{
+	struct ur_xrcd *x = ur_container_of(after, struct ur_xrcd, after);
+
+	close(x->fd);
+	ur_loop_lock(x->loop);
+	ur_quota_give_fds(x->uid, 1);
+	ur_loop_unlock(x->loop);
+	free(x);
+}
+
 static void xrcd_put(struct ur_xrcd *x)
 {
 	if (--x->refs)
 		return;
-	if (x->shared) {
-		close(x->fd);
-		ur_quota_give_fds(x->uid, 1);
-	}
 	ur_numbers_give(&x->dev->xrcdns, x->number);
 	ur_list_del(&x->node);
-	free(x);
+	if (x->shared)
+		ur_loop_after(x->loop, &x->after, close_file);
+	else
+		free(x);
 }
 
 static int destroy_xrcd(struct ur_object *obj)
@@ -42,13 +52,13 @@ static const struct ur_object_type xrcd_type = {
 	.destroy = destroy_xrcd,
 };
 
-static struct ur_xrcd *find_inode(struct ur_device *dev, const struct stat *st)
+static struct ur_xrcd *find_inode(struct ur_device *dev,
+				  const struct ur_file_id *id)
 {
 	ur_list_for_each(it, &dev->daemon->xrcds) {
 		struct ur_xrcd *x = ur_list_entry(it, struct ur_xrcd, node);
 
-		if (x->dev == dev && x->shared && x->inode_dev == st->st_dev &&
-		    x->inode == st->st_ino)
+		if (x->dev == dev && x->shared && ur_file_id_same(&x->id, id))
 			return x;
 	}
 	return NULL;
@@ -66,43 +76,44 @@ static struct ur_xrcd *new_xrcd(struct ur_device *dev)
 		return NULL;
 	}
 	x->dev = dev;
+	x->loop = dev->daemon->loop;
 	ur_list_init(&x->targets);
 	ur_list_add_tail(&dev->daemon->xrcds, &x->node);
 	return x;
 }
 
 /* The inode, and nothing of the file: the caller may close it. */
-static int pin_inode(int fd)
+static int pin_inode(struct ur_loop *loop, int fd)
 {
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ur_loop_unlock(loop);
 	fd = open(path, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		fd = -errno;
+	ur_loop_lock(loop);
+	return fd;
 }
 
-/* A domain of the file behind fd. */
-static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
+/* A domain of the file, which is open besides. */
+static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 		      struct ur_xrcd **ret)
 {
-	struct ur_xrcd *x = NULL;
-	int err = ur_quota_take_fds(cmd->file->uid, 1);
+	struct ur_xrcd *x;
 
-	if (err)
-		return err;
-	fd = pin_inode(fd);
-	if (fd >= 0)
-		x = new_xrcd(cmd->dev);
+	if (ur_quota_take_fds(cmd->file->uid, 1)) {
+		close(fd);
+		return -EMFILE;
+	}
+	x = new_xrcd(cmd->dev);
 	if (!x) {
 		ur_quota_give_fds(cmd->file->uid, 1);
-		if (fd < 0)
-			return fd;
 		close(fd);
 		return -ENOMEM;
 	}
 	x->shared = true;
-	x->inode_dev = st->st_dev;
-	x->inode = st->st_ino;
+	x->id = *id;
 	x->fd = fd;
 	x->uid = cmd->file->uid;
 	*ret = x;
@@ -112,26 +123,28 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct stat *st,
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
-	struct stat st;
-	int fd, err;
+	struct ur_file_id id;
+	int fd, pinned = -1;
 
 	if (number == -1) {
 		*ret = new_xrcd(cmd->dev);
 		return *ret ? 0 : -ENOMEM;
 	}
-	fd = ur_session_fget(cmd->file->session, number);
+	fd = ur_session_fget(cmd->file->session, number, &id);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) < 0 ? -EBADF : 0;
-	*ret = err ? NULL : find_inode(cmd->dev, &st);
-	if (!err && *ret)
-		err = oflags & O_EXCL ? -EINVAL : 0;
-	else if (!err && !(oflags & O_CREAT))
-		err = -EAGAIN;
-	else if (!err)
-		err = new_shared(cmd, fd, &st, ret);
-	close(fd);
-	return err;
+	/* Before anybody looks: the lock is free meanwhile. */
+	if (oflags & O_CREAT) {
+		pinned = pin_inode(cmd->dev->daemon->loop, fd);
+		if (pinned < 0)
+			return pinned;
+	}
+	*ret = find_inode(cmd->dev, &id);
+	if (!*ret)
+		return pinned < 0 ? -EAGAIN : new_shared(cmd, pinned, &id, ret);
+	if (pinned >= 0)
+		close(pinned);
+	return oflags & O_EXCL ? -EINVAL : 0;
 }
 
 int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)

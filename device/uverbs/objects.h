@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include "device/session.h"
 #include "device/uverbs/object.h"
 
 struct ur_obj_pd {
@@ -16,14 +17,14 @@ struct ur_obj_pd {
 struct ur_obj_chan {
 	struct ur_object obj;
 	struct ur_echan *chan;
-	ino_t ino;
+	struct ur_file_id id;
 	bool closed; /* goes with its last user */
 };
 
 struct ur_obj_async {
 	struct ur_object obj;
 	struct ur_easync *async;
-	ino_t ino;
+	struct ur_file_id id;
 	bool closed;
 };
 
@@ -40,11 +41,12 @@ struct ur_obj_cq {
 struct ur_xrcd {
 	struct ur_list node; /* of the daemon */
 	struct ur_device *dev;
-	dev_t inode_dev;
-	ino_t inode;
+	struct ur_loop *loop; /* the device may be gone before the file is */
+	struct ur_file_id id;
 	bool shared; /* has an inode, which fd keeps from being another's */
 	int fd;
 	uid_t uid; /* whose quota fd is */
+	struct ur_loop_after after;
 	u32 number;
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */

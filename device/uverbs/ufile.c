@@ -121,9 +121,19 @@ static void ufile_adopt(void *arg, struct ur_session *s)
 	((struct ur_ufile *)arg)->session = s;
 }
 
+/* Gigabytes of rings may end with it. */
+static void close_memory(struct ur_loop_after *after)
+{
+	struct ur_ufile *file = ur_container_of(after, struct ur_ufile, after);
+
+	close(file->memfd);
+	free(file);
+}
+
 static void ufile_close(void *arg)
 {
 	struct ur_ufile *file = arg;
+	struct ur_loop *loop = file->dev->daemon->loop;
 
 	file->closing = true;
 	file->async = NULL;
@@ -131,10 +141,9 @@ static void ufile_close(void *arg)
 	if (file->ectx)
 		ur_ectx_destroy(file->ectx);
 	ur_maps_close(file);
-	close(file->memfd);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);
-	free(file);
+	ur_loop_after(loop, &file->after, close_memory);
 }
 
 const struct ur_file_ops ur_ufile_ops = {

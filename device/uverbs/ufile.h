@@ -13,6 +13,7 @@
 
 struct ur_ufile {
 	struct ur_device_file on_device;
+	struct ur_loop_after after;
 	struct ur_session *session; /* whose command runs, or ran last */
 	bool closing;
 	struct ur_device *dev;

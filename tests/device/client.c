@@ -8,6 +8,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -79,7 +80,8 @@ static void make_dir(struct daemon_proc *d)
 	made[n_made++] = strdup(d->dir);
 }
 
-void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
+/* False: it did not come to be ready. */
+static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
 	const char *opt = getenv("UROCE_ENGINE_OPT");
 	const char *argv[16] = {"uroced",    "--netdev", "lo",
@@ -121,8 +123,25 @@ void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
 		_exit(127);
 	}
 	close(ready[1]);
-	CHECK_EQ(read(ready[0], text, sizeof(text)), 6);
+	n = (int)read(ready[0], text, sizeof(text));
 	close(ready[0]);
+	return n == 6;
+}
+
+void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand)
+{
+	CHECK(start(d, uroced, on_demand));
+}
+
+void daemon_start_again(struct daemon_proc *d, const char *uroced)
+{
+	int status;
+
+	while (!start(d, uroced, 0)) {
+		status = daemon_wait(d);
+		CHECK(WIFEXITED(status));
+		CHECK_EQ(WEXITSTATUS(status), 3);
+	}
 }
 
 int daemon_wait(struct daemon_proc *d)
@@ -131,6 +150,15 @@ int daemon_wait(struct daemon_proc *d)
 
 	CHECK_EQ(waitpid(d->pid, &status, 0), d->pid);
 	return status;
+}
+
+void daemon_pause(const struct daemon_proc *d)
+{
+	int status;
+
+	kill(d->pid, SIGSTOP);
+	CHECK_EQ(waitpid(d->pid, &status, WUNTRACED), d->pid);
+	CHECK(WIFSTOPPED(status));
 }
 
 void daemon_stop(struct daemon_proc *d)
@@ -181,6 +209,14 @@ int client_recv(int sock, struct uroce_tun_msg *msg, int *fd)
 		return -1;
 	ur_scm_take(&mh, fd, 1, close);
 	return 0;
+}
+
+void client_hand_over(const struct daemon_proc *d, int sock,
+		      const struct uroce_tun_msg *msg, int fd)
+{
+	client_send(sock, msg, &fd, 1);
+	close(fd);
+	kill(d->pid, SIGCONT);
 }
 
 int client_mem(void)

@@ -26,6 +26,11 @@ void client_private_net(void);
 
 /* Start argv0 on a fresh or given (reuse) directory and wait for "ready". */
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand);
+/* The same on the directory of one that was told to stop and is not gone yet: as
+ * often as it says that another serves there. */
+void daemon_start_again(struct daemon_proc *d, const char *uroced);
+/* Until client_hand_over(). */
+void daemon_pause(const struct daemon_proc *d);
 /* SIGTERM, and it must end with status 0. */
 void daemon_stop(struct daemon_proc *d);
 /* Wait until it has ended by itself; returns its wait status. */
@@ -34,6 +39,10 @@ int daemon_wait(struct daemon_proc *d);
 int client_connect(const struct daemon_proc *d);
 void client_send(int sock, const struct uroce_tun_msg *msg, const int *fds,
 		 int nfds);
+/* Send to a device that is stopped, close fd, and let the device go on: its copy
+ * of fd is the last. */
+void client_hand_over(const struct daemon_proc *d, int sock,
+		      const struct uroce_tun_msg *msg, int fd);
 /* 0, or -1 at the end of the connection. First descriptor in *fd, or -1. */
 int client_recv(int sock, struct uroce_tun_msg *msg, int *fd);
 int client_mem(void);

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <linux/userfaultfd.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -64,12 +66,25 @@ static void reply_attr(uint64_t unique)
 	reply(unique, 0, &attr, sizeof(attr));
 }
 
-/* Everything is answered but READ. */
+static bool is_ours(const struct fuse_in_header *in)
+{
+	return in->pid == (uint32_t)getpid();
+}
+
+/* Everything is answered but READ, and what others than this process want to
+ * know, or do at the end. */
 static void answer(const struct fuse_in_header *in)
 {
 	struct fuse_open_out open_out = {.fh = 1};
 
 	switch (in->opcode) {
+	case FUSE_FLUSH:
+	case FUSE_STATFS:
+		if (is_ours(in))
+			reply(in->unique, 0, NULL, 0);
+		else
+			sem_post(&waited);
+		break;
 	case FUSE_INIT:
 		reply_init(in->unique);
 		break;
@@ -110,19 +125,18 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-void *stuck_map(void)
+int stuck_open(void)
 {
 	char path[] = "/tmp/uroce-stuck.XXXXXX", opt[96];
 	struct stat st;
-	void *p = NULL;
-	int fd;
+	int fd, ret = -1;
 
 	if (unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return NULL;
+		return -1;
 	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fuse_fd < 0)
-		return NULL;
+		return -1;
 	fd = mkstemp(path);
 	CHECK(fd >= 0);
 	close(fd);
@@ -134,20 +148,29 @@ void *stuck_map(void)
 		CHECK(end_fd >= 0);
 		CHECK(!sem_init(&waited, 0, 0));
 		CHECK(!pthread_create(&server, NULL, serve, NULL));
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		CHECK(fd >= 0);
+		ret = open(path, O_RDWR | O_CLOEXEC);
+		CHECK(ret >= 0);
 		/* The kernel asks for the size only now. */
-		CHECK(!fstat(fd, &st));
+		CHECK(!fstat(ret, &st));
 		CHECK_EQ(st.st_size, STUCK_BYTES);
-		p = mmap(NULL, STUCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE,
-			 fd, 0);
-		CHECK(p != MAP_FAILED);
-		/* Each page is asked for by itself. */
-		CHECK(!madvise(p, STUCK_BYTES, MADV_RANDOM));
-		close(fd);
 		CHECK(!umount2(path, MNT_DETACH));
 	}
 	unlink(path);
+	return ret;
+}
+
+void *stuck_map(void)
+{
+	void *p;
+	int fd = stuck_open();
+
+	if (fd < 0)
+		return NULL;
+	p = mmap(NULL, STUCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHECK(p != MAP_FAILED);
+	/* Each page is asked for by itself. */
+	CHECK(!madvise(p, STUCK_BYTES, MADV_RANDOM));
+	close(fd);
 	return p;
 }
 
@@ -185,4 +208,36 @@ void *stuck_fault(void)
 	reg.mode = UFFDIO_REGISTER_MODE_MISSING;
 	CHECK(!ioctl(fd, UFFDIO_REGISTER, &reg));
 	return p;
+}
+
+struct stuck_socket stuck_socket(void)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct linger hour = {.l_onoff = 1, .l_linger = 3600};
+	socklen_t len = sizeof(addr);
+	int one = 1, l = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stuck_socket s = {
+		.sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	char bytes[4096] = {0};
+
+	CHECK(l >= 0 && s.sock >= 0);
+	CHECK(!setsockopt(l, SOL_SOCKET, SO_RCVBUF, &one, sizeof(one)));
+	CHECK(!bind(l, (struct sockaddr *)&addr, sizeof(addr)));
+	CHECK(!listen(l, 1));
+	CHECK(!getsockname(l, (struct sockaddr *)&addr, &len));
+	CHECK(!connect(s.sock, (struct sockaddr *)&addr, sizeof(addr)));
+	s.reader = accept4(l, NULL, NULL, SOCK_CLOEXEC);
+	CHECK(s.reader >= 0);
+	close(l);
+	while (send(s.sock, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	CHECK_EQ(errno, EAGAIN);
+	CHECK(!setsockopt(s.sock, SOL_SOCKET, SO_LINGER, &hour, sizeof(hour)));
+	return s;
+}
+
+void stuck_socket_end(const struct stuck_socket *s)
+{
+	close(s->reader); /* with bytes unread: a reset */
 }

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Descriptors that clients show: those there is no room for, and those that
- * keep whoever looks at them, or gives them back, waiting.
+ * Descriptors that clients show and that keep whoever looks at them, or gives
+ * them back, waiting: nobody waits but the client's own thread.
  *
  * usage: test_descriptors UROCED
  */
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
-#include <stdio.h>
+#include <rdma/rdma_user_cm.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/device/client.h"
+#include "tests/device/stuck.h"
 
-static int64_t create_cq(int sock, int32_t channel)
-{
-	struct ib_uverbs_create_cq req = {.cqe = 16, .comp_channel = channel};
-	struct ib_uverbs_create_cq_resp resp;
+/* An ordinary user, where we can be one. */
+#define STRANGER 65534
 
-	return client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
+static struct daemon_proc dev;
 
 static int make_channel(int sock)
 {
@@ -38,63 +36,279 @@ static int make_channel(int sock)
 	return (int)resp.fd;
 }
 
-/* Connect until the device turns somebody away. */
-static int fill(const struct daemon_proc *d, int *socks, int max)
+/* The device asks for a descriptor in the middle of the command that was sent:
+ * it gets that one, and has an answer when it is rid of it. */
+static void show(int sock, int fd)
 {
-	for (int n = 0; n < max; n++) {
-		struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
-		int fd;
+	struct uroce_tun_msg msg;
+	int none;
 
-		socks[n] = client_connect(d);
-		client_send(socks[n], &msg, NULL, 0);
-		if (client_recv(socks[n], &msg, &fd) || msg.ret == -ENFILE) {
-			close(socks[n]);
-			return n;
-		}
-	}
-	CHECK(!"it turns nobody away");
-	return 0;
+	CHECK(!client_recv(sock, &msg, &none));
+	CHECK_EQ(msg.op, UROCE_TUN_FGET);
+	memset(&msg, 0, sizeof(msg));
+	msg.op = UROCE_TUN_FD;
+	daemon_pause(&dev);
+	client_hand_over(&dev, sock, &msg, fd);
 }
 
-/* The device has no descriptor left: a client that shows one hears so, and is
- * served when there is room again. */
-static void test_no_room(const char *uroced)
+static int64_t answer(int sock)
 {
-	struct daemon_proc small = {.max_files = 64};
+	struct uroce_tun_msg msg;
+	int none;
+
+	CHECK(!client_recv(sock, &msg, &none));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	return msg.ret > 0 ? 0 : msg.ret;
+}
+
+static void send_legacy(int sock, uint32_t command, const void *core,
+			size_t len, void *resp, size_t out)
+{
+	static uint64_t buf[64];
+	struct ib_uverbs_cmd_hdr hdr = {
+		.command = command,
+		.in_words = (uint16_t)((sizeof(hdr) + len) / 4),
+		.out_words = (uint16_t)(out / 4)};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .arg = (uintptr_t)buf,
+				    .len = sizeof(hdr) + len};
+	uint64_t response = (uintptr_t)resp;
+
+	CHECK(msg.len <= sizeof(buf));
+	memcpy(buf, &hdr, sizeof(hdr));
+	memcpy((char *)buf + sizeof(hdr), core, len);
+	memcpy((char *)buf + sizeof(hdr), &response, sizeof(response));
+	client_send(sock, &msg, NULL, 0);
+}
+
+static void show_channel(int sock, int fd)
+{
+	static struct ib_uverbs_create_cq_resp resp;
+	struct ib_uverbs_create_cq req = {.cqe = 16, .comp_channel = 5};
+
+	send_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req, sizeof(req), &resp,
+		    sizeof(resp));
+	show(sock, fd);
+}
+
+static void show_memory(int sock, int fd)
+{
+	static struct ib_uverbs_reg_mr_resp resp;
+	static char page[4096] __attribute__((aligned(4096)));
+	struct {
+		struct ib_uverbs_reg_mr core;
+		struct uroce_reg_mr_req udata;
+	} req = {.core = {.start = (uintptr_t)page,
+			  .hca_va = (uintptr_t)page,
+			  .length = sizeof(page),
+			  .pd_handle = client_alloc_pd(sock)},
+		 .udata = {.flags = UROCE_MR_F_SHARED, .shm_fd = 5}};
+
+	send_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req, sizeof(req), &resp,
+		    sizeof(resp));
+	show(sock, fd);
+}
+
+static void show_domain(int sock, int fd)
+{
+	static struct ib_uverbs_open_xrcd_resp resp;
+	struct ib_uverbs_open_xrcd req = {.fd = 5, .oflags = O_CREAT};
+
+	send_legacy(sock, IB_USER_VERBS_CMD_OPEN_XRCD, &req, sizeof(req), &resp,
+		    sizeof(resp));
+	show(sock, fd);
+}
+
+static int open_kind(uint32_t kind, const char *name, int *visible)
+{
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_OPEN, .kind = kind, .cmd = UROCE_TUN_VERSION};
+	int sock = client_connect(&dev), mem = client_mem();
+
+	strcpy(msg.name, name);
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK(!client_recv(sock, &msg, visible));
+	CHECK_EQ(msg.ret, 0);
+	return sock;
+}
+
+static void show_cm(int sock, int fd)
+{
+	static uint32_t out;
+	static struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_migrate_id core;
+	} req = {{RDMA_USER_CM_CMD_MIGRATE_ID, sizeof(req.core), 4},
+		 {.id = 0, .fd = 5}};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .arg = (uintptr_t)&req,
+				    .len = sizeof(req)};
+
+	req.core.response = (uintptr_t)&out;
+	client_send(sock, &msg, NULL, 0);
+	show(sock, fd);
+}
+
+static void show_file(int sock, int fd)
+{
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
 				    .cmd = UROCE_TUN_VERSION,
-				    .name = "uverbs0"};
-	int sock, late, channel, socks[64], n, fd;
+				    .arg = 5};
 	int mem = client_mem();
 
-	daemon_start(&small, uroced, 0);
-	sock = client_session(&small);
-	channel = make_channel(sock);
-	CHECK_EQ(create_cq(sock, channel), 0);
-	late = client_connect(&small);
-	n = fill(&small, socks, 64);
-	CHECK_EQ(create_cq(sock, channel), (int64_t)-ENFILE);
-	client_send(late, &msg, &mem, 1);
-	CHECK(!client_recv(late, &msg, &fd));
-	CHECK_EQ(msg.op, UROCE_TUN_DONE);
-	CHECK_EQ(msg.ret, (int64_t)-ENFILE);
-	close(late);
-	while (n)
-		close(socks[--n]);
-	client_settle_to(&small, 1);
-	CHECK_EQ(create_cq(sock, channel), 0);
-	client_check(&small);
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	show(sock, fd);
+}
+
+static int uverbs(void)
+{
+	return client_session(&dev);
+}
+
+static int rdma_cm(void)
+{
+	int visible, sock = open_kind(UROCE_TUN_RDMA_CM, "rdma_cm", &visible);
+
+	close(visible);
+	return sock;
+}
+
+static int plain(void)
+{
+	return client_connect(&dev);
+}
+
+static const struct way {
+	const char *name;
+	int (*session)(void);
+	void (*show)(int sock, int fd);
+	int64_t answer; /* to a socket that is none of the device's */
+} ways[] = {
+	{"channel", uverbs, show_channel, -EBADF},
+	{"memory", uverbs, show_memory, 0},
+	{"domain", uverbs, show_domain, 0},
+	{"rdma_cm", rdma_cm, show_cm, -EINVAL},
+	{"file", plain, show_file, -ENOENT},
+};
+
+static void check_others(void)
+{
+	uid_t as = dev.as;
+
+	dev.as = 0;
+	client_check(&dev);
+	dev.as = as;
+}
+
+/* Nobody waits but who showed it. */
+static void test_shown(const struct way *w)
+{
+	struct stuck_socket s = stuck_socket();
+	int sock = w->session();
+
+	w->show(sock, s.sock);
+	check_others();
+	stuck_socket_end(&s);
+	CHECK_EQ(answer(sock), w->answer);
+	close(sock);
+}
+
+/* Descriptors in messages that nobody reads any more. */
+static void test_unread(void)
+{
+	struct uroce_tun_msg bad = {.op = 99}, sync = {.op = UROCE_TUN_SYNC};
+	struct stuck_socket s = stuck_socket();
+	int sock = client_connect(&dev);
+
+	daemon_pause(&dev);
+	client_send(sock, &bad, NULL, 0);
+	client_hand_over(&dev, sock, &sync, s.sock);
+	check_others();
+	stuck_socket_end(&s);
+	close(sock);
+	client_settle(&dev);
+}
+
+/* What the device alone writes to, nobody puts a descriptor into. */
+static void test_event_files(void)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
+	int sock = client_session(&dev), visible;
+	int channel = make_channel(sock);
+	int cm = open_kind(UROCE_TUN_RDMA_CM, "rdma_cm", &visible);
+
+	CHECK(send(channel, &msg, sizeof(msg), MSG_NOSIGNAL) < 0);
+	CHECK_EQ(errno, EPIPE);
+	CHECK(send(visible, &msg, sizeof(msg), MSG_NOSIGNAL) < 0);
+	CHECK_EQ(errno, EPIPE);
+	close(cm);
+	close(visible);
 	close(channel);
 	close(sock);
-	close(mem);
-	daemon_stop(&small);
+}
+
+/* A file whose server answers nobody: the end of it cannot even be broken off.
+ * Others are served, the device gives up everything when told to, and a new one
+ * takes its place. */
+static void test_server(const char *uroced)
+{
+	struct daemon_proc old;
+	int fd = stuck_open(), sock, status;
+
+	if (fd < 0) {
+		printf("no file system of our own is allowed\n");
+		return;
+	}
+	sock = uverbs();
+	show_channel(sock, fd);
+	stuck_wait();
+	check_others();
+	old = dev;
+	kill(old.pid, SIGTERM);
+	/* The old one has let go of the directory and of the port. */
+	daemon_start_again(&dev, uroced);
+	check_others();
+	CHECK_EQ(waitpid(old.pid, &status, WNOHANG), 0);
+	stuck_end();
+	CHECK_EQ(daemon_wait(&old), 0);
+	close(sock);
+}
+
+/* It ends while what it would wait for goes on. */
+static void test_stop(const char *uroced)
+{
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct stuck_socket s = stuck_socket();
+		int sock = ways[i].session();
+
+		ways[i].show(sock, s.sock);
+		daemon_stop(&dev);
+		stuck_socket_end(&s);
+		close(sock);
+		daemon_start(&dev, uroced, 0);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
 	client_private_net();
-	test_no_room(argv[1]);
+	daemon_start(&dev, argv[1], 0);
+	CHECK(!chmod(dev.dir, 0755));
+	if (!geteuid())
+		dev.as = STRANGER;
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		printf("%s\n", ways[i].name);
+		test_shown(&ways[i]);
+	}
+	test_unread();
+	test_event_files();
+	test_stop(argv[1]);
+	dev.as = 0;
+	test_server(argv[1]);
+	daemon_stop(&dev);
 	return 0;
 }

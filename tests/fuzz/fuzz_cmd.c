@@ -133,6 +133,7 @@ static void step_write(struct ur_ufile *file, struct input *in)
 	}
 	say("write", command, flags & F_EXTENDED,
 	    ur_uverbs_write(file, (uintptr_t)in_buf, len));
+	ur_session_give_back(&session);
 }
 
 static void step_ioctl(struct ur_ufile *file, struct input *in)
@@ -177,6 +178,7 @@ static void step_ioctl(struct ur_ufile *file, struct input *in)
 	}
 	say("ioctl", hdr->object_id, hdr->method_id,
 	    ur_uverbs_ioctl(file, RDMA_VERBS_IOCTL, (uintptr_t)in_buf));
+	ur_session_give_back(&session);
 }
 
 static void step(struct ur_ufile *file, struct input *in)

@@ -78,9 +78,13 @@ static void make_world(void)
 
 static s64 write_command(u32 file, u64 len)
 {
+	s64 ret;
+
 	session.outs_len = 0;
-	return device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
+	ret = device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
 		files[file], (uintptr_t)in_buf, len);
+	ur_session_give_back(&session);
+	return ret;
 }
 
 /* ---- what was foretold ---- */

@@ -250,7 +250,7 @@ void world_stop(void)
 	CHECK(!pthread_join(thread, NULL));
 	ur_loop_lock(daemon_.loop);
 	ur_listen_stop(&daemon_);
-	ur_session_stop_all(&daemon_);
+	CHECK(ur_session_stop_all(&daemon_));
 	ur_device_destroy_all(&daemon_);
 	ur_ucma_fini(&daemon_);
 	ur_netlink_close(&daemon_);

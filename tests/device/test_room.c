@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A device without room for one more descriptor, and how long one takes to end.
+ *
+ * usage: test_room UROCED
+ */
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/device/client.h"
+#include "tests/device/stuck.h"
+
+/* An ordinary user, where we can be one. */
+#define STRANGER 65534
+#define STOPS	 20
+
+static int64_t create_cq(int sock, int32_t channel)
+{
+	struct ib_uverbs_create_cq req = {.cqe = 16, .comp_channel = channel};
+	struct ib_uverbs_create_cq_resp resp;
+
+	return client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
+static int make_channel(int sock)
+{
+	struct ib_uverbs_create_comp_channel req = {0};
+	struct ib_uverbs_create_comp_channel_resp resp;
+
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+			       &req, sizeof(req), &resp, sizeof(resp)),
+		 0);
+	return (int)resp.fd;
+}
+
+/* Connect until the device turns somebody away. */
+static int fill(const struct daemon_proc *d, int *socks, int max)
+{
+	for (int n = 0; n < max; n++) {
+		struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+		int fd;
+
+		socks[n] = client_connect(d);
+		client_send(socks[n], &msg, NULL, 0);
+		if (client_recv(socks[n], &msg, &fd) || msg.ret == -ENFILE) {
+			close(socks[n]);
+			return n;
+		}
+	}
+	CHECK(!"it turns nobody away");
+	return 0;
+}
+
+/* The device has no descriptor left: a client that shows one hears so, and is
+ * served when there is room again. */
+static void test_no_room(const char *uroced)
+{
+	struct daemon_proc small = {.max_files = 64};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_UVERBS,
+				    .cmd = UROCE_TUN_VERSION,
+				    .name = "uverbs0"};
+	int sock, late, channel, socks[64], n, fd;
+	int mem = client_mem();
+	int64_t ret;
+
+	daemon_start(&small, uroced, 0);
+	sock = client_session(&small);
+	channel = make_channel(sock);
+	CHECK_EQ(create_cq(sock, channel), 0);
+	late = client_connect(&small);
+	n = fill(&small, socks, 64);
+	/* Who was turned away last may be in the last place still. */
+	do
+		ret = create_cq(sock, channel);
+	while (!ret);
+	CHECK_EQ(ret, (int64_t)-ENFILE);
+	client_send(late, &msg, &mem, 1);
+	CHECK(!client_recv(late, &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	/* That place takes what was sent, and what is opened has none. */
+	CHECK(msg.ret == -ENFILE || msg.ret == -EMFILE);
+	close(late);
+	while (n)
+		close(socks[--n]);
+	client_settle_to(&small, 1);
+	CHECK_EQ(create_cq(sock, channel), 0);
+	client_check(&small);
+	close(channel);
+	close(sock);
+	close(mem);
+	daemon_stop(&small);
+}
+
+/* What its last message brought along is given back with nobody waiting. */
+static void test_turned_away(const char *uroced)
+{
+	struct daemon_proc small = {.max_files = 64,
+				    .as = geteuid() ? 0 : STRANGER};
+	struct uroce_tun_msg sync = {.op = UROCE_TUN_SYNC};
+	struct stuck_socket s = stuck_socket();
+	int sock, away, socks[64], n, fd;
+
+	daemon_start(&small, uroced, 0);
+	CHECK(!chmod(small.dir, 0755));
+	sock = client_session(&small);
+	n = fill(&small, socks, 64);
+	daemon_pause(&small);
+	away = client_connect(&small);
+	client_hand_over(&small, away, &sync, s.sock);
+	/* What it sent is not read, so it may hear of that first (ECONNRESET). */
+	if (!client_recv(away, &sync, &fd))
+		CHECK_EQ(sync.ret, (int64_t)-ENFILE);
+	client_alloc_pd(sock); /* it is served */
+	stuck_socket_end(&s);
+	close(away);
+	while (n)
+		close(socks[--n]);
+	close(sock);
+	daemon_stop(&small);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Of what a start makes, a stop takes away; with clients or without, it waits
+ * for nothing else. */
+static void test_stop_time(const char *uroced)
+{
+	uint64_t starts[STOPS], stops[STOPS], t;
+	struct daemon_proc d = {0};
+	int sock = -1;
+
+	for (int i = 0; i < STOPS; i++) {
+		t = now();
+		daemon_start(&d, uroced, 0);
+		starts[i] = now() - t;
+		if (i & 1)
+			sock = client_session(&d);
+		t = now();
+		daemon_stop(&d);
+		stops[i] = now() - t;
+		if (i & 1)
+			close(sock);
+	}
+	qsort(starts, STOPS, sizeof(*starts), by_size);
+	qsort(stops, STOPS, sizeof(*stops), by_size);
+	printf("start %llu us, stop %llu us, at most %llu us\n",
+	       (unsigned long long)starts[STOPS / 2] / 1000,
+	       (unsigned long long)stops[STOPS / 2] / 1000,
+	       (unsigned long long)stops[STOPS - 1] / 1000);
+	CHECK(stops[STOPS / 2] < 2 * starts[STOPS / 2]);
+}
+
+int main(int argc, char **argv)
+{
+	CHECK(argc > 1);
+	client_private_net();
+	test_stop_time(argv[1]);
+	test_no_room(argv[1]);
+	test_turned_away(argv[1]);
+	return 0;
+}
