@@ -39,7 +39,7 @@ def rdm(place, program, provider, end, rounds, device=True):
     return float(found.group(1))
 
 
-@runs(("rxm", [TWO], [ONE, LOSS]))
+@runs(("rxm", [TWO], [ONE, LOSS]), ("rxd", [ONE, TWO], [LOSS]))
 def test_rdm(place, variant, compiled, compare):
     """rxm's messages go over connections, whose end by the other side takes
     what was not looked at yet: it has to end in order. rxd acknowledges by
