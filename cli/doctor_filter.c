@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Is UDP port 4791 filtered? A datagram that is no RoCE packet is sent to each
- * address of a device; where nothing filters it, the device counts it as bad.
- * That crosses this host's own filter, but as a packet of lo: rules for other
+ * address of a device from that same address, which no packet of the device's
+ * own does; where nothing filters it, the device counts it as forged. That
+ * crosses this host's own filter, but as a packet of lo: rules for other
  * interfaces are only looked up.
  */
 #include <arpa/inet.h>
@@ -64,6 +65,7 @@ static int send_probe(const union address *to, socklen_t size)
 	return err;
 }
 
+/* Datagrams that the device refused for their address or their length. */
 static int64_t bad_packets(const struct ur_options *options, const char *name)
 {
 	struct json_object *status = ur_status_get(options, ""), *devices;
@@ -79,7 +81,8 @@ static int64_t bad_packets(const struct ur_options *options, const char *name)
 
 		if (!strcmp(ur_json_text(d, "name"), name) &&
 		    json_object_object_get_ex(d, "counters", &counters))
-			value = ur_json_number(counters, "bad_length");
+			value = ur_json_number(counters, "bad_gid") +
+				ur_json_number(counters, "bad_length");
 	}
 	json_object_put(status);
 	return value;
