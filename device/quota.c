@@ -36,13 +36,13 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* What that user may have of it; at least one. */
-static u32 part(const struct ur_quota *q, uid_t uid)
+/* What that user may have of it, who has some already; at least one. */
+static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
 {
 	u32 percent = q->everyone ? 50 : is_ours(uid) ? 100 : share;
-	u32 n;
+	u32 others = q->shared ? 0 : q->used - had, n;
 
-	n = (u32)((u64)q->max * percent / 100);
+	n = q->max > others ? (u32)((u64)(q->max - others) * percent / 100) : 0;
 	return n ? n : 1;
 }
 
@@ -78,7 +78,7 @@ static void refuse(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
 		       where, uid, q->what, q->max, q->used);
 	else if (is_ours(uid) || q->everyone)
 		ur_log("%s: user %u has met the limit of %u %s for one user, "
-		       "half of all there are",
+		       "half of what others leave",
 		       where, uid, limit, q->what);
 	else
 		ur_log("%s: user %u has met the limit of %u %s for one user; "
@@ -97,7 +97,7 @@ static bool fits(const struct ur_quota *q, u32 n, u32 had, u32 limit)
 int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 {
 	struct ur_quota_user **p = find(q, uid), *u = *p;
-	u32 limit = part(q, uid), had = u ? u->n : 0;
+	u32 had = u ? u->n : 0, limit = part(q, uid, had);
 
 	if (q->max && !fits(q, n, had, limit)) {
 		refuse(q, uid, n, limit);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How much there is of something, and how much of it each user has, so that
- * one who takes all he can get leaves others something. A user is the uid that
- * the connection's other end had when it connected. All under the control lock.
+ * those who take all they can get leave others something: a user's part is of
+ * what the others have left, so that however many have taken theirs, there is a
+ * part of the rest for one more. A user is the uid that the connection's other
+ * end had when it connected. All under the control lock.
  */
 #ifndef UR_DEVICE_QUOTA_H
 #define UR_DEVICE_QUOTA_H
@@ -17,8 +19,8 @@ struct ur_quota {
 	const char *what;  /* plural, for the log */
 	const char *where; /* whose: a device's name; NULL: the daemon's */
 	u32 max;	   /* of all users together; 0: no bound */
-	/* Root and the daemon's own user are bounded too, all by half: it is
-	 * the daemon itself that needs the rest. */
+	/* Root and the daemon's own user are bounded too, each by half of what
+	 * the others leave: it is the daemon itself that needs the rest. */
 	bool everyone;
 	/* Users have the same ones: together they may have more than max. */
 	bool shared;
@@ -26,8 +28,9 @@ struct ur_quota {
 	struct ur_quota_user *users;
 };
 
-/* The part of each table, in percent from 1 to 100, that one user may have:
- * any but root and the daemon's own. 50 until it is called. */
+/* The part of what others leave of each table, in percent from 1 to 100, that
+ * one user may have: any but root and the daemon's own, who may have all. 50 until
+ * it is called. */
 void ur_quota_set_share(u32 percent);
 
 /* n more for that user: 0, or -ENOMEM and, now and then, a line in the log. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "device/hold.h"
 #include "device/link.h"
+#include "device/memory.h"
 #include "device/open_file.h"
 #include "device/reaper.h"
 #include "device/serve.h"
@@ -180,10 +181,12 @@ static void do_status(struct ur_session *s, const char *subject)
 	fd = ur_status(s, subject, &len);
 	reply.ret = fd < 0 ? fd : 0;
 	reply.len = len;
+	if (fd >= 0)
+		s->answer = fd;
+	else
+		ur_session_drop_answer(s);
 	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))
 		shutdown(s->sock, SHUT_RDWR);
-	if (fd >= 0)
-		close(fd);
 }
 
 static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
@@ -244,6 +247,7 @@ static void gone(struct ur_session *s)
 
 	daemon->n_sessions--;
 	ur_quota_give(&connections, s->uid, 1);
+	ur_memory_give(s->uid, UR_KIB_SESSION);
 	if (daemon->on_demand && ur_hold_unused(daemon))
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
 				  ur_loop_now() + UR_IDLE_NS);
@@ -255,6 +259,7 @@ static void finish(struct ur_session *s)
 {
 	struct ur_loop *loop = s->daemon->loop;
 
+	ur_session_drop_answer(s);
 	ur_loop_lock(loop);
 	if (s->open)
 		ur_open_file_leave(s);
@@ -280,6 +285,7 @@ static void *session_thread(void *arg)
 					  &s->window_len);
 		if (err)
 			break;
+		ur_session_drop_answer(s);
 		s->window_addr = msg.arg;
 		s->outs_from = msg.cookie;
 		s->outs_to = msg.rdev;
@@ -309,6 +315,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	struct ur_session *s;
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
+	int sndbuf = 2 * UROCE_TUN_WINDOW;
 	pthread_attr_t attr;
 	pthread_t thread;
 	int err;
@@ -317,6 +324,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	if (!s)
 		return -ENOMEM;
 	s->daemon = daemon;
+	s->answer = -1;
 	s->sock = sock;
 	s->id = ++daemon->next_session;
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0) {
@@ -326,6 +334,11 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	err = EMFILE;
 	if (ur_quota_take(&connections, s->uid, 1))
 		goto err_free;
+	err = ENOMEM;
+	if (ur_memory_take(s->uid, UR_KIB_SESSION))
+		goto err_give;
+	/* Who does not read his answers gets no more of them. */
+	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	read_comm(s);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -337,11 +350,14 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	if (err) {
 		ur_list_del(&s->node);
 		daemon->n_sessions--;
-		ur_quota_give(&connections, s->uid, 1);
-		goto err_free;
+		goto err_memory;
 	}
 	ur_loop_timer_clear(daemon->loop, &daemon->idle);
 	return 0;
+err_memory:
+	ur_memory_give(s->uid, UR_KIB_SESSION);
+err_give:
+	ur_quota_give(&connections, s->uid, 1);
 err_free:
 	free(s);
 	return -err;

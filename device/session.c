@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What a command reads and writes of its client's memory. */
+#include <errno.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "device/session.h"
+#include "device/memory.h"
 #include "device/open_file.h"
 
 int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
@@ -70,4 +73,37 @@ void ur_session_hang_up(struct ur_daemon *daemon, const void *file)
 		if (s->open && s->open->file == file)
 			shutdown(s->sock, SHUT_RDWR);
 	}
+}
+
+/* What is charged of an answer at a time; a page of objects is less. */
+#define ANSWER_STEP 64u
+
+int ur_session_answer_room(struct ur_session *s, u64 bytes)
+{
+	u32 kib = (u32)(bytes / 1024 / ANSWER_STEP + 2) * ANSWER_STEP;
+
+	if (kib <= s->answer_kib)
+		return 0;
+	if (ur_memory_take(s->uid, kib - s->answer_kib))
+		return -ENOMEM;
+	s->answer_kib = kib;
+	return 0;
+}
+
+void ur_session_drop_answer(struct ur_session *s)
+{
+	if (s->answer >= 0) {
+		/* The client may have it open for as long as it likes. */
+		if (ftruncate(s->answer, 0))
+			ur_debug("session %llu: an answer is not taken back",
+				 (unsigned long long)s->id);
+		close(s->answer);
+		s->answer = -1;
+	}
+	if (!s->answer_kib)
+		return;
+	ur_loop_lock(s->daemon->loop);
+	ur_memory_give(s->uid, s->answer_kib);
+	s->answer_kib = 0;
+	ur_loop_unlock(s->daemon->loop);
 }

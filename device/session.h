@@ -51,8 +51,18 @@ struct ur_session {
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
+	/* The answer to STATUS that the client has in its hands: its memory is
+	 * taken back before the next message is looked at. */
+	int answer; /* -1: none */
+	u32 answer_kib;
 	bool giving; /* back descriptors: no command runs. Lock */
 };
+
+/* May what is written for the client grow by a page of objects from there on? Is
+ * charged to its user. -ENOMEM. Lock held. */
+int ur_session_answer_room(struct ur_session *s, u64 bytes);
+/* It is no longer the client's. Lock not held. */
+void ur_session_drop_answer(struct ur_session *s);
 
 /* Hang up the connections that have the file open; each lets go of it on its
  * own thread, soon. Lock held. */

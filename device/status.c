@@ -210,8 +210,7 @@ static int put(FILE *f, struct json_object *o)
  * and into text without it, so that others get their turn, however many
  * objects somebody has.
  */
-static int tell_list(FILE *f, const struct ur_session *to_whom,
-		     ur_status_next *next)
+static int tell_list(FILE *f, struct ur_session *to_whom, ur_status_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
 	struct ur_status_walk w = {.daemon = daemon, .asker = to_whom->uid};
@@ -223,9 +222,10 @@ static int tell_list(FILE *f, const struct ur_session *to_whom,
 		struct json_object *o[PAGE] = {0};
 
 		ur_loop_lock(daemon->loop);
-		for (u32 i = 0; more && i < PAGE; i++)
+		err = ur_session_answer_room(to_whom, (u64)ftello(f));
+		for (u32 i = 0; !err && more && i < PAGE; i++)
 			more = next(&w, &o[i]);
-		err = told();
+		err = told() ?: err;
 		ur_loop_unlock(daemon->loop);
 		for (u32 i = 0; i < PAGE; i++) {
 			if (!o[i])
@@ -270,8 +270,7 @@ static const struct member {
 	{"cm", NULL, ur_ucma_status_counters},
 };
 
-static int tell(FILE *f, const struct ur_session *to_whom,
-		const struct member *m)
+static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
 	struct json_object *o;
@@ -280,8 +279,9 @@ static int tell(FILE *f, const struct ur_session *to_whom,
 	if (m->next)
 		return tell_list(f, to_whom, m->next);
 	ur_loop_lock(daemon->loop);
-	o = m->describe(daemon);
-	err = told();
+	err = ur_session_answer_room(to_whom, (u64)ftello(f));
+	o = err ? NULL : m->describe(daemon);
+	err = told() ?: err;
 	ur_loop_unlock(daemon->loop);
 	if (err || !o) {
 		json_object_put(o);
@@ -290,7 +290,7 @@ static int tell(FILE *f, const struct ur_session *to_whom,
 	return put(f, o);
 }
 
-static int tell_all(FILE *f, const struct ur_session *to_whom)
+static int tell_all(FILE *f, struct ur_session *to_whom)
 {
 	int err = 0;
 
@@ -302,7 +302,7 @@ static int tell_all(FILE *f, const struct ur_session *to_whom)
 	return err;
 }
 
-static int tell_subject(FILE *f, const struct ur_session *to_whom,
+static int tell_subject(FILE *f, struct ur_session *to_whom,
 			const char *subject)
 {
 	if (!*subject)
@@ -313,7 +313,7 @@ static int tell_subject(FILE *f, const struct ur_session *to_whom,
 	return -ENOENT;
 }
 
-int ur_status(const struct ur_session *to_whom, const char *subject, u64 *len)
+int ur_status(struct ur_session *to_whom, const char *subject, u64 *len)
 {
 	int fd = memfd_create("status", MFD_CLOEXEC), copy, err;
 	FILE *f = NULL;

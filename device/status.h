@@ -13,9 +13,11 @@ struct ur_session;
  * a client takes. subject: "" for everything, or one of the top-level members
  * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... What to_whom's
  * user may not know of others' objects is left out: see ur_status_tells().
- * Without the lock, which is taken for a few objects at a time.
+ * Without the lock, which is taken for a few objects at a time. The text is
+ * charged to the session while it is written; -ENOMEM: more than its user may
+ * have.
  */
-int ur_status(const struct ur_session *to_whom, const char *subject, u64 *len);
+int ur_status(struct ur_session *to_whom, const char *subject, u64 *len);
 
 /* ---- what the parts tell: under the lock ---- */
 

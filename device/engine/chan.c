@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
 
-#define SNDBUF_BYTES (4 << 20)
+/* The kernel doubles it; UR_KIB_EVENTS is for that. Of an event that finds no room
+ * its source knows. */
+#define SNDBUF_BYTES (128 << 10)
 /* Datagrams looked at in one purge; more than a socket buffer holds. */
 #define PURGE_MAX 65536
 

@@ -235,6 +235,9 @@ struct ur_eqp_init {
 	u32 create_flags;
 };
 
+/* What the work requests of a send queue that are taken out of its ring need, in
+ * KiB; arguments as a client asks for them. */
+u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge);
 /* ectx: for the rings; resp is all zero for a QP without any (XRC_TGT).
  * An XRC_TGT QP may outlive ectx: it keeps nothing of it. */
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/turn.h"
+#include "transport/qp.h"
 
 struct create_args {
 	struct ur_ectx *ectx;
@@ -60,6 +61,16 @@ static int create(struct ur_engine *engine, void *arg)
 	r->rq_max_wqes = r->rq_entries ? in->max_recv_wr : 0;
 	r->db_slot = qp->bell.slot;
 	return 0;
+}
+
+u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge)
+{
+	/* The number of elements is rounded up to whole blocks of the ring. */
+	u32 sge = ur_min_u32(max_send_sge, UR_MAX_SGE - 4) + 4;
+	u32 depth = ur_roundup_pow2(ur_min_u32(max_send_wr, UR_SQ_WINDOW));
+	size_t one = sizeof(struct ur_swqe) + sge * sizeof(struct ur_sge);
+
+	return (u32)(depth * one / 1024 + 1);
 }
 
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,

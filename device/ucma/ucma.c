@@ -177,9 +177,13 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	struct ucma_file *file;
 	int pair[2], err;
 
-	file = calloc(1, sizeof(*file));
-	if (!file)
+	if (ur_memory_take(s->uid, UR_KIB_FILE))
 		return -ENOMEM;
+	file = calloc(1, sizeof(*file));
+	if (!file) {
+		err = -ENOMEM;
+		goto err_give;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err = -errno;
 		goto err_free;
@@ -190,6 +194,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 					 : ur_file_id(pair[1], &file->shown);
 	if (err)
 		goto err_close;
+	file->user = s->uid;
 	file->session = s;
 	file->daemon = s->daemon;
 	file->sock = pair[0];
@@ -212,6 +217,8 @@ err_close:
 	close(pair[1]);
 err_free:
 	free(file);
+err_give:
+	ur_memory_give(s->uid, UR_KIB_FILE);
 	return err;
 }
 
@@ -231,6 +238,7 @@ static void ucma_close(void *opaque)
 	close(file->sock);
 	close(file->visible);
 	ucma_foretell_close(file);
+	ur_memory_give(file->user, UR_KIB_FILE);
 	free(file);
 }
 

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <rdma/rdma_user_cm.h>
 #include "cm/cm.h"
+#include "device/memory.h"
 #include "device/device.h"
 #include "device/session.h"
 #include "util/rng.h"
@@ -149,6 +150,7 @@ struct ucma_file {
 	struct ur_list node; /* ucma.files */
 	struct ur_session *session;
 	struct ur_daemon *daemon;
+	uid_t user; /* who opened it: the quota's */
 	int sock, visible;
 	struct ur_file_id shown; /* which file visible is */
 	struct ur_list ids;

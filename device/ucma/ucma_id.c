@@ -63,8 +63,10 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 		goto err_free;
 	if (ucma_event_reserve(id))
 		goto err_give;
-	if (ucma_number_take(&ucma->ids, id, &id->number))
+	if (ur_memory_take(id->user, UR_KIB_CM_ID))
 		goto err_spare;
+	if (ucma_number_take(&ucma->ids, id, &id->number))
+		goto err_memory;
 	id->file = file;
 	id->ps = ps;
 	id->qp_type = qp_type;
@@ -74,6 +76,8 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
 	return id;
+err_memory:
+	ur_memory_give(id->user, UR_KIB_CM_ID);
 err_spare:
 	free(id->spare);
 err_give:
@@ -99,6 +103,7 @@ void ucma_id_free(struct ucma_id *id)
 	ucma_port_release(id);
 	ucma_number_drop(&ucma_of(file)->ids, id->number);
 	ur_quota_give(&ucma_of(file)->ids_quota, id->user, 1);
+	ur_memory_give(id->user, UR_KIB_CM_ID);
 	ur_list_del(&id->node);
 	file->n_ids--;
 	free(id->spare);

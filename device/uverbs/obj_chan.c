@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include "device/uverbs/objects.h"
+#include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"
 
@@ -26,6 +27,7 @@ static int destroy_chan(struct ur_object *obj)
 static const struct ur_object_type chan_type = {
 	.id = UVERBS_OBJECT_COMP_CHANNEL,
 	.size = sizeof(struct ur_obj_chan),
+	.kib = UR_KIB_EVENTS,
 	.destroy = destroy_chan,
 };
 
@@ -43,6 +45,7 @@ static int destroy_async(struct ur_object *obj)
 static const struct ur_object_type async_type = {
 	.id = UVERBS_OBJECT_ASYNC_EVENT,
 	.size = sizeof(struct ur_obj_async),
+	.kib = UR_KIB_EVENTS,
 	.destroy = destroy_async,
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include "device/limits.h"
+#include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
@@ -36,6 +37,7 @@ static const struct ur_object_type cq_type = {
 	.name = "completion queues",
 	.rings = true,
 	.size = sizeof(struct ur_obj_cq),
+	.kib = UR_KIB_CQ,
 	.max = UR_MAX_CQ,
 	.destroy = destroy_cq,
 	.report = report_cq,
@@ -190,7 +192,8 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!cq || !req->cqe || req->cqe > UR_MAX_CQE)
 		return -EINVAL;
-	if (!ur_rings_room(cmd->file))
+	/* Who asks for less is let do so: he has both for a moment only. */
+	if (req->cqe >= cq->entries && !ur_rings_room(cmd->file))
 		return -ENOMEM;
 	err = ur_ecq_resize(cq->cq, req->cqe, &udata);
 	if (err)

@@ -10,6 +10,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include "device/limits.h"
+#include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
 
 static void target_put(struct ur_xrc_target *t)
@@ -63,6 +64,7 @@ static const struct ur_object_type qp_type = {
 	.name = "queue pairs",
 	.rings = true,
 	.size = sizeof(struct ur_obj_qp),
+	.kib = UR_KIB_QP,
 	.max = UR_MAX_QP,
 	.destroy = destroy_qp,
 	.report = report_qp,
@@ -201,7 +203,9 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	if (err)
 		return err;
 	err = -ENOMEM;
-	qp = ur_object_new(cmd->file, &qp_type);
+	qp = ur_object_new_of(cmd->file, &qp_type,
+			      UR_KIB_QP + ur_eqp_kib(a->cap.max_send_wr,
+						     a->cap.max_send_sge));
 	if (!qp)
 		goto err_async;
 	*init = (struct ur_eqp_init){

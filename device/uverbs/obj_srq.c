@@ -215,12 +215,13 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
 	struct uroce_create_srq_resp resp = {0};
 	struct uroce_modify_srq_req udata;
-	u32 max_wr, max_sge, limit;
+	u32 max_wr, max_sge, limit, had;
 	int err;
 
 	if (!srq || (req->attr_mask & ~(SRQ_MAX_WR | SRQ_LIMIT)))
 		return -EINVAL;
 	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
+	had = max_wr;
 	if (req->attr_mask & SRQ_MAX_WR)
 		max_wr = req->max_wr;
 	if (!max_wr || max_wr > UR_MAX_SRQ_WR)
@@ -231,7 +232,8 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
-		if (!ur_rings_room(cmd->file))
+		/* Who asks for less is let do so. */
+		if (max_wr >= had && !ur_rings_room(cmd->file))
 			return -ENOMEM;
 		err = ur_esrq_resize(srq->srq, max_wr, &resp);
 		if (!err)

@@ -3,6 +3,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include "device/limits.h"
+#include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"
 #include "device/uverbs/ufile.h"
@@ -25,6 +26,13 @@ static int grow(struct ur_handles *h)
 
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 {
+	return ur_object_new_of(file, type,
+				type->kib ? type->kib : UR_KIB_OBJECT);
+}
+
+void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
+		       u32 kib)
+{
 	struct ur_handles *h = &file->handles;
 	struct ur_quota *q = &file->dev->objects[type->id];
 	struct ur_object *obj;
@@ -40,17 +48,23 @@ void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 	q->max = type->max;
 	if (ur_quota_take(q, file->uid, 1))
 		return NULL;
+	if (ur_memory_take(file->uid, kib))
+		goto err_give;
 	obj = calloc(1, type->size);
-	if (!obj) {
-		ur_quota_give(q, file->uid, 1);
-		return NULL;
-	}
+	if (!obj)
+		goto err_memory;
+	obj->kib = kib;
 	obj->file = file;
 	obj->type = type;
 	h->slot[h->first_free] = obj;
 	obj->handle = ++h->first_free;
 	h->count++;
 	return obj;
+err_memory:
+	ur_memory_give(file->uid, kib);
+err_give:
+	ur_quota_give(q, file->uid, 1);
+	return NULL;
 }
 
 void ur_object_abort(struct ur_object *obj)
@@ -63,6 +77,7 @@ void ur_object_abort(struct ur_object *obj)
 	h->count--;
 	ur_quota_give(&obj->file->dev->objects[obj->type->id], obj->file->uid,
 		      1);
+	ur_memory_give(obj->file->uid, obj->kib);
 	free(obj);
 }
 

@@ -18,6 +18,7 @@ struct ur_object_type {
 	u32 max;	  /* of the device, all files together; 0: no limit */
 	const char *name; /* plural; those with a limit */
 	bool rings;	  /* takes mappings */
+	u32 kib;	  /* device/memory.h; 0: UR_KIB_OBJECT */
 	/* Undo everything but the memory. -EBUSY: not now. */
 	int (*destroy)(struct ur_object *obj);
 	/* What its DESTROY command answers: how many events were reported.
@@ -30,6 +31,7 @@ struct ur_object {
 	const struct ur_object_type *type;
 	u32 handle;
 	u32 users;
+	u32 kib; /* charged */
 	u64 user_handle;
 };
 
@@ -42,6 +44,9 @@ struct ur_handles {
 /* Zeroed object with a handle; the first member of what is made is struct
  * ur_object. NULL: no memory, or over the limit of all or of the user. */
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
+/* The same for one that costs more than its type says. */
+void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
+		       u32 kib);
 /* Undo ur_object_new() where the object never came to life. */
 void ur_object_abort(struct ur_object *obj);
 /* NULL: no such handle, or of another type. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -66,19 +67,19 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	struct ur_ufile *file;
 	char rest;
 	u32 n;
+	int err;
 
 	if (sscanf(name, "uverbs%u%c", &n, &rest) != 1)
 		return -ENOENT;
 	dev = ur_device_by_uverbs(s->daemon, n);
 	if (!dev)
 		return -ENXIO;
-	file = calloc(1, sizeof(*file));
-	if (!file)
+	if (ur_memory_take(s->uid, UR_KIB_FILE))
 		return -ENOMEM;
-	file->memfd = make_memfd();
-	if (file->memfd < 0) {
-		int err = file->memfd;
-
+	file = calloc(1, sizeof(*file));
+	err = file ? file->memfd = make_memfd() : -ENOMEM;
+	if (err < 0) {
+		ur_memory_give(s->uid, UR_KIB_FILE);
 		free(file);
 		return err;
 	}
@@ -141,6 +142,7 @@ static void ufile_close(void *arg)
 	if (file->ectx)
 		ur_ectx_destroy(file->ectx);
 	ur_maps_close(file);
+	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);
 	ur_loop_after(loop, &file->after, close_memory);

@@ -21,194 +21,13 @@
 #include "device/limits.h"
 #include "tests/check.h"
 #include "tests/device/client.h"
+#include "tests/device/kinds.h"
 
 #define GREEDY	   65534
 #define OTHER	   65533
 #define SHARE(max) ((uint32_t)(max) / 100)
 
 static struct daemon_proc dev = {.user_share = "1"};
-static char page[4096] __attribute__((aligned(4096)));
-
-/* A user's connections and what each kind of object is made of. */
-struct user {
-	int sock, cm;
-	uint32_t pd, cq, xrcd, ud;
-	uint32_t first_group, groups;
-};
-
-static int64_t make_pd(struct user *u)
-{
-	struct ib_uverbs_alloc_pd req = {0};
-	struct ib_uverbs_alloc_pd_resp resp = {0};
-	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_ALLOC_PD, &req,
-				    sizeof(req), &resp, sizeof(resp));
-
-	u->pd = resp.pd_handle;
-	return ret;
-}
-
-static int64_t make_cq(struct user *u)
-{
-	struct ib_uverbs_create_cq req = {.cqe = 1, .comp_channel = -1};
-	struct ib_uverbs_create_cq_resp resp = {0};
-	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
-				    sizeof(req), &resp, sizeof(resp));
-
-	u->cq = resp.cq_handle;
-	return ret;
-}
-
-static int64_t make_xrcd(struct user *u)
-{
-	struct ib_uverbs_open_xrcd req = {.fd = UINT32_MAX, .oflags = O_CREAT};
-	struct ib_uverbs_open_xrcd_resp resp = {0};
-	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_OPEN_XRCD, &req,
-				    sizeof(req), &resp, sizeof(resp));
-
-	u->xrcd = resp.xrcd_handle;
-	return ret;
-}
-
-static int64_t make_srq(struct user *u)
-{
-	struct ib_uverbs_create_srq req = {
-		.pd_handle = u->pd, .max_wr = 1, .max_sge = 1};
-	struct ib_uverbs_create_srq_resp resp = {0};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_SRQ, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
-static int64_t create_qp(struct user *u, uint8_t type, uint32_t domain,
-			 uint32_t *handle)
-{
-	struct ib_uverbs_create_qp req = {.pd_handle = domain,
-					  .send_cq_handle = u->cq,
-					  .recv_cq_handle = u->cq,
-					  .max_send_wr = 1,
-					  .max_recv_wr = 1,
-					  .max_send_sge = 1,
-					  .max_recv_sge = 1,
-					  .qp_type = type};
-	struct ib_uverbs_create_qp_resp resp = {0};
-	int64_t ret = client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
-				    sizeof(req), &resp, sizeof(resp));
-
-	*handle = resp.qp_handle;
-	return ret;
-}
-
-/* A target QP has no rings. */
-static int64_t make_qp(struct user *u)
-{
-	uint32_t handle;
-
-	return create_qp(u, IB_UVERBS_QPT_XRC_TGT, u->xrcd, &handle);
-}
-
-static int64_t make_mr(struct user *u)
-{
-	struct {
-		struct ib_uverbs_reg_mr core;
-		struct uroce_reg_mr_req udata;
-	} req = {.core = {.start = (uintptr_t)page,
-			  .length = sizeof(page),
-			  .hca_va = (uintptr_t)page,
-			  .pd_handle = u->pd,
-			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE},
-		 .udata = {.shm_fd = -1}};
-	struct ib_uverbs_reg_mr_resp resp = {0};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_REG_MR, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
-static int64_t make_mw(struct user *u)
-{
-	struct ib_uverbs_alloc_mw req = {.pd_handle = u->pd, .mw_type = 1};
-	struct ib_uverbs_alloc_mw_resp resp = {0};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_ALLOC_MW, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
-static int64_t make_ah(struct user *u)
-{
-	struct ib_uverbs_create_ah req = {
-		.pd_handle = u->pd,
-		.attr = {.is_global = 1,
-			 .port_num = 1,
-			 .grh = {.dgid = {[10] = 0xff, 0xff, 127, 0, 0, 1}}}};
-	struct ib_uverbs_create_ah_resp resp = {0};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_CREATE_AH, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
-static int64_t make_dm(struct user *u)
-{
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr[4];
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_DM,
-			 .method_id = UVERBS_METHOD_DM_ALLOC,
-			 .num_attrs = 4}};
-	struct uroce_alloc_dm_resp resp;
-	static const uint16_t ids[4] = {
-		UVERBS_ATTR_ALLOC_DM_HANDLE, UVERBS_ATTR_ALLOC_DM_LENGTH,
-		UVERBS_ATTR_ALLOC_DM_ALIGNMENT, UVERBS_ATTR_UHW_OUT};
-	const uint64_t data[4] = {0, 4096, 0, (uintptr_t)&resp};
-	static const uint16_t lens[4] = {0, 8, 4, sizeof(resp)};
-
-	for (int i = 0; i < 4; i++)
-		cmd.attr[i] = (struct ib_uverbs_attr){.attr_id = ids[i],
-						      .len = lens[i],
-						      .flags = 1,
-						      .data = data[i]};
-	return client_ioctl(u->sock, &cmd);
-}
-
-static int64_t attach(struct user *u, uint32_t qp, uint32_t group)
-{
-	struct ib_uverbs_attach_mcast mc = {.gid = {[10] = 0xff,
-						    0xff,
-						    239,
-						    1,
-						    (uint8_t)(group >> 8),
-						    (uint8_t)group},
-					    .qp_handle = qp};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_ATTACH_MCAST, &mc,
-			     sizeof(mc), NULL, 0);
-}
-
-/* Each user has groups of his own. */
-static int64_t make_group(struct user *u)
-{
-	int64_t ret;
-
-	if (u->groups % 32 == 0)
-		CHECK_EQ(create_qp(u, IB_UVERBS_QPT_UD, u->pd, &u->ud), 0);
-	ret = attach(u, u->ud, u->groups + u->first_group);
-	u->groups += !ret;
-	return ret;
-}
-
-static int64_t make_id(struct user *u)
-{
-	struct rdma_ucm_create_id_resp resp = {0};
-	struct {
-		struct rdma_ucm_cmd_hdr hdr;
-		struct rdma_ucm_create_id core;
-	} cmd = {.hdr = {RDMA_USER_CM_CMD_CREATE_ID, sizeof(cmd.core),
-			 sizeof(resp)},
-		 .core = {.ps = RDMA_PS_UDP, .response = (uintptr_t)&resp}};
-	int64_t ret = client_write(u->cm, &cmd, sizeof(cmd));
-
-	return ret > 0 ? 0 : ret;
-}
-
 static const struct kind {
 	const char *what;
 	uint32_t share;
@@ -335,14 +154,14 @@ static void test_members(void)
 	struct user greedy = come(GREEDY), other = come(OTHER);
 	uint32_t first, second, third;
 
-	CHECK_EQ(create_qp(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &first), 0);
-	CHECK_EQ(create_qp(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &second), 0);
-	CHECK_EQ(create_qp(&other, IB_UVERBS_QPT_UD, other.pd, &third), 0);
-	CHECK_EQ(attach(&greedy, first, 7), 0);
-	CHECK_EQ(attach(&greedy, first, 7), 0);
-	CHECK_EQ(attach(&greedy, second, 7), (int64_t)-ENOMEM);
-	CHECK_EQ(attach(&other, third, 7), 0);
-	CHECK_EQ(attach(&greedy, second, 8), 0);
+	CHECK_EQ(make_qp_of(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &first), 0);
+	CHECK_EQ(make_qp_of(&greedy, IB_UVERBS_QPT_UD, greedy.pd, &second), 0);
+	CHECK_EQ(make_qp_of(&other, IB_UVERBS_QPT_UD, other.pd, &third), 0);
+	CHECK_EQ(join_group(&greedy, first, 7), 0);
+	CHECK_EQ(join_group(&greedy, first, 7), 0);
+	CHECK_EQ(join_group(&greedy, second, 7), (int64_t)-ENOMEM);
+	CHECK_EQ(join_group(&other, third, 7), 0);
+	CHECK_EQ(join_group(&greedy, second, 8), 0);
 	go(&greedy, 2);
 	go(&other, 0);
 }
@@ -448,12 +267,15 @@ static void test_rings(void)
 	struct ib_uverbs_create_qp_resp resp;
 	int64_t ret;
 
+	CHECK_EQ(resize_cq(&greedy, 1000), 0);
 	do
 		ret = client_legacy(greedy.sock, IB_USER_VERBS_CMD_CREATE_QP,
 				    &req, sizeof(req), &resp, sizeof(resp));
 	while (!ret);
 	CHECK_EQ(ret, (int64_t)-ENOMEM);
 	CHECK_EQ(said("2 MiB of memory for rings") + said("mappings"), 1);
+	CHECK_EQ(resize_cq(&greedy, 2000), (int64_t)-ENOMEM);
+	CHECK_EQ(resize_cq(&greedy, 10), 0);
 	CHECK_EQ(make_srq(&greedy), (int64_t)-ENOMEM);
 	CHECK_EQ(make_cq(&greedy), (int64_t)-ENOMEM);
 	CHECK_EQ(resize_cq(&other, 1000), 0);
@@ -463,6 +285,26 @@ static void test_rings(void)
 	CHECK_EQ(resize_cq(&greedy, 1000), 0);
 	go(&greedy, 2);
 	go(&other, 0);
+}
+
+/* Each takes half of what the others leave, so that there is something left for
+ * one more, however many have taken all they can get. */
+static void test_three(void)
+{
+	uint32_t max = UR_MAX_DM_BYTES / 4096, left = max;
+	struct user users[4];
+
+	for (int i = 0; i < 4; i++) {
+		uint32_t n = 0;
+
+		users[i] = come(OTHER - (uid_t)i);
+		while (!make_dm(&users[i]))
+			n++;
+		CHECK_EQ(n, left / 2);
+		left -= n;
+	}
+	for (int i = 0; i < 4; i++)
+		go(&users[i], 2 * (3 - i));
 }
 
 int main(int argc, char **argv)
@@ -484,6 +326,7 @@ int main(int argc, char **argv)
 	CHECK(!chmod(dev.dir, 0755));
 	test_rings();
 	test_regions();
+	test_three();
 	daemon_stop(&dev);
 	return 0;
 }

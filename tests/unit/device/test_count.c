@@ -3,8 +3,12 @@
  * what is given up can be had again; and no user has more than his part. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "device/limits.h"
+#include "device/memory.h"
+#include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
 
@@ -69,13 +73,14 @@ static void test_all(void)
 	CHECK(!dev.objects[type.id].users);
 }
 
-/* The rest of what one user may not have is for the others, to the last. */
+/* Of what the others leave, each has half, and root all. */
 static void test_users(void)
 {
 	struct ur_ufile a = {.dev = &dev, .uid = STRANGER}, again = a,
 			b = {.dev = &dev, .uid = OTHER},
 			root = {.dev = &dev, .uid = 0};
 	struct ur_object *last = NULL;
+	u32 left, has;
 
 	CHECK_EQ(fill(&a, &last), UR_MAX_PD / 2);
 	CHECK(!ur_object_new(&again, &type));
@@ -85,13 +90,17 @@ static void test_users(void)
 	CHECK_EQ(ur_quota_of(&dev.objects[type.id], STRANGER), UR_MAX_PD / 2);
 	for (u32 i = 0; i < 1000; i++)
 		CHECK(ur_object_new(&root, &type));
-	CHECK_EQ(fill(&b, &last), UR_MAX_PD / 2 - 1000);
-	CHECK(!ur_object_new(&root, &type));
-	ur_object_destroy_all(&a);
-	CHECK_EQ(fill(&root, &last), UR_MAX_PD / 2 - 1);
+	left = UR_MAX_PD / 2 - 1000;
+	has = fill(&b, &last);
+	CHECK_EQ(has, left / 2);
+	CHECK_EQ(fill(&root, &last), left / 2);
 	CHECK(!ur_object_new(&b, &type));
+	CHECK(!ur_object_new(&root, &type));
+	/* As soon as there is more, it is shared in the same way. */
+	ur_object_destroy_all(&a);
+	left = UR_MAX_PD - 1 - 1000 - left / 2;
+	CHECK_EQ(has + fill(&b, &last), left / 2);
 	ur_object_destroy_all(&again);
-	CHECK_EQ(fill(&b, &last), 1);
 	ur_object_destroy_all(&b);
 	ur_object_destroy_all(&root);
 	CHECK_EQ(dev.objects[type.id].used, 0);
@@ -119,9 +128,12 @@ static void test_share(void)
 	CHECK_EQ(ur_quota_take(&own, STRANGER, 6), -ENOMEM);
 	CHECK_EQ(ur_quota_take(&own, 0, 6), -ENOMEM);
 	CHECK_EQ(ur_quota_take(&own, 0, 5), 0);
-	CHECK_EQ(ur_quota_take(&own, STRANGER, 5), 0);
-	CHECK_EQ(ur_quota_take(&own, OTHER, 1), -ENOMEM);
-	ur_quota_give(&own, STRANGER, 5);
+	CHECK_EQ(ur_quota_take(&own, STRANGER, 3), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&own, STRANGER, 2), 0);
+	CHECK_EQ(ur_quota_take(&own, OTHER, 2), -ENOMEM);
+	CHECK_EQ(ur_quota_take(&own, OTHER, 1), 0);
+	ur_quota_give(&own, OTHER, 1);
+	ur_quota_give(&own, STRANGER, 2);
 	ur_quota_give(&own, 0, 5);
 	/* A group is one of each user's that is in it, however often. */
 	ur_groups_init(&groups, "uroce0");
@@ -140,8 +152,53 @@ static void test_share(void)
 	ur_quota_set_share(50);
 }
 
+static char doc[1 << 16];
+
+static void check_row(const char *fmt, u32 n)
+{
+	char row[256];
+
+	snprintf(row, sizeof(row), fmt, n);
+	if (!strstr(doc, row))
+		printf("doc/limits.md has no \"%s\"\n", row);
+	CHECK(strstr(doc, row));
+}
+
+/* What is written for people is what is so. */
+static void test_doc(void)
+{
+	FILE *f = fopen(LIMITS_MD, "re");
+
+	CHECK(f);
+	CHECK(fread(doc, 1, sizeof(doc) - 1, f) > 0);
+	fclose(f);
+	check_row("| connections \\* | %u |", UR_MAX_SESSIONS);
+	check_row("| rdma_cm ids | %u |", UCMA_ID_MAX);
+	check_row("| rdma_cm joins | %u |", UCMA_ID_MAX);
+	check_row("| protection domains | | %u |", UR_MAX_PD);
+	check_row("| queue pairs | | %u |", UR_MAX_QP);
+	check_row("| completion queues | | %u |", UR_MAX_CQ);
+	check_row("| shared receive queues | | %u |", UR_MAX_SRQ);
+	check_row("| memory regions | | %u |", UR_MAX_MR);
+	check_row("| memory windows | | %u |", UR_MAX_MW);
+	check_row("| address handles | | %u |", UR_MAX_AH);
+	check_row("| XRC domains | | %u |", UR_MAX_XRCD);
+	check_row("| bytes of device memory | | %u |", UR_MAX_DM_BYTES);
+	check_row("in each | | 8192; %u |", UR_MCAST_MEMBERS_MAX);
+	check_row("in each | | %u; 56 |", UR_MCAST_GROUPS_MAX);
+	check_row("shared receive queue | %u |", UR_KIB_OBJECT);
+	check_row("| completion queue | %u |", UR_KIB_CQ);
+	check_row("| queue pair | %u |", UR_KIB_QP);
+	check_row("| its send queue | up to %u |", ur_eqp_kib(1u << 20, 32));
+	check_row("asynchronous event file | %u |", UR_KIB_EVENTS);
+	check_row("| connection | %u |", UR_KIB_SESSION);
+	check_row("| open file | %u |", UR_KIB_FILE);
+	check_row("| rdma_cm id | %u |", UR_KIB_CM_ID);
+}
+
 int main(void)
 {
+	test_doc();
 	test_all();
 	test_users();
 	test_share();
