@@ -60,6 +60,7 @@ struct ur_daemon {
 	bool on_demand;
 	bool roce_v1; /* GIDs of that type too */
 	bool cm_v1;   /* rdma_cm takes those where there are any */
+	bool by_user; /* users do not reach each other inside a device */
 	const char *engine_options;
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];

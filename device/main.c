@@ -235,6 +235,7 @@ int main(int argc, char **argv)
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
 	daemon.cm_v1 = o->cm_mode == 1;
+	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;

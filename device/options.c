@@ -23,6 +23,8 @@ static const char usage[] =
 	"  --cm-mode MODE    which of them rdma_cm connects over: v2, or v1\n"
 	"  --user-share N    percent of each kind of object that one user may\n"
 	"                    have (not root, nor who runs uroced); default 50\n"
+	"  --isolation WHO   whom queue pairs reach inside the device: all\n"
+	"                    (default), or those of the same user\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
@@ -75,6 +77,17 @@ static int set_share(struct ur_options *o, const char *value)
 	return 0;
 }
 
+static int set_isolation(struct ur_options *o, const char *value)
+{
+	if (!strcmp(value, "all"))
+		o->isolation = UR_ISOLATION_ALL;
+	else if (!strcmp(value, "user"))
+		o->isolation = UR_ISOLATION_USER;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_options *o, const char *key, const char *value)
@@ -99,6 +112,8 @@ static int set(struct ur_options *o, const char *key, const char *value)
 		return o->cm_mode ? 0 : set_cm_mode(o, value);
 	if (!strcmp(key, "user-share"))
 		return o->user_share ? 0 : set_share(o, value);
+	if (!strcmp(key, "isolation"))
+		return o->isolation ? 0 : set_isolation(o, value);
 	if (!strcmp(key, "verbose"))
 		return add_yes(&o->verbose, value);
 	return -ENOENT;
@@ -177,6 +192,8 @@ static int take(struct ur_options *o, int c)
 		return set_cm_mode(o, optarg);
 	case 's':
 		return set_share(o, optarg);
+	case 'i':
+		return set_isolation(o, optarg);
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -199,6 +216,7 @@ int ur_options_parse(int argc, char **argv, struct ur_options *o)
 		{"roce-v1", no_argument, NULL, '1'},
 		{"cm-mode", required_argument, NULL, 'm'},
 		{"user-share", required_argument, NULL, 's'},
+		{"isolation", required_argument, NULL, 'i'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

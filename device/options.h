@@ -11,6 +11,12 @@
 
 #define UR_MAX_NETDEVS 32
 
+enum ur_isolation {
+	UR_ISOLATION_UNSAID,
+	UR_ISOLATION_ALL,  /* who is on the device reaches all that is on it */
+	UR_ISOLATION_USER, /* only what is of the same user */
+};
+
 struct ur_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
 	int n_netdevs;
@@ -23,6 +29,7 @@ struct ur_options {
 	int roce_v1;	/* above 0: yes */
 	int cm_mode;	/* 1, 2; 0: not said */
 	int user_share; /* percent; 0: not said */
+	enum ur_isolation isolation;
 	int verbose;
 };
 

@@ -57,6 +57,11 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		ur_count(port, UR_CNT_bad_qkey);
 		return;
 	}
+	/* Where users are kept apart, only the host says who asks whom. */
+	if (meta->realm) {
+		ur_count(port, UR_CNT_bad_gid);
+		return;
+	}
 	if (pkt->payload_bytes != UR_MAD_BYTES) {
 		ur_count(port, UR_CNT_bad_length);
 		return;

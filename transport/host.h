@@ -48,6 +48,7 @@ struct ur_rx_meta {
 	u8 sl;
 	u16 udp_sport;
 	u32 flow_label;
+	u32 realm; /* of a sender on this port; 0: none that is kept apart */
 };
 
 /* What is said of a packet to av that comes in again on the port it left. */
@@ -62,6 +63,7 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->sl = av->sl;
 	meta->udp_sport = av->udp_sport;
 	meta->flow_label = av->flow_label;
+	meta->realm = av->realm;
 }
 
 struct ur_host_ops {

@@ -295,13 +295,21 @@ static inline u32 ur_read_end(const struct ur_qp *qp, const struct ur_swqe *e,
 	return ur_min_u32((i / qp->read_pkts + 1) * qp->read_pkts, e->npkts);
 }
 
+/* May its sender reach this queue pair? */
+static inline bool ur_qp_realm_fits(const struct ur_qp *qp,
+				    const struct ur_rx_meta *meta)
+{
+	return !meta->realm || !qp->init.realm ||
+	       meta->realm == qp->init.realm;
+}
+
 /* Did the datagram come from where a connected queue pair sends to? */
 static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 				       const struct ur_rx_meta *meta)
 {
 	const struct ur_av *av = qp->attr.av;
 
-	return av && av->v1 == meta->v1 &&
+	return av && av->v1 == meta->v1 && ur_qp_realm_fits(qp, meta) &&
 	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
 	       memcmp(meta->daddr, av->sgid, 16) == 0;
 }

@@ -240,6 +240,9 @@ struct ur_qp_init {
 	void *send_cq_ctx, *recv_cq_ctx;
 	void *ctx;    /* for sq_next, sq_retire, qp_event */
 	void *rq_ctx; /* for rq_next, rq_count; unused with srq */
+	/* Queue pairs of one port in different realms do not reach each other.
+	 * 0: every one reaches it. Its address vectors are in the same. */
+	u32 realm;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */

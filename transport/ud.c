@@ -89,6 +89,10 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	struct ur_rqe *rqe = &qp->resp.rqe;
 	u8 grh[UR_GRH_BYTES];
 
+	if (!ur_qp_realm_fits(qp, meta)) {
+		ur_count(qp->port, UR_CNT_bad_gid);
+		return;
+	}
 	if (pkt->qkey != qp->attr.qkey) {
 		ur_count(qp->port, UR_CNT_bad_qkey);
 		return;

@@ -131,6 +131,7 @@ static int create(struct ur_engine *engine, void *arg)
 
 	if (ret)
 		return ret;
+	a->ah->av->realm = a->ah->ectx->realm;
 	ret = place_ah(a->ah->ectx, a->ah);
 	if (ret)
 		ur_av_put(a->ah->av);

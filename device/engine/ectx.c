@@ -70,7 +70,7 @@ static int create(struct ur_engine *engine, void *arg)
 }
 
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
-		   struct ur_ectx **ectx, struct ur_ectx_info *info)
+		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
 {
 	struct ur_ectx *x = calloc(1, sizeof(*x));
 	int ret;
@@ -78,6 +78,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	if (!x)
 		return -ENOMEM;
 	x->engine = engine;
+	x->realm = realm;
 	ur_list_init(&x->node);
 	ur_list_init(&x->mrs);
 	x->wake_watch.fn = woken;

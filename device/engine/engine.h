@@ -139,10 +139,11 @@ struct ur_ectx_info {
 /*
  * memfd: sparse, sealed SHRINK|GROW, already as large as it will ever be;
  * stays the caller's, open until destroy. Rings are placed in it by the
- * engine. mem: a reference is taken until destroy.
+ * engine. mem: a reference is taken until destroy. realm: of its address handles,
+ * as of struct ur_qp_init.
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
-		   struct ur_ectx **ectx, struct ur_ectx_info *info);
+		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);
 /* What was posted to its queue pairs so far is fetched, and what needs no
  * answer has left: so that their memory may go. */
 void ur_ectx_settle(struct ur_ectx *ectx);
@@ -233,6 +234,7 @@ struct ur_eqp_init {
 	u64 user_handle;
 	struct ur_easync *async; /* or NULL */
 	u32 create_flags;
+	u32 realm; /* as of struct ur_qp_init */
 };
 
 /* What the work requests of a send queue that are taken out of its ring need, in

@@ -93,6 +93,7 @@ struct ur_bell {
 struct ur_ectx {
 	struct ur_engine *engine;
 	struct ur_list node; /* engine->ectxs */
+	u32 realm;	     /* as of queue pairs, for address handles */
 	struct ur_arena arena;
 	struct ur_user_mem *mem;
 	struct ur_block db_block;

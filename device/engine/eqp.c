@@ -34,6 +34,7 @@ static int create(struct ur_engine *engine, void *arg)
 		.recv_cq_ctx = in->recv_cq,
 		.ctx = qp,
 		.rq_ctx = &qp->rq,
+		.realm = in->realm,
 	};
 	int ret = ur_qp_create(engine->port, &init, &qp->qp);
 
@@ -156,6 +157,7 @@ static int modify(struct ur_engine *engine, void *arg)
 		ret = ur_av_create(engine, a->path, qp->qpn, dqpn, &a->attr.av);
 		if (ret)
 			return ret;
+		a->attr.av->realm = qp->init.realm;
 	}
 	ur_turn_settle(engine, qp);
 	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);

@@ -157,6 +157,49 @@ static void fill_request(struct ucma_event *ue, struct ucma_id *id,
 	ue->resp.ece.attr_mod = event->mad->attr_mod;
 }
 
+/* The id of this host that asks, if one does. */
+static const struct ucma_id *asker(const struct ur_ucma *ucma,
+				   const struct ur_cm_event *event)
+{
+	u32 number = event->type == UR_CM_EVENT_SIDR_REQ
+			     ? event->mad->u.sidr_req.request_id
+			     : event->mad->u.req.local_comm_id;
+
+	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
+		const struct ucma_id *id = ucma->ids.slot[i];
+
+		if (id && id->cm && ur_cm_id_local_comm_id(id->cm) == number &&
+		    !memcmp(id->sgid, event->path->dgid, 16))
+			return id;
+	}
+	return NULL;
+}
+
+/* Where users are kept apart: a request from this host is one of the same
+ * user, who is known, since only this process sends under our addresses. */
+static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
+		    const struct ur_cm_event *event)
+{
+	const struct ucma_id *from;
+
+	if (!ucma->daemon->by_user)
+		return true;
+	ur_list_for_each(n, &ucma->daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(n, struct ur_device, node);
+
+		for (u32 i = 0; i < UR_GID_MAX; i++) {
+			const struct ur_gid *g = ur_gid_get(dev, i);
+
+			if (!g || memcmp(g->gid, event->path->dgid, 16))
+				continue;
+			from = asker(ucma, event);
+			return from && from->user == listener->user;
+		}
+	}
+	return true;
+}
+
 static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		       const struct ur_cm_event *event)
 {
@@ -165,7 +208,8 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		ucma_device_by_index(ucma->daemon, event->path->port);
 	struct ucma_event *ue;
 
-	if (!dev || !acceptable(listener, event)) {
+	if (!dev || !acceptable(listener, event) ||
+	    !may_ask(ucma, listener, event)) {
 		ur_cm_id_destroy(cm);
 		return;
 	}

@@ -39,7 +39,7 @@ static int make_context(struct ur_cmd *cmd)
 	if (file->ectx)
 		return -EINVAL;
 	err = ur_ectx_create(cmd->dev->engine, file->memfd, file->session->mem,
-			     &file->ectx, &file->info);
+			     ur_ufile_realm(file), &file->ectx, &file->info);
 	if (err)
 		return err;
 	err = context_response(cmd);

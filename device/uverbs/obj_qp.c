@@ -125,6 +125,7 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		init->max_recv_sge = 0;
 	}
 	init->pd = a->pd->pdn;
+	init->realm = ur_ufile_realm(cmd->file);
 	init->send_cq = a->send_cq->cq;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
@@ -164,6 +165,7 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->max_send_sge = init->max_recv_sge = 0;
 	init->max_inline = 0;
 	init->xrcd = a->xrcd->xrcd->number;
+	init->realm = ur_ufile_realm(cmd->file);
 	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
 	if (err)
 		goto err_free;

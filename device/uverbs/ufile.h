@@ -31,6 +31,12 @@ struct ur_ufile {
 
 extern const struct ur_file_ops ur_ufile_ops;
 
+/* Of its queue pairs: its user's, where users are kept apart. */
+static inline u32 ur_ufile_realm(const struct ur_ufile *file)
+{
+	return file->dev->daemon->by_user ? file->uid + 1 : 0;
+}
+
 /* ---- a command ---- */
 
 #define UR_UDATA_MAX 128

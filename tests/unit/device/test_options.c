@@ -29,7 +29,7 @@ static void test_good(void)
 {
 	CHECK_EQ(
 		parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
-		      "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nuser-share=25\nverbose=no"),
+		      "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nuser-share=25\nisolation=user\nverbose=no"),
 		0);
 	CHECK_EQ(o.n_netdevs, 2);
 	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
@@ -37,6 +37,7 @@ static void test_good(void)
 	CHECK_EQ(o.roce_v1, 1);
 	CHECK_EQ(o.cm_mode, 1);
 	CHECK_EQ(o.user_share, 25);
+	CHECK_EQ(o.isolation, UR_ISOLATION_USER);
 	CHECK_EQ(o.verbose, 0);
 }
 
@@ -125,6 +126,8 @@ static void test_bad(void)
 		"cm-mode=v3",
 		"verbose=",
 		"user-share=0",
+		"isolation=users",
+		"isolation=",
 		"user-share=101",
 		"user-share=+5",
 		"user-share=5%",

@@ -275,7 +275,7 @@ static void start(void)
 	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
 				    &self),
 		 0);
-	CHECK_EQ(ur_ectx_create(engine, fd, self, &ectx, &info), 0);
+	CHECK_EQ(ur_ectx_create(engine, fd, self, 0, &ectx, &info), 0);
 	scq = make_cq();
 	rcq = make_cq();
 	recv_mr = reg_mr(incoming, sizeof(incoming));

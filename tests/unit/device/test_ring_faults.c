@@ -138,7 +138,7 @@ int main(void)
 	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
 				    &self),
 		 0);
-	CHECK_EQ(ur_ectx_create(engine, fd, self, &ectx, &info), 0);
+	CHECK_EQ(ur_ectx_create(engine, fd, self, 0, &ectx, &info), 0);
 	test_cq();
 	test_srq();
 	ur_ectx_destroy(ectx);

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""--isolation user: two real users of one device. They do not reach each other
+there; each reaches himself, and is reached from elsewhere."""
+import json
+import os
+
+import pytest
+
+from cm import start_server
+from hosts import wait_for
+
+ALICE, BOB = 65531, 65532
+PINGPONG = {"rc": ["ibv_rc_pingpong"], "uc": ["ibv_uc_pingpong"],
+            "ud": ["ibv_ud_pingpong", "-s", "1024"]}
+
+
+def as_user(uid, *cmd):
+    return ["setpriv", "--reuid", str(uid), "--regid", str(uid),
+            "--clear-groups", *cmd]
+
+
+@pytest.fixture
+def shared(lab):
+    """Devices of root's for all users, with these options."""
+    def serve(*args):
+        for host in lab.a, lab.b:
+            host.serve("--netdev", "eth0", *args)
+            os.chmod(host.run_dir, 0o755)
+        return lab
+    return serve
+
+
+def refused(host):
+    """Messages that were not for their sender to send."""
+    out = host.run(host.lab.bin("uroce"), "stat", "--json")
+    return json.loads(out)[0]["counters"]["bad_gid"]
+
+
+def arrives(server, client, cmd, listens=None):
+    """Whether the programs of these (host, user) understand each other."""
+    (sh, alice), (ch, bob) = server, client
+    port = sh.lab.next_port()
+    cmd = [*cmd, "-p", str(port)]
+    before = refused(sh)
+    s = sh.start(*as_user(alice, *cmd, *(listens or
+                                         ["-g", sh.gid(sh.addr4)])))
+    wait_for("the server", lambda: s.listens(port) or not s.running())
+    c = ch.start(*as_user(bob, *cmd, "-g", ch.gid(ch.addr4), str(sh.addr4)))
+    # RC tells its program that nobody answers; the others are silent.
+    wait_for("an end", lambda: not c.running() or refused(sh) > before)
+    if refused(sh) > before:
+        assert c.proc.poll() != 0 and s.proc.poll() != 0, s.report()
+        s.kill()
+        c.kill()
+        return False
+    assert (c.wait(), s.wait()) == (0, 0), s.report() + c.report()
+    return True
+
+
+@pytest.mark.parametrize("kind", PINGPONG)
+def test_user(shared, kind):
+    lab = shared("--isolation", "user")
+    cmd = [*PINGPONG[kind], "-n", "50"]
+    a, b = lab.a, lab.b
+    assert not arrives((a, ALICE), (a, BOB), cmd)
+    assert not arrives((a, ALICE), (a, 0), cmd)
+    assert arrives((a, BOB), (a, BOB), cmd)
+    assert arrives((a, ALICE), (b, BOB), cmd)
+
+
+@pytest.mark.parametrize("kind", PINGPONG)
+def test_packets(shared, kind):
+    """The same where messages inside the device are packets."""
+    lab = shared("--isolation", "user", "--engine-opt", "loop=0")
+    cmd = [*PINGPONG[kind], "-n", "50"]
+    assert not arrives((lab.a, ALICE), (lab.a, BOB), cmd)
+    assert arrives((lab.a, BOB), (lab.a, BOB), cmd)
+
+
+def test_all(shared):
+    lab = shared()
+    assert arrives((lab.a, ALICE), (lab.a, BOB), ["ibv_rc_pingpong"])
+
+
+@pytest.mark.parametrize("udp", [False, True])
+def test_rdma_cm(shared, udp):
+    """Who may not write may not connect either: that is refused at once."""
+    lab = shared("--isolation", "user")
+    a, b = lab.a, lab.b
+
+    def connect(client, uid):
+        # Of udaddy -p is the port space; its port is 7174.
+        port = 7174 if udp else lab.next_port()
+        tool = ["udaddy"] if udp else ["ucmatose", "-p", str(port)]
+        s = start_server(a, port, *as_user(ALICE, *tool, "-b", a.addr4))
+        c = client.start(*as_user(uid, *tool, "-s", a.addr4))
+        good = c.wait(30) == 0
+        if good:
+            assert s.wait(20) == 0, s.report()
+        s.kill()
+        return good, c.text()
+    good, text = connect(a, BOB)
+    assert not good and "RDMA_CM_EVENT" in text, text
+    for host, uid in (a, ALICE), (b, BOB):
+        good, text = connect(host, uid)
+        assert good, text
