@@ -51,6 +51,52 @@ void ur_cm_id_destroy(struct ur_cm_id *id)
 		ur_cm_free(id);
 }
 
+static void dispatch(struct ur_cm *cm, const struct ur_cm_path *from,
+		     const struct ur_cm_mad *mad)
+{
+	switch (mad->attr) {
+	case UR_CM_REQ:
+		ur_cm_rx_req(cm, from, mad);
+		return;
+	case UR_CM_MRA:
+		ur_cm_rx_mra(cm, from, mad);
+		return;
+	case UR_CM_REJ:
+		ur_cm_rx_rej(cm, from, mad);
+		return;
+	case UR_CM_REP:
+		ur_cm_rx_rep(cm, from, mad);
+		return;
+	case UR_CM_RTU:
+		ur_cm_rx_rtu(cm, from, mad);
+		return;
+	case UR_CM_DREQ:
+		ur_cm_rx_dreq(cm, from, mad);
+		return;
+	case UR_CM_DREP:
+		ur_cm_rx_drep(cm, from, mad);
+		return;
+	case UR_CM_LAP:
+		ur_cm_rx_lap(cm, from, mad);
+		return;
+	case UR_CM_SIDR_REQ:
+		ur_cm_rx_sidr_req(cm, from, mad);
+		return;
+	case UR_CM_SIDR_REP:
+		ur_cm_rx_sidr_rep(cm, from, mad);
+		return;
+	default:
+		/* An APR answers a LAP, and we send none. */
+		cm->stats.rx_wrong_state++;
+	}
+}
+
+/* A scan of all ids at each step is for the few that tests have. */
+static const char *check(const struct ur_cm *cm)
+{
+	return cm->stats.ids <= 64 ? ur_cm_check(cm) : NULL;
+}
+
 void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 	      const u8 *buf, size_t len)
 {
@@ -63,41 +109,8 @@ void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 		return;
 	}
 	cm->stats.rx_by_attr[mad.attr - UR_CM_REQ]++;
-	switch (mad.attr) {
-	case UR_CM_REQ:
-		ur_cm_rx_req(cm, from, &mad);
-		return;
-	case UR_CM_MRA:
-		ur_cm_rx_mra(cm, from, &mad);
-		return;
-	case UR_CM_REJ:
-		ur_cm_rx_rej(cm, from, &mad);
-		return;
-	case UR_CM_REP:
-		ur_cm_rx_rep(cm, from, &mad);
-		return;
-	case UR_CM_RTU:
-		ur_cm_rx_rtu(cm, from, &mad);
-		return;
-	case UR_CM_DREQ:
-		ur_cm_rx_dreq(cm, from, &mad);
-		return;
-	case UR_CM_DREP:
-		ur_cm_rx_drep(cm, from, &mad);
-		return;
-	case UR_CM_LAP:
-		ur_cm_rx_lap(cm, from, &mad);
-		return;
-	case UR_CM_SIDR_REQ:
-		ur_cm_rx_sidr_req(cm, from, &mad);
-		return;
-	case UR_CM_SIDR_REP:
-		ur_cm_rx_sidr_rep(cm, from, &mad);
-		return;
-	default:
-		/* An APR answers a LAP, and we send none. */
-		cm->stats.rx_wrong_state++;
-	}
+	dispatch(cm, from, &mad);
+	ur_assert_rules_hot(check(cm));
 }
 
 u64 ur_cm_deadline(const struct ur_cm *cm)
@@ -196,6 +209,7 @@ void ur_cm_expire(struct ur_cm *cm, u64 now)
 	while ((first = ur_heap_first(&cm->deadlines)) && first->at <= cm->now)
 		expire_one(ur_container_of(first, struct ur_cm_id, due));
 	expire_parked(cm);
+	ur_assert_rules_hot(check(cm));
 }
 
 static bool same_match(const struct ur_cm_match *a, const struct ur_cm_match *b)

@@ -180,8 +180,10 @@ struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 
 void ur_cm_not_pending(struct ur_cm_id *id)
 {
-	if (id->listener)
+	if (id->listener) {
+		ur_assert(id->listener->waiting);
 		id->listener->waiting--;
+	}
 	id->listener = NULL;
 	ur_list_del(&id->sibling);
 	if (id->counted_pending)

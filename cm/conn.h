@@ -8,6 +8,7 @@
 #define UR_CM_CONN_H
 
 #include "cm/cm.h"
+#include "util/assert.h"
 #include "util/heap.h"
 #include "util/list.h"
 

@@ -24,5 +24,6 @@ void ur_cm_disarm(struct ur_cm_id *id)
 void ur_cm_arm(struct ur_cm_id *id, u64 deadline)
 {
 	ur_cm_disarm(id);
+	ur_assert(id->cm->deadlines.count < id->cm->config.max_ids);
 	ur_heap_add(&id->cm->deadlines, &id->due, deadline);
 }

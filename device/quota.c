@@ -6,6 +6,7 @@
 #include "device/log.h"
 #include "device/loop.h"
 #include "device/quota.h"
+#include "util/assert.h"
 
 /* Of a user with something in one table. */
 struct ur_quota_user {
@@ -123,6 +124,7 @@ void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n)
 {
 	struct ur_quota_user **p = find(q, uid), *u = *p;
 
+	ur_assert(u && u->n >= n && q->used >= n);
 	u->n -= n;
 	q->used -= n;
 	if (u->n)

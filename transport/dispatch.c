@@ -5,6 +5,10 @@
  */
 #include "transport/engine.h"
 
+/* Each work request that ends in a turn may give back an address vector. */
+_Static_assert(UR_AV_PUT_SLOTS > UR_GSI_SLOTS + UR_LAST_ACKS + UR_TURN_ENTRIES,
+	       "after what is sent first, one queue pair has its turn");
+
 void ur_port_expire(struct ur_port *port, ur_time now)
 {
 	struct ur_heap_node *first;
@@ -16,6 +20,7 @@ void ur_port_expire(struct ur_port *port, ur_time now)
 
 		ur_port_disarm(port, qp);
 		ur_qp_expire(qp);
+		ur_assert_rules_hot(ur_qp_check(qp));
 	}
 }
 
@@ -135,6 +140,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	if (qp) {
 		ur_qp_count_rx(qp, len);
 		rx_qp(port, qp, meta, &pkt);
+		ur_assert_rules_hot(ur_qp_check(qp));
 	} else if (pkt.op->flags & UR_OPF_CNP)
 		ur_count(port, UR_CNT_rp_cnp_ignored);
 	else
@@ -156,6 +162,7 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	u32 used = tx->used, pkts = tx->n_desc;
 	bool more = ur_qp_run(qp, tx, full);
 
+	ur_assert_rules_hot(ur_qp_check(qp));
 	pkts = tx->n_desc - pkts;
 	if (pkts) {
 		ur_qp_count(qp, UR_QP_CNT_sent_pkts, pkts);
@@ -168,7 +175,7 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 /* A turn gives up so many address vectors at most. */
 static bool puts_room(const struct ur_port *port)
 {
-	return port->av_put_count < UR_AV_PUT_SLOTS - 2 * UR_TURN_MSGS;
+	return port->av_put_count < UR_AV_PUT_SLOTS - UR_TURN_ENTRIES;
 }
 
 static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
@@ -202,6 +209,7 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 		else
 			ur_port_activate(port, qp);
 	}
+	ur_assert_rules_hot(ur_port_check(port));
 	return !ur_list_empty(&port->active) ||
 	       port->gsi_head != port->gsi_tail;
 }

@@ -12,8 +12,11 @@ void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes)
 
 void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 {
-	if (av)
-		port->av_put[port->av_put_count++] = av;
+	if (!av)
+		return;
+	/* The last packet of av is in a ur_tx, and there are never so many. */
+	ur_assert(port->av_put_count < UR_AV_PUT_SLOTS);
+	port->av_put[port->av_put_count++] = av;
 }
 
 /* ---- deadlines ---- */
@@ -22,9 +25,10 @@ void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at)
 {
 	if (at == UR_NEVER)
 		return;
-	if (!ur_heap_has(&qp->due))
+	if (!ur_heap_has(&qp->due)) {
+		ur_assert(port->deadlines.count < port->deadlines_cap);
 		ur_heap_add(&port->deadlines, &qp->due, at);
-	else if (at < qp->due.at)
+	} else if (at < qp->due.at)
 		ur_heap_earlier(&port->deadlines, &qp->due, at);
 }
 
@@ -38,6 +42,31 @@ ur_time ur_port_deadline(const struct ur_port *port)
 	const struct ur_heap_node *first = ur_heap_first(&port->deadlines);
 
 	return first ? first->at : UR_NEVER;
+}
+
+/* ---- invariants ---- */
+
+/* So many deadlines are looked at: they come in and go in turn. */
+#define CHECKED_DEADLINES 64
+
+const char *ur_port_check(const struct ur_port *port)
+{
+	struct ur_heap some = port->deadlines;
+
+	if (port->av_put_count > UR_AV_PUT_SLOTS)
+		return "address vectors to give back have their places";
+	if (port->deadlines.count > port->qps.count)
+		return "a queue pair has one deadline";
+	if (port->deadlines.count > port->deadlines_cap)
+		return "each deadline has its place";
+	if (port->gsi_tail - port->gsi_head > UR_GSI_SLOTS)
+		return "datagrams of QP1 fit their queue";
+	if (port->last_ack_tail - port->last_ack_head > UR_LAST_ACKS)
+		return "last acknowledgements fit their queue";
+	if (!port->mem_gen)
+		return "a generation of memory is not 0";
+	some.count = ur_min_u32(some.count, CHECKED_DEADLINES);
+	return ur_heap_check(&some);
 }
 
 /* ---- transmit ---- */

@@ -11,6 +11,7 @@
 #include "transport/table.h"
 #include "transport/trace.h"
 #include "transport/wire.h"
+#include "util/assert.h"
 #include "util/heap.h"
 #include "util/list.h"
 #include "util/rng.h"
@@ -20,13 +21,13 @@
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
 #define UR_BOUNCE_BYTES 16384
-#define UR_WINDOW_PKTS \
-	128		 /* at first and after a loss, as deployed peers use */
-#define UR_TURN_PKTS  64 /* packets of one queue pair per turn */
-#define UR_TURN_MSGS  64 /* in-device messages of one QP per turn */
-#define UR_TURN_BYTES (256u << 10) /* in-device bytes per turn */
-#define UR_CALL_TURNS 256	   /* turns of one ur_port_tx call */
-#define UR_ONE_QP_TURNS 4	   /* of one ur_port_tx_qp call */
+/* At first and after a loss, as deployed peers use. */
+#define UR_WINDOW_PKTS	128
+#define UR_TURN_PKTS	64 /* packets of one queue pair per turn */
+#define UR_TURN_ENTRIES (2 * UR_TURN_PKTS) /* its work requests per turn */
+#define UR_TURN_BYTES	(256u << 10)	   /* in-device bytes per turn */
+#define UR_CALL_TURNS	256		   /* turns of one ur_port_tx call */
+#define UR_ONE_QP_TURNS 4		   /* of one ur_port_tx_qp call */
 
 struct ur_gsi_send {
 	struct ur_av *av;
@@ -131,6 +132,9 @@ static inline void ur_port_put_avs(struct ur_port *port)
 	while (port->av_put_count)
 		ur_av_put(port->av_put[--port->av_put_count]);
 }
+
+/* The first broken rule of the port's own structures in words, or NULL. */
+const char *ur_port_check(const struct ur_port *port);
 
 /* The queue pair wants ur_qp_expire() not later than at. */
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);

@@ -17,6 +17,9 @@
 #define UR_ACK_PKTS  64	 /* acknowledge request at least this often */
 #define UR_READ_PKTS 128 /* packets of one READ request, or about so many */
 
+_Static_assert((UR_SQ_WINDOW & (UR_SQ_WINDOW - 1)) == 0,
+	       "the window is a power of two at its largest, too");
+
 /* ---- send queue entries ---- */
 
 enum ur_swqe_state {

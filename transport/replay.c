@@ -53,9 +53,14 @@ struct ur_resource *ur_replay_take(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;
 	struct ur_resource *res = &resp->res[resp->res_next];
+	struct ur_resp_item *it;
 
-	if (res->queued)
-		find_item(resp, resp->res_next)->kind = UR_RESP_NONE;
+	ur_assert(resp->res_next < resp->res_count);
+	if (res->queued) {
+		it = find_item(resp, resp->res_next);
+		ur_assert(it);
+		it->kind = UR_RESP_NONE;
+	}
 	ur_stretch_forget(&resp->source, resp->res_next);
 	if (++resp->res_next == resp->res_count)
 		resp->res_next = 0;
@@ -99,6 +104,7 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 
 	if (res->queued) {
 		it = find_item(resp, index);
+		ur_assert(it);
 	} else {
 		if (items_full(resp))
 			squeeze(resp);

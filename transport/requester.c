@@ -319,7 +319,7 @@ static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
-	u32 budget = UR_TURN_PKTS * 2, bytes = UR_TURN_BYTES;
+	u32 budget = UR_TURN_ENTRIES, bytes = UR_TURN_BYTES;
 
 	if (req->rnr_until) {
 		if (qp->port->now < req->rnr_until)

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #define FLUSH_PER_TURN 128
+_Static_assert(FLUSH_PER_TURN <= UR_TURN_ENTRIES, "what a turn may complete");
 
 static void push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
 {
@@ -218,6 +219,8 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 		.solicited = status != 0,
 	};
 
+	ur_assert_hot(e == ur_sq_entry(qp, qp->req.head));
+	ur_assert_hot(qp->req.head != qp->req.tail);
 	qp->req.head++;
 	if ((s32)(qp->req.tx - qp->req.head) < 0)
 		qp->req.tx = qp->req.head;

@@ -56,10 +56,12 @@ static bool borrow(struct ur_engine *engine,
 		return false;
 	}
 	box->borrowed++;
+	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	engine->timestamp = 0;
 	*ret = fn(engine, arg);
 	more = ur_turn_after_call(engine);
+	ur_assert_about = NULL;
 	pthread_mutex_unlock(&box->helm);
 	if (more)
 		wake(engine);

@@ -20,6 +20,20 @@ static u8 owner_of(const struct ur_ecq *cq, u32 index)
 	return (index / cq->entries & 1) ^ 1;
 }
 
+/* The first broken rule of the queue in words, or NULL. */
+static const char *check(const struct ur_ecq *cq)
+{
+	if (!cq->entries || (cq->entries & (cq->entries - 1)))
+		return "a completion queue's size is a power of two";
+	if (cq->prod - cq->cons > cq->entries && !cq->ignore_overrun)
+		return "no completion is written over one that is unread";
+	if (ur_list_empty(&cq->mod_node) != (cq->mod_deadline == UR_NEVER))
+		return "an event waits for a time exactly while it is listed";
+	if (cq->mod_deadline != UR_NEVER && !cq->chan)
+		return "an event that waits has a channel";
+	return NULL;
+}
+
 /* ---- the data path ---- */
 
 static void send_event(struct ur_ecq *cq)
@@ -150,6 +164,7 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 	__atomic_store_n(&cq->hdr->prod, cq->prod, __ATOMIC_RELAXED);
 	if (cq->chan)
 		check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
+	ur_assert_rules_hot(check(cq));
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "device/engine/refused.h"
 #include "device/engine/ring_io.h"
 #include "kernel-abi/uroce-ring.h"
+#include "util/assert.h"
 #include "util/list.h"
 
 struct ur_wire;

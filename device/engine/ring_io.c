@@ -2,12 +2,19 @@
 /* The trust rules are at the top of ring_io.h. */
 #include <errno.h>
 #include "device/engine/ring_io.h"
+#include "util/assert.h"
 
 #define SEG 16u
+
+_Static_assert(UROCE_MAX_WQE_BYTES % UROCE_SQ_BB == 0,
+	       "the blocks of the longest entry fit its copy");
+_Static_assert(UROCE_MAX_SGE == UR_MAX_SGE, "both sides count alike");
 
 void ur_ring_init(struct ur_ring *ring, struct uroce_ring_hdr *hdr, u8 *base,
 		  u32 size, u32 unit, u32 first)
 {
+	/* Indices are masked; what an entry may hold depends on its unit. */
+	ur_assert(size && !(size & (size - 1)) && unit && !(unit % SEG));
 	ring->hdr = hdr;
 	ring->base = base;
 	ring->size = size;
@@ -142,6 +149,7 @@ static void inline_pieces(const struct ur_ring *ring, u32 index, u32 at,
 	wr->inl_len[0] = (u32)first;
 	wr->inl[1] = ring->base;
 	wr->inl_len[1] = count - (u32)first;
+	ur_assert_hot(start + first <= bytes && wr->inl_len[1] <= bytes);
 }
 
 static void clear_wr(struct ur_send_wr *wr)

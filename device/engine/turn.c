@@ -302,6 +302,7 @@ void *ur_turn_thread(void *arg)
 {
 	struct ur_engine *e = arg;
 
+	ur_assert_about = e->netdev;
 	pthread_mutex_lock(&e->mailbox.helm);
 	ur_wait_init(e);
 	while (!e->stop) {

@@ -7,6 +7,7 @@
 #ifndef UR_DEVICE_OBJECT_H
 #define UR_DEVICE_OBJECT_H
 
+#include "util/assert.h"
 #include "device/device.h"
 
 struct ur_ufile;
@@ -66,8 +67,10 @@ static inline void ur_object_use(void *obj)
 
 static inline void ur_object_unuse(void *obj)
 {
-	if (obj)
-		((struct ur_object *)obj)->users--;
+	if (!obj)
+		return;
+	ur_assert(((struct ur_object *)obj)->users);
+	((struct ur_object *)obj)->users--;
 }
 
 #endif

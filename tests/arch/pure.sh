@@ -10,7 +10,7 @@ if [ "$1" != sanitize= ]; then
 	exit 77
 fi
 allowed='memcpy memmove memset memcmp __memcpy_chk __memmove_chk __memset_chk
-strlen strcmp malloc calloc free __stack_chk_fail __assert_fail
+strlen strcmp malloc calloc free __stack_chk_fail ur_assert_failed
 _GLOBAL_OFFSET_TABLE_ crc32_gzip_refl __cpu_model'
 
 merged=$(mktemp)

@@ -86,7 +86,8 @@ def main():
         work = pathlib.Path(tmp)
         base = compile_all(sorted((ROOT / "transport").glob("*.c")), ROOT,
                            work / "base")
-        sim = compile_all(sorted(HERE.parent.glob("*.c")), ROOT, work / "sim")
+        sim = compile_all([*sorted(HERE.parent.glob("*.c")),
+                           ROOT / "util/os/assert.c"], ROOT, work / "sim")
         for mutant in read_mutants():
             if args.names and mutant[0] not in args.names:
                 continue
