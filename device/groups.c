@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Members of multicast groups, counted by user. */
 #include <errno.h>
 #include <stdlib.h>
 #include "device/groups.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Quotas: what each user has of something, given and taken back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>

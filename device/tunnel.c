@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Messages of the tunnel, received and sent. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -147,13 +147,6 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		ur_count(port, UR_CNT_bad_qpn);
 }
 
-void ur_port_rx_end(struct ur_port *port, ur_time now)
-{
-	/* Owed acknowledgements are merged until the next ur_port_tx, which
-	 * the caller runs after a batch; there is nothing more to hold. */
-	port->now = now;
-}
-
 /* ---- transmit ---- */
 
 /* A turn, and what it has sent. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* See the header. RC only, and UC where it sends. */
+/* The fast way of middle packets: RC in both directions, UC where it sends. */
 #include "transport/engine.h"
 
 /* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */

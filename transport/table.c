@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Numbers to objects. */
 #include "transport/table.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* See the header. */
+/* Bursts that leave whole: how long they may be, and how long this one is. */
 #include "transport/engine.h"
 
 void ur_train_set_mtu(struct ur_qp *qp)

@@ -95,8 +95,6 @@ void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes);
  */
 void ur_port_rx(struct ur_port *port, ur_time now,
 		const struct ur_rx_meta *meta, const u8 *bth, u32 len);
-/* The end of a batch of ur_port_rx calls: coalesced acknowledgements are due. */
-void ur_port_rx_end(struct ur_port *port, ur_time now);
 
 struct ur_tx_desc {
 	u32 off; /* of the BTH in buf */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The bits of a doorbell page, taken. */
 #include "device/engine/doorbell.h"
 
 void ur_doorbell_take(struct uroce_db_page *db, void (*fn)(void *arg, u32 slot),

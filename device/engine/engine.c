@@ -125,9 +125,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 	ret = create_port(e);
 	if (ret)
 		goto err;
-	ret = ur_wire_udp_create(e, &e->wire);
-	if (!ret && config->roce_v1)
-		ret = ur_wire_v1_create(e, &e->wire_v1);
+	ret = ur_wire_create(e);
 	if (ret)
 		goto err;
 	ret = -pthread_create(&e->thread, NULL, ur_turn_thread, e);

@@ -22,6 +22,8 @@
 
 struct ur_wire;
 
+#define UR_WIRES 2 /* types of GIDs */
+
 /* What epoll gives back: embedded in the owner of the descriptor. */
 struct ur_watch {
 	void (*fn)(struct ur_watch *watch, u32 events);
@@ -315,8 +317,7 @@ struct ur_engine {
 	char netdev[32];
 	struct ur_engine_options opt;
 	struct ur_port *port;
-	struct ur_wire *wire;	 /* RoCEv2 */
-	struct ur_wire *wire_v1; /* NULL: not asked for */
+	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	pthread_t thread;
 	int epoll_fd;
 	int call_fd; /* eventfd */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What to do after turns that found nothing: decided by what waiting has cost. */
 #include "device/engine/idle.h"
 
 /* Two switches to another thread and back. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Which packets were refused, said in the log now and then. */
 #include "device/engine/refused.h"
 
 #include <stdio.h>

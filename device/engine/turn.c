@@ -34,7 +34,6 @@ static void end_rx(struct ur_engine *e)
 	e->rx_any = false;
 	e->last_rx = e->now;
 	ur_idle_serve(&e->idle, &e->idle.wire);
-	ur_port_rx_end(e->port, e->now);
 	ur_refused_look(e);
 }
 
@@ -71,7 +70,6 @@ bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
 static void feed_loop(struct ur_engine *e, u32 first)
 {
 	struct ur_tx *tx = &e->tx;
-	bool any = false;
 
 	/* The port may let go of an av when it sees a packet. */
 	for (u32 i = first; i < tx->n_desc; i++)
@@ -83,14 +81,11 @@ static void feed_loop(struct ur_engine *e, u32 first)
 
 		if (!av->loop && !av->mcast)
 			continue;
-		any = true;
 		ur_av_meta(av, &meta);
 		ur_port_rx(e->port, e->now, &meta, tx->buf + tx->desc[i].off,
 			   tx->desc[i].len);
 		ur_av_put(av);
 	}
-	if (any)
-		ur_port_rx_end(e->port, e->now);
 }
 
 static void room(struct ur_watch *watch, u32 events)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Mappings, addresses and memory of rings and regions, counted by user. */
 #include <stdio.h>
 #include <unistd.h>
 #include "device/uverbs/maps.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Objects and handles: made, found, kept busy, destroyed. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Both wires of an engine as one. */
+/* The wires of an engine as one. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -7,9 +7,43 @@
 #include "device/wire/wire.h"
 #include "transport/frame.h"
 
+/* The backends, by the type of the GIDs whose packets they carry. */
+static const struct {
+	int (*create)(struct ur_engine *engine, struct ur_wire **wire);
+} backends[UR_WIRES] = {
+	[UR_GID_ROCE_V1] = {ur_wire_v1_create},
+	[UR_GID_ROCE_V2] = {ur_wire_udp_create},
+};
+
+/* The first wire from that type downwards: RoCEv2 comes first. NULL: none. */
+static struct ur_wire *next_wire(const struct ur_engine *engine, u32 *type)
+{
+	while (*type) {
+		struct ur_wire *wire = engine->wires[--*type];
+
+		if (wire)
+			return wire;
+	}
+	return NULL;
+}
+
+int ur_wire_create(struct ur_engine *engine)
+{
+	for (u32 type = UR_WIRES; type--;) {
+		int ret;
+
+		if (type == UR_GID_ROCE_V1 && !engine->config.roce_v1)
+			continue;
+		ret = backends[type].create(engine, &engine->wires[type]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
 {
-	return v1 ? engine->wire_v1 : engine->wire;
+	return engine->wires[v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2];
 }
 
 u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
@@ -34,30 +68,42 @@ u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
 
 bool ur_wire_poll(struct ur_engine *engine)
 {
-	bool any = engine->wire->ops->poll(engine->wire);
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+	bool any = false;
 
-	if (engine->wire_v1)
-		any |= engine->wire_v1->ops->poll(engine->wire_v1);
+	while ((wire = next_wire(engine, &type)))
+		any |= wire->ops->poll(wire);
 	return any;
 }
 
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
-	int ret = engine->wire->ops->join(engine->wire, gid);
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+	int ret;
 
-	if (ret || !engine->wire_v1)
+	while ((wire = next_wire(engine, &type))) {
+		ret = wire->ops->join(wire, gid);
+		if (!ret)
+			continue;
+		while (++type < UR_WIRES) {
+			wire = engine->wires[type];
+			if (wire)
+				wire->ops->leave(wire, gid);
+		}
 		return ret;
-	ret = engine->wire_v1->ops->join(engine->wire_v1, gid);
-	if (ret)
-		engine->wire->ops->leave(engine->wire, gid);
-	return ret;
+	}
+	return 0;
 }
 
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
 {
-	engine->wire->ops->leave(engine->wire, gid);
-	if (engine->wire_v1)
-		engine->wire_v1->ops->leave(engine->wire_v1, gid);
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		wire->ops->leave(wire, gid);
 }
 
 u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
@@ -98,10 +144,11 @@ void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
 
 void ur_wire_destroy(struct ur_engine *engine)
 {
-	if (engine->wire_v1)
-		engine->wire_v1->ops->destroy(engine->wire_v1);
-	if (engine->wire)
-		engine->wire->ops->destroy(engine->wire);
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		wire->ops->destroy(wire);
 }
 
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,

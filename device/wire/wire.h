@@ -61,6 +61,9 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
 /* RoCEv1 through packet sockets. -EPERM: without CAP_NET_RAW. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
 
+/* All that the engine's configuration asks for, by the table in wire.c. 0 or
+ * -errno; then too ur_wire_destroy() takes down what there is. */
+int ur_wire_create(struct ur_engine *engine);
 /* The wire for address vectors of that version; NULL: the engine has none. */
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1);
 /* The operations above on each wire that the engine has; send: descriptors of

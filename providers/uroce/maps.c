@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* /proc/self/maps, parsed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,13 +6,13 @@ static u16 qpt_bit(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
-		return UR_QPT_RC;
+		return UR_SENDS_RC;
 	case IBV_QPT_UC:
-		return UR_QPT_UC;
+		return UR_SENDS_UC;
 	case IBV_QPT_UD:
-		return UR_QPT_UD;
+		return UR_SENDS_UD;
 	case IBV_QPT_XRC_SEND:
-		return UR_QPT_XRC;
+		return UR_SENDS_XRC;
 	default:
 		return 0; /* XRC_RECV: posts nothing */
 	}

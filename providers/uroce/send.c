@@ -7,7 +7,7 @@
 #include "uroce.h"
 #include "wqe.h"
 
-#define ANY_RC (UR_QPT_RC | UR_QPT_XRC)
+#define ANY_RC (UR_SENDS_RC | UR_SENDS_XRC)
 
 /* What each work request becomes, and on which transports it exists (IBTA
  * table of operations per service; invalidating sends are RC only). */
@@ -17,22 +17,22 @@ static const struct {
 	u16 qpt_mask;
 } wr_table[] = {
 	[IBV_WR_RDMA_WRITE] = {UROCE_WQE_WRITE, UR_WQE_RADDR,
-			       ANY_RC | UR_QPT_UC},
+			       ANY_RC | UR_SENDS_UC},
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = {UROCE_WQE_WRITE_IMM, UR_WQE_RADDR,
-					ANY_RC | UR_QPT_UC},
+					ANY_RC | UR_SENDS_UC},
 	[IBV_WR_SEND] = {UROCE_WQE_SEND, UR_WQE_PLAIN,
-			 ANY_RC | UR_QPT_UC | UR_QPT_UD},
+			 ANY_RC | UR_SENDS_UC | UR_SENDS_UD},
 	[IBV_WR_SEND_WITH_IMM] = {UROCE_WQE_SEND_IMM, UR_WQE_PLAIN,
-				  ANY_RC | UR_QPT_UC | UR_QPT_UD},
+				  ANY_RC | UR_SENDS_UC | UR_SENDS_UD},
 	[IBV_WR_RDMA_READ] = {UROCE_WQE_READ, UR_WQE_RADDR, ANY_RC},
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = {UROCE_WQE_CMP_SWAP, UR_WQE_ATOMIC,
 				       ANY_RC},
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {UROCE_WQE_FETCH_ADD, UR_WQE_ATOMIC,
 					 ANY_RC},
 	[IBV_WR_LOCAL_INV] = {UROCE_WQE_LOCAL_INV, UR_WQE_LOCAL,
-			      ANY_RC | UR_QPT_UC},
+			      ANY_RC | UR_SENDS_UC},
 	[IBV_WR_BIND_MW] = {UROCE_WQE_BIND_MW, UR_WQE_LOCAL,
-			    ANY_RC | UR_QPT_UC},
+			    ANY_RC | UR_SENDS_UC},
 	[IBV_WR_SEND_WITH_INV] = {UROCE_WQE_SEND_INV, UR_WQE_PLAIN, ANY_RC},
 	[IBV_WR_ATOMIC_WRITE] = {UROCE_WQE_ATOMIC_WRITE, UR_WQE_RADDR, ANY_RC},
 };
@@ -50,7 +50,7 @@ static int check_wr(const struct ur_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->opcode == IBV_WR_RDMA_READ &&
 	    (wr->send_flags & IBV_SEND_INLINE))
 		return EINVAL;
-	if (qp->qpt_bit == UR_QPT_UD && !wr->wr.ud.ah)
+	if (qp->qpt_bit == UR_SENDS_UD && !wr->wr.ud.ah)
 		return EINVAL;
 	return 0;
 }
@@ -119,11 +119,11 @@ static u32 put_middle(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 
 static u32 put_address(struct ur_qp *qp, const struct ibv_send_wr *wr)
 {
-	if (qp->qpt_bit == UR_QPT_UD)
+	if (qp->qpt_bit == UR_SENDS_UD)
 		return ur_wqe_put_av(&qp->sq, ur_to_ah(wr->wr.ud.ah)->ah,
 				     wr->wr.ud.remote_qpn,
 				     wr->wr.ud.remote_qkey, 0);
-	if (qp->qpt_bit == UR_QPT_XRC)
+	if (qp->qpt_bit == UR_SENDS_XRC)
 		return ur_wqe_put_av(&qp->sq, 0, 0, 0,
 				     wr->qp_type.xrc.remote_srqn);
 	return 1;

@@ -109,7 +109,7 @@ struct ur_qp {
 	struct ur_rq rq;
 	struct ur_doorbell db; /* copy: the fast path stays in this struct */
 	u32 db_slot;
-	u16 qpt_bit; /* UR_QPT_* */
+	u16 qpt_bit; /* UR_SENDS_* */
 	bool sq_sig_all;
 	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
 	 * posts. */
@@ -130,10 +130,11 @@ struct ur_qp {
 	} wr;
 };
 
-#define UR_QPT_RC  (1u << 0)
-#define UR_QPT_UC  (1u << 1)
-#define UR_QPT_UD  (1u << 2)
-#define UR_QPT_XRC (1u << 3) /* XRC_SEND */
+/* Kinds of send queues, as a set: what a work request may be on. */
+#define UR_SENDS_RC  (1u << 0)
+#define UR_SENDS_UC  (1u << 1)
+#define UR_SENDS_UD  (1u << 2)
+#define UR_SENDS_XRC (1u << 3) /* XRC_SEND */
 
 /* ECE options this device knows: none so far. */
 #define UR_ECE_OPTIONS 0u

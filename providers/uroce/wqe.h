@@ -45,7 +45,7 @@ static inline u32 ur_wqe_inline_ds(u32 bytes)
 
 static inline u32 ur_wqe_av_ds(u16 qpt_bit)
 {
-	return qpt_bit & (UR_QPT_UD | UR_QPT_XRC) ? 1 : 0;
+	return qpt_bit & (UR_SENDS_UD | UR_SENDS_XRC) ? 1 : 0;
 }
 
 static inline u32 ur_wqe_middle_ds(u8 remote, u8 opcode)

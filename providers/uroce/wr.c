@@ -333,12 +333,12 @@ static u64 supported_ops(u16 qpt_bit)
 	if (ur_vqp_tail > UR_QP_EX_FLUSH_OFF)
 		rc |= UR_QP_EX_WITH_FLUSH;
 	switch (qpt_bit) {
-	case UR_QPT_UD:
+	case UR_SENDS_UD:
 		return ud;
-	case UR_QPT_UC:
+	case UR_SENDS_UC:
 		return uc;
-	case UR_QPT_RC:
-	case UR_QPT_XRC:
+	case UR_SENDS_RC:
+	case UR_SENDS_XRC:
 		return rc;
 	default:
 		return 0;
@@ -360,9 +360,9 @@ int ur_qp_set_wr_methods(struct ur_qp *qp, u64 ops)
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
-	if (qp->qpt_bit == UR_QPT_UD)
+	if (qp->qpt_bit == UR_SENDS_UD)
 		ex->wr_set_ud_addr = wr_set_ud_addr;
-	if (qp->qpt_bit == UR_QPT_XRC)
+	if (qp->qpt_bit == UR_SENDS_XRC)
 		ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	if (ops & IBV_QP_EX_WITH_SEND)
 		ex->wr_send = wr_send;

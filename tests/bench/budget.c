@@ -186,8 +186,6 @@ static void carry(struct side *from, struct side *to, ur_time now)
 		for (u32 i = 0; i < tx.n_desc; i++)
 			ur_port_rx(to->port, now, &meta, buf + desc[i].off,
 				   desc[i].len);
-		if (tx.n_desc)
-			ur_port_rx_end(to->port, now);
 	} while (more);
 }
 

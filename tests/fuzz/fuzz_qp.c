@@ -253,7 +253,6 @@ static void step_tx(struct input *in)
 			receive(tx.buf + d->off, d->len, 0);
 		}
 	}
-	ur_port_rx_end(w->port, w->now);
 }
 
 static void step_time(struct input *in)

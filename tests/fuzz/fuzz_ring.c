@@ -160,7 +160,6 @@ static void run_port(void)
 	for (u32 i = 0; i < tx.n_desc; i++)
 		ur_port_rx(w->port, w->now, &meta, tx.buf + descs[i].off,
 			   descs[i].len);
-	ur_port_rx_end(w->port, w->now);
 	world_check(w);
 }
 

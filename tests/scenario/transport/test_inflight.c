@@ -79,7 +79,6 @@ static void ask_twice(u32 missing)
 
 	for (int i = 0; i < 2; i++)
 		ur_port_rx(w.port, w.now, &w.meta, bytes, len);
-	ur_port_rx_end(w.port, w.now);
 	wt_run(&w);
 }
 

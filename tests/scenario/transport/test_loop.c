@@ -51,7 +51,6 @@ static void turn_round(void)
 		struct wt_packet p = *wt_next(&w);
 
 		ur_port_rx(w.port, w.now, &w.meta, p.bytes, p.len);
-		ur_port_rx_end(w.port, w.now);
 		wt_run(&w);
 	}
 }

@@ -253,7 +253,6 @@ void wt_arrive(struct wt *w, struct ur_pkt pkt, const void *payload)
 	memset(bytes + len, 0, ur_pkt_pad(pkt.payload_bytes));
 	len += ur_pkt_pad(pkt.payload_bytes);
 	ur_port_rx(w->port, w->now, &w->meta, bytes, len);
-	ur_port_rx_end(w->port, w->now);
 }
 
 void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
@@ -379,7 +378,6 @@ static bool deliver(struct wt *from, struct wt *to, u32 drop)
 			continue;
 		ur_port_rx(to->port, to->now, &to->meta, p->bytes, p->len);
 	}
-	ur_port_rx_end(to->port, to->now);
 	return any;
 }
 

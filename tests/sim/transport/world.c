@@ -288,7 +288,6 @@ void sim_host_stop(struct sim_host *h)
 static void receive(struct sim_host *h)
 {
 	struct sim_frame *f;
-	bool any = false;
 
 	while ((f = h->rx_head)) {
 		struct ur_frame frame;
@@ -303,14 +302,11 @@ static void receive(struct sim_host *h)
 			ur_port_rx(h->port, h->w->now, &meta, frame.bth,
 				   (u32)frame.bth_bytes);
 			h->w->n_rx++;
-			any = true;
 		} else {
 			ur_port_count(h->port, UR_CNT_rx_icrc_encapsulated, 1);
 		}
 		link_free(f);
 	}
-	if (any)
-		ur_port_rx_end(h->port, h->w->now);
 }
 
 /* Offer as much room as the line takes at once. */

@@ -16,7 +16,7 @@ static void test_laps(void)
 	struct fake f;
 	u64 next = 0, seen = 0;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	for (int round = 0; round < 100; round++) {
 		u32 n = (u32)round % 9;
 
@@ -65,7 +65,7 @@ static void test_naps(void)
 	for (u32 i = 0; i < 4; i++) {
 		bool few = i & 1, lengthy = i & 2;
 
-		fake_init(&f, UR_QPT_RC, 4, 16, 4);
+		fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 		f.ctx.yield_after = 4;
 		f.ctx.nap = few;
 		naps = 0;
@@ -85,7 +85,7 @@ static void test_forget(void)
 	struct ibv_wc wc[16];
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	for (u64 i = 0; i < 8; i++)
 		fake_complete(&f, i, i & 1 ? 0x11 : 0x22);
 	ur_cq_forget_qp(&f.cq->vcq.cq, 0x11);
@@ -109,7 +109,7 @@ static void test_extended(void)
 	struct fake f;
 	struct ibv_cq_ex *cq;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	cq = &f.cq->vcq.cq_ex;
 	ur_cq_set_methods(f.cq, IBV_WC_EX_WITH_BYTE_LEN |
 					IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
@@ -169,7 +169,7 @@ static void test_wallclock(void)
 	struct fake f;
 	struct ibv_cq_ex *cq;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	cq = &f.cq->vcq.cq_ex;
 	ur_cq_set_methods(f.cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
 	fake_complete(&f, 0, 0x11);
@@ -192,7 +192,7 @@ static void test_arm(void)
 	struct fake f;
 	u32 a;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	uroce_req_notify_cq(&f.cq->vcq.cq, 0);
 	a = f.cq->hdr->arm;
 	CHECK_EQ(a & UROCE_ARM_MASK, UROCE_ARM_NEXT);
@@ -263,7 +263,7 @@ static void test_threads(void)
 	struct ibv_wc wc[4];
 	u32 seen = 0;
 
-	fake_init(&shared, UR_QPT_RC, 5, 8, 4);
+	fake_init(&shared, UR_SENDS_RC, 5, 8, 4);
 	shared.ctx.yield_after = 4;
 	CHECK(!pthread_create(&dev, NULL, device_thread, &shared));
 	for (uintptr_t i = 0; i < POSTERS; i++)

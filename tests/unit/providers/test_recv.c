@@ -12,7 +12,7 @@ static void test_full_and_refill(void)
 	struct ibv_wc wc[8];
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	f.qp->rq.prod = f.qp->rq.cons = (u32)-2; /* wrap at 2^32 */
 	f.qp->rq.polled = (u32)-2;
 	f.rq_hdr->prod = f.rq_hdr->cons = (u32)-2;
@@ -52,7 +52,7 @@ static void test_errors_and_doorbell(void)
 	struct ur_srq srq = {0};
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	f.rq_hdr->flags = UROCE_RING_F_NEED_DB;
 	CHECK_EQ(uroce_post_recv(&f.qp->ibv, wr, &bad), EINVAL);
 	CHECK(bad == &wr[1]);
@@ -72,7 +72,7 @@ static void test_errors_and_doorbell(void)
 	CHECK(fake_take_doorbell(&f, 4000));
 
 	/* A queue pair on an SRQ has no receive queue of its own. */
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	f.qp->rq.max_wqes = 0;
 	CHECK_EQ(uroce_post_recv(&f.qp->ibv, wr, &bad), EINVAL);
 }

@@ -26,7 +26,7 @@ static void test_write_bytes(void)
 	struct uroce_wqe_data *d = (void *)(wqe + 32);
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	wr.imm_data = 0xaabbccdd;
 	wr.wr.rdma.remote_addr = 0x7000;
 	wr.wr.rdma.rkey = 0x55;
@@ -51,7 +51,7 @@ static void test_ud_and_xrc_address(void)
 	struct uroce_wqe_av *av = (void *)(wqe + 16);
 	struct fake f;
 
-	fake_init(&f, UR_QPT_UD, 4, 16, 4);
+	fake_init(&f, UR_SENDS_UD, 4, 16, 4);
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), EINVAL);
 	wr.wr.ud.ah = &f.ah.ibv;
 	wr.wr.ud.remote_qpn = 9;
@@ -64,7 +64,7 @@ static void test_ud_and_xrc_address(void)
 	wr.opcode = IBV_WR_RDMA_READ;
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), EINVAL);
 
-	fake_init(&f, UR_QPT_XRC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_XRC, 4, 16, 4);
 	wr.qp_type.xrc.remote_srqn = 6;
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
 	CHECK_EQ(fake_take_wqe(&f, wqe), 4);
@@ -84,7 +84,7 @@ static void test_atomics_and_bind(void)
 	u64 value = 0xfeed;
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 8, 32, 4);
+	fake_init(&f, UR_SENDS_RC, 8, 32, 4);
 	wr.wr.atomic.compare_add = 1;
 	wr.wr.atomic.swap = 2;
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
@@ -132,7 +132,7 @@ static void test_inline_wrap(void)
 
 	for (unsigned int i = 0; i < sizeof(data); i++)
 		data[i] = (u8)(i * 7 + 1);
-	fake_init(&f, UR_QPT_RC, 4, 8, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 8, 4);
 	fake_sq_at(&f, (u32)-40);
 	wr.send_flags = IBV_SEND_INLINE;
 	for (u32 len = 0; len <= 200; len++) {
@@ -156,7 +156,7 @@ static void test_limits(void)
 	struct ibv_send_wr wr[6], *bad;
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	for (int i = 0; i < 6; i++) {
 		wr[i] = make_wr(IBV_WR_SEND, sge, 1);
 		wr[i].send_flags = 0;
@@ -176,13 +176,13 @@ static void test_limits(void)
 	/* States. */
 	wr[0].next = NULL;
 	for (int s = IBV_QPS_RESET; s <= IBV_QPS_UNKNOWN; s++) {
-		fake_init(&f, UR_QPT_RC, 4, 16, 4);
+		fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 		f.qp->state = (u8)s;
 		CHECK_EQ(uroce_post_send(&f.qp->ibv, wr, &bad),
 			 s < IBV_QPS_RTS ? EINVAL : 0);
 	}
 	/* Blocks run out before WQEs do: 3 blocks each in a ring of 8. */
-	fake_init(&f, UR_QPT_RC, 8, 8, 4);
+	fake_init(&f, UR_SENDS_RC, 8, 8, 4);
 	f.qp->max_send_sge = 10;
 	wr[0] = make_wr(IBV_WR_SEND, (struct ibv_sge[10]){{0}}, 10);
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, wr, &bad), 0);
@@ -200,7 +200,7 @@ static void test_polled(void)
 	struct ibv_wc wc[4];
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	for (u64 i = 0; i < 100; i += 2) {
 		/* Unsignalled, signalled; the device is done with both. */
 		wr.wr_id = i;
@@ -233,7 +233,7 @@ static void test_wake(void)
 	struct fake f;
 	u64 v;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
 	CHECK(read(f.ctx.db.wake_fd, &v, 8) < 0);
 	f.page->asleep = 1;
@@ -247,7 +247,7 @@ static void test_sig_all(void)
 	struct ibv_send_wr wr = make_wr(IBV_WR_SEND, NULL, 0), *bad;
 	struct fake f;
 
-	fake_init(&f, UR_QPT_RC, 4, 16, 4);
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	wr.send_flags = IBV_SEND_FENCE;
 	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
 	f.qp->sq_sig_all = true;

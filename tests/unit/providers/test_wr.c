@@ -30,7 +30,7 @@ static void same_as(struct fake *f, struct ibv_send_wr *wr)
 	start(&g, f->qp->qpt_bit);
 	wr->wr_id = 42;
 	wr->send_flags |= IBV_SEND_SIGNALED;
-	if (wr->opcode != IBV_WR_BIND_MW && f->qp->qpt_bit == UR_QPT_UD)
+	if (wr->opcode != IBV_WR_BIND_MW && f->qp->qpt_bit == UR_SENDS_UD)
 		wr->wr.ud.ah = &g.ah.ibv;
 	CHECK_EQ(uroce_post_send(&g.qp->ibv, wr, &bad), 0);
 	n = fake_take_wqe(&g, want);
@@ -54,7 +54,7 @@ static void test_each(void)
 	struct ibv_qp_ex *ex;
 	struct fake f;
 
-	start(&f, UR_QPT_RC);
+	start(&f, UR_SENDS_RC);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), 0);
 	ex = &f.qp->ex;
 	ibv_wr_start(ex);
@@ -122,7 +122,7 @@ static void test_inline(void)
 	struct ibv_qp_ex *ex;
 	struct fake f;
 
-	start(&f, UR_QPT_RC);
+	start(&f, UR_SENDS_RC);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), 0);
 	ex = &f.qp->ex;
 	fake_sq_at(&f, 15);
@@ -156,7 +156,7 @@ static void test_address(void)
 	struct ibv_qp_ex *ex;
 	struct fake f;
 
-	start(&f, UR_QPT_UD);
+	start(&f, UR_SENDS_UD);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), EOPNOTSUPP);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, IBV_QP_EX_WITH_SEND), 0);
 	ex = &f.qp->ex;
@@ -177,7 +177,7 @@ static void test_address(void)
 		CHECK_EQ(ur_get_le32(wqe + 32), 8);
 	}
 
-	start(&f, UR_QPT_XRC);
+	start(&f, UR_SENDS_XRC);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), 0);
 	ex = &f.qp->ex;
 	ibv_wr_start(ex);
@@ -195,7 +195,7 @@ static void test_batches(void)
 	struct ibv_qp_ex *ex;
 	struct fake f;
 
-	start(&f, UR_QPT_RC);
+	start(&f, UR_SENDS_RC);
 	CHECK_EQ(ur_qp_set_wr_methods(f.qp, rc_ops), 0);
 	ex = &f.qp->ex;
 	ex->wr_flags = 0; /* nobody polls here */
