@@ -300,6 +300,11 @@ def groups(suite_dir, names, want, mode):
     return list(modules.values())
 
 
+def stop(*_):
+    """Clean up, also where SIGINT is ignored, as in the background of a script."""
+    raise KeyboardInterrupt
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -310,7 +315,7 @@ def main():
     args = ap.parse_args()
     tmp = tempfile.mkdtemp(prefix="uroce-pv-")
     # Told to end, clean up as when interrupted.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, stop)
     results, t0 = {}, time.monotonic()
     want = load_expected(args.mode)
     world = None

@@ -1,16 +1,55 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Run every test: install what they need, build (plain, ASan+UBSan, TSan),
-# run the stages, and end with one line of totals over everything that ran.
-#   tests/all.sh [STAGE...]     stages: see the table below; default all
+# Run every test, and end with one line of totals over everything that ran.
+#   tests/all.sh [full] [STAGE...]      default: all stages
+# A stage is one of those in the table below. Only what the chosen ones need is
+# installed and built. Each runs a representative part of its long matrices;
+# `full` runs them whole (UROCE_FULL=1 says so to the stages).
 # Results: build/results/STAGE.{xml,log}. Root is needed by the stages that
 # make network namespaces.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top"
+cd "$top" || exit 1
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
-py=/usr/bin/python3
-tests/install-deps.sh all || exit 1
+export py=/usr/bin/python3
+
+# Each stage, in the order they run, and the builds it uses.
+declare -A builds=(
+	[quick]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
+	[tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
+	[interop]=plain [apps]=plain [package]="" [fresh]=""
+)
+order=(fast asan witness bench tsan conformance e2e interop apps package fresh)
+script() { # script STAGE: the program of a stage that has its own folder
+	case $1 in
+	conformance) echo pyverbs-tests/ci.sh ;;
+	tsan) echo tests/threads/ci.sh ;;
+	*) echo "tests/$1/ci.sh" ;;
+	esac
+}
+exists() {
+	case $1 in
+	quick | fast | asan | witness | bench) true ;;
+	*) [ -f "$(script "$1")" ] ;;
+	esac
+}
+
+[ "${1:-}" = full ] && export UROCE_FULL=1 && shift
+full=${UROCE_FULL:+1}
+stages=()
+for stage in "${@:-${order[@]}}"; do
+	if [ "$stage" = build ]; then
+		stages+=(build)
+	elif [ -z "${builds[$stage]+known}" ] || ! exists "$stage"; then
+		# A stage that is not there yet is no part of the whole.
+		[ $# = 0 ] && continue
+		echo "$0: no stage $stage; there are: full build quick ${order[*]}" >&2
+		exit 2
+	else
+		stages+=("$stage")
+	fi
+done
+tests/install-deps.sh "${stages[@]}" || exit 1
 
 res=$top/build/results
 mkdir -p "$res"
@@ -36,43 +75,67 @@ run() { # run SECONDS NAME CMD...: one stage, its own time limit and log
 	printf '%s (%ds)\n' "$([ $rc = 0 ] && echo ok || echo "FAILED, status $rc")" $((SECONDS - t0))
 	if [ $rc != 0 ]; then
 		failed=1
-		tail -n ${TAIL:-60} "$res/$name.log" | sed 's/^/   | /'
+		tail -n "${TAIL:-60}" "$res/$name.log" | sed 's/^/   | /'
 	fi
 	return 0
 }
-want() { [ ${#stages[@]} = 0 ] || [[ " ${stages[*]} " == *" $1 "* ]]; }
-stages=("$@")
+limit() { # limit STAGE: seconds, of `# limit: 900` or `# limit: 900, full 2400`
+	local line
+	line=$(grep -m1 '^# limit:' "$(script "$1")")
+	[[ $line =~ limit:\ *([0-9]+)(.*full\ ([0-9]+))? ]]
+	local seconds=${BASH_REMATCH[1]:-900}
+	[ -n "$full" ] && seconds=${BASH_REMATCH[3]:-$seconds}
+	echo "$seconds"
+}
 
 build() { # build DIR OPTIONS...
 	local dir=$1
 	shift
 	cmake -S . -B "$dir" -G Ninja -DUROCE_WERROR=ON "$@" && cmake --build "$dir"
 }
-export -f build
-run 900 build bash -c 'build build'
-run 900 build-asan bash -c 'build build/asan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DUROCE_SANITIZE=address'
-want tsan && run 900 build-tsan bash -c 'build build/tsan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DUROCE_SANITIZE=thread'
+ct() { # ct DIR XML ARGUMENT...
+	ctest --test-dir "$1" --no-tests=error --output-on-failure --timeout 300 \
+		--output-junit "$2" "${@:3}"
+}
+export -f build ct
+export res
+debug="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g'"
+used=" "
+for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
+case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
+case $used in *" asan "*) run 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address" ;; esac
+case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread" ;; esac
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+[ "${stages[*]}" = build ] && exit 0
 
-# Stage: what it runs. Everything ctest knows that needs no network first, then
-# the same under ASan+UBSan, then the stages made of whole programs.
-ct() { ctest --test-dir "$1" --no-tests=error --output-on-failure --timeout 300 \
-	--output-junit "$2" "${@:3}"; }
-pt() { $py -m pytest -q -p no:cacheprovider --junitxml "$1" "${@:2}"; }
-export -f ct pt
-export py res
-big='e2e|conformance|interop|bench|package'
-want fast && run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'"
-want asan && run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch'"
-want witness && run 300 witness bash -c "ct build $res/witness.xml -L interop"
-want bench && run 600 bench bash -c "ct build $res/bench.xml -L bench"
-for stage in tsan conformance e2e interop apps package; do
-	script=tests/$stage/ci.sh
-	[ $stage = conformance ] && script=pyverbs-tests/ci.sh
-	[ $stage = tsan ] && script=tests/threads/ci.sh
-	[ -f "$script" ] || continue
-	want $stage && run "$(sed -n 's/^# limit: *\([0-9]*\).*/\1/p' $script | head -1)" \
-		$stage bash $script "$res/$stage.xml"
+# What ctest knows and needs no network is `fast`, the quickest of that `quick`;
+# the same under ASan+UBSan; then the stages made of whole programs.
+big='e2e|conformance|interop|bench|package|apps'
+quick='unit|scenario|fuzz|abi|arch|habits'
+for stage in "${stages[@]}"; do
+	case $stage in
+	build) continue ;;
+	quick) run 300 quick bash -c "ct build $res/quick.xml -j2 -L '$quick'" ;;
+	fast) run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'" ;;
+	asan) run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch|habits'" ;;
+	witness) run 300 witness bash -c "ct build $res/witness.xml -L interop" ;;
+	bench) run 600 bench bash -c "ct build $res/bench.xml -L bench" ;;
+	*) run "$(limit "$stage")" "$stage" bash "$(script "$stage")" "$res/$stage.xml" ;;
+	esac
+	compgen -G "$res/$stage*.xml" >/dev/null || touch "$res/$stage.xml"
 done
+
+# When the whole last passed is kept beside the results.
+kept=$top/build/full-passed
+if [ -n "$full" ]; then
+	echo "full: every stage whole"
+elif [ -f "$kept" ]; then
+	echo "full: last passed $(cat "$kept")"
+else
+	echo "full: not run here (tests/all.sh full)"
+fi
 $py tests/summary.py "$res"/*.xml || failed=1
+if [ -n "$full" ] && [ $# = 0 ] && [ $failed = 0 ]; then
+	echo "$(date -u +%F) at $(git rev-parse --short HEAD 2>/dev/null || echo 'no commit')" >"$kept"
+fi
 exit $failed

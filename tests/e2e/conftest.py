@@ -2,5 +2,7 @@
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__),
+                os.path.dirname(os.path.dirname(__file__))]
 from fixtures import *  # noqa: E402,F401,F403
+from representative import pytest_collection_modifyitems  # noqa: E402,F401

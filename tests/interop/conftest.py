@@ -12,6 +12,7 @@ import pytest
 sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 
 import guest as g  # noqa: E402
+from representative import pytest_collection_modifyitems  # noqa: E402,F401
 
 NETNS = f"uroce-io-{os.getpid()}"
 RESULTS = []
@@ -79,5 +80,8 @@ def pytest_sessionfinish(session):
 
 
 def pytest_configure(config):
-    """A stage that is told to end cleans up as one that is interrupted."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    """A stage that is told to end cleans up as one that is interrupted. Not by
+    SIGINT: who was started in the background ignores that."""
+    def stop(*_):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, stop)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The table of doc/interop.md from what an interop run recorded:
 
-    UROCE_INTEROP_TABLE=/tmp/t.json tests/interop/ci.sh /tmp/t.xml
+    UROCE_FULL=1 UROCE_INTEROP_TABLE=/tmp/t.json tests/interop/ci.sh /tmp/t.xml
     tests/interop/table.py /tmp/t.json > doc/interop.md"""
 import json
 import sys

@@ -116,5 +116,8 @@ def root(work, debs):
 
 
 def pytest_configure(config):
-    """A stage that is told to end cleans up as one that is interrupted."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    """A stage that is told to end cleans up as one that is interrupted. Not by
+    SIGINT: who was started in the background ignores that."""
+    def stop(*_):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, stop)
