@@ -23,7 +23,7 @@
 #include "cli/port.h"
 #include "transport/frame.h"
 
-#define BURST_MAX	(64 << 10)
+#define BURST_MAX (64 << 10)
 
 /* In <linux/virtio_net.h> since 6.2 only. */
 #define GSO_UDP_L4 5

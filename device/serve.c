@@ -145,8 +145,8 @@ static void do_sync(struct ur_session *s)
 	ur_loop_lock(s->daemon->loop);
 	ur_list_for_each(it, &s->daemon->devices)
 		err = ur_sysfs_counters(
-			      ur_list_entry(it, struct ur_device, node)) ?:
-		      err;
+			      ur_list_entry(it, struct ur_device, node))
+			      ?: err;
 	ur_loop_unlock(s->daemon->loop);
 	answer(s, err);
 }

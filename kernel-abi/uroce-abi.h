@@ -19,7 +19,7 @@ extern "C" {
  * had a CQE of 72 bytes. */
 #define UROCE_UVERBS_ABI_VERSION 2
 /* Vendor id of the device: no IEEE OUI is claimed. */
-#define UROCE_VENDOR_ID 0x75726f /* "uro" */
+#define UROCE_VENDOR_ID	     0x75726f /* "uro" */
 #define UROCE_VENDOR_PART_ID 1
 
 /* GET_CONTEXT. QUERY_CONTEXT (an imported context) returns the same response
@@ -33,9 +33,9 @@ struct uroce_alloc_ucontext_resp {
 	__u64 features;	  /* those of the request that the device has */
 	__u64 db_map_off; /* the doorbell page */
 	__u32 db_map_len;
-	__s32 wake_fd; /* eventfd to write (8 bytes, 1) when asleep; the fd is
+	__s32 wake_fd;	/* eventfd to write (8 bytes, 1) when asleep; the fd is
 			* the process's own and closed by the provider */
-	__u32 sq_bb;   /* UROCE_SQ_BB */
+	__u32 sq_bb;	/* UROCE_SQ_BB */
 	__u32 cqe_size; /* sizeof(struct uroce_cqe) */
 	__u32 max_inline;
 	__u32 max_sge;
@@ -82,7 +82,7 @@ struct uroce_create_qp_resp {
 	__u64 map_len;
 	__u32 sq_hdr_off;
 	__u32 sq_off;
-	__u32 sq_bbs; /* power of two; 0: no send queue */
+	__u32 sq_bbs;	   /* power of two; 0: no send queue */
 	__u32 sq_max_wqes; /* WQEs outstanding at once, as asked, rounded */
 	__u32 rq_hdr_off;
 	__u32 rq_off;
@@ -131,8 +131,8 @@ struct uroce_alloc_pd_resp {
 #define UROCE_MR_F_NULL (1u << 1)
 
 struct uroce_reg_mr_req {
-	__u32 flags; /* UROCE_MR_F_* */
-	__s32 shm_fd; /* sealed memfd (SHRINK|GROW) that backs the range; -1 */
+	__u32 flags;   /* UROCE_MR_F_* */
+	__s32 shm_fd;  /* sealed memfd (SHRINK|GROW) that backs the range; -1 */
 	__u64 shm_off; /* file offset of the page that holds 'start' */
 	__u64 rsv;
 };
@@ -146,9 +146,9 @@ struct uroce_alloc_dm_resp {
 
 /* Driver method of UVERBS_OBJECT_DM: the same response for a handle that
  * another process of the same file allocated (import_dm). */
-#define UROCE_METHOD_DM_QUERY 0x1000
+#define UROCE_METHOD_DM_QUERY	   0x1000
 #define UROCE_ATTR_DM_QUERY_HANDLE 0x1000 /* in: object handle */
-#define UROCE_ATTR_DM_QUERY_RESP 0x1001	  /* out: uroce_query_dm_resp */
+#define UROCE_ATTR_DM_QUERY_RESP   0x1001 /* out: uroce_query_dm_resp */
 
 struct uroce_query_dm_resp {
 	struct uroce_alloc_dm_resp map;

@@ -46,7 +46,7 @@ extern "C" {
 #define UROCE_SQ_BB 64
 /* A WQE is at most this long, so a client cannot make the device copy more. */
 #define UROCE_MAX_WQE_BYTES 1024
-#define UROCE_MAX_SGE 32
+#define UROCE_MAX_SGE	    32
 /* MAX_WQE - control 16 - address vector 16 - remote address 16 - header 4,
  * rounded down: fits every opcode. */
 #define UROCE_MAX_INLINE 896
@@ -86,10 +86,10 @@ struct uroce_cq_hdr {
 	__u32 rsv1[14];
 };
 
-#define UROCE_ARM_NONE 0
-#define UROCE_ARM_NEXT 1
+#define UROCE_ARM_NONE	    0
+#define UROCE_ARM_NEXT	    1
 #define UROCE_ARM_SOLICITED 2
-#define UROCE_ARM_MASK 3
+#define UROCE_ARM_MASK	    3
 
 /*
  * Doorbell page of a context: bit i of word[i / 64] is slot i; bit j of
@@ -116,23 +116,23 @@ enum uroce_wqe_opcode {
 	UROCE_WQE_SEND = 1,
 	UROCE_WQE_SEND_IMM = 2,
 	UROCE_WQE_SEND_INV = 3,
-	UROCE_WQE_WRITE = 4,	    /* + raddr */
-	UROCE_WQE_WRITE_IMM = 5,    /* + raddr */
-	UROCE_WQE_READ = 6,	    /* + raddr */
-	UROCE_WQE_CMP_SWAP = 7,	    /* + raddr, atomic */
-	UROCE_WQE_FETCH_ADD = 8,    /* + raddr, atomic */
-	UROCE_WQE_MASK_CMP_SWAP = 9, /* + raddr, masked atomic */
+	UROCE_WQE_WRITE = 4,	       /* + raddr */
+	UROCE_WQE_WRITE_IMM = 5,       /* + raddr */
+	UROCE_WQE_READ = 6,	       /* + raddr */
+	UROCE_WQE_CMP_SWAP = 7,	       /* + raddr, atomic */
+	UROCE_WQE_FETCH_ADD = 8,       /* + raddr, atomic */
+	UROCE_WQE_MASK_CMP_SWAP = 9,   /* + raddr, masked atomic */
 	UROCE_WQE_MASK_FETCH_ADD = 10, /* + raddr, masked atomic */
-	UROCE_WQE_BIND_MW = 11,	    /* + bind */
-	UROCE_WQE_LOCAL_INV = 12,   /* imm_inv = rkey */
-	UROCE_WQE_ATOMIC_WRITE = 13, /* + raddr; 8 bytes inline */
-	UROCE_WQE_FLUSH = 14,	    /* + raddr, flush */
+	UROCE_WQE_BIND_MW = 11,	       /* + bind */
+	UROCE_WQE_LOCAL_INV = 12,      /* imm_inv = rkey */
+	UROCE_WQE_ATOMIC_WRITE = 13,   /* + raddr; 8 bytes inline */
+	UROCE_WQE_FLUSH = 14,	       /* + raddr, flush */
 };
 
-#define UROCE_WQE_F_SIGNALED (1u << 0)
+#define UROCE_WQE_F_SIGNALED  (1u << 0)
 #define UROCE_WQE_F_SOLICITED (1u << 1)
-#define UROCE_WQE_F_FENCE (1u << 2)
-#define UROCE_WQE_F_INLINE (1u << 3) /* one inline segment, no data segments */
+#define UROCE_WQE_F_FENCE     (1u << 2)
+#define UROCE_WQE_F_INLINE    (1u << 3) /* one inline segment, no data segments */
 
 struct uroce_wqe_ctrl {
 	__u8 opcode; /* enum uroce_wqe_opcode */
@@ -215,10 +215,10 @@ struct uroce_cqe {
 	__u32 qpn;
 	__u32 src_qp;
 	__u32 byte_len;
-	__u32 imm_inv;	   /* as in the WQE */
+	__u32 imm_inv;	    /* as in the WQE */
 	__u64 timestamp_ns; /* CLOCK_MONOTONIC_RAW when written */
-	__u32 wqe_counter; /* ring index of the WQE this completes */
-	__u32 srqn;	   /* XRC / SRQ number, or 0 */
+	__u32 wqe_counter;  /* ring index of the WQE this completes */
+	__u32 srqn;	    /* XRC / SRQ number, or 0 */
 	__u32 vendor_err;
 	__u16 pkey_index;
 	__u8 opcode;

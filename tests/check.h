@@ -20,22 +20,22 @@
 		}                                                              \
 	} while (0)
 
-#define CHECK_EQ(a, b)                                                         \
-	do {                                                                   \
-		uint64_t a_ = (uint64_t)(a), b_ = (uint64_t)(b);               \
-		if (a_ != b_) {                                                \
-			fprintf(stderr,                                        \
-				"%s:%d: %s is %" PRIu64 " (0x%" PRIx64         \
-				"), not %" PRIu64 " (0x%" PRIx64 ") = %s\n",   \
-				__FILE__, __LINE__, #a, a_, a_, b_, b_, #b);   \
-			exit(1);                                               \
-		}                                                              \
+#define CHECK_EQ(a, b)                                                       \
+	do {                                                                 \
+		uint64_t a_ = (uint64_t)(a), b_ = (uint64_t)(b);             \
+		if (a_ != b_) {                                              \
+			fprintf(stderr,                                      \
+				"%s:%d: %s is %" PRIu64 " (0x%" PRIx64       \
+				"), not %" PRIu64 " (0x%" PRIx64 ") = %s\n", \
+				__FILE__, __LINE__, #a, a_, a_, b_, b_, #b); \
+			exit(1);                                             \
+		}                                                            \
 	} while (0)
 
-#define SKIP(reason)                                                           \
-	do {                                                                   \
-		printf("skipped: %s\n", reason);                               \
-		exit(77);                                                      \
+#define SKIP(reason)                             \
+	do {                                     \
+		printf("skipped: %s\n", reason); \
+		exit(77);                        \
 	} while (0)
 
 #endif

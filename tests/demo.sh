@@ -56,7 +56,7 @@ ip netns exec "$b" ethtool -K eth0 gso off gro off tx-udp-segmentation off >/dev
 ip netns exec "$a" tcpdump -q -U -i eth0 -w "$tmp/wire.pcap" udp port 4791 \
 	2>"$tmp/tcpdump" &
 dump=$!
-pids+=($dump)
+pids+=("$dump")
 until grep -q listening "$tmp/tcpdump"; do sleep 0.05; done
 
 on() { # on HOST CMD...: run with that host's device present
@@ -69,8 +69,8 @@ pair() { # pair PORT CMD...: the same program as server on a and client on b
 	shift
 	say "$* | $* 10.99.0.1"
 	on "$a" "$@" >"$tmp/server" 2>&1 &
-	local s=$! i
-	for i in $(seq 200); do
+	local s=$!
+	for _ in $(seq 200); do
 		ip netns exec "$a" ss -Hltn "sport = :$port" | grep -q . && break
 		kill -0 $s 2>/dev/null || break
 		sleep 0.05

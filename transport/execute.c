@@ -151,8 +151,8 @@ static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 		return UR_VERDICT_ACCEPT;
 	if (flags & UR_OPF_FLUSH)
 		return do_flush(qp, pkt);
-	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, 8, ur_access_needed(flags, 0),
-			   &span))
+	if (!ur_mem_remote(qp, pkt->rkey, pkt->va, 8,
+			   ur_access_needed(flags, 0), &span))
 		return UR_VERDICT_NAK_ACCESS;
 	if (flags & UR_OPF_ATOMIC)
 		err = ur_execute_atomic(

@@ -58,7 +58,7 @@ struct ur_cc_config {
 };
 
 struct ur_port_config {
-	u64 seed;      /* of every random choice but these: */
+	u64 seed; /* of every random choice but these: */
 	/* Of the numbers of queue pairs, shared receive queues and keys, which
 	 * nobody can guess who does not have it. Zero: they count up, from
 	 * first_qpn, for tests that name them. */

@@ -19,8 +19,8 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define UR_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define ur_container_of(ptr, type, member)                                     \
-	((type *)((char *)(ptr) - offsetof(type, member)))
+#define ur_container_of(ptr, type, member) \
+	((type *)(((char *)(ptr)) - offsetof(type, member)))
 
 /* Loads and stores: p need not be aligned. */
 

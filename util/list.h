@@ -47,15 +47,15 @@ static inline void ur_list_del(struct ur_list *n)
 }
 
 #define ur_list_entry(node, type, member) ur_container_of(node, type, member)
-#define ur_list_first(head, type, member)                                      \
+#define ur_list_first(head, type, member) \
 	ur_list_entry((head)->next, type, member)
 
-#define ur_list_for_each(it, head)                                             \
+#define ur_list_for_each(it, head) \
 	for (struct ur_list *it = (head)->next; it != (head); it = it->next)
 
 /* The node under the cursor may be removed by the body. */
-#define ur_list_for_each_safe(it, head)                                        \
-	for (struct ur_list *it = (head)->next, *it##_next = it->next;         \
+#define ur_list_for_each_safe(it, head)                                \
+	for (struct ur_list *it = (head)->next, *it##_next = it->next; \
 	     it != (head); it = it##_next, it##_next = it->next)
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "device/ucma/ucma.h"
 
-#define SELECT_EQ	 2 /* IB_SA_EQ */
-#define PATH_FLAGS	 (IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
+#define SELECT_EQ  2 /* IB_SA_EQ */
+#define PATH_FLAGS (IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
 
 /* The device, if id has one yet. */
 static void put_device(const struct ucma_id *id, void *node_guid, u8 *port_num,

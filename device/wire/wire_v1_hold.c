@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include "device/wire/wire_v1.h"
 
-#define FRAMES	   128u
-#define FRAMES_TO  64u /* of them to one peer */
+#define FRAMES	  128u
+#define FRAMES_TO 64u /* of them to one peer */
 #define TICK_NS	  1000000
 #define HOLD_NS	  1000000000ull
 #define FRAME_SIZE \

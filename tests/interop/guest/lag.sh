@@ -14,6 +14,7 @@ end() {
 	trap - EXIT
 	[ "$1" = 0 ] || tail -n 30 /tmp/log.[AB]
 	for n in A B; do
+		# shellcheck disable=SC2046  # a word for each process
 		kill $(ip netns pids $n) 2>/dev/null || true
 		while [ "$(ip netns pids $n)" ]; do sleep 0.05; done
 		ip netns del $n
@@ -67,7 +68,7 @@ listens() { $bin/uroce cm --run-dir /run/B | grep -q LISTEN; }
 until_ "the server" listens
 echo listening at $SECONDS s
 on A rping -c -a 10.90.0.2 -V -S 5000 & client=$!
-more() { [ $(sent $1) -gt $2 ]; }
+more() { [ "$(sent "$1")" -gt "$2" ]; }
 moves() { until_ "data on $1" more $1 $(($(sent $1) + 200000)); kill -0 $client; }
 for down in v0 v1; do
 	[ $mode = active-backup ] && down=$(bond active_slave) && moves $down
@@ -83,6 +84,7 @@ pings() {
 		[ "$(cat /proc/$p/comm 2>/dev/null)" = rping ] && echo $p
 	done
 }
+# shellcheck disable=SC2046  # a word for each process
 kill $(pings)
 until_ "the end of rping" eval '[ -z "$(pings)" ]'
 
@@ -95,4 +97,4 @@ v0=$(sent v0) v1=$(sent v1)
 on A $write 10.90.0.2
 wait $server
 echo spread $(($(sent v0) - v0)) $(($(sent v1) - v1))
-echo done at $SECONDS s
+echo "done at $SECONDS s"

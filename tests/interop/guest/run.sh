@@ -13,23 +13,23 @@
 #   -v HOSTDIR:GUESTDIR  share a folder over 9p (may repeat); share/ is always at /host
 #   -A 'ARGS' extra kernel arguments (vm.norxe=1: do not load rxe)    -Q 'ARGS' extra qemu arguments
 #   -t SECS   give up on the command after SECS (600)
-V=${UROCE_GUEST_DIR:-$PWD/build/guest}; mkdir -p "$V/share"; N=vm$$ NS= IP=10.77.0.2/24 MTU=1500 C=2 M=1024 T=600 KEEP= STOP= KA= QA= VOL=("$V/share:/host")
+V=${UROCE_GUEST_DIR:-$PWD/build/guest}; mkdir -p "$V/share"; N=vm$$ NS='' IP=10.77.0.2/24 MTU=1500 C=2 M=1024 T=600 KEEP='' STOP='' KA='' QA='' VOL=("$V/share:/host")
 while getopts N:n:a:M:c:m:v:A:Q:t:ks o; do case $o in
   N) N=$OPTARG;; n) NS=$OPTARG;; a) IP=$OPTARG;; M) MTU=$OPTARG;; c) C=$OPTARG;; m) M=$OPTARG;;
   v) VOL+=("$OPTARG");; A) KA=$OPTARG;; Q) QA=$OPTARG;; t) T=$OPTARG;; k) KEEP=1;; s) STOP=1;; *) exit 2;; esac; done
 shift $((OPTIND-1)); CMD=$*; R=$V/run/$N
-alive() { [ -s $R/pid ] && kill -0 "$(<$R/pid)" 2>/dev/null && grep -qa "$R/" /proc/$(<$R/pid)/cmdline; }
+alive() { [ -s $R/pid ] && kill -0 "$(<$R/pid)" 2>/dev/null && grep -qa "$R/" "/proc/$(<$R/pid)/cmdline"; }
 stop() {
   alive || return 0
-  local p=$(<$R/pid) i; timeout 2 sh -c "echo poweroff > $R/port.in"
+  local p i; p=$(<$R/pid); timeout 2 sh -c "echo poweroff > $R/port.in"
   for i in {1..100}; do kill -0 $p 2>/dev/null || break; sleep 0.05; done
   kill -9 $p 2>/dev/null && sleep 0.1
-  [ -s $R/tap ] && ip netns exec $(<$R/tap) ip link del tap-$N 2>/dev/null
+  [ -s $R/tap ] && ip netns exec "$(<$R/tap)" ip link del tap-$N 2>/dev/null
   rm -f $R/pid $R/tap
 }
 boot() {
   rm -rf $R; mkdir -p $R/q; mkfifo $R/port.in $R/port.out
-  local i=0 v mnt= net=() pre= oct=${IP%/*}; oct=${oct##*.}
+  local i=0 v mnt='' net=() pre='' oct=${IP%/*}; oct=${oct##*.}
   for v in "${VOL[@]}"; do
     net+=(-virtfs "local,path=${v%%:*},mount_tag=m$i,security_model=none,multidevs=remap"); mnt+=" vm.mnt=m$i:${v#*:}"; i=$((i+1)); done
   if [ -n "$NS" ]; then
@@ -40,8 +40,8 @@ boot() {
       ip link del tap-$N 2>/dev/null || true; ip tuntap add tap-$N mode tap
       ip link set tap-$N mtu $MTU txqueuelen 20000 master br0 up"
     echo $NS > $R/tap
-    net+=(-netdev tap,id=n0,ifname=tap-$N,script=no,downscript=no,vnet_hdr=off)
-  else net+=(-netdev hubport,id=n0,hubid=0); fi
+    net+=(-netdev "tap,id=n0,ifname=tap-$N,script=no,downscript=no,vnet_hdr=off")
+  else net+=(-netdev "hubport,id=n0,hubid=0"); fi
   exec 9<> $R/port.in 8<> $R/port.out         # keep both FIFO ends open while qemu starts
   $pre setsid qemu-system-x86_64 -name $N -machine q35 -accel tcg,thread=multi,tb-size=256 -cpu max -smp $C -m $M \
     -nodefaults -no-user-config -display none -no-reboot -pidfile $R/pid -serial file:$R/console.log \
@@ -50,7 +50,7 @@ boot() {
     -drive file=$V/rootfs.img,if=virtio,format=raw,readonly=on,file.locking=off -device virtio-rng-pci \
     -virtfs local,path=$R,mount_tag=ctl,security_model=none,multidevs=remap \
     -device virtio-serial-pci -chardev pipe,id=cmd,path=$R/port -device virtserialport,chardev=cmd,name=cmd \
-    "${net[@]}" -device virtio-net-pci,netdev=n0,mac=52:54:00:77:00:$(printf %02x $oct),csum=off,guest_csum=off,gso=off,host_mtu=$MTU,romfile= \
+    "${net[@]}" -device virtio-net-pci,netdev=n0,mac=52:54:00:77:00:"$(printf %02x $oct)",csum=off,guest_csum=off,gso=off,host_mtu=$MTU,romfile= \
     $QA > $R/qemu.log 2>&1 < /dev/null &
   local q=$!; disown $q
   for i in $(seq 1200); do [ -s $R/ready ] && return 0; kill -0 $q 2>/dev/null || break; sleep 0.05; done
