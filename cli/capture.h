@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The RoCE packets of this machine's interfaces, one by one as they are on the
  * wire. What two programs on the same device send each other is no packet. */
 #ifndef UR_CLI_CAPTURE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A connection to the device process of a run directory. */
 #ifndef UR_CLI_CLIENT_H
 #define UR_CLI_CLIENT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The findings of `uroce doctor`. Each check says one line of what it found
  * and, where something is to be done, one line of what to type.

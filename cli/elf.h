@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Whether a preloaded library can get into a program. */
 #ifndef UR_CLI_ELF_H
 #define UR_CLI_ELF_H

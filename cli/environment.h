@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a program needs in its environment to have the device. */
 #ifndef UR_CLI_ENVIRONMENT_H
 #define UR_CLI_ENVIRONMENT_H

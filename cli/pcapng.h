@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Packets in the file format that Wireshark writes (IETF draft pcapng). */
 #ifndef UR_CLI_PCAPNG_H
 #define UR_CLI_PCAPNG_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Another host, as people name it. */
 #ifndef UR_CLI_PEER_H
 #define UR_CLI_PEER_H

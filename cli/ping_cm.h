@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One question to the connection manager of another RoCE device, asked through
  * ours: a service that nobody offers. Any answer at all, refusals included,

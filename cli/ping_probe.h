@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What plain UDP and ICMP say of a peer, when RoCE says nothing. */
 #ifndef UR_CLI_PING_PROBE_H
 #define UR_CLI_PING_PROBE_H

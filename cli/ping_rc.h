@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Starts uroce-rcping, the RDMA program of uroce ping, with the device present,
  * and reads what it says. */
 #ifndef UR_CLI_PING_RC_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who has a UDP port of this machine. */
 #ifndef UR_CLI_PORT_H
 #define UR_CLI_PORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Two status texts some time apart, and what counters did in between. */
 #ifndef UR_CLI_RATES_H
 #define UR_CLI_RATES_H

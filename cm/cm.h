@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * RDMA connection management with no I/O: MADs, time and requests go in; MADs,
  * a deadline and events come out. It behaves as the kernel's ib_cm does.

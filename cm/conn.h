@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the parts of the connection manager share: the manager, one id, and
  * the few moves (send, arm, change state, report) all of them are made of.

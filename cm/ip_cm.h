@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The RDMA IP CM service (IBA annex A11): the 36 bytes in front of the private
  * data of a REQ or SIDR_REQ that say which IP addresses and ports connect, and

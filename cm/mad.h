@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The 256-byte communication management MADs (class 0x07, version 2) as plain
  * structs, and the codec between the two. Every field of the messages has a

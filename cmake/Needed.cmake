@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Every library that the build needs, looked for before anything else, so that
 # a machine without them gets one message that says what to type.
 find_package(PkgConfig QUIET)

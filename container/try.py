@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Follow container/Dockerfile without a container engine, and use the result.
 
 Every FROM is a root made by mmdebstrap, every RUN a chroot, and the image is

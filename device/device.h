@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the device process is made of: one daemon, its devices (one for each
  * netdev), and the sessions of its clients. All of it is under the control

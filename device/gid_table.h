@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The GID table of a port: one entry for each address of the netdev, and one
  * more of type RoCEv1 where that was asked for. An entry keeps its index as

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Who is in which multicast group of a device: a user's part of the groups,
  * and of the places in each. A group holds a socket, so it counts among the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the device says it can do; at least what the kernel's Soft-RoCE says. */
 #ifndef UR_DEVICE_LIMITS_H
 #define UR_DEVICE_LIMITS_H

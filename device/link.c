@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Adding and removing devices of a running daemon, asked for by a client. */
 #include <errno.h>
 #include <stdio.h>

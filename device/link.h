@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* `uroce link add` and `del`: devices that come and go while others serve. */
 #ifndef UR_DEVICE_LINK_H
 #define UR_DEVICE_LINK_H

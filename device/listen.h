@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The socket in the run directory. */
 #ifndef UR_DEVICE_LISTEN_H
 #define UR_DEVICE_LISTEN_H

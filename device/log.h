@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the daemon says, on stderr. */
 #ifndef UR_DEVICE_LOG_H
 #define UR_DEVICE_LOG_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The control loop: descriptors, timers and work posted by other threads, all
  * run under the control lock. Descriptors and timers are run by one thread;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Memory that the daemon, and the kernel on its behalf, hold for a user: charged
  * to him in KiB, rounded up, at what one thing of a kind takes at most. Rings are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Addresses and link of the netdevs, from the kernel's rtnetlink, live. */
 #ifndef UR_DEVICE_NETLINK_H
 #define UR_DEVICE_NETLINK_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Numbers of domains: a bit for each, the longest unused first. */
 #include <stdlib.h>
 #include "device/numbers.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Numbers of protection and XRC domains. All that keeps users apart is that no
  * two domains have the same, however many have come and gone.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * An open virtual file, and what its kind does: uverbs (ufile.c) or rdma_cm
  * (ucma.c). It lives as long as a session has it open.

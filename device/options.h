@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What uroced was told to do: the command line, and the configuration file
  * that it may name (uroce.conf(5)). A command line option goes before the file.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the port of a device says of itself, to verbs, sysfs and status alike. */
 #ifndef UR_DEVICE_PORT_H
 #define UR_DEVICE_PORT_H

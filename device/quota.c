@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Quotas: what each user has of something, given and taken back. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Closes connections that no thread serves. In such a socket there may be
  * messages with descriptors, and those may be the last of files whose end takes

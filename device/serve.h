@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The threads of connections: each takes its client's messages and answers. */
 #ifndef UR_DEVICE_SERVE_H
 #define UR_DEVICE_SERVE_H

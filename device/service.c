@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* sd_notify(3) and the watchdog. */
 #include <systemd/sd-daemon.h>
 #include "device/device.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * uroced as a service: systemd is told when it serves and when it stops, and
  * the watchdog is fed only while every engine thread answers. Without systemd

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A session: one tunnel connection, that is one open virtual file, served by a
  * thread of its own. The thread takes the control lock around the work of each

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The state of the daemon as JSON: devices here, objects in the walks of others. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The state of the daemon as JSON, for the command line. */
 #ifndef UR_DEVICE_STATUS_H
 #define UR_DEVICE_STATUS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The tree of ordinary files under the run directory that programs see as
  * /sys/class/infiniband*, /sys/class/misc/rdma_cm and /dev/infiniband.

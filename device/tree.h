@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The virtual tree. Real files and directories, so that everything a program
  * may do with them (openat, readdir, realpath, inotify) works natively; the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One message of the tunnel, with its descriptors, over a seqpacket socket. */
 #ifndef UR_DEVICE_TUNNEL_H
 #define UR_DEVICE_TUNNEL_H

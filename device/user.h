@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The memory of a client, reached through the /proc/self/mem descriptor that
  * it passed: what copy_from_user() and copy_to_user() are to the kernel. The

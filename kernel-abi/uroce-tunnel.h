@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The tunnel: how the preload library hands the system calls on a virtual
  * RDMA file to the device process, which answers them as the kernel would.

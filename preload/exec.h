@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Programs that a program starts have the device too. */
 #ifndef UR_PRELOAD_EXEC_H
 #define UR_PRELOAD_EXEC_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #ifndef UR_PRELOAD_EXIT_H
 #define UR_PRELOAD_EXIT_H
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A table with one place for each hash: what does not fit is asked. */
 #include <stdatomic.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Answers that the device gave before they were asked for (struct
  * uroce_tun_foretold), of one file. What the questions mean is not known here:

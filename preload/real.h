@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The functions that we stand in front of: ur_real(open)(path, flags) calls
  * the next definition of open() after ours. That keeps the C library's

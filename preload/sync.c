@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Counters that a program is about to read: the device writes them first. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One message of kernel-abi/uroce-tunnel.h over one socket. Raw system calls
  * throughout: a command is no cancellation point (the kernel's ioctl() is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the device asks in the middle of a command: for a descriptor of the
  * process, or to give it one. */
 #ifndef UR_PRELOAD_UPCALL_H

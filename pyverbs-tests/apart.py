@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The two players of a test apart, without editing the suite.
 
 In every test the first player (an object of the suite's BaseResources) stays

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # limit: 900 seconds for this stage
 # ci.sh RESULT.xml: the suite on one device, then with the two players of each
 # test on two devices, and on two hosts with packets lost between them;

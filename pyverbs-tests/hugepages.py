@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Huge pages for the tests that want some, given back afterwards."""
 
 PATH = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Run test modules of rdma-core's pyverbs suite, unedited, and write one line
 of JSON per test: id, outcome (pass, skip, fail, error), reason.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Conformance: rdma-core's pyverbs suite, unedited, against a uroce device.
 
     suite.py [--mode MODE] [--write] [--xml FILE] [MODULE[.Class[.test]]...]
@@ -238,7 +238,7 @@ def write_expected(results):
         groups.setdefault(key, []).append(t)
     passed = sorted(groups.pop(("pass", ""), []))
     with open(EXPECTED, "w") as f:
-        f.write("# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB\n"
+        f.write("# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB\n"
                 "# What each test of rdma-core 44's pyverbs suite does on a uroce device, held by\n"
                 "# suite.py. The reason of a skip is the suite's own; 'why' says what is behind it.\n\n")
         f.write(f"# {len(passed)} tests\n[pass]\ntests = [\n")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Run every test, and end with one line of totals over everything that ran.
 #   tests/all.sh [full] [STAGE...]      default: all stages
 # A stage is one of those in the table below. Only what the chosen ones need is

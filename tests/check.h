@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What a C test needs: CHECK, CHECK_EQ, SKIP. A failed check says where and
  * exits 1; SKIP exits 77, which ctest reports as skipped with the reason.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Two hosts (network namespaces joined by a veth pair), a uroce device on each,
 # and Debian's own RDMA programs between them, with the packets that crossed.
 # Root; installs what it needs, builds, runs, and leaves nothing behind.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The 40 bytes before a datagram's payload, and its completion, against what
 verbs promise. What tests/interop/ud.py prints is checked here."""
 import ipaddress

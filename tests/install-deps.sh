@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Install what building and testing need on Debian 12 (root; nothing is asked).
 #   install-deps.sh [--list] [KIND...]     default all
 # A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to

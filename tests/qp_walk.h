@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A queue pair's way through its states with what the modify table requires
  * for each step and no more; that the table is right is unit.transport's to say

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The first useful answer after an edit: build what changed, and run the tests
 # that take well under a minute together (unit, scenario, fuzz corpus, abi,
 # arch, habits). No root, no network, nothing installed.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Races in stock programs themselves, which have nothing to do with the
 device: each known by its exact output, so that nothing else passes for it."""
 

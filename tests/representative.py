@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A representative part of long test matrices, as a pytest plugin.
 
 A test function with many parameter sets runs a part of them, in which each value

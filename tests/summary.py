@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Add up JUnit files: a line a stage, what failed and what was skipped and
 why, and last the line `N passed, N failed, N skipped`. Status 1 when a test
 failed, or a stage left no result or ran nothing."""

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Acknowledgements that the responder of RC and XRC owes, and the credits in
  * them. IBTA volume 1, 9.7.5, 9.7.7.2.

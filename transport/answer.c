@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What the responder of RC and XRC sends: acknowledgements, read data, results
  * of atomics, in the order of their PSNs. IBTA volume 1, 9.7.5.

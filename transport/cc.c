@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * DCQCN (SIGCOMM 2015): the notification point sends a CNP for packets that
  * a switch has marked, and the reaction point limits the rate of a queue pair

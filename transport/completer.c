@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
  * (acknowledge messages).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What comes to the port, and whose turn it is: received packets to their queue
  * pair, turns of the active ones, deadlines that are due.

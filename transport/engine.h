@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the halves of the protocol call of each other, from the lowest layer to
  * the highest (the layers of README.md, which a test holds: a file calls only

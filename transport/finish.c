@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The end of posted work, whatever brought it about. IBTA volume 1, 9.9.2
  * (requester side errors), 10.7.3.1.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Outer headers of RoCE: RFC 791, 8200 and 768 for v2, the GRH of IBTA
  * volume 1, 8.3 for v1.

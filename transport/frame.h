@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Whole RoCE packets as they lie behind the Ethernet header: IPv4 + UDP,
  * IPv6 + UDP (RoCEv2) or GRH (RoCEv1), then BTH to pad, then ICRC.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ICRC by ISA-L's CRC-32, and the algebra that finds an unknown IPv4
  * identification from it. The state passed around is the complemented one,

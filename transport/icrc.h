@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The invariant CRC of RoCE: CRC-32 over eight bytes of ones (where an LRH
  * would stand) and the packet from its IP header or GRH to the last pad byte,

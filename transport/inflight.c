@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * How many packets of a queue pair may be in flight. With the window that
  * deployed peers use, sender and receiver take turns where a batch of either

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a request of RC or XRC is found to be: the checks of IBTA volume 1,
  * 9.7.4.1, in its order, each of them pure.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A peer on this very port: the message is executed directly, with one copy
  * and no packet. The checks, completions and sequence numbers are those of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Checked access to application memory. IBTA volume 1, 10.6 (memory
  * management): key, protection domain, bounds and rights, at the time of use.

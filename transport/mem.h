@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Application memory: keys, the checks of every access, and copies. Every
  * access looks its key up again, so a region that goes away in the middle of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The fast way of middle packets: RC in both directions, UC where it sends. */
 #include "transport/engine.h"
 

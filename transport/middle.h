@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The middle of long messages: a packet like the one before it, with one PSN
  * more and the next bytes of plain memory. Most of all bytes travel so, and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions. IBTA volume 1, 10.6 (memory management). */
 #include "transport/mem.h"
 #include "transport/port.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memory windows, type 1 and 2B. IBTA volume 1, 10.6.7.2: type 1 belongs to
  * its protection domain and is bound again and again; type 2B is bound once by

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Requests that came too early: a responder that keeps them needs only the
  * missing packet again, where the standard lets it drop all that follows.

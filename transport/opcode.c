@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The opcode table. IBTA volume 1, 9.2.1 (operation codes) and 9.4 (headers
  * of each). RD is not implemented, so its opcodes do not exist here.

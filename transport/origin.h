@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Where a connection's packets come from: the UDP source port that its peer
  * uses. A peer keeps to one for a queue pair, as Linux and adapters do, so a

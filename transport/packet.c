@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Parser and builder of IB transport headers (IBTA volume 1, chapter 9.2 to
  * 9.4). Checks form only: whether the packet is welcome is the responder's

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One IB transport packet, from the BTH to the last pad byte (the ICRC is not
  * part of it), as a struct: parsed from and built into wire form.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What every queue pair asks of its port: a place in the turns, a deadline, a
  * packet sent, an address vector given back.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Arithmetic of 24-bit packet sequence numbers (and message sequence
  * numbers): values live in the low 24 bits of a u32 and wrap at 2^24. Two

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair: its state, failure, deadlines and the rules of its structure. */
 #include "transport/cc.h"
 #include "transport/engine.h"

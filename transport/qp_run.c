@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair's turn: kicked, run, its deadlines due, its work forgotten. */
 #include "transport/engine.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The modify table: IBTA volume 1, 11.2.5.2 table 96, with the XRC columns of
  * annex A14 and the optional attributes that Linux verbs take. Data first,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Requests refused, and what they need of a queue pair before they can be
  * accepted: its protection domain and a receive WQE. IBTA volume 1, 9.9.3

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Responder resources: what is needed to answer a READ or atomic a second
  * time, and the ordered queue of answers to send. IBTA volume 1, 9.7.5.1.4

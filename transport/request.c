@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Request packets: the next one of a started entry, from its opcode to the
  * payload behind it. IBTA volume 1, 9.4 (operations), 9.2 (base header).

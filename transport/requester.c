@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The requester: takes posted work in order, and turns it into packets
  * (request.c), into local operations, or into direct execution where the peer is

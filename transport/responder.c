@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The responder of RC and XRC: one short function owns the control flow, from
  * what judge.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Timers and counters of sending again. IBTA volume 1, 9.7.6.1.3 (local ACK
  * timeout), 9.7.5.2.8 (RNR NAK).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The UDP source port of RoCEv2: entropy for ECMP, always in
  * 0xC000..0xFFFF, the same for all packets of a connection.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Numbers to objects: the slot of a number is its low bits, so a lookup is
  * one load and one compare. Numbers are drawn at random, as none of them may

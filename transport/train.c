@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Bursts that leave whole: how long they may be, and how long this one is. */
 #include "transport/engine.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Trains: equal packets to one peer, back to back, which the host puts out as
  * one (UDP_SEGMENT). One of a few packets costs the host nearly as much as a

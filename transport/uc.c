@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The responder of UC: nothing is answered, and a message with a gap or a
  * fault is dropped whole. IBTA volume 1, 9.8.2.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * UD: one packet a message, addressed by each work request. IBTA volume 1,
  * 9.8.3; the first 40 bytes of a receive are the GRH (annex A17 for IP).

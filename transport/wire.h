@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * RoCE wire formats as constants, and nothing else. Values are those of the
  * InfiniBand Architecture Specification, volume 1: chapter 9 (transport

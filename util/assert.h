@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Rules that nobody outside can break: no packet, ring entry, command or file
  * may reach a failing one, what comes from there is refused with an error. One

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Loads and stores of big-endian fields at any alignment, and the integer
  * names used everywhere. Pure: needs no operating system.

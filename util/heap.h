@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Deadlines: a binary min-heap of nodes embedded in their owners, each of which
  * knows its place, so that it can be moved and removed in O(log n). The places

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A doubly linked ring of nodes embedded in their owners. An unlinked node
  * points at itself, so removing twice is harmless. Not thread safe.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Numbers that nobody guesses who has seen others of them: SipHash-2-4 of a
  * counter (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).

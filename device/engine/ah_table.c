@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address vectors out of paths, and the address handles of a context. */
 #include <errno.h>
 #include <stdlib.h>

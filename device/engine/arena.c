@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Chunks of 2 MiB are mapped once and handed out by the page, so that a ring
  * costs no system call; larger blocks have a chunk of their own. File offsets

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Memory shared with one client: blocks out of the context's memfd, whose
  * offsets are the mmap offsets of the uverbs file. The client can map and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Asynchronous events: of QPs, CQs and SRQs (each counted with its object),
  * and of the port and the device. */
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The mailbox from control to engine. Sleep race: the caller sets pending and
  * then reads asleep, the engine sets asleep and then reads pending, all

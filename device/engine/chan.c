@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Event files as socket pairs: one datagram is one event, the application
  * reads with plain read(). We keep the application's end too: when a queue is

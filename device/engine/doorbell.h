@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The device's side of a doorbell page: two levels of bits, so that looking
  * for work costs one load, and taking it costs by what is active.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* User contexts: the doorbell page, its slots, the wake-up descriptor. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device memory: a piece of the context's arena that regions can be made of. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memory regions, between control and the transport: registered, changed,
  * given up. Mapping (app_mem.c) may take long, so the calling thread does it,

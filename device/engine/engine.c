@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The engine's life, and what control tells it: the netdev's MTU and index,
  * management datagrams to send. Its addresses are in engine_addr.c, what it

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Where the engine can be reached: its GID table and multicast groups. */
 #include <errno.h>
 #include <stdlib.h>

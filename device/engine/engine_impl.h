@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the files of the engine share: its objects. Only the engine thread
  * touches these structs, except where a field says otherwise; control reaches

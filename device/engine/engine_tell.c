@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What the engine tells control: datagrams for QP1, events of queue pairs.
  * Each goes as a note through the control loop's queue, so that the engine

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Whether holding the processor while waiting is worth it, learned from how it
  * went: one guess for each kind of work that the wait follows. Of two programs

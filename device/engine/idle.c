@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What to do after turns that found nothing: decided by what waiting has cost. */
 #include "device/engine/idle.h"
 

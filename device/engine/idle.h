@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * How the engine waits after turns that found nothing: it keeps the processor
  * (hold), gives it up for a moment (yield), or sleeps. Decisions only, no

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rings of a queue pair: the data path, and where they lie in memory. */
 #include <errno.h>
 #include "device/engine/engine_impl.h"

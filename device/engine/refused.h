@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A line in the log for packets that were refused: what for, how many, at most
  * one a second. What every end of a connection brings, a packet for a queue

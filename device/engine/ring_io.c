@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The trust rules are at the top of ring_io.h. */
 #include <errno.h>
 #include "device/engine/ring_io.h"

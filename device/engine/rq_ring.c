@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the receive queues of QPs and SRQs have in common. */
 #include <errno.h>
 #include "device/engine/engine_impl.h"

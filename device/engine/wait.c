@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Yield and sleep. The sleep race is told in kernel-abi/uroce-ring.h;
  * go_to_sleep() is the device's half, for all its contexts at once and for the

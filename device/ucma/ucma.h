@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * /dev/infiniband/rdma_cm: the kernel's ucma and rdma_cm in one. A client's
  * rdma_cm ids live here, above the connection manager of cm/, which knows MADs

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Answers that go to a client with the event after which librdmacm asks for
  * them: each saves a message there and one back, and two switches. An answer

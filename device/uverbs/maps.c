@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Mappings, addresses and memory of rings and regions, counted by user. */
 #include <stdio.h>
 #include <unistd.h>

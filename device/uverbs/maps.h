@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What a file's rings and regions take of the daemon's own: mappings, of which
  * the system lets a process have so many (vm.max_map_count), addresses, and for

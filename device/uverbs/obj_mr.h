@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the forms of registration come to. */
 #ifndef UR_DEVICE_OBJ_MR_H
 #define UR_DEVICE_OBJ_MR_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Objects that a client holds: a handle in the table of its file, a type
  * (enum uverbs_default_objects) and a count of the objects that depend on it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The objects by type; handlers in the file of the same name. */
 #ifndef UR_DEVICE_OBJECTS_H
 #define UR_DEVICE_OBJECTS_H

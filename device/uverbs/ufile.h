@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * An open uverbs file and the commands on it. Commands come in two forms,
  * ioctl attributes and write structures; both decoders first copy everything

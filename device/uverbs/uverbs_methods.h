@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The table of ioctl methods. */
 #ifndef UR_DEVICE_UVERBS_METHODS_H
 #define UR_DEVICE_UVERBS_METHODS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Ethernet addresses of neighbours, out of the kernel's own table: a device
  * that writes Ethernet frames asks the one who resolves for everybody else on

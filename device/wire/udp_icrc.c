@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What the ICRC covers and a UDP socket neither shows nor lets one write: IP
  * and UDP header, with the fields that routers change as ones (IBTA annex

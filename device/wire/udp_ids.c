@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Which IPv4 identifications a peer uses; see the header. */
 #include "device/wire/udp_ids.h"
 

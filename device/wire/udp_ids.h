@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What is known of a peer's IPv4 identifications, which a UDP socket does not
  * deliver but the ICRC covers: the next guess, and whether a solved value is

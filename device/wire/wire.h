@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A wire: what carries packets between this device and others. Engine thread
  * only. A backend embeds struct ur_wire; received packets go straight to the

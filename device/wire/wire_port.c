@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Who has UDP port 4791: for the message when we cannot. */
 #include <ctype.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Receiving sockets and life of the UDP wire; see wire_udp.h. */
 #include <arpa/inet.h>
 #include <errno.h>

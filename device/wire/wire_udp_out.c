@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The sending sockets of the UDP wire; see wire_udp.h. */
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Receiving: recvmmsg of datagrams that the kernel may have put together
  * (UDP_GRO), cut apart again, the ICRC of each packet checked.

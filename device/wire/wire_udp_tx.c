@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Sending: neighbours in the burst buffer with one address vector and one
  * size become one UDP_SEGMENT message; messages of one socket leave with one

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sockets of the RoCEv1 wire; see wire_v1.h. */
 #include <errno.h>
 #include <netinet/in.h>

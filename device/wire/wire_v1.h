@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The inside of the RoCEv1 wire: Ethernet frames of type 0x8915 (IBTA annex
  * A16) through packet sockets, which need CAP_NET_RAW. The kernel writes the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Frames to peers whose Ethernet address the kernel is resolving: a few are
  * kept for a moment, as the kernel keeps IP packets. A datagram that went

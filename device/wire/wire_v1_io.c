@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Frames of the RoCEv1 wire: parsed with what they claim, written whole. */
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The kernel, asked directly. Libraries that keep caches of registrations (UCX,
  * libfabric, MPI) replace mmap, munmap, mremap and madvise of the whole process

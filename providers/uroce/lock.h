@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The lock of a queue: one atomic exchange, nothing at all when the
  * application promised a single thread (thread domain, SINGLE_THREADED).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* /proc/self/maps without allocation: usable in a fork handler. */
 #ifndef UR_PROVIDER_MAPS_H
 #define UR_PROVIDER_MAPS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Pages that live in the shared file: which of the application's can, and
  * moving ranges of them in and out. Who uses them is promote.c's matter.

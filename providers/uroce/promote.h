@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Memory that the device can map: at registration, private anonymous memory
  * is moved under a sealed memfd, at the same address and with no write lost,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The client's side of the rings: private copies of the geometry and of the
  * index we own, the device's index cached until it is in the way. Every

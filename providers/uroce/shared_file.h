@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The file that registered memory lives in: one sparse sealed memfd in which the
  * offset of a page is its address: any promoted neighbours are neighbours in the

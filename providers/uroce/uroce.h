@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The provider's objects. Each begins with (or contains) the library's struct
  * for it; ur_to_*() goes from the library's pointer to ours. Functions are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The segments of a send WQE, written at block sq->next. 'ds' counts 16-byte
  * units from the WQE's start; each writer returns the unit after its segment.

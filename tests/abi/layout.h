@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * kernel-abi/ as installed programs know it: a change there must touch this
  * table on purpose. A row may be added; to change one breaks every client and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What kernel-abi/ promises to programs that are installed already, held against
  * the table in layout.h: size and place of each field, and each number.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Gloo's allreduces of old, which are those its ibverbs transport can do: ring,
  * ring in chunks, halving and doubling, each up to 4 MiB, every element looked

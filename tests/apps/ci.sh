@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # limit: 1200
 # Applications of Debian's, beside the same over TCP; $1 is the JUnit file to
 # write. UROCE_FULL=1: each of them everywhere (12 minutes on a quiet machine

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A Ceph cluster: a monitor and two OSDs that keep objects in memory, spread
 over the hosts of a place."""
 import json

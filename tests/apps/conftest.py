@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Fixtures: where a program runs (cells.py), the programs of this folder,
 and the lines of the table that the tests measure."""
 import os

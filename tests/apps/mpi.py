@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What the tests of MPICH and Open MPI share: four ranks of mpi_world.c, which
 looks at every byte that they exchange, and UCX."""
 import re

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * An MPI program that looks at every byte: allreduce, alltoall, neighbours in
  * a ring, windows with put, get and accumulate, each up to 4 MiB. Then it

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * librpma: a server's memory, which a client writes, flushes, reads back and
  * writes atomically, and messages by which it has the server look at every

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A libfabric program of reliable datagrams whose ends come and go. Each round
  * opens an endpoint on either side, tells its address over a TCP socket,

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Ceph's messenger over RDMA: objects that come back as they went, and an OSD
 that is killed meanwhile."""
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Gloo's allreduces over its ibverbs transport, by allreduce.cc: four
 ranks."""
 import re

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """libfabric's providers over verbs: Debian's fi_pingpong, and rdm.c, whose
 endpoints come and go."""
 import re

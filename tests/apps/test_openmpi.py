@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Open MPI over UCX and over libfabric."""
 from cells import LOSS, LOSS6, ONE, TWO, TWO6, runs
 from mpi import MOVED, ROUNDS, rate, rate_tcp, ucx, ucx_tcp

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """librpma: another's memory, written, flushed, read, by pmem.c; the same
 blocks through a socket beside it."""
 import re

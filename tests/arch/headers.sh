@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: headers.sh SOURCE_DIR C_COMPILER
 # Every header compiles alone as C; those of kernel-abi, which other people's
 # programs may include, also as C++.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: hot_path.sh "OBJECT..."
 # What runs for each packet allocates nothing. Every part named below must be
 # there, so that a renamed file does not leave the test without a subject.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: includes.sh SOURCE_DIR
 # Who may include whom. Each rule: a folder, then a pattern of all that its
 # files may name in #include, as written there with quotes or brackets.

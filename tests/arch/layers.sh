@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: layers.sh README C_COMPILER "OBJECT..."
 # The files of a library call each other without a cycle and downwards only, by
 # the table under "## Layers" of the folder's README: rows from the highest to

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: pure.sh sanitize=SANITIZER NAME ARCHIVE
 # The library needs nothing but the names below (allocation is for create
 # functions, see hot_path.sh). Its members are merged first, as an archive

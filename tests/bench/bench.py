@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroce beside TCP, UDP and memcpy, on the same paths in the same run.
 
     bench.py [--build DIR] [--rounds N] [--seconds S] [--tiny] [--only TEXT]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Instructions per message, with a bound each: a regression shows on a noisy
 machine too. Both sides of the transport together; copies are counted as
 valgrind's memcpy has them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A front-end of its own for tests of the device process: raw tunnel messages
  * and uverbs commands, good and bad. Failed expectations end the test. */
 #ifndef UR_TESTS_DEVICE_CLIENT_H

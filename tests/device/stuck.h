@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What keeps others waiting: a file whose system (this process) does not answer,
  * memory that is a page of it, memory under a userfaultfd that nobody serves, and
  * a socket that lingers. */

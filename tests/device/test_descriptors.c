@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Descriptors that clients show and that keep whoever looks at them, or gives
  * them back, waiting: nobody waits but the client's own thread.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Clients that mean harm: broken messages, every command with short, long and
  * garbage input, lies about descriptors, a client that never answers. Each of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Lives and deaths: of clients (everything they had is released), of the
  * device process (a new one starts clean), on demand; and the error numbers

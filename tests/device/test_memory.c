@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What is charged for a thing is at least what it takes of the device's memory;
  * and answers that nobody reads take no more than one.

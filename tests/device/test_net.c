@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The netdev's life as programs see it: addresses that come and go are GIDs,
  * the link is the port's state, each with its asynchronous event.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Objects and what holds them: who is busy when, XRC domains and target QPs
  * shared by sessions, event files, dma-buf regions, a child that joins its

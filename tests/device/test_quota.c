@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A user who takes all he can get of every kind of object: he is refused with
  * the verbs' own error at his share, the log says so once, and another user

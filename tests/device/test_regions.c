@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Registration as no library asks for it: places in a page that differ, ranges
  * that wrap, device memory by address. What is refused changes nothing. And keys

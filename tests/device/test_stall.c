@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Clients that stall in the middle of something, or fill the pause with what
  * nobody asked for. Nobody else waits for them.

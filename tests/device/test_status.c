@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * STATUS of a device with very many objects: others' commands are served while
  * it is told, and files that come and go meanwhile do it no harm. And what one

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # limit: 1800, full 2700
 # End-to-end tests; $1 is the JUnit file to write. Long matrices are thinned
 # (tests/representative.py) unless UROCE_FULL is set.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Programs that connect through rdma_cm: wait for the listener, run both."""
 import json
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """usage: cm_flood.py SOURCE TARGET PORT COUNT
 Throws COUNT datagrams at QP1 of TARGET: one in two a well-formed REQ for PORT
 that nobody will follow up, the others damaged in every way: random bytes for a

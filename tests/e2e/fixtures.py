@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Fixtures: two hosts with a device each, at either MTU. What a conftest.py
 imports; this folder's modules are then found.
 

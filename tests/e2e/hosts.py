@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Hosts for end-to-end tests: a network namespace with a uroced in it each.
 
 Everything made here is noted, and Lab.close() takes it away again, whatever

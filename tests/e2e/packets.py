@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What is in a RoCEv2 packet: read with the offsets of the specification, not
 with our own code."""
 import ipaddress

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """MPI programs on the hosts of a lab: what starts their ranks."""
 import os
 

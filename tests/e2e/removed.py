@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """usage: removed.py DEVICE ADDRESS
 Opens the device and rdma_cm ids on ADDRESS, says "open", waits for the device
 to be taken away, and checks what a program sees then. Run with the device

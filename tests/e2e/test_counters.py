@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Counters that move only when something is done to hosts or packets: marks of
 congestion, losses of answers, refused system calls, flushes. What they must say
 is counted in a capture, or known from the scenario."""

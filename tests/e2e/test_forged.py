@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Packets under a device's own address that the device did not send: by another
 user of the host, and from outside."""
 import ipaddress

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What an address handle asks for, in the IP header of the packet and in the 40
 bytes that a datagram's receiver gets."""
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """--isolation user: two real users of one device. They do not reach each other
 there; each reaches himself, and is reached from elsewhere."""
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Registered memory stays what it is, whoever else has a hand in a program's
 memory: UCX's hooks, libfabric's monitors, other allocators. As root and as an
 ordinary user, for whom the moves work in another way (memory/*.c)."""

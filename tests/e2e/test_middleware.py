@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What programs are built on: UCX, libfabric, uDAPL, MPI; and storage: fio,
 iSER. Debian's, unmodified."""
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A virtual machine moves from one host to the other: QEMU's migration over
 RDMA, Debian's QEMU, unmodified."""
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """perftest with its own socket exchange. It does not look at the data (the
 ping-pongs do); it drives deep queues, many queue pairs, all sizes."""
 import pytest

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Every rdma_cm program of Debian, unmodified, on one host and across two."""
 import filecmp
 import hashlib

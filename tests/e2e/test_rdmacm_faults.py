@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """rdma_cm with MADs lost, peers that die, and floods."""
 import os
 import signal

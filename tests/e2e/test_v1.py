@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """RoCEv1 (uroced --roce-v1) beside v2: frames of Ethernet type 0x8915; and the
 priority of packets of both.
 

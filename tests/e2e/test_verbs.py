@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The verbs' corners through the stock libibverbs (verbs/*.c), on one host."""
 import os
 import re

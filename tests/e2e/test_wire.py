@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What a stranger finds in our packets, and whether the counters that programs
 read are true: packets between two hosts are captured and counted here, and the
 files under ports/1/hw_counters are read as a program sees them."""

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """usage: ucma_abi.py ADDR4 ADDR6
 Commands written to /dev/infiniband/rdma_cm by hand: sizes, refusals, events
 and numbers that librdmacm never makes. Run with the device present."""

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Every command of rdma_cm, and connections made by them. */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * faults UROCED start|verbs|cm|traffic: see faults.h, and run.sh for what it
  * needs around it. UROCE_FULL=1 leaves no call out.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Linked into uroced_faults with the linker's --wrap: each of these functions
  * fails once, when the test says so, as it would in a process that has run into

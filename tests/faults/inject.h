@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the test and the uroced made for it (inject.c) share: a page of memory
  * that says which call of the process is to fail. Counted are the calls that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Every command on contexts, domains and memory, as programs give them. */
 #include <errno.h>
 #include <fcntl.h>

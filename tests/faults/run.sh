@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # run.sh BUILD start|verbs|cm|traffic: one test of faults, in a network
 # namespace of its own with two netdevs for the devices.
 set -u

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Messages of every kind, between two devices and inside one. A message may
  * come late or its queue pair may end in error; the next pair serves, and no

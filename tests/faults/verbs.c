@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The steps of verbs, and what the command line asks of a daemon. */
 #include "tests/faults/verbs.h"
 

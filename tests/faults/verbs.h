@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the steps of verbs need, which is there before the first. */
 #ifndef UR_TESTS_FAULTS_VERBS_H
 #define UR_TESTS_FAULTS_VERBS_H

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # limit: 1200, full 3600
 # ci.sh RESULT.xml: what the README says of a fresh machine. In a new minimal
 # Debian 12 root, entered in namespaces of its own: the install script, the

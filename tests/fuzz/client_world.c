@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The clients of the client door: their sessions, memory and descriptors. */
 #include <fcntl.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The client door: a client of the device process that sends anything over
  * its tunnel: uverbs and rdma_cm commands in both forms, descriptors that

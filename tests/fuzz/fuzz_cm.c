@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The CM door: any MADs to a manager that listens, connects and is connected,
  * with time passing between them. Invariants hold after every step.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The command door: any uverbs commands, in both forms, on an open file of a
  * whole device (control and engine) over the loopback interface. The client's

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The packet door: outer headers, ICRC, transport headers, one-line decode
  * and the identification solver, over any bytes.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The queue pair door: queue pairs in RTS that talk to each other, under
  * packets, posted work and time as the input says.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The ring door: a client that writes anything into its send and receive
  * rings, between reads and during the life of a request.

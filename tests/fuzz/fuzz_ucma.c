@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The rdma_cm door: any commands on two open rdma_cm files of a whole device on
  * the loopback interface, whose ids may connect to each other through its QP1.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The bytes of a fuzzer, taken from the front; zeros when they are used up. */
 #ifndef UR_TESTS_FUZZ_INPUT_H
 #define UR_TESTS_FUZZ_INPUT_H

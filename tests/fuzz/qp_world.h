@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the QP door opens on: a port with a pair of queue pairs each of RC,
  * UC, UD and XRC, connected to each other and in RTS, their rings and memory.

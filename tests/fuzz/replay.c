@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Run a fuzz target over files, and over all files of folders: what every
  * build can do without a fuzzer. usage: replay_NAME PATH...

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Seeds for fuzz_client: conversations as libibverbs and librdmacm have them, and
 some that end badly. usage: seed_client.py FOLDER
 With REPLAY_VERBOSE=1, replay_client tells what each command returned."""

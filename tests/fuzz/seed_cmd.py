@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Write the seeds of corpus/cmd: short lives of an uverbs file in the form
 that fuzz_cmd.c reads. usage: seed_cmd.py FOLDER"""
 import struct

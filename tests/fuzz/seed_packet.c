@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Seeds for fuzz_packet: from every capture the first short packet of each
  * opcode. usage: seed_packet FOLDER

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Seeds for fuzz_qp: one conversation for each operation of each service,
 plain, with loss and with duplicates. usage: seed_qp.py FOLDER"""
 import sys

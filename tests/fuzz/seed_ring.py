@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Seeds for fuzz_ring: good requests of every opcode on every service, and
 the classic lies. usage: seed_ring.py FOLDER"""
 import struct

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Classic pcap in the writer's byte order, micro- or nanosecond stamps. A
  * record that was cut off at capture or at the end of the file ends the

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: style.sh format|shell|spelling|licence
 # Tools that read every file of the project, and what to type when they find
 # something. Exits with 77 where the tool is missing.

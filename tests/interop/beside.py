@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroce beside Soft-RoCE on the same emulated cores, in one run: bandwidth,
 latency and connection rate on one guest and between two, as a table of ratios.
 Median, and least to most of the rounds, which alternate.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Fixtures: one Soft-RoCE guest and one uroce device on one bridge, counters
 held to account around every test, and the table for doc/interop.md."""
 import json

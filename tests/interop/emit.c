@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Packets of every opcode, each over IPv4, IPv6 and as RoCEv1, with several
  * payload sizes: as a pcap file for other programs to read, and on standard

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A QEMU guest with Debian's stock kernel and Soft-RoCE, and beside it, in a
 network namespace of the host on the same bridge, a uroce device."""
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The whole product inside a guest: uroced on a stock distribution kernel, with
 the build tree mounted at /uroce, programs in the guest. A guest can be given
 either device: Soft-RoCE and uroce want the same UDP port."""

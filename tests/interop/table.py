@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The table of doc/interop.md from what an interop run recorded:
 
     UROCE_FULL=1 UROCE_INTEROP_TABLE=/tmp/t.json tests/interop/ci.sh /tmp/t.xml

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Corner cases and errors: what the applications on both sides see must be
 what they see between two Soft-RoCE hosts, or differ for a stated reason."""
 import json

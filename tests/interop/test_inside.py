@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Stock programs over uroce on a second, stock distribution kernel: one guest
 with itself, and two guests."""
 import os

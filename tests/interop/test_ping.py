@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """`uroce ping` asks kernel Soft-RoCE: datagrams, then packets on a connection
 to Debian's rping, which lives on."""
 import json

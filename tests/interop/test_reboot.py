@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """One side dies in mid-transfer and comes back: the guest loses power and is
 booted anew, or uroced is killed and started again. The other side must end the
 old connection as its documentation says, and serve the new one."""

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Stock verbs programs between uroce and the kernel's Soft-RoCE, each side
 once as server, over IPv4 and IPv6."""
 import pytest

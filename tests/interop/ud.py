@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A datagram and its answer, as verbs show them; through pyverbs.
 
     ud.py server DEVICE GID_INDEX

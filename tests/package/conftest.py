@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Both kinds of packages, built once from what git tracks, and a clean Debian 12
 root with the Debian ones installed."""
 import glob

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # limit: 600
 # ci.sh RESULT.xml: what TSan has to say, with build/tsan. A race is a failure
 # whoever has it: a test, a program or the device beside it.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # run.sh BUILD apart|together NAME: one test of threads_apart, with a uroced of
 # its own, or of threads_together, which is the device too. Two devices in a
 # network namespace of its own, so that there are packets too.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Traffic that many threads make together, on queues that they share. Each
  * message says who sent it and which one it is, and its bytes follow from

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Where the device is: "apart", in a process of its own as always, or
  * "together" with the program, so that TSan sees both ends of the rings.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Descriptors beside a message of an AF_UNIX socket (SCM_RIGHTS, unix(7)). Only
  * their form: whoever sends and receives calls the system in its own way.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the made-up libibverbs of link/ibverbs.c shows to its test. */
 #ifndef UR_PROVIDER_LINK_IBVERBS_H
 #define UR_PROVIDER_LINK_IBVERBS_H

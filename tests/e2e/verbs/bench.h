@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A workbench for tests of the verbs through the stock libibverbs: one
  * device, two queue pairs connected to each other in this process. A failed

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a storage target of SPDK's kind does: one completion queue and one
  * shared receive queue for all its initiators, data read from memory that the

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Download and unpack Debian's stock kernel and its headers into kernel/ (nothing is installed on the host).
 set -e
 # The guest lives in $UROCE_GUEST_DIR (default build/guest).

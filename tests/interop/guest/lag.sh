@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Run inside a guest, as lag.sh MODE: two namespaces, A and B, joined by two
 # cables, a bond of MODE over both at either end, and a uroced on each bond.
 # A program that verifies its data goes on while one cable after the other is

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Build vmlinux (decompressed stock kernel), initramfs.cpio and rootfs.img
 # from kernel/ (unpacked linux-image deb) and rootfs/ (mmdebstrap tree).
 set -e

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Build rootfs/ (Debian bookworm userland for the guest) with mmdebstrap.
 # Extend: add packages to PKGS and rerun, or just drop files into rootfs/, then run mkimage.sh.
 set -e

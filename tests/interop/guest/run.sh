@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Run a command in a QEMU (TCG) guest with Debian's stock kernel and Soft-RoCE (rxe0 on eth0).
 #   run.sh [options] 'command'      boot, run, print its output, power off; exit status is the command's
 #   run.sh -k -N a [options] [cmd]  the same, but leave guest "a" running

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Two connection managers and the wire between them, held in hand: each MAD
  * sent waits in the sender's out tray until the test delivers, repeats or

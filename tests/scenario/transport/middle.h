@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One RC queue pair in the midst of long messages, in turn without the short
  * way of their middle packets and with it. A program includes it once.

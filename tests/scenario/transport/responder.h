@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One RC queue pair that answers, and the test as its peer, whose packets are
  * counted from psn0. A program includes it once.

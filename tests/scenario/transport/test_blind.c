@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Somebody sends under the peer's address without seeing its packets: how many
  * packets does it take him to do anything to a connection? For each kind all

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * DCQCN: marked packets bring CNPs, but not too many; a CNP halves the rate,
  * packets are then paced, and without further CNPs the rate comes back.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The RC requester: what it sends, and what each answer does, in order,
  * again, from the past, in the future, with loss; also across the PSN wrap.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * FLUSH and ATOMIC WRITE: what reaches the memory, and what is refused with
  * which answer; the same from a peer elsewhere and from one of this port. IBTA

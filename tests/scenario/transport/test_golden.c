@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The captures of two Soft-RoCE hosts, replayed: the requests one of them sent
  * go to our responder, and the answers must be the other's, byte for byte from

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A process that ended, while its queue pairs are not closed yet: its memory
  * is no more. Nobody answers in its name; what the peer hears comes from

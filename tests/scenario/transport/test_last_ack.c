@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A queue pair is taken away before the wire had room for what it owes: the
  * acknowledgement leaves all the same, or the peer would take for lost what

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* As many groups, members, keys and shared receive queues as there may be. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The longest message at the smallest MTU: 2 GiB in packets of 256 bytes are
  * 2^23 PSNs, exactly the distance at which two PSNs can no longer be compared.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A peer on the same port: the same completions, errors, waits and sequence
  * numbers as with packets, and packets wherever the two are not in step.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The middle of long messages that come in: what may come in the midst of one,
  * and what it leads to, also where their memory goes away.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A region that is nowhere: reads as zeros, and what is written is gone. */
 #include "tests/scenario/transport/wiretap.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Two ports with a wire between them: every operation moves its bytes, with
  * and without loss, and in the same way when the peer is on the same port.

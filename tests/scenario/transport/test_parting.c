@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A queue pair that is about to go: what was posted to it leaves first, as far
  * as it needs no answer, and nobody else's waits or comes in between.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Messages back and forth: the acknowledgement of one goes before the message
  * that answers it, however soon that is posted. A peer with room for one

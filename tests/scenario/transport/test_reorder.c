@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A network that puts packets behind others: those of one message, those of
  * several, and old ones once more in between; to a responder that keeps what

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What requests may do and what they lead to at the RC responder: rights,
  * receives, READs that come again, atomics; each of it also across the PSN

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The RC responder, packet by packet: in order, duplicate, in the future,
  * wrong in form; each of it also across the PSN wrap.

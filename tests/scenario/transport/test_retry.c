@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Timers: the local ACK timeout and its count, the RNR wait at the time of
  * the table and its count, and the early probe.

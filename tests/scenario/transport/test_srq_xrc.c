@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Shared receive queues: order, limit event, last-WQE event; XRC: the packet
  * names the SRQ, which must be of the target's domain.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Trains: who is cut short in the middle of a long message stops where a train
  * ends, and never waits for an answer that nobody was asked for.

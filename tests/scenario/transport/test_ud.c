@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * UD and QP1: addressing by each request, Q_Keys, the 40 bytes before the
  * payload, what is too long, multicast, management datagrams.

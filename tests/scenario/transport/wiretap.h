@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A port with a wire in the test's hand: build a packet in one line, feed it,
  * expect the next packet, the next completion, or silence.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The host of a wiretap: rings are arrays, completions and events are kept. */
 #include "tests/scenario/transport/wiretap.h"
 

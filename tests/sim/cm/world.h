@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Two hosts with a connection manager each, a link that loses, repeats, delays
  * and thereby reorders MADs, a virtual clock, and applications that connect,

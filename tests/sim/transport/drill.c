@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion times of 1 MiB on a line of 10 Gb/s and 10 us round trip, as
  * ratios to the lossless time. The bounds are what was measured plus a third:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What applications hold: queue pairs, receive queues, completion queues; how
  * they are made, connected, and how the transport reads and fills them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What goes wrong: for each run some kinds of faults, with intensities orders
  * of magnitude apart, because a bug that needs calm and one fault hides in

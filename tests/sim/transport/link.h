@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The network: every packet becomes a whole IP packet with its ICRC, and may
  * be lost, doubled, delayed, overtaken, damaged, cut short or marked.

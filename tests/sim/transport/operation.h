@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Drawing one operation; part of the workload. */
 #ifndef UR_TESTS_SIM_TRANSPORT_OPERATION_H
 #define UR_TESTS_SIM_TRANSPORT_OPERATION_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What must be true, judged from outside the transport: of memory, of
  * completions (oracle.c), and of packets (wirecheck.c). All of these leave the

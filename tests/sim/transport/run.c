@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * One run: a world is drawn from the seed and built; with faults nothing wrong
  * may happen, then without them everything must end within a bound of virtual

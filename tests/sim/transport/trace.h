@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What happened in a run: a hash over every event, and one readable line for
  * each when asked. Two runs of one seed must give the same hash.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Every packet against the operation it belongs to: it parses, has the right
  * opcode, headers, length and bytes for its PSN; PSNs never skip ahead and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Hosts: the loop that a device process would run, in virtual time, and the
  * callbacks by which the transport reaches queues and memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The simulated world: hosts, each with the real transport behind struct
  * ur_host_ops, a virtual clock, and the queues and memory of their

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The part of uroced that the command line sees: ready, SYNC, STATUS, and an
 end when unused. FAKE_ERROR in the environment: say it and give up."""
 import array

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroce against a device that is a few lines of Python.
 usage: test_uroce.py BUILD_DIR"""
 import json

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memory of an application: atomics on what is copied, against bits counted one
  * by one; and which ranges of files and of device memory are mapped, and where.

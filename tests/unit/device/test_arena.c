@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Blocks do not overlap, come back, and are what the client maps. */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Calls to an engine: a sleeping one is not woken for them, one at a time has
  * it whatever else goes on, and what its sleep was for is served afterwards.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* As many objects as the device says, of all its files together, and no more;
  * what is given up can be had again; and no user has more than his part. */
 #include <errno.h>

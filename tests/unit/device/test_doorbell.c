@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Client threads ring as kernel-abi/uroce-ring.h says; a device thread takes
  * and sleeps. No ring is ever missed: each client waits for its answer before

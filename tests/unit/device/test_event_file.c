@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Events come in order, each read once; those of a queue that goes are taken
  * back and only the read ones are counted; a full socket loses none. */
 #include <errno.h>

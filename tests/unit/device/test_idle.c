@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * How the engine waits: holding the processor is learned and unlearned for each
  * program by itself, ends within its bound, and an idle engine sleeps.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* No number is given twice while it is used, also after many rounds. */
 #include <string.h>
 #include "device/numbers.h"

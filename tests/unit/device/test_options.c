@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The configuration file: what is taken, and what is no file for us. */
 #include <errno.h>
 #include <string.h>

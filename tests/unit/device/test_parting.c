@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What was posted before a command is for the engine to see before it. Here the
  * engine sleeps and is not told of what is posted, or rung for and not woken:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * New rings of a size that takes its time: the page faults are of who asks for
  * them, and the engine, which others wait for, has none of it; nor has it any

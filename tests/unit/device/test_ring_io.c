@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* WQEs as a good client writes them, and as a hostile one does. */
 #include <errno.h>
 #include "device/engine/ring_io.h"

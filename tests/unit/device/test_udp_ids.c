@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Identifications that peers use: a counting kernel with its pauses and
  * reorderings is never refused, a damaged packet's random one mostly is.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Two UDP wires on the loopback device: bursts and single packets arrive
  * whole with a right ICRC, whatever identification they had; damaged ones are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A device process that speaks the tunnel and knows nothing of RDMA: its
  * ioctls are the handful below, made to exercise one thing of the preload

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The other side of the rings, in the test's own process: a context, a queue
  * pair and a completion queue as create would make them, and what a device

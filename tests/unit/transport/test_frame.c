@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Outer headers: there and back, every way to be wrong, the GRH area. */
 #include <stdlib.h>
 #include <string.h>

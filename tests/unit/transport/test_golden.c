@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Every RoCE packet in tests/golden, sent by the kernel's Soft-RoCE: it
  * parses, its ICRC verifies, headers and frame built again from the parsed

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Two packets whose ICRC is known from elsewhere (one captured from a
  * ConnectX-4 Lx, one from scapy's tests), masking, and the solver.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* PSN arithmetic around every wrap, against plain arithmetic. */
 #include "tests/check.h"
 #include "transport/psn.h"

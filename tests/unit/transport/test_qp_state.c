@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Every cell of the modify table: for each type, state and next state, the
  * required attributes alone are enough, none of them may miss, each optional

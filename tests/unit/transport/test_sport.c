@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Source ports against those of the kernel's Soft-RoCE (tests/golden). */
 #include "tests/check.h"
 #include "transport/sport.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * util/assert.h: a broken rule ends the process by SIGABRT and says where, what
  * and about which device; one that holds costs nothing that is seen. The forms

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * util/heap.h beside a plain array: after each of many random moves the heap
  * keeps its rules, names the earliest node and holds exactly those that were

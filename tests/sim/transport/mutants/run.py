@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Does the simulation notice mistakes? For each mutant of mutants.txt: copy
 transport/, put the mistake in, build, run seeds until one finds it.
 
