@@ -6,9 +6,10 @@
 #include "kernel-abi/uroce-ring.h"
 
 /* Major << 32 | minor << 16 | patch, as the provider prints it. */
-#define UR_FW_VER      ((0ull << 32) | (1u << 16) | 0)
-#define UR_FW_VER_TEXT "0.1.0"
-#define UR_HW_VER      1
+#define UR_FW_VER                                                              \
+	(((uint64_t)UROCE_VERSION_MAJOR << 32) | (UROCE_VERSION_MINOR << 16) | \
+	 UROCE_VERSION_PATCH)
+#define UR_HW_VER 1
 
 #define UR_MAX_DEVICES	   32
 #define UR_MAX_QP	   1048560 /* 2^20 - 16 */

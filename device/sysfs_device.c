@@ -181,7 +181,7 @@ static int put_device(struct ur_device *dev)
 		const char *name, *text;
 	} fixed[] = {
 		{"node_type", "1: CA\n"},
-		{"fw_ver", UR_FW_VER_TEXT "\n"},
+		{"fw_ver", UROCE_VERSION "\n"},
 		{"hw_rev", "0x1\n"},
 		{"hca_type", "uroce\n"},
 		{"board_id", "uroce\n"},

@@ -20,7 +20,9 @@ declare -A kinds=(
 	[asan]="$quick"
 	[tsan]="$quick $hosts python3-pyverbs"
 	[fuzz]="clang-14 llvm-14 libclang-rt-14-dev"
-	[arm64]="crossbuild-essential-arm64"
+	[arm64]="crossbuild-essential-arm64 libibverbs-dev:arm64
+	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
+	  libisal-dev:arm64 libjson-c-dev:arm64 libsystemd-dev:arm64"
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
@@ -43,7 +45,11 @@ list=
 words=${kinds[build]}
 for kind in "${@:-all}"; do
 	case $kind in
-	all) words+=" ${kinds[*]}" ;;
+	all) # for this machine
+		for each in "${!kinds[@]}"; do
+			[ "$each" = arm64 ] || words+=" ${kinds[$each]}"
+		done
+		;;
 	*)
 		if [ -z "${kinds[$kind]:-}" ]; then
 			printf '%s: no kind %s; there are: all' "$0" "$kind"
@@ -76,6 +82,7 @@ export DEBIAN_FRONTEND=noninteractive
 echo "installing: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+[[ ${missing[*]} == *:arm64* ]] && dpkg --add-architecture arm64
 apt() { apt-get -q -o DPkg::Lock::Timeout=600 "$@" >>"$log" 2>&1; }
 if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; }; then
 	tail -20 "$log" >&2

@@ -57,7 +57,7 @@ licence)
 	reuse lint >/tmp/uroce-reuse.$$ 2>&1 || {
 		grep -v '^$' /tmp/uroce-reuse.$$ | head -n 60
 		rm -f /tmp/uroce-reuse.$$
-		echo "first line of each file: SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB"
+		echo "each file begins with its licence, as its neighbours do: GPL-2.0-only OR Linux-OpenIB"
 		exit 1
 	}
 	rm -f /tmp/uroce-reuse.$$

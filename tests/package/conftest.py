@@ -3,6 +3,7 @@
 root with the Debian ones installed."""
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+VERSION = re.search(r"project\(uroce VERSION ([\d.]+)", open(f"{TOP}/CMakeLists.txt").read())[1]
 
 
 def sh(*cmd, **kw):
@@ -31,13 +33,13 @@ def work():
 @pytest.fixture(scope="session")
 def source(work):
     """A source tree named as release archives are."""
-    tree = os.path.join(work, "uroce-0.1.0")
-    tar = os.path.join(work, "uroce-0.1.0.tar.gz")
+    tree = os.path.join(work, f"uroce-{VERSION}")
+    tar = os.path.join(work, f"uroce-{VERSION}.tar.gz")
     files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files", "-z")
     with open(os.path.join(work, "list"), "w") as f:
         f.write(files)
     sh("tar", "-C", TOP, "--null", "-T", os.path.join(work, "list"), "--transform",
-       "s,^,uroce-0.1.0/,", "-czf", tar)
+       f"s,^,uroce-{VERSION}/,", "-czf", tar)
     sh("tar", "-C", work, "-xzf", tar)
     return tree
 

@@ -23,9 +23,9 @@ enum fake_ioctl {
 	FAKE_WITHDRAWN = 13, /* the same, then takes it back */
 	FAKE_OUTS =
 		14, /* number of ADD_ONE whose output went with the answer */
-	FAKE_CHANGE = 15, /* what was foretold on the newest rdma_cm file holds
+	FAKE_CHANGE = 15,  /* what was foretold on the newest rdma_cm file holds
 			   * no more */
-	FAKE_WRITES = 16, /* number of WRITE so far */
+	FAKE_WRITES = 16,  /* number of WRITE so far */
 	FAKE_SETTLES = 17, /* number of SETTLE so far */
 };
 
