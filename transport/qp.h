@@ -302,8 +302,7 @@ static inline u32 ur_read_end(const struct ur_qp *qp, const struct ur_swqe *e,
 static inline bool ur_qp_realm_fits(const struct ur_qp *qp,
 				    const struct ur_rx_meta *meta)
 {
-	return !meta->realm || !qp->init.realm ||
-	       meta->realm == qp->init.realm;
+	return !meta->realm || !qp->init.realm || meta->realm == qp->init.realm;
 }
 
 /* Did the datagram come from where a connected queue pair sends to? */
