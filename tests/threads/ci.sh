@@ -9,11 +9,13 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 export TSAN_OPTIONS=log_path=$tmp/race
 status=0
-# Of the rest, simulations have one thread, and unit.uroce starts programs that
-# cannot be given TSan.
+# Of the rest, simulations have one thread, and so has scenario.blind, which tries
+# some hundred thousand packets; unit.uroce starts programs that cannot be given
+# TSan. (Labels in full: habits are no abi.)
 ctest --test-dir build/tsan --no-tests=error --output-on-failure --timeout 300 \
 	-j2 ${1:+--output-junit "$1"} \
-	-L 'unit|scenario|fuzz|abi|device|threads' -E '^unit.uroce$' || status=1
+	-L '^(unit|scenario|fuzz|abi|device|threads)$' \
+	-E '^(unit.uroce|scenario.blind)$' || status=1
 if [ "$(id -u)" = 0 ]; then
 	UROCE_BUILD=$top/build/tsan /usr/bin/python3 -m pytest -q -p no:cacheprovider \
 		${1:+--junitxml "${1%.xml}-verbs.xml"} \
