@@ -169,11 +169,12 @@ def measure(lab, scenario):
 def from_capture(requests, answers):
     """What packets alone say: of the requester, of the responder."""
     rnr, seq = with_class(answers, 1), with_class(answers, 3, 0)
-    # Behind an RNR NAK come the rest of its message, beyond what is expected;
-    # it was kept, so the same packets after the wait are duplicates.
+    # Behind an RNR NAK comes the rest of its message, beyond what is expected.
+    # None of it was kept: the connection has taken no packet yet, so it does not
+    # know the peer's port. What comes after the wait is no duplicate.
     refused = {p.psn for p in answers if p.syndrome is not None and p.syndrome >> 5 == 1}
     rest = [p.psn for p in requests if refused and p.psn not in refused]
-    again = len(set(rest)) if refused else len(requests) - len(once(requests))
+    again = 0 if refused else len(requests) - len(once(requests))
     asks = {"sent_pkts": len(requests), "rcvd_pkts": len(answers), "rcvd_rnr_err": rnr,
             "rcvd_seq_err": seq, "packet_seq_err": seq}
     serves = {"sent_pkts": len(answers), "rcvd_pkts": len(requests), "send_rnr_err": rnr,
