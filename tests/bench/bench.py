@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 
+import events
 from lab import Lab, set_loss
 from meters import (bandwidth, latency_us, many_qps, memcpy, rate, tcp,
                     udp_latency_us, udp_rate)
@@ -80,6 +81,7 @@ def one_host(t, o):
             t.value("one host", f"{prog} 64 B rate, posts of 32", 4,
                     lambda: rate(lab, prog, 20 * n) / 1e6, True, "M/s")
         scale(t, o, lab)
+        events.rows(t, o, lab, "one host")
 
 
 def scale(t, o, lab):
@@ -124,6 +126,7 @@ def two_hosts(t, o, mtu):
         t.ratio(path, "ib_write_bw 64 B rate / UDP datagrams", 1.0,
                 lambda: rate(lab, "ib_write_bw", 10 * n),
                 lambda: udp_rate(lab, s), unit="M/s", scale=1e-6)
+        events.rows(t, o, lab, path)
         if not o.tiny and shutil.which("nft") and shutil.which("ethtool"):
             def lossy(percent):
                 set_loss(lab, percent)
