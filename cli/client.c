@@ -84,15 +84,16 @@ int ur_client_status(int sock, const char *subject, char **ret_text,
 	if (err)
 		goto out;
 	err = -EIO;
-	if (fd < 0 || msg.len > STATUS_MAX)
+	if (fd < 0 || msg.text.len > STATUS_MAX)
 		goto out;
-	text = malloc(msg.len + 1);
+	text = malloc(msg.text.len + 1);
 	if (!text) {
 		err = -ENOMEM;
 		goto out;
 	}
-	while (done < msg.len) {
-		ssize_t n = pread(fd, text + done, msg.len - done, (off_t)done);
+	while (done < msg.text.len) {
+		ssize_t n = pread(fd, text + done, msg.text.len - done,
+				  (off_t)done);
 
 		if (n <= 0) {
 			free(text);

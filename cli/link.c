@@ -74,7 +74,7 @@ static int show(struct ur_options *options)
 static int ask(const struct ur_options *options, uint64_t what,
 	       const char *words, char *ret_name)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .cmd = what};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .link.what = what};
 	int sock = ur_status_connect(options), err, fd;
 
 	if (sock < 0)

@@ -30,8 +30,8 @@ int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_RDMA_CM,
-				    .cmd = 2, /* foretold answers are no use */
-				    .rdev = (uintptr_t)&msg,
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.self = (uintptr_t)&msg,
 				    .name = "rdma_cm"};
 	int err;
 
@@ -64,8 +64,9 @@ void ur_ping_cm_close(struct ur_ping_cm *cm)
 static int command(struct ur_ping_cm *cm, uint32_t number, void *cmd,
 		   size_t len, size_t out)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)cmd, .len = len};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .call.arg = (uintptr_t)cmd,
+				    .call.len = len};
 	struct rdma_ucm_cmd_hdr *hdr = cmd;
 	int fd;
 

@@ -47,7 +47,7 @@ int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	if (s->uid && s->uid != geteuid())
 		return -EPERM;
-	switch (msg->cmd) {
+	switch (msg->link.what) {
 	case UROCE_TUN_LINK_ADD:
 		return add(s, msg->name, ret_name);
 	case UROCE_TUN_LINK_DEL:

@@ -35,8 +35,8 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	o->current = s;
 	ur_list_add_tail(&s->daemon->files, &o->node);
 	s->open = o;
-	reply->cookie = o->cookie;
-	reply->rdev = o->rdev;
+	reply->opened.cookie = o->cookie;
+	reply->opened.rdev = o->rdev;
 	return 0;
 }
 
@@ -45,9 +45,9 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	struct ur_file_id id = {0};
 
-	if (!msg->cookie) {
-		int fd = msg->arg <= INT32_MAX
-				 ? ur_session_fget(s, (int)msg->arg, &id)
+	if (!msg->open.cookie) {
+		int fd = msg->open.fd <= INT32_MAX
+				 ? ur_session_fget(s, (int)msg->open.fd, &id)
 				 : -EBADF;
 
 		if (fd < 0)
@@ -59,15 +59,16 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 
 		if (o->kind != msg->kind)
 			continue;
-		if (msg->cookie ? o->cookie != msg->cookie || o->uid != s->uid
-				: !ur_file_id_same(&o->id, &id))
+		if (msg->open.cookie
+			    ? o->cookie != msg->open.cookie || o->uid != s->uid
+			    : !ur_file_id_same(&o->id, &id))
 			continue;
 		if (!o->ops->adopt)
 			return -EOPNOTSUPP;
 		o->refs++;
 		s->open = o;
-		reply->cookie = o->cookie;
-		reply->rdev = o->rdev;
+		reply->opened.cookie = o->cookie;
+		reply->opened.rdev = o->rdev;
 		return 0;
 	}
 	return -ENOENT;
@@ -88,10 +89,12 @@ s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 		ur_loop_unlock(s->daemon->loop);
 	}
 	if (msg->op == UROCE_TUN_IOCTL)
-		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->cmd, msg->arg)
+		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->call.request,
+						    msg->call.arg)
 				    : -ENOTTY;
 	else
-		ret = o->ops->write ? o->ops->write(o->file, msg->arg, msg->len)
+		ret = o->ops->write ? o->ops->write(o->file, msg->call.arg,
+						    msg->call.len)
 				    : -EINVAL;
 	pthread_mutex_unlock(&o->lock);
 	return ret;

@@ -84,8 +84,8 @@ static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
 	if (err)
 		return err;
 	fds[0] = -1;
-	if (msg->rdev)
-		err = ur_user_mem_prove(mem, msg->rdev, msg,
+	if (msg->open.self)
+		err = ur_user_mem_prove(mem, msg->open.self, msg,
 					offsetof(struct uroce_tun_msg, name));
 	else if (!mem->same)
 		err = -EINVAL;
@@ -102,6 +102,14 @@ static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
+/* What both sides have. The bits are there since version 4. */
+static u64 features(const struct uroce_tun_open *open)
+{
+	if (open->version < 4)
+		return open->version == 3 ? UROCE_TUN_F_FORETOLD : 0;
+	return open->features & UROCE_TUN_F_ALL;
+}
+
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
@@ -110,7 +118,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
 
 	/* A front-end of version 1 sends no windows. */
-	if (!msg->cmd || msg->cmd > UROCE_TUN_VERSION)
+	if (!msg->open.version || msg->open.version > UROCE_TUN_VERSION)
 		err = -EPROTO;
 	else if (s->open)
 		err = -EBUSY;
@@ -118,8 +126,9 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		err = fds[0] == -ENFILE ? -ENFILE : take_memory(s, msg, fds);
 	ur_loop_lock(loop);
 	if (!err) {
-		s->version = msg->cmd;
-		err = msg->cookie || !msg->name[0]
+		s->features = features(&msg->open);
+		reply.opened.features = s->features;
+		err = msg->open.cookie || !msg->name[0]
 			      ? ur_open_file_join(s, msg, &reply)
 			      : ur_open_file_new(s, msg, &reply, shown);
 	}
@@ -180,7 +189,7 @@ static void do_status(struct ur_session *s, const char *subject)
 
 	fd = ur_status(s, subject, &len);
 	reply.ret = fd < 0 ? fd : 0;
-	reply.len = len;
+	reply.text.len = len;
 	if (fd >= 0)
 		s->answer = fd;
 	else
@@ -216,7 +225,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		answer(s, ret);
 		break;
 	case UROCE_TUN_CLOSE_FD:
-		if (!ur_session_note_closed(s, msg->cookie))
+		if (!ur_session_note_closed(s, msg->closed.cookie))
 			return -EPROTO;
 		break;
 	case UROCE_TUN_SYNC:
@@ -278,6 +287,7 @@ static void *session_thread(void *arg)
 	struct ur_session *s = arg;
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS];
+	bool call;
 	int err;
 
 	for (;;) {
@@ -286,9 +296,10 @@ static void *session_thread(void *arg)
 		if (err)
 			break;
 		ur_session_drop_answer(s);
-		s->window_addr = msg.arg;
-		s->outs_from = msg.cookie;
-		s->outs_to = msg.rdev;
+		call = msg.op == UROCE_TUN_IOCTL || msg.op == UROCE_TUN_WRITE;
+		s->window_addr = call ? msg.call.arg : 0;
+		s->outs_from = call ? msg.call.out_from : 0;
+		s->outs_to = call ? msg.call.out_to : 0;
 		s->outs_len = 0;
 		err = handle(s, &msg, fds);
 		give_back(s, fds);

@@ -55,7 +55,9 @@ bool ur_session_foretell(struct ur_session *s,
 			 const struct uroce_tun_foretold *told,
 			 const void *answer, u32 bytes)
 {
-	u8 *to = s->version >= 3 ? add_out(s, 0, sizeof(*told) + bytes) : NULL;
+	u8 *to = s->features & UROCE_TUN_F_FORETOLD
+			 ? add_out(s, 0, sizeof(*told) + bytes)
+			 : NULL;
 
 	if (!to)
 		return false;

@@ -27,8 +27,8 @@ struct ur_session {
 	struct ur_daemon *daemon;
 	u64 id;
 	int sock;
-	u32 kind;    /* 0 before OPEN */
-	u64 version; /* of the tunnel that the client speaks */
+	u32 kind;     /* 0 before OPEN */
+	u64 features; /* UROCE_TUN_F_* of both sides */
 	pid_t pid;
 	uid_t uid;
 	char comm[17];
@@ -73,7 +73,7 @@ int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
 
 /* Say with the answer of the command that runs what the answer to another would
- * be: bytes of it at answer. For clients of version 3. False: no room. */
+ * be: bytes of it at answer. Only with UROCE_TUN_F_FORETOLD. False: no room. */
 bool ur_session_foretell(struct ur_session *s,
 			 const struct uroce_tun_foretold *told,
 			 const void *answer, u32 bytes);

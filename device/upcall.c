@@ -76,7 +76,7 @@ static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
 			return keep(s, fds);
 		ur_tunnel_close_fds(fds);
 		if (msg->op != UROCE_TUN_CLOSE_FD ||
-		    !ur_session_note_closed(s, msg->cookie))
+		    !ur_session_note_closed(s, msg->closed.cookie))
 			*err = -EPROTO;
 	}
 	shutdown(s->sock, SHUT_RDWR);
@@ -102,8 +102,9 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = cookie};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
+				    .kind = kind,
+				    .install.cookie = cookie};
 	int err;
 
 	ur_loop_unlock(s->daemon->loop);

@@ -44,7 +44,12 @@
 extern "C" {
 #endif
 
-#define UROCE_TUN_VERSION  3
+/* The front-end's version is in OPEN; the device serves every one up to its
+ * own. What is new since version 4 has a feature bit: the front-end says those
+ * that it understands, DONE those of them that the device has, and nothing of
+ * another is sent. So either side may be the newer. A new version is for what
+ * cannot be said so. */
+#define UROCE_TUN_VERSION  4
 #define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
@@ -53,54 +58,53 @@ extern "C" {
  * elsewhere is recognised before the device is asked. */
 #define UROCE_TUN_UVERBS_BYTES (1ull << 40)
 
+/* Features. Version 3 had this one and no bits, the versions before it none. */
+#define UROCE_TUN_F_FORETOLD (1ull << 0) /* struct uroce_tun_foretold */
+#define UROCE_TUN_F_ALL	     UROCE_TUN_F_FORETOLD
+
 enum uroce_tun_op {
-	/* ---- front-end to device ---- */
-	UROCE_TUN_OPEN =
-		1, /* cmd = version, kind, name = "uverbs0" | "rdma_cm";
-			     * fds: [0] /proc/self/mem opened read-write, [1]
-			     * /proc/self/maps, or none: then protections of the
-			     * memory are not looked at. With a
-			     * cookie: join the file whose DONE said it (a forked
-			     * child, same user, on a connection of its own).
-			     * Without cookie and name: join the file whose
-			     * visible descriptor has number arg here (it came
-			     * by SCM_RIGHTS or over exec; FGET asks for it).
-			     * DONE then carries no descriptor. rdev =
-			     * where in the caller's memory this message is until
-			     * it is answered: what is before its name, read
-			     * there, proves that fds[0] is that memory. 0: it
-			     * must be /proc/PID/mem as the device sees it. DONE
-			     * for an
-			     * rdma_cm file: fds[1] is the page of changes */
-	UROCE_TUN_IOCTL = 2,	/* cmd = request, arg = user pointer; what it
-				 * writes from cookie up to rdev (addresses) the
-				 * front-end can store. The same for WRITE */
-	UROCE_TUN_WRITE = 3,	/* arg = user buffer, len = bytes */
-	UROCE_TUN_CLOSE_FD = 4, /* cookie: an installed event fd was closed for
-				 * the last time in this process; no answer */
-	UROCE_TUN_SYNC = 5, /* the application is about to read counters under
-			     * sys/: bring the files up to date, then DONE. May
-			     * come on a connection without OPEN */
-	UROCE_TUN_FD = 6,   /* answer to FGET (fd attached when ret == 0) and to
-			     * INSTALL (ret = descriptor number or -errno) */
-	UROCE_TUN_STATUS = 7, /* cli: arg = 0; name = subject; answer DONE with
-			       * len = bytes and a memfd holding JSON text.
-			       * Needs no OPEN */
-	UROCE_TUN_LINK = 8,   /* cli, the daemon's own user or root only: cmd =
-			     * enum uroce_tun_link; answer DONE with name = the
-			     * device. Needs no OPEN */
-	UROCE_TUN_SETTLE = 9, /* this process or its file is about to end: DONE
-			       * when what it has posted on the file is fetched
-			       * from its memory. Front-ends go on without the
-			       * answer of a device that does not know it */
-	UROCE_TUN_HOLD = 10, /* cli: an on-demand device stays until the process
-			      * that connected has ended, with or without this
-			      * connection. Needs no OPEN */
+	/* ---- front-end to device; the member of struct uroce_tun_msg ---- */
+
+	/* open, kind, name = "uverbs0" | "rdma_cm"; fds: [0] /proc/self/mem
+	 * opened read-write, [1] /proc/self/maps, or none: then protections of
+	 * the memory are not looked at. With a cookie: join the file whose DONE said it (a
+	 * forked child, same user, on a connection of its own). Without cookie
+	 * and name: join the file whose visible descriptor has that number here
+	 * (it came by SCM_RIGHTS or over exec; FGET asks for it). */
+	UROCE_TUN_OPEN = 1,
+	UROCE_TUN_IOCTL = 2, /* call */
+	UROCE_TUN_WRITE = 3, /* call */
+	/* closed: an installed event descriptor was closed for the last time in
+	 * this process; no answer. */
+	UROCE_TUN_CLOSE_FD = 4,
+	/* The application is about to read counters under sys/: bring the files
+	 * up to date, then DONE. May come on a connection without OPEN. */
+	UROCE_TUN_SYNC = 5,
+	/* Answer to FGET (fd attached when ret == 0) and to INSTALL (ret =
+	 * descriptor number or -errno). */
+	UROCE_TUN_FD = 6,
+	/* Command line: name = subject; DONE has text and a memfd that holds it
+	 * as JSON. Needs no OPEN. */
+	UROCE_TUN_STATUS = 7,
+	/* Command line, of the daemon's own user or root only: link; DONE has
+	 * name = the device. Needs no OPEN. */
+	UROCE_TUN_LINK = 8,
+	/* This process or its file is about to end: DONE when what it has posted
+	 * on the file is fetched from its memory. Front-ends go on without the
+	 * answer of a device that does not know it. */
+	UROCE_TUN_SETTLE = 9,
+	/* Command line: an on-demand device stays until the process that
+	 * connected has ended, with or without this connection. Needs no OPEN. */
+	UROCE_TUN_HOLD = 10,
+
 	/* ---- device to front-end ---- */
-	UROCE_TUN_DONE = 32, /* ret = result or -errno; for OPEN: rdev, and fds:
-			      * [0] the visible descriptor */
-	UROCE_TUN_FGET = 33, /* ret = descriptor number asked for */
-	UROCE_TUN_INSTALL = 34, /* kind, cookie; fds: [0] to install */
+
+	/* ret = result or -errno. Of OPEN: opened, and fds: [0] the visible
+	 * descriptor, none when a file is joined; [1] the page of changes, of an
+	 * rdma_cm file with UROCE_TUN_F_FORETOLD. */
+	UROCE_TUN_DONE = 32,
+	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
+	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
 };
 
 enum uroce_tun_link {
@@ -126,16 +130,77 @@ enum uroce_tun_kind {
 			      * tracked */
 };
 
+/* OPEN */
+struct uroce_tun_open {
+	__u64 version;	/* UROCE_TUN_VERSION of the front-end, from 1 */
+	__u64 fd;	/* without name and cookie: the descriptor's number */
+	__u64 features; /* UROCE_TUN_F_* that it understands; version 4 */
+	__u64 cookie;	/* of the file to join, or 0 */
+	/* Where in the caller's memory this message is until it is answered:
+	 * what is before its name, read there, proves that fds[0] is that
+	 * memory. 0: it must be /proc/PID/mem as the device sees it. */
+	__u64 self;
+};
+
+/* DONE of OPEN */
+struct uroce_tun_opened {
+	__u64 features; /* those of the front-end's that the device has */
+	__u64 rsv[2];
+	__u64 cookie; /* the file's name for those who join it */
+	__u64 rdev; /* st_rdev that the front-end reports for the descriptor */
+};
+
+/* IOCTL, WRITE */
+struct uroce_tun_call {
+	__u64 request; /* IOCTL only */
+	__u64 arg;     /* IOCTL: the user pointer; WRITE: the user's bytes */
+	__u64 len;     /* WRITE only: how many */
+	/* What the command writes at these addresses the front-end can store
+	 * itself, from DONE's struct uroce_tun_out; both 0: nothing. */
+	__u64 out_from;
+	__u64 out_to;
+};
+
+/* CLOSE_FD */
+struct uroce_tun_closed {
+	__u64 rsv0[3];
+	__u64 cookie; /* of the INSTALL */
+	__u64 rsv1;
+};
+
+/* INSTALL */
+struct uroce_tun_install {
+	__u64 rsv0[3];
+	__u64 cookie; /* the device's name for the descriptor */
+	__u64 rsv1;
+};
+
+/* DONE of STATUS */
+struct uroce_tun_text {
+	__u64 rsv0[2];
+	__u64 len; /* bytes in the memfd */
+	__u64 rsv1[2];
+};
+
+/* LINK */
+struct uroce_tun_change {
+	__u64 what; /* enum uroce_tun_link */
+	__u64 rsv[4];
+};
+
 struct uroce_tun_msg {
 	__u32 op;   /* enum uroce_tun_op */
 	__u32 kind; /* enum uroce_tun_kind */
 	__s64 ret;
-	__u64 cmd;
-	__u64 arg;
-	__u64 len;
-	__u64 cookie; /* device's name for an installed fd; also set in DONE of
-		       * OPEN for the file itself */
-	__u64 rdev;   /* st_rdev the front-end reports for the descriptor */
+	union { /* by op; zero where it has none */
+		struct uroce_tun_open open;
+		struct uroce_tun_opened opened;
+		struct uroce_tun_call call;
+		struct uroce_tun_closed closed;
+		struct uroce_tun_install install;
+		struct uroce_tun_text text;
+		struct uroce_tun_change link;
+	};
 	__u32 nfds;
 	__u32 rsv;
 	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
@@ -152,7 +217,7 @@ struct uroce_tun_out {
  * that follow where the WRITE's bytes 8 to 15 say, and returns its length. This
  * holds as long as word `slot` of the page of changes is `change`: the device
  * adds to it before it lets anything come to pass that makes the answer
- * another. To clients of version 3.
+ * another. With UROCE_TUN_F_FORETOLD.
  */
 struct uroce_tun_foretold {
 	__u32 slot;

@@ -153,7 +153,7 @@ struct ur_file *ur_fdmap_get(int fd)
 static void tell_event_closed(struct ur_file *file)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
-				    .cookie = file->cookie};
+				    .closed.cookie = file->cookie};
 	struct ur_file *parent;
 
 	if (file->sock >= 0 || file->generation != ur_fdmap_generation() ||

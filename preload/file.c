@@ -60,10 +60,11 @@ static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 
 	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				      .kind = kind,
-				      .cmd = UROCE_TUN_VERSION,
-				      .arg = (uint64_t)fd,
-				      .cookie = cookie,
-				      .rdev = (uint64_t)(uintptr_t)msg};
+				      .open.version = UROCE_TUN_VERSION,
+				      .open.fd = (uint64_t)fd,
+				      .open.features = UROCE_TUN_F_ALL,
+				      .open.cookie = cookie,
+				      .open.self = (uint64_t)(uintptr_t)msg};
 	fds[0] = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
 			      O_RDWR | O_CLOEXEC, 0);
 	if (fds[0] < 0)
@@ -115,8 +116,8 @@ int ur_file_open(const struct ur_path *path, int flags)
 		file->foretold = ur_foretold_begin(fds[1]);
 		close_raw(fds[1]);
 	}
-	file->cookie = msg.cookie;
-	file->rdev = msg.rdev;
+	file->cookie = msg.opened.cookie;
+	file->rdev = msg.opened.rdev;
 	set_open_flags(fds[0], flags);
 	err = ur_fdmap_bind(fds[0], file) ? fds[0] : -EMFILE;
 	if (err < 0)
@@ -138,15 +139,17 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	int64_t ret;
 
-	if (msg->arg > here && msg->arg - here < STACK_REACH) {
+	if (msg->call.arg > here && msg->call.arg - here < STACK_REACH) {
 		len = len > STACK_WINDOW ? len : STACK_WINDOW;
 		len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW;
-		msg->cookie = here;
-		msg->rdev = msg->arg + len;
+		msg->call.out_from = here;
+		msg->call.out_to = msg->call.arg + len;
 	}
 	ret = ur_tunnel_send_call(file->sock, msg,
-				  (const void *)(uintptr_t)msg->arg, len);
-	return ret ? ret : ur_upcall_serve(file, msg, msg->cookie, msg->rdev);
+				  (const void *)(uintptr_t)msg->call.arg, len);
+	return ret ? ret
+		   : ur_upcall_serve(file, msg, msg->call.out_from,
+				     msg->call.out_to);
 }
 
 /* Another descriptor of a file that is known, after a raw dup() or a trip
@@ -188,8 +191,8 @@ bool ur_file_claim(int fd)
 	atomic_store(&file->joined, 1);
 	if (!send_open(sock, &msg, UROCE_TUN_UVERBS, "", 0, fd) &&
 	    !ur_upcall_serve(file, &msg, 0, 0)) {
-		file->cookie = msg.cookie;
-		file->rdev = msg.rdev;
+		file->cookie = msg.opened.cookie;
+		file->rdev = msg.opened.rdev;
 		bound = ur_fdmap_bind(fd, file);
 	}
 	ur_fdmap_put(file);
@@ -248,7 +251,7 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
 {
 	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_IOCTL, .cmd = cmd, .arg = arg};
+		.op = UROCE_TUN_IOCTL, .call.request = cmd, .call.arg = arg};
 
 	return (long)call(file, &msg, STACK_WINDOW);
 }
@@ -256,8 +259,8 @@ long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
 static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
-				    .arg = (uint64_t)(uintptr_t)buf,
-				    .len = len};
+				    .call.arg = (uint64_t)(uintptr_t)buf,
+				    .call.len = len};
 
 	return (ssize_t)call(file, &msg, len);
 }

@@ -118,7 +118,7 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
 		n = syscall(SYS_sendmsg, sock, &mh, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EFAULT) {
-		msg->cookie = msg->rdev = 0;
+		msg->call.out_from = msg->call.out_to = 0;
 		return ur_tunnel_send(sock, msg, -1);
 	}
 	return n < 0 ? -EIO : 0;

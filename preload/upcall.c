@@ -23,7 +23,7 @@ static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
 	file = ur_fdmap_new(msg->kind, -1);
 	if (!file)
 		return -ENFILE;
-	file->cookie = msg->cookie;
+	file->cookie = msg->install.cookie;
 	file->parent = ur_fdmap_index(parent);
 	file->parent_serial = parent->serial;
 	if (!ur_fdmap_bind(fd, file))

@@ -205,7 +205,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
 	file->page = -1;
-	if (s->version >= 3)
+	if (s->features & UROCE_TUN_F_FORETOLD)
 		ucma_foretell_open(file);
 	shown[0] = file->visible;
 	shown[1] = file->page;

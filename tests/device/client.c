@@ -231,7 +231,7 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION};
+				    .open.version = UROCE_TUN_VERSION};
 	int fds[2] = {client_mem(),
 		      open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
 	int sock = client_connect(d), fd;
@@ -272,7 +272,7 @@ int64_t client_hear(int sock, struct uroce_tun_msg *msg)
 		if (msg->op == UROCE_TUN_INSTALL) {
 			CHECK(fd >= 0);
 			reply.ret = fd;
-			client_installed = msg->cookie;
+			client_installed = msg->install.cookie;
 			client_send(sock, &reply, NULL, 0);
 			continue;
 		}
@@ -294,16 +294,17 @@ static int64_t converse(int sock, struct uroce_tun_msg *msg)
 int64_t client_ioctl(int sock, const void *hdr)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_IOCTL,
-				    .cmd = RDMA_VERBS_IOCTL,
-				    .arg = (uintptr_t)hdr};
+				    .call.request = RDMA_VERBS_IOCTL,
+				    .call.arg = (uintptr_t)hdr};
 
 	return converse(sock, &msg);
 }
 
 int64_t client_write(int sock, const void *buf, size_t len)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)buf, .len = len};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .call.arg = (uintptr_t)buf,
+				    .call.len = len};
 
 	return converse(sock, &msg);
 }
@@ -401,8 +402,9 @@ void client_settle_to(const struct daemon_proc *d, int left)
 		client_send(sock, &msg, NULL, 0);
 		n = left + 2; /* turned away: not settled */
 		if (!client_recv(sock, &msg, &fd) && fd >= 0) {
-			text = calloc(1, msg.len + 1);
-			CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
+			text = calloc(1, msg.text.len + 1);
+			CHECK_EQ(pread(fd, text, msg.text.len, 0),
+				 msg.text.len);
 			for (n = 0, p = text; (p = strstr(p, "\"id\"")); p++)
 				n++;
 			free(text);

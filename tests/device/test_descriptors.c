@@ -70,11 +70,11 @@ static void send_legacy(int sock, uint32_t command, const void *core,
 		.in_words = (uint16_t)((sizeof(hdr) + len) / 4),
 		.out_words = (uint16_t)(out / 4)};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
-				    .arg = (uintptr_t)buf,
-				    .len = sizeof(hdr) + len};
+				    .call.arg = (uintptr_t)buf,
+				    .call.len = sizeof(hdr) + len};
 	uint64_t response = (uintptr_t)resp;
 
-	CHECK(msg.len <= sizeof(buf));
+	CHECK(msg.call.len <= sizeof(buf));
 	memcpy(buf, &hdr, sizeof(hdr));
 	memcpy((char *)buf + sizeof(hdr), core, len);
 	memcpy((char *)buf + sizeof(hdr), &response, sizeof(response));
@@ -121,8 +121,9 @@ static void show_domain(int sock, int fd)
 
 static int open_kind(uint32_t kind, const char *name, int *visible)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_OPEN, .kind = kind, .cmd = UROCE_TUN_VERSION};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = kind,
+				    .open.version = UROCE_TUN_VERSION};
 	int sock = client_connect(&dev), mem = client_mem();
 
 	strcpy(msg.name, name);
@@ -142,8 +143,8 @@ static void show_cm(int sock, int fd)
 	} req = {{RDMA_USER_CM_CMD_MIGRATE_ID, sizeof(req.core), 4},
 		 {.id = 0, .fd = 5}};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
-				    .arg = (uintptr_t)&req,
-				    .len = sizeof(req)};
+				    .call.arg = (uintptr_t)&req,
+				    .call.len = sizeof(req)};
 
 	req.core.response = (uintptr_t)&out;
 	client_send(sock, &msg, NULL, 0);
@@ -154,8 +155,8 @@ static void show_file(int sock, int fd)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION,
-				    .arg = 5};
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.fd = 5};
 	int mem = client_mem();
 
 	client_send(sock, &msg, &mem, 1);

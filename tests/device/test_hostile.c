@@ -88,7 +88,7 @@ static void test_open(void)
 		memset(&msg, 0, sizeof(msg));
 		msg.op = UROCE_TUN_OPEN;
 		msg.kind = UROCE_TUN_UVERBS;
-		msg.cmd = UROCE_TUN_VERSION;
+		msg.open.version = UROCE_TUN_VERSION;
 		strcpy(msg.name, "uverbs0");
 		mem = open(bad[i].path, bad[i].flags | O_CLOEXEC);
 		CHECK(mem >= 0);
@@ -100,7 +100,7 @@ static void test_open(void)
 	memset(&msg, 0, sizeof(msg));
 	msg.op = UROCE_TUN_OPEN;
 	msg.kind = UROCE_TUN_UVERBS;
-	msg.cmd = UROCE_TUN_VERSION;
+	msg.open.version = UROCE_TUN_VERSION;
 	memset(msg.name, 'x', sizeof(msg.name));
 	mem = client_mem();
 	client_send(sock, &msg, &mem, 1);
@@ -110,8 +110,8 @@ static void test_open(void)
 	/* A guess at somebody's cookie. */
 	msg.op = UROCE_TUN_OPEN;
 	msg.kind = UROCE_TUN_UVERBS;
-	msg.cmd = UROCE_TUN_VERSION;
-	msg.cookie = 1;
+	msg.open.version = UROCE_TUN_VERSION;
+	msg.open.cookie = 1;
 	client_send(sock, &msg, NULL, 0);
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.ret, (int64_t)-ENOENT);
@@ -126,8 +126,8 @@ static int64_t open_with(int mem, struct uroce_tun_msg *msg, const void *at)
 
 	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				      .kind = UROCE_TUN_UVERBS,
-				      .cmd = UROCE_TUN_VERSION,
-				      .rdev = (uintptr_t)at,
+				      .open.version = UROCE_TUN_VERSION,
+				      .open.self = (uintptr_t)at,
 				      .nfds = 1,
 				      .name = "uverbs0"};
 	client_send(sock, msg, &mem, 1);
@@ -379,8 +379,8 @@ static void send_create_cq(int sock, int channel)
 		struct ib_uverbs_create_cq core;
 	} cmd;
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
-				    .arg = (uintptr_t)&cmd,
-				    .len = sizeof(cmd)};
+				    .call.arg = (uintptr_t)&cmd,
+				    .call.len = sizeof(cmd)};
 
 	memset(&cmd, 0, sizeof(cmd));
 	cmd.hdr.command = IB_USER_VERBS_CMD_CREATE_CQ;
@@ -400,7 +400,9 @@ static int64_t write_window(int sock, uint64_t addr, const void *bytes,
 	struct {
 		struct uroce_tun_msg msg;
 		char window[UROCE_TUN_WINDOW];
-	} m = {.msg = {.op = UROCE_TUN_WRITE, .arg = addr, .len = len}};
+	} m = {.msg = {.op = UROCE_TUN_WRITE,
+		       .call.arg = addr,
+		       .call.len = len}};
 	struct uroce_tun_msg msg;
 
 	memcpy(m.window, bytes, window);
@@ -429,15 +431,16 @@ static void test_outs(int sock, const void *alloc, size_t len, void *resp)
 		uint32_t handle, zero;
 		char rest[UROCE_TUN_WINDOW];
 	} reply;
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)alloc, .len = len};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .call.arg = (uintptr_t)alloc,
+				    .call.len = len};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t handle = UINT32_MAX;
 
 		memcpy(resp, &handle, 4);
-		msg.cookie = cases[i].from;
-		msg.rdev = cases[i].to;
+		msg.call.out_from = cases[i].from;
+		msg.call.out_to = cases[i].to;
 		client_send(sock, &msg, NULL, 0);
 		CHECK_EQ(recv(sock, &reply, sizeof(reply), 0),
 			 sizeof(msg) + cases[i].outs);

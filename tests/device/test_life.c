@@ -36,9 +36,9 @@ static int status_has(const char *subject, const char *what)
 	client_send(sock, &msg, NULL, 0);
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.ret, 0);
-	CHECK(fd >= 0 && msg.len > 0);
-	text = calloc(1, msg.len + 1);
-	CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
+	CHECK(fd >= 0 && msg.text.len > 0);
+	text = calloc(1, msg.text.len + 1);
+	CHECK_EQ(pread(fd, text, msg.text.len, 0), msg.text.len);
 	found = strstr(text, what) != NULL;
 	free(text);
 	close(fd);
@@ -160,15 +160,15 @@ static int64_t join(int sock, uint32_t kind, int visible)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = kind,
-				    .cmd = UROCE_TUN_VERSION,
-				    .arg = (uint64_t)visible};
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.fd = (uint64_t)visible};
 	int mem = client_mem();
 	int64_t ret;
 
 	client_send(sock, &msg, &mem, 1);
 	close(mem);
 	ret = client_hear(sock, &msg);
-	return ret ? ret : (int64_t)msg.cookie;
+	return ret ? ret : (int64_t)msg.opened.cookie;
 }
 
 /* A descriptor that went to another process opens the same file there. */
@@ -199,7 +199,7 @@ static void test_join(void)
 		 0);
 	event.fd = (int)chan.fd;
 	CHECK_EQ(poll(&event, 1, 0), 0);
-	msg.cookie = client_installed;
+	msg.closed.cookie = client_installed;
 	client_send(sock, &msg, NULL, 0);
 	CHECK_EQ(dealloc_pd(sock, 99), (int64_t)-EINVAL);
 	CHECK_EQ(poll(&event, 1, 0), 1);

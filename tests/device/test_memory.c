@@ -76,7 +76,7 @@ static void test_objects(void)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_RDMA_CM,
-				    .cmd = UROCE_TUN_VERSION,
+				    .open.version = UROCE_TUN_VERSION,
 				    .name = "rdma_cm"};
 	struct user u = {.sock = client_session(&dev),
 			 .cm = client_connect(&dev)};
@@ -156,7 +156,7 @@ static void test_answers(void)
 		if (fd < 0)
 			break;
 		CHECK_EQ(msg.ret, 0);
-		CHECK(msg.len > 1000);
+		CHECK(msg.text.len > 1000);
 		fds[n++] = fd;
 	}
 	CHECK(n > 10);
@@ -168,8 +168,8 @@ static void test_answers(void)
 	/* And as long as nothing is asked, the answer is there. */
 	ask(sock);
 	CHECK(!client_recv(sock, &msg, &fd));
-	CHECK_EQ(bytes_of(fd), msg.len);
-	CHECK(msg.len > 1000);
+	CHECK_EQ(bytes_of(fd), msg.text.len);
+	CHECK(msg.text.len > 1000);
 	close(fd);
 	close(sock);
 	close(u.sock);

@@ -207,7 +207,8 @@ static void test_xrc(void)
 
 static void close_fd(int sock, uint64_t cookie)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD, .cookie = cookie};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
+				    .closed.cookie = cookie};
 
 	client_send(sock, &msg, NULL, 0);
 }
@@ -300,7 +301,7 @@ static void test_join(void)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION};
+				    .open.version = UROCE_TUN_VERSION};
 	struct uroce_alloc_ucontext_resp ctx;
 	int parent = client_connect(&dev), child = client_connect(&dev);
 	int mem = client_mem(), fd;
@@ -312,7 +313,7 @@ static void test_join(void)
 	CHECK(!client_recv(parent, &msg, &fd));
 	CHECK_EQ(msg.ret, 0);
 	close(fd);
-	cookie = msg.cookie;
+	cookie = msg.opened.cookie;
 	CHECK(cookie);
 	CHECK_EQ(client_get_context(parent, &ctx), 0);
 	close(ctx.wake_fd);
@@ -320,8 +321,8 @@ static void test_join(void)
 
 	msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				     .kind = UROCE_TUN_UVERBS,
-				     .cmd = UROCE_TUN_VERSION,
-				     .cookie = cookie};
+				     .open.version = UROCE_TUN_VERSION,
+				     .open.cookie = cookie};
 	client_send(child, &msg, &mem, 1);
 	CHECK(!client_recv(child, &msg, &fd));
 	CHECK_EQ(msg.ret, 0);

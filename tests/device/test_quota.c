@@ -54,7 +54,7 @@ static struct user come(uid_t uid)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_RDMA_CM,
-				    .cmd = UROCE_TUN_VERSION,
+				    .open.version = UROCE_TUN_VERSION,
 				    .name = "rdma_cm"};
 	int mem = client_mem(), fd;
 	static uint32_t users;

@@ -64,7 +64,7 @@ static void test_no_room(const char *uroced)
 	struct daemon_proc small = {.max_files = 64};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION,
+				    .open.version = UROCE_TUN_VERSION,
 				    .name = "uverbs0"};
 	int sock, late, channel, socks[64], n, fd;
 	int mem = client_mem();

@@ -28,12 +28,12 @@ static void test_closed_while_asked(void)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION};
+				    .open.version = UROCE_TUN_VERSION};
 	int visible, fd, mem = client_mem();
 	int opener = client_open(&dev, "uverbs0", &visible);
 	int sock = client_connect(&dev);
 
-	msg.arg = (uint64_t)visible;
+	msg.open.fd = (uint64_t)visible;
 	client_send(sock, &msg, &mem, 1);
 	close(mem);
 	CHECK(!client_recv(sock, &msg, &fd));
@@ -41,7 +41,7 @@ static void test_closed_while_asked(void)
 	for (int i = 0; i < 32; i++) {
 		memset(&msg, 0, sizeof(msg));
 		msg.op = UROCE_TUN_CLOSE_FD;
-		msg.cookie = UINT64_MAX;
+		msg.closed.cookie = UINT64_MAX;
 		client_send(sock, &msg, NULL, 0);
 	}
 	msg.op = UROCE_TUN_FD;
@@ -51,7 +51,7 @@ static void test_closed_while_asked(void)
 	CHECK_EQ(msg.ret, 0);
 	memset(&msg, 0, sizeof(msg));
 	msg.op = UROCE_TUN_CLOSE_FD;
-	msg.cookie = UINT64_MAX;
+	msg.closed.cookie = UINT64_MAX;
 	client_send(sock, &msg, NULL, 0);
 	/* An answer says that the notice was heard. */
 	memset(&msg, 0, sizeof(msg));
@@ -70,8 +70,8 @@ static int join(int visible)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .cmd = UROCE_TUN_VERSION,
-				    .arg = (uint64_t)visible};
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.fd = (uint64_t)visible};
 	int sock = client_connect(&dev), mem = client_mem();
 
 	client_send(sock, &msg, &mem, 1);
@@ -82,7 +82,8 @@ static int join(int visible)
 
 static void say_closed(int sock, uint64_t cookie)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD, .cookie = cookie};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
+				    .closed.cookie = cookie};
 
 	client_send(sock, &msg, NULL, 0);
 	memset(&msg, 0, sizeof(msg));
@@ -109,8 +110,8 @@ static void test_closed_while_made(int async, int64_t answer)
 			    .in_words = sizeof(create) / 4,
 			    .out_words = 1}};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_IOCTL,
-				    .cmd = RDMA_VERBS_IOCTL,
-				    .arg = (uintptr_t)&alloc};
+				    .call.request = RDMA_VERBS_IOCTL,
+				    .call.arg = (uintptr_t)&alloc};
 	struct uroce_alloc_ucontext_resp ctx;
 	int visible, fd, sock = client_open(&dev, "uverbs0", &visible), other;
 	uint32_t number = 0;
@@ -123,12 +124,12 @@ static void test_closed_while_made(int async, int64_t answer)
 	create.core.response = (uintptr_t)&number;
 	if (!async)
 		msg = (struct uroce_tun_msg){.op = UROCE_TUN_WRITE,
-					     .arg = (uintptr_t)&create,
-					     .len = sizeof(create)};
+					     .call.arg = (uintptr_t)&create,
+					     .call.len = sizeof(create)};
 	client_send(sock, &msg, NULL, 0);
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.op, UROCE_TUN_INSTALL);
-	say_closed(other, msg.cookie);
+	say_closed(other, msg.install.cookie);
 	memset(&msg, 0, sizeof(msg));
 	msg.op = UROCE_TUN_FD;
 	msg.ret = answer < 0 ? answer : fd;
@@ -213,8 +214,9 @@ static void test_domain_file(void)
 
 static int open_kind(uint32_t kind, const char *name, int *visible)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_OPEN, .kind = kind, .cmd = UROCE_TUN_VERSION};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = kind,
+				    .open.version = UROCE_TUN_VERSION};
 	int sock = client_connect(&dev), mem = client_mem();
 
 	strcpy(msg.name, name);
@@ -227,8 +229,9 @@ static int open_kind(uint32_t kind, const char *name, int *visible)
 
 static void send_write(int sock, const void *buf, size_t len)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_WRITE, .arg = (uintptr_t)buf, .len = len};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .call.arg = (uintptr_t)buf,
+				    .call.len = len};
 
 	client_send(sock, &msg, NULL, 0);
 }

@@ -150,8 +150,8 @@ static char *hear_text(int sock)
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.ret, 0);
 	CHECK(fd >= 0);
-	text = calloc(1, msg.len + 1);
-	CHECK_EQ(pread(fd, text, msg.len, 0), msg.len);
+	text = calloc(1, msg.text.len + 1);
+	CHECK_EQ(pread(fd, text, msg.text.len, 0), msg.text.len);
 	close(fd);
 	return text;
 }
@@ -252,7 +252,7 @@ static int has_cm_id(uid_t uid)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_RDMA_CM,
-				    .cmd = UROCE_TUN_VERSION,
+				    .open.version = UROCE_TUN_VERSION,
 				    .name = "rdma_cm"};
 	uint64_t ident = 0;
 	struct {

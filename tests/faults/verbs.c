@@ -33,9 +33,9 @@ static int in_child(void)
 }
 
 /* The command line's: status pages, counters, devices come and go. */
-static int converse(uint32_t op, uint64_t cmd, const char *name)
+static int converse(uint32_t op, uint64_t what, const char *name)
 {
-	struct uroce_tun_msg msg = {.op = op, .cmd = cmd};
+	struct uroce_tun_msg msg = {.op = op, .link.what = what};
 	int sock = client_connect(&device), fd, err;
 
 	snprintf(msg.name, sizeof(msg.name), "%s", name);

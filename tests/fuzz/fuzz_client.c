@@ -90,7 +90,8 @@ static void answer(const struct uroce_tun_msg *ask, struct input *in)
 
 	if (ask->op == UROCE_TUN_INSTALL) {
 		msg.ret = 100;
-		c.cookie[c.n_cookies++ % UR_ARRAY_SIZE(c.cookie)] = ask->cookie;
+		c.cookie[c.n_cookies++ % UR_ARRAY_SIZE(c.cookie)] =
+			ask->install.cookie;
 	} else {
 		fd = client_fd(take(in, 1));
 		msg.ret = fd < 0 ? -EBADF : 0;
@@ -127,8 +128,8 @@ static void do_ioctl(struct input *in, const void *bytes, size_t n)
 {
 	struct uroce_tun_msg msg = {
 		.op = UROCE_TUN_IOCTL,
-		.cmd = RDMA_VERBS_IOCTL,
-		.arg = place(bytes, n),
+		.call.request = RDMA_VERBS_IOCTL,
+		.call.arg = place(bytes, n),
 	};
 
 	call(&msg, in);
@@ -136,8 +137,9 @@ static void do_ioctl(struct input *in, const void *bytes, size_t n)
 
 static void do_write(struct input *in, const void *bytes, size_t n, size_t len)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_WRITE, .arg = place(bytes, n), .len = len};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
+				    .call.arg = place(bytes, n),
+				    .call.len = len};
 
 	call(&msg, in);
 }
@@ -300,7 +302,8 @@ static void step_message(struct input *in)
 	struct uroce_tun_msg msg = {.op = take(in, 1) % 40};
 	u32 which = take(in, 1);
 
-	msg.cookie = which < UR_ARRAY_SIZE(c.cookie) ? c.cookie[which] : which;
+	msg.closed.cookie =
+		which < UR_ARRAY_SIZE(c.cookie) ? c.cookie[which] : which;
 	if (msg.op == UROCE_TUN_STATUS)
 		take_bytes(in, (u8 *)msg.name, 8);
 	/* Answers that nobody asked for have none; neither has closing. */
@@ -343,8 +346,9 @@ static void step(struct input *in)
 
 static void client_open(u32 kind)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_OPEN, .kind = kind, .cmd = UROCE_TUN_VERSION};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = kind,
+				    .open.version = UROCE_TUN_VERSION};
 	int fds[UROCE_TUN_MAX_FDS], mem = client_mem();
 
 	c = (struct client){
@@ -352,7 +356,7 @@ static void client_open(u32 kind)
 	snprintf(msg.name, sizeof(msg.name), "%s",
 		 kind == UROCE_TUN_UVERBS ? client_uverbs_name() : "rdma_cm");
 	/* The memory is not this process's: it is proved to be the client's. */
-	msg.rdev = ARENA;
+	msg.open.self = ARENA;
 	msg.nfds = 1;
 	client_write(ARENA, &msg, sizeof(msg));
 	CHECK(!ur_tunnel_send(c.sock, &msg, &mem, 1));

@@ -73,7 +73,7 @@ static void make_world(void)
 	mem = device_world_client(NULL);
 	device_world_start(true);
 	device_world_session(&session, mem, front_end);
-	session.version = UROCE_TUN_VERSION;
+	session.features = UROCE_TUN_F_ALL;
 }
 
 static s64 write_command(u32 file, u64 len)

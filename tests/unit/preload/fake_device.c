@@ -125,10 +125,15 @@ static void done(struct conn *c, int64_t ret)
 
 static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .cookie = 5};
+	/* With words set that a later release may have given a meaning. */
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE,
+				    .opened.features = req->open.features,
+				    .opened.rsv = {~0ull, ~0ull},
+				    .opened.cookie = 5,
+				    .rsv = ~0u};
 	int fd, pair[2], fds[2];
 
-	if (req->cmd != UROCE_TUN_VERSION)
+	if (req->open.version != UROCE_TUN_VERSION)
 		return done(c, -EPROTO);
 	files++;
 	if (req->kind == UROCE_TUN_RDMA_CM) {
@@ -136,7 +141,7 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 		CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
 		c->cm = pair[1];
 		cm_end = pair[1];
-		msg.rdev = makedev(10, 58);
+		msg.opened.rdev = makedev(10, 58);
 		fds[0] = pair[0];
 		fds[1] = memfd_create("changes", 0);
 		CHECK(!ftruncate(fds[1], UROCE_TUN_PAGE_BYTES));
@@ -152,15 +157,16 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 	fd = memfd_create("rings", 0);
 	CHECK(!ftruncate(fd, 1 << 20));
 	CHECK_EQ(pwrite(fd, "ring", 4, 8192), 4);
-	msg.rdev = makedev(FAKE_MAJOR, FAKE_MINOR);
+	msg.opened.rdev = makedev(FAKE_MAJOR, FAKE_MINOR);
 	send_msg(c->sock, &msg, fd);
 	close(fd);
 }
 
 static int64_t install(struct conn *c, uint32_t kind)
 {
-	struct uroce_tun_msg msg = {
-		.op = UROCE_TUN_INSTALL, .kind = kind, .cookie = FAKE_COOKIE};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
+				    .kind = kind,
+				    .install.cookie = FAKE_COOKIE};
 	int pair[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
@@ -200,9 +206,9 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 {
 	uint64_t value;
 
-	switch (req->cmd) {
+	switch (req->call.request) {
 	case FAKE_ADD_ONE:
-		if (pread(c->mem, &value, 8, (off_t)req->arg) != 8) {
+		if (pread(c->mem, &value, 8, (off_t)req->call.arg) != 8) {
 			CHECK(!c->window.len);
 			return -EFAULT;
 		}
@@ -210,25 +216,26 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 			CHECK(c->window.len >= 8 &&
 			      !memcmp(c->window.bytes, &value, 8));
 		value++;
-		if (req->cookie <= req->arg && req->arg + 8 <= req->rdev) {
+		if (req->call.out_from <= req->call.arg &&
+		    req->call.arg + 8 <= req->call.out_to) {
 			CHECK(c->window.len);
-			c->add.out.addr = req->arg;
+			c->add.out.addr = req->call.arg;
 			c->add.out.len = 8;
 			c->add.value = value;
 			outs++;
 			return 0;
 		}
-		return pwrite(c->mem, &value, 8, (off_t)req->arg) == 8
+		return pwrite(c->mem, &value, 8, (off_t)req->call.arg) == 8
 			       ? 0
 			       : -EFAULT;
 	case FAKE_FGET:
-		return fget(c, req->arg);
+		return fget(c, req->call.arg);
 	case FAKE_COMP:
 		return install(c, UROCE_TUN_COMP);
 	case FAKE_ASYNC:
 		return install(c, UROCE_TUN_ASYNC);
 	case FAKE_EVENT:
-		return send_event(c, req->arg);
+		return send_event(c, req->call.arg);
 	case FAKE_CLOSED:
 		return (int64_t)c->closed;
 	case FAKE_FAIL_LATE:
@@ -281,11 +288,12 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	uint32_t command = 0;
 
 	writes++;
-	if (req->len < 8)
+	if (req->call.len < 8)
 		return -EINVAL;
-	if (pread(c->mem, &command, 4, (off_t)req->arg) != 4)
+	if (pread(c->mem, &command, 4, (off_t)req->call.arg) != 4)
 		return -EFAULT;
-	CHECK(c->window.len >= req->len || c->window.len == UROCE_TUN_WINDOW);
+	CHECK(c->window.len >= req->call.len ||
+	      c->window.len == UROCE_TUN_WINDOW);
 	CHECK(!memcmp(c->window.bytes, &command, 4));
 	if (c->cm >= 0 && command == 12 && withdrawn) {
 		withdrawn--;
@@ -293,7 +301,7 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	}
 	if (c->cm >= 0 && command == FAKE_FORETELL)
 		foretell(c);
-	return (int64_t)req->len;
+	return (int64_t)req->call.len;
 }
 
 static void *serve_one(void *arg)
@@ -309,7 +317,7 @@ static void *serve_one(void *arg)
 		case UROCE_TUN_OPEN:
 			CHECK(fd >= 0);
 			c.mem = fd;
-			if (!msg.cookie) {
+			if (!msg.open.cookie) {
 				open_file(&c, &msg);
 				break;
 			}
@@ -323,7 +331,7 @@ static void *serve_one(void *arg)
 			done(&c, do_write(&c, &msg));
 			break;
 		case UROCE_TUN_CLOSE_FD:
-			c.closed = msg.cookie;
+			c.closed = msg.closed.cookie;
 			break;
 		case UROCE_TUN_SYNC:
 			snprintf(text, sizeof(text), "%d\n", ++syncs);
