@@ -23,20 +23,21 @@
 /* Exit status when another process serves the run directory already. */
 #define EXIT_BUSY 3
 
-static struct ur_options options;
+static struct ur_daemon_options options;
 static int signal_fd = -1;
 
-static int add_devices(struct ur_daemon *daemon, const struct ur_options *o);
+static int add_devices(struct ur_daemon *daemon,
+		       const struct ur_daemon_options *o);
 
 /* SIGHUP: devices for the netdevs that the configuration file names now. Those
  * that it no longer names serve on until a restart, with their clients. */
 static void reload(struct ur_daemon *daemon)
 {
-	struct ur_options now = {.config = options.config};
-	struct ur_options fresh = {0};
+	struct ur_daemon_options now = {.config = options.config};
+	struct ur_daemon_options fresh = {0};
 
 	ur_service_reloading(daemon);
-	if (ur_options_reread(&now) == 0)
+	if (ur_daemon_options_reread(&now) == 0)
 		for (int i = 0; i < now.n_netdevs; i++)
 			if (!ur_device_by_netdev(daemon, now.netdev[i]))
 				memcpy(fresh.netdev[fresh.n_netdevs++],
@@ -96,7 +97,8 @@ static void raise_limits(void)
 	}
 }
 
-static int add_devices(struct ur_daemon *daemon, const struct ur_options *o)
+static int add_devices(struct ur_daemon *daemon,
+		       const struct ur_daemon_options *o)
 {
 	char name[IF_NAMESIZE];
 	int err = 0;
@@ -117,7 +119,7 @@ static int add_devices(struct ur_daemon *daemon, const struct ur_options *o)
 }
 
 static void say_ready(const struct ur_daemon *daemon,
-		      const struct ur_options *o)
+		      const struct ur_daemon_options *o)
 {
 	static const char text[] = "ready\n";
 
@@ -142,7 +144,7 @@ static int check_usable(const struct ur_daemon *daemon)
 	return -EADDRNOTAVAIL;
 }
 
-static int start(struct ur_daemon *daemon, const struct ur_options *o)
+static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 {
 	int err = ur_listen_lock(daemon);
 
@@ -222,8 +224,8 @@ int main(int argc, char **argv)
 		.lock_fd = -1,
 		.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
 	};
-	struct ur_options *o = &options;
-	int err = ur_options_parse(argc, argv, o), status;
+	struct ur_daemon_options *o = &options;
+	int err = ur_daemon_options_parse(argc, argv, o), status;
 
 	if (err)
 		return err > 0 ? 0 : 2;

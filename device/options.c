@@ -39,7 +39,7 @@ static int set_string(char *to, size_t size, const char *value)
 	return 0;
 }
 
-static int add_netdev(struct ur_options *o, const char *name)
+static int add_netdev(struct ur_daemon_options *o, const char *name)
 {
 	for (int i = 0; i < o->n_netdevs; i++)
 		if (!strcmp(o->netdev[i], name))
@@ -58,7 +58,7 @@ static int add_yes(int *n, const char *value)
 	return strcmp(value, "yes") && strcmp(value, "no") ? -EINVAL : 0;
 }
 
-static int set_cm_mode(struct ur_options *o, const char *value)
+static int set_cm_mode(struct ur_daemon_options *o, const char *value)
 {
 	if (strcmp(value, "v1") && strcmp(value, "v2"))
 		return -EINVAL;
@@ -66,7 +66,7 @@ static int set_cm_mode(struct ur_options *o, const char *value)
 	return 0;
 }
 
-static int set_share(struct ur_options *o, const char *value)
+static int set_share(struct ur_daemon_options *o, const char *value)
 {
 	char *end;
 	long n = strtol(value, &end, 10);
@@ -77,7 +77,7 @@ static int set_share(struct ur_options *o, const char *value)
 	return 0;
 }
 
-static int set_isolation(struct ur_options *o, const char *value)
+static int set_isolation(struct ur_daemon_options *o, const char *value)
 {
 	if (!strcmp(value, "all"))
 		o->isolation = UR_ISOLATION_ALL;
@@ -90,7 +90,7 @@ static int set_isolation(struct ur_options *o, const char *value)
 
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
-static int set(struct ur_options *o, const char *key, const char *value)
+static int set(struct ur_daemon_options *o, const char *key, const char *value)
 {
 	if (!strcmp(key, "netdev"))
 		return add_netdev(o, value);
@@ -131,7 +131,7 @@ static char *trim(char *s)
 	return s;
 }
 
-static int read_config(struct ur_options *o)
+static int read_config(struct ur_daemon_options *o)
 {
 	FILE *f = fopen(o->config, "re");
 	char *line = NULL;
@@ -163,12 +163,12 @@ static int read_config(struct ur_options *o)
 	return err ? -EINVAL : 0;
 }
 
-int ur_options_reread(struct ur_options *o)
+int ur_daemon_options_reread(struct ur_daemon_options *o)
 {
 	return o->config ? read_config(o) : 0;
 }
 
-static int take(struct ur_options *o, int c)
+static int take(struct ur_daemon_options *o, int c)
 {
 	switch (c) {
 	case 'n':
@@ -205,7 +205,7 @@ static int take(struct ur_options *o, int c)
 	}
 }
 
-int ur_options_parse(int argc, char **argv, struct ur_options *o)
+int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 {
 	static const struct option longs[] = {
 		{"netdev", required_argument, NULL, 'n'},

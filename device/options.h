@@ -17,7 +17,7 @@ enum ur_isolation {
 	UR_ISOLATION_USER, /* only what is of the same user */
 };
 
-struct ur_options {
+struct ur_daemon_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
 	int n_netdevs;
 	char run_dir[256]; /* empty: the default */
@@ -35,10 +35,10 @@ struct ur_options {
 
 /* 0; -EINVAL after a message on stderr (exit status 2 is due); 1 when --help
  * has been answered. */
-int ur_options_parse(int argc, char **argv, struct ur_options *o);
+int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o);
 
 /* The netdevs that the configuration file names now, added to o; for SIGHUP.
  * 0 or -errno after a message. */
-int ur_options_reread(struct ur_options *o);
+int ur_daemon_options_reread(struct ur_daemon_options *o);
 
 #endif

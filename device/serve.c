@@ -106,7 +106,7 @@ static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
 static u64 features(const struct uroce_tun_open *open)
 {
 	if (open->version < 4)
-		return open->version == 3 ? UROCE_TUN_F_FORETOLD : 0;
+		return open->version == 3 ? UROCE_TUN_F_CACHED_REPLY : 0;
 	return open->features & UROCE_TUN_F_ALL;
 }
 

@@ -51,18 +51,18 @@ int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 	return 0;
 }
 
-bool ur_session_foretell(struct ur_session *s,
-			 const struct uroce_tun_foretold *told,
-			 const void *answer, u32 bytes)
+bool ur_session_cache_reply(struct ur_session *s,
+			    const struct uroce_tun_cached_reply *cached,
+			    const void *answer, u32 bytes)
 {
-	u8 *to = s->features & UROCE_TUN_F_FORETOLD
-			 ? add_out(s, 0, sizeof(*told) + bytes)
+	u8 *to = s->features & UROCE_TUN_F_CACHED_REPLY
+			 ? add_out(s, 0, sizeof(*cached) + bytes)
 			 : NULL;
 
 	if (!to)
 		return false;
-	memcpy(to, told, sizeof(*told));
-	memcpy(to + sizeof(*told), answer, bytes);
+	memcpy(to, cached, sizeof(*cached));
+	memcpy(to + sizeof(*cached), answer, bytes);
 	return true;
 }
 

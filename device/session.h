@@ -73,10 +73,10 @@ int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
 
 /* Say with the answer of the command that runs what the answer to another would
- * be: bytes of it at answer. Only with UROCE_TUN_F_FORETOLD. False: no room. */
-bool ur_session_foretell(struct ur_session *s,
-			 const struct uroce_tun_foretold *told,
-			 const void *answer, u32 bytes);
+ * be: bytes of it at answer. Only with UROCE_TUN_F_CACHED_REPLY. False: no room. */
+bool ur_session_cache_reply(struct ur_session *s,
+			    const struct uroce_tun_cached_reply *cached,
+			    const void *answer, u32 bytes);
 
 /* Copy from the client that a command is of; on the session's thread, without
  * the lock. 0 or -EFAULT. */

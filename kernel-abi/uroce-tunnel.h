@@ -33,7 +33,7 @@
  * the caller's stack is often there too. What a command writes within the
  * addresses that the CALL names may come behind its DONE, up to the same size,
  * as struct uroce_tun_out each. So may answers to questions that are likely to
- * be asked next: struct uroce_tun_foretold.
+ * be asked next: struct uroce_tun_cached_reply.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -59,8 +59,8 @@ extern "C" {
 #define UROCE_TUN_UVERBS_BYTES (1ull << 40)
 
 /* Features. Version 3 had this one and no bits, the versions before it none. */
-#define UROCE_TUN_F_FORETOLD (1ull << 0) /* struct uroce_tun_foretold */
-#define UROCE_TUN_F_ALL	     UROCE_TUN_F_FORETOLD
+#define UROCE_TUN_F_CACHED_REPLY (1ull << 0) /* struct uroce_tun_cached_reply */
+#define UROCE_TUN_F_ALL		 UROCE_TUN_F_CACHED_REPLY
 
 enum uroce_tun_op {
 	/* ---- front-end to device; the member of struct uroce_tun_msg ---- */
@@ -101,7 +101,7 @@ enum uroce_tun_op {
 
 	/* ret = result or -errno. Of OPEN: opened, and fds: [0] the visible
 	 * descriptor, none when a file is joined; [1] the page of changes, of an
-	 * rdma_cm file with UROCE_TUN_F_FORETOLD. */
+	 * rdma_cm file with UROCE_TUN_F_CACHED_REPLY. */
 	UROCE_TUN_DONE = 32,
 	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
 	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
@@ -208,7 +208,7 @@ struct uroce_tun_msg {
 
 /* Behind DONE: len bytes for addr follow, and nothing up to a multiple of 8. */
 struct uroce_tun_out {
-	__u64 addr; /* 0: what follows is a struct uroce_tun_foretold */
+	__u64 addr; /* 0: what follows is a struct uroce_tun_cached_reply */
 	__u64 len;
 };
 
@@ -217,9 +217,9 @@ struct uroce_tun_out {
  * that follow where the WRITE's bytes 8 to 15 say, and returns its length. This
  * holds as long as word `slot` of the page of changes is `change`: the device
  * adds to it before it lets anything come to pass that makes the answer
- * another. With UROCE_TUN_F_FORETOLD.
+ * another. With UROCE_TUN_F_CACHED_REPLY.
  */
-struct uroce_tun_foretold {
+struct uroce_tun_cached_reply {
 	__u32 slot;
 	__u32 change;
 	__u8 question[24]; /* the WRITE, its bytes 8 to 15 zero */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "preload/fdmap.h"
-#include "preload/foretold.h"
+#include "preload/reply_cache.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
 
@@ -210,8 +210,8 @@ static void release(struct ur_file *file)
 			atomic_store(&ur_fdmap_slot[sock], 0);
 		syscall(SYS_close, sock);
 	}
-	ur_foretold_end(file->foretold);
-	file->foretold = NULL;
+	ur_reply_cache_close(file->reply_cache);
+	file->reply_cache = NULL;
 	atomic_store(&file->used, 0);
 }
 

@@ -30,7 +30,7 @@
 #define UR_FDMAP_FILES	16384
 #define UR_FDMAP_HIDDEN 0xffff
 
-struct ur_foretold; /* foretold.h */
+struct ur_reply_cache; /* reply_cache.h */
 
 struct ur_file {
 	/* descriptors in the low 20 bits, calls in progress above */
@@ -52,7 +52,7 @@ struct ur_file {
 	_Atomic uint32_t joined; /* opened by another process */
 	_Atomic uint32_t shared; /* a forked child may have it too */
 	pthread_mutex_t lock;	 /* one command at a time on sock */
-	struct ur_foretold *foretold; /* NULL: none; the lock's */
+	struct ur_reply_cache *reply_cache; /* NULL: none; the lock's */
 };
 
 extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "preload/file.h"
-#include "preload/foretold.h"
+#include "preload/reply_cache.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
@@ -113,7 +113,7 @@ int ur_file_open(const struct ur_path *path, int flags)
 		goto err_close;
 	}
 	if (fds[1] >= 0) {
-		file->foretold = ur_foretold_begin(fds[1]);
+		file->reply_cache = ur_reply_cache_open(fds[1]);
 		close_raw(fds[1]);
 	}
 	file->cookie = msg.opened.cookie;
@@ -267,18 +267,18 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 
 /* True: the device has said before what it would answer. The answer is stored
  * within what converse() takes for the stack. */
-static bool answer_foretold(struct ur_file *file, const void *buf, size_t len)
+static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint64_t arg = (uint64_t)(uintptr_t)buf;
 	bool known;
 
-	if (!file->foretold || len != UR_FORETOLD_QUESTION || arg < here ||
-	    arg - here >= STACK_REACH)
+	if (!file->reply_cache || len != UR_REPLY_CACHE_QUESTION ||
+	    arg < here || arg - here >= STACK_REACH)
 		return false;
 	pthread_mutex_lock(&file->lock);
 	known = !atomic_load(&file->dead) &&
-		ur_foretold_answer(file->foretold, buf, here,
+		ur_reply_cache_get(file->reply_cache, buf, here,
 				   arg + STACK_WINDOW);
 	pthread_mutex_unlock(&file->lock);
 	return known;
@@ -333,7 +333,7 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 		return write_once(file, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
-		return answer_foretold(file, buf, len)
+		return answer_from_cache(file, buf, len)
 			       ? (ssize_t)len
 			       : write_once(file, buf, len);
 	ret = check_get_event(&hdr, len);

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/foretold.h"
+#include "preload/reply_cache.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 
@@ -58,7 +58,7 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-/* What the command has written, and what it foretells. */
+/* What the command has written, and the replies sent ahead. */
 static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		     uint64_t from, uint64_t to)
 {
@@ -76,7 +76,7 @@ static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		if (padded > len)
 			return -EIO;
 		if (!out.addr)
-			ur_foretold_keep(file->foretold, p, out.len);
+			ur_reply_cache_put(file->reply_cache, p, out.len);
 		else if (out.addr < from || out.addr > to ||
 			 out.len > to - out.addr)
 			return -EIO;

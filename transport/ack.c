@@ -3,7 +3,7 @@
  * Acknowledgements that the responder of RC and XRC owes, and the credits in
  * them. IBTA volume 1, 9.7.5, 9.7.7.2.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* Credit codes of an AETH, IBTA 9.7.7.2.2 table 47. */
 static const u16 credits[31] = {

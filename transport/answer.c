@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* ---- answers ---- */
 
@@ -71,8 +71,8 @@ static bool send_atomic(struct ur_qp *qp, struct ur_tx *tx,
 }
 
 /* One packet of read data. The memory is looked at again for each. */
-static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
-			      struct ur_resp_item *it)
+static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
+				 struct ur_resp_item *it)
 {
 	const struct ur_resource *res = &qp->resp.res[it->resource];
 	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
@@ -93,7 +93,7 @@ static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
 	u32 len;
 
 	if (!p)
-		return UR_TURN_FULL;
+		return UR_QUANTUM_FULL;
 	pkt.payload_bytes = n;
 	pkt.syndrome = ur_answer_credits(qp);
 	len = (u32)ur_pkt_build(&pkt, p);
@@ -107,14 +107,14 @@ static enum ur_turn send_read(struct ur_qp *qp, struct ur_tx *tx,
 		ur_responder_refuse(
 			qp, ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
 			it->next, 0);
-		return UR_TURN_IDLE;
+		return UR_QUANTUM_IDLE;
 	}
 	memset(p + len + n, 0, ur_pkt_pad(n));
 	len += n + ur_pkt_pad(n);
 	ur_tx_commit(qp->port, tx, qp->attr.av, len);
 	it->next = ur_psn_add(it->next, 1);
 	ur_cc_sent(qp, len);
-	return UR_TURN_MORE;
+	return UR_QUANTUM_MORE;
 }
 
 static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
@@ -135,46 +135,47 @@ static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
 	return true;
 }
 
-/* UR_TURN_MORE: this item is done. */
-static enum ur_turn send_item(struct ur_qp *qp, struct ur_tx *tx,
-			      struct ur_resp_item *it, u32 *budget)
+/* UR_QUANTUM_MORE: this item is done. */
+static enum ur_quantum send_item(struct ur_qp *qp, struct ur_tx *tx,
+				 struct ur_resp_item *it, u32 *budget)
 {
 	switch (it->kind) {
 	case UR_RESP_NONE:
-		return UR_TURN_MORE;
+		return UR_QUANTUM_MORE;
 	case UR_RESP_ACK:
 		return send_ack(qp, tx, it->syndrome, it->psn, it->msn)
-			       ? UR_TURN_MORE
-			       : UR_TURN_FULL;
+			       ? UR_QUANTUM_MORE
+			       : UR_QUANTUM_FULL;
 	case UR_RESP_ATOMIC:
 		if (!send_atomic(qp, tx, it))
-			return UR_TURN_FULL;
+			return UR_QUANTUM_FULL;
 		break;
 	default:
 		while (it->next != it->end) {
-			enum ur_hold hold = UR_HOLD_NOT;
-			enum ur_turn turn;
+			enum ur_defer defer = UR_DEFER_NOT;
+			enum ur_quantum result;
 			u32 n;
 
 			if (qp->cc && !ur_cc_may_send(qp))
-				return UR_TURN_IDLE;
-			n = ur_middle_answer(qp, it, tx, *budget, &hold);
-			if (hold == UR_HOLD_ROOM)
-				return UR_TURN_FULL;
-			if (hold)
+				return UR_QUANTUM_IDLE;
+			n = ur_fastpath_answer(qp, it, tx, *budget, &defer);
+			if (defer == UR_DEFER_ROOM)
+				return UR_QUANTUM_FULL;
+			if (defer)
 				*budget = 0;
 			*budget -= n;
 			if (n)
 				continue;
-			turn = *budget ? send_read(qp, tx, it) : UR_TURN_IDLE;
-			if (turn != UR_TURN_MORE)
-				return turn;
+			result = *budget ? send_read(qp, tx, it)
+					 : UR_QUANTUM_IDLE;
+			if (result != UR_QUANTUM_MORE)
+				return result;
 			--*budget;
 		}
 	}
 	qp->resp.res[it->resource].queued = false;
 	qp->resp.res[it->resource].answered = true;
-	return UR_TURN_MORE;
+	return UR_QUANTUM_MORE;
 }
 
 static void drop_items(struct ur_qp *qp)
@@ -186,38 +187,39 @@ static void drop_items(struct ur_qp *qp)
 	resp->item_head = resp->item_tail;
 }
 
-enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
+enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_responder *resp = &qp->resp;
-	u32 budget = UR_TURN_PKTS;
-	enum ur_turn turn;
+	u32 budget = UR_QUANTUM_PKTS;
+	enum ur_quantum result;
 
 	if (!qp->attr.av || qp->state < UR_QP_RTR)
-		return UR_TURN_IDLE;
+		return UR_QUANTUM_IDLE;
 	if (resp->cnp_due && !send_cnp(qp, tx))
-		return UR_TURN_FULL;
+		return UR_QUANTUM_FULL;
 	while (resp->item_head != resp->item_tail) {
-		turn = send_item(
+		result = send_item(
 			qp, tx, &resp->items[resp->item_head & resp->item_mask],
 			&budget);
-		if (qp->state == UR_QP_ERR && turn == UR_TURN_IDLE && budget) {
+		if (qp->state == UR_QP_ERR && result == UR_QUANTUM_IDLE &&
+		    budget) {
 			/* The read was refused on the way. */
 			drop_items(qp);
 			break;
 		}
-		if (turn == UR_TURN_IDLE)
-			return budget ? UR_TURN_IDLE : UR_TURN_MORE;
-		if (turn == UR_TURN_FULL)
-			return UR_TURN_FULL;
+		if (result == UR_QUANTUM_IDLE)
+			return budget ? UR_QUANTUM_IDLE : UR_QUANTUM_MORE;
+		if (result == UR_QUANTUM_FULL)
+			return UR_QUANTUM_FULL;
 		resp->item_head++;
 	}
 	if (resp->ack_due) {
 		if (!send_ack(qp, tx, resp->ack_syndrome, resp->ack_psn,
 			      resp->msn))
-			return UR_TURN_FULL;
+			return UR_QUANTUM_FULL;
 		resp->ack_due = false;
 	}
-	return UR_TURN_IDLE;
+	return UR_QUANTUM_IDLE;
 }
 
 /* ---- queue pairs that are no more ---- */
@@ -227,17 +229,17 @@ enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
  * wire had room for the acknowledgement. Nobody else would send it: the peer
  * would repeat to the end of its retries and take for lost what has arrived.
  */
-void ur_answer_bequeath(struct ur_qp *qp)
+void ur_answer_orphan(struct ur_qp *qp)
 {
 	const struct ur_responder *resp = &qp->resp;
 	struct ur_port *port = qp->port;
-	struct ur_last_ack *a;
+	struct ur_orphan_ack *a;
 	struct ur_pkt pkt;
 
 	if (!resp->ack_due || !qp->attr.av ||
-	    port->last_ack_tail - port->last_ack_head == UR_LAST_ACKS)
+	    port->orphan_ack_tail - port->orphan_ack_head == UR_ORPHAN_ACKS)
 		return;
-	a = &port->last_ack[port->last_ack_tail++ % UR_LAST_ACKS];
+	a = &port->orphan_ack[port->orphan_ack_tail++ % UR_ORPHAN_ACKS];
 	a->av = ur_av_get(qp->attr.av);
 	a->syndrome = resp->ack_syndrome;
 	pkt = ack_of(qp, resp->ack_syndrome, resp->ack_psn, resp->msn);
@@ -246,9 +248,10 @@ void ur_answer_bequeath(struct ur_qp *qp)
 
 bool ur_answer_last(struct ur_port *port, struct ur_tx *tx)
 {
-	while (port->last_ack_head != port->last_ack_tail) {
-		const struct ur_last_ack *a =
-			&port->last_ack[port->last_ack_head % UR_LAST_ACKS];
+	while (port->orphan_ack_head != port->orphan_ack_tail) {
+		const struct ur_orphan_ack *a =
+			&port->orphan_ack[port->orphan_ack_head %
+					  UR_ORPHAN_ACKS];
 		u8 *p = ur_tx_room(tx, sizeof(a->bth));
 
 		if (!p || port->av_put_count == UR_AV_PUT_SLOTS)
@@ -257,15 +260,16 @@ bool ur_answer_last(struct ur_port *port, struct ur_tx *tx)
 		ur_tx_commit(port, tx, a->av, sizeof(a->bth));
 		count_nak(port, a->syndrome);
 		ur_port_av_put(port, a->av);
-		port->last_ack_head++;
+		port->orphan_ack_head++;
 	}
 	return false;
 }
 
 void ur_answer_last_drop(struct ur_port *port)
 {
-	for (; port->last_ack_head != port->last_ack_tail;
-	     port->last_ack_head++)
+	for (; port->orphan_ack_head != port->orphan_ack_tail;
+	     port->orphan_ack_head++)
 		ur_av_put(
-			port->last_ack[port->last_ack_head % UR_LAST_ACKS].av);
+			port->orphan_ack[port->orphan_ack_head % UR_ORPHAN_ACKS]
+				.av);
 }

@@ -5,7 +5,7 @@
  * that gets them. Rates in bits per second, alpha in 2^-20.
  */
 #include "transport/cc.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #define DEFAULT_CNP_NS 50000u
 #define BURST_NS       20000u /* may be sent at once after a pause */

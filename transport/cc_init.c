@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* DCQCN of one queue pair: its memory, and the settings with their defaults. */
 #include "transport/cc.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
  * (acknowledge messages).
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 {

@@ -3,10 +3,11 @@
  * What comes to the port, and whose turn it is: received packets to their queue
  * pair, turns of the active ones, deadlines that are due.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* Each work request that ends in a turn may give back an address vector. */
-_Static_assert(UR_AV_PUT_SLOTS > UR_GSI_SLOTS + UR_LAST_ACKS + UR_TURN_ENTRIES,
+_Static_assert(UR_AV_PUT_SLOTS >
+		       UR_GSI_SLOTS + UR_ORPHAN_ACKS + UR_QUANTUM_ENTRIES,
 	       "after what is sent first, one queue pair has its turn");
 
 void ur_port_expire(struct ur_port *port, ur_time now)
@@ -112,7 +113,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	port->now = now;
 	ur_count(port, UR_CNT_rcvd_pkts);
 	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
-	if (port->rx_qp && ur_middle_rx(port, meta, bth, len))
+	if (port->rx_qp && ur_fastpath_rx(port, meta, bth, len))
 		return;
 	error = ur_pkt_parse(&pkt, bth, len);
 	if (error) {
@@ -168,7 +169,7 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 /* A turn gives up so many address vectors at most. */
 static bool puts_room(const struct ur_port *port)
 {
-	return port->av_put_count < UR_AV_PUT_SLOTS - UR_TURN_ENTRIES;
+	return port->av_put_count < UR_AV_PUT_SLOTS - UR_QUANTUM_ENTRIES;
 }
 
 static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
@@ -176,12 +177,12 @@ static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	ur_port_put_avs(port);
 	port->now = now;
 	if (!tx->n_desc)
-		tx->train = 0;
+		tx->burst = 0;
 }
 
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 {
-	u32 turns = UR_CALL_TURNS;
+	u32 turns = UR_CALL_QUANTA;
 	bool full = false;
 
 	begin_tx(port, now, tx);
@@ -213,7 +214,7 @@ bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
 	bool full = false, more = true;
 
 	begin_tx(port, now, tx);
-	for (u32 i = 0; more && !full && i < UR_ONE_QP_TURNS; i++) {
+	for (u32 i = 0; more && !full && i < UR_ONE_QP_QUANTA; i++) {
 		if (!puts_room(port))
 			break;
 		ur_list_del(&qp->active);

@@ -2,7 +2,7 @@
 /*
  * Doing what an accepted request of RC or XRC asks for.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 			 u32 inv_rkey, bool se)

@@ -3,7 +3,7 @@
  * The end of posted work, whatever brought it about. IBTA volume 1, 9.9.2
  * (requester side errors), 10.7.3.1.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 void ur_completer_fail(struct ur_qp *qp, u8 status)
 {

@@ -8,7 +8,7 @@
 
 #include "util/bytes.h"
 #include "transport/icrc.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 enum ur_frame_kind {
 	UR_FRAME_V4, /* RoCEv2 over IPv4 */

@@ -2,7 +2,7 @@
 /*
  * QP1: management datagrams in and out. IBTA volume 1, 3.9.1.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 

@@ -15,7 +15,7 @@
 #define UR_TRANSPORT_ICRC_H
 
 #include "util/bytes.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 /*
  * CRC after dummy LRH, IP header, UDP header and BTH. ip_udp: IPv4 header

@@ -5,7 +5,7 @@
  * is as long; so it grows while nothing is lost. What is lost then shows that
  * somebody's buffer ended, and each time it takes longer to grow again.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #define WINDOW_MAX_PKTS	 512 /* UR_OOO_SPAN: what a peer like us keeps */
 #define WINDOW_MAX_BYTES (1u << 20)

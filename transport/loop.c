@@ -5,7 +5,7 @@
  * the packet form, and both sides must be in step, so that either form can
  * follow the other at any message boundary.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 
@@ -360,7 +360,7 @@ enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
 		return UR_LOOP_PACKETS;
 	}
 	ur_responder_domain(peer, e->xrc_srqn);
-	if (!ur_judge_allows(peer, flags, (u8)e->flush.type))
+	if (!ur_rx_check_allows(peer, flags, (u8)e->flush.type))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (ur_swqe_is_read_type(e) && !peer->resp.res_count)
 		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);

@@ -2,7 +2,7 @@
 /*
  * Multicast groups: which UD queue pairs get a copy. IBTA volume 1, 10.5.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 #include "transport/frame.h"
 #include "transport/mcast.h"
 

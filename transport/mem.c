@@ -3,7 +3,7 @@
  * Checked access to application memory. IBTA volume 1, 10.6 (memory
  * management): key, protection domain, bounds and rights, at the time of use.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 #include "transport/port.h"
 #include "transport/qp.h"
 

@@ -9,7 +9,7 @@
 
 #include "transport/opcode.h"
 #include "transport/transport.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 enum ur_key_kind { UR_KEY_MR, UR_KEY_MW };
 

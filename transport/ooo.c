@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Requests that came too early: kept, found, dropped. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 static void give_back(struct ur_qp *qp, u32 index)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The room for requests that came too early. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

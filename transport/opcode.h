@@ -6,7 +6,7 @@
 #define UR_TRANSPORT_OPCODE_H
 
 #include "util/bytes.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 /* What the packet does. */
 #define UR_OPF_SEND	    (1u << 0)

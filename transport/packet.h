@@ -8,7 +8,7 @@
 
 #include "util/bytes.h"
 #include "transport/opcode.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 /* Why a packet is not one. */
 enum ur_pkt_error {

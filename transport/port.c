@@ -3,7 +3,7 @@
  * What every queue pair asks of its port: a place in the turns, a deadline, a
  * packet sent, an address vector given back.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes)
 {
@@ -61,7 +61,7 @@ const char *ur_port_check(const struct ur_port *port)
 		return "each deadline has its place";
 	if (port->gsi_tail - port->gsi_head > UR_GSI_SLOTS)
 		return "datagrams of QP1 fit their queue";
-	if (port->last_ack_tail - port->last_ack_head > UR_LAST_ACKS)
+	if (port->orphan_ack_tail - port->orphan_ack_head > UR_ORPHAN_ACKS)
 		return "last acknowledgements fit their queue";
 	if (!port->mem_gen)
 		return "a generation of memory is not 0";
@@ -82,7 +82,7 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	ur_trace(port, UR_TRACE_TX, ur_bth_dqpn(tx->buf + d->off),
 		 ur_bth_opcode(tx->buf + d->off), ur_bth_psn(tx->buf + d->off));
 	tx->used += bytes + UR_ICRC_BYTES;
-	ur_train_count(tx, 1);
+	ur_burst_count(tx, 1);
 	ur_count(port, UR_CNT_sent_pkts);
 	ur_port_count(port, UR_CNT_port_xmit_data, bytes / 4);
 }

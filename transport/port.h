@@ -10,24 +10,24 @@
 #include "transport/ooo.h"
 #include "transport/table.h"
 #include "transport/trace.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/heap.h"
 #include "util/list.h"
 #include "util/rng.h"
 
 #define UR_GSI_SLOTS	64  /* MADs waiting to be sent */
-#define UR_LAST_ACKS	256 /* of queue pairs that are no more */
+#define UR_ORPHAN_ACKS	256 /* of queue pairs that are no more */
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
 #define UR_BOUNCE_BYTES 16384
 /* At first and after a loss, as deployed peers use. */
-#define UR_WINDOW_PKTS	128
-#define UR_TURN_PKTS	64 /* packets of one queue pair per turn */
-#define UR_TURN_ENTRIES (2 * UR_TURN_PKTS) /* its work requests per turn */
-#define UR_TURN_BYTES	(256u << 10)	   /* in-device bytes per turn */
-#define UR_CALL_TURNS	256		   /* turns of one ur_port_tx call */
-#define UR_ONE_QP_TURNS 4		   /* of one ur_port_tx_qp call */
+#define UR_WINDOW_PKTS	   128
+#define UR_QUANTUM_PKTS	   64 /* packets of one queue pair's quantum */
+#define UR_QUANTUM_ENTRIES (2 * UR_QUANTUM_PKTS) /* its work requests */
+#define UR_QUANTUM_BYTES   (256u << 10)		 /* its in-device bytes */
+#define UR_CALL_QUANTA	   256 /* quanta of one ur_port_tx call */
+#define UR_ONE_QP_QUANTA   4   /* of one ur_port_tx_qp call */
 
 struct ur_gsi_send {
 	struct ur_av *av;
@@ -35,7 +35,7 @@ struct ur_gsi_send {
 };
 
 /* An acknowledgement or NAK that a queue pair owed when it was taken away. */
-struct ur_last_ack {
+struct ur_orphan_ack {
 	struct ur_av *av; /* a reference */
 	u8 syndrome;
 	u8 bth[UR_BTH_BYTES + UR_AETH_BYTES]; /* the whole packet */
@@ -72,8 +72,8 @@ struct ur_port {
 	u32 gsi_head, gsi_tail;
 	u32 gsi_psn;
 
-	struct ur_last_ack last_ack[UR_LAST_ACKS];
-	u32 last_ack_head, last_ack_tail;
+	struct ur_orphan_ack orphan_ack[UR_ORPHAN_ACKS];
+	u32 orphan_ack_head, orphan_ack_tail;
 
 	struct ur_send_wr wr; /* scratch: what sq_next fills */
 	struct ur_recv_wr rwr;

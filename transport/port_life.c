@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A port made and destroyed. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <stdlib.h>
 

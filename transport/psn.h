@@ -9,7 +9,7 @@
 #define UR_TRANSPORT_PSN_H
 
 #include "util/bytes.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 /* a + n, wrapped; n may be negative or beyond 24 bits. */
 static inline u32 ur_psn_add(u32 a, s64 n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair: its state, failure, deadlines and the rules of its structure. */
 #include "transport/cc.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 u32 ur_qp_number(const struct ur_qp *qp)
 {

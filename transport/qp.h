@@ -7,7 +7,7 @@
 #define UR_TRANSPORT_QP_H
 
 #include "transport/mem.h"
-#include "transport/middle.h"
+#include "transport/fastpath.h"
 #include "transport/origin.h"
 #include "transport/packet.h"
 #include "transport/port.h"
@@ -180,9 +180,9 @@ struct ur_requester {
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;
-	struct ur_origin origin;  /* of answers that counted */
-	struct ur_stretch source; /* of the entry being sent */
-	struct ur_stretch place;  /* of a READ's data */
+	struct ur_origin origin;   /* of answers that counted */
+	struct ur_mr_range source; /* of the entry being sent */
+	struct ur_mr_range place;  /* of a READ's data */
 };
 
 struct ur_responder {
@@ -217,8 +217,8 @@ struct ur_responder {
 	u32 ack_psn;
 	bool cnp_due;
 	ur_time cnp_last;
-	struct ur_stretch place;  /* of the message that comes */
-	struct ur_stretch source; /* of the answer to a READ */
+	struct ur_mr_range place;  /* of the message that comes */
+	struct ur_mr_range source; /* of the answer to a READ */
 };
 
 struct ur_qp {
@@ -230,7 +230,7 @@ struct ur_qp {
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
-	u32 train;		 /* packets of a train; 0: none */
+	u32 burst;		 /* packets of a burst; 0: none */
 	u32 read_pkts;		 /* of one READ request */
 	struct ur_list active;	 /* in port->active */
 	struct ur_heap_node due; /* in port->deadlines */

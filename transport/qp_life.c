@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair made and destroyed: all that it allocates. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

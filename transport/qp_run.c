@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair's turn: kicked, run, its deadlines due, its work forgotten. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #define LOOP_WAITER_NS 5000u
 
@@ -8,7 +8,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	ur_answer_bequeath(qp);
+	ur_answer_orphan(qp);
 	for (; qp->has_sq && req->head != req->tail; req->head++) {
 		struct ur_swqe *e = ur_sq_entry(qp, req->head);
 
@@ -96,22 +96,22 @@ void ur_qp_expire(struct ur_qp *qp)
 
 bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 {
-	enum ur_turn turn = UR_TURN_IDLE, more;
+	enum ur_quantum result = UR_QUANTUM_IDLE, more;
 
 	if (ur_qp_is_reliable(qp) || qp->resp.cnp_due)
-		turn = ur_answer_run(qp, tx);
-	if (turn == UR_TURN_FULL) {
+		result = ur_answer_run(qp, tx);
+	if (result == UR_QUANTUM_FULL) {
 		*full = true;
 		return true;
 	}
 	if (qp->state == UR_QP_ERR || qp->state == UR_QP_SQE)
-		return ur_wq_flush(qp) || turn == UR_TURN_MORE;
+		return ur_wq_flush(qp) || result == UR_QUANTUM_MORE;
 	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD))
-		return turn == UR_TURN_MORE;
+		return result == UR_QUANTUM_MORE;
 	more = ur_requester_run(qp, tx);
 	ur_qp_rearm(qp);
-	if (more == UR_TURN_FULL)
+	if (more == UR_QUANTUM_FULL)
 		*full = true;
 	/* A state change on the way put it on the list itself. */
-	return more != UR_TURN_IDLE || turn == UR_TURN_MORE;
+	return more != UR_QUANTUM_IDLE || result == UR_QUANTUM_MORE;
 }

@@ -4,7 +4,7 @@
  * annex A14 and the optional attributes that Linux verbs take. Data first,
  * then the interpreter, then what each attribute does.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 #include "transport/qp_state.h"
 
 #include <errno.h>
@@ -247,7 +247,7 @@ static void set_mtu(struct ur_qp *qp, u32 mtu)
 	qp->attr.path_mtu = mtu;
 	qp->mtu = mtu;
 	qp->mtu_shift = (u32)__builtin_ctz(mtu);
-	ur_train_set_mtu(qp);
+	ur_burst_set_mtu(qp);
 }
 
 static void set_sq_psn(struct ur_qp *qp, u32 psn)

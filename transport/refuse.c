@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn)
 {

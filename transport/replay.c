@@ -4,7 +4,7 @@
  * time, and the ordered queue of answers to send. IBTA volume 1, 9.7.5.1.4
  * (duplicate requests), 9.7.4.1.5.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 void ur_replay_reset(struct ur_qp *qp)
 {
@@ -61,7 +61,7 @@ struct ur_resource *ur_replay_take(struct ur_qp *qp)
 		ur_assert(it);
 		it->kind = UR_RESP_NONE;
 	}
-	ur_stretch_forget(&resp->source, resp->res_next);
+	ur_mr_range_forget(&resp->source, resp->res_next);
 	if (++resp->res_next == resp->res_count)
 		resp->res_next = 0;
 	return res;

@@ -3,7 +3,7 @@
  * Request packets: the next one of a started entry, from its opcode to the
  * payload behind it. IBTA volume 1, 9.4 (operations), 9.2 (base header).
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* First or only, middle or last, with what the last one carries. */
 static u8 send_write_opc(const struct ur_swqe *e, bool first, bool last)

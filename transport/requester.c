@@ -5,7 +5,7 @@
  * on this port.
  * IBTA volume 1, 9.7.2 (requester), 9.7.3 (packet sequence numbers).
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* What one attempt on the entry being sent came to. */
 enum step {
@@ -138,8 +138,8 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 		return fail_in_turn(qp, e, status);
 	if (!credit_allows(qp, e))
 		return STEP_BLOCK;
-	ur_stretch_forget(&req->source, req->tx);
-	ur_stretch_forget(&req->place, req->tx);
+	ur_mr_range_forget(&req->source, req->tx);
+	ur_mr_range_forget(&req->place, req->tx);
 	e->state = UR_SWQE_STARTED;
 	e->psn = req->tx_psn;
 	e->npkts = e->opcode == UR_WR_FLUSH ? 1 : packets_of(qp, e->length);
@@ -176,11 +176,11 @@ static enum step step_of(struct ur_qp *qp, struct ur_swqe *e,
 	}
 }
 
-static enum step step_of_hold(enum ur_hold hold)
+static enum step step_of_defer(enum ur_defer defer)
 {
-	return hold == UR_HOLD_ROOM   ? STEP_FULL
-	       : hold == UR_HOLD_TURN ? STEP_MORE
-				      : STEP_BLOCK;
+	return defer == UR_DEFER_ROOM	   ? STEP_FULL
+	       : defer == UR_DEFER_QUANTUM ? STEP_MORE
+					   : STEP_BLOCK;
 }
 
 static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
@@ -188,7 +188,7 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 {
 	struct ur_requester *req = &qp->req;
 	enum step step = STEP_NEXT;
-	enum ur_hold hold = UR_HOLD_NOT;
+	enum ur_defer defer = UR_DEFER_NOT;
 	u32 n = 0;
 
 	if (req->tx_psn == ur_swqe_end(e)) {
@@ -204,9 +204,9 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	if (ur_swqe_is_read_type(e))
 		step = step_of(qp, e, ur_request_read_type(qp, e, tx));
 	else if (e->npkts > 2)
-		n = ur_middle_send(qp, e, tx, *budget, &hold);
-	if (hold)
-		return step_of_hold(hold);
+		n = ur_fastpath_send(qp, e, tx, *budget, &defer);
+	if (defer)
+		return step_of_defer(defer);
 	*budget -= n;
 	if (!n && !ur_swqe_is_read_type(e))
 		step = step_of(qp, e, ur_request_data(qp, e, tx));
@@ -230,7 +230,7 @@ static enum step send_ud(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	status = check_start(qp, e);
 	if (status)
 		return fail_in_turn(qp, e, status);
-	return ur_ud_send(qp, e, tx) == UR_TURN_FULL ? STEP_FULL : STEP_NEXT;
+	return ur_ud_send(qp, e, tx) == UR_QUANTUM_FULL ? STEP_FULL : STEP_NEXT;
 }
 
 static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
@@ -316,37 +316,37 @@ static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 	return step;
 }
 
-enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
+enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
-	u32 budget = UR_TURN_ENTRIES, bytes = UR_TURN_BYTES;
+	u32 budget = UR_QUANTUM_ENTRIES, bytes = UR_QUANTUM_BYTES;
 
 	if (req->rnr_until) {
 		if (qp->port->now < req->rnr_until)
-			return UR_TURN_IDLE;
+			return UR_QUANTUM_IDLE;
 		req->rnr_until = 0;
 	}
 	if (req->hole_due && send_hole(qp, tx) == STEP_FULL)
-		return UR_TURN_FULL;
+		return UR_QUANTUM_FULL;
 	while (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		if (req->tx == req->tail && !ur_sq_pull(qp)) {
 			/* The window may be full of work in flight; what
 			 * frees it activates the queue pair. */
 			ur_completer_retire(qp);
-			return UR_TURN_IDLE;
+			return UR_QUANTUM_IDLE;
 		}
 		if (!budget--)
-			return UR_TURN_MORE;
+			return UR_QUANTUM_MORE;
 		switch (step_entry(qp, tx, &budget, &bytes)) {
 		case STEP_NEXT:
 			break;
 		case STEP_BLOCK:
-			return UR_TURN_IDLE;
+			return UR_QUANTUM_IDLE;
 		case STEP_MORE:
-			return UR_TURN_MORE;
+			return UR_QUANTUM_MORE;
 		case STEP_FULL:
-			return UR_TURN_FULL;
+			return UR_QUANTUM_FULL;
 		}
 	}
-	return UR_TURN_IDLE;
+	return UR_QUANTUM_IDLE;
 }

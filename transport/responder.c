@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The responder of RC and XRC: one short function owns the control flow, from
- * what judge.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.
+ * what rx_check.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* Lost a second time, the missing packet is asked for again after so long or so
  * many. Each time doubles both: a network that reorders looks the same, and
@@ -98,7 +98,7 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 	u8 status = 0;
 
 	ur_responder_domain(qp, pkt->xrc_srqn);
-	v = ur_judge(qp, pkt);
+	v = ur_rx_check(qp, pkt);
 	if (v == UR_VERDICT_ACCEPT)
 		v = ur_execute(qp, pkt, &status);
 	if (v != UR_VERDICT_ACCEPT)

@@ -11,7 +11,7 @@
  *          trips instead of 67 ms.
  * rnr:     the time that the peer said; counts against rnr_retry.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
 #define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
@@ -19,7 +19,7 @@
 #define PROBE_HOLE_NS	100000u	 /* something is known to be missing */
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
-#define GUESS_MAX_NS	2000000u
+#define ESTIMATE_MAX_NS 2000000u
 #define TOLD_NS		67108864u /* for one that waits forever: code 14 */
 #define PROBE_SINGLE	4 /* of these, the first ones are single packets */
 
@@ -100,13 +100,13 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq)
 
 /* Something was answered, but what was measured has been sent twice: any bound
  * is better than none. */
-static void guess_round_trip(struct ur_qp *qp)
+static void estimate_round_trip(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
 	/* Never so long that the timeout would stretch for it. */
 	req->srtt = (u32)ur_min_u64(
-		ur_min_u64(qp->port->now - req->begin_at + 1, GUESS_MAX_NS),
+		ur_min_u64(qp->port->now - req->begin_at + 1, ESTIMATE_MAX_NS),
 		code_ns(qp->attr.timeout) / 4);
 	req->rttvar = req->srtt / 2;
 }
@@ -138,7 +138,7 @@ void ur_retry_progress(struct ur_qp *qp)
 
 	take_sample(qp);
 	if (!req->srtt)
-		guess_round_trip(qp);
+		estimate_round_trip(qp);
 	req->retries = 0;
 	req->rnr_retries = 0;
 	req->probes = 0;
@@ -216,7 +216,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 	if (!use_retry(qp, true))
 		return false;
 	if (!req->srtt)
-		guess_round_trip(qp);
+		estimate_round_trip(qp);
 	ur_inflight_lost(qp);
 	go_back(qp);
 	start_timers(qp);
@@ -258,7 +258,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	struct ur_requester *req = &qp->req;
 
 	if (!req->srtt)
-		guess_round_trip(qp);
+		estimate_round_trip(qp);
 	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */

@@ -4,7 +4,7 @@
  * it does for other RoCE implementations.
  */
 #include "transport/sport.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 #define FLOW_LABEL_MASK 0xfffffu
 

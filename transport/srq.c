@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues, basic and XRC. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

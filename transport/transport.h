@@ -77,7 +77,7 @@ struct ur_port_config {
 	bool fast;     /* a short way for the middle of long messages */
 	/* Equal packets of one av that the host puts out at the price of one:
 	 * at most so many (0: each costs the same), of so many bytes. */
-	u32 train_pkts, train_bytes;
+	u32 burst_pkts, burst_bytes;
 	const struct ur_host_ops *ops;
 	void *ctx;
 };
@@ -109,8 +109,8 @@ struct ur_tx {
 	u32 cap, used;
 	struct ur_tx_desc *desc;
 	u32 max_desc, n_desc;
-	/* The transport's: packets of the unfinished train at the end. */
-	u32 train;
+	/* The transport's: packets of the unfinished burst at the end. */
+	u32 burst;
 };
 
 /*

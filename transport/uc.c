@@ -3,7 +3,7 @@
  * The responder of UC: nothing is answered, and a message with a gap or a
  * fault is dropped whole. IBTA volume 1, 9.8.2.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* Forget the message under way; a receive WQE already taken serves the next
  * one (9.8.2.2.4). */
@@ -90,7 +90,7 @@ static bool place_write(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 	enum ur_verdict v;
 
 	if (flags & UR_OPF_START) {
-		if (!ur_judge_allows(qp, flags, 0))
+		if (!ur_rx_check_allows(qp, flags, 0))
 			return false;
 		if (pkt->dma_bytes &&
 		    !ur_mem_remote(qp, pkt->rkey, pkt->va, pkt->dma_bytes,

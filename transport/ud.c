@@ -3,7 +3,7 @@
  * UD: one packet a message, addressed by each work request. IBTA volume 1,
  * 9.8.3; the first 40 bytes of a receive are the GRH (annex A17 for IP).
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 #include "transport/mcast.h"
 
 #define IPV4_IN_GRH 20 /* the IPv4 header takes the second half */
@@ -159,7 +159,8 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 	return true;
 }
 
-enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
+enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
+			   struct ur_tx *tx)
 {
 	/* A Q_Key with the high bit set stands for the queue pair's own
 	 * (IBTA 10.2.5). */
@@ -184,15 +185,15 @@ enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 		/* C10-93.1.1: not sent, and not an error either. */
 		ur_count(qp->port, UR_CNT_send_err);
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
-		return UR_TURN_MORE;
+		return UR_QUANTUM_MORE;
 	}
 	p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES + e->length + 3);
 	if (!p)
-		return UR_TURN_FULL;
+		return UR_QUANTUM_FULL;
 	len = (u32)ur_pkt_build(&pkt, p);
 	if (ur_swqe_gather(qp, e, 0, p + len, e->length)) {
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
-		return UR_TURN_MORE;
+		return UR_QUANTUM_MORE;
 	}
 	req->tx_psn = ur_psn_add(req->tx_psn, 1);
 	req->una = req->max_psn = req->tx_psn;
@@ -204,7 +205,7 @@ enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	}
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
-	return UR_TURN_MORE;
+	return UR_QUANTUM_MORE;
 }
 
 void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,

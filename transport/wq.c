@@ -3,12 +3,13 @@
  * Work queues: entries taken from the rings, completions put into the
  * completion queues, flushing.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 #include <errno.h>
 
-#define FLUSH_PER_TURN 128
-_Static_assert(FLUSH_PER_TURN <= UR_TURN_ENTRIES, "what a turn may complete");
+#define FLUSH_PER_QUANTUM 128
+_Static_assert(FLUSH_PER_QUANTUM <= UR_QUANTUM_ENTRIES,
+	       "what a turn may complete");
 
 static void push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
 {
@@ -334,7 +335,7 @@ static bool flush_recv(struct ur_qp *qp, u32 *budget)
 
 bool ur_wq_flush(struct ur_qp *qp)
 {
-	u32 budget = FLUSH_PER_TURN;
+	u32 budget = FLUSH_PER_QUANTUM;
 
 	if (qp->has_sq && flush_send(qp, &budget))
 		return true;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "device/wire/wire.h"
 #include "transport/frame.h"
 #include "transport/sport.h"
@@ -167,7 +167,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 {
 	struct ur_eah *ah = arg;
 
-	ur_turn_settle_all(engine, ah->ectx);
+	ur_poll_settle_all(engine, ah->ectx);
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)
 		ah->ectx->ah_hint = ah->number - 1;

@@ -4,14 +4,15 @@
  * then reads asleep, the engine sets asleep and then reads pending, all
  * sequentially consistent, so one of them sees the other.
  *
- * While the engine sleeps it has let go of the helm, and the caller takes it:
- * it runs the function itself and sends what came of it. That spares two
- * switches between threads for each call, and most do without the engine.
+ * Whoever holds the owner lock is the engine. The thread releases it while it
+ * sleeps, and a caller that gets it then runs the function itself and sends what
+ * came of it. That spares two switches between threads for each call, and most
+ * calls do without the engine's thread.
  */
 #include <errno.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "device/engine/wait.h"
 
 int ur_mailbox_init(struct ur_mailbox *box)
@@ -19,7 +20,7 @@ int ur_mailbox_init(struct ur_mailbox *box)
 	if (sem_init(&box->done, 0, 0) < 0)
 		return -errno;
 	pthread_mutex_init(&box->lock, NULL);
-	pthread_mutex_init(&box->helm, NULL);
+	pthread_mutex_init(&box->owner, NULL);
 	atomic_store(&box->pending, 0);
 	return 0;
 }
@@ -27,7 +28,7 @@ int ur_mailbox_init(struct ur_mailbox *box)
 void ur_mailbox_fini(struct ur_mailbox *box)
 {
 	pthread_mutex_destroy(&box->lock);
-	pthread_mutex_destroy(&box->helm);
+	pthread_mutex_destroy(&box->owner);
 	sem_destroy(&box->done);
 }
 
@@ -40,48 +41,48 @@ static void wake(struct ur_engine *engine)
 }
 
 /* Run it here, if the engine sleeps. */
-static bool borrow(struct ur_engine *engine,
-		   int (*fn)(struct ur_engine *engine, void *arg), void *arg,
-		   int *ret)
+static bool run_as_owner(struct ur_engine *engine,
+			 int (*fn)(struct ur_engine *engine, void *arg),
+			 void *arg, int *ret)
 {
 	struct ur_mailbox *box = &engine->mailbox;
 	bool more;
 
-	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->helm))
+	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->owner))
 		return false;
 	/* What was posted before a command is for the engine to see before it: a
-	 * queue that is resized counts it. The bell has woken the engine. */
-	if (ur_bells_ring(engine)) {
-		pthread_mutex_unlock(&box->helm);
+	 * queue that is resized counts it. The doorbell has woken the engine. */
+	if (ur_doorbells_rung(engine)) {
+		pthread_mutex_unlock(&box->owner);
 		return false;
 	}
-	box->borrowed++;
+	box->foreign_runs++;
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	engine->timestamp = 0;
 	*ret = fn(engine, arg);
-	more = ur_turn_after_call(engine);
+	more = ur_poll_after_call(engine);
 	ur_assert_about = NULL;
-	pthread_mutex_unlock(&box->helm);
+	pthread_mutex_unlock(&box->owner);
 	if (more)
 		wake(engine);
 	return true;
 }
 
-void ur_mailbox_lend(struct ur_engine *engine)
+void ur_mailbox_release(struct ur_engine *engine)
 {
-	pthread_mutex_unlock(&engine->mailbox.helm);
+	pthread_mutex_unlock(&engine->mailbox.owner);
 }
 
-bool ur_mailbox_back(struct ur_engine *engine)
+bool ur_mailbox_acquire(struct ur_engine *engine)
 {
 	struct ur_mailbox *box = &engine->mailbox;
-	u64 borrowed;
+	u64 foreign_runs;
 
-	pthread_mutex_lock(&box->helm);
-	borrowed = box->borrowed;
-	box->borrowed = 0;
-	return borrowed != 0;
+	pthread_mutex_lock(&box->owner);
+	foreign_runs = box->foreign_runs;
+	box->foreign_runs = 0;
+	return foreign_runs != 0;
 }
 
 int ur_engine_call(struct ur_engine *engine,
@@ -91,7 +92,7 @@ int ur_engine_call(struct ur_engine *engine,
 	int ret;
 
 	pthread_mutex_lock(&box->lock);
-	if (!borrow(engine, fn, arg, &ret)) {
+	if (!run_as_owner(engine, fn, arg, &ret)) {
 		box->fn = fn;
 		box->arg = arg;
 		atomic_store(&box->pending, 1);

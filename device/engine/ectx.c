@@ -7,25 +7,25 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "device/loop.h"
 #include "device/user.h"
 
-void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell)
+void ur_ectx_add_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 {
-	bell->slot = ectx->next_slot++ % UROCE_DB_SLOTS;
-	bell->next = ectx->bells[bell->slot];
-	ectx->bells[bell->slot] = bell;
+	db_client->slot = ectx->next_slot++ % UROCE_DB_SLOTS;
+	db_client->next = ectx->db_clients[db_client->slot];
+	ectx->db_clients[db_client->slot] = db_client;
 }
 
-void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell)
+void ur_ectx_del_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 {
-	struct ur_bell **at = &ectx->bells[bell->slot];
+	struct ur_db_client **at = &ectx->db_clients[db_client->slot];
 
-	while (*at && *at != bell)
+	while (*at && *at != db_client)
 		at = &(*at)->next;
 	if (*at)
-		*at = bell->next;
+		*at = db_client->next;
 }
 
 void ur_ectx_unlock(struct ur_ectx *ectx)
@@ -115,7 +115,7 @@ err_free:
 
 static int settle(struct ur_engine *engine, void *arg)
 {
-	ur_turn_settle_all(engine, arg);
+	ur_poll_settle_all(engine, arg);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 	struct ur_ectx *x = arg;
 
 	ur_list_del(&x->node);
-	ur_idle_forget(&engine->idle, &x->guess);
+	ur_idle_forget(&engine->idle, &x->predictor);
 	ur_engine_unwatch(engine, x->wake_fd);
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 
 static int reg(struct ur_engine *engine, void *arg)
 {
@@ -131,7 +131,7 @@ static int dereg(struct ur_engine *engine, void *arg)
 	struct ur_emr *mr = arg;
 	int ret;
 
-	ur_turn_settle_all(engine, mr->ectx);
+	ur_poll_settle_all(engine, mr->ectx);
 	ret = ur_mr_destroy(mr->mr);
 	if (ret)
 		return ret;

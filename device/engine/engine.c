@@ -2,7 +2,7 @@
 /*
  * The engine's life, and what control tells it: the netdev's MTU and index,
  * management datagrams to send. Its addresses are in engine_addr.c, what it
- * tells control in engine_tell.c, the thread's turn in turn.c.
+ * tells control in engine_tell.c, the thread's loop in poll_loop.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "device/wire/wire.h"
 
 #define TX_DESCS 1024u
@@ -44,8 +44,8 @@ static int create_port(struct ur_engine *e)
 		.credits = e->opt.credits,
 		.coalesce = e->opt.coalesce,
 		.fast = e->opt.fast,
-		.train_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
-		.train_bytes = UR_UDP_BURST,
+		.burst_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
+		.burst_bytes = UR_UDP_BURST,
 		.ops = &host_ops,
 		.ctx = e,
 	};
@@ -128,7 +128,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 	ret = ur_wire_create(e);
 	if (ret)
 		goto err;
-	ret = -pthread_create(&e->thread, NULL, ur_turn_thread, e);
+	ret = -pthread_create(&e->thread, NULL, ur_poll_thread, e);
 	if (ret)
 		goto err;
 	*engine = e;

@@ -40,8 +40,8 @@ struct ur_mailbox {
 	pthread_mutex_t lock; /* one caller at a time */
 	/* Held by whoever is the engine: its thread while awake, a caller while
 	 * it sleeps. */
-	pthread_mutex_t helm;
-	u64 borrowed; /* times that a caller had it */
+	pthread_mutex_t owner;
+	u64 foreign_runs; /* functions that callers ran themselves */
 };
 
 /* ---- event files: chan.c, async.c ---- */
@@ -87,10 +87,10 @@ u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src);
 /* ---- user context ---- */
 
 /* A queue that has a doorbell slot. */
-struct ur_bell {
-	struct ur_bell *next; /* others of the same slot */
+struct ur_db_client {
+	struct ur_db_client *next; /* others of the same slot */
 	u32 slot;
-	void (*ring)(struct ur_bell *bell);
+	void (*ring)(struct ur_db_client *db_client);
 };
 
 struct ur_ectx {
@@ -103,10 +103,11 @@ struct ur_ectx {
 	struct uroce_db_page *db;
 	int wake_fd;
 	struct ur_watch wake_watch;
-	struct ur_guess guess; /* waiting after this one's doorbell */
-	bool complained;       /* a corrupt ring was reported */
+	struct ur_spin_predictor
+		predictor; /* waiting after this one's doorbell */
+	bool complained;   /* a corrupt ring was reported */
 	u32 next_slot;
-	struct ur_bell *bells[UROCE_DB_SLOTS];
+	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
 	struct ur_list mrs; /* ur_emr */
@@ -115,10 +116,12 @@ struct ur_ectx {
 	u64 mapped;
 };
 
-/* A slot for a new queue (bell->slot), shared when all have been given out; and
+/* A slot for a new queue (db_client->slot), shared when all have been given out; and
  * back. */
-void ur_ectx_add_bell(struct ur_ectx *ectx, struct ur_bell *bell);
-void ur_ectx_del_bell(struct ur_ectx *ectx, struct ur_bell *bell);
+void ur_ectx_add_db_client(struct ur_ectx *ectx,
+			   struct ur_db_client *db_client);
+void ur_ectx_del_db_client(struct ur_ectx *ectx,
+			   struct ur_db_client *db_client);
 /*
  * Around what takes long with memory of this client's alone: the control lock
  * is let go, so that nobody else waits. What belongs to the context stays as it
@@ -178,7 +181,7 @@ void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx);
 void ur_rq_ring(struct ur_erq *rq); /* a doorbell came */
 
 struct ur_esrq {
-	struct ur_bell bell;
+	struct ur_db_client db_client;
 	struct ur_ectx *ectx;
 	struct ur_srq *srq;
 	struct ur_erq rq;
@@ -200,7 +203,7 @@ struct ur_eqp_ref {
 };
 
 struct ur_eqp {
-	struct ur_bell bell;
+	struct ur_db_client db_client;
 	struct ur_ectx *ectx; /* NULL: XRC_TGT */
 	struct ur_engine *engine;
 	struct ur_qp *qp;
@@ -220,7 +223,7 @@ struct ur_eqp {
 
 int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
-void ur_qp_ring_bell(struct ur_bell *bell); /* a doorbell came */
+void ur_qp_doorbell(struct ur_db_client *db_client); /* a doorbell came */
 
 /* Where a queue pair's rings lie in its block of memory. */
 struct ur_qp_rings {
@@ -374,7 +377,7 @@ bool ur_mailbox_waits(struct ur_engine *engine);
 bool ur_mailbox_run(struct ur_engine *engine);
 /* Engine thread, around the system call it sleeps in: others may be the engine
  * meanwhile. back: true when one was, and objects may have come and gone. */
-void ur_mailbox_lend(struct ur_engine *engine);
-bool ur_mailbox_back(struct ur_engine *engine);
+void ur_mailbox_release(struct ur_engine *engine);
+bool ur_mailbox_acquire(struct ur_engine *engine);
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "transport/qp.h"
 
 struct create_args {
@@ -48,7 +48,7 @@ static int create(struct ur_engine *engine, void *arg)
 	memset(r, 0, sizeof(*r));
 	if (!qp->has_rings)
 		return 0;
-	ur_ectx_add_bell(a->ectx, &qp->bell);
+	ur_ectx_add_db_client(a->ectx, &qp->db_client);
 	r->map_off = qp->block.off;
 	r->map_len = qp->block.len;
 	r->sq_hdr_off = a->rings.sq_hdr;
@@ -60,7 +60,7 @@ static int create(struct ur_engine *engine, void *arg)
 	r->rq_entries = a->rings.rq_entries;
 	r->rq_stride = a->rings.rq_stride;
 	r->rq_max_wqes = r->rq_entries ? in->max_recv_wr : 0;
-	r->db_slot = qp->bell.slot;
+	r->db_slot = qp->db_client.slot;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	qp->ectx = a.rings.bytes ? ectx : NULL;
 	qp->type = (u8)init->type;
 	qp->has_av = has_av;
-	qp->bell.ring = ur_qp_ring_bell;
+	qp->db_client.ring = ur_qp_doorbell;
 	qp->init = *init;
 	ur_rq_init(&qp->rq, ectx);
 	qp->rq.qp = qp;
@@ -159,7 +159,7 @@ static int modify(struct ur_engine *engine, void *arg)
 			return ret;
 		a->attr.av->realm = qp->init.realm;
 	}
-	ur_turn_settle(engine, qp);
+	ur_poll_settle(engine, qp);
 	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);
 	if (!ret && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *a->path;
@@ -268,7 +268,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
-	ur_turn_settle(engine, qp);
+	ur_poll_settle(engine, qp);
 	ur_qp_destroy(qp->qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq)
@@ -281,7 +281,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 			ur_evsock_purge(&qp->self.async->sock, &qp->self.src);
 	}
 	if (qp->has_rings) {
-		ur_ectx_del_bell(qp->ectx, &qp->bell);
+		ur_ectx_del_db_client(qp->ectx, &qp->db_client);
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
 	}

@@ -4,19 +4,19 @@
 
 /* Two switches to another thread and back. */
 #define HOLD_NS 1500u
-/* Where the place is crowded: falling asleep and being woken. */
-#define CROWDED_HOLD_NS 4000u
+/* Where processors are contended: falling asleep and being woken. */
+#define CONTENDED_HOLD_NS 4000u
 /* A yield shorter than this found nobody to yield to ... */
 #define SHORT_YIELD_NS 700u
 /* ... and the next one need not follow at once. */
 #define ALONE_NS 1000u
 /* A yield of this length is one to somebody who does not yield. */
 #define LONG_YIELD_NS 500000u
-/* With so much lost in them within so long, the place is crowded ... */
+/* With so much lost in them within so long, the processors are contended ... */
 #define LOST_LIMIT_NS  12000000u
 #define LOST_WINDOW_NS 20000000u
-/* ... and taken for it this long. */
-#define CROWDED_NS 200000000u
+/* ... and taken to be so this long. */
+#define CONTENDED_NS 200000000u
 
 void ur_idle_init(struct ur_idle *i, bool hold, u64 spin_ns, u64 now)
 {
@@ -25,18 +25,18 @@ void ur_idle_init(struct ur_idle *i, bool hold, u64 spin_ns, u64 now)
 	i->served = &i->wire;
 }
 
-void ur_idle_forget(struct ur_idle *i, struct ur_guess *guess)
+void ur_idle_forget(struct ur_idle *i, struct ur_spin_predictor *predictor)
 {
-	if (i->served == guess)
+	if (i->served == predictor)
 		i->served = &i->wire;
-	if (i->holding == guess)
+	if (i->holding == predictor)
 		i->holding = NULL;
 }
 
 static void end_hold(struct ur_idle *i, bool work)
 {
 	if (i->holding)
-		ur_guess_learn(i->holding, work);
+		ur_spin_learn(i->holding, work);
 	i->holding = NULL;
 }
 
@@ -53,7 +53,7 @@ static bool hold(struct ur_idle *i, u64 now, u64 ns)
 	if (!i->waiting) {
 		i->waiting = true;
 		i->hold_until = now + ns;
-		if (ur_guess_ask(i->served))
+		if (ur_spin_predict(i->served))
 			i->holding = i->served;
 	}
 	if (!i->holding)
@@ -66,15 +66,15 @@ static bool hold(struct ur_idle *i, u64 now, u64 ns)
 
 enum ur_idle_way ur_idle_wait(struct ur_idle *i, u64 now)
 {
-	bool crowded = now < i->crowded_until;
+	bool contended = now < i->contended_until;
 
 	if (i->hold) {
-		if (hold(i, now, crowded ? CROWDED_HOLD_NS : HOLD_NS))
+		if (hold(i, now, contended ? CONTENDED_HOLD_NS : HOLD_NS))
 			return UR_IDLE_HOLD;
-	} else if (crowded && now - i->last_work < CROWDED_HOLD_NS) {
+	} else if (contended && now - i->last_work < CONTENDED_HOLD_NS) {
 		return UR_IDLE_HOLD; /* work comes in batches */
 	}
-	if (crowded || now - i->last_work >= i->spin_ns)
+	if (contended || now - i->last_work >= i->spin_ns)
 		return UR_IDLE_SLEEP;
 	return now < i->yield_at ? UR_IDLE_HOLD : UR_IDLE_YIELD;
 }
@@ -98,7 +98,7 @@ void ur_idle_yielded(struct ur_idle *i, u64 before, u64 after)
 	}
 	i->lost_ns += lost;
 	if (i->lost_ns > LOST_LIMIT_NS) {
-		i->crowded_until = after + CROWDED_NS;
+		i->contended_until = after + CONTENDED_NS;
 		i->lost_ns = 0;
 	}
 }

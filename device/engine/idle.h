@@ -8,7 +8,7 @@
 #ifndef UR_DEVICE_IDLE_H
 #define UR_DEVICE_IDLE_H
 
-#include "device/engine/guess.h"
+#include "device/engine/spin_predictor.h"
 #include "util/bytes.h"
 
 enum ur_idle_way {
@@ -21,25 +21,27 @@ struct ur_idle {
 	bool hold;   /* option: hold where that has paid; else yield at once */
 	u64 spin_ns; /* option: awake for so long after the last work */
 	u64 last_work;
-	struct ur_guess wire;	  /* holding after packets */
-	struct ur_guess *served;  /* of what was served last */
-	struct ur_guess *holding; /* learns how this wait ends, or NULL */
-	bool waiting;		  /* the last turn found nothing either */
+	struct ur_spin_predictor wire;	  /* holding after packets */
+	struct ur_spin_predictor *served; /* of what was served last */
+	struct ur_spin_predictor
+		*holding; /* learns how this wait ends, or NULL */
+	bool waiting;	  /* the last turn found nothing either */
 	u64 hold_until;
 	u64 yield_at; /* alone: no sooner than that */
 	/* long yields */
-	u64 lost_since, crowded_until;
+	u64 lost_since, contended_until;
 	u64 lost_ns;
 };
 
 void ur_idle_init(struct ur_idle *idle, bool hold, u64 spin_ns, u64 now);
-/* Work of this kind was found; the guess is the caller's and lives until
+/* Work of this kind was found; the predictor is the caller's and lives until
  * ur_idle_forget(). */
-static inline void ur_idle_serve(struct ur_idle *idle, struct ur_guess *guess)
+static inline void ur_idle_serve(struct ur_idle *idle,
+				 struct ur_spin_predictor *predictor)
 {
-	idle->served = guess;
+	idle->served = predictor;
 }
-void ur_idle_forget(struct ur_idle *idle, struct ur_guess *guess);
+void ur_idle_forget(struct ur_idle *idle, struct ur_spin_predictor *predictor);
 /* A turn that began at now found work. */
 void ur_idle_work(struct ur_idle *idle, u64 now);
 /* It found none: what to do. */

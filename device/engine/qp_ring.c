@@ -33,9 +33,10 @@ void ur_sq_retire(void *qp_ctx, u32 ring_end)
 		ur_ring_retire(&qp->sq, ring_end);
 }
 
-void ur_qp_ring_bell(struct ur_bell *bell)
+void ur_qp_doorbell(struct ur_db_client *db_client)
 {
-	struct ur_eqp *qp = ur_container_of(bell, struct ur_eqp, bell);
+	struct ur_eqp *qp =
+		ur_container_of(db_client, struct ur_eqp, db_client);
 
 	if (qp->sq.hdr && ur_ring_avail(&qp->sq))
 		ur_qp_kick(qp->qp);

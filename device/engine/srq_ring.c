@@ -7,9 +7,9 @@
 #define RING_OFF 128u
 #define MAX_WR	 (1u << 20)
 
-static void ring_bell(struct ur_bell *bell)
+static void on_doorbell(struct ur_db_client *db_client)
 {
-	ur_rq_ring(&ur_container_of(bell, struct ur_esrq, bell)->rq);
+	ur_rq_ring(&ur_container_of(db_client, struct ur_esrq, db_client)->rq);
 }
 
 static void fill_resp(const struct ur_esrq *srq,
@@ -23,7 +23,7 @@ static void fill_resp(const struct ur_esrq *srq,
 	r->entries = srq->rq.ring.size;
 	r->stride = srq->stride;
 	r->max_wqes = srq->max_wr;
-	r->db_slot = srq->bell.slot;
+	r->db_slot = srq->db_client.slot;
 	r->srqn = ur_srq_number(srq->srq);
 }
 
@@ -75,7 +75,7 @@ static int create(struct ur_engine *engine, void *arg)
 		return ret;
 	if (srq->cq)
 		srq->cq->users++;
-	ur_ectx_add_bell(srq->ectx, &srq->bell);
+	ur_ectx_add_db_client(srq->ectx, &srq->db_client);
 	fill_resp(srq, a->resp);
 	return 0;
 }
@@ -94,7 +94,7 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	if (!srq)
 		return -ENOMEM;
 	srq->ectx = ectx;
-	srq->bell.ring = ring_bell;
+	srq->db_client.ring = on_doorbell;
 	srq->max_sge = init->max_sge ? init->max_sge : 1;
 	srq->stride = ur_roundup_pow2(
 		(u32)(sizeof(struct uroce_recv_wqe) +
@@ -225,7 +225,7 @@ static int destroy(struct ur_engine *engine, void *arg)
 	if (ret)
 		return ret;
 	ur_list_del(&srq->rq.kick_node);
-	ur_ectx_del_bell(srq->ectx, &srq->bell);
+	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
 	if (srq->cq)
 		srq->cq->users--;
 	if (srq->async)

@@ -55,7 +55,7 @@ static void publish_asleep(struct ur_engine *e, bool asleep)
 	atomic_store_explicit(&e->asleep, asleep, memory_order_relaxed);
 }
 
-bool ur_bells_ring(const struct ur_engine *e)
+bool ur_doorbells_rung(const struct ur_engine *e)
 {
 	ur_list_for_each(it, &e->ectxs)
 		if (ur_doorbell_any(
@@ -67,7 +67,7 @@ bool ur_bells_ring(const struct ur_engine *e)
 static bool work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
-	       ur_bells_ring(e);
+	       ur_doorbells_rung(e);
 }
 
 static void go_to_sleep(struct ur_engine *e)
@@ -88,7 +88,7 @@ static void go_to_sleep(struct ur_engine *e)
 		ts.tv_nsec = (long)(ns % 1000000000ull);
 		e->sleeps++;
 	}
-	if (ur_turn_dispatch(e, &ts))
+	if (ur_poll_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
 	e->last_epoll = e->now;

@@ -13,11 +13,12 @@
 void ur_wait_init(struct ur_engine *engine);
 /* The last turn found nothing: wait somehow, for an hour at most. */
 void ur_wait(struct ur_engine *engine);
-/* Has any client rung since its bell was answered? Whoever has the helm. */
-bool ur_bells_ring(const struct ur_engine *engine);
-/* Wait for the engine's descriptors and serve them (turn.c); true when there
+/* Has any client rung since its doorbell was taken? The caller holds the owner
+ * lock. */
+bool ur_doorbells_rung(const struct ur_engine *engine);
+/* Wait for the engine's descriptors and serve them (poll_loop.c); true when there
  * were any. */
-bool ur_turn_dispatch(struct ur_engine *engine, const struct timespec *timeout);
+bool ur_poll_dispatch(struct ur_engine *engine, const struct timespec *timeout);
 
 static inline u64 ur_clock_ns(clockid_t id)
 {

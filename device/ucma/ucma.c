@@ -91,8 +91,8 @@ static int fetch_option(const struct ur_session *s,
 }
 
 /* QUERY, and INIT_QP_ATTR: for datagrams that chooses a key, which nothing that
- * was foretold tells. */
-static bool asks(const struct command *c)
+ * was cached tells. */
+static bool is_query(const struct command *c)
 {
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
 }
@@ -127,13 +127,13 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 		memcpy(&response, in + c->response, sizeof(response));
 	ur_loop_lock(loop);
 	ucma_cm_touch(ucma_of(file));
-	file->met_lost = false;
-	file->asking = asks(c);
+	file->saw_removed_id = false;
+	file->is_query = is_query(c);
 	err = c->fn(&cmd);
-	if (!err && file->asking)
-		ucma_asked(file, hdr, in);
-	file->asking = false;
-	if (err && file->met_lost)
+	if (!err && file->is_query)
+		ucma_cache_learn(file, hdr, in);
+	file->is_query = false;
+	if (err && file->saw_removed_id)
 		err = -EIO;
 	ucma_cm_kick(ucma_of(file));
 	ur_loop_unlock(loop);
@@ -205,8 +205,8 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
 	file->page = -1;
-	if (s->features & UROCE_TUN_F_FORETOLD)
-		ucma_foretell_open(file);
+	if (s->features & UROCE_TUN_F_CACHED_REPLY)
+		ucma_cache_open(file);
 	shown[0] = file->visible;
 	shown[1] = file->page;
 	*rdev = ur_sysfs_rdma_cm_rdev();
@@ -237,7 +237,7 @@ static void ucma_close(void *opaque)
 	ur_list_del(&file->node);
 	close(file->sock);
 	close(file->visible);
-	ucma_foretell_close(file);
+	ucma_cache_close(file);
 	ur_memory_give(file->user, UR_KIB_FILE);
 	free(file);
 }
@@ -252,7 +252,7 @@ static const struct ur_file_ops ucma_file_ops = {
  * as when the kernel's ucma closes an id. */
 static void lose_device(struct ucma_id *id)
 {
-	ucma_changes(id);
+	ucma_cache_void(id);
 	ucma_cm_drop(id);
 	ucma_port_release(id);
 	id->dev = NULL;

@@ -5,8 +5,8 @@
  * and nothing of addresses. All under the control lock.
  *
  * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
- * (their events), ucma_foretell.c (answers before questions), ucma_addr.c and
- * ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_heard.c (what
+ * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c and
+ * ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_cm_event.c (what
  * the peer said), ucma_cm.c (what cm/ stands on), ucma_query.c, ucma_qp.c, ucma_option.c,
  * ucma_mcast.c, ucma_status.c.
  */
@@ -91,14 +91,14 @@ enum ucma_state {
 struct ucma_file;
 
 /* Questions that are answered before they are asked. */
-enum ucma_question {
-	UCMA_ASK_ADDR,
-	UCMA_ASK_GID,
-	UCMA_ASK_PATH,
-	UCMA_ASK_INIT,
-	UCMA_ASK_RTR,
-	UCMA_ASK_RTS,
-	UCMA_QUESTIONS,
+enum ucma_reply_kind {
+	UCMA_REPLY_ADDR,
+	UCMA_REPLY_GID,
+	UCMA_REPLY_PATH,
+	UCMA_REPLY_INIT,
+	UCMA_REPLY_RTR,
+	UCMA_REPLY_RTS,
+	UCMA_REPLY_KINDS,
 };
 
 struct ucma_id {
@@ -159,12 +159,13 @@ struct ucma_file {
 	struct ucma_event *taking; /* of events: is being copied out */
 	u32 n_ids, n_mcasts, n_events;
 	u32 tokens; /* datagrams in the socket, at most n_events */
-	/* ucma_foretell.c */
-	int page;		   /* of changes, -1: none */
-	u32 *changes;		   /* the same, mapped */
-	bool asking;		   /* the command that runs changes nothing */
-	u16 asked[UCMA_QUESTIONS]; /* room for the answer; 0: not known */
-	bool met_lost;		   /* ucma_id_get() was asked for a lost one */
+	/* ucma_reply_cache.c */
+	int page;	  /* of changes, -1: none */
+	u32 *generations; /* the same, mapped */
+	bool is_query;	  /* the command that runs changes nothing */
+	u16 reply_room
+		[UCMA_REPLY_KINDS]; /* room for the answer; 0: not known */
+	bool saw_removed_id;	    /* ucma_id_get() was asked for a lost one */
 };
 
 struct ucma_mcast {
@@ -262,19 +263,19 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
 int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 		   const struct rdma_ucm_cmd_hdr *hdr);
 
-/* ucma_foretell.c */
-/* A file's page of changes; without one nothing is foretold. */
-void ucma_foretell_open(struct ucma_file *file);
-void ucma_foretell_close(struct ucma_file *file);
-/* What was foretold of id is no longer said. Before anything that another
+/* ucma_reply_cache.c */
+/* A file's page of changes; without one no reply is sent ahead. */
+void ucma_cache_open(struct ucma_file *file);
+void ucma_cache_close(struct ucma_file *file);
+/* Replies about id that were sent ahead no longer hold. Before anything that another
  * answer comes of. */
-void ucma_changes(const struct ucma_id *id);
+void ucma_cache_void(const struct ucma_id *id);
 /* The client has asked, with so much room for the answer. */
-void ucma_asked(struct ucma_file *file, const struct rdma_ucm_cmd_hdr *hdr,
-		const void *in);
+void ucma_cache_learn(struct ucma_file *file,
+		      const struct rdma_ucm_cmd_hdr *hdr, const void *in);
 /* The client hears of this event: say now what it will ask about id. On the
  * session's thread. */
-void ucma_foretell(struct ucma_file *file, u32 event, struct ucma_id *id);
+void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id);
 
 /* ucma_addr.c */
 u32 ucma_sa_size(const union ur_sa *sa); /* 0: unknown family */
@@ -322,9 +323,9 @@ void ucma_cm_touch(struct ur_ucma *ucma);
 struct ur_cm_path ucma_cm_path(const struct ucma_id *id);
 void ucma_cm_drop(struct ucma_id *id);
 
-/* ucma_heard.c: an event of cm/; ctx is the struct ur_ucma. */
-void ucma_heard(void *ctx, struct ur_cm_id *cm,
-		const struct ur_cm_event *event);
+/* ucma_cm_event.c: an event of cm/; ctx is the struct ur_ucma. */
+void ucma_cm_event(void *ctx, struct ur_cm_id *cm,
+		   const struct ur_cm_event *event);
 
 /* ucma_mcast.c */
 void ucma_mcast_free(struct ucma_mcast *mc);

@@ -2,7 +2,7 @@
 /*
  * What the connection manager of cm/ stands on: its MADs leave by the engine's
  * QP1 and arrive from there, its deadline is a timer of the control loop. Its
- * events become those of rdma_cm in ucma_heard.c.
+ * events become those of rdma_cm in ucma_cm_event.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -139,7 +139,7 @@ struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed)
 {
 	struct ur_cm_config config = {.ctx = ucma,
 				      .send = on_send,
-				      .event = ucma_heard,
+				      .event = ucma_cm_event,
 				      .seed = seed,
 				      .listen_grace_ms = LISTEN_GRACE_MS};
 

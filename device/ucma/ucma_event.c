@@ -193,8 +193,8 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 	take_out(file, event);
 	delivered(event);
 	if (!event->mcast)
-		ucma_foretell(file, event->resp.event,
-			      event->child ? event->child : event->id);
+		ucma_cache_replies(file, event->resp.event,
+				   event->child ? event->child : event->id);
 	free_event(event);
 	return 0;
 }

@@ -33,8 +33,8 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 	if (!id || id->file != file)
 		return NULL;
 	/* A command about it: whatever that does, it is not done yet. */
-	if (!file->asking)
-		ucma_changes(id);
+	if (!file->is_query)
+		ucma_cache_void(id);
 	return id;
 }
 
@@ -44,7 +44,7 @@ struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
 
 	if (!id || !id->lost)
 		return id;
-	file->met_lost = true;
+	file->saw_removed_id = true;
 	return NULL;
 }
 
@@ -71,7 +71,7 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	id->ps = ps;
 	id->qp_type = qp_type;
 	id->seq = (u32)ur_secret_u64(&ucma->secret) & 0xffffff;
-	ucma_changes(id); /* its number had another */
+	ucma_cache_void(id); /* its number had another */
 	ur_list_init(&id->port_node);
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
@@ -208,7 +208,7 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 	if (from != to) {
 		if (to->n_ids >= UCMA_FILE_IDS_MAX)
 			return -ENOMEM;
-		ucma_changes(id); /* here nobody answers for it now */
+		ucma_cache_void(id); /* here nobody answers for it now */
 		ucma_events_move(id, to);
 		ur_list_for_each_safe(n, &from->mcasts) {
 			struct ucma_mcast *mc =
@@ -226,7 +226,7 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 		from->n_ids--;
 		to->n_ids++;
 		id->file = to;
-		ucma_changes(id);
+		ucma_cache_void(id);
 	}
 	out->events_reported = id->events_reported;
 	cmd->out_len = sizeof(*out);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 #include "util/list.h"
 
 #define PORTS (0x10000u - UR_UDP_SPORT_MIN)

@@ -141,7 +141,7 @@ static void destroy(struct ur_wire *wire)
 	struct ur_wire_v1 *w = to_v1(wire);
 
 	close_all(w);
-	ur_v1_hold_fini(w);
+	ur_v1_pending_fini(w);
 	if (w->neigh)
 		ur_neigh_destroy(w->neigh);
 	free(w->rx_buf);
@@ -181,7 +181,7 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 	if (!ret)
 		ret = ur_neigh_create(&w->neigh);
 	if (!ret)
-		ret = ur_v1_hold_init(w);
+		ret = ur_v1_pending_init(w);
 	if (ret) {
 		destroy(&w->wire);
 		return ret;

@@ -13,19 +13,19 @@
 #include "device/engine/engine_impl.h"
 #include "device/wire/neigh.h"
 #include "device/wire/wire.h"
-#include "transport/wire.h"
+#include "transport/wire_format.h"
 
 #define UR_V1_RX_MSGS	16u
 #define UR_V1_RX_STRIDE 16384u /* a jumbo frame and more */
 #define UR_V1_TX_MSGS	64u
 #define UR_V1_SLS	8u /* priorities of IEEE 802.1Q */
 
-struct ur_v1_hold;
+struct ur_v1_pending;
 
 struct ur_wire_v1 {
 	struct ur_wire wire;
 	struct ur_neigh *neigh;
-	struct ur_v1_hold *hold;
+	struct ur_v1_pending *pending;
 	struct ur_watch watch;
 	u32 ifindex;	    /* that the sockets are bound to */
 	int fd;		    /* receives; -1: no address yet */
@@ -51,15 +51,15 @@ int ur_v1_io_init(struct ur_wire_v1 *w);
 void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 		const u8 mac[6]);
 /*
- * wire_v1_hold.c: keep a frame, len bytes from BTH to ICRC, until its peer's
+ * wire_v1_pending.c: keep a frame, len bytes from BTH to ICRC, until its peer's
  * address is known, for a second at most; false: no room, it is lost. retry
  * sends those that can go now.
  */
-int ur_v1_hold_init(struct ur_wire_v1 *w);
-void ur_v1_hold_fini(struct ur_wire_v1 *w);
-bool ur_v1_hold(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
-		const u8 *bth, u32 len);
-void ur_v1_hold_retry(struct ur_wire_v1 *w);
+int ur_v1_pending_init(struct ur_wire_v1 *w);
+void ur_v1_pending_fini(struct ur_wire_v1 *w);
+bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
+		   const u8 *bth, u32 len);
+void ur_v1_pending_retry(struct ur_wire_v1 *w);
 /* wire_v1.c: the socket that sends with that service level, or -errno. */
 int ur_v1_out(struct ur_wire_v1 *w, u8 sl);
 

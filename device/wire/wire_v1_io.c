@@ -144,13 +144,13 @@ static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
 	msg->msg_iovlen = 2;
 }
 
-static bool hold(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
+static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
 {
 	const struct ur_tx_desc *d = &tx->desc[i];
 	u8 grh[UR_GRH_BYTES], *bth = tx->buf + d->off;
 
 	finish(d->av, grh, bth, d->len);
-	return ur_v1_hold(w, d->av, grh, bth, d->len + UR_ICRC_BYTES);
+	return ur_v1_pending(w, d->av, grh, bth, d->len + UR_ICRC_BYTES);
 }
 
 static void lost(struct ur_wire_v1 *w, int error)
@@ -187,7 +187,7 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	struct ur_engine *e = wire->engine;
 	u32 i = first;
 
-	ur_v1_hold_retry(w);
+	ur_v1_pending_retry(w);
 	while (i < end) {
 		u8 sl = tx->desc[i].av->sl;
 		int fd = ur_v1_out(w, sl);
@@ -205,7 +205,7 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 			if (!mac) {
 				if (n)
 					break;
-				if (fd < 0 || !hold(w, tx, i))
+				if (fd < 0 || !keep_pending(w, tx, i))
 					lost(w, EHOSTUNREACH);
 				start = i + 1;
 				continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Memory regions. */
-#include "promote.h"
+#include "page_share.h"
 #include "uroce.h"
 
 /* The device's part of a registration: no memory offered. */
@@ -36,10 +36,10 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		return NULL;
 	/* On-demand memory may change under us at any time, by contract. */
 	if (!(access & IBV_ACCESS_ON_DEMAND))
-		mr->promotion = ur_promote(addr, length, &drv);
+		mr->share = ur_share_pages(addr, length, &drv);
 	err = cmd_reg_mr(pd, addr, length, iova, access, &drv, mr);
 	if (err) {
-		ur_promotion_put(mr->promotion);
+		ur_page_share_put(mr->share);
 		return fail_mr(mr, err);
 	}
 	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
@@ -88,23 +88,23 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
 	struct ur_mr *mr = ur_to_mr(vmr);
-	struct ur_promotion *promotion = NULL;
+	struct ur_page_share *share = NULL;
 	int err;
 
 	req.drv = plain_req;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
 	    !(access & IBV_ACCESS_ON_DEMAND))
-		promotion = ur_promote(addr, length, &req.drv);
+		share = ur_share_pages(addr, length, &req.drv);
 	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &req, sizeof(req), &resp,
 			       sizeof(resp));
 	if (err) {
-		ur_promotion_put(promotion);
+		ur_page_share_put(share);
 		return err;
 	}
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
-		ur_promotion_put(mr->promotion);
-		mr->promotion = promotion;
+		ur_page_share_put(mr->share);
+		mr->share = share;
 		ur_mr_forget(mr);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
@@ -119,7 +119,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (err)
 		return err;
-	ur_promotion_put(mr->promotion);
+	ur_page_share_put(mr->share);
 	ur_mr_forget(mr);
 	free(mr);
 	return 0;

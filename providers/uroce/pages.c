@@ -7,7 +7,7 @@
 
 #include "kernel.h"
 #include "maps.h"
-#include "move.h"
+#include "migrate.h"
 #include "pages.h"
 #include "shared_file.h"
 
@@ -115,7 +115,7 @@ static int steps_in(u64 start, u64 end, u64 *ret_done)
 	for (*ret_done = start; *ret_done < end && !err;) {
 		u64 to = ur_min_u64(*ret_done + STEP_BYTES, end);
 
-		err = ur_move_to_file(file.fd, *ret_done, to);
+		err = ur_migrate_to_file(file.fd, *ret_done, to);
 		if (!err)
 			*ret_done = to;
 	}
@@ -127,9 +127,9 @@ static int steps_out(u64 start, u64 end, int prot)
 	int err = 0;
 
 	for (; start < end && !err; start += STEP_BYTES)
-		err = ur_move_from_file(file.fd, start,
-					ur_min_u64(start + STEP_BYTES, end),
-					prot);
+		err = ur_migrate_from_file(file.fd, start,
+					   ur_min_u64(start + STEP_BYTES, end),
+					   prot);
 	return err;
 }
 
@@ -141,7 +141,7 @@ int ur_pages_in(u64 start, u64 end, bool dontfork)
 	u64 done;
 
 	if (open_file() || ur_maps_walk(plan_vma, &p) || p.at != end ||
-	    ur_move_hits_me(start, end))
+	    ur_migrate_hits_me(start, end))
 		return 0;
 	for (i = 0; i < p.n; i++) {
 		if (steps_in(p.piece[i].start, p.piece[i].end, &done))
@@ -186,7 +186,7 @@ bool ur_pages_out(u64 start, u64 end)
 		for (unsigned int i = 0; i < p.n; i++) {
 			const struct piece *o = &p.piece[i];
 
-			if (ur_move_hits_me(o->start, o->end) ||
+			if (ur_migrate_hits_me(o->start, o->end) ||
 			    steps_out(o->start, o->end, o->prot))
 				all = false;
 			p.at = o->end;

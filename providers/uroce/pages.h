@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Pages that live in the shared file: which of the application's can, and
- * moving ranges of them in and out. Who uses them is promote.c's matter.
+ * moving ranges of them in and out. Who uses them is page_share.c's matter.
  *
  * All functions: page aligned ranges; the caller holds the registry's lock.
  */

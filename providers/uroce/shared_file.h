@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The file that registered memory lives in: one sparse sealed memfd in which the
- * offset of a page is its address: any promoted neighbours are neighbours in the
+ * offset of a page is its address: any shared neighbours are neighbours in the
  * file too, and one descriptor describes every range.
  *
  * All functions: ranges of whole pages; 0 or -errno; errno is not touched.

@@ -57,7 +57,7 @@ struct ur_td {
 
 struct ur_mr {
 	struct verbs_mr vmr;
-	struct ur_promotion *promotion; /* or NULL */
+	struct ur_page_share *share; /* or NULL */
 	/* Of the list of those whose memory is not at their I/O address. */
 	struct ur_mr *next_moved;
 	u64 iova;

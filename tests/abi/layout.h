@@ -219,10 +219,10 @@ static const struct field fields[] = {
 	FIELD(uroce_tun_out, addr, 0, 8),
 	FIELD(uroce_tun_out, len, 8, 8),
 	END(uroce_tun_out, 16),
-	FIELD(uroce_tun_foretold, slot, 0, 4),
-	FIELD(uroce_tun_foretold, change, 4, 4),
-	FIELD(uroce_tun_foretold, question, 8, 24),
-	END(uroce_tun_foretold, 32),
+	FIELD(uroce_tun_cached_reply, slot, 0, 4),
+	FIELD(uroce_tun_cached_reply, change, 4, 4),
+	FIELD(uroce_tun_cached_reply, question, 8, 24),
+	END(uroce_tun_cached_reply, 32),
 };
 
 static const struct number numbers[] = {
@@ -267,7 +267,7 @@ static const struct number numbers[] = {
 	NUMBER(UROCE_ATTR_DM_QUERY_RESP, 4097),
 	/* uroce-tunnel.h */
 	NUMBER(UROCE_TUN_VERSION, 4),
-	NUMBER(UROCE_TUN_F_FORETOLD, 1),
+	NUMBER(UROCE_TUN_F_CACHED_REPLY, 1),
 	NUMBER(UROCE_TUN_F_ALL, 1),
 	NUMBER(UROCE_TUN_MAX_FDS, 2),
 	NUMBER(UROCE_TUN_NAME_MAX, 64),

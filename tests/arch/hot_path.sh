@@ -16,9 +16,9 @@ tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 # shellcheck disable=SC2086 # a list of objects
 nm -uA $1 | sed 's,^[^:]*/,,; s/\.c\.o[^:]*:/ /' >"$tmp"
-for part in dispatch port qp qp_run requester request responder judge answer \
+for part in dispatch port qp qp_run requester request responder rx_check answer \
 	ack refuse execute completer finish retry replay ooo cc wq mem \
-	inflight train gsi loop uc ud middle packet frame icrc; do
+	inflight burst gsi loop uc ud fastpath packet frame icrc; do
 	case $1 in
 	*/"$part".c.o*) ;;
 	*)

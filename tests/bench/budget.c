@@ -102,8 +102,8 @@ static struct ur_port *make_port(u64 seed)
 		.loop = true,
 		.coalesce = true,
 		.fast = true,
-		.train_pkts = 64,
-		.train_bytes = 65000,
+		.burst_pkts = 64,
+		.burst_bytes = 65000,
 		.ops = &ops,
 	};
 	struct ur_port *p = ur_port_create(&c);

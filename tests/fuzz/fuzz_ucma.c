@@ -8,7 +8,7 @@
  * commands are bytes of the input, with an address and a valid id put in where
  * an operation says so, so that random ones get past the first checks.
  *
- * What was foretold and not taken back is what the device answers when asked.
+ * A reply that was sent ahead and not taken back is what the device answers when asked.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -87,49 +87,50 @@ static s64 write_command(u32 file, u64 len)
 	return ret;
 }
 
-/* ---- what was foretold ---- */
+/* ---- replies sent ahead ---- */
 
-static struct foretold {
+static struct cached_reply {
 	u32 file, bytes;
-	struct uroce_tun_foretold told;
+	struct uroce_tun_cached_reply cached;
 	u8 answer[512];
-} foretold[256];
+} cached_reply[256];
 
-static u32 n_foretold; /* of all; the newest are kept */
+static u32 n_cached_replies; /* of all; the newest are kept */
 
-static void keep_foretold(u32 file)
+static void keep_cached_replies(u32 file)
 {
 	struct uroce_tun_out out;
 
 	for (u32 at = 0; at < session.outs_len;
 	     at += (u32)(sizeof(out) + ur_align_up(out.len, 8))) {
 		const u8 *p = session.outs + at + sizeof(out);
-		struct foretold *f;
+		struct cached_reply *f;
 
 		memcpy(&out, p - sizeof(out), sizeof(out));
 		CHECK(!out.addr);
-		f = &foretold[n_foretold++ % UR_ARRAY_SIZE(foretold)];
+		f = &cached_reply[n_cached_replies++ %
+				  UR_ARRAY_SIZE(cached_reply)];
 		f->file = file;
-		f->bytes = (u32)(out.len - sizeof(f->told));
+		f->bytes = (u32)(out.len - sizeof(f->cached));
 		CHECK(f->bytes && f->bytes <= sizeof(f->answer));
-		memcpy(&f->told, p, sizeof(f->told));
-		memcpy(f->answer, p + sizeof(f->told), f->bytes);
+		memcpy(&f->cached, p, sizeof(f->cached));
+		memcpy(f->answer, p + sizeof(f->cached), f->bytes);
 	}
 }
 
-static void check_foretold(void)
+static void check_cached_replies(void)
 {
-	u32 n = ur_min_u32(n_foretold, UR_ARRAY_SIZE(foretold));
+	u32 n = ur_min_u32(n_cached_replies, UR_ARRAY_SIZE(cached_reply));
 	u64 response = (uintptr_t)out_buf;
 
 	for (u32 i = 0; i < n; i++) {
-		const struct foretold *f = &foretold[i];
+		const struct cached_reply *f = &cached_reply[i];
 		const struct ucma_file *file = files[f->file];
-		u32 len = sizeof(f->told.question);
+		u32 len = sizeof(f->cached.question);
 
-		if (file->changes[f->told.slot] != f->told.change)
+		if (file->generations[f->cached.slot] != f->cached.change)
 			continue;
-		memcpy(in_buf, f->told.question, len);
+		memcpy(in_buf, f->cached.question, len);
 		memcpy(in_buf + 8, &response, sizeof(response));
 		memset(out_buf, 0xa5, f->bytes + 1);
 		CHECK_EQ(write_command(f->file, len), len);
@@ -147,8 +148,8 @@ static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 	memcpy(in_buf, &hdr, sizeof(hdr));
 	ret = write_command(file, len);
 	if (ret >= 0)
-		keep_foretold(file);
-	check_foretold();
+		keep_cached_replies(file);
+	check_cached_replies();
 	return ret;
 }
 
@@ -363,7 +364,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		if (ops->open(&session, "rdma_cm", &files[i], visible[i],
 			      &rdev))
 			abort();
-	n_foretold = 0;
+	n_cached_replies = 0;
 	ur_loop_unlock(device_world.loop);
 	while (in.left)
 		step(&in);

@@ -232,8 +232,8 @@ struct world *world_create(u32 options)
 		.credits = options & 4,
 		.coalesce = options & 8,
 		.fast = !(options & 32),
-		.train_pkts = options & 64 ? 4 : 0,
-		.train_bytes = 65000,
+		.burst_pkts = options & 64 ? 4 : 0,
+		.burst_bytes = 65000,
 		.loop = options & 16,
 		.ops = &host_ops,
 	};

@@ -37,7 +37,7 @@ What else a stranger relies on, and the test that fails without it (`wire`, `hea
 | IPv6 flow label of the address vector; none (0) where that has none, as Soft-RoCE | `headers: test_datagram`, `test_flow_label` |
 | UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways | `wire: test_route`, `test_source_port`; `headers`; `unit.sport` with Soft-RoCE's values |
 | ECN marks of both IP versions counted, CNPs sent and obeyed (`cc=1`), else ignored and counted | `wire: test_marked`, `counters: test_marked_at_either`, `scenario.cc` |
-| P_Key 0xffff sent, others refused; MigReq 0 as Soft-RoCE, either accepted | `wire: test_route`, `test_refused`; `scenario.middle` |
+| P_Key 0xffff sent, others refused; MigReq 0 as Soft-RoCE, either accepted | `wire: test_route`, `test_refused`; `scenario.fastpath` |
 | solicited bit on the last packet of what asks for it | `wire: test_route`, `scenario.loop`, `e2e: verbs` |
 | AETH credits given and obeyed | `wire: test_credits`, `scenario.responder_rc`, `scenario.completer_rc` |
 | an acknowledgement asked for in any 128 packets | `wire: test_ack_request`, `scenario.completer_rc` |

@@ -4,7 +4,7 @@
  * person reads to find out what the network does.
  */
 #include "tests/scenario/transport/wiretap.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 static struct wt w;
 static struct wt_qp q;

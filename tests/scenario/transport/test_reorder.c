@@ -6,7 +6,7 @@
  * arrives once, whole, and in its turn.
  */
 #include "tests/scenario/transport/wiretap.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 static struct wt w;
 static struct wt_qp q;

@@ -4,7 +4,7 @@
  * the table and its count, and the early probe.
  */
 #include "tests/scenario/transport/wiretap.h"
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 static struct wt w;
 static struct wt_qp q;

@@ -54,9 +54,9 @@ static void draw_host(struct sim_world *w, u32 i)
 	h->config.coalesce = pick(o->coalesce, &rng);
 	h->config.cc.enable = pick(o->cc, &rng);
 	h->config.fast = pick(o->fast, &rng);
-	h->config.train_pkts =
+	h->config.burst_pkts =
 		pick(o->trains, &rng) ? 2 + ur_rng_below(&rng, 7) : 0;
-	h->config.train_bytes = 65000;
+	h->config.burst_bytes = 65000;
 	h->config.cc.link_bps = w->faults.link_bps;
 	if (w->kind == UR_FRAME_V4) {
 		ur_gid_from_v4(h->gid, (u8[4]){10, 0, 0, (u8)(i + 1)});
@@ -100,7 +100,7 @@ static void draw_world(struct sim_world *w, bool print)
 		       i, w->host[i].config.ooo, w->host[i].config.loop,
 		       w->host[i].config.credits, w->host[i].config.coalesce,
 		       w->host[i].config.cc.enable, w->host[i].config.fast,
-		       w->host[i].config.train_pkts);
+		       w->host[i].config.burst_pkts);
 }
 
 /* A drill: two hosts, one connection, nothing but loss. */

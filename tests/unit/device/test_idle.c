@@ -9,9 +9,9 @@
 #define US	1000ull
 #define MS	1000000ull
 #define SPIN_NS (100 * US)
-/* Longer than any hold outside of a crowd, and inside of one. */
-#define LONG_HOLD  (3 * US)
-#define CROWD_HOLD (8 * US)
+/* Longer than any hold where processors are free, and where they are contended. */
+#define LONG_HOLD      (3 * US)
+#define CONTENDED_HOLD (8 * US)
 
 /* In its place: it points into itself. */
 static void fresh(struct ur_idle *idle, bool hold)
@@ -19,14 +19,14 @@ static void fresh(struct ur_idle *idle, bool hold)
 	ur_idle_init(idle, hold, SPIN_NS, 50 * MS);
 }
 
-/* One wait after work for guess, with the next work after_ns later, in turns of
+/* One wait after work for predictor, with the next work after_ns later, in turns of
  * 100 ns; how long the processor was held. */
-static u64 one_wait(struct ur_idle *idle, struct ur_guess *guess, u64 *now,
-		    u64 after_ns)
+static u64 one_wait(struct ur_idle *idle, struct ur_spin_predictor *predictor,
+		    u64 *now, u64 after_ns)
 {
 	u64 end = *now + after_ns, held = 0;
 
-	ur_idle_serve(idle, guess);
+	ur_idle_serve(idle, predictor);
 	ur_idle_work(idle, *now);
 	for (; *now < end; *now += 100) {
 		if (ur_idle_wait(idle, *now) != UR_IDLE_HOLD)
@@ -40,7 +40,7 @@ static u64 one_wait(struct ur_idle *idle, struct ur_guess *guess, u64 *now,
 static void learns(void)
 {
 	struct ur_idle idle;
-	struct ur_guess quick = {0}, slow = {0};
+	struct ur_spin_predictor quick = {0}, slow = {0};
 	u64 now = 60 * MS;
 	u32 held = 0;
 
@@ -54,22 +54,22 @@ static void learns(void)
 		CHECK(one_wait(&idle, &quick, &now, 500) == 500);
 		held += one_wait(&idle, &slow, &now, 20 * US) != 0;
 	}
-	CHECK(held == 320 / UR_GUESS_TRY);
+	CHECK(held == 320 / UR_SPIN_RETRY);
 	/* tries that go well bring it back */
-	for (int n = 0; n < 4 * UR_GUESS_TRY; n++)
+	for (int n = 0; n < 4 * UR_SPIN_RETRY; n++)
 		one_wait(&idle, &slow, &now, 500);
 	CHECK(one_wait(&idle, &slow, &now, 500) == 500);
 }
 
 static void one_miss_is_forgiven(void)
 {
-	struct ur_guess g = {0};
+	struct ur_spin_predictor g = {0};
 
 	for (int n = 0; n < 100; n++) {
-		ur_guess_learn(&g, false);
-		CHECK(ur_guess_ask(&g));
+		ur_spin_learn(&g, false);
+		CHECK(ur_spin_predict(&g));
 		for (int k = 0; k < 4; k++)
-			ur_guess_learn(&g, true);
+			ur_spin_learn(&g, true);
 	}
 }
 
@@ -109,11 +109,11 @@ static void goes_to_sleep(bool hold)
 static void company_is_let_run(void)
 {
 	struct ur_idle idle;
-	struct ur_guess guess = {.missed = 255};
+	struct ur_spin_predictor predictor = {.missed = 255};
 	u64 now = 60 * MS;
 
 	fresh(&idle, true);
-	ur_idle_serve(&idle, &guess);
+	ur_idle_serve(&idle, &predictor);
 	ur_idle_work(&idle, now);
 	for (int n = 0; n < 10; n++) {
 		CHECK(ur_idle_wait(&idle, now) == UR_IDLE_YIELD);
@@ -122,7 +122,7 @@ static void company_is_let_run(void)
 	}
 }
 
-static void crowd(bool hold)
+static void contended(bool hold)
 {
 	struct ur_idle idle;
 	u64 now = 60 * MS, held = 0;
@@ -144,7 +144,7 @@ static void crowd(bool hold)
 	ur_idle_work(&idle, now);
 	for (; ur_idle_wait(&idle, now) == UR_IDLE_HOLD; now += 100)
 		held += 100;
-	CHECK(held && held <= CROWD_HOLD);
+	CHECK(held && held <= CONTENDED_HOLD);
 	CHECK(ur_idle_wait(&idle, now) == UR_IDLE_SLEEP);
 	/* which ends at some time */
 	now += 1000 * MS;
@@ -157,7 +157,7 @@ static void crowd(bool hold)
 static void forgets(void)
 {
 	struct ur_idle idle;
-	struct ur_guess gone = {0};
+	struct ur_spin_predictor gone = {0};
 	u64 now = 60 * MS;
 
 	fresh(&idle, true);
@@ -169,7 +169,7 @@ static void forgets(void)
 	ur_idle_work(&idle, now);
 	ur_idle_wait(&idle, now);
 	ur_idle_work(&idle, now);
-	CHECK(gone.missed == 0xee && gone.shy == 0xee);
+	CHECK(gone.missed == 0xee && gone.refusals == 0xee);
 }
 
 int main(void)
@@ -179,8 +179,8 @@ int main(void)
 	goes_to_sleep(true);
 	goes_to_sleep(false);
 	company_is_let_run();
-	crowd(true);
-	crowd(false);
+	contended(true);
+	contended(false);
 	forgets();
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "util/bytes.h"
 #include "tests/check.h"
 
-static struct ur_options o;
+static struct ur_daemon_options o;
 
 static int parse(const char *text)
 {
@@ -20,7 +20,7 @@ static int parse(const char *text)
 	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	optind = 1;
-	err = ur_options_parse(3, argv, &o);
+	err = ur_daemon_options_parse(3, argv, &o);
 	unlink(name);
 	return err;
 }

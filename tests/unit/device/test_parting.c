@@ -219,7 +219,7 @@ static void by_settle(void)
 }
 
 /* Any command at all, when there was a doorbell. */
-static void by_bell(void)
+static void by_doorbell(void)
 {
 	begin();
 	__atomic_fetch_or(&ectx->db->word[rings.db_slot / 64],
@@ -306,7 +306,7 @@ int main(void)
 	by_ah();
 	by_mr();
 	by_settle();
-	by_bell();
+	by_doorbell();
 	many();
 	stop();
 	return 0;

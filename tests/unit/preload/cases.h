@@ -37,7 +37,7 @@ void test_fork(void);
 void test_threads(void);
 /* ends.c */
 void test_ends(void);
-/* foretold.c */
-void test_foretold(void);
+/* reply_cache.c */
+void test_reply_cache(void);
 
 #endif

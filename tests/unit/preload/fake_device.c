@@ -30,11 +30,11 @@ struct conn {
 		struct uroce_tun_out out;
 		uint64_t value;
 	} add; /* goes with the answer, if out.len */
-	struct foretelling {
+	struct cached_reply {
 		struct uroce_tun_out out;
-		struct uroce_tun_foretold told;
+		struct uroce_tun_cached_reply cached;
 		uint64_t answer;
-	} foretelling; /* the same */
+	} cached_reply; /* the same */
 };
 
 static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes;
@@ -111,16 +111,16 @@ static int recv_msg(int sock, struct uroce_tun_msg *msg, struct window *w)
 static void done(struct conn *c, int64_t ret)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
-	struct iovec iov[] = {{&msg, sizeof(msg)},
-			      {&c->add, c->add.out.len ? sizeof(c->add) : 0},
-			      {&c->foretelling, c->foretelling.out.len
-							? sizeof(c->foretelling)
-							: 0}};
+	struct iovec iov[] = {
+		{&msg, sizeof(msg)},
+		{&c->add, c->add.out.len ? sizeof(c->add) : 0},
+		{&c->cached_reply,
+		 c->cached_reply.out.len ? sizeof(c->cached_reply) : 0}};
 	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 3};
 
 	CHECK(sendmsg(c->sock, &mh, MSG_NOSIGNAL) >= (ssize_t)sizeof(msg));
 	c->add.out.len = 0;
-	c->foretelling.out.len = 0;
+	c->cached_reply.out.len = 0;
 }
 
 static void open_file(struct conn *c, const struct uroce_tun_msg *req)
@@ -270,17 +270,18 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 
 /* What follows the command, from its 8th byte on, is the question and eight
  * bytes of answer. */
-static void foretell(struct conn *c)
+static void cache_reply(struct conn *c)
 {
-	struct foretelling *f = &c->foretelling;
+	struct cached_reply *f = &c->cached_reply;
 
-	CHECK(c->window.len >= 8 + sizeof(f->told.question) + 8);
+	CHECK(c->window.len >= 8 + sizeof(f->cached.question) + 8);
 	f->out.addr = 0;
-	f->out.len = sizeof(f->told) + sizeof(f->answer);
-	f->told.slot = FAKE_SLOT;
-	f->told.change = changes[FAKE_SLOT];
-	memcpy(f->told.question, c->window.bytes + 8, sizeof(f->told.question));
-	memcpy(&f->answer, c->window.bytes + 8 + sizeof(f->told.question), 8);
+	f->out.len = sizeof(f->cached) + sizeof(f->answer);
+	f->cached.slot = FAKE_SLOT;
+	f->cached.change = changes[FAKE_SLOT];
+	memcpy(f->cached.question, c->window.bytes + 8,
+	       sizeof(f->cached.question));
+	memcpy(&f->answer, c->window.bytes + 8 + sizeof(f->cached.question), 8);
 }
 
 static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
@@ -299,8 +300,8 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 		withdrawn--;
 		return -EAGAIN;
 	}
-	if (c->cm >= 0 && command == FAKE_FORETELL)
-		foretell(c);
+	if (c->cm >= 0 && command == FAKE_CACHE_REPLY)
+		cache_reply(c);
 	return (int64_t)req->call.len;
 }
 

@@ -23,16 +23,16 @@ enum fake_ioctl {
 	FAKE_WITHDRAWN = 13, /* the same, then takes it back */
 	FAKE_OUTS =
 		14, /* number of ADD_ONE whose output went with the answer */
-	FAKE_CHANGE = 15,  /* what was foretold on the newest rdma_cm file holds
+	FAKE_CHANGE = 15, /* replies sent ahead on the newest rdma_cm file holds
 			   * no more */
-	FAKE_WRITES = 16,  /* number of WRITE so far */
+	FAKE_WRITES = 16, /* number of WRITE so far */
 	FAKE_SETTLES = 17, /* number of SETTLE so far */
 };
 
-/* A write to an rdma_cm file: with its answer comes a foretold one, of question
+/* A write to an rdma_cm file: with its answer comes one sent ahead, of question
  * and eight bytes of answer that the write contains. */
-#define FAKE_FORETELL 99
-#define FAKE_SLOT     7
+#define FAKE_CACHE_REPLY 99
+#define FAKE_SLOT	 7
 
 #define FAKE_COOKIE 77
 #define FAKE_MAJOR  231

@@ -113,7 +113,7 @@ static int inner(const char *script)
 	test_threads();
 	test_ends();
 	test_rdma_cm();
-	test_foretold();
+	test_reply_cache();
 	test_programs(script);
 	test_death();
 	after = dup(0);

@@ -19,8 +19,8 @@
 
 #include "providers/uroce/kernel.h"
 #include "providers/uroce/maps.h"
-#include "providers/uroce/move.h"
-#include "providers/uroce/promote.h"
+#include "providers/uroce/migrate.h"
+#include "providers/uroce/page_share.h"
 #include "tests/check.h"
 
 #define PAGE  4096ull
@@ -207,26 +207,26 @@ static void check_view(const struct uroce_reg_mr_req *req, const u8 *p)
 static bool once(enum way way, long n, enum then then)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};
-	struct ur_promotion *r;
+	struct ur_page_share *r;
 	u8 *p = new_pages();
 
 	fill(p, 0);
 	arm(way, n, then);
-	r = ur_promote(p, BYTES, &req);
+	r = ur_share_pages(p, BYTES, &req);
 	check(p, 0);
 	check_view(&req, p);
 	fill(p, (u8)n);
 	check_view(&req, p);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	disarm();
 	check(p, (u8)n);
 	/* And again, with nothing in the way: it is shared, and it goes. */
 	memset(&req, 0, sizeof(req));
-	r = ur_promote(p, BYTES, &req);
+	r = ur_share_pages(p, BYTES, &req);
 	CHECK_EQ(req.flags, UROCE_MR_F_SHARED);
 	check_view(&req, p);
 	check(p, (u8)n);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	check(p, (u8)n);
 	CHECK(!is_shared(p) && !is_shared(p + BYTES - 1));
 	munmap(p, BYTES);
@@ -277,7 +277,7 @@ static void test_no_write_lost(void)
 		struct uroce_reg_mr_req req = {.shm_fd = -1};
 
 		arm(FAILS, n++, ONCE);
-		ur_promotion_put(ur_promote(words, BYTES, &req));
+		ur_page_share_put(ur_share_pages(words, BYTES, &req));
 		disarm();
 	} while (sim.nr >= 0);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
@@ -301,7 +301,7 @@ static void test_watched(void)
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | 1);
-	struct ur_promotion *r;
+	struct ur_page_share *r;
 
 	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api));
 	memset(p, 1, BYTES);
@@ -309,23 +309,23 @@ static void test_watched(void)
 	memset(q, 1, BYTES);
 	/* Before: it stays where it is. */
 	CHECK(!ioctl(fd, UFFDIO_REGISTER, &watch));
-	r = ur_promote(p, BYTES, &req);
+	r = ur_share_pages(p, BYTES, &req);
 	CHECK(r && !req.flags && !is_shared(p));
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	CHECK(!ioctl(fd, UFFDIO_UNREGISTER, &watch.range));
 	/* Between: it stays in the file until the other lets go. */
-	r = ur_promote(p, BYTES, &req);
+	r = ur_share_pages(p, BYTES, &req);
 	CHECK(is_shared(p));
 	CHECK(!ioctl(fd, UFFDIO_REGISTER, &watch));
 	p[PAGE] = 77;
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	CHECK(is_shared(p));
 	CHECK_EQ(p[PAGE], 77);
-	r = ur_promote(p, BYTES, &req); /* and can be had again */
+	r = ur_share_pages(p, BYTES, &req); /* and can be had again */
 	CHECK_EQ(req.flags, UROCE_MR_F_SHARED);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	close(fd);
-	ur_promotion_put(ur_promote(q, BYTES, &req));
+	ur_page_share_put(ur_share_pages(q, BYTES, &req));
 	CHECK(!is_shared(p) && !is_shared(q));
 	CHECK_EQ(p[PAGE], 77);
 	CHECK_EQ(p[3 * PAGE], 1);
@@ -354,7 +354,7 @@ static bool dies(long n, bool *died)
 		dup2(told[1], 2);
 		setrlimit(RLIMIT_CORE, &(struct rlimit){0});
 		arm(FAILS, n, ALL);
-		ur_promotion_put(ur_promote(p, BYTES, &req));
+		ur_page_share_put(ur_share_pages(p, BYTES, &req));
 		disarm();
 		check(p, 0);
 		_exit(sim.nr < 0);
@@ -387,7 +387,7 @@ int main(void)
 #ifdef __SANITIZE_THREAD__
 	SKIP("to TSan a mapping put in place is a write that races");
 #endif
-	if (!ur_move_supported())
+	if (!ur_migrate_supported())
 		SKIP("no userfaultfd with write protection of shared memory");
 	test_each();
 	test_no_write_lost();

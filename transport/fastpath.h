@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The middle of long messages: a packet like the one before it, with one PSN
+ * The fast path: middle packets of long messages. Each is a packet like the one before it, with one PSN
  * more and the next bytes of plain memory. Most of all bytes travel so, and
  * the ordinary path looks at each of them as if it were the first. Here the
- * checks are made once for a stretch of the message, and what is not exactly
+ * checks are made once for a range of the message, and what is not exactly
  * as expected goes the ordinary way.
  */
-#ifndef UR_TRANSPORT_MIDDLE_H
-#define UR_TRANSPORT_MIDDLE_H
+#ifndef UR_TRANSPORT_FASTPATH_H
+#define UR_TRANSPORT_FASTPATH_H
 
-#include "transport/train.h"
+#include "transport/burst.h"
 
 struct ur_resp_item;
 struct ur_swqe;
@@ -19,7 +19,7 @@ struct ur_swqe;
  * checked when it was found, and good until any key or region of the port
  * changes (port->mem_gen).
  */
-struct ur_stretch {
+struct ur_mr_range {
 	u8 *ptr; /* of byte first */
 	u32 gen; /* 0: nothing */
 	u32 owner;
@@ -28,7 +28,7 @@ struct ur_stretch {
 
 /* A message of that owner starts: what another of the same number left is
  * void. */
-static inline void ur_stretch_forget(struct ur_stretch *s, u32 owner)
+static inline void ur_mr_range_forget(struct ur_mr_range *s, u32 owner)
 {
 	if (s->owner == owner)
 		s->gen = 0;
@@ -39,17 +39,17 @@ static inline void ur_stretch_forget(struct ur_stretch *s, u32 owner)
  * queue pair of the last packet (port->rx_qp) waits for, and is done; else nothing has
  * happened yet.
  */
-bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-		  const u8 *bth, u32 len);
+bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		    const u8 *bth, u32 len);
 
 /* The next packets of a started SEND or WRITE that are neither its first nor
  * its last: at most max, and what window and tx allow. Returns how many; with
- * 0, hold says whether to wait, or to go the ordinary way. */
-u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
-		   u32 max, enum ur_hold *hold);
+ * 0, defer says whether to wait, or to go the ordinary way. */
+u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
+		     u32 max, enum ur_defer *defer);
 
 /* The same for an answer to a READ. */
-u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
-		     struct ur_tx *tx, u32 max, enum ur_hold *hold);
+u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
+		       struct ur_tx *tx, u32 max, enum ur_defer *defer);
 
 #endif

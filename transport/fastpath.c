@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The fast way of middle packets: RC in both directions, UC where it sends. */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */
 #define PLAIN_BITS (UR_BTH_PAD_MASK | UR_BTH_TVER_MASK)
 
-/* ---- stretches ---- */
+/* ---- checked ranges of memory ---- */
 
-static bool holds(const struct ur_qp *qp, const struct ur_stretch *s, u32 owner,
-		  u32 off)
+static bool holds(const struct ur_qp *qp, const struct ur_mr_range *s,
+		  u32 owner, u32 off)
 {
 	return s->gen == qp->port->mem_gen && s->owner == owner &&
 	       off >= s->first && off < s->end && s->end - off >= qp->mtu;
 }
 
-static bool keep(const struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+static bool keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		 u32 off, const struct ur_span *span)
 {
 	if (!span->ptr || span->len < qp->mtu)
@@ -28,7 +28,7 @@ static bool keep(const struct ur_qp *qp, struct ur_stretch *s, u32 owner,
 }
 
 /* Of a scatter or gather list, from message offset off on. */
-static bool find_local(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+static bool find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		       const struct ur_sge *sge, u32 count,
 		       struct ur_cursor *cur, u32 off, u32 length, u32 access)
 {
@@ -42,7 +42,7 @@ static bool find_local(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
 }
 
 /* Of what the peer named. */
-static bool find_remote(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
+static bool find_remote(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 			u32 rkey, u64 va, u32 off, u32 length, u32 access)
 {
 	struct ur_span span;
@@ -53,7 +53,7 @@ static bool find_remote(struct ur_qp *qp, struct ur_stretch *s, u32 owner,
 	       keep(qp, s, owner, off, &span);
 }
 
-static const u8 *at(const struct ur_stretch *s, u32 off)
+static const u8 *at(const struct ur_mr_range *s, u32 off)
 {
 	return s->ptr + (off - s->first);
 }
@@ -120,8 +120,8 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 	return true;
 }
 
-bool ur_middle_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-		  const u8 *bth, u32 len)
+bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
+		    const u8 *bth, u32 len)
 {
 	struct ur_qp *qp = port->rx_qp;
 	bool done;
@@ -188,45 +188,45 @@ static void count_sent(struct ur_qp *qp, u32 packets)
 }
 
 /* How many packets from here to the one that asks for an acknowledgement: the
- * last of a train, about as often as without them. */
-static u32 until_ask(const struct ur_requester *req, u32 train, u32 open)
+ * last of a burst, about as often as without them. */
+static u32 until_ask(const struct ur_requester *req, u32 burst, u32 open)
 {
-	u32 every = train ? UR_ACK_PKTS / train * train : UR_ACK_PKTS;
+	u32 every = burst ? UR_ACK_PKTS / burst * burst : UR_ACK_PKTS;
 	u32 since = req->since_ackreq;
 	u32 n = every > since ? every - since : 1, over;
 
-	over = train ? (open + n) % train : 0;
-	return over ? n + train - over : n;
+	over = burst ? (open + n) % burst : 0;
+	return over ? n + burst - over : n;
 }
 
 /*
- * Of n packets, fewer than there are to send, those up to the end of a train;
- * none: hold says what may bring the rest of it.
+ * Of n packets, fewer than there are to send, those up to the end of a burst;
+ * none: defer says what may bring the rest of it.
  */
 static u32 cut_short(struct ur_qp *qp, const struct ur_tx *tx, u32 open, u32 n,
-		     u32 turn, u32 room, enum ur_hold *hold)
+		     u32 quantum, u32 room, enum ur_defer *defer)
 {
 	const struct ur_requester *req = &qp->req;
-	u32 whole = ur_train_whole(qp, open, n);
+	u32 whole = ur_burst_whole(qp, open, n);
 
-	if (whole || !qp->train)
+	if (whole || !qp->burst)
 		return whole ? whole : n;
 	if (n == room && tx->used > tx->cap / 2)
-		*hold = UR_HOLD_ROOM;
-	else if (n == turn)
-		*hold = UR_HOLD_TURN;
+		*defer = UR_DEFER_ROOM;
+	else if (n == quantum)
+		*defer = UR_DEFER_QUANTUM;
 	else if (n != room && req->asked_end == req->tx_psn && ur_inflight(req))
-		*hold = UR_HOLD_ANSWER;
-	return *hold ? 0 : n;
+		*defer = UR_DEFER_ANSWER;
+	return *defer ? 0 : n;
 }
 
-u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
-		   u32 turn, enum ur_hold *hold)
+u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
+		     u32 quantum, enum ur_defer *defer)
 {
 	struct ur_requester *req = &qp->req;
 	u32 i = ur_psn_sub(req->tx_psn, e->psn), off = i << qp->mtu_shift;
 	u32 window = UINT32_MAX, left = e->npkts - 1 - i;
-	u32 open = ur_train_open(qp, tx), room = room_for(qp, tx), n;
+	u32 open = ur_burst_open(qp, tx), room = room_for(qp, tx), n;
 	bool reliable = qp->svc == UR_SVC_RC, closing;
 	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
 	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
@@ -239,18 +239,18 @@ u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	/* Those sent again and those never sent before are told apart. */
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
-	n = ur_min_u32(ur_min_u32(turn, room), ur_min_u32(window, left));
+	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));
 	if (!n || !find_local(qp, &req->source, req->tx, e->sge, e->num_sge,
 			      &e->cur, off, e->length, 0))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
 	closing = n == window;
-	/* A window of hardly more than a train would be half empty. */
-	if (n < left && (!reliable || req->window >= 2 * qp->train))
-		n = cut_short(qp, tx, open, n, turn, room, hold);
+	/* A window of hardly more than a burst would be half empty. */
+	if (n < left && (!reliable || req->window >= 2 * qp->burst))
+		n = cut_short(qp, tx, open, n, quantum, room, defer);
 	n = ur_min_u32(n, left);
 	for (u32 sent = 0, piece; sent < n; sent += piece) {
-		u32 ask = until_ask(req, qp->train, open + sent);
+		u32 ask = until_ask(req, qp->burst, open + sent);
 		bool last;
 
 		piece = ur_min_u32(n - sent, reliable ? ask : n);
@@ -265,19 +265,19 @@ u32 ur_middle_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		if (reliable)
 			ur_retry_sent(qp, last);
 	}
-	ur_train_count(tx, n);
+	ur_burst_count(tx, n);
 	count_sent(qp, n);
 	return n;
 }
 
-u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
-		     struct ur_tx *tx, u32 turn, enum ur_hold *hold)
+u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
+		       struct ur_tx *tx, u32 quantum, enum ur_defer *defer)
 {
 	struct ur_responder *resp = &qp->resp;
 	const struct ur_resource *res = &resp->res[it->resource];
 	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
 	u32 left = ur_psn_sub(it->end, it->next) - 1, room = room_for(qp, tx);
-	u32 n = ur_min_u32(ur_min_u32(turn, room), left);
+	u32 n = ur_min_u32(ur_min_u32(quantum, room), left);
 
 	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
 	    res->opc != UR_OPC_READ_REQ || it->next == it->psn)
@@ -288,8 +288,8 @@ u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
 	if (n < left)
-		n = cut_short(qp, tx, ur_train_open(qp, tx), n, turn, room,
-			      hold);
+		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
+			      defer);
 	else
 		n = left;
 	for (u32 k = 0; k < n; k++, off += qp->mtu) {
@@ -297,7 +297,7 @@ u32 ur_middle_answer(struct ur_qp *qp, struct ur_resp_item *it,
 			   at(&resp->source, off));
 		it->next = ur_psn_add(it->next, 1);
 	}
-	ur_train_count(tx, n);
+	ur_burst_count(tx, n);
 	count_sent(qp, n);
 	return n;
 }

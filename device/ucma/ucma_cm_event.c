@@ -313,7 +313,8 @@ static void on_disconnected(struct ucma_id *id, int status)
 	ucma_event_simple(id, UCMA_EVENT_DISCONNECTED, status);
 }
 
-void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
+void ucma_cm_event(void *ctx, struct ur_cm_id *cm,
+		   const struct ur_cm_event *event)
 {
 	struct ucma_id *id = ur_cm_id_ctx(cm);
 
@@ -322,7 +323,7 @@ void ucma_heard(void *ctx, struct ur_cm_id *cm, const struct ur_cm_event *event)
 		on_request(ctx, cm, event);
 		return;
 	}
-	ucma_changes(id);
+	ucma_cache_void(id);
 	/* A connection is reported over once, whichever way it ended. */
 	if (id->state != (event->type == UR_CM_EVENT_TIMEWAIT_EXIT
 				  ? UCMA_DISCONNECT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device foretells is answered by the front-end, and nothing else. */
+/* What the device answers ahead is answered by the front-end, and nothing else. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -21,13 +21,13 @@ struct question {
 	uint32_t id, option;
 };
 
-static void foretell(int cm, const struct question *q, uint64_t answer)
+static void cache_reply(int cm, const struct question *q, uint64_t answer)
 {
 	struct {
 		uint32_t cmd, len;
 		struct question q;
 		uint64_t answer;
-	} told = {FAKE_FORETELL, 32, *q, answer};
+	} told = {FAKE_CACHE_REPLY, 32, *q, answer};
 
 	told.q.response = NULL;
 	CHECK_EQ(write(cm, &told, sizeof(told)), sizeof(told));
@@ -42,7 +42,7 @@ static bool asked(int fd, int cm, const void *question, ssize_t len)
 	return ioctl(fd, FAKE_WRITES, 0) != before;
 }
 
-void test_foretold(void)
+void test_reply_cache(void)
 {
 	int fd = open_node();
 	int cm = open(CM, O_RDWR | O_CLOEXEC), cm2;
@@ -54,11 +54,11 @@ void test_foretold(void)
 
 	/* Nothing is known before it is said. */
 	CHECK(asked(fd, cm, &q, sizeof(q)));
-	foretell(cm, &q, 1234);
+	cache_reply(cm, &q, 1234);
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(answer, 1234);
 	/* Any number of times, and the last that was said. */
-	foretell(cm, &q, 1235);
+	cache_reply(cm, &q, 1235);
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(answer, 1235);
 	/* Another question, form, length or file. */
@@ -82,7 +82,7 @@ void test_foretold(void)
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(ioctl(fd, FAKE_CHANGE, 0), 0);
 	CHECK(asked(fd, cm, &q, sizeof(q)));
-	foretell(cm, &q, 1236);
+	cache_reply(cm, &q, 1236);
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(answer, 1236);
 	cm2 = open(CM, O_RDWR | O_CLOEXEC);

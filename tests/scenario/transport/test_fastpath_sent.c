@@ -3,7 +3,7 @@
  * The middle of long messages that go out: requests, the same ones again, and
  * READs from both sides.
  */
-#include "tests/scenario/transport/middle.h"
+#include "tests/scenario/transport/fastpath.h"
 
 /* What goes out: the same packets in the same order. */
 static void sent(void)

@@ -4,17 +4,18 @@
  * the highest (the layers of README.md, which a test holds: a file calls only
  * what stands before its own part here).
  */
-#ifndef UR_TRANSPORT_ENGINE_H
-#define UR_TRANSPORT_ENGINE_H
+#ifndef UR_TRANSPORT_INTERNAL_H
+#define UR_TRANSPORT_INTERNAL_H
 
 #include "transport/qp.h"
 
 /* ---- what all of them speak of ---- */
 
-enum ur_turn {
-	UR_TURN_IDLE, /* nothing to do until something happens */
-	UR_TURN_MORE, /* budget spent, more to do */
-	UR_TURN_FULL, /* no room in the ur_tx */
+/* How a queue pair's quantum, its share of one ur_port_tx(), ended. */
+enum ur_quantum {
+	UR_QUANTUM_IDLE, /* nothing to do until something happens */
+	UR_QUANTUM_MORE, /* budget spent, more to do */
+	UR_QUANTUM_FULL, /* no room in the ur_tx */
 };
 
 /* Packets sent and not answered. */
@@ -121,12 +122,12 @@ void ur_retry_expire(struct ur_qp *qp);
 /* Nanoseconds of an RNR timer code, IBTA table 45. */
 u64 ur_rnr_ns(u8 code);
 
-/* ---- judge.c: what a request is found to be ---- */
+/* ---- rx_check.c: what a request is found to be ---- */
 
-enum ur_verdict ur_judge(const struct ur_qp *qp, const struct ur_pkt *pkt);
+enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt);
 /* Does the queue pair let its peer do that at all? flags: UR_OPF_* of the
  * request, placement: UR_FETH_* of a FLUSH. */
-bool ur_judge_allows(const struct ur_qp *qp, u32 flags, u8 placement);
+bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement);
 
 /* ---- execute.c: accepted requests ---- */
 
@@ -143,7 +144,8 @@ int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 
 void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt);
-enum ur_turn ur_ud_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx);
+enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
+			   struct ur_tx *tx);
 void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 
 /* ---- loop.c: a peer on this port ---- */
@@ -191,14 +193,14 @@ void ur_responder_reset(struct ur_qp *qp);
 /* ---- answer.c: what the responder sends ---- */
 
 /* Send what is owed, as far as there is room. */
-enum ur_turn ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
+enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
 /* The queue pair is about to end: the port sends what it owes, if it can. */
-void ur_answer_bequeath(struct ur_qp *qp);
+void ur_answer_orphan(struct ur_qp *qp);
 
 /* ---- requester.c: turns work into packets ---- */
 
 /* One turn: fill tx as far as budget, window and room go. */
-enum ur_turn ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
+enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
 
 /* ---- qp_run.c: a queue pair's turn ---- */
 

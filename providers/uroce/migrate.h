@@ -17,17 +17,17 @@
  * All functions: page aligned range, caller holds the registry's lock.
  * 0, or -errno with memory as it was.
  */
-#ifndef UR_PROVIDER_MOVE_H
-#define UR_PROVIDER_MOVE_H
+#ifndef UR_PROVIDER_MIGRATE_H
+#define UR_PROVIDER_MIGRATE_H
 
 #include "util/bytes.h"
 
 /* Whether this kernel can move both ways. */
-bool ur_move_supported(void);
+bool ur_migrate_supported(void);
 /* Private anonymous memory of one mapping becomes part of the file. */
-int ur_move_to_file(int file, u64 start, u64 end);
+int ur_migrate_to_file(int file, u64 start, u64 end);
 /* And back, with protection 'prot'; the file's pages are freed. */
-int ur_move_from_file(int file, u64 start, u64 end, int prot);
+int ur_migrate_from_file(int file, u64 start, u64 end, int prot);
 /*
  * Replaces a mapping of the file by a private copy, in a process of one thread
  * (the child of fork). Where memory does not suffice the copy is made page by
@@ -37,6 +37,6 @@ int ur_move_from_file(int file, u64 start, u64 end, int prot);
  */
 int ur_copy_private(int file, u64 start, u64 end, u64 file_off, int prot);
 /* Whether the calling thread itself would be held: its stack, its TLS. */
-bool ur_move_hits_me(u64 start, u64 end);
+bool ur_migrate_hits_me(u64 start, u64 end);
 
 #endif

@@ -16,16 +16,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "migrate.h"
 #include "pages.h"
-#include "promote.h"
+#include "page_share.h"
 #include "shared_file.h"
 #include "util/list.h"
 
 /* Not worth the move below this; small sends are inlined anyway. */
 #define MIN_BYTES 4096
 
-struct ur_promotion {
+struct ur_page_share {
 	struct ur_list node;
 	u64 start, end; /* pages */
 	bool shared;
@@ -82,7 +82,7 @@ static void after_fork_child(void)
 	/* The parent's registrations are not the child's. Their owners may
 	 * still give them back: the list stays, with nothing shared. */
 	ur_list_for_each(it, &reg.live)
-		ur_list_entry(it, struct ur_promotion, node)->shared = false;
+		ur_list_entry(it, struct ur_page_share, node)->shared = false;
 	pthread_mutex_init(&reg.lock, NULL);
 }
 
@@ -96,7 +96,7 @@ static bool start_up(void)
 	s = getenv("UROCE_MR_SHARED");
 	if (s && !strcmp(s, "0"))
 		return false;
-	if (!ur_move_supported())
+	if (!ur_migrate_supported())
 		return false;
 	if (pthread_atfork(before_fork, after_fork_parent, after_fork_child))
 		return false;
@@ -121,8 +121,8 @@ static bool uncovered(u64 start, u64 end, struct range *out)
 	while (again) {
 		again = false;
 		ur_list_for_each(it, &reg.live) {
-			const struct ur_promotion *o =
-				ur_list_entry(it, struct ur_promotion, node);
+			const struct ur_page_share *o =
+				ur_list_entry(it, struct ur_page_share, node);
 
 			if (o->start <= out->start && out->start < o->end) {
 				out->start = o->end;
@@ -132,8 +132,8 @@ static bool uncovered(u64 start, u64 end, struct range *out)
 	}
 	out->end = end;
 	ur_list_for_each(it, &reg.live) {
-		const struct ur_promotion *o =
-			ur_list_entry(it, struct ur_promotion, node);
+		const struct ur_page_share *o =
+			ur_list_entry(it, struct ur_page_share, node);
 
 		if (o->start > out->start && o->start < out->end)
 			out->end = o->start;
@@ -141,7 +141,7 @@ static bool uncovered(u64 start, u64 end, struct range *out)
 	return out->start < end;
 }
 
-static bool move_out_uncovered(const struct ur_promotion *p)
+static bool move_out_uncovered(const struct ur_page_share *p)
 {
 	struct range r;
 	bool all = true;
@@ -160,11 +160,11 @@ static bool move_out_uncovered(const struct ur_promotion *p)
  */
 static void retry_stuck(void)
 {
-	struct ur_promotion *p;
+	struct ur_page_share *p;
 
 	if (ur_list_empty(&reg.stuck))
 		return;
-	p = ur_list_entry(reg.stuck.next, struct ur_promotion, node);
+	p = ur_list_entry(reg.stuck.next, struct ur_page_share, node);
 	ur_list_del(&p->node);
 	if (ur_pages_file() < 0 || move_out_uncovered(p))
 		free(p);
@@ -172,11 +172,11 @@ static void retry_stuck(void)
 		ur_list_add_tail(&reg.stuck, &p->node);
 }
 
-static bool is_stuck(const struct ur_promotion *p)
+static bool is_stuck(const struct ur_page_share *p)
 {
 	ur_list_for_each(it, &reg.stuck) {
-		const struct ur_promotion *o =
-			ur_list_entry(it, struct ur_promotion, node);
+		const struct ur_page_share *o =
+			ur_list_entry(it, struct ur_page_share, node);
 
 		if (o->start <= p->start && p->end <= o->end)
 			return true;
@@ -191,8 +191,8 @@ static bool is_stuck(const struct ur_promotion *p)
 static bool in_use_unshared(u64 start, u64 end)
 {
 	ur_list_for_each(it, &reg.live) {
-		const struct ur_promotion *o =
-			ur_list_entry(it, struct ur_promotion, node);
+		const struct ur_page_share *o =
+			ur_list_entry(it, struct ur_page_share, node);
 
 		if (!o->shared && o->start < end && start < o->end)
 			return true;
@@ -200,13 +200,13 @@ static bool in_use_unshared(u64 start, u64 end)
 	return false;
 }
 
-struct ur_promotion *ur_promote(void *addr, size_t length,
-				struct uroce_reg_mr_req *req)
+struct ur_page_share *ur_share_pages(void *addr, size_t length,
+				     struct uroce_reg_mr_req *req)
 {
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
 	u64 start = (u64)(uintptr_t)addr & ~(page - 1);
 	u64 last = (u64)(uintptr_t)addr + length - 1;
-	struct ur_promotion *p;
+	struct ur_page_share *p;
 	int in = 0;
 
 	if (!length || last < (u64)(uintptr_t)addr ||
@@ -238,7 +238,7 @@ struct ur_promotion *ur_promote(void *addr, size_t length,
 	return p;
 }
 
-void ur_promotion_put(struct ur_promotion *p)
+void ur_page_share_put(struct ur_page_share *p)
 {
 	if (!p)
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The engine's turn: commands, doorbells, datagrams, timers, transmission.
+ * One iteration of the engine's loop: commands, doorbells, datagrams, timers,
+ * transmission.
  *
  * While awake the wire is asked without epoll where packets came last, and by
  * epoll now and then; a device with no traffic on the wire asks seldom, since
@@ -8,17 +9,17 @@
  */
 #include <errno.h>
 #include <sys/epoll.h>
-#include "device/engine/turn.h"
+#include "device/engine/poll_loop.h"
 #include "device/engine/wait.h"
 #include "device/wire/wire.h"
 
 #define EVENTS 64
-/* Fills of the burst buffer in one turn. */
+/* Fills of the burst buffer in one iteration. */
 #define TX_ROUNDS 4
 /* For a queue pair that is to be changed: enough for all that a send ring
  * holds in small datagrams. */
 #define SETTLE_ROUNDS 64
-/* Receive queues kicked in one turn: a kick may ask for the next one. */
+/* Receive queues kicked in one iteration: a kick may ask for the next one. */
 #define KICKS 256
 /* Ask the wire this often when nothing came of late. */
 #define WIRE_QUIET_NS 5000u
@@ -37,7 +38,7 @@ static void end_rx(struct ur_engine *e)
 	ur_refused_look(e);
 }
 
-bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
+bool ur_poll_dispatch(struct ur_engine *e, const struct timespec *timeout)
 {
 	struct epoll_event ev[EVENTS];
 	static const struct timespec zero;
@@ -46,12 +47,12 @@ bool ur_turn_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	int n;
 
 	if (sleeps)
-		ur_mailbox_lend(e);
+		ur_mailbox_release(e);
 	n = epoll_pwait2(e->epoll_fd, ev, EVENTS, timeout, NULL);
 	woken = n > 0;
 	/* Then a watch may be gone. What is told only once, an eventfd, was to
 	 * end the sleep; the rest is told again. */
-	if (sleeps && ur_mailbox_back(e))
+	if (sleeps && ur_mailbox_acquire(e))
 		n = epoll_pwait2(e->epoll_fd, ev, EVENTS, &zero, NULL);
 	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
@@ -170,7 +171,7 @@ static bool transmit(struct ur_engine *e)
 	return any;
 }
 
-void ur_turn_settle(struct ur_engine *e, struct ur_eqp *qp)
+void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 {
 	bool more = true;
 
@@ -185,19 +186,20 @@ void ur_turn_settle(struct ur_engine *e, struct ur_eqp *qp)
 	}
 }
 
-void ur_turn_settle_all(struct ur_engine *e, struct ur_ectx *x)
+void ur_poll_settle_all(struct ur_engine *e, struct ur_ectx *x)
 {
 	u32 slots = ur_min_u32(x->next_slot, UROCE_DB_SLOTS);
 
 	for (u32 i = 0; i < slots; i++) {
-		for (struct ur_bell *b = x->bells[i]; b; b = b->next) {
+		for (struct ur_db_client *b = x->db_clients[i]; b;
+		     b = b->next) {
 			struct ur_eqp *qp;
 
-			if (b->ring != ur_qp_ring_bell)
+			if (b->ring != ur_qp_doorbell)
 				continue;
-			qp = ur_container_of(b, struct ur_eqp, bell);
+			qp = ur_container_of(b, struct ur_eqp, db_client);
 			if (qp->sq.hdr && ur_ring_avail(&qp->sq))
-				ur_turn_settle(e, qp);
+				ur_poll_settle(e, qp);
 		}
 	}
 }
@@ -207,9 +209,9 @@ void ur_turn_settle_all(struct ur_engine *e, struct ur_ectx *x)
 static void ring_slot(void *arg, u32 slot)
 {
 	struct ur_ectx *x = arg;
-	struct ur_bell *next;
+	struct ur_db_client *next;
 
-	for (struct ur_bell *b = x->bells[slot]; b; b = next) {
+	for (struct ur_db_client *b = x->db_clients[slot]; b; b = next) {
 		next = b->next;
 		b->ring(b);
 	}
@@ -225,7 +227,7 @@ static bool answer_doorbells(struct ur_engine *e)
 		if (!ur_doorbell_any(x->db))
 			continue;
 		ur_doorbell_take(x->db, ring_slot, x);
-		ur_idle_serve(&e->idle, &x->guess);
+		ur_idle_serve(&e->idle, &x->predictor);
 		any = true;
 	}
 	for (u32 i = 0; i < KICKS && !ur_list_empty(&e->kicks); i++) {
@@ -239,7 +241,7 @@ static bool answer_doorbells(struct ur_engine *e)
 	return any;
 }
 
-/* ---- the turn ---- */
+/* ---- the loop ---- */
 
 static bool look_at_wire(struct ur_engine *e)
 {
@@ -252,12 +254,12 @@ static bool look_at_wire(struct ur_engine *e)
 	if (e->now - e->last_epoll >=
 	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
 		e->last_epoll = e->now;
-		any |= ur_turn_dispatch(e, &zero);
+		any |= ur_poll_dispatch(e, &zero);
 	}
 	return any;
 }
 
-static bool turn(struct ur_engine *e)
+static bool iterate(struct ur_engine *e)
 {
 	bool any, called;
 
@@ -282,7 +284,7 @@ static bool turn(struct ur_engine *e)
 	return any;
 }
 
-bool ur_turn_after_call(struct ur_engine *e)
+bool ur_poll_after_call(struct ur_engine *e)
 {
 	u32 i = 0;
 
@@ -293,19 +295,19 @@ bool ur_turn_after_call(struct ur_engine *e)
 	       ur_port_deadline(e->port) < e->asleep_until;
 }
 
-void *ur_turn_thread(void *arg)
+void *ur_poll_thread(void *arg)
 {
 	struct ur_engine *e = arg;
 
 	ur_assert_about = e->netdev;
-	pthread_mutex_lock(&e->mailbox.helm);
+	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
 	while (!e->stop) {
-		if (turn(e))
+		if (iterate(e))
 			ur_idle_work(&e->idle, e->now);
 		else
 			ur_wait(e);
 	}
-	pthread_mutex_unlock(&e->mailbox.helm);
+	pthread_mutex_unlock(&e->mailbox.owner);
 	return NULL;
 }

@@ -5,8 +5,8 @@
  * headers), annex A14 (XRC), A16 (RoCE), A17 (RoCEv2), A19 (FLUSH and ATOMIC
  * WRITE). All fields are big-endian, the ICRC alone is little-endian.
  */
-#ifndef UR_TRANSPORT_WIRE_H
-#define UR_TRANSPORT_WIRE_H
+#ifndef UR_TRANSPORT_WIRE_FORMAT_H
+#define UR_TRANSPORT_WIRE_FORMAT_H
 
 /* Encapsulation */
 #define UR_ROCE_V2_UDP_PORT  4791

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Trains: who is cut short in the middle of a long message stops where a train
+ * Bursts: who is cut short in the middle of a long message stops where a burst
  * ends, and never waits for an answer that nobody was asked for.
  */
 #include "tests/scenario/transport/wiretap.h"
@@ -9,7 +9,7 @@
 #define P(n)   ur_psn_add(PSN0, n)
 #define MTU    256u
 #define MIDDLE (UR_BTH_BYTES + MTU + UR_ICRC_BYTES)
-#define TRAIN  8u
+#define BURST  8u
 #define WINDOW 20u
 
 static struct wt w;
@@ -18,11 +18,11 @@ static u8 buf[65536];
 static struct ur_tx_desc desc[256];
 static struct ur_tx tx = {.buf = buf, .desc = desc, .max_desc = 256};
 
-static void start(u32 train)
+static void start(u32 burst)
 {
 	wt_config(&w, 0);
-	w.cfg.train_pkts = train;
-	w.cfg.train_bytes = 65000;
+	w.cfg.burst_pkts = burst;
+	w.cfg.burst_bytes = 65000;
 	w.cfg.window_pkts = WINDOW;
 	wt_open(&w);
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
@@ -74,20 +74,20 @@ static bool asks(u32 i)
 
 static void window(u8 opcode, u32 head)
 {
-	start(TRAIN);
+	start(BURST);
 	post(opcode, 100);
-	/* A WRITE's first packet is longer, so its second ends a train. */
-	CHECK_EQ(send_some(), head + 2 * TRAIN);
+	/* A WRITE's first packet is longer, so its second ends a burst. */
+	CHECK_EQ(send_some(), head + 2 * BURST);
 	CHECK(asks(tx.n_desc - 1));
 	CHECK_EQ(send_some(), 0);
-	/* Room for less than a train, and an answer is still to come. */
+	/* Room for less than a burst, and an answer is still to come. */
 	acked(P(2), 0x1f);
 	CHECK_EQ(send_some(), 0);
 	acked(P(8), 0x1f);
-	CHECK_EQ(send_some(), TRAIN);
-	CHECK(asks(TRAIN - 1));
-	acked(P(head + 3 * TRAIN - 1), 0x1f);
-	CHECK_EQ(send_some(), 2 * TRAIN);
+	CHECK_EQ(send_some(), BURST);
+	CHECK(asks(BURST - 1));
+	acked(P(head + 3 * BURST - 1), 0x1f);
+	CHECK_EQ(send_some(), 2 * BURST);
 	stop();
 }
 
@@ -101,7 +101,7 @@ static void without(void)
 	stop();
 }
 
-/* A window smaller than a train is used all the same. */
+/* A window smaller than a burst is used all the same. */
 static void longer_than_window(void)
 {
 	start(64);
@@ -116,13 +116,13 @@ static void longer_than_window(void)
 /* What is sent again goes as it went, and the end of it asks. */
 static void again(void)
 {
-	start(TRAIN);
+	start(BURST);
 	post(UR_WR_WRITE, 100);
-	CHECK_EQ(send_some(), 2 + 2 * TRAIN);
+	CHECK_EQ(send_some(), 2 + 2 * BURST);
 	q.qp->req.whole_left = 1; /* a peer that keeps nothing */
 	w.now += WT_MS;
 	acked(P(3), UR_AETH_NAK | UR_NAK_PSN_SEQ);
-	CHECK_EQ(send_some(), 2 * TRAIN);
+	CHECK_EQ(send_some(), 2 * BURST);
 	CHECK_EQ(q.qp->req.una, P(3));
 	CHECK_EQ(q.qp->req.max_psn, P(19));
 	CHECK(asks(tx.n_desc - 1));
@@ -131,13 +131,13 @@ static void again(void)
 
 static void room(void)
 {
-	start(TRAIN);
+	start(BURST);
 	tx.cap = 15 * MIDDLE;
 	post(UR_WR_SEND, 100);
-	CHECK_EQ(send_some(), TRAIN);
-	CHECK_EQ(send_some(), TRAIN);
-	/* A quarter of a train's room is all there is: used as it is. */
-	acked(P(2 * TRAIN - 1), 0x1f);
+	CHECK_EQ(send_some(), BURST);
+	CHECK_EQ(send_some(), BURST);
+	/* A quarter of a burst's room is all there is: used as it is. */
+	acked(P(2 * BURST - 1), 0x1f);
 	tx.cap = 3 * MIDDLE;
 	CHECK_EQ(send_some(), 3);
 	stop();
@@ -151,18 +151,18 @@ static void reads(void)
 			   .dma_bytes = 131 * MTU,
 			   .ackreq = true};
 
-	start(TRAIN);
+	start(BURST);
 	post(UR_WR_READ, 300);
 	CHECK_EQ(send_some(), 1);
 	CHECK_EQ(ur_get_be32(buf + desc[0].off + 24), 131 * MTU);
-	/* The answer to such a one: first and second, trains, the last. */
+	/* The answer to such a one: first and second, bursts, the last. */
 	p.rkey = w.key;
 	tx.cap = 43 * MIDDLE;
 	hear(p);
-	CHECK_EQ(send_some(), 2 + 5 * TRAIN);
-	CHECK_EQ(send_some(), 5 * TRAIN);
-	CHECK_EQ(send_some(), 5 * TRAIN);
-	CHECK_EQ(send_some(), TRAIN + 1);
+	CHECK_EQ(send_some(), 2 + 5 * BURST);
+	CHECK_EQ(send_some(), 5 * BURST);
+	CHECK_EQ(send_some(), 5 * BURST);
+	CHECK_EQ(send_some(), BURST + 1);
 	stop();
 	start(0);
 	post(UR_WR_READ, 300);

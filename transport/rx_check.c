@@ -3,7 +3,7 @@
  * What a request of RC or XRC is found to be: the checks of IBTA volume 1,
  * 9.7.4.1, in its order, each of them pure.
  */
-#include "transport/engine.h"
+#include "transport/internal.h"
 
 /* 9.7.4.1.1: is it the packet expected, one from before, or one too far? */
 static enum ur_verdict check_psn(const struct ur_qp *qp,
@@ -36,7 +36,7 @@ static enum ur_verdict check_sequence(const struct ur_qp *qp,
 	return good ? UR_VERDICT_ACCEPT : UR_VERDICT_NAK_INVALID;
 }
 
-bool ur_judge_allows(const struct ur_qp *qp, u32 flags, u8 placement)
+bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement)
 {
 	u32 need = ur_access_needed(flags, placement);
 
@@ -56,7 +56,7 @@ static enum ur_verdict check_operation(const struct ur_qp *qp,
 	if (!(flags & UR_OPF_REQUEST))
 		return UR_VERDICT_DROP;
 	if ((flags & UR_OPF_START) &&
-	    !ur_judge_allows(qp, flags, pkt->flush_placement))
+	    !ur_rx_check_allows(qp, flags, pkt->flush_placement))
 		return UR_VERDICT_NAK_INVALID;
 	if ((flags & UR_OPF_FLUSH) &&
 	    (!(pkt->flush_placement & (UR_FETH_GLOBAL | UR_FETH_PERSISTENT)) ||
@@ -130,7 +130,7 @@ static enum ur_verdict check_memory(const struct ur_qp *qp,
 	return UR_VERDICT_ACCEPT;
 }
 
-enum ur_verdict ur_judge(const struct ur_qp *qp, const struct ur_pkt *pkt)
+enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	enum ur_verdict v;
 

@@ -27,7 +27,7 @@ struct frame {
 	u8 data[FRAME_SIZE];
 };
 
-struct ur_v1_hold {
+struct ur_v1_pending {
 	struct ur_wire_v1 *wire;
 	struct ur_watch watch;
 	int fd; /* timer */
@@ -36,7 +36,7 @@ struct ur_v1_hold {
 	struct frame frames[FRAMES];
 };
 
-static void set_timer(struct ur_v1_hold *h, long ns)
+static void set_timer(struct ur_v1_pending *h, long ns)
 {
 	struct itimerspec t = {.it_value.tv_nsec = ns,
 			       .it_interval.tv_nsec = ns};
@@ -64,9 +64,9 @@ static bool settle(struct ur_wire_v1 *w, const struct frame *f)
 	return true;
 }
 
-void ur_v1_hold_retry(struct ur_wire_v1 *w)
+void ur_v1_pending_retry(struct ur_wire_v1 *w)
 {
-	struct ur_v1_hold *h = w->hold;
+	struct ur_v1_pending *h = w->pending;
 	struct frame *rest[FRAMES];
 	u32 kept = 0, freed = 0;
 
@@ -89,17 +89,18 @@ void ur_v1_hold_retry(struct ur_wire_v1 *w)
 
 static void on_timer(struct ur_watch *watch, u32 events)
 {
-	struct ur_v1_hold *h = ur_container_of(watch, struct ur_v1_hold, watch);
+	struct ur_v1_pending *h =
+		ur_container_of(watch, struct ur_v1_pending, watch);
 	u64 times;
 
 	if (read(h->fd, &times, sizeof(times)) == sizeof(times))
-		ur_v1_hold_retry(h->wire);
+		ur_v1_pending_retry(h->wire);
 }
 
-bool ur_v1_hold(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
-		const u8 *bth, u32 len)
+bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
+		   const u8 *bth, u32 len)
 {
-	struct ur_v1_hold *h = w->hold;
+	struct ur_v1_pending *h = w->pending;
 	struct frame *f;
 	u32 same = 0;
 
@@ -121,9 +122,9 @@ bool ur_v1_hold(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
 	return true;
 }
 
-int ur_v1_hold_init(struct ur_wire_v1 *w)
+int ur_v1_pending_init(struct ur_wire_v1 *w)
 {
-	struct ur_v1_hold *h = calloc(1, sizeof(*h));
+	struct ur_v1_pending *h = calloc(1, sizeof(*h));
 	int ret;
 
 	if (!h)
@@ -132,7 +133,7 @@ int ur_v1_hold_init(struct ur_wire_v1 *w)
 		h->queue[i] = &h->frames[i];
 	h->wire = w;
 	h->watch.fn = on_timer;
-	w->hold = h;
+	w->pending = h;
 	h->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (h->fd < 0)
 		return -errno;
@@ -144,14 +145,14 @@ int ur_v1_hold_init(struct ur_wire_v1 *w)
 	return ret;
 }
 
-void ur_v1_hold_fini(struct ur_wire_v1 *w)
+void ur_v1_pending_fini(struct ur_wire_v1 *w)
 {
-	struct ur_v1_hold *h = w->hold;
+	struct ur_v1_pending *h = w->pending;
 
 	if (h && h->fd >= 0) {
 		ur_engine_unwatch(w->wire.engine, h->fd);
 		close(h->fd);
 	}
 	free(h);
-	w->hold = NULL;
+	w->pending = NULL;
 }

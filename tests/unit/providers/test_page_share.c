@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "providers/uroce/maps.h"
-#include "providers/uroce/move.h"
-#include "providers/uroce/promote.h"
+#include "providers/uroce/migrate.h"
+#include "providers/uroce/page_share.h"
 #include "tests/check.h"
 
 #define PAGE 4096ull
@@ -49,10 +49,10 @@ static bool is_shared(const void *p)
 	return f.vma.perms[3] == 's';
 }
 
-static struct ur_promotion *promote(void *p, size_t len, bool want)
+static struct ur_page_share *share(void *p, size_t len, bool want)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};
-	struct ur_promotion *r = ur_promote(p, len, &req);
+	struct ur_page_share *r = ur_share_pages(p, len, &req);
 
 	CHECK_EQ(!!(req.flags & UROCE_MR_F_SHARED), want);
 	CHECK_EQ(is_shared(p) && req.shm_fd >= 0, want);
@@ -64,11 +64,11 @@ static void test_contents(void)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};
 	u8 *p = new_pages(256), *view;
-	struct ur_promotion *r;
+	struct ur_page_share *r;
 
 	for (u64 i = 0; i < 200 * PAGE; i++)
 		p[i] = (u8)(i * 31 >> 3);
-	r = ur_promote(p + 100, 255 * PAGE, &req);
+	r = ur_share_pages(p + 100, 255 * PAGE, &req);
 	CHECK(r && req.flags == UROCE_MR_F_SHARED);
 	view = mmap(NULL, 256 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		    req.shm_fd, (off_t)req.shm_off);
@@ -80,7 +80,7 @@ static void test_contents(void)
 	p[8 * PAGE] = 97;
 	CHECK_EQ(view[8 * PAGE], 97);
 	CHECK_EQ(ftruncate(req.shm_fd, 0), -1);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	CHECK(!is_shared(p) && !is_shared(p + 255 * PAGE));
 	CHECK_EQ(p[7 * PAGE], 99);
 	CHECK_EQ(p[255 * PAGE], 98);
@@ -98,16 +98,16 @@ static void test_large(void)
 {
 	const size_t n = (80 << 20) / PAGE;
 	u8 *p = new_pages(n);
-	struct ur_promotion *r;
+	struct ur_page_share *r;
 	unsigned char seen[16];
 
 	for (size_t i = 0; i < n; i += 1000)
 		p[i * PAGE] = (u8)(i / 1000 + 1);
-	r = promote(p, n * PAGE, true);
+	r = share(p, n * PAGE, true);
 	CHECK(is_shared(p + n * PAGE - 1));
 	for (size_t i = 0; i < n; i += 1000)
 		CHECK_EQ(p[i * PAGE], (u8)(i / 1000 + 1));
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	CHECK(!is_shared(p) && !is_shared(p + n * PAGE - 1));
 	for (size_t i = 0; i < n; i += 1000)
 		CHECK_EQ(p[i * PAGE], (u8)(i / 1000 + 1));
@@ -151,7 +151,7 @@ static void test_no_write_lost(void)
 		u8 *at = (u8 *)words + (i % 7) * PAGE;
 		size_t len = (HAMMER_PAGES - 7) * PAGE;
 
-		ur_promotion_put(promote(at, len, true));
+		ur_page_share_put(share(at, len, true));
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++) {
@@ -192,7 +192,7 @@ static void *churn(void *arg)
 
 static void test_heap(void)
 {
-	struct ur_promotion *r[8];
+	struct ur_page_share *r[8];
 	pthread_t t[2];
 	u8 *buf[8];
 
@@ -204,10 +204,10 @@ static void test_heap(void)
 			buf[i] = malloc(5000);
 			CHECK(buf[i]);
 			memset(buf[i], i, 5000);
-			r[i] = promote(buf[i], 5000, true);
+			r[i] = share(buf[i], 5000, true);
 		}
 		for (int i = 0; i < 8; i++) {
-			ur_promotion_put(r[i]);
+			ur_page_share_put(r[i]);
 			for (int k = 0; k < 5000; k++)
 				CHECK(buf[i][k] == i);
 			free(buf[i]);
@@ -221,18 +221,18 @@ static void test_heap(void)
 static void test_overlap(void)
 {
 	u8 *p = new_pages(8);
-	struct ur_promotion *a = promote(p, 4 * PAGE, true);
-	struct ur_promotion *b = promote(p + 2 * PAGE, 4 * PAGE, true);
-	struct ur_promotion *c = promote(p + 3 * PAGE, PAGE, true);
+	struct ur_page_share *a = share(p, 4 * PAGE, true);
+	struct ur_page_share *b = share(p + 2 * PAGE, 4 * PAGE, true);
+	struct ur_page_share *c = share(p + 3 * PAGE, PAGE, true);
 
 	memset(p, 5, 8 * PAGE);
-	ur_promotion_put(a);
+	ur_page_share_put(a);
 	CHECK(!is_shared(p) && !is_shared(p + PAGE));
 	CHECK(is_shared(p + 2 * PAGE) && is_shared(p + 5 * PAGE));
-	ur_promotion_put(b);
+	ur_page_share_put(b);
 	CHECK(!is_shared(p + 2 * PAGE) && is_shared(p + 3 * PAGE));
 	CHECK(!is_shared(p + 4 * PAGE));
-	ur_promotion_put(c);
+	ur_page_share_put(c);
 	CHECK(!is_shared(p + 3 * PAGE));
 	for (u64 i = 0; i < 8 * PAGE; i++)
 		CHECK(p[i] == 5);
@@ -243,7 +243,7 @@ static void test_overlap(void)
 static void test_unmapped(void)
 {
 	u8 *p = new_pages(8), *q;
-	struct ur_promotion *a = promote(p, 8 * PAGE, true), *b;
+	struct ur_page_share *a = share(p, 8 * PAGE, true), *b;
 
 	memset(p, 1, 8 * PAGE);
 	munmap(p, 8 * PAGE);
@@ -251,26 +251,26 @@ static void test_unmapped(void)
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	CHECK(q == p);
 	memset(q, 2, 4 * PAGE);
-	b = promote(q, 8 * PAGE, true);
+	b = share(q, 8 * PAGE, true);
 	CHECK_EQ(q[0], 2);
 	CHECK_EQ(q[7 * PAGE], 0); /* nothing of the old */
-	ur_promotion_put(a);
+	ur_page_share_put(a);
 	CHECK(is_shared(q));
-	ur_promotion_put(b);
+	ur_page_share_put(b);
 	CHECK(!is_shared(q));
 	CHECK_EQ(q[0], 2);
 	/* Moved elsewhere while registered: its pages are not given twice. */
-	a = promote(q, 8 * PAGE, true);
+	a = share(q, 8 * PAGE, true);
 	p = mremap(q, 8 * PAGE, 8 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		   new_pages(8));
 	CHECK(p != MAP_FAILED);
 	CHECK(mmap(q, 8 * PAGE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == q);
-	b = promote(q, 8 * PAGE, false);
+	b = share(q, 8 * PAGE, false);
 	memset(q, 3, 8 * PAGE);
 	CHECK_EQ(p[0], 2);
-	ur_promotion_put(b);
-	ur_promotion_put(a);
+	ur_page_share_put(b);
+	ur_page_share_put(a);
 	CHECK_EQ(p[0], 2);
 	munmap(p, 8 * PAGE);
 	munmap(q, 8 * PAGE);
@@ -282,7 +282,7 @@ static void test_realloc(void)
 
 	CHECK(p);
 	memset(p, 6, 300000);
-	ur_promotion_put(promote(p, 300000, true));
+	ur_page_share_put(share(p, 300000, true));
 	p = realloc(p, 3000000);
 	CHECK(p);
 	memset(p + 300000, 6, 2700000);
@@ -294,7 +294,7 @@ static void test_realloc(void)
 static void test_fork(void)
 {
 	u8 *p = new_pages(64);
-	struct ur_promotion *a = promote(p, 64 * PAGE, true);
+	struct ur_page_share *a = share(p, 64 * PAGE, true);
 	int to_child[2], st;
 	pid_t pid;
 	char c = 0;
@@ -312,8 +312,8 @@ static void test_fork(void)
 			CHECK(p[i] == 1);
 		memset(p, 3, 64 * PAGE);
 		/* The child can register for itself. */
-		ur_promotion_put(a);
-		ur_promotion_put(promote(p, 64 * PAGE, true));
+		ur_page_share_put(a);
+		ur_page_share_put(share(p, 64 * PAGE, true));
 		CHECK_EQ(p[5], 3);
 		_exit(0);
 	}
@@ -324,7 +324,7 @@ static void test_fork(void)
 	for (u64 i = 0; i < 64 * PAGE; i++)
 		CHECK(p[i] == 2);
 	CHECK(is_shared(p));
-	ur_promotion_put(a);
+	ur_page_share_put(a);
 	munmap(p, 64 * PAGE);
 }
 
@@ -333,38 +333,38 @@ static void test_refused(void)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};
 	u8 on_stack[8 * PAGE], *p = new_pages(4), *q;
-	struct ur_promotion *r;
+	struct ur_page_share *r;
 
 	on_stack[0] = 1;
-	r = ur_promote(on_stack, sizeof(on_stack), &req);
+	r = ur_share_pages(on_stack, sizeof(on_stack), &req);
 	CHECK(!req.flags);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 
 	mprotect(p, 4 * PAGE, PROT_READ);
-	ur_promotion_put(promote(p, 4 * PAGE, false));
+	ur_page_share_put(share(p, 4 * PAGE, false));
 	mprotect(p, 4 * PAGE, PROT_READ | PROT_WRITE);
 	munmap(p + PAGE, PAGE);
-	ur_promotion_put(promote(p, 4 * PAGE, false)); /* a gap */
+	ur_page_share_put(share(p, 4 * PAGE, false)); /* a gap */
 	munmap(p, 4 * PAGE);
 
 	q = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(q != MAP_FAILED);
-	r = ur_promote(q, 4 * PAGE, &req);
+	r = ur_share_pages(q, 4 * PAGE, &req);
 	CHECK(!req.flags);
-	ur_promotion_put(r);
+	ur_page_share_put(r);
 	munmap(q, 4 * PAGE);
 
 	p = new_pages(4);
 	/* A small registration stays, and holds its page for itself. */
-	r = promote(p + 100, 100, false);
-	ur_promotion_put(promote(p, 2 * PAGE, false));
-	ur_promotion_put(promote(p + PAGE, 2 * PAGE, true));
-	ur_promotion_put(r);
-	ur_promotion_put(promote(p, 2 * PAGE, true));
+	r = share(p + 100, 100, false);
+	ur_page_share_put(share(p, 2 * PAGE, false));
+	ur_page_share_put(share(p + PAGE, 2 * PAGE, true));
+	ur_page_share_put(r);
+	ur_page_share_put(share(p, 2 * PAGE, true));
 	munmap(p, 4 * PAGE);
-	CHECK(!ur_promote(NULL, SIZE_MAX, &req));
-	CHECK(!ur_promote(p, 0, &req));
+	CHECK(!ur_share_pages(NULL, SIZE_MAX, &req));
+	CHECK(!ur_share_pages(p, 0, &req));
 }
 
 int main(void)
@@ -372,7 +372,7 @@ int main(void)
 #ifdef __SANITIZE_THREAD__
 	SKIP("to TSan a mapping put in place is a write that races");
 #endif
-	if (!ur_move_supported())
+	if (!ur_migrate_supported())
 		SKIP("no userfaultfd with write protection of shared memory");
 	test_contents();
 	test_refused();

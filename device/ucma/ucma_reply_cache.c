@@ -16,15 +16,15 @@
 
 #include "device/ucma/ucma.h"
 
-#define ASK(q)	  (1u << UCMA_ASK_##q)
-#define ASK_STATE (ASK(INIT) | ASK(RTR) | ASK(RTS))
+#define REPLY(q)    (1u << UCMA_REPLY_##q)
+#define REPLY_STATE (REPLY(INIT) | REPLY(RTR) | REPLY(RTS))
 
-static const u8 asked_after[] = {
-	[UCMA_EVENT_ADDR_RESOLVED] = ASK(ADDR) | ASK(GID),
-	[UCMA_EVENT_ROUTE_RESOLVED] = ASK(PATH) | ASK(INIT),
+static const u8 likely_after[] = {
+	[UCMA_EVENT_ADDR_RESOLVED] = REPLY(ADDR) | REPLY(GID),
+	[UCMA_EVENT_ROUTE_RESOLVED] = REPLY(PATH) | REPLY(INIT),
 	[UCMA_EVENT_CONNECT_REQUEST] =
-		ASK(ADDR) | ASK(GID) | ASK(PATH) | ASK_STATE,
-	[UCMA_EVENT_CONNECT_RESPONSE] = ASK_STATE,
+		REPLY(ADDR) | REPLY(GID) | REPLY(PATH) | REPLY_STATE,
+	[UCMA_EVENT_CONNECT_RESPONSE] = REPLY_STATE,
 };
 
 #define ADDR_BYTES sizeof(struct rdma_ucm_query_addr_resp)
@@ -34,15 +34,16 @@ static const u8 asked_after[] = {
 static const struct {
 	u32 cmd, arg;
 	u16 room;
-} questions[UCMA_QUESTIONS] = {
-	[UCMA_ASK_ADDR] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_ADDR,
-			   ADDR_BYTES},
-	[UCMA_ASK_GID] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_GID,
-			  ADDR_BYTES},
-	[UCMA_ASK_PATH] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_PATH, 0},
-	[UCMA_ASK_INIT] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 1, ATTR_BYTES},
-	[UCMA_ASK_RTR] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 2, ATTR_BYTES},
-	[UCMA_ASK_RTS] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 3, ATTR_BYTES},
+} questions[UCMA_REPLY_KINDS] = {
+	[UCMA_REPLY_ADDR] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_ADDR,
+			     ADDR_BYTES},
+	[UCMA_REPLY_GID] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_GID,
+			    ADDR_BYTES},
+	[UCMA_REPLY_PATH] = {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_PATH,
+			     0},
+	[UCMA_REPLY_INIT] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 1, ATTR_BYTES},
+	[UCMA_REPLY_RTR] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 2, ATTR_BYTES},
+	[UCMA_REPLY_RTS] = {RDMA_USER_CM_CMD_INIT_QP_ATTR, 3, ATTR_BYTES},
 };
 
 /* A WRITE of one of them, as the ABI has it. */
@@ -55,13 +56,13 @@ struct written {
 };
 
 _Static_assert(sizeof(struct written) ==
-		       sizeof(((struct uroce_tun_foretold *)0)->question),
+		       sizeof(((struct uroce_tun_cached_reply *)0)->question),
 	       "both questions have that size");
 _Static_assert(offsetof(struct rdma_ucm_query, option) ==
 		       offsetof(struct rdma_ucm_init_qp_attr, qp_state),
 	       "and one form");
 
-void ucma_foretell_open(struct ucma_file *file)
+void ucma_cache_open(struct ucma_file *file)
 {
 	void *map;
 	int fd = memfd_create("rdma_cm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -82,56 +83,56 @@ void ucma_foretell_open(struct ucma_file *file)
 		goto err_close;
 	}
 	file->page = fd;
-	file->changes = map;
-	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
-		file->asked[q] = questions[q].room;
+	file->generations = map;
+	for (u32 q = 0; q < UCMA_REPLY_KINDS; q++)
+		file->reply_room[q] = questions[q].room;
 	return;
 err_close:
 	close(fd);
 }
 
-void ucma_foretell_close(struct ucma_file *file)
+void ucma_cache_close(struct ucma_file *file)
 {
-	if (!file->changes)
+	if (!file->generations)
 		return;
-	munmap(file->changes, UROCE_TUN_PAGE_BYTES);
+	munmap(file->generations, UROCE_TUN_PAGE_BYTES);
 	close(file->page);
 }
 
-void ucma_changes(const struct ucma_id *id)
+void ucma_cache_void(const struct ucma_id *id)
 {
 	u32 *word;
 
-	if (!id->file->changes)
+	if (!id->file->generations)
 		return;
-	word = &id->file->changes[id->number % UROCE_TUN_PAGE_SLOTS];
+	word = &id->file->generations[id->number % UROCE_TUN_PAGE_SLOTS];
 	/* The client's acquire. */
 	__atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
 }
 
-void ucma_asked(struct ucma_file *file, const struct rdma_ucm_cmd_hdr *hdr,
-		const void *in)
+void ucma_cache_learn(struct ucma_file *file,
+		      const struct rdma_ucm_cmd_hdr *hdr, const void *in)
 {
 	const struct rdma_ucm_query *query = in;
 
 	if (hdr->in != sizeof(*query))
 		return;
-	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
+	for (u32 q = 0; q < UCMA_REPLY_KINDS; q++)
 		if (questions[q].cmd == hdr->cmd &&
 		    questions[q].arg == query->option)
-			file->asked[q] = hdr->out;
+			file->reply_room[q] = hdr->out;
 }
 
-static void foretell(struct ucma_file *file, enum ucma_question q,
-		     const struct ucma_id *id)
+static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
+			const struct ucma_id *id)
 {
 	struct written w = {
 		.hdr = {.cmd = questions[q].cmd,
 			.in = sizeof(w.query),
-			.out = file->asked[q]},
+			.out = file->reply_room[q]},
 		.query = {.id = id->number, .option = questions[q].arg}};
-	struct uroce_tun_foretold told = {.slot = id->number %
-						  UROCE_TUN_PAGE_SLOTS};
+	struct uroce_tun_cached_reply cached = {.slot = id->number %
+							UROCE_TUN_PAGE_SLOTS};
 	struct ucma_cmd cmd = {.file = file,
 			       .in = &w.query,
 			       .in_bytes = sizeof(w.query),
@@ -139,27 +140,27 @@ static void foretell(struct ucma_file *file, enum ucma_question q,
 	bool query = w.hdr.cmd == RDMA_USER_CM_CMD_QUERY;
 	int err;
 
-	file->asking = true;
+	file->is_query = true;
 	err = query ? ucma_query(&cmd) : ucma_init_qp_attr(&cmd);
-	file->asking = false;
+	file->is_query = false;
 	if (err)
 		return;
-	told.change = file->changes[told.slot];
-	memcpy(told.question, &w, sizeof(w));
-	ur_session_foretell(file->session, &told, cmd.out,
-			    ur_min_u32(cmd.out_len, cmd.out_bytes));
+	cached.change = file->generations[cached.slot];
+	memcpy(cached.question, &w, sizeof(w));
+	ur_session_cache_reply(file->session, &cached, cmd.out,
+			       ur_min_u32(cmd.out_len, cmd.out_bytes));
 }
 
-void ucma_foretell(struct ucma_file *file, u32 event, struct ucma_id *id)
+void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id)
 {
 	/* For datagrams INIT_QP_ATTR chooses a key, if nobody has: no mere
 	 * question. */
-	u32 not = id->qp_type == UR_QPT_UD ? ASK_STATE : 0;
+	u32 not = id->qp_type == UR_QPT_UD ? REPLY_STATE : 0;
 
-	if (!file->changes || id->file != file || id->lost ||
-	    event >= UR_ARRAY_SIZE(asked_after))
+	if (!file->generations || id->file != file || id->lost ||
+	    event >= UR_ARRAY_SIZE(likely_after))
 		return;
-	for (u32 q = 0; q < UCMA_QUESTIONS; q++)
-		if (asked_after[event] & ~not &1u << q && file->asked[q])
-			foretell(file, q, id);
+	for (u32 q = 0; q < UCMA_REPLY_KINDS; q++)
+		if (likely_after[event] & ~not &1u << q && file->reply_room[q])
+			cache_reply(file, q, id);
 }

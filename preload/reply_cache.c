@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/foretold.h"
+#include "preload/reply_cache.h"
 
 /* Some questions for each of hundreds of connections that come up at once. */
 #define ENTRIES	     1024
@@ -15,20 +15,20 @@
 #define ANSWER_AT    8 /* of the question: where the answer is to go */
 
 struct entry {
-	struct uroce_tun_foretold told;
+	struct uroce_tun_cached_reply cached;
 	uint32_t bytes; /* of the answer; 0: empty */
 	uint32_t rsv;
 	uint8_t answer[ANSWER_BYTES];
 };
 
-struct ur_foretold {
+struct ur_reply_cache {
 	_Atomic uint32_t *page;
 	struct entry entries[ENTRIES];
 };
 
-struct ur_foretold *ur_foretold_begin(int page)
+struct ur_reply_cache *ur_reply_cache_open(int page)
 {
-	struct ur_foretold *f;
+	struct ur_reply_cache *f;
 	struct stat st;
 
 	if (syscall(SYS_fstat, page, &st) || !S_ISREG(st.st_mode) ||
@@ -46,7 +46,7 @@ struct ur_foretold *ur_foretold_begin(int page)
 	return NULL;
 }
 
-void ur_foretold_end(struct ur_foretold *f)
+void ur_reply_cache_close(struct ur_reply_cache *f)
 {
 	if (!f)
 		return;
@@ -66,26 +66,27 @@ static uint32_t place_of(const uint8_t *question)
 	       ENTRIES;
 }
 
-void ur_foretold_keep(struct ur_foretold *f, const void *told, size_t len)
+void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
+			size_t len)
 {
-	struct uroce_tun_foretold t;
+	struct uroce_tun_cached_reply t;
 	struct entry *e;
 
 	if (!f || len <= sizeof(t) || len - sizeof(t) > ANSWER_BYTES)
 		return;
-	memcpy(&t, told, sizeof(t));
+	memcpy(&t, cached, sizeof(t));
 	if (t.slot >= UROCE_TUN_PAGE_SLOTS)
 		return;
 	e = &f->entries[place_of(t.question)];
-	e->told = t;
+	e->cached = t;
 	e->bytes = (uint32_t)(len - sizeof(t));
-	memcpy(e->answer, (const uint8_t *)told + sizeof(t), e->bytes);
+	memcpy(e->answer, (const uint8_t *)cached + sizeof(t), e->bytes);
 }
 
-bool ur_foretold_answer(const struct ur_foretold *f, const void *question,
+bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
 			uint64_t from, uint64_t to)
 {
-	uint8_t q[UR_FORETOLD_QUESTION];
+	uint8_t q[UR_REPLY_CACHE_QUESTION];
 	const struct entry *e;
 	uint64_t where;
 
@@ -93,9 +94,9 @@ bool ur_foretold_answer(const struct ur_foretold *f, const void *question,
 	memcpy(&where, q + ANSWER_AT, sizeof(where));
 	memset(q + ANSWER_AT, 0, sizeof(where));
 	e = &f->entries[place_of(q)];
-	if (!e->bytes || memcmp(e->told.question, q, sizeof(q)) ||
-	    atomic_load_explicit(&f->page[e->told.slot],
-				 memory_order_acquire) != e->told.change)
+	if (!e->bytes || memcmp(e->cached.question, q, sizeof(q)) ||
+	    atomic_load_explicit(&f->page[e->cached.slot],
+				 memory_order_acquire) != e->cached.change)
 		return false;
 	if (where < from || where > to || e->bytes > to - where)
 		return false;

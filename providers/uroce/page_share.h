@@ -4,22 +4,22 @@
  * is moved under a sealed memfd, at the same address and with no write lost,
  * so that the device reaches it with plain loads and stores.
  */
-#ifndef UR_PROVIDER_PROMOTE_H
-#define UR_PROVIDER_PROMOTE_H
+#ifndef UR_PROVIDER_PAGE_SHARE_H
+#define UR_PROVIDER_PAGE_SHARE_H
 
 #include "kernel-abi/uroce-abi.h"
 #include "util/bytes.h"
 
-struct ur_promotion;
+struct ur_page_share;
 
 /*
  * Makes [addr, addr + length) shared if it can be, and describes it in 'req'
  * (flags, shm_fd, shm_off; the descriptor stays ours). Returns what to give
- * back with ur_promotion_put() when no registration uses it any more, or
+ * back with ur_page_share_put() when no registration uses it any more, or
  * NULL, with 'req' untouched, where the memory stays as it is.
  */
-struct ur_promotion *ur_promote(void *addr, size_t length,
-				struct uroce_reg_mr_req *req);
-void ur_promotion_put(struct ur_promotion *promotion);
+struct ur_page_share *ur_share_pages(void *addr, size_t length,
+				     struct uroce_reg_mr_req *req);
+void ur_page_share_put(struct ur_page_share *share);
 
 #endif

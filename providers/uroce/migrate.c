@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
-#include "move.h"
+#include "migrate.h"
 #include "shared_file.h"
 
 #ifndef UFFD_USER_MODE_ONLY
@@ -57,7 +57,7 @@ static int open_uffd(u64 features)
 	return fd;
 }
 
-bool ur_move_supported(void)
+bool ur_migrate_supported(void)
 {
 	int fd = open_uffd(UFFD_FEATURE_WP_HUGETLBFS_SHMEM);
 
@@ -196,7 +196,7 @@ static void put_back(int uffd, int pagemap, u64 away, u64 start, u64 len)
 	die();
 }
 
-/* The held part of ur_move_to_file(): threads that touch the range wait. */
+/* The held part of ur_migrate_to_file(): threads that touch the range wait. */
 static int swap_in_file(int file, int pagemap, int uffd, u64 start, u64 end)
 {
 	u64 len = end - start, away;
@@ -226,7 +226,7 @@ static int swap_in_file(int file, int pagemap, int uffd, u64 start, u64 end)
 	return 0;
 }
 
-int ur_move_to_file(int file, u64 start, u64 end)
+int ur_migrate_to_file(int file, u64 start, u64 end)
 {
 	sigset_t all, old;
 	int uffd, err, pagemap;
@@ -273,7 +273,7 @@ static s64 copy_of(int file, u64 len, u64 off, int prot)
 	return copy;
 }
 
-/* The held part of ur_move_from_file(): writers wait, readers go on. */
+/* The held part of ur_migrate_from_file(): writers wait, readers go on. */
 static int swap_out_file(int file, int uffd, u64 start, u64 end, int prot)
 {
 	struct uffdio_writeprotect wp = {
@@ -313,7 +313,7 @@ static int swap_out_file(int file, int uffd, u64 start, u64 end, int prot)
 	return err;
 }
 
-int ur_move_from_file(int file, u64 start, u64 end, int prot)
+int ur_migrate_from_file(int file, u64 start, u64 end, int prot)
 {
 	sigset_t all, old;
 	int uffd, err;
@@ -339,7 +339,7 @@ int ur_copy_private(int file, u64 start, u64 end, u64 file_off, int prot)
 	s64 copy;
 
 	/* Our own stack cannot be copied while we run on it. */
-	if (!ur_move_hits_me(start, end)) {
+	if (!ur_migrate_hits_me(start, end)) {
 		copy = copy_of(file, len, file_off, prot);
 		if (copy >= 0 &&
 		    !put_at(ur_sys_mremap((u64)copy, len,
@@ -358,7 +358,7 @@ int ur_copy_private(int file, u64 start, u64 end, u64 file_off, int prot)
 	return (int)ur_sys_munmap(start, len);
 }
 
-bool ur_move_hits_me(u64 start, u64 end)
+bool ur_migrate_hits_me(u64 start, u64 end)
 {
 	/* Our frames and libc's, generously; of the TLS what is used between
 	 * holding and releasing: the thread's control block. */

@@ -3,8 +3,8 @@
  * One RC queue pair in the midst of long messages, in turn without the short
  * way of their middle packets and with it. A program includes it once.
  */
-#ifndef UR_TESTS_MIDDLE_H
-#define UR_TESTS_MIDDLE_H
+#ifndef UR_TESTS_FASTPATH_H
+#define UR_TESTS_FASTPATH_H
 
 #include "tests/scenario/transport/wiretap.h"
 

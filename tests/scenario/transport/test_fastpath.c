@@ -3,7 +3,7 @@
  * The middle of long messages that come in: what may come in the midst of one,
  * and what it leads to, also where their memory goes away.
  */
-#include "tests/scenario/transport/middle.h"
+#include "tests/scenario/transport/fastpath.h"
 
 static void whole(void)
 {

@@ -93,13 +93,13 @@ static void many(void)
 {
 	wt_config(&w, 0);
 	wt_open(&w);
-	for (u32 i = 0; i < UR_LAST_ACKS + 3; i++) {
+	for (u32 i = 0; i < UR_ORPHAN_ACKS + 3; i++) {
 		memset(&q, 0, sizeof(q));
 		receive(&q, PSN + i);
 		ur_qp_destroy(q.qp);
 	}
 	wt_run(&w);
-	for (u32 i = 0; i < UR_LAST_ACKS; i++)
+	for (u32 i = 0; i < UR_ORPHAN_ACKS; i++)
 		wt_expect_ack(&w, UR_AETH_CREDIT_NONE, PSN + i);
 	wt_silence(&w);
 	memset(&q, 0, sizeof(q));

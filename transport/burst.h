@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Bursts: equal packets to one peer, back to back, which the host sends with
+ * one system call (UDP_SEGMENT). A burst of a few packets costs the host nearly
+ * as much as a full one. So a queue pair that sends the middle of a long
+ * message stops at the end of a burst when the window, its quantum or the room
+ * in the ur_tx does not let it send the whole message.
+ */
+#ifndef UR_TRANSPORT_BURST_H
+#define UR_TRANSPORT_BURST_H
+
+#include "transport/transport.h"
+
+struct ur_qp;
+
+/* Why packets wait that could be sent now. */
+enum ur_defer {
+	UR_DEFER_NOT,
+	UR_DEFER_ANSWER,  /* for an acknowledgement that has been asked for */
+	UR_DEFER_QUANTUM, /* for this queue pair's next quantum */
+	UR_DEFER_ROOM,	  /* for an empty ur_tx */
+};
+
+/* Length of a burst and of a READ request at the queue pair's MTU. */
+void ur_burst_set_mtu(struct ur_qp *qp);
+/* n equal packets have been added to tx. */
+void ur_burst_count(struct ur_tx *tx, u32 n);
+/* How many packets of the unfinished burst at the end of tx the queue pair's
+ * next middle packet would join. */
+u32 ur_burst_open(const struct ur_qp *qp, const struct ur_tx *tx);
+/* Of the n packets that may go, those up to the last end of a burst; open: of
+ * ur_burst_open(). */
+u32 ur_burst_whole(const struct ur_qp *qp, u32 open, u32 n);
+
+#endif
