@@ -23,6 +23,10 @@
  * Memory: one allocation at ur_cm_create, one per id; ids are capped, and those
  * that strangers can cause (half-open requests, the remains of destroyed ids)
  * have caps of their own.
+ *
+ * Functions that return int return 0 or a negative errno, and change nothing where
+ * they fail. Pointers are not NULL unless the comment says so; what they point to
+ * stays the caller's and is copied.
  */
 #ifndef UR_CM_CM_H
 #define UR_CM_CM_H
@@ -172,42 +176,52 @@ struct ur_cm_stats {
 	u32 lingering;
 };
 
-/* NULL: no memory. config is copied. */
+/* Returns a new manager, or NULL where there is no memory. config is copied;
+ * its ctx must outlive the manager. */
 struct ur_cm *ur_cm_create(const struct ur_cm_config *config);
-/* Frees every id too, silently: no MAD, no event. NULL is fine. */
+/* Frees the manager and every id, silently: no MAD, no event. cm may be
+ * NULL. */
 void ur_cm_destroy(struct ur_cm *cm);
 
 /*
- * One datagram to QP1. from is the path of an answer: sgid is the address it
- * was sent to. Anything may be in mad; len any length.
+ * Receives a datagram of len bytes to QP1. from is the path of an answer: its
+ * sgid is the address that the datagram was sent to. Any bytes of any length
+ * may come.
  */
 void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 	      const u8 *mad, size_t len);
-/* When ur_cm_expire wants to run: a time, perhaps past, or UR_CM_NEVER. */
+/* Returns when ur_cm_expire() wants to run: a time, perhaps past, or
+ * UR_CM_NEVER. */
 u64 ur_cm_deadline(const struct ur_cm *cm);
-/* Repeat, give up, forget: what is due by now. */
+/* Does what is due by now: repeats, gives up, forgets. Too early is fine. */
 void ur_cm_expire(struct ur_cm *cm, u64 now);
-/* The time of what is sent next. */
+/* Sets the time for what is sent next. */
 void ur_cm_set_now(struct ur_cm *cm, u64 now);
-/* A copy. */
+/* Fills *stats with the counters so far. */
 void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats);
 
-/* NULL: the cap, or no memory. ctx is the caller's. */
+/* Returns a new id in IDLE, which the caller owns until ur_cm_id_destroy(), or
+ * NULL where there are max_ids or there is no memory. */
 struct ur_cm_id *ur_cm_id_create(struct ur_cm *cm, void *ctx);
-/* ctx of a new id that a request brought is NULL until it is set. */
+/* Returns the ctx of the id. That of an id that a request brought is NULL until
+ * it is set. */
 void *ur_cm_id_ctx(const struct ur_cm_id *id);
+/* Sets the ctx of the id. */
 void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx);
+/* Returns the state of the id. */
 enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id);
+/* Returns the communication id that the id's own messages carry. */
 u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id);
 
 /*
- * End whatever id is doing and give it back: a listener stops, a request is
- * rejected or cancelled (REJ), a connection gets a DREQ that is retried in
- * the background, a received DREQ its DREP. No event afterwards.
+ * Ends whatever the id is doing and takes it from its owner: a listener stops,
+ * a request is rejected or cancelled (REJ), a connection gets a DREQ that is
+ * retried in the background, a received DREQ its DREP. No event comes
+ * afterwards.
  */
 void ur_cm_id_destroy(struct ur_cm_id *id);
-/* As destroy, for a request just received: the peer hears nothing and will
- * ask again. */
+/* Does the same for a request that was just received, silently: the peer hears
+ * nothing and will ask again. */
 void ur_cm_id_abandon(struct ur_cm_id *id);
 
 /* What a listener accepts besides its service id. */
@@ -223,63 +237,76 @@ struct ur_cm_match {
 };
 
 /*
- * Accept requests for service_id. match NULL takes all. backlog is the number
- * of requests that may wait for an answer (0: none). When two listeners fit,
- * the one on a specific address wins.
- * 0, -EINVAL (not idle), -EADDRINUSE (same service and match).
+ * Makes the id a listener for service_id. match: what it accepts besides, or
+ * NULL for all. backlog: how many requests may wait for an answer (0: none).
+ * Where two listeners fit, the one on a specific address wins. Returns 0,
+ * -EINVAL (not IDLE) or -EADDRINUSE (another has the same service and match).
  */
 int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
 		 const struct ur_cm_match *match, u32 backlog);
-/* The request was handed to the application: it leaves the backlog. */
+/* The application got the request that brought this id: it leaves the backlog
+ * of its listener. */
 void ur_cm_id_taken(struct ur_cm_id *id);
 
 /*
- * The attribute modifier of the REQ, REP or SIDR_REP to come: with vendor_id of
- * the message it carries the options of enhanced connection establishment.
+ * Sets the attribute modifier of the REQ, REP or SIDR_REP to come. Together
+ * with the vendor_id of the message it carries the options of enhanced
+ * connection establishment.
  */
 void ur_cm_set_attr_mod(struct ur_cm_id *id, u32 attr_mod);
 
 /*
- * Start connecting. Of req, local_comm_id is filled in here; all else is the
- * caller's, and retries and timeouts are taken from it. 0 or -EINVAL.
+ * Starts connecting over path. The caller fills all of req but local_comm_id;
+ * retries and timeouts are taken from it. Returns 0, or -EINVAL (not IDLE).
  */
 int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 		   const struct ur_cm_req *req);
-/* Comm ids are filled in here. 0, or -EINVAL in a wrong state (all below). */
+/* Sends a REP. The caller fills all of rep but the comm ids. This and all
+ * functions below return 0, or -EINVAL where the state of the id does not allow
+ * the message or the message has no room for the private data. */
 int ur_cm_send_rep(struct ur_cm_id *id, const struct ur_cm_rep *rep);
-/* Private data: bytes up to the message's size, else -EINVAL; may be NULL. */
+/* Sends an RTU. data, here and below: bytes of private data, or NULL for
+ * none. */
 int ur_cm_send_rtu(struct ur_cm_id *id, const void *data, u32 bytes);
-/* reason: enum ur_cm_rej_reason; ari: additional information, as long as the
- * message has room. */
+/* Sends a REJ. reason: enum ur_cm_rej_reason; ari: additional information, or
+ * NULL. */
 int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
 		   u32 ari_bytes, const void *data, u32 bytes);
-/* delayed: only once the peer asks again. service_timeout is an exponent. */
+/* Sends an MRA, or, with delayed, only once the peer asks again.
+ * service_timeout is an exponent: 4.096 us * 2^t. */
 int ur_cm_send_mra(struct ur_cm_id *id, u8 service_timeout, bool delayed,
 		   const void *data, u32 bytes);
+/* Sends a DREQ: the connection ends when the peer answers, or never does. */
 int ur_cm_send_dreq(struct ur_cm_id *id, const void *data, u32 bytes);
+/* Sends the DREP to the peer's DREQ. */
 int ur_cm_send_drep(struct ur_cm_id *id, const void *data, u32 bytes);
 /*
- * Resolve a UD service; timeout_ms between the max_retries repetitions.
- * request_id is filled in here.
+ * Starts to resolve a UD service over path. The caller fills all of req but
+ * request_id. timeout_ms: the time before each of at most max_retries
+ * repetitions.
  */
 int ur_cm_send_sidr_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 			const struct ur_cm_sidr_req *req, u32 timeout_ms,
 			u8 max_retries);
-/* request_id and service_id are filled in here. */
+/* Answers a SIDR_REQ. The caller fills all of rep but request_id and
+ * service_id. */
 int ur_cm_send_sidr_rep(struct ur_cm_id *id, const struct ur_cm_sidr_rep *rep);
 /*
- * Data arrived before the RTU. 0 and event USER_ESTABLISHED, -EISCONN when
- * established already, -EINVAL in other states.
+ * Data arrived before the RTU. Returns 0 with the event USER_ESTABLISHED,
+ * -EISCONN where the connection is established already, -EINVAL in other
+ * states.
  */
 int ur_cm_notify_established(struct ur_cm_id *id);
 
-/* For logs and status; never NULL. */
+/* Returns the name of a state for logs and status, never NULL. Static
+ * storage. */
 const char *ur_cm_state_name(enum ur_cm_state state);
+/* Returns the name of an event, as above. */
 const char *ur_cm_event_name(enum ur_cm_event_type type);
 
 /*
- * Every invariant of the structures, in order of cost: for tests and fuzzers,
- * after each step. NULL, or the sentence that does not hold.
+ * Checks every invariant of the structures, in order of cost: for tests and
+ * fuzzers, after each step. Returns NULL, or the sentence that does not hold.
  */
 const char *ur_cm_check(const struct ur_cm *cm);
 

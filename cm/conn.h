@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of the connection manager share: the manager, one id, and
- * the few moves (send, arm, change state, report) all of them are made of.
- * Internal to cm/.
+ * What the parts of the connection manager share: the manager, one id, and the
+ * few steps (send, arm, change state, report) that all of them are made of.
+ * Internal to cm/. Everything runs on the manager's thread; times are
+ * nanoseconds, and cm->now is the present. Pointers are not NULL unless the
+ * comment says so.
  */
 #ifndef UR_CM_CONN_H
 #define UR_CM_CONN_H
@@ -103,55 +105,67 @@ struct ur_cm {
 #define UR_CM_REQ_GUID_AT (UR_CM_HEADER_BYTES + 16)
 #define UR_CM_REP_GUID_AT (UR_CM_HEADER_BYTES + 28)
 
-/* conn.c: ids and the moves. */
-/* The transaction id of its messages: the same in all of them. */
+/* conn.c: ids and the steps. */
+/* Returns the transaction id of the id's messages, which all carry the same. */
 u64 ur_cm_new_tid(struct ur_cm_id *id);
+/* Changes the state and nothing else. */
 void ur_cm_set_state(struct ur_cm_id *id, enum ur_cm_state state);
-/* To the host, counted; mad has UR_CM_MAD_BYTES. */
+/* Hands a MAD of UR_CM_MAD_BYTES to the host to send, and counts it. */
 void ur_cm_emit(struct ur_cm *cm, const struct ur_cm_path *path, const u8 *mad);
-/* Build, send, and keep as the request to repeat; arms the deadline. */
+/* Builds mad, sends it, keeps it as the request to repeat, and arms the
+ * deadline. */
 void ur_cm_request(struct ur_cm_id *id, const struct ur_cm_mad *mad);
-/* Build, send, and keep as the answer to duplicates. */
+/* Builds mad, sends it, and keeps it as the answer to duplicates. */
 void ur_cm_reply(struct ur_cm_id *id, const struct ur_cm_mad *mad);
-/* A duplicate came: what it was answered with, where that is kept. */
+/* A duplicate came: sends the kept answer once more, if there is one. */
 void ur_cm_repeat_reply(struct ur_cm_id *id);
-/* The last move of a handler: id may be gone afterwards. */
+/* Reports an event to the host. status as in struct ur_cm_event; mad may be
+ * NULL. The last step of a handler: the id may be gone afterwards. */
 void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
 		  const struct ur_cm_mad *mad);
-/* Leave id to run down by itself, owner gone. */
+/* Leaves the id, whose owner is gone, to finish by itself. */
 void ur_cm_linger(struct ur_cm_id *id);
 /*
- * Who else has that QPN of that peer: NULL, or the id. A lingering one whose
- * DREQ nobody has answered goes: the peer has started anew, and has forgotten.
+ * Returns the id that is connected to that QPN of that peer, or NULL. A
+ * lingering id whose DREQ nobody has answered is freed instead: the peer has
+ * started anew and has forgotten it.
  */
 struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn);
-/* Out of the listeners; its backlog goes on without it. */
+/* Takes the id off the list of listeners. Requests of its backlog go on
+ * alone. */
 void ur_cm_unlisten(struct ur_cm_id *id);
-/* Out of every table and list, and freed: no message, no event. */
+/* Takes the id out of every table and list, and frees it: no message, no
+ * event. */
 void ur_cm_free(struct ur_cm_id *id);
-/* The moves into these states, with what has to stop there. */
+/* Moves the id to IDLE: its deadline is disarmed and nothing is repeated. */
 void ur_cm_to_idle(struct ur_cm_id *id);
+/* Moves the id to TIMEWAIT, with a deadline for its end. */
 void ur_cm_to_timewait(struct ur_cm_id *id);
-/* A new id for a request from a stranger; NULL and counted when capped. */
+/* Returns a new id for a request to the listener, or NULL, counted, where a cap
+ * does not allow it. */
 struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 				   const struct ur_cm_path *from);
-/* Its request waits no longer: out of the listener's backlog and the cap. */
+/* The id's request waits no longer: takes it out of the listener's backlog and
+ * of the cap on pending requests. */
 void ur_cm_not_pending(struct ur_cm_id *id);
-/* 0, or -EINVAL: more than there is room for. data may be NULL. */
+/* Copies bytes of private data into a message with that much room. data may be
+ * NULL. Returns 0, or -EINVAL where they do not fit. */
 int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes);
-/* A REJ from no id of ours; answers: UR_CM_ANSWERS_*. */
+/* Sends a REJ that belongs to no id of ours. answers: UR_CM_ANSWERS_*. */
 void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
 			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason);
 
 /* timers.c */
-/* One deadline an id, in nanoseconds; a later call replaces it. */
+/* Sets the id's only deadline, or replaces it. */
 void ur_cm_arm(struct ur_cm_id *id, u64 deadline);
+/* Takes the deadline away, if there is one. */
 void ur_cm_disarm(struct ur_cm_id *id);
-/* Exponent to nanoseconds the way the kernel rounds: ms = 2^(t-8), >= 1. */
+/* Returns the nanoseconds of a time exponent, rounded as the kernel rounds:
+ * 2^(t-8) ms, at least 1 ms. */
 u64 ur_cm_time_ns(u8 exponent);
 
-/* peers.c: lookup by what the wire names. index: put into the table, where the
- * id's fields are set; find: NULL where there is none. */
+/* peers.c: lookup by what the wire names. The index functions put the id into
+ * the table by its own fields; the find functions return the id, or NULL. */
 void ur_cm_peers_init(struct ur_cm *cm);
 void ur_cm_index_local(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_local(struct ur_cm *cm, u32 local_id);
@@ -161,32 +175,39 @@ void ur_cm_index_remote_qpn(struct ur_cm_id *id);
 void ur_cm_index_sidr(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 				 const u8 *peer_gid);
-/* Out of the remote tables. */
+/* Takes the id out of the remote tables. */
 void ur_cm_unindex_remote(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
-/* The id with both comm ids, spoken to by its own peer; else NULL, counted. */
+/* Returns the id with both comm ids if its own peer sent this, else NULL,
+ * counted. */
 struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
 				 const struct ur_cm_path *from, u32 local_id,
 				 u32 remote_id);
+/* Returns whether from is the id's own peer. */
 bool ur_cm_same_peer(const struct ur_cm_id *id, const struct ur_cm_path *from);
-/* The id that was found (NULL: none) where its own peer speaks to it; else NULL,
+/* Returns id, which may be NULL, if its own peer sent this, else NULL,
  * counted. */
 struct ur_cm_id *ur_cm_of_peer(struct ur_cm *cm, struct ur_cm_id *id,
 			       const struct ur_cm_path *from);
-/* listen.c */
+/* listen.c: returns the listener that a request to service_id fits best, or
+ * NULL. data has bytes of private data; event->ip is filled where it names IP
+ * addresses. */
 struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     const struct ur_cm_path *from,
 				     u64 service_id, const u8 *data, u32 bytes,
 				     struct ur_cm_event *event);
 
-/* parked.c: keep a request that has no listener yet (false: no room); those of
- * a service are due; when the next one is. */
+/* parked.c: keeps a copy of a request that has no listener yet. Returns false
+ * where there is no room, or it may not wait. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad);
+/* A listener has come: the parked requests for service_id are due. */
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id);
+/* Returns when the next parked request is due, or UR_CM_NEVER. */
 u64 ur_cm_parked_deadline(const struct ur_cm *cm);
 
-/* One function per message, in the file of its side. */
+/* One function for each message, in the file of its side: receives mad from the
+ * peer at the other end of from. */
 void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,
 		  const struct ur_cm_mad *mad);
 void ur_cm_rx_rtu(struct ur_cm *cm, const struct ur_cm_path *from,

@@ -28,26 +28,29 @@ struct ur_ip_cm {
 	u8 dst[16];
 };
 
-/* The service id of a port in a port space. */
+/* Returns the service id of a port in a port space. */
 static inline u64 ur_ip_cm_service_id(u16 port_space, u16 port)
 {
 	return ((u64)port_space << 16) | port;
 }
 
+/* Returns the port of such a service id. */
 static inline u16 ur_ip_cm_port(u64 service_id)
 {
 	return (u16)service_id;
 }
 
-/* True for ids of the IP CM service; RDMA_IB_IP_PS_MASK of the kernel. */
+/* Returns whether the id is one of the IP CM service (the kernel's
+ * RDMA_IB_IP_PS_MASK). */
 bool ur_ip_cm_is_service(u64 service_id);
 
-/* Write UR_IP_CM_BYTES. */
+/* Writes the header, UR_IP_CM_BYTES, to out. */
 void ur_ip_cm_build(const struct ur_ip_cm *ip, u8 *out);
 
 /*
- * Read the header from len bytes of private data. 0, or -EINVAL: too short,
- * another major version, an IP version that is neither 4 nor 6.
+ * Reads the header from len bytes of private data into *ip. Returns 0, or
+ * -EINVAL: too short, another major version, an IP version that is neither 4
+ * nor 6.
  */
 int ur_ip_cm_parse(const u8 *data, size_t len, struct ur_ip_cm *ip);
 

@@ -253,22 +253,24 @@ struct ur_cm_mad {
 };
 
 /*
- * Read one MAD. buf holds len bytes; bytes after the 256th are not looked at.
- * 0, or -EINVAL (too short, another class, version or method) or -EOPNOTSUPP
- * (a CM attribute that is none of enum ur_cm_attr). mad is all zero on error.
+ * Reads one MAD from the len bytes at buf into *mad; bytes after the 256th are
+ * not looked at. Returns 0, -EINVAL (too short, another class, version or
+ * method) or -EOPNOTSUPP (a CM attribute that is none of enum ur_cm_attr). *mad
+ * is all zero on error.
  */
 int ur_cm_mad_parse(const u8 *buf, size_t len, struct ur_cm_mad *mad);
 
 /*
- * Write one MAD of UR_CM_MAD_BYTES. Values wider than their field are cut to
- * it. 0, or -EOPNOTSUPP for an unknown mad->attr.
+ * Writes one MAD of UR_CM_MAD_BYTES to buf. Values wider than their field are
+ * cut to it. Returns 0, or -EOPNOTSUPP for an unknown mad->attr.
  */
 int ur_cm_mad_build(const struct ur_cm_mad *mad, u8 *buf);
 
-/* The private data of a message and its size; NULL for an unknown attr. */
+/* Returns the private data of a message, with its size in *bytes, or NULL for
+ * an unknown mad->attr. */
 const u8 *ur_cm_mad_private(const struct ur_cm_mad *mad, u32 *bytes);
 
-/* "REQ" ...; "?" for an unknown attribute. */
+/* Returns "REQ" and so on, or "?" for an unknown attribute. Static storage. */
 const char *ur_cm_attr_name(u16 attr);
 
 #endif

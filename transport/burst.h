@@ -21,15 +21,16 @@ enum ur_defer {
 	UR_DEFER_ROOM,	  /* for an empty ur_tx */
 };
 
-/* Length of a burst and of a READ request at the queue pair's MTU. */
+/* Sets qp->burst and qp->read_pkts, the packets of a burst and of a READ
+ * request, for the queue pair's MTU. */
 void ur_burst_set_mtu(struct ur_qp *qp);
-/* n equal packets have been added to tx. */
+/* Updates tx->burst after n equal packets have been added to tx. */
 void ur_burst_count(struct ur_tx *tx, u32 n);
-/* How many packets of the unfinished burst at the end of tx the queue pair's
- * next middle packet would join. */
+/* Returns how many packets of the unfinished burst at the end of tx the queue
+ * pair's next middle packet would join. */
 u32 ur_burst_open(const struct ur_qp *qp, const struct ur_tx *tx);
-/* Of the n packets that may go, those up to the last end of a burst; open: of
- * ur_burst_open(). */
+/* Returns how many of n packets, which may be sent now, go up to the last end
+ * of a burst. open: what ur_burst_open() returned. */
 u32 ur_burst_whole(const struct ur_qp *qp, u32 open, u32 n);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fast path: middle packets of long messages. Each is a packet like the one before it, with one PSN
- * more and the next bytes of plain memory. Most of all bytes travel so, and
- * the ordinary path looks at each of them as if it were the first. Here the
- * checks are made once for a range of the message, and what is not exactly
- * as expected goes the ordinary way.
+ * The fast path: middle packets of long messages. Each is like the packet
+ * before it, with the next PSN and the next bytes of plain memory. Most bytes
+ * travel in such packets, and the ordinary path looks at each of them as if it
+ * were the first. Here the checks are made once for a range of the message.
+ * Whatever is not exactly as expected goes the ordinary way. All functions run
+ * on the port's thread.
  */
 #ifndef UR_TRANSPORT_FASTPATH_H
 #define UR_TRANSPORT_FASTPATH_H
@@ -26,8 +27,8 @@ struct ur_mr_range {
 	u32 first, end;
 };
 
-/* A message of that owner starts: what another of the same number left is
- * void. */
+/* A message of that owner starts: makes the range void if an earlier message
+ * with the same number left it. */
 static inline void ur_mr_range_forget(struct ur_mr_range *s, u32 owner)
 {
 	if (s->owner == owner)
@@ -35,20 +36,24 @@ static inline void ur_mr_range_forget(struct ur_mr_range *s, u32 owner)
 }
 
 /*
- * A received packet, BTH to pad: true when it was the middle packet that the
- * queue pair of the last packet (port->rx_qp) waits for, and is done; else nothing has
- * happened yet.
+ * Receives a packet of len bytes, BTH to pad, if it is the middle packet that
+ * the queue pair of the last packet (port->rx_qp) waits for. Returns true when
+ * the packet is done, or false with nothing done: the caller then goes the
+ * ordinary way.
  */
 bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len);
 
-/* The next packets of a started SEND or WRITE that are neither its first nor
- * its last: at most max, and what window and tx allow. Returns how many; with
- * 0, defer says whether to wait, or to go the ordinary way. */
+/*
+ * Adds to tx the next packets of e, a started SEND or WRITE, that are neither
+ * its first nor its last: at most max, and as many as window and room allow.
+ * Returns how many. With 0, *defer says why: UR_DEFER_NOT to go the ordinary
+ * way, else what to wait for. *defer must be UR_DEFER_NOT before.
+ */
 u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		     u32 max, enum ur_defer *defer);
 
-/* The same for an answer to a READ. */
+/* Does the same for it, the answer to a READ. */
 u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		       struct ur_tx *tx, u32 max, enum ur_defer *defer);
 

@@ -73,9 +73,9 @@ size_t ur_frame_headers(u8 *buf, const struct ur_frame_addr *addr,
 u32 ur_frame_icrc(enum ur_frame_kind kind, const u8 *frame, size_t bth_bytes);
 
 /*
- * Make a packet around what already lies at buf + ur_frame_header_bytes(): bth_bytes
- * (at least 12) of BTH..pad. Writes headers before and the ICRC behind it
- * and returns the whole length.
+ * Make a packet around what already lies at buf + ur_frame_header_bytes():
+ * bth_bytes (at least 12) of BTH..pad. Writes headers before and the ICRC
+ * behind it and returns the whole length.
  */
 size_t ur_frame_build(u8 *buf, const struct ur_frame_addr *addr,
 		      size_t bth_bytes);

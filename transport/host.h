@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The host of a port (device process, simulator, test): what the transport asks
- * of it, and what it says of a packet that came.
+ * of it, and what the host says about a packet that it received.
+ *
+ * The transport calls these functions on the port's thread, inside the host's
+ * calls into the port. None of them may call the port back.
  */
 #ifndef UR_TRANSPORT_HOST_H
 #define UR_TRANSPORT_HOST_H
@@ -24,18 +27,20 @@ enum ur_event { /* enum ibv_event_type */
 /* Memory of one region behind an MR. Offsets count from the region's start and
  * are already bounds-checked by the transport. */
 struct ur_mem_ops {
-	/* Copy to or from the application. 0, -EFAULT, or -ESRCH when its
-	 * process has ended: the queue pair then falls silent. */
+	/* Copy len bytes from or to the application. Return 0, -EFAULT, or
+	 * -ESRCH where its process has ended: the queue pair then falls
+	 * silent. */
 	int (*read)(void *mem, u64 off, void *dst, u32 len);
 	int (*write)(void *mem, u64 off, const void *src, u32 len);
-	/* Atomically (towards every access through this device) apply
-	 * new = f(old) to the aligned 8 bytes at off: with compare_mask != 0
-	 * masked compare and swap, else masked fetch and add. old is returned
-	 * in *old. Returns as above. */
+	/* Masked compare and swap, and masked fetch and add, of the 8 aligned
+	 * bytes at off. They are atomic towards every access through this
+	 * device. The value from before is in *old, in host order. Return as
+	 * above. */
 	int (*cas)(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 		   u64 swap_mask, u64 *old);
 	int (*faa)(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old);
-	/* FLUSH: make the range persistent/visible. 0 or -errno. */
+	/* Makes the range visible or persistent: type is UR_FETH_* placement.
+	 * Returns 0 or a negative errno. */
 	int (*flush)(void *mem, u64 off, u64 len, u32 type);
 };
 
@@ -51,7 +56,8 @@ struct ur_rx_meta {
 	u32 realm; /* of a sender on this port; 0: none that is kept apart */
 };
 
-/* What is said of a packet to av that comes in again on the port it left. */
+/* Fills *meta for a packet that was sent to av and comes in on the port it
+ * left. */
 static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 {
 	memcpy(meta->saddr, av->sgid, 16);
@@ -67,25 +73,29 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 }
 
 struct ur_host_ops {
-	/* Next send WQE of a queue pair: 1 and *wr filled, 0 none posted,
-	 * -EINVAL: the ring is corrupt (the QP goes to error). */
+	/* Takes the next send WQE of a queue pair. Returns 1 with *wr filled, 0
+	 * where none is posted, -EINVAL where the ring is corrupt (the queue
+	 * pair then goes to ERR). */
 	int (*sq_next)(void *qp_ctx, struct ur_send_wr *wr);
-	/* WQEs up to ring index ring_end are done; the client may reuse them. */
+	/* The WQEs up to ring index ring_end are done: the client may reuse
+	 * their space. */
 	void (*sq_retire)(void *qp_ctx, u32 ring_end);
-	/* Next receive WQE of an RQ or SRQ: as sq_next. */
+	/* Takes the next receive WQE of an RQ or SRQ. Returns as sq_next(). */
 	int (*rq_next)(void *rq_ctx, struct ur_recv_wr *wr);
-	/* Receives posted and not taken yet (for credits and SRQ limit). */
+	/* Returns the number of receives that are posted and not yet taken. */
 	u32 (*rq_count)(void *rq_ctx);
-	/* A queue pair wants ur_qp_rq_kick() (ur_srq_kick()) after the next
-	 * receive post. */
+	/* on: the queue pair wants ur_qp_rq_kick(), or the SRQ ur_srq_kick(),
+	 * after the next post of a receive. Else it does not any more. */
 	void (*rq_want_kick)(void *rq_ctx, bool on);
-	/* Deliver a completion. -ENOSPC: the queue is full; the host has
-	 * raised CQ_ERR and the QP goes to error. */
+	/* Delivers a completion; wc is the caller's. Returns 0, or -ENOSPC
+	 * where the queue is full: the host has reported UR_EVENT_CQ_ERR, and
+	 * the queue pair goes to ERR. */
 	int (*cq_push)(void *cq_ctx, const struct ur_wc *wc);
-	/* Asynchronous event of a QP or SRQ (ctx of its create). */
+	/* Reports an asynchronous event of a queue pair or SRQ. The first
+	 * argument is the ctx that it was created with. */
 	void (*qp_event)(void *qp_ctx, enum ur_event ev);
 	void (*srq_event)(void *srq_ctx, enum ur_event ev);
-	/* A datagram for QP1: a 256-byte MAD. May be NULL. */
+	/* Receives a MAD of len bytes, which are 256, for QP1. May be NULL. */
 	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
 	/* A trace point (trace.h). May be NULL. */

@@ -52,8 +52,8 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len);
  * The UDP checksum, where a sender sets one, is the kernel's check.
  */
 
-/* The x^-8n and masks by length, filled on demand. Zero it before first use; owned by
- * the caller, one per thread. Indexed by packet length / 4. */
+/* The x^-8n and masks by length, filled on demand. Zero it before first use;
+ * owned by the caller, one per thread. Indexed by packet length / 4. */
 struct ur_icrc_cache {
 	u32 factor[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
 	/* What ones in BTH byte 4 make of the CRC, by BTH-to-pad length / 4. */

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the halves of the protocol call of each other, from the lowest layer to
- * the highest (the layers of README.md, which a test holds: a file calls only
- * what stands before its own part here).
+ * What the source files of the transport call of each other, from the lowest
+ * layer to the highest. README.md lists the layers and a test holds them: a
+ * file calls only functions that stand above its own section here.
+ *
+ * All functions of this header run on the port's thread, inside a call of the
+ * host into the port. They take the time from port->now. Arguments are never
+ * NULL unless the comment says so. qp is a queue pair of the port, in any state
+ * unless the comment names states. PSNs have 24 bits. Nothing here allocates
+ * memory but ur_cc_init() and ur_replay_resize().
  */
 #ifndef UR_TRANSPORT_INTERNAL_H
 #define UR_TRANSPORT_INTERNAL_H
@@ -18,134 +24,210 @@ enum ur_quantum {
 	UR_QUANTUM_FULL, /* no room in the ur_tx */
 };
 
-/* Packets sent and not answered. */
+/* Returns the number of PSNs that were sent and not yet answered. */
 static inline u32 ur_inflight(const struct ur_requester *req)
 {
 	return ur_psn_sub(req->tx_psn, req->una);
 }
 
-/* ---- inflight.c: how much may be in flight ---- */
+/* ---- inflight.c: how many packets may be in flight ---- */
 
-/* As at first; so many packets answered; one lost. */
+/* Sets the window to its initial size, cfg.window_pkts. */
 void ur_inflight_reset(struct ur_qp *qp);
+/* Tells the window that the peer answered so many more packets. The window
+ * doubles after enough of them without a loss. */
 void ur_inflight_answered(struct ur_qp *qp, u32 packets);
+/* Tells the window that a packet was lost. The window falls back to its initial
+ * size, and needs longer to grow after each such loss. */
 void ur_inflight_lost(struct ur_qp *qp);
 
 /* ---- qp.c: what failing and arming need of timers ---- */
 
-void ur_retry_reset(struct ur_qp *qp); /* no timer runs, nothing is counted */
-/* When DCQCN wants ur_cc_expire(); UR_NEVER while the rate is not limited. */
+/* Stops the timers of retransmission and sets its counts to zero. The caller
+ * rearms the queue pair (ur_qp_rearm()) if it may still be armed. */
+void ur_retry_reset(struct ur_qp *qp);
+/* Returns when DCQCN wants ur_cc_expire(), or UR_NEVER while it does not limit
+ * the rate. */
 ur_time ur_cc_deadline(const struct ur_qp *qp);
 
 /* ---- ack.c: acknowledgements owed, and their credits ---- */
 
-/* Owe an acknowledgement or NAK. */
+/*
+ * Makes the responder owe an acknowledgement (or NAK) of psn. It goes out when
+ * the queue pair runs next; a later one takes its place, unless coalescing is
+ * off. A NAK that ends the connection stays: later calls do nothing. syndrome
+ * is that of the AETH.
+ */
 void ur_answer_ack(struct ur_qp *qp, u8 syndrome, u32 psn);
-/* The credit code to put into an AETH. */
+/* Returns the credit code for an AETH: the receives that are posted, rounded
+ * down, or UR_AETH_CREDIT_NONE where none can be promised. With no receive
+ * posted it asks the host to be kicked by the next one. */
 u8 ur_answer_credits(struct ur_qp *qp);
-/* The largest credit code that promises no more than count receives. */
+/* Returns the largest credit code that promises no more than count receives. */
 u8 ur_credit_code(u32 count);
-/* What such a code (not UR_AETH_CREDIT_NONE) promises. */
+/* Returns the number of receives that a credit code promises. code is at most
+ * 30, so it is not UR_AETH_CREDIT_NONE. */
 u32 ur_credit_count(u8 code);
 
 /* ---- cc.c: DCQCN (cc_init.c: its memory) ---- */
 
+/* Gives the queue pair DCQCN state where the port has DCQCN enabled. Without
+ * memory for it the queue pair goes on without a limit. Allocates. */
 void ur_cc_init(struct ur_qp *qp);
+/* Frees that state, if there is one. */
 void ur_cc_fini(struct ur_qp *qp);
-void ur_cc_cnp(struct ur_qp *qp);      /* one was received */
-void ur_cc_marked(struct ur_qp *qp);   /* a CE-marked packet came */
-bool ur_cc_may_send(struct ur_qp *qp); /* else a timer is armed */
+/* A CNP was received: lowers the rate, or counts it as ignored where the queue
+ * pair has no DCQCN state. */
+void ur_cc_cnp(struct ur_qp *qp);
+/* A CE-marked packet was received: owes the peer a CNP, unless one went less
+ * than cnp_interval_ns ago. */
+void ur_cc_marked(struct ur_qp *qp);
+/* Returns whether the rate allows a packet now. If not, the queue pair's
+ * deadline is armed for when it does. */
+bool ur_cc_may_send(struct ur_qp *qp);
+/* Charges a packet of so many bytes, BTH to pad, to the rate. */
 void ur_cc_sent(struct ur_qp *qp, u32 bytes);
+/* Does what is due by now: alpha decays, the rate rises, a pause ends. */
 void ur_cc_expire(struct ur_qp *qp);
 
 /* ---- finish.c: the end of posted work ---- */
 
-/* The oldest entry fails with that UR_WC_* status; the QP goes to ERR (SQE for
- * UC, UD). */
+/* Completes the oldest entry, if there is one, with status (an error of enum
+ * ur_wc_status). Before that the queue pair enters ERR, or SQE for UC and
+ * UD. */
 void ur_completer_fail(struct ur_qp *qp, u8 status);
-/* Entries whose turn has come are completed and popped. */
+/* Completes and pops entries from the oldest on, as far as they are done. Also
+ * notices that a draining send queue has drained. */
 void ur_completer_retire(struct ur_qp *qp);
-/* A refusal: NAK code of the AETH. Shared with the in-device path. */
+/* Fails the oldest entry as the NAK code of an AETH says (UR_NAK_*, not the
+ * sequence error). The in-device path uses it too. */
 void ur_completer_nak(struct ur_qp *qp, u8 code);
 
 /* ---- refuse.c: requests refused, and what comes before accepting ---- */
 
-/* Annex A14: an XRC target QP has no protection domain; keys are checked
- * against that of the SRQ the packet names. No-op for other types. */
+/* For an XRC target, which has no protection domain of its own: takes that of
+ * the SRQ with number xrc_srqn, if there is such an SRQ in its XRC domain (IBTA
+ * annex A14). Does nothing for other types. */
 void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn);
-/* The receive WQE of this message: own queue, SRQ or the XRC SRQ. */
+/*
+ * Gets a receive WQE for the message that comes: from the queue pair's own
+ * queue, its SRQ, or, for an XRC target, the SRQ with number xrc_srqn. Returns
+ * true with resp.rqe held. Returns false with the verdict in *v: RNR where no
+ * receive is posted, else the NAK to send.
+ */
 bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
-/* The verdict where a copy failed with err: v, unless the process is gone. */
+/* Returns the verdict for the result of a copy: ACCEPT for 0, GONE for -ESRCH
+ * (the client's process has ended), v for any other error. */
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
-/* The connection is broken by what the peer asked (v) or by our own receive
- * WQE (status of its completion, or 0). */
+/* Ends the connection for a request with verdict v, which is not ACCEPT: ERR
+ * state, event, and, if a receive WQE is held and status is not 0, its
+ * completion with that status. Sends nothing. */
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status);
-/* As ur_responder_fatal(), with the NAK that tells the peer; silent where
- * our process is gone. */
+/* Does the same after it owed the peer the NAK of psn that fits v. With verdict
+ * GONE nothing is owed: the peer hears what closing the device says. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 			 u8 status);
 
 /* ---- replay.c: responder resources and the queue of answers ---- */
 
+/* Forgets all responder resources and all queued answers. */
 void ur_replay_reset(struct ur_qp *qp);
-/* A resource for a new request, where ur_replay_free(). */
+/* Returns the resource for a new request: the oldest one, whose answer is
+ * withdrawn if it is still queued. The caller fills it. Needs
+ * ur_replay_free(). */
 struct ur_resource *ur_replay_take(struct ur_qp *qp);
-/* Is there one to take? */
+/* Returns whether ur_replay_take() may be called: false while even the oldest
+ * resource has not been answered completely, or where there are none. */
 bool ur_replay_free(const struct ur_qp *qp);
-/* Queue the answer (from PSN on) of a resource. False: no room. */
+/* Queues npkts packets of the answer of res, from psn on; an answer of res that
+ * is queued already is replaced. Returns false where the queue has no room. */
 bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 		     u32 npkts);
-/* A request that came before. */
+/* Deals with a request that came before: acknowledges or answers it again.
+ * Silent where the resource is too old. */
 void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 
 /* ---- retry.c: when to send again, and when to give up ---- */
 
-/* A packet has gone that asks for an answer or does not: timers are armed. */
+/*
+ * Each function that counts against retry_cnt or rnr_retry fails the oldest
+ * entry, and with it the queue pair, when the count is used up.
+ */
+
+/* A packet was sent, up to req.tx_psn: starts the timers if none runs. ackreq:
+ * it asks for an answer, so it also starts to measure a round trip. */
 void ur_retry_sent(struct ur_qp *qp, bool ackreq);
-/* Something was answered: timers and counts begin anew. */
+/* The peer answered more than before (req.una has moved): timers and counts
+ * start anew, or stop where nothing is outstanding. */
 void ur_retry_progress(struct ur_qp *qp);
-/* A sequence error NAK: only the missing packet, where the peer seems to keep
- * the others; else as the next. */
+/* A NAK for a sequence error came, with req.una the packet that is missing.
+ * Counts, unless that packet has just been sent again. Only that packet is sent
+ * again where the peer seems to keep the packets behind it; else the same as
+ * ur_retry_sequence(). */
 void ur_retry_hole(struct ur_qp *qp);
-/* The missing packet was acknowledged: was the rest kept? */
+/* An acknowledgement of psn came after ur_retry_hole(). If it shows that the
+ * peer did not keep the packets behind the missing one, all are sent again. */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* A sequence error NAK or a lost response: counted, then back to the
- * oldest unacknowledged packet. False: it says nothing new. */
+/* A NAK for a sequence error came, or a response is missing. Counts, then goes
+ * back to the oldest unacknowledged packet. Returns false where it did not go
+ * back: the news is too old to mean what was sent since, or the queue pair has
+ * failed. */
 bool ur_retry_sequence(struct ur_qp *qp);
-/* Ask for all again where answers say that the last asking was in vain. Does
- * not count, and the timer runs on. False: not yet a round trip ago. */
+/* Goes back once more where later answers show that the last repetition was
+ * lost too. Does not count, and the timer runs on. Returns false, with nothing
+ * done, less than a round trip after the last one. */
 bool ur_retry_again(struct ur_qp *qp);
-/* RNR NAK with that timer code: counted, wait, then back. */
+/* An RNR NAK came with that timer code (5 bits). Counts against rnr_retry,
+ * waits as long as the code says, then goes back. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);
-/* What is due by now. */
+/* Does what is due by now: a timeout, an early probe, the end of an RNR
+ * wait. */
 void ur_retry_expire(struct ur_qp *qp);
-/* Nanoseconds of an RNR timer code, IBTA table 45. */
+/* Returns the nanoseconds of an RNR timer code, IBTA 9.7.5.2.8 table 45. */
 u64 ur_rnr_ns(u8 code);
 
-/* ---- rx_check.c: what a request is found to be ---- */
+/* ---- rx_check.c: the checks of a received request ---- */
 
+/* Returns the verdict on a request of RC or XRC: the first check, in the order
+ * of the specification, that it does not pass, or ACCEPT. Changes nothing. */
 enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Does the queue pair let its peer do that at all? flags: UR_OPF_* of the
- * request, placement: UR_FETH_* of a FLUSH. */
+/* Returns whether the queue pair's access rights let its peer do this at all.
+ * flags: UR_OPF_* of the request; placement: UR_FETH_* of a FLUSH, else 0. */
 bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement);
 
 /* ---- execute.c: accepted requests ---- */
 
+/* Carries out a request that ur_rx_check() accepted. Returns ACCEPT, or the
+ * verdict to refuse it with; *status is then the status of the receive WQE's
+ * completion, or 0. */
 enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
 			   u8 *status);
-/* Completion of a SEND or WRITE with immediate. */
+/*
+ * Completes the held receive WQE of a SEND, or of a WRITE with immediate.
+ * flags: UR_OPF_* of the last packet; byte_len: length of the message; imm: the
+ * immediate as a number; inv_rkey: the key to invalidate; se: solicited event.
+ * imm and inv_rkey count only where flags say so.
+ */
 void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 			 u32 inv_rkey, bool se);
-/* An atomic of that opcode on 8 checked bytes. 0 or -EFAULT. */
+/* Carries out an atomic on span, which is 8 checked bytes. cmp_swap tells
+ * CMP_SWAP from FETCH_ADD, which uses swap_add alone. Returns 0 with the value
+ * from before in *orig, or -EFAULT, or -ESRCH. */
 int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 		      u64 compare, u64 *orig);
 
 /* ---- ud.c, uc.c: packets that come in, datagrams that go out ---- */
 
+/* Receives a datagram for a UD queue pair: completes a receive WQE with it, or
+ * drops and counts it. */
 void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt);
+/* Sends entry e of a UD queue pair and completes it, with an error where its
+ * memory cannot be read. Returns FULL, with nothing done, where tx has no
+ * room. */
 enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 			   struct ur_tx *tx);
+/* Receives a packet for a UC queue pair. A message with a gap is dropped. */
 void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 
 /* ---- loop.c: a peer on this port ---- */
@@ -153,16 +235,21 @@ void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 enum ur_loop {
 	UR_LOOP_PACKETS, /* not in step: use packets */
 	UR_LOOP_DONE,	 /* executed; the entry is completed or failed */
-	UR_LOOP_MORE,	 /* partly; go on in the next turn */
+	UR_LOOP_MORE,	 /* partly; go on in the next quantum */
 	UR_LOOP_WAIT,	 /* receiver not ready; the timer is armed */
 };
-/* bytes: what may still be copied in this turn; less what was. */
+/* Carries out entry e, the one that is sent next, by copying from the sender's
+ * memory to the receiver's. *bytes: how many bytes may still be copied in this
+ * quantum; reduced by those that were. */
 enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
 
 /* ---- completer.c: answers to our requests ---- */
 
+/* Receives an acknowledgement or response for the requester of RC and XRC. */
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Everything before una is answered. */
+/* Everything before una is answered: moves req.una there, lets the window grow
+ * and restarts the timers. una is between req.una and req.max_psn. The caller
+ * then calls ur_completer_retire(). */
 void ur_completer_advance(struct ur_qp *qp, u32 una);
 
 /* ---- request.c: the next packet of the entry being sent ---- */
@@ -174,47 +261,57 @@ enum ur_request {
 	UR_REQUEST_FAULT, /* its memory cannot be read */
 };
 
-/* Of a SEND or WRITE. */
+/* Adds the packet at req.tx_psn of e, a SEND or WRITE, to tx. With FULL
+ * nothing has changed. */
 enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 				struct ur_tx *tx);
-/* Of one that is answered with more than an acknowledgement. */
+/* Does the same for an entry that ur_swqe_is_read_type(). One READ request may
+ * ask for read_pkts packets. With BLOCK, too, nothing has changed. */
 enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 				     struct ur_tx *tx);
-/* So many PSNs more have been sent, in that many packets: all of them for the
- * first time, or all of them again. */
+/* Moves req.tx_psn on by psns, which took that many packets to send, and counts
+ * the packets as resent where req.max_psn shows that they are. */
 void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets);
 
 /* ---- responder.c: requests of RC and XRC ---- */
 
+/* Receives a request: checks it, carries it out, and owes its answer. */
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* As before the first packet; what was kept and owed is dropped. */
+/* Puts the responder into the state before the first packet: drops the packets
+ * that were kept and the answers that are owed, and expects PSN 0. */
 void ur_responder_reset(struct ur_qp *qp);
 
 /* ---- answer.c: what the responder sends ---- */
 
-/* Send what is owed, as far as there is room. */
+/* Adds to tx what the responder owes, in the order of PSNs, as far as tx and
+ * the quantum have room. */
 enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
-/* The queue pair is about to end: the port sends what it owes, if it can. */
+/* The queue pair is about to end: the acknowledgement or NAK that it owes, if
+ * any, becomes an orphan that the port sends, as far as it has room for one. */
 void ur_answer_orphan(struct ur_qp *qp);
 
 /* ---- requester.c: turns work into packets ---- */
 
-/* One turn: fill tx as far as budget, window and room go. */
+/* Runs the requester for one quantum: takes posted work and fills tx as far as
+ * budget, window, credits, rate and room allow. State RTS or SQD. */
 enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
 
-/* ---- qp_run.c: a queue pair's turn ---- */
+/* ---- qp_run.c: a queue pair's quantum ---- */
 
-/* Forget all work, without completions. */
+/* Forgets all posted work without completions, and all state of the connection
+ * with it, as RESET and destroy want it. */
 void ur_qp_drop_work(struct ur_qp *qp);
-/* Whatever of it is due by the port's now. */
+/* Does what is due for the queue pair by now, and rearms it. */
 void ur_qp_expire(struct ur_qp *qp);
-/* One turn of the queue pair: true when there is more to do at once. *full:
- * the ur_tx has no room left. */
+/* Runs the queue pair for one quantum. Returns true when it has more to do at
+ * once. Sets *full, and never clears it, when tx has no room left. */
 bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full);
 
 /* ---- qp_life.c: what a queue pair allocates ---- */
 
-/* Room for so many READs and atomics, max_dest_rd_atomic. 0 or -ENOMEM. */
+/* Makes room for count READs and atomics of the peer (max_dest_rd_atomic). With
+ * another count than before, those that there were are forgotten. Returns 0, or
+ * -ENOMEM with nothing changed. */
 int ur_replay_resize(struct ur_qp *qp, u32 count);
 
 #endif

@@ -19,7 +19,8 @@ struct ur_mcast_group {
 	u8 gid[16];
 };
 
-/* The group with that GID, or NULL: nobody is attached. */
+/* Returns the group with that GID, or NULL where no queue pair is attached to
+ * it. It stays until its last member is detached. */
 struct ur_mcast_group *ur_mcast_find(struct ur_port *port, const u8 gid[16]);
 
 #endif

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Application memory: keys, the checks of every access, and copies. Every
- * access looks its key up again, so a region that goes away in the middle of
- * a message is noticed and nothing dangles.
+ * access looks its key up again, so a region that goes away in the middle of a
+ * message is noticed and nothing dangles.
+ *
+ * All functions run on the port's thread. access is the set of rights
+ * (UR_ACCESS_*) that the access needs, all of them. Copies return 0, -EFAULT
+ * where the memory cannot be reached, or -ESRCH where it is no more because the
+ * client's process has ended. A span is good until the port's next call from
+ * the host.
  */
 #ifndef UR_TRANSPORT_MEM_H
 #define UR_TRANSPORT_MEM_H
@@ -52,13 +58,11 @@ struct ur_cursor {
 	u32 off;   /* bytes of the message before it all */
 };
 
-/* The region with that key; NULL: there is none. */
+/* Returns the region with that key, or NULL. */
 struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key);
 
-/* access, here and below: the rights that must not be missing, UR_ACCESS_*. */
-
-/* The rights (UR_ACCESS_*) that a request with these UR_OPF_* flags needs on the
- * memory it names. placement: UR_FETH_* of a FLUSH. */
+/* Returns the rights that a request needs on the memory it names. flags:
+ * UR_OPF_* of the request; placement: UR_FETH_* of a FLUSH, else 0. */
 static inline u32 ur_access_needed(u32 flags, u8 placement)
 {
 	u32 access = 0;
@@ -78,60 +82,75 @@ static inline u32 ur_access_needed(u32 flags, u8 placement)
 	return access;
 }
 
-/* Check one range that a remote peer names, through a region or a window. */
+/* Checks a range that a remote peer names by the key of a region or window.
+ * Returns true with the range in *span, or false: wrong key, domain, range or
+ * rights. */
 bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		   u32 access, struct ur_span *span);
 
-/* What a FLUSH names: the range, or the whole region where the level says so,
- * and then the range is not looked at: it may be anything. */
+/* Does the same for a FLUSH. level: UR_FETH_SEL_*. Where it names the whole
+ * region, addr and len are not looked at and may be anything. */
 bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		    u8 placement, u8 level, struct ur_span *span);
 
-/* All elements of a list: keys, ranges and rights. True when good. */
+/* Returns whether keys, ranges and rights of all count elements are good, in
+ * protection domain pd. */
 bool ur_mem_check_list(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		       u32 count, u32 access);
 
-/* The piece of the list at message offset off, at most len long. Moves the
- * cursor there. False: bad key or range, or beyond the list. */
+/* Finds the piece of the list's memory at message offset off, at most len
+ * bytes, not beyond an element's end. Moves *cur there; an offset behind the
+ * last one is found faster than one before it. Returns true with the piece in
+ * *span, or false: bad key, range or rights, or an offset beyond the list. */
 bool ur_mem_list_span(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		      u32 count, struct ur_cursor *cur, u32 off, u32 len,
 		      u32 access, struct ur_span *span);
 
-/* Copies. 0, -EFAULT, or -ESRCH: the memory is no more, because its process
- * ended. A write with last set stores the final byte after all others:
- * programs poll it. */
+/* Copies len bytes of the span's memory, from its begin on, to dst. */
 int ur_span_read(const struct ur_span *s, void *dst, u32 len);
+/* Copies len bytes from src to the span's memory. With last set the final byte
+ * is stored after all others, since programs poll it. */
 int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last);
-/* On failure *blame is src or dst. */
+/* Copies len bytes from one span to another, last as above. On failure *blame
+ * is the span, src or dst, that could not be reached. */
 int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		 const struct ur_span *src, u32 len, bool last,
 		 const struct ur_span **blame);
 
-/* List at offset off to and from plain memory. Returns as above. */
+/* Copies len bytes at message offset off of a list to dst. The elements need no
+ * rights. Returns -EFAULT for a bad element, too. */
 int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		  u32 count, struct ur_cursor *cur, u32 off, u8 *dst, u32 len);
+/* Copies len bytes from src to message offset off of a list, whose elements
+ * must allow local writes; last as in ur_span_write(). */
 int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		   u32 count, struct ur_cursor *cur, u32 off, const u8 *src,
 		   u32 len, bool last);
 
-/* Aligned 8 bytes, host order: as in struct ur_mem_ops. Returns as above. */
+/* Atomics on a span of 8 aligned bytes, operands in host order. They work and
+ * return as those of struct ur_mem_ops. */
 int ur_span_cas(const struct ur_span *s, u64 compare, u64 compare_mask,
 		u64 swap, u64 swap_mask, u64 *old);
 int ur_span_faa(const struct ur_span *s, u64 add, u64 boundary, u64 *old);
-/* type: UR_FETH_* placement. Returns as above. */
+/* Makes the span visible or persistent. type: UR_FETH_* placement. Returns 0 or
+ * a negative errno. */
 int ur_span_flush(const struct ur_span *s, u32 type);
 
-/* a + b where no carry crosses a set bit of boundary (the most
- * significant bit of a field). boundary 0: an ordinary addition. */
+/* Returns a + b, where no carry crosses a set bit of boundary, which is the
+ * most significant bit of a field. With boundary 0 this is an ordinary
+ * addition. */
 u64 ur_masked_add(u64 a, u64 b, u64 boundary);
 
-/* Windows. Bind: 0, or an enum ur_wc_status. */
 struct ur_swqe;
+/* Binds a window as entry e says. Returns UR_WC_SUCCESS, or UR_WC_MW_BIND_ERR
+ * with nothing changed. */
 u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e);
-/* Invalidate a type 2 window that this queue pair may invalidate. */
+/* Invalidates a type 2 window. Returns false where there is no such window, or
+ * this queue pair may not invalidate it. Without commit it only returns
+ * that. */
 bool ur_mw_invalidate(struct ur_qp *qp, u32 rkey, bool commit);
-/* May this queue pair reach the range through the window? *off: where it begins
- * in the region. */
+/* Returns whether this queue pair may reach the range through the window, and
+ * in *off the address in the region where the range begins. */
 bool ur_mw_access(const struct ur_mw *mw, const struct ur_qp *qp, u64 addr,
 		  u64 len, u32 access, u64 *off);
 

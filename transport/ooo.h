@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Requests that came too early: a responder that keeps them needs only the
- * missing packet again, where the standard lets it drop all that follows.
- * Nothing of it shows on the wire but an acknowledgement that jumps.
+ * Requests that came too early. The standard lets a responder drop everything
+ * behind a missing packet. One that keeps it instead needs only the missing
+ * packet again. On the wire this shows only as an acknowledgement that jumps.
+ *
+ * All functions run on the port's thread. Queue pairs without ooo (resp.ooo is
+ * NULL) keep nothing: the functions below then do nothing and find nothing.
  */
 #ifndef UR_TRANSPORT_OOO_H
 #define UR_TRANSPORT_OOO_H
@@ -35,26 +38,33 @@ struct ur_ooo {
 	u16 slot[UR_OOO_SPAN];
 };
 
-/* Both return 0 or -ENOMEM. */
+/* Allocates the port's slots. Returns 0 or -ENOMEM. */
 int ur_ooo_pool_create(struct ur_ooo_pool *pool);
+/* Frees them. All queue pairs must be gone. */
 void ur_ooo_pool_destroy(struct ur_ooo_pool *pool);
+/* Allocates the part of a queue pair. Returns 0 or -ENOMEM. */
 int ur_ooo_create(struct ur_qp *qp);
-void ur_ooo_destroy(struct ur_qp *qp); /* also gives its slots back */
+/* Frees it, and gives its slots back to the pool. */
+void ur_ooo_destroy(struct ur_qp *qp);
 
 /*
- * Keep a packet whose PSN is beyond the expected one, if there is room and it
- * comes from where the accepted ones did. Of two that claim one PSN and differ
- * neither is kept: who does not see the peer's packets must not get one in by
- * being first, and the peer sends its own again.
+ * Keeps a copy of a packet whose PSN is beyond the expected one, if there is
+ * room and the packet comes from the same port as the accepted ones. Of two
+ * packets that have one PSN and differ, neither is kept: somebody who does not
+ * see the peer's packets must not get one in by being first, and the peer sends
+ * its own again. pkt was parsed from a buffer that still holds its headers and
+ * payload.
  */
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* The packet with that PSN, parsed; false: it is not here. It stays until
- * dropped. */
+/* Parses the kept packet with that PSN into *pkt. Returns false where none is
+ * kept. pkt->payload points into the slot, which stays until it is dropped. */
 bool ur_ooo_find(struct ur_qp *qp, u32 psn, struct ur_pkt *pkt);
-/* One, or all: their slots are free again. */
+/* Frees the slot of the packet with that PSN, if there is one. */
 void ur_ooo_drop(struct ur_qp *qp, u32 psn);
+/* Frees all slots of the queue pair. */
 void ur_ooo_drop_all(struct ur_qp *qp);
-/* Packets kept and still ahead of the expected PSN. */
+/* Returns whether packets ahead of the expected PSN are kept. Frees the slots
+ * of those that are not ahead any more. */
 bool ur_ooo_waiting(struct ur_qp *qp);
 
 #endif

@@ -17,13 +17,14 @@ struct ur_origin {
 	u16 sport;
 };
 
+/* Remembers sport: a packet from it was accepted. */
 static inline void ur_origin_learn(struct ur_origin *o, u16 sport)
 {
 	o->known = true;
 	o->sport = sport;
 }
 
-/* From where the accepted ones came. */
+/* Returns whether sport is the port that the accepted packets came from. */
 static inline bool ur_origin_familiar(const struct ur_origin *o, u16 sport)
 {
 	return o->known && o->sport == sport;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A port inside the transport: the tables, the list of queue pairs that have
- * something to do, and the heap of deadlines.
+ * something to do, and the heap of deadlines. All functions run on the port's
+ * thread.
  */
 #ifndef UR_TRANSPORT_PORT_H
 #define UR_TRANSPORT_PORT_H
@@ -82,20 +83,21 @@ struct ur_port {
 	u64 counters[UR_CNT_COUNT];
 };
 
-/* Keys, regions or windows are not what they were. */
+/* A key, region or window has changed: every ur_mr_range of the port is
+ * void. */
 static inline void ur_mem_changed(struct ur_port *port)
 {
 	if (!++port->mem_gen)
 		port->mem_gen = 1;
 }
 
-/* The part of a new key that is no number: its consumer may change it. */
+/* Returns the low byte of a new key, which its consumer may change. */
 static inline u8 ur_port_key_byte(struct ur_port *port)
 {
 	return (u8)ur_secret_u64(&port->secret);
 }
 
-/* One more; the port's thread. */
+/* Adds one to counter c. Other threads may read the counter meanwhile. */
 static inline void ur_count(struct ur_port *port, enum ur_counter c)
 {
 	/* One writer; readers in other threads must not see half a value. */
@@ -103,7 +105,8 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 			 __ATOMIC_RELAXED);
 }
 
-/* Free where nobody traces. trace.h says what a and b are. */
+/* Reports a trace point; trace.h says what a and b are. Costs one branch where
+ * nobody traces. */
 static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,
 			    u64 a, u64 b)
 {
@@ -111,7 +114,8 @@ static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,
 		port->ops->trace(port->ctx, id, qpn, a, b);
 }
 
-/* Room for a packet of that many bytes, BTH to pad? The place or NULL. */
+/* Returns the place for a packet of so many bytes, BTH to pad, or NULL where tx
+ * has no room for it and its ICRC. */
 static inline u8 *ur_tx_room(const struct ur_tx *tx, u32 bytes)
 {
 	if (tx->n_desc == tx->max_desc ||
@@ -120,41 +124,53 @@ static inline u8 *ur_tx_room(const struct ur_tx *tx, u32 bytes)
 	return tx->buf + tx->used;
 }
 
-/* The packet of that many bytes at ur_tx_room's place is complete. */
+/* Adds the packet of so many bytes at ur_tx_room()'s place to tx, and counts
+ * it. av must stay until the host has sent tx: see ur_port_av_put(). */
 void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 		  const struct ur_av *av, u32 bytes);
 
-/* Drop a reference when no ur_tx can name it any more. */
+/* Drops a reference of av (NULL: none) once no ur_tx can name it any more,
+ * which is at the next call of the host. At most UR_AV_PUT_SLOTS in one
+ * call. */
 void ur_port_av_put(struct ur_port *port, struct ur_av *av);
-/* A call of the host has begun, so that no ur_tx names them: they go. */
+/* Drops the references that ur_port_av_put() was given. To be called when a
+ * call of the host begins, since no ur_tx names them then. */
 static inline void ur_port_put_avs(struct ur_port *port)
 {
 	while (port->av_put_count)
 		ur_av_put(port->av_put[--port->av_put_count]);
 }
 
-/* The first broken rule of the port's own structures in words, or NULL. */
+/* Returns the first rule of the port's own structures that does not hold, in
+ * words, or NULL. */
 const char *ur_port_check(const struct ur_port *port);
 
-/* The queue pair wants ur_qp_expire() not later than at. */
+/* Makes the port call ur_qp_expire() of the queue pair not later than at.
+ * UR_NEVER changes nothing, and a later time than the armed one neither. */
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
+/* Takes the queue pair's deadline away, if it has one. */
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
 
-/* gsi.c: QP1. */
-bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx); /* true: no room */
+/* gsi.c: QP1. Adds the queued MADs to tx. Returns true where tx has no room for
+ * all of them. */
+bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx);
 struct ur_pkt;
+/* Hands a datagram for QP1 to the host, or drops and counts it. */
 void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	       const struct ur_pkt *pkt);
 
-/* answer.c: what queue pairs owed that are no more. true: no room */
+/* answer.c: adds the orphan ACKs to tx. Returns true where tx has no room for
+ * all of them. */
 bool ur_answer_last(struct ur_port *port, struct ur_tx *tx);
+/* Drops the orphan ACKs: the port ends. */
 void ur_answer_last_drop(struct ur_port *port);
 
-/* ud.c: every queue pair attached to the group of meta's destination. */
+/* ud.c: delivers the packet to every queue pair that is attached to the group
+ * of its destination. */
 void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		 const struct ur_pkt *pkt);
 
-/* mcast.c */
+/* mcast.c: frees all groups: the port ends. */
 void ur_mcast_fini(struct ur_port *port);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A queue pair inside the transport: requester half, responder half, and the
- * functions that both and the port use.
+ * functions that both and the port use. All of them run on the port's thread.
+ * Times are nanoseconds, PSNs and SSNs have 24 bits.
  */
 #ifndef UR_TRANSPORT_QP_H
 #define UR_TRANSPORT_QP_H
@@ -247,28 +248,29 @@ struct ur_qp {
 	u64 counters[UR_QP_CNT_COUNT];
 };
 
-/* So many more; the port's thread. */
+/* Adds n to counter c. Other threads may read the counter meanwhile. */
 static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
 {
 	__atomic_store_n(&qp->counters[c], qp->counters[c] + n,
 			 __ATOMIC_RELAXED);
 }
 
-/* A packet of that many bytes has come for it. */
+/* Counts a received packet of so many bytes, BTH to pad. */
 static inline void ur_qp_count_rx(struct ur_qp *qp, u32 bytes)
 {
 	ur_qp_count(qp, UR_QP_CNT_rcvd_pkts, 1);
 	ur_qp_count(qp, UR_QP_CNT_rcvd_bytes, bytes);
 }
 
-/* A message of that many bytes to a peer on this port. */
+/* Counts a message of so many bytes to or from a peer on this port. */
 static inline void ur_qp_count_loop(struct ur_qp *qp, u32 bytes)
 {
 	ur_qp_count(qp, UR_QP_CNT_loop_msgs, 1);
 	ur_qp_count(qp, UR_QP_CNT_loop_bytes, bytes);
 }
 
-/* index counts up from creation: req.head, tx, tail. */
+/* Returns the entry with that free-running number, as req.head, req.tx and
+ * req.tail count them. */
 static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 {
 	return (struct ur_swqe *)(qp->req.entries +
@@ -276,7 +278,8 @@ static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 					  qp->req.stride);
 }
 
-/* Reads, atomics and their kin: answered by data or a value of their own. */
+/* Returns whether the entry is a READ, atomic, ATOMIC WRITE or FLUSH: the peer
+ * answers it with a packet of its own and not with an acknowledgement. */
 static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 {
 	return e->opcode == UR_WR_READ || e->opcode == UR_WR_ATOMIC_WRITE ||
@@ -285,27 +288,29 @@ static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 		e->opcode <= UR_WR_MASK_FETCH_ADD);
 }
 
-/* One behind its last PSN. */
+/* Returns the PSN behind the last one of the entry, which has PSNs. */
 static inline u32 ur_swqe_end(const struct ur_swqe *e)
 {
 	return ur_psn_add(e->psn, e->npkts);
 }
 
-/* One behind the last packet of the READ request that packet i belongs to. */
+/* Returns, of READ entry e, the index of the packet behind the READ request
+ * that packet i belongs to: a long READ is sent as several requests. */
 static inline u32 ur_read_end(const struct ur_qp *qp, const struct ur_swqe *e,
 			      u32 i)
 {
 	return ur_min_u32((i / qp->read_pkts + 1) * qp->read_pkts, e->npkts);
 }
 
-/* May its sender reach this queue pair? */
+/* Returns whether the sender's realm may reach this queue pair. */
 static inline bool ur_qp_realm_fits(const struct ur_qp *qp,
 				    const struct ur_rx_meta *meta)
 {
 	return !meta->realm || !qp->init.realm || meta->realm == qp->init.realm;
 }
 
-/* Did the datagram come from where a connected queue pair sends to? */
+/* Returns whether the packet came from the address that the queue pair sends
+ * to, to the address that it sends from. False while it is not connected. */
 static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 				       const struct ur_rx_meta *meta)
 {
@@ -316,12 +321,14 @@ static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 	       memcmp(meta->daddr, av->sgid, 16) == 0;
 }
 
+/* Returns whether the queue pair is of RC or XRC. */
 static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 {
 	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;
 }
 
-/* The queue pair has something to do. */
+/* Puts the queue pair at the end of the port's list of those that have
+ * something to do, if it is not on the list. The next ur_port_tx() runs it. */
 static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 {
 	if (ur_list_empty(&qp->active))
@@ -330,35 +337,47 @@ static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 
 /* qp.c */
 
-/* The first broken rule of the structure in words, or NULL. For tests. */
+/* Returns the first rule of the structure that does not hold, in words, or
+ * NULL. For tests and debug builds. */
 const char *ur_qp_check(const struct ur_qp *qp);
-/* The state alone, with its trace. */
+/* Changes the state and nothing else, with a trace point. */
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
-/* Tells the host. */
+/* Reports an asynchronous event to the host, with a trace point. */
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
-/* To ERR; everything queued will be flushed. */
+/* Moves the queue pair to ERR: timers stop, and the next quanta flush what is
+ * queued. Does nothing in ERR. Sends no event. */
 void ur_qp_fail(struct ur_qp *qp);
-/* One of its times has changed: the port is told the earliest. */
+/* Arms the port's deadline for the earliest time of this queue pair. To be
+ * called when one of these times was set. */
 void ur_qp_rearm(struct ur_qp *qp);
 
 /* wq.c */
 
-/* Bring the next posted WQE into the window. False: none, or no room. */
+/* Takes the next posted WQE into the window. Returns false where none is
+ * posted, the window is full, or the ring is corrupt, which fails the queue
+ * pair. */
 bool ur_sq_pull(struct ur_qp *qp);
-/* Complete entry e (which is the head) with status and pop it. */
+/* Pops entry e, which is the oldest one, gives its ring space back, and
+ * completes it with status (enum ur_wc_status) if it is signalled or status is
+ * an error. */
 void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status);
-/* Flush send and receive queues of a QP in ERR (the send queue in SQE):
- * true when there is more. */
+/* Flushes both queues of a queue pair in ERR, or the send queue in SQE, for one
+ * quantum. Returns true when there is more to flush. */
 bool ur_wq_flush(struct ur_qp *qp);
-/* Take a receive WQE into resp.rqe unless one is held. srq: whose, or NULL
- * for the own queue. False: none posted (or the ring is dead). */
+/* Takes a receive WQE into resp.rqe, unless one is held. srq: the shared
+ * receive queue to take it from, or NULL for the queue pair's own. Returns
+ * false where none is posted, or where the ring is corrupt, which fails its
+ * owner. */
 bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq);
-/* Complete the held receive WQE. wc has opcode, lengths, flags. */
+/* Completes the held receive WQE. The caller has filled opcode, status, lengths
+ * and flags of wc; the rest is filled here. */
 void ur_rq_complete(struct ur_qp *qp, struct ur_wc *wc);
 
 /* mem.c */
 
-/* The message's bytes off.. into plain memory. 0 or -EFAULT. */
+/* Copies len bytes of the entry's message, from byte off on, to dst. off + len
+ * is at most the message's length. Returns 0, -EFAULT, or -ESRCH as of
+ * ur_span_read(). */
 int ur_swqe_gather(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *dst,
 		   u32 len);
 
@@ -371,7 +390,10 @@ struct ur_srq {
 	bool dead;
 	bool limit_armed;
 };
-void ur_srq_taken(struct ur_srq *srq); /* one receive taken: limit event */
+/* A receive was taken: reports the limit event if it is due. */
+void ur_srq_taken(struct ur_srq *srq);
+/* The ring is corrupt: no receive is taken any more. Reports
+ * UR_EVENT_SRQ_ERR. */
 void ur_srq_fail(struct ur_srq *srq);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Numbers to objects: the slot of a number is its low bits, so a lookup is
- * one load and one compare. Numbers are drawn at random, as none of them may
- * tell another, or count up. Grows by doubling when objects are created, never
- * on the data path.
+ * one load and one compare. Numbers are drawn at random, so that none of them
+ * tells another, or they count up. The table doubles when objects are created,
+ * never on the data path. One thread at a time.
  */
 #ifndef UR_TRANSPORT_TABLE_H
 #define UR_TRANSPORT_TABLE_H
@@ -24,17 +24,20 @@ struct ur_table {
 	struct ur_secret *secret; /* what they are drawn from; NULL: counted */
 };
 
-/* Numbers first..last, at most max objects; secret as above, the caller's.
- * Nothing is allocated yet. */
+/* Makes an empty table for at most max objects with numbers from first to last.
+ * secret stays the caller's and must outlive the table; NULL: numbers count up.
+ * Allocates nothing. */
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
 		   struct ur_secret *secret);
-/* The objects are the caller's. */
+/* Frees the table, but not the objects. */
 void ur_table_fini(struct ur_table *t);
-/* Give object a number in *id. 0, or -ENOMEM, also when full. */
+/* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
+ * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
+/* Frees the number, which must be in use. The object is the caller's. */
 void ur_table_remove(struct ur_table *t, u32 id);
 
-/* The object with that number, or NULL. */
+/* Returns the object with that number, or NULL. */
 static inline void *ur_table_lookup(const struct ur_table *t, u32 id)
 {
 	const struct ur_table_slot *s;

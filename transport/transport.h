@@ -20,8 +20,10 @@
  * What goes in and out is in headers of its own: work.h (work requests,
  * completions, address vectors), host.h (what the host provides), counters.h.
  *
- * Functions return 0 or -errno. Pointers that a create function returns belong
- * to the port until the destroy function.
+ * Functions return 0 or a negative errno, and change nothing where they fail.
+ * Objects belong to the port from their create function to their destroy function.
+ * Every function is called on the port's thread; only the counters may be read on
+ * any thread. Pointers are not NULL unless the comment says so.
  */
 #ifndef UR_TRANSPORT_H
 #define UR_TRANSPORT_H
@@ -82,16 +84,20 @@ struct ur_port_config {
 	void *ctx;
 };
 
-/* NULL: no memory. config is copied; its ops and ctx stay the caller's. */
+/* Returns a new port, or NULL where there is no memory. config is copied; its
+ * ops and ctx stay the caller's and must outlive the port. */
 struct ur_port *ur_port_create(const struct ur_port_config *config);
-void ur_port_destroy(struct ur_port *port); /* all objects must be gone */
-/* Another active MTU: for datagrams at once, else for queue pairs that are
- * connected from here on. */
+/* Frees the port. All its objects must have been destroyed. */
+void ur_port_destroy(struct ur_port *port);
+/* Changes the active MTU, in bytes as in the config: for datagrams at once, for
+ * connected queue pairs when they are connected the next time. */
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes);
 
 /*
- * A datagram has arrived: bth points at the BTH, len counts up to and without
- * the ICRC, which the caller has verified. Payload is consumed before return.
+ * Receives a packet. bth points at len bytes from the BTH to the pad; the
+ * caller has verified the ICRC behind them. The packet and meta stay the
+ * caller's and are not used after the return. Any bytes may come: what is no
+ * good packet is counted.
  */
 void ur_port_rx(struct ur_port *port, ur_time now,
 		const struct ur_rx_meta *meta, const u8 *bth, u32 len);
@@ -114,26 +120,29 @@ struct ur_tx {
 };
 
 /*
- * Run the active queue pairs: take posted work, execute what stays inside the
- * device, and fill tx (which the caller has reset to used = n_desc = 0) with
- * packets. av pointers hold until the next call into the port.
+ * Runs the active queue pairs: takes posted work, executes what stays inside
+ * the device, and fills tx with packets. The caller has reset tx to used =
+ * n_desc = 0. The av pointers in tx are good until the next call into the port.
  * Returns true when there is more to do at once.
  */
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
 /*
- * The same for one queue pair alone, in its turn or not. For a host that is
- * about to change or destroy it: an adapter has fetched what was posted before
- * that, and what needs no answer has left.
+ * Does the same for one queue pair alone, active or not. For a host that is
+ * about to change or destroy the queue pair: an adapter would have fetched by
+ * then what was posted before, and sent what needs no answer.
  */
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
 
-/* When ur_port_expire() wants to run: a time, perhaps past, or UR_NEVER. */
+/* Returns when ur_port_expire() wants to run: a time, perhaps past, or
+ * UR_NEVER. */
 ur_time ur_port_deadline(const struct ur_port *port);
-/* What is due by now happens: repetitions, errors, rates. */
+/* Does what is due by now: repetitions, errors, rates. Too early is fine. */
 void ur_port_expire(struct ur_port *port, ur_time now);
 
-/* Queue one UD SEND_ONLY from QP1 to dqpn 1 (Q_Key 0x80010000). mad has 256
- * bytes. -ENOMEM when the queue is full. Takes a reference of av. */
+/* Queues a MAD of 256 bytes, which is copied, from QP1 to QP1 of av's
+ * destination (UD SEND_ONLY, Q_Key 0x80010000). Takes a reference of av until
+ * it is sent. Returns 0, or -ENOMEM where the queue is full. The next
+ * ur_port_tx() sends it. */
 int ur_gsi_send(struct ur_port *port, struct ur_av *av, const u8 *mad);
 
 /* ------------------------------------------------------------------ */
@@ -159,24 +168,29 @@ struct ur_mr_attr {
 	bool null_mr; /* reads zeros, swallows writes */
 };
 
-/* 0, -EINVAL: remote stores without local write, a range that wraps, no memory
- * in attr; -ENOMEM, also when there are max_mr. attr is copied; what direct or
- * ops and mem name must last until destroy or another rereg. */
+/* Creates a region in *mr. Returns 0, -EINVAL (remote stores without local
+ * write, a range that wraps, no memory in attr), or -ENOMEM, also where there
+ * are max_mr. attr is copied; what its direct, or ops and mem, name must last
+ * until the region is destroyed or registered anew. */
 int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		 struct ur_mr **mr);
-/* Change pd, access, translation (whatever differs in attr); key stays. 0,
- * -EINVAL as above, -EBUSY while windows are bound. */
+/* Registers the region anew with attr: domain, rights and memory change, the
+ * key stays. Returns 0, -EINVAL as above, or -EBUSY while windows are bound. */
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);
-int ur_mr_destroy(struct ur_mr *mr);   /* -EBUSY while windows are bound */
-u32 ur_mr_key(const struct ur_mr *mr); /* lkey == rkey */
-/* 'mem' of the attributes of the region with that key; NULL: there is none. */
+/* Destroys the region. Returns 0, or -EBUSY while windows are bound. */
+int ur_mr_destroy(struct ur_mr *mr);
+/* Returns the key of the region, which is its L_Key and its R_Key. */
+u32 ur_mr_key(const struct ur_mr *mr);
+/* Returns the mem of the attributes of the region with that key, or NULL. */
 void *ur_mr_find(struct ur_port *port, u32 key);
 
-/* type 1 or 2, else -EINVAL; -ENOMEM as of a region. */
+/* Creates a window of type 1 or 2 in *mw. Returns 0, -EINVAL for another type,
+ * or -ENOMEM as for a region. */
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw);
-/* Bound or not. */
+/* Destroys the window, bound or not. */
 void ur_mw_destroy(struct ur_mw *mw);
-/* Of a type 2 window that is bound: with the low byte of its bind. */
+/* Returns the R_Key. That of a bound type 2 window has the low byte of its
+ * bind. */
 u32 ur_mw_rkey(const struct ur_mw *mw);
 
 /* ------------------------------------------------------------------ */
@@ -192,17 +206,20 @@ struct ur_srq_attr {
 	void *ctx;    /* for srq_event */
 };
 
-/* 0 or -ENOMEM. attr is copied. */
+/* Creates a shared receive queue in *srq. attr is copied. Returns 0 or
+ * -ENOMEM. */
 int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
 		  struct ur_srq **srq);
-int ur_srq_destroy(struct ur_srq *srq); /* -EBUSY while QPs use it */
-/* srq_event comes once when fewer receives are left; 0: never. */
+/* Destroys it. Returns 0, or -EBUSY while queue pairs use it. */
+int ur_srq_destroy(struct ur_srq *srq);
+/* Sets the limit: srq_event is called once when fewer receives are left. 0:
+ * never. */
 void ur_srq_set_limit(struct ur_srq *srq, u32 limit);
-/* As set; 0 after its event. */
+/* Returns the limit that was set, or 0 after its event. */
 u32 ur_srq_limit(const struct ur_srq *srq);
-/* What XRC packets name it by. */
+/* Returns the number by which XRC packets name it. */
 u32 ur_srq_number(const struct ur_srq *srq);
-/* rq_ctx was asked to be kicked, and a receive has been posted. */
+/* A receive was posted after rq_want_kick(true) for this rq_ctx. */
 void ur_srq_kick(struct ur_srq *srq);
 
 /* ------------------------------------------------------------------ */
@@ -279,48 +296,59 @@ struct ur_qp_attr {
 	struct ur_av *av; /* a reference is taken */
 };
 
-/* In RESET. 0, -EINVAL: a type or list length there is not; -ENOMEM, also when
- * there are max_qp. init is copied. */
+/* Creates a queue pair in *qp, in RESET. init is copied. Returns 0, -EINVAL (no
+ * such type, or a list too long), or -ENOMEM, also where there are max_qp. */
 int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		 struct ur_qp **qp);
-/* Outstanding work is dropped without completions. */
+/* Destroys the queue pair. Drops its outstanding work without completions; an
+ * acknowledgement that it owes is still sent, if there is room. It must not be
+ * attached to a multicast group. */
 void ur_qp_destroy(struct ur_qp *qp);
 /*
- * The whole modify table: which attributes are required and allowed for each
- * transition and type. 0, or -EINVAL with nothing changed.
+ * Modifies the queue pair by those attributes of attr that mask (UR_QP_ATTR_*)
+ * names. Takes a reference of attr->av. Returns 0, or -EINVAL where the modify
+ * table of its type does not allow the transition with these attributes, or a
+ * value is out of range; -ENOMEM where there is no memory for
+ * max_dest_rd_atomic.
  */
 int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		 u32 mask);
-/* attr->av is the queue pair's: no reference is given. */
+/* Fills *attr. attr->av stays the queue pair's: no reference is taken. */
 void ur_qp_query(const struct ur_qp *qp, struct ur_qp_attr *attr);
-/* The QPN that packets carry. */
+/* Returns the QPN that packets carry. */
 u32 ur_qp_number(const struct ur_qp *qp);
-/* Work has been posted to the send queue. */
+/* Work was posted to the send queue: the next ur_port_tx() takes it. */
 void ur_qp_kick(struct ur_qp *qp);
-/* A receive has been posted after rq_want_kick(true). */
+/* A receive was posted after rq_want_kick(true) for this queue pair's
+ * rq_ctx. */
 void ur_qp_rq_kick(struct ur_qp *qp);
-/* NULL: there is none. */
+/* Returns the queue pair with that number, or NULL. */
 struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn);
 
 /* What a port has of groups, and a group of members. */
 #define UR_MCAST_GROUPS_MAX  8192
 #define UR_MCAST_MEMBERS_MAX 56
 
-/* UD multicast membership. -EINVAL not UD or not a multicast GID, -ENOMEM, also
- * when there are as many as there may be; detach: -EINVAL when not attached.
- * ur_qp_attached: for destroy's EBUSY. */
+/* Makes a UD queue pair receive what is sent to the group. Attached twice is
+ * attached once. Returns 0, -EINVAL (not UD, or not a multicast GID), or
+ * -ENOMEM, also where there are as many groups or members as there may be. */
 int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16]);
+/* Ends that. Returns 0, or -EINVAL where it was not attached. */
 int ur_mcast_detach(struct ur_qp *qp, const u8 gid[16]);
+/* Returns how many groups the queue pair is attached to. */
 u32 ur_qp_attached(const struct ur_qp *qp);
 
 /* ------------------------------------------------------------------ */
 /* Counters                                                            */
 
-/* UR_CNT_COUNT values, live; any thread may read them torn-free (u64). */
+/* Returns UR_CNT_COUNT live values, until the port is destroyed. Any thread may
+ * read them; each is a u64 that is never seen half written. */
 const u64 *ur_port_counters(const struct ur_port *port);
-/* UR_QP_CNT_COUNT values, live, as those of the port. */
+/* Returns UR_QP_CNT_COUNT live values, as those of the port, until the queue
+ * pair is destroyed. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);
-/* For the backend's own verdicts (bad ICRC: rx_icrc_encapsulated). */
+/* Adds n to a counter: for the verdicts of the host's own backend, such as
+ * rx_icrc_encapsulated for a wrong ICRC. */
 void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n);
 
 #endif
