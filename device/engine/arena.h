@@ -33,24 +33,27 @@ struct ur_block {
 };
 
 /*
- * Who makes and destroys objects calls these, with the control lock held, and
- * not the engine: they make system calls and, where memory is new, page faults.
+ * Control calls these when it makes and destroys objects, with the control lock
+ * held. The engine thread does not, since they make system calls and, where
+ * memory is new, page faults.
  */
 
-/* fd: sparse, already as large as it will ever be. 0 or -errno. */
+/* Makes an arena in fd, which is sparse, as large as it will ever be, and stays
+ * the caller's. Returns 0 or -errno. */
 int ur_arena_init(struct ur_arena *arena, int fd);
-/* All blocks must have been freed. */
+/* Unmaps everything. All blocks must have been freed. */
 void ur_arena_fini(struct ur_arena *arena);
-/* bytes > 0, rounded up to pages. -ENOMEM. */
+/* Allocates bytes, more than 0 and rounded up to pages, in *block. What is in
+ * them is undefined. Returns 0 or -ENOMEM. */
 int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block);
 /*
- * The pages of a block that will be written are there when this returns, so
- * that nobody meets page faults later. Writes nothing, needs no lock: it takes
- * milliseconds for what is large. 0, or -ENOMEM: not all of them.
+ * Makes the pages of a block present, so that nobody meets page faults later.
+ * Writes nothing. Needs no lock, and should have none: a large block takes
+ * milliseconds. Returns 0, or -ENOMEM where not all of them could be had.
  */
 int ur_block_populate(const struct ur_block *block);
-/* Gives the pages back to the system, but for UR_ARENA_KEEP of them. A zeroed
- * block is ignored. */
+/* Frees a block. Its pages go back to the system, but for UR_ARENA_KEEP of all.
+ * Does nothing for a zeroed block. */
 void ur_arena_free(struct ur_arena *arena, struct ur_block *block);
 
 #endif

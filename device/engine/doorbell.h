@@ -9,19 +9,20 @@
 #include "kernel-abi/uroce-ring.h"
 #include "util/bytes.h"
 
-/* Is there anything? One relaxed load. */
+/* Returns whether any bit is set, by one relaxed load. */
 static inline bool ur_doorbell_any(struct uroce_db_page *db)
 {
 	return __atomic_load_n(&db->summary, __ATOMIC_RELAXED) != 0;
 }
 
-/* Take all bits and call fn for each slot. At most UROCE_DB_SLOTS calls,
- * whatever the client does meanwhile. */
+/* Takes all bits, and calls fn for the slot of each: at most UROCE_DB_SLOTS
+ * times, whatever the client does meanwhile. */
 void ur_doorbell_take(struct uroce_db_page *db, void (*fn)(void *arg, u32 slot),
 		      void *arg);
 
-/* [S2]: say "asleep". The caller puts one full barrier behind all its pages
- * and then looks at ur_doorbell_any() again. */
+/* Says to the client whether the engine sleeps [S2]. Before it sleeps, the
+ * caller puts one full barrier behind all its pages and then looks at
+ * ur_doorbell_any() again. */
 static inline void ur_doorbell_sleep(struct uroce_db_page *db, bool asleep)
 {
 	__atomic_store_n(&db->asleep, asleep ? 1 : 0, __ATOMIC_RELAXED);

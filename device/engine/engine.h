@@ -63,20 +63,24 @@ struct ur_engine_config {
 	const char *options;
 };
 
-/* Options in that form: 0, or -EINVAL after saying on stderr which name or value
- * there is not, and what there is. */
+/* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
+ * that says which name or value is wrong, and which there are. */
 int ur_engine_options_check(const char *text);
 
+/* Makes the engine in *engine and starts its thread. config is copied; what it
+ * points to (loop, events, ctx) must outlive the engine. Returns 0 or
+ * -errno. */
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine);
-/* End the thread: nothing is posted to the loop any more, no other function but
- * destroy may be called. What was posted before still names the engine. */
+/* Ends the thread. It posts nothing to the loop any more, but what it posted
+ * before still names the engine. Afterwards only ur_engine_destroy() may be
+ * called. */
 void ur_engine_stop(struct ur_engine *engine);
-/* Stops it where that has not been done; nothing that was posted may be left
- * to run. */
+/* Frees the engine, which it stops first if it runs. Nothing that the engine
+ * posted to the loop may be left to run. */
 void ur_engine_destroy(struct ur_engine *engine);
-/* With objects still there, and nobody who works on them any more: stop, and
- * let go of the wire. The rest ends with the process. */
+/* Stops the engine and closes its wire while there are objects that nobody
+ * works on any more. Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
 
 /* Run fn as the engine (on its thread, or here while that sleeps) and return
@@ -89,25 +93,27 @@ enum ur_gid_type {
 	UR_GID_ROCE_V2 = 1,
 };
 
-/* Entry index of the GID table; gid NULL: the entry is gone. Opens and closes
- * what the wire needs to use that address. -EADDRINUSE: port 4791 of it is
- * taken by somebody else; -EOPNOTSUPP: RoCEv1 and the engine was made without. */
+/* Sets entry index of the GID table, or empties it where gid is NULL. Opens and
+ * closes what the wire needs to use that address. Returns 0, -EADDRINUSE
+ * (somebody else has port 4791 of that address), -EOPNOTSUPP (RoCEv1, and the
+ * engine was made without), or another -errno of the wire. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
-/* Would what said -EADDRINUSE of that address say so no more? */
+/* Returns whether an address that ur_engine_set_gid() refused with -EADDRINUSE
+ * is free now. */
 bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 			enum ur_gid_type type);
-/* The netdev was made anew; all GIDs must be gone. */
+/* The netdev was made anew and has another index. All GIDs must be gone. */
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
-/* Active MTU: 256..4096 bytes. ur_port_set_mtu() says for whom. */
+/* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
-/* The netdev's link went down: counted (link_downed); the kernel refuses its
+/* Counts that the netdev's link went down (link_downed). The kernel refuses its
  * packets, and the transport's timers and retries do the rest. */
 void ur_engine_link_downed(struct ur_engine *engine);
-/* Packets of service level 7 were sent without its priority, for which the
- * process has no right. Any thread. */
+/* Returns whether packets of service level 7 were sent without its priority,
+ * since the process has no right to it. Any thread. */
 bool ur_engine_sl_refused(const struct ur_engine *engine);
-/* UR_CNT_COUNT values. */
+/* Fills values with the UR_CNT_COUNT counters of the port. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values);
 
 /*
@@ -124,7 +130,8 @@ struct ur_epath {
 	bool v1;
 };
 
-/* One 256-byte MAD from QP1 to QP1. */
+/* Sends a MAD of 256 bytes, which is copied, from QP1 to QP1 over path. Returns
+ * 0, -ENOMEM (too many wait), or -errno where there is no way. */
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
 		       const u8 *mad);
 
@@ -137,38 +144,44 @@ struct ur_ectx_info {
 };
 
 /*
- * memfd: sparse, sealed SHRINK|GROW, already as large as it will ever be;
- * stays the caller's, open until destroy. Rings are placed in it by the
- * engine. mem: a reference is taken until destroy. realm: of its address handles,
- * as of struct ur_qp_init.
+ * Makes the engine's part of an open uverbs file in *ectx. memfd is sparse,
+ * sealed against changes of its size, and as large as it will ever be; the
+ * engine places rings in it. It stays the caller's, open until destroy. A
+ * reference of mem is taken until destroy. realm: that of its address handles,
+ * see struct ur_qp_init. Returns 0 or -errno.
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);
-/* What was posted to its queue pairs so far is fetched, and what needs no
- * answer has left: so that their memory may go. */
+/* Fetches what was posted to the context's queue pairs so far, and sends what
+ * needs no answer. Afterwards the client's memory may go. */
 void ur_ectx_settle(struct ur_ectx *ectx);
+
+/* Mappings, and their bytes, in this process. */
 struct ur_emapped {
 	u32 n;
 	u64 ring_bytes, region_bytes;
 };
 
-/* What its rings and regions have mapped into this process. */
+/* Returns what the context's rings and regions have mapped. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
-/* All objects of the context must be gone. */
+/* Frees the context. All its objects must have been destroyed. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */
 
-/* *fd: the application's end (stays the engine's, which needs it to purge). */
+/* Makes a completion channel in *chan. *fd is the application's end; it stays
+ * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
 int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd);
-void ur_echan_destroy(struct ur_echan *chan); /* no CQ uses it any more */
+/* Frees the channel. No completion queue may use it any more. */
+void ur_echan_destroy(struct ur_echan *chan);
 
-/* The asynchronous events' file, in the same way. */
+/* Makes the file of asynchronous events, in the same way. */
 int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
 		     int *fd);
+/* Frees it. No queue may use it any more. */
 void ur_easync_destroy(struct ur_easync *async);
-/* An event that belongs to no queue: element = port number, type = enum
- * ibv_event_type. */
+/* Queues an event that belongs to no queue. element: the port number; type:
+ * enum ibv_event_type. */
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type);
 
 /* ---- completion queues ---- */
@@ -181,18 +194,24 @@ struct ur_ecq_init {
 	u32 flags;		 /* enum ib_uverbs_ex_create_cq_flags */
 };
 
-/* resp: where the ring lies, here and for the other queues. -EINVAL: more
- * entries than the device has. */
+/* Makes a completion queue in *cq. *resp says where its ring lies, here and for
+ * the other queues. Returns 0, -EINVAL (more entries than the device gives) or
+ * -ENOMEM. */
 int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		  struct ur_ecq **cq, struct uroce_create_cq_resp *resp);
-/* -EINVAL: fewer than the CQEs outstanding. */
+/* Gives the queue a new ring of at least so many entries; *resp as above.
+ * Returns 0, -EINVAL (fewer than there are CQEs to read) or -ENOMEM. */
 int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		  struct uroce_resize_cq_resp *resp);
-/* Moderation: an event after count CQEs or period microseconds. */
+/* Sets the moderation: an event comes after count CQEs or period_us
+ * microseconds. */
 int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us);
-/* Kernel-mediated arm (REQ_NOTIFY_CQ). */
+/* Arms the queue by command (REQ_NOTIFY_CQ): the next CQE, or the next
+ * solicited one, raises an event. */
 int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only);
-/* Unread events are withdrawn; the counts are of those read. -EBUSY: in use. */
+/* Destroys the queue. Withdraws its unread events; the counts are those of the
+ * events that were read. Returns 0, or -EBUSY while queue pairs or SRQs use
+ * it. */
 int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events);
 
 /* ---- shared receive queues ---- */
@@ -207,16 +226,21 @@ struct ur_esrq_init {
 	struct ur_easync *async; /* or NULL */
 };
 
-/* -EINVAL: more than the device gives. */
+/* Makes a shared receive queue in *srq. Returns 0, -EINVAL (more than the
+ * device gives) or -ENOMEM. */
 int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 		   struct ur_esrq **srq, struct uroce_create_srq_resp *resp);
-/* New ring of at least max_wr; the receives not taken move over. */
+/* Gives it a new ring of at least max_wr receives, to which those that were not
+ * taken move. Returns 0, -EINVAL or -ENOMEM. */
 int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp);
-/* An event when fewer receives are left, once; 0: none. */
+/* Sets the limit: one event comes when fewer receives are left. 0: none.
+ * Returns 0 or -EINVAL. */
 int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit);
+/* Fills *max_wr, *max_sge and *limit. */
 void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit);
-/* -EBUSY: queue pairs use it. */
+/* Destroys it. *async_events: how many of its events were read. Returns 0, or
+ * -EBUSY while queue pairs use it. */
 int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events);
 
 /* ---- queue pairs ---- */
@@ -237,33 +261,41 @@ struct ur_eqp_init {
 	u32 realm; /* as of struct ur_qp_init */
 };
 
-/* What the work requests of a send queue that are taken out of its ring need, in
- * KiB; arguments as a client asks for them. */
+/* Returns the KiB that the engine needs for the work requests that it takes out
+ * of a send ring. The arguments are as a client asks for them. */
 u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge);
-/* ectx: for the rings; resp is all zero for a QP without any (XRC_TGT).
- * An XRC_TGT QP may outlive ectx: it keeps nothing of it. */
+/* Makes a queue pair in *qp, with its rings in ectx; *resp says where they lie
+ * and is all zero for one without any (XRC_TGT). Raises the sizes of *init to
+ * what was given. An XRC_TGT queue pair may outlive ectx, of which it keeps
+ * nothing. Returns 0, -EINVAL or -ENOMEM. */
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **qp, struct uroce_create_qp_resp *resp);
+/* Returns the QPN. */
 u32 ur_eqp_number(const struct ur_eqp *qp);
-/* mask: UR_QP_ATTR_*. attr->av is ignored; path must be given with
- * UR_QP_ATTR_AV, alt_path with ALT_PATH. */
+/* Modifies the queue pair as ur_qp_modify() does. mask: UR_QP_ATTR_*. attr->av
+ * is ignored; path must not be NULL where mask has UR_QP_ATTR_AV. Returns 0,
+ * -EINVAL, or -errno where the path leads nowhere. */
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask);
-/* attr->av is NULL; *path as it was set (zero before), *have_path said. */
+/* Fills *attr (av is NULL), *init, and *path as it was set last: zero, with
+ * *have_path false, before that. */
 void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path);
-/* UR_QP_CNT_COUNT values. */
+/* Fills values with the UR_QP_CNT_COUNT counters of the queue pair. */
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
-/* -EBUSY: multicast groups attached. */
+/* Destroys the queue pair. *async_events: how many of its events were read.
+ * Returns 0, or -EBUSY while it is attached to multicast groups. */
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);
-/* Attach to or detach from a group, as ur_mcast_attach() and _detach(). */
+/* Attaches the queue pair to a group, or detaches it. Returns as
+ * ur_mcast_attach() and ur_mcast_detach(), or -errno of the wire. */
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
 
-/* Another opener of an XRC_TGT QP: gets its events too. */
+/* Adds another opener of an XRC_TGT queue pair, in *ref, whose async gets its
+ * events too. Returns 0 or -ENOMEM. */
 int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 		struct ur_eqp_ref **ref);
-/* The queue pair stays; async_events: as of a destroy. */
+/* Ends that; the queue pair stays. *async_events as for a destroy. */
 void ur_eqp_close(struct ur_eqp_ref *ref, u32 *async_events);
 
 /* ---- memory ---- */
@@ -290,42 +322,58 @@ struct ur_emr_attr {
 	bool looked; /* ur_emr_look() has found it */
 };
 
-/* -EAGAIN, from both: the memory is not mapped, so look at it first. */
+/* Registers a region, in *mr. Returns 0, -EAGAIN (the memory is not mapped, so
+ * the caller calls ur_emr_look() first), -EFAULT, -EINVAL, -EOPNOTSUPP or
+ * -ENOMEM. */
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **mr);
-/* What is to change, enum ibv_rereg_mr_flags; other fields of attr are ignored. */
+/* What is to change, enum ibv_rereg_mr_flags; other fields of attr are
+ * ignored. */
 #define UR_REREG_TRANS	(1u << 0)
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
+/* Registers the region anew. flags: UR_REREG_*. Returns as ur_emr_reg(), or
+ * -EBUSY while windows are bound to it. */
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
-/* Is the range there, with the rights that its access needs? 0 or -EFAULT. May take as long as the client's page
- * faults: without the control lock. */
+/* Checks that the range is there, with the rights that its access needs. It may
+ * take as long as the client's page faults, so the control lock must not be
+ * held. Returns 0 or -EFAULT. */
 int ur_emr_look(const struct ur_emr_attr *attr);
-/* Says in attr where the region's memory is, and whose: for ur_emr_look(). */
+/* Fills *attr with where the region's memory is, and whose, for
+ * ur_emr_look(). */
 void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
-/* lkey and rkey. */
+/* Returns the key of the region, which is its L_Key and its R_Key. */
 u32 ur_emr_key(const struct ur_emr *mr);
-/* -EBUSY: windows are bound to it. */
+/* Destroys the region. Returns 0, or -EBUSY while windows are bound to it. */
 int ur_emr_dereg(struct ur_emr *mr);
-/* ADVISE_MR: advice and flags of enum ib_uverbs_advise_mr_advice / _flag. */
+/* Carries out ADVISE_MR. advice, flags: enum ib_uverbs_advise_mr_advice and
+ * _flag. Returns 0 or -errno. */
 int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
 		   const struct ur_sge *sge, u32 num_sge);
 
-/* type: 1 or 2 (enum ibv_mw_type). */
+/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. Returns 0 or
+ * -ENOMEM. */
 int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **mw);
+/* Returns the R_Key of the window. */
 u32 ur_emw_rkey(const struct ur_emw *mw);
+/* Destroys the window, bound or not. Returns 0. */
 int ur_emw_dealloc(struct ur_emw *mw);
 
-/* An address handle of datagrams. -ENETUNREACH and the like: no way there. */
+/* Makes an address handle for datagrams in *ah. Returns 0, -ENOMEM, or
+ * -ENETUNREACH and the like where there is no way. */
 int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah);
-u32 ur_eah_number(const struct ur_eah *ah); /* for uroce_wqe_av */
+/* Returns its number, for struct uroce_wqe_av. */
+u32 ur_eah_number(const struct ur_eah *ah);
+/* Destroys it. Packets that were sent to it stay sent. */
 void ur_eah_destroy(struct ur_eah *ah);
 
-/* Device memory, placed in the context's memfd. -EINVAL: nothing, or aligned to
- * more than a page. */
+/* Allocates length bytes of device memory, in the context's memfd; *resp says
+ * where. Returns 0, -EINVAL (no length, or aligned to more than a page) or
+ * -ENOMEM. */
 int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		 struct ur_edm **dm, struct uroce_alloc_dm_resp *resp);
-int ur_edm_free(struct ur_edm *dm); /* -EBUSY: a region uses it */
+/* Frees it. Returns 0, or -EBUSY while a region uses it. */
+int ur_edm_free(struct ur_edm *dm);
 
 #endif

@@ -74,14 +74,17 @@ struct ur_easync {
 	struct ur_evsrc loose; /* events that belong to no queue */
 };
 
-/* The pair of sockets and its watch. 0 or -errno. */
+/* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
 		   bool async);
+/* Closes both. No source may have events pending. */
 void ur_evsock_close(struct ur_evsock *sock);
+/* Makes a source without events. element: first 8 bytes of its datagrams. */
 void ur_evsrc_init(struct ur_evsrc *src, u64 element);
-/* One more event of src; never blocks, never fails. */
+/* Sends one more event of src, or keeps it until there is room. type: only for
+ * async. Never blocks, never fails. */
 void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
-/* Withdraw what is unread; returns how many were read. */
+/* Withdraws the events of src that were not read. Returns how many were. */
 u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src);
 
 /* ---- user context ---- */
@@ -116,20 +119,21 @@ struct ur_ectx {
 	u64 mapped;
 };
 
-/* A slot for a new queue (db_client->slot), shared when all have been given out; and
- * back. */
+/* Gives a new queue a doorbell slot (db_client->slot). When all slots are given
+ * out, queues share them. */
 void ur_ectx_add_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
+/* Takes the queue off its slot, if it is there. */
 void ur_ectx_del_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
 /*
- * Around what takes long with memory of this client's alone: the control lock
- * is let go, so that nobody else waits. What belongs to the context stays as it
- * is, since its commands come one at a time.
+ * Release the control lock around what takes long with memory of this client
+ * alone, so that nobody else waits, and take it again. What belongs to the
+ * context stays as it is meanwhile, since its commands come one at a time.
  */
 void ur_ectx_unlock(struct ur_ectx *ectx);
 void ur_ectx_relock(struct ur_ectx *ectx);
-/* Say once why a client's memory is not to be trusted. */
+/* Logs once for each context why its memory is not to be trusted. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 
 /* ---- queues ---- */
@@ -160,7 +164,8 @@ struct ur_ecq {
 
 /* Host callbacks of the transport (transport/host.h), here and below. */
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
-/* Send events whose moderation period is over; the next deadline. */
+/* Sends the events whose moderation period is over. Returns the next
+ * deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
 
 /* A receive queue: of a QP or an SRQ. */
@@ -173,12 +178,14 @@ struct ur_erq {
 	struct ur_eqp *qp;
 };
 
+/* Host callbacks, see transport/host.h; rq_ctx is a struct ur_erq. */
 int ur_rq_next(void *rq_ctx, struct ur_recv_wr *wr);
 u32 ur_rq_count(void *rq_ctx);
 void ur_rq_want_kick(void *rq_ctx, bool on);
-/* No ring yet; ectx NULL: there will be none. */
+/* Makes a receive queue without a ring. ectx NULL: there will be none. */
 void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx);
-void ur_rq_ring(struct ur_erq *rq); /* a doorbell came */
+/* A doorbell of the receive queue came: looks whether receives were posted. */
+void ur_rq_ring(struct ur_erq *rq);
 
 struct ur_esrq {
 	struct ur_db_client db_client;
@@ -221,9 +228,11 @@ struct ur_eqp {
 	struct ur_epath path;
 };
 
+/* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */
 int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
-void ur_qp_doorbell(struct ur_db_client *db_client); /* a doorbell came */
+/* A doorbell of the queue pair came: looks at both of its rings. */
+void ur_qp_doorbell(struct ur_db_client *db_client);
 
 /* Where a queue pair's rings lie in its block of memory. */
 struct ur_qp_rings {
@@ -232,12 +241,13 @@ struct ur_qp_rings {
 	u64 bytes; /* 0: it has none */
 };
 
-/* For these capabilities; raises max_inline to what there is room for anyway.
- * -EINVAL: more than the device gives. */
+/* Plans the rings for the capabilities of *init in *l. Raises max_inline to
+ * what there is room for anyway. Returns 0, or -EINVAL: more than the device
+ * gives. */
 int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 		     struct ur_qp_rings *l);
-/* Take the block and make the rings; before the engine knows qp. 0 or
- * -ENOMEM. */
+/* Allocates the block and makes the rings in it. The engine must not know qp
+ * yet. Returns 0 or -ENOMEM. */
 int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
@@ -249,14 +259,18 @@ struct ur_eah {
 	u32 number;
 };
 
-/* The address vector of a path: a new one with one reference. lqpn, rqpn
- * choose the source port when the path has no flow label. */
+/* Makes the address vector of a path in *av, with one reference, which is the
+ * caller's. lqpn and rqpn choose the source port where the path has no flow
+ * label. Returns 0 or -ENOMEM. */
 int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	       u32 rqpn, struct ur_av **av);
-/* The same, refused with -ENETUNREACH and the like where there is no way. */
+/* Does the same, but returns -ENETUNREACH and the like where there is no
+ * way. */
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **av);
-/* The AH of a WQE, or NULL. */
+/* Returns the address vector of the address handle that a WQE names, or NULL
+ * where the context has none with that number in protection domain pd. Takes no
+ * reference. */
 struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd);
 
 /* How a region's memory is reached. */
@@ -279,12 +293,14 @@ struct ur_edm {
 	u32 users;
 };
 
-/* Find a way to the memory of mr->attr, and keep it until detach. Not on the
- * engine thread: it may wait for the client's pages. 0, -EFAULT not there,
- * -EINVAL beyond its device memory, -EOPNOTSUPP a file that cannot be mapped. */
+/* Finds a way to the memory of mr->attr, and keeps it until detach. Not on the
+ * engine thread, since it may wait for the client's pages. Returns 0, -EFAULT
+ * (not there), -EINVAL (beyond its device memory) or -EOPNOTSUPP (a file that
+ * cannot be mapped). */
 int ur_app_mem_attach(struct ur_emr *mr);
+/* Undoes that. The transport must not know the region any more. */
 void ur_app_mem_detach(struct ur_emr *mr);
-/* The region as the transport is told of it. */
+/* Fills *out with the attributes of the region for the transport. */
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
 
 /* ---- the engine ---- */
@@ -311,8 +327,8 @@ struct ur_engine_options {
 	bool cc;     /* DCQCN reaction point: paces by CNPs */
 };
 
-/* Defaults, then what text ("name=value,...", or NULL) says. -EINVAL, with a
- * line on stderr. */
+/* Fills *o with the defaults, then with what text ("name=value,...", or NULL)
+ * says. Returns 0, or -EINVAL with a line on stderr. */
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 
 struct ur_engine {
@@ -351,33 +367,42 @@ struct ur_engine {
 	_Atomic bool sl_refused;
 };
 
-/* To control: an event of a queue pair, an incoming MAD. */
+/* Post an event of a queue pair, or a received MAD of len bytes, to control.
+ * Dropped where there is no memory. */
 void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
 			     enum ur_event ev);
 void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len);
-/* Is it one of our own addresses? */
+/* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
-/* Multicast group of an attached QP: counted. */
+/* Joins the multicast group on the wire with the first call for it. Returns 0
+ * or -errno. */
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);
+/* Undoes one such call, and leaves the group with the last one. */
 void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
-/* Call watch->fn when fd has EPOLL* events. 0 or -errno. fd stays the caller's,
- * who unwatches it before closing. */
+/* Makes the engine thread call watch->fn when fd has one of events (EPOLL*). fd
+ * and watch stay the caller's, who unwatches fd before closing it. Returns 0 or
+ * -errno. */
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 		    struct ur_watch *watch);
+/* Ends that. */
 void ur_engine_unwatch(struct ur_engine *engine, int fd);
 
-/* call.c: what control wants done. 0 or -errno. */
+/* call.c: the mailbox from control to engine. Returns 0 or -errno. */
 int ur_mailbox_init(struct ur_mailbox *box);
+/* Frees it. Nobody may be in a call. */
 void ur_mailbox_fini(struct ur_mailbox *box);
-/* Engine thread: does something wait? What clients rang before they asked for
- * it is seen by a look at the doorbells after this. */
+/* Returns whether a function waits to be run. A look at the doorbells after
+ * this finds all that clients rang before they asked for it. Engine thread. */
 bool ur_mailbox_waits(struct ur_engine *engine);
-/* Engine thread: run what waits; true when something did. */
+/* Runs the function that waits. Returns whether there was one. Engine
+ * thread. */
 bool ur_mailbox_run(struct ur_engine *engine);
-/* Engine thread, around the system call it sleeps in: others may be the engine
- * meanwhile. back: true when one was, and objects may have come and gone. */
+/* Releases the owner lock: until ur_mailbox_acquire(), callers may be the
+ * engine. Engine thread, before the system call that it sleeps in. */
 void ur_mailbox_release(struct ur_engine *engine);
+/* Acquires the owner lock again. Returns whether a caller was the engine
+ * meanwhile, so that objects may have come and gone. Engine thread. */
 bool ur_mailbox_acquire(struct ur_engine *engine);
 
 #endif

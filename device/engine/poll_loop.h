@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine thread. */
+/* The engine thread, and what it does with posted work when control asks. */
 #ifndef UR_DEVICE_POLL_LOOP_H
 #define UR_DEVICE_POLL_LOOP_H
 
@@ -9,18 +9,22 @@ struct ur_engine;
 struct ur_ectx;
 struct ur_eqp;
 
-/* arg: struct ur_engine; returns when its stop is set. */
+/* Runs the engine thread. arg: struct ur_engine. Returns NULL when its stop is
+ * set. */
 void *ur_poll_thread(void *arg);
-/* For who ran a function in the sleeping engine's place: send what came of it.
- * True when the engine has to wake for the rest. */
+/* Sends what a function caused that a caller ran in the sleeping engine's
+ * place, under the owner lock. Returns true when the engine has to wake for the
+ * rest. */
 bool ur_poll_after_call(struct ur_engine *engine);
 /*
- * Before a queue pair is changed or destroyed: take what is posted to its send
- * queue and let go what can go now (of RC, its window). An adapter has done so
- * microseconds after the doorbell. What the wire has no room for stays.
+ * Takes what is posted to a queue pair's send queue and sends what can be sent
+ * now (of RC, a window), before the queue pair is changed or destroyed. An
+ * adapter would have done so microseconds after the doorbell. What the wire has
+ * no room for stays. Runs as the engine.
  */
 void ur_poll_settle(struct ur_engine *engine, struct ur_eqp *qp);
-/* The same for all of a context, before what their requests name goes. */
+/* Does the same for all queue pairs of a context, before an object goes that
+ * their requests may name. */
 void ur_poll_settle_all(struct ur_engine *engine, struct ur_ectx *ectx);
 
 #endif

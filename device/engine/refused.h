@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A line in the log for packets that were refused: what for, how many, at most
- * one a second. What every end of a connection brings, a packet for a queue
- * pair that has just gone, is said with --verbose only.
+ * A line in the log for packets that were refused: why, and how many. At most
+ * one a second. A packet for a queue pair that has just gone, which every end
+ * of a connection brings, is logged with --verbose only.
  */
 #ifndef UR_DEVICE_REFUSED_H
 #define UR_DEVICE_REFUSED_H
@@ -19,7 +19,8 @@ struct ur_refused {
 	u64 next; /* no line before */
 };
 
-/* Engine thread, after packets came. */
+/* Logs what the port's counters show as refused since the last line. Engine
+ * thread, after packets came. */
 void ur_refused_look(struct ur_engine *engine);
 
 #endif

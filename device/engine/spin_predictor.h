@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Whether holding the processor while waiting is worth it, learned from how it
- * went: one predictor for each kind of work that the wait follows. Of two programs
- * that talk to each other, one shares the engine's processor and cannot answer
- * while the engine holds it; the other runs and answers at once.
+ * Predicts whether it is worth holding the processor while waiting, from how
+ * earlier waits ended. There is one predictor for each kind of work that a wait
+ * follows: of two programs that talk to each other, one may share the engine's
+ * processor and cannot answer while the engine holds it, while the other runs
+ * and answers at once. Engine thread only.
  */
 #ifndef UR_DEVICE_SPIN_PREDICTOR_H
 #define UR_DEVICE_SPIN_PREDICTOR_H
@@ -21,6 +22,7 @@ struct ur_spin_predictor {
 /* ... but yes each so many times, to learn. */
 #define UR_SPIN_RETRY 32
 
+/* Returns whether the next wait is worth holding the processor. */
 static inline bool ur_spin_predict(struct ur_spin_predictor *g)
 {
 	if (g->missed < UR_SPIN_MISS_LIMIT || ++g->refusals >= UR_SPIN_RETRY) {
@@ -30,7 +32,7 @@ static inline bool ur_spin_predict(struct ur_spin_predictor *g)
 	return false;
 }
 
-/* How a wait ended: with work (true) or in vain. */
+/* Tells the predictor how such a wait ended: with work (true) or in vain. */
 static inline void ur_spin_learn(struct ur_spin_predictor *g, bool work)
 {
 	int to = work ? 0 : 255;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine thread between two turns: what idle.h decides is done here.
- * Engine thread only.
+ * The engine thread between two iterations: it does what idle.h decides. Engine
+ * thread only.
  */
 #ifndef UR_DEVICE_WAIT_H
 #define UR_DEVICE_WAIT_H
@@ -9,17 +9,19 @@
 #include <time.h>
 #include "device/engine/engine_impl.h"
 
-/* Once, by the thread itself: its scheduling attributes. */
+/* Sets the scheduling attributes of the calling thread, once. */
 void ur_wait_init(struct ur_engine *engine);
-/* The last turn found nothing: wait somehow, for an hour at most. */
+/* Waits after an iteration that found nothing: holds, yields or sleeps, for an
+ * hour at most. */
 void ur_wait(struct ur_engine *engine);
-/* Has any client rung since its doorbell was taken? The caller holds the owner
- * lock. */
+/* Returns whether any client has rung a doorbell that was not taken yet. The
+ * caller holds the owner lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);
-/* Wait for the engine's descriptors and serve them (poll_loop.c); true when there
- * were any. */
+/* Waits up to timeout for the engine's descriptors, and serves them. Returns
+ * whether there was anything (poll_loop.c). */
 bool ur_poll_dispatch(struct ur_engine *engine, const struct timespec *timeout);
 
+/* Returns the nanoseconds of a clock. */
 static inline u64 ur_clock_ns(clockid_t id)
 {
 	struct timespec ts;
