@@ -115,8 +115,7 @@ static void explain(const char *verb, const char *netdev, const char *name,
 		return;
 	case -EINVAL:
 		ur_complain("%s cannot be the name of a device: a letter, "
-			    "then letters, digits and _ . -, at most 31, and "
-			    "not rxe...",
+			    "then letters, digits and _ . -, at most 31",
 			    name ? name : "that");
 		return;
 	case -ENOSPC:

@@ -68,12 +68,6 @@ static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)
 	return FIND_DEVICE(daemon, dev, dev->index == index);
 }
 
-/* Names that libibverbs would give to the driver of Soft-RoCE. */
-static bool is_rxe(const char *name)
-{
-	return !strncmp(name, "rxe", 3) || strstr(name, "Nrxe");
-}
-
 static int check_name(struct ur_daemon *daemon, const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
@@ -85,7 +79,7 @@ static int check_name(struct ur_daemon *daemon, const char *name)
 		return -EINVAL;
 	while (*p && (strchr(letters, *p) || strchr(others, *p)))
 		p++;
-	if (*p || p - name >= UR_DEVICE_NAME_MAX || is_rxe(name))
+	if (*p || p - name >= UR_DEVICE_NAME_MAX)
 		return -EINVAL;
 	return ur_device_by_name(daemon, name) ||
 			       ur_sysfs_name_taken(daemon, name)
@@ -97,7 +91,7 @@ static int check_name(struct ur_daemon *daemon, const char *name)
 static int identify(struct ur_device *dev, const char *name)
 {
 	struct ur_daemon *daemon = dev->daemon;
-	u32 first = ur_sysfs_first_uverbs();
+	u32 first = ur_sysfs_first_uverbs(daemon);
 
 	while (by_index(daemon, dev->index) ||
 	       ur_device_by_uverbs(daemon, first + dev->index))

@@ -15,6 +15,7 @@
 #include "device/log.h"
 #include "device/loop.h"
 #include "device/numbers.h"
+#include "device/options.h"
 #include "device/quota.h"
 #include "util/list.h"
 
@@ -47,10 +48,6 @@ struct ur_device_file {
 	const struct ur_device_file_ops *ops;
 };
 
-/* With the NUL. As long as an interface's name, which is what the names end up
- * beside in programs' tables. */
-#define UR_DEVICE_NAME_MAX 32
-
 #define UR_FILE_KINDS 3
 
 struct ur_daemon {
@@ -60,6 +57,7 @@ struct ur_daemon {
 	bool on_demand;
 	bool roce_v1; /* GIDs of that type too */
 	bool cm_v1;   /* rdma_cm takes those where there are any */
+	bool only;    /* the host's own devices are not in the tree */
 	bool by_user; /* users do not reach each other inside a device */
 	const char *engine_options;
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */

@@ -39,9 +39,12 @@ static void reload(struct ur_daemon *daemon)
 	ur_service_reloading(daemon);
 	if (ur_daemon_options_reread(&now) == 0)
 		for (int i = 0; i < now.n_netdevs; i++)
-			if (!ur_device_by_netdev(daemon, now.netdev[i]))
+			if (!ur_device_by_netdev(daemon, now.netdev[i])) {
+				memcpy(fresh.name[fresh.n_netdevs], now.name[i],
+				       UR_DEVICE_NAME_MAX);
 				memcpy(fresh.netdev[fresh.n_netdevs++],
 				       now.netdev[i], IF_NAMESIZE);
+			}
 	if (fresh.n_netdevs)
 		add_devices(daemon, &fresh);
 	ur_service_ready(daemon);
@@ -97,6 +100,20 @@ static void raise_limits(void)
 	}
 }
 
+static int add_device(struct ur_daemon *daemon, const char *netdev,
+		      const char *name)
+{
+	int err = ur_device_create(daemon, netdev, *name ? name : NULL);
+
+	if (err == -EINVAL && *name)
+		ur_log("%s: %s cannot be the name of a device", netdev, name);
+	else if (err == -EEXIST && *name)
+		ur_log("%s: another device is called %s", netdev, name);
+	else if (err)
+		ur_log("%s: %s", netdev, strerror(-err));
+	return err;
+}
+
 static int add_devices(struct ur_daemon *daemon,
 		       const struct ur_daemon_options *o)
 {
@@ -105,16 +122,10 @@ static int add_devices(struct ur_daemon *daemon,
 
 	if (!o->n_netdevs) {
 		ur_netlink_default_netdev(daemon, name);
-		err = ur_device_create(daemon, name, NULL);
-		if (err)
-			ur_log("%s: %s", name, strerror(-err));
-		return err;
+		return add_device(daemon, name, o->name[0]);
 	}
-	for (int i = 0; i < o->n_netdevs && !err; i++) {
-		err = ur_device_create(daemon, o->netdev[i], NULL);
-		if (err)
-			ur_log("%s: %s", o->netdev[i], strerror(-err));
-	}
+	for (int i = 0; i < o->n_netdevs && !err; i++)
+		err = add_device(daemon, o->netdev[i], o->name[i]);
 	return err;
 }
 
@@ -237,6 +248,7 @@ int main(int argc, char **argv)
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
 	daemon.cm_v1 = o->cm_mode == 1;
+	daemon.only = o->only > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.group = *o->group ? o->group : NULL;

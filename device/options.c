@@ -15,6 +15,10 @@ static const char usage[] =
 	"\n"
 	"  --netdev IF       a device on this network interface (repeat for\n"
 	"                    more); default: the default route's, else lo\n"
+	"  --name NAME       what the device of the --netdev before is called;\n"
+	"                    default uroce0, uroce1 ...\n"
+	"  --only            programs do not see the devices that the host\n"
+	"                    really has\n"
 	"  --run-dir DIR     socket and files; default /run/uroce as root,\n"
 	"                    else $XDG_RUNTIME_DIR/uroce\n"
 	"  --config FILE     read these settings from FILE, see uroce.conf(5)\n"
@@ -41,14 +45,39 @@ static int set_string(char *to, size_t size, const char *value)
 
 static int add_netdev(struct ur_daemon_options *o, const char *name)
 {
-	for (int i = 0; i < o->n_netdevs; i++)
-		if (!strcmp(o->netdev[i], name))
+	for (o->last = 0; o->last < o->n_netdevs; o->last++)
+		if (!strcmp(o->netdev[o->last], name))
 			return 0;
 	if (o->n_netdevs == UR_MAX_NETDEVS ||
 	    set_string(o->netdev[o->n_netdevs], IF_NAMESIZE, name))
 		return -EINVAL;
 	o->n_netdevs++;
 	return 0;
+}
+
+/* Of the netdev that was said last. */
+static int set_name(struct ur_daemon_options *o, const char *name)
+{
+	char *to = o->name[o->last];
+
+	return *to ? -EINVAL : set_string(to, UR_DEVICE_NAME_MAX, name);
+}
+
+/* "IF", or "IF NAME"; what was named already keeps its name. */
+static int add_named(struct ur_daemon_options *o, const char *value)
+{
+	char netdev[IF_NAMESIZE];
+	size_t len = strcspn(value, " \t");
+	int err;
+
+	if (len >= sizeof(netdev))
+		return -EINVAL;
+	snprintf(netdev, sizeof(netdev), "%.*s", (int)len, value);
+	err = add_netdev(o, netdev);
+	value += len + strspn(value + len, " \t");
+	if (err || !*value || *o->name[o->last])
+		return err;
+	return set_name(o, value);
 }
 
 /* One more for "yes". */
@@ -93,7 +122,7 @@ static int set_isolation(struct ur_daemon_options *o, const char *value)
 static int set(struct ur_daemon_options *o, const char *key, const char *value)
 {
 	if (!strcmp(key, "netdev"))
-		return add_netdev(o, value);
+		return add_named(o, value);
 	if (!strcmp(key, "run-dir"))
 		return *o->run_dir ? 0
 				   : set_string(o->run_dir, sizeof(o->run_dir),
@@ -108,6 +137,8 @@ static int set(struct ur_daemon_options *o, const char *key, const char *value)
 					       value);
 	if (!strcmp(key, "roce-v1"))
 		return add_yes(&o->roce_v1, value);
+	if (!strcmp(key, "only"))
+		return add_yes(&o->only, value);
 	if (!strcmp(key, "cm-mode"))
 		return o->cm_mode ? 0 : set_cm_mode(o, value);
 	if (!strcmp(key, "user-share"))
@@ -173,6 +204,11 @@ static int take(struct ur_daemon_options *o, int c)
 	switch (c) {
 	case 'n':
 		return add_netdev(o, optarg);
+	case 'N':
+		return set_name(o, optarg);
+	case 'o':
+		o->only = 1;
+		return 0;
 	case 'r':
 		return set_string(o->run_dir, sizeof(o->run_dir), optarg);
 	case 'g':
@@ -209,6 +245,8 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 {
 	static const struct option longs[] = {
 		{"netdev", required_argument, NULL, 'n'},
+		{"name", required_argument, NULL, 'N'},
+		{"only", no_argument, NULL, 'o'},
 		{"run-dir", required_argument, NULL, 'r'},
 		{"config", required_argument, NULL, 'c'},
 		{"group", required_argument, NULL, 'g'},

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 
 #define UR_MAX_NETDEVS 32
+/* With the NUL. As long as an interface's name, which is what the names end up
+ * beside in programs' tables. */
+#define UR_DEVICE_NAME_MAX 32
 
 enum ur_isolation {
 	UR_ISOLATION_UNSAID,
@@ -19,7 +22,11 @@ enum ur_isolation {
 
 struct ur_daemon_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
+	/* Of the device on each; of the default's where there is no netdev.
+	 * Empty: uroceN. */
+	char name[UR_MAX_NETDEVS][UR_DEVICE_NAME_MAX];
 	int n_netdevs;
+	int last;	   /* the netdev that was said last */
 	char run_dir[256]; /* empty: the default */
 	char engine[256];
 	char group[64]; /* who may connect; empty: everybody */
@@ -27,6 +34,7 @@ struct ur_daemon_options {
 	bool on_demand;
 	int ready_fd;	/* -1: none */
 	int roce_v1;	/* above 0: yes */
+	int only;	/* above 0: the host's own devices are hidden */
 	int cm_mode;	/* 1, 2; 0: not said */
 	int user_share; /* percent; 0: not said */
 	enum ur_isolation isolation;

@@ -56,9 +56,9 @@ static void link_real(const struct ur_daemon *d, const char *dir)
 	closedir(real);
 }
 
-u32 ur_sysfs_first_uverbs(void)
+u32 ur_sysfs_first_uverbs(const struct ur_daemon *d)
 {
-	DIR *dir = opendir("/sys/class/infiniband_verbs");
+	DIR *dir = d->only ? NULL : opendir("/sys/class/infiniband_verbs");
 	struct dirent *e;
 	bool real = false;
 
@@ -81,9 +81,8 @@ bool ur_sysfs_name_taken(const struct ur_daemon *d, const char *name)
 	return !lstat(path, &st);
 }
 
-static int make_common(const struct ur_daemon *d)
+static int make_dirs(const struct ur_daemon *d)
 {
-	char text[32];
 	int err;
 
 	err = ur_tree_mkdir(d, "sys/class/infiniband");
@@ -95,10 +94,20 @@ static int make_common(const struct ur_daemon *d)
 		err = ur_tree_mkdir(d, "dev/infiniband");
 	if (err)
 		return err;
+	if (d->only)
+		return ur_tree_put(d, "", UROCE_TUN_ONLY);
 	link_real(d, "/sys/class/infiniband");
 	link_real(d, "/sys/class/infiniband_verbs");
 	link_real(d, "/sys/class/infiniband_mad");
 	link_real(d, "/dev/infiniband");
+	return 0;
+}
+
+static int make_files(const struct ur_daemon *d)
+{
+	char text[32];
+	int err;
+
 	ur_tree_drop(d, "sys/class/infiniband_verbs/abi_version");
 	ur_tree_drop(d, "sys/class/infiniband_mad/abi_version");
 	err = ur_tree_put(d, UVERBS_CORE_ABI,
@@ -123,12 +132,16 @@ static int make_common(const struct ur_daemon *d)
 
 int ur_sysfs_init(struct ur_daemon *d)
 {
+	int err;
+
 	ur_sysfs_fini(d);
-	return make_common(d);
+	err = make_dirs(d);
+	return err ? err : make_files(d);
 }
 
 void ur_sysfs_fini(struct ur_daemon *d)
 {
 	ur_tree_drop_all(d, "sys");
 	ur_tree_drop_all(d, "dev");
+	ur_tree_drop(d, UROCE_TUN_ONLY);
 }

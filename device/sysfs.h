@@ -13,7 +13,7 @@ int ur_sysfs_init(struct ur_daemon *daemon);
 void ur_sysfs_fini(struct ur_daemon *daemon);
 
 /* The first uverbs number that no real device has. */
-u32 ur_sysfs_first_uverbs(void);
+u32 ur_sysfs_first_uverbs(const struct ur_daemon *daemon);
 /* The numbers (makedev) that the device nodes show. */
 u64 ur_sysfs_uverbs_rdev(u32 uverbs);
 u64 ur_sysfs_rdma_cm_rdev(void);

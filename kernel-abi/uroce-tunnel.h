@@ -49,8 +49,11 @@ extern "C" {
  * that it understands, DONE those of them that the device has, and nothing of
  * another is sent. So either side may be the newer. A new version is for what
  * cannot be said so. */
-#define UROCE_TUN_VERSION  4
-#define UROCE_TUN_SOCKET   "uroced.sock" /* in the run directory */
+#define UROCE_TUN_VERSION 4
+#define UROCE_TUN_SOCKET  "uroced.sock" /* in the run directory */
+/* There as well: a file that says that names which the tree does not have shall
+ * not be the kernel's either. */
+#define UROCE_TUN_ONLY	   "only"
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
 #define UROCE_TUN_WINDOW   2048

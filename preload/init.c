@@ -17,39 +17,60 @@
 /* Private ABI numbers of libibverbs that a provider may be built for. */
 static const char *const abis[] = {"34", "57", "59", "64", "65"};
 
+/* Where the provider is, as seen from this library: in a build tree or a folder
+ * that both were copied to, and installed. */
+static const char *const places[] = {"", "/../libibverbs"};
+
+/* @name: of the provider in @dir, up to the private ABI's number. */
+static bool find_provider(const char *dir, char *name, size_t size)
+{
+	char file[PATH_MAX + 64];
+
+	for (size_t i = 0; i < sizeof(abis) / sizeof(*abis); i++) {
+		snprintf(file, sizeof(file), "%s/liburoce-rdmav%s.so", dir,
+			 abis[i]);
+		if (ur_real(access)(file, R_OK))
+			continue;
+		snprintf(name, size, "%s/liburoce", dir);
+		return true;
+	}
+	return false;
+}
+
 /*
- * libibverbs finds an installed provider by itself. One that lies beside this
- * library (a build tree) must be named: RDMAV_DRIVERS=DIR/liburoce.
+ * RDMAV_DRIVERS=DIR/liburoce. libibverbs finds an installed provider by itself,
+ * but asks those named here first; others take devices by the first letters of
+ * the name (rxe), which ours may have.
  */
 static void name_provider(void)
 {
 	const char *before = secure_getenv("RDMAV_DRIVERS");
-	char dir[PATH_MAX], name[PATH_MAX + 64], value[3 * PATH_MAX];
+	char lib[PATH_MAX], dir[PATH_MAX + 32], name[PATH_MAX + 64],
+		value[3 * PATH_MAX];
 	bool found = false;
 	Dl_info info;
 	char *slash;
 
 	if (!dladdr((void *)name_provider, &info) || !info.dli_fname ||
-	    !ur_real(realpath)(info.dli_fname, dir))
+	    !ur_real(realpath)(info.dli_fname, lib))
 		return;
-	slash = strrchr(dir, '/');
+	slash = strrchr(lib, '/');
 	if (!slash)
 		return;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof(abis) / sizeof(*abis) && !found; i++) {
-		snprintf(name, sizeof(name), "%s/liburoce-rdmav%s.so", dir,
-			 abis[i]);
-		found = ur_real(access)(name, R_OK) == 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !found;
+	     i++) {
+		snprintf(dir, sizeof(dir), "%s%s", lib, places[i]);
+		found = find_provider(dir, name, sizeof(name));
 	}
 	if (!found)
 		return;
-	snprintf(name, sizeof(name), "%s/liburoce", dir);
 	if (before && strstr(before, name))
 		return;
 	if (before && strlen(before) + strlen(name) + 2 > sizeof(value))
 		return;
-	snprintf(value, sizeof(value), "%s%s%s", before ? before : "",
-		 before && *before ? ":" : "", name);
+	snprintf(value, sizeof(value), "%s%s%s", name,
+		 before && *before ? ":" : "", before ? before : "");
 	setenv("RDMAV_DRIVERS", value, 1);
 }
 

@@ -127,6 +127,17 @@ static bool sync_counters(const char *name)
 	return false;
 }
 
+/* Whether the kernel's own devices are out of sight. */
+static bool is_only(void)
+{
+	char name[sizeof(rundir) + sizeof(UROCE_TUN_ONLY) + 1];
+	struct stat st;
+
+	strcpy(name, ur_rewrite_rundir());
+	strcat(name, "/" UROCE_TUN_ONLY);
+	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
+}
+
 /* @rest: the name below the tree, beginning with the prefix. */
 static void enter_tree(struct ur_path *path, const char *prefix,
 		       const char *rest)
@@ -139,8 +150,11 @@ static void enter_tree(struct ur_path *path, const char *prefix,
 	strcpy(path->buf, dir);
 	strcat(path->buf, prefix);
 	strcat(path->buf, rest);
-	if (stat_raw(AT_FDCWD, path->buf, &st, AT_SYMLINK_NOFOLLOW))
-		return;
+	if (stat_raw(AT_FDCWD, path->buf, &st, AT_SYMLINK_NOFOLLOW)) {
+		if (!is_only())
+			return;
+		st.st_mode = 0;
+	}
 	path->target = path->buf;
 	path->dirfd = AT_FDCWD;
 	path->what = UR_PATH_TREE;

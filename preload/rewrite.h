@@ -9,7 +9,8 @@
  *   /dev/infiniband                       RUNDIR/dev/infiniband
  *
  * A name that the tree does not have stays what it was, so that the kernel's
- * own devices remain in sight.
+ * own devices remain in sight; where RUNDIR has a file `only` (`--only`), it is
+ * one that does not exist.
  */
 #ifndef UR_PRELOAD_REWRITE_H
 #define UR_PRELOAD_REWRITE_H

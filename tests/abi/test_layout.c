@@ -87,7 +87,8 @@ static bool known(const char *name)
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		if (!strcmp(numbers[i].name, name))
 			return true;
-	return !strcmp(name, "UROCE_TUN_SOCKET"); /* a string: below */
+	return !strcmp(name, "UROCE_TUN_SOCKET") || /* strings: below */
+	       !strcmp(name, "UROCE_TUN_ONLY");
 }
 
 /* The name that a line of a header defines: a macro with a value, a constant
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
 	check_complete(argv[1], "uroce-abi.h");
 	check_complete(argv[1], "uroce-tunnel.h");
 	CHECK(!strcmp(UROCE_TUN_SOCKET, "uroced.sock"));
+	CHECK(!strcmp(UROCE_TUN_ONLY, "only"));
 	printf("%zu fields and ends, %zu numbers\n", COUNT(fields),
 	       COUNT(numbers));
 	return bad != 0;

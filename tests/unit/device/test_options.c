@@ -41,6 +41,41 @@ static void test_good(void)
 	CHECK_EQ(o.verbose, 0);
 }
 
+/* Names go with the netdev before them; the first that was said stays. */
+static void test_names(void)
+{
+	char words[][24] = {"uroced", "--netdev", "eth0",     "--name",
+			    "mlx5_0", "--netdev", "eth1",     "--netdev",
+			    "eth0",   "--only",	  "--netdev", "eth2",
+			    "--name", "rxe_0",	  "--name",   "again"};
+	char *argv[UR_ARRAY_SIZE(words) + 1] = {0};
+
+	CHECK_EQ(parse("netdev = eth0 \t mlx5_0 \nnetdev=eth1\n"
+		       "netdev=eth0 other\nnetdev=eth2 x\nonly=yes"),
+		 0);
+	CHECK_EQ(o.n_netdevs, 3);
+	CHECK(!strcmp(o.name[0], "mlx5_0") && !*o.name[1]);
+	CHECK(!strcmp(o.netdev[2], "eth2") && !strcmp(o.name[2], "x"));
+	CHECK_EQ(o.only, 1);
+	for (size_t i = 0; i < UR_ARRAY_SIZE(words); i++)
+		argv[i] = words[i];
+	optind = 1;
+	CHECK_EQ(ur_daemon_options_parse(14, argv, &o), 0);
+	CHECK_EQ(o.n_netdevs, 3);
+	CHECK(!strcmp(o.name[0], "mlx5_0") && !*o.name[1]);
+	CHECK(!strcmp(o.name[2], "rxe_0") && o.only == 1);
+	/* Of the default netdev; two for one; one that is too long. */
+	optind = 1;
+	argv[1] = argv[3];
+	argv[2] = argv[4];
+	CHECK_EQ(ur_daemon_options_parse(3, argv, &o), 0);
+	CHECK(o.n_netdevs == 0 && !strcmp(o.name[0], "mlx5_0"));
+	optind = 1;
+	CHECK_EQ(ur_daemon_options_parse(5, argv, &o), -EINVAL);
+	CHECK_EQ(parse("netdev=eth0 12345678901234567890123456789012"),
+		 -EINVAL);
+}
+
 /* The engine's: each has a range, and no other name or form is taken. */
 static void test_engine(void)
 {
@@ -135,6 +170,8 @@ static void test_bad(void)
 		"group=",
 		"netdev=1234567890123456",
 		"netdev=eth0\n\nx",
+		"only=1",
+		"netdev= mlx5_0 12345678901234567890123456789012",
 		"roce-v1=YES",
 	};
 
@@ -145,6 +182,7 @@ static void test_bad(void)
 int main(void)
 {
 	test_good();
+	test_names();
 	test_engine();
 	test_long();
 	test_bad();
