@@ -13,6 +13,7 @@
 #include "cli/client.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
+#include "cli/netns.h"
 #include "util/os/rundir.h"
 
 /* Not the daemon's own lock: this one is held only while it starts. */
@@ -36,12 +37,21 @@ static int open_in(const char *dir, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+static int put_name(const char *name, char **argv)
+{
+	if (!name)
+		return 0;
+	argv[0] = (char *)"--name";
+	argv[1] = (char *)(uintptr_t)name;
+	return 2;
+}
+
 /* The child: never returns. */
 static _Noreturn void exec_device(const struct ur_options *options, int ready,
 				  int log)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 16], number[16];
-	char *argv[2 * UR_NETDEVS_MAX + 8];
+	char *argv[4 * UR_NETDEVS_MAX + 10];
 	int n = 0, null;
 
 	snprintf(number, sizeof(number), "%d", ready);
@@ -54,7 +64,12 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	for (int i = 0; i < options->netdevs; i++) {
 		argv[n++] = (char *)"--netdev";
 		argv[n++] = (char *)(uintptr_t)options->netdev[i];
+		n += put_name(options->name[i], argv + n);
 	}
+	if (!options->netdevs)
+		n += put_name(options->name[0], argv + n);
+	if (options->only)
+		argv[n++] = (char *)"--only";
 	argv[n] = NULL;
 	/* The device has the real system, whoever starts it. */
 	unsetenv("LD_PRELOAD");
@@ -74,6 +89,8 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	}
 	close_range(4, ~0U, 0);
 	fcntl(3, F_SETFD, 0);
+	if (options->devices && ur_netns_make(options))
+		_exit(1);
 	if (!ur_own_dir(dir, sizeof(dir))) {
 		snprintf(path, sizeof(path), "%s/uroced", dir);
 		execv(path, argv);

@@ -2,7 +2,8 @@
 /*
  * A device on demand. The contract with uroced:
  *
- *   uroced --run-dir DIR [--netdev IF]... --on-demand --ready-fd N
+ *   uroced --run-dir DIR --on-demand --ready-fd N [--netdev IF]
+ *          [--name NAME] ... [--only]
  *
  * writes "ready" and a newline to descriptor N when it serves, or says on
  * stderr why it cannot and exits; status 3 says that another one, perhaps on

@@ -6,7 +6,11 @@
 #include "cli/command.h"
 
 const struct ur_command ur_commands[] = {
-	{"run", "[--netdev IF] [--run-dir DIR] -- PROGRAM ARG...",
+	{"run",
+	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
+	 "            -- PROGRAM ARG...\n"
+	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
+	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},
 	{"link", "[show [DEVICE|NETDEV]...] | add NETDEV [NAME] | del DEVICE",
 	 "devices: netdev, state, MTU, GIDs; one more, one less", ur_cmd_link},

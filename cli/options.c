@@ -27,6 +27,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	static const struct option longs[] = {
 		{"run-dir", required_argument, NULL, 'r'},
 		{"netdev", required_argument, NULL, 'n'},
+		{"name", required_argument, NULL, 'N'},
+		{"devices", required_argument, NULL, 'D'},
+		{"only", no_argument, NULL, 'o'},
 		{"json", no_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'c'},
 		{"interval", required_argument, NULL, 'i'},
@@ -39,7 +42,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	/* What follows a program's name is the program's. */
 	const char *shorts =
 		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
-	const char *run_dir = NULL;
+	const char *run_dir = NULL, **name;
 	int c, port, err;
 	char *end;
 
@@ -58,6 +61,30 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 				return UR_EXIT_USAGE;
 			}
 			options->netdev[options->netdevs++] = optarg;
+			break;
+		case 'N':
+			name = &options->name[options->netdevs
+						      ? options->netdevs - 1
+						      : 0];
+			if (*name) {
+				ur_complain("%s: two names, %s and %s, for one "
+					    "device",
+					    command, *name, optarg);
+				return UR_EXIT_USAGE;
+			}
+			*name = optarg;
+			break;
+		case 'D':
+			options->devices = atoi(optarg);
+			if (options->devices < 1 ||
+			    options->devices > UR_NETDEVS_MAX) {
+				ur_complain("%s: %s devices: 1 to %d", command,
+					    optarg, UR_NETDEVS_MAX);
+				return UR_EXIT_USAGE;
+			}
+			break;
+		case 'o':
+			options->only = true;
 			break;
 		case 'j':
 			options->json = true;
@@ -111,6 +138,12 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 				    command, argv[optind - 1]);
 			return UR_EXIT_USAGE;
 		}
+	}
+	if (strcmp(command, "run") &&
+	    (options->name[0] || options->devices || options->only)) {
+		ur_complain("%s: --name, --devices and --only are of 'run'",
+			    command);
+		return UR_EXIT_USAGE;
 	}
 	err = ur_rundir(run_dir, options->run_dir, sizeof(options->run_dir));
 	if (err) {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
+#include "cli/netns.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 
@@ -34,6 +36,23 @@ static void hold_device(int sock, const struct ur_options *options)
 		fcntl(sock, F_SETFD, 0);
 }
 
+static int check_only(const struct ur_options *options)
+{
+	char name[sizeof(options->run_dir) + sizeof(UROCE_TUN_ONLY) + 1];
+
+	if (!options->only)
+		return 0;
+	snprintf(name, sizeof(name), "%s/" UROCE_TUN_ONLY, options->run_dir);
+	if (access(name, F_OK) == 0)
+		return 0;
+	ur_complain("the device at %s was started without --only: it shows "
+		    "those of the host too. Choose another --run-dir, wait "
+		    "until it ends with its last user, or start uroced with "
+		    "--only",
+		    options->run_dir);
+	return -EBUSY;
+}
+
 int ur_cmd_run(struct ur_options *options)
 {
 	char **argv = options->rest;
@@ -44,10 +63,12 @@ int ur_cmd_run(struct ur_options *options)
 			    "[--run-dir DIR] -- PROGRAM ARGUMENT...");
 		return UR_EXIT_USAGE;
 	}
+	if (options->devices && ur_netns_name(options))
+		return UR_EXIT_USAGE;
 	sock = ur_launch(options);
 	if (sock < 0)
 		return UR_EXIT_NO_DEVICE;
-	if (ur_status_check_netdevs(sock, options) ||
+	if (ur_status_check_devices(sock, options) || check_only(options) ||
 	    ur_environment_set(options->run_dir)) {
 		close(sock);
 		return UR_EXIT_NO_DEVICE;

@@ -114,43 +114,62 @@ struct json_object *ur_status_get(const struct ur_options *options,
 	return object;
 }
 
-int ur_status_check_netdevs(int sock, const struct ur_options *options)
+/* Is there one with this member? */
+static bool has_device(struct json_object *devices, size_t count,
+		       const char *member, const char *value)
 {
-	struct json_object *status, *devices;
-	char present[512] = "";
-	size_t count;
-	int err = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(value,
+			    ur_json_text(json_object_array_get_idx(devices, i),
+					 member)))
+			return true;
+	return false;
+}
 
-	if (!options->netdevs)
-		return 0;
-	status = ask(sock, "");
-	if (!status)
-		return -EIO;
-	devices = ur_json_array(status, "devices", &count);
+static int complain_other(const struct ur_options *options,
+			  struct json_object *devices, size_t count,
+			  const char *member, const char *value)
+{
+	char present[512] = "";
+
 	for (size_t i = 0; i < count; i++) {
 		size_t used = strlen(present);
 
 		snprintf(present + used, sizeof(present) - used, "%s%s",
 			 used ? ", " : "",
 			 ur_json_text(json_object_array_get_idx(devices, i),
-				      "netdev"));
+				      member));
 	}
-	for (int n = 0; n < options->netdevs && !err; n++) {
-		bool found = false;
+	ur_complain("the device at %s is %s %s, not %s %s; choose another "
+		    "--run-dir, or wait until it ends with its last user",
+		    options->run_dir,
+		    strcmp(member, "name") == 0 ? "called" : "on", present,
+		    strcmp(member, "name") == 0 ? "called" : "on", value);
+	return -EBUSY;
+}
 
-		for (size_t i = 0; i < count; i++)
-			found |= !strcmp(options->netdev[n],
-					 ur_json_text(json_object_array_get_idx(
-							      devices, i),
-						      "netdev"));
-		if (!found) {
-			ur_complain("the device at %s is on %s, not on %s; "
-				    "choose another --run-dir, or wait until "
-				    "it ends with its last user",
-				    options->run_dir, present,
-				    options->netdev[n]);
-			err = -EBUSY;
-		}
+int ur_status_check_devices(int sock, const struct ur_options *options)
+{
+	struct json_object *status, *devices;
+	size_t count;
+	int err = 0;
+
+	if (!options->netdevs && !options->name[0])
+		return 0;
+	status = ask(sock, "");
+	if (!status)
+		return -EIO;
+	devices = ur_json_array(status, "devices", &count);
+	for (int n = 0; n < UR_NETDEVS_MAX && !err; n++) {
+		const char *netdev = options->netdev[n];
+		const char *name = options->name[n];
+
+		if (netdev && !has_device(devices, count, "netdev", netdev))
+			err = complain_other(options, devices, count, "netdev",
+					     netdev);
+		else if (name && !has_device(devices, count, "name", name))
+			err = complain_other(options, devices, count, "name",
+					     name);
 	}
 	json_object_put(status);
 	return err;

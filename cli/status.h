@@ -32,8 +32,9 @@ int ur_status_connect(const struct ur_options *options);
 struct json_object *ur_status_get(const struct ur_options *options,
 				  const char *subject);
 
-/* That all of options->netdev have a device. Return: 0 or -errno. */
-int ur_status_check_netdevs(int sock, const struct ur_options *options);
+/* That all of options->netdev have a device, and of options->name. Return: 0 or
+ * -errno. */
+int ur_status_check_devices(int sock, const struct ur_options *options);
 
 /* A member's text or number; "" or 0 where it has none. */
 const char *ur_json_text(struct json_object *object, const char *name);

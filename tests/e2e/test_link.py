@@ -210,7 +210,7 @@ def test_refused(cables):
             "an-interface-of-too-long-a-name")
     refused("has a device already", "add", "eth0")
     refused("has a device already", "add", "eth1", "uroce0")
-    for name in "rxe0", "../x", "a b", "-x", "0", "n" * 40, "":
+    for name in "n" * 32, "../x", "a b", "-x", "0", "n" * 40, "":
         refused("cannot be the name", "add", "--", "eth1", name)
     refused("no device eth0", "del", "eth0")
     refused("link add: NETDEV", "add", status=2)
