@@ -10,11 +10,6 @@ static struct {
 	u64 period_ns;
 } watchdog;
 
-static int nothing(struct ur_engine *engine, void *arg)
-{
-	return 0;
-}
-
 /* An engine that hangs holds this up, and with it the sign of life. */
 static void feed(void *arg)
 {
@@ -23,7 +18,7 @@ static void feed(void *arg)
 	ur_list_for_each(it, &daemon->devices) {
 		struct ur_device *d = ur_list_entry(it, struct ur_device, node);
 
-		ur_engine_call(d->engine, nothing, NULL);
+		ur_engine_sync(d->engine);
 	}
 	sd_notify(0, "WATCHDOG=1");
 	ur_loop_timer_set(daemon->loop, &watchdog.timer,

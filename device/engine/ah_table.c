@@ -86,11 +86,6 @@ struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd)
 	return ah && ah->pd == pd ? ah->av : NULL;
 }
 
-struct ah_args {
-	struct ur_eah *ah;
-	const struct ur_epath *path;
-};
-
 static int grow_table(struct ur_ectx *ectx)
 {
 	u32 cap = ectx->ah_cap ? 2 * ectx->ah_cap : 64;
@@ -124,32 +119,32 @@ static int place_ah(struct ur_ectx *ectx, struct ur_eah *ah)
 	return 0;
 }
 
-static int create(struct ur_engine *engine, void *arg)
+static int create(struct ur_engine *engine, struct ur_eah *ah,
+		  const struct ur_epath *path)
 {
-	struct ah_args *a = arg;
-	int ret = ur_av_create(engine, a->path, 0, 0, &a->ah->av);
+	int ret = ur_av_create(engine, path, 0, 0, &ah->av);
 
 	if (ret)
 		return ret;
-	a->ah->av->realm = a->ah->ectx->realm;
-	ret = place_ah(a->ah->ectx, a->ah);
+	ah->av->realm = ah->ectx->realm;
+	ret = place_ah(ah->ectx, ah);
 	if (ret)
-		ur_av_put(a->ah->av);
+		ur_av_put(ah->av);
 	return ret;
 }
+UR_ENGINE_CALL(2, create, struct ur_eah *, const struct ur_epath *);
 
 int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah)
 {
 	struct ur_eah *h = calloc(1, sizeof(*h));
-	struct ah_args a = {h, path};
 	int ret;
 
 	if (!h)
 		return -ENOMEM;
 	h->ectx = ectx;
 	h->pd = pd;
-	ret = ur_engine_call(ectx->engine, create, &a);
+	ret = call_create(ectx->engine, h, path);
 	if (ret) {
 		free(h);
 		return ret;
@@ -163,10 +158,8 @@ u32 ur_eah_number(const struct ur_eah *ah)
 	return ah->number;
 }
 
-static int destroy(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_eah *ah)
 {
-	struct ur_eah *ah = arg;
-
 	ur_poll_settle_all(engine, ah->ectx);
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)
@@ -174,9 +167,10 @@ static int destroy(struct ur_engine *engine, void *arg)
 	ur_av_put(ah->av);
 	return 0;
 }
+UR_ENGINE_CALL(1, destroy, struct ur_eah *);
 
 void ur_eah_destroy(struct ur_eah *ah)
 {
-	ur_engine_call(ah->ectx->engine, destroy, ah);
+	call_destroy(ah->ectx->engine, ah);
 	free(ah);
 }

@@ -24,42 +24,33 @@ int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
 	return 0;
 }
 
-static int destroy_async(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_easync *async)
 {
-	struct ur_easync *a = arg;
-
-	ur_evsock_close(&a->sock);
-	free(a);
+	ur_evsock_close(&async->sock);
+	free(async);
 	return 0;
 }
+UR_ENGINE_CALL(1, destroy, struct ur_easync *);
 
 void ur_easync_destroy(struct ur_easync *async)
 {
-	ur_engine_call(async->sock.engine, destroy_async, async);
+	call_destroy(async->sock.engine, async);
 }
 
-struct push_args {
-	struct ur_easync *async;
-	u64 element;
-	u32 type;
-};
-
-static int push(struct ur_engine *engine, void *arg)
+static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
+		u32 type)
 {
-	struct push_args *p = arg;
-
 	/* One source for all: the device has one port, whose number is the
 	 * element of everything that comes here. */
-	p->async->loose.element = p->element;
-	ur_evsock_send(&p->async->sock, &p->async->loose, p->type);
+	async->loose.element = element;
+	ur_evsock_send(&async->sock, &async->loose, type);
 	return 0;
 }
+UR_ENGINE_CALL(3, push, struct ur_easync *, u64, u32);
 
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
 {
-	struct push_args p = {async, element, type};
-
-	ur_engine_call(async->sock.engine, push, &p);
+	call_push(async->sock.engine, async, element, type);
 }
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev)

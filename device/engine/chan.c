@@ -184,16 +184,15 @@ int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd)
 	return 0;
 }
 
-static int destroy_chan(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_echan *chan)
 {
-	struct ur_echan *c = arg;
-
-	ur_evsock_close(&c->sock);
-	free(c);
+	ur_evsock_close(&chan->sock);
+	free(chan);
 	return 0;
 }
+UR_ENGINE_CALL(1, destroy, struct ur_echan *);
 
 void ur_echan_destroy(struct ur_echan *chan)
 {
-	ur_engine_call(chan->sock.engine, destroy_chan, chan);
+	call_destroy(chan->sock.engine, chan);
 }

@@ -255,26 +255,20 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	return 0;
 }
 
-struct resize_args {
-	struct ur_ecq *cq;
-	struct ur_block block; /* of the new ring; then of the old one */
-	u32 entries, first;
-};
-
-/* The client does not poll meanwhile, so its index is what it was when the new
+/* *block: of the new ring; then of the old one. The client does not poll meanwhile, so its index is what it was when the new
  * ring was made for it. */
-static int resize(struct ur_engine *engine, void *arg)
+static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
+		  u32 first, struct ur_block *block)
 {
-	struct resize_args *a = arg;
-	struct ur_ecq *cq = a->cq, old = *cq;
+	struct ur_ecq old = *cq;
 	u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
 
-	if (cons != a->first || cq->prod - cons > a->entries ||
+	if (cons != first || cq->prod - cons > entries ||
 	    cq->prod - cons > cq->entries)
 		return -EINVAL;
-	place_ring(cq, &a->block, a->entries);
-	a->block = old.block;
+	place_ring(cq, block, entries);
+	*block = old.block;
 	memset(cq->hdr, 0, CQE_OFF);
 	cq->hdr->cons = cons;
 	cq->hdr->arm = arm;
@@ -289,23 +283,25 @@ static int resize(struct ur_engine *engine, void *arg)
 	}
 	return 0;
 }
+UR_ENGINE_CALL(4, resize, struct ur_ecq *, u32, u32, struct ur_block *);
 
 int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		  struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_create_cq_resp r;
-	struct resize_args a = {.cq = cq};
+	struct ur_block block;
+	u32 first;
 	int ret;
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
-	a.entries = ur_roundup_pow2(entries);
-	a.first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
-	ret = make_ring(cq, a.entries, a.first, &a.block);
+	entries = ur_roundup_pow2(entries);
+	first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
+	ret = make_ring(cq, entries, first, &block);
 	if (ret)
 		return ret;
-	ret = ur_engine_call(cq->ectx->engine, resize, &a);
-	ur_arena_free(&cq->ectx->arena, &a.block);
+	ret = call_resize(cq->ectx->engine, cq, entries, first, &block);
+	ur_arena_free(&cq->ectx->arena, &block);
 	if (ret)
 		return ret;
 	fill_resp(cq, &r);
@@ -318,79 +314,59 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 	return 0;
 }
 
-struct modify_args {
-	struct ur_ecq *cq;
-	u16 count, period_us;
-	bool solicited;
-};
-
-static int modify(struct ur_engine *engine, void *arg)
+static int modify(struct ur_engine *engine, struct ur_ecq *cq, u16 count,
+		  u16 period_us)
 {
-	struct modify_args *a = arg;
-
-	a->cq->mod_count = a->count;
-	a->cq->mod_period_us = a->period_us;
-	if (a->cq->mod_deadline != UR_NEVER)
-		send_event(a->cq);
+	cq->mod_count = count;
+	cq->mod_period_us = period_us;
+	if (cq->mod_deadline != UR_NEVER)
+		send_event(cq);
 	return 0;
 }
+UR_ENGINE_CALL(3, modify, struct ur_ecq *, u16, u16);
 
 int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us)
 {
-	struct modify_args a = {
-		.cq = cq, .count = count, .period_us = period_us};
-
-	return ur_engine_call(cq->ectx->engine, modify, &a);
+	return call_modify(cq->ectx->engine, cq, count, period_us);
 }
 
-static int arm(struct ur_engine *engine, void *arg)
+static int arm(struct ur_engine *engine, struct ur_ecq *cq, bool solicited_only)
 {
-	struct modify_args *a = arg;
-
-	if (!a->solicited)
-		a->cq->kernel_arm = UROCE_ARM_NEXT;
-	else if (!a->cq->kernel_arm)
-		a->cq->kernel_arm = UROCE_ARM_SOLICITED;
+	if (!solicited_only)
+		cq->kernel_arm = UROCE_ARM_NEXT;
+	else if (!cq->kernel_arm)
+		cq->kernel_arm = UROCE_ARM_SOLICITED;
 	return 0;
 }
+UR_ENGINE_CALL(2, arm, struct ur_ecq *, bool);
 
 int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
 {
-	struct modify_args a = {.cq = cq, .solicited = solicited_only};
-
-	return ur_engine_call(cq->ectx->engine, arm, &a);
+	return call_arm(cq->ectx->engine, cq, solicited_only);
 }
 
-struct destroy_args {
-	struct ur_ecq *cq;
-	u32 comp, async;
-};
-
-static int destroy(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
+		   u32 *comp_events, u32 *async_events)
 {
-	struct destroy_args *a = arg;
-	struct ur_ecq *cq = a->cq;
-
 	if (cq->users)
 		return -EBUSY;
-	if (cq->chan)
-		a->comp = ur_evsock_purge(&cq->chan->sock, &cq->comp_src);
-	if (cq->async)
-		a->async = ur_evsock_purge(&cq->async->sock, &cq->async_src);
+	*comp_events =
+		cq->chan ? ur_evsock_purge(&cq->chan->sock, &cq->comp_src) : 0;
+	*async_events =
+		cq->async ? ur_evsock_purge(&cq->async->sock, &cq->async_src)
+			  : 0;
 	ur_list_del(&cq->mod_node);
 	return 0;
 }
+UR_ENGINE_CALL(3, destroy, struct ur_ecq *, u32 *, u32 *);
 
 int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
 {
-	struct destroy_args a = {.cq = cq};
-	int ret = ur_engine_call(cq->ectx->engine, destroy, &a);
+	int ret = call_destroy(cq->ectx->engine, cq, comp_events, async_events);
 
 	if (ret)
 		return ret;
 	ur_arena_free(&cq->ectx->arena, &cq->block);
-	*comp_events = a.comp;
-	*async_events = a.async;
 	free(cq);
 	return 0;
 }

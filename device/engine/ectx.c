@@ -54,9 +54,8 @@ static void woken(struct ur_watch *watch, u32 events)
 	/* edge triggered and never read: the doorbell page says for what */
 }
 
-static int create(struct ur_engine *engine, void *arg)
+static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
-	struct ur_ectx *x = arg;
 	int ret;
 
 	/* A caller may run this while the engine sleeps. */
@@ -68,6 +67,7 @@ static int create(struct ur_engine *engine, void *arg)
 	ur_list_add_tail(&engine->ectxs, &x->node);
 	return 0;
 }
+UR_ENGINE_CALL(1, create, struct ur_ectx *);
 
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
@@ -95,7 +95,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	memset(x->db, 0, sizeof(*x->db));
-	ret = ur_engine_call(engine, create, x);
+	ret = call_create(engine, x);
 	if (ret)
 		goto err_arena;
 	x->mem = ur_user_mem_get(mem);
@@ -113,15 +113,16 @@ err_free:
 	return ret;
 }
 
-static int settle(struct ur_engine *engine, void *arg)
+static int settle(struct ur_engine *engine, struct ur_ectx *x)
 {
-	ur_poll_settle_all(engine, arg);
+	ur_poll_settle_all(engine, x);
 	return 0;
 }
+UR_ENGINE_CALL(1, settle, struct ur_ectx *);
 
 void ur_ectx_settle(struct ur_ectx *ectx)
 {
-	ur_engine_call(ectx->engine, settle, ectx);
+	call_settle(ectx->engine, ectx);
 }
 
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
@@ -131,19 +132,18 @@ struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
 				   .region_bytes = ectx->mapped};
 }
 
-static int destroy(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 {
-	struct ur_ectx *x = arg;
-
 	ur_list_del(&x->node);
 	ur_idle_forget(&engine->idle, &x->predictor);
 	ur_engine_unwatch(engine, x->wake_fd);
 	return 0;
 }
+UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
 
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
-	ur_engine_call(ectx->engine, destroy, ectx);
+	call_destroy(ectx->engine, ectx);
 	ur_arena_free(&ectx->arena, &ectx->db_block);
 	ur_arena_fini(&ectx->arena);
 	close(ectx->wake_fd);

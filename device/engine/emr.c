@@ -9,9 +9,8 @@
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
 
-static int reg(struct ur_engine *engine, void *arg)
+static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
-	struct ur_emr *mr = arg;
 	struct ur_mr_attr attr;
 	int ret;
 
@@ -23,6 +22,7 @@ static int reg(struct ur_engine *engine, void *arg)
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
 	return 0;
 }
+UR_ENGINE_CALL(1, reg, struct ur_emr *);
 
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **ret_mr)
@@ -38,7 +38,7 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	ret = ur_app_mem_attach(mr);
 	if (ret)
 		goto err_free;
-	ret = ur_engine_call(ectx->engine, reg, mr);
+	ret = call_reg(ectx->engine, mr);
 	if (ret)
 		goto err_detach;
 	*ret_mr = mr;
@@ -50,31 +50,28 @@ err_free:
 	return ret;
 }
 
-struct rereg_args {
-	struct ur_emr *mr;
-	struct ur_emr next; /* what it is to be; then what it was */
-};
-
-static int rereg(struct ur_engine *engine, void *arg)
+/* *next: what it is to be; then what it was. */
+static int rereg(struct ur_engine *engine, struct ur_emr *mr,
+		 struct ur_emr *next)
 {
-	struct rereg_args *a = arg;
-	struct ur_emr *mr = a->mr, old = *mr;
+	struct ur_emr old = *mr;
 	struct ur_mr_attr attr;
 	int ret;
 
-	ur_app_mem_describe(&a->next, &attr);
+	ur_app_mem_describe(next, &attr);
 	attr.mem = mr;
 	ret = ur_mr_rereg(mr->mr, &attr);
 	if (ret)
 		return ret;
-	mr->attr = a->next.attr;
-	mr->map = a->next.map;
-	mr->map_len = a->next.map_len;
-	mr->direct = a->next.direct;
-	mr->dm = a->next.dm;
-	a->next = old;
+	mr->attr = next->attr;
+	mr->map = next->map;
+	mr->map_len = next->map_len;
+	mr->direct = next->direct;
+	mr->dm = next->dm;
+	*next = old;
 	return 0;
 }
+UR_ENGINE_CALL(2, rereg, struct ur_emr *, struct ur_emr *);
 
 /* Other rights to memory that is not mapped here. */
 static bool must_look(const struct ur_emr *mr)
@@ -86,31 +83,31 @@ static bool must_look(const struct ur_emr *mr)
 
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 {
-	struct rereg_args a = {.mr = mr, .next = *mr};
+	struct ur_emr next = *mr;
 	int ret;
 
 	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
 	    !attr->looked && must_look(mr))
 		return -EAGAIN;
 	if (flags & UR_REREG_TRANS) {
-		a.next.attr = *attr;
-		a.next.attr.pd = mr->attr.pd;
-		a.next.attr.access = mr->attr.access;
-		a.next.map = NULL;
-		a.next.dm = NULL;
-		a.next.direct = NULL;
-		ret = ur_app_mem_attach(&a.next);
+		next.attr = *attr;
+		next.attr.pd = mr->attr.pd;
+		next.attr.access = mr->attr.access;
+		next.map = NULL;
+		next.dm = NULL;
+		next.direct = NULL;
+		ret = ur_app_mem_attach(&next);
 		if (ret)
 			return ret;
 	}
 	if (flags & UR_REREG_PD)
-		a.next.attr.pd = attr->pd;
+		next.attr.pd = attr->pd;
 	if (flags & UR_REREG_ACCESS)
-		a.next.attr.access = attr->access;
-	ret = ur_engine_call(mr->ectx->engine, rereg, &a);
+		next.attr.access = attr->access;
+	ret = call_rereg(mr->ectx->engine, mr, &next);
 	/* Either the new memory, refused, or the old, no longer needed. */
 	if (flags & UR_REREG_TRANS)
-		ur_app_mem_detach(&a.next);
+		ur_app_mem_detach(&next);
 	return ret;
 }
 
@@ -126,9 +123,8 @@ u32 ur_emr_key(const struct ur_emr *mr)
 	return mr->key;
 }
 
-static int dereg(struct ur_engine *engine, void *arg)
+static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 {
-	struct ur_emr *mr = arg;
 	int ret;
 
 	ur_poll_settle_all(engine, mr->ectx);
@@ -138,10 +134,11 @@ static int dereg(struct ur_engine *engine, void *arg)
 	ur_list_del(&mr->node);
 	return 0;
 }
+UR_ENGINE_CALL(1, dereg, struct ur_emr *);
 
 int ur_emr_dereg(struct ur_emr *mr)
 {
-	int ret = ur_engine_call(mr->ectx->engine, dereg, mr);
+	int ret = call_dereg(mr->ectx->engine, mr);
 
 	if (ret)
 		return ret;
@@ -150,43 +147,34 @@ int ur_emr_dereg(struct ur_emr *mr)
 	return 0;
 }
 
-struct advise_args {
-	struct ur_ectx *ectx;
-	u32 pd;
-	const struct ur_sge *sge;
-	u32 num_sge;
-	bool write;
-};
-
-static int advise(struct ur_engine *engine, void *arg)
+static int advise(struct ur_engine *engine, const struct ur_ectx *ectx, u32 pd,
+		  bool write, const struct ur_sge *sge, u32 num_sge)
 {
-	struct advise_args *a = arg;
-
-	for (u32 i = 0; i < a->num_sge; i++) {
+	for (u32 i = 0; i < num_sge; i++, sge++) {
 		const struct ur_emr *found =
-			ur_mr_find(engine->port, a->sge[i].lkey);
+			ur_mr_find(engine->port, sge->lkey);
+		u64 at;
 
-		if (!found || found->ectx != a->ectx || found->attr.pd != a->pd)
+		if (!found || found->ectx != ectx || found->attr.pd != pd)
 			return -ENOENT;
-		if (a->write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
+		if (write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
 			return -EPERM;
-		if (a->sge[i].addr < found->attr.iova ||
-		    a->sge[i].addr - found->attr.iova > found->attr.length ||
-		    a->sge[i].length > found->attr.length - (a->sge[i].addr -
-							     found->attr.iova))
+		at = sge->addr - found->attr.iova;
+		if (sge->addr < found->attr.iova || at > found->attr.length ||
+		    sge->length > found->attr.length - at)
 			return -EINVAL;
 	}
 	return 0;
 }
+UR_ENGINE_CALL(5, advise, const struct ur_ectx *, u32, bool,
+	       const struct ur_sge *, u32);
 
 int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
 		   const struct ur_sge *sge, u32 num_sge)
 {
-	/* The pages are in the client's page table, and its provider has them
-	 * put there. */
-	struct advise_args a = {ectx, pd, sge, num_sge, advice == 1};
-
 	if (advice > 2 || flags > 1)
 		return -EOPNOTSUPP;
-	return ur_engine_call(ectx->engine, advise, &a);
+	/* The pages are in the client's page table, and its provider has them
+	 * put there. */
+	return call_advise(ectx->engine, ectx, pd, advice == 1, sge, num_sge);
 }

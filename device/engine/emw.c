@@ -11,15 +11,15 @@ struct ur_emw {
 	int type;
 };
 
-static int alloc_mw(struct ur_engine *engine, void *arg)
+static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 {
-	struct ur_emw *mw = arg;
 	int ret = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
 
 	if (!ret)
 		mw->rkey = ur_mw_rkey(mw->mw);
 	return ret;
 }
+UR_ENGINE_CALL(1, alloc, struct ur_emw *);
 
 int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
 {
@@ -31,7 +31,7 @@ int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
 	mw->ectx = ectx;
 	mw->pd = pd;
 	mw->type = type;
-	ret = ur_engine_call(ectx->engine, alloc_mw, mw);
+	ret = call_alloc(ectx->engine, mw);
 	if (ret) {
 		free(mw);
 		return ret;
@@ -45,15 +45,16 @@ u32 ur_emw_rkey(const struct ur_emw *mw)
 	return mw->rkey;
 }
 
-static int dealloc_mw(struct ur_engine *engine, void *arg)
+static int dealloc(struct ur_engine *engine, struct ur_emw *mw)
 {
-	ur_mw_destroy(((struct ur_emw *)arg)->mw);
+	ur_mw_destroy(mw->mw);
 	return 0;
 }
+UR_ENGINE_CALL(1, dealloc, struct ur_emw *);
 
 int ur_emw_dealloc(struct ur_emw *mw)
 {
-	ur_engine_call(mw->ectx->engine, dealloc_mw, mw);
+	call_dealloc(mw->ectx->engine, mw);
 	free(mw);
 	return 0;
 }

@@ -138,17 +138,18 @@ err:
 	return ret;
 }
 
-static int stop(struct ur_engine *engine, void *arg)
+static int stop(struct ur_engine *engine)
 {
 	engine->stop = true;
 	return 0;
 }
+UR_ENGINE_CALL(0, stop);
 
 void ur_engine_stop(struct ur_engine *engine)
 {
 	if (engine->stop)
 		return;
-	ur_engine_call(engine, stop, NULL);
+	call_stop(engine);
 	pthread_join(engine->thread, NULL);
 }
 
@@ -164,37 +165,40 @@ void ur_engine_destroy(struct ur_engine *engine)
 	free_engine(engine);
 }
 
-static int set_mtu(struct ur_engine *engine, void *arg)
+static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
-	ur_port_set_mtu(engine->port, *(u32 *)arg);
+	ur_port_set_mtu(engine->port, mtu_bytes);
 	return 0;
 }
+UR_ENGINE_CALL(1, set_mtu, u32);
 
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
-	ur_engine_call(engine, set_mtu, &mtu_bytes);
+	call_set_mtu(engine, mtu_bytes);
 }
 
-static int set_ifindex(struct ur_engine *engine, void *arg)
+static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
-	engine->config.ifindex = *(u32 *)arg;
+	engine->config.ifindex = ifindex;
 	return 0;
 }
+UR_ENGINE_CALL(1, set_ifindex, u32);
 
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
-	ur_engine_call(engine, set_ifindex, &ifindex);
+	call_set_ifindex(engine, ifindex);
 }
 
-static int link_downed(struct ur_engine *engine, void *arg)
+static int link_downed(struct ur_engine *engine)
 {
 	ur_port_count(engine->port, UR_CNT_link_downed, 1);
 	return 0;
 }
+UR_ENGINE_CALL(0, link_downed);
 
 void ur_engine_link_downed(struct ur_engine *engine)
 {
-	ur_engine_call(engine, link_downed, NULL);
+	call_link_downed(engine);
 }
 
 void ur_engine_counters(struct ur_engine *engine, u64 *values)
@@ -205,29 +209,34 @@ void ur_engine_counters(struct ur_engine *engine, u64 *values)
 		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
 }
 
-struct gsi_args {
-	const struct ur_epath *path;
-	const u8 *mad;
-};
-
-static int send_gsi(struct ur_engine *engine, void *arg)
+static int nothing(struct ur_engine *engine)
 {
-	struct gsi_args *a = arg;
+	return 0;
+}
+UR_ENGINE_CALL(0, nothing);
+
+void ur_engine_sync(struct ur_engine *engine)
+{
+	call_nothing(engine);
+}
+
+static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
+		    const u8 *mad)
+{
 	struct ur_av *av;
 	/* Where there is no way it is lost, and its sender repeats it. */
-	int ret = ur_av_make(engine, a->path, 1, 1, &av);
+	int ret = ur_av_make(engine, path, 1, 1, &av);
 
 	if (ret)
 		return ret;
-	ret = ur_gsi_send(engine->port, av, a->mad);
+	ret = ur_gsi_send(engine->port, av, mad);
 	ur_av_put(av);
 	return ret;
 }
+UR_ENGINE_CALL(2, send_gsi, const struct ur_epath *, const u8 *);
 
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
 		       const u8 *mad)
 {
-	struct gsi_args a = {path, mad};
-
-	return ur_engine_call(engine, send_gsi, &a);
+	return call_send_gsi(engine, path, mad);
 }

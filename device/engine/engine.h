@@ -83,10 +83,8 @@ void ur_engine_destroy(struct ur_engine *engine);
  * works on any more. Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
 
-/* Run fn as the engine (on its thread, or here while that sleeps) and return
- * what it returns. */
-int ur_engine_call(struct ur_engine *engine,
-		   int (*fn)(struct ur_engine *engine, void *arg), void *arg);
+/* Returns when the engine has heard of it: it does not hang. */
+void ur_engine_sync(struct ur_engine *engine);
 
 enum ur_gid_type {
 	UR_GID_ROCE_V1 = 0,

@@ -15,25 +15,18 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 	return false;
 }
 
-struct gid_args {
-	u32 index;
-	const u8 *gid;
-	enum ur_gid_type type;
-};
-
-static int set_gid(struct ur_engine *engine, void *arg)
+static int set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
+		   enum ur_gid_type type)
 {
-	struct gid_args *a = arg;
-	struct ur_egid *g = &engine->gids[a->index];
+	struct ur_egid *g = &engine->gids[index];
 	struct ur_wire *wire;
 	int ret;
 
-	if (a->gid && g->used && g->type == a->type &&
-	    !memcmp(g->gid, a->gid, 16))
+	if (gid && g->used && g->type == type && !memcmp(g->gid, gid, 16))
 		return 0;
-	if (a->gid) {
-		wire = ur_wire_of(engine, a->type == UR_GID_ROCE_V1);
-		ret = wire ? wire->ops->addr_add(wire, a->gid) : -EOPNOTSUPP;
+	if (gid) {
+		wire = ur_wire_of(engine, type == UR_GID_ROCE_V1);
+		ret = wire ? wire->ops->addr_add(wire, gid) : -EOPNOTSUPP;
 		if (ret)
 			return ret;
 	}
@@ -41,39 +34,37 @@ static int set_gid(struct ur_engine *engine, void *arg)
 		wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
 		wire->ops->addr_del(wire, g->gid);
 	}
-	g->used = a->gid != NULL;
+	g->used = gid != NULL;
 	if (g->used) {
-		g->type = a->type;
-		memcpy(g->gid, a->gid, 16);
+		g->type = type;
+		memcpy(g->gid, gid, 16);
 	}
 	return 0;
 }
+UR_ENGINE_CALL(3, set_gid, u32, const u8 *, enum ur_gid_type);
 
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type)
 {
-	struct gid_args a = {index, gid, type};
-
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
-	return ur_engine_call(engine, set_gid, &a);
+	return call_set_gid(engine, index, gid, type);
 }
 
-static int gid_free(struct ur_engine *engine, void *arg)
+static int gid_free(struct ur_engine *engine, const u8 *gid,
+		    enum ur_gid_type type)
 {
-	struct gid_args *a = arg;
-	struct ur_wire *wire = ur_wire_of(engine, a->type == UR_GID_ROCE_V1);
+	struct ur_wire *wire = ur_wire_of(engine, type == UR_GID_ROCE_V1);
 
 	return wire &&
-	       (!wire->ops->addr_free || wire->ops->addr_free(wire, a->gid));
+	       (!wire->ops->addr_free || wire->ops->addr_free(wire, gid));
 }
+UR_ENGINE_CALL(2, gid_free, const u8 *, enum ur_gid_type);
 
 bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 			enum ur_gid_type type)
 {
-	struct gid_args a = {.gid = gid, .type = type};
-
-	return ur_engine_call(engine, gid_free, &a);
+	return call_gid_free(engine, gid, type);
 }
 
 struct join {

@@ -2,7 +2,7 @@
 /*
  * What the files of the engine share: its objects. Only the engine thread
  * touches these structs, except where a field says otherwise; control reaches
- * them through ur_engine_call().
+ * them through the calls of call.h.
  */
 #ifndef UR_DEVICE_ENGINE_IMPL_H
 #define UR_DEVICE_ENGINE_IMPL_H
@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include "device/engine/engine.h"
 #include "device/engine/arena.h"
+#include "device/engine/call.h"
 #include "device/engine/doorbell.h"
 #include "device/engine/idle.h"
 #include "device/engine/refused.h"

@@ -6,19 +6,9 @@
 #include "device/engine/poll_loop.h"
 #include "transport/qp.h"
 
-struct create_args {
-	struct ur_ectx *ectx;
-	struct ur_eqp *qp;
-	struct ur_qp_rings rings;
-	struct uroce_create_qp_resp *resp;
-};
-
-static int create(struct ur_engine *engine, void *arg)
+static int create(struct ur_engine *engine, struct ur_eqp *qp)
 {
-	struct create_args *a = arg;
-	struct ur_eqp *qp = a->qp;
 	struct ur_eqp_init *in = &qp->init;
-	struct uroce_create_qp_resp *r = a->resp;
 	struct ur_qp_init init = {
 		.type = in->type,
 		.pd = in->pd,
@@ -45,23 +35,30 @@ static int create(struct ur_engine *engine, void *arg)
 		in->send_cq->users++;
 	if (in->recv_cq)
 		in->recv_cq->users++;
+	if (qp->has_rings)
+		ur_ectx_add_db_client(qp->ectx, &qp->db_client);
+	return 0;
+}
+UR_ENGINE_CALL(1, create, struct ur_eqp *);
+
+static void fill_resp(const struct ur_eqp *qp, const struct ur_qp_rings *rings,
+		      struct uroce_create_qp_resp *r)
+{
 	memset(r, 0, sizeof(*r));
 	if (!qp->has_rings)
-		return 0;
-	ur_ectx_add_db_client(a->ectx, &qp->db_client);
+		return;
 	r->map_off = qp->block.off;
 	r->map_len = qp->block.len;
-	r->sq_hdr_off = a->rings.sq_hdr;
-	r->sq_off = a->rings.sq_off;
-	r->sq_bbs = a->rings.sq_bbs;
-	r->sq_max_wqes = r->sq_bbs ? in->max_send_wr : 0;
-	r->rq_hdr_off = a->rings.rq_hdr;
-	r->rq_off = a->rings.rq_off;
-	r->rq_entries = a->rings.rq_entries;
-	r->rq_stride = a->rings.rq_stride;
-	r->rq_max_wqes = r->rq_entries ? in->max_recv_wr : 0;
+	r->sq_hdr_off = rings->sq_hdr;
+	r->sq_off = rings->sq_off;
+	r->sq_bbs = rings->sq_bbs;
+	r->sq_max_wqes = r->sq_bbs ? qp->init.max_send_wr : 0;
+	r->rq_hdr_off = rings->rq_hdr;
+	r->rq_off = rings->rq_off;
+	r->rq_entries = rings->rq_entries;
+	r->rq_stride = rings->rq_stride;
+	r->rq_max_wqes = r->rq_entries ? qp->init.max_recv_wr : 0;
 	r->db_slot = qp->db_client.slot;
-	return 0;
 }
 
 u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge)
@@ -77,8 +74,8 @@ u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge)
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **ret_qp, struct uroce_create_qp_resp *resp)
 {
-	struct create_args a = {.ectx = ectx, .resp = resp};
 	bool has_av = init->type == UR_QPT_UD || init->type == UR_QPT_XRC_INI;
+	struct ur_qp_rings rings;
 	struct ur_eqp *qp;
 	int ret;
 
@@ -86,14 +83,14 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		init->max_send_sge = 1;
 	if (init->max_recv_wr && !init->max_recv_sge)
 		init->max_recv_sge = 1;
-	ret = ur_qp_rings_plan(init, has_av, &a.rings);
+	ret = ur_qp_rings_plan(init, has_av, &rings);
 	if (ret)
 		return ret;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;
 	qp->engine = ectx->engine;
-	qp->ectx = a.rings.bytes ? ectx : NULL;
+	qp->ectx = rings.bytes ? ectx : NULL;
 	qp->type = (u8)init->type;
 	qp->has_av = has_av;
 	qp->db_client.ring = ur_qp_doorbell;
@@ -107,13 +104,13 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	ur_evsrc_init(&qp->self.src, init->user_handle);
 	if (init->async)
 		ur_list_add_tail(&qp->refs, &qp->self.node);
-	a.qp = qp;
-	ret = ur_qp_rings_place(qp, ectx, &a.rings);
+	ret = ur_qp_rings_place(qp, ectx, &rings);
 	if (ret)
 		goto err_free;
-	ret = ur_engine_call(ectx->engine, create, &a);
+	ret = call_create(ectx->engine, qp);
 	if (ret)
 		goto err_rings;
+	fill_resp(qp, &rings, resp);
 	*ret_qp = qp;
 	return 0;
 err_rings:
@@ -130,23 +127,14 @@ u32 ur_eqp_number(const struct ur_eqp *qp)
 
 /* ---- modify, query ---- */
 
-struct modify_args {
-	struct ur_eqp *qp;
-	struct ur_qp_attr attr;
-	const struct ur_epath *path;
-	u32 mask;
-};
-
-static int modify(struct ur_engine *engine, void *arg)
+static int modify(struct ur_engine *engine, struct ur_eqp *qp,
+		  struct ur_qp_attr attr, const struct ur_epath *path, u32 mask)
 {
-	struct modify_args *a = arg;
-	struct ur_eqp *qp = a->qp;
-	u32 mask = a->mask;
 	int ret;
 
-	a->attr.av = NULL;
+	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
-		u32 dqpn = a->attr.dest_qpn;
+		u32 dqpn = attr.dest_qpn;
 
 		if (!(mask & UR_QP_ATTR_DEST_QPN)) {
 			struct ur_qp_attr now;
@@ -154,21 +142,21 @@ static int modify(struct ur_engine *engine, void *arg)
 			ur_qp_query(qp->qp, &now);
 			dqpn = now.dest_qpn;
 		}
-		ret = ur_av_create(engine, a->path, qp->qpn, dqpn, &a->attr.av);
+		ret = ur_av_create(engine, path, qp->qpn, dqpn, &attr.av);
 		if (ret)
 			return ret;
-		a->attr.av->realm = qp->init.realm;
+		attr.av->realm = qp->init.realm;
 	}
 	ur_poll_settle(engine, qp);
-	ret = ur_qp_modify(qp->qp, engine->now, &a->attr, mask);
+	ret = ur_qp_modify(qp->qp, engine->now, &attr, mask);
 	if (!ret && (mask & UR_QP_ATTR_AV)) {
-		qp->path = *a->path;
+		qp->path = *path;
 		qp->have_path = true;
 	}
-	ur_av_put(a->attr.av);
+	ur_av_put(attr.av);
 	if (ret)
 		return ret;
-	if ((mask & UR_QP_ATTR_STATE) && a->attr.state == UR_QP_RESET) {
+	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_RESET) {
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
 		if (qp->rq.ring.hdr)
@@ -179,34 +167,31 @@ static int modify(struct ur_engine *engine, void *arg)
 	}
 	return 0;
 }
+UR_ENGINE_CALL(4, modify, struct ur_eqp *, struct ur_qp_attr,
+	       const struct ur_epath *, u32);
 
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask)
 {
-	struct modify_args a = {qp, *attr, path, mask};
-
 	if ((mask & UR_QP_ATTR_AV) && !path)
 		return -EINVAL;
-	return ur_engine_call(qp->engine, modify, &a);
+	return call_modify(qp->engine, qp, *attr, path, mask);
 }
 
-static int query(struct ur_engine *engine, void *arg)
+static int query(struct ur_engine *engine, struct ur_eqp *qp,
+		 struct ur_qp_attr *attr)
 {
-	struct modify_args *a = arg;
-
-	ur_qp_query(a->qp->qp, &a->attr);
-	a->attr.av = NULL;
+	ur_qp_query(qp->qp, attr);
+	attr->av = NULL;
 	return 0;
 }
+UR_ENGINE_CALL(2, query, struct ur_eqp *, struct ur_qp_attr *);
 
 void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path)
 {
-	struct modify_args a = {.qp = qp};
-
-	ur_engine_call(qp->engine, query, &a);
-	*attr = a.attr;
+	call_query(qp->engine, qp, attr);
 	*init = qp->init;
 	*path = qp->path;
 	*have_path = qp->have_path;
@@ -220,52 +205,37 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
 		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
 }
 
-struct mcast_args {
-	struct ur_eqp *qp;
-	const u8 *gid;
-	bool attach;
-};
-
-static int mcast(struct ur_engine *engine, void *arg)
+static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
+		 bool attach)
 {
-	struct mcast_args *a = arg;
 	int ret;
 
-	if (!a->attach) {
-		ret = ur_mcast_detach(a->qp->qp, a->gid);
+	if (!attach) {
+		ret = ur_mcast_detach(qp->qp, gid);
 		if (!ret)
-			ur_engine_leave(engine, a->gid);
+			ur_engine_leave(engine, gid);
 		return ret;
 	}
-	ret = ur_engine_join(engine, a->gid);
+	ret = ur_engine_join(engine, gid);
 	if (ret)
 		return ret;
-	ret = ur_mcast_attach(a->qp->qp, a->gid);
+	ret = ur_mcast_attach(qp->qp, gid);
 	if (ret)
-		ur_engine_leave(engine, a->gid);
+		ur_engine_leave(engine, gid);
 	return ret;
 }
+UR_ENGINE_CALL(3, mcast, struct ur_eqp *, const u8 *, bool);
 
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach)
 {
-	struct mcast_args a = {qp, gid, attach};
-
-	return ur_engine_call(qp->engine, mcast, &a);
+	return call_mcast(qp->engine, qp, gid, attach);
 }
 
 /* ---- destroy, shared openers ---- */
 
-struct destroy_args {
-	struct ur_eqp *qp;
-	struct ur_eqp_ref *ref;
-	u32 events;
-};
-
-static int destroy(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
+		   u32 *async_events)
 {
-	struct destroy_args *a = arg;
-	struct ur_eqp *qp = a->qp;
-
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
 	ur_poll_settle(engine, qp);
@@ -275,9 +245,10 @@ static int destroy(struct ur_engine *engine, void *arg)
 		qp->init.send_cq->users--;
 	if (qp->init.recv_cq)
 		qp->init.recv_cq->users--;
+	*async_events = 0;
 	if (qp->self.async) {
 		ur_list_del(&qp->self.node);
-		a->events =
+		*async_events =
 			ur_evsock_purge(&qp->self.async->sock, &qp->self.src);
 	}
 	if (qp->has_rings) {
@@ -287,28 +258,26 @@ static int destroy(struct ur_engine *engine, void *arg)
 	}
 	return 0;
 }
+UR_ENGINE_CALL(2, destroy, struct ur_eqp *, u32 *);
 
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
 {
-	struct destroy_args a = {.qp = qp};
-	int ret = ur_engine_call(qp->engine, destroy, &a);
+	int ret = call_destroy(qp->engine, qp, async_events);
 
 	if (ret)
 		return ret;
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
-	*async_events = a.events;
 	free(qp);
 	return 0;
 }
 
-static int add_ref(struct ur_engine *engine, void *arg)
+static int add_ref(struct ur_engine *engine, struct ur_eqp_ref *ref)
 {
-	struct ur_eqp_ref *ref = arg;
-
 	ur_list_add_tail(&ref->qp->refs, &ref->node);
 	return 0;
 }
+UR_ENGINE_CALL(1, add_ref, struct ur_eqp_ref *);
 
 int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 		struct ur_eqp_ref **ret_ref)
@@ -322,26 +291,24 @@ int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 	ur_list_init(&ref->node);
 	ur_evsrc_init(&ref->src, user_handle);
 	if (async)
-		ur_engine_call(qp->engine, add_ref, ref);
+		call_add_ref(qp->engine, ref);
 	*ret_ref = ref;
 	return 0;
 }
 
-static int del_ref(struct ur_engine *engine, void *arg)
+static int del_ref(struct ur_engine *engine, struct ur_eqp_ref *ref,
+		   u32 *async_events)
 {
-	struct destroy_args *a = arg;
-
-	ur_list_del(&a->ref->node);
-	a->events = ur_evsock_purge(&a->ref->async->sock, &a->ref->src);
+	ur_list_del(&ref->node);
+	*async_events = ur_evsock_purge(&ref->async->sock, &ref->src);
 	return 0;
 }
+UR_ENGINE_CALL(2, del_ref, struct ur_eqp_ref *, u32 *);
 
 void ur_eqp_close(struct ur_eqp_ref *ref, u32 *async_events)
 {
-	struct destroy_args a = {.ref = ref};
-
+	*async_events = 0;
 	if (ref->async)
-		ur_engine_call(ref->qp->engine, del_ref, &a);
-	*async_events = a.events;
+		call_del_ref(ref->qp->engine, ref, async_events);
 	free(ref);
 }

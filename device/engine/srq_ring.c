@@ -48,24 +48,15 @@ static void place_ring(struct ur_esrq *srq, const struct ur_block *block,
 		     ur_roundup_pow2(max_wr), srq->stride, first);
 }
 
-struct create_args {
-	struct ur_esrq *srq;
-	const struct ur_esrq_init *init;
-	struct uroce_create_srq_resp *resp;
-	struct ur_block block; /* of a new ring; then of the old one */
-	u32 max_wr;
-};
-
-static int create(struct ur_engine *engine, void *arg)
+static int create(struct ur_engine *engine, struct ur_esrq *srq,
+		  const struct ur_esrq_init *init)
 {
-	struct create_args *a = arg;
-	struct ur_esrq *srq = a->srq;
 	struct ur_srq_attr attr = {
-		.pd = a->init->pd,
-		.limit = a->init->limit,
-		.xrc = a->init->xrc,
-		.xrcd = a->init->xrcd,
-		.cq_ctx = a->init->cq,
+		.pd = init->pd,
+		.limit = init->limit,
+		.xrc = init->xrc,
+		.xrcd = init->xrcd,
+		.cq_ctx = init->cq,
 		.rq_ctx = &srq->rq,
 		.ctx = srq,
 	};
@@ -76,14 +67,14 @@ static int create(struct ur_engine *engine, void *arg)
 	if (srq->cq)
 		srq->cq->users++;
 	ur_ectx_add_db_client(srq->ectx, &srq->db_client);
-	fill_resp(srq, a->resp);
 	return 0;
 }
+UR_ENGINE_CALL(2, create, struct ur_esrq *, const struct ur_esrq_init *);
 
 int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 		   struct ur_esrq **ret_srq, struct uroce_create_srq_resp *resp)
 {
-	struct create_args a = {.init = init, .resp = resp};
+	struct ur_block block;
 	struct ur_esrq *srq;
 	int ret;
 
@@ -104,14 +95,14 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	ur_evsrc_init(&srq->async_src, init->user_handle);
 	ur_rq_init(&srq->rq, ectx);
 	srq->rq.srq = srq;
-	a.srq = srq;
-	ret = take_ring(srq, init->max_wr, &a.block);
+	ret = take_ring(srq, init->max_wr, &block);
 	if (ret)
 		goto err_free;
-	place_ring(srq, &a.block, init->max_wr, 0);
-	ret = ur_engine_call(ectx->engine, create, &a);
+	place_ring(srq, &block, init->max_wr, 0);
+	ret = call_create(ectx->engine, srq, init);
 	if (ret)
 		goto err_ring;
+	fill_resp(srq, resp);
 	*ret_srq = srq;
 	return 0;
 err_ring:
@@ -121,18 +112,18 @@ err_free:
 	return ret;
 }
 
-static int resize(struct ur_engine *engine, void *arg)
+/* *block: of the new ring; then of the old one. */
+static int resize(struct ur_engine *engine, struct ur_esrq *srq, u32 max_wr,
+		  struct ur_block *block)
 {
-	struct create_args *a = arg;
-	struct ur_esrq *srq = a->srq;
 	struct ur_ring old = srq->rq.ring;
 	struct ur_block old_block = srq->block;
 	s64 waiting = ur_ring_avail(&srq->rq.ring);
 
-	if (waiting < 0 || waiting > a->max_wr)
+	if (waiting < 0 || waiting > max_wr)
 		return -EINVAL;
-	place_ring(srq, &a->block, a->max_wr, old.next);
-	a->block = old_block;
+	place_ring(srq, block, max_wr, old.next);
+	*block = old_block;
 	for (u32 i = 0; i < (u32)waiting; i++) {
 		u32 index = old.next + i;
 
@@ -146,80 +137,65 @@ static int resize(struct ur_engine *engine, void *arg)
 	srq->rq.ring.hdr->prod = old.next + (u32)waiting;
 	if (srq->rq.want_kick)
 		srq->rq.ring.hdr->flags = UROCE_RING_F_NEED_DB;
-	fill_resp(srq, a->resp);
 	return 0;
 }
+UR_ENGINE_CALL(3, resize, struct ur_esrq *, u32, struct ur_block *);
 
 int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp)
 {
-	struct create_args a = {.srq = srq, .resp = resp, .max_wr = max_wr};
+	struct ur_block block;
 	int ret;
 
 	if (!max_wr || max_wr > MAX_WR)
 		return -EINVAL;
-	ret = take_ring(srq, max_wr, &a.block);
+	ret = take_ring(srq, max_wr, &block);
 	if (ret)
 		return ret;
 	/* The engine copies into it. */
 	ur_ectx_unlock(srq->ectx);
-	ret = ur_block_populate(&a.block);
+	ret = ur_block_populate(&block);
 	ur_ectx_relock(srq->ectx);
 	if (!ret)
-		ret = ur_engine_call(srq->ectx->engine, resize, &a);
-	ur_arena_free(&srq->ectx->arena, &a.block);
+		ret = call_resize(srq->ectx->engine, srq, max_wr, &block);
+	if (!ret)
+		fill_resp(srq, resp);
+	ur_arena_free(&srq->ectx->arena, &block);
 	return ret;
 }
 
-struct limit_args {
-	struct ur_esrq *srq;
-	u32 limit;
-};
-
-static int set_limit(struct ur_engine *engine, void *arg)
+static int set_limit(struct ur_engine *engine, struct ur_esrq *srq, u32 limit)
 {
-	struct limit_args *a = arg;
-
-	if (a->limit > a->srq->max_wr)
+	if (limit > srq->max_wr)
 		return -EINVAL;
-	ur_srq_set_limit(a->srq->srq, a->limit);
+	ur_srq_set_limit(srq->srq, limit);
 	return 0;
 }
+UR_ENGINE_CALL(2, set_limit, struct ur_esrq *, u32);
 
 int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit)
 {
-	struct limit_args a = {srq, limit};
-
-	return ur_engine_call(srq->ectx->engine, set_limit, &a);
+	return call_set_limit(srq->ectx->engine, srq, limit);
 }
 
-static int get_limit(struct ur_engine *engine, void *arg)
+static int get_limit(struct ur_engine *engine, const struct ur_esrq *srq,
+		     u32 *limit)
 {
-	struct limit_args *a = arg;
-
-	a->limit = ur_srq_limit(a->srq->srq);
+	*limit = ur_srq_limit(srq->srq);
 	return 0;
 }
+UR_ENGINE_CALL(2, get_limit, const struct ur_esrq *, u32 *);
 
 void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit)
 {
-	struct limit_args a = {srq, 0};
-
-	ur_engine_call(srq->ectx->engine, get_limit, &a);
+	call_get_limit(srq->ectx->engine, srq, limit);
 	*max_wr = srq->max_wr;
 	*max_sge = srq->max_sge;
-	*limit = a.limit;
 }
 
-struct destroy_args {
-	struct ur_esrq *srq;
-	u32 events;
-};
-
-static int destroy(struct ur_engine *engine, void *arg)
+static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
+		   u32 *async_events)
 {
-	struct destroy_args *a = arg;
-	struct ur_esrq *srq = a->srq;
 	int ret = ur_srq_destroy(srq->srq);
 
 	if (ret)
@@ -228,20 +204,20 @@ static int destroy(struct ur_engine *engine, void *arg)
 	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
 	if (srq->cq)
 		srq->cq->users--;
-	if (srq->async)
-		a->events = ur_evsock_purge(&srq->async->sock, &srq->async_src);
+	*async_events =
+		srq->async ? ur_evsock_purge(&srq->async->sock, &srq->async_src)
+			   : 0;
 	return 0;
 }
+UR_ENGINE_CALL(2, destroy, struct ur_esrq *, u32 *);
 
 int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events)
 {
-	struct destroy_args a = {.srq = srq};
-	int ret = ur_engine_call(srq->ectx->engine, destroy, &a);
+	int ret = call_destroy(srq->ectx->engine, srq, async_events);
 
 	if (ret)
 		return ret;
 	ur_arena_free(&srq->ectx->arena, &srq->block);
-	*async_events = a.events;
 	free(srq);
 	return 0;
 }
