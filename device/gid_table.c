@@ -9,8 +9,6 @@
 #include "device/device.h"
 #include "device/sysfs.h"
 
-#define EVENT_GID_CHANGE 18 /* enum ibv_event_type */
-
 bool ur_gid_is_zero(const u8 gid[16])
 {
 	static const u8 zero[16];
@@ -156,6 +154,6 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 		if (!find_slot(dev, &addr[i]))
 			changes += add(dev, &addr[i]);
 	if (changes)
-		ur_device_event(dev, 1, EVENT_GID_CHANGE);
+		ur_device_event(dev, 1, UR_EVENT_GID_CHANGE);
 	return changes;
 }

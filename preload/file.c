@@ -19,9 +19,7 @@
 #include "preload/real.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
-
-/* IB_EVENT_DEVICE_FATAL, <rdma/ib_verbs.h> */
-#define EVENT_DEVICE_FATAL 8
+#include "util/verbs_event.h"
 
 /* struct ib_uverbs_async_event_desc, <rdma/ib_user_verbs.h> */
 struct async_event {
@@ -375,7 +373,7 @@ size_t ur_file_event_size(const struct ur_file *file)
 ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
 			   ssize_t ret, int err)
 {
-	struct async_event fatal = {.event_type = EVENT_DEVICE_FATAL};
+	struct async_event fatal = {.event_type = UR_EVENT_DEVICE_FATAL};
 	struct ur_file *parent;
 	uint32_t alive = 0;
 

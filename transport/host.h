@@ -11,18 +11,7 @@
 
 #include <string.h>
 #include "transport/work.h"
-
-enum ur_event { /* enum ibv_event_type */
-		UR_EVENT_CQ_ERR = 0,
-		UR_EVENT_QP_FATAL = 1,
-		UR_EVENT_QP_REQ_ERR = 2,
-		UR_EVENT_QP_ACCESS_ERR = 3,
-		UR_EVENT_COMM_EST = 4,
-		UR_EVENT_SQ_DRAINED = 5,
-		UR_EVENT_SRQ_ERR = 14,
-		UR_EVENT_SRQ_LIMIT_REACHED = 15,
-		UR_EVENT_QP_LAST_WQE_REACHED = 16,
-};
+#include "util/verbs_event.h"
 
 /* Memory of one region behind an MR. Offsets count from the region's start and
  * are already bounds-checked by the transport. */

@@ -76,6 +76,8 @@ enum ucma_event_number {
 
 /* CMA_IBOE_PACKET_LIFETIME of the kernel: 4.096 us * 2^16. */
 #define UCMA_PACKET_LIFE_TIME 16
+/* IPV6_DEFAULT_HOPLIMIT of the kernel, for both families. */
+#define UCMA_HOP_LIMIT 64
 
 /* Life of an id, as the kernel's enum rdma_cm_state. */
 enum ucma_state {

@@ -78,7 +78,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 	if (!gid || !gid->valid || memcmp(gid->gid, path->sgid, 16))
 		return;
 	if (!epath.hop_limit)
-		epath.hop_limit = 64;
+		epath.hop_limit = UCMA_HOP_LIMIT;
 	epath.v1 = gid->type == UR_GID_ROCE_V1;
 	memcpy(epath.sgid, path->sgid, 16);
 	memcpy(epath.dgid, path->dgid, 16);
@@ -94,7 +94,7 @@ void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 	struct ur_ucma *ucma = dev->daemon->cm;
 	struct ur_cm_path from = {.port = dev->index,
 				  .pkey = 0xffff,
-				  .hop_limit = 64,
+				  .hop_limit = UCMA_HOP_LIMIT,
 				  .traffic_class = meta->tos & 0xfc,
 				  .sl = meta->sl};
 	int index = ur_gid_find(dev, meta->daddr,

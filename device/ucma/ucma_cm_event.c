@@ -123,7 +123,7 @@ static struct ucma_id *new_child(struct ucma_id *listener,
 	id->cm = cm;
 	id->dev = dev;
 	id->sgid_index = event->path->sgid_index;
-	id->hop_limit = 64;
+	id->hop_limit = UCMA_HOP_LIMIT;
 	id->has_path = true;
 	id->reuse_addr = listener->reuse_addr;
 	memcpy(id->sgid, event->path->sgid, 16);

@@ -13,8 +13,6 @@
 #define MAX_CM_RETRIES	 15
 #define ACK_TIMEOUT	 17
 
-#define IB_EVENT_COMM_EST 4 /* enum ibv_event_type */
-
 static u64 service_id(const struct ucma_id *id, const union ur_sa *addr)
 {
 	if (addr->sa.sa_family == AF_IB)
@@ -329,7 +327,7 @@ int ucma_notify(struct ucma_cmd *cmd)
 
 	if (!id || !id->cm)
 		return -EINVAL;
-	if (in->event != IB_EVENT_COMM_EST)
+	if (in->event != UR_EVENT_COMM_EST)
 		return -EINVAL;
 	err = ur_cm_notify_established(id->cm);
 	return err == -EISCONN ? 0 : err;

@@ -102,7 +102,7 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 	ud->qkey = id->qkey;
 	group_gid(id, group, ud->ah_attr.grh.dgid);
 	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
-	ud->ah_attr.grh.hop_limit = 64;
+	ud->ah_attr.grh.hop_limit = UCMA_HOP_LIMIT;
 	ud->ah_attr.grh.traffic_class = id->tos;
 	ud->ah_attr.sl = id->tos >> 5;
 	ud->ah_attr.is_global = 1;

@@ -9,8 +9,6 @@
 
 #include "device/ucma/ucma.h"
 
-#define HOP_LIMIT 64 /* IPV6_DEFAULT_HOPLIMIT of the kernel */
-
 #define SERVICE_SPACE_MASK 0xffffffffffff0000ull
 
 /* An AF_IB source names its port space in the service id: make it an id of
@@ -225,7 +223,7 @@ void ucma_set_path(struct ucma_id *id)
 	id->flow_label =
 		(ucma_sa_port(&id->src) * 31u + ucma_sa_port(&id->dst)) &
 		0xfffff;
-	id->hop_limit = HOP_LIMIT;
+	id->hop_limit = UCMA_HOP_LIMIT;
 	id->path_mtu = (u8)(31 - __builtin_clz(id->dev->mtu_bytes) - 7);
 	id->has_path = true;
 }

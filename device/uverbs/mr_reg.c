@@ -7,6 +7,14 @@
 #include "device/uverbs/maps.h"
 #include "device/uverbs/obj_mr.h"
 
+#define PAGE 4096u
+
+/* At the same place within their pages? */
+static bool same_in_page(u64 a, u64 b)
+{
+	return !((a ^ b) & (PAGE - 1));
+}
+
 /* What the driver's request adds. */
 static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 {
@@ -48,7 +56,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	int err;
 
 	/* The same place within a page, as the kernel demands. */
-	if ((req->start & 4095) != (req->hca_va & 4095) &&
+	if (!same_in_page(req->start, req->hca_va) &&
 	    !(req->access_flags & IB_UVERBS_ACCESS_ZERO_BASED))
 		return -EINVAL;
 	if (!pd)
@@ -96,7 +104,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		err = ur_mr_check_access(attr.access);
 	}
 	if (!err && (flags & UR_REREG_TRANS)) {
-		if ((req->start & 4095) != (req->hca_va & 4095))
+		if (!same_in_page(req->start, req->hca_va))
 			return -EINVAL;
 		attr.addr = req->start;
 		attr.length = req->length;
@@ -174,7 +182,7 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 		return err;
 	if (attr.access & IB_UVERBS_ACCESS_ON_DEMAND)
 		return -EOPNOTSUPP;
-	if ((attr.dmabuf_off & 4095) != (attr.iova & 4095) ||
+	if (!same_in_page(attr.dmabuf_off, attr.iova) ||
 	    attr.dmabuf_off + attr.length < attr.dmabuf_off)
 		return -EINVAL;
 	if (!ur_region_room(cmd->file, attr.length))

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "kernel.h"
 #include "uroce.h"
@@ -55,7 +56,7 @@ static u64 address_of(const struct ibv_context *context,
 
 static int populate(u64 addr, u64 len, int how)
 {
-	u64 start = addr & ~4095ull;
+	u64 start = addr & ~((u64)sysconf(_SC_PAGESIZE) - 1);
 	s64 err = len ? ur_sys_madvise(start, addr + len - start, how) : 0;
 
 	/* A kernel that cannot: then it stays a hint. */

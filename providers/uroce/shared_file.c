@@ -36,32 +36,18 @@ int ur_shared_file(void)
 	return fd;
 }
 
-static int write_all(int file, u64 from, u64 len, u64 off)
+/* io: ur_sys_pread() or ur_sys_pwrite(). */
+static int all_of(s64 (*io)(int fd, u64 mem, u64 len, u64 off), int file,
+		  u64 mem, u64 len, u64 off)
 {
 	while (len) {
-		s64 n = ur_sys_pwrite(file, from, len, off);
+		s64 n = io(file, mem, len, off);
 
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? (int)n : -EIO;
-		from += (u64)n;
-		off += (u64)n;
-		len -= (u64)n;
-	}
-	return 0;
-}
-
-static int read_all(int file, u64 to, u64 len, u64 off)
-{
-	while (len) {
-		s64 n = ur_sys_pread(file, to, len, off);
-
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? (int)n : -EIO;
-		to += (u64)n;
+		mem += (u64)n;
 		off += (u64)n;
 		len -= (u64)n;
 	}
@@ -108,7 +94,7 @@ static int save_run(void *arg, u64 from, u64 len)
 {
 	const struct save *s = arg;
 
-	return write_all(s->file, from, len, from + s->shift);
+	return all_of(ur_sys_pwrite, s->file, from, len, from + s->shift);
 }
 
 int ur_shared_file_save(int file, int pagemap, u64 from, u64 len, u64 off)
@@ -139,8 +125,8 @@ int ur_shared_file_load(int file, u64 to, u64 len, u64 off)
 		if (hole <= data)
 			return -EIO;
 		at = ur_min_u64((u64)hole, off + len);
-		err = read_all(file, to + ((u64)data - off), at - (u64)data,
-			       (u64)data);
+		err = all_of(ur_sys_pread, file, to + ((u64)data - off),
+			     at - (u64)data, (u64)data);
 	}
 	return err;
 }
