@@ -23,6 +23,7 @@ void ur_port_expire(struct ur_port *port, ur_time now)
 		ur_qp_expire(qp);
 		ur_assert_rules_hot(ur_qp_check(qp));
 	}
+	ur_assert_rules_hot(ur_port_check(port));
 }
 
 /* ---- receive ---- */
@@ -222,5 +223,6 @@ bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
 	}
 	if (more)
 		ur_port_activate(port, qp);
+	ur_assert_rules_hot(ur_port_check(port));
 	return more;
 }

@@ -70,6 +70,7 @@ ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
 			send_event(cq);
 		else
 			next = ur_min_u64(next, cq->mod_deadline);
+		ur_assert_rules_hot(check(cq));
 	}
 	return next;
 }
@@ -281,6 +282,7 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 		*to = old.cqes[i & (old.entries - 1)];
 		to->owner = owner_of(cq, i);
 	}
+	ur_assert_rules_hot(check(cq));
 	return 0;
 }
 UR_ENGINE_CALL(4, resize, struct ur_ecq *, u32, u32, struct ur_block *);
@@ -321,6 +323,7 @@ static int modify(struct ur_engine *engine, struct ur_ecq *cq, u16 count,
 	cq->mod_period_us = period_us;
 	if (cq->mod_deadline != UR_NEVER)
 		send_event(cq);
+	ur_assert_rules_hot(check(cq));
 	return 0;
 }
 UR_ENGINE_CALL(3, modify, struct ur_ecq *, u16, u16);
