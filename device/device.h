@@ -74,6 +74,7 @@ struct ur_daemon {
 	struct ur_loop_timer idle, accept_again;
 
 	struct nl_sock *nl_events, *nl_query;
+	void (*nl_changed)(struct ur_daemon *daemon);
 	struct ur_list xrcds;		/* obj_xrcd.c */
 	const struct ur_cm_ops *cm_ops; /* NULL without */
 	void *cm;			/* its own */
@@ -136,8 +137,6 @@ struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);
 /* Make the GID table follow the netdev's addresses. */
 void ur_device_sync_gids(struct ur_device *dev);
-/* The whole of netlink's news about the netdev. */
-void ur_device_link_changed(struct ur_device *dev);
 bool ur_device_port_active(const struct ur_device *dev);
 /* Send an event that belongs to no object to every open file. */
 void ur_device_event(struct ur_device *dev, u64 element, u32 type);

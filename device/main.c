@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "device/hold.h"
 #include "device/listen.h"
+#include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/options.h"
 #include "device/service.h"
@@ -172,7 +173,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
-	err = ur_netlink_open(daemon);
+	err = ur_netlink_open(daemon, ur_netdevs_changed);
 	if (err) {
 		ur_log("rtnetlink: %s", strerror(-err));
 		return err;

@@ -7,9 +7,7 @@
 #include "device/netlink.h"
 #include "device/sysfs.h"
 
-#define EVENT_PORT_ACTIVE 9 /* enum ibv_event_type */
-#define EVENT_PORT_ERR	  10
-#define RETRY_NS	  1000000000ull
+#define RETRY_NS 1000000000ull
 
 u32 ur_netdev_mtu(u32 netdev_mtu)
 {
@@ -135,7 +133,7 @@ bool ur_device_port_active(const struct ur_device *dev)
 	return dev->present && dev->up;
 }
 
-void ur_device_link_changed(struct ur_device *dev)
+static void follow(struct ur_device *dev)
 {
 	bool was = ur_device_port_active(dev), is;
 	u32 mtu = dev->mtu_bytes, ifindex = dev->ifindex;
@@ -157,6 +155,12 @@ void ur_device_link_changed(struct ur_device *dev)
 		ur_sysfs_port(dev);
 	if (was != is)
 		ur_device_event(dev, 1,
-				is ? EVENT_PORT_ACTIVE : EVENT_PORT_ERR);
+				is ? UR_EVENT_PORT_ACTIVE : UR_EVENT_PORT_ERR);
 	ur_device_sync_gids(dev);
+}
+
+void ur_netdevs_changed(struct ur_daemon *daemon)
+{
+	ur_list_for_each(it, &daemon->devices)
+		follow(ur_list_entry(it, struct ur_device, node));
 }

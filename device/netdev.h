@@ -12,5 +12,7 @@
 u32 ur_netdev_mtu(u32 netdev_mtu);
 /* EUI-64 of its MAC; without one (lo, tun) stable for this machine and name. */
 u64 ur_netdev_guid(const struct ur_device *dev);
+/* Netlink has news: all devices follow their netdevs. Control lock held. */
+void ur_netdevs_changed(struct ur_daemon *daemon);
 
 #endif

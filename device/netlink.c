@@ -34,9 +34,7 @@ static void on_event(void *arg, u32 events)
 	for (int i = 0; i < 64; i++)
 		if (nl_recvmsgs_default(daemon->nl_events) < 0)
 			break;
-	ur_list_for_each(it, &daemon->devices)
-		ur_device_link_changed(
-			ur_list_entry(it, struct ur_device, node));
+	daemon->nl_changed(daemon);
 }
 
 static int nl_errno(int err)
@@ -54,7 +52,8 @@ static int nl_errno(int err)
 	}
 }
 
-int ur_netlink_open(struct ur_daemon *daemon)
+int ur_netlink_open(struct ur_daemon *daemon,
+		    void (*changed)(struct ur_daemon *daemon))
 {
 	struct nl_sock *ev = nl_socket_alloc(), *q = nl_socket_alloc();
 	int err = -NLE_NOMEM;
@@ -76,6 +75,7 @@ int ur_netlink_open(struct ur_daemon *daemon)
 		goto err;
 	daemon->nl_events = ev;
 	daemon->nl_query = q;
+	daemon->nl_changed = changed;
 	return ur_loop_add(daemon->loop, nl_socket_get_fd(ev), EPOLLIN,
 			   on_event, daemon);
 err:

@@ -5,7 +5,10 @@
 
 #include "device/device.h"
 
-int ur_netlink_open(struct ur_daemon *daemon);
+/* changed: called with the control lock held when a link or an address has
+ * changed, whichever. */
+int ur_netlink_open(struct ur_daemon *daemon,
+		    void (*changed)(struct ur_daemon *daemon));
 void ur_netlink_close(struct ur_daemon *daemon);
 /* Name of the default route's netdev (IPv4, else IPv6), else "lo". */
 void ur_netlink_default_netdev(struct ur_daemon *daemon,

@@ -266,18 +266,9 @@ static void device_gone(struct ur_device *dev)
 	struct ur_ucma *ucma = dev->daemon->cm;
 
 	ucma_cm_touch(ucma);
-	ur_list_for_each(f, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(f, struct ucma_file, node);
-
-		ur_list_for_each(i, &file->ids) {
-			struct ucma_id *id =
-				ur_list_entry(i, struct ucma_id, node);
-
-			if (id->dev == dev)
-				lose_device(id);
-		}
-	}
+	ucma_for_each_id(id, ucma)
+		if (id->dev == dev)
+			lose_device(id);
 	ucma_cm_kick(ucma);
 }
 
@@ -309,7 +300,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	ur_list_init(&ucma->files);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
-	ucma->cm = ucma_cm_create(ucma, ur_rng_u64(&ucma->rng));
+	ucma->cm = ucma_cm_create(ucma, ur_rng_u64(&ucma->rng), ucma_cm_event);
 	if (!ucma->cm) {
 		free(ucma);
 		return -ENOMEM;

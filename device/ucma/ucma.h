@@ -245,6 +245,13 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number);
 /* NULL: too many, or no memory. */
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
 void ucma_id_free(struct ucma_id *id);
+/* All ids of all files: the next after id (NULL: the first), or NULL. */
+struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
+			     const struct ucma_id *id);
+/* None of them may be freed meanwhile. */
+#define ucma_for_each_id(id, ucma)                                \
+	for (struct ucma_id *id = ucma_id_next(ucma, NULL); (id); \
+	     (id) = ucma_id_next(ucma, id))
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number);
 void ucma_number_drop(struct ucma_numbers *n, u32 number);
 
@@ -318,16 +325,19 @@ void ucma_set_path(struct ucma_id *id);
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 		    u32 src_qpn, const u8 *mad, u32 len);
 void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
-struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed);
+/* What an event of cm/ is told to; ctx is the struct ur_ucma. */
+typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
+			      const struct ur_cm_event *event);
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed,
+			     ucma_cm_event_fn *event);
 /* After anything that may have moved a deadline. */
 void ucma_cm_kick(struct ur_ucma *ucma);
 void ucma_cm_touch(struct ur_ucma *ucma);
 struct ur_cm_path ucma_cm_path(const struct ucma_id *id);
 void ucma_cm_drop(struct ucma_id *id);
 
-/* ucma_cm_event.c: an event of cm/; ctx is the struct ur_ucma. */
-void ucma_cm_event(void *ctx, struct ur_cm_id *cm,
-		   const struct ur_cm_event *event);
+/* ucma_cm_event.c */
+ucma_cm_event_fn ucma_cm_event;
 
 /* ucma_mcast.c */
 void ucma_mcast_free(struct ucma_mcast *mc);

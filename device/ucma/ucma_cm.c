@@ -117,29 +117,22 @@ void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
 	if (ev != UR_EVENT_COMM_EST)
 		return;
 	ucma_cm_touch(ucma);
-	ur_list_for_each(f, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(f, struct ucma_file, node);
-
-		ur_list_for_each(i, &file->ids) {
-			struct ucma_id *id =
-				ur_list_entry(i, struct ucma_id, node);
-
-			if (id->cm && id->dev == dev && id->qp_num == qpn &&
-			    ur_cm_id_state(id->cm) == UR_CM_REP_SENT_STATE) {
-				ur_cm_notify_established(id->cm);
-				ucma_cm_kick(ucma);
-				return;
-			}
+	ucma_for_each_id(id, ucma) {
+		if (id->cm && id->dev == dev && id->qp_num == qpn &&
+		    ur_cm_id_state(id->cm) == UR_CM_REP_SENT_STATE) {
+			ur_cm_notify_established(id->cm);
+			ucma_cm_kick(ucma);
+			return;
 		}
 	}
 }
 
-struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed)
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed,
+			     ucma_cm_event_fn *event)
 {
 	struct ur_cm_config config = {.ctx = ucma,
 				      .send = on_send,
-				      .event = ucma_cm_event,
+				      .event = event,
 				      .seed = seed,
 				      .listen_grace_ms = LISTEN_GRACE_MS};
 

@@ -110,6 +110,23 @@ void ucma_id_free(struct ucma_id *id)
 	free(id);
 }
 
+struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
+			     const struct ucma_id *id)
+{
+	const struct ur_list *ids = id ? id->node.next : NULL;
+	const struct ur_list *file = id ? &id->file->node : &ucma->files;
+
+	/* At the end of a file's ids, those of the next that has some. */
+	while (!ids ||
+	       ids == &ur_list_entry(file, struct ucma_file, node)->ids) {
+		file = file->next;
+		if (file == &ucma->files)
+			return NULL;
+		ids = ur_list_entry(file, struct ucma_file, node)->ids.next;
+	}
+	return ur_list_entry(ids, struct ucma_id, node);
+}
+
 static int qp_type_of(u16 ps, u8 asked, u8 *qp_type)
 {
 	switch (ps) {

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/sysfs.h"
 #include "device/ucma/ucma.h"
@@ -105,7 +106,7 @@ void device_world_start(bool rdma_cm)
 	if (rdma_cm)
 		CHECK(!ur_ucma_init(&device_world));
 	CHECK(!ur_sysfs_init(&device_world));
-	CHECK(!ur_netlink_open(&device_world));
+	CHECK(!ur_netlink_open(&device_world, ur_netdevs_changed));
 	CHECK(!ur_device_create(&device_world, "lo", NULL));
 	ur_loop_unlock(device_world.loop);
 	start_thread(serve, NULL);

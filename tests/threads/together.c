@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "device/listen.h"
+#include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/serve.h"
 #include "device/sysfs.h"
@@ -234,7 +235,7 @@ void world_start(void)
 	CHECK(!ur_listen_lock(&daemon_));
 	CHECK(!ur_ucma_init(&daemon_));
 	CHECK(!ur_sysfs_init(&daemon_));
-	CHECK(!ur_netlink_open(&daemon_));
+	CHECK(!ur_netlink_open(&daemon_, ur_netdevs_changed));
 	CHECK(!ur_device_create(&daemon_, "eth1", NULL));
 	CHECK(!ur_device_create(&daemon_, "eth2", NULL));
 	CHECK(!ur_listen_start(&daemon_));
