@@ -14,8 +14,8 @@
 #include "util/heap.h"
 #include "util/list.h"
 
-#define UR_CM_BUCKETS \
-	1024 /* power of two; ids are capped, so chains are short */
+#define UR_CM_BUCKETS 1024 /* ids are capped, so chains are short */
+_Static_assert(UR_IS_POW2(UR_CM_BUCKETS), "a bucket is bits of a hash");
 
 /*
  * An id. Invariants (checked by ur_cm_check):

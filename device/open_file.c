@@ -5,6 +5,10 @@
 #include <sys/random.h>
 #include "device/open_file.h"
 
+_Static_assert(UR_FILE_KINDS > UROCE_TUN_UVERBS &&
+		       UR_FILE_KINDS > UROCE_TUN_RDMA_CM,
+	       "kinds of files that are opened are indices");
+
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     struct uroce_tun_msg *reply, int *shown)
 {

@@ -31,6 +31,7 @@ struct async_event {
 /* A command on the stack: header and attributes, and behind them, in the caller's
  * frame, what they point to. */
 #define STACK_WINDOW 1536
+_Static_assert(STACK_WINDOW <= UROCE_TUN_WINDOW, "it is sent as a window");
 /* No frames of ours and the verbs library's together are larger. */
 #define STACK_REACH 65536
 

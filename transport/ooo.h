@@ -17,7 +17,7 @@
 #define UR_OOO_SLOTS 1024 /* packets kept by all queue pairs of a port */
 #define UR_OOO_NONE  0xffffu
 
-_Static_assert((UR_OOO_SPAN & (UR_OOO_SPAN - 1)) == 0, "low bits of a PSN");
+_Static_assert(UR_IS_POW2(UR_OOO_SPAN), "low bits of a PSN");
 _Static_assert(UR_OOO_SLOTS < UR_OOO_NONE, "a slot's number is not none");
 
 struct ur_ooo_slot {

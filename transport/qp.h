@@ -18,7 +18,7 @@
 #define UR_ACK_PKTS  64	 /* acknowledge request at least this often */
 #define UR_READ_PKTS 128 /* packets of one READ request, or about so many */
 
-_Static_assert((UR_SQ_WINDOW & (UR_SQ_WINDOW - 1)) == 0,
+_Static_assert(UR_IS_POW2(UR_SQ_WINDOW),
 	       "the window is a power of two at its largest, too");
 
 /* ---- send queue entries ---- */

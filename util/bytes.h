@@ -105,6 +105,9 @@ static inline u64 ur_min_u64(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/* For constants: is n a power of two? */
+#define UR_IS_POW2(n) ((n) && !((n) & ((n)-1)))
+
 /* The next multiple of pow2, a power of two. v: at most 2^64 - pow2. */
 static inline u64 ur_align_up(u64 v, u64 pow2)
 {

@@ -32,6 +32,11 @@ struct command {
 #define CONNECT_MIN	offsetof(struct rdma_ucm_connect, ece)
 #define ACCEPT_MIN	offsetof(struct rdma_ucm_accept, ece)
 
+_Static_assert(sizeof(struct rdma_ucm_connect) <= IN_MAX &&
+		       sizeof(struct rdma_ucm_accept) <= IN_MAX &&
+		       sizeof(struct rdma_ucm_join_mcast) <= IN_MAX,
+	       "the longest requests fit");
+
 #define COMMAND(handler, type, min, out, resp)                               \
 	{                                                                    \
 		.fn = (handler), .in = sizeof(struct type), .in_min = (min), \

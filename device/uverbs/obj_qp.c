@@ -13,6 +13,23 @@
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
 
+/* Types and rights go from the client to the transport as they are. */
+_Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&
+		       (int)UR_QPT_UC == IB_UVERBS_QPT_UC &&
+		       (int)UR_QPT_UD == IB_UVERBS_QPT_UD &&
+		       (int)UR_QPT_XRC_INI == IB_UVERBS_QPT_XRC_INI &&
+		       (int)UR_QPT_XRC_TGT == IB_UVERBS_QPT_XRC_TGT,
+	       "types of queue pairs");
+_Static_assert(UR_ACCESS_LOCAL_WRITE == IB_UVERBS_ACCESS_LOCAL_WRITE &&
+		       UR_ACCESS_REMOTE_WRITE ==
+			       IB_UVERBS_ACCESS_REMOTE_WRITE &&
+		       UR_ACCESS_REMOTE_READ == IB_UVERBS_ACCESS_REMOTE_READ &&
+		       UR_ACCESS_REMOTE_ATOMIC ==
+			       IB_UVERBS_ACCESS_REMOTE_ATOMIC &&
+		       UR_ACCESS_MW_BIND == IB_UVERBS_ACCESS_MW_BIND &&
+		       UR_ACCESS_ZERO_BASED == IB_UVERBS_ACCESS_ZERO_BASED,
+	       "rights");
+
 static void target_put(struct ur_xrc_target *t)
 {
 	u32 events;

@@ -14,6 +14,7 @@
 #include "transport/frame.h"
 
 #define PLACES 1024u
+_Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
 /* An address is asked for again after this long, and where there was none,
  * after that. */
 #define KNOWN_NS   100000000ull

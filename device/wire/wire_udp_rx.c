@@ -17,6 +17,8 @@
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 
+_Static_assert(UR_IS_POW2(UR_UDP_PEERS), "a peer's place is bits of a hash");
+
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif

@@ -24,6 +24,7 @@ struct ur_device {
 };
 
 #define UR_QP_TABLE 4096
+_Static_assert(UR_QP_TABLE == 1 << 12, "each level takes 12 bits of a QPN");
 
 struct ur_context {
 	/* The library's verbs_context ends with 'ibv'; where in 'front' it
