@@ -165,7 +165,7 @@ int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		 const struct ur_span **blame)
 {
 	struct ur_span from = *src, to = *dst;
-	int ret = 0;
+	int err = 0;
 
 	*blame = dst;
 	if (src->ptr)
@@ -178,25 +178,25 @@ int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		u32 n = ur_min_u32(len, sizeof(port->bounce));
 
 		*blame = src;
-		ret = ur_span_read(&from, port->bounce, n);
-		if (ret)
+		err = ur_span_read(&from, port->bounce, n);
+		if (err)
 			break;
 		*blame = dst;
-		ret = ur_span_write(&to, port->bounce, n, last);
-		if (ret)
+		err = ur_span_write(&to, port->bounce, n, last);
+		if (err)
 			break;
 		from.off += n;
 		to.off += n;
 		len -= n;
 	}
-	return ret;
+	return err;
 }
 
 int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		  u32 count, struct ur_cursor *cur, u32 off, u8 *dst, u32 len)
 {
 	struct ur_span span;
-	int ret;
+	int err;
 	u32 n;
 
 	while (len) {
@@ -204,9 +204,9 @@ int ur_mem_gather(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 				      &span))
 			return -EFAULT;
 		n = (u32)span.len;
-		ret = ur_span_read(&span, dst, n);
-		if (ret)
-			return ret;
+		err = ur_span_read(&span, dst, n);
+		if (err)
+			return err;
 		dst += n;
 		off += n;
 		len -= n;
@@ -219,7 +219,7 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		   u32 len, bool last)
 {
 	struct ur_span span;
-	int ret;
+	int err;
 	u32 n;
 
 	while (len) {
@@ -227,9 +227,9 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 				      UR_ACCESS_LOCAL_WRITE, &span))
 			return -EFAULT;
 		n = (u32)span.len;
-		ret = ur_span_write(&span, src, n, last && n == len);
-		if (ret)
-			return ret;
+		err = ur_span_write(&span, src, n, last && n == len);
+		if (err)
+			return err;
 		src += n;
 		off += n;
 		len -= n;

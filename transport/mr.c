@@ -26,20 +26,20 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		 struct ur_mr **mr)
 {
 	struct ur_mr *m;
-	int rc = check_attr(attr);
+	int err = check_attr(attr);
 
-	if (rc)
-		return rc;
+	if (err)
+		return err;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	m->port = port;
 	m->attr = *attr;
 	m->k.kind = UR_KEY_MR;
-	rc = ur_table_add(&port->keys, &m->k, &m->k.id);
-	if (rc) {
+	err = ur_table_add(&port->keys, &m->k, &m->k.id);
+	if (err) {
 		free(m);
-		return rc;
+		return err;
 	}
 	m->k.key = m->k.id << 8 | ur_port_key_byte(port);
 	ur_mem_changed(port);
@@ -49,10 +49,10 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 {
-	int rc = check_attr(attr);
+	int err = check_attr(attr);
 
-	if (rc)
-		return rc;
+	if (err)
+		return err;
 	if (mr->windows)
 		return -EBUSY;
 	mr->attr = *attr;

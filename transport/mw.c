@@ -21,7 +21,7 @@
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 {
 	struct ur_mw *w;
-	int rc;
+	int err;
 
 	if (type != 1 && type != 2)
 		return -EINVAL;
@@ -32,10 +32,10 @@ int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 	w->pd = pd;
 	w->type = type;
 	w->k.kind = UR_KEY_MW;
-	rc = ur_table_add(&port->keys, &w->k, &w->k.id);
-	if (rc) {
+	err = ur_table_add(&port->keys, &w->k, &w->k.id);
+	if (err) {
 		free(w);
-		return rc;
+		return err;
 	}
 	w->k.key = w->k.id << 8 | ur_port_key_byte(port);
 	*mw = w;

@@ -113,10 +113,10 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		 struct ur_qp **ret)
 {
 	struct ur_qp *qp;
-	int rc = check_init(init);
+	int err = check_init(init);
 
-	if (rc)
-		return rc;
+	if (err)
+		return err;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;
@@ -127,14 +127,14 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 	qp->has_rq = qp->svc != UR_SVC_XRC;
 	qp->attr.path_mtu = port->cfg.mtu_bytes;
 	ur_list_init(&qp->active);
-	rc = alloc_queues(qp);
-	if (rc)
+	err = alloc_queues(qp);
+	if (err)
 		goto err_free;
-	rc = ur_table_add(&port->qps, qp, &qp->qpn);
-	if (rc)
+	err = ur_table_add(&port->qps, qp, &qp->qpn);
+	if (err)
 		goto err_free;
-	rc = reserve_heap(port);
-	if (rc)
+	err = reserve_heap(port);
+	if (err)
 		goto err_remove;
 	if (init->srq)
 		init->srq->users++;
@@ -146,7 +146,7 @@ err_remove:
 	ur_table_remove(&port->qps, qp->qpn);
 err_free:
 	free_qp(qp);
-	return rc;
+	return err;
 }
 
 void ur_qp_destroy(struct ur_qp *qp)

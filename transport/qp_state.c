@@ -341,7 +341,7 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		 u32 mask)
 {
 	enum ur_qp_state cur = qp->state, next;
-	int rc;
+	int err;
 
 	/* The caller may say what it takes the state to be; SQE is the one
 	 * that it cannot know to have come. */
@@ -352,9 +352,9 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 	    !values_valid(qp, attr, mask))
 		return -EINVAL;
 	if (mask & RD_IN) {
-		rc = ur_replay_resize(qp, attr->max_dest_rd_atomic);
-		if (rc)
-			return rc;
+		err = ur_replay_resize(qp, attr->max_dest_rd_atomic);
+		if (err)
+			return err;
 	}
 	qp->port->now = now;
 	apply(qp, attr, mask);

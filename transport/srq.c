@@ -9,17 +9,17 @@ int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
 		  struct ur_srq **srq)
 {
 	struct ur_srq *s = calloc(1, sizeof(*s));
-	int rc;
+	int err;
 
 	if (!s)
 		return -ENOMEM;
 	s->port = port;
 	s->attr = *attr;
 	s->limit_armed = attr->limit != 0;
-	rc = ur_table_add(&port->srqs, s, &s->srqn);
-	if (rc) {
+	err = ur_table_add(&port->srqs, s, &s->srqn);
+	if (err) {
 		free(s);
-		return rc;
+		return err;
 	}
 	*srq = s;
 	return 0;

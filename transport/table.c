@@ -55,15 +55,15 @@ static u32 draw(struct ur_table *t)
 
 int ur_table_add(struct ur_table *t, void *object, u32 *id)
 {
-	int rc;
+	int err;
 
 	if (t->count >= t->max)
 		return -ENOMEM;
 	/* Half empty, so that the search below stays short: two tries. */
 	if (!t->slot || t->count > t->mask / 2) {
-		rc = grow(t);
-		if (rc)
-			return rc;
+		err = grow(t);
+		if (err)
+			return err;
 	}
 	for (;;) {
 		u32 n = draw(t);

@@ -180,16 +180,16 @@ bool ur_sq_pull(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 	struct ur_port *port = qp->port;
-	int rc;
+	int err;
 
 	if (req->dry || req->dead || req->tail - req->head > req->mask)
 		return false;
-	rc = port->ops->sq_next(qp->init.ctx, &port->wr);
-	if (rc == 0) {
+	err = port->ops->sq_next(qp->init.ctx, &port->wr);
+	if (err == 0) {
 		req->dry = true;
 		return false;
 	}
-	if (rc < 0) {
+	if (err < 0) {
 		req->dead = true;
 		ur_qp_event(qp, UR_EVENT_QP_FATAL);
 		ur_qp_fail(qp);
@@ -238,18 +238,18 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 static bool rq_next(struct ur_qp *qp, struct ur_srq *srq)
 {
 	struct ur_port *port = qp->port;
-	int rc;
+	int err;
 
 	if (srq ? srq->dead : qp->resp.rq_dead)
 		return false;
-	rc = port->ops->rq_next(srq ? srq->attr.rq_ctx : qp->init.rq_ctx,
-				&port->rwr);
-	if (rc > 0 && port->rwr.num_sge > qp->resp.rqe_max_sge)
-		rc = -EINVAL;
-	if (rc >= 0) {
-		if (rc && srq)
+	err = port->ops->rq_next(srq ? srq->attr.rq_ctx : qp->init.rq_ctx,
+				 &port->rwr);
+	if (err > 0 && port->rwr.num_sge > qp->resp.rqe_max_sge)
+		err = -EINVAL;
+	if (err >= 0) {
+		if (err && srq)
 			ur_srq_taken(srq);
-		return rc;
+		return err;
 	}
 	if (srq) {
 		ur_srq_fail(srq);

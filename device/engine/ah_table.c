@@ -64,16 +64,16 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 {
 	struct ur_wire *wire = ur_wire_of(engine, path->v1);
 	struct ur_av *av;
-	int ret = ur_av_make(engine, path, lqpn, rqpn, &av);
+	int err = ur_av_make(engine, path, lqpn, rqpn, &av);
 
-	if (ret)
-		return ret;
-	ret = av->loop ? 0 : wire->ops->check(wire, av);
-	if (ret)
+	if (err)
+		return err;
+	err = av->loop ? 0 : wire->ops->check(wire, av);
+	if (err)
 		free_av(av);
 	else
 		*ret_av = av;
-	return ret;
+	return err;
 }
 
 struct ur_av *ur_ah_lookup(struct ur_ectx *ectx, u32 number, u32 pd)
@@ -105,14 +105,14 @@ static int grow_table(struct ur_ectx *ectx)
 
 static int place_ah(struct ur_ectx *ectx, struct ur_eah *ah)
 {
-	int ret;
+	int err;
 
 	while (ectx->ah_hint < ectx->ah_cap && ectx->ahs[ectx->ah_hint])
 		ectx->ah_hint++;
 	if (ectx->ah_hint == ectx->ah_cap) {
-		ret = grow_table(ectx);
-		if (ret)
-			return ret;
+		err = grow_table(ectx);
+		if (err)
+			return err;
 	}
 	ectx->ahs[ectx->ah_hint] = ah;
 	ah->number = ++ectx->ah_hint;
@@ -122,15 +122,15 @@ static int place_ah(struct ur_ectx *ectx, struct ur_eah *ah)
 static int create(struct ur_engine *engine, struct ur_eah *ah,
 		  const struct ur_epath *path)
 {
-	int ret = ur_av_create(engine, path, 0, 0, &ah->av);
+	int err = ur_av_create(engine, path, 0, 0, &ah->av);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ah->av->realm = ah->ectx->realm;
-	ret = place_ah(ah->ectx, ah);
-	if (ret)
+	err = place_ah(ah->ectx, ah);
+	if (err)
 		ur_av_put(ah->av);
-	return ret;
+	return err;
 }
 UR_ENGINE_CALL(2, create, struct ur_eah *, const struct ur_epath *);
 
@@ -138,16 +138,16 @@ int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah)
 {
 	struct ur_eah *h = calloc(1, sizeof(*h));
-	int ret;
+	int err;
 
 	if (!h)
 		return -ENOMEM;
 	h->ectx = ectx;
 	h->pd = pd;
-	ret = call_create(ectx->engine, h, path);
-	if (ret) {
+	err = call_create(ectx->engine, h, path);
+	if (err) {
 		free(h);
-		return ret;
+		return err;
 	}
 	*ah = h;
 	return 0;

@@ -31,14 +31,14 @@
 static int mem_read(void *mem, u64 off, void *dst, u32 len)
 {
 	const struct ur_emr *mr = mem;
-	int ret = 0;
+	int err = 0;
 
 	/* A pinned page would be read whatever became of its address. */
 	if (mr->attr.on_demand && mr->attr.mem->query)
-		ret = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
+		err = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
 				     PROT_READ);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
 }
 
@@ -55,10 +55,10 @@ static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 		   u64 swap_mask, u64 *old)
 {
 	u64 v;
-	int ret = mem_read(mem, off, &v, sizeof(v));
+	int err = mem_read(mem, off, &v, sizeof(v));
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	*old = v;
 	if ((v ^ compare) & compare_mask)
 		return 0;
@@ -69,10 +69,10 @@ static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
 {
 	u64 v;
-	int ret = mem_read(mem, off, &v, sizeof(v));
+	int err = mem_read(mem, off, &v, sizeof(v));
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	*old = v;
 	v = ur_masked_add(v, add, boundary_mask);
 	return mem_write(mem, off, &v, sizeof(v));
@@ -197,11 +197,11 @@ static int find_memory(struct ur_emr *mr)
 
 int ur_app_mem_attach(struct ur_emr *mr)
 {
-	int ret = find_memory(mr);
+	int err = find_memory(mr);
 
-	if (!ret)
+	if (!err)
 		ur_user_mem_get(mr->attr.mem);
-	return ret;
+	return err;
 }
 
 void ur_app_mem_detach(struct ur_emr *mr)

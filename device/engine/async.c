@@ -9,14 +9,14 @@ int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
 		     int *fd)
 {
 	struct ur_easync *a = calloc(1, sizeof(*a));
-	int ret;
+	int err;
 
 	if (!a)
 		return -ENOMEM;
-	ret = ur_evsock_open(&a->sock, engine, true);
-	if (ret) {
+	err = ur_evsock_open(&a->sock, engine, true);
+	if (err) {
 		free(a);
-		return ret;
+		return err;
 	}
 	ur_evsrc_init(&a->loose, 0);
 	*async = a;

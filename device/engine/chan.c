@@ -38,11 +38,11 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 	/* The client sends nothing this way: descriptors that it sent would be
 	 * given back by whoever closes our end. */
 	if (shutdown(fd[0], SHUT_RD) < 0) {
-		int ret = -errno;
+		int err = -errno;
 
 		close(fd[0]);
 		close(fd[1]);
-		return ret;
+		return err;
 	}
 	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 		       sizeof(bytes)) < 0)
@@ -170,14 +170,14 @@ u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src)
 int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd)
 {
 	struct ur_echan *c = calloc(1, sizeof(*c));
-	int ret;
+	int err;
 
 	if (!c)
 		return -ENOMEM;
-	ret = ur_evsock_open(&c->sock, engine, false);
-	if (ret) {
+	err = ur_evsock_open(&c->sock, engine, false);
+	if (err) {
 		free(c);
-		return ret;
+		return err;
 	}
 	*chan = c;
 	*fd = c->sock.rx;

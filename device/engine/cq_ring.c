@@ -187,18 +187,18 @@ static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
 		     struct ur_block *block)
 {
 	u64 bytes = CQE_OFF + (u64)entries * sizeof(struct uroce_cqe);
-	int ret = ur_arena_alloc(&cq->ectx->arena, bytes, block);
+	int err = ur_arena_alloc(&cq->ectx->arena, bytes, block);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_ectx_unlock(cq->ectx);
-	ret = ur_block_populate(block);
-	if (!ret)
+	err = ur_block_populate(block);
+	if (!err)
 		mark_free(block, entries, first);
 	ur_ectx_relock(cq->ectx);
-	if (ret)
+	if (err)
 		ur_arena_free(&cq->ectx->arena, block);
-	return ret;
+	return err;
 }
 
 static void place_ring(struct ur_ecq *cq, const struct ur_block *block,
@@ -226,7 +226,7 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	struct ur_block block;
 	struct ur_ecq *cq;
 	u32 entries;
-	int ret;
+	int err;
 
 	if (!init->entries || init->entries > MAX_ENTRIES)
 		return -EINVAL;
@@ -243,10 +243,10 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
 	entries = ur_roundup_pow2(init->entries);
-	ret = make_ring(cq, entries, 0, &block);
-	if (ret) {
+	err = make_ring(cq, entries, 0, &block);
+	if (err) {
 		free(cq);
-		return ret;
+		return err;
 	}
 	/* The engine hears of it from the first queue pair that uses it. */
 	place_ring(cq, &block, entries);
@@ -293,19 +293,19 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 	struct uroce_create_cq_resp r;
 	struct ur_block block;
 	u32 first;
-	int ret;
+	int err;
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
 	entries = ur_roundup_pow2(entries);
 	first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
-	ret = make_ring(cq, entries, first, &block);
-	if (ret)
-		return ret;
-	ret = call_resize(cq->ectx->engine, cq, entries, first, &block);
+	err = make_ring(cq, entries, first, &block);
+	if (err)
+		return err;
+	err = call_resize(cq->ectx->engine, cq, entries, first, &block);
 	ur_arena_free(&cq->ectx->arena, &block);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	fill_resp(cq, &r);
 	memset(resp, 0, sizeof(*resp));
 	resp->map_off = r.map_off;
@@ -365,10 +365,10 @@ UR_ENGINE_CALL(3, destroy, struct ur_ecq *, u32 *, u32 *);
 
 int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
 {
-	int ret = call_destroy(cq->ectx->engine, cq, comp_events, async_events);
+	int err = call_destroy(cq->ectx->engine, cq, comp_events, async_events);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_arena_free(&cq->ectx->arena, &cq->block);
 	free(cq);
 	return 0;

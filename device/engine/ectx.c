@@ -56,14 +56,14 @@ static void woken(struct ur_watch *watch, u32 events)
 
 static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
-	int ret;
+	int err;
 
 	/* A caller may run this while the engine sleeps. */
 	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
-	ret = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
+	err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 			      &x->wake_watch);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_list_add_tail(&engine->ectxs, &x->node);
 	return 0;
 }
@@ -73,7 +73,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
 {
 	struct ur_ectx *x = calloc(1, sizeof(*x));
-	int ret;
+	int err;
 
 	if (!x)
 		return -ENOMEM;
@@ -84,19 +84,19 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	x->wake_watch.fn = woken;
 	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->wake_fd < 0) {
-		ret = -errno;
+		err = -errno;
 		goto err_free;
 	}
-	ret = ur_arena_init(&x->arena, memfd);
-	if (ret)
+	err = ur_arena_init(&x->arena, memfd);
+	if (err)
 		goto err_close;
-	ret = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
-	if (ret)
+	err = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+	if (err)
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	memset(x->db, 0, sizeof(*x->db));
-	ret = call_create(engine, x);
-	if (ret)
+	err = call_create(engine, x);
+	if (err)
 		goto err_arena;
 	x->mem = ur_user_mem_get(mem);
 	info->db_map_off = x->db_block.off;
@@ -110,7 +110,7 @@ err_close:
 	close(x->wake_fd);
 err_free:
 	free(x);
-	return ret;
+	return err;
 }
 
 static int settle(struct ur_engine *engine, struct ur_ectx *x)

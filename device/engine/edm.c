@@ -8,7 +8,7 @@ int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		 struct ur_edm **ret_dm, struct uroce_alloc_dm_resp *resp)
 {
 	struct ur_edm *dm;
-	int ret;
+	int err;
 
 	if (!length || log_align > 12)
 		return -EINVAL;
@@ -17,10 +17,10 @@ int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		return -ENOMEM;
 	dm->ectx = ectx;
 	dm->length = length;
-	ret = ur_arena_alloc(&ectx->arena, length, &dm->block);
-	if (ret) {
+	err = ur_arena_alloc(&ectx->arena, length, &dm->block);
+	if (err) {
 		free(dm);
-		return ret;
+		return err;
 	}
 	memset(dm->block.ptr, 0, dm->block.len);
 	resp->map_off = dm->block.off;

@@ -12,12 +12,12 @@
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
 	struct ur_mr_attr attr;
-	int ret;
+	int err;
 
 	ur_app_mem_describe(mr, &attr);
-	ret = ur_mr_create(engine->port, &attr, &mr->mr);
-	if (ret)
-		return ret;
+	err = ur_mr_create(engine->port, &attr, &mr->mr);
+	if (err)
+		return err;
 	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
 	return 0;
@@ -28,18 +28,18 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **ret_mr)
 {
 	struct ur_emr *mr = calloc(1, sizeof(*mr));
-	int ret;
+	int err;
 
 	if (!mr)
 		return -ENOMEM;
 	mr->ectx = ectx;
 	mr->attr = *attr;
 	ur_list_init(&mr->node);
-	ret = ur_app_mem_attach(mr);
-	if (ret)
+	err = ur_app_mem_attach(mr);
+	if (err)
 		goto err_free;
-	ret = call_reg(ectx->engine, mr);
-	if (ret)
+	err = call_reg(ectx->engine, mr);
+	if (err)
 		goto err_detach;
 	*ret_mr = mr;
 	return 0;
@@ -47,7 +47,7 @@ err_detach:
 	ur_app_mem_detach(mr);
 err_free:
 	free(mr);
-	return ret;
+	return err;
 }
 
 /* *next: what it is to be; then what it was. */
@@ -56,13 +56,13 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 {
 	struct ur_emr old = *mr;
 	struct ur_mr_attr attr;
-	int ret;
+	int err;
 
 	ur_app_mem_describe(next, &attr);
 	attr.mem = mr;
-	ret = ur_mr_rereg(mr->mr, &attr);
-	if (ret)
-		return ret;
+	err = ur_mr_rereg(mr->mr, &attr);
+	if (err)
+		return err;
 	mr->attr = next->attr;
 	mr->map = next->map;
 	mr->map_len = next->map_len;
@@ -84,7 +84,7 @@ static bool must_look(const struct ur_emr *mr)
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 {
 	struct ur_emr next = *mr;
-	int ret;
+	int err;
 
 	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
 	    !attr->looked && must_look(mr))
@@ -96,19 +96,19 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 		next.map = NULL;
 		next.dm = NULL;
 		next.direct = NULL;
-		ret = ur_app_mem_attach(&next);
-		if (ret)
-			return ret;
+		err = ur_app_mem_attach(&next);
+		if (err)
+			return err;
 	}
 	if (flags & UR_REREG_PD)
 		next.attr.pd = attr->pd;
 	if (flags & UR_REREG_ACCESS)
 		next.attr.access = attr->access;
-	ret = call_rereg(mr->ectx->engine, mr, &next);
+	err = call_rereg(mr->ectx->engine, mr, &next);
 	/* Either the new memory, refused, or the old, no longer needed. */
 	if (flags & UR_REREG_TRANS)
 		ur_app_mem_detach(&next);
-	return ret;
+	return err;
 }
 
 void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr)
@@ -125,12 +125,12 @@ u32 ur_emr_key(const struct ur_emr *mr)
 
 static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 {
-	int ret;
+	int err;
 
 	ur_poll_settle_all(engine, mr->ectx);
-	ret = ur_mr_destroy(mr->mr);
-	if (ret)
-		return ret;
+	err = ur_mr_destroy(mr->mr);
+	if (err)
+		return err;
 	ur_list_del(&mr->node);
 	return 0;
 }
@@ -138,10 +138,10 @@ UR_ENGINE_CALL(1, dereg, struct ur_emr *);
 
 int ur_emr_dereg(struct ur_emr *mr)
 {
-	int ret = call_dereg(mr->ectx->engine, mr);
+	int err = call_dereg(mr->ectx->engine, mr);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_app_mem_detach(mr);
 	free(mr);
 	return 0;

@@ -13,28 +13,28 @@ struct ur_emw {
 
 static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 {
-	int ret = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
+	int err = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
 
-	if (!ret)
+	if (!err)
 		mw->rkey = ur_mw_rkey(mw->mw);
-	return ret;
+	return err;
 }
 UR_ENGINE_CALL(1, alloc, struct ur_emw *);
 
 int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
 {
 	struct ur_emw *mw = calloc(1, sizeof(*mw));
-	int ret;
+	int err;
 
 	if (!mw)
 		return -ENOMEM;
 	mw->ectx = ectx;
 	mw->pd = pd;
 	mw->type = type;
-	ret = call_alloc(ectx->engine, mw);
-	if (ret) {
+	err = call_alloc(ectx->engine, mw);
+	if (err) {
 		free(mw);
-		return ret;
+		return err;
 	}
 	*ret_mw = mw;
 	return 0;

@@ -83,7 +83,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine)
 {
 	struct ur_engine *e = calloc(1, sizeof(*e));
-	int ret;
+	int err;
 
 	if (!e)
 		return -ENOMEM;
@@ -98,44 +98,44 @@ int ur_engine_create(const struct ur_engine_config *config,
 	e->call_fd = -1;
 	e->call_watch.fn = called;
 	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	ret = ur_mailbox_init(&e->mailbox);
-	if (ret || e->epoll_fd < 0) {
-		ret = ret ? ret : -errno;
-		goto err;
+	err = ur_mailbox_init(&e->mailbox);
+	if (err || e->epoll_fd < 0) {
+		err = err ? err : -errno;
+		goto err_free;
 	}
-	ret = ur_engine_options_parse(&e->opt, config->options);
-	if (ret)
-		goto err;
+	err = ur_engine_options_parse(&e->opt, config->options);
+	if (err)
+		goto err_free;
 	e->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->call_fd < 0) {
-		ret = -errno;
-		goto err;
+		err = -errno;
+		goto err_free;
 	}
-	ret = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
-	if (ret)
-		goto err;
-	ret = -ENOMEM;
+	err = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
+	if (err)
+		goto err_free;
+	err = -ENOMEM;
 	e->tx.cap = e->opt.tx_bytes;
 	e->tx.max_desc = TX_DESCS;
 	if (posix_memalign((void **)&e->tx.buf, 4096, e->tx.cap))
-		goto err;
+		goto err_free;
 	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
 	if (!e->tx.desc)
-		goto err;
-	ret = create_port(e);
-	if (ret)
-		goto err;
-	ret = ur_wire_create(e);
-	if (ret)
-		goto err;
-	ret = -pthread_create(&e->thread, NULL, ur_poll_thread, e);
-	if (ret)
-		goto err;
+		goto err_free;
+	err = create_port(e);
+	if (err)
+		goto err_free;
+	err = ur_wire_create(e);
+	if (err)
+		goto err_free;
+	err = -pthread_create(&e->thread, NULL, ur_poll_thread, e);
+	if (err)
+		goto err_free;
 	*engine = e;
 	return 0;
-err:
+err_free:
 	free_engine(e);
-	return ret;
+	return err;
 }
 
 static int stop(struct ur_engine *engine)
@@ -225,13 +225,13 @@ static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
 {
 	struct ur_av *av;
 	/* Where there is no way it is lost, and its sender repeats it. */
-	int ret = ur_av_make(engine, path, 1, 1, &av);
+	int err = ur_av_make(engine, path, 1, 1, &av);
 
-	if (ret)
-		return ret;
-	ret = ur_gsi_send(engine->port, av, mad);
+	if (err)
+		return err;
+	err = ur_gsi_send(engine->port, av, mad);
 	ur_av_put(av);
-	return ret;
+	return err;
 }
 UR_ENGINE_CALL(2, send_gsi, const struct ur_epath *, const u8 *);
 

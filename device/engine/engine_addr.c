@@ -20,15 +20,15 @@ static int set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 {
 	struct ur_egid *g = &engine->gids[index];
 	struct ur_wire *wire;
-	int ret;
+	int err;
 
 	if (gid && g->used && g->type == type && !memcmp(g->gid, gid, 16))
 		return 0;
 	if (gid) {
 		wire = ur_wire_of(engine, type == UR_GID_ROCE_V1);
-		ret = wire ? wire->ops->addr_add(wire, gid) : -EOPNOTSUPP;
-		if (ret)
-			return ret;
+		err = wire ? wire->ops->addr_add(wire, gid) : -EOPNOTSUPP;
+		if (err)
+			return err;
 	}
 	if (g->used) {
 		wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
@@ -87,7 +87,7 @@ static struct join *find_join(struct ur_engine *engine, const u8 *gid)
 int ur_engine_join(struct ur_engine *engine, const u8 *gid)
 {
 	struct join *j = find_join(engine, gid);
-	int ret;
+	int err;
 
 	if (j) {
 		j->count++;
@@ -96,10 +96,10 @@ int ur_engine_join(struct ur_engine *engine, const u8 *gid)
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
-	ret = ur_wire_join(engine, gid);
-	if (ret) {
+	err = ur_wire_join(engine, gid);
+	if (err) {
 		free(j);
-		return ret;
+		return err;
 	}
 	memcpy(j->gid, gid, 16);
 	j->count = 1;

@@ -108,7 +108,7 @@ static int take(struct ur_engine_options *o, char *setting)
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 {
 	char *copy, *rest, *setting;
-	int ret = 0;
+	int err = 0;
 
 	default_options(o);
 	if (!text || !*text)
@@ -116,10 +116,10 @@ int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 	rest = copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;
-	while (!ret && (setting = strsep(&rest, ",")))
-		ret = take(o, setting);
+	while (!err && (setting = strsep(&rest, ",")))
+		err = take(o, setting);
 	free(copy);
-	return ret;
+	return err;
 }
 
 int ur_engine_options_check(const char *text)

@@ -26,10 +26,10 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		.rq_ctx = &qp->rq,
 		.realm = in->realm,
 	};
-	int ret = ur_qp_create(engine->port, &init, &qp->qp);
+	int err = ur_qp_create(engine->port, &init, &qp->qp);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	qp->qpn = ur_qp_number(qp->qp);
 	if (in->send_cq)
 		in->send_cq->users++;
@@ -77,15 +77,15 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	bool has_av = init->type == UR_QPT_UD || init->type == UR_QPT_XRC_INI;
 	struct ur_qp_rings rings;
 	struct ur_eqp *qp;
-	int ret;
+	int err;
 
 	if (init->max_send_wr && !init->max_send_sge)
 		init->max_send_sge = 1;
 	if (init->max_recv_wr && !init->max_recv_sge)
 		init->max_recv_sge = 1;
-	ret = ur_qp_rings_plan(init, has_av, &rings);
-	if (ret)
-		return ret;
+	err = ur_qp_rings_plan(init, has_av, &rings);
+	if (err)
+		return err;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;
@@ -104,11 +104,11 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	ur_evsrc_init(&qp->self.src, init->user_handle);
 	if (init->async)
 		ur_list_add_tail(&qp->refs, &qp->self.node);
-	ret = ur_qp_rings_place(qp, ectx, &rings);
-	if (ret)
+	err = ur_qp_rings_place(qp, ectx, &rings);
+	if (err)
 		goto err_free;
-	ret = call_create(ectx->engine, qp);
-	if (ret)
+	err = call_create(ectx->engine, qp);
+	if (err)
 		goto err_rings;
 	fill_resp(qp, &rings, resp);
 	*ret_qp = qp;
@@ -117,7 +117,7 @@ err_rings:
 	ur_arena_free(&ectx->arena, &qp->block);
 err_free:
 	free(qp);
-	return ret;
+	return err;
 }
 
 u32 ur_eqp_number(const struct ur_eqp *qp)
@@ -130,7 +130,7 @@ u32 ur_eqp_number(const struct ur_eqp *qp)
 static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		  struct ur_qp_attr attr, const struct ur_epath *path, u32 mask)
 {
-	int ret;
+	int err;
 
 	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
@@ -142,20 +142,20 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 			ur_qp_query(qp->qp, &now);
 			dqpn = now.dest_qpn;
 		}
-		ret = ur_av_create(engine, path, qp->qpn, dqpn, &attr.av);
-		if (ret)
-			return ret;
+		err = ur_av_create(engine, path, qp->qpn, dqpn, &attr.av);
+		if (err)
+			return err;
 		attr.av->realm = qp->init.realm;
 	}
 	ur_poll_settle(engine, qp);
-	ret = ur_qp_modify(qp->qp, engine->now, &attr, mask);
-	if (!ret && (mask & UR_QP_ATTR_AV)) {
+	err = ur_qp_modify(qp->qp, engine->now, &attr, mask);
+	if (!err && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *path;
 		qp->have_path = true;
 	}
 	ur_av_put(attr.av);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_RESET) {
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
@@ -208,21 +208,21 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
 static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 		 bool attach)
 {
-	int ret;
+	int err;
 
 	if (!attach) {
-		ret = ur_mcast_detach(qp->qp, gid);
-		if (!ret)
+		err = ur_mcast_detach(qp->qp, gid);
+		if (!err)
 			ur_engine_leave(engine, gid);
-		return ret;
+		return err;
 	}
-	ret = ur_engine_join(engine, gid);
-	if (ret)
-		return ret;
-	ret = ur_mcast_attach(qp->qp, gid);
-	if (ret)
+	err = ur_engine_join(engine, gid);
+	if (err)
+		return err;
+	err = ur_mcast_attach(qp->qp, gid);
+	if (err)
 		ur_engine_leave(engine, gid);
-	return ret;
+	return err;
 }
 UR_ENGINE_CALL(3, mcast, struct ur_eqp *, const u8 *, bool);
 
@@ -262,10 +262,10 @@ UR_ENGINE_CALL(2, destroy, struct ur_eqp *, u32 *);
 
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
 {
-	int ret = call_destroy(qp->engine, qp, async_events);
+	int err = call_destroy(qp->engine, qp, async_events);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
 	free(qp);

@@ -125,13 +125,13 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l)
 {
 	u8 *base;
-	int ret;
+	int err;
 
 	if (!l->bytes)
 		return 0;
-	ret = ur_arena_alloc(&ectx->arena, l->bytes, &qp->block);
-	if (ret)
-		return ret;
+	err = ur_arena_alloc(&ectx->arena, l->bytes, &qp->block);
+	if (err)
+		return err;
 	base = qp->block.ptr;
 	memset(base, 0, l->sq_off);
 	qp->has_rings = true;

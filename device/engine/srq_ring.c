@@ -60,10 +60,10 @@ static int create(struct ur_engine *engine, struct ur_esrq *srq,
 		.rq_ctx = &srq->rq,
 		.ctx = srq,
 	};
-	int ret = ur_srq_create(engine->port, &attr, &srq->srq);
+	int err = ur_srq_create(engine->port, &attr, &srq->srq);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if (srq->cq)
 		srq->cq->users++;
 	ur_ectx_add_db_client(srq->ectx, &srq->db_client);
@@ -76,7 +76,7 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 {
 	struct ur_block block;
 	struct ur_esrq *srq;
-	int ret;
+	int err;
 
 	if (!init->max_wr || init->max_wr > MAX_WR ||
 	    init->max_sge > UR_MAX_SGE)
@@ -95,12 +95,12 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	ur_evsrc_init(&srq->async_src, init->user_handle);
 	ur_rq_init(&srq->rq, ectx);
 	srq->rq.srq = srq;
-	ret = take_ring(srq, init->max_wr, &block);
-	if (ret)
+	err = take_ring(srq, init->max_wr, &block);
+	if (err)
 		goto err_free;
 	place_ring(srq, &block, init->max_wr, 0);
-	ret = call_create(ectx->engine, srq, init);
-	if (ret)
+	err = call_create(ectx->engine, srq, init);
+	if (err)
 		goto err_ring;
 	fill_resp(srq, resp);
 	*ret_srq = srq;
@@ -109,7 +109,7 @@ err_ring:
 	ur_arena_free(&ectx->arena, &srq->block);
 err_free:
 	free(srq);
-	return ret;
+	return err;
 }
 
 /* *block: of the new ring; then of the old one. */
@@ -145,23 +145,23 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp)
 {
 	struct ur_block block;
-	int ret;
+	int err;
 
 	if (!max_wr || max_wr > MAX_WR)
 		return -EINVAL;
-	ret = take_ring(srq, max_wr, &block);
-	if (ret)
-		return ret;
+	err = take_ring(srq, max_wr, &block);
+	if (err)
+		return err;
 	/* The engine copies into it. */
 	ur_ectx_unlock(srq->ectx);
-	ret = ur_block_populate(&block);
+	err = ur_block_populate(&block);
 	ur_ectx_relock(srq->ectx);
-	if (!ret)
-		ret = call_resize(srq->ectx->engine, srq, max_wr, &block);
-	if (!ret)
+	if (!err)
+		err = call_resize(srq->ectx->engine, srq, max_wr, &block);
+	if (!err)
 		fill_resp(srq, resp);
 	ur_arena_free(&srq->ectx->arena, &block);
-	return ret;
+	return err;
 }
 
 static int set_limit(struct ur_engine *engine, struct ur_esrq *srq, u32 limit)
@@ -196,10 +196,10 @@ void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit)
 static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
 		   u32 *async_events)
 {
-	int ret = ur_srq_destroy(srq->srq);
+	int err = ur_srq_destroy(srq->srq);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_list_del(&srq->rq.kick_node);
 	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
 	if (srq->cq)
@@ -213,10 +213,10 @@ UR_ENGINE_CALL(2, destroy, struct ur_esrq *, u32 *);
 
 int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events)
 {
-	int ret = call_destroy(srq->ectx->engine, srq, async_events);
+	int err = call_destroy(srq->ectx->engine, srq, async_events);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ur_arena_free(&srq->ectx->arena, &srq->block);
 	free(srq);
 	return 0;

@@ -43,7 +43,7 @@ static void changed(void)
 int ur_udp_own_add(const u8 gid[16])
 {
 	struct own *o;
-	int ret = 0;
+	int err = 0;
 
 	pthread_mutex_lock(&lock);
 	o = find(gid);
@@ -53,7 +53,7 @@ int ur_udp_own_add(const u8 gid[16])
 	}
 	o = calloc(1, sizeof(*o));
 	if (!o) {
-		ret = -ENOMEM;
+		err = -ENOMEM;
 		goto out;
 	}
 	memcpy(o->gid, gid, 16);
@@ -62,7 +62,7 @@ int ur_udp_own_add(const u8 gid[16])
 	changed();
 out:
 	pthread_mutex_unlock(&lock);
-	return ret;
+	return err;
 }
 
 void ur_udp_own_del(const u8 gid[16])

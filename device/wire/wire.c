@@ -30,13 +30,13 @@ static struct ur_wire *next_wire(const struct ur_engine *engine, u32 *type)
 int ur_wire_create(struct ur_engine *engine)
 {
 	for (u32 type = UR_WIRES; type--;) {
-		int ret;
+		int err;
 
 		if (type == UR_GID_ROCE_V1 && !engine->config.roce_v1)
 			continue;
-		ret = backends[type].create(engine, &engine->wires[type]);
-		if (ret)
-			return ret;
+		err = backends[type].create(engine, &engine->wires[type]);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -81,18 +81,18 @@ int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
 	u32 type = UR_WIRES;
 	struct ur_wire *wire;
-	int ret;
+	int err;
 
 	while ((wire = next_wire(engine, &type))) {
-		ret = wire->ops->join(wire, gid);
-		if (!ret)
+		err = wire->ops->join(wire, gid);
+		if (!err)
 			continue;
 		while (++type < UR_WIRES) {
 			wire = engine->wires[type];
 			if (wire)
 				wire->ops->leave(wire, gid);
 		}
-		return ret;
+		return err;
 	}
 	return 0;
 }
@@ -112,11 +112,11 @@ u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
 
 	*refused = 0;
 	while (done < n) {
-		int ret = sendmmsg(fd, msg + done, n - done, 0);
+		int sent = sendmmsg(fd, msg + done, n - done, 0);
 
-		if (ret > 0) {
-			done += (u32)ret;
-		} else if (ret < 0 && errno != EINTR) {
+		if (sent > 0) {
+			done += (u32)sent;
+		} else if (sent < 0 && errno != EINTR) {
 			if (errno != EAGAIN && errno != EWOULDBLOCK &&
 			    errno != ENOBUFS && errno != ENOMEM)
 				*refused = errno;

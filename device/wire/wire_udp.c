@@ -67,18 +67,18 @@ static int join_group(const struct ur_wire_udp *w, int fd, const u8 *gid)
 	struct ipv6_mreq m6 = {
 		.ipv6mr_interface = w->wire.engine->config.ifindex,
 	};
-	int ret;
+	int err;
 
 	if (ur_gid_is_v4(gid)) {
 		memcpy(&m4.imr_multiaddr, gid + 12, 4);
-		ret = setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &m4,
+		err = setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &m4,
 				 sizeof(m4));
 	} else {
 		memcpy(&m6.ipv6mr_multiaddr, gid, 16);
-		ret = setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &m6,
+		err = setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &m6,
 				 sizeof(m6));
 	}
-	return ret < 0 ? -errno : 0;
+	return err < 0 ? -errno : 0;
 }
 
 struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16])
@@ -124,7 +124,7 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
 	union ur_sockaddr sa;
 	socklen_t len;
-	int ret;
+	int err;
 
 	if (a) {
 		a->refs++;
@@ -141,7 +141,7 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 	memcpy(a->gid, gid, 16);
 	a->fd = ur_udp_open(a->v4);
 	if (a->fd < 0) {
-		ret = a->fd;
+		err = a->fd;
 		goto err_free;
 	}
 	set_rx_options(w, a->fd, a->v4);
@@ -149,23 +149,23 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 		ur_udp_set(a->fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
 	if (bind(a->fd, &sa.sa, len) < 0) {
-		ret = -errno;
-		if (ret == -EADDRINUSE)
+		err = -errno;
+		if (err == -EADDRINUSE)
 			report_in_use(w, gid);
 		goto err_close;
 	}
 	if (mcast) {
-		ret = join_group(w, a->fd, gid);
-		if (ret)
+		err = join_group(w, a->fd, gid);
+		if (err)
 			goto err_close;
 	}
 	if (!mcast) {
-		ret = ur_udp_own_add(gid);
-		if (ret)
+		err = ur_udp_own_add(gid);
+		if (err)
 			goto err_close;
 	}
-	ret = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
-	if (ret)
+	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
+	if (err)
 		goto err_own;
 	ur_list_add_tail(&w->addrs, &a->node);
 	return 0;
@@ -176,7 +176,7 @@ err_close:
 	close(a->fd);
 err_free:
 	free(a);
-	return ret;
+	return err;
 }
 
 static void close_addr(struct ur_wire_udp *w, const u8 *gid)
@@ -218,7 +218,7 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	struct ur_wire_udp *w = to_udp(wire);
 	union ur_sockaddr from, to;
 	socklen_t len;
-	int fd, ret = 0;
+	int fd, err = 0;
 
 	if (!ur_udp_find(w, av->sgid))
 		return -EADDRNOTAVAIL;
@@ -230,9 +230,9 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	len = ur_udp_sockaddr(w, &from, av->sgid, 0);
 	ur_udp_sockaddr(w, &to, av->dgid, UR_ROCE_V2_UDP_PORT);
 	if (bind(fd, &from.sa, len) < 0 || connect(fd, &to.sa, len) < 0)
-		ret = -errno;
+		err = -errno;
 	close(fd);
-	return ret;
+	return err;
 }
 
 /* ---- life ---- */
@@ -273,7 +273,7 @@ static const struct ur_wire_ops udp_ops = {
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 {
 	struct ur_wire_udp *w = calloc(1, sizeof(*w));
-	int ret;
+	int err;
 
 	if (!w)
 		return -ENOMEM;
@@ -283,10 +283,10 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		w->outs[i].fd = w->outs[i].guard = -1;
 	ur_udp_icrc_init(w);
-	ret = ur_udp_rx_init(w);
-	if (ret) {
+	err = ur_udp_rx_init(w);
+	if (err) {
 		destroy(&w->wire);
-		return ret;
+		return err;
 	}
 	*wire = &w->wire;
 	return 0;

@@ -37,13 +37,13 @@ static void drop_input(int fd)
 /* Ways of av's packets that the address does not tell. */
 static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
 {
-	int ret = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
+	int err = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
 			 : ur_udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS,
 				      av->traffic_class);
 
 	/* After the above, which sets one too. */
 	ur_wire_set_priority(e, fd, av->sl);
-	return ret;
+	return err;
 }
 
 /*
@@ -57,7 +57,7 @@ static int take_port(int fd, bool v4, u16 port, int *guard)
 				    .sin6_port = htons(port)};
 	struct sockaddr_in any4 = {.sin_family = AF_INET,
 				   .sin_port = htons(port)};
-	int ret;
+	int err;
 
 	*guard = -1;
 	/* Others of ours, for another address or class, have the same one. */
@@ -74,25 +74,25 @@ static int take_port(int fd, bool v4, u16 port, int *guard)
 		drop_input(*guard);
 		ur_udp_set(*guard, SOL_SOCKET, SO_REUSEPORT, 1);
 		if (bind(*guard, (struct sockaddr *)&any6, sizeof(any6)) < 0) {
-			ret = -errno;
-			goto err;
+			err = -errno;
+			goto err_close;
 		}
 	}
 	if (!bind(fd, (struct sockaddr *)&any4, sizeof(any4)))
 		return 0;
-	ret = -errno;
-err:
+	err = -errno;
+err_close:
 	if (*guard >= 0)
 		close(*guard);
 	*guard = -1;
-	return ret;
+	return err;
 }
 
 static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 		    int *guard)
 {
 	bool v4 = av->v4;
-	int fd = ur_udp_open(v4), ret, ifindex;
+	int fd = ur_udp_open(v4), err, ifindex;
 
 	if (fd < 0)
 		return fd;
@@ -102,12 +102,12 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 	if (v4) {
 		struct ip_mreqn m = {.imr_ifindex = ifindex};
 
-		ret = ur_udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+		err = ur_udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
 				 IP_PMTUDISC_DO);
 		setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &m, sizeof(m));
 		ur_udp_set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
 	} else {
-		ret = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+		err = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				 IPV6_PMTUDISC_DO);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
@@ -116,22 +116,22 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
 	}
-	if (!ret)
-		ret = set_service(w->wire.engine, fd, av);
-	if (ret)
-		goto err;
+	if (!err)
+		err = set_service(w->wire.engine, fd, av);
+	if (err)
+		goto err_close;
 	for (u32 i = 0; i < PORT_TRIES; i++) {
 		/* a neighbouring port keeps the entropy's purpose */
 		*got = (u16)((av->udp_sport + i) | UR_UDP_SPORT_MIN);
-		ret = take_port(fd, v4, *got, guard);
-		if (!ret)
+		err = take_port(fd, v4, *got, guard);
+		if (!err)
 			return fd;
-		if (ret != -EADDRINUSE)
+		if (err != -EADDRINUSE)
 			break;
 	}
-err:
+err_close:
 	close(fd);
-	return ret;
+	return err;
 }
 
 /* Everything but the source port is av's. */

@@ -26,14 +26,14 @@ static int open_socket(const struct ur_wire_v1 *w, u16 type)
 	};
 	int fd =
 		socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int ret;
+	int err;
 
 	if (fd < 0)
 		return -errno;
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
-		ret = -errno;
+		err = -errno;
 		close(fd);
-		return ret;
+		return err;
 	}
 	return fd;
 }
@@ -70,26 +70,26 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 {
 	struct ur_wire_v1 *w = to_v1(wire);
 	u32 ifindex = wire->engine->config.ifindex;
-	int one = 1, ret;
+	int one = 1, err;
 
 	/* With the last address the sockets stay, for their memberships. */
 	if (w->fd >= 0 && w->ifindex == ifindex)
 		return 0;
 	close_all(w);
 	w->ifindex = ifindex;
-	ret = w->fd = open_socket(w, UR_ROCE_V1_ETHERTYPE);
-	if (ret < 0)
-		goto err;
+	err = w->fd = open_socket(w, UR_ROCE_V1_ETHERTYPE);
+	if (err < 0)
+		goto err_close;
 	ur_wire_rx_buffer(w->fd);
 	setsockopt(w->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
 		   sizeof(one));
-	ret = ur_engine_watch(wire->engine, w->fd, EPOLLIN, &w->watch);
-	if (!ret)
+	err = ur_engine_watch(wire->engine, w->fd, EPOLLIN, &w->watch);
+	if (!err)
 		return 0;
 	close(w->fd);
-err:
+err_close:
 	w->fd = -1;
-	return ret;
+	return err;
 }
 
 /* Nothing is addressed to it any more: take_frame() asks the engine. */
@@ -163,7 +163,7 @@ static const struct ur_wire_ops v1_ops = {
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 {
 	struct ur_wire_v1 *w = calloc(1, sizeof(*w));
-	int ret, fd;
+	int err, fd;
 
 	if (!w)
 		return -ENOMEM;
@@ -175,16 +175,16 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 		w->out[i] = -1;
 	/* Better refused now than at the first address. */
 	fd = open_socket(w, 0);
-	ret = fd < 0 ? fd : ur_v1_io_init(w);
+	err = fd < 0 ? fd : ur_v1_io_init(w);
 	if (fd >= 0)
 		close(fd);
-	if (!ret)
-		ret = ur_neigh_create(&w->neigh);
-	if (!ret)
-		ret = ur_v1_pending_init(w);
-	if (ret) {
+	if (!err)
+		err = ur_neigh_create(&w->neigh);
+	if (!err)
+		err = ur_v1_pending_init(w);
+	if (err) {
 		destroy(&w->wire);
-		return ret;
+		return err;
 	}
 	*wire = &w->wire;
 	return 0;

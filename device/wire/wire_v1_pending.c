@@ -125,7 +125,7 @@ bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
 int ur_v1_pending_init(struct ur_wire_v1 *w)
 {
 	struct ur_v1_pending *h = calloc(1, sizeof(*h));
-	int ret;
+	int err;
 
 	if (!h)
 		return -ENOMEM;
@@ -137,12 +137,12 @@ int ur_v1_pending_init(struct ur_wire_v1 *w)
 	h->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (h->fd < 0)
 		return -errno;
-	ret = ur_engine_watch(w->wire.engine, h->fd, EPOLLIN, &h->watch);
-	if (ret) {
+	err = ur_engine_watch(w->wire.engine, h->fd, EPOLLIN, &h->watch);
+	if (err) {
 		close(h->fd);
 		h->fd = -1;
 	}
-	return ret;
+	return err;
 }
 
 void ur_v1_pending_fini(struct ur_wire_v1 *w)
