@@ -42,7 +42,7 @@ static void answer(struct ur_session *s, s64 ret)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
 
-	if (ur_tunnel_send_done(s->sock, &msg, s->outs,
+	if (ur_daemon_send_done(s->sock, &msg, s->outs,
 				ret < 0 ? 0 : s->outs_len))
 		shutdown(s->sock, SHUT_RDWR);
 }
@@ -66,7 +66,7 @@ static void give_back(struct ur_session *s, int *fds)
 	ur_loop_unlock(loop);
 	ur_session_give_back(s);
 	if (fds)
-		ur_tunnel_close_fds(fds);
+		ur_daemon_close_fds(fds);
 	ur_loop_lock(loop);
 	s->giving = false;
 	ur_loop_unlock(loop);
@@ -142,7 +142,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		shown[0] = shown[1] = -1;
 	}
 	give_back(s, fds);
-	if (ur_tunnel_send(s->sock, &reply, shown,
+	if (ur_daemon_send(s->sock, &reply, shown,
 			   (shown[0] >= 0) + (shown[1] >= 0)))
 		shutdown(s->sock, SHUT_RDWR);
 }
@@ -194,7 +194,7 @@ static void do_status(struct ur_session *s, const char *subject)
 		s->answer = fd;
 	else
 		ur_session_drop_answer(s);
-	if (ur_tunnel_send(s->sock, &reply, &fd, fd >= 0))
+	if (ur_daemon_send(s->sock, &reply, &fd, fd >= 0))
 		shutdown(s->sock, SHUT_RDWR);
 }
 
@@ -205,7 +205,7 @@ static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
 	ur_loop_lock(s->daemon->loop);
 	reply.ret = ur_link_command(s, msg, reply.name);
 	ur_loop_unlock(s->daemon->loop);
-	if (ur_tunnel_send(s->sock, &reply, NULL, 0))
+	if (ur_daemon_send(s->sock, &reply, NULL, 0))
 		shutdown(s->sock, SHUT_RDWR);
 }
 
@@ -291,7 +291,7 @@ static void *session_thread(void *arg)
 	int err;
 
 	for (;;) {
-		err = ur_tunnel_recv_call(s->sock, &msg, fds, s->window,
+		err = ur_daemon_recv_call(s->sock, &msg, fds, s->window,
 					  &s->window_len);
 		if (err)
 			break;
@@ -318,7 +318,7 @@ void ur_session_refuse(int sock, int err)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = -err};
 
 	/* Nothing was sent before it, so this does not wait. */
-	ur_tunnel_send(sock, &msg, NULL, 0);
+	ur_daemon_send(sock, &msg, NULL, 0);
 }
 
 int ur_session_start(struct ur_daemon *daemon, int sock)

@@ -7,7 +7,7 @@
 #include "device/tunnel.h"
 #include "util/os/scm.h"
 
-int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
+int ur_daemon_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 		   unsigned int nfds)
 {
 	union ur_scm scm;
@@ -23,7 +23,7 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 	return n < 0 ? -errno : 0;
 }
 
-int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
+int ur_daemon_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 			u32 len)
 {
 	struct iovec iov[] = {
@@ -39,7 +39,7 @@ int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 	return n < 0 ? -errno : 0;
 }
 
-void ur_tunnel_close_fds(int *fds)
+void ur_daemon_close_fds(int *fds)
 {
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++) {
 		if (fds[i] >= 0)
@@ -71,7 +71,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
 	if (n == 0)
 		return -EPIPE;
 	if (n < (ssize_t)sizeof(*msg) || (mh.msg_flags & MSG_TRUNC)) {
-		ur_tunnel_close_fds(fds);
+		ur_daemon_close_fds(fds);
 		return -EPROTO;
 	}
 	if ((mh.msg_flags & MSG_CTRUNC) && fds[0] < 0)
@@ -81,14 +81,14 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
 	return 0;
 }
 
-int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds)
+int ur_daemon_recv(int sock, struct uroce_tun_msg *msg, int *fds)
 {
 	u32 none;
 
 	return recv_both(sock, msg, fds, NULL, 0, &none);
 }
 
-int ur_tunnel_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
+int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
 			u8 *window, u32 *len)
 {
 	return recv_both(sock, msg, fds, window, UROCE_TUN_WINDOW, len);

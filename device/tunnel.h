@@ -7,25 +7,25 @@
 #include "util/bytes.h"
 
 /* Blocks. fds stay the caller's. 0 or -errno (-EPIPE: the peer is gone). */
-int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, const int *fds,
+int ur_daemon_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 		   unsigned int nfds);
 
 /* The same without descriptors, with len bytes behind it. */
-int ur_tunnel_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
+int ur_daemon_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 			u32 len);
 
 /* Blocks. fds: UROCE_TUN_MAX_FDS entries, filled with msg->nfds descriptors
  * (close-on-exec, the caller's) and -1. Where one came and this process has no
  * room for it, the first is -ENFILE: to the client the device's table is the
  * system's. -EPIPE: end of the connection; -EPROTO: not a message of ours. */
-int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *fds);
+int ur_daemon_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 
 /* The same for one that may have memory of the caller behind it: *len bytes,
  * UROCE_TUN_WINDOW at most. */
-int ur_tunnel_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
+int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
 			u8 *window, u32 *len);
 
 /* Close those of them that nobody took; all are -1 then. */
-void ur_tunnel_close_fds(int *fds);
+void ur_daemon_close_fds(int *fds);
 
 #endif

@@ -56,7 +56,7 @@ static int keep(struct ur_session *s, int *fds)
 	} else if (fd >= 0) {
 		fd = -EMFILE; /* no command asks for so many */
 	}
-	ur_tunnel_close_fds(fds);
+	ur_daemon_close_fds(fds);
 	return fd;
 }
 
@@ -67,14 +67,14 @@ static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
 {
 	int fds[UROCE_TUN_MAX_FDS];
 
-	*err = ur_tunnel_send(s->sock, msg, fd, fd ? 1 : 0);
+	*err = ur_daemon_send(s->sock, msg, fd, fd ? 1 : 0);
 	while (!*err) {
-		*err = ur_tunnel_recv(s->sock, msg, fds);
+		*err = ur_daemon_recv(s->sock, msg, fds);
 		if (*err)
 			break;
 		if (msg->op == UROCE_TUN_FD)
 			return keep(s, fds);
-		ur_tunnel_close_fds(fds);
+		ur_daemon_close_fds(fds);
 		if (msg->op != UROCE_TUN_CLOSE_FD ||
 		    !ur_session_note_closed(s, msg->closed.cookie))
 			*err = -EPROTO;

@@ -96,7 +96,7 @@ static void answer(const struct uroce_tun_msg *ask, struct input *in)
 		fd = client_fd(take(in, 1));
 		msg.ret = fd < 0 ? -EBADF : 0;
 	}
-	ur_tunnel_send(c.sock, &msg, &fd, fd >= 0);
+	ur_daemon_send(c.sock, &msg, &fd, fd >= 0);
 }
 
 /* Send, serve the upcalls, return the result; -EPIPE: hung up. */
@@ -104,12 +104,12 @@ static s64 call(struct uroce_tun_msg *msg, struct input *in)
 {
 	int fds[UROCE_TUN_MAX_FDS];
 
-	if (ur_tunnel_send(c.sock, msg, NULL, 0))
+	if (ur_daemon_send(c.sock, msg, NULL, 0))
 		return -EPIPE;
 	for (;;) {
 		struct uroce_tun_msg reply;
 
-		if (ur_tunnel_recv(c.sock, &reply, fds))
+		if (ur_daemon_recv(c.sock, &reply, fds))
 			return -EPIPE;
 		for (u32 i = 0; i < UROCE_TUN_MAX_FDS; i++)
 			if (fds[i] >= 0)
@@ -308,7 +308,7 @@ static void step_message(struct input *in)
 		take_bytes(in, (u8 *)msg.name, 8);
 	/* Answers that nobody asked for have none; neither has closing. */
 	if (msg.op == UROCE_TUN_CLOSE_FD)
-		ur_tunnel_send(c.sock, &msg, NULL, 0);
+		ur_daemon_send(c.sock, &msg, NULL, 0);
 	else
 		call(&msg, in);
 }
@@ -359,8 +359,8 @@ static void client_open(u32 kind)
 	msg.open.self = ARENA;
 	msg.nfds = 1;
 	client_write(ARENA, &msg, sizeof(msg));
-	CHECK(!ur_tunnel_send(c.sock, &msg, &mem, 1));
-	CHECK(!ur_tunnel_recv(c.sock, &msg, fds));
+	CHECK(!ur_daemon_send(c.sock, &msg, &mem, 1));
+	CHECK(!ur_daemon_recv(c.sock, &msg, fds));
 	CHECK_EQ(msg.op, UROCE_TUN_DONE);
 	CHECK_EQ(msg.ret, 0);
 	memset(&msg, 0, sizeof(msg));

@@ -41,18 +41,18 @@ static void front_end(int sock)
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS];
 
-	while (!ur_tunnel_recv(sock, &msg, fds)) {
+	while (!ur_daemon_recv(sock, &msg, fds)) {
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
 		int fd = -1;
 
-		ur_tunnel_close_fds(fds);
+		ur_daemon_close_fds(fds);
 		if (msg.op == UROCE_TUN_INSTALL)
 			reply.ret = number++;
 		else if (msg.ret & 1)
 			fd = eventfd(0, EFD_CLOEXEC);
 		else
 			reply.ret = -EBADF;
-		if (ur_tunnel_send(sock, &reply, &fd, fd >= 0))
+		if (ur_daemon_send(sock, &reply, &fd, fd >= 0))
 			break;
 		if (fd >= 0)
 			close(fd);

@@ -43,13 +43,13 @@ static void front_end(int sock)
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS];
 
-	while (!ur_tunnel_recv(sock, &msg, fds)) {
+	while (!ur_daemon_recv(sock, &msg, fds)) {
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
 		const int *fd = visible[(u64)msg.ret % FILES];
 
 		if (msg.ret & 4)
 			reply.ret = -EBADF;
-		if (ur_tunnel_send(sock, &reply, fd, !(msg.ret & 4)))
+		if (ur_daemon_send(sock, &reply, fd, !(msg.ret & 4)))
 			break;
 	}
 }
