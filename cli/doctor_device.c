@@ -98,6 +98,36 @@ static void absent(struct doctor *doctor, int err)
 	ur_doctor_rules(doctor);
 }
 
+/* What the daemon gave up; one of an older release says nothing of it. */
+static void check_confinement(struct doctor *doctor, struct json_object *status)
+{
+	struct json_object *c;
+	const char *caps;
+
+	if (!json_object_object_get_ex(status, "confinement", &c))
+		return;
+	caps = ur_json_text(c, "capabilities");
+	if (!ur_json_number(c, "asked"))
+		ur_doctor_say(doctor, "confinement", "note",
+			      "start uroced without 'confine = no'",
+			      "the device keeps every right of who started it");
+	else if (!ur_json_number(c, "calls"))
+		ur_doctor_say(doctor, "confinement", "note",
+			      "allow seccomp where uroced is started",
+			      "the device's system calls are not filtered: the "
+			      "kernel, or who started it, did not allow that");
+	else
+		ur_doctor_say(doctor, "confinement", "ok", NULL,
+			      "system calls filtered, %s%s, capabilities: %s",
+			      ur_json_number(c, "files") ? "files by Landlock"
+			      : ur_json_number(c, "mounts") ? "files"
+							    : "all files",
+			      ur_json_number(c, "mounts")
+				      ? ", own mount namespace"
+				      : "",
+			      *caps ? caps : "none");
+}
+
 void ur_doctor_devices(struct doctor *doctor)
 {
 	struct json_object *status, *devices;
@@ -126,6 +156,7 @@ void ur_doctor_devices(struct doctor *doctor)
 	}
 	ur_doctor_say(doctor, "daemon", "ok", NULL, "running, process %" PRId64,
 		      ur_json_number(status, "pid"));
+	check_confinement(doctor, status);
 	devices = ur_json_array(status, "devices", &count);
 	for (size_t i = 0; i < count; i++)
 		check_device(doctor, json_object_array_get_idx(devices, i));

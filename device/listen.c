@@ -147,7 +147,7 @@ static int set_access(struct ur_daemon *daemon, const char *path)
 		       : 0;
 }
 
-int ur_listen_start(struct ur_daemon *daemon)
+int ur_listen_bind(struct ur_daemon *daemon)
 {
 	struct sockaddr_un addr;
 	int fd, err = socket_address(daemon, &addr);
@@ -161,16 +161,23 @@ int ur_listen_start(struct ur_daemon *daemon)
 	err = bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ? -errno : 0;
 	if (!err)
 		err = set_access(daemon, addr.sun_path);
-	if (!err && listen(fd, 128) < 0)
-		err = -errno;
 	if (err) {
 		close(fd);
 		return err;
 	}
 	daemon->listen_fd = fd;
+	daemon->spare_fd = -1;
+	return 0;
+}
+
+int ur_listen_start(struct ur_daemon *daemon)
+{
+	int fd = daemon->listen_fd;
+
+	if (listen(fd, 128) < 0)
+		return -errno;
 	daemon->accept_again.fn = on_pause_over;
 	daemon->accept_again.arg = daemon;
-	daemon->spare_fd = -1;
 	open_spare(daemon);
 	return ur_loop_add(daemon->loop, fd, EPOLLIN, on_client, daemon);
 }

@@ -7,6 +7,8 @@
 
 /* Make the run directory ours. -EBUSY: another uroced serves it. */
 int ur_listen_lock(struct ur_daemon *daemon);
+/* The socket, with its group; nobody is accepted yet. */
+int ur_listen_bind(struct ur_daemon *daemon);
 /* Accept clients from now on. */
 int ur_listen_start(struct ur_daemon *daemon);
 /* Remove the socket; no new clients. */

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include "device/confine.h"
+#include "device/engine/engine.h"
 #include "device/hold.h"
 #include "device/listen.h"
 #include "device/netdev.h"
@@ -156,6 +158,13 @@ static int check_usable(const struct ur_daemon *daemon)
 	return -EADDRNOTAVAIL;
 }
 
+static int open_netlink(void *arg)
+{
+	return ur_netlink_open(arg, ur_netdevs_changed);
+}
+
+/* What takes a right that is not needed again comes before the confinement, and
+ * the first thread and the first packet come after. */
 static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 {
 	int err = ur_listen_lock(daemon);
@@ -168,14 +177,23 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	if (!err)
 		err = ur_ucma_init(daemon);
 	if (!err)
-		err = ur_sysfs_init(daemon);
+		err = ur_listen_bind(daemon);
 	if (err) {
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
-	err = ur_netlink_open(daemon, ur_netdevs_changed);
+	err = ur_confine_without(open_netlink, daemon);
 	if (err) {
 		ur_log("rtnetlink: %s", strerror(-err));
+		return err;
+	}
+	if (o->confine != UR_CONFINE_NO) {
+		ur_engine_note_owners();
+		ur_confine(daemon->run_dir, daemon->roce_v1);
+	}
+	err = ur_sysfs_init(daemon);
+	if (err) {
+		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
 	err = add_devices(daemon, o);

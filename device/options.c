@@ -29,6 +29,7 @@ static const char usage[] =
 	"                    have (not root, nor who runs uroced); default 50\n"
 	"  --isolation WHO   whom queue pairs reach inside the device: all\n"
 	"                    (default), or those of the same user\n"
+	"  --confine WHAT    no: keep all rights, for debuggers; default yes\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
@@ -117,6 +118,17 @@ static int set_isolation(struct ur_daemon_options *o, const char *value)
 	return 0;
 }
 
+static int set_confine(struct ur_daemon_options *o, const char *value)
+{
+	if (!strcmp(value, "yes"))
+		o->confine = UR_CONFINE_YES;
+	else if (!strcmp(value, "no"))
+		o->confine = UR_CONFINE_NO;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_daemon_options *o, const char *key, const char *value)
@@ -145,6 +157,8 @@ static int set(struct ur_daemon_options *o, const char *key, const char *value)
 		return o->user_share ? 0 : set_share(o, value);
 	if (!strcmp(key, "isolation"))
 		return o->isolation ? 0 : set_isolation(o, value);
+	if (!strcmp(key, "confine"))
+		return o->confine ? 0 : set_confine(o, value);
 	if (!strcmp(key, "verbose"))
 		return add_yes(&o->verbose, value);
 	return -ENOENT;
@@ -230,6 +244,8 @@ static int take(struct ur_daemon_options *o, int c)
 		return set_share(o, optarg);
 	case 'i':
 		return set_isolation(o, optarg);
+	case 'k':
+		return set_confine(o, optarg);
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -255,6 +271,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 		{"cm-mode", required_argument, NULL, 'm'},
 		{"user-share", required_argument, NULL, 's'},
 		{"isolation", required_argument, NULL, 'i'},
+		{"confine", required_argument, NULL, 'k'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

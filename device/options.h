@@ -20,6 +20,12 @@ enum ur_isolation {
 	UR_ISOLATION_USER, /* only what is of the same user */
 };
 
+enum ur_confine {
+	UR_CONFINE_UNSAID, /* yes */
+	UR_CONFINE_YES,
+	UR_CONFINE_NO,
+};
+
 struct ur_daemon_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
 	/* Of the device on each; of the default's where there is no netdev.
@@ -38,6 +44,7 @@ struct ur_daemon_options {
 	int cm_mode;	/* 1, 2; 0: not said */
 	int user_share; /* percent; 0: not said */
 	enum ur_isolation isolation;
+	enum ur_confine confine;
 	int verbose;
 };
 

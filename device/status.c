@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "device/confine.h"
 #include "device/session.h"
 #include "device/status.h"
 #include "device/ucma/ucma.h"
@@ -253,6 +254,19 @@ static struct json_object *run_dir(struct ur_daemon *daemon)
 	return json_object_new_string(daemon->run_dir);
 }
 
+static struct json_object *confinement(struct ur_daemon *daemon)
+{
+	const struct ur_confinement *c = ur_confinement();
+	struct json_object *o = ur_status_object();
+
+	ur_status_add(o, "asked", json_object_new_boolean(c->asked));
+	ur_status_add(o, "calls", json_object_new_boolean(c->calls));
+	ur_status_add(o, "files", json_object_new_boolean(c->files));
+	ur_status_add(o, "mounts", json_object_new_boolean(c->mounts));
+	ur_status_text(o, "capabilities", c->caps);
+	return o;
+}
+
 static const struct member {
 	const char *name;
 	ur_status_next *next;
@@ -261,6 +275,7 @@ static const struct member {
 } members[] = {
 	{"pid", NULL, pid},
 	{"run_dir", NULL, run_dir},
+	{"confinement", NULL, confinement},
 	{"devices", next_device, NULL},
 	{"sessions", next_session, NULL},
 	{"pds", ur_status_next_pd, NULL},

@@ -13,7 +13,7 @@ quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
 	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
-	  libisal-dev libjson-c-dev libsystemd-dev"
+	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev"
 	[demo]="$hosts"
 	[quick]="$quick"
 	[fast]="$quick"
@@ -22,7 +22,8 @@ declare -A kinds=(
 	[fuzz]="clang-14 llvm-14 libclang-rt-14-dev"
 	[arm64]="crossbuild-essential-arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
-	  libisal-dev:arm64 libjson-c-dev:arm64 libsystemd-dev:arm64"
+	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
+	  libsystemd-dev:arm64"
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"

@@ -67,6 +67,10 @@ struct ur_engine_config {
  * that says which name or value is wrong, and which there are. */
 int ur_engine_options_check(const char *text);
 
+/* Remembers which processes have UDP port 4791 now, for the message of a device
+ * that cannot: once, while we still may look at others' descriptors. */
+void ur_engine_note_owners(void);
+
 /* Makes the engine in *engine and starts its thread. config is copied; what it
  * points to (loop, events, ctx) must outlive the engine. Returns 0 or
  * -errno. */

@@ -13,16 +13,19 @@ struct owner {
 	char local[40];
 };
 
-/* First socket on the port in a table of /proc/net. */
-static bool scan_table(const char *path, struct owner *o)
+/* Processes that had the port before we were confined: since then only our own
+ * descriptors can be looked at. */
+static struct {
+	unsigned long inode;
+	char process[80];
+} known[16];
+static unsigned int n_known;
+
+static bool next_owner(FILE *f, struct owner *o)
 {
-	FILE *f = fopen(path, "re");
-	bool found = false;
 	char line[512];
 
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof(line), f)) {
 		unsigned int port;
 
 		if (sscanf(line,
@@ -30,9 +33,19 @@ static bool scan_table(const char *path, struct owner *o)
 			   "%*X:%*X %*X %u %*d %lu",
 			   o->local, &port, &o->uid, &o->inode) == 4 &&
 		    port == UR_ROCE_V2_UDP_PORT)
-			found = true;
+			return true;
 	}
-	fclose(f);
+	return false;
+}
+
+/* First socket on the port in a table of /proc/net. */
+static bool scan_table(const char *path, struct owner *o)
+{
+	FILE *f = fopen(path, "re");
+	bool found = f && next_owner(f, o);
+
+	if (f)
+		fclose(f);
 	return found;
 }
 
@@ -91,6 +104,38 @@ static bool find_process(unsigned long inode, char *out, size_t size)
 	return found;
 }
 
+static void note_owners(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	struct owner o = {0};
+
+	if (!f)
+		return;
+	while (n_known < UR_ARRAY_SIZE(known) && next_owner(f, &o)) {
+		if (!find_process(o.inode, known[n_known].process,
+				  sizeof(known[n_known].process)))
+			continue;
+		known[n_known++].inode = o.inode;
+	}
+	fclose(f);
+}
+
+void ur_engine_note_owners(void)
+{
+	note_owners("/proc/net/udp");
+	note_owners("/proc/net/udp6");
+}
+
+static bool name_process(unsigned long inode, char *out, size_t size)
+{
+	for (unsigned int i = 0; i < n_known; i++)
+		if (known[i].inode == inode) {
+			snprintf(out, size, "%s", known[i].process);
+			return true;
+		}
+	return find_process(inode, out, size);
+}
+
 void ur_port_owner_report(const char *address, const char *netdev)
 {
 	struct owner o = {0};
@@ -105,7 +150,7 @@ void ur_port_owner_report(const char *address, const char *netdev)
 		fprintf(stderr,
 			" by the kernel: a Soft-RoCE device is there; remove "
 			"it (rdma link delete NAME) or use another netdev\n");
-	} else if (find_process(o.inode, process, sizeof(process))) {
+	} else if (name_process(o.inode, process, sizeof(process))) {
 		fprintf(stderr,
 			" by %s of user %u; stop it, or share that device by "
 			"its run directory, or use another netdev or address\n",

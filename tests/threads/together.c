@@ -238,6 +238,7 @@ void world_start(void)
 	CHECK(!ur_netlink_open(&daemon_, ur_netdevs_changed));
 	CHECK(!ur_device_create(&daemon_, "eth1", NULL));
 	CHECK(!ur_device_create(&daemon_, "eth2", NULL));
+	CHECK(!ur_listen_bind(&daemon_));
 	CHECK(!ur_listen_start(&daemon_));
 	ur_loop_unlock(daemon_.loop);
 	CHECK(!pthread_create(&thread, NULL, serve, NULL));

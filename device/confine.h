@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Rights that uroced gives up before it serves. Who finds a fault in what reads
+ * clients' rings and peers' packets gets a process that can do little but that.
+ */
+#ifndef UR_DEVICE_CONFINE_H
+#define UR_DEVICE_CONFINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What holds, for the log, `uroce link --json` and `uroce doctor`. */
+struct ur_confinement {
+	bool asked;    /* else nothing of it was tried */
+	bool calls;    /* a filter of system calls */
+	bool files;    /* Landlock: writes below the run directory only */
+	bool mounts;   /* a mount namespace, read-only but for the same */
+	char caps[64]; /* names of the capabilities that are left */
+};
+
+/*
+ * Of the whole process: to be called once, before there are threads, with the
+ * run directory made and everything done that needs a right for the last time.
+ * What this kernel, or who started us, does not allow is left out and said.
+ * keep_raw: RoCEv1 sockets will be opened.
+ */
+void ur_confine(const char *run_dir, bool keep_raw);
+const struct ur_confinement *ur_confinement(void);
+
+/* fn(arg) with no capability in effect: sockets that it opens can never be used
+ * with one. Its result. */
+int ur_confine_without(int (*fn)(void *arg), void *arg);
+
+/* ---- its parts; 0 or -errno ---- */
+
+/* A mount namespace of our own. */
+int ur_confine_mounts(const char *run_dir);
+/* By Landlock; for this thread and what it starts. */
+int ur_confine_files(const char *run_dir);
+/* Only the calls of the table, in every thread; the rest is EPERM, or the end
+ * where no mistake makes it. */
+int ur_confine_calls(bool packet_sockets);
+
+#endif
