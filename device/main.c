@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* uroced: options, start in order, stop in the opposite order. */
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "device/confine.h"
 #include "device/engine/engine.h"
@@ -25,6 +29,8 @@
 
 /* Exit status when another process serves the run directory already. */
 #define EXIT_BUSY 3
+
+#define FRONT_END "liburoce-preload.so"
 
 static struct ur_daemon_options options;
 static int signal_fd = -1;
@@ -247,6 +253,33 @@ static void stop(struct ur_daemon *daemon, int status)
 	ur_loop_destroy(daemon->loop);
 }
 
+/*
+ * Started by a program that sees us through the front-end, we have the
+ * front-end in us as well, and would ask ourselves about our own files: once
+ * more, without it.
+ */
+static void shed_front_end(char **argv)
+{
+	char *preload = getenv("LD_PRELOAD"), *word, *state;
+	char path[PATH_MAX], left[PATH_MAX] = "";
+	ssize_t n;
+
+	if (!preload || !strstr(preload, FRONT_END))
+		return;
+	preload = strdup(preload);
+	for (word = preload ? strtok_r(preload, " :", &state) : NULL; word;
+	     word = strtok_r(NULL, " :", &state))
+		if (!strstr(word, FRONT_END) &&
+		    strlen(left) + strlen(word) + 2 < sizeof(left))
+			strcat(strcat(left, *left ? ":" : ""), word);
+	free(preload);
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (n < 0 || setenv("LD_PRELOAD", left, 1))
+		return;
+	path[n] = '\0';
+	syscall(SYS_execve, path, argv, environ);
+}
+
 int main(int argc, char **argv)
 {
 	static struct ur_daemon daemon = {
@@ -255,10 +288,14 @@ int main(int argc, char **argv)
 		.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
 	};
 	struct ur_daemon_options *o = &options;
-	int err = ur_daemon_options_parse(argc, argv, o), status;
+	int err, status;
 
+	shed_front_end(argv);
+	err = ur_daemon_options_parse(argc, argv, o);
 	if (err)
 		return err > 0 ? 0 : 2;
+	/* What clients shall read or find is made with its own mode. */
+	umask(022);
 	/* One heap: those of threads grow by the page, a system call each. */
 	mallopt(M_ARENA_MAX, 1);
 	ur_log_verbose = o->verbose;

@@ -85,3 +85,13 @@ def test_ordinary_user(lab):
     check_threads(lab.a, 0)
     run_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-c"])
     assert confinement(lab, lab.a)["state"] == "ok"
+
+
+def test_under_the_front_end(lab):
+    """Started by a program that itself runs with a device present."""
+    lab.a.serve("--netdev", "eth0")
+    inner = lab.tmp + "/inner"
+    p = lab.a.start(lab.bin("uroced"), "--run-dir", inner, "--netdev", "lo")
+    wait_for("ready", lambda: "ready" in p.text() or not p.running())
+    assert p.running(), p.report()
+    assert "uroce0: netdev lo" in uroce(lab.a, "link", run_dir=inner)
