@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include "device/listen.h"
 #include "device/reaper.h"
@@ -127,6 +128,30 @@ static int socket_address(const struct ur_daemon *daemon,
 	return n < (int)sizeof(addr->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
+/* As the kernel keeps it (include/uapi/linux/posix_acl_xattr.h), little-endian:
+ * the owner, and the group. Takes no capability, where a group that is not ours
+ * takes CAP_CHOWN, which the service does without. */
+static int allow_group(const char *path, gid_t gid)
+{
+	const struct {
+		u32 version;
+		struct {
+			u16 tag, rights;
+			u32 id;
+		} entry[5];
+	} acl = {2,
+		 {{0x01, 6, ~0u}, /* owner */
+		  {0x04, 0, ~0u}, /* the file's group */
+		  {0x08, 6, gid},
+		  {0x10, 6, ~0u},   /* mask */
+		  {0x20, 0, ~0u}}}; /* others */
+
+	return setxattr(path, "system.posix_acl_access", &acl, sizeof(acl), 0) <
+			       0
+		       ? -errno
+		       : 0;
+}
+
 /* As udev makes the kernel's uverbs: for everybody where it is root's, or for
  * the configured group; a user's own directory lets nobody else in. */
 static int set_access(struct ur_daemon *daemon, const char *path)
@@ -142,9 +167,9 @@ static int set_access(struct ur_daemon *daemon, const char *path)
 		       daemon->group, daemon->group);
 		return -EINVAL;
 	}
-	return chown(path, (uid_t)-1, gr->gr_gid) < 0 || chmod(path, 0660) < 0
-		       ? -errno
-		       : 0;
+	if (!chown(path, (uid_t)-1, gr->gr_gid))
+		return chmod(path, 0660) < 0 ? -errno : 0;
+	return errno == EPERM ? allow_group(path, gr->gr_gid) : -errno;
 }
 
 int ur_listen_bind(struct ur_daemon *daemon)

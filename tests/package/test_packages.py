@@ -128,7 +128,8 @@ def test_unit_file(source, tmp_path):
         assert must in text, must
     unit = tmp_path / "uroced.service"
     unit.write_text(re.sub("@[A-Z_]+@", "/usr", text))
-    # In tenths: what is left is root, the host's network, and the capabilities.
-    p = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=28",
+    # In tenths: what is left is root, the host's network with CAP_NET_ADMIN, and other
+    # users' processes to be seen.
+    p = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20",
                         str(unit)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert p.returncode == 0, p.stdout
