@@ -83,21 +83,30 @@ static void turn_away(struct ur_daemon *daemon, int sock, int err)
 		pause_accepting(daemon);
 }
 
-/* Out of descriptors: with the spare one the waiting client is turned away, or
- * the loop would spin on it. */
+/* Out of descriptors: with the spare one the waiting client is turned away. One
+ * that nobody can be accepted with leaves him waiting, and the loop would spin
+ * on him. */
 static void use_spare(struct ur_daemon *daemon)
 {
-	int sock;
+	int sock = -1;
 
-	close(daemon->spare_fd);
-	daemon->spare_fd = -1;
-	sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (daemon->spare_fd >= 0) {
+		close(daemon->spare_fd);
+		daemon->spare_fd = -1;
+		sock = accept4(daemon->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	}
 	if (sock >= 0)
 		turn_away(daemon, sock, ENFILE);
 	/* The socket may be open still. */
-	if (open_spare(daemon) < 0)
+	if (open_spare(daemon) < 0 || sock < 0)
 		pause_accepting(daemon);
 	ur_debug("out of descriptors: a client is turned away");
+}
+
+/* Errors of the client that went again. */
+static bool passes(int err)
+{
+	return err == EAGAIN || err == EINTR || err == ECONNABORTED;
 }
 
 static void on_client(void *arg, u32 events)
@@ -109,6 +118,8 @@ static void on_client(void *arg, u32 events)
 	if (sock < 0) {
 		if (errno == EMFILE || errno == ENFILE)
 			use_spare(daemon);
+		else if (!passes(errno))
+			pause_accepting(daemon);
 		return;
 	}
 	err = ur_session_start(daemon, sock);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -170,12 +171,59 @@ static void test_stop_time(const char *uroced)
 	CHECK(stops[STOPS / 2] < 2 * starts[STOPS / 2]);
 }
 
+static uint64_t processor_ns(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	CHECK(!clock_getcpuclockid(pid, &clock));
+	CHECK(!clock_gettime(clock, &ts));
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Not even the spare descriptor can be had: who waits to be let in waits, costs
+ * nothing, and is served when there is one. */
+static void test_no_spare(const char *uroced)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	struct daemon_proc d = {0};
+	struct rlimit few, all;
+	int sock, late, fd;
+	uint64_t t, used;
+
+	daemon_start(&d, uroced, 0);
+	sock = client_session(&d);
+	CHECK(!prlimit(d.pid, RLIMIT_NOFILE, NULL, &all));
+	few = all;
+	few.rlim_cur = 3;
+	CHECK(!prlimit(d.pid, RLIMIT_NOFILE, &few, NULL));
+	late = client_connect(&d);
+	client_send(late, &msg, NULL, 0);
+	/* The others go on meanwhile. */
+	used = processor_ns(d.pid);
+	for (t = now(); now() - t < 500000000u;) {
+		client_alloc_pd(sock);
+		usleep(10000);
+	}
+	used = processor_ns(d.pid) - used;
+	printf("half a second with nobody to be let in: %llu us\n",
+	       (unsigned long long)used / 1000);
+	CHECK(used < 250000000u);
+	CHECK(!prlimit(d.pid, RLIMIT_NOFILE, &all, NULL));
+	CHECK(!client_recv(late, &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	close(late);
+	close(sock);
+	daemon_stop(&d);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
 	client_private_net();
 	test_stop_time(argv[1]);
 	test_no_room(argv[1]);
+	test_no_spare(argv[1]);
 	test_turned_away(argv[1]);
 	return 0;
 }
