@@ -89,7 +89,7 @@ static int ask(const struct ur_options *options, uint64_t what,
 }
 
 static void explain(const char *verb, const char *netdev, const char *name,
-		    int err)
+		    const char *run_dir, int err)
 {
 	switch (err) {
 	case -ENOTCONN: /* said already */
@@ -118,8 +118,14 @@ static void explain(const char *verb, const char *netdev, const char *name,
 			    "then letters, digits and _ . -, at most 31",
 			    name ? name : "that");
 		return;
-	case -ENOSPC:
+	case -EMLINK:
 		ur_complain("no room for another device; 'uroce link del' one");
+		return;
+	case -ENOSPC:
+	case -EDQUOT:
+		ur_complain("link %s: the file system of the run directory %s "
+			    "is full ('df', 'df -i')",
+			    verb, run_dir);
 		return;
 	case -EIO:
 		ur_complain("the device at the run directory does not know "
@@ -149,7 +155,7 @@ static int add(struct ur_options *options)
 		      ? ask(options, UROCE_TUN_LINK_ADD, words, made)
 		      : -EINVAL;
 	if (err) {
-		explain("add", rest[0], rest[1], err);
+		explain("add", rest[0], rest[1], options->run_dir, err);
 		return UR_EXIT_FAILED;
 	}
 	options->rest = only;
@@ -168,7 +174,7 @@ static int del(struct ur_options *options)
 	}
 	err = ask(options, UROCE_TUN_LINK_DEL, options->rest[0], gone);
 	if (err)
-		explain("del", NULL, options->rest[0], err);
+		explain("del", NULL, options->rest[0], options->run_dir, err);
 	return err ? UR_EXIT_FAILED : 0;
 }
 

@@ -96,7 +96,7 @@ static int identify(struct ur_device *dev, const char *name)
 	while (by_index(daemon, dev->index) ||
 	       ur_device_by_uverbs(daemon, first + dev->index))
 		if (++dev->index == UR_MAX_DEVICES)
-			return -ENOSPC;
+			return -EMLINK;
 	dev->uverbs = first + dev->index;
 	dev->rdev = ur_sysfs_uverbs_rdev(dev->uverbs);
 	if (name)

@@ -114,7 +114,7 @@ struct ur_device {
 void ur_daemon_init(struct ur_daemon *daemon);
 /* name NULL: uroceN with the lowest free N. -ENODEV: no such netdev, -EEXIST:
  * the netdev has a device, or the name is taken, -EINVAL: the name cannot be
- * one, -ENOSPC: too many devices. */
+ * one, -EMLINK: too many devices. */
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		     const char *name);
 /*

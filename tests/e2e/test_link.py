@@ -238,3 +238,22 @@ def test_link_downed(lab):
     lab.b.ip("link", "set", "eth0", "up")
     wait_for("it to be up", lambda: "state ACTIVE" in uroce(lab.a, "link"))
     assert downs() == 1
+
+
+def test_full_run_directory(lab):
+    """What is full is named."""
+    lab.second_cable()
+    os.mkdir(lab.a.run_dir)
+    p = lab.a.bare("unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=1m t {lab.a.run_dir} && "
+                   f"exec {lab.bin('uroced')} --run-dir {lab.a.run_dir} --netdev eth0")
+    lab.a.device = p
+    wait_for("ready", lambda: "ready" in p.text() or not p.running())
+    assert p.running(), p.report()
+    seen = f"/proc/{p.pid}/root{lab.a.run_dir}"
+    with pytest.raises(OSError), open(seen + "/fill", "wb", buffering=0) as f:
+        while f.write(bytes(65536)):
+            pass
+    out = uroce(lab.a, "link", "add", "eth1", status=1, run_dir=seen)
+    assert "is full" in out and lab.a.run_dir in out, out
+    os.unlink(seen + "/fill")
+    uroce(lab.a, "link", "add", "eth1", run_dir=seen)
