@@ -22,8 +22,9 @@
 #include "device/user.h"
 #include "transport/mem.h"
 
-#define PAGE 4096u
-/* Pages looked at one by one when a region is registered. */
+/* Pages looked at one by one when a region is registered: the smallest of any
+ * system, a look more does no harm. */
+#define PAGE	    4096u
 #define PROBE_PAGES 4096u
 
 /* ---- copying ---- */
@@ -114,13 +115,14 @@ static bool is_safe_file(int fd, u64 end)
 /* -EOPNOTSUPP: not a file for this. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
 {
-	u64 in_page = mr->attr.addr & (PAGE - 1), len;
+	u64 page = mr->ectx->arena.page;
+	u64 in_page = mr->attr.addr & (page - 1), len;
 	void *p;
 
-	if (off & (PAGE - 1) || mr->attr.length > INT64_MAX / 2 ||
+	if (off & (page - 1) || mr->attr.length > INT64_MAX / 2 ||
 	    off > INT64_MAX / 2 || !mr->attr.length)
 		return -EOPNOTSUPP;
-	len = ur_align_up(in_page + mr->attr.length, PAGE);
+	len = ur_align_up(in_page + mr->attr.length, page);
 	if (!is_safe_file(fd, off + len))
 		return -EOPNOTSUPP;
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
@@ -182,7 +184,7 @@ static int find_memory(struct ur_emr *mr)
 		return 0;
 	}
 	if (a->dmabuf_fd >= 0) {
-		u64 at = a->dmabuf_off & (PAGE - 1);
+		u64 at = a->dmabuf_off & (mr->ectx->arena.page - 1);
 
 		/* the position within the page is the file's, not addr's */
 		mr->attr.addr = at;

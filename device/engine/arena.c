@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "device/engine/arena.h"
 
 #define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
@@ -36,6 +37,7 @@ int ur_arena_init(struct ur_arena *arena, int fd)
 		return -errno;
 	arena->fd = fd;
 	arena->size = (u64)st.st_size;
+	arena->page = (u64)sysconf(_SC_PAGESIZE);
 	arena->next = 0;
 	arena->kept = 0;
 	arena->n_chunks = 0;
@@ -166,7 +168,8 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
 
 	if (!bytes || bytes > arena->size)
 		return -ENOMEM;
-	bytes = ur_align_up(bytes, UR_ARENA_PAGE);
+	/* All that is in use is of whole pages, so what is free begins at one. */
+	bytes = ur_align_up(bytes, arena->page);
 	if (bytes > UR_ARENA_CHUNK / 2) {
 		c = add_chunk(arena, ur_align_up(bytes, UR_ARENA_CHUNK));
 		if (!c)

@@ -11,6 +11,7 @@
 #include "util/bytes.h"
 #include "util/list.h"
 
+/* What is counted in: the smallest page of any system. */
 #define UR_ARENA_PAGE  4096u
 #define UR_ARENA_CHUNK (2u << 20)
 #define UR_ARENA_KEEP  64u /* pages without a block that may stay, at most */
@@ -18,6 +19,7 @@
 struct ur_arena {
 	int fd;	  /* the caller's */
 	u64 size; /* of the file */
+	u64 page; /* the system's, 4096 to 65536: blocks are of whole ones */
 	u64 next; /* never used from here on */
 	u32 kept; /* pages not given back */
 	u32 n_chunks;
@@ -28,7 +30,7 @@ struct ur_arena {
 struct ur_block {
 	u8 *ptr;
 	u64 off; /* in the file */
-	u64 len; /* a multiple of the page size */
+	u64 len; /* a multiple of the arena's page, as off is */
 	void *chunk;
 };
 

@@ -14,7 +14,8 @@
 #include "transport/mem.h"
 #include "util/rng.h"
 
-#define PAGE 4096u
+/* The system's, and then larger ones that it could have. */
+#define PAGE ectx.arena.page
 
 static struct ur_engine engine;
 static struct ur_ectx ectx = {.engine = &engine};
@@ -202,9 +203,9 @@ static int make_file(u32 pages, int seals)
 	int fd = memfd_create("app", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	CHECK(fd >= 0);
-	CHECK(!ftruncate(fd, pages * PAGE));
+	CHECK(!ftruncate(fd, (off_t)(pages * PAGE)));
 	for (u32 i = 0; i < pages; i++)
-		CHECK_EQ(pwrite(fd, &i, 4, i * PAGE + 16), 4);
+		CHECK_EQ(pwrite(fd, &i, 4, (off_t)(i * PAGE + 16)), 4);
 	CHECK(!fcntl(fd, F_ADD_SEALS, seals));
 	return fd;
 }
@@ -244,10 +245,10 @@ static void test_shared(void)
 	CHECK_EQ(first_word(0x10010, 0, fd, 0), -1);
 	CHECK_EQ(first_word(0x10010, 16, bare, 0), -1);
 	/* Sums that wrap. */
-	CHECK_EQ(first_word(0xfff, UINT64_MAX, fd, 0), -1);
-	CHECK_EQ(first_word(0xfff, INT64_MAX, fd, 0), -1);
-	CHECK_EQ(first_word(0x10010, PAGE, fd, (u64)-PAGE), -1);
-	CHECK_EQ(first_word(0x10010, PAGE, fd, INT64_MAX & -PAGE), -1);
+	CHECK_EQ(first_word(PAGE - 1, UINT64_MAX, fd, 0), -1);
+	CHECK_EQ(first_word(PAGE - 1, INT64_MAX, fd, 0), -1);
+	CHECK_EQ(first_word(0x10010, PAGE, fd, -PAGE), -1);
+	CHECK_EQ(first_word(0x10010, PAGE, fd, INT64_MAX & ~(PAGE - 1)), -1);
 	CHECK_EQ(first_word(0x10010, UINT64_MAX - 2 * PAGE, fd, 3 * PAGE), -1);
 	engine.opt.shared = false;
 	CHECK_EQ(first_word(0x10010, 16, fd, 0), -1);
@@ -290,7 +291,7 @@ static void test_dmabuf(void)
 
 static void test_device_memory(void)
 {
-	static u8 block[2 * PAGE];
+	static u8 block[8192];
 	struct ur_edm dm = {.block = {.ptr = block, .len = sizeof(block)},
 			    .length = 5000};
 	const struct {
@@ -327,12 +328,15 @@ int main(void)
 	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 				  getpid(), &self));
 	engine.opt.shared = true;
+	PAGE = (u64)sysconf(_SC_PAGESIZE);
 	test_atomics();
 	test_gone();
 	test_hole();
 	test_many();
-	test_shared();
-	test_dmabuf();
+	for (; PAGE <= 65536; PAGE *= 4) {
+		test_shared();
+		test_dmabuf();
+	}
 	test_device_memory();
 	CHECK_EQ(self->refs, 1);
 	ur_user_mem_put(self);

@@ -26,7 +26,8 @@ static void test_random(struct ur_arena *arena, int fd)
 		CHECK_EQ(ur_arena_alloc(arena, 1 + ur_rng_below(&rng, 300000),
 					&block[i]),
 			 0);
-		CHECK_EQ(block[i].off % UR_ARENA_PAGE, 0);
+		CHECK_EQ(block[i].off % arena->page, 0);
+		CHECK_EQ(block[i].len % arena->page, 0);
 		client = mmap(NULL, block[i].len, PROT_READ | PROT_WRITE,
 			      MAP_SHARED, fd, (off_t)block[i].off);
 		CHECK(client != MAP_FAILED);
@@ -59,10 +60,15 @@ int main(void)
 	struct ur_arena arena;
 
 	CHECK(fd >= 0 && !ftruncate(fd, 1ll << 40));
-	CHECK_EQ(ur_arena_init(&arena, fd), 0);
-	test_random(&arena, fd);
-	test_large(&arena);
-	ur_arena_fini(&arena);
+	/* Larger pages than the system's are no more than a rule. */
+	for (u64 page = (u64)sysconf(_SC_PAGESIZE); page <= 65536; page *= 4) {
+		CHECK_EQ(ur_arena_init(&arena, fd), 0);
+		CHECK_EQ(arena.page, sysconf(_SC_PAGESIZE));
+		arena.page = page;
+		test_random(&arena, fd);
+		test_large(&arena);
+		ur_arena_fini(&arena);
+	}
 	close(fd);
 	return 0;
 }
