@@ -22,7 +22,7 @@
  *  [D2] client: atomic OR summary            pairs with [D4] device: exchange summary
  *  [S1] client: load asleep after [D1][D2] (both are full barriers)
  *       pairs with [S2] device: store asleep = 1; full barrier; re-read summary
- *  [A1] client: store arm; full barrier; poll again
+ *  [A1] client: store arm; full barrier; poll again [Q2]
  *       pairs with [A2] device: [Q1]; full barrier; load arm
  *  [K1] client: [P1]; full barrier; load ring->flags (receive rings)
  *       pairs with [K2] device: store flags; full barrier; load-acquire prod

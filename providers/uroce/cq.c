@@ -193,10 +193,11 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
 
 	ur_lock_get(&cq->lock);
-	/* [A1]: the exchange is the full barrier before the caller's next
-	 * poll. */
-	__atomic_exchange_n(&cq->hdr->arm, (++cq->arm_serial << 2) | how,
-			    __ATOMIC_SEQ_CST);
+	/* [A1]. An exchange is no barrier for the caller's next poll, which
+	 * is an acquire load. */
+	__atomic_store_n(&cq->hdr->arm, (++cq->arm_serial << 2) | how,
+			 __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
 	return 0;
 }
