@@ -107,7 +107,7 @@ DEFINE_FCNTL(fcntl64)
 
 UR_EXPORT int fclose(FILE *stream)
 {
-	int fd = stream ? fileno_unlocked(stream) : -1;
+	int fd = fileno_unlocked(stream);
 
 	/* fclose() closes inside the C library, where nobody stands. */
 	if (ur_fdmap_hit(fd) && !ur_fdmap_borrowed())

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Install what building and testing need on Debian 12 (root; nothing is asked).
+# Install what building and testing need on Debian 12 or 13 (root; nothing is
+# asked). What has another name on 13, or is not there, stands in `renamed`.
 #   install-deps.sh [--list] [KIND...]     default all
 # A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to
 # build. Each includes `build`. --list prints the packages' names instead of
@@ -16,10 +17,10 @@ declare -A kinds=(
 	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev"
 	[demo]="$hosts"
 	[quick]="$quick"
-	[fast]="$quick"
+	[fast]="$quick spin"
 	[asan]="$quick"
 	[tsan]="$quick $hosts python3-pyverbs"
-	[fuzz]="clang-14 llvm-14 libclang-rt-14-dev"
+	[fuzz]="clang llvm libclang-rt-dev"
 	[arm64]="crossbuild-essential-arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
@@ -40,7 +41,14 @@ declare -A kinds=(
 	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
 	  rpmlint man-db mmdebstrap iproute2 file systemd"
 	[fresh]="mmdebstrap"
+	[debian13]="mmdebstrap"
 )
+# What names a package of 13 has for one of 12; none: its tests are skipped.
+declare -A renamed=(
+	[libtcmalloc-minimal4]=libtcmalloc-minimal4t64
+	[dapl2-utils]=""
+)
+debian=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}")
 list=
 [ "${1:-}" = --list ] && list=1 && shift
 words=${kinds[build]}
@@ -63,7 +71,10 @@ for kind in "${@:-all}"; do
 	esac
 done
 # shellcheck disable=SC2086  # names of packages, to be split
-mapfile -t want < <(printf '%s\n' $words | awk '!seen[$0]++')
+mapfile -t want < <(for p in $words; do
+	[ "$debian" = 12 ] || p=${renamed[$p]-$p}
+	[ -z "$p" ] || echo "$p"
+done | awk '!seen[$0]++')
 if [ -n "$list" ]; then
 	echo "${want[*]}"
 	exit 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Both kinds of packages, built once from what git tracks, and a clean Debian 12
-root with the Debian ones installed."""
+"""Both kinds of packages, built once from what git tracks, and a clean Debian
+root with the Debian ones installed: the host's release, or the root that
+UROCE_PACKAGE_ROOT names, which is then for nothing else."""
 import glob
 import os
 import re
@@ -86,14 +87,16 @@ class Root:
 def root(work, debs):
     if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
         pytest.skip("needs root and mmdebstrap")
-    path = os.path.join(work, "root")
+    path = os.environ.get("UROCE_PACKAGE_ROOT") or os.path.join(work, "root")
+    release = re.search(r"^VERSION_CODENAME=(\w+)", open("/etc/os-release").read(), re.M)[1]
     netns = f"uroce-pkg-{os.getpid()}"
     sources = "".join(open(f).read() for f in ["/etc/apt/sources.list"] +
                       glob.glob("/etc/apt/sources.list.d/*.sources") if os.path.exists(f))
-    sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
-       "--aptopt=Acquire::Check-Valid-Until \"false\"",
-       "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers", "bookworm", path, "-",
-       input=sources)
+    if path != "/":
+        sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
+           "--aptopt=Acquire::Check-Valid-Until \"false\"",
+           "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers", release, path, "-",
+           input=sources)
     with open(path + "/etc/hosts", "w") as f:
         f.write("127.0.0.1 localhost\n")
     try:
@@ -101,7 +104,8 @@ def root(work, debs):
             shutil.copy(debs[name], path + "/tmp")
         for args in (["-t", "proc", "proc", path + "/proc"], ["--bind", "/dev", path + "/dev"],
                      ["-t", "tmpfs", "tmpfs", path + "/run"]):
-            sh("mount", *args)
+            if path != "/":
+                sh("mount", *args)
         os.makedirs(path + "/run/user/1234")
         os.chown(path + "/run/user/1234", 1234, 1234)
         out = sh("chroot", path, "sh", "-c", "apt-get -q update >/dev/null 2>&1; "
@@ -113,7 +117,7 @@ def root(work, debs):
         yield Root(path, netns)
     finally:
         subprocess.run(["ip", "netns", "del", netns], stderr=subprocess.DEVNULL)
-        for m in ("/run", "/dev", "/proc"):
+        for m in ("/run", "/dev", "/proc") if path != "/" else ():
             subprocess.run(["umount", path + m], stderr=subprocess.DEVNULL)
 
 

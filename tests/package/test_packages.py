@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What is in the packages, and that a clean Debian 12 root works with them."""
+"""What is in the packages, and that a clean Debian root works with them."""
 import os
 import re
 import shutil

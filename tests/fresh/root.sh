@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck disable=SC2154  # root, top, suite: of who sources this
+# Debian roots of their own for stages: to be sourced in the tree's root by a
+# script that sets `release` (bookworm or trixie) and `root` (a folder on disk),
+# and that clean() is the end of. Packages come from where the host's do.
+
+child=
+end_child() {
+	# Its mounts go with its namespaces, and those with the child.
+	[ -n "$child" ] && kill -KILL -- "-$child" 2>/dev/null && wait "$child"
+	child=
+}
+wait_for() { # wait_for CMD...: in a process group that a signal can end
+	set -m
+	"$@" </dev/null &
+	child=$!
+	set +m
+	wait "$child"
+	local rc=$?
+	child=
+	return $rc
+}
+apart() { # apart CMD...: with mounts and processes of its own
+	unshare --mount --pid --ipc --uts --fork --kill-child=KILL "$@"
+}
+
+cases=() failed=0
+step() { # step NAME CMD...: one test case of the result; none after a failure
+	local name=$1 t0=$SECONDS bad=
+	shift
+	[ $failed = 0 ] || return 1
+	echo "== $name"
+	wait_for "$@" || { failed=1 && bad="<failure message='see the log'/>"; }
+	echo "== $name: $((SECONDS - t0)) s"
+	cases+=("<testcase classname='$suite.$release' name='$name' time='$((SECONDS - t0))'>$bad</testcase>")
+	return $failed
+}
+result() { # result FILE: the steps
+	{
+		echo "<testsuites><testsuite name='$suite' tests='${#cases[@]}' failures='$failed'>"
+		printf '%s\n' "${cases[@]}"
+		echo "</testsuite></testsuites>"
+	} >"$1"
+}
+
+apt_sources() { # apt_sources RELEASE: the host's, for that release of Debian
+	local own
+	own=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	cat /etc/apt/sources.list /etc/apt/sources.list.d/*debian*.sources 2>/dev/null |
+		sed "s/\b$own\b/$1/g"
+}
+minimal_root() { # minimal_root FOLDER [OPTION...]: with nothing in it
+	local folder=$1
+	shift
+	apt_sources "$release" |
+		apart mmdebstrap --mode=root --variant=minbase --components=main \
+			--aptopt='Acquire::Check-Valid-Until "false"' "$@" \
+			"$release" "$folder" - 2>&1 | tail -n 20
+	[ "${PIPESTATUS[1]}" = 0 ]
+}
+clone() { # what a clone of the tree as it is would have
+	local src=$root${below:+.upper}/src
+	mkdir "$src" &&
+		git -c "safe.directory=$top" ls-files -z --cached --others --exclude-standard |
+		tar --null -T - --ignore-failed-read -cf - | tar -C "$src" -xf - &&
+		git -C "$src" -c init.defaultBranch=main init -q &&
+		git -C "$src" add -A
+}
+inside() { # inside CMD...: in the root, as its root
+	# shellcheck disable=SC2016  # expanded by the shell inside
+	apart bash -c '
+		root=$1 && shift
+		[ -z "$below" ] || mount -t overlay overlay \
+			-o "lowerdir=$below,upperdir=$root.upper,workdir=$root.work" "$root" || exit 1
+		mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
+			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
+			mount -t tmpfs tmpfs "$root/run" || exit 1
+		cp /etc/resolv.conf "$root/etc/resolv.conf"
+		exec chroot "$root" env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
+			UROCE_FULL="$UROCE_FULL" UROCE_PACKAGE_TESTS="$packages" \
+			UROCE_PACKAGE_ROOT="$package_root" \
+			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
+}
+export UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
