@@ -27,19 +27,19 @@ struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
 	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
-	/* It goes, and can still send now: peers are told. */
+	/* The device goes away, and can still send now: the peers are told. */
 	void (*device_gone)(struct ur_device *dev);
 };
 
 struct ur_file_ops;
 struct ur_device_file;
 
-/* What an open file of a device hears of it. */
+/* What a device tells its open files. */
 struct ur_device_file_ops {
 	/* An event that belongs to no object. */
 	void (*event)(struct ur_device_file *file, u64 element, u32 type);
-	/* The device is gone: the clients' connections end, and with the last
-	 * of them, later, the file. */
+	/* The device is gone: the clients' connections end. The file is closed
+	 * later, with the last of them. */
 	void (*hang_up)(struct ur_device_file *file);
 };
 
@@ -110,35 +110,41 @@ struct ur_device {
 	struct ur_groups groups;
 };
 
-/* The lists of one that is otherwise zero; the rest is the caller's to set. */
+/* Makes the lists of a daemon that is otherwise zero. The caller sets the
+ * rest. */
 void ur_daemon_init(struct ur_daemon *daemon);
-/* name NULL: uroceN with the lowest free N. -ENODEV: no such netdev, -EEXIST:
- * the netdev has a device, or the name is taken, -EINVAL: the name cannot be
- * one, -EMLINK: too many devices. */
+/* Makes a device on a netdev. name NULL: uroceN with the lowest free N. Returns
+ * 0, -ENODEV (no such netdev), -EEXIST (the netdev has a device, or the name is
+ * taken), -EINVAL (not a name for a device), -EMLINK (too many devices) or
+ * another -errno. */
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		     const char *name);
 /*
- * Unregister, as the kernel does when a card is pulled out: the names and
- * addresses are free at once, the files of its clients hang up (which they see
- * as IBV_EVENT_DEVICE_FATAL, then EIO), rdma_cm ids get DEVICE_REMOVAL. It is
- * freed when its last file is closed.
+ * Unregisters a device, as the kernel does when a card is pulled out. Its names
+ * and addresses are free at once, the files of its clients hang up (which they
+ * see as IBV_EVENT_DEVICE_FATAL, then EIO), and rdma_cm ids get DEVICE_REMOVAL.
+ * The device is freed when its last file is closed.
  */
 void ur_device_remove(struct ur_device *dev);
-/* A file of dev was closed and taken off its list. */
+/* A file of dev was closed and taken off its list. Frees a device that is gone
+ * after its last one. */
 void ur_device_file_closed(struct ur_device *dev);
-/* At the end, with files open that threads work on: peers are told, engines
- * stop and let go of their ports. */
+/* Ends all devices while threads still work on open files: tells the peers,
+ * stops the engines and closes their ports. The daemon must exit soon. */
 void ur_device_abandon_all(struct ur_daemon *daemon);
-/* At the end: no file is open and the loop runs no more. */
+/* Frees all devices. No file is open and the loop runs no more. */
 void ur_device_destroy_all(struct ur_daemon *daemon);
+/* Return the device with that uverbs number, name or netdev, or NULL. */
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name);
 struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);
-/* Make the GID table follow the netdev's addresses. */
+/* Makes the GID table follow the addresses of the netdev. */
 void ur_device_sync_gids(struct ur_device *dev);
+/* Returns whether the port's state is ACTIVE. */
 bool ur_device_port_active(const struct ur_device *dev);
-/* Send an event that belongs to no object to every open file. */
+/* Sends an event that belongs to no object to every open file of the device.
+ * element: the port number; type: enum ibv_event_type. */
 void ur_device_event(struct ur_device *dev, u64 element, u32 type);
 
 #endif

@@ -37,17 +37,22 @@ struct ur_gid_addr {
 	int rank;
 };
 
+/* Returns whether all bytes are zero. */
 bool ur_gid_is_zero(const u8 gid[16]);
-/* "xxxx:xxxx:...", 39 characters. */
+/* Writes the GID as sysfs has it, "xxxx:xxxx:...", 39 characters and the
+ * NUL. */
 void ur_gid_print(char buf[40], const u8 gid[16]);
 
-/* Make the table equal to addr[0..n): sorted by rank in place. Tells engine,
- * sysfs and clients of each difference. Returns the number of changes. */
+/* Makes the table equal to the n addresses, which are sorted by rank in place.
+ * Tells engine, sysfs and clients each difference. Returns the number of
+ * changes. */
 u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n);
+/* Returns the valid entry with that index, or NULL. */
 const struct ur_gid *ur_gid_get(const struct ur_device *dev, u32 index);
-/* Index of gid with that type, or -1. */
+/* Returns the index of gid with that type, or -1. */
 int ur_gid_find(const struct ur_device *dev, const u8 gid[16],
 		enum ur_gid_type type);
+/* Returns the number of valid entries. */
 u32 ur_gid_count(const struct ur_device *dev);
 
 #endif

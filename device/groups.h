@@ -16,11 +16,13 @@ struct ur_groups {
 	const char *where;
 };
 
-/* where: the device's name; stays the caller's. */
+/* Makes an empty table. where: the device's name for the log; stays the
+ * caller's. */
 void ur_groups_init(struct ur_groups *g, const char *where);
-/* One more queue pair of that user in the group. -ENOMEM. */
+/* Counts one more queue pair of that user in the group. Returns 0, or -ENOMEM
+ * where the user has his part of them. */
 int ur_groups_enter(struct ur_groups *g, uid_t uid, const u8 gid[16]);
-/* One that was entered. */
+/* Counts one less, which ur_groups_enter() has counted. */
 void ur_groups_leave(struct ur_groups *g, uid_t uid, const u8 gid[16]);
 
 #endif

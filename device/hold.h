@@ -10,11 +10,16 @@
 #include <sys/types.h>
 #include "device/device.h"
 
-/* Until the process pid of user uid has ended; all with the control lock held.
- * 0, -ESRCH: it is not to be seen from here; -EMFILE, -ENOMEM: too many. */
+/* All with the control lock held. */
+
+/* Counts process pid of user uid as a client until it has ended. Returns 0,
+ * -ESRCH (the process cannot be seen from here), -EMFILE or -ENOMEM (too
+ * many). */
 int ur_hold_add(struct ur_daemon *daemon, pid_t pid, uid_t uid);
+/* Forgets all of them. */
 void ur_hold_end_all(struct ur_daemon *daemon);
-/* Has the daemon no clients? Then an on-demand one ends after a while. */
+/* Returns whether the daemon has no clients at all. An on-demand daemon then
+ * ends after a while. */
 bool ur_hold_unused(const struct ur_daemon *daemon);
 
 #endif

@@ -6,9 +6,10 @@
 #include "device/session.h"
 
 /*
- * UROCE_TUN_LINK of this client. ret_name (UROCE_TUN_NAME_MAX bytes) gets the
- * device's name. Lock held. 0; -EPERM: neither root nor the daemon's user;
- * what ur_device_create() gives; of a removal -ENODEV: there is none.
+ * Carries out a UROCE_TUN_LINK of this client. ret_name (UROCE_TUN_NAME_MAX
+ * bytes) gets the name of the device. Returns 0, -EPERM (the client is neither
+ * root nor the daemon's user), what ur_device_create() returns, or, for a
+ * removal, -ENODEV (no such device). Control lock held.
  */
 int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    char *ret_name);

@@ -5,13 +5,15 @@
 
 #include "device/device.h"
 
-/* Make the run directory ours. -EBUSY: another uroced serves it. */
+/* Locks the run directory for this daemon. Returns 0, -EBUSY (another uroced
+ * serves it) or another -errno. */
 int ur_listen_lock(struct ur_daemon *daemon);
-/* The socket, with its group; nobody is accepted yet. */
+/* Makes the socket, with its group; nobody is accepted yet. Returns 0 or
+ * -errno. */
 int ur_listen_bind(struct ur_daemon *daemon);
-/* Accept clients from now on. */
+/* Accepts clients from now on. Returns 0 or -errno. */
 int ur_listen_start(struct ur_daemon *daemon);
-/* Remove the socket; no new clients. */
+/* Removes the socket: no new clients come. */
 void ur_listen_stop(struct ur_daemon *daemon);
 
 #endif

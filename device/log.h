@@ -3,8 +3,9 @@
 #ifndef UR_DEVICE_LOG_H
 #define UR_DEVICE_LOG_H
 
-/* One line on stderr; the second only with -v. */
+/* Writes one line to stderr. Any thread. */
 void ur_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Does the same, but only with --verbose. */
 void ur_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern int ur_log_verbose;
 

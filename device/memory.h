@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Memory that the daemon, and the kernel on its behalf, hold for a user: charged
- * to him in KiB, rounded up, at what one thing of a kind takes at most. Rings are
- * counted apart (uverbs/maps.h). doc/limits.md has the whole table;
+ * Memory that the daemon, and the kernel on its behalf, hold for a user:
+ * charged to him in KiB, rounded up, at what one thing of a kind takes at most.
+ * Rings are counted apart (uverbs/maps.h). doc/limits.md has the whole table;
  * tests/device/test_memory measures that what is charged is enough.
  */
 #ifndef UR_DEVICE_MEMORY_H
@@ -17,8 +17,8 @@
  * receive queue: control's part, engine's and transport's. */
 #define UR_KIB_OBJECT 1
 #define UR_KIB_CQ     2
-/* A queue pair, with as many READs outstanding as there may be, and without what
- * its send queue adds: see ur_eqp_kib(). */
+/* A queue pair, with as many READs outstanding as there may be, and without
+ * what its send queue adds: see ur_eqp_kib(). */
 #define UR_KIB_QP 24
 /* A completion channel or asynchronous event file: the events that its socket
  * holds until somebody reads them. */
@@ -30,12 +30,15 @@
 /* An rdma_cm id, its connection and its event. */
 #define UR_KIB_CM_ID 4
 
-/* Of all users together: half of what the machine, or this process's cgroup,
- * has; of that one user as much as device/quota.h says of everyone. */
+/* Returns the KiB that all users together may have: half of what the machine,
+ * or this process's cgroup, has. device/quota.h says how much of it one user
+ * may have. */
 u64 ur_memory_total_kib(void);
 
-/* -ENOMEM, and now and then a line in the log. Control lock. */
+/* Charges the user. Returns 0, or -ENOMEM with, now and then, a line in the
+ * log. Control lock held. */
 int ur_memory_take(uid_t uid, u32 kib);
+/* Gives back what was charged. Control lock held. */
 void ur_memory_give(uid_t uid, u32 kib);
 
 #endif

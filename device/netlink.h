@@ -5,17 +5,21 @@
 
 #include "device/device.h"
 
-/* changed: called with the control lock held when a link or an address has
- * changed, whichever. */
+/* Opens the two sockets. changed: called with the control lock held when a link
+ * or an address has changed, whichever. Returns 0 or -errno. */
 int ur_netlink_open(struct ur_daemon *daemon,
 		    void (*changed)(struct ur_daemon *daemon));
+/* Closes them. */
 void ur_netlink_close(struct ur_daemon *daemon);
-/* Name of the default route's netdev (IPv4, else IPv6), else "lo". */
+/* Fills name with the netdev of the default route (IPv4, else IPv6), else
+ * "lo". */
 void ur_netlink_default_netdev(struct ur_daemon *daemon,
 			       char name[IF_NAMESIZE]);
-/* Fill ifindex, mac, up, netdev_mtu, speed. -ENODEV. */
+/* Fills ifindex, mac, up, netdev_mtu and speed of dev. Returns 0, or -ENODEV
+ * where there is no such netdev. */
 int ur_netlink_link(struct ur_device *dev);
-/* At most max addresses that can be used as GIDs; returns how many. */
+/* Fills addr with at most max addresses that can be used as GIDs. Returns how
+ * many. */
 u32 ur_netlink_addrs(struct ur_device *dev, struct ur_gid_addr *addr, u32 max);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbers of protection and XRC domains. All that keeps users apart is that no
- * two domains have the same, however many have come and gone.
+ * Numbers of protection and XRC domains. What keeps users apart is that no two
+ * domains have the same number at a time, however many domains have come and
+ * gone.
  */
 #ifndef UR_DEVICE_NUMBERS_H
 #define UR_DEVICE_NUMBERS_H
@@ -14,9 +15,11 @@ struct ur_numbers {
 	u32 words, next;
 };
 
-/* 0: none is left, or no memory. */
+/* Returns a free number, or 0 where none is left or there is no memory. */
 u32 ur_numbers_take(struct ur_numbers *n);
+/* Frees a number, which must be in use. */
 void ur_numbers_give(struct ur_numbers *n, u32 number);
+/* Frees the memory of the map. */
 void ur_numbers_fini(struct ur_numbers *n);
 
 #endif

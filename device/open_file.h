@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * An open virtual file, and what its kind does: uverbs (ufile.c) or rdma_cm
- * (ucma.c). It lives as long as a session has it open.
+ * (ucma.c). It lives as long as a session has it open. Control lock held,
+ * unless the comment says otherwise.
  */
 #ifndef UR_DEVICE_OPEN_FILE_H
 #define UR_DEVICE_OPEN_FILE_H
@@ -33,35 +34,38 @@ struct ur_open_file {
  * and write are called without it and take it themselves.
  */
 struct ur_file_ops {
-	/* shown: UROCE_TUN_MAX_FDS, -1 each; descriptors that the client gets,
-	 * the visible one first; they stay the file's. */
+	/* Opens the file in *file. shown has UROCE_TUN_MAX_FDS entries of -1;
+	 * filled with the descriptors that the client gets, the visible one
+	 * first, which stay the file's. Returns 0 or -errno. */
 	int (*open)(struct ur_session *s, const char *name, void **file,
 		    int *shown, u64 *rdev);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);
-	/* The next command comes from s, or s is gone (then another that has
-	 * the file open). NULL: the file cannot be joined. */
+	/* From now on commands come from s. Called before the next command of
+	 * another session, and when the one before has gone. NULL: the file
+	 * cannot be joined. */
 	void (*adopt)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
-	/* A process that has posted is about to end. May be NULL. */
+	/* A process that may have posted work is about to end. May be NULL. */
 	void (*settle)(void *file);
 	void (*close)(void *file);
 };
 
-/* The session opens the file that msg names; shown: as for its open(). Lock
- * held, as for all but the command. 0 or -errno, -ENXIO:
- * there is no such file. */
+/* Opens the file that msg names for the session, and fills *reply; shown as for
+ * its open(). Returns 0, -ENXIO (no such file) or another -errno. */
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     struct uroce_tun_msg *reply, int *shown);
-/* The session joins an open file: who shows the descriptor may do so like who
- * knows the cookie. -ENOENT: there is none. */
+/* Makes the session join an open file, which msg names by its cookie or by its
+ * visible descriptor: either is enough. Returns 0, -ENOENT (no such file) or
+ * another -errno. */
 int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 		      struct uroce_tun_msg *reply);
-/* IOCTL or WRITE; what the system call returns. Lock not held. */
+/* Carries out IOCTL or WRITE. Returns what the system call returns. Lock not
+ * held. */
 s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg);
-/* Tell the file of the descriptors that the client has closed. */
+/* Tells the file which descriptors the client has closed. */
 void ur_open_file_closed_fds(struct ur_session *s);
-/* The session has it open no more; the last one closes it. */
+/* The session does not have the file open any more. The last one closes it. */
 void ur_open_file_leave(struct ur_session *s);
 
 #endif

@@ -48,12 +48,13 @@ struct ur_daemon_options {
 	int verbose;
 };
 
-/* 0; -EINVAL after a message on stderr (exit status 2 is due); 1 when --help
- * has been answered. */
+/* Fills *o from the command line and the file that it may name. Returns 0,
+ * -EINVAL after a message on stderr (exit status 2 is due), or 1 when --help
+ * was answered. */
 int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o);
 
-/* The netdevs that the configuration file names now, added to o; for SIGHUP.
- * 0 or -errno after a message. */
+/* Adds the netdevs that the configuration file names now to o, for SIGHUP.
+ * Returns 0, or -errno after a message. */
 int ur_daemon_options_reread(struct ur_daemon_options *o);
 
 #endif

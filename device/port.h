@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the port of a device says of itself, to verbs, sysfs and status alike. */
+/* The attributes of a device's port, for verbs, sysfs and status alike. */
 #ifndef UR_DEVICE_PORT_H
 #define UR_DEVICE_PORT_H
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/device.h"
 
+/* Fills *r with the attributes of the port as they are now. */
 void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r);
-/* Rate in Gb/s times ten, of active_width and active_speed. */
+/* Returns the rate that active_width and active_speed of *r make, in Gb/s times
+ * ten. */
 u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r);
-/* enum ibv_mtu of as many bytes; 0: none is. */
+/* Returns the enum ibv_mtu of so many bytes, or 0 where there is none. */
 u32 ur_mtu_enum(u32 bytes);
 
 #endif

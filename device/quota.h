@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * How much there is of something, and how much of it each user has, so that
- * those who take all they can get leave others something: a user's part is of
- * what the others have left, so that however many have taken theirs, there is a
- * part of the rest for one more. A user is the uid that the connection's other
- * end had when it connected. All under the control lock.
+ * users who take all they can get leave others something. A user's part is a
+ * share of what the others have left. So however many users have taken their
+ * part, there is a part of the rest for one more. A user is the uid that the
+ * other end of the connection had when it connected. All under the control
+ * lock.
  */
 #ifndef UR_DEVICE_QUOTA_H
 #define UR_DEVICE_QUOTA_H
@@ -28,21 +29,24 @@ struct ur_quota {
 	struct ur_quota_user *users;
 };
 
-/* The part of what others leave of each table, in percent from 1 to 100, that
- * one user may have: any but root and the daemon's own, who may have all. 50 until
- * it is called. */
+/* Sets the share of what others leave of each table that one user may have, in
+ * percent from 1 to 100. It is 50 before. Root and the daemon's own user may
+ * have all. */
 void ur_quota_set_share(u32 percent);
 
-/* n more for that user: 0, or -ENOMEM and, now and then, a line in the log. */
+/* Takes n for that user. Returns 0, or -ENOMEM with, now and then, a line in
+ * the log. */
 int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n);
+/* Gives n back, which were taken for that user. */
 void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n);
-/* How many that user has. */
+/* Returns how many that user has. */
 u32 ur_quota_of(const struct ur_quota *q, uid_t uid);
 
 /*
- * Descriptors that the daemon holds because a client has asked for something:
- * event files, memberships of groups, files of XRC domains. The client can
- * close its own copy, so its limits do not bound them. -EMFILE.
+ * Take and give back descriptors that the daemon holds because a client has
+ * asked for something: event files, memberships of groups, files of XRC
+ * domains. The client can close its own copy, so its own limits do not bound
+ * them. Returns 0 or -EMFILE.
  */
 int ur_quota_take_fds(uid_t uid, u32 n);
 void ur_quota_give_fds(uid_t uid, u32 n);

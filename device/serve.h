@@ -7,16 +7,17 @@
 
 #define UR_STOP_NS 500000000ull
 
-/* Serve a new connection; takes sock over if it returns 0. -EMFILE: the user has
- * his part of them. Lock held. */
+/* Serves a new connection. Takes sock over if it returns 0. Returns 0, -EMFILE
+ * (the user has his part of connections) or another -errno. Lock held. */
 int ur_session_start(struct ur_daemon *daemon, int sock);
-/* Tell a new connection that it is not served, with that errno. */
+/* Tells a new connection that it is not served, with that errno. sock stays the
+ * caller's. */
 void ur_session_refuse(int sock, int err);
 /*
- * Hang up all and wait until their threads are gone, UR_STOP_NS at most: one that
- * waits for something of its client's stays. Its file is closed here, unless a
- * command is in the middle of working with it. Lock held. False: threads are
- * left, and from now on the lock must not be let go of.
+ * Hangs up all connections and waits until their threads are gone, UR_STOP_NS
+ * at most. A thread that waits for something of its client's stays; its file is
+ * closed here, unless a command is working with it. Returns false where threads
+ * are left: the lock must not be released from then on. Lock held.
  */
 bool ur_session_stop_all(struct ur_daemon *daemon);
 

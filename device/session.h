@@ -2,8 +2,8 @@
 /*
  * A session: one tunnel connection, that is one open virtual file, served by a
  * thread of its own. The thread takes the control lock around the work of each
- * command and lets go of it whenever it waits for the client or touches the
- * client's memory, so a client that stalls holds up nobody else.
+ * command, and releases it whenever it waits for the client or touches the
+ * client's memory. So a client that stalls holds up nobody else.
  */
 #ifndef UR_DEVICE_SESSION_H
 #define UR_DEVICE_SESSION_H
@@ -58,38 +58,40 @@ struct ur_session {
 	bool giving; /* back descriptors: no command runs. Lock */
 };
 
-/* May what is written for the client grow by a page of objects from there on? Is
- * charged to its user. -ENOMEM. Lock held. */
+/* Charges the session's user for an answer that has bytes already and may grow
+ * by a page of objects. Returns 0 or -ENOMEM. Lock held. */
 int ur_session_answer_room(struct ur_session *s, u64 bytes);
-/* It is no longer the client's. Lock not held. */
+/* Takes the memory of that answer back from the client. Lock not held. */
 void ur_session_drop_answer(struct ur_session *s);
 
-/* Hang up the connections that have the file open; each lets go of it on its
- * own thread, soon. Lock held. */
+/* Hangs up the connections that have the file open. Each of them leaves it
+ * soon, on its own thread. Lock held. */
 void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
 
-/* Copy to it, at the latest when the command succeeds. */
+/* Copies len bytes to the client, at the latest when the command succeeds.
+ * Returns 0 or -EFAULT. On the session's thread, without the lock. */
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
 
 /* Say with the answer of the command that runs what the answer to another would
- * be: bytes of it at answer. Only with UROCE_TUN_F_CACHED_REPLY. False: no room. */
+ * be: bytes of it at answer. Only with UROCE_TUN_F_CACHED_REPLY. False: no
+ * room. */
 bool ur_session_cache_reply(struct ur_session *s,
 			    const struct uroce_tun_cached_reply *cached,
 			    const void *answer, u32 bytes);
 
-/* Copy from the client that a command is of; on the session's thread, without
- * the lock. 0 or -EFAULT. */
+/* Copies len bytes from the client whose command runs. Returns 0 or -EFAULT. On
+ * the session's thread, without the lock. */
 int ur_session_read(const struct ur_session *s, u64 addr, void *dst,
 		    size_t len);
 
 /*
- * Upcalls (upcall.c), from the session's own thread with the lock held; they
- * let go of it while they wait. What other sessions own may have changed
+ * Upcalls (upcall.c), on the session's own thread with the lock held. They
+ * release the lock while they wait: what other sessions own may have changed
  * afterwards.
  */
-/* Which file a descriptor is of. Two of the kernel's own, such as sockets, are
- * never the same; of others the file system says. */
+/* Names the file that a descriptor is of. Two files of the kernel's own, such
+ * as sockets, are never the same; for others the file system says so. */
 struct ur_file_id {
 	dev_t dev;
 	ino_t ino;
@@ -97,10 +99,11 @@ struct ur_file_id {
 };
 
 /*
- * A copy of the client's descriptor, or -EBADF, -EPIPE; -ENFILE: there is no
- * room for it here. id (may be NULL): which file it is. It stays the session's,
- * which gives it back before the answer, with nobody waiting but the client:
- * under the lock no system call is to be made on it that its file could hold up.
+ * Returns a copy of the client's descriptor, or -EBADF, -EPIPE, or -ENFILE
+ * where there is no room for it here. *id, if id is not NULL, says which file
+ * it is of. The copy stays the session's, which closes it before the answer,
+ * when nobody waits but the client. Under the lock, no system call may be made
+ * on it that its file could hold up.
  */
 int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id);
 static inline bool ur_file_id_same(const struct ur_file_id *a,
@@ -109,14 +112,16 @@ static inline bool ur_file_id_same(const struct ur_file_id *a,
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Which file a descriptor of our own is of; 0 or -errno. */
+/* Fills *id for a descriptor of our own. Returns 0 or -errno. */
 int ur_file_id(int fd, struct ur_file_id *id);
-/* Give the client a copy of fd; its number there, or -errno. */
+/* Gives the client a copy of fd, which stays the caller's. Returns its number
+ * there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
-/* Remember a CLOSE_FD for the end of the command. False: more than anybody has
- * to say at once. */
+/* Remembers a CLOSE_FD for the end of the command. Returns false where there
+ * are more than a client can have to say at once. */
 bool ur_session_note_closed(struct ur_session *s, u64 cookie);
-/* After the command: close what the client has shown for it. Lock not held. */
+/* Closes, after a command, the descriptors that the client has shown for it.
+ * Lock not held. */
 void ur_session_give_back(struct ur_session *s);
 
 #endif

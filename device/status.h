@@ -9,20 +9,20 @@ struct json_object;
 struct ur_session;
 
 /*
- * A memfd (the caller's) with *len bytes of text, or -errno; -EFBIG: more than
- * a client takes. subject: "" for everything, or one of the top-level members
+ * Returns a memfd, the caller's, with *len bytes of text, -EFBIG (more than a
+ * client takes), -ENOMEM (more than the session's user may have) or another
+ * -errno. subject: "" for everything, or one of the top-level members
  * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... What to_whom's
- * user may not know of others' objects is left out: see ur_status_tells().
- * Without the lock, which is taken for a few objects at a time. The text is
- * charged to the session while it is written; -ENOMEM: more than its user may
- * have.
+ * user may not know about objects of others is left out: see ur_status_tells().
+ * The text is charged to the session while it is written. Without the lock,
+ * which is taken for a few objects at a time.
  */
 int ur_status(struct ur_session *to_whom, const char *subject, u64 *len);
 
-/* ---- what the parts tell: under the lock ---- */
+/* ---- what the parts add to it: under the lock ---- */
 
-/* Where a list is; zero at its beginning. What comes and goes meanwhile may be
- * in it or not, what stays is in it once. */
+/* The place in a list; zero at its beginning. Objects that come or go during
+ * the walk may be in it or not; objects that stay are in it once. */
 struct ur_status_walk {
 	struct ur_daemon *daemon;
 	u64 *files; /* numbers of the uverbs files; freed by who has the walk */
@@ -32,19 +32,19 @@ struct ur_status_walk {
 };
 
 /*
- * May the asker know more of owner's objects than that there are any? Keys,
- * addresses and numbers of queue pairs are what somebody needs to write into
- * another's memory, so they are the owner's, root's, and the user's as whom
- * this daemon runs. Of others' objects a list has a member "hidden", true, and
- * whose they are, which is all that counting needs.
+ * Returns whether the asker may know more about owner's objects than that they
+ * exist. Keys, addresses and numbers of queue pairs are what somebody needs to
+ * write into another's memory, so only the owner, root and the daemon's own
+ * user may see them. For objects of others a list has a member "hidden", true,
+ * and whose they are, which is enough to count them.
  */
 bool ur_status_tells(const struct ur_status_walk *w,
 		     const struct ur_session *owner);
-/* An object of which no more is told: o gets the member that says so. */
+/* Adds the member to o that says that the object is hidden. */
 void ur_status_hide(struct json_object *o);
 
-/* A step: *o is set to the next one (the caller's), or left where the step
- * came upon none. False: that was all. */
+/* Makes one step: sets *o to the next object, which is the caller's, or leaves
+ * *o where the step found none. Returns false at the end of the list. */
 typedef bool ur_status_next(struct ur_status_walk *w, struct json_object **o);
 
 /* uverbs_status.c */
@@ -53,10 +53,10 @@ ur_status_next ur_status_next_pd, ur_status_next_qp, ur_status_next_cq,
 /* ucma_status.c */
 ur_status_next ur_status_next_cm_id;
 
-/* An object to add to; NULL, and status says ENOMEM, for want of memory. All
- * that adds takes that NULL as well. */
+/* Returns an object to add to, or NULL where there is no memory; the status
+ * then fails with ENOMEM. The functions below accept that NULL. */
 struct json_object *ur_status_object(void);
-/* Takes v over. */
+/* Add a member to o. ur_status_add() takes v over; v NULL: no memory. */
 void ur_status_add(struct json_object *o, const char *key,
 		   struct json_object *v);
 void ur_status_int(struct json_object *o, const char *key, u64 v);

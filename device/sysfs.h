@@ -8,24 +8,28 @@
 
 #include "device/device.h"
 
-/* Remove whatever an earlier process left and make the common part. */
+/* Removes whatever an earlier daemon left, and makes the part that all devices
+ * share. Returns 0 or -errno. */
 int ur_sysfs_init(struct ur_daemon *daemon);
+/* Removes all of it. */
 void ur_sysfs_fini(struct ur_daemon *daemon);
 
-/* The first uverbs number that no real device has. */
+/* Returns the first uverbs number that no real device has. */
 u32 ur_sysfs_first_uverbs(const struct ur_daemon *daemon);
-/* The numbers (makedev) that the device nodes show. */
+/* Return the numbers (makedev) that the device nodes show. */
 u64 ur_sysfs_uverbs_rdev(u32 uverbs);
 u64 ur_sysfs_rdma_cm_rdev(void);
-/* A device of this name is there that is none of ours. */
+/* Returns whether there is a device of this name that is none of ours. */
 bool ur_sysfs_name_taken(const struct ur_daemon *daemon, const char *name);
-/* All files of a device: made, 0 or -errno; and gone. */
+/* Makes all files of a device. Returns 0 or -errno. */
 int ur_sysfs_add(struct ur_device *dev);
+/* Removes them. */
 void ur_sysfs_del(struct ur_device *dev);
-/* One GID entry, or what the link decides, has changed. No-op before add. */
+/* Bring the files of one GID entry, or those that depend on the link, up to
+ * date. They do nothing before ur_sysfs_add(). */
 void ur_sysfs_gid(struct ur_device *dev, u32 index);
 void ur_sysfs_port(struct ur_device *dev);
-/* Bring counters/ and hw_counters/ up to date. 0 or -errno. */
+/* Brings counters/ and hw_counters/ up to date. Returns 0 or -errno. */
 int ur_sysfs_counters(struct ur_device *dev);
 
 #endif

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The virtual tree. Real files and directories, so that everything a program
- * may do with them (openat, readdir, realpath, inotify) works natively; the
- * preload library only changes the beginning of a path.
+ * The virtual tree. It consists of real files and directories, so that
+ * everything a program may do with them (openat, readdir, realpath, inotify)
+ * works natively; the preload library only changes the beginning of a path.
  *
- * Paths are relative to the run directory. 0 or -errno.
+ * Paths are relative to the run directory. Functions return 0 or -errno.
+ * Control lock held.
  */
 #ifndef UR_DEVICE_TREE_H
 #define UR_DEVICE_TREE_H
 
 #include "device/device.h"
 
-/* With its parents; one that is there is fine. */
+/* Makes a directory with its parents. One that is there already is fine. */
 int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Make the file's content the text: in place, as a reader takes it in one
- * read, and no name ever disappears. */
+/* Makes text the content of the file, in place: a reader takes it in one read,
+ * and no name ever disappears. */
 int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		...) __attribute__((format(printf, 3, 4)));
+/* Removes a file, if it is there. */
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* With all below. */
+/* Removes a directory with all that is in it. */
 void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

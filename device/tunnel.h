@@ -6,26 +6,29 @@
 #include "kernel-abi/uroce-tunnel.h"
 #include "util/bytes.h"
 
-/* Blocks. fds stay the caller's. 0 or -errno (-EPIPE: the peer is gone). */
+/* Sends a message with nfds descriptors, which stay the caller's. Blocks.
+ * Returns 0, -EPIPE (the peer is gone) or another -errno. */
 int ur_daemon_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 		   unsigned int nfds);
 
-/* The same without descriptors, with len bytes behind it. */
+/* Sends a message without descriptors, with len bytes behind it. */
 int ur_daemon_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 			u32 len);
 
-/* Blocks. fds: UROCE_TUN_MAX_FDS entries, filled with msg->nfds descriptors
- * (close-on-exec, the caller's) and -1. Where one came and this process has no
- * room for it, the first is -ENFILE: to the client the device's table is the
- * system's. -EPIPE: end of the connection; -EPROTO: not a message of ours. */
+/* Receives a message. Blocks. fds has UROCE_TUN_MAX_FDS entries, filled with
+ * msg->nfds descriptors (close-on-exec, the caller's) and -1. Where a
+ * descriptor came and this process has no room for it, the first is -ENFILE: to
+ * the client the device's table is that of the system. Returns 0, -EPIPE (end
+ * of the connection), -EPROTO (not a message of the tunnel) or another
+ * -errno. */
 int ur_daemon_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 
-/* The same for one that may have memory of the caller behind it: *len bytes,
- * UROCE_TUN_WINDOW at most. */
+/* Does the same for a message that may have memory of the client behind it:
+ * *len bytes, UROCE_TUN_WINDOW at most, in window. */
 int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
 			u8 *window, u32 *len);
 
-/* Close those of them that nobody took; all are -1 then. */
+/* Closes those of the descriptors that nobody took, and sets all to -1. */
 void ur_daemon_close_fds(int *fds);
 
 #endif

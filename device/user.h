@@ -26,28 +26,34 @@ struct ur_user_mem {
 	bool query; /* maps answers questions (Linux 6.11) */
 };
 
-/* Takes fd over on success. -EINVAL: not a procfs mem file opened read-write.
- * May wait for whoever serves the file: not with the control lock held. */
+/* Makes a reference to a client's memory in *mem, and takes fd over, where it
+ * succeeds. Returns 0, -EINVAL (not a procfs mem file opened read-write) or
+ * -ENOMEM. May wait for whoever serves the file, so the control lock must not
+ * be held. */
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
-/* 0 if the memory holds these bytes at addr, else -EINVAL: what is there is not
- * what the client says is. At most 128 bytes, not at the lowest addresses. May
- * wait as ur_user_mem_create(). */
+/* Returns 0 where the memory holds these bytes at addr, else -EINVAL: what is
+ * there is not what the client says is there. At most 128 bytes, not at the
+ * lowest addresses. May wait as ur_user_mem_create() does. */
 int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
 		      const void *bytes, size_t len);
-/* Takes over fd, the maps file of the same process: what the memory allows is
- * known then. -EINVAL: it is no such file. May wait as ur_user_mem_create(). */
+/* Takes over fd, the maps file of the same process: from then on it is known
+ * what the memory allows. Returns 0, or -EINVAL where it is no such file. May
+ * wait as ur_user_mem_create() does. */
 int ur_user_mem_maps(struct ur_user_mem *mem, int fd);
-/* One reference more, one less; the last closes fd. Control lock. */
+/* Take one more reference, or drop one; the last closes the files. mem may be
+ * NULL for a drop. Control lock held. */
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);
 
-/* Whether all of the range is mapped with rights 'prot' (of <sys/mman.h>) now: 0,
- * -EFAULT, -ESRCH; 0 where nothing is known. Any thread; without maps that
- * answer questions it reads all of them. */
+/* Returns 0 where all of the range is mapped with the rights prot (of
+ * <sys/mman.h>) now, or nothing is known about it; else -EFAULT or -ESRCH. Any
+ * thread. Where the kernel does not answer questions about maps, it reads all
+ * of them. */
 int ur_user_rights(const struct ur_user_mem *mem, u64 addr, u64 len, int prot);
-/* 0, -EFAULT, or -ESRCH once the process has ended; all or nothing for the
- * caller's purposes. Reading finds what is there, whatever its rights; writing
- * wants memory that can be written to, where that can be asked. Any thread. */
+/* Copy len bytes from or to the client's memory. Return 0, -EFAULT, or -ESRCH
+ * once the process has ended; after an error some of the bytes may have been
+ * copied. Reading finds what is there, whatever its rights; writing wants
+ * memory that can be written to, where that can be asked. Any thread. */
 int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst,
 		 size_t len);
 int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,

@@ -5,10 +5,11 @@
  * and nothing of addresses. All under the control lock.
  *
  * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
- * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c and
- * ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect, listen, accept ...), ucma_cm_event.c (what
- * the peer said), ucma_cm.c (what cm/ stands on), ucma_query.c, ucma_qp.c, ucma_option.c,
- * ucma_mcast.c, ucma_status.c.
+ * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c
+ * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect,
+ * listen, accept ...), ucma_cm_event.c (what the peer said), ucma_cm.c (what
+ * cm/ stands on), ucma_query.c, ucma_qp.c, ucma_option.c, ucma_mcast.c,
+ * ucma_status.c.
  */
 #ifndef UR_DEVICE_UCMA_H
 #define UR_DEVICE_UCMA_H
@@ -92,7 +93,7 @@ enum ucma_state {
 
 struct ucma_file;
 
-/* Questions that are answered before they are asked. */
+/* The questions whose replies are sent ahead. */
 enum ucma_reply_kind {
 	UCMA_REPLY_ADDR,
 	UCMA_REPLY_GID,
@@ -237,117 +238,153 @@ ucma_handler ucma_set_option;
 ucma_handler ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
 
 /* ucma_id.c */
-/* The id of this file by number; NULL: there is none, or (the command answers
- * EIO then) it has lost its device. */
+/* Returns the id of this file with that number, or NULL where there is none, or
+ * its device was removed: the command then answers EIO. */
 struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number);
-/* Also one that has lost its device. */
+/* Returns the id even where its device was removed. */
 struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number);
-/* NULL: too many, or no memory. */
+/* Returns a new id, or NULL where there are too many or there is no memory. */
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
+/* Frees the id with all that hangs on it. */
 void ucma_id_free(struct ucma_id *id);
-/* All ids of all files: the next after id (NULL: the first), or NULL. */
+/* Returns the id after id (NULL: the first) of all ids of all files, or
+ * NULL. */
 struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
 			     const struct ucma_id *id);
-/* None of them may be freed meanwhile. */
+/* Walks over them. None of them may be freed meanwhile. */
 #define ucma_for_each_id(id, ucma)                                \
 	for (struct ucma_id *id = ucma_id_next(ucma, NULL); (id); \
 	     (id) = ucma_id_next(ucma, id))
+/* Gives what a number, in *number. Returns 0, or -ENOMEM where all are in
+ * use. */
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number);
+/* Frees the number. */
 void ucma_number_drop(struct ucma_numbers *n, u32 number);
 
 /* ucma_event.c */
-/* NULL: no memory. Fill ->resp.param and post. */
-/* The spare one of a new id, which is freed with the id. -ENOMEM. */
+/* Allocates the spare event of a new id, which is freed with the id. Returns 0
+ * or -ENOMEM. */
 int ucma_event_reserve(struct ucma_id *id);
+/* Returns a new event, or NULL where there is no memory and the spare one is
+ * used. The caller fills resp.param and posts it. type: enum ucma_event_number;
+ * status as librdmacm gives it to programs. */
 struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status);
+/* Queues the event for the client, and takes it over. */
 void ucma_event_post(struct ucma_event *event);
-/* new and post. */
+/* Makes and posts an event without parameters. */
 void ucma_event_simple(struct ucma_id *id, u32 type, int status);
-/* Withdraw those of id (mcast NULL) or of mcast. */
+/* Withdraws the events of id, or, where mcast is not NULL, of mcast. */
 void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		       struct ucma_mcast *mcast);
-/* Take id's events along to another file. */
+/* Moves the events of id to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
-/* addr: of what follows hdr; len: of all. */
+/* Carries out GET_EVENT. addr: the client's address of what follows hdr; len:
+ * bytes of both. Returns what the system call returns. */
 int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 		   const struct rdma_ucm_cmd_hdr *hdr);
 
 /* ucma_reply_cache.c */
-/* A file's page of changes; without one no reply is sent ahead. */
+/* Makes the file's page of changes. Without memory for one, no reply is sent
+ * ahead. */
 void ucma_cache_open(struct ucma_file *file);
+/* Frees it. */
 void ucma_cache_close(struct ucma_file *file);
-/* Replies about id that were sent ahead no longer hold. Before anything that another
- * answer comes of. */
+/* Makes the replies about id that were sent ahead void. To be called before
+ * anything that changes an answer. */
 void ucma_cache_void(const struct ucma_id *id);
-/* The client has asked, with so much room for the answer. */
+/* Learns from a question of the client how much room it has for the reply. */
 void ucma_cache_learn(struct ucma_file *file,
 		      const struct rdma_ucm_cmd_hdr *hdr, const void *in);
-/* The client hears of this event: say now what it will ask about id. On the
- * session's thread. */
+/* Sends the replies ahead that the client is likely to ask for when it gets
+ * this event of id. On the session's thread. */
 void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id);
 
 /* ucma_addr.c */
-u32 ucma_sa_size(const union ur_sa *sa); /* 0: unknown family */
-/* No address of one device: unspecified, or a loopback address, which Linux'
- * rdma_cm takes for the same (cma_any_addr). libfabric binds to 127.0.0.1 to
- * ask whether that has a device, and goes by the netdevs if not. */
+/* Returns the bytes of the address, or 0 for an unknown family. */
+u32 ucma_sa_size(const union ur_sa *sa);
+/* Returns whether the address is that of no single device: unspecified, or a
+ * loopback address, which Linux' rdma_cm takes for the same (cma_any_addr).
+ * libfabric binds to 127.0.0.1 to ask whether that has a device, and goes by
+ * the netdevs if not. */
 bool ucma_sa_any(const union ur_sa *sa);
+/* Returns whether it is a loopback address. */
 bool ucma_sa_loopback(const union ur_sa *sa);
+/* Return and set the port, in host order. */
 u16 ucma_sa_port(const union ur_sa *sa);
 void ucma_sa_set_port(union ur_sa *sa, u16 port);
+/* Makes the GID of an address. */
 void ucma_sa_to_gid(const union ur_sa *sa, u8 gid[16]);
-/* family 4 or 6 */
+/* Makes the address of a GID. family: 4 or 6; port in host order. */
 void ucma_sa_from_gid(union ur_sa *sa, int family, const u8 gid[16], u16 port);
+/* Returns whether both have the same address, whatever their ports. */
 bool ucma_sa_same_addr(const union ur_sa *a, const union ur_sa *b);
-/* Copy a client's address of the given size. -EINVAL. */
+/* Copies a client's address of so many bytes. Returns 0, or -EINVAL where the
+ * size does not fit the family. */
 int ucma_sa_copy(union ur_sa *sa, const void *from, u32 bytes);
+/* Returns the device with that GID, and its index there in *index, or NULL.
+ * scope_id: the device's ifindex, or 0 for any. */
 struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 				 u32 scope_id, u32 *index);
-/* Attach id to the device that owns its source. -ENODEV, -EADDRNOTAVAIL. */
+/* Attaches id to the device that has its source address. Returns 0, -ENODEV or
+ * -EADDRNOTAVAIL. */
 int ucma_acquire_device(struct ucma_id *id);
+/* Returns the device with that number, or NULL. */
 struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index);
-/* The local address that the kernel would use towards dst. */
+/* Finds the local address that the kernel would use towards dst, in *src, with
+ * port 0. want: the address that the client wants, or any (ucma_sa_any()).
+ * Returns 0 or -errno. */
 int ucma_route_source(const union ur_sa *dst, const union ur_sa *want,
 		      union ur_sa *src);
 
 /* ucma_port.c */
-/* Give id the port of id->src (0: choose). -EADDRINUSE. */
+/* Gives id the port of id->src (0: chooses one). Returns 0 or -EADDRINUSE. */
 int ucma_port_bind(struct ucma_id *id);
-/* Listening takes the port for good. -EADDRINUSE. */
+/* Takes the port of id for listening. Returns 0 or -EADDRINUSE. */
 int ucma_port_listen(struct ucma_id *id);
+/* Gives the port back, if id has one. */
 void ucma_port_release(struct ucma_id *id);
 
 /* ucma_resolve.c */
+/* Binds id to addr: its device, if addr names one, and its port. Returns 0, or
+ * -errno with nothing changed. */
 int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
+/* Sets the path of id, whose addresses and device are known. */
 void ucma_set_path(struct ucma_id *id);
 
 /* ucma_cm.c */
+/* The functions of struct ur_cm_ops. */
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 		    u32 src_qpn, const u8 *mad, u32 len);
 void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
-/* What an event of cm/ is told to; ctx is the struct ur_ucma. */
+/* Handles an event of cm/. ctx is the struct ur_ucma. */
 typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
 			      const struct ur_cm_event *event);
+/* Returns a new connection manager, which tells event its events, or NULL. */
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed,
 			     ucma_cm_event_fn *event);
-/* After anything that may have moved a deadline. */
+/* Sets the timer, after anything that may have moved a deadline. */
 void ucma_cm_kick(struct ur_ucma *ucma);
+/* Tells the connection manager the time, before anything that sends. */
 void ucma_cm_touch(struct ur_ucma *ucma);
+/* Returns the path of id for the connection manager. */
 struct ur_cm_path ucma_cm_path(const struct ucma_id *id);
+/* Destroys the connection manager's id, if there is one. */
 void ucma_cm_drop(struct ucma_id *id);
 
 /* ucma_cm_event.c */
 ucma_cm_event_fn ucma_cm_event;
 
 /* ucma_mcast.c */
+/* Leaves the group and frees mc. */
 void ucma_mcast_free(struct ucma_mcast *mc);
 
-/* ucma_status.c: the caller's. */
 struct json_object;
+/* ucma_status.c: returns the counters as an object, the caller's, or NULL. */
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
-/* ucma.c: daemon start and end. */
+/* ucma.c: starts the connection manager of the daemon. Returns 0 or -errno. */
 int ur_ucma_init(struct ur_daemon *daemon);
+/* Ends it. No rdma_cm file may be open. */
 void ur_ucma_fini(struct ur_daemon *daemon);
 
 #endif

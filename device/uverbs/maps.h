@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a file's rings and regions take of the daemon's own: mappings, of which
- * the system lets a process have so many (vm.max_map_count), addresses, and for
- * rings memory. Each is half of one user's at most. The engine makes them; they
+ * What a file's rings and regions take from the daemon: mappings, of which a
+ * process can have only so many (vm.max_map_count), addresses, and, for rings,
+ * memory. One user has half of each at most. The engine makes them, and they
  * are counted when more are asked for, so a user may exceed his part by what
  * one command of each of his files makes. Control lock held.
  */
@@ -11,11 +11,11 @@
 
 #include "device/uverbs/ufile.h"
 
-/* Has the user room for more rings? */
+/* Returns whether the user has room for more rings. */
 bool ur_rings_room(struct ur_ufile *file);
-/* For a mapped region of as many bytes? */
+/* Returns whether the user has room for a mapped region of so many bytes. */
 bool ur_region_room(struct ur_ufile *file, u64 bytes);
-/* At the end of the file. */
+/* Gives back what was counted, at the end of the file. */
 void ur_maps_close(struct ur_ufile *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the forms of registration come to. */
+/* What all commands that register a region do. Control lock held. */
 #ifndef UR_DEVICE_OBJ_MR_H
 #define UR_DEVICE_OBJ_MR_H
 
@@ -7,23 +7,23 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
-/* 0, or -EINVAL: access has a bit that is not known, or remote rights without
- * the local one they need. */
+/* Returns 0, or -EINVAL where access has an unknown bit, or remote rights
+ * without the local one that they need. */
 int ur_mr_check_access(u32 access);
-/* 0, or -EINVAL: the range of addresses wraps. Sets what access and range say
- * about paging. */
+/* Sets what access and range say about paging. Returns 0, or -EINVAL where the
+ * range of addresses wraps. */
 int ur_mr_check_range(struct ur_emr_attr *attr);
 /*
- * After -EAGAIN of the engine: look at the memory and say so in attr. The control
- * lock is let go meanwhile, so that nobody else waits for the pages of this
- * client; what belongs to its file stays as it is, since its commands come one
- * at a time. 0, or -EFAULT: it is not there.
+ * Looks at the memory after the engine returned -EAGAIN, and says so in attr.
+ * Releases the control lock meanwhile, so that nobody else waits for the pages
+ * of this client. What belongs to its file stays as it is, since its commands
+ * come one at a time. Returns 0, or -EFAULT where the memory is not there.
  */
 int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr);
 /*
- * Register and make the object, which uses pd and dm (NULL: no device memory);
- * cmd->created is set. Descriptors in attr stay the caller's. 0 or -errno, and
- * then *ret is as it was.
+ * Registers the region and makes its object, which uses pd and dm (NULL: no
+ * device memory), in *ret, and sets cmd->created. Descriptors in attr stay the
+ * caller's. Returns 0, or -errno with *ret as it was.
  */
 int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 	       struct ur_emr_attr *attr, struct ur_obj_mr **ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the forms of the command that makes a queue pair come to. */
+/* What all commands that make a queue pair do. Control lock held. */
 #ifndef UR_DEVICE_OBJ_QP_H
 #define UR_DEVICE_OBJ_QP_H
 
@@ -19,12 +19,14 @@ struct ur_qp_args {
 	int event_fd;
 };
 
-/* Check and make; cmd->created is set. init: what the engine gave, which may be
- * more than was asked for. */
+/* Checks the arguments and makes the queue pair and its object, in *ret, and
+ * sets cmd->created. *init says what the engine gave, which may be more than
+ * was asked for. Returns 0 or -errno. */
 int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	       struct ur_obj_qp **ret, struct ur_eqp_init *init);
 
-/* Out of its i-th multicast group, which stays in the list (obj_mcast.c). */
+/* Detaches the queue pair from its i-th multicast group, which stays in the
+ * list (obj_mcast.c). Returns 0 or -errno. */
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Objects that a client holds: a handle in the table of its file, a type
  * (enum uverbs_default_objects) and a count of the objects that depend on it.
- * An object with dependants cannot be destroyed (-EBUSY).
+ * An object with dependants cannot be destroyed (-EBUSY). Control lock held.
  */
 #ifndef UR_DEVICE_OBJECT_H
 #define UR_DEVICE_OBJECT_H
@@ -20,10 +20,11 @@ struct ur_object_type {
 	const char *name; /* plural; those with a limit */
 	bool rings;	  /* takes mappings */
 	u32 kib;	  /* device/memory.h; 0: UR_KIB_OBJECT */
-	/* Undo everything but the memory. -EBUSY: not now. */
+	/* Undoes everything but the memory. Returns 0, or -EBUSY with nothing
+	 * changed. */
 	int (*destroy)(struct ur_object *obj);
-	/* What its DESTROY command answers: how many events were reported.
-	 * NULL: nothing. */
+	/* Fills the answer of its DESTROY command: how many events were
+	 * reported. NULL: the answer is empty. */
 	void (*report)(const struct ur_object *obj, void *resp);
 };
 
@@ -42,29 +43,34 @@ struct ur_handles {
 	u32 count;
 };
 
-/* Zeroed object with a handle; the first member of what is made is struct
- * ur_object. NULL: no memory, or over the limit of all or of the user. */
+/* Returns a new zeroed object with a handle, whose first member is struct
+ * ur_object, or NULL where there is no memory, or the device or the user has
+ * too many. */
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
-/* The same for one that costs more than its type says. */
+/* Does the same for an object that costs kib KiB, not what its type says. */
 void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		       u32 kib);
-/* Undo ur_object_new() where the object never came to life. */
+/* Undoes ur_object_new() for an object that nobody has used. */
 void ur_object_abort(struct ur_object *obj);
-/* NULL: no such handle, or of another type. */
+/* Returns the object with that handle, or NULL where there is none of that
+ * type. */
 void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle);
-/* -EBUSY: it has users, or its type says so. */
+/* Destroys the object. Returns 0, or -EBUSY where it has users or its type says
+ * so. */
 int ur_object_destroy(struct ur_object *obj);
-/* The same, and its type's report into @resp. */
+/* Does the same, and puts the report of its type into resp. */
 int ur_object_destroy_report(struct ur_object *obj, void *resp);
-/* All, dependants first. */
+/* Destroys all objects of the file, dependants first. */
 void ur_object_destroy_all(struct ur_ufile *file);
 
+/* Counts one more object that depends on obj. obj may be NULL. */
 static inline void ur_object_use(void *obj)
 {
 	if (obj)
 		((struct ur_object *)obj)->users++;
 }
 
+/* Counts one less. obj may be NULL. */
 static inline void ur_object_unuse(void *obj)
 {
 	if (!obj)

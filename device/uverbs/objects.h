@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The objects by type; handlers in the file of the same name. */
+/* The objects by type; the handlers are in the file of the same name. Control
+ * lock held. */
 #ifndef UR_DEVICE_OBJECTS_H
 #define UR_DEVICE_OBJECTS_H
 
@@ -122,20 +123,24 @@ struct ur_obj_dm {
 	u64 length;
 };
 
-/* The client closed its descriptor for the last time. */
+/* The client closed its descriptor for the last time: the object goes now, or
+ * with its last user. */
 void ur_chan_closed(struct ur_obj_chan *chan);
 void ur_async_closed(struct ur_obj_async *async);
-/* Users of event files: the last one takes a closed file with it. */
+/* End a use of an event file. The last one takes a closed file with it. */
 void ur_chan_put(struct ur_obj_chan *chan);
 void ur_async_put(struct ur_obj_async *async);
 
-/* The event file behind a descriptor number of the client: asks for it.
- * -EBADF: not one of this file. */
+/* Finds the completion channel behind a descriptor number of the client, by an
+ * upcall, in *chan. Returns 0, or -EBADF where it is none of this file. */
 int ur_chan_from_fd(struct ur_ufile *file, int number,
 		    struct ur_obj_chan **chan);
-/* number -1: the default one, if any; counts a user. */
+/* Does the same for a file of asynchronous events, and counts a user. number
+ * -1: the default one, or NULL in *async where there is none. */
 int ur_async_from_fd(struct ur_ufile *file, int number,
 		     struct ur_obj_async **async);
+/* Makes a file of asynchronous events in *async. *fd: the client's end, which
+ * stays the engine's. Returns 0 or -errno. */
 int ur_async_new(struct ur_ufile *file, struct ur_obj_async **async, int *fd);
 
 static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
@@ -145,11 +150,13 @@ static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
 
 /* addressing, obj_ah.c */
 struct ib_uverbs_ah_attr;
-/* Check against the GID table and make a path of it. -EINVAL. */
+/* Checks attr against the GID table and makes a path from it in *path. Returns
+ * 0 or -EINVAL. */
 int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
 		    struct ur_epath *path);
 
-/* Queue pair by handle, for the connection manager; NULL. */
+/* Returns the queue pair with that handle, for the connection manager, or
+ * NULL. */
 static inline struct ur_obj_qp *ur_qp_get(struct ur_ufile *file, u32 handle)
 {
 	return ur_object_get(file, UVERBS_OBJECT_QP, handle);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device says of itself. */
+/* The device's own attributes. */
 #ifndef UR_DEVICE_QUERY_H
 #define UR_DEVICE_QUERY_H
 
 #include "util/bytes.h"
 
+/* Returns the number of completion vectors: that of the processors, from 2 to
+ * 64. */
 u32 ur_num_comp_vectors(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An open uverbs file and the commands on it. Commands come in two forms,
- * ioctl attributes and write structures; both decoders first copy everything
- * in, then take the control lock and call a handler, then let go and copy
+ * An open uverbs file and the commands on it. Commands come in two forms, ioctl
+ * attributes and write structures. Both decoders first copy everything in, then
+ * take the control lock and call a handler, then release the lock and copy
  * everything out. A handler works on copies only.
  */
 #ifndef UR_DEVICE_UFILE_H
@@ -31,7 +31,8 @@ struct ur_ufile {
 
 extern const struct ur_file_ops ur_ufile_ops;
 
-/* Of its queue pairs: its user's, where users are kept apart. */
+/* Returns the realm of its queue pairs: that of its user, where users are kept
+ * apart. */
 static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 {
 	return file->dev->daemon->by_user ? file->uid + 1 : 0;
@@ -72,18 +73,22 @@ struct ur_cmd {
 	u8 room[1024] __attribute__((aligned(8)));
 };
 
+/* Makes an empty command of the file. */
 void ur_cmd_init(struct ur_cmd *cmd, struct ur_ufile *file);
-/* Queue bytes for user address addr. -ENOMEM: more than there is room for. */
+/* Queues a copy of len bytes for the client's address addr. Returns 0, or
+ * -ENOMEM where there is no room. */
 int ur_cmd_out(struct ur_cmd *cmd, u64 addr, const void *data, size_t len);
-/* After the handler, lock free: copy out, or undo; frees. */
+/* Ends a command after its handler has returned ret: copies out, or undoes what
+ * it made. Returns what the system call returns. Lock not held. */
 int ur_cmd_finish(struct ur_cmd *cmd, int ret);
 
-/* The driver's request: as much as was given, zeros after it. */
+/* Copies the driver's request to dst: as much as was given, zeros after it. */
 void ur_udata_in(const struct ur_cmd *cmd, void *dst, size_t len);
-/* Its response: as much as fits. */
+/* Queues the driver's response: as much of it as fits. Returns 0 or -ENOMEM. */
 int ur_udata_out(struct ur_cmd *cmd, const void *src, size_t len);
 
-/* uverbs_ioctl.c, uverbs_write.c: without the lock. */
+/* uverbs_ioctl.c, uverbs_write.c: carry out a command; see struct ur_file_ops.
+ * Lock not held. */
 s64 ur_uverbs_ioctl(void *file, u64 request, u64 arg);
 s64 ur_uverbs_write(void *file, u64 addr, u64 len);
 

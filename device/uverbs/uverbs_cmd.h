@@ -19,28 +19,33 @@ struct ur_core {
 	bool in_inline; /* in_addr is the data itself, at most 8 bytes */
 };
 
-/* Without the lock. */
+/* Carries out a write command: copies its core in, calls its handler with the
+ * lock held, and queues the answer. Returns 0 or -errno. Lock not held. */
 int ur_write_invoke(struct ur_cmd *cmd, u32 command,
 		    const struct ur_core *core);
 
 /* ---- attributes of an ioctl command ---- */
 
+/* Returns whether the attribute was given. */
 bool ur_attr_given(const struct ur_cmd *cmd, u16 id);
-/* Length of an input or of an output buffer; 0 when not given. */
+/* Returns the length of an input or of an output buffer, or 0 where it was not
+ * given. */
 u32 ur_attr_len(const struct ur_cmd *cmd, u16 id);
-/* Copy of an input, zero-filled to len. */
+/* Copies an input to dst, with zeros up to len. */
 void ur_attr_in(const struct ur_cmd *cmd, u16 id, void *dst, size_t len);
-/* A scalar of 4 or 8 bytes; 0 when not given. */
+/* Returns a scalar of 4 or 8 bytes, or 0 where it was not given. */
 u64 ur_attr_u64(const struct ur_cmd *cmd, u16 id);
-/* -EINVAL: more than 32 bits. */
+/* Puts a scalar into *v. Returns 0, or -EINVAL where it has more than 32
+ * bits. */
 int ur_attr_u32(const struct ur_cmd *cmd, u16 id, u32 *v);
-/* The object of a handle attribute; NULL when not given. */
+/* Returns the object of a handle attribute, or NULL where it was not given. */
 void *ur_attr_obj(const struct ur_cmd *cmd, u16 id);
-/* Descriptor number in the client, -1 when not given. */
+/* Returns a descriptor number of the client, or -1 where it was not given. */
 int ur_attr_fd(const struct ur_cmd *cmd, u16 id);
-/* Fill an output: as much as fits; no-op when not given. */
+/* Fills an output with as much as fits. Does nothing where it was not given.
+ * Returns 0 or -ENOMEM. */
 int ur_attr_out(struct ur_cmd *cmd, u16 id, const void *src, size_t len);
-/* Tell the new handle or descriptor. */
+/* Sets the new handle or descriptor of the answer. Returns 0 or -ENOMEM. */
 int ur_attr_set(struct ur_cmd *cmd, u16 id, u64 value);
 
 #define UR_WRITE_HANDLER(name) \

@@ -34,6 +34,7 @@ struct ur_method {
 	UR_METHOD_HANDLER((*fn)); /* NULL: INVOKE_WRITE */
 };
 
+/* Returns the method, or NULL where there is no such method. */
 const struct ur_method *ur_method_find(u16 object, u16 method);
 
 #endif

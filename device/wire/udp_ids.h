@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is known of a peer's IPv4 identifications, which a UDP socket does not
- * deliver but the ICRC covers: the next guess, and whether a solved value is
- * one that this peer would use now.
+ * What is known about a peer's IPv4 identifications. A UDP socket does not
+ * deliver them, but the ICRC covers them. This file guesses the next one, and
+ * says whether a solved value is one that this peer would use now.
  *
- * Linux counts identifications per destination: steps of one, and after a pause
- * a random jump of at most the jiffies that have passed (at most one a
- * millisecond); of two packets sent at once after the pause the other one may
- * get a number from before the jump. They are given before the packets enter
- * the sender's queue, and the usual one (fq_codel) serves its flows, which are
- * queue pairs here, in turn: a flow that has much to send is overtaken by the
- * others, by hundreds of identifications with 16 queue pairs.
- * Sockets of this device's kind use 0, or 0..k-1 within a burst.
+ * Linux counts identifications for each destination in steps of one. After a
+ * pause it adds a random jump of at most the jiffies that have passed, which is
+ * at most one a millisecond. When two packets are sent at once after the pause,
+ * one of them may get a number from before the jump. Packets get their numbers
+ * before they enter the sender's queue. The usual queue (fq_codel) serves its
+ * flows, which are queue pairs here, one after the other, so other flows
+ * overtake one that has much to send: by hundreds of identifications with 16
+ * queue pairs. Sockets of this device's kind use 0, or 0..k-1 within a burst.
  *
- * So one in 12 random values is believed, and one damaged packet in 400 000:
- * 32768 for ur_icrc_solve_id() times 12.5 for this (more for 0.1 s after a
- * pause, when each millisecond of it is one more that fits). Engine thread
- * only.
+ * So this file believes one in 12 random values, and the device takes one
+ * damaged packet in 400 000 for a good one: 32768 for ur_icrc_solve_id() times
+ * 12.5 for this. It is more for 0.1 s after a pause, when each millisecond of
+ * the pause adds a value that fits. Engine thread only.
  */
 #ifndef UR_DEVICE_UDP_IDS_H
 #define UR_DEVICE_UDP_IDS_H
@@ -25,7 +25,8 @@
 
 struct ur_udp_ids {
 	ur_time last_ns; /* when last was seen */
-	/* The latest pause of note; the jump after it may come a little later. */
+	/* The latest pause of note; the jump after it may come a little
+	 * later. */
 	ur_time pause_from, pause_end;
 	u32 good;	/* packets that kept to a pattern since it broke */
 	u32 odd;	/* in a row that did not */
@@ -33,13 +34,14 @@ struct ur_udp_ids {
 	u16 high;	/* the highest one, modulo 2^16 */
 };
 
-/* The guess for the packet at index of its burst. */
+/* Returns the guess for the packet at that index of its burst. */
 u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index);
 
 /*
- * id was solved from a packet's ICRC (guessed: it was the guess). False: not
- * an identification this peer would use now, so the packet is taken for
- * damaged; a few of those in a row mean that the peer has changed its ways.
+ * Takes id, which was solved from a packet's ICRC at time now; guessed: it was
+ * the guess. Returns false where this peer would not use it now: the caller
+ * takes the packet for damaged. After a few of those in a row the peer's way of
+ * counting is taken to have changed.
  */
 bool ur_udp_ids_take(struct ur_udp_ids *ids, ur_time now, u16 id, bool guessed);
 

@@ -26,25 +26,31 @@ struct ur_wire;
 
 struct ur_wire_ops {
 	const char *name;
-	/* A local address comes or goes. Adding one twice is counted.
-	 * -EADDRINUSE after telling on stderr who has the port. */
+	/* Add a local address, or remove it. One that was added twice is
+	 * removed twice. Adding returns 0, -EADDRINUSE after a line on stderr
+	 * that says who has the port, or another -errno. */
 	int (*addr_add)(struct ur_wire *wire, const u8 gid[16]);
 	void (*addr_del)(struct ur_wire *wire, const u8 gid[16]);
-	/* Has nobody the port now? Tried and given back at once. NULL: there
-	 * is nothing that another could have. */
+	/* Returns whether the port of that address is free now: tries it and
+	 * gives it back at once. NULL: there is nothing that another program
+	 * could have. */
 	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
-	/* A multicast group, by GID; the caller counts. */
+	/* Join a multicast group, or leave it. The caller counts. Joining
+	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
 	void (*leave)(struct ur_wire *wire, const u8 gid[16]);
-	/* Could packets of av go anywhere? 0 or -ENETUNREACH and the like. */
+	/* Returns 0 where packets of av can be sent, or -ENETUNREACH and the
+	 * like. */
 	int (*check)(struct ur_wire *wire, const struct ur_av *av);
-	/* Look at the receive queue where packets came last, without epoll. */
+	/* Receives from the queue where packets came last, without epoll.
+	 * Returns whether there were any. */
 	bool (*poll)(struct ur_wire *wire);
 	/*
-	 * Send descriptors [first, end) of tx, none of them a loop packet:
-	 * completes ICRCs, puts them out. Returns how many were taken: fewer
-	 * than asked for means no room now, *wait_fd is to be watched. A
-	 * packet that the network refuses is taken and lost.
+	 * Sends descriptors [first, end) of tx, none of them a loop packet,
+	 * after it has completed their ICRCs. Returns how many it took. Fewer
+	 * than asked for means that there is no room now, and that *wait_fd is
+	 * to be watched for room. A packet that the network refuses is taken
+	 * and lost.
 	 */
 	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd);
@@ -56,38 +62,41 @@ struct ur_wire {
 	struct ur_engine *engine;
 };
 
-/* RoCEv2 through UDP sockets. */
+/* Makes the wire of RoCEv2, through UDP sockets, in *wire. Returns 0 or
+ * -errno. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
-/* RoCEv1 through packet sockets. -EPERM: without CAP_NET_RAW. */
+/* Makes the wire of RoCEv1, through packet sockets, in *wire. Returns 0, -EPERM
+ * (no CAP_NET_RAW) or another -errno. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
 
-/* All that the engine's configuration asks for, by the table in wire.c. 0 or
- * -errno; then too ur_wire_destroy() takes down what there is. */
+/* Makes all wires that the engine's configuration asks for, by the table in
+ * wire.c. Returns 0 or -errno; in both cases ur_wire_destroy() takes down what
+ * there is. */
 int ur_wire_create(struct ur_engine *engine);
-/* The wire for address vectors of that version; NULL: the engine has none. */
+/* Returns the wire for address vectors of that version, or NULL. */
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1);
-/* The operations above on each wire that the engine has; send: descriptors of
- * the engine's own tx. */
+/* Do the operations above on each wire that the engine has. Sending takes
+ * descriptors of the engine's own tx. */
 u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd);
 bool ur_wire_poll(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
 
-/* Send messages until one does not go. Returns how many went; *refused: why the
- * next did not, 0: no room now. */
+/* Sends messages until one cannot be sent. Returns how many were; *refused is
+ * the errno of the next one, or 0 where there is no room now. */
 u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused);
 
-/* The socket's packets are of that service level, which is its priority. 7 is
- * for the administrator: where it is refused the priority stays what it was,
- * which is said once, and shown in the status. */
+/* Makes the service level the priority of the socket's packets. Priority 7 is
+ * for the administrator: where the kernel refuses it, the priority stays as it
+ * was, a line in the log says so once, and the status shows it. */
 void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl);
 
-/* Socket address of a GID; ifindex: what its scope is where it has one (link
- * and interface). Returns its length. Any thread. */
+/* Makes the socket address of a GID. ifindex: its scope, where it has one (link
+ * and interface). Returns its length in bytes. Any thread. */
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
 			 u32 ifindex);
-/* Room in a socket for a window of packets, as far as the host allows. */
+/* Make room in a socket for a window of packets, as far as the host allows. */
 void ur_wire_rx_buffer(int fd);
 void ur_wire_tx_buffer(int fd);
 

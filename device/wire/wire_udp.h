@@ -2,11 +2,11 @@
 /*
  * The inside of the UDP wire: RoCEv2 over ordinary, unprivileged sockets.
  *
- * Receive: one socket for each local address, bound to ADDR:4791; one for
- * each multicast group. Send: one socket for each (local address, UDP source
- * port, traffic class, service level: a socket has one priority, which becomes
- * the PCP of a VLAN), unconnected and with IP_PMTUDISC_DO, because then the kernel gives
- * IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
+ * Receive: one socket for each local address, bound to ADDR:4791; one for each
+ * multicast group. Send: one socket for each (local address, UDP source port,
+ * traffic class, service level: a socket has one priority, which becomes the
+ * PCP of a VLAN), unconnected and with IP_PMTUDISC_DO, because then the kernel
+ * gives IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
  * which covers it, can be computed beforehand. The UDP checksum, masked in the
  * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
  * devices offload it. They are bound to the port at all addresses, of both
@@ -100,41 +100,48 @@ struct ur_wire_udp {
 	bool said_msgsize;
 };
 
-/* Socket address of a GID; returns its length. */
+/* Makes the socket address of a GID on the wire's netdev. Returns its
+ * length. */
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port);
-/* The receiving socket of that address or group, or NULL. */
+/* Returns the receiving socket of that address or group, or NULL. */
 struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
-/* A datagram socket, or -errno; an option of it, 0 or -errno. */
+/* Returns a new datagram socket, or -errno. */
 int ur_udp_open(bool v4);
+/* Sets an option of a socket that takes an int. Returns 0 or -errno. */
 int ur_udp_set(int fd, int level, int name, int value);
 
-/* udp_icrc.c: CRC of dummy LRH, IP and UDP header of a packet that has len bytes
- * from BTH to pad. id: the IPv4 identification; one of a burst may also be put
- * on afterwards, by xor with id_crc. */
+/* udp_icrc.c: the fields of a flow that the ICRC covers. */
 struct ur_udp_flow {
 	const u8 *sgid, *dgid;
 	u16 sport;
 	bool v4;
 };
+/* Fills lrh_crc and id_crc. */
 void ur_udp_icrc_init(struct ur_wire_udp *w);
+/* Returns the CRC of dummy LRH, IP and UDP header of a packet that has len
+ * bytes from BTH to pad. id: the IPv4 identification; that of a packet in a
+ * burst may also be put in afterwards, by xor with id_crc. */
 u32 ur_udp_icrc_headers(const struct ur_wire_udp *w,
 			const struct ur_udp_flow *flow, u32 len, u16 id);
 
-/* wire_udp_out.c: the socket for av's packets, or NULL: they cannot be sent
- * now; and its end. */
+/* wire_udp_out.c: returns the socket for packets of av, or NULL where they
+ * cannot be sent now. It is good until the next call. */
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
+/* Closes such a socket. */
 void ur_udp_close_out(struct ur_udp_out *out);
 
-/* wire_udp_rx.c: what a receiving socket's watch calls, and poll. init: 0 or
- * -ENOMEM. */
+/* wire_udp_rx.c: the function of a receiving socket's watch. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);
+/* The wire's poll. */
 bool ur_udp_poll(struct ur_wire *wire);
+/* Allocates the receive buffers. Returns 0 or -ENOMEM. */
 int ur_udp_rx_init(struct ur_wire_udp *w);
-/* wire_udp_tx.c: send of the wire. */
+/* wire_udp_tx.c: the wire's send. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
-/* wire_port.c: say on stderr who has UDP port 4791 and what to do. */
+/* wire_port.c: says on stderr who has UDP port 4791 of that address, and what
+ * to do. */
 void ur_port_owner_report(const char *address, const char *netdev);
 
 #endif

@@ -41,26 +41,30 @@ struct ur_wire_v1 {
 	u8 tx_grh[UR_V1_TX_MSGS][UR_GRH_BYTES];
 };
 
-/* wire_v1_io.c: what the watch calls, poll and send of the wire; the socket
- * address of a MAC. init: 0 or -ENOMEM. */
+/* wire_v1_io.c: the function of the watch, and the wire's poll and send. */
 void ur_v1_readable(struct ur_watch *watch, u32 events);
 bool ur_v1_poll(struct ur_wire *wire);
 u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	       int *wait_fd);
+/* Allocates the buffers. Returns 0 or -ENOMEM. */
 int ur_v1_io_init(struct ur_wire_v1 *w);
+/* Makes the socket address of a MAC. */
 void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 		const u8 mac[6]);
-/*
- * wire_v1_pending.c: keep a frame, len bytes from BTH to ICRC, until its peer's
- * address is known, for a second at most; false: no room, it is lost. retry
- * sends those that can go now.
- */
+/* wire_v1_pending.c: allocates the place for frames that wait. Returns 0 or
+ * -errno. */
 int ur_v1_pending_init(struct ur_wire_v1 *w);
+/* Frees it, and the frames. */
 void ur_v1_pending_fini(struct ur_wire_v1 *w);
+/* Keeps a copy of a frame, len bytes from BTH to ICRC, until the address of its
+ * peer is known, for a second at most. Returns false where there is no room: it
+ * is lost. */
 bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
 		   const u8 *bth, u32 len);
+/* Sends the frames whose peers' addresses are known now. */
 void ur_v1_pending_retry(struct ur_wire_v1 *w);
-/* wire_v1.c: the socket that sends with that service level, or -errno. */
+/* wire_v1.c: returns the socket that sends with that service level, or
+ * -errno. */
 int ur_v1_out(struct ur_wire_v1 *w, u8 sl);
 
 #endif
