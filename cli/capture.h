@@ -13,8 +13,8 @@
 /* Bytes before the IP header or GRH. */
 #define UR_CAPTURE_ETH 14
 
-/* Socket for options->netdev[0] or all interfaces, to be closed; or -errno
- * after saying what is wrong. */
+/* Returns a socket for options->netdev[0], or for all interfaces, which the
+ * caller closes; or -errno after saying what is wrong. */
 int ur_capture_open(const struct ur_options *options);
 
 /**
@@ -27,8 +27,8 @@ int ur_capture_open(const struct ur_options *options);
 typedef bool (*ur_capture_fn)(void *arg, uint64_t ns, bool out,
 			      const uint8_t *packet, size_t len);
 
-/* Until @fn has enough or a signal ends it. Return: 0 or -errno after saying
- * what is wrong. */
+/* Calls @fn for each packet until it has enough or a signal comes. Returns 0,
+ * or -errno after saying what is wrong. */
 int ur_capture_run(int fd, ur_capture_fn fn, void *arg);
 
 #endif

@@ -28,7 +28,8 @@
 struct ur_options {
 	char run_dir[PATH_MAX];
 	const char *netdev[UR_NETDEVS_MAX];
-	/* --name: of the device on the netdev before, [0] without any; or NULL */
+	/* --name: of the device on the netdev before, [0] without any; or
+	 * NULL */
 	const char *name[UR_NETDEVS_MAX];
 	int netdevs;
 	int devices; /* --devices; 0: not said */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads a program's headers. */
+/*
+ * Reads the headers of a program file: whether it has a dynamic linker, and
+ * whether the kernel would ignore LD_PRELOAD for it.
+ */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>

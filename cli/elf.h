@@ -13,7 +13,8 @@ enum ur_elf {
 	UR_ELF_MISSING,
 };
 
-/* Looks @program up as execvp() would. @path: the file that was looked at. */
+/* Returns what kind of program @program is, which is looked up as execvp()
+ * would. @path gets the name of the file. */
 enum ur_elf ur_elf_kind(const char *program, char *path, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The directory of this program. Return: 0 or -errno. */
+/* Puts the directory of this program into @buf. Returns 0 or -errno. */
 int ur_own_dir(char *buf, size_t size);
 
 /**
@@ -19,7 +19,8 @@ int ur_own_dir(char *buf, size_t size);
 int ur_environment_find(const char *file, const char *const *beside,
 			const char *installed, char *path, size_t size);
 
-/* The preload library's name, absolute. Return: 0 or -errno. */
+/* Puts the absolute name of the preload library into @path. Returns 0 or
+ * -errno. */
 int ur_environment_library(char *path, size_t size);
 
 /**

@@ -7,8 +7,8 @@
  *
  * writes "ready" and a newline to descriptor N when it serves, or says on
  * stderr why it cannot and exits; status 3 says that another one, perhaps on
- * its way out, still holds the run directory. With --on-demand it exits by itself some
- * seconds after its last connection has closed.
+ * its way out, still holds the run directory. With --on-demand it exits by
+ * itself some seconds after its last connection has closed.
  */
 #ifndef UR_CLI_LAUNCH_H
 #define UR_CLI_LAUNCH_H

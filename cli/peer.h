@@ -14,11 +14,11 @@ struct ur_peer {
 	char text[INET6_ADDRSTRLEN + 16];
 };
 
-/* A name, an address or a GID. Return: 0, or -ENOENT after saying what is
- * wrong. */
+/* Finds the peer of a name, an address or a GID. Returns 0, or -ENOENT after
+ * saying what is wrong. */
 int ur_peer_find(struct ur_peer *peer, const char *name);
 
-/* The address as a GID. */
+/* Makes the GID of the peer's address. */
 void ur_peer_gid(const struct ur_peer *peer, uint8_t gid[16]);
 
 #endif

@@ -16,8 +16,9 @@ struct ur_ping_cm {
 	int mem;
 };
 
-/* Return: 0 or -errno; end with ur_ping_cm_close(). */
+/* Opens the file. Returns 0 or -errno. */
 int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir);
+/* Closes it. */
 void ur_ping_cm_close(struct ur_ping_cm *cm);
 
 enum ur_ping_step {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The caller of uroce-rcping. */
+/*
+ * Runs uroce-rcping with the device present, and reads the lines that it
+ * prints.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

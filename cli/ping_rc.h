@@ -36,7 +36,7 @@ struct ur_ping_rc {
 int ur_ping_rc(const struct ur_options *options, const char *peer, int port,
 	       int count, struct json_object *times, struct ur_ping_rc *ret);
 
-/* Answers such connections until it is interrupted. Return: exit status. */
+/* Answers such connections until it is interrupted. Returns the exit status. */
 int ur_ping_rc_listen(const struct ur_options *options, int port);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define UR_ROCE_PORT 4791 /* RoCEv2's, IANA */
 
-/* True where no socket can be bound to the port of that address. */
+/* Returns whether no socket can be bound to the port of that address. */
 bool ur_port_taken(const struct sockaddr *addr, socklen_t size);
 
 /**

@@ -18,28 +18,31 @@ struct ur_samples {
 int ur_samples_first(struct ur_samples *samples,
 		     const struct ur_options *options);
 
-/* Wait options->interval seconds, then the next; what was after is before. */
+/* Waits options->interval seconds and takes the next text: what was after is
+ * before. Returns as above. */
 int ur_samples_next(struct ur_samples *samples,
 		    const struct ur_options *options);
+/* Frees both texts. */
 void ur_samples_free(struct ur_samples *samples);
 
-/* The device of that name in a status text, or NULL. */
+/* Returns the device of that name in a status text, or NULL. */
 struct json_object *ur_status_device(struct json_object *status,
 				     const char *name);
 
-/* The queue pair of @status that @qp is, or NULL. */
+/* Returns the queue pair of @status that is the same as @qp, or NULL. */
 struct json_object *ur_status_same_qp(struct json_object *status,
 				      struct json_object *qp);
 
-/* object.counters.name; 0 where there is none. */
+/* Returns object.counters.name, or 0 where there is none. */
 int64_t ur_counter(struct json_object *object, const char *name);
 
-/* A counter's growth per second from @before to @after (a device or a queue
- * pair). 0 where before is NULL or counted more: then it is another one. */
+/* Returns a counter's growth per second from @before to @after (a device or a
+ * queue pair), or 0 where @before is NULL or counted more, since it then is
+ * another one. */
 double ur_rate(const struct ur_samples *samples, struct json_object *before,
 	       struct json_object *after, const char *name);
 
-/* Members "seconds" and "rates" {NAME: per second} for @after. */
+/* Adds the members "seconds" and "rates" {NAME: per second} to @after. */
 void ur_rates_add(const struct ur_samples *samples, struct json_object *before,
 		  struct json_object *after);
 

@@ -18,12 +18,12 @@ struct ur_select {
 	uint8_t far_gid[16];
 };
 
-/* From the options; asks the running device, if any, about the queue pair.
- * Return: 0, or an exit status after saying what is wrong. */
+/* Fills @select from the options; asks the running device, if any, about the
+ * queue pair. Returns 0, or an exit status after saying what is wrong. */
 int ur_select_init(struct ur_select *select, const struct ur_options *options);
 
-/* True where the packet of an Ethernet frame is wanted; @v1: its type is
- * RoCEv1's. */
+/* Returns whether the packet of an Ethernet frame is wanted. @v1: its type is
+ * that of RoCEv1. */
 bool ur_select_wants(const struct ur_select *select, bool v1,
 		     const uint8_t *packet, size_t len);
 

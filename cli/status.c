@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the status text. */
+/*
+ * Reads the status text of the device, and the members of it that the
+ * subcommands show.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,10 +25,11 @@
 
 #include "cli/command.h"
 
-/* A connection to the device, or -errno after saying what is wrong. */
+/* Returns a connection to the device, or -errno after saying what is wrong. */
 int ur_status_connect(const struct ur_options *options);
 
-/* Connects, asks, parses; says what is wrong. NULL, or to be put. */
+/* Connects, asks and parses. Returns an object, which the caller puts, or NULL
+ * after saying what is wrong. */
 struct json_object *ur_status_get(const struct ur_options *options,
 				  const char *subject);
 
@@ -36,27 +37,28 @@ struct json_object *ur_status_get(const struct ur_options *options,
  * -errno. */
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
-/* A member's text or number; "" or 0 where it has none. */
+/* Return a member's text or number, or "" or 0 where there is none. */
 const char *ur_json_text(struct json_object *object, const char *name);
 int64_t ur_json_number(struct json_object *object, const char *name);
 
-/* The member @name as an array; *ret_count 0 where there is none. */
+/* Returns the member @name, an array of *ret_count; 0 where there is none. */
 struct json_object *ur_json_array(struct json_object *object, const char *name,
 				  size_t *ret_count);
 
-/* Is that there all that we may know of it? */
+/* Returns whether the object is hidden from us, but for its existence. */
 bool ur_json_hidden(struct json_object *object);
 
-/* A line with how many objects of status's list (word: what one is called) are
- * hidden from us; none where there are none. */
+/* Prints a line that says how many objects of status's list are hidden from us,
+ * if any. word: what one of them is called. */
 void ur_status_print_hidden(struct json_object *status, const char *list,
 			    const char *word);
 
-/* Prints the object as people's eyes and programs like it. */
+/* Prints the object as indented JSON. */
 void ur_json_print(struct json_object *object);
 
-/* Drops from status.devices those not named in options->rest; complains and
- * returns -ENODEV where one of them does not exist. */
+/* Drops the devices from status.devices that options->rest does not name.
+ * Returns 0, or -ENODEV after a complaint where one of the names does not
+ * exist. */
 int ur_status_select(struct json_object *status,
 		     const struct ur_options *options);
 

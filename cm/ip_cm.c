@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The IP CM private-data header; see ip_cm.h. */
+/*
+ * The header of the IP CM service in front of the private data: parsed and
+ * built as IBA annex A11 lays it out.
+ */
 #include <errno.h>
 
 #include "cm/ip_cm.h"

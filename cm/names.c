@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Names for traces. */
+/*
+ * Names of states and events, for logs and traces, made from the lists of cm.h.
+ */
 #include "cm/conn.h"
 
 const char *ur_cm_state_name(enum ur_cm_state state)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Members of multicast groups, counted by user. */
+/*
+ * Members of multicast groups: for each group of a device, how many queue pairs
+ * of each user are in it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "device/groups.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Processes that keep an on-demand daemon: one pidfd each, watched by the
+ * control loop, and counted among the descriptors of their user.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

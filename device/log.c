@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lines on stderr. */
+/* One line on stderr for each call; service managers add time and name. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "device/log.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Numbers of domains: a bit for each, the longest unused first. */
+/*
+ * Numbers of domains: a bit for each that is in use. The search goes on from
+ * the last one given out, so a number rests as long as possible before it is
+ * used again.
+ */
 #include <stdlib.h>
 #include "device/numbers.h"
 

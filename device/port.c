@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Port attributes. */
+/*
+ * The attributes of a device's port, made from what its netdev and its engine
+ * say.
+ */
 #include "device/limits.h"
 #include "device/port.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Quotas: what each user has of something, given and taken back. */
+/*
+ * Quotas: what each user has of something, given and taken back. A table holds
+ * a list of the users that have anything.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The state of the daemon as JSON: devices here, objects in the walks of others. */
+/*
+ * The state of the daemon as JSON. Daemon, sessions and devices are told here;
+ * lists of objects are walked step by step, by functions of the files that have
+ * the objects.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of the tunnel, received and sent. */
+/*
+ * Messages of the tunnel with their descriptors: received whole and checked for
+ * form, sent to a client that may be slow or gone.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

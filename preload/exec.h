@@ -3,7 +3,7 @@
 #ifndef UR_PRELOAD_EXEC_H
 #define UR_PRELOAD_EXEC_H
 
-/* Notes what the environment says at the start of the process. */
+/* Notes what the environment says at the start of the process. Called once. */
 void ur_exec_init(void);
 
 #endif

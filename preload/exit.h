@@ -2,7 +2,8 @@
 #ifndef UR_PRELOAD_EXIT_H
 #define UR_PRELOAD_EXIT_H
 
-/* Be told when the process ends. Once, before anybody else is. */
+/* Arranges that the end of the process is noticed, before others that register
+ * for it notice it. Called once, when the library is loaded. */
 void ur_exit_init(void);
 
 #endif

@@ -57,7 +57,7 @@ struct ur_file {
 
 extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
 
-/* True when @fd may be one of ours: the fast path of every wrapper. */
+/* Returns whether @fd may be one of ours: the fast path of every wrapper. */
 static inline bool ur_fdmap_hit(int fd)
 {
 	return (unsigned int)fd < UR_FDMAP_FDS &&
@@ -66,7 +66,7 @@ static inline bool ur_fdmap_hit(int fd)
 				0);
 }
 
-/* True when @fd is the hidden twin of some file. */
+/* Returns whether @fd is the hidden twin of some file. */
 static inline bool ur_fdmap_is_hidden(int fd)
 {
 	return (unsigned int)fd < UR_FDMAP_FDS &&
@@ -81,6 +81,7 @@ static inline bool ur_fdmap_is_hidden(int fd)
  * ur_fdmap_put().
  */
 struct ur_file *ur_fdmap_get(int fd);
+/* Drops such a reference. */
 void ur_fdmap_put(struct ur_file *file);
 
 /* Beside enum uroce_tun_kind: an open counter, an ordinary file that the device
@@ -95,18 +96,20 @@ void ur_fdmap_put(struct ur_file *file);
  */
 struct ur_file *ur_fdmap_new(uint32_t kind, int sock);
 
-/* Hold a file as if by a descriptor (the connection kept for SYNC). */
+/* Holds a file as if by a descriptor (the connection kept for SYNC). */
 void ur_fdmap_keep(struct ur_file *file);
+/* Ends that. */
 void ur_fdmap_unkeep(struct ur_file *file);
 
-/* The open cdev that @fd is a descriptor of, though not known as one: with a
- * reference, or NULL. */
+/* Returns the open device file that @fd is a descriptor of, though it is not
+ * known as one, with a reference, or NULL. */
 struct ur_file *ur_fdmap_find(int fd);
 
-/* Binds a new descriptor to a file. False when the number is too high. */
+/* Binds a new descriptor to a file. Returns false where the number is too
+ * high. */
 bool ur_fdmap_bind(int fd, struct ur_file *file);
 
-/* Says that @fd, a fresh descriptor, is a copy of what @from is. */
+/* Makes @fd, a fresh descriptor, a copy of what @from is. */
 void ur_fdmap_copy(int from, int fd);
 
 /**
@@ -117,28 +120,35 @@ void ur_fdmap_copy(int from, int fd);
  */
 void ur_fdmap_forget(int fd);
 
-/* The file that @file came from, if still open, with a reference. */
+/* Returns the file that @file came from, with a reference, or NULL where it is
+ * not open any more. */
 struct ur_file *ur_fdmap_parent(struct ur_file *file);
+/* Returns the number of the file in the pool. */
 uint32_t ur_fdmap_index(const struct ur_file *file);
 
-/* Moves a hidden twin off the number @fd, which the application wants. */
+/* Moves a hidden twin off the number @fd, which the application wants. Returns
+ * 0 or -errno. */
 int ur_fdmap_evict(int fd);
 
-/* Forgets first..last, then closes them, hidden twins of others excepted. */
+/* Forgets the descriptors first..last, then closes them, but no hidden twins of
+ * others. Returns as close_range(2). */
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
 
 /* Gives a locked file another hidden twin; the old one is closed. */
 void ur_fdmap_replace(struct ur_file *file, int sock);
 
-/* True in a vfork() child: descriptors are its own, this memory is not. */
+/* Returns whether this is a vfork() child: its descriptors are its own, this
+ * memory is not. */
 bool ur_fdmap_borrowed(void);
 
-/* Changes with every fork(); a file of another generation is the parent's. */
+/* Returns a number that changes with every fork(). A file of another generation
+ * is the parent's. */
 uint32_t ur_fdmap_generation(void);
 
-/* The process ends: what it has posted is fetched first. Takes no lock that
- * somebody has, so it may be called in a signal handler. */
+/* Has what the process posted fetched, before the process ends. Waits for no
+ * lock, so it may be called in a signal handler. */
 void ur_fdmap_settle(void);
+/* Makes the table. Called once, when the library is loaded. */
 
 void ur_fdmap_init(void);
 

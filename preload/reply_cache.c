@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A table with one place for each hash: what does not fit is asked. */
+/*
+ * The replies that were sent ahead, in a table with one place for each hash of
+ * a question. What does not fit is asked in the ordinary way.
+ */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Answers that the device gave before they were asked for (struct
- * uroce_tun_cached_reply), of one file. What the questions mean is not known here:
- * one is recognised by its bytes. The caller holds the file's lock.
+ * The reply cache of a file: replies that the device sent ahead of their
+ * question (struct uroce_tun_cached_reply). This file does not know what the
+ * questions mean; it recognises them by their bytes. The caller holds the
+ * file's lock.
  */
 #ifndef UR_PRELOAD_REPLY_CACHE_H
 #define UR_PRELOAD_REPLY_CACHE_H
@@ -18,12 +19,15 @@
 
 struct ur_reply_cache;
 
-/* @page: descriptor of the page of changes, the caller's. NULL: it is none, or
- * no memory; then no reply is kept. */
+/* Returns an empty cache for the page of changes, whose descriptor stays the
+ * caller's, or NULL where it is no such page or there is no memory: then no
+ * reply is kept. */
 struct ur_reply_cache *ur_reply_cache_open(int page);
+/* Frees it. f may be NULL. */
 void ur_reply_cache_close(struct ur_reply_cache *f);
 
-/* Remembers what @len bytes at @cached say, or not. @f may be NULL. */
+/* Keeps the reply of @len bytes at @cached if there is room for it. @f may be
+ * NULL. */
 void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
 			size_t len);
 

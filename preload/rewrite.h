@@ -41,6 +41,8 @@ struct ur_path {
 /* Does the work of ur_rewrite() for a name that may be ours. */
 void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name);
 
+/* Returns false for a name that cannot be ours, at the price of a look at its
+ * first letter. */
 static inline bool ur_rewrite_maybe(const char *name)
 {
 	/* Ours begin with /sys /dev, the run directory, or, relative to "/" or
@@ -63,21 +65,22 @@ static inline void ur_rewrite(struct ur_path *path, int dirfd, const char *name)
 		ur_rewrite_slow(path, dirfd, name);
 }
 
-/* The same for the pattern of a glob(): where its first directory is ours, the
- * whole of it is. */
+/* Does the same for the pattern of a glob(): where its first directory is ours,
+ * the whole pattern is. */
 void ur_rewrite_pattern(struct ur_path *path, const char *pattern);
 
-/* st_rdev of a node, from the placeholder file; 0 when unreadable. */
+/* Returns the st_rdev of a node, from the placeholder file, or 0 where that
+ * cannot be read. */
 uint64_t ur_rewrite_node_rdev(const struct ur_path *path);
 
-/* Turns a result inside the tree back into the name that the application
- * knows (in place, it becomes shorter). False when it was none of ours. */
+/* Turns a name inside the tree back into the name that the application knows,
+ * in place: it becomes shorter. Returns false where it was none of ours. */
 bool ur_rewrite_back(char *name);
 
-/* The run directory, without a trailing slash. */
+/* Returns the run directory, without a trailing slash. */
 const char *ur_rewrite_rundir(void);
 
-/* True when the tree exists: there is, or was, a device process. */
+/* Returns whether the tree exists: there is, or was, a device process. */
 bool ur_rewrite_active(void);
 
 #endif

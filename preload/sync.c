@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Counters that a program is about to read: the device writes them first. */
+/*
+ * Counters that a program is about to read: the device writes the files first,
+ * over one connection that the process keeps for it.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -11,11 +11,12 @@
 
 #include "kernel-abi/uroce-tunnel.h"
 
-/* Connects to the device of the run directory. Return: socket or -errno. */
+/* Connects to the device of the run directory. Returns a socket or -errno. */
 int ur_tunnel_connect(void);
 
-/* Moves @fd up, out of the numbers that programs count on; closes @fd itself
- * when that worked. Return: the new number or -errno (@fd still open). */
+/* Moves @fd up, out of the numbers that programs count on, and closes @fd
+ * itself where that worked. Returns the new number, or -errno with @fd still
+ * open. */
 int ur_tunnel_raise(int fd);
 
 /**
@@ -25,7 +26,7 @@ int ur_tunnel_raise(int fd);
  */
 int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd);
 
-/* The same with @nfds descriptors, UROCE_TUN_MAX_FDS at most. */
+/* Does the same with @nfds descriptors, UROCE_TUN_MAX_FDS at most. */
 int ur_tunnel_send_fds(int sock, struct uroce_tun_msg *msg, const int *fds,
 		       unsigned int nfds);
 
@@ -49,16 +50,16 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
  */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
 
-/* Closes those of them that nobody took; all are -1 then. */
+/* Closes those of the descriptors that nobody took, and sets all to -1. */
 void ur_tunnel_close_fds(int *fds);
 
-/* The same; *@ret_len bytes of what is behind it into @outs, of
- * UROCE_TUN_WINDOW. */
+/* Does the same, and puts what is behind the message, *@ret_len bytes, into
+ * @outs, which has UROCE_TUN_WINDOW. */
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len);
 
-/* Before the process or its file ends: what was posted is fetched. 0, or -EIO:
- * @sock is of no more use. Waits for a second at most. */
+/* Has what was posted fetched, before the process or its file ends. Waits for a
+ * second at most. Returns 0, or -EIO where @sock is of no more use. */
 int ur_tunnel_settle(int sock);
 
 /* sync.c: asks the device to bring the counter files up to date, and waits. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device asks in the middle of a command. */
+/*
+ * The questions that the device asks in the middle of a command: a descriptor
+ * of the process, or a place for a new one. Also takes apart what comes behind
+ * the answer.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Bursts that leave whole: how long they may be, and how long this one is. */
+/*
+ * Bursts: how many packets one may have, how many the unfinished one has, and
+ * how many more end it.
+ */
 #include "transport/internal.h"
 
 void ur_burst_set_mtu(struct ur_qp *qp)

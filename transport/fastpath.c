@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The fast way of middle packets: RC in both directions, UC where it sends. */
+/*
+ * The fast path of middle packets: RC in both directions, UC where it sends.
+ * Memory is checked once for a range; the first packet that differs goes the
+ * ordinary way.
+ */
 #include "transport/internal.h"
 
 /* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */

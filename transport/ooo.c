@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Requests that came too early: kept, found, dropped. */
+/*
+ * Requests that came too early: kept in a slot of the port's pool, found when
+ * their PSN is due, dropped.
+ */
 #include "transport/internal.h"
 
 static void give_back(struct ur_qp *qp, u32 index)

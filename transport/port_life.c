@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A port made and destroyed. */
+/* A port made and destroyed: everything that it allocates. */
 #include "transport/internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A queue pair's turn: kicked, run, its deadlines due, its work forgotten. */
+/*
+ * A queue pair's quantum: it is kicked, it runs, its deadlines come due, its
+ * work is forgotten.
+ */
 #include "transport/internal.h"
 
 #define LOOP_WAITER_NS 5000u

@@ -20,7 +20,7 @@
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
 #define ESTIMATE_MAX_NS 2000000u
-#define TOLD_NS		67108864u /* for one that waits forever: code 14 */
+#define TOLD_NS		67108864u /* code 14, where the attributes say: never */
 #define PROBE_SINGLE	4 /* of these, the first ones are single packets */
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a request of RC or XRC is found to be: the checks of IBTA volume 1,
- * 9.7.4.1, in its order, each of them pure.
+ * 9.7.4.1, in its order. Each of them only reads.
  */
 #include "transport/internal.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Shared receive queues, basic and XRC. */
+/*
+ * Shared receive queues, basic and XRC: their life, limit and failure. The
+ * rings are the host's.
+ */
 #include "transport/internal.h"
 
 #include <errno.h>

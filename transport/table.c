@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Numbers to objects. */
+/*
+ * Numbers to objects: the table grows, and numbers are given out and taken
+ * back.
+ */
 #include "transport/table.h"
 
 #include <errno.h>

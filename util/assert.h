@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rules that nobody outside can break: no packet, ring entry, command or file
- * may reach a failing one, what comes from there is refused with an error. One
- * that fails is a mistake of ours; the process ends at once, with the place,
- * the rule and the device on stderr (doc/decisions.md).
+ * Rules that nobody outside can break. No packet, ring entry, command or file
+ * may make one fail: bad input is refused with an error instead. A rule that
+ * fails is a mistake of ours, and the process ends at once, with the place, the
+ * rule and the device on stderr (doc/decisions.md).
  *
  * UR_CHECKED is defined in debug, sanitizer and fuzz builds, and for the
  * libraries that simulation, scenarios and fuzz replays link.
@@ -14,7 +14,7 @@
 /* The device (or seed) that this thread works for; NULL: none. */
 extern _Thread_local const char *ur_assert_about;
 
-/* Says all of it in one line on stderr and aborts. */
+/* Prints place, rule and device in one line on stderr, and aborts. */
 _Noreturn void ur_assert_failed(const char *file, int line, const char *rule)
 	__attribute__((cold));
 

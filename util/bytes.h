@@ -108,13 +108,15 @@ static inline u64 ur_min_u64(u64 a, u64 b)
 /* For constants: is n a power of two? */
 #define UR_IS_POW2(n) ((n) && !((n) & ((n)-1)))
 
-/* The next multiple of pow2, a power of two. v: at most 2^64 - pow2. */
+/* Returns v, at most 2^64 - pow2, rounded up to a multiple of pow2, a power of
+ * two. */
 static inline u64 ur_align_up(u64 v, u64 pow2)
 {
 	return (v + pow2 - 1) & ~(pow2 - 1);
 }
 
-/* Smallest power of two that is at least v; v at most 2^31. */
+/* Returns the smallest power of two that is at least v, which is at most
+ * 2^31. */
 static inline u32 ur_roundup_pow2(u32 v)
 {
 	return v <= 1 ? 1 : 1u << (32 - __builtin_clz(v - 1));

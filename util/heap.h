@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Deadlines: a binary min-heap of nodes embedded in their owners, each of which
- * knows its place, so that it can be moved and removed in O(log n). The places
- * are the owner's of the heap, who sees to it that there is one for each node.
- * Not thread safe; nothing here fails or allocates.
+ * Deadlines: a binary min-heap of nodes embedded in their owners. Each node
+ * knows its place, so that it can be moved and removed in O(log n). The array
+ * of places belongs to the owner of the heap, who makes it long enough. Not
+ * thread safe. Nothing here fails or allocates.
  */
 #ifndef UR_UTIL_HEAP_H
 #define UR_UTIL_HEAP_H
@@ -26,12 +26,13 @@ struct ur_heap {
 	u32 count;
 };
 
-/* The node that is due first; NULL: the heap is empty. */
+/* Returns the node that is due first, or NULL where the heap is empty. */
 static inline struct ur_heap_node *ur_heap_first(const struct ur_heap *h)
 {
 	return h->count ? h->place[0].node : NULL;
 }
 
+/* Returns whether the node is in a heap. */
 static inline bool ur_heap_has(const struct ur_heap_node *n)
 {
 	return n->slot != 0;
@@ -74,7 +75,7 @@ static inline void ur_heap_down_(struct ur_heap *h, u32 i)
 	ur_heap_set_(h, i, p);
 }
 
-/* n is not in the heap and there is a place for it. */
+/* Adds n, which is not in the heap. There must be a place for it. */
 static inline void ur_heap_add(struct ur_heap *h, struct ur_heap_node *n,
 			       u64 at)
 {
@@ -83,7 +84,7 @@ static inline void ur_heap_add(struct ur_heap *h, struct ur_heap_node *n,
 	ur_heap_up_(h, h->count++);
 }
 
-/* n is in the heap; its time is no later than it was. */
+/* Moves n, which is in the heap, to a time that is not later than its own. */
 static inline void ur_heap_earlier(struct ur_heap *h, struct ur_heap_node *n,
 				   u64 at)
 {
@@ -92,7 +93,7 @@ static inline void ur_heap_earlier(struct ur_heap *h, struct ur_heap_node *n,
 	ur_heap_up_(h, n->slot - 1);
 }
 
-/* Also when it is not in the heap. */
+/* Removes n, if it is in the heap. */
 static inline void ur_heap_remove(struct ur_heap *h, struct ur_heap_node *n)
 {
 	struct ur_heap_place last;
@@ -109,7 +110,7 @@ static inline void ur_heap_remove(struct ur_heap *h, struct ur_heap_node *n)
 	ur_heap_down_(h, last.node->slot - 1);
 }
 
-/* The first broken rule in words, or NULL. */
+/* Returns the first rule that does not hold, in words, or NULL. */
 static inline const char *ur_heap_check(const struct ur_heap *h)
 {
 	for (u32 i = 0; i < h->count; i++) {

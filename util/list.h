@@ -12,20 +12,20 @@ struct ur_list {
 	struct ur_list *next, *prev;
 };
 
-/* An empty list, or an unlinked node. */
+/* Makes an empty list, or an unlinked node. */
 static inline void ur_list_init(struct ur_list *l)
 {
 	l->next = l;
 	l->prev = l;
 }
 
-/* Also: is this node in no list? */
+/* Returns whether the list is empty, or the node is in no list. */
 static inline bool ur_list_empty(const struct ur_list *l)
 {
 	return l->next == l;
 }
 
-/* n is in no list. */
+/* Add n, which is in no list, at the end or at the begin. */
 static inline void ur_list_add_tail(struct ur_list *head, struct ur_list *n)
 {
 	n->prev = head->prev;
@@ -39,6 +39,7 @@ static inline void ur_list_add_head(struct ur_list *head, struct ur_list *n)
 	ur_list_add_tail(head->next, n);
 }
 
+/* Takes n off its list, if it is in one. */
 static inline void ur_list_del(struct ur_list *n)
 {
 	n->prev->next = n->next;
@@ -53,7 +54,7 @@ static inline void ur_list_del(struct ur_list *n)
 #define ur_list_for_each(it, head) \
 	for (struct ur_list *it = (head)->next; it != (head); it = it->next)
 
-/* The node under the cursor may be removed by the body. */
+/* The same for a body that may remove the node under the cursor. */
 #define ur_list_for_each_safe(it, head)                                \
 	for (struct ur_list *it = (head)->next, *it##_next = it->next; \
 	     it != (head); it = it##_next, it##_next = it->next)

@@ -12,6 +12,7 @@ struct ur_rng {
 	u64 state;
 };
 
+/* Returns the next number. */
 static inline u64 ur_rng_u64(struct ur_rng *r)
 {
 	u64 z = (r->state += 0x9e3779b97f4a7c15ull);
@@ -21,14 +22,14 @@ static inline u64 ur_rng_u64(struct ur_rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Uniform enough in [0, n); n > 0. */
+/* Returns a number in [0, n), uniform enough; n > 0. */
 static inline u32 ur_rng_below(struct ur_rng *r, u32 n)
 {
 	return (u32)(((ur_rng_u64(r) >> 32) * n) >> 32);
 }
 
-/* A generator of its own for one named part, so that a draw added in one
- * part does not change the others. */
+/* Returns a generator of its own for one named part, so that a draw that is
+ * added in one part does not change the others. */
 static inline struct ur_rng ur_rng_derive(const struct ur_rng *root,
 					  const char *name)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbers that nobody guesses who has seen others of them: SipHash-2-4 of a
- * counter (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
- * Given the same key they are the same ones. struct ur_rng is no such thing:
- * its state can be told from what it gave.
+ * Numbers that nobody can guess from others of them: SipHash-2-4 of a counter
+ * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). The same
+ * key gives the same numbers. struct ur_rng is different: its numbers give its
+ * state away.
  */
 #ifndef UR_UTIL_SECRET_H
 #define UR_UTIL_SECRET_H
@@ -31,7 +31,7 @@ static inline void ur_sip_round(u64 v[4])
 #undef ROTL
 }
 
-/* The next one. */
+/* Returns the next number. */
 static inline u64 ur_secret_u64(struct ur_secret *s)
 {
 	u64 word[2] = {s->count++, 8ull << 56}; /* and the length in bytes */
@@ -54,7 +54,7 @@ static inline u64 ur_secret_u64(struct ur_secret *s)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* Uniform enough in [0, n); n > 0. */
+/* Returns a number in [0, n), uniform enough; n > 0. */
 static inline u32 ur_secret_below(struct ur_secret *s, u32 n)
 {
 	return (u32)(((ur_secret_u64(s) >> 32) * n) >> 32);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Numbers of asynchronous events, as libibverbs' enum ibv_event_type has them. */
+/* Numbers of asynchronous events, as libibverbs' enum ibv_event_type has
+ * them. */
 #ifndef UR_UTIL_VERBS_EVENT_H
 #define UR_UTIL_VERBS_EVENT_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The bits of a doorbell page, taken. */
+/*
+ * The bits of a doorbell page, taken: first the summary, then each word that it
+ * names.
+ */
 #include "device/engine/doorbell.h"
 
 void ur_doorbell_take(struct uroce_db_page *db, void (*fn)(void *arg, u32 slot),

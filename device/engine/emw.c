@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory windows, between control and the transport. */
+/*
+ * Memory windows between control and the transport: allocated and freed. A send
+ * request binds them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs, between control and the transport. */
+/*
+ * Queue pairs between control and the transport: created, modified, queried and
+ * destroyed, with their rings (qp_ring.c), their events and the other openers
+ * of an XRC target.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"

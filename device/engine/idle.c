@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What to do after turns that found nothing: decided by what waiting has cost. */
+/*
+ * What the engine does after iterations that found nothing. It decides by what
+ * waiting has cost: see idle.h.
+ */
 #include "device/engine/idle.h"
 
 /* Two switches to another thread and back. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which packets were refused, said in the log now and then. */
+/*
+ * The log's line about refused packets, made from the differences of the port's
+ * counters.
+ */
 #include "device/engine/refused.h"
 
 #include <stdio.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The trust rules are at the top of ring_io.h. */
+/*
+ * Reads work requests out of a client's rings. The trust rules are at the top
+ * of ring_io.h: every field is copied once, and only the copy is checked and
+ * used.
+ */
 #include <errno.h>
 #include "device/engine/ring_io.h"
 #include "util/assert.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the receive queues of QPs and SRQs have in common. */
+/*
+ * What the receive queues of queue pairs and SRQs have in common: the host
+ * callbacks of the transport, and doorbells that are wanted only while the
+ * transport waits.
+ */
 #include <errno.h>
 #include "device/engine/engine_impl.h"
 

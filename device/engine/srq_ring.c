@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Shared receive queues. */
+/*
+ * Shared receive queues between control and the transport: created, resized,
+ * limited and destroyed, with their ring.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Mappings, addresses and memory of rings and regions, counted by user. */
+/*
+ * Mappings, addresses and memory of rings and regions, counted by user: what
+ * the engine says a context has mapped, turned into units of quotas.
+ */
 #include <stdio.h>
 #include <unistd.h>
 #include "device/uverbs/maps.h"

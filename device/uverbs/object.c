@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Objects and handles: made, found, kept busy, destroyed. */
+/*
+ * Objects and their handles: made, found, kept busy, destroyed. A handle is the
+ * lowest free number of its file; quotas and memory are charged here.
+ */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ethernet addresses of neighbours, asked of the kernel. */
+/*
+ * Ethernet addresses of neighbours: a small cache in front of the kernel's
+ * neighbour table, asked by rtnetlink, which also makes the kernel resolve.
+ */
 #include <errno.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>

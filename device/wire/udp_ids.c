@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which IPv4 identifications a peer uses; see the header. */
+/*
+ * The identifications that a peer uses: what was seen last, what fits its
+ * pattern, and when the pattern is given up. udp_ids.h says how Linux counts.
+ */
 #include "device/wire/udp_ids.h"
 
 /* Packets after which a peer is held to its pattern, and packets off it in a

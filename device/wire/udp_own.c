@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The addresses of this process's devices, in a list under a lock of its own,
+ * and the UDP ports that its sockets hold, counted by family. A lookup of a
+ * port is one load.
+ */
 #include "device/wire/udp_own.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The wires of an engine as one. */
+/*
+ * The wires of an engine as one: the table of backends, and the operations of
+ * wire.h on each backend that the engine has.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Receiving sockets and life of the UDP wire; see wire_udp.h. */
+/*
+ * Life and receiving sockets of the UDP wire: one socket for each local address
+ * and group. wire_udp_out.c has the sending ones.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/udp.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The sending sockets of the UDP wire; see wire_udp.h. */
+/*
+ * The sending sockets of the UDP wire: a table of at most UR_UDP_OUTS, found by
+ * address, source port, traffic class and service level, the least recently
+ * used one replaced.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <unistd.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sockets of the RoCEv1 wire; see wire_v1.h. */
+/*
+ * Life and sockets of the RoCEv1 wire: one packet socket receives, and one for
+ * each service level sends.
+ */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Telling the device that a queue has work. The labels are those of
+ * Tells the device that a queue has work. The labels are those of
  * kernel-abi/uroce-ring.h.
  */
 #ifndef UR_PROVIDER_DOORBELL_H
@@ -18,10 +18,11 @@ struct ur_doorbell {
 };
 
 /*
- * Call after the producer index was released [P1]. The OR of the word is a
- * full barrier. If the summary bit is then still set, the device's exchange
- * of the summary [D4] comes after our look at it, and its exchange of the
- * word [D3] after that: it takes our bit, and need not be told twice.
+ * Rings the doorbell of a slot, after the producer index was released [P1]. The
+ * OR of the word is a full barrier. If the summary bit is then still set, the
+ * device's exchange of the summary [D4] comes after our look at it, and its
+ * exchange of the word [D3] after that: so the device takes our bit, and the
+ * summary bit need not be set again. Any thread.
  */
 static inline void ur_doorbell_ring(const struct ur_doorbell *db, u32 slot)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The kernel, asked directly. Libraries that keep caches of registrations (UCX,
- * libfabric, MPI) replace mmap, munmap, mremap and madvise of the whole process
- * by functions of their own. What is done to the application's memory here must
- * not go through these: they would take it for the application's doing, and
- * not every one of them passes all arguments on (libucm's mremap has four).
+ * System calls that go to the kernel directly. Libraries that keep caches of
+ * registrations (UCX, libfabric, MPI) replace mmap, munmap, mremap and madvise
+ * of the whole process by functions of their own. What the provider does to the
+ * application's memory must not go through these: they would take it for the
+ * application's doing, and not every one of them passes all arguments on
+ * (libucm's mremap has four).
  *
- * An answer is what the kernel gave, or -errno; errno itself is not touched. Any
- * thread.
+ * All functions return what the kernel returned, or -errno. They do not touch
+ * errno. Any thread.
  */
 #ifndef UR_PROVIDER_KERNEL_H
 #define UR_PROVIDER_KERNEL_H
@@ -16,8 +17,8 @@
 
 #include "util/bytes.h"
 
-/* System call 'nr' with these arguments. In a file of its own, so that a test
- * can put a function in its place that lets calls fail. */
+/* Makes system call nr with these arguments. It has a file of its own, so that
+ * a test can put a function in its place that lets calls fail. */
 s64 ur_kernel(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 
 static inline s64 ur_sys_mmap(u64 addr, u64 len, int prot, int flags, int fd,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The lock of a queue: one atomic exchange, nothing at all when the
- * application promised a single thread (thread domain, SINGLE_THREADED).
- * It yields instead of burning: cores are shared with the device.
+ * The lock of a queue. It costs one atomic exchange, and nothing at all where
+ * the application has promised a single thread (thread domain,
+ * SINGLE_THREADED). A thread that waits for long yields, since the device may
+ * share its processor.
  */
 #ifndef UR_PROVIDER_LOCK_H
 #define UR_PROVIDER_LOCK_H
@@ -16,6 +17,7 @@ struct ur_lock {
 	bool elided; /* set before the queue is used, then constant */
 };
 
+/* Takes the lock. Not recursive. */
 static inline void ur_lock_get(struct ur_lock *l)
 {
 	unsigned int spins = 0;
@@ -28,6 +30,7 @@ static inline void ur_lock_get(struct ur_lock *l)
 				sched_yield();
 }
 
+/* Releases it. */
 static inline void ur_lock_put(struct ur_lock *l)
 {
 	if (!l->elided)

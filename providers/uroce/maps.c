@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* /proc/self/maps, parsed. */
+/* /proc/self/maps, parsed line by line from one static buffer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -14,13 +14,13 @@ struct ur_vma {
 	char name[32]; /* cut off; "" for plain anonymous memory */
 };
 
-/* Called for each mapping, in address order; nonzero stops the walk. */
+/* Is called for each mapping, in the order of addresses. Returns 0 to go on. */
 typedef int (*ur_vma_fn)(const struct ur_vma *vma, void *arg);
 
 /*
- * Walks the mappings of this process. Returns what 'fn' returned last, or
- * -errno where the file cannot be read. Uses one static buffer: the caller
- * serializes. What 'fn' maps or unmaps may or may not be seen.
+ * Walks the mappings of this process. Returns what fn returned last, or -errno
+ * where the file cannot be read. Uses one static buffer, so the caller
+ * serializes. The walk may or may not see what fn maps or unmaps.
  */
 int ur_maps_walk(ur_vma_fn fn, void *arg);
 

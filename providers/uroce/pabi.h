@@ -57,9 +57,10 @@ struct ur_layout {
 	u32 context_off; /* of the ibv_context inside verbs_context */
 };
 
-/* Byte offset of an operation in that layout, or -1 where there is none. */
+/* Returns the byte offset of an operation in that layout, or -1 where it has
+ * none. */
 int ur_pabi_op_offset(enum ur_pabi pabi, enum ur_op op);
-/* Bytes of struct verbs_context_ops in that layout. */
+/* Returns the bytes of struct verbs_context_ops in that layout. */
 size_t ur_pabi_ops_bytes(enum ur_pabi pabi);
 extern const struct ur_layout ur_pabi_layouts[UR_PABI_COUNT];
 
@@ -180,8 +181,8 @@ struct ibv_command_buffer {
 		struct ib_uverbs_attr attr[n];  \
 	}
 
-/* Makes 'b' (of that object and method), with room for one attribute behind it, carry the driver's
- * response of an ioctl command. */
+/* Makes 'b' (of that object and method), with room for one attribute behind it,
+ * carry the driver's response of an ioctl command. */
 static inline void ur_cmdb_uhw_out(struct ibv_command_buffer *b,
 				   struct ib_uverbs_attr *attr, u16 object,
 				   u16 method, void *resp, size_t size)

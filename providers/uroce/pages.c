@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which mappings of a range can live in the shared file, by /proc/self/maps,
+ * and the moves of ranges into it and out of it in bounded steps. migrate.c
+ * moves one range; page_share.c knows why.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

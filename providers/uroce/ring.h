@@ -60,6 +60,8 @@ struct ur_rq {
 	u32 polled;
 };
 
+/* Returns whether the device is done with the WQE and its CQE, if any, was
+ * polled. polled: a copy of sq->polled. */
 static inline bool ur_sq_slot_free(const struct ur_sq *sq,
 				   const struct ur_sq_slot *slot, u32 polled)
 {
@@ -68,6 +70,7 @@ static inline bool ur_sq_slot_free(const struct ur_sq *sq,
 	return !slot->signaled || (s32)(polled - slot->start) >= 0;
 }
 
+/* Frees the places of the WQEs that are over by now. */
 static inline void ur_sq_retire(struct ur_sq *sq)
 {
 	u32 polled = __atomic_load_n(&sq->polled, __ATOMIC_RELAXED);
@@ -79,7 +82,7 @@ static inline void ur_sq_retire(struct ur_sq *sq)
 		sq->tail++;
 }
 
-/* Returns 0 if one more WQE of 'bbs' blocks fits, or -ENOMEM. */
+/* Returns 0 where one more WQE of bbs blocks fits, or -ENOMEM. */
 static inline int ur_sq_room(struct ur_sq *sq, u32 bbs)
 {
 	if (sq->head - sq->tail < sq->max_wqes &&
@@ -92,7 +95,7 @@ static inline int ur_sq_room(struct ur_sq *sq, u32 bbs)
 	return -ENOMEM;
 }
 
-/* The WQE at 'next' is complete and 'bbs' blocks long. */
+/* Counts the WQE at sq->next, which is complete and bbs blocks long. */
 static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs, bool signaled)
 {
 	sq->slots[sq->head++ & sq->slots_mask] = (struct ur_sq_slot){
@@ -103,12 +106,13 @@ static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs, bool signaled)
 	sq->next += bbs;
 }
 
+/* Shows the device all WQEs so far. The caller then rings the doorbell. */
 static inline void ur_sq_publish(struct ur_sq *sq)
 {
 	__atomic_store_n(&sq->hdr->prod, sq->next, __ATOMIC_RELEASE); /* [P1] */
 }
 
-/* The device dropped what was in the ring (RESET). */
+/* Forgets what was in the ring, which the device has dropped (RESET). */
 static inline void ur_sq_reset(struct ur_sq *sq)
 {
 	sq->cons = sq->next;
@@ -116,13 +120,14 @@ static inline void ur_sq_reset(struct ur_sq *sq)
 	__atomic_store_n(&sq->polled, sq->next - 1, __ATOMIC_RELAXED);
 }
 
-/* Segment 'n' (16 bytes) of the WQE that starts at block 'bb'. */
+/* Returns segment n (16 bytes) of the WQE that starts at block bb. */
 static inline void *ur_sq_seg(const struct ur_sq *sq, u32 bb, u32 n)
 {
 	return sq->base + ((bb * UROCE_SQ_BB + n * 16) & sq->bytes_mask);
 }
 
-/* Copies to byte 'off' of the WQE that starts at block 'bb'; wraps. */
+/* Copies len bytes to byte off of the WQE that starts at block bb, around the
+ * ring's end if need be. */
 static inline void ur_sq_copy(const struct ur_sq *sq, u32 bb, u32 off,
 			      const void *src, u32 len)
 {
@@ -134,6 +139,7 @@ static inline void ur_sq_copy(const struct ur_sq *sq, u32 bb, u32 off,
 		memcpy(sq->base, (const u8 *)src + first, len - first);
 }
 
+/* Returns 0 where one more receive fits, or -ENOMEM. */
 static inline int ur_rq_room(struct ur_rq *rq)
 {
 	if (rq->prod - rq->cons < rq->max_wqes)
@@ -144,8 +150,9 @@ static inline int ur_rq_room(struct ur_rq *rq)
 	return rq->prod - rq->cons < rq->max_wqes ? 0 : -ENOMEM;
 }
 
-/* Returns whether the device wants a doorbell for it. The exchange is both
- * the release [P1] and the full barrier before the look at the flags [K1]. */
+/* Shows the device all receives so far. Returns whether it wants a doorbell for
+ * them. The exchange is both the release [P1] and the full barrier before the
+ * look at the flags [K1]. */
 static inline bool ur_rq_publish(struct ur_rq *rq)
 {
 	__atomic_exchange_n(&rq->hdr->prod, rq->prod, __ATOMIC_SEQ_CST);

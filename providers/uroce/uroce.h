@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The provider's objects. Each begins with (or contains) the library's struct
- * for it; ur_to_*() goes from the library's pointer to ours. Functions are
- * named uroce_<verb>, so that grep for the verb finds the code.
+ * for it; ur_to_*() goes from the library's pointer to ours. A function
+ * uroce_<verb> implements ibv_<verb>: its arguments, result and errors are
+ * those of the manual page.
  *
- * Return values of uroce_* functions are the verbs': 0 or positive errno, or
- * a pointer, NULL with errno set.
+ * Return values of uroce_* functions are the verbs': 0 or positive errno, or a
+ * pointer, NULL with errno set.
  */
 #ifndef UR_PROVIDER_UROCE_H
 #define UR_PROVIDER_UROCE_H
@@ -164,14 +165,16 @@ UR_TO(ur_to_qp_ex, ur_qp, struct ibv_qp_ex, ex)
 UR_TO(ur_to_ah, ur_ah, struct ibv_ah, ibv)
 /* clang-format on */
 
-/* The verbs_context of a context, for the library's functions. */
+/* Returns the verbs_context of a context, for the library's functions. */
 static inline void *ur_vctx(struct ur_context *ctx)
 {
 	return (char *)&ctx->ibv - ctx->layout->context_off;
 }
 
-/* Maps 'len' bytes at 'off' of the context's uverbs file; NULL with errno. */
+/* Maps len bytes at off of the context's uverbs file. Returns NULL with errno
+ * set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
+/* Unmaps them. map may be NULL. */
 void ur_unmap(void *map, u64 len);
 
 /* ---- uroce.c ---- */
@@ -180,7 +183,8 @@ void ur_unmap(void *map, u64 len);
 extern void *const ur_ops[UR_OP_COUNT];
 /* Offset of comp_mask in the library's verbs_qp, found by a probe. */
 extern u32 ur_vqp_tail;
-/* Called by the glue's constructor, once. Returns what to register. */
+/* Prepares the provider for a private ABI. Returns what the glue's constructor,
+ * which calls this once, registers with the library. */
 const struct verbs_device_ops *ur_provider_init(enum ur_pabi pabi);
 void uroce_free_context(struct ibv_context *context);
 
@@ -204,7 +208,7 @@ struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 int uroce_dealloc_td(struct ibv_td *td);
 struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle);
 void uroce_unimport_pd(struct ibv_pd *pd);
-/* Whether queues made with this PD belong to one thread. */
+/* Returns whether queues made with this PD belong to one thread. */
 static inline bool ur_pd_single_threaded(const struct ibv_pd *pd)
 {
 	return pd && ur_to_pd(pd)->td;
@@ -220,9 +224,10 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int uroce_dereg_mr(struct verbs_mr *vmr);
-/* advise.c: an on-demand region whose memory is not at 'iova', until it is
- * forgotten (others may be, too). Any thread. */
+/* advise.c: remembers an on-demand region whose memory is not at iova. Any
+ * thread. */
 void ur_mr_moved(struct ur_mr *mr, u64 iova);
+/* Forgets the region, which may be one that was not remembered. Any thread. */
 void ur_mr_forget(struct ur_mr *mr);
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge);
@@ -251,14 +256,18 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int uroce_destroy_cq(struct ibv_cq *cq);
 int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-/* No completion of that queue pair is delivered any more; cq may be NULL. */
+/* Makes ur_cq deliver no completion of that queue pair any more. cq may be
+ * NULL. */
 void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
-/* Fills the polling methods for what attr->wc_flags asks. */
+/* Sets the polling methods of the queue for the fields that wc_flags asks
+ * for. */
 void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags);
 
 /* ---- qp.c, send.c, wr.c, recv.c ---- */
-/* Enters a queue pair where pollers find it, or takes it out (NULL). */
+/* Puts a queue pair where pollers find it, or takes it out (qp NULL). Returns 0
+ * or ENOMEM. */
 int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp);
+/* Returns the queue pair with that number, or NULL. */
 static inline struct ur_qp *ur_qp_table_get(struct ur_context *ctx, u32 qpn)
 {
 	struct ur_qp **page =
@@ -291,15 +300,17 @@ int uroce_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr);
 int uroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
-/* Fills the ibv_wr_* methods; returns 0, or EOPNOTSUPP for an operation that
- * this transport or this library cannot have. */
+/* Sets the ibv_wr_* methods of the queue pair. Returns 0, or EOPNOTSUPP for an
+ * operation that its transport or this library cannot have. */
 int ur_qp_set_wr_methods(struct ur_qp *qp, u64 send_ops);
+/* Returns the state as far as this process knows it. */
 static inline u8 ur_qp_state(const struct ur_qp *qp)
 {
 	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
 }
 
-/* Why a send cannot be posted in this state; 0 if it can. */
+/* Returns 0 where a send can be posted in this state, else the errno of the
+ * verb. */
 static inline int ur_qp_send_state(const struct ur_qp *qp)
 {
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The segments of a send WQE, written at block sq->next. 'ds' counts 16-byte
- * units from the WQE's start; each writer returns the unit after its segment.
- * A segment of 16 bytes never wraps around the ring's end, longer ones are
- * written in 16-byte pieces. Needs the queue's lock and enough room.
+ * The segments of a send WQE, written at block sq->next. ds counts 16-byte
+ * units from the start of the WQE. Each writer, ur_wqe_put_*(), writes its
+ * segment at unit ds and returns the unit after it. A segment of 16 bytes never
+ * wraps around the ring's end; longer ones are written in 16-byte pieces. All
+ * need the queue's lock and enough room.
  */
 #ifndef UR_PROVIDER_WQE_H
 #define UR_PROVIDER_WQE_H
@@ -22,6 +23,7 @@ _Static_assert(IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 &&
 		       IBV_SEND_FENCE == 1 && IBV_SEND_INLINE == 8,
 	       "flags are translated below");
 
+/* Returns the UROCE_WQE_F_* of IBV_SEND_* flags. */
 static inline u8 ur_wqe_flags(unsigned int send_flags)
 {
 	u8 f = 0;
@@ -33,11 +35,15 @@ static inline u8 ur_wqe_flags(unsigned int send_flags)
 	return f;
 }
 
+/* Returns how many building blocks ds units take. */
 static inline u32 ur_wqe_bbs(u32 ds)
 {
 	return (ds + 3) / 4;
 }
 
+/* Return how many units a segment takes: inline data of so many bytes, the
+ * address vector of a kind of queue pair (UR_SENDS_*), what stands before the
+ * data of an opcode. */
 static inline u32 ur_wqe_inline_ds(u32 bytes)
 {
 	return (bytes + (u32)sizeof(struct uroce_wqe_inline) + 15) / 16;
