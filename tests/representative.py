@@ -3,7 +3,9 @@
 
 A test function with many parameter sets runs a part of them, in which each value
 of each parameter comes at least once (each program, transport, topology, fault),
-but not each combination. The choice is always the same. `tests/all.sh full`, which sets UROCE_FULL, runs all,
+but not each combination. A function whose attribute `shows` is another function,
+of its parameters as a dict, runs as many as bring each element of what that
+returns once. The choice is always the same. `tests/all.sh full`, which sets UROCE_FULL, runs all,
 and so does a run that names its tests (-k, or FILE::TEST)."""
 import collections
 import itertools
@@ -13,8 +15,10 @@ LONG = 6  # parameter sets; fewer are run as they are
 
 
 def values_of(item):
-    """What an item shows: the value of each of its parameters."""
-    return {(name, repr(value)) for name, value in item.callspec.params.items()}
+    """What an item shows: the value of each of its parameters, or what its
+    function says of them."""
+    shows = getattr(item.function, "shows", dict.items)
+    return {(name, repr(value)) for name, value in shows(item.callspec.params)}
 
 
 def pairs(values):
@@ -47,7 +51,7 @@ def pytest_collection_modifyitems(config, items):
             by_function.setdefault((item.fspath, item.function), []).append(item)
     left = set()
     for group in by_function.values():
-        if len(group) >= LONG:
+        if len(group) >= LONG or hasattr(group[0].function, "shows"):
             left |= set(group) - representatives(group)
     if left:
         config.hook.pytest_deselected(items=list(left))

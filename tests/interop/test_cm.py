@@ -50,9 +50,19 @@ def test_cm(hosts, clean_wire, prog, direction, ip):
         check(r)
 
 
+def shows(params):
+    """Each program, however it is called, each role and family."""
+    name = params["prog"][0]
+    if params["ip"] == 6 and name in ONLY_V4:
+        return set()
+    return {("program", name.split("-")[0]), ("server", params["direction"][0]),
+            ("ip", params["ip"])}
+
+
 def cell(params):
     return {"program": params["prog"][0], "args": "rdma_cm", "server": params["direction"][0],
             "ip": params["ip"]}
 
 
+test_cm.shows = shows
 test_cm.cell = cell

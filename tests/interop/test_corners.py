@@ -198,4 +198,5 @@ def cell(params):
 
 
 test_corner.cell = cell
+test_datagram.shows = dict.items
 test_datagram.cell = lambda params: cell({"name": "", **params}) | {"program": "ud.py"}

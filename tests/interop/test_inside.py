@@ -46,6 +46,16 @@ def test_program(guests, program, hosts):
     pair(a, b, program, a.guest.addr[4])
 
 
+def shows(params):
+    """Each kind of ping-pong, one of perftest, in one guest and between two."""
+    program = params["program"].split()[0]
+    return {("program", program.split("_")[0 if program.startswith("ib_") else 1]),
+            ("hosts", params["hosts"])}
+
+
+test_program.shows = shows
+
+
 @pytest.mark.parametrize("hosts", ["one", "two"])
 def test_rping(guests, hosts):
     a, b = guests if hosts == "two" else (guests[0], guests[0])

@@ -173,6 +173,12 @@ def row_of(program):
     return row
 
 
+def shows(params):
+    """Each host once, as server or as client."""
+    return {("dies", params["dies"]), ("server dies", params["dies"] == params["direction"][0])}
+
+
+test_verbs_reboot.shows = shows
 test_cm_reboot.cell = row_of("rping")
 test_stale.cell = lambda _: {"program": "rping", "args": "rxe dies while idle and comes back",
                              "server": "uroce", "ip": 4}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Stock verbs programs between uroce and the kernel's Soft-RoCE, each side
 once as server, over IPv4 and IPv6."""
+import re
+
 import pytest
 
 from guest import pair
@@ -52,6 +54,23 @@ def cell(params):
     return {"program": prog, "args": args, "server": params["direction"][0], "ip": params["ip"]}
 
 
+def over_ipv4_only(params):
+    """IPv6 with one program of each kind is enough."""
+    return params["ip"] == 6 and params["prog"][0] in {p for p, _ in PERF} - {
+        "ib_send_bw", "ib_write_lat", "ib_read_bw", "ib_atomic_lat"}
+
+
+def shows(params):
+    """Each program, each option whatever its number (all sizes come with
+    `full`), each role and family."""
+    if over_ipv4_only(params):
+        return set()
+    name, args = params["prog"]
+    options = re.findall(r"-+[a-zA-Z][a-z-]*(?: [A-Z_]+)?", args)
+    return {("program", name), ("server", params["direction"][0]), ("ip", params["ip"])} | {
+        ("option", o) for o in options if o not in ("-s", "-n")}
+
+
 @pytest.mark.parametrize("ip", [4, 6])
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=direction_id)
 @pytest.mark.parametrize("prog", PINGPONG, ids=ids(PINGPONG))
@@ -69,7 +88,7 @@ def test_pingpong(hosts, clean_wire, prog, direction, ip):
 def test_perftest(hosts, clean_wire, prog, direction, ip):
     server, client = (hosts[h] for h in direction)
     name, args = prog
-    if ip == 6 and name not in ("ib_send_bw", "ib_write_lat", "ib_read_bw", "ib_atomic_lat"):
+    if over_ipv4_only({"prog": prog, "ip": ip}):
         pytest.skip("IPv6 with one program of each kind is enough")
     n = "" if "-n" in args else "-n 100"
     cmd = f"{name} -F {n} {args}"
@@ -77,5 +96,6 @@ def test_perftest(hosts, clean_wire, prog, direction, ip):
                f"{cmd} -d {client.device} -x {client.gid[ip]} {server.addr[4]}", 18515))
 
 
+test_pingpong.shows = test_perftest.shows = shows
 test_pingpong.cell = cell
 test_perftest.cell = cell

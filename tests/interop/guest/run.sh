@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Run a command in a QEMU (TCG) guest with Debian's stock kernel and Soft-RoCE (rxe0 on eth0).
-#   run.sh [options] 'command'      boot, run, print its output, power off; exit status is the command's
+#   run.sh [options] 'command'      boot, run, print its output at its end, power off; exit status is the command's
 #   run.sh -k -N a [options] [cmd]  the same, but leave guest "a" running
 #   run.sh -N a 'command'           run in the running guest "a" (calls may overlap)
 #   run.sh -s -N a                  power guest "a" off
@@ -59,17 +59,16 @@ boot() {
 [ -n "$STOP" ] && { stop; exit; }
 if ! alive; then
   boot; FRESH=1
-  [ -z "$KEEP" ] && trap 'kill $tp 2>/dev/null; stop; rm -rf $R; exit 130' INT TERM
+  [ -z "$KEEP" ] && trap 'stop; rm -rf $R; exit 130' INT TERM
 fi
 rc=0
 if [ -n "$CMD" ]; then
   id=$$-$RANDOM; f=$R/q/$id; : > $f.out
   printf 'timeout -k 5 %s bash -c %q\n' "$T" "$CMD" > $f.cmd
-  tail -n +1 -s 0.1 -f $f.out & tp=$!
   echo $id > $R/port.in
-  until [ -s $f.rc ]; do alive || { echo "guest $N died" >&2; rc=125; break; }; sleep 0.05; done
-  sleep 0.25; kill $tp; wait $tp 2>/dev/null
+  until [ -s $f.rc ]; do alive || { echo "guest $N died" >&2; rc=125; break; }; sleep 0.02; done
   [ -s $f.rc ] && rc=$(<$f.rc)
+  cat $f.out
   rm -f $f.*
 fi
 [ -n "$FRESH" ] && [ -z "$KEEP" ] && { stop; rm -rf $R; }
