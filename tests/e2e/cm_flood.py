@@ -11,6 +11,8 @@ import sys
 import time
 import zlib
 
+from packets import UD_SEND
+
 ROCE = 4791
 GSI_QKEY = 0x80010000
 
@@ -25,7 +27,7 @@ def icrc(src, dst, sport, payload):
 
 
 def gsi(psn, mad):
-    bth = struct.pack("!BBHIBBH", 0x64, 0, 0xffff, 1, 0x80, psn >> 16 & 0xff,
+    bth = struct.pack("!BBHIBBH", UD_SEND, 0, 0xffff, 1, 0x80, psn >> 16 & 0xff,
                       psn & 0xffff)
     return bth + struct.pack("!II", GSI_QKEY, 1) + mad
 

@@ -3,6 +3,18 @@
 with our own code."""
 import ipaddress
 
+# Opcodes, IBTA table 38: RC, but for the last two.
+SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_LAST_IMM, SEND_ONLY = range(5)
+WRITE_FIRST, WRITE_MIDDLE, WRITE_ONLY, WRITE_ONLY_IMM = 6, 7, 0x0a, 0x0b
+READ_REQUEST, READ_FIRST, READ_ONLY, ACK, ATOMIC_ACK = 0x0c, 0x0d, 0x10, 0x11, 0x12
+CMP_SWAP, FETCH_ADD = 0x13, 0x14
+UD_SEND, CNP = 0x64, 0x81
+SENDS = SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY
+PAUSES = SEND_FIRST, SEND_MIDDLE, WRITE_FIRST, WRITE_MIDDLE  # more of the message follows
+OPENS_WRITE, OPENS_READ = (WRITE_FIRST, WRITE_ONLY, WRITE_ONLY_IMM), (READ_REQUEST,)
+OPENS_ATOMIC = CMP_SWAP, FETCH_ADD
+READ_ANSWERS = range(READ_FIRST, READ_ONLY + 1)
+
 
 def packets(frames):
     """The RoCEv2 packets among Ethernet frames."""
@@ -37,5 +49,5 @@ class Packet:
         self.dqpn = int.from_bytes(bth[5:8], "big")
         self.ackreq = bool(bth[8] & 0x80)
         self.psn = int.from_bytes(bth[9:12], "big")
-        self.answer = 0x0d <= self.opcode <= 0x12
-        self.syndrome = bth[12] if self.opcode == 0x11 else None
+        self.answer = READ_FIRST <= self.opcode <= ATOMIC_ACK
+        self.syndrome = bth[12] if self.opcode == ACK else None

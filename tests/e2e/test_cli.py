@@ -9,9 +9,10 @@ import subprocess
 
 import pytest
 
+import rules
 from hosts import TOP, wait_for
 from pairs import run_pair, start_pair
-from test_faults import DROP, find
+from test_faults import find
 
 
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -147,7 +148,7 @@ def test_stat_qp_retries(lab):
     """A lossy cable is seen on the queue pair that suffers."""
     lab.serve()
     for host in lab.a, lab.b:
-        host.nft(DROP.format(percent=10))
+        host.nft(rules.drop(10))
     s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000",
                                      "-s", "20000"])
     for host in lab.a, lab.b:

@@ -6,12 +6,10 @@ import pytest
 
 import hosts
 from hosts import wait_for
-from packets import packets
+from packets import CNP, READ_ANSWERS, packets
 from test_v1 import Capture
 from test_wire import (PEER, V4, V6, captured, counters, measure, roce, talk,  # noqa: F401
                        wire, SEND)
-
-CNP, READ_ANSWERS = 0x81, range(0x0d, 0x11)
 
 
 @pytest.fixture(scope="module")

@@ -8,46 +8,16 @@ import time
 
 import pytest
 
+import rules
 from hosts import wait_for
 from pairs import run_pair, start_pair
 
-CUT = """
-table inet bad {
-	chain in {
-		type filter hook input priority 0;
-		udp dport 4791 drop
-	}
-}
-"""
-DROP = """
-table inet bad {{
-	chain in {{
-		type filter hook input priority 0;
-		udp dport 4791 numgen random mod 100 < {percent} counter drop
-	}}
-}}
-"""
-
-
+CUT = rules.arriving("bad", "drop")
 # Each packet or burst that leaves may leave a second time.
-TWICE = """
-table netdev twice {
-	chain out {
-		type filter hook egress device eth0 priority 0;
-		udp dport 4791 numgen random mod 100 < 20 counter dup to eth0
-	}
-}
-"""
+TWICE = rules.leaving("twice", f"{rules.some(20)} counter dup to eth0")
 # One of the three bands of a queue for each: they overtake one another.
-MIXED = """
-table inet mixed {
-	chain out {
-		type filter hook output priority 0;
-		udp dport 4791 meta priority set numgen random mod 3 map \
-			{ 0 : 0:6, 1 : 0:0, 2 : 0:2 }
-	}
-}
-"""
+MIXED = rules.sent("mixed", "meta priority set numgen random mod 3 map "
+                   "{ 0 : 0:6, 1 : 0:0, 2 : 0:2 }")
 
 
 def ask(host, command, *words):
@@ -127,7 +97,7 @@ def test_loss(lab, percent, size):
     """Every byte arrives once and in order (-c), at both ends."""
     lab.serve()
     for host in lab.a, lab.b:
-        host.nft(DROP.format(percent=percent))
+        host.nft(rules.drop(percent))
     for _ in range(5):
         before = {h: ask(h, "stat")[0]["counters"] for h in (lab.a, lab.b)}
         s, c = start_pair(lab.a, lab.b,
@@ -188,7 +158,7 @@ def test_reordering(lab):
 def test_loss_reads(lab):
     lab.serve()
     for host in lab.a, lab.b:
-        host.nft(DROP.format(percent=1))
+        host.nft(rules.drop(1))
     for op in "read", "write", "atomic":
         run_pair(lab.a, lab.b, [f"ib_{op}_bw", "-F", "-n", "50"] +
                  (["-s", "16384"] if op != "atomic" else []), 4, "-x",

@@ -13,9 +13,10 @@ import zlib
 import pytest
 
 import grh
+import hosts
 from cm import cm_state, run_cm_pair
 from hosts import wait_for
-from packets import packets
+from packets import UD_SEND, packets
 from pairs import run_pair
 from test_pingpong import PROGRAMS
 
@@ -25,7 +26,6 @@ ROCE_V1, IPV4 = 0x8915, 0x0800
 
 @pytest.fixture(scope="module")
 def v1(build):
-    import hosts
     lab = hosts.Lab(build, 9000)
     try:
         for host in lab.a, lab.b:
@@ -226,7 +226,6 @@ def test_multicast(v1):
 @pytest.fixture(scope="module")
 def cm(build):
     """a connects over v1; b accepts what comes."""
-    import hosts
     lab = hosts.Lab(build)
     try:
         lab.a.serve("--netdev", "eth0", "--roce-v1", "--cm-mode", "v1")
@@ -258,7 +257,7 @@ def test_rdma_cm(cm, program, family):
         run_cm_pair(cm.b, cm.a, server, client, port, persistent=program == "cmtime")
     frames = cap.v1()
     check(frames)
-    mads = [f for f in frames if f[54] == 0x64 and f[59:62] == b"\0\0\1"]
+    mads = [f for f in frames if f[54] == UD_SEND and f[59:62] == b"\0\0\1"]
     assert len(mads) >= (3 if program != "udaddy" else 2)
     assert cm_state(cm.a)["cm"]["retransmitted"] == again
     assert program == "cmtime" or len(frames) - len(mads) >= 2
@@ -284,7 +283,6 @@ def test_rdma_cm_loopback(cm):
 
 @pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])
 def test_rdma_cm_multicast(build, group, family):
-    import hosts
     lab = hosts.Lab(build)
     try:
         for host in lab.a, lab.b:

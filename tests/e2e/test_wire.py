@@ -10,7 +10,8 @@ import pytest
 
 import hosts
 from hosts import wait_for
-from packets import packets
+from packets import CNP, OPENS_ATOMIC, OPENS_READ, OPENS_WRITE, PAUSES, SENDS, packets
+from rules import leaving
 from test_v1 import Capture
 
 PEER = os.path.join(hosts.TOP, "tests", "interop", "peer.py")
@@ -67,11 +68,11 @@ def test_route(wire, ip):
         assert not p.migreq  # as Soft-RoCE
     assert len(answers) >= 6
     # SE is on the last packet of what asked for it, and nowhere else.
-    sends = [p for p in requests if p.opcode in (0, 1, 2, 4)]
+    sends = [p for p in requests if p.opcode in SENDS]
     assert [p.se for p in sends] == [True] + 3 * [False] + [False, False, True]
     assert not any(p.se for p in requests + answers if p not in sends)
     # The last of a message and what has an answer of its own ask for one.
-    assert all(p.ackreq == (p.opcode not in (0, 1, 6, 7)) for p in requests)
+    assert all(p.ackreq == (p.opcode not in PAUSES) for p in requests)
     assert not any(p.ackreq for p in answers)
 
 
@@ -195,9 +196,9 @@ def test_counters(wire, scenario):
     # Of RNR NAKs all but the last too many led to a wait.
     asks["rnr_nak_retry_err"] = asks["rcvd_rnr_err"] - asks.get("retry_rnr_exceeded_err", 0)
     if not refused:
-        serves["rx_write_requests"] = messages(requests, (6, 0xa, 0xb))
-    serves["rx_read_requests"] = messages(requests, (0xc,)) - (scenario == "bad_rkey_read")
-    serves["rx_atomic_requests"] = messages(requests, (0x13, 0x14))
+        serves["rx_write_requests"] = messages(requests, OPENS_WRITE)
+    serves["rx_read_requests"] = messages(requests, OPENS_READ) - (scenario == "bad_rkey_read")
+    serves["rx_atomic_requests"] = messages(requests, OPENS_ATOMIC)
     # On a slow machine an early probe may go out: it is counted as one.
     early = asker.get("roce_adp_retrans", 0)
     asks["roce_adp_retrans"] = early
@@ -274,30 +275,9 @@ def test_refused(wire, number):
         wait_for("the log", said, step=0.2)
 
 
-TWICE = """
-table netdev twice {
-	chain out {
-		type filter hook egress device eth0 priority 0;
-		udp dport 4791 dup to eth0
-	}
-}
-"""
-MARK = """
-table netdev marked {
-	chain out {
-		type filter hook egress device eth0 priority 0;
-		udp dport 4791 ip ecn set ce
-	}
-}
-"""
-LOSE = """
-table netdev lose {
-	chain out {
-		type filter hook egress device eth0 priority 0;
-		udp dport 4791 numgen inc mod 7 == 3 counter drop
-	}
-}
-"""
+TWICE = leaving("twice", "dup to eth0")
+MARK = leaving("marked", "ip ecn set ce")
+LOSE = leaving("lose", "numgen inc mod 7 == 3 counter drop")
 
 
 @pytest.fixture
@@ -347,7 +327,7 @@ def test_marked(wire, rules):
     """ECN: what a switch marked, and what came of it."""
     rules(MARK)
     asker, server, requests, answers = measure(wire, "sizes_send")
-    cnps = [p for p in requests + answers if p.opcode == 0x81]
+    cnps = [p for p in requests + answers if p.opcode == CNP]
     marked = [p for p in requests if p.tos & 3 == 3]
     assert len(marked) == len(requests) - len(cnps) == server["np_ecn_marked_roce_packets"]
     assert cnps and all(str(p.src) == wire.b.addr4 for p in cnps)
