@@ -158,10 +158,14 @@ static char *hear_text(int sock)
 
 static uint32_t count(const char *text, const char *what)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, i;
 
-	for (const char *p = text; (p = strstr(p, what)); p++)
-		n++;
+	/* Not strstr(): a sanitizer's looks at all that follows each time. */
+	for (; *text; text++) {
+		for (i = 0; what[i] && text[i] == what[i]; i++)
+			;
+		n += !what[i];
+	}
 	return n;
 }
 
