@@ -22,6 +22,7 @@
 #include "device/tunnel.h"
 #include "tests/check.h"
 #include "tests/fuzz/client_world.h"
+#include "tests/fuzz/input.h"
 
 #define STEPS_MAX     64
 #define INPUT_MAX     4096
@@ -34,25 +35,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static bool verbose;
-
-struct input {
-	const u8 *at, *end;
-};
-
-static u32 take(struct input *in, int bytes)
-{
-	u32 v = 0;
-
-	while (bytes--)
-		v = v << 8 | (in->at < in->end ? *in->at++ : 0);
-	return v;
-}
-
-static void take_bytes(struct input *in, u8 *to, size_t n)
-{
-	while (n--)
-		*to++ = (u8)take(in, 1);
-}
 
 static struct client {
 	int sock;
@@ -93,7 +75,7 @@ static void answer(const struct uroce_tun_msg *ask, struct input *in)
 		c.cookie[c.n_cookies++ % UR_ARRAY_SIZE(c.cookie)] =
 			ask->install.cookie;
 	} else {
-		fd = client_fd(take(in, 1));
+		fd = client_fd(take(in));
 		msg.ret = fd < 0 ? -EBADF : 0;
 	}
 	ur_daemon_send(c.sock, &msg, &fd, fd >= 0);
@@ -150,15 +132,15 @@ static struct ib_uverbs_attr take_attr(struct input *in)
 	struct ib_uverbs_attr a = {0};
 	u8 bytes[256];
 
-	a.attr_id = (u16)take(in, 2);
-	a.len = (u16)take(in, 2);
-	a.flags = (u16)take(in, 1);
-	switch (take(in, 1) % 4) {
+	a.attr_id = (u16)take_be(in, 2);
+	a.len = (u16)take_be(in, 2);
+	a.flags = (u16)take(in);
+	switch (take(in) % 4) {
 	case 0:
-		a.data = take(in, 1);
+		a.data = take(in);
 		break;
 	case 1:
-		a.data = (u64)take(in, 4) << 32 | take(in, 4);
+		a.data = (u64)take_be(in, 4) << 32 | take_be(in, 4);
 		break;
 	case 2:
 		take_bytes(in, bytes, a.len % sizeof(bytes));
@@ -177,9 +159,9 @@ static void step_ioctl(struct input *in)
 	u8 cmd[sizeof(hdr) + ATTRS_MAX * sizeof(struct ib_uverbs_attr)];
 	size_t n = sizeof(hdr);
 
-	hdr.object_id = (u16)take(in, 2);
-	hdr.method_id = (u16)take(in, 2);
-	hdr.num_attrs = (u16)(take(in, 1) % (ATTRS_MAX + 1));
+	hdr.object_id = (u16)take_be(in, 2);
+	hdr.method_id = (u16)take_be(in, 2);
+	hdr.num_attrs = (u16)(take(in) % (ATTRS_MAX + 1));
 	for (u32 i = 0; i < hdr.num_attrs; i++) {
 		struct ib_uverbs_attr a = take_attr(in);
 
@@ -195,7 +177,7 @@ static void step_ioctl(struct input *in)
  * in nearly all of them. */
 static size_t take_payload(struct input *in, u8 *to, u32 how)
 {
-	size_t n = take(in, 2) % PAYLOAD_MAX;
+	size_t n = take_be(in, 2) % PAYLOAD_MAX;
 
 	take_bytes(in, to, n);
 	if ((how & 8) && n >= 8) {
@@ -209,17 +191,17 @@ static size_t take_payload(struct input *in, u8 *to, u32 how)
 static void step_legacy(struct input *in, u32 how)
 {
 	u8 cmd[8 + PAYLOAD_MAX];
-	struct ib_uverbs_cmd_hdr hdr = {.command = take(in, 1)};
+	struct ib_uverbs_cmd_hdr hdr = {.command = take(in)};
 	size_t n = take_payload(in, cmd + 8, how);
 
 	hdr.in_words = (u16)((8 + n) / 4);
-	hdr.out_words = (u16)take(in, 1);
+	hdr.out_words = (u16)take(in);
 	if (how & 0x10)
-		hdr.command |= take(in, 4);
+		hdr.command |= take_be(in, 4);
 	if (how & 0x20)
-		hdr.in_words = (u16)take(in, 2);
+		hdr.in_words = (u16)take_be(in, 2);
 	memcpy(cmd, &hdr, sizeof(hdr));
-	do_write(in, cmd, 8 + n, how & 0x40 ? take(in, 1) : (8 + n) & ~3ull);
+	do_write(in, cmd, 8 + n, how & 0x40 ? take(in) : (8 + n) & ~3ull);
 }
 
 static void step_extended(struct input *in, u32 how)
@@ -231,13 +213,13 @@ static void step_extended(struct input *in, u32 how)
 	} cmd = {0};
 	size_t n, core;
 
-	cmd.hdr.command = take(in, 1) | IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	cmd.hdr.command = take(in) | IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	n = take_payload(in, cmd.payload, 0) & ~7ull;
-	core = how & 0x10 ? take(in, 1) * 8ull % (n + 1) : n;
+	core = how & 0x10 ? take(in) * 8ull % (n + 1) : n;
 	cmd.hdr.in_words = (u16)(core / 8);
 	cmd.ex.provider_in_words = (u16)((n - core) / 8);
-	cmd.hdr.out_words = (u16)take(in, 1);
-	cmd.ex.provider_out_words = (u16)(how & 0x20 ? take(in, 1) : 0);
+	cmd.hdr.out_words = (u16)take(in);
+	cmd.ex.provider_out_words = (u16)(how & 0x20 ? take(in) : 0);
 	cmd.ex.response = room();
 	n += sizeof(cmd.hdr) + sizeof(cmd.ex);
 	do_write(in, &cmd, n, n);
@@ -258,7 +240,7 @@ static void take_datagram(void)
 static void step_cma(struct input *in, u32 how)
 {
 	u8 cmd[8 + PAYLOAD_MAX];
-	struct rdma_ucm_cmd_hdr hdr = {.cmd = take(in, 1)};
+	struct rdma_ucm_cmd_hdr hdr = {.cmd = take(in)};
 	size_t n = take_payload(in, cmd + 8, how);
 
 	/* Some have their id first and the response behind it. */
@@ -268,39 +250,39 @@ static void step_cma(struct input *in, u32 how)
 		memcpy(cmd + 8 + 8 * (1 + (how >> 5 & 1)), &at, 8);
 	}
 	hdr.in = (u16)n;
-	hdr.out = (u16)(take(in, 1) * 4);
+	hdr.out = (u16)(take(in) * 4);
 	memcpy(cmd, &hdr, sizeof(hdr));
 	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT)
 		take_datagram();
-	do_write(in, cmd, 8 + n, how & 0x40 ? take(in, 1) : 8 + n);
+	do_write(in, cmd, 8 + n, how & 0x40 ? take(in) : 8 + n);
 }
 
 static void step_raw(struct input *in, u32 how)
 {
 	u8 bytes[256];
-	size_t n = take(in, 1);
+	size_t n = take(in);
 
 	take_bytes(in, bytes, n);
 	if (how & 8)
 		do_ioctl(in, bytes, n);
 	else
-		do_write(in, bytes, n, how & 0x10 ? take(in, 4) : n);
+		do_write(in, bytes, n, how & 0x10 ? take_be(in, 4) : n);
 }
 
 /* Garbage into rings and doorbells. */
 static void step_scribble(struct input *in)
 {
-	u32 at = take(in, 2), n = take(in, 1);
+	u32 at = take_be(in, 2), n = take(in);
 
 	for (u32 i = 0; i < n && c.rings; i++)
-		c.rings[(at + i) % RING_BYTES] = (u8)take(in, 1);
+		c.rings[(at + i) % RING_BYTES] = (u8)take(in);
 }
 
 /* Messages that are not commands. */
 static void step_message(struct input *in)
 {
-	struct uroce_tun_msg msg = {.op = take(in, 1) % 40};
-	u32 which = take(in, 1);
+	struct uroce_tun_msg msg = {.op = take(in) % 40};
+	u32 which = take(in);
 
 	msg.closed.cookie =
 		which < UR_ARRAY_SIZE(c.cookie) ? c.cookie[which] : which;
@@ -315,7 +297,7 @@ static void step_message(struct input *in)
 
 static void step(struct input *in)
 {
-	u32 how = take(in, 1);
+	u32 how = take(in);
 
 	switch (how & 7) {
 	case 0:
@@ -394,12 +376,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const u32 kinds[] = {UROCE_TUN_UVERBS, UROCE_TUN_RDMA_CM};
-	struct input in = {data, data + size};
+	struct input in = {data, size};
 
 	if (size > INPUT_MAX)
 		return 0;
-	client_open(kinds[take(&in, 1) % 2]);
-	for (int i = 0; i < STEPS_MAX && in.at < in.end; i++)
+	client_open(kinds[take(&in) % 2]);
+	for (int i = 0; i < STEPS_MAX && in.left; i++)
 		step(&in);
 	client_close();
 	return 0;

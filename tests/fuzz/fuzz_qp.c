@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/check.h"
+#include "tests/fuzz/input.h"
 #include "tests/fuzz/qp_world.h"
 #include "transport/packet.h"
 
@@ -23,20 +24,6 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct world *w;
-
-/* Input as a stream that never ends. */
-struct input {
-	const u8 *at, *end;
-};
-
-static u32 take(struct input *in, int bytes)
-{
-	u32 v = 0;
-
-	while (bytes--)
-		v = v << 8 | (in->at < in->end ? *in->at++ : 0);
-	return v;
-}
 
 /* Feed a packet from memory of exactly its size. */
 static void receive_at(const u8 *daddr, const u8 *bth, u32 len, u8 tos)
@@ -69,20 +56,20 @@ static void receive_multicast(u8 *bth, u32 len)
 static void step_raw(struct input *in)
 {
 	u8 bytes[300];
-	u32 len = take(in, 2) % sizeof(bytes);
+	u32 len = take_be(in, 2) % sizeof(bytes);
 
 	for (u32 i = 0; i < len; i++)
-		bytes[i] = (u8)take(in, 1);
+		bytes[i] = (u8)take(in);
 	receive(bytes, len, 0);
 }
 
 /* Keys and addresses that are often right and at the edges. */
 static u32 take_key(struct input *in)
 {
-	u32 how = take(in, 1);
+	u32 how = take(in);
 
 	if (how & 0x80)
-		return take(in, 4);
+		return take_be(in, 4);
 	if (how & 0x40)
 		return ur_mw_rkey(w->mw[how & 1]) ^ (how >> 1 & 0x1f);
 	return ur_mr_key(how & 1 ? w->mr_ops : w->mr) ^ (how >> 1 & 0x1f);
@@ -90,36 +77,36 @@ static u32 take_key(struct input *in)
 
 static u64 take_va(struct input *in)
 {
-	u32 how = take(in, 1);
+	u32 how = take(in);
 
 	if (how & 0x80)
-		return (u64)take(in, 4) << 32 | take(in, 4);
+		return (u64)take_be(in, 4) << 32 | take_be(in, 4);
 	return IOVA + (how & 0x40 ? MEM_BYTES - 64 : 0) + (how & 0x3f);
 }
 
 static u32 take_len(struct input *in)
 {
-	u32 how = take(in, 1);
+	u32 how = take(in);
 
-	return how & 0x80 ? take(in, 4) : how * 16;
+	return how & 0x80 ? take_be(in, 4) : how * 16;
 }
 
 /* A well-formed packet of any meaning. */
 static void step_packet(struct input *in)
 {
-	u32 where = take(in, 1), to = where % SIDES, payload;
+	u32 where = take(in), to = where % SIDES, payload;
 	u8 buf[UR_HEADERS_MAX_BYTES + 1024 + 8] = {0};
 	struct ur_pkt pkt = {
-		.opcode = (u8)take(in, 1),
-		.dqpn = where & 0x80 ? take(in, 3)
+		.opcode = (u8)take(in),
+		.dqpn = where & 0x80 ? take_be(in, 3)
 				     : ur_qp_number(w->sides[to].qp),
-		.psn = (FIRST_PSN + take(in, 1) - 8) & UR_PSN_MASK,
+		.psn = (FIRST_PSN + take(in) - 8) & UR_PSN_MASK,
 		.pkey = UR_PKEY_DEFAULT,
 		.qkey = QKEY,
 		.xrc_srqn = ur_srq_number(w->srq),
 		.sqpn = ur_qp_number(w->sides[PEER(to)].qp),
 	};
-	u32 flags, bits = take(in, 1);
+	u32 flags, bits = take(in);
 
 	if ((where & 0xe0) == 0x40) {
 		pkt.dqpn = UR_QPN_GSI;
@@ -134,20 +121,20 @@ static void step_packet(struct input *in)
 		pkt.va = take_va(in);
 		pkt.rkey = take_key(in);
 		pkt.dma_bytes = take_len(in);
-		pkt.compare = take(in, 1);
-		pkt.swap_add = take(in, 1);
+		pkt.compare = take(in);
+		pkt.swap_add = take(in);
 	}
 	if (flags & UR_OPF_AETH) {
-		pkt.syndrome = (u8)take(in, 1);
-		pkt.msn = take(in, 1);
+		pkt.syndrome = (u8)take(in);
+		pkt.msn = take(in);
 	}
 	if (flags & UR_OPF_INV)
 		pkt.inv_rkey = take_key(in);
 	if (flags & UR_OPF_FETH) {
-		pkt.flush_placement = (u8)take(in, 1);
+		pkt.flush_placement = (u8)take(in);
 		pkt.flush_selectivity = pkt.flush_placement >> 4;
 	}
-	payload = flags & UR_OPF_PAYLOAD ? take(in, 2) % 1028 : 0;
+	payload = flags & UR_OPF_PAYLOAD ? take_be(in, 2) % 1028 : 0;
 	if (payload >= 1024) /* the path MTU, most often wanted */
 		payload = 256;
 	pkt.payload_bytes = payload;
@@ -161,20 +148,20 @@ static void step_packet(struct input *in)
 /* Post a send work request. */
 static void step_post(struct input *in)
 {
-	int i = (int)(take(in, 1) % SIDES);
+	int i = (int)(take(in) % SIDES);
 	struct side *s = &w->sides[i];
 	struct ur_send_wr *wr = &s->wrs[s->posted % WRS_MAX];
 
 	if (i == XRC_TGT || s->posted - s->retired >= WRS_MAX)
 		return;
 	memset(wr, 0, sizeof(*wr));
-	wr->opcode = (u8)(take(in, 1) % UR_WR_OPCODES);
-	wr->flags = take(in, 1) & 7;
-	wr->num_sge = (u16)(take(in, 1) % 4);
+	wr->opcode = (u8)(take(in) % UR_WR_OPCODES);
+	wr->flags = take(in) & 7;
+	wr->num_sge = (u16)(take(in) % 4);
 	wr->raddr = take_va(in);
 	wr->rkey = take_key(in);
-	wr->swap_add = take(in, 1);
-	wr->compare = take(in, 1);
+	wr->swap_add = take(in);
+	wr->compare = take(in);
 	wr->swap_add_mask = wr->compare_mask = UINT64_MAX;
 	for (u32 k = 0; k < wr->num_sge; k++)
 		wr->sge[k] = (struct ur_sge){take_va(in), take_len(in),
@@ -200,9 +187,9 @@ static void step_post(struct input *in)
 
 static void step_recv(struct input *in)
 {
-	struct side *s = &w->sides[take(in, 1) % SIDES];
+	struct side *s = &w->sides[take(in) % SIDES];
 
-	s->recv_posted += take(in, 1) % 8;
+	s->recv_posted += take(in) % 8;
 	if (!s->kick_wanted)
 		return;
 	if (s == &w->sides[XRC_TGT])
@@ -215,7 +202,7 @@ static void step_recv(struct input *in)
  * does to a packet. */
 static void step_tx(struct input *in)
 {
-	u32 count = take(in, 1), every = take(in, 1);
+	u32 count = take(in), every = take(in);
 	struct ur_tx_desc descs[TX_DESCS];
 	struct ur_tx tx = {
 		.buf = w->tx,
@@ -229,7 +216,7 @@ static void step_tx(struct input *in)
 	CHECK(tx.n_desc <= tx.max_desc && tx.used <= tx.cap);
 	for (u32 i = 0; i < tx.n_desc; i++) {
 		struct ur_tx_desc *d = &descs[i];
-		u32 how = count & 0x80 ? take(in, 1) : every;
+		u32 how = count & 0x80 ? take(in) : every;
 
 		CHECK(d->off + d->len + UR_ICRC_BYTES <= tx.used);
 		CHECK_EQ(ur_pkt_parse(&pkt, tx.buf + d->off, d->len),
@@ -238,8 +225,7 @@ static void step_tx(struct input *in)
 		case 0: /* lost */
 			break;
 		case 1: /* changed */
-			tx.buf[d->off + take(in, 1) % d->len] ^=
-				(u8)take(in, 1);
+			tx.buf[d->off + take(in) % d->len] ^= (u8)take(in);
 			receive(tx.buf + d->off, d->len, 0);
 			break;
 		case 2: /* twice */
@@ -258,7 +244,7 @@ static void step_tx(struct input *in)
 static void step_time(struct input *in)
 {
 	ur_time deadline = ur_port_deadline(w->port);
-	u32 how = take(in, 1);
+	u32 how = take(in);
 
 	if (how & 0x80 && deadline != UR_NEVER) {
 		if (deadline > w->now)
@@ -272,9 +258,9 @@ static void step_time(struct input *in)
 
 static void step_modify(struct input *in)
 {
-	int i = (int)(take(in, 1) % SIDES);
+	int i = (int)(take(in) % SIDES);
 	struct ur_qp *qp = w->sides[i].qp;
-	u32 how = take(in, 1);
+	u32 how = take(in);
 	struct ur_qp_attr a = {.state = UR_QP_ERR};
 
 	switch (how % 4) {
@@ -301,7 +287,7 @@ static void step_modify(struct input *in)
 
 static void step(struct input *in)
 {
-	switch (take(in, 1) % 8) {
+	switch (take(in) % 8) {
 	case 0:
 		step_raw(in);
 		break;
@@ -329,12 +315,12 @@ static void step(struct input *in)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct input in = {data, data + size};
+	struct input in = {data, size};
 
 	if (size > INPUT_MAX)
 		return 0;
-	w = world_create(take(&in, 1));
-	for (int i = 0; i < STEPS_MAX && in.at < in.end; i++) {
+	w = world_create(take(&in));
+	for (int i = 0; i < STEPS_MAX && in.left; i++) {
 		step(&in);
 		world_check(w);
 	}

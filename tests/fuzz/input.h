@@ -27,6 +27,16 @@ static inline u16 take16(struct input *in)
 	return (u16)(v | take(in) << 8);
 }
 
+/* As many, the most significant first. */
+static inline u32 take_be(struct input *in, int bytes)
+{
+	u32 v = 0;
+
+	while (bytes--)
+		v = v << 8 | take(in);
+	return v;
+}
+
 static inline void take_bytes(struct input *in, u8 *dst, size_t len)
 {
 	size_t n = len < in->left ? len : in->left;
