@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/check.h"
+#define CLIENT_OWN_LINES
 #include "tests/device/client.h"
 #include "util/os/scm.h"
 

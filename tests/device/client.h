@@ -9,6 +9,7 @@
 
 #include "kernel-abi/uroce-abi.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "tests/check.h"
 
 struct daemon_proc {
 	pid_t pid;
@@ -74,5 +75,20 @@ void client_settle_to(const struct daemon_proc *d, int n);
 void client_settle(const struct daemon_proc *d);
 /* Query the device; ends the test if it does not answer as it should. */
 void client_check(const struct daemon_proc *d);
+
+/* What they find wrong is told with the line that asked. */
+#ifndef CLIENT_OWN_LINES
+#define client_recv(sock, msg, fd) \
+	(ck_at(__FILE__, __LINE__), client_recv(sock, msg, fd))
+#define client_hear(sock, msg) \
+	(ck_at(__FILE__, __LINE__), client_hear(sock, msg))
+#define client_session(d)  (ck_at(__FILE__, __LINE__), client_session(d))
+#define client_alloc_pd(s) (ck_at(__FILE__, __LINE__), client_alloc_pd(s))
+#define client_settle(d)   (ck_at(__FILE__, __LINE__), client_settle(d))
+#define client_check(d)	   (ck_at(__FILE__, __LINE__), client_check(d))
+#define daemon_start(d, u, demand) \
+	(ck_at(__FILE__, __LINE__), daemon_start(d, u, demand))
+#define daemon_stop(d) (ck_at(__FILE__, __LINE__), daemon_stop(d))
+#endif
 
 #endif

@@ -295,6 +295,7 @@ static void test_stop(const char *uroced)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
@@ -303,13 +304,13 @@ int main(int argc, char **argv)
 		dev.as = STRANGER;
 	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		printf("%s\n", ways[i].name);
-		test_shown(&ways[i]);
+		STEP(test_shown(&ways[i]));
 	}
-	test_unread();
-	test_event_files();
-	test_stop(argv[1]);
+	STEP(test_unread());
+	STEP(test_event_files());
+	STEP(test_stop(argv[1]));
 	dev.as = 0;
-	test_server(argv[1]);
+	STEP(test_server(argv[1]));
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

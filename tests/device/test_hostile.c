@@ -550,26 +550,27 @@ int main(int argc, char **argv)
 {
 	uint32_t rounds = argc > 3 ? (uint32_t)atoi(argv[3]) : 20000;
 
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	rng.state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	printf("seed %llu\n", (unsigned long long)rng.state);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	client_check(&dev);
-	test_messages();
+	STEP(test_messages());
 	client_check(&dev);
-	test_open();
-	test_memory_proved();
-	test_names();
+	STEP(test_open());
+	STEP(test_memory_proved());
+	STEP(test_names());
 	client_check(&dev);
-	test_writes();
+	STEP(test_writes());
 	client_check(&dev);
-	test_windows();
+	STEP(test_windows());
 	client_check(&dev);
-	test_ioctls(rounds);
+	STEP(test_ioctls(rounds));
 	client_check(&dev);
-	test_stall();
+	STEP(test_stall());
 	daemon_stop(&dev);
-	test_flood(argv[1]);
-	return 0;
+	STEP(test_flood(argv[1]));
+	return cases_status();
 }

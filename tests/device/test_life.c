@@ -356,16 +356,17 @@ static void test_held(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	uroced = argv[1];
 	client_private_net();
 	daemon_start(&dev, uroced, 0);
-	test_errors();
-	test_join();
-	test_client_death();
-	test_second();
-	test_device_death();
-	test_on_demand();
-	test_held();
-	return 0;
+	STEP(test_errors());
+	STEP(test_join());
+	STEP(test_client_death());
+	STEP(test_second());
+	STEP(test_device_death());
+	STEP(test_on_demand());
+	STEP(test_held());
+	return cases_status();
 }

@@ -178,6 +178,7 @@ static void test_answers(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
@@ -186,10 +187,10 @@ int main(int argc, char **argv)
 	(void)test_sessions;
 	(void)test_objects;
 #else
-	test_sessions();
-	test_objects();
+	STEP(test_sessions());
+	STEP(test_objects());
 #endif
-	test_answers();
+	STEP(test_answers());
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

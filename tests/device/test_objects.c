@@ -374,15 +374,16 @@ static void test_end(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	test_busy();
-	test_xrc();
-	test_channel();
-	test_dmabuf();
-	test_join();
-	test_end();
+	STEP(test_busy());
+	STEP(test_xrc());
+	STEP(test_channel());
+	STEP(test_dmabuf());
+	STEP(test_join());
+	STEP(test_end());
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

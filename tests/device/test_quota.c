@@ -309,6 +309,7 @@ static void test_three(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	if (geteuid())
 		SKIP("only root can be several users");
@@ -317,16 +318,16 @@ int main(int argc, char **argv)
 	CHECK(dev.log > 0);
 	daemon_start(&dev, argv[1], 0);
 	CHECK(!chmod(dev.dir, 0755));
-	test_kinds();
-	test_members();
+	STEP(test_kinds());
+	STEP(test_members());
 	daemon_stop(&dev);
 	/* What the daemon itself needs is never more than half of one user's. */
 	dev.user_share = NULL;
 	daemon_start(&dev, argv[1], 0);
 	CHECK(!chmod(dev.dir, 0755));
-	test_rings();
-	test_regions();
-	test_three();
+	STEP(test_rings());
+	STEP(test_regions());
+	STEP(test_three());
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

@@ -408,20 +408,21 @@ static void test_numbers(uint32_t (*make)(void))
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	sock = client_session(&dev);
 	pd = client_alloc_pd(sock);
-	test_reg();
-	test_rights();
-	test_rereg();
-	test_device_memory();
-	test_dmabuf();
-	test_numbers(reg_key);
-	test_numbers(qp_number);
+	STEP(test_reg());
+	STEP(test_rights());
+	STEP(test_rereg());
+	STEP(test_device_memory());
+	STEP(test_dmabuf());
+	STEP(test_numbers(reg_key));
+	STEP(test_numbers(qp_number));
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
 	close(sock);
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

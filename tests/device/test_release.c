@@ -289,17 +289,18 @@ static void test_command_line(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK_EQ(argc, 2);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	test_versions();
-	test_command_line();
+	STEP(test_versions());
+	STEP(test_command_line());
 	for (uint64_t version = 1; version <= 4; version++) {
-		test_verbs(version, false);
+		STEP(test_verbs(version, false));
 		if (version > 1)
-			test_verbs(version, true);
+			STEP(test_verbs(version, true));
 	}
 	client_check(&dev);
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

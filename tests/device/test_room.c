@@ -219,11 +219,12 @@ static void test_no_spare(const char *uroced)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
-	test_stop_time(argv[1]);
-	test_no_room(argv[1]);
-	test_no_spare(argv[1]);
-	test_turned_away(argv[1]);
-	return 0;
+	STEP(test_stop_time(argv[1]));
+	STEP(test_no_room(argv[1]));
+	STEP(test_no_spare(argv[1]));
+	STEP(test_turned_away(argv[1]));
+	return cases_status();
 }

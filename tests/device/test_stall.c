@@ -367,19 +367,20 @@ static void test_file(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	test_closed_while_asked();
+	STEP(test_closed_while_asked());
 	for (int async = 0; async < 2; async++) {
-		test_closed_while_made(async, -EMFILE);
-		test_closed_while_made(async, 0);
+		STEP(test_closed_while_made(async, -EMFILE));
+		STEP(test_closed_while_made(async, 0));
 	}
-	test_domain_file();
-	test_fault();
-	test_file();
+	STEP(test_domain_file());
+	STEP(test_fault());
+	STEP(test_file());
 	client_settle(&dev);
 	daemon_stop(&dev);
-	test_event_flood(argv[1]);
-	return 0;
+	STEP(test_event_flood(argv[1]));
+	return cases_status();
 }

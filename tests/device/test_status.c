@@ -337,12 +337,13 @@ int main(int argc, char **argv)
 {
 	uint32_t n = argc > 2 ? (uint32_t)atoi(argv[2]) : 20000;
 
+	cases(&argc, argv);
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	test_served(n);
-	test_coming_and_going(n / 8);
-	test_secrets();
+	STEP(test_served(n));
+	STEP(test_coming_and_going(n / 8));
+	STEP(test_secrets());
 	daemon_stop(&dev);
-	return 0;
+	return cases_status();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* See pair.h. */
+#define PAIR_OWN_LINES
 #include "tests/scenario/cm/pair.h"
 
 static void check_host(const struct host *h)

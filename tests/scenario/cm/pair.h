@@ -76,4 +76,18 @@ struct ur_cm_id *connect_start(struct pair *p, struct host *from,
 void establish(struct pair *p, u32 qpn, struct ur_cm_id **a,
 	       struct ur_cm_id **b);
 
+/* What they find wrong is told with the line that asked. */
+#ifndef PAIR_OWN_LINES
+#define take(from, attr)      (ck_at(__FILE__, __LINE__), take(from, attr))
+#define pass(p, from, attr)   (ck_at(__FILE__, __LINE__), pass(p, from, attr))
+#define drop(from, attr)      (ck_at(__FILE__, __LINE__), drop(from, attr))
+#define expect(h, type, stat) (ck_at(__FILE__, __LINE__), expect(h, type, stat))
+#define expect_silence(h)     (ck_at(__FILE__, __LINE__), expect_silence(h))
+#define expect_no_event(h)    (ck_at(__FILE__, __LINE__), expect_no_event(h))
+#define wait_deadline(p, h, ms) \
+	(ck_at(__FILE__, __LINE__), wait_deadline(p, h, ms))
+#define establish(p, qpn, a, b) \
+	(ck_at(__FILE__, __LINE__), establish(p, qpn, a, b))
+#endif
+
 #endif

@@ -436,22 +436,23 @@ static void test_impostor(void)
 	end();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_normal();
-	test_lost();
-	test_duplicates();
-	test_reordered();
-	test_no_listener();
-	test_reject();
-	test_unreachable();
-	test_cancel();
-	test_mra();
-	test_mra_delayed();
-	test_data_before_rtu();
-	test_stale();
-	test_peer_restarted();
-	test_duplicate_comm_id();
-	test_impostor();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_normal());
+	CASE(test_lost());
+	CASE(test_duplicates());
+	CASE(test_reordered());
+	CASE(test_no_listener());
+	CASE(test_reject());
+	CASE(test_unreachable());
+	CASE(test_cancel());
+	CASE(test_mra());
+	CASE(test_mra_delayed());
+	CASE(test_data_before_rtu());
+	CASE(test_stale());
+	CASE(test_peer_restarted());
+	CASE(test_duplicate_comm_id());
+	CASE(test_impostor());
+	return cases_status();
 }

@@ -355,17 +355,18 @@ static void test_garbage(void)
 	pair_fini(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_matches();
-	test_backlog();
-	test_backlog_reopens();
-	test_flood();
-	test_lingering_capped();
-	test_abandon();
-	test_listener_gone();
-	test_sidr();
-	test_too_early();
-	test_garbage();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_matches());
+	CASE(test_backlog());
+	CASE(test_backlog_reopens());
+	CASE(test_flood());
+	CASE(test_lingering_capped());
+	CASE(test_abandon());
+	CASE(test_listener_gone());
+	CASE(test_sidr());
+	CASE(test_too_early());
+	CASE(test_garbage());
+	return cases_status();
 }

@@ -227,17 +227,18 @@ static void test_lap(void)
 	end();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_normal();
-	test_lost();
-	test_crossing();
-	test_timeout();
-	test_destroy();
-	test_unknown();
-	test_before_rtu();
-	test_wrong_qpn();
-	test_timewait_guards();
-	test_lap();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_normal());
+	CASE(test_lost());
+	CASE(test_crossing());
+	CASE(test_timeout());
+	CASE(test_destroy());
+	CASE(test_unknown());
+	CASE(test_before_rtu());
+	CASE(test_wrong_qpn());
+	CASE(test_timewait_guards());
+	CASE(test_lap());
+	return cases_status();
 }

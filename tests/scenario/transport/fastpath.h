@@ -60,7 +60,7 @@ static inline struct ur_pkt pkt(u8 opcode, u32 n, u32 bytes)
 	struct ur_pkt p = wt_pkt(&q, opcode, P(n), bytes);
 
 	p.dma_bytes = 5 * MTU;
-	p.syndrome = 0x1f;
+	p.syndrome = WT_ACK;
 	p.msn = 1;
 	return p;
 }

@@ -54,16 +54,8 @@ static inline u32 state(void)
 	return q.qp->state;
 }
 
-/* A subject, with first PSNs around each place where they wrap. */
-static inline void from_each_psn(void (*subject)(void))
-{
-	static const u32 first[] = {0,	      5,	0xffffff, 0xfffffe,
-				    0xfffffd, 0x7fffff, 0x800000};
-
-	for (u32 i = 0; i < UR_ARRAY_SIZE(first); i++) {
-		psn0 = first[i];
-		subject();
-	}
-}
+/* Around each place where they wrap. */
+static const u32 first_psns[] = {0,	   5,	     0xffffff, 0xfffffe,
+				 0xfffffd, 0x7fffff, 0x800000};
 
 #endif

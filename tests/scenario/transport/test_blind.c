@@ -55,7 +55,7 @@ static void start(u32 open)
 		wt_post(&q, UR_WR_WRITE, 0x100, 256 * (open + 1))->raddr =
 			WT_REMOTE;
 		wt_kick(&q);
-		wt_ack(&w, &q, P(0), 0x1f);
+		wt_ack(&w, &q, P(0), WT_ACK);
 		CHECK_EQ(ur_psn_sub(q.qp->req.max_psn, q.qp->req.una), open);
 	}
 	w.out_head = w.out_tail;
@@ -168,9 +168,9 @@ static void test_answers(void)
 		const char *what;
 		u8 syndrome;
 	} kinds[] = {
-		{"ACK", 0x1f},
-		{"NAK, remote access error", 0x62},
-		{"NAK, sequence error", 0x60},
+		{"ACK", WT_ACK},
+		{"NAK, remote access error", WT_NAK_ACCESS},
+		{"NAK, sequence error", WT_NAK_SEQ},
 		{"RNR NAK", 0x21},
 	};
 	const u32 open = 40;
@@ -197,7 +197,7 @@ static void test_path_change(void)
 	wt_feed(&w, write_of_peer(3), NULL);
 	CHECK_EQ(q.qp->resp.ooo->count, 1);
 	w.out_head = w.out_tail;
-	p = ack(0x1f);
+	p = ack(WT_ACK);
 	p.dqpn = q.qp->qpn;
 	p.psn = P(8);
 	wt_feed(&w, p, NULL);
@@ -232,11 +232,12 @@ static void test_two_claims(void)
 
 int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	if (argc > 1)
 		stride = (u32)atoi(argv[1]);
-	test_requests();
-	test_answers();
-	test_path_change();
-	test_two_claims();
-	return 0;
+	CASE(test_requests());
+	CASE(test_answers());
+	CASE(test_path_change());
+	CASE(test_two_claims());
+	return cases_status();
 }

@@ -81,12 +81,12 @@ static void window(u8 opcode, u32 head)
 	CHECK(asks(tx.n_desc - 1));
 	CHECK_EQ(send_some(), 0);
 	/* Room for less than a burst, and an answer is still to come. */
-	acked(P(2), 0x1f);
+	acked(P(2), WT_ACK);
 	CHECK_EQ(send_some(), 0);
-	acked(P(8), 0x1f);
+	acked(P(8), WT_ACK);
 	CHECK_EQ(send_some(), BURST);
 	CHECK(asks(BURST - 1));
-	acked(P(head + 3 * BURST - 1), 0x1f);
+	acked(P(head + 3 * BURST - 1), WT_ACK);
 	CHECK_EQ(send_some(), 2 * BURST);
 	stop();
 }
@@ -96,7 +96,7 @@ static void without(void)
 	start(0);
 	post(UR_WR_WRITE, 100);
 	CHECK_EQ(send_some(), WINDOW);
-	acked(P(0), 0x1f);
+	acked(P(0), WT_ACK);
 	CHECK_EQ(send_some(), 1);
 	stop();
 }
@@ -108,7 +108,7 @@ static void longer_than_window(void)
 	post(UR_WR_WRITE, 100);
 	CHECK_EQ(send_some(), WINDOW);
 	CHECK(asks(WINDOW - 1));
-	acked(P(9), 0x1f);
+	acked(P(9), WT_ACK);
 	CHECK_EQ(send_some(), 10);
 	stop();
 }
@@ -137,7 +137,7 @@ static void room(void)
 	CHECK_EQ(send_some(), BURST);
 	CHECK_EQ(send_some(), BURST);
 	/* A quarter of a burst's room is all there is: used as it is. */
-	acked(P(2 * BURST - 1), 0x1f);
+	acked(P(2 * BURST - 1), WT_ACK);
 	tx.cap = 3 * MIDDLE;
 	CHECK_EQ(send_some(), 3);
 	stop();
@@ -171,14 +171,15 @@ static void reads(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	window(UR_WR_WRITE, 2);
-	window(UR_WR_SEND, 0);
-	without();
-	longer_than_window();
-	again();
-	room();
-	reads();
-	return 0;
+	cases(&argc, argv);
+	CASE(window(UR_WR_WRITE, 2));
+	CASE(window(UR_WR_SEND, 0));
+	CASE(without());
+	CASE(longer_than_window());
+	CASE(again());
+	CASE(room());
+	CASE(reads());
+	return cases_status();
 }

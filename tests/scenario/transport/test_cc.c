@@ -100,7 +100,7 @@ static u64 sent_in(u64 ns)
 					(struct ur_pkt){.opcode = UR_OP_RC_ACK,
 							.dqpn = q.qp->qpn,
 							.psn = p->pkt.psn,
-							.syndrome = 0x1f},
+							.syndrome = WT_ACK},
 					NULL);
 			/* The line itself is not infinitely fast. */
 			w.now += p->len * 8000000000ull / LINK / 1;
@@ -136,9 +136,10 @@ static void reaction_point(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	notification_point();
-	reaction_point();
-	return 0;
+	cases(&argc, argv);
+	CASE(notification_point());
+	CASE(reaction_point());
+	return cases_status();
 }

@@ -69,17 +69,17 @@ static void packets(void)
 	CHECK_EQ(p->pkt.payload_bytes, 88);
 	CHECK(p->pkt.ackreq);
 	/* Half an acknowledgement completes nothing. */
-	ack(1, 0x1f);
+	ack(1, WT_ACK);
 	wt_no_wc(&q);
-	ack(2, 0x1f);
+	ack(2, WT_ACK);
 	CHECK_EQ(wt_wc(&q, 0).wr_id, 0x1000);
 	CHECK_EQ(q.retired, 1);
 	/* Again, and from the past: nothing. */
-	ack(2, 0x1f);
-	ack(0, 0x1f);
+	ack(2, WT_ACK);
+	ack(0, WT_ACK);
 	/* Never sent: ignored. */
-	ack(3, 0x1f);
-	ack(4, 0x62);
+	ack(3, WT_ACK);
+	ack(4, WT_NAK_ACCESS);
 	CHECK_EQ(q.qp->state, UR_QP_RTS);
 	wt_silence(&w);
 	stop();
@@ -104,7 +104,7 @@ static void window(void)
 	}
 	CHECK_EQ(n, 128);
 	CHECK_EQ(since, 0);
-	ack(63, 0x1f);
+	ack(63, WT_ACK);
 	CHECK_EQ(w.out_tail - w.out_head, 64);
 	stop();
 }
@@ -113,9 +113,9 @@ static void naks(void)
 {
 	static const struct {
 		u8 syndrome, status;
-	} fatal[] = {{0x61, UR_WC_REM_INV_REQ_ERR},
-		     {0x62, UR_WC_REM_ACCESS_ERR},
-		     {0x63, UR_WC_REM_OP_ERR}};
+	} fatal[] = {{WT_NAK_INV_REQ, UR_WC_REM_INV_REQ_ERR},
+		     {WT_NAK_ACCESS, UR_WC_REM_ACCESS_ERR},
+		     {WT_NAK_OP, UR_WC_REM_OP_ERR}};
 
 	/* Back to the missing packet, in the middle of the message. */
 	start();
@@ -123,12 +123,12 @@ static void naks(void)
 	post(UR_WR_SEND, 4);
 	wt_kick(&q);
 	w.out_head = w.out_tail;
-	ack(1, 0x60);
+	ack(1, WT_NAK_SEQ);
 	wt_expect(&w, UR_OP_RC_SEND_MIDDLE, P(1));
 	wt_expect(&w, UR_OP_RC_SEND_LAST, P(2));
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(3));
 	wt_silence(&w);
-	ack(3, 0x1f);
+	ack(3, WT_ACK);
 	wt_wc(&q, 0);
 	wt_wc(&q, 0);
 	stop();
@@ -167,14 +167,14 @@ static void read_not_skipped(void)
 	post(UR_WR_WRITE, 4);
 	wt_kick(&q);
 	w.out_head = w.out_tail;
-	ack(2, 0x1f);
+	ack(2, WT_ACK);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_RDMA_WRITE);
 	wt_no_wc(&q);
 	wt_expect(&w, UR_OP_RC_READ_REQ, P(1));
 	wt_expect(&w, UR_OP_RC_WRITE_ONLY, P(2));
-	answer(UR_OP_RC_READ_RESP_ONLY, 1, 0x1f, 4);
+	answer(UR_OP_RC_READ_RESP_ONLY, 1, WT_ACK, 4);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_RDMA_READ);
-	ack(2, 0x1f);
+	ack(2, WT_ACK);
 	wt_wc(&q, 0);
 	stop();
 }
@@ -189,17 +189,17 @@ static void reads(void)
 	p = wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
 	CHECK_EQ(p->pkt.dma_bytes, 700);
 	CHECK(p->pkt.ackreq);
-	answer(UR_OP_RC_READ_RESP_FIRST, 0, 0x1f, 256);
+	answer(UR_OP_RC_READ_RESP_FIRST, 0, WT_ACK, 256);
 	/* The second is lost: again from the first missing byte. */
-	answer(UR_OP_RC_READ_RESP_LAST, 2, 0x1f, 188);
+	answer(UR_OP_RC_READ_RESP_LAST, 2, WT_ACK, 188);
 	p = wt_expect(&w, UR_OP_RC_READ_REQ, P(1));
 	CHECK_EQ(p->pkt.va, REMOTE + 256);
 	CHECK_EQ(p->pkt.dma_bytes, 444);
 	/* Late ones of the first asking do not count as another loss. */
-	answer(UR_OP_RC_READ_RESP_LAST, 2, 0x1f, 188);
+	answer(UR_OP_RC_READ_RESP_LAST, 2, WT_ACK, 188);
 	wt_silence(&w);
-	answer(UR_OP_RC_READ_RESP_FIRST, 1, 0x1f, 256);
-	answer(UR_OP_RC_READ_RESP_LAST, 2, 0x1f, 188);
+	answer(UR_OP_RC_READ_RESP_FIRST, 1, WT_ACK, 256);
+	answer(UR_OP_RC_READ_RESP_LAST, 2, WT_ACK, 188);
 	CHECK_EQ(wt_wc(&q, 0).byte_len, 700);
 	for (u32 i = 0; i < 188; i++)
 		CHECK_EQ(w.mem[0x100 + 512 + i], wt_pattern(i));
@@ -209,13 +209,13 @@ static void reads(void)
 	start();
 	post(UR_WR_READ, 700);
 	wt_kick(&q);
-	answer(UR_OP_RC_READ_RESP_FIRST, 0, 0x1f, 100);
+	answer(UR_OP_RC_READ_RESP_FIRST, 0, WT_ACK, 100);
 	wt_wc(&q, UR_WC_BAD_RESP_ERR);
 	stop();
 	start();
 	post(UR_WR_READ, 700);
 	wt_kick(&q);
-	answer(UR_OP_RC_READ_RESP_ONLY, 0, 0x1f, 256);
+	answer(UR_OP_RC_READ_RESP_ONLY, 0, WT_ACK, 256);
 	wt_wc(&q, UR_WC_BAD_RESP_ERR);
 	stop();
 
@@ -225,7 +225,7 @@ static void reads(void)
 		post(UR_WR_READ, 4);
 	wt_kick(&q);
 	CHECK_EQ(w.out_tail - w.out_head, 4);
-	answer(UR_OP_RC_READ_RESP_ONLY, 0, 0x1f, 4);
+	answer(UR_OP_RC_READ_RESP_ONLY, 0, WT_ACK, 4);
 	CHECK_EQ(w.out_tail - w.out_head, 5);
 	stop();
 }
@@ -240,7 +240,7 @@ static void atomics(void)
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_FETCH_ADD, P(0));
 	wt_expect(&w, UR_OP_RC_CMP_SWAP, P(1));
-	answer(UR_OP_RC_ATOMIC_ACK, 0, 0x1f, 0);
+	answer(UR_OP_RC_ATOMIC_ACK, 0, WT_ACK, 0);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_FETCH_ADD);
 	memcpy(&v, w.mem + 0x100, 8);
 	CHECK_EQ(v, 0x42);
@@ -248,11 +248,11 @@ static void atomics(void)
 	post(UR_WR_FETCH_ADD, 8);
 	wt_kick(&q);
 	w.out_head = w.out_tail;
-	answer(UR_OP_RC_ATOMIC_ACK, 2, 0x1f, 0);
+	answer(UR_OP_RC_ATOMIC_ACK, 2, WT_ACK, 0);
 	wt_expect(&w, UR_OP_RC_CMP_SWAP, P(1));
 	wt_expect(&w, UR_OP_RC_FETCH_ADD, P(2));
 	/* The wrong kind of answer. */
-	answer(UR_OP_RC_READ_RESP_ONLY, 1, 0x1f, 8);
+	answer(UR_OP_RC_READ_RESP_ONLY, 1, WT_ACK, 8);
 	wt_wc(&q, UR_WC_BAD_RESP_ERR);
 	stop();
 	start();
@@ -264,9 +264,9 @@ static void atomics(void)
 	CHECK_EQ(wt_expect(&w, UR_OP_RC_ATOMIC_WRITE, P(0))->pkt.payload_bytes,
 		 8);
 	CHECK_EQ(wt_expect(&w, UR_OP_RC_FLUSH, P(1))->pkt.dma_bytes, 50);
-	answer(UR_OP_RC_READ_RESP_ONLY, 0, 0x1f, 0);
+	answer(UR_OP_RC_READ_RESP_ONLY, 0, WT_ACK, 0);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_ATOMIC_WRITE);
-	answer(UR_OP_RC_READ_RESP_ONLY, 1, 0x1f, 0);
+	answer(UR_OP_RC_READ_RESP_ONLY, 1, WT_ACK, 0);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_FLUSH);
 	stop();
 }
@@ -280,7 +280,7 @@ static void fence(void)
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_READ_REQ, P(0));
 	wt_silence(&w);
-	answer(UR_OP_RC_READ_RESP_ONLY, 0, 0x1f, 4);
+	answer(UR_OP_RC_READ_RESP_ONLY, 0, WT_ACK, 4);
 	wt_expect(&w, UR_OP_RC_WRITE_ONLY, P(1));
 	stop();
 }
@@ -300,7 +300,7 @@ static void local_errors(void)
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(0));
 	wt_silence(&w);
 	wt_no_wc(&q);
-	ack(0, 0x1f);
+	ack(0, WT_ACK);
 	CHECK_EQ(wt_wc(&q, UR_WC_LOC_PROT_ERR).wr_id, 0x1001);
 	CHECK_EQ(wt_wc(&q, UR_WC_WR_FLUSH_ERR).wr_id, 0x1002);
 	wt_no_wc(&q);
@@ -353,7 +353,7 @@ static void local_errors(void)
 	q.cq_room = 0;
 	post(UR_WR_SEND, 4);
 	wt_kick(&q);
-	ack(0, 0x1f);
+	ack(0, WT_ACK);
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	CHECK(q.events & (1u << UR_EVENT_QP_FATAL));
 	stop();
@@ -422,7 +422,7 @@ static void credits(void)
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(3));
 	wt_silence(&w);
 	/* Unlimited. */
-	ack(3, 0x1f);
+	ack(3, WT_ACK);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(4));
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(5));
 	stop();
@@ -430,20 +430,18 @@ static void credits(void)
 
 static const u32 first_psns[] = {0, 7, 0xffffff, 0xfffffe, 0xfffffc, 0x7ffffe};
 
-int main(void)
+int main(int argc, char **argv)
 {
-	for (u32 i = 0; i < UR_ARRAY_SIZE(first_psns); i++) {
-		psn0 = first_psns[i];
-		packets();
-		window();
-		naks();
-		read_not_skipped();
-		reads();
-		atomics();
-		fence();
-		local_errors();
-		gather();
-		credits();
-	}
-	return 0;
+	cases(&argc, argv);
+	CASE_FROM_EACH(first_psns, &psn0, packets);
+	CASE_FROM_EACH(first_psns, &psn0, window);
+	CASE_FROM_EACH(first_psns, &psn0, naks);
+	CASE_FROM_EACH(first_psns, &psn0, read_not_skipped);
+	CASE_FROM_EACH(first_psns, &psn0, reads);
+	CASE_FROM_EACH(first_psns, &psn0, atomics);
+	CASE_FROM_EACH(first_psns, &psn0, fence);
+	CASE_FROM_EACH(first_psns, &psn0, local_errors);
+	CASE_FROM_EACH(first_psns, &psn0, gather);
+	CASE_FROM_EACH(first_psns, &psn0, credits);
+	return cases_status();
 }

@@ -111,7 +111,7 @@ static void measure(void)
 	post(UR_WR_SEND, 1);
 	wt_next(&w);
 	wt_sleep(&w, 20 * WT_US);
-	wt_ack(&w, &q, 10, 0x1f);
+	wt_ack(&w, &q, 10, WT_ACK);
 	wt_wc(&q, UR_WC_SUCCESS);
 	EXPECT(BY(retry_exceeded_err, 0));
 }
@@ -122,7 +122,7 @@ static void nak(void)
 	start(7);
 	post(UR_WR_SEND, 3);
 	drain();
-	wt_ack(&w, &q, 10, 0x60);
+	wt_ack(&w, &q, 10, WT_NAK_SEQ);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
 	       BY(completer_retry_err, 1));
@@ -136,7 +136,7 @@ static void nak_single(void)
 	measure();
 	post(UR_WR_SEND, 20);
 	drain();
-	wt_ack(&w, &q, 11, 0x60);
+	wt_ack(&w, &q, 11, WT_NAK_SEQ);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
 	wt_silence(&w);
 	EXPECT(BY(packet_seq_err, 1), BY(rcvd_seq_err, 1),
@@ -151,7 +151,7 @@ static void implied(void)
 	post(UR_WR_READ, 1);
 	post(UR_WR_SEND, 1);
 	drain();
-	wt_ack(&w, &q, 11, 0x1f);
+	wt_ack(&w, &q, 11, WT_ACK);
 	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
 	EXPECT(BY(implied_nak_seq_err, 1), BY(completer_retry_err, 1));
 	CHECK_EQ(ur_qp_counters(q.qp)[UR_QP_CNT_retries], 1);
@@ -195,12 +195,12 @@ static void rnr(void)
 	start(7);
 	post(UR_WR_SEND, 1);
 	drain();
-	wt_ack(&w, &q, 10, 0x20 | 1);
+	wt_ack(&w, &q, 10, WT_RNR(1));
 	wt_silence(&w);
 	EXPECT(BY(rcvd_rnr_err, 1), BY(rnr_nak_retry_err, 1));
 	wt_sleep(&w, 10 * WT_US);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
-	wt_ack(&w, &q, 10, 0x20 | 1);
+	wt_ack(&w, &q, 10, WT_RNR(1));
 	wt_wc(&q, UR_WC_RNR_RETRY_EXC_ERR);
 	EXPECT(BY(rcvd_rnr_err, 2), BY(rnr_nak_retry_err, 1),
 	       BY(retry_rnr_exceeded_err, 1), BY(req_rnr_retries_exceeded, 1));
@@ -229,16 +229,16 @@ static void receiver(void)
 	for (u32 i = 0; i < 4; i++)
 		wt_post_recv(&q, 0, 4);
 	feed(10);
-	wt_expect_ack(&w, 0x60, 9);
+	wt_expect_ack(&w, WT_NAK_SEQ, 9);
 	feed(11);
 	feed(12);
 	wt_silence(&w);
 	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1));
 	feed(9);
-	wt_expect_ack(&w, 0x1f, 12);
+	wt_expect_ack(&w, WT_ACK, 12);
 	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1));
 	feed(12);
-	wt_expect_ack(&w, 0x1f, 12);
+	wt_expect_ack(&w, WT_ACK, 12);
 	EXPECT(BY(out_of_sequence, 3), BY(out_of_seq_request, 1),
 	       BY(duplicate_request, 1));
 	stop();
@@ -249,7 +249,7 @@ static void no_receive(void)
 {
 	start(7);
 	feed(9);
-	wt_expect_ack(&w, 0x20 | 12, 9);
+	wt_expect_ack(&w, WT_RNR(12), 9);
 	EXPECT(BY(send_rnr_err, 1), BY(out_of_buffer, 1));
 	stop();
 }
@@ -264,7 +264,7 @@ static void not_sent(void)
 	wt_arrive(&w, request(10), NULL);
 	feed(9);
 	if (coalesce)
-		wt_expect_ack(&w, 0x1f, 10);
+		wt_expect_ack(&w, WT_ACK, 10);
 	else
 		drain();
 	wt_silence(&w);
@@ -272,8 +272,8 @@ static void not_sent(void)
 	wt_arrive(&w, request(11), NULL);
 	feed(11);
 	if (!coalesce)
-		wt_expect_ack(&w, 0x20 | 12, 11);
-	wt_expect_ack(&w, 0x20 | 12, 11);
+		wt_expect_ack(&w, WT_RNR(12), 11);
+	wt_expect_ack(&w, WT_RNR(12), 11);
 	wt_silence(&w);
 	EXPECT(BY(out_of_sequence, 1), BY(send_rnr_err, 2 - coalesce),
 	       BY(out_of_buffer, 2 - coalesce));
@@ -287,32 +287,33 @@ static void two_gaps(void)
 	for (u32 i = 0; i < 4; i++)
 		wt_post_recv(&q, 0, 4);
 	feed(10);
-	wt_expect_ack(&w, 0x60, 9);
+	wt_expect_ack(&w, WT_NAK_SEQ, 9);
 	feed(12);
 	wt_silence(&w);
 	feed(9);
 	for (u32 i = 9; i <= 10 && !coalesce; i++)
-		wt_expect_ack(&w, 0x1f, i);
-	wt_expect_ack(&w, 0x60, 11);
+		wt_expect_ack(&w, WT_ACK, i);
+	wt_expect_ack(&w, WT_NAK_SEQ, 11);
 	wt_silence(&w);
 	EXPECT(BY(out_of_sequence, 2), BY(out_of_seq_request, 2));
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	nak();
-	nak_single();
-	implied();
-	early();
-	timeout();
-	rnr();
-	receiver();
-	no_receive();
+	cases(&argc, argv);
+	CASE(nak());
+	CASE(nak_single());
+	CASE(implied());
+	CASE(early());
+	CASE(timeout());
+	CASE(rnr());
+	CASE(receiver());
+	CASE(no_receive());
 	for (int i = 0; i < 2; i++) {
 		coalesce = i;
-		not_sent();
-		two_gaps();
+		CASE(not_sent());
+		CASE(two_gaps());
 	}
-	return 0;
+	return cases_status();
 }

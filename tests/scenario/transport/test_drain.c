@@ -30,7 +30,7 @@ static void go(enum ur_qp_state state, u32 mask)
 
 static void ack(u32 psn)
 {
-	wt_ack(&w, &q, psn, 0x1f);
+	wt_ack(&w, &q, psn, WT_ACK);
 }
 
 static void drain(void)
@@ -62,7 +62,7 @@ static void drain(void)
 				.ackreq = true,
 				.payload_bytes = 4},
 		NULL);
-	wt_expect_ack(&w, 0x1f, 9);
+	wt_expect_ack(&w, WT_ACK, 9);
 	wt_wc(&q, 0);
 	go(UR_QP_RTS, 0);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
@@ -120,10 +120,11 @@ static void reset(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	drain();
-	flush();
-	reset();
-	return 0;
+	cases(&argc, argv);
+	CASE(drain());
+	CASE(flush());
+	CASE(reset());
+	return cases_status();
 }

@@ -18,14 +18,14 @@ static void whole(void)
 	p = pkt(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
 	p.ackreq = true;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x1f, P(2));
+	wt_expect_ack(&w, WT_ACK, P(2));
 	p = pkt(UR_OP_RC_WRITE_MIDDLE, 3, MTU);
 	p.fecn = true; /* a switch may have set it */
 	p.migreq = true;
 	p.se = true;
 	wt_feed(&w, p, NULL);
 	feed(UR_OP_RC_WRITE_MIDDLE, 3, MTU); /* again: acknowledged */
-	wt_expect_ack(&w, 0x1f, P(3));
+	wt_expect_ack(&w, WT_ACK, P(3));
 	feed(UR_OP_RC_WRITE_LAST, 4, MTU);
 	wt_silence(&w);
 	CHECK(filled(0x80000, 5 * MTU));
@@ -53,13 +53,13 @@ static void refused(void)
 	for (u32 i = 1; i < 4; i++)
 		feed(UR_OP_RC_WRITE_MIDDLE, i, MTU);
 	feed(UR_OP_RC_WRITE_MIDDLE, 4, MTU);
-	wt_expect_ack(&w, 0x61, P(4));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(4));
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	stop();
 	start(); /* of another kind of message */
 	feed(UR_OP_RC_WRITE_FIRST, 0, MTU);
 	feed(UR_OP_RC_SEND_MIDDLE, 1, MTU);
-	wt_expect_ack(&w, 0x61, P(1));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(1));
 	stop();
 	start(); /* of the message before */
 	feed(UR_OP_RC_WRITE_FIRST, 0, MTU);
@@ -69,7 +69,7 @@ static void refused(void)
 	wt_post_recv(&q, 0x1000, 5 * MTU);
 	feed(UR_OP_RC_SEND_FIRST, 5, MTU);
 	feed(UR_OP_RC_WRITE_MIDDLE, 6, MTU);
-	wt_expect_ack(&w, 0x61, P(6));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(6));
 	stop();
 	start(); /* after a message, of none */
 	wt_post_recv(&q, 0x1000, 5 * MTU);
@@ -77,7 +77,7 @@ static void refused(void)
 	feed(UR_OP_RC_SEND_MIDDLE, 1, MTU);
 	feed(UR_OP_RC_SEND_LAST, 2, 8);
 	feed(UR_OP_RC_SEND_MIDDLE, 3, MTU);
-	wt_expect_ack(&w, 0x61, P(3));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(3));
 	stop();
 	start(); /* too long */
 	feed(UR_OP_RC_WRITE_FIRST, 0, MTU);
@@ -85,7 +85,7 @@ static void refused(void)
 	p = pkt(UR_OP_RC_WRITE_LAST, 2, 3 * MTU);
 	p.payload_bytes = MTU;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x61, P(2));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(2));
 	stop();
 	start(); /* from another address, for another queue pair, a gap */
 	feed(UR_OP_RC_WRITE_FIRST, 0, MTU);
@@ -97,10 +97,10 @@ static void refused(void)
 	wt_feed(&w, p, NULL);
 	wt_silence(&w);
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x60, P(1));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(1));
 	feed(UR_OP_RC_WRITE_MIDDLE, 1, MTU);
 	if (ooo)
-		wt_expect_ack(&w, 0x1f, P(2)); /* it was kept */
+		wt_expect_ack(&w, WT_ACK, P(2)); /* it was kept */
 	stop();
 }
 
@@ -152,13 +152,13 @@ static void gaps(void)
 	start();
 	feed(UR_OP_RC_WRITE_FIRST, 0, MTU);
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x60, P(1));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(1));
 	feed(UR_OP_RC_WRITE_MIDDLE, 1, MTU);
 	if (ooo)
-		wt_expect_ack(&w, 0x1f, P(2));
+		wt_expect_ack(&w, WT_ACK, P(2));
 	feed(UR_OP_RC_WRITE_MIDDLE, 3, MTU);
 	if (!ooo)
-		wt_expect_ack(&w, 0x60, P(2));
+		wt_expect_ack(&w, WT_NAK_SEQ, P(2));
 	wt_silence(&w);
 	stop();
 }
@@ -177,7 +177,7 @@ static void region_gone(void)
 	CHECK_EQ(ur_mr_destroy(mr), 0);
 	memset(w.mem + 0x80000, 0, 8 * MTU);
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x62, P(2));
+	wt_expect_ack(&w, WT_NAK_ACCESS, P(2));
 	CHECK_EQ(w.mem[0x80000 + 2 * MTU], 0);
 	CHECK_EQ(ur_mr_create(w.port, &attr, &w.mr), 0);
 	stop();
@@ -188,7 +188,7 @@ static void region_gone(void)
 	attr.access &= ~UR_ACCESS_REMOTE_WRITE;
 	CHECK_EQ(ur_mr_rereg(w.mr, &attr), 0);
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x62, P(2));
+	wt_expect_ack(&w, WT_NAK_ACCESS, P(2));
 	stop();
 	start(); /* the receiver's own */
 	attr = w.mr->attr;
@@ -198,7 +198,7 @@ static void region_gone(void)
 	attr.access = UR_ACCESS_REMOTE_READ;
 	CHECK_EQ(ur_mr_rereg(w.mr, &attr), 0);
 	feed(UR_OP_RC_SEND_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x63, P(2));
+	wt_expect_ack(&w, WT_NAK_OP, P(2));
 	wt_wc(&q, UR_WC_LOC_PROT_ERR);
 	stop();
 	start(); /* the reader's own */
@@ -240,7 +240,7 @@ static void window_gone(void)
 	CHECK(filled(0x80000, 2 * MTU));
 	ur_mw_destroy(mw);
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
-	wt_expect_ack(&w, 0x62, P(2));
+	wt_expect_ack(&w, WT_NAK_ACCESS, P(2));
 	CHECK_EQ(w.mem[0x80000 + 2 * MTU + 1], 0);
 	stop();
 }
@@ -271,7 +271,7 @@ static void scattered(void)
 	feed(UR_OP_RC_SEND_FIRST, 6, MTU);
 	feed(UR_OP_RC_SEND_MIDDLE, 7, MTU);
 	feed(UR_OP_RC_SEND_MIDDLE, 8, MTU);
-	wt_expect_ack(&w, 0x61, P(8));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(8));
 	wt_wc(&q, UR_WC_LOC_LEN_ERR);
 	stop();
 }
@@ -287,8 +287,9 @@ static void conversations(void)
 	scattered();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	each_way(conversations);
-	return 0;
+	cases(&argc, argv);
+	CASE(each_way(conversations));
+	return cases_status();
 }

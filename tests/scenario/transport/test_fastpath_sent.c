@@ -150,8 +150,9 @@ static void conversations(void)
 	answered();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	each_way(conversations);
-	return 0;
+	cases(&argc, argv);
+	CASE(each_way(conversations));
+	return cases_status();
 }

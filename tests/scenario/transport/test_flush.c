@@ -67,7 +67,7 @@ static void stop(void)
 	wt_close(&w);
 }
 
-enum { OK, INVALID = 0x61, ACCESS = 0x62 };
+enum { OK, INVALID = WT_NAK_INV_REQ, ACCESS = WT_NAK_ACCESS };
 
 struct flush {
 	u32 access, type, level;
@@ -257,12 +257,13 @@ static void test_length(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	for (u32 loop = 0; loop < 2; loop++) {
-		test_flush(loop);
-		test_atomic_write(loop);
-	}
-	test_length();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_flush(0));
+	CASE(test_atomic_write(0));
+	CASE(test_flush(1));
+	CASE(test_atomic_write(1));
+	CASE(test_length());
+	return cases_status();
 }

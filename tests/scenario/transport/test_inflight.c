@@ -54,7 +54,7 @@ static u32 burst(void)
 
 static void answer(void)
 {
-	wt_ack(&w, &q, ur_psn_add(psn, -1), 0x1f);
+	wt_ack(&w, &q, ur_psn_add(psn, -1), WT_ACK);
 	q.wc_head = q.wc_tail;
 }
 
@@ -73,7 +73,7 @@ static void ask_twice(u32 missing)
 			     .pkey = UR_PKEY_DEFAULT,
 			     .dqpn = q.qp->qpn,
 			     .psn = missing,
-			     .syndrome = 0x60};
+			     .syndrome = WT_NAK_SEQ};
 	u8 bytes[UR_HEADERS_MAX_BYTES];
 	u32 len = (u32)ur_pkt_build(&pkt, bytes);
 

@@ -141,11 +141,12 @@ static void rights(void)
 	wt_close(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	groups();
-	keys();
-	shared_queues();
-	rights();
-	return 0;
+	cases(&argc, argv);
+	CASE(groups());
+	CASE(keys());
+	CASE(shared_queues());
+	CASE(rights());
+	return cases_status();
 }

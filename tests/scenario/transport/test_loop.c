@@ -351,21 +351,22 @@ static void itself(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	good();
-	mixed();
-	errors();
-	not_ready();
-	gone();
-	atomics();
-	missing(UR_WR_SEND, true, UR_WC_LOC_PROT_ERR);
-	missing(UR_WR_WRITE, true, UR_WC_LOC_PROT_ERR);
-	missing(UR_WR_READ, true, UR_WC_LOC_PROT_ERR);
-	missing(UR_WR_SEND, false, UR_WC_REM_OP_ERR);
-	missing(UR_WR_WRITE, false, UR_WC_REM_ACCESS_ERR);
-	missing(UR_WR_READ, false, UR_WC_REM_ACCESS_ERR);
-	unconnected();
-	itself();
-	return 0;
+	cases(&argc, argv);
+	CASE(good());
+	CASE(mixed());
+	CASE(errors());
+	CASE(not_ready());
+	CASE(gone());
+	CASE(atomics());
+	CASE(missing(UR_WR_SEND, true, UR_WC_LOC_PROT_ERR));
+	CASE(missing(UR_WR_WRITE, true, UR_WC_LOC_PROT_ERR));
+	CASE(missing(UR_WR_READ, true, UR_WC_LOC_PROT_ERR));
+	CASE(missing(UR_WR_SEND, false, UR_WC_REM_OP_ERR));
+	CASE(missing(UR_WR_WRITE, false, UR_WC_REM_ACCESS_ERR));
+	CASE(missing(UR_WR_READ, false, UR_WC_REM_ACCESS_ERR));
+	CASE(unconnected());
+	CASE(itself());
+	return cases_status();
 }

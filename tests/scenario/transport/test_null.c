@@ -40,7 +40,7 @@ int main(void)
 	CHECK(!ur_mr_create(w.port, &attr, &mr));
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, 10, 9);
 	p = ask(UR_OP_RC_WRITE_ONLY, 9, 100, 100);
-	CHECK_EQ(p->pkt.syndrome, 0x1f);
+	CHECK_EQ(p->pkt.syndrome, WT_ACK);
 	/* The first would have changed what the second finds. */
 	for (u32 i = 0; i < 2; i++) {
 		p = ask(UR_OP_RC_CMP_SWAP, 10 + 2 * i, 0, 0);

@@ -108,12 +108,13 @@ static void many(void)
 	wt_close(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	destroyed();
-	reset();
-	refused();
-	nothing_owed();
-	many();
-	return 0;
+	cases(&argc, argv);
+	CASE(destroyed());
+	CASE(reset());
+	CASE(refused());
+	CASE(nothing_owed());
+	CASE(many());
+	return cases_status();
 }

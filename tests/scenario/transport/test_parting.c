@@ -76,7 +76,7 @@ static void connected(void)
 	wt_run(&w);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	wt_silence(&w);
-	wt_ack(&w, &other, 10, 0x1f);
+	wt_ack(&w, &other, 10, WT_ACK);
 	wt_wc(&other, 0);
 	wt_sleep(&w, 1000 * WT_MS);
 	wt_silence(&w);
@@ -100,12 +100,13 @@ static void nothing(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	unconnected(UR_QPT_UD, UR_OP_UD_SEND_ONLY, 1);
-	unconnected(UR_QPT_UD, UR_OP_UD_SEND_ONLY, 200);
-	unconnected(UR_QPT_UC, UR_OP_UC_SEND_ONLY, 200);
-	connected();
-	nothing();
-	return 0;
+	cases(&argc, argv);
+	CASE(unconnected(UR_QPT_UD, UR_OP_UD_SEND_ONLY, 1));
+	CASE(unconnected(UR_QPT_UD, UR_OP_UD_SEND_ONLY, 200));
+	CASE(unconnected(UR_QPT_UC, UR_OP_UC_SEND_ONLY, 200));
+	CASE(connected());
+	CASE(nothing());
+	return cases_status();
 }

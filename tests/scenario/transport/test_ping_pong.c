@@ -29,16 +29,17 @@ static void acknowledged_first(void)
 		wt_wc(&q, UR_WC_SUCCESS);
 		wt_post(&q, UR_WR_SEND, 0, 4);
 		wt_kick(&q);
-		wt_expect_ack(&w, 0x1f, 90 + i);
+		wt_expect_ack(&w, WT_ACK, 90 + i);
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
-		wt_ack(&w, &q, 10 + i, 0x1f);
+		wt_ack(&w, &q, 10 + i, WT_ACK);
 		wt_wc(&q, UR_WC_SUCCESS);
 	}
 	wt_stop(&w, &q);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	acknowledged_first();
-	return 0;
+	cases(&argc, argv);
+	CASE(acknowledged_first());
+	return cases_status();
 }

@@ -74,14 +74,14 @@ static void quiet(u32 n)
 static void acked(u32 n, u32 psn)
 {
 	feed(n);
-	wt_expect_ack(&w, 0x1f, P(psn));
+	wt_expect_ack(&w, WT_ACK, P(psn));
 	wt_silence(&w);
 }
 
 static void missed(u32 n, u32 psn)
 {
 	feed(n);
-	wt_expect_ack(&w, 0x60, P(psn));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(psn));
 	wt_silence(&w);
 }
 
@@ -223,14 +223,12 @@ static void dropped(void)
 	stop();
 }
 
-int main(void)
-{
-	static const u32 first[] = {0, 0xffffff, 0xfffffa, 0x7ffffe};
+static const u32 first_psns[] = {0, 0xffffff, 0xfffffa, 0x7ffffe};
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(first); i++) {
-		psn0 = first[i];
-		kept();
-		dropped();
-	}
-	return 0;
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE_FROM_EACH(first_psns, &psn0, kept);
+	CASE_FROM_EACH(first_psns, &psn0, dropped);
+	return cases_status();
 }

@@ -15,7 +15,7 @@ static void rights(void)
 	start();
 	q.qp->attr.access = UR_ACCESS_REMOTE_READ;
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 4, 4);
-	wt_expect_ack(&w, 0x61, P(0));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(0));
 	stop();
 	/* Wrong key, wrong range, wrapping range: remote access. */
 	for (int i = 0; i < 5; i++) {
@@ -36,7 +36,7 @@ static void rights(void)
 			CHECK_EQ(ur_mr_rereg(w.mr, &attr), 0);
 		}
 		wt_feed(&w, p, NULL);
-		wt_expect_ack(&w, 0x62, P(0));
+		wt_expect_ack(&w, WT_NAK_ACCESS, P(0));
 		CHECK(q.events & (1u << UR_EVENT_QP_ACCESS_ERR));
 		/* What follows gets no answer. */
 		feed_dma(UR_OP_RC_WRITE_MIDDLE, 1, 256, 0);
@@ -49,7 +49,7 @@ static void rights(void)
 	p.rkey = 0xdead;
 	p.ackreq = true;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	p.opcode = UR_OP_RC_READ_REQ;
 	p.psn = P(1);
 	wt_feed(&w, p, NULL);
@@ -63,7 +63,7 @@ static void rights(void)
 	attr.length = 0x80000 + 300;
 	CHECK_EQ(ur_mr_rereg(w.mr, &attr), 0);
 	feed_dma(UR_OP_RC_WRITE_MIDDLE, 1, 256, 0);
-	wt_expect_ack(&w, 0x62, P(1));
+	wt_expect_ack(&w, WT_NAK_ACCESS, P(1));
 	stop();
 }
 
@@ -75,7 +75,7 @@ static void receives(void)
 	wt_post_recv(&q, 0, 500);
 	feed(UR_OP_RC_SEND_FIRST, 0, 256, false);
 	feed(UR_OP_RC_SEND_LAST, 1, 245, true);
-	wt_expect_ack(&w, 0x61, P(1));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(1));
 	wt_wc(&q, UR_WC_LOC_LEN_ERR);
 	wt_wc(&q, UR_WC_WR_FLUSH_ERR);
 	wt_no_wc(&q);
@@ -85,7 +85,7 @@ static void receives(void)
 	wt_post_recv(&q, 0, 500);
 	q.recv[0].sge[0].lkey ^= 1;
 	feed(UR_OP_RC_SEND_ONLY, 0, 5, true);
-	wt_expect_ack(&w, 0x63, P(0));
+	wt_expect_ack(&w, WT_NAK_OP, P(0));
 	wt_wc(&q, UR_WC_LOC_PROT_ERR);
 	stop();
 	/* Receives posted to a queue pair in error are flushed. */
@@ -104,7 +104,7 @@ static void receives(void)
 	wt_next(&w);
 	wt_no_wc(&q);
 	feed_dma(UR_OP_RC_WRITE_LAST_IMM, 1, 4, 0);
-	wt_expect_ack(&w, 0x1f, P(1));
+	wt_expect_ack(&w, WT_ACK, P(1));
 	{
 		struct ur_wc wc = wt_wc(&q, 0);
 
@@ -136,20 +136,20 @@ static void duplicates_and_reads(void)
 	wt_expect(&w, UR_OP_RC_READ_RESP_MIDDLE, P(1));
 	wt_expect(&w, UR_OP_RC_READ_RESP_LAST, P(2));
 	feed_dma(UR_OP_RC_WRITE_MIDDLE, 4, 256, 0);
-	wt_expect_ack(&w, 0x1f, P(4));
+	wt_expect_ack(&w, WT_ACK, P(4));
 	feed_dma(UR_OP_RC_WRITE_LAST, 5, 88, 0);
-	wt_expect_ack(&w, 0x1f, P(5));
+	wt_expect_ack(&w, WT_ACK, P(5));
 	stop();
 
 	/* Write 0 acknowledged, read 1 answered, write 0 again: the
 	 * acknowledgement must not speak for the read. */
 	start();
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 4, 4);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	feed_dma(UR_OP_RC_READ_REQ, 1, 0, 4);
 	wt_expect(&w, UR_OP_RC_READ_RESP_ONLY, P(1));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 4, 4);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	wt_silence(&w);
 	stop();
 
@@ -208,7 +208,7 @@ static void atomics(void)
 	p.psn = P(3);
 	p.va += 4;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x61, P(3));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(3));
 	stop();
 	/* None allowed. */
 	start();
@@ -216,7 +216,7 @@ static void atomics(void)
 	p.psn = P(0);
 	p.va -= 4;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x61, P(0));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(0));
 	stop();
 }
 
@@ -243,16 +243,17 @@ static void extensions(void)
 	p.psn = P(2);
 	p.flush_placement = 0;
 	wt_feed(&w, p, NULL);
-	wt_expect_ack(&w, 0x61, P(2));
+	wt_expect_ack(&w, WT_NAK_INV_REQ, P(2));
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	from_each_psn(rights);
-	from_each_psn(receives);
-	from_each_psn(duplicates_and_reads);
-	from_each_psn(atomics);
-	from_each_psn(extensions);
-	return 0;
+	cases(&argc, argv);
+	CASE_FROM_EACH(first_psns, &psn0, rights);
+	CASE_FROM_EACH(first_psns, &psn0, receives);
+	CASE_FROM_EACH(first_psns, &psn0, duplicates_and_reads);
+	CASE_FROM_EACH(first_psns, &psn0, atomics);
+	CASE_FROM_EACH(first_psns, &psn0, extensions);
+	return cases_status();
 }

@@ -15,7 +15,7 @@ static void in_order(void)
 	feed(UR_OP_RC_SEND_MIDDLE, 1, 256, false);
 	wt_silence(&w);
 	feed(UR_OP_RC_SEND_LAST, 2, 3, true);
-	p = wt_expect_ack(&w, 0x1f, P(2));
+	p = wt_expect_ack(&w, WT_ACK, P(2));
 	CHECK_EQ(p->pkt.msn, 1);
 	CHECK_EQ(p->pkt.dqpn, 0x77);
 	CHECK_EQ(wt_wc(&q, 0).byte_len, 515);
@@ -33,16 +33,16 @@ static void again(void)
 {
 	start();
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	/* In the middle of a message the state of it survives. */
 	feed_dma(UR_OP_RC_WRITE_FIRST, 1, 256, 300);
 	wt_next(&w);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(1));
+	wt_expect_ack(&w, WT_ACK, P(1));
 	feed_dma(UR_OP_RC_WRITE_LAST, 2, 44, 0);
-	wt_expect_ack(&w, 0x1f, P(2));
+	wt_expect_ack(&w, WT_ACK, P(2));
 	CHECK_EQ(state(), UR_QP_RTS);
 	stop();
 }
@@ -51,21 +51,21 @@ static void future(void)
 {
 	start();
 	feed_dma(UR_OP_RC_WRITE_ONLY, 2, 10, 10);
-	wt_expect_ack(&w, 0x60, P(0));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(0));
 	/* Once for a gap. */
 	feed_dma(UR_OP_RC_WRITE_ONLY, 3, 10, 10);
 	wt_silence(&w);
 	/* The peer has gone back, and PSN 0 is lost again. */
 	wt_sleep(&w, 50 * WT_US);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 1, 10, 10);
-	wt_expect_ack(&w, 0x60, P(0));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(0));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 1, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(1));
+	wt_expect_ack(&w, WT_ACK, P(1));
 	/* A new gap, a new NAK. */
 	feed_dma(UR_OP_RC_WRITE_ONLY, 3, 10, 10);
-	wt_expect_ack(&w, 0x60, P(2));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(2));
 	stop();
 }
 
@@ -80,16 +80,16 @@ static void patience(void)
 		wt_sleep(&w, 50 * WT_US);
 		feed_dma(UR_OP_RC_WRITE_ONLY, 100 - i % 90, 10, 10);
 		for (; w.out_head != w.out_tail; asked++)
-			wt_expect_ack(&w, 0x60, P(0));
+			wt_expect_ack(&w, WT_NAK_SEQ, P(0));
 	}
 	CHECK(asked >= 4 && asked <= 9);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 10, 10);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	feed_dma(UR_OP_RC_WRITE_ONLY, 3, 10, 10);
-	wt_expect_ack(&w, 0x60, P(1));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(1));
 	wt_sleep(&w, 50 * WT_US);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 2, 10, 10);
-	wt_expect_ack(&w, 0x60, P(1));
+	wt_expect_ack(&w, WT_NAK_SEQ, P(1));
 	stop();
 }
 
@@ -135,7 +135,7 @@ static void lengths(void)
 		feed_dma(cases[i].opcode, first, cases[i].bytes, cases[i].dma);
 		CHECK_EQ(state() == UR_QP_RTS, cases[i].good);
 		if (!cases[i].good) {
-			wt_expect_ack(&w, 0x61, P(first));
+			wt_expect_ack(&w, WT_NAK_INV_REQ, P(first));
 			CHECK(q.events & (1u << UR_EVENT_QP_REQ_ERR));
 			CHECK_EQ(wt_wc(&q, UR_WC_WR_FLUSH_ERR).opcode,
 				 UR_WC_RECV);
@@ -180,7 +180,7 @@ static void sequence(void)
 				 f & UR_OPF_FIRST ? 1000 : n);
 			CHECK_EQ(state() == UR_QP_RTS, good);
 			if (!good)
-				wt_expect_ack(&w, 0x61, P(m != 0));
+				wt_expect_ack(&w, WT_NAK_INV_REQ, P(m != 0));
 			stop();
 		}
 }
@@ -225,21 +225,22 @@ static void established(void)
 	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
 	wt_to_rtr(&q, &a);
 	feed_dma(UR_OP_RC_WRITE_ONLY, 0, 4, 4);
-	wt_expect_ack(&w, 0x1f, P(0));
+	wt_expect_ack(&w, WT_ACK, P(0));
 	CHECK_EQ(q.events, 1u << UR_EVENT_COMM_EST);
 	CHECK_EQ(q.event_count, 1);
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	from_each_psn(in_order);
-	from_each_psn(again);
-	from_each_psn(future);
-	from_each_psn(patience);
-	from_each_psn(lengths);
-	from_each_psn(sequence);
-	from_each_psn(wrong_header);
-	from_each_psn(established);
-	return 0;
+	cases(&argc, argv);
+	CASE_FROM_EACH(first_psns, &psn0, in_order);
+	CASE_FROM_EACH(first_psns, &psn0, again);
+	CASE_FROM_EACH(first_psns, &psn0, future);
+	CASE_FROM_EACH(first_psns, &psn0, patience);
+	CASE_FROM_EACH(first_psns, &psn0, lengths);
+	CASE_FROM_EACH(first_psns, &psn0, sequence);
+	CASE_FROM_EACH(first_psns, &psn0, wrong_header);
+	CASE_FROM_EACH(first_psns, &psn0, established);
+	return cases_status();
 }

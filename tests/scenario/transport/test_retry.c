@@ -67,7 +67,7 @@ static void slow_peer(void)
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	wt_sleep(&w, rtt);
-	wt_ack(&w, &q, 10, 0x1f);
+	wt_ack(&w, &q, 10, WT_ACK);
 	wt_wc(&q, UR_WC_SUCCESS);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -86,7 +86,7 @@ static void slow_peer(void)
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
 	q.qp->req.srtt = 500000000;
 	wt_sleep(&w, timeout - 1);
-	wt_ack(&w, &q, 10, 0x1f);
+	wt_ack(&w, &q, 10, WT_ACK);
 	wt_wc(&q, UR_WC_SUCCESS);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -115,12 +115,12 @@ static void window(bool lost)
 		CHECK(wt_expect(&w, UR_OP_RC_SEND_ONLY, 10)->pkt.ackreq);
 		wt_silence(&w);
 	}
-	wt_ack(&w, &q, lost ? 10 : 10 + n - 1, 0x1f);
+	wt_ack(&w, &q, lost ? 10 : 10 + n - 1, WT_ACK);
 	for (u32 i = 1; lost && i < n; i++)
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
 	wt_silence(&w);
 	if (lost)
-		wt_ack(&w, &q, 10 + n - 1, 0x1f);
+		wt_ack(&w, &q, 10 + n - 1, WT_ACK);
 	for (u32 i = 0; i < n; i++)
 		wt_wc(&q, UR_WC_SUCCESS);
 	stop();
@@ -151,7 +151,7 @@ static void progress(void)
 		wt_sleep(&w, timeout);
 		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
 		w.out_head = w.out_tail; /* and probes before it */
-		wt_ack(&w, &q, 10 + i, 0x1f);
+		wt_ack(&w, &q, 10 + i, WT_ACK);
 		wt_wc(&q, 0);
 	}
 	wt_sleep(&w, 5 * timeout);
@@ -175,13 +175,13 @@ static void rnr_times(void)
 		wt_kick(&q);
 		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
 		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
-		wt_ack(&w, &q, 10 + 2 * code, 0x20 | (u8)code);
+		wt_ack(&w, &q, 10 + 2 * code, WT_RNR((u8)code));
 		wt_sleep(&w, us[code] * WT_US - 1);
 		wt_silence(&w);
 		wt_sleep(&w, 1);
 		wt_expect(&w, UR_OP_RC_SEND_FIRST, 10 + 2 * code);
 		wt_expect(&w, UR_OP_RC_SEND_LAST, 11 + 2 * code);
-		wt_ack(&w, &q, 11 + 2 * code, 0x1f);
+		wt_ack(&w, &q, 11 + 2 * code, WT_ACK);
 		wt_wc(&q, 0);
 	}
 	stop();
@@ -219,7 +219,7 @@ static void rnr_count(void)
 				.ackreq = true,
 				.payload_bytes = 4},
 		NULL);
-	wt_expect_ack(&w, 0x20 | 12, 9);
+	wt_expect_ack(&w, WT_RNR(12), 9);
 	/* What was sent behind it is no news: a sequence NAK would end the
 	 * peer's wait. */
 	for (u32 psn = 10; psn < 10 + 100; psn++) {
@@ -240,7 +240,7 @@ static void rnr_count(void)
 				.ackreq = true,
 				.payload_bytes = 4},
 		NULL);
-	wt_expect_ack(&w, 0x1f, 9);
+	wt_expect_ack(&w, WT_ACK, 9);
 	wt_wc(&q, 0);
 	stop();
 }
@@ -257,7 +257,7 @@ static void probe(void)
 	wt_kick(&q);
 	wt_next(&w);
 	wt_sleep(&w, 20 * WT_US);
-	wt_ack(&w, &q, 10, 0x1f);
+	wt_ack(&w, &q, 10, WT_ACK);
 	wt_wc(&q, 0);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -292,7 +292,7 @@ static void first_read(void)
 	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
 	wt_sleep(&w, 20 * WT_US);
-	wt_ack(&w, &q, 11, 0x1f);
+	wt_ack(&w, &q, 11, WT_ACK);
 	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
 	wt_sleep(&w, 5 * WT_MS);
@@ -314,10 +314,10 @@ static void naks(u8 code)
 	wt_post(&q, UR_WR_SEND, 0, 600);
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_SEND_FIRST, 10);
-	wt_ack(&w, &q, 10, 0x1f);
+	wt_ack(&w, &q, 10, WT_ACK);
 	while (q.qp->state == UR_QP_RTS) {
 		wt_sleep(&w, timeout / 100);
-		wt_ack(&w, &q, 11, 0x60);
+		wt_ack(&w, &q, 11, WT_NAK_SEQ);
 		CHECK(++n <= 100 * (retries + 1));
 	}
 	CHECK(n > 100 * retries);
@@ -329,28 +329,29 @@ static void naks(u8 code)
 	wt_kick(&q);
 	for (u32 k = 0; k < 50; k++) {
 		wt_sleep(&w, timeout / 100);
-		wt_ack(&w, &q, 11, 0x60);
+		wt_ack(&w, &q, 11, WT_NAK_SEQ);
 	}
 	CHECK_EQ(q.qp->state, UR_QP_RTS);
 	CHECK(w.out_tail - w.out_head > 10); /* and it is sent again */
-	wt_ack(&w, &q, 12, 0x1f);
+	wt_ack(&w, &q, 12, WT_ACK);
 	wt_wc(&q, UR_WC_SUCCESS);
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	peer_gone();
-	slow_peer();
-	window(false);
-	window(true);
-	never();
-	progress();
-	rnr_times();
-	rnr_count();
-	probe();
-	first_read();
-	naks(14);
-	naks(0); /* waits forever, but is not asked forever */
-	return 0;
+	cases(&argc, argv);
+	CASE(peer_gone());
+	CASE(slow_peer());
+	CASE(window(false));
+	CASE(window(true));
+	CASE(never());
+	CASE(progress());
+	CASE(rnr_times());
+	CASE(rnr_count());
+	CASE(probe());
+	CASE(first_read());
+	CASE(naks(14));
+	CASE(naks(0)); /* waits forever, but is not asked forever */
+	return cases_status();
 }

@@ -58,7 +58,7 @@ static void shared(void)
 	wt_to_rts(&q2, &a);
 	CHECK(ur_srq_destroy(srq) < 0);
 	feed(&q, UR_OP_RC_SEND_ONLY, 9, 4, 0);
-	wt_expect_ack(&w, 0x20 | 12, 9);
+	wt_expect_ack(&w, WT_RNR(12), 9);
 	for (int i = 0; i < 4; i++)
 		wt_post_recv(&pool, 0x1000, 600);
 	feed(&q, UR_OP_RC_SEND_FIRST, 9, 256, 0);
@@ -106,7 +106,7 @@ static void xrc(void)
 	wt_post_recv(&pool, 0x1000, 600);
 	feed(&q, UR_SVC_XRC | UR_OPC_SEND_ONLY, 9, 4, ur_srq_number(srq));
 	p = wt_expect(&w, UR_SVC_XRC | UR_OPC_ACK, 9);
-	CHECK_EQ(p->pkt.syndrome, 0x1f);
+	CHECK_EQ(p->pkt.syndrome, WT_ACK);
 	{
 		struct ur_wc wc = wt_wc(&pool, 0);
 
@@ -116,7 +116,7 @@ static void xrc(void)
 	/* No such SRQ. */
 	feed(&q, UR_SVC_XRC | UR_OPC_SEND_ONLY, 10, 4, ur_srq_number(srq) + 1);
 	p = wt_expect(&w, UR_SVC_XRC | UR_OPC_ACK, 10);
-	CHECK_EQ(p->pkt.syndrome, 0x61);
+	CHECK_EQ(p->pkt.syndrome, WT_NAK_INV_REQ);
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	ur_qp_destroy(q.qp);
 
@@ -135,7 +135,7 @@ static void xrc(void)
 		(struct ur_pkt){.opcode = UR_SVC_XRC | UR_OPC_ACK,
 				.dqpn = q.qp->qpn,
 				.psn = 11,
-				.syndrome = 0x1f},
+				.syndrome = WT_ACK},
 		NULL);
 	wt_wc(&q, 0);
 	ur_qp_destroy(q.qp);
@@ -171,10 +171,11 @@ static void xrc_here(void)
 	wt_close(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	shared();
-	xrc();
-	xrc_here();
-	return 0;
+	cases(&argc, argv);
+	CASE(shared());
+	CASE(xrc());
+	CASE(xrc_here());
+	return cases_status();
 }

@@ -129,15 +129,13 @@ static void requester(void)
 	stop();
 }
 
-int main(void)
-{
-	static const u32 first[] = {0, 0xffffff, 0xfffffe, 0x7fffff};
+static const u32 first_psns[] = {0, 0xffffff, 0xfffffe, 0x7fffff};
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(first); i++) {
-		psn0 = first[i];
-		sends();
-		writes();
-		requester();
-	}
-	return 0;
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE_FROM_EACH(first_psns, &psn0, sends);
+	CASE_FROM_EACH(first_psns, &psn0, writes);
+	CASE_FROM_EACH(first_psns, &psn0, requester);
+	return cases_status();
 }

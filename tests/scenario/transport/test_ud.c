@@ -267,13 +267,14 @@ static void gsi(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	send();
-	receive();
-	send_error();
-	same_device();
-	multicast();
-	gsi();
-	return 0;
+	cases(&argc, argv);
+	CASE(send());
+	CASE(receive());
+	CASE(send_error());
+	CASE(same_device());
+	CASE(multicast());
+	CASE(gsi());
+	return cases_status();
 }

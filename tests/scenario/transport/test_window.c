@@ -68,7 +68,7 @@ static void use(void)
 	u32 old;
 
 	start(1);
-	CHECK_EQ(write_at(WT_IOVA + 100, 10, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 10, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	start(1);
 	old = ur_mw_rkey(mw);
@@ -77,23 +77,23 @@ static void use(void)
 	CHECK(ur_mr_destroy(w.mr) < 0);
 	CHECK(ur_mr_rereg(w.mr, &w.mr->attr) < 0);
 	CHECK(old != ur_mw_rkey(mw));
-	CHECK_EQ(write_at(WT_IOVA + 100, 50, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(write_at(WT_IOVA + 100, 50, ur_mw_rkey(mw)), WT_ACK);
 	/* Bound elsewhere: the old place is out of reach. */
 	bind(500, 50, rw);
 	bound(0);
-	CHECK_EQ(write_at(WT_IOVA + 549, 1, ur_mw_rkey(mw)), 0x1f);
-	CHECK_EQ(write_at(WT_IOVA + 549, 2, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 549, 1, ur_mw_rkey(mw)), WT_ACK);
+	CHECK_EQ(write_at(WT_IOVA + 549, 2, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	start(1);
 	bind(100, 50, rw);
 	bound(0);
 	/* The key from before the bind. */
-	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw) ^ 1), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw) ^ 1), WT_NAK_ACCESS);
 	stop();
 	start(1);
 	bind(100, 50, UR_ACCESS_REMOTE_READ);
 	bound(0);
-	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	/* Unbound by a bind of length zero. */
 	start(1);
@@ -101,15 +101,15 @@ static void use(void)
 	bound(0);
 	bind(0, 0, 0);
 	bound(0);
-	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	/* Type 2, zero based. */
 	start(2);
 	bind(100, 50, rw | UR_ACCESS_ZERO_BASED);
 	bound(0);
-	CHECK_EQ(write_at(0, 50, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(write_at(0, 50, ur_mw_rkey(mw)), WT_ACK);
 	CHECK_EQ(w.mem[100], wt_pattern(0));
-	CHECK_EQ(write_at(1, 50, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(1, 50, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 }
 
@@ -181,11 +181,11 @@ static void invalidate(void)
 				.payload_bytes = 4,
 				.ackreq = true},
 		NULL);
-	wt_expect_ack(&w, 0x1f, 9);
+	wt_expect_ack(&w, WT_ACK, 9);
 	wc = wt_wc(&q, 0);
 	CHECK(wc.wc_flags & UR_WC_F_INV);
 	CHECK_EQ(wc.imm_inv, ur_mw_rkey(mw));
-	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	/* What is not bound cannot be invalidated. */
 	start(2);
@@ -203,7 +203,7 @@ static void invalidate(void)
 				.inv_rkey = w.key,
 				.payload_bytes = 4},
 		NULL);
-	wt_expect_ack(&w, 0x62, 9);
+	wt_expect_ack(&w, WT_NAK_ACCESS, 9);
 	CHECK(q.wc[0].status != 0);
 	stop();
 }
@@ -266,7 +266,7 @@ static void send_inv(struct wt_qp *to, u32 at, u8 syndrome)
 /* What another queue pair may do with a window that q has bound. */
 static void stranger(int type, bool other_pd)
 {
-	u8 use = type == 2 || other_pd ? 0x62 : 0x1f;
+	u8 use = type == 2 || other_pd ? WT_NAK_ACCESS : WT_ACK;
 	struct ur_qp_attr a;
 	struct wt_qp s;
 
@@ -294,10 +294,10 @@ static void stranger(int type, bool other_pd)
 			local_inv(&s, UR_WC_MW_BIND_ERR);
 		} else {
 			wt_post_recv(&s, 0x1000, 100);
-			send_inv(&s, 9, 0x62);
+			send_inv(&s, 9, WT_NAK_ACCESS);
 		}
 		/* q has it still. */
-		CHECK_EQ(write_at(WT_IOVA + 149, 1, ur_mw_rkey(mw)), 0x1f);
+		CHECK_EQ(write_at(WT_IOVA + 149, 1, ur_mw_rkey(mw)), WT_ACK);
 		ur_qp_destroy(s.qp);
 		stop();
 	}
@@ -315,7 +315,7 @@ static void invalidate_wrong(void)
 	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
 	bound(0);
 	wt_post_recv(&q, 0x1000, 100);
-	send_inv(&q, 9, 0x62);
+	send_inv(&q, 9, WT_NAK_ACCESS);
 	stop();
 	/* Twice. */
 	start(2);
@@ -330,7 +330,7 @@ static void invalidate_wrong(void)
 	bound(0);
 	wt_post_recv(&q, 0x1000, 100);
 	q.recv[0].sge[0].lkey ^= 1;
-	send_inv(&q, 9, 0x63);
+	send_inv(&q, 9, WT_NAK_OP);
 	CHECK(mw->mr);
 	stop();
 }
@@ -342,16 +342,16 @@ static void place(void)
 	bind(100, 50, UR_ACCESS_REMOTE_WRITE | UR_ACCESS_ZERO_BASED);
 	bound(0);
 	memset(w.mem + 100, 0, 50);
-	CHECK_EQ(write_at(40, 10, ur_mw_rkey(mw)), 0x1f);
+	CHECK_EQ(write_at(40, 10, ur_mw_rkey(mw)), WT_ACK);
 	CHECK_EQ(w.mem[139], 0);
 	CHECK_EQ(w.mem[140], wt_pattern(0));
 	CHECK_EQ(w.mem[149], wt_pattern(9));
-	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 	start(1);
 	bind(100, 50, UR_ACCESS_REMOTE_WRITE);
 	bound(0);
-	CHECK_EQ(write_at(WT_IOVA + 99, 2, ur_mw_rkey(mw)), 0x62);
+	CHECK_EQ(write_at(WT_IOVA + 99, 2, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
 }
 
@@ -373,7 +373,7 @@ static void in_order(void)
 		(struct ur_pkt){.opcode = UR_OP_RC_ACK,
 				.dqpn = q.qp->qpn,
 				.psn = 10,
-				.syndrome = 0x1f},
+				.syndrome = WT_ACK},
 		NULL);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_SEND);
 	CHECK_EQ(wt_wc(&q, 0).opcode, UR_WC_BIND_MW);
@@ -381,18 +381,19 @@ static void in_order(void)
 	stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	use();
-	refused();
-	refused_keys();
-	invalidate();
-	invalidate_wrong();
+	cases(&argc, argv);
+	CASE(use());
+	CASE(refused());
+	CASE(refused_keys());
+	CASE(invalidate());
+	CASE(invalidate_wrong());
 	for (int type = 1; type <= 2; type++) {
-		stranger(type, false);
-		stranger(type, true);
+		CASE(stranger(type, false));
+		CASE(stranger(type, true));
 	}
-	place();
-	in_order();
-	return 0;
+	CASE(place());
+	CASE(in_order());
+	return cases_status();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#define WT_OWN_LINES
 #include "tests/scenario/transport/wiretap.h"
 
 #include "tests/qp_walk.h"

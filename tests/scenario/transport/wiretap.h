@@ -38,6 +38,15 @@ struct wt {
 	u32 mads;
 };
 
+/* Syndromes of an AETH: an acknowledgement without credits, NAKs, and a NAK of a
+ * receiver that is not ready. */
+#define WT_ACK	       (UR_AETH_ACK | UR_AETH_CREDIT_NONE)
+#define WT_NAK_SEQ     (UR_AETH_NAK | UR_NAK_PSN_SEQ)
+#define WT_NAK_INV_REQ (UR_AETH_NAK | UR_NAK_INV_REQ)
+#define WT_NAK_ACCESS  (UR_AETH_NAK | UR_NAK_REM_ACCESS)
+#define WT_NAK_OP      (UR_AETH_NAK | UR_NAK_REM_OP)
+#define WT_RNR(timer)  (UR_AETH_RNR_NAK | (timer))
+
 #define WT_IOVA 0x10000000ull
 #define WT_PD	7
 /* What the packets of wt_pkt() speak of. */
@@ -126,5 +135,33 @@ void wt_pump(struct wt *a, struct wt *b, u32 drop);
 void wt_pump_for(struct wt *a, struct wt *b, u32 drop, u64 ns);
 
 u8 wt_pattern(u32 i);
+
+/* A case from each of these PSNs, of an array: *psn is what it starts from, and a
+ * failure says which that was. */
+#define WT_FROM_EACH(first, psn, subject)                           \
+	do {                                                        \
+		for (u32 i_ = 0; i_ < UR_ARRAY_SIZE(first); i_++) { \
+			*(psn) = (first)[i_];                       \
+			ck_psn(*(psn));                             \
+			subject();                                  \
+		}                                                   \
+	} while (0)
+#define CASE_FROM_EACH(first, psn, subject) \
+	CK_RUN(WT_FROM_EACH(first, psn, subject), #subject, true)
+
+/* What they find wrong is told with the line that asked. */
+#ifndef WT_OWN_LINES
+#define wt_next(w)	(ck_at(__FILE__, __LINE__), wt_next(w))
+#define wt_silence(w)	(ck_at(__FILE__, __LINE__), wt_silence(w))
+#define wt_wc(q, s)	(ck_at(__FILE__, __LINE__), wt_wc(q, s))
+#define wt_no_wc(q)	(ck_at(__FILE__, __LINE__), wt_no_wc(q))
+#define wt_stop(w, q)	(ck_at(__FILE__, __LINE__), wt_stop(w, q))
+#define wt_run(w)	(ck_at(__FILE__, __LINE__), wt_run(w))
+#define wt_sleep(w, ns) (ck_at(__FILE__, __LINE__), wt_sleep(w, ns))
+#define wt_expect(w, opcode, psn) \
+	(ck_at(__FILE__, __LINE__), wt_expect(w, opcode, psn))
+#define wt_expect_ack(w, syndrome, psn) \
+	(ck_at(__FILE__, __LINE__), wt_expect_ack(w, syndrome, psn))
+#endif
 
 #endif

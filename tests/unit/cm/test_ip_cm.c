@@ -71,11 +71,12 @@ static void test_service_ids(void)
 	CHECK(!ur_ip_cm_is_service(0x1234));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_v4();
-	test_v6();
-	test_refusals();
-	test_service_ids();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_v4());
+	CASE(test_v6());
+	CASE(test_refusals());
+	CASE(test_service_ids());
+	return cases_status();
 }

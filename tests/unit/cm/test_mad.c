@@ -289,14 +289,15 @@ static void test_private(void)
 	CHECK(ur_cm_attr_name(1)[0] == '?');
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_header();
-	test_req_places();
-	test_other_places();
+	cases(&argc, argv);
+	CASE(test_header());
+	CASE(test_req_places());
+	CASE(test_other_places());
 	for (u16 attr = UR_CM_REQ; attr <= UR_CM_APR; attr++)
-		test_every_bit(attr);
-	test_refusals();
-	test_private();
-	return 0;
+		CASE(test_every_bit(attr));
+	CASE(test_refusals());
+	CASE(test_private());
+	return cases_status();
 }

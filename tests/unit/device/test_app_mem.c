@@ -323,22 +323,23 @@ static void test_device_memory(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 				  getpid(), &self));
 	engine.opt.shared = true;
 	PAGE = (u64)sysconf(_SC_PAGESIZE);
-	test_atomics();
-	test_gone();
-	test_hole();
-	test_many();
+	STEP(test_atomics());
+	STEP(test_gone());
+	STEP(test_hole());
+	STEP(test_many());
 	for (; PAGE <= 65536; PAGE *= 4) {
-		test_shared();
-		test_dmabuf();
+		STEP(test_shared());
+		STEP(test_dmabuf());
 	}
-	test_device_memory();
+	STEP(test_device_memory());
 	CHECK_EQ(self->refs, 1);
 	ur_user_mem_put(self);
-	return 0;
+	return cases_status();
 }

@@ -54,21 +54,22 @@ static void test_large(struct ur_arena *arena)
 	CHECK_EQ(ur_arena_alloc(arena, 0, &a), -12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct ur_arena arena;
 
+	cases(&argc, argv);
 	CHECK(fd >= 0 && !ftruncate(fd, 1ll << 40));
 	/* Larger pages than the system's are no more than a rule. */
 	for (u64 page = (u64)sysconf(_SC_PAGESIZE); page <= 65536; page *= 4) {
 		CHECK_EQ(ur_arena_init(&arena, fd), 0);
 		CHECK_EQ(arena.page, sysconf(_SC_PAGESIZE));
 		arena.page = page;
-		test_random(&arena, fd);
-		test_large(&arena);
+		STEP(test_random(&arena, fd));
+		STEP(test_large(&arena));
 		ur_arena_fini(&arena);
 	}
 	close(fd);
-	return 0;
+	return cases_status();
 }

@@ -136,7 +136,7 @@ static void test_together(void)
 	CHECK_EQ(ur_engine_call(engine, one_more, NULL), CALLERS * CALLS + 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
 		.netdev = "lo",
@@ -147,10 +147,11 @@ int main(void)
 		.seed = 1,
 	};
 
+	cases(&argc, argv);
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
-	test_asleep();
-	test_together();
+	STEP(test_asleep());
+	STEP(test_together());
 	wait_asleep(); /* and is told to stop in that state */
 	ur_engine_destroy(engine);
-	return 0;
+	return cases_status();
 }

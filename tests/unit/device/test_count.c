@@ -196,11 +196,12 @@ static void test_doc(void)
 	check_row("| rdma_cm id | %u |", UR_KIB_CM_ID);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_doc();
-	test_all();
-	test_users();
-	test_share();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_doc());
+	CASE(test_all());
+	CASE(test_users());
+	CASE(test_share());
+	return cases_status();
 }

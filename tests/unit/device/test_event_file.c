@@ -104,10 +104,11 @@ static void test_async(void)
 	ur_evsock_close(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_purge();
-	test_full();
-	test_async();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_purge());
+	CASE(test_full());
+	CASE(test_async());
+	return cases_status();
 }

@@ -172,15 +172,16 @@ static void forgets(void)
 	CHECK(gone.missed == 0xee && gone.refusals == 0xee);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	learns();
-	one_miss_is_forgiven();
-	goes_to_sleep(true);
-	goes_to_sleep(false);
-	company_is_let_run();
-	contended(true);
-	contended(false);
-	forgets();
-	return 0;
+	cases(&argc, argv);
+	CASE(learns());
+	CASE(one_miss_is_forgiven());
+	CASE(goes_to_sleep(true));
+	CASE(goes_to_sleep(false));
+	CASE(company_is_let_run());
+	CASE(contended(true));
+	CASE(contended(false));
+	CASE(forgets());
+	return cases_status();
 }

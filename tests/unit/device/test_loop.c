@@ -104,22 +104,23 @@ static void test_stopped(void)
 	CHECK_EQ(ran, before + 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t server;
 
+	cases(&argc, argv);
 	sem_init(&told, 0, 0);
 	CHECK(!ur_loop_create(&loop));
-	test_holder();
+	STEP(test_holder());
 	CHECK(!pthread_create(&server, NULL, serve, NULL));
-	test_elsewhere(server);
-	test_chain(server);
-	test_timers(server);
+	STEP(test_elsewhere(server));
+	STEP(test_chain(server));
+	STEP(test_timers(server));
 	ur_loop_lock(loop);
 	ur_loop_stop(loop);
 	ur_loop_unlock(loop);
 	pthread_join(server, NULL);
-	test_stopped();
+	STEP(test_stopped());
 	ur_loop_destroy(loop);
-	return 0;
+	return cases_status();
 }

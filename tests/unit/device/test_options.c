@@ -181,12 +181,13 @@ static void test_bad(void)
 		CHECK_EQ(parse(bad[i]), -EINVAL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_good();
-	test_names();
-	test_engine();
-	test_long();
-	test_bad();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_good());
+	CASE(test_names());
+	CASE(test_engine());
+	CASE(test_long());
+	CASE(test_bad());
+	return cases_status();
 }

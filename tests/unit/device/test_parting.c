@@ -296,18 +296,19 @@ static void stop(void)
 	ur_engine_destroy(engine);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	start();
-	by_destroy();
-	by_state(UR_QP_RESET);
-	by_state(UR_QP_ERR);
-	by_state(UR_QP_SQD);
-	by_ah();
-	by_mr();
-	by_settle();
-	by_doorbell();
-	many();
+	STEP(by_destroy());
+	STEP(by_state(UR_QP_RESET));
+	STEP(by_state(UR_QP_ERR));
+	STEP(by_state(UR_QP_SQD));
+	STEP(by_ah());
+	STEP(by_mr());
+	STEP(by_settle());
+	STEP(by_doorbell());
+	STEP(many());
 	stop();
-	return 0;
+	return cases_status();
 }

@@ -120,7 +120,7 @@ static void test_srq(void)
 	CHECK(engine_faults() - before < OWN);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
 		.netdev = "lo",
@@ -133,6 +133,7 @@ int main(void)
 	struct ur_ectx_info info;
 	int fd = memfd_create("rings", MFD_CLOEXEC);
 
+	cases(&argc, argv);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	SKIP("a sanitizer's notes on a ring are pages of their own");
 #endif
@@ -142,10 +143,10 @@ int main(void)
 				    &self),
 		 0);
 	CHECK_EQ(ur_ectx_create(engine, fd, self, 0, &ectx, &info), 0);
-	test_cq();
-	test_srq();
+	STEP(test_cq());
+	STEP(test_srq());
 	ur_ectx_destroy(ectx);
 	ur_user_mem_put(self);
 	ur_engine_destroy(engine);
-	return 0;
+	return cases_status();
 }

@@ -220,14 +220,15 @@ static void test_recv(void)
 	CHECK_EQ(ur_ring_read_recv(&ring, &rwr), (u64)-EINVAL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_write_sges();
-	test_inline_wraps();
-	test_ud();
-	test_hostile_wqe();
-	test_hostile_index();
-	test_random();
-	test_recv();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_write_sges());
+	CASE(test_inline_wraps());
+	CASE(test_ud());
+	CASE(test_hostile_wqe());
+	CASE(test_hostile_index());
+	CASE(test_random());
+	CASE(test_recv());
+	return cases_status();
 }

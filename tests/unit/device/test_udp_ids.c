@@ -153,13 +153,14 @@ static void changed_ways(void)
 	counting(&ids, &now, &id, 100);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	kernel_peer();
-	other_flows();
-	long_queue();
-	damaged();
-	late_jump();
-	changed_ways();
-	return 0;
+	cases(&argc, argv);
+	CASE(kernel_peer());
+	CASE(other_flows());
+	CASE(long_queue());
+	CASE(damaged());
+	CASE(late_jump());
+	CASE(changed_ways());
+	return cases_status();
 }

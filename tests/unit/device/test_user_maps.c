@@ -170,20 +170,21 @@ static void test_ended(void)
 	ur_user_mem_put(m);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	u64 at = layout();
 
+	cases(&argc, argv);
 	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 				  getpid(), &self));
 	CHECK(!ur_user_mem_maps(self, open_maps(getpid())));
 	can_ask = self->query;
-	test_rights(at);
-	test_write(at);
+	STEP(test_rights(at));
+	STEP(test_write(at));
 	self->query = false; /* as before Linux 6.11 */
-	test_rights(at);
-	test_others();
-	test_ended();
+	STEP(test_rights(at));
+	STEP(test_others());
+	STEP(test_ended());
 	ur_user_mem_put(self);
-	return 0;
+	return cases_status();
 }

@@ -382,16 +382,17 @@ static void test_death(void)
 	CHECK(died && n > 20);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 #ifdef __SANITIZE_THREAD__
 	SKIP("to TSan a mapping put in place is a write that races");
 #endif
 	if (!ur_migrate_supported())
 		SKIP("no userfaultfd with write protection of shared memory");
-	test_each();
-	test_no_write_lost();
-	test_watched();
-	test_death();
-	return 0;
+	CASE(test_each());
+	CASE(test_no_write_lost());
+	CASE(test_watched());
+	CASE(test_death());
+	return cases_status();
 }

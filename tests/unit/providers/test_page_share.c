@@ -367,21 +367,22 @@ static void test_refused(void)
 	CHECK(!ur_share_pages(p, 0, &req));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 #ifdef __SANITIZE_THREAD__
 	SKIP("to TSan a mapping put in place is a write that races");
 #endif
 	if (!ur_migrate_supported())
 		SKIP("no userfaultfd with write protection of shared memory");
-	test_contents();
-	test_refused();
-	test_large();
-	test_overlap();
-	test_unmapped();
-	test_realloc();
-	test_fork();
-	test_no_write_lost();
-	test_heap();
-	return 0;
+	CASE(test_contents());
+	CASE(test_refused());
+	CASE(test_large());
+	CASE(test_overlap());
+	CASE(test_unmapped());
+	CASE(test_realloc());
+	CASE(test_fork());
+	CASE(test_no_write_lost());
+	CASE(test_heap());
+	return cases_status();
 }

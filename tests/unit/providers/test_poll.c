@@ -284,14 +284,15 @@ static void test_threads(void)
 	CHECK_EQ(uroce_poll_cq(&shared.cq->vcq.cq, 4, wc), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_laps();
-	test_naps();
-	test_forget();
-	test_extended();
-	test_wallclock();
-	test_arm();
-	test_threads();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_laps());
+	CASE(test_naps());
+	CASE(test_forget());
+	CASE(test_extended());
+	CASE(test_wallclock());
+	CASE(test_arm());
+	CASE(test_threads());
+	return cases_status();
 }

@@ -77,9 +77,10 @@ static void test_errors_and_doorbell(void)
 	CHECK_EQ(uroce_post_recv(&f.qp->ibv, wr, &bad), EINVAL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_full_and_refill();
-	test_errors_and_doorbell();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_full_and_refill());
+	CASE(test_errors_and_doorbell());
+	return cases_status();
 }

@@ -258,15 +258,16 @@ static void test_sig_all(void)
 	CHECK_EQ(wqe[1], UROCE_WQE_F_FENCE | UROCE_WQE_F_SIGNALED);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_write_bytes();
-	test_ud_and_xrc_address();
-	test_atomics_and_bind();
-	test_inline_wrap();
-	test_limits();
-	test_polled();
-	test_wake();
-	test_sig_all();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_write_bytes());
+	CASE(test_ud_and_xrc_address());
+	CASE(test_atomics_and_bind());
+	CASE(test_inline_wrap());
+	CASE(test_limits());
+	CASE(test_polled());
+	CASE(test_wake());
+	CASE(test_sig_all());
+	return cases_status();
 }

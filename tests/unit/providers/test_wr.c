@@ -234,12 +234,13 @@ static void test_batches(void)
 	CHECK_EQ(fake_take_wqe(&f, wqe), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	cases(&argc, argv);
 	ur_vqp_tail = 360;
-	test_each();
-	test_inline();
-	test_address();
-	test_batches();
-	return 0;
+	CASE(test_each());
+	CASE(test_inline());
+	CASE(test_address());
+	CASE(test_batches());
+	return cases_status();
 }

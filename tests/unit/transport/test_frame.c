@@ -147,13 +147,14 @@ static void check_grh(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	check_round_trip(UR_FRAME_V4);
-	check_round_trip(UR_FRAME_V6);
-	check_round_trip(UR_FRAME_V1);
-	check_verdicts();
-	check_grh();
+	cases(&argc, argv);
+	CASE(check_round_trip(UR_FRAME_V4));
+	CASE(check_round_trip(UR_FRAME_V6));
+	CASE(check_round_trip(UR_FRAME_V1));
+	CASE(check_verdicts());
+	CASE(check_grh());
 	CHECK_EQ(parse_exact((const u8 *)"", 0, false), UR_FRAME_SHORT);
-	return 0;
+	return cases_status();
 }

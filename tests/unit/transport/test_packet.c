@@ -150,13 +150,14 @@ static void check_layout(void)
 	CHECK(!memcmp(buf, ud_imm, 24));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	check_all_lengths();
-	check_layout();
+	cases(&argc, argv);
+	STEP(check_all_lengths());
+	STEP(check_layout());
 	for (u32 n = 0; n < 9; n++)
 		CHECK_EQ((n + ur_pkt_pad(n)) % 4, 0);
 	for (int e = 0; e < UR_PKT_ERRORS; e++)
 		CHECK(ur_pkt_error_name((enum ur_pkt_error)e)[0] != '?');
-	return 0;
+	return cases_status();
 }

@@ -124,11 +124,12 @@ static void test_narrow(void)
 	ur_table_fini(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_siphash();
-	test_counted();
-	test_drawn();
-	test_narrow();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_siphash());
+	CASE(test_counted());
+	CASE(test_drawn());
+	CASE(test_narrow());
+	return cases_status();
 }

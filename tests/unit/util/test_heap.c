@@ -101,10 +101,11 @@ static void test_check(void)
 	CHECK(ur_heap_check(&h));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_random_moves();
-	test_in_order();
-	test_check();
-	return 0;
+	cases(&argc, argv);
+	CASE(test_random_moves());
+	CASE(test_in_order());
+	CASE(test_check());
+	return cases_status();
 }
