@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Adding and removing devices of a running daemon, asked for by a client. */
+/* Adds and removes devices of a running daemon when a client asks for it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -56,7 +56,7 @@ static int add_netdev(struct ur_daemon_options *o, const char *name)
 	return 0;
 }
 
-/* Of the netdev that was said last. */
+/* Options of the netdev that was named last. */
 static int set_name(struct ur_daemon_options *o, const char *name)
 {
 	char *to = o->name[o->last];

@@ -41,7 +41,8 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* What that user may have of it, who has some already; at least one. */
+/* Returns how many that user, who may have some already, may have; at least
+ * one. */
 static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
 {
 	u32 percent = q->everyone ? 50 : is_ours(uid) ? 100 : share;
@@ -116,7 +117,7 @@ int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 	} else {
 		*p = u->next;
 	}
-	/* To the front: who takes goes on taking. */
+	/* To the front: a user who takes something goes on taking. */
 	u->next = q->users;
 	q->users = u;
 	u->n += n;

@@ -348,7 +348,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	err = ENOMEM;
 	if (ur_memory_take(s->uid, UR_KIB_SESSION))
 		goto err_give;
-	/* Who does not read his answers gets no more of them. */
+	/* A client that does not read its answers gets no more of them. */
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	read_comm(s);
 	pthread_attr_init(&attr);

@@ -270,7 +270,7 @@ static int put_uverbs(struct ur_device *dev)
 		if (!err)
 			err = ur_tree_put(d, abi, "%s/abi_version", dir);
 	}
-	/* Last: who sees it finds the rest in place. */
+	/* Last, so that a program that sees it finds the rest in place. */
 	if (!err)
 		err = ur_tree_put(d, devno, "dev/infiniband/uverbs%u",
 				  dev->uverbs);

@@ -28,8 +28,8 @@ struct async_event {
 	uint32_t reserved;
 };
 
-/* A command on the stack: header and attributes, and behind them, in the caller's
- * frame, what they point to. */
+/* A command on the stack: header and attributes, and behind them, in the
+ * caller's frame, what they point to. */
 #define STACK_WINDOW 1536
 _Static_assert(STACK_WINDOW <= UROCE_TUN_WINDOW, "it is sent as a window");
 /* No frames of ours and the verbs library's together are larger. */
@@ -92,7 +92,8 @@ int ur_file_open(const struct ur_path *path, int flags)
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = send_open(sock, &msg, path->kind, path->node, 0, 0);
-	/* Who is turned away hears why, whether he could ask or not. */
+	/* A client that is turned away learns why, whether or not its message
+	 * got through. */
 	if (!err || err == -EIO)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err) {

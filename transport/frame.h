@@ -57,61 +57,63 @@ struct ur_frame {
 	u32 icrc_right;	  /* as computed */
 };
 
-/* Bytes before the BTH: 28, 48 or 40. */
+/* Returns the bytes before the BTH: 28, 48 or 40. */
 size_t ur_frame_header_bytes(enum ur_frame_kind kind);
 
 /*
- * Write the headers for bth_bytes bytes of BTH..pad (the ICRC is added to
- * the lengths here) at buf; returns their size. IPv4 header checksum is set,
- * UDP checksum zero.
+ * Writes the headers for bth_bytes bytes from BTH to pad at buf, and returns
+ * their size. The lengths in them include the ICRC. The IPv4 header checksum is
+ * set, the UDP checksum is zero.
  */
 size_t ur_frame_headers(u8 *buf, const struct ur_frame_addr *addr,
 			size_t bth_bytes);
 
-/* ICRC of a contiguous packet: frame points at the IP header or GRH, with
- * bth_bytes (at least 12) behind the headers of kind. */
+/* Returns the ICRC of a contiguous packet. frame points at the IP header or
+ * GRH, and there are bth_bytes (at least 12) behind the headers of kind. */
 u32 ur_frame_icrc(enum ur_frame_kind kind, const u8 *frame, size_t bth_bytes);
 
 /*
- * Make a packet around what already lies at buf + ur_frame_header_bytes():
- * bth_bytes (at least 12) of BTH..pad. Writes headers before and the ICRC
- * behind it and returns the whole length.
+ * Makes a packet around the bth_bytes (at least 12) from BTH to pad that lie at
+ * buf + ur_frame_header_bytes(). Writes the headers before them and the ICRC
+ * behind them, and returns the whole length.
  */
 size_t ur_frame_build(u8 *buf, const struct ur_frame_addr *addr,
 		      size_t bth_bytes);
 
 /*
- * Parse len bytes at pkt, which begin with the IP header (v1: the GRH; the
- * Ethernet type tells which). Bytes behind the stated length (Ethernet
- * padding) are ignored. Any bytes may come. On UR_FRAME_OK and UR_FRAME_ICRC
- * all of *f is set, else nothing of it is meant to be used. A UDP checksum
- * is not looked at: the ICRC is the stronger one.
+ * Parses len bytes at pkt, which begin with the IP header, or with v1, as the
+ * Ethernet type says, with the GRH. Any bytes may come. Bytes behind the stated
+ * length (Ethernet padding) are ignored, and so is a UDP checksum, since the
+ * ICRC is stronger. Returns the first fault. With UR_FRAME_OK and UR_FRAME_ICRC
+ * all of *f is set, else nothing of it may be used.
  */
 enum ur_frame_error ur_frame_parse(struct ur_frame *f, bool v1, const u8 *pkt,
 				   size_t len);
 
 /*
- * The 40 bytes that a UD receiver finds before its data. v6 and v1: the
- * header; v4: 20 zero bytes and the IPv4 header with a correct checksum, by
- * which libibverbs recognises it. bth_bytes as in ur_frame_headers().
+ * Fills out with the 40 bytes that a UD receiver finds before its data. For v6
+ * and v1 they are the header. For v4 they are 20 zero bytes and the IPv4 header
+ * with a correct checksum, by which libibverbs recognises it. bth_bytes as in
+ * ur_frame_headers().
  */
 void ur_frame_grh(u8 out[UR_GRH_BYTES], const struct ur_frame_addr *addr,
 		  size_t bth_bytes);
 
-/* Internet checksum of an IPv4 header of 20 bytes, ready to store
- * big-endian; zero when computed over a correct header. */
+/* Returns the Internet checksum of an IPv4 header of 20 bytes, to be stored
+ * big-endian. It is zero over a header that has a correct checksum. */
 u16 ur_frame_ipv4_checksum(const u8 *ip);
 
-/* Is the GID an IPv4 address (::ffff:a.b.c.d)? */
+/* Returns whether the GID is an IPv4 address (::ffff:a.b.c.d). */
 bool ur_gid_is_v4(const u8 *gid);
 
-/* Is the GID a multicast address: ff00::/8, or an IPv4 one mapped as above? */
+/* Returns whether the GID is a multicast address: ff00::/8, or of IPv4, mapped
+ * as above. */
 bool ur_gid_is_mcast(const u8 *gid);
 
-/* Make the GID of an IPv4 address, four bytes in network order. */
+/* Makes the GID of an IPv4 address, which is four bytes in network order. */
 void ur_gid_from_v4(u8 *gid, const u8 *ipv4);
 
-/* Name of a verdict for counters and traces. Static storage. */
+/* Returns the name of a verdict for counters and traces. Static storage. */
 const char *ur_frame_error_name(enum ur_frame_error error);
 
 #endif

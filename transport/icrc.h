@@ -18,21 +18,21 @@
 #include "transport/wire_format.h"
 
 /*
- * CRC after dummy LRH, IP header, UDP header and BTH. ip_udp: IPv4 header
- * without options and UDP header as they go on the wire (28 bytes). What is
- * in the masked fields (ToS, TTL, both checksums) does not matter; identifi-
- * cation, flags, addresses, ports and both lengths do. bth: 12 bytes.
+ * Returns the CRC after dummy LRH, IP header, UDP header and BTH. ip_udp: IPv4
+ * header without options and UDP header as they go on the wire (28 bytes). The
+ * masked fields (ToS, TTL, both checksums) do not matter; identification,
+ * flags, addresses, ports and both lengths do. bth: 12 bytes.
  */
 u32 ur_icrc_seed_v4(const u8 *ip_udp, const u8 *bth);
 
-/* The same for IPv6 (48 bytes of headers; traffic class, flow label, hop
- * limit and UDP checksum do not matter). */
+/* Does the same for IPv6: 48 bytes of headers; traffic class, flow label, hop
+ * limit and UDP checksum do not matter. */
 u32 ur_icrc_seed_v6(const u8 *ip_udp, const u8 *bth);
 
-/* The same for RoCEv1: 40 bytes of GRH. */
+/* Does the same for RoCEv1: 40 bytes of GRH. */
 u32 ur_icrc_seed_v1(const u8 *grh, const u8 *bth);
 
-/* Continue crc over len more bytes. The result is the ICRC when all of the
+/* Returns crc continued over len more bytes. It is the ICRC when all of the
  * packet was given; there is no final step. */
 u32 ur_icrc_update(u32 crc, const void *data, size_t len);
 
@@ -61,8 +61,9 @@ struct ur_icrc_cache {
 };
 
 /*
- * Continue crc over a packet from BTH to pad with the masked byte taken as
- * ones, in one pass and without writing to it. len: at least 12.
+ * Returns crc continued over a packet of len bytes (at least 12) from BTH to
+ * pad, with the masked byte of the BTH taken as ones. One pass, and the packet
+ * is not written to.
  */
 u32 ur_icrc_packet(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
 		   size_t len);
@@ -74,11 +75,12 @@ struct ur_icrc_id {
 };
 
 /*
- * crc: the ICRC computed with identification, flags and fragment offset zero.
- * received: the ICRC in the packet. ip_bytes: length from the IPv4 header to
- * the last pad byte (without ICRC). Returns true and *ret when there is an
- * identification that explains the difference, and there is at most one;
- * false: the packet is damaged, or too long or not a multiple of four.
+ * Finds the identification that explains the difference between two ICRCs, of
+ * which there is at most one. crc: the one computed with identification, flags
+ * and fragment offset zero; received: the one in the packet. ip_bytes: length
+ * from the IPv4 header to the last pad byte, without ICRC. Returns true with
+ * *ret, or false where the packet is damaged, too long, or not a multiple of
+ * four bytes.
  */
 bool ur_icrc_solve_id(struct ur_icrc_cache *cache, u32 crc, u32 received,
 		      size_t ip_bytes, struct ur_icrc_id *ret);

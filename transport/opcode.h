@@ -61,13 +61,14 @@ struct ur_opcode {
 
 extern const struct ur_opcode ur_opcode_table[256];
 
-/* The entry of an opcode byte; never NULL, flags 0 when unknown. */
+/* Returns the entry of an opcode byte, never NULL. An unknown one has flags
+ * 0. */
 static inline const struct ur_opcode *ur_opcode_lookup(u8 opcode)
 {
 	return &ur_opcode_table[opcode];
 }
 
-/* Name of an opcode for people; "?" when unknown. Static storage. */
+/* Returns the name of an opcode for people, or "?". Static storage. */
 const char *ur_opcode_name(u8 opcode);
 
 #endif

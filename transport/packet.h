@@ -74,31 +74,30 @@ struct ur_pkt {
 };
 
 /*
- * Parse the len bytes at bth: BTH to last pad byte, without ICRC. Reads
- * nothing beyond len; any bytes may come. Returns UR_PKT_OK or the first
- * fault found; then *pkt holds nothing useful. The caller keeps the buffer
- * as long as it uses pkt->payload.
+ * Parses the len bytes at bth, from the BTH to the last pad byte, into *pkt.
+ * Any bytes may come. Returns UR_PKT_OK, or the first fault, with nothing
+ * useful in *pkt. The caller keeps the buffer as long as it uses pkt->payload.
  */
 enum ur_pkt_error ur_pkt_parse(struct ur_pkt *pkt, const u8 *bth, size_t len);
 
 /*
- * Write the headers of pkt at buf, at most UR_HEADERS_MAX_BYTES, and return
- * how many bytes that were. opcode must exist. The payload, its pad of
- * ur_pkt_pad() zero bytes, and the ICRC are the caller's to add.
+ * Writes the headers of pkt at buf, at most UR_HEADERS_MAX_BYTES, and returns
+ * how many bytes they have. pkt->opcode must exist. The caller adds the
+ * payload, its pad of ur_pkt_pad() zero bytes, and the ICRC.
  */
 size_t ur_pkt_build(const struct ur_pkt *pkt, u8 *buf);
 
-/* Name of a verdict for counters and traces. Static storage. */
+/* Returns the name of a verdict for counters and traces. Static storage. */
 const char *ur_pkt_error_name(enum ur_pkt_error error);
 
-/* Pad bytes behind a payload of so many bytes. */
+/* Returns the number of pad bytes behind a payload of so many bytes. */
 static inline u32 ur_pkt_pad(u32 payload_bytes)
 {
 	return -payload_bytes & 3;
 }
 
-/* BTH alone, for packets that have no other header (most of a long WRITE or
- * SEND). bits: UR_BTH_SE, UR_BTH_MIGREQ; ackreq as bool. */
+/* Writes a BTH at buf, for packets that have no other header: most of a long
+ * WRITE or SEND. bits: UR_BTH_SE, UR_BTH_MIGREQ. */
 static inline void ur_bth_build(u8 *buf, u8 opcode, u8 bits, u32 pad, u16 pkey,
 				u32 dqpn, bool ackreq, u32 psn)
 {
@@ -110,7 +109,7 @@ static inline void ur_bth_build(u8 *buf, u8 opcode, u8 bits, u32 pad, u16 pkey,
 				     (ackreq ? (u32)UR_BTH_ACKREQ << 24 : 0));
 }
 
-/* Single fields of a BTH of at least UR_BTH_BYTES, for steering. */
+/* Return single fields of a BTH of at least UR_BTH_BYTES, for steering. */
 static inline u8 ur_bth_opcode(const u8 *bth)
 {
 	return bth[0];

@@ -11,31 +11,32 @@
 #include "util/bytes.h"
 #include "transport/wire_format.h"
 
-/* a + n, wrapped; n may be negative or beyond 24 bits. */
+/* Returns a + n, wrapped. n may be negative or beyond 24 bits. */
 static inline u32 ur_psn_add(u32 a, s64 n)
 {
 	return (u32)(a + (u64)n) & UR_PSN_MASK;
 }
 
-/* How far a is ahead of b, as a signed distance in [-2^23, 2^23). */
+/* Returns how far a is ahead of b, as a signed distance in [-2^23, 2^23). */
 static inline s32 ur_psn_diff(u32 a, u32 b)
 {
 	return (s32)((a - b) << 8) / 256;
 }
 
-/* Steps forward from b to a, in [0, 2^24). */
+/* Returns the steps forward from b to a, in [0, 2^24). */
 static inline u32 ur_psn_sub(u32 a, u32 b)
 {
 	return (a - b) & UR_PSN_MASK;
 }
 
-/* Negative, zero, positive as a is before, at, after b. */
+/* Returns a negative number, zero, or a positive one where a is before, at,
+ * after b. */
 static inline s32 ur_psn_cmp(u32 a, u32 b)
 {
 	return (s32)((a - b) << 8);
 }
 
-/* Is first <= psn < first + count, modulo 2^24? */
+/* Returns whether first <= psn < first + count, modulo 2^24. */
 static inline bool ur_psn_within(u32 psn, u32 first, u32 count)
 {
 	return ur_psn_sub(psn, first) < count;

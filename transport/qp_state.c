@@ -343,8 +343,8 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 	enum ur_qp_state cur = qp->state, next;
 	int err;
 
-	/* The caller may say what it takes the state to be; SQE is the one
-	 * that it cannot know to have come. */
+	/* The caller may name the state that it takes the queue pair to be in.
+	 * It cannot know that the queue pair has entered SQE. */
 	if ((mask & CUR) && attr->cur_state != cur)
 		return -EINVAL;
 	next = mask & UR_QP_ATTR_STATE ? attr->state : cur;

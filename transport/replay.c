@@ -81,8 +81,8 @@ static void squeeze(struct ur_responder *resp)
 	resp->item_tail = to;
 }
 
-/* A place in the order of PSNs: who asks again throws away what comes of later
- * requests before that is answered. */
+/* Makes a place in the order of PSNs: a peer that asks again throws away the
+ * answers to later requests that come before this one. */
 static struct ur_resp_item *insert_item(struct ur_responder *resp, u32 psn)
 {
 	u32 i = resp->item_tail++, mask = resp->item_mask;

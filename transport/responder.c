@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The responder of RC and XRC: one short function owns the control flow, from
- * what rx_check.c says of a packet to what follows from it. IBTA volume 1, 9.7.4.
+ * The responder of RC and XRC. One short function owns the control flow: it
+ * gets the verdict of rx_check.c on a packet and does what follows from it.
+ * IBTA volume 1, 9.7.4.
  */
 #include "transport/internal.h"
 
-/* Lost a second time, the missing packet is asked for again after so long or so
- * many. Each time doubles both: a network that reorders looks the same, and
- * its packet only needs time. */
+/* A missing packet may be lost a second time. The responder sends the NAK again
+ * after this time, or after this many packets behind the gap. Both double with
+ * each repetition: a network that reorders packets looks the same, and its
+ * packet only needs time. */
 #define RENAK_NS	50000u
 #define RENAK_PKTS	64u
 #define RENAK_SHIFT_MAX 7

@@ -178,10 +178,13 @@ static void count_again(struct ur_qp *qp)
 }
 
 /*
- * One more of retry_cnt; false: that was one too many. A peer that says what it
- * misses is there: for the same packet, what it says counts once in the time
- * after which silence would have counted. A packet that a network has only put
- * behind others is asked for often and needs time to come.
+ * Uses one of retry_cnt. Returns false, with the queue pair failed, where none
+ * was left.
+ *
+ * A peer that says what it misses is alive. So its NAKs for the same packet
+ * count once in the time after which silence would have counted: a packet that
+ * a network has only put behind others is asked for often, and needs time to
+ * arrive.
  */
 static bool use_retry(struct ur_qp *qp, bool told)
 {

@@ -9,8 +9,8 @@
 #include "util/bytes.h"
 
 /*
- * Port from a 20-bit flow label, or, where it is zero, from both QP numbers
- * (symmetric, so both directions of a connection use the same port).
+ * Returns the port for a 20-bit flow label, or, where that is zero, for both QP
+ * numbers. Both directions of a connection get the same port.
  */
 u16 ur_udp_sport(u32 flow_label, u32 lqpn, u32 rqpn);
 

@@ -32,7 +32,7 @@ enum ur_trace_id {
 		UR_TRACE_COUNT
 };
 
-/* Name of a trace point; "?" when unknown. Static storage. */
+/* Returns the name of a trace point, or "?". Static storage. */
 static inline const char *ur_trace_name(u32 id)
 {
 	static const char *const names[] = {

@@ -95,8 +95,9 @@ static int fetch_option(const struct ur_session *s,
 	return ur_session_read(s, set->optval, value, set->optlen);
 }
 
-/* QUERY, and INIT_QP_ATTR: for datagrams that chooses a key, which nothing that
- * was cached tells. */
+/* Whether the command is a question, QUERY or INIT_QP_ATTR, that leaves the
+ * replies sent ahead as they are. For datagrams INIT_QP_ATTR chooses a key, but
+ * no such reply has it. */
 static bool is_query(const struct command *c)
 {
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Answers that go to a client with the event after which librdmacm asks for
- * them: each saves a message there and one back, and two switches. An answer
- * holds until a word of a page that the client sees is changed, which happens
- * with every command about the id but these questions, and with everything that
- * its peer says. So who asks gets what the device would answer at that moment.
+ * Replies that go to a client together with the event after which librdmacm
+ * asks for them. Each saves a message there, one back, and two switches between
+ * processes. A reply holds until a word of a page that the client sees changes.
+ * The word changes with every command about the id but these questions, and
+ * with everything that its peer says. So the client gets the answer that the
+ * device would give at that moment.
  *
- * How much room a client has for an answer, it has shown by asking once; until
- * then that of the ABI's structure is likely.
+ * The client shows how much room it has for an answer when it asks for it once.
+ * Until then the size of the ABI's structure is assumed.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -156,8 +157,8 @@ static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
 
 void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id)
 {
-	/* For datagrams INIT_QP_ATTR chooses a key, if nobody has: no mere
-	 * question. */
+	/* For datagrams, INIT_QP_ATTR chooses a key if there is none: so it
+	 * changes something, and cannot be answered ahead. */
 	u32 not = id->qp_type == UR_QPT_UD ? REPLY_STATE : 0;
 
 	if (!file->generations || id->file != file || id->lost ||

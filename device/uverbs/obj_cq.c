@@ -192,7 +192,8 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!cq || !req->cqe || req->cqe > UR_MAX_CQE)
 		return -EINVAL;
-	/* Who asks for less is let do so: he has both for a moment only. */
+	/* A client that asks for less may do so: it has both rings for a moment
+	 * only. */
 	if (req->cqe >= cq->entries && !ur_rings_room(cmd->file))
 		return -ENOMEM;
 	err = ur_ecq_resize(cq->cq, req->cqe, &udata);

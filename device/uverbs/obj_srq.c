@@ -232,7 +232,7 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
-		/* Who asks for less is let do so. */
+		/* A client that asks for less may do so. */
 		if (max_wr >= had && !ur_rings_room(cmd->file))
 			return -ENOMEM;
 		err = ur_esrq_resize(srq->srq, max_wr, &resp);

@@ -26,7 +26,7 @@ _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
  * that: a client may name as many as it likes. */
 #define NUDGE_NS     1000000000ull
 #define NUDGE_GAP_NS 200000ull
-/* RFC 863: who gets a datagram there throws it away. */
+/* The discard port of RFC 863: a host that has it throws datagrams away. */
 #define DISCARD_PORT 9
 /* The kernel trusts its entry, or is about to find out by itself. */
 #define SETTLED                                                              \

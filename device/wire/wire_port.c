@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who has UDP port 4791: for the message when we cannot. */
+/* Finds out who has UDP port 4791, for the message that says that we cannot
+ * have it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>

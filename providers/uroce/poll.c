@@ -17,19 +17,20 @@
 static __thread u32 empty_polls __attribute__((tls_model("initial-exec")));
 
 /*
- * Who has got a message so long that the next will take its time keeps a whole
- * processor from the engines that move it, if there are no more processors than
- * engines: a yield is nothing to an engine that waits for the other processor.
- * So it sleeps a little, a fraction of such a message's time, and no longer
- * than that may be what it is waiting for.
+ * After a long message the next one takes its time as well. If there are no
+ * more processors than engines, a thread that polls for it takes a whole
+ * processor from the engines that move it. To yield does not help, since an
+ * engine may wait for the other processor. So the thread sleeps a little: a
+ * fraction of the time of such a message, and not longer than the wait may be
+ * worth.
  */
 #define LONG_BYTES (256u << 10)
 #define NAP_NS	   20000 /* the system's slack makes 70 us of it */
 #define NAPS	   64
 static __thread u32 naps __attribute__((tls_model("initial-exec")));
 
-/* How often one that only polls looks whether anybody is there to complete
- * anything: seldom enough to cost nothing beside as many yields. */
+/* A thread that only polls looks this often whether the device is still there:
+ * seldom enough to cost nothing beside as many yields. */
 #define ALIVE_POLLS 1024
 
 /* The async event file ends when the device process has died. */
