@@ -26,7 +26,7 @@ static void on_signal(int sig)
 	char line[96];
 	int n = snprintf(line, sizeof(line), "seed %" PRIu64 ": signal %d%s\n",
 			 sim_current_seed, sig,
-			 sig == SIGALRM ? " (hangs)" : "");
+			 sig == SIGPROF ? " (hangs)" : "");
 
 	if (write(1, line, (size_t)n) < 0)
 		_exit(3);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	       "coalesce %d cc %d fast %d trains %d\n",
 	       mode, what, o.hosts, o.faults, o.ooo, o.loop, o.credits,
 	       o.coalesce, o.cc, o.fast, o.trains);
-	signal(SIGALRM, on_signal);
+	signal(SIGPROF, on_signal);
 	signal(SIGABRT, on_signal);
 	signal(SIGSEGV, on_signal);
 	o.seed = strtoull(what, NULL, 0);
