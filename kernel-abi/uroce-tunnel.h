@@ -5,16 +5,15 @@
  *
  * One AF_UNIX SOCK_SEQPACKET connection to RUNDIR/uroced.sock is one open file
  * description (a kernel "struct file"): the hidden twin of the descriptor that
- * the application holds. It ends when its last copy is closed, by the
- * application, by fork and exec, or by death, and the device then releases
- * all that the file had. Commands on one connection are strictly one at a
- * time.
+ * the application holds. The connection ends when its last copy is closed: by
+ * the application, by exec, or when the process dies. The device then releases
+ * all that the file had. There is one command at a time on a connection.
  *
  * The device reads and writes the caller's memory itself, as the kernel's
  * copy_from_user() does, through the /proc/self/mem descriptor that comes with
- * UROCE_TUN_OPEN. So the front-end knows nothing of what the commands mean.
- * Where a command names a file descriptor, the device asks for it with an
- * upcall before it answers:
+ * UROCE_TUN_OPEN. So the front-end does not know what the commands mean. Where a
+ * command names a file descriptor, the device asks for it with an upcall before
+ * it answers:
  *
  *   front-end                               device
  *   OPEN {kind, name} + mem fd        ->
@@ -26,14 +25,16 @@
  *   FD {ret = its new number}         ->
  *                                     <-    DONE {ret}
  *
- * Every message is one struct uroce_tun_msg, with at most
- * UROCE_TUN_MAX_FDS descriptors attached (SCM_RIGHTS). Behind that of a CALL
- * there may be up to UROCE_TUN_WINDOW bytes: what the caller's memory holds
- * from arg on. The device then need not read it; what a command points to on
- * the caller's stack is often there too. What a command writes within the
- * addresses that the CALL names may come behind its DONE, up to the same size,
- * as struct uroce_tun_out each. So may answers to questions that are likely to
- * be asked next: struct uroce_tun_cached_reply.
+ * Every message is one struct uroce_tun_msg, with at most UROCE_TUN_MAX_FDS
+ * descriptors attached (SCM_RIGHTS). Up to UROCE_TUN_WINDOW bytes may follow the
+ * message of a CALL: the caller's memory from arg on. The device then need not
+ * read that memory itself. What a command points to on the caller's stack is
+ * often among these bytes too.
+ *
+ * Up to as many bytes may follow a DONE. They are what the command writes within
+ * the addresses that the CALL names, each piece with a struct uroce_tun_out; and
+ * replies to questions that are likely to come next, each with a struct
+ * uroce_tun_cached_reply.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -44,21 +45,22 @@
 extern "C" {
 #endif
 
-/* The front-end's version is in OPEN; the device serves every one up to its
- * own. What is new since version 4 has a feature bit: the front-end says those
- * that it understands, DONE those of them that the device has, and nothing of
- * another is sent. So either side may be the newer. A new version is for what
- * cannot be said so. */
+/* OPEN carries the version of the front-end. The device serves every version up
+ * to its own. What is new since version 4 has a feature bit. OPEN names the
+ * features that the front-end understands, DONE those of them that the device
+ * has, and neither side sends anything of another feature. So either side may
+ * be the newer one. A new version is only for a change that no feature bit can
+ * express. */
 #define UROCE_TUN_VERSION 4
 #define UROCE_TUN_SOCKET  "uroced.sock" /* in the run directory */
-/* There as well: a file that says that names which the tree does not have shall
- * not be the kernel's either. */
+/* A file in the run directory. Where it exists, names that the tree does not
+ * have are not looked up in the kernel's directories either. */
 #define UROCE_TUN_ONLY	   "only"
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
 #define UROCE_TUN_WINDOW   2048
-/* Size of the visible descriptor of a uverbs file: how one that came from
- * elsewhere is recognised before the device is asked. */
+/* Size of the visible descriptor of a uverbs file. A front-end recognises by it
+ * a descriptor that came from elsewhere, before it asks the device. */
 #define UROCE_TUN_UVERBS_BYTES (1ull << 40)
 
 /* Features. Version 3 had this one and no bits, the versions before it none. */
@@ -66,45 +68,50 @@ extern "C" {
 #define UROCE_TUN_F_ALL		 UROCE_TUN_F_CACHED_REPLY
 
 enum uroce_tun_op {
-	/* ---- front-end to device; the member of struct uroce_tun_msg ---- */
+	/* ---- front-end to device; each comment begins with the member of
+	 * struct uroce_tun_msg that the message uses ---- */
 
-	/* open, kind, name = "uverbs0" | "rdma_cm"; fds: [0] /proc/self/mem
-	 * opened read-write, [1] /proc/self/maps, or none: then protections of
-	 * the memory are not looked at. With a cookie: join the file whose DONE said it (a
-	 * forked child, same user, on a connection of its own). Without cookie
-	 * and name: join the file whose visible descriptor has that number here
-	 * (it came by SCM_RIGHTS or over exec; FGET asks for it). */
+	/* open; kind, name = "uverbs0" | "rdma_cm". fds[0]: /proc/self/mem,
+	 * opened read-write. fds[1]: /proc/self/maps, or none: then the device
+	 * does not look at the protections of the memory.
+	 *
+	 * With a cookie the connection joins the file whose DONE carried that
+	 * cookie (a forked child, same user, on a connection of its own).
+	 * Without cookie and name it joins the file whose visible descriptor
+	 * has number fd in the caller (it came by SCM_RIGHTS or over exec; the
+	 * device asks for it with FGET). */
 	UROCE_TUN_OPEN = 1,
 	UROCE_TUN_IOCTL = 2, /* call */
 	UROCE_TUN_WRITE = 3, /* call */
-	/* closed: an installed event descriptor was closed for the last time in
-	 * this process; no answer. */
+	/* closed: this process has closed an installed event descriptor for the
+	 * last time. There is no answer. */
 	UROCE_TUN_CLOSE_FD = 4,
-	/* The application is about to read counters under sys/: bring the files
-	 * up to date, then DONE. May come on a connection without OPEN. */
+	/* The application is about to read counters under sys/. The device
+	 * brings the files up to date, then sends DONE. Needs no OPEN. */
 	UROCE_TUN_SYNC = 5,
-	/* Answer to FGET (fd attached when ret == 0) and to INSTALL (ret =
-	 * descriptor number or -errno). */
+	/* Answers FGET (the descriptor is attached where ret is 0) and INSTALL
+	 * (ret is the descriptor's number or -errno). */
 	UROCE_TUN_FD = 6,
-	/* Command line: name = subject; DONE has text and a memfd that holds it
-	 * as JSON. Needs no OPEN. */
+	/* Sent by the command line. name: the subject. DONE has text, and a
+	 * memfd with JSON. Needs no OPEN. */
 	UROCE_TUN_STATUS = 7,
-	/* Command line, of the daemon's own user or root only: link; DONE has
-	 * name = the device. Needs no OPEN. */
+	/* link. Sent by the command line, of the daemon's own user or root
+	 * only. DONE has the device's name. Needs no OPEN. */
 	UROCE_TUN_LINK = 8,
-	/* This process or its file is about to end: DONE when what it has posted
-	 * on the file is fetched from its memory. Front-ends go on without the
-	 * answer of a device that does not know it. */
+	/* This process or its file is about to end. The device sends DONE when
+	 * it has fetched what the process has posted on the file. A front-end
+	 * goes on without an answer, since an older device sends none. */
 	UROCE_TUN_SETTLE = 9,
-	/* Command line: an on-demand device stays until the process that
-	 * connected has ended, with or without this connection. Needs no OPEN. */
+	/* Sent by the command line. An on-demand device stays until the process
+	 * that connected has ended, with or without this connection. Needs no
+	 * OPEN. */
 	UROCE_TUN_HOLD = 10,
 
 	/* ---- device to front-end ---- */
 
-	/* ret = result or -errno. Of OPEN: opened, and fds: [0] the visible
-	 * descriptor, none when a file is joined; [1] the page of changes, of an
-	 * rdma_cm file with UROCE_TUN_F_CACHED_REPLY. */
+	/* ret: the result or -errno. That of OPEN has opened, and fds[0]: the
+	 * visible descriptor, none where a file was joined; fds[1]: the page of
+	 * changes of an rdma_cm file, with UROCE_TUN_F_CACHED_REPLY. */
 	UROCE_TUN_DONE = 32,
 	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
 	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
@@ -139,9 +146,10 @@ struct uroce_tun_open {
 	__u64 fd;	/* without name and cookie: the descriptor's number */
 	__u64 features; /* UROCE_TUN_F_* that it understands; version 4 */
 	__u64 cookie;	/* of the file to join, or 0 */
-	/* Where in the caller's memory this message is until it is answered:
-	 * what is before its name, read there, proves that fds[0] is that
-	 * memory. 0: it must be /proc/PID/mem as the device sees it. */
+	/* The address in the caller's memory where this message lies until it
+	 * is answered. The device reads the part before the name there, which
+	 * proves that fds[0] is that memory. 0: fds[0] must be /proc/PID/mem as
+	 * the device sees it. */
 	__u64 self;
 };
 
@@ -158,8 +166,9 @@ struct uroce_tun_call {
 	__u64 request; /* IOCTL only */
 	__u64 arg;     /* IOCTL: the user pointer; WRITE: the user's bytes */
 	__u64 len;     /* WRITE only: how many */
-	/* What the command writes at these addresses the front-end can store
-	 * itself, from DONE's struct uroce_tun_out; both 0: nothing. */
+	/* The front-end itself can store what the command writes between these
+	 * addresses, from the struct uroce_tun_out of DONE. Both 0: it
+	 * cannot. */
 	__u64 out_from;
 	__u64 out_to;
 };
@@ -209,18 +218,19 @@ struct uroce_tun_msg {
 	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
 };
 
-/* Behind DONE: len bytes for addr follow, and nothing up to a multiple of 8. */
+/* Behind DONE. len bytes for address addr follow, and padding up to a multiple
+ * of 8. */
 struct uroce_tun_out {
 	__u64 addr; /* 0: what follows is a struct uroce_tun_cached_reply */
 	__u64 len;
 };
 
 /*
- * What the device would answer now to a WRITE on this file: it writes the bytes
- * that follow where the WRITE's bytes 8 to 15 say, and returns its length. This
- * holds as long as word `slot` of the page of changes is `change`: the device
- * adds to it before it lets anything come to pass that makes the answer
- * another. With UROCE_TUN_F_CACHED_REPLY.
+ * What the device would answer now to a WRITE on this file: it would write the
+ * bytes that follow to the address in bytes 8 to 15 of the WRITE, and return
+ * the length of the WRITE. This holds as long as word slot of the page of
+ * changes has the value change: the device adds to that word before it does
+ * anything that changes the answer. With UROCE_TUN_F_CACHED_REPLY.
  */
 struct uroce_tun_cached_reply {
 	__u32 slot;
