@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Packets by an AF_PACKET socket. A burst that leaves in one piece
  * (UDP_SEGMENT) is taken apart into the packets that it is on the wire; tcpdump

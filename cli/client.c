@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The two tunnel commands that need no open file: SYNC and STATUS. */
 #include <errno.h>
 #include <fcntl.h>

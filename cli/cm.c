@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce cm: rdma_cm identifiers, and the connection manager's counters. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * uroce doctor: looks at everything that can be wrong before the first packet,
  * and says for each what to type. What lies between two machines is for

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The device process of the run directory, and its devices. */
 #include <errno.h>
 #include <inttypes.h>

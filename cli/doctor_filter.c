@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Is UDP port 4791 filtered? A datagram that is no RoCE packet is sent to each
  * address of a device from that same address, which no packet of the device's

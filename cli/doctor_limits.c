@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The limit of locked memory. The device locks none, so registering works with
  * any; but programs read the limit themselves and register less, warn, or give

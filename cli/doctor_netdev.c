@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The machine without a device: its interface, who has the port, the kernel's
  * own RDMA. */
 #include <arpa/inet.h>

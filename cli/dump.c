@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * uroce trace: the RoCE packets of an interface, a decoded line each.
  * uroce dump: the same packets into a file for Wireshark.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Reads the headers of a program file: whether it has a dynamic linker, and
  * whether the kernel would ignore LD_PRELOAD for it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Finds the preload library: beside a build tree's program, or installed. */
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What `uroce doctor` has found: one line of text, or one object of JSON. */
 #include <stdarg.h>
 #include <stdio.h>

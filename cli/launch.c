@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Starts uroced where none serves the run directory, and waits until it is
  * ready. A lock in that directory sees to it that only one is started.

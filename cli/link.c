@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce link: devices, their netdevs and GIDs; adding and removing them. */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce metrics: the state of the devices in Prometheus text form. */
 #include <inttypes.h>
 #include <stdio.h>

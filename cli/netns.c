@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A network namespace with interfaces in it, made by rtnetlink alone. */
 #include <arpa/inet.h>
 #include <ctype.h>

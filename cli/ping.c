@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * uroce ping: asks another RoCE device's connection manager for an answer, and
  * where there is none looks which step fails: our own address and GID, our

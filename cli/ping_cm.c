@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rdma_cm commands that it takes, over the tunnel. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Asks with UDP and ICMP alone. */
 #include <errno.h>
 #include <netinet/icmp6.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Looks a port up in /proc: its sockets, and the processes that hold them. */
 #include <ctype.h>
 #include <dirent.h>

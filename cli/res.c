@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce res: what programs have open on the devices, and who they are. */
 #include <inttypes.h>
 #include <stdio.h>

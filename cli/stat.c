@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce stat: counters and rates of the devices, or of their queue pairs. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce top: rates of the devices, and the programs on them, live. */
 #include <inttypes.h>
 #include <stdio.h>

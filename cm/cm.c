@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The doors of cm.h: a MAD comes, time passes, somebody listens, an id ends.
  * Each is one switch over the states; what a message means is in active.c,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The CM codec: one table per message says where each field lies, one pair of
  * functions moves bits. So parsing and building cannot disagree, and the

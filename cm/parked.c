@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Requests that came a moment too early. A server that tells its client by
  * other means to connect, and only then listens, loses a race that costs it

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The side that is asked: REQ in, MRA and REP out, RTU in. A REQ costs memory
  * only when a listener wants it and the caps allow it; a dropped one will come

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Lookup of ids by what the wire names: our comm id, the peer's node GUID with
  * its comm id or QPN, the peer's address with its SIDR request id.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Service id resolution, the connection set-up of UD: one SIDR_REQ, one
  * SIDR_REP with the queue pair and its key. The answering side remembers its

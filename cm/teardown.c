@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The end of a connection: DREQ and DREP, crossing or repeated, TIMEWAIT
  * after it; and the answer to LAP, since alternate paths do not exist on RoCE.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Deadlines, one for each id. The room in the heap is taken at create, so that
  * arming cannot fail. cm.c acts upon what is due.

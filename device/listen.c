@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * One process serves a run directory: it holds a lock on a file there for as
  * long as it lives, so whatever else lies in the directory is a dead process's

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* One line on stderr for each call; service managers add time and name. */
 #include <stdarg.h>
 #include <stdio.h>

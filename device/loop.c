@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The control loop on epoll. Callbacks run under the control lock; the lock is
  * free while the loop waits, so that connection threads get their turn.

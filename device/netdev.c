@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What its netdev makes of a device: MTU, GUID, GIDs, the state of its port. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Two sockets: one only hears that something changed, the other asks what is.
  * A message is never applied by itself; whatever came (an overrun too), the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A thread per user that has sockets to close; it ends with the last of them. */
 #include <limits.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a command reads and writes of its client's memory. */
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The state of the daemon as JSON. Daemon, sessions and devices are told here;
  * lists of objects are walked step by step, by functions of the files that have

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The files of a device in the virtual tree. Its directory is not touched after
  * it is made: libibverbs takes a changed time of it for another device.

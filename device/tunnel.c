@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Messages of the tunnel with their descriptors: received whole and checked for
  * form, sent to a client that may be slow or gone.

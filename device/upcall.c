@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Questions to a client in the middle of its command, and the descriptors that
  * it answers with. What a descriptor's file does when somebody asks about it or

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Copying to and from a client. The descriptor comes from the client, so it is
  * made sure first that it is a mem file of procfs: any other file would let a

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a client may do with its own memory. Its mem file writes to whatever is
  * mapped, as a debugger would, so protections are looked up here: with the

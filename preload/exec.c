@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Many launchers hand their children an environment that they made up. Where
  * this process had the device, its children shall. Works on the stack alone:

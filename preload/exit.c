@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The end of the process, where it is the process that ends itself. A kernel's
  * device has fetched what was posted long before; ours reads the process's

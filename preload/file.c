@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Virtual files: the conversation with the device that one system call is (its
  * middle, where the device asks, is upcall.c). What the calls mean is the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What happens when the library is loaded: it finds the functions behind its
  * own, makes its tables, and prepares for fork, exec and exit.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Input and output on virtual files. */
 #include <errno.h>
 #include <rdma/rdma_user_ioctl_cmds.h>

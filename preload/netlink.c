@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * No RDMA netlink. libibverbs asks it first, and where the kernel has RDMA it
  * would answer with the kernel's devices only; refused, libibverbs reads the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* open(2), fopen(3) and their relatives. */
 #include <errno.h>
 #include <stdarg.h>

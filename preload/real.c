@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Looks the next definitions up. dlsym() does not allocate when it succeeds. */
 #include <dlfcn.h>
 #include <errno.h>

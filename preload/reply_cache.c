@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The replies that were sent ahead, in a table with one place for each hash of
  * a question. What does not fit is asked in the ordinary way.

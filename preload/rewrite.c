@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Names of the virtual RDMA files. No allocation, raw system calls only. */
 #include <errno.h>
 #include <fcntl.h>

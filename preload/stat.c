@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * stat(2) and its relatives: the nodes and the descriptors of virtual files
  * look like the character devices that they stand for. libibverbs compares

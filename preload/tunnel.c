@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Messages to the device and back, and the connection they go over. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The questions that the device asks in the middle of a command: a descriptor
  * of the process, or a place for a new one. Also takes apart what comes behind

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The reliable half of uroce ping: an RC connection by rdma_cm, like any
  * program's, and RDMA WRITEs on it. One without data wants no buffer, no key

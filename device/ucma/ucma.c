@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Files of the kind rdma_cm, and the table of the commands written to them.
  * Commands are copied in whole, handled under the control lock, and their

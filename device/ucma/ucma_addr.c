@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Addresses of clients, and which device stands behind each. Routing is the
  * host's own: a connected datagram socket says which source it would use.

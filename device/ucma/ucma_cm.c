@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What the connection manager of cm/ stands on: its MADs leave by the engine's
  * QP1 and arrive from there, its deadline is a timer of the control loop. Its

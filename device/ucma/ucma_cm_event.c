@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a peer said: an event of cm/ changes the client's id, a request makes a
  * new one, and the client hears of it as an event of rdma_cm.

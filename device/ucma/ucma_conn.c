@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Connect, listen, accept, reject, disconnect, notify. */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Events wait in their file until GET_EVENT. For each there is one datagram in
  * the file's socket, so that poll() and a blocking read tell the truth; when

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Ids: their numbers, their making and unmaking, their move to another file. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Multicast: the group's GID follows from its address, membership is the
  * host's own (IGMP, MLD), by a socket that joins on the device's netdev and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* SET_OPTION. */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Ports of the port spaces TCP, UDP, IB and IPOIB. They have nothing to do
  * with the host's own TCP and UDP ports, but the same rules: two ids conflict

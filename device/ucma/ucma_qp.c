@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * INIT_QP_ATTR: the attributes that take a client's queue pair to INIT, RTR
  * and RTS for its connection, as rdma_init_qp_attr of the kernel.

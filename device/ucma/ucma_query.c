@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What an id is bound and resolved to, in the four forms that clients ask. */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Replies that go to a client together with the event after which librdmacm
  * asks for them. Each saves a message there, one back, and two switches between

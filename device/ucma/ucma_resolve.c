@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Bind, resolve address, resolve route. All is known at once here, as the host
  * routes and the GID table says whose the source is; the client hears of it by

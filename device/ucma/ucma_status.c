@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rdma_cm ids and the connection manager's counters as JSON. */
 #include <arpa/inet.h>
 #include <json-c/json.h>

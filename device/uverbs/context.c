@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* GET_CONTEXT, QUERY_CONTEXT: the user context of an open file. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The commands that register memory: the client's own, as it is or through a
  * descriptor, again in another way, a dma-buf, device memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion channels and asynchronous event files. To the client they are
  * plain descriptors; a command names one by its number, which is turned into

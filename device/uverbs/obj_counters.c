@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Counters objects: made to be attached to flows. Without flow steering
  * nothing can be attached to one, so reading has nothing to read.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Multicast membership of UD queue pairs. Attaching the same group twice is
  * one membership, as in the kernel; detaching what is not attached is EINVAL.

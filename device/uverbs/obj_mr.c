@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memory regions: checked, made, asked about, destroyed. The commands that
  * register one, in all its forms, are in mr_reg.c.

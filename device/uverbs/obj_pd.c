@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Protection domains: a number that every key and queue carries. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Queue pairs: made, opened, destroyed. The three forms of the command that
  * makes one are in qp_create.c, modify and query in qp_modify.c.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues, basic and XRC. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>

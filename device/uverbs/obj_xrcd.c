@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * XRC domains. One opened with a descriptor is shared by all who open the same
  * inode on the same device; it ends with its last handle.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Objects and their handles: made, found, kept busy, destroyed. A handle is the
  * lowest free number of its file; quotas and memory are charged here.

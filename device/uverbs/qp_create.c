@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The command that makes a queue pair, in its three forms. */
 #include <errno.h>
 #include "device/uverbs/obj_qp.h"

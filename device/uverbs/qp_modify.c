@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * MODIFY_QP and QUERY_QP: translation between the kernel's structures and the
  * transport's, and the checks that need the device (port, GID table). Which

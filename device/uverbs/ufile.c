@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Life of an uverbs file, and what the two command decoders share. */
 #include <errno.h>
 #include <fcntl.h>

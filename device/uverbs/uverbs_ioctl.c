@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The ioctl form of commands: attributes. One table from (object, method) to
  * attribute specs and handler (uverbs_methods.c); this file decodes.

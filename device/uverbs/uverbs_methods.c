@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Every method with its attributes. What is not here is answered
  * EPROTONOSUPPORT, which makes libibverbs fall back to the write form.

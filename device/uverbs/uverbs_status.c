@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The objects of uverbs files as JSON. */
 #include <json-c/json.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The write form of commands: one table from number to handler, with the sizes
  * between. write(2) and the INVOKE_WRITE ioctl both end in ur_write_invoke().

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibv_advise_mr: prefetching for on-demand regions. The device reaches such
  * memory through the process's page table, so to prefetch is to have the pages

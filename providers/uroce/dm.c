@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Device memory: a mapping of the uverbs file. Copies are of whole 4-byte
  * words, as on the hardware that brought the verb and as programs test for.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Private ABI 59: rdma-core 59 to 63. Two operations came in the middle of
  * the table with 62 and the number stayed; a public function that came with

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* /proc/self/maps, parsed line by line from one static buffer. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Between holding and releasing the range, the code here touches only its
  * own stack and the kernel: no allocation, no lock, no signal handler, and no

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory windows; binding of type 1 is a send that the library words as a
  * verb. */
 #include "uroce.h"

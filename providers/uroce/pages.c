@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Which mappings of a range can live in the shared file, by /proc/self/maps,
  * and the moves of ranges into it and out of it in bounded steps. migrate.c

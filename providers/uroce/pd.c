@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Protection domains, and what libibverbs builds from them: thread domains,
  * which promise that one thread at a time uses a queue, and parent domains,

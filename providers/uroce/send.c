@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibv_post_send: a list of work requests to WQEs in the send ring, published
  * and told once. A request that cannot be posted stops the list: those before

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The shared memfd: made sparse and sealed, filled from memory, read back,
  * punched. /proc/self/pagemap tells which pages were ever touched, so that

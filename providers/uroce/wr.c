@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The ibv_wr_* builder. One WQE is open at a time, at sq.next: an operation
  * opens it (closing the one before), the setters append to it, complete

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A plugin with a libibverbs of a given layout: SIM PLUGIN. The library is
  * the made-up one of providers/uroce/link, whose offsets are its own; what is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The private ABI of libibverbs as declared in providers/uroce/pabi.h:
  * sizes and offsets as measured on the releases, the operations table of each

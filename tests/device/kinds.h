@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A user, and one object more of each kind: 0, or what the device answers. */
 #ifndef UR_TESTS_DEVICE_KINDS_H
 #define UR_TESTS_DEVICE_KINDS_H

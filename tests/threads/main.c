@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* threads_NAME TEST, or --list. See run.sh for what it needs around it. */
 #include "traffic.h"
 #include "world.h"

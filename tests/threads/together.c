@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The device in the process of its client, so that TSan, which knows memory by
  * its address and nothing of other processes, sees provider and engine at the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The end of a process that has found a rule of its own broken. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Where the run directory is; one rule for daemon, command line, preload. */
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Enough of libibverbs, with the layout and the symbol versions of one private
  * ABI, to link a plugin against where that release is not installed, and to

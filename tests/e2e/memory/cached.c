@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * cached_memory ROUNDS: registrations kept by libfabric's cache, whose monitor
  * (FI_MR_CACHE_MONITOR) tells it that memory went away. Memory is what it should

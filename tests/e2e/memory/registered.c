@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * registered_memory ROUNDS [hooks] [shared]: memory from mmap and malloc is
  * registered, written to and read by the device, given back, and is at every

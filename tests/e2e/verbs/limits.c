@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device attributes are promises: what is said to work at its limit works
  * there and not beyond, and what is said not to be there is refused. */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* verbs_corners NAME, or --list. Needs a device; exits 77 to skip. */
 #include "bench.h"
 

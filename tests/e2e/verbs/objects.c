@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rest: SRQ, XRC, multicast, domains, imports, ECE, counters. */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: what they hold, states, several threads on one. */
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Registrations that are refused, and what is left of the one before. */
 #include <fcntl.h>
 #include <stdlib.h>

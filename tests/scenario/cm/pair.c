@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* See pair.h. */
 #define PAIR_OWN_LINES
 #include "tests/scenario/cm/pair.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Setting up: in order, each message lost, repeated, out of order, refused,
  * unanswered, delayed by MRA, data before the RTU, a stale peer.

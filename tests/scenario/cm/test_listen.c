@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Listeners and strangers: which listener gets a request, conflicts, backlog,
  * floods that must not cost more than the caps allow, SIDR.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Ending: in order, lost, repeated, crossing, to a peer that has forgotten, by
  * destroying the id; TIMEWAIT; and LAP.

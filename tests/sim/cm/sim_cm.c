@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * usage: sim_cm [--seeds N] [--seed S [--trace]]
  * N runs from seed 0 up (default 500), each twice to the same hash; or one.

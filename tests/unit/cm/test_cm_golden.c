@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Captures of the kernel's Soft-RoCE: every CM MAD in them is parsed and
  * rebuilt byte for byte, and the conversations are the ones known to be there.

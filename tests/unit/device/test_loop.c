@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Who runs what is posted to the control loop, and when timers are due. */
 #include <pthread.h>
 #include <semaphore.h>

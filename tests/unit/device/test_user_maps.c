@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a process may do with its memory: asked for, and read in the text. */
 #include <errno.h>
 #include <fcntl.h>

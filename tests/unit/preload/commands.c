@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* ioctl(), write(), mmap() and events of an open file. */
 #include <errno.h>
 #include <fcntl.h>

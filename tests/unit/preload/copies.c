@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Copies of descriptors: dup, fork, threads that open and close. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * However a process or its file ends, the device is asked first whether it has
  * what was posted; and where there is nothing of its own, it is not.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the device answers ahead is answered by the front-end, and nothing else. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What an application sees of the virtual files: names, kinds, contents. */
 #include <dirent.h>
 #include <errno.h>

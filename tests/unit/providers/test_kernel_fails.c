@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Each system call of a registration's moves fails once, in each way a kernel,
  * or a supervisor in front of it, can: an error, an error after what was at

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Taking completions: the owner bit over many laps, forgotten queue pairs,
  * the extended readers, and two real threads on one ring.

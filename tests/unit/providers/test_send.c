@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* ibv_post_send: every WQE's bytes, the ring's wrap, limits and errors. */
 #include "fake_device.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The ibv_wr_* builder: same WQEs as ibv_post_send, batches, errors. */
 #include "fake_device.h"
 
