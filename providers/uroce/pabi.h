@@ -22,6 +22,7 @@
 #define UR_PROVIDER_PABI_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -49,6 +50,9 @@ enum ur_op {
 #define UR_OPS_MAX_BYTES (UR_OP_COUNT * sizeof(void *))
 /* No layout puts more than this before the ibv_context in verbs_context. */
 #define UR_VCTX_FRONT 384
+/* Sizes and places in structs with a pthread_mutex_t were measured on x86-64,
+ * where it has 40 bytes; elsewhere they are larger by this (arm64: 8). */
+#define UR_MUTEX_MORE (sizeof(pthread_mutex_t) - 40)
 /* Room for verbs_qp of any release: 368 or 376 bytes are known. */
 #define UR_VQP_ROOM 448
 

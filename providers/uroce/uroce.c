@@ -261,10 +261,11 @@ static u32 probe_vqp_tail(void)
 
 	for (unsigned int i = 0; i < UR_ARRAY_SIZE(known); i++) {
 		_Alignas(16) u8 vqp[512] = {0};
+		u32 at = known[i] + (u32)UR_MUTEX_MORE;
 
-		memcpy(vqp + known[i], &mask, sizeof(mask));
+		memcpy(vqp + at, &mask, sizeof(mask));
 		if (ibv_qp_to_qp_ex((struct ibv_qp *)(void *)vqp))
-			return known[i];
+			return at;
 	}
 	return 0;
 }

@@ -11,7 +11,7 @@
 /* Not in the headers of rdma-core 44: the operation and its method's place
  * in ibv_qp_ex, since 45. */
 #define UR_QP_EX_WITH_FLUSH (1u << 11)
-#define UR_QP_EX_FLUSH_OFF  352
+#define UR_QP_EX_FLUSH_OFF  (352 + UR_MUTEX_MORE)
 
 static inline void set_err(struct ur_qp *qp, int err)
 {

@@ -27,18 +27,18 @@ OFFSET(struct verbs_device_ops, import_context, 48);
 OFFSET(struct verbs_device_ops, alloc_device, 56);
 OFFSET(struct verbs_device_ops, uninit_device, 64);
 SIZE(struct verbs_match_ent, 24);
-SIZE(struct ibv_context, 328);
+SIZE(struct ibv_context, 328 + UR_MUTEX_MORE);
 SIZE(struct ibv_mr, 48);
 SIZE(struct verbs_mr, 56);
 OFFSET(struct verbs_mr, mr_type, 48);
 OFFSET(struct verbs_mr, access, 52);
-SIZE(struct verbs_cq, 288);
-SIZE(struct verbs_srq, 160);
-OFFSET(struct verbs_srq, srq_type, 128);
-OFFSET(struct verbs_srq, xrcd, 136);
-OFFSET(struct verbs_srq, cq, 144);
-OFFSET(struct verbs_srq, srq_num, 152);
-SIZE(struct ibv_qp, 160);
+SIZE(struct verbs_cq, 288 + UR_MUTEX_MORE);
+SIZE(struct verbs_srq, 160 + UR_MUTEX_MORE);
+OFFSET(struct verbs_srq, srq_type, 128 + UR_MUTEX_MORE);
+OFFSET(struct verbs_srq, xrcd, 136 + UR_MUTEX_MORE);
+OFFSET(struct verbs_srq, cq, 144 + UR_MUTEX_MORE);
+OFFSET(struct verbs_srq, srq_num, 152 + UR_MUTEX_MORE);
+SIZE(struct ibv_qp, 160 + UR_MUTEX_MORE);
 SIZE(struct verbs_xrcd, 16);
 SIZE(struct verbs_dm, 40);
 SIZE(struct ibv_command_buffer, 56);
@@ -118,6 +118,8 @@ int main(void)
 		}
 	/* The probe finds one of the three places. */
 	ur_provider_init(UR_PABI_34);
-	CHECK(ur_vqp_tail == 344 || ur_vqp_tail == 352 || ur_vqp_tail == 360);
+	CHECK(ur_vqp_tail == 344 + UR_MUTEX_MORE ||
+	      ur_vqp_tail == 352 + UR_MUTEX_MORE ||
+	      ur_vqp_tail == 360 + UR_MUTEX_MORE);
 	return 0;
 }

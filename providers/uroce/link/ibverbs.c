@@ -9,6 +9,7 @@
  * SIM_NN, SIM_CONTEXT_OFF, SIM_OPS_BYTES, SIM_QP_TAIL: the layout.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@
 #include "kernel-abi/uroce-ring.h"
 #include "link/ibverbs.h"
 
+/* SIM_QP_TAIL is x86-64's, where a pthread_mutex_t has 40 bytes. */
+#define QP_TAIL (SIM_QP_TAIL + sizeof(pthread_mutex_t) - 40)
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
@@ -26,7 +30,7 @@ static struct sim_state sim = {
 	.nn = SIM_NN,
 	.context_off = SIM_CONTEXT_OFF,
 	.ops_bytes = SIM_OPS_BYTES,
-	.qp_tail = SIM_QP_TAIL,
+	.qp_tail = QP_TAIL,
 };
 
 struct sim_state *sim_get(void)
@@ -97,7 +101,7 @@ int ibv_cmd_get_context(void *vctx, void *cmd, size_t cmd_size, void *resp,
 int ibv_cmd_create_qp_ex(void *context, void *qp, void *attr, void *cmd,
 			 size_t cmd_size, void *resp, size_t resp_size)
 {
-	memset((char *)qp + SIM_QP_TAIL, 0, 4);
+	memset((char *)qp + QP_TAIL, 0, 4);
 	memcpy(qp, &context, sizeof(context));
 	return 0;
 }
@@ -111,7 +115,7 @@ void *ibv_qp_to_qp_ex(void *qp)
 {
 	unsigned int mask;
 
-	memcpy(&mask, (char *)qp + SIM_QP_TAIL, sizeof(mask));
+	memcpy(&mask, (char *)qp + QP_TAIL, sizeof(mask));
 	return mask & 2 ? qp : NULL;
 }
 
