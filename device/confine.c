@@ -53,6 +53,9 @@ static int drop_capabilities(bool keep_raw)
 		n += (size_t)snprintf(holds.caps + n, sizeof(holds.caps) - n,
 				      "%s%s", n ? " " : "", kept[i].name);
 	}
+	/* The service has no others, and no right to the call. */
+	if (!memcmp(has, keep, sizeof(keep)))
+		return 0;
 	return syscall(SYS_capset, &head, keep) < 0 ? -errno : 0;
 }
 

@@ -54,6 +54,15 @@ static const char *const plain[] = {
 	"time",
 	"timerfd_create",
 	"timerfd_settime",
+	/* the same where time was 32 bits */
+	"clock_getres_time64",
+	"clock_gettime64",
+	"clock_nanosleep_time64",
+	"futex_time64",
+	"ppoll_time64",
+	"recvmmsg_time64",
+	"rt_sigtimedwait_time64",
+	"timerfd_settime64",
 	/* signals that come */
 	"rt_sigaction",
 	"rt_sigprocmask",

@@ -39,7 +39,8 @@ declare -A kinds=(
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
 	  ceph-mon ceph-osd ceph-common"
 	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
-	  rpmlint man-db mmdebstrap iproute2 file systemd"
+	  rpmlint man-db mmdebstrap iproute2 file systemd
+	  systemd-container"
 	[fresh]="mmdebstrap"
 	[debian13]="mmdebstrap"
 )

@@ -244,7 +244,7 @@ def test_full_run_directory(lab):
     """What is full is named."""
     lab.second_cable()
     os.mkdir(lab.a.run_dir)
-    p = lab.a.bare("unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=1m t {lab.a.run_dir} && "
+    p = lab.a.bare("unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=16m t {lab.a.run_dir} && "
                    f"exec {lab.bin('uroced')} --run-dir {lab.a.run_dir} --netdev eth0")
     lab.a.device = p
     wait_for("ready", lambda: "ready" in p.text() or not p.running())

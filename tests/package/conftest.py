@@ -95,8 +95,8 @@ def root(work, debs):
     if path != "/":
         sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
            "--aptopt=Acquire::Check-Valid-Until \"false\"",
-           "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers", release, path, "-",
-           input=sources)
+           "--include=ibverbs-utils,rdmacm-utils,iproute2,ibverbs-providers,"
+           "systemd-sysv,dbus", release, path, "-", input=sources)
     with open(path + "/etc/hosts", "w") as f:
         f.write("127.0.0.1 localhost\n")
     try:

@@ -133,3 +133,55 @@ def test_unit_file(source, tmp_path):
     p = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20",
                         str(unit)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert p.returncode == 0, p.stdout
+
+
+# Run by systemd in the root, as its last unit: two users' view of the service.
+UNDER_SYSTEMD = """#!/bin/bash
+exec >/found 2>&1
+as() { setpriv --reuid "$1" --regid "$1" --groups "$2" "${@:3}"; }
+group=$(getent group card | cut -d: -f3)
+pingpong="uroce run --run-dir /run/uroce -- ibv_rc_pingpong -d uroce0 -g 0 -c"
+systemctl show -p ActiveState,NRestarts,MainPID uroced
+grep -E '^(CapEff|CapBnd|Seccomp):' "/proc/$(systemctl show -p MainPID --value uroced)/status"
+uroce doctor --run-dir /run/uroce | grep confinement
+as 1234 "$group" $pingpong & server=$!
+until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+as 1234 "$group" $pingpong localhost; echo "client=$?"
+wait $server; echo "server=$?"
+as 1235 1235 uroce link --run-dir /run/uroce; echo "stranger=$?"
+systemctl reload uroced; echo "reload=$?"
+systemctl restart uroced; echo "restart=$?"
+systemctl stop uroced; systemctl show -p Result uroced
+journalctl -u uroced --no-pager
+systemctl poweroff --force
+"""
+
+
+def test_under_systemd(root):
+    """The service as installed, started by a systemd that is process 1: a member of its
+    group is served, another user is not."""
+    if root.path == "/" or not shutil.which("systemd-nspawn"):
+        pytest.skip("no root of its own, or systemd-nspawn is not installed")
+    put = {"/etc/uroce/uroce.conf": "netdev = lo\ngroup = card\n",
+           "/inside.sh": UNDER_SYSTEMD,
+           "/etc/systemd/system/inside.service":
+           "[Unit]\nAfter=uroced.service\nWants=uroced.service\n"
+           "[Service]\nType=oneshot\nExecStart=/bin/bash /inside.sh\n"
+           "[Install]\nWantedBy=multi-user.target\n", "/etc/machine-id": ""}
+    for name, text in put.items():
+        with open(root.path + name, "w") as f:
+            f.write(text)
+    sh("chroot", root.path, "groupadd", "-r", "card")
+    sh("chroot", root.path, "systemctl", "enable", "inside.service")
+    p = subprocess.run(["systemd-nspawn", "-q", "-D", root.path, "--boot", "--private-network",
+                        "--register=no", "--keep-unit", "--machine=uroce-inside"],
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, timeout=200)
+    if not os.path.exists(root.path + "/found"):
+        pytest.skip("no systemd here: " + p.stdout.decode(errors="replace")[-400:])
+    found = open(root.path + "/found").read()
+    for line in ("ActiveState=active", "NRestarts=0", "CapEff:\t0000000000001000",
+                 "Seccomp:\t2", "client=0", "server=0", "stranger=1", "reload=0", "restart=0",
+                 "Result=success"):
+        assert line in found, (line, found)
+    assert re.search(r"ok +confinement .*system calls filtered", found), found
