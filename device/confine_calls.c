@@ -193,10 +193,10 @@ static const char *const fatal[] = {
 /* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
  * what the kernel says of them. */
 static const char *const sanitizers[] = {
-	"clone3",    "fork",	  "kill",	 "mmap",	   "mprotect",
-	"prctl",     "prlimit64", "ptrace",	 "sched_getparam", "tgkill",
-	"wait4",     "getrlimit", "personality", "mincore",	   "gettid",
-	"setrlimit", "clone",
+	"clone3",   "fork",	 "getdents",  "kill",	     "mmap",
+	"mprotect", "prctl",	 "prlimit64", "ptrace",	     "sched_getparam",
+	"tgkill",   "wait4",	 "getrlimit", "personality", "mincore",
+	"gettid",   "setrlimit", "clone",
 };
 
 /* <linux/in6.h>, which does not go together with <netinet/in.h>. */
