@@ -122,6 +122,15 @@ static bool same_file(int fd, const struct ur_file *file)
 	       st.st_ino == file->ino;
 }
 
+uint32_t ur_fdmap_looks(int fd)
+{
+	uint16_t index = ur_fdmap_hit(fd) ? atomic_load(&ur_fdmap_slot[fd]) : 0;
+
+	if (!index || index == UR_FDMAP_HIDDEN)
+		return 0;
+	return __atomic_load_n(&files[index].kind, __ATOMIC_RELAXED);
+}
+
 struct ur_file *ur_fdmap_get(int fd)
 {
 	struct ur_file *file;
@@ -257,7 +266,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	while (i >= end &&
 	       !atomic_compare_exchange_weak(&files_end, &end, i + 1))
 		;
-	file->kind = kind;
+	__atomic_store_n(&file->kind, kind, __ATOMIC_RELAXED);
 	file->generation = ur_fdmap_generation();
 	file->serial = atomic_fetch_add(&serials, 1) + 1;
 	file->cookie = 0;

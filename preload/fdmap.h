@@ -84,6 +84,17 @@ struct ur_file *ur_fdmap_get(int fd);
 /* Drops such a reference. */
 void ur_fdmap_put(struct ur_file *file);
 
+/**
+ * ur_fdmap_looks() - the kind of file that a descriptor was last known as
+ *
+ * Costs no system call, so it may be wrong where ur_fdmap_get() would notice
+ * that the number was used again: for those who do the same as the kernel would
+ * in either case.
+ *
+ * Return: 0 when the descriptor is not ours.
+ */
+uint32_t ur_fdmap_looks(int fd);
+
 /* Beside enum uroce_tun_kind: an open counter, an ordinary file that the device
  * brings up to date before each read. */
 #define UR_KIND_COUNTER 100

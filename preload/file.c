@@ -360,9 +360,9 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	return ret;
 }
 
-size_t ur_file_event_size(const struct ur_file *file)
+size_t ur_kind_event_size(uint32_t kind)
 {
-	switch (file->kind) {
+	switch (kind) {
 	case UROCE_TUN_COMP:
 		return sizeof(uint64_t);
 	case UROCE_TUN_ASYNC:

@@ -37,7 +37,12 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf,
 ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
 			   ssize_t ret, int err);
 
-/* Bytes of one event of an event file; 0 for other kinds. */
-size_t ur_file_event_size(const struct ur_file *file);
+/* Bytes of one event of a file of that kind; 0 for what is no event file. */
+size_t ur_kind_event_size(uint32_t kind);
+
+static inline size_t ur_file_event_size(const struct ur_file *file)
+{
+	return ur_kind_event_size(file->kind);
+}
 
 #endif

@@ -2,10 +2,14 @@
 /* Copies of descriptors: dup, fork, threads that open and close. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,7 +19,24 @@
 #include "tests/unit/preload/cases.h"
 #include "tests/unit/preload/fake_device.h"
 
-/* A child has it still: not closed for the last time. */
+/* From here on fstat() is the end of this process. */
+static void forbid_fstat(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+/* A child has it still: not closed for the last time. To read an event, or to
+ * hear that there is none, is one system call. */
 void test_event_fork(void)
 {
 	int fd = open_node(), comp = ioctl(fd, FAKE_COMP, 0), go[2], st;
@@ -28,8 +49,11 @@ void test_event_fork(void)
 	if (!pid) {
 		close(go[1]);
 		CHECK_EQ(read(go[0], &event, 1), 0);
+		CHECK(!fcntl(comp, F_SETFL, O_NONBLOCK));
+		forbid_fstat();
 		CHECK_EQ(read(comp, &event, 8), 8);
 		CHECK_EQ(event, 77);
+		CHECK(read(comp, &event, 8) < 0 && errno == EAGAIN);
 		_exit(0);
 	}
 	close(go[0]);
