@@ -24,6 +24,8 @@
 /* One in so many sends is signalled. */
 #define SIGNALLED 32
 #define POLL	  16
+/* Receives beyond those that are needed. */
+#define SPARE 8
 
 struct queue {
 	struct ibv_comp_channel *channel;
@@ -230,9 +232,9 @@ static void send_open(struct link *l)
 	if (!shared.cq)
 		open_queue(&shared, NULL, test.links * (SENDS + RECVS));
 	v->queue = shared;
-	open_link(l, (u64)test.depth * test.in_bytes,
+	open_link(l, (u64)(test.depth + SPARE) * test.in_bytes,
 		  (u64)test.depth * test.out_bytes);
-	for (u32 i = 0; i < test.depth; i++)
+	for (u32 i = 0; i < test.depth + SPARE; i++)
 		post_recv(l, i, test.in_bytes);
 	meet(l);
 }
