@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion queues: CQEs written with the phase bit last, the arm check,
- * overrun, resize and moderation.
+ * Completion queues: CQEs written with the phase bit last, overrun, resize.
+ * Their events are in cq_event.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ static u8 owner_of(const struct ur_ecq *cq, u32 index)
 	return (index / cq->entries & 1) ^ 1;
 }
 
-/* The first broken rule of the queue in words, or NULL. */
-static const char *check(const struct ur_ecq *cq)
+const char *ur_ecq_check(const struct ur_ecq *cq)
 {
 	if (!cq->entries || (cq->entries & (cq->entries - 1)))
 		return "a completion queue's size is a power of two";
@@ -29,75 +28,14 @@ static const char *check(const struct ur_ecq *cq)
 		return "no completion is written over one that is unread";
 	if (ur_list_empty(&cq->mod_node) != (cq->mod_deadline == UR_NEVER))
 		return "an event waits for a time exactly while it is listed";
-	if (cq->mod_deadline != UR_NEVER && !cq->chan)
+	if ((cq->mod_deadline != UR_NEVER || cq->due) && !cq->chan)
 		return "an event that waits has a channel";
+	if (ur_list_empty(&cq->due_node) != !cq->due)
+		return "an event is due exactly while it is listed";
 	return NULL;
 }
 
 /* ---- the data path ---- */
-
-static void send_event(struct ur_ecq *cq)
-{
-	ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
-	cq->mod_seen = 0;
-	cq->mod_deadline = UR_NEVER;
-	ur_list_del(&cq->mod_node);
-}
-
-static void moderated_event(struct ur_ecq *cq)
-{
-	struct ur_engine *engine = cq->ectx->engine;
-
-	if (cq->mod_count <= 1 || !cq->mod_period_us ||
-	    cq->mod_seen >= cq->mod_count) {
-		send_event(cq);
-		return;
-	}
-	if (cq->mod_deadline == UR_NEVER) {
-		cq->mod_deadline = engine->now + cq->mod_period_us * 1000ull;
-		ur_list_add_tail(&engine->moderated, &cq->mod_node);
-	}
-}
-
-ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
-{
-	ur_time next = UR_NEVER;
-
-	ur_list_for_each_safe(it, &engine->moderated) {
-		struct ur_ecq *cq = ur_list_entry(it, struct ur_ecq, mod_node);
-
-		if (cq->mod_deadline <= now)
-			send_event(cq);
-		else
-			next = ur_min_u64(next, cq->mod_deadline);
-		ur_assert_rules_hot(check(cq));
-	}
-	return next;
-}
-
-/* [A2]: the CQE is out; has the client armed? */
-static void check_arm(struct ur_ecq *cq, bool solicited)
-{
-	u32 arm, kind;
-
-	cq->mod_seen++;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
-	kind = arm != cq->arm_taken ? arm & UROCE_ARM_MASK : UROCE_ARM_NONE;
-	if (cq->kernel_arm == UROCE_ARM_NEXT)
-		kind = UROCE_ARM_NEXT;
-	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
-		kind = UROCE_ARM_SOLICITED;
-	if (kind == UROCE_ARM_NEXT ||
-	    (kind == UROCE_ARM_SOLICITED && solicited)) {
-		cq->arm_taken = arm;
-		cq->kernel_arm = UROCE_ARM_NONE;
-		moderated_event(cq);
-	} else if (cq->mod_deadline != UR_NEVER &&
-		   cq->mod_seen >= cq->mod_count) {
-		send_event(cq);
-	}
-}
 
 static int overrun(struct ur_ecq *cq)
 {
@@ -164,8 +102,8 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 	cq->prod++;
 	__atomic_store_n(&cq->hdr->prod, cq->prod, __ATOMIC_RELAXED);
 	if (cq->chan)
-		check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
-	ur_assert_rules_hot(check(cq));
+		ur_ecq_completed(cq, wc);
+	ur_assert_rules_hot(ur_ecq_check(cq));
 	return 0;
 }
 
@@ -240,6 +178,7 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	cq->stamped = init->flags & CREATE_TIMESTAMP;
 	cq->mod_deadline = UR_NEVER;
 	ur_list_init(&cq->mod_node);
+	ur_list_init(&cq->due_node);
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
 	entries = ur_roundup_pow2(init->entries);
@@ -282,7 +221,7 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 		*to = old.cqes[i & (old.entries - 1)];
 		to->owner = owner_of(cq, i);
 	}
-	ur_assert_rules_hot(check(cq));
+	ur_assert_rules_hot(ur_ecq_check(cq));
 	return 0;
 }
 UR_ENGINE_CALL(4, resize, struct ur_ecq *, u32, u32, struct ur_block *);
@@ -322,8 +261,8 @@ static int modify(struct ur_engine *engine, struct ur_ecq *cq, u16 count,
 	cq->mod_count = count;
 	cq->mod_period_us = period_us;
 	if (cq->mod_deadline != UR_NEVER)
-		send_event(cq);
-	ur_assert_rules_hot(check(cq));
+		ur_ecq_event(cq);
+	ur_assert_rules_hot(ur_ecq_check(cq));
 	return 0;
 }
 UR_ENGINE_CALL(3, modify, struct ur_ecq *, u16, u16);
@@ -359,6 +298,7 @@ static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
 		cq->async ? ur_evsock_purge(&cq->async->sock, &cq->async_src)
 			  : 0;
 	ur_list_del(&cq->mod_node);
+	ur_list_del(&cq->due_node);
 	return 0;
 }
 UR_ENGINE_CALL(3, destroy, struct ur_ecq *, u32 *, u32 *);

@@ -94,6 +94,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 	ur_list_init(&e->ectxs);
 	ur_list_init(&e->kicks);
 	ur_list_init(&e->moderated);
+	ur_list_init(&e->due);
 	ur_list_init(&e->joins);
 	e->call_fd = -1;
 	e->call_watch.fn = called;

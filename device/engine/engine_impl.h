@@ -161,13 +161,25 @@ struct ur_ecq {
 	u32 mod_seen;	      /* CQEs since the last event */
 	ur_time mod_deadline; /* of the event held back; UR_NEVER none */
 	struct ur_list mod_node;
+	u32 due; /* events that leave with this turn */
+	struct ur_list due_node;
 };
 
 /* Host callbacks of the transport (transport/host.h), here and below. */
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
-/* Sends the events whose moderation period is over. Returns the next
- * deadline. */
+/* The first broken rule of the queue in words, or NULL. */
+const char *ur_ecq_check(const struct ur_ecq *cq);
+
+/* ---- their events: cq_event.c ---- */
+
+/* A CQE was written to a queue that has a channel. */
+void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc);
+/* Its event leaves with this turn, moderated no more. */
+void ur_ecq_event(struct ur_ecq *cq);
+/* The same for those whose moderation period is over; the next deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
+/* All events that are due. Whoever has the helm does this before it lets go. */
+void ur_ecq_send_events(struct ur_engine *engine);
 
 /* A receive queue: of a QP or an SRQ. */
 struct ur_erq {
@@ -352,6 +364,8 @@ struct ur_engine {
 	struct ur_list ectxs;
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with an event held back */
+	struct ur_list due;	  /* ur_ecq with events for this turn's end */
+	u64 due_bytes;		  /* completed since the first of them */
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;

@@ -274,6 +274,9 @@ static bool iterate(struct ur_engine *e)
 		ur_port_expire(e->port, e->now);
 		any = true;
 	}
+	/* Of what came in: whose processor it is answers before the
+	 * acknowledgement leaves, which then takes the answer along. */
+	ur_ecq_send_events(e);
 	any |= transmit(e);
 	if (called)
 		any |= ur_mailbox_run(e);
@@ -281,6 +284,8 @@ static bool iterate(struct ur_engine *e)
 		e->mod_deadline = ur_ecq_moderate(e, e->now);
 	else
 		e->mod_deadline = UR_NEVER;
+	/* Of what was done within the device, and by the command. */
+	ur_ecq_send_events(e);
 	return any;
 }
 
@@ -290,6 +295,7 @@ bool ur_poll_after_call(struct ur_engine *e)
 
 	while (i < TX_ROUNDS && transmit(e))
 		i++;
+	ur_ecq_send_events(e);
 	return i == TX_ROUNDS || e->stop || e->tx_blocked ||
 	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
 	       ur_port_deadline(e->port) < e->asleep_until;

@@ -145,6 +145,52 @@ static void notify(void)
 	bench_close(&t);
 }
 
+static void post_batch(struct bench *t, int count)
+{
+	struct ibv_sge sge = sge_of(&t->a, 0, 8);
+	struct ibv_send_wr wr[16], *bad;
+
+	for (int i = 0; i < count; i++) {
+		CHECK_EQ(post_recv(&t->b, 1, 4096, 8), 0);
+		wr[i] = (struct ibv_send_wr){
+			.next = i + 1 < count ? &wr[i + 1] : NULL,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = i + 1 < count ? 0 : IBV_SEND_SIGNALED,
+		};
+	}
+	CHECK_EQ(ibv_post_send(t->a.qp, wr, &bad), 0);
+}
+
+/* What is posted at once is complete when its event comes: who sleeps is woken
+ * once, and not for each message that he is quick enough to take and arm for. */
+static void batch(void)
+{
+	struct ibv_comp_channel *ch;
+	struct ibv_cq *cq;
+	struct bench t;
+
+	bench_open(&t, 64);
+	ch = ibv_create_comp_channel(t.ctx);
+	cq = ibv_create_cq(t.ctx, 64, (void *)7, ch, 0);
+	CHECK(ch && cq);
+	swap_cq(&t, &t.b, cq);
+	CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+	for (int i = 0; i < 500; i++) {
+		struct ibv_wc wc[32];
+
+		post_batch(&t, 16);
+		CHECK(readable(ch->fd, 5000));
+		take_event(ch, cq);
+		CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+		CHECK_EQ(ibv_poll_cq(cq, 32, wc), 16);
+		CHECK(!readable(ch->fd, 0));
+		expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	}
+	bench_close(&t);
+}
+
 /* The event of fewer completions than were asked for waits for the period; that
  * of enough does not, on a machine that has a moment for us. */
 static void moderation(void)
@@ -295,11 +341,8 @@ static void timestamps(void)
 }
 
 const struct verbs_test completion_tests[] = {
-	{"resize_cq", resize_cq},
-	{"resize_posted", resize_posted},
-	{"notify", notify},
-	{"moderation", moderation},
-	{"overrun", overrun},
-	{"timestamps", timestamps},
-	{0},
+	{"resize_cq", resize_cq},   {"resize_posted", resize_posted},
+	{"notify", notify},	    {"batch", batch},
+	{"moderation", moderation}, {"overrun", overrun},
+	{"timestamps", timestamps}, {0},
 };
