@@ -3,6 +3,7 @@
  * Calls to an engine: a sleeping one is not woken for them, one at a time has
  * it whatever else goes on, and what its sleep was for is served afterwards.
  */
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -53,6 +54,36 @@ static void test_asleep(void)
 		CHECK_EQ(ur_engine_call(engine, is_caller, &self), 1);
 	ur_engine_call(engine, get_sleeps, &after);
 	CHECK_EQ(after, before);
+}
+
+static int five(struct ur_engine *e, u8 a, const char *b, u64 c, bool d,
+		u16 *ret)
+{
+	CHECK(e == engine);
+	CHECK_EQ(a, 200);
+	CHECK_EQ(b[0], 'b');
+	CHECK_EQ(c, 1ull << 40);
+	CHECK(d);
+	*ret = 5;
+	return -EAGAIN;
+}
+UR_ENGINE_CALL(5, five, u8, const char *, u64, bool, u16 *);
+
+static int none(struct ur_engine *e)
+{
+	return e == engine;
+}
+UR_ENGINE_CALL(0, none);
+
+/* Arguments arrive in their order and as they were, the result comes back. */
+static void test_typed(void)
+{
+	u16 n = 0;
+
+	CHECK_EQ(call_five(engine, 200, "b", 1ull << 40, true, &n),
+		 (u64)-EAGAIN);
+	CHECK_EQ(n, 5);
+	CHECK_EQ(call_none(engine), 1);
 }
 
 /* A descriptor that is ready from the start, as long as it is watched. */
@@ -150,6 +181,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
 	STEP(test_asleep());
+	STEP(test_typed());
 	STEP(test_together());
 	wait_asleep(); /* and is told to stop in that state */
 	ur_engine_destroy(engine);
