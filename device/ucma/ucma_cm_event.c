@@ -51,8 +51,7 @@ static void learn_rep(struct ucma_id *id, const struct ur_cm_rep *rep)
 
 /* ---- a request ---- */
 
-static u8 qp_type_of(const struct ucma_id *listener,
-		     const struct ur_cm_event *event)
+static u8 qp_type_of(const struct ur_cm_event *event)
 {
 	const struct ur_cm_req *req = &event->mad->u.req;
 
@@ -115,8 +114,7 @@ static struct ucma_id *new_child(struct ucma_id *listener,
 {
 	struct ucma_id *id;
 
-	id = ucma_id_new(listener->file, listener->ps,
-			 qp_type_of(listener, event));
+	id = ucma_id_new(listener->file, listener->ps, qp_type_of(event));
 	if (!id)
 		return NULL;
 	id->state = UCMA_CONNECT;
