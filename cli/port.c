@@ -45,7 +45,7 @@ static unsigned long find_inode(const char *table)
 	return inode;
 }
 
-static bool holds(const char *pid, const char *socket)
+static bool holds_socket(const char *pid, const char *socket)
 {
 	char path[320], target[64];
 	struct dirent *e;
@@ -84,7 +84,7 @@ bool ur_port_owner(char *buf, size_t size)
 	d = opendir("/proc");
 	while (d && !found && (e = readdir(d))) {
 		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    !holds(e->d_name, socket))
+		    !holds_socket(e->d_name, socket))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.16s/comm", e->d_name);
 		f = fopen(path, "re");

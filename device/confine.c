@@ -75,7 +75,7 @@ int ur_confine_without(int (*fn)(void *arg), void *arg)
 	return ret;
 }
 
-static bool done(int err, const char *what)
+static bool check_step(int err, const char *what)
 {
 	if (err)
 		ur_debug("not confined: %s: %s", what, strerror(-err));
@@ -87,7 +87,8 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	int err;
 
 	holds.asked = true;
-	holds.mounts = done(ur_confine_mounts(run_dir), "mount namespace");
+	holds.mounts =
+		check_step(ur_confine_mounts(run_dir), "mount namespace");
 	/* Without it neither of the next two is for ordinary users. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		ur_log("no_new_privs: %s", strerror(errno));
@@ -97,8 +98,8 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	/* A core would have the memory of every client; and who is not root
 	 * does not trace us, not even with our uid. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	holds.files = done(ur_confine_files(run_dir), "Landlock");
-	holds.calls = done(ur_confine_calls(keep_raw), "system calls");
+	holds.files = check_step(ur_confine_files(run_dir), "Landlock");
+	holds.calls = check_step(ur_confine_calls(keep_raw), "system calls");
 	if (!holds.calls)
 		ur_log("system calls are not filtered: this kernel, or who "
 		       "started us, does not allow it");

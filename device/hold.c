@@ -24,7 +24,7 @@ bool ur_hold_unused(const struct ur_daemon *daemon)
 	return !daemon->n_sessions && ur_list_empty(&daemon->holds);
 }
 
-static void end(struct ur_hold *h)
+static void end_hold(struct ur_hold *h)
 {
 	ur_loop_del(h->daemon->loop, h->pidfd);
 	close(h->pidfd);
@@ -38,7 +38,7 @@ static void on_end(void *arg, u32 events)
 	struct ur_hold *h = arg;
 	struct ur_daemon *daemon = h->daemon;
 
-	end(h);
+	end_hold(h);
 	if (daemon->on_demand && ur_hold_unused(daemon))
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
 				  ur_loop_now() + UR_IDLE_NS);
@@ -79,5 +79,5 @@ err_quota:
 void ur_hold_end_all(struct ur_daemon *daemon)
 {
 	ur_list_for_each_safe(it, &daemon->holds)
-		end(ur_list_entry(it, struct ur_hold, node));
+		end_hold(ur_list_entry(it, struct ur_hold, node));
 }

@@ -38,7 +38,7 @@ static void read_comm(struct ur_session *s)
 	fclose(f);
 }
 
-static void answer(struct ur_session *s, s64 ret)
+static void send_answer(struct ur_session *s, s64 ret)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = ret};
 
@@ -157,7 +157,7 @@ static void do_sync(struct ur_session *s)
 			      ur_list_entry(it, struct ur_device, node))
 			      ?: err;
 	ur_loop_unlock(s->daemon->loop);
-	answer(s, err);
+	send_answer(s, err);
 }
 
 static void do_settle(struct ur_session *s)
@@ -166,7 +166,7 @@ static void do_settle(struct ur_session *s)
 	if (s->open && s->open->ops->settle)
 		s->open->ops->settle(s->open->file);
 	ur_loop_unlock(s->daemon->loop);
-	answer(s, 0);
+	send_answer(s, 0);
 }
 
 /* What is not on demand stays anyhow. */
@@ -178,7 +178,7 @@ static void do_hold(struct ur_session *s)
 	if (s->daemon->on_demand)
 		err = ur_hold_add(s->daemon, s->pid, s->uid);
 	ur_loop_unlock(s->daemon->loop);
-	answer(s, err);
+	send_answer(s, err);
 }
 
 static void do_status(struct ur_session *s, const char *subject)
@@ -222,7 +222,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	case UROCE_TUN_WRITE:
 		ret = ur_open_file_command(s, msg);
 		give_back(s, NULL);
-		answer(s, ret);
+		send_answer(s, ret);
 		break;
 	case UROCE_TUN_CLOSE_FD:
 		if (!ur_session_note_closed(s, msg->closed.cookie))
@@ -250,7 +250,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
-static void gone(struct ur_session *s)
+static void end_session(struct ur_session *s)
 {
 	struct ur_daemon *daemon = s->daemon;
 
@@ -278,7 +278,7 @@ static void finish(struct ur_session *s)
 	/* There may be messages in it yet, and descriptors with them. */
 	close(s->sock);
 	ur_loop_lock(loop);
-	gone(s);
+	end_session(s);
 	ur_loop_unlock(loop);
 }
 

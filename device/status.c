@@ -41,7 +41,7 @@ void ur_status_add(struct json_object *o, const char *key,
 }
 
 /* Whether all that was told since the last time is there. */
-static int told(void)
+static int check_memory(void)
 {
 	bool was = lacking;
 
@@ -231,7 +231,7 @@ static int tell_list(FILE *f, struct ur_session *to_whom, ur_status_next *next)
 		err = ur_session_answer_room(to_whom, (u64)ftello(f));
 		for (u32 i = 0; !err && more && i < PAGE; i++)
 			more = next(&w, &o[i]);
-		err = told() ?: err;
+		err = check_memory() ?: err;
 		ur_loop_unlock(daemon->loop);
 		for (u32 i = 0; i < PAGE; i++) {
 			if (!o[i])
@@ -301,7 +301,7 @@ static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
 	ur_loop_lock(daemon->loop);
 	err = ur_session_answer_room(to_whom, (u64)ftello(f));
 	o = err ? NULL : m->describe(daemon);
-	err = told() ?: err;
+	err = check_memory() ?: err;
 	ur_loop_unlock(daemon->loop);
 	if (err || !o) {
 		json_object_put(o);

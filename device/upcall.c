@@ -46,7 +46,7 @@ void ur_session_give_back(struct ur_session *s)
 }
 
 /* The first of them is the session's now, the rest nobody's. */
-static int keep(struct ur_session *s, int *fds)
+static int keep_fd(struct ur_session *s, int *fds)
 {
 	int fd = fds[0];
 
@@ -73,7 +73,7 @@ static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
 		if (*err)
 			break;
 		if (msg->op == UROCE_TUN_FD)
-			return keep(s, fds);
+			return keep_fd(s, fds);
 		ur_daemon_close_fds(fds);
 		if (msg->op != UROCE_TUN_CLOSE_FD ||
 		    !ur_session_note_closed(s, msg->closed.cookie))

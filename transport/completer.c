@@ -144,7 +144,7 @@ static bool read_answer_fits(const struct ur_qp *qp, const struct ur_swqe *e,
 	return pkt->payload_bytes == want;
 }
 
-static void answered(struct ur_qp *qp, u32 psn, bool request_done)
+static void take_response(struct ur_qp *qp, u32 psn, bool request_done)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -170,7 +170,7 @@ static void rx_read_data(struct ur_qp *qp, struct ur_swqe *e,
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return;
 	}
-	answered(qp, pkt->psn, pkt->op->flags & UR_OPF_END);
+	take_response(qp, pkt->psn, pkt->op->flags & UR_OPF_END);
 }
 
 static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
@@ -183,7 +183,7 @@ static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return;
 	}
-	answered(qp, pkt->psn, true);
+	take_response(qp, pkt->psn, true);
 }
 
 /* Answers come in the order of PSNs. When they start again before where they
@@ -220,7 +220,7 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 		  e->opcode == UR_WR_FLUSH) &&
 		 pkt->opcode == (qp->svc | UR_OPC_READ_RESP_ONLY) &&
 		 !pkt->payload_bytes)
-		answered(qp, pkt->psn, true);
+		take_response(qp, pkt->psn, true);
 	else if (e->opcode >= UR_WR_CMP_SWAP &&
 		 e->opcode <= UR_WR_MASK_FETCH_ADD &&
 		 (flags & UR_OPF_ATOMIC_ACK))

@@ -11,15 +11,15 @@
 
 /* ---- checked ranges of memory ---- */
 
-static bool holds(const struct ur_qp *qp, const struct ur_mr_range *s,
-		  u32 owner, u32 off)
+static bool range_holds(const struct ur_qp *qp, const struct ur_mr_range *s,
+			u32 owner, u32 off)
 {
 	return s->gen == qp->port->mem_gen && s->owner == owner &&
 	       off >= s->first && off < s->end && s->end - off >= qp->mtu;
 }
 
-static bool keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
-		 u32 off, const struct ur_span *span)
+static bool keep_range(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
+		       u32 off, const struct ur_span *span)
 {
 	if (!span->ptr || span->len < qp->mtu)
 		return false;
@@ -38,11 +38,11 @@ static bool find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 {
 	struct ur_span span;
 
-	if (holds(qp, s, owner, off))
+	if (range_holds(qp, s, owner, off))
 		return true;
 	return ur_mem_list_span(qp->port, qp->init.pd, sge, count, cur, off,
 				length - off, access, &span) &&
-	       keep(qp, s, owner, off, &span);
+	       keep_range(qp, s, owner, off, &span);
 }
 
 /* Of what the peer named. */
@@ -51,13 +51,13 @@ static bool find_remote(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 {
 	struct ur_span span;
 
-	if (holds(qp, s, owner, off))
+	if (range_holds(qp, s, owner, off))
 		return true;
 	return ur_mem_remote(qp, rkey, va + off, length - off, access, &span) &&
-	       keep(qp, s, owner, off, &span);
+	       keep_range(qp, s, owner, off, &span);
 }
 
-static const u8 *at(const struct ur_mr_range *s, u32 off)
+static const u8 *range_at(const struct ur_mr_range *s, u32 off)
 {
 	return s->ptr + (off - s->first);
 }
@@ -88,7 +88,7 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 				resp->rqe.length, UR_ACCESS_LOCAL_WRITE))
 			return false;
 	}
-	memcpy((u8 *)at(&resp->place, off), bth + UR_BTH_BYTES, qp->mtu);
+	memcpy((u8 *)range_at(&resp->place, off), bth + UR_BTH_BYTES, qp->mtu);
 	resp->epsn = ur_psn_add(psn, 1);
 	resp->offset = off + qp->mtu;
 	if (bth[8] & UR_BTH_ACKREQ)
@@ -116,8 +116,8 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 	    !find_local(qp, &req->place, req->head, e->sge, e->num_sge, &e->cur,
 			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE))
 		return false;
-	memcpy((u8 *)at(&req->place, i << qp->mtu_shift), bth + UR_BTH_BYTES,
-	       qp->mtu);
+	memcpy((u8 *)range_at(&req->place, i << qp->mtu_shift),
+	       bth + UR_BTH_BYTES, qp->mtu);
 	ur_completer_advance(qp, ur_psn_add(psn, 1));
 	ur_port_activate(qp->port, qp);
 	ur_qp_rearm(qp);
@@ -263,7 +263,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		for (u32 k = 1; k <= piece; k++, off += qp->mtu)
 			put_packet(qp, tx, opc, last && k == piece,
 				   ur_psn_add(e->psn, i + sent + k - 1),
-				   at(&req->source, off));
+				   range_at(&req->source, off));
 		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
 		ur_requester_sent(qp, piece, piece);
 		if (reliable)
@@ -298,7 +298,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		n = left;
 	for (u32 k = 0; k < n; k++, off += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
-			   at(&resp->source, off));
+			   range_at(&resp->source, off));
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);

@@ -7,18 +7,18 @@
  */
 #include "transport/internal.h"
 
-#define WINDOW_MAX_PKTS	 512 /* UR_OOO_SPAN: what a peer like us keeps */
-#define WINDOW_MAX_BYTES (1u << 20)
-#define CALM_WINDOWS	 16 /* without a loss, to double */
-#define WARY_MAX	 8
+#define WINDOW_MAX_PKTS	   512 /* UR_OOO_SPAN: what a peer like us keeps */
+#define WINDOW_MAX_BYTES   (1u << 20)
+#define LOSSLESS_WINDOWS   16 /* without a loss, to double */
+#define GROWTH_BACKOFF_MAX 8
 
 void ur_inflight_reset(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
 	req->window = qp->port->cfg.window_pkts;
-	req->calm = 0;
-	req->wary = 0;
+	req->lossless_pkts = 0;
+	req->growth_backoff = 0;
 }
 
 void ur_inflight_answered(struct ur_qp *qp, u32 packets)
@@ -26,10 +26,11 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets)
 	struct ur_requester *req = &qp->req;
 	u32 next = req->window * 2;
 
-	req->calm += packets;
-	if (req->calm < (req->window * CALM_WINDOWS) << req->wary)
+	req->lossless_pkts += packets;
+	if (req->lossless_pkts < (req->window * LOSSLESS_WINDOWS)
+					 << req->growth_backoff)
 		return;
-	req->calm = 0;
+	req->lossless_pkts = 0;
 	if (next <= WINDOW_MAX_PKTS &&
 	    (u64)next << qp->mtu_shift <= WINDOW_MAX_BYTES)
 		req->window = next;
@@ -39,8 +40,9 @@ void ur_inflight_lost(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	if (req->window > qp->port->cfg.window_pkts && req->wary < WARY_MAX)
-		req->wary++;
+	if (req->window > qp->port->cfg.window_pkts &&
+	    req->growth_backoff < GROWTH_BACKOFF_MAX)
+		req->growth_backoff++;
 	req->window = qp->port->cfg.window_pkts;
-	req->calm = 0;
+	req->lossless_pkts = 0;
 }

@@ -173,8 +173,8 @@ static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
 }
 
 /* Copy at most *bytes from where the entry stands, in either direction. */
-static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
-		      u32 flags, u32 *bytes)
+static enum side copy_message(struct ur_qp *qp, struct ur_qp *peer,
+			      struct ur_swqe *e, u32 flags, u32 *bytes)
 {
 	bool read = flags & UR_OPF_READ_REQ;
 
@@ -205,8 +205,8 @@ static enum side copy(struct ur_qp *qp, struct ur_qp *peer, struct ur_swqe *e,
 	return SIDE_NONE;
 }
 
-static enum ur_loop done(struct ur_qp *qp, struct ur_qp *peer,
-			 struct ur_swqe *e, u32 flags)
+static enum ur_loop finish_entry(struct ur_qp *qp, struct ur_qp *peer,
+				 struct ur_swqe *e, u32 flags)
 {
 	bool recv = (flags & UR_OPF_SEND) ||
 		    (flags & (UR_OPF_WRITE | UR_OPF_IMM)) ==
@@ -260,7 +260,7 @@ static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
 	if ((flags & UR_OPF_INV) && !ur_mw_invalidate(peer, e->imm_inv, false))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS,
 			      UR_WC_LOC_ACCESS_ERR);
-	switch (copy(qp, peer, e, flags, bytes)) {
+	switch (copy_message(qp, peer, e, flags, bytes)) {
 	case SIDE_LOCAL:
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
@@ -277,7 +277,7 @@ static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
 	}
 	if (e->loop_off < e->length)
 		return UR_LOOP_MORE;
-	return done(qp, peer, e, flags);
+	return finish_entry(qp, peer, e, flags);
 }
 
 static int atomic_op(const struct ur_swqe *e, const struct ur_span *span,
@@ -324,13 +324,13 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 			      ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
 			      0);
 	if (flags & UR_OPF_ATOMIC_WRITE)
-		return done(qp, peer, e, flags);
+		return finish_entry(qp, peer, e, flags);
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
 			   0, (const u8 *)&value, 8, true)) {
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
 	}
-	return done(qp, peer, e, flags);
+	return finish_entry(qp, peer, e, flags);
 }
 
 static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
@@ -347,7 +347,7 @@ static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
 		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if (ur_span_flush(&span, type))
 		return refuse(qp, peer, e, UR_VERDICT_NAK_OP, 0);
-	return done(qp, peer, e, UR_OPF_FLUSH);
+	return finish_entry(qp, peer, e, UR_OPF_FLUSH);
 }
 
 enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)

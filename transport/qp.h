@@ -141,13 +141,13 @@ struct ur_requester {
 	bool dry;  /* the ring was empty; until the next kick */
 	bool dead; /* the ring is corrupt; never read it again */
 
-	u32 una;       /* oldest PSN not acknowledged */
-	u32 tx_psn;    /* next PSN to send */
-	u32 max_psn;   /* PSN behind the newest ever sent */
-	u32 window;    /* packets that may be in flight */
-	u32 calm;      /* answered since it last changed, with none lost */
-	u8 wary;       /* losses of a grown window */
-	u32 asked_end; /* behind the last packet that asked for one */
+	u32 una;	   /* oldest PSN not acknowledged */
+	u32 tx_psn;	   /* next PSN to send */
+	u32 max_psn;	   /* PSN behind the newest ever sent */
+	u32 window;	   /* packets that may be in flight */
+	u32 lossless_pkts; /* answered since it last changed, with none lost */
+	u8 growth_backoff; /* losses of a grown window */
+	u32 asked_end;	   /* behind the last packet that asked for one */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
 	u32 ssn;	/* requests started, 24 bits */
@@ -156,9 +156,9 @@ struct ur_requester {
 
 	/* Sending one missing packet alone: hole_psn, for a peer that keeps
 	 * what came after it. */
-	bool hole_due;	/* to be sent */
-	bool hole_open; /* sent, not acknowledged yet */
-	u8 whole_left;	/* so many losses go without trying it */
+	bool hole_due;	 /* to be sent */
+	bool hole_open;	 /* sent, not acknowledged yet */
+	u8 holdoff_left; /* so many losses go without trying it */
 	u32 hole_psn;
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;

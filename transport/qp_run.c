@@ -24,7 +24,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->una = req->tx_psn = req->max_psn = 0;
 	req->ssn = 0;
 	req->credit_limited = false;
-	req->whole_left = 0;
+	req->holdoff_left = 0;
 	req->srtt = req->rttvar = 0;
 	req->begin_at = 0;
 	req->back_at = 0;

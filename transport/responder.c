@@ -70,7 +70,7 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 	send_nak(qp);
 }
 
-static void established(struct ur_qp *qp)
+static void note_established(struct ur_qp *qp)
 {
 	if (qp->state != UR_QP_RTR || qp->comm_est)
 		return;
@@ -78,7 +78,7 @@ static void established(struct ur_qp *qp)
 	ur_qp_event(qp, UR_EVENT_COMM_EST);
 }
 
-static void accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
+static void note_accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
 
@@ -107,8 +107,8 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 		ur_trace(qp->port, UR_TRACE_VERDICT, qp->qpn, v, pkt->psn);
 	switch (v) {
 	case UR_VERDICT_ACCEPT:
-		established(qp);
-		accepted(qp, pkt);
+		note_established(qp);
+		note_accepted(qp, pkt);
 		break;
 	case UR_VERDICT_DUPLICATE:
 		ur_replay_duplicate(qp, pkt);

@@ -241,7 +241,7 @@ bool ur_retry_again(struct ur_qp *qp)
 /* With so few outstanding, all of them again is as cheap. */
 #define HOLE_MIN_PKTS 8
 /* A peer that did not keep the rest is asked again after so many losses. */
-#define WHOLE_LOSSES 16
+#define HOLDOFF_LOSSES 16
 
 /* Send the oldest packet again, with a request to acknowledge. */
 static void repeat_one(struct ur_qp *qp)
@@ -265,11 +265,11 @@ void ur_retry_hole(struct ur_qp *qp)
 	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */
-	if (req->whole_left || req->hole_due ||
+	if (req->holdoff_left || req->hole_due ||
 	    ur_inflight(req) <= HOLE_MIN_PKTS ||
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head))) {
-		if (req->whole_left)
-			req->whole_left--;
+		if (req->holdoff_left)
+			req->holdoff_left--;
 		ur_retry_sequence(qp);
 		return;
 	}
@@ -290,7 +290,7 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	if (psn != req->hole_psn || req->una == req->hole_end)
 		return;
 	/* Just that one: the peer has dropped what came after it. */
-	req->whole_left = WHOLE_LOSSES;
+	req->holdoff_left = HOLDOFF_LOSSES;
 	go_back(qp);
 	start_timers(qp);
 }

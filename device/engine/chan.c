@@ -27,7 +27,7 @@ struct async_desc { /* struct ib_uverbs_async_event_desc */
 	u32 reserved;
 };
 
-static void room(struct ur_watch *watch, u32 events);
+static void on_room(struct ur_watch *watch, u32 events);
 
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 {
@@ -52,7 +52,7 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 	sock->rx = fd[1];
 	sock->async = async;
 	sock->watching = false;
-	sock->watch.fn = room;
+	sock->watch.fn = on_room;
 	ur_list_init(&sock->backlog);
 	return 0;
 }
@@ -98,7 +98,7 @@ static bool flush_source(struct ur_evsock *sock, struct ur_evsrc *src)
 	return true;
 }
 
-static void room(struct ur_watch *watch, u32 events)
+static void on_room(struct ur_watch *watch, u32 events)
 {
 	struct ur_evsock *sock =
 		ur_container_of(watch, struct ur_evsock, watch);

@@ -89,12 +89,12 @@ static void feed_loop(struct ur_engine *e, u32 first)
 	}
 }
 
-static void room(struct ur_watch *watch, u32 events)
+static void on_room(struct ur_watch *watch, u32 events)
 {
 	/* flush() tries again each turn while blocked; this ends a sleep */
 }
 
-static struct ur_watch room_watch = {room};
+static struct ur_watch room_watch = {on_room};
 
 /* Put out what is left of tx; false: no room. */
 static bool flush(struct ur_engine *e)

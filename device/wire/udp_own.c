@@ -39,7 +39,7 @@ static struct own *find(const u8 gid[16])
 }
 
 /* With the lock held, and the set changed. */
-static void changed(void)
+static void bump_generation(void)
 {
 	if (!++generation)
 		generation = 1;
@@ -64,7 +64,7 @@ int ur_udp_own_add(const u8 gid[16])
 	memcpy(o->gid, gid, 16);
 	o->count = 1;
 	ur_list_add_tail(&addrs, &o->node);
-	changed();
+	bump_generation();
 out:
 	pthread_mutex_unlock(&lock);
 	return err;
@@ -79,7 +79,7 @@ void ur_udp_own_del(const u8 gid[16])
 	if (o && !--o->count) {
 		ur_list_del(&o->node);
 		free(o);
-		changed();
+		bump_generation();
 	}
 	pthread_mutex_unlock(&lock);
 }

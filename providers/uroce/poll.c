@@ -41,14 +41,14 @@ static bool is_gone(const struct ur_context *ctx)
 	return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
 }
 
-static void found(const struct ur_context *ctx, u32 bytes)
+static void note_found(const struct ur_context *ctx, u32 bytes)
 {
 	empty_polls = 0;
 	naps = ctx->nap && bytes >= LONG_BYTES ? NAPS : 0;
 }
 
 /* Return: 0, or EIO where waiting is in vain. */
-static int found_none(const struct ur_context *ctx)
+static int note_empty(const struct ur_context *ctx)
 {
 	empty_polls++;
 	if (ctx->yield_after && empty_polls > ctx->yield_after) {
@@ -147,8 +147,8 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		publish_cons(cq);
 	ur_lock_put(&cq->lock);
 	if (!n)
-		return found_none(ur_to_ctx(ibcq->context)) ? -EIO : 0;
-	found(ur_to_ctx(ibcq->context), bytes);
+		return note_empty(ur_to_ctx(ibcq->context)) ? -EIO : 0;
+	note_found(ur_to_ctx(ibcq->context), bytes);
 	return n;
 }
 
@@ -175,9 +175,9 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		if (cq->cons != before)
 			publish_cons(cq);
 		ur_lock_put(&cq->lock);
-		return found_none(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
+		return note_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
 	}
-	found(ur_to_ctx(ibcq->context), cqe->byte_len);
+	note_found(ur_to_ctx(ibcq->context), cqe->byte_len);
 	take(cq, cqe);
 	return 0;
 }

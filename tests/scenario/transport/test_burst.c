@@ -119,7 +119,7 @@ static void again(void)
 	start(BURST);
 	post(UR_WR_WRITE, 100);
 	CHECK_EQ(send_some(), 2 + 2 * BURST);
-	q.qp->req.whole_left = 1; /* a peer that keeps nothing */
+	q.qp->req.holdoff_left = 1; /* a peer that keeps nothing */
 	w.now += WT_MS;
 	acked(P(3), UR_AETH_NAK | UR_NAK_PSN_SEQ);
 	CHECK_EQ(send_some(), 2 * BURST);
