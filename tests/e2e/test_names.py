@@ -2,6 +2,7 @@
 """Devices as programs look for them: by name, alone, and many at once."""
 import os
 import re
+import signal
 
 import pytest
 
@@ -151,3 +152,26 @@ def test_devices_as_user(lab):
                   'echo 0 >/proc/sys/user/max_user_namespaces; '
                   'echo 0 >/proc/sys/user/max_net_namespaces; exec "$@"', "-"))
     assert "--devices takes a network namespace" in out, out
+
+
+def test_device_under_front_end(lab):
+    """Who starts a device may have one: a CI job's step, a shell under uroce
+    run. The new one has the real system."""
+    lab.second_cable()
+    lab.serve()
+    other = ["--run-dir", lab.tmp + "/own", "--netdev", "eth1"]
+    uroced, uroce_ = lab.bin("uroced"), lab.bin("uroce")
+    p = lab.a.start("env", "LD_PRELOAD=libc.so.6", uroced, *other)
+    wait_for("it", lambda: "ready" in p.text().split() or not p.running())
+    with open(f"/proc/{p.pid}/environ") as f:
+        preload = [v for v in f.read().split("\0") if "LD_PRELOAD=" in v]
+    assert preload == ["LD_PRELOAD=libc.so.6"], preload
+    with open(f"/proc/{p.pid}/comm") as f:
+        assert f.read() == "uroced\n"
+    assert "liburoce-preload" not in open(f"/proc/{p.pid}/maps").read()
+    assert "10.78.0.1" in lab.a.run(uroce_, "link", *other[:2])
+    p.kill(signal.SIGTERM)
+    assert p.wait() == 0, p.report()
+    # On demand.
+    out = lab.a.run(uroce_, "run", *other, "--", "ibv_devinfo", "-v")
+    assert "10.78.0.1, RoCE v2" in out, out
