@@ -16,7 +16,8 @@
 
 #define IB "sys/class/infiniband/%s/"
 
-static int put_gid(struct ur_device *dev, u32 i)
+/* @fresh: there is nothing of an earlier one to take away. */
+static int put_gid(struct ur_device *dev, u32 i, bool fresh)
 {
 	static const u8 zero[16];
 	const struct ur_gid *g = ur_gid_get(dev, i);
@@ -28,6 +29,8 @@ static int put_gid(struct ur_device *dev, u32 i)
 	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
 			  i);
 	if (!g) {
+		if (fresh)
+			return err;
 		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/types/%u",
 			     dev->name, i);
 		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
@@ -50,7 +53,7 @@ static int put_gid(struct ur_device *dev, u32 i)
 
 void ur_sysfs_gid(struct ur_device *dev, u32 index)
 {
-	int err = put_gid(dev, index);
+	int err = put_gid(dev, index, false);
 
 	if (err && err != -ENOENT)
 		ur_log("%s: GID %u is not to be seen in sysfs: %s", dev->name,
@@ -286,7 +289,7 @@ int ur_sysfs_add(struct ur_device *dev)
 	if (!err)
 		err = put_port(dev);
 	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
-		err = put_gid(dev, i);
+		err = put_gid(dev, i, true);
 	if (!err)
 		err = ur_sysfs_counters(dev);
 	return err ? err : put_uverbs(dev);

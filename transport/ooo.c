@@ -19,6 +19,17 @@ static void give_back(struct ur_qp *qp, u32 index)
 	ooo->count--;
 }
 
+static u16 take(struct ur_ooo_pool *pool)
+{
+	u16 s = pool->free;
+
+	if (s != UR_OOO_NONE)
+		pool->free = pool->slot[s].next;
+	else if (pool->used < UR_OOO_SLOTS)
+		s = pool->used++;
+	return s;
+}
+
 void ur_ooo_drop(struct ur_qp *qp, u32 psn)
 {
 	give_back(qp, psn % UR_OOO_SPAN);
@@ -60,12 +71,11 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 		if (slot->psn == pkt->psn)
 			return;
 	}
-	if (pool->free == UR_OOO_NONE)
+	ooo->slot[index] = take(pool);
+	if (ooo->slot[index] == UR_OOO_NONE)
 		return;
-	ooo->slot[index] = pool->free;
 	ooo->count++;
-	slot = &pool->slot[pool->free];
-	pool->free = slot->next;
+	slot = &pool->slot[ooo->slot[index]];
 	slot->psn = pkt->psn;
 	slot->bytes = (u16)bytes;
 	memcpy(slot->packet, packet, bytes);

@@ -23,13 +23,14 @@ _Static_assert(UR_OOO_SLOTS < UR_OOO_NONE, "a slot's number is not none");
 struct ur_ooo_slot {
 	u32 psn;
 	u16 bytes; /* BTH to pad */
-	u16 next;  /* free list */
+	u16 next;  /* of those given back */
 	u8 packet[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES];
 };
 
 struct ur_ooo_pool {
 	struct ur_ooo_slot *slot;
-	u16 free;
+	u16 free; /* given back, or UR_OOO_NONE */
+	u16 used; /* those from here on were never taken: no memory yet */
 };
 
 /* The part of a queue pair: which slot holds the PSN with these low bits. */

@@ -10,10 +10,8 @@ int ur_ooo_pool_create(struct ur_ooo_pool *pool)
 	pool->slot = malloc(UR_OOO_SLOTS * sizeof(*pool->slot));
 	if (!pool->slot)
 		return -ENOMEM;
-	for (u32 i = 0; i < UR_OOO_SLOTS; i++)
-		pool->slot[i].next =
-			(u16)(i + 1 < UR_OOO_SLOTS ? i + 1 : UR_OOO_NONE);
-	pool->free = 0;
+	pool->free = UR_OOO_NONE;
+	pool->used = 0;
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 """What programs see of the device before they use it."""
 import os
 import re
+import subprocess
+import tempfile
 import time
 
 import pytest
@@ -42,6 +44,33 @@ def test_no_stall(labs):
     start = time.monotonic()
     labs(1500).a.run("ibv_devinfo")
     assert time.monotonic() - start < 4
+
+
+def calls(host, *cmd):
+    """How many system calls a program and its children make."""
+    with tempfile.NamedTemporaryFile("r") as f:
+        subprocess.run(["ip", "netns", "exec", host.name, "strace", "-f",
+                        "-qq", "-o", f.name, *cmd], check=True,
+                       stdout=subprocess.DEVNULL)
+        return sum("resumed>" not in line for line in f)
+
+
+def test_size_and_start(lab):
+    """Counts, as time depends on the machine: doc/performance.md has that."""
+    with open(lab.bin("uroced"), "rb") as f:
+        if b"libasan" in f.read():
+            pytest.skip("a sanitizer has its own memory")
+    lab.serve()
+    with open(f"/proc/{lab.a.device.pid}/status") as f:
+        kib = int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1])
+    assert kib <= 6 * 1024, kib
+    bare = calls(lab.a, "/bin/true")
+    run = calls(lab.a, lab.bin("uroce"), "run", "--run-dir", lab.a.run_dir,
+                "--", "/bin/true")
+    assert run - bare <= 200, (run, bare)
+    start = calls(lab.a, lab.bin("uroce"), "run", "--run-dir", lab.tmp + "/own",
+                  "--netdev", "lo", "--", "/bin/true")
+    assert start - run <= 4000, start
 
 
 def test_guids_differ(labs):
