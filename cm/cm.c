@@ -190,6 +190,8 @@ u64 ur_cm_deadline(const struct ur_cm *cm)
 	const struct ur_heap_node *first = ur_heap_first(&cm->deadlines);
 	u64 parked = ur_cm_parked_deadline(cm);
 
+	/* The host asks after every request of its own, too. */
+	ur_assert_rules_hot(check(cm));
 	return first ? ur_min_u64(first->at, parked) : parked;
 }
 
