@@ -11,6 +11,7 @@
 #include "device/hold.h"
 #include "device/link.h"
 #include "device/memory.h"
+#include "device/nldev/nldev.h"
 #include "device/open_file.h"
 #include "device/reaper.h"
 #include "device/serve.h"
@@ -122,10 +123,10 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		err = -EPROTO;
 	else if (s->open)
 		err = -EBUSY;
-	else if (!s->mem)
+	else if (!s->mem && msg->kind != UROCE_TUN_NETLINK)
 		err = fds[0] == -ENFILE ? -ENFILE : take_memory(s, msg, fds);
 	ur_loop_lock(loop);
-	if (!err) {
+	if (!err && msg->kind != UROCE_TUN_NETLINK) {
 		s->features = features(&msg->open);
 		reply.opened.features = s->features;
 		err = msg->open.cookie || !msg->name[0]
@@ -305,6 +306,10 @@ static void *session_thread(void *arg)
 		give_back(s, fds);
 		if (err)
 			break;
+		if (s->kind == UROCE_TUN_NETLINK) {
+			err = ur_nldev_serve(s);
+			break;
+		}
 	}
 	if (err != -EPIPE)
 		ur_debug("session %llu: %s", (unsigned long long)s->id,

@@ -18,6 +18,10 @@ extern "C" {
 /* What sysfs uverbsN/abi_version says; the provider accepts this one. Version 1
  * had a CQE of 72 bytes. */
 #define UROCE_UVERBS_ABI_VERSION 2
+/* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID: "roce", which is none of the kernel's enum
+ * rdma_driver_id. What libibverbs finds by it is no other driver's, whatever the
+ * device's name. */
+#define UROCE_DRIVER_ID 0x726f6365
 /* Vendor id of the device: no IEEE OUI is claimed. */
 #define UROCE_VENDOR_ID	     0x75726f /* "uro" */
 #define UROCE_VENDOR_PART_ID 1

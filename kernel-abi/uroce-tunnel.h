@@ -35,6 +35,12 @@
  * the addresses that the CALL names, each piece with a struct uroce_tun_out; and
  * replies to questions that are likely to come next, each with a struct
  * uroce_tun_cached_reply.
+ *
+ * A NETLINK_RDMA socket is a connection too, but has no twin: after an OPEN of
+ * kind UROCE_TUN_NETLINK, without name and descriptors, the connection itself is
+ * what the application holds. Each message on it is a netlink message then, in
+ * both directions, or UROCE_TUN_BIND, whose op is less than the length that any
+ * netlink message begins with.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -106,6 +112,9 @@ enum uroce_tun_op {
 	 * that connected has ended, with or without this connection. Needs no
 	 * OPEN. */
 	UROCE_TUN_HOLD = 10,
+	/* Only of kind UROCE_TUN_NETLINK: what bind() and setsockopt() have set;
+	 * no answer. */
+	UROCE_TUN_BIND = 11,
 
 	/* ---- device to front-end ---- */
 
@@ -138,6 +147,7 @@ enum uroce_tun_kind {
 	UROCE_TUN_ASYNC = 4,   /* the same with ib_uverbs_async_event_desc */
 	UROCE_TUN_PLAIN = 5,   /* an ordinary descriptor (eventfd, dma-buf): not
 			      * tracked */
+	UROCE_TUN_NETLINK = 6, /* the connection itself: see above */
 };
 
 /* OPEN */
@@ -152,6 +162,16 @@ struct uroce_tun_open {
 	 * the device sees it. */
 	__u64 self;
 };
+
+/* BIND */
+struct uroce_tun_bind {
+	__u64 port;   /* nl_pid: in the nlmsg_pid of answers */
+	__u64 groups; /* bit g - 1: a member of multicast group g */
+	__u64 flags;  /* UROCE_TUN_NL_* */
+	__u64 rsv[2];
+};
+#define UROCE_TUN_NL_EXT_ACK (1ull << 0) /* NETLINK_EXT_ACK is on */
+#define UROCE_TUN_NL_CAP_ACK (1ull << 1) /* NETLINK_CAP_ACK is on */
 
 /* DONE of OPEN */
 struct uroce_tun_opened {
@@ -212,6 +232,7 @@ struct uroce_tun_msg {
 		struct uroce_tun_install install;
 		struct uroce_tun_text text;
 		struct uroce_tun_change link;
+		struct uroce_tun_bind bind;
 	};
 	__u32 nfds;
 	__u32 rsv;

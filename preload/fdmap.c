@@ -274,6 +274,11 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;
+	file->nl_type = 0;
+	file->nl_bound = 0;
+	file->nl_port = 0;
+	file->nl_groups = 0;
+	file->nl_flags = 0;
 	file->parent = 0;
 	file->parent_serial = 0;
 	atomic_store(&file->dead, 0);

@@ -45,7 +45,7 @@ struct ur_file {
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;
 	ino_t ino;
-	int sock;		 /* hidden twin, or -1 for an event file */
+	int sock; /* hidden twin, or -1: an event file, counter or netlink */
 	uint32_t parent;	 /* event file: pool index of the file ... */
 	uint64_t parent_serial;	 /* ... that it came from */
 	_Atomic uint32_t dead;	 /* the device went away */
@@ -53,6 +53,11 @@ struct ur_file {
 	_Atomic uint32_t shared; /* a forked child may have it too */
 	pthread_mutex_t lock;	 /* one command at a time on sock */
 	struct ur_reply_cache *reply_cache; /* NULL: none; the lock's */
+	/* Of a netlink socket, netlink.c. Whoever changes them from two threads
+	 * gets one of the two values, as with the kernel. */
+	uint32_t nl_type, nl_bound,
+		nl_port;	      /* socket(2)'s; bind() was called */
+	uint64_t nl_groups, nl_flags; /* as in UROCE_TUN_BIND */
 };
 
 extern _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];

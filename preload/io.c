@@ -42,7 +42,8 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 		file = ur_fdmap_get(fd);
 	if (!file)
 		return ur_real(ioctl)(fd, cmd, arg);
-	if (is_generic_ioctl(cmd) || ur_file_event_size(file))
+	if (is_generic_ioctl(cmd) || ur_file_event_size(file) ||
+	    file->kind == UROCE_TUN_NETLINK)
 		ret = ur_real(ioctl)(fd, cmd, arg) < 0 ? -errno : 0;
 	else if (file->kind == UROCE_TUN_UVERBS)
 		ret = ur_file_ioctl(file, cmd, (uint64_t)(uintptr_t)arg);
@@ -70,7 +71,7 @@ static int check_read(int fd, size_t count)
 	/* The cdevs have no read; an event is never cut. */
 	if (file->kind == UR_KIND_COUNTER)
 		ur_tunnel_sync();
-	else if (!event || count < event)
+	else if (file->kind != UROCE_TUN_NETLINK && (!event || count < event))
 		err = EINVAL;
 	ur_fdmap_put(file);
 	return err;
@@ -88,7 +89,7 @@ static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
 		errno = err;
 		return ret;
 	}
-	if (file->kind == UR_KIND_COUNTER)
+	if (file->kind == UR_KIND_COUNTER || file->kind == UROCE_TUN_NETLINK)
 		ret = ret < 0 ? -err : 0;
 	else
 		ret = ur_file_after_read(file, buf, count, ret, err);
@@ -129,7 +130,8 @@ static struct ur_file *get_writable(int fd)
 	struct ur_file *file = ur_fdmap_get(fd);
 
 	if (file &&
-	    (ur_file_event_size(file) || file->kind == UR_KIND_COUNTER)) {
+	    (ur_file_event_size(file) || file->kind == UR_KIND_COUNTER ||
+	     file->kind == UROCE_TUN_NETLINK)) {
 		ur_fdmap_put(file);
 		return NULL;
 	}

@@ -53,7 +53,8 @@
 	X(close) X(close_range) X(closefrom) X(dup) X(dup2) X(dup3) X(fcntl)   \
 	X(fcntl64) X(fclose)                                                   \
 	/* netlink.c */                                                        \
-	X(socket)                                                              \
+	X(socket) X(bind) X(getsockname) X(setsockopt) X(getsockopt)           \
+	X(recvmsg) X(recvfrom)                                                 \
 	/* exec.c */                                                           \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn)             \
 	X(posix_spawnp)                                                        \

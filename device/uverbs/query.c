@@ -42,6 +42,11 @@ u32 ur_num_comp_vectors(void)
 	return n > 64 ? 64 : (u32)n;
 }
 
+u64 ur_device_cap_flags(void)
+{
+	return CAP_FLAGS;
+}
+
 static void fill_device(const struct ur_device *dev,
 			struct ib_uverbs_query_device_resp *r)
 {

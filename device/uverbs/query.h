@@ -8,5 +8,7 @@
 /* Returns the number of completion vectors: that of the processors, from 2 to
  * 64. */
 u32 ur_num_comp_vectors(void);
+/* enum ib_uverbs_device_cap_flags */
+u64 ur_device_cap_flags(void);
 
 #endif

@@ -77,6 +77,7 @@ struct verbs_list_node {
 enum {
 	VERBS_MATCH_SENTINEL = 0,
 	VERBS_MATCH_MODALIAS = 2,
+	VERBS_MATCH_DRIVER_ID = 3,
 };
 
 struct verbs_match_ent {

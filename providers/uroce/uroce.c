@@ -232,6 +232,7 @@ static void uroce_uninit_device(struct verbs_device *vdev)
 }
 
 static const struct verbs_match_ent match_table[] = {
+	{.u.driver_id = UROCE_DRIVER_ID, .kind = VERBS_MATCH_DRIVER_ID},
 	{.u.modalias = "rdma_device:*Nuroce*", .kind = VERBS_MATCH_MODALIAS},
 	/* device/modalias in sysfs: one of another name. */
 	{.u.modalias = "uroce", .kind = VERBS_MATCH_MODALIAS},

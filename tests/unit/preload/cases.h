@@ -35,6 +35,8 @@ void test_event_fork(void);
 void test_dup(void);
 void test_fork(void);
 void test_threads(void);
+/* netlink.c */
+void test_netlink(void);
 /* ends.c */
 void test_ends(void);
 /* reply_cache.c */

@@ -305,6 +305,23 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	return (int64_t)req->call.len;
 }
 
+/* Answers each message with what BIND has said. */
+static void serve_netlink(int sock)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE};
+	struct uroce_tun_bind told = {0};
+	ssize_t n;
+
+	send_msg(sock, &msg, -1);
+	while ((n = recv(sock, &msg, sizeof(msg), 0)) > 0) {
+		if (n == sizeof(msg) && msg.op == UROCE_TUN_BIND)
+			told = msg.bind;
+		else
+			CHECK(send(sock, &told, sizeof(told), MSG_NOSIGNAL) >
+			      0);
+	}
+}
+
 static void *serve_one(void *arg)
 {
 	struct conn c = {
@@ -316,6 +333,11 @@ static void *serve_one(void *arg)
 	while ((fd = recv_msg(c.sock, &msg, &c.window)) != -2) {
 		switch (msg.op) {
 		case UROCE_TUN_OPEN:
+			if (msg.kind == UROCE_TUN_NETLINK) {
+				CHECK(fd < 0 && !msg.name[0]);
+				serve_netlink(c.sock);
+				break;
+			}
 			CHECK(fd >= 0);
 			c.mem = fd;
 			if (!msg.open.cookie) {

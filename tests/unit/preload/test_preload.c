@@ -103,6 +103,7 @@ static int inner(const char *script)
 	test_stat();
 	test_tree();
 	test_counters();
+	test_netlink();
 	test_ioctl();
 	test_no_room();
 	test_mmap();

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The attributes of a request, each of which is what its type says, or the
+ * request is refused. What they point to is the request, a copy of what the
+ * client sent.
+ */
+#ifndef UR_NLDEV_ATTR_H
+#define UR_NLDEV_ATTR_H
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include "util/bytes.h"
+
+/* Numbers of <rdma/rdma_netlink.h> that the installed header may be too old for;
+ * of Linux 7.1. */
+#define UR_NLDEV_ATTR_PRIVILEGED_QKEY 96
+#define UR_NLDEV_ATTR_DRIVER_DETAILS  97
+#define UR_NLDEV_ATTR_NAME_ASSIGN     101
+#define UR_NLDEV_ATTR_EVENT_TYPE      102
+#define UR_NLDEV_ATTR_MONITOR_MODE    103
+#define UR_NLDEV_ATTR_MAX	      118
+#define UR_NLDEV_CMD_RES_SRQ_GET_RAW  25
+#define UR_NLDEV_CMD_MONITOR	      28
+#define UR_NLDEV_CMD_MAX	      31
+#define UR_NL_GROUP_NOTIFY	      4
+
+struct ur_nl_attr {
+	const u8 *data; /* NULL: not in the request */
+	u32 len;
+};
+
+struct ur_nl_attrs {
+	struct ur_nl_attr at[UR_NLDEV_ATTR_MAX];
+	/* Of a request that is refused: what to say, and where it is. */
+	const char *why;
+	u32 where; /* from the beginning of the message */
+};
+
+/*
+ * Parse the attributes of a whole message. strict: as the kernel takes what
+ * changes something: nothing that is not known, no longer integers than they
+ * are, nothing behind the last. The last of two of a type counts. 0 or -EINVAL.
+ */
+int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
+		bool strict);
+
+static inline bool ur_nl_has(const struct ur_nl_attrs *attrs, u32 type)
+{
+	return attrs->at[type].data;
+}
+
+/* Of an attribute that is there. */
+u8 ur_nl_u8(const struct ur_nl_attrs *attrs, u32 type);
+u32 ur_nl_u32(const struct ur_nl_attrs *attrs, u32 type);
+/* It ends with a NUL. */
+const char *ur_nl_text(const struct ur_nl_attrs *attrs, u32 type);
+
+#endif

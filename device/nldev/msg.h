@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Netlink messages that are being written: one datagram, of as many messages as
+ * fit. What does not fit says so once, at the end: everything that puts is void,
+ * and sets "full".
+ */
+#ifndef UR_NLDEV_MSG_H
+#define UR_NLDEV_MSG_H
+
+#include <linux/netlink.h>
+#include "util/bytes.h"
+
+/* Of a datagram: libmnl reads into a page, iproute2's rdma too. */
+#define UR_NL_BYTES 4096
+
+struct ur_nl_msg {
+	u32 len;
+	u32 begin; /* of the message that is being written */
+	bool full;
+	u8 buf[UR_NL_BYTES] __attribute__((aligned(8)));
+};
+
+/* A message begins, and ends: then its length is known. */
+void ur_nl_begin(struct ur_nl_msg *m, u16 type, u16 flags, u32 seq, u32 port);
+void ur_nl_end(struct ur_nl_msg *m);
+
+void ur_nl_put(struct ur_nl_msg *m, u16 type, const void *data, u32 len);
+void ur_nl_put_u8(struct ur_nl_msg *m, u16 type, u8 v);
+void ur_nl_put_u32(struct ur_nl_msg *m, u16 type, u32 v);
+void ur_nl_put_u64(struct ur_nl_msg *m, u16 type, u64 v);
+void ur_nl_put_text(struct ur_nl_msg *m, u16 type, const char *text);
+/* Bytes behind the header that are no attribute. */
+void ur_nl_put_raw(struct ur_nl_msg *m, const void *data, u32 len);
+
+/* What is put between the two is within the attribute. */
+u32 ur_nl_nest(struct ur_nl_msg *m, u16 type);
+void ur_nl_nest_end(struct ur_nl_msg *m, u32 nest);
+/* Back to where len was: it is not full any more. */
+void ur_nl_cut(struct ur_nl_msg *m, u32 len);
+
+#endif

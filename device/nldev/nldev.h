@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * NETLINK_RDMA, as the kernel answers it: what `rdma` of iproute2, libibverbs
+ * and librdmacm ask. A socket is a connection; its thread reads a request,
+ * writes the answer under the control lock and sends it without.
+ *
+ * Reading order: attr.c (requests), msg.c (answers), nldev.c (a socket), dev.c
+ * (devices and ports).
+ */
+#ifndef UR_NLDEV_NLDEV_H
+#define UR_NLDEV_NLDEV_H
+
+#include "device/nldev/attr.h"
+#include "device/nldev/msg.h"
+#include "device/session.h"
+
+/* A socket. */
+struct ur_nldev {
+	struct ur_session *session;
+	struct ur_daemon *daemon;
+	/* UROCE_TUN_BIND; groups under the lock. */
+	u32 port;
+	u64 groups;
+	bool ext_ack, cap_ack;
+};
+
+/* A request, and where the dump that answers it is. */
+struct ur_nl_request {
+	struct ur_nldev *nl;
+	const struct nlmsghdr *nlh;
+	struct ur_nl_attrs attrs;
+	u32 op;		 /* enum rdma_nldev_command */
+	const char *why; /* of a refusal, for NETLINK_EXT_ACK; may be NULL */
+	u32 at;		 /* dump: how many devices, or objects, were told */
+};
+
+/*
+ * Writes what answers a request, with the lock held. 0 or -errno. One that
+ * dumps is called again and again, each time with an empty message, until it
+ * leaves that empty; one object more than fits is for the next time.
+ */
+typedef int ur_nl_handler(struct ur_nl_request *r, struct ur_nl_msg *m);
+
+ur_nl_handler ur_nl_get, ur_nl_get_dump, ur_nl_port_get, ur_nl_port_dump;
+ur_nl_handler ur_nl_sys_get, ur_nl_chardev_get;
+
+/* The message that answers with this type begins; flags: NLM_F_MULTI or 0. */
+void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
+		  u16 flags);
+/* The device that the request names, or NULL. */
+struct ur_device *ur_nl_device(const struct ur_nl_request *r);
+/* Its index and name. */
+void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
+/* May the client change what is everybody's, and see what is secret: where the
+ * kernel asks for CAP_NET_ADMIN? */
+bool ur_nl_is_admin(const struct ur_nl_request *r);
+
+/* Serve the connection until its end, on its thread; why it ended. Lock not
+ * held. */
+int ur_nldev_serve(struct ur_session *s);
+
+#endif
