@@ -104,3 +104,28 @@ def test_rdma_cm(shared, udp):
     for host, uid in (a, ALICE), (b, BOB):
         good, text = connect(host, uid)
         assert good, text
+
+
+def test_groups(shared):
+    """A multicast group of the device has members of each user for himself."""
+    lab = shared("--isolation", "user")
+    a, group = lab.a, "239.7.7.7"
+    mckey = ["stdbuf", "-oL", "mckey", "-m", group, "-b", a.addr4]
+    alice = a.start(*as_user(ALICE, *mckey))
+    wait_for("the member", lambda: not alice.running() or
+             "receiving data" in alice.text())
+
+    def send(host, uid):
+        s = host.start(*as_user(uid, "mckey", "-m", group, "-b", host.addr4, "-s"))
+        assert s.wait() == 0, s.report()
+    before = refused(a)
+    send(a, BOB)
+    wait_for("them to be refused", lambda: refused(a) > before)
+    assert alice.running(), alice.report()
+    send(lab.b, BOB)
+    assert alice.wait() == 0, alice.report()
+    alice = a.start(*as_user(ALICE, *mckey))
+    wait_for("the member", lambda: not alice.running() or
+             "receiving data" in alice.text())
+    send(a, ALICE)
+    assert alice.wait() == 0, alice.report()
