@@ -3,10 +3,10 @@
  * Events of completion queues: the arm check, moderation, and when they go.
  *
  * Whether a completion makes an event is decided when it is written. The event
- * leaves later, with the others of its turn: who is woken by it often takes the
- * processor from the engine at once, and would then find one completion of a
- * batch, and sleep again, and be woken by the next. What else the batch needs,
- * acknowledgements too, would wait for that each time.
+ * leaves when its queue has the other completions of the turn: who is woken by
+ * it often takes the processor from the engine at once, and would then find one
+ * completion of a batch, and sleep again, and be woken by the next. What else
+ * the batch needs, acknowledgements too, would wait for that each time.
  */
 #include "device/engine/engine_impl.h"
 
@@ -26,10 +26,14 @@ void ur_ecq_event(struct ur_ecq *cq)
 	cq->mod_seen = 0;
 	cq->mod_deadline = UR_NEVER;
 	ur_list_del(&cq->mod_node);
-	if (ur_list_empty(&engine->due))
+	/* It need not wait for another queue's: several programs, or several
+	 * connections of one, each with a channel. */
+	if (!cq->due) {
+		ur_ecq_send_events(engine);
 		engine->due_bytes = 0;
-	if (!cq->due++)
 		ur_list_add_tail(&engine->due, &cq->due_node);
+	}
+	cq->due++;
 }
 
 void ur_ecq_send_events(struct ur_engine *engine)
