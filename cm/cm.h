@@ -24,9 +24,9 @@
  * that strangers can cause (half-open requests, the remains of destroyed ids)
  * have caps of their own.
  *
- * Functions that return int return 0 or a negative errno, and change nothing where
- * they fail. Pointers are not NULL unless the comment says so; what they point to
- * stays the caller's and is copied.
+ * Functions that return int return 0 or a negative errno, and change nothing
+ * where they fail. Pointers are not NULL unless the comment says so; what they
+ * point to stays the caller's and is copied.
  */
 #ifndef UR_CM_CM_H
 #define UR_CM_CM_H

@@ -167,18 +167,22 @@ struct ur_ecq {
 
 /* Host callbacks of the transport (transport/host.h), here and below. */
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
-/* The first broken rule of the queue in words, or NULL. */
+/* Returns the first rule of the queue that does not hold, in words, or NULL. */
 const char *ur_ecq_check(const struct ur_ecq *cq);
 
 /* ---- their events: cq_event.c ---- */
 
-/* A CQE was written to a queue that has a channel. */
+/* Decides about the event of a CQE that was written to a queue with a
+ * channel. */
 void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc);
-/* Its event leaves with this turn, moderated no more. */
+/* Makes the queue's event due: it leaves with this iteration, without
+ * moderation. */
 void ur_ecq_event(struct ur_ecq *cq);
-/* The same for those whose moderation period is over; the next deadline. */
+/* Makes the events due whose moderation period is over. Returns the next
+ * deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
-/* All events that are due. Whoever has the helm does this before it lets go. */
+/* Sends all events that are due. Whoever holds the owner lock calls this before
+ * it releases the lock. */
 void ur_ecq_send_events(struct ur_engine *engine);
 
 /* A receive queue: of a QP or an SRQ. */
@@ -359,12 +363,12 @@ struct ur_engine {
 	_Atomic int asleep;
 	ur_time asleep_until; /* deadline of the sleep, while asleep */
 	bool stop;
-	ur_time now;   /* CLOCK_MONOTONIC, once a turn */
-	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this turn; 0: not read yet */
+	ur_time now;   /* CLOCK_MONOTONIC, once an iteration */
+	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this iteration; 0: not read */
 	struct ur_list ectxs;
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with an event held back */
-	struct ur_list due;	  /* ur_ecq with events for this turn's end */
+	struct ur_list due;	  /* ur_ecq whose events leave at the end */
 	u64 due_bytes;		  /* completed since the first of them */
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
@@ -377,7 +381,7 @@ struct ur_engine {
 	struct ur_idle idle;
 	struct ur_refused refused;
 	ur_time mod_deadline;
-	bool rx_any; /* a datagram came in this turn */
+	bool rx_any; /* a datagram came in this iteration */
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };
