@@ -4,8 +4,9 @@
 # asked). What has another name on 13, or is not there, stands in `renamed`.
 #   install-deps.sh [--list] [KIND...]     default all
 # A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to
-# build. Each includes `build`. --list prints the packages' names instead of
-# installing them.
+# build. Each includes `build`, but for `cross`, to build for arm64, whose
+# packages cannot be beside those; it is for a root of its own. --list prints
+# the packages' names instead of installing them.
 set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
@@ -21,7 +22,10 @@ declare -A kinds=(
 	[asan]="$quick"
 	[tsan]="$quick $hosts python3-pyverbs"
 	[fuzz]="clang llvm libclang-rt-dev"
-	[arm64]="crossbuild-essential-arm64 libibverbs-dev:arm64
+	[arm64]="mmdebstrap"
+	[cross]="crossbuild-essential-arm64 cmake ninja-build pkg-config git
+	  python3 procps iproute2 debhelper dpkg-dev qemu-user-static
+	  libc6-dev:arm64 pkgconf:arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
 	  libsystemd-dev:arm64"
@@ -53,11 +57,12 @@ debian=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}")
 list=
 [ "${1:-}" = --list ] && list=1 && shift
 words=${kinds[build]}
+[ "$*" = cross ] && words=
 for kind in "${@:-all}"; do
 	case $kind in
 	all) # for this machine
 		for each in "${!kinds[@]}"; do
-			[ "$each" = arm64 ] || words+=" ${kinds[$each]}"
+			[ "$each" = cross ] || words+=" ${kinds[$each]}"
 		done
 		;;
 	*)

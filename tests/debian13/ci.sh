@@ -25,29 +25,13 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
-roots=$(realpath -m "${UROCE_ROOTS:-build/roots}")
-# shellcheck disable=SC2086  # names of kinds
-kept=$release-$(tests/install-deps.sh --list $kinds | sha256sum | cut -c1-12)
-dir=$(mktemp -d /var/tmp/uroce-debian13.XXXXXX) || exit 1
-mkdir -p "$dir"/root{,.upper,.work} "$roots"
-chmod 755 "$dir" "$dir"/root*
-clean() {
-	end_child
-	rm -rf --one-file-system "$dir" "$roots/$kept.new"
-}
+clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM
 
-install_all() { # install_all KIND...: the script, in a new root that is kept
-	local root=$roots/$kept.new
-	rm -rf --one-file-system "${roots:?}/$release"-*
-	minimal_root "$root" && clone && inside tests/install-deps.sh "$@" &&
-		rm -rf "$root/src" "$root"/var/cache/apt/archives/*.deb &&
-		mv "$root" "$roots/$kept"
-}
-results() { # results STAGE...: what it left, beside our own
+results() { # what the stages inside left, beside our own
 	local xml
-	for xml in "$root${below:+.upper}/src/build/results"/*.xml; do
+	for xml in "$tree/build/results"/*.xml; do
 		[ -s "$xml" ] && cp "$xml" "${out%.xml}-$(basename "$xml")"
 	done
 }
@@ -58,21 +42,8 @@ pairs() { # the stock programs, as far as `all.sh e2e` does not run in there
 		$py --junitxml $res/rping.xml -k rping tests/e2e/test_rdmacm.py"
 }
 
-# One run at a time makes or uses the roots.
-exec 9>"$roots/lock"
-flock 9
-root=$roots/$kept.new
-[ -n "${UROCE_FULL:-}" ] && rm -rf --one-file-system "${roots:?}/$kept"
 # shellcheck disable=SC2086  # names of kinds
-[ -d "$roots/$kept" ] || step install install_all $kinds
-root=$dir/root
-export below=$roots/$kept
-if ! apart mount -t overlay overlay \
-	-o "lowerdir=$below,upperdir=$root.upper,workdir=$root.work" "$root"; then
-	# A folder that is itself an overlay cannot be above: a copy, then.
-	cp -a "$below/." "$root" || exit 1
-	below=
-fi
+layers $kinds
 # The packages are installed into this very root; with UROCE_FULL into a new one.
 [ -n "${UROCE_FULL:-}" ] || package_root=/
 step clone clone

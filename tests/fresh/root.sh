@@ -71,16 +71,60 @@ inside() { # inside CMD...: in the root, as its root
 	# shellcheck disable=SC2016  # expanded by the shell inside
 	apart bash -c '
 		root=$1 && shift
-		[ -z "$below" ] || mount -t overlay overlay \
-			-o "lowerdir=$below,upperdir=$root.upper,workdir=$root.work" "$root" || exit 1
+		if [ -n "$below" ]; then
+			mount -t overlay overlay \
+				-o "lowerdir=$below,upperdir=$root.upper,workdir=$root.work" "$root"
+		else
+			mount --bind "$root" "$root"
+		fi || exit 1
 		mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
 			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
 			mount -t tmpfs tmpfs "$root/run" || exit 1
 		cp /etc/resolv.conf "$root/etc/resolv.conf"
-		exec chroot "$root" env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
+		# No chroot: who is in one may not make user namespaces.
+		mkdir -p "$root/.host" && cd "$root" && pivot_root . .host && cd / &&
+			umount -l /.host && rmdir /.host || exit 1
+		exec env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
 			UROCE_FULL="$UROCE_FULL" UROCE_PACKAGE_TESTS="$packages" \
 			UROCE_PACKAGE_ROOT="$package_root" \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
 }
+tree='' # the sources in the root, as seen from outside
 export UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
+
+# ---- roots that are kept: a layer over one with what a kind of packages is ----
+
+layers_end() {
+	end_child
+	rm -rf --one-file-system "${layer:-}" "${making:-}"
+}
+install_all() { # install_all KIND...: the script, in a new root that is kept
+	local root=$making
+	rm -rf --one-file-system "${roots:?}/$suite-$release"-*
+	minimal_root "$root" && clone && inside tests/install-deps.sh "$@" &&
+		rm -rf "$root/src" "$root"/var/cache/apt/archives/*.deb &&
+		mv "$root" "$kept"
+}
+layers() { # layers KIND...: the root is set up, and locked for this run
+	roots=$(realpath -m "${UROCE_ROOTS:-build/roots}")
+	kept=$roots/$suite-$release-$(tests/install-deps.sh --list "$@" | sha256sum | cut -c1-12)
+	making=$kept.new
+	layer=$(mktemp -d "/var/tmp/uroce-$suite.XXXXXX") || exit 1
+	root=$layer/root
+	mkdir -p "$root"{,.upper,.work} "$roots"
+	chmod 755 "$layer" "$root"*
+	exec 9>"$roots/$suite.lock"
+	flock 9
+	[ -n "$UROCE_FULL" ] && rm -rf --one-file-system "$kept"
+	[ -d "$kept" ] || step install install_all "$@" || return 1
+	below=$kept
+	tree=$root.upper/src
+	if ! apart mount -t overlay overlay \
+		-o "lowerdir=$below,upperdir=$root.upper,workdir=$root.work" "$root"; then
+		# A folder that is itself an overlay cannot be above: a copy, then.
+		cp -a "$below/." "$root" || exit 1
+		below=
+		tree=$root/src
+	fi
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# limit: 1800
+# ci.sh RESULT.xml: uroce for arm64. In a root of this release with the cross
+# compiler and arm64's libraries, which cannot all be beside the host's own: the
+# whole tree built without a warning, and the abi tests run by qemu-user: the
+# layouts of libibverbs and of the rings on that machine. RESULT.xml says how
+# each step went, RESULT-abi.xml is ctest's. The orders of memory that a real
+# arm64 needs are held by order.* (tests/order); qemu-user has those of x86.
+#
+# What the install script installed is kept as for the stage debian13.
+# shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD out=${1:-$PWD/build/results/arm64.xml}
+release=$(. /etc/os-release && echo "$VERSION_CODENAME") suite=arm64
+if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
+	echo "needs root and mmdebstrap (tests/install-deps.sh arm64)"
+	exit 1
+fi
+# shellcheck source=tests/fresh/root.sh
+. tests/fresh/root.sh
+clean() { layers_end; }
+trap clean EXIT
+trap 'exit 130' INT TERM
+
+cross() {
+	inside sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
+			-DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
+}
+abi() {
+	inside tests/arm64/emulated.sh ctest --test-dir build --no-tests=error \
+		--output-on-failure --timeout 300 -j2 -L '^abi$' \
+		--output-junit /src/build/results/abi.xml
+}
+
+layers cross
+step clone clone
+step cross_build cross
+step abi abi
+[ -s "$tree/build/results/abi.xml" ] &&
+	cp "$tree/build/results/abi.xml" "${out%.xml}-abi.xml"
+result "$out"
+exit $failed
