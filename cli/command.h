@@ -67,6 +67,7 @@ int ur_cmd_metrics(struct ur_options *options);
 int ur_cmd_doctor(struct ur_options *options);
 int ur_cmd_trace(struct ur_options *options);
 int ur_cmd_dump(struct ur_options *options);
+int ur_cmd_cdi(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 
 /**

@@ -32,6 +32,9 @@ const struct ur_command ur_commands[] = {
 	 "RoCE packets into a pcapng file for Wireshark", ur_cmd_dump},
 	{"ping", "[-c COUNT] [--rc PORT] ADDRESS | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
+	{"cdi", "",
+	 "a specification that gives the device to containers, on stdout",
+	 ur_cmd_cdi},
 	{0},
 };
 

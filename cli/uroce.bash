@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping trace dump help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -43,7 +43,7 @@ _uroce()
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
 	trace) COMPREPLY=($(compgen -W "--json --netdev --count --peer --qpn" -- "$cur")) ;;
 	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
-	cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
+	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
 	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --run-dir --" -- "$cur")) ;;
 	link)

@@ -104,6 +104,23 @@ def test():
     check(json.loads(uroce("stat", "--json", "lo").stdout)[0]["counters"],
           {"tx_packets": 12345678901})
     check(uroce("stat", "uroce9").returncode, 1)
+    # a container gets what is there, and the run directory
+    r = uroce("cdi")
+    check((r.returncode, r.stderr), (0, ""))
+    spec = json.loads(r.stdout)
+    check((spec["kind"], spec["devices"][0]["name"]), ("uroce.io/nic", "all"))
+    edits = spec["devices"][0]["containerEdits"]
+    check(edits["env"], ["LD_PRELOAD=/opt/uroce/liburoce-preload.so",
+                         "UROCE_RUN_DIR=/run/uroce"])
+    mounts = {m["containerPath"]: m for m in edits["mounts"]}
+    check(mounts["/run/uroce"]["hostPath"], run_dir)
+    assert "/opt/uroce/liburoce-rdmav34.so" in mounts, mounts
+    for m in mounts.values():
+        assert os.path.exists(m["hostPath"]) and "ro" in m["options"], m
+    check(uroce("cdi", "what").returncode, 2)
+    r = uroce("cdi", "--run-dir", top + "/none")
+    check(r.returncode, 0)
+    assert "no device serves" in r.stderr, r.stderr
     p.communicate()
     check(p.returncode, 0)
 
