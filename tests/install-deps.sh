@@ -11,7 +11,7 @@ set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
 quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
-  reuse"
+  reuse musl-tools"
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
 	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
@@ -45,6 +45,7 @@ declare -A kinds=(
 	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
 	  rpmlint man-db mmdebstrap iproute2 file systemd
 	  systemd-container"
+	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"
 	[fresh]="mmdebstrap"
 	[debian13]="mmdebstrap"
 )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""A clean Debian 12 root with nothing of uroce, an ordinary user with sudo as CI
+runners have, and this tree in /src. What is made here goes with the namespaces
+that ci.sh made for it."""
+import glob
+import os
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+HOME = "/home/runner"
+
+
+def sh(*cmd, **kw):
+    r = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, **kw)
+    assert r.returncode == 0, f"{' '.join(cmd)}:\n{r.stdout[-4000:]}"
+    return r.stdout
+
+
+@pytest.fixture(scope="session")
+def root():
+    path = os.environ.get("UROCE_ACTION_ROOT")
+    if not path:
+        pytest.skip("tests/action/ci.sh makes the root")
+    sources = "".join(open(f).read() for f in ["/etc/apt/sources.list"] +
+                      glob.glob("/etc/apt/sources.list.d/*.sources")
+                      if os.path.exists(f))
+    sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
+       "--aptopt=Acquire::Check-Valid-Until \"false\"",
+       "--include=sudo,iproute2", "bookworm", path, "-", input=sources)
+    with open(path + "/etc/hosts", "w") as f:
+        f.write(f"127.0.0.1 localhost {os.uname().nodename}\n")
+    sh("cp", "/etc/resolv.conf", path + "/etc/resolv.conf")
+    with open(path + "/etc/sudoers.d/runner", "w") as f:
+        f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
+    sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")
+    for args in (["-t", "proc", "proc", path + "/proc"],
+                 ["-t", "sysfs", "sysfs", path + "/sys"],
+                 ["--rbind", "/dev", path + "/dev"],
+                 ["-t", "tmpfs", "tmpfs", path + "/run"]):
+        sh("mount", *args)
+    os.mkdir(path + "/src")
+    files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files",
+               "-z", "--cached", "--others", "--exclude-standard")
+    sh("tar", "-C", TOP, "--null", "-T", "-", "--ignore-failed-read", "-cf",
+       path + "/src.tar", input=files)
+    sh("tar", "-C", path + "/src", "-xf", path + "/src.tar")
+    os.unlink(path + "/src.tar")
+    return path
+
+
+@pytest.fixture(scope="session")
+def netns():
+    sh("ip", "netns", "add", "runner")
+    sh("ip", "-n", "runner", "link", "set", "lo", "up")
+    return "runner"
