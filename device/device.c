@@ -8,6 +8,7 @@
 #include "device/limits.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
+#include "device/nldev/nldev.h"
 #include "device/sysfs.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
@@ -185,6 +186,8 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		goto err_engine;
 	ur_list_add_tail(&daemon->devices, &dev->node);
 	ur_device_sync_gids(dev);
+	ur_nldev_notify(dev, UR_NL_REGISTER);
+	ur_nldev_notify(dev, UR_NL_NETDEV_ATTACH);
 	return 0;
 err_engine:
 	ur_sysfs_del(dev);
@@ -194,6 +197,31 @@ err_free:
 	ur_numbers_fini(&dev->xrcdns);
 	free(dev);
 	return err;
+}
+
+int ur_device_rename(struct ur_device *dev, const char *name)
+{
+	char before[UR_DEVICE_NAME_MAX];
+	int err;
+
+	if (!strcmp(dev->name, name))
+		return 0;
+	err = check_name(dev->daemon, name);
+	if (err)
+		return err;
+	memcpy(before, dev->name, sizeof(before));
+	ur_sysfs_del(dev);
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	err = ur_sysfs_add(dev);
+	if (err) {
+		ur_sysfs_del(dev);
+		memcpy(dev->name, before, sizeof(before));
+		if (ur_sysfs_add(dev))
+			ur_log("%s: its files are not all there", dev->name);
+		return err;
+	}
+	ur_nldev_notify(dev, UR_NL_RENAME);
+	return 0;
 }
 
 static void free_device(void *arg)
@@ -240,6 +268,7 @@ static void unregister(struct ur_device *dev)
 {
 	if (dev->daemon->cm_ops && dev->daemon->cm_ops->device_gone)
 		dev->daemon->cm_ops->device_gone(dev);
+	ur_nldev_notify(dev, UR_NL_UNREGISTER);
 	dev->gone = true;
 	dev->present = false;
 	ur_gid_sync(dev, NULL, 0);

@@ -107,6 +107,7 @@ struct ur_device {
 	struct ur_quota dm_bytes;	/* device memory handed out */
 	/* By type (enum uverbs_default_objects). */
 	struct ur_quota objects[32];
+	u32 object_numbers[32]; /* the next ones */
 	struct ur_groups groups;
 };
 
@@ -126,6 +127,9 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
  * The device is freed when its last file is closed.
  */
 void ur_device_remove(struct ur_device *dev);
+/* Another name, which is what programs that look find. -EINVAL, -EEXIST, or why
+ * the files of that name cannot be made; then it has the old one. */
+int ur_device_rename(struct ur_device *dev, const char *name);
 /* A file of dev was closed and taken off its list. Frees a device that is gone
  * after its last one. */
 void ur_device_file_closed(struct ur_device *dev);

@@ -21,6 +21,7 @@
 #define UR_FIRST_CLIENT_NS 15000000000ull
 
 struct ur_open_file;
+struct ur_nldev;
 
 struct ur_session {
 	struct ur_list node;
@@ -34,6 +35,7 @@ struct ur_session {
 	char comm[17];
 	struct ur_user_mem *mem;
 	struct ur_open_file *open;
+	struct ur_nldev *nl; /* it is a netlink socket. Lock */
 	/* The client's memory from window_addr on, as it came with the command
 	 * that runs. */
 	u64 window_addr;

@@ -6,14 +6,40 @@
 #include <unistd.h>
 #include "device/nldev/nldev.h"
 
+/* The kernel has these for drivers that tell of their own rings: ours does not. */
+static int not_raw(struct ur_nl_request *r, struct ur_nl_msg *m)
+{
+	return -EINVAL;
+}
+
 static const struct command {
 	ur_nl_handler *doit, *dump;
 	bool admin, strict;
 } commands[UR_NLDEV_CMD_MAX] = {
 	[RDMA_NLDEV_CMD_GET] = {ur_nl_get, ur_nl_get_dump},
+	[RDMA_NLDEV_CMD_SET] = {ur_nl_set, NULL, true, true},
+	[RDMA_NLDEV_CMD_NEWLINK] = {ur_nl_newlink, NULL, true, true},
+	[RDMA_NLDEV_CMD_DELLINK] = {ur_nl_dellink, NULL, true, true},
 	[RDMA_NLDEV_CMD_PORT_GET] = {ur_nl_port_get, ur_nl_port_dump},
 	[RDMA_NLDEV_CMD_SYS_GET] = {ur_nl_sys_get},
+	[RDMA_NLDEV_CMD_SYS_SET] = {ur_nl_sys_set, NULL, true, true},
+	[RDMA_NLDEV_CMD_RES_GET] = {ur_nl_summary, ur_nl_summary_dump},
+	[RDMA_NLDEV_CMD_RES_QP_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_CM_ID_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_CQ_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_MR_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_PD_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_CTX_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_SRQ_GET] = {ur_nl_res_get, ur_nl_res_dump},
+	[RDMA_NLDEV_CMD_RES_QP_GET_RAW] = {not_raw, not_raw, true},
+	[RDMA_NLDEV_CMD_RES_CQ_GET_RAW] = {not_raw, not_raw, true},
+	[RDMA_NLDEV_CMD_RES_MR_GET_RAW] = {not_raw, not_raw, true},
+	[UR_NLDEV_CMD_RES_SRQ_GET_RAW] = {not_raw, not_raw, true},
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = {ur_nl_chardev_get},
+	[RDMA_NLDEV_CMD_STAT_SET] = {ur_nl_stat_set, NULL, true, true},
+	[RDMA_NLDEV_CMD_STAT_GET] = {ur_nl_stat_get, ur_nl_stat_dump},
+	[RDMA_NLDEV_CMD_STAT_DEL] = {ur_nl_stat_del, NULL, true, true},
+	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = {ur_nl_stat_status},
 };
 
 bool ur_nl_is_admin(const struct ur_nl_request *r)
@@ -119,9 +145,9 @@ static int dump(struct ur_nl_request *r, ur_nl_handler *handler)
 
 	for (;;) {
 		err = run(r, handler, &m);
-		if (err || !m.len)
+		if (err || (!m.len && !r->more))
 			break;
-		sent = send_out(r->nl, &m);
+		sent = m.len ? send_out(r->nl, &m) : 0;
 		if (sent)
 			return sent;
 		ur_loop_others_first(r->nl->daemon->loop);
@@ -166,7 +192,8 @@ static int answer(struct ur_nl_request *r, bool *dumped)
 	}
 	if (r->nlh->nlmsg_flags & NLM_F_DUMP || !c->doit)
 		return -EINVAL;
-	err = run(r, c->doit, &m);
+	while (!(err = run(r, c->doit, &m)) && !m.len && r->more)
+		ur_loop_others_first(r->nl->daemon->loop);
 	if (!err && m.len)
 		err = send_out(r->nl, &m);
 	return err;
@@ -236,14 +263,20 @@ int ur_nldev_serve(struct ur_session *s)
 	ssize_t n;
 	int err = 0;
 
+	ur_loop_lock(s->daemon->loop);
+	s->nl = &nl;
+	ur_loop_unlock(s->daemon->loop);
 	while (!err) {
 		n = recv(s->sock, buf, sizeof(buf), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? -errno : -EPIPE;
-		if (!bind_to(&nl, buf, (u32)n))
+			err = n < 0 ? -errno : -EPIPE;
+		else if (!bind_to(&nl, buf, (u32)n))
 			err = serve_all(&nl, buf, (u32)n);
 	}
+	ur_loop_lock(s->daemon->loop);
+	s->nl = NULL;
+	ur_loop_unlock(s->daemon->loop);
 	return err;
 }

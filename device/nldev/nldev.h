@@ -5,7 +5,8 @@
  * writes the answer under the control lock and sends it without.
  *
  * Reading order: attr.c (requests), msg.c (answers), nldev.c (a socket), dev.c
- * (devices and ports).
+ * (devices and ports, read), change.c (and changed), res.c with res_fill.c
+ * (objects), stat.c (counters), notify.c (events).
  */
 #ifndef UR_NLDEV_NLDEV_H
 #define UR_NLDEV_NLDEV_H
@@ -31,18 +32,32 @@ struct ur_nl_request {
 	struct ur_nl_attrs attrs;
 	u32 op;		 /* enum rdma_nldev_command */
 	const char *why; /* of a refusal, for NETLINK_EXT_ACK; may be NULL */
-	u32 at;		 /* dump: how many devices, or objects, were told */
+	/* Where a dump is: how many devices were told; the uverbs file and the
+	 * slot in it that are next. */
+	u32 at;
+	u64 file;
+	u32 slot, port; /* port: of the request, 0: none */
+	bool more;	/* again, though nothing was written this time */
 };
 
 /*
  * Writes what answers a request, with the lock held. 0 or -errno. One that
  * dumps is called again and again, each time with an empty message, until it
- * leaves that empty; one object more than fits is for the next time.
+ * leaves that empty and "more" false; an object more than fits is for the next
+ * time. One that answers is called again while it has written nothing and "more"
+ * is true.
  */
 typedef int ur_nl_handler(struct ur_nl_request *r, struct ur_nl_msg *m);
 
 ur_nl_handler ur_nl_get, ur_nl_get_dump, ur_nl_port_get, ur_nl_port_dump;
 ur_nl_handler ur_nl_sys_get, ur_nl_chardev_get;
+/* change.c */
+ur_nl_handler ur_nl_set, ur_nl_newlink, ur_nl_dellink, ur_nl_sys_set;
+/* res.c */
+ur_nl_handler ur_nl_summary, ur_nl_summary_dump, ur_nl_res_get, ur_nl_res_dump;
+/* stat.c */
+ur_nl_handler ur_nl_stat_get, ur_nl_stat_dump, ur_nl_stat_set, ur_nl_stat_del,
+	ur_nl_stat_status;
 
 /* The message that answers with this type begins; flags: NLM_F_MULTI or 0. */
 void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
@@ -54,6 +69,19 @@ void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
 /* May the client change what is everybody's, and see what is secret: where the
  * kernel asks for CAP_NET_ADMIN? */
 bool ur_nl_is_admin(const struct ur_nl_request *r);
+
+/* enum rdma_nl_notify_event_type */
+enum ur_nl_event {
+	UR_NL_REGISTER,
+	UR_NL_UNREGISTER,
+	UR_NL_NETDEV_ATTACH,
+	UR_NL_NETDEV_DETACH,
+	UR_NL_RENAME,
+};
+
+/* Tell those who listen what has become of the device. Who does not read what
+ * comes misses it, as with the kernel. Lock held. */
+void ur_nldev_notify(const struct ur_device *dev, enum ur_nl_event event);
 
 /* Serve the connection until its end, on its thread; why it ended. Lock not
  * held. */

@@ -60,6 +60,7 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	obj->kib = kib;
 	obj->file = file;
 	obj->type = type;
+	obj->number = file->dev->object_numbers[type->id]++;
 	h->slot[h->first_free] = obj;
 	obj->handle = ++h->first_free;
 	h->count++;

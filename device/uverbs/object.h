@@ -32,6 +32,7 @@ struct ur_object {
 	struct ur_ufile *file;
 	const struct ur_object_type *type;
 	u32 handle;
+	u32 number; /* of its type and device, of all that ever were; may wrap */
 	u32 users;
 	u32 kib; /* charged */
 	u64 user_handle;

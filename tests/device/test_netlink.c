@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -326,16 +327,255 @@ static void test_deaf(void)
 	client_settle(&dev);
 }
 
+/* ---- objects, of two users ---- */
+
+/* How many entries a list has; key: an attribute that each has, or has not. */
+static uint32_t list(int sock, uint32_t op, uint16_t entry, uint16_t key,
+		     bool with_key)
+{
+	uint32_t n = 0;
+
+	begin(op, NLM_F_DUMP);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	post(sock);
+	while (hear(sock) == ANSWER(op)) {
+		const uint8_t *table = find((uint16_t)(entry - 1));
+		struct nlattr a;
+		uint32_t i = 0, end;
+
+		CHECK(table);
+		memcpy(&a, table - NLA_HDRLEN, sizeof(a));
+		end = a.nla_len - NLA_HDRLEN;
+		for (; i < end; i += NLA_ALIGN(a.nla_len), n++) {
+			bool has = false;
+
+			memcpy(&a, table + i, sizeof(a));
+			CHECK_EQ(a.nla_type, entry);
+			CHECK(a.nla_len <= end - i);
+			for (uint32_t j = NLA_HDRLEN; j < a.nla_len;) {
+				struct nlattr b;
+
+				memcpy(&b, table + i + j, sizeof(b));
+				has |= b.nla_type == key;
+				j += NLA_ALIGN(b.nla_len);
+			}
+			CHECK_EQ(has, with_key);
+		}
+	}
+	CHECK_EQ(in.nlh.nlmsg_type, NLMSG_DONE);
+	return n;
+}
+
+static uint64_t summary(int sock, const char *name)
+{
+	const uint8_t *p, *end;
+	uint64_t v;
+
+	begin(RDMA_NLDEV_CMD_RES_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	post(sock);
+	hear(sock);
+	p = find(RDMA_NLDEV_ATTR_RES_SUMMARY);
+	CHECK(p);
+	end = (const uint8_t *)&in + in.nlh.nlmsg_len;
+	p = memmem(p, (size_t)(end - p), name, strlen(name) + 1);
+	CHECK(p);
+	memcpy(&v, p + NLA_ALIGN(strlen(name) + 1) + NLA_HDRLEN, sizeof(v));
+	return v;
+}
+
+/* Ends of a connection are seen by others later. */
+static void wait_summary(int sock, const char *name, uint64_t n)
+{
+	while (summary(sock, name) != n)
+		usleep(1000);
+}
+
+#define PDS 300
+
+static void test_objects(void)
+{
+	int sock = open_netlink(), owner, other;
+	uint32_t pd;
+
+	owner = client_session(&dev);
+	for (int i = 0; i < PDS; i++)
+		pd = client_alloc_pd(owner);
+	CHECK(pd);
+	CHECK_EQ(summary(sock, "pd"), PDS);
+	CHECK_EQ(summary(sock, "ctx"), 1);
+	/* More than one message. */
+	CHECK_EQ(list(sock, RDMA_NLDEV_CMD_RES_PD_GET,
+		      RDMA_NLDEV_ATTR_RES_PD_ENTRY, RDMA_NLDEV_ATTR_RES_PDN,
+		      true),
+		 PDS);
+	CHECK_EQ(list(sock, RDMA_NLDEV_CMD_RES_QP_GET,
+		      RDMA_NLDEV_ATTR_RES_QP_ENTRY, RDMA_NLDEV_ATTR_RES_LQPN,
+		      true),
+		 0);
+	/* One by its number, and none. */
+	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS);
+	post(sock);
+	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_RES_PD_GET));
+	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_RES_PDN), PDS);
+	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_RES_PID), getpid());
+	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS + 1);
+	CHECK_EQ(ask(sock), (uint64_t)-ENOENT);
+	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	CHECK_EQ(ask(sock), (uint64_t)-EINVAL);
+	/* A stranger: how many, and whose. */
+	dev.as = 65534;
+	other = open_netlink();
+	CHECK_EQ(summary(other, "pd"), PDS);
+	CHECK_EQ(list(other, RDMA_NLDEV_CMD_RES_PD_GET,
+		      RDMA_NLDEV_ATTR_RES_PD_ENTRY, RDMA_NLDEV_ATTR_RES_PDN,
+		      true),
+		 0);
+	CHECK_EQ(list(other, RDMA_NLDEV_CMD_RES_CTX_GET,
+		      RDMA_NLDEV_ATTR_RES_CTX_ENTRY, RDMA_NLDEV_ATTR_RES_PID,
+		      true),
+		 1);
+	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS);
+	CHECK_EQ(ask(other), (uint64_t)-ENOENT);
+	close(other);
+	dev.as = 0;
+	close(owner);
+	wait_summary(sock, "ctx", 0);
+	CHECK_EQ(summary(sock, "pd"), 0);
+	close(sock);
+}
+
+static void test_statistic(void)
+{
+	int sock = open_netlink();
+
+	begin(RDMA_NLDEV_CMD_STAT_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	post(sock);
+	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_STAT_GET));
+	CHECK(memmem(in.body, in.nlh.nlmsg_len - NLMSG_HDRLEN,
+		     "np_ecn_marked_roce_packets", 27));
+	begin(RDMA_NLDEV_CMD_STAT_SET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	put_u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+	put_u32(RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_AUTO);
+	CHECK_EQ(ask(sock), (uint64_t)-EOPNOTSUPP);
+	close(sock);
+}
+
+/* ---- changes, and who hears of them ---- */
+
+static int try_set(int sock, uint32_t op, uint16_t type, uint8_t v)
+{
+	begin(op, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put(type, &v, sizeof(v));
+	return ask(sock);
+}
+
+static int call_it(int sock, const char *name)
+{
+	begin(RDMA_NLDEV_CMD_SET, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_text(RDMA_NLDEV_ATTR_DEV_NAME, name);
+	return ask(sock);
+}
+
+static int add_link(int sock, const char *type, const char *netdev)
+{
+	begin(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
+	put_text(RDMA_NLDEV_ATTR_DEV_NAME, "rxe0");
+	put_text(RDMA_NLDEV_ATTR_LINK_TYPE, type);
+	put_text(RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
+	return ask(sock);
+}
+
+/* What a listener hears next. */
+static void expect(int sock, uint8_t event, const char *name)
+{
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	ssize_t n;
+
+	CHECK_EQ(poll(&p, 1, 5000), 1);
+	n = recv(sock, &in, sizeof(in), 0);
+	CHECK_EQ(n, in.nlh.nlmsg_len);
+	CHECK_EQ(in.nlh.nlmsg_type, ANSWER(28)); /* RDMA_NLDEV_CMD_MONITOR */
+	CHECK_EQ(*find(102), event);		 /* ..._ATTR_EVENT_TYPE */
+	CHECK(!strcmp((const char *)find(RDMA_NLDEV_ATTR_DEV_NAME), name));
+}
+
+static void test_changes(void)
+{
+	int sock = open_netlink(), listener = open_netlink(), other;
+
+	tell(listener, 9, 1 << 3, 0); /* RDMA_NL_GROUP_NOTIFY */
+	begin(RDMA_NLDEV_CMD_SYS_GET, 0);
+	post(listener);
+	CHECK(recv(listener, &in, sizeof(in), 0) > 0); /* it has been told */
+	CHECK_EQ(try_set(sock, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_DIM, 0),
+		 0);
+	CHECK_EQ(try_set(sock, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_DIM, 1),
+		 (uint64_t)-EOPNOTSUPP);
+	CHECK_EQ(call_it(sock, "other0"), 0);
+	expect(listener, 4, "other0");
+	CHECK_EQ(call_it(sock, "other0"), 0);
+	CHECK_EQ(call_it(sock, "../x"), (uint64_t)-EINVAL);
+	CHECK_EQ(call_it(sock, ""), (uint64_t)-EINVAL);
+	CHECK_EQ(call_it(sock, "uroce0"), 0);
+	expect(listener, 4, "uroce0");
+	check();
+	CHECK_EQ(add_link(sock, "siw", "lo"), (uint64_t)-EINVAL);
+	CHECK_EQ(add_link(sock, "rxe", "none"), (uint64_t)-ENODEV);
+	CHECK_EQ(add_link(sock, "rxe", "lo"), (uint64_t)-EEXIST);
+	/* Not for everybody. */
+	dev.as = 65534;
+	other = open_netlink();
+	CHECK_EQ(call_it(other, "mine0"), (uint64_t)-EPERM);
+	CHECK_EQ(add_link(other, "rxe", "lo"), (uint64_t)-EPERM);
+	begin(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	CHECK_EQ(ask(other), (uint64_t)-EPERM);
+	close(other);
+	dev.as = 0;
+	/* Away, and here again. */
+	begin(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	CHECK_EQ(ask(sock), 0);
+	expect(listener, 1, "uroce0");
+	CHECK_EQ(add_link(sock, "rxe", "lo"), 0);
+	expect(listener, 0, "rxe0");
+	expect(listener, 2, "rxe0");
+	CHECK(!strcmp((const char *)find(RDMA_NLDEV_ATTR_NDEV_NAME), "lo"));
+	CHECK_EQ(call_it(sock, "uroce0"), 0);
+	check();
+	close(listener);
+	close(sock);
+	client_settle(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
+	CHECK(!chmod(dev.dir, 0755)); /* strangers too */
 	check();
 	test_answers();
 	test_several();
 	test_ext_ack();
 	test_refused();
+	test_objects();
+	test_statistic();
+	test_changes();
 	test_garbage();
 	test_deaf();
 	daemon_stop(&dev);

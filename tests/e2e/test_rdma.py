@@ -3,7 +3,10 @@
 netlink. That its output has the form of Soft-RoCE's is in RXE, taken from a
 guest with Debian's kernel 6.1."""
 import json
+import os
 import re
+
+import pytest
 
 from hosts import wait_for
 
@@ -13,6 +16,28 @@ RXE = {
             "adaptive-moderation", "caps"],
     "link": ["ifindex", "ifname", "port", "state", "physical_state", "netdev",
              "netdev_index"],
+    "res": ["ifindex", "ifname", "pd", "cq", "qp", "cm_id", "mr", "ctx",
+            "srq"],
+    "res show qp": ["ifindex", "ifname", "port", "lqpn", "rqpn", "type",
+                    "state", "rq-psn", "sq-psn", "path-mig-state", "pdn",
+                    "pid", "comm"],
+    "res show cq": ["ifindex", "ifname", "cqn", "cqe", "users",
+                    "adaptive-moderation", "ctxn", "pid", "comm"],
+    "res show pd": ["ifindex", "ifname", "pdn", "local_dma_lkey", "users",
+                    "ctxn", "pid", "comm"],
+    "res show mr": ["ifindex", "ifname", "mrn", "rkey", "lkey", "mrlen",
+                    "pdn", "pid", "comm"],
+    "res show cm_id": ["ifindex", "ifname", "port", "cm-idn", "lqpn",
+                       "qp-type", "state", "ps", "pid", "comm", "src-addr",
+                       "dst-addr"],
+    "res show ctx": ["ifindex", "ifname", "ctxn", "pid", "comm"],
+    "res show srq": ["ifindex", "ifname", "srqn", "type", "lqpn", "pdn",
+                     "pid", "comm"],
+    "stat": ["ifname", "port", "sent_pkts", "rcvd_pkts", "duplicate_request",
+             "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err",
+             "rcvd_seq_err", "ack_deferred", "retry_exceeded_err",
+             "retry_rnr_exceeded_err", "completer_retry_err", "send_err",
+             "link_downed", "rdma_sends", "rdma_recvs"],
 }
 
 
@@ -86,3 +111,172 @@ def test_enumeration(labs):
     assert re.search(r"uroce0\s+[0-9a-f]{16}", out)
     assert '/infiniband_verbs"' not in out, out
     assert "uroce0" in host.run("ibv_devinfo")
+
+
+@pytest.fixture
+def busy(lab):
+    """A listener and a connection of rping, and a shared receive queue."""
+    lab.serve()
+    host = lab.a
+    port = str(lab.next_port())
+    s = host.start("rping", "-s", "-a", host.addr4, "-p", port, "-S", "4096")
+    wait_for("a listener", lambda: ask(host, "res", "show", "cm_id"))
+    c = host.start("rping", "-c", "-a", host.addr4, "-p", port, "-S", "4096",
+                   "-C", "100000000")
+    q = host.start("ibv_srq_pingpong", "-g", "0", "-q", "4", "-p",
+                   str(lab.next_port()))
+    wait_for("all of them", lambda: ask(host, "res", "show", "srq") and
+             [x["state"] for x in ask(host, "res", "show", "qp")].count("RTS")
+             == 2)
+    yield host
+    for p in c, s, q:
+        p.kill()
+
+
+def test_resource(busy):
+    host = busy
+    assert list(ask(host, "res")[0]) == RXE["res"]
+    lists = {}
+    for what in "qp", "cq", "pd", "mr", "cm_id", "ctx", "srq":
+        lists[what] = ask(host, "res", "show", what)
+        for entry in lists[what]:
+            want = RXE[f"res show {what}"]
+            if what == "cm_id" and entry["state"] == "LISTEN":
+                want = [k for k in want if k not in ("lqpn", "qp-type")]
+            assert list(entry) == want, entry
+    assert {k: len(v) for k, v in lists.items()} == {
+        k: v for k, v in ask(host, "res")[0].items() if k in lists}
+    assert {x["comm"] for x in lists["ctx"]} == {"rping", "ibv_srq_pingpon"}
+    # They name each other.
+    pds = {x["pdn"] for x in lists["pd"]}
+    assert {x["pdn"] for x in lists["mr"] + lists["qp"]} <= pds
+    ctxs = {x["ctxn"] for x in lists["ctx"]}
+    assert {x["ctxn"] for x in lists["pd"] + lists["cq"]} == ctxs
+    two = [x for x in lists["qp"] if x["state"] == "RTS"]
+    assert two[0]["lqpn"] == two[1]["rqpn"] and two[1]["lqpn"] == two[0]["rqpn"]
+    ids = [x for x in lists["cm_id"] if x["state"] == "CONNECT"]
+    assert {x["lqpn"] for x in ids} == {x["lqpn"] for x in two}
+    assert ids[0]["src-addr"] == ids[1]["dst-addr"]
+    srq, = lists["srq"]
+    assert {int(n) for n in srq["lqpn"]} == {
+        x["lqpn"] for x in lists["qp"] if x["pid"] == srq["pid"]}
+    assert srq["type"] == "BASIC"
+
+
+def test_resource_filters(busy):
+    host = busy
+    qp = ask(host, "res", "show", "qp")[0]
+    assert [x["lqpn"] for x in ask(host, "res", "show", "qp", "lqpn",
+                                   str(qp["lqpn"]))] == [qp["lqpn"]]
+    assert len(ask(host, "res", "show", "qp", "link", "uroce0/1")) == 6
+    assert {x["state"] for x in ask(host, "res", "show", "qp", "link",
+                                    "uroce0/1", "state", "INIT")} == {"INIT"}
+    mr = ask(host, "res", "show", "mr")[0]
+    assert ask(host, "res", "show", "mr", "mrn", str(mr["mrn"]))[0] == mr
+    assert "Invalid argument" in rdma(host, "res", "show", "qp", "-r",
+                                      status=1)
+
+
+def test_others_objects(busy):
+    """How many there are, and whose, and no more."""
+    host = busy
+    if os.stat(host.lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    os.chmod(host.run_dir, 0o755)
+
+    def theirs(*args, status=0):
+        return host.run("setpriv", "--reuid", "65534", "--regid", "65534",
+                        "--clear-groups", "rdma", "-d", "-j", *args,
+                        status=status)
+    assert json.loads(theirs("res"))[0]["qp"] == 6
+    for what in "qp", "cq", "pd", "mr", "cm_id", "srq":
+        assert json.loads(theirs("res", "show", what)) == [], what
+    assert len(json.loads(theirs("res", "show", "ctx"))) == 3
+    for change in (["link", "delete", "uroce0"],
+                   ["link", "add", "x", "type", "rxe", "netdev", "eth0"],
+                   ["dev", "set", "uroce0", "name", "x"],
+                   ["system", "set", "netns", "shared"]):
+        assert "not permitted" in theirs(*change, status=1)
+
+
+def test_statistic(busy):
+    host = busy
+    before, = ask(host, "stat")
+    assert list(before)[:len(RXE["stat"])] == RXE["stat"]
+    wait_for("more", lambda: ask(host, "stat")[0]["rdma_sends"] >
+             before["rdma_sends"])
+    assert len(ask(host, "stat", "show", "mr")) == ask(host, "res")[0]["mr"]
+    assert ask(host, "stat", "qp", "show") == []
+    out = rdma(host, "stat", "qp", "set", "link", "uroce0/1", "auto", "type",
+               "on", status=1)
+    assert "not supported" in out
+
+
+def test_link_add(lab):
+    """The line that scripts for Soft-RoCE begin with."""
+    lab.second_cable()
+    lab.serve()
+    host = lab.a
+    rdma(host, "link", "add", "rxe0", "type", "rxe", "netdev", "eth1")
+    assert [(x["ifname"], x["netdev"]) for x in ask(host, "link")] == [
+        ("uroce0", "eth0"), ("rxe0", "eth1")]
+    assert "hca_id:\trxe0" in host.run("ibv_devinfo", "-d", "rxe0")
+    for why, *args in (
+            ("File exists", "rxe1", "type", "rxe", "netdev", "eth1"),
+            ("No such device", "rxe1", "type", "rxe", "netdev", "eth9"),
+            ("Invalid argument", "rxe1", "type", "siw", "netdev", "eth1")):
+        assert why in rdma(host, "link", "add", *args, status=1)
+    rdma(host, "link", "delete", "rxe0")
+    assert [x["ifname"] for x in ask(host, "dev")] == ["uroce0"]
+    assert "Wrong device name" in rdma(host, "link", "delete", "rxe0",
+                                       status=1)
+
+
+def test_dev_set(lab):
+    lab.serve()
+    host = lab.a
+    rdma(host, "dev", "set", "uroce0", "name", "mine")
+    assert ask(host, "dev")[0]["ifname"] == "mine"
+    assert re.search(r"mine\s+[0-9a-f]{16}", host.run("ibv_devices"))
+    host.run("ibv_devinfo", "-d", "mine")
+    assert "not supported" in rdma(host, "dev", "set", "mine",
+                                   "adaptive-moderation", "on", status=1)
+    rdma(host, "system", "set", "netns", "shared")
+    assert "not supported" in rdma(host, "system", "set", "netns",
+                                   "exclusive", status=1)
+
+
+# What `rdma monitor` of newer iproute2 does: a member of RDMA_NL_GROUP_NOTIFY.
+LISTEN = """
+import socket, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)
+s.bind((0, 1 << 3))
+print("listening", flush=True)
+while True:
+    data = s.recv(4096)
+    at, event, name = 16, None, None
+    while at + 4 <= len(data):
+        n, kind = (int.from_bytes(data[at + i:at + i + 2], "little")
+                   for i in (0, 2))
+        if kind == 102:
+            event = data[at + 4]
+        if kind == 2:
+            name = data[at + 4:at + n - 1].decode()
+        at += n + 3 & ~3
+    print(event, name, flush=True)
+"""
+
+
+def test_monitor(lab):
+    lab.second_cable()
+    lab.serve()
+    host = lab.a
+    p = host.start("/usr/bin/python3", "-c", LISTEN)
+    wait_for("the listener", lambda: "listening" in p.text())
+    rdma(host, "link", "add", "rxe0", "type", "rxe", "netdev", "eth1")
+    rdma(host, "dev", "set", "rxe0", "name", "rxe1")
+    rdma(host, "link", "delete", "rxe1")
+    wait_for("its end", lambda: "1 rxe1" in p.text())
+    p.kill()
+    assert p.text().split("\n")[1:5] == ["0 rxe0", "2 rxe0", "4 rxe1",
+                                         "1 rxe1"]

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* `rdma resource`: how many objects there are, lists of them, one by number. */
+#include <errno.h>
+#include <unistd.h>
+#include "device/nldev/res.h"
+#include "device/ucma/ucma.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+
+/* What is done with the lock held, in slots of a table that are looked at: some
+ * hundred microseconds. */
+#define STEP_SLOTS  4096
+#define SLOTS_FILE  64 /* that finding the next file is worth */
+#define SLOTS_QUERY 64 /* and asking the engine */
+
+static const struct class
+{
+	u32 type; /* UVERBS_OBJECT_*; 0: see next */
+	u16 table, entry, id;
+	bool has_port;
+	ur_nl_fill *fill;
+} classes[UR_NLDEV_CMD_MAX] = {
+	[RDMA_NLDEV_CMD_RES_QP_GET] = {UVERBS_OBJECT_QP, RDMA_NLDEV_ATTR_RES_QP,
+				       RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+				       RDMA_NLDEV_ATTR_RES_LQPN, true,
+				       ur_nl_fill_qp},
+	[RDMA_NLDEV_CMD_RES_CQ_GET] = {UVERBS_OBJECT_CQ, RDMA_NLDEV_ATTR_RES_CQ,
+				       RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+				       RDMA_NLDEV_ATTR_RES_CQN, false,
+				       ur_nl_fill_cq},
+	[RDMA_NLDEV_CMD_RES_MR_GET] = {UVERBS_OBJECT_MR, RDMA_NLDEV_ATTR_RES_MR,
+				       RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+				       RDMA_NLDEV_ATTR_RES_MRN, false,
+				       ur_nl_fill_mr},
+	[RDMA_NLDEV_CMD_STAT_GET] = {UVERBS_OBJECT_MR, RDMA_NLDEV_ATTR_RES_MR,
+				     RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+				     RDMA_NLDEV_ATTR_RES_MRN, false,
+				     ur_nl_fill_stat_mr},
+	[RDMA_NLDEV_CMD_RES_PD_GET] = {UVERBS_OBJECT_PD, RDMA_NLDEV_ATTR_RES_PD,
+				       RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+				       RDMA_NLDEV_ATTR_RES_PDN, false,
+				       ur_nl_fill_pd},
+	[RDMA_NLDEV_CMD_RES_SRQ_GET] = {UVERBS_OBJECT_SRQ,
+					RDMA_NLDEV_ATTR_RES_SRQ,
+					RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+					RDMA_NLDEV_ATTR_RES_SRQN, false,
+					ur_nl_fill_srq},
+	/* These have no type among the objects. */
+	[RDMA_NLDEV_CMD_RES_CTX_GET] = {0, RDMA_NLDEV_ATTR_RES_CTX,
+					RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
+					RDMA_NLDEV_ATTR_RES_CTXN, false,
+					ur_nl_fill_ctx},
+	[RDMA_NLDEV_CMD_RES_CM_ID_GET] = {0, RDMA_NLDEV_ATTR_RES_CM_ID,
+					  RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
+					  RDMA_NLDEV_ATTR_RES_CM_IDN, true,
+					  ur_nl_fill_cm_id},
+};
+
+bool ur_nl_tells(const struct ur_nl_request *r, const struct ur_session *owner)
+{
+	return ur_nl_is_admin(r) || r->nl->session->uid == owner->uid;
+}
+
+/* ---- the walk: r->file is the number of the uverbs file, r->slot where in it;
+ * what comes and goes meanwhile may be told or not ---- */
+
+/* The first of the device's files whose number is that, or higher. */
+static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
+{
+	struct ur_ufile *found = NULL;
+
+	ur_list_for_each(it, &dev->files) {
+		struct ur_ufile *f =
+			ur_list_entry(it, struct ur_ufile, on_device.node);
+
+		if (f->id >= id && f->ectx && (!found || f->id < found->id))
+			found = f;
+	}
+	return found;
+}
+
+/* Whether the object is whole, and then its number. */
+static bool identify(struct ur_nl_object *o)
+{
+	struct ur_object *obj = o->obj;
+
+	o->number = obj->number;
+	switch (obj->type->id) {
+	case UVERBS_OBJECT_QP:
+		if (!((struct ur_obj_qp *)obj)->qp)
+			return false;
+		o->number = ur_eqp_number(((struct ur_obj_qp *)obj)->qp);
+		return true;
+	case UVERBS_OBJECT_MR:
+		return ((struct ur_obj_mr *)obj)->mr;
+	case UVERBS_OBJECT_SRQ:
+		return ((struct ur_obj_srq *)obj)->srq;
+	case UVERBS_OBJECT_CQ:
+		return ((struct ur_obj_cq *)obj)->cq;
+	case UVERBS_OBJECT_PD:
+		o->number = ((struct ur_obj_pd *)obj)->pdn;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* The next of the file from r->slot on; false: none in this step, or no more,
+ * and then r->file is the next one's. */
+static bool next_object(struct ur_nl_request *r, const struct ur_ufile *f,
+			u32 type, u32 *steps, struct ur_nl_object *o)
+{
+	while (r->slot < f->handles.size && *steps) {
+		struct ur_object *obj = f->handles.slot[r->slot++];
+
+		--*steps;
+		if (!obj || obj->type->id != type)
+			continue;
+		*o = (struct ur_nl_object){.obj = obj};
+		if (identify(o))
+			return true;
+	}
+	if (r->slot >= f->handles.size) {
+		r->file = f->id + 1;
+		r->slot = 0;
+	}
+	return false;
+}
+
+static void spend(u32 *steps, u32 n)
+{
+	*steps -= ur_min_u32(*steps, n);
+}
+
+static bool next_of_files(struct ur_nl_request *r, struct ur_device *dev,
+			  u32 type, u32 *steps, struct ur_nl_object *o)
+{
+	struct ur_ufile *f;
+
+	while (*steps && (f = file_from(dev, r->file))) {
+		spend(steps, SLOTS_FILE);
+		if (!type) {
+			r->file = f->id + 1;
+			*o = (struct ur_nl_object){.ctx = f,
+						   .number = (u32)f->id};
+			return true;
+		}
+		if (!ur_nl_tells(r, f->session))
+			r->file = f->id + 1;
+		else if (next_object(r, f, type, steps, o))
+			return true;
+	}
+	r->more = !*steps;
+	return false;
+}
+
+/* A listener on all addresses listens on each device. */
+static bool is_on(const struct ucma_id *id, const struct ur_device *dev)
+{
+	return id->dev == dev || (!id->dev && id->state == UCMA_LISTEN);
+}
+
+static bool next_cm_id(struct ur_nl_request *r, struct ur_device *dev,
+		       u32 *steps, struct ur_nl_object *o)
+{
+	const struct ur_ucma *ucma = r->nl->daemon->cm;
+
+	while (ucma && r->slot < UCMA_ID_MAX && *steps) {
+		struct ucma_id *id = ucma->ids.slot[r->slot++];
+
+		--*steps;
+		if (!id || !is_on(id, dev) ||
+		    !ur_nl_tells(r, id->file->session))
+			continue;
+		*o = (struct ur_nl_object){.id = id, .number = id->number};
+		return true;
+	}
+	r->more = ucma && r->slot < UCMA_ID_MAX;
+	return false;
+}
+
+/* The next that the client may know of. False: none for now; r->more: there may
+ * be others when the lock has been let go. */
+static bool next(struct ur_nl_request *r, struct ur_device *dev, u32 *steps,
+		 struct ur_nl_object *o)
+{
+	r->more = false;
+	if (r->op == RDMA_NLDEV_CMD_RES_CM_ID_GET)
+		return next_cm_id(r, dev, steps, o);
+	return next_of_files(r, dev, classes[r->op].type, steps, o);
+}
+
+/* ---- commands ---- */
+
+/* -EINVAL: there is no such port; r->port 0: all of them. */
+static int take_port(struct ur_nl_request *r)
+{
+	r->port = 0;
+	if (!ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_PORT_INDEX))
+		return 0;
+	r->port = ur_nl_u32(&r->attrs, RDMA_NLDEV_ATTR_PORT_INDEX);
+	return r->port == 1 ? 0 : -EINVAL;
+}
+
+/* As many entries as fit, or as are looked at in one go. */
+static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
+			struct ur_device *dev)
+{
+	const struct class *c = &classes[r->op];
+	u32 steps = STEP_SLOTS, slot, before, nest;
+	struct ur_nl_object o;
+	bool any = false, told;
+	u64 file;
+
+	for (;;) {
+		file = r->file;
+		slot = r->slot;
+		if (!next(r, dev, &steps, &o))
+			return any;
+		before = m->len;
+		nest = ur_nl_nest(m, c->entry);
+		told = c->fill(r, m, &o);
+		ur_nl_nest_end(m, nest);
+		spend(&steps, SLOTS_QUERY);
+		if (m->full) { /* it is the first of the next message */
+			ur_nl_cut(m, before);
+			r->file = file;
+			r->slot = slot;
+			return any;
+		}
+		if (!told)
+			ur_nl_cut(m, before);
+		any |= told;
+	}
+}
+
+int ur_nl_res_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
+{
+	struct ur_device *dev = ur_nl_device(r);
+	u32 nest;
+
+	if (!dev || take_port(r))
+		return -EINVAL;
+	ur_nl_answer(r, m, r->op, NLM_F_MULTI);
+	ur_nl_put_handle(m, dev);
+	nest = ur_nl_nest(m, classes[r->op].table);
+	if (!put_entries(r, m, dev)) {
+		ur_nl_cut(m, 0);
+		return 0;
+	}
+	ur_nl_nest_end(m, nest);
+	ur_nl_end(m);
+	return 0;
+}
+
+int ur_nl_res_get(struct ur_nl_request *r, struct ur_nl_msg *m)
+{
+	const struct class *c = &classes[r->op];
+	struct ur_device *dev = ur_nl_device(r);
+	u32 steps = STEP_SLOTS;
+	struct ur_nl_object o;
+
+	if (!dev || !ur_nl_has(&r->attrs, c->id) || take_port(r) ||
+	    c->has_port != (r->port != 0))
+		return -EINVAL;
+	while (next(r, dev, &steps, &o)) {
+		if (o.number != ur_nl_u32(&r->attrs, c->id))
+			continue;
+		r->more = false;
+		ur_nl_answer(r, m, r->op, 0);
+		ur_nl_put_handle(m, dev);
+		if (!c->fill(r, m, &o)) {
+			ur_nl_cut(m, 0);
+			return -EAGAIN; /* the kernel's word for it */
+		}
+		ur_nl_end(m);
+		return 0;
+	}
+	return r->more ? 0 : -ENOENT;
+}
+
+/* ---- the summary ---- */
+
+static u32 count_contexts(const struct ur_device *dev)
+{
+	u32 n = 0;
+
+	ur_list_for_each(it, &dev->files)
+		n += !!ur_list_entry(it, struct ur_ufile, on_device.node)->ectx;
+	return n;
+}
+
+static u32 count_cm_ids(const struct ur_device *dev)
+{
+	const struct ur_ucma *ucma = dev->daemon->cm;
+	u32 n = 0;
+
+	for (u32 i = 0; ucma && i < UCMA_ID_MAX; i++)
+		n += ucma->ids.slot[i] && is_on(ucma->ids.slot[i], dev);
+	return n;
+}
+
+static void put_count(struct ur_nl_msg *m, const char *name, u64 n)
+{
+	u32 nest = ur_nl_nest(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+
+	ur_nl_put_text(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name);
+	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, n);
+	ur_nl_nest_end(m, nest);
+}
+
+static void put_summary(struct ur_nl_msg *m, const struct ur_device *dev)
+{
+	u32 nest;
+
+	ur_nl_put_handle(m, dev);
+	nest = ur_nl_nest(m, RDMA_NLDEV_ATTR_RES_SUMMARY);
+	put_count(m, "pd", dev->objects[UVERBS_OBJECT_PD].used);
+	put_count(m, "cq", dev->objects[UVERBS_OBJECT_CQ].used);
+	put_count(m, "qp", dev->objects[UVERBS_OBJECT_QP].used);
+	put_count(m, "cm_id", count_cm_ids(dev));
+	put_count(m, "mr", dev->objects[UVERBS_OBJECT_MR].used);
+	put_count(m, "ctx", count_contexts(dev));
+	put_count(m, "srq", dev->objects[UVERBS_OBJECT_SRQ].used);
+	ur_nl_nest_end(m, nest);
+}
+
+int ur_nl_summary(struct ur_nl_request *r, struct ur_nl_msg *m)
+{
+	const struct ur_device *dev = ur_nl_device(r);
+
+	if (!dev)
+		return -EINVAL;
+	ur_nl_answer(r, m, RDMA_NLDEV_CMD_RES_GET, 0);
+	put_summary(m, dev);
+	ur_nl_end(m);
+	return 0;
+}
+
+int ur_nl_summary_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
+{
+	u32 i = 0;
+
+	ur_list_for_each(it, &r->nl->daemon->devices) {
+		u32 before = m->len;
+
+		if (i++ < r->at)
+			continue;
+		ur_nl_answer(r, m, RDMA_NLDEV_CMD_RES_GET, NLM_F_MULTI);
+		put_summary(m, ur_list_entry(it, struct ur_device, node));
+		ur_nl_end(m);
+		if (m->full) {
+			ur_nl_cut(m, before);
+			return 0;
+		}
+		r->at++;
+	}
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The objects that `rdma resource` lists, by class. Of others' objects a client
+ * that is no administrator is told how many there are, and of contexts whose
+ * they are: see ur_nl_tells().
+ */
+#ifndef UR_NLDEV_RES_H
+#define UR_NLDEV_RES_H
+
+#include "device/nldev/nldev.h"
+
+struct ur_ufile;
+struct ur_object;
+struct ucma_id;
+
+/* One of them: what is NULL is not what it is. */
+struct ur_nl_object {
+	struct ur_object *obj;
+	struct ur_ufile *ctx;
+	struct ucma_id *id;
+	u32 number; /* by which it is asked for */
+};
+
+/* May the client know of the owner's objects? */
+bool ur_nl_tells(const struct ur_nl_request *r, const struct ur_session *owner);
+
+/* What the kernel's nldev says of one, in that order (res_fill.c). False: it is
+ * not of the port that was asked for. */
+typedef bool ur_nl_fill(const struct ur_nl_request *r, struct ur_nl_msg *m,
+			const struct ur_nl_object *o);
+ur_nl_fill ur_nl_fill_qp, ur_nl_fill_cq, ur_nl_fill_mr, ur_nl_fill_pd,
+	ur_nl_fill_ctx, ur_nl_fill_srq, ur_nl_fill_cm_id, ur_nl_fill_stat_mr;
+
+#endif
