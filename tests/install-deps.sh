@@ -22,7 +22,7 @@ declare -A kinds=(
 	[asan]="$quick"
 	[tsan]="$quick $hosts python3-pyverbs"
 	[fuzz]="clang llvm libclang-rt-dev"
-	[arm64]="mmdebstrap"
+	[arm64]="mmdebstrap qemu-system-arm busybox-static kmod"
 	[cross]="crossbuild-essential-arm64 cmake ninja-build pkg-config git
 	  python3 procps iproute2 debhelper dpkg-dev qemu-user-static
 	  libc6-dev:arm64 pkgconf:arm64 libibverbs-dev:arm64

@@ -8,6 +8,8 @@
 # each step went, RESULT-abi.xml is ctest's. The orders of memory that a real
 # arm64 needs are held by order.* (tests/order); qemu-user has those of x86.
 #
+# With UROCE_FULL an emulated machine with a kernel for arm64, too (guest.sh).
+#
 # What the install script installed is kept as for the stage debian13.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
 set -u
@@ -38,6 +40,8 @@ layers cross
 step clone clone
 step cross_build cross
 step abi abi
+[ -n "$UROCE_FULL" ] && step guest tests/arm64/guest.sh "$roots/guest-arm64" \
+	"$tree/build" "${out%.xml}-guest.xml"
 [ -s "$tree/build/results/abi.xml" ] &&
 	cp "$tree/build/results/abi.xml" "${out%.xml}-abi.xml"
 result "$out"
