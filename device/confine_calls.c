@@ -354,8 +354,10 @@ static int fill(scmp_filter_ctx ctx, bool packet_sockets)
 	if (!err && SANITIZED)
 		err = add_names(ctx, SCMP_ACT_ALLOW, sanitizers,
 				UR_ARRAY_SIZE(sanitizers));
+	/* A rule for what holds anyhow is an error. */
 	for (size_t i = 0; i < UR_ARRAY_SIZE(fatal) && !err; i++)
-		if (!SANITIZED || strcmp(fatal[i], "ptrace"))
+		if (UNKNOWN != SCMP_ACT_KILL_PROCESS &&
+		    (!SANITIZED || strcmp(fatal[i], "ptrace")))
 			err = add_names(ctx, SCMP_ACT_KILL_PROCESS, &fatal[i],
 					1);
 	if (!err)

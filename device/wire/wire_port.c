@@ -19,7 +19,7 @@ struct owner {
 static struct {
 	unsigned long inode;
 	char process[80];
-} known[16];
+} known[1];
 static unsigned int n_known;
 
 static bool next_owner(FILE *f, struct owner *o)
@@ -112,12 +112,10 @@ static void note_owners(const char *path)
 
 	if (!f)
 		return;
-	while (n_known < UR_ARRAY_SIZE(known) && next_owner(f, &o)) {
-		if (!find_process(o.inode, known[n_known].process,
-				  sizeof(known[n_known].process)))
-			continue;
+	/* The first one, which is also the one that is reported. */
+	if (!n_known && next_owner(f, &o) &&
+	    find_process(o.inode, known[0].process, sizeof(known[0].process)))
 		known[n_known++].inode = o.inode;
-	}
 	fclose(f);
 }
 
