@@ -59,7 +59,7 @@ CODE = {
     "Q4": (CQ_RING, "ur_cq_push", "__atomic_load_n hdr->cons ACQUIRE"),
     "A1": ("providers/uroce/cq.c", "uroce_req_notify_cq", "__atomic_store_n hdr->arm RELAXED"),
     "A1_BARRIER": ("providers/uroce/cq.c", "uroce_req_notify_cq", "__atomic_thread_fence SEQ_CST"),
-    "A2_BARRIER": (CQ_RING, "check_arm", "__atomic_thread_fence SEQ_CST"),
+    "A2_BARRIER": ("device/engine/cq_event.c", "check_arm", "__atomic_thread_fence SEQ_CST"),
     "K1_POST": (RING, "ur_rq_publish", "__atomic_exchange_n hdr->prod SEQ_CST"),
     "K1": (RING, "ur_rq_publish", "__atomic_load_n hdr->flags SEQ_CST"),
     "K2": ("device/engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
