@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 #include "device/device.h"
 #include "device/limits.h"
 #include "device/netdev.h"
@@ -135,8 +136,24 @@ static int start_engine(struct ur_device *dev)
 	return ur_engine_create(&config, &dev->engine);
 }
 
+/*
+ * libibverbs takes a device with the name and index of one that it has seen for
+ * that one, with its GUID. So another device has another index, as in the
+ * kernel, where they are not given twice between two starts of the host. Here
+ * it is a daemon that starts again: it begins anywhere.
+ */
+static u32 first_nl_index(void)
+{
+	u32 any;
+
+	if (getrandom(&any, sizeof(any), 0) != sizeof(any))
+		any = (u32)getpid();
+	return any >> 8;
+}
+
 void ur_daemon_init(struct ur_daemon *daemon)
 {
+	daemon->next_nl_index = first_nl_index();
 	ur_list_init(&daemon->devices);
 	ur_list_init(&daemon->gone);
 	ur_list_init(&daemon->sessions);
@@ -159,6 +176,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	ur_list_init(&dev->node);
 	ur_list_init(&dev->files);
 	dev->daemon = daemon;
+	dev->nl_index = daemon->next_nl_index++ & INT32_MAX;
 	dev->pdns.words = UR_MAX_PD / 64;
 	dev->xrcdns.words = UR_MAX_XRCD / 64;
 	dev->dm_bytes = (struct ur_quota){.what = "bytes of device memory",

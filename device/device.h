@@ -70,6 +70,7 @@ struct ur_daemon {
 	struct ur_list holds;	 /* hold.c */
 	u32 n_sessions;
 	u64 next_session, next_file;
+	u32 next_nl_index;
 	const char *group; /* who may connect; NULL: everybody */
 	struct ur_loop_timer idle, accept_again;
 
@@ -85,6 +86,7 @@ struct ur_device {
 	struct ur_daemon *daemon;
 	char name[UR_DEVICE_NAME_MAX]; /* uroce0 */
 	u32 index;		       /* the lowest that was free */
+	u32 nl_index;		       /* of RDMA netlink; never again */
 	u32 uverbs;		       /* the N of uverbsN */
 	u64 rdev;
 

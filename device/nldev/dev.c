@@ -18,7 +18,7 @@
 
 void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev)
 {
-	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, dev->index);
+	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, dev->nl_index);
 	ur_nl_put_text(m, RDMA_NLDEV_ATTR_DEV_NAME, dev->name);
 }
 

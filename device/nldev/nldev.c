@@ -67,7 +67,7 @@ struct ur_device *ur_nl_device(const struct ur_nl_request *r)
 		struct ur_device *dev =
 			ur_list_entry(it, struct ur_device, node);
 
-		if (dev->index == index)
+		if (dev->nl_index == index)
 			return dev;
 	}
 	return NULL;

@@ -154,6 +154,8 @@ static uint32_t find_u32(uint16_t type)
 
 #define ANSWER(op) ((uint32_t)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op))
 
+static uint32_t dev_index; /* of uroce0, as the last check() saw it */
+
 /* The device answers as it should, on a socket of its own. */
 static void check(void)
 {
@@ -164,7 +166,7 @@ static void check(void)
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_GET));
 	CHECK(in.nlh.nlmsg_flags & NLM_F_MULTI);
 	CHECK(!strcmp((const char *)find(RDMA_NLDEV_ATTR_DEV_NAME), "uroce0"));
-	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_DEV_INDEX), 0);
+	dev_index = find_u32(RDMA_NLDEV_ATTR_DEV_INDEX);
 	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_PORT_INDEX), 1);
 	CHECK_EQ(error(sock, NLMSG_DONE), 0);
 	close(sock);
@@ -176,7 +178,7 @@ static void test_answers(void)
 
 	tell(sock, 4711, 0, 0);
 	begin(RDMA_NLDEV_CMD_GET, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	post(sock);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_GET));
 	CHECK_EQ(in.nlh.nlmsg_pid, 4711);
@@ -185,14 +187,14 @@ static void test_answers(void)
 	CHECK_EQ(error(sock, NLMSG_ERROR), 0);
 	CHECK_EQ(in.nlh.nlmsg_flags, NLM_F_CAPPED);
 	begin(RDMA_NLDEV_CMD_PORT_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	post(sock);
 	hear(sock);
 	CHECK_EQ(*find(RDMA_NLDEV_ATTR_PORT_STATE), 4);
 	CHECK(!strcmp((const char *)find(RDMA_NLDEV_ATTR_NDEV_NAME), "lo"));
 	begin(RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	post(sock);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_PORT_GET));
 	CHECK_EQ(error(sock, NLMSG_DONE), 0);
@@ -216,7 +218,7 @@ static void test_several(void)
 	first = out.nlh.nlmsg_len;
 	memcpy(both, &out, first);
 	begin(RDMA_NLDEV_CMD_GET, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 5);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index + 5);
 	memcpy(both + first, &out, out.nlh.nlmsg_len);
 	CHECK(send(sock, both, first + out.nlh.nlmsg_len, 0) > 0);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_SYS_GET));
@@ -264,7 +266,7 @@ static void test_refused(void)
 	out.nlh.nlmsg_type = NLMSG_NOOP;
 	CHECK_EQ(ask(sock), 0);
 	begin(RDMA_NLDEV_CMD_PORT_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 2);
 	CHECK_EQ(ask(sock), (uint64_t)-EINVAL);
 	begin(RDMA_NLDEV_CMD_GET_CHARDEV, 0);
@@ -336,7 +338,7 @@ static uint32_t list(int sock, uint32_t op, uint16_t entry, uint16_t key,
 	uint32_t n = 0;
 
 	begin(op, NLM_F_DUMP);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	post(sock);
 	while (hear(sock) == ANSWER(op)) {
 		const uint8_t *table = find((uint16_t)(entry - 1));
@@ -372,7 +374,7 @@ static uint64_t summary(int sock, const char *name)
 	uint64_t v;
 
 	begin(RDMA_NLDEV_CMD_RES_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	post(sock);
 	hear(sock);
 	p = find(RDMA_NLDEV_ATTR_RES_SUMMARY);
@@ -415,18 +417,18 @@ static void test_objects(void)
 		 0);
 	/* One by its number, and none. */
 	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS);
 	post(sock);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_RES_PD_GET));
 	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_RES_PDN), PDS);
 	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_RES_PID), getpid());
 	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS + 1);
 	CHECK_EQ(ask(sock), (uint64_t)-ENOENT);
 	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	CHECK_EQ(ask(sock), (uint64_t)-EINVAL);
 	/* A stranger: how many, and whose. */
 	dev.as = 65534;
@@ -441,7 +443,7 @@ static void test_objects(void)
 		      true),
 		 1);
 	begin(RDMA_NLDEV_CMD_RES_PD_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_RES_PDN, PDS);
 	CHECK_EQ(ask(other), (uint64_t)-ENOENT);
 	close(other);
@@ -457,14 +459,14 @@ static void test_statistic(void)
 	int sock = open_netlink();
 
 	begin(RDMA_NLDEV_CMD_STAT_GET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	post(sock);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_STAT_GET));
 	CHECK(memmem(in.body, in.nlh.nlmsg_len - NLMSG_HDRLEN,
 		     "np_ecn_marked_roce_packets", 27));
 	begin(RDMA_NLDEV_CMD_STAT_SET, 0);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	put_u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
 	put_u32(RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_AUTO);
@@ -477,7 +479,7 @@ static void test_statistic(void)
 static int try_set(int sock, uint32_t op, uint16_t type, uint8_t v)
 {
 	begin(op, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put(type, &v, sizeof(v));
 	return ask(sock);
 }
@@ -485,7 +487,7 @@ static int try_set(int sock, uint32_t op, uint16_t type, uint8_t v)
 static int call_it(int sock, const char *name)
 {
 	begin(RDMA_NLDEV_CMD_SET, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	put_text(RDMA_NLDEV_ATTR_DEV_NAME, name);
 	return ask(sock);
 }
@@ -542,19 +544,23 @@ static void test_changes(void)
 	CHECK_EQ(call_it(other, "mine0"), (uint64_t)-EPERM);
 	CHECK_EQ(add_link(other, "rxe", "lo"), (uint64_t)-EPERM);
 	begin(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	CHECK_EQ(ask(other), (uint64_t)-EPERM);
 	close(other);
 	dev.as = 0;
 	/* Away, and here again. */
 	begin(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
-	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, dev_index);
 	CHECK_EQ(ask(sock), 0);
 	expect(listener, 1, "uroce0");
 	CHECK_EQ(add_link(sock, "rxe", "lo"), 0);
 	expect(listener, 0, "rxe0");
 	expect(listener, 2, "rxe0");
 	CHECK(!strcmp((const char *)find(RDMA_NLDEV_ATTR_NDEV_NAME), "lo"));
+	/* As another: by its index nobody takes it for the one before. */
+	CHECK_EQ(find_u32(RDMA_NLDEV_ATTR_DEV_INDEX), dev_index + 1);
+	CHECK_EQ(call_it(sock, "uroce0"), (uint64_t)-EINVAL);
+	dev_index++;
 	CHECK_EQ(call_it(sock, "uroce0"), 0);
 	check();
 	close(listener);

@@ -56,7 +56,8 @@ def guid(host):
 def test_dev(labs):
     host = labs(1500).a
     assert rdma(host, "dev") == (
-        f"0: uroce0: node_type ca fw {ask(host, 'dev')[0]['fw']} "
+        f"{ask(host, 'dev')[0]['ifindex']}: uroce0: node_type ca "
+        f"fw {ask(host, 'dev')[0]['fw']} "
         f"node_guid {guid(host)} sys_image_guid {guid(host)} \n")
     assert rdma(host, "dev", "show", "uroce0") == rdma(host, "dev")
     dev, = ask(host, "dev")
@@ -65,6 +66,19 @@ def test_dev(labs):
     assert dev["adaptive-moderation"] is False
     assert {"MEM_WINDOW", "XRC", "SYS_IMAGE_GUID"} <= set(dev["caps"])
     assert "Wrong device name" in rdma(host, "dev", "show", "rxe0", status=1)
+
+
+def test_another_device_has_another_index(lab):
+    """libibverbs would take it for the one it has seen, with its GUID."""
+    lab.second_cable()
+    lab.a.serve()
+    seen = [ask(lab.a, "dev")[0]["ifindex"]]
+    for _ in range(2):
+        rdma(lab.a, "link", "add", "rxe0", "type", "rxe", "netdev", "eth1")
+        seen += [d["ifindex"] for d in ask(lab.a, "dev")
+                 if d["ifname"] == "rxe0"]
+        rdma(lab.a, "link", "delete", "rxe0")
+    assert len(set(seen)) == 3, seen
 
 
 def test_link(labs):
