@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from hosts import wait_for
-from test_faults import DROP, counter, dropped
+from rules import drop
+from test_faults import counter, dropped
 
 # Set: every program everywhere. Else: what is most unlike the rest.
 FULL = os.environ.get("UROCE_FULL") == "1"
@@ -73,7 +74,7 @@ class Place:
     def losing(self, what):
         """Packets of the kind `what` are lost, if any are here."""
         if self.cell.loss:
-            rules = DROP.format(percent=self.cell.loss)
+            rules = drop(self.cell.loss)
             for host in self.hosts:
                 host.nft(rules.replace("udp dport 4791", what))
         yield

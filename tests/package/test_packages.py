@@ -50,9 +50,14 @@ def test_rpm_packages(rpms):
 def test_rpmlint(rpms, source):
     if not shutil.which("rpmlint"):
         pytest.skip("rpmlint is not installed")
-    out = sh("rpmlint", "-r", f"{source}/redhat/uroce.rpmlintrc", f"{source}/redhat/uroce.spec",
-             *rpms.values())
-    assert " 0 errors, 0 warnings" in out, out
+    out = subprocess.run(["rpmlint", "-r", f"{source}/redhat/uroce.rpmlintrc",
+                          f"{source}/redhat/uroce.spec", *rpms.values()], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    assert "2 packages and 1 specfiles checked" in out, out
+    # Debian 12's and 13's rpmlint differ in which of the filters they need.
+    found = [line for line in out.splitlines() if re.search(": [EW]: ", line) and
+             "unused-rpmlintrc-filter" not in line]
+    assert not found, out
 
 
 @pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7"])
