@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# musl.sh: what compiles and links against Debian's musl, as doc/containers.md
+# musl.sh: what compiles and links against Debian 12's musl, as doc/containers.md
 # says ("musl"): the whole provider, and the front-end without the files whose
 # wrappers are of glibc's own entry points. Those must still not compile, or the document
 # is out of date. 77: no musl-gcc.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command -v musl-gcc >/dev/null || { echo "no musl-gcc (musl-tools)" && exit 77; }
+# A newer one has more of glibc's entry points.
+version=$(dpkg-query -W -f '${Version}' musl-dev)
+[[ $version == 1.2.3-* ]] || { echo "musl $version; the document is of Debian 12's 1.2.3" && exit 77; }
 out=$(mktemp -d /tmp/uroce-musl.XXXXXX) || exit 1
 trap 'rm -rf "$out"' EXIT
 # The kernel's and libibverbs' headers, without glibc's beside them.

@@ -44,6 +44,8 @@ def test_lost_mads(served):
     assert counter(b, "retransmitted") > 0
 
 
+@pytest.mark.skipif("UROCE_FULL" not in os.environ,
+                    reason="74 s of waiting for retries; with full")
 def test_unreachable(served):
     """The host is there, its device is not: reported, after all retries."""
     a, b = served.a, served.b
