@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A specification of the Container Device Interface for the device of a run
  * directory: what a container of any image with libibverbs gets from this host.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Devices and ports, read. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -53,34 +53,12 @@ static void put_port(struct ur_nl_msg *m, struct ur_device *dev)
 
 int ur_nl_get(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
-	const struct ur_device *dev = ur_nl_device(r);
-
-	if (!dev)
-		return -EINVAL;
-	ur_nl_answer(r, m, RDMA_NLDEV_CMD_GET, 0);
-	put_device(m, dev);
-	ur_nl_end(m);
-	return 0;
+	return ur_nl_answer_device(r, m, RDMA_NLDEV_CMD_GET, put_device);
 }
 
 int ur_nl_get_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
-	u32 i = 0;
-
-	ur_list_for_each(it, &r->nl->daemon->devices) {
-		u32 before = m->len;
-
-		if (i++ < r->at)
-			continue;
-		ur_nl_answer(r, m, RDMA_NLDEV_CMD_GET, NLM_F_MULTI);
-		put_device(m, ur_list_entry(it, struct ur_device, node));
-		ur_nl_end(m);
-		if (m->full) {
-			ur_nl_cut(m, before);
-			return 0;
-		}
-		r->at++;
-	}
+	ur_nl_dump_devices(r, m, RDMA_NLDEV_CMD_GET, put_device);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A socket: requests in, answers and acknowledgements out. */
 #include <errno.h>
 #include <string.h>
@@ -71,6 +71,42 @@ struct ur_device *ur_nl_device(const struct ur_nl_request *r)
 			return dev;
 	}
 	return NULL;
+}
+
+int ur_nl_answer_device(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
+			void (*put)(struct ur_nl_msg *m,
+				    const struct ur_device *dev))
+{
+	const struct ur_device *dev = ur_nl_device(r);
+
+	if (!dev)
+		return -EINVAL;
+	ur_nl_answer(r, m, op, 0);
+	put(m, dev);
+	ur_nl_end(m);
+	return 0;
+}
+
+void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
+			void (*put)(struct ur_nl_msg *m,
+				    const struct ur_device *dev))
+{
+	u32 i = 0;
+
+	ur_list_for_each(it, &r->nl->daemon->devices) {
+		u32 before = m->len;
+
+		if (i++ < r->at)
+			continue;
+		ur_nl_answer(r, m, op, NLM_F_MULTI);
+		put(m, ur_list_entry(it, struct ur_device, node));
+		ur_nl_end(m);
+		if (m->full) {
+			ur_nl_cut(m, before);
+			return;
+		}
+		r->at++;
+	}
 }
 
 /* ---- sending: without the lock, so that the client alone waits ---- */

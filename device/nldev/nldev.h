@@ -64,6 +64,16 @@ void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 		  u16 flags);
 /* The device that the request names, or NULL. */
 struct ur_device *ur_nl_device(const struct ur_nl_request *r);
+/* The answer about the device that the request names; put writes its
+ * attributes. 0, or -EINVAL without one. */
+int ur_nl_answer_device(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
+			void (*put)(struct ur_nl_msg *m,
+				    const struct ur_device *dev));
+/* The same about each device from r->at on, as far as the message has room; r->at
+ * is then the next. */
+void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
+			void (*put)(struct ur_nl_msg *m,
+				    const struct ur_device *dev));
 /* Its index and name. */
 void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
 /* May the client change what is everybody's, and see what is secret: where the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* `rdma monitor`: devices come and go. */
 #include <sys/socket.h>
 #include "device/nldev/nldev.h"

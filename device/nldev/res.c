@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* `rdma resource`: how many objects there are, lists of them, one by number. */
 #include <errno.h>
 #include <unistd.h>
@@ -327,33 +327,11 @@ static void put_summary(struct ur_nl_msg *m, const struct ur_device *dev)
 
 int ur_nl_summary(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
-	const struct ur_device *dev = ur_nl_device(r);
-
-	if (!dev)
-		return -EINVAL;
-	ur_nl_answer(r, m, RDMA_NLDEV_CMD_RES_GET, 0);
-	put_summary(m, dev);
-	ur_nl_end(m);
-	return 0;
+	return ur_nl_answer_device(r, m, RDMA_NLDEV_CMD_RES_GET, put_summary);
 }
 
 int ur_nl_summary_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
-	u32 i = 0;
-
-	ur_list_for_each(it, &r->nl->daemon->devices) {
-		u32 before = m->len;
-
-		if (i++ < r->at)
-			continue;
-		ur_nl_answer(r, m, RDMA_NLDEV_CMD_RES_GET, NLM_F_MULTI);
-		put_summary(m, ur_list_entry(it, struct ur_device, node));
-		ur_nl_end(m);
-		if (m->full) {
-			ur_nl_cut(m, before);
-			return 0;
-		}
-		r->at++;
-	}
+	ur_nl_dump_devices(r, m, RDMA_NLDEV_CMD_RES_GET, put_summary);
 	return 0;
 }

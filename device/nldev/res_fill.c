@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What is told of an object, in the kernel's order. */
 #include <stdlib.h>
 #include "device/nldev/res.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * `rdma statistic`: the counters of a port. There are no counters that queue
  * pairs are bound to; each has its own (`uroce stat`), which this protocol

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink as libmnl and libnl use it; the fake device sends back what it
  * is sent, and as an answer to each message what it was told by BIND. */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * check.h itself: one case that fails or crashes does not keep the others from
  * running, and the program says which, where, and ends with 1. With "inner" as
