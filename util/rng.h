@@ -22,6 +22,12 @@ static inline u64 ur_rng_u64(struct ur_rng *r)
 	return z ^ (z >> 31);
 }
 
+/* Passes over the next n numbers. */
+static inline void ur_rng_skip(struct ur_rng *r, u64 n)
+{
+	r->state += n * 0x9e3779b97f4a7c15ull;
+}
+
 /* Returns a number in [0, n), uniform enough; n > 0. */
 static inline u32 ur_rng_below(struct ur_rng *r, u32 n)
 {

@@ -187,11 +187,22 @@ void endpoint_pair_create(struct sim_world *w, u32 index)
 	endpoint_pair_connect(p);
 }
 
+/* Zeroed up to its lists, which are long. */
+static struct sim_flow *flow_new(void)
+{
+	struct sim_flow *f = malloc(sizeof(*f));
+
+	if (!f)
+		abort();
+	memset(f, 0, offsetof(struct sim_flow, recv_ops));
+	return f;
+}
+
 static struct sim_flow *flow_create(struct sim_pair *p, u32 from)
 {
 	struct sim_world *w = p->w;
 	struct ur_rng *rng = &w->rng_work;
-	struct sim_flow *f = sim_zalloc(sizeof(*f));
+	struct sim_flow *f = flow_new();
 	u64 bytes = ur_align_up(2 * w->max_bytes + 64, 64);
 
 	f->pair = p;
@@ -202,11 +213,14 @@ static struct sim_flow *flow_create(struct sim_pair *p, u32 from)
 		    : from    ? 0
 			      : w->drill->count;
 	sim_region_init(&f->src, f->from->host, bytes, 0, rng);
+	sim_region_fill(&f->src, rng);
 	sim_region_init(&f->dst, f->to->host, bytes,
 			REMOTE_FLAGS | UR_ACCESS_MW_BIND, rng);
+	sim_region_fill(&f->dst, rng);
 	sim_region_init(&f->result, f->from->host,
 			(u64)w->depth * (w->max_bytes + 64),
 			UR_ACCESS_LOCAL_WRITE, rng);
+	sim_region_leave(&f->result, rng);
 	f->dst.owner = f;
 	f->dst.on_write = oracle_dst_write;
 	f->model = sim_zalloc(bytes);
@@ -394,7 +408,7 @@ void endpoint_ud_create(struct sim_world *w, u32 index)
 	struct ur_rng *rng = &w->rng_work;
 	struct sim_host *h = &w->host[ur_rng_below(rng, w->n_hosts)];
 	struct sim_qp *qp = qp_create(h, UR_QPT_UD, NULL, NULL);
-	struct sim_flow *f = sim_zalloc(sizeof(*f));
+	struct sim_flow *f = flow_new();
 	struct ur_qp_attr attr = {
 		.state = UR_QP_INIT, .port_num = 1, .qkey = SIM_UD_QKEY};
 
@@ -407,6 +421,7 @@ void endpoint_ud_create(struct sim_world *w, u32 index)
 	f->target = workload_flow_target(w);
 	sim_region_init(&f->src, h, ur_align_up(2 * w->max_bytes + 64, 64), 0,
 			rng);
+	sim_region_fill(&f->src, rng);
 	sim_region_register(&f->src);
 	modify(qp, &attr,
 	       UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT | UR_QP_ATTR_QKEY);

@@ -348,6 +348,7 @@ void faults_host_up(struct sim_host *h)
 					UR_ACCESS_REMOTE_READ |
 					UR_ACCESS_REMOTE_ATOMIC,
 				&w->rng_work);
+		sim_region_fill(&h->words, &w->rng_work);
 		h->word = (u64 *)h->words.base;
 		memcpy(h->word_start, h->word, sizeof(h->word_start));
 		h->srq = endpoint_rq_new(h);

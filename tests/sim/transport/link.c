@@ -9,9 +9,9 @@
 /* Frames waiting at a paused host beyond this are lost, as in a socket. */
 #define RX_QUEUE_MAX 512
 
-static struct sim_frame *frame_new(struct sim_world *w)
+static struct sim_frame *frame_new(struct sim_world *w, u32 bytes)
 {
-	struct sim_frame *f = malloc(sizeof(*f));
+	struct sim_frame *f = malloc(sizeof(*f) + bytes);
 
 	if (!f)
 		abort();
@@ -168,7 +168,7 @@ ur_time link_send(struct sim_host *src, const struct ur_av *av, const u8 *bth,
 	if (w->faults_on && sim_chance(&w->rng_link, w->faults.dup))
 		copies += 1 + ur_rng_below(&w->rng_link, 2);
 	while (copies--) {
-		struct sim_frame *f = frame_new(w);
+		struct sim_frame *f = frame_new(w, head + len + 4);
 
 		f->src = src;
 		f->dst = dst;

@@ -15,7 +15,7 @@ struct sim_frame {
 	bool damaged; /* a bit that the ICRC covers was changed */
 	bool cut;
 	u32 len;
-	u8 data[UR_FRAME_MAX_BYTES];
+	u8 data[]; /* room for the whole packet with its ICRC */
 };
 
 /* Put len bytes of BTH..pad on src's line, which is free at line_free; returns

@@ -55,6 +55,11 @@ static void check_memory(struct sim_flow *f)
 	for (u64 i = 0; i < f->dst.bytes; i++) {
 		bool ok = f->dst.base[i] == f->model[i];
 
+		/* Mostly all are; a target is a multiple of 64 bytes. */
+		if (i % 64 == 0 && !memcmp(f->dst.base + i, f->model + i, 64)) {
+			i += 63;
+			continue;
+		}
 		for (u32 k = f->model_ops; !ok && k < f->posted; k++) {
 			const struct sim_op *op = &f->ops[k];
 

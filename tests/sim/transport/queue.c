@@ -25,6 +25,7 @@ struct sim_rq *endpoint_rq_new(struct sim_host *h)
 		w->drill ? w->depth : 1 + ur_rng_below(&w->rng_work, w->depth);
 	sim_region_init(&rq->region, h, (u64)rq->slot_bytes * w->depth,
 			UR_ACCESS_LOCAL_WRITE, &w->rng_work);
+	sim_region_leave(&rq->region, &w->rng_work);
 	return rq;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "transport/icrc.h"
 #include "transport/packet.h"
 
 #define FNV_PRIME 0x100000001b3ull
@@ -71,14 +72,11 @@ static void print_packet(const u8 *bth, u32 len)
 void sim_trace_packet(struct sim_trace *t, u64 now, const char *what, u32 src,
 		      u32 dst, const u8 *bth, u32 len)
 {
-	u32 i;
-
 	t->events++;
 	mix(t, now);
 	mix_text(t, what);
 	mix(t, (u64)src << 32 | dst);
-	for (i = 0; i + 4 <= len; i += 4)
-		mix(t, ur_get_be32(bth + i));
+	mix(t, ur_icrc_update(0, bth, len));
 	if (!t->print)
 		return;
 	print_head(now, what);

@@ -20,9 +20,10 @@ struct place {
 	u32 k;	   /* packet within it */
 };
 
+/* From the end, near which most packets are. */
 static bool find_psn(struct sim_flow *f, u32 rel, struct place *ret)
 {
-	for (u32 i = 0; i < f->posted; i++) {
+	for (u32 i = f->posted; i--;) {
 		struct sim_op *op = &f->ops[i];
 
 		if (op->npsn && rel - op->psn < op->npsn) {
@@ -87,18 +88,19 @@ static void check_headers(struct sim_flow *f, const struct place *at,
 	struct sim_world *w = f->from->host->w;
 	const struct sim_op *op = at->op;
 	u64 off = (u64)at->k * f->pair->mtu;
-	const char *name = endpoint_name(f->from);
 
 	if (p->op->flags & UR_OPF_RETH) {
 		SIM_CHECK(w, p->va == op->wr.raddr + off,
-			  "%s: operation %u packet %u: wrong address", name,
-			  at->index, at->k);
+			  "%s: operation %u packet %u: wrong address",
+			  endpoint_name(f->from), at->index, at->k);
 		SIM_CHECK(w, p->rkey == op->wr.rkey,
-			  "%s: operation %u: wrong key", name, at->index);
+			  "%s: operation %u: wrong key", endpoint_name(f->from),
+			  at->index);
 		if (op->wr.opcode != UR_WR_FLUSH)
 			SIM_CHECK(w, p->dma_bytes == op->bytes - off,
 				  "%s: operation %u packet %u: DMA length %u",
-				  name, at->index, at->k, p->dma_bytes);
+				  endpoint_name(f->from), at->index, at->k,
+				  p->dma_bytes);
 	}
 	if (p->op->flags & UR_OPF_ATOMICETH)
 		SIM_CHECK(w,
@@ -106,14 +108,16 @@ static void check_headers(struct sim_flow *f, const struct place *at,
 				  p->swap_add == op->wr.swap_add &&
 				  (op->wr.opcode == UR_WR_FETCH_ADD ||
 				   p->compare == op->wr.compare),
-			  "%s: atomic %u: wrong header", name, at->index);
+			  "%s: atomic %u: wrong header", endpoint_name(f->from),
+			  at->index);
 	if (p->op->flags & UR_OPF_XRCETH)
 		SIM_CHECK(w, p->xrc_srqn == op->wr.xrc_srqn,
-			  "%s: operation %u: wrong SRQ", name, at->index);
+			  "%s: operation %u: wrong SRQ", endpoint_name(f->from),
+			  at->index);
 	if (p->op->flags & UR_OPF_INV)
 		SIM_CHECK(w, p->inv_rkey == op->wr.imm_inv,
-			  "%s: operation %u: wrong key to invalidate", name,
-			  at->index);
+			  "%s: operation %u: wrong key to invalidate",
+			  endpoint_name(f->from), at->index);
 	if (p->op->flags & UR_OPF_IMM)
 		SIM_CHECK(
 			w,
@@ -121,7 +125,8 @@ static void check_headers(struct sim_flow *f, const struct place *at,
 				(u8[4]){(u8)(p->imm >> 24), (u8)(p->imm >> 16),
 					(u8)(p->imm >> 8), (u8)p->imm},
 				4),
-			"%s: operation %u: wrong immediate", name, at->index);
+			"%s: operation %u: wrong immediate",
+			endpoint_name(f->from), at->index);
 }
 
 static void check_payload(struct sim_flow *f, const struct place *at,
@@ -243,19 +248,20 @@ static void check_msn(struct sim_flow *f, const struct ur_pkt *p, u32 rel)
 
 	if (in_device(f))
 		return;
-	for (u32 i = 0; i < f->posted; i++) {
+	/* The last operation of either kind. */
+	for (u32 i = f->posted; i-- && !(low && high);) {
 		const struct sim_op *op = &f->ops[i];
 		bool reads = op->wr.opcode == UR_WR_READ;
 
 		if (!op->npsn)
 			continue;
 		/* A READ is done when it is accepted. */
-		if (rel != UR_PSN_MASK &&
+		if (!low && rel != UR_PSN_MASK &&
 		    (nak     ? op->psn + op->npsn <= rel
 		     : reads ? op->psn <= rel
 			     : op->psn + op->npsn <= rel + 1))
 			low = op->msn;
-		if (op->psn + op->npsn <= f->delivered_max)
+		if (!high && op->psn + op->npsn <= f->delivered_max)
 			high = op->msn;
 	}
 	SIM_CHECK(w, p->msn >= low && p->msn <= high,
@@ -269,7 +275,6 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 {
 	struct sim_world *w = f->to->host->w;
 	u32 rel = ur_psn_sub(p->psn, f->psn_base);
-	const char *name = endpoint_name(f->to);
 	struct place at;
 
 	if (p->op->flags & UR_OPF_AETH)
@@ -282,21 +287,21 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 
 		SIM_CHECK(w, rel == UR_PSN_MASK || rel < limit || in_device(f),
 			  "%s: acknowledges +%u, but only +%u has arrived",
-			  name, rel, f->delivered_max);
+			  endpoint_name(f->to), rel, f->delivered_max);
 		return;
 	}
 	SIM_CHECK(w, find_psn(f, rel, &at), "%s: response to no operation",
-		  name);
+		  endpoint_name(f->to));
 	if (p->op->flags & UR_OPF_ATOMIC_ACK) {
 		SIM_CHECK(w, sim_op_atomic(at.op),
-			  "%s: atomic acknowledge to opcode %u", name,
-			  at.op->wr.opcode);
+			  "%s: atomic acknowledge to opcode %u",
+			  endpoint_name(f->to), at.op->wr.opcode);
 		SIM_CHECK(w,
 			  f->to->host->words.direct ||
 				  (at.op->executed == 1 &&
 				   p->atomic_orig == at.op->old),
-			  "%s: atomic %u answered with another value", name,
-			  at.index);
+			  "%s: atomic %u answered with another value",
+			  endpoint_name(f->to), at.index);
 		return;
 	}
 	if (at.op->wr.opcode == UR_WR_READ) {
@@ -305,17 +310,19 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 		bool last = at.k + 1 == at.op->npsn;
 
 		SIM_CHECK(w, !(p->op->flags & UR_OPF_END) == !last,
-			  "%s: READ %u response %u of %u is %s", name, at.index,
-			  at.k, at.op->npsn, ur_opcode_name(p->opcode));
+			  "%s: READ %u response %u of %u is %s",
+			  endpoint_name(f->to), at.index, at.k, at.op->npsn,
+			  ur_opcode_name(p->opcode));
 		SIM_CHECK(w, p->payload_bytes == expect,
-			  "%s: READ %u response %u has %u bytes, not %u", name,
-			  at.index, at.k, p->payload_bytes, expect);
+			  "%s: READ %u response %u has %u bytes, not %u",
+			  endpoint_name(f->to), at.index, at.k,
+			  p->payload_bytes, expect);
 	} else {
 		SIM_CHECK(w,
 			  at.op->wr.opcode == UR_WR_FLUSH ||
 				  at.op->wr.opcode == UR_WR_ATOMIC_WRITE,
-			  "%s: READ response to opcode %u", name,
-			  at.op->wr.opcode);
+			  "%s: READ response to opcode %u",
+			  endpoint_name(f->to), at.op->wr.opcode);
 	}
 }
 

@@ -159,11 +159,20 @@ void sim_region_init(struct sim_region *r, struct sim_host *h, u64 bytes,
 	/* Now and then right below the end of the address space. */
 	if (ur_rng_below(rng, 8) == 0)
 		r->iova = 0 - (ur_align_up(bytes, 64) + 64);
-	for (u64 i = 0; i < ur_align_up(bytes, 64); i += 8) {
+}
+
+void sim_region_fill(struct sim_region *r, struct ur_rng *rng)
+{
+	for (u64 i = 0; i < ur_align_up(r->bytes, 64); i += 8) {
 		u64 v = ur_rng_u64(rng);
 
 		memcpy(r->base + i, &v, 8);
 	}
+}
+
+void sim_region_leave(struct sim_region *r, struct ur_rng *rng)
+{
+	ur_rng_skip(rng, ur_align_up(r->bytes, 64) / 8);
 }
 
 void sim_region_register(struct sim_region *r)

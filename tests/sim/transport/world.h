@@ -110,13 +110,11 @@ struct sim_op {
 struct sim_flow {
 	struct sim_pair *pair;
 	struct sim_qp *from, *to;
-	struct sim_op ops[SIM_MAX_OPS];
 	u32 posted, taken, done; /* counts of ops */
 	u32 target;		 /* how many the workload wants posted */
-	u32 recv_ops[SIM_MAX_OPS];
-	u32 recv_posted; /* operations that take a receive */
-	u32 recv_done;	 /* of them, completed at the receiver */
-	u32 psn_base;	 /* 24 bits */
+	u32 recv_posted;	 /* operations that take a receive */
+	u32 recv_done;		 /* of them, completed at the receiver */
+	u32 psn_base;		 /* 24 bits */
 	u32 msn_posted;
 	u32 psn_posted; /* relative: next to be given to an operation */
 	/* Wire */
@@ -138,6 +136,9 @@ struct sim_flow {
 	u8 mw_state; /* enum sim_mw_state */
 	u64 mw_off, mw_bytes;
 	u32 mw_users; /* posted operations with its key, not done */
+	/* Not zeroed: read up to posted and recv_posted only. */
+	u32 recv_ops[SIM_MAX_OPS];
+	struct sim_op ops[SIM_MAX_OPS];
 };
 
 enum sim_mw_state {
@@ -332,9 +333,14 @@ void sim_host_wake(struct sim_host *h, ur_time at);
 struct ur_av *sim_host_av(struct sim_host *h, struct sim_host *to);
 struct sim_host *sim_host_of_gid(struct sim_world *w, const u8 *gid);
 
-/* Memory */
+/* Memory. Each region is then either filled with what the seed draws, or left
+ * as it is, where every part is written before it is read (most of the memory
+ * of a run). Either advances rng by the same, so that a seed keeps its
+ * meaning. */
 void sim_region_init(struct sim_region *r, struct sim_host *h, u64 bytes,
 		     u32 access, struct ur_rng *rng);
+void sim_region_fill(struct sim_region *r, struct ur_rng *rng);
+void sim_region_leave(struct sim_region *r, struct ur_rng *rng);
 void sim_region_register(struct sim_region *r);
 void sim_region_fini(struct sim_region *r);
 bool sim_region_holds(const struct sim_region *r, u64 addr, u64 bytes);
