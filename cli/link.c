@@ -9,6 +9,7 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/link.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 
@@ -183,7 +184,10 @@ int ur_cmd_link(struct ur_options *options)
 	static const struct {
 		const char *word;
 		int (*run)(struct ur_options *options);
-	} verbs[] = {{"show", show}, {"add", add}, {"del", del}};
+	} verbs[] = {{"show", show},
+		     {"add", add},
+		     {"del", del},
+		     {"set", ur_link_set}};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		if (!options->rest_count ||

@@ -12,8 +12,11 @@ const struct ur_command ur_commands[] = {
 	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
 	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},
-	{"link", "[show [DEVICE|NETDEV]...] | add NETDEV [NAME] | del DEVICE",
-	 "devices: netdev, state, MTU, GIDs; one more, one less", ur_cmd_link},
+	{"link",
+	 "[show [DEVICE|NETDEV]...] | add NETDEV [NAME] | del DEVICE\n"
+	 "            | set DEVICE [NAME VALUE]",
+	 "devices: netdev, state, MTU, GIDs; one more, one less; settings",
+	 ur_cmd_link},
 	{"stat", "[qp] [-i SECONDS [-c COUNT]] [DEVICE|NETDEV]...",
 	 "counters of devices or queue pairs; with -i, what they do a second",
 	 ur_cmd_stat},

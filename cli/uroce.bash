@@ -49,7 +49,7 @@ _uroce()
 	link)
 		case ${COMP_WORDS[2]} in
 		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;
-		*) COMPREPLY=($(compgen -W "--json --run-dir show add del $(uroce link 2>/dev/null |
+		*) COMPREPLY=($(compgen -W "--json --run-dir show add del set $(uroce link 2>/dev/null |
 			sed -n 's/^\([^ ]*\): netdev.*/\1/p')" -- "$cur")) ;;
 		esac
 		;;

@@ -10,6 +10,7 @@
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/nldev/nldev.h"
+#include "device/setting.h"
 #include "device/sysfs.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
@@ -183,6 +184,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 					  .where = dev->name,
 					  .max = UR_MAX_DM_BYTES};
 	ur_groups_init(&dev->groups, dev->name);
+	ur_tclass_init(&dev->tclass);
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", netdev);
 	err = identify(dev, name);
 	if (!err)
@@ -204,6 +206,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		goto err_engine;
 	ur_list_add_tail(&daemon->devices, &dev->node);
 	ur_device_sync_gids(dev);
+	ur_settings_configure(dev);
 	ur_nldev_notify(dev, UR_NL_REGISTER);
 	ur_nldev_notify(dev, UR_NL_NETDEV_ATTACH);
 	return 0;

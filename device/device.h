@@ -17,6 +17,7 @@
 #include "device/numbers.h"
 #include "device/options.h"
 #include "device/quota.h"
+#include "device/traffic_class.h"
 #include "util/list.h"
 
 struct nl_sock;
@@ -60,6 +61,7 @@ struct ur_daemon {
 	bool only;    /* the host's own devices are not in the tree */
 	bool by_user; /* users do not reach each other inside a device */
 	const char *engine_options;
+	const struct ur_daemon_options *options; /* NULL: none */
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
 
@@ -111,6 +113,7 @@ struct ur_device {
 	struct ur_quota objects[32];
 	u32 object_numbers[32]; /* the next ones */
 	struct ur_groups groups;
+	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
 };
 
 /* Makes the lists of a daemon that is otherwise zero. The caller sets the

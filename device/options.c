@@ -129,6 +129,15 @@ static int set_confine(struct ur_daemon_options *o, const char *value)
 	return 0;
 }
 
+static int add_set(struct ur_daemon_options *o, const char *value)
+{
+	const char *name = strpbrk(value, " \t");
+
+	if (o->n_sets == UR_MAX_SETS || !name || !strpbrk(name + 1, " \t"))
+		return -EINVAL;
+	return set_string(o->set[o->n_sets++], UR_SET_MAX, value);
+}
+
 /* One setting of the file; the command line has spoken where a string is not
  * empty already. */
 static int set(struct ur_daemon_options *o, const char *key, const char *value)
@@ -159,6 +168,8 @@ static int set(struct ur_daemon_options *o, const char *key, const char *value)
 		return o->isolation ? 0 : set_isolation(o, value);
 	if (!strcmp(key, "confine"))
 		return o->confine ? 0 : set_confine(o, value);
+	if (!strcmp(key, "set"))
+		return add_set(o, value);
 	if (!strcmp(key, "verbose"))
 		return add_yes(&o->verbose, value);
 	return -ENOENT;

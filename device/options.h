@@ -14,6 +14,10 @@
  * beside in programs' tables. */
 #define UR_DEVICE_NAME_MAX 32
 
+/* Settings in the configuration file, and the longest of them. */
+#define UR_MAX_SETS 64
+#define UR_SET_MAX  192
+
 enum ur_isolation {
 	UR_ISOLATION_UNSAID,
 	UR_ISOLATION_ALL,  /* who is on the device reaches all that is on it */
@@ -46,6 +50,10 @@ struct ur_daemon_options {
 	enum ur_isolation isolation;
 	enum ur_confine confine;
 	int verbose;
+	/* "DEVICE NAME VALUE": settings (device/setting.h) of devices as they
+	 * are made. */
+	char set[UR_MAX_SETS][UR_SET_MAX];
+	int n_sets;
 };
 
 /* Fills *o from the command line and the file that it may name. Returns 0,

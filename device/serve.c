@@ -15,6 +15,7 @@
 #include "device/open_file.h"
 #include "device/reaper.h"
 #include "device/serve.h"
+#include "device/setting.h"
 #include "device/status.h"
 #include "device/sysfs.h"
 #include "device/tunnel.h"
@@ -111,6 +112,12 @@ static u64 features(const struct uroce_tun_open *open)
 	return open->features & UROCE_TUN_F_ALL;
 }
 
+/* The client's memory is nothing to these. */
+static bool is_bare(u32 kind)
+{
+	return kind == UROCE_TUN_NETLINK || kind == UROCE_TUN_SETTING;
+}
+
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
@@ -123,10 +130,12 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		err = -EPROTO;
 	else if (s->open)
 		err = -EBUSY;
-	else if (!s->mem && msg->kind != UROCE_TUN_NETLINK)
+	else if (!s->mem && !is_bare(msg->kind))
 		err = fds[0] == -ENFILE ? -ENFILE : take_memory(s, msg, fds);
 	ur_loop_lock(loop);
-	if (!err && msg->kind != UROCE_TUN_NETLINK) {
+	if (!err && msg->kind == UROCE_TUN_SETTING)
+		err = ur_setting_open(s);
+	if (!err && !is_bare(msg->kind)) {
 		s->features = features(&msg->open);
 		reply.opened.features = s->features;
 		err = msg->open.cookie || !msg->name[0]
@@ -308,6 +317,10 @@ static void *session_thread(void *arg)
 			break;
 		if (s->kind == UROCE_TUN_NETLINK) {
 			err = ur_nldev_serve(s);
+			break;
+		}
+		if (s->kind == UROCE_TUN_SETTING) {
+			err = ur_setting_serve(s);
 			break;
 		}
 	}

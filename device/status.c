@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "device/confine.h"
 #include "device/session.h"
+#include "device/setting.h"
 #include "device/status.h"
 #include "device/ucma/ucma.h"
 #include "device/port.h"
@@ -112,6 +113,19 @@ static struct json_object *counters(struct ur_device *dev)
 	return o;
 }
 
+static void tell_setting(void *ctx, const char *name, const char *text)
+{
+	ur_status_text(ctx, name, text);
+}
+
+static struct json_object *settings(struct ur_device *dev)
+{
+	struct json_object *o = ur_status_object();
+
+	ur_settings_tell(dev, tell_setting, o);
+	return o;
+}
+
 static struct json_object *device(struct ur_device *dev)
 {
 	struct json_object *o = ur_status_object();
@@ -134,6 +148,7 @@ static struct json_object *device(struct ur_device *dev)
 		o, "sl7_refused",
 		json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
 	ur_status_add(o, "gids", gids(dev));
+	ur_status_add(o, "settings", settings(dev));
 	ur_status_add(o, "counters", counters(dev));
 	return o;
 }

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include "device/limits.h"
 #include "device/port.h"
+#include "device/setting.h"
 #include "device/sysfs.h"
 #include "device/tree.h"
 #include "kernel-abi/uroce-abi.h"
@@ -292,6 +293,8 @@ int ur_sysfs_add(struct ur_device *dev)
 		err = put_gid(dev, i, true);
 	if (!err)
 		err = ur_sysfs_counters(dev);
+	if (!err)
+		err = ur_settings_add(dev);
 	return err ? err : put_uverbs(dev);
 }
 
@@ -300,5 +303,6 @@ void ur_sysfs_del(struct ur_device *dev)
 	ur_tree_drop(dev->daemon, "dev/infiniband/uverbs%u", dev->uverbs);
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
 			 dev->uverbs);
+	ur_settings_del(dev);
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband/%s", dev->name);
 }

@@ -38,31 +38,25 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* For writing. It is read-only, to its owner too; root does not notice. */
-static int open_file(const char *path)
+/* For writing. It may be read-only, to its owner too; root does not notice. */
+static int open_file(const char *path, mode_t mode)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-	int fd = open(path, flags, 0444);
+	int fd = open(path, flags, mode);
 
 	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
 		return fd;
-	fd = open(path, flags, 0444);
-	chmod(path, 0444);
+	fd = open(path, flags, mode);
+	chmod(path, mode);
 	return fd;
 }
 
-int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
-		...)
+static int put(const char *path, const char *text, mode_t mode)
 {
-	char path[PATH_MAX];
 	size_t len = strlen(text);
-	va_list ap;
 	int fd, err = 0;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
-	fd = open_file(path);
+	fd = open_file(path, mode);
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, text, len, 0) != (ssize_t)len ||
@@ -70,6 +64,30 @@ int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		err = errno ? -errno : -EIO;
 	close(fd);
 	return err;
+}
+
+int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
+		...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	return put(path, text, 0444);
+}
+
+int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
+			const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	return put(path, text, 0644);
 }
 
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)

@@ -19,6 +19,10 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
  * and no name ever disappears. */
 int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		...) __attribute__((format(printf, 3, 4)));
+/* Does the same for a file that programs open for writing. */
+int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
+			const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Removes a file, if it is there. */
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -41,6 +41,13 @@
  * what the application holds. Each message on it is a netlink message then, in
  * both directions, or UROCE_TUN_BIND, whose op is less than the length that any
  * netlink message begins with.
+ *
+ * So is a file under sys/ that is open for writing, after an OPEN of kind
+ * UROCE_TUN_SETTING with the file's path, relative to the run directory and with
+ * its NUL, behind the message. Each message on it is one write, answered with a
+ * DONE that has its result; or a UROCE_TUN_SETTLE of that kind, which is
+ * answered with itself once the writes before it are done. A write by a process
+ * that does not know the connection goes without its answer.
  */
 #ifndef UROCE_TUNNEL_H
 #define UROCE_TUNNEL_H
@@ -116,6 +123,10 @@ enum uroce_tun_op {
 	 * no answer. */
 	UROCE_TUN_BIND = 11,
 
+	/* A directory of rdma_cm's configfs, whose path follows the message: kind
+	 * 1 makes it, 0 removes it. Needs no OPEN. */
+	UROCE_TUN_DIRECTORY = 20,
+
 	/* ---- device to front-end ---- */
 
 	/* ret: the result or -errno. That of OPEN has opened, and fds[0]: the
@@ -148,6 +159,7 @@ enum uroce_tun_kind {
 	UROCE_TUN_PLAIN = 5,   /* an ordinary descriptor (eventfd, dma-buf): not
 			      * tracked */
 	UROCE_TUN_NETLINK = 6, /* the connection itself: see above */
+	UROCE_TUN_SETTING = 20, /* the connection itself: see above */
 };
 
 /* OPEN */

@@ -9,6 +9,7 @@
 
 #include "preload/fdmap.h"
 #include "preload/real.h"
+#include "preload/setting.h"
 
 UR_EXPORT int close(int fd)
 {
@@ -20,6 +21,7 @@ UR_EXPORT int close(int fd)
 		errno = EBADF;
 		return -1;
 	}
+	ur_setting_settle(fd);
 	/* Before the number can be handed out again. */
 	if (!ur_fdmap_borrowed())
 		ur_fdmap_forget(fd);
@@ -56,6 +58,7 @@ static int make_way(int to)
 {
 	int err;
 
+	ur_setting_settle(to);
 	if (!ur_fdmap_is_hidden(to) || ur_fdmap_borrowed())
 		return 0;
 	err = ur_fdmap_evict(to);
@@ -109,6 +112,11 @@ UR_EXPORT int fclose(FILE *stream)
 {
 	int fd = fileno_unlocked(stream);
 
+	/* What is in the stream's buffer is written past any wrapper. */
+	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
+		fflush(stream);
+		ur_setting_settle(fd);
+	}
 	/* fclose() closes inside the C library, where nobody stands. */
 	if (ur_fdmap_hit(fd) && !ur_fdmap_borrowed())
 		ur_fdmap_forget(fd);

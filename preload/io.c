@@ -6,6 +6,7 @@
 
 #include "preload/file.h"
 #include "preload/real.h"
+#include "preload/setting.h"
 #include "preload/tunnel.h"
 
 static ssize_t fail(int err)
@@ -71,7 +72,10 @@ static int check_read(int fd, size_t count)
 	/* The cdevs have no read; an event is never cut. */
 	if (file->kind == UR_KIND_COUNTER)
 		ur_tunnel_sync();
-	else if (file->kind != UROCE_TUN_NETLINK && (!event || count < event))
+	else if (file->kind == UR_KIND_SETTING && file->sock < 0)
+		err = EBADF;
+	else if (file->kind != UROCE_TUN_NETLINK &&
+		 file->kind != UR_KIND_SETTING && (!event || count < event))
 		err = EINVAL;
 	ur_fdmap_put(file);
 	return err;
@@ -89,7 +93,8 @@ static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
 		errno = err;
 		return ret;
 	}
-	if (file->kind == UR_KIND_COUNTER || file->kind == UROCE_TUN_NETLINK)
+	if (file->kind == UR_KIND_COUNTER || file->kind == UR_KIND_SETTING ||
+	    file->kind == UROCE_TUN_NETLINK)
 		ret = ret < 0 ? -err : 0;
 	else
 		ret = ur_file_after_read(file, buf, count, ret, err);
@@ -138,6 +143,14 @@ static struct ur_file *get_writable(int fd)
 	return file;
 }
 
+static ssize_t write_file(struct ur_file *file, int fd, const void *buf,
+			  size_t len)
+{
+	return file->kind == UR_KIND_SETTING
+		       ? ur_setting_write(file, fd, buf, len)
+		       : ur_file_write(file, fd, buf, len);
+}
+
 UR_EXPORT ssize_t write(int fd, const void *buf, size_t count)
 {
 	struct ur_file *file;
@@ -148,7 +161,7 @@ UR_EXPORT ssize_t write(int fd, const void *buf, size_t count)
 	file = get_writable(fd);
 	if (!file)
 		return ur_real(write)(fd, buf, count);
-	ret = ur_file_write(file, fd, buf, count);
+	ret = write_file(file, fd, buf, count);
 	ur_fdmap_put(file);
 	return finish(ret);
 }
@@ -164,7 +177,7 @@ UR_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 	if (!file)
 		return ur_real(writev)(fd, iov, count);
 	for (int i = 0; i < count; i++) {
-		ret = ur_file_write(file, fd, iov[i].iov_base, iov[i].iov_len);
+		ret = write_file(file, fd, iov[i].iov_base, iov[i].iov_len);
 		if (ret < 0)
 			break;
 		total += ret;
@@ -179,15 +192,16 @@ UR_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 static bool is_stream(int fd)
 {
 	struct ur_file *file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;
-	bool counter;
+	bool counter, regular;
 
 	if (!file)
 		return false;
 	counter = file->kind == UR_KIND_COUNTER;
+	regular = counter || (file->kind == UR_KIND_SETTING && file->sock >= 0);
 	ur_fdmap_put(file);
 	if (counter)
 		ur_tunnel_sync();
-	return !counter;
+	return !regular;
 }
 
 #define DEFINE_PREAD(name, off_type)                                          \
@@ -202,6 +216,8 @@ static bool is_stream(int fd)
 	UR_EXPORT ssize_t name(int fd, const void *buf, size_t count, \
 			       off_type off)                          \
 	{                                                             \
+		if (ur_fdmap_looks(fd) == UR_KIND_SETTING)            \
+			return write(fd, buf, count);                 \
 		if (is_stream(fd))                                    \
 			return fail(ESPIPE);                          \
 		return ur_real(name)(fd, buf, count, off);            \

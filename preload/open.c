@@ -2,10 +2,13 @@
 /* open(2), fopen(3) and their relatives. */
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "preload/file.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
+#include "preload/setting.h"
 
 /* A number just handed out by the system cannot be an old file of ours. */
 static int fresh(int fd)
@@ -52,6 +55,16 @@ static int open_node(const struct ur_path *path, int flags)
 	return -1;
 }
 
+static int open_setting(const struct ur_path *path, int flags)
+{
+	int fd = ur_setting_open(path, flags);
+
+	if (fd >= 0)
+		return fd;
+	errno = -fd;
+	return -1;
+}
+
 static mode_t mode_arg(int flags, va_list ap)
 {
 	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
@@ -78,6 +91,8 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
+		if (ur_setting_is(&path, flags))                               \
+			return open_setting(&path, flags);                     \
 		return opened(&path, ur_real(name)(path.target, flags, mode)); \
 	}                                                                      \
                                                                                \
@@ -93,6 +108,8 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
+		if (ur_setting_is(&path, flags))                               \
+			return open_setting(&path, flags);                     \
 		return opened(&path,                                           \
 			      ur_real(openat_name)(path.dirfd, path.target,    \
 						   flags, mode));              \
@@ -110,6 +127,8 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
+		if (ur_setting_is(&path, flags))                               \
+			return open_setting(&path, flags);                     \
 		return opened(&path, ur_real(name)(path.target, flags));       \
 	}                                                                      \
                                                                                \
@@ -120,6 +139,8 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
+		if (ur_setting_is(&path, flags))                               \
+			return open_setting(&path, flags);                     \
 		return opened(&path, ur_real(openat_name)(                     \
 					     path.dirfd, path.target, flags)); \
 	}
@@ -135,11 +156,33 @@ DEFINE_OPEN_2(__open64_2, __openat64_2)
 		ur_rewrite(&path, AT_FDCWD, file);              \
 		if (path.what == UR_PATH_NODE)                  \
 			return open_node(&path, O_WRONLY);      \
+		if (ur_setting_is(&path, O_WRONLY))             \
+			return open_setting(&path, O_WRONLY);   \
 		return fresh(ur_real(name)(path.target, mode)); \
 	}
 
 DEFINE_CREAT(creat)
 DEFINE_CREAT(creat64)
+
+/* The flags of a stream's mode, as far as a setting has a use for them. */
+static int stream_flags(const char *mode)
+{
+	int flags = strpbrk(mode, "+") ? O_RDWR
+		    : *mode == 'r'     ? O_RDONLY
+				       : O_WRONLY;
+
+	return strchr(mode, 'e') ? flags | O_CLOEXEC : flags;
+}
+
+static FILE *fopen_setting(const struct ur_path *path, const char *mode)
+{
+	int fd = open_setting(path, stream_flags(mode));
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, mode);
+
+	if (fd >= 0 && !stream)
+		close(fd);
+	return stream;
+}
 
 /* A stream over a device node makes no sense; it gets the placeholder. */
 #define DEFINE_FOPEN(name)                                       \
@@ -148,6 +191,8 @@ DEFINE_CREAT(creat64)
 		struct ur_path path;                             \
                                                                  \
 		ur_rewrite(&path, AT_FDCWD, file);               \
+		if (ur_setting_is(&path, stream_flags(mode)))    \
+			return fopen_setting(&path, mode);       \
 		return ur_real(name)(path.target, mode);         \
 	}
 

@@ -59,6 +59,13 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	return 0;
 }
 
+void ur_av_set_class(struct ur_av *av, const struct ur_epath *path)
+{
+	av->traffic_class = path->traffic_class;
+	av->hop_limit = hop_limit(path, av->mcast);
+	av->wire = 0;
+}
+
 int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		 u32 lqpn, u32 rqpn, struct ur_av **ret_av)
 {

@@ -276,6 +276,8 @@ struct ur_eah {
 	u32 number;
 };
 
+/* Puts the traffic class and the hop limit of path into av. */
+void ur_av_set_class(struct ur_av *av, const struct ur_epath *path);
 /* Makes the address vector of a path in *av, with one reference, which is the
  * caller's. lqpn and rqpn choose the source port where the path has no flow
  * label. Returns 0 or -ENOMEM. */

@@ -182,6 +182,30 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 	return call_modify(qp->engine, qp, *attr, path, mask);
 }
 
+/* The address vector is the queue pair's own, and no packet is on its way
+ * between two turns but in the kernel. */
+static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
+		     u8 traffic_class, u8 hop_limit)
+{
+	struct ur_epath path = qp->path;
+	struct ur_qp_attr now;
+
+	ur_poll_settle(engine, qp);
+	ur_qp_query(qp->qp, &now);
+	if (!now.av)
+		return 0;
+	path.hop_limit = hop_limit;
+	path.traffic_class = traffic_class;
+	ur_av_set_class(now.av, &path);
+	return 0;
+}
+UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);
+
+void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
+{
+	call_set_class(qp->engine, qp, traffic_class, hop_limit);
+}
+
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
 		 struct ur_qp_attr *attr)
 {

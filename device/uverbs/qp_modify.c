@@ -9,6 +9,7 @@
 #include "device/port.h"
 #include "device/limits.h"
 #include "device/uverbs/objects.h"
+#include "device/uverbs/qp_class.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 #define KNOWN_MASK                                                         \
@@ -130,9 +131,12 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 		err = path_from_dest(cmd->dev, &r->dest, &path);
 	if (err)
 		return err;
-	return ur_eqp_modify(qp->qp, &attr,
-			     r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
-			     own_attrs(qp->type, r->attr_mask));
+	err = ur_eqp_modify(qp->qp, &attr,
+			    r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
+			    own_attrs(qp->type, r->attr_mask));
+	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
+		ur_qp_class_apply(cmd->dev, qp);
+	return err;
 }
 
 int ur_w_modify_qp(struct ur_cmd *cmd, const void *in, void *out)

@@ -43,6 +43,14 @@ static void test_good(void)
 	CHECK_EQ(o.verbose, 0);
 }
 
+static void test_set(void)
+{
+	CHECK_EQ(parse("set = eth0 tclass 106\nset=*  ttl  7"), 0);
+	CHECK_EQ(o.n_sets, 2);
+	CHECK(!strcmp(o.set[0], "eth0 tclass 106"));
+	CHECK_EQ(parse("set = eth0 tclass"), -EINVAL);
+}
+
 /* Names go with the netdev before them; the first that was said stays. */
 static void test_names(void)
 {

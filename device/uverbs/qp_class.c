@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Traffic class and hop limit of RC queue pairs, the administrator's before the
+ * program's. What a program is told of its queue pair stays what it asked for. */
+#include "device/uverbs/qp_class.h"
+#include "device/uverbs/ufile.h"
+
+void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
+{
+	struct ur_qp_attr attr = {0};
+	struct ur_eqp_init init = {0};
+	struct ur_epath path = {0};
+	bool have_path = false;
+
+	if (qp->type != UR_QPT_RC || !qp->qp)
+		return;
+	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	if (!have_path)
+		return;
+	ur_tclass_apply(&dev->tclass, path.sgid, path.dgid, &path.traffic_class,
+			&path.hop_limit);
+	ur_eqp_set_class(qp->qp, path.traffic_class, path.hop_limit);
+}
+
+void ur_qp_class_changed(struct ur_device *dev)
+{
+	ur_list_for_each(it, &dev->files) {
+		struct ur_ufile *f =
+			ur_list_entry(it, struct ur_ufile, on_device.node);
+
+		for (u32 i = 0; i < f->handles.size; i++) {
+			struct ur_object *obj = f->handles.slot[i];
+
+			if (obj && obj->type->id == UVERBS_OBJECT_QP)
+				ur_qp_class_apply(dev, (struct ur_obj_qp *)obj);
+		}
+	}
+}

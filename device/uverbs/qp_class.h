@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the device's administrator wants in the IP headers of its RC queue
+ * pairs. Control lock held. */
+#ifndef UR_DEVICE_QP_CLASS_H
+#define UR_DEVICE_QP_CLASS_H
+
+#include "device/uverbs/objects.h"
+
+/* Makes dev->tclass hold for the connected queue pairs of the device. */
+void ur_qp_class_changed(struct ur_device *dev);
+/* The same for one that was just given its path. */
+void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp);
+
+#endif

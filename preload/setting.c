@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Values of a device that are written through files of the tree. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/setting.h"
+#include "preload/tunnel.h"
+
+bool ur_setting_is(const struct ur_path *path, int flags)
+{
+	return path->what == UR_PATH_TREE && !(flags & O_PATH) &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* What the kernel would say of the modes: those of the file are the device's.
+ * *rel: the name below the run directory. */
+static int check(const struct ur_path *path, const char **rel)
+{
+	size_t len = strlen(ur_rewrite_rundir());
+	struct stat st;
+	int fd;
+
+	fd = (int)syscall(SYS_openat, path->dirfd, path->target,
+			  O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0) /* nobody makes files there */
+		return errno == ENOENT ? -EACCES : -errno;
+	if (syscall(SYS_fstat, fd, &st))
+		st.st_mode = 0;
+	syscall(SYS_close, fd);
+	if (!(st.st_mode & 0222))
+		return -EACCES;
+	if (strncmp(path->target, ur_rewrite_rundir(), len))
+		return -EACCES;
+	*rel = path->target + len;
+	while (**rel == '/')
+		++*rel;
+	return 0;
+}
+
+static int introduce(int sock, const char *rel)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_SETTING,
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.features = UROCE_TUN_F_ALL};
+	int fds[UROCE_TUN_MAX_FDS], err;
+
+	err = ur_tunnel_send_call(sock, &msg, rel, strlen(rel) + 1);
+	if (!err || err == -EIO)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (err)
+		return err;
+	ur_tunnel_close_fds(fds);
+	return msg.op != UROCE_TUN_DONE ? -EIO : (int)msg.ret;
+}
+
+/* The lowest number that is free, as open() gives it. */
+static int lowest(int fd, int flags)
+{
+	int cmd = flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD;
+	int low = (int)syscall(SYS_fcntl, fd, cmd, 0);
+
+	return low < 0 ? -errno : low;
+}
+
+/* Who reads as well reads the file; the connection is its hidden twin. */
+static int show(const struct ur_path *path, int flags, int sock)
+{
+	bool both = (flags & O_ACCMODE) == O_RDWR;
+	struct ur_file *file;
+	int fd;
+
+	if (both) {
+		fd = (int)syscall(SYS_openat, path->dirfd, path->target,
+				  O_RDONLY | (flags & O_CLOEXEC), 0);
+		fd = fd < 0 ? -errno : fd;
+	} else {
+		fd = lowest(sock, flags);
+	}
+	if (fd < 0)
+		return fd;
+	file = ur_fdmap_new(UR_KIND_SETTING, both ? sock : -1);
+	if (!file) {
+		syscall(SYS_close, fd);
+		return -ENFILE;
+	}
+	if (!both)
+		syscall(SYS_close, sock);
+	ur_fdmap_bind(fd, file);
+	ur_fdmap_put(file);
+	return fd;
+}
+
+int ur_setting_open(const struct ur_path *path, int flags)
+{
+	const char *rel = NULL;
+	int err = check(path, &rel), sock, fd;
+
+	if (err)
+		return err;
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return -EEXIST;
+	sock = ur_tunnel_connect();
+	if (sock < 0)
+		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
+	err = introduce(sock, rel);
+	fd = err ? err : show(path, flags, sock);
+	if (fd < 0)
+		syscall(SYS_close, sock);
+	return fd;
+}
+
+static int connection(const struct ur_file *file, int fd)
+{
+	return file->sock >= 0 ? file->sock : fd;
+}
+
+/* Answers to writes that were not seen here. */
+static void drop_answers(int sock)
+{
+	struct uroce_tun_msg old;
+
+	while (syscall(SYS_recvfrom, sock, &old, sizeof(old), MSG_DONTWAIT,
+		       NULL, NULL) > 0)
+		;
+}
+
+ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
+			 size_t len)
+{
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS], sock = connection(file, fd);
+	ssize_t ret;
+
+	if (!len)
+		return 0;
+	pthread_mutex_lock(&file->lock);
+	drop_answers(sock);
+	do
+		ret = syscall(SYS_sendto, sock, buf, len, MSG_NOSIGNAL, NULL,
+			      0);
+	while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		ret = errno == EFAULT ? -EFAULT : -ENODEV;
+	else if (ur_tunnel_recv(sock, &msg, fds))
+		ret = -ENODEV;
+	else
+		ret = msg.ret;
+	pthread_mutex_unlock(&file->lock);
+	return ret;
+}
+
+void ur_setting_settle(int fd)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SETTLE,
+				    .kind = UROCE_TUN_SETTING};
+	int fds[UROCE_TUN_MAX_FDS], sock, saved = errno;
+	struct ur_file *file;
+
+	if (ur_fdmap_looks(fd) != UR_KIND_SETTING)
+		return;
+	file = ur_fdmap_get(fd);
+	if (!file)
+		return;
+	sock = connection(file, fd);
+	pthread_mutex_lock(&file->lock);
+	drop_answers(sock);
+	if (!ur_tunnel_send(sock, &msg, -1))
+		do
+			if (ur_tunnel_recv(sock, &msg, fds))
+				break;
+		while (msg.op != UROCE_TUN_SETTLE);
+	pthread_mutex_unlock(&file->lock);
+	ur_fdmap_put(file);
+	errno = saved;
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The switches of a card's administrator, written as on a real card, and seen
+in packets: doc/card.md has the lines."""
+import pytest
+
+import hosts
+from hosts import wait_for
+from packets import packets
+from pairs import run_pair, start_pair
+from test_cli import uroce
+from test_faults import wait_traffic
+from test_v1 import Capture
+
+TC = "/sys/class/infiniband/uroce0/tc/1/traffic_class"
+
+
+@pytest.fixture(scope="module")
+def card(build):
+    lab = hosts.Lab(build)
+    try:
+        for host in lab.a, lab.b:
+            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0")
+        yield lab
+    finally:
+        lab.close()
+
+
+def sh(host, line, status=0):
+    return host.run("sh", "-c", line, status=status)
+
+
+def sent(card, *cmd, by=...):
+    """The RoCE packets that a sends while the two talk; of both: by=None."""
+    by = card.a if by is ... else by
+    with Capture(card.b) as cap:
+        run_pair(card.b, card.a, [*(cmd or ("ibv_rc_pingpong", "-n", "3"))])
+    return [p for p in packets(cap.frames)
+            if not by or str(p.src) in (by.addr4, by.addr6)]
+
+
+def test_traffic_class(card):
+    """bash writes with stdio, dash with write(): both arrive."""
+    a = card.a
+
+    def put(line, shell="bash"):
+        return a.run(shell, "-c", f"echo {line} > {TC}; echo status $?; cat {TC}")
+    assert put("106") == "status 0\nGlobal tclass=106\n"
+    rule = f"tclass=16,src_ip={a.addr4},dst_ip={card.b.addr4}/24"
+    text = f"src_ip={a.addr4},dst_ip={card.b.addr4}/24,tclass=16\n"
+    # The one for all goes first.
+    assert put(rule, "sh") == "status 0\nGlobal tclass=106\n" + text
+    assert {p.tos for p in sent(card)} == {106}
+    assert put("tclass=-1", "sh") == "status 0\n" + text
+    both = sent(card, by=None)
+    assert {p.tos for p in both if str(p.src) == a.addr4} == {16}
+    # Its peer's are its own.
+    assert {p.tos for p in both if str(p.src) == card.b.addr4} == {0}
+    assert put(rule.replace("16", "-1", 1)) == "status 0\n"
+
+
+def test_errors(card):
+    a = card.a
+    out = sh(a, f"printf 256 > {TC}", status=1)
+    assert "Invalid argument" in out or "I/O error" in out, out
+    for wrong in "300", "x", "tclass=16,src_ip=1.1.1", "src_ip=1.1.1.1", \
+            "tclass=1,src_ip=1.1.1.1,dst_ip6=::1":
+        out = a.run("/usr/bin/python3", "-c",
+                    f"import os; f = os.open('{TC}', os.O_WRONLY)\n"
+                    f"try: os.write(f, b'{wrong}')\n"
+                    f"except OSError as e: print(e.errno)")
+        assert out == "22\n", out
+    assert a.run("cat", TC) == ""
+    # Nobody else's business, and not those of others.
+    p = a.start("setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c", f"echo 1 > {TC}")
+    assert p.wait() and "ermission denied" in p.text(), p.report()
+    out = sh(a, "echo 1 > /sys/class/infiniband/uroce0/node_guid", status=2)
+    assert "ermission denied" in out
+
+
+def test_live_and_ttl(card):
+    """A connection that is there already takes the new value."""
+    a, b = card.a, card.b
+    s, c = start_pair(b, a, ["ib_write_bw", "-D", "30", "-s", "256", "-F"], flag="-x")
+    try:
+        wait_traffic(card)
+        with Capture(b) as cap:
+            sh(a, f"echo 104 > {TC}; echo 7 > /sys/class/infiniband/uroce0/tc/1/ttl")
+        got = [p for p in packets(cap.frames) if str(p.src) == a.addr4]
+        assert (0, 255) in {(p.tos, p.ttl) for p in got}
+        assert (got[-1].tos, got[-1].ttl) == (104, 7)
+    finally:
+        c.kill()
+        s.kill()
+    assert "ttl 7" in uroce(a, "link", "set", "uroce0")
+    assert sh(a, "cat /sys/class/infiniband/uroce0/ttl/1/ttl") == "7\n"
+    uroce(a, "link", "set", "uroce0", "ttl", "0")
+    uroce(a, "link", "set", "uroce0", "tclass", "tclass=-1")
+    assert {(p.tos, p.ttl) for p in sent(card)} == {(0, 64)}
+    assert "cannot be 'x'" in uroce(a, "link", "set", "uroce0", "ttl", "x", status=1)
+    assert "no setting" in uroce(a, "link", "set", "uroce0", "none", "x", status=1)
