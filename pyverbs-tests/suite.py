@@ -14,7 +14,9 @@ Modes, which say where the two players of a test are (apart.py):
   wire-loss    the same, and each packet is dropped with 1 % probability
   hosts        in two processes, in two namespaces with a uroced each
   hosts-loss   the same under loss
-The modes but the first are held against expected-apart.toml."""
+The modes but the first are held against expected-apart.toml. expected.toml is
+that of rdma-core 44; of another release, expected-RELEASE.toml says what
+differs."""
 import argparse
 import json
 import os
@@ -206,17 +208,39 @@ def load(path):
         return tomllib.load(f)
 
 
+def release():
+    """Of rdma-core, from the package whose suite is run: 44, 56."""
+    out = sh("dpkg-query", "-W", "-f", "${Version}", "python3-pyverbs", stdout=subprocess.PIPE,
+             text=True).stdout
+    return int(re.match(r"\d+", out)[0])
+
+
+def differences():
+    """The file of what another release does otherwise, or None."""
+    return None if release() == 44 else os.path.join(HERE, f"expected-{release()}.toml")
+
+
+def read_outcomes(path, want):
+    """Add what a file of expected outcomes says to {test: (outcome, reason)}."""
+    doc = load(path)
+    want.update({t: ("pass", "") for t in doc.get("pass", {}).get("tests", [])})
+    for kind in ("skip", "fail"):
+        for group in doc.get(kind, []):
+            if kind == "skip" and not group.get("why"):
+                raise SystemExit(f"{path}: why are there skips for {group['reason']!r}?")
+            want.update({t: (kind, group["reason"]) for t in group["tests"]})
+    for t in doc.get("gone", {}).get("tests", []):
+        del want[t]
+    return want
+
+
 def load_expected(mode):
     """{test: (outcome, reason)}"""
-    doc = load(EXPECTED)
-    want = {t: ("pass", "") for t in doc.get("pass", {}).get("tests", [])}
     if mode == "one":
-        for kind in ("skip", "fail"):
-            for group in doc.get(kind, []):
-                if kind == "skip" and not group.get("why"):
-                    raise SystemExit(f"{EXPECTED}: why are there skips for {group['reason']!r}?")
-                want.update({t: (kind, group["reason"]) for t in group["tests"]})
-        return want
+        want = read_outcomes(EXPECTED, {})
+        other = differences()
+        return read_outcomes(other, want) if other and os.path.exists(other) else want
+    want = {t: ("pass", "") for t in load(EXPECTED)["pass"]["tests"]}
     over = load(APART)
     for kind in ("alone", "fail", "left-out"):
         for group in over.get(kind, []):
@@ -226,30 +250,50 @@ def load_expected(mode):
                 if want.get(t, ("",))[0] != "pass":
                     raise SystemExit(f"{APART}: {t} is said twice, or no test that passes")
                 want[t] = kind, group["reason"]
+    other = differences()
+    for t in load(other).get("gone", {}).get("tests", []) if other else []:
+        want.pop(t, None)
     return want
 
 
+def put_tests(f, head, tests):
+    f.write(f"\n# {len(tests)} tests\n{head}tests = [\n")
+    f.writelines(f'    "{t}",\n' for t in sorted(tests))
+    f.write("]\n")
+
+
 def write_expected(results):
-    groups = {}
+    """Everything for 44, what differs from that for another release."""
+    path, base, gone = EXPECTED, {}, []
     why = {g["reason"]: g.get("why", "") for g in load(EXPECTED).get("skip", [])}
+    if differences():
+        path, base = differences(), read_outcomes(EXPECTED, {})
+        gone = [t for t in base if t not in results]
+        if os.path.exists(path):
+            why.update({g["reason"]: g.get("why", "") for g in load(path).get("skip", [])})
+    groups = {}
     for t, (outcome, reason) in results.items():
         key = ("fail" if outcome in ("fail", "error") else outcome,
                "" if outcome == "pass" else reason.splitlines()[0] if reason else "")
-        groups.setdefault(key, []).append(t)
-    passed = sorted(groups.pop(("pass", ""), []))
-    with open(EXPECTED, "w") as f:
-        f.write("# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB\n"
-                "# What each test of rdma-core 44's pyverbs suite does on a uroce device, held by\n"
-                "# suite.py. The reason of a skip is the suite's own; 'why' says what is behind it.\n\n")
-        f.write(f"# {len(passed)} tests\n[pass]\ntests = [\n")
-        f.writelines(f'    "{t}",\n' for t in passed)
-        f.write("]\n")
+        if base.get(t, ("",))[0] != key[0]:
+            groups.setdefault(key, []).append(t)
+    passed = groups.pop(("pass", ""), [])
+    with open(path, "w") as f:
+        f.write("# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB\n")
+        if base:
+            f.write(f"# What tests of rdma-core {release()}'s pyverbs suite do otherwise than\n"
+                    "# expected.toml says, held by suite.py.\n")
+        else:
+            f.write("# What each test of rdma-core 44's pyverbs suite does on a uroce device, held by\n"
+                    "# suite.py. The reason of a skip is the suite's own; 'why' says what is behind it.\n")
+        put_tests(f, "[pass]\n", passed)
         for (kind, reason), tests in sorted(groups.items(), key=lambda g: (g[0][0], -len(g[1]))):
-            f.write(f"\n# {len(tests)} tests\n[[{kind}]]\nreason = {json.dumps(reason)}\n" +
-                    (f"why = {json.dumps(why.get(reason, ''))}\n" if kind == "skip" else "") +
-                    "tests = [\n")
-            f.writelines(f'    "{t}",\n' for t in sorted(tests))
-            f.write("]\n")
+            head = f"[[{kind}]]\nreason = {json.dumps(reason)}\n"
+            if kind == "skip":
+                head += f"why = {json.dumps(why.get(reason, ''))}\n"
+            put_tests(f, head, tests)
+        if gone:
+            put_tests(f, "[gone]\n", gone)
 
 
 def write_xml(path, mode, cases):
@@ -343,7 +387,7 @@ def main():
     if args.write:
         if args.mode == "one":
             write_expected(results)
-            print(f"wrote {EXPECTED}")
+            print(f"wrote {differences() or EXPECTED}")
             want = load_expected(args.mode)
         else:
             for t, (outcome, reason) in sorted(results.items()):

@@ -4,7 +4,8 @@
 # ci.sh RESULT.xml: what the README says, on Debian 13. In a root of that
 # release, entered in namespaces of its own: the install script, the build
 # without a warning, the quick tests, the packages made, installed and used,
-# and the ping-pongs, perftest and rping between two network namespaces. With
+# rdma-core's pyverbs suite on one device, and the ping-pongs, perftest and
+# rping between two network namespaces. With
 # UROCE_FULL a new root, and the stages fast, conformance, e2e and package
 # whole. RESULT.xml says how each step went, RESULT-STAGE.xml are those inside.
 #
@@ -15,7 +16,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD out=${1:-$PWD/build/results/debian13.xml}
 release=trixie suite=debian13
-kinds="quick demo package" stages="quick package"
+kinds="quick demo conformance package" stages="quick package"
 if [ -n "${UROCE_FULL:-}" ]; then
 	kinds="fast conformance e2e package" stages=$kinds
 fi
@@ -50,6 +51,9 @@ step clone clone
 # shellcheck disable=SC2086  # names of stages
 step all.sh inside tests/all.sh $stages
 [[ $stages == *e2e* ]] || step pairs pairs
+[[ $stages == *conformance* ]] ||
+	step pyverbs inside /usr/bin/python3 pyverbs-tests/suite.py \
+		--xml build/results/pyverbs.xml
 results
 result "$out"
 exit $failed
