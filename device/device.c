@@ -126,6 +126,7 @@ static int start_engine(struct ur_device *dev)
 		.events = &engine_events,
 		.ctx = dev,
 		.roce_v1 = dev->roce_v1,
+		.one_path = dev->virtual_pair,
 		.options = daemon->engine_options,
 	};
 

@@ -98,7 +98,8 @@ struct ur_device {
 	bool present, up, gone;
 	struct ur_loop_call release; /* once gone, after its last file */
 	bool ethernet;
-	bool roce_v1; /* asked for, and the netdev is Ethernet */
+	bool virtual_pair; /* veth, netkit */
+	bool roce_v1;	   /* asked for, and the netdev is Ethernet */
 	u32 netdev_mtu;
 	u32 mtu_bytes;	/* active MTU of the port */
 	u32 speed_mbps; /* 0: unknown */

@@ -149,6 +149,13 @@ static u32 read_speed(const char *netdev)
 	return (u32)mbps;
 }
 
+/* The kernel's names of the kinds whose packets a neighbour in this host
+ * receives. */
+static bool is_virtual_pair(const char *kind)
+{
+	return kind && (!strcmp(kind, "veth") || !strcmp(kind, "netkit"));
+}
+
 int ur_netlink_link(struct ur_device *dev)
 {
 	struct rtnl_link *link;
@@ -167,6 +174,7 @@ int ur_netlink_link(struct ur_device *dev)
 	dev->up = (flags & IFF_UP) && (flags & IFF_RUNNING) &&
 		  (oper == OPER_UP || oper == OPER_UNKNOWN);
 	dev->ethernet = rtnl_link_get_arptype(link) == ARPHRD_ETHER;
+	dev->virtual_pair = is_virtual_pair(rtnl_link_get_type(link));
 	mac = rtnl_link_get_addr(link);
 	memset(dev->mac, 0, sizeof(dev->mac));
 	if (mac && nl_addr_get_len(mac) == sizeof(dev->mac))

@@ -7,6 +7,7 @@
 #include "device/wire/wire.h"
 #include "transport/frame.h"
 #include "transport/sport.h"
+#include "util/secret.h"
 
 #define MAX_AH (1u << 16)
 
@@ -27,6 +28,32 @@ static u8 hop_limit(const struct ur_epath *path, bool mcast)
 	return 64; /* to the UDP wire: the host's default */
 }
 
+/*
+ * One source port for all queue pairs with the same peer: packets of several of
+ * them then leave as one UDP_SEGMENT message. Only where no router or switch
+ * chooses among paths by the port, and no flow label asks for one. The peer's
+ * address and a secret give it, so that who knows the port that we use to one
+ * peer does not know that to another.
+ */
+static u16 shared_sport(const struct ur_engine *engine, const u8 *dgid)
+{
+	const u64 *key = engine->config.secret;
+	struct ur_secret secret = {.key = {key[0], ~key[1]}};
+
+	for (u32 i = 0; i < 16; i += 4)
+		secret.count = secret.count * 0x9e3779b97f4a7c15ull +
+			       ur_get_le32(dgid + i);
+	return (u16)(UR_UDP_SPORT_MIN | (ur_secret_u64(&secret) & 0x3fff));
+}
+
+static u16 choose_sport(const struct ur_engine *engine, const struct ur_av *av,
+			u32 lqpn, u32 rqpn)
+{
+	if (engine->opt.one_port && engine->config.one_path && !av->flow_label)
+		return shared_sport(engine, av->dgid);
+	return ur_udp_sport(av->flow_label, lqpn, rqpn);
+}
+
 int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	       u32 rqpn, struct ur_av **ret_av)
 {
@@ -45,7 +72,7 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	memcpy(av->dgid, path->dgid, 16);
 	av->sgid_index = path->sgid_index;
 	av->flow_label = path->flow_label & 0xfffff;
-	av->udp_sport = ur_udp_sport(av->flow_label, lqpn, rqpn);
+	av->udp_sport = choose_sport(engine, av, lqpn, rqpn);
 	av->traffic_class = path->traffic_class;
 	av->hop_limit = hop_limit(path, mcast);
 	av->sl = path->sl;

@@ -54,7 +54,8 @@ struct ur_engine_config {
 	u64 seed;
 	u64 secret[2]; /* see ur_port_config */
 	u64 node_guid;
-	bool roce_v1; /* RoCEv1 beside v2; needs CAP_NET_RAW */
+	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
+	bool one_path; /* the netdev has another of this host at its end */
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */

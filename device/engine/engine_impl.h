@@ -280,7 +280,8 @@ struct ur_eah {
 void ur_av_set_class(struct ur_av *av, const struct ur_epath *path);
 /* Makes the address vector of a path in *av, with one reference, which is the
  * caller's. lqpn and rqpn choose the source port where the path has no flow
- * label. Returns 0 or -ENOMEM. */
+ * label and queue pairs do not share ports (config.one_path). Returns 0 or
+ * -ENOMEM. */
 int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	       u32 rqpn, struct ur_av **av);
 /* Does the same, but returns -ENETUNREACH and the like where there is no
@@ -341,9 +342,10 @@ struct ur_engine_options {
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
 	bool coalesce, credits, ooo;
-	bool fast;   /* transport's short way for middle packets */
-	bool trains; /* send whole UDP_SEGMENT messages where that can be */
-	bool cc;     /* DCQCN reaction point: paces by CNPs */
+	bool fast;     /* transport's short way for middle packets */
+	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
+	bool one_port; /* one source port to a peer, where there is one path */
+	bool cc;       /* DCQCN reaction point: paces by CNPs */
 };
 
 /* Fills *o with the defaults, then with what text ("name=value,...", or NULL)

@@ -23,6 +23,7 @@ static void default_options(struct ur_engine_options *o)
 	o->ooo = true;
 	o->fast = true;
 	o->trains = true;
+	o->one_port = true;
 	o->cc = false;
 }
 
@@ -51,6 +52,7 @@ static const struct known_option {
 	SWITCH(cc),
 	SWITCH(fast),
 	SWITCH(trains),
+	SWITCH(one_port),
 	NUMBER(spin_us, 0, 1000000),
 	/* What Linux takes: 0.1 to 100 ms; and 0 */
 	NUMBER(slice_us, 0, 100000),

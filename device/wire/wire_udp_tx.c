@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sending: neighbours in the burst buffer with one address vector and one
+ * Sending: neighbours in the burst buffer that go the same way and have one
  * size become one UDP_SEGMENT message; messages of one socket leave with one
  * sendmmsg.
  */
@@ -168,7 +168,17 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
 	}
 }
 
-/* How many packets from first on can be one message. */
+/* Do packets of both leave with the same headers? Of one that has no socket
+ * yet, or whose socket is closed, it is not known. */
+static bool same_way(const struct ur_av *a, const struct ur_av *b)
+{
+	return a == b ||
+	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
+		a->mcast == b->mcast && a->flow_label == b->flow_label &&
+		!memcmp(a->dgid, b->dgid, 16));
+}
+
+/* How many packets from first on can be one message: of any queue pairs. */
 static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
@@ -180,7 +190,7 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
 		const struct ur_tx_desc *n = &tx->desc[i];
 		u32 bytes = n->len + UR_ICRC_BYTES;
 
-		if (n->av != d->av || n->off != at || bytes > size ||
+		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
 		    at + bytes - d->off > UR_UDP_BURST)
 			break;
 		at += bytes;

@@ -24,7 +24,17 @@ def wire(build):
     lab = hosts.Lab(build)
     try:
         for host in lab.a, lab.b:
-            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,cc=1")
+            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,cc=1,one_port=0")
+        yield lab
+    finally:
+        lab.close()
+
+
+@pytest.fixture
+def plain(build):
+    lab = hosts.Lab(build)
+    try:
+        lab.serve()
         yield lab
     finally:
         lab.close()
@@ -85,6 +95,17 @@ def test_source_port(wire, ip):
     want = 0xc000 | (v & 0x3fff) ^ (v >> 14 & 0x3f)
     assert {p.sport for p in requests + answers} == {want}
     assert {p.ttl for p in requests + answers} == {64}
+
+
+def test_one_port(plain):
+    """Between veths no path is chosen by the port: all connections to a peer
+    have the same one, so that their packets leave together."""
+    ports, qpns = [], set()
+    for _ in range(2):
+        requests, answers = captured(plain, "sizes_send")
+        ports.append([{p.sport for p in x} for x in (requests, answers)])
+        qpns.add(requests[0].dqpn)
+    assert ports[0] == ports[1] and [len(x) for x in ports[0]] == [1, 1] and len(qpns) == 2
 
 
 def test_credits(wire):

@@ -47,7 +47,7 @@ What else a stranger relies on, and the test that fails without it (`wire`, `hea
 |---|---|
 | IPv4 TTL and IPv6 hop limit of the address vector, where that is 0 or 1 the host's (Linux: always), so that `ibv_*_pingpong` pass routers; DSCP and ECN by its traffic class, in requests and in answers | `wire: test_route`, `headers: test_datagram`, `test_through_router` |
 | IPv6 flow label of the address vector; none (0) where that has none, as Soft-RoCE | `headers: test_datagram`, `test_flow_label` |
-| UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways | `wire: test_route`, `test_source_port`; `headers`; `unit.sport` with Soft-RoCE's values |
+| UDP source port: 0xC000 and up, from the flow label, else from the QP numbers and the same both ways; between veths, where no path is chosen by it, one port to a peer (`one_port=0`: as elsewhere) | `wire: test_route`, `test_source_port`, `test_one_port`; `headers`; `unit.sport` with Soft-RoCE's values |
 | ECN marks of both IP versions counted, CNPs sent and obeyed (`cc=1`), else ignored and counted | `wire: test_marked`, `counters: test_marked_at_either`, `scenario.cc` |
 | P_Key 0xffff sent, others refused; MigReq 0 as Soft-RoCE, either accepted | `wire: test_route`, `test_refused`; `scenario.fastpath` |
 | solicited bit on the last packet of what asks for it | `wire: test_route`, `scenario.loop`, `e2e: verbs` |

@@ -133,6 +133,49 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK(got.meta.udp_sport >= UR_UDP_SPORT_MIN);
 }
 
+/* Packets of several queue pairs that leave the same way are one message; those
+ * to somebody else, or with other headers, are not of it. */
+static void test_together(struct ur_wire *a, struct ur_wire *b,
+			  const struct ur_av *like)
+{
+	static struct ur_av av[8], far, other;
+	const u32 *messages = wire_of(a)->tx_count;
+
+	for (u32 i = 0; i < 8; i++)
+		av[i] = *like;
+	other = *like;
+	other.hop_limit++;
+	far = *like;
+	far.dgid[15]++;
+	for (u32 round = 0; round < 2; round++) {
+		for (u32 i = 0; i < 8; i++)
+			add_packet(&av[i], 64);
+		add_packet(&av[3], 32); /* a shorter one is the last */
+		add_packet(&av[4], 64);
+		add_packet(&other, 64);
+		add_packet(&av[5], 64);
+		send_all(a);
+		wait_for(b, 12, 0);
+		for (u32 i = 1; i < got.count; i++)
+			CHECK_EQ(got.psn[i], got.psn[0] + i);
+	}
+	/* In the first round none but one had a socket yet. */
+	CHECK_EQ(messages[0], 9);
+	CHECK_EQ(messages[1], 1);
+	CHECK_EQ(messages[2], 1);
+	CHECK_EQ(messages[3], 1);
+	for (u32 round = 0; round < 2; round++) {
+		add_packet(&av[0], 64);
+		add_packet(&far, 64);
+		add_packet(&av[1], 64);
+		send_all(a);
+		wait_for(b, 2, 0);
+	}
+	CHECK_EQ(messages[0], 1);
+	CHECK_EQ(messages[1], 1);
+	CHECK_EQ(messages[2], 1);
+}
+
 /* A packet by another program, with that identification in its ICRC. */
 static void strange_packet(struct ur_wire *b, const struct ur_av *av, u16 id,
 			   bool df, u32 damage)
@@ -310,6 +353,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 		test_strangers(b, &av);
 	test_forged(a, b, &av);
 	test_many_ports(a, b, &av);
+	test_together(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);
