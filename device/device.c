@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "device/device.h"
 #include "device/limits.h"
+#include "device/mad.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/nldev/nldev.h"
@@ -33,6 +34,11 @@ struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
 	return FIND_DEVICE(daemon, dev, dev->uverbs == n);
 }
 
+struct ur_device *ur_device_by_umad(struct ur_daemon *daemon, u32 n)
+{
+	return FIND_DEVICE(daemon, dev, dev->umad == n);
+}
+
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name)
 {
 	return FIND_DEVICE(daemon, dev, !strcmp(dev->name, name));
@@ -47,10 +53,7 @@ struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 		   const u8 *mad, u32 len)
 {
-	struct ur_device *dev = ctx;
-
-	if (dev->daemon->cm_ops && dev->daemon->cm_ops->gsi_rx)
-		dev->daemon->cm_ops->gsi_rx(dev, meta, src_qpn, mad, len);
+	ur_mad_dispatch(ctx, meta, src_qpn, mad, len);
 }
 
 static void qp_event(void *ctx, u32 qpn, enum ur_event ev)
@@ -102,6 +105,7 @@ static int identify(struct ur_device *dev, const char *name)
 			return -EMLINK;
 	dev->uverbs = first + dev->index;
 	dev->rdev = ur_sysfs_uverbs_rdev(dev->uverbs);
+	dev->umad = ur_sysfs_first_umad(daemon) + dev->index;
 	if (name)
 		snprintf(dev->name, sizeof(dev->name), "%s", name);
 	for (u32 n = 0; !name; n++) {

@@ -23,7 +23,8 @@
 struct nl_sock;
 struct ur_device;
 
-/* What the connection manager wants to hear; it sets ur_daemon.cm_ops. */
+/* What the connection manager wants to hear; it sets ur_daemon.cm_ops. gsi_rx
+ * gets the MADs of its class. */
 struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
@@ -49,7 +50,7 @@ struct ur_device_file {
 	const struct ur_device_file_ops *ops;
 };
 
-#define UR_FILE_KINDS 3
+#define UR_FILE_KINDS 8
 
 struct ur_daemon {
 	struct ur_loop *loop;
@@ -81,6 +82,10 @@ struct ur_daemon {
 	struct ur_list xrcds;		/* obj_xrcd.c */
 	const struct ur_cm_ops *cm_ops; /* NULL without */
 	void *cm;			/* its own */
+	/* Gets all other MADs, of 256 bytes; NULL without umad. */
+	void (*mad_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
+		       u32 src_qpn, const u8 *mad);
+	void *umad; /* its own */
 };
 
 struct ur_device {
@@ -90,6 +95,7 @@ struct ur_device {
 	u32 index;		       /* the lowest that was free */
 	u32 nl_index;		       /* of RDMA netlink; never again */
 	u32 uverbs;		       /* the N of uverbsN */
+	u32 umad;		       /* the N of umadN */
 	u64 rdev;
 
 	char netdev[IF_NAMESIZE];
@@ -144,8 +150,9 @@ void ur_device_file_closed(struct ur_device *dev);
 void ur_device_abandon_all(struct ur_daemon *daemon);
 /* Frees all devices. No file is open and the loop runs no more. */
 void ur_device_destroy_all(struct ur_daemon *daemon);
-/* Return the device with that uverbs number, name or netdev, or NULL. */
+/* Return the device with that uverbs number, umad number, name or netdev, or NULL. */
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
+struct ur_device *ur_device_by_umad(struct ur_daemon *daemon, u32 n);
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name);
 struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);

@@ -24,6 +24,7 @@
 #include "device/serve.h"
 #include "device/sysfs.h"
 #include "device/ucma/ucma.h"
+#include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"
 #include "util/os/rundir.h"
 
@@ -183,6 +184,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	if (!err)
 		err = ur_ucma_init(daemon);
 	if (!err)
+		err = ur_umad_init(daemon);
+	if (!err)
 		err = ur_listen_bind(daemon);
 	if (err) {
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
@@ -245,6 +248,7 @@ static void stop(struct ur_daemon *daemon, int status)
 	if (!all)
 		leave(daemon, status);
 	ur_device_destroy_all(daemon);
+	ur_umad_fini(daemon);
 	ur_ucma_fini(daemon);
 	ur_netlink_close(daemon);
 	if (daemon->lock_fd >= 0)

@@ -27,6 +27,9 @@
 #define UR_KIB_SESSION 64
 /* An open file: an uverbs context, or rdma_cm's page of changes. */
 #define UR_KIB_FILE 64
+/* An umad file: its agents, the MADs that it waits for answers to, and those in
+ * its socket that nobody has read. */
+#define UR_KIB_UMAD 448
 /* An rdma_cm id, its connection and its event. */
 #define UR_KIB_CM_ID 4
 

@@ -6,7 +6,8 @@
 #include "device/open_file.h"
 
 _Static_assert(UR_FILE_KINDS > UROCE_TUN_UVERBS &&
-		       UR_FILE_KINDS > UROCE_TUN_RDMA_CM,
+		       UR_FILE_KINDS > UROCE_TUN_RDMA_CM &&
+		       UR_FILE_KINDS > UROCE_TUN_UMAD,
 	       "kinds of files that are opened are indices");
 
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,

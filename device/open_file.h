@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An open virtual file, and what its kind does: uverbs (ufile.c) or rdma_cm
- * (ucma.c). It lives as long as a session has it open. Control lock held,
+ * An open virtual file, and what its kind does: uverbs (ufile.c), rdma_cm
+ * (ucma.c) or umad (umad.c). It lives as long as a session has it open. Control lock held,
  * unless the comment says otherwise.
  */
 #ifndef UR_DEVICE_OPEN_FILE_H

@@ -164,6 +164,7 @@ static struct json_object *session(struct ur_session *s)
 	ur_status_text(o, "file",
 		       s->kind == UROCE_TUN_UVERBS    ? "uverbs"
 		       : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
+		       : s->kind == UROCE_TUN_UMAD    ? "umad"
 		       : s->kind == UROCE_TUN_NETLINK ? "netlink"
 						      : "none");
 	if (s->open && s->kind == UROCE_TUN_UVERBS) {

@@ -295,6 +295,8 @@ int ur_sysfs_add(struct ur_device *dev)
 		err = ur_sysfs_counters(dev);
 	if (!err)
 		err = ur_settings_add(dev);
+	if (!err)
+		err = ur_sysfs_add_umad(dev);
 	return err ? err : put_uverbs(dev);
 }
 
@@ -304,5 +306,6 @@ void ur_sysfs_del(struct ur_device *dev)
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
 			 dev->uverbs);
 	ur_settings_del(dev);
+	ur_sysfs_del_umad(dev);
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband/%s", dev->name);
 }

@@ -84,7 +84,7 @@ enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
 	 * struct uroce_tun_msg that the message uses ---- */
 
-	/* open; kind, name = "uverbs0" | "rdma_cm". fds[0]: /proc/self/mem,
+	/* open; kind, name = "uverbs0" | "rdma_cm" | "umad0". fds[0]: /proc/self/mem,
 	 * opened read-write. fds[1]: /proc/self/maps, or none: then the device
 	 * does not look at the protections of the memory.
 	 *
@@ -159,6 +159,9 @@ enum uroce_tun_kind {
 	UROCE_TUN_PLAIN = 5,   /* an ordinary descriptor (eventfd, dma-buf): not
 			      * tracked */
 	UROCE_TUN_NETLINK = 6, /* the connection itself: see above */
+	UROCE_TUN_UMAD = 7,    /* visible: SOCK_SEQPACKET end; each datagram is
+			     * what one read() of the kernel's umad gives: a
+			     * struct ib_user_mad_hdr (or _old) and the MAD */
 	UROCE_TUN_SETTING = 20, /* the connection itself: see above */
 };
 

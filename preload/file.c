@@ -207,8 +207,8 @@ static bool is_shortage(int64_t err)
 
 /*
  * A forked child comes over a connection of its own, because the device works
- * on the memory of the process that a connection came from. Only uverbs files
- * can be used by both, as with the kernel.
+ * on the memory of the process that a connection came from. All but rdma_cm
+ * files can be used by both, as with the kernel.
  */
 static int join(struct ur_file *file)
 {
@@ -217,7 +217,7 @@ static int join(struct ur_file *file)
 
 	if (file->generation == ur_fdmap_generation())
 		return 0;
-	if (file->kind != UROCE_TUN_UVERBS || !file->cookie)
+	if (file->kind == UROCE_TUN_RDMA_CM || !file->cookie)
 		return -EIO;
 	sock = ur_tunnel_connect();
 	if (sock < 0)
@@ -322,6 +322,9 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	int flags;
 	char token;
 
+	/* That asks for no credentials of open(). */
+	if (file->kind == UROCE_TUN_UMAD)
+		return write_once(file, buf, len);
 	/* As with the kernel, where a forked child, or who got the descriptor
 	 * in another way, has not the credentials that opened the file. */
 	if (atomic_load(&file->joined) ||

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Input and output on virtual files. */
 #include <errno.h>
+#include <rdma/ib_user_mad.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdarg.h>
+#include <sys/socket.h>
 
 #include "preload/file.h"
 #include "preload/real.h"
 #include "preload/setting.h"
 #include "preload/tunnel.h"
+
+#define MAD_BYTES 256
 
 static ssize_t fail(int err)
 {
@@ -46,7 +50,7 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 	if (is_generic_ioctl(cmd) || ur_file_event_size(file) ||
 	    file->kind == UROCE_TUN_NETLINK)
 		ret = ur_real(ioctl)(fd, cmd, arg) < 0 ? -errno : 0;
-	else if (file->kind == UROCE_TUN_UVERBS)
+	else if (file->kind == UROCE_TUN_UVERBS || file->kind == UROCE_TUN_UMAD)
 		ret = ur_file_ioctl(file, cmd, (uint64_t)(uintptr_t)arg);
 	else
 		ret = -ENOTTY;
@@ -54,15 +58,34 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 	return (int)finish(ret);
 }
 
+/*
+ * A read of umad with less room than a MAD may need: the kernel leaves a MAD
+ * that does not fit where it is. Waits for one as the read would.
+ */
+static int check_mad_room(int fd, size_t count)
+{
+	ssize_t len;
+
+	if (count < sizeof(struct ib_user_mad_hdr_old))
+		return EINVAL;
+	len = ur_real(recvfrom)(fd, NULL, 0, MSG_PEEK | MSG_TRUNC, NULL, NULL);
+	if (len < 0)
+		return errno == ECONNRESET ? 0 : errno;
+	return (size_t)len > count ? EINVAL : 0;
+}
+
 /* What a read of a virtual file must fail with, or 0. Programs that sleep read
  * each event: where there is room for it, whatever the descriptor is by now may
  * be read, and no system call is spent to make sure. */
 static int check_read(int fd, size_t count)
 {
-	size_t event = ur_kind_event_size(ur_fdmap_looks(fd));
+	uint32_t looks = ur_fdmap_looks(fd);
+	size_t event = ur_kind_event_size(looks);
 	struct ur_file *file;
 	int err = 0;
 
+	if (looks == UROCE_TUN_UMAD)
+		event = sizeof(struct ib_user_mad_hdr) + MAD_BYTES;
 	if (event && count >= event)
 		return 0;
 	file = ur_fdmap_get(fd);
@@ -74,6 +97,8 @@ static int check_read(int fd, size_t count)
 		ur_tunnel_sync();
 	else if (file->kind == UR_KIND_SETTING && file->sock < 0)
 		err = EBADF;
+	else if (file->kind == UROCE_TUN_UMAD)
+		err = check_mad_room(fd, count);
 	else if (file->kind != UROCE_TUN_NETLINK &&
 		 file->kind != UR_KIND_SETTING && (!event || count < event))
 		err = EINVAL;

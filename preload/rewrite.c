@@ -87,6 +87,8 @@ static bool is_node_name(const char *name, uint32_t *kind)
 		*kind = UROCE_TUN_RDMA_CM;
 	else if (strncmp(name, "uverbs", 6) == 0)
 		*kind = UROCE_TUN_UVERBS;
+	else if (strncmp(name, "umad", 4) == 0)
+		*kind = UROCE_TUN_UMAD;
 	else
 		return false;
 	return true;

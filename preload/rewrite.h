@@ -46,7 +46,7 @@ void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name);
 static inline bool ur_rewrite_maybe(const char *name)
 {
 	/* Ours begin with /sys /dev, the run directory, or, relative to "/" or
-	 * to a directory of the tree, with s, d, u(verbs) or r(dma_cm). */
+	 * to a directory of the tree, with s, d, u(verbs, mad) or r(dma_cm). */
 	return name && (name[0] == '/' || name[0] == 's' || name[0] == 'd' ||
 			name[0] == 'u' || name[0] == 'r');
 }

@@ -26,7 +26,8 @@ static uint64_t rdev_of_fd(int fd, bool looks)
 		file = ur_fdmap_get(fd);
 	if (!file)
 		return 0;
-	if (file->kind == UROCE_TUN_UVERBS || file->kind == UROCE_TUN_RDMA_CM)
+	if (file->kind == UROCE_TUN_UVERBS || file->kind == UROCE_TUN_RDMA_CM ||
+	    file->kind == UROCE_TUN_UMAD)
 		rdev = file->rdev;
 	ur_fdmap_put(file);
 	return rdev;
@@ -45,13 +46,19 @@ static uint64_t rdev_of_at(const struct ur_path *path, const char *name,
 	return rdev_of_path(path);
 }
 
+/* The kernel's umad nodes, which udev leaves as they are: 231:0 to 63. */
+static mode_t mode_of(uint64_t dev)
+{
+	return major(dev) == 231 && minor(dev) < 64 ? 0600 : 0666;
+}
+
 /* struct stat and struct stat64 are two types with the same members. */
-#define MAKE_CDEV(st, dev)                      \
-	do {                                    \
-		(st)->st_mode = S_IFCHR | 0666; \
-		(st)->st_rdev = (dev);          \
-		(st)->st_size = 0;              \
-		(st)->st_blocks = 0;            \
+#define MAKE_CDEV(st, dev)                              \
+	do {                                            \
+		(st)->st_mode = S_IFCHR | mode_of(dev); \
+		(st)->st_rdev = (dev);                  \
+		(st)->st_size = 0;                      \
+		(st)->st_blocks = 0;                    \
 	} while (0)
 
 #define FINISH(ret, st, rdev)                             \

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-int ur_gsi_send(struct ur_port *port, struct ur_av *av, const u8 *mad)
+int ur_gsi_send(struct ur_port *port, struct ur_av *av, u32 dqpn, const u8 *mad)
 {
 	struct ur_gsi_send *s;
 
@@ -14,6 +14,7 @@ int ur_gsi_send(struct ur_port *port, struct ur_av *av, const u8 *mad)
 		return -ENOMEM;
 	s = &port->gsi[port->gsi_tail++ % UR_GSI_SLOTS];
 	s->av = ur_av_get(av);
+	s->dqpn = dqpn;
 	memcpy(s->mad, mad, UR_MAD_BYTES);
 	return 0;
 }
@@ -26,7 +27,7 @@ bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx)
 		struct ur_pkt pkt = {
 			.opcode = UR_OP_UD_SEND_ONLY,
 			.pkey = UR_PKEY_DEFAULT,
-			.dqpn = UR_QPN_GSI,
+			.dqpn = s->dqpn,
 			.psn = port->gsi_psn,
 			.qkey = UR_QKEY_GSI,
 			.sqpn = UR_QPN_GSI,

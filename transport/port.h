@@ -32,6 +32,7 @@
 
 struct ur_gsi_send {
 	struct ur_av *av;
+	u32 dqpn;
 	u8 mad[UR_MAD_BYTES];
 };
 

@@ -139,11 +139,13 @@ ur_time ur_port_deadline(const struct ur_port *port);
 /* Does what is due by now: repetitions, errors, rates. Too early is fine. */
 void ur_port_expire(struct ur_port *port, ur_time now);
 
-/* Queues a MAD of 256 bytes, which is copied, from QP1 to QP1 of av's
- * destination (UD SEND_ONLY, Q_Key 0x80010000). Takes a reference of av until
+/* Queues a MAD of 256 bytes, which is copied, from QP1 to the
+ * queue pair dqpn (1 to 0xffffff) of av's destination (UD SEND_ONLY, Q_Key
+ * 0x80010000). Takes a reference of av until
  * it is sent. Returns 0, or -ENOMEM where the queue is full. The next
  * ur_port_tx() sends it. */
-int ur_gsi_send(struct ur_port *port, struct ur_av *av, const u8 *mad);
+int ur_gsi_send(struct ur_port *port, struct ur_av *av, u32 dqpn,
+		const u8 *mad);
 
 /* ------------------------------------------------------------------ */
 /* Memory regions and windows                                          */

@@ -222,22 +222,22 @@ void ur_engine_sync(struct ur_engine *engine)
 }
 
 static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
-		    const u8 *mad)
+		    u32 dqpn, const u8 *mad)
 {
 	struct ur_av *av;
 	/* Where there is no way it is lost, and its sender repeats it. */
-	int err = ur_av_make(engine, path, 1, 1, &av);
+	int err = ur_av_make(engine, path, 1, dqpn, &av);
 
 	if (err)
 		return err;
-	err = ur_gsi_send(engine->port, av, mad);
+	err = ur_gsi_send(engine->port, av, dqpn, mad);
 	ur_av_put(av);
 	return err;
 }
-UR_ENGINE_CALL(2, send_gsi, const struct ur_epath *, const u8 *);
+UR_ENGINE_CALL(3, send_gsi, const struct ur_epath *, u32, const u8 *);
 
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
-		       const u8 *mad)
+		       u32 dqpn, const u8 *mad)
 {
-	return call_send_gsi(engine, path, mad);
+	return call_send_gsi(engine, path, dqpn, mad);
 }

@@ -133,10 +133,10 @@ struct ur_epath {
 	bool v1;
 };
 
-/* Sends a MAD of 256 bytes, which is copied, from QP1 to QP1 over path. Returns
- * 0, -ENOMEM (too many wait), or -errno where there is no way. */
+/* Sends a MAD of 256 bytes, which is copied, from QP1 to the queue
+ * pair dqpn of the path's destination. Returns 0, -ENOMEM (too many wait), or -errno where there is no way. */
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
-		       const u8 *mad);
+		       u32 dqpn, const u8 *mad);
 
 /* ---- user context: one open uverbs file ---- */
 

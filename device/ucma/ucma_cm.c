@@ -83,7 +83,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 	memcpy(epath.sgid, path->sgid, 16);
 	memcpy(epath.dgid, path->dgid, 16);
 	/* A MAD that cannot be sent is a MAD lost: it will be repeated. */
-	ur_engine_gsi_send(dev->engine, &epath, mad);
+	ur_engine_gsi_send(dev->engine, &epath, 1, mad);
 }
 
 /* ---- from the engine ---- */

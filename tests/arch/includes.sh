@@ -38,8 +38,9 @@ ground='"device/(limits|log|loop|user)\.h"'
 for folder in device/engine device/wire; do
 	rule $folder "<.*>|$ground|\"(device/engine|device/wire|transport|kernel-abi|util)/.*\""
 done
-rule device "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/(uverbs|ucma)/.*\"|\"device/nldev/nldev\.h\"|\"(cm|kernel-abi|util)/.*\"" 1
+rule device "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/(uverbs|ucma)/.*\"|\"device/umad/umad\.h\"|\"device/nldev/nldev\.h\"|\"(cm|kernel-abi|util)/.*\"" 1
 rule device/nldev "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/(nldev|uverbs|ucma)/.*\"|\"(cm|kernel-abi|util)/.*\""
+rule device/umad "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"(kernel-abi|util)/.*\""
 for folder in device/uverbs device/ucma; do
 	rule $folder "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"($folder|cm|kernel-abi|util)/.*\""
 done

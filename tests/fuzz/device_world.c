@@ -17,6 +17,7 @@
 #include "device/netlink.h"
 #include "device/sysfs.h"
 #include "device/ucma/ucma.h"
+#include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
 #include "tests/fuzz/device_world.h"
@@ -105,6 +106,7 @@ void device_world_start(bool rdma_cm)
 	ur_loop_lock(device_world.loop);
 	if (rdma_cm)
 		CHECK(!ur_ucma_init(&device_world));
+	CHECK(!ur_umad_init(&device_world));
 	CHECK(!ur_sysfs_init(&device_world));
 	CHECK(!ur_netlink_open(&device_world, ur_netdevs_changed));
 	CHECK(!ur_device_create(&device_world, "lo", NULL));

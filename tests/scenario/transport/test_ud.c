@@ -241,8 +241,8 @@ static void gsi(void)
 
 	start(false);
 	for (u32 i = 0; i < 64; i++)
-		CHECK_EQ(ur_gsi_send(w.port, &w.av, mad), 0);
-	CHECK(ur_gsi_send(w.port, &w.av, mad) < 0);
+		CHECK_EQ(ur_gsi_send(w.port, &w.av, 1, mad), 0);
+	CHECK(ur_gsi_send(w.port, &w.av, 1, mad) < 0);
 	wt_run(&w);
 	for (u32 i = 0; i < 64; i++) {
 		p = wt_expect(&w, UR_OP_UD_SEND_ONLY, i);
