@@ -38,6 +38,21 @@ static void end_rx(struct ur_engine *e)
 	ur_refused_look(e);
 }
 
+/* As epoll_pwait2(). Kernels before 5.11 and emulators of later ones do not have
+ * it: they wait in milliseconds, rather too long than turning meanwhile. */
+static int wait_events(int epoll_fd, struct epoll_event *ev,
+		       const struct timespec *timeout)
+{
+	int n = epoll_pwait2(epoll_fd, ev, EVENTS, timeout, NULL);
+	u64 ms;
+
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+	ms = (u64)timeout->tv_sec * 1000 +
+	     ((u64)timeout->tv_nsec + 999999) / 1000000;
+	return epoll_wait(epoll_fd, ev, EVENTS, (int)ur_min_u64(ms, INT32_MAX));
+}
+
 bool ur_poll_dispatch(struct ur_engine *e, const struct timespec *timeout)
 {
 	struct epoll_event ev[EVENTS];
@@ -48,12 +63,12 @@ bool ur_poll_dispatch(struct ur_engine *e, const struct timespec *timeout)
 
 	if (sleeps)
 		ur_mailbox_release(e);
-	n = epoll_pwait2(e->epoll_fd, ev, EVENTS, timeout, NULL);
+	n = wait_events(e->epoll_fd, ev, timeout);
 	woken = n > 0;
 	/* Then a watch may be gone. What is told only once, an eventfd, was to
 	 * end the sleep; the rest is told again. */
 	if (sleeps && ur_mailbox_acquire(e))
-		n = epoll_pwait2(e->epoll_fd, ev, EVENTS, &zero, NULL);
+		n = wait_events(e->epoll_fd, ev, &zero);
 	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < n; i++) {

@@ -4,10 +4,15 @@
  * it whatever else goes on, and what its sleep was for is served afterwards.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
 #include "tests/check.h"
@@ -167,6 +172,25 @@ static void test_together(void)
 	CHECK_EQ(ur_engine_call(engine, one_more, NULL), CALLERS * CALLS + 1);
 }
 
+/* A kernel before 5.11, which has no epoll_pwait2(). */
+static void forget_pwait2(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {UR_ARRAY_SIZE(code), code};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		SKIP("no filters of system calls");
+	CHECK(epoll_pwait2(-1, NULL, 0, NULL, NULL) < 0 && errno == ENOSYS);
+}
+
+/* argv: old, for an old kernel */
 int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
@@ -179,6 +203,8 @@ int main(int argc, char **argv)
 	};
 
 	cases(&argc, argv);
+	if (argc > 1 && !strcmp(argv[1], "old"))
+		forget_pwait2();
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
 	STEP(test_asleep());
 	STEP(test_typed());

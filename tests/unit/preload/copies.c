@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +19,12 @@
 #include "tests/check.h"
 #include "tests/unit/preload/cases.h"
 #include "tests/unit/preload/fake_device.h"
+
+static bool has_filters(void)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) < 0 &&
+	       errno == EFAULT;
+}
 
 /* From here on fstat() is the end of this process. */
 static void forbid_fstat(void)
@@ -40,9 +47,12 @@ static void forbid_fstat(void)
 void test_event_fork(void)
 {
 	int fd = open_node(), comp = ioctl(fd, FAKE_COMP, 0), go[2], st;
+	bool filters = has_filters();
 	uint64_t event;
 	pid_t pid;
 
+	if (!filters)
+		leave_out("how many system calls a read is, by a filter");
 	CHECK(comp >= 0 && !pipe(go));
 	pid = fork();
 	CHECK(pid >= 0);
@@ -50,7 +60,8 @@ void test_event_fork(void)
 		close(go[1]);
 		CHECK_EQ(read(go[0], &event, 1), 0);
 		CHECK(!fcntl(comp, F_SETFL, O_NONBLOCK));
-		forbid_fstat();
+		if (filters)
+			forbid_fstat();
 		CHECK_EQ(read(comp, &event, 8), 8);
 		CHECK_EQ(event, 77);
 		CHECK(read(comp, &event, 8) < 0 && errno == EAGAIN);
@@ -140,6 +151,24 @@ static int child(int fd)
 	return 0;
 }
 
+/* qemu-user says yes to the request and forgets it. */
+static bool wipes_on_fork(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	CHECK(page != MAP_FAILED && !madvise(page, 4096, MADV_WIPEONFORK));
+	*page = 1;
+	pid = fork();
+	if (pid == 0)
+		_exit(*page);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	munmap(page, 4096);
+	return status == 0;
+}
+
 void test_fork(void)
 {
 	int watch = open_node(), fd = open_node(), status, go[2];
@@ -169,11 +198,15 @@ void test_fork(void)
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	wait_files(watch, 1);
 	/* A raw fork runs no handlers and is a fork all the same. */
-	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-	if (pid == 0)
-		_exit(child(dup(watch)));
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
+	if (wipes_on_fork()) {
+		pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (pid == 0)
+			_exit(child(dup(watch)));
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(status, 0);
+	} else {
+		leave_out("a raw fork; memory is not wiped on fork");
+	}
 	/* A vfork child closes its own descriptors, not ours. */
 	pid = vfork();
 	if (pid == 0) {

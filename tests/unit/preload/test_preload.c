@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/machine.h"
 #include "tests/unit/preload/cases.h"
 #include "tests/unit/preload/fake_device.h"
 
@@ -41,6 +42,15 @@ void wait_files(int fd, int count)
 		sched_yield();
 }
 
+static bool left_out;
+
+void leave_out(const char *what)
+{
+	printf("skipped: all else passed, but not tried: %s\n", what);
+	fflush(stdout); /* not once more by a child */
+	left_out = true;
+}
+
 static void run(char *const argv[], char *const envp[])
 {
 	int status;
@@ -60,6 +70,10 @@ static void test_programs(const char *script)
 	char *other[] = {(char *)"LD_PRELOAD=", NULL};
 	char *none[] = {NULL};
 
+	if (!is_own_machine("/bin/sh")) {
+		leave_out("other programs; those here are of another machine");
+		return;
+	}
 	run(shell, environ);
 	/* An environment made up by the caller has the device too. */
 	run(shell, none);
@@ -119,7 +133,7 @@ static int inner(const char *script)
 	test_death();
 	after = dup(0);
 	CHECK_EQ(after, before);
-	return 0;
+	return left_out ? 77 : 0;
 }
 
 /* argv: the library, the python script */
@@ -152,6 +166,8 @@ int main(int argc, char **argv)
 	waitpid(device, NULL, 0);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	CHECK_EQ(system(command), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		return 77;
 	CHECK_EQ(status, 0);
 	return 0;
 }
