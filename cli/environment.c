@@ -52,6 +52,30 @@ int ur_environment_library(char *path, size_t size)
 	return ur_environment_find(LIBRARY, beside, UROCE_LIBDIR, path, size);
 }
 
+/* Programs that come with a card, behind those of the host. Without them it goes
+ * on: so it was, and most need none. */
+static int add_tools(void)
+{
+	static const char *const beside[] = {"/../tools",
+					     "/../libexec/uroce/tools", NULL};
+	const char *before = getenv("PATH");
+	char path[PATH_MAX], *slash, *value;
+	int err;
+
+	if (ur_environment_find("show_gids", beside, UROCE_LIBEXECDIR "/tools",
+				path, sizeof(path)))
+		return 0;
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	if (!before || strstr(before, path))
+		return 0;
+	if (asprintf(&value, "%s:%s", before, path) < 0)
+		return -ENOMEM;
+	err = setenv("PATH", value, 1) ? -errno : 0;
+	free(value);
+	return err;
+}
+
 int ur_environment_set(const char *run_dir)
 {
 	const char *before = getenv("LD_PRELOAD");
@@ -73,6 +97,9 @@ int ur_environment_set(const char *run_dir)
 	}
 	if (setenv("UROCE_RUN_DIR", run_dir, 1))
 		return -errno;
+	err = add_tools();
+	if (err)
+		return err;
 	if (before && strstr(before, LIBRARY))
 		return 0;
 	if (asprintf(&value, "%s%s%s", path, before && *before ? ":" : "",

@@ -200,6 +200,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
 	dev->node_guid = ur_netdev_guid(dev);
 	dev->roce_v1 = daemon->roce_v1 && dev->ethernet;
+	dev->cm_v1 = dev->roce_v1 && daemon->cm_v1;
 	err = start_engine(dev);
 	if (err == -EPERM && dev->roce_v1)
 		ur_log("RoCEv1 needs CAP_NET_RAW: start uroced as root, or "

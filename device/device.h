@@ -120,6 +120,11 @@ struct ur_device {
 	struct ur_quota objects[32];
 	u32 object_numbers[32]; /* the next ones */
 	struct ur_groups groups;
+	/* rdma_cm takes GIDs of v1; its type of service; there is a directory
+	 * in configfs. */
+	bool cm_v1;
+	u8 cm_tos;
+	bool cm_files;
 	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
 };
 

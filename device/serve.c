@@ -219,6 +219,16 @@ static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
 		shutdown(s->sock, SHUT_RDWR);
 }
 
+static void do_directory(struct ur_session *s, bool wanted)
+{
+	int err;
+
+	ur_loop_lock(s->daemon->loop);
+	err = ur_setting_directory(s, wanted);
+	ur_loop_unlock(s->daemon->loop);
+	send_answer(s, err);
+}
+
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
@@ -249,6 +259,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		break;
 	case UROCE_TUN_STATUS:
 		do_status(s, msg->name);
+		break;
+	case UROCE_TUN_DIRECTORY:
+		do_directory(s, msg->kind);
 		break;
 	case UROCE_TUN_LINK:
 		do_link(s, msg);

@@ -8,6 +8,7 @@
 
 static const struct ur_settings *const subjects[] = {
 	&ur_settings_class,
+	&ur_settings_cm,
 };
 
 static const char *const roots[] = {
@@ -25,6 +26,8 @@ static int put(struct ur_device *dev, const struct ur_setting *set)
 {
 	char text[UR_SETTING_TEXT];
 
+	if (set->root == UR_SETTING_CM && !dev->cm_files)
+		return 0;
 	set->show(dev, set->arg, text, sizeof(text));
 	return ur_tree_put_setting(dev->daemon, text, "%s/%s/%s",
 				   roots[set->root], owner(dev, set->root),
@@ -67,14 +70,14 @@ void ur_settings_del(struct ur_device *dev)
 {
 	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_NET],
 			 dev->netdev);
+	dev->cm_files = false;
 	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_CM], dev->name);
 }
 
 void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of)
 {
 	for (u32 i = 0; i < of->n; i++)
-		if (of->list[i].root != UR_SETTING_CM)
-			put(dev, &of->list[i]);
+		put(dev, &of->list[i]);
 }
 
 /* What follows "root/", or NULL. */

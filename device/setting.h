@@ -40,7 +40,8 @@ struct ur_settings {
 	u32 n;
 };
 /* Those of a subject. */
-extern const struct ur_settings ur_settings_class; /* setting_class.c */
+extern const struct ur_settings ur_settings_class, /* setting_class.c */
+	ur_settings_cm;				   /* setting_cm.c */
 
 /* Makes the files of a device under these roots. Returns 0 or -errno. */
 int ur_settings_add(struct ur_device *dev);
@@ -66,6 +67,10 @@ bool ur_setting_may(const struct ur_session *s);
 /* OPEN of a setting: its path came behind the message. Returns 0, -EACCES or
  * -ENOENT. */
 int ur_setting_open(struct ur_session *s);
+/* Makes the directory of rdma_cm's configfs whose path came behind the message,
+ * or removes it. Returns 0, -EACCES, -ENODEV (no such device), -EEXIST, -ENOENT,
+ * or -EPERM (no such directory may be made). */
+int ur_setting_directory(struct ur_session *s, bool wanted);
 /* Answers writes until the client hangs up. Lock not held. Returns why it
  * ended, -EPIPE where the client did. */
 int ur_setting_serve(struct ur_session *s);

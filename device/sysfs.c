@@ -121,6 +121,8 @@ static int make_files(const struct ur_daemon *d)
 	snprintf(text, sizeof(text), "%u:%u\n", MISC_MAJOR, RDMA_CM_MINOR);
 	err = ur_tree_mkdir(d, "sys/class/misc/rdma_cm");
 	if (!err)
+		err = ur_tree_mkdir(d, "sys/kernel/config/rdma_cm");
+	if (!err)
 		err = ur_tree_put(d, text, "sys/class/misc/rdma_cm/dev");
 	if (!err)
 		err = ur_tree_put(d, UCMA_ABI,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "preload/file.h"
+#include "preload/mounts.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
 #include "preload/setting.h"
@@ -55,9 +56,16 @@ static int open_node(const struct ur_path *path, int flags)
 	return -1;
 }
 
-static int open_setting(const struct ur_path *path, int flags)
+/* What is not opened as a file of its name. */
+static bool is_made(const struct ur_path *path, int flags)
 {
-	int fd = ur_setting_open(path, flags);
+	return ur_setting_is(path, flags) || ur_mounts_is(path, flags);
+}
+
+static int open_made(const struct ur_path *path, int flags)
+{
+	int fd = ur_setting_is(path, flags) ? ur_setting_open(path, flags)
+					    : ur_mounts_open(path, flags);
 
 	if (fd >= 0)
 		return fd;
@@ -91,8 +99,8 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		if (ur_setting_is(&path, flags))                               \
-			return open_setting(&path, flags);                     \
+		if (is_made(&path, flags))                                     \
+			return open_made(&path, flags);                        \
 		return opened(&path, ur_real(name)(path.target, flags, mode)); \
 	}                                                                      \
                                                                                \
@@ -108,8 +116,8 @@ static int is_node(const struct ur_path *path, int flags)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		if (ur_setting_is(&path, flags))                               \
-			return open_setting(&path, flags);                     \
+		if (is_made(&path, flags))                                     \
+			return open_made(&path, flags);                        \
 		return opened(&path,                                           \
 			      ur_real(openat_name)(path.dirfd, path.target,    \
 						   flags, mode));              \
@@ -127,8 +135,8 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		if (ur_setting_is(&path, flags))                               \
-			return open_setting(&path, flags);                     \
+		if (is_made(&path, flags))                                     \
+			return open_made(&path, flags);                        \
 		return opened(&path, ur_real(name)(path.target, flags));       \
 	}                                                                      \
                                                                                \
@@ -139,8 +147,8 @@ DEFINE_OPEN(open64, openat64)
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
 			return open_node(&path, flags);                        \
-		if (ur_setting_is(&path, flags))                               \
-			return open_setting(&path, flags);                     \
+		if (is_made(&path, flags))                                     \
+			return open_made(&path, flags);                        \
 		return opened(&path, ur_real(openat_name)(                     \
 					     path.dirfd, path.target, flags)); \
 	}
@@ -156,8 +164,8 @@ DEFINE_OPEN_2(__open64_2, __openat64_2)
 		ur_rewrite(&path, AT_FDCWD, file);              \
 		if (path.what == UR_PATH_NODE)                  \
 			return open_node(&path, O_WRONLY);      \
-		if (ur_setting_is(&path, O_WRONLY))             \
-			return open_setting(&path, O_WRONLY);   \
+		if (is_made(&path, O_WRONLY))                   \
+			return open_made(&path, O_WRONLY);      \
 		return fresh(ur_real(name)(path.target, mode)); \
 	}
 
@@ -174,9 +182,9 @@ static int stream_flags(const char *mode)
 	return strchr(mode, 'e') ? flags | O_CLOEXEC : flags;
 }
 
-static FILE *fopen_setting(const struct ur_path *path, const char *mode)
+static FILE *fopen_made(const struct ur_path *path, const char *mode)
 {
-	int fd = open_setting(path, stream_flags(mode));
+	int fd = open_made(path, stream_flags(mode));
 	FILE *stream = fd < 0 ? NULL : fdopen(fd, mode);
 
 	if (fd >= 0 && !stream)
@@ -191,8 +199,8 @@ static FILE *fopen_setting(const struct ur_path *path, const char *mode)
 		struct ur_path path;                             \
                                                                  \
 		ur_rewrite(&path, AT_FDCWD, file);               \
-		if (ur_setting_is(&path, stream_flags(mode)))    \
-			return fopen_setting(&path, mode);       \
+		if (is_made(&path, stream_flags(mode)))          \
+			return fopen_made(&path, mode);          \
 		return ur_real(name)(path.target, mode);         \
 	}
 

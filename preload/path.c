@@ -6,6 +6,7 @@
 
 #include "preload/real.h"
 #include "preload/rewrite.h"
+#include "preload/setting.h"
 
 UR_EXPORT int access(const char *file, int mode)
 {
@@ -125,6 +126,46 @@ UR_EXPORT int chdir(const char *file)
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(chdir)(path.target);
+}
+
+/* Directories that are made and removed: those of configfs are the device's. */
+
+static int directory(int err)
+{
+	if (err < 0)
+		errno = -err;
+	return err < 0 ? -1 : 0;
+}
+
+UR_EXPORT int mkdir(const char *file, mode_t mode)
+{
+	int err = ur_setting_directory(AT_FDCWD, file, true);
+
+	return err <= 0 ? directory(err) : ur_real(mkdir)(file, mode);
+}
+
+UR_EXPORT int mkdirat(int dirfd, const char *file, mode_t mode)
+{
+	int err = ur_setting_directory(dirfd, file, true);
+
+	return err <= 0 ? directory(err) : ur_real(mkdirat)(dirfd, file, mode);
+}
+
+UR_EXPORT int rmdir(const char *file)
+{
+	int err = ur_setting_directory(AT_FDCWD, file, false);
+
+	return err <= 0 ? directory(err) : ur_real(rmdir)(file);
+}
+
+UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
+{
+	int err = flags & AT_REMOVEDIR
+			  ? ur_setting_directory(dirfd, file, false)
+			  : 1;
+
+	return err <= 0 ? directory(err)
+			: ur_real(unlinkat)(dirfd, file, flags);
 }
 
 /* ls -l asks for access control lists and complains where the name is none. */

@@ -42,6 +42,7 @@
 	X(readlinkat) X(__readlink_chk) X(__readlinkat_chk) X(realpath)        \
 	X(__realpath_chk) X(canonicalize_file_name) X(inotify_add_watch)       \
 	X(chdir) X(getxattr) X(lgetxattr) X(listxattr) X(llistxattr)           \
+	X(mkdir) X(mkdirat) X(rmdir) X(unlinkat)                               \
 	/* dir.c */                                                            \
 	X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64)         \
 	X(glob) X(glob64) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_open)        \

@@ -15,12 +15,17 @@
 #include "preload/tunnel.h"
 #include "util/os/rundir.h"
 
-#define NODES "/dev/infiniband"
+#define NODES	"/dev/infiniband"
+#define NETDEVS "/sys/class/net"
 
 static const char *const prefixes[] = {
-	"/sys/class/infiniband",      "/sys/class/infiniband_verbs",
-	"/sys/class/infiniband_mad",  "/sys/class/misc/rdma_cm",
-	"/sys/devices/virtual/uroce", NODES,
+	"/sys/class/infiniband",
+	"/sys/class/infiniband_verbs",
+	"/sys/class/infiniband_mad",
+	"/sys/class/misc/rdma_cm",
+	"/sys/devices/virtual/uroce",
+	"/sys/kernel/config/rdma_cm",
+	NODES,
 };
 
 static char rundir[512];
@@ -188,6 +193,24 @@ static void enter_nodes_dir(struct ur_path *path, int dirfd, const char *name)
 	set_node(path, name);
 }
 
+/* Settings of a device that a card has below its interface. Nothing else
+ * there is ours. */
+static void enter_netdev(struct ur_path *path, const char *name)
+{
+	const char *rest = behind(name, NETDEVS), *p = rest;
+
+	if (!rest)
+		return;
+	while (*p == '/')
+		p++;
+	while (*p && *p != '/')
+		p++;
+	while (*p == '/' && p[1] == '/')
+		p++;
+	if (!strncmp(p, "/ecn", 4) && (!p[4] || p[4] == '/'))
+		enter_tree(path, NETDEVS, rest);
+}
+
 void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name)
 {
 	int saved = errno;
@@ -213,9 +236,12 @@ void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name)
 			rest = behind(p, prefixes[i]);
 			if (rest) {
 				enter_tree(path, prefixes[i], rest);
-				break;
+				errno = saved;
+				return;
 			}
 		}
+		enter_netdev(path, p);
+		errno = saved;
 	} else if (strncmp(name, "sys/", 4) == 0 ||
 		   strncmp(name, "dev/", 4) == 0) {
 		/* hwloc walks from a descriptor of "/". */

@@ -6,6 +6,8 @@
  *   /sys/class/infiniband{,_verbs,_mad}   RUNDIR/sys/class/...
  *   /sys/class/misc/rdma_cm               RUNDIR/sys/class/misc/rdma_cm
  *   /sys/devices/virtual/uroce            RUNDIR/sys/devices/virtual/uroce
+ *   /sys/kernel/config/rdma_cm            RUNDIR/sys/kernel/config/rdma_cm
+ *   /sys/class/net/IF/ecn                 RUNDIR/sys/class/net/IF/ecn
  *   /dev/infiniband                       RUNDIR/dev/infiniband
  *
  * A name that the tree does not have stays what it was, so that the kernel's

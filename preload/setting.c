@@ -179,3 +179,33 @@ void ur_setting_settle(int fd)
 	ur_fdmap_put(file);
 	errno = saved;
 }
+
+#define CONFIG "/sys/kernel/config/rdma_cm"
+
+int ur_setting_directory(int dirfd, const char *name, bool wanted)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DIRECTORY, .kind = wanted};
+	int fds[UROCE_TUN_MAX_FDS], sock, err;
+	struct ur_path parent;
+	char rel[256];
+	size_t len = name ? strnlen(name, sizeof(rel)) : 0;
+
+	if (len >= sizeof(rel) || strncmp(name, CONFIG "/", strlen(CONFIG "/")))
+		return 1;
+	ur_rewrite(&parent, dirfd, CONFIG);
+	if (parent.what != UR_PATH_TREE)
+		return 1;
+	memcpy(rel, name + 1, len);
+	while (rel[len - 2] == '/') /* mkdir dir/ */
+		rel[--len - 1] = '\0';
+	sock = ur_tunnel_connect();
+	if (sock < 0)
+		return -ENODEV;
+	err = ur_tunnel_send_call(sock, &msg, rel, len);
+	if (!err)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (!err)
+		err = (int)msg.ret;
+	syscall(SYS_close, sock);
+	return err;
+}

@@ -24,6 +24,9 @@ int ur_setting_open(const struct ur_path *path, int flags);
 /* write(2). */
 ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
 			 size_t len);
+/* mkdir(2) and rmdir(2) of a directory in rdma_cm's configfs. Return 1 where the
+ * name is none. */
+int ur_setting_directory(int dirfd, const char *name, bool wanted);
 /* Waits until what was written to the descriptor, if it is one, has been taken:
  * before its last copy may go. */
 void ur_setting_settle(int fd);

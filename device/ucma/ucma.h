@@ -122,6 +122,7 @@ struct ucma_id {
 	struct ur_list port_node; /* the others on the same port */
 	bool reuse_addr, af_only;
 	u8 tos;
+	bool tos_set; /* by its program, or its peer */
 	bool timeout_set;
 	u8 timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT */
 
@@ -349,6 +350,8 @@ void ucma_port_release(struct ucma_id *id);
  * -errno with nothing changed. */
 int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
 /* Sets the path of id, whose addresses and device are known. */
+/* Gives an id whose program has set no type of service that of the device. */
+void ucma_default_tos(struct ucma_id *id);
 void ucma_set_path(struct ucma_id *id);
 
 /* ucma_cm.c */

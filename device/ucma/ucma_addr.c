@@ -133,8 +133,7 @@ struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index)
 /* As Linux by default_roce_mode of its configfs. */
 static enum ur_gid_type gid_type(const struct ur_device *dev)
 {
-	return dev->roce_v1 && dev->daemon->cm_v1 ? UR_GID_ROCE_V1
-						  : UR_GID_ROCE_V2;
+	return dev->cm_v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2;
 }
 
 struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],

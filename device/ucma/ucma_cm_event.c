@@ -35,6 +35,7 @@ static void learn_req(struct ucma_id *id, const struct ur_cm_event *event)
 	id->ack_timeout = req->primary.ack_timeout;
 	id->flow_label = req->primary.flow_label;
 	id->tos = req->primary.traffic_class;
+	id->tos_set = true;
 	id->connected_once = true;
 }
 

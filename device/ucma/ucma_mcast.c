@@ -97,6 +97,7 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 	ue->mcast = mc;
 	ue->resp.uid = mc->uid;
 	ue->resp.id = mc->number;
+	ucma_default_tos(id);
 	ud = &ue->resp.param.ud;
 	ud->qp_num = MULTICAST_QPN;
 	ud->qkey = id->qkey;

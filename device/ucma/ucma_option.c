@@ -27,6 +27,7 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 		if (len != 1)
 			return -EINVAL;
 		id->tos = cmd->opt[0];
+		id->tos_set = true;
 		return 0;
 	case RDMA_OPTION_ID_REUSEADDR:
 		err = get_int(cmd, len, &value);

@@ -217,6 +217,12 @@ int ucma_resolve_addr(struct ucma_cmd *cmd)
 	return resolve_addr(id, &src, &dst);
 }
 
+void ucma_default_tos(struct ucma_id *id)
+{
+	if (!id->tos_set && id->dev)
+		id->tos = id->dev->cm_tos;
+}
+
 void ucma_set_path(struct ucma_id *id)
 {
 	/* As cma_get_roce_udp_flow_label: it makes the UDP source port. */
@@ -224,6 +230,7 @@ void ucma_set_path(struct ucma_id *id)
 		(ucma_sa_port(&id->src) * 31u + ucma_sa_port(&id->dst)) &
 		0xfffff;
 	id->hop_limit = UCMA_HOP_LIMIT;
+	ucma_default_tos(id);
 	id->path_mtu = (u8)(31 - __builtin_clz(id->dev->mtu_bytes) - 7);
 	id->has_path = true;
 }

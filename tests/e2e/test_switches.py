@@ -4,7 +4,7 @@ in packets: doc/card.md has the lines."""
 import pytest
 
 import hosts
-from hosts import wait_for
+from cm import start_server
 from packets import packets
 from pairs import run_pair, start_pair
 from test_cli import uroce
@@ -98,3 +98,54 @@ def test_live_and_ttl(card):
     assert {(p.tos, p.ttl) for p in sent(card)} == {(0, 64)}
     assert "cannot be 'x'" in uroce(a, "link", "set", "uroce0", "ttl", "x", status=1)
     assert "no setting" in uroce(a, "link", "set", "uroce0", "none", "x", status=1)
+
+
+CONFIG = "/sys/kernel/config/rdma_cm"
+
+
+def test_configfs(card):
+    """As the scripts of a card do it: looks for the mount, makes a directory,
+    writes, reads."""
+    a, b = card.a, card.b
+    out = sh(a, f"grep -c '{CONFIG.rsplit('/', 1)[0]}' /proc/mounts && "
+             f"mkdir {CONFIG}/uroce0 && cd / && cat {CONFIG}/uroce0/ports/1/*")
+    assert out == "1\nRoCE v2\n0\n"
+    d = f"{CONFIG}/uroce0/ports/1"
+    assert "File exists" in sh(a, f"mkdir {CONFIG}/uroce0", status=1)
+    assert "No such device" in sh(a, f"mkdir {CONFIG}/mlx5_0", status=1)
+    assert sh(a, f"echo 106 > {d}/default_roce_tos; cat {d}/default_roce_tos") == "106\n"
+    # There are no GIDs of v1.
+    out = sh(a, f"printf 'IB/RoCE v1' > {d}/default_roce_mode || echo no")
+    assert out.endswith("I/O error\nno\n")  # all that dash says
+    assert sh(a, f"echo RoCE v2 > {d}/default_roce_mode; cat {d}/default_roce_mode") == "RoCE v2\n"
+    assert sh(a, f"rmdir {CONFIG}/uroce0; ls {CONFIG}") == ""
+    # The value stays, as in the kernel.
+    assert sh(a, "cma_roce_tos -d uroce0 -p 1") == "106\n"
+    assert sh(a, "cma_roce_mode -d uroce0 -p 1 -m 2") == "RoCE v2\n"
+
+    def tos(*own):
+        with Capture(b) as cap:
+            port = card.next_port()
+            cmd = ["ib_send_bw", "-d", "uroce0", "-R", "-n", "5", "-F", "-p", str(port), *own]
+            server = start_server(b, port, *cmd)
+            a.run(*cmd, b.addr4)
+            assert server.wait() == 0, server.report()
+        return {p.tos for p in packets(cap.frames)
+                if str(p.src) == a.addr4 and p.opcode < 0x20}
+    assert tos() == {106}
+    # The program's own goes first; it has another connection that sets none.
+    assert tos("--tos=64") == {64, 106}
+    assert sh(a, "cma_roce_tos -d uroce0 -t 0") == "0\n"
+
+
+def test_tools(card):
+    """Programs of a card, in its output format."""
+    a = card.a
+    assert sh(a, "ibdev2netdev") == "uroce0 port 1 ==> eth0 (Up)\n"
+    out = sh(a, "show_gids").splitlines()
+    assert out[0].split() == ["DEV", "PORT", "INDEX", "GID", "IPv4", "VER", "DEV"]
+    assert out[-1] == f"n_gids_found={len(out) - 3}"
+    mapped = [line.split("\t") for line in out if a.addr4 in line]
+    assert [(f[0], f[1], f[-2], f[-1]) for f in mapped] == [("uroce0", "1", "v2", "eth0")]
+    assert "out_of_sequence: " in sh(a, "show_counters uroce0")
+    assert "usage" in sh(a, "cma_roce_mode", status=1)

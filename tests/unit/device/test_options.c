@@ -193,6 +193,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(test_good());
+	CASE(test_set());
 	CASE(test_names());
 	CASE(test_engine());
 	CASE(test_long());

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The list of mounts, which has configfs where the device has a part of it. */
+#ifndef UR_PRELOAD_MOUNTS_H
+#define UR_PRELOAD_MOUNTS_H
+
+#include <stdbool.h>
+
+struct ur_path;
+
+/* Returns whether to open this with ur_mounts_open(). */
+bool ur_mounts_is(const struct ur_path *path, int flags);
+/* open(2). Returns a descriptor or -errno. */
+int ur_mounts_open(const struct ur_path *path, int flags);
+
+#endif
