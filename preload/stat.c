@@ -164,7 +164,7 @@ UR_EXPORT int statx(int dirfd, const char *restrict file, int flags,
 	ret = ur_real(statx)(path.dirfd, path.target, flags, mask, st);
 	rdev = ret ? 0 : rdev_of_at(&path, file, flags, LOOKS(st->stx_size));
 	if (rdev) {
-		st->stx_mode = S_IFCHR | 0666;
+		st->stx_mode = (uint16_t)(S_IFCHR | mode_of(rdev));
 		st->stx_rdev_major = major(rdev);
 		st->stx_rdev_minor = minor(rdev);
 		st->stx_size = 0;

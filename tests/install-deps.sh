@@ -32,7 +32,7 @@ declare -A kinds=(
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
-	[e2e]="$hosts infiniband-diags libibumad-dev python3-scapy iperf3
+	[e2e]="$hosts infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86

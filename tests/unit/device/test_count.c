@@ -194,6 +194,7 @@ static void test_doc(void)
 	check_row("| connection | %u |", UR_KIB_SESSION);
 	check_row("| open file | %u |", UR_KIB_FILE);
 	check_row("| rdma_cm id | %u |", UR_KIB_CM_ID);
+	check_row("| umad file | %u |", UR_KIB_UMAD);
 }
 
 int main(int argc, char **argv)
