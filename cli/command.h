@@ -35,12 +35,14 @@ struct ur_options {
 	int devices; /* --devices; 0: not said */
 	bool only;
 	bool json;
-	int count;	  /* --count; 0: not said */
-	double interval;  /* --interval, seconds; 0: not said */
-	int rc_port;	  /* --rc; 0: not said */
-	int listen_port;  /* --listen; 0: not said */
-	const char *peer; /* --peer; NULL: not said */
-	uint32_t qpn;	  /* --qpn, where by_qpn */
+	int count;	   /* --count; 0: not said */
+	double interval;   /* --interval, seconds; 0: not said */
+	int rc_port;	   /* --rc; 0: not said */
+	int listen_port;   /* --listen; 0: not said */
+	const char *peer;  /* --peer; NULL: not said */
+	const char *check; /* --check: "warn" or "stop"; NULL: not said */
+	const char *check_json, *check_mute; /* files, or NULL */
+	uint32_t qpn;			     /* --qpn, where by_qpn */
 	bool by_qpn;
 	char **rest; /* NULL terminated: what follows the options */
 	int rest_count;

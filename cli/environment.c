@@ -11,6 +11,7 @@
 #include "cli/environment.h"
 
 #define LIBRARY "liburoce-preload.so"
+#define CHECK	"liburoce-check.so"
 
 int ur_own_dir(char *buf, size_t size)
 {
@@ -44,12 +45,17 @@ int ur_environment_find(const char *file, const char *const *beside,
 	return access(path, R_OK) ? -errno : 0;
 }
 
-int ur_environment_library(char *path, size_t size)
+static int find_library(const char *library, char *path, size_t size)
 {
 	static const char *const beside[] = {"/../lib", "/../lib/uroce",
 					     "/../lib64/uroce", NULL};
 
-	return ur_environment_find(LIBRARY, beside, UROCE_LIBDIR, path, size);
+	return ur_environment_find(library, beside, UROCE_LIBDIR, path, size);
+}
+
+int ur_environment_library(char *path, size_t size)
+{
+	return find_library(LIBRARY, path, size);
 }
 
 /* Programs that come with a card, behind those of the host. Without them it goes
@@ -76,17 +82,18 @@ static int add_tools(void)
 	return err;
 }
 
-int ur_environment_set(const char *run_dir)
+/* Puts @library in front of what LD_PRELOAD has. */
+static int preload(const char *library, const char *package)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *value;
 	int err;
 
-	err = ur_environment_library(path, sizeof(path));
+	err = find_library(library, path, sizeof(path));
 	if (err) {
 		ur_complain("%s is neither in ../lib beside this program nor "
-			    "in %s: install the package liburoce-preload",
-			    LIBRARY, UROCE_LIBDIR);
+			    "in %s: install the package %s",
+			    library, UROCE_LIBDIR, package);
 		return err;
 	}
 	if (strpbrk(path, " :")) {
@@ -95,17 +102,63 @@ int ur_environment_set(const char *run_dir)
 			    path);
 		return -EINVAL;
 	}
-	if (setenv("UROCE_RUN_DIR", run_dir, 1))
-		return -errno;
-	err = add_tools();
-	if (err)
-		return err;
-	if (before && strstr(before, LIBRARY))
+	if (before && strstr(before, library))
 		return 0;
 	if (asprintf(&value, "%s%s%s", path, before && *before ? ":" : "",
 		     before ? before : "") < 0)
 		return -ENOMEM;
 	err = setenv("LD_PRELOAD", value, 1) ? -errno : 0;
 	free(value);
+	return err;
+}
+
+int ur_environment_set(const char *run_dir)
+{
+	int err = preload(LIBRARY, "liburoce-preload");
+
+	if (err)
+		return err;
+	if (setenv("UROCE_RUN_DIR", run_dir, 1))
+		return -errno;
+	return add_tools();
+}
+
+/* The program may change its directory before it opens the file. */
+static int set_file(const char *variable, const char *file)
+{
+	char dir[PATH_MAX], *value;
+	int err;
+
+	if (!file)
+		return unsetenv(variable) ? -errno : 0;
+	if (*file == '/')
+		return setenv(variable, file, 1) ? -errno : 0;
+	if (!getcwd(dir, sizeof(dir)))
+		return -errno;
+	if (asprintf(&value, "%s/%s", dir, file) < 0)
+		return -ENOMEM;
+	err = setenv(variable, value, 1) ? -errno : 0;
+	free(value);
+	return err;
+}
+
+int ur_environment_check(const struct ur_options *options)
+{
+	int err;
+
+	if (!options->check)
+		return 0;
+	if (options->check_mute && access(options->check_mute, R_OK)) {
+		err = -errno;
+		ur_complain("%s: %s", options->check_mute, strerror(-err));
+		return err;
+	}
+	err = preload(CHECK, "liburoce-check");
+	if (!err)
+		err = set_file("UROCE_CHECK_JSON", options->check_json);
+	if (!err)
+		err = set_file("UROCE_CHECK_MUTE", options->check_mute);
+	if (!err && setenv("UROCE_CHECK", options->check, 1))
+		err = -errno;
 	return err;
 }

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+struct ur_options;
+
 /* Puts the directory of this program into @buf. Returns 0 or -errno. */
 int ur_own_dir(char *buf, size_t size);
 
@@ -28,5 +30,12 @@ int ur_environment_library(char *path, size_t size);
  * children; says on stderr what is wrong. Return: 0 or -errno.
  */
 int ur_environment_set(const char *run_dir);
+
+/**
+ * ur_environment_check() - what --check, --check-json and --check-mute ask for:
+ * the checking library in LD_PRELOAD, in front of all others; nothing where
+ * --check was not said. Says on stderr what is wrong. Return: 0 or -errno.
+ */
+int ur_environment_check(const struct ur_options *options);
 
 #endif

@@ -8,7 +8,7 @@
 const struct ur_command ur_commands[] = {
 	{"run",
 	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
-	 "            -- PROGRAM ARG...\n"
+	 "            [--check[=warn|stop]] -- PROGRAM ARG...\n"
 	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
 	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},

@@ -37,6 +37,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"peer", required_argument, NULL, 'P'},
 		{"qpn", required_argument, NULL, 'Q'},
 		{"listen", required_argument, NULL, 'L'},
+		{"check", optional_argument, NULL, 'k'},
+		{"check-json", required_argument, NULL, 'J'},
+		{"check-mute", required_argument, NULL, 'M'},
 		{0},
 	};
 	/* What follows a program's name is the program's. */
@@ -106,6 +109,21 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 				return UR_EXIT_USAGE;
 			}
 			break;
+		case 'k':
+			options->check = optarg ? optarg : "warn";
+			if (strcmp(options->check, "warn") &&
+			    strcmp(options->check, "stop")) {
+				ur_complain("%s: --check=%s: warn or stop",
+					    command, optarg);
+				return UR_EXIT_USAGE;
+			}
+			break;
+		case 'J':
+			options->check_json = optarg;
+			break;
+		case 'M':
+			options->check_mute = optarg;
+			break;
 		case 'P':
 			options->peer = optarg;
 			break;
@@ -142,6 +160,15 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	if (strcmp(command, "run") &&
 	    (options->name[0] || options->devices || options->only)) {
 		ur_complain("%s: --name, --devices and --only are of 'run'",
+			    command);
+		return UR_EXIT_USAGE;
+	}
+	if (strcmp(command, "run") && options->check) {
+		ur_complain("%s: --check is of 'run'", command);
+		return UR_EXIT_USAGE;
+	}
+	if (!options->check && (options->check_json || options->check_mute)) {
+		ur_complain("%s: --check-json and --check-mute need --check",
 			    command);
 		return UR_EXIT_USAGE;
 	}

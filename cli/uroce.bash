@@ -45,7 +45,7 @@ _uroce()
 	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
 	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
-	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --run-dir --" -- "$cur")) ;;
+	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --run-dir --check --check-json --check-mute --" -- "$cur")) ;;
 	link)
 		case ${COMP_WORDS[2]} in
 		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;

@@ -6,7 +6,7 @@ set(missing "")
 if(NOT PKG_CONFIG_FOUND)
   list(APPEND missing pkg-config)
 else()
-  foreach(module libibverbs librdmacm libnl-3.0 libnl-route-3.0 libisal json-c
+  foreach(module libibverbs librdmacm libdw libnl-3.0 libnl-route-3.0 libisal json-c
       libseccomp libsystemd)
     # Who names a libibverbs of his own may have none installed.
     if(module STREQUAL "libibverbs" AND IBVERBS_LIBRARY AND IBVERBS_INCLUDE)

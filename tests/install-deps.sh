@@ -15,7 +15,7 @@ quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
 	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
-	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev"
+	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev libdw-dev"
 	[demo]="$hosts"
 	[quick]="$quick"
 	[fast]="$quick spin"
@@ -28,7 +28,8 @@ declare -A kinds=(
 	  libc6-dev:arm64 pkgconf:arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
-	  libsystemd-dev:arm64"
+	  libsystemd-dev:arm64
+	  libdw-dev:arm64"
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KINDS = "unit|scenario|sim|fuzz|abi|arch|order|device|threads|bench|interop|habits"
+KINDS = "unit|scenario|sim|fuzz|abi|arch|order|device|threads|lab|bench|interop|habits"
 ENDINGS = "c|h|md|py|sh|txt|in|toml|json|yml|def|service|pcap|spec|conf"
 # Files that a build or a run makes, or that are on another's machine.
 MADE = re.compile(r"^(build|new|out|debs|/|~|\$|\.\.|http|sys/|dev/|proc/|etc/|usr/|run/|var/|tmp/)")

@@ -13,7 +13,8 @@ from conftest import TOP, sh
 
 
 def test_debian_packages(debs):
-    assert {"uroced", "uroce-ibverbs-provider", "liburoce-preload"} <= set(debs)
+    assert {"uroced", "uroce-ibverbs-provider", "liburoce-preload", "liburoce-check"} <= set(debs)
+    assert "liburoce-check.so" in sh("dpkg-deb", "-c", debs["liburoce-check"])
     listing = sh("dpkg-deb", "-c", debs["uroced"])
     for f in ("usr/bin/uroce", "usr/sbin/uroced", "uroced.service", "man/man8/uroced.8",
               "man/man1/uroce.1", "etc/uroce/uroce.conf", "bash-completion"):
@@ -39,6 +40,7 @@ def test_rpm_packages(rpms):
               "/etc/libibverbs.d/uroce.driver", "/usr/lib64/uroce/liburoce-preload.so",
               "/usr/lib64/libibverbs/liburoce-rdmav34.so", "/etc/uroce/uroce.conf"):
         assert f in files, f
+    assert "liburoce-check.so" in sh("rpm", "-qpl", rpms["uroce-check"])
     needs = sh("rpm", "-qp", "--requires", rpms["uroce-libs"])
     # By name, and by the version of the symbols that change with the ABI.
     assert "libibverbs.so.1(IBVERBS_PRIVATE_34)" in needs, needs
@@ -53,7 +55,7 @@ def test_rpmlint(rpms, source):
     out = subprocess.run(["rpmlint", "-r", f"{source}/redhat/uroce.rpmlintrc",
                           f"{source}/redhat/uroce.spec", *rpms.values()], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-    assert "2 packages and 1 specfiles checked" in out, out
+    assert "3 packages and 1 specfiles checked" in out, out
     # Debian 12's and 13's rpmlint differ in which of the filters they need.
     found = [line for line in out.splitlines() if re.search(": [EW]: ", line) and
              "unused-rpmlintrc-filter" not in line]

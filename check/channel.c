@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Completion channels and events: got, acknowledged, waited for in vain. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "check/front.h"
+#include "check/real.h"
+#include "check/report.h"
+
+/*
+ * How long an event may take to come behind its completion, and another thread
+ * from arming a queue to polling it, before a sleep is called one for ever. The
+ * program sleeps in this time as it would have.
+ */
+#define FIRST_MS 200
+#define THEN_MS	 300
+
+UR_FRONT struct ibv_comp_channel *
+ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct ibv_comp_channel *channel =
+		ur_real(UR_VERBS, ibv_create_comp_channel)(context);
+	struct ur_watched *object;
+	struct ur_stack here;
+
+	if (!channel)
+		return NULL;
+	ur_stack_take(&here);
+	ur_table_lock();
+	object = ur_watch(UR_KIND_CHANNEL, sizeof(*object), channel, context, 0,
+			  &here);
+	ur_watch_needs(object, ur_watched(UR_KIND_CONTEXT, context));
+	ur_table_unlock();
+	return channel;
+}
+
+UR_FRONT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+	struct ur_watched *object;
+	int err;
+
+	ur_table_lock();
+	object = ur_watched(UR_KIND_CHANNEL, channel);
+	if (object)
+		ur_watch_out(object);
+	ur_table_unlock();
+	err = ur_real(UR_VERBS, ibv_destroy_comp_channel)(channel);
+	if (!object)
+		return err;
+	ur_table_lock();
+	if (!err) {
+		ur_watch_gone(object);
+	} else {
+		ur_watch_back(object);
+		if (err == EBUSY)
+			ur_busy(object);
+	}
+	ur_table_unlock();
+	return err;
+}
+
+/* Would the program sleep for ever for this queue, if it holds something? */
+static bool in_doubt(const struct ur_cq *cq, const void *channel)
+{
+	return cq->channel == channel && !cq->ex &&
+	       !(cq->armed && (cq->armed_solicited || cq->polled_since));
+}
+
+static struct ur_cq *next_in_doubt(const void *channel)
+{
+	struct ur_watched *o = ur_watched_newest(UR_KIND_CQ);
+
+	while (o && !in_doubt((struct ur_cq *)o, channel))
+		o = o->older;
+	return (struct ur_cq *)o;
+}
+
+/* Waits for an event; returns whether there is one, or the wait was cut. */
+static bool comes(const struct ibv_comp_channel *channel, int ms)
+{
+	struct pollfd p = {.fd = channel->fd, .events = POLLIN};
+
+	return poll(&p, 1, ms) != 0;
+}
+
+/* The program is about to sleep for an event that may never come. */
+static void judge_sleep(const struct ibv_comp_channel *channel)
+{
+	struct ibv_cq *ibcq = NULL;
+	struct ur_cq *cq;
+	int flags = fcntl(channel->fd, F_GETFL);
+
+	if (flags < 0 || flags & O_NONBLOCK || comes(channel, 0))
+		return;
+	ur_table_lock();
+	cq = next_in_doubt(channel);
+	ur_table_unlock();
+	if (!cq || comes(channel, FIRST_MS))
+		return;
+	ur_table_lock();
+	cq = next_in_doubt(channel);
+	if (cq)
+		ibcq = (struct ibv_cq *)cq->o.handle;
+	ur_table_unlock();
+	if (!cq || !ur_cq_peek(cq, ibcq) || comes(channel, THEN_MS))
+		return;
+	ur_table_lock();
+	if (cq == ur_watched(UR_KIND_CQ, ibcq) && in_doubt(cq, channel) &&
+	    cq->has_kept) {
+		if (cq->armed)
+			ur_report(UR_CHECK_CQ_ARMED, &cq->o,
+				  "it was armed with a completion in it (wr_id "
+				  "0x%llx) and not polled since; no event will "
+				  "come for that",
+				  (unsigned long long)cq->kept.wr_id);
+		else
+			ur_report(
+				UR_CHECK_CQ_NOT_ARMED, &cq->o,
+				"it holds a completion (wr_id 0x%llx) and was "
+				"not armed since its last event",
+				(unsigned long long)cq->kept.wr_id);
+	}
+	ur_table_unlock();
+}
+
+UR_FRONT int ibv_get_cq_event(struct ibv_comp_channel *channel,
+			      struct ibv_cq **ibcq, void **cq_context)
+{
+	struct ur_cq *cq;
+	int err;
+
+	judge_sleep(channel);
+	err = ur_real(UR_VERBS, ibv_get_cq_event)(channel, ibcq, cq_context);
+	if (err)
+		return err;
+	ur_table_lock();
+	cq = ur_watched(UR_KIND_CQ, *ibcq);
+	if (cq) {
+		cq->events_unacked++;
+		cq->armed = false;
+	}
+	ur_table_unlock();
+	return 0;
+}
+
+UR_FRONT void ibv_ack_cq_events(struct ibv_cq *ibcq, unsigned int nevents)
+{
+	struct ur_cq *cq;
+
+	ur_table_lock();
+	cq = ur_watched(UR_KIND_CQ, ibcq);
+	if (cq)
+		cq->events_unacked -= nevents < cq->events_unacked
+					      ? nevents
+					      : cq->events_unacked;
+	ur_table_unlock();
+	ur_real(UR_VERBS, ibv_ack_cq_events)(ibcq, nevents);
+}
+
+/* The object that an event is about, or NULL. */
+static struct ur_watched *subject(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		return ur_watched(UR_KIND_CQ, event->element.cq);
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return ur_watched(UR_KIND_QP, event->element.qp);
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		return ur_watched(UR_KIND_SRQ, event->element.srq);
+	default:
+		return NULL;
+	}
+}
+
+UR_FRONT int ibv_get_async_event(struct ibv_context *context,
+				 struct ibv_async_event *event)
+{
+	int err = ur_real(UR_VERBS, ibv_get_async_event)(context, event);
+	struct ur_watched *object;
+
+	if (err)
+		return err;
+	ur_table_lock();
+	object = subject(event);
+	if (object) {
+		object->async_unacked++;
+		if (event->event_type == IBV_EVENT_CQ_ERR)
+			ur_report(UR_CHECK_CQ_OVERRUN, object,
+				  "it has room for %d completions, and %u were "
+				  "to come of what is posted",
+				  ((struct ur_cq *)object)->cqe,
+				  ((struct ur_cq *)object)->expected);
+	}
+	ur_table_unlock();
+	return 0;
+}
+
+UR_FRONT void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	struct ur_watched *object;
+
+	ur_table_lock();
+	object = subject(event);
+	if (object && object->async_unacked)
+		object->async_unacked--;
+	ur_table_unlock();
+	ur_real(UR_VERBS, ibv_ack_async_event)(event);
+}

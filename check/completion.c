@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a completion that the program gets says about its request. */
+#include <string.h>
+
+#include "check/front.h"
+#include "check/queue.h"
+#include "check/report.h"
+
+static void less(struct ur_cq *cq)
+{
+	if (cq->expected)
+		cq->expected--;
+}
+
+/* Ends the request; of a failure it is not said whether it was a receive. */
+static bool find(struct ur_cq *cq, struct ur_qp *qp, const struct ibv_wc *wc,
+		 bool opcode_known, struct ur_request *request)
+{
+	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
+	bool may_send = qp->send_cq == cq, may_recv = qp->recv_cq == cq;
+	bool succeeded = wc->status == IBV_WC_SUCCESS;
+	struct ur_request *first;
+
+	if (opcode_known && succeeded) {
+		if (wc->opcode & IBV_WC_RECV)
+			may_send = false;
+		else
+			may_recv = false;
+	}
+	/* Of two that fit, the receive is meant if it is the next one, and the
+	 * send is not. */
+	first = ur_queue_oldest(&qp->send);
+	if (may_send && may_recv && !(first && first->wr_id == wc->wr_id) &&
+	    ur_queue_complete(recv, wc->wr_id, succeeded, request))
+		return true;
+	if (may_send &&
+	    ur_queue_complete(&qp->send, wc->wr_id, succeeded, request))
+		return true;
+	return may_recv &&
+	       ur_queue_complete(recv, wc->wr_id, succeeded, request);
+}
+
+static void changed(const struct ur_qp *qp, const struct ur_request *request)
+{
+	struct ur_stack place;
+	uint32_t sum;
+
+	if (!request->has_sum || !ur_request_sum(&qp->o, request, &sum) ||
+	    sum == request->sum)
+		return;
+	ur_stack_of(&place, &request->place);
+	ur_report_at(UR_CHECK_SEND_CHANGED, &qp->o, &place,
+		     "request wr_id 0x%llx of %u bytes at 0x%llx, posted here, "
+		     "has other bytes at its completion than at its posting",
+		     (unsigned long long)request->wr_id, request->length,
+		     (unsigned long long)request->sge[0].addr);
+}
+
+static void failed(const struct ur_qp *qp, const struct ur_request *request,
+		   enum ibv_wc_status status)
+{
+	char text[700];
+	struct ur_stack place;
+
+	ur_stack_of(&place, &request->place);
+	switch (status) {
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		ur_report_at(UR_CHECK_RNR, &qp->o, &place,
+			     "request wr_id 0x%llx, posted here, found no "
+			     "receive in %d tries (rnr_retry %d) of queue pair "
+			     "0x%06x",
+			     (unsigned long long)request->wr_id,
+			     qp->attr.rnr_retry + 1, qp->attr.rnr_retry,
+			     qp->attr.dest_qp_num);
+		break;
+	case IBV_WC_LOC_LEN_ERR:
+		ur_report_at(
+			UR_CHECK_RECV_SHORT, &qp->o, &place,
+			"%s wr_id 0x%llx, posted here, has room for %u "
+			"bytes%s",
+			request->receive ? "receive" : "request",
+			(unsigned long long)request->wr_id, request->length,
+			qp->type == IBV_QPT_UD ? ", 40 of them the GRH's" : "");
+		break;
+	case IBV_WC_LOC_PROT_ERR:
+		ur_access_local(qp, request, text, sizeof(text));
+		ur_report_at(UR_CHECK_LKEY, &qp->o, &place,
+			     "%s wr_id 0x%llx, posted here: %s",
+			     request->receive ? "receive" : "request",
+			     (unsigned long long)request->wr_id, text);
+		break;
+	case IBV_WC_REM_ACCESS_ERR:
+		ur_access_remote(qp, request, text, sizeof(text));
+		ur_report_at(
+			UR_CHECK_REMOTE_ACCESS, &qp->o, &place,
+			"request wr_id 0x%llx, posted here, of %u bytes at "
+			"0x%llx with rkey 0x%x: %s",
+			(unsigned long long)request->wr_id, request->length,
+			(unsigned long long)request->remote_addr, request->rkey,
+			text);
+		break;
+	case IBV_WC_REM_INV_REQ_ERR:
+		if (qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
+		    (request->opcode == IBV_WR_RDMA_READ ||
+		     request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		     request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD))
+			ur_report_at(UR_CHECK_RD_ATOMIC, &qp->o, &place,
+				     "the peer refused request wr_id 0x%llx, "
+				     "posted here; max_rd_atomic is %u here, "
+				     "and what the peer takes "
+				     "(max_dest_rd_atomic) may be less",
+				     (unsigned long long)request->wr_id,
+				     qp->attr.max_rd_atomic);
+		break;
+	default:
+		break;
+	}
+}
+
+void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
+{
+	struct ur_request request;
+	struct ur_qp *qp =
+		ur_watched_number(UR_KIND_QP, cq->o.context, wc->qp_num);
+
+	/* XRC: the number is of a queue pair that only receives. */
+	if (!qp || !find(cq, qp, wc, opcode_known, &request))
+		return;
+	if (request.signaled && !(request.receive && qp->srq))
+		less(cq);
+	if (!request.receive && wc->status == IBV_WC_SUCCESS)
+		changed(qp, &request);
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+		failed(qp, &request, wc->status);
+	if (wc->status != IBV_WC_SUCCESS && qp->type != IBV_QPT_UD)
+		qp->state = IBV_QPS_ERR;
+}

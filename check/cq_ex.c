@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Extended completion queues: ibv_start_poll() and the readers of fields. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "check/front.h"
+#include "check/report.h"
+
+static uint64_t self(void)
+{
+	return (uint64_t)syscall(SYS_gettid);
+}
+
+/* The queue; ours for as long as the program has it. */
+static struct ur_cq *of(struct ibv_cq_ex *ex)
+{
+	struct ur_cq *cq;
+
+	ur_table_lock();
+	cq = ur_watched(UR_KIND_CQ, ex);
+	ur_table_unlock();
+	return cq;
+}
+
+static void got(struct ur_cq *cq, struct ibv_cq_ex *ex)
+{
+	struct ibv_wc wc = {.wr_id = ex->wr_id, .status = ex->status};
+
+	if (cq->real.read_qp_num)
+		wc.qp_num = cq->real.read_qp_num(ex);
+	if (wc.status == IBV_WC_SUCCESS && cq->real.read_opcode)
+		wc.opcode = cq->real.read_opcode(ex);
+	ur_table_lock();
+	ur_completed(cq, &wc, cq->real.read_opcode);
+	ur_table_unlock();
+}
+
+static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct ur_cq *cq = of(ex);
+	uint64_t me = self();
+	int err;
+
+	ur_table_lock();
+	if (cq->poller == me)
+		ur_report(UR_CHECK_CQ_START_POLL, &cq->o,
+			  "the poll before was not ended by ibv_end_poll()");
+	ur_table_unlock();
+	err = cq->real.start_poll(ex, attr);
+	ur_table_lock();
+	if (!err) {
+		cq->poller = me;
+		cq->failed_thread = 0;
+	} else {
+		cq->failed_thread = me;
+		cq->polled_since |= err == ENOENT;
+	}
+	ur_table_unlock();
+	if (!err)
+		got(cq, ex);
+	return err;
+}
+
+static int next_poll(struct ibv_cq_ex *ex)
+{
+	struct ur_cq *cq = of(ex);
+	int err = cq->real.next_poll(ex);
+
+	if (!err)
+		got(cq, ex);
+	return err;
+}
+
+static void end_poll(struct ibv_cq_ex *ex)
+{
+	struct ur_cq *cq = of(ex);
+	bool wrong;
+
+	ur_table_lock();
+	wrong = cq->poller != self();
+	if (wrong)
+		ur_report(UR_CHECK_CQ_END_POLL, &cq->o,
+			  cq->failed_thread == self()
+				  ? "the ibv_start_poll() before it failed"
+				  : "there was no ibv_start_poll()");
+	else
+		cq->poller = 0;
+	ur_table_unlock();
+	/* It would give back a lock that this thread does not have. */
+	if (!wrong)
+		cq->real.end_poll(ex);
+}
+
+static struct ur_cq *reader(struct ibv_cq_ex *ex, const char *name)
+{
+	struct ur_cq *cq = of(ex);
+
+	if (ex->status == IBV_WC_SUCCESS)
+		return cq;
+	ur_table_lock();
+	ur_report(UR_CHECK_WC_FIELD, &cq->o,
+		  "%s was read of the completion of wr_id 0x%llx, whose status "
+		  "is %d",
+		  name, (unsigned long long)ex->wr_id, ex->status);
+	ur_table_unlock();
+	return cq;
+}
+
+#define READER(type, field)                                       \
+	static type read_##field(struct ibv_cq_ex *ex)            \
+	{                                                         \
+		return reader(ex, #field)->real.read_##field(ex); \
+	}
+
+READER(enum ibv_wc_opcode, opcode)
+READER(uint32_t, byte_len)
+READER(__be32, imm_data)
+READER(uint32_t, src_qp)
+READER(unsigned int, wc_flags)
+READER(uint32_t, slid)
+READER(uint8_t, sl)
+READER(uint8_t, dlid_path_bits)
+
+#define FRONT(field)                                     \
+	do {                                             \
+		if (ex->read_##field)                    \
+			ex->read_##field = read_##field; \
+	} while (0)
+
+void ur_cq_ex_front(struct ur_cq *cq)
+{
+	struct ibv_cq_ex *ex = cq->ex;
+
+	cq->real = *ex;
+	ex->start_poll = start_poll;
+	ex->next_poll = next_poll;
+	ex->end_poll = end_poll;
+	FRONT(opcode);
+	FRONT(byte_len);
+	FRONT(imm_data);
+	FRONT(src_qp);
+	FRONT(wc_flags);
+	FRONT(slid);
+	FRONT(sl);
+	FRONT(dlid_path_bits);
+}

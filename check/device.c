@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Contexts. The functions of the data path are inline in verbs.h and go through
+ * the context's table of functions; there ours stand in front of the
+ * provider's. So do those that <infiniband/verbs.h> takes from struct
+ * verbs_context.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/front.h"
+#include "check/real.h"
+#include "check/report.h"
+
+const struct ur_context *ur_front_real(const struct ibv_context *context)
+{
+	const struct ur_context *found;
+
+	ur_table_lock();
+	found = ur_watched(UR_KIND_CONTEXT, context);
+	ur_table_unlock();
+	return found;
+}
+
+/* The entries grow upwards from the context: an older library has fewer. */
+#define HAS(verbs, entry) \
+	((verbs)->sz >=   \
+	 sizeof(*(verbs)) - offsetof(struct verbs_context, entry))
+#define FRONT(entry)                                      \
+	do {                                              \
+		if (HAS(verbs, entry) && verbs->entry) {  \
+			kept->verbs.entry = verbs->entry; \
+			verbs->entry = ur_front_##entry;  \
+		}                                         \
+	} while (0)
+
+static void front_verbs(struct ur_context *kept, struct verbs_context *verbs)
+{
+	FRONT(create_cq_ex);
+	FRONT(create_qp_ex);
+	FRONT(create_srq_ex);
+	FRONT(alloc_null_mr);
+	FRONT(reg_dm_mr);
+	FRONT(alloc_parent_domain);
+}
+
+void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
+{
+	struct verbs_context *verbs = verbs_get_ctx(context);
+	struct ur_context *kept;
+
+	ur_table_lock();
+	kept = ur_watch(UR_KIND_CONTEXT, sizeof(*kept), context, context, 0,
+			made);
+	if (kept) {
+		kept->ops = context->ops;
+		context->ops.post_send = ur_front_post_send;
+		context->ops.post_recv = ur_front_post_recv;
+		context->ops.post_srq_recv = ur_front_post_srq_recv;
+		context->ops.poll_cq = ur_front_poll_cq;
+		context->ops.req_notify_cq = ur_front_req_notify_cq;
+		if (context->ops.alloc_mw)
+			context->ops.alloc_mw = ur_front_alloc_mw;
+		if (context->ops.dealloc_mw)
+			context->ops.dealloc_mw = ur_front_dealloc_mw;
+		if (verbs)
+			front_verbs(kept, verbs);
+	}
+	ur_table_unlock();
+}
+
+UR_FRONT struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context =
+		ur_real(UR_VERBS, ibv_open_device)(device);
+	struct ur_stack here;
+
+	if (!context)
+		return NULL;
+	ur_stack_take(&here);
+	ur_front_context(context, &here);
+	return context;
+}
+
+UR_FRONT struct ibv_context *ibv_import_device(int cmd_fd)
+{
+	struct ibv_context *context =
+		ur_real(UR_VERBS, ibv_import_device)(cmd_fd);
+	struct ur_stack here;
+
+	if (!context)
+		return NULL;
+	ur_stack_take(&here);
+	ur_front_context(context, &here);
+	return context;
+}
+
+UR_FRONT int ibv_close_device(struct ibv_context *context)
+{
+	struct ur_watched *kept;
+	int err;
+
+	ur_table_lock();
+	kept = ur_watched(UR_KIND_CONTEXT, context);
+	if (kept)
+		ur_watch_out(kept);
+	ur_table_unlock();
+	err = ur_real(UR_VERBS, ibv_close_device)(context);
+	if (!kept)
+		return err;
+	ur_table_lock();
+	if (err)
+		ur_watch_back(kept);
+	else
+		ur_watch_gone(kept);
+	ur_table_unlock();
+	return err;
+}
+
+void ur_busy(const struct ur_watched *object)
+{
+	for (int kind = 0; kind < UR_KINDS; kind++) {
+		struct ur_watched *o = ur_watched_newest(kind);
+
+		for (; o; o = o->older) {
+			for (int i = 0; i < UR_NEEDS; i++) {
+				if (o->needs[i] != object)
+					continue;
+				ur_report(UR_CHECK_BUSY, o,
+					  "the %s (%p) is still needed by this "
+					  "%s, and %u in all",
+					  ur_kind_name(object->kind),
+					  object->handle, ur_kind_name(o->kind),
+					  object->users);
+				return;
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Begin, fork and end of a process that is checked. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check/front.h"
+#include "check/real.h"
+#include "check/report.h"
+
+static void judge_fork(void)
+{
+	struct ur_watched *mr = ur_watched_newest(UR_KIND_MR);
+
+	if (!mr || mr->inherited ||
+	    ur_real(UR_VERBS, ibv_is_fork_initialized)() != IBV_FORK_DISABLED)
+		return;
+	ur_report(UR_CHECK_FORK, mr,
+		  "the child gets copies of pages, and a device that pins "
+		  "pages may keep the ones that the parent loses");
+}
+
+static void before_fork(void)
+{
+	ur_table_lock();
+	judge_fork();
+}
+
+static void in_child(void)
+{
+	ur_watch_inherited();
+	ur_table_unlock();
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	ur_report_init();
+	/* Found before somebody calls it in a place where that is a risk. */
+	ur_unmap_find();
+	pthread_atfork(before_fork, ur_table_unlock, in_child);
+}
+
+static __attribute__((destructor)) void end(void)
+{
+	ur_summary();
+}

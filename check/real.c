@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Finds the functions of libibverbs and librdmacm. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check/real.h"
+
+void *ur_real_find(const char *library, const char *name, void **cache)
+{
+	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE), *handle;
+
+	if (found)
+		return found;
+	handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle)
+		found = dlsym(handle, name);
+	if (!found)
+		found = dlsym(RTLD_NEXT, name);
+	if (!found) {
+		dprintf(STDERR_FILENO, "uroce check: %s has no %s\n", library,
+			name);
+		abort();
+	}
+	__atomic_store_n(cache, found, __ATOMIC_RELEASE);
+	return found;
+}

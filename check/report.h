@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Says what is wrong: on standard error, in the file of --check-json, and by
+ * SIGTRAP with --check=stop. A mistake that is muted, or was named before at
+ * the same place, is only counted.
+ *
+ * All functions are called with the table's lock held (object.h).
+ */
+#ifndef UR_CHECK_REPORT_H
+#define UR_CHECK_REPORT_H
+
+#include <stdio.h>
+
+#include "check/object.h"
+
+enum ur_check_id {
+#define UR_CHECK_ID(symbol, id, title, spec, advice) UR_CHECK_##symbol,
+#include "check/ids.def"
+#undef UR_CHECK_ID
+	UR_CHECK_IDS
+};
+
+/*
+ * Names mistake @id of @object (NULL: of none), made by the function that the
+ * program is in. The format says in a sentence, without a full stop, what
+ * happened.
+ */
+void ur_report(enum ur_check_id id, const struct ur_watched *object,
+	       const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* As ur_report(); @place: where the mistake was made, for what is noticed
+ * later, or at the end. */
+void ur_report_at(enum ur_check_id id, const struct ur_watched *object,
+		  const struct ur_stack *place, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Returns how many mistakes were named in this process. */
+unsigned int ur_report_count(void);
+
+/* A line of the summary, in the form of the reports. */
+void ur_report_line(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* Reads the environment: once, before all others. */
+void ur_report_init(void);
+
+#endif

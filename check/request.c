@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Looks at requests before they are posted: elements, regions, state, and what
+ * a datagram needs. */
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "check/front.h"
+#include "check/report.h"
+
+/* Longer buffers are not summed up: it would take as long as sending. */
+#define SUM_MAX 65536
+
+void ur_request_sges(struct ur_request *request, const struct ibv_sge *sge,
+		     int sges)
+{
+	request->sges = sges;
+	request->length = 0;
+	for (int i = 0; i < sges; i++) {
+		if (i < UR_REQUEST_SGES)
+			request->sge[i] = sge[i];
+		request->length += sge[i].length;
+	}
+}
+
+static void judge_region(const struct ur_watched *queue, const void *pd,
+			 const struct ibv_sge *sge, bool device_writes)
+{
+	const struct ur_mr *mr =
+		ur_watched_number(UR_KIND_MR, queue->context, sge->lkey);
+	unsigned long long addr = sge->addr;
+
+	if (!mr) {
+		mr = ur_dead_mr(queue->context, sge->lkey);
+		if (mr)
+			ur_report(
+				UR_CHECK_LKEY, &mr->o,
+				"element at 0x%llx of %u bytes: the region of "
+				"its lkey 0x%x was deregistered",
+				addr, sge->length, sge->lkey);
+		return;
+	}
+	if (mr->length == SIZE_MAX)
+		return;
+	if (sge->addr < mr->iova || sge->length > mr->length ||
+	    sge->addr - mr->iova > mr->length - sge->length)
+		ur_report(UR_CHECK_LKEY, &mr->o,
+			  "element at 0x%llx of %u bytes: the region of its "
+			  "lkey 0x%x is 0x%llx to 0x%llx",
+			  addr, sge->length, sge->lkey,
+			  (unsigned long long)mr->iova,
+			  (unsigned long long)(mr->iova + mr->length - 1));
+	else if (device_writes && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
+		ur_report(UR_CHECK_LKEY, &mr->o,
+			  "element at 0x%llx of %u bytes: the device is to "
+			  "write there, and the region has no "
+			  "IBV_ACCESS_LOCAL_WRITE",
+			  addr, sge->length);
+	else if (pd && mr->o.needs[0] && mr->o.needs[0] != pd)
+		ur_report(UR_CHECK_LKEY, &mr->o,
+			  "element at 0x%llx of %u bytes: its region is of "
+			  "another protection domain",
+			  addr, sge->length);
+}
+
+void ur_request_regions(const struct ur_watched *queue, const void *pd,
+			const struct ur_request *request, bool device_writes)
+{
+	for (int i = 0; i < request->sges && i < UR_REQUEST_SGES; i++)
+		if (request->sge[i].length)
+			judge_region(queue, pd, &request->sge[i],
+				     device_writes);
+}
+
+/* FNV-1a over 64-bit words and the rest. */
+static uint32_t sum_of(uint32_t sum, const unsigned char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ bytes[i]) * 16777619u;
+	return sum;
+}
+
+/* May others write there while it is sent? Then a change is not the program's.
+ */
+static bool others_write(const struct ur_mr *mr)
+{
+	return mr->access & (IBV_ACCESS_REMOTE_WRITE |
+			     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
+}
+
+bool ur_request_sum(const struct ur_watched *queue,
+		    const struct ur_request *request, uint32_t *sum)
+{
+	static unsigned char bytes[SUM_MAX];
+	uint32_t s = 2166136261u;
+
+	if (!request->length || request->length > SUM_MAX ||
+	    request->sges > UR_REQUEST_SGES)
+		return false;
+	for (int i = 0; i < request->sges; i++) {
+		const struct ibv_sge *sge = &request->sge[i];
+		const struct ur_mr *mr = ur_watched_number(
+			UR_KIND_MR, queue->context, sge->lkey);
+		struct iovec to = {bytes, sge->length};
+		struct iovec from = {(void *)(uintptr_t)sge->addr, sge->length};
+
+		if (!mr || !mr->readable || others_write(mr))
+			return false;
+		/* Memory that is not there is an error, not a fault. */
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) !=
+		    (ssize_t)sge->length)
+			return false;
+		s = sum_of(s, bytes, sge->length);
+	}
+	*sum = s;
+	return true;
+}
+
+/* Is one of its buffers also one that the device writes to? */
+static bool also_received(struct ur_qp *qp, const struct ur_request *request)
+{
+	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
+
+	for (uint32_t i = 0; i < recv->used; i++) {
+		const struct ur_request *r =
+			&recv->ring[(recv->head + i) % recv->size];
+
+		for (int a = 0; a < r->sges && a < UR_REQUEST_SGES; a++)
+			for (int b = 0;
+			     b < request->sges && b < UR_REQUEST_SGES; b++)
+				if (r->sge[a].addr <
+					    request->sge[b].addr +
+						    request->sge[b].length &&
+				    request->sge[b].addr <
+					    r->sge[a].addr + r->sge[a].length)
+					return true;
+	}
+	return false;
+}
+
+static bool reads_memory(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
+	       opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_RDMA_WRITE ||
+	       opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool writes_memory(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_READ ||
+	       opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static void judge_datagram(struct ur_qp *qp, const struct ur_request *request,
+			   struct ibv_ah *ah, uint32_t remote_qpn,
+			   uint32_t remote_qkey)
+{
+	const struct ur_qp *to;
+
+	if (!ah)
+		ur_report(UR_CHECK_UD_AH, &qp->o,
+			  "request wr_id 0x%llx has no wr.ud.ah",
+			  (unsigned long long)request->wr_id);
+	if (request->length > 4096)
+		ur_report(UR_CHECK_UD_LONG, &qp->o,
+			  "request wr_id 0x%llx has %u bytes; no MTU is above "
+			  "4096",
+			  (unsigned long long)request->wr_id, request->length);
+	/* Where the receiver is of this process; a queue pair of the same
+	 * number on another device may be meant. */
+	to = ur_watched_number(UR_KIND_QP, qp->o.context, remote_qpn);
+	if (to && to->type == IBV_QPT_UD && !(remote_qkey >> 31) &&
+	    to->attr_mask & IBV_QP_QKEY && to->attr.qkey != remote_qkey)
+		ur_report(UR_CHECK_UD_QKEY, &to->o,
+			  "request wr_id 0x%llx to queue pair 0x%06x has Q_Key "
+			  "0x%x; the receiver's is 0x%x",
+			  (unsigned long long)request->wr_id, remote_qpn,
+			  remote_qkey, to->attr.qkey);
+}
+
+void ur_request_judge_built(struct ur_qp *qp, struct ur_request *request)
+{
+	unsigned long long wr_id = request->wr_id;
+
+	if (request->inlined && request->length > qp->cap.max_inline_data)
+		ur_report(UR_CHECK_INLINE_LONG, &qp->o,
+			  "request wr_id 0x%llx has %u bytes inline; the queue "
+			  "pair takes %u",
+			  wr_id, request->length, qp->cap.max_inline_data);
+	if ((uint32_t)request->sges > qp->cap.max_send_sge && !request->inlined)
+		ur_report(
+			UR_CHECK_SGE_MANY, &qp->o,
+			"request wr_id 0x%llx has %d elements; the queue pair "
+			"takes %u",
+			wr_id, request->sges, qp->cap.max_send_sge);
+	if (qp->state < IBV_QPS_RTS && !qp->o.inherited)
+		ur_report(UR_CHECK_SQ_STATE, &qp->o,
+			  "request wr_id 0x%llx was posted in state %s", wr_id,
+			  qp->state == IBV_QPS_RESET  ? "RESET"
+			  : qp->state == IBV_QPS_INIT ? "INIT"
+						      : "RTR");
+	if ((request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	     request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) &&
+	    request->remote_addr % 8)
+		ur_report(UR_CHECK_ATOMIC_ALIGN, &qp->o,
+			  "request wr_id 0x%llx is for address 0x%llx", wr_id,
+			  (unsigned long long)request->remote_addr);
+	if (request->inlined)
+		return;
+	ur_request_regions(&qp->o, qp->o.needs[0], request,
+			   writes_memory(request->opcode));
+	if (reads_memory(request->opcode) && !also_received(qp, request))
+		request->has_sum =
+			ur_request_sum(&qp->o, request, &request->sum);
+}
+
+void ur_request_judge(struct ur_qp *qp, struct ur_request *request,
+		      const struct ibv_sge *sge, int sges, struct ibv_ah *ah,
+		      uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	ur_request_sges(request, sge, sges);
+	if (qp->type == IBV_QPT_UD)
+		judge_datagram(qp, request, ah, remote_qpn, remote_qkey);
+	ur_request_judge_built(qp, request);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(). */
+#include <errno.h>
+#include <string.h>
+
+#include "check/front.h"
+#include "check/queue.h"
+#include "check/report.h"
+
+int ur_outstanding_any;
+
+/* No room: because nothing was signaled, nothing polled, or too much posted. */
+static void judge_full(struct ur_qp *qp, bool unpolled,
+		       const struct ur_place *place)
+{
+	struct ur_stack at;
+
+	ur_stack_of(&at, place);
+	if (!qp->send.signaled && qp->send.count)
+		ur_report_at(
+			UR_CHECK_SQ_UNSIGNALED, &qp->o, &at,
+			"%u requests are outstanding in a queue of %u, and "
+			"no completion will come for any of them",
+			qp->send.count, qp->cap.max_send_wr);
+	else if (unpolled)
+		ur_report_at(
+			UR_CHECK_SQ_NOT_POLLED, &qp->o, &at,
+			"%u requests are outstanding in a queue of %u, and "
+			"its completion queue holds completions",
+			qp->send.count, qp->cap.max_send_wr);
+	else
+		ur_report_at(UR_CHECK_SQ_TOO_DEEP, &qp->o, &at,
+			     "%u requests are outstanding in a queue of %u, %u "
+			     "of them signaled, and none has completed",
+			     qp->send.count, qp->cap.max_send_wr,
+			     qp->send.signaled);
+}
+
+void ur_request_enter(struct ur_qp *qp, const struct ur_request *request)
+{
+	__atomic_store_n(&ur_outstanding_any, 1, __ATOMIC_RELAXED);
+	if (!ur_queue_add(&qp->send, request))
+		return;
+	if (!qp->send.signaled && qp->send.count > qp->cap.max_send_wr &&
+	    qp->state == IBV_QPS_RTS)
+		judge_full(qp, false, &request->place);
+	if (!request->signaled || !qp->send_cq)
+		return;
+	qp->send_cq->expected++;
+	ur_cq_judge_room(qp->send_cq);
+}
+
+void ur_cq_judge_room(struct ur_cq *cq)
+{
+	if (cq->expected > (uint32_t)cq->cqe)
+		ur_report(UR_CHECK_CQ_ROOM, &cq->o,
+			  "%u completions can come of what is posted and not "
+			  "polled; it has room for %d",
+			  cq->expected, cq->cqe);
+}
+
+static void expect_less(struct ur_cq *cq, uint32_t n)
+{
+	if (cq)
+		cq->expected -= n < cq->expected ? n : cq->expected;
+}
+
+void ur_request_refused(struct ur_qp *qp, uint32_t n)
+{
+	uint32_t before = qp->send.signaled;
+
+	ur_queue_refused(&qp->send, n);
+	expect_less(qp->send_cq, before - qp->send.signaled);
+}
+
+static uint32_t enter_sends(struct ur_qp *qp, const struct ibv_send_wr *wr,
+			    const struct ur_place *place)
+{
+	uint32_t n = 0;
+
+	for (; wr; wr = wr->next, n++) {
+		struct ur_request request = {
+			.wr_id = wr->wr_id,
+			.place = *place,
+			.opcode = wr->opcode,
+			.signaled = qp->sq_sig_all ||
+				    wr->send_flags & IBV_SEND_SIGNALED,
+			.inlined = wr->send_flags & IBV_SEND_INLINE,
+		};
+
+		if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		    wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+			request.remote_addr = wr->wr.atomic.remote_addr;
+			request.rkey = wr->wr.atomic.rkey;
+		} else if (qp->type != IBV_QPT_UD) {
+			request.remote_addr = wr->wr.rdma.remote_addr;
+			request.rkey = wr->wr.rdma.rkey;
+		}
+		ur_request_judge(
+			qp, &request, wr->sg_list, wr->num_sge,
+			qp->type == IBV_QPT_UD ? wr->wr.ud.ah : NULL,
+			qp->type == IBV_QPT_UD ? wr->wr.ud.remote_qpn : 0,
+			qp->type == IBV_QPT_UD ? wr->wr.ud.remote_qkey : 0);
+		ur_request_enter(qp, &request);
+	}
+	return n;
+}
+
+/* How many of a list from @bad on were not taken; all where the provider did
+ * not say. */
+static uint32_t refused(const struct ibv_send_wr *bad, uint32_t all)
+{
+	uint32_t n = 0;
+
+	for (; bad; bad = bad->next)
+		n++;
+	return n && n < all ? n : all;
+}
+
+void ur_send_full(struct ibv_qp *ibqp, int err, const struct ur_place *place)
+{
+	bool unpolled = false;
+	struct ur_qp *qp;
+	struct ur_cq *cq = NULL;
+
+	if (err != ENOMEM)
+		return;
+	ur_table_lock();
+	qp = ur_watched(UR_KIND_QP, ibqp);
+	/* Another error of the request, named before, may be behind it. */
+	if (qp && qp->send.count >= qp->cap.max_send_wr)
+		cq = qp->send_cq;
+	ur_table_unlock();
+	if (!cq)
+		return;
+	unpolled = ur_cq_peek(cq, ibqp->send_cq);
+	ur_table_lock();
+	judge_full(qp, unpolled, place);
+	ur_table_unlock();
+}
+
+int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad)
+{
+	const struct ur_context *real;
+	struct ur_place place;
+	struct ur_qp *qp;
+	uint32_t n = 0;
+	int err;
+
+	ur_place_take(&place);
+	ur_table_lock();
+	real = ur_watched(UR_KIND_CONTEXT, ibqp->context);
+	qp = ur_watched(UR_KIND_QP, ibqp);
+	if (qp)
+		n = enter_sends(qp, wr, &place);
+	ur_table_unlock();
+	err = real->ops.post_send(ibqp, wr, bad);
+	if (!err || !qp)
+		return err;
+	ur_table_lock();
+	ur_request_refused(qp, refused(*bad, n));
+	ur_table_unlock();
+	ur_send_full(ibqp, err, &place);
+	return err;
+}
+
+static uint32_t enter_receives(const struct ur_watched *owner,
+			       struct ur_queue *queue, struct ur_cq *cq,
+			       uint32_t max_sge, bool datagrams,
+			       const struct ibv_recv_wr *wr,
+			       const struct ur_place *place)
+{
+	const void *pd = owner->needs[0];
+	uint32_t n = 0;
+
+	__atomic_store_n(&ur_outstanding_any, 1, __ATOMIC_RELAXED);
+	for (; wr; wr = wr->next, n++) {
+		struct ur_request request = {
+			.wr_id = wr->wr_id,
+			.place = *place,
+			.receive = true,
+			.signaled = true,
+		};
+
+		ur_request_sges(&request, wr->sg_list, wr->num_sge);
+		if ((uint32_t)wr->num_sge > max_sge)
+			ur_report(UR_CHECK_SGE_MANY, owner,
+				  "receive wr_id 0x%llx has %d elements; the "
+				  "queue takes %u",
+				  (unsigned long long)wr->wr_id, wr->num_sge,
+				  max_sge);
+		if (datagrams && request.length < 40)
+			ur_report(UR_CHECK_GRH_ROOM, owner,
+				  "receive wr_id 0x%llx has room for %u bytes",
+				  (unsigned long long)wr->wr_id,
+				  request.length);
+		ur_request_regions(owner, pd, &request, true);
+		if (ur_queue_add(queue, &request) && cq) {
+			cq->expected++;
+			ur_cq_judge_room(cq);
+		}
+	}
+	return n;
+}
+
+static uint32_t receives(const struct ibv_recv_wr *bad, uint32_t all)
+{
+	uint32_t n = 0;
+
+	for (; bad; bad = bad->next)
+		n++;
+	return n && n < all ? n : all;
+}
+
+int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad)
+{
+	const struct ur_context *real;
+	struct ur_place place;
+	struct ur_qp *qp;
+	uint32_t n = 0, before;
+	int err;
+
+	ur_place_take(&place);
+	ur_table_lock();
+	real = ur_watched(UR_KIND_CONTEXT, ibqp->context);
+	qp = ur_watched(UR_KIND_QP, ibqp);
+	if (qp) {
+		if (qp->state == IBV_QPS_RESET && !qp->o.inherited)
+			ur_report(UR_CHECK_SQ_STATE, &qp->o,
+				  "receive wr_id 0x%llx was posted in state "
+				  "RESET",
+				  (unsigned long long)wr->wr_id);
+		n = enter_receives(&qp->o, &qp->recv, qp->recv_cq,
+				   qp->cap.max_recv_sge, qp->type == IBV_QPT_UD,
+				   wr, &place);
+	}
+	ur_table_unlock();
+	err = real->ops.post_recv(ibqp, wr, bad);
+	if (!err || !qp)
+		return err;
+	ur_table_lock();
+	before = qp->recv.signaled;
+	ur_queue_refused(&qp->recv, receives(*bad, n));
+	expect_less(qp->recv_cq, before - qp->recv.signaled);
+	if (err == ENOMEM && qp->recv.count >= qp->cap.max_recv_wr)
+		ur_report(UR_CHECK_SQ_TOO_DEEP, &qp->o,
+			  "%u receives are outstanding in a queue of %u",
+			  qp->recv.count, qp->cap.max_recv_wr);
+	ur_table_unlock();
+	return err;
+}
+
+int ur_front_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			   struct ibv_recv_wr **bad)
+{
+	const struct ur_context *real;
+	struct ur_place place;
+	struct ur_srq *srq;
+	uint32_t n = 0;
+	int err;
+
+	ur_place_take(&place);
+	ur_table_lock();
+	real = ur_watched(UR_KIND_CONTEXT, ibsrq->context);
+	srq = ur_watched(UR_KIND_SRQ, ibsrq);
+	if (srq)
+		n = enter_receives(&srq->o, &srq->recv, NULL, srq->max_sge,
+				   false, wr, &place);
+	ur_table_unlock();
+	err = real->ops.post_srq_recv(ibsrq, wr, bad);
+	if (!err || !srq)
+		return err;
+	ur_table_lock();
+	ur_queue_refused(&srq->recv, receives(*bad, n));
+	if (err == ENOMEM && srq->recv.count >= srq->max_wr)
+		ur_report(UR_CHECK_SQ_TOO_DEEP, &srq->o,
+			  "%u receives are outstanding in a queue of %u",
+			  srq->recv.count, srq->max_wr);
+	ur_table_unlock();
+	return err;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where the program is: addresses, and their names when somebody asks. */
+#ifndef UR_CHECK_STACK_H
+#define UR_CHECK_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Enough for a program's own part above those of libraries and a language's
+ * runtime. */
+#define UR_STACK_DEPTH 24
+
+struct ur_stack {
+	void *address[UR_STACK_DEPTH]; /* innermost first, return addresses */
+	int depth;
+};
+
+/* What is known of one address. Strings live until the next ur_frame(). */
+struct ur_frame {
+	char function[160];
+	char file[160]; /* without folders; "" where there is no line */
+	char module[96];
+	int line;
+};
+
+/* The calling thread's stack, without the frames of this library. */
+void ur_stack_take(struct ur_stack *stack);
+
+/* Some frames, for what is too frequent for a whole stack. Three: a program that
+ * is not optimized has the functions of verbs.h as functions. */
+struct ur_place {
+	void *address[3]; /* NULL: none */
+};
+
+/* The calling thread's innermost frames without those of this library. */
+void ur_place_take(struct ur_place *place);
+void ur_stack_of(struct ur_stack *stack, const struct ur_place *place);
+
+/* Returns the first frame outside libibverbs, librdmacm and this library, or
+ * the first, or NULL where there is none. */
+void *ur_stack_place(const struct ur_stack *stack);
+
+/* Returns whether librdmacm made this for itself: one of its functions called. */
+bool ur_stack_in_rdmacm(const struct ur_stack *stack);
+
+/* Resolves @address into @frame. Not thread safe. */
+void ur_frame_find(void *address, struct ur_frame *frame);
+
+/* As ur_frame_find(), for the frame of @place that is the program's. */
+void ur_place_frame(const struct ur_place *place, struct ur_frame *frame);
+
+/* "function (file:line)" or "function (module)". */
+void ur_frame_print(FILE *out, const struct ur_frame *frame);
+
+/* All frames but the C library's start code, joined by " < ". */
+void ur_stack_print(FILE *out, const struct ur_stack *stack);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Mistakes with memory regions. */
+#include <byteswap.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab.h"
+
+#define REMOTE                                                                 \
+	{                                                                      \
+		.mr_access = IBV_ACCESS_REMOTE_WRITE |                         \
+			     IBV_ACCESS_REMOTE_READ |                          \
+			     IBV_ACCESS_REMOTE_ATOMIC,                         \
+		.qp_access = IBV_ACCESS_REMOTE_WRITE |                         \
+			     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC \
+	}
+
+static void mr_in_use(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, 64));
+	if (!wrong) {
+		MUST(!lab_send(&lab, 8, IBV_SEND_SIGNALED));
+		lab_wait(&lab, 0);
+		lab_wait(&lab, 1);
+	}
+	MUST(!ibv_dereg_mr(lab.mr));
+	lab.mr = NULL;
+	lab_close(&lab);
+}
+
+static void mr_unmapped(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, 64));
+	if (!wrong) {
+		MUST(!lab_send(&lab, 8, IBV_SEND_SIGNALED));
+		lab_wait(&lab, 0);
+		lab_wait(&lab, 1);
+	}
+	munmap(lab.buf, LAB_BUF);
+	lab.buf = NULL;
+	lab_close(&lab);
+}
+
+static void lkey(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, wrong ? LAB_BUF / 2 + 1 : LAB_BUF / 2));
+	MUST(!lab_send(&lab, 8, IBV_SEND_SIGNALED));
+	lab_wait(&lab, 0);
+	lab_wait(&lab, 1);
+	lab_close(&lab);
+}
+
+static void access_flags(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct ibv_mr *mr;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	mr = ibv_reg_mr(lab.pd, lab.buf, 4096,
+			wrong ? IBV_ACCESS_REMOTE_WRITE
+			      : IBV_ACCESS_REMOTE_WRITE |
+					IBV_ACCESS_LOCAL_WRITE);
+	if (mr)
+		MUST(!ibv_dereg_mr(mr));
+	lab_close(&lab);
+}
+
+static void remote_access(bool wrong)
+{
+	struct lab_wish wish = REMOTE;
+	struct lab lab;
+	uint64_t addr;
+
+	lab_open(&lab, &wish);
+	addr = (uintptr_t)lab.buf;
+	MUST(!lab_remote(&lab, IBV_WR_RDMA_WRITE, wrong ? bswap_64(addr) : addr,
+			 lab.mr->rkey));
+	MUST((lab_wait(&lab, 0).status == IBV_WC_REM_ACCESS_ERR) == wrong);
+	lab_close(&lab);
+}
+
+static void with_fork(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct lab lab;
+	pid_t child;
+
+	if (!wrong)
+		MUST(!ibv_fork_init());
+	lab_open(&lab, &wish);
+	child = fork();
+	if (!child)
+		_exit(0);
+	MUST(waitpid(child, NULL, 0) == child);
+	lab_close(&lab);
+}
+
+static void atomic_align(bool wrong)
+{
+	struct lab_wish wish = REMOTE;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_remote(&lab, IBV_WR_ATOMIC_FETCH_AND_ADD,
+			 (uintptr_t)lab.buf + 64 + (wrong ? 4 : 0),
+			 lab.mr->rkey));
+	MUST((lab_wait(&lab, 0).status != IBV_WC_SUCCESS) == wrong);
+	lab_close(&lab);
+}
+
+const struct lab_case lab_memory[] = {
+	{"UR-MR-01", mr_in_use},     {"UR-MR-02", mr_unmapped},
+	{"UR-MR-03", lkey},	     {"UR-MR-04", access_flags},
+	{"UR-MR-05", remote_access}, {"UR-MR-06", with_fork},
+	{"UR-SQ-08", atomic_align},  {0}};

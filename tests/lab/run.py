@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""run.py BUILD SOURCE [ID...]: each mistake of check/ids.def is named with its
+object and place, and its corrected twin is silent."""
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, SOURCE, WANTED = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+# A network namespace: one device has the UDP port of an address.
+ALONE = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+if os.environ.get("UROCE_TEST_NS") != "lab":
+    unshare = ALONE if os.geteuid() == 0 else [ALONE[0], "-r", *ALONE[1:]]
+    if subprocess.run([*unshare, "true"], stderr=subprocess.DEVNULL).returncode:
+        print("skipped: network namespaces are not allowed here")
+        sys.exit(77)
+    os.environ["UROCE_TEST_NS"] = "lab"
+    os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
+
+# No program can make these: each with the reason.
+NOT_HERE = {
+    "UR-CQ-03": "a queue that overruns is refused by what is posted first: see UR-CQ-02",
+}
+
+
+def lab(tmp, *args):
+    # One of them takes its device away.
+    apart = args[0] == "UR-CM-04"
+    run = f"{tmp}/run" + ("-".join(args) if apart else "")
+    os.makedirs(run, exist_ok=True)
+    json_file = f"{tmp}/{'-'.join(args)}.json"
+    command = [*(ALONE if apart else []), f"{BUILD}/bin/uroce", "run", "--run-dir", run,
+               "--netdev", "lo", "--check", "--check-json", json_file, "--",
+               f"{BUILD}/bin/lab", *args]
+    out = open(json_file + ".out", "w+")
+    p = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
+                         env={**os.environ, "UROCE_LAB": f"{BUILD}/bin/uroce"})
+    end = time.monotonic() + 30
+
+    def read():
+        lines = open(json_file).readlines() if os.path.exists(json_file) else []
+        out.seek(0)
+        return out.read(), [json.loads(line) for line in lines if line.endswith("\n")]
+
+    while p.poll() is None:
+        text, found = read()
+        # It waits for ever, and has said all that it can.
+        if text.startswith("hangs") and any(f["id"] == args[0] for f in found):
+            p.kill()
+            p.wait()
+            return 0, text, found
+        if time.monotonic() > end:
+            p.kill()
+            p.wait()
+            return "over 30 s", *read()
+        time.sleep(0.02)
+    return p.returncode, *read()
+
+
+def try_id(tmp, name):
+    wrong = []
+    rc, out, found = lab(tmp, name, "wrong")
+    report = next((f for f in found if f["id"] == name), None)
+    if rc:
+        wrong.append(f"{name} wrong: status {rc}\n{out}")
+    elif not report:
+        wrong.append(f"{name} wrong: not named\n{out}")
+    elif not any(f["file"].endswith(".c") and f["line"] and f["module"] == "lab"
+                 for f in report["stack"]):
+        wrong.append(f"{name} wrong: no place in the program\n{out}")
+    elif name not in out or report["advice"] not in out:
+        wrong.append(f"{name} wrong: not on standard error\n{out}")
+    rc, out, found = lab(tmp, name, "right")
+    if rc or found or "uroce check" in out:
+        wrong.append(f"{name} right: status {rc}, named {[f['id'] for f in found]}\n{out}")
+    return wrong
+
+
+def main():
+    ids = re.findall(r'"(UR-[A-Z]+-[0-9]+)"', open(f"{SOURCE}/check/ids.def").read())
+    listed = subprocess.run([f"{BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE,
+                            text=True, check=True).stdout.split()
+    failures = []
+    doc = open(f"{SOURCE}/doc/check.md").read()
+    for name in ids:
+        if name not in listed and name not in NOT_HERE:
+            failures.append(f"{name}: no program")
+        if name in listed and name in NOT_HERE:
+            failures.append(f"{name}: there is a program; take it out of NOT_HERE")
+        if f"\n### {name}\n" not in doc:
+            failures.append(f"{name}: no section in doc/check.md")
+    failures += [f"{name}: not in ids.def" for name in listed if name not in ids]
+    with tempfile.TemporaryDirectory(prefix="uroce-lab-") as tmp:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for wrong in pool.map(lambda n: try_id(tmp, n),
+                                  [n for n in listed if not WANTED or n in WANTED]):
+                failures += wrong
+    print("\n".join(failures) or f"{len(listed)} mistakes named, {len(listed)} twins silent")
+    return 1 if failures else 0
+
+
+sys.exit(main())
