@@ -363,8 +363,12 @@ static bool check_datagram(const u8 *p, u32 len)
 static bool take_answer(int flags)
 {
 	u8 buf[2 * UR_NL_BYTES] __attribute__((aligned(8)));
-	ssize_t n = recv(sock, buf, sizeof(buf), flags);
+	ssize_t n;
 
+	/* The fuzzer has a timer. */
+	do
+		n = recv(sock, buf, sizeof(buf), flags);
+	while (n < 0 && errno == EINTR);
 	if (n < 0) {
 		CHECK(flags && errno == EAGAIN);
 		return true;
@@ -376,7 +380,7 @@ static bool take_answer(int flags)
 static void send_datagram(const u8 *p, size_t len)
 {
 	while (send(sock, p, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		CHECK_EQ(errno, EAGAIN);
+		CHECK(errno == EAGAIN || errno == EINTR);
 		take_answer(MSG_DONTWAIT);
 	}
 }
