@@ -59,7 +59,7 @@ static bool is_link_local(const struct sockaddr *sa)
 void ur_doctor_netdev(struct doctor *doctor)
 {
 	struct ifaddrs *list = NULL, *i;
-	char name[IFNAMSIZ], owner[64];
+	char name[IFNAMSIZ], owner[128];
 	int addresses = 0, wanted = 0, taken = 0;
 	bool up = false;
 

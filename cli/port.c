@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@ bool ur_port_taken(const struct sockaddr *addr, socklen_t size)
 	return taken;
 }
 
-/* The inode of a socket of the table that is bound to the port, or 0. */
-static unsigned long find_inode(const char *table)
+/* The inode of a socket of the table that is bound to the port, and whose it is,
+ * or 0. */
+static unsigned long find_inode(const char *table, uid_t *uid)
 {
 	unsigned long inode = 0;
 	unsigned int port;
@@ -36,9 +38,9 @@ static unsigned long find_inode(const char *table)
 	while (!inode && fgets(line, sizeof(line), f))
 		/* sl local rem st queues tr retrnsmt uid timeout inode */
 		if (sscanf(line,
-			   " %*u: %*[0-9A-Fa-f]:%x %*s %*s %*s %*s %*s %*s %*s "
+			   " %*u: %*[0-9A-Fa-f]:%x %*s %*s %*s %*s %*s %u %*s "
 			   "%lu",
-			   &port, &inode) != 2 ||
+			   &port, uid, &inode) != 3 ||
 		    port != UR_ROCE_PORT)
 			inode = 0;
 	fclose(f);
@@ -67,35 +69,94 @@ static bool holds_socket(const char *pid, const char *socket)
 	return found;
 }
 
-bool ur_port_owner(char *buf, size_t size)
+static void read_comm(const char *pid, char *comm, size_t size)
 {
-	unsigned long inode = find_inode("/proc/net/udp");
-	char socket[64], path[64], comm[32] = "";
-	struct dirent *e;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
+	f = fopen(path, "re");
+	*comm = '\0';
+	if (f && fgets(comm, (int)size, f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* uroced lets nobody but root look into it: then all there is to see is whose it
+ * is. The owner of the folder in /proc is root. */
+static bool is_uroced_of(const char *pid, uid_t uid)
+{
+	char path[64], comm[32], line[128];
+	unsigned int of = 0;
 	bool found = false;
 	FILE *f;
-	DIR *d;
 
-	if (!inode)
-		inode = find_inode("/proc/net/udp6");
-	if (!inode)
+	read_comm(pid, comm, sizeof(comm));
+	if (strcmp(comm, "uroced") != 0)
 		return false;
-	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
-	d = opendir("/proc");
+	snprintf(path, sizeof(path), "/proc/%.16s/status", pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "Uid: %*u %u", &of) == 1;
+	if (f)
+		fclose(f);
+	return found && of == uid;
+}
+
+/* The first process that accepts() does; its number in pid. */
+static bool find_process(bool (*accepts)(const char *pid, const void *arg),
+			 const void *arg, char *pid, size_t size)
+{
+	struct dirent *e;
+	bool found = false;
+	DIR *d = opendir("/proc");
+
 	while (d && !found && (e = readdir(d))) {
 		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    !holds_socket(e->d_name, socket))
+		    !accepts(e->d_name, arg))
 			continue;
-		snprintf(path, sizeof(path), "/proc/%.16s/comm", e->d_name);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f))
-			comm[strcspn(comm, "\n")] = '\0';
-		if (f)
-			fclose(f);
-		snprintf(buf, size, "%s (process %.16s)", comm, e->d_name);
+		snprintf(pid, size, "%.16s", e->d_name);
 		found = true;
 	}
 	if (d)
 		closedir(d);
 	return found;
+}
+
+static bool accept_holder(const char *pid, const void *socket)
+{
+	return holds_socket(pid, socket);
+}
+
+static bool accept_uroced(const char *pid, const void *uid)
+{
+	return is_uroced_of(pid, *(const uid_t *)uid);
+}
+
+bool ur_port_owner(char *buf, size_t size)
+{
+	uid_t uid;
+	unsigned long inode = find_inode("/proc/net/udp", &uid);
+	char socket[64], pid[20], comm[32];
+	const struct passwd *user;
+
+	if (!inode)
+		inode = find_inode("/proc/net/udp6", &uid);
+	if (!inode)
+		return false;
+	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
+	if (find_process(accept_holder, socket, pid, sizeof(pid))) {
+		read_comm(pid, comm, sizeof(comm));
+		snprintf(buf, size, "%s (process %s)", comm, pid);
+		return true;
+	}
+	user = getpwuid(uid);
+	if (find_process(accept_uroced, &uid, pid, sizeof(pid)))
+		snprintf(buf, size, "%s, most likely its uroced (process %s)",
+			 user ? user->pw_name : "another user", pid);
+	else
+		snprintf(buf, size, "a program or the kernel, as user %s",
+			 user ? user->pw_name : "without a name");
+	return true;
 }

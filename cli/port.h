@@ -13,8 +13,9 @@
 bool ur_port_taken(const struct sockaddr *addr, socklen_t size);
 
 /**
- * ur_port_owner() - "uroced (process 4711)" in @buf, as far as we may look
- * into other processes; false where nobody can be named.
+ * ur_port_owner() - "uroced (process 4711)" in @buf where we may look into
+ * the process, else its user, and which uroced of that user it may be; false
+ * where nobody has the port.
  */
 bool ur_port_owner(char *buf, size_t size);
 

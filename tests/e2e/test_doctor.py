@@ -332,6 +332,20 @@ def test_duplicate_device(lab):
     assert "taken by uroced (process" in found["port"], found
 
 
+def test_port_of_one_not_to_look_into(lab):
+    """uroced lets no user look into it, its own neither: that user and its uroced are
+    named all the same."""
+    if os.stat(lab.build).st_mode & 0o5 != 0o5:
+        pytest.skip("the build tree is not readable for others")
+    path = lab.tmp + "/theirs"
+    os.mkdir(path)
+    os.chown(path, 65534, 65534)
+    p = lab.a.bare(*NOBODY, lab.bin("uroced"), "--netdev", "eth0", "--run-dir", path + "/run")
+    wait_for("ready", lambda: "ready" in p.text() or not p.running())
+    found = doctor(lab, lab.a, "--netdev", "eth0", run_dir=path + "/other", before=NOBODY)
+    assert "taken by nobody, most likely its uroced (process" in found["port"], found
+
+
 def test_memlock(lab):
     if os.stat(lab.build).st_mode & 0o5 != 0o5:
         pytest.skip("the build tree is not readable for others")
