@@ -18,9 +18,9 @@ declare -A builds=(
 	[quick]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
 	[tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
-	[debian13]="" [arm64]="" [action]=""
+	[debian13]="" [arm64]="" [action]="" [container]=plain
 )
-order=(fast asan witness bench tsan conformance e2e interop apps package action fresh debian13 arm64)
+order=(fast asan witness bench tsan conformance e2e interop apps package action container fresh debian13 arm64)
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;

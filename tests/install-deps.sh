@@ -47,6 +47,9 @@ declare -A kinds=(
 	  rpmlint man-db mmdebstrap iproute2 file systemd
 	  systemd-container"
 	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"
+	[container]="python3 python3-pytest python3-yaml mmdebstrap iproute2
+	  podman uidmap crun runc slirp4netns netavark aardvark-dns
+	  catatonit iptables fuse-overlayfs"
 	[fresh]="mmdebstrap"
 	[debian13]="mmdebstrap"
 )
