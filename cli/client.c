@@ -18,18 +18,23 @@
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
 
-int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
+static int ask(int sock, struct uroce_tun_msg *msg, const char *text, int fd,
+	       int *ret_fd)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct iovec iov[] = {
+		{.iov_base = msg, .iov_len = sizeof(*msg)},
+		{.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)}};
+	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
 	union ur_scm scm;
 	ssize_t n;
 
 	*ret_fd = -1;
 	msg->nfds = fd >= 0;
 	ur_scm_put(&mh, &scm, &fd, msg->nfds);
-	if (sendmsg(sock, &mh, MSG_NOSIGNAL) != sizeof(*msg))
+	if (sendmsg(sock, &mh, MSG_NOSIGNAL) !=
+	    (ssize_t)(sizeof(*msg) + iov[1].iov_len))
 		return -EIO;
+	mh.msg_iovlen = 1;
 	mh.msg_control = scm.buf;
 	mh.msg_controllen = sizeof(scm.buf);
 	do
@@ -41,6 +46,20 @@ int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 	if (msg->ret >= 0 && *ret_fd < 0 && (mh.msg_flags & MSG_CTRUNC))
 		return -EMFILE;
 	return msg->ret < 0 ? (int)msg->ret : 0;
+}
+
+int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
+{
+	return ask(sock, msg, "", fd, ret_fd);
+}
+
+int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text)
+{
+	int fd, err = ask(sock, msg, text, -1, &fd);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 int ur_client_connect(const char *run_dir)

@@ -25,6 +25,12 @@ struct uroce_tun_msg;
 int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd);
 
 /**
+ * ur_client_ask_text() - the same for a message that text follows
+ * Return: as ur_client_ask().
+ */
+int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text);
+
+/**
  * ur_client_status() - ask for a status text
  * @subject: "" for the whole
  * @ret_text: JSON text, NUL terminated, to be freed by the caller

@@ -21,6 +21,7 @@
 #define UR_EXIT_NOT_FOUND  127
 
 #define UR_NETDEVS_MAX 16
+#define UR_FAULTS_MAX  16
 
 #define UR_INTERVAL_MIN 0.05
 #define UR_INTERVAL_MAX 3600
@@ -31,6 +32,7 @@ struct ur_options {
 	/* --name: of the device on the netdev before, [0] without any; or
 	 * NULL */
 	const char *name[UR_NETDEVS_MAX];
+	const char *fault[UR_FAULTS_MAX]; /* of run: rules; the rest is NULL */
 	int netdevs;
 	int devices; /* --devices; 0: not said */
 	bool only;
@@ -61,6 +63,10 @@ extern const struct ur_command ur_commands[];
 
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
+int ur_cmd_fault(struct ur_options *options);
+/* Adds a fault rule to the device at the other end of sock. Returns 0, or -errno
+ * after saying what is wrong. */
+int ur_fault_add(int sock, const char *rule);
 int ur_cmd_stat(struct ur_options *options);
 int ur_cmd_cm(struct ur_options *options);
 int ur_cmd_res(struct ur_options *options);

@@ -8,7 +8,7 @@
 const struct ur_command ur_commands[] = {
 	{"run",
 	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
-	 "            [--check[=warn|stop]] -- PROGRAM ARG...\n"
+	 "            [--check[=warn|stop]] [--fault RULE]... -- PROGRAM ARG...\n"
 	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
 	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},
@@ -17,6 +17,8 @@ const struct ur_command ur_commands[] = {
 	 "            | set DEVICE [NAME VALUE]",
 	 "devices: netdev, state, MTU, GIDs; one more, one less; settings",
 	 ur_cmd_link},
+	{"fault", "[show] | add [dev=NAME] RULE | del NUMBER|all",
+	 "make a device misbehave: lose, delay, refuse, fail", ur_cmd_fault},
 	{"stat", "[qp] [-i SECONDS [-c COUNT]] [DEVICE|NETDEV]...",
 	 "counters of devices or queue pairs; with -i, what they do a second",
 	 ur_cmd_stat},

@@ -30,6 +30,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"name", required_argument, NULL, 'N'},
 		{"devices", required_argument, NULL, 'D'},
 		{"only", no_argument, NULL, 'o'},
+		{"fault", required_argument, NULL, 'F'},
 		{"json", no_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'c'},
 		{"interval", required_argument, NULL, 'i'},
@@ -46,7 +47,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	const char *shorts =
 		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
 	const char *run_dir = NULL, **name;
-	int c, port, err;
+	int c, port, err, faults = 0;
 	char *end;
 
 	memset(options, 0, sizeof(*options));
@@ -88,6 +89,14 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			break;
 		case 'o':
 			options->only = true;
+			break;
+		case 'F':
+			if (faults == UR_FAULTS_MAX) {
+				ur_complain("more than %d --fault",
+					    UR_FAULTS_MAX);
+				return UR_EXIT_USAGE;
+			}
+			options->fault[faults++] = optarg;
 			break;
 		case 'j':
 			options->json = true;
@@ -158,8 +167,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		}
 	}
 	if (strcmp(command, "run") &&
-	    (options->name[0] || options->devices || options->only)) {
-		ur_complain("%s: --name, --devices and --only are of 'run'",
+	    (options->name[0] || options->devices || options->only || faults)) {
+		ur_complain("%s: --name, --devices, --only and --fault are of "
+			    "'run'",
 			    command);
 		return UR_EXIT_USAGE;
 	}

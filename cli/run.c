@@ -75,6 +75,12 @@ int ur_cmd_run(struct ur_options *options)
 		return UR_EXIT_NO_DEVICE;
 	}
 	hold_device(sock, options);
+	for (int i = 0; i < UR_FAULTS_MAX && options->fault[i]; i++) {
+		if (ur_fault_add(sock, options->fault[i])) {
+			close(sock);
+			return UR_EXIT_NO_DEVICE;
+		}
+	}
 	execvp(argv[0], argv);
 	err = errno;
 	ur_complain("cannot run %s: %s", argv[0], strerror(err));

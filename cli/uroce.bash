@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link fault stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -45,7 +45,10 @@ _uroce()
 	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
 	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
-	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --run-dir --check --check-json --check-mute --" -- "$cur")) ;;
+	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --" -- "$cur")) ;;
+	fault)
+		COMPREPLY=($(compgen -W "--json --run-dir show add del all" -- "$cur"))
+		;;
 	link)
 		case ${COMP_WORDS[2]} in
 		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "device/device.h"
+#include "device/fault.h"
 #include "device/limits.h"
 #include "device/mad.h"
 #include "device/netdev.h"
@@ -166,6 +167,7 @@ void ur_daemon_init(struct ur_daemon *daemon)
 	ur_list_init(&daemon->holds);
 	ur_list_init(&daemon->files);
 	ur_list_init(&daemon->xrcds);
+	ur_list_init(&daemon->faults);
 }
 
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
@@ -297,6 +299,7 @@ static void unregister(struct ur_device *dev)
 		dev->daemon->cm_ops->device_gone(dev);
 	ur_nldev_notify(dev, UR_NL_UNREGISTER);
 	dev->gone = true;
+	ur_fault_device_gone(dev);
 	dev->present = false;
 	ur_gid_sync(dev, NULL, 0);
 	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);

@@ -80,6 +80,7 @@ struct ur_daemon {
 	struct nl_sock *nl_events, *nl_query;
 	void (*nl_changed)(struct ur_daemon *daemon);
 	struct ur_list xrcds;		/* obj_xrcd.c */
+	struct ur_list faults;		/* fault.c */
 	const struct ur_cm_ops *cm_ops; /* NULL without */
 	void *cm;			/* its own */
 	/* Gets all other MADs, of 256 bytes; NULL without umad. */
@@ -102,6 +103,7 @@ struct ur_device {
 	u32 ifindex;
 	u8 mac[6];
 	bool present, up, gone;
+	u32 faults_down;	     /* rules that keep the port down */
 	struct ur_loop_call release; /* once gone, after its last file */
 	bool ethernet;
 	bool virtual_pair; /* veth, netkit */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "device/confine.h"
 #include "device/engine/engine.h"
+#include "device/fault.h"
 #include "device/hold.h"
 #include "device/listen.h"
 #include "device/netdev.h"
@@ -208,6 +209,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	err = add_devices(daemon, o);
 	if (!err && o->on_demand)
 		err = check_usable(daemon);
+	for (int i = 0; i < o->n_faults && !err; i++)
+		err = ur_fault_add_option(daemon, o->fault[i]);
 	if (err)
 		return err;
 	err = ur_listen_start(daemon);

@@ -130,12 +130,24 @@ void ur_device_sync_gids(struct ur_device *dev)
 
 bool ur_device_port_active(const struct ur_device *dev)
 {
-	return dev->present && dev->up;
+	return dev->present && dev->up && !dev->faults_down;
+}
+
+void ur_netdev_port_changed(struct ur_device *dev, bool was)
+{
+	bool is = ur_device_port_active(dev);
+
+	if (was == is || dev->gone)
+		return;
+	if (was)
+		ur_engine_link_downed(dev->engine);
+	ur_sysfs_port(dev);
+	ur_device_event(dev, 1, is ? UR_EVENT_PORT_ACTIVE : UR_EVENT_PORT_ERR);
 }
 
 static void follow(struct ur_device *dev)
 {
-	bool was = ur_device_port_active(dev), is;
+	bool was = ur_device_port_active(dev);
 	u32 mtu = dev->mtu_bytes, ifindex = dev->ifindex;
 
 	dev->present = ur_netlink_link(dev) == 0;
@@ -146,16 +158,11 @@ static void follow(struct ur_device *dev)
 	}
 	if (dev->present)
 		dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
-	is = ur_device_port_active(dev);
-	if (mtu != dev->mtu_bytes)
+	if (mtu != dev->mtu_bytes) {
 		ur_engine_set_mtu(dev->engine, dev->mtu_bytes);
-	if (was && !is)
-		ur_engine_link_downed(dev->engine);
-	if (was != is || mtu != dev->mtu_bytes)
 		ur_sysfs_port(dev);
-	if (was != is)
-		ur_device_event(dev, 1,
-				is ? UR_EVENT_PORT_ACTIVE : UR_EVENT_PORT_ERR);
+	}
+	ur_netdev_port_changed(dev, was);
 	ur_device_sync_gids(dev);
 }
 

@@ -13,6 +13,9 @@ u32 ur_netdev_mtu(u32 netdev_mtu);
 /* Returns the EUI-64 of the netdev's MAC, or, without one (lo, tun), a number
  * that is stable for this machine and name. */
 u64 ur_netdev_guid(const struct ur_device *dev);
+/* The port's state may have changed from was, active or not: files and programs
+ * hear of it. Control lock held. */
+void ur_netdev_port_changed(struct ur_device *dev, bool was);
 /* Netlink has news: all devices follow their netdevs. Control lock held. */
 void ur_netdevs_changed(struct ur_daemon *daemon);
 

@@ -32,6 +32,7 @@ static const char usage[] =
 	"  --confine WHAT    no: keep all rights, for debuggers; default yes\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
+	"  --fault RULE      misbehave: uroce-fault(7); may come again\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
 	"  -v, --verbose     say more on standard error\n"
 	"  -h, --help        this text\n";
@@ -257,6 +258,11 @@ static int take(struct ur_daemon_options *o, int c)
 		return set_isolation(o, optarg);
 	case 'k':
 		return set_confine(o, optarg);
+	case 'F':
+		if (o->n_faults == UR_FAULT_OPTIONS)
+			return -EINVAL;
+		o->fault[o->n_faults++] = optarg;
+		return 0;
 	case 'f':
 		o->ready_fd = atoi(optarg);
 		return 0;
@@ -283,6 +289,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 		{"user-share", required_argument, NULL, 's'},
 		{"isolation", required_argument, NULL, 'i'},
 		{"confine", required_argument, NULL, 'k'},
+		{"fault", required_argument, NULL, 'F'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

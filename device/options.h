@@ -9,7 +9,8 @@
 #include <net/if.h>
 #include <stdbool.h>
 
-#define UR_MAX_NETDEVS 32
+#define UR_MAX_NETDEVS	 32
+#define UR_FAULT_OPTIONS 16
 /* With the NUL. As long as an interface's name, which is what the names end up
  * beside in programs' tables. */
 #define UR_DEVICE_NAME_MAX 32
@@ -49,6 +50,8 @@ struct ur_daemon_options {
 	int user_share; /* percent; 0: not said */
 	enum ur_isolation isolation;
 	enum ur_confine confine;
+	const char *fault[UR_FAULT_OPTIONS]; /* rules of device/fault.h */
+	int n_faults;
 	int verbose;
 	/* "DEVICE NAME VALUE": settings (device/setting.h) of devices as they
 	 * are made. */

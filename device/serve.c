@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "device/fault.h"
 #include "device/hold.h"
 #include "device/link.h"
 #include "device/memory.h"
@@ -229,6 +230,17 @@ static void do_directory(struct ur_session *s, bool wanted)
 	send_answer(s, err);
 }
 
+static void do_fault(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
+
+	ur_loop_lock(s->daemon->loop);
+	reply.ret = ur_fault_command(s, msg, reply.name);
+	ur_loop_unlock(s->daemon->loop);
+	if (ur_daemon_send(s->sock, &reply, NULL, 0))
+		shutdown(s->sock, SHUT_RDWR);
+}
+
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
@@ -262,6 +274,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		break;
 	case UROCE_TUN_DIRECTORY:
 		do_directory(s, msg->kind);
+		break;
+	case UROCE_TUN_FAULT:
+		do_fault(s, msg);
 		break;
 	case UROCE_TUN_LINK:
 		do_link(s, msg);

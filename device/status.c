@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "device/confine.h"
+#include "device/fault.h"
 #include "device/session.h"
 #include "device/setting.h"
 #include "device/status.h"
@@ -304,6 +305,7 @@ static const struct member {
 	{"cqs", ur_status_next_cq, NULL},
 	{"mrs", ur_status_next_mr, NULL},
 	{"cm_ids", ur_status_next_cm_id, NULL},
+	{"faults", ur_status_next_fault, NULL},
 	{"cm", NULL, ur_ucma_status_counters},
 };
 

@@ -126,6 +126,11 @@ enum uroce_tun_op {
 	/* A directory of rdma_cm's configfs, whose path follows the message: kind
 	 * 1 makes it, 0 removes it. Needs no OPEN. */
 	UROCE_TUN_DIRECTORY = 20,
+	/* fault. Sent by the command line, of the daemon's own user or root
+	 * only; the text of the rule follows the message. DONE has in ret the
+	 * number of the rule, or in name, with -EINVAL, what is wrong with it.
+	 * Needs no OPEN. */
+	UROCE_TUN_FAULT = 21,
 
 	/* ---- device to front-end ---- */
 
@@ -140,6 +145,11 @@ enum uroce_tun_op {
 enum uroce_tun_link {
 	UROCE_TUN_LINK_ADD = 1, /* name = "NETDEV" or "NETDEV DEVICE" */
 	UROCE_TUN_LINK_DEL = 2, /* name = "DEVICE" */
+};
+
+enum uroce_tun_fault_what {
+	UROCE_TUN_FAULT_ADD = 1, /* text: "RULE" or "dev=DEVICE RULE" */
+	UROCE_TUN_FAULT_DEL = 2, /* id: the rule's number; 0: all */
 };
 
 enum uroce_tun_kind {
@@ -235,6 +245,13 @@ struct uroce_tun_change {
 	__u64 rsv[4];
 };
 
+/* FAULT */
+struct uroce_tun_fault {
+	__u64 what; /* enum uroce_tun_fault_what */
+	__u64 id;
+	__u64 rsv[3];
+};
+
 struct uroce_tun_msg {
 	__u32 op;   /* enum uroce_tun_op */
 	__u32 kind; /* enum uroce_tun_kind */
@@ -247,6 +264,7 @@ struct uroce_tun_msg {
 		struct uroce_tun_install install;
 		struct uroce_tun_text text;
 		struct uroce_tun_change link;
+		struct uroce_tun_fault fault;
 		struct uroce_tun_bind bind;
 	};
 	__u32 nfds;

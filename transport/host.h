@@ -61,6 +61,16 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->realm = av->realm;
 }
 
+/* How a host refuses a request that nothing is wrong with. The NAK codes are
+ * those of IBTA 9.7.5.2.8. */
+enum ur_refusal {
+	UR_REFUSE_NOT,
+	UR_REFUSE_INV_REQ,
+	UR_REFUSE_ACCESS,
+	UR_REFUSE_OP,
+	UR_REFUSE_RNR, /* of the first packet of a SEND */
+};
+
 struct ur_host_ops {
 	/* Takes the next send WQE of a queue pair. Returns 1 with *wr filled, 0
 	 * where none is posted, -EINVAL where the ring is corrupt (the queue
@@ -87,6 +97,10 @@ struct ur_host_ops {
 	/* Receives a MAD of len bytes, which are 256, for QP1. May be NULL. */
 	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
+	/* Asked of each request packet that is about to be carried out, and in
+	 * order: is it refused all the same? opcode: of its BTH. May be NULL,
+	 * and is then never asked of what ur_port_set_shortcuts() allows. */
+	enum ur_refusal (*refuse)(void *qp_ctx, u8 opcode);
 	/* A trace point (trace.h). May be NULL. */
 	void (*trace)(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b);
 };

@@ -10,6 +10,25 @@ void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes)
 	port->cfg.mtu_bytes = mtu_bytes;
 }
 
+void ur_port_set_ops(struct ur_port *port, const struct ur_host_ops *ops)
+{
+	port->ops = ops;
+}
+
+const struct ur_av *ur_port_qp_av(const struct ur_port *port, u32 qpn)
+{
+	const struct ur_qp *qp = ur_table_lookup(&port->qps, qpn);
+
+	return qp ? qp->attr.av : NULL;
+}
+
+void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast)
+{
+	port->cfg.loop = loop;
+	port->cfg.fast = fast;
+	port->rx_qp = NULL;
+}
+
 void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 {
 	if (!av)

@@ -260,11 +260,12 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 /* May the entry run directly? Only with nothing in packet form before it. */
 static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 {
-	return qp->attr.av && qp->attr.av->loop && qp->port->cfg.loop &&
-	       qp->svc != UR_SVC_UD && e->state == UR_SWQE_PULLED &&
-	       e->opcode != UR_WR_NOP && e->opcode != UR_WR_BIND_MW &&
-	       e->opcode != UR_WR_LOCAL_INV && qp->state == UR_QP_RTS &&
-	       qp->req.una == qp->req.max_psn && qp->req.tx == qp->req.head;
+	return qp->attr.av && qp->attr.av->loop &&
+	       (qp->port->cfg.loop || e->loop_off) && qp->svc != UR_SVC_UD &&
+	       e->state == UR_SWQE_PULLED && e->opcode != UR_WR_NOP &&
+	       e->opcode != UR_WR_BIND_MW && e->opcode != UR_WR_LOCAL_INV &&
+	       qp->state == UR_QP_RTS && qp->req.una == qp->req.max_psn &&
+	       qp->req.tx == qp->req.head;
 }
 
 static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,

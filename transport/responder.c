@@ -93,6 +93,27 @@ static void note_accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 		ur_answer_ack(qp, ur_answer_credits(qp), pkt->psn);
 }
 
+/* Nothing is wrong with it, and the host may refuse it all the same. */
+static enum ur_verdict ask_host(const struct ur_qp *qp,
+				const struct ur_pkt *pkt)
+{
+	switch (qp->port->ops->refuse(qp->init.ctx, pkt->opcode)) {
+	case UR_REFUSE_INV_REQ:
+		return UR_VERDICT_NAK_INVALID;
+	case UR_REFUSE_ACCESS:
+		return UR_VERDICT_NAK_ACCESS;
+	case UR_REFUSE_OP:
+		return UR_VERDICT_NAK_OP;
+	case UR_REFUSE_RNR:
+		return (pkt->op->flags & UR_OPF_SEND) &&
+				       (pkt->op->flags & UR_OPF_START)
+			       ? UR_VERDICT_RNR
+			       : UR_VERDICT_ACCEPT;
+	default:
+		return UR_VERDICT_ACCEPT;
+	}
+}
+
 static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -101,6 +122,8 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 	ur_responder_domain(qp, pkt->xrc_srqn);
 	v = ur_rx_check(qp, pkt);
+	if (v == UR_VERDICT_ACCEPT && qp->port->ops->refuse)
+		v = ask_host(qp, pkt);
 	if (v == UR_VERDICT_ACCEPT)
 		v = ur_execute(qp, pkt, &status);
 	if (v != UR_VERDICT_ACCEPT)

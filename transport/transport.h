@@ -92,6 +92,13 @@ void ur_port_destroy(struct ur_port *port);
 /* Changes the active MTU, in bytes as in the config: for datagrams at once, for
  * connected queue pairs when they are connected the next time. */
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes);
+/* Changes the callbacks of the config for others of the same ctx. */
+void ur_port_set_ops(struct ur_port *port, const struct ur_host_ops *ops);
+/* Returns the address vector of a connected queue pair, or NULL. */
+const struct ur_av *ur_port_qp_av(const struct ur_port *port, u32 qpn);
+/* Changes loop and fast of the config. A message that is under way in the
+ * device ends there. */
+void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
 
 /*
  * Receives a packet. bth points at len bytes from the BTH to the pad; the

@@ -76,6 +76,10 @@ static inline void ur_av_put(struct ur_av *av)
 		av->free(av);
 }
 
+/* Instead of an opcode: the request completes with the status of the low bits,
+ * whatever it asks for. No client can say that, since a host checks opcodes. */
+#define UR_WR_FAILS 0x80
+
 /* One send work request, copied out of the ring and checked by the host for
  * form (opcode, counts), not for keys and ranges. */
 struct ur_send_wr {

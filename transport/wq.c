@@ -77,8 +77,11 @@ static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 {
 	if (wr->opcode == UR_WR_NOP)
 		return 0;
-	if (wr->opcode >= UR_WR_OPCODES ||
-	    !(allowed_ops(qp) & (1u << wr->opcode)))
+	if (wr->opcode >= UR_WR_OPCODES)
+		return wr->opcode & UR_WR_FAILS
+			       ? (u8)(wr->opcode & ~UR_WR_FAILS)
+			       : UR_WC_LOC_QP_OP_ERR;
+	if (!(allowed_ops(qp) & (1u << wr->opcode)))
 		return UR_WC_LOC_QP_OP_ERR;
 	if (wr->num_sge > qp->init.max_send_sge)
 		return UR_WC_LOC_QP_OP_ERR;

@@ -37,7 +37,7 @@ const char *ur_ecq_check(const struct ur_ecq *cq)
 
 /* ---- the data path ---- */
 
-static int overrun(struct ur_ecq *cq)
+int ur_ecq_overrun(struct ur_ecq *cq)
 {
 	if (!cq->overrun) {
 		cq->overrun = true;
@@ -77,7 +77,7 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 		if (cq->prod - cons <= cq->entries)
 			cq->cons = cons;
 		if (cq->prod - cons >= cq->entries && !cq->ignore_overrun)
-			return overrun(cq);
+			return ur_ecq_overrun(cq);
 	}
 	memset(&cqe, 0, sizeof(cqe));
 	cqe.wr_id = wc->wr_id;

@@ -11,12 +11,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
+#include "device/engine/faults.h"
 #include "device/engine/poll_loop.h"
 #include "device/wire/wire.h"
 
 #define TX_DESCS 1024u
 
-static const struct ur_host_ops host_ops = {
+const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
 	.rq_next = ur_rq_next,
@@ -46,7 +47,7 @@ static int create_port(struct ur_engine *e)
 		.fast = e->opt.fast,
 		.burst_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
 		.burst_bytes = UR_UDP_BURST,
-		.ops = &host_ops,
+		.ops = &ur_engine_host_ops,
 		.ctx = e,
 	};
 
@@ -62,6 +63,7 @@ static void called(struct ur_watch *watch, u32 events)
 static void free_engine(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
+	ur_faults_fini(e);
 	if (e->port)
 		ur_port_destroy(e->port);
 	free(e->tx.buf);

@@ -34,6 +34,8 @@ struct ur_emr;
 struct ur_emw;
 struct ur_eah;
 struct ur_edm;
+struct ur_efault;
+struct ur_fault_rule;
 
 /* ---- device ---- */
 
@@ -137,6 +139,17 @@ struct ur_epath {
  * pair dqpn of the path's destination. Returns 0, -ENOMEM (too many wait), or -errno where there is no way. */
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
 		       u32 dqpn, const u8 *mad);
+
+/* ---- faults on request: device/fault_rule.h ---- */
+
+/* Puts a rule in force, which is copied, in *fault. Returns 0 or -ENOMEM. */
+int ur_engine_fault_add(struct ur_engine *engine,
+			const struct ur_fault_rule *rule,
+			struct ur_efault **fault);
+/* Ends it, and frees *fault. Packets that it holds back still leave. */
+void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault);
+/* Fills what the rule has met, and on how much of it it acted. */
+void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
 
 /* ---- user context: one open uverbs file ---- */
 

@@ -167,6 +167,8 @@ struct ur_ecq {
 
 /* Host callbacks of the transport (transport/host.h), here and below. */
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc);
+/* Does what a completion does that finds the queue full. Returns -ENOSPC. */
+int ur_ecq_overrun(struct ur_ecq *cq);
 /* Returns the first rule of the queue that does not hold, in words, or NULL. */
 const char *ur_ecq_check(const struct ur_ecq *cq);
 
@@ -352,6 +354,11 @@ struct ur_engine_options {
  * says. Returns 0, or -EINVAL with a line on stderr. */
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 
+struct ur_faults;
+
+/* The transport's callbacks, where there are no fault rules. */
+extern const struct ur_host_ops ur_engine_host_ops;
+
 struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
@@ -385,7 +392,8 @@ struct ur_engine {
 	struct ur_idle idle;
 	struct ur_refused refused;
 	ur_time mod_deadline;
-	bool rx_any; /* a datagram came in this iteration */
+	struct ur_faults *faults; /* NULL: there was no rule yet */
+	bool rx_any;		  /* a datagram came in this iteration */
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };

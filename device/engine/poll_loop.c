@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <sys/epoll.h>
+#include "device/engine/faults.h"
 #include "device/engine/poll_loop.h"
 #include "device/engine/wait.h"
 #include "device/wire/wire.h"
@@ -98,8 +99,14 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		if (!av->loop && !av->mcast)
 			continue;
 		ur_av_meta(av, &meta);
-		ur_port_rx(e->port, e->now, &meta, tx->buf + tx->desc[i].off,
-			   tx->desc[i].len);
+		if (!e->faults)
+			ur_port_rx(e->port, e->now, &meta,
+				   tx->buf + tx->desc[i].off, tx->desc[i].len);
+		else if (ur_faults_spoils(e, i))
+			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		else
+			ur_faults_received(e, &meta, tx->buf + tx->desc[i].off,
+					   tx->desc[i].len);
 		ur_av_put(av);
 	}
 }
@@ -171,15 +178,30 @@ static bool empty_tx(struct ur_engine *e)
 	return true;
 }
 
+/* Packets that a fault held back and whose time has come. */
+static bool send_held(struct ur_engine *e)
+{
+	bool any = e->now >= ur_faults_deadline(e) && empty_tx(e) &&
+		   ur_faults_release(e);
+
+	if (any) {
+		flush(e);
+		ur_faults_let_go(e);
+	}
+	return any;
+}
+
 /* True when there was something. */
 static bool transmit(struct ur_engine *e)
 {
-	bool any = false, more = true;
+	bool any = e->faults && send_held(e), more = true;
 
 	for (u32 i = 0; more && i < TX_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
+		if (e->faults)
+			ur_faults_sent(e);
 		if (e->tx.n_desc && !flush(e))
 			break;
 	}
@@ -196,6 +218,8 @@ void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 		ur_qp_kick(qp->qp);
 	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
+		if (e->faults)
+			ur_faults_sent(e);
 		if (e->tx.n_desc && !flush(e))
 			break;
 	}
@@ -313,7 +337,8 @@ bool ur_poll_after_call(struct ur_engine *e)
 	ur_ecq_send_events(e);
 	return i == TX_ROUNDS || e->stop || e->tx_blocked ||
 	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
-	       ur_port_deadline(e->port) < e->asleep_until;
+	       ur_port_deadline(e->port) < e->asleep_until ||
+	       ur_faults_deadline(e) < e->asleep_until;
 }
 
 void *ur_poll_thread(void *arg)

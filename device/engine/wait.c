@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "device/engine/faults.h"
 #include "device/engine/wait.h"
 
 /* Try again when the system has no memory for packets. */
@@ -75,6 +76,7 @@ static void go_to_sleep(struct ur_engine *e)
 	ur_time until = ur_min_u64(ur_port_deadline(e->port), e->mod_deadline);
 	struct timespec ts = {0};
 
+	until = ur_min_u64(until, ur_faults_deadline(e));
 	if (e->tx_blocked)
 		until = ur_min_u64(until, e->now + RETRY_NS);
 	e->asleep_until = until;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "device/fault.h"
 #include "device/limits.h"
 #include "device/uverbs/obj_mr.h"
 
@@ -96,6 +97,8 @@ int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 	struct ur_obj_mr *mr;
 	int err;
 
+	if (ur_fault_of_device(cmd->dev, UR_FAULT_REG_ENOMEM))
+		return -ENOMEM;
 	attr->mem = cmd->file->session->mem;
 	err = try_mr(cmd, attr, &mr);
 	if (err == -EAGAIN) {

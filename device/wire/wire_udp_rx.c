@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
+#include "device/engine/faults.h"
 #include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
@@ -192,7 +193,11 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}
-		ur_port_rx(e->port, e->now, &info.meta, data + at, bytes);
+		if (e->faults)
+			ur_faults_received(e, &info.meta, data + at, bytes);
+		else
+			ur_port_rx(e->port, e->now, &info.meta, data + at,
+				   bytes);
 	}
 }
 

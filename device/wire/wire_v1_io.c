@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "device/engine/faults.h"
 #include "device/wire/wire_v1.h"
 #include "transport/frame.h"
 
@@ -51,7 +52,10 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 	meta.tos = f.addr.tos;
 	meta.ttl = f.addr.ttl;
 	meta.flow_label = f.addr.flow_label;
-	ur_port_rx(e->port, e->now, &meta, f.bth, (u32)f.bth_bytes);
+	if (e->faults)
+		ur_faults_received(e, &meta, f.bth, (u32)f.bth_bytes);
+	else
+		ur_port_rx(e->port, e->now, &meta, f.bth, (u32)f.bth_bytes);
 }
 
 static bool receive(struct ur_wire_v1 *w)
@@ -133,6 +137,8 @@ static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
 	u8 *bth = tx->buf + d->off;
 
 	finish(d->av, w->tx_grh[m], bth, d->len);
+	if (w->wire.engine->faults && ur_faults_spoils(w->wire.engine, i))
+		bth[d->len] ^= 0xff;
 	w->tx_iov[m][0].iov_base = w->tx_grh[m];
 	w->tx_iov[m][0].iov_len = UR_GRH_BYTES;
 	w->tx_iov[m][1].iov_base = bth;

@@ -62,7 +62,8 @@ def test_rpmlint(rpms, source):
     assert not found, out
 
 
-@pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7"])
+@pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7",
+                                  "uroce-fault.7"])
 def test_manual_renders(page):
     r = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", f"{TOP}/doc/man/{page}"],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -10,6 +10,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
+#include "device/engine/faults.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"
@@ -33,6 +34,18 @@ int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 
 void ur_engine_unwatch(struct ur_engine *engine, int fd)
 {
+}
+
+/* There are no faults. */
+bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
+{
+	abort();
+}
+
+void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			const u8 *bth, u32 len)
+{
+	abort();
 }
 
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* uroce fault: rules that make a device misbehave, added, deleted, shown. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/status.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+static int show(struct ur_options *options)
+{
+	struct json_object *status, *rules;
+	size_t count;
+
+	status = ur_status_get(options, "");
+	if (!status)
+		return UR_EXIT_FAILED;
+	rules = ur_json_array(status, "faults", &count);
+	if (options->json) {
+		ur_json_print(rules);
+	} else {
+		for (size_t i = 0; i < count; i++) {
+			struct json_object *rule =
+				json_object_array_get_idx(rules, i);
+
+			printf("%" PRId64 ": dev=%s %s (met %" PRId64
+			       ", struck %" PRId64 ")\n",
+			       ur_json_number(rule, "id"),
+			       ur_json_text(rule, "device"),
+			       ur_json_text(rule, "rule"),
+			       ur_json_number(rule, "matched"),
+			       ur_json_number(rule, "done"));
+		}
+		if (!count)
+			puts("no faults");
+	}
+	json_object_put(status);
+	return 0;
+}
+
+/* One UROCE_TUN_FAULT with text behind it. Returns what the device says, whose
+ * words are then in msg->name. */
+static int ask(const struct ur_options *options, struct uroce_tun_msg *msg,
+	       const char *text)
+{
+	int sock = ur_status_connect(options), err;
+
+	if (sock < 0)
+		return -ENOTCONN;
+	err = ur_client_ask_text(sock, msg, text);
+	close(sock);
+	return err;
+}
+
+static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
+{
+	switch (err) {
+	case -ENOTCONN: /* said already */
+		break;
+	case -EPERM:
+		ur_complain("fault %s: only the user that runs the device, and "
+			    "root, may do that",
+			    verb);
+		break;
+	case -EINVAL:
+		ur_complain("fault %s: %s; uroce-fault(7) has all rules", verb,
+			    *msg->name ? msg->name : "not understood");
+		break;
+	case -ENODEV:
+		ur_complain("fault %s: no such device, or there are several: "
+			    "begin with dev=NAME ('uroce link')",
+			    verb);
+		break;
+	case -ENOENT:
+		ur_complain("fault %s: no rule of that number; 'uroce fault "
+			    "show' shows what there is",
+			    verb);
+		break;
+	case -ENOSPC:
+		ur_complain("fault %s: the device has as many rules as it can; "
+			    "'uroce fault del' some",
+			    verb);
+		break;
+	case -EIO:
+		ur_complain("the device at the run directory does not know "
+			    "'fault': it is of an older release");
+		break;
+	default:
+		ur_complain("fault %s: %s; the device's log says more", verb,
+			    strerror(-err));
+	}
+	return UR_EXIT_FAILED;
+}
+
+static int add(struct ur_options *options)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
+				    .fault.what = UROCE_TUN_FAULT_ADD};
+	char text[512];
+	size_t n = 0;
+	int err;
+
+	if (!options->rest_count) {
+		ur_complain("fault add: [dev=NAME] ACTION[=VALUE] "
+			    "[LIMIT=VALUE]...; uroce-fault(7) has all of them");
+		return UR_EXIT_USAGE;
+	}
+	for (int i = 0; i < options->rest_count && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      i ? " " : "", options->rest[i]);
+	err = n < sizeof(text) ? ask(options, &msg, text) : -EINVAL;
+	if (err)
+		return explain("add", &msg, err);
+	if (msg.ret)
+		printf("%" PRId64 "\n", (int64_t)msg.ret);
+	return 0;
+}
+
+int ur_fault_add(int sock, const char *rule)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
+				    .fault.what = UROCE_TUN_FAULT_ADD};
+	int err = ur_client_ask_text(sock, &msg, rule);
+
+	if (err)
+		explain("add", &msg, err);
+	return err;
+}
+
+static int del(struct ur_options *options)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
+				    .fault.what = UROCE_TUN_FAULT_DEL};
+	const char *word = options->rest_count == 1 ? options->rest[0] : "";
+	char *end;
+	int err;
+
+	if (strcmp(word, "all")) {
+		msg.fault.id = strtoull(word, &end, 10);
+		if (!*word || *end || !msg.fault.id) {
+			ur_complain("fault del: NUMBER | all");
+			return UR_EXIT_USAGE;
+		}
+	}
+	err = ask(options, &msg, "");
+	return err ? explain("del", &msg, err) : 0;
+}
+
+int ur_cmd_fault(struct ur_options *options)
+{
+	static const struct {
+		const char *word;
+		int (*run)(struct ur_options *options);
+	} verbs[] = {{"show", show}, {"add", add}, {"del", del}};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		if (!options->rest_count ||
+		    strcmp(options->rest[0], verbs[i].word))
+			continue;
+		options->rest++;
+		options->rest_count--;
+		return verbs[i].run(options);
+	}
+	if (options->rest_count) {
+		ur_complain("fault: show, add or del, not '%s'",
+			    options->rest[0]);
+		return UR_EXIT_USAGE;
+	}
+	return show(options);
+}

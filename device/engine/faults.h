@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Faults on request: rules (device/fault_rule.h) that strike packets, requests
+ * and completions of this engine. Engine thread only.
+ *
+ * Without a rule engine->faults is NULL, and all that this costs is the look at
+ * it once for each batch of packets. While there are rules, messages inside the
+ * device go as packets, so that what is true between hosts is true there.
+ */
+#ifndef UR_DEVICE_ENGINE_FAULTS_H
+#define UR_DEVICE_ENGINE_FAULTS_H
+
+#include "device/engine/engine_impl.h"
+#include "device/fault_rule.h"
+
+struct ur_efault {
+	struct ur_list node;
+	struct ur_fault_rule rule;
+	struct ur_fault_state state;
+	ur_time until; /* of a stall; 0: not yet */
+	ur_time idle;  /* of a slow link: when it has sent what it was given */
+};
+
+/* A packet that waits. */
+struct ur_held;
+
+struct ur_faults {
+	struct ur_list rules; /* ur_efault */
+	struct ur_list held;  /* ur_held, the next one first */
+	u32 n_held;
+	u64 *spoiled; /* a bit for each descriptor of the engine's tx */
+};
+
+/* Applies the rules to the packets of engine->tx, none of which was sent:
+ * some go, some are held back. */
+void ur_faults_sent(struct ur_engine *engine);
+/* Puts held packets whose time has come into engine->tx, which is empty, as far
+ * as there is room. Returns whether there were any; the caller sends them, then
+ * calls ur_faults_let_go(). */
+bool ur_faults_release(struct ur_engine *engine);
+void ur_faults_let_go(struct ur_engine *engine);
+/* Returns when ur_faults_release() has something to do, or UR_NEVER. */
+ur_time ur_faults_deadline(const struct ur_engine *engine);
+/* Returns whether descriptor i of engine->tx is to have a wrong ICRC. */
+bool ur_faults_spoils(const struct ur_engine *engine, u32 i);
+/* Hands a packet that came in to the port, or not, by the rules. */
+void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			const u8 *bth, u32 len);
+/* Frees rules and held packets: the engine ends. */
+void ur_faults_fini(struct ur_engine *engine);
+
+/* The rest is for faults.c and fault_ops.c. */
+
+/* Returns whether a rule of that action, for that queue pair and operation,
+ * strikes; *value is the action's. */
+bool ur_faults_strike(struct ur_engine *engine, enum ur_fault_action action,
+		      u32 qpn, u32 op, u64 *value);
+/* Returns the UR_FAULT_OP_* of a BTH opcode; of an acknowledgement ACK. */
+u32 ur_faults_op(u8 opcode);
+/* The transport's callbacks while there are rules. */
+extern const struct ur_host_ops ur_fault_host_ops;
+
+#endif
