@@ -209,6 +209,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		       "without --roce-v1");
 	if (err)
 		goto err_free;
+	ur_setting_cc_init(dev);
 	err = ur_sysfs_add(dev);
 	if (err)
 		goto err_engine;

@@ -89,6 +89,33 @@ struct ur_daemon {
 	void *umad; /* its own */
 };
 
+/* Congestion control as an administrator sets it, setting_cc.c; the units are in
+ * the names, as are those of mlx5's files. */
+enum ur_cc_value {
+	UR_CC_CNP_US,
+	UR_CC_TIME_RESET_US,
+	UR_CC_BYTE_RESET_64,
+	UR_CC_THRESHOLD,
+	UR_CC_AI_MBPS,
+	UR_CC_HAI_MBPS,
+	UR_CC_MIN_MBPS,
+	UR_CC_DCE_TCP_G,
+	UR_CC_DCE_TCP_RTT_US,
+	UR_CC_INITIAL_ALPHA,
+	UR_CC_MIN_DEC_PCT,
+	UR_CC_GD,
+	UR_CC_FIRST_MBPS,
+	UR_CC_MONITOR_US,
+	UR_CC_CLAMP,
+	UR_CC_ECN,
+	UR_CC_VALUES,
+};
+
+struct ur_cc_values {
+	u32 value[UR_CC_VALUES];
+	u8 np, rp; /* by priority */
+};
+
 struct ur_device {
 	struct ur_list node; /* of the daemon's devices, or of gone */
 	struct ur_daemon *daemon;
@@ -127,6 +154,7 @@ struct ur_device {
 	bool cm_v1;
 	u8 cm_tos;
 	bool cm_files;
+	struct ur_cc_values cc;
 	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
 };
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include "device/netlink.h"
+#include "device/setting.h"
 
 /* RFC 2863 operational states; <linux/if.h> and <net/if.h> do not mix. */
 #define OPER_UNKNOWN 0
@@ -181,6 +182,8 @@ int ur_netlink_link(struct ur_device *dev)
 		memcpy(dev->mac, nl_addr_get_binary_addr(mac),
 		       sizeof(dev->mac));
 	dev->speed_mbps = read_speed(dev->netdev);
+	if (dev->engine)
+		ur_setting_cc_apply(dev);
 	rtnl_link_put(link);
 	return 0;
 }

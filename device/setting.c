@@ -9,6 +9,7 @@
 static const struct ur_settings *const subjects[] = {
 	&ur_settings_class,
 	&ur_settings_cm,
+	&ur_settings_cc,
 };
 
 static const char *const roots[] = {

@@ -41,7 +41,13 @@ struct ur_settings {
 };
 /* Those of a subject. */
 extern const struct ur_settings ur_settings_class, /* setting_class.c */
-	ur_settings_cm;				   /* setting_cm.c */
+	ur_settings_cm,				   /* setting_cm.c */
+	ur_settings_cc;				   /* setting_cc.c */
+
+/* Gives a new device its congestion control, before its files are made. */
+void ur_setting_cc_init(struct ur_device *dev);
+/* Makes dev->cc, and the speed of its netdev, hold. */
+void ur_setting_cc_apply(struct ur_device *dev);
 
 /* Makes the files of a device under these roots. Returns 0 or -errno. */
 int ur_settings_add(struct ur_device *dev);

@@ -7,19 +7,23 @@
 #include "transport/cc.h"
 #include "transport/internal.h"
 
-#define DEFAULT_CNP_NS 50000u
-#define BURST_NS       20000u /* may be sent at once after a pause */
+#define BURST_NS 20000u /* may be sent at once after a pause */
+
+/* Whether a mask of service levels has that of the queue pair. */
+static bool off(u8 mask, const struct ur_qp *qp)
+{
+	return qp->attr.av && mask >> (qp->attr.av->sl & 7) & 1;
+}
 
 /* ---- notification point ---- */
 
 void ur_cc_marked(struct ur_qp *qp)
 {
 	struct ur_port *port = qp->port;
-	u64 interval =
-		ur_cc_or_default(port->cfg.cc.cnp_interval_ns, DEFAULT_CNP_NS);
+	u64 interval = port->cc.cnp_interval_ns;
 
 	ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
-	if (!port->cfg.cc.enable || qp->resp.cnp_due)
+	if (qp->resp.cnp_due || off(port->cc.np_off, qp))
 		return;
 	if (qp->resp.cnp_last && port->now - qp->resp.cnp_last < interval)
 		return;
@@ -32,7 +36,29 @@ void ur_cc_marked(struct ur_qp *qp)
 
 static u32 gain(const struct ur_cc *cc, u32 alpha)
 {
-	return (u32)((u64)alpha * cc->cfg.g_1024 / 1024);
+	return (u32)((u64)alpha * cc->cfg->g_1024 / 1024);
+}
+
+static void decrease(struct ur_cc *cc)
+{
+	const struct ur_cc_config *c = cc->cfg;
+	/* alpha is in 2^-20; 2^(gd - 10) is 1 or 2. */
+	u64 cut = cc->rate * cc->alpha / (UR_CC_ALPHA_ONE << (c->gd - 10));
+	u64 least = cc->rate * c->min_dec_pct / 100;
+
+	if (!c->keep_target || cc->increased || !cc->limited)
+		cc->target = cc->rate;
+	if (!cc->limited && c->first_bps) {
+		cc->rate = ur_min_u64(c->first_bps, cc->rate);
+		cc->target = cc->rate;
+	} else {
+		cc->rate -= cut;
+		if (cc->rate < least)
+			cc->rate = least;
+	}
+	if (cc->rate < c->min_rate_bps)
+		cc->rate = c->min_rate_bps;
+	cc->increased = false;
 }
 
 void ur_cc_cnp(struct ur_qp *qp)
@@ -40,23 +66,23 @@ void ur_cc_cnp(struct ur_qp *qp)
 	struct ur_cc *cc = qp->cc;
 	ur_time now = qp->port->now;
 
-	if (!cc) {
+	if (!cc || !cc->cfg->enable || off(cc->cfg->rp_off, qp)) {
 		ur_count(qp->port, UR_CNT_rp_cnp_ignored);
 		return;
 	}
 	ur_count(qp->port, UR_CNT_rp_cnp_handled);
 	cc->cnp_in_period = true;
-	cc->target = cc->rate;
-	cc->rate -= cc->rate * cc->alpha / (2 * UR_CC_ALPHA_ONE);
-	if (cc->rate < cc->cfg.min_rate_bps)
-		cc->rate = cc->cfg.min_rate_bps;
+	if (cc->limited && cc->heeded && now - cc->heeded < cc->cfg->monitor_ns)
+		return;
+	cc->heeded = now ? now : 1;
+	decrease(cc);
 	cc->alpha += gain(cc, UR_CC_ALPHA_ONE - cc->alpha);
 	cc->limited = true;
 	cc->timer_stage = 0;
 	cc->byte_stage = 0;
 	cc->bytes = 0;
-	cc->alpha_at = now + cc->cfg.alpha_period_ns;
-	cc->rate_at = now + cc->cfg.rate_timer_ns;
+	cc->alpha_at = now + cc->cfg->alpha_period_ns;
+	cc->rate_at = now + cc->cfg->rate_timer_ns;
 	ur_trace(qp->port, UR_TRACE_RATE, qp->qpn, cc->rate, cc->alpha);
 	ur_qp_rearm(qp);
 }
@@ -64,16 +90,17 @@ void ur_cc_cnp(struct ur_qp *qp)
 static void increase(struct ur_qp *qp)
 {
 	struct ur_cc *cc = qp->cc;
-	u32 f = cc->cfg.fast_recovery_stages;
+	u32 f = cc->cfg->fast_recovery_stages;
 
+	cc->increased = true;
 	if (cc->timer_stage > f && cc->byte_stage > f)
-		cc->target += cc->cfg.hai_bps;
+		cc->target += cc->cfg->hai_bps;
 	else if (cc->timer_stage > f || cc->byte_stage > f)
-		cc->target += cc->cfg.ai_bps;
-	if (cc->target > cc->cfg.link_bps)
-		cc->target = cc->cfg.link_bps;
+		cc->target += cc->cfg->ai_bps;
+	if (cc->target > cc->cfg->link_bps)
+		cc->target = cc->cfg->link_bps;
 	cc->rate = (cc->rate + cc->target + 1) / 2;
-	if (cc->rate >= cc->cfg.link_bps) {
+	if (cc->rate >= cc->cfg->link_bps) {
 		cc->limited = false;
 		cc->alpha_at = UR_NEVER;
 		cc->rate_at = UR_NEVER;
@@ -93,7 +120,7 @@ void ur_cc_sent(struct ur_qp *qp, u32 bytes)
 		cc->next_send = now - BURST_NS;
 	cc->next_send += (u64)bytes * 8 * 1000000000ull / cc->rate;
 	cc->bytes += bytes;
-	if (cc->bytes >= cc->cfg.byte_counter) {
+	if (cc->bytes >= cc->cfg->byte_counter) {
 		cc->bytes = 0;
 		cc->byte_stage++;
 		increase(qp);
@@ -121,11 +148,11 @@ void ur_cc_expire(struct ur_qp *qp)
 		if (!cc->cnp_in_period)
 			cc->alpha -= gain(cc, cc->alpha);
 		cc->cnp_in_period = false;
-		cc->alpha_at = now + cc->cfg.alpha_period_ns;
+		cc->alpha_at = now + cc->cfg->alpha_period_ns;
 	}
 	if (cc->rate_at <= now) {
 		cc->timer_stage++;
-		cc->rate_at = now + cc->cfg.rate_timer_ns;
+		cc->rate_at = now + cc->cfg->rate_timer_ns;
 		increase(qp);
 	}
 	if (cc->next_send <= now)

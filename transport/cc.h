@@ -11,13 +11,15 @@
 #define UR_CC_ALPHA_ONE (1u << 20)
 
 struct ur_cc {
-	struct ur_cc_config cfg; /* defaults filled in */
+	const struct ur_cc_config *cfg; /* the port's, defaults filled in */
 	bool limited; /* a CNP has come and the rate is below the link's */
 	bool cnp_in_period;
 	u64 rate, target;
 	u32 alpha;
 	u32 timer_stage, byte_stage;
 	u64 bytes;
+	bool increased; /* since the last CNP */
+	ur_time heeded; /* the last CNP that counted; 0: none */
 	ur_time alpha_at, rate_at;
 	ur_time next_send; /* pacing: not before */
 };

@@ -14,10 +14,35 @@
 #define DEFAULT_TIMER_NS  55000u
 #define DEFAULT_BYTES	  10000000u
 #define DEFAULT_FR_STAGES 5u
+#define DEFAULT_CNP_NS	  50000u
+#define DEFAULT_GD	  11u
+
+void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *config)
+{
+	struct ur_cc_config *c = &port->cc;
+
+	*c = *config;
+	c->link_bps = ur_cc_or_default(c->link_bps, DEFAULT_LINK_BPS);
+	c->min_rate_bps = ur_cc_or_default(c->min_rate_bps, DEFAULT_MIN_BPS);
+	c->ai_bps = ur_cc_or_default(c->ai_bps, DEFAULT_AI_BPS);
+	c->hai_bps = ur_cc_or_default(c->hai_bps, DEFAULT_HAI_BPS);
+	c->g_1024 = (u32)ur_cc_or_default(c->g_1024, DEFAULT_G_1024);
+	c->alpha_period_ns =
+		ur_cc_or_default(c->alpha_period_ns, DEFAULT_ALPHA_NS);
+	c->rate_timer_ns = ur_cc_or_default(c->rate_timer_ns, DEFAULT_TIMER_NS);
+	c->cnp_interval_ns =
+		ur_cc_or_default(c->cnp_interval_ns, DEFAULT_CNP_NS);
+	c->byte_counter = ur_cc_or_default(c->byte_counter, DEFAULT_BYTES);
+	c->fast_recovery_stages = (u32)ur_cc_or_default(c->fast_recovery_stages,
+							DEFAULT_FR_STAGES);
+	c->initial_alpha_1024 =
+		(u32)ur_cc_or_default(c->initial_alpha_1024, 1024);
+	c->gd = (u32)ur_cc_or_default(c->gd, DEFAULT_GD);
+}
 
 void ur_cc_init(struct ur_qp *qp)
 {
-	const struct ur_cc_config *c = &qp->port->cfg.cc;
+	const struct ur_cc_config *c = &qp->port->cc;
 	struct ur_cc *cc = qp->cc;
 
 	if (!c->enable || qp->svc == UR_SVC_UD)
@@ -27,29 +52,12 @@ void ur_cc_init(struct ur_qp *qp)
 	if (!cc)
 		return; /* unlimited */
 	*cc = (struct ur_cc){
-		.cfg = {.enable = true,
-			.link_bps =
-				ur_cc_or_default(c->link_bps, DEFAULT_LINK_BPS),
-			.min_rate_bps = ur_cc_or_default(c->min_rate_bps,
-							 DEFAULT_MIN_BPS),
-			.ai_bps = ur_cc_or_default(c->ai_bps, DEFAULT_AI_BPS),
-			.hai_bps =
-				ur_cc_or_default(c->hai_bps, DEFAULT_HAI_BPS),
-			.g_1024 = (u32)ur_cc_or_default(c->g_1024,
-							DEFAULT_G_1024),
-			.alpha_period_ns = ur_cc_or_default(c->alpha_period_ns,
-							    DEFAULT_ALPHA_NS),
-			.rate_timer_ns = ur_cc_or_default(c->rate_timer_ns,
-							  DEFAULT_TIMER_NS),
-			.byte_counter = ur_cc_or_default(c->byte_counter,
-							 DEFAULT_BYTES),
-			.fast_recovery_stages = (u32)ur_cc_or_default(
-				c->fast_recovery_stages, DEFAULT_FR_STAGES)},
-		.alpha = UR_CC_ALPHA_ONE,
+		.cfg = c,
+		.alpha = c->initial_alpha_1024 * (UR_CC_ALPHA_ONE / 1024),
 		.alpha_at = UR_NEVER,
 		.rate_at = UR_NEVER,
 	};
-	cc->rate = cc->target = cc->cfg.link_bps;
+	cc->rate = cc->target = c->link_bps;
 }
 
 void ur_cc_fini(struct ur_qp *qp)

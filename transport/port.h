@@ -45,6 +45,7 @@ struct ur_orphan_ack {
 
 struct ur_port {
 	struct ur_port_config cfg;
+	struct ur_cc_config cc; /* defaults filled in */
 	const struct ur_host_ops *ops;
 	void *ctx;
 	struct ur_rng rng;

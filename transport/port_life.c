@@ -31,6 +31,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	if (!port)
 		return NULL;
 	port->cfg = *config;
+	ur_port_set_cc(port, &config->cc);
 	port->mem_gen = 1;
 	port->ops = config->ops;
 	port->ctx = config->ctx;

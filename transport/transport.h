@@ -49,14 +49,21 @@ struct ur_mw;
 /* DCQCN parameters; 0 in a field: the default, which is that of deployed
  * adapters (cc.c). */
 struct ur_cc_config {
-	bool enable;
-	u64 link_bps; /* line rate, bits per second */
+	bool enable;	   /* rates are limited */
+	u8 np_off, rp_off; /* by service level: no CNPs are sent, none heeded */
+	u64 link_bps;	   /* line rate, bits per second */
 	u64 min_rate_bps;
 	u64 ai_bps, hai_bps;
 	u32 g_1024; /* alpha gain in 1/1024 */
 	u64 alpha_period_ns, rate_timer_ns, cnp_interval_ns;
 	u64 byte_counter;
 	u32 fast_recovery_stages;
+	u32 initial_alpha_1024;
+	u32 min_dec_pct; /* a CNP leaves at least so much of the rate; 0: any */
+	u32 gd;		 /* it takes alpha / 2^(gd - 10) of it; default 11 */
+	u64 first_bps;	 /* the rate after the first one; 0: as after others */
+	u64 monitor_ns;	 /* at most one in such a time counts; 0: all */
+	bool keep_target; /* only the first CNP after an increase lowers it */
 };
 
 struct ur_port_config {
@@ -99,6 +106,10 @@ const struct ur_av *ur_port_qp_av(const struct ur_port *port, u32 qpn);
 /* Changes loop and fast of the config. A message that is under way in the
  * device ends there. */
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
+
+/* Changes congestion control, at once; but only a queue pair that is connected
+ * while it is enabled can be limited. */
+void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *cc);
 
 /*
  * Receives a packet. bth points at len bytes from the BTH to the pad; the

@@ -54,6 +54,14 @@ static u16 choose_sport(const struct ur_engine *engine, const struct ur_av *av,
 	return ur_udp_sport(av->flow_label, lqpn, rqpn);
 }
 
+/* RFC 3168: where nothing is said of ECN, that we understand it, if so asked. */
+static u8 tclass(const struct ur_engine *engine, const struct ur_epath *path)
+{
+	if (engine->ecn && !path->v1 && !(path->traffic_class & UR_ECN_MASK))
+		return path->traffic_class | UR_ECN_ECT0;
+	return path->traffic_class;
+}
+
 int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	       u32 rqpn, struct ur_av **ret_av)
 {
@@ -73,7 +81,7 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	av->sgid_index = path->sgid_index;
 	av->flow_label = path->flow_label & 0xfffff;
 	av->udp_sport = choose_sport(engine, av, lqpn, rqpn);
-	av->traffic_class = path->traffic_class;
+	av->traffic_class = tclass(engine, path);
 	av->hop_limit = hop_limit(path, mcast);
 	av->sl = path->sl;
 	av->v4 = ur_gid_is_v4(path->sgid);
@@ -86,9 +94,10 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	return 0;
 }
 
-void ur_av_set_class(struct ur_av *av, const struct ur_epath *path)
+void ur_av_set_class(struct ur_engine *engine, struct ur_av *av,
+		     const struct ur_epath *path)
 {
-	av->traffic_class = path->traffic_class;
+	av->traffic_class = tclass(engine, path);
 	av->hop_limit = hop_limit(path, av->mcast);
 	av->wire = 0;
 }

@@ -180,6 +180,26 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 	call_set_mtu(engine, mtu_bytes);
 }
 
+static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		  bool ecn)
+{
+	ur_port_set_cc(engine->port, cc);
+	engine->ecn = ecn;
+	return 0;
+}
+UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, bool);
+
+void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		      bool ecn)
+{
+	call_set_cc(engine, cc, ecn);
+}
+
+bool ur_engine_cc(const struct ur_engine *engine)
+{
+	return engine->opt.cc;
+}
+
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;

@@ -112,6 +112,13 @@ bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 /* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
+/* Sets congestion control, for live queue pairs too, but that only those which
+ * are connected from now on can be limited. ecn: packets that ask for no ECN are
+ * ECT(0); an address vector has what held when it was made. */
+void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		      bool ecn);
+/* Returns whether the options of the engine ask for DCQCN. */
+bool ur_engine_cc(const struct ur_engine *engine);
 /* Counts that the netdev's link went down (link_downed). The kernel refuses its
  * packets, and the transport's timers and retries do the rest. */
 void ur_engine_link_downed(struct ur_engine *engine);

@@ -279,7 +279,8 @@ struct ur_eah {
 };
 
 /* Puts the traffic class and the hop limit of path into av. */
-void ur_av_set_class(struct ur_av *av, const struct ur_epath *path);
+void ur_av_set_class(struct ur_engine *engine, struct ur_av *av,
+		     const struct ur_epath *path);
 /* Makes the address vector of a path in *av, with one reference, which is the
  * caller's. lqpn and rqpn choose the source port where the path has no flow
  * label and queue pairs do not share ports (config.one_path). Returns 0 or
@@ -363,6 +364,7 @@ struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
 	struct ur_engine_options opt;
+	bool ecn; /* packets that ask for none are ECT(0) */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	pthread_t thread;

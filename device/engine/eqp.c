@@ -196,7 +196,7 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 		return 0;
 	path.hop_limit = hop_limit;
 	path.traffic_class = traffic_class;
-	ur_av_set_class(now.av, &path);
+	ur_av_set_class(engine, now.av, &path);
 	return 0;
 }
 UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);

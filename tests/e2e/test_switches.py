@@ -149,3 +149,23 @@ def test_tools(card):
     assert [(f[0], f[1], f[-2], f[-1]) for f in mapped] == [("uroce0", "1", "v2", "eth0")]
     assert "out_of_sequence: " in sh(a, "show_counters uroce0")
     assert "usage" in sh(a, "cma_roce_mode", status=1)
+
+
+def test_ecn(card):
+    """What is not ECT cannot be marked; the parameters of DCQCN by their names."""
+    a = card.a
+    ecn = "/sys/class/net/eth0/ecn"
+    assert {p.tos for p in sent(card)} == {0}
+    assert sh(a, "echo 1 > /sys/class/infiniband/uroce0/tc/1/ecn") == ""
+    assert {p.tos for p in sent(card)} == {2}
+    uroce(a, "link", "set", "uroce0", "ecn", "0")
+    assert sh(a, f"cat {ecn}/roce_np/enable/3 {ecn}/roce_rp/enable/3") == "1\n0\n"
+    assert sh(a, f"echo 1 > {ecn}/roce_rp/enable/3; cat {ecn}/roce_rp/enable/3") == "1\n"
+    assert sh(a, f"echo 4 > {ecn}/roce_np/min_time_between_cnps; "
+              f"cat {ecn}/roce_np/min_time_between_cnps") == "4\n"
+    assert sh(a, f"ls {ecn}/roce_rp | wc -l") == "15\n"
+    out = sh(a, f"printf 1024 > {ecn}/roce_rp/dce_tcp_g || cat {ecn}/roce_rp/dce_tcp_g")
+    assert out.endswith("\n1020\n")
+    assert "dce_tcp_g 1020" in uroce(a, "link", "set", "uroce0")
+    # The rest of the interface's directory is the host's.
+    assert sh(a, "cat /sys/class/net/eth0/mtu") == "1500\n"

@@ -4,6 +4,7 @@
  * packets are then paced, and without further CNPs the rate comes back.
  */
 #include "tests/scenario/transport/wiretap.h"
+#include "transport/cc.h"
 
 static struct wt w;
 static struct wt_qp q;
@@ -72,12 +73,71 @@ static void notification_point(void)
 		 4);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_cnp_sent], 2);
 	stop();
-	/* Not enabled: counted only. */
+	/* A rate that is not limited is nobody else's reason not to know. */
 	start(false);
 	marked(9);
-	wt_silence(&w);
+	wt_expect(&w, UR_OP_CNP, 0);
 	notify();
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_rp_cnp_ignored], 1);
+	stop();
+}
+
+/* Live, and by service level. */
+static void settings(void)
+{
+	struct ur_cc_config c;
+
+	start(true);
+	c = w.cfg.cc;
+	c.np_off = 1; /* that of the queue pair is 0 */
+	ur_port_set_cc(w.port, &c);
+	marked(9);
+	wt_silence(&w);
+	c.np_off = 2;
+	c.cnp_interval_ns = 10 * WT_US;
+	ur_port_set_cc(w.port, &c);
+	marked(10);
+	wt_expect(&w, UR_OP_CNP, 0);
+	wt_sleep(&w, 5 * WT_US);
+	marked(11);
+	wt_silence(&w);
+	wt_sleep(&w, 5 * WT_US);
+	marked(12);
+	wt_expect(&w, UR_OP_CNP, 0);
+	CHECK_EQ(q.qp->cc->rate, LINK);
+	c.rp_off = 1;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	CHECK_EQ(q.qp->cc->rate, LINK);
+	c.rp_off = 0;
+	c.min_dec_pct = 75;
+	c.keep_target = true;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	CHECK_EQ(q.qp->cc->rate, LINK * 3 / 4);
+	CHECK_EQ(q.qp->cc->target, LINK);
+	/* Within the period another changes nothing. */
+	c.monitor_ns = 30 * WT_US;
+	c.min_dec_pct = 0;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	CHECK_EQ(q.qp->cc->rate, LINK * 3 / 4);
+	wt_sleep(&w, 30 * WT_US);
+	notify();
+	CHECK(q.qp->cc->rate < LINK / 2);
+	/* No increase between them: the target is the first one's. */
+	CHECK_EQ(q.qp->cc->target, LINK);
+	c.keep_target = false;
+	c.monitor_ns = 0;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	CHECK(q.qp->cc->target < LINK / 2);
+	stop();
+	start(true);
+	c.first_bps = LINK / 10;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	CHECK_EQ(q.qp->cc->rate, LINK / 10);
 	stop();
 }
 
@@ -140,6 +200,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(notification_point());
+	CASE(settings());
 	CASE(reaction_point());
 	return cases_status();
 }
