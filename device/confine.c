@@ -20,7 +20,7 @@ static const struct {
 	const char *name;
 } kept[] = {
 	{CAP_NET_ADMIN, "net_admin"}, /* socket buffers, service level 7 */
-	{CAP_NET_RAW, "net_raw"},     /* RoCEv1 */
+	{CAP_NET_RAW, "net_raw"},     /* packet sockets */
 };
 
 /* Also what a program that we might start would have. */

@@ -22,7 +22,7 @@ struct ur_confinement {
  * Of the whole process: to be called once, before there are threads, with the
  * run directory made and everything done that needs a right for the last time.
  * What this kernel, or who started us, does not allow is left out and said.
- * keep_raw: RoCEv1 sockets will be opened.
+ * keep_raw: packet sockets will be opened.
  */
 void ur_confine(const char *run_dir, bool keep_raw);
 const struct ur_confinement *ur_confinement(void);

@@ -257,9 +257,11 @@ static const struct rule rules[] = {
 	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
 };
 
-/* Of RoCEv1: its frames, and the neighbours that they go to. */
+/* Of RoCEv1: its frames, and the neighbours that they go to; of raw Ethernet:
+ * its frames. */
 static const struct rule packet_rules[] = {
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_DGRAM)}},
+	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_RAW)}},
 	{"socket",
 	 3,
 	 {ARG_IS(0, AF_NETLINK), TYPE_IS(SOCK_RAW), ARG_IS(2, NETLINK_ROUTE)}},

@@ -132,6 +132,7 @@ static int start_engine(struct ur_device *dev)
 		.ctx = dev,
 		.roce_v1 = dev->roce_v1,
 		.one_path = dev->virtual_pair,
+		.raw_packet = daemon->raw_ethernet && dev->ethernet,
 		.options = daemon->engine_options,
 	};
 
@@ -204,9 +205,10 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	dev->roce_v1 = daemon->roce_v1 && dev->ethernet;
 	dev->cm_v1 = dev->roce_v1 && daemon->cm_v1;
 	err = start_engine(dev);
-	if (err == -EPERM && dev->roce_v1)
-		ur_log("RoCEv1 needs CAP_NET_RAW: start uroced as root, or "
-		       "without --roce-v1");
+	if (err == -EPERM && (dev->roce_v1 || daemon->raw_ethernet))
+		ur_log("%s CAP_NET_RAW: start uroced as root, or without %s",
+		       dev->roce_v1 ? "RoCEv1 needs" : "raw Ethernet needs",
+		       dev->roce_v1 ? "--roce-v1" : "--raw-ethernet");
 	if (err)
 		goto err_free;
 	ur_setting_cc_init(dev);

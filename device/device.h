@@ -57,10 +57,11 @@ struct ur_daemon {
 	char run_dir[PATH_MAX];
 	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
-	bool roce_v1; /* GIDs of that type too */
-	bool cm_v1;   /* rdma_cm takes those where there are any */
-	bool only;    /* the host's own devices are not in the tree */
-	bool by_user; /* users do not reach each other inside a device */
+	bool roce_v1;	   /* GIDs of that type too */
+	bool raw_ethernet; /* raw packet queue pairs */
+	bool cm_v1;	   /* rdma_cm takes those where there are any */
+	bool only;	   /* the host's own devices are not in the tree */
+	bool by_user;	   /* users do not reach each other inside a device */
 	const char *engine_options;
 	const struct ur_daemon_options *options; /* NULL: none */
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */

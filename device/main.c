@@ -199,7 +199,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	}
 	if (o->confine != UR_CONFINE_NO) {
 		ur_engine_note_owners();
-		ur_confine(daemon->run_dir, daemon->roce_v1);
+		ur_confine(daemon->run_dir,
+			   daemon->roce_v1 || daemon->raw_ethernet);
 	}
 	err = ur_sysfs_init(daemon);
 	if (err) {
@@ -310,6 +311,7 @@ int main(int argc, char **argv)
 		ur_quota_set_share((u32)o->user_share);
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
+	daemon.raw_ethernet = o->raw_ethernet > 0;
 	daemon.cm_v1 = o->cm_mode == 1;
 	daemon.only = o->only > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;

@@ -24,6 +24,8 @@ static const char usage[] =
 	"  --config FILE     read these settings from FILE, see uroce.conf(5)\n"
 	"  --group NAME      only root and this group may use the device\n"
 	"  --roce-v1         RoCEv1 GIDs beside v2; needs CAP_NET_RAW\n"
+	"  --raw-ethernet    raw packet queue pairs for programs with\n"
+	"                    CAP_NET_RAW; needs it, too\n"
 	"  --cm-mode MODE    which of them rdma_cm connects over: v2, or v1\n"
 	"  --user-share N    percent of each kind of object that one user may\n"
 	"                    have (not root, nor who runs uroced); default 50\n"
@@ -159,6 +161,8 @@ static int set(struct ur_daemon_options *o, const char *key, const char *value)
 					       value);
 	if (!strcmp(key, "roce-v1"))
 		return add_yes(&o->roce_v1, value);
+	if (!strcmp(key, "raw-ethernet"))
+		return add_yes(&o->raw_ethernet, value);
 	if (!strcmp(key, "only"))
 		return add_yes(&o->only, value);
 	if (!strcmp(key, "cm-mode"))
@@ -250,6 +254,9 @@ static int take(struct ur_daemon_options *o, int c)
 	case '1':
 		o->roce_v1 = 1;
 		return 0;
+	case 'R':
+		o->raw_ethernet = 1;
+		return 0;
 	case 'm':
 		return set_cm_mode(o, optarg);
 	case 's':
@@ -285,6 +292,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 		{"group", required_argument, NULL, 'g'},
 		{"on-demand", no_argument, NULL, 'd'},
 		{"roce-v1", no_argument, NULL, '1'},
+		{"raw-ethernet", no_argument, NULL, 'R'},
 		{"cm-mode", required_argument, NULL, 'm'},
 		{"user-share", required_argument, NULL, 's'},
 		{"isolation", required_argument, NULL, 'i'},

@@ -110,7 +110,8 @@ class World:
 
     def serve(self, ns, run_dir, netdevs):
         d = subprocess.Popen(
-            ["ip", "netns", "exec", ns, f"{BUILD}/bin/uroced", "--run-dir", run_dir] +
+            ["ip", "netns", "exec", ns, f"{BUILD}/bin/uroced", "--run-dir", run_dir,
+             "--raw-ethernet"] +
             [a for n in netdevs for a in ("--netdev", n)],
             stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
         self.daemons.append(d)

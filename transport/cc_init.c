@@ -45,7 +45,7 @@ void ur_cc_init(struct ur_qp *qp)
 	const struct ur_cc_config *c = &qp->port->cc;
 	struct ur_cc *cc = qp->cc;
 
-	if (!c->enable || qp->svc == UR_SVC_UD)
+	if (!c->enable || ur_qp_is_datagram(qp))
 		return;
 	if (!cc)
 		cc = qp->cc = malloc(sizeof(*cc));

@@ -327,6 +327,12 @@ static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;
 }
 
+/* Returns whether each of its requests is a packet that nobody answers. */
+static inline bool ur_qp_is_datagram(const struct ur_qp *qp)
+{
+	return qp->svc == UR_SVC_UD || qp->svc == UR_SVC_RAW;
+}
+
 /* Puts the queue pair at the end of the port's list of those that have
  * something to do, if it is not on the list. The next ur_port_tx() runs it. */
 static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)

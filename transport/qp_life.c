@@ -18,6 +18,8 @@ static u8 service_of(enum ur_qp_type type)
 		return UR_SVC_UC;
 	case UR_QPT_UD:
 		return UR_SVC_UD;
+	case UR_QPT_RAW_PACKET:
+		return UR_SVC_RAW;
 	default:
 		return UR_SVC_XRC;
 	}
@@ -30,6 +32,10 @@ static int check_init(const struct ur_qp_init *init)
 	case UR_QPT_UC:
 	case UR_QPT_UD:
 	case UR_QPT_XRC_TGT:
+		break;
+	case UR_QPT_RAW_PACKET:
+		if (!init->raw_av)
+			return -EINVAL;
 		break;
 	case UR_QPT_XRC_INI:
 		if (init->srq)
@@ -138,6 +144,8 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		goto err_remove;
 	if (init->srq)
 		init->srq->users++;
+	if (init->raw_av)
+		ur_av_get(init->raw_av);
 	ur_qp_drop_work(qp);
 	*ret = qp;
 	return 0;
@@ -162,6 +170,7 @@ void ur_qp_destroy(struct ur_qp *qp)
 	if (qp->init.srq)
 		qp->init.srq->users--;
 	ur_av_put(qp->attr.av);
+	ur_av_put(qp->init.raw_av);
 	free_qp(qp);
 }
 

@@ -43,6 +43,7 @@ const struct ur_qp_transition
 				[UR_QPT_RC] = PKEY | PORT | ACCESS,
 				[UR_QPT_UC] = PKEY | PORT | ACCESS,
 				[UR_QPT_UD] = PKEY | PORT | QKEY,
+				[UR_QPT_RAW_PACKET] = PORT,
 				[UR_QPT_XRC_INI] = PKEY | PORT | ACCESS,
 				[UR_QPT_XRC_TGT] = PKEY | PORT | ACCESS,
 			},
@@ -324,7 +325,7 @@ static void enter(struct ur_qp *qp, enum ur_qp_state next)
 		reset(qp);
 	ur_qp_set_state(qp, next);
 	if (next == UR_QP_RTR) {
-		if (qp->svc == UR_SVC_UD)
+		if (ur_qp_is_datagram(qp))
 			set_mtu(qp, qp->port->cfg.mtu_bytes);
 		else
 			ur_cc_init(qp);
@@ -370,6 +371,6 @@ void ur_qp_query(const struct ur_qp *qp, struct ur_qp_attr *attr)
 	attr->cur_state = qp->state;
 	if (qp->has_sq && qp->state >= UR_QP_RTS)
 		attr->sq_psn = qp->req.max_psn;
-	if (qp->svc != UR_SVC_UD && qp->state >= UR_QP_RTR)
+	if (!ur_qp_is_datagram(qp) && qp->state >= UR_QP_RTR)
 		attr->rq_psn = qp->resp.epsn;
 }

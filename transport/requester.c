@@ -215,8 +215,10 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	return step;
 }
 
-static enum step send_ud(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
+static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
+			       struct ur_tx *tx)
 {
+	enum ur_quantum sent;
 	u8 status;
 
 	if (qp->state == UR_QP_SQD) {
@@ -230,7 +232,9 @@ static enum step send_ud(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	status = check_start(qp, e);
 	if (status)
 		return fail_in_turn(qp, e, status);
-	return ur_ud_send(qp, e, tx) == UR_QUANTUM_FULL ? STEP_FULL : STEP_NEXT;
+	sent = qp->svc == UR_SVC_UD ? ur_ud_send(qp, e, tx)
+				    : ur_raw_send(qp, e, tx);
+	return sent == UR_QUANTUM_FULL ? STEP_FULL : STEP_NEXT;
 }
 
 static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
@@ -261,7 +265,7 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 {
 	return qp->attr.av && qp->attr.av->loop &&
-	       (qp->port->cfg.loop || e->loop_off) && qp->svc != UR_SVC_UD &&
+	       (qp->port->cfg.loop || e->loop_off) &&
 	       e->state == UR_SWQE_PULLED && e->opcode != UR_WR_NOP &&
 	       e->opcode != UR_WR_BIND_MW && e->opcode != UR_WR_LOCAL_INV &&
 	       qp->state == UR_QP_RTS && qp->req.una == qp->req.max_psn &&
@@ -275,8 +279,8 @@ static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,
 	enum step step;
 	bool packets;
 
-	if (qp->svc == UR_SVC_UD)
-		return send_ud(qp, e, tx);
+	if (ur_qp_is_datagram(qp))
+		return send_datagram(qp, e, tx);
 	if (e->state == UR_SWQE_DONE) {
 		qp->req.tx++;
 		return STEP_NEXT;

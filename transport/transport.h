@@ -249,6 +249,7 @@ enum ur_qp_type {
 	UR_QPT_RC = 2, /* enum ibv_qp_type */
 	UR_QPT_UC = 3,
 	UR_QPT_UD = 4,
+	UR_QPT_RAW_PACKET = 8,
 	UR_QPT_XRC_INI = 9,
 	UR_QPT_XRC_TGT = 10,
 };
@@ -278,6 +279,9 @@ struct ur_qp_init {
 	/* Queue pairs of one port in different realms do not reach each other.
 	 * 0: every one reaches it. Its address vectors are in the same. */
 	u32 realm;
+	/* RAW_PACKET: the address vector of its frames, which tells the host
+	 * whose they are. A reference is taken. */
+	struct ur_av *raw_av;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */
@@ -344,6 +348,17 @@ void ur_qp_kick(struct ur_qp *qp);
 void ur_qp_rq_kick(struct ur_qp *qp);
 /* Returns the queue pair with that number, or NULL. */
 struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn);
+
+/* An Ethernet header, and the longest frame that a raw packet queue pair sends:
+ * a jumbo frame and more. */
+#define UR_RAW_MIN_BYTES 14u
+#define UR_RAW_MAX_BYTES 16384u
+
+/* Gives a raw packet queue pair an Ethernet frame, from the header on, without
+ * its check sequence: into the next receive. Without one, or where it is too
+ * short, the frame is dropped and counted. The frame stays the caller's. May be
+ * called while the host sends what is in its ur_tx. */
+void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len);
 
 /* What a port has of groups, and a group of members. */
 #define UR_MCAST_GROUPS_MAX  8192

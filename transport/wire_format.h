@@ -103,6 +103,8 @@
 #define UR_SVC_UD   0x60
 #define UR_SVC_CNP  0x80
 #define UR_SVC_XRC  0xa0
+/* Of raw packet queue pairs, which no packet with a BTH is for. */
+#define UR_SVC_RAW 0xff
 
 /* Operation: low five bits of the opcode */
 #define UR_OPC_MASK		0x1f

@@ -57,6 +57,7 @@ struct ur_av {
 	bool v1;   /* RoCEv1 (GID type), Ethernet only */
 	bool loop; /* dgid is one of this port's own: packets come back */
 	bool mcast;
+	bool raw;  /* Ethernet frames as they are; all but wire is unused */
 	u32 realm; /* whose it is: see ur_qp_init; 0: anybody's */
 	u32 refs;
 	u64 wire; /* for the wire backend: its cached route; 0 = none */

@@ -64,6 +64,8 @@ static u32 allowed_ops(const struct ur_qp *qp)
 	switch (qp->svc) {
 	case UR_SVC_UD:
 		return OPS_SEND;
+	case UR_SVC_RAW:
+		return 1u << UR_WR_SEND;
 	case UR_SVC_UC:
 		return OPS_SEND | OPS_WRITE | OPS_LOCAL;
 	default:

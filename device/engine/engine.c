@@ -12,8 +12,10 @@
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/faults.h"
+#include "device/engine/flow.h"
 #include "device/engine/poll_loop.h"
 #include "device/wire/wire.h"
+#include "device/wire/wire_raw.h"
 
 #define TX_DESCS 1024u
 
@@ -64,6 +66,7 @@ static void free_engine(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
+	ur_flow_table_destroy(e->flows);
 	if (e->port)
 		ur_port_destroy(e->port);
 	free(e->tx.buf);
@@ -124,6 +127,9 @@ int ur_engine_create(const struct ur_engine_config *config,
 		goto err_free;
 	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
 	if (!e->tx.desc)
+		goto err_free;
+	e->flows = ur_flow_table_create(config->secret[0] ^ config->seed);
+	if (!e->flows)
 		goto err_free;
 	err = create_port(e);
 	if (err)
@@ -203,6 +209,7 @@ bool ur_engine_cc(const struct ur_engine *engine)
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;
+	ur_wire_raw_rebind(engine);
 	return 0;
 }
 UR_ENGINE_CALL(1, set_ifindex, u32);

@@ -22,6 +22,7 @@
 #include "util/list.h"
 
 struct ur_wire;
+struct ur_flow_table;
 
 #define UR_WIRES 2 /* types of GIDs */
 
@@ -367,6 +368,8 @@ struct ur_engine {
 	bool ecn; /* packets that ask for none are ECT(0) */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
+	struct ur_wire *raw;		 /* wire_raw.h; NULL: none */
+	struct ur_flow_table *flows;
 	pthread_t thread;
 	int epoll_fd;
 	int call_fd; /* eventfd */

@@ -10,6 +10,26 @@
 #include "device/engine/poll_loop.h"
 #include "transport/qp.h"
 
+static void free_av(struct ur_av *av)
+{
+	free(av);
+}
+
+/* The transport keeps a reference as long as the queue pair lives, and the
+ * burst buffer longer. */
+static int make_raw_av(struct ur_qp_init *init)
+{
+	if (init->type != UR_QPT_RAW_PACKET)
+		return 0;
+	init->raw_av = calloc(1, sizeof(*init->raw_av));
+	if (!init->raw_av)
+		return -ENOMEM;
+	init->raw_av->raw = true;
+	init->raw_av->refs = 1;
+	init->raw_av->free = free_av;
+	return 0;
+}
+
 static int create(struct ur_engine *engine, struct ur_eqp *qp)
 {
 	struct ur_eqp_init *in = &qp->init;
@@ -30,8 +50,13 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		.rq_ctx = &qp->rq,
 		.realm = in->realm,
 	};
-	int err = ur_qp_create(engine->port, &init, &qp->qp);
+	int err = make_raw_av(&init);
 
+	if (!err)
+		err = ur_qp_create(engine->port, &init, &qp->qp);
+	if (!err && init.raw_av)
+		init.raw_av->wire = ur_qp_number(qp->qp);
+	ur_av_put(init.raw_av);
 	if (err)
 		return err;
 	qp->qpn = ur_qp_number(qp->qp);
@@ -83,6 +108,8 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	struct ur_eqp *qp;
 	int err;
 
+	if (init->type == UR_QPT_RAW_PACKET && !ectx->engine->raw)
+		return -EOPNOTSUPP;
 	if (init->max_send_wr && !init->max_send_sge)
 		init->max_send_sge = 1;
 	if (init->max_recv_wr && !init->max_recv_sge)

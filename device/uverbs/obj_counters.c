@@ -1,18 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counters objects: made to be attached to flows. Without flow steering
- * nothing can be attached to one, so reading has nothing to read.
+ * Counters objects: what flow rules that name one have matched, in packets and
+ * in bytes. Which index of the user's array is which is the provider's.
  */
 #include <errno.h>
+#include "device/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
+#define PREFER_CACHED (1u << 0) /* enum ib_uverbs_read_counters_flags */
+
+static int destroy_counters(struct ur_object *obj)
+{
+	return 0;
+}
+
+static const struct ur_object_type counters_type = {
+	.id = UVERBS_OBJECT_COUNTERS,
+	.name = "counters objects",
+	.size = sizeof(struct ur_obj_counters),
+	.max = UR_MAX_COUNTERS,
+	.destroy = destroy_counters,
+};
+
 int ur_m_create_counters(struct ur_cmd *cmd)
 {
-	return -EOPNOTSUPP;
+	struct ur_obj_counters *c;
+
+	/* They count flows, so without those there are none. */
+	if (!cmd->dev->daemon->raw_ethernet || !cmd->dev->ethernet)
+		return -EOPNOTSUPP;
+	c = ur_object_new(cmd->file, &counters_type);
+	if (!c)
+		return -ENOMEM;
+	cmd->created = &c->obj;
+	return ur_attr_set(cmd, UVERBS_ATTR_CREATE_COUNTERS_HANDLE,
+			   c->obj.handle);
 }
 
 int ur_m_read_counters(struct ur_cmd *cmd)
 {
-	return -EOPNOTSUPP;
+	const struct ur_obj_counters *c =
+		ur_attr_obj(cmd, UVERBS_ATTR_READ_COUNTERS_HANDLE);
+	u64 values[2];
+	u32 flags;
+
+	if (ur_attr_u32(cmd, UVERBS_ATTR_READ_COUNTERS_FLAGS, &flags))
+		return -EINVAL;
+	if (flags & ~PREFER_CACHED)
+		return -EOPNOTSUPP;
+	/* As the kernel does: of an object that no flow has, nothing. */
+	if (!c->obj.users)
+		return -EINVAL;
+	values[0] = __atomic_load_n(&c->values.packets, __ATOMIC_RELAXED);
+	values[1] = __atomic_load_n(&c->values.bytes, __ATOMIC_RELAXED);
+	return ur_attr_out(cmd, UVERBS_ATTR_READ_COUNTERS_BUFF, values,
+			   sizeof(values));
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
+#include "device/client_rights.h"
 #include "device/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
@@ -17,6 +18,7 @@
 _Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&
 		       (int)UR_QPT_UC == IB_UVERBS_QPT_UC &&
 		       (int)UR_QPT_UD == IB_UVERBS_QPT_UD &&
+		       (int)UR_QPT_RAW_PACKET == IB_UVERBS_QPT_RAW_PACKET &&
 		       (int)UR_QPT_XRC_INI == IB_UVERBS_QPT_XRC_INI &&
 		       (int)UR_QPT_XRC_TGT == IB_UVERBS_QPT_XRC_TGT,
 	       "types of queue pairs");
@@ -115,6 +117,9 @@ static int check_args(const struct ur_qp_args *a)
 			return -EINVAL;
 		break;
 	case IB_UVERBS_QPT_RAW_PACKET:
+		if (!a->pd || !a->send_cq || !a->recv_cq)
+			return -EINVAL;
+		break;
 	case IB_UVERBS_QPT_DRIVER:
 		return -EOPNOTSUPP;
 	default:
@@ -125,6 +130,21 @@ static int check_args(const struct ur_qp_args *a)
 	if (a->flags & ~IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
 		return -EOPNOTSUPP;
 	return check_caps(&a->cap);
+}
+
+static int check_raw(const struct ur_cmd *cmd)
+{
+	static bool said;
+
+	if (cmd->dev->daemon->raw_ethernet && cmd->dev->ethernet)
+		return ur_client_may_raw(cmd->file->session) ? 0 : -EPERM;
+	if (!said)
+		ur_log("%s: a raw packet queue pair was asked for: that takes "
+		       "--raw-ethernet, or raw-ethernet in uroce.conf, and an "
+		       "Ethernet netdev",
+		       cmd->dev->name);
+	said = true;
+	return -EOPNOTSUPP;
 }
 
 /* The engine's side of a plain QP. */
@@ -216,6 +236,8 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	struct ur_obj_qp *qp;
 	int err = check_args(a);
 
+	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
+		err = check_raw(cmd);
 	if (err)
 		return err;
 	err = ur_async_from_fd(cmd->file, a->event_fd, &async);

@@ -123,6 +123,18 @@ struct ur_obj_dm {
 	u64 length;
 };
 
+struct ur_obj_counters {
+	struct ur_object obj;
+	struct ur_ecounters values;
+};
+
+struct ur_obj_flow {
+	struct ur_object obj;
+	struct ur_eflow *flow;
+	struct ur_obj_qp *qp;
+	struct ur_obj_counters *counters;
+};
+
 /* The client closed its descriptor for the last time: the object goes now, or
  * with its last user. */
 void ur_chan_closed(struct ur_obj_chan *chan);

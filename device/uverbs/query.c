@@ -47,6 +47,13 @@ u64 ur_device_cap_flags(void)
 	return CAP_FLAGS;
 }
 
+static u64 cap_flags(const struct ur_device *dev)
+{
+	return dev->daemon->raw_ethernet && dev->ethernet
+		       ? CAP_FLAGS | IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING
+		       : CAP_FLAGS;
+}
+
 static void fill_device(const struct ur_device *dev,
 			struct ib_uverbs_query_device_resp *r)
 {
@@ -62,7 +69,7 @@ static void fill_device(const struct ur_device *dev,
 	r->vendor_part_id = UROCE_VENDOR_PART_ID;
 	r->max_qp = UR_MAX_QP;
 	r->max_qp_wr = UR_MAX_QP_WR;
-	r->device_cap_flags = CAP_FLAGS;
+	r->device_cap_flags = (u32)cap_flags(dev);
 	r->max_sge = UR_MAX_SGE_COUNT;
 	r->max_sge_rd = UR_MAX_SGE_COUNT;
 	r->max_cq = UR_MAX_CQ;
@@ -112,7 +119,7 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 	/* Completions carry nanoseconds of CLOCK_MONOTONIC_RAW. */
 	r->timestamp_mask = UINT64_MAX;
 	r->hca_core_clock = 1000000; /* kHz */
-	r->device_cap_flags_ex = CAP_FLAGS;
+	r->device_cap_flags_ex = cap_flags(cmd->dev);
 	r->cq_moderation_caps.max_cq_moderation_count = UINT16_MAX;
 	r->cq_moderation_caps.max_cq_moderation_period = UINT16_MAX;
 	r->max_dm_size = UR_MAX_DM_BYTES;

@@ -10,6 +10,7 @@
 #ifndef UR_DEVICE_UVERBS_CMD_H
 #define UR_DEVICE_UVERBS_CMD_H
 
+#include <rdma/ib_user_verbs.h>
 #include "device/uverbs/ufile.h"
 
 /* The core of a write command in the client's memory. */
@@ -116,6 +117,14 @@ UR_WRITE_HANDLER(ur_w_open_xrcd);
 UR_WRITE_HANDLER(ur_w_close_xrcd);
 UR_METHOD_HANDLER(ur_m_create_counters);
 UR_METHOD_HANDLER(ur_m_read_counters);
+/* obj_flow.c; a flow has at most so many parts, as in the kernel, and the
+ * longest is IPv6's. */
+#define UR_FLOW_PARTS 10
+#define UR_FLOW_CORE_MAX                        \
+	(sizeof(struct ib_uverbs_create_flow) + \
+	 UR_FLOW_PARTS * sizeof(struct ib_uverbs_flow_spec_ipv6))
+UR_WRITE_HANDLER(ur_x_create_flow);
+UR_WRITE_HANDLER(ur_x_destroy_flow);
 /* Any object whose destruction has no response: attribute 0 is the handle. */
 UR_METHOD_HANDLER(ur_m_destroy);
 

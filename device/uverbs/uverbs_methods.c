@@ -108,6 +108,8 @@ static const struct ur_attr_spec a_destroy_mr[] = {M_OBJ(0, MR)};
 static const struct ur_attr_spec a_destroy_mw[] = {M_OBJ(0, UVERBS_OBJECT_MW)};
 static const struct ur_attr_spec a_destroy_ah[] = {M_OBJ(0, UVERBS_OBJECT_AH)};
 static const struct ur_attr_spec a_destroy_xrcd[] = {M_OBJ(0, XRCD)};
+static const struct ur_attr_spec a_destroy_flow[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)};
 static const struct ur_attr_spec a_destroy_dm[] = {M_OBJ(0, DM)};
 static const struct ur_attr_spec a_destroy_counters[] = {
 	M_OBJ(0, UVERBS_OBJECT_COUNTERS)};
@@ -286,6 +288,7 @@ static const struct ur_method methods[] = {
 	METHOD(DM, UVERBS_METHOD_DM_ALLOC, a_alloc_dm, ur_m_alloc_dm),
 	METHOD(DM, UVERBS_METHOD_DM_FREE, a_destroy_dm, ur_m_destroy),
 	METHOD(DM, UROCE_METHOD_DM_QUERY, a_query_dm, ur_m_query_dm),
+	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, a_destroy_counters,

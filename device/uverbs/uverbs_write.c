@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include "device/uverbs/uverbs_cmd.h"
 
-#define MAX_CORE 512
+#define MAX_IN	1088
+#define MAX_OUT 512
 
 struct method {
 	u16 in_min, in_full;
@@ -126,6 +127,15 @@ static const struct method extended[] = {
 		{IN_EX(ex_modify_qp, base), .out_min = 0,
 		 .out_full = sizeof(struct ib_uverbs_ex_modify_qp_resp),
 		 .fn = ur_x_modify_qp},
+	/* the rule's parts follow the fixed part */
+	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] =
+		{.in_min = sizeof(struct ib_uverbs_create_flow),
+		 .in_full = UR_FLOW_CORE_MAX,
+		 .out_min = sizeof(struct ib_uverbs_create_flow_resp),
+		 .out_full = sizeof(struct ib_uverbs_create_flow_resp),
+		 .fn = ur_x_create_flow},
+	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {IN(destroy_flow),
+					       .fn = ur_x_destroy_flow},
 	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {IN_EX(ex_modify_cq, reserved),
 					    .fn = ur_x_modify_cq},
 };
@@ -157,7 +167,7 @@ static int core_in(struct ur_cmd *cmd, const struct ur_core *core, u32 known,
 	u8 tail[64];
 	u32 n = core->in_len < known ? core->in_len : known;
 
-	memset(in, 0, MAX_CORE);
+	memset(in, 0, known);
 	if (core->in_inline) {
 		memcpy(in, &core->in_addr, n < 8 ? n : 8);
 		return 0;
@@ -183,7 +193,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 {
 	const struct method *m = find_method(command);
 	struct ur_loop *loop = cmd->dev->daemon->loop;
-	u8 in[MAX_CORE], out[MAX_CORE] = {0};
+	u8 in[MAX_IN], out[MAX_OUT] = {0};
 	u32 out_len;
 	int err;
 

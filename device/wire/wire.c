@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include "device/engine/engine_impl.h"
 #include "device/wire/wire.h"
+#include "device/wire/wire_raw.h"
 #include "transport/frame.h"
 
 /* The backends, by the type of the GIDs whose packets they carry. */
@@ -41,12 +42,20 @@ int ur_wire_create(struct ur_engine *engine)
 		if (err)
 			return err;
 	}
-	return 0;
+	return engine->config.raw_packet
+		       ? ur_wire_raw_create(engine, &engine->raw)
+		       : 0;
 }
 
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
 {
 	return engine->wires[v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2];
+}
+
+static struct ur_wire *wire_for(const struct ur_engine *engine,
+				const struct ur_av *av)
+{
+	return av->raw ? engine->raw : ur_wire_of(engine, av->v1);
 }
 
 u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
@@ -55,11 +64,11 @@ u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
 	u32 i = first;
 
 	while (i < end) {
-		bool v1 = tx->desc[i].av->v1;
-		struct ur_wire *wire = ur_wire_of(engine, v1);
+		struct ur_wire *wire = wire_for(engine, tx->desc[i].av);
 		u32 stop = i, taken;
 
-		while (stop < end && tx->desc[stop].av->v1 == v1)
+		while (stop < end &&
+		       wire_for(engine, tx->desc[stop].av) == wire)
 			stop++;
 		taken = wire->ops->send(wire, tx, i, stop, wait_fd);
 		i += taken;
@@ -77,6 +86,8 @@ bool ur_wire_poll(struct ur_engine *engine)
 
 	while ((wire = next_wire(engine, &type)))
 		any |= wire->ops->poll(wire);
+	if (engine->raw)
+		any |= engine->raw->ops->poll(engine->raw);
 	return any;
 }
 
@@ -152,6 +163,8 @@ void ur_wire_destroy(struct ur_engine *engine)
 
 	while ((wire = next_wire(engine, &type)))
 		wire->ops->destroy(wire);
+	if (engine->raw)
+		engine->raw->ops->destroy(engine->raw);
 }
 
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,

@@ -1,39 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters objects. They attach to flows, which there are none of. */
+/*
+ * Counters objects. The device counts packets and bytes of the flows that name
+ * the object; where in the program's array each goes is said before the first
+ * flow, and kept here.
+ */
 #include "uroce.h"
+
+#define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
+/* Indices of an array that programs write out by hand. */
+#define MAX_INDEX 64u
+
+struct ur_counters {
+	struct verbs_counters vc;
+	u32 count; /* of the array: behind the last index */
+	struct {
+		bool wanted;
+		u32 index;
+	} at[DESCRIPTIONS];
+};
+
+static struct ur_counters *to_counters(struct ibv_counters *counters)
+{
+	return ur_container_of(counters, struct ur_counters, vc.counters);
+}
 
 struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr)
 {
-	struct verbs_counters *counters = calloc(1, sizeof(*counters));
+	struct ur_counters *c;
 	int err;
 
-	if (!counters)
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
 		return NULL;
-	err = ibv_cmd_create_counters(context, attr, counters, NULL);
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	err = ibv_cmd_create_counters(context, attr, &c->vc, NULL);
 	if (err) {
-		free(counters);
+		free(c);
 		errno = err;
 		return NULL;
 	}
-	return &counters->counters;
+	return &c->vc.counters;
 }
 
-int uroce_destroy_counters(struct ibv_counters *ibcounters)
+int uroce_destroy_counters(struct ibv_counters *counters)
 {
-	struct verbs_counters *counters =
-		ur_container_of(ibcounters, struct verbs_counters, counters);
-	int err = ibv_cmd_destroy_counters(counters);
+	struct ur_counters *c = to_counters(counters);
+	int err = ibv_cmd_destroy_counters(&c->vc);
 
 	if (!err)
-		free(counters);
+		free(c);
 	return err;
 }
 
-int uroce_read_counters(struct ibv_counters *ibcounters, uint64_t *values,
+/* Points of a flow that exists cannot be counted: the object belongs to what
+ * the flow was made with. */
+int uroce_attach_counters_point_flow(struct ibv_counters *counters,
+				     struct ibv_counter_attach_attr *attr,
+				     struct ibv_flow *flow)
+{
+	struct ur_counters *c = to_counters(counters);
+
+	if (attr->comp_mask || flow)
+		return EOPNOTSUPP;
+	if (attr->counter_desc > IBV_COUNTER_BYTES)
+		return EOPNOTSUPP;
+	if (attr->index >= MAX_INDEX)
+		return EINVAL;
+	for (u32 i = 0; i < DESCRIPTIONS; i++)
+		if (c->at[i].wanted && i != attr->counter_desc &&
+		    c->at[i].index == attr->index)
+			return EBUSY;
+	c->at[attr->counter_desc].wanted = true;
+	c->at[attr->counter_desc].index = attr->index;
+	if (c->count <= attr->index)
+		c->count = attr->index + 1;
+	return 0;
+}
+
+int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 			uint32_t count, uint32_t flags)
 {
-	return ibv_cmd_read_counters(
-		ur_container_of(ibcounters, struct verbs_counters, counters),
-		values, count, flags, NULL);
+	struct ur_counters *c = to_counters(counters);
+	u64 counted[DESCRIPTIONS];
+	int err;
+
+	if (count < c->count)
+		return EINVAL;
+	err = ibv_cmd_read_counters(&c->vc, counted, DESCRIPTIONS, flags, NULL);
+	for (u32 i = 0; !err && i < DESCRIPTIONS; i++)
+		if (c->at[i].wanted)
+			values[c->at[i].index] = counted[i];
+	return err;
 }

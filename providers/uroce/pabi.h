@@ -360,6 +360,10 @@ int ibv_cmd_destroy_counters(struct verbs_counters *counters);
 int ibv_cmd_read_counters(struct verbs_counters *counters, uint64_t *values,
 			  uint32_t count, uint32_t flags,
 			  struct ibv_command_buffer *link);
+/* 'cmd' is the driver's part alone. */
+int ibv_cmd_create_flow(struct ibv_qp *qp, struct ibv_flow *flow,
+			struct ibv_flow_attr *attr, void *cmd, size_t cmd_size);
+int ibv_cmd_destroy_flow(struct ibv_flow *flow);
 int ibv_cmd_alloc_dm(struct ibv_context *context,
 		     const struct ibv_alloc_dm_attr *attr, struct verbs_dm *dm,
 		     struct ibv_command_buffer *link);

@@ -13,6 +13,8 @@ static u16 qpt_bit(enum ibv_qp_type type)
 		return UR_SENDS_UD;
 	case IBV_QPT_XRC_SEND:
 		return UR_SENDS_XRC;
+	case IBV_QPT_RAW_PACKET:
+		return UR_SENDS_RAW;
 	default:
 		return 0; /* XRC_RECV: posts nothing */
 	}
@@ -139,7 +141,8 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 {
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
 	    attr->qp_type != IBV_QPT_UD && attr->qp_type != IBV_QPT_XRC_SEND &&
-	    attr->qp_type != IBV_QPT_XRC_RECV)
+	    attr->qp_type != IBV_QPT_XRC_RECV &&
+	    attr->qp_type != IBV_QPT_RAW_PACKET)
 		return EOPNOTSUPP;
 	if (attr->comp_mask &
 	    ~(u32)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |

@@ -21,7 +21,7 @@ static const struct {
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = {UROCE_WQE_WRITE_IMM, UR_WQE_RADDR,
 					ANY_RC | UR_SENDS_UC},
 	[IBV_WR_SEND] = {UROCE_WQE_SEND, UR_WQE_PLAIN,
-			 ANY_RC | UR_SENDS_UC | UR_SENDS_UD},
+			 ANY_RC | UR_SENDS_UC | UR_SENDS_UD | UR_SENDS_RAW},
 	[IBV_WR_SEND_WITH_IMM] = {UROCE_WQE_SEND_IMM, UR_WQE_PLAIN,
 				  ANY_RC | UR_SENDS_UC | UR_SENDS_UD},
 	[IBV_WR_RDMA_READ] = {UROCE_WQE_READ, UR_WQE_RADDR, ANY_RC},
@@ -51,6 +51,9 @@ static int check_wr(const struct ur_qp *qp, const struct ibv_send_wr *wr)
 	    (wr->send_flags & IBV_SEND_INLINE))
 		return EINVAL;
 	if (qp->qpt_bit == UR_SENDS_UD && !wr->wr.ud.ah)
+		return EINVAL;
+	/* Nobody fills in checksums: no capability says so. */
+	if (wr->send_flags & IBV_SEND_IP_CSUM)
 		return EINVAL;
 	return 0;
 }

@@ -137,6 +137,7 @@ struct ur_qp {
 #define UR_SENDS_UC  (1u << 1)
 #define UR_SENDS_UD  (1u << 2)
 #define UR_SENDS_XRC (1u << 3) /* XRC_SEND */
+#define UR_SENDS_RAW (1u << 4) /* RAW_PACKET */
 
 /* ECE options this device knows: none so far. */
 #define UR_ECE_OPTIONS 0u
@@ -316,7 +317,7 @@ static inline int ur_qp_send_state(const struct ur_qp *qp)
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }
 
-/* ---- srq.c, ah.c, xrcd.c, counters.c ---- */
+/* ---- srq.c, ah.c, xrcd.c, counters.c, flow.c ---- */
 struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr);
 struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
@@ -337,5 +338,11 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 int uroce_destroy_counters(struct ibv_counters *counters);
 int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 			uint32_t count, uint32_t flags);
+int uroce_attach_counters_point_flow(struct ibv_counters *counters,
+				     struct ibv_counter_attach_attr *attr,
+				     struct ibv_flow *flow);
+struct ibv_flow *uroce_create_flow(struct ibv_qp *qp,
+				   struct ibv_flow_attr *attr);
+int uroce_destroy_flow(struct ibv_flow *flow);
 
 #endif

@@ -335,6 +335,8 @@ static u64 supported_ops(u16 qpt_bit)
 	switch (qpt_bit) {
 	case UR_SENDS_UD:
 		return ud;
+	case UR_SENDS_RAW:
+		return IBV_QP_EX_WITH_SEND;
 	case UR_SENDS_UC:
 		return uc;
 	case UR_SENDS_RC:

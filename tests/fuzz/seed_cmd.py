@@ -141,6 +141,17 @@ SEEDS = {
             scalar(4, 0x21, 4), num(5, 2), out(6, 8), out(7, 8))
     + ioctl(14, 1, num(0, 2)) + ioctl(14, 0x80, num(0x1000, 2), out(0x1001))
     + ioctl(7, 1, num(0, 3)) + ioctl(14, 1, num(0, 2)),
+    "flow": CONTEXT + PD + cq_legacy(8) + qp(8, 1, 2, 2)
+    + ioctl(15, 0, num(0, 0))
+    + write(50, struct.pack("<IIIHHBBBBI", 0, 3, 0, 96, 0, 3, 0, 0, 1, 0)
+            + struct.pack("<IHH32x", 0x20, 40, 0)
+            + struct.pack("<IHH24x", 0x30, 32, 0)
+            + struct.pack("<IHHII", 0x1003, 16, 0, 3, 0)
+            + struct.pack("<IHH", 0x1001, 8, 0), ex=True)
+    + write(50, struct.pack("<IIIHHBBBBI", 0, 3, 3, 0, 0, 0, 0, 0, 1, 0), ex=True)
+    + ioctl(15, 2, num(0, 3), out(1, 16), scalar(2, 0, 4))
+    + write(51, struct.pack("<II", 0, 4), ex=True)
+    + ioctl(9, 0, num(0, 5)) + ioctl(15, 1, num(0, 3)),
     "invoke": CONTEXT + ioctl(0, 0, scalar(2, 1, 8)) + ioctl(
         0, 0, scalar(2, 0x80000001, 8), scalar(0, 0, 8), out(1, 304))
     + ioctl(0, 0, scalar(2, 3, 8), scalar(0, 0, 8), out(1, 8), out(0x1001, 8))

@@ -175,7 +175,8 @@ static void limits_none(void)
 	CHECK_EQ(d.packet_pacing_caps.supported_qpts, 0);
 	CHECK_EQ(d.raw_packet_caps, 0);
 	CHECK(!(d.orig_attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG));
-	/* Counters objects count packets of flows, which there are none of. */
+	/* Counters objects count packets of flows, which there are none of
+	 * without --raw-ethernet. */
 	CHECK(!ibv_create_counters(t.ctx, &attr));
 	CHECK_EQ(errno, EOPNOTSUPP);
 	bench_close(&t);

@@ -183,6 +183,8 @@ static void test_doc(void)
 	check_row("| memory windows | | %u |", UR_MAX_MW);
 	check_row("| address handles | | %u |", UR_MAX_AH);
 	check_row("| XRC domains | | %u |", UR_MAX_XRCD);
+	check_row("among them | | %u; 64 |", UR_MAX_FLOW);
+	check_row("| counters objects | | %u |", UR_MAX_COUNTERS);
 	check_row("| bytes of device memory | | %u |", UR_MAX_DM_BYTES);
 	check_row("in each | | 8192; %u |", UR_MCAST_MEMBERS_MAX);
 	check_row("in each | | %u; 56 |", UR_MCAST_GROUPS_MAX);

@@ -29,13 +29,14 @@ static void test_good(void)
 {
 	CHECK_EQ(
 		parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
-		      "run-dir=/run/x\nroce-v1=yes\ncm-mode=v1\nuser-share=25\nisolation=user\n"
+		      "run-dir=/run/x\nroce-v1=yes\nraw-ethernet=yes\ncm-mode=v1\nuser-share=25\nisolation=user\n"
 		      "confine=no\nverbose=no"),
 		0);
 	CHECK_EQ(o.n_netdevs, 2);
 	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
 	CHECK(!strcmp(o.run_dir, "/run/x"));
 	CHECK_EQ(o.roce_v1, 1);
+	CHECK_EQ(o.raw_ethernet, 1);
 	CHECK_EQ(o.cm_mode, 1);
 	CHECK_EQ(o.user_share, 25);
 	CHECK_EQ(o.isolation, UR_ISOLATION_USER);

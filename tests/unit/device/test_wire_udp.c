@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 #include "device/engine/faults.h"
+#include "device/engine/flow.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"
@@ -71,6 +72,17 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 		got.bad_icrc += (u32)n;
 	if (c == UR_CNT_bad_gid)
 		got.bad_gid += (u32)n;
+}
+
+/* No raw Ethernet here. */
+void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len)
+{
+	CHECK(!"a frame for flow rules");
+}
+
+struct ur_flow_wants ur_flow_wants(const struct ur_flow_table *table)
+{
+	return (struct ur_flow_wants){0};
 }
 
 /* ---- */

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static const enum ur_qp_type types[] = {UR_QPT_RC, UR_QPT_UC, UR_QPT_UD,
+static const enum ur_qp_type types[] = {UR_QPT_RC,	UR_QPT_UC,
+					UR_QPT_UD,	UR_QPT_RAW_PACKET,
 					UR_QPT_XRC_INI, UR_QPT_XRC_TGT};
 
 /* What IBTA table 96 lets through, written down a second time. */
@@ -110,7 +111,8 @@ static void step(struct ur_qp *qp, enum ur_qp_state next)
 /* SQE is entered by an error only; the table is checked for it as data. */
 static struct ur_qp *qp_in(enum ur_qp_type type, enum ur_qp_state state)
 {
-	struct ur_qp_init init = {.type = type, .max_send_wr = 1};
+	struct ur_qp_init init = {
+		.type = type, .max_send_wr = 1, .raw_av = &av};
 	struct ur_qp *qp;
 
 	CHECK_EQ(ur_qp_create(port, &init, &qp), 0);

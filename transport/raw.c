@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Raw packet queue pairs: each request is an Ethernet frame as it is, each
+ * receive holds one. Which frames come to whom is the host's to say.
+ */
+#include "transport/internal.h"
+
+enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
+			    struct ur_tx *tx)
+{
+	u8 *p;
+
+	if (e->length < UR_RAW_MIN_BYTES || e->length > UR_RAW_MAX_BYTES) {
+		/* Not sent, and not an error either: as a datagram that is
+		 * longer than the MTU. */
+		ur_count(qp->port, UR_CNT_send_err);
+		ur_sq_complete(qp, e, UR_WC_SUCCESS);
+		return UR_QUANTUM_MORE;
+	}
+	p = ur_tx_room(tx, e->length);
+	if (!p)
+		return UR_QUANTUM_FULL;
+	if (ur_swqe_gather(qp, e, 0, p, e->length)) {
+		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
+		return UR_QUANTUM_MORE;
+	}
+	ur_tx_commit(qp->port, tx, qp->init.raw_av, e->length);
+	ur_sq_complete(qp, e, UR_WC_SUCCESS);
+	return UR_QUANTUM_MORE;
+}
+
+void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
+{
+	struct ur_wc wc = {.opcode = UR_WC_RECV, .byte_len = len};
+	struct ur_rqe *rqe = &qp->resp.rqe;
+	struct ur_port *port = qp->port;
+
+	/* References that were given up stay: who sends may name them. */
+	port->now = now;
+	if (qp->state < UR_QP_RTR || qp->state == UR_QP_ERR) {
+		ur_count(port, UR_CNT_bad_state);
+		return;
+	}
+	ur_count(port, UR_CNT_rcvd_pkts);
+	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
+	ur_qp_count_rx(qp, len);
+	if (!ur_rq_take(qp, qp->init.srq)) {
+		ur_count(port, UR_CNT_out_of_buffer);
+		return;
+	}
+	if (len > rqe->length) {
+		/* The receive stays for a frame that fits. */
+		ur_count(port, UR_CNT_resp_local_length_error);
+		return;
+	}
+	if (ur_mem_scatter(port, qp->init.pd, qp->resp.rqe_sge, rqe->num_sge,
+			   &rqe->cur, 0, frame, len, true)) {
+		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR);
+		return;
+	}
+	ur_rq_complete(qp, &wc);
+	ur_assert_rules_hot(ur_qp_check(qp));
+}
