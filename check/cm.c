@@ -17,6 +17,10 @@ __thread int ur_inside_cm;
 		ret;                      \
 	})
 
+/* Is the caller librdmacm itself (rsockets, synchronous ids)? What it does with
+ * its own ids is its own matter. */
+#define THEIRS (ur_inside_cm || ur_of_rdmacm(__builtin_return_address(0)))
+
 static struct ur_cm *watch(struct rdma_cm_id *id)
 {
 	struct ur_cm *cm = ur_watched(UR_KIND_CM_ID, id);
@@ -39,7 +43,7 @@ UR_FRONT struct rdma_event_channel *rdma_create_event_channel(void)
 	struct ur_stack here;
 
 	/* One of a synchronous id is the library's. */
-	if (!channel || ur_inside_cm)
+	if (!channel || THEIRS)
 		return channel;
 	ur_stack_take(&here);
 	ur_table_lock();
@@ -74,7 +78,7 @@ UR_FRONT int rdma_create_id(struct rdma_event_channel *channel,
 	int err = INSIDE(
 		ur_real(UR_RDMACM, rdma_create_id)(channel, id, context, ps));
 
-	if (err || ur_inside_cm)
+	if (err || THEIRS)
 		return err;
 	ur_table_lock();
 	watch(*id);
@@ -87,7 +91,7 @@ UR_FRONT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_create_ep)(id, res, pd, attr));
 
-	if (err || ur_inside_cm)
+	if (err || THEIRS)
 		return err;
 	ur_table_lock();
 	watch(*id);
@@ -99,7 +103,7 @@ UR_FRONT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_get_request)(listen, id));
 
-	if (err || ur_inside_cm)
+	if (err || THEIRS)
 		return err;
 	ur_table_lock();
 	watch(*id);
@@ -109,37 +113,38 @@ UR_FRONT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 
 /* The id is to end: events and a queue pair that are left. @whole: the call
  * destroys the queue pair itself. */
-static struct ur_cm *ending(struct rdma_cm_id *id, bool whole)
+static void ending(struct rdma_cm_id *id, bool whole)
 {
 	struct ur_cm *cm;
 
 	ur_table_lock();
-	cm = ur_inside_cm ? NULL : ur_watched(UR_KIND_CM_ID, id);
+	cm = ur_watched(UR_KIND_CM_ID, id);
 	if (cm) {
 		if (cm->events_unacked)
 			ur_report(UR_CHECK_CM_UNACKED, &cm->o,
 				  "%u events of it were got by "
 				  "rdma_get_cm_event() and not acknowledged",
 				  cm->events_unacked);
-		if (!whole && id->qp)
+		if (!whole && id->qp && ur_watched(UR_KIND_QP, id->qp))
 			ur_report(UR_CHECK_CM_QP_LEFT, &cm->o,
 				  "it has queue pair 0x%06x", id->qp->qp_num);
 		ur_watch_out(&cm->o);
 		ur_watch_gone(&cm->o);
 	}
 	ur_table_unlock();
-	return cm;
 }
 
 UR_FRONT int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	ending(id, false);
+	if (!THEIRS)
+		ending(id, false);
 	return INSIDE(ur_real(UR_RDMACM, rdma_destroy_id)(id));
 }
 
 UR_FRONT void rdma_destroy_ep(struct rdma_cm_id *id)
 {
-	ending(id, true);
+	if (!THEIRS)
+		ending(id, true);
 	ur_inside_cm++;
 	ur_real(UR_RDMACM, rdma_destroy_ep)(id);
 	ur_inside_cm--;
@@ -177,13 +182,16 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_get_cm_event)(channel, event));
 	struct ur_cm *cm;
 
-	if (err || ur_inside_cm)
+	if (err || THEIRS)
 		return err;
 	ur_table_lock();
 	cm = ur_watched(UR_KIND_CM_ID, waits(*event));
 	if (cm)
 		cm->events_unacked++;
-	cm = watch((*event)->id);
+	/* Another may be destroyed by now, by another thread. */
+	cm = (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST
+		     ? watch((*event)->id)
+		     : ur_watched(UR_KIND_CM_ID, (*event)->id);
 	if (cm) {
 		if ((*event)->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			cm->removed = true;
@@ -203,7 +211,7 @@ UR_FRONT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	struct ur_cm *cm;
 
-	if (!ur_inside_cm && event) {
+	if (event && !THEIRS) {
 		ur_table_lock();
 		cm = ur_watched(UR_KIND_CM_ID, waits(event));
 		if (cm && cm->events_unacked)
@@ -218,7 +226,7 @@ UR_FRONT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	struct ur_cm *cm;
 
 	ur_table_lock();
-	cm = ur_inside_cm ? NULL : ur_watched(UR_KIND_CM_ID, id);
+	cm = THEIRS ? NULL : ur_watched(UR_KIND_CM_ID, id);
 	if (cm && cm->seen_param && param &&
 	    param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
 	    param->initiator_depth > cm->responder_resources)

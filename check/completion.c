@@ -40,6 +40,19 @@ static bool find(struct ur_cq *cq, struct ur_qp *qp, const struct ibv_wc *wc,
 	       ur_queue_complete(recv, wc->wr_id, succeeded, request);
 }
 
+/* Without a number: the queue pair of the queue that has such a request. An
+ * extended queue may not have been asked for numbers; with XRC it is that of a
+ * queue pair that only receives. */
+static struct ur_qp *guess(struct ur_cq *cq, const struct ibv_wc *wc,
+			   bool opcode_known, struct ur_request *request)
+{
+	struct ur_watched *o = ur_watched_newest(UR_KIND_QP);
+
+	while (o && !find(cq, (struct ur_qp *)o, wc, opcode_known, request))
+		o = o->older;
+	return (struct ur_qp *)o;
+}
+
 static void changed(const struct ur_qp *qp, const struct ur_request *request)
 {
 	struct ur_stack place;
@@ -123,9 +136,13 @@ void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
 	struct ur_qp *qp =
 		ur_watched_number(UR_KIND_QP, cq->o.context, wc->qp_num);
 
-	/* XRC: the number is of a queue pair that only receives. */
-	if (!qp || !find(cq, qp, wc, opcode_known, &request))
+	if (!qp) {
+		qp = guess(cq, wc, opcode_known, &request);
+		if (!qp)
+			return;
+	} else if (!find(cq, qp, wc, opcode_known, &request)) {
 		return;
+	}
 	if (request.signaled && !(request.receive && qp->srq))
 		less(cq);
 	if (!request.receive && wc->status == IBV_WC_SUCCESS)

@@ -119,6 +119,9 @@ UR_FRONT int ibv_close_device(struct ibv_context *context)
 
 void ur_busy(const struct ur_watched *object)
 {
+	/* rdma_destroy_qp() tries whether it was the last. */
+	if (ur_inside_cm)
+		return;
 	for (int kind = 0; kind < UR_KINDS; kind++) {
 		struct ur_watched *o = ur_watched_newest(kind);
 

@@ -34,6 +34,11 @@ static bool is_between(void *address)
 	return false;
 }
 
+bool ur_of_rdmacm(void *address)
+{
+	return in_library(address, "librdmacm.so");
+}
+
 bool ur_stack_in_rdmacm(const struct ur_stack *stack)
 {
 	for (int i = 0; i < stack->depth && is_between(stack->address[i]); i++)
@@ -232,7 +237,7 @@ void ur_stack_print(FILE *out, const struct ur_stack *stack)
 		/* Nobody's code: how the C library starts a program. */
 		if (i && (!strncmp(frame.function, "__libc_start", 12) ||
 			  !strcmp(frame.function, "_start") ||
-			  !strcmp(frame.function, "__libc_init_first")))
+			  !strcmp(frame.function, "start_thread")))
 			break;
 		fputs(i ? " < " : "", out);
 		ur_frame_print(out, &frame);

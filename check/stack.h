@@ -41,6 +41,9 @@ void ur_stack_of(struct ur_stack *stack, const struct ur_place *place);
  * the first, or NULL where there is none. */
 void *ur_stack_place(const struct ur_stack *stack);
 
+/* Returns whether this is code of librdmacm. */
+bool ur_of_rdmacm(void *address);
+
 /* Returns whether librdmacm made this for itself: one of its functions called. */
 bool ur_stack_in_rdmacm(const struct ur_stack *stack);
 
