@@ -110,6 +110,7 @@ class Host:
         self.lab = lab
         self.name = f"{PREFIX}{os.getpid()}-{lab.serial}{letter}"
         self.run_dir = os.path.join(lab.tmp, letter)
+        self.run_options = []  # of `uroce run`
         self.device = None
         self.addr4 = self.addr6 = None
         sh("ip", "netns", "add", self.name)
@@ -134,7 +135,8 @@ class Host:
         """Start a program with the device present."""
         return Program(self, cmd, ["ip", "netns", "exec", self.name,
                                    self.lab.bin("uroce"), "run", "--run-dir",
-                                   self.run_dir, "--", *cmd], **kw)
+                                   self.run_dir, *self.run_options, "--",
+                                   *cmd], **kw)
 
     def run(self, *cmd, limit=60, status=0):
         """Run a program with the device present; its output."""
