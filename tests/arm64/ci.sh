@@ -5,7 +5,7 @@
 # compiler and arm64's libraries, which cannot all be beside the host's own: the
 # whole tree built without a warning, and run by qemu-user what asks nothing of a
 # kernel but to run programs: the tests of the kinds abi, unit, scenario and
-# fuzz, and some simulations. RESULT.xml says how each step went, RESULT-ctest.xml is
+# fuzz, and some simulations; icrc.sh. RESULT.xml says how each step went, RESULT-ctest.xml is
 # ctest's. What qemu-user cannot do a test finds out, and skips. The orders of
 # memory that a real arm64 needs are held by order.* (tests/order); qemu-user has
 # those of x86.
@@ -48,6 +48,7 @@ layers cross
 step clone clone
 step cross_build cross
 step tests run_tests
+step icrc inside tests/arm64/icrc.sh build
 [ -n "$UROCE_FULL" ] && step sim_smoke emulated build/bin/sim --seeds 1..2000
 [ -n "$UROCE_FULL" ] && step guest tests/arm64/guest.sh "$roots/guest-arm64" \
 	"$tree/build" "${out%.xml}-guest.xml"
