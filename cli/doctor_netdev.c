@@ -4,10 +4,13 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cli/doctor.h"
 #include "cli/port.h"
@@ -59,7 +62,7 @@ static bool is_link_local(const struct sockaddr *sa)
 void ur_doctor_netdev(struct doctor *doctor)
 {
 	struct ifaddrs *list = NULL, *i;
-	char name[IFNAMSIZ], owner[128];
+	char name[IFNAMSIZ], owner[64];
 	int addresses = 0, wanted = 0, taken = 0;
 	bool up = false;
 
@@ -106,11 +109,20 @@ void ur_doctor_netdev(struct doctor *doctor)
 			      "a device can be started on %s", name);
 }
 
+/* Past the C library: under `uroce run` its /sys has our devices too. */
+static DIR *kernel_devices(void)
+{
+	int fd = syscall(SYS_openat, AT_FDCWD, "/sys/class/infiniband",
+			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fdopendir(fd);
+}
+
 void ur_doctor_kernel(struct doctor *doctor)
 {
 	char names[256] = "";
 	struct dirent *e;
-	DIR *d = opendir("/sys/class/infiniband");
+	DIR *d = kernel_devices();
 
 	while (d && (e = readdir(d))) {
 		size_t used = strlen(names);
@@ -123,6 +135,7 @@ void ur_doctor_kernel(struct doctor *doctor)
 		closedir(d);
 	if (*names)
 		ur_doctor_say(doctor, "kernel", "note",
-			      "name the device to programs: -d uroce0",
+			      "name ours to programs (-d), as uroce link shows "
+			      "it, or hide those: uroce run --only",
 			      "the kernel has RDMA devices too: %s", names);
 }

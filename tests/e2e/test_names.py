@@ -57,6 +57,18 @@ def test_run_name(lab):
     uroce(a, "link", "--name", "a", status=2)
 
 
+def test_doctor(lab):
+    """Under uroce run, too, only the host's devices are the kernel's."""
+    for wrap, kernel in ((), []), ([REAL], ["mlx5_0"]):
+        out = run(lab.a, "--netdev", "eth0", "--name", "rxe_0", "--",
+                  lab.bin("uroce"), "doctor", "--run-dir",
+                  f"{lab.tmp}/doctor{len(kernel)}", wrap=wrap,
+                  run_dir=f"/doctor{len(kernel)}")
+        assert re.findall("rxe_0 on eth0", out), out
+        assert re.findall(r"the kernel has RDMA devices too: (.*)",
+                          out) == kernel, out
+
+
 LOOK = """
 ls /sys/class/infiniband /sys/class/infiniband_verbs /dev/infiniband
 cat /sys/class/infiniband/mlx5_0/device/modalias
