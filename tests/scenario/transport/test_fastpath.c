@@ -125,6 +125,7 @@ static void headers(void)
 	feed(UR_OP_RC_WRITE_MIDDLE, 1, MTU);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_ecn_marked_roce_packets],
 		 1);
+	wt_expect(&w, UR_OP_CNP, 0);
 	w.meta.tos = 0;
 	feed(UR_OP_RC_WRITE_MIDDLE, 2, MTU);
 	CHECK(filled(0x80000, 3 * MTU));
