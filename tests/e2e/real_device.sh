@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # real_device.sh PROGRAM ARG...: run it where the host seems to have an RDMA
-# device of its own, mlx5_0 with uverbs0, umad0 and rdma_cm. Only the files are there.
+# device of its own, mlx5_0 with uverbs0, umad7 and rdma_cm. Only the files are there.
 # To be run in a mount namespace of its own (ip netns exec makes one).
 set -e
 at=$(mktemp -d /tmp/uroce-real.XXXXXX)
@@ -13,7 +13,7 @@ for class in /sys/class/*; do
 	mount --bind "$class" "$at/class/${class##*/}"
 done
 ca=$at/class/infiniband/mlx5_0
-mkdir -p "$ca/ports/1/gids" "$ca/device" "$at/class/infiniband_mad/umad0"
+mkdir -p "$ca/ports/1/gids" "$ca/device" "$at/class/infiniband_mad/umad7"
 echo 1: CA >"$ca/node_type"
 echo 0002:c903:0000:0001 >"$ca/node_guid"
 echo pci:v000015B3d00001017 >"$ca/device/modalias"
@@ -29,7 +29,7 @@ for name in null zero random urandom shm; do
 	mount --bind "/dev/$name" "$at/dev/$name"
 done
 mkdir "$at/dev/infiniband"
-for name in uverbs0 umad0 rdma_cm; do
+for name in uverbs0 umad7 rdma_cm; do
 	echo real >"$at/dev/infiniband/$name"
 done
 mount --rbind "$at/dev" /dev

@@ -72,7 +72,7 @@ def test_doctor(lab):
 LOOK = """
 ls /sys/class/infiniband /sys/class/infiniband_verbs /dev/infiniband
 cat /sys/class/infiniband/mlx5_0/device/modalias
-cat /dev/infiniband/umad0 /sys/class/infiniband_mad/umad0/x
+cat /dev/infiniband/umad7 /sys/class/infiniband_mad/umad7/x
 ls -d /dev/infiniband/* /sys/class/infiniband/*/node_guid
 """
 
@@ -85,15 +85,17 @@ def test_only(lab):
     assert re.search(r"^mlx5_0$", both, re.M), both
     assert re.search(r"^uroce0$", both, re.M), both
     assert re.search(r"^uverbs192$", both, re.M), both
+    assert re.search(r"^umad32$", both, re.M), both
     assert "pci:v000015B3" in both and "\nreal\n" in both
     out = run(lab.b, "--netdev", "eth0", "--only", "--", "sh", "-c", LOOK,
               wrap=[REAL], run_dir="/only")
     assert re.search(r"^uverbs0$", out, re.M), out
+    assert re.search(r"^umad0$", out, re.M), out
     for real in "pci:v", "\nreal\n", "uverbs192", "/mlx5_0/node_guid\n":
         assert real not in out, out
-    assert not re.search(r"^(mlx5_0|umad0)$", out, re.M), out
+    assert not re.search(r"^(mlx5_0|umad7)$", out, re.M), out
     for name in ("/sys/class/infiniband/mlx5_0/device/modalias",
-                 "/dev/infiniband/umad0"):
+                 "/dev/infiniband/umad7"):
         assert re.search(rf"{name}'?: No such file", out), out
 
 
