@@ -105,7 +105,8 @@ def test_rnr(hosts_):
     run_pair(a, b, PINGPONG)
     done = shown(a)[number]["done"]
     assert done > 0
-    assert counters(b)["rcvd_rnr_err"] - before == done
+    # A NAK of what is told again meanwhile is none that the peer waits for.
+    assert done / 2 < counters(b)["rcvd_rnr_err"] - before <= done
 
 
 def test_one_queue_pair(hosts_):
@@ -129,14 +130,14 @@ def test_slow(hosts_):
     """Twice as fast a link, twice as much."""
     a, b, add = hosts_
     got = []
-    for mbps in 50, 100:
+    for mbps in 10, 20:
         number = add(a, f"slow={mbps}")
-        _, out = run_pair(b, a, ["ib_write_bw", "-s", "65536", "-n", "60"],
+        _, out = run_pair(b, a, ["ib_write_bw", "-s", "65536", "-n", "16"],
                           flag="-x")
         got.append(float(re.findall(r"^ *65536 +\d+ +[\d.]+ +([\d.]+)", out,
                                     re.M)[0]) * 8 * 1.048576)
         uroce(a, "del", str(number))
-    assert got[0] <= 50 and got[1] <= 100
+    assert got[0] <= 10 and got[1] <= 20
     assert got[1] > 1.4 * got[0]
 
 
