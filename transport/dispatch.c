@@ -195,13 +195,15 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 			ur_list_first(&port->active, struct ur_qp, active);
 
 		ur_list_del(&qp->active);
-		if (!run_qp(qp, tx, &full))
-			continue;
+		bool more = run_qp(qp, tx, &full);
+
 		/* Cut off by the buffer: its packets should stay together, so
-		 * it goes on first. */
-		if (full)
+		 * it goes on first. Once: what needs no answer would fill one
+		 * buffer after the other while nobody else has a turn. */
+		qp->cut_off = more && full && !qp->cut_off;
+		if (qp->cut_off)
 			ur_list_add_head(&port->active, &qp->active);
-		else
+		else if (more)
 			ur_port_activate(port, qp);
 	}
 	ur_assert_rules_hot(ur_port_check(port));

@@ -240,6 +240,7 @@ struct ur_qp {
 	 * 0: none. It goes on with the next receive, before its RNR timer. */
 	u32 loop_waiter;
 	bool comm_est;
+	bool cut_off; /* by the buffer, in the turn before */
 	bool last_wqe_said;
 	bool fatal_said;
 	struct ur_requester req;
