@@ -227,7 +227,8 @@ void ur_faults_sent(struct ur_engine *e)
 
 	for (u32 i = 0; i < tx->n_desc; i++) {
 		spoil(e->faults, i, false);
-		if (!leaves(e, i))
+		/* Frames of raw Ethernet are no packets of RoCE. */
+		if (!tx->desc[i].av->raw && !leaves(e, i))
 			continue;
 		overtake(e, tx->desc[i].av);
 		spoil(e->faults, kept, ur_faults_spoils(e, i));
