@@ -27,6 +27,9 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = full_path(d, path, fmt, ap);
 	va_end(ap);
+	/* Mostly only the last one is missing. */
+	if (!mkdir(path, 0755) || errno == EEXIST)
+		return 0;
 	for (char *p = path + n; *p; p++) {
 		if (*p != '/')
 			continue;
@@ -38,12 +41,16 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* For writing. It may be read-only, to its owner too; root does not notice. */
-static int open_file(const char *path, mode_t mode)
+/* For writing. It may be read-only, to its owner too; root does not notice.
+ * *fresh: it was not there. */
+static int open_file(const char *path, mode_t mode, bool *fresh)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-	int fd = open(path, flags, mode);
+	int fd = open(path, flags | O_EXCL, mode);
 
+	*fresh = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, flags, mode);
 	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
 		return fd;
 	fd = open(path, flags, mode);
@@ -55,12 +62,13 @@ static int put(const char *path, const char *text, mode_t mode)
 {
 	size_t len = strlen(text);
 	int fd, err = 0;
+	bool fresh;
 
-	fd = open_file(path, mode);
+	fd = open_file(path, mode, &fresh);
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, text, len, 0) != (ssize_t)len ||
-	    ftruncate(fd, (off_t)len) < 0)
+	    (!fresh && ftruncate(fd, (off_t)len) < 0))
 		err = errno ? -errno : -EIO;
 	close(fd);
 	return err;
