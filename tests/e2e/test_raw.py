@@ -101,7 +101,9 @@ def test_bandwidth(raw, rule):
     assert row(server)[:2] == ["1000", "400"], server
 
 
-test_bandwidth.shows = lambda params: set(params["rule"]) & {"--tcp", "-K", "--raw_ipv6", "--vlan_en"}
+test_bandwidth.shows = lambda params: {
+    ("rule", word) for word in
+    set(params["rule"]) & {"--tcp", "-K", "--raw_ipv6", "--vlan_en"}}
 
 
 @pytest.mark.parametrize("size", ["64", "1500"])
