@@ -59,8 +59,8 @@ def test_run_name(lab):
 
 def test_doctor(lab):
     """Under uroce run, too, only the host's devices are the kernel's."""
-    for wrap, kernel in ((), []), ([REAL], ["mlx5_0"]):
-        out = run(lab.a, "--netdev", "eth0", "--name", "rxe_0", "--",
+    for host, wrap, kernel in ((lab.a, (), []), (lab.b, [REAL], ["mlx5_0"])):
+        out = run(host, "--netdev", "eth0", "--name", "rxe_0", "--",
                   lab.bin("uroce"), "doctor", "--run-dir",
                   f"{lab.tmp}/doctor{len(kernel)}", wrap=wrap,
                   run_dir=f"/doctor{len(kernel)}")
