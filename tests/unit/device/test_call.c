@@ -183,11 +183,12 @@ static void forget_pwait2(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = {UR_ARRAY_SIZE(code), code};
+	struct epoll_event ev;
 
 	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		SKIP("no filters of system calls");
-	CHECK(epoll_pwait2(-1, NULL, 0, NULL, NULL) < 0 && errno == ENOSYS);
+	CHECK(epoll_pwait2(-1, &ev, 1, NULL, NULL) < 0 && errno == ENOSYS);
 }
 
 /* argv: old, for an old kernel */
