@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "device/administrator.h"
 #include "device/fault.h"
 #include "device/netdev.h"
 
@@ -262,7 +262,7 @@ int ur_fault_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	struct ur_fault *f;
 
-	if (s->uid && s->uid != geteuid())
+	if (!ur_is_administrator(s->uid))
 		return -EPERM;
 	switch (msg->fault.what) {
 	case UROCE_TUN_FAULT_ADD:

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include "device/administrator.h"
 #include "device/link.h"
 
 /* "NETDEV" or "NETDEV DEVICE". */
@@ -45,7 +45,7 @@ static int del(struct ur_session *s, const char *name, char *ret_name)
 int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    char *ret_name)
 {
-	if (s->uid && s->uid != geteuid())
+	if (!ur_is_administrator(s->uid))
 		return -EPERM;
 	switch (msg->link.what) {
 	case UROCE_TUN_LINK_ADD:

@@ -9,6 +9,8 @@
 #ifndef UR_DEVICE_SETTING_H
 #define UR_DEVICE_SETTING_H
 
+#include <errno.h>
+#include <stdlib.h>
 #include "device/session.h"
 
 enum ur_setting_root {
@@ -31,6 +33,22 @@ struct ur_setting {
 	 * -errno. */
 	int (*store)(struct ur_device *dev, u32 arg, const char *text);
 };
+
+/* Reads a number between min and max, decimal or as C writes others, from what
+ * was written to a file. Returns 0 or -EINVAL. Any thread. */
+static inline int ur_setting_number(const char *text, u32 min, u32 max,
+				    u32 *value)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(text, &end, 0);
+	if (end == text || *end || errno || *text == '-' || v < min || v > max)
+		return -EINVAL;
+	*value = (u32)v;
+	return 0;
+}
 
 /* The longest text of a file, with its NUL. */
 #define UR_SETTING_TEXT 8192
@@ -68,8 +86,6 @@ void ur_settings_configure(struct ur_device *dev);
 /* Brings a file up to date whose value changed in another way. */
 void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of);
 
-/* Whether a client may change settings: root, and who runs the daemon. */
-bool ur_setting_may(const struct ur_session *s);
 /* OPEN of a setting: its path came behind the message. Returns 0, -EACCES or
  * -ENOENT. */
 int ur_setting_open(struct ur_session *s);

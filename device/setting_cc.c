@@ -75,19 +75,6 @@ void ur_setting_cc_apply(struct ur_device *dev)
 	ur_engine_set_cc(dev->engine, &c, v[UR_CC_ECN]);
 }
 
-static int number(const char *text, u32 min, u32 max, u32 *value)
-{
-	unsigned long v;
-	char *end;
-
-	errno = 0;
-	v = strtoul(text, &end, 0);
-	if (end == text || *end || errno || *text == '-' || v < min || v > max)
-		return -EINVAL;
-	*value = (u32)v;
-	return 0;
-}
-
 static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
 {
 	snprintf(buf, size, "%u\n", dev->cc.value[arg]);
@@ -95,8 +82,8 @@ static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
 
 static int store(struct ur_device *dev, u32 arg, const char *text)
 {
-	int err = number(text, limits[arg].min, limits[arg].max,
-			 &dev->cc.value[arg]);
+	int err = ur_setting_number(text, limits[arg].min, limits[arg].max,
+				    &dev->cc.value[arg]);
 
 	if (err)
 		return err;
@@ -120,7 +107,7 @@ static int store_enable(struct ur_device *dev, u32 arg, const char *text)
 {
 	u8 *mask = arg & 8 ? &dev->cc.rp : &dev->cc.np;
 	u32 on;
-	int err = number(text, 0, 1, &on);
+	int err = ur_setting_number(text, 0, 1, &on);
 
 	if (err)
 		return err;

@@ -32,13 +32,11 @@ static void show_ttl(const struct ur_device *dev, u32 arg, char *buf,
 
 static int store_ttl(struct ur_device *dev, u32 arg, const char *text)
 {
-	unsigned long v;
-	char *end;
+	u32 v;
+	int err = ur_setting_number(text, 0, 255, &v);
 
-	errno = 0;
-	v = strtoul(text, &end, 0);
-	if (end == text || *end || errno || *text == '-' || v > 255)
-		return -EINVAL;
+	if (err)
+		return err;
 	dev->tclass.ttl = (u8)v;
 	ur_qp_class_changed(dev);
 	/* It has two names. */

@@ -3,16 +3,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include "device/setting.h"
 
 /* A page, as the kernel takes of a write to sysfs. */
 #define WRITE_MAX 4096
-
-bool ur_setting_may(const struct ur_session *s)
-{
-	return !s->uid || s->uid == geteuid();
-}
 
 /* The front-end asks whether all that was written has arrived. */
 static bool is_settle(const char *data, size_t len)

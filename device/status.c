@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "device/administrator.h"
 #include "device/confine.h"
 #include "device/fault.h"
 #include "device/session.h"
@@ -64,7 +65,7 @@ void ur_status_text(struct json_object *o, const char *key, const char *v)
 bool ur_status_tells(const struct ur_status_walk *w,
 		     const struct ur_session *owner)
 {
-	return w->asker == 0 || w->asker == geteuid() || w->asker == owner->uid;
+	return ur_is_administrator(w->asker) || w->asker == owner->uid;
 }
 
 void ur_status_hide(struct json_object *o)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include "device/administrator.h"
 #include "device/nldev/nldev.h"
 
 /* The kernel has these for drivers that tell of their own rings: ours does not. */
@@ -44,9 +44,7 @@ static const struct command {
 
 bool ur_nl_is_admin(const struct ur_nl_request *r)
 {
-	uid_t uid = r->nl->session->uid;
-
-	return uid == 0 || uid == geteuid();
+	return ur_is_administrator(r->nl->session->uid);
 }
 
 void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/administrator.h"
 #include "device/memory.h"
 #include "device/open_file.h"
 #include "device/sysfs.h"
@@ -217,13 +218,6 @@ static const struct ur_device_file_ops on_device_ops = {
 	.hang_up = umad_hang_up,
 };
 
-/* The kernel's node is root's alone: who may send any MAD can end other users'
- * connections. */
-static bool may_open(const struct ur_session *s)
-{
-	return s->uid == 0 || s->uid == geteuid();
-}
-
 static int make_queue(struct umad_file *file)
 {
 	const int room = UMAD_QUEUE_BYTES;
@@ -257,7 +251,9 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	dev = ur_device_by_umad(s->daemon, n);
 	if (!dev)
 		return -ENXIO;
-	if (!may_open(s))
+	/* The kernel's node is root's alone: who may send any MAD can end other
+	 * users' connections. */
+	if (!ur_is_administrator(s->uid))
 		return -EACCES;
 	if (ur_memory_take(s->uid, UR_KIB_UMAD))
 		return -ENOMEM;
