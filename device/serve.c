@@ -8,16 +8,14 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "device/fault.h"
+#include "device/control.h"
 #include "device/hold.h"
-#include "device/link.h"
 #include "device/memory.h"
 #include "device/nldev/nldev.h"
 #include "device/open_file.h"
 #include "device/reaper.h"
 #include "device/serve.h"
 #include "device/setting.h"
-#include "device/status.h"
 #include "device/sysfs.h"
 #include "device/tunnel.h"
 
@@ -192,55 +190,6 @@ static void do_hold(struct ur_session *s)
 	send_answer(s, err);
 }
 
-static void do_status(struct ur_session *s, const char *subject)
-{
-	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
-	u64 len = 0;
-	int fd;
-
-	fd = ur_status(s, subject, &len);
-	reply.ret = fd < 0 ? fd : 0;
-	reply.text.len = len;
-	if (fd >= 0)
-		s->answer = fd;
-	else
-		ur_session_drop_answer(s);
-	if (ur_daemon_send(s->sock, &reply, &fd, fd >= 0))
-		shutdown(s->sock, SHUT_RDWR);
-}
-
-static void do_link(struct ur_session *s, const struct uroce_tun_msg *msg)
-{
-	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
-
-	ur_loop_lock(s->daemon->loop);
-	reply.ret = ur_link_command(s, msg, reply.name);
-	ur_loop_unlock(s->daemon->loop);
-	if (ur_daemon_send(s->sock, &reply, NULL, 0))
-		shutdown(s->sock, SHUT_RDWR);
-}
-
-static void do_directory(struct ur_session *s, bool wanted)
-{
-	int err;
-
-	ur_loop_lock(s->daemon->loop);
-	err = ur_setting_directory(s, wanted);
-	ur_loop_unlock(s->daemon->loop);
-	send_answer(s, err);
-}
-
-static void do_fault(struct ur_session *s, const struct uroce_tun_msg *msg)
-{
-	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
-
-	ur_loop_lock(s->daemon->loop);
-	reply.ret = ur_fault_command(s, msg, reply.name);
-	ur_loop_unlock(s->daemon->loop);
-	if (ur_daemon_send(s->sock, &reply, NULL, 0))
-		shutdown(s->sock, SHUT_RDWR);
-}
-
 static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  int *fds)
 {
@@ -269,20 +218,9 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	case UROCE_TUN_HOLD:
 		do_hold(s);
 		break;
-	case UROCE_TUN_STATUS:
-		do_status(s, msg->name);
-		break;
-	case UROCE_TUN_DIRECTORY:
-		do_directory(s, msg->kind);
-		break;
-	case UROCE_TUN_FAULT:
-		do_fault(s, msg);
-		break;
-	case UROCE_TUN_LINK:
-		do_link(s, msg);
-		break;
 	default:
-		return -EPROTO;
+		if (!ur_control(s, msg))
+			return -EPROTO;
 	}
 	ur_open_file_closed_fds(s);
 	return 0;
