@@ -105,10 +105,7 @@ static enum ur_verdict ask_host(const struct ur_qp *qp,
 	case UR_REFUSE_OP:
 		return UR_VERDICT_NAK_OP;
 	case UR_REFUSE_RNR:
-		return (pkt->op->flags & UR_OPF_SEND) &&
-				       (pkt->op->flags & UR_OPF_START)
-			       ? UR_VERDICT_RNR
-			       : UR_VERDICT_ACCEPT;
+		return UR_VERDICT_RNR;
 	default:
 		return UR_VERDICT_ACCEPT;
 	}

@@ -237,11 +237,6 @@ void ur_faults_sent(struct ur_engine *e)
 	tx->n_desc = kept;
 }
 
-bool ur_faults_spoils(const struct ur_engine *e, u32 i)
-{
-	return e->faults->spoiled[i / 64] >> (i & 63) & 1;
-}
-
 /* ---- those that were held back ---- */
 
 ur_time ur_faults_deadline(const struct ur_engine *e)

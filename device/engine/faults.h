@@ -42,10 +42,26 @@ void ur_faults_let_go(struct ur_engine *engine);
 /* Returns when ur_faults_release() has something to do, or UR_NEVER. */
 ur_time ur_faults_deadline(const struct ur_engine *engine);
 /* Returns whether descriptor i of engine->tx is to have a wrong ICRC. */
-bool ur_faults_spoils(const struct ur_engine *engine, u32 i);
+static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
+{
+	return engine->faults &&
+	       engine->faults->spoiled[i / 64] >> (i & 63) & 1;
+}
+
 /* Hands a packet that came in to the port, or not, by the rules. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
+/* The same with rules or without: what a wire does with each good packet. */
+static inline void ur_engine_rx(struct ur_engine *engine,
+				const struct ur_rx_meta *meta, const u8 *bth,
+				u32 len)
+{
+	if (engine->faults)
+		ur_faults_received(engine, meta, bth, len);
+	else
+		ur_port_rx(engine->port, engine->now, meta, bth, len);
+}
+
 /* Frees rules and held packets: the engine ends. */
 void ur_faults_fini(struct ur_engine *engine);
 

@@ -99,14 +99,11 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		if (!av->loop && !av->mcast)
 			continue;
 		ur_av_meta(av, &meta);
-		if (!e->faults)
-			ur_port_rx(e->port, e->now, &meta,
-				   tx->buf + tx->desc[i].off, tx->desc[i].len);
-		else if (ur_faults_spoils(e, i))
+		if (ur_faults_spoils(e, i))
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 		else
-			ur_faults_received(e, &meta, tx->buf + tx->desc[i].off,
-					   tx->desc[i].len);
+			ur_engine_rx(e, &meta, tx->buf + tx->desc[i].off,
+				     tx->desc[i].len);
 		ur_av_put(av);
 	}
 }

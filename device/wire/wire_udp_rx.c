@@ -193,11 +193,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}
-		if (e->faults)
-			ur_faults_received(e, &info.meta, data + at, bytes);
-		else
-			ur_port_rx(e->port, e->now, &info.meta, data + at,
-				   bytes);
+		ur_engine_rx(e, &info.meta, data + at, bytes);
 	}
 }
 

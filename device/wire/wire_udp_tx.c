@@ -34,8 +34,7 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		}
 		crc = av->v4 ? heads ^ w->id_crc[k] : heads;
 		crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
-		if (w->wire.engine->faults &&
-		    ur_faults_spoils(w->wire.engine, first + k))
+		if (ur_faults_spoils(w->wire.engine, first + k))
 			crc = ~crc;
 		ur_put_le32(bth + len, crc);
 	}

@@ -52,10 +52,7 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 	meta.tos = f.addr.tos;
 	meta.ttl = f.addr.ttl;
 	meta.flow_label = f.addr.flow_label;
-	if (e->faults)
-		ur_faults_received(e, &meta, f.bth, (u32)f.bth_bytes);
-	else
-		ur_port_rx(e->port, e->now, &meta, f.bth, (u32)f.bth_bytes);
+	ur_engine_rx(e, &meta, f.bth, (u32)f.bth_bytes);
 }
 
 static bool receive(struct ur_wire_v1 *w)
@@ -109,10 +106,13 @@ void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 	memcpy(to->sll_addr, mac, 6);
 }
 
-/* The GRH, and the ICRC behind a packet of len bytes. */
-static void finish(const struct ur_av *av, u8 grh[UR_GRH_BYTES], u8 *bth,
-		   u32 len)
+/* The GRH, and the ICRC behind packet i. */
+static void finish(const struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i,
+		   u8 grh[UR_GRH_BYTES])
 {
+	const struct ur_av *av = tx->desc[i].av;
+	u8 *bth = tx->buf + tx->desc[i].off;
+	u32 len = tx->desc[i].len;
 	struct ur_frame_addr addr = {
 		.kind = UR_FRAME_V1,
 		.tos = av->traffic_class,
@@ -126,6 +126,8 @@ static void finish(const struct ur_av *av, u8 grh[UR_GRH_BYTES], u8 *bth,
 	ur_frame_headers(grh, &addr, len);
 	crc = ur_icrc_seed_v1(grh, bth);
 	crc = ur_icrc_update(crc, bth + UR_BTH_BYTES, len - UR_BTH_BYTES);
+	if (ur_faults_spoils(w->wire.engine, i))
+		crc = ~crc;
 	ur_put_le32(bth + len, crc);
 }
 
@@ -136,9 +138,7 @@ static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
 	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
 	u8 *bth = tx->buf + d->off;
 
-	finish(d->av, w->tx_grh[m], bth, d->len);
-	if (w->wire.engine->faults && ur_faults_spoils(w->wire.engine, i))
-		bth[d->len] ^= 0xff;
+	finish(w, tx, i, w->tx_grh[m]);
 	w->tx_iov[m][0].iov_base = w->tx_grh[m];
 	w->tx_iov[m][0].iov_len = UR_GRH_BYTES;
 	w->tx_iov[m][1].iov_base = bth;
@@ -153,10 +153,11 @@ static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
 static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
 {
 	const struct ur_tx_desc *d = &tx->desc[i];
-	u8 grh[UR_GRH_BYTES], *bth = tx->buf + d->off;
+	u8 grh[UR_GRH_BYTES];
 
-	finish(d->av, grh, bth, d->len);
-	return ur_v1_pending(w, d->av, grh, bth, d->len + UR_ICRC_BYTES);
+	finish(w, tx, i, grh);
+	return ur_v1_pending(w, d->av, grh, tx->buf + d->off,
+			     d->len + UR_ICRC_BYTES);
 }
 
 static void lost(struct ur_wire_v1 *w, int error)

@@ -38,11 +38,6 @@ void ur_engine_unwatch(struct ur_engine *engine, int fd)
 }
 
 /* There are no faults. */
-bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
-{
-	abort();
-}
-
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len)
 {
