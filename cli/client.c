@@ -18,12 +18,12 @@
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
 
-static int ask(int sock, struct uroce_tun_msg *msg, const char *text, int fd,
-	       int *ret_fd)
+static int ask(int sock, struct uroce_tun_msg *msg, const char *text,
+	       size_t len, int fd, int *ret_fd)
 {
 	struct iovec iov[] = {
 		{.iov_base = msg, .iov_len = sizeof(*msg)},
-		{.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)}};
+		{.iov_base = (void *)(uintptr_t)text, .iov_len = len}};
 	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
 	union ur_scm scm;
 	ssize_t n;
@@ -50,12 +50,13 @@ static int ask(int sock, struct uroce_tun_msg *msg, const char *text, int fd,
 
 int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 {
-	return ask(sock, msg, "", fd, ret_fd);
+	return ask(sock, msg, "", 0, fd, ret_fd);
 }
 
-int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text)
+int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
+		       size_t len)
 {
-	int fd, err = ask(sock, msg, text, -1, &fd);
+	int fd, err = ask(sock, msg, text, len, -1, &fd);
 
 	if (fd >= 0)
 		close(fd);

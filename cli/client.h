@@ -26,9 +26,11 @@ int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd);
 
 /**
  * ur_client_ask_text() - the same for a message that text follows
+ * @len: bytes of @text, its NUL included where the message wants it
  * Return: as ur_client_ask().
  */
-int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text);
+int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
+		       size_t len);
 
 /**
  * ur_client_status() - ask for a status text

@@ -58,6 +58,18 @@ struct ur_command {
 	int (*run)(struct ur_options *options);
 };
 
+/* What the first word after a command's name asks for; a NULL word ends a
+ * table. */
+struct ur_verb {
+	const char *word;
+	int (*run)(struct ur_options *options);
+};
+
+/* Returns the row that options->rest begins with, and takes the word away; NULL
+ * where there is none. */
+const struct ur_verb *ur_verb_take(struct ur_options *options,
+				   const struct ur_verb *verbs);
+
 /* The table of main.c, ended by a NULL name. */
 extern const struct ur_command ur_commands[];
 

@@ -52,7 +52,7 @@ static int ask(const struct ur_options *options, struct uroce_tun_msg *msg,
 
 	if (sock < 0)
 		return -ENOTCONN;
-	err = ur_client_ask_text(sock, msg, text);
+	err = ur_client_ask_text(sock, msg, text, strlen(text));
 	close(sock);
 	return err;
 }
@@ -125,7 +125,7 @@ int ur_fault_add(int sock, const char *rule)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
 				    .fault.what = UROCE_TUN_FAULT_ADD};
-	int err = ur_client_ask_text(sock, &msg, rule);
+	int err = ur_client_ask_text(sock, &msg, rule, strlen(rule));
 
 	if (err)
 		explain("add", &msg, err);
@@ -153,19 +153,12 @@ static int del(struct ur_options *options)
 
 int ur_cmd_fault(struct ur_options *options)
 {
-	static const struct {
-		const char *word;
-		int (*run)(struct ur_options *options);
-	} verbs[] = {{"show", show}, {"add", add}, {"del", del}};
+	static const struct ur_verb verbs[] = {
+		{"show", show}, {"add", add}, {"del", del}, {NULL, NULL}};
+	const struct ur_verb *verb = ur_verb_take(options, verbs);
 
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		if (!options->rest_count ||
-		    strcmp(options->rest[0], verbs[i].word))
-			continue;
-		options->rest++;
-		options->rest_count--;
-		return verbs[i].run(options);
-	}
+	if (verb)
+		return verb->run(options);
 	if (options->rest_count) {
 		ur_complain("fault: show, add or del, not '%s'",
 			    options->rest[0]);

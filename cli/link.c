@@ -181,21 +181,12 @@ static int del(struct ur_options *options)
 
 int ur_cmd_link(struct ur_options *options)
 {
-	static const struct {
-		const char *word;
-		int (*run)(struct ur_options *options);
-	} verbs[] = {{"show", show},
-		     {"add", add},
-		     {"del", del},
-		     {"set", ur_link_set}};
+	static const struct ur_verb verbs[] = {{"show", show},
+					       {"add", add},
+					       {"del", del},
+					       {"set", ur_link_set},
+					       {NULL, NULL}};
+	const struct ur_verb *verb = ur_verb_take(options, verbs);
 
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		if (!options->rest_count ||
-		    strcmp(options->rest[0], verbs[i].word))
-			continue;
-		options->rest++;
-		options->rest_count--;
-		return verbs[i].run(options);
-	}
-	return show(options);
+	return verb ? verb->run(options) : show(options);
 }

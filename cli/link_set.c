@@ -53,17 +53,10 @@ static int write_setting(int sock, const char *path, const char *value)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_SETTING,
 				    .open.version = UROCE_TUN_VERSION};
-	struct iovec iov[] = {{.iov_base = &msg, .iov_len = sizeof(msg)},
-			      {.iov_base = (void *)(uintptr_t)path,
-			       .iov_len = strlen(path) + 1}};
-	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
+	int err = ur_client_ask_text(sock, &msg, path, strlen(path) + 1);
 
-	if (sendmsg(sock, &mh, MSG_NOSIGNAL) < 0 ||
-	    recv(sock, &msg, sizeof(msg), 0) != sizeof(msg) ||
-	    msg.op != UROCE_TUN_DONE)
-		return -EIO;
-	if (msg.ret < 0)
-		return (int)msg.ret;
+	if (err)
+		return err;
 	if (send(sock, value, strlen(value), MSG_NOSIGNAL) < 0 ||
 	    recv(sock, &msg, sizeof(msg), 0) != sizeof(msg))
 		return -EIO;

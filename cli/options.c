@@ -191,3 +191,16 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	options->rest_count = argc - optind;
 	return 0;
 }
+
+const struct ur_verb *ur_verb_take(struct ur_options *options,
+				   const struct ur_verb *verbs)
+{
+	for (; options->rest_count && verbs->word; verbs++) {
+		if (strcmp(options->rest[0], verbs->word))
+			continue;
+		options->rest++;
+		options->rest_count--;
+		return verbs;
+	}
+	return NULL;
+}
