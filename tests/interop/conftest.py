@@ -45,9 +45,10 @@ def hosts():
 
 
 @pytest.fixture
-def clean_wire(hosts):
+def clean_wire(request, hosts):
     """The test must make neither side count an error of the other."""
     before = {k: h.counters() for k, h in hosts.items()}
+    request.node.counted = hosts, before
     yield
     after = {k: h.counters() for k, h in hosts.items()}
     # What follows a packet that was refused for want of a receive, and what
@@ -66,6 +67,12 @@ def clean_wire(hosts):
 def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
+    if report.when == "call" and report.failed and hasattr(item, "counted"):
+        # Who lost what.
+        hosts, before = item.counted
+        for k, h in hosts.items():
+            moved = {n: v - before[k].get(n, 0) for n, v in h.counters().items()}
+            report.sections.append((f"what {k} counted", str({n: v for n, v in moved.items() if v})))
     cell = getattr(item.function, "cell", None)
     if cell and (report.when == "call" or report.failed):
         spec = getattr(item, "callspec", None)

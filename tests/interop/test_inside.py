@@ -43,7 +43,10 @@ def guests():
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.split()[0] + ("-e" in p) * "_e")
 def test_program(guests, program, hosts):
     a, b = guests if hosts == "two" else (guests[0], guests[0])
-    pair(a, b, program, a.guest.addr[4])
+    if "_ud_" in program:
+        g.unless_lost([a.guest, b.guest], lambda: pair(a, b, program, a.guest.addr[4]))
+    else:
+        pair(a, b, program, a.guest.addr[4])
 
 
 def shows(params):

@@ -12,7 +12,7 @@
 #   -M MTU    eth0/tap/bridge MTU (1500)       -c CPUS (2)   -m MEMORY_MB (1024)
 #   -v HOSTDIR:GUESTDIR  share a folder over 9p (may repeat); share/ is always at /host
 #   -A 'ARGS' extra kernel arguments (vm.norxe=1: do not load rxe)    -Q 'ARGS' extra qemu arguments
-#   -t SECS   give up on the command after SECS (600)
+#   -t SECS   give up on the command after SECS (600); 0: it needs no limit, nor a process of its own
 V=${UROCE_GUEST_DIR:-$PWD/build/guest}; mkdir -p "$V/share"; N=vm$$ NS='' IP=10.77.0.2/24 MTU=1500 C=2 M=1024 T=600 KEEP='' STOP='' KA='' QA='' VOL=("$V/share:/host")
 while getopts N:n:a:M:c:m:v:A:Q:t:ks o; do case $o in
   N) N=$OPTARG;; n) NS=$OPTARG;; a) IP=$OPTARG;; M) MTU=$OPTARG;; c) C=$OPTARG;; m) M=$OPTARG;;
@@ -64,7 +64,7 @@ fi
 rc=0
 if [ -n "$CMD" ]; then
   id=$$-$RANDOM; f=$R/q/$id; : > $f.out
-  printf 'timeout -k 5 %s bash -c %q\n' "$T" "$CMD" > $f.cmd
+  if [ "$T" = 0 ]; then echo "$CMD"; else printf 'timeout -k 5 %s bash -c %q\n' "$T" "$CMD"; fi > $f.cmd
   echo $id > $R/port.in
   until [ -s $f.rc ]; do alive || { echo "guest $N died" >&2; rc=125; break; }; sleep 0.02; done
   [ -s $f.rc ] && rc=$(<$f.rc)
