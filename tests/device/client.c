@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,36 +17,13 @@
 
 #define CLIENT_OWN_LINES
 #include "tests/device/client.h"
+#include "tests/own_net.h"
 #include "util/os/scm.h"
-
-static void put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
 
 void client_private_net(void)
 {
-	struct ifreq ifr = {.ifr_name = "lo"};
-	char map[64];
-	uid_t uid = getuid();
-	int fd;
-
-	if (unshare(CLONE_NEWNET) < 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-			SKIP("no network namespace of our own is allowed");
-		snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-		put_file("/proc/self/uid_map", map);
-	}
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	CHECK(fd >= 0);
-	CHECK(!ioctl(fd, SIOCGIFFLAGS, &ifr));
-	ifr.ifr_flags |= IFF_UP;
-	CHECK(!ioctl(fd, SIOCSIFFLAGS, &ifr));
-	close(fd);
+	if (!own_net())
+		SKIP("no network namespace of our own is allowed");
 }
 
 static char *made[64];

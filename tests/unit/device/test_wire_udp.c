@@ -16,6 +16,7 @@
 #include "transport/frame.h"
 #include "transport/packet.h"
 #include "tests/check.h"
+#include "tests/own_net.h"
 
 #define MAX_PACKETS 4096
 
@@ -386,6 +387,7 @@ int main(void)
 	static const u8 one[4] = {127, 77, 0, 1}, two[4] = {127, 77, 0, 2};
 	u8 a[16], b[16];
 
+	own_net();
 	ur_gid_from_v4(a, one);
 	ur_gid_from_v4(b, two);
 	test_pair(a, b, true);
