@@ -20,7 +20,10 @@ declare -A builds=(
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]="" [action]="" [container]=plain
 )
-order=(fast asan witness bench tsan conformance e2e interop apps package action container fresh debian13 arm64)
+order=(fast asan witness bench tsan conformance e2e interop apps debian13 fresh arm64 package action container)
+# Those with a root of their own, which fetch, unpack and build by turns: two at a
+# time, but for `full`, where some judge by time. The longest come first.
+aside=" debian13 fresh arm64 package action container "
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;
@@ -37,6 +40,7 @@ exists() {
 
 [ "${1:-}" = full ] && export UROCE_FULL=1 && shift
 full=${UROCE_FULL:+1}
+[ -n "$full" ] && aside=
 stages=()
 for stage in "${@:-${order[@]}}"; do
 	if [ "$stage" = build ]; then
@@ -55,30 +59,26 @@ tests/install-deps.sh "${stages[@]}" || exit 1
 res=$top/build/results
 mkdir -p "$res"
 rm -f "$res"/*
-child=
-stop() {
-	trap '' INT TERM
-	[ -n "$child" ] && kill -TERM "$child" 2>/dev/null && wait "$child"
-	echo "interrupted" >&2
-	exit 130
-}
+# shellcheck source=tests/beside.sh
+. tests/beside.sh
+declare -A began=()
 trap stop INT TERM
 failed=0
-run() { # run SECONDS NAME CMD...: one stage, its own time limit and log
-	local limit=$1 name=$2 t0=$SECONDS rc
-	shift 2
-	printf '== %-12s ' "$name"
-	timeout -k 20 "$limit" "$@" >"$res/$name.log" 2>&1 </dev/null &
-	child=$!
-	wait $child
-	rc=$?
-	child=
-	printf '%s (%ds)\n' "$([ $rc = 0 ] && echo ok || echo "FAILED, status $rc")" $((SECONDS - t0))
-	if [ $rc != 0 ]; then
+start() { # start SECONDS NAME CMD...: one stage, its own time limit and log
+	began[$2]=$SECONDS
+	begin "$2" "$res/$2.log" timeout -k 20 "$1" "${@:3}"
+}
+ended() {
+	printf '== %-12s %s (%ds)\n' "$1" \
+		"$([ "$2" = 0 ] && echo ok || echo "FAILED, status $2")" $((SECONDS - began[$1]))
+	if [ "$2" != 0 ]; then
 		failed=1
-		tail -n "${TAIL:-60}" "$res/$name.log" | sed 's/^/   | /'
+		tail -n "${TAIL:-60}" "$3" | sed 's/^/   | /'
 	fi
-	return 0
+}
+run() { # run SECONDS NAME CMD...: to its end
+	start "$@"
+	await "$2"
 }
 limit() { # limit STAGE: seconds, of `# limit: 900` or `# limit: 900, full 2400`
 	local line
@@ -103,9 +103,12 @@ export res
 debug="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g'"
 used=" "
 for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
+# What it cannot fetch, the stage says once more.
+case " ${stages[*]} " in *" interop "*) start 900 guest bash -c 'tests/interop/guest/make.sh || true' ;; esac
 case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
 case $used in *" asan "*) run 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address" ;; esac
 case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread" ;; esac
+finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
 
@@ -114,6 +117,9 @@ case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -D
 big='e2e|conformance|interop|bench|package|apps'
 quick='unit|scenario|fuzz|abi|arch|habits'
 for stage in "${stages[@]}"; do
+	beside=0
+	[[ $aside == *" $stage "* ]] && beside=1
+	finish $beside
 	case $stage in
 	build) continue ;;
 	quick) run 300 quick bash -c "ct build $res/quick.xml -j2 -L '$quick'" ;;
@@ -121,9 +127,15 @@ for stage in "${stages[@]}"; do
 	asan) run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch|habits'" ;;
 	witness) run 300 witness bash -c "ct build $res/witness.xml -L interop" ;;
 	bench) run 600 bench bash -c "ct build $res/bench.xml -L bench" ;;
-	*) run "$(limit "$stage")" "$stage" bash "$(script "$stage")" "$res/$stage.xml" ;;
+	*)
+		start "$(limit "$stage")" "$stage" bash "$(script "$stage")" "$res/$stage.xml"
+		finish $beside
+		;;
 	esac
-	compgen -G "$res/$stage*.xml" >/dev/null || touch "$res/$stage.xml"
+done
+finish 0
+for stage in "${stages[@]}"; do
+	[ "$stage" = build ] || compgen -G "$res/$stage*.xml" >/dev/null || touch "$res/$stage.xml"
 done
 
 # When the whole last passed is kept beside the results.
@@ -135,6 +147,7 @@ elif [ -f "$kept" ]; then
 else
 	echo "full: not run here (tests/all.sh full)"
 fi
+echo "seconds: $SECONDS"
 $py tests/summary.py "$res"/*.xml || failed=1
 if [ -n "$full" ] && [ $# = 0 ] && [ $failed = 0 ]; then
 	echo "$(date -u +%F) at $(git rev-parse --short HEAD 2>/dev/null || echo 'no commit')" >"$kept"
