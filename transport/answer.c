@@ -104,9 +104,17 @@ static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 			      ? ur_span_read(&span, p + len, n)
 			      : -EFAULT;
 	if (err) {
+		const struct ur_asked asked = {.opcode = UR_WR_READ,
+					       .reason = UR_REASON_MEMORY,
+					       .need = UR_ACCESS_REMOTE_READ,
+					       .rkey = res->rkey,
+					       .psn = it->next,
+					       .va = res->va,
+					       .length = res->length};
+
 		ur_responder_refuse(
-			qp, ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
-			it->next, 0);
+			qp, ur_responder_blame(err, UR_VERDICT_NAK_ACCESS), 0,
+			&asked);
 		return UR_QUANTUM_IDLE;
 	}
 	memset(p + len + n, 0, ur_pkt_pad(n));

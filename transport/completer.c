@@ -248,6 +248,18 @@ static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
 	return true;
 }
 
+/* An answer to nothing that is outstanding: told of a queue pair that hears
+ * nothing else. */
+__attribute__((cold, noinline)) static void note_stray(struct ur_qp *qp,
+						       const struct ur_pkt *pkt)
+{
+	if (!(pkt->op->flags & UR_OPF_AETH))
+		return;
+	qp->req.stray_syndrome = pkt->syndrome;
+	qp->req.stray_psn = pkt->psn;
+	qp->req.stray_at = qp->port->now;
+}
+
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_requester *req = &qp->req;
@@ -261,8 +273,11 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts, and
 	 * for credits (9.7.7.2) the last one that was answered. */
 	open = ur_psn_sub(req->max_psn, req->una);
-	if (!ur_psn_within(pkt->psn, ur_psn_add(req->una, -1), open + 1) ||
-	    !credible(qp, pkt))
+	if (!ur_psn_within(pkt->psn, ur_psn_add(req->una, -1), open + 1)) {
+		note_stray(qp, pkt);
+		return;
+	}
+	if (!credible(qp, pkt))
 		return;
 	if (pkt->op->flags & UR_OPF_AETH)
 		take_credits(qp, pkt->syndrome, pkt->msn);

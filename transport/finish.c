@@ -10,6 +10,7 @@ void ur_completer_fail(struct ur_qp *qp, u8 status)
 	struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
 	bool reliable = ur_qp_is_reliable(qp);
 
+	ur_failure_own(qp, qp->req.head != qp->req.tail ? e : NULL, status);
 	/* First the state: the completion tells the program about it. */
 	if (reliable) {
 		ur_qp_fail(qp);

@@ -10,6 +10,7 @@
 #define UR_TRANSPORT_HOST_H
 
 #include <string.h>
+#include "transport/failure.h"
 #include "transport/work.h"
 #include "util/verbs_event.h"
 
@@ -101,6 +102,9 @@ struct ur_host_ops {
 	 * order: is it refused all the same? opcode: of its BTH. May be NULL,
 	 * and is then never asked of what ur_port_set_shortcuts() allows. */
 	enum ur_refusal (*refuse)(void *qp_ctx, u8 opcode);
+	/* Says why a queue pair fails, before its completion and its events.
+	 * failure is the caller's. May be NULL. */
+	void (*qp_failed)(void *qp_ctx, const struct ur_failure *failure);
 	/* A trace point (trace.h). May be NULL. */
 	void (*trace)(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b);
 };

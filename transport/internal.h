@@ -90,6 +90,27 @@ void ur_cc_sent(struct ur_qp *qp, u32 bytes);
 /* Does what is due by now: alpha decays, the rate rises, a pause ends. */
 void ur_cc_expire(struct ur_qp *qp);
 
+/* ---- failure.c: what the host is told of failures ---- */
+
+/* A request of the peer, as far as it is known. */
+struct ur_asked {
+	u8 opcode; /* enum ur_wr_opcode */
+	u8 reason; /* enum ur_reason */
+	u32 need;  /* UR_ACCESS_* */
+	u32 rkey, psn, payload;
+	u64 va, length;
+};
+
+/* Tells the host that the queue pair fails with entry e, which may be NULL, and
+ * why. Before anything of its state changes. */
+void ur_failure_own(const struct ur_qp *qp, const struct ur_swqe *e, u8 status);
+/* Does the same for a request of the peer: v and status as of
+ * ur_responder_fatal(). asked may be NULL. */
+void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
+		      const struct ur_asked *asked);
+/* Does the same where a queue of the program's own is broken or full. */
+void ur_failure_broken(const struct ur_qp *qp, enum ur_reason reason);
+
 /* ---- finish.c: the end of posted work ---- */
 
 /* Completes the oldest entry, if there is one, with status (an error of enum
@@ -121,12 +142,14 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
 /* Ends the connection for a request with verdict v, which is not ACCEPT: ERR
  * state, event, and, if a receive WQE is held and status is not 0, its
- * completion with that status. Sends nothing. */
-void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status);
-/* Does the same after it owed the peer the NAK of psn that fits v. With verdict
+ * completion with that status. asked, which may be NULL, is for the host alone.
+ * Sends nothing. */
+void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
+			const struct ur_asked *asked);
+/* Does the same after it owed the peer the NAK of asked->psn that fits v. With verdict
  * GONE nothing is owed: the peer hears what closing the device says. */
-void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
-			 u8 status);
+void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
+			 const struct ur_asked *asked);
 
 /* ---- replay.c: responder resources and the queue of answers ---- */
 
@@ -191,6 +214,9 @@ u64 ur_rnr_ns(u8 code);
 /* Returns the verdict on a request of RC or XRC: the first check, in the order
  * of the specification, that it does not pass, or ACCEPT. Changes nothing. */
 enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt);
+/* Returns which of these checks it was, where it was one. */
+enum ur_reason ur_rx_check_reason(const struct ur_qp *qp,
+				  const struct ur_pkt *pkt);
 /* Returns whether the queue pair's access rights let its peer do this at all.
  * flags: UR_OPF_* of the request; placement: UR_FETH_* of a FLUSH, else 0. */
 bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement);

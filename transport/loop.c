@@ -86,6 +86,37 @@ static void advance(struct ur_qp *qp, struct ur_qp *peer,
 	}
 }
 
+static u8 reason_of(const struct ur_qp *peer, const struct ur_swqe *e,
+		    enum ur_verdict v)
+{
+	u32 flags = flags_of(e);
+
+	if (!ur_rx_check_allows(peer, flags, (u8)e->flush.type))
+		return UR_REASON_QP_RIGHTS;
+	if (ur_swqe_is_read_type(e) && !peer->resp.res_count)
+		return UR_REASON_RESOURCES;
+	if ((flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE)) && (e->raddr & 7))
+		return UR_REASON_ALIGN;
+	return v == UR_VERDICT_NAK_ACCESS ? UR_REASON_MEMORY : UR_REASON_NONE;
+}
+
+static void peer_fails(const struct ur_qp *qp, struct ur_qp *peer,
+		       const struct ur_swqe *e, enum ur_verdict v, u8 status)
+{
+	bool flush = e->opcode == UR_WR_FLUSH;
+	const struct ur_asked asked = {
+		e->opcode,
+		reason_of(peer, e, v),
+		ur_access_needed(flags_of(e), (u8)e->flush.type),
+		e->rkey,
+		qp->req.tx_psn,
+		0,
+		e->raddr,
+		flush ? e->flush.length : e->length};
+
+	ur_responder_fatal(peer, v, status, &asked);
+}
+
 /* The peer refuses: both sides get what a NAK would have brought. UC says
  * nothing to the sender. */
 static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
@@ -96,18 +127,18 @@ static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
 					     : UR_NAK_INV_REQ;
 
 	if (v == UR_VERDICT_GONE) {
-		ur_responder_fatal(peer, v, 0);
+		peer_fails(qp, peer, e, v, 0);
 		e->loop_off = 0;
 		return UR_LOOP_PACKETS; /* that nobody will answer */
 	}
 	if (qp->svc == UR_SVC_UC) {
 		if (status)
-			ur_responder_fatal(peer, v, status);
+			peer_fails(qp, peer, e, v, status);
 		advance(qp, peer, e);
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 		return UR_LOOP_DONE;
 	}
-	ur_responder_fatal(peer, v, status);
+	peer_fails(qp, peer, e, v, status);
 	ur_completer_nak(qp, code);
 	return UR_LOOP_DONE;
 }

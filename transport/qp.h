@@ -184,6 +184,13 @@ struct ur_requester {
 	struct ur_origin origin;   /* of answers that counted */
 	struct ur_mr_range source; /* of the entry being sent */
 	struct ur_mr_range place;  /* of a READ's data */
+	/* For who asks why it failed. */
+	bool told;	   /* the last retry was for a NAK */
+	u8 stray_syndrome; /* of the last answer to nothing that was sent */
+	u32 stray_psn;
+	ur_time stray_at;  /* 0: none */
+	ur_time silent_at; /* the first retry since the last progress */
+	ur_time rnr_at;	   /* the same of RNR retries */
 };
 
 struct ur_responder {
@@ -193,6 +200,7 @@ struct ur_responder {
 	bool nak_sent; /* nothing more until epsn comes */
 	bool rnr_sent; /* and that was an RNR NAK */
 	bool rq_dead;
+	bool by_rule;	/* the host refuses this packet */
 	bool rq_wanted; /* rq_want_kick(true) was said */
 	u32 ooo_last;	/* newest PSN seen beyond the gap */
 	ur_time nak_at;

@@ -55,7 +55,8 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 	}
 	if (ur_mem_scatter(port, qp->init.pd, qp->resp.rqe_sge, rqe->num_sge,
 			   &rqe->cur, 0, frame, len, true)) {
-		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR);
+		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR,
+				   NULL);
 		return;
 	}
 	ur_rq_complete(qp, &wc);

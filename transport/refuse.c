@@ -50,10 +50,12 @@ enum ur_verdict ur_responder_blame(int err, enum ur_verdict v)
 	return !err ? UR_VERDICT_ACCEPT : err == -ESRCH ? UR_VERDICT_GONE : v;
 }
 
-void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status)
+void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
+			const struct ur_asked *asked)
 {
 	struct ur_wc wc = {.opcode = UR_WC_RECV, .solicited = true};
 
+	ur_failure_peers(qp, v, status, asked);
 	if (v == UR_VERDICT_GONE) {
 		ur_qp_fail(qp);
 		return;
@@ -77,8 +79,8 @@ void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status)
 	ur_qp_fail(qp);
 }
 
-void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
-			 u8 status)
+void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
+			 const struct ur_asked *asked)
 {
 	struct ur_responder *resp = &qp->resp;
 	u8 code;
@@ -95,6 +97,6 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u32 psn,
 	}
 	resp->ack_due = false;
 	if (v != UR_VERDICT_GONE)
-		ur_answer_ack(qp, UR_AETH_NAK | code, psn);
-	ur_responder_fatal(qp, v, status);
+		ur_answer_ack(qp, UR_AETH_NAK | code, asked->psn);
+	ur_responder_fatal(qp, v, status, asked);
 }

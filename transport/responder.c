@@ -94,21 +94,77 @@ static void note_accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 }
 
 /* Nothing is wrong with it, and the host may refuse it all the same. */
-static enum ur_verdict ask_host(const struct ur_qp *qp,
-				const struct ur_pkt *pkt)
+static enum ur_verdict ask_host(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	switch (qp->port->ops->refuse(qp->init.ctx, pkt->opcode)) {
 	case UR_REFUSE_INV_REQ:
+		qp->resp.by_rule = true;
 		return UR_VERDICT_NAK_INVALID;
 	case UR_REFUSE_ACCESS:
+		qp->resp.by_rule = true;
 		return UR_VERDICT_NAK_ACCESS;
 	case UR_REFUSE_OP:
+		qp->resp.by_rule = true;
 		return UR_VERDICT_NAK_OP;
 	case UR_REFUSE_RNR:
 		return UR_VERDICT_RNR;
 	default:
 		return UR_VERDICT_ACCEPT;
 	}
+}
+
+static u8 opcode_of(const struct ur_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (flags & UR_OPF_SEND)
+		return flags & UR_OPF_INV   ? UR_WR_SEND_INV
+		       : flags & UR_OPF_IMM ? UR_WR_SEND_IMM
+					    : UR_WR_SEND;
+	if (flags & UR_OPF_WRITE)
+		return flags & UR_OPF_IMM ? UR_WR_WRITE_IMM : UR_WR_WRITE;
+	if (flags & UR_OPF_READ_REQ)
+		return UR_WR_READ;
+	if (flags & UR_OPF_ATOMIC_WRITE)
+		return UR_WR_ATOMIC_WRITE;
+	if (flags & UR_OPF_FLUSH)
+		return UR_WR_FLUSH;
+	return (pkt->opcode & UR_OPC_MASK) == UR_OPC_CMP_SWAP ? UR_WR_CMP_SWAP
+							      : UR_WR_FETCH_ADD;
+}
+
+__attribute__((cold, noinline)) static void
+refuse(struct ur_qp *qp, const struct ur_pkt *pkt, enum ur_verdict v, u8 status)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	struct ur_asked asked = {
+		.opcode = opcode_of(pkt),
+		.reason = (u8)ur_rx_check_reason(qp, pkt),
+		.need = ur_access_needed(flags, pkt->flush_placement),
+		.rkey = pkt->rkey,
+		.psn = pkt->psn,
+		.payload = pkt->payload_bytes,
+		.va = pkt->va,
+		.length = flags & UR_OPF_ATOMIC ? 8 : pkt->dma_bytes,
+	};
+
+	if (flags & UR_OPF_SEND) {
+		asked.length = pkt->payload_bytes +
+			       (flags & UR_OPF_START ? 0 : resp->offset);
+	} else if ((flags & UR_OPF_WRITE) && !(flags & UR_OPF_START)) {
+		asked.rkey = resp->rkey;
+		asked.va = resp->va;
+		asked.length = resp->length;
+	}
+	if (resp->by_rule)
+		asked.reason = UR_REASON_RULE;
+	else if (!asked.reason && v == UR_VERDICT_NAK_ACCESS)
+		asked.reason = UR_REASON_MEMORY; /* it went on the way */
+	else if (!asked.reason && (flags & UR_OPF_SEND) && !qp->has_rq)
+		asked.reason = UR_REASON_NO_RECEIVES;
+	resp->by_rule = false;
+	ur_responder_refuse(qp, v, status, &asked);
 }
 
 static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
@@ -146,7 +202,7 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 			      pkt->psn);
 		break;
 	default:
-		ur_responder_refuse(qp, v, pkt->psn, status);
+		refuse(qp, pkt, v, status);
 	}
 	return v;
 }

@@ -200,6 +200,9 @@ static bool use_retry(struct ur_qp *qp, bool told)
 		return false;
 	}
 	if (counts) {
+		if (!req->retries)
+			req->silent_at = qp->port->now;
+		req->told = told;
 		req->retries++;
 		req->retry_at = qp->port->now;
 	}
@@ -307,6 +310,8 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 			ur_completer_fail(qp, UR_WC_RNR_RETRY_EXC_ERR);
 			return;
 		}
+		if (!req->rnr_retries)
+			req->rnr_at = qp->port->now;
 		req->rnr_retries++;
 	}
 	ur_count(qp->port, UR_CNT_rnr_nak_retry_err);

@@ -5,6 +5,10 @@
  */
 #include "transport/internal.h"
 
+/* For each request; ur_rx_check_reason() calls them once more, for one that was
+ * refused, and must not make them functions of their own. */
+#define ONCE static inline __attribute__((always_inline)) enum ur_verdict
+
 /* 9.7.4.1.1: is it the packet expected, one from before, or one too far? */
 static enum ur_verdict check_psn(const struct ur_qp *qp,
 				 const struct ur_pkt *pkt)
@@ -17,8 +21,7 @@ static enum ur_verdict check_psn(const struct ur_qp *qp,
 }
 
 /* 9.7.4.1.2: does the opcode go on where the last packet stopped? */
-static enum ur_verdict check_sequence(const struct ur_qp *qp,
-				      const struct ur_pkt *pkt)
+ONCE check_sequence(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
 	bool good;
@@ -48,8 +51,7 @@ bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement)
 }
 
 /* 9.7.4.1.3: is the operation one that this queue pair supports? */
-static enum ur_verdict check_operation(const struct ur_qp *qp,
-				       const struct ur_pkt *pkt)
+ONCE check_operation(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
 
@@ -66,8 +68,7 @@ static enum ur_verdict check_operation(const struct ur_qp *qp,
 }
 
 /* 9.7.4.1.6: payload against path MTU and position in the message. */
-static enum ur_verdict check_length(const struct ur_qp *qp,
-				    const struct ur_pkt *pkt)
+ONCE check_length(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	const struct ur_responder *resp = &qp->resp;
 	u32 flags = pkt->op->flags, n = pkt->payload_bytes, length;
@@ -96,8 +97,7 @@ static enum ur_verdict check_length(const struct ur_qp *qp,
 }
 
 /* 9.7.4.1.4: responder resources for READ and atomic. */
-static enum ur_verdict check_resources(const struct ur_qp *qp,
-				       const struct ur_pkt *pkt)
+ONCE check_resources(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	if ((pkt->op->flags & UR_OPF_OWN_ANSWER) && !ur_replay_free(qp))
 		return UR_VERDICT_NAK_INVALID;
@@ -105,8 +105,7 @@ static enum ur_verdict check_resources(const struct ur_qp *qp,
 }
 
 /* 9.7.4.1.5: key, range and rights of the remote memory. */
-static enum ur_verdict check_memory(const struct ur_qp *qp,
-				    const struct ur_pkt *pkt)
+ONCE check_memory(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
 	u64 len = flags & UR_OPF_ATOMIC ? 8 : pkt->dma_bytes;
@@ -146,4 +145,27 @@ enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (!v)
 		v = check_memory(qp, pkt);
 	return v;
+}
+
+__attribute__((cold)) enum ur_reason
+ur_rx_check_reason(const struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (check_sequence(qp, pkt))
+		return UR_REASON_ORDER;
+	if (check_operation(qp, pkt))
+		return ur_rx_check_allows(qp, flags, pkt->flush_placement)
+			       ? UR_REASON_NONE
+			       : UR_REASON_QP_RIGHTS;
+	if (check_resources(qp, pkt))
+		return UR_REASON_RESOURCES;
+	if (check_length(qp, pkt))
+		return UR_REASON_PACKET;
+	if (check_memory(qp, pkt))
+		return (flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE)) &&
+				       (pkt->va & 7)
+			       ? UR_REASON_ALIGN
+			       : UR_REASON_MEMORY;
+	return UR_REASON_NONE;
 }

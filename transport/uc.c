@@ -66,7 +66,7 @@ static bool place_send(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 	}
 	if (pkt->payload_bytes > resp->rqe.length - off) {
 		ur_responder_fatal(qp, UR_VERDICT_NAK_INVALID,
-				   UR_WC_LOC_LEN_ERR);
+				   UR_WC_LOC_LEN_ERR, NULL);
 		return false;
 	}
 	err = ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
@@ -76,7 +76,7 @@ static bool place_send(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 	if (err) {
 		ur_responder_fatal(qp,
 				   ur_responder_blame(err, UR_VERDICT_NAK_OP),
-				   UR_WC_LOC_PROT_ERR);
+				   UR_WC_LOC_PROT_ERR, NULL);
 		return false;
 	}
 	return true;

@@ -117,7 +117,8 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	    ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
 			   rqe->num_sge, &rqe->cur, UR_GRH_BYTES, pkt->payload,
 			   pkt->payload_bytes, true)) {
-		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR);
+		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR,
+				   NULL);
 		return;
 	}
 	complete(qp, meta, pkt);

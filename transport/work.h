@@ -61,6 +61,10 @@ struct ur_av {
 	u32 realm; /* whose it is: see ur_qp_init; 0: anybody's */
 	u32 refs;
 	u64 wire; /* for the wire backend: its cached route; 0 = none */
+	/* The host's: why its last packets that did not leave did not, and
+	 * when that was. */
+	int send_error;
+	u64 send_error_at;
 	void (*free)(
 		struct ur_av *av); /* called when the last reference goes */
 };

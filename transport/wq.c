@@ -28,6 +28,7 @@ static void push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
 	}
 	if (qp->port->ops->cq_push(cq_ctx, wc) && qp->state != UR_QP_ERR) {
 		/* IBTA 11.6.3.2: a completion could not be given. */
+		ur_failure_broken(qp, UR_REASON_CQ);
 		if (!qp->fatal_said)
 			ur_qp_event(qp, UR_EVENT_QP_FATAL);
 		qp->fatal_said = true;
@@ -196,6 +197,7 @@ bool ur_sq_pull(struct ur_qp *qp)
 	}
 	if (err < 0) {
 		req->dead = true;
+		ur_failure_broken(qp, UR_REASON_RING);
 		ur_qp_event(qp, UR_EVENT_QP_FATAL);
 		ur_qp_fail(qp);
 		return false;
@@ -260,6 +262,7 @@ static bool rq_next(struct ur_qp *qp, struct ur_srq *srq)
 		ur_srq_fail(srq);
 	} else {
 		qp->resp.rq_dead = true;
+		ur_failure_broken(qp, UR_REASON_RING);
 		ur_qp_event(qp, UR_EVENT_QP_FATAL);
 		ur_qp_fail(qp);
 	}
