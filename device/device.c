@@ -169,6 +169,7 @@ void ur_daemon_init(struct ur_daemon *daemon)
 	ur_list_init(&daemon->files);
 	ur_list_init(&daemon->xrcds);
 	ur_list_init(&daemon->faults);
+	ur_list_init(&daemon->whys);
 }
 
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,

@@ -80,8 +80,11 @@ struct ur_daemon {
 
 	struct nl_sock *nl_events, *nl_query;
 	void (*nl_changed)(struct ur_daemon *daemon);
-	struct ur_list xrcds;		/* obj_xrcd.c */
-	struct ur_list faults;		/* fault.c */
+	struct ur_list xrcds;  /* obj_xrcd.c */
+	struct ur_list faults; /* fault.c */
+	struct ur_list whys;   /* why.c */
+	u32 n_whys;
+	u64 last_why;
 	const struct ur_cm_ops *cm_ops; /* NULL without */
 	void *cm;			/* its own */
 	/* Gets all other MADs, of 256 bytes; NULL without umad. */

@@ -27,6 +27,7 @@
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"
+#include "device/why.h"
 #include "util/os/rundir.h"
 
 /* Exit status when another process serves the run directory already. */
@@ -248,6 +249,7 @@ static void stop(struct ur_daemon *daemon, int status)
 	ur_listen_stop(daemon);
 	all = ur_session_stop_all(daemon);
 	ur_hold_end_all(daemon);
+	ur_why_forget_all(daemon);
 	ur_loop_close(daemon->loop);
 	if (!all)
 		leave(daemon, status);

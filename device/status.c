@@ -21,6 +21,7 @@
 #include "device/ucma/ucma.h"
 #include "device/port.h"
 #include "device/uverbs/ufile.h"
+#include "device/why.h"
 
 /* Something is missing from what is being told, for want of memory. Under the
  * lock, as all that tells. */
@@ -307,6 +308,7 @@ static const struct member {
 	{"mrs", ur_status_next_mr, NULL},
 	{"cm_ids", ur_status_next_cm_id, NULL},
 	{"faults", ur_status_next_fault, NULL},
+	{"failures", ur_status_next_failure, NULL},
 	{"cm", NULL, ur_ucma_status_counters},
 };
 
@@ -347,6 +349,8 @@ static int tell_subject(FILE *f, struct ur_session *to_whom,
 {
 	if (!*subject)
 		return tell_all(f, to_whom);
+	if (!strncmp(subject, "story ", 6))
+		return ur_why_tell(f, to_whom, subject + 6);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)
 		if (!strcmp(members[i].name, subject))
 			return tell(f, to_whom, &members[i]);

@@ -6,13 +6,15 @@
 #include "device/device.h"
 
 struct json_object;
+struct ur_obj_qp;
 struct ur_session;
 
 /*
  * Returns a memfd, the caller's, with *len bytes of text, -EFBIG (more than a
  * client takes), -ENOMEM (more than the session's user may have) or another
  * -errno. subject: "" for everything, or one of the top-level members
- * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ... What to_whom's
+ * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ..., or "story"
+ * and a QPN, which is answered in plain text: see ur_why_tell(). What to_whom's
  * user may not know about objects of others is left out: see ur_status_tells().
  * The text is charged to the session while it is written. Without the lock,
  * which is taken for a few objects at a time.
@@ -29,6 +31,7 @@ struct ur_status_walk {
 	u32 n_files, at, slot;
 	u64 last;
 	uid_t asker; /* who will read it */
+	bool second; /* the walk has a second part, and is there */
 };
 
 /*
@@ -52,6 +55,10 @@ ur_status_next ur_status_next_pd, ur_status_next_qp, ur_status_next_cq,
 	ur_status_next_mr;
 /* ucma_status.c */
 ur_status_next ur_status_next_cm_id;
+/* why_status.c: failures, those of queue pairs that are there first. */
+ur_status_next ur_status_next_failure;
+/* uverbs_status.c: the next queue pair, or NULL for now; false at the end. */
+bool ur_status_next_obj_qp(struct ur_status_walk *w, struct ur_obj_qp **qp);
 
 /* Returns an object to add to, or NULL where there is no memory; the status
  * then fails with ENOMEM. The functions below accept that NULL. */

@@ -286,7 +286,8 @@ struct ur_eqp_init {
 	u64 user_handle;
 	struct ur_easync *async; /* or NULL */
 	u32 create_flags;
-	u32 realm; /* as of struct ur_qp_init */
+	u32 realm;   /* as of struct ur_qp_init */
+	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
 };
 
 /* Returns the KiB that the engine needs for the work requests that it takes out
@@ -315,6 +316,11 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit);
 /* Fills values with the UR_QP_CNT_COUNT counters of the queue pair. */
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
+/* Fills *failure with what the queue pair failed of since it was in RESET: a
+ * request of its own, or one of its peer. Returns false where it did not. */
+bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
+/* Returns the owner of the queue pair with that number, or NULL. */
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
 /* Destroys the queue pair. *async_events: how many of its events were read.
  * Returns 0, or -EBUSY while it is attached to multicast groups. */
 int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);

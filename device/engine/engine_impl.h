@@ -246,6 +246,7 @@ struct ur_eqp {
 	struct ur_list refs; /* ur_eqp_ref, self among them when it has async */
 	bool have_path;
 	struct ur_epath path;
+	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
 };
 
 /* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */
@@ -271,6 +272,7 @@ int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
+void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure);
 
 struct ur_eah {
 	struct ur_ectx *ectx;

@@ -188,6 +188,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 	if (err)
 		return err;
 	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_RESET) {
+		memset(qp->failure, 0, sizeof(qp->failure));
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
 		if (qp->rq.ring.hdr)

@@ -88,6 +88,7 @@ const struct ur_host_ops ur_fault_host_ops = {
 	.rq_want_kick = ur_rq_want_kick,
 	.cq_push = cq_push,
 	.qp_event = ur_host_qp_event,
+	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
 	.refuse = refuse,

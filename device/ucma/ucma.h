@@ -310,6 +310,9 @@ u32 ucma_sa_size(const union ur_sa *sa);
 bool ucma_sa_any(const union ur_sa *sa);
 /* Returns whether it is a loopback address. */
 bool ucma_sa_loopback(const union ur_sa *sa);
+/* Prints address and port. Returns false, with nothing done, where it is no
+ * address. */
+bool ucma_sa_print(char *text, size_t size, const union ur_sa *sa);
 /* Return and set the port, in host order. */
 u16 ucma_sa_port(const union ur_sa *sa);
 void ucma_sa_set_port(union ur_sa *sa, u16 port);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/ucma/ucma.h"
+#include "device/why.h"
 
 /* How long a peer is asked to wait when the application takes its time:
  * CMA_CM_MRA_SETTING of the kernel. */
@@ -263,6 +264,26 @@ static void on_rep(struct ucma_id *id, const struct ur_cm_event *event)
 	ucma_event_post(ue);
 }
 
+/* For who asks why there is no connection. */
+static void remember(const struct ucma_id *id, u32 event, int status)
+{
+	struct ur_why y = {.cm = true,
+			   .event = event,
+			   .status = status,
+			   .failure.at = ur_loop_now()};
+
+	snprintf(y.device, sizeof(y.device), "%s",
+		 id->dev ? id->dev->name : "no device");
+	ucma_sa_print(y.dst, sizeof(y.dst), &id->dst);
+	ur_why_keep(id->file->session, &y);
+}
+
+static void unreachable(struct ucma_id *id, int status)
+{
+	remember(id, UCMA_EVENT_UNREACHABLE, status);
+	ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, status);
+}
+
 static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 {
 	const struct ur_cm_sidr_rep *rep = &event->mad->u.sidr_rep;
@@ -270,7 +291,7 @@ static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 	struct rdma_ucm_ud_param *ud;
 
 	if (event->status) {
-		ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, event->status);
+		unreachable(id, event->status);
 		return;
 	}
 	ue = ucma_event_new(id, UCMA_EVENT_ESTABLISHED, 0);
@@ -299,6 +320,7 @@ static void on_rej(struct ucma_id *id, const struct ur_cm_event *event)
 	struct ucma_event *ue =
 		ucma_event_new(id, UCMA_EVENT_REJECTED, event->status);
 
+	remember(id, UCMA_EVENT_REJECTED, event->status);
 	if (!ue)
 		return;
 	put_conn(&ue->resp.param.conn, event->mad->u.rej.private_data,
@@ -342,7 +364,7 @@ void ucma_cm_event(void *ctx, struct ur_cm_id *cm,
 	case UR_CM_EVENT_REQ_ERROR:
 	case UR_CM_EVENT_REP_ERROR:
 	case UR_CM_EVENT_SIDR_REQ_ERROR:
-		ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, event->status);
+		unreachable(id, event->status);
 		return;
 	case UR_CM_EVENT_DREQ:
 	case UR_CM_EVENT_DREP:

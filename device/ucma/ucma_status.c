@@ -7,10 +7,9 @@
 #include "device/status.h"
 #include "device/ucma/ucma.h"
 
-static void add_address(struct json_object *o, const char *key,
-			const union ur_sa *sa)
+bool ucma_sa_print(char *text, size_t size, const union ur_sa *sa)
 {
-	char host[INET6_ADDRSTRLEN] = "?", text[INET6_ADDRSTRLEN + 16];
+	char host[INET6_ADDRSTRLEN] = "?";
 
 	if (sa->sa.sa_family == AF_INET)
 		inet_ntop(AF_INET, &sa->in.sin_addr, host, sizeof(host));
@@ -19,11 +18,19 @@ static void add_address(struct json_object *o, const char *key,
 	else if (sa->sa.sa_family == AF_IB)
 		inet_ntop(AF_INET6, sa->ib.sib_addr, host, sizeof(host));
 	else
-		return;
-	snprintf(text, sizeof(text),
-		 sa->sa.sa_family == AF_INET ? "%s:%u" : "[%s]:%u", host,
-		 ucma_sa_port(sa));
-	ur_status_text(o, key, text);
+		return false;
+	snprintf(text, size, sa->sa.sa_family == AF_INET ? "%s:%u" : "[%s]:%u",
+		 host, ucma_sa_port(sa));
+	return true;
+}
+
+static void add_address(struct json_object *o, const char *key,
+			const union ur_sa *sa)
+{
+	char text[INET6_ADDRSTRLEN + 16];
+
+	if (ucma_sa_print(text, sizeof(text), sa))
+		ur_status_text(o, key, text);
 }
 
 static const char *space_name(u16 ps)

@@ -13,6 +13,7 @@
 #include "device/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
+#include "device/why.h"
 
 /* Types and rights go from the client to the transport as they are. */
 _Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&
@@ -58,6 +59,7 @@ static int destroy_qp(struct ur_object *obj)
 				ur_qp_leave(qp, --qp->n_mcast);
 		if (qp->n_mcast)
 			return -EBUSY;
+		ur_why_keep_qp(qp);
 		err = ur_eqp_destroy(qp->qp, &qp->async_events);
 		if (err)
 			return err;
@@ -260,6 +262,8 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
 		.user_handle = a->user_handle,
 		.create_flags = a->flags,
+		/* A target is its domain's, and nobody's alone. */
+		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;
 	qp->obj.user_handle = a->user_handle;

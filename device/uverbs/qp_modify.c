@@ -11,6 +11,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/uverbs_cmd.h"
+#include "device/why.h"
 
 #define KNOWN_MASK                                                         \
 	(UR_QP_ATTR_STATE | UR_QP_ATTR_CUR_STATE |                         \
@@ -131,6 +132,8 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 		err = path_from_dest(cmd->dev, &r->dest, &path);
 	if (err)
 		return err;
+	if ((r->attr_mask & UR_QP_ATTR_STATE) && r->qp_state == UR_QP_RESET)
+		ur_why_keep_qp(qp);
 	err = ur_eqp_modify(qp->qp, &attr,
 			    r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
 			    own_attrs(qp->type, r->attr_mask));

@@ -214,6 +214,15 @@ bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
 	return more;
 }
 
+bool ur_status_next_obj_qp(struct ur_status_walk *w, struct ur_obj_qp **qp)
+{
+	struct ur_object *obj;
+	bool more = next(w, UVERBS_OBJECT_QP, &obj);
+
+	*qp = (struct ur_obj_qp *)obj;
+	return more;
+}
+
 bool ur_status_next_qp(struct ur_status_walk *w, struct json_object **o)
 {
 	struct ur_object *obj;

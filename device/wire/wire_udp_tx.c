@@ -110,8 +110,11 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	w->tx_count[m] = count;
 }
 
-static void count_refused(struct ur_wire_udp *w, int error, u32 packets)
+static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
+			  u32 packets)
 {
+	av->send_error = error ? error : EADDRNOTAVAIL;
+	av->send_error_at = w->wire.engine->now;
 	ur_port_count(w->wire.engine->port, UR_CNT_send_err, packets);
 	if (error == EMSGSIZE && !w->said_msgsize) {
 		w->said_msgsize = true;
@@ -144,9 +147,19 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 	return any;
 }
 
-/* Messages [0, n) of one socket; returns how many were dealt with: fewer means
- * no room. */
-static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
+/* Of message m; first: the packet that message 0 begins with. */
+static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
+			   u32 first, u32 m)
+{
+	for (u32 i = 0; i < m; i++)
+		first += w->tx_count[i];
+	return (struct ur_av *)tx->desc[first].av;
+}
+
+/* Messages [0, n) of one socket, from packet first of tx on; returns how many
+ * were dealt with: fewer means no room. */
+static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
+		   const struct ur_tx *tx, u32 first)
 {
 	u32 done = 0;
 	int refused;
@@ -166,7 +179,8 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n)
 		}
 		/* Refused: by a filter, no route, too big. It is lost, as on
 		 * any wire; the transport repeats or gives up. */
-		count_refused(w, refused, w->tx_count[done]);
+		count_refused(w, av_of(w, tx, first, done), refused,
+			      w->tx_count[done]);
 		done++;
 	}
 }
@@ -223,7 +237,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 			if (!o) { /* the address is gone */
 				if (n)
 					break;
-				count_refused(w, 0, 1);
+				count_refused(w, av, 0, 1);
 				start = ++i;
 				continue;
 			}
@@ -237,7 +251,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		}
 		if (!n)
 			continue;
-		done = put_out(w, out, n);
+		done = put_out(w, out, n, tx, start);
 		for (u32 m = 0; m < done; m++)
 			taken += w->tx_count[m];
 		if (done < n) {
