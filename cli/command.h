@@ -89,6 +89,7 @@ int ur_cmd_trace(struct ur_options *options);
 int ur_cmd_dump(struct ur_options *options);
 int ur_cmd_cdi(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
+int ur_cmd_why(struct ur_options *options);
 
 /**
  * ur_options_parse() - the options that every subcommand knows

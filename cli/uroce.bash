@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link fault stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link fault why stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
