@@ -5,6 +5,7 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/why.h"
 
 __thread int ur_inside_cm;
 
@@ -204,6 +205,9 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 		}
 	}
 	ur_table_unlock();
+	if ((*event)->event == RDMA_CM_EVENT_REJECTED ||
+	    (*event)->event == RDMA_CM_EVENT_UNREACHABLE)
+		ur_why_tell(0);
 	return 0;
 }
 

@@ -130,6 +130,12 @@ static void failed(const struct ur_qp *qp, const struct ur_request *request,
 	}
 }
 
+bool ur_completion_failed(const struct ibv_wc *wc)
+{
+	return wc->status != IBV_WC_SUCCESS &&
+	       wc->status != IBV_WC_WR_FLUSH_ERR;
+}
+
 void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
 {
 	struct ur_request request;
@@ -147,7 +153,7 @@ void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
 		less(cq);
 	if (!request.receive && wc->status == IBV_WC_SUCCESS)
 		changed(qp, &request);
-	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+	if (ur_completion_failed(wc))
 		failed(qp, &request, wc->status);
 	if (wc->status != IBV_WC_SUCCESS && qp->type != IBV_QPT_UD)
 		qp->state = IBV_QPS_ERR;

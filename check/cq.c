@@ -6,6 +6,7 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/why.h"
 
 struct ur_cq *ur_cq_watch(struct ibv_cq *ibcq, const struct ur_stack *made)
 {
@@ -153,6 +154,7 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 {
 	const struct ur_context *real;
 	int n = 0, more = 0;
+	bool failed = false;
 	struct ur_cq *cq;
 
 	ur_table_lock();
@@ -178,10 +180,14 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 		cq->polled_since = true;
 	for (int i = 0; i < n; i++) {
 		ur_completed(cq, &wc[i], true);
+		failed |= ur_completion_failed(&wc[i]);
 		if (wc[i].status != IBV_WC_SUCCESS)
 			poison(&wc[i]);
 	}
 	ur_table_unlock();
+	for (int i = 0; failed && i < n; i++)
+		if (ur_completion_failed(&wc[i]))
+			ur_why_tell(wc[i].qp_num);
 	return n;
 }
 

@@ -7,6 +7,7 @@
 
 #include "check/front.h"
 #include "check/report.h"
+#include "check/why.h"
 
 static uint64_t self(void)
 {
@@ -35,6 +36,8 @@ static void got(struct ur_cq *cq, struct ibv_cq_ex *ex)
 	ur_table_lock();
 	ur_completed(cq, &wc, cq->real.read_opcode);
 	ur_table_unlock();
+	if (wc.qp_num && ur_completion_failed(&wc))
+		ur_why_tell(wc.qp_num);
 }
 
 static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)

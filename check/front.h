@@ -53,6 +53,8 @@ void ur_cq_ex_front(struct ur_cq *cq);
 /* completion.c: the program gets this completion. @wc: opcode is valid only
  * for a success; @known_opcode: not even then. */
 void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool known_opcode);
+/* completion.c: is it an error that the device has a story of? No lock. */
+bool ur_completion_failed(const struct ibv_wc *wc);
 
 /* wr.c: puts our functions into ibv_qp_ex. */
 void ur_wr_front(struct ur_qp *qp);
