@@ -124,7 +124,7 @@ static int start_engine(struct ur_device *dev)
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
-		.max_qp = UR_MAX_QP,
+		.max_qp = UR_MAX_QP + UR_MAX_WQ,
 		.max_mr = UR_MAX_MR + UR_MAX_MW,
 		.node_guid = dev->node_guid,
 		.loop = daemon->loop,

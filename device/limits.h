@@ -29,6 +29,8 @@
 #define UR_MAX_DM_BYTES	   (16u << 20)
 #define UR_MAX_FLOW	   (1u << 16)
 #define UR_MAX_COUNTERS	   (1u << 16)
+#define UR_MAX_WQ	   (1u << 16)
+#define UR_MAX_RWQ_TABLE   (1u << 16)
 #define UR_CA_ACK_DELAY	   15
 /* One file cannot starve the others of memory for handles. */
 #define UR_MAX_HANDLES (1u << 22)

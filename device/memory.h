@@ -19,7 +19,9 @@
 #define UR_KIB_CQ     2
 /* A queue pair, with as many READs outstanding as there may be, and without
  * what its send queue adds: see ur_eqp_kib(). */
-#define UR_KIB_QP 24
+#define UR_KIB_QP 24 /* a work queue too */
+/* An indirection table, and what queue pairs keep of it. */
+#define UR_KIB_RWQ_TABLE 5
 /* A completion channel or asynchronous event file: the events that its socket
  * holds until somebody reads them. */
 #define UR_KIB_EVENTS 256

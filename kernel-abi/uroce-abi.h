@@ -72,13 +72,24 @@ struct uroce_resize_cq_resp {
 };
 
 /*
- * CREATE_QP, OPEN_QP. Indices run on through MODIFY_QP to RESET: the device
+ * CREATE_QP, OPEN_QP, CREATE_WQ, which has a receive ring alone. Indices run on through MODIFY_QP to RESET: the device
  * drops what is in both rings by setting cons = prod before it answers, and
  * writes no CQE of the queue pair after the answer. The same holds for the
  * answer of DESTROY_QP.
  */
 struct uroce_create_qp_req {
 	__u64 rsv;
+};
+
+#define UROCE_RX_HASH_KEY_BYTES 40 /* what IPv6 addresses and ports need */
+
+/* CREATE_QP with an indirection table: how its entry is found. */
+struct uroce_create_rss_qp_req {
+	__u64 fields;  /* enum ibv_rx_hash_fields */
+	__u8 function; /* enum ibv_rx_hash_function_flags */
+	__u8 key_len;  /* UROCE_RX_HASH_KEY_BYTES */
+	__u8 rsv[6];
+	__u8 key[UROCE_RX_HASH_KEY_BYTES];
 };
 
 struct uroce_create_qp_resp {

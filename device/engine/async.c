@@ -65,6 +65,8 @@ void ur_host_qp_event(void *qp_ctx, enum ur_event ev)
 {
 	struct ur_eqp *qp = qp_ctx;
 
+	if (qp->init.wq)
+		ev = UR_EVENT_WQ_FATAL;
 	ur_list_for_each(it, &qp->refs) {
 		struct ur_eqp_ref *ref =
 			ur_list_entry(it, struct ur_eqp_ref, node);

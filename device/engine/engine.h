@@ -19,7 +19,7 @@
 #include "kernel-abi/uroce-abi.h"
 #include "transport/frame.h" /* ur_gid_is_v4 and the like */
 #include "transport/transport.h"
-#include "device/engine/flow_key.h"
+#include "device/engine/raw.h"
 
 struct ur_loop;
 struct ur_user_mem;
@@ -37,7 +37,6 @@ struct ur_eah;
 struct ur_edm;
 struct ur_efault;
 struct ur_fault_rule;
-struct ur_eflow;
 
 /* ---- device ---- */
 
@@ -288,6 +287,7 @@ struct ur_eqp_init {
 	u32 create_flags;
 	u32 realm;   /* as of struct ur_qp_init */
 	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
+	bool wq;     /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
 };
 
 /* Returns the KiB that the engine needs for the work requests that it takes out
@@ -327,39 +327,6 @@ int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);
 /* Attaches the queue pair to a group, or detaches it. Returns as
  * ur_mcast_attach() and ur_mcast_detach(), or -errno of the wire. */
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
-
-/* ---- flow rules of raw packet queue pairs ---- */
-
-enum ur_flow_type { /* enum ibv_flow_attr_type */
-		    UR_FLOW_NORMAL,
-		    UR_FLOW_ALL_DEFAULT,
-		    UR_FLOW_MC_DEFAULT,
-		    UR_FLOW_SNIFFER,
-};
-
-/* Of a counters object. The engine writes, any thread reads. */
-struct ur_ecounters {
-	u64 packets, bytes;
-};
-
-struct ur_eflow_attr {
-	enum ur_flow_type type;
-	u16 priority; /* 0 is the highest */
-	struct ur_flow_key key, mask;
-	bool dont_trap;	      /* lower priorities get the frame too */
-	bool allow_loop_back; /* also frames that its own queue pair sent */
-	bool drop;	      /* nobody gets it */
-	struct ur_eqp *qp;
-	struct ur_ecounters *counters; /* or NULL; stays the caller's */
-};
-
-/* Makes a rule in *flow, which must be destroyed before its queue pair and its
- * counters. Returns 0, -ENOMEM, also where there are too many different masks,
- * or -errno of the packet socket. */
-int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
-		    struct ur_eflow **flow);
-/* Destroys it: no frame comes by it any more. */
-void ur_eflow_destroy(struct ur_eflow *flow);
 
 /* Adds another opener of an XRC_TGT queue pair, in *ref, whose async gets its
  * events too. Returns 0 or -ENOMEM. */

@@ -23,6 +23,7 @@
 
 struct ur_wire;
 struct ur_flow_table;
+struct ur_rss;
 
 #define UR_WIRES 2 /* types of GIDs */
 
@@ -247,6 +248,7 @@ struct ur_eqp {
 	bool have_path;
 	struct ur_epath path;
 	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
+	struct ur_rss *rss;	      /* who gets its frames; NULL: itself */
 };
 
 /* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */

@@ -324,6 +324,7 @@ int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
 		return err;
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
+	free(qp->rss);
 	free(qp);
 	return 0;
 }

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/flow.h"
-#include "device/wire/wire_raw.h"
+#include "device/engine/rss.h"
+#include "device/wire/wire.h"
 
 /* Distinct pairs of priority and mask: what a frame looks at one after the
  * other. Programs use one or two. */
@@ -16,7 +17,7 @@ struct ur_eflow {
 	struct ur_flow_group *group; /* NULL: not a normal rule */
 	struct ur_eflow_attr attr;   /* key masked */
 	u64 hash;
-	struct ur_flow_wants wants;
+	struct ur_wire_wants wants;
 };
 
 struct ur_flow_group {
@@ -149,9 +150,9 @@ static void grow(struct ur_flow_group *g)
 /* ---- what is wanted of the netdev ---- */
 
 /* A rule that does not name the address is for what the host receives. */
-static struct ur_flow_wants wants_of(const struct ur_eflow_attr *a)
+static struct ur_wire_wants wants_of(const struct ur_eflow_attr *a)
 {
-	struct ur_flow_wants w = {.any = true};
+	struct ur_wire_wants w = {.any = true};
 
 	switch (a->type) {
 	case UR_FLOW_SNIFFER:
@@ -170,7 +171,7 @@ static struct ur_flow_wants wants_of(const struct ur_eflow_attr *a)
 	return w;
 }
 
-static void add_wants(struct ur_flow_table *t, struct ur_flow_wants w, u32 n)
+static void add_wants(struct ur_flow_table *t, struct ur_wire_wants w, u32 n)
 {
 	t->rules += n;
 	if (w.promisc)
@@ -179,10 +180,14 @@ static void add_wants(struct ur_flow_table *t, struct ur_flow_wants w, u32 n)
 		t->multicast += n;
 }
 
-struct ur_flow_wants ur_flow_wants(const struct ur_flow_table *table)
+static int tell_wire(struct ur_engine *engine)
 {
-	return (struct ur_flow_wants){table->rules, table->promisc,
-				      table->multicast};
+	const struct ur_flow_table *t = engine->flows;
+	const struct ur_wire_wants want = {t->rules, t->promisc, t->multicast};
+
+	if (!engine->raw)
+		return -EOPNOTSUPP;
+	return engine->raw->ops->listen(engine->raw, &want);
 }
 
 /* ---- rules ---- */
@@ -215,9 +220,11 @@ static int create(struct ur_engine *engine, struct ur_eflow *f)
 	}
 	f->wants = wants_of(&f->attr);
 	add_wants(t, f->wants, 1);
-	err = ur_wire_raw_listen(engine);
-	if (err)
+	err = tell_wire(engine);
+	if (err) {
 		remove_rule(t, f);
+		tell_wire(engine);
+	}
 	return err;
 }
 UR_ENGINE_CALL(1, create, struct ur_eflow *);
@@ -245,7 +252,7 @@ static int destroy(struct ur_engine *engine, struct ur_eflow *f)
 {
 	remove_rule(engine->flows, f);
 	/* Less than before: nothing that could fail. */
-	ur_wire_raw_listen(engine);
+	tell_wire(engine);
 	return 0;
 }
 UR_ENGINE_CALL(1, destroy, struct ur_eflow *);
@@ -283,7 +290,8 @@ static bool give(struct ur_engine *e, const struct ur_eflow *f,
 		return false;
 	count(f->attr.counters, r->len);
 	if (!f->attr.drop)
-		ur_raw_rx(f->attr.qp->qp, e->now, r->frame, r->len);
+		ur_raw_rx(ur_rss_queue(f->attr.qp, r->key)->qp, e->now,
+			  r->frame, r->len);
 	return !f->attr.dont_trap;
 }
 

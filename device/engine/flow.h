@@ -21,13 +21,4 @@ void ur_flow_table_destroy(struct ur_flow_table *table);
  * it was, of this device, or 0. */
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len);
 
-/* What the rules together want of the netdev. */
-struct ur_flow_wants {
-	bool any;
-	bool promisc;	/* frames to others' addresses */
-	bool multicast; /* to groups that the host is not in */
-};
-
-struct ur_flow_wants ur_flow_wants(const struct ur_flow_table *table);
-
 #endif

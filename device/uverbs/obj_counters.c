@@ -28,7 +28,7 @@ int ur_m_create_counters(struct ur_cmd *cmd)
 	struct ur_obj_counters *c;
 
 	/* They count flows, so without those there are none. */
-	if (!cmd->dev->daemon->raw_ethernet || !cmd->dev->ethernet)
+	if (!ur_has_raw(cmd->dev))
 		return -EOPNOTSUPP;
 	c = ur_object_new(cmd->file, &counters_type);
 	if (!c)

@@ -68,6 +68,7 @@ static int destroy_qp(struct ur_object *obj)
 	ur_object_unuse(qp->send_cq);
 	ur_object_unuse(qp->recv_cq);
 	ur_object_unuse(qp->srq);
+	ur_object_unuse(qp->table);
 	ur_object_unuse(qp->xrcd);
 	ur_async_put(qp->async);
 	return 0;
@@ -119,7 +120,9 @@ static int check_args(const struct ur_qp_args *a)
 			return -EINVAL;
 		break;
 	case IB_UVERBS_QPT_RAW_PACKET:
-		if (!a->pd || !a->send_cq || !a->recv_cq)
+		if (!a->pd ||
+		    (!a->send_cq && (!a->table || a->cap.max_send_wr)) ||
+		    (!a->recv_cq && !a->table))
 			return -EINVAL;
 		break;
 	case IB_UVERBS_QPT_DRIVER:
@@ -138,7 +141,7 @@ static int check_raw(const struct ur_cmd *cmd)
 {
 	static bool said;
 
-	if (cmd->dev->daemon->raw_ethernet && cmd->dev->ethernet)
+	if (ur_has_raw(cmd->dev))
 		return ur_client_may_raw(cmd->file->session) ? 0 : -EPERM;
 	if (!said)
 		ur_log("%s: a raw packet queue pair was asked for: that takes "
@@ -165,7 +168,7 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	}
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->send_cq = a->send_cq->cq;
+	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
 	init->async = ur_async_engine(qp->async);
@@ -227,7 +230,39 @@ static void use_parts(struct ur_obj_qp *qp)
 	ur_object_use(qp->send_cq);
 	ur_object_use(qp->recv_cq);
 	ur_object_use(qp->srq);
+	ur_object_use(qp->table);
 	ur_object_use(qp->xrcd);
+}
+
+static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		       const struct ur_qp_args *a, struct ur_eqp_init *init,
+		       struct uroce_create_qp_resp *udata)
+{
+	struct ur_rss_conf conf;
+	u32 events;
+	int err = ur_rss_take(cmd, a, &conf);
+
+	if (!err)
+		err = make_plain(cmd, qp, a, init, udata);
+	if (err)
+		return err;
+	err = ur_rss_spread(qp, a->table, &conf);
+	if (err)
+		ur_eqp_destroy(qp->qp, &events);
+	else
+		qp->table = a->table;
+	return err;
+}
+
+/* Makes it in the engine, as its type and arguments want it. */
+static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		       const struct ur_qp_args *a, struct ur_eqp_init *init,
+		       struct uroce_create_qp_resp *udata)
+{
+	if (a->type == IB_UVERBS_QPT_XRC_TGT)
+		return make_target(cmd, qp, a, init, udata);
+	return a->table ? make_spread(cmd, qp, a, init, udata)
+			: make_plain(cmd, qp, a, init, udata);
 }
 
 int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
@@ -269,9 +304,7 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	qp->obj.user_handle = a->user_handle;
 	qp->create_flags = a->flags;
 	qp->async = async;
-	err = a->type == IB_UVERBS_QPT_XRC_TGT
-		      ? make_target(cmd, qp, a, init, &udata)
-		      : make_plain(cmd, qp, a, init, &udata);
+	err = make_engine(cmd, qp, a, init, &udata);
 	if (err)
 		goto err_abort;
 	use_parts(qp);

@@ -16,6 +16,7 @@ struct ur_qp_args {
 	struct ur_obj_xrcd *xrcd;
 	struct ur_obj_cq *send_cq, *recv_cq;
 	struct ur_obj_srq *srq;
+	struct ur_obj_rwq_table *table;
 	int event_fd;
 };
 
@@ -28,5 +29,14 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
+
+/* obj_rwq_table.c: takes the driver's part of a command that makes a queue pair
+ * with a->table. Returns 0, -EINVAL or -EOPNOTSUPP. */
+int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
+		struct ur_rss_conf *conf);
+/* Makes the queue pair's frames go to the work queues of the table. Returns 0 or
+ * -ENOMEM. */
+int ur_rss_spread(struct ur_obj_qp *qp, struct ur_obj_rwq_table *t,
+		  const struct ur_rss_conf *conf);
 
 #endif

@@ -120,6 +120,7 @@ void ur_object_destroy_all(struct ur_ufile *file)
 {
 	static const u8 order[] = {
 		UVERBS_OBJECT_FLOW,	   UVERBS_OBJECT_QP,
+		UVERBS_OBJECT_RWQ_IND_TBL, UVERBS_OBJECT_WQ,
 		UVERBS_OBJECT_AH,	   UVERBS_OBJECT_SRQ,
 		UVERBS_OBJECT_MW,	   UVERBS_OBJECT_MR,
 		UVERBS_OBJECT_DM,	   UVERBS_OBJECT_CQ,

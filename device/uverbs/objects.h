@@ -85,6 +85,7 @@ struct ur_obj_qp {
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *send_cq, *recv_cq;
 	struct ur_obj_srq *srq;
+	struct ur_obj_rwq_table *table; /* where its frames go to others */
 	struct ur_obj_xrcd *xrcd;
 	struct ur_xrc_target *target;
 	struct ur_eqp_ref *ref; /* with target */
@@ -93,6 +94,23 @@ struct ur_obj_qp {
 	u32 async_events;
 	u32 n_mcast;
 	u8 mcast[UR_QP_MAX_MCAST][16];
+};
+
+/* Indirection tables name work queues, queue pairs the tables. */
+struct ur_obj_wq {
+	struct ur_object obj;
+	struct ur_eqp *wq;
+	enum ur_wq_state state;
+	struct ur_obj_pd *pd;
+	struct ur_obj_cq *cq;
+	struct ur_obj_async *async;
+	u32 async_events;
+};
+
+struct ur_obj_rwq_table {
+	struct ur_object obj;
+	u32 size; /* a power of two */
+	struct ur_obj_wq *wq[UR_RSS_TABLE_MAX];
 };
 
 struct ur_obj_mr {
@@ -158,6 +176,12 @@ int ur_async_new(struct ur_ufile *file, struct ur_obj_async **async, int *fd);
 static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
 {
 	return async ? async->async : NULL;
+}
+
+/* Returns whether the device has raw packet queue pairs. */
+static inline bool ur_has_raw(const struct ur_device *dev)
+{
+	return dev->daemon->raw_ethernet && dev->ethernet;
 }
 
 /* addressing, obj_ah.c */

@@ -26,8 +26,17 @@ static int fill_handles(struct ur_ufile *f, struct ur_qp_args *a,
 		return 0;
 	}
 	a->pd = ur_object_get(f, UVERBS_OBJECT_PD, req->pd_handle);
-	a->send_cq = ur_object_get(f, UVERBS_OBJECT_CQ, req->send_cq_handle);
-	if (a->type == IB_UVERBS_QPT_XRC_INI)
+	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) {
+		a->table = ur_object_get(f, UVERBS_OBJECT_RWQ_IND_TBL,
+					 req->rwq_ind_tbl_handle);
+		if (!a->table || req->is_srq)
+			return -EINVAL;
+	}
+	/* Without a send queue, which only such a queue pair can be. */
+	if (!a->table || req->max_send_wr)
+		a->send_cq =
+			ur_object_get(f, UVERBS_OBJECT_CQ, req->send_cq_handle);
+	if (a->type == IB_UVERBS_QPT_XRC_INI || a->table)
 		return 0;
 	a->recv_cq = ur_object_get(f, UVERBS_OBJECT_CQ, req->recv_cq_handle);
 	if (!req->is_srq)
@@ -90,8 +99,6 @@ int ur_x_create_qp(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (req->comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK)
 		return -EINVAL;
-	if (req->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
-		return -EOPNOTSUPP;
 	err = create_qp(cmd, req, &resp->base);
 	if (!err)
 		resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
@@ -110,6 +117,8 @@ int ur_m_create_qp(struct ur_cmd *cmd)
 		.recv_cq =
 			ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE),
 		.srq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE),
+		.table = ur_attr_obj(cmd,
+				     UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE),
 		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_QP_EVENT_FD),
 	};
 	struct ib_uverbs_create_qp_resp resp = {0};
@@ -121,8 +130,7 @@ int ur_m_create_qp(struct ur_cmd *cmd)
 	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_TYPE, &a.type) ||
 	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_QP_FLAGS, &a.flags))
 		return -EINVAL;
-	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE) ||
-	    ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
+	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
 		return -EOPNOTSUPP;
 	ur_attr_in(cmd, UVERBS_ATTR_CREATE_QP_CAP, &a.cap, sizeof(a.cap));
 	err = ur_qp_make(cmd, &a, &qp, &init);

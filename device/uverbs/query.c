@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device attributes, port attributes, GID entries. */
 #include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "device/limits.h"
@@ -49,9 +50,21 @@ u64 ur_device_cap_flags(void)
 
 static u64 cap_flags(const struct ur_device *dev)
 {
-	return dev->daemon->raw_ethernet && dev->ethernet
+	return ur_has_raw(dev)
 		       ? CAP_FLAGS | IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING
 		       : CAP_FLAGS;
+}
+
+/* enum ibv_rx_hash_fields is in the provider's part of the answer. */
+static void fill_rss(const struct ur_device *dev,
+		     struct ib_uverbs_ex_query_device_resp *r)
+{
+	if (!ur_has_raw(dev))
+		return;
+	r->rss_caps.supported_qpts = 1u << IB_UVERBS_QPT_RAW_PACKET;
+	r->rss_caps.max_rwq_indirection_tables = UR_MAX_RWQ_TABLE;
+	r->rss_caps.max_rwq_indirection_table_size = UR_RSS_TABLE_MAX;
+	r->max_wq_type_rq = UR_MAX_WQ;
 }
 
 static void fill_device(const struct ur_device *dev,
@@ -123,6 +136,7 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 	r->cq_moderation_caps.max_cq_moderation_count = UINT16_MAX;
 	r->cq_moderation_caps.max_cq_moderation_period = UINT16_MAX;
 	r->max_dm_size = UR_MAX_DM_BYTES;
+	fill_rss(cmd->dev, r);
 	return 0;
 }
 

@@ -125,6 +125,14 @@ UR_METHOD_HANDLER(ur_m_read_counters);
 	 UR_FLOW_PARTS * sizeof(struct ib_uverbs_flow_spec_ipv6))
 UR_WRITE_HANDLER(ur_x_create_flow);
 UR_WRITE_HANDLER(ur_x_destroy_flow);
+/* obj_wq.c, obj_rwq_table.c */
+UR_WRITE_HANDLER(ur_x_create_wq);
+UR_METHOD_HANDLER(ur_m_create_wq);
+UR_WRITE_HANDLER(ur_x_modify_wq);
+UR_WRITE_HANDLER(ur_x_destroy_wq);
+UR_METHOD_HANDLER(ur_m_destroy_wq);
+UR_WRITE_HANDLER(ur_x_create_rwq_table);
+UR_WRITE_HANDLER(ur_x_destroy_rwq_table);
 /* Any object whose destruction has no response: attribute 0 is the handle. */
 UR_METHOD_HANDLER(ur_m_destroy);
 

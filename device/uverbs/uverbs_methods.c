@@ -159,6 +159,31 @@ static const struct ur_attr_spec a_destroy_qp[] = {
 	      sizeof(struct ib_uverbs_destroy_qp_resp)),
 };
 
+static const struct ur_attr_spec a_create_wq[] = {
+	NEW(UVERBS_ATTR_CREATE_WQ_HANDLE),
+	M_OBJ(UVERBS_ATTR_CREATE_WQ_PD_HANDLE, PD),
+	M_OBJ(UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, CQ),
+	M_IN(UVERBS_ATTR_CREATE_WQ_USER_HANDLE, 8, 8),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_TYPE),
+	O_FD(UVERBS_ATTR_CREATE_WQ_EVENT_FD),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_WR),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_SGE),
+	O_SCALAR(UVERBS_ATTR_CREATE_WQ_FLAGS),
+	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4),
+	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4),
+	O_OUT(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4),
+	UHW,
+};
+
+static const struct ur_attr_spec a_destroy_wq[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_WQ_HANDLE, UVERBS_OBJECT_WQ),
+	M_OUT(UVERBS_ATTR_DESTROY_WQ_RESP, 4),
+};
+
+static const struct ur_attr_spec a_destroy_rwq_table[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE,
+	      UVERBS_OBJECT_RWQ_IND_TBL)};
+
 static const struct ur_attr_spec a_create_srq[] = {
 	NEW(UVERBS_ATTR_CREATE_SRQ_HANDLE),
 	M_OBJ(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, PD),
@@ -275,6 +300,10 @@ static const struct ur_method methods[] = {
 	METHOD(SRQ, UVERBS_METHOD_SRQ_CREATE, a_create_srq, ur_m_create_srq),
 	METHOD(SRQ, UVERBS_METHOD_SRQ_DESTROY, a_destroy_srq,
 	       ur_m_destroy_srq),
+	METHOD(WQ, UVERBS_METHOD_WQ_CREATE, a_create_wq, ur_m_create_wq),
+	METHOD(WQ, UVERBS_METHOD_WQ_DESTROY, a_destroy_wq, ur_m_destroy_wq),
+	METHOD(RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY,
+	       a_destroy_rwq_table, ur_m_destroy),
 	METHOD(AH, UVERBS_METHOD_AH_DESTROY, a_destroy_ah, ur_m_destroy),
 	METHOD(MR, UVERBS_METHOD_DM_MR_REG, a_reg_dm_mr, ur_m_reg_dm_mr),
 	METHOD(MR, UVERBS_METHOD_MR_DESTROY, a_destroy_mr, ur_m_destroy),

@@ -58,9 +58,12 @@ static struct json_object *qp(struct ur_object *obj)
 	static const char *const states[] = {"RESET", "INIT", "RTR", "RTS",
 					     "SQD",   "SQE",  "ERR"};
 	static const char *const types[] = {
-		[UR_QPT_RC] = "RC",	      [UR_QPT_UC] = "UC",
-		[UR_QPT_UD] = "UD",	      [UR_QPT_XRC_INI] = "XRC_INI",
+		[UR_QPT_RC] = "RC",
+		[UR_QPT_UC] = "UC",
+		[UR_QPT_UD] = "UD",
+		[UR_QPT_XRC_INI] = "XRC_INI",
 		[UR_QPT_XRC_TGT] = "XRC_TGT",
+		[UR_QPT_RAW_PACKET] = "RAW_PACKET",
 	};
 	struct json_object *o = object_base(obj);
 	struct ur_qp_attr attr = {0};

@@ -136,6 +136,26 @@ static const struct method extended[] = {
 		 .fn = ur_x_create_flow},
 	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {IN(destroy_flow),
 					       .fn = ur_x_destroy_flow},
+	[IB_USER_VERBS_EX_CMD_CREATE_WQ] = {IN_EX(ex_create_wq, create_flags),
+					    OUT_EX(ex_create_wq_resp,
+						   response_length),
+					    ur_x_create_wq},
+	[IB_USER_VERBS_EX_CMD_MODIFY_WQ] = {IN_EX(ex_modify_wq, curr_wq_state),
+					    .fn = ur_x_modify_wq},
+	[IB_USER_VERBS_EX_CMD_DESTROY_WQ] = {IN_EX(ex_destroy_wq, wq_handle),
+					     OUT_EX(ex_destroy_wq_resp,
+						    reserved),
+					     ur_x_destroy_wq},
+	/* the handles follow the fixed part */
+	[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] =
+		{.in_min = sizeof(struct ib_uverbs_ex_create_rwq_ind_table),
+		 .in_full = sizeof(struct ib_uverbs_ex_create_rwq_ind_table) +
+			    UR_RSS_TABLE_MAX * sizeof(__u32),
+		 OUT_EX(ex_create_rwq_ind_table_resp, ind_tbl_num),
+		 .fn = ur_x_create_rwq_table},
+	[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] =
+		{IN_EX(ex_destroy_rwq_ind_table, ind_tbl_handle),
+		 .fn = ur_x_destroy_rwq_table},
 	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {IN_EX(ex_modify_cq, reserved),
 					    .fn = ur_x_modify_cq},
 };

@@ -24,6 +24,13 @@ union ur_sockaddr {
 struct ur_engine;
 struct ur_wire;
 
+/* What flow rules together want of the netdev. */
+struct ur_wire_wants {
+	bool any;
+	bool promisc;	/* frames to others' addresses */
+	bool multicast; /* to groups that the host is not in */
+};
+
 struct ur_wire_ops {
 	const char *name;
 	/* Add a local address, or remove it. One that was added twice is
@@ -54,6 +61,10 @@ struct ur_wire_ops {
 	 */
 	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd);
+	/* Makes the wire of raw packet queue pairs receive that, and nothing
+	 * where want->any is false. Returns 0, or -errno with nothing changed
+	 * for the worse. NULL for the others. */
+	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
 	void (*destroy)(struct ur_wire *wire);
 };
 

@@ -29,7 +29,8 @@ struct ur_wire_raw {
 	struct ur_wire wire;
 	struct ur_watch watch;
 	int rx, tx;		  /* -1: not open */
-	struct ur_flow_wants has; /* of the receiving socket */
+	struct ur_wire_wants has; /* of the receiving socket */
+	struct ur_wire_wants want;
 	u8 *rx_buf;
 	struct mmsghdr rx_msg[RX_MSGS];
 	struct iovec rx_iov[RX_MSGS];
@@ -116,25 +117,22 @@ static int open_rx(struct ur_wire_raw *w)
 	return err;
 }
 
-int ur_wire_raw_listen(struct ur_engine *engine)
+static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
 {
-	struct ur_flow_wants want = ur_flow_wants(engine->flows);
-	struct ur_wire_raw *w;
+	struct ur_wire_raw *w = to_raw(wire);
 	int err;
 
-	if (!engine->raw)
-		return -EOPNOTSUPP;
-	w = to_raw(engine->raw);
-	if (!want.any) {
+	w->want = *want;
+	if (!want->any) {
 		close_rx(w);
 		return 0;
 	}
 	err = open_rx(w);
 	if (!err)
-		err = member(w, PACKET_MR_PROMISC, want.promisc,
+		err = member(w, PACKET_MR_PROMISC, want->promisc,
 			     &w->has.promisc);
 	if (!err)
-		err = member(w, PACKET_MR_ALLMULTI, want.multicast,
+		err = member(w, PACKET_MR_ALLMULTI, want->multicast,
 			     &w->has.multicast);
 	return err;
 }
@@ -151,7 +149,7 @@ void ur_wire_raw_rebind(struct ur_engine *engine)
 		close(w->tx);
 	w->tx = -1;
 	/* While there is no netdev nothing comes; it is told again. */
-	ur_wire_raw_listen(engine);
+	raw_listen(&w->wire, &w->want);
 }
 
 /* ---- receive ---- */
@@ -301,6 +299,7 @@ static const struct ur_wire_ops raw_ops = {
 	.name = "raw",
 	.poll = raw_poll,
 	.send = raw_send,
+	.listen = raw_listen,
 	.destroy = destroy,
 };
 

@@ -2,7 +2,7 @@
 /*
  * The wire of raw packet queue pairs: Ethernet frames as they are, through two
  * packet sockets, which need CAP_NET_RAW. It carries no GIDs: of the operations
- * of wire.h it has poll, send and destroy. What is sent is offered to the
+ * of wire.h it has poll, send, listen and destroy. What is sent is offered to the
  * device's own flow rules as well, as the switch inside an adapter does.
  */
 #ifndef UR_DEVICE_WIRE_RAW_H
@@ -13,9 +13,6 @@
 /* Makes the wire in *wire. Returns 0, -EPERM (no CAP_NET_RAW) or another
  * -errno. */
 int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire);
-/* Makes the wire receive what the engine's flow rules want, and nothing where
- * there are none. Returns 0, or -errno with nothing changed for the worse. */
-int ur_wire_raw_listen(struct ur_engine *engine);
 /* The netdev has another index. */
 void ur_wire_raw_rebind(struct ur_engine *engine);
 

@@ -5,11 +5,18 @@
 
 #include "uroce.h"
 
+/* What the device knows of enum ibv_rx_hash_fields. */
+#define HASH_FIELDS                                                           \
+	(IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 | IBV_RX_HASH_SRC_IPV6 | \
+	 IBV_RX_HASH_DST_IPV6 | IBV_RX_HASH_SRC_PORT_TCP |                    \
+	 IBV_RX_HASH_DST_PORT_TCP | IBV_RX_HASH_SRC_PORT_UDP |                \
+	 IBV_RX_HASH_DST_PORT_UDP)
+
 int uroce_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *attr, size_t attr_size)
 {
-	struct ib_uverbs_ex_query_device_resp resp;
+	struct ib_uverbs_ex_query_device_resp resp = {0};
 	size_t resp_size = sizeof(resp);
 	u64 fw;
 	int err;
@@ -22,6 +29,11 @@ int uroce_query_device_ex(struct ibv_context *context,
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
 		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
+	if (resp.rss_caps.supported_qpts &&
+	    attr_size >= offsetof(struct ibv_device_attr_ex, max_wq_type_rq)) {
+		attr->rss_caps.rx_hash_fields_mask = HASH_FIELDS;
+		attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+	}
 	return 0;
 }
 

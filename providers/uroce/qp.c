@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs: life, states, and the map of their rings. */
+/* Queue pairs: life and states. */
 #include "uroce.h"
 
 static u16 qpt_bit(enum ibv_qp_type type)
@@ -20,79 +20,34 @@ static u16 qpt_bit(enum ibv_qp_type type)
 	}
 }
 
-static int check_geometry(const struct uroce_create_qp_resp *r)
-{
-	if (r->sq_bbs &&
-	    ((r->sq_bbs & (r->sq_bbs - 1)) || !r->sq_max_wqes ||
-	     r->sq_max_wqes > r->sq_bbs ||
-	     r->sq_hdr_off + sizeof(struct uroce_ring_hdr) > r->map_len ||
-	     r->sq_off + (u64)r->sq_bbs * UROCE_SQ_BB > r->map_len))
-		return EPROTO;
-	if (r->rq_entries &&
-	    ((r->rq_entries & (r->rq_entries - 1)) || !r->rq_stride ||
-	     r->rq_hdr_off + sizeof(struct uroce_ring_hdr) > r->map_len ||
-	     r->rq_off + (u64)r->rq_entries * r->rq_stride > r->map_len))
-		return EPROTO;
-	return r->db_slot < UROCE_DB_SLOTS ? 0 : EPROTO;
-}
-
-static int setup_sq(struct ur_qp *qp, const struct uroce_create_qp_resp *r)
-{
-	struct ur_sq *sq = &qp->sq;
-	u32 slots = ur_roundup_pow2(r->sq_max_wqes);
-
-	sq->slots = malloc(slots * sizeof(*sq->slots));
-	if (!sq->slots)
-		return ENOMEM;
-	sq->slots_mask = slots - 1;
-	sq->polled = sq->next - 1;
-	sq->hdr = (void *)((u8 *)qp->map + r->sq_hdr_off);
-	sq->base = (u8 *)qp->map + r->sq_off;
-	sq->bytes_mask = r->sq_bbs * UROCE_SQ_BB - 1;
-	sq->bbs = r->sq_bbs;
-	sq->max_wqes = r->sq_max_wqes;
-	return 0;
-}
-
-/* Maps the rings; on failure nothing is left. */
-static int map_qp(struct ibv_context *context, struct ur_qp *qp,
-		  const struct uroce_create_qp_resp *r)
-{
-	struct ur_rq *rq = &qp->rq;
-	int err;
-
-	if (!r->map_len)
-		return 0;
-	err = check_geometry(r);
-	if (err)
-		return err;
-	qp->map = ur_map(context, r->map_off, r->map_len);
-	if (!qp->map)
-		return errno;
-	qp->map_len = r->map_len;
-	qp->db_slot = r->db_slot;
-	if (r->sq_bbs) {
-		err = setup_sq(qp, r);
-		if (err) {
-			ur_unmap(qp->map, qp->map_len);
-			return err;
-		}
-	}
-	if (r->rq_entries) {
-		rq->hdr = (void *)((u8 *)qp->map + r->rq_hdr_off);
-		rq->base = (u8 *)qp->map + r->rq_off;
-		rq->mask = r->rq_entries - 1;
-		rq->stride = r->rq_stride;
-		rq->max_wqes = r->rq_max_wqes;
-	}
-	return 0;
-}
-
 static void free_qp(struct ur_qp *qp)
 {
-	ur_unmap(qp->map, qp->map_len);
-	free(qp->sq.slots);
+	ur_qp_unmap(qp);
 	free(qp);
+}
+
+/* With an indirection table; the library knows the table, the device the
+ * hash. */
+static int cmd_create_rss(struct ibv_context *context, struct ur_qp *qp,
+			  struct ibv_qp_init_attr_ex *attr,
+			  struct uroce_create_qp_resp *drv)
+{
+	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
+	UR_REQ_EX(ib_uverbs_ex_create_qp, struct uroce_create_rss_qp_req drv)
+	req = {.drv = {.fields = hash->rx_hash_fields_mask,
+		       .function = hash->rx_hash_function,
+		       .key_len = hash->rx_hash_key_len}};
+	UR_RESP(ib_uverbs_ex_create_qp_resp, struct uroce_create_qp_resp drv)
+	resp = {0};
+	int err;
+
+	if (hash->rx_hash_key_len != sizeof(req.drv.key))
+		return EINVAL;
+	memcpy(req.drv.key, hash->rx_hash_key, sizeof(req.drv.key));
+	err = ibv_cmd_create_qp_ex2(context, qp, attr, &req, sizeof(req), &resp,
+				    sizeof(resp), NULL);
+	*drv = resp.drv;
+	return err;
 }
 
 /* Plain attributes go the old way; creation flags only fit the extended
@@ -110,6 +65,8 @@ static int cmd_create(struct ibv_context *context, struct ur_qp *qp,
 	resp_ex = {0};
 	int err;
 
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
+		return cmd_create_rss(context, qp, attr, drv);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) {
 		err = ibv_cmd_create_qp_ex2(context, qp, attr, &req_ex,
 					    sizeof(req_ex), &resp_ex,
@@ -137,6 +94,8 @@ static void take_caps(struct ur_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 			ur_pd_single_threaded(attr->pd);
 }
 
+#define RSS_ATTRS (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)
+
 static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 {
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
@@ -146,41 +105,16 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 		return EOPNOTSUPP;
 	if (attr->comp_mask &
 	    ~(u32)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
-		   IBV_QP_INIT_ATTR_CREATE_FLAGS |
+		   IBV_QP_INIT_ATTR_CREATE_FLAGS | RSS_ATTRS |
 		   IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
+	/* Neither means anything without the other. */
+	if ((attr->comp_mask & RSS_ATTRS) &&
+	    (attr->comp_mask & RSS_ATTRS) != RSS_ATTRS)
+		return EINVAL;
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
 	    (attr->create_flags & ~(u32)IBV_QP_CREATE_BLOCK_SELF_MCAST_LB))
 		return EOPNOTSUPP;
-	return 0;
-}
-
-/* Two levels of 4096, the second made when needed: a QPN has 24 bits. NULL
- * removes; the poller must be kept from it until it is out of every queue. */
-int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp)
-{
-	u32 hi = qpn >> 12 & (UR_QP_TABLE - 1), lo = qpn & (UR_QP_TABLE - 1);
-	struct ur_qp **page;
-
-	/* An opened queue pair is not its maker's, and polls nothing. */
-	if (qp && qp->ibv.qp_type == IBV_QPT_XRC_RECV)
-		return 0;
-	page = __atomic_load_n(&ctx->qp_table[hi], __ATOMIC_ACQUIRE);
-	if (!page && qp) {
-		struct ur_qp **none = NULL;
-
-		page = calloc(UR_QP_TABLE, sizeof(*page));
-		if (!page)
-			return ENOMEM;
-		if (!__atomic_compare_exchange_n(&ctx->qp_table[hi], &none,
-						 page, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE)) {
-			free(page);
-			page = none;
-		}
-	}
-	if (page)
-		__atomic_store_n(&page[lo], qp, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -202,7 +136,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	if (err)
 		goto err_free;
 	take_caps(qp, attr);
-	err = map_qp(context, qp, &drv);
+	err = ur_qp_map(context, qp, &drv);
 	if (err)
 		goto err_destroy;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
@@ -220,8 +154,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	return &qp->ibv;
 
 err_unmap:
-	ur_unmap(qp->map, qp->map_len);
-	free(qp->sq.slots);
+	ur_qp_unmap(qp);
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->ibv);
 err_free:
@@ -301,23 +234,6 @@ static void forget_completions(struct ibv_qp *qp)
 		ur_cq_forget_qp(ur_to_srq(qp->srq)->vsrq.cq, qp->qp_num);
 }
 
-/* The device dropped all that was posted, and so do we. */
-static void reset_rings(struct ur_qp *qp)
-{
-	if (qp->sq.bbs) {
-		ur_lock_get(&qp->sq.lock);
-		ur_sq_reset(&qp->sq);
-		ur_lock_put(&qp->sq.lock);
-	}
-	if (qp->rq.max_wqes) {
-		ur_lock_get(&qp->rq.lock);
-		qp->rq.cons = qp->rq.prod;
-		__atomic_store_n(&qp->rq.polled, qp->rq.prod, __ATOMIC_RELAXED);
-		ur_lock_put(&qp->rq.lock);
-	}
-	forget_completions(&qp->ibv);
-}
-
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	UR_REQ(ib_uverbs_modify_qp, ) req = {0};
@@ -329,8 +245,10 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)
 		__atomic_store_n(&qp->state, (u8)attr->qp_state,
 				 __ATOMIC_RELAXED);
-	if (attr->qp_state == IBV_QPS_RESET)
-		reset_rings(qp);
+	if (attr->qp_state == IBV_QPS_RESET) {
+		ur_qp_drop_posted(qp);
+		forget_completions(ibqp);
+	}
 	return 0;
 }
 

@@ -53,21 +53,27 @@ static int post_list(struct ur_rq *rq, struct ibv_recv_wr *wr,
 	return err;
 }
 
+int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
+		 struct ibv_recv_wr **bad_wr)
+{
+	bool kick;
+	int err = post_list(&qp->rq, wr, bad_wr, &kick);
+
+	if (kick)
+		ur_doorbell_ring(&qp->db, qp->db_slot);
+	return err;
+}
+
 int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
 	struct ur_qp *qp = ur_to_qp(ibqp);
-	bool kick;
-	int err;
 
 	if (ur_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	err = post_list(&qp->rq, wr, bad_wr, &kick);
-	if (kick)
-		ur_doorbell_ring(&qp->db, qp->db_slot);
-	return err;
+	return ur_post_recv(qp, wr, bad_wr);
 }
 
 int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,

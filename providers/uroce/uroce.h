@@ -142,6 +142,12 @@ struct ur_qp {
 /* ECE options this device knows: none so far. */
 #define UR_ECE_OPTIONS 0u
 
+/* A queue pair that only receives, and that the program does not see. */
+struct ur_wq {
+	struct ibv_wq ibv;
+	struct ur_qp qp;
+};
+
 struct ur_ah {
 	struct ibv_ah ibv;
 	u32 ah;
@@ -164,6 +170,7 @@ UR_TO(ur_to_srq, ur_srq, struct ibv_srq, vsrq.srq)
 UR_TO(ur_to_qp, ur_qp, struct ibv_qp, ibv)
 UR_TO(ur_to_qp_ex, ur_qp, struct ibv_qp_ex, ex)
 UR_TO(ur_to_ah, ur_ah, struct ibv_ah, ibv)
+UR_TO(ur_to_wq, ur_wq, struct ibv_wq, ibv)
 /* clang-format on */
 
 /* Returns the verbs_context of a context, for the library's functions. */
@@ -264,7 +271,15 @@ void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
  * for. */
 void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags);
 
-/* ---- qp.c, send.c, wr.c, recv.c ---- */
+/* ---- qp.c, qp_map.c, send.c, wr.c, recv.c ---- */
+/* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing
+ * mapped. */
+int ur_qp_map(struct ibv_context *context, struct ur_qp *qp,
+	      const struct uroce_create_qp_resp *resp);
+/* Undoes that. */
+void ur_qp_unmap(struct ur_qp *qp);
+/* Forgets what was posted and not polled: the device has dropped it (RESET). */
+void ur_qp_drop_posted(struct ur_qp *qp);
 /* Puts a queue pair where pollers find it, or takes it out (qp NULL). Returns 0
  * or ENOMEM. */
 int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp);
@@ -316,6 +331,20 @@ static inline int ur_qp_send_state(const struct ur_qp *qp)
 {
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }
+
+/* Posts to the receive queue of a queue pair in whatever state. */
+int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
+		 struct ibv_recv_wr **bad_wr);
+
+/* ---- wq.c ---- */
+struct ibv_wq *uroce_create_wq(struct ibv_context *context,
+			       struct ibv_wq_init_attr *attr);
+int uroce_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr);
+int uroce_destroy_wq(struct ibv_wq *wq);
+struct ibv_rwq_ind_table *
+uroce_create_rwq_ind_table(struct ibv_context *context,
+			   struct ibv_rwq_ind_table_init_attr *attr);
+int uroce_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table);
 
 /* ---- srq.c, ah.c, xrcd.c, counters.c, flow.c ---- */
 struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,

@@ -72,6 +72,8 @@ static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 		argv[n++] = "--engine-opt";
 		argv[n++] = opt;
 	}
+	if (d->raw_ethernet)
+		argv[n++] = "--raw-ethernet";
 	if (d->user_share) {
 		argv[n++] = "--user-share";
 		argv[n++] = d->user_share;

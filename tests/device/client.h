@@ -17,6 +17,7 @@ struct daemon_proc {
 	const char *netdev;	/* NULL: lo */
 	unsigned int max_files; /* 0: as many as we may have */
 	const char *user_share; /* NULL: the default */
+	int raw_ethernet;
 	int log;  /* descriptor to write its messages to; 0: ours */
 	uid_t as; /* whom clients connect as; 0: as we are */
 };

@@ -190,7 +190,12 @@ static void test_doc(void)
 	check_row("in each | | %u; 56 |", UR_MCAST_GROUPS_MAX);
 	check_row("shared receive queue | %u |", UR_KIB_OBJECT);
 	check_row("| completion queue | %u |", UR_KIB_CQ);
-	check_row("| queue pair | %u |", UR_KIB_QP);
+	check_row("| work queues | | %u |", UR_MAX_WQ);
+	check_row("| indirection tables; entries of each | | %u;",
+		  UR_MAX_RWQ_TABLE);
+	check_row("| | 65536; %u | ENOMEM; EOPNOTSUPP |", UR_RSS_TABLE_MAX);
+	check_row("| indirection table | %u |", UR_KIB_RWQ_TABLE);
+	check_row("| queue pair, work queue | %u |", UR_KIB_QP);
 	check_row("| its send queue | up to %u |", ur_eqp_kib(1u << 20, 32));
 	check_row("asynchronous event file | %u |", UR_KIB_EVENTS);
 	check_row("| connection | %u |", UR_KIB_SESSION);

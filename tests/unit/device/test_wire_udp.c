@@ -76,11 +76,6 @@ void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len)
 	CHECK(!"a frame for flow rules");
 }
 
-struct ur_flow_wants ur_flow_wants(const struct ur_flow_table *table)
-{
-	return (struct ur_flow_wants){0};
-}
-
 /* ---- */
 
 static u8 buf[1 << 20];
