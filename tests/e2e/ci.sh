@@ -23,7 +23,7 @@ e2e rdmacm rdmacm
 # Whatever the daemon calls, its filter knows: these have one that ends at what the
 # filter does not know. With UROCE_FULL they have the ordinary one as well, and
 # connections of every program the strict one.
-files link v1 verbs devices
+files link v1 verbs devices raw
 UROCE_DAEMON=uroced_strict part strict "${files[@]}" \
 	${UROCE_FULL:+tests/e2e/test_rdmacm.py}
 [ -n "${UROCE_FULL:-}" ] && part ordinary "${files[@]}"
@@ -31,8 +31,9 @@ e2e faults faults rdmacm_faults
 # The engine without what makes it fast.
 UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0 \
 	part plain tests/e2e/test_pingpong.py tests/e2e/test_faults.py
-# Where there is a build with sanitizers: death and loss once more with it.
-[ -x build/asan/bin/uroced ] && part asan --build build/asan tests/e2e/test_faults.py
+# Where there is a build with sanitizers: death, loss and raw frames once more with it.
+[ -x build/asan/bin/uroced ] &&
+	part asan --build build/asan tests/e2e/test_faults.py tests/e2e/test_raw.py
 e2e doctor doctor
 e2e middleware middleware migration
 e2e attacks attacks forged isolation confine

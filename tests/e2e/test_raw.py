@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Raw Ethernet (uroced --raw-ethernet): perftest's raw_ethernet_* between two
 hosts, as rdma-core's own suite does on one device, and who may not."""
+import json
+import os
+
 import pytest
 
 import hosts
@@ -143,3 +146,72 @@ def test_without_the_right(raw):
         assert p.wait(20) == 0, p.report()
         assert p.text().strip() == "EPERM", p.report()
     assert raw.a.run("/usr/bin/python3", "-c", CREATE).strip() == "0"
+
+
+# Microsoft's key; tests/unit/device/test_rss.c holds the hash against vectors.
+RSS_KEY = bytes.fromhex(
+    "6d5a56da255b0ec2" "4167253d43a38fb0" "d0ca2bcbae7b30b4" "77cb2da38030f20c"
+    "6a42b73bbeac01fa")
+# enum ibv_rx_hash_fields
+SRC_IP, DST_IP, SRC_PORT, DST_PORT = 1, 2, 64, 128
+SEND = """
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("eth0", 0))
+for line in sys.argv[1:]:
+    s.send(bytes.fromhex(line))
+"""
+
+
+def toeplitz(data):
+    """Bit by bit over the key as one number: not as the device does it."""
+    key, bits = int.from_bytes(RSS_KEY, "big"), len(RSS_KEY) * 8
+    result = 0
+    for i in range(len(data) * 8):
+        if data[i // 8] & 0x80 >> i % 8:
+            result ^= key >> (bits - 32 - i) & 0xffffffff
+    return result
+
+
+def udp_frame(i):
+    """Each from another address, the number as its source port."""
+    src, dst = bytes((10, 1, i // 7, i)), bytes((10, 0, 0, 2))
+    ports = (1000 + i).to_bytes(2, "big") + (2000 + i // 2).to_bytes(2, "big")
+    macs = bytes.fromhex((MACS[1] + MACS[0]).replace(":", ""))
+    ip = bytes.fromhex("4500002e00000000" "40110000") + src + dst
+    return macs + b"\x08\x00" + ip + ports + bytes(22), src, dst, ports
+
+
+@pytest.mark.parametrize("fields", [SRC_IP | DST_IP, SRC_IP | DST_IP | SRC_PORT | DST_PORT,
+                                    DST_PORT])
+def test_spread(raw, fields):
+    """Each frame comes to the work queue that the hash of its fields and the
+    table say, and those of one queue in their order."""
+    count, size = 48, 8
+    frames = [udp_frame(i) for i in range(count)]
+    want = [[] for _ in range(size)]
+    for i, (_, src, dst, ports) in enumerate(frames):
+        data = (src if fields & SRC_IP else b"") + (dst if fields & DST_IP else b"") + \
+            (ports[:2] if fields & SRC_PORT else b"") + (ports[2:] if fields & DST_PORT else b"")
+        want[toeplitz(data) % size].append(1000 + i)
+    assert sum(map(bool, want)) > size // 2, want
+    p = raw.b.start("/usr/bin/python3", os.path.join(os.path.dirname(__file__), "spread.py"),
+                    MACS[1], str(fields), "3", str(count))
+    wait_for("the work queues", lambda: "ready" in p.text() or not p.running())
+    assert p.running(), p.report()
+    s = raw.a.bare("/usr/bin/python3", "-c", SEND, *(f[0].hex() for f in frames))
+    assert s.wait(20) == 0, s.report()
+    assert p.wait(20) == 0, p.report() + raw.b.device.report()
+    assert json.loads(p.text().split("ready")[1]) == want
+    assert raw.b.device.running(), raw.b.device.report()
+
+
+def test_raw_in_res(raw):
+    """`uroce res` knows the type."""
+    p = raw.a.start("raw_ethernet_bw", "-d", "uroce0", "--server", "-B", MACS[0], "-E", MACS[1])
+    try:
+        ready(p)
+        assert "RAW_PACKET" in raw.a.run(raw.bin("uroce"), "res", "qp", "--run-dir", raw.a.run_dir)
+    finally:
+        p.kill()
+    wait_for("the rules to go", lambda: not has_rules(raw.a))
