@@ -3,17 +3,28 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/real.h"
 #include "preload/rewrite.h"
 #include "preload/setting.h"
+
+/* What to ask of the file of the tree: that of a node may be read by all and
+ * written by none, and stands for one that all may write to (stat.c). */
+static int of_tree(const struct ur_path *path, int mode)
+{
+	bool everybodys =
+		path->what == UR_PATH_NODE && path->kind != UROCE_TUN_UMAD;
+
+	return everybodys ? mode & ~W_OK : mode;
+}
 
 UR_EXPORT int access(const char *file, int mode)
 {
 	struct ur_path path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(access)(path.target, mode);
+	return ur_real(access)(path.target, of_tree(&path, mode));
 }
 
 UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
@@ -21,7 +32,8 @@ UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
 	struct ur_path path;
 
 	ur_rewrite(&path, dirfd, file);
-	return ur_real(faccessat)(path.dirfd, path.target, mode, flags);
+	return ur_real(faccessat)(path.dirfd, path.target, of_tree(&path, mode),
+				  flags);
 }
 
 UR_EXPORT int euidaccess(const char *file, int mode)
@@ -29,7 +41,7 @@ UR_EXPORT int euidaccess(const char *file, int mode)
 	struct ur_path path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(euidaccess)(path.target, mode);
+	return ur_real(euidaccess)(path.target, of_tree(&path, mode));
 }
 
 UR_EXPORT int eaccess(const char *file, int mode)
@@ -37,7 +49,7 @@ UR_EXPORT int eaccess(const char *file, int mode)
 	struct ur_path path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(eaccess)(path.target, mode);
+	return ur_real(eaccess)(path.target, of_tree(&path, mode));
 }
 
 UR_EXPORT ssize_t readlink(const char *file, char *buf, size_t size)

@@ -45,6 +45,42 @@ def test_workflow(job):
     print(f"{name}: {seconds:.2f} s, of these {ready_ms(out)} ms by itself")
 
 
+# One process serves, another measures; no wrapper, an ordinary user.
+UCX = """
+export UCX_NET_DEVICES=rxe_0:1 UCX_TLS=%s,self
+ucx_perftest -t %s -n 500 -s 65536 -p 13337 &
+until ucx_perftest -t %s -n 500 -s 65536 -p 13337 127.0.0.1; do kill -0 $!; done
+wait $!"""
+FABRIC = """
+fi_pingpong -p verbs -e msg -c -B 47592 &
+until fi_pingpong -p verbs -e msg -c -P 47592 198.18.0.1; do kill -0 $!; done
+wait $!"""
+
+
+def test_strangers(job):
+    """End to end with programs of others, installed by the job: UCX over RC and
+    UD, libfabric looking at its data (-c); each by packets of the device."""
+    job.run([{"run": "sudo apt-get -q update; sudo apt-get -q install -y "
+              "--no-install-recommends ucx-utils libfabric-bin"},
+             {"uses": "./", "with": {"name": "rxe_0"}},
+             {"name": "who", "run": "id -u; ucx_info -d; uroce stat rxe_0"},
+             {"name": "rc", "run": UCX % ("rc", "tag_bw", "tag_bw")},
+             {"name": "put", "run": UCX % ("rc", "ucp_put_bw", "ucp_put_bw")},
+             {"name": "ud", "run": UCX % ("ud", "tag_lat", "tag_lat")},
+             {"name": "fabric", "run": FABRIC},
+             {"name": "after", "run": "uroce stat rxe_0"}])
+    assert not job.failed, job.report()
+    out = output(job, "who")[2]
+    assert out.startswith("1001\n") and "Device: rxe_0:1" in out, out
+    for step in "rc", "put", "ud":
+        out = output(job, step)[2]
+        assert re.search(r"Final: +500 ", out), out
+    assert re.search(r"^1k +10 +=10 ", output(job, "fabric")[2], re.M)
+    moved = [int(re.search(r"loop_msgs +(\d+)|$", output(job, s)[2])[1] or 0)
+             for s in ("who", "after")]
+    assert moved[1] - moved[0] > 2000, moved
+
+
 def test_several(job):
     """Names count up; the addresses are those of interfaces that are there."""
     job.run([{"uses": "./", "with": {"name": "rxe_0", "devices": "3"}},

@@ -10,6 +10,7 @@ import pytest
 
 from hosts import wait_for
 from pairs import run_pair
+from test_cli import NOBODY
 
 ACTIVE_MTU = {1500: 1024, 9000: 4096}
 
@@ -72,6 +73,26 @@ def test_size_and_start(lab):
     run = calls(lab.a, lab.bin("uroce"), "run", "--run-dir", lab.a.run_dir,
                 "--", "/bin/true")
     assert run - bare <= 200, (run, bare)
+
+
+ASK = """
+import os
+for name in "uverbs0", "rdma_cm":
+    for effective in False, True:
+        print(name, [os.access("/dev/infiniband/" + name, mode, effective_ids=effective)
+                     for mode in (os.R_OK, os.R_OK | os.W_OK, os.X_OK)])
+"""
+
+
+def test_access(lab):
+    """An ordinary user is told that he may write to what stat() shows so. UCX
+    asks before it opens a device."""
+    os.chmod(lab.tmp, 0o777)
+    p = lab.a.bare(*NOBODY, lab.bin("uroce"), "run", "--run-dir", lab.tmp + "/own",
+                   "--netdev", "eth0", "--", "/usr/bin/python3", "-c", ASK)
+    assert p.wait() == 0, p.report()
+    for name in "uverbs0", "rdma_cm":
+        assert p.text().count(f"{name} [True, True, False]\n") == 2, p.text()
 
 
 def test_guids_differ(labs):
