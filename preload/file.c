@@ -55,7 +55,7 @@ static void set_open_flags(int fd, int flags)
 static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 		     const char *node, uint64_t cookie, int fd)
 {
-	int fds[2], err;
+	int fds[2] = {-1, -1}, err, self;
 
 	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				      .kind = kind,
@@ -64,15 +64,21 @@ static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 				      .open.features = UROCE_TUN_F_ALL,
 				      .open.cookie = cookie,
 				      .open.self = (uint64_t)(uintptr_t)msg};
-	fds[0] = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem",
-			      O_RDWR | O_CLOEXEC, 0);
-	if (fds[0] < 0)
+	/* By two steps: an emulator of programs (qemu-user) has an answer of its
+	 * own for /proc/self/maps, which is no file of procfs. */
+	self = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self",
+			    O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	if (self < 0)
 		return -errno;
-	fds[1] = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
-			      O_RDONLY | O_CLOEXEC, 0);
-	if (fds[1] < 0) {
-		err = -errno;
-		close_raw(fds[0]);
+	fds[0] = (int)syscall(SYS_openat, self, "mem", O_RDWR | O_CLOEXEC, 0);
+	if (fds[0] >= 0)
+		fds[1] = (int)syscall(SYS_openat, self, "maps",
+				      O_RDONLY | O_CLOEXEC, 0);
+	err = fds[1] < 0 ? -errno : 0;
+	close_raw(self);
+	if (err) {
+		if (fds[0] >= 0)
+			close_raw(fds[0]);
 		return err;
 	}
 	strcpy(msg->name, node);

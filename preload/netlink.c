@@ -328,19 +328,27 @@ UR_EXPORT int getsockopt(int fd, int level, int name, void *value,
 UR_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	struct ur_file *file = get(fd);
-	socklen_t room = msg ? msg->msg_namelen : 0;
+	struct msghdr own;
 	ssize_t n;
 
 	if (!file)
 		return ur_real(recvmsg)(fd, msg, flags);
 	ur_fdmap_put(file);
-	n = ur_real(recvmsg)(fd, msg, flags);
+	if (!msg)
+		return fail(EFAULT);
+	/* That of the connection's other end is longer than a netlink one. */
+	own = *msg;
+	own.msg_name = NULL;
+	own.msg_namelen = 0;
+	n = ur_real(recvmsg)(fd, &own, flags);
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
 		return fail(ENODEV);
-	if (n > 0 && msg->msg_name) {
-		put_address(msg->msg_name, &room, 0, 0);
-		msg->msg_namelen = room;
-	}
+	if (n < 0)
+		return n;
+	msg->msg_controllen = own.msg_controllen;
+	msg->msg_flags = own.msg_flags;
+	if (msg->msg_name)
+		put_address(msg->msg_name, &msg->msg_namelen, 0, 0);
 	return n;
 }
 
