@@ -65,9 +65,15 @@ static void qp_event(void *ctx, u32 qpn, enum ur_event ev)
 		dev->daemon->cm_ops->qp_event(dev, qpn, ev);
 }
 
+static void woken(void *ctx)
+{
+	ur_sysfs_counters_move(ctx);
+}
+
 static const struct ur_engine_events engine_events = {
 	.gsi_rx = gsi_rx,
 	.qp_event = qp_event,
+	.woken = woken,
 };
 
 static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)

@@ -111,6 +111,10 @@ enum ur_cc_value {
 	UR_CC_FIRST_MBPS,
 	UR_CC_MONITOR_US,
 	UR_CC_CLAMP,
+	UR_CC_CLAMP_TIME,
+	UR_CC_MAX_MBPS,
+	UR_CC_CNP_DSCP,
+	UR_CC_CNP_PRIO,
 	UR_CC_ECN,
 	UR_CC_VALUES,
 };
@@ -118,6 +122,14 @@ enum ur_cc_value {
 struct ur_cc_values {
 	u32 value[UR_CC_VALUES];
 	u8 np, rp; /* by priority */
+};
+
+/* What the files of counters say, sysfs_counters.c. */
+struct ur_shown_counters {
+	u64 value[UR_CNT_COUNT];
+	bool known;
+	bool asked; /* the engine tells when it wakes */
+	struct ur_loop_timer timer;
 };
 
 struct ur_device {
@@ -158,6 +170,8 @@ struct ur_device {
 	bool cm_v1;
 	u8 cm_tos;
 	bool cm_files;
+	bool roce_off; /* no GIDs; only raw Ethernet */
+	struct ur_shown_counters counters;
 	struct ur_cc_values cc;
 	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
 };

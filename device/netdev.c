@@ -120,7 +120,7 @@ void ur_device_sync_gids(struct ur_device *dev)
 	struct ur_gid_addr addr[UR_GID_MAX];
 	u32 n = 0;
 
-	if (dev->present)
+	if (dev->present && !dev->roce_off)
 		n = ur_netlink_addrs(dev, addr, UR_GID_MAX / 2);
 	if (dev->roce_v1)
 		n = with_v1(addr, n);

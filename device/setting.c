@@ -11,6 +11,7 @@ static const struct ur_settings *const subjects[] = {
 	&ur_settings_class,
 	&ur_settings_cm,
 	&ur_settings_cc,
+	&ur_settings_roce,
 };
 
 static const char *const roots[] = {

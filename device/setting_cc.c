@@ -3,8 +3,9 @@
  * Congestion control, under the names and in the units of mlx5: ecn/roce_np (the
  * notification point, which answers marked packets) and ecn/roce_rp (the
  * reaction point, which lowers rates) below the network interface. The values at
- * first are those of the paper (SIGCOMM 2015). tc/1/ecn is our own: RoCE traffic
- * that asks for no ECN says that it understands it.
+ * first are those of the paper (SIGCOMM 2015), and mlx5's where it has none:
+ * doc/card.md compares them. tc/1/ecn is our own: RoCE traffic that asks for no
+ * ECN says that it understands it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,10 @@ static const struct {
 	[UR_CC_FIRST_MBPS] = {0, 1000000, 0},
 	[UR_CC_MONITOR_US] = {0, 131071, 0},
 	[UR_CC_CLAMP] = {0, 1, 1},
+	[UR_CC_CLAMP_TIME] = {0, 1, 1},
+	[UR_CC_MAX_MBPS] = {0, 1000000, 0},
+	[UR_CC_CNP_DSCP] = {0, 63, 48},
+	[UR_CC_CNP_PRIO] = {0, 7, 6},
 	[UR_CC_ECN] = {0, 1, 0},
 };
 
@@ -45,6 +50,16 @@ void ur_setting_cc_init(struct ur_device *dev)
 	ur_setting_cc_apply(dev);
 }
 
+/* Bits per second; 0: unknown. */
+static u64 line_rate(const struct ur_device *dev)
+{
+	u32 mbps = dev->speed_mbps, max = dev->cc.value[UR_CC_MAX_MBPS];
+
+	if (max && (!mbps || max < mbps))
+		mbps = max;
+	return mbps * MBPS;
+}
+
 void ur_setting_cc_apply(struct ur_device *dev)
 {
 	const u32 *v = dev->cc.value;
@@ -52,7 +67,7 @@ void ur_setting_cc_apply(struct ur_device *dev)
 		.enable = dev->cc.rp != 0,
 		.rp_off = (u8)~dev->cc.rp,
 		.np_off = (u8)~dev->cc.np,
-		.link_bps = (u64)dev->speed_mbps * MBPS,
+		.link_bps = line_rate(dev),
 		.min_rate_bps = v[UR_CC_MIN_MBPS] * MBPS,
 		.ai_bps = v[UR_CC_AI_MBPS] * MBPS,
 		.hai_bps = v[UR_CC_HAI_MBPS] * MBPS,
@@ -70,6 +85,10 @@ void ur_setting_cc_apply(struct ur_device *dev)
 		.first_bps = v[UR_CC_FIRST_MBPS] * MBPS,
 		.monitor_ns = v[UR_CC_MONITOR_US] * 1000ull,
 		.keep_target = !v[UR_CC_CLAMP],
+		.keep_time = !v[UR_CC_CLAMP_TIME],
+		.cnp_class = true,
+		.cnp_traffic_class = (u8)(v[UR_CC_CNP_DSCP] << 2),
+		.cnp_sl = (u8)v[UR_CC_CNP_PRIO],
 	};
 
 	ur_engine_set_cc(dev->engine, &c, v[UR_CC_ECN]);
@@ -132,6 +151,10 @@ static const struct ur_setting list[] = {
 	{UR_SETTING_IB, "tc/1/ecn", "ecn", UR_CC_ECN, show, store},
 	{UR_SETTING_NET, "ecn/roce_np/min_time_between_cnps",
 	 "min_time_between_cnps", UR_CC_CNP_US, show, store},
+	{UR_SETTING_NET, "ecn/roce_np/cnp_dscp", "cnp_dscp", UR_CC_CNP_DSCP,
+	 show, store},
+	{UR_SETTING_NET, "ecn/roce_np/cnp_802p_prio", "cnp_802p_prio",
+	 UR_CC_CNP_PRIO, show, store},
 	RP("rpg_time_reset", UR_CC_TIME_RESET_US),
 	RP("rpg_byte_reset", UR_CC_BYTE_RESET_64),
 	RP("rpg_threshold", UR_CC_THRESHOLD),
@@ -146,6 +169,8 @@ static const struct ur_setting list[] = {
 	RP("rate_to_set_on_first_cnp", UR_CC_FIRST_MBPS),
 	RP("rate_reduce_monitor_period", UR_CC_MONITOR_US),
 	RP("clamp_tgt_rate", UR_CC_CLAMP),
+	RP("clamp_tgt_rate_after_time_inc", UR_CC_CLAMP_TIME),
+	RP("rpg_max_rate", UR_CC_MAX_MBPS),
 	ENABLE(0),
 	ENABLE(1),
 	ENABLE(2),

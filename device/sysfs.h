@@ -37,5 +37,11 @@ void ur_sysfs_gid(struct ur_device *dev, u32 index);
 void ur_sysfs_port(struct ur_device *dev);
 /* Brings counters/ and hw_counters/ up to date. Returns 0 or -errno. */
 int ur_sysfs_counters(struct ur_device *dev);
+/* Makes them, and keeps them up to date while they move; ends that. Parts of
+ * ur_sysfs_add() and ur_sysfs_del(). */
+int ur_sysfs_counters_add(struct ur_device *dev);
+void ur_sysfs_counters_del(struct ur_device *dev);
+/* The engine has woken: counters may move from here on. */
+void ur_sysfs_counters_move(struct ur_device *dev);
 
 #endif

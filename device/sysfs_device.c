@@ -118,67 +118,6 @@ void ur_sysfs_port(struct ur_device *dev)
 		       strerror(-err));
 }
 
-static const char *const cnt_names[] = {
-#define X(name) #name,
-	UR_COUNTERS(X)
-#undef X
-};
-
-/* The counters/ of an InfiniBand port; -1: always zero here. */
-static const struct {
-	const char *name;
-	int id;
-} port_counters[] = {
-	{"port_xmit_data", UR_CNT_port_xmit_data},
-	{"port_rcv_data", UR_CNT_port_rcv_data},
-	{"port_xmit_packets", UR_CNT_sent_pkts},
-	{"port_rcv_packets", UR_CNT_rcvd_pkts},
-	{"unicast_xmit_packets", UR_CNT_sent_pkts},
-	{"unicast_rcv_packets", UR_CNT_rcvd_pkts},
-	{"link_downed", UR_CNT_link_downed},
-	{"port_rcv_errors", UR_CNT_rx_icrc_encapsulated},
-	{"port_xmit_discards", UR_CNT_send_err},
-	{"multicast_xmit_packets", -1},
-	{"multicast_rcv_packets", -1},
-	{"symbol_error", -1},
-	{"link_error_recovery", -1},
-	{"port_rcv_remote_physical_errors", -1},
-	{"port_rcv_switch_relay_errors", -1},
-	{"port_xmit_constraint_errors", -1},
-	{"port_rcv_constraint_errors", -1},
-	{"local_link_integrity_errors", -1},
-	{"excessive_buffer_overrun_errors", -1},
-	{"VL15_dropped", -1},
-	{"port_xmit_wait", -1},
-};
-
-int ur_sysfs_counters(struct ur_device *dev)
-{
-	u64 cnt[UR_CNT_COUNT];
-	char text[32];
-	int err = 0;
-
-	ur_engine_counters(dev->engine, cnt);
-	for (u32 i = 0; i < UR_ARRAY_SIZE(port_counters) && !err; i++) {
-		int id = port_counters[i].id;
-
-		snprintf(text, sizeof(text), "%llu\n",
-			 id < 0 ? 0ull : (unsigned long long)cnt[id]);
-		err = ur_tree_put(dev->daemon, text, IB "ports/1/counters/%s",
-				  dev->name, port_counters[i].name);
-	}
-	for (u32 i = 0; i < UR_CNT_COUNT && !err; i++) {
-		if (i == UR_CNT_port_xmit_data || i == UR_CNT_port_rcv_data)
-			continue;
-		snprintf(text, sizeof(text), "%llu\n",
-			 (unsigned long long)cnt[i]);
-		err = ur_tree_put(dev->daemon, text,
-				  IB "ports/1/hw_counters/%s", dev->name,
-				  cnt_names[i]);
-	}
-	return err;
-}
-
 static int put_device(struct ur_device *dev)
 {
 	static const struct {
@@ -292,7 +231,7 @@ int ur_sysfs_add(struct ur_device *dev)
 	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
 		err = put_gid(dev, i, true);
 	if (!err)
-		err = ur_sysfs_counters(dev);
+		err = ur_sysfs_counters_add(dev);
 	if (!err)
 		err = ur_settings_add(dev);
 	if (!err)
@@ -305,6 +244,7 @@ void ur_sysfs_del(struct ur_device *dev)
 	ur_tree_drop(dev->daemon, "dev/infiniband/uverbs%u", dev->uverbs);
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
 			 dev->uverbs);
+	ur_sysfs_counters_del(dev);
 	ur_settings_del(dev);
 	ur_sysfs_del_umad(dev);
 	ur_tree_drop_all(dev->daemon, "sys/class/infiniband/%s", dev->name);

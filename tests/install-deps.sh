@@ -37,7 +37,7 @@ declare -A kinds=(
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
-	  strace kmod file"
+	  strace kmod file prometheus-node-exporter"
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev

@@ -137,7 +137,8 @@ static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
 
 	if (!p)
 		return false;
-	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
+	ur_tx_commit(qp->port, tx, ur_cc_cnp_av(qp),
+		     (u32)ur_pkt_build(&pkt, p));
 	ur_count(qp->port, UR_CNT_np_cnp_sent);
 	qp->resp.cnp_due = false;
 	return true;

@@ -32,6 +32,22 @@ void ur_cc_marked(struct ur_qp *qp)
 	ur_port_activate(port, qp);
 }
 
+const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp)
+{
+	const struct ur_cc_config *c = &qp->port->cc;
+	struct ur_av *av = qp->cnp_av;
+
+	if (!c->cnp_class || !av)
+		return qp->attr.av;
+	av->hop_limit = qp->attr.av->hop_limit;
+	if (av->traffic_class != c->cnp_traffic_class || av->sl != c->cnp_sl) {
+		av->traffic_class = c->cnp_traffic_class;
+		av->sl = c->cnp_sl;
+		av->wire = 0; /* another socket's */
+	}
+	return av;
+}
+
 /* ---- reaction point ---- */
 
 static u32 gain(const struct ur_cc *cc, u32 alpha)
@@ -87,12 +103,12 @@ void ur_cc_cnp(struct ur_qp *qp)
 	ur_qp_rearm(qp);
 }
 
-static void increase(struct ur_qp *qp)
+static void increase(struct ur_qp *qp, bool by_time)
 {
 	struct ur_cc *cc = qp->cc;
 	u32 f = cc->cfg->fast_recovery_stages;
 
-	cc->increased = true;
+	cc->increased = !by_time || !cc->cfg->keep_time;
 	if (cc->timer_stage > f && cc->byte_stage > f)
 		cc->target += cc->cfg->hai_bps;
 	else if (cc->timer_stage > f || cc->byte_stage > f)
@@ -123,7 +139,7 @@ void ur_cc_sent(struct ur_qp *qp, u32 bytes)
 	if (cc->bytes >= cc->cfg->byte_counter) {
 		cc->bytes = 0;
 		cc->byte_stage++;
-		increase(qp);
+		increase(qp, false);
 	}
 }
 
@@ -153,7 +169,7 @@ void ur_cc_expire(struct ur_qp *qp)
 	if (cc->rate_at <= now) {
 		cc->timer_stage++;
 		cc->rate_at = now + cc->cfg->rate_timer_ns;
-		increase(qp);
+		increase(qp, true);
 	}
 	if (cc->next_send <= now)
 		ur_port_activate(qp->port, qp);

@@ -40,12 +40,40 @@ void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *config)
 	c->gd = (u32)ur_cc_or_default(c->gd, DEFAULT_GD);
 }
 
+static void free_av(struct ur_av *av)
+{
+	free(av);
+}
+
+/* Allocated, since a packet that waits for room holds its address vector longer
+ * than the queue pair lives. */
+static void init_cnp_av(struct ur_qp *qp)
+{
+	struct ur_av *av;
+
+	ur_av_put(qp->cnp_av);
+	qp->cnp_av = NULL;
+	if (!qp->port->cc.cnp_class || !qp->attr.av)
+		return;
+	av = malloc(sizeof(*av));
+	if (!av)
+		return;
+	*av = *qp->attr.av;
+	av->refs = 1;
+	av->free = free_av;
+	av->wire = 0;
+	qp->cnp_av = av;
+}
+
 void ur_cc_init(struct ur_qp *qp)
 {
 	const struct ur_cc_config *c = &qp->port->cc;
 	struct ur_cc *cc = qp->cc;
 
-	if (!c->enable || ur_qp_is_datagram(qp))
+	if (ur_qp_is_datagram(qp))
+		return;
+	init_cnp_av(qp);
+	if (!c->enable)
 		return;
 	if (!cc)
 		cc = qp->cc = malloc(sizeof(*cc));
@@ -64,4 +92,6 @@ void ur_cc_fini(struct ur_qp *qp)
 {
 	free(qp->cc);
 	qp->cc = NULL;
+	ur_av_put(qp->cnp_av);
+	qp->cnp_av = NULL;
 }

@@ -16,6 +16,12 @@
  *            out_of_seq_request             sequence NAKs that left
  *            duplicate_request              packets that had arrived before
  *            send_rnr_err, out_of_buffer    RNR NAKs that left
+ *
+ * By priority, as mlx5's `ethtool -S` names them, tx_prioN_* and rx_prioN_*:
+ * packets, and bytes from BTH to pad. The priority of a packet that is sent is
+ * its service level or, where that is 0, the class of its DSCP (its upper three
+ * bits); of one that is received that class, since a socket tells no PCP. Those
+ * of priority 0 are what is left of all: ur_port_read_counters().
  */
 #ifndef UR_TRANSPORT_COUNTERS_H
 #define UR_TRANSPORT_COUNTERS_H
@@ -38,7 +44,19 @@
 	X(req_rnr_retries_exceeded) X(rx_icrc_encapsulated) \
 	X(port_xmit_data) X(port_rcv_data) X(bad_opcode) X(bad_length) \
 	X(bad_pkey) X(bad_qkey) X(bad_qpn) X(bad_gid) X(bad_state) \
-	X(loop_msgs) X(loop_bytes)
+	X(loop_msgs) X(loop_bytes) \
+	X(tx_prio0_packets) X(tx_prio0_bytes) X(tx_prio1_packets) \
+	X(tx_prio1_bytes) X(tx_prio2_packets) X(tx_prio2_bytes) \
+	X(tx_prio3_packets) X(tx_prio3_bytes) X(tx_prio4_packets) \
+	X(tx_prio4_bytes) X(tx_prio5_packets) X(tx_prio5_bytes) \
+	X(tx_prio6_packets) X(tx_prio6_bytes) X(tx_prio7_packets) \
+	X(tx_prio7_bytes) \
+	X(rx_prio0_packets) X(rx_prio0_bytes) X(rx_prio1_packets) \
+	X(rx_prio1_bytes) X(rx_prio2_packets) X(rx_prio2_bytes) \
+	X(rx_prio3_packets) X(rx_prio3_bytes) X(rx_prio4_packets) \
+	X(rx_prio4_bytes) X(rx_prio5_packets) X(rx_prio5_bytes) \
+	X(rx_prio6_packets) X(rx_prio6_bytes) X(rx_prio7_packets) \
+	X(rx_prio7_bytes)
 /* clang-format on */
 
 enum ur_counter {
@@ -47,6 +65,11 @@ enum ur_counter {
 #undef X
 		UR_CNT_COUNT
 };
+
+#define UR_PRIORITIES 8
+/* Those of a priority: packets, then bytes. */
+#define UR_CNT_TX_PRIO(p) (UR_CNT_tx_prio0_packets + 2 * (p))
+#define UR_CNT_RX_PRIO(p) (UR_CNT_rx_prio0_packets + 2 * (p))
 
 /*
  * Of one queue pair. Bytes are from BTH to pad, as port_*_data has them; what

@@ -112,6 +112,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 
 	ur_port_put_avs(port);
 	port->now = now;
+	ur_count_rx_prio(port, meta->tos, len);
 	ur_count(port, UR_CNT_rcvd_pkts);
 	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
 	if (port->rx_qp && ur_fastpath_rx(port, meta, bth, len))

@@ -186,9 +186,11 @@ static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 
 static void count_sent(struct ur_qp *qp, u32 packets)
 {
+	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
+
+	ur_count_tx_prio(qp->port, qp->attr.av, packets, bytes);
 	ur_port_count(qp->port, UR_CNT_sent_pkts, packets);
-	ur_port_count(qp->port, UR_CNT_port_xmit_data,
-		      (u64)packets * (UR_BTH_BYTES + qp->mtu) / 4);
+	ur_port_count(qp->port, UR_CNT_port_xmit_data, bytes / 4);
 }
 
 /* How many packets from here to the one that asks for an acknowledgement: the

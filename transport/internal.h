@@ -71,8 +71,9 @@ u32 ur_credit_count(u8 code);
 
 /* ---- cc.c: DCQCN (cc_init.c: its memory) ---- */
 
-/* Gives the queue pair DCQCN state where the port has DCQCN enabled. Without
- * memory for it the queue pair goes on without a limit. Allocates. */
+/* Gives a queue pair that has its address vector what CNPs need, and DCQCN state
+ * where the port has DCQCN enabled. Without memory for it the queue pair goes on
+ * without a limit, and its CNPs have the class of the connection. Allocates. */
 void ur_cc_init(struct ur_qp *qp);
 /* Frees that state, if there is one. */
 void ur_cc_fini(struct ur_qp *qp);
@@ -82,6 +83,9 @@ void ur_cc_cnp(struct ur_qp *qp);
 /* A CE-marked packet was received: owes the peer a CNP, unless one went less
  * than cnp_interval_ns ago. */
 void ur_cc_marked(struct ur_qp *qp);
+/* Returns the address vector of a CNP, as the settings have it now: that of the
+ * connection, or the queue pair's other one. State RTR or later. */
+const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp);
 /* Returns whether the rate allows a packet now. If not, the queue pair's
  * deadline is armed for when it does. */
 bool ur_cc_may_send(struct ur_qp *qp);

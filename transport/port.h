@@ -107,6 +107,26 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 			 __ATOMIC_RELAXED);
 }
 
+/* Count packets of so many bytes, BTH to pad, by their priority. To be called
+ * before they are counted among all, of which those of priority 0 are the rest. */
+void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
+		   u64 bytes);
+static inline void ur_count_tx_prio(struct ur_port *port,
+				    const struct ur_av *av, u32 packets,
+				    u64 bytes)
+{
+	if (av->sl || av->traffic_class >> 5)
+		ur_count_prio(port,
+			      UR_CNT_TX_PRIO(av->sl ? av->sl & 7
+						    : av->traffic_class >> 5),
+			      packets, bytes);
+}
+static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u64 bytes)
+{
+	if (tos >> 5)
+		ur_count_prio(port, UR_CNT_RX_PRIO(tos >> 5), 1, bytes);
+}
+
 /* Reports a trace point; trace.h says what a and b are. Costs one branch where
  * nobody traces. */
 static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,

@@ -253,7 +253,8 @@ struct ur_qp {
 	bool fatal_said;
 	struct ur_requester req;
 	struct ur_responder resp;
-	struct ur_cc *cc; /* NULL: not limited */
+	struct ur_cc *cc;     /* NULL: not limited */
+	struct ur_av *cnp_av; /* of CNPs; NULL: that of the connection */
 	u64 counters[UR_QP_CNT_COUNT];
 };
 

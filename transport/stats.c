@@ -13,6 +13,41 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 			 __ATOMIC_RELAXED);
 }
 
+void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
+		   u64 bytes)
+{
+	ur_port_count(port, c, packets);
+	ur_port_count(port, c + 1, bytes);
+}
+
+/* What the other priorities leave of all. They are counted first: read last,
+ * they are never too few. */
+static u64 rest(const u64 *live, u64 all, u32 c)
+{
+	for (u32 p = 1; p < UR_PRIORITIES; p++) {
+		u64 v = __atomic_load_n(&live[c + 2 * p], __ATOMIC_RELAXED);
+
+		all -= ur_min_u64(all, v);
+	}
+	return all;
+}
+
+void ur_port_read_counters(const struct ur_port *port, u64 *values)
+{
+	const u64 *live = port->counters;
+
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
+	values[UR_CNT_tx_prio0_packets] =
+		rest(live, values[UR_CNT_sent_pkts], UR_CNT_tx_prio0_packets);
+	values[UR_CNT_tx_prio0_bytes] = rest(
+		live, 4 * values[UR_CNT_port_xmit_data], UR_CNT_tx_prio0_bytes);
+	values[UR_CNT_rx_prio0_packets] =
+		rest(live, values[UR_CNT_rcvd_pkts], UR_CNT_rx_prio0_packets);
+	values[UR_CNT_rx_prio0_bytes] = rest(
+		live, 4 * values[UR_CNT_port_rcv_data], UR_CNT_rx_prio0_bytes);
+}
+
 const u64 *ur_qp_counters(const struct ur_qp *qp)
 {
 	return qp->counters;

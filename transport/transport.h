@@ -63,7 +63,11 @@ struct ur_cc_config {
 	u32 gd;		 /* it takes alpha / 2^(gd - 10) of it; default 11 */
 	u64 first_bps;	 /* the rate after the first one; 0: as after others */
 	u64 monitor_ns;	 /* at most one in such a time counts; 0: all */
-	bool keep_target; /* only the first CNP after an increase lowers it */
+	bool keep_target; /* only the first CNP after an increase lowers it: */
+	bool keep_time;	  /* one by the byte counter, not one by the timer */
+	/* CNPs have these, not those of their connection. */
+	bool cnp_class;
+	u8 cnp_traffic_class, cnp_sl;
 };
 
 struct ur_port_config {
@@ -379,6 +383,9 @@ u32 ur_qp_attached(const struct ur_qp *qp);
 /* Returns UR_CNT_COUNT live values, until the port is destroyed. Any thread may
  * read them; each is a u64 that is never seen half written. */
 const u64 *ur_port_counters(const struct ur_port *port);
+/* Fills UR_CNT_COUNT values. Those of priority 0 are only here, made of the
+ * others; they may fall behind by what is being counted. Any thread. */
+void ur_port_read_counters(const struct ur_port *port, u64 *values);
 /* Returns UR_QP_CNT_COUNT live values, as those of the port, until the queue
  * pair is destroyed. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);

@@ -234,10 +234,7 @@ void ur_engine_link_downed(struct ur_engine *engine)
 
 void ur_engine_counters(struct ur_engine *engine, u64 *values)
 {
-	const u64 *live = ur_port_counters(engine->port);
-
-	for (u32 i = 0; i < UR_CNT_COUNT; i++)
-		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
+	ur_port_read_counters(engine->port, values);
 }
 
 static int nothing(struct ur_engine *engine)

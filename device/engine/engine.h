@@ -47,6 +47,9 @@ struct ur_engine_events {
 		       const u8 *mad, u32 len);
 	/* COMM_EST of a QP (for the connection manager); may be NULL. */
 	void (*qp_event)(void *ctx, u32 qpn, enum ur_event ev);
+	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
+	 * NULL. */
+	void (*woken)(void *ctx);
 };
 
 struct ur_engine_config {
@@ -131,6 +134,11 @@ void ur_engine_link_downed(struct ur_engine *engine);
 bool ur_engine_sl_refused(const struct ur_engine *engine);
 /* Fills values with the UR_CNT_COUNT counters of the port. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values);
+/* Asks for the event woken, once, when the engine wakes or is called the next
+ * time. It may miss a wake that is on its way already. */
+void ur_engine_tell_waking(struct ur_engine *engine);
+/* Returns whether the engine sleeps. */
+bool ur_engine_asleep(struct ur_engine *engine);
 
 /*
  * A path as verbs give it, already checked against the GID table. The engine

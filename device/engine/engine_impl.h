@@ -381,7 +381,8 @@ struct ur_engine {
 	struct ur_mailbox mailbox;
 	/* 1: may be blocked; whoever leaves work writes call_fd. */
 	_Atomic int asleep;
-	ur_time asleep_until; /* deadline of the sleep, while asleep */
+	_Atomic bool tell_waking; /* the next wake is told to control */
+	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
 	bool stop;
 	ur_time now;   /* CLOCK_MONOTONIC, once an iteration */
 	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this iteration; 0: not read */
@@ -411,6 +412,13 @@ struct ur_engine {
  * Dropped where there is no memory. */
 void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
 			     enum ur_event ev);
+void ur_engine_tell_woken(struct ur_engine *engine);
+/* The engine works again. One branch where nobody asked. */
+static inline void ur_engine_woken(struct ur_engine *engine)
+{
+	if (atomic_load_explicit(&engine->tell_waking, memory_order_relaxed))
+		ur_engine_tell_woken(engine);
+}
 void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len);
 /* Returns whether the GID is one of the device's own. */

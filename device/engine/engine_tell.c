@@ -38,6 +38,33 @@ static void hear_event(void *arg)
 	free(t);
 }
 
+static void hear_woken(void *arg)
+{
+	const struct ur_engine *e = arg;
+
+	e->config.events->woken(e->config.ctx);
+}
+
+void ur_engine_tell_woken(struct ur_engine *e)
+{
+	if (!e->config.events || !e->config.events->woken)
+		return;
+	atomic_store_explicit(&e->tell_waking, false, memory_order_relaxed);
+	/* Then the next one is told. */
+	if (ur_loop_post(e->config.loop, hear_woken, e))
+		ur_engine_tell_waking(e);
+}
+
+void ur_engine_tell_waking(struct ur_engine *engine)
+{
+	atomic_store(&engine->tell_waking, true);
+}
+
+bool ur_engine_asleep(struct ur_engine *engine)
+{
+	return atomic_load(&engine->asleep);
+}
+
 void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len)
 {

@@ -329,6 +329,7 @@ bool ur_poll_after_call(struct ur_engine *e)
 {
 	u32 i = 0;
 
+	ur_engine_woken(e);
 	while (i < TX_ROUNDS && transmit(e))
 		i++;
 	ur_ecq_send_events(e);

@@ -93,6 +93,7 @@ static void go_to_sleep(struct ur_engine *e)
 	if (ur_poll_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
+	ur_engine_woken(e);
 	e->last_epoll = e->now;
 }
 

@@ -33,6 +33,14 @@ static void begin(struct ur_nl_request *r, struct ur_nl_msg *m,
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 }
 
+/* Those by priority are in sysfs and not here: a card tells them in another way,
+ * and tools take messages of a page. */
+static bool told(u32 i)
+{
+	return i != UR_CNT_port_xmit_data && i != UR_CNT_port_rcv_data &&
+	       i < UR_CNT_TX_PRIO(0);
+}
+
 /* Those of hw_counters/ in sysfs: values, or (NULL) numbers. */
 static void put_counters(struct ur_nl_msg *m, const u64 *values)
 {
@@ -40,7 +48,7 @@ static void put_counters(struct ur_nl_msg *m, const u64 *values)
 
 	table = ur_nl_nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++) {
-		if (i == UR_CNT_port_xmit_data || i == UR_CNT_port_rcv_data)
+		if (!told(i))
 			continue;
 		entry = ur_nl_nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY |
 					      NLA_F_NESTED);

@@ -99,6 +99,16 @@ static u32 own_attrs(enum ur_qp_type type, u32 mask)
 	}
 }
 
+/* More than an end of a queue pair of RoCE: what mlx5 refuses without RoCE. */
+static bool raises(const struct ur_obj_qp *qp,
+		   const struct ib_uverbs_modify_qp *r)
+{
+	bool ends = (r->attr_mask & UR_QP_ATTR_STATE) &&
+		    (r->qp_state == UR_QP_RESET || r->qp_state == UR_QP_ERR);
+
+	return qp->type != UR_QPT_RAW_PACKET && !ends;
+}
+
 static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 {
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, r->qp_handle);
@@ -128,6 +138,8 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 	if (!qp)
 		return -EINVAL;
 	err = check_values(cmd->dev, r);
+	if (!err && cmd->dev->roce_off && raises(qp, r))
+		err = -EOPNOTSUPP;
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		err = path_from_dest(cmd->dev, &r->dest, &path);
 	if (err)

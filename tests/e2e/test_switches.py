@@ -151,6 +151,17 @@ def test_tools(card):
     assert "usage" in sh(a, "cma_roce_mode", status=1)
 
 
+# As doc/card.md has them.
+NP = {"min_time_between_cnps": 50, "cnp_dscp": 48, "cnp_802p_prio": 6}
+RP = {
+    "rpg_time_reset": 55, "rpg_byte_reset": 156250, "rpg_threshold": 5, "rpg_ai_rate": 40,
+    "rpg_hai_rate": 400, "rpg_min_rate": 1, "rpg_max_rate": 0, "rpg_min_dec_fac": 50,
+    "rpg_gd": 11, "dce_tcp_g": 1020, "dce_tcp_rtt": 55, "initial_alpha_value": 1023,
+    "rate_to_set_on_first_cnp": 0, "rate_reduce_monitor_period": 0, "clamp_tgt_rate": 1,
+    "clamp_tgt_rate_after_time_inc": 1,
+}
+
+
 def test_ecn(card):
     """What is not ECT cannot be marked; the parameters of DCQCN by their names."""
     a = card.a
@@ -163,7 +174,16 @@ def test_ecn(card):
     assert sh(a, f"echo 1 > {ecn}/roce_rp/enable/3; cat {ecn}/roce_rp/enable/3") == "1\n"
     assert sh(a, f"echo 4 > {ecn}/roce_np/min_time_between_cnps; "
               f"cat {ecn}/roce_np/min_time_between_cnps") == "4\n"
-    assert sh(a, f"ls {ecn}/roce_rp | wc -l") == "15\n"
+    out = sh(a, f"cd {ecn} && grep -H . roce_np/[!e]* roce_rp/[!e]*")
+    shown = dict(line.split(":") for line in out.splitlines())
+    assert shown == {**{"roce_rp/" + k: str(v) for k, v in RP.items()},
+                     **{"roce_np/" + k: str(v) for k, v in NP.items()},
+                     "roce_np/min_time_between_cnps": "4"}
+    # Each can be set, by file and by command, and is checked.
+    for k, v in RP.items():
+        assert sh(a, f"echo {v} > {ecn}/roce_rp/{k}; cat {ecn}/roce_rp/{k}") == f"{v}\n"
+        uroce(a, "link", "set", "uroce0", k, str(v))
+        assert "cannot be" in uroce(a, "link", "set", "uroce0", k, "9999999", status=1)
     out = sh(a, f"printf 1024 > {ecn}/roce_rp/dce_tcp_g || cat {ecn}/roce_rp/dce_tcp_g")
     assert out.endswith("\n1020\n")
     assert "dce_tcp_g 1020" in uroce(a, "link", "set", "uroce0")

@@ -134,6 +134,25 @@ static void settings(void)
 	CHECK(q.qp->cc->target < LINK / 2);
 	stop();
 	start(true);
+	/* An increase by time is none where the settings say so. */
+	c = w.cfg.cc;
+	c.keep_target = true;
+	c.keep_time = true;
+	ur_port_set_cc(w.port, &c);
+	notify();
+	wt_sleep(&w, 60 * WT_US);
+	CHECK_EQ(q.qp->cc->timer_stage, 1);
+	notify();
+	CHECK_EQ(q.qp->cc->target, LINK);
+	wt_sleep(&w, 60 * WT_US);
+	c.keep_time = false;
+	ur_port_set_cc(w.port, &c);
+	wt_sleep(&w, 60 * WT_US);
+	notify();
+	CHECK(q.qp->cc->target < LINK);
+	stop();
+	start(true);
+	c = w.cfg.cc;
 	c.first_bps = LINK / 10;
 	ur_port_set_cc(w.port, &c);
 	notify();
