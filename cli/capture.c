@@ -81,6 +81,7 @@ static int open_socket(const char *netdev)
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (attach_filter(fd) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&sll, sizeof(sll))) {
 		int err = -errno;
 
@@ -98,15 +99,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void show(struct capture *capture, uint64_t ns, bool out,
+static void show(struct capture *capture, const struct ur_capture_meta *meta,
 		 const uint8_t *packet, size_t len)
 {
 	if (capture->more && len > UR_CAPTURE_ETH)
-		capture->more = capture->fn(capture->arg, ns, out, packet, len);
+		capture->more = capture->fn(capture->arg, meta, packet, len);
 }
 
 /* The packets of a burst: headers as the kernel or the card will make them. */
-static void split(struct capture *capture, uint64_t ns, bool out,
+static void split(struct capture *capture, const struct ur_capture_meta *meta,
 		  const uint8_t *burst, size_t len, size_t segment)
 {
 	bool v4 = ur_get_be16(burst + 12) == ETH_P_IP;
@@ -129,8 +130,26 @@ static void split(struct capture *capture, uint64_t ns, bool out,
 			ur_put_be16(ip + 4, (uint16_t)(8 + n));
 		}
 		ur_put_be16(ip + ip_bytes + 4, (uint16_t)(8 + n));
-		show(capture, ns, out, packet, head + n);
+		show(capture, meta, packet, head + n);
 	}
+}
+
+/* The priority that a VLAN tag has, which the kernel takes off; -1: no tag. */
+static int priority_of(struct msghdr *msg)
+{
+	struct tpacket_auxdata aux;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_PACKET ||
+		    c->cmsg_type != PACKET_AUXDATA ||
+		    c->cmsg_len < CMSG_LEN(sizeof(aux)))
+			continue;
+		memcpy(&aux, CMSG_DATA(c), sizeof(aux));
+		if (aux.tp_status & TP_STATUS_VLAN_VALID)
+			return aux.tp_vlan_tci >> 13;
+	}
+	return -1;
 }
 
 static int receive(int fd, struct capture *capture)
@@ -138,26 +157,34 @@ static int receive(int fd, struct capture *capture)
 	static uint8_t buf[sizeof(struct virtio_net_hdr) + BURST_MAX + 64];
 	struct virtio_net_hdr *vnet = (void *)buf;
 	const uint8_t *packet = buf + sizeof(*vnet);
+	char control[256] __attribute__((aligned(8)));
 	struct sockaddr_ll from;
-	socklen_t size = sizeof(from);
-	bool out;
+	struct iovec iov = {.iov_base = buf, .iov_len = sizeof(buf)};
+	struct msghdr msg = {.msg_name = &from,
+			     .msg_namelen = sizeof(from),
+			     .msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	struct ur_capture_meta meta;
 	ssize_t n;
 
-	n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &size);
+	n = recvmsg(fd, &msg, 0);
 	if (n < 0)
 		return errno == EINTR || errno == ENETDOWN ? 0 : -errno;
 	n -= (ssize_t)sizeof(*vnet);
-	out = from.sll_pkttype == PACKET_OUTGOING;
+	meta.out = from.sll_pkttype == PACKET_OUTGOING;
 	/* The loopback interface shows everything twice. */
 	if (n <= UR_CAPTURE_ETH + 48 ||
-	    (out && from.sll_hatype == ARPHRD_LOOPBACK))
+	    (meta.out && from.sll_hatype == ARPHRD_LOOPBACK))
 		return 0;
+	meta.ns = now_ns();
+	meta.priority = priority_of(&msg);
 	if ((vnet->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == GSO_UDP_L4 &&
 	    vnet->gso_size)
-		split(capture, now_ns(), out, packet, (size_t)n,
-		      vnet->gso_size);
+		split(capture, &meta, packet, (size_t)n, vnet->gso_size);
 	else
-		show(capture, now_ns(), out, packet, (size_t)n);
+		show(capture, &meta, packet, (size_t)n);
 	return 0;
 }
 

@@ -17,14 +17,18 @@
  * caller closes; or -errno after saying what is wrong. */
 int ur_capture_open(const struct ur_options *options);
 
+struct ur_capture_meta {
+	uint64_t ns;  /* since 1970 */
+	bool out;     /* sent by this machine */
+	int priority; /* of its VLAN tag; -1: it has none */
+};
+
 /**
  * ur_capture_fn - takes a packet
- * @ns: since 1970
- * @out: sent by this machine
  * @packet: from its Ethernet header, longer than that
  * Return: false: enough.
  */
-typedef bool (*ur_capture_fn)(void *arg, uint64_t ns, bool out,
+typedef bool (*ur_capture_fn)(void *arg, const struct ur_capture_meta *meta,
 			      const uint8_t *packet, size_t len);
 
 /* Calls @fn for each packet until it has enough or a signal comes. Returns 0,

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define UR_EXIT_FAILED	   1
 #define UR_EXIT_USAGE	   2
@@ -36,6 +37,9 @@ struct ur_options {
 	int netdevs;
 	int devices; /* --devices; 0: not said */
 	bool only;
+	bool mount; /* --mount */
+	bool quiet; /* --quiet */
+	bool help;  /* --help: the rest is not looked at */
 	bool json;
 	int count;	   /* --count; 0: not said */
 	double interval;   /* --interval, seconds; 0: not said */
@@ -72,6 +76,10 @@ const struct ur_verb *ur_verb_take(struct ur_options *options,
 
 /* The table of main.c, ended by a NULL name. */
 extern const struct ur_command ur_commands[];
+
+/* The usage of all commands; and of one, with its options, on stdout. */
+void ur_help(FILE *to);
+void ur_help_command(const struct ur_command *command);
 
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);

@@ -151,11 +151,15 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
 		gids = ur_json_array(d, "gids", &n);
-		for (size_t k = 0; k < n; k++)
-			check_gid(
-				doctor, ur_json_text(d, "name"),
-				ur_json_text(json_object_array_get_idx(gids, k),
-					     "gid"));
+		for (size_t k = 0; k < n; k++) {
+			struct json_object *g =
+				json_object_array_get_idx(gids, k);
+
+			/* Those of v1 have no port. */
+			if (strcmp(ur_json_text(g, "type"), "IB/RoCE v1"))
+				check_gid(doctor, ur_json_text(d, "name"),
+					  ur_json_text(g, "gid"));
+		}
 	}
 }
 

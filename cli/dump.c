@@ -27,12 +27,13 @@ static bool is_v1(const uint8_t *packet)
 	return ur_get_be16(packet + 12) == UR_ROCE_V1_ETHERTYPE;
 }
 
-static void show_text(const struct dump *dump, uint64_t ns, bool out,
-		      const uint8_t *packet, size_t len)
+static void show_text(const struct dump *dump,
+		      const struct ur_capture_meta *meta, const uint8_t *packet,
+		      size_t len)
 {
 	bool v1 = is_v1(packet);
-	time_t seconds = (time_t)(ns / 1000000000u);
-	char text[UR_DUMP_BYTES], clock[16];
+	time_t seconds = (time_t)(meta->ns / 1000000000u);
+	char text[UR_DUMP_BYTES], clock[16], prio[32] = "";
 	enum ur_frame_error error;
 	struct ur_frame frame;
 	struct tm tm;
@@ -40,22 +41,27 @@ static void show_text(const struct dump *dump, uint64_t ns, bool out,
 	error = ur_frame_parse(&frame, v1, packet + UR_CAPTURE_ETH,
 			       len - UR_CAPTURE_ETH);
 	ur_frame_dump(text, sizeof(text), &frame, error);
+	if (meta->priority >= 0)
+		snprintf(prio, sizeof(prio),
+			 dump->json ? "\"priority\":%d," : "prio %d ",
+			 meta->priority);
 	if (dump->json) {
 		/* The decoded line holds no character that JSON would mind. */
-		printf("{\"ns\":%" PRIu64 ",\"direction\":\"%s\",\"verdict\":"
+		printf("{\"ns\":%" PRIu64 ",\"direction\":\"%s\",%s\"verdict\":"
 		       "\"%s\",\"packet\":\"%s\"}\n",
-		       ns, out ? "out" : "in", ur_frame_error_name(error),
-		       text);
+		       meta->ns, meta->out ? "out" : "in", prio,
+		       ur_frame_error_name(error), text);
 	} else {
 		localtime_r(&seconds, &tm);
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-		printf("%s.%06" PRIu64 " %s %s\n", clock, ns / 1000 % 1000000,
-		       out ? "->" : "<-", text);
+		printf("%s.%06" PRIu64 " %s %s%s\n", clock,
+		       meta->ns / 1000 % 1000000, meta->out ? "->" : "<-", prio,
+		       text);
 	}
 }
 
-static bool show(void *arg, uint64_t ns, bool out, const uint8_t *packet,
-		 size_t len)
+static bool show(void *arg, const struct ur_capture_meta *meta,
+		 const uint8_t *packet, size_t len)
 {
 	struct dump *dump = arg;
 
@@ -63,10 +69,10 @@ static bool show(void *arg, uint64_t ns, bool out, const uint8_t *packet,
 			     packet + UR_CAPTURE_ETH, len - UR_CAPTURE_ETH))
 		return true;
 	if (dump->file) {
-		ur_pcapng_packet(dump->file, ns, packet, len);
+		ur_pcapng_packet(dump->file, meta->ns, packet, len);
 		fflush(dump->file);
 	} else {
-		show_text(dump, ns, out, packet, len);
+		show_text(dump, meta, packet, len);
 	}
 	return --dump->left;
 }

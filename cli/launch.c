@@ -192,10 +192,11 @@ static bool is_absent(int err)
 	return err == -ENOENT || err == -ECONNREFUSED || err == -EIO;
 }
 
-int ur_launch(const struct ur_options *options)
+int ur_launch(const struct ur_options *options, bool *started)
 {
 	int lock, sock, err;
 
+	*started = false;
 	sock = ur_client_connect(options->run_dir);
 	if (sock >= 0 || !is_absent(sock))
 		goto out;
@@ -226,6 +227,7 @@ int ur_launch(const struct ur_options *options)
 			return err;
 		}
 		sock = ur_client_connect(options->run_dir);
+		*started = !err;
 		if (!err)
 			break;
 	}

@@ -20,9 +20,9 @@
  * started where there is none
  *
  * Any number of processes may do this at once: one starts it, under a lock in
- * the run directory. Says on stderr what is wrong.
+ * the run directory. Says on stderr what is wrong. *started: it was this one.
  * Return: socket (see ur_client_connect()) or -errno.
  */
-int ur_launch(const struct ur_options *options);
+int ur_launch(const struct ur_options *options, bool *started);
 
 #endif

@@ -8,7 +8,8 @@
 const struct ur_command ur_commands[] = {
 	{"run",
 	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
-	 "            [--check[=warn|stop]] [--fault RULE]... -- PROGRAM ARG...\n"
+	 "            [--check[=warn|stop]] [--fault RULE]... [--mount] [-q]\n"
+	 "            -- PROGRAM ARG...\n"
 	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
 	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},
@@ -46,17 +47,33 @@ const struct ur_command ur_commands[] = {
 	{0},
 };
 
-static void print_usage(FILE *to)
+/* NULL: there is none. */
+static const struct ur_command *find(const char *name)
 {
-	const struct ur_command *c;
+	for (const struct ur_command *c = ur_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
 
-	fputs("usage: uroce COMMAND [--run-dir DIR] [--json] ...\n\n", to);
-	for (c = ur_commands; c->name; c++)
-		fprintf(to, "  uroce %-7s %s\n      %s\n", c->name, c->args,
-			c->help);
-	fputs("\nThe run directory is --run-dir, else $UROCE_RUN_DIR, else "
-	      "/run/uroce (root) or\n$XDG_RUNTIME_DIR/uroce.\n",
-	      to);
+static int no_command(const char *name)
+{
+	ur_complain("no command %s", name);
+	ur_help(stderr);
+	return UR_EXIT_USAGE;
+}
+
+static int help(const char *name)
+{
+	const struct ur_command *c = name ? find(name) : NULL;
+
+	if (name && !c)
+		return no_command(name);
+	if (c)
+		ur_help_command(c);
+	else
+		ur_help(stdout);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -66,24 +83,23 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	int err;
 
-	if (!strcmp(name, "help") || !strcmp(name, "--help") ||
-	    !strcmp(name, "-h")) {
-		print_usage(stdout);
-		return 0;
-	}
+	if (!strcmp(name, "help"))
+		return help(argv[2]);
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		return help(NULL);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("uroce " UROCE_VERSION);
 		return 0;
 	}
-	for (c = ur_commands; c->name; c++)
-		if (!strcmp(c->name, name))
-			break;
-	if (!c->name) {
-		if (*name)
-			ur_complain("no command %s", name);
-		print_usage(stderr);
+	if (!*name) {
+		ur_help(stderr);
 		return UR_EXIT_USAGE;
 	}
+	c = find(name);
+	if (!c)
+		return no_command(name);
 	err = ur_options_parse(&options, name, argc - 1, argv + 1);
+	if (!err && options.help)
+		return help(name);
 	return err ? err : c->run(&options);
 }

@@ -21,6 +21,24 @@ void ur_complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+/* c: what getopt_long() said of word, or of one of the letters in it. */
+static int complain(const char *command, int c, const char *word)
+{
+	/* A letter may stand behind others, and word be the one before. */
+	bool is_long = !strncmp(word, "--", 2) && word[2] &&
+		       (c == ':' || !optopt || strchr(word, '='));
+	char letter[] = {'-', (char)optopt, '\0'};
+	const char *name = is_long || !optopt ? word : letter;
+	const char *what = c == ':'	       ? "needs a value"
+			   : is_long && optopt ? "takes no value"
+					       : "is unknown";
+
+	/* Not what was given to it. */
+	ur_complain("%s: option %.*s %s; see 'uroce help %s'", command,
+		    (int)strcspn(name, "="), name, what, command);
+	return UR_EXIT_USAGE;
+}
+
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv)
 {
@@ -41,11 +59,14 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"check", optional_argument, NULL, 'k'},
 		{"check-json", required_argument, NULL, 'J'},
 		{"check-mute", required_argument, NULL, 'M'},
+		{"mount", no_argument, NULL, 'm'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	/* What follows a program's name is the program's. */
 	const char *shorts =
-		strcmp(command, "run") ? ":r:n:jc:i:" : "+:r:n:jc:i:";
+		strcmp(command, "run") ? ":r:n:jc:i:qh" : "+:r:n:jc:i:qh";
 	const char *run_dir = NULL, **name;
 	int c, port, err, faults = 0;
 	char *end;
@@ -98,6 +119,15 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			}
 			options->fault[faults++] = optarg;
 			break;
+		case 'm':
+			options->mount = true;
+			break;
+		case 'q':
+			options->quiet = true;
+			break;
+		case 'h':
+			options->help = true;
+			return 0;
 		case 'j':
 			options->json = true;
 			break;
@@ -156,21 +186,17 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			*(c == 'R' ? &options->rc_port
 				   : &options->listen_port) = port;
 			break;
-		case ':':
-			ur_complain("%s: %s needs a value; see 'uroce help'",
-				    command, argv[optind - 1]);
-			return UR_EXIT_USAGE;
 		default:
-			ur_complain("%s: unknown option %s; see 'uroce help'",
-				    command, argv[optind - 1]);
-			return UR_EXIT_USAGE;
+			return complain(command, c, argv[optind - 1]);
 		}
 	}
 	if (strcmp(command, "run") &&
-	    (options->name[0] || options->devices || options->only || faults)) {
-		ur_complain("%s: --name, --devices, --only and --fault are of "
-			    "'run'",
-			    command);
+	    (options->name[0] || options->devices || options->only ||
+	     options->mount || options->quiet || faults)) {
+		ur_complain(
+			"%s: --name, --devices, --only, --fault, --mount and "
+			"--quiet are of 'run'",
+			command);
 		return UR_EXIT_USAGE;
 	}
 	if (strcmp(command, "run") && options->check) {

@@ -288,6 +288,7 @@ int ur_cmd_ping(struct ur_options *options)
 {
 	int count = options->count ? options->count : 3;
 	struct ur_peer peer = {0};
+	bool started;
 	int sock, ret;
 
 	if (options->rest_count > 1)
@@ -302,7 +303,7 @@ int ur_cmd_ping(struct ur_options *options)
 	}
 	if (!options->listen_port && ur_peer_find(&peer, options->rest[0]))
 		return UR_EXIT_FAILED;
-	sock = ur_launch(options);
+	sock = ur_launch(options, &started);
 	if (sock < 0)
 		return UR_EXIT_FAILED;
 	ret = options->listen_port

@@ -28,7 +28,13 @@ static void print_object(const char *word, struct json_object *object)
 		/* counters: 'uroce stat qp' */
 		if (json_object_is_type(value, json_type_object))
 			continue;
-		if (text && *text)
+		if (!text || !*text)
+			continue;
+		/* Keys as programs print them. */
+		if (!strcmp(name, "key"))
+			printf(" %s 0x%" PRIx64, name,
+			       json_object_get_int64(value));
+		else
 			printf(" %s %s", name, text);
 	}
 	putchar('\n');
@@ -46,6 +52,8 @@ static void print_list(struct json_object *status, size_t kind)
 		if (!ur_json_hidden(one))
 			print_object(kinds[kind].word, one);
 	}
+	if (!count)
+		printf("%s: none\n", kinds[kind].word);
 	ur_status_print_hidden(status, kinds[kind].list, kinds[kind].word);
 }
 

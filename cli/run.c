@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
+#include "cli/mount.h"
 #include "cli/netns.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
@@ -56,6 +57,7 @@ static int check_only(const struct ur_options *options)
 int ur_cmd_run(struct ur_options *options)
 {
 	char **argv = options->rest;
+	bool started;
 	int sock, err;
 
 	if (options->rest_count < 1) {
@@ -65,7 +67,7 @@ int ur_cmd_run(struct ur_options *options)
 	}
 	if (options->devices && ur_netns_name(options))
 		return UR_EXIT_USAGE;
-	sock = ur_launch(options);
+	sock = ur_launch(options, &started);
 	if (sock < 0)
 		return UR_EXIT_NO_DEVICE;
 	if (ur_status_check_devices(sock, options) || check_only(options) ||
@@ -80,6 +82,13 @@ int ur_cmd_run(struct ur_options *options)
 			close(sock);
 			return UR_EXIT_NO_DEVICE;
 		}
+	}
+	if (started && !options->quiet && !options->netdevs &&
+	    !options->devices)
+		ur_status_say_netdev(sock);
+	if (ur_mount(options)) {
+		close(sock);
+		return UR_EXIT_NO_DEVICE;
 	}
 	execvp(argv[0], argv);
 	err = errno;

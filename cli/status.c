@@ -178,6 +178,31 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 	return err;
 }
 
+void ur_status_say_netdev(int sock)
+{
+	struct json_object *status = ask(sock, ""), *device;
+	const char *name, *netdev;
+	size_t count;
+
+	if (!status)
+		return;
+	device = ur_json_array(status, "devices", &count);
+	if (count) {
+		device = json_object_array_get_idx(device, 0);
+		name = ur_json_text(device, "name");
+		netdev = ur_json_text(device, "netdev");
+		if (!strcmp(netdev, "lo"))
+			ur_complain("%s is on lo, since no interface has a "
+				    "default route: it reaches this host only; "
+				    "--netdev names another, -q says nothing",
+				    name);
+		else
+			ur_complain("%s is on %s, which has the default route",
+				    name, netdev);
+	}
+	json_object_put(status);
+}
+
 static bool is_named(const struct ur_options *options, const char *name)
 {
 	for (int i = 0; i < options->rest_count; i++)

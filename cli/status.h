@@ -37,6 +37,9 @@ struct json_object *ur_status_get(const struct ur_options *options,
  * -errno. */
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
+/* Says on stderr which interface the device chose, and why. */
+void ur_status_say_netdev(int sock);
+
 /* Return a member's text or number, or "" or 0 where there is none. */
 const char *ur_json_text(struct json_object *object, const char *name);
 int64_t ur_json_number(struct json_object *object, const char *name);

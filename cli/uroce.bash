@@ -38,6 +38,7 @@ _uroce()
 		;;
 	esac
 	case ${COMP_WORDS[1]} in
+	help) COMPREPLY=($(compgen -W "run link fault why stat cm res top metrics doctor ping trace dump cdi" -- "$cur")) ;;
 	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr pd cm_id session" -- "$cur")) ;;
 	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
 	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
@@ -45,7 +46,7 @@ _uroce()
 	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
 	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
-	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --" -- "$cur")) ;;
+	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --mount --quiet --" -- "$cur")) ;;
 	fault)
 		COMPREPLY=($(compgen -W "--json --run-dir show add del all" -- "$cur"))
 		;;

@@ -130,12 +130,48 @@ static void put_headers(struct text *t, const struct ur_pkt *pkt, u32 flags)
 		put_dec(t, " len ", pkt->payload_bytes);
 }
 
+#define MGMT_CLASS_CM 7 /* IBTA volume 1, 13.4.4 */
+#define MAD_CLASS_AT  1
+#define MAD_ATTR_AT   16
+#define MAD_BYTES     256
+
+/* Of the connection manager: IBTA volume 1, 16.7.2, by attribute. */
+static void put_cm(struct text *t, const struct ur_pkt *pkt)
+{
+	static const char *const names[] = {
+		[0x10] = "ConnectRequest",
+		[0x11] = "MsgRcptAck",
+		[0x12] = "ConnectReject",
+		[0x13] = "ConnectReply",
+		[0x14] = "ReadyToUse",
+		[0x15] = "DisconnectRequest",
+		[0x16] = "DisconnectReply",
+		[0x17] = "ServiceIDResReq",
+		[0x18] = "ServiceIDResReqResp",
+		[0x19] = "LoadAlternatePath",
+		[0x1a] = "AlternatePathResponse",
+	};
+	u16 attr;
+
+	if (pkt->opcode != UR_OP_UD_SEND_ONLY || pkt->dqpn != UR_QPN_GSI ||
+	    pkt->payload_bytes < MAD_BYTES ||
+	    pkt->payload[MAD_CLASS_AT] != MGMT_CLASS_CM)
+		return;
+	attr = ur_get_be16(pkt->payload + MAD_ATTR_AT);
+	put_char(t, ' ');
+	if (attr < UR_ARRAY_SIZE(names) && names[attr])
+		put(t, names[attr]);
+	else
+		put_hex(t, "cm ", attr);
+}
+
 static void put_pkt(struct text *t, const struct ur_pkt *pkt)
 {
 	put(t, ur_opcode_name(pkt->opcode));
 	put_hex(t, " dqpn ", pkt->dqpn);
 	put_dec(t, " psn ", pkt->psn);
 	put_headers(t, pkt, ur_opcode_lookup(pkt->opcode)->flags);
+	put_cm(t, pkt);
 	if (pkt->ackreq)
 		put(t, " ackreq");
 	if (pkt->se)
@@ -166,15 +202,20 @@ size_t ur_pkt_dump(char *buf, size_t size, const struct ur_pkt *pkt)
 
 static void put_addr(struct text *t, const struct ur_frame_addr *addr)
 {
+	/* RFC 3168, 5. */
+	static const char *const ecn[] = {" not-ect", " ect1", " ect0", " ce"};
+
 	put_gid(t, addr->sgid);
 	put(t, " > ");
 	put_gid(t, addr->dgid);
-	if (addr->kind == UR_FRAME_V1)
-		put(t, " v1");
-	else
+	if (addr->kind == UR_FRAME_V1) {
+		put_dec(t, " v1 tclass ", addr->tos);
+	} else {
 		put_dec(t, " sport ", addr->sport);
-	if (addr->kind != UR_FRAME_V1 && (addr->tos & UR_ECN_MASK) == UR_ECN_CE)
-		put(t, " ce");
+		put_dec(t, " dscp ", addr->tos >> 2);
+		put(t, ecn[addr->tos & UR_ECN_MASK]);
+	}
+	put_dec(t, " ttl ", addr->ttl);
 	put_char(t, ' ');
 }
 

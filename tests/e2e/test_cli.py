@@ -46,6 +46,31 @@ def test_shows_programs(lab):
     assert float(row[-3]) > 0 and float(row[-2]) > 0, out
 
 
+def test_res_text(lab):
+    """Keys as programs print them, and a word where there is nothing."""
+    lab.serve()
+    for kind in "qp", "cq", "mr", "pd", "cm_id":
+        assert uroce(lab.a, "res", kind) == f"{kind}: none\n"
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    wait_for("both in RTS", lambda: "RTS" in uroce(lab.a, "res", "qp"))
+    mr, = json.loads(uroce(lab.a, "res", "--json", "mr"))
+    assert f" key {mr['key']:#x} " in uroce(lab.a, "res", "mr") + " "
+
+
+def test_run_says_netdev(lab):
+    """Once, where it starts a device and nobody has named an interface."""
+    def run(name, *options):
+        p = lab.a.bare(lab.bin("uroce"), "run", "--run-dir", f"{lab.tmp}/{name}",
+                       *options, "--", "true")
+        assert p.wait() == 0, p.report()
+        return p.text()
+    assert "uroce0 is on lo, since no interface has a default route: it reaches " \
+        "this host only" in run("first")
+    assert run("first") == ""
+    lab.a.ip("route", "add", "default", "via", lab.b.addr4)
+    assert run("second") == "uroce: uroce0 is on eth0, which has the default route\n"
+
+
 def test_others_objects(lab):
     """Another user sees that there is something, and not what: with a key, an
     address and a number he could write into that memory."""

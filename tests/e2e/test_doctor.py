@@ -386,3 +386,13 @@ def test_memlock_of_programs(lab):
         else:
             assert got is None, found
         p.kill()
+
+
+def test_roce_v1_names_ports_once(lab):
+    """A GID of v1 has no UDP port."""
+    lab.a.serve("--netdev", "eth0", "--roce-v1")
+    lab.a.gid(lab.a.addr6, "IB/RoCE v1")
+    status, found = ask(lab, lab.a, "doctor")
+    ports = [f["what"] for f in found if f["check"] == "port"]
+    assert len(ports) == len(set(ports)) >= 2, ports
+    assert len([p for p in ports if f" {lab.a.addr4} " in p]) == 1, ports

@@ -40,6 +40,26 @@ def test():
     check(uroce("run", "--what").returncode, 2)
     check(uroce("run", "--run-dir").returncode, 2)
     check(uroce("help").returncode, 0)
+    # of one command: the same both ways, and only its own options
+    for name in "run", "stat", "trace":
+        r = uroce("help", name)
+        check((r.returncode, r.stderr), (0, ""))
+        assert r.stdout.startswith(f"usage: uroce {name} "), r.stdout
+        check(uroce(name, "--help").stdout, r.stdout)
+        check(uroce(name, "-h").stdout, r.stdout)
+    assert "--mount" in uroce("help", "run").stdout
+    assert "--mount" not in r.stdout and "--qpn N" in r.stdout, r.stdout
+    check(uroce("help", "nothing").returncode, 2)
+    # an option that is not known is named, and not what was given to it
+    for words, want in ((("link", "--what=5"), "link: option --what is unknown"),
+                        (("link", "-x"), "link: option -x is unknown"),
+                        (("link", "-jx"), "link: option -x is unknown"),
+                        (("stat", "--json=5"), "stat: option --json takes no value"),
+                        (("link", "--mount"), "of 'run'"),
+                        (("stat", "--count"), "stat: option --count needs a value")):
+        r = uroce(*words)
+        check(r.returncode, 2)
+        assert want in r.stderr and "5" not in r.stderr, r.stderr
     r = uroce("link")
     check(r.returncode, 1)
     assert "no device at" in r.stderr and "uroce run" in r.stderr, r.stderr
@@ -88,6 +108,15 @@ def test():
     r = uroce("run", "--", "python3", "-c", "import os\n"
               "try:\n  os.wait()\nexcept ChildProcessError:\n  print('none')")
     check((r.stdout, r.returncode), ("none\n", 0))
+    # which interface it is on is said once, and not to those who know or do not care
+    assert r.stderr.startswith("uroce: uroce0 is on lo, since no interface"), r.stderr
+    check(uroce("run", "--", "true").stderr, "")
+    for quiet in ["-q"], ["--netdev", "lo"]:
+        for line in open(run_dir + "/started"):
+            os.kill(int(line), signal.SIGKILL)
+        os.unlink(run_dir + "/started")
+        r = uroce("run", *quiet, "--", "true")
+        check((r.returncode, r.stderr), (0, ""))
     # what is open in it are the three that were given
     r = uroce("run", "--", "ls", "/proc/self/fd")
     check(r.stdout.split(), ["0", "1", "2", "3"])  # 3: of ls itself

@@ -28,7 +28,8 @@ static void check_frame(void)
 {
 	struct ur_frame_addr a = {
 		.kind = UR_FRAME_V4,
-		.tos = 3,
+		.tos = 26 << 2 | 3,
+		.ttl = 7,
 		.sport = 49153,
 		.dport = UR_ROCE_V2_UDP_PORT,
 	};
@@ -44,8 +45,8 @@ static void check_frame(void)
 	len = ur_frame_build(buf, &a, ur_pkt_build(&pkt, buf + 28));
 	ur_frame_dump(text, sizeof(text), &f,
 		      ur_frame_parse(&f, false, buf, len));
-	CHECK(!strcmp(text, "10.0.0.1 > 10.0.0.200 sport 49153 ce RC ACK "
-			    "dqpn 0x0 psn 0 ack msn 0"));
+	CHECK(!strcmp(text, "10.0.0.1 > 10.0.0.200 sport 49153 dscp 26 "
+			    "ce ttl 7 RC ACK dqpn 0x0 psn 0 ack msn 0"));
 	buf[28 + 15]++;
 	ur_frame_dump(text, sizeof(text), &f,
 		      ur_frame_parse(&f, false, buf, len));
@@ -59,10 +60,35 @@ static void check_frame(void)
 	CHECK(!strcmp(text, "bad frame: short"));
 }
 
+/* A datagram of the connection manager is called by its name. */
+static void check_cm(void)
+{
+	u8 mad[256] = {1, 7, 2, 3, [17] = 0x15};
+	struct ur_pkt pkt = {.opcode = UR_OP_UD_SEND_ONLY,
+			     .pkey = 0xffff,
+			     .dqpn = UR_QPN_GSI,
+			     .payload = mad,
+			     .payload_bytes = sizeof(mad)};
+	char text[UR_DUMP_BYTES];
+
+	ur_pkt_dump(text, sizeof(text), &pkt);
+	CHECK(strstr(text, " len 256 DisconnectRequest"));
+	mad[17] = 0x99;
+	ur_pkt_dump(text, sizeof(text), &pkt);
+	CHECK(strstr(text, " len 256 cm 0x99"));
+	mad[1] = 4;
+	ur_pkt_dump(text, sizeof(text), &pkt);
+	CHECK(!strcmp(text + strlen(text) - 7, "len 256"));
+	pkt.payload_bytes = 8;
+	ur_pkt_dump(text, sizeof(text), &pkt);
+	CHECK(!strcmp(text + strlen(text) - 5, "len 8"));
+}
+
 /* The longest line there is must fit UR_DUMP_BYTES. */
 static void check_longest(void)
 {
-	struct ur_frame f = {.addr = {.kind = UR_FRAME_V6, .tos = 3}};
+	struct ur_frame f = {
+		.addr = {.kind = UR_FRAME_V6, .tos = 0xfc, .ttl = 255}};
 	u8 bth[UR_HEADERS_MAX_BYTES + UR_ICRC_BYTES];
 	char text[UR_DUMP_BYTES];
 
@@ -108,6 +134,7 @@ int main(void)
 	check_line(&pkt, "RC ACK dqpn 0x0 psn 0 rnr-nak timer 12 msn 7 "
 			 "pkey 0x8001");
 	check_frame();
+	check_cm();
 	check_longest();
 	return 0;
 }
