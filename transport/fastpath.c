@@ -195,12 +195,16 @@ static void count_sent(struct ur_qp *qp, u32 packets)
 
 /* How many packets from here to the one that asks for an acknowledgement: the
  * last of a burst, about as often as without them. */
-static u32 until_ask(const struct ur_requester *req, u32 burst, u32 open)
+static u32 until_ask(const struct ur_qp *qp, u32 open)
 {
-	u32 every = burst ? UR_ACK_PKTS / burst * burst : UR_ACK_PKTS;
-	u32 since = req->since_ackreq;
-	u32 n = every > since ? every - since : 1, over;
+	u32 every = ur_inflight_ask(qp), burst = qp->burst;
+	u32 since = qp->req.since_ackreq, n, over;
 
+	if (every < UR_ACK_PKTS)
+		burst = 0;
+	if (burst)
+		every = every / burst * burst;
+	n = every > since ? every - since : 1;
 	over = burst ? (open + n) % burst : 0;
 	return over ? n + burst - over : n;
 }
@@ -256,7 +260,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		n = cut_short(qp, tx, open, n, quantum, room, defer);
 	n = ur_min_u32(n, left);
 	for (u32 sent = 0, piece; sent < n; sent += piece) {
-		u32 ask = until_ask(req, qp->burst, open + sent);
+		u32 ask = until_ask(qp, open + sent);
 		bool last;
 
 		piece = ur_min_u32(n - sent, reliable ? ask : n);

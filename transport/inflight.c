@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many packets of a queue pair may be in flight. With the window that
- * deployed peers use, sender and receiver take turns where a batch of either
- * is as long; so it grows while nothing is lost. What is lost then shows that
- * somebody's buffer ended, and each time it takes longer to grow again.
+ * How many packets of a queue pair may be in flight.
+ *
+ * Upwards: with the window that deployed peers use, sender and receiver take
+ * turns where a batch of either is as long; so it grows while nothing is lost.
+ * What is lost then shows that somebody's buffer ended, and each time it takes
+ * longer to grow again.
+ *
+ * Downwards: a loss while packets wait in a queue, which longer round trips
+ * show, or many losses where round trips are long, say that the path does not
+ * carry that much. The window is cut, once for
+ * what was in flight, and grows by a share of itself in each round trip. That
+ * share is small: what many queue pairs add in a round trip is what a short
+ * queue loses. Losses on a path that does not queue are none of congestion.
  */
 #include "transport/internal.h"
 
@@ -12,6 +21,13 @@
 #define LOSSLESS_WINDOWS   16 /* without a loss, to double */
 #define GROWTH_BACKOFF_MAX 8
 
+#define REGROWTH_PKTS	 32	 /* answered, for one more */
+#define QUEUE_NS	 100000u /* beyond twice the shortest round trip */
+#define LONG_NS		 200000u /* a round trip where many losses count */
+#define LOSS_PERIOD_PKTS 512
+#define LOSS_SHARE	 32 /* more than one in so many are many */
+#define LOSS_FEW	 3
+
 void ur_inflight_reset(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
@@ -19,6 +35,21 @@ void ur_inflight_reset(struct ur_qp *qp)
 	req->window = qp->port->cfg.window_pkts;
 	req->lossless_pkts = 0;
 	req->growth_backoff = 0;
+	req->recent_losses = 0;
+	req->cut = false;
+	req->rtt_min = 0;
+}
+
+static void regrow(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->cut && ur_psn_diff(req->una, req->cut_psn) >= 0)
+		req->cut = false;
+	req->window =
+		ur_min_u32(req->window + req->lossless_pkts / REGROWTH_PKTS,
+			   qp->port->cfg.window_pkts);
+	req->lossless_pkts %= REGROWTH_PKTS;
 }
 
 void ur_inflight_answered(struct ur_qp *qp, u32 packets)
@@ -27,6 +58,10 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets)
 	u32 next = req->window * 2;
 
 	req->lossless_pkts += packets;
+	if (ur_inflight_is_cut(qp)) {
+		regrow(qp);
+		return;
+	}
 	if (req->lossless_pkts < (req->window * LOSSLESS_WINDOWS)
 					 << req->growth_backoff)
 		return;
@@ -36,13 +71,50 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets)
 		req->window = next;
 }
 
+/* Counts a loss. Returns whether there were many of late. */
+static bool many(struct ur_requester *req)
+{
+	u32 pkts = ur_psn_sub(req->una, req->losses_psn);
+
+	if (!req->recent_losses || pkts > LOSS_PERIOD_PKTS) {
+		req->recent_losses = 0;
+		req->losses_psn = req->una;
+		pkts = 0;
+	}
+	req->recent_losses++;
+	return req->recent_losses > LOSS_FEW &&
+	       req->recent_losses * LOSS_SHARE > pkts;
+}
+
+static bool queues(const struct ur_requester *req)
+{
+	return req->rtt_min && req->srtt > 2ull * req->rtt_min + QUEUE_NS;
+}
+
 void ur_inflight_lost(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
+	bool lossy = many(req);
 
-	if (req->window > qp->port->cfg.window_pkts &&
-	    req->growth_backoff < GROWTH_BACKOFF_MAX)
-		req->growth_backoff++;
-	req->window = qp->port->cfg.window_pkts;
-	req->lossless_pkts = 0;
+	if (req->window > qp->port->cfg.window_pkts) {
+		if (req->growth_backoff < GROWTH_BACKOFF_MAX)
+			req->growth_backoff++;
+		req->window = qp->port->cfg.window_pkts;
+		req->lossless_pkts = 0;
+		return;
+	}
+	if (!ur_inflight_is_cut(qp))
+		req->lossless_pkts = 0;
+	if (!qp->port->cfg.aimd ||
+	    (req->cut && ur_psn_diff(req->una, req->cut_psn) < 0))
+		return;
+	lossy = lossy && req->srtt > LONG_NS;
+	if (!lossy && !queues(req))
+		return;
+	req->cut = true;
+	req->cut_psn = req->max_psn;
+	req->recent_losses = 0;
+	if (req->window > 1)
+		req->window -= lossy ? req->window / 2 : (req->window + 3) / 4;
+	ur_trace(qp->port, UR_TRACE_WINDOW, qp->qpn, req->window, req->srtt);
 }

@@ -147,7 +147,11 @@ struct ur_requester {
 	u32 window;	   /* packets that may be in flight */
 	u32 lossless_pkts; /* answered since it last changed, with none lost */
 	u8 growth_backoff; /* losses of a grown window */
-	u32 asked_end;	   /* behind the last packet that asked for one */
+	u32 recent_losses; /* since una was losses_psn */
+	u32 losses_psn;
+	bool cut; /* the window was, when max_psn was cut_psn */
+	u32 cut_psn;
+	u32 asked_end; /* behind the last packet that asked for one */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
 	u32 ssn;	/* requests started, 24 bits */
@@ -178,6 +182,7 @@ struct ur_requester {
 	ur_time probe_at;
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
+	u32 rtt_min;	   /* of the measured ones, slowly forgotten */
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;

@@ -134,7 +134,7 @@ enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 		return UR_REQUEST_FULL;
 	if (ur_qp_is_reliable(qp)) {
 		req->since_ackreq++;
-		ackreq = last || req->since_ackreq >= UR_ACK_PKTS ||
+		ackreq = last || req->since_ackreq >= ur_inflight_ask(qp) ||
 			 ur_inflight(req) + 1 >= req->window;
 	}
 	if (!first && !last && qp->svc != UR_SVC_XRC) {

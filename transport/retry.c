@@ -13,6 +13,7 @@
  */
 #include "transport/internal.h"
 
+#define RTT_MIN_MEMORY	1024  /* samples */
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
 #define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
 #define PROBE_MIN_NS	400000u
@@ -122,6 +123,10 @@ static void take_sample(struct ur_qp *qp)
 	ns = qp->port->now - req->sample_at;
 	req->sample_at = 0;
 	rtt = ns > 1000000000u ? 1000000000u : ns ? (u32)ns : 1;
+	if (!req->rtt_min || rtt < req->rtt_min)
+		req->rtt_min = rtt;
+	else
+		req->rtt_min += (rtt - req->rtt_min) / RTT_MIN_MEMORY;
 	if (!req->srtt) {
 		req->srtt = rtt;
 		req->rttvar = rtt / 2;

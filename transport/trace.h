@@ -23,6 +23,7 @@
 	X(WC)	       /* a = status << 8 | opcode, b = wr_id */          \
 	X(LOOP)	       /* a = WQE opcode, b = bytes */                    \
 	X(RATE)	       /* a = bits per second, b = alpha */               \
+	X(WINDOW)      /* a = packets, b = smoothed round trip in ns */   \
 	X(EVENT)       /* a = enum ur_event */
 
 enum ur_trace_id {

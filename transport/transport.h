@@ -83,6 +83,7 @@ struct ur_port_config {
 	u32 window_pkts; /* packets in flight per QP at first; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
+	bool aimd;     /* less in flight where the path is congested */
 	bool ooo;      /* receiver keeps out-of-order packets */
 	bool loop;     /* in-device fast path */
 	bool credits;  /* end-to-end credits in AETH */

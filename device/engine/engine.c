@@ -43,6 +43,7 @@ static int create_port(struct ur_engine *e)
 		.first_qpn = 17,
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
+		.aimd = e->opt.aimd,
 		.ooo = e->opt.ooo,
 		.loop = e->opt.loop,
 		.credits = e->opt.credits,

@@ -20,6 +20,7 @@ static void default_options(struct ur_engine_options *o)
 	o->loop = true;
 	o->coalesce = true;
 	o->credits = true;
+	o->aimd = true;
 	o->ooo = true;
 	o->fast = true;
 	o->trains = true;
@@ -48,6 +49,7 @@ static const struct known_option {
 	SWITCH(loop),
 	SWITCH(coalesce),
 	SWITCH(credits),
+	SWITCH(aimd),
 	SWITCH(ooo),
 	SWITCH(cc),
 	SWITCH(fast),

@@ -19,6 +19,7 @@ import sys
 import time
 
 import events
+import shaped
 from lab import Lab, set_loss
 from meters import (bandwidth, latency_us, many_qps, memcpy, rate, tcp,
                     udp_latency_us, udp_rate)
@@ -152,7 +153,8 @@ def main():
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--seconds", type=int, default=2)
     ap.add_argument("--count", type=int, default=50000)
-    ap.add_argument("--only", help="rows that contain this text")
+    ap.add_argument("--only", help="rows that contain this text; slow links: "
+                    "bit/s")
     ap.add_argument("--tiny", action="store_true", help="for CI: does it run?")
     o = ap.parse_args()
     if o.tiny:
@@ -174,6 +176,9 @@ def main():
     only = o.only or ""
     if "two hosts" not in only:
         one_host(t, o)
+    if "bit/s" in only:
+        shaped.rows(t, o)
+        return 0
     if "one " not in only:
         two_hosts(t, o, 1500)
         if not o.tiny:

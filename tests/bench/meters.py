@@ -6,6 +6,7 @@ import subprocess
 from lab import sh, wait_for
 
 MIB = 1 << 20
+IPERF_MAX = 128  # streams of one iperf3
 
 
 def last_numbers(text):
@@ -57,13 +58,15 @@ def latency_us(lab, prog, count):
     return perftest(lab, prog, "-s", 64, "-n", count)[4]  # typical
 
 
-def tcp(lab, seconds):
+def tcp(lab, seconds, streams=1):
     server = lab.a.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
     wait_for("iperf3", lambda: lab.a.listens(5201))
     out = lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f",
-                       "k"], stdout=subprocess.PIPE).communicate()[0]
+                       "k", "-P", str(min(streams, IPERF_MAX))],
+                      stdout=subprocess.PIPE).communicate()[0]
     server.wait(10)
-    return float(re.search(r"([\d.]+) Kbits/sec\s+receiver", out).group(1)) * 125
+    # The last such line is the sum, where there are several.
+    return 125 * float(re.findall(r"([\d.]+) Kbits/sec\s+receiver", out)[-1])
 
 
 def udp_pair(lab, kind, active, *args):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * How much is in flight: more and more while all goes well, what deployed
- * peers use after a loss, and then with more patience.
+ * peers use after a loss, and then with more patience; less where the path is
+ * congested.
  */
 #include "tests/scenario/transport/wiretap.h"
 
@@ -15,6 +16,7 @@ static void start(u32 path_mtu)
 
 	wt_config(&w, 0);
 	w.cfg.mtu_bytes = 4096;
+	w.cfg.aimd = true;
 	wt_open(&w);
 	mtu = path_mtu;
 	a = wt_attr(&w, 0x77, 10, 9);
@@ -82,6 +84,54 @@ static void ask_twice(u32 missing)
 	wt_run(&w);
 }
 
+/* A window that is answered after so long, and of it so many lost first. */
+static void trip(u64 ns, u32 losses)
+{
+	u32 n = burst();
+
+	wt_sleep(&w, ns);
+	for (u32 i = 0; i < losses && i < n; i++)
+		ask_twice(ur_psn_add(psn, (int)(i * n / losses - n)));
+	while (w.out_head != w.out_tail)
+		wt_next(&w);
+	answer();
+}
+
+/* Losses where packets wait say that there are too many of them. */
+static void congested(void)
+{
+	start(256);
+	for (int i = 0; i < 4; i++)
+		trip(WT_MS / 100, 0);
+	trip(WT_MS / 100, 5);
+	CHECK_EQ(q.qp->req.window, 128); /* nothing waits anywhere */
+	for (int i = 0; i < 12; i++)
+		trip(WT_MS / 3, 0);
+	trip(WT_MS / 3, 1);
+	/* A quarter less, and one for each 32 answered since. */
+	CHECK(q.qp->req.window >= 96 && q.qp->req.window <= 100);
+	trip(WT_MS / 3, 3); /* of the same window: once */
+	CHECK(q.qp->req.window >= 72 && q.qp->req.window <= 80);
+	for (int i = 0; i < 200; i++)
+		trip(WT_MS / 100, 0);
+	CHECK(q.qp->req.window >= 128);
+	stop();
+
+	/* A path that is long, or was full before we came: one loss is none of
+	 * congestion, many are. */
+	start(256);
+	for (int i = 0; i < 4; i++)
+		trip(WT_MS, 0);
+	trip(WT_MS, 1);
+	CHECK_EQ(q.qp->req.window, 128);
+	for (int i = 0; i < 8; i++)
+		trip(WT_MS, 0);
+	trip(WT_MS, 5);
+	CHECK(q.qp->req.window >= 64 && q.qp->req.window <= 70);
+	trip(WT_MS, 0);
+	stop();
+}
+
 int main(void)
 {
 	start(256);
@@ -105,5 +155,6 @@ int main(void)
 	rounds(16, 128);
 	rounds(80, 256);
 	stop();
+	congested();
 	return 0;
 }

@@ -95,6 +95,7 @@ static struct sim_options usual(const struct sim_options *options)
 	o.cc = o.cc < 0 ? 0 : o.cc;
 	o.fast = o.fast < 0 ? 1 : o.fast;
 	o.trains = o.trains < 0 ? 1 : o.trains;
+	o.aimd = o.aimd < 0 ? 1 : o.aimd;
 	return o;
 }
 
