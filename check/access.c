@@ -88,10 +88,13 @@ static bool would_hit(const struct ur_request *request, char *text, size_t size)
 		uint64_t a = request->remote_addr, n = request->length;
 		bool key = mr->rkey == request->rkey;
 
+		/* As it is: the rights are wrong, and not the address. */
+		if (key && covers(mr, a, n))
+			return false;
 		if (key && covers(mr, bswap_64(a), n))
 			what = "its address with the bytes turned around (it "
 			       "went without be64toh())";
-		else if (key && !(a >> 32) && (uint32_t)mr->iova <= a &&
+		else if (key && !(a >> 32) && mr->iova >> 32 &&
 			 covers(mr, (mr->iova & ~0xffffffffull) | a, n))
 			what = "an address of which it has the lower 32 bits "
 			       "(it went through an int)";

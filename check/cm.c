@@ -87,6 +87,24 @@ UR_FRONT int rdma_create_id(struct rdma_event_channel *channel,
 	return 0;
 }
 
+UR_FRONT int rdma_migrate_id(struct rdma_cm_id *id,
+			     struct rdma_event_channel *channel)
+{
+	int err = INSIDE(ur_real(UR_RDMACM, rdma_migrate_id)(id, channel));
+	struct ur_cm *cm;
+
+	if (err || THEIRS)
+		return err;
+	ur_table_lock();
+	cm = ur_watched(UR_KIND_CM_ID, id);
+	if (cm) {
+		ur_watch_needs_no(&cm->o, UR_KIND_CM_CHANNEL);
+		ur_watch_needs(&cm->o, ur_watched(UR_KIND_CM_CHANNEL, channel));
+	}
+	ur_table_unlock();
+	return 0;
+}
+
 UR_FRONT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 			    struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -196,10 +214,10 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	if (cm) {
 		if ((*event)->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			cm->removed = true;
-		if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		/* Those of datagrams are others, in the same place. */
+		if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST &&
+		    (*event)->id->ps == RDMA_PS_TCP) {
 			cm->seen_param = true;
-			cm->responder_resources =
-				(*event)->param.conn.responder_resources;
 			cm->initiator_depth =
 				(*event)->param.conn.initiator_depth;
 		}
@@ -233,11 +251,11 @@ UR_FRONT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	cm = THEIRS ? NULL : ur_watched(UR_KIND_CM_ID, id);
 	if (cm && cm->seen_param && param &&
 	    param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
-	    param->initiator_depth > cm->responder_resources)
+	    param->initiator_depth > cm->initiator_depth)
 		ur_report(UR_CHECK_RD_ATOMIC, &cm->o,
-			  "initiator_depth is %u; the peer offers %u "
-			  "(responder_resources of its request)",
-			  param->initiator_depth, cm->responder_resources);
+			  "initiator_depth is %u; the peer takes %u "
+			  "(initiator_depth of the event)",
+			  param->initiator_depth, cm->initiator_depth);
 	ur_table_unlock();
 	return INSIDE(ur_real(UR_RDMACM, rdma_accept)(id, param));
 }

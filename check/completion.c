@@ -72,6 +72,7 @@ static void changed(const struct ur_qp *qp, const struct ur_request *request)
 static void failed(const struct ur_qp *qp, const struct ur_request *request,
 		   enum ibv_wc_status status)
 {
+	const struct ur_qp *peer;
 	char text[700];
 	struct ur_stack place;
 
@@ -113,17 +114,21 @@ static void failed(const struct ur_qp *qp, const struct ur_request *request,
 			text);
 		break;
 	case IBV_WC_REM_INV_REQ_ERR:
-		if (qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
+		/* Of another process's queue pair the device has the story. */
+		peer = ur_watched_number(UR_KIND_QP, NULL,
+					 qp->attr.dest_qp_num);
+		if (peer && qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
+		    qp->attr.max_rd_atomic > peer->attr.max_dest_rd_atomic &&
 		    (request->opcode == IBV_WR_RDMA_READ ||
 		     request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		     request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD))
 			ur_report_at(UR_CHECK_RD_ATOMIC, &qp->o, &place,
 				     "the peer refused request wr_id 0x%llx, "
 				     "posted here; max_rd_atomic is %u here, "
-				     "and what the peer takes "
-				     "(max_dest_rd_atomic) may be less",
+				     "and max_dest_rd_atomic %u there",
 				     (unsigned long long)request->wr_id,
-				     qp->attr.max_rd_atomic);
+				     qp->attr.max_rd_atomic,
+				     peer->attr.max_dest_rd_atomic);
 		break;
 	default:
 		break;

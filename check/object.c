@@ -137,6 +137,16 @@ void ur_watch_number(struct ur_watched *object, uint32_t number)
 	link_number(object);
 }
 
+void ur_watch_needs_no(struct ur_watched *object, enum ur_kind kind)
+{
+	for (int i = 0; i < UR_NEEDS; i++) {
+		if (!object->needs[i] || object->needs[i]->kind != kind)
+			continue;
+		object->needs[i]->users--;
+		object->needs[i] = NULL;
+	}
+}
+
 void ur_watch_needs(struct ur_watched *object, struct ur_watched *needed)
 {
 	if (!object || !needed)

@@ -136,7 +136,7 @@ struct ur_cm {
 	struct ur_watched o;
 	unsigned int events_unacked;
 	bool removed, has_qp, seen_param;
-	uint8_t responder_resources, initiator_depth;
+	uint8_t initiator_depth; /* of the request */
 };
 
 void ur_table_lock(void);
@@ -165,6 +165,8 @@ void ur_watch_number(struct ur_watched *object, uint32_t number);
 
 /* @object needs @needed (either may be NULL). */
 void ur_watch_needs(struct ur_watched *object, struct ur_watched *needed);
+/* It needs none of that kind any more. */
+void ur_watch_needs_no(struct ur_watched *object, enum ur_kind kind);
 
 /*
  * Takes an object out of the table before it is destroyed, since its handle may

@@ -56,12 +56,23 @@ static void cm_unacked(bool wrong)
 	rdma_destroy_event_channel(half.channel);
 }
 
+/* The id moves to another channel, and the first one may go. */
+static void migrate(struct half *half)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	MUST(channel && !rdma_migrate_id(half->id, channel));
+	rdma_destroy_event_channel(half->channel);
+	half->channel = channel;
+}
+
 static void cm_qp_left(bool wrong)
 {
 	struct half half;
 
 	resolve(&half);
 	MUST(!rdma_ack_cm_event(half.event));
+	migrate(&half);
 	add_qp(&half);
 	if (!wrong)
 		rdma_destroy_qp(half.id);

@@ -50,6 +50,9 @@ struct lab_case {
 extern const struct lab_case lab_queues[], lab_memory[], lab_paths[], lab_cm[],
 	lab_ends[];
 
+/* No mistake of its own: a child that inherits, and leaves something or not. */
+void lab_fork(bool wrong);
+
 /* Ends the program where something that must work does not. */
 #define MUST(what) ((what) ? (void)0 : lab_fail(__FILE__, __LINE__, #what))
 void lab_fail(const char *file, int line, const char *what)

@@ -3,6 +3,8 @@
 #include <byteswap.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "lab.h"
@@ -105,6 +107,31 @@ static void with_fork(bool wrong)
 	child = fork();
 	if (!child)
 		_exit(0);
+	MUST(waitpid(child, NULL, 0) == child);
+	lab_close(&lab);
+}
+
+void lab_fork(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct ibv_context *context;
+	struct ibv_device **list;
+	struct lab lab;
+	pid_t child;
+
+	MUST(!ibv_fork_init());
+	lab_open(&lab, &wish);
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		MUST(list = ibv_get_device_list(NULL));
+		MUST(context = ibv_open_device(*list));
+		ibv_free_device_list(list);
+		if (!wrong)
+			MUST(!ibv_close_device(context));
+		printf("pid %d is the child\n", (int)getpid());
+		exit(0);
+	}
 	MUST(waitpid(child, NULL, 0) == child);
 	lab_close(&lab);
 }

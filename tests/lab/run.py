@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,14 +37,14 @@ NOT_HERE = {
 }
 
 
-def lab(tmp, *args):
+def lab(tmp, *args, how=("--check",), name=""):
     # One of them takes its device away.
     apart = args[0] == "UR-CM-04"
     run = f"{tmp}/run" + ("-".join(args) if apart else "")
     os.makedirs(run, exist_ok=True)
-    json_file = f"{tmp}/{'-'.join(args)}.json"
+    json_file = f"{tmp}/{'-'.join(args)}{name}.json"
     command = [*(ALONE if apart else []), f"{BUILD}/bin/uroce", "run", "--run-dir", run,
-               "--netdev", "lo", "--check", "--check-json", json_file, "--",
+               "--netdev", "lo", *how, "--check-json", json_file, "--",
                f"{BUILD}/bin/lab", *args]
     out = open(json_file + ".out", "w+")
     p = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
@@ -93,6 +94,64 @@ def try_id(tmp, name):
     return wrong
 
 
+def try_stop(tmp):
+    """The trap comes in the call: nothing of the program's is after it."""
+    wrong = []
+    rc, out, found = lab(tmp, "UR-MR-04", "wrong", how=("--check=stop",), name="-stop")
+    if rc != -signal.SIGTRAP or [f["id"] for f in found] != ["UR-MR-04"] or \
+            "mistakes named" in out:
+        wrong.append(f"stop: status {rc}, not by SIGTRAP in the call\n{out}")
+    rc, out, found = lab(tmp, "UR-MR-04", "right", how=("--check=stop",), name="-stop")
+    if rc or found:
+        wrong.append(f"stop, right: status {rc}\n{out}")
+    return wrong
+
+
+def try_mute(tmp):
+    """An id, or all, and a place: function, file, file with line, library."""
+    wrong = []
+    _, _, found = lab(tmp, "UR-SQ-08", "wrong", name="-loud")
+    report = next(f for f in found if f["id"] == "UR-SQ-08")
+    here = next(f for f in report["stack"] if f["file"] == "memory.c")
+    place = f"{here['file']}:{here['line']}"
+    cases = {"UR-SQ-08": True, "*": True, f"UR-SQ-08 {here['function']}": True,
+             "UR-SQ-08 memory.c": True, f"UR-SQ-08 {place}": True, "UR-SQ-08 la": True,
+             "# UR-SQ-08": False, "UR-SQ-09": False, "UR-SQ-08 queues.c": False,
+             f"UR-SQ-08 memory.c:{here['line'] + 1}": False,
+             f"UR-LEAK-01\nUR-SQ-08  {place}  # on purpose": True}
+    for i, (text, muted) in enumerate(cases.items()):
+        path = f"{tmp}/mute{i}"
+        with open(path, "w") as f:
+            f.write(text + "\n")
+        rc, out, found = lab(tmp, "UR-SQ-08", "wrong", how=("--check", "--check-mute", path),
+                             name=f"-mute{i}")
+        named = any(f["id"] == "UR-SQ-08" for f in found)
+        if rc or named == muted or named != ("check: UR-SQ-08" in out):
+            wrong.append(f"mute {text!r}: status {rc}, {'named' if named else 'not named'}\n"
+                         f"{out}")
+    path = f"{tmp}/mute-why"
+    with open(path, "w") as f:
+        f.write("WHY\n")
+    _, out, found = lab(tmp, "UR-RQ-01", "wrong", how=("--check", "--check-mute", path),
+                        name="-why")
+    if "check: why" in out or not found:
+        wrong.append(f"mute WHY: a story\n{out}")
+    return wrong
+
+
+def try_fork(tmp):
+    """A child's mistakes are its own, and what the parent made is no leak of it."""
+    wrong = []
+    rc, out, found = lab(tmp, "fork", "wrong", name="-fork")
+    if rc or [f["id"] for f in found] != ["UR-LEAK-01"] or \
+            f"pid {found[0]['pid']} is the child" not in out:
+        wrong.append(f"fork: status {rc}, {[f['id'] for f in found]}\n{out}")
+    rc, out, found = lab(tmp, "fork", "right", name="-fork")
+    if rc or found or "uroce check" in out:
+        wrong.append(f"fork, right: status {rc}, {[f['id'] for f in found]}\n{out}")
+    return wrong
+
+
 def main():
     ids = re.findall(r'"(UR-[A-Z]+-[0-9]+)"', open(f"{SOURCE}/check/ids.def").read())
     listed = subprocess.run([f"{BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE,
@@ -112,6 +171,9 @@ def main():
             for wrong in pool.map(lambda n: try_id(tmp, n),
                                   [n for n in listed if not WANTED or n in WANTED]):
                 failures += wrong
+            if not WANTED:
+                for wrong in pool.map(lambda t: t(tmp), [try_stop, try_mute, try_fork]):
+                    failures += wrong
     print("\n".join(failures) or f"{len(listed)} mistakes named, {len(listed)} twins silent")
     return 1 if failures else 0
 
