@@ -47,6 +47,9 @@ table inet bad {
 }
 """
 PYTHON = "/usr/bin/python3"
+# A file for what --check names: e2e test_check.
+CHECK = (["--check", "--check-json", os.environ["UROCE_TEST_CHECK"]]
+         if os.environ.get("UROCE_TEST_CHECK") else [])
 MODULE_SECONDS = 180
 
 
@@ -149,7 +152,7 @@ class World:
 
     def run(self, cmd, **kw):
         return subprocess.Popen(["ip", "netns", "exec", self.ns, f"{BUILD}/bin/uroce", "run",
-                                 "--run-dir", self.run_dir, "--"] + cmd, **kw)
+                                 "--run-dir", self.run_dir, *CHECK, "--"] + cmd, **kw)
 
     def alive(self):
         return all(d.poll() is None for d in self.daemons)
