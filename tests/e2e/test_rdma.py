@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The `rdma` of iproute2, as it comes with Debian, under `uroce run`: by RDMA
-netlink. That its output has the form of Soft-RoCE's is in RXE, taken from a
-guest with Debian's kernel 6.1."""
+netlink. The form of its output is Soft-RoCE's: rdma_form.py."""
 import json
 import os
 import re
@@ -9,36 +8,7 @@ import re
 import pytest
 
 from hosts import wait_for
-
-# What `rdma -d -j` prints of Soft-RoCE: names in their order.
-RXE = {
-    "dev": ["ifindex", "ifname", "node_type", "node_guid", "sys_image_guid",
-            "adaptive-moderation", "caps"],
-    "link": ["ifindex", "ifname", "port", "state", "physical_state", "netdev",
-             "netdev_index"],
-    "res": ["ifindex", "ifname", "pd", "cq", "qp", "cm_id", "mr", "ctx",
-            "srq"],
-    "res show qp": ["ifindex", "ifname", "port", "lqpn", "rqpn", "type",
-                    "state", "rq-psn", "sq-psn", "path-mig-state", "pdn",
-                    "pid", "comm"],
-    "res show cq": ["ifindex", "ifname", "cqn", "cqe", "users",
-                    "adaptive-moderation", "ctxn", "pid", "comm"],
-    "res show pd": ["ifindex", "ifname", "pdn", "local_dma_lkey", "users",
-                    "ctxn", "pid", "comm"],
-    "res show mr": ["ifindex", "ifname", "mrn", "rkey", "lkey", "mrlen",
-                    "pdn", "pid", "comm"],
-    "res show cm_id": ["ifindex", "ifname", "port", "cm-idn", "lqpn",
-                       "qp-type", "state", "ps", "pid", "comm", "src-addr",
-                       "dst-addr"],
-    "res show ctx": ["ifindex", "ifname", "ctxn", "pid", "comm"],
-    "res show srq": ["ifindex", "ifname", "srqn", "type", "lqpn", "pdn",
-                     "pid", "comm"],
-    "stat": ["ifname", "port", "sent_pkts", "rcvd_pkts", "duplicate_request",
-             "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err",
-             "rcvd_seq_err", "ack_deferred", "retry_exceeded_err",
-             "retry_rnr_exceeded_err", "completer_retry_err", "send_err",
-             "link_downed", "rdma_sends", "rdma_recvs"],
-}
+from rdma_form import RXE
 
 
 def rdma(host, *args, status=0):

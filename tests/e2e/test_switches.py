@@ -146,8 +146,14 @@ def test_tools(card):
     assert out[0].split() == ["DEV", "PORT", "INDEX", "GID", "IPv4", "VER", "DEV"]
     assert out[-1] == f"n_gids_found={len(out) - 3}"
     mapped = [line.split("\t") for line in out if a.addr4 in line]
-    assert [(f[0], f[1], f[-2], f[-1]) for f in mapped] == [("uroce0", "1", "v2", "eth0")]
-    assert "out_of_sequence: " in sh(a, "show_counters uroce0")
+    assert [(f[0], f[1], *f[4:]) for f in mapped] == [
+        ("uroce0", "1", a.addr4 + "  ", "v2", "eth0")]
+    other = [line.split("\t") for line in out if ":fd77:" in line or "\tfd77:" in line]
+    assert [(f[0], f[1], *f[4:]) for f in other] == [("uroce0", "1", "", "", "v2", "eth0")]
+    out = sh(a, "show_counters uroce0").splitlines()
+    assert out[0] == "Port 1 hw counters:" and "Port 1 counters:" in out
+    assert "lifespan: 10" in out and "" in out and any(
+        line.startswith("out_of_sequence: ") for line in out)
     assert "usage" in sh(a, "cma_roce_mode", status=1)
 
 
