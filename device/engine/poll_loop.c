@@ -83,20 +83,21 @@ bool ur_poll_dispatch(struct ur_engine *e, const struct timespec *timeout)
 
 /* ---- transmit ---- */
 
-/* Packets to ourselves: hand them in by the front door. */
+/* Packets to ourselves: hand them in by the front door. Those to groups the port
+ * has given to its own members itself. */
 static void feed_loop(struct ur_engine *e, u32 first)
 {
 	struct ur_tx *tx = &e->tx;
 
 	/* The port may let go of an av when it sees a packet. */
 	for (u32 i = first; i < tx->n_desc; i++)
-		if (tx->desc[i].av->loop || tx->desc[i].av->mcast)
+		if (tx->desc[i].av->loop)
 			ur_av_get((struct ur_av *)tx->desc[i].av);
 	for (u32 i = first; i < tx->n_desc; i++) {
 		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 		struct ur_rx_meta meta;
 
-		if (!av->loop && !av->mcast)
+		if (!av->loop)
 			continue;
 		ur_av_meta(av, &meta);
 		if (ur_faults_spoils(e, i))
