@@ -31,7 +31,9 @@
 #define UR_MAX_COUNTERS	   (1u << 16)
 #define UR_MAX_WQ	   (1u << 16)
 #define UR_MAX_RWQ_TABLE   (1u << 16)
-#define UR_CA_ACK_DELAY	   15
+/* Kilobits per second: more than any port has. */
+#define UR_MAX_RATE_KBPS 800000000u
+#define UR_CA_ACK_DELAY	 15
 /* One file cannot starve the others of memory for handles. */
 #define UR_MAX_HANDLES (1u << 22)
 

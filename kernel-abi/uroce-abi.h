@@ -46,6 +46,16 @@ struct uroce_alloc_ucontext_resp {
 	__u64 rsv[2];
 };
 
+/* QUERY_DEVICE, extended */
+struct uroce_query_device_resp {
+	/* Rates of MODIFY_QP (RATE_LIMIT), in kbit/s, and of which types of
+	 * queue pairs: a bit 1 << enum ibv_qp_type each. */
+	__u32 rate_limit_min;
+	__u32 rate_limit_max;
+	__u32 rate_limit_qpts;
+	__u32 rsv;
+};
+
 /* CREATE_CQ */
 struct uroce_create_cq_req {
 	__u64 rsv;

@@ -8,6 +8,9 @@
 #include "transport/internal.h"
 
 #define BURST_NS 20000u /* may be sent at once after a pause */
+#define CAP_BURST_NS \
+	500000u /* the same of a rate that the program asked for:
+			      * as long as the host may sleep too long */
 
 /* Whether a mask of service levels has that of the queue pair. */
 static bool off(u8 mask, const struct ur_qp *qp)
@@ -124,17 +127,26 @@ static void increase(struct ur_qp *qp, bool by_time)
 	ur_trace(qp->port, UR_TRACE_RATE, qp->qpn, cc->rate, cc->alpha);
 }
 
+/* A pause does not save up more than a short burst. */
+static void charge(ur_time *next, ur_time now, u32 burst_ns, u32 bytes, u64 bps)
+{
+	if (*next + burst_ns < now)
+		*next = now - burst_ns;
+	*next += (u64)bytes * 8 * 1000000000ull / bps;
+}
+
 void ur_cc_sent(struct ur_qp *qp, u32 bytes)
 {
 	struct ur_cc *cc = qp->cc;
 	ur_time now = qp->port->now;
 
-	if (!cc || !cc->limited)
+	if (!cc)
 		return;
-	/* A pause does not save up more than a short burst. */
-	if (cc->next_send + BURST_NS < now)
-		cc->next_send = now - BURST_NS;
-	cc->next_send += (u64)bytes * 8 * 1000000000ull / cc->rate;
+	if (cc->cap_bps)
+		charge(&cc->cap_next, now, CAP_BURST_NS, bytes, cc->cap_bps);
+	if (!cc->limited)
+		return;
+	charge(&cc->next_send, now, BURST_NS, bytes, cc->rate);
 	cc->bytes += bytes;
 	if (cc->bytes >= cc->cfg->byte_counter) {
 		cc->bytes = 0;
@@ -145,11 +157,12 @@ void ur_cc_sent(struct ur_qp *qp, u32 bytes)
 
 bool ur_cc_may_send(struct ur_qp *qp)
 {
-	struct ur_cc *cc = qp->cc;
+	const struct ur_cc *cc = qp->cc;
+	ur_time at = ur_cc_next(cc);
 
-	if (!cc || !cc->limited || cc->next_send <= qp->port->now)
+	if (at <= qp->port->now)
 		return true;
-	ur_port_arm(qp->port, qp, cc->next_send);
+	ur_port_arm(qp->port, qp, at);
 	return false;
 }
 
@@ -158,7 +171,11 @@ void ur_cc_expire(struct ur_qp *qp)
 	struct ur_cc *cc = qp->cc;
 	ur_time now = qp->port->now;
 
-	if (!cc || !cc->limited)
+	if (!cc)
+		return;
+	if (cc->cap_bps && ur_cc_next(cc) <= now)
+		ur_port_activate(qp->port, qp);
+	if (!cc->limited)
 		return;
 	if (cc->alpha_at <= now) {
 		if (!cc->cnp_in_period)

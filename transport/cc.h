@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What DCQCN knows of one queue pair. Rates in bits per second, alpha in
- * 2^-20.
+ * What limits the rate of one queue pair: DCQCN, and a rate that the program
+ * has set. Rates in bits per second, alpha in 2^-20.
  */
 #ifndef UR_TRANSPORT_CC_H
 #define UR_TRANSPORT_CC_H
@@ -22,7 +22,18 @@ struct ur_cc {
 	ur_time heeded; /* the last CNP that counted; 0: none */
 	ur_time alpha_at, rate_at;
 	ur_time next_send; /* pacing: not before */
+	/* Asked for by the program: holds whatever a CNP says. */
+	u64 cap_bps; /* 0: none */
+	ur_time cap_next;
 };
+
+/* Returns when the next packet may leave; 0: at once. cc may be NULL. */
+static inline ur_time ur_cc_next(const struct ur_cc *cc)
+{
+	ur_time at = cc && cc->limited ? cc->next_send : 0;
+
+	return cc && cc->cap_bps && cc->cap_next > at ? cc->cap_next : at;
+}
 
 /* A value of the settings, where 0 stands for the default. */
 static inline u64 ur_cc_or_default(u64 v, u64 d)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* DCQCN of one queue pair: its memory, and the settings with their defaults. */
+/* The limits of one queue pair: their memory, and the settings of DCQCN with
+ * their defaults. */
 #include "transport/cc.h"
 #include "transport/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define DEFAULT_LINK_BPS  100000000000ull
@@ -65,20 +67,10 @@ static void init_cnp_av(struct ur_qp *qp)
 	qp->cnp_av = av;
 }
 
-void ur_cc_init(struct ur_qp *qp)
+static void start(struct ur_qp *qp, struct ur_cc *cc)
 {
 	const struct ur_cc_config *c = &qp->port->cc;
-	struct ur_cc *cc = qp->cc;
 
-	if (ur_qp_is_datagram(qp))
-		return;
-	init_cnp_av(qp);
-	if (!c->enable)
-		return;
-	if (!cc)
-		cc = qp->cc = malloc(sizeof(*cc));
-	if (!cc)
-		return; /* unlimited */
 	*cc = (struct ur_cc){
 		.cfg = c,
 		.alpha = c->initial_alpha_1024 * (UR_CC_ALPHA_ONE / 1024),
@@ -86,6 +78,45 @@ void ur_cc_init(struct ur_qp *qp)
 		.rate_at = UR_NEVER,
 	};
 	cc->rate = cc->target = c->link_bps;
+	qp->cc = cc;
+	ur_cc_cap(qp);
+}
+
+void ur_cc_init(struct ur_qp *qp)
+{
+	struct ur_cc *cc = qp->cc;
+
+	if (ur_qp_is_datagram(qp))
+		return;
+	init_cnp_av(qp);
+	if (!qp->port->cc.enable)
+		return;
+	if (!cc)
+		cc = malloc(sizeof(*cc));
+	if (cc) /* else unlimited */
+		start(qp, cc);
+}
+
+int ur_cc_reserve(struct ur_qp *qp)
+{
+	struct ur_cc *cc;
+
+	if (qp->cc)
+		return 0;
+	cc = malloc(sizeof(*cc));
+	if (!cc)
+		return -ENOMEM;
+	start(qp, cc);
+	return 0;
+}
+
+void ur_cc_cap(struct ur_qp *qp)
+{
+	u64 asked = qp->attr.rate_limit * 1000ull, path = qp->attr.static_bps;
+
+	if (qp->cc)
+		qp->cc->cap_bps =
+			asked && path ? ur_min_u64(asked, path) : asked | path;
 }
 
 void ur_cc_fini(struct ur_qp *qp)

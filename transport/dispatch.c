@@ -134,7 +134,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	}
 	if (pkt.dqpn == UR_QPN_MULTICAST) {
 		if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD)
-			ur_mcast_rx(port, meta, &pkt);
+			ur_mcast_rx(port, NULL, meta, &pkt);
 		else
 			ur_count(port, UR_CNT_bad_opcode);
 		return;

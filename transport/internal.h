@@ -8,7 +8,7 @@
  * host into the port. They take the time from port->now. Arguments are never
  * NULL unless the comment says so. qp is a queue pair of the port, in any state
  * unless the comment names states. PSNs have 24 bits. Nothing here allocates
- * memory but ur_cc_init() and ur_replay_resize().
+ * memory but ur_cc_init(), ur_cc_reserve() and ur_replay_resize().
  */
 #ifndef UR_TRANSPORT_INTERNAL_H
 #define UR_TRANSPORT_INTERNAL_H
@@ -90,6 +90,11 @@ u32 ur_credit_count(u8 code);
  * where the port has DCQCN enabled. Without memory for it the queue pair goes on
  * without a limit, and its CNPs have the class of the connection. Allocates. */
 void ur_cc_init(struct ur_qp *qp);
+/* Makes room for a rate that the program asks for. Returns 0 or -ENOMEM.
+ * Allocates. */
+int ur_cc_reserve(struct ur_qp *qp);
+/* Takes the rate of the attributes, for which there is room if it is one. */
+void ur_cc_cap(struct ur_qp *qp);
 /* Frees that state, if there is one. */
 void ur_cc_fini(struct ur_qp *qp);
 /* A CNP was received: lowers the rate, or counts it as ignored where the queue

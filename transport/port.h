@@ -189,8 +189,8 @@ void ur_answer_last_drop(struct ur_port *port);
 
 /* ud.c: delivers the packet to every queue pair that is attached to the group
  * of its destination. */
-void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-		 const struct ur_pkt *pkt);
+void ur_mcast_rx(struct ur_port *port, const struct ur_qp *sender,
+		 const struct ur_rx_meta *meta, const struct ur_pkt *pkt);
 
 /* mcast.c: frees all groups: the port ends. */
 void ur_mcast_fini(struct ur_port *port);

@@ -118,9 +118,11 @@ ur_time ur_cc_deadline(const struct ur_qp *qp)
 {
 	const struct ur_cc *cc = qp->cc;
 
+	ur_time at = ur_cc_next(cc);
+
+	if (at <= qp->port->now)
+		at = UR_NEVER;
 	if (!cc || !cc->limited)
-		return UR_NEVER;
-	return ur_min_u64(ur_min_u64(cc->alpha_at, cc->rate_at),
-			  cc->next_send > qp->port->now ? cc->next_send
-							: UR_NEVER);
+		return at;
+	return ur_min_u64(ur_min_u64(cc->alpha_at, cc->rate_at), at);
 }

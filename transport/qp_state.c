@@ -28,6 +28,7 @@
 #define DEST	   UR_QP_ATTR_DEST_QPN
 #define CUR	   UR_QP_ATTR_CUR_STATE
 #define SQD_NOTIFY UR_QP_ATTR_EN_SQD_ASYNC_NOTIFY
+#define RATE	   UR_QP_ATTR_RATE_LIMIT
 
 /* clang-format off */
 #define ANY_TO_RESET_ERR						       \
@@ -95,9 +96,10 @@ const struct ur_qp_transition
 			},
 			.optional = {
 				[UR_QPT_RC] = CUR | ALT | ACCESS | RNR_TIMER |
-					      MIG,
-				[UR_QPT_UC] = CUR | ALT | ACCESS | MIG,
-				[UR_QPT_UD] = CUR | QKEY,
+					      MIG | RATE,
+				[UR_QPT_UC] = CUR | ALT | ACCESS | MIG | RATE,
+				[UR_QPT_UD] = CUR | QKEY | RATE,
+				[UR_QPT_RAW_PACKET] = RATE,
 				[UR_QPT_XRC_INI] = CUR | ALT | ACCESS | MIG,
 				[UR_QPT_XRC_TGT] = CUR | ALT | ACCESS |
 						   RNR_TIMER | MIG,
@@ -110,9 +112,10 @@ const struct ur_qp_transition
 			.valid = true,
 			.optional = {
 				[UR_QPT_RC] = CUR | ACCESS | ALT | MIG |
-					      RNR_TIMER,
-				[UR_QPT_UC] = CUR | ACCESS | ALT | MIG,
-				[UR_QPT_UD] = CUR | QKEY,
+					      RNR_TIMER | RATE,
+				[UR_QPT_UC] = CUR | ACCESS | ALT | MIG | RATE,
+				[UR_QPT_UD] = CUR | QKEY | RATE,
+				[UR_QPT_RAW_PACKET] = RATE,
 				[UR_QPT_XRC_INI] = CUR | ACCESS | ALT | MIG,
 				[UR_QPT_XRC_TGT] = CUR | ACCESS | ALT | MIG |
 						   RNR_TIMER,
@@ -278,8 +281,12 @@ static void apply(struct ur_qp *qp, const struct ur_qp_attr *a, u32 mask)
 		q->port_num = a->port_num;
 	if (mask & QKEY)
 		q->qkey = a->qkey;
-	if (mask & AV)
+	if (mask & AV) {
 		set_av(qp, a->av);
+		q->static_bps = a->static_bps;
+	}
+	if (mask & RATE)
+		q->rate_limit = a->rate_limit;
 	if (mask & MTU)
 		set_mtu(qp, a->path_mtu);
 	if (mask & TIMEOUT)
@@ -309,6 +316,7 @@ static void reset(struct ur_qp *qp)
 	ur_qp_drop_work(qp);
 	set_av(qp, NULL);
 	qp->attr = (struct ur_qp_attr){.path_mtu = qp->port->cfg.mtu_bytes};
+	ur_cc_cap(qp);
 	ur_list_del(&qp->active);
 	ur_port_disarm(qp->port, qp);
 }
@@ -357,8 +365,15 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		if (err)
 			return err;
 	}
+	if (((mask & AV) && attr->static_bps) ||
+	    ((mask & RATE) && attr->rate_limit)) {
+		err = ur_cc_reserve(qp);
+		if (err)
+			return err;
+	}
 	qp->port->now = now;
 	apply(qp, attr, mask);
+	ur_cc_cap(qp);
 	if (mask & UR_QP_ATTR_STATE)
 		enter(qp, next);
 	return 0;

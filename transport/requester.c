@@ -5,6 +5,7 @@
  * on this port.
  * IBTA volume 1, 9.7.2 (requester), 9.7.3 (packet sequence numbers).
  */
+#include "transport/cc.h"
 #include "transport/internal.h"
 
 /* What one attempt on the entry being sent came to. */
@@ -219,6 +220,7 @@ static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
 			       struct ur_tx *tx)
 {
 	enum ur_quantum sent;
+	u32 bytes;
 	u8 status;
 
 	if (qp->state == UR_QP_SQD) {
@@ -232,8 +234,13 @@ static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
 	status = check_start(qp, e);
 	if (status)
 		return fail_in_turn(qp, e, status);
+	if (qp->cc && !ur_cc_may_send(qp))
+		return STEP_BLOCK;
+	bytes = e->length;
 	sent = qp->svc == UR_SVC_UD ? ur_ud_send(qp, e, tx)
 				    : ur_raw_send(qp, e, tx);
+	if (sent != UR_QUANTUM_FULL)
+		ur_cc_sent(qp, bytes);
 	return sent == UR_QUANTUM_FULL ? STEP_FULL : STEP_NEXT;
 }
 
@@ -269,7 +276,8 @@ static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 	       e->state == UR_SWQE_PULLED && e->opcode != UR_WR_NOP &&
 	       e->opcode != UR_WR_BIND_MW && e->opcode != UR_WR_LOCAL_INV &&
 	       qp->state == UR_QP_RTS && qp->req.una == qp->req.max_psn &&
-	       qp->req.tx == qp->req.head;
+	       qp->req.tx == qp->req.head &&
+	       !(qp->cc && qp->cc->cap_bps && !e->loop_off);
 }
 
 static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,

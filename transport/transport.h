@@ -287,6 +287,8 @@ struct ur_qp_init {
 	/* RAW_PACKET: the address vector of its frames, which tells the host
 	 * whose they are. A reference is taken. */
 	struct ur_av *raw_av;
+	/* UD: what it sends to a group that it is in does not come back. */
+	bool block_self_mcast;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */
@@ -322,6 +324,8 @@ struct ur_qp_attr {
 	u8 max_rd_atomic, max_dest_rd_atomic;
 	u8 min_rnr_timer, timeout, retry_cnt, rnr_retry;
 	u8 en_sqd_async_notify, sq_draining, path_mig_state;
+	u32 rate_limit;	  /* kilobits per second; 0: none */
+	u64 static_bps;	  /* with AV: the path's static rate; 0: none */
 	struct ur_av *av; /* a reference is taken */
 };
 
@@ -338,7 +342,7 @@ void ur_qp_destroy(struct ur_qp *qp);
  * names. Takes a reference of attr->av. Returns 0, or -EINVAL where the modify
  * table of its type does not allow the transition with these attributes, or a
  * value is out of range; -ENOMEM where there is no memory for
- * max_dest_rd_atomic.
+ * max_dest_rd_atomic or a rate.
  */
 int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		 u32 mask);

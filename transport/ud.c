@@ -138,7 +138,7 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 	pkt->pad = (u8)ur_pkt_pad(pkt->payload_bytes);
 	ur_av_meta(e->ud.av, &meta);
 	if (e->ud.av->mcast) {
-		ur_mcast_rx(port, &meta, pkt);
+		ur_mcast_rx(port, qp, &meta, pkt);
 		return false; /* the wire gets one as well */
 	}
 	if (!port->cfg.loop || !e->ud.av->loop || pkt->dqpn == UR_QPN_GSI)
@@ -209,8 +209,8 @@ enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 	return UR_QUANTUM_MORE;
 }
 
-void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-		 const struct ur_pkt *pkt)
+void ur_mcast_rx(struct ur_port *port, const struct ur_qp *sender,
+		 const struct ur_rx_meta *meta, const struct ur_pkt *pkt)
 {
 	struct ur_mcast_group *g = ur_mcast_find(port, meta->daddr);
 
@@ -223,6 +223,8 @@ void ur_mcast_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 			ur_list_entry(it, struct ur_mcast_member, list)->qp;
 
 		if (qp->state < UR_QP_RTR || qp->state > UR_QP_SQE)
+			continue;
+		if (qp == sender && qp->init.block_self_mcast)
 			continue;
 		ur_qp_count_rx(qp, UR_BTH_BYTES + UR_DETH_BYTES +
 					   pkt->payload_bytes);

@@ -151,6 +151,7 @@ struct ur_epath {
 	u8 traffic_class;
 	u8 hop_limit;
 	u8 sl;
+	u8 static_rate; /* enum ibv_rate: of connected queue pairs; 0: none */
 	bool v1;
 };
 
@@ -295,7 +296,8 @@ struct ur_eqp_init {
 	u32 create_flags;
 	u32 realm;   /* as of struct ur_qp_init */
 	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
-	bool wq;     /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
+	bool block_self_mcast;
+	bool wq; /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
 };
 
 /* Returns the KiB that the engine needs for the work requests that it takes out

@@ -48,6 +48,7 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		.recv_cq_ctx = in->recv_cq,
 		.ctx = qp,
 		.rq_ctx = &qp->rq,
+		.block_self_mcast = in->block_self_mcast,
 		.realm = in->realm,
 	};
 	int err = make_raw_av(&init);

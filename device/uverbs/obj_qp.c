@@ -33,6 +33,8 @@ _Static_assert(UR_ACCESS_LOCAL_WRITE == IB_UVERBS_ACCESS_LOCAL_WRITE &&
 		       UR_ACCESS_ZERO_BASED == IB_UVERBS_ACCESS_ZERO_BASED,
 	       "rights");
 
+#define BLOCK_MULTICAST_LOOPBACK IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
+
 static void target_put(struct ur_xrc_target *t)
 {
 	u32 events;
@@ -132,7 +134,8 @@ static int check_args(const struct ur_qp_args *a)
 	}
 	if (a->srq && a->srq->xrcd)
 		return -EINVAL;
-	if (a->flags & ~IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+	if (a->flags &
+	    ~(IB_UVERBS_QP_CREATE_SQ_SIG_ALL | BLOCK_MULTICAST_LOOPBACK))
 		return -EOPNOTSUPP;
 	return check_caps(&a->cap);
 }
@@ -297,6 +300,7 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
 		.user_handle = a->user_handle,
 		.create_flags = a->flags,
+		.block_self_mcast = a->flags & BLOCK_MULTICAST_LOOPBACK,
 		/* A target is its domain's, and nobody's alone. */
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};

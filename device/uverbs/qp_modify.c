@@ -10,6 +10,7 @@
 #include "device/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
+#include "device/uverbs/static_rate.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "device/why.h"
 
@@ -31,7 +32,7 @@ static u32 mtu_bytes(u32 mtu_enum)
 
 static int path_from_dest(struct ur_device *dev,
 			  const struct ib_uverbs_qp_dest *d,
-			  struct ur_epath *path)
+			  struct ur_epath *path, u64 *bps)
 {
 	struct ib_uverbs_ah_attr ah = {
 		.grh = {.flow_label = d->flow_label,
@@ -43,8 +44,14 @@ static int path_from_dest(struct ur_device *dev,
 		.port_num = d->port_num,
 	};
 
+	int err;
+
 	memcpy(ah.grh.dgid, d->dgid, 16);
-	return ur_path_from_ah(dev, &ah, path);
+	err = ur_path_from_ah(dev, &ah, path);
+	if (err)
+		return err;
+	path->static_rate = d->static_rate;
+	return ur_static_rate_bps(d->static_rate, bps);
 }
 
 static int check_values(struct ur_device *dev,
@@ -74,9 +81,9 @@ static int check_values(struct ur_device *dev,
 		if (!mtu || mtu > dev->mtu_bytes)
 			return -EINVAL;
 	}
-	/* No automatic path migration, no rate limit, no resizing: none is
-	 * claimed in the device attributes. */
-	if (mask & (UR_QP_ATTR_RATE_LIMIT | UR_QP_ATTR_CAP))
+	/* No automatic path migration, no resizing: neither is claimed in the
+	 * device attributes. */
+	if (mask & UR_QP_ATTR_CAP)
 		return -EINVAL;
 	if (mask & UR_QP_ATTR_ALT_PATH)
 		return -EOPNOTSUPP;
@@ -109,7 +116,8 @@ static bool raises(const struct ur_obj_qp *qp,
 	return qp->type != UR_QPT_RAW_PACKET && !ends;
 }
 
-static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
+static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
+		     u32 rate_limit)
 {
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, r->qp_handle);
 	struct ur_epath path;
@@ -132,6 +140,7 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 		.rnr_retry = r->rnr_retry,
 		.en_sqd_async_notify = r->en_sqd_async_notify,
 		.path_mig_state = r->path_mig_state,
+		.rate_limit = rate_limit,
 	};
 	int err;
 
@@ -141,7 +150,8 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r)
 	if (!err && cmd->dev->roce_off && raises(qp, r))
 		err = -EOPNOTSUPP;
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
-		err = path_from_dest(cmd->dev, &r->dest, &path);
+		err = path_from_dest(cmd->dev, &r->dest, &path,
+				     &attr.static_bps);
 	if (err)
 		return err;
 	if ((r->attr_mask & UR_QP_ATTR_STATE) && r->qp_state == UR_QP_RESET)
@@ -160,7 +170,7 @@ int ur_w_modify_qp(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (req->attr_mask & UR_QP_ATTR_RATE_LIMIT)
 		return -EOPNOTSUPP; /* the extended command's */
-	return modify_qp(cmd, req);
+	return modify_qp(cmd, req, 0);
 }
 
 int ur_x_modify_qp(struct ur_cmd *cmd, const void *in, void *out)
@@ -168,8 +178,13 @@ int ur_x_modify_qp(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_ex_modify_qp *req = in;
 	struct ib_uverbs_ex_modify_qp_resp *resp = out;
 
+	if (req->reserved)
+		return -EOPNOTSUPP;
+	if ((req->base.attr_mask & UR_QP_ATTR_RATE_LIMIT) &&
+	    req->rate_limit > UR_MAX_RATE_KBPS)
+		return -EINVAL;
 	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
-	return modify_qp(cmd, &req->base);
+	return modify_qp(cmd, &req->base, req->rate_limit);
 }
 
 static void fill_dest(struct ib_uverbs_qp_dest *d, const struct ur_epath *p)
@@ -180,6 +195,7 @@ static void fill_dest(struct ib_uverbs_qp_dest *d, const struct ur_epath *p)
 	d->hop_limit = p->hop_limit;
 	d->traffic_class = p->traffic_class;
 	d->sl = p->sl;
+	d->static_rate = p->static_rate;
 	d->is_global = 1;
 	d->port_num = 1;
 }

@@ -117,6 +117,13 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_ex_query_device *req = in;
 	struct ib_uverbs_ex_query_device_resp *r = out;
+	const struct uroce_query_device_resp udata = {
+		.rate_limit_min = 1,
+		.rate_limit_max = UR_MAX_RATE_KBPS,
+		.rate_limit_qpts =
+			1u << IB_UVERBS_QPT_RC | 1u << IB_UVERBS_QPT_UC |
+			1u << IB_UVERBS_QPT_UD | 1u << IB_UVERBS_QPT_RAW_PACKET,
+	};
 
 	if (req->comp_mask || req->reserved)
 		return -EINVAL;
@@ -137,7 +144,7 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 	r->cq_moderation_caps.max_cq_moderation_period = UINT16_MAX;
 	r->max_dm_size = UR_MAX_DM_BYTES;
 	fill_rss(cmd->dev, r);
-	return 0;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 
 int ur_w_query_port(struct ur_cmd *cmd, const void *in, void *out)

@@ -16,24 +16,33 @@ int uroce_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *attr, size_t attr_size)
 {
-	struct ib_uverbs_ex_query_device_resp resp = {0};
+	struct {
+		struct ib_uverbs_ex_query_device_resp core;
+		struct uroce_query_device_resp drv;
+	} resp = {0};
 	size_t resp_size = sizeof(resp);
 	u64 fw;
 	int err;
 
-	err = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
-				       &resp_size);
+	err = ibv_cmd_query_device_any(context, input, attr, attr_size,
+				       &resp.core, &resp_size);
 	if (err)
 		return err;
-	fw = resp.base.fw_ver;
+	fw = resp.core.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
 		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
-	if (resp.rss_caps.supported_qpts &&
+	if (resp.core.rss_caps.supported_qpts &&
 	    attr_size >= offsetof(struct ibv_device_attr_ex, max_wq_type_rq)) {
 		attr->rss_caps.rx_hash_fields_mask = HASH_FIELDS;
 		attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
 	}
+	if (attr_size >= offsetof(struct ibv_device_attr_ex, raw_packet_caps))
+		attr->packet_pacing_caps = (struct ibv_packet_pacing_caps){
+			.qp_rate_limit_min = resp.drv.rate_limit_min,
+			.qp_rate_limit_max = resp.drv.rate_limit_max,
+			.supported_qpts = resp.drv.rate_limit_qpts,
+		};
 	return 0;
 }
 

@@ -65,7 +65,7 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 	 * queue memory. */
 	if (attr->comp_mask & ~(u32)(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
-		errno = EINVAL;
+		errno = EOPNOTSUPP;
 		return NULL;
 	}
 	pd = calloc(1, sizeof(*pd));

@@ -234,11 +234,24 @@ static void forget_completions(struct ibv_qp *qp)
 		ur_cq_forget_qp(ur_to_srq(qp->srq)->vsrq.cq, qp->qp_num);
 }
 
-int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+/* A rate fits the extended command only. */
+static int cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	UR_REQ(ib_uverbs_modify_qp, ) req = {0};
+	UR_REQ_EX(ib_uverbs_ex_modify_qp, ) req_ex = {0};
+	struct ib_uverbs_ex_modify_qp_resp resp = {0};
+
+	if (mask & IBV_QP_RATE_LIMIT)
+		return ibv_cmd_modify_qp_ex(qp, attr, mask, &req_ex,
+					    sizeof(req_ex), &resp,
+					    sizeof(resp));
+	return ibv_cmd_modify_qp(qp, attr, mask, &req, sizeof(req));
+}
+
+int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
 	struct ur_qp *qp = ur_to_qp(ibqp);
-	int err = ibv_cmd_modify_qp(ibqp, attr, mask, &req, sizeof(req));
+	int err = cmd_modify(ibqp, attr, mask);
 
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
@@ -250,6 +263,18 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		forget_completions(ibqp);
 	}
 	return 0;
+}
+
+/* Bursts are as the device makes them: none of these can be asked for. */
+int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
+			       struct ibv_qp_rate_limit_attr *rate)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+				   .rate_limit = rate->rate_limit};
+
+	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
+		return EOPNOTSUPP;
+	return cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT);
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)

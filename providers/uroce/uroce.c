@@ -56,6 +56,7 @@ void *const ur_ops[UR_OP_COUNT] = {
 	OP(import_pd),
 	OP(modify_cq),
 	OP(modify_qp),
+	OP(modify_qp_rate_limit),
 	OP(modify_srq),
 	OP(modify_wq),
 	OP(open_qp),

@@ -303,6 +303,8 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 int uroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init_attr);
 int uroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int uroce_modify_qp_rate_limit(struct ibv_qp *qp,
+			       struct ibv_qp_rate_limit_attr *rate);
 int uroce_destroy_qp(struct ibv_qp *qp);
 int uroce_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 				 uint32_t flags);

@@ -332,8 +332,6 @@ static void refused(void)
 		.cap = {1, 1, 1, 1, 0},
 	};
 	struct ibv_wq_init_attr wattr = {.wq_type = IBV_WQT_RQ, .max_wr = 1};
-	struct ibv_qp_rate_limit_attr rate = {.rate_limit = 1};
-	struct ibv_qp_attr attr;
 	struct bench t;
 
 	bench_open(&t, 64);
@@ -344,9 +342,6 @@ static void refused(void)
 	wattr.cq = t.a.cq;
 	CHECK(!ibv_create_wq(t.ctx, &wattr));
 	CHECK_EQ(errno, EOPNOTSUPP);
-	CHECK_EQ(ibv_modify_qp_rate_limit(t.a.qp, &rate), EOPNOTSUPP);
-	attr.rate_limit = 5;
-	CHECK_EQ(ibv_modify_qp(t.a.qp, &attr, IBV_QP_RATE_LIMIT), EOPNOTSUPP);
 	bench_close(&t);
 }
 

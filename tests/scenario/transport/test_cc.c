@@ -215,11 +215,37 @@ static void reaction_point(void)
 	stop();
 }
 
+/* A rate that the program has set, without DCQCN and below it; it needs no CNP,
+ * and no CNP lifts it. */
+static void asked_for(bool dcqcn)
+{
+	struct ur_qp_attr a = {.rate_limit = (u32)(LINK / 10000)}; /* a tenth */
+	u64 want = LINK / 10 / 8 * 20 / 1000, burst = LINK / 10 / 8 / 2000, got;
+
+	start(dcqcn);
+	CHECK_EQ(ur_qp_modify(q.qp, w.now, &a, UR_QP_ATTR_RATE_LIMIT), 0);
+	got = sent_in(20 * WT_MS);
+	CHECK(got > want * 95 / 100);
+	CHECK(got < want + burst + 8 * 256 * 17);
+	if (dcqcn) {
+		for (int i = 0; i < 8; i++)
+			notify();
+		CHECK(sent_in(WT_MS) < want / 20 * 9 / 10);
+	}
+	a.rate_limit = 0;
+	CHECK_EQ(ur_qp_modify(q.qp, w.now, &a, UR_QP_ATTR_RATE_LIMIT), 0);
+	if (!dcqcn)
+		CHECK(sent_in(WT_MS) > want / 20 * 5);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(notification_point());
 	CASE(settings());
 	CASE(reaction_point());
+	CASE(asked_for(false));
+	CASE(asked_for(true));
 	return cases_status();
 }
