@@ -4,7 +4,9 @@ to them that the suite uses as if they were its own.
 
 A player is made in a child forked for it, so that classes of all kinds are
 there already. The child enters the other host before it touches verbs: another
-network namespace, and another device's run directory in the place of ours.
+network namespace, and another device's run directory in the place of ours. Where
+the other host is of another architecture, the child is a program of its own, the
+runner again, which says `player` and does what serve() does.
 Reading an attribute, calling a method and calling one of the suite's helpers on
 a reference happen over there. Requests that the suite builds here (a work
 request, QP attributes) are built again over there when they are handed over."""
@@ -12,11 +14,14 @@ import ctypes
 import functools
 import gc
 import importlib
+import json
 import os
 import signal
+import subprocess
 import sys
 import traceback
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 
 CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
@@ -93,10 +98,13 @@ class Far:
 
     def __init__(self, player):
         self.conn, theirs = Pipe()
-        self.pid = os.fork()
-        if not self.pid:
-            self.conn.close()
-            serve(theirs, player)
+        if "own" in hosts:
+            self.pid = start(theirs, player)
+        else:
+            self.pid = os.fork()
+            if not self.pid:
+                self.conn.close()
+                serve(theirs, player)
         theirs.close()
         running.append(self)
 
@@ -217,6 +225,30 @@ class Server:
                 state = {k: plain(v) for k, v in e.__dict__.items() if isinstance(v, PLAIN)}
                 answer = False, (name_of(type(e)), tuple(str(a) for a in e.args), state)
             conn.send(answer)
+
+
+def start(theirs, player):
+    """The far process as a program of the other host; its pid."""
+    conf = {k: v for k, v in hosts.items() if k != "own"}
+    conf.update(player=name_of(player), fd=theirs.fileno())
+    runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runner.py")
+    args = [os.getcwd(), os.devnull, *hosts["options"], json.dumps(conf)]
+    return subprocess.Popen([*hosts["own"], sys.executable, runner, *args],
+                            pass_fds=[theirs.fileno()]).pid
+
+
+def play(conf):
+    """What start() started. Never returns, and destroys nothing, as serve()."""
+    global inside
+    inside = True
+    try:
+        Server(by_name(*conf["player"])).loop(Connection(conf["fd"]))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
 
 
 def serve(conn, player):

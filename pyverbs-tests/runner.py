@@ -6,7 +6,8 @@ of JSON per test: id, outcome (pass, skip, fail, error), reason.
     runner.py SUITE_DIR OUT DEVICE PORT GID_INDEX APART MODULE[.Class[.test]]...
 
 APART: {} or, as JSON, where the players of a test are put (apart.py). A test
-that then passes with nothing on the wire between them is "alone"."""
+that then passes with nothing on the wire between them is "alone". With a player in
+it, this is the other half of a test (far.py)."""
 import json
 import os
 import sys
@@ -68,9 +69,14 @@ def main():
     from args_parser import parser
     tests = SourceFileLoader("tests", os.path.join(suite_dir, "__init__.py")).load_module()
     parser.parse_args()
+    if "player" in conf:
+        __import__(conf["player"][0])
     if conf:
         from apart import Apart
         Recorder.apart = Apart(conf)
+    if "player" in conf:
+        import far
+        far.play(conf)
     Recorder.out = open(out, "a")
     Recorder.owner = os.getpid()
     loader = unittest.defaultTestLoader
