@@ -21,6 +21,14 @@ def test_debian_packages(debs):
         assert f in listing, f
 
 
+def test_contents(debs):
+    """The same files as on every architecture (tests/arm64/packages.sh)."""
+    with open(f"{TOP}/tests/package/contents") as f:
+        want = "".join(line for line in f if not line.startswith("#"))
+    assert sh(f"{TOP}/tests/package/contents.sh",
+              *[p for n, p in sorted(debs.items()) if "dbgsym" not in n]) == want
+
+
 def test_private_abi_is_a_dependency(debs):
     """Another private ABI of libibverbs is refused at installation."""
     depends = sh("dpkg-deb", "-f", debs["uroce-ibverbs-provider"], "Depends")
