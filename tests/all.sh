@@ -18,7 +18,7 @@ declare -A builds=(
 	[quick]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
 	[tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
-	[debian13]="" [arm64]="" [action]="" [container]=plain
+	[debian13]="" [arm64]=plain [action]="" [container]=plain
 )
 order=(fast asan witness bench tsan conformance e2e interop apps debian13 fresh arm64 package action container)
 # Those with a root of their own, which fetch, unpack and build by turns: two at a

@@ -22,8 +22,9 @@ declare -A kinds=(
 	[asan]="$quick"
 	[tsan]="$quick $hosts python3-pyverbs"
 	[fuzz]="clang llvm libclang-rt-dev"
-	[arm64]="mmdebstrap qemu-system-arm busybox-static kmod"
-	[cross]="crossbuild-essential-arm64 cmake ninja-build pkg-config git
+	[arm64]="$hosts python3-pyverbs mmdebstrap
+	  qemu-system-arm busybox-static kmod lintian dpkg-dev"
+	[cross]="build-essential crossbuild-essential-arm64 cmake ninja-build pkg-config git
 	  python3 procps iproute2 debhelper dpkg-dev qemu-user-static
 	  libc6-dev:arm64 pkgconf:arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64

@@ -5,13 +5,15 @@
 # compiler and arm64's libraries, which cannot all be beside the host's own: the
 # whole tree built without a warning, and run by qemu-user what asks nothing of a
 # kernel but to run programs: the tests of the kinds abi, unit, scenario and
-# fuzz, and some simulations; icrc.sh. RESULT.xml says how each step went, RESULT-ctest.xml is
-# ctest's. What qemu-user cannot do a test finds out, and skips. The orders of
-# memory that a real arm64 needs are held by order.* (tests/order); qemu-user has
-# those of x86.
+# fuzz, and some simulations; icrc.sh; Debian's packages (packages.sh); and between
+# a host of this machine's architecture and one of arm64, by qemu-user too, every
+# operation (mixed.sh). RESULT.xml says how each step went, RESULT-ctest.xml is
+# ctest's, RESULT-mixed.xml pytest's. What qemu-user cannot do a test finds out, and
+# skips. The orders of memory that a real arm64 needs are held by order.*
+# (tests/order); qemu-user has those of x86.
 #
-# With UROCE_FULL all simulations, too, and an emulated machine with a
-# kernel for arm64 (guest.sh).
+# With UROCE_FULL all simulations, too, and emulated machines with Debian's
+# kernels for arm64, of pages of 4 and of 16 KiB (guest.sh).
 #
 # What the install script installed is kept as for the stage debian13.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
@@ -44,14 +46,52 @@ run_tests() {
 		--output-junit /src/build/results/ctest.xml
 }
 
+lint() {
+	local debs=() deb
+	for deb in "$tree"/build/packages/*.deb; do
+		[[ $deb == *-dbgsym_* ]] || debs+=("$deb")
+	done
+	lintian --allow-root --fail-on error,warning "${debs[@]}"
+}
+# Debian's programs for arm64, with what uroce's packages want.
+programs="linux-image-cloud-arm64 bash dash coreutils grep sed gzip mount util-linux
+	iproute2 kmod procps busybox-static ibverbs-utils ibverbs-providers
+	rdmacm-utils perftest python3 python3-pyverbs libisal2 libjson-c5 libsystemd0
+	libseccomp2 libnl-route-3-200 libdw1"
+big_pages=linux-image-6.12-arm64-16k
+unpack() { # unpack VARIABLE PACKAGE...: sets it to the root
+	local -n where=$1
+	shift
+	where=$(tests/arm64/root.sh "$roots" "$release" "$@")
+}
+mixed() {
+	local -a what=()
+	[ -n "$UROCE_FULL" ] || what=(-m "not long")
+	# That of the root: installed here it would be every program's.
+	UROCE_QEMU=$(readlink -f "$kept/usr/bin/qemu-aarch64-static") \
+	tests/arm64/mixed.sh "$root64" "$tree/build" "${out%.xml}-mixed.xml" "${what[@]}"
+}
+guest() { # guest NAME PAGESIZE [KERNEL]
+	tests/arm64/guest.sh "$root64" "$tree/build/packages" "${out%.xml}-$1.xml" "${@:3}" &&
+		grep -q "pages_of_$2_bytes" "${out%.xml}-$1.xml"
+}
+
 layers cross
 step clone clone
 step cross_build cross
 step tests run_tests
 step icrc inside tests/arm64/icrc.sh build
-[ -n "$UROCE_FULL" ] && step sim_smoke emulated build/bin/sim --seeds 1..2000
-[ -n "$UROCE_FULL" ] && step guest tests/arm64/guest.sh "$roots/guest-arm64" \
-	"$tree/build" "${out%.xml}-guest.xml"
+step packages inside tests/arm64/packages.sh build/packages
+step lintian lint
+# shellcheck disable=SC2086  # names of packages
+unpack root64 $programs || failed=1
+step mixed mixed
+if [ -n "$UROCE_FULL" ]; then
+	step sim_smoke emulated build/bin/sim --seeds 1..2000
+	step guest guest guest 4096
+	unpack root16k $big_pages || failed=1
+	step guest_16k guest guest-16k 16384 "$root16k"
+fi
 [ -s "$tree/build/results/ctest.xml" ] &&
 	cp "$tree/build/results/ctest.xml" "${out%.xml}-ctest.xml"
 result "$out"

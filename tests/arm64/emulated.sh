@@ -3,9 +3,9 @@
 # emulated.sh CMD...: where programs for arm64, and those they start, run by
 # qemu-user. The kernel is told so in a user namespace of the command's own
 # (Linux 6.7): the machine's other programs notice nothing. As root; exits with
-# 77 where that cannot be.
+# 77 where that cannot be. UROCE_QEMU: the emulator, where it is not installed.
 set -u
-qemu=$(command -v qemu-aarch64-static) || { echo "no qemu-user-static"; exit 77; }
+qemu=${UROCE_QEMU:-$(command -v qemu-aarch64-static)} || { echo "no qemu-user-static"; exit 77; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 mkfifo "$dir/mapped"

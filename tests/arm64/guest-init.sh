@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # PID 1 of the guest: two network namespaces, a uroced on each, and Debian's own
-# programs between them. Says `pass NAME` or `FAIL NAME` for each on the console,
+# programs between them, and rdma-core's pyverbs suite. Which of the two the kernel's
+# command line says. Says `pass NAME` or `FAIL NAME` for each on the console,
 # and `done`, and powers off.
-export PATH=/uroce/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export HOME=/root LC_ALL=C.UTF-8
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LC_ALL=C
 exec </dev/console >/dev/console 2>&1
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -12,10 +13,31 @@ mount -t devtmpfs dev /dev 2>/dev/null
 mkdir -p /dev/shm /run /tmp
 for d in /dev/shm /run /tmp; do mount -t tmpfs tmpfs $d; done
 ulimit -l unlimited
-echo "kernel $(uname -mr), pages of $(getconf PAGESIZE 2>/dev/null) bytes"
+echo "kernel $(uname -mr)"
+echo "pass pages_of_$(/usr/bin/python3 -c 'import os; print(os.sysconf("SC_PAGESIZE"))')_bytes"
 modprobe veth
 off() { echo "done"; busybox sync; busybox poweroff -f; }
 fail() { echo "FAIL $1"; cat /tmp/log.* 2>/dev/null | tail -n 20; }
+
+pyverbs() { # pyverbs MODULE...: as the stage conformance; each test a line
+	UROCE_BUILD=/uroce UROCE_MODULE_SECONDS=1200 timeout 3000 /usr/bin/python3 \
+		/uroce/pyverbs-tests/suite.py --xml /tmp/pyverbs.xml "$@" >/tmp/log.suite 2>&1 || fail pyverbs
+	/usr/bin/python3 - <<'END'
+import xml.etree.ElementTree as tree
+kinds = {"skipped": "skip", "failure": "FAIL"}
+for case in tree.parse("/tmp/pyverbs.xml").iter("testcase"):
+    kind = [kinds[k.tag] for k in case if k.tag in kinds] or ["pass"]
+    print(kind[0], "pyverbs." + case.get("classname") + "." + case.get("name"))
+END
+	tail -n 30 /tmp/log.suite
+}
+read -ra words </proc/cmdline
+for word in "${words[@]}"; do
+	case $word in
+	pyverbs=*) IFS=, read -ra modules <<<"${word#*=}" && pyverbs "${modules[@]}" ;;
+	esac
+done
+[[ " ${words[*]} " == *" pairs "* ]] || off
 
 n=1
 for h in A B; do ip netns add $h && ip -n $h link set lo up; done

@@ -1,56 +1,58 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# guest.sh ROOT BUILD RESULT.xml: boot Debian's kernel for arm64 in an emulated
-# machine (TCG) and run there what guest-init.sh says. ROOT is a folder with
-# Debian's packages unpacked, made when missing: no program in it runs until it
-# boots, so no emulation is needed to make it. BUILD is a build for arm64.
-# The whole root is the initramfs: no disk, no network, nothing shared.
+# guest.sh ROOT PACKAGES RESULT.xml [KERNEL]: boot Debian's kernel for arm64 in an
+# emulated machine (TCG) and run there what guest-init.sh says. ROOT is made by
+# root.sh; PACKAGES is a folder with uroce's packages for arm64, unpacked into it;
+# KERNEL is the root that the kernel is from, by default ROOT. The whole root is the
+# initramfs: no disk, no network, nothing shared. UROCE_GUEST_DOES says what it does:
+# pairs (of stock programs), the default, or pyverbs=MODULE,... (of rdma-core's suite).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-guest=$(realpath -m "$1") build=$(realpath "$2") out=$(realpath -m "$3")
+guest=$(realpath "$1") debs=$(realpath "$2") out=$(realpath -m "$3")
+kernel=$(realpath "${4:-$1}")
 dir=$(mktemp -d /var/tmp/uroce-guest.XXXXXX) || exit 1
 child=
 clean() {
 	[ -n "$child" ] && kill "$child" 2>/dev/null
-	rm -rf --one-file-system "$dir" "$guest.new"
+	rm -rf --one-file-system "$dir"
 }
 trap clean EXIT
 trap 'exit 130' INT TERM
 
-packages=linux-image-cloud-arm64,bash,dash,coreutils,grep,sed,mount,util-linux,iproute2,kmod,procps,busybox-static
-packages+=,ibverbs-utils,ibverbs-providers,rdmacm-utils,perftest
-packages+=,libisal2,libjson-c5,libsystemd0,libseccomp2,libnl-route-3-200
-if [ ! -d "$guest" ]; then
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*debian*.sources 2>/dev/null |
-		mmdebstrap --mode=root --variant=extract --components=main \
-			--architectures=arm64 --skip=check/qemu \
-			--aptopt='Acquire::Check-Valid-Until "false"' \
-			--aptopt='APT::Install-Recommends "false"' \
-			--include="$packages" bookworm "$guest.new" - || exit 1
-	depmod -b "$guest.new" "$(ls "$guest.new/lib/modules")" || exit 1
-	rm -rf "$guest.new"/usr/share/{doc,man,locale} "$guest.new"/var/{lib/apt,cache/apt}
-	mv "$guest.new" "$guest"
-fi
-mkdir -p "$dir"/more/uroce/{bin,lib} "$dir"/more/{proc,sys,run,dev,tmp,root,etc}
-echo "root:x:0:0:root:/root:/bin/bash" >"$dir/more/etc/passwd"
-echo "root:x:0:" >"$dir/more/etc/group"
-cp "$build"/bin/uroce{,d} "$dir/more/uroce/bin/"
-cp -a "$build"/lib/*.so* "$dir/more/uroce/lib/"
-install -m 755 tests/arm64/guest-init.sh "$dir/more/init"
-(cd "$guest" && find . -path ./boot -prune -o -print | busybox cpio -o -H newc) >"$dir/initramfs" 2>/dev/null
-(cd "$dir/more" && find . | busybox cpio -o -H newc) >>"$dir/initramfs" 2>/dev/null
+version=$(ls "$kernel/lib/modules")
+more=$dir/more
+mkdir -p "$more"/{proc,sys,run,dev,tmp,root,etc,uroce/bin} "$more/lib/modules/$version"
+for deb in "$debs"/*_arm64.deb; do
+	[[ $deb == *-dbgsym_* ]] || dpkg-deb -x "$deb" "$more" || exit 1
+done
+# Where a build tree has them.
+ln -s /usr/bin/uroce /usr/sbin/uroced "$more/uroce/bin/"
+cp -r pyverbs-tests "$more/uroce/"
+# Of its modules the one that is needed, and those that it needs.
+(cd "$kernel/lib/modules/$version" && cp modules.builtin* modules.order "$more/lib/modules/$version/" &&
+	find . -name 'veth.ko*' -exec cp --parents {} "$more/lib/modules/$version/" \;)
+depmod -b "$more" "$version" || exit 1
+echo "root:x:0:0:root:/root:/bin/bash" >"$more/etc/passwd"
+echo "root:x:0:" >"$more/etc/group"
+install -m 755 tests/arm64/guest-init.sh "$more/init"
+{
+	(cd "$guest" && find . \( -path ./boot -o -path ./lib/modules -o -path ./usr/share/doc/linux-image\* \) \
+		-prune -o -print | busybox cpio -o -H newc)
+	(cd "$more" && find . | busybox cpio -o -H newc)
+} >"$dir/initramfs" 2>/dev/null
 
 qemu-system-aarch64 -machine virt -cpu max,pauth-impdef=on -accel tcg,thread=multi \
-	-smp 2 -m 2048 -nodefaults -no-user-config -display none -no-reboot \
-	-serial "file:$dir/console" -kernel "$guest"/boot/vmlinuz-* -initrd "$dir/initramfs" \
-	-append "console=ttyAMA0 quiet loglevel=4 panic=-1 rdinit=/init" </dev/null &
+	-smp 2 -m 3072 -nodefaults -no-user-config -display none -no-reboot \
+	-serial "file:$dir/console" -kernel "$kernel"/boot/vmlinuz-* -initrd "$dir/initramfs" \
+	-append "console=ttyAMA0 quiet loglevel=4 panic=-1 rdinit=/init ${UROCE_GUEST_DOES:-pairs}" </dev/null &
 child=$!
 wait $child
 child=
 tr -d '\r' <"$dir/console" | tee "${out%.xml}.console"
-rows=$(tr -d '\r' <"$dir/console" | sed -n "s/^pass \(.*\)/<testcase classname='arm64.guest' name='\1'\/>/p
-	s/^FAIL \(.*\)/<testcase classname='arm64.guest' name='\1'><failure message='see the log'\/><\/testcase>/p")
+rows=$(tr -d '\r' <"$dir/console" | sed -n "s/^pass \(.*\)/<testcase classname='arm64.guest.$version' name='\1'\/>/p
+	s/^skip \(.*\)/<testcase classname='arm64.guest.$version' name='\1'><skipped message='as expected'\/><\/testcase>/p
+	s/^FAIL \(.*\)/<testcase classname='arm64.guest.$version' name='\1'><failure message='see the log'\/><\/testcase>/p")
 grep -q '^done' "$dir/console" ||
-	rows+="<testcase classname='arm64.guest' name='end'><failure message='it did not end'/></testcase>"
+	rows+="<testcase classname='arm64.guest.$version' name='end'><failure message='it did not end'/></testcase>"
 echo "<testsuites><testsuite name='guest'>$rows</testsuite></testsuites>" >"$out"
 [[ $rows != *failure* ]]

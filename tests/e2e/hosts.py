@@ -126,6 +126,11 @@ class Host:
     def nft(self, rules):
         sh("ip", "netns", "exec", self.name, "nft", "-f", "-", input=rules)
 
+    def own(self):
+        """What starts the host's own programs, its device among them; tools
+        that look at its network are the machine's."""
+        return []
+
     def bare(self, *cmd, **kw):
         """Start a program without the device."""
         return Program(self, cmd, ["ip", "netns", "exec", self.name, *cmd],
@@ -134,6 +139,7 @@ class Host:
     def start(self, *cmd, **kw):
         """Start a program with the device present."""
         return Program(self, cmd, ["ip", "netns", "exec", self.name,
+                                   *self.own(),
                                    self.lab.bin("uroce"), "run", "--run-dir",
                                    self.run_dir, *self.run_options, "--",
                                    *cmd], **kw)
@@ -151,7 +157,7 @@ class Host:
     def serve(self, *args):
         """Start uroced and wait until it serves."""
         opt = os.environ.get("UROCE_ENGINE_OPT")
-        self.device = self.bare(self.lab.bin(DAEMON), "--run-dir",
+        self.device = self.bare(*self.own(), self.lab.bin(DAEMON), "--run-dir",
                                 self.run_dir, *args,
                                 *(["--engine-opt", opt] if opt else []))
         wait_for("uroced", lambda: "ready" in self.device.text().split() or
@@ -190,6 +196,7 @@ class Lab:
     """Two hosts, a and b, joined by a cable of the given MTU."""
 
     serials = 0
+    kinds = Host, Host
 
     def __init__(self, build, mtu=1500):
         Lab.serials += 1
@@ -210,7 +217,8 @@ class Lab:
         return os.path.join(self.build, "bin", name)
 
     def join(self):
-        self.a, self.b = Host(self, "a"), Host(self, "b")
+        self.a, self.b = (kind(self, letter)
+                          for kind, letter in zip(self.kinds, "ab"))
         self.a.ip("link", "add", "eth0", "type", "veth", "peer", "name",
                   "eth0", "netns", self.b.name)
         for n, host in enumerate((self.a, self.b), 1):

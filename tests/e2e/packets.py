@@ -43,6 +43,7 @@ class Packet:
             return
         bth = udp[8:]
         self.bytes = int.from_bytes(udp[4:6], "big") - 12  # BTH to pad
+        self.raw = bth[:self.bytes]
         self.opcode, flags = bth[0], bth[1]
         self.se, self.migreq = bool(flags & 0x80), bool(flags & 0x40)
         self.pkey = int.from_bytes(bth[2:4], "big")

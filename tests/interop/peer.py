@@ -31,6 +31,8 @@ ALL = (e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOT
        e.IBV_ACCESS_REMOTE_ATOMIC)
 SIZE = 1 << 16
 LENGTHS = [0, 1, 2, 3, 4, 5, 6, 7, 1023, 1024, 1025, 2046, 2048, 3001]
+# Those of the messages in tests/golden/rc_sizes_*.pcap.
+GOLDEN = [0, 1, 2, 3, 4, 1023, 1024, 1025, 2048, 3001]
 CAS_OP, FAA_OP = {"cmp": 0, "swap": 0x1122334455667788}, {"cmp": 5, "swap": 0}
 
 # recv: sizes of the receives; ops: (opcode, length, extra)
@@ -39,6 +41,9 @@ SCENARIOS = {
     "long_sends": dict(recv=[4096] * 10, ops=[(SEND, 4096, {})] * 10),
     "sizes_write": dict(ops=[(WRITE, n, {}) for n in LENGTHS]),
     "sizes_read": dict(ops=[(READ, n, {}) for n in LENGTHS]),
+    "golden_send": dict(recv=[4096] * len(GOLDEN), ops=[(SEND, n, {}) for n in GOLDEN]),
+    "golden_write": dict(ops=[(WRITE, n, {}) for n in GOLDEN]),
+    "golden_read": dict(ops=[(READ, n, {}) for n in GOLDEN]),
     "imm": dict(recv=[4096] * 6, ops=[
         (SEND_IMM, 10, {}), (SEND_IMM, 3000, {}), (WRITE_IMM, 0, {}), (WRITE_IMM, 10, {}),
         (WRITE_IMM, 3000, {}), (SEND, 4, {"flags": e.IBV_SEND_SOLICITED})]),
