@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Large commands of one program, and what another waits meanwhile: neighbour/."""
+import json
+import os
+
+import pytest
+
+from hosts import wait_for
+
+ROUNDS = {"cq": 30, "qps": 2, "reg": 60}
+
+
+def said(p):
+    assert p.wait(120) == 0, p.report()
+    return json.loads(p.text().splitlines()[-1])
+
+
+@pytest.mark.parametrize("kind", ROUNDS)
+def test_large_commands(lab, kind):
+    """Apart from waiting for a processor, which any busy program may cost, nobody
+    waits a quarter of what a large completion queue takes its maker: when the
+    engine made its pages, that was the whole."""
+    lab.serve()
+    a = lab.a
+    engine = max(map(int, os.listdir(f"/proc/{a.device.pid}/task")))
+    neighbour = lab.bin("neighbour")
+    whole = said(a.start(neighbour, "cq", "3"))["least_ns"]
+    p = a.start(neighbour, kind, str(ROUNDS[kind]))
+    wait_for("its first command", lambda: "began" in p.text() or not p.running())
+    got = said(a.start(neighbour, "watch", "2", f"/proc/{a.device.pid}/task/{engine}/schedstat"))
+    made = said(p)
+    print(got, made, whole)
+    assert made["rounds"] == ROUNDS[kind] and got["writes"] > 100, (got, made)
+    assert got["left_ns"] < whole / 4, (got, made, whole)
