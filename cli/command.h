@@ -96,6 +96,8 @@ int ur_cmd_doctor(struct ur_options *options);
 int ur_cmd_trace(struct ur_options *options);
 int ur_cmd_dump(struct ur_options *options);
 int ur_cmd_cdi(struct ur_options *options);
+int ur_cmd_record(struct ur_options *options);
+int ur_cmd_report(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 int ur_cmd_why(struct ur_options *options);
 

@@ -25,8 +25,8 @@ static const struct {
 	{"trace dump", "--qpn N", "only packets of that queue pair"},
 	{"ping", "--rc PORT", "connect to 'uroce ping --listen PORT'"},
 	{"ping", "--listen PORT", "answer 'uroce ping --rc PORT'"},
-	{"link fault why stat cm res top doctor trace ping cdi", "-j, --json",
-	 "for programs"},
+	{"link fault record why stat cm res top doctor trace ping cdi",
+	 "-j, --json", "for programs"},
 	{NULL, "-r, --run-dir DIR", "where the device is"},
 	{NULL, "-h, --help", "this"},
 };

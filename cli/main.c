@@ -39,6 +39,13 @@ const struct ur_command ur_commands[] = {
 	 "RoCE packets, decoded, live", ur_cmd_trace},
 	{"dump", "[--netdev IF] [-c COUNT] [--peer ADDRESS] [--qpn N] FILE",
 	 "RoCE packets into a pcapng file for Wireshark", ur_cmd_dump},
+	{"record",
+	 "[show [RECORD]...] | start [DEVICE [KIB]] | stop [DEVICE]\n"
+	 "            | save FILE[.pcapng|.json|.html] [RECORD]...",
+	 "what happened last: work requests, packets, completions",
+	 ur_cmd_record},
+	{"report", "FILE.html [RECORD]...", "the same as a page to look at",
+	 ur_cmd_report},
 	{"ping", "[-c COUNT] [--rc PORT] ADDRESS | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
 	{"cdi", "",

@@ -13,4 +13,13 @@ void ur_pcapng_begin(FILE *f);
 /* One packet that was seen at @ns since 1970. */
 void ur_pcapng_packet(FILE *f, uint64_t ns, const uint8_t *packet, size_t len);
 
+/* The parts of a file with several interfaces: the beginning, one interface
+ * each (name: short, or ""), which are numbered from 0. */
+void ur_pcapng_section(FILE *f);
+void ur_pcapng_interface(FILE *f, const char *name);
+
+/* A packet on an interface, with a comment of less than 64 KiB, or "". */
+void ur_pcapng_part(FILE *f, uint32_t interface, uint64_t ns,
+		    const uint8_t *packet, size_t len, const char *comment);
+
 #endif

@@ -5,7 +5,7 @@ _uroce()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link fault why stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
+		COMPREPLY=($(compgen -W "run link fault why record report stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -50,6 +50,13 @@ _uroce()
 	fault)
 		COMPREPLY=($(compgen -W "--json --run-dir show add del all" -- "$cur"))
 		;;
+	record)
+		case ${COMP_WORDS[2]} in
+		save) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -W "--json --run-dir show start stop save" -- "$cur")) ;;
+		esac
+		;;
+	report) COMPREPLY=($(compgen -f -W "--run-dir" -- "$cur")) ;;
 	link)
 		case ${COMP_WORDS[2]} in
 		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;

@@ -12,6 +12,7 @@
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/nldev/nldev.h"
+#include "device/record.h"
 #include "device/setting.h"
 #include "device/sysfs.h"
 
@@ -70,10 +71,16 @@ static void woken(void *ctx)
 	ur_sysfs_counters_move(ctx);
 }
 
+static void failed(void *ctx, u32 qpn)
+{
+	ur_record_failed(ctx, qpn);
+}
+
 static const struct ur_engine_events engine_events = {
 	.gsi_rx = gsi_rx,
 	.qp_event = qp_event,
 	.woken = woken,
+	.failed = failed,
 };
 
 static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)
@@ -310,6 +317,7 @@ static void unregister(struct ur_device *dev)
 	ur_nldev_notify(dev, UR_NL_UNREGISTER);
 	dev->gone = true;
 	ur_fault_device_gone(dev);
+	ur_record_device_gone(dev);
 	dev->present = false;
 	ur_gid_sync(dev, NULL, 0);
 	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);

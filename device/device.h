@@ -22,6 +22,7 @@
 
 struct nl_sock;
 struct ur_device;
+struct ur_device_record;
 
 /* What the connection manager wants to hear; it sets ur_daemon.cm_ops. gsi_rx
  * gets the MADs of its class. */
@@ -174,6 +175,7 @@ struct ur_device {
 	struct ur_shown_counters counters;
 	struct ur_cc_values cc;
 	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
+	struct ur_device_record *record; /* record.c; NULL: off */
 };
 
 /* Makes the lists of a daemon that is otherwise zero. The caller sets the

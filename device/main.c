@@ -21,6 +21,7 @@
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/options.h"
+#include "device/record.h"
 #include "device/service.h"
 #include "device/serve.h"
 #include "device/sysfs.h"
@@ -69,7 +70,9 @@ static void on_signal(void *arg, u32 events)
 
 	if (read(signal_fd, &si, sizeof(si)) != sizeof(si))
 		return;
-	if (si.ssi_signo == SIGHUP && options.config)
+	if (si.ssi_signo == SIGUSR1)
+		ur_record_write_all(daemon);
+	else if (si.ssi_signo == SIGHUP && options.config)
 		reload(daemon);
 	else
 		ur_loop_stop(daemon->loop);
@@ -94,6 +97,7 @@ static int catch_signals(struct ur_daemon *daemon)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	signal_fd = fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -34,6 +34,7 @@ static const char usage[] =
 	"  --confine WHAT    no: keep all rights, for debuggers; default yes\n"
 	"  --on-demand       end when the last client is gone\n"
 	"  --ready-fd N      write \"ready\" there too once serving\n"
+	"  --record[=KIB]    remember what happens, see `uroce record`\n"
 	"  --fault RULE      misbehave: uroce-fault(7); may come again\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
 	"  -v, --verbose     say more on standard error\n"
@@ -265,6 +266,9 @@ static int take(struct ur_daemon_options *o, int c)
 		return set_isolation(o, optarg);
 	case 'k':
 		return set_confine(o, optarg);
+	case 'w':
+		o->record = optarg ? optarg : "on";
+		return 0;
 	case 'F':
 		if (o->n_faults == UR_FAULT_OPTIONS)
 			return -EINVAL;
@@ -298,6 +302,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 		{"isolation", required_argument, NULL, 'i'},
 		{"confine", required_argument, NULL, 'k'},
 		{"fault", required_argument, NULL, 'F'},
+		{"record", optional_argument, NULL, 'w'},
 		{"ready-fd", required_argument, NULL, 'f'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},

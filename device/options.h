@@ -43,12 +43,13 @@ struct ur_daemon_options {
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
 	bool on_demand;
-	int ready_fd;	  /* -1: none */
-	int roce_v1;	  /* above 0: yes */
-	int raw_ethernet; /* above 0: yes */
-	int only;	  /* above 0: the host's own devices are hidden */
-	int cm_mode;	  /* 1, 2; 0: not said */
-	int user_share;	  /* percent; 0: not said */
+	int ready_fd;	    /* -1: none */
+	int roce_v1;	    /* above 0: yes */
+	int raw_ethernet;   /* above 0: yes */
+	int only;	    /* above 0: the host's own devices are hidden */
+	int cm_mode;	    /* 1, 2; 0: not said */
+	int user_share;	    /* percent; 0: not said */
+	const char *record; /* of each device: as its setting; NULL: off */
 	enum ur_isolation isolation;
 	enum ur_confine confine;
 	const char *fault[UR_FAULT_OPTIONS]; /* rules of device/fault.h */

@@ -14,6 +14,7 @@
 #include "device/nldev/nldev.h"
 #include "device/open_file.h"
 #include "device/reaper.h"
+#include "device/record.h"
 #include "device/serve.h"
 #include "device/setting.h"
 #include "device/sysfs.h"
@@ -85,6 +86,7 @@ static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
 	if (err)
 		return err;
 	fds[0] = -1;
+	mem->uid = s->uid;
 	if (msg->open.self)
 		err = ur_user_mem_prove(mem, msg->open.self, msg,
 					offsetof(struct uroce_tun_msg, name));
@@ -246,6 +248,8 @@ static void finish(struct ur_session *s)
 
 	ur_session_drop_answer(s);
 	ur_loop_lock(loop);
+	if (s->kind == UROCE_TUN_UVERBS || s->kind == UROCE_TUN_RDMA_CM)
+		ur_record_client_ends(s);
 	if (s->open)
 		ur_open_file_leave(s);
 	ur_user_mem_put(s->mem);

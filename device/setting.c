@@ -8,10 +8,8 @@
 #include "device/tree.h"
 
 static const struct ur_settings *const subjects[] = {
-	&ur_settings_class,
-	&ur_settings_cm,
-	&ur_settings_cc,
-	&ur_settings_roce,
+	&ur_settings_class, &ur_settings_cm,	 &ur_settings_cc,
+	&ur_settings_roce,  &ur_settings_record,
 };
 
 static const char *const roots[] = {
@@ -179,7 +177,13 @@ static void configure(struct ur_device *dev, const char *line)
 void ur_settings_configure(struct ur_device *dev)
 {
 	const struct ur_daemon_options *o = dev->daemon->options;
+	char line[UR_SET_MAX];
 
+	if (o && o->record) {
+		snprintf(line, sizeof(line), "%s record %s", dev->name,
+			 o->record);
+		configure(dev, line);
+	}
 	for (int i = 0; o && i < o->n_sets; i++)
 		configure(dev, o->set[i]);
 }

@@ -61,7 +61,8 @@ struct ur_settings {
 extern const struct ur_settings ur_settings_class, /* setting_class.c */
 	ur_settings_cm,				   /* setting_cm.c */
 	ur_settings_cc,				   /* setting_cc.c */
-	ur_settings_roce;			   /* setting_roce.c */
+	ur_settings_roce,			   /* setting_roce.c */
+	ur_settings_record;			   /* setting_record.c */
 
 /* Gives a new device its congestion control, before its files are made. */
 void ur_setting_cc_init(struct ur_device *dev);

@@ -21,6 +21,7 @@ struct ur_user_mem {
 	int fd;	    /* /proc/PID/mem */
 	int maps;   /* /proc/PID/maps, or -1 */
 	pid_t pid;  /* of the socket's peer, for names and statistics only */
+	uid_t uid;  /* its user; of 0 until somebody says so */
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */

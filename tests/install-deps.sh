@@ -15,7 +15,8 @@ quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
 	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
-	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev libdw-dev"
+	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev libdw-dev
+	  systemtap-sdt-dev"
 	[demo]="$hosts"
 	[quick]="$quick"
 	[fast]="$quick spin"
@@ -38,7 +39,7 @@ declare -A kinds=(
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
-	  strace kmod file prometheus-node-exporter"
+	  strace kmod file prometheus-node-exporter binutils chromium-headless-shell"
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev

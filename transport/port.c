@@ -22,6 +22,13 @@ const struct ur_av *ur_port_qp_av(const struct ur_port *port, u32 qpn)
 	return qp ? qp->attr.av : NULL;
 }
 
+void *ur_port_qp_ctx(const struct ur_port *port, u32 qpn)
+{
+	const struct ur_qp *qp = ur_table_lookup(&port->qps, qpn);
+
+	return qp ? qp->init.ctx : NULL;
+}
+
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast)
 {
 	port->cfg.loop = loop;

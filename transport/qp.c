@@ -13,6 +13,29 @@ struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn)
 	return ur_table_lookup(&port->qps, qpn);
 }
 
+bool ur_qp_next_psn(const struct ur_qp *qp, u32 *psn)
+{
+	*psn = qp->req.tx_psn;
+	return qp->req.tx == qp->req.tail;
+}
+
+u32 ur_qp_psns(const struct ur_qp *qp, u8 opcode, u64 length)
+{
+	if (opcode == UR_WR_NOP || opcode >= UR_WR_OPCODES ||
+	    opcode == UR_WR_BIND_MW || opcode == UR_WR_LOCAL_INV ||
+	    qp->svc == UR_SVC_RAW)
+		return 0;
+	if (opcode == UR_WR_FLUSH || ur_qp_is_datagram(qp) || !qp->mtu)
+		return 1;
+	length = ur_min_u64(length, UR_MAX_MSG_BYTES);
+	return length ? (u32)((length + qp->mtu - 1) >> qp->mtu_shift) : 1;
+}
+
+u32 ur_qp_dest(const struct ur_qp *qp)
+{
+	return qp->attr.dest_qpn;
+}
+
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev)
 {
 	ur_trace(qp->port, UR_TRACE_EVENT, qp->qpn, ev, 0);

@@ -108,6 +108,9 @@ void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes);
 void ur_port_set_ops(struct ur_port *port, const struct ur_host_ops *ops);
 /* Returns the address vector of a connected queue pair, or NULL. */
 const struct ur_av *ur_port_qp_av(const struct ur_port *port, u32 qpn);
+/* Returns the ctx that the queue pair was created with, or NULL where there is
+ * none of that number. A callback may ask too. */
+void *ur_port_qp_ctx(const struct ur_port *port, u32 qpn);
 /* Changes loop and fast of the config. A message that is under way in the
  * device ends there. */
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
@@ -350,6 +353,14 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 void ur_qp_query(const struct ur_qp *qp, struct ur_qp_attr *attr);
 /* Returns the QPN that packets carry. */
 u32 ur_qp_number(const struct ur_qp *qp);
+/* Returns whether all work requests that were taken have been sent; the next
+ * one that is taken begins with *psn then. */
+bool ur_qp_next_psn(const struct ur_qp *qp, u32 *psn);
+/* Returns how many PSNs a request of length bytes takes; 0: it has no packets.
+ * opcode: enum ur_wr_opcode. */
+u32 ur_qp_psns(const struct ur_qp *qp, u8 opcode, u64 length);
+/* Returns the number of the queue pair that it is connected to, or 0. */
+u32 ur_qp_dest(const struct ur_qp *qp);
 /* Work was posted to the send queue: the next ur_port_tx() takes it. */
 void ur_qp_kick(struct ur_qp *qp);
 /* A receive was posted after rq_want_kick(true) for this queue pair's

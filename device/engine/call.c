@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
+#include "device/engine/record.h"
 #include "device/engine/wait.h"
 
 int ur_mailbox_init(struct ur_mailbox *box)
@@ -60,6 +61,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	engine->timestamp = 0;
+	ur_record_look(engine);
 	*ret = fn(engine, arg);
 	more = ur_poll_after_call(engine);
 	ur_assert_about = NULL;

@@ -55,6 +55,7 @@ static int create_port(struct ur_engine *e)
 		.ctx = e,
 	};
 
+	e->ops = &ur_engine_host_ops;
 	e->port = ur_port_create(&port);
 	return e->port ? 0 : -ENOMEM;
 }

@@ -16,6 +16,7 @@
 #ifndef UR_DEVICE_ENGINE_H
 #define UR_DEVICE_ENGINE_H
 
+#include <sys/types.h>
 #include "kernel-abi/uroce-abi.h"
 #include "transport/frame.h" /* ur_gid_is_v4 and the like */
 #include "transport/transport.h"
@@ -37,6 +38,7 @@ struct ur_eah;
 struct ur_edm;
 struct ur_efault;
 struct ur_fault_rule;
+struct ur_recorder;
 
 /* ---- device ---- */
 
@@ -50,6 +52,9 @@ struct ur_engine_events {
 	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
 	 * NULL. */
 	void (*woken)(void *ctx);
+	/* A work request of a queue pair has failed, while that is recorded; not
+	 * each, where there are many. May be NULL. */
+	void (*failed)(void *ctx, u32 qpn);
 };
 
 struct ur_engine_config {
@@ -170,6 +175,16 @@ int ur_engine_fault_add(struct ur_engine *engine,
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault);
 /* Fills what the rule has met, and on how much of it it acted. */
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
+
+/* ---- the flight recorder: device/recorder.h ---- */
+
+/* Makes the engine write to rec, or to nothing where it is NULL. It is the
+ * caller's, and the engine's alone to write to until the next call. */
+void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec);
+/* Records an event of rdma_cm that a program is told: of which queue pair (0:
+ * none yet), whose, enum rdma_cm_event_type, its status. */
+void ur_engine_record_cm(struct ur_engine *engine, u32 qpn, uid_t uid,
+			 pid_t pid, u32 event, int status);
 
 /* ---- user context: one open uverbs file ---- */
 

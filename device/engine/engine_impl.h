@@ -24,6 +24,7 @@
 struct ur_wire;
 struct ur_flow_table;
 struct ur_rss;
+struct ur_recorder;
 
 #define UR_WIRES 2 /* types of GIDs */
 
@@ -249,6 +250,10 @@ struct ur_eqp {
 	struct ur_epath path;
 	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
 	struct ur_rss *rss;	      /* who gets its frames; NULL: itself */
+	uid_t uid;		      /* who created it */
+	pid_t pid;
+	/* record.c: the PSN of the next work request, in that run. */
+	u32 record_psn, record_run;
 };
 
 /* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */
@@ -331,6 +336,17 @@ void ur_app_mem_detach(struct ur_emr *mr);
 /* Fills *out with the attributes of the region for the transport. */
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
 
+/* ---- the flight recorder: record.c ---- */
+
+struct ur_record {
+	bool on;		      /* there is a ring, or a probe is used */
+	bool probed;		      /* one is */
+	struct ur_recorder *recorder; /* NULL: nothing is kept */
+	u32 run;		      /* new whenever one begins */
+	ur_time next_told;	      /* no failure is told before */
+	struct ur_host_ops ops;
+};
+
 /* ---- the engine ---- */
 
 #define UR_ENGINE_GIDS 1024
@@ -403,8 +419,10 @@ struct ur_engine {
 	struct ur_idle idle;
 	struct ur_refused refused;
 	ur_time mod_deadline;
-	struct ur_faults *faults; /* NULL: there was no rule yet */
-	bool rx_any;		  /* a datagram came in this iteration */
+	struct ur_faults *faults;      /* NULL: there was no rule yet */
+	const struct ur_host_ops *ops; /* of the port, but for record.c's */
+	struct ur_record record;
+	bool rx_any; /* a datagram came in this iteration */
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };
@@ -420,6 +438,7 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 	if (atomic_load_explicit(&engine->tell_waking, memory_order_relaxed))
 		ur_engine_tell_woken(engine);
 }
+void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
 void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len);
 /* Returns whether the GID is one of the device's own. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
+#include "device/user.h"
 #include "transport/qp.h"
 
 static void free_av(struct ur_av *av)
@@ -122,6 +123,8 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	if (!qp)
 		return -ENOMEM;
 	qp->engine = ectx->engine;
+	qp->uid = ectx->mem->uid;
+	qp->pid = ectx->mem->pid;
 	qp->ectx = rings.bytes ? ectx : NULL;
 	qp->type = (u8)init->type;
 	qp->has_av = has_av;
@@ -178,6 +181,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		if (err)
 			return err;
 		attr.av->realm = qp->init.realm;
+		attr.av->lqpn = qp->qpn;
 	}
 	ur_poll_settle(engine, qp);
 	err = ur_qp_modify(qp->qp, engine->now, &attr, mask);

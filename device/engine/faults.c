@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/engine/faults.h"
+#include "device/engine/record.h"
 
 /* Packets held back at most; what comes then is lost. 4 MiB of the largest. */
 #define HELD_MAX 1024u
@@ -353,8 +354,7 @@ static void choose_ways(struct ur_engine *e)
 {
 	bool any = !ur_list_empty(&e->faults->rules);
 
-	ur_port_set_ops(e->port,
-			any ? &ur_fault_host_ops : &ur_engine_host_ops);
+	ur_record_set_ops(e, any ? &ur_fault_host_ops : &ur_engine_host_ops);
 	ur_port_set_shortcuts(e->port, e->opt.loop && !any,
 			      e->opt.fast && !any);
 }

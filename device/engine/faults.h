@@ -10,7 +10,7 @@
 #ifndef UR_DEVICE_ENGINE_FAULTS_H
 #define UR_DEVICE_ENGINE_FAULTS_H
 
-#include "device/engine/engine_impl.h"
+#include "device/engine/record.h"
 #include "device/fault_rule.h"
 
 struct ur_efault {
@@ -51,11 +51,14 @@ static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
 /* Hands a packet that came in to the port, or not, by the rules. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
-/* The same with rules or without: what a wire does with each good packet. */
+/* The same with rules or without, and recorded where that is on: what a wire
+ * does with each good packet. */
 static inline void ur_engine_rx(struct ur_engine *engine,
 				const struct ur_rx_meta *meta, const u8 *bth,
 				u32 len)
 {
+	if (engine->record.on)
+		ur_record_received(engine, meta, bth, len);
 	if (engine->faults)
 		ur_faults_received(engine, meta, bth, len);
 	else

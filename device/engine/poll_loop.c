@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include "device/engine/faults.h"
 #include "device/engine/poll_loop.h"
+#include "device/engine/record.h"
 #include "device/engine/wait.h"
 #include "device/wire/wire.h"
 
@@ -198,6 +199,8 @@ static bool transmit(struct ur_engine *e)
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
+		if (e->record.on)
+			ur_record_sent(e);
 		if (e->faults)
 			ur_faults_sent(e);
 		if (e->tx.n_desc && !flush(e))
@@ -216,6 +219,8 @@ void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 		ur_qp_kick(qp->qp);
 	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
+		if (e->record.on)
+			ur_record_sent(e);
 		if (e->faults)
 			ur_faults_sent(e);
 		if (e->tx.n_desc && !flush(e))
@@ -302,6 +307,7 @@ static bool iterate(struct ur_engine *e)
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
+	ur_record_look(e);
 	/* What was rung before a command comes before it. */
 	called = ur_mailbox_waits(e);
 	any = answer_doorbells(e);

@@ -9,7 +9,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "device/record.h"
 #include "device/ucma/ucma.h"
+
+/* doc/record.md has the probes. */
+#ifdef UROCE_PROBES
+#include <sys/sdt.h>
+#define UR_PROBE_CM(qpn, event, status) \
+	STAP_PROBE3(uroce, cm_event, qpn, event, status)
+#else
+#define UR_PROBE_CM(qpn, event, status) ((void)0)
+#endif
 
 /* The response before ECE was added to it. */
 #define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
@@ -69,6 +79,16 @@ struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
 	return event;
 }
 
+static void tell_recorder(const struct ucma_event *event)
+{
+	const struct ucma_id *id = event->child ? event->child : event->id;
+	const struct ur_session *s = id->file->session;
+
+	UR_PROBE_CM(id->qp_num, event->resp.event, (int)event->resp.status);
+	ur_record_cm(id->dev, id->qp_num, id->user, s ? s->pid : 0,
+		     event->resp.event, (int)event->resp.status);
+}
+
 void ucma_event_post(struct ucma_event *event)
 {
 	struct ucma_file *file = event->id->file;
@@ -78,6 +98,7 @@ void ucma_event_post(struct ucma_event *event)
 		free_event(event);
 		return;
 	}
+	tell_recorder(event);
 	ur_list_add_tail(&file->events, &event->node);
 	file->n_events++;
 	balance_tokens(file);

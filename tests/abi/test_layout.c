@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-record.h"
 #include "kernel-abi/uroce-ring.h"
 #include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
 	check_complete(argv[1], "uroce-ring.h");
 	check_complete(argv[1], "uroce-abi.h");
 	check_complete(argv[1], "uroce-tunnel.h");
+	check_complete(argv[1], "uroce-record.h");
 	CHECK(!strcmp(UROCE_TUN_SOCKET, "uroced.sock"));
 	CHECK(!strcmp(UROCE_TUN_ONLY, "only"));
 	printf("%zu fields and ends, %zu numbers\n", COUNT(fields),

@@ -34,7 +34,7 @@ rule cm "$freestanding|$pure_util|\"cm/.*\""
 rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
 # The two halves of the device process meet in engine.h, and both stand on the
 # same small ground.
-ground='"device/(fault_rule|limits|log|loop|user)\.h"'
+ground='"device/(fault_rule|limits|log|loop|recorder|user)\.h"'
 for folder in device/engine device/wire; do
 	rule $folder "<.*>|$ground|\"(device/engine|device/wire|transport|kernel-abi|util)/.*\""
 done

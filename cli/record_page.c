@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Records as a page: report/page.html, which is in the program, with the data as
+ * JSON in it. Nothing in it can end the element that it stands in, and the page
+ * puts text into the document as text alone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "cli/record.h"
+
+/* page.c, made from report/page.html */
+extern const char ur_report_page[];
+
+#define PLACE "@DATA@"
+
+static void add_number(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64((int64_t)v));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+static void add_index(struct json_object *o, const char *key, uint32_t v)
+{
+	if (v != UR_RECORD_NONE)
+		add_number(o, key, v);
+}
+
+static struct json_object *devices(const struct ur_record *record)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (uint32_t i = 0; i < record->n_devices; i++) {
+		const struct ur_record_device *d = &record->devices[i];
+		struct json_object *o = json_object_new_object();
+
+		add_text(o, "name", d->name);
+		add_text(o, "netdev", d->netdev);
+		add_number(o, "lost", d->lost);
+		add_number(o, "hidden", d->hidden);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *qps(const struct ur_record *record)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (uint32_t i = 0; i < record->n_qps; i++) {
+		const struct ur_record_qp *qp = &record->qps[i];
+		struct json_object *o = json_object_new_object();
+
+		add_number(o, "device", qp->device);
+		add_number(o, "qpn", qp->qpn);
+		add_number(o, "dest_qpn", qp->dest_qpn);
+		add_index(o, "peer", qp->peer);
+		add_number(o, "pid", qp->pid);
+		add_text(o, "comm", qp->comm);
+		add_number(o, "sends", qp->sends);
+		add_number(o, "completions", qp->completions);
+		add_number(o, "out", qp->packets_out);
+		add_number(o, "in", qp->packets_in);
+		add_number(o, "resent", qp->resent);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *event(const struct ur_record *record,
+				 const struct ur_record_event *e)
+{
+	struct json_object *o = json_object_new_object();
+	char text[UR_RECORD_LINE], wr_id[24];
+
+	/* Nanoseconds since the first: a number that a double holds. */
+	add_number(o, "t", e->ns - record->events[0].ns);
+	add_number(o, "qp", e->qp);
+	add_text(o, "kind", ur_record_kind(e->r.kind));
+	ur_record_line(record, e, text, sizeof(text));
+	add_text(o, "text", text);
+	if (e->r.kind == UROCE_RECORD_SEND || e->r.kind == UROCE_RECORD_RECV ||
+	    e->r.kind == UROCE_RECORD_COMPLETION) {
+		/* 64 bits: more than a number of JavaScript holds. */
+		snprintf(wr_id, sizeof(wr_id), "%" PRIu64,
+			 (uint64_t)e->r.wr_id);
+		add_text(o, "wr_id", wr_id);
+	}
+	if (e->r.kind == UROCE_RECORD_COMPLETION)
+		add_number(o, "status", e->r.status);
+	if (e->packet)
+		add_number(o, "psn", e->r.psn);
+	add_number(o, "length", e->r.length);
+	add_index(o, "send", e->send);
+	add_index(o, "done", e->done);
+	add_index(o, "other", e->other);
+	if (e->resent)
+		json_object_object_add(o, "resent",
+				       json_object_new_boolean(true));
+	if (e->vanished)
+		json_object_object_add(o, "vanished",
+				       json_object_new_boolean(true));
+	return o;
+}
+
+struct json_object *ur_record_data(const struct ur_record *record)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *events = json_object_new_array();
+
+	if (!o || !events)
+		return NULL;
+	for (uint32_t i = 0; i < record->n_events; i++)
+		json_object_array_add(events,
+				      event(record, &record->events[i]));
+	add_text(o, "version", UROCE_VERSION);
+	add_number(o, "began_ms",
+		   record->n_events ? record->events[0].ns / 1000000 : 0);
+	json_object_object_add(o, "devices", devices(record));
+	json_object_object_add(o, "qps", qps(record));
+	json_object_object_add(o, "events", events);
+	json_object_object_add(o, "stories", ur_record_stories(record));
+	return o;
+}
+
+/* As JSON may be written: in a string, since nowhere else do these stand. */
+static void put_escaped(const char *text, FILE *f)
+{
+	for (; *text; text++)
+		if (*text == '<' || *text == '>' || *text == '&')
+			fprintf(f, "\\u%04x", (unsigned char)*text);
+		else
+			fputc(*text, f);
+}
+
+int ur_record_page(const struct ur_record *record, FILE *f)
+{
+	const char *place = strstr(ur_report_page, PLACE);
+	struct json_object *data = ur_record_data(record);
+	const char *text;
+
+	if (!data || !place)
+		return -ENOMEM;
+	text = json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN);
+	if (text) {
+		fwrite(ur_report_page, 1, (size_t)(place - ur_report_page), f);
+		put_escaped(text, f);
+		fputs(place + strlen(PLACE), f);
+	}
+	json_object_put(data);
+	return !text ? -ENOMEM : ferror(f) ? -EIO : 0;
+}

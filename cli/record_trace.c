@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Records as JSON of Chrome's trace viewer, which Perfetto reads too: a process
+ * is a program, a thread a queue pair, each event a short slice of it. Flows lead
+ * from a work request through its packets to its completion, and an asynchronous
+ * slice is as long as that takes, since work requests overlap.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+
+#include "cli/record.h"
+
+/* What has no length, in microseconds: wide enough for a flow to end in. */
+#define POINT_US 0.2
+
+static double since(const struct ur_record *record,
+		    const struct ur_record_event *e)
+{
+	return (double)(e->ns - record->events[0].ns) / 1000;
+}
+
+static struct json_object *entry(const char *ph, const char *name, double ts)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ph", json_object_new_string(ph));
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "ts", json_object_new_double(ts));
+	return o;
+}
+
+static void put(FILE *f, struct json_object *o, uint32_t pid, uint32_t tid,
+		bool *first)
+{
+	json_object_object_add(o, "pid", json_object_new_int64(pid));
+	json_object_object_add(o, "tid", json_object_new_int64(tid));
+	fprintf(f, "%s\n%s", *first ? "" : ",",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	*first = false;
+	json_object_put(o);
+}
+
+static void put_names(const struct ur_record *record, FILE *f, bool *first)
+{
+	char text[100];
+
+	for (uint32_t i = 0; i < record->n_qps; i++) {
+		const struct ur_record_qp *qp = &record->qps[i];
+		struct json_object *o, *args;
+
+		for (int thread = 0; thread < 2; thread++) {
+			if (thread)
+				snprintf(text, sizeof(text), "%s QP 0x%06x",
+					 record->devices[qp->device].name,
+					 qp->qpn);
+			else
+				snprintf(text, sizeof(text), "%s",
+					 *qp->comm ? qp->comm : "device");
+			o = entry("M", thread ? "thread_name" : "process_name",
+				  0);
+			args = json_object_new_object();
+			json_object_object_add(args, "name",
+					       json_object_new_string(text));
+			json_object_object_add(o, "args", args);
+			put(f, o, qp->pid, i + 1, first);
+		}
+	}
+}
+
+static void put_flow(const struct ur_record *record, FILE *f, const char *ph,
+		     uint32_t id, const struct ur_record_event *e, bool *first)
+{
+	struct json_object *o = entry(ph, "request", since(record, e));
+
+	json_object_object_add(o, "cat", json_object_new_string("wr"));
+	json_object_object_add(o, "id", json_object_new_int64(id));
+	if (*ph == 'f')
+		json_object_object_add(o, "bp", json_object_new_string("e"));
+	put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+}
+
+static void name_of(const struct ur_record_event *e, char *buf, size_t size)
+{
+	if (e->r.kind == UROCE_RECORD_SEND)
+		snprintf(buf, size, "%s wr_id %" PRIu64, ur_record_wr(e->r.op),
+			 (uint64_t)e->r.wr_id);
+	else if (e->r.kind == UROCE_RECORD_COMPLETION)
+		snprintf(buf, size, "%s %s", ur_record_wc(e->r.op),
+			 ur_record_status(e->r.status));
+	else
+		snprintf(buf, size, "%s", ur_record_kind(e->r.kind));
+}
+
+static void put_slice(const struct ur_record *record, FILE *f,
+		      const struct ur_record_event *e, bool *first)
+{
+	char name[100], text[UR_RECORD_LINE];
+	struct json_object *o, *args = json_object_new_object();
+
+	ur_record_line(record, e, text, sizeof(text));
+	name_of(e, name, sizeof(name));
+	/* A packet says at once what it is. */
+	o = entry("X", e->packet ? text : name, since(record, e));
+	json_object_object_add(o, "dur", json_object_new_double(POINT_US));
+	json_object_object_add(
+		o, "cat", json_object_new_string(ur_record_kind(e->r.kind)));
+	json_object_object_add(args, "what", json_object_new_string(text));
+	json_object_object_add(o, "args", args);
+	put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+}
+
+static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
+			bool *first)
+{
+	const struct ur_record_event *e = &record->events[i], *at[2];
+	struct json_object *o;
+	char name[100];
+
+	if (e->r.kind != UROCE_RECORD_SEND || e->done == UR_RECORD_NONE)
+		return;
+	at[0] = e;
+	at[1] = &record->events[e->done];
+	name_of(e, name, sizeof(name));
+	for (int end = 0; end < 2; end++) {
+		o = entry(end ? "e" : "b", name, since(record, at[end]));
+		json_object_object_add(o, "cat",
+				       json_object_new_string("request"));
+		json_object_object_add(o, "id", json_object_new_int64(i + 1));
+		put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+	}
+}
+
+static void put_flows(const struct ur_record *record, FILE *f, uint32_t i,
+		      bool *first)
+{
+	const struct ur_record_event *e = &record->events[i];
+
+	if (e->r.kind == UROCE_RECORD_SEND)
+		put_flow(record, f, "s", i + 1, e, first);
+	else if (e->send != UR_RECORD_NONE)
+		put_flow(record, f, e->packet ? "t" : "f", e->send + 1, e,
+			 first);
+	else if (e->r.kind == UROCE_RECORD_PACKET_IN &&
+		 e->other != UR_RECORD_NONE &&
+		 record->events[e->other].send != UR_RECORD_NONE)
+		put_flow(record, f, "t", record->events[e->other].send + 1, e,
+			 first);
+}
+
+int ur_record_trace(const struct ur_record *record, FILE *f)
+{
+	bool first = true;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
+	put_names(record, f, &first);
+	for (uint32_t i = 0; i < record->n_events; i++) {
+		put_slice(record, f, &record->events[i], &first);
+		put_request(record, f, i, &first);
+		put_flows(record, f, i, &first);
+	}
+	fputs("\n]}\n", f);
+	return ferror(f) ? -EIO : 0;
+}

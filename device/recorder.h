@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The flight recorder's ring: what happened last, in slots of 64 bytes
+ * (kernel-abi/uroce-record.h). One thread at a time writes, and never waits;
+ * any thread copies meanwhile, and leaves out what was overwritten under it.
+ */
+#ifndef UR_DEVICE_RECORDER_H
+#define UR_DEVICE_RECORDER_H
+
+#include "kernel-abi/uroce-record.h"
+#include "util/bytes.h"
+
+/* Of one ring, in KiB. */
+#define UR_RECORDER_MIN_KIB 16u
+#define UR_RECORDER_KIB	    1024u /* where nobody says: some 5000 messages */
+#define UR_RECORDER_MAX_KIB (64u << 10)
+
+struct ur_recorder;
+
+/* Makes a ring of kib KiB, a power of two from UR_RECORDER_MIN_KIB to
+ * UR_RECORDER_MAX_KIB. Returns NULL where there is no memory. */
+struct ur_recorder *ur_recorder_create(u32 kib);
+/* Frees it: nobody writes or copies any more. NULL is fine. */
+void ur_recorder_free(struct ur_recorder *rec);
+
+/* Adds a record, which is copied. The writer. */
+void ur_recorder_put(struct ur_recorder *rec, const struct uroce_record *r);
+/* Does the same with a packet. */
+void ur_recorder_put_packet(struct ur_recorder *rec,
+			    const struct uroce_record_packet *p);
+
+/*
+ * Copies what is there to `to`, which has room for the whole ring, the oldest
+ * first. Returns the number of slots; *lost is how many there were before them.
+ * The first slot is the beginning of a record. Any thread.
+ */
+u32 ur_recorder_copy(struct ur_recorder *rec, void *to, u64 *lost);
+
+#endif
