@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "probes.h"
 #include "uroce.h"
 
 /* Empty polls of this thread in a row. Device and application may share a
@@ -108,6 +109,12 @@ static inline void publish_cons(struct ur_cq *cq)
 	__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE); /* [Q3] */
 }
 
+static inline void probe_completion(const struct uroce_cqe *cqe)
+{
+	UR_PROBE5(process_completion, cqe->wr_id, cqe->status, cqe->opcode,
+		  cqe->qpn, cqe->byte_len);
+}
+
 static void fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
 {
 	wc->wr_id = cqe->wr_id;
@@ -139,6 +146,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		if (!cqe)
 			break;
 		fill_wc(&wc[n++], cqe);
+		probe_completion(cqe);
 		bytes = cqe->byte_len;
 		give_back(cq, cqe);
 		cq->cons++;
@@ -155,6 +163,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
 {
 	give_back(cq, cqe);
+	probe_completion(cqe);
 	cq->cur = cqe;
 	cq->vcq.cq_ex.wr_id = cqe->wr_id;
 	cq->vcq.cq_ex.status = cqe->status;

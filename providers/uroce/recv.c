@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Posting receives, to a queue pair or a shared receive queue. */
+#include "probes.h"
 #include "uroce.h"
 
 static void write_wqe(const struct ur_rq *rq, const struct ibv_recv_wr *wr)
@@ -20,7 +21,7 @@ static void write_wqe(const struct ur_rq *rq, const struct ibv_recv_wr *wr)
 
 /* Writes the receives of a list; returns as ibv_post_recv, with *kick set if
  * the device wants a doorbell. */
-static int post_list(struct ur_rq *rq, struct ibv_recv_wr *wr,
+static int post_list(struct ur_rq *rq, u32 qpn, struct ibv_recv_wr *wr,
 		     struct ibv_recv_wr **bad_wr, bool *kick)
 {
 	u32 before;
@@ -43,6 +44,7 @@ static int post_list(struct ur_rq *rq, struct ibv_recv_wr *wr,
 			break;
 		}
 		write_wqe(rq, wr);
+		UR_PROBE3(post_recv, wr->wr_id, qpn, wr->num_sge);
 		rq->prod++;
 	}
 	if (rq->prod != before)
@@ -57,7 +59,7 @@ int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr)
 {
 	bool kick;
-	int err = post_list(&qp->rq, wr, bad_wr, &kick);
+	int err = post_list(&qp->rq, qp->ibv.qp_num, wr, bad_wr, &kick);
 
 	if (kick)
 		ur_doorbell_ring(&qp->db, qp->db_slot);
@@ -81,7 +83,7 @@ int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 {
 	struct ur_srq *srq = ur_to_srq(ibsrq);
 	bool kick;
-	int err = post_list(&srq->rq, wr, bad_wr, &kick);
+	int err = post_list(&srq->rq, 0, wr, bad_wr, &kick);
 
 	if (kick)
 		ur_doorbell_ring(&ur_to_ctx(ibsrq->context)->db, srq->db_slot);

@@ -4,6 +4,7 @@
  * and told once. A request that cannot be posted stops the list: those before
  * it are posted, bad_wr is the one.
  */
+#include "probes.h"
 #include "uroce.h"
 #include "wqe.h"
 
@@ -171,6 +172,8 @@ static int post_one(struct ur_qp *qp, const struct ibv_send_wr *wr)
 		put_sges(qp, wr, ds);
 	ur_sq_commit(&qp->sq, ur_wqe_bbs(ds + data_ds),
 		     flags & UROCE_WQE_F_SIGNALED);
+	UR_PROBE3(post_send, wr->wr_id, wr_table[wr->opcode].opcode,
+		  qp->ibv.qp_num);
 	return 0;
 }
 

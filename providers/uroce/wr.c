@@ -5,6 +5,7 @@
  * closes and publishes all. The first error sticks, swallows what follows,
  * and is what ibv_wr_complete returns; nothing of the batch is posted then.
  */
+#include "probes.h"
 #include "uroce.h"
 #include "wqe.h"
 
@@ -58,6 +59,7 @@ static u32 open_wqe(struct ur_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 	if (qp->sq_sig_all)
 		flags |= UROCE_WQE_F_SIGNALED;
 	ur_wqe_put_ctrl(&qp->sq, opcode, flags, 0, imm_inv, qp->ex.wr_id);
+	UR_PROBE3(post_send, qp->ex.wr_id, opcode, qp->ibv.qp_num);
 	if (ds == 2)
 		ur_wqe_put_av(&qp->sq, 0, 0, 0, 0);
 	qp->wr.data_ds = ds + middle;
