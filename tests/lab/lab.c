@@ -318,6 +318,9 @@ int main(int argc, char **argv)
 			} else if (!strcmp(argv[1], "fork")) {
 				lab_fork(!strcmp(argv[2], "wrong"));
 				return 0;
+			} else if (!strcmp(argv[1], "long")) {
+				lab_long(!strcmp(argv[2], "wrong"));
+				return 0;
 			} else if (!strcmp(c->id, argv[1])) {
 				c->run(!strcmp(argv[2], "wrong"));
 				return 0;

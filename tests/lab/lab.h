@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAB_BUF 65536
+#define LAB_BUF 262144
 
 /* What the pair is made of; zero: a usual value. */
 struct lab_wish {
@@ -52,6 +52,8 @@ extern const struct lab_case lab_queues[], lab_memory[], lab_paths[], lab_cm[],
 
 /* No mistake of its own: a child that inherits, and leaves something or not. */
 void lab_fork(bool wrong);
+/* UR-SQ-06 of a message that is not summed up whole. */
+void lab_long(bool wrong);
 
 /* Ends the program where something that must work does not. */
 #define MUST(what) ((what) ? (void)0 : lab_fail(__FILE__, __LINE__, #what))

@@ -252,6 +252,22 @@ static void send_changed(bool wrong)
 	lab_close(&lab);
 }
 
+/* Of a long one the last byte. */
+void lab_long(bool wrong)
+{
+	struct lab_wish wish = {0};
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, LAB_BUF / 2));
+	MUST(!lab_send(&lab, LAB_BUF / 2, IBV_SEND_SIGNALED));
+	if (wrong)
+		lab.buf[LAB_BUF / 2 - 1]++;
+	lab_wait(&lab, 0);
+	lab_wait(&lab, 1);
+	lab_close(&lab);
+}
+
 static void sq_state(bool wrong)
 {
 	struct lab_wish wish = {.no_connect = true};

@@ -152,6 +152,15 @@ def try_fork(tmp):
     return wrong
 
 
+def try_long(tmp):
+    wrong = []
+    for how, ids in ("wrong", ["UR-SQ-06"]), ("right", []):
+        rc, out, found = lab(tmp, "long", how)
+        if rc or [f["id"] for f in found] != ids:
+            wrong.append(f"long {how}: status {rc}, {[f['id'] for f in found]}\n{out}")
+    return wrong
+
+
 def main():
     ids = re.findall(r'"(UR-[A-Z]+-[0-9]+)"', open(f"{SOURCE}/check/ids.def").read())
     listed = subprocess.run([f"{BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE,
@@ -172,7 +181,7 @@ def main():
                                   [n for n in listed if not WANTED or n in WANTED]):
                 failures += wrong
             if not WANTED:
-                for wrong in pool.map(lambda t: t(tmp), [try_stop, try_mute, try_fork]):
+                for wrong in pool.map(lambda t: t(tmp), [try_stop, try_mute, try_fork, try_long]):
                     failures += wrong
     print("\n".join(failures) or f"{len(listed)} mistakes named, {len(listed)} twins silent")
     return 1 if failures else 0
