@@ -17,6 +17,7 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 	const char *name = ur_json_text(device, "name");
 	const char *netdev = ur_json_text(device, "netdev");
 	int64_t mtu = ur_json_number(device, "active_mtu");
+	struct json_object *settings;
 	size_t gids;
 
 	ur_json_array(device, "gids", &gids);
@@ -24,6 +25,11 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 		ur_doctor_say(doctor, "device", "problem", "ip link set IF up",
 			      "%s: its port is %s because %s is", name,
 			      ur_json_text(device, "state"), netdev);
+	else if (json_object_object_get_ex(device, "settings", &settings) &&
+		 !strcmp(ur_json_text(settings, "roce_enable"), "0"))
+		ur_doctor_say(doctor, "device", "problem",
+			      "uroce link set DEVICE roce_enable on",
+			      "RoCE of %s is switched off", name);
 	else if (!gids)
 		ur_doctor_say(
 			doctor, "device", "problem",

@@ -11,6 +11,7 @@ from hosts import wait_for
 from packets import CNP, Packet, packets
 from pairs import run_pair, start_pair
 from test_cli import uroce, watching
+from test_doctor import doctor
 from test_faults import wait_traffic
 from test_raw import MACS, pair as raw_pair
 from test_v1 import Capture
@@ -109,6 +110,7 @@ def test_roce_enable_in_config(build, tmp_path):
         conf.write_text("netdev = eth0\nset = eth0 roce_enable off\n")
         lab.a.serve("--config", str(conf))
         assert lab.a.gids() == {} and takes_port(lab.a)
+        assert doctor(lab, lab.a)["device"] == "RoCE of uroce0 is switched off"
         p = lab.a.start("setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c",
                         f"echo 1 > {ENABLE}")
         assert p.wait() and "ermission denied" in p.text(), p.report()

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import time
-import urllib.request
 
 import pytest
 
@@ -43,6 +42,24 @@ def agree(host):
              lambda: files(host) == said(host), limit=5)
 
 
+def state(host):
+    """When a file changed last, and how often the control thread, which has the
+    timer, has waited."""
+    d = f"{port(host)}/hw_counters"
+    text = open(f"/proc/{host.device.pid}/status").read()
+    return (max(os.stat(f"{d}/{n}").st_mtime_ns for n in os.listdir(d)),
+            re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", text)[1])
+
+
+def at_rest(host):
+    """Wait until nothing has happened for more than three intervals."""
+    def rests():
+        before = state(host)
+        time.sleep(0.7)
+        return before == state(host) and before
+    return wait_for("rest", rests)
+
+
 def test_cat(lab):
     """After traffic, after a pause, and while it goes on."""
     lab.serve()
@@ -54,7 +71,7 @@ def test_cat(lab):
         assert files(lab.a)["sent_pkts"] > before
         data = int(open(f"{port(lab.a)}/counters/port_xmit_data").read())
         assert data == stat(lab.a)["port_xmit_data"]
-        time.sleep(0.7)  # it has come to rest: the next one is noticed all the same
+        at_rest(lab.a)  # the next one is noticed all the same
     s, c = start_pair(lab.a, lab.b, ["ib_write_bw", "-D", "30", "-F"], flag="-x")
     wait_traffic(lab)
     seen = [files(lab.b)["sent_pkts"]]
@@ -78,24 +95,11 @@ def test_within_the_device(lab):
 
 
 def test_idle_writes_nothing(lab):
-    """No file changes, and no time is spent, while nothing moves."""
+    """The timer ends while nothing moves: with it there would be no such rest."""
     lab.serve()
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "50"])
-
-    def state():
-        d = f"{port(lab.a)}/hw_counters"
-        return max(os.stat(f"{d}/{n}").st_mtime_ns for n in os.listdir(d))
-
-    def wakes():
-        """Of the control thread, which has the timer."""
-        text = open(f"/proc/{lab.a.device.pid}/status").read()
-        return int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", text)[1])
     agree(lab.a)
-    # Neighbour discovery and the like may come late.
-    at_rest = wait_for("rest", lambda: (lambda a: (time.sleep(1), a == (state(), wakes()))[1] and a)(
-        (state(), wakes())))
-    time.sleep(1)
-    assert (state(), wakes()) == at_rest
+    at_rest(lab.a)
 
 
 def test_node_exporter(lab):
