@@ -5,7 +5,8 @@
 # root.sh; PACKAGES is a folder with uroce's packages for arm64, unpacked into it;
 # KERNEL is the root that the kernel is from, by default ROOT. The whole root is the
 # initramfs: no disk, no network, nothing shared. UROCE_GUEST_DOES says what it does:
-# pairs (of stock programs), the default, or pyverbs=MODULE,... (of rdma-core's suite).
+# pairs (of stock programs), pyverbs=MODULE,... (of rdma-core's suite), by default
+# both, the suite with the modules that have a test of every operation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 guest=$(realpath "$1") debs=$(realpath "$2") out=$(realpath -m "$3")
@@ -44,7 +45,7 @@ install -m 755 tests/arm64/guest-init.sh "$more/init"
 qemu-system-aarch64 -machine virt -cpu max,pauth-impdef=on -accel tcg,thread=multi \
 	-smp 2 -m 3072 -nodefaults -no-user-config -display none -no-reboot \
 	-serial "file:$dir/console" -kernel "$kernel"/boot/vmlinuz-* -initrd "$dir/initramfs" \
-	-append "console=ttyAMA0 quiet loglevel=4 panic=-1 rdinit=/init ${UROCE_GUEST_DOES:-pairs}" </dev/null &
+	-append "console=ttyAMA0 quiet loglevel=4 panic=-1 rdinit=/init ${UROCE_GUEST_DOES:-pairs pyverbs=test_atomic,test_qpex}" </dev/null &
 child=$!
 wait $child
 child=
