@@ -129,6 +129,13 @@ def test_latency(raw):
     assert row(text)[:2] == ["200", "300"], text
 
 
+def test_packet_pacing(raw):
+    """perftest's packet pacing: no faster than 2 MiB/s, whatever the cable takes."""
+    _, client = pair(raw, "raw_ethernet_bw", *FRAMES, "-s", "1000", "--rate_units=M",
+                     "--rate_limit=2", "--rate_limit_type=PP")
+    assert float(row(client)[3]) < 2 * 1.05, client
+
+
 def test_rate_of_rules(raw):
     """A thousand rules, and none is left."""
     text = raw.b.run("raw_ethernet_fs_rate", "-d", "uroce0", "--server", "-B",
