@@ -39,7 +39,7 @@ declare -A kinds=(
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
-	  strace kmod file prometheus-node-exporter binutils chromium-headless-shell"
+	  strace kmod file prometheus-node-exporter binutils"
 	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
@@ -55,6 +55,8 @@ declare -A kinds=(
 	[fresh]="mmdebstrap"
 	[debian13]="mmdebstrap"
 )
+# A browser is much to fetch for one page.
+[ -n "${UROCE_FULL:-}" ] && kinds[e2e]+=" chromium-headless-shell"
 # What names a package of 13 has for one of 12; none: its tests are skipped.
 declare -A renamed=(
 	[libtcmalloc-minimal4]=libtcmalloc-minimal4t64
