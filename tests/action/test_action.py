@@ -63,21 +63,21 @@ def test_strangers(job):
     job.run([{"run": "sudo apt-get -q update; sudo apt-get -q install -y "
               "--no-install-recommends ucx-utils libfabric-bin"},
              {"uses": "./", "with": {"name": "rxe_0"}},
-             {"name": "who", "run": "id -u; ucx_info -d; uroce stat rxe_0"},
-             {"name": "rc", "run": UCX % ("rc", "tag_bw", "tag_bw")},
-             {"name": "put", "run": UCX % ("rc", "ucp_put_bw", "ucp_put_bw")},
-             {"name": "ud", "run": UCX % ("ud", "tag_lat", "tag_lat")},
-             {"name": "fabric", "run": FABRIC},
-             {"name": "after", "run": "uroce stat rxe_0"}])
+             {"name": "[who]", "run": "id -u; ucx_info -d; uroce stat rxe_0"},
+             {"name": "[rc]", "run": UCX % ("rc", "tag_bw", "tag_bw")},
+             {"name": "[put]", "run": UCX % ("rc", "ucp_put_bw", "ucp_put_bw")},
+             {"name": "[ud]", "run": UCX % ("ud", "tag_lat", "tag_lat")},
+             {"name": "[fabric]", "run": FABRIC},
+             {"name": "[after]", "run": "uroce stat rxe_0"}])
     assert not job.failed, job.report()
-    out = output(job, "who")[2]
+    out = output(job, "[who]")[2]
     assert out.startswith("1001\n") and "Device: rxe_0:1" in out, out
-    for step in "rc", "put", "ud":
+    for step in "[rc]", "[put]", "[ud]":
         out = output(job, step)[2]
         assert re.search(r"Final: +500 ", out), out
-    assert re.search(r"^1k +10 +=10 ", output(job, "fabric")[2], re.M)
+    assert re.search(r"^1k +10 +=10 ", output(job, "[fabric]")[2], re.M)
     moved = [int(re.search(r"loop_msgs +(\d+)|$", output(job, s)[2])[1] or 0)
-             for s in ("who", "after")]
+             for s in ("[who]", "[after]")]
     assert moved[1] - moved[0] > 2000, moved
 
 
