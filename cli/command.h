@@ -48,7 +48,8 @@ struct ur_options {
 	const char *peer;  /* --peer; NULL: not said */
 	const char *check; /* --check: "warn" or "stop"; NULL: not said */
 	const char *check_json, *check_mute; /* files, or NULL */
-	uint32_t qpn;			     /* --qpn, where by_qpn */
+	const char *adverse; /* --adverse: SEED[:LIST]; NULL: not said */
+	uint32_t qpn;	     /* --qpn, where by_qpn */
 	bool by_qpn;
 	char **rest; /* NULL terminated: what follows the options */
 	int rest_count;

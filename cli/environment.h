@@ -38,4 +38,10 @@ int ur_environment_set(const char *run_dir);
  */
 int ur_environment_check(const struct ur_options *options);
 
+/**
+ * ur_environment_adverse() - what --adverse asks for, in UROCE_ADVERSE; nothing
+ * where it was not said. Says on stderr what is wrong. Return: 0 or -errno.
+ */
+int ur_environment_adverse(const struct ur_options *options);
+
 #endif

@@ -8,8 +8,8 @@
 const struct ur_command ur_commands[] = {
 	{"run",
 	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
-	 "            [--check[=warn|stop]] [--fault RULE]... [--mount] [-q]\n"
-	 "            -- PROGRAM ARG...\n"
+	 "            [--check[=warn|stop]] [--adverse=SEED[:NAME,...]]\n"
+	 "            [--fault RULE]... [--mount] [-q] -- PROGRAM ARG...\n"
 	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
 	 "            -- PROGRAM ARG...",
 	 "run PROGRAM with the device present", ur_cmd_run},

@@ -62,6 +62,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		{"mount", no_argument, NULL, 'm'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
+		{"adverse", required_argument, NULL, 'A'},
 		{0},
 	};
 	/* What follows a program's name is the program's. */
@@ -163,6 +164,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		case 'M':
 			options->check_mute = optarg;
 			break;
+		case 'A':
+			options->adverse = optarg;
+			break;
 		case 'P':
 			options->peer = optarg;
 			break;
@@ -199,8 +203,8 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			command);
 		return UR_EXIT_USAGE;
 	}
-	if (strcmp(command, "run") && options->check) {
-		ur_complain("%s: --check is of 'run'", command);
+	if (strcmp(command, "run") && (options->check || options->adverse)) {
+		ur_complain("%s: --check and --adverse are of 'run'", command);
 		return UR_EXIT_USAGE;
 	}
 	if (!options->check && (options->check_json || options->check_mute)) {

@@ -26,11 +26,28 @@ extern "C" {
 #define UROCE_VENDOR_ID	     0x75726f /* "uro" */
 #define UROCE_VENDOR_PART_ID 1
 
+/* Features of a context. */
+#define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
+
+/* What a legal but hostile card does (doc/adverse.md), to the objects of a
+ * context that asks for it. POISON and LIMITS are the provider's work. */
+#define UROCE_ADVERSE_POISON  (1u << 0) /* undefined fields of completions */
+#define UROCE_ADVERSE_LIMITS  (1u << 1) /* small, but legal */
+#define UROCE_ADVERSE_BATCH   (1u << 2) /* completions late, several at once */
+#define UROCE_ADVERSE_SOURCES (1u << 3) /* send buffers are read late */
+#define UROCE_ADVERSE_ORDER   (1u << 4) /* the end of a message comes first */
+#define UROCE_ADVERSE_RNR     (1u << 5) /* now and then not ready */
+#define UROCE_ADVERSE_NUMBERS (1u << 6) /* never the same twice */
+#define UROCE_ADVERSE_EVENTS  (1u << 7) /* late, and where none was needed */
+#define UROCE_ADVERSE_REST    (1u << 8) /* receive buffers behind the message */
+#define UROCE_ADVERSE_ALL     0x1ffu
+
 /* GET_CONTEXT. QUERY_CONTEXT (an imported context) returns the same response
  * in its UHW_OUT attribute, with a wake_fd of its own. */
 struct uroce_alloc_ucontext_req {
 	__u64 features; /* UROCE_CTX_F_* the provider understands */
-	__u64 rsv;
+	__u32 adverse;	/* UROCE_ADVERSE_* that are wanted */
+	__u32 adverse_seed;
 };
 
 struct uroce_alloc_ucontext_resp {
@@ -43,7 +60,9 @@ struct uroce_alloc_ucontext_resp {
 	__u32 cqe_size; /* sizeof(struct uroce_cqe) */
 	__u32 max_inline;
 	__u32 max_sge;
-	__u64 rsv[2];
+	__u32 adverse; /* UROCE_ADVERSE_* that the context has */
+	__u32 adverse_seed;
+	__u64 rsv;
 };
 
 /* QUERY_DEVICE, extended */

@@ -13,4 +13,11 @@ modes="wire6 hosts-loss"
 for mode in $modes; do
 	/usr/bin/python3 "$here/suite.py" --mode "$mode" --xml "${1%.xml}-$mode.xml" || rc=1
 done
+# Traffic with a hostile card (UROCE_ADVERSE: SEED:MASK of doc/adverse.md, here
+# all but limits and rest), which changes no outcome.
+modules="test_qpex test_cqex test_cq_events test_atomic"
+for seed in 1 2 ${UROCE_FULL:+3 4 5 6 7 8}; do
+	UROCE_ADVERSE=$seed:fd /usr/bin/python3 "$here/suite.py" \
+		--xml "${1%.xml}-adverse-$seed.xml" $modules || rc=1
+done
 exit $rc

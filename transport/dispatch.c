@@ -88,7 +88,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		ur_count(port, UR_CNT_bad_gid);
 		return;
 	}
-	if (port->cfg.fast)
+	if (port->cfg.fast && !qp->init.packets)
 		port->rx_qp = qp;
 	/* Congestion is marked in IP headers; a GRH has none. */
 	if (!meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE)

@@ -73,6 +73,7 @@ static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
 		return UR_VERDICT_ACCEPT;
 	if (flags & UR_OPF_INV)
 		ur_mw_invalidate(qp, pkt->inv_rkey, true);
+	ur_rest_scribble(qp, resp->offset);
 	ur_execute_complete(qp, flags, resp->offset, pkt->imm, pkt->inv_rkey,
 			    pkt->se);
 	return UR_VERDICT_ACCEPT;

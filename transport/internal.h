@@ -148,6 +148,12 @@ void ur_completer_retire(struct ur_qp *qp);
  * sequence error). The in-device path uses it too. */
 void ur_completer_nak(struct ur_qp *qp, u8 code);
 
+/* ---- rest.c: receive buffers behind the message ---- */
+
+/* Writes over some of the held receive's memory behind the first used bytes,
+ * where the queue pair was made so (ur_qp_init.rest). */
+void ur_rest_scribble(struct ur_qp *qp, u32 used);
+
 /* ---- refuse.c: requests refused, and what comes before accepting ---- */
 
 /* For an XRC target, which has no protection domain of its own: takes that of

@@ -26,7 +26,7 @@ static struct ur_qp *peer_in_step(const struct ur_qp *qp)
 	    peer->init.type == UR_QPT_XRC_INI ||
 	    peer->attr.dest_qpn != qp->qpn || peer->mtu != qp->mtu)
 		return NULL;
-	if (peer->init.realm != qp->init.realm)
+	if (peer->init.realm != qp->init.realm || peer->init.packets)
 		return NULL;
 	back = peer->attr.av;
 	if (!back || !back->loop || back->v1 != av->v1 ||

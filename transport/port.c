@@ -36,6 +36,13 @@ void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast)
 	port->rx_qp = NULL;
 }
 
+int ur_port_spend_numbers(struct ur_port *port)
+{
+	int err = ur_table_spend(&port->qps);
+
+	return err ? err : ur_table_spend(&port->keys);
+}
+
 void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 {
 	if (!av)

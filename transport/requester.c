@@ -271,7 +271,7 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 /* May the entry run directly? Only with nothing in packet form before it. */
 static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 {
-	return qp->attr.av && qp->attr.av->loop &&
+	return qp->attr.av && qp->attr.av->loop && !qp->init.packets &&
 	       (qp->port->cfg.loop || e->loop_off) &&
 	       e->state == UR_SWQE_PULLED && e->opcode != UR_WR_NOP &&
 	       e->opcode != UR_WR_BIND_MW && e->opcode != UR_WR_LOCAL_INV &&

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SLOTS 64u
 
@@ -23,7 +24,34 @@ void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
 void ur_table_fini(struct ur_table *t)
 {
 	free(t->slot);
+	free(t->spent);
 	t->slot = NULL;
+	t->spent = NULL;
+}
+
+int ur_table_spend(struct ur_table *t)
+{
+	if (!t->spent)
+		t->spent = calloc(t->last / 64 + 1, sizeof(*t->spent));
+	return t->spent ? 0 : -ENOMEM;
+}
+
+static bool is_spent(const struct ur_table *t, u32 n)
+{
+	return t->spent && (t->spent[n / 64] >> (n & 63) & 1);
+}
+
+static void spend(struct ur_table *t, u32 n)
+{
+	u32 all = t->last - t->first + 1;
+
+	if (!t->spent || is_spent(t, n))
+		return;
+	if (++t->n_spent > all - all / 4) {
+		memset(t->spent, 0, (t->last / 64 + 1) * sizeof(*t->spent));
+		t->n_spent = 1;
+	}
+	t->spent[n / 64] |= 1ull << (n & 63);
 }
 
 /* Two numbers with different low bits keep them different in a larger table,
@@ -71,7 +99,7 @@ int ur_table_add(struct ur_table *t, void *object, u32 *id)
 	for (;;) {
 		u32 n = draw(t);
 
-		if (t->slot[n & t->mask].object)
+		if (t->slot[n & t->mask].object || is_spent(t, n))
 			continue;
 		t->slot[n & t->mask] = (struct ur_table_slot){n, object};
 		t->count++;
@@ -86,4 +114,5 @@ void ur_table_remove(struct ur_table *t, u32 id)
 		return;
 	t->slot[id & t->mask].object = NULL;
 	t->count--;
+	spend(t, id);
 }

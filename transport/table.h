@@ -22,6 +22,8 @@ struct ur_table {
 	u32 count, max;
 	u32 first, last, next;	  /* numbers given out */
 	struct ur_secret *secret; /* what they are drawn from; NULL: counted */
+	u64 *spent;		  /* a bit for each number; NULL: not kept */
+	u32 n_spent;
 };
 
 /* Makes an empty table for at most max objects with numbers from first to last.
@@ -31,6 +33,9 @@ void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
 		   struct ur_secret *secret);
 /* Frees the table, but not the objects. */
 void ur_table_fini(struct ur_table *t);
+/* From now on a number that was freed is not given out again, until three
+ * quarters of all were. Returns 0 or -ENOMEM. */
+int ur_table_spend(struct ur_table *t);
 /* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
  * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);

@@ -128,6 +128,21 @@ void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *cc);
 void ur_port_rx(struct ur_port *port, ur_time now,
 		const struct ur_rx_meta *meta, const u8 *bth, u32 len);
 
+/*
+ * Puts the bytes of the last packet of an RC message where they belong before
+ * the message is received: first and last are its packets, as for ur_port_rx(),
+ * and the caller has all between them, without a gap. Where both are one packet
+ * it is the second half of that. The caller then hands all of them in. Returns
+ * whether the bytes are there; false too where the first packet is not one that
+ * would be accepted now, of a SEND or WRITE.
+ */
+bool ur_port_place_ahead(struct ur_port *port, ur_time now,
+			 const struct ur_rx_meta *meta, const u8 *first,
+			 u32 first_len, const u8 *last, u32 last_len);
+/* From now on no number of a queue pair and no key is given out twice, until
+ * three quarters of them were. Returns 0 or -ENOMEM. */
+int ur_port_spend_numbers(struct ur_port *port);
+
 struct ur_tx_desc {
 	u32 off; /* of the BTH in buf */
 	u32 len; /* BTH .. pad, without the 4 ICRC bytes that follow it */
@@ -292,6 +307,10 @@ struct ur_qp_init {
 	struct ur_av *raw_av;
 	/* UD: what it sends to a group that it is in does not come back. */
 	bool block_self_mcast;
+	/* For a host that plays a hostile card. packets: messages to and from
+	 * it never go the short way inside the port. rest: what a receive has
+	 * behind its message is written over. */
+	bool packets, rest;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */

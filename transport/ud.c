@@ -121,6 +121,7 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 				   NULL);
 		return;
 	}
+	ur_rest_scribble(qp, pkt->payload_bytes + UR_GRH_BYTES);
 	complete(qp, meta, pkt);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
 
 #define CQE_OFF		      128u /* behind the header; a multiple of the CQE's size */
@@ -182,8 +183,11 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
 	entries = ur_roundup_pow2(init->entries);
-	err = make_ring(cq, entries, 0, &block);
+	err = ur_adverse_make_cq(cq);
+	if (!err)
+		err = make_ring(cq, entries, 0, &block);
 	if (err) {
+		ur_adverse_free_cq(cq);
 		free(cq);
 		return err;
 	}
@@ -200,10 +204,12 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 		  u32 first, struct ur_block *block)
 {
-	struct ur_ecq old = *cq;
+	struct ur_ecq old;
 	u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
 
+	ur_adverse_flush_cq(cq);
+	old = *cq;
 	if (cons != first || cq->prod - cons > entries ||
 	    cq->prod - cons > cq->entries)
 		return -EINVAL;
@@ -292,6 +298,7 @@ static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
 {
 	if (cq->users)
 		return -EBUSY;
+	ur_adverse_flush_cq(cq);
 	*comp_events =
 		cq->chan ? ur_evsock_purge(&cq->chan->sock, &cq->comp_src) : 0;
 	*async_events =
@@ -310,6 +317,7 @@ int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
 	if (err)
 		return err;
 	ur_arena_free(&cq->ectx->arena, &cq->block);
+	ur_adverse_free_cq(cq);
 	free(cq);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
 #include "device/loop.h"
@@ -135,6 +136,7 @@ struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
 static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 {
 	ur_list_del(&x->node);
+	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);
 	ur_engine_unwatch(engine, x->wake_fd);
 	return 0;

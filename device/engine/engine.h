@@ -203,6 +203,9 @@ struct ur_ectx_info {
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);
+/* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
+ * queue may have been made. Returns 0 or -ENOMEM. */
+int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
 /* Fetches what was posted to the context's queue pairs so far, and sends what
  * needs no answer. Afterwards the client's memory may go. */
 void ur_ectx_settle(struct ur_ectx *ectx);

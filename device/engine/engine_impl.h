@@ -117,7 +117,8 @@ struct ur_ectx {
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
-	struct ur_list mrs; /* ur_emr */
+	struct ur_list mrs;	    /* ur_emr */
+	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	/* Of regions: mappings, their bytes. The control thread's. */
 	u32 n_maps;
 	u64 mapped;
@@ -166,6 +167,7 @@ struct ur_ecq {
 	struct ur_list mod_node;
 	u32 due; /* events that leave with this turn */
 	struct ur_list due_node;
+	struct ur_adverse_cq *adverse; /* NULL: an ordinary card */
 };
 
 /* Host callbacks of the transport (transport/host.h), here and below. */
@@ -254,6 +256,7 @@ struct ur_eqp {
 	pid_t pid;
 	/* record.c: the PSN of the next work request, in that run. */
 	u32 record_psn, record_run;
+	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */
 };
 
 /* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
 #include "device/user.h"
@@ -51,6 +52,8 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		.rq_ctx = &qp->rq,
 		.block_self_mcast = in->block_self_mcast,
 		.realm = in->realm,
+		.packets = qp->adverse,
+		.rest = qp->adverse && (qp->adverse->what & UROCE_ADVERSE_REST),
 	};
 	int err = make_raw_av(&init);
 
@@ -139,6 +142,9 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	ur_evsrc_init(&qp->self.src, init->user_handle);
 	if (init->async)
 		ur_list_add_tail(&qp->refs, &qp->self.node);
+	err = ur_adverse_make_qp(qp, ectx);
+	if (err)
+		goto err_free;
 	err = ur_qp_rings_place(qp, ectx, &rings);
 	if (err)
 		goto err_free;
@@ -151,6 +157,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 err_rings:
 	ur_arena_free(&ectx->arena, &qp->block);
 err_free:
+	ur_adverse_free_qp(qp);
 	free(qp);
 	return err;
 }
@@ -194,6 +201,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		return err;
 	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_RESET) {
 		memset(qp->failure, 0, sizeof(qp->failure));
+		ur_adverse_forget_qp(qp);
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
 		if (qp->rq.ring.hdr)
@@ -301,6 +309,7 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 		return -EBUSY;
 	ur_poll_settle(engine, qp);
 	ur_qp_destroy(qp->qp);
+	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq)
 		qp->init.send_cq->users--;
@@ -330,6 +339,7 @@ int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
 	free(qp->rss);
+	ur_adverse_free_qp(qp);
 	free(qp);
 	return 0;
 }

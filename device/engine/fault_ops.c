@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The transport's callbacks while there are fault rules: the ordinary ones, and
- * what the rules make of their answers. */
+/* The transport's callbacks while there are fault rules or hostile cards: the
+ * ordinary ones, and what these make of their answers. */
+#include "device/engine/adverse.h"
 #include "device/engine/faults.h"
 
 static u32 op_of_wr(u8 opcode)
@@ -31,10 +32,14 @@ static u32 op_of_wr(u8 opcode)
 static int sq_next(void *qp_ctx, struct ur_send_wr *wr)
 {
 	struct ur_eqp *qp = qp_ctx;
-	int ret = ur_sq_next(qp_ctx, wr);
-	u32 op = ret > 0 ? op_of_wr(wr->opcode) : 0;
 	u64 status;
+	u32 op;
+	int ret;
 
+	if (ur_adverse_waits(qp))
+		return 0;
+	ret = ur_sq_next(qp_ctx, wr);
+	op = ret > 0 ? op_of_wr(wr->opcode) : 0;
 	if (op &&
 	    ur_faults_strike(qp->engine, UR_FAULT_WC, qp->qpn, op, &status))
 		wr->opcode = (u8)(UR_WR_FAILS | status);
@@ -49,7 +54,7 @@ static int cq_push(void *cq_ctx, const struct ur_wc *wc)
 	if (ur_faults_strike(cq->ectx->engine, UR_FAULT_CQ_OVERRUN, wc->qpn, 0,
 			     &none))
 		return ur_ecq_overrun(cq);
-	return ur_cq_push(cq_ctx, wc);
+	return cq->adverse ? ur_adverse_push(cq, wc) : ur_cq_push(cq, wc);
 }
 
 /* Only there is a receive request taken. */
@@ -74,6 +79,8 @@ static enum ur_refusal refuse(void *qp_ctx, u8 opcode)
 
 	if (ur_faults_strike(qp->engine, UR_FAULT_NAK, qp->qpn, op, &code))
 		return (enum ur_refusal)code;
+	if (begins_send(opcode) && ur_adverse_refuses(qp))
+		return UR_REFUSE_RNR;
 	if (begins_send(opcode) &&
 	    ur_faults_strike(qp->engine, UR_FAULT_RNR, qp->qpn, op, &code))
 		return UR_REFUSE_RNR;

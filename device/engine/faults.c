@@ -3,29 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/engine/adverse.h"
 #include "device/engine/faults.h"
 #include "device/engine/record.h"
 
-/* Packets held back at most; what comes then is lost. 4 MiB of the largest. */
-#define HELD_MAX 1024u
-/* Where nothing follows a packet that was to be overtaken. */
-#define REORDER_NS 1000000u
 /* The queue of a slow link, as of a small switch. */
 #define QUEUE_BYTES (256u << 10)
 /* What else a packet of RoCEv2 over IPv4 has on Ethernet: preamble, header,
  * IPv4, UDP, ICRC, FCS, gap. */
 #define FRAME_BYTES (8 + 14 + 20 + 8 + 4 + 4 + 12)
-
-struct ur_held {
-	struct ur_list node;
-	ur_time at;
-	bool overtaken; /* leaves behind the next packet of its av */
-	bool spoiled;
-	bool leaving; /* is in engine->tx */
-	struct ur_av *av;
-	u32 len;
-	u8 bytes[];
-};
 
 /* ---- what a packet is ---- */
 
@@ -91,51 +77,6 @@ static bool matches(const struct ur_efault *f, u32 op, const u8 *peer)
 
 /* ---- packets that leave ---- */
 
-static void drop_held(struct ur_faults *faults, struct ur_held *h)
-{
-	ur_list_del(&h->node);
-	faults->n_held--;
-	ur_av_put(h->av);
-	free(h);
-}
-
-/* Where there is no room the packet is lost. */
-static struct ur_held *hold(struct ur_engine *e, u32 i, ur_time at)
-{
-	struct ur_faults *faults = e->faults;
-	const struct ur_tx_desc *d = &e->tx.desc[i];
-	struct ur_list *behind = &faults->held;
-	struct ur_held *h;
-
-	if (faults->n_held >= HELD_MAX)
-		return NULL;
-	h = calloc(1, sizeof(*h) + d->len);
-	if (!h)
-		return NULL;
-	h->at = at;
-	h->spoiled = ur_faults_spoils(e, i);
-	h->av = ur_av_get((struct ur_av *)d->av);
-	h->len = d->len;
-	memcpy(h->bytes, e->tx.buf + d->off, d->len);
-	/* Behind all that leave earlier or with it. */
-	while (behind->prev != &faults->held &&
-	       ur_list_entry(behind->prev, struct ur_held, node)->at > at)
-		behind = behind->prev;
-	ur_list_add_tail(behind, &h->node);
-	faults->n_held++;
-	return h;
-}
-
-static void spoil(struct ur_faults *faults, u32 i, bool on)
-{
-	u64 bit = 1ull << (i & 63);
-
-	if (on)
-		faults->spoiled[i / 64] |= bit;
-	else
-		faults->spoiled[i / 64] &= ~bit;
-}
-
 /* When a packet of so many bytes has gone over the slow link; UR_NEVER where
  * its queue is full. */
 static ur_time slow_link(struct ur_efault *f, ur_time now, u32 len)
@@ -150,44 +91,47 @@ static ur_time slow_link(struct ur_efault *f, ur_time now, u32 len)
 	return f->idle;
 }
 
+/* When a packet that one of these rules strikes may go on; UR_NEVER: it is
+ * lost. */
+static ur_time when(struct ur_engine *e, struct ur_efault *f, u32 len)
+{
+	switch (f->rule.action) {
+	case UR_FAULT_DELAY:
+		return e->now + f->rule.value * 1000;
+	case UR_FAULT_REORDER:
+		return e->now + UR_REORDER_NS;
+	case UR_FAULT_SLOW:
+		return slow_link(f, e->now, len);
+	case UR_FAULT_STALL:
+		if (!f->until)
+			f->until = e->now + f->rule.value * 1000000;
+		return f->until;
+	default:
+		return UR_NEVER; /* drop */
+	}
+}
+
 /* One rule strikes packet i. Returns false where it does not leave now. */
 static bool strike_sent(struct ur_engine *e, struct ur_efault *f, u32 i)
 {
 	ur_time at;
-	struct ur_held *h;
 
 	switch (f->rule.action) {
-	case UR_FAULT_DROP:
-		return false;
 	case UR_FAULT_DUP:
-		hold(e, i, e->now);
+		ur_faults_hold(e, i, e->now, false);
 		return true;
 	case UR_FAULT_CORRUPT:
-		spoil(e->faults, i, true);
+		ur_faults_spoil(e, i, true);
 		return true;
-	case UR_FAULT_DELAY:
-		hold(e, i, e->now + f->rule.value * 1000);
-		return false;
-	case UR_FAULT_REORDER:
-		h = hold(e, i, e->now + REORDER_NS);
-		if (h)
-			h->overtaken = true;
-		return false;
-	case UR_FAULT_SLOW:
-		at = slow_link(f, e->now, e->tx.desc[i].len);
-		if (at != UR_NEVER)
-			hold(e, i, at);
-		return false;
-	case UR_FAULT_STALL:
-		if (!f->until)
-			f->until = e->now + f->rule.value * 1000000;
-		if (e->now >= f->until)
-			return true;
-		hold(e, i, f->until);
-		return false;
 	default:
-		return true;
+		break;
 	}
+	at = when(e, f, e->tx.desc[i].len);
+	if (f->rule.action == UR_FAULT_STALL && at <= e->now)
+		return true;
+	if (at != UR_NEVER)
+		ur_faults_hold(e, i, at, f->rule.action == UR_FAULT_REORDER);
+	return false;
 }
 
 static bool leaves(struct ur_engine *e, u32 i)
@@ -210,84 +154,50 @@ static bool leaves(struct ur_engine *e, u32 i)
 	return true;
 }
 
-/* Those that were to be overtaken by a packet to av leave in the next round. */
-static void overtake(struct ur_engine *e, const struct ur_av *av)
-{
-	ur_list_for_each(it, &e->faults->held) {
-		struct ur_held *h = ur_list_entry(it, struct ur_held, node);
-
-		if (h->overtaken && h->av == av)
-			h->at = e->now;
-	}
-}
-
 void ur_faults_sent(struct ur_engine *e)
 {
 	struct ur_tx *tx = &e->tx;
 	u32 kept = 0;
 
 	for (u32 i = 0; i < tx->n_desc; i++) {
-		spoil(e->faults, i, false);
+		ur_faults_spoil(e, i, false);
 		/* Frames of raw Ethernet are no packets of RoCE. */
 		if (!tx->desc[i].av->raw && !leaves(e, i))
 			continue;
-		overtake(e, tx->desc[i].av);
-		spoil(e->faults, kept, ur_faults_spoils(e, i));
+		ur_faults_overtake(e, tx->desc[i].av);
+		ur_faults_spoil(e, kept, ur_faults_spoils(e, i));
 		tx->desc[kept++] = tx->desc[i];
 	}
 	tx->n_desc = kept;
 }
 
-/* ---- those that were held back ---- */
-
-ur_time ur_faults_deadline(const struct ur_engine *e)
-{
-	ur_time first = UR_NEVER;
-
-	if (!e->faults)
-		return UR_NEVER;
-	ur_list_for_each(it, &e->faults->held)
-		first = ur_min_u64(first,
-				   ur_list_entry(it, struct ur_held, node)->at);
-	return first;
-}
-
-bool ur_faults_release(struct ur_engine *e)
-{
-	struct ur_tx *tx = &e->tx;
-
-	ur_list_for_each(it, &e->faults->held) {
-		struct ur_held *h = ur_list_entry(it, struct ur_held, node);
-
-		if (h->at > e->now)
-			continue;
-		if (tx->n_desc == tx->max_desc ||
-		    tx->cap - tx->used < h->len + UR_ICRC_BYTES)
-			break;
-		memcpy(tx->buf + tx->used, h->bytes, h->len);
-		spoil(e->faults, tx->n_desc, h->spoiled);
-		tx->desc[tx->n_desc++] =
-			(struct ur_tx_desc){tx->used, h->len, h->av};
-		tx->used += h->len + UR_ICRC_BYTES;
-		h->leaving = true;
-	}
-	return tx->n_desc;
-}
-
-void ur_faults_let_go(struct ur_engine *e)
-{
-	struct ur_list *it = e->faults->held.next, *next;
-
-	for (; it != &e->faults->held; it = next) {
-		struct ur_held *h = ur_list_entry(it, struct ur_held, node);
-
-		next = it->next;
-		if (h->leaving)
-			drop_held(e->faults, h);
-	}
-}
-
 /* ---- packets that come in ---- */
+
+/* One rule strikes. Returns false where the packet does not come in now. */
+static bool strike_received(struct ur_engine *e, struct ur_efault *f,
+			    const struct ur_rx_meta *meta, const u8 *bth,
+			    u32 len, u32 *times)
+{
+	ur_time at;
+
+	switch (f->rule.action) {
+	case UR_FAULT_DUP:
+		++*times;
+		return true;
+	case UR_FAULT_CORRUPT:
+		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		return false;
+	default:
+		break;
+	}
+	at = when(e, f, len);
+	if (f->rule.action == UR_FAULT_STALL && at <= e->now)
+		return true;
+	for (; at != UR_NEVER && *times; --*times)
+		ur_faults_hold_in(e, meta, bth, len, at,
+				  f->rule.action == UR_FAULT_REORDER);
+	return false;
+}
 
 void ur_faults_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len)
@@ -303,14 +213,12 @@ void ur_faults_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 		    (r->by_qp && ur_get_be24(bth + 5) != r->qpn) ||
 		    !ur_fault_strikes(&f->state, r))
 			continue;
-		if (r->action == UR_FAULT_CORRUPT)
-			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
-		if (r->action != UR_FAULT_DUP)
+		if (!strike_received(e, f, meta, bth, len, &times))
 			return;
-		times++;
 	}
 	while (times--)
-		ur_port_rx(e->port, e->now, meta, bth, len);
+		ur_adverse_rx(e, meta, bth, len);
+	ur_faults_overtake_in(e, ur_get_be24(bth + 5));
 }
 
 /* ---- the rules ---- */
@@ -332,10 +240,13 @@ bool ur_faults_strike(struct ur_engine *e, enum ur_fault_action action, u32 qpn,
 	return false;
 }
 
-static int begin(struct ur_engine *e)
+int ur_faults_begin(struct ur_engine *e)
 {
-	struct ur_faults *faults = calloc(1, sizeof(*faults));
+	struct ur_faults *faults;
 
+	if (e->faults)
+		return 0;
+	faults = calloc(1, sizeof(*faults));
 	if (!faults)
 		return -ENOMEM;
 	faults->spoiled = calloc((e->tx.max_desc + 63) / 64, sizeof(u64));
@@ -345,28 +256,33 @@ static int begin(struct ur_engine *e)
 	}
 	ur_list_init(&faults->rules);
 	ur_list_init(&faults->held);
+	ur_list_init(&faults->held_in);
+	ur_list_init(&faults->late_cqs);
+	ur_list_init(&faults->waiting);
+	ur_list_init(&faults->ordered);
 	e->faults = faults;
 	return 0;
 }
 
 /* Packets of tx that wait for room were judged, or sent, before the rules. */
-static void choose_ways(struct ur_engine *e)
+void ur_faults_choose_ways(struct ur_engine *e)
 {
 	bool any = !ur_list_empty(&e->faults->rules);
 
-	ur_record_set_ops(e, any ? &ur_fault_host_ops : &ur_engine_host_ops);
+	ur_record_set_ops(e, any || e->faults->n_adverse ? &ur_fault_host_ops
+							 : &ur_engine_host_ops);
 	ur_port_set_shortcuts(e->port, e->opt.loop && !any,
 			      e->opt.fast && !any);
 }
 
 static int fault_add(struct ur_engine *e, struct ur_efault *f)
 {
-	int err = e->faults ? 0 : begin(e);
+	int err = ur_faults_begin(e);
 
 	if (err)
 		return err;
 	ur_list_add_tail(&e->faults->rules, &f->node);
-	choose_ways(e);
+	ur_faults_choose_ways(e);
 	return 0;
 }
 UR_ENGINE_CALL(1, fault_add, struct ur_efault *);
@@ -374,7 +290,7 @@ UR_ENGINE_CALL(1, fault_add, struct ur_efault *);
 static int fault_del(struct ur_engine *e, struct ur_efault *f)
 {
 	ur_list_del(&f->node);
-	choose_ways(e);
+	ur_faults_choose_ways(e);
 	return 0;
 }
 UR_ENGINE_CALL(1, fault_del, struct ur_efault *);
@@ -416,9 +332,7 @@ void ur_faults_fini(struct ur_engine *e)
 
 	if (!faults)
 		return;
-	while (!ur_list_empty(&faults->held))
-		drop_held(faults,
-			  ur_list_first(&faults->held, struct ur_held, node));
+	ur_faults_drop_held(e);
 	while (!ur_list_empty(&faults->rules)) {
 		struct ur_efault *f =
 			ur_list_first(&faults->rules, struct ur_efault, node);

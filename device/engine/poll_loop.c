@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <sys/epoll.h>
+#include "device/engine/adverse.h"
 #include "device/engine/faults.h"
 #include "device/engine/poll_loop.h"
 #include "device/engine/record.h"
@@ -177,15 +178,19 @@ static bool empty_tx(struct ur_engine *e)
 	return true;
 }
 
-/* Packets that a fault held back and whose time has come. */
-static bool send_held(struct ur_engine *e)
+/* What faults and hostile cards held back and whose time has come. */
+static bool do_held(struct ur_engine *e)
 {
-	bool any = e->now >= ur_faults_deadline(e) && empty_tx(e) &&
-		   ur_faults_release(e);
+	bool any;
 
-	if (any) {
+	if (e->now < ur_faults_deadline(e))
+		return false;
+	any = ur_adverse_turn(e);
+	any |= ur_faults_hand_in(e);
+	if (empty_tx(e) && ur_faults_release(e)) {
 		flush(e);
 		ur_faults_let_go(e);
+		any = true;
 	}
 	return any;
 }
@@ -193,7 +198,7 @@ static bool send_held(struct ur_engine *e)
 /* True when there was something. */
 static bool transmit(struct ur_engine *e)
 {
-	bool any = e->faults && send_held(e), more = true;
+	bool any = e->faults && do_held(e), more = true;
 
 	for (u32 i = 0; more && i < TX_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx(e->port, e->now, &e->tx);
@@ -215,6 +220,7 @@ void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 
 	if (!qp->sq.hdr)
 		return;
+	ur_adverse_hurry(qp, true);
 	if (ur_ring_avail(&qp->sq))
 		ur_qp_kick(qp->qp);
 	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
@@ -226,6 +232,7 @@ void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 		if (e->tx.n_desc && !flush(e))
 			break;
 	}
+	ur_adverse_hurry(qp, false);
 }
 
 void ur_poll_settle_all(struct ur_engine *e, struct ur_ectx *x)

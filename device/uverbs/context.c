@@ -12,6 +12,9 @@
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
+		.features = UROCE_CTX_F_ADVERSE,
+		.adverse = cmd->file->adverse,
+		.adverse_seed = cmd->file->adverse_seed,
 		.db_map_off = cmd->file->info.db_map_off,
 		.db_map_len = cmd->file->info.db_map_len,
 		.wake_fd = -1,
@@ -31,6 +34,22 @@ static int context_response(struct ur_cmd *cmd)
 	return ur_udata_out(cmd, &resp, sizeof(resp));
 }
 
+/* What the provider asks for a hostile card. */
+static int be_adverse(struct ur_cmd *cmd)
+{
+	struct uroce_alloc_ucontext_req req;
+
+	ur_udata_in(cmd, &req, sizeof(req));
+	if (!(req.features & UROCE_CTX_F_ADVERSE) || !req.adverse)
+		return 0;
+	if (req.adverse & ~UROCE_ADVERSE_ALL)
+		return -EINVAL;
+	cmd->file->adverse = req.adverse;
+	cmd->file->adverse_seed = req.adverse_seed;
+	return ur_ectx_set_adverse(cmd->file->ectx, req.adverse,
+				   req.adverse_seed);
+}
+
 static int make_context(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
@@ -42,7 +61,9 @@ static int make_context(struct ur_cmd *cmd)
 			     ur_ufile_realm(file), &file->ectx, &file->info);
 	if (err)
 		return err;
-	err = context_response(cmd);
+	err = be_adverse(cmd);
+	if (!err)
+		err = context_response(cmd);
 	if (err) {
 		ur_ectx_destroy(file->ectx);
 		file->ectx = NULL;

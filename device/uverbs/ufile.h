@@ -22,6 +22,7 @@ struct ur_ufile {
 	int memfd;
 	struct ur_ectx *ectx; /* after GET_CONTEXT */
 	struct ur_ectx_info info;
+	u32 adverse, adverse_seed; /* as the provider asked */
 	struct ur_handles handles;
 	u32 maps, ring_units, region_units; /* of the quota, maps.c */
 	/* The asynchronous event file that objects without one of their own

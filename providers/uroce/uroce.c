@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include "adverse.h"
 #include "uroce.h"
 
 #define OP(name) [UR_OP_##name] = (void *)uroce_##name
@@ -134,13 +135,18 @@ static struct ur_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	return ctx;
 }
 
-/* Takes the device's answer into the context; consumes resp->wake_fd. */
+/* Takes the device's answer into the context; consumes resp->wake_fd. req NULL:
+ * nothing was asked for. */
 static int setup_ctx(struct ur_context *ctx,
+		     const struct uroce_alloc_ucontext_req *req,
 		     const struct uroce_alloc_ucontext_resp *resp)
 {
 	u8 ops[UR_OPS_MAX_BYTES] = {0};
+	int err = ur_adverse_take(ctx, req, resp);
 
 	ctx->db.wake_fd = resp->wake_fd;
+	if (err)
+		return err;
 	if (resp->sq_bb != UROCE_SQ_BB ||
 	    resp->cqe_size != sizeof(struct uroce_cqe) ||
 	    resp->db_map_len < sizeof(struct uroce_db_page))
@@ -157,9 +163,10 @@ static int setup_ctx(struct ur_context *ctx,
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);
+		void *op = ur_adverse_op(ctx, i);
 
 		if (off >= 0)
-			memcpy(ops + off, &ur_ops[i], sizeof(void *));
+			memcpy(ops + off, &op, sizeof(void *));
 	}
 	verbs_set_ops(ur_vctx(ctx), ops);
 	return 0;
@@ -189,10 +196,12 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 
 	if (!ctx)
 		return NULL;
-	err = ur_cmd_get_context(layout, ur_vctx(ctx), &req, sizeof(req), &resp,
-				 sizeof(resp));
+	err = ur_adverse_ask(&req.drv);
 	if (!err)
-		err = setup_ctx(ctx, &resp.drv);
+		err = ur_cmd_get_context(layout, ur_vctx(ctx), &req,
+					 sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		err = setup_ctx(ctx, &req.drv, &resp.drv);
 	if (err) {
 		destroy_ctx(ctx);
 		errno = err;
@@ -214,7 +223,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);
 	if (!err)
-		err = setup_ctx(ctx, &resp);
+		err = setup_ctx(ctx, NULL, &resp);
 	if (err) {
 		destroy_ctx(ctx);
 		errno = err;

@@ -48,7 +48,7 @@ struct lab_case {
 };
 
 extern const struct lab_case lab_queues[], lab_memory[], lab_paths[], lab_cm[],
-	lab_ends[];
+	lab_ends[], lab_adverse[];
 
 /* No mistake of its own: a child that inherits, and leaves something or not. */
 void lab_fork(bool wrong);

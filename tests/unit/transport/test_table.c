@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "transport/table.h"
 #include "tests/check.h"
@@ -35,6 +36,32 @@ static void fill(struct ur_table *t)
 	CHECK_EQ(ur_table_add(t, &object[0], &id[0]), -ENOMEM);
 	for (u32 i = 0; i < N; i++)
 		CHECK(ur_table_lookup(t, id[i]) == &object[i]);
+}
+
+/* No number comes twice, until most have come once. */
+static void test_spent(struct ur_secret *secret)
+{
+	static u8 came[1024];
+	struct ur_table t;
+	u32 n = 0;
+
+	ur_table_init(&t, FIRST, FIRST + 1023, 8, secret);
+	CHECK_EQ(ur_table_spend(&t), 0);
+	CHECK_EQ(ur_table_spend(&t), 0);
+	for (; n < 768; n++) {
+		CHECK_EQ(ur_table_add(&t, &object[0], &id[0]), 0);
+		CHECK(!came[id[0] - FIRST]++);
+		ur_table_remove(&t, id[0]);
+	}
+	for (; n < 4096; n++) {
+		CHECK_EQ(ur_table_add(&t, &object[0], &id[0]), 0);
+		CHECK_EQ(ur_table_add(&t, &object[1], &id[1]), 0);
+		CHECK(ur_table_lookup(&t, id[0]) == &object[0]);
+		ur_table_remove(&t, id[0]);
+		ur_table_remove(&t, id[1]);
+	}
+	memset(came, 0, sizeof(came));
+	ur_table_fini(&t);
 }
 
 static void test_counted(void)
@@ -131,5 +158,7 @@ int main(int argc, char **argv)
 	CASE(test_counted());
 	CASE(test_drawn());
 	CASE(test_narrow());
+	CASE(test_spent(NULL));
+	CASE(test_spent(&(struct ur_secret){.key = {7, 8}}));
 	return cases_status();
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a receive has room for behind its message, written over, for a host that
+ * plays a hostile card. No clause allows it, and none forbids it.
+ */
+#include "transport/internal.h"
+
+/* More would cost others their turn. */
+#define REST_BYTES 256u
+
+void ur_rest_scribble(struct ur_qp *qp, u32 used)
+{
+	struct ur_responder *resp = &qp->resp;
+	struct ur_cursor cur = {0};
+	u8 bytes[REST_BYTES];
+	u32 len;
+
+	if (!qp->init.rest || used >= resp->rqe.length)
+		return;
+	len = ur_min_u32(resp->rqe.length - used, REST_BYTES);
+	memset(bytes, 0xa5, len);
+	/* Of a bad element the program does not hear this way. */
+	(void)ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+			     resp->rqe.num_sge, &cur, used, bytes, len, false);
+}
