@@ -91,10 +91,22 @@ static int device_fatal(struct ur_device *dev)
 
 static int at_once(struct ur_device *dev, enum ur_fault_action action)
 {
-	if (action == UR_FAULT_DEVICE_FATAL)
+	switch (action) {
+	case UR_FAULT_DEVICE_FATAL:
 		return device_fatal(dev);
-	ur_device_event(dev, 1, UR_EVENT_GID_CHANGE);
-	return 0;
+	case UR_FAULT_PORT_ERROR:
+		ur_device_event(dev, 1, UR_EVENT_PORT_ERR);
+		ur_device_event(dev, 1, UR_EVENT_PORT_ACTIVE);
+		return 0;
+	default:
+		ur_device_event(dev, 1, UR_EVENT_GID_CHANGE);
+		return 0;
+	}
+}
+
+static bool is_at_once(enum ur_fault_action action)
+{
+	return action >= UR_FAULT_GID_CHANGE;
 }
 
 /* ---- the list ---- */
@@ -135,8 +147,7 @@ static int add(struct ur_device *dev, const char *text,
 	struct ur_fault *f;
 	int err = 0;
 
-	if (rule->action == UR_FAULT_DEVICE_FATAL ||
-	    rule->action == UR_FAULT_GID_CHANGE)
+	if (is_at_once(rule->action))
 		return at_once(dev, rule->action);
 	if (count_of(dev) >= UR_MAX_FAULTS)
 		return -ENOSPC;
@@ -160,14 +171,17 @@ static int add(struct ur_device *dev, const char *text,
 	return (int)f->id;
 }
 
-bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action)
+bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action,
+			u64 *value)
 {
 	ur_list_for_each(it, &dev->daemon->faults) {
 		struct ur_fault *f = ur_list_entry(it, struct ur_fault, node);
 
-		if (f->dev == dev && f->rule.action == action &&
-		    ur_fault_strikes(&f->state, &f->rule))
-			return true;
+		if (f->dev != dev || f->rule.action != action ||
+		    !ur_fault_strikes(&f->state, &f->rule))
+			continue;
+		*value = f->rule.value;
+		return true;
 	}
 	return false;
 }
@@ -308,10 +322,7 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text)
 		if (!all && dev != named)
 			continue;
 		/* Nobody is there to see it. */
-		ret = rule.action == UR_FAULT_DEVICE_FATAL ||
-				      rule.action == UR_FAULT_GID_CHANGE
-			      ? -EINVAL
-			      : add(dev, text, &rule);
+		ret = is_at_once(rule.action) ? -EINVAL : add(dev, text, &rule);
 		if (ret < 0) {
 			fprintf(stderr, "uroced: --fault '%s': %s\n", text,
 				strerror(-ret));

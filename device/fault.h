@@ -28,8 +28,10 @@ int ur_fault_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 /* Adds a rule that came with the options of the daemon ("[DEVICE] RULE", or of
  * all devices). Returns 0 or -errno after a line on stderr. */
 int ur_fault_add_option(struct ur_daemon *daemon, const char *text);
-/* Returns whether a rule of that action strikes the device now. */
-bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action);
+/* Returns whether a rule of that action strikes the device now; *value is the
+ * action's, 0: none was given. */
+bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action,
+			u64 *value);
 /* Ends all rules of a device that goes. */
 void ur_fault_device_gone(struct ur_device *dev);
 /* One step of the list of rules. */

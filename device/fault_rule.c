@@ -79,13 +79,15 @@ static const struct action {
 } actions[UR_FAULT_ACTIONS] = {
 	[UR_FAULT_DROP] = {"drop", .by = PACKETS | BY_DIR, .ops = ~0u},
 	[UR_FAULT_DUP] = {"dup", .by = PACKETS | BY_DIR, .ops = ~0u},
-	[UR_FAULT_DELAY] = {"delay", NULL, 1, 10000000, .by = PACKETS,
+	[UR_FAULT_DELAY] = {"delay", NULL, 1, 10000000, .by = PACKETS | BY_DIR,
 			    .ops = ~0u},
-	[UR_FAULT_REORDER] = {"reorder", .by = PACKETS, .ops = ~0u},
+	[UR_FAULT_REORDER] = {"reorder", .by = PACKETS | BY_DIR, .ops = ~0u},
 	[UR_FAULT_CORRUPT] = {"corrupt", .by = PACKETS | BY_DIR, .ops = ~0u},
+	[UR_FAULT_CM_DROP] = {"cm-drop", .by = BY_PEER | BY_TURN | BY_DIR},
 	[UR_FAULT_SLOW] = {"slow", NULL, 1, 100000,
-			   .by = BY_PEER | BY_OP | BY_QP, .ops = ~0u},
-	[UR_FAULT_STALL] = {"stall", NULL, 1, 60000, .by = PACKETS, .ops = ~0u},
+			   .by = BY_PEER | BY_OP | BY_QP | BY_DIR, .ops = ~0u},
+	[UR_FAULT_STALL] = {"stall", NULL, 1, 60000, .by = PACKETS | BY_DIR,
+			    .ops = ~0u},
 	[UR_FAULT_NAK] = {"nak", naks, .by = BY_OP | BY_QP | BY_TURN,
 			  .ops = REQUESTS},
 	[UR_FAULT_RNR] = {"rnr", .by = BY_QP | BY_TURN},
@@ -93,8 +95,11 @@ static const struct action {
 			 .ops = REQUESTS},
 	[UR_FAULT_CQ_OVERRUN] = {"cq-overrun", .by = BY_QP | BY_TURN},
 	[UR_FAULT_REG_ENOMEM] = {"reg-enomem", .by = BY_TURN},
+	[UR_FAULT_CM_REJECT] = {"cm-reject", NULL, 1, UINT16_MAX, true,
+				.by = BY_TURN},
 	[UR_FAULT_LINK_DOWN] = {"link-down", NULL, 1, 600000, true},
 	[UR_FAULT_GID_CHANGE] = {"gid-change"},
+	[UR_FAULT_PORT_ERROR] = {"port-error"},
 	[UR_FAULT_DEVICE_FATAL] = {"device-fatal"},
 };
 
@@ -286,6 +291,8 @@ int ur_fault_parse(const char *text, struct ur_fault_rule *rule,
 	if (!next_word(&text, buf, &value, word))
 		return -EINVAL;
 	*why = action(rule, buf, value);
+	if (rule->action == UR_FAULT_CM_DROP)
+		rule->ops = UR_FAULT_OP_CM;
 	while (!*why && next_word(&text, buf, &value, word))
 		*why = value ? limit(rule, buf, value) : "needs a value";
 	if (!*why && **word)

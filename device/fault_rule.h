@@ -20,6 +20,7 @@ enum ur_fault_action {
 	UR_FAULT_DELAY,	  /* microseconds */
 	UR_FAULT_REORDER, /* behind the next one */
 	UR_FAULT_CORRUPT, /* so that the ICRC is wrong */
+	UR_FAULT_CM_DROP, /* those of the connection manager are lost */
 	UR_FAULT_SLOW,	  /* a link of so many Mbit/s, with a short queue */
 	UR_FAULT_STALL,	  /* milliseconds, in which all of them wait */
 	/* Of requests that come in */
@@ -31,8 +32,10 @@ enum ur_fault_action {
 	UR_FAULT_CQ_OVERRUN,
 	/* Of the device and its control */
 	UR_FAULT_REG_ENOMEM,
+	UR_FAULT_CM_REJECT, /* reason of the REJ */
 	UR_FAULT_LINK_DOWN, /* milliseconds; 0: until the rule is deleted */
 	UR_FAULT_GID_CHANGE,
+	UR_FAULT_PORT_ERROR,
 	UR_FAULT_DEVICE_FATAL,
 	UR_FAULT_ACTIONS
 };

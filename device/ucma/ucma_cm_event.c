@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device/fault.h"
 #include "device/ucma/ucma.h"
 #include "device/why.h"
 
@@ -200,6 +201,22 @@ static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
 	return true;
 }
 
+/* A fault on request refuses it, as its application could. */
+static bool refuses(struct ur_device *dev, struct ur_cm_id *cm,
+		    const struct ur_cm_event *event)
+{
+	u64 reason;
+
+	if (!ur_fault_of_device(dev, UR_FAULT_CM_REJECT, &reason))
+		return false;
+	if (event->type == UR_CM_EVENT_REQ)
+		ur_cm_send_rej(
+			cm, reason ? (u16)reason : UR_CM_REJ_CONSUMER_DEFINED,
+			NULL, 0, NULL, 0);
+	ur_cm_id_destroy(cm);
+	return true;
+}
+
 static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		       const struct ur_cm_event *event)
 {
@@ -213,6 +230,8 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		ur_cm_id_destroy(cm);
 		return;
 	}
+	if (refuses(dev, cm, event))
+		return;
 	id = new_child(listener, dev, cm, event);
 	if (!id) {
 		/* Silent: the peer asks again. */

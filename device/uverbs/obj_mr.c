@@ -95,9 +95,10 @@ int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 	       struct ur_emr_attr *attr, struct ur_obj_mr **ret)
 {
 	struct ur_obj_mr *mr;
+	u64 none;
 	int err;
 
-	if (ur_fault_of_device(cmd->dev, UR_FAULT_REG_ENOMEM))
+	if (ur_fault_of_device(cmd->dev, UR_FAULT_REG_ENOMEM, &none))
 		return -ENOMEM;
 	attr->mem = cmd->file->session->mem;
 	err = try_mr(cmd, attr, &mr);

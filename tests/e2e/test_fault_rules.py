@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from cm import run_cm_pair, start_server
 from hosts import wait_for
 from pairs import run_pair, start_pair
 from test_wire import counters
@@ -41,7 +42,9 @@ def hosts_(labs):
 LOSSY = ["drop prob=0.01 seed=1", "drop dir=in prob=0.01 seed=2",
          "drop op=ack nth=7", "dup nth=5", "dup dir=in nth=5",
          "delay=300 nth=50", "reorder nth=9", "corrupt nth=40",
-         "corrupt dir=in nth=40", "drop op=send prob=0.02 count=3"]
+         "corrupt dir=in nth=40", "drop op=send prob=0.02 count=3",
+         "delay=300 dir=in nth=50", "reorder dir=in nth=9",
+         "stall=30 dir=in after=50 op=send", "slow=200 dir=in"]
 
 
 @pytest.mark.parametrize("where", ["two", "one"])
@@ -56,6 +59,7 @@ def test_coped_with(hosts_, rule, where):
     got = shown(a)[number]
     assert got["rule"] == rule
     assert 0 < got["done"] <= got["matched"]
+    assert got["done"] > 1
     if rule.startswith("drop op=send"):
         assert got["done"] == 3
     if rule.startswith("corrupt"):
@@ -150,6 +154,35 @@ def test_registration(hosts_):
     assert shown(a)[number]["done"] == 1
 
 
+@pytest.mark.parametrize("reason,said", [("", 28), ("=4", 4)])
+def test_cm_reject(hosts_, reason, said):
+    """The client hears the reason, the server nothing; the next one gets in."""
+    a, b, add = hosts_
+    port = str(a.lab.next_port())
+    number = add(b, f"cm-reject{reason}", "count=1")
+    s = start_server(b, port, "rping", "-s", "-P", "-v", "-a", b.addr4, "-p",
+                     port)
+    c = a.start("rping", "-c", "-C", "1", "-a", b.addr4, "-p", port)
+    assert c.wait(20), c.report()
+    assert "REJECTED" in c.report() and f"error {said}" in c.report(), \
+        c.report()
+    assert shown(b)[number]["done"] == 1
+    c = a.start("rping", "-c", "-C", "1", "-a", b.addr4, "-p", port)
+    assert c.wait(20) == 0, c.report() + s.report()
+    s.kill()
+
+
+@pytest.mark.parametrize("rule", ["cm-drop count=1", "cm-drop dir=in count=1"])
+def test_cm_drop(hosts_, rule):
+    """The lost message is sent again."""
+    a, b, add = hosts_
+    port = str(a.lab.next_port())
+    number = add(b, *rule.split())
+    run_cm_pair(b, a, ["rping", "-s", "-C", "3", "-a", b.addr4, "-p", port],
+                ["rping", "-c", "-C", "3", "-a", b.addr4, "-p", port], port)
+    assert shown(b)[number]["done"] == 1
+
+
 def test_overrun(hosts_):
     a, b, add = hosts_
     number = add(b, "cq-overrun", "after=100", "count=1")
@@ -173,14 +206,18 @@ def test_events(lab):
     wait_for("ibv_asyncwatch", lambda: "async" in watch.text())
     uroce(a, "add", "gid-change")
     wait_for("it", lambda: re.search("GID_CHANGE", watch.text()))
-    number = uroce(a, "add", "link-down").strip()
-    wait_for("it", lambda: re.search("PORT_ERR", watch.text()))
-    assert "PORT_DOWN" in a.run("ibv_devinfo")
-    uroce(a, "del", number)
+    uroce(a, "add", "port-error")
     wait_for("it", lambda: re.search("PORT_ACTIVE", watch.text()))
     assert "PORT_ACTIVE" in a.run("ibv_devinfo")
+    assert not shown(a)
+    number = uroce(a, "add", "link-down").strip()
+    wait_for("it", lambda: watch.text().count("PORT_ERR") == 2)
+    assert "PORT_DOWN" in a.run("ibv_devinfo")
+    uroce(a, "del", number)
+    wait_for("it", lambda: watch.text().count("PORT_ACTIVE") == 2)
+    assert "PORT_ACTIVE" in a.run("ibv_devinfo")
     uroce(a, "add", "link-down=300")
-    wait_for("the end", lambda: watch.text().count("PORT_ACTIVE") == 2)
+    wait_for("the end", lambda: watch.text().count("PORT_ACTIVE") == 3)
     assert not shown(a)
     uroce(a, "add", "device-fatal")
     wait_for("it", lambda: re.search("DEVICE_FATAL", watch.text()))

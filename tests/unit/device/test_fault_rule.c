@@ -51,6 +51,11 @@ static void understood(void)
 	CHECK_EQ(r.count, 5);
 	CHECK(r.by_peer && ur_gid_is_v4(r.peer) && r.peer[15] == 1);
 	CHECK(good("drop dir=in peer=fe80::1").in);
+	CHECK(good("delay=5 dir=in").in && good("reorder dir=in").in);
+	CHECK(good("stall=5 dir=in").in && good("slow=5 dir=in").in);
+	CHECK_EQ(good("cm-drop dir=in nth=2").ops, UR_FAULT_OP_CM);
+	CHECK_EQ(good("cm-reject").value, 0);
+	CHECK_EQ(good("cm-reject=28 count=1").value, 28);
 	CHECK_EQ(good("nak=rem_access op=write").value, UR_REFUSE_ACCESS);
 	CHECK_EQ(good("wc=retry_exc_err").value, UR_WC_RETRY_EXC_ERR);
 	CHECK_EQ(good("link-down").value, 0);
@@ -83,7 +88,11 @@ static void refused(void)
 	    "is none of the operations of this action");
 	bad("drop dir=up", "dir", "is in or out");
 	bad("rnr op=send", "op", others);
-	bad("delay=5 dir=in", "dir", others);
+	bad("cm-drop op=send", "op", others);
+	bad("cm-reject peer=1.2.3.4", "peer", others);
+	bad("cm-reject=65536", "cm-reject", "has no such value");
+	bad("port-error count=1", "count", others);
+	bad("rnr dir=in", "dir", others);
 	bad("reg-enomem qp=3", "qp", others);
 	bad("slow=5 prob=0.5", "prob", others);
 	bad("gid-change count=1", "count", others);
