@@ -145,6 +145,7 @@ void ur_adverse_flush_cq(struct ur_ecq *cq)
 	if (!a || !a->n)
 		return;
 	ur_list_del(&a->node);
+	cq->ectx->engine->faults->n_late--;
 	/* One that finds the queue full has said so. */
 	for (u32 i = 0; i < a->n; i++)
 		(void)ur_cq_push(cq, &a->wc[i]);
@@ -161,7 +162,16 @@ static void drop_packets(struct ur_adverse_qp *a)
 		ur_list_del(&h->node);
 		free(h);
 	}
+	a->qp->engine->faults->n_packets -= a->n_packets;
 	a->n_packets = 0;
+}
+
+static void stop_waiting(struct ur_adverse_qp *a)
+{
+	if (ur_list_empty(&a->waiting))
+		return;
+	ur_list_del(&a->waiting);
+	a->qp->engine->faults->n_waiting--;
 }
 
 void ur_adverse_forget_qp(struct ur_eqp *qp)
@@ -174,7 +184,7 @@ void ur_adverse_forget_qp(struct ur_eqp *qp)
 		ur_adverse_flush_cq(qp->init.srq->cq);
 	if (!a)
 		return;
-	ur_list_del(&a->waiting);
+	stop_waiting(a);
 	a->fetch = 0;
 	drop_packets(a);
 }
@@ -216,11 +226,13 @@ int ur_adverse_push(struct ur_ecq *cq, const struct ur_wc *wc)
 	tell_nothing(a);
 	if (!(cq->ectx->adverse->what & UROCE_ADVERSE_BATCH))
 		return ur_cq_push(cq, wc);
-	if (!has_room(cq)) {
+	if (!has_room(cq) ||
+	    (!a->n && engine->faults->n_late == UR_ADVERSE_QUEUES_MAX)) {
 		ur_adverse_flush_cq(cq);
 		return ur_cq_push(cq, wc);
 	}
 	if (!a->n) {
+		engine->faults->n_late++;
 		a->size = ur_adverse_draw_batch(&a->rng);
 		a->at = engine->now + ur_adverse_draw_late(&a->rng);
 		ur_list_add_tail(&engine->faults->late_cqs, &a->node);
@@ -239,7 +251,7 @@ void ur_adverse_hurry(struct ur_eqp *qp, bool on)
 		return;
 	qp->adverse->fetch = on ? UINT32_MAX : 0;
 	if (on)
-		ur_list_del(&qp->adverse->waiting);
+		stop_waiting(qp->adverse);
 }
 
 bool ur_adverse_waits(struct ur_eqp *qp)
@@ -254,6 +266,9 @@ bool ur_adverse_waits(struct ur_eqp *qp)
 		return false;
 	}
 	if (ur_list_empty(&a->waiting)) {
+		if (qp->engine->faults->n_waiting == UR_ADVERSE_QUEUES_MAX)
+			return false;
+		qp->engine->faults->n_waiting++;
 		a->fetch_at = qp->engine->now + ur_adverse_draw_late(&a->rng);
 		ur_list_add_tail(&qp->engine->faults->waiting, &a->waiting);
 	}
@@ -270,7 +285,7 @@ static bool fetch_some(struct ur_engine *e)
 
 		if (a->fetch_at > e->now)
 			continue;
-		ur_list_del(&a->waiting);
+		stop_waiting(a);
 		a->fetch = 1 + ur_rng_below(&a->rng, 8);
 		ur_qp_kick(a->qp->qp);
 		any = true;

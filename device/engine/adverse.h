@@ -13,6 +13,12 @@
 #include "device/engine/faults.h"
 #include "util/rng.h"
 
+/* Each turn looks at all that waits, and what waits takes memory: so much of an
+ * engine's queues and packets at most, the rest is served as on an ordinary
+ * card. A turn looks at 64 in less than a microsecond. */
+#define UR_ADVERSE_QUEUES_MAX  64
+#define UR_ADVERSE_PACKETS_MAX 1024
+
 /* Of a context. */
 struct ur_adverse {
 	u32 what; /* UROCE_ADVERSE_* */

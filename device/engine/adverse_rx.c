@@ -41,11 +41,16 @@ static u32 flags_of(const u8 *bth)
 static bool keep(struct ur_adverse_qp *a, const struct ur_rx_meta *meta,
 		 const u8 *bth, u32 len)
 {
-	struct ur_held_in *h = ur_held_in_new(meta, bth, len);
+	struct ur_faults *faults = a->qp->engine->faults;
+	struct ur_held_in *h;
 
+	if (faults->n_packets == UR_ADVERSE_PACKETS_MAX)
+		return false;
+	h = ur_held_in_new(meta, bth, len);
 	if (!h)
 		return false;
 	ur_list_add_tail(&a->packets, &h->node);
+	faults->n_packets++;
 	a->n_packets++;
 	return true;
 }
@@ -63,6 +68,7 @@ static void hand_in(struct ur_engine *e, struct ur_adverse_qp *a)
 		ur_list_del(it);
 		ur_list_add_tail(&packets, it);
 	}
+	e->faults->n_packets -= a->n_packets;
 	a->n_packets = 0;
 	while (!ur_list_empty(&packets)) {
 		struct ur_held_in *h =

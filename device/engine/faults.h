@@ -43,6 +43,8 @@ struct ur_faults {
 	u64 *spoiled; /* a bit for each descriptor of the engine's tx */
 	/* Contexts with a hostile card: adverse.h */
 	u32 n_adverse;
+	u32 n_late, n_waiting,
+		n_packets;	 /* on these lists, and their packets */
 	struct ur_list late_cqs; /* ur_adverse_cq */
 	struct ur_list waiting;	 /* ur_adverse_qp: requests to fetch */
 	struct ur_list ordered;	 /* ur_adverse_qp: packets to hand in */

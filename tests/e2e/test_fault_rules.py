@@ -2,6 +2,7 @@
 """uroce fault: each rule is seen by a program that then copes, or fails as the
 rule says, and the rule has counted it."""
 import json
+import os
 import re
 import subprocess
 
@@ -223,6 +224,39 @@ def test_events(lab):
     wait_for("it", lambda: re.search("DEVICE_FATAL", watch.text()))
     watch.kill()
     assert "PORT_ACTIVE" in a.run("ibv_devinfo")
+
+
+FAULT_EXAMPLES = os.path.join(os.path.dirname(__file__), "../../doc/examples/fault")
+
+
+def test_header(labs):
+    """uroce-fault.h: what its example counts on."""
+    a = labs(1500).a
+    p = a.start(a.lab.bin("fault_registers"),
+                env={**os.environ, "UROCE_COMMAND": a.lab.bin("uroce")})
+    assert p.wait(20) == 0 and "it survives" in p.text(), p.report()
+    assert not shown(a)
+
+
+def test_header_in_cxx(tmp_path):
+    """As C++, and as the oldest C that programs are still in."""
+    for compiler in ["c++", "-std=c++11"], ["cc", "-std=gnu99"]:
+        source = tmp_path / ("x.cc" if "++" in compiler[0] else "x.c")
+        source.write_text('#include "uroce-fault.h"\n'
+                          "int main(void) { return (int)uroce_fault_add(0); }\n")
+        subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", "-I",
+                        os.path.join(FAULT_EXAMPLES, "../../../cli"), "-c", "-o",
+                        "/dev/null", str(source)], check=True)
+
+
+def test_fixtures(labs):
+    """The pytest example for users passes and leaves no rule behind."""
+    a = labs(1500).a
+    p = a.start("/usr/bin/python3", "-m", "pytest", "-q", "-p",
+                "no:cacheprovider", FAULT_EXAMPLES,
+                env={**os.environ, "UROCE_COMMAND": a.lab.bin("uroce")})
+    assert p.wait(60) == 0 and "5 passed" in p.text(), p.report()
+    assert not shown(a)
 
 
 def test_who_may(lab):
