@@ -46,7 +46,7 @@ _uroce()
 	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
 	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
 	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
-	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --mount --quiet --" -- "$cur")) ;;
+	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --adverse= --mount --quiet --" -- "$cur")) ;;
 	fault)
 		COMPREPLY=($(compgen -W "--json --run-dir show add del all" -- "$cur"))
 		;;
