@@ -38,16 +38,20 @@ static int context_response(struct ur_cmd *cmd)
 static int be_adverse(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_req req;
+	int err;
 
 	ur_udata_in(cmd, &req, sizeof(req));
 	if (!(req.features & UROCE_CTX_F_ADVERSE) || !req.adverse)
 		return 0;
 	if (req.adverse & ~UROCE_ADVERSE_ALL)
 		return -EINVAL;
+	err = ur_ectx_set_adverse(cmd->file->ectx, req.adverse,
+				  req.adverse_seed);
+	if (err)
+		return err;
 	cmd->file->adverse = req.adverse;
 	cmd->file->adverse_seed = req.adverse_seed;
-	return ur_ectx_set_adverse(cmd->file->ectx, req.adverse,
-				   req.adverse_seed);
+	return 0;
 }
 
 static int make_context(struct ur_cmd *cmd)

@@ -306,6 +306,14 @@ int64_t client_legacy(int sock, uint32_t command, const void *core,
 
 int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
 {
+	struct uroce_alloc_ucontext_req req = {0};
+
+	return client_get_context_with(sock, &req, resp);
+}
+
+int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
+			    struct uroce_alloc_ucontext_resp *resp)
+{
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
 		struct ib_uverbs_attr attr[4];
@@ -313,7 +321,6 @@ int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
 			 .object_id = UVERBS_OBJECT_DEVICE,
 			 .method_id = UVERBS_METHOD_GET_CONTEXT,
 			 .num_attrs = 4}};
-	struct uroce_alloc_ucontext_req req = {0};
 	uint32_t vectors = 0;
 	uint64_t support = 0;
 
@@ -326,9 +333,9 @@ int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp)
 					      .flags = 1,
 					      .data = (uintptr_t)&support};
 	cmd.attr[2] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_IN,
-					      .len = sizeof(req),
+					      .len = sizeof(*req),
 					      .flags = 1,
-					      .data = (uintptr_t)&req};
+					      .data = (uintptr_t)req};
 	cmd.attr[3] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_OUT,
 					      .len = sizeof(*resp),
 					      .flags = 1,

@@ -66,6 +66,8 @@ int64_t client_write(int sock, const void *buf, size_t len);
 int64_t client_legacy(int sock, uint32_t command, const void *core,
 		      uint32_t len, void *resp, uint32_t out);
 int client_get_context(int sock, struct uroce_alloc_ucontext_resp *resp);
+int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
+			    struct uroce_alloc_ucontext_resp *resp);
 /* Connected, open, and with a context. */
 int client_session(const struct daemon_proc *d);
 /* The handle of a new one. */

@@ -88,6 +88,50 @@ static int64_t dealloc_pd(int sock, uint32_t pd)
 			     sizeof(req), NULL, 0);
 }
 
+/* A hostile card is had only by a context that knows of it, and as asked. */
+static void test_adverse(void)
+{
+	static const struct {
+		struct uroce_alloc_ucontext_req req;
+		int ret;
+		uint32_t has;
+	} rows[] = {
+		{{0, UROCE_ADVERSE_ALL, 7}, 0, 0}, /* of an older provider */
+		{{UROCE_CTX_F_ADVERSE, 0, 7}, 0, 0},
+		{{UROCE_CTX_F_ADVERSE, UROCE_ADVERSE_ALL, 7},
+		 0,
+		 UROCE_ADVERSE_ALL},
+		{{UROCE_CTX_F_ADVERSE, UROCE_ADVERSE_ALL + 1, 7}, -EINVAL, 0},
+		{{UROCE_CTX_F_ADVERSE, UINT32_MAX, 7}, -EINVAL, 0},
+		{{UINT64_MAX, UROCE_ADVERSE_RNR, UINT32_MAX},
+		 0,
+		 UROCE_ADVERSE_RNR},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct uroce_alloc_ucontext_req req = rows[i].req;
+		struct uroce_alloc_ucontext_resp resp = {.wake_fd = -1};
+		int sock = client_open(&dev, "uverbs0", NULL);
+
+		CHECK_EQ(client_get_context_with(sock, &req, &resp),
+			 rows[i].ret);
+		if (!rows[i].ret) {
+			CHECK_EQ(resp.features, UROCE_CTX_F_ADVERSE);
+			CHECK_EQ(resp.adverse, rows[i].has);
+			CHECK_EQ(resp.adverse_seed,
+				 rows[i].has ? req.adverse_seed : 0);
+			close(resp.wake_fd);
+		} else {
+			/* Nothing of it stays: the file can have another. */
+			CHECK_EQ(client_get_context(sock, &resp), 0);
+			CHECK_EQ(resp.adverse, 0);
+			close(resp.wake_fd);
+		}
+		close(sock);
+		client_settle(&dev);
+	}
+}
+
 static void test_errors(void)
 {
 	static char buf[8192] __attribute__((aligned(4096)));
@@ -362,6 +406,7 @@ int main(int argc, char **argv)
 	client_private_net();
 	daemon_start(&dev, uroced, 0);
 	STEP(test_errors());
+	STEP(test_adverse());
 	STEP(test_join());
 	STEP(test_client_death());
 	STEP(test_second());
