@@ -35,12 +35,12 @@ declare -A kinds=(
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
-	[e2e]="$hosts infiniband-diags libibumad-dev ibacm python3-scapy iperf3
+	[e2e]="$hosts python3-pyverbs infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file prometheus-node-exporter binutils"
-	[interop]="$hosts python3-scapy qemu-system-x86 mmdebstrap
+	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
