@@ -39,7 +39,7 @@ void ur_inflight_reset(struct ur_qp *qp);
 void ur_inflight_answered(struct ur_qp *qp, u32 packets);
 /* Tells the window that a packet was lost. A grown window falls back to its
  * initial size, and needs longer to grow after each such loss; where the path is
- * congested, it is halved. */
+ * congested, it is cut. */
 void ur_inflight_lost(struct ur_qp *qp);
 /* Returns whether congestion has made the window smaller than it began. */
 static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
@@ -51,7 +51,7 @@ static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
  * small window the first half is answered while the second is under way. */
 static inline u32 ur_inflight_ask(const struct ur_qp *qp)
 {
-	if (!ur_inflight_is_cut(qp) || qp->req.window >= 2 * UR_ACK_PKTS)
+	if (qp->req.window >= 2 * UR_ACK_PKTS || !ur_inflight_is_cut(qp))
 		return UR_ACK_PKTS;
 	return qp->req.window > 1 ? qp->req.window / 2 : 1;
 }
