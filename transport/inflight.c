@@ -28,28 +28,38 @@
 #define LOSS_SHARE	 32 /* more than one in so many are many */
 #define LOSS_FEW	 3
 
+static void set_window(struct ur_qp *qp, u32 packets)
+{
+	struct ur_requester *req = &qp->req;
+
+	req->window = packets;
+	req->grow_at = ur_inflight_is_cut(qp) ? REGROWTH_PKTS
+					      : (packets * LOSSLESS_WINDOWS)
+							<< req->growth_backoff;
+}
+
 void ur_inflight_reset(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	req->window = qp->port->cfg.window_pkts;
 	req->lossless_pkts = 0;
 	req->growth_backoff = 0;
 	req->recent_losses = 0;
 	req->cut = false;
 	req->rtt_min = 0;
+	set_window(qp, qp->port->cfg.window_pkts);
 }
 
 static void regrow(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
+	u32 more = req->lossless_pkts / REGROWTH_PKTS;
 
 	if (req->cut && ur_psn_diff(req->una, req->cut_psn) >= 0)
 		req->cut = false;
-	req->window =
-		ur_min_u32(req->window + req->lossless_pkts / REGROWTH_PKTS,
-			   qp->port->cfg.window_pkts);
 	req->lossless_pkts %= REGROWTH_PKTS;
+	set_window(qp,
+		   ur_min_u32(req->window + more, qp->port->cfg.window_pkts));
 }
 
 void ur_inflight_answered(struct ur_qp *qp, u32 packets)
@@ -58,17 +68,16 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets)
 	u32 next = req->window * 2;
 
 	req->lossless_pkts += packets;
+	if (req->lossless_pkts < req->grow_at)
+		return;
 	if (ur_inflight_is_cut(qp)) {
 		regrow(qp);
 		return;
 	}
-	if (req->lossless_pkts < (req->window * LOSSLESS_WINDOWS)
-					 << req->growth_backoff)
-		return;
 	req->lossless_pkts = 0;
 	if (next <= WINDOW_MAX_PKTS &&
 	    (u64)next << qp->mtu_shift <= WINDOW_MAX_BYTES)
-		req->window = next;
+		set_window(qp, next);
 }
 
 /* Counts a loss. Returns whether there were many of late. */
@@ -99,8 +108,8 @@ void ur_inflight_lost(struct ur_qp *qp)
 	if (req->window > qp->port->cfg.window_pkts) {
 		if (req->growth_backoff < GROWTH_BACKOFF_MAX)
 			req->growth_backoff++;
-		req->window = qp->port->cfg.window_pkts;
 		req->lossless_pkts = 0;
+		set_window(qp, qp->port->cfg.window_pkts);
 		return;
 	}
 	if (!ur_inflight_is_cut(qp))
@@ -115,6 +124,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 	req->cut_psn = req->max_psn;
 	req->recent_losses = 0;
 	if (req->window > 1)
-		req->window -= lossy ? req->window / 2 : (req->window + 3) / 4;
+		set_window(qp, req->window - (lossy ? req->window / 2
+						    : (req->window + 3) / 4));
 	ur_trace(qp->port, UR_TRACE_WINDOW, qp->qpn, req->window, req->srtt);
 }

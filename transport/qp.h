@@ -146,6 +146,7 @@ struct ur_requester {
 	u32 max_psn;	   /* PSN behind the newest ever sent */
 	u32 window;	   /* packets that may be in flight */
 	u32 lossless_pkts; /* answered since it last changed, with none lost */
+	u32 grow_at;	   /* so many of them */
 	u8 growth_backoff; /* losses of a grown window */
 	u32 recent_losses; /* since una was losses_psn */
 	u32 losses_psn;
