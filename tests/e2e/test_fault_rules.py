@@ -40,10 +40,12 @@ def hosts_(labs):
         assert not shown(host)
 
 
-LOSSY = ["drop prob=0.01 seed=1", "drop dir=in prob=0.01 seed=2",
-         "drop op=ack nth=7", "dup nth=5", "dup dir=in nth=5",
-         "delay=300 nth=50", "reorder nth=9", "corrupt nth=40",
-         "corrupt dir=in nth=40", "drop op=send prob=0.02 count=3",
+# What loses packets stops in time: who has all answers leaves, and where the
+# last acknowledgement that it sent is lost nobody answers its peer again.
+LOSSY = ["drop prob=0.01 seed=1 count=6", "drop dir=in prob=0.01 seed=2 count=6",
+         "drop op=ack nth=7 count=20", "dup nth=5", "dup dir=in nth=5",
+         "delay=300 nth=50", "reorder nth=9", "corrupt nth=40 count=10",
+         "corrupt dir=in nth=40 count=10", "drop op=send prob=0.02 count=3",
          "delay=300 dir=in nth=50", "reorder dir=in nth=9",
          "stall=30 dir=in after=50 op=send", "slow=200 dir=in"]
 
