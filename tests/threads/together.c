@@ -268,6 +268,7 @@ void world_stop(void)
 	ur_loop_lock(daemon_.loop);
 	ur_listen_stop(&daemon_);
 	CHECK(ur_session_stop_all(&daemon_));
+	ur_loop_close(daemon_.loop);
 	ur_device_destroy_all(&daemon_);
 	ur_ucma_fini(&daemon_);
 	ur_netlink_close(&daemon_);
