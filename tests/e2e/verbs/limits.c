@@ -172,7 +172,6 @@ static void limits_none(void)
 	CHECK_EQ(d.max_wq_type_rq, 0);
 	CHECK_EQ(d.tm_caps.max_num_tags, 0);
 	CHECK_EQ(d.tso_caps.max_tso, 0);
-	CHECK_EQ(d.packet_pacing_caps.supported_qpts, 0);
 	CHECK_EQ(d.raw_packet_caps, 0);
 	CHECK(!(d.orig_attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG));
 	/* Counters objects count packets of flows, which there are none of
