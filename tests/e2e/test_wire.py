@@ -266,6 +266,9 @@ s.sendto(bytes.fromhex(sys.argv[1]), (sys.argv[2], 4791))
 """
 
 
+ICRC = 4
+
+
 @pytest.mark.parametrize("number", range(len(STRANGE)),
                          ids=[f"{i}-{s[0]}" for i, s in enumerate(STRANGE)])
 def test_refused(wire, number):
@@ -289,7 +292,7 @@ def test_refused(wire, number):
     assert p.wait() == 0, p.report()
     want = {name: 1}
     if good:
-        want["rcvd_pkts"] = 1
+        want |= {"rcvd_pkts": 1, "rx_prio0_packets": 1, "rx_prio0_bytes": len(data) - ICRC}
     wait_for("the counter", moved)
     assert moved() == want
     if name != "bad_qpn":  # what every end of a connection may bring
