@@ -123,7 +123,9 @@ class Guest(Host):
             stdout=subprocess.PIPE, text=True, check=True).stdout
         count = {"frames_lost": sum(map(int, tap.split()))}
         for line in out.splitlines():
-            name, n = line.split()
+            name, n = (line.split() + ["", ""])[:2]
+            if not n.isdigit():
+                continue  # the console's own
             if name in LOST:
                 count["frames_lost"] += int(n)
             elif ":" not in name and name[0].islower():
