@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "transport/cc.h"
 #include "transport/internal.h"
 
 /* ---- answers ---- */
@@ -122,6 +123,8 @@ static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 	ur_tx_commit(qp->port, tx, qp->attr.av, len);
 	it->next = ur_psn_add(it->next, 1);
 	ur_cc_sent(qp, len);
+	if (qp->cc)
+		qp->cc->answered = true;
 	return UR_QUANTUM_MORE;
 }
 
@@ -167,6 +170,10 @@ static enum ur_quantum send_item(struct ur_qp *qp, struct ur_tx *tx,
 
 			if (qp->cc && !ur_cc_may_send(qp))
 				return UR_QUANTUM_IDLE;
+			if (qp->cc && ur_cc_yields(qp)) {
+				*budget = 0;
+				return UR_QUANTUM_IDLE;
+			}
 			n = ur_fastpath_answer(qp, it, tx, *budget, &defer);
 			if (defer == UR_DEFER_ROOM)
 				return UR_QUANTUM_FULL;

@@ -166,6 +166,16 @@ bool ur_cc_may_send(struct ur_qp *qp)
 	return false;
 }
 
+bool ur_cc_yields(struct ur_qp *qp)
+{
+	struct ur_cc *cc = qp->cc;
+
+	if (!cc->answered || (!cc->limited && !cc->cap_bps))
+		return false;
+	cc->answered = false;
+	return true;
+}
+
 void ur_cc_expire(struct ur_qp *qp)
 {
 	struct ur_cc *cc = qp->cc;

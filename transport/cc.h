@@ -25,6 +25,7 @@ struct ur_cc {
 	/* Asked for by the program: holds whatever a CNP says. */
 	u64 cap_bps; /* 0: none */
 	ur_time cap_next;
+	bool answered; /* the last paced packet was a READ's answer */
 };
 
 /* Returns when the next packet may leave; 0: at once. cc may be NULL. */

@@ -109,6 +109,9 @@ const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp);
 /* Returns whether the rate allows a packet now. If not, the queue pair's
  * deadline is armed for when it does. */
 bool ur_cc_may_send(struct ur_qp *qp);
+/* Returns whether an answer lets the requests of the queue pair, which has cc, go
+ * first: where a rate limits both, they take turns. */
+bool ur_cc_yields(struct ur_qp *qp);
 /* Charges a packet of so many bytes, BTH to pad, to the rate. */
 void ur_cc_sent(struct ur_qp *qp, u32 bytes);
 /* Does what is due by now: alpha decays, the rate rises, a pause ends. */
