@@ -31,7 +31,7 @@ declare -A kinds=(
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
 	  libsystemd-dev:arm64
-	  libdw-dev:arm64"
+	  libdw-dev:arm64 systemtap-sdt-dev:arm64"
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
