@@ -16,47 +16,18 @@
 #include <unistd.h>
 
 #include "cli/mount.h"
+#include "cli/namespace.h"
 
 #define CLASS "/sys/class"
 
 static const char *const ours[] = {"infiniband", "infiniband_verbs",
 				   "infiniband_mad"};
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-/* The same user and group in it as outside. */
-static int own_user_namespace(void)
-{
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-	char map[64];
-	int err;
-
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		return -errno;
-	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	err = write_file("/proc/self/uid_map", map);
-	if (!err)
-		err = write_file("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	return err ? err : write_file("/proc/self/gid_map", map);
-}
-
 static int own_namespace(void)
 {
 	/* Who may have a mount namespace alone keeps all rights. */
 	if (unshare(CLONE_NEWNS)) {
-		int err = own_user_namespace();
+		int err = ur_namespace_own(CLONE_NEWNS);
 
 		if (err)
 			return err;

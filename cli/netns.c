@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -16,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/namespace.h"
 #include "cli/netns.h"
 
 #define NAME_MAX_BYTES 32 /* with the NUL, as uroced has it */
@@ -58,37 +58,12 @@ int ur_netns_name(struct ur_options *options)
 	return 0;
 }
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 /* Root does without a user namespace; anybody else is himself in one. */
 static int leave_network(void)
 {
-	unsigned int uid = geteuid(), gid = getegid();
-	char text[64];
-	int err;
-
 	if (unshare(CLONE_NEWNET) == 0)
 		return 0;
-	if (errno != EPERM || unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		return -errno;
-	err = write_file("/proc/self/setgroups", "deny");
-	snprintf(text, sizeof(text), "%u %u 1", uid, uid);
-	if (!err)
-		err = write_file("/proc/self/uid_map", text);
-	snprintf(text, sizeof(text), "%u %u 1", gid, gid);
-	if (!err)
-		err = write_file("/proc/self/gid_map", text);
-	return err;
+	return errno == EPERM ? ur_namespace_own(CLONE_NEWNET) : -errno;
 }
 
 struct request {
@@ -228,7 +203,7 @@ int ur_netns_make(const struct ur_options *options)
 	}
 	/* Nobody else is there to have the addresses: link-local ones are
 	 * usable, and GIDs, at once. Where it cannot be said, a second later. */
-	write_file("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
+	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
 	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	err = sock < 0 ? -errno : set_up(sock, if_nametoindex("lo"));
 	for (int i = 0; i < options->netdevs && !err; i++)
