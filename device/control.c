@@ -37,32 +37,17 @@ static void status(struct ur_session *s, const char *subject)
 	answer(s, &reply, &fd, fd >= 0);
 }
 
-static void link_command(struct ur_session *s, const struct uroce_tun_msg *msg)
+static void command(struct ur_session *s, const struct uroce_tun_msg *msg)
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
 
 	ur_loop_lock(s->daemon->loop);
-	reply.ret = ur_link_command(s, msg, reply.name);
-	ur_loop_unlock(s->daemon->loop);
-	answer(s, &reply, NULL, 0);
-}
-
-static void directory(struct ur_session *s, bool wanted)
-{
-	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
-
-	ur_loop_lock(s->daemon->loop);
-	reply.ret = ur_setting_directory(s, wanted);
-	ur_loop_unlock(s->daemon->loop);
-	answer(s, &reply, NULL, 0);
-}
-
-static void fault_command(struct ur_session *s, const struct uroce_tun_msg *msg)
-{
-	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
-
-	ur_loop_lock(s->daemon->loop);
-	reply.ret = ur_fault_command(s, msg, reply.name);
+	if (msg->op == UROCE_TUN_LINK)
+		reply.ret = ur_link_command(s, msg, reply.name);
+	else if (msg->op == UROCE_TUN_FAULT)
+		reply.ret = ur_fault_command(s, msg, reply.name);
+	else
+		reply.ret = ur_setting_directory(s, msg->kind);
 	ur_loop_unlock(s->daemon->loop);
 	answer(s, &reply, NULL, 0);
 }
@@ -74,13 +59,9 @@ bool ur_control(struct ur_session *s, const struct uroce_tun_msg *msg)
 		status(s, msg->name);
 		return true;
 	case UROCE_TUN_DIRECTORY:
-		directory(s, msg->kind);
-		return true;
 	case UROCE_TUN_FAULT:
-		fault_command(s, msg);
-		return true;
 	case UROCE_TUN_LINK:
-		link_command(s, msg);
+		command(s, msg);
 		return true;
 	default:
 		return false;
