@@ -112,20 +112,6 @@ static void static_rate(void)
 	bench_close(&t);
 }
 
-static void to_rts_ud(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x1234};
-
-	CHECK_EQ(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_QKEY),
-		 0);
-	to_state(qp, IBV_QPS_RTR);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
-}
-
 static void send_ud(struct end *e, struct ibv_ah *ah, uint32_t dqpn,
 		    uint32_t len)
 {

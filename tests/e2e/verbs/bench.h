@@ -56,6 +56,8 @@ struct ibv_qp *make_qp(struct bench *t, struct ibv_cq *cq, struct ibv_srq *srq,
 		       struct ibv_qp_cap *granted);
 void connect_qp(struct bench *t, struct ibv_qp *qp, uint32_t dest);
 void to_state(struct ibv_qp *qp, enum ibv_qp_state state);
+/* From RESET, with a Q_Key that all of them have. */
+void to_rts_ud(struct ibv_qp *qp);
 
 /* Waits for one completion (20 s at most). */
 struct ibv_wc wait_wc(struct ibv_cq *cq);
