@@ -10,6 +10,7 @@ runner again, which says `player` and does what serve() does.
 Reading an attribute, calling a method and calling one of the suite's helpers on
 a reference happen over there. Requests that the suite builds here (a work
 request, QP attributes) are built again over there when they are handed over."""
+import contextlib
 import ctypes
 import functools
 import gc
@@ -237,37 +238,36 @@ def start(theirs, player):
                             pass_fds=[theirs.fileno()]).pid
 
 
-def play(conf):
-    """What start() started. Never returns, and destroys nothing, as serve()."""
+@contextlib.contextmanager
+def to_the_end():
+    """What is served inside ends the process, and destroys nothing."""
     global inside
     inside = True
     try:
-        Server(by_name(*conf["player"])).loop(Connection(conf["fd"]))
+        yield
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)
+
+
+def play(conf):
+    """What start() started. Never returns."""
+    with to_the_end():
+        Server(by_name(*conf["player"])).loop(Connection(conf["fd"]))
 
 
 def serve(conn, player):
     """Never returns. What was inherited is left alone: it belongs to the
     parent's session."""
-    global inside
-    inside = True
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
+    with to_the_end():
         running.clear()
         enter()
         Server(player).loop(conn)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(1)
 
 
 def stop_all():
