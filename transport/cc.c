@@ -8,9 +8,9 @@
 #include "transport/internal.h"
 
 #define BURST_NS 20000u /* may be sent at once after a pause */
-#define CAP_BURST_NS \
-	500000u /* the same of a rate that the program asked for:
-			      * as long as the host may sleep too long */
+/* The same of a rate that the program asked for: as long as the host may sleep
+ * too long. */
+#define CAP_BURST_NS 500000u
 
 /* Whether a mask of service levels has that of the queue pair. */
 static bool off(u8 mask, const struct ur_qp *qp)

@@ -153,9 +153,14 @@ void ur_completer_nak(struct ur_qp *qp, u8 code);
 
 /* ---- rest.c: receive buffers behind the message ---- */
 
-/* Writes over some of the held receive's memory behind the first used bytes,
- * where the queue pair was made so (ur_qp_init.rest). */
-void ur_rest_scribble(struct ur_qp *qp, u32 used);
+/* Writes over some of the held receive's memory behind the first used bytes. */
+void ur_rest_write(struct ur_qp *qp, u32 used);
+/* Does so where the queue pair was made for it (ur_qp_init.rest). */
+static inline void ur_rest_scribble(struct ur_qp *qp, u32 used)
+{
+	if (qp->init.rest)
+		ur_rest_write(qp, used);
+}
 
 /* ---- refuse.c: requests refused, and what comes before accepting ---- */
 

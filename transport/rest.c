@@ -8,14 +8,14 @@
 /* More would cost others their turn. */
 #define REST_BYTES 256u
 
-void ur_rest_scribble(struct ur_qp *qp, u32 used)
+void ur_rest_write(struct ur_qp *qp, u32 used)
 {
 	struct ur_responder *resp = &qp->resp;
 	struct ur_cursor cur = {0};
 	u8 bytes[REST_BYTES];
 	u32 len;
 
-	if (!qp->init.rest || used >= resp->rqe.length)
+	if (used >= resp->rqe.length)
 		return;
 	len = ur_min_u32(resp->rqe.length - used, REST_BYTES);
 	memset(bytes, 0xa5, len);
