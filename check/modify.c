@@ -7,16 +7,9 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "util/qp_state.h"
 
 #undef ibv_query_port
-
-static const char *state_name(enum ibv_qp_state state)
-{
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS",
-					    "SQD",   "SQE",  "ERR"};
-
-	return state < sizeof(names) / sizeof(*names) ? names[state] : "?";
-}
 
 /* As verbs.h has it, without a reference to the library. */
 static int query_port(struct ibv_context *context, uint8_t number,
@@ -206,9 +199,10 @@ static void refused(struct ibv_qp *ibqp, const struct ur_qp *qp,
 	else
 		ur_report(UR_CHECK_QP_MODIFY, &qp->o,
 			  "%s: from state %s%s%s with attributes 0x%x",
-			  strerror(err), state_name(qp->state),
+			  strerror(err), ur_qp_state_name(qp->state),
 			  mask & IBV_QP_STATE ? " to " : "",
-			  mask & IBV_QP_STATE ? state_name(attr->qp_state) : "",
+			  mask & IBV_QP_STATE ? ur_qp_state_name(attr->qp_state)
+					      : "",
 			  mask);
 	ur_table_unlock();
 }

@@ -7,6 +7,7 @@
 
 #include "check/front.h"
 #include "check/report.h"
+#include "util/qp_state.h"
 
 /* Of longer elements some pieces are summed up, the first and the last bytes
  * among them: all would take as long as sending. */
@@ -217,9 +218,7 @@ void ur_request_judge_built(struct ur_qp *qp, struct ur_request *request)
 	if (qp->state < IBV_QPS_RTS && !qp->o.inherited)
 		ur_report(UR_CHECK_SQ_STATE, &qp->o,
 			  "request wr_id 0x%llx was posted in state %s", wr_id,
-			  qp->state == IBV_QPS_RESET  ? "RESET"
-			  : qp->state == IBV_QPS_INIT ? "INIT"
-						      : "RTR");
+			  ur_qp_state_name(qp->state));
 	if ((request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	     request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) &&
 	    request->remote_addr % 8)

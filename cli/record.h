@@ -81,7 +81,6 @@ const char *ur_record_kind(uint8_t kind);
 const char *ur_record_wr(uint8_t opcode);
 const char *ur_record_wc(uint8_t opcode);
 const char *ur_record_status(uint8_t status);
-const char *ur_record_state(uint8_t state);
 const char *ur_record_async(uint8_t event);
 const char *ur_record_cm_event(uint8_t event);
 const char *ur_record_retry(uint8_t op);

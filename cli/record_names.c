@@ -5,6 +5,7 @@
 
 #include "cli/record.h"
 #include "transport/dump.h"
+#include "util/qp_state.h"
 
 #define NAME(table, i)                                                     \
 	((i) < sizeof(table) / sizeof(*(table)) && (table)[i] ? (table)[i] \
@@ -86,14 +87,6 @@ const char *ur_record_status(uint8_t status)
 					    "general error"};
 
 	return NAME(names, status);
-}
-
-const char *ur_record_state(uint8_t state)
-{
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS",
-					    "SQD",   "SQE",  "ERR"};
-
-	return NAME(names, state);
 }
 
 /* enum ibv_event_type */
@@ -248,8 +241,8 @@ size_t ur_record_line(const struct ur_record *record,
 		break;
 	case UROCE_RECORD_STATE:
 		n = snprintf(buf, size, "state %s, was %s",
-			     ur_record_state(r->op),
-			     ur_record_state(r->status));
+			     ur_qp_state_name(r->op),
+			     ur_qp_state_name(r->status));
 		break;
 	case UROCE_RECORD_EVENT:
 		n = snprintf(buf, size, "event %s", ur_record_async(r->op));

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 
 #include "cli/record.h"
+#include "util/qp_state.h"
 
 #define STATUS_FLUSH   5  /* enum ibv_wc_status */
 #define STATUS_RETRY   12 /* transport retry counter exceeded */
@@ -129,8 +130,8 @@ static void tell_peer(struct story *s)
 			continue;
 		if (e->r.kind == UROCE_RECORD_STATE) {
 			say(s, "It went from %s to %s %.3f ms before.",
-			    ur_record_state(e->r.status),
-			    ur_record_state(e->r.op),
+			    ur_qp_state_name(e->r.status),
+			    ur_qp_state_name(e->r.op),
 			    (double)(s->failed->ns - e->ns) / 1e6);
 			return;
 		}

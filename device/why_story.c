@@ -11,6 +11,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/why.h"
+#include "util/qp_state.h"
 
 /* ---- the other end, where it is ours and the asker's ---- */
 
@@ -148,14 +149,6 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 
 /* ---- silence ---- */
 
-static const char *state_name(enum ur_qp_state state)
-{
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS",
-					    "SQD",   "SQE",  "ERR"};
-
-	return (u32)state < UR_ARRAY_SIZE(names) ? names[state] : "?";
-}
-
 /* Why the queue pair that is there did not answer. Returns false: there is
  * nothing wrong with it now. */
 static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
@@ -168,7 +161,7 @@ static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	if (attr.state < UR_QP_RTR || attr.state > UR_QP_SQD)
 		fprintf(out, "is in %s, and answers nobody",
-			state_name(attr.state));
+			ur_qp_state_name(attr.state));
 	else if (attr.dest_qpn != y->qpn)
 		fprintf(out, "is connected to queue pair 0x%06x, not to this",
 			attr.dest_qpn);

@@ -5,6 +5,7 @@
 #include "device/status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
+#include "util/qp_state.h"
 
 static struct json_object *qp_counters(const struct ur_eqp *qp)
 {
@@ -55,8 +56,6 @@ static struct json_object *object_base(const struct ur_object *obj)
 static struct json_object *qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
-	static const char *const states[] = {"RESET", "INIT", "RTR", "RTS",
-					     "SQD",   "SQE",  "ERR"};
 	static const char *const types[] = {
 		[UR_QPT_RC] = "RC",
 		[UR_QPT_UC] = "UC",
@@ -75,8 +74,7 @@ static struct json_object *qp(struct ur_object *obj)
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	ur_status_int(o, "qpn", ur_eqp_number(qp->qp));
 	ur_status_text(o, "type", types[qp->type]);
-	ur_status_text(o, "state",
-		       attr.state <= UR_QP_ERR ? states[attr.state] : "?");
+	ur_status_text(o, "state", ur_qp_state_name(attr.state));
 	ur_status_int(o, "path_mtu", attr.path_mtu);
 	ur_status_int(o, "max_send_wr", init.max_send_wr);
 	ur_status_int(o, "max_recv_wr", init.max_recv_wr);

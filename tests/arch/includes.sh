@@ -46,7 +46,7 @@ for folder in device/uverbs device/ucma; do
 done
 rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
-rule check '<.*>|"check/.*"|"kernel-abi/uroce-tunnel\.h"'
+rule check '<.*>|"check/.*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util"
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in device cli preload; do
 	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then
