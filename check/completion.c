@@ -5,6 +5,7 @@
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"
+#include "check/touch.h"
 
 static void less(struct ur_cq *cq)
 {
@@ -135,13 +136,29 @@ static void failed(const struct ur_qp *qp, const struct ur_request *request,
 	}
 }
 
+/* A message came; an extended queue's reader of byte_len may not have been used
+ * yet. */
+static void received(struct ur_cq *cq, struct ur_qp *qp,
+		     const struct ur_request *request, const struct ibv_wc *wc)
+{
+	if (wc->byte_len) {
+		qp->not_empty = true;
+	} else if (qp->not_empty && request->length && cq->ex &&
+		   !(wc->wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV))) {
+		cq->empty_unread = true;
+		cq->empty_qpn = wc->qp_num;
+	}
+	ur_touch_rest(qp, request, wc->byte_len);
+}
+
 bool ur_completion_failed(const struct ibv_wc *wc)
 {
 	return wc->status != IBV_WC_SUCCESS &&
 	       wc->status != IBV_WC_WR_FLUSH_ERR;
 }
 
-void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
+void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known,
+		  bool length_known)
 {
 	struct ur_request request;
 	struct ur_qp *qp =
@@ -156,8 +173,13 @@ void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known)
 	}
 	if (request.signaled && !(request.receive && qp->srq))
 		less(cq);
+	if (ur_request_fetches(&request))
+		ur_touch_target_done(qp, &request);
 	if (!request.receive && wc->status == IBV_WC_SUCCESS)
 		changed(qp, &request);
+	if (request.receive && wc->status == IBV_WC_SUCCESS && length_known &&
+	    wc->opcode == IBV_WC_RECV)
+		received(cq, qp, &request, wc);
 	if (ur_completion_failed(wc))
 		failed(qp, &request, wc->status);
 	if (wc->status != IBV_WC_SUCCESS && qp->type != IBV_QPT_UD)

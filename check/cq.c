@@ -6,6 +6,7 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/touch.h"
 #include "check/why.h"
 
 struct ur_cq *ur_cq_watch(struct ibv_cq *ibcq, const struct ur_stack *made)
@@ -157,6 +158,7 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	bool failed = false;
 	struct ur_cq *cq;
 
+	ur_touch_polls();
 	ur_table_lock();
 	real = ur_watched(UR_KIND_CONTEXT, ibcq->context);
 	cq = ur_watched(UR_KIND_CQ, ibcq);
@@ -179,7 +181,8 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	if (n < entries)
 		cq->polled_since = true;
 	for (int i = 0; i < n; i++) {
-		ur_completed(cq, &wc[i], true);
+		ur_completed(cq, &wc[i], true, true);
+		cq->empty_unread = false;
 		failed |= ur_completion_failed(&wc[i]);
 		if (wc[i].status != IBV_WC_SUCCESS)
 			poison(&wc[i]);

@@ -7,6 +7,7 @@
 
 #include "check/front.h"
 #include "check/report.h"
+#include "check/touch.h"
 #include "check/why.h"
 
 static uint64_t self(void)
@@ -28,16 +29,42 @@ static struct ur_cq *of(struct ibv_cq_ex *ex)
 static void got(struct ur_cq *cq, struct ibv_cq_ex *ex)
 {
 	struct ibv_wc wc = {.wr_id = ex->wr_id, .status = ex->status};
+	bool length = false;
 
 	if (cq->real.read_qp_num)
 		wc.qp_num = cq->real.read_qp_num(ex);
 	if (wc.status == IBV_WC_SUCCESS && cq->real.read_opcode)
 		wc.opcode = cq->real.read_opcode(ex);
+	if (cq->real.read_opcode && wc.opcode == IBV_WC_RECV &&
+	    cq->real.read_byte_len && cq->real.read_wc_flags) {
+		wc.byte_len = cq->real.read_byte_len(ex);
+		wc.wc_flags = cq->real.read_wc_flags(ex);
+		length = true;
+	}
 	ur_table_lock();
-	ur_completed(cq, &wc, cq->real.read_opcode);
+	ur_completed(cq, &wc, cq->real.read_opcode, length);
 	ur_table_unlock();
 	if (wc.qp_num && ur_completion_failed(&wc))
 		ur_why_tell(wc.qp_num);
+}
+
+/* The program goes on from a completion. */
+static void leave(struct ur_cq *cq)
+{
+	bool unread;
+
+	ur_touch_polls();
+	ur_table_lock();
+	unread = cq->empty_unread;
+	cq->empty_unread = false;
+	if (unread)
+		ur_report(UR_CHECK_RECV_REST,
+			  ur_watched_number(UR_KIND_QP, cq->o.context,
+					    cq->empty_qpn),
+			  "a message of 0 bytes came, behind others that were "
+			  "not empty, and ibv_wc_read_byte_len() was not "
+			  "called");
+	ur_table_unlock();
 }
 
 static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
@@ -46,6 +73,7 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 	uint64_t me = self();
 	int err;
 
+	ur_touch_polls();
 	ur_table_lock();
 	if (cq->poller == me)
 		ur_report(UR_CHECK_CQ_START_POLL, &cq->o,
@@ -69,8 +97,10 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 static int next_poll(struct ibv_cq_ex *ex)
 {
 	struct ur_cq *cq = of(ex);
-	int err = cq->real.next_poll(ex);
+	int err;
 
+	leave(cq);
+	err = cq->real.next_poll(ex);
 	if (!err)
 		got(cq, ex);
 	return err;
@@ -92,8 +122,10 @@ static void end_poll(struct ibv_cq_ex *ex)
 		cq->poller = 0;
 	ur_table_unlock();
 	/* It would give back a lock that this thread does not have. */
-	if (!wrong)
-		cq->real.end_poll(ex);
+	if (wrong)
+		return;
+	leave(cq);
+	cq->real.end_poll(ex);
 }
 
 static struct ur_cq *reader(struct ibv_cq_ex *ex, const char *name)
@@ -118,13 +150,20 @@ static struct ur_cq *reader(struct ibv_cq_ex *ex, const char *name)
 	}
 
 READER(enum ibv_wc_opcode, opcode)
-READER(uint32_t, byte_len)
 READER(__be32, imm_data)
 READER(uint32_t, src_qp)
 READER(unsigned int, wc_flags)
 READER(uint32_t, slid)
 READER(uint8_t, sl)
 READER(uint8_t, dlid_path_bits)
+
+static uint32_t read_byte_len(struct ibv_cq_ex *ex)
+{
+	struct ur_cq *cq = reader(ex, "byte_len");
+
+	cq->empty_unread = false;
+	return cq->real.read_byte_len(ex);
+}
 
 #define FRONT(field)                                     \
 	do {                                             \

@@ -50,9 +50,11 @@ bool ur_cq_peek(struct ur_cq *cq, struct ibv_cq *ibcq);
 /* cq_ex.c: puts our functions into an extended queue. */
 void ur_cq_ex_front(struct ur_cq *cq);
 
-/* completion.c: the program gets this completion. @wc: opcode is valid only
- * for a success; @known_opcode: not even then. */
-void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool known_opcode);
+/* completion.c: the program gets this completion. @wc: opcode is valid only for
+ * a success, and with @opcode_known, byte_len and wc_flags of a receive with
+ * @length_known. */
+void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known,
+		  bool length_known);
 /* completion.c: is it an error that the device has a story of? No lock. */
 bool ur_completion_failed(const struct ibv_wc *wc);
 
@@ -73,6 +75,8 @@ void ur_request_regions(const struct ur_watched *queue, const void *pd,
 /* request.c: a sum over the buffers' bytes; false where they cannot be read. */
 bool ur_request_sum(const struct ur_watched *queue,
 		    const struct ur_request *request, uint32_t *sum);
+/* request.c: may others write there? Then a change is not the program's. */
+bool ur_mr_others_write(const struct ur_mr *mr);
 /* send.c: enters it as outstanding. */
 void ur_request_enter(struct ur_qp *qp, const struct ur_request *request);
 /* send.c: the provider did not take the last @n. */

@@ -8,6 +8,7 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/touch.h"
 
 static void judge_fork(void)
 {
@@ -30,6 +31,7 @@ static void before_fork(void)
 static void in_child(void)
 {
 	ur_watch_inherited();
+	ur_touch_inherited();
 	ur_table_unlock();
 }
 

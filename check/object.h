@@ -55,7 +55,7 @@ struct ur_request {
 	uint64_t wr_id;
 	struct ur_place place; /* of the posting */
 	enum ibv_wr_opcode opcode;
-	bool receive, signaled, inlined, has_sum, done;
+	bool receive, signaled, inlined, fenced, has_sum, done;
 	uint32_t length, rkey, sum;
 	uint64_t remote_addr;
 	int sges; /* of which UR_REQUEST_SGES are kept */
@@ -70,6 +70,7 @@ struct ur_queue {
 	uint32_t size, head, used; /* the oldest is ring[head] */
 	uint32_t count;		   /* of used: not done */
 	uint32_t signaled;	   /* of count: those that make completions */
+	uint32_t fetches;	   /* of count: READs and atomics */
 };
 
 struct ur_context {
@@ -105,6 +106,10 @@ struct ur_cq {
 	uint64_t poller; /* thread between start_poll and end_poll, or 0 */
 	bool started;
 	uint64_t failed_thread; /* whose last ibv_start_poll() failed */
+	/* Of the completion that is read: an empty message's, where others were
+	 * not, and nobody asked for its length yet. */
+	bool empty_unread;
+	uint32_t empty_qpn;
 };
 
 struct ur_srq {
@@ -124,6 +129,7 @@ struct ur_qp {
 	struct ibv_qp_attr attr; /* what was set by ibv_modify_qp() */
 	int attr_mask;		 /* of what is in attr */
 	struct ur_queue send, recv;
+	bool not_empty;	      /* a message that had bytes was received */
 	struct ibv_qp_ex *ex; /* NULL: no ibv_wr_*() */
 	struct ibv_qp_ex real;
 	uint64_t builder; /* thread between wr_start and its end, or 0 */

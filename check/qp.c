@@ -6,6 +6,7 @@
 #include "check/queue.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/touch.h"
 
 static struct ur_qp *made(struct ibv_qp *ibqp, const struct ibv_qp_cap *cap,
 			  bool sq_sig_all, const struct ur_stack *here)
@@ -79,6 +80,7 @@ void ur_qp_clear(struct ur_qp *qp)
 			qp->recv.signaled < qp->recv_cq->expected
 				? qp->recv.signaled
 				: qp->recv_cq->expected;
+	ur_touch_forget(qp);
 	ur_queue_clear(&qp->send);
 	ur_queue_clear(&qp->recv);
 }

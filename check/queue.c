@@ -26,6 +26,14 @@ static bool grow(struct ur_queue *queue)
 	return true;
 }
 
+bool ur_request_fetches(const struct ur_request *request)
+{
+	return !request->receive &&
+	       (request->opcode == IBV_WR_RDMA_READ ||
+		request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD);
+}
+
 struct ur_request *ur_queue_add(struct ur_queue *queue,
 				const struct ur_request *request)
 {
@@ -36,6 +44,7 @@ struct ur_request *ur_queue_add(struct ur_queue *queue,
 	queue->used++;
 	queue->count++;
 	queue->signaled += request->signaled;
+	queue->fetches += ur_request_fetches(request);
 	at = ur_queue_at(queue, queue->used - 1);
 	*at = *request;
 	return at;
@@ -46,6 +55,7 @@ static void end(struct ur_queue *queue, struct ur_request *request)
 	request->done = true;
 	queue->count--;
 	queue->signaled -= request->signaled;
+	queue->fetches -= ur_request_fetches(request);
 }
 
 static void trim(struct ur_queue *queue)
@@ -100,7 +110,7 @@ bool ur_queue_complete(struct ur_queue *queue, uint64_t wr_id, bool succeeded,
 
 void ur_queue_clear(struct ur_queue *queue)
 {
-	queue->used = queue->count = queue->signaled = 0;
+	queue->used = queue->count = queue->signaled = queue->fetches = 0;
 }
 
 struct ur_request *ur_queue_oldest(struct ur_queue *queue)

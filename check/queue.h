@@ -27,6 +27,9 @@ void ur_queue_refused(struct ur_queue *queue, uint32_t n);
 bool ur_queue_complete(struct ur_queue *queue, uint64_t wr_id, bool succeeded,
 		       struct ur_request *request);
 
+/* Is it a READ or an atomic, whose elements the device writes to? */
+bool ur_request_fetches(const struct ur_request *request);
+
 /* Ends all of them. */
 void ur_queue_clear(struct ur_queue *queue);
 

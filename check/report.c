@@ -31,6 +31,16 @@ static unsigned int seen_count, named, repeated, muted;
 static bool stop;
 static int json_fd = -1;
 
+int ur_fd_high(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
 void ur_report_init(void)
 {
 	const char *how = secure_getenv("UROCE_CHECK");
@@ -41,18 +51,11 @@ void ur_report_init(void)
 	if (json) {
 		json_fd = open(json, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 			       0666);
-		/* Out of the way of programs that count on low numbers. */
-		if (json_fd >= 0) {
-			int high = fcntl(json_fd, F_DUPFD_CLOEXEC, 900);
-
-			if (high >= 0) {
-				close(json_fd);
-				json_fd = high;
-			}
-		} else {
+		if (json_fd >= 0)
+			json_fd = ur_fd_high(json_fd);
+		else
 			dprintf(STDERR_FILENO, "uroce check: %s: %s\n", json,
 				strerror(errno));
-		}
 	}
 	if (mute)
 		ur_mute_read(mute);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check/front.h"
+#include "check/queue.h"
 #include "check/report.h"
 #include "util/qp_state.h"
 
@@ -84,9 +85,7 @@ static uint32_t sum_of(uint32_t sum, const unsigned char *bytes, size_t n)
 	return sum;
 }
 
-/* May others write there while it is sent? Then a change is not the program's.
- */
-static bool others_write(const struct ur_mr *mr)
+bool ur_mr_others_write(const struct ur_mr *mr)
 {
 	return mr->access & (IBV_ACCESS_REMOTE_WRITE |
 			     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
@@ -129,7 +128,7 @@ bool ur_request_sum(const struct ur_watched *queue,
 		const struct ur_mr *mr = ur_watched_number(
 			UR_KIND_MR, queue->context, sge->lkey);
 
-		if (!mr || !mr->readable || others_write(mr) ||
+		if (!mr || !mr->readable || ur_mr_others_write(mr) ||
 		    !sum_element(&s, sge))
 			return false;
 	}
@@ -137,26 +136,81 @@ bool ur_request_sum(const struct ur_watched *queue,
 	return true;
 }
 
+/* Have two requests bytes in common? */
+static bool overlap(const struct ur_request *a, const struct ur_request *b)
+{
+	for (int i = 0; i < a->sges && i < UR_REQUEST_SGES; i++)
+		for (int k = 0; k < b->sges && k < UR_REQUEST_SGES; k++)
+			if (a->sge[i].addr <
+				    b->sge[k].addr + b->sge[k].length &&
+			    b->sge[k].addr < a->sge[i].addr + a->sge[i].length)
+				return true;
+	return false;
+}
+
 /* Is one of its buffers also one that the device writes to? */
 static bool also_received(struct ur_qp *qp, const struct ur_request *request)
 {
 	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
 
-	for (uint32_t i = 0; i < recv->used; i++) {
-		const struct ur_request *r =
-			&recv->ring[(recv->head + i) % recv->size];
-
-		for (int a = 0; a < r->sges && a < UR_REQUEST_SGES; a++)
-			for (int b = 0;
-			     b < request->sges && b < UR_REQUEST_SGES; b++)
-				if (r->sge[a].addr <
-					    request->sge[b].addr +
-						    request->sge[b].length &&
-				    request->sge[b].addr <
-					    r->sge[a].addr + r->sge[a].length)
-					return true;
-	}
+	for (uint32_t i = 0; i < recv->used; i++)
+		if (overlap(ur_queue_at(recv, i), request))
+			return true;
 	return false;
+}
+
+/* Its bytes are another's of @qp that are not there yet. Returns that request,
+ * or NULL. */
+static const struct ur_request *not_there(struct ur_qp *qp,
+					  const struct ur_request *request)
+{
+	const struct ur_request *r;
+
+	for (uint32_t i = 0;
+	     qp->send.fetches && (r = ur_queue_at(&qp->send, i)); i++)
+		if (!r->done && ur_request_fetches(r) && overlap(r, request))
+			return r;
+	return NULL;
+}
+
+/* Of another queue pair's request a fence says nothing. Returns whether some of
+ * the bytes are to be fetched by any. */
+static bool judge_early(const struct ur_qp *qp,
+			const struct ur_request *request)
+{
+	struct ur_watched *o = ur_watched_newest(UR_KIND_QP);
+	const struct ur_request *r = NULL;
+	struct ur_frame posted;
+
+	while (o && (o->context != qp->o.context ||
+		     !(r = not_there((struct ur_qp *)o, request))))
+		o = o->older;
+	if (!o)
+		return false;
+	if (o == &qp->o && request->fenced)
+		return true;
+	ur_place_frame(&r->place, &posted);
+	ur_report(UR_CHECK_TARGET_EARLY, o,
+		  "request wr_id 0x%llx sends bytes that wr_id 0x%llx, posted "
+		  "at %s (%s:%d), is to fetch and whose completion was not "
+		  "polled%s",
+		  (unsigned long long)request->wr_id,
+		  (unsigned long long)r->wr_id, posted.function,
+		  posted.file[0] ? posted.file : posted.module, posted.line,
+		  o == &qp->o ? ", without a fence"
+			      : "; of another queue pair");
+	return true;
+}
+
+/* What is sent of these bytes may have others at its end, and nobody changed
+ * them. */
+static void forget_sums(struct ur_qp *qp, const struct ur_request *request)
+{
+	struct ur_request *r;
+
+	for (uint32_t i = 0; (r = ur_queue_at(&qp->send, i)); i++)
+		if (r->has_sum && overlap(r, request))
+			r->has_sum = false;
 }
 
 static bool reads_memory(enum ibv_wr_opcode opcode)
@@ -164,13 +218,6 @@ static bool reads_memory(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
 	       opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_RDMA_WRITE ||
 	       opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-static bool writes_memory(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_RDMA_READ ||
-	       opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 static void judge_datagram(struct ur_qp *qp, const struct ur_request *request,
@@ -228,8 +275,11 @@ void ur_request_judge_built(struct ur_qp *qp, struct ur_request *request)
 	if (request->inlined)
 		return;
 	ur_request_regions(&qp->o, qp->o.needs[0], request,
-			   writes_memory(request->opcode));
-	if (reads_memory(request->opcode) && !also_received(qp, request))
+			   ur_request_fetches(request));
+	if (ur_request_fetches(request))
+		forget_sums(qp, request);
+	if (reads_memory(request->opcode) && !judge_early(qp, request) &&
+	    !also_received(qp, request))
 		request->has_sum =
 			ur_request_sum(&qp->o, request, &request->sum);
 }

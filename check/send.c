@@ -6,6 +6,7 @@
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"
+#include "check/touch.h"
 
 int ur_outstanding_any;
 
@@ -41,6 +42,8 @@ void ur_request_enter(struct ur_qp *qp, const struct ur_request *request)
 	__atomic_store_n(&ur_outstanding_any, 1, __ATOMIC_RELAXED);
 	if (!ur_queue_add(&qp->send, request))
 		return;
+	if (request->signaled && ur_request_fetches(request))
+		ur_touch_target(qp, request);
 	if (!qp->send.signaled && qp->send.count > qp->cap.max_send_wr &&
 	    qp->state == IBV_QPS_RTS)
 		judge_full(qp, false, &request->place);
@@ -70,6 +73,7 @@ void ur_request_refused(struct ur_qp *qp, uint32_t n)
 	uint32_t before = qp->send.signaled;
 
 	ur_queue_refused(&qp->send, n);
+	ur_touch_forget(qp);
 	expect_less(qp->send_cq, before - qp->send.signaled);
 }
 
@@ -86,6 +90,7 @@ static uint32_t enter_sends(struct ur_qp *qp, const struct ibv_send_wr *wr,
 			.signaled = qp->sq_sig_all ||
 				    wr->send_flags & IBV_SEND_SIGNALED,
 			.inlined = wr->send_flags & IBV_SEND_INLINE,
+			.fenced = wr->send_flags & IBV_SEND_FENCE,
 		};
 
 		if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||

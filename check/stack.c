@@ -34,6 +34,19 @@ static bool is_between(void *address)
 	return false;
 }
 
+bool ur_of_program(void *address)
+{
+	static const char *const others[] = {"libc.so", "ld-linux", "liburoce"};
+	Dl_info info;
+
+	if (!dladdr(address, &info) || is_between(address))
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (in_library(address, others[i]))
+			return false;
+	return true;
+}
+
 bool ur_of_rdmacm(void *address)
 {
 	return in_library(address, "librdmacm.so");

@@ -41,6 +41,10 @@ void ur_stack_of(struct ur_stack *stack, const struct ur_place *place);
  * the first, or NULL where there is none. */
 void *ur_stack_place(const struct ur_stack *stack);
 
+/* Returns whether this is code of the program or of a library that it uses, and
+ * not of the C library, of libibverbs and its providers, or of nobody. */
+bool ur_of_program(void *address);
+
 /* Returns whether this is code of librdmacm. */
 bool ur_of_rdmacm(void *address);
 

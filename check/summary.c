@@ -3,6 +3,7 @@
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"
+#include "check/touch.h"
 
 /* The contexts of rdma_cm, and a protection domain in each, are librdmacm's own
  * until the process ends. */
@@ -110,6 +111,7 @@ void ur_summary(void)
 	/* A thread that still posts: the end does not wait for it. */
 	if (!ur_table_trylock())
 		return;
+	ur_touch_forget(NULL);
 	left = requests();
 	acks = events();
 	lost = objects();

@@ -77,6 +77,7 @@ static void add(struct ur_qp *qp, struct ibv_qp_ex *ex,
 		.place = place,
 		.opcode = opcode,
 		.signaled = qp->sq_sig_all || ex->wr_flags & IBV_SEND_SIGNALED,
+		.fenced = ex->wr_flags & IBV_SEND_FENCE,
 		.remote_addr = addr,
 		.rkey = rkey,
 	};

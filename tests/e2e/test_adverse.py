@@ -61,13 +61,15 @@ def test_pingpong(adverse, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rping(adverse, seed):
+    """Its connections have an RNR timer of 655 ms, and one SEND in eight has
+    to wait for that."""
     lab = adverse(f"{seed}")
     port = str(lab.next_port())
     run_cm_pair(lab.a, lab.b,
                 ["rping", "-s", "-a", lab.a.addr4, "-p", port, "-V", "-C",
-                 "100"],
+                 "10"],
                 ["rping", "-c", "-a", lab.a.addr4, "-p", port, "-V", "-C",
-                 "100"], port)
+                 "10"], port)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

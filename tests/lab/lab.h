@@ -52,6 +52,9 @@ extern const struct lab_case lab_queues[], lab_memory[], lab_paths[], lab_cm[],
 
 /* No mistake of its own: a child that inherits, and leaves something or not. */
 void lab_fork(bool wrong);
+/* UR-SQ-13 and UR-RQ-04 by the program's own reads. */
+void lab_polls_memory(bool wrong);
+void lab_reads_on(bool wrong);
 /* UR-SQ-06 of a message that is not summed up whole. */
 void lab_long(bool wrong);
 

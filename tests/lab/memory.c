@@ -149,8 +149,52 @@ static void atomic_align(bool wrong)
 	lab_close(&lab);
 }
 
-const struct lab_case lab_memory[] = {
-	{"UR-MR-01", mr_in_use},     {"UR-MR-02", mr_unmapped},
-	{"UR-MR-03", lkey},	     {"UR-MR-04", access_flags},
-	{"UR-MR-05", remote_access}, {"UR-MR-06", with_fork},
-	{"UR-SQ-08", atomic_align},  {0}};
+/* Sends what is being fetched; right: with a fence. */
+static void target_early(bool wrong)
+{
+	struct lab_wish wish = REMOTE;
+	struct ibv_wc wc;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	lab.buf[4096] = 1;
+	MUST(!lab_recv(&lab, 64));
+	MUST(!lab_remote(&lab, IBV_WR_RDMA_READ, (uintptr_t)lab.buf + 4096,
+			 lab.mr->rkey));
+	MUST(!lab_send(&lab, 8, wrong ? 0 : IBV_SEND_FENCE));
+	for (int i = 0; i < 2; i++) {
+		wc = lab_wait(&lab, 0);
+		MUST(wc.status == IBV_WC_SUCCESS);
+	}
+	lab_wait(&lab, 1);
+	MUST(lab.buf[LAB_BUF / 2] == 1 || wrong);
+	lab_close(&lab);
+}
+
+void lab_polls_memory(bool wrong)
+{
+	struct lab_wish wish = REMOTE;
+	volatile char *to;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	to = lab.buf;
+	lab.buf[4096 + 7] = 1;
+	MUST(!lab_remote(&lab, IBV_WR_RDMA_READ, (uintptr_t)lab.buf + 4096,
+			 lab.mr->rkey));
+	while (wrong && !to[7])
+		;
+	lab_wait(&lab, 0);
+	MUST(to[7]);
+	lab_close(&lab);
+}
+
+const struct lab_case lab_memory[] = {{"UR-MR-01", mr_in_use},
+				      {"UR-MR-02", mr_unmapped},
+				      {"UR-MR-03", lkey},
+				      {"UR-MR-04", access_flags},
+				      {"UR-MR-05", remote_access},
+				      {"UR-MR-06", with_fork},
+				      {"UR-SQ-08", atomic_align},
+				      {"UR-SQ-13", target_early},
+				      {0}};

@@ -333,6 +333,59 @@ static void recv_short(bool wrong)
 	lab_close(&lab);
 }
 
+/* Polls the extended queue of the receiver; @ask: for the length. */
+static void take(struct lab *lab, bool ask)
+{
+	struct ibv_cq_ex *ex = (struct ibv_cq_ex *)lab->cq[1];
+	struct ibv_poll_cq_attr attr = {0};
+
+	while (ibv_start_poll(ex, &attr) == ENOENT)
+		;
+	MUST(ex->status == IBV_WC_SUCCESS);
+	if (ask)
+		ibv_wc_read_byte_len(ex);
+	ibv_end_poll(ex);
+}
+
+static void recv_rest(bool wrong)
+{
+	struct lab_wish wish = {.cq_ex = true};
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	for (int i = 0; i < 2; i++) {
+		MUST(!lab_recv(&lab, 64));
+		MUST(!lab_send(&lab, i ? 0 : 64, IBV_SEND_SIGNALED));
+		lab_wait(&lab, 0);
+		take(&lab, !wrong);
+	}
+	lab_close(&lab);
+}
+
+void lab_reads_on(bool wrong)
+{
+	struct lab_wish wish = {0};
+	const volatile char *from;
+	unsigned int sum = 0;
+	struct ibv_wc wc;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, 64));
+	MUST(!lab_send(&lab, 40, IBV_SEND_SIGNALED));
+	lab_wait(&lab, 0);
+	wc = lab_wait(&lab, 1);
+	from = lab.buf + LAB_BUF / 2;
+	/* What is written first is the program's own. */
+	if (!wrong)
+		memset(lab.buf + LAB_BUF / 2 + wc.byte_len, 0,
+		       64 - wc.byte_len);
+	for (unsigned int i = 0; i < 64; i++)
+		sum += (unsigned int)from[i];
+	MUST(!sum);
+	lab_close(&lab);
+}
+
 static void grh_room(bool wrong)
 {
 	struct lab_wish wish = {.ud = true};
@@ -347,13 +400,22 @@ static void grh_room(bool wrong)
 	lab_close(&lab);
 }
 
-const struct lab_case lab_queues[] = {
-	{"UR-CQ-01", cq_armed},	     {"UR-CQ-02", cq_room},
-	{"UR-CQ-04", wc_field},	     {"UR-CQ-05", cq_end_poll},
-	{"UR-CQ-06", cq_start_poll}, {"UR-CQ-07", cq_not_armed},
-	{"UR-SQ-01", sq_unsignaled}, {"UR-SQ-02", sq_not_polled},
-	{"UR-SQ-03", sq_too_deep},   {"UR-SQ-04", inline_long},
-	{"UR-SQ-05", sge_many},	     {"UR-SQ-06", send_changed},
-	{"UR-SQ-07", sq_state},	     {"UR-SQ-09", wr_open},
-	{"UR-RQ-01", rnr},	     {"UR-RQ-02", grh_room},
-	{"UR-RQ-03", recv_short},    {0}};
+const struct lab_case lab_queues[] = {{"UR-CQ-01", cq_armed},
+				      {"UR-CQ-02", cq_room},
+				      {"UR-CQ-04", wc_field},
+				      {"UR-CQ-05", cq_end_poll},
+				      {"UR-CQ-06", cq_start_poll},
+				      {"UR-CQ-07", cq_not_armed},
+				      {"UR-SQ-01", sq_unsignaled},
+				      {"UR-SQ-02", sq_not_polled},
+				      {"UR-SQ-03", sq_too_deep},
+				      {"UR-SQ-04", inline_long},
+				      {"UR-SQ-05", sge_many},
+				      {"UR-SQ-06", send_changed},
+				      {"UR-SQ-07", sq_state},
+				      {"UR-SQ-09", wr_open},
+				      {"UR-RQ-01", rnr},
+				      {"UR-RQ-02", grh_room},
+				      {"UR-RQ-03", recv_short},
+				      {"UR-RQ-04", recv_rest},
+				      {0}};
