@@ -90,7 +90,7 @@ uint32_t ur_fdmap_generation(void)
 	return atomic_load(&generation);
 }
 
-static void set_slot(int fd, uint16_t value)
+void ur_fdmap_set_slot(int fd, uint16_t value)
 {
 	int end = atomic_load(&fd_end);
 
@@ -112,6 +112,22 @@ static bool get_index(uint32_t index, struct ur_file **ret)
 		!atomic_compare_exchange_weak(&file->refs, &refs, refs + USER));
 	*ret = file;
 	return true;
+}
+
+struct ur_file *ur_fdmap_next(uint32_t *at)
+{
+	uint32_t end = atomic_load(&files_end);
+	struct ur_file *file;
+
+	while (++*at < end)
+		if (get_index(*at, &file))
+			return file;
+	return NULL;
+}
+
+int ur_fdmap_end(void)
+{
+	return atomic_load(&fd_end);
 }
 
 static bool same_file(int fd, const struct ur_file *file)
@@ -189,15 +205,12 @@ static void settle(struct ur_file *file)
 
 void ur_fdmap_settle(void)
 {
-	uint32_t end = atomic_load(&files_end);
+	uint32_t at = 0;
+	struct ur_file *file;
 
 	if (ur_fdmap_borrowed())
 		return;
-	for (uint32_t i = 1; i < end; i++) {
-		struct ur_file *file;
-
-		if (!get_index(i, &file))
-			continue;
+	while ((file = ur_fdmap_next(&at))) {
 		/* Somebody's command is under way, and does the same. */
 		if (!pthread_mutex_trylock(&file->lock)) {
 			settle(file);
@@ -287,7 +300,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->lock = fresh;
 	atomic_store(&file->refs, USER);
 	if (sock >= 0 && sock < UR_FDMAP_FDS)
-		set_slot(sock, UR_FDMAP_HIDDEN);
+		ur_fdmap_set_slot(sock, UR_FDMAP_HIDDEN);
 	return file;
 }
 
@@ -302,7 +315,7 @@ bool ur_fdmap_bind(int fd, struct ur_file *file)
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
 	atomic_fetch_add(&file->refs, 1);
-	set_slot(fd, (uint16_t)ur_fdmap_index(file));
+	ur_fdmap_set_slot(fd, (uint16_t)ur_fdmap_index(file));
 	return true;
 }
 
@@ -352,87 +365,13 @@ struct ur_file *ur_fdmap_parent(struct ur_file *file)
 
 struct ur_file *ur_fdmap_find(int fd)
 {
-	uint32_t end = atomic_load(&files_end);
+	uint32_t at = 0;
+	struct ur_file *file;
 
-	for (uint32_t i = 1; i < end; i++) {
-		struct ur_file *file;
-
-		if (!get_index(i, &file))
-			continue;
+	while ((file = ur_fdmap_next(&at))) {
 		if (file->kind == UROCE_TUN_UVERBS && same_file(fd, file))
 			return file;
 		ur_fdmap_put(file);
 	}
 	return NULL;
-}
-
-static struct ur_file *find_hidden(int sock)
-{
-	uint32_t end = atomic_load(&files_end);
-
-	for (uint32_t i = 1; i < end; i++) {
-		struct ur_file *file;
-
-		if (!get_index(i, &file))
-			continue;
-		if (file->sock == sock)
-			return file;
-		ur_fdmap_put(file);
-	}
-	return NULL;
-}
-
-int ur_fdmap_evict(int fd)
-{
-	struct ur_file *file = find_hidden(fd);
-	int moved, err = 0;
-
-	if (!file)
-		return 0;
-	pthread_mutex_lock(&file->lock);
-	moved = ur_tunnel_raise(fd);
-	if (moved < 0) {
-		err = moved;
-	} else {
-		file->sock = moved;
-		if (moved < UR_FDMAP_FDS)
-			set_slot(moved, UR_FDMAP_HIDDEN);
-		atomic_store(&ur_fdmap_slot[fd], 0);
-	}
-	pthread_mutex_unlock(&file->lock);
-	ur_fdmap_put(file);
-	return err;
-}
-
-void ur_fdmap_replace(struct ur_file *file, int sock)
-{
-	int old = file->sock;
-
-	file->sock = sock;
-	if (sock < UR_FDMAP_FDS)
-		set_slot(sock, UR_FDMAP_HIDDEN);
-	if (old < UR_FDMAP_FDS)
-		atomic_store(&ur_fdmap_slot[old], 0);
-	syscall(SYS_close, old);
-}
-
-int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
-{
-	unsigned int end = (unsigned int)atomic_load(&fd_end);
-	unsigned int fd, start = first;
-
-	for (fd = first; fd < end && fd <= last; fd++)
-		if (ur_fdmap_hit((int)fd))
-			ur_fdmap_forget((int)fd);
-	for (fd = first; fd < end && fd <= last; fd++) {
-		if (!ur_fdmap_is_hidden((int)fd))
-			continue;
-		if (fd > start &&
-		    syscall(SYS_close_range, start, fd - 1, flags))
-			return -1;
-		start = fd + 1;
-	}
-	if (start > last)
-		return 0;
-	return (int)syscall(SYS_close_range, start, last, flags);
 }

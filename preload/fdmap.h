@@ -142,17 +142,6 @@ struct ur_file *ur_fdmap_parent(struct ur_file *file);
 /* Returns the number of the file in the pool. */
 uint32_t ur_fdmap_index(const struct ur_file *file);
 
-/* Moves a hidden twin off the number @fd, which the application wants. Returns
- * 0 or -errno. */
-int ur_fdmap_evict(int fd);
-
-/* Forgets the descriptors first..last, then closes them, but no hidden twins of
- * others. Returns as close_range(2). */
-int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
-
-/* Gives a locked file another hidden twin; the old one is closed. */
-void ur_fdmap_replace(struct ur_file *file, int sock);
-
 /* Returns whether this is a vfork() child: its descriptors are its own, this
  * memory is not. */
 bool ur_fdmap_borrowed(void);
@@ -165,7 +154,32 @@ uint32_t ur_fdmap_generation(void);
  * lock, so it may be called in a signal handler. */
 void ur_fdmap_settle(void);
 /* Makes the table. Called once, when the library is loaded. */
-
 void ur_fdmap_init(void);
+
+/**
+ * ur_fdmap_next() - the next open file, with a reference
+ * @at: 0 at first; where the walk is
+ *
+ * Return: NULL after the last.
+ */
+struct ur_file *ur_fdmap_next(uint32_t *at);
+/* Returns the number beyond the highest that was ever tracked. */
+int ur_fdmap_end(void);
+/* Says what the number @fd, below UR_FDMAP_FDS, is: a file's index or
+ * UR_FDMAP_HIDDEN. */
+void ur_fdmap_set_slot(int fd, uint16_t value);
+
+/* ---- fdmap_hidden.c ---- */
+
+/* Moves a hidden twin off the number @fd, which the application wants. Returns
+ * 0 or -errno. */
+int ur_fdmap_evict(int fd);
+
+/* Forgets the descriptors first..last, then closes them, but no hidden twins of
+ * others. Returns as close_range(2). */
+int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
+
+/* Gives a locked file another hidden twin; the old one is closed. */
+void ur_fdmap_replace(struct ur_file *file, int sock);
 
 #endif

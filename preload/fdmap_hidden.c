@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The hidden twins among the descriptors: numbers that the application does not
+ * know it has, and may ask for or close. */
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/fdmap.h"
+#include "preload/tunnel.h"
+
+static struct ur_file *find(int sock)
+{
+	uint32_t at = 0;
+	struct ur_file *file;
+
+	while ((file = ur_fdmap_next(&at))) {
+		if (file->sock == sock)
+			return file;
+		ur_fdmap_put(file);
+	}
+	return NULL;
+}
+
+int ur_fdmap_evict(int fd)
+{
+	struct ur_file *file = find(fd);
+	int moved, err = 0;
+
+	if (!file)
+		return 0;
+	pthread_mutex_lock(&file->lock);
+	moved = ur_tunnel_raise(fd);
+	if (moved < 0) {
+		err = moved;
+	} else {
+		file->sock = moved;
+		if (moved < UR_FDMAP_FDS)
+			ur_fdmap_set_slot(moved, UR_FDMAP_HIDDEN);
+		atomic_store(&ur_fdmap_slot[fd], 0);
+	}
+	pthread_mutex_unlock(&file->lock);
+	ur_fdmap_put(file);
+	return err;
+}
+
+void ur_fdmap_replace(struct ur_file *file, int sock)
+{
+	int old = file->sock;
+
+	file->sock = sock;
+	if (sock < UR_FDMAP_FDS)
+		ur_fdmap_set_slot(sock, UR_FDMAP_HIDDEN);
+	if (old < UR_FDMAP_FDS)
+		atomic_store(&ur_fdmap_slot[old], 0);
+	syscall(SYS_close, old);
+}
+
+int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
+{
+	unsigned int end = (unsigned int)ur_fdmap_end();
+	unsigned int fd, start = first;
+
+	for (fd = first; fd < end && fd <= last; fd++)
+		if (ur_fdmap_hit((int)fd))
+			ur_fdmap_forget((int)fd);
+	for (fd = first; fd < end && fd <= last; fd++) {
+		if (!ur_fdmap_is_hidden((int)fd))
+			continue;
+		if (fd > start &&
+		    syscall(SYS_close_range, start, fd - 1, flags))
+			return -1;
+		start = fd + 1;
+	}
+	if (start > last)
+		return 0;
+	return (int)syscall(SYS_close_range, start, last, flags);
+}
