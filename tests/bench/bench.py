@@ -19,6 +19,7 @@ import sys
 import time
 
 import events
+import registrations
 import shaped
 from lab import Lab, set_loss
 from meters import (bandwidth, latency_us, many_qps, memcpy, rate, tcp,
@@ -55,14 +56,18 @@ class Table:
             return
         got = sorted(measure() for _ in range(self.opts.rounds))
         mid = statistics.median(got)
-        self.add(path, name, f"{mid:.3g} [{got[0]:.3g}..{got[-1]:.3g}]", unit,
-                 f"{'>=' if higher else '<='} {goal}",
-                 mid >= goal if higher else mid <= goal)
+        result = f"{mid:.3g} [{got[0]:.3g}..{got[-1]:.3g}]"
+        if goal is None:
+            self.add(path, name, result, unit, "", None)
+        else:
+            self.add(path, name, result, unit, f"{'>=' if higher else '<='} "
+                     f"{goal}", mid >= goal if higher else mid <= goal)
 
     def add(self, *row):
         self.rows.append(row)
         print("| " + " | ".join(map(str, row[:5])) +
-              (" | met |" if row[5] else " | **missed** |"), flush=True)
+              {True: " | met |", False: " | **missed** |",
+               None: " | |"}[row[5]], flush=True)
 
 
 def one_host(t, o):
@@ -82,6 +87,7 @@ def one_host(t, o):
             t.value("one host", f"{prog} 64 B rate, posts of 32", 4,
                     lambda: rate(lab, prog, 20 * n) / 1e6, True, "M/s")
         scale(t, o, lab)
+        registrations.rows(t, o, lab)
         events.rows(t, o, lab, "one host")
 
 
