@@ -6,16 +6,19 @@
  * A page is moved with the first registration that can have it and goes back
  * with the last one that covers it: so what the application does with memory
  * that is no longer registered (realloc, munmap, fork) meets plain memory.
- * Where anything is not as expected the memory stays as it is, and the
- * device reaches it by the slower way.
+ * Where anything is not as expected, or earlier registrations of the same
+ * pages were over before the move had paid (lifetimes.h), the memory stays as
+ * it is, and the device reaches it by the slower way.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lifetimes.h"
 #include "migrate.h"
 #include "pages.h"
 #include "page_share.h"
@@ -29,7 +32,10 @@ struct ur_page_share {
 	struct ur_list node;
 	u64 start, end; /* pages */
 	bool shared;
-	bool left; /* not shared, but parts may be in the file */
+	bool left;  /* not shared, but parts may be in the file */
+	bool alone; /* of its pages some were not in the file already */
+	u64 born;   /* ns of CLOCK_MONOTONIC, after the move */
+	u64 moved;  /* ns that the move in took */
 };
 
 static struct {
@@ -37,6 +43,7 @@ static struct {
 	struct ur_list live;
 	struct ur_list stuck; /* given back, but their pages would not go */
 	bool started, enabled;
+	bool always;   /* whether it pays or not */
 	bool dontfork; /* ibv_fork_init(): registered pages skip the child */
 	int fork_pipe[2];
 	bool forking; /* fork_pipe is open */
@@ -96,6 +103,7 @@ static bool start_up(void)
 	s = getenv("UROCE_MR_SHARED");
 	if (s && !strcmp(s, "0"))
 		return false;
+	reg.always = s && !strcmp(s, "1");
 	if (!ur_migrate_supported())
 		return false;
 	if (pthread_atfork(before_fork, after_fork_parent, after_fork_child))
@@ -200,6 +208,34 @@ static bool in_use_unshared(u64 start, u64 end)
 	return false;
 }
 
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+}
+
+/* Moves the pages in if they can be and it pays. */
+static void move_in(struct ur_page_share *p)
+{
+	u64 start = now_ns();
+	struct range r;
+	int in = 0;
+
+	p->born = start;
+	if (in_use_unshared(p->start, p->end))
+		return;
+	/* All who have these pages share them: those there cost nothing. */
+	p->alone = uncovered(p->start, p->end, &r);
+	if (!p->alone || reg.always || ur_lifetimes_pay(p->start, p->end))
+		in = ur_pages_in(p->start, p->end, reg.dontfork);
+	p->shared = in > 0;
+	p->left = in < 0;
+	p->born = now_ns();
+	p->moved = p->born - start;
+}
+
 struct ur_page_share *ur_share_pages(void *addr, size_t length,
 				     struct uroce_reg_mr_req *req)
 {
@@ -207,7 +243,6 @@ struct ur_page_share *ur_share_pages(void *addr, size_t length,
 	u64 start = (u64)(uintptr_t)addr & ~(page - 1);
 	u64 last = (u64)(uintptr_t)addr + length - 1;
 	struct ur_page_share *p;
-	int in = 0;
 
 	if (!length || last < (u64)(uintptr_t)addr ||
 	    last >= UR_SHARED_BYTES - page)
@@ -224,10 +259,8 @@ struct ur_page_share *ur_share_pages(void *addr, size_t length,
 		return NULL;
 	}
 	retry_stuck();
-	if (length >= MIN_BYTES && !in_use_unshared(p->start, p->end))
-		in = ur_pages_in(p->start, p->end, reg.dontfork);
-	p->shared = in > 0;
-	p->left = in < 0;
+	if (length >= MIN_BYTES)
+		move_in(p);
 	if (p->shared) {
 		req->flags |= UROCE_MR_F_SHARED;
 		req->shm_fd = ur_pages_file();
@@ -238,18 +271,35 @@ struct ur_page_share *ur_share_pages(void *addr, size_t length,
 	return p;
 }
 
+/* Moves out what nobody else has. Returns whether all of it could be. */
+static bool move_out(const struct ur_page_share *p, u64 lived)
+{
+	u64 start = now_ns();
+	bool all = move_out_uncovered(p);
+
+	if (p->alone && p->shared)
+		ur_lifetimes_add(p->start, p->end, lived,
+				 p->moved + (now_ns() - start));
+	return all;
+}
+
 void ur_page_share_put(struct ur_page_share *p)
 {
+	u64 lived;
+
 	if (!p)
 		return;
+	lived = now_ns() - p->born;
 	pthread_mutex_lock(&reg.lock);
 	ur_list_del(&p->node);
 	if ((p->shared || p->left) && ur_pages_file() >= 0) {
 		retry_stuck();
-		if (!move_out_uncovered(p) && !is_stuck(p)) {
+		if (!move_out(p, lived) && !is_stuck(p)) {
 			ur_list_add_tail(&reg.stuck, &p->node);
 			p = NULL;
 		}
+	} else if (p->alone) {
+		ur_lifetimes_add(p->start, p->end, lived, 0);
 	}
 	pthread_mutex_unlock(&reg.lock);
 	free(p);

@@ -28,11 +28,19 @@ def run(labs, user, preload, env, *cmd):
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("name", PRELOAD)
 def test_registered(labs, name, user):
-    """Moved to where the device maps it, and back."""
+    """Moved to where the device maps it, and back, each time."""
     program = labs(1500).a.lab.bin("registered_memory")
-    out = run(labs, user, PRELOAD[name], {}, program, "100", "shared",
-              *(["hooks"] if name == "hooks" else []))
+    out = run(labs, user, PRELOAD[name], {"UROCE_MR_SHARED": "1"}, program,
+              "100", "shared", *(["hooks"] if name == "hooks" else []))
     assert "100 rounds, shared" in out, out
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_where_it_pays(labs, user):
+    """Moved or not, by how long earlier ones have lived."""
+    program = labs(1500).a.lab.bin("registered_memory")
+    out = run(labs, user, PRELOAD["hooks"], {}, program, "100", "hooks")
+    assert "100 rounds" in out, out
 
 
 @pytest.mark.parametrize("user", USERS)

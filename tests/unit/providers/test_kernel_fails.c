@@ -385,6 +385,8 @@ static void test_death(void)
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
+	/* Each time, however short the last ones were. */
+	setenv("UROCE_MR_SHARED", "1", 1);
 #ifdef __SANITIZE_THREAD__
 	SKIP("to TSan a mapping put in place is a write that races");
 #endif
