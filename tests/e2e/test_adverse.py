@@ -82,6 +82,22 @@ def test_ucx(labs, adverse, tls, test, seed):
     assert re.search(r"Final: +200 ", out), out
 
 
+# Nothing that UCX can be told helps: doc/adverse.md.
+ASKS = {"rc": "max_send_sge > 1' failed", "ud": "tx queue is too short"}
+SMALL = {"TX_QUEUE_LEN": 16, "RX_QUEUE_LEN": 16, "TX_MIN_SGE": 1,
+         "TX_MIN_INLINE": 0, "TX_INLINE_RESP": 0, "RX_INLINE": 0,
+         "TX_MAX_BATCH": 4, "RX_QUEUE_LEN_INIT": 8}
+
+
+@pytest.mark.parametrize("tls", ASKS)
+def test_ucx_has_limits_of_its_own(adverse, tls):
+    lab = adverse("1:limits")
+    p = lab.a.start("ucx_perftest", "-t", "tag_lat", "-l", env={
+        **os.environ, "UCX_TLS": tls, "UCX_NET_DEVICES": "uroce0:1",
+        **{f"UCX_{tls.upper()}_VERBS_{k}": str(v) for k, v in SMALL.items()}})
+    assert p.wait(60) != 0 and ASKS[tls] in p.report(), p.report()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mpi(adverse, tmp_path, seed):
     lab = adverse(f"{seed}:-limits")
