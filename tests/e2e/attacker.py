@@ -26,8 +26,8 @@ GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, DESTROY_CQ = 0, 3, 9, 18, 20
 REMOTE_WRITE_AND_ALL = 7
 
 
-def message(op, kind=0, ret=0, cmd=0, arg=0, size=0, cookie=0, rdev=0, name=b""):
-    return MESSAGE.pack(op, kind, ret, cmd, arg, size, cookie, rdev, 0, 0, name)
+def message(op, kind=0, ret=0, cmd=0, arg=0, size=0, cookie=0, rdev=0, fds=0, name=b""):
+    return MESSAGE.pack(op, kind, ret, cmd, arg, size, cookie, rdev, fds, 0, name)
 
 
 class Client:
@@ -54,7 +54,11 @@ class Client:
     def open(self, kind=UVERBS, name=b"uverbs0", memory=None):
         fd = os.open("/proc/self/mem", os.O_RDWR) if memory is None else memory
         maps = os.open("/proc/self/maps", os.O_RDONLY)
-        self.send(message(OPEN, kind=kind, cmd=3, name=name), [fd, maps])
+        # It says where it lies, which shows whose memory this is: the device may
+        # have a procfs of its own.
+        text = ctypes.create_string_buffer(MESSAGE.size)
+        text.raw = message(OPEN, kind=kind, cmd=3, rdev=ctypes.addressof(text), fds=2, name=name)
+        self.send(text.raw, [fd, maps])
         _, ret, self.shown = self.recv()
         return ret
 

@@ -111,6 +111,7 @@ class Host:
         self.name = f"{PREFIX}{os.getpid()}-{lab.serial}{letter}"
         self.run_dir = os.path.join(lab.tmp, letter)
         self.run_options = []  # of `uroce run`
+        self.root = ""  # where its files are, seen from here
         self.device = None
         self.addr4 = self.addr6 = None
         sh("ip", "netns", "add", self.name)
@@ -170,7 +171,7 @@ class Host:
 
     def gids(self):
         """{index: (address, type)} as sysfs says, empty entries left out."""
-        port = f"{self.run_dir}/sys/class/infiniband/uroce0/ports/1/"
+        port = f"{self.root}{self.run_dir}/sys/class/infiniband/uroce0/ports/1/"
         result = {}
         for name in glob.glob(port + "gids/*"):
             index = os.path.basename(name)

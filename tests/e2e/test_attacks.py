@@ -34,6 +34,25 @@ def served(lab):
     return lab
 
 
+class Victim:
+    """Programs of root's that send and verify, one on each host."""
+
+    def __init__(self, host, peer):
+        self.host = host
+        self.pair = start_pair(peer, host, ["ibv_rc_pingpong", "-n", "100000000", "-c"])
+        wait_for("both in RTS", lambda: "RTS" in uroce(host, "res", "qp"))
+
+    def goes_on(self):
+        before = messages(self.host)
+        wait_for("it to go on", lambda: messages(self.host) > before)
+        assert all(p.running() for p in self.pair), "".join(p.report() for p in self.pair)
+
+
+@pytest.fixture
+def victim(served):
+    return Victim(served.a, served.b)
+
+
 def attack(host, what, *args, wrap=()):
     source = open(ATTACKER).read()
     p = host.bare(*NOBODY, *wrap, "/usr/bin/python3", "-c", source, what, host.run_dir,
@@ -57,10 +76,11 @@ def seconds(fn):
 
 
 @pytest.mark.parametrize("what", ["lingering_answer", "lingering_gift"])
-def test_lingering_sockets(served, what):
+def test_lingering_sockets(served, victim, what):
     """Others are answered, and the device ends, long before the socket does."""
     p = attack(served.a, what, 60)
     outcome(p)
+    victim.goes_on()
     assert seconds(lambda: uroce(served.a, "link")) < 15
     assert seconds(served.a.stop) < 15
     assert p.running(), p.report()
@@ -72,7 +92,7 @@ def shared_memory():
     return int(re.search(r"Shmem:\s+(\d+)", text)[1]) << 10
 
 
-def test_unread_answers(served):
+def test_unread_answers(served, victim):
     """One answer at a time for each connection, whoever does not read it."""
     before = shared_memory()
     p = attack(served.a, "unread_status", 20000, 250)
@@ -81,21 +101,24 @@ def test_unread_answers(served):
     # Of some megabytes each; others on the machine may take some too.
     uroce(served.a, "link")
     assert shared_memory() - before < 200 << 20
+    victim.goes_on()
 
 
-def test_false_memory(served):
+def test_false_memory(served, victim):
     p = attack(served.a, "false_memory", wrap=IN_NAMESPACE)
     wait_for("the attacker", lambda: not p.running() or "}\n" in p.text())
     if "unshare" in p.text():
         pytest.skip(p.text())
     got = outcome(p)
     assert got["open"] < 0 and got["same"], got
+    victim.goes_on()
 
 
-def test_foreign_rights(served):
+def test_foreign_rights(served, victim):
     got = outcome(attack(served.a, "foreign_rights"))
     assert (got["code"], got["none"], got["read"]) == (-14, -14, -14), got
     assert got["all"] >= 0, got
+    victim.goes_on()
 
 
 def test_large_queues(served):
@@ -184,7 +207,7 @@ def test_writes_from_here(served):
         p = a.bare(*NOBODY, "/usr/bin/python3", "-c", WRITES, a.addr4, str(qp["qpn"]),
                    "5000", str(m["key"]), str(at))
         assert p.wait() == 0 and "uid 65534 done" in p.text(), p.report()
-        with open(f"/proc/{qp['pid']}/mem", "rb") as f:
+        with open(f"{a.root}/proc/{qp['pid']}/mem", "rb") as f:
             f.seek(at)
             assert f.read(16) != b"from-another-uid"
     assert s.running() and c.running(), s.report() + c.report()
@@ -259,18 +282,14 @@ def flood(source, target, make, count=4000):
     assert p.wait() == 0, p.report()
 
 
-def test_spoofed_peer(served):
+def test_spoofed_peer(served, victim):
     """Packets of each kind with the peer's addresses, and any sequence number, port
     and rest: the connection takes none of them and goes on."""
     a, b = served.a, served.b
-    s, c = start_pair(b, a, ["ibv_rc_pingpong", "-n", "100000000", "-c"])
-    wait_for("both in RTS", lambda: "RTS" in uroce(a, "res", "qp"))
     qpn = json.loads(uroce(a, "res", "--json", "qp"))[0]["qpn"]
-    for kind, make in SPOOFED.items():
-        before = messages(a)
+    for make in SPOOFED.values():
         flood(b, a, lambda make=make: make(qpn))
-        wait_for("it to go on", lambda before=before: messages(a) > before)
-        assert s.running() and c.running(), kind + s.report() + c.report()
+        victim.goes_on()
     assert [q["state"] for q in json.loads(uroce(a, "res", "--json", "qp"))] == ["RTS"]
 
 

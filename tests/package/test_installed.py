@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The attacks of tests/e2e on the service as installed: its unit's user, options and
+confinement, under a systemd that is process 1, with other users of the same root."""
+import os
+import shutil
+import sys
+
+import pytest
+
+from conftest import TOP
+
+sys.path[1:1] = [f"{TOP}/tests/e2e", f"{TOP}/tests"]
+pytest.register_assert_rewrite("test_attacks", "test_forged")
+from machine import Machine  # noqa: E402
+from test_attacks import (  # noqa: E402,F401
+    test_false_memory, test_foreign_rights, test_large_queues, test_lingering_sockets,
+    test_spoofed_peer, test_stopped_programs, test_unread_answers, test_writes_from_here, victim)
+from test_forged import test_by_another_user  # noqa: E402,F401
+
+
+@pytest.fixture(scope="module")
+def machine(root):
+    if root.path == "/" or not shutil.which("systemd-nspawn"):
+        pytest.skip("no root of its own, or systemd-nspawn is not installed")
+    config = root.path + "/etc/uroce/uroce.conf"
+    with open(config) as f:
+        before = f.read()
+    with open(config, "w") as f:
+        f.write("netdev = eth0\n")
+    made = Machine(root)
+    try:
+        if made.nspawn.poll() is not None:
+            pytest.skip("no systemd here: " + made.console())
+        yield made
+    finally:
+        made.close()
+        with open(config, "w") as f:
+            f.write(before)
+
+
+@pytest.fixture
+def lab(machine):
+    machine.between()
+    return machine
+
+
+@pytest.fixture
+def served(lab):
+    return lab
+
+
+def test_as_installed(lab):
+    """What is attacked below has what the unit gives it, and no more."""
+    pid = lab.a.device.show("MainPID")
+    with open(f"{lab.a.root}/proc/{pid}/status") as f:
+        status = f.read()
+    for line in "CapEff:\t0000000000001000", "Seccomp:\t2", "NoNewPrivs:\t1":
+        assert line in status, status
+    assert os.readlink(f"{lab.a.root}/proc/{pid}/exe") == "/usr/sbin/uroced"
+    with open(f"{lab.a.root}/proc/{pid}/cmdline") as f:
+        assert f.read().split("\0")[1:5] == ["--config", "/etc/uroce/uroce.conf",
+                                             "--run-dir", "/run/uroce"]
