@@ -93,7 +93,7 @@ static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
 	else if (!mem->same)
 		err = -EINVAL;
 	if (!err && fds[1] >= 0) {
-		err = ur_user_mem_maps(mem, fds[1]);
+		err = ur_user_mem_maps(mem, fds[1], msg->open.self);
 		if (!err)
 			fds[1] = -1;
 	}

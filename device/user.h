@@ -38,9 +38,11 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
 int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
 		      const void *bytes, size_t len);
 /* Takes over fd, the maps file of the same process: from then on it is known
- * what the memory allows. Returns 0, or -EINVAL where it is no such file. May
- * wait as ur_user_mem_create() does. */
-int ur_user_mem_maps(struct ur_user_mem *mem, int fd);
+ * what the memory allows. proof: an address that ur_user_mem_prove() found
+ * right, or 0; where procfs is another than ours, an older kernel shows the file
+ * to be one by it. Returns 0, or -EINVAL where it is no such file. May wait as
+ * ur_user_mem_create() does. */
+int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof);
 /* Take one more reference, or drop one; the last closes the files. mem may be
  * NULL for a drop. Control lock held. */
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);

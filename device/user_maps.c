@@ -47,29 +47,6 @@ static int query_one(int fd, u64 addr, int prot, u64 *end)
 	return 0;
 }
 
-int ur_user_mem_maps(struct ur_user_mem *mem, int fd)
-{
-	struct stat has, want;
-	struct statfs fs;
-	char path[40];
-	u64 end;
-	int err;
-
-	if (mem->maps >= 0 || fstatfs(fd, &fs) || fs.f_type != PROC_SUPER_MAGIC)
-		return -EINVAL;
-	/* No other file of procfs knows this request. */
-	err = query_one(fd, 0, 0, &end);
-	mem->query = !err || err == -ENOENT || err == -ESRCH;
-	if (!mem->query) {
-		snprintf(path, sizeof(path), "/proc/%d/maps", (int)mem->pid);
-		if (fstat(fd, &has) || stat(path, &want) ||
-		    has.st_dev != want.st_dev || has.st_ino != want.st_ino)
-			return -EINVAL;
-	}
-	mem->maps = fd;
-	return 0;
-}
-
 static int rights_by_query(int fd, u64 addr, u64 last, int prot)
 {
 	u64 end = 0;
@@ -131,6 +108,39 @@ static int rights_by_text(int fd, u64 addr, u64 last, int prot)
 			return -EFAULT;
 	}
 	return ret < 0 ? ret : 0;
+}
+
+/* Whether it is /proc/PID/maps as we see it. */
+static bool is_maps_of(int fd, pid_t pid)
+{
+	struct stat has, want;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return !fstat(fd, &has) && !stat(path, &want) &&
+	       has.st_dev == want.st_dev && has.st_ino == want.st_ino;
+}
+
+int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
+{
+	struct statfs fs;
+	u64 end;
+	int err;
+
+	if (mem->maps >= 0 || fstatfs(fd, &fs) || fs.f_type != PROC_SUPER_MAGIC)
+		return -EINVAL;
+	/* No other file of procfs knows this request. */
+	err = query_one(fd, 0, 0, &end);
+	mem->query = !err || err == -ENOENT || err == -ESRCH;
+	/* Before Linux 6.11, with a procfs that is not ours: a text that could be
+	 * right. A client can make up one, which frees its own memory alone from
+	 * what its maps say, as if it had shown none. */
+	if (!mem->query && !is_maps_of(fd, mem->pid) &&
+	    (!proof ||
+	     rights_by_text(fd, proof, proof, PROT_READ | PROT_WRITE)))
+		return -EINVAL;
+	mem->maps = fd;
+	return 0;
 }
 
 int ur_user_rights(const struct ur_user_mem *mem, u64 addr, u64 len, int prot)

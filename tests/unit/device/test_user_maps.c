@@ -2,10 +2,15 @@
 /* What a process may do with its memory: asked for, and read in the text. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,16 +149,56 @@ static void test_others(void)
 	for (size_t i = 0; i < UR_ARRAY_SIZE(names); i++) {
 		fd = open(names[i], O_RDONLY | O_CLOEXEC);
 		CHECK(fd >= 0);
-		CHECK_EQ(ur_user_mem_maps(m, fd), -EINVAL);
+		CHECK_EQ(ur_user_mem_maps(m, fd, 0), -EINVAL);
+		CHECK_EQ(ur_user_mem_maps(m, fd, (uintptr_t)&self), -EINVAL);
 		close(fd);
 	}
 	CHECK_EQ(ur_user_rights(m, 0, 1, PROT_WRITE), 0); /* not known */
 	fd = open_maps(getpid());
-	CHECK_EQ(ur_user_mem_maps(m, fd), 0);
+	CHECK_EQ(ur_user_mem_maps(m, fd, 0), 0);
 	fd = open_maps(getpid());
-	CHECK_EQ(ur_user_mem_maps(m, fd), -EINVAL); /* one is enough */
+	CHECK_EQ(ur_user_mem_maps(m, fd, 0), -EINVAL); /* one is enough */
 	close(fd);
 	ur_user_mem_put(m);
+}
+
+/* The kernel as before 6.11, which answers no question about maps. */
+static void forget_query(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {UR_ARRAY_SIZE(code), code};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		SKIP("no system call filters");
+}
+
+/* On such a kernel, of a client whose procfs is not the device's (a service of
+ * systemd's, a container): its maps are no file that the device sees. */
+static void test_other_procfs(u64 at)
+{
+	struct ur_user_mem *m;
+	int fd;
+
+	forget_query();
+	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
+				  getppid(), &m));
+	CHECK(!m->same);
+	fd = open_maps(getpid());
+	CHECK_EQ(ur_user_mem_maps(m, fd, 0), -EINVAL);
+	CHECK_EQ(ur_user_mem_maps(m, fd, at + 3 * PAGE), -EINVAL);
+	CHECK_EQ(ur_user_mem_maps(m, fd, (uintptr_t)&self), 0);
+	CHECK(!m->query);
+	CHECK_EQ(ur_user_rights(m, at, 2 * PAGE, PROT_WRITE), 0);
+	CHECK_EQ(ur_user_rights(m, at, 3 * PAGE, PROT_WRITE), -EFAULT);
+	ur_user_mem_put(m);
+	test_others();
 }
 
 /* A process that has ended allows nothing. */
@@ -174,7 +219,7 @@ static void test_ended(void)
 	close(p[0]);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	CHECK(!ur_user_mem_create(open(path, O_RDWR | O_CLOEXEC), pid, &m));
-	CHECK(!ur_user_mem_maps(m, open_maps(pid)));
+	CHECK(!ur_user_mem_maps(m, open_maps(pid), 0));
 	CHECK_EQ(ur_user_rights(m, (uintptr_t)&self, 8, PROT_WRITE), 0);
 	close(p[1]);
 	CHECK_EQ(waitpid(pid, &st, 0), pid);
@@ -194,7 +239,7 @@ int main(int argc, char **argv)
 	at = layout();
 	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 				  getpid(), &self));
-	CHECK(!ur_user_mem_maps(self, open_maps(getpid())));
+	CHECK(!ur_user_mem_maps(self, open_maps(getpid()), 0));
 	can_ask = self->query;
 	STEP(test_rights(at));
 	STEP(test_write(at));
@@ -202,6 +247,7 @@ int main(int argc, char **argv)
 	STEP(test_rights(at));
 	STEP(test_others());
 	STEP(test_ended());
+	STEP(test_other_procfs(at)); /* the last: the filter stays */
 	ur_user_mem_put(self);
 	return cases_status();
 }
