@@ -14,7 +14,8 @@
 /* ---- what one costs, in KiB ---- */
 
 /* Domain, region, window, address handle, device memory, XRC domain, shared
- * receive queue, flow rule, counters object: control's part, engine's and transport's. */
+ * receive queue, flow rule, counters object: control's part, engine's and transport's;
+ * an rdma_cm event that a program wrote. */
 #define UR_KIB_OBJECT 1
 #define UR_KIB_CQ     2
 /* A queue pair, with as many READs outstanding as there may be, and without

@@ -31,10 +31,14 @@ struct command {
 #define QUERY_ROUTE_MIN offsetof(struct rdma_ucm_query_route_resp, ibdev_index)
 #define CONNECT_MIN	offsetof(struct rdma_ucm_connect, ece)
 #define ACCEPT_MIN	offsetof(struct rdma_ucm_accept, ece)
+#define EVENT_MIN                                          \
+	(offsetof(struct ucma_abi_write_cm_event, param) + \
+	 sizeof(((struct ucma_abi_write_cm_event *)0)->param.arg))
 
 _Static_assert(sizeof(struct rdma_ucm_connect) <= IN_MAX &&
 		       sizeof(struct rdma_ucm_accept) <= IN_MAX &&
-		       sizeof(struct rdma_ucm_join_mcast) <= IN_MAX,
+		       sizeof(struct rdma_ucm_join_mcast) <= IN_MAX &&
+		       sizeof(struct ucma_abi_write_cm_event) <= IN_MAX,
 	       "the longest requests fit");
 
 #define COMMAND(handler, type, min, out, resp)                               \
@@ -84,6 +88,10 @@ static const struct command commands[] = {
 		PLAIN(ucma_resolve_addr, rdma_ucm_resolve_addr),
 	[RDMA_USER_CM_CMD_JOIN_MCAST] =
 		WITH_RESPONSE(ucma_join_mcast, rdma_ucm_join_mcast, 4),
+	[UCMA_CMD_RESOLVE_IB_SERVICE] =
+		PLAIN(ucma_resolve_ib_service, ucma_abi_resolve_ib_service),
+	[UCMA_CMD_WRITE_CM_EVENT] = COMMAND(
+		ucma_write_cm_event, ucma_abi_write_cm_event, EVENT_MIN, 0, -1),
 };
 
 /* The value of SET_OPTION lies behind a pointer of its own. */

@@ -16,11 +16,11 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <rdma/rdma_user_cm.h>
 #include "cm/cm.h"
 #include "device/memory.h"
 #include "device/device.h"
 #include "device/session.h"
+#include "device/ucma/ucma_abi.h"
 #include "util/rng.h"
 #include "util/secret.h"
 
@@ -73,6 +73,10 @@ enum ucma_event_number {
 	UCMA_EVENT_MULTICAST_ERROR,
 	UCMA_EVENT_ADDR_CHANGE,
 	UCMA_EVENT_TIMEWAIT_EXIT,
+	UCMA_EVENT_ADDRINFO_RESOLVED, /* with a subnet manager only */
+	UCMA_EVENT_ADDRINFO_ERROR,
+	UCMA_EVENT_USER,     /* written by programs */
+	UCMA_EVENT_INTERNAL, /* written by librdmacm */
 };
 
 /* CMA_IBOE_PACKET_LIFETIME of the kernel: 4.096 us * 2^16. */
@@ -187,6 +191,8 @@ struct ucma_event {
 	struct ucma_id *id;	  /* that it is counted on */
 	struct ucma_mcast *mcast; /* or this */
 	struct ucma_id *child;	  /* of CONNECT_REQUEST */
+	bool charged;		  /* its memory, to user */
+	uid_t user;
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -231,11 +237,11 @@ typedef int ucma_handler(struct ucma_cmd *cmd);
 
 ucma_handler ucma_create_id, ucma_destroy_id, ucma_migrate_id;
 ucma_handler ucma_bind_ip, ucma_bind, ucma_resolve_ip, ucma_resolve_addr,
-	ucma_resolve_route;
+	ucma_resolve_route, ucma_resolve_ib_service;
 ucma_handler ucma_query_route, ucma_query, ucma_init_qp_attr;
 ucma_handler ucma_connect, ucma_listen, ucma_accept, ucma_reject,
 	ucma_disconnect, ucma_notify;
-ucma_handler ucma_set_option;
+ucma_handler ucma_set_option, ucma_write_cm_event;
 ucma_handler ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
 
 /* ucma_id.c */

@@ -52,6 +52,9 @@ static void free_event(struct ucma_event *event)
 {
 	struct ucma_id *id = event->id;
 
+	if (event->charged)
+		ur_memory_give(event->user, UR_KIB_OBJECT);
+	event->charged = false;
 	if (id->spare)
 		free(event);
 	else
@@ -110,6 +113,32 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status)
 
 	if (event)
 		ucma_event_post(event);
+}
+
+/* As many as the program likes: it pays for them. */
+int ucma_write_cm_event(struct ucma_cmd *cmd)
+{
+	const struct ucma_abi_write_cm_event *in = cmd->in;
+	struct ucma_id *id = ucma_id_get(cmd->file, in->id);
+	struct ucma_event *event;
+
+	if (in->event != UCMA_EVENT_USER && in->event != UCMA_EVENT_INTERNAL)
+		return -EINVAL;
+	/* One that nobody has accepted has nobody to tell. */
+	if (!id || !id->uid)
+		return -EINVAL;
+	if (ur_memory_take(id->user, UR_KIB_OBJECT))
+		return -ENOMEM;
+	event = ucma_event_new(id, in->event, (int)in->status);
+	if (!event) {
+		ur_memory_give(id->user, UR_KIB_OBJECT);
+		return -ENOMEM;
+	}
+	event->charged = true;
+	event->user = id->user;
+	memcpy(&event->resp.param, &in->param.arg, sizeof(in->param.arg));
+	ucma_event_post(event);
+	return 0;
 }
 
 static void take_out(struct ucma_file *file, struct ucma_event *event)

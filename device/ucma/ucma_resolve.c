@@ -247,3 +247,14 @@ int ucma_resolve_route(struct ucma_cmd *cmd)
 	ucma_event_simple(id, UCMA_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }
+
+/* A question to the subnet manager, which a RoCE port has none of. */
+int ucma_resolve_ib_service(struct ucma_cmd *cmd)
+{
+	const struct ucma_abi_resolve_ib_service *in = cmd->in;
+	struct ucma_id *id = ucma_id_get(cmd->file, in->id);
+
+	if (!id || !id->dev || id->state != UCMA_BOUND)
+		return -EINVAL;
+	return -EOPNOTSUPP;
+}

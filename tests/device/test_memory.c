@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "device/memory.h"
+#include "device/ucma/ucma_abi.h"
 #include "tests/check.h"
 #include "tests/device/client.h"
 #include "tests/device/kinds.h"
@@ -55,6 +56,42 @@ static int64_t make_rc(struct user *u)
 			     sizeof(req), &resp, sizeof(resp));
 }
 
+static int64_t cm_command(struct user *u, uint32_t cmd, void *buf, size_t len)
+{
+	struct rdma_ucm_cmd_hdr hdr = {
+		.cmd = cmd, .in = (uint16_t)(len - sizeof(hdr)), .out = 4};
+	int64_t ret;
+
+	memcpy(buf, &hdr, sizeof(hdr));
+	ret = client_write(u->cm, buf, len);
+	return ret > 0 ? 0 : ret;
+}
+
+/* Of one id, whose channel nobody reads. */
+static int64_t make_event(struct user *u)
+{
+	static struct rdma_ucm_create_id_resp id;
+	static bool made;
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_create_id core;
+	} create = {.core = {.uid = 1,
+			     .ps = RDMA_PS_UDP,
+			     .response = (uintptr_t)&id}};
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct ucma_abi_write_cm_event core;
+	} event = {.core.event = 18};
+
+	if (!made)
+		CHECK_EQ(cm_command(u, RDMA_USER_CM_CMD_CREATE_ID, &create,
+				    sizeof(create)),
+			 0);
+	made = true;
+	event.core.id = id.id;
+	return cm_command(u, UCMA_CMD_WRITE_CM_EVENT, &event, sizeof(event));
+}
+
 static const struct kind {
 	const char *name;
 	int64_t (*make)(struct user *u);
@@ -70,6 +107,7 @@ static const struct kind {
 	{"XRC target", make_qp, UR_KIB_QP},
 	{"RC queue pair", make_rc, UR_KIB_QP + 16},
 	{"rdma_cm id", make_id, UR_KIB_CM_ID},
+	{"rdma_cm event", make_event, UR_KIB_OBJECT},
 };
 
 static void test_objects(void)

@@ -13,10 +13,11 @@ import sys
 (CREATE, DESTROY, BIND_IP, RESOLVE_IP, RESOLVE_ROUTE, QUERY_ROUTE, CONNECT,
  LISTEN, ACCEPT, REJECT, DISCONNECT, INIT_QP_ATTR, GET_EVENT, GET_OPTION,
  SET_OPTION, NOTIFY, JOIN_IP, LEAVE, MIGRATE, QUERY, BIND, RESOLVE_ADDR,
- JOIN) = range(23)
+ JOIN, RESOLVE_IB_SERVICE, WRITE_CM_EVENT) = range(25)
 PS_IB, PS_TCP, PS_UDP = 0x13f, 0x106, 0x111
 ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST = 0, 2, 4
 REJECTED, MULTICAST_JOIN = 8, 12
+USER, INTERNAL = 18, 19
 ADDR4, ADDR6 = sys.argv[1:3]
 
 
@@ -106,9 +107,8 @@ def query(f, ident, option, size):
 def test_form():
     f = File()
     check(f.command(99, b"") == errno.EINVAL, "unknown command")
-    for later in 23, 24:
-        check(f.command(later, bytes(64)) == errno.EINVAL,
-              "commands of later kernels")
+    check(f.command(25, bytes(512)) == errno.EINVAL,
+          "commands of later kernels")
     check(f.command(GET_OPTION, bytes(64)) == errno.ENOSYS, "GET_OPTION")
     check(f.command(LISTEN, b"", in_len=8) == errno.EINVAL, "in > written")
     check(f.command(LISTEN, b"\0" * 4) == errno.EINVAL, "short request")
@@ -181,6 +181,54 @@ def test_many_events():
     for n, ident in enumerate(ids):
         check(f.event() == (n + 1, ident, ADDR_RESOLVED, 0), f"event {n}")
     check(f.event() == errno.EAGAIN, "no more")
+    os.close(f.fd)
+
+
+def write_event(f, ident, event=USER, status=-5, arg=1 << 40 | 9):
+    return f.command(WRITE_CM_EVENT, struct.pack(
+        "=IIIiQ", ident, 0, event, status, arg).ljust(344, b"\0"))
+
+
+def test_events_of_programs():
+    """What a program writes comes to whoever reads the channel, in its turn."""
+    f = File()
+    os.set_blocking(f.fd, False)
+    ident = f.create(uid=4711)
+    check(write_event(f, ident) == 0, "write")
+    check(f.readable(), "poll sees it")
+    check(resolve(f, ident, sin(ADDR4, 5000)) == 0, "resolve")
+    check(write_event(f, ident, INTERNAL, 0) == 0, "librdmacm's own")
+    err, out = f.ask(GET_EVENT, b"", 336)
+    check(err == 0 and struct.unpack_from("=QIIiQ", out) ==
+          (4711, ident, USER, -5, 1 << 40 | 9), "first, with its argument")
+    check(f.event() == (4711, ident, ADDR_RESOLVED, 0), "the device's")
+    check(f.event() == (4711, ident, INTERNAL, 0), "the last")
+    for event in ADDR_RESOLVED, CONNECT_REQUEST, 16, 17, 20, 1 << 31:
+        check(write_event(f, ident, event) == errno.EINVAL,
+              f"event {event} is not a program's to write")
+    check(write_event(f, 60000) == errno.EINVAL, "no such id")
+    check(f.command(WRITE_CM_EVENT, struct.pack("=IIIi", ident, 0, USER, 0))
+          == errno.EINVAL, "short")
+    check(not f.readable(), "no other came")
+    for n in range(3000):
+        check(write_event(f, ident, arg=n) == 0, "more than a socket holds")
+    for n in range(1000):
+        check(f.event() == (4711, ident, USER, -5), "each")
+    check(f.destroy(ident) == 1003, "events reported: those taken")
+    check(not f.readable(), "the others went with the id")
+    os.close(f.fd)
+
+
+def test_ib_service():
+    """A RoCE port has no subnet manager to ask."""
+    f = File()
+    ident = f.create()
+    ask = struct.pack("=IIQ64sII", ident, 0, 0, b"name", 2, 0)
+    check(f.command(RESOLVE_IB_SERVICE, ask) == errno.EINVAL, "not bound")
+    check(bind(f, ident, sin(ADDR4, 0)) == 0, "bind")
+    check(f.command(RESOLVE_IB_SERVICE, ask) == errno.EOPNOTSUPP, "bound")
+    check(f.command(RESOLVE_IB_SERVICE, ask[:-4]) == errno.EINVAL, "short")
+    check(query(f, ident, 3, 280)[0] == errno.ENOSYS, "and no answer")
     os.close(f.fd)
 
 
