@@ -68,6 +68,16 @@ u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r)
 	return lanes * lane10;
 }
 
+u32 ur_port_speed100(struct ur_device *dev)
+{
+	struct ib_uverbs_query_port_resp r = {0};
+
+	if (dev->speed_mbps)
+		return (dev->speed_mbps + 99) / 100;
+	link_rate(0, &r.active_width, &r.active_speed);
+	return ur_port_rate10(&r);
+}
+
 void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r)
 {
 	u64 cnt[UR_CNT_COUNT];

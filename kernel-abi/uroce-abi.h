@@ -199,6 +199,12 @@ struct uroce_query_dm_resp {
 	__u64 length;
 };
 
+/* The kernel's own (UVERBS_METHOD_QUERY_PORT_SPEED), which came after the oldest
+ * headers. The speed is in units of 100 Mbit/s. */
+#define UROCE_METHOD_QUERY_PORT_SPEED	     7
+#define UROCE_ATTR_QUERY_PORT_SPEED_PORT_NUM 0 /* in */
+#define UROCE_ATTR_QUERY_PORT_SPEED_RESP     1 /* out: __u64 */
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,16 +23,19 @@
 	 IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B)
 
 /* enum ibv_odp_general_caps, ibv_odp_transport_cap_bits */
-#define ODP_SUPPORT  (1u << 0)
-#define ODP_IMPLICIT (1u << 1)
-#define ODP_SEND     (1u << 0)
-#define ODP_RECV     (1u << 1)
-#define ODP_WRITE    (1u << 2)
-#define ODP_READ     (1u << 3)
-#define ODP_ATOMIC   (1u << 4)
-#define ODP_SRQ_RECV (1u << 5)
-#define ODP_ALL \
-	(ODP_SEND | ODP_RECV | ODP_WRITE | ODP_READ | ODP_ATOMIC | ODP_SRQ_RECV)
+#define ODP_SUPPORT	 (1u << 0)
+#define ODP_IMPLICIT	 (1u << 1)
+#define ODP_SEND	 (1u << 0)
+#define ODP_RECV	 (1u << 1)
+#define ODP_WRITE	 (1u << 2)
+#define ODP_READ	 (1u << 3)
+#define ODP_ATOMIC	 (1u << 4)
+#define ODP_SRQ_RECV	 (1u << 5)
+#define ODP_FLUSH	 (1u << 6)
+#define ODP_ATOMIC_WRITE (1u << 7)
+#define ODP_ALL                                                    \
+	(ODP_SEND | ODP_RECV | ODP_WRITE | ODP_READ | ODP_ATOMIC | \
+	 ODP_SRQ_RECV | ODP_FLUSH | ODP_ATOMIC_WRITE)
 
 u32 ur_num_comp_vectors(void)
 {
@@ -166,6 +169,17 @@ int ur_m_query_port(struct ur_cmd *cmd)
 	ur_fill_port(cmd->dev, &resp.legacy_resp);
 	return ur_attr_out(cmd, UVERBS_ATTR_QUERY_PORT_RESP, &resp,
 			   sizeof(resp));
+}
+
+int ur_m_query_port_speed(struct ur_cmd *cmd)
+{
+	u64 speed;
+
+	if (ur_attr_u64(cmd, UROCE_ATTR_QUERY_PORT_SPEED_PORT_NUM) != 1)
+		return -EINVAL;
+	speed = ur_port_speed100(cmd->dev);
+	return ur_attr_out(cmd, UROCE_ATTR_QUERY_PORT_SPEED_RESP, &speed,
+			   sizeof(speed));
 }
 
 static void fill_gid(const struct ur_device *dev, u32 index,

@@ -62,6 +62,7 @@ UR_WRITE_HANDLER(ur_w_query_device);
 UR_WRITE_HANDLER(ur_x_query_device);
 UR_WRITE_HANDLER(ur_w_query_port);
 UR_METHOD_HANDLER(ur_m_query_port);
+UR_METHOD_HANDLER(ur_m_query_port_speed);
 UR_METHOD_HANDLER(ur_m_query_gid_table);
 UR_METHOD_HANDLER(ur_m_query_gid_entry);
 UR_METHOD_HANDLER(ur_m_info_handles);

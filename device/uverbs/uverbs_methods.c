@@ -78,6 +78,11 @@ static const struct ur_attr_spec a_query_port[] = {
 	M_OUT(UVERBS_ATTR_QUERY_PORT_RESP, 40),
 };
 
+static const struct ur_attr_spec a_port_speed[] = {
+	M_SCALAR(UROCE_ATTR_QUERY_PORT_SPEED_PORT_NUM),
+	M_OUT(UROCE_ATTR_QUERY_PORT_SPEED_RESP, 8),
+};
+
 static const struct ur_attr_spec a_context[] = {
 	O_OUT(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, 4),
 	O_OUT(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, 8),
@@ -283,6 +288,8 @@ static const struct ur_method methods[] = {
 	       ur_m_info_handles),
 	METHOD(DEVICE, UVERBS_METHOD_QUERY_PORT, a_query_port,
 	       ur_m_query_port),
+	METHOD(DEVICE, UROCE_METHOD_QUERY_PORT_SPEED, a_port_speed,
+	       ur_m_query_port_speed),
 	EARLY(DEVICE, UVERBS_METHOD_GET_CONTEXT, a_context, ur_m_get_context),
 	METHOD(DEVICE, UVERBS_METHOD_QUERY_CONTEXT, a_context,
 	       ur_m_query_context),

@@ -54,6 +54,34 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 	return ibv_cmd_query_port(context, port, attr, &req, sizeof(req));
 }
 
+/* By attributes of the kernel's that the oldest headers do not have. */
+int uroce_query_port_speed(struct ibv_context *context, uint32_t port,
+			   uint64_t *speed)
+{
+	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
+	struct ib_uverbs_ioctl_hdr hdr = {
+		.object_id = UVERBS_OBJECT_DEVICE,
+		.method_id = UROCE_METHOD_QUERY_PORT_SPEED,
+	};
+
+	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
+	b.attr[0] = (struct ib_uverbs_attr){
+		.attr_id = UROCE_ATTR_QUERY_PORT_SPEED_PORT_NUM,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.len = sizeof(u64),
+		.data = port,
+	};
+	b.attr[1] = (struct ib_uverbs_attr){
+		.attr_id = UROCE_ATTR_QUERY_PORT_SPEED_RESP,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.len = sizeof(*speed),
+		.data = (uintptr_t)speed,
+	};
+	b.cmdb.next_attr = b.attr + 2;
+	b.cmdb.last_attr = b.attr + 2;
+	return execute_ioctl(context, &b.cmdb);
+}
+
 int uroce_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values)
 {

@@ -82,6 +82,36 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &mr->vmr.ibv_mr;
 }
 
+/* Both sets of members that make sense; what else there may be, DMA handles
+ * among it, this device has not. */
+#define OF_MEMORY (UR_REG_MR_IOVA | UR_REG_MR_ADDR)
+#define OF_FILE	  (UR_REG_MR_IOVA | UR_REG_MR_FD | UR_REG_MR_FD_OFFSET)
+
+struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
+			       const struct ur_mr_init_attr *attr)
+{
+	u64 mask = attr->comp_mask;
+
+	if (mask & ~(u64)(OF_MEMORY | OF_FILE)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (mask == OF_FILE)
+		return uroce_reg_dmabuf_mr(pd, attr->fd_offset, attr->length,
+					   attr->iova, attr->fd, attr->access);
+	/* All memory begins at 0, as ibv_reg_mr() has it. */
+	if (!(mask & UR_REG_MR_ADDR) || (mask & ~(u64)OF_MEMORY) ||
+	    ((attr->access & IBV_ACCESS_ON_DEMAND) &&
+	     attr->length == SIZE_MAX && attr->addr)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return uroce_reg_mr(pd, attr->addr, attr->length,
+			    mask & UR_REG_MR_IOVA ? attr->iova
+						  : (uintptr_t)attr->addr,
+			    attr->access);
+}
+
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {

@@ -149,6 +149,25 @@ struct verbs_mr {
 #define VERBS_QP_XRCD 1u
 #define VERBS_QP_EX   2u
 
+/* struct ibv_mr_init_attr, of 59 and later; 64 has one member more, which the
+ * library keeps to itself. */
+enum {
+	UR_REG_MR_IOVA = 1 << 0,
+	UR_REG_MR_ADDR = 1 << 1,
+	UR_REG_MR_FD = 1 << 2,
+	UR_REG_MR_FD_OFFSET = 1 << 3,
+};
+
+struct ur_mr_init_attr {
+	size_t length;
+	int access;
+	uint64_t comp_mask; /* UR_REG_MR_* */
+	uint64_t iova;
+	void *addr;
+	int fd;
+	uint64_t fd_offset;
+};
+
 struct verbs_cq {
 	union {
 		struct ibv_cq cq;

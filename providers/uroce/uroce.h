@@ -204,6 +204,9 @@ int uroce_query_device_ex(struct ibv_context *context,
 			  struct ibv_device_attr_ex *attr, size_t attr_size);
 int uroce_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr);
+/* In units of 100 Mbit/s. */
+int uroce_query_port_speed(struct ibv_context *context, uint32_t port,
+			   uint64_t *speed);
 int uroce_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values);
 
@@ -230,6 +233,8 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access);
+struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
+			       const struct ur_mr_init_attr *attr);
 struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);

@@ -16,15 +16,16 @@ struct offsets {
 	size_t ops_bytes;
 	int query_rt_values, create_qp_ex, destroy_qp, unimport_pd;
 	int free_context;
+	int query_port_speed, reg_mr_ex, dereg_mr; /* 0: none there */
 	int absent[4]; /* operations that we do not have: must stay NULL */
 };
 
 static const struct offsets layouts[] = {
-	{608, 504, 160, 272, 600, 312, {144, 264, 368, 448}},
-	{632, 520, 168, 288, 624, 328, {16, 152, 208, 568}},
-	{648, 536, 168, 288, 640, 336, {16, 328, 512, 584}},
-	{664, 552, 176, 296, 656, 352, {8, 24, 336, 528}},
-	{744, 600, 184, 312, 736, 368, {8, 128, 416, 696}},
+	{608, 504, 160, 272, 600, 312, 0, 0, 0, {144, 264, 368, 448}},
+	{632, 520, 168, 288, 624, 328, 0, 568, 240, {16, 152, 208, 384}},
+	{648, 536, 168, 288, 640, 336, 512, 584, 240, {16, 328, 392, 472}},
+	{664, 552, 176, 296, 656, 352, 528, 600, 248, {8, 24, 336, 488}},
+	{744, 600, 184, 312, 736, 368, 576, 664, 256, {8, 128, 416, 696}},
 };
 
 static const struct offsets *find_layout(size_t ops_bytes)
@@ -73,6 +74,73 @@ static void check_qp(struct sim_state *sim, const struct offsets *o,
 	CHECK_EQ(destroy(qp), 0);
 }
 
+static void check_speed(struct sim_state *sim, const struct offsets *o,
+			struct ibv_context *ctx)
+{
+	int (*speed)(struct ibv_context *, uint32_t, uint64_t *) =
+		sim->ops[o->query_port_speed / 8];
+	uint64_t got = 0;
+
+	if (!o->query_port_speed)
+		return;
+	CHECK_EQ(speed(ctx, 1, &got), 0);
+	CHECK_EQ(got, SIM_SPEED);
+	CHECK_EQ(speed(ctx, 2, &got), EINVAL);
+}
+
+/* struct ibv_mr_init_attr of those releases. */
+struct init_attr {
+	size_t length;
+	int access;
+	uint64_t mask, iova;
+	void *addr;
+	int fd;
+	uint64_t fd_offset;
+};
+
+static void check_reg_mr_ex(struct sim_state *sim, const struct offsets *o,
+			    struct ibv_context *ctx)
+{
+	struct ibv_mr *(*reg)(struct ibv_pd *, struct init_attr *) =
+		sim->ops[o->reg_mr_ex / 8];
+	int (*dereg)(struct ibv_mr *) = sim->ops[o->dereg_mr / 8];
+	static char memory[64];
+	struct ibv_pd pd = {.context = ctx};
+	struct init_attr attr = {.length = 64,
+				 .access = 5,
+				 .mask = 2,
+				 .addr = memory,
+				 .iova = 4096,
+				 .fd = 77,
+				 .fd_offset = 512};
+	struct ibv_mr *mr;
+
+	if (!o->reg_mr_ex)
+		return;
+	mr = reg(&pd, &attr);
+	CHECK(mr && sim->reg_fd == -1 && sim->reg_access == 5);
+	CHECK_EQ(sim->reg_addr, (uintptr_t)memory);
+	CHECK_EQ(sim->reg_iova, (uintptr_t)memory);
+	CHECK_EQ(dereg(mr), 0);
+	attr.mask = 2 | 1;
+	mr = reg(&pd, &attr);
+	CHECK(mr && sim->reg_length == 64);
+	CHECK_EQ(sim->reg_iova, 4096);
+	CHECK_EQ(dereg(mr), 0);
+	attr.mask = 8 | 4 | 1;
+	mr = reg(&pd, &attr);
+	CHECK(mr && sim->reg_fd == 77 && sim->reg_access == 5);
+	CHECK_EQ(sim->reg_addr, 512);
+	CHECK_EQ(sim->reg_iova, 4096);
+	CHECK_EQ(dereg(mr), 0);
+	attr.mask = 4 | 1;
+	CHECK(!reg(&pd, &attr) && errno == EINVAL);
+	attr.mask = 8 | 2;
+	CHECK(!reg(&pd, &attr) && errno == EINVAL);
+	attr.mask = 16 | 2; /* a DMA handle */
+	CHECK(!reg(&pd, &attr) && errno == EOPNOTSUPP);
+}
+
 int main(int argc, char **argv)
 {
 	const struct verbs_device_ops *driver;
@@ -114,6 +182,8 @@ int main(int argc, char **argv)
 	query_rt = sim->ops[o->query_rt_values / 8];
 	CHECK_EQ(query_rt(ctx, &values), 0);
 	CHECK(values.raw_clock.tv_sec || values.raw_clock.tv_nsec);
+	check_speed(sim, o, ctx);
+	check_reg_mr_ex(sim, o, ctx);
 	check_qp(sim, o, ctx, dlsym(lib, "ibv_qp_to_qp_ex"));
 	free_context = sim->ops[o->free_context / 8];
 	free_context(ctx);

@@ -15,10 +15,10 @@ import sys
 
 # Of the library alone: it asks no provider.
 LIBRARY = set("""
-    ack_async_event ack_cq_events close_device cq_ex_to_cq create_ah_from_wc create_comp_channel
-    destroy_comp_channel end_poll event_type_str flow_label_to_udp_sport fork_init
-    free_device_list get_async_event get_cq_event get_device_guid get_device_index
-    get_device_list get_device_name get_pkey_index import_device inc_rkey init_ah_from_wc
+    ack_async_event ack_cq_events alloc_buf close_device cq_ex_to_cq create_ah_from_wc
+    create_comp_channel destroy_comp_channel end_poll event_type_str export_buf_dmabuf_fd
+    flow_label_to_udp_sport fork_init free_buf free_device_list get_async_event get_cq_event
+    get_device_guid get_device_index get_device_list get_device_name get_pkey_index import_device inc_rkey init_ah_from_wc
     is_fork_initialized is_qpt_supported next_poll node_type_str open_device port_state_str
     qp_to_qp_ex query_gid query_gid_ex query_gid_table query_pkey rate_to_mbps rate_to_mult
     resolve_eth_l2_from_gid start_poll wc_opcode wc_status_str wr_opcode_str""".split())
@@ -26,7 +26,7 @@ LIBRARY = set("""
 MADE_OF = {
     "query_device": "query_device_ex", "reg_mr_iova": "reg_mr", "reg_mr_iova2": "reg_mr",
     "query_rt_values_ex": "query_rt_values", "memcpy_from_dm": "alloc_dm",
-    "memcpy_to_dm": "alloc_dm", "post_wq_recv": "create_wq",
+    "memcpy_to_dm": "alloc_dm", "reg_buf_mr": "reg_mr_ex", "post_wq_recv": "create_wq",
     "wc_read_invalidated_rkey": "create_cq_ex",  # read_imm_data()
 }
 # Callbacks of the library to the provider, which are no verbs.

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,60 @@ void *ibv_qp_to_qp_ex(void *qp)
 
 	memcpy(&mask, (char *)qp + QP_TAIL, sizeof(mask));
 	return mask & 2 ? qp : NULL;
+}
+
+int ibv_cmd_reg_mr(void *pd, void *addr, size_t length, uint64_t iova,
+		   int access, void *vmr, void *cmd, size_t cmd_size,
+		   void *resp, size_t resp_size)
+{
+	sim.reg_addr = (uintptr_t)addr;
+	sim.reg_length = length;
+	sim.reg_iova = iova;
+	sim.reg_access = access;
+	sim.reg_fd = -1;
+	return 0;
+}
+
+int ibv_cmd_reg_dmabuf_mr(void *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access, void *vmr,
+			  void *driver)
+{
+	sim.reg_addr = offset;
+	sim.reg_length = length;
+	sim.reg_iova = iova;
+	sim.reg_access = access;
+	sim.reg_fd = fd;
+	return driver ? EINVAL : 0;
+}
+
+int ibv_cmd_dereg_mr(void *vmr)
+{
+	return 0;
+}
+
+/* struct ibv_command_buffer, as the library has it. */
+struct command {
+	void *next;
+	struct ib_uverbs_attr *next_attr, *last_attr;
+	uint8_t flags[5];
+	uint64_t hdr[3];
+};
+
+/* Answers a question for the port's speed, with the kernel's numbers. */
+int execute_ioctl(void *context, struct command *cmd)
+{
+	const struct ib_uverbs_attr *attr = cmd->next_attr - 2;
+	const uint64_t speed = SIM_SPEED;
+	struct ib_uverbs_ioctl_hdr hdr;
+
+	memcpy(&hdr, cmd->hdr, sizeof(hdr));
+	if (hdr.object_id != 0 || hdr.method_id != 7 || attr[0].attr_id != 0 ||
+	    attr[1].attr_id != 1 || attr[1].len != sizeof(speed))
+		return EOPNOTSUPP;
+	if (attr[0].data != 1)
+		return EINVAL;
+	memcpy((void *)(uintptr_t)attr[1].data, &speed, sizeof(speed));
+	return 0;
 }
 
 int ibv_is_fork_initialized(void);

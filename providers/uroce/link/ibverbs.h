@@ -4,6 +4,7 @@
 #define UR_PROVIDER_LINK_IBVERBS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct sim_state {
 	int nn;
@@ -11,7 +12,13 @@ struct sim_state {
 	const void *driver; /* struct verbs_device_ops */
 	void *vctx;
 	void *ops[128];
+	/* What the plugin registered last, and how: descriptor -1, or where. */
+	uint64_t reg_addr, reg_length, reg_iova;
+	int reg_access, reg_fd;
 };
+
+/* What the made-up device says its speed is. */
+#define SIM_SPEED 4321
 
 struct sim_state *sim_get(void);
 
