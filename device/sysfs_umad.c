@@ -68,8 +68,10 @@ int ur_sysfs_add_umad(struct ur_device *dev)
 	if (!err)
 		err = put_files(dev, dir, devno);
 	if (!err)
-		err = ur_tree_put(dev->daemon, devno, "dev/infiniband/umad%u",
-				  dev->umad);
+		/* Who may write to it may open umad: access() of the preload
+		 * library. */
+		err = ur_tree_put_setting(dev->daemon, devno,
+					  "dev/infiniband/umad%u", dev->umad);
 	return err;
 }
 

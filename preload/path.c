@@ -9,14 +9,16 @@
 #include "preload/rewrite.h"
 #include "preload/setting.h"
 
-/* What to ask of the file of the tree: that of a node may be read by all and
- * written by none, and stands for one that all may write to (stat.c). */
+/* What to ask of the file of the tree: that of a node may be read by all. It
+ * stands for one that all may write to, too, or umad's, which its owner and root
+ * may open (stat.c), as they may write to the file. */
 static int of_tree(const struct ur_path *path, int mode)
 {
-	bool everybodys =
-		path->what == UR_PATH_NODE && path->kind != UROCE_TUN_UMAD;
-
-	return everybodys ? mode & ~W_OK : mode;
+	if (path->what != UR_PATH_NODE)
+		return mode;
+	if (path->kind != UROCE_TUN_UMAD)
+		return mode & ~W_OK;
+	return mode & R_OK ? (mode & ~R_OK) | W_OK : mode;
 }
 
 UR_EXPORT int access(const char *file, int mode)

@@ -11,6 +11,7 @@
 
 #define NODE "/dev/infiniband/uverbs0"
 #define CM   "/dev/infiniband/rdma_cm"
+#define UMAD "/dev/infiniband/umad0"
 #define CA   "/sys/class/infiniband/uroce0"
 
 /* Opens NODE. */
@@ -25,6 +26,7 @@ void leave_out(const char *what);
 /* tree.c */
 void test_stat(void);
 void test_tree(void);
+void test_access(void);
 void test_counters(void);
 /* commands.c */
 void test_ioctl(void);

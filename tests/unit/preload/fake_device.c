@@ -68,7 +68,10 @@ void fake_device_make_tree(const char *dir)
 	put(dir, "sys/class/misc/rdma_cm/abi_version", "4\n");
 	put(dir, "sys/devices/virtual/uroce/uroce0/modalias", "uroce\n");
 	put(dir, "dev/infiniband/uverbs0", "231:192\n");
+	put(dir, "dev/infiniband/umad0", "231:0\n");
 	put(dir, "dev/infiniband/rdma_cm", "10:58\n");
+	/* Any user may look. */
+	CHECK(!chmod(dir, 0755));
 }
 
 static void send_fds(int sock, struct uroce_tun_msg *msg, const int *fds,

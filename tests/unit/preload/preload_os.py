@@ -12,7 +12,7 @@ CA = "/sys/class/infiniband/uroce0"
 RDEV = os.makedev(231, 192)
 
 assert os.listdir("/sys/class/infiniband") == ["uroce0"]
-assert {e.name for e in os.scandir("/dev/infiniband")} == {"uverbs0", "rdma_cm"}
+assert {e.name for e in os.scandir("/dev/infiniband")} == {"uverbs0", "umad0", "rdma_cm"}
 assert glob.glob("/sys/class/infiniband/*/ports/*") == [CA + "/ports/1"]
 assert os.path.realpath(CA) == CA
 assert open(CA + "/node_type").read() == "1: CA\n"

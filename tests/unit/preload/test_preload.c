@@ -116,6 +116,7 @@ static int inner(const char *script)
 	close(before);
 	test_stat();
 	test_tree();
+	test_access();
 	test_counters();
 	test_netlink();
 	test_ioctl();

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -85,9 +86,49 @@ void test_tree(void)
 	CHECK_EQ(g.gl_pathc, 1);
 	CHECK(!strcmp(g.gl_pathv[0], CA "/node_type"));
 	globfree(&g);
-	CHECK(!glob("/dev/infiniband/u*", 0, NULL, &g));
+	CHECK(!glob("/dev/infiniband/uv*", 0, NULL, &g));
 	CHECK(!strcmp(g.gl_pathv[0], NODE));
 	globfree(&g);
+}
+
+/* Any of these, of a file that is there and may not be used. */
+static bool refused(const char *file, int mode)
+{
+	return access(file, mode) && errno == EACCES && eaccess(file, mode) &&
+	       errno == EACCES && faccessat(AT_FDCWD, file, mode, 0) &&
+	       errno == EACCES;
+}
+
+/* A node of rdma is everybody's, umad's its owner's and root's; what can be
+ * asked for beforehand is what an open would find. */
+void test_access(void)
+{
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	CHECK(!stat(UMAD, &st));
+	CHECK_EQ(st.st_mode, S_IFCHR | 0600);
+	CHECK(!access(UMAD, R_OK | W_OK) && !eaccess(UMAD, R_OK | W_OK));
+	CHECK(!faccessat(AT_FDCWD, UMAD, R_OK | W_OK, AT_EACCESS));
+	CHECK(!access(NODE, R_OK | W_OK) && !access(CM, R_OK | W_OK));
+	CHECK(refused(UMAD, X_OK) && refused(NODE, X_OK));
+	if (getuid()) {
+		leave_out("access() of another user: not root");
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		const uid_t other = 65534;
+
+		CHECK(!setresuid(other, other, other));
+		CHECK(refused(UMAD, R_OK) && refused(UMAD, W_OK));
+		CHECK(refused(UMAD, R_OK | W_OK) && !access(UMAD, F_OK));
+		CHECK(!access(NODE, R_OK | W_OK) && !access(CM, R_OK | W_OK));
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 }
 
 /* Kept open and read again, as perftest does: each read is new. */
