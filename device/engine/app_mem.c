@@ -206,19 +206,27 @@ int ur_app_mem_attach(struct ur_emr *mr)
 	return err;
 }
 
-void ur_app_mem_detach(struct ur_emr *mr)
+struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 {
+	struct ur_emr_left left = {
+		.ectx = mr->ectx,
+		.map = mr->map,
+		.len = mr->map_len,
+	};
+
 	ur_user_mem_put(mr->attr.mem);
-	if (mr->map) {
-		munmap(mr->map, mr->map_len);
-		mr->ectx->n_maps--;
-		mr->ectx->mapped -= mr->map_len;
-	}
 	if (mr->dm)
 		mr->dm->users--;
 	mr->map = NULL;
 	mr->dm = NULL;
 	mr->direct = NULL;
+	return left;
+}
+
+void ur_emr_unmapped(const struct ur_emr_left *left)
+{
+	left->ectx->n_maps--;
+	left->ectx->mapped -= left->len;
 }
 
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
 
@@ -28,6 +29,7 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **ret_mr)
 {
 	struct ur_emr *mr = calloc(1, sizeof(*mr));
+	struct ur_emr_left left;
 	int err;
 
 	if (!mr)
@@ -44,7 +46,11 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	*ret_mr = mr;
 	return 0;
 err_detach:
-	ur_app_mem_detach(mr);
+	left = ur_app_mem_detach(mr);
+	if (left.map) { /* no page of it has been touched */
+		munmap(left.map, left.len);
+		ur_emr_unmapped(&left);
+	}
 err_free:
 	free(mr);
 	return err;
@@ -81,11 +87,13 @@ static bool must_look(const struct ur_emr *mr)
 	return !mr->map && !mr->dm && !a->on_demand && !a->null_mr && a->length;
 }
 
-int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
+int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
+		 struct ur_emr_left *left)
 {
 	struct ur_emr next = *mr;
 	int err;
 
+	left->map = NULL;
 	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
 	    !attr->looked && must_look(mr))
 		return -EAGAIN;
@@ -107,7 +115,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr)
 	err = call_rereg(mr->ectx->engine, mr, &next);
 	/* Either the new memory, refused, or the old, no longer needed. */
 	if (flags & UR_REREG_TRANS)
-		ur_app_mem_detach(&next);
+		*left = ur_app_mem_detach(&next);
 	return err;
 }
 
@@ -136,13 +144,13 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 }
 UR_ENGINE_CALL(1, dereg, struct ur_emr *);
 
-int ur_emr_dereg(struct ur_emr *mr)
+int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
 {
 	int err = call_dereg(mr->ectx->engine, mr);
 
 	if (err)
 		return err;
-	ur_app_mem_detach(mr);
+	*left = ur_app_mem_detach(mr);
 	free(mr);
 	return 0;
 }

@@ -397,9 +397,23 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 #define UR_REREG_TRANS	(1u << 0)
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
-/* Registers the region anew. flags: UR_REREG_*. Returns as ur_emr_reg(), or
- * -EBUSY while windows are bound to it. */
-int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr);
+/* What a region had mapped; map NULL: nothing. Whoever gets it unmaps it, which
+ * takes as long as there are pages, and then says so; the context lives until
+ * then. */
+struct ur_emr_left {
+	struct ur_ectx *ectx;
+	void *map;
+	size_t len;
+};
+
+/* It is unmapped, and no longer counts. */
+void ur_emr_unmapped(const struct ur_emr_left *left);
+
+/* Registers the region anew. flags: UR_REREG_*. *left: what is no longer
+ * needed, on failure too. Returns as ur_emr_reg(), or -EBUSY while windows are
+ * bound to it. */
+int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
+		 struct ur_emr_left *left);
 /* Checks that the range is there, with the rights that its access needs. It may
  * take as long as the client's page faults, so the control lock must not be
  * held. Returns 0 or -EFAULT. */
@@ -409,8 +423,9 @@ int ur_emr_look(const struct ur_emr_attr *attr);
 void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
 /* Returns the key of the region, which is its L_Key and its R_Key. */
 u32 ur_emr_key(const struct ur_emr *mr);
-/* Destroys the region. Returns 0, or -EBUSY while windows are bound to it. */
-int ur_emr_dereg(struct ur_emr *mr);
+/* Destroys the region. Returns 0 with *left, or -EBUSY while windows are bound
+ * to it. */
+int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);
 /* Carries out ADVISE_MR. advice, flags: enum ib_uverbs_advise_mr_advice and
  * _flag. Returns 0 or -errno. */
 int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,

@@ -334,8 +334,9 @@ struct ur_edm {
  * (not there), -EINVAL (beyond its device memory) or -EOPNOTSUPP (a file that
  * cannot be mapped). */
 int ur_app_mem_attach(struct ur_emr *mr);
-/* Undoes that. The transport must not know the region any more. */
-void ur_app_mem_detach(struct ur_emr *mr);
+/* Undoes that. The transport must not know the region any more. Returns what the
+ * caller unmaps. */
+struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr);
 /* Fills *out with the attributes of the region for the transport. */
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
 

@@ -78,6 +78,16 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	return 0;
 }
 
+static int rereg(struct ur_cmd *cmd, struct ur_obj_mr *mr, u32 flags,
+		 const struct ur_emr_attr *attr)
+{
+	struct ur_emr_left left;
+	int err = ur_emr_rereg(mr->mr, flags, attr, &left);
+
+	ur_mr_unmap(cmd->file, &left);
+	return err;
+}
+
 int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_rereg_mr *req = in;
@@ -122,13 +132,13 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 			attr.pd = pd->pdn;
 	}
 	if (!err)
-		err = ur_emr_rereg(mr->mr, flags, &attr);
+		err = rereg(cmd, mr, flags, &attr);
 	if (err == -EAGAIN) {
 		if (!(flags & UR_REREG_TRANS))
 			ur_emr_place(mr->mr, &attr);
 		err = ur_mr_look(cmd, &attr);
 		if (!err)
-			err = ur_emr_rereg(mr->mr, flags, &attr);
+			err = rereg(cmd, mr, flags, &attr);
 	}
 	if (err)
 		return err;

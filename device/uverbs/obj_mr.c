@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "device/fault.h"
 #include "device/limits.h"
 #include "device/uverbs/obj_mr.h"
@@ -44,13 +45,50 @@ int ur_mr_check_range(struct ur_emr_attr *attr)
 	return 0;
 }
 
+struct unmapping {
+	struct ur_loop_after after;
+	struct ur_loop *loop;
+	struct ur_emr_left left;
+};
+
+static void unmap(struct ur_loop_after *after)
+{
+	struct unmapping *u = ur_container_of(after, struct unmapping, after);
+
+	munmap(u->left.map, u->left.len);
+	ur_loop_lock(u->loop);
+	ur_emr_unmapped(&u->left);
+	ur_loop_unlock(u->loop);
+	free(u);
+}
+
+void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left)
+{
+	struct unmapping *u;
+
+	if (!left->map)
+		return;
+	/* Of a file that ends nothing may count when it has ended. */
+	u = file->closing ? NULL : malloc(sizeof(*u));
+	if (!u) {
+		munmap(left->map, left->len);
+		ur_emr_unmapped(left);
+		return;
+	}
+	u->left = *left;
+	u->loop = file->dev->daemon->loop;
+	ur_loop_after(u->loop, &u->after, unmap);
+}
+
 static int destroy_mr(struct ur_object *obj)
 {
 	struct ur_obj_mr *mr = (struct ur_obj_mr *)obj;
-	int err = ur_emr_dereg(mr->mr);
+	struct ur_emr_left left;
+	int err = ur_emr_dereg(mr->mr, &left);
 
 	if (err)
 		return err;
+	ur_mr_unmap(obj->file, &left);
 	ur_object_unuse(mr->pd);
 	ur_object_unuse(mr->dm);
 	return 0;

@@ -20,6 +20,9 @@ int ur_mr_check_range(struct ur_emr_attr *attr);
  * come one at a time. Returns 0, or -EFAULT where the memory is not there.
  */
 int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr);
+/* Unmaps what a region has left: once the control lock is released, so that
+ * nobody else waits for it, or at once where the file ends. */
+void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left);
 /*
  * Registers the region and makes its object, which uses pd and dm (NULL: no
  * device memory), in *ret, and sets cmd->created. Descriptors in attr stay the

@@ -10,22 +10,34 @@
  * the device's making, on a busy machine too. Prints JSON: how many, the longest,
  * and the most that is left of one.
  *
+ *	neighbour ask SECONDS PID
+ *
+ * The same for commands, one at a time, of which the device, PID, carries out each
+ * in the thread of this program's connection.
+ *
  *	neighbour cq|qps|reg ROUNDS
  *
  * Makes and destroys a completion queue of 2^20 entries, 10,000 queue pairs, or a
  * memory region of 4 GiB, so often. Prints a line when it begins, and JSON: the
  * shortest round.
+ *
+ *	neighbour unmap ROUNDS
+ *
+ * The same for a memory region of 512 MiB that the device has written to all over; of
+ * a round only the end of the region counts.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "tests/e2e/verbs/bench.h"
 
-#define LONG_NS	  1000000 /* worth to be looked into */
-#define QPS	  10000
-#define CQ_LARGE  (1 << 20)
-#define REG_BYTES (4ull << 30)
+#define LONG_NS	   1000000 /* worth to be looked into */
+#define QPS	   10000
+#define CQ_LARGE   (1 << 20)
+#define REG_BYTES  (4ull << 30)
+#define USED_BYTES (512ull << 20)
 
 static uint64_t now_ns(void)
 {
@@ -48,14 +60,13 @@ static uint64_t waited_ns(int schedstat)
 	return waited;
 }
 
-static void write_once(struct bench *t)
+static void write_once(struct bench *t, uint64_t addr, uint32_t rkey,
+		       uint32_t len)
 {
 	struct ibv_wc wc;
 	int n;
 
-	CHECK_EQ(post_rdma(&t->a, IBV_WR_RDMA_WRITE, (uintptr_t)t->b.mr->addr,
-			   t->b.mr->rkey, 64),
-		 0);
+	CHECK_EQ(post_rdma(&t->a, IBV_WR_RDMA_WRITE, addr, rkey, len), 0);
 	do {
 		n = ibv_poll_cq(t->a.cq, 1, &wc);
 	} while (!n);
@@ -63,39 +74,88 @@ static void write_once(struct bench *t)
 	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
 }
 
-static void watch(double seconds, const char *schedstat)
+static void write_64(struct bench *t)
+{
+	write_once(t, (uintptr_t)t->b.mr->addr, t->b.mr->rkey, 64);
+}
+
+static void ask(struct bench *t)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(t->ctx);
+
+	CHECK(pd);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+}
+
+static void watch(struct bench *t, void (*once)(struct bench *t),
+		  double seconds, const char *schedstat)
 {
 	int me = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	int engine = open(schedstat, O_RDONLY | O_CLOEXEC);
+	int other = open(schedstat, O_RDONLY | O_CLOEXEC);
 	uint64_t end, count = 0, longest = 0, left = 0;
 	uint64_t known = 0, looked = 0;
-	struct bench t;
 
-	CHECK(me >= 0 && engine >= 0);
-	bench_open(&t, 16);
+	CHECK(me >= 0 && other >= 0);
 	end = now_ns() + (uint64_t)(seconds * 1e9);
 	for (uint64_t start; (start = now_ns()) < end; count++) {
 		uint64_t took, waited;
 
 		/* Not around each: it takes longer than a WRITE. */
 		if (start - looked > LONG_NS) {
-			known = waited_ns(me) + waited_ns(engine);
+			known = waited_ns(me) + waited_ns(other);
 			looked = start = now_ns();
 		}
-		write_once(&t);
+		once(t);
 		took = now_ns() - start;
 		longest = took > longest ? took : longest;
 		if (took < LONG_NS)
 			continue;
-		waited = waited_ns(me) + waited_ns(engine) - known;
+		waited = waited_ns(me) + waited_ns(other) - known;
 		if (took > waited && took - waited > left)
 			left = took - waited;
 		looked = 0;
 	}
-	bench_close(&t);
-	printf("{\"writes\": %llu, \"longest_ns\": %llu, \"left_ns\": %llu}\n",
+	printf("{\"count\": %llu, \"longest_ns\": %llu, \"left_ns\": %llu}\n",
 	       (unsigned long long)count, (unsigned long long)longest,
 	       (unsigned long long)left);
+}
+
+static void watch_writes(double seconds, const char *schedstat)
+{
+	struct bench t;
+
+	bench_open(&t, 16);
+	watch(&t, write_64, seconds, schedstat);
+	bench_close(&t);
+}
+
+/* The thread that the process has started last. */
+static int last_thread(const char *pid)
+{
+	struct dirent *e;
+	char path[64];
+	int last = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	d = opendir(path);
+	CHECK(d);
+	while ((e = readdir(d)))
+		last = atoi(e->d_name) > last ? atoi(e->d_name) : last;
+	closedir(d);
+	return last;
+}
+
+static void watch_commands(double seconds, const char *pid)
+{
+	char schedstat[96];
+	struct bench t;
+
+	bench_open(&t, 16);
+	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
+		 pid, last_thread(pid));
+	watch(&t, ask, seconds, schedstat);
+	bench_close(&t);
 }
 
 static void make_cq(struct bench *t)
@@ -138,6 +198,36 @@ static void make_region(struct bench *t)
 	CHECK_EQ(munmap(p, REG_BYTES), 0);
 }
 
+/* Returns what its end took. */
+static uint64_t use_region(struct bench *t)
+{
+	static int fd = -1;
+	struct ibv_mr *mr;
+	uint64_t start;
+
+	if (fd < 0) {
+		fd = memfd_create("used", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		CHECK(fd >= 0 && !ftruncate(fd, USED_BYTES));
+		CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+	}
+	mr = ibv_reg_dmabuf_mr(t->pd, 0, USED_BYTES, 0, fd, ALL_ACCESS);
+	CHECK(mr);
+	for (uint64_t at = 0; at < USED_BYTES; at += BUF_BYTES)
+		write_once(t, at, mr->rkey, BUF_BYTES);
+	start = now_ns();
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	return now_ns() - start;
+}
+
+static uint64_t round_of(void (*make)(struct bench *t), struct bench *t)
+{
+	uint64_t start = now_ns();
+
+	make(t);
+	return now_ns() - start;
+}
+
+/* make: NULL for use_region(). */
 static void large(void (*make)(struct bench *t), int rounds)
 {
 	uint64_t least = UINT64_MAX;
@@ -147,10 +237,8 @@ static void large(void (*make)(struct bench *t), int rounds)
 	puts("began");
 	fflush(stdout);
 	for (int i = 0; i < rounds; i++) {
-		uint64_t start = now_ns(), took;
+		uint64_t took = make ? round_of(make, &t) : use_region(&t);
 
-		make(&t);
-		took = now_ns() - start;
 		least = took < least ? took : least;
 	}
 	bench_close(&t);
@@ -163,7 +251,11 @@ int main(int argc, char **argv)
 	const char *what = argc > 2 ? argv[1] : "";
 
 	if (!strcmp(what, "watch") && argc == 4)
-		watch(atof(argv[2]), argv[3]);
+		watch_writes(atof(argv[2]), argv[3]);
+	else if (!strcmp(what, "ask") && argc == 4)
+		watch_commands(atof(argv[2]), argv[3]);
+	else if (!strcmp(what, "unmap"))
+		large(NULL, atoi(argv[2]));
 	else if (!strcmp(what, "cq"))
 		large(make_cq, atoi(argv[2]));
 	else if (!strcmp(what, "qps"))

@@ -161,6 +161,7 @@ static void begin(void)
 
 static void end(void)
 {
+	struct ur_emr_left left;
 	u32 events;
 
 	if (sender)
@@ -168,7 +169,7 @@ static void end(void)
 	if (ah)
 		ur_eah_destroy(ah);
 	if (send_mr)
-		CHECK_EQ(ur_emr_dereg(send_mr), 0);
+		CHECK_EQ(ur_emr_dereg(send_mr, &left), 0);
 }
 
 static void by_destroy(void)
@@ -203,8 +204,10 @@ static void by_ah(void)
 
 static void by_mr(void)
 {
+	struct ur_emr_left left;
+
 	begin();
-	CHECK_EQ(ur_emr_dereg(send_mr), 0);
+	CHECK_EQ(ur_emr_dereg(send_mr, &left), 0);
 	send_mr = NULL;
 	one_more();
 	end();
@@ -285,10 +288,12 @@ static void start(void)
 
 static void stop(void)
 {
+	struct ur_emr_left left;
 	u32 events, more;
 
 	CHECK_EQ(ur_eqp_destroy(receiver, &events), 0);
-	CHECK_EQ(ur_emr_dereg(recv_mr), 0);
+	CHECK_EQ(ur_emr_dereg(recv_mr, &left), 0);
+	CHECK(!left.map);
 	CHECK_EQ(ur_ecq_destroy(scq, &events, &more), 0);
 	CHECK_EQ(ur_ecq_destroy(rcq, &events, &more), 0);
 	ur_ectx_destroy(ectx);
