@@ -125,21 +125,22 @@ void ur_access_remote(const struct ur_qp *qp, const struct ur_request *request,
 	const struct ur_qp *peer =
 		ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
 	uint64_t addr = request->remote_addr, end = addr + request->length;
+	uint64_t off = 0; /* bytes outside */
 	const char *name;
 	unsigned int need = needed(request->opcode, &name);
 
+	if (mr)
+		off = addr < mr->iova ? mr->iova - addr
+				      : end - mr->iova - mr->length;
 	if (would_hit(request, text, size))
 		return;
 	if (mr && !covers(mr, addr, request->length))
 		snprintf(text, size,
 			 "the region of this process with that rkey is 0x%llx "
-			 "to 0x%llx: %llu bytes %s",
+			 "to 0x%llx: %llu byte%s %s",
 			 (unsigned long long)mr->iova,
 			 (unsigned long long)(mr->iova + mr->length - 1),
-			 (unsigned long long)(addr < mr->iova
-						      ? mr->iova - addr
-						      : end - mr->iova -
-								mr->length),
+			 (unsigned long long)off, off == 1 ? "" : "s",
 			 addr < mr->iova ? "before it" : "beyond it");
 	else if (mr && !(mr->access & need))
 		snprintf(text, size,

@@ -82,11 +82,11 @@ static void failed(const struct ur_qp *qp, const struct ur_request *request,
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		ur_report_at(UR_CHECK_RNR, &qp->o, &place,
 			     "request wr_id 0x%llx, posted here, found no "
-			     "receive in %d tries (rnr_retry %d) of queue pair "
-			     "0x%06x",
+			     "receive of queue pair 0x%06x (tries: %d, "
+			     "rnr_retry %d)",
 			     (unsigned long long)request->wr_id,
-			     qp->attr.rnr_retry + 1, qp->attr.rnr_retry,
-			     qp->attr.dest_qp_num);
+			     qp->attr.dest_qp_num, qp->attr.rnr_retry + 1,
+			     qp->attr.rnr_retry);
 		break;
 	case IBV_WC_LOC_LEN_ERR:
 		ur_report_at(

@@ -171,7 +171,8 @@ static void fill_retries(struct ur_failure *f, const struct ur_qp *qp)
 	f->rnr_retry = qp->attr.rnr_retry;
 	f->told = req->told;
 	f->answered = req->origin.known;
-	if (f->reason == UR_REASON_RNR)
+	/* Until the first retry there was no wait. */
+	if (f->reason == UR_REASON_RNR && f->rnr_retries)
 		f->waited_ns = qp->port->now - req->rnr_at;
 	if (f->reason != UR_REASON_SILENCE)
 		return;

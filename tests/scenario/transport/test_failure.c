@@ -231,6 +231,22 @@ static void not_ready(void)
 	stop();
 }
 
+static void never_tried_again(void)
+{
+	start(false);
+	wt_sleep(&w, 5 * WT_MS);
+	q.qp->attr.rnr_retry = 0;
+	wt_post(&q, UR_WR_SEND, 0x1000, 8);
+	wt_kick(&q);
+	wt_run(&w);
+	wt_ack(&w, &q, PSN, WT_RNR(12));
+	CHECK_EQ(told, 1);
+	CHECK_EQ(own.reason, UR_REASON_RNR);
+	CHECK_EQ(own.rnr_retries, 0);
+	CHECK_EQ(own.waited_ns, 0);
+	stop();
+}
+
 static void own_memory(void)
 {
 	struct ur_send_wr *wr;
@@ -266,6 +282,7 @@ int main(int argc, char **argv)
 	CASE(packet_length());
 	CASE(silence());
 	CASE(not_ready());
+	CASE(never_tried_again());
 	CASE(own_memory());
 	CASE(broken_ring());
 	return cases_status();
