@@ -13,63 +13,6 @@
 #include "device/why.h"
 #include "util/qp_state.h"
 
-/* ---- the other end, where it is ours and the asker's ---- */
-
-static struct ur_device *device_of_gid(struct ur_daemon *daemon, const u8 *gid)
-{
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
-		for (u32 i = 0; i < UR_GID_MAX; i++) {
-			const struct ur_gid *g = ur_gid_get(dev, i);
-
-			if (g && !memcmp(g->gid, gid, 16))
-				return dev;
-		}
-	}
-	return NULL;
-}
-
-static struct ur_obj_qp *live_peer(struct ur_device *dev, uid_t asker,
-				   const struct ur_why *y)
-{
-	struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, y->dest_qpn);
-
-	return qp && ur_why_tells(asker, qp->obj.file->session->uid) ? qp
-								     : NULL;
-}
-
-/* The two ends of one refusal, or a peer that had failed before. */
-static bool fits(const struct ur_why *theirs, const struct ur_why *y)
-{
-	return theirs->failure.peers != y->failure.peers &&
-	       theirs->qpn == y->dest_qpn && theirs->dest_qpn == y->qpn &&
-	       theirs->failure.psn == y->failure.psn && theirs->have_path &&
-	       !memcmp(theirs->path.sgid, y->path.dgid, 16);
-}
-
-/* The record of the other end, in *found. */
-static bool find_record(struct ur_daemon *daemon, struct ur_device *dev,
-			uid_t asker, const struct ur_why *y,
-			struct ur_why *found)
-{
-	struct ur_obj_qp *qp = live_peer(dev, asker, y);
-
-	if (qp && ur_why_of_qp(qp, !y->failure.peers, found) && fits(found, y))
-		return true;
-	ur_list_for_each(it, &daemon->whys) {
-		const struct ur_why *old =
-			ur_list_entry(it, struct ur_why, node);
-
-		if (ur_why_tells(asker, old->uid) && !old->cm && fits(old, y)) {
-			*found = *old;
-			return true;
-		}
-	}
-	return false;
-}
-
 static void who(FILE *out, const struct ur_why *y)
 {
 	fprintf(out, "queue pair 0x%06x of pid %d (%s) on %s", y->qpn,
@@ -135,7 +78,7 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 {
 	struct ur_why theirs;
 
-	if (!dev || !find_record(daemon, dev, asker, y, &theirs)) {
+	if (!dev || !ur_why_of_peer(daemon, dev, asker, y, &theirs)) {
 		by_code(out, &y->failure);
 		return;
 	}
@@ -188,7 +131,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 		       const struct ur_why *y)
 {
 	void *owner = ur_engine_qp_owner(dev->engine, y->dest_qpn);
-	struct ur_obj_qp *qp = live_peer(dev, asker, y);
+	struct ur_obj_qp *qp = ur_why_live_peer(dev, asker, y);
 	char text[256] = "";
 	FILE *part;
 	bool found;
@@ -298,9 +241,9 @@ static void own(FILE *out, struct ur_daemon *daemon, uid_t asker,
 		const struct ur_why *y)
 {
 	struct ur_device *dev =
-		y->have_path ? device_of_gid(daemon, y->path.dgid) : NULL;
+		y->have_path ? ur_why_device_at(daemon, y->path.dgid) : NULL;
 	const struct ur_failure *f = &y->failure;
-	struct ur_obj_qp *peer = dev ? live_peer(dev, asker, y) : NULL;
+	struct ur_obj_qp *peer = dev ? ur_why_live_peer(dev, asker, y) : NULL;
 
 	switch (f->reason) {
 	case UR_REASON_NAK:
@@ -359,8 +302,8 @@ static void of_peer(FILE *out, struct ur_daemon *daemon, uid_t asker,
 		    const struct ur_why *y)
 {
 	struct ur_device *dev =
-		y->have_path ? device_of_gid(daemon, y->path.dgid) : NULL;
-	struct ur_obj_qp *peer = dev ? live_peer(dev, asker, y) : NULL;
+		y->have_path ? ur_why_device_at(daemon, y->path.dgid) : NULL;
+	struct ur_obj_qp *peer = dev ? ur_why_live_peer(dev, asker, y) : NULL;
 
 	ur_why_refused(out, &y->failure);
 	if (peer)
