@@ -46,6 +46,11 @@ e2e attacks
 # Where there is a build with sanitizers: death, loss and raw frames once more with it.
 [ -x build/asan/bin/uroced ] &&
 	part asan --build build/asan tests/e2e/test_faults.py tests/e2e/test_raw.py
+# And with its device alone what looks at the engine from beside it.
+beside=(-k "test_requests or test_rnr or test_pingpong")
+[ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py)
+[ -x build/asan/bin/uroced ] && tests/device_of.sh build/asan "$tmp/mixed" &&
+	part beside tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" "${beside[@]}"
 e2e doctor
 e2e middleware
 result "$1"

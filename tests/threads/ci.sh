@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# limit: 600
+# limit: 600, full 1500
 # ci.sh RESULT.xml: what TSan has to say, with build/tsan. A race is a failure
 # whoever has it: a test, a program or the device beside it.
 cd "$(dirname "$0")/../.." || exit 1
@@ -21,11 +21,16 @@ if [ "$(id -u)" = 0 ]; then
 		${1:+--junitxml "${1%.xml}-verbs.xml"} \
 		tests/e2e/test_verbs.py || status=1
 	# Python cannot be given TSan either; the device can.
-	mkdir "$tmp/bin"
-	ln -s "$top"/build/bin/* "$tmp/bin"
-	ln -sf "$top/build/tsan/bin/uroced" "$tmp/bin/uroced"
-	UROCE_BUILD=$tmp /usr/bin/python3 pyverbs-tests/suite.py \
+	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
+	UROCE_BUILD=$tmp/mixed /usr/bin/python3 pyverbs-tests/suite.py \
 		${1:+--xml "${1%.xml}-suite.xml"} || status=1
+	# What looks at the engine from beside it: recorder, stories, the hostile card.
+	beside=(-k "test_requests or test_rnr or test_pingpong")
+	[ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py) &&
+		{ /usr/bin/python3 tests/lab/run_adverse.py "$tmp/mixed" . || status=1; }
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider \
+		tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" \
+		${1:+--junitxml "${1%.xml}-beside.xml"} "${beside[@]}" || status=1
 fi
 for log in "$tmp"/race.*; do
 	[ -f "$log" ] || continue
