@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Finds out who has UDP port 4791, for the message that says that we cannot
  * have it. */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "device/wire/wire_udp.h"
 
@@ -14,12 +16,18 @@ struct owner {
 	char local[40];
 };
 
+/* How /proc/net writes an address: in words of this machine's byte order. */
+struct address {
+	char v4[40]; /* empty: it is none */
+	char v6[40];
+};
+
 /* Processes that had the port before we were confined: since then only our own
- * descriptors can be looked at. */
+ * descriptors can be looked at. Each is looked for in all of /proc. */
 static struct {
 	unsigned long inode;
 	char process[80];
-} known[1];
+} known[4];
 static unsigned int n_known;
 
 static bool next_owner(FILE *f, struct owner *o)
@@ -39,12 +47,34 @@ static bool next_owner(FILE *f, struct owner *o)
 	return false;
 }
 
-/* First socket on the port in a table of /proc/net. */
-static bool scan_table(const char *path, struct owner *o)
+static void print_address(struct address *a, const char *text)
+{
+	u32 w[4] = {0, 0, htonl(0xffff)};
+
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &w[3]) == 1)
+		snprintf(a->v4, sizeof(a->v4), "%08X", w[3]);
+	else
+		inet_pton(AF_INET6, text, w);
+	snprintf(a->v6, sizeof(a->v6), "%08X%08X%08X%08X", w[0], w[1], w[2],
+		 w[3]);
+}
+
+/* A socket of that address, or of all. */
+static bool has_address(const struct owner *o, const char *want)
+{
+	return *want && (!strcmp(o->local, want) ||
+			 strspn(o->local, "0") == strlen(o->local));
+}
+
+/* First socket on the port that has the address, in a table of /proc/net. */
+static bool scan_table(const char *path, const char *want, struct owner *o)
 {
 	FILE *f = fopen(path, "re");
-	bool found = f && next_owner(f, o);
+	bool found = false;
 
+	while (f && !found && next_owner(f, o))
+		found = has_address(o, want);
 	if (f)
 		fclose(f);
 	return found;
@@ -112,10 +142,10 @@ static void note_owners(const char *path)
 
 	if (!f)
 		return;
-	/* The first one, which is also the one that is reported. */
-	if (!n_known && next_owner(f, &o) &&
-	    find_process(o.inode, known[0].process, sizeof(known[0].process)))
-		known[n_known++].inode = o.inode;
+	while (n_known < UR_ARRAY_SIZE(known) && next_owner(f, &o))
+		if (find_process(o.inode, known[n_known].process,
+				 sizeof(known[n_known].process)))
+			known[n_known++].inode = o.inode;
 	fclose(f);
 }
 
@@ -138,12 +168,14 @@ static bool name_process(unsigned long inode, char *out, size_t size)
 void ur_port_owner_report(const char *address, const char *netdev)
 {
 	struct owner o = {0};
+	struct address a;
 	char process[80];
 
 	fprintf(stderr, "uroced: %s: UDP port %d of %s is taken", netdev,
 		UR_ROCE_V2_UDP_PORT, address);
-	if (!scan_table("/proc/net/udp", &o) &&
-	    !scan_table("/proc/net/udp6", &o)) {
+	print_address(&a, address);
+	if (!scan_table("/proc/net/udp", a.v4, &o) &&
+	    !scan_table("/proc/net/udp6", a.v6, &o)) {
 		fprintf(stderr, "; no owner is to be seen\n");
 	} else if (!o.inode) {
 		fprintf(stderr,
