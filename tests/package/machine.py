@@ -23,7 +23,8 @@ class Service:
         return 0 if self.show("Result") == "success" else 1
 
     def report(self):
-        return sh(*self.host.enter(), "journalctl", "-u", "uroced", "-n", "40", "--no-pager").stdout
+        return sh(*self.host.enter(), "journalctl", "-u", "uroced", "-n", "40",
+                  "--no-pager").stdout
 
 
 class Inside(Host):
@@ -77,9 +78,9 @@ class Machine(Lab):
             pass
         self.log = open(os.path.join(self.tmp, "console"), "w+")
         self.nspawn = subprocess.Popen(
-            ["systemd-nspawn", "-q", "-D", self.root.path, "--boot", "--register=no",
-             "--keep-unit", "--machine=uroce-machine", "--capability=CAP_NET_ADMIN",
-             f"--network-namespace-path=/run/netns/{self.a.name}", f"--bind={self.tmp}"],
+            self.root.boot("--machine=uroce-machine", "--capability=CAP_NET_ADMIN",
+                           f"--network-namespace-path=/run/netns/{self.a.name}",
+                           f"--bind={self.tmp}"),
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)
         # Its state is told where it runs.
         wait_for("systemd", lambda: self.nspawn.poll() is not None or self.booted(), 60, 0.1)

@@ -189,8 +189,7 @@ def test_under_systemd(root):
             f.write(text)
     sh("chroot", root.path, "groupadd", "-r", "card")
     sh("chroot", root.path, "systemctl", "enable", "inside.service")
-    p = subprocess.run(["systemd-nspawn", "-q", "-D", root.path, "--boot", "--private-network",
-                        "--register=no", "--keep-unit", "--machine=uroce-inside"],
+    p = subprocess.run(root.boot("--private-network", "--machine=uroce-inside"),
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, timeout=200)
     if not os.path.exists(root.path + "/found"):
