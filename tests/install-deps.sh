@@ -5,8 +5,9 @@
 #   install-deps.sh [--list] [KIND...]     default all
 # A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to
 # build. Each includes `build`, but for `cross`, to build for arm64, whose
-# packages cannot be beside those; it is for a root of its own. --list prints
-# the packages' names instead of installing them.
+# packages cannot be beside those, and `kernel`, to build a kernel there; they are
+# for a root of their own. --list prints the packages' names instead of installing
+# them.
 set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
@@ -32,6 +33,7 @@ declare -A kinds=(
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64
 	  libsystemd-dev:arm64
 	  libdw-dev:arm64 systemtap-sdt-dev:arm64"
+	[kernel]="linux-source bc flex bison xz-utils"
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest"
 	[conformance]="$hosts python3-pyverbs"
@@ -66,12 +68,12 @@ debian=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}")
 list=
 [ "${1:-}" = --list ] && list=1 && shift
 words=${kinds[build]}
-[ "$*" = cross ] && words=
+[[ $* == cross || $* == kernel ]] && words=
 for kind in "${@:-all}"; do
 	case $kind in
 	all) # for this machine
 		for each in "${!kinds[@]}"; do
-			[ "$each" = cross ] || words+=" ${kinds[$each]}"
+			[[ $each == cross || $each == kernel ]] || words+=" ${kinds[$each]}"
 		done
 		;;
 	*)
