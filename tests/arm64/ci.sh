@@ -7,13 +7,16 @@
 # kernel but to run programs: the tests of the kinds abi, unit, scenario and
 # fuzz, and some simulations; icrc.sh; Debian's packages (packages.sh); and between
 # a host of this machine's architecture and one of arm64, by qemu-user too, every
-# operation (mixed.sh). RESULT.xml says how each step went, RESULT-ctest.xml is
-# ctest's, RESULT-mixed.xml pytest's. What qemu-user cannot do a test finds out, and
+# operation (mixed.sh), FLUSH with the libraries of Debian 13, which can ask for it;
+# rdma-core's suite on that host of arm64, of each class one test. RESULT.xml says
+# how each step went, RESULT-ctest.xml is ctest's, RESULT-mixed.xml and
+# RESULT-newer.xml pytest's. What qemu-user cannot do a test finds out, and
 # skips. The orders of memory that a real arm64 needs are held by order.*
 # (tests/order); qemu-user has those of x86.
 #
-# With UROCE_FULL all simulations, too, and emulated machines with Debian's
-# kernels for arm64, of pages of 4 and of 16 KiB (guest.sh).
+# With UROCE_FULL all simulations and all of the suite, too, and emulated machines
+# with Debian's kernels for arm64, of pages of 4 and of 16 KiB, and with one of 64
+# KiB, made from Debian's sources (kernel.sh, guest.sh).
 #
 # What the install script installed is kept as for the stage debian13.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
@@ -59,17 +62,23 @@ programs="linux-image-cloud-arm64 bash dash coreutils grep sed gzip mount util-l
 	rdmacm-utils perftest python3 python3-pyverbs libisal2 libjson-c5 libsystemd0
 	libseccomp2 libnl-route-3-200 libdw1"
 big_pages=linux-image-6.12-arm64-16k
-unpack() { # unpack VARIABLE PACKAGE...: sets it to the root
+# Of Debian 13, for both architectures: what uroce and the suite there want.
+newer="base-files dash coreutils mount iproute2 python3 python3-pyverbs
+	ibverbs-providers libisal2 libjson-c5 libsystemd0 libseccomp2
+	libnl-route-3-200"
+unpack() { # unpack VARIABLE RELEASE ARCHITECTURE PACKAGE...: sets it to the root
 	local -n where=$1
-	shift
-	where=$(tests/arm64/root.sh "$roots" "$release" "$@")
+	where=$(tests/arm64/root.sh "$roots" "${@:2}")
 }
-mixed() {
-	local -a what=()
-	[ -n "$UROCE_FULL" ] || what=(-m "not long")
+big_kernel() { # pages of 64 KiB; kept
+	[ -d "$root64k" ] && return
+	inside sh -c 'tests/install-deps.sh kernel && tests/arm64/kernel.sh build/kernel-64k' &&
+		cp -r "$tree/build/kernel-64k" "$root64k.new" && mv "$root64k.new" "$root64k"
+}
+mixed() { # mixed NAME ROOT MARKS
 	# That of the root: installed here it would be every program's.
 	UROCE_QEMU=$(readlink -f "$kept/usr/bin/qemu-aarch64-static") \
-	tests/arm64/mixed.sh "$root64" "$tree/build" "${out%.xml}-mixed.xml" "${what[@]}"
+	tests/arm64/mixed.sh "$2" "$tree/build" "${out%.xml}-$1.xml" -m "$3"
 }
 guest() { # guest NAME PAGESIZE [KERNEL]
 	tests/arm64/guest.sh "$root64" "$tree/build/packages" "${out%.xml}-$1.xml" "${@:3}" &&
@@ -83,14 +92,23 @@ step tests run_tests
 step icrc inside tests/arm64/icrc.sh build
 step packages inside tests/arm64/packages.sh build/packages
 step lintian lint
+long=
+[ -n "$UROCE_FULL" ] || long=" and not long"
 # shellcheck disable=SC2086  # names of packages
-unpack root64 $programs || failed=1
-step mixed mixed
+unpack root64 "$release" arm64 $programs || failed=1
+step mixed mixed mixed "$root64" "not newer$long"
+# shellcheck disable=SC2086  # names of packages
+unpack root13 trixie arm64 $newer && unpack near13 trixie "$(dpkg --print-architecture)" $newer ||
+	failed=1
+UROCE_NEAR_ROOT=$near13 step newer mixed newer "$root13" "newer$long"
 if [ -n "$UROCE_FULL" ]; then
 	step sim_smoke emulated build/bin/sim --seeds 1..2000
 	step guest guest guest 4096
-	unpack root16k $big_pages || failed=1
+	unpack root16k "$release" arm64 $big_pages || failed=1
 	step guest_16k guest guest-16k 16384 "$root16k"
+	root64k=$roots/kernel-64k-$release-$(sha256sum <tests/arm64/kernel-64k.config | cut -c1-12)
+	step kernel_64k big_kernel
+	step guest_64k guest guest-64k 65536 "$root64k"
 fi
 [ -s "$tree/build/results/ctest.xml" ] &&
 	cp "$tree/build/results/ctest.xml" "${out%.xml}-ctest.xml"

@@ -47,4 +47,5 @@ def mixed(build):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: only with UROCE_FULL")
+    config.addinivalue_line("markers", "newer: with rdma-core 56 on both hosts")
     fixtures.pytest_configure(config)

@@ -1,21 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# root.sh FOLDER RELEASE PACKAGE...: Debian's packages for arm64, unpacked into a
-# root in FOLDER whose name says what is in it; made when missing. Prints the
-# root. No program in it has run, so that no emulation is needed to make it.
+# root.sh FOLDER RELEASE ARCHITECTURE PACKAGE...: Debian's packages for that
+# architecture, unpacked into a root in FOLDER whose name says what is in it; made
+# when missing. Prints the root. No program in it has run, so that no emulation is
+# needed to make it.
 set -u
-folder=$1 release=$2
-shift 2
+folder=$1 release=$2 architecture=$3
+shift 3
 packages=$(IFS=,; echo "$*")
 own=$(. /etc/os-release && echo "$VERSION_CODENAME")
-root=$folder/unpacked-$release-$(echo "$packages" | sha256sum | cut -c1-12)
+root=$folder/unpacked-$release-$architecture-$(echo "$packages" | sha256sum | cut -c1-12)
 [ -d "$root" ] && echo "$root" && exit 0
 trap 'rm -rf --one-file-system "$root.new"' EXIT
 mkdir -p "$folder"
 cat /etc/apt/sources.list /etc/apt/sources.list.d/*debian*.sources 2>/dev/null |
 	sed "s/\b$own\b/$release/g" |
 	mmdebstrap --mode=root --variant=extract --components=main \
-		--architectures=arm64 --skip=check/qemu \
+		--architectures="$architecture" --skip=check/qemu \
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--include="$packages" "$release" "$root.new" - >&2 || exit 1
