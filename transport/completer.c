@@ -291,5 +291,7 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		ur_port_activate(qp->port, qp);
 		ur_qp_rearm(qp);
+		if (ur_path_holds(qp))
+			ur_path_answered(qp);
 	}
 }

@@ -202,9 +202,11 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 		 * it goes on first. Once: what needs no answer would fill one
 		 * buffer after the other while nobody else has a turn. */
 		qp->cut_off = more && full && !qp->cut_off;
-		if (qp->cut_off)
+		if (qp->cut_off) {
+			/* Its turn may have put it there itself. */
+			ur_list_del(&qp->active);
 			ur_list_add_head(&port->active, &qp->active);
-		else if (more)
+		} else if (more)
 			ur_port_activate(port, qp);
 	}
 	ur_assert_rules_hot(ur_port_check(port));

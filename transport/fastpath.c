@@ -121,6 +121,8 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 	ur_completer_advance(qp, ur_psn_add(psn, 1));
 	ur_port_activate(qp->port, qp);
 	ur_qp_rearm(qp);
+	if (qp->share.held)
+		ur_path_answered(qp);
 	return true;
 }
 
@@ -246,6 +248,8 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		return 0;
 	if (reliable)
 		window = req->window - ur_psn_sub(req->tx_psn, req->una);
+	if (qp->share.held)
+		window = ur_min_u32(window, qp->share.turn);
 	/* Those sent again and those never sent before are told apart. */
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
@@ -256,7 +260,8 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
 	closing = n == window;
 	/* A window of hardly more than a burst would be half empty. */
-	if (n < left && (!reliable || req->window >= 2 * qp->burst))
+	if (n < left && !qp->share.held &&
+	    (!reliable || req->window >= 2 * qp->burst))
 		n = cut_short(qp, tx, open, n, quantum, room, defer);
 	n = ur_min_u32(n, left);
 	for (u32 sent = 0, piece; sent < n; sent += piece) {

@@ -114,7 +114,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 	}
 	if (!ur_inflight_is_cut(qp))
 		req->lossless_pkts = 0;
-	if (!qp->port->cfg.aimd ||
+	if (!qp->port->cfg.aimd || qp->share.path ||
 	    (req->cut && ur_psn_diff(req->una, req->cut_psn) < 0))
 		return;
 	lossy = lossy && req->srtt > LONG_NS;

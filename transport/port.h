@@ -61,6 +61,7 @@ struct ur_port {
 	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */
 
 	struct ur_list active; /* queue pairs with something to do */
+	struct ur_list paths;  /* struct ur_path */
 
 	/* Of queue pairs. One whose deadline moved later is found out when its
 	 * old one comes. */

@@ -58,6 +58,7 @@ void ur_qp_fail(struct ur_qp *qp)
 	ur_qp_set_state(qp, UR_QP_ERR);
 	qp->attr.sq_draining = 0;
 	ur_retry_reset(qp);
+	ur_path_drop(qp);
 	qp->req.dry = false;
 	qp->resp.msg = UR_RX_NONE;
 	ur_ooo_drop_all(qp);

@@ -11,6 +11,7 @@
 #include "transport/fastpath.h"
 #include "transport/origin.h"
 #include "transport/packet.h"
+#include "transport/path.h"
 #include "transport/port.h"
 #include "transport/psn.h"
 
@@ -183,6 +184,7 @@ struct ur_requester {
 	ur_time probe_at;
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
+	u32 rtt_last;	   /* not yet told to the path; 0: none */
 	u32 rtt_min;	   /* of the measured ones, slowly forgotten */
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
@@ -259,7 +261,8 @@ struct ur_qp {
 	bool fatal_said;
 	struct ur_requester req;
 	struct ur_responder resp;
-	struct ur_cc *cc;     /* NULL: not limited */
+	struct ur_cc *cc; /* NULL: not limited */
+	struct ur_share share;
 	struct ur_av *cnp_av; /* of CNPs; NULL: that of the connection */
 	u64 counters[UR_QP_CNT_COUNT];
 };
@@ -335,6 +338,12 @@ static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 	return av && av->v1 == meta->v1 && ur_qp_realm_fits(qp, meta) &&
 	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
 	       memcmp(meta->daddr, av->sgid, 16) == 0;
+}
+
+/* Returns whether the window of its path holds the queue pair: seldom. */
+static inline bool ur_path_holds(const struct ur_qp *qp)
+{
+	return __builtin_expect(qp->share.held, 0);
 }
 
 /* Returns whether the queue pair is of RC or XRC. */

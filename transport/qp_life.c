@@ -133,6 +133,8 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 	qp->has_rq = qp->svc != UR_SVC_XRC;
 	qp->attr.path_mtu = port->cfg.mtu_bytes;
 	ur_list_init(&qp->active);
+	ur_list_init(&qp->share.link);
+	ur_list_init(&qp->share.wait);
 	err = alloc_queues(qp);
 	if (err)
 		goto err_free;
@@ -161,6 +163,7 @@ void ur_qp_destroy(struct ur_qp *qp)
 {
 	struct ur_port *port = qp->port;
 
+	ur_path_leave(qp);
 	ur_qp_drop_work(qp);
 	if (port->rx_qp == qp)
 		port->rx_qp = NULL;

@@ -95,6 +95,8 @@ void ur_qp_expire(struct ur_qp *qp)
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD)
 		ur_retry_expire(qp);
 	ur_qp_rearm(qp);
+	if (ur_path_holds(qp))
+		ur_path_expire(qp);
 }
 
 bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
@@ -112,6 +114,8 @@ bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD))
 		return result == UR_QUANTUM_MORE;
 	more = ur_requester_run(qp, tx);
+	if (qp->share.turn && more == UR_QUANTUM_IDLE)
+		ur_path_yield(qp);
 	ur_qp_rearm(qp);
 	if (more == UR_QUANTUM_FULL)
 		*full = true;

@@ -313,6 +313,7 @@ static void apply(struct ur_qp *qp, const struct ur_qp_attr *a, u32 mask)
 
 static void reset(struct ur_qp *qp)
 {
+	ur_path_leave(qp);
 	ur_qp_drop_work(qp);
 	set_av(qp, NULL);
 	qp->attr = (struct ur_qp_attr){.path_mtu = qp->port->cfg.mtu_bytes};
@@ -374,6 +375,8 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 	qp->port->now = now;
 	apply(qp, attr, mask);
 	ur_cc_cap(qp);
+	if (mask & AV)
+		ur_path_join(qp);
 	if (mask & UR_QP_ATTR_STATE)
 		enter(qp, next);
 	return 0;

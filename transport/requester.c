@@ -184,22 +184,14 @@ static enum step step_of_defer(enum ur_defer defer)
 					   : STEP_BLOCK;
 }
 
-static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
-			     struct ur_tx *tx, u32 *budget)
+/* The next packets of an entry that is not sent to its end. */
+static inline __attribute__((always_inline)) enum step
+send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 {
-	struct ur_requester *req = &qp->req;
 	enum step step = STEP_NEXT;
 	enum ur_defer defer = UR_DEFER_NOT;
 	u32 n = 0;
 
-	if (req->tx_psn == ur_swqe_end(e)) {
-		req->tx++;
-		return STEP_NEXT;
-	}
-	if (e->status)
-		return fail_in_turn(qp, e, e->status);
-	if (ur_qp_is_reliable(qp) && ur_inflight(req) >= req->window)
-		return STEP_BLOCK;
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;
 	if (ur_swqe_is_read_type(e))
@@ -214,6 +206,38 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	if (qp->svc == UR_SVC_UC && step == STEP_NEXT)
 		unreliable_done(qp);
 	return step;
+}
+
+/* The same where the window of the path allows it. */
+static __attribute__((noinline)) enum step
+send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
+{
+	u32 psn = qp->req.tx_psn;
+	enum step step;
+
+	if (!ur_path_may_send(qp, ur_swqe_is_read_type(e)))
+		return STEP_BLOCK;
+	step = send_now(qp, e, tx, budget);
+	ur_path_sent(qp, ur_psn_sub(qp->req.tx_psn, psn));
+	return step;
+}
+
+static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
+			     struct ur_tx *tx, u32 *budget)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->tx_psn == ur_swqe_end(e)) {
+		req->tx++;
+		return STEP_NEXT;
+	}
+	if (e->status)
+		return fail_in_turn(qp, e, e->status);
+	if (ur_qp_is_reliable(qp) && ur_inflight(req) >= req->window)
+		return STEP_BLOCK;
+	if (ur_path_holds(qp))
+		return send_held(qp, e, tx, budget);
+	return send_now(qp, e, tx, budget);
 }
 
 static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
@@ -321,6 +345,8 @@ static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 			return step;
 		req->tx = tx_index;
 		req->tx_psn = tx_psn;
+		if (ur_path_holds(qp))
+			ur_path_sent(qp, 0);
 		if (step == STEP_FULL)
 			return step;
 		req->hole_open = true;

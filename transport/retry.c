@@ -123,6 +123,7 @@ static void take_sample(struct ur_qp *qp)
 	ns = qp->port->now - req->sample_at;
 	req->sample_at = 0;
 	rtt = ns > 1000000000u ? 1000000000u : ns ? (u32)ns : 1;
+	req->rtt_last = rtt;
 	if (!req->rtt_min || rtt < req->rtt_min)
 		req->rtt_min = rtt;
 	else
@@ -156,6 +157,13 @@ void ur_retry_progress(struct ur_qp *qp)
 	}
 }
 
+static void lost(struct ur_qp *qp)
+{
+	ur_inflight_lost(qp);
+	if (qp->share.path)
+		ur_path_lost(qp);
+}
+
 /* To the oldest unacknowledged packet. */
 static void go_back(struct ur_qp *qp)
 {
@@ -172,6 +180,8 @@ static void go_back(struct ur_qp *qp)
 	req->hole_open = false;
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
+	if (qp->share.held)
+		ur_path_sent(qp, 0);
 	ur_port_activate(qp->port, qp);
 }
 
@@ -228,7 +238,7 @@ bool ur_retry_sequence(struct ur_qp *qp)
 		return false;
 	if (!req->srtt)
 		estimate_round_trip(qp);
-	ur_inflight_lost(qp);
+	lost(qp);
 	go_back(qp);
 	start_timers(qp);
 	return true;
@@ -241,7 +251,7 @@ bool ur_retry_again(struct ur_qp *qp)
 	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
 		return false;
 	count_again(qp);
-	ur_inflight_lost(qp);
+	lost(qp);
 	go_back(qp);
 	return true;
 }
@@ -283,7 +293,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	}
 	if (!use_retry(qp, true))
 		return;
-	ur_inflight_lost(qp);
+	lost(qp);
 	repeat_one(qp);
 	start_timers(qp);
 }
@@ -339,7 +349,7 @@ static void time_out(struct ur_qp *qp)
 		 qp->attr.retry_cnt - req->retries, req->una);
 	if (!use_retry(qp, false))
 		return;
-	ur_inflight_lost(qp);
+	lost(qp);
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */
@@ -360,7 +370,11 @@ void ur_retry_expire(struct ur_qp *qp)
 		req->rnr_until = 0;
 		ur_port_activate(qp->port, qp);
 	}
-	if (req->timeout_at <= now) {
+	if (qp->share.held && ur_inflight(req) == 0 && ur_path_waits(qp)) {
+		/* Nothing was sent that could be answered. */
+		if (req->timeout_at <= now || req->probe_at <= now)
+			start_timers(qp);
+	} else if (req->timeout_at <= now) {
 		time_out(qp);
 	} else if (req->probe_at <= now) {
 		req->asked_again = req->asked_in_vain = false;
@@ -368,6 +382,8 @@ void ur_retry_expire(struct ur_qp *qp)
 			 req->una);
 		ur_count(qp->port, UR_CNT_roce_adp_retrans);
 		count_again(qp);
+		if (qp->share.held)
+			ur_path_lost(qp);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */

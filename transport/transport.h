@@ -84,6 +84,7 @@ struct ur_port_config {
 	u64 node_guid;
 	struct ur_cc_config cc;
 	bool aimd;     /* less in flight where the path is congested */
+	bool path;     /* the same for all that send to one address */
 	bool ooo;      /* receiver keeps out-of-order packets */
 	bool loop;     /* in-device fast path */
 	bool credits;  /* end-to-end credits in AETH */

@@ -370,7 +370,8 @@ struct ur_engine_options {
 	bool shared; /* map memory that a client offers */
 	bool loop;   /* transport's in-device path */
 	bool coalesce, credits, ooo;
-	bool aimd;     /* start small, and send less into a congested path */
+	bool aimd;     /* send less into a congested path */
+	bool path;     /* the same, by a window for each peer address */
 	bool fast;     /* transport's short way for middle packets */
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
 	bool one_port; /* one source port to a peer, where there is one path */

@@ -21,6 +21,7 @@ static void default_options(struct ur_engine_options *o)
 	o->coalesce = true;
 	o->credits = true;
 	o->aimd = true;
+	o->path = false;
 	o->ooo = true;
 	o->fast = true;
 	o->trains = true;
@@ -50,6 +51,7 @@ static const struct known_option {
 	SWITCH(coalesce),
 	SWITCH(credits),
 	SWITCH(aimd),
+	SWITCH(path),
 	SWITCH(ooo),
 	SWITCH(cc),
 	SWITCH(fast),

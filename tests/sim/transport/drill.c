@@ -96,6 +96,7 @@ static struct sim_options usual(const struct sim_options *options)
 	o.fast = o.fast < 0 ? 1 : o.fast;
 	o.trains = o.trains < 0 ? 1 : o.trains;
 	o.aimd = o.aimd < 0 ? 1 : o.aimd;
+	o.path = o.path < 0 ? 0 : o.path;
 	return o;
 }
 

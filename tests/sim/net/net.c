@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The network as a whole: its making, its clock, what its flows have got. */
+#include <stdlib.h>
+#include "tests/check.h"
+#include "tests/sim/net/net.h"
+
+#define LOOK_NS 200000u
+
+struct net *net_new(const struct net_config *cfg, u32 hosts, u32 flows)
+{
+	struct net *n = calloc(1, sizeof(*n));
+
+	CHECK(n && hosts <= NET_MAX_HOSTS);
+	n->cfg = *cfg;
+	n->rng.state = 1;
+	n->n_hosts = hosts;
+	n->n_flows = flows;
+	n->flow = calloc(flows, sizeof(*n->flow));
+	for (u32 i = 0; i < 2; i++) {
+		n->sw[i] = calloc(1, sizeof(*n->sw[i]));
+		CHECK(n->sw[i]);
+		n->sw[i]->net = n;
+	}
+	CHECK(n->flow);
+	for (u32 i = 0; i < hosts; i++)
+		net_host_start(n, i);
+	return n;
+}
+
+static void drop_queues(struct net_node *node)
+{
+	for (u32 i = 0; i < node->n_ports; i++)
+		for (struct net_frame *f = node->port[i].head, *next; f;
+		     f = next) {
+			next = f->next;
+			free(f);
+		}
+}
+
+void net_free(struct net *n)
+{
+	struct sim_event e;
+
+	for (u32 i = 0; i < n->n_flows; i++) {
+		ur_qp_destroy(n->flow[i].qp);
+		ur_qp_destroy(n->flow[i].back);
+	}
+	/* Frames on a line are known to their event alone. */
+	while (sim_event_pop(&n->events, &e))
+		net_line_drop(&e);
+	for (u32 i = 0; i < n->n_hosts; i++) {
+		drop_queues(&n->host[i].node);
+		net_host_stop(&n->host[i]);
+	}
+	for (u32 i = 0; i < 2; i++) {
+		drop_queues(n->sw[i]);
+		free(n->sw[i]);
+	}
+	sim_event_fini(&n->events);
+	free(n->flow);
+	free(n);
+}
+
+static void look(struct net *n)
+{
+	for (u32 i = 0; i < n->n_flows; i++) {
+		struct net_flow *f = &n->flow[i];
+
+		f->packets += ur_psn_sub(f->qp->req.una, f->una);
+		f->una = f->qp->req.una;
+	}
+}
+
+void net_run(struct net *n, ur_time end)
+{
+	ur_time looked = n->now;
+	struct sim_event e;
+
+	while (n->events.count && n->events.heap[0].at <= end) {
+		sim_event_pop(&n->events, &e);
+		n->now = e.at;
+		e.run(NULL, e.arg, e.n);
+		if (n->now - looked >= LOOK_NS) {
+			look(n);
+			looked = n->now;
+		}
+	}
+	n->now = end;
+	look(n);
+}
+
+double net_jain(const struct net *n)
+{
+	double sum = 0, squares = 0;
+
+	for (u32 i = 0; i < n->n_flows; i++) {
+		double x = (double)n->flow[i].packets;
+
+		sum += x;
+		squares += x * x;
+	}
+	return squares ? sum * sum / (n->n_flows * squares) : 0;
+}
+
+u64 net_packets(const struct net *n)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < n->n_flows; i++)
+		sum += n->flow[i].packets;
+	return sum;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Rates, losses and fairness in a modelled network.
+ *
+ *	sim_net path	a window for each path; the goals are checked
+ *	sim_net aimd	one for each queue pair
+ *	sim_net none	128 packets or more for each queue pair
+ *
+ * One host sends to another over a link with a short queue. Goodput is the part
+ * of the line that what was answered within a second takes, with its headers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "tests/sim/net/net.h"
+
+#define MS	    1000000ull
+#define S	    (1000 * MS)
+#define FRAME_BYTES (NET_MTU + 12 + NET_HEAD_BYTES)
+
+#define GOODPUT_MIN 0.97
+#define LOSS_MAX    0.01
+#define JAIN_MIN    0.9
+
+struct row {
+	double goodput, loss, jain;
+	u64 most;
+	u32 broken;
+};
+
+static struct net_config usual(enum net_control control)
+{
+	return (struct net_config){
+		.control = control,
+		.cost = 500,
+		.turn = 5000,
+		.nic_bytes = 64u << 10,
+	};
+}
+
+/* One host to another by a port with a short queue. */
+static struct row shaped(enum net_control control, u64 bps, u64 queue,
+			 u32 flows, u8 opcode, u32 drop, ur_time ns)
+{
+	struct net_config cfg = usual(control);
+	struct net_port *out;
+	struct row r;
+	struct net *n;
+
+	cfg.drop = drop;
+	n = net_new(&cfg, 2, flows);
+	net_join(n->sw[0], 0, &n->host[0].node, 0, 0, 10000);
+	net_join(n->sw[0], 1, &n->host[1].node, 0, bps, 10000);
+	n->sw[0]->sw.buffer = 64u << 20;
+	n->sw[0]->sw.port_limit = 0;
+	n->host[1].node.port[0].bps = 0;
+	for (u32 i = 0; i < 2; i++) {
+		n->sw[0]->first[i] = (u8)i;
+		n->sw[0]->ways[i] = 1;
+	}
+	n->sw[0]->sw.port_limit = queue;
+	for (u32 i = 0; i < flows; i++) {
+		n->flow[i] = (struct net_flow){
+			.from = &n->host[0],
+			.to = &n->host[1],
+			.opcode = opcode,
+			.bytes = 65536,
+			.depth = flows > 8 ? 8 : 32,
+			.end = UR_NEVER,
+		};
+		net_flow_start(&n->flow[i]);
+	}
+	net_run(n, ns);
+	out = &n->sw[0]->port[1];
+	r.goodput = (double)net_packets(n) * FRAME_BYTES * 8e9 /
+		    ((double)bps * (double)ns);
+	r.loss = (double)out->dropped /
+		 (out->dropped + out->passed / FRAME_BYTES + 1);
+	r.jain = net_jain(n);
+	r.broken = 0;
+	for (u32 i = 0; i < flows; i++)
+		r.broken += n->flow[i].broken;
+	r.most = out->most;
+	net_free(n);
+	return r;
+}
+
+/* All rows; of each, whether it is as good as what was measured when the bounds
+ * were set, which the numbers of a run without chance are. */
+static int table(enum net_control control, bool check)
+{
+	static const u64 rates[] = {100000000, 1000000000};
+	static const u32 queues[] = {32, 64, 256};
+	static const u32 counts[] = {1, 8, 32, 256};
+	int bad = 0;
+
+	for (u32 i = 0; i < 24; i++) {
+		u64 bps = rates[i / 12];
+		u32 kib = queues[i / 4 % 3], n = counts[i % 4];
+		struct row r =
+			shaped(control, bps, kib << 10, n, UR_WR_WRITE, 0, S);
+		bool worse = r.goodput < GOODPUT_MIN || r.loss > LOSS_MAX ||
+			     r.jain < JAIN_MIN || r.broken;
+
+		printf("%4llu Mbit/s %3u KiB %3u QPs: goodput %.3f loss %5.2f "
+		       "%% Jain %.3f broken %u%s\n",
+		       (unsigned long long)bps / 1000000, kib, n, r.goodput,
+		       100 * r.loss, r.jain, r.broken,
+		       check && worse ? "  beyond its bound" : "");
+		bad |= check && worse;
+	}
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc == 2 ? argv[1] : "";
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!strcmp(what, "path"))
+		return table(CONTROL_PATH, true);
+	if (!strcmp(what, "aimd"))
+		return table(CONTROL_AIMD, false);
+	if (!strcmp(what, "none"))
+		return table(CONTROL_NONE, false);
+	fprintf(stderr, "usage: sim_net path | aimd | none\n");
+	return 2;
+}
