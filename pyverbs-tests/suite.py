@@ -154,11 +154,12 @@ class World:
                   (self.far_run_dir, "uroce0") if hosts else (self.run_dir, "uroce1")]
         gids = [open(f"{d}/sys/class/infiniband/{dev}/ports/1/gids/{self.gid()}").read().strip()
                 for d, dev in places]
-        elsewhere = {"own": ["ip", "netns", "exec", self.peer, *self.own(True), f"{BUILD}/bin/uroce",
-                             "run", "--run-dir", self.far_run_dir, "--"],
-                     "options": ["uroce0", "1", str(self.gid())]}
-        return {"mode": "hosts" if hosts else "wire", "gids": gids,
-                **(elsewhere if self.mode == "arm64" else {}),
+        elsewhere = {}
+        if self.mode == "arm64":
+            elsewhere = {"own": ["ip", "netns", "exec", self.peer, *self.own(True),
+                                 f"{BUILD}/bin/uroce", "run", "--run-dir", self.far_run_dir, "--"],
+                         "options": ["uroce0", "1", str(self.gid())]}
+        return {"mode": "hosts" if hosts else "wire", "gids": gids, **elsewhere,
                 "addrs": ["10.88.0.1", "10.88.0.2"], "netns": self.peer,
                 "run_dir": self.run_dir, "far_run_dir": places[1][0],
                 "uroce": f"{BUILD}/bin/uroce"}
