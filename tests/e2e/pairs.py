@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The same program as a server on one host and as a client on another."""
+import races
 from hosts import wait_for
 
 
@@ -24,10 +25,15 @@ def start_pair(server, client, cmd, family=4, flag="-g", kind="RoCE v2"):
 def run_pair(server, client, cmd, family=4, flag="-g", limit=60,
              kind="RoCE v2"):
     """Run both to their end, which must be good; their output."""
-    s, c = start_pair(server, client, cmd, family, flag, kind)
-    got = c.wait(limit)
-    # A server whose client failed may wait for ever.
-    end = s.wait(10 if got == 0 else 2)
+    for _ in range(races.TRIES):
+        s, c = start_pair(server, client, cmd, family, flag, kind)
+        got = c.wait(limit)
+        # A server whose client failed may wait for ever.
+        end = s.wait(10 if got == 0 else 2)
+        if not (c.lost_race() or s.lost_race()):
+            break
+        if s.running():
+            s.kill()
     report = c.report() + s.report()
     for host in {server, client}:
         assert host.device.running(), host.device.report() + report

@@ -7,6 +7,7 @@ import os
 import pytest
 
 import hosts
+import races
 from hosts import wait_for
 
 MACS = "02:00:00:00:77:01", "02:00:00:00:77:02"
@@ -45,15 +46,18 @@ def ready(server):
 
 def pair(lab, program, *args, server_args=()):
     """Run both to their end, which must be good; their output."""
-    s = start(lab.b, program, "--server", *args, *server_args)
-    try:
-        ready(s)
-        c = start(lab.a, program, "--client", *args)
-        got = c.wait(60)
-        end = s.wait(20 if got == 0 else 2)
-    finally:
-        if s.running():
-            s.kill()
+    for _ in range(races.TRIES):
+        s = start(lab.b, program, "--server", *args, *server_args)
+        try:
+            ready(s)
+            c = start(lab.a, program, "--client", *args)
+            got = c.wait(60)
+            end = s.wait(20 if got == 0 else 2)
+        finally:
+            if s.running():
+                s.kill()
+        if not (c.lost_race() or s.lost_race()):
+            break
     report = c.report() + s.report()
     for host in lab.a, lab.b:
         assert host.device.running(), host.device.report() + report
