@@ -128,6 +128,30 @@ def test_vlan(guests, version, mark, other):
     assert not [line for line in tap.lines() if other in line]
 
 
+def test_vlan_cnp(guests):
+    """CNPs have a priority of their own, and so a PCP. All that b sends is marked,
+    by its traffic class."""
+    for i, m in enumerate(guests, 1):
+        m.stop()
+        rc, out = m.guest.run(
+            "ip link show eth0.101 2>/dev/null || ip link add link eth0 name eth0.101 type vlan "
+            f"id 101 egress-qos-map 6:4 && ip addr replace 10.80.0.{i}/24 dev eth0.101 && "
+            "ip link set eth0.101 up")
+        assert rc == 0, out
+        m.use("uroce", "eth0.101")
+    a, b = guests
+    rc, out = b.guest.run("/uroce/build/bin/uroce link set --run-dir /run/uroce uroce0 tclass 3")
+    assert rc == 0, out
+    cnp = "UDP, length 32"  # BTH, 16 bytes, ICRC: nothing else here is that long
+    with Tap(a.guest) as tap:
+        pair(a, b, "ibv_rc_pingpong -d {dev} -g {gid} -c -n 100", "10.80.0.1")
+        tap.wait_for(cnp, 1)
+    frames = [line for line in tap.lines() if ".4791: " in line]
+    assert {"vlan 101, p 4" in line and " 10.80.0.1." in line
+            for line in frames if cnp in line} == {True}
+    assert not any("p 4," in line for line in frames if cnp not in line), frames
+
+
 @pytest.mark.parametrize("mode", ["active-backup", "802.3ad"])
 def test_lag(guests, mode):
     """A device on a bond: connections outlive the loss of either link, and

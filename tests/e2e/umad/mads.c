@@ -193,7 +193,10 @@ static int counters(char **argv)
 	CHECK_EQ(umad_send(port, agent, umad, MAD, WAIT_MS, 0), 0);
 	CHECK_EQ(receive(WAIT_MS), agent);
 	CHECK_EQ(umad_status(umad), 0);
-	CHECK_EQ(mad()[4] << 8 | mad()[5], 0);
+	if (mad()[4] | mad()[5]) {
+		printf("status %d\n", mad()[4] << 8 | mad()[5]);
+		return 0;
+	}
 	for (int i = 0; i < 6; i++)
 		printf("%s %llu\n", names[i],
 		       (unsigned long long)be64(mad() + 72 + 8 * i));
