@@ -39,14 +39,12 @@ static int check_mem_fd(int fd)
 	return 0;
 }
 
-/* Whether it is /proc/PID/mem as we see it; in a container procfs may be
- * another one. */
-static bool is_mem_of(int fd, pid_t pid)
+bool ur_user_is_proc(int fd, pid_t pid, const char *name)
 {
 	struct stat has, want;
 	char path[40];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	return !fstat(fd, &has) && !stat(path, &want) &&
 	       has.st_dev == want.st_dev && has.st_ino == want.st_ino;
 }
@@ -65,7 +63,7 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 	m->maps = -1;
 	m->pid = pid;
 	m->refs = 1;
-	m->same = is_mem_of(fd, pid);
+	m->same = ur_user_is_proc(fd, pid, "mem");
 	*mem = m;
 	return 0;
 }

@@ -37,6 +37,9 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
  * lowest addresses. May wait as ur_user_mem_create() does. */
 int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
 		      const void *bytes, size_t len);
+/* Returns whether fd is /proc/PID/NAME as we see it; in a container procfs may be
+ * another one. name: short, and ours. */
+bool ur_user_is_proc(int fd, pid_t pid, const char *name);
 /* Takes over fd, the maps file of the same process: from then on it is known
  * what the memory allows. proof: an address that ur_user_mem_prove() found
  * right, or 0; where procfs is another than ours, an older kernel shows the file

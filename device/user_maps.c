@@ -110,17 +110,6 @@ static int rights_by_text(int fd, u64 addr, u64 last, int prot)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether it is /proc/PID/maps as we see it. */
-static bool is_maps_of(int fd, pid_t pid)
-{
-	struct stat has, want;
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	return !fstat(fd, &has) && !stat(path, &want) &&
-	       has.st_dev == want.st_dev && has.st_ino == want.st_ino;
-}
-
 int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
 {
 	struct statfs fs;
@@ -135,7 +124,7 @@ int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
 	/* Before Linux 6.11, with a procfs that is not ours: a text that could be
 	 * right. A client can make up one, which frees its own memory alone from
 	 * what its maps say, as if it had shown none. */
-	if (!mem->query && !is_maps_of(fd, mem->pid) &&
+	if (!mem->query && !ur_user_is_proc(fd, mem->pid, "maps") &&
 	    (!proof ||
 	     rights_by_text(fd, proof, proof, PROT_READ | PROT_WRITE)))
 		return -EINVAL;
