@@ -95,7 +95,7 @@ static bool many(struct ur_requester *req)
 	       req->recent_losses * LOSS_SHARE > pkts;
 }
 
-static bool queues(const struct ur_requester *req)
+bool ur_inflight_queues(const struct ur_requester *req)
 {
 	return req->rtt_min && req->srtt > 2ull * req->rtt_min + QUEUE_NS;
 }
@@ -118,7 +118,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 	    (req->cut && ur_psn_diff(req->una, req->cut_psn) < 0))
 		return;
 	lossy = lossy && req->srtt > LONG_NS;
-	if (!lossy && !queues(req))
+	if (!lossy && !ur_inflight_queues(req))
 		return;
 	req->cut = true;
 	req->cut_psn = req->max_psn;

@@ -41,6 +41,8 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets);
  * initial size, and needs longer to grow after each such loss; where the path is
  * congested, it is cut. */
 void ur_inflight_lost(struct ur_qp *qp);
+/* Returns whether round trips show that packets wait on the way. */
+bool ur_inflight_queues(const struct ur_requester *req);
 /* Returns whether congestion has made the window smaller than it began. */
 static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
 {

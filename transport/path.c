@@ -26,7 +26,6 @@
 #define TURN_MAX	 32
 #define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
 #define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
-#define QUEUE_NS	 100000u /* beyond twice the shortest, for one alone */
 #define LONG_NS		 200000u /* a round trip where many losses count */
 #define LOSS_PERIOD_PKTS 512
 #define LOSS_MANY	 16 /* in such a period */
@@ -302,8 +301,7 @@ void ur_path_lost(struct ur_qp *qp)
 
 	if (!p->held) {
 		/* It has no samples of its own. */
-		if (!qp->req.rtt_min ||
-		    qp->req.srtt <= 2ull * qp->req.rtt_min + QUEUE_NS)
+		if (!ur_inflight_queues(&qp->req))
 			return;
 		set_held(p, true);
 		p->window = FIRST;
