@@ -126,7 +126,6 @@ void net_host_start(struct net *n, u32 index)
 		.max_qp = 1024,
 		.max_mr = 8,
 		.first_qpn = 17,
-		.cc = n->cfg.dcqcn,
 		.aimd = n->cfg.control == CONTROL_AIMD,
 		.path = n->cfg.control == CONTROL_PATH,
 		.ooo = true,
@@ -142,7 +141,6 @@ void net_host_start(struct net *n, u32 index)
 	h->node.net = n;
 	h->node.host = h;
 	h->wake_at = UR_NEVER;
-	c.cc.enable = n->cfg.cc;
 	h->port = ur_port_create(&c);
 	h->mem = calloc(1, MEM_BYTES);
 	CHECK(h->port && h->mem);
@@ -277,9 +275,7 @@ void net_host_wake(struct net_host *h, ur_time at)
 	if (at < h->free_at)
 		at = h->free_at;
 	else
-		at += n->cfg.turn +
-		      (n->cfg.jitter ? ur_rng_below(&n->rng, n->cfg.jitter)
-				     : 0);
+		at += n->cfg.turn;
 	if (at >= h->wake_at)
 		return;
 	h->wake_at = at;
@@ -288,20 +284,13 @@ void net_host_wake(struct net_host *h, ur_time at)
 
 void net_host_rx(struct net_host *h, struct net_frame *f)
 {
-	struct net *n = h->node.net;
-
-	if (n->cfg.drop && ur_rng_below(&n->rng, 1000000) < n->cfg.drop) {
-		n->lost++;
-		free(f);
-		return;
-	}
 	f->next = NULL;
 	if (h->rx_tail)
 		h->rx_tail->next = f;
 	else
 		h->rx_head = f;
 	h->rx_tail = f;
-	net_host_wake(h, n->now);
+	net_host_wake(h, h->node.net->now);
 }
 
 /* ---- flows ---- */

@@ -80,26 +80,16 @@ void net_send(struct net_port *port, struct net_frame *f)
 		port->head = f;
 	port->tail = f;
 	port->queued += f->bytes;
-	if (port->queued > port->most)
-		port->most = port->queued;
 	start_line(port);
 }
 
-/* ---- switches ---- */
-
-/* The same flow by the same port. */
-static struct net_port *route(struct net_node *node, const struct net_frame *f)
-{
-	u32 way = f->sport * 2654435761u >> 16;
-
-	return &node->port[node->first[f->dst] + way % node->ways[f->dst]];
-}
+/* ---- the switch ---- */
 
 void net_switch_rx(struct net_port *port, struct net_frame *f)
 {
 	struct net_node *node = port->node;
 	struct net_switch *sw = &node->sw;
-	struct net_port *out = route(node, f);
+	struct net_port *out = &node->port[node->to[f->dst]];
 
 	if (sw->used + f->bytes > sw->buffer ||
 	    (sw->port_limit && out->queued + f->bytes > sw->port_limit)) {

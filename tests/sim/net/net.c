@@ -12,15 +12,10 @@ struct net *net_new(const struct net_config *cfg, u32 hosts, u32 flows)
 
 	CHECK(n && hosts <= NET_MAX_HOSTS);
 	n->cfg = *cfg;
-	n->rng.state = 1;
 	n->n_hosts = hosts;
 	n->n_flows = flows;
 	n->flow = calloc(flows, sizeof(*n->flow));
-	for (u32 i = 0; i < 2; i++) {
-		n->sw[i] = calloc(1, sizeof(*n->sw[i]));
-		CHECK(n->sw[i]);
-		n->sw[i]->net = n;
-	}
+	n->sw.net = n;
 	CHECK(n->flow);
 	for (u32 i = 0; i < hosts; i++)
 		net_host_start(n, i);
@@ -52,10 +47,7 @@ void net_free(struct net *n)
 		drop_queues(&n->host[i].node);
 		net_host_stop(&n->host[i]);
 	}
-	for (u32 i = 0; i < 2; i++) {
-		drop_queues(n->sw[i]);
-		free(n->sw[i]);
-	}
+	drop_queues(&n->sw);
 	sim_event_fini(&n->events);
 	free(n->flow);
 	free(n);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A modelled network in virtual time: hosts, each with the real transport, and
- * switches between them. A switch has one buffer for all its ports, drops what
- * finds no room, and spreads flows over equal paths by their source ports. One
- * thread; the same numbers in each run.
+ * a switch between them, which has one buffer for all its ports and drops what
+ * finds no room. One thread; the same numbers in each run.
  */
 #ifndef UR_TESTS_SIM_NET_NET_H
 #define UR_TESTS_SIM_NET_NET_H
@@ -41,7 +40,7 @@ struct net_port {
 	struct net_frame *head, *tail;
 	u64 queued;
 	bool busy;
-	u64 most, dropped, passed;
+	u64 dropped, passed;
 };
 
 struct net_switch {
@@ -56,8 +55,7 @@ struct net_node {
 	struct net_switch sw;
 	u32 n_ports;
 	struct net_port port[NET_MAX_PORTS];
-	/* To each host: equal ports from first on. */
-	u8 first[NET_MAX_HOSTS], ways[NET_MAX_HOSTS];
+	u8 to[NET_MAX_HOSTS]; /* the port to each host */
 };
 
 /* Endless messages from one host to another. */
@@ -72,7 +70,6 @@ struct net_flow {
 	bool broken;
 	u32 una;     /* when last looked at */
 	u64 packets; /* answered */
-	u64 then;    /* the same, when the plot was last drawn */
 };
 
 struct net_host {
@@ -91,26 +88,20 @@ enum net_control { CONTROL_NONE, CONTROL_AIMD, CONTROL_PATH };
 
 struct net_config {
 	enum net_control control;
-	bool cc;	/* DCQCN */
-	u32 drop;	/* of what reaches a host, per million */
-	ur_time cost;	/* of a packet, in a host */
-	ur_time turn;	/* until a host that sleeps runs */
-	ur_time jitter; /* at most so much longer */
-	u64 nic_bytes;	/* that may wait in a host's NIC */
-	struct ur_cc_config dcqcn;
+	ur_time cost;  /* of a packet, in a host */
+	ur_time turn;  /* until a host that sleeps runs */
+	u64 nic_bytes; /* that may wait in a host's NIC */
 };
 
 struct net {
 	struct net_config cfg;
 	struct sim_events events;
 	ur_time now;
-	struct ur_rng rng;
 	struct net_host host[NET_MAX_HOSTS];
 	u32 n_hosts;
-	struct net_node *sw[2];
+	struct net_node sw;
 	struct net_flow *flow;
 	u32 n_flows;
-	u64 lost; /* by cfg.drop */
 };
 
 /* line.c */

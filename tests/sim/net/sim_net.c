@@ -23,7 +23,6 @@
 
 struct row {
 	double goodput, loss, jain;
-	u64 most;
 	u32 broken;
 };
 
@@ -39,47 +38,42 @@ static struct net_config usual(enum net_control control)
 
 /* One host to another by a port with a short queue. */
 static struct row shaped(enum net_control control, u64 bps, u64 queue,
-			 u32 flows, u8 opcode, u32 drop, ur_time ns)
+			 u32 flows)
 {
 	struct net_config cfg = usual(control);
 	struct net_port *out;
 	struct row r;
 	struct net *n;
 
-	cfg.drop = drop;
 	n = net_new(&cfg, 2, flows);
-	net_join(n->sw[0], 0, &n->host[0].node, 0, 0, 10000);
-	net_join(n->sw[0], 1, &n->host[1].node, 0, bps, 10000);
-	n->sw[0]->sw.buffer = 64u << 20;
-	n->sw[0]->sw.port_limit = 0;
+	net_join(&n->sw, 0, &n->host[0].node, 0, 0, 10000);
+	net_join(&n->sw, 1, &n->host[1].node, 0, bps, 10000);
+	n->sw.sw.buffer = 64u << 20;
 	n->host[1].node.port[0].bps = 0;
-	for (u32 i = 0; i < 2; i++) {
-		n->sw[0]->first[i] = (u8)i;
-		n->sw[0]->ways[i] = 1;
-	}
-	n->sw[0]->sw.port_limit = queue;
+	for (u32 i = 0; i < 2; i++)
+		n->sw.to[i] = (u8)i;
+	n->sw.sw.port_limit = queue;
 	for (u32 i = 0; i < flows; i++) {
 		n->flow[i] = (struct net_flow){
 			.from = &n->host[0],
 			.to = &n->host[1],
-			.opcode = opcode,
+			.opcode = UR_WR_WRITE,
 			.bytes = 65536,
 			.depth = flows > 8 ? 8 : 32,
 			.end = UR_NEVER,
 		};
 		net_flow_start(&n->flow[i]);
 	}
-	net_run(n, ns);
-	out = &n->sw[0]->port[1];
+	net_run(n, S);
+	out = &n->sw.port[1];
 	r.goodput = (double)net_packets(n) * FRAME_BYTES * 8e9 /
-		    ((double)bps * (double)ns);
+		    ((double)bps * (double)S);
 	r.loss = (double)out->dropped /
 		 (out->dropped + out->passed / FRAME_BYTES + 1);
 	r.jain = net_jain(n);
 	r.broken = 0;
 	for (u32 i = 0; i < flows; i++)
 		r.broken += n->flow[i].broken;
-	r.most = out->most;
 	net_free(n);
 	return r;
 }
@@ -96,8 +90,7 @@ static int table(enum net_control control, bool check)
 	for (u32 i = 0; i < 24; i++) {
 		u64 bps = rates[i / 12];
 		u32 kib = queues[i / 4 % 3], n = counts[i % 4];
-		struct row r =
-			shaped(control, bps, kib << 10, n, UR_WR_WRITE, 0, S);
+		struct row r = shaped(control, bps, kib << 10, n);
 		bool worse = r.goodput < GOODPUT_MIN || r.loss > LOSS_MAX ||
 			     r.jain < JAIN_MIN || r.broken;
 
