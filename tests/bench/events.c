@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include "tests/bench/events.h"
 
@@ -39,22 +38,6 @@ static struct link **dirty;
 static u32 n_dirty, n_waiting;
 static u64 answered;
 static u32 open_links;
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
-
-void need(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "events: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 void tell(struct link *l, const void *p, u32 len)
 {

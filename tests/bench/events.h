@@ -6,8 +6,7 @@
 #ifndef UR_BENCH_EVENTS_H
 #define UR_BENCH_EVENTS_H
 
-#include <stdbool.h>
-#include "util/bytes.h"
+#include "tests/bench/clock.h"
 
 struct link;
 
@@ -55,8 +54,6 @@ void watch(int fd, struct link *l);
 void watch_room(struct link *l, bool on);
 /* The peer is gone. */
 void end(struct link *l);
-/* Ends the program with words where ok is false. */
-void need(bool ok, const char *what);
 /* All of it, on the blocking TCP connection. */
 void tell(struct link *l, const void *p, u32 len);
 void hear(struct link *l, void *p, u32 len);

@@ -14,9 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include "util/bytes.h"
+#include "tests/bench/clock.h"
 
 #define BYTES 64
 
@@ -24,22 +23,6 @@ static struct ibv_context *ctx;
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static union ibv_gid gid;
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(1);
-}
 
 static struct ibv_qp *make_qp(void)
 {

@@ -12,28 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include "util/bytes.h"
+#include "tests/bench/clock.h"
 
 struct times {
 	u64 *reg, *dereg, *both;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(1);
-}
 
 static u8 *touched(size_t bytes)
 {
