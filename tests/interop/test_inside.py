@@ -99,19 +99,26 @@ class Tap:
         self.dump.communicate(timeout=30)
 
 
+def on_vlan(guests, number, qos_map, net, *options):
+    """Each guest's device on a VLAN netdev, with that map and address."""
+    dev = f"eth0.{number}"
+    for i, m in enumerate(guests, 1):
+        m.stop()
+        rc, out = m.guest.run(
+            f"ip link show {dev} 2>/dev/null || ip link add link eth0 name {dev} type vlan "
+            f"id {number} egress-qos-map {qos_map} && ip addr replace {net}.{i}/24 dev {dev} && "
+            f"ip link set {dev} up")
+        assert rc == 0, out
+        m.use("uroce", dev, *options)
+
+
 @pytest.mark.parametrize("version,mark,other", [("v2", ".4791: ", "0x8915"),
                                                 ("v1", "0x8915", ".4791: ")])
 def test_vlan(guests, version, mark, other):
     """A device on a VLAN netdev: tagged frames, their PCP what the netdev's map
     makes of the service level."""
-    for i, m in enumerate(guests, 1):
-        m.stop()
-        rc, out = m.guest.run(
-            "ip link show eth0.100 2>/dev/null || ip link add link eth0 name eth0.100 type vlan "
-            f"id 100 egress-qos-map 3:6 && ip addr replace 10.79.0.{i}/24 dev eth0.100 && "
-            "ip link set eth0.100 up")
-        assert rc == 0, out
-        m.use("uroce", "eth0.100", "--roce-v1")
+    on_vlan(guests, 100, "3:6", "10.79.0", "--roce-v1")
+    for m in guests:
         want = {"v1": "IB/RoCE v1", "v2": "RoCE v2"}[version]
         rc, out = m.guest.run(
             f"cd /run/uroce/sys/class/infiniband/uroce0/ports/1; for i in $(seq 0 9); do [ \"$(cat "
@@ -131,14 +138,7 @@ def test_vlan(guests, version, mark, other):
 def test_vlan_cnp(guests):
     """CNPs have a priority of their own, and so a PCP. All that b sends is marked,
     by its traffic class."""
-    for i, m in enumerate(guests, 1):
-        m.stop()
-        rc, out = m.guest.run(
-            "ip link show eth0.101 2>/dev/null || ip link add link eth0 name eth0.101 type vlan "
-            f"id 101 egress-qos-map 6:4 && ip addr replace 10.80.0.{i}/24 dev eth0.101 && "
-            "ip link set eth0.101 up")
-        assert rc == 0, out
-        m.use("uroce", "eth0.101")
+    on_vlan(guests, 101, "6:4", "10.80.0")
     a, b = guests
     rc, out = b.guest.run("/uroce/build/bin/uroce link set --run-dir /run/uroce uroce0 tclass 3")
     assert rc == 0, out
