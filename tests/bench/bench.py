@@ -3,6 +3,7 @@
 """uroce beside TCP, UDP and memcpy, on the same paths in the same run.
 
     bench.py [--build DIR] [--rounds N] [--seconds S] [--tiny] [--only TEXT]
+             [--engine-opt NAME=VALUE]...
 
 Needs root (network namespaces), perftest and iperf3. Every row of the table is
 a ratio or a time with a goal; measurement and yardstick alternate, the row is
@@ -161,8 +162,11 @@ def main():
     ap.add_argument("--count", type=int, default=50000)
     ap.add_argument("--only", help="rows that contain this text; slow links: "
                     "bit/s")
+    ap.add_argument("--engine-opt", action="append", default=[],
+                    help="for uroced, in place of its default")
     ap.add_argument("--tiny", action="store_true", help="for CI: does it run?")
     o = ap.parse_args()
+    Lab.options = [a for opt in o.engine_opt for a in ("--engine-opt", opt)]
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
     missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss")

@@ -31,7 +31,7 @@ class Host:
     def start(self):
         self.daemon = self.popen(
             [self.lab.bin("uroced"), "--netdev", self.netdev, "--run-dir",
-             self.run_dir], stdout=open(self.log, "w"),
+             self.run_dir, *self.lab.options], stdout=open(self.log, "w"),
             stderr=subprocess.STDOUT)
         wait_for("uroced", lambda: "ready" in open(self.log).read())
 
@@ -64,6 +64,7 @@ class Host:
 
 class Lab:
     """Two hosts joined by veth, or one on its loopback device."""
+    options = []  # of uroced
 
     def __init__(self, build, mtu=None):
         self.build, self.mtu = build, mtu
