@@ -11,7 +11,7 @@
 
 int ur_adverse_ask(struct uroce_alloc_ucontext_req *req)
 {
-	const char *text = getenv("UROCE_ADVERSE");
+	const char *text = secure_getenv("UROCE_ADVERSE");
 	unsigned long seed, what;
 	char *end;
 

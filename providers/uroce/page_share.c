@@ -100,7 +100,7 @@ static bool start_up(void)
 	if (reg.started)
 		return reg.enabled;
 	reg.started = true;
-	s = getenv("UROCE_MR_SHARED");
+	s = secure_getenv("UROCE_MR_SHARED");
 	if (s && !strcmp(s, "0"))
 		return false;
 	reg.always = s && !strcmp(s, "1");

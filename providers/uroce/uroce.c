@@ -109,7 +109,7 @@ void ur_unmap(void *map, u64 len)
  * cores to spare. Four is enough to see a completion that is on its way. */
 static u32 poll_yield_setting(void)
 {
-	const char *s = getenv("UROCE_POLL_YIELD");
+	const char *s = secure_getenv("UROCE_POLL_YIELD");
 
 	return s ? (u32)strtoul(s, NULL, 0) : 4;
 }
