@@ -35,7 +35,7 @@ declare -A kinds=(
 	  libdw-dev:arm64 systemtap-sdt-dev:arm64"
 	[kernel]="linux-source bc flex bison xz-utils"
 	[witness]="python3 tshark python3-scapy"
-	[bench]="python3 iproute2 valgrind perftest"
+	[bench]="python3 iproute2 valgrind perftest rdmacm-utils iperf3"
 	[conformance]="$hosts python3-pyverbs"
 	[e2e]="$hosts python3-pyverbs infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev

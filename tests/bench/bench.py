@@ -23,8 +23,9 @@ import events
 import registrations
 import shaped
 from lab import Lab, set_loss
-from meters import (bandwidth, latency_us, many_qps, memcpy, rate, tcp,
-                    udp_latency_us, udp_rate)
+from meters import (bandwidth, connections_per_second, latency_us, many_qps,
+                    memcpy, rate, shared_memory_us, tcp, udp_latency_us,
+                    udp_rate)
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIP = 77
@@ -84,6 +85,12 @@ def one_host(t, o):
             t.ratio("one host", f"{prog} 64 B / UDP ping-pong", 0.25,
                     lambda: latency_us(lab, prog, n),
                     lambda: udp_latency_us(lab, n), higher=False, unit="us")
+        t.ratio("one host", "ib_send_lat 64 B / two threads and memory", 4,
+                lambda: latency_us(lab, "ib_send_lat", n),
+                lambda: shared_memory_us(lab, n), higher=False, unit="us")
+        t.value("one host", "connections by rdma_cm (cmtime)", 20,
+                lambda: connections_per_second(lab, min(o.count, 1000)) / 1e3,
+                True, "thousand/s")
         for prog in "ib_write_bw", "ib_send_bw":
             t.value("one host", f"{prog} 64 B rate, posts of 32", 4,
                     lambda: rate(lab, prog, 20 * n) / 1e6, True, "M/s")
@@ -169,7 +176,8 @@ def main():
     Lab.options = [a for opt in o.engine_opt for a in ("--engine-opt", opt)]
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
-    missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss")
+    missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss",
+                                  "cmtime", "rdma")
                if not shutil.which(p)]
     if os.geteuid() or missing:
         print("skipped: needs root and", ", ".join(missing) or "namespaces")

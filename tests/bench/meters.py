@@ -86,6 +86,29 @@ def udp_latency_us(lab, count):
     return udp_pair(lab, "pong", "ping", count) / 1000
 
 
+def shared_memory_us(lab, count):
+    """Half a round trip of two threads that look at their memory."""
+    out = sh(lab.bin("bench_sockets"), "shared", str(count))
+    return float(out.split()[0]) / 1000
+
+
+def connections_per_second(lab, count):
+    """By rdma_cm, from rdma_connect() of the first to the last event."""
+    base = ["cmtime", "-p", "7999", "-c", str(count)]
+    server = lab.a.popen(lab.a.uroce(base), stdout=subprocess.DEVNULL)
+    # It can be asked for a connection when it has its socket of rdma_cm.
+    wait_for("cmtime", lambda: "7999" in sh(
+        "ip", "netns", "exec", lab.a.ns, *lab.a.uroce(
+            ["rdma", "resource", "show", "cm_id"])))
+    try:
+        out = lab.b.popen(lab.b.uroce(base + ["-s", lab.a.addr]),
+                          stdout=subprocess.PIPE).communicate(timeout=60)[0]
+    finally:
+        server.terminate()
+        server.wait(10)
+    return count * 1e3 / float(re.search(r"connect\s*:\s+([\d.]+)", out)[1])
+
+
 def udp_rate(lab, seconds):
     return udp_pair(lab, "sink", "blast", seconds)
 

@@ -7,12 +7,16 @@
  *	sockets blast ADDR PORT SECONDS     64-byte datagrams by sendmmsg, per s
  *	sockets pong ADDR PORT              echo, spinning
  *	sockets ping ADDR PORT COUNT        half round trips, ns: p50 mean
+ *	sockets shared COUNT                the same, two threads and memory
  *
- * pong and ping poll without sleeping, as verbs programs do.
+ * pong and ping, and shared's threads, poll without sleeping, as verbs programs
+ * do.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,10 +152,10 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int run_ping(int fd, u32 count)
+/* Prints the median and the mean of count half round trips. */
+static int measure(void (*trip)(void *arg), void *arg, u32 count)
 {
 	u32 *half = calloc(count, sizeof(*half));
-	u8 buf[BYTES] = {0};
 	u64 sum = 0;
 
 	if (!half || !count)
@@ -159,21 +163,104 @@ static int run_ping(int fd, u32 count)
 	for (u32 i = 0; i < count; i++) {
 		u64 start = now_ns();
 
-		if (send(fd, buf, sizeof(buf), 0) < 0)
-			die("send");
-		spin_recv(fd, buf, NULL);
+		trip(arg);
 		half[i] = (u32)((now_ns() - start) / 2);
 		sum += half[i];
 	}
 	qsort(half, count, sizeof(*half), by_value);
 	printf("%u %llu\n", half[count / 2], (unsigned long long)sum / count);
+	free(half);
 	return 0;
+}
+
+static void ping(void *arg)
+{
+	int fd = *(int *)arg;
+	u8 buf[BYTES] = {0};
+
+	if (send(fd, buf, sizeof(buf), 0) < 0)
+		die("send");
+	spin_recv(fd, buf, NULL);
+}
+
+static int run_ping(int fd, u32 count)
+{
+	return measure(ping, &fd, count);
+}
+
+/* ---- two threads and memory ---- */
+
+/* A message, and behind it the number of messages so far. */
+struct box {
+	_Alignas(128) u8 message[BYTES];
+	_Atomic u32 count;
+};
+
+static struct box boxes[2];
+static u32 trips;
+
+static void put(struct box *box, const u8 *message)
+{
+	memcpy(box->message, message, BYTES);
+	atomic_store_explicit(
+		&box->count,
+		atomic_load_explicit(&box->count, memory_order_relaxed) + 1,
+		memory_order_release);
+}
+
+static void take(struct box *box, u8 *message, u32 number)
+{
+	u32 empty = 0;
+
+	while (atomic_load_explicit(&box->count, memory_order_acquire) !=
+	       number)
+		if (++empty % 1024 == 0)
+			sched_yield();
+	memcpy(message, box->message, BYTES);
+}
+
+static void *echo(void *arg)
+{
+	u8 message[BYTES];
+
+	for (u32 i = 1; i <= trips; i++) {
+		take(&boxes[0], message, i);
+		put(&boxes[1], message);
+	}
+	return arg;
+}
+
+static void trip(void *arg)
+{
+	u32 *number = arg;
+	u8 message[BYTES] = {0};
+
+	put(&boxes[0], message);
+	take(&boxes[1], message, ++*number);
+}
+
+static int run_shared(u32 count)
+{
+	pthread_t other;
+	u32 number = 0;
+	int ret;
+
+	trips = count;
+	if (pthread_create(&other, NULL, echo, NULL))
+		die("pthread_create");
+	ret = measure(trip, &number, count);
+	pthread_join(other, NULL);
+	return ret;
 }
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 3 ? argv[1] : "";
+	const char *what = argc > 2 ? argv[1] : "";
 
+	if (!strcmp(what, "shared"))
+		return run_shared((u32)atoi(argv[2]));
+	if (argc < 4)
+		what = "";
 	if (!strcmp(what, "memcpy"))
 		return run_memcpy((size_t)atol(argv[2]), atof(argv[3]));
 	if (!strcmp(what, "sink"))
