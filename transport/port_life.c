@@ -9,19 +9,45 @@
 #define FIRST_KEY 16
 #define FIRST_SRQ 1
 
+/* What the port of one shard draws from tells nothing of another's: their
+ * numbers belong to different programs. */
+static void set_secret(struct ur_port *port)
+{
+	struct ur_secret *secret = &port->secret;
+	u64 key[2];
+
+	memcpy(secret->key, port->cfg.secret, sizeof(secret->key));
+	if (!port->cfg.shard)
+		return;
+	secret->count = 0 - 2ull * port->cfg.shard;
+	key[0] = ur_secret_u64(secret);
+	key[1] = ur_secret_u64(secret);
+	*secret = (struct ur_secret){.key = {key[0], key[1]}};
+}
+
+/* The part of the numbers from first to last that is this port's. */
+static void init_table(struct ur_port *port, struct ur_table *table, u32 first,
+		       u32 last, u32 max)
+{
+	const struct ur_port_config *cfg = &port->cfg;
+	u32 share = 1u << (24 - cfg->shard_bits), base = cfg->shard * share;
+	bool secret = cfg->secret[0] | cfg->secret[1];
+
+	ur_table_init(table, first > base ? first : base,
+		      ur_min_u32(last, base + share - 1), max,
+		      secret ? &port->secret : NULL);
+}
+
 static void init_tables(struct ur_port *port)
 {
 	const struct ur_port_config *cfg = &port->cfg;
-	struct ur_secret *secret = &port->secret;
 
-	memcpy(secret->key, cfg->secret, sizeof(secret->key));
-	if (!(secret->key[0] | secret->key[1]))
-		secret = NULL;
-	ur_table_init(&port->qps, cfg->first_qpn, UR_QPN_MULTICAST - 1,
-		      cfg->max_qp, secret);
-	ur_table_init(&port->keys, FIRST_KEY, (1u << 24) - 1, cfg->max_mr,
-		      secret);
-	ur_table_init(&port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20, secret);
+	if (cfg->secret[0] | cfg->secret[1])
+		set_secret(port);
+	init_table(port, &port->qps, cfg->first_qpn, UR_QPN_MULTICAST - 1,
+		   cfg->max_qp);
+	init_table(port, &port->keys, FIRST_KEY, UR_24BIT_MASK, cfg->max_mr);
+	init_table(port, &port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
 }
 
 struct ur_port *ur_port_create(const struct ur_port_config *config)

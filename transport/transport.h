@@ -70,6 +70,15 @@ struct ur_cc_config {
 	u8 cnp_traffic_class, cnp_sl;
 };
 
+#define UR_SHARD_BITS_MAX 3u
+
+/* Returns the port that gave out a number of 24 bits (of a queue pair, of a
+ * shared receive queue): its first bits. */
+static inline u32 ur_shard_of(u32 number, u32 shard_bits)
+{
+	return number >> (24 - shard_bits);
+}
+
 struct ur_port_config {
 	u64 seed; /* of every random choice but these: */
 	/* Of the numbers of queue pairs, shared receive queues and keys, which
@@ -80,6 +89,10 @@ struct ur_port_config {
 	u32 max_qp;    /* table bounds */
 	u32 max_mr;
 	u32 first_qpn;
+	/* A device of several ports: its number among 2^shard_bits, of which at
+	 * most UR_SHARD_BITS_MAX, and the numbers that the port gives out begin
+	 * with it: ur_shard_of(). One secret serves all of them. */
+	u32 shard, shard_bits;
 	u32 window_pkts; /* packets in flight per QP at first; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
