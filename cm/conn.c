@@ -259,6 +259,8 @@ void ur_cm_to_timewait(struct ur_cm_id *id)
 {
 	ur_cm_not_pending(id);
 	ur_cm_set_state(id, UR_CM_TIMEWAIT_STATE);
+	/* Connected no more: its QPN does not make another request stale. */
+	ur_cm_unindex_remote_qpn(id);
 	ur_cm_arm(id, id->cm->now + ur_cm_time_ns(id->ack_timeout));
 }
 

@@ -177,6 +177,9 @@ struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 				 const u8 *peer_gid);
 /* Takes the id out of the remote tables. */
 void ur_cm_unindex_remote(struct ur_cm_id *id);
+/* Takes away its QPN alone: a request with the same is none of a connection
+ * that it has forgotten. */
+void ur_cm_unindex_remote_qpn(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
 /* Returns the id with both comm ids if its own peer sent this, else NULL,
  * counted. */

@@ -85,6 +85,11 @@ struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
 	return NULL;
 }
 
+void ur_cm_unindex_remote_qpn(struct ur_cm_id *id)
+{
+	ur_list_del(&id->by_remote_qpn);
+}
+
 void ur_cm_index_sidr(struct ur_cm_id *id)
 {
 	ur_list_del(&id->by_remote_id);
@@ -111,7 +116,7 @@ struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
 void ur_cm_unindex_remote(struct ur_cm_id *id)
 {
 	ur_list_del(&id->by_remote_id);
-	ur_list_del(&id->by_remote_qpn);
+	ur_cm_unindex_remote_qpn(id);
 }
 
 bool ur_cm_same_peer(const struct ur_cm_id *id, const struct ur_cm_path *from)

@@ -177,23 +177,16 @@ static void test_wrong_qpn(void)
 	end();
 }
 
-/* The QPN may be used again after TIMEWAIT, and is stale before. */
-static void test_timewait_guards(void)
+/* Both ends have said goodbye: the peer may use the QPN again at once, as one
+ * that draws its numbers does now and then. */
+static void test_timewait_is_not_stale(void)
 {
-	struct ur_cm_id *next;
-
 	begin();
 	ur_cm_id_destroy(a);
 	pass(&p, &p.a, UR_CM_DREQ);
 	expect(&p.b, UR_CM_EVENT_DREQ, 0);
 	ur_cm_id_destroy(b);
 	pass(&p, &p.b, UR_CM_DREP);
-	next = connect_start(&p, &p.a, &p.b, 17);
-	pass(&p, &p.a, UR_CM_REQ);
-	pass(&p, &p.b, UR_CM_REJ);
-	expect(&p.a, UR_CM_EVENT_REJ, UR_CM_REJ_STALE_CONN);
-	ur_cm_id_destroy(next);
-	run_dry(&p);
 	establish(&p, 17, &a, &b);
 	end();
 }
@@ -238,7 +231,7 @@ int main(int argc, char **argv)
 	CASE(test_unknown());
 	CASE(test_before_rtu());
 	CASE(test_wrong_qpn());
-	CASE(test_timewait_guards());
+	CASE(test_timewait_is_not_stale());
 	CASE(test_lap());
 	return cases_status();
 }
