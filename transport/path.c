@@ -91,10 +91,13 @@ static void grant(struct ur_path *p, struct ur_qp *qp)
 	u32 whole = p->window / ONE, turn = whole / TURNS;
 
 	turn = ur_min_u32(turn ? turn : 1, TURN_MAX);
-	if (whole)
-		turn = ur_min_u32(turn, whole - p->out - p->granted);
+	if (qp->share.owed)
+		turn = ur_min_u32(turn, qp->share.owed);
 	qp->share.turn = turn;
-	p->granted += turn;
+	if (whole)
+		qp->share.turn = ur_min_u32(turn, whole - p->out - p->granted);
+	qp->share.owed = turn - qp->share.turn;
+	p->granted += qp->share.turn;
 }
 
 static bool waiting_for_time(const struct ur_path *p)
@@ -128,7 +131,7 @@ static void set_out(struct ur_path *p, struct ur_qp *qp, u32 out)
 static void give_back(struct ur_path *p, struct ur_qp *qp)
 {
 	p->granted -= qp->share.turn;
-	qp->share.turn = 0;
+	qp->share.turn = qp->share.owed = 0;
 }
 
 static bool in_turn(struct ur_qp *qp, bool read)
@@ -141,14 +144,22 @@ static bool in_turn(struct ur_qp *qp, bool read)
 		return true;
 	if (!ur_list_empty(&qp->share.wait))
 		return false;
-	if (ur_list_empty(&p->waiting) && has_room(p)) {
+	if (ur_list_empty(&p->waiting) && !p->granted && has_room(p)) {
 		grant(p, qp);
 		return true;
 	}
-	p->missed = true;
-	p->unmissed = 0;
-	ur_list_add_tail(&p->waiting, &qp->share.wait);
-	wake(p);
+	if (!has_room(p)) {
+		p->missed = true;
+		p->unmissed = 0;
+	}
+	if (qp->share.owed)
+		ur_list_add_head(&p->waiting, &qp->share.wait);
+	else
+		ur_list_add_tail(&p->waiting, &qp->share.wait);
+	/* Room beside turns that are not taken yet is for those behind them:
+	 * who has just had one would be the first to ask. */
+	if (!p->granted)
+		wake(p);
 	return qp->share.turn;
 }
 
@@ -180,6 +191,8 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 	set_out(p, qp, ur_inflight(&qp->req));
 	if (packets && p->window < ONE)
 		p->next_at = p->port->now + (u64)p->srtt * ONE / p->window;
+	if (used && !p->granted)
+		wake(p);
 }
 
 void ur_path_yield(struct ur_qp *qp)
@@ -208,7 +221,7 @@ static void set_held(struct ur_path *p, bool held)
 		struct ur_qp *qp = ur_container_of(l, struct ur_qp, share.link);
 
 		qp->share.held = held;
-		qp->share.turn = 0;
+		qp->share.turn = qp->share.owed = 0;
 		qp->share.out = 0;
 		if (held)
 			set_out(p, qp, ur_inflight(&qp->req));
@@ -402,7 +415,7 @@ void ur_path_join(struct ur_qp *qp)
 	ur_list_add_tail(&p->members, &qp->share.link);
 	qp->share.path = p;
 	qp->share.held = p->held;
-	qp->share.turn = qp->share.out = 0;
+	qp->share.turn = qp->share.owed = qp->share.out = 0;
 	if (p->held)
 		set_out(p, qp, ur_inflight(&qp->req));
 }

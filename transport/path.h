@@ -23,6 +23,7 @@ struct ur_share {
 	struct ur_list wait;  /* in path->waiting */
 	bool held;	      /* the path's window holds it */
 	u32 turn;	      /* packets that it may send now */
+	u32 owed;	      /* what its turn lacked for want of room */
 	u32 out;	      /* its part of path->out */
 };
 
