@@ -27,6 +27,7 @@
 #define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
 #define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
 #define LONG_NS		 200000u /* a round trip where many losses count */
+#define AGAIN_NS	 100000u
 #define LOSS_PERIOD_PKTS 512
 #define LOSS_MANY	 16 /* in such a period */
 
@@ -307,6 +308,12 @@ static bool many(struct ur_path *p)
 	return ++p->losses >= LOSS_MANY && p->srtt > LONG_NS;
 }
 
+/* The same where every window loses and only what is sent again has a trip. */
+static bool queues_again(const struct ur_requester *req)
+{
+	return req->rtt_min && req->again_ns > 2ull * req->rtt_min + AGAIN_NS;
+}
+
 void ur_path_lost(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
@@ -314,7 +321,7 @@ void ur_path_lost(struct ur_qp *qp)
 
 	if (!p->held) {
 		/* It has no samples of its own. */
-		if (!ur_inflight_queues(&qp->req))
+		if (!ur_inflight_queues(&qp->req) && !queues_again(&qp->req))
 			return;
 		set_held(p, true);
 		p->window = FIRST;

@@ -130,7 +130,8 @@ void ur_retry_reset(struct ur_qp *qp)
 	req->rnr_until = 0;
 	req->timeout_at = UR_NEVER;
 	req->probe_at = UR_NEVER;
-	req->sample_at = 0;
+	req->sample_at = req->again_at = 0;
+	req->again_ns = 0;
 	req->rd_out = 0;
 	req->since_ackreq = 0;
 	req->asked_again = req->asked_in_vain = false;

@@ -189,6 +189,9 @@ struct ur_requester {
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
 	u32 sample_psn;
+	ur_time again_at; /* 0: none; the same of a packet sent again */
+	u32 again_psn;
+	u32 again_ns; /* the last such trip; 0: one was measured since */
 	struct ur_origin origin;   /* of answers that counted */
 	struct ur_mr_range source; /* of the entry being sent */
 	struct ur_mr_range place;  /* of a READ's data */

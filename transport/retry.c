@@ -21,6 +21,7 @@
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
 #define ESTIMATE_MAX_NS 2000000u
+#define AGAIN_MAX_NS	100000000u
 #define TOLD_NS		67108864u /* code 14, where the attributes say: never */
 #define PROBE_SINGLE	4 /* of these, the first ones are single packets */
 
@@ -112,6 +113,24 @@ static void estimate_round_trip(struct ur_qp *qp)
 	req->rttvar = req->srtt / 2;
 }
 
+/*
+ * Where something of each window is lost, nothing else is measured: then the
+ * trip of what was sent again tells the path how long packets wait. It may be
+ * that of the first sending, or of the third (Karn); so it is never the
+ * shortest one, and no timer goes by it.
+ */
+__attribute__((noinline)) static void take_again(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+	u64 ns = qp->port->now - req->again_at;
+
+	if (ur_psn_diff(req->una, req->again_psn) <= 0)
+		return;
+	req->again_at = 0;
+	if (ns > req->rtt_min && ns < AGAIN_MAX_NS)
+		req->rtt_last = req->again_ns = (u32)ns;
+}
+
 static void take_sample(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
@@ -122,6 +141,7 @@ static void take_sample(struct ur_qp *qp)
 		return;
 	ns = qp->port->now - req->sample_at;
 	req->sample_at = 0;
+	req->again_ns = 0;
 	rtt = ns > 1000000000u ? 1000000000u : ns ? (u32)ns : 1;
 	req->rtt_last = rtt;
 	if (!req->rtt_min || rtt < req->rtt_min)
@@ -142,6 +162,8 @@ void ur_retry_progress(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
+	if (__builtin_expect(req->again_at != 0, 0))
+		take_again(qp);
 	take_sample(qp);
 	if (!req->srtt)
 		estimate_round_trip(qp);
@@ -164,6 +186,17 @@ static void lost(struct ur_qp *qp)
 		ur_path_lost(qp);
 }
 
+/* The oldest packet is sent again, perhaps not for the first time. */
+static void time_again(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->again_at && req->again_psn == req->una)
+		return;
+	req->again_at = qp->port->now;
+	req->again_psn = req->una;
+}
+
 /* To the oldest unacknowledged packet. */
 static void go_back(struct ur_qp *qp)
 {
@@ -180,6 +213,7 @@ static void go_back(struct ur_qp *qp)
 	req->hole_open = false;
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
+	time_again(qp);
 	if (qp->share.held)
 		ur_path_sent(qp, 0);
 	ur_port_activate(qp->port, qp);
@@ -271,6 +305,7 @@ static void repeat_one(struct ur_qp *qp)
 	req->hole_end = req->max_psn;
 	req->hole_at = qp->port->now;
 	req->sample_at = 0;
+	time_again(qp);
 	ur_port_activate(qp->port, qp);
 }
 
@@ -333,6 +368,7 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 	ur_qp_count(qp, UR_QP_CNT_rnr_waits, 1);
 	ur_trace(qp->port, UR_TRACE_RNR_WAIT, qp->qpn, wait, req->una);
 	go_back(qp);
+	req->again_at = 0;
 	req->timeout_at = UR_NEVER;
 	req->probe_at = UR_NEVER;
 	req->rnr_until = qp->port->now + wait;
