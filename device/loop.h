@@ -10,10 +10,15 @@
  * tables, GID tables, CM state, the sysfs tree. Callbacks of the loop run with
  * it held. The thread of a connection takes it around each command and releases
  * it while it waits for its client.
+ *
+ * Users take turns at it (device/turns.h), and the control thread is one more
+ * user. So the lock is handed to whoever waits before its last holder can have
+ * it again, and work in many pieces, released between two, holds up nobody.
  */
 #ifndef UR_DEVICE_LOOP_H
 #define UR_DEVICE_LOOP_H
 
+#include <sys/types.h>
 #include "util/bytes.h"
 
 struct ur_loop;
@@ -39,7 +44,10 @@ int ur_loop_create(struct ur_loop **loop);
 /* Frees it. Nothing may be watched, armed or posted any more. */
 void ur_loop_destroy(struct ur_loop *loop);
 
-/* Takes the control lock. */
+/* Says for whom the calling thread takes the lock from now on. A thread that
+ * never says it does so for the daemon itself. */
+void ur_loop_act_for(uid_t uid);
+/* Takes the control lock, when it is the turn of whom the thread acts for. */
 void ur_loop_lock(struct ur_loop *loop);
 /* Releases the control lock. Runs before that what was posted meanwhile, and
  * after it, without the lock, what ur_loop_after() was given. */
@@ -57,11 +65,6 @@ struct ur_loop_after {
  * end of a client's file. fn may free what after is a member of. Lock held. */
 void ur_loop_after(struct ur_loop *loop, struct ur_loop_after *after,
 		   void (*fn)(struct ur_loop_after *after));
-
-/* Lets the threads that wait for the lock have it first. To be called without
- * the lock between two of many pieces of work: a thread that takes the lock
- * again at once would leave the others waiting. */
-void ur_loop_others_first(struct ur_loop *loop);
 
 /* Makes the loop call fn(arg, events) when fd has EPOLL* events. fd stays the
  * caller's, who removes it before closing it. Lock held. Returns 0 or

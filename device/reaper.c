@@ -41,6 +41,7 @@ static void *reap(void *arg)
 	struct reaper *r = arg;
 	struct ur_loop *loop = r->loop;
 
+	ur_loop_act_for(r->uid);
 	ur_loop_lock(loop);
 	while (r->first) {
 		struct waiting *w = r->first;

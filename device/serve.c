@@ -270,6 +270,7 @@ static void *session_thread(void *arg)
 	bool call;
 	int err;
 
+	ur_loop_act_for(s->uid);
 	for (;;) {
 		err = ur_daemon_recv_call(s->sock, &msg, fds, s->window,
 					  &s->window_len);

@@ -261,7 +261,6 @@ static int tell_list(FILE *f, struct ur_session *to_whom, ur_status_next *next)
 			first = false;
 			err = put(f, o[i]) ?: err;
 		}
-		ur_loop_others_first(daemon->loop);
 	}
 	fputc(']', f);
 	free(w.files);

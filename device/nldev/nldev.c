@@ -184,7 +184,6 @@ static int dump(struct ur_nl_request *r, ur_nl_handler *handler)
 		sent = m.len ? send_out(r->nl, &m) : 0;
 		if (sent)
 			return sent;
-		ur_loop_others_first(r->nl->daemon->loop);
 	}
 	ur_nl_cut(&m, 0);
 	ur_nl_begin(&m, NLMSG_DONE, NLM_F_MULTI, r->nlh->nlmsg_seq,
@@ -227,7 +226,7 @@ static int answer(struct ur_nl_request *r, bool *dumped)
 	if (r->nlh->nlmsg_flags & NLM_F_DUMP || !c->doit)
 		return -EINVAL;
 	while (!(err = run(r, c->doit, &m)) && !m.len && r->more)
-		ur_loop_others_first(r->nl->daemon->loop);
+		; /* others have the lock in between */
 	if (!err && m.len)
 		err = send_out(r->nl, &m);
 	return err;

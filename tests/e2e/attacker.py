@@ -9,6 +9,7 @@ import ctypes
 import json
 import mmap
 import os
+import select
 import signal
 import socket
 import struct
@@ -195,6 +196,24 @@ def large_queues(run_dir, rounds):
         number = struct.unpack_from("<I", c.answer)[0]
         assert c.command(DESTROY_CQ, struct.pack("<II", number, 0)) >= 0
     return {"made": int(rounds)}
+
+
+def many_connections(run_dir, connections):
+    """Each has asked for counters more often than it has been answered, without end."""
+    asking = {}
+    ready = select.epoll()
+    for _ in range(int(connections)):
+        c = Client(run_dir)
+        c.sock.setblocking(False)
+        ready.register(c.sock, select.EPOLLIN)
+        asking[c.sock.fileno()] = c
+        for _ in range(4):
+            c.send(message(SYNC))
+    print(json.dumps({"uid": os.getuid(), "asking": len(asking)}), flush=True)
+    while True:
+        for fd, _ in ready.poll():
+            if asking[fd].recv():
+                asking[fd].send(message(SYNC))
 
 
 if __name__ == "__main__":

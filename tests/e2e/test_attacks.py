@@ -131,6 +131,16 @@ def test_large_queues(served):
     assert outcome(p, 120)["made"] == 40
 
 
+def test_many_connections(served, victim):
+    """Others have their turn, however many threads serve one user."""
+    p = attack(served.a, "many_connections", 200)
+    assert outcome(p)["asking"] == 200
+    for command in ("why",), ("link",), ("stat",):
+        assert seconds(lambda: uroce(served.a, *command)) < 15
+    victim.goes_on()
+    assert p.running(), p.report()
+
+
 def test_stopped_programs(served):
     """Programs that are stopped in the middle of their work hold up nobody: others
     are served, and the device ends."""

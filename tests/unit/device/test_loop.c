@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who runs what is posted to the control loop, and when timers are due. */
+/* Who runs what is posted to the control loop, whose turn it is, and when timers
+ * are due. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 #include "device/loop.h"
@@ -88,6 +90,75 @@ static void test_timers(pthread_t server)
 	sem_wait(&told);
 }
 
+/* Of a thread that wants the lock: whom for. */
+struct wants {
+	uid_t uid;
+	pthread_t thread;
+	pid_t tid; /* once it runs; atomic */
+};
+
+static uid_t had[4];
+static u32 n_had;
+
+static void *want(void *arg)
+{
+	struct wants *w = arg;
+	u64 end;
+
+	ur_loop_act_for(w->uid);
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
+	ur_loop_lock(loop);
+	had[n_had++] = w->uid;
+	/* Longer than any turn. */
+	end = ur_loop_now() + 5000000;
+	while (ur_loop_now() < end)
+		;
+	ur_loop_unlock(loop);
+	return NULL;
+}
+
+static char state_of(pid_t tid)
+{
+	char path[64], text[256] = "", *after;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "re");
+	CHECK(f);
+	CHECK(fgets(text, sizeof(text), f));
+	fclose(f);
+	after = strrchr(text, ')');
+	CHECK(after && after[1]);
+	return after[2];
+}
+
+/* Begins to want it, and sleeps: it waits for nothing but the lock. */
+static void start(struct wants *w)
+{
+	pid_t tid;
+
+	CHECK(!pthread_create(&w->thread, NULL, want, w));
+	while (!(tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE)) ||
+	       state_of(tid) != 'S')
+		sched_yield();
+}
+
+/* Three threads of one user were first. */
+static void test_users(void)
+{
+	struct wants wants[] = {{.uid = 1}, {.uid = 1}, {.uid = 1}, {.uid = 2}};
+
+	ur_loop_lock(loop);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(wants); i++)
+		start(&wants[i]);
+	ur_loop_unlock(loop);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(wants); i++)
+		pthread_join(wants[i].thread, NULL);
+	CHECK_EQ(had[0], 1);
+	CHECK_EQ(had[1], 2);
+	CHECK_EQ(had[2], 1);
+}
+
 /* While connections end they are run; after that what they name may be gone. */
 static void test_stopped(void)
 {
@@ -112,6 +183,7 @@ int main(int argc, char **argv)
 	sem_init(&told, 0, 0);
 	CHECK(!ur_loop_create(&loop));
 	STEP(test_holder());
+	STEP(test_users());
 	CHECK(!pthread_create(&server, NULL, serve, NULL));
 	STEP(test_elsewhere(server));
 	STEP(test_chain(server));
