@@ -46,7 +46,9 @@ static void init_tables(struct ur_port *port)
 		set_secret(port);
 	init_table(port, &port->qps, cfg->first_qpn, UR_QPN_MULTICAST - 1,
 		   cfg->max_qp);
-	init_table(port, &port->keys, FIRST_KEY, UR_24BIT_MASK, cfg->max_mr);
+	/* No packet finds its port by a key. */
+	ur_table_init(&port->keys, FIRST_KEY, UR_24BIT_MASK, cfg->max_mr,
+		      port->qps.secret);
 	init_table(port, &port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
 }
 

@@ -51,7 +51,6 @@ static void fill(struct ur_port *port, u32 shard)
 		key[shard][i] = ur_mr_key(mr[i]);
 		CHECK_EQ(ur_shard_of(qpn[shard][i], BITS), shard);
 		CHECK_EQ(ur_shard_of(srqn[shard][i], BITS), shard);
-		CHECK_EQ(ur_shard_of(key[shard][i] >> 8, BITS), shard);
 		CHECK(qpn[shard][i] >= 17 && qpn[shard][i] < 0xffffff);
 	}
 	for (u32 i = 0; i < OBJECTS; i++) {
@@ -77,7 +76,8 @@ static void test_secret(void)
 	for (u32 s = 1; s < PORTS; s++)
 		for (u32 i = 0; i < OBJECTS; i++)
 			same += rest(qpn[s][i]) == rest(qpn[0][i]) ||
-				rest(qpn[s][i]) == rest(qpn[s - 1][i]);
+				rest(qpn[s][i]) == rest(qpn[s - 1][i]) ||
+				key[s][i] >> 8 == key[0][i] >> 8;
 	/* By chance: one in 2^21. */
 	CHECK(same < 3);
 }
