@@ -136,6 +136,7 @@ static int start_engine(struct ur_device *dev)
 	struct ur_engine_config config = {
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
+		.engines = daemon->engines,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP + UR_MAX_WQ,
 		.max_mr = UR_MAX_MR + UR_MAX_MW,
@@ -154,6 +155,9 @@ static int start_engine(struct ur_device *dev)
 	    getrandom(config.secret, sizeof(config.secret), 0) !=
 		    sizeof(config.secret))
 		return -EIO;
+	if (config.raw_packet && config.engines > 1)
+		ur_log("%s: one engine, for the rules of raw Ethernet",
+		       dev->name);
 	return ur_engine_create(&config, &dev->engine);
 }
 

@@ -322,6 +322,7 @@ int main(int argc, char **argv)
 	daemon.only = o->only > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
+	daemon.engines = (u32)o->engines;
 	daemon.options = o;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;

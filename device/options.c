@@ -36,6 +36,7 @@ static const char usage[] =
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --record[=KIB]    remember what happens, see `uroce record`\n"
 	"  --fault RULE      misbehave: uroce-fault(7); may come again\n"
+	"  --engines N       threads of each device, 1 to 8; default 1\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
 	"  -v, --verbose     say more on standard error\n"
 	"  -h, --help        this text\n";
@@ -111,6 +112,18 @@ static int set_share(struct ur_daemon_options *o, const char *value)
 	return 0;
 }
 
+static int set_engines(struct ur_daemon_options *o, const char *value)
+{
+	char *end;
+	long n = strtol(value, &end, 10);
+
+	if (!isdigit((unsigned char)*value) || *end || n < 1 ||
+	    n > (long)UR_ENGINES_MAX)
+		return -EINVAL;
+	o->engines = (int)n;
+	return 0;
+}
+
 static int set_isolation(struct ur_daemon_options *o, const char *value)
 {
 	if (!strcmp(value, "all"))
@@ -160,6 +173,8 @@ static int set(struct ur_daemon_options *o, const char *key, const char *value)
 		return *o->engine ? 0
 				  : set_string(o->engine, sizeof(o->engine),
 					       value);
+	if (!strcmp(key, "engines"))
+		return o->engines ? 0 : set_engines(o, value);
 	if (!strcmp(key, "roce-v1"))
 		return add_yes(&o->roce_v1, value);
 	if (!strcmp(key, "raw-ethernet"))
@@ -246,6 +261,8 @@ static int take(struct ur_daemon_options *o, int c)
 		return set_string(o->group, sizeof(o->group), optarg);
 	case 'e':
 		return set_string(o->engine, sizeof(o->engine), optarg);
+	case 'E':
+		return set_engines(o, optarg);
 	case 'c':
 		o->config = optarg;
 		return 0;
@@ -304,6 +321,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 		{"fault", required_argument, NULL, 'F'},
 		{"record", optional_argument, NULL, 'w'},
 		{"ready-fd", required_argument, NULL, 'f'},
+		{"engines", required_argument, NULL, 'E'},
 		{"engine-opt", required_argument, NULL, 'e'},
 		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},

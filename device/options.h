@@ -40,6 +40,7 @@ struct ur_daemon_options {
 	int last;	   /* the netdev that was said last */
 	char run_dir[256]; /* empty: the default */
 	char engine[256];
+	int engines;	/* of each device; 0: not said */
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
 	bool on_demand;

@@ -5,6 +5,7 @@
  * reader copies from tail to head, and then leaves out what tail has passed
  * meanwhile. All words are atomic, so that a torn one is no undefined behaviour.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/recorder.h"
@@ -19,6 +20,8 @@ struct ur_recorder {
 	u64 head; /* slots ever written */
 	u64 tail; /* the oldest one that is still there begins a record */
 	u64 mask; /* of a slot's place */
+	bool shared;
+	pthread_mutex_t lock; /* writers, when shared */
 	u64 word[];
 };
 
@@ -27,13 +30,22 @@ struct ur_recorder *ur_recorder_create(u32 kib)
 	struct ur_recorder *rec;
 
 	rec = calloc(1, sizeof(*rec) + (size_t)kib * 1024);
-	if (rec)
-		rec->mask = (u64)kib * 1024 / UROCE_RECORD_SLOT - 1;
+	if (!rec)
+		return NULL;
+	rec->mask = (u64)kib * 1024 / UROCE_RECORD_SLOT - 1;
+	pthread_mutex_init(&rec->lock, NULL);
 	return rec;
+}
+
+void ur_recorder_share(struct ur_recorder *rec)
+{
+	rec->shared = true;
 }
 
 void ur_recorder_free(struct ur_recorder *rec)
 {
+	if (rec)
+		pthread_mutex_destroy(&rec->lock);
 	free(rec);
 }
 
@@ -81,15 +93,24 @@ static void put(struct ur_recorder *rec, const void *from, u32 slots)
 	__atomic_store_n(&rec->head, head + slots, __ATOMIC_RELEASE);
 }
 
+static void put_in_turn(struct ur_recorder *rec, const void *from, u32 slots)
+{
+	if (rec->shared)
+		pthread_mutex_lock(&rec->lock);
+	put(rec, from, slots);
+	if (rec->shared)
+		pthread_mutex_unlock(&rec->lock);
+}
+
 void ur_recorder_put(struct ur_recorder *rec, const struct uroce_record *r)
 {
-	put(rec, r, 1);
+	put_in_turn(rec, r, 1);
 }
 
 void ur_recorder_put_packet(struct ur_recorder *rec,
 			    const struct uroce_record_packet *p)
 {
-	put(rec, p, 2);
+	put_in_turn(rec, p, 2);
 }
 
 u32 ur_recorder_copy(struct ur_recorder *rec, void *to, u64 *lost)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The flight recorder's ring: what happened last, in slots of 64 bytes
- * (kernel-abi/uroce-record.h). One thread at a time writes, and never waits;
- * any thread copies meanwhile, and leaves out what was overwritten under it.
+ * (kernel-abi/uroce-record.h). One thread writes, and never waits, or several
+ * do, one after the other; any thread copies meanwhile, and leaves out what was
+ * overwritten under it.
  */
 #ifndef UR_DEVICE_RECORDER_H
 #define UR_DEVICE_RECORDER_H
@@ -23,6 +24,8 @@ struct ur_recorder *ur_recorder_create(u32 kib);
 /* Frees it: nobody writes or copies any more. NULL is fine. */
 void ur_recorder_free(struct ur_recorder *rec);
 
+/* From now on several threads write. */
+void ur_recorder_share(struct ur_recorder *rec);
 /* Adds a record, which is copied. The writer. */
 void ur_recorder_put(struct ur_recorder *rec, const struct uroce_record *r);
 /* Does the same with a packet. */

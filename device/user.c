@@ -63,6 +63,7 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 	m->maps = -1;
 	m->pid = pid;
 	m->refs = 1;
+	pthread_mutex_init(&m->atomic, NULL);
 	m->same = ur_user_is_proc(fd, pid, "mem");
 	*mem = m;
 	return 0;
@@ -89,6 +90,7 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 {
 	if (!mem || --mem->refs)
 		return;
+	pthread_mutex_destroy(&mem->atomic);
 	close(mem->fd);
 	if (mem->maps >= 0)
 		close(mem->maps);

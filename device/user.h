@@ -14,6 +14,7 @@
 #ifndef UR_DEVICE_USER_H
 #define UR_DEVICE_USER_H
 
+#include <pthread.h>
 #include <sys/types.h>
 #include "util/bytes.h"
 
@@ -25,6 +26,9 @@ struct ur_user_mem {
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */
+	/* Held from reading to writing, where that is to be one step: the
+	 * contexts of a process may belong to several engines. */
+	pthread_mutex_t atomic;
 };
 
 /* Makes a reference to a client's memory in *mem, and takes fd over, where it

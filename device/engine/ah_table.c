@@ -32,13 +32,13 @@ static u8 hop_limit(const struct ur_epath *path, bool mcast)
  * One source port for all queue pairs with the same peer: packets of several of
  * them then leave as one UDP_SEGMENT message. Only where no router or switch
  * chooses among paths by the port, and no flow label asks for one. The peer's
- * address and a secret give it, so that who knows the port that we use to one
+ * address and a secret give it, for each engine another, so that who knows the port that we use to one
  * peer does not know that to another.
  */
 static u16 shared_sport(const struct ur_engine *engine, const u8 *dgid)
 {
 	const u64 *key = engine->config.secret;
-	struct ur_secret secret = {.key = {key[0], ~key[1]}};
+	struct ur_secret secret = {.key = {key[0], ~key[1] ^ engine->shard}};
 
 	for (u32 i = 0; i < 16; i += 4)
 		secret.count = secret.count * 0x9e3779b97f4a7c15ull +

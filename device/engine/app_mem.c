@@ -50,33 +50,57 @@ static int mem_write(void *mem, u64 off, const void *src, u32 len)
 	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
 }
 
-/* Read, change, write: atomic towards everything that comes through this
- * engine, which is what IBV_ATOMIC_HCA promises. */
+/* Compare and swap, or fetch and add: what it makes of v. */
+struct change {
+	bool cas;
+	u64 a, a_mask, b, b_mask;
+};
+
+static bool changes(const struct change *c, u64 *v)
+{
+	if (!c->cas) {
+		*v = ur_masked_add(*v, c->a, c->a_mask);
+		return true;
+	}
+	if ((*v ^ c->a) & c->a_mask)
+		return false;
+	*v = (*v & ~c->b_mask) | (c->b & c->b_mask);
+	return true;
+}
+
+/* Read, change, write: atomic towards everything that is done so to the memory
+ * of this process, which is what IBV_ATOMIC_HCA promises. */
+static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
+		       u64 *old)
+{
+	pthread_mutex_t *lock = &mr->attr.mem->atomic;
+	u64 v;
+	int err;
+
+	pthread_mutex_lock(lock);
+	err = mem_read(mr, off, &v, sizeof(v));
+	if (!err) {
+		*old = v;
+		if (changes(c, &v))
+			err = mem_write(mr, off, &v, sizeof(v));
+	}
+	pthread_mutex_unlock(lock);
+	return err;
+}
+
 static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
 		   u64 swap_mask, u64 *old)
 {
-	u64 v;
-	int err = mem_read(mem, off, &v, sizeof(v));
+	const struct change c = {true, compare, compare_mask, swap, swap_mask};
 
-	if (err)
-		return err;
-	*old = v;
-	if ((v ^ compare) & compare_mask)
-		return 0;
-	v = (v & ~swap_mask) | (swap & swap_mask);
-	return mem_write(mem, off, &v, sizeof(v));
+	return change_word(mem, off, &c, old);
 }
 
 static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
 {
-	u64 v;
-	int err = mem_read(mem, off, &v, sizeof(v));
+	const struct change c = {.a = add, .a_mask = boundary_mask};
 
-	if (err)
-		return err;
-	*old = v;
-	v = ur_masked_add(v, add, boundary_mask);
-	return mem_write(mem, off, &v, sizeof(v));
+	return change_word(mem, off, &c, old);
 }
 
 static int mem_flush(void *mem, u64 off, u64 len, u32 type)

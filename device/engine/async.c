@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
 
-int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
-		     int *fd)
+int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 {
 	struct ur_easync *a = calloc(1, sizeof(*a));
 	int err;
 
 	if (!a)
 		return -ENOMEM;
-	err = ur_evsock_open(&a->sock, engine, true);
+	err = ur_evsock_open(&a->sock, ectx->engine, true);
 	if (err) {
 		free(a);
 		return err;
 	}
 	ur_evsrc_init(&a->loose, 0);
+	ur_list_add_tail(&ectx->asyncs, &a->node);
 	*async = a;
 	*fd = a->sock.rx;
 	return 0;
@@ -34,6 +34,7 @@ UR_ENGINE_CALL(1, destroy, struct ur_easync *);
 
 void ur_easync_destroy(struct ur_easync *async)
 {
+	ur_list_del(&async->node);
 	call_destroy(async->sock.engine, async);
 }
 

@@ -33,7 +33,7 @@ void ur_mailbox_fini(struct ur_mailbox *box)
 	sem_destroy(&box->done);
 }
 
-static void wake(struct ur_engine *engine)
+void ur_mailbox_wake(struct ur_engine *engine)
 {
 	u64 one = 1;
 
@@ -67,7 +67,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	ur_assert_about = NULL;
 	pthread_mutex_unlock(&box->owner);
 	if (more)
-		wake(engine);
+		ur_mailbox_wake(engine);
 	return true;
 }
 
@@ -99,7 +99,7 @@ int ur_engine_call(struct ur_engine *engine,
 		box->arg = arg;
 		atomic_store(&box->pending, 1);
 		if (atomic_load(&engine->asleep))
-			wake(engine);
+			ur_mailbox_wake(engine);
 		while (sem_wait(&box->done) < 0)
 			;
 		ret = box->ret;

@@ -167,14 +167,14 @@ u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src)
 
 /* ---- completion channels ---- */
 
-int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd)
+int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
 {
 	struct ur_echan *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return -ENOMEM;
-	err = ur_evsock_open(&c->sock, engine, false);
+	err = ur_evsock_open(&c->sock, ectx->engine, false);
 	if (err) {
 		free(c);
 		return err;

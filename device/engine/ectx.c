@@ -9,6 +9,7 @@
 #include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
+#include "device/engine/shards.h"
 #include "device/loop.h"
 #include "device/user.h"
 
@@ -78,10 +79,11 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 
 	if (!x)
 		return -ENOMEM;
-	x->engine = engine;
+	x->engine = ur_shards_join(engine);
 	x->realm = realm;
 	ur_list_init(&x->node);
 	ur_list_init(&x->mrs);
+	ur_list_init(&x->asyncs);
 	x->wake_watch.fn = woken;
 	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->wake_fd < 0) {
@@ -96,7 +98,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	memset(x->db, 0, sizeof(*x->db));
-	err = call_create(engine, x);
+	err = call_create(x->engine, x);
 	if (err)
 		goto err_arena;
 	x->mem = ur_user_mem_get(mem);
@@ -110,8 +112,50 @@ err_arena:
 err_close:
 	close(x->wake_fd);
 err_free:
+	ur_shards_leave(x->engine);
 	free(x);
 	return err;
+}
+
+u32 ur_ectx_shard(const struct ur_ectx *ectx)
+{
+	return ectx->engine->shard;
+}
+
+/* Takes it out of its engine, or refuses. */
+static int take_out(struct ur_engine *engine, struct ur_ectx *x)
+{
+	if (x->adverse)
+		return -EOPNOTSUPP;
+	ur_list_for_each(it, &x->asyncs)
+		if (ur_list_entry(it, struct ur_easync, node)->sock.watching)
+			return -EOPNOTSUPP;
+	ur_list_del(&x->node);
+	ur_idle_forget(&engine->idle, &x->predictor);
+	ur_engine_unwatch(engine, x->wake_fd);
+	return 0;
+}
+UR_ENGINE_CALL(1, take_out, struct ur_ectx *);
+
+int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
+{
+	struct ur_engine *from = ectx->engine;
+	struct ur_engine *to = ur_shards_nth(from, shard);
+	int err = call_take_out(from, ectx);
+
+	if (err)
+		return err;
+	err = call_create(to, ectx);
+	if (err) {
+		call_create(from, ectx);
+		return err;
+	}
+	ectx->engine = to;
+	ur_list_for_each(it, &ectx->asyncs)
+		ur_list_entry(it, struct ur_easync, node)->sock.engine = to;
+	from->shards->n_ectxs[from->shard]--;
+	from->shards->n_ectxs[shard]++;
+	return 0;
 }
 
 static int settle(struct ur_engine *engine, struct ur_ectx *x)
@@ -146,6 +190,7 @@ UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
 	call_destroy(ectx->engine, ectx);
+	ur_shards_leave(ectx->engine);
 	ur_arena_free(&ectx->arena, &ectx->db_block);
 	ur_arena_fini(&ectx->arena);
 	close(ectx->wake_fd);

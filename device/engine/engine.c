@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "device/engine/faults.h"
 #include "device/engine/flow.h"
 #include "device/engine/poll_loop.h"
+#include "device/engine/shards.h"
 #include "device/wire/wire.h"
 #include "device/wire/wire_raw.h"
 
@@ -41,6 +43,8 @@ static int create_port(struct ur_engine *e)
 		.max_qp = e->config.max_qp,
 		.max_mr = e->config.max_mr,
 		.first_qpn = 17,
+		.shard = e->shard,
+		.shard_bits = e->shards ? e->shards->bits : 0,
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
 		.aimd = e->opt.aimd,
@@ -83,19 +87,18 @@ static void free_engine(struct ur_engine *e)
 	free(e);
 }
 
-bool ur_engine_sl_refused(const struct ur_engine *e)
-{
-	return e->sl_refused;
-}
-
-int ur_engine_create(const struct ur_engine_config *config,
-		     struct ur_engine **engine)
+/* Of a device of several: the first has the set, and all name it. */
+static int create_one(const struct ur_engine_config *config,
+		      struct ur_shards *shards, u32 shard,
+		      struct ur_engine **engine)
 {
 	struct ur_engine *e = calloc(1, sizeof(*e));
 	int err;
 
 	if (!e)
 		return -ENOMEM;
+	e->shards = shards;
+	e->shard = shard;
 	e->config = *config;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",
 		 config->netdev ? config->netdev : "");
@@ -151,6 +154,11 @@ err_free:
 	return err;
 }
 
+#define FOR_EACH_SHARD(e, engine)                                        \
+	for (u32 n_ = 0; n_ < ur_shards_count(engine); n_++)             \
+		for (struct ur_engine *e = ur_shards_nth(engine, n_); e; \
+		     e = NULL)
+
 static int stop(struct ur_engine *engine)
 {
 	engine->stop = true;
@@ -158,7 +166,7 @@ static int stop(struct ur_engine *engine)
 }
 UR_ENGINE_CALL(0, stop);
 
-void ur_engine_stop(struct ur_engine *engine)
+static void stop_one(struct ur_engine *engine)
 {
 	if (engine->stop)
 		return;
@@ -166,16 +174,77 @@ void ur_engine_stop(struct ur_engine *engine)
 	pthread_join(engine->thread, NULL);
 }
 
+static int create_shards(const struct ur_engine_config *config,
+			 struct ur_shards *shards)
+{
+	for (u32 i = 0; i < shards->n; i++) {
+		int err = create_one(config, shards, i, &shards->engine[i]);
+
+		if (!err)
+			continue;
+		while (i--) {
+			stop_one(shards->engine[i]);
+			free_engine(shards->engine[i]);
+		}
+		return err;
+	}
+	return 0;
+}
+
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine)
+{
+	struct ur_shards *shards;
+	int err;
+
+	if (config->engines < 2 || config->raw_packet)
+		return create_one(config, NULL, 0, engine);
+	shards = ur_shards_create(ur_min_u32(config->engines, UR_ENGINES_MAX));
+	if (!shards)
+		return -ENOMEM;
+	err = create_shards(config, shards);
+	if (err)
+		ur_shards_destroy(shards);
+	else
+		*engine = shards->engine[0];
+	return err;
+}
+
+void ur_engine_stop(struct ur_engine *engine)
+{
+	FOR_EACH_SHARD(e, engine)
+	stop_one(e);
+}
+
 void ur_engine_abandon(struct ur_engine *engine)
 {
 	ur_engine_stop(engine);
-	ur_wire_destroy(engine);
+	FOR_EACH_SHARD(e, engine)
+	ur_wire_destroy(e);
 }
 
 void ur_engine_destroy(struct ur_engine *engine)
 {
+	struct ur_shards *shards = engine->shards;
+
 	ur_engine_stop(engine);
-	free_engine(engine);
+	if (!shards) {
+		free_engine(engine);
+		return;
+	}
+	for (u32 i = 0; i < shards->n; i++)
+		free_engine(shards->engine[i]);
+	ur_shards_destroy(shards);
+}
+
+u32 ur_engine_count(const struct ur_engine *engine)
+{
+	return ur_shards_count(engine);
+}
+
+bool ur_engine_sl_refused(const struct ur_engine *engine)
+{
+	return engine->sl_refused;
 }
 
 static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
@@ -187,7 +256,8 @@ UR_ENGINE_CALL(1, set_mtu, u32);
 
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
-	call_set_mtu(engine, mtu_bytes);
+	FOR_EACH_SHARD(e, engine)
+	call_set_mtu(e, mtu_bytes);
 }
 
 static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
@@ -202,7 +272,8 @@ UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, bool);
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      bool ecn)
 {
-	call_set_cc(engine, cc, ecn);
+	FOR_EACH_SHARD(e, engine)
+	call_set_cc(e, cc, ecn);
 }
 
 bool ur_engine_cc(const struct ur_engine *engine)
@@ -220,7 +291,8 @@ UR_ENGINE_CALL(1, set_ifindex, u32);
 
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
-	call_set_ifindex(engine, ifindex);
+	FOR_EACH_SHARD(e, engine)
+	call_set_ifindex(e, ifindex);
 }
 
 static int link_downed(struct ur_engine *engine)
@@ -237,7 +309,15 @@ void ur_engine_link_downed(struct ur_engine *engine)
 
 void ur_engine_counters(struct ur_engine *engine, u64 *values)
 {
-	ur_port_read_counters(engine->port, values);
+	u64 one[UR_CNT_COUNT];
+
+	memset(values, 0, sizeof(one));
+	FOR_EACH_SHARD(e, engine)
+	{
+		ur_port_read_counters(e->port, one);
+		for (u32 i = 0; i < UR_CNT_COUNT; i++)
+			values[i] += one[i];
+	}
 }
 
 static int nothing(struct ur_engine *engine)
@@ -248,7 +328,8 @@ UR_ENGINE_CALL(0, nothing);
 
 void ur_engine_sync(struct ur_engine *engine)
 {
-	call_nothing(engine);
+	FOR_EACH_SHARD(e, engine)
+	call_nothing(e);
 }
 
 static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,

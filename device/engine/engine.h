@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine: one thread per device that owns the transport port, the rings,
- * the doorbells, the application memory and the wire.
+ * The engine: the thread that owns the transport port, the rings, the
+ * doorbells, the application memory and the wire. A device may have several:
+ * control knows them as one, and each context belongs to one of them, with all
+ * that is made in it (shards.h).
  *
  * Threads. Every function here is called with the control lock held
  * (device/loop.h), by whichever thread has it, and from no other place; it
@@ -57,9 +59,14 @@ struct ur_engine_events {
 	void (*failed)(void *ctx, u32 qpn);
 };
 
+#define UR_ENGINES_MAX (1u << UR_SHARD_BITS_MAX)
+
 struct ur_engine_config {
 	const char *netdev;
 	u32 ifindex;
+	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. With raw_packet 1: its rules
+	 * are of the whole device. */
+	u32 engines;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
 	u64 seed;
@@ -101,6 +108,9 @@ void ur_engine_destroy(struct ur_engine *engine);
 /* Stops the engine and closes its wire while there are objects that nobody
  * works on any more. Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
+
+/* Returns how many engines the device has. Any thread. */
+u32 ur_engine_count(const struct ur_engine *engine);
 
 /* Returns when the engine has heard of it: it does not hang. */
 void ur_engine_sync(struct ur_engine *engine);
@@ -221,17 +231,23 @@ struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
 /* Frees the context. All its objects must have been destroyed. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 
+/* Returns which of the device's engines has the context, from 0 on. */
+u32 ur_ectx_shard(const struct ur_ectx *ectx);
+/* Gives a context to another engine of the device. It has no objects of the
+ * engine's but files of asynchronous events. Returns 0, -EOPNOTSUPP (events
+ * wait, or it is a hostile card's) or another -errno, with nothing changed. */
+int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
+
 /* ---- event files: a socket pair; one datagram is one event ---- */
 
 /* Makes a completion channel in *chan. *fd is the application's end; it stays
  * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
-int ur_echan_create(struct ur_engine *engine, struct ur_echan **chan, int *fd);
+int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd);
 /* Frees the channel. No completion queue may use it any more. */
 void ur_echan_destroy(struct ur_echan *chan);
 
 /* Makes the file of asynchronous events, in the same way. */
-int ur_easync_create(struct ur_engine *engine, struct ur_easync **async,
-		     int *fd);
+int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd);
 /* Frees it. No queue may use it any more. */
 void ur_easync_destroy(struct ur_easync *async);
 /* Queues an event that belongs to no queue. element: the port number; type:

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "device/engine/engine_impl.h"
+#include "device/engine/shards.h"
 #include "device/wire/wire.h"
 
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
@@ -46,9 +46,25 @@ UR_ENGINE_CALL(3, set_gid, u32, const u8 *, enum ur_gid_type);
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type)
 {
+	struct ur_egid before;
+
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
-	return call_set_gid(engine, index, gid, type);
+	/* All engines have the same table, and control alone changes it. */
+	before = engine->gids[index];
+	for (u32 i = 0; i < ur_shards_count(engine); i++) {
+		int err = call_set_gid(ur_shards_nth(engine, i), index, gid,
+				       type);
+
+		if (!err)
+			continue;
+		while (i--)
+			call_set_gid(ur_shards_nth(engine, i), index,
+				     before.used ? before.gid : NULL,
+				     before.type);
+		return err;
+	}
+	return 0;
 }
 
 static int gid_free(struct ur_engine *engine, const u8 *gid,
@@ -82,6 +98,11 @@ static struct join *find_join(struct ur_engine *engine, const u8 *gid)
 			return j;
 	}
 	return NULL;
+}
+
+bool ur_engine_joined(struct ur_engine *engine, const u8 *gid)
+{
+	return find_join(engine, gid) != NULL;
 }
 
 int ur_engine_join(struct ur_engine *engine, const u8 *gid)

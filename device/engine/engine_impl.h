@@ -23,6 +23,7 @@
 
 struct ur_wire;
 struct ur_flow_table;
+struct ur_shards;
 struct ur_rss;
 struct ur_recorder;
 
@@ -75,6 +76,7 @@ struct ur_echan {
 
 struct ur_easync {
 	struct ur_evsock sock;
+	struct ur_list node;   /* of the context */
 	struct ur_evsrc loose; /* events that belong to no queue */
 };
 
@@ -118,6 +120,7 @@ struct ur_ectx {
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
 	struct ur_list mrs;	    /* ur_emr */
+	struct ur_list asyncs;	    /* ur_easync; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	/* Of regions: mappings, their bytes. The control thread's. */
 	u32 n_maps;
@@ -374,6 +377,7 @@ struct ur_engine_options {
 	bool path;     /* the same, by a window for each peer address */
 	bool fast;     /* transport's short way for middle packets */
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
+	bool spread;   /* of several engines: each context to the next one */
 	bool one_port; /* one source port to a peer, where there is one path */
 	bool cc;       /* DCQCN reaction point: paces by CNPs */
 };
@@ -391,7 +395,9 @@ struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
 	struct ur_engine_options opt;
-	bool ecn; /* packets that ask for none are ECT(0) */
+	bool ecn;		  /* packets that ask for none are ECT(0) */
+	struct ur_shards *shards; /* shards.h; NULL: the only engine */
+	u32 shard;		  /* its number among them */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* wire_raw.h; NULL: none */
@@ -406,6 +412,7 @@ struct ur_engine {
 	_Atomic bool tell_waking; /* the next wake is told to control */
 	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
 	bool stop;
+	u8 apart[64];  /* what others look at is above */
 	ur_time now;   /* CLOCK_MONOTONIC, once an iteration */
 	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this iteration; 0: not read */
 	struct ur_list ectxs;
@@ -453,6 +460,8 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);
 /* Undoes one such call, and leaves the group with the last one. */
 void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
+/* Returns whether it is in the group. */
+bool ur_engine_joined(struct ur_engine *engine, const u8 *gid);
 /* Makes the engine thread call watch->fn when fd has one of events (EPOLL*). fd
  * and watch stay the caller's, who unwatches fd before closing it. Returns 0 or
  * -errno. */
@@ -465,6 +474,8 @@ void ur_engine_unwatch(struct ur_engine *engine, int fd);
 int ur_mailbox_init(struct ur_mailbox *box);
 /* Frees it. Nobody may be in a call. */
 void ur_mailbox_fini(struct ur_mailbox *box);
+/* Ends the engine's sleep. Any thread. */
+void ur_mailbox_wake(struct ur_engine *engine);
 /* Returns whether a function waits to be run. A look at the doorbells after
  * this finds all that clients rang before they asked for it. Engine thread. */
 bool ur_mailbox_waits(struct ur_engine *engine);

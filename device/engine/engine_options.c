@@ -26,6 +26,7 @@ static void default_options(struct ur_engine_options *o)
 	o->fast = true;
 	o->trains = true;
 	o->one_port = true;
+	o->spread = false;
 	o->cc = false;
 }
 
@@ -57,6 +58,7 @@ static const struct known_option {
 	SWITCH(fast),
 	SWITCH(trains),
 	SWITCH(one_port),
+	SWITCH(spread),
 	NUMBER(spin_us, 0, 1000000),
 	/* What Linux takes: 0.1 to 100 ms; and 0 */
 	NUMBER(slice_us, 0, 100000),

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "device/engine/engine_impl.h"
+#include "device/engine/shards.h"
 #include "device/loop.h"
 
 struct told {
@@ -52,17 +52,21 @@ void ur_engine_tell_woken(struct ur_engine *e)
 	atomic_store_explicit(&e->tell_waking, false, memory_order_relaxed);
 	/* Then the next one is told. */
 	if (ur_loop_post(e->config.loop, hear_woken, e))
-		ur_engine_tell_waking(e);
+		atomic_store(&e->tell_waking, true);
 }
 
 void ur_engine_tell_waking(struct ur_engine *engine)
 {
-	atomic_store(&engine->tell_waking, true);
+	for (u32 i = 0; i < ur_shards_count(engine); i++)
+		atomic_store(&ur_shards_nth(engine, i)->tell_waking, true);
 }
 
 bool ur_engine_asleep(struct ur_engine *engine)
 {
-	return atomic_load(&engine->asleep);
+	for (u32 i = 0; i < ur_shards_count(engine); i++)
+		if (!atomic_load(&ur_shards_nth(engine, i)->asleep))
+			return false;
+	return true;
 }
 
 static void hear_failed(void *arg)

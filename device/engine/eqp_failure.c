@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Why a queue pair failed: kept with it until it is reset or destroyed. */
 #include <string.h>
-#include "device/engine/engine_impl.h"
+#include "device/engine/shards.h"
 #include "transport/qp.h"
 
 /* The kernel refused packets not long ago. */
@@ -52,6 +52,6 @@ void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {
 	void *owner;
 
-	call_find(engine, qpn, &owner);
+	call_find(ur_shards_of(engine, qpn), qpn, &owner);
 	return owner;
 }

@@ -6,6 +6,7 @@
 #include "device/engine/adverse.h"
 #include "device/engine/faults.h"
 #include "device/engine/record.h"
+#include "device/engine/shards.h"
 
 /* The queue of a slow link, as of a small switch. */
 #define QUEUE_BYTES (256u << 10)
@@ -295,35 +296,70 @@ static int fault_del(struct ur_engine *e, struct ur_efault *f)
 }
 UR_ENGINE_CALL(1, fault_del, struct ur_efault *);
 
-int ur_engine_fault_add(struct ur_engine *engine,
-			const struct ur_fault_rule *rule,
-			struct ur_efault **fault)
+static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
+		   struct ur_efault **fault)
 {
 	struct ur_efault *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
 		return -ENOMEM;
+	f->engine = engine;
 	f->rule = *rule;
 	ur_fault_begin(&f->state, rule);
 	err = call_fault_add(engine, f);
-	if (err)
+	if (err) {
 		free(f);
-	else
-		*fault = f;
-	return err;
+		return err;
+	}
+	f->more = *fault;
+	*fault = f;
+	return 0;
+}
+
+/* A rule of one queue pair is where that is, others are everywhere. */
+int ur_engine_fault_add(struct ur_engine *engine,
+			const struct ur_fault_rule *rule,
+			struct ur_efault **fault)
+{
+	struct ur_efault *all = NULL;
+
+	for (u32 i = ur_shards_count(engine); i--;) {
+		struct ur_engine *e = ur_shards_nth(engine, i);
+		int err;
+
+		if (rule->by_qp && e != ur_shards_of(engine, rule->qpn))
+			continue;
+		err = add_one(e, rule, &all);
+		if (err) {
+			if (all)
+				ur_engine_fault_del(engine, all);
+			return err;
+		}
+	}
+	*fault = all;
+	return 0;
 }
 
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 {
-	call_fault_del(engine, fault);
-	free(fault);
+	while (fault) {
+		struct ur_efault *more = fault->more;
+
+		call_fault_del(fault->engine, fault);
+		free(fault);
+		fault = more;
+	}
 }
 
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
 {
-	*matched = __atomic_load_n(&fault->state.matched, __ATOMIC_RELAXED);
-	*done = __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
+	*matched = *done = 0;
+	for (; fault; fault = fault->more) {
+		*matched += __atomic_load_n(&fault->state.matched,
+					    __ATOMIC_RELAXED);
+		*done += __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
+	}
 }
 
 void ur_faults_fini(struct ur_engine *e)

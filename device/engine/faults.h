@@ -19,6 +19,8 @@ struct ur_efault {
 	struct ur_fault_state state;
 	ur_time until; /* of a stall; 0: not yet */
 	ur_time idle;  /* of a slow link: when it has sent what it was given */
+	struct ur_engine *engine;
+	struct ur_efault *more; /* the same rule in the device's next engine */
 };
 
 /* Where nothing follows a packet that was to be overtaken. */

@@ -13,6 +13,7 @@
 #include "device/engine/faults.h"
 #include "device/engine/poll_loop.h"
 #include "device/engine/record.h"
+#include "device/engine/shards.h"
 #include "device/engine/wait.h"
 #include "device/wire/wire.h"
 
@@ -102,7 +103,10 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		if (!av->loop)
 			continue;
 		ur_av_meta(av, &meta);
-		if (ur_faults_spoils(e, i))
+		if (e->shards &&
+		    ur_shards_elsewhere(e, tx->buf + tx->desc[i].off))
+			; /* handed over */
+		else if (ur_faults_spoils(e, i))
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 		else
 			ur_engine_rx(e, &meta, tx->buf + tx->desc[i].off,
@@ -153,6 +157,8 @@ static bool flush(struct ur_engine *e)
 		e->tx_sent = i;
 		return false;
 	}
+	if (e->shards)
+		ur_shards_send(e);
 	feed_loop(e, 0);
 	if (e->tx_blocked) {
 		for (u32 k = 0; k < tx->n_desc; k++)
@@ -320,6 +326,10 @@ static bool iterate(struct ur_engine *e)
 	any = answer_doorbells(e);
 	any |= look_at_wire(e);
 	end_rx(e);
+	if (e->shards) {
+		ur_shards_show(e);
+		any |= ur_shards_receive(e);
+	}
 	if (e->now >= ur_port_deadline(e->port)) {
 		ur_port_expire(e->port, e->now);
 		any = true;

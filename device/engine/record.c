@@ -4,6 +4,7 @@
  * of what goes through them to the ordinary ones, and packets.
  */
 #include "device/engine/record.h"
+#include "device/engine/shards.h"
 #include "device/engine/wait.h"
 #include "device/recorder.h"
 #include "device/user.h"
@@ -377,7 +378,10 @@ UR_ENGINE_CALL(1, record, struct ur_recorder *);
 
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 {
-	call_record(engine, rec);
+	if (rec && ur_shards_count(engine) > 1)
+		ur_recorder_share(rec);
+	for (u32 i = 0; i < ur_shards_count(engine); i++)
+		call_record(ur_shards_nth(engine, i), rec);
 }
 
 static int record_cm(struct ur_engine *e, const struct uroce_record *r)

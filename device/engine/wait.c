@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "device/engine/faults.h"
+#include "device/engine/shards.h"
 #include "device/engine/wait.h"
 
 /* Try again when the system has no memory for packets. */
@@ -68,7 +69,7 @@ bool ur_doorbells_rung(const struct ur_engine *e)
 static bool work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
-	       ur_doorbells_rung(e);
+	       ur_doorbells_rung(e) || ur_shards_wait(e);
 }
 
 static void go_to_sleep(struct ur_engine *e)

@@ -162,7 +162,7 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 
 	if (!async)
 		return -ENOMEM;
-	err = ur_easync_create(file->dev->engine, &async->async, &fd);
+	err = ur_easync_create(file->ectx, &async->async, &fd);
 	if (err)
 		goto err_abort;
 	ur_file_id(fd, &async->id);
@@ -201,7 +201,7 @@ static int make_chan(struct ur_ufile *file)
 
 	if (!chan)
 		return -ENOMEM;
-	err = ur_echan_create(file->dev->engine, &chan->chan, &fd);
+	err = ur_echan_create(file->ectx, &chan->chan, &fd);
 	if (err)
 		goto err_abort;
 	ur_file_id(fd, &chan->id);

@@ -64,8 +64,9 @@ static struct ur_xrcd *find_inode(struct ur_device *dev,
 	return NULL;
 }
 
-static struct ur_xrcd *new_xrcd(struct ur_device *dev)
+static struct ur_xrcd *new_xrcd(struct ur_cmd *cmd)
 {
+	struct ur_device *dev = cmd->dev;
 	struct ur_xrcd *x = calloc(1, sizeof(*x));
 
 	if (!x)
@@ -76,6 +77,7 @@ static struct ur_xrcd *new_xrcd(struct ur_device *dev)
 		return NULL;
 	}
 	x->dev = dev;
+	x->shard = ur_ectx_shard(cmd->file->ectx);
 	x->loop = dev->daemon->loop;
 	ur_list_init(&x->targets);
 	ur_list_add_tail(&dev->daemon->xrcds, &x->node);
@@ -106,7 +108,7 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 		close(fd);
 		return -EMFILE;
 	}
-	x = new_xrcd(cmd->dev);
+	x = new_xrcd(cmd);
 	if (!x) {
 		ur_quota_give_fds(cmd->file->uid, 1);
 		close(fd);
@@ -120,6 +122,27 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 	return 0;
 }
 
+/*
+ * All that is in a domain belongs to one engine, whose thread alone touches it.
+ * A context of another engine goes there, as long as it has nothing that has
+ * been made in its own: programs that share a domain open it first.
+ */
+static int join_engine(struct ur_ufile *file, const struct ur_xrcd *x)
+{
+	struct ur_handles *h = &file->handles;
+
+	if (ur_ectx_shard(file->ectx) == x->shard)
+		return 0;
+	for (u32 i = 0; i < h->size; i++) {
+		const struct ur_object *obj = h->slot[i];
+
+		if (obj && obj->type->id != UVERBS_OBJECT_PD &&
+		    obj->type->id != UVERBS_OBJECT_ASYNC_EVENT)
+			return -EOPNOTSUPP;
+	}
+	return ur_ectx_move(file->ectx, x->shard);
+}
+
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
@@ -127,7 +150,7 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 	int fd, pinned = -1;
 
 	if (number == -1) {
-		*ret = new_xrcd(cmd->dev);
+		*ret = new_xrcd(cmd);
 		return *ret ? 0 : -ENOMEM;
 	}
 	fd = ur_session_fget(cmd->file->session, number, &id);
@@ -144,7 +167,7 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 		return pinned < 0 ? -EAGAIN : new_shared(cmd, pinned, &id, ret);
 	if (pinned >= 0)
 		close(pinned);
-	return oflags & O_EXCL ? -EINVAL : 0;
+	return oflags & O_EXCL ? -EINVAL : join_engine(cmd->file, *ret);
 }
 
 int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include "device/engine/engine_impl.h"
+#include "device/engine/shards.h"
 #include "device/wire/wire.h"
 #include "device/wire/wire_raw.h"
 #include "transport/frame.h"
@@ -146,9 +146,8 @@ void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
 
 	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
 			sizeof(priority)) ||
-	    engine->sl_refused)
+	    atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
 		return;
-	engine->sl_refused = true;
 	fprintf(stderr,
 		"uroced: %s: service level %d takes CAP_NET_ADMIN or "
 		"CAP_NET_RAW; its packets leave with the priority of their "

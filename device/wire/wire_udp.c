@@ -5,11 +5,13 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include "device/engine/shards.h"
 #include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
@@ -122,11 +124,58 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
 	return is_free;
 }
 
+/*
+ * Several engines have a socket each for one address, and the kernel gives a
+ * datagram to the one whose number begins the number of the queue pair that it
+ * is for (bytes 5 to 7 of the BTH). Sockets of the group are in the order in
+ * which they were bound, which is that of the engines; what comes to a wrong one
+ * all the same is handed over.
+ */
+static void steer(const struct ur_wire_udp *w, int fd)
+{
+	const struct ur_shards *s = w->wire.engine->shards;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - s->bits),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->n, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+		   sizeof(prog));
+}
+
+/*
+ * The first engine's socket is bound alone, so that the port of another program
+ * is refused, of this user's too, and lets the others' join afterwards. Those
+ * who could join besides are of the same user, who is trusted with the device.
+ */
+static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
+		     bool mcast)
+{
+	const struct ur_engine *e = w->wire.engine;
+	bool group = e->shards && !mcast;
+	union ur_sockaddr sa;
+	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
+
+	if (mcast)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (group && e->shard)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (bind(fd, &sa.sa, len) < 0)
+		return -errno;
+	if (group && e->shard)
+		steer(w, fd);
+	else if (group)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	return 0;
+}
+
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 {
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
-	union ur_sockaddr sa;
-	socklen_t len;
 	int err;
 
 	if (a) {
@@ -148,11 +197,8 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 		goto err_free;
 	}
 	set_rx_options(w, a->fd, a->v4);
-	if (mcast)
-		ur_udp_set(a->fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
-	if (bind(a->fd, &sa.sa, len) < 0) {
-		err = -errno;
+	err = bind_addr(w, a->fd, gid, mcast);
+	if (err) {
 		if (err == -EADDRINUSE)
 			report_in_use(w, gid);
 		goto err_close;

@@ -14,6 +14,7 @@
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include "device/engine/faults.h"
+#include "device/engine/shards.h"
 #include "device/wire/udp_own.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
@@ -193,7 +194,10 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}
-		ur_engine_rx(e, &info.meta, data + at, bytes);
+		if (e->shards && ur_shards_elsewhere(e, data + at))
+			ur_shards_pass(e, &info.meta, data + at, bytes);
+		else
+			ur_engine_rx(e, &info.meta, data + at, bytes);
 	}
 }
 

@@ -4,10 +4,12 @@
  * each service level sends.
  */
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include "device/engine/shards.h"
 #include "device/wire/wire_v1.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
@@ -69,6 +71,28 @@ static void close_all(struct ur_wire_v1 *w)
 	}
 }
 
+/* Of several engines each takes the frames for its own queue pairs and those to
+ * groups, out of what all of their sockets are offered. Behind the GRH are bytes
+ * 4 to 7 of the BTH, whose last three are the number of the queue pair. */
+static void steer(const struct ur_wire_v1 *w)
+{
+	const struct ur_shards *s = w->wire.engine->shards;
+	u32 shard = w->wire.engine->shard;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, UR_GRH_BYTES + 4),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, UR_QPN_MASK),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_QPN_MULTICAST, 4, 0),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 24 - s->bits),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, shard, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->n, shard ? 0 : 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+
+	setsockopt(w->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+}
+
 static int addr_add(struct ur_wire *wire, const u8 gid[16])
 {
 	struct ur_wire_v1 *w = to_v1(wire);
@@ -84,6 +108,8 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 	if (err < 0)
 		goto err_close;
 	ur_wire_rx_buffer(w->fd);
+	if (wire->engine->shards)
+		steer(w);
 	setsockopt(w->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
 		   sizeof(one));
 	err = ur_engine_watch(wire->engine, w->fd, EPOLLIN, &w->watch);

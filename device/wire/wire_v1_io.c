@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/engine/faults.h"
+#include "device/engine/shards.h"
 #include "device/wire/wire_v1.h"
 #include "transport/frame.h"
 
@@ -46,6 +47,9 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
+	/* It came before the socket had its filter. */
+	if (e->shards && ur_shards_elsewhere(e, f.bth))
+		return;
 	memcpy(meta.saddr, f.addr.sgid, 16);
 	memcpy(meta.daddr, f.addr.dgid, 16);
 	meta.v4 = ur_gid_is_v4(meta.daddr);

@@ -58,7 +58,8 @@ static void make_dir(struct daemon_proc *d)
 static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
 	const char *opt = getenv("UROCE_ENGINE_OPT");
-	const char *argv[16] = {"uroced",    "--netdev", "lo",
+	const char *engines = getenv("UROCE_ENGINES");
+	const char *argv[18] = {"uroced",    "--netdev", "lo",
 				"--run-dir", d->dir,	 "--ready-fd"};
 	int ready[2], n = 6;
 	char fd[16], text[8];
@@ -68,6 +69,10 @@ static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 	argv[n++] = fd;
 	if (on_demand)
 		argv[n++] = "--on-demand";
+	if (engines) {
+		argv[n++] = "--engines";
+		argv[n++] = engines;
+	}
 	if (opt) {
 		argv[n++] = "--engine-opt";
 		argv[n++] = opt;

@@ -386,6 +386,13 @@ static uint32_t qp_number(void)
 	return resp.qpn;
 }
 
+static int several(void)
+{
+	const char *engines = getenv("UROCE_ENGINES");
+
+	return engines && atoi(engines) > 1;
+}
+
 /* Numbers that follow one another are all over the 24 bits: near ones come by
  * chance, once in 30000 times. */
 static void test_numbers(uint32_t (*make)(void))
@@ -402,6 +409,12 @@ static void test_numbers(uint32_t (*make)(void))
 		last = n;
 	}
 	CHECK(near <= 2);
+	/* Of a device of several engines the first bits say which it is. */
+	if (several() && make != reg_key) {
+		CHECK_EQ(any & 0x1fffff, 0x1fffff);
+		CHECK_EQ(all & 0x1fffff, 0);
+		return;
+	}
 	CHECK_EQ(any, 0xffffff);
 	CHECK_EQ(all, 0);
 }

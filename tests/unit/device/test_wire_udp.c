@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "device/engine/faults.h"
 #include "device/engine/flow.h"
+#include "device/engine/shards.h"
 #include "device/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"
@@ -47,6 +48,13 @@ void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len)
+{
+	abort();
+}
+
+/* There is one engine. */
+void ur_shards_pass(struct ur_engine *engine, const struct ur_rx_meta *meta,
+		    const u8 *bth, u32 len)
 {
 	abort();
 }

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""--engines 2: programs of one device whose contexts belong to different engines
+reach each other, and other hosts, as those of one engine do. UROCE_ENGINES=2 has
+all other tests of this folder run so."""
+import json
+import signal
+
+import pytest
+
+import hosts
+from cm import run_cm_pair
+from hosts import wait_for
+from pairs import run_pair, start_pair
+from test_fault_rules import shown, uroce
+from test_pingpong import PROGRAMS
+
+TWO = ["--netdev", "eth0", "--engines", "2"]
+
+
+def serve(build, *args):
+    lab = hosts.Lab(build, 1500)
+    try:
+        for host in lab.a, lab.b:
+            host.serve(*TWO, *args)
+        yield lab
+    finally:
+        lab.close()
+
+
+@pytest.fixture(scope="module")
+def spread(build):
+    """Of two contexts, one after the other, each has an engine of its own."""
+    yield from serve(build, "--engine-opt", "spread=1")
+
+
+@pytest.fixture(scope="module")
+def paired(build):
+    """As it is by itself: they are together."""
+    yield from serve(build)
+
+
+def counters(host):
+    out = host.run(host.lab.bin("uroce"), "stat", "--json")
+    return json.loads(out)[0]["counters"]
+
+
+def grew(host, before, name):
+    return counters(host)[name] - before[name]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_between_engines(spread, program):
+    before = counters(spread.a)
+    run_pair(spread.a, spread.a, [*PROGRAMS[program], "-c"])
+    assert grew(spread.a, before, "rcvd_pkts") > 100
+    assert grew(spread.a, before, "loop_msgs") == 0
+
+
+def test_together(paired):
+    """Two that are opened one after the other keep the short way."""
+    before = counters(paired.a)
+    run_pair(paired.a, paired.a, [*PROGRAMS["rc"], "-c"])
+    assert grew(paired.a, before, "loop_msgs") > 100
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_two_hosts(spread, program):
+    # Twice, so that each engine has its turn.
+    for _ in range(2):
+        run_pair(spread.a, spread.b, [*PROGRAMS[program], "-c"])
+
+
+@pytest.mark.parametrize("tool", ["ib_write_bw", "ib_read_bw", "ib_send_bw",
+                                  "ib_atomic_bw"])
+@pytest.mark.parametrize("peer", "ab")
+def test_perftest(spread, tool, peer):
+    size = [] if "atomic" in tool else ["-s", "65536"]
+    run_pair(spread.a, getattr(spread, peer),
+             [tool, *size, "-n", "1000", "-q", "4"], flag="-x")
+
+
+def test_rdma_cm(spread):
+    """READ and WRITE between contexts of two engines, the data looked at."""
+    a = spread.a
+    for peer in a, spread.b:
+        port = a.lab.next_port()
+        cmd = ["rping", "-a", a.addr4, "-p", port, "-C", "200", "-S", "60000",
+               "-V"]
+        run_cm_pair(a, peer, [*cmd, "-s"], [*cmd, "-c"], port)
+
+
+def test_multicast(spread):
+    """A sender reaches the member of the other engine, and of the other host."""
+    a, group = spread.a, "239.7.7.8"
+    for host in a, spread.b:
+        member = a.start("stdbuf", "-oL", "mckey", "-m", group, "-b", a.addr4)
+        wait_for("the member", lambda: not member.running() or
+                 "receiving data" in member.text())
+        s = host.start("mckey", "-m", group, "-b", host.addr4, "-s")
+        assert s.wait() == 0, s.report()
+        assert member.wait(20) == 0, member.report()
+
+
+def test_killed(spread):
+    """A program that ends in the midst of it takes nothing along."""
+    a = spread.a
+    before = counters(a)
+    s, c = start_pair(a, a, ["ib_write_bw", "-s", "65536", "-D", "60"],
+                      flag="-x")
+    wait_for("traffic", lambda: grew(a, before, "rcvd_pkts") > 10000)
+    c.kill(signal.SIGKILL)
+    s.kill(signal.SIGKILL)
+    s.wait(20)
+    c.wait(20)
+    assert a.device.running(), a.device.report()
+    run_pair(a, a, [*PROGRAMS["rc"], "-c"])
+    run_pair(a, spread.b, [*PROGRAMS["uc"], "-c"])
+
+
+def test_lost(spread):
+    """A rule holds in every engine, and what is lost between two is sent again."""
+    a = spread.a
+    uroce(a, "add", "drop", "prob=0.02", "seed=1", "count=10")
+    run_pair(a, a, [*PROGRAMS["rc"], "-c"])
+    rule, = shown(a).values()
+    uroce(a, "del", "all")
+    assert rule["matched"] > 1000 and rule["done"] >= 10, rule
