@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "device/follow.h"
 #include "device/log.h"
 #include "device/quota.h"
 #include "device/reaper.h"
@@ -42,6 +43,7 @@ static void *reap(void *arg)
 	struct ur_loop *loop = r->loop;
 
 	ur_loop_act_for(r->uid);
+	ur_follow_nobody();
 	ur_loop_lock(loop);
 	while (r->first) {
 		struct waiting *w = r->first;

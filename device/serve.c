@@ -286,6 +286,9 @@ static void *session_thread(void *arg)
 		give_back(s, fds);
 		if (err)
 			break;
+		/* The client has its answer and goes on meanwhile. */
+		if (call && s->features & UROCE_TUN_F_CPU)
+			ur_follow(&s->follow, msg.cpu);
 		if (s->kind == UROCE_TUN_NETLINK) {
 			err = ur_nldev_serve(s);
 			break;

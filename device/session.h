@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 #include "device/device.h"
+#include "device/follow.h"
 #include "device/user.h"
 #include "kernel-abi/uroce-tunnel.h"
 
@@ -28,6 +29,7 @@ struct ur_session {
 	struct ur_daemon *daemon;
 	u64 id;
 	int sock;
+	struct ur_follow follow;
 	u32 kind;     /* 0 before OPEN */
 	u64 features; /* UROCE_TUN_F_* of both sides */
 	pid_t pid;

@@ -78,7 +78,8 @@ extern "C" {
 
 /* Features. Version 3 had this one and no bits, the versions before it none. */
 #define UROCE_TUN_F_CACHED_REPLY (1ull << 0) /* struct uroce_tun_cached_reply */
-#define UROCE_TUN_F_ALL		 UROCE_TUN_F_CACHED_REPLY
+#define UROCE_TUN_F_CPU		 (1ull << 1) /* cpu of struct uroce_tun_msg */
+#define UROCE_TUN_F_ALL		 (UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -268,7 +269,10 @@ struct uroce_tun_msg {
 		struct uroce_tun_bind bind;
 	};
 	__u32 nfds;
-	__u32 rsv;
+	/* IOCTL, WRITE: the processor that the caller runs on, plus one, with
+	 * UROCE_TUN_F_CPU. The device may answer the next ones there, as a
+	 * system call would be. 0: no matter. */
+	__u32 cpu;
 	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
 };
 

@@ -41,6 +41,7 @@ struct ur_file {
 	uint64_t serial;       /* never reused, names the file to its events */
 	uint64_t cookie;       /* the device's name for it */
 	uint64_t rdev;
+	uint64_t features; /* UROCE_TUN_F_* that the device has too */
 	/* the visible descriptor, to notice when its number was closed behind
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/rdma_user_cm.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -116,6 +117,7 @@ int ur_file_open(const struct ur_path *path, int flags)
 	}
 	file->cookie = msg.opened.cookie;
 	file->rdev = msg.opened.rdev;
+	file->features = msg.opened.features;
 	set_open_flags(fds[0], flags);
 	err = ur_fdmap_bind(fds[0], file) ? fds[0] : -EMFILE;
 	if (err < 0)
@@ -137,6 +139,8 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	int64_t ret;
 
+	if (file->features & UROCE_TUN_F_CPU)
+		msg->cpu = (uint32_t)sched_getcpu() + 1;
 	if (msg->call.arg > here && msg->call.arg - here < STACK_REACH) {
 		len = len > STACK_WINDOW ? len : STACK_WINDOW;
 		len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW;
@@ -191,6 +195,7 @@ bool ur_file_claim(int fd)
 	    !ur_upcall_serve(file, &msg, 0, 0)) {
 		file->cookie = msg.opened.cookie;
 		file->rdev = msg.opened.rdev;
+		file->features = msg.opened.features;
 		bound = ur_fdmap_bind(fd, file);
 	}
 	ur_fdmap_put(file);

@@ -238,7 +238,7 @@ static const struct field fields[] = {
 	FIELD(uroce_tun_msg, bind, 16, 40),
 	FIELD(uroce_tun_msg, fault, 16, 40),
 	FIELD(uroce_tun_msg, nfds, 56, 4),
-	FIELD(uroce_tun_msg, rsv, 60, 4),
+	FIELD(uroce_tun_msg, cpu, 60, 4),
 	FIELD(uroce_tun_msg, name, 64, 64),
 	END(uroce_tun_msg, 128),
 	FIELD(uroce_tun_out, addr, 0, 8),
@@ -361,7 +361,8 @@ static const struct number numbers[] = {
 	/* uroce-tunnel.h */
 	NUMBER(UROCE_TUN_VERSION, 4),
 	NUMBER(UROCE_TUN_F_CACHED_REPLY, 1),
-	NUMBER(UROCE_TUN_F_ALL, 1),
+	NUMBER(UROCE_TUN_F_CPU, 2),
+	NUMBER(UROCE_TUN_F_ALL, 3),
 	NUMBER(UROCE_TUN_MAX_FDS, 2),
 	NUMBER(UROCE_TUN_NAME_MAX, 64),
 	NUMBER(UROCE_TUN_WINDOW, 2048),

@@ -133,7 +133,7 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 				    .opened.features = req->open.features,
 				    .opened.rsv = {~0ull, ~0ull},
 				    .opened.cookie = 5,
-				    .rsv = ~0u};
+				    .cpu = ~0u};
 	int fd, pair[2], fds[2];
 
 	if (req->open.version != UROCE_TUN_VERSION)
