@@ -106,10 +106,22 @@ void ur_cc_cnp(struct ur_qp *qp)
 	ur_qp_rearm(qp);
 }
 
+/*
+ * What has been sent is paid at the rate of now: else a packet that left at the
+ * least rate holds for milliseconds those of a rate that has grown a
+ * hundredfold. In steps of 1/1024, rounded up, so that nothing overflows.
+ */
+static void shorten(ur_time *next, ur_time now, u64 old, u64 bps)
+{
+	if (*next > now && old < bps)
+		*next = now + (*next - now) * (old * 1024 / bps + 1) / 1024;
+}
+
 static void increase(struct ur_qp *qp, bool by_time)
 {
 	struct ur_cc *cc = qp->cc;
 	u32 f = cc->cfg->fast_recovery_stages;
+	u64 old = cc->rate;
 
 	cc->increased = !by_time || !cc->cfg->keep_time;
 	if (cc->timer_stage > f && cc->byte_stage > f)
@@ -119,6 +131,7 @@ static void increase(struct ur_qp *qp, bool by_time)
 	if (cc->target > cc->cfg->link_bps)
 		cc->target = cc->cfg->link_bps;
 	cc->rate = (cc->rate + cc->target + 1) / 2;
+	shorten(&cc->next_send, qp->port->now, old, cc->rate);
 	if (cc->rate >= cc->cfg->link_bps) {
 		cc->limited = false;
 		cc->alpha_at = UR_NEVER;

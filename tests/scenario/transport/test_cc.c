@@ -215,6 +215,26 @@ static void reaction_point(void)
 	stop();
 }
 
+/* A packet that left at the least rate holds the next no longer than it would
+ * at the rate of now. */
+static void paid_at_the_new_rate(void)
+{
+	const struct ur_cc *cc;
+
+	start(true);
+	w.now = WT_MS;
+	sent_in(50 * WT_US);
+	cc = q.qp->cc;
+	while (cc->rate > 1000000 || cc->next_send < w.now + WT_MS) {
+		notify();
+		sent_in(10 * WT_US);
+	}
+	while (cc->rate < 20000000)
+		wt_sleep(&w, 10 * WT_US);
+	CHECK(cc->next_send < w.now + 150 * WT_US);
+	stop();
+}
+
 /* A rate that the program has set, without DCQCN and below it; it needs no CNP,
  * and no CNP lifts it. */
 static void asked_for(bool dcqcn)
@@ -245,6 +265,7 @@ int main(int argc, char **argv)
 	CASE(notification_point());
 	CASE(settings());
 	CASE(reaction_point());
+	CASE(paid_at_the_new_rate());
 	CASE(asked_for(false));
 	CASE(asked_for(true));
 	return cases_status();
