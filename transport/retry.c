@@ -24,6 +24,12 @@
 #define AGAIN_MAX_NS	100000000u
 #define TOLD_NS		67108864u /* code 14, where the attributes say: never */
 #define PROBE_SINGLE	4 /* of these, the first ones are single packets */
+/* While no round trip was measured, a part of the timeout, and only of so many
+ * packets that one more is nothing: where many begin at once, all that one has
+ * sent, or its end, may be lost. Three single packets go out before the timeout
+ * then (after 1/16, 3/16 and 7/16 of it), whatever the round trip. */
+#define PROBE_FIRST	 16
+#define PROBE_FIRST_PKTS 64
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
 static const u16 rnr_10us[32] = {
@@ -84,14 +90,31 @@ static void start_timers(struct ur_qp *qp)
 		req->probe_at = qp->port->now + probe_ns(qp);
 }
 
+static u64 first_probe_ns(const struct ur_qp *qp)
+{
+	return code_ns(qp->attr.timeout) / PROBE_FIRST << qp->req.probes;
+}
+
+/* Apart from what every packet passes. */
+static __attribute__((cold, noinline)) void nothing_measured(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (!req->begin_at)
+		req->begin_at = qp->port->now;
+	if (qp->attr.timeout && req->probe_at == UR_NEVER &&
+	    req->probes < PROBE_MAX && ur_inflight(req) >= PROBE_FIRST_PKTS)
+		req->probe_at = qp->port->now + first_probe_ns(qp);
+}
+
 void ur_retry_sent(struct ur_qp *qp, bool ackreq)
 {
 	struct ur_requester *req = &qp->req;
 
 	if (req->timeout_at == UR_NEVER && req->probe_at == UR_NEVER)
 		start_timers(qp);
-	if (!req->begin_at)
-		req->begin_at = qp->port->now;
+	if (!req->srtt)
+		nothing_measured(qp);
 	if (ackreq)
 		req->asked_end = req->tx_psn;
 	if (ackreq && !req->sample_at && req->fresh) {
@@ -429,7 +452,8 @@ void ur_retry_expire(struct ur_qp *qp)
 			repeat_one(qp);
 		else
 			go_back(qp);
-		req->probe_at =
-			req->probes < PROBE_MAX ? now + probe_ns(qp) : UR_NEVER;
+		req->probe_at = req->probes >= PROBE_MAX ? UR_NEVER
+				: req->srtt		 ? now + probe_ns(qp)
+					    : now + first_probe_ns(qp);
 	}
 }

@@ -126,6 +126,31 @@ static void window(bool lost)
 	stop();
 }
 
+/* Nothing was ever answered, and what was sent is much: one packet asks before
+ * the timeout. It counts as a probe does. */
+static void first_window(void)
+{
+	const u32 n = 64;
+	u64 timeout = 4096ull << 14;
+
+	start(14, 3, 7);
+	for (u32 i = 0; i < n; i++)
+		wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	for (u32 i = 0; i < n; i++)
+		wt_expect(&w, UR_OP_RC_SEND_ONLY, 10 + i);
+	wt_sleep(&w, timeout / 16 - 1);
+	wt_silence(&w);
+	wt_sleep(&w, 1);
+	CHECK(wt_expect(&w, UR_OP_RC_SEND_ONLY, 10)->pkt.ackreq);
+	wt_silence(&w);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_local_ack_timeout_err], 0);
+	wt_ack(&w, &q, 10 + n - 1, WT_ACK);
+	for (u32 i = 0; i < n; i++)
+		wt_wc(&q, UR_WC_SUCCESS);
+	stop();
+}
+
 static void never(void)
 {
 	start(0, 3, 7);
@@ -345,6 +370,7 @@ int main(int argc, char **argv)
 	CASE(slow_peer());
 	CASE(window(false));
 	CASE(window(true));
+	CASE(first_window());
 	CASE(never());
 	CASE(progress());
 	CASE(rnr_times());
