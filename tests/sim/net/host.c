@@ -1,88 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Hosts: the transport, its turns, and programs that never run out of work. */
+/* Hosts: the transport and its turns. */
 #include <stdlib.h>
 #include "tests/check.h"
-#include "tests/qp_walk.h"
 #include "tests/sim/net/net.h"
 
 #define MEM_BYTES  (1u << 20)
 #define TX_BYTES   (64u << 10)
 #define TX_PACKETS 64
-#define IOVA	   0x100000u
-
-/* ---- what the transport asks ---- */
-
-static int sq_next(void *ctx, struct ur_send_wr *wr)
-{
-	struct net_flow *f = ctx;
-
-	if (!f) /* the responder's */
-		return 0;
-	f->starved = f->broken || f->taken - f->done >= f->depth ||
-		     f->from->node.net->now >= f->end;
-	if (f->starved)
-		return 0;
-	memset(wr, 0, offsetof(struct ur_send_wr, sge));
-	wr->wqe_counter = f->taken++;
-	wr->ring_end = f->taken;
-	wr->opcode = f->opcode;
-	wr->flags = UR_WR_F_SIGNALED;
-	wr->num_sge = 1;
-	wr->raddr = IOVA;
-	wr->rkey = ur_mr_key(f->to->mr);
-	wr->sge[0].addr = IOVA;
-	wr->sge[0].length = f->bytes;
-	wr->sge[0].lkey = ur_mr_key(f->from->mr);
-	return 1;
-}
-
-static void sq_retire(void *ctx, u32 ring_end)
-{
-	(void)ctx, (void)ring_end;
-}
-
-static int rq_next(void *ctx, struct ur_recv_wr *wr)
-{
-	(void)ctx, (void)wr;
-	return 0;
-}
-
-static u32 rq_count(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-	(void)ctx, (void)on;
-}
-
-static int cq_push(void *ctx, const struct ur_wc *wc)
-{
-	struct net_flow *f = ctx;
-
-	if (wc->status)
-		f->broken = true;
-	f->done++;
-	return 0;
-}
-
-static void qp_event(void *ctx, enum ur_event ev)
-{
-	(void)ctx, (void)ev;
-}
-
-static const struct ur_host_ops ops = {
-	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
-	.cq_push = cq_push,
-	.qp_event = qp_event,
-	.srq_event = qp_event,
-};
 
 static void keep_av(struct ur_av *av)
 {
@@ -117,7 +41,7 @@ void net_host_start(struct net *n, u32 index)
 		.pd = 1,
 		.access = UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
 			  UR_ACCESS_REMOTE_READ,
-		.iova = IOVA,
+		.iova = NET_IOVA,
 		.length = MEM_BYTES,
 	};
 	struct ur_port_config c = {
@@ -128,15 +52,17 @@ void net_host_start(struct net *n, u32 index)
 		.first_qpn = 17,
 		.aimd = n->cfg.control == CONTROL_AIMD,
 		.path = n->cfg.control == CONTROL_PATH,
+		.cc = n->cfg.cc,
 		.ooo = true,
 		.coalesce = true,
 		.credits = true,
 		.fast = true,
 		.burst_pkts = 62,
 		.burst_bytes = 65000,
-		.ops = &ops,
+		.ops = &net_flow_ops,
 	};
 
+	c.cc.enable = n->cfg.control == CONTROL_DCQCN;
 	h->index = index;
 	h->node.net = n;
 	h->node.host = h;
@@ -197,13 +123,17 @@ static void put_frame(struct net_host *h, const struct ur_tx *tx, u32 i)
 		.dst = d->av->dgid[15] - 1u,
 		.bytes = d->len + NET_HEAD_BYTES,
 		.tos = d->av->traffic_class,
+		.prio = d->av->sl,
 		.len = d->len,
 	};
 	memcpy(f->bth, tx->buf + d->off, d->len);
-	/* As adapters: of the numbers of both queue pairs. Here the one that
-	 * the packet names stands for both. */
-	f->sport = (u16)(0xc000 |
-			 (ur_get_be32(f->bth + 4) * 40503u >> 4 & 0x3fff));
+	/* Without own_ports the number that the packet names stands for
+	 * those of both queue pairs. */
+	f->sport = d->av->udp_sport
+			   ? d->av->udp_sport
+			   : (u16)(0xc000 |
+				   (ur_get_be32(f->bth + 4) * 40503u >> 4 &
+				    0x3fff));
 	net_send(&h->node.port[0], f);
 }
 
@@ -226,21 +156,6 @@ static u32 transmit(struct net_host *h, bool *more)
 	return tx.n_desc;
 }
 
-static void kick_flows(struct net_host *h)
-{
-	struct net *n = h->node.net;
-
-	for (u32 i = 0; i < n->n_flows; i++) {
-		struct net_flow *f = &n->flow[i];
-
-		if (f->from != h || !f->starved || n->now >= f->end ||
-		    f->taken - f->done >= f->depth)
-			continue;
-		f->starved = false;
-		ur_qp_kick(f->qp);
-	}
-}
-
 static void run(struct sim_world *w, void *arg, u64 at)
 {
 	struct net_host *h = arg;
@@ -254,7 +169,7 @@ static void run(struct sim_world *w, void *arg, u64 at)
 		return; /* an earlier one came in between */
 	h->wake_at = UR_NEVER;
 	packets = receive(h);
-	kick_flows(h);
+	net_flow_kick(h);
 	if (ur_port_deadline(h->port) <= n->now)
 		ur_port_expire(h->port, n->now);
 	packets += transmit(h, &more);
@@ -291,67 +206,4 @@ void net_host_rx(struct net_host *h, struct net_frame *f)
 		h->rx_head = f;
 	h->rx_tail = f;
 	net_host_wake(h, h->node.net->now);
-}
-
-/* ---- flows ---- */
-
-static struct ur_qp *make_qp(struct net_host *h, struct net_flow *f)
-{
-	struct ur_qp_init init = {
-		.type = UR_QPT_RC,
-		.pd = 1,
-		.max_send_wr = 64,
-		.max_recv_wr = 16,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-		.send_cq_ctx = f,
-		.recv_cq_ctx = f,
-		.ctx = f,
-		.rq_ctx = f,
-	};
-	struct ur_qp *qp;
-
-	CHECK_EQ(ur_qp_create(h->port, &init, &qp), 0);
-	return qp;
-}
-
-static void join(struct ur_qp *qp, struct ur_qp *to, struct ur_av *av,
-		 ur_time now)
-{
-	struct ur_qp_attr a = {
-		.port_num = 1,
-		.access = UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ,
-		.path_mtu = NET_MTU,
-		.dest_qpn = ur_qp_number(to),
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.av = av,
-	};
-
-	CHECK_EQ(qp_walk_to(qp, now, &a, UR_QP_RTS), 0);
-}
-
-static void begin(struct sim_world *w, void *arg, u64 n)
-{
-	struct net_flow *f = arg;
-
-	(void)w, (void)n;
-	ur_qp_kick(f->qp);
-	net_host_wake(f->from, f->from->node.net->now);
-}
-
-void net_flow_start(struct net_flow *f)
-{
-	struct net *n = f->from->node.net;
-
-	f->qp = make_qp(f->from, f);
-	f->back = make_qp(f->to, NULL);
-	join(f->qp, f->back, &f->from->av[f->to->index], 0);
-	join(f->back, f->qp, &f->to->av[f->from->index], 0);
-	f->una = f->qp->req.una;
-	sim_event_add(&n->events, f->start, begin, f, 0);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Lines and switches. */
+/* Lines: the queues at their ends, the time that a frame takes, pauses. */
 #include <stdlib.h>
 #include "tests/sim/net/net.h"
+
+#define PAUSE_BYTES 64u
 
 void net_join(struct net_node *a, u32 pa, struct net_node *b, u32 pb, u64 bps,
 	      ur_time delay)
@@ -16,6 +18,11 @@ void net_join(struct net_node *a, u32 pa, struct net_node *b, u32 pb, u64 bps,
 		a->n_ports = pa + 1;
 	if (b->n_ports <= pb)
 		b->n_ports = pb + 1;
+}
+
+static ur_time line_time(const struct net_port *port, u32 bytes)
+{
+	return port->bps ? bytes * 8ull * 1000000000ull / port->bps : 0;
 }
 
 static void arrive(struct sim_world *w, void *arg, u64 n)
@@ -47,24 +54,42 @@ static void line_idle(struct sim_world *w, void *arg, u64 n)
 	start_line(port);
 }
 
+/* Of the highest priority that may send. */
+static struct net_frame *take(struct net_port *port)
+{
+	for (u32 prio = NET_PRIOS; prio-- > 0;) {
+		struct net_queue *q = &port->queue[prio];
+		struct net_frame *f = q->head;
+
+		if (!f || q->paused)
+			continue;
+		q->head = f->next;
+		if (!q->head)
+			q->tail = NULL;
+		q->bytes -= f->bytes;
+		return f;
+	}
+	return NULL;
+}
+
 static void start_line(struct net_port *port)
 {
 	struct net *n = port->node->net;
-	struct net_frame *f = port->head;
+	struct net_frame *f;
 	ur_time ns;
 
-	if (port->busy || !f)
+	if (port->busy || !port->queued)
 		return;
-	port->head = f->next;
-	if (!port->head)
-		port->tail = NULL;
+	f = take(port);
+	if (!f)
+		return;
 	port->queued -= f->bytes;
 	port->passed += f->bytes;
 	if (!port->node->host)
 		net_switch_left(port->node, f);
 	else if (port->queued <= n->cfg.nic_bytes / 2)
 		net_host_wake(port->node->host, n->now);
-	ns = port->bps ? f->bytes * 8ull * 1000000000ull / port->bps : 0;
+	ns = line_time(port, f->bytes);
 	port->busy = true;
 	sim_event_add(&n->events, n->now + ns, line_idle, port, 0);
 	sim_event_add(&n->events, n->now + ns + port->delay, arrive, port->peer,
@@ -73,35 +98,38 @@ static void start_line(struct net_port *port)
 
 void net_send(struct net_port *port, struct net_frame *f)
 {
+	struct net_queue *q = &port->queue[f->prio];
+
 	f->next = NULL;
-	if (port->tail)
-		port->tail->next = f;
+	if (q->tail)
+		q->tail->next = f;
 	else
-		port->head = f;
-	port->tail = f;
+		q->head = f;
+	q->tail = f;
+	q->bytes += f->bytes;
 	port->queued += f->bytes;
+	if (port->queued > port->queued_most)
+		port->queued_most = port->queued;
 	start_line(port);
 }
 
-/* ---- the switch ---- */
-
-void net_switch_rx(struct net_port *port, struct net_frame *f)
+static void paused(struct sim_world *w, void *arg, u64 n)
 {
-	struct net_node *node = port->node;
-	struct net_switch *sw = &node->sw;
-	struct net_port *out = &node->port[node->to[f->dst]];
+	struct net_port *port = arg;
+	bool on = n >= NET_PRIOS;
 
-	if (sw->used + f->bytes > sw->buffer ||
-	    (sw->port_limit && out->queued + f->bytes > sw->port_limit)) {
-		out->dropped++;
-		free(f);
-		return;
-	}
-	sw->used += f->bytes;
-	net_send(out, f);
+	(void)w;
+	port->queue[n % NET_PRIOS].paused = on;
+	port->pauses += on;
+	start_line(port);
 }
 
-void net_switch_left(struct net_node *node, struct net_frame *f)
+/* It goes before all that waits, is never lost, and holds until taken back. */
+void net_pause(struct net_port *port, u32 prio, bool on)
 {
-	node->sw.used -= f->bytes;
+	struct net *n = port->node->net;
+
+	sim_event_add(&n->events,
+		      n->now + line_time(port, PAUSE_BYTES) + port->delay,
+		      paused, port->peer, prio + (on ? NET_PRIOS : 0));
 }

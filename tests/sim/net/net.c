@@ -6,30 +6,39 @@
 
 #define LOOK_NS 200000u
 
-struct net *net_new(const struct net_config *cfg, u32 hosts, u32 flows)
+struct net *net_new(const struct net_config *cfg, u32 hosts, u32 switches,
+		    u32 flows)
 {
 	struct net *n = calloc(1, sizeof(*n));
 
-	CHECK(n && hosts <= NET_MAX_HOSTS);
+	CHECK(n && hosts <= NET_MAX_HOSTS && switches <= NET_MAX_SWITCHES);
 	n->cfg = *cfg;
 	n->n_hosts = hosts;
 	n->n_flows = flows;
 	n->flow = calloc(flows, sizeof(*n->flow));
-	n->sw.net = n;
+	n->n_switches = switches;
+	n->random = cfg->seed ? cfg->seed : 1;
+	for (u32 i = 0; i < switches; i++)
+		n->sw[i].net = n;
 	CHECK(n->flow);
 	for (u32 i = 0; i < hosts; i++)
 		net_host_start(n, i);
 	return n;
 }
 
+static void drop_queue(struct net_queue *q)
+{
+	for (struct net_frame *f = q->head, *next; f; f = next) {
+		next = f->next;
+		free(f);
+	}
+}
+
 static void drop_queues(struct net_node *node)
 {
 	for (u32 i = 0; i < node->n_ports; i++)
-		for (struct net_frame *f = node->port[i].head, *next; f;
-		     f = next) {
-			next = f->next;
-			free(f);
-		}
+		for (u32 prio = 0; prio < NET_PRIOS; prio++)
+			drop_queue(&node->port[i].queue[prio]);
 }
 
 void net_free(struct net *n)
@@ -47,7 +56,8 @@ void net_free(struct net *n)
 		drop_queues(&n->host[i].node);
 		net_host_stop(&n->host[i]);
 	}
-	drop_queues(&n->sw);
+	for (u32 i = 0; i < n->n_switches; i++)
+		drop_queues(&n->sw[i]);
 	sim_event_fini(&n->events);
 	free(n->flow);
 	free(n);
@@ -100,5 +110,24 @@ u64 net_packets(const struct net *n)
 
 	for (u32 i = 0; i < n->n_flows; i++)
 		sum += n->flow[i].packets;
+	return sum;
+}
+
+u32 net_broken(const struct net *n)
+{
+	u32 sum = 0;
+
+	for (u32 i = 0; i < n->n_flows; i++)
+		sum += n->flow[i].broken;
+	return sum;
+}
+
+u64 net_dropped(const struct net *n)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < n->n_switches; i++)
+		for (u32 p = 0; p < n->sw[i].n_ports; p++)
+			sum += n->sw[i].port[p].dropped;
 	return sum;
 }

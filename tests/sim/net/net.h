@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A modelled network in virtual time: hosts, each with the real transport, and
- * a switch between them, which has one buffer for all its ports and drops what
- * finds no room. One thread; the same numbers in each run.
+ * A modelled network in virtual time: hosts, each with the real transport,
+ * lines, and switches (switch.c). One thread; the same numbers in each run.
  */
 #ifndef UR_TESTS_SIM_NET_NET_H
 #define UR_TESTS_SIM_NET_NET_H
@@ -10,43 +9,78 @@
 #include "tests/sim/transport/event.h"
 #include "transport/qp.h"
 
-#define NET_MAX_PORTS 72
-#define NET_MAX_HOSTS 72
-#define NET_MTU	      1024
+#define NET_MAX_PORTS	 72
+#define NET_MAX_HOSTS	 72
+#define NET_MAX_SWITCHES 8
+#define NET_PRIOS	 8
+#define NET_MTU		 1024
 /* Ethernet, IPv4, UDP, ICRC around what the transport hands out; a shaper or
  * switch counts these. */
 #define NET_HEAD_BYTES (14 + 20 + 8 + 4)
+/* A packet of full size. */
+#define NET_FRAME_BYTES (NET_MTU + 12 + NET_HEAD_BYTES)
+
+/* Where every host has its memory. */
+#define NET_IOVA 0x100000u
 
 struct net;
 struct net_node;
 struct net_host;
 
+/* What one port of a switch holds of what has come in by it, of a priority. */
+struct net_ingress {
+	u64 shared, headroom; /* bytes */
+	bool off;	      /* the sender has been told to pause */
+};
+
 struct net_frame {
 	struct net_frame *next;
-	u32 src, dst; /* hosts */
-	u32 bytes;    /* on the line */
+	struct net_port *in; /* where it came into the switch that holds it */
+	u32 src, dst;	     /* hosts */
+	u32 bytes;	     /* on the line */
 	u16 sport;
-	u8 tos;
+	u8 tos, prio;
 	u32 len;
 	u8 bth[];
 };
 
-/* One end of a line, with the queue of what leaves by it. */
+struct net_queue {
+	struct net_frame *head, *tail;
+	u64 bytes;
+	bool paused; /* by the peer */
+};
+
+/* One end of a line, with the queues of what leaves by it. */
 struct net_port {
 	struct net_node *node;
 	struct net_port *peer;
 	u64 bps; /* 0: at once */
 	ur_time delay;
-	struct net_frame *head, *tail;
-	u64 queued;
+	struct net_queue queue[NET_PRIOS];
+	struct net_ingress in[NET_PRIOS];
+	u64 queued, queued_most;
 	bool busy;
-	u64 dropped, passed;
+	u64 dropped, passed; /* frames, bytes */
+	u64 marked;	     /* frames */
+	u64 pauses;	     /* that the peer asked for */
 };
 
+/* Zero in a field: none of that. */
 struct net_switch {
 	u64 buffer;	/* bytes for all ports */
 	u64 port_limit; /* bytes for one; 0: what is free */
-	u64 used;
+	/* A queue may have so many quarters of what is free: one that leaves by
+	 * a port, or with PFC one that came in by it. 0: all of it. */
+	u32 share_4;
+	/* RED marks: none below least bytes, all above most, and in between
+	 * with a probability that grows from 0 to mark_max / 65536. */
+	u64 mark_least, mark_most;
+	u32 mark_max;
+	/* The priorities with PFC, and what may still come from each port after
+	 * it was told to pause one; that is taken from the buffer. */
+	u8 lossless;
+	u64 headroom;
+	u64 used, used_most; /* without headroom */
 };
 
 struct net_node {
@@ -55,14 +89,18 @@ struct net_node {
 	struct net_switch sw;
 	u32 n_ports;
 	struct net_port port[NET_MAX_PORTS];
-	u8 to[NET_MAX_HOSTS]; /* the port to each host */
+	/* To each host: the port, or the first of so many (ECMP). */
+	u8 to[NET_MAX_HOSTS], paths[NET_MAX_HOSTS];
+	u32 salt; /* of the hash among them */
 };
 
 /* Endless messages from one host to another. */
 struct net_flow {
 	struct net_host *from, *to;
 	struct ur_qp *qp, *back;
-	u8 opcode; /* UR_WR_WRITE or UR_WR_READ */
+	struct ur_av av, back_av; /* with own_ports */
+	u8 opcode;		  /* UR_WR_WRITE or UR_WR_READ */
+	u8 sl;			  /* with own_ports: its priority */
 	u32 bytes, depth;
 	ur_time start, end;
 	u32 taken, done;
@@ -84,22 +122,29 @@ struct net_host {
 	struct ur_av av[NET_MAX_HOSTS];
 };
 
-enum net_control { CONTROL_NONE, CONTROL_AIMD, CONTROL_PATH };
+enum net_control { CONTROL_NONE, CONTROL_AIMD, CONTROL_PATH, CONTROL_DCQCN };
 
 struct net_config {
 	enum net_control control;
-	ur_time cost;  /* of a packet, in a host */
-	ur_time turn;  /* until a host that sleeps runs */
-	u64 nic_bytes; /* that may wait in a host's NIC */
+	struct ur_cc_config cc; /* of CONTROL_DCQCN */
+	ur_time cost;		/* of a packet, in a host */
+	ur_time turn;		/* until a host that sleeps runs */
+	u64 nic_bytes;		/* that may wait in a host's NIC */
+	/* Each queue pair has its own UDP source port, as the device chooses it
+	 * where there is more than one path; else one for each peer. */
+	bool own_ports;
+	u64 seed; /* of the marks */
 };
 
 struct net {
 	struct net_config cfg;
 	struct sim_events events;
 	ur_time now;
+	u64 random;
 	struct net_host host[NET_MAX_HOSTS];
 	u32 n_hosts;
-	struct net_node sw;
+	struct net_node sw[NET_MAX_SWITCHES];
+	u32 n_switches;
 	struct net_flow *flow;
 	u32 n_flows;
 };
@@ -111,12 +156,19 @@ void net_join(struct net_node *a, u32 pa, struct net_node *b, u32 pb, u64 bps,
 	      ur_time delay);
 /* Puts a frame, which is the port's from now on, into its queue. */
 void net_send(struct net_port *port, struct net_frame *f);
-/* A frame has come in by port. */
-void net_switch_rx(struct net_port *port, struct net_frame *f);
+/* Tells the peer of the port to pause a priority, or to go on. */
+void net_pause(struct net_port *port, u32 prio, bool on);
 /* Frees the frame that an event of a line has, if it is one. */
 void net_line_drop(const struct sim_event *e);
+
+/* switch.c */
+
+/* A frame has come in by port. */
+void net_switch_rx(struct net_port *port, struct net_frame *f);
 /* A frame leaves a switch. */
 void net_switch_left(struct net_node *node, struct net_frame *f);
+/* Returns the headroom for lines of that speed and length. */
+u64 net_headroom(u64 bps, ur_time delay);
 
 /* host.c */
 
@@ -125,17 +177,38 @@ void net_host_stop(struct net_host *h);
 void net_host_rx(struct net_host *h, struct net_frame *f);
 /* Lets the host run, at that time or before. */
 void net_host_wake(struct net_host *h, ur_time at);
+
+/* flow.c */
+
+extern const struct ur_host_ops net_flow_ops;
 /* Connects the flow, which names its hosts, and starts it. */
 void net_flow_start(struct net_flow *f);
+/* Wakes those of the host that have found no work. */
+void net_flow_kick(struct net_host *h);
 
 /* net.c */
 
-struct net *net_new(const struct net_config *cfg, u32 hosts, u32 flows);
+struct net *net_new(const struct net_config *cfg, u32 hosts, u32 switches,
+		    u32 flows);
 void net_free(struct net *n);
 /* Until that time. Reads how far the flows are now and then. */
 void net_run(struct net *n, ur_time end);
 /* Jain's index of what the flows have got. */
 double net_jain(const struct net *n);
 u64 net_packets(const struct net *n);
+u32 net_broken(const struct net *n);
+/* Frames that switches had no room for. */
+u64 net_dropped(const struct net *n);
+
+/* topology.c */
+
+/* Joins each host to its port of the first switch, which becomes as sw. */
+void net_star(struct net *n, const struct net_switch *sw, u64 bps,
+	      ur_time delay);
+/* Two tiers: each leaf has its part of the hosts, in their order, and a line to
+ * each spine; leaves come before spines. From below, a flow's hash chooses the
+ * spine. All lines are alike, all switches as sw. */
+void net_clos(struct net *n, const struct net_switch *sw, u32 leaves,
+	      u32 spines, u64 bps, ur_time delay);
 
 #endif

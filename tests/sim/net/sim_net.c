@@ -5,17 +5,17 @@
  *	sim_net path	a window for each path; the goals are checked
  *	sim_net aimd	one for each queue pair
  *	sim_net none	128 packets or more for each queue pair
+ *	sim_net incast	many hosts to one behind a switch
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "tests/sim/net/net.h"
+#include "tests/sim/net/rows.h"
 
-#define MS	    1000000ull
-#define S	    (1000 * MS)
-#define FRAME_BYTES (NET_MTU + 12 + NET_HEAD_BYTES)
+#define MS 1000000ull
+#define S  (1000 * MS)
 
 #define GOODPUT_MIN 0.97
 #define LOSS_MAX    0.01
@@ -45,14 +45,14 @@ static struct row shaped(enum net_control control, u64 bps, u64 queue,
 	struct row r;
 	struct net *n;
 
-	n = net_new(&cfg, 2, flows);
-	net_join(&n->sw, 0, &n->host[0].node, 0, 0, 10000);
-	net_join(&n->sw, 1, &n->host[1].node, 0, bps, 10000);
-	n->sw.sw.buffer = 64u << 20;
+	n = net_new(&cfg, 2, 1, flows);
+	net_join(&n->sw[0], 0, &n->host[0].node, 0, 0, 10000);
+	net_join(&n->sw[0], 1, &n->host[1].node, 0, bps, 10000);
+	n->sw[0].sw.buffer = 64u << 20;
 	n->host[1].node.port[0].bps = 0;
 	for (u32 i = 0; i < 2; i++)
-		n->sw.to[i] = (u8)i;
-	n->sw.sw.port_limit = queue;
+		n->sw[0].to[i] = (u8)i;
+	n->sw[0].sw.port_limit = queue;
 	for (u32 i = 0; i < flows; i++) {
 		n->flow[i] = (struct net_flow){
 			.from = &n->host[0],
@@ -65,15 +65,13 @@ static struct row shaped(enum net_control control, u64 bps, u64 queue,
 		net_flow_start(&n->flow[i]);
 	}
 	net_run(n, S);
-	out = &n->sw.port[1];
-	r.goodput = (double)net_packets(n) * FRAME_BYTES * 8e9 /
+	out = &n->sw[0].port[1];
+	r.goodput = (double)net_packets(n) * NET_FRAME_BYTES * 8e9 /
 		    ((double)bps * (double)S);
 	r.loss = (double)out->dropped /
-		 (out->dropped + out->passed / FRAME_BYTES + 1);
+		 (out->dropped + out->passed / NET_FRAME_BYTES + 1);
 	r.jain = net_jain(n);
-	r.broken = 0;
-	for (u32 i = 0; i < flows; i++)
-		r.broken += n->flow[i].broken;
+	r.broken = net_broken(n);
 	net_free(n);
 	return r;
 }
@@ -115,6 +113,8 @@ int main(int argc, char **argv)
 		return table(CONTROL_AIMD, false);
 	if (!strcmp(what, "none"))
 		return table(CONTROL_NONE, false);
-	fprintf(stderr, "usage: sim_net path | aimd | none\n");
+	if (!strcmp(what, "incast"))
+		return rows_incast();
+	fprintf(stderr, "usage: sim_net path | aimd | none | incast\n");
 	return 2;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the experiments have in common. */
+#include "tests/sim/net/rows.h"
+
+/* What is added to a rate in a step is a part of the line's, as in the paper on
+ * DCQCN: a thousandth, and a hundredth. */
+static struct ur_cc_config dcqcn(u64 bps)
+{
+	return (struct ur_cc_config){
+		.link_bps = bps,
+		.ai_bps = bps / 1000,
+		.hai_bps = bps / 100,
+	};
+}
+
+struct net_config rows_software(enum net_control control, u64 bps)
+{
+	return (struct net_config){
+		.control = control,
+		.cc = dcqcn(bps),
+		.cost = 500,
+		.turn = 5000,
+		.nic_bytes = 64u << 10,
+	};
+}
+
+struct net_config rows_adapter(enum net_control control, u64 bps)
+{
+	return (struct net_config){
+		.control = control,
+		.cc = dcqcn(bps),
+		.cost = 50,
+		.turn = 500,
+		.nic_bytes = 16u << 10,
+		.own_ports = true,
+	};
+}
+
+struct net_flow *rows_flow(struct net *n, u32 i, u32 from, u32 to,
+			   ur_time start, ur_time end)
+{
+	n->flow[i] = (struct net_flow){
+		.from = &n->host[from],
+		.to = &n->host[to],
+		.opcode = UR_WR_WRITE,
+		.bytes = 65536,
+		.depth = 32,
+		.start = start,
+		.end = end,
+	};
+	net_flow_start(&n->flow[i]);
+	return &n->flow[i];
+}
+
+double rows_part(u64 packets, u64 bps, ur_time ns)
+{
+	return (double)packets * NET_FRAME_BYTES * 8e9 /
+	       ((double)bps * (double)ns);
+}
