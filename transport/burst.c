@@ -5,6 +5,8 @@
  */
 #include "transport/internal.h"
 
+#define READ_LEAST 4
+
 void ur_burst_set_mtu(struct ur_qp *qp)
 {
 	const struct ur_port_config *cfg = &qp->port->cfg;
@@ -12,7 +14,7 @@ void ur_burst_set_mtu(struct ur_qp *qp)
 	u32 pkts = ur_min_u32(cfg->burst_pkts, cfg->burst_bytes / bytes);
 
 	qp->burst = pkts > 1 ? pkts : 0;
-	qp->read_pkts = UR_READ_PKTS;
+	qp->read_pkts = qp->read_most = UR_READ_PKTS;
 	if (!qp->burst)
 		return;
 	/*
@@ -22,7 +24,44 @@ void ur_burst_set_mtu(struct ur_qp *qp)
 	 */
 	pkts = (UR_READ_PKTS - 3 + pkts / 2) / pkts * pkts;
 	if (pkts)
-		qp->read_pkts = pkts + 3;
+		qp->read_pkts = qp->read_most = pkts + 3;
+}
+
+/* About half a window, once it is far from that. */
+static u32 wanted_read(const struct ur_qp *qp, u32 window)
+{
+	u32 have = qp->read_pkts, want = READ_LEAST;
+
+	if (window == UINT32_MAX)
+		return qp->read_most;
+	if (have <= window && (have == qp->read_most || have > window / 4))
+		return have;
+	while (want <= window / 4)
+		want *= 2;
+	return ur_min_u32(want, qp->read_most);
+}
+
+/* Requests of the entry from packet i on, where one ends. */
+static u32 requests(const struct ur_swqe *e, u32 i, u32 each)
+{
+	return (e->npkts + each - 1) / each - i / each;
+}
+
+bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 window)
+{
+	struct ur_requester *req = &qp->req;
+	u32 want = wanted_read(qp, window), i = ur_psn_sub(req->tx_psn, e->psn);
+
+	if (want == qp->read_pkts)
+		return true;
+	if (req->una != req->max_psn)
+		return req->tx_psn != req->max_psn; /* as the first time */
+	req->ssn = ur_psn_add(req->ssn,
+			      (int)requests(e, i, want) -
+				      (int)requests(e, i, qp->read_pkts));
+	e->ssn = req->ssn;
+	qp->read_pkts = want;
+	return true;
 }
 
 void ur_burst_count(struct ur_tx *tx, u32 n)

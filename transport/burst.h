@@ -12,6 +12,7 @@
 #include "transport/transport.h"
 
 struct ur_qp;
+struct ur_swqe;
 
 /* Why packets wait that could be sent now. */
 enum ur_defer {
@@ -24,6 +25,12 @@ enum ur_defer {
 /* Sets qp->burst and qp->read_pkts, the packets of a burst and of a READ
  * request, for the queue pair's MTU. */
 void ur_burst_set_mtu(struct ur_qp *qp);
+/* Makes READ requests as long as a window of so many packets asks for
+ * (UINT32_MAX: none), before one of entry e, which is being sent, leaves. Where
+ * each of them ends has to be known while answers are on their way: what is sent
+ * again keeps its length, and what is new waits (false) while something is in
+ * flight. */
+bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 window);
 /* Updates tx->burst after n equal packets have been added to tx. */
 void ur_burst_count(struct ur_tx *tx, u32 n);
 /* Returns how many packets of the unfinished burst at the end of tx the queue

@@ -26,7 +26,7 @@
 #define TURN_MAX	 32
 #define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
 #define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
-#define LONG_NS		 200000u /* a round trip where many losses count */
+#define LONG_NS		 120000u /* a round trip where one sign is enough */
 #define AGAIN_NS	 100000u
 #define LOSS_PERIOD_PKTS 512
 #define LOSS_MANY	 16 /* in such a period */
@@ -65,14 +65,20 @@ static u32 shortest(const struct ur_path *p)
 	return ur_min_u32(p->rtt_min[0], p->rtt_min[1]);
 }
 
-/* Do packets wait somewhere? The shortest trip of a round says it; others may
- * have waited in a host. */
+/* The shortest trip of a round; others may have waited in a host. */
+static u32 latest(const struct ur_path *p)
+{
+	u32 last = p->round_last;
+
+	return p->round_min && (!last || p->round_min < last) ? p->round_min
+							      : last;
+}
+
+/* Do packets wait somewhere? */
 static bool waits(const struct ur_path *p)
 {
-	u32 least = shortest(p), last = p->round_last;
+	u32 least = shortest(p), last = latest(p);
 
-	if (p->round_min && (!last || p->round_min < last))
-		last = p->round_min;
 	return least && last > least + least / 4 + WAITING_NS;
 }
 
@@ -135,13 +141,11 @@ static void give_back(struct ur_path *p, struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = 0;
 }
 
-static bool in_turn(struct ur_qp *qp, bool read)
+static bool in_turn(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
 
 	if (qp->share.turn)
-		return true;
-	if (read && p->out + p->granted < 2 * UR_READ_PKTS)
 		return true;
 	if (!ur_list_empty(&qp->share.wait))
 		return false;
@@ -164,9 +168,16 @@ static bool in_turn(struct ur_qp *qp, bool read)
 	return qp->share.turn;
 }
 
-bool ur_path_may_send(struct ur_qp *qp, bool read)
+u32 ur_path_window(const struct ur_qp *qp)
 {
-	if (!in_turn(qp, read))
+	u32 whole = qp->share.path->window / ONE;
+
+	return !qp->share.held ? UINT32_MAX : whole ? whole : 1;
+}
+
+bool ur_path_may_send(struct ur_qp *qp)
+{
+	if (!in_turn(qp))
 		return false;
 	/* It has waited with nothing sent: its timers start anew. */
 	if (!ur_inflight(&qp->req))
@@ -303,9 +314,16 @@ void ur_path_answered(struct ur_qp *qp)
 	wake(p);
 }
 
-static bool many(struct ur_path *p)
+/*
+ * What was lost, did a queue end? Where trips are short, links lose and hosts
+ * let packets wait that have nothing to do with each other: there it takes
+ * both, and many losses. Where they are long, one of the two is enough.
+ */
+static bool congested(struct ur_path *p)
 {
-	return ++p->losses >= LOSS_MANY && p->srtt > LONG_NS;
+	bool many = ++p->losses >= LOSS_MANY;
+
+	return latest(p) > LONG_NS ? many || waits(p) : many && waits(p);
 }
 
 /* The same where every window loses and only what is sent again has a trip. */
@@ -317,7 +335,7 @@ static bool queues_again(const struct ur_requester *req)
 void ur_path_lost(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
-	bool lossy = many(p);
+	bool cut = congested(p);
 
 	if (!p->held) {
 		/* It has no samples of its own. */
@@ -329,7 +347,7 @@ void ur_path_lost(struct ur_qp *qp)
 		p->cut_at = p->port->now;
 		return;
 	}
-	if (!lossy && !waits(p))
+	if (!cut)
 		return;
 	if (p->cut_at && p->port->now - p->cut_at < p->srtt + p->srtt / 4)
 		return;

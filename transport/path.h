@@ -37,10 +37,10 @@ void ur_path_drop(struct ur_qp *qp);
 
 /* The others need a held queue pair (share.held), and turn to nothing else. */
 
-/* Returns whether it may send share.turn packets now, at least one. If not, it
- * waits for its turn, and is activated then. read: a READ or what is answered
- * like one; what two of the largest requests ask for may always be in flight. */
-bool ur_path_may_send(struct ur_qp *qp, bool read);
+/* Returns whether it may send share.turn packets now, at least one; the answers
+ * to a READ count, which may be more. If not, it waits for its turn, and is
+ * activated then. */
+bool ur_path_may_send(struct ur_qp *qp);
 /* It has sent so many packets, or goes back: what it has in flight changed. */
 void ur_path_sent(struct ur_qp *qp, u32 packets);
 /* Its peer has answered. */
@@ -52,7 +52,10 @@ bool ur_path_waits(const struct ur_qp *qp);
 /* Its deadline has come, perhaps for the path. */
 void ur_path_expire(struct ur_qp *qp);
 
-/* A packet was lost. For any queue pair with a path, held or not. */
+/* Returns the packets of the path's window, at least one; UINT32_MAX: none. Like
+ * the next one, of any queue pair with a path, held or not. */
+u32 ur_path_window(const struct ur_qp *qp);
+/* A packet was lost. */
 void ur_path_lost(struct ur_qp *qp);
 
 #endif

@@ -252,6 +252,7 @@ struct ur_qp {
 	u32 mtu, mtu_shift;
 	u32 burst;		 /* packets of a burst; 0: none */
 	u32 read_pkts;		 /* of one READ request */
+	u32 read_most;		 /* the same where nothing is congested */
 	struct ur_list active;	 /* in port->active */
 	struct ur_heap_node due; /* in port->deadlines */
 	u32 attached;		 /* multicast groups */

@@ -184,6 +184,16 @@ static enum step step_of_defer(enum ur_defer defer)
 					   : STEP_BLOCK;
 }
 
+static __attribute__((noinline)) enum step
+send_read(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
+{
+	if (qp->port->cfg.short_reads && qp->share.path &&
+	    e->opcode == UR_WR_READ &&
+	    !ur_burst_fit_read(qp, e, ur_path_window(qp)))
+		return STEP_BLOCK;
+	return step_of(qp, e, ur_request_read_type(qp, e, tx));
+}
+
 /* The next packets of an entry that is not sent to its end. */
 static inline __attribute__((always_inline)) enum step
 send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
@@ -195,7 +205,7 @@ send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;
 	if (ur_swqe_is_read_type(e))
-		step = step_of(qp, e, ur_request_read_type(qp, e, tx));
+		step = send_read(qp, e, tx);
 	else if (e->npkts > 2)
 		n = ur_fastpath_send(qp, e, tx, *budget, &defer);
 	if (defer)
@@ -215,7 +225,7 @@ send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 	u32 psn = qp->req.tx_psn;
 	enum step step;
 
-	if (!ur_path_may_send(qp, ur_swqe_is_read_type(e)))
+	if (!ur_path_may_send(qp))
 		return STEP_BLOCK;
 	step = send_now(qp, e, tx, budget);
 	ur_path_sent(qp, ur_psn_sub(qp->req.tx_psn, psn));

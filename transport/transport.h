@@ -96,13 +96,14 @@ struct ur_port_config {
 	u32 window_pkts; /* packets in flight per QP at first; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
-	bool aimd;     /* less in flight where the path is congested */
-	bool path;     /* the same for all that send to one address */
-	bool ooo;      /* receiver keeps out-of-order packets */
-	bool loop;     /* in-device fast path */
-	bool credits;  /* end-to-end credits in AETH */
-	bool coalesce; /* acknowledge a batch once */
-	bool fast;     /* a short way for the middle of long messages */
+	bool aimd;	  /* less in flight where the path is congested */
+	bool path;	  /* the same for all that send to one address */
+	bool short_reads; /* and READ requests as short as that asks for */
+	bool ooo;	  /* receiver keeps out-of-order packets */
+	bool loop;	  /* in-device fast path */
+	bool credits;	  /* end-to-end credits in AETH */
+	bool coalesce;	  /* acknowledge a batch once */
+	bool fast;	  /* a short way for the middle of long messages */
 	/* Equal packets of one av that the host puts out at the price of one:
 	 * at most so many (0: each costs the same), of so many bytes. */
 	u32 burst_pkts, burst_bytes;

@@ -48,6 +48,7 @@ static int create_port(struct ur_engine *e)
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
 		.aimd = e->opt.aimd,
+		.short_reads = true,
 		.path = e->opt.path,
 		.ooo = e->opt.ooo,
 		.loop = e->opt.loop,

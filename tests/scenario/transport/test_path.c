@@ -34,7 +34,7 @@ static void start(u32 n, bool two)
 {
 	wt_config(&w, 0);
 	w.cfg.aimd = true;
-	w.cfg.path = true;
+	w.cfg.path = w.cfg.short_reads = true;
 	wt_open(&w);
 	other = w.av;
 	other.dgid[15] = 99;
@@ -177,6 +177,37 @@ static void cut(void)
 	for (int i = 0; i < 10; i++)
 		trip(LONG_NS);
 	CHECK(trip(LONG_NS) >= after + 8 && trip(LONG_NS) <= after + 16);
+	stop();
+}
+
+/* Hosts let packets wait, and links lose: where trips are short, only many
+ * losses say that a queue ended. */
+static void short_trips(void)
+{
+	u32 before;
+
+	start(1, false);
+	trip(SHORT_NS);
+	for (int i = 0; i < 4; i++)
+		trip(5 * SHORT_NS);
+	before = trip(5 * SHORT_NS);
+	for (int i = 0; i < 4; i++) {
+		lossy_trip(0, 5 * SHORT_NS);
+		CHECK(trip(5 * SHORT_NS) >= before);
+	}
+	for (int i = 0; i < 30; i++) {
+		burst();
+		wt_sleep(&w, 5 * SHORT_NS);
+		for (u32 k = 0; k < 3; k++) {
+			say(0, ur_psn_add(q[0].qp->req.una, k ? 8 : 0),
+			    WT_NAK_SEQ);
+			wt_run(&w);
+			wt_sleep(&w, 5 * SHORT_NS);
+		}
+		collect();
+		answer_all();
+	}
+	CHECK(trip(5 * SHORT_NS) < before);
 	stop();
 }
 
@@ -372,10 +403,72 @@ static void less_than_one(void)
 	stop();
 }
 
+/* The answers of a READ request, of which the last one may be lost. */
+static void answer_read(u32 first, u32 packets, u32 lost)
+{
+	for (u32 k = 0; k < packets - lost; k++) {
+		struct ur_pkt pkt =
+			wt_pkt(&q[0],
+			       packets == 1	  ? UR_OP_RC_READ_RESP_ONLY
+			       : !k		  ? UR_OP_RC_READ_RESP_FIRST
+			       : k + 1 == packets ? UR_OP_RC_READ_RESP_LAST
+						  : UR_OP_RC_READ_RESP_MIDDLE,
+			       first + k, 256);
+
+		pkt.syndrome = WT_ACK;
+		wt_arrive(&w, pkt, NULL);
+	}
+}
+
+/* READ requests are about half a window, and longer as it grows; what is asked
+ * for again ends where it did, however the window is by now. */
+static void reads(void)
+{
+	u32 longest = 0, lost = 0, losses = 0;
+
+	start(1, false);
+	for (int i = 0; i < 2000; i++) {
+		const struct ur_pkt *pkt;
+		u32 n;
+
+		while (q[0].send_tail - q[0].retired < 8) {
+			struct ur_send_wr *wr =
+				wt_post(&q[0], UR_WR_READ, 0, 600 * 256);
+
+			wr->raddr = WT_IOVA;
+			wr->rkey = 0xabcd;
+		}
+		q[0].wc_head = q[0].wc_tail;
+		wt_kick(&q[0]);
+		wt_sleep(&w, w.out_head == w.out_tail ? WT_MS : SHORT_NS);
+		if (w.out_head == w.out_tail)
+			continue;
+		pkt = &wt_next(&w)->pkt;
+		n = pkt->dma_bytes / 256;
+		CHECK(longest || n == 8);
+		longest = n > longest ? n : longest;
+		if (pkt->psn != q[0].qp->req.una)
+			continue; /* it will be asked for again */
+		CHECK(pkt->psn != lost || n == 1);
+		if (pkt->psn != lost && i % 16 == 0 && n > 1) {
+			lost = ur_psn_add(pkt->psn, (int)n - 1);
+			losses++;
+			answer_read(pkt->psn, n, 1);
+		} else {
+			answer_read(pkt->psn, n, 0);
+		}
+	}
+	CHECK(longest > 16);
+	CHECK(losses > 20);
+	CHECK_EQ(q[0].qp->state, UR_QP_RTS);
+	stop();
+}
+
 int main(void)
 {
 	grows();
 	cut();
+	short_trips();
 	loses_always();
 	held_again();
 	equal_turns();
@@ -386,5 +479,6 @@ int main(void)
 	silent_peer();
 	lying_peer();
 	less_than_one();
+	reads();
 	return 0;
 }
