@@ -156,7 +156,8 @@ static struct ur_av *choose_av(struct net_flow *f, struct ur_av *own,
 		return &from->av[to->index];
 	*own = from->av[to->index];
 	own->sl = f->sl;
-	own->udp_sport = ur_udp_sport(0, lqpn, rqpn);
+	own->flow_label = f->label;
+	own->udp_sport = ur_udp_sport(f->label, lqpn, rqpn);
 	return own;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Hosts: the transport and its turns. */
-#include <stdlib.h>
 #include "tests/check.h"
 #include "tests/sim/net/net.h"
+#include <stdlib.h>
 
 #define MEM_BYTES  (1u << 20)
 #define TX_BYTES   (64u << 10)
@@ -48,6 +48,7 @@ void net_host_start(struct net *n, u32 index)
 		.seed = index + 1,
 		.mtu_bytes = NET_MTU,
 		.max_qp = 1024,
+		.window_pkts = n->cfg.window_pkts,
 		.max_mr = 8,
 		.first_qpn = 17,
 		.aimd = n->cfg.control == CONTROL_AIMD,
@@ -128,7 +129,7 @@ static void put_frame(struct net_host *h, const struct ur_tx *tx, u32 i)
 	};
 	memcpy(f->bth, tx->buf + d->off, d->len);
 	/* Without own_ports the number that the packet names stands for
-	 * those of both queue pairs. */
+   * those of both queue pairs. */
 	f->sport = d->av->udp_sport
 			   ? d->av->udp_sport
 			   : (u16)(0xc000 |

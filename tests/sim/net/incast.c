@@ -4,8 +4,8 @@
  * instant on. Goodput is the part of the line that what was answered takes,
  * with its headers; the queue is the longest of the port to the receiver.
  */
-#include <stdio.h>
 #include "tests/sim/net/rows.h"
+#include <stdio.h>
 
 #define BPS   10000000000ull
 #define DELAY 1000u
@@ -19,7 +19,7 @@ struct kind {
 	enum net_control control;
 	bool pfc;
 	/* Bounds: those of what was measured, with room. The queues are the
-	 * longest ever, and the longest once settled. */
+   * longest ever, and the longest once settled. */
 	double goodput_min, jain_min, loss_max;
 	u64 queue_kib_max, settled_kib_max;
 };
@@ -36,7 +36,7 @@ static struct net_switch tor(const struct kind *k)
 {
 	return (struct net_switch){
 		.buffer = 4u << 20,
-		.share_4 = 4,
+		.share_8 = 8,
 		.mark_least = 20u << 10,
 		.mark_most = 1000u << 10,
 		.mark_max = 65536,
@@ -76,7 +76,7 @@ static bool run(const struct kind *k, u32 senders)
 	u64 queue;
 
 	/* Ten, as elsewhere, is too much for 64 senders, and five too little
-	 * for four in so short a time. */
+   * for four in so short a time. */
 	cfg.cc.ai_bps = 7000000;
 	cfg.cc.hai_bps = 70000000;
 	n = net_new(&cfg, senders + 1, 1, senders);

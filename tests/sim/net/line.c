@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Lines: the queues at their ends, the time that a frame takes, pauses. */
-#include <stdlib.h>
 #include "tests/sim/net/net.h"
+#include <stdlib.h>
 
 #define PAUSE_BYTES 64u
 

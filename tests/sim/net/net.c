@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The network as a whole: its making, its clock, what its flows have got. */
-#include <stdlib.h>
-#include "tests/check.h"
 #include "tests/sim/net/net.h"
+#include "tests/check.h"
+#include <stdlib.h>
 
 #define LOOK_NS 200000u
 
@@ -91,17 +91,30 @@ void net_run(struct net *n, ur_time end)
 	look(n);
 }
 
-double net_jain(const struct net *n)
+double net_jain_of(const u64 *got, u32 count)
 {
 	double sum = 0, squares = 0;
 
-	for (u32 i = 0; i < n->n_flows; i++) {
-		double x = (double)n->flow[i].packets;
+	for (u32 i = 0; i < count; i++) {
+		double x = (double)got[i];
 
 		sum += x;
 		squares += x * x;
 	}
-	return squares ? sum * sum / (n->n_flows * squares) : 0;
+	return squares ? sum * sum / (count * squares) : 0;
+}
+
+double net_jain(const struct net *n)
+{
+	u64 *got = malloc(n->n_flows * sizeof(*got));
+	double jain;
+
+	CHECK(got);
+	for (u32 i = 0; i < n->n_flows; i++)
+		got[i] = n->flow[i].packets;
+	jain = net_jain_of(got, n->n_flows);
+	free(got);
+	return jain;
 }
 
 u64 net_packets(const struct net *n)
@@ -129,5 +142,25 @@ u64 net_dropped(const struct net *n)
 	for (u32 i = 0; i < n->n_switches; i++)
 		for (u32 p = 0; p < n->sw[i].n_ports; p++)
 			sum += n->sw[i].port[p].dropped;
+	return sum;
+}
+
+u64 net_held(const struct net *n)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < n->n_switches; i++)
+		for (u32 p = 0; p < n->sw[i].n_ports; p++)
+			sum += n->sw[i].port[p].queued;
+	return sum;
+}
+
+u64 net_passed(const struct net *n)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < n->n_switches; i++)
+		for (u32 p = 0; p < n->sw[i].n_ports; p++)
+			sum += n->sw[i].port[p].passed;
 	return sum;
 }

@@ -69,15 +69,15 @@ struct net_port {
 struct net_switch {
 	u64 buffer;	/* bytes for all ports */
 	u64 port_limit; /* bytes for one; 0: what is free */
-	/* A queue may have so many quarters of what is free: one that leaves by
-	 * a port, or with PFC one that came in by it. 0: all of it. */
-	u32 share_4;
+	/* A queue may have so many eighths of what is free: one that leaves by
+   * a port, or with PFC one that came in by it. 0: all of it. */
+	u32 share_8;
 	/* RED marks: none below least bytes, all above most, and in between
-	 * with a probability that grows from 0 to mark_max / 65536. */
+   * with a probability that grows from 0 to mark_max / 65536. */
 	u64 mark_least, mark_most;
 	u32 mark_max;
 	/* The priorities with PFC, and what may still come from each port after
-	 * it was told to pause one; that is taken from the buffer. */
+   * it was told to pause one; that is taken from the buffer. */
 	u8 lossless;
 	u64 headroom;
 	u64 used, used_most; /* without headroom */
@@ -100,7 +100,8 @@ struct net_flow {
 	struct ur_qp *qp, *back;
 	struct ur_av av, back_av; /* with own_ports */
 	u8 opcode;		  /* UR_WR_WRITE or UR_WR_READ */
-	u8 sl;			  /* with own_ports: its priority */
+	u8 sl;			  /* with own_ports: its priority, */
+	u32 label;		  /* flow label */
 	u32 bytes, depth;
 	ur_time start, end;
 	u32 taken, done;
@@ -127,11 +128,12 @@ enum net_control { CONTROL_NONE, CONTROL_AIMD, CONTROL_PATH, CONTROL_DCQCN };
 struct net_config {
 	enum net_control control;
 	struct ur_cc_config cc; /* of CONTROL_DCQCN */
+	u32 window_pkts;	/* in flight for each queue pair; 0: 128 */
 	ur_time cost;		/* of a packet, in a host */
 	ur_time turn;		/* until a host that sleeps runs */
 	u64 nic_bytes;		/* that may wait in a host's NIC */
 	/* Each queue pair has its own UDP source port, as the device chooses it
-	 * where there is more than one path; else one for each peer. */
+   * where there is more than one path; else one for each peer. */
 	bool own_ports;
 	u64 seed; /* of the marks */
 };
@@ -195,20 +197,34 @@ void net_free(struct net *n);
 void net_run(struct net *n, ur_time end);
 /* Jain's index of what the flows have got. */
 double net_jain(const struct net *n);
+/* The same of count values. */
+double net_jain_of(const u64 *got, u32 count);
 u64 net_packets(const struct net *n);
 u32 net_broken(const struct net *n);
 /* Frames that switches had no room for. */
 u64 net_dropped(const struct net *n);
+/* Bytes that all switches hold, and have sent. */
+u64 net_held(const struct net *n);
+u64 net_passed(const struct net *n);
 
 /* topology.c */
 
 /* Joins each host to its port of the first switch, which becomes as sw. */
 void net_star(struct net *n, const struct net_switch *sw, u64 bps,
 	      ur_time delay);
-/* Two tiers: each leaf has its part of the hosts, in their order, and a line to
- * each spine; leaves come before spines. From below, a flow's hash chooses the
- * spine. All lines are alike, all switches as sw. */
-void net_clos(struct net *n, const struct net_switch *sw, u32 leaves,
-	      u32 spines, u64 bps, ur_time delay);
+/* Two tiers: each leaf has its part of the hosts, in their order, and a line of
+ * up_bps to each spine; leaves come before spines. From below, a flow's hash
+ * chooses the spine. All switches are as sw. */
+struct net_tiers {
+	u32 leaves, spines;
+	u64 bps, up_bps;
+	ur_time delay;
+};
+void net_clos(struct net *n, const struct net_switch *sw,
+	      const struct net_tiers *t);
+/* A ring, which no network should be: each switch has its part of the hosts and
+ * hands what is for others to the next one. */
+void net_ring(struct net *n, const struct net_switch *sw, u32 switches, u64 bps,
+	      ur_time delay);
 
 #endif

@@ -32,6 +32,7 @@ struct net_config rows_adapter(enum net_control control, u64 bps)
 		.cost = 50,
 		.turn = 500,
 		.nic_bytes = 16u << 10,
+		.window_pkts = 512,
 		.own_ports = true,
 	};
 }
@@ -39,7 +40,12 @@ struct net_config rows_adapter(enum net_control control, u64 bps)
 struct net_flow *rows_flow(struct net *n, u32 i, u32 from, u32 to,
 			   ur_time start, ur_time end)
 {
+	u32 label = n->flow[i].label;
+	u8 sl = n->flow[i].sl;
+
 	n->flow[i] = (struct net_flow){
+		.label = label,
+		.sl = sl,
 		.from = &n->host[from],
 		.to = &n->host[to],
 		.opcode = UR_WR_WRITE,
@@ -56,4 +62,14 @@ double rows_part(u64 packets, u64 bps, ur_time ns)
 {
 	return (double)packets * NET_FRAME_BYTES * 8e9 /
 	       ((double)bps * (double)ns);
+}
+
+void rows_rates(const struct net *n, u64 *before, ur_time ns, double *gbps)
+{
+	for (u32 i = 0; i < n->n_flows; i++) {
+		u64 got = n->flow[i].packets - before[i];
+
+		before[i] = n->flow[i].packets;
+		gbps[i] = (double)got * NET_FRAME_BYTES * 8 / (double)ns;
+	}
 }

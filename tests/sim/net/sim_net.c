@@ -6,13 +6,16 @@
  *	sim_net aimd	one for each queue pair
  *	sim_net none	128 packets or more for each queue pair
  *	sim_net incast	many hosts to one behind a switch
+ *	sim_net dcqcn	flows that come and go; unfairness, victims, parking lot
+ *	sim_net pfc	pauses: without loss, by priority, over tiers, deadlocks
+ *	sim_net ecmp	flows over equal ways
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
  */
+#include "tests/sim/net/rows.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "tests/sim/net/rows.h"
 
 #define MS 1000000ull
 #define S  (1000 * MS)
@@ -102,19 +105,37 @@ static int table(enum net_control control, bool check)
 	return bad;
 }
 
+static int path(void)
+{
+	return table(CONTROL_PATH, true);
+}
+
+static int aimd(void)
+{
+	return table(CONTROL_AIMD, false);
+}
+
+static int none(void)
+{
+	return table(CONTROL_NONE, false);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} rows[] = {
+	{"path", path},		 {"aimd", aimd},	{"none", none},
+	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
+	{"ecmp", rows_ecmp},
+};
+
 int main(int argc, char **argv)
 {
-	const char *what = argc == 2 ? argv[1] : "";
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!strcmp(what, "path"))
-		return table(CONTROL_PATH, true);
-	if (!strcmp(what, "aimd"))
-		return table(CONTROL_AIMD, false);
-	if (!strcmp(what, "none"))
-		return table(CONTROL_NONE, false);
-	if (!strcmp(what, "incast"))
-		return rows_incast();
-	fprintf(stderr, "usage: sim_net path | aimd | none | incast\n");
+	for (u32 i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(argv[1], rows[i].name))
+			return rows[i].run();
+	fprintf(stderr, "usage: sim_net path | aimd | none | incast | dcqcn | "
+			"pfc | ecmp\n");
 	return 2;
 }

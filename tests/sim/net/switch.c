@@ -9,15 +9,15 @@
  * what is free it is in the headroom, and the sender is told to pause; it goes
  * on when the headroom is empty and two frames have room again.
  */
-#include <stdlib.h>
 #include "tests/sim/net/net.h"
+#include <stdlib.h>
 
 #define XON_BYTES (2 * NET_FRAME_BYTES)
 
 u64 net_headroom(u64 bps, ur_time delay)
 {
 	/* What is on its way there and back, and at both ends a frame that had
-	 * begun. */
+   * begun. */
 	return 2 * delay * bps / 8000000000ull + 3 * NET_FRAME_BYTES;
 }
 
@@ -94,7 +94,7 @@ static u64 part(const struct net_node *node)
 {
 	u64 free_bytes = room(node);
 
-	return node->sw.share_4 ? free_bytes * node->sw.share_4 / 4
+	return node->sw.share_8 ? free_bytes * node->sw.share_8 / 8
 				: free_bytes;
 }
 
@@ -111,7 +111,7 @@ static bool admit_lossy(struct net_port *out, u32 bytes)
 	struct net_switch *sw = &node->sw;
 
 	if (bytes > room(node) ||
-	    (sw->share_4 && out->queued + bytes > part(node)) ||
+	    (sw->share_8 && out->queued + bytes > part(node)) ||
 	    (sw->port_limit && out->queued + bytes > sw->port_limit))
 		return false;
 	use(sw, bytes);
