@@ -5,9 +5,8 @@
  * room is lost, as in a switch: reliable services repeat it.
  *
  * Writer: the thread that is the engine which the packets come from. Reader:
- * the same of the one that they go to. Whoever wants to know whether the reader
- * sleeps asks behind a full barrier after ur_handover_publish(); the reader says
- * that it sleeps before a full barrier and then asks ur_handover_any().
+ * the same of the one that they go to. Who tells the reader that there is
+ * something is shards.c.
  */
 #ifndef UR_DEVICE_HANDOVER_H
 #define UR_DEVICE_HANDOVER_H

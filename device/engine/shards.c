@@ -2,9 +2,9 @@
 /*
  * The engines of one device: who has what, and packets from one to another.
  *
- * Sleep race: the writer publishes and then reads asleep, the reader sets asleep
- * and then looks for what is published, with a full barrier between the two on
- * both sides, so one of them sees the other.
+ * Sleep race: the writer publishes, says so in arrived, and then reads asleep;
+ * the reader sets asleep and then looks at arrived, with a full barrier between
+ * the two on both sides, so one of them sees the other.
  */
 #include <stdlib.h>
 #include "device/engine/faults.h"
@@ -75,7 +75,11 @@ void ur_shards_leave(struct ur_engine *e)
 static void pass_to(struct ur_engine *e, u32 to, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len)
 {
-	if (!ur_handover_put(&e->shards->queue[e->shard][to], meta, bth, len))
+	struct ur_shards *s = e->shards;
+
+	if (ur_handover_put(&s->queue[e->shard][to], meta, bth, len))
+		s->of[e->shard].put |= 1u << to;
+	else
 		ur_port_count(e->port, UR_CNT_send_err, 1);
 }
 
@@ -125,17 +129,19 @@ void ur_shards_send(struct ur_engine *e)
 void ur_shards_show(struct ur_engine *e)
 {
 	struct ur_shards *s = e->shards;
-	u32 shown = 0;
+	u32 put = s->of[e->shard].put;
 
-	for (u32 to = 0; to < s->n; to++)
-		if (to != e->shard &&
-		    ur_handover_publish(&s->queue[e->shard][to]))
-			shown |= 1u << to;
-	if (!shown)
+	if (!put)
 		return;
+	s->of[e->shard].put = 0;
+	for (u32 to = 0; to < s->n; to++)
+		if (put >> to & 1) {
+			ur_handover_publish(&s->queue[e->shard][to]);
+			atomic_fetch_or(&s->of[to].arrived, 1u << e->shard);
+		}
 	atomic_thread_fence(memory_order_seq_cst);
 	for (u32 to = 0; to < s->n; to++)
-		if ((shown >> to & 1) && atomic_load(&s->engine[to]->asleep))
+		if ((put >> to & 1) && atomic_load(&s->engine[to]->asleep))
 			ur_mailbox_wake(s->engine[to]);
 }
 
@@ -165,13 +171,20 @@ static u32 receive_from(struct ur_engine *e, struct ur_handover *q)
 bool ur_shards_receive(struct ur_engine *e)
 {
 	struct ur_shards *s = e->shards;
-	u32 n = 0;
+	struct ur_shard *mine = &s->of[e->shard];
+	u32 from = mine->left;
 
-	for (u32 from = 0; from < s->n; from++)
-		if (from != e->shard)
-			n += receive_from(e, &s->queue[from][e->shard]);
-	if (!n)
+	/* Taken before the rings are looked into: what is published behind that
+	 * look sets a bit again. */
+	if (atomic_load_explicit(&mine->arrived, memory_order_relaxed))
+		from |= atomic_exchange(&mine->arrived, 0);
+	if (!from)
 		return false;
+	mine->left = 0;
+	for (u32 i = 0; i < s->n; i++)
+		if ((from >> i & 1) &&
+		    receive_from(e, &s->queue[i][e->shard]) == TURN_PACKETS)
+			mine->left |= 1u << i;
 	ur_idle_serve(&e->idle, &e->idle.wire);
 	ur_refused_look(e);
 	return true;
@@ -181,9 +194,6 @@ bool ur_shards_wait(const struct ur_engine *e)
 {
 	const struct ur_shards *s = e->shards;
 
-	for (u32 from = 0; s && from < s->n; from++)
-		if (from != e->shard &&
-		    ur_handover_any(&s->queue[from][e->shard]))
-			return true;
-	return false;
+	return s &&
+	       (s->of[e->shard].left || atomic_load(&s->of[e->shard].arrived));
 }

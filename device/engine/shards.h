@@ -17,10 +17,21 @@
 #include "device/engine/handover.h"
 #include "transport/wire_format.h"
 
+/* What an engine asks each turn, so that this does not cost by how many there
+ * are. Bits are engines. */
+struct ur_shard {
+	_Atomic u32 arrived; /* from whom something was published since */
+	/* The engine's own: what was put for whom, and from whom there may be
+	 * more than one turn takes. */
+	u32 put __attribute__((aligned(64)));
+	u32 left;
+} __attribute__((aligned(64)));
+
 struct ur_shards {
 	u32 n, bits;
 	struct ur_engine *engine[UR_ENGINES_MAX];
 	u32 n_ectxs[UR_ENGINES_MAX]; /* the control thread's */
+	struct ur_shard of[UR_ENGINES_MAX];
 	struct ur_handover queue[UR_ENGINES_MAX][UR_ENGINES_MAX]; /* from, to */
 };
 
