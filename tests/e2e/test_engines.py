@@ -125,3 +125,19 @@ def test_lost(spread):
     rule, = shown(a).values()
     uroce(a, "del", "all")
     assert rule["matched"] > 1000 and rule["done"] >= 10, rule
+
+
+def test_flood(spread):
+    """Datagrams as fast as they go fill their half of the way between two engines;
+    others' connections there go on, and those elsewhere are not held up."""
+    a = spread.a
+    before = counters(a)
+    flood = start_pair(a, a, ["ib_send_bw", "-c", "UD", "-s", "1024", "-D", "60"],
+                       flag="-x")
+    wait_for("the flood", lambda: grew(a, before, "rcvd_pkts") > 10000)
+    for peer in a, spread.b:
+        run_pair(a, peer, [*PROGRAMS["rc"], "-c"])
+    assert flood[1].running(), flood[1].report()
+    for p in flood:
+        p.kill(signal.SIGKILL)
+        p.wait(20)
