@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "device/follow.h"
+#include "util/os/follow.h"
 #include "device/log.h"
 #include "device/quota.h"
 #include "device/reaper.h"

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 #include "device/device.h"
-#include "device/follow.h"
+#include "util/os/follow.h"
 #include "device/user.h"
 #include "kernel-abi/uroce-tunnel.h"
 

@@ -100,7 +100,10 @@ struct uroce_cq_hdr {
 
 struct uroce_db_page {
 	__u32 asleep; /* written by the device [S2] */
-	__u32 rsv0[15];
+	/* Where who woke the device last runs: the processor's number plus
+	 * one, or 0. The device may work there. */
+	__u32 cpu;
+	__u32 rsv0[14];
 	__u64 summary; /* [D2] */
 	__u64 rsv1[7];
 	__u64 word[UROCE_DB_SLOTS / 64]; /* [D1] */

@@ -45,6 +45,7 @@ void ur_ecq_send_events(struct ur_engine *engine)
 		ur_list_del(&cq->due_node);
 		for (; cq->due; cq->due--)
 			ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
+		ur_place_told(&engine->place);
 	}
 }
 

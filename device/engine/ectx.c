@@ -53,7 +53,11 @@ void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
 
 static void woken(struct ur_watch *watch, u32 events)
 {
+	struct ur_ectx *x = ur_container_of(watch, struct ur_ectx, wake_watch);
+
 	/* edge triggered and never read: the doorbell page says for what */
+	ur_place_called(&x->engine->place,
+			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
 }
 
 static int create(struct ur_engine *engine, struct ur_ectx *x)

@@ -15,6 +15,7 @@
 #include "device/engine/call.h"
 #include "device/engine/doorbell.h"
 #include "device/engine/idle.h"
+#include "device/engine/place.h"
 #include "device/engine/refused.h"
 #include "device/engine/ring_io.h"
 #include "kernel-abi/uroce-ring.h"
@@ -368,6 +369,7 @@ struct ur_engine_options {
 	u32 spin_us;  /* poll this long after the last work before sleeping */
 	u32 slice_us; /* scheduler slices; 0: a little below the system's */
 	u32 tx_bytes; /* burst buffer */
+	bool follow;  /* run where programs do that sleep */
 	bool hold;    /* hold the processor while waiting where that pays */
 	bool gso, gro;
 	bool shared; /* map memory that a client offers */
@@ -429,6 +431,7 @@ struct ur_engine {
 	u64 sleeps; /* for the tests */
 	ur_time last_rx, last_epoll;
 	struct ur_idle idle;
+	struct ur_place place;
 	struct ur_refused refused;
 	ur_time mod_deadline;
 	struct ur_faults *faults;      /* NULL: there was no rule yet */

@@ -13,6 +13,7 @@ static void default_options(struct ur_engine_options *o)
 	o->spin_us = 100;
 	o->slice_us = 0;
 	o->hold = true;
+	o->follow = true;
 	o->tx_bytes = 256u << 10;
 	o->gso = true;
 	o->gro = true;
@@ -45,6 +46,7 @@ static const struct known_option {
 #field, offsetof(struct ur_engine_options, field), min, max \
 	}
 	SWITCH(hold),
+	SWITCH(follow),
 	SWITCH(gso),
 	SWITCH(gro),
 	SWITCH(shared),

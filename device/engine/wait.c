@@ -94,6 +94,8 @@ static void go_to_sleep(struct ur_engine *e)
 	if (ur_poll_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
+	if (e->opt.follow)
+		ur_place_woken(&e->place, e->now);
 	ur_engine_woken(e);
 	e->last_epoll = e->now;
 }
@@ -112,6 +114,7 @@ void ur_wait(struct ur_engine *e)
 	case UR_IDLE_HOLD:
 		break;
 	case UR_IDLE_YIELD:
+		ur_place_idle(&e->place, e->now);
 		yield(e);
 		break;
 	case UR_IDLE_SLEEP:

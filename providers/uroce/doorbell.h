@@ -6,6 +6,7 @@
 #ifndef UR_PROVIDER_DOORBELL_H
 #define UR_PROVIDER_DOORBELL_H
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "kernel-abi/uroce-ring.h"
@@ -40,6 +41,8 @@ static inline void ur_doorbell_ring(const struct ur_doorbell *db, u32 slot)
 		    __atomic_load_n(&db->page->asleep, __ATOMIC_SEQ_CST), 0)) {
 		u64 one = 1;
 
+		__atomic_store_n(&db->page->cpu, (u32)sched_getcpu() + 1,
+				 __ATOMIC_RELAXED);
 		/* A full eventfd is already a wake-up; a dead device needs
 		 * none. */
 		if (write(db->wake_fd, &one, sizeof(one)) < 0)

@@ -4,7 +4,7 @@
  * moved; not one whose threads are everywhere.
  */
 #include <sched.h>
-#include "device/follow.h"
+#include "util/os/follow.h"
 #include "tests/check.h"
 
 static u32 moves(struct ur_follow *f, u32 cpus, u32 commands)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The processor of a connection's thread. */
-#include "device/follow.h"
+#include "util/os/follow.h"
 
 #include <sched.h>
 #include <string.h>

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which processor the engine runs on. One whose programs sleep until they are
+ * told of completions runs where they do: program and engine take turns anyway,
+ * and to wake each other on another processor, a virtual one above all, takes
+ * several times what there is to do. One whose programs look for completions
+ * themselves runs on another one, as the scheduler finds it. Engine thread.
+ */
+#ifndef UR_DEVICE_PLACE_H
+#define UR_DEVICE_PLACE_H
+
+#include "transport/transport.h"
+#include "util/os/follow.h"
+
+struct ur_place {
+	struct ur_follow follow;
+	u32 cpu;   /* of the program that woke the engine, plus one; 0: none */
+	bool told; /* of a completion, since the last wake-up */
+	ur_time told_at;
+	u32 untold; /* wake-ups since */
+};
+
+/* A program has been told of a completion. */
+static inline void ur_place_told(struct ur_place *place)
+{
+	place->told = true;
+}
+/* A program has woken the engine from its processor, cpu - 1. */
+static inline void ur_place_called(struct ur_place *place, u32 cpu)
+{
+	place->cpu = cpu;
+}
+/* The engine has woken, or has nothing to do. */
+void ur_place_woken(struct ur_place *place, ur_time now);
+void ur_place_idle(struct ur_place *place, ur_time now);
+
+#endif
