@@ -207,6 +207,13 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 		wake(p);
 }
 
+bool ur_path_full(const struct ur_qp *qp)
+{
+	const struct ur_path *p = qp->share.path;
+
+	return !ur_list_empty(&p->waiting) || !has_room(p);
+}
+
 void ur_path_yield(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;

@@ -41,6 +41,8 @@ void ur_path_drop(struct ur_qp *qp);
  * to a READ count, which may be more. If not, it waits for its turn, and is
  * activated then. */
 bool ur_path_may_send(struct ur_qp *qp);
+/* Returns whether nobody may send more than the turns that are given. */
+bool ur_path_full(const struct ur_qp *qp);
 /* It has sent so many packets, or goes back: what it has in flight changed. */
 void ur_path_sent(struct ur_qp *qp, u32 packets);
 /* Its peer has answered. */

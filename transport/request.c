@@ -135,7 +135,7 @@ enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 	if (ur_qp_is_reliable(qp)) {
 		req->since_ackreq++;
 		ackreq = last || req->since_ackreq >= ur_inflight_ask(qp) ||
-			 qp->share.turn == 1 ||
+			 (qp->share.turn == 1 && ur_path_full(qp)) ||
 			 ur_inflight(req) + 1 >= req->window;
 	}
 	if (!first && !last && qp->svc != UR_SVC_XRC) {

@@ -160,6 +160,26 @@ static void grows(void)
 	stop();
 }
 
+/* Three packets find room in the window of 16: only the last one asks for an
+ * acknowledgement, as without one. Where the window ends, its last one does. */
+static void asks_where_it_ends(void)
+{
+	start(1, false);
+	ur_port_set_shortcuts(w.port, false, false);
+	wt_post(&q[0], UR_WR_SEND, 0, 3 * 256);
+	wt_kick(&q[0]);
+	CHECK(!wt_expect(&w, UR_OP_RC_SEND_FIRST, 10)->pkt.ackreq);
+	CHECK(!wt_expect(&w, UR_OP_RC_SEND_MIDDLE, 11)->pkt.ackreq);
+	CHECK(wt_expect(&w, UR_OP_RC_SEND_LAST, 12)->pkt.ackreq);
+	next[0] = 13;
+	answer(0);
+	wt_post(&q[0], UR_WR_SEND, 0, 40 * 256);
+	wt_kick(&q[0]);
+	CHECK(w.out_tail - w.out_head >= 16);
+	CHECK(w.out[(w.out_tail - 1) % WT_OUT].pkt.ackreq);
+	stop();
+}
+
 /* A loss while packets wait: once in a round trip, and then slowly. */
 static void cut(void)
 {
@@ -467,6 +487,7 @@ static void reads(void)
 int main(void)
 {
 	grows();
+	asks_where_it_ends();
 	cut();
 	short_trips();
 	loses_always();
