@@ -334,6 +334,14 @@ void ur_loop_unlock(struct ur_loop *loop)
 	let_go(loop);
 }
 
+bool ur_loop_step_aside(struct ur_loop *loop)
+{
+	if (acts_for == DAEMON_ITSELF)
+		return false;
+	ur_loop_unlock(loop);
+	return true;
+}
+
 static void dispatch(struct ur_loop *loop, const struct epoll_event *ev, int n)
 {
 	for (int i = 0; i < n; i++) {

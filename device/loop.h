@@ -53,6 +53,11 @@ void ur_loop_lock(struct ur_loop *loop);
  * after it, without the lock, what ur_loop_after() was given. */
 void ur_loop_unlock(struct ur_loop *loop);
 
+/* Releases the lock where the thread acts for a user, who is to wait himself for
+ * what takes long, and returns whether it did; the caller takes it again. The
+ * daemon's own threads keep it: they may be in the middle of anything. */
+bool ur_loop_step_aside(struct ur_loop *loop);
+
 /* Work that is left to do without the lock; a member of what the work is
  * about. */
 struct ur_loop_after {

@@ -124,8 +124,9 @@ void ur_open_file_leave(struct ur_session *s)
 	struct ur_open_file *o = s->open;
 
 	if (--o->refs == 0) {
-		o->ops->close(o->file);
+		/* Others have the lock now and then before it is closed. */
 		ur_list_del(&o->node);
+		o->ops->close(o->file);
 		pthread_mutex_destroy(&o->lock);
 		free(o);
 		return;

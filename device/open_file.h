@@ -48,6 +48,8 @@ struct ur_file_ops {
 	void (*close_fd)(void *file, u64 cookie);
 	/* A process that may have posted work is about to end. May be NULL. */
 	void (*settle)(void *file);
+	/* The last one has left; nobody can join any more. May release the lock
+	 * and take it again (ur_loop_step_aside()). */
 	void (*close)(void *file);
 };
 

@@ -26,6 +26,9 @@
  * system, a look more does no harm. */
 #define PAGE	    4096u
 #define PROBE_PAGES 4096u
+/* Of one system call: threads that map something wait for it, some with the
+ * control lock. Of pages in use this takes about a millisecond. */
+#define UNMAP_STEP (8u << 20)
 
 /* ---- copying ---- */
 
@@ -245,6 +248,14 @@ struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 	mr->dm = NULL;
 	mr->direct = NULL;
 	return left;
+}
+
+void ur_emr_unmap(const struct ur_emr_left *left)
+{
+	u8 *at = left->map, *end = at + left->len;
+
+	for (; at < end; at += UNMAP_STEP)
+		munmap(at, ur_min_u64((u64)(end - at), UNMAP_STEP));
 }
 
 void ur_emr_unmapped(const struct ur_emr_left *left)

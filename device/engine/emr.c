@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "device/engine/engine_impl.h"
 #include "device/engine/poll_loop.h"
 
@@ -48,7 +47,7 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 err_detach:
 	left = ur_app_mem_detach(mr);
 	if (left.map) { /* no page of it has been touched */
-		munmap(left.map, left.len);
+		ur_emr_unmap(&left);
 		ur_emr_unmapped(&left);
 	}
 err_free:

@@ -413,15 +413,17 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 #define UR_REREG_TRANS	(1u << 0)
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
-/* What a region had mapped; map NULL: nothing. Whoever gets it unmaps it, which
- * takes as long as there are pages, and then says so; the context lives until
- * then. */
+/* What a region had mapped; map NULL: nothing. Whoever gets it unmaps it and then
+ * says so; the context lives until then. */
 struct ur_emr_left {
 	struct ur_ectx *ectx;
 	void *map;
 	size_t len;
 };
 
+/* Unmaps it, which takes as long as it has pages. Any thread, best without a
+ * lock. */
+void ur_emr_unmap(const struct ur_emr_left *left);
 /* It is unmapped, and no longer counts. */
 void ur_emr_unmapped(const struct ur_emr_left *left);
 

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "device/fault.h"
 #include "device/limits.h"
 #include "device/uverbs/obj_mr.h"
@@ -55,29 +54,44 @@ static void unmap(struct ur_loop_after *after)
 {
 	struct unmapping *u = ur_container_of(after, struct unmapping, after);
 
-	munmap(u->left.map, u->left.len);
+	ur_emr_unmap(&u->left);
 	ur_loop_lock(u->loop);
 	ur_emr_unmapped(&u->left);
 	ur_loop_unlock(u->loop);
 	free(u);
 }
 
+/* Of a file that ends nothing may count when it has ended: who ends it waits. */
+static void unmap_now(struct ur_loop *loop, const struct ur_emr_left *left)
+{
+	bool aside = ur_loop_step_aside(loop);
+
+	ur_emr_unmap(left);
+	if (aside)
+		ur_loop_lock(loop);
+	ur_emr_unmapped(left);
+}
+
 void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left)
 {
+	struct ur_loop *loop = file->dev->daemon->loop;
 	struct unmapping *u;
 
 	if (!left->map)
 		return;
-	/* Of a file that ends nothing may count when it has ended. */
-	u = file->closing ? NULL : malloc(sizeof(*u));
+	if (file->closing) {
+		unmap_now(loop, left);
+		return;
+	}
+	u = malloc(sizeof(*u));
 	if (!u) {
-		munmap(left->map, left->len);
+		ur_emr_unmap(left);
 		ur_emr_unmapped(left);
 		return;
 	}
 	u->left = *left;
-	u->loop = file->dev->daemon->loop;
-	ur_loop_after(u->loop, &u->after, unmap);
+	u->loop = loop;
+	ur_loop_after(loop, &u->after, unmap);
 }
 
 static int destroy_mr(struct ur_object *obj)
@@ -88,6 +102,8 @@ static int destroy_mr(struct ur_object *obj)
 
 	if (err)
 		return err;
+	/* Nothing to be told of it, should others have the lock meanwhile. */
+	mr->mr = NULL;
 	ur_mr_unmap(obj->file, &left);
 	ur_object_unuse(mr->pd);
 	ur_object_unuse(mr->dm);

@@ -116,6 +116,25 @@ int ur_object_destroy(struct ur_object *obj)
 	return ur_object_destroy_report(obj, NULL);
 }
 
+/* Of a file that ends, with the lock held: some tenths of a millisecond, since
+ * each object may be a call of the engine. */
+#define OBJECTS_AT_ONCE 16
+#define SLOTS_AT_ONCE	4096
+
+struct pieces {
+	struct ur_loop *loop;
+	u32 objects, slots; /* since others could have the lock */
+};
+
+static void next_slot(struct pieces *p)
+{
+	if (++p->slots < SLOTS_AT_ONCE && p->objects < OBJECTS_AT_ONCE)
+		return;
+	if (ur_loop_step_aside(p->loop))
+		ur_loop_lock(p->loop);
+	p->objects = p->slots = 0;
+}
+
 void ur_object_destroy_all(struct ur_ufile *file)
 {
 	static const u8 order[] = {
@@ -129,13 +148,17 @@ void ur_object_destroy_all(struct ur_ufile *file)
 		UVERBS_OBJECT_ASYNC_EVENT,
 	};
 	struct ur_handles *h = &file->handles;
+	struct pieces pieces = {.loop = file->dev->daemon->loop};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(order); i++) {
 		for (u32 j = 0; j < h->size; j++) {
-			struct ur_object *obj = h->slot[j];
+			struct ur_object *obj;
 
+			next_slot(&pieces);
+			obj = h->slot[j];
 			if (!obj || obj->type->id != order[i])
 				continue;
+			pieces.objects++;
 			if (ur_object_destroy(obj))
 				ur_log("object %u of type %u is still busy",
 				       obj->handle, obj->type->id);

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from attacker import STATUS, Client, message
 from hosts import wait_for
 
 ROUNDS = {"cq": 30, "qps": 2, "reg": 60}
@@ -48,3 +49,35 @@ def test_end_of_large_region(lab):
     print(got, made)
     assert made["rounds"] == 3 and sum(g["count"] for g in got) > 100, (got, made)
     assert max(g["left_ns"] for g in got) < made["least_ns"] / 2, (got, made)
+
+
+def objects_of(client, program):
+    """How many the connections of that program have, or None where there is none."""
+    client.send(message(STATUS, name=b"sessions"))
+    _, ret, fds = client.recv()
+    assert ret == 0
+    with os.fdopen(fds[0]) as f:
+        f.seek(0)
+        sessions = json.load(f)
+    return next((s["objects"] for s in sessions
+                 if s["comm"] == program and "objects" in s), None)
+
+
+@pytest.mark.parametrize("kind", ["region", "qps"])
+def test_end_of_large_process(lab, kind):
+    """A program that is killed with such a region, or with 10,000 queue pairs: others
+    are answered while only some of what it had is gone."""
+    lab.serve()
+    a = lab.a
+    client = Client(a.run_dir)
+    for _ in range(20):
+        p = a.start(lab.bin("neighbour"), "keep", kind)
+        wait_for("it to have all", lambda: "began" in p.text() or not p.running(), 120)
+        whole = had = objects_of(client, "neighbour")
+        assert whole, p.report()
+        p.kill()
+        while had is not None:
+            if 0 < had < whole:
+                return
+            had = objects_of(client, "neighbour")
+    assert False, "it goes as a whole"

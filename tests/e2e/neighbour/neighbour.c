@@ -25,6 +25,10 @@
  *
  * The same for a memory region of 512 MiB that the device has written to all over; of
  * a round only the end of the region counts.
+ *
+ *	neighbour keep region|qps
+ *
+ * Makes such a region, or 10,000 queue pairs, prints a line and waits.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -166,10 +170,10 @@ static void make_cq(struct bench *t)
 	CHECK_EQ(ibv_destroy_cq(cq), 0);
 }
 
-static void make_qps(struct bench *t)
-{
-	static struct ibv_qp *qp[QPS];
+static struct ibv_qp *qp[QPS];
 
+static void keep_qps(struct bench *t)
+{
 	for (int i = 0; i < QPS; i++) {
 		struct ibv_qp_init_attr init = {
 			.send_cq = t->a.cq,
@@ -181,6 +185,11 @@ static void make_qps(struct bench *t)
 		qp[i] = ibv_create_qp(t->pd, &init);
 		CHECK(qp[i]);
 	}
+}
+
+static void make_qps(struct bench *t)
+{
+	keep_qps(t);
 	for (int i = 0; i < QPS; i++)
 		CHECK_EQ(ibv_destroy_qp(qp[i]), 0);
 }
@@ -198,12 +207,11 @@ static void make_region(struct bench *t)
 	CHECK_EQ(munmap(p, REG_BYTES), 0);
 }
 
-/* Returns what its end took. */
-static uint64_t use_region(struct bench *t)
+/* Makes one and has the device write to all of it. */
+static struct ibv_mr *used_region(struct bench *t)
 {
 	static int fd = -1;
 	struct ibv_mr *mr;
-	uint64_t start;
 
 	if (fd < 0) {
 		fd = memfd_create("used", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -214,9 +222,32 @@ static uint64_t use_region(struct bench *t)
 	CHECK(mr);
 	for (uint64_t at = 0; at < USED_BYTES; at += BUF_BYTES)
 		write_once(t, at, mr->rkey, BUF_BYTES);
-	start = now_ns();
+	return mr;
+}
+
+/* Returns what its end took. */
+static uint64_t use_region(struct bench *t)
+{
+	struct ibv_mr *mr = used_region(t);
+	uint64_t start = now_ns();
+
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	return now_ns() - start;
+}
+
+/* Waits to be killed, with all that it has. */
+static void keep(const char *what)
+{
+	struct bench t;
+
+	bench_open(&t, 16);
+	if (!strcmp(what, "region"))
+		used_region(&t);
+	else
+		keep_qps(&t);
+	puts("began");
+	fflush(stdout);
+	pause();
 }
 
 static uint64_t round_of(void (*make)(struct bench *t), struct bench *t)
@@ -256,6 +287,8 @@ int main(int argc, char **argv)
 		watch_commands(atof(argv[2]), argv[3]);
 	else if (!strcmp(what, "unmap"))
 		large(NULL, atoi(argv[2]));
+	else if (!strcmp(what, "keep"))
+		keep(argv[2]);
 	else if (!strcmp(what, "cq"))
 		large(make_cq, atoi(argv[2]));
 	else if (!strcmp(what, "qps"))

@@ -28,7 +28,9 @@ static const struct ur_object_type type = {
 	.destroy = destroy,
 };
 
-static struct ur_device dev;
+/* A file that ends asks for its loop. */
+static struct ur_daemon nobody;
+static struct ur_device dev = {.daemon = &nobody};
 
 static u32 fill(struct ur_ufile *file, struct ur_object **last)
 {
