@@ -132,7 +132,7 @@ def test_flood(spread):
     others' connections there go on, and those elsewhere are not held up."""
     a = spread.a
     before = counters(a)
-    flood = start_pair(a, a, ["ib_send_bw", "-c", "UD", "-s", "1024", "-D", "60"],
+    flood = start_pair(a, a, ["ib_send_bw", "-c", "UD", "-s", "1024", "-D", "600"],
                        flag="-x")
     wait_for("the flood", lambda: grew(a, before, "rcvd_pkts") > 10000)
     for peer in a, spread.b:

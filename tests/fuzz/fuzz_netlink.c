@@ -224,11 +224,20 @@ static int sock;
 /* Numbers of objects and devices that answers have told. */
 static u32 heard[64], n_heard;
 
-/* The connection is counted for who made it. */
-static void client_become(uid_t uid)
+/* Who connects; the linker puts __wrap_getsockopt() in the place of
+ * getsockopt(). */
+static uid_t client_uid;
+
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
-	ur_list_entry(device_world.sessions.prev, struct ur_session, node)
-		->uid = uid;
+	int ret = __real_getsockopt(fd, level, name, value, len);
+
+	if (!ret && level == SOL_SOCKET && name == SO_PEERCRED)
+		((struct ucred *)value)->uid = client_uid;
+	return ret;
 }
 
 static void client_connect(bool admin)
@@ -239,9 +248,9 @@ static void client_connect(bool admin)
 	int fds[UROCE_TUN_MAX_FDS], pair[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+	client_uid = admin ? geteuid() : geteuid() + 12345;
 	ur_loop_lock(device_world.loop);
 	CHECK(!ur_session_start(&device_world, pair[1]));
-	client_become(admin ? geteuid() : geteuid() + 12345);
 	ur_loop_unlock(device_world.loop);
 	sock = pair[0];
 	n_heard = 0;
@@ -254,9 +263,6 @@ static void client_close(void)
 {
 	bool idle;
 
-	ur_loop_lock(device_world.loop);
-	client_become(geteuid());
-	ur_loop_unlock(device_world.loop);
 	close(sock);
 	do {
 		sched_yield();

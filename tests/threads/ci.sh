@@ -24,9 +24,12 @@ if [ "$(id -u)" = 0 ]; then
 	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
 	UROCE_BUILD=$tmp/mixed /usr/bin/python3 pyverbs-tests/suite.py \
 		${1:+--xml "${1%.xml}-suite.xml"} || status=1
-	# Several engines of one device.
+	# Several engines of one device. The flood leaves others little of a processor
+	# that TSan has made slow.
+	engines=(-k "not test_flood")
+	[ -n "${UROCE_FULL:-}" ] && engines=()
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e/test_engines.py \
-		--build "$tmp/mixed" ${1:+--junitxml "${1%.xml}-engines.xml"} || status=1
+		--build "$tmp/mixed" "${engines[@]}" ${1:+--junitxml "${1%.xml}-engines.xml"} || status=1
 	# What looks at the engine from beside it: recorder, stories, the hostile card.
 	beside=(-k "test_requests or test_rnr or test_pingpong")
 	[ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py) &&
