@@ -5,6 +5,7 @@
  * has is refused to another, of the same user too.
  */
 #include <errno.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -175,11 +176,30 @@ static void test_counted(struct ur_engine *engine)
 	CHECK_EQ(ur_engine_count(engine), ENGINES);
 }
 
+/* Emulators of programs (qemu-user) do not let the kernel steer; then all comes
+ * by way of a hand-over. */
+static bool kernel_steers(void)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1, err;
+
+	CHECK(fd >= 0);
+	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)));
+	err = setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+			 sizeof(prog));
+	CHECK(!err || errno == ENOPROTOOPT);
+	close(fd);
+	return !err;
+}
+
 int main(int argc, char **argv)
 {
 	struct ur_engine *engine;
 
 	cases(&argc, argv);
+	if (!kernel_steers())
+		SKIP("SO_ATTACH_REUSEPORT_CBPF is not there");
 	if (!own_net())
 		SKIP("no network namespace");
 	CHECK_EQ(ur_loop_create(&config.loop), 0);
