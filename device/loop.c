@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "device/loop.h"
 #include "device/turns.h"
+#include "util/os/clock.h"
 
 /* Of calls that post calls, before the descriptors have their turn. */
 #define CALL_ROUNDS 32
@@ -56,10 +57,7 @@ static _Thread_local const struct ur_loop *holds;
 
 u64 ur_loop_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+	return ur_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void wake(struct ur_loop *loop)

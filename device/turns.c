@@ -8,8 +8,8 @@
  * woken and takes it, if no other of his has been sooner.
  */
 #include <semaphore.h>
-#include "device/loop.h"
 #include "device/turns.h"
+#include "util/os/clock.h"
 
 /* The lower half of the word; the upper one is the user. A word of 0: nobody
  * has it or waits. */
@@ -82,7 +82,7 @@ static void enter(struct ur_turns *turns, struct ur_turns_waiter *w)
 	struct ur_turns_waiter *first = *row(turns, w->user);
 
 	if (!turns->users)
-		turns->since_ns = ur_loop_now();
+		turns->since_ns = ur_clock_ns(CLOCK_MONOTONIC);
 	if (first) {
 		first->last->next = w;
 		first->last = w;
@@ -195,7 +195,7 @@ static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 static struct ur_turns_waiter *pass_on(struct ur_turns *turns, u32 user)
 {
 	struct ur_turns_waiter *first = *row(turns, user);
-	u64 now = ur_loop_now();
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
 
 	if (first && now - turns->since_ns < turns->turn_ns) {
 		__atomic_store_n(&turns->word, word(user, OPEN),

@@ -8,6 +8,7 @@
 
 #include <time.h>
 #include "device/engine/engine_impl.h"
+#include "util/os/clock.h"
 
 /* Sets the scheduling attributes of the calling thread, once. */
 void ur_wait_init(struct ur_engine *engine);
@@ -20,14 +21,5 @@ bool ur_doorbells_rung(const struct ur_engine *engine);
 /* Waits up to timeout for the engine's descriptors, and serves them. Returns
  * whether there was anything (poll_loop.c). */
 bool ur_poll_dispatch(struct ur_engine *engine, const struct timespec *timeout);
-
-/* Returns the nanoseconds of a clock. */
-static inline u64 ur_clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
 
 #endif
