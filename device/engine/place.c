@@ -15,15 +15,23 @@ static void leave(struct ur_place *p)
 	ur_follow_nobody();
 }
 
+/* Were they told since it was asked last? */
+static bool take_told(struct ur_place *p, ur_time now)
+{
+	if (!p->told)
+		return false;
+	p->told = false;
+	p->told_at = now;
+	p->untold = 0;
+	return true;
+}
+
 void ur_place_woken(struct ur_place *p, ur_time now)
 {
 	u32 cpu = p->cpu;
 
 	p->cpu = 0;
-	if (p->told) {
-		p->told = false;
-		p->told_at = now;
-		p->untold = 0;
+	if (take_told(p, now)) {
 		ur_follow(&p->follow, cpu);
 	} else if (++p->untold >= UNTOLD) {
 		leave(p);
@@ -32,11 +40,6 @@ void ur_place_woken(struct ur_place *p, ur_time now)
 
 void ur_place_idle(struct ur_place *p, ur_time now)
 {
-	if (p->told) {
-		p->told = false;
-		p->told_at = now;
-		p->untold = 0;
-	} else if (now - p->told_at > TOLD_NS) {
+	if (!take_told(p, now) && now - p->told_at > TOLD_NS)
 		leave(p);
-	}
 }
