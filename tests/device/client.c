@@ -208,11 +208,13 @@ int client_mem(void)
 	return fd;
 }
 
-int client_open(const struct daemon_proc *d, const char *name, int *visible)
+int client_open_with(const struct daemon_proc *d, const char *name,
+		     uint64_t features, int *visible)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
-				    .open.version = UROCE_TUN_VERSION};
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.features = features};
 	int fds[2] = {client_mem(),
 		      open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
 	int sock = client_connect(d), fd;
@@ -225,12 +227,18 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 	CHECK(!client_recv(sock, &msg, &fd));
 	CHECK_EQ(msg.op, UROCE_TUN_DONE);
 	CHECK_EQ(msg.ret, 0);
+	CHECK_EQ(msg.opened.features, features);
 	CHECK(fd >= 0);
 	if (visible)
 		*visible = fd;
 	else
 		close(fd);
 	return sock;
+}
+
+int client_open(const struct daemon_proc *d, const char *name, int *visible)
+{
+	return client_open_with(d, name, 0, visible);
 }
 
 uint64_t client_installed;

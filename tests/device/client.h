@@ -50,6 +50,9 @@ int client_recv(int sock, struct uroce_tun_msg *msg, int *fd);
 int client_mem(void);
 /* Connected and open; *visible (may be NULL) gets the shown descriptor. */
 int client_open(const struct daemon_proc *d, const char *name, int *visible);
+/* The same with features (UROCE_TUN_F_*), which the device must have. */
+int client_open_with(const struct daemon_proc *d, const char *name,
+		     uint64_t features, int *visible);
 
 /*
  * One command with its upcalls: descriptors asked for are duplicates of this

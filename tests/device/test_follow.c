@@ -5,7 +5,6 @@
  * or does not know the word.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,27 +15,6 @@
 #include "tests/device/client.h"
 
 static struct daemon_proc dev;
-
-static int open_with(uint64_t features)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = UROCE_TUN_UVERBS,
-				    .open.version = UROCE_TUN_VERSION,
-				    .open.features = features,
-				    .name = "uverbs0"};
-	int fds[2] = {client_mem(),
-		      open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-	int sock = client_connect(&dev), fd;
-
-	client_send(sock, &msg, fds, 2);
-	close(fds[0]);
-	close(fds[1]);
-	CHECK(!client_recv(sock, &msg, &fd));
-	CHECK_EQ(msg.ret, 0);
-	CHECK_EQ(msg.opened.features, features);
-	close(fd);
-	return sock;
-}
 
 /* Commands that are none, from processor cpu - 1. */
 static void command(int sock, uint32_t cpu, int times)
@@ -101,7 +79,7 @@ static void wait_for_threads_on(int cpu, int n)
 
 static void test_follows(int first, int second)
 {
-	int sock = open_with(UROCE_TUN_F_CPU);
+	int sock = client_open_with(&dev, "uverbs0", UROCE_TUN_F_CPU, NULL);
 
 	command(sock, 0, 10);
 	command(sock, UINT32_MAX, 10);
@@ -122,7 +100,7 @@ static void test_follows(int first, int second)
 /* An older front-end has other things in that word. */
 static void test_not_asked(int cpu)
 {
-	int sock = open_with(0);
+	int sock = client_open(&dev, "uverbs0", NULL);
 
 	command(sock, (uint32_t)cpu + 1, 10);
 	/* The one before has been handled to its end when the next is. */
