@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "tests/check.h"
+#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
 
 #define MEM_BYTES (1u << 20)
@@ -50,24 +51,6 @@ static int sq_next(void *ctx, struct ur_send_wr *wr)
 	return 1;
 }
 
-static void sq_retire(void *ctx, u32 ring_end)
-{
-}
-
-static int rq_next(void *ctx, struct ur_recv_wr *wr)
-{
-	return 0;
-}
-
-static u32 rq_count(void *ctx)
-{
-	return 0;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-}
-
 static int cq_push(void *ctx, const struct ur_wc *wc)
 {
 	CHECK_EQ(wc->status, UR_WC_SUCCESS);
@@ -75,19 +58,15 @@ static int cq_push(void *ctx, const struct ur_wc *wc)
 	return 0;
 }
 
-static void qp_event(void *ctx, enum ur_event ev)
-{
-}
-
 static const struct ur_host_ops ops = {
 	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
+	.sq_retire = idle_sq_retire,
+	.rq_next = idle_rq_next,
+	.rq_count = idle_rq_count,
+	.rq_want_kick = idle_rq_want_kick,
 	.cq_push = cq_push,
-	.qp_event = qp_event,
-	.srq_event = qp_event,
+	.qp_event = idle_event,
+	.srq_event = idle_event,
 };
 
 static struct ur_port *make_port(u64 seed)

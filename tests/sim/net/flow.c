@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Flows: programs that never run out of work, and their queue pairs. */
 #include "tests/check.h"
+#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
 #include "tests/sim/net/net.h"
 #include "transport/sport.h"
@@ -31,28 +32,6 @@ static int sq_next(void *ctx, struct ur_send_wr *wr)
 	return 1;
 }
 
-static void sq_retire(void *ctx, u32 ring_end)
-{
-	(void)ctx, (void)ring_end;
-}
-
-static int rq_next(void *ctx, struct ur_recv_wr *wr)
-{
-	(void)ctx, (void)wr;
-	return 0;
-}
-
-static u32 rq_count(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-	(void)ctx, (void)on;
-}
-
 static int cq_push(void *ctx, const struct ur_wc *wc)
 {
 	struct net_flow *f = ctx;
@@ -63,20 +42,15 @@ static int cq_push(void *ctx, const struct ur_wc *wc)
 	return 0;
 }
 
-static void qp_event(void *ctx, enum ur_event ev)
-{
-	(void)ctx, (void)ev;
-}
-
 const struct ur_host_ops net_flow_ops = {
 	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
+	.sq_retire = idle_sq_retire,
+	.rq_next = idle_rq_next,
+	.rq_count = idle_rq_count,
+	.rq_want_kick = idle_rq_want_kick,
 	.cq_push = cq_push,
-	.qp_event = qp_event,
-	.srq_event = qp_event,
+	.qp_event = idle_event,
+	.srq_event = idle_event,
 };
 
 void net_flow_kick(struct net_host *h)

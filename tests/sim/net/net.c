@@ -135,32 +135,29 @@ u32 net_broken(const struct net *n)
 	return sum;
 }
 
-u64 net_dropped(const struct net *n)
+/* Over all ports of all switches, of the counter at off in each. */
+static u64 sum_of(const struct net *n, size_t off)
 {
 	u64 sum = 0;
 
 	for (u32 i = 0; i < n->n_switches; i++)
 		for (u32 p = 0; p < n->sw[i].n_ports; p++)
-			sum += n->sw[i].port[p].dropped;
+			sum += *(const u64 *)((const u8 *)&n->sw[i].port[p] +
+					      off);
 	return sum;
+}
+
+u64 net_dropped(const struct net *n)
+{
+	return sum_of(n, offsetof(struct net_port, dropped));
 }
 
 u64 net_held(const struct net *n)
 {
-	u64 sum = 0;
-
-	for (u32 i = 0; i < n->n_switches; i++)
-		for (u32 p = 0; p < n->sw[i].n_ports; p++)
-			sum += n->sw[i].port[p].queued;
-	return sum;
+	return sum_of(n, offsetof(struct net_port, queued));
 }
 
 u64 net_passed(const struct net *n)
 {
-	u64 sum = 0;
-
-	for (u32 i = 0; i < n->n_switches; i++)
-		for (u32 p = 0; p < n->sw[i].n_ports; p++)
-			sum += n->sw[i].port[p].passed;
-	return sum;
+	return sum_of(n, offsetof(struct net_port, passed));
 }

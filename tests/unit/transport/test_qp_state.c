@@ -5,6 +5,7 @@
  * one may come, and every other one is refused with nothing changed.
  */
 #include "tests/check.h"
+#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
 #include "transport/qp_state.h"
 
@@ -40,41 +41,19 @@ static int sq_next(void *ctx, struct ur_send_wr *wr)
 	return 0;
 }
 
-static int rq_next(void *ctx, struct ur_recv_wr *wr)
-{
-	return 0;
-}
-
-static u32 rq_count(void *ctx)
-{
-	return 0;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-}
-
-static void sq_retire(void *ctx, u32 ring_end)
-{
-}
-
 static int cq_push(void *ctx, const struct ur_wc *wc)
 {
 	return 0;
 }
 
-static void qp_event(void *ctx, enum ur_event ev)
-{
-}
-
 static const struct ur_host_ops ops = {
 	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
+	.sq_retire = idle_sq_retire,
+	.rq_next = idle_rq_next,
+	.rq_count = idle_rq_count,
+	.rq_want_kick = idle_rq_want_kick,
 	.cq_push = cq_push,
-	.qp_event = qp_event,
+	.qp_event = idle_event,
 };
 
 static void av_free(struct ur_av *av)
