@@ -27,18 +27,18 @@ void ur_burst_set_mtu(struct ur_qp *qp)
 		qp->read_pkts = qp->read_most = pkts + 3;
 }
 
-/* About half a window, once it is far from that. */
-static u32 wanted_read(const struct ur_qp *qp, u32 window)
+/* About so many, once it is far from that. */
+static u32 wanted_read(const struct ur_qp *qp, u32 about)
 {
-	u32 have = qp->read_pkts, want = READ_LEAST;
+	u32 have = qp->read_pkts;
 
-	if (window == UINT32_MAX)
+	if (about == UINT32_MAX)
 		return qp->read_most;
-	if (have <= window && (have == qp->read_most || have > window / 4))
+	if (have <= about + about / 3 &&
+	    (have == qp->read_most || have >= about - about / 5))
 		return have;
-	while (want <= window / 4)
-		want *= 2;
-	return ur_min_u32(want, qp->read_most);
+	about = about > READ_LEAST ? about : READ_LEAST;
+	return ur_min_u32(about, qp->read_most);
 }
 
 /* Requests of the entry from packet i on, where one ends. */
@@ -47,10 +47,10 @@ static u32 requests(const struct ur_swqe *e, u32 i, u32 each)
 	return (e->npkts + each - 1) / each - i / each;
 }
 
-bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 window)
+bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 about)
 {
 	struct ur_requester *req = &qp->req;
-	u32 want = wanted_read(qp, window), i = ur_psn_sub(req->tx_psn, e->psn);
+	u32 want = wanted_read(qp, about), i = ur_psn_sub(req->tx_psn, e->psn);
 
 	if (want == qp->read_pkts)
 		return true;

@@ -79,13 +79,16 @@ static bool ack_through(struct ur_qp *qp, u32 psn)
 
 static void implied_nak(struct ur_qp *qp, u32 psn)
 {
+	u32 missing = ur_psn_sub(psn, qp->req.una);
+
 	ur_trace(qp->port, UR_TRACE_IMPLIED_NAK, qp->qpn, psn, qp->req.una);
 	/* Answers of the first asking that are still on their way say nothing
 	 * new; if the second asking is lost as well, the timer finds out. */
 	if (qp->req.asked_again)
 		return;
 	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
-	if (qp->req.asked_in_vain ? ur_retry_again(qp) : ur_retry_sequence(qp))
+	if (qp->req.asked_in_vain ? ur_retry_again(qp, missing)
+				  : ur_retry_sequence(qp, missing))
 		qp->req.asked_again = true;
 }
 
@@ -197,6 +200,8 @@ static void gap_in_answers(struct ur_qp *qp, u32 psn)
 		qp->req.asked_in_vain = true;
 	}
 	qp->req.answer_psn = psn;
+	if (qp->share.stale)
+		qp->share.stale--;
 	implied_nak(qp, psn);
 }
 

@@ -214,6 +214,26 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	       port->gsi_head != port->gsi_tail;
 }
 
+bool ur_port_each_active(struct ur_port *port,
+			 bool (*fn)(void *arg, void *qp_ctx), void *arg)
+{
+	struct ur_list todo;
+	bool more = true;
+
+	/* What fn does may put any of them on the list and take it off. */
+	ur_list_init(&todo);
+	ur_list_splice(&todo, &port->active);
+	while (more && !ur_list_empty(&todo)) {
+		struct ur_qp *qp = ur_list_first(&todo, struct ur_qp, active);
+
+		ur_list_del(&qp->active);
+		ur_list_add_tail(&port->active, &qp->active);
+		more = fn(arg, qp->init.ctx);
+	}
+	ur_list_splice(&port->active, &todo);
+	return !more;
+}
+
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
 {
 	struct ur_port *port = qp->port;

@@ -47,6 +47,7 @@ void ur_inflight_reset(struct ur_qp *qp)
 	req->recent_losses = 0;
 	req->cut = false;
 	req->rtt_min = 0;
+	req->patience = UR_PROBE_MIN_NS;
 	set_window(qp, qp->port->cfg.window_pkts);
 }
 
@@ -80,19 +81,22 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets)
 		set_window(qp, next);
 }
 
-/* Counts a loss. Returns whether there were many of late. */
-static bool many(struct ur_requester *req)
+bool ur_inflight_many(const struct ur_requester *req)
+{
+	return req->recent_losses > LOSS_FEW &&
+	       req->recent_losses * LOSS_SHARE >
+		       ur_psn_sub(req->una, req->losses_psn);
+}
+
+static void count_loss(struct ur_requester *req)
 {
 	u32 pkts = ur_psn_sub(req->una, req->losses_psn);
 
 	if (!req->recent_losses || pkts > LOSS_PERIOD_PKTS) {
 		req->recent_losses = 0;
 		req->losses_psn = req->una;
-		pkts = 0;
 	}
 	req->recent_losses++;
-	return req->recent_losses > LOSS_FEW &&
-	       req->recent_losses * LOSS_SHARE > pkts;
 }
 
 bool ur_inflight_queues(const struct ur_requester *req)
@@ -103,8 +107,12 @@ bool ur_inflight_queues(const struct ur_requester *req)
 void ur_inflight_lost(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
-	bool lossy = many(req);
+	bool lossy;
 
+	count_loss(req);
+	/* The path decides, where the peer keeps what comes behind a gap. */
+	if (qp->share.path && !req->holdoff_left)
+		return;
 	if (req->window > qp->port->cfg.window_pkts) {
 		if (req->growth_backoff < GROWTH_BACKOFF_MAX)
 			req->growth_backoff++;
@@ -117,7 +125,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 	if (!qp->port->cfg.aimd || qp->share.path ||
 	    (req->cut && ur_psn_diff(req->una, req->cut_psn) < 0))
 		return;
-	lossy = lossy && req->srtt > LONG_NS;
+	lossy = ur_inflight_many(req) && req->srtt > LONG_NS;
 	if (!lossy && !ur_inflight_queues(req))
 		return;
 	req->cut = true;

@@ -43,6 +43,8 @@ void ur_inflight_answered(struct ur_qp *qp, u32 packets);
 void ur_inflight_lost(struct ur_qp *qp);
 /* Returns whether round trips show that packets wait on the way. */
 bool ur_inflight_queues(const struct ur_requester *req);
+/* Returns whether many packets were lost of late. */
+bool ur_inflight_many(const struct ur_requester *req);
 /* Returns whether congestion has made the window smaller than it began. */
 static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
 {
@@ -231,15 +233,15 @@ void ur_retry_hole(struct ur_qp *qp);
 /* An acknowledgement of psn came after ur_retry_hole(). If it shows that the
  * peer did not keep the packets behind the missing one, all are sent again. */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* A NAK for a sequence error came, or a response is missing. Counts, then goes
- * back to the oldest unacknowledged packet. Returns false where it did not go
+/* A NAK for a sequence error came, or so many packets of a response are missing.
+ * Counts, then goes back to the oldest unacknowledged packet. Returns false where it did not go
  * back: the news is too old to mean what was sent since, or the queue pair has
  * failed. */
-bool ur_retry_sequence(struct ur_qp *qp);
+bool ur_retry_sequence(struct ur_qp *qp, u32 missing);
 /* Goes back once more where later answers show that the last repetition was
  * lost too. Does not count, and the timer runs on. Returns false, with nothing
  * done, less than a round trip after the last one. */
-bool ur_retry_again(struct ur_qp *qp);
+bool ur_retry_again(struct ur_qp *qp, u32 missing);
 /* An RNR NAK came with that timer code (5 bits). Counts against rnr_retry,
  * waits as long as the code says, then goes back. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The window of a path.
+ * The queue pairs of a path and their turns. A path whose window nobody missed
+ * for FREE_PKTS packets has none, until it loses again while packets wait.
  *
- * It begins small and doubles in each round trip until packets wait or are
- * lost. A loss while packets wait, which round trips show that are longer than
- * the shortest one, says that a queue ended: the window is cut by CUT, once in
- * a round trip, and grows by a packet in each. A loss while nothing waits is
- * none of congestion. A window of less than one packet is a rate: one packet in
- * several round trips. A path whose window nobody missed for FREE_PKTS packets
- * has none, until it loses again while packets wait.
- *
- * Windows are in 1/256 packets, times in nanoseconds.
+ * Times in nanoseconds.
  */
 #include "transport/internal.h"
+#include "transport/path_window.h"
 
 #include <stdlib.h>
 
-#define ONE		 256u /* packet */
-#define FIRST		 (16 * ONE)
-#define LEAST		 (ONE / 64)
-#define MOST		 (65536 * ONE)
-#define FREE_PKTS	 4096
-#define CUT(w)		 ((w) / 10 * 7) /* as CUBIC: 0.7 */
-#define TURNS		 8		/* of a window */
-#define TURN_MAX	 32
-#define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
-#define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
-#define LONG_NS		 120000u /* a round trip where one sign is enough */
-#define AGAIN_NS	 100000u
-#define LOSS_PERIOD_PKTS 512
-#define LOSS_MANY	 16 /* in such a period */
+#define ONE	  UR_PATH_ONE
+#define FREE_PKTS 4096
+#define TURNS	  8 /* of a window */
+#define TURN_MAX  32
+#define READS	  2 /* requests for a window, where there are more */
+#define AGAIN_NS  100000u
 
 /* Of a peer that answers nobody for so long each queue pair finds out for
  * itself. */
 #define HEARD_NS 50000000u
+
+/* Who waits goes on where nothing has come for two round trips and so long,
+ * twice as long each time. */
+#define SILENT_NS	 1000000u
+#define SILENT_FIRST_NS	 4000000u /* no round trip is known */
+#define SILENT_SHIFT_MAX 5
 
 struct ur_path {
 	struct ur_list link; /* in port->paths */
@@ -43,73 +35,55 @@ struct ur_path {
 	struct ur_list members, waiting;
 	bool held;
 	bool missed; /* somebody waited since it last grew */
-	u32 window, slow_until;
+	struct ur_path_window window;
 	u32 out, granted; /* packets: in flight, about to be */
-	u32 grown;	  /* 1/65536 packets that are not in window yet */
 	u32 unmissed;	  /* packets answered since somebody waited */
-	u32 srtt;
-	u32 rtt_min[2]; /* of this period and the one before; 0: none */
-	ur_time min_at; /* when this one began */
-	u32 round_min, round_last;
-	ur_time round_at;
-	ur_time cut_at;
 	ur_time heard_at; /* the last answer */
+	ur_time tried_at; /* the same, or when somebody sent with nothing out */
+	u8 silences;	  /* since the last answer */
 	ur_time next_at;  /* window below one packet: not before */
-	u32 losses, period;
 };
-
-static u32 shortest(const struct ur_path *p)
-{
-	if (!p->rtt_min[0] || !p->rtt_min[1])
-		return p->rtt_min[0] | p->rtt_min[1];
-	return ur_min_u32(p->rtt_min[0], p->rtt_min[1]);
-}
-
-/* The shortest trip of a round; others may have waited in a host. */
-static u32 latest(const struct ur_path *p)
-{
-	u32 last = p->round_last;
-
-	return p->round_min && (!last || p->round_min < last) ? p->round_min
-							      : last;
-}
-
-/* Do packets wait somewhere? */
-static bool waits(const struct ur_path *p)
-{
-	u32 least = shortest(p), last = latest(p);
-
-	return least && last > least + least / 4 + WAITING_NS;
-}
 
 /* ---- turns ---- */
 
-static bool has_room(const struct ur_path *p)
+/* For so many packets. More than the window has room go alone. */
+static bool has_room(const struct ur_path *p, u32 need)
 {
 	u32 used = p->out + p->granted;
 
-	if (p->window >= ONE)
-		return used < p->window / ONE;
+	if (p->window.size >= ONE)
+		return !used || used + need <= p->window.size / ONE;
 	return !used && p->port->now >= p->next_at;
 }
 
 static void grant(struct ur_path *p, struct ur_qp *qp)
 {
-	u32 whole = p->window / ONE, turn = whole / TURNS;
+	u32 whole = p->window.size / ONE, turn = whole / TURNS;
 
 	turn = ur_min_u32(turn ? turn : 1, TURN_MAX);
 	if (qp->share.owed)
 		turn = ur_min_u32(turn, qp->share.owed);
 	qp->share.turn = turn;
-	if (whole)
+	if (qp->share.need > 1)
+		qp->share.turn = turn = qp->share.need;
+	else if (whole)
 		qp->share.turn = ur_min_u32(turn, whole - p->out - p->granted);
 	qp->share.owed = turn - qp->share.turn;
 	p->granted += qp->share.turn;
 }
 
+/* What was sent in vain keeps nobody for ever. */
+static ur_time silent_at(const struct ur_path *p)
+{
+	u64 ns = p->window.srtt ? 2ull * p->window.srtt + SILENT_NS
+				: SILENT_FIRST_NS;
+
+	return p->tried_at + (ns << p->silences);
+}
+
 static bool waiting_for_time(const struct ur_path *p)
 {
-	return p->window < ONE && !(p->out + p->granted);
+	return p->window.size < ONE && !(p->out + p->granted);
 }
 
 /* Who waits first goes on, as far as there is room. */
@@ -117,16 +91,19 @@ static void wake(struct ur_path *p)
 {
 	struct ur_qp *qp;
 
-	while (!ur_list_empty(&p->waiting) && has_room(p)) {
+	while (!ur_list_empty(&p->waiting)) {
 		qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
+		if (!has_room(p, qp->share.need))
+			break;
 		ur_list_del(&qp->share.wait);
 		grant(p, qp);
 		ur_port_activate(p->port, qp);
 	}
-	if (ur_list_empty(&p->waiting) || !waiting_for_time(p))
+	if (ur_list_empty(&p->waiting))
 		return;
 	qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
-	ur_port_arm(p->port, qp, p->next_at);
+	ur_port_arm(p->port, qp,
+		    waiting_for_time(p) ? p->next_at : silent_at(p));
 }
 
 static void set_out(struct ur_path *p, struct ur_qp *qp, u32 out)
@@ -135,28 +112,40 @@ static void set_out(struct ur_path *p, struct ur_qp *qp, u32 out)
 	qp->share.out = out;
 }
 
+static u32 in_flight(const struct ur_qp *qp)
+{
+	return ur_inflight(&qp->req) + qp->share.stale;
+}
+
 static void give_back(struct ur_path *p, struct ur_qp *qp)
 {
 	p->granted -= qp->share.turn;
 	qp->share.turn = qp->share.owed = 0;
 }
 
-static bool in_turn(struct ur_qp *qp)
+static void miss(struct ur_path *p)
+{
+	p->missed = true;
+	p->unmissed = 0;
+}
+
+static bool in_turn(struct ur_qp *qp, u32 need)
 {
 	struct ur_path *p = qp->share.path;
 
-	if (qp->share.turn)
+	if (qp->share.turn >= need)
 		return true;
 	if (!ur_list_empty(&qp->share.wait))
 		return false;
-	if (ur_list_empty(&p->waiting) && !p->granted && has_room(p)) {
+	p->granted -= qp->share.turn;
+	qp->share.turn = 0;
+	qp->share.need = need;
+	if (ur_list_empty(&p->waiting) && !p->granted && has_room(p, need)) {
 		grant(p, qp);
 		return true;
 	}
-	if (!has_room(p)) {
-		p->missed = true;
-		p->unmissed = 0;
-	}
+	if (!has_room(p, need))
+		miss(p);
 	if (qp->share.owed)
 		ur_list_add_head(&p->waiting, &qp->share.wait);
 	else
@@ -165,19 +154,43 @@ static bool in_turn(struct ur_qp *qp)
 	 * who has just had one would be the first to ask. */
 	if (!p->granted)
 		wake(p);
-	return qp->share.turn;
+	return qp->share.turn >= need;
 }
 
-u32 ur_path_window(const struct ur_qp *qp)
+u32 ur_path_read(const struct ur_qp *qp)
 {
-	u32 whole = qp->share.path->window / ONE;
+	const struct ur_path *p = qp->share.path;
+	u32 whole = p->window.size / ONE;
+	u32 at_once = p->members_count * qp->attr.max_rd_atomic;
 
-	return !qp->share.held ? UINT32_MAX : whole ? whole : 1;
+	if (!qp->share.held)
+		return UINT32_MAX;
+	return whole / ur_min_u32(at_once ? at_once : 1, READS);
 }
 
-bool ur_path_may_send(struct ur_qp *qp)
+void ur_path_at_once(struct ur_qp *qp)
 {
-	if (!in_turn(qp))
+	struct ur_path *p = qp->share.path;
+
+	p->unmissed = 0;
+	if (p->window.size / ONE < p->out + p->out / 3)
+		miss(p);
+}
+
+static u32 trip_of(const struct ur_path *p)
+{
+	return p->window.srtt > p->window.round_last ? p->window.srtt
+						     : p->window.round_last;
+}
+
+u32 ur_path_trip(const struct ur_qp *qp)
+{
+	return qp->share.path ? trip_of(qp->share.path) : 0;
+}
+
+bool ur_path_may_send(struct ur_qp *qp, u32 need)
+{
+	if (!in_turn(qp, need))
 		return false;
 	/* It has waited with nothing sent: its timers start anew. */
 	if (!ur_inflight(&qp->req))
@@ -198,20 +211,36 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 	struct ur_path *p = qp->share.path;
 	u32 used = ur_min_u32(packets, qp->share.turn);
 
+	if (qp->share.cuts != p->window.cuts) {
+		qp->share.cuts = p->window.cuts;
+		qp->share.cut_psn = qp->req.max_psn;
+		if (qp->req.tx_psn == qp->req.max_psn)
+			qp->share.cut_psn =
+				ur_psn_add(qp->req.tx_psn, -(int)packets);
+	}
 	qp->share.turn -= used;
 	p->granted -= used;
-	set_out(p, qp, ur_inflight(&qp->req));
-	if (packets && p->window < ONE)
-		p->next_at = p->port->now + (u64)p->srtt * ONE / p->window;
+	if (!p->out)
+		p->tried_at = p->port->now;
+	set_out(p, qp, in_flight(qp));
+	if (packets && p->window.size < ONE)
+		p->next_at = p->port->now +
+			     (u64)p->window.srtt * ONE / p->window.size;
 	if (used && !p->granted)
 		wake(p);
+}
+
+void ur_path_back(struct ur_qp *qp, u32 stale)
+{
+	qp->share.stale = stale;
+	set_out(qp->share.path, qp, in_flight(qp));
 }
 
 bool ur_path_full(const struct ur_qp *qp)
 {
 	const struct ur_path *p = qp->share.path;
 
-	return !ur_list_empty(&p->waiting) || !has_room(p);
+	return !ur_list_empty(&p->waiting) || !has_room(p, 1);
 }
 
 void ur_path_yield(struct ur_qp *qp)
@@ -222,9 +251,29 @@ void ur_path_yield(struct ur_qp *qp)
 	wake(p);
 }
 
+static void forget(struct ur_path *p)
+{
+	struct ur_list *l;
+
+	for (l = p->members.next; l != &p->members; l = l->next) {
+		struct ur_qp *qp = ur_container_of(l, struct ur_qp, share.link);
+
+		qp->share.stale = 0;
+		set_out(p, qp, 0);
+	}
+	p->tried_at = p->port->now;
+	if (p->silences < SILENT_SHIFT_MAX)
+		p->silences++;
+}
+
 void ur_path_expire(struct ur_qp *qp)
 {
-	wake(qp->share.path);
+	struct ur_path *p = qp->share.path;
+
+	if (!ur_list_empty(&p->waiting) && p->out &&
+	    p->port->now >= silent_at(p))
+		forget(p);
+	wake(p);
 }
 
 /* ---- the window ---- */
@@ -240,10 +289,13 @@ static void set_held(struct ur_path *p, bool held)
 		struct ur_qp *qp = ur_container_of(l, struct ur_qp, share.link);
 
 		qp->share.held = held;
+		qp->req.patience = UR_PROBE_MIN_NS;
 		qp->share.turn = qp->share.owed = 0;
-		qp->share.out = 0;
+		qp->share.out = qp->share.stale = 0;
+		qp->share.cuts = p->window.cuts;
+		qp->share.cut_psn = qp->req.max_psn;
 		if (held)
-			set_out(p, qp, ur_inflight(&qp->req));
+			set_out(p, qp, in_flight(qp));
 		else if (!ur_list_empty(&qp->share.wait)) {
 			ur_list_del(&qp->share.wait);
 			ur_port_activate(p->port, qp);
@@ -251,68 +303,39 @@ static void set_held(struct ur_path *p, bool held)
 	}
 }
 
-/* In a round trip: the double at first; then a packet, or less of a small
- * window; more where nothing waits. */
-static void grow(struct ur_path *p, u32 packets)
+/* The shortest of the last rounds: of what is sent twice, some trips are long by
+ * waiting for a timer, and that timer must not go by them. */
+static u32 patience(const struct ur_path *p)
 {
-	u64 w = p->window, more;
+	u32 trip = p->window.round_last;
 
-	packets = ur_min_u32(packets, 256);
-	if (w < p->slow_until)
-		more = (u64)packets * ONE * ONE;
-	else if (!waits(p))
-		more = (u64)packets * ONE * ONE / 8;
-	else if (w >= 16 * ONE)
-		more = (u64)packets * ONE * ONE * ONE / w;
-	else
-		more = (u64)packets * ONE * ONE / 16;
-	if (w < ONE && more > w * ONE / 16)
-		more = w * ONE / 16;
-	more += p->grown;
-	p->grown = more % ONE;
-	p->window = (u32)ur_min_u64(w + more / ONE, MOST);
-}
-
-static void sample(struct ur_path *p, u32 rtt)
-{
-	ur_time now = p->port->now;
-
-	if (!p->rtt_min[0] || rtt < p->rtt_min[0])
-		p->rtt_min[0] = rtt;
-	if (now - p->min_at >= MIN_MEMORY_NS) {
-		p->rtt_min[1] = p->rtt_min[0];
-		p->rtt_min[0] = rtt;
-		p->min_at = now;
-	}
-	p->srtt = p->srtt ? p->srtt - p->srtt / 8 + rtt / 8 : rtt;
-	if (!p->round_min || rtt < p->round_min)
-		p->round_min = rtt;
-	if (now - p->round_at < p->srtt)
-		return;
-	p->round_last = p->round_min;
-	p->round_min = 0;
-	p->round_at = now;
-	if (waits(p) && p->window < p->slow_until)
-		p->slow_until = p->window;
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		trip = ur_min_u32(trip, p->window.past[i]);
+	return trip > UR_PROBE_MIN_NS / 2 ? 2 * trip : UR_PROBE_MIN_NS;
 }
 
 void ur_path_answered(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
-	u32 out = ur_inflight(&qp->req);
-	u32 packets = qp->share.out > out ? qp->share.out - out : 0;
+	u32 out, packets;
 
+	if (qp->req.una != qp->req.back_psn)
+		qp->share.stale = 0; /* what is asked for again is behind */
+	out = in_flight(qp);
+	packets = qp->share.out > out ? qp->share.out - out : 0;
 	set_out(p, qp, out);
 	if (qp->req.rtt_last)
-		sample(p, qp->req.rtt_last);
+		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
+				    qp->req.again_ns);
 	qp->req.rtt_last = 0;
-	p->heard_at = p->port->now;
+	/* Its own round trips are few where packets are sent twice, and may be
+	 * those of a shorter queue. */
+	qp->req.patience = patience(p);
+	p->heard_at = p->tried_at = p->port->now;
+	p->silences = 0;
 	p->unmissed += packets;
-	p->period += packets;
-	if (p->period >= LOSS_PERIOD_PKTS)
-		p->period = p->losses = 0;
+	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
 	if (p->missed) {
-		grow(p, packets);
 		p->missed = !ur_list_empty(&p->waiting);
 	} else if (p->unmissed >= FREE_PKTS) {
 		set_held(p, false);
@@ -321,50 +344,50 @@ void ur_path_answered(struct ur_qp *qp)
 	wake(p);
 }
 
-/*
- * What was lost, did a queue end? Where trips are short, links lose and hosts
- * let packets wait that have nothing to do with each other: there it takes
- * both, and many losses. Where they are long, one of the two is enough.
- */
-static bool congested(struct ur_path *p)
-{
-	bool many = ++p->losses >= LOSS_MANY;
-
-	return latest(p) > LONG_NS ? many || waits(p) : many && waits(p);
-}
-
 /* The same where every window loses and only what is sent again has a trip. */
 static bool queues_again(const struct ur_requester *req)
 {
 	return req->rtt_min && req->again_ns > 2ull * req->rtt_min + AGAIN_NS;
 }
 
-void ur_path_lost(struct ur_qp *qp)
+/* A path that was free, where a queue pair has lost, which has samples of its
+ * own: is it to be held again? */
+static void hold(struct ur_path *p, struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	bool waits = ur_inflight_queues(req) || queues_again(req);
+	u32 trip = req->srtt > req->again_ns ? req->srtt : req->again_ns;
+
+	if (!ur_inflight_many(req) &&
+	    (!waits || !ur_path_window_full(&p->window, trip)))
+		return;
+	set_held(p, true);
+	ur_path_window_resume(&p->window, p->port->now, p->out,
+			      waits ? trip : 0);
+}
+
+/* Was what is lost sent before the last cut? It says nothing new then. */
+static bool sent_before(const struct ur_path *p, const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+
+	if (req->head == req->tail ||
+	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+		return false;
+	return qp->share.cuts != p->window.cuts ||
+	       ur_psn_diff(req->una, qp->share.cut_psn) < 0;
+}
+
+void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 {
 	struct ur_path *p = qp->share.path;
-	bool cut = congested(p);
 
-	if (!p->held) {
-		/* It has no samples of its own. */
-		if (!ur_inflight_queues(&qp->req) && !queues_again(&qp->req))
-			return;
-		set_held(p, true);
-		p->window = FIRST;
-		p->slow_until = MOST;
-		p->cut_at = p->port->now;
-		return;
-	}
-	if (!cut)
-		return;
-	if (p->cut_at && p->port->now - p->cut_at < p->srtt + p->srtt / 4)
-		return;
-	p->cut_at = p->port->now;
-	p->losses = p->period = 0;
-	p->window = CUT(p->window);
-	if (p->window < LEAST)
-		p->window = LEAST;
-	p->slow_until = p->window;
-	ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, p->window / ONE, p->srtt);
+	if (!p->held)
+		hold(p, qp);
+	else if (!sent_before(p, qp) &&
+		 ur_path_window_lost(&p->window, p->port->now, packets, late))
+		ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn,
+			 p->window.size / ONE, p->window.srtt);
 }
 
 /* ---- members ---- */
@@ -393,9 +416,7 @@ static struct ur_path *create(struct ur_port *port, const struct ur_av *av)
 	memcpy(p->dgid, av->dgid, 16);
 	memcpy(p->sgid, av->sgid, 16);
 	p->held = true;
-	p->window = FIRST;
-	p->slow_until = MOST;
-	p->min_at = port->now;
+	ur_path_window_init(&p->window, port->now);
 	ur_list_init(&p->members);
 	ur_list_init(&p->waiting);
 	ur_list_add_tail(&port->paths, &p->link);
@@ -410,6 +431,7 @@ void ur_path_drop(struct ur_qp *qp)
 		return;
 	ur_list_del(&qp->share.wait);
 	give_back(p, qp);
+	qp->share.stale = 0;
 	set_out(p, qp, 0);
 	wake(p);
 }
@@ -424,6 +446,7 @@ void ur_path_leave(struct ur_qp *qp)
 	ur_list_del(&qp->share.link);
 	qp->share.path = NULL;
 	qp->share.held = false;
+	qp->req.patience = UR_PROBE_MIN_NS;
 	if (--p->members_count)
 		return;
 	ur_list_del(&p->link);
@@ -448,6 +471,10 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.path = p;
 	qp->share.held = p->held;
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
+	qp->share.stale = 0;
+	qp->share.cuts = p->window.cuts;
+	qp->share.cut_psn = qp->req.una;
+	qp->share.need = 1;
 	if (p->held)
-		set_out(p, qp, ur_inflight(&qp->req));
+		set_out(p, qp, in_flight(qp));
 }

@@ -23,8 +23,12 @@ struct ur_share {
 	struct ur_list wait;  /* in path->waiting */
 	bool held;	      /* the path's window holds it */
 	u32 turn;	      /* packets that it may send now */
+	u32 need;	      /* what it waits for: packets that go together */
 	u32 owed;	      /* what its turn lacked for want of room */
 	u32 out;	      /* its part of path->out */
+	u32 cuts;	      /* of the path, when max_psn was cut_psn */
+	u32 cut_psn;
+	u32 stale; /* answers that come in vain, of a READ */
 };
 
 /* Makes the queue pair, which has its address vector, one of those of its path,
@@ -37,16 +41,22 @@ void ur_path_drop(struct ur_qp *qp);
 
 /* The others need a held queue pair (share.held), and turn to nothing else. */
 
-/* Returns whether it may send share.turn packets now, at least one; the answers
- * to a READ count, which may be more. If not, it waits for its turn, and is
+/* Returns whether it may send share.turn packets now, at least need: one, or the
+ * answers to a READ, which come together. If not, it waits for its turn, and is
  * activated then. */
-bool ur_path_may_send(struct ur_qp *qp);
+bool ur_path_may_send(struct ur_qp *qp, u32 need);
 /* Returns whether nobody may send more than the turns that are given. */
 bool ur_path_full(const struct ur_qp *qp);
-/* It has sent so many packets, or goes back: what it has in flight changed. */
+/* It has sent so many packets: what it has in flight changed. */
 void ur_path_sent(struct ur_qp *qp, u32 packets);
+/* It has gone back, and so many answers that it will ask for again are on their
+ * way. Of any queue pair with a path that holds it. */
+void ur_path_back(struct ur_qp *qp, u32 stale);
 /* Its peer has answered. */
 void ur_path_answered(struct ur_qp *qp);
+/* It would send another READ, but has as many as it may have at once, and they
+ * are short for the window's sake: so that grows with what they are. */
+void ur_path_at_once(struct ur_qp *qp);
 /* A quantum ended with nothing to send: others have the rest of its turn. */
 void ur_path_yield(struct ur_qp *qp);
 /* Returns whether it waits for its turn, and others are heard of meanwhile. */
@@ -54,10 +64,15 @@ bool ur_path_waits(const struct ur_qp *qp);
 /* Its deadline has come, perhaps for the path. */
 void ur_path_expire(struct ur_qp *qp);
 
-/* Returns the packets of the path's window, at least one; UINT32_MAX: none. Like
- * the next one, of any queue pair with a path, held or not. */
-u32 ur_path_window(const struct ur_qp *qp);
-/* A packet was lost. */
-void ur_path_lost(struct ur_qp *qp);
+/* Returns about how many packets a READ is to ask for at once; UINT32_MAX: as
+ * many as there may be. Like the next ones, of any queue pair with a path, held
+ * or not. */
+u32 ur_path_read(const struct ur_qp *qp);
+/* Returns the round trip that others have measured, ns; 0: none. Of any queue
+ * pair. */
+u32 ur_path_trip(const struct ur_qp *qp);
+/* So many packets were lost. late: a timer found out, and not what came after
+ * them. */
+void ur_path_lost(struct ur_qp *qp, u32 packets, bool late);
 
 #endif

@@ -15,9 +15,10 @@
 #include "transport/port.h"
 #include "transport/psn.h"
 
-#define UR_SQ_WINDOW 64	 /* WQEs taken from the ring and not retired */
-#define UR_ACK_PKTS  64	 /* acknowledge request at least this often */
-#define UR_READ_PKTS 128 /* packets of one READ request, or about so many */
+#define UR_SQ_WINDOW	64 /* WQEs taken from the ring and not retired */
+#define UR_ACK_PKTS	64 /* acknowledge request at least this often */
+#define UR_PROBE_MIN_NS 400000u
+#define UR_READ_PKTS	128 /* packets of one READ request, or about so many */
 
 _Static_assert(UR_IS_POW2(UR_SQ_WINDOW),
 	       "the window is a power of two at its largest, too");
@@ -182,6 +183,7 @@ struct ur_requester {
 	ur_time rnr_until;  /* 0: not waiting */
 	ur_time timeout_at; /* UR_NEVER: nothing outstanding */
 	ur_time probe_at;
+	u32 patience; /* no probe is earlier: UR_PROBE_MIN_NS, or for the path */
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
 	u32 rtt_last;	   /* not yet told to the path; 0: none */

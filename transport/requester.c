@@ -184,12 +184,18 @@ static enum step step_of_defer(enum ur_defer defer)
 					   : STEP_BLOCK;
 }
 
+/* Returns whether the next request of the READ is as long as it is to be. */
+static bool fit_read(struct ur_qp *qp, struct ur_swqe *e)
+{
+	return !qp->port->cfg.short_reads || !qp->share.path ||
+	       e->opcode != UR_WR_READ ||
+	       ur_burst_fit_read(qp, e, ur_path_read(qp));
+}
+
 static __attribute__((noinline)) enum step
 send_read(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 {
-	if (qp->port->cfg.short_reads && qp->share.path &&
-	    e->opcode == UR_WR_READ &&
-	    !ur_burst_fit_read(qp, e, ur_path_window(qp)))
+	if (!fit_read(qp, e))
 		return STEP_BLOCK;
 	return step_of(qp, e, ur_request_read_type(qp, e, tx));
 }
@@ -218,16 +224,35 @@ send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 	return step;
 }
 
+/* Packets that the next request brings into flight; 0: it cannot go yet. */
+static u32 next_request(struct ur_qp *qp, struct ur_swqe *e)
+{
+	u32 i = ur_psn_sub(qp->req.tx_psn, e->psn);
+
+	if (!ur_swqe_is_read_type(e))
+		return 1;
+	if (qp->req.rd_out >= qp->attr.max_rd_atomic) {
+		if (qp->read_pkts < qp->read_most)
+			ur_path_at_once(qp);
+		return 0;
+	}
+	if (!fit_read(qp, e))
+		return 0;
+	return e->opcode == UR_WR_READ ? ur_read_end(qp, e, i) - i : 1;
+}
+
 /* The same where the window of the path allows it. */
 static __attribute__((noinline)) enum step
 send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 {
-	u32 psn = qp->req.tx_psn;
+	u32 psn = qp->req.tx_psn, need = next_request(qp, e);
 	enum step step;
 
-	if (!ur_path_may_send(qp))
+	if (!need || !ur_path_may_send(qp, need))
 		return STEP_BLOCK;
 	step = send_now(qp, e, tx, budget);
+	if (qp->req.again_at && psn == qp->req.again_psn)
+		qp->req.again_at = qp->port->now; /* it had to wait */
 	ur_path_sent(qp, ur_psn_sub(qp->req.tx_psn, psn));
 	return step;
 }

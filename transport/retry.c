@@ -13,10 +13,9 @@
  */
 #include "transport/internal.h"
 
-#define RTT_MIN_MEMORY	1024  /* samples */
-#define TIMEOUT_UNIT_NS 4096u /* 4.096 us */
-#define RETRY_FOREVER	7     /* rnr_retry only (IBTA 9.7.5.2.8) */
-#define PROBE_MIN_NS	400000u
+#define RTT_MIN_MEMORY	1024	 /* samples */
+#define TIMEOUT_UNIT_NS 4096u	 /* 4.096 us */
+#define RETRY_FOREVER	7	 /* rnr_retry only (IBTA 9.7.5.2.8) */
 #define PROBE_HOLE_NS	100000u	 /* something is known to be missing */
 #define PROBE_READ_NS	1000000u /* a repeated READ costs more */
 #define PROBE_MAX	7	 /* then the timeout decides */
@@ -30,6 +29,7 @@
  * then (after 1/16, 3/16 and 7/16 of it), whatever the round trip. */
 #define PROBE_FIRST	 16
 #define PROBE_FIRST_PKTS 64
+#define PROBE_TRIPS	 8 /* of the path, if they are less */
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
 static const u16 rnr_10us[32] = {
@@ -49,15 +49,24 @@ static u64 code_ns(u8 code)
 	return code ? (u64)TIMEOUT_UNIT_NS << (code & 31) : UR_NEVER;
 }
 
-static u64 probe_ns(const struct ur_qp *qp)
+/* Is the oldest request that is not done a READ, or like one? */
+static inline bool asks_first(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
-	u64 ns = (u64)req->srtt + 4ull * req->rttvar, least = PROBE_MIN_NS;
 
-	if (req->head != req->tail &&
-	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
-		least = PROBE_READ_NS;
-	else if (req->hole_due || req->hole_open)
+	return req->head != req->tail &&
+	       ur_swqe_is_read_type(ur_sq_entry(qp, req->head));
+}
+
+static inline __attribute__((always_inline)) u64
+probe_ns(const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	u64 ns = (u64)req->srtt + 4ull * req->rttvar, least = req->patience;
+
+	if (asks_first(qp))
+		least = least > PROBE_READ_NS ? least : PROBE_READ_NS;
+	else if ((req->hole_due || req->hole_open) && least == UR_PROBE_MIN_NS)
 		least = PROBE_HOLE_NS;
 	return (ns < least ? least : ns) << req->probes;
 }
@@ -81,18 +90,27 @@ static u64 timeout_ns(const struct ur_qp *qp)
 static void start_timers(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
-	u64 wait = timeout_ns(qp);
+	u64 wait = timeout_ns(qp), probe;
+	ur_time now = qp->port->now, at = UR_NEVER;
 
-	req->timeout_at = wait == UR_NEVER ? UR_NEVER : qp->port->now + wait;
-	req->probe_at = UR_NEVER;
+	req->timeout_at = wait == UR_NEVER ? UR_NEVER : now + wait;
 	/* Without a measured round trip there is nothing to go by. */
-	if (req->srtt && req->probes < PROBE_MAX && probe_ns(qp) < wait)
-		req->probe_at = qp->port->now + probe_ns(qp);
+	if (req->srtt && req->probes < PROBE_MAX) {
+		probe = probe_ns(qp);
+		at = probe < wait ? now + probe : UR_NEVER;
+	}
+	req->probe_at = at;
 }
 
 static u64 first_probe_ns(const struct ur_qp *qp)
 {
-	return code_ns(qp->attr.timeout) / PROBE_FIRST << qp->req.probes;
+	u64 ns = code_ns(qp->attr.timeout) / PROBE_FIRST;
+	u64 trip = ur_path_trip(qp);
+
+	/* What others have measured may be that of a shorter queue. */
+	if (trip)
+		ns = ur_min_u64(ns, PROBE_TRIPS * trip + PROBE_READ_NS);
+	return ns << qp->req.probes;
 }
 
 /* Apart from what every packet passes. */
@@ -103,7 +121,8 @@ static __attribute__((cold, noinline)) void nothing_measured(struct ur_qp *qp)
 	if (!req->begin_at)
 		req->begin_at = qp->port->now;
 	if (qp->attr.timeout && req->probe_at == UR_NEVER &&
-	    req->probes < PROBE_MAX && ur_inflight(req) >= PROBE_FIRST_PKTS)
+	    req->probes < PROBE_MAX &&
+	    (ur_path_trip(qp) || ur_inflight(req) >= PROBE_FIRST_PKTS))
 		req->probe_at = qp->port->now + first_probe_ns(qp);
 }
 
@@ -202,11 +221,11 @@ void ur_retry_progress(struct ur_qp *qp)
 	}
 }
 
-static void lost(struct ur_qp *qp)
+static void lost(struct ur_qp *qp, u32 packets, bool late)
 {
 	ur_inflight_lost(qp);
 	if (qp->share.path)
-		ur_path_lost(qp);
+		ur_path_lost(qp, packets, late);
 }
 
 /* The oldest packet is sent again, perhaps not for the first time. */
@@ -220,8 +239,8 @@ static void time_again(struct ur_qp *qp)
 	req->again_psn = req->una;
 }
 
-/* To the oldest unacknowledged packet. */
-static void go_back(struct ur_qp *qp)
+/* To the oldest unacknowledged packet. stale: answers that come in vain. */
+static void go_back_of(struct ur_qp *qp, u32 stale)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -238,8 +257,22 @@ static void go_back(struct ur_qp *qp)
 	req->sample_at = 0;
 	time_again(qp);
 	if (qp->share.held)
-		ur_path_sent(qp, 0);
+		ur_path_back(qp, stale);
 	ur_port_activate(qp->port, qp);
+}
+
+static void go_back(struct ur_qp *qp)
+{
+	go_back_of(qp, 0);
+}
+
+/* The same where so many packets are known to be missing. */
+static void go_back_told(struct ur_qp *qp, u32 missing)
+{
+	const struct ur_requester *req = &qp->req;
+	u32 out = ur_inflight(req);
+
+	go_back_of(qp, asks_first(qp) && out > missing ? out - missing : 0);
 }
 
 /* Something is sent again, whether or not it counts against retry_cnt. */
@@ -282,7 +315,7 @@ static bool use_retry(struct ur_qp *qp, bool told)
 	return true;
 }
 
-bool ur_retry_sequence(struct ur_qp *qp)
+bool ur_retry_sequence(struct ur_qp *qp, u32 missing)
 {
 	struct ur_requester *req = &qp->req;
 
@@ -295,21 +328,21 @@ bool ur_retry_sequence(struct ur_qp *qp)
 		return false;
 	if (!req->srtt)
 		estimate_round_trip(qp);
-	lost(qp);
-	go_back(qp);
+	lost(qp, missing, false);
+	go_back_told(qp, missing);
 	start_timers(qp);
 	return true;
 }
 
-bool ur_retry_again(struct ur_qp *qp)
+bool ur_retry_again(struct ur_qp *qp, u32 missing)
 {
 	struct ur_requester *req = &qp->req;
 
 	if (req->tx_psn == req->una || qp->port->now - req->back_at < req->srtt)
 		return false;
 	count_again(qp);
-	lost(qp);
-	go_back(qp);
+	lost(qp, missing, false);
+	go_back_told(qp, missing);
 	return true;
 }
 
@@ -346,12 +379,12 @@ void ur_retry_hole(struct ur_qp *qp)
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head))) {
 		if (req->holdoff_left)
 			req->holdoff_left--;
-		ur_retry_sequence(qp);
+		ur_retry_sequence(qp, 1);
 		return;
 	}
 	if (!use_retry(qp, true))
 		return;
-	lost(qp);
+	lost(qp, 1, false);
 	repeat_one(qp);
 	start_timers(qp);
 }
@@ -408,7 +441,7 @@ static void time_out(struct ur_qp *qp)
 		 qp->attr.retry_cnt - req->retries, req->una);
 	if (!use_retry(qp, false))
 		return;
-	lost(qp);
+	lost(qp, 1, true);
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */
@@ -442,7 +475,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		ur_count(qp->port, UR_CNT_roce_adp_retrans);
 		count_again(qp);
 		if (qp->share.held)
-			ur_path_lost(qp);
+			ur_path_lost(qp, 1, true);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */

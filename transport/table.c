@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define FIRST_SLOTS 64u
+/* Slots for an object, at most, where its number is given. */
+#define SPARSE 64u
 
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
 		   struct ur_secret *secret)
@@ -106,6 +108,28 @@ int ur_table_add(struct ur_table *t, void *object, u32 *id)
 		*id = n;
 		return 0;
 	}
+}
+
+int ur_table_put(struct ur_table *t, void *object, u32 id)
+{
+	int err;
+
+	if (ur_table_lookup(t, id))
+		return -EEXIST;
+	if (t->count >= t->max)
+		return -ENOMEM;
+	/* Its slot cannot be chosen, as that of a number which is drawn. */
+	while (!t->slot || t->count > t->mask / 2 ||
+	       t->slot[id & t->mask].object) {
+		if (t->slot && t->mask > SPARSE * (t->count + FIRST_SLOTS))
+			return -ENOMEM;
+		err = grow(t);
+		if (err)
+			return err;
+	}
+	t->slot[id & t->mask] = (struct ur_table_slot){id, object};
+	t->count++;
+	return 0;
 }
 
 void ur_table_remove(struct ur_table *t, u32 id)

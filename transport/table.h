@@ -39,6 +39,10 @@ int ur_table_spend(struct ur_table *t);
 /* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
  * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
+/* Puts object in with a number that another table gave it. Returns 0, -EEXIST
+ * where the number is in use, or -ENOMEM: also where the table would have to be
+ * far larger than it need be. */
+int ur_table_put(struct ur_table *t, void *object, u32 id);
 /* Frees the number, which must be in use. The object is the caller's. */
 void ur_table_remove(struct ur_table *t, u32 id);
 

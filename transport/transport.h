@@ -188,6 +188,13 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
  * then what was posted before, and sent what needs no answer.
  */
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
+/*
+ * Calls fn(arg, the queue pair's init.ctx) for each queue pair that has something
+ * to do, once, until fn returns false. fn may call ur_port_tx_qp() for it. Those
+ * that are idle cost nothing. Returns whether fn returned false.
+ */
+bool ur_port_each_active(struct ur_port *port,
+			 bool (*fn)(void *arg, void *qp_ctx), void *arg);
 
 /* Returns when ur_port_expire() wants to run: a time, perhaps past, or
  * UR_NEVER. */
@@ -232,6 +239,13 @@ struct ur_mr_attr {
  * until the region is destroyed or registered anew. */
 int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		 struct ur_mr **mr);
+/* Takes a region out of its port, for another one of the device. Nothing there
+ * may use it; where it has windows, returns -EBUSY. */
+int ur_mr_leave(struct ur_mr *mr);
+/* Puts a region that has left its port into this one, with its key. Returns 0,
+ * or -EEXIST or -ENOMEM where the key cannot be had here: where it comes from it
+ * can, as long as nothing else was made there. */
+int ur_mr_join(struct ur_port *port, struct ur_mr *mr);
 /* Registers the region anew with attr: domain, rights and memory change, the
  * key stays. Returns 0, -EINVAL as above, or -EBUSY while windows are bound. */
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);

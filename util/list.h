@@ -47,6 +47,18 @@ static inline void ur_list_del(struct ur_list *n)
 	ur_list_init(n);
 }
 
+/* Moves all nodes of from, in their order, to the begin of head. */
+static inline void ur_list_splice(struct ur_list *head, struct ur_list *from)
+{
+	if (ur_list_empty(from))
+		return;
+	from->prev->next = head->next;
+	head->next->prev = from->prev;
+	head->next = from->next;
+	from->next->prev = head;
+	ur_list_init(from);
+}
+
 #define ur_list_entry(node, type, member) ur_container_of(node, type, member)
 #define ur_list_first(head, type, member) \
 	ur_list_entry((head)->next, type, member)

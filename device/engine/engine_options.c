@@ -22,7 +22,7 @@ static void default_options(struct ur_engine_options *o)
 	o->coalesce = true;
 	o->credits = true;
 	o->aimd = true;
-	o->path = false;
+	o->path = true;
 	o->ooo = true;
 	o->fast = true;
 	o->trains = true;

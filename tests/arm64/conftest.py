@@ -39,7 +39,7 @@ def mixed(build):
     lab = Mixed(build)
     try:
         for host in lab.a, lab.b:
-            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,one_port=0")
+            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,one_port=0,path=0")
         yield lab
     finally:
         lab.close()

@@ -20,11 +20,13 @@ V4, V6 = 4, 6
 
 @pytest.fixture(scope="module")
 def wire(build):
-    """Packets leave one by one: a capture shows what the cable carries."""
+    """Packets leave one by one: a capture shows what the cable carries. No window of the
+    path asks for an answer sooner where the peer is slow."""
     lab = hosts.Lab(build)
     try:
         for host in lab.a, lab.b:
-            host.serve("--netdev", "eth0", "--engine-opt", "gso=0,gro=0,cc=1,one_port=0")
+            host.serve("--netdev", "eth0", "--engine-opt",
+                       "gso=0,gro=0,cc=1,one_port=0,path=0")
         yield lab
     finally:
         lab.close()

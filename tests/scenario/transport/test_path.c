@@ -200,11 +200,25 @@ static void cut(void)
 	stop();
 }
 
+/* One after the other, so many packets of a window. */
+static void lose_some(u32 n, u64 ns)
+{
+	burst();
+	wt_sleep(&w, ns);
+	for (u32 k = 0; k < n; k++) {
+		say(0, ur_psn_add(q[0].qp->req.una, k ? 8 : 0), WT_NAK_SEQ);
+		wt_run(&w);
+		wt_sleep(&w, ns);
+	}
+	collect();
+	answer_all();
+}
+
 /* Hosts let packets wait, and links lose: where trips are short, only many
  * losses say that a queue ended. */
 static void short_trips(void)
 {
-	u32 before;
+	u32 before, room, n = 0, least = UINT32_MAX;
 
 	start(1, false);
 	trip(SHORT_NS);
@@ -215,19 +229,35 @@ static void short_trips(void)
 		lossy_trip(0, 5 * SHORT_NS);
 		CHECK(trip(5 * SHORT_NS) >= before);
 	}
-	for (int i = 0; i < 30; i++) {
-		burst();
-		wt_sleep(&w, 5 * SHORT_NS);
-		for (u32 k = 0; k < 3; k++) {
-			say(0, ur_psn_add(q[0].qp->req.una, k ? 8 : 0),
-			    WT_NAK_SEQ);
-			wt_run(&w);
-			wt_sleep(&w, 5 * SHORT_NS);
-		}
-		collect();
-		answer_all();
+	/* From so many on they are lost. */
+	room = trip(5 * SHORT_NS);
+	for (int i = 0; i < 200; i++) {
+		n = trip(5 * SHORT_NS);
+		least = n < least ? n : least;
+		if (n > room)
+			lose_some(16, 5 * SHORT_NS);
 	}
-	CHECK(trip(5 * SHORT_NS) < before);
+	CHECK(least < room);
+	CHECK(n < room * 3 / 2);
+	stop();
+}
+
+/* What is lost whatever the window is cuts it once, and is then given back. */
+static void chance(u64 ns, u32 least)
+{
+	u32 few = UINT32_MAX;
+
+	start(1, false);
+	for (int i = 0; i < 4; i++)
+		trip(SHORT_NS);
+	for (int i = 0; i < 400; i++) {
+		u32 n = trip(ns);
+
+		lose_some(n / 20 + 1, ns);
+		few = i >= 40 && n < few ? n : few;
+	}
+	CHECK(few >= least);
+	CHECK_EQ(q[0].qp->state, UR_QP_RTS);
 	stop();
 }
 
@@ -249,16 +279,18 @@ static void loses_always(void)
 /* No window for long, and again one when losses come while packets wait. */
 static void held_again(void)
 {
+	u32 n = 0;
+
 	start(2, false);
 	for (int i = 0; i < 60; i++)
 		trip(SHORT_NS);
 	CHECK(!q[0].qp->share.held && !q[1].qp->share.held);
 	for (int i = 0; i < 20; i++)
-		trip(LONG_NS);
+		n = trip(LONG_NS);
 	CHECK(!q[0].qp->share.held);
 	lossy_trip(0, LONG_NS);
 	CHECK(q[0].qp->share.held && q[1].qp->share.held);
-	CHECK(trip(LONG_NS) <= 64);
+	CHECK(trip(LONG_NS) <= n * 7 / 10 + 1);
 	stop();
 }
 
@@ -490,6 +522,9 @@ int main(void)
 	asks_where_it_ends();
 	cut();
 	short_trips();
+	chance(SHORT_NS, 64);
+	chance(5 * SHORT_NS, 32);
+	chance(LONG_NS, 8);
 	loses_always();
 	held_again();
 	equal_turns();

@@ -53,6 +53,7 @@ void net_host_start(struct net *n, u32 index)
 		.first_qpn = 17,
 		.aimd = n->cfg.control == CONTROL_AIMD,
 		.path = n->cfg.control == CONTROL_PATH,
+		.short_reads = n->cfg.control == CONTROL_PATH,
 		.cc = n->cfg.cc,
 		.ooo = true,
 		.coalesce = true,

@@ -61,6 +61,7 @@ struct net_port {
 	u64 queued, queued_most;
 	bool busy;
 	u64 dropped, passed; /* frames, bytes */
+	u64 lost;	     /* frames, by chance */
 	u64 marked;	     /* frames */
 	u64 pauses;	     /* that the peer asked for */
 };
@@ -80,6 +81,7 @@ struct net_switch {
    * it was told to pause one; that is taken from the buffer. */
 	u8 lossless;
 	u64 headroom;
+	u32 lose;	     /* of 65536 frames, whatever the queues are */
 	u64 used, used_most; /* without headroom */
 };
 

@@ -16,6 +16,8 @@ int rows_incast(void);
 int rows_dcqcn(void);
 int rows_pfc(void);
 int rows_ecmp(void);
+int rows_lossy(void);
+int rows_reads(void);
 
 /* rows.c */
 

@@ -9,75 +9,20 @@
  *	sim_net dcqcn	flows that come and go; unfairness, victims, parking lot
  *	sim_net pfc	pauses: without loss, by priority, over tiers, deadlocks
  *	sim_net ecmp	flows over equal ways
+ *	sim_net lossy	links that lose for no reason
+ *	sim_net reads	READs over a short queue
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
  */
+#include "tests/sim/net/link.h"
 #include "tests/sim/net/rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MS 1000000ull
-#define S  (1000 * MS)
-
 #define GOODPUT_MIN 0.97
 #define LOSS_MAX    0.01
 #define JAIN_MIN    0.9
-
-struct row {
-	double goodput, loss, jain;
-	u32 broken;
-};
-
-static struct net_config usual(enum net_control control)
-{
-	return (struct net_config){
-		.control = control,
-		.cost = 500,
-		.turn = 5000,
-		.nic_bytes = 64u << 10,
-	};
-}
-
-/* One host to another by a port with a short queue. */
-static struct row shaped(enum net_control control, u64 bps, u64 queue,
-			 u32 flows)
-{
-	struct net_config cfg = usual(control);
-	struct net_port *out;
-	struct row r;
-	struct net *n;
-
-	n = net_new(&cfg, 2, 1, flows);
-	net_join(&n->sw[0], 0, &n->host[0].node, 0, 0, 10000);
-	net_join(&n->sw[0], 1, &n->host[1].node, 0, bps, 10000);
-	n->sw[0].sw.buffer = 64u << 20;
-	n->host[1].node.port[0].bps = 0;
-	for (u32 i = 0; i < 2; i++)
-		n->sw[0].to[i] = (u8)i;
-	n->sw[0].sw.port_limit = queue;
-	for (u32 i = 0; i < flows; i++) {
-		n->flow[i] = (struct net_flow){
-			.from = &n->host[0],
-			.to = &n->host[1],
-			.opcode = UR_WR_WRITE,
-			.bytes = 65536,
-			.depth = flows > 8 ? 8 : 32,
-			.end = UR_NEVER,
-		};
-		net_flow_start(&n->flow[i]);
-	}
-	net_run(n, S);
-	out = &n->sw[0].port[1];
-	r.goodput = (double)net_packets(n) * NET_FRAME_BYTES * 8e9 /
-		    ((double)bps * (double)S);
-	r.loss = (double)out->dropped /
-		 (out->dropped + out->passed / NET_FRAME_BYTES + 1);
-	r.jain = net_jain(n);
-	r.broken = net_broken(n);
-	net_free(n);
-	return r;
-}
 
 /* All rows; of each, whether it is as good as what was measured when the bounds
  * were set, which the numbers of a run without chance are. */
@@ -91,7 +36,17 @@ static int table(enum net_control control, bool check)
 	for (u32 i = 0; i < 24; i++) {
 		u64 bps = rates[i / 12];
 		u32 kib = queues[i / 4 % 3], n = counts[i % 4];
-		struct row r = shaped(control, bps, kib << 10, n);
+		struct link l = {
+			.control = control,
+			.bps = bps,
+			.queue = kib << 10,
+			.delay = 10 * US,
+			.flows = n,
+			.opcode = UR_WR_WRITE,
+			.bytes = 65536,
+			.depth = n > 8 ? 8 : 32,
+		};
+		struct link_row r = link_run(&l);
 		bool worse = r.goodput < GOODPUT_MIN || r.loss > LOSS_MAX ||
 			     r.jain < JAIN_MIN || r.broken;
 
@@ -126,7 +81,7 @@ static const struct {
 } rows[] = {
 	{"path", path},		 {"aimd", aimd},	{"none", none},
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
-	{"ecmp", rows_ecmp},
+	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
 };
 
 int main(int argc, char **argv)

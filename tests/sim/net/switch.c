@@ -153,9 +153,16 @@ void net_switch_rx(struct net_port *port, struct net_frame *f)
 {
 	struct net_node *node = port->node;
 	struct net_port *out = way(node, f);
-	bool fits = has_pfc(&node->sw, f->prio)
-			    ? admit_lossless(port, f->prio, f->bytes)
-			    : admit_lossy(out, f->bytes);
+	bool fits;
+
+	if (node->sw.lose && draw(node->net) < node->sw.lose) {
+		out->lost++;
+		free(f);
+		return;
+	}
+	fits = has_pfc(&node->sw, f->prio)
+		       ? admit_lossless(port, f->prio, f->bytes)
+		       : admit_lossy(out, f->bytes);
 
 	if (!fits) {
 		out->dropped++;

@@ -38,6 +38,52 @@ static void fill(struct ur_table *t)
 		CHECK(ur_table_lookup(t, id[i]) == &object[i]);
 }
 
+/* Numbers of another table are found too, each once, and do not make the table
+ * far larger than it need be. */
+static void test_put(struct ur_secret *secret)
+{
+	struct ur_table from, to;
+
+	ur_table_init(&from, FIRST, LAST, N, secret);
+	ur_table_init(&to, FIRST, LAST, N, secret);
+	for (u32 i = 0; i < 500; i++)
+		CHECK_EQ(ur_table_add(&from, &object[i], &id[i]), 0);
+	for (u32 i = 500; i < 1000; i++)
+		CHECK_EQ(ur_table_add(&to, &object[i], &id[i]), 0);
+	for (u32 i = 0; i < 500; i++) {
+		int err = ur_table_put(&to, &object[i], id[i]);
+
+		if (err == -EEXIST || err == -ENOMEM) {
+			id[i] = 0;
+			continue;
+		}
+		CHECK_EQ(err, 0);
+		CHECK_EQ(ur_table_put(&to, &object[i], id[i]), -EEXIST);
+	}
+	for (u32 i = 0; i < 1000; i++)
+		CHECK(!id[i] || ur_table_lookup(&to, id[i]) == &object[i]);
+	CHECK(to.mask < 2 * 64 * 1064);
+	ur_table_fini(&from);
+	ur_table_fini(&to);
+}
+
+/* One that differs from another in its first bit alone. */
+static void test_put_alike(void)
+{
+	struct ur_table t;
+
+	ur_table_init(&t, FIRST, LAST, N, NULL);
+	CHECK_EQ(ur_table_put(&t, &object[0], 0x000100), 0);
+	CHECK_EQ(ur_table_put(&t, &object[1], 0x000200), 0);
+	CHECK_EQ(ur_table_put(&t, &object[2], 0x800200), -ENOMEM);
+	CHECK(ur_table_lookup(&t, 0x000100) == &object[0]);
+	CHECK(ur_table_lookup(&t, 0x000200) == &object[1]);
+	CHECK(!ur_table_lookup(&t, 0x800200));
+	ur_table_remove(&t, 0x000200);
+	CHECK_EQ(ur_table_put(&t, &object[2], 0x800200), 0);
+	ur_table_fini(&t);
+}
+
 /* No number comes twice, until most have come once. */
 static void test_spent(struct ur_secret *secret)
 {
@@ -160,5 +206,7 @@ int main(int argc, char **argv)
 	CASE(test_narrow());
 	CASE(test_spent(NULL));
 	CASE(test_spent(&(struct ur_secret){.key = {7, 8}}));
+	CASE(test_put(&(struct ur_secret){.key = {7, 9}}));
+	CASE(test_put_alike());
 	return cases_status();
 }

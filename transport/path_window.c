@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The window of a path.
+ *
+ * It begins small and doubles in each round trip until packets wait. Then it
+ * grows by a packet in each, and by more where nothing waits. Two things cut it
+ * by CUT, once for what was in flight:
+ *
+ * A loss in a round trip that is about as long as where packets were lost
+ * before: a queue ended. Where packets wait less than then, somebody else lost
+ * it.
+ *
+ * Many losses. Of links that lose for no reason they are many at any window, so
+ * this is a trial: where about as many come however small it is, the window has
+ * again what it had, and that many count no more for long. Nobody loses HEAVY by
+ * chance. So it is
+ * FLOOR or more, except where so many are lost while packets wait.
+ *
+ * A window of less than one packet is a rate: one packet in several round
+ * trips.
+ */
+#include "transport/path_window.h"
+
+#define ONE		 UR_PATH_ONE
+#define FIRST		 (16 * ONE)
+#define LEAST		 (ONE / 64)
+#define FLOOR		 (8 * ONE)
+#define MOST		 (65536 * ONE)
+#define RESUME_MOST	 (512 * ONE)
+#define CUT(size)	 ((size) / 10 * 7) /* as CUBIC: 0.7 */
+#define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
+#define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
+#define LONG_NS		 120000u /* shorter trips: hosts let packets wait */
+#define LOSS_PERIOD_PKTS 2048
+#define LOSS_MANY	 32  /* in such a period, */
+#define SHARE_LEAST	 16  /* and of all that was sent */
+#define CLEAN_PKTS	 256 /* without a loss: those before are of the past */
+#define TRIAL_LOSSES	 16  /* so long that these are expected */
+#define TRIAL_PART	 4   /* of the window, where it ends */
+#define HEAVY		 256
+
+static u32 shortest(const struct ur_path_window *w)
+{
+	if (!w->rtt_min[0] || !w->rtt_min[1])
+		return w->rtt_min[0] | w->rtt_min[1];
+	return ur_min_u32(w->rtt_min[0], w->rtt_min[1]);
+}
+
+/* The shortest trip of a round; others may have waited in a host. */
+static u32 latest(const struct ur_path_window *w)
+{
+	u32 last = w->round_last;
+
+	return w->round_min && (!last || w->round_min < last) ? w->round_min
+							      : last;
+}
+
+/* Of a loss that only a timer shows: that of when it was sent. */
+static u32 longest_of_late(const struct ur_path_window *w)
+{
+	u32 most = latest(w);
+
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		most = w->past[i] > most ? w->past[i] : most;
+	return most;
+}
+
+/* Do packets wait somewhere, where that is the round trip? */
+static bool waits(const struct ur_path_window *w, u32 trip)
+{
+	u32 least = shortest(w);
+
+	return least && trip > least + least / 4 + WAITING_NS;
+}
+
+/* In a round trip: the double at first; then a packet, or less of a small window;
+ * more where nothing waits. Nothing while a trial runs. */
+static void grow(struct ur_path_window *w, u32 packets)
+{
+	u64 size = w->size, more;
+
+	packets = ur_min_u32(packets, 256);
+	if (w->blamed)
+		return;
+	if (size < w->slow_until)
+		more = (u64)packets * ONE * ONE;
+	else if (!waits(w, latest(w)))
+		more = (u64)packets * ONE * ONE /
+		       (w->clean >= CLEAN_PKTS ? 8 : 32);
+	else if (size >= 16 * ONE)
+		more = (u64)packets * ONE * ONE * ONE / size;
+	else
+		more = (u64)packets * ONE * ONE / 16;
+	if (size < ONE && more > size * ONE / 16)
+		more = size * ONE / 16;
+	more += w->grown;
+	w->grown = more % ONE;
+	w->size = (u32)ur_min_u64(size + more / ONE, MOST);
+}
+
+void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
+			 bool again)
+{
+	/* Better than nothing, and worse than one that is certain. */
+	if (again && now - w->sampled_at < 4ull * w->srtt)
+		return;
+	if (!again)
+		w->sampled_at = now;
+	if (!w->rtt_min[0] || rtt < w->rtt_min[0])
+		w->rtt_min[0] = rtt;
+	if (now - w->min_at >= MIN_MEMORY_NS) {
+		w->rtt_min[1] = w->rtt_min[0];
+		w->rtt_min[0] = rtt;
+		w->min_at = now;
+	}
+	w->srtt = w->srtt ? w->srtt - w->srtt / 8 + rtt / 8 : rtt;
+	if (!w->round_min || rtt < w->round_min)
+		w->round_min = rtt;
+	if (now - w->round_at < w->srtt)
+		return;
+	w->past[w->rounds % UR_PATH_PAST] = w->round_last;
+	w->round_last = w->round_min;
+	w->round_min = 0;
+	w->round_at = now;
+	w->rounds++;
+	if (waits(w, latest(w)) && w->size < w->slow_until)
+		w->slow_until = w->size;
+}
+
+/* The share of what was lost since losses are counted. */
+static u32 share(const struct ur_path_window *w)
+{
+	return w->losses * 1024 / (w->losses + w->answered + 1);
+}
+
+static void cut_to(struct ur_path_window *w, ur_time now, u32 size)
+{
+	w->size = size < LEAST ? LEAST : size;
+	w->slow_until = w->size;
+	w->cut_at = now;
+	w->cuts++;
+}
+
+static void cut(struct ur_path_window *w, ur_time now, bool heavy)
+{
+	u32 size = CUT(w->size);
+
+	if (size < FLOOR && !(heavy && waits(w, latest(w))))
+		size = ur_min_u32(w->size, FLOOR);
+	cut_to(w, now, size);
+}
+
+/* So many were lost in a trial. It goes on, with a smaller window, until there
+ * are fewer or the window cannot be what it is. Returns whether it goes on. */
+static bool judge(struct ur_path_window *w, u32 part)
+{
+	if (part <= w->blamed / 2) {
+		w->blamed = 0;
+		return false;
+	}
+	if (w->size > 2 * FLOOR && w->size > w->before / TRIAL_PART)
+		return true;
+	w->usual = part > w->blamed ? part : w->blamed;
+	w->blamed = 0;
+	if (w->size < w->before)
+		w->size = w->before;
+	return false;
+}
+
+void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
+			     bool wanted)
+{
+	w->answered += packets;
+	w->clean += packets;
+	if (w->answered >=
+	    (w->blamed ? TRIAL_LOSSES * 1024 / w->blamed : LOSS_PERIOD_PKTS)) {
+		u32 part = share(w);
+
+		w->answered = w->losses = 0;
+		if (!w->blamed)
+			w->usual = ur_min_u32(w->usual - (w->usual + 63) / 64,
+					      part);
+		else if (judge(w, part))
+			cut_to(w, now, w->size / 2);
+	}
+	if (wanted)
+		grow(w, packets);
+}
+
+bool ur_path_window_full(const struct ur_path_window *w, u32 trip)
+{
+	u32 least = shortest(w);
+
+	return w->full <= least || trip >= least + (w->full - least) / 4 * 3;
+}
+
+/* There were many losses, of that share. Returns whether it was the window. */
+static bool blame(struct ur_path_window *w, u32 part, u32 trip)
+{
+	w->losses = w->answered = 0;
+	if (w->blamed && part < HEAVY)
+		return judge(w, part);
+	if (part <= w->usual + w->usual / 2)
+		return false;
+	w->blamed = part < HEAVY ? part : 0;
+	w->before = w->size;
+	if (waits(w, trip))
+		w->full = trip;
+	return true;
+}
+
+/* One was lost. Returns whether a queue ended. */
+static bool ended(struct ur_path_window *w, u32 trip)
+{
+	if (trip <= LONG_NS || !waits(w, trip) || !ur_path_window_full(w, trip))
+		return false;
+	if (trip > w->full)
+		w->full = trip;
+	return true;
+}
+
+bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
+			 bool late)
+{
+	u32 trip = late ? longest_of_late(w) : latest(w), part;
+	bool many;
+
+	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
+		return false;
+	/* Those of long ago would make them look fewer than they are by now. */
+	if (w->clean >= CLEAN_PKTS && !w->blamed)
+		w->losses = w->answered = 0;
+	w->clean = 0;
+	w->losses += packets;
+	part = share(w);
+	many = w->losses >= LOSS_MANY && part >= SHARE_LEAST;
+	if (many ? !blame(w, part, trip) : !ended(w, trip))
+		return false;
+	cut(w, now, many && part >= HEAVY);
+	return true;
+}
+
+void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,
+			   u32 trip)
+{
+	if (trip > w->full)
+		w->full = trip;
+	w->size = (u32)ur_min_u64((u64)CUT(out) * ONE, RESUME_MOST);
+	if (w->size < FIRST)
+		w->size = FIRST;
+	w->slow_until = w->size;
+	w->cut_at = now;
+	w->cuts++;
+	w->losses = w->answered = w->blamed = 0;
+}
+
+void ur_path_window_init(struct ur_path_window *w, ur_time now)
+{
+	*w = (struct ur_path_window){
+		.size = FIRST,
+		.slow_until = MOST,
+		.min_at = now,
+	};
+}

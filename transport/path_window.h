@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * How much may be in flight to one address: from round trips and losses, whoever
+ * measured them, to a window. It knows nothing of queue pairs.
+ *
+ * Windows are in 1/256 packets, times in nanoseconds, shares of losses in
+ * 1/1024.
+ */
+#ifndef UR_TRANSPORT_PATH_WINDOW_H
+#define UR_TRANSPORT_PATH_WINDOW_H
+
+#include "transport/transport.h"
+
+#define UR_PATH_ONE 256u /* packet */
+
+/* Round trips that what a timer finds out is behind, about. */
+#define UR_PATH_PAST 4
+
+struct ur_path_window {
+	u32 size, slow_until;
+	u32 grown; /* 1/65536 packets that are not in size yet */
+	u32 srtt;
+	u32 rtt_min[2]; /* of this period and the one before; 0: none */
+	ur_time min_at; /* when this one began */
+	u32 round_min,
+		round_last;	/* the shortest of this round trip, the last */
+	u32 past[UR_PATH_PAST]; /* of those before */
+	u32 rounds;
+	ur_time round_at, sampled_at;
+	u32 full; /* the round trip where a queue ended; 0: not known */
+	ur_time cut_at;
+	u32 cuts;
+	u32 losses, answered; /* packets, since they are counted */
+	u32 clean;	      /* answered since the last of these losses */
+	/* The share of losses that a trial is about, and the window before;
+	 * 0: no trial. */
+	u32 blamed, before;
+	u32 usual; /* the share of losses that no window changes */
+};
+
+void ur_path_window_init(struct ur_path_window *w, ur_time now);
+/* A round trip was measured; again: of what was sent more than once, so of any
+ * of these. */
+void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
+			 bool again);
+/* So many packets have arrived; wanted: somebody had to wait. */
+void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
+			     bool wanted);
+/* So many packets were lost, which were sent since the last cut. late: a timer
+ * found out, and not what came after them. Returns whether it was cut. */
+bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
+			 bool late);
+/* Begins again after a time without a window, with something like this in
+ * flight; trip: where packets wait for so long, else 0. */
+void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,
+			   u32 trip);
+/* Returns whether that is about the round trip where a queue ended, or none is
+ * known. */
+bool ur_path_window_full(const struct ur_path_window *w, u32 trip);
+
+#endif
