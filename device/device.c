@@ -155,9 +155,6 @@ static int start_engine(struct ur_device *dev)
 	    getrandom(config.secret, sizeof(config.secret), 0) !=
 		    sizeof(config.secret))
 		return -EIO;
-	if (config.raw_packet && config.engines > 1)
-		ur_log("%s: one engine, for the rules of raw Ethernet",
-		       dev->name);
 	return ur_engine_create(&config, &dev->engine);
 }
 

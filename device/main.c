@@ -21,6 +21,7 @@
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/options.h"
+#include "device/processors.h"
 #include "device/record.h"
 #include "device/service.h"
 #include "device/serve.h"
@@ -322,7 +323,8 @@ int main(int argc, char **argv)
 	daemon.only = o->only > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
-	daemon.engines = (u32)o->engines;
+	daemon.engines = o->engines ? (u32)o->engines
+				    : ur_processors_engines(ur_processors());
 	daemon.options = o;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;

@@ -36,7 +36,8 @@ static const char usage[] =
 	"  --ready-fd N      write \"ready\" there too once serving\n"
 	"  --record[=KIB]    remember what happens, see `uroce record`\n"
 	"  --fault RULE      misbehave: uroce-fault(7); may come again\n"
-	"  --engines N       threads of each device, 1 to 8; default 1\n"
+	"  --engines N       threads of each device, 1 to 8; default 1, or a\n"
+	"                    quarter of the processors that uroced may use\n"
 	"  --engine-opt LIST name=value,... for the engine\n"
 	"  -v, --verbose     say more on standard error\n"
 	"  -h, --help        this text\n";

@@ -38,8 +38,7 @@ from xml.sax.saxutils import quoteattr
 import hugepages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Devices of several engines have no raw Ethernet: its tests are skipped then.
-ENGINES = os.environ.get("UROCE_ENGINES")
+ENGINES = os.environ.get("UROCE_ENGINES", "1")
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
@@ -134,7 +133,7 @@ class World:
     def serve(self, ns, run_dir, netdevs, own):
         d = subprocess.Popen(
             ["ip", "netns", "exec", ns, *own, f"{BUILD}/bin/uroced", "--run-dir", run_dir,
-             *(["--engines", ENGINES, "--engine-opt", "spread=1"] if ENGINES else ["--raw-ethernet"])] +
+             "--engines", ENGINES, "--engine-opt", "spread=1", "--raw-ethernet"] +
             [a for n in netdevs for a in ("--netdev", n)],
             stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
         self.daemons.append(d)

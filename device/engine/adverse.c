@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/adverse.h"
+#include "device/engine/poll_loop.h"
 
 #define LATE_MIN_NS 20000u
 #define LATE_NS	    200000u
@@ -41,19 +42,44 @@ bool ur_adverse_draw_event(struct ur_rng *rng)
 
 /* ---- contexts ---- */
 
-static int begin(struct ur_engine *engine, struct ur_ectx *ectx,
-		 struct ur_adverse *a)
+int ur_adverse_join(struct ur_engine *engine, const struct ur_ectx *ectx)
 {
 	int err = ur_faults_begin(engine);
 
-	if (!err && (a->what & UROCE_ADVERSE_NUMBERS))
+	if (!err && (ectx->adverse->what & UROCE_ADVERSE_NUMBERS))
 		err = ur_port_spend_numbers(engine->port);
 	if (err)
 		return err;
-	ectx->adverse = a;
 	engine->faults->n_adverse++;
 	ur_faults_choose_ways(engine);
 	return 0;
+}
+
+void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx)
+{
+	engine->faults->n_adverse--;
+	ur_faults_choose_ways(engine);
+}
+
+bool ur_adverse_late(const struct ur_engine *engine, const struct ur_ectx *ectx)
+{
+	ur_list_for_each(it, &engine->faults->late_cqs)
+		if (ur_list_entry(it, struct ur_adverse_cq, node)->cq->ectx ==
+		    ectx)
+			return true;
+	return false;
+}
+
+static int begin(struct ur_engine *engine, struct ur_ectx *ectx,
+		 struct ur_adverse *a)
+{
+	int err;
+
+	ectx->adverse = a;
+	err = ur_adverse_join(engine, ectx);
+	if (err)
+		ectx->adverse = NULL;
+	return err;
 }
 UR_ENGINE_CALL(2, begin, struct ur_ectx *, struct ur_adverse *);
 
@@ -74,12 +100,9 @@ int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed)
 
 void ur_adverse_end(struct ur_ectx *ectx)
 {
-	struct ur_engine *engine = ectx->engine;
-
 	if (!ectx->adverse)
 		return;
-	engine->faults->n_adverse--;
-	ur_faults_choose_ways(engine);
+	ur_adverse_leave(ectx->engine, ectx);
 	free(ectx->adverse);
 	ectx->adverse = NULL;
 }
@@ -291,6 +314,17 @@ static bool fetch_some(struct ur_engine *e)
 		any = true;
 	}
 	return any;
+}
+
+void ur_adverse_settle(struct ur_engine *e, const struct ur_ectx *x)
+{
+	ur_list_for_each_safe(it, &e->faults->waiting) {
+		struct ur_eqp *qp =
+			ur_list_entry(it, struct ur_adverse_qp, waiting)->qp;
+
+		if (qp->ectx == x)
+			ur_poll_settle(e, qp);
+	}
 }
 
 /* Not the same one twice, so that a retry count of one is enough. */

@@ -72,6 +72,13 @@ bool ur_adverse_draw_event(struct ur_rng *rng);
 
 /* Ends what ur_ectx_set_adverse() has begun, with the context. */
 void ur_adverse_end(struct ur_ectx *ectx);
+/* Makes the engine one that has such a context, or no longer. It has no queue
+ * pairs then. Returns 0 or -ENOMEM. */
+int ur_adverse_join(struct ur_engine *engine, const struct ur_ectx *ectx);
+void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx);
+/* Returns whether completions of the context are still to be written. */
+bool ur_adverse_late(const struct ur_engine *engine,
+		     const struct ur_ectx *ectx);
 /* Before a queue is made: gives it its state. Any thread. Return 0 or
  * -ENOMEM. */
 int ur_adverse_make_cq(struct ur_ecq *cq);
@@ -86,6 +93,9 @@ void ur_adverse_flush_cq(struct ur_ecq *cq);
 void ur_adverse_forget_qp(struct ur_eqp *qp);
 /* From now on all that is posted is fetched at once, or again not. */
 void ur_adverse_hurry(struct ur_eqp *qp, bool on);
+/* Settles the queue pairs of a context whose requests are kept waiting, as
+ * ur_poll_settle(). The engine has a fault table. */
+void ur_adverse_settle(struct ur_engine *engine, const struct ur_ectx *ectx);
 
 /* ---- the data path ---- */
 

@@ -203,7 +203,8 @@ u32 ur_eah_number(const struct ur_eah *ah)
 
 static int destroy(struct ur_engine *engine, struct ur_eah *ah)
 {
-	ur_poll_settle_all(engine, ah->ectx);
+	if (ur_poll_settle_all(engine, ah->ectx))
+		return -EAGAIN;
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)
 		ah->ectx->ah_hint = ah->number - 1;
@@ -214,6 +215,7 @@ UR_ENGINE_CALL(1, destroy, struct ur_eah *);
 
 void ur_eah_destroy(struct ur_eah *ah)
 {
-	call_destroy(ah->ectx->engine, ah);
+	while (call_destroy(ah->ectx->engine, ah) == -EAGAIN)
+		;
 	free(ah);
 }

@@ -15,6 +15,9 @@
 
 #define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
 #define POPULATE_STEP (256u << 10)
+/* Of one system call: page faults of others, and whoever maps something, wait
+ * for it. */
+#define DROP_STEP UR_ARENA_CHUNK
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -43,6 +46,7 @@ int ur_arena_init(struct ur_arena *arena, int fd)
 	arena->n_chunks = 0;
 	arena->mapped = 0;
 	ur_list_init(&arena->chunks);
+	ur_list_init(&arena->gone);
 	return 0;
 }
 
@@ -53,14 +57,23 @@ static void drop_chunk(struct ur_arena *arena, struct chunk *c)
 	arena->n_chunks--;
 	arena->mapped -= c->len;
 	ur_list_del(&c->node);
-	munmap(c->ptr, c->len);
-	fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		  (off_t)c->off, (off_t)c->len);
+	for (u64 at = 0; at < c->len; at += DROP_STEP) {
+		munmap(c->ptr + at, DROP_STEP);
+		fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)(c->off + at), DROP_STEP);
+	}
 	free(c);
+}
+
+void ur_arena_sweep(struct ur_arena *arena)
+{
+	ur_list_for_each_safe(it, &arena->gone)
+		drop_chunk(arena, ur_list_entry(it, struct chunk, node));
 }
 
 void ur_arena_fini(struct ur_arena *arena)
 {
+	ur_arena_sweep(arena);
 	ur_list_for_each_safe(it, &arena->chunks)
 		drop_chunk(arena, ur_list_entry(it, struct chunk, node));
 }
@@ -224,7 +237,8 @@ void ur_arena_free(struct ur_arena *arena, struct ur_block *block)
 	if (!c)
 		return;
 	if (block->len > UR_ARENA_CHUNK / 2) {
-		drop_chunk(arena, c);
+		ur_list_del(&c->node);
+		ur_list_add_tail(&arena->gone, &c->node);
 	} else {
 		u32 first = (u32)((block->off - c->off) / UR_ARENA_PAGE);
 		u32 pages = (u32)(block->len / UR_ARENA_PAGE);

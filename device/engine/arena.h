@@ -25,6 +25,7 @@ struct ur_arena {
 	u32 n_chunks;
 	u64 mapped; /* bytes of all chunks */
 	struct ur_list chunks;
+	struct ur_list gone; /* those of large blocks that were freed */
 };
 
 struct ur_block {
@@ -43,7 +44,8 @@ struct ur_block {
 /* Makes an arena in fd, which is sparse, as large as it will ever be, and stays
  * the caller's. Returns 0 or -errno. */
 int ur_arena_init(struct ur_arena *arena, int fd);
-/* Unmaps everything. All blocks must have been freed. */
+/* Unmaps everything, bit by bit. All blocks must have been freed. Needs no lock
+ * either. */
 void ur_arena_fini(struct ur_arena *arena);
 /* Allocates bytes, more than 0 and rounded up to pages, in *block. What is in
  * them is undefined. Returns 0 or -ENOMEM. */
@@ -54,8 +56,20 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block);
  * milliseconds. Returns 0, or -ENOMEM where not all of them could be had.
  */
 int ur_block_populate(const struct ur_block *block);
-/* Frees a block. Its pages go back to the system, but for UR_ARENA_KEEP of all.
- * Does nothing for a zeroed block. */
+/* Frees a block. Its pages go back to the system, but for UR_ARENA_KEEP of all,
+ * and a large block as a whole: that stays, and counts, until
+ * ur_arena_sweep(). Does nothing for a zeroed block. */
 void ur_arena_free(struct ur_arena *arena, struct ur_block *block);
+/*
+ * Gives large blocks that were freed back to the system, bit by bit. Needs no
+ * lock, and should have none: 64 MiB take milliseconds. Nobody may allocate or
+ * free meanwhile.
+ */
+void ur_arena_sweep(struct ur_arena *arena);
+/* Returns whether there is anything to sweep. */
+static inline bool ur_arena_dirty(const struct ur_arena *arena)
+{
+	return !ur_list_empty(&arena->gone);
+}
 
 #endif

@@ -179,6 +179,7 @@ int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
 		free(c);
 		return err;
 	}
+	ur_list_add_tail(&ectx->chans, &c->node);
 	*chan = c;
 	*fd = c->sock.rx;
 	return 0;
@@ -194,5 +195,6 @@ UR_ENGINE_CALL(1, destroy, struct ur_echan *);
 
 void ur_echan_destroy(struct ur_echan *chan)
 {
+	ur_list_del(&chan->node);
 	call_destroy(chan->sock.engine, chan);
 }

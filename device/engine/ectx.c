@@ -88,6 +88,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ur_list_init(&x->node);
 	ur_list_init(&x->mrs);
 	ur_list_init(&x->asyncs);
+	ur_list_init(&x->chans);
 	x->wake_watch.fn = woken;
 	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->wake_fd < 0) {
@@ -126,52 +127,16 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 	return ectx->engine->shard;
 }
 
-/* Takes it out of its engine, or refuses. */
-static int take_out(struct ur_engine *engine, struct ur_ectx *x)
-{
-	if (x->adverse)
-		return -EOPNOTSUPP;
-	ur_list_for_each(it, &x->asyncs)
-		if (ur_list_entry(it, struct ur_easync, node)->sock.watching)
-			return -EOPNOTSUPP;
-	ur_list_del(&x->node);
-	ur_idle_forget(&engine->idle, &x->predictor);
-	ur_engine_unwatch(engine, x->wake_fd);
-	return 0;
-}
-UR_ENGINE_CALL(1, take_out, struct ur_ectx *);
-
-int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
-{
-	struct ur_engine *from = ectx->engine;
-	struct ur_engine *to = ur_shards_nth(from, shard);
-	int err = call_take_out(from, ectx);
-
-	if (err)
-		return err;
-	err = call_create(to, ectx);
-	if (err) {
-		call_create(from, ectx);
-		return err;
-	}
-	ectx->engine = to;
-	ur_list_for_each(it, &ectx->asyncs)
-		ur_list_entry(it, struct ur_easync, node)->sock.engine = to;
-	from->shards->n_ectxs[from->shard]--;
-	from->shards->n_ectxs[shard]++;
-	return 0;
-}
-
 static int settle(struct ur_engine *engine, struct ur_ectx *x)
 {
-	ur_poll_settle_all(engine, x);
-	return 0;
+	return ur_poll_settle_all(engine, x) ? -EAGAIN : 0;
 }
 UR_ENGINE_CALL(1, settle, struct ur_ectx *);
 
 void ur_ectx_settle(struct ur_ectx *ectx)
 {
-	call_settle(ectx->engine, ectx);
+	while (call_settle(ectx->engine, ectx))
+		;
 }
 
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
@@ -179,6 +144,12 @@ struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
 	return (struct ur_emapped){.n = ectx->arena.n_chunks + ectx->n_maps,
 				   .ring_bytes = ectx->arena.mapped,
 				   .region_bytes = ectx->mapped};
+}
+
+void ur_ectx_sweep(struct ur_ectx *ectx)
+{
+	if (ur_arena_dirty(&ectx->arena))
+		ur_arena_sweep(&ectx->arena);
 }
 
 static int destroy(struct ur_engine *engine, struct ur_ectx *x)

@@ -134,7 +134,8 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 {
 	int err;
 
-	ur_poll_settle_all(engine, mr->ectx);
+	if (ur_poll_settle_all(engine, mr->ectx))
+		return -EAGAIN;
 	err = ur_mr_destroy(mr->mr);
 	if (err)
 		return err;
@@ -145,8 +146,11 @@ UR_ENGINE_CALL(1, dereg, struct ur_emr *);
 
 int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
 {
-	int err = call_dereg(mr->ectx->engine, mr);
+	int err;
 
+	do {
+		err = call_dereg(mr->ectx->engine, mr);
+	} while (err == -EAGAIN);
 	if (err)
 		return err;
 	*left = ur_app_mem_detach(mr);

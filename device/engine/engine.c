@@ -198,7 +198,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 	struct ur_shards *shards;
 	int err;
 
-	if (config->engines < 2 || config->raw_packet)
+	if (config->engines < 2)
 		return create_one(config, NULL, 0, engine);
 	shards = ur_shards_create(ur_min_u32(config->engines, UR_ENGINES_MAX));
 	if (!shards)

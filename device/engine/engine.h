@@ -60,12 +60,14 @@ struct ur_engine_events {
 };
 
 #define UR_ENGINES_MAX (1u << UR_SHARD_BITS_MAX)
+/* Which of them has all raw packet queue pairs: their rules are of the whole
+ * device. */
+#define UR_SHARD_RAW 0u
 
 struct ur_engine_config {
 	const char *netdev;
 	u32 ifindex;
-	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. With raw_packet 1: its rules
-	 * are of the whole device. */
+	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. */
 	u32 engines;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
@@ -228,14 +230,18 @@ struct ur_emapped {
 
 /* Returns what the context's rings and regions have mapped. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
+/* Gives memory of large rings that are gone back to the system. That may take
+ * milliseconds, and needs no lock; no command of the context may run. */
+void ur_ectx_sweep(struct ur_ectx *ectx);
 /* Frees the context. All its objects must have been destroyed. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 
 /* Returns which of the device's engines has the context, from 0 on. */
 u32 ur_ectx_shard(const struct ur_ectx *ectx);
-/* Gives a context to another engine of the device. It has no objects of the
- * engine's but files of asynchronous events. Returns 0, -EOPNOTSUPP (events
- * wait, or it is a hostile card's) or another -errno, with nothing changed. */
+/* Gives a context to another engine of the device. Of the engine's objects it
+ * has only regions without windows, device memory, completion queues that
+ * nothing uses, and event files. Returns 0, or -EOPNOTSUPP with nothing changed:
+ * events wait, or the engine has no room for one of the keys. */
 int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */

@@ -73,6 +73,7 @@ struct ur_evsock {
 
 struct ur_echan {
 	struct ur_evsock sock;
+	struct ur_list node; /* of the context */
 };
 
 struct ur_easync {
@@ -120,8 +121,11 @@ struct ur_ectx {
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
+	u32 settle_run; /* poll_loop.c */
+	bool settling;
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */
+	struct ur_list chans;	    /* ur_echan; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	/* Of regions: mappings, their bytes. The control thread's. */
 	u32 n_maps;
@@ -260,6 +264,7 @@ struct ur_eqp {
 	pid_t pid;
 	/* record.c: the PSN of the next work request, in that run. */
 	u32 record_psn, record_run;
+	u32 settle_run;		       /* of the context, when last settled */
 	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */
 };
 

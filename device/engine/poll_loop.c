@@ -23,6 +23,8 @@
 /* For a queue pair that is to be changed: enough for all that a send ring
  * holds in small datagrams. */
 #define SETTLE_ROUNDS 64
+/* Queue pairs settled at once: the clients of others have turns too. */
+#define SETTLE_QPS 16
 /* Receive queues kicked in one iteration: a kick may ask for the next one. */
 #define KICKS 256
 /* Ask the wire this often when nothing came of late. */
@@ -241,22 +243,40 @@ void ur_poll_settle(struct ur_engine *e, struct ur_eqp *qp)
 	ur_adverse_hurry(qp, false);
 }
 
-void ur_poll_settle_all(struct ur_engine *e, struct ur_ectx *x)
+struct settling {
+	struct ur_engine *engine;
+	struct ur_ectx *ectx;
+	u32 left;
+};
+
+/* Each one once: its client may post for ever. */
+static bool settle_next(void *arg, void *qp_ctx)
 {
-	u32 slots = ur_min_u32(x->next_slot, UROCE_DB_SLOTS);
+	struct settling *s = arg;
+	struct ur_eqp *qp = qp_ctx;
 
-	for (u32 i = 0; i < slots; i++) {
-		for (struct ur_db_client *b = x->db_clients[i]; b;
-		     b = b->next) {
-			struct ur_eqp *qp;
+	if (qp->ectx != s->ectx || qp->settle_run == s->ectx->settle_run ||
+	    !qp->sq.hdr || !ur_ring_avail(&qp->sq))
+		return true;
+	qp->settle_run = s->ectx->settle_run;
+	ur_poll_settle(s->engine, qp);
+	return --s->left;
+}
 
-			if (b->ring != ur_qp_doorbell)
-				continue;
-			qp = ur_container_of(b, struct ur_eqp, db_client);
-			if (qp->sq.hdr && ur_ring_avail(&qp->sq))
-				ur_poll_settle(e, qp);
-		}
+/* The doorbells have been answered, so whoever can fetch anything is active, or
+ * a hostile card keeps it waiting. */
+bool ur_poll_settle_all(struct ur_engine *e, struct ur_ectx *x)
+{
+	struct settling s = {e, x, SETTLE_QPS};
+
+	if (!x->settling) {
+		x->settling = true;
+		x->settle_run++;
+		if (x->adverse)
+			ur_adverse_settle(e, x);
 	}
+	x->settling = ur_port_each_active(e->port, settle_next, &s);
+	return x->settling;
 }
 
 /* ---- doorbells ---- */

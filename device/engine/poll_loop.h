@@ -24,7 +24,8 @@ bool ur_poll_after_call(struct ur_engine *engine);
  */
 void ur_poll_settle(struct ur_engine *engine, struct ur_eqp *qp);
 /* Does the same for all queue pairs of a context, before an object goes that
- * their requests may name. */
-void ur_poll_settle_all(struct ur_engine *engine, struct ur_ectx *ectx);
+ * their requests may name: for some of them, and returns false when those were
+ * the last. Else the caller comes again, and others have turns between. */
+bool ur_poll_settle_all(struct ur_engine *engine, struct ur_ectx *ectx);
 
 #endif

@@ -75,6 +75,46 @@ static int make_context(struct ur_cmd *cmd)
 	return err;
 }
 
+/* Whether it is nothing that a queue pair uses, or can be told of the other
+ * engine. */
+static bool may_go(const struct ur_object *obj)
+{
+	const struct ur_xrcd *x;
+
+	switch (obj->type->id) {
+	case UVERBS_OBJECT_PD:
+	case UVERBS_OBJECT_MR:
+	case UVERBS_OBJECT_DM:
+	case UVERBS_OBJECT_CQ:
+	case UVERBS_OBJECT_COMP_CHANNEL:
+	case UVERBS_OBJECT_ASYNC_EVENT:
+	case UVERBS_OBJECT_COUNTERS:
+		return true;
+	case UVERBS_OBJECT_XRCD:
+		x = ((const struct ur_obj_xrcd *)obj)->xrcd;
+		return x->refs == 1 && ur_list_empty(&x->targets);
+	default:
+		return false;
+	}
+}
+
+int ur_context_go(struct ur_ufile *file, u32 shard)
+{
+	struct ur_handles *h = &file->handles;
+	int err;
+
+	if (ur_ectx_shard(file->ectx) == shard)
+		return 0;
+	for (u32 i = 0; i < h->size; i++)
+		if (h->slot[i] && !may_go(h->slot[i]))
+			return -EOPNOTSUPP;
+	err = ur_ectx_move(file->ectx, shard);
+	for (u32 i = 0; !err && i < h->size; i++)
+		if (h->slot[i] && h->slot[i]->type->id == UVERBS_OBJECT_XRCD)
+			((struct ur_obj_xrcd *)h->slot[i])->xrcd->shard = shard;
+	return err;
+}
+
 /* The legacy form makes the asynchronous event file too. */
 int ur_w_get_context(struct ur_cmd *cmd, const void *in, void *out)
 {

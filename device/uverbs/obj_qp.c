@@ -144,8 +144,10 @@ static int check_raw(const struct ur_cmd *cmd)
 {
 	static bool said;
 
+	if (ur_has_raw(cmd->dev) && !ur_client_may_raw(cmd->file->session))
+		return -EPERM;
 	if (ur_has_raw(cmd->dev))
-		return ur_client_may_raw(cmd->file->session) ? 0 : -EPERM;
+		return ur_context_go(cmd->file, UR_SHARD_RAW);
 	if (!said)
 		ur_log("%s: a raw packet queue pair was asked for: that takes "
 		       "--raw-ethernet, or raw-ethernet in uroce.conf, and an "

@@ -66,7 +66,7 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 	if (!a->max_wr || a->max_wr > UR_MAX_QP_WR ||
 	    a->max_sge > UR_MAX_SGE_COUNT)
 		return -EINVAL;
-	return 0;
+	return ur_context_go(cmd->file, UR_SHARD_RAW);
 }
 
 static int create_wq(struct ur_cmd *cmd, const struct wq_args *a,

@@ -122,27 +122,6 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 	return 0;
 }
 
-/*
- * All that is in a domain belongs to one engine, whose thread alone touches it.
- * A context of another engine goes there, as long as it has nothing that has
- * been made in its own: programs that share a domain open it first.
- */
-static int join_engine(struct ur_ufile *file, const struct ur_xrcd *x)
-{
-	struct ur_handles *h = &file->handles;
-
-	if (ur_ectx_shard(file->ectx) == x->shard)
-		return 0;
-	for (u32 i = 0; i < h->size; i++) {
-		const struct ur_object *obj = h->slot[i];
-
-		if (obj && obj->type->id != UVERBS_OBJECT_PD &&
-		    obj->type->id != UVERBS_OBJECT_ASYNC_EVENT)
-			return -EOPNOTSUPP;
-	}
-	return ur_ectx_move(file->ectx, x->shard);
-}
-
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
@@ -167,7 +146,10 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 		return pinned < 0 ? -EAGAIN : new_shared(cmd, pinned, &id, ret);
 	if (pinned >= 0)
 		close(pinned);
-	return oflags & O_EXCL ? -EINVAL : join_engine(cmd->file, *ret);
+	/* All that is in a domain belongs to one engine, whose thread alone
+	 * touches it. */
+	return oflags & O_EXCL ? -EINVAL
+			       : ur_context_go(cmd->file, (*ret)->shard);
 }
 
 int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)

@@ -131,6 +131,17 @@ static void close_memory(struct ur_loop_after *after)
 	free(file);
 }
 
+static void end_context(struct ur_ufile *file)
+{
+	struct ur_loop *loop = file->dev->daemon->loop;
+	bool aside = ur_loop_step_aside(loop);
+
+	ur_ectx_sweep(file->ectx);
+	if (aside)
+		ur_loop_lock(loop);
+	ur_ectx_destroy(file->ectx);
+}
+
 static void ufile_close(void *arg)
 {
 	struct ur_ufile *file = arg;
@@ -140,7 +151,7 @@ static void ufile_close(void *arg)
 	file->async = NULL;
 	ur_object_destroy_all(file);
 	if (file->ectx)
-		ur_ectx_destroy(file->ectx);
+		end_context(file);
 	ur_maps_close(file);
 	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
@@ -221,6 +232,8 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 		ur_object_destroy(cmd->created);
 		ur_loop_unlock(loop);
 	}
+	if (cmd->file->ectx)
+		ur_ectx_sweep(cmd->file->ectx);
 	return ret;
 }
 

@@ -39,6 +39,11 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 	return file->dev->daemon->by_user ? file->uid + 1 : 0;
 }
 
+/* Has the context in that engine of the device, since what is about to be made
+ * belongs there. Returns 0, or -EOPNOTSUPP where it has objects that cannot go:
+ * queue pairs and what goes with them, address handles, windows. Lock held. */
+int ur_context_go(struct ur_ufile *file, u32 shard);
+
 /* ---- a command ---- */
 
 #define UR_UDATA_MAX 128

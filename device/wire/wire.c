@@ -42,7 +42,7 @@ int ur_wire_create(struct ur_engine *engine)
 		if (err)
 			return err;
 	}
-	return engine->config.raw_packet
+	return engine->config.raw_packet && engine->shard == UR_SHARD_RAW
 		       ? ur_wire_raw_create(engine, &engine->raw)
 		       : 0;
 }

@@ -39,8 +39,10 @@ UROCE_DAEMON=uroced_strict e2e strict
 [ -n "${UROCE_FULL:-}" ] && UROCE_DAEMON=uroced_strict part strict-rdmacm tests/e2e/test_rdmacm.py
 e2e perftest
 # The engine without what makes it fast.
-UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0 \
+UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
 	part plain tests/e2e/test_pingpong.py tests/e2e/test_faults.py
+# A device of two engines, as machines of eight processors have by themselves.
+UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py
 e2e rules
 e2e attacks
 # Where there is a build with sanitizers: death, loss and raw frames once more with it.

@@ -158,12 +158,12 @@ class Host:
     def serve(self, *args):
         """Start uroced and wait until it serves."""
         opt = os.environ.get("UROCE_ENGINE_OPT")
-        engines = os.environ.get("UROCE_ENGINES")
+        engines = os.environ.get("UROCE_ENGINES", "1")  # on any machine
         self.device = self.bare(*self.own(), self.lab.bin(DAEMON), "--run-dir",
                                 self.run_dir, *args,
                                 *(["--engine-opt", opt] if opt else []),
-                                *(["--engines", engines] if engines and
-                                  "--engines" not in args else []))
+                                *(["--engines", engines]
+                                  if "--engines" not in args else []))
         wait_for("uroced", lambda: "ready" in self.device.text().split() or
                  not self.device.running())
         assert self.device.running(), self.device.report()

@@ -30,7 +30,7 @@ def serve(build, *args):
 @pytest.fixture(scope="module")
 def spread(build):
     """Of two contexts, one after the other, each has an engine of its own."""
-    yield from serve(build, "--engine-opt", "spread=1")
+    yield from serve(build, "--engine-opt", "spread=1", "--raw-ethernet")
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +99,87 @@ def test_multicast(spread):
         s = host.start("mckey", "-m", group, "-b", host.addr4, "-s")
         assert s.wait() == 0, s.report()
         assert member.wait(20) == 0, member.report()
+
+
+MOVE = """
+import errno, sys, tempfile
+import pyverbs.enums as e
+from pyverbs.addr import AHAttr, GlobalRoute
+from pyverbs.cq import CompChannel, CQ
+from pyverbs.device import Context
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.pyverbs_error import PyverbsRDMAError
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, RecvWR, SendWR
+from pyverbs.xrcd import XRCD, XRCDInitAttr
+
+CAP = QPCap(8, 8, 1, 1)
+file = tempfile.TemporaryFile()
+
+class Side:
+    def __init__(self):
+        self.ctx = Context(name="uroce0")
+        self.pd = PD(self.ctx)
+        self.mr = MR(self.pd, 4096, e.IBV_ACCESS_LOCAL_WRITE)
+        self.chan = CompChannel(self.ctx)
+        self.cq = CQ(self.ctx, 8, None, self.chan)
+        self.cq.req_notify()
+    def xrc(self):
+        return XRCD(self.ctx, XRCDInitAttr(
+            e.IBV_XRCD_INIT_ATTR_FD | e.IBV_XRCD_INIT_ATTR_OFLAGS, 0o100, file.fileno()))
+    def raw(self):
+        return self.qp(e.IBV_QPT_RAW_PACKET)
+    def qp(self, kind=e.IBV_QPT_RC):
+        return QP(self.pd, QPInitAttr(qp_type=kind, scq=self.cq, rcq=self.cq, cap=CAP))
+    def connect(self, qp, number):
+        gr = GlobalRoute(dgid=self.ctx.query_gid(1, 0), sgid_index=0)
+        ah = AHAttr(gr=gr, is_global=1, port_num=1)
+        attr = QPAttr(port_num=1)
+        attr.dest_qp_num, attr.path_mtu = number, e.IBV_MTU_1024
+        attr.timeout = attr.retry_cnt = attr.rnr_retry = 7
+        attr.max_rd_atomic = attr.max_dest_rd_atomic = attr.min_rnr_timer = 1
+        attr.ah_attr = ah
+        qp.to_rts(attr)
+    def send_to_itself(self):
+        self.qps = a, b = self.qp(), self.qp()
+        self.connect(a, b.qp_num)
+        self.connect(b, a.qp_num)
+        self.mr.write("x" * 64, 64)
+        b.post_recv(RecvWR(sg=[SGE(self.mr.buf + 64, 64, self.mr.lkey)], num_sge=1))
+        a.post_send(SendWR(opcode=e.IBV_WR_SEND, num_sge=1,
+                           sg=[SGE(self.mr.buf, 64, self.mr.lkey)]))
+        self.chan.get_cq_event(self.cq)
+        self.cq.ack_events(1)
+        n = 0
+        while n < 2:
+            got, wcs = self.cq.poll(2)
+            assert all(wc.status == e.IBV_WC_SUCCESS for wc in wcs), wcs
+            n += got
+        assert self.mr.read(64, 64) == b"x" * 64
+        return a.qp_num >> 23  # its engine
+
+what = sys.argv[1]
+first, second, third = Side(), Side(), Side()
+kept = [getattr(first, what)(), getattr(second, what)()]
+print(first.send_to_itself(), second.send_to_itself())
+# One that has queue pairs cannot go.
+fourth = Side()
+for side in third, fourth:
+    if side.send_to_itself():
+        try:
+            getattr(side, what)()
+        except PyverbsRDMAError as err:
+            print(err.error_code == errno.EOPNOTSUPP)
+"""
+
+
+@pytest.mark.parametrize("what", ["xrc", "raw"])
+def test_move(spread, what):
+    """A context that shares an XRC domain, or makes a raw packet queue pair, goes to
+    the engine of those with its regions, keys, completion queues and channels."""
+    out = spread.a.run("/usr/bin/python3", "-c", MOVE, what)
+    assert out.split() == ["0", "0", "True"], out
 
 
 def test_killed(spread):

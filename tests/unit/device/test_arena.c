@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Blocks do not overlap, come back, and are what the client maps. */
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "device/engine/arena.h"
 #include "tests/check.h"
@@ -54,6 +55,49 @@ static void test_large(struct ur_arena *arena)
 	CHECK_EQ(ur_arena_alloc(arena, 0, &a), -12);
 }
 
+static blkcnt_t blocks(int fd)
+{
+	struct stat st;
+
+	CHECK_EQ(fstat(fd, &st), 0);
+	return st.st_blocks;
+}
+
+/* A large block's end costs nothing at once, and counts until it is swept. */
+static void test_sweep(struct ur_arena *arena, int fd)
+{
+	const u64 bytes = 9u << 20, page = (u64)sysconf(_SC_PAGESIZE);
+	blkcnt_t before;
+	u64 mapped;
+	struct ur_block a, b;
+	blkcnt_t used;
+	u8 *ptr;
+
+	ur_arena_sweep(arena);
+	before = blocks(fd);
+	mapped = arena->mapped;
+	CHECK_EQ(ur_arena_alloc(arena, bytes, &a), 0);
+	CHECK_EQ(ur_block_populate(&a), 0);
+	memset(a.ptr, 1, bytes);
+	used = blocks(fd);
+	CHECK(used - before >= (blkcnt_t)(bytes / 512));
+	ptr = a.ptr;
+	ur_arena_free(arena, &a);
+	CHECK(!a.ptr);
+	CHECK_EQ(blocks(fd), used);
+	CHECK(arena->mapped >= mapped + bytes);
+	CHECK(ur_arena_dirty(arena));
+	CHECK_EQ(ur_arena_alloc(arena, bytes, &b), 0);
+	CHECK(b.ptr != ptr); /* nobody gets it meanwhile */
+	ur_arena_sweep(arena);
+	CHECK(!ur_arena_dirty(arena));
+	CHECK_EQ(msync(ptr, page, MS_ASYNC), -1); /* not mapped */
+	CHECK_EQ(blocks(fd), before);
+	ur_arena_free(arena, &b);
+	ur_arena_sweep(arena);
+	CHECK_EQ(arena->mapped, mapped);
+}
+
 int main(int argc, char **argv)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -68,6 +112,7 @@ int main(int argc, char **argv)
 		arena.page = page;
 		STEP(test_random(&arena, fd));
 		STEP(test_large(&arena));
+		STEP(test_sweep(&arena, fd));
 		ur_arena_fini(&arena);
 	}
 	close(fd);

@@ -134,6 +134,15 @@ static void post(void)
 	__atomic_store_n(&hdr->prod, prod + 1, __ATOMIC_RELEASE);
 }
 
+/* As a client does that has posted, but wakes nobody. */
+static void ring(void)
+{
+	__atomic_fetch_or(&ectx->db->word[rings.db_slot / 64],
+			  1ull << (rings.db_slot % 64), __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&ectx->db->summary, 1ull << (rings.db_slot / 64),
+			  __ATOMIC_SEQ_CST);
+}
+
 static int count_arrived(struct ur_engine *e, void *arg)
 {
 	return (int)rcq->prod;
@@ -196,6 +205,7 @@ static void by_state(enum ur_qp_state state)
 static void by_ah(void)
 {
 	begin();
+	ring();
 	ur_eah_destroy(ah);
 	ah = NULL;
 	one_more();
@@ -207,6 +217,7 @@ static void by_mr(void)
 	struct ur_emr_left left;
 
 	begin();
+	ring();
 	CHECK_EQ(ur_emr_dereg(send_mr, &left), 0);
 	send_mr = NULL;
 	one_more();
@@ -216,6 +227,7 @@ static void by_mr(void)
 static void by_settle(void)
 {
 	begin();
+	ring();
 	ur_ectx_settle(ectx);
 	one_more();
 	end();
@@ -225,10 +237,7 @@ static void by_settle(void)
 static void by_doorbell(void)
 {
 	begin();
-	__atomic_fetch_or(&ectx->db->word[rings.db_slot / 64],
-			  1ull << (rings.db_slot % 64), __ATOMIC_SEQ_CST);
-	__atomic_fetch_or(&ectx->db->summary, 1ull << (rings.db_slot / 64),
-			  __ATOMIC_SEQ_CST);
+	ring();
 	one_more();
 	end();
 }
