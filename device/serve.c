@@ -262,6 +262,14 @@ static void finish(struct ur_session *s)
 	ur_loop_unlock(loop);
 }
 
+static void take_known(struct ur_session *s, const struct uroce_tun_msg *msg)
+{
+	if (s->features & UROCE_TUN_F_KNOWN)
+		memcpy(s->known, msg->known, sizeof(s->known));
+	else
+		s->known[0].kind = 0;
+}
+
 static void *session_thread(void *arg)
 {
 	struct ur_session *s = arg;
@@ -282,6 +290,8 @@ static void *session_thread(void *arg)
 		s->outs_from = call ? msg.call.out_from : 0;
 		s->outs_to = call ? msg.call.out_to : 0;
 		s->outs_len = 0;
+		if (call)
+			take_known(s, &msg);
 		err = handle(s, &msg, fds);
 		give_back(s, fds);
 		if (err)

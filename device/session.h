@@ -48,6 +48,8 @@ struct ur_session {
 	u64 outs_from, outs_to;
 	u32 outs_len;
 	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
+	/* Event files that the command that runs may name. */
+	struct uroce_tun_known known[UROCE_TUN_MAX_KNOWN];
 	/* Descriptors that the client has shown for the command that runs: it
 	 * may have made them such that whoever closes them waits. */
 	int shown[8];
@@ -110,6 +112,9 @@ struct ur_file_id {
  * on it that its file could hold up.
  */
 int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id);
+/* Returns the cookie of the event file of that kind that the client has at
+ * number, as it said with the command; 0: it did not. */
+u64 ur_session_known(const struct ur_session *s, int number, u32 kind);
 static inline bool ur_file_id_same(const struct ur_file_id *a,
 				   const struct ur_file_id *b)
 {

@@ -11,6 +11,9 @@
 #include "device/turns.h"
 #include "util/os/clock.h"
 
+/* Before a thread that finds the lock taken sleeps: some microseconds. */
+#define LOOKS 100
+
 /* The lower half of the word; the upper one is the user. A word of 0: nobody
  * has it or waits. */
 enum {
@@ -170,9 +173,34 @@ static void wait_for_turn(struct ur_turns *turns, u32 user)
 	pthread_mutex_unlock(&turns->list_lock);
 }
 
+/* Lets the processor's other thread run; at most some 40 ns. */
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool take_at_once(struct ur_turns *turns, u32 user)
+{
+	return change(turns, 0, word(user, TAKEN)) || take_open(turns, user);
+}
+
+/* Most of what is done with the lock takes a few microseconds, and to put a
+ * thread to sleep and wake it takes more. Where somebody waits already it is
+ * not his turn. */
+static bool take_soon(struct ur_turns *turns, u32 user)
+{
+	for (int i = 0; i < LOOKS && (u32)look(turns) == TAKEN; i++)
+		relax();
+	return take_at_once(turns, user);
+}
+
 void ur_turns_take(struct ur_turns *turns, u32 user)
 {
-	if (!change(turns, 0, word(user, TAKEN)) && !take_open(turns, user))
+	if (!take_at_once(turns, user) && !take_soon(turns, user))
 		wait_for_turn(turns, user);
 }
 

@@ -100,6 +100,14 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 	return fd == -1 ? -EBADF : fd;
 }
 
+u64 ur_session_known(const struct ur_session *s, int number, u32 kind)
+{
+	for (u32 i = 0; i < UROCE_TUN_MAX_KNOWN && s->known[i].kind; i++)
+		if (s->known[i].fd == number && s->known[i].kind == kind)
+			return s->known[i].cookie;
+	return 0;
+}
+
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,

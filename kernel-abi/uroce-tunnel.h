@@ -79,7 +79,9 @@ extern "C" {
 /* Features. Version 3 had this one and no bits, the versions before it none. */
 #define UROCE_TUN_F_CACHED_REPLY (1ull << 0) /* struct uroce_tun_cached_reply */
 #define UROCE_TUN_F_CPU		 (1ull << 1) /* cpu of struct uroce_tun_msg */
-#define UROCE_TUN_F_ALL		 (UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU)
+#define UROCE_TUN_F_KNOWN	 (1ull << 2) /* struct uroce_tun_known */
+#define UROCE_TUN_F_ALL \
+	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -253,6 +255,18 @@ struct uroce_tun_fault {
 	__u64 rsv[3];
 };
 
+/*
+ * An event file of the caller's. An IOCTL or WRITE may name one for each number
+ * in the command that could be a descriptor and is that of such a file, so that
+ * the device need not ask for it. With UROCE_TUN_F_KNOWN.
+ */
+struct uroce_tun_known {
+	__u64 cookie; /* of its INSTALL */
+	__s32 fd;     /* the number */
+	__u32 kind;   /* UROCE_TUN_COMP, UROCE_TUN_ASYNC; 0: no more of them */
+};
+#define UROCE_TUN_MAX_KNOWN (UROCE_TUN_NAME_MAX / 16)
+
 struct uroce_tun_msg {
 	__u32 op;   /* enum uroce_tun_op */
 	__u32 kind; /* enum uroce_tun_kind */
@@ -273,7 +287,11 @@ struct uroce_tun_msg {
 	 * UROCE_TUN_F_CPU. The device may answer the next ones there, as a
 	 * system call would be. 0: no matter. */
 	__u32 cpu;
-	char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
+	union {
+		char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
+		struct uroce_tun_known
+			known[UROCE_TUN_MAX_KNOWN]; /* IOCTL, WRITE */
+	};
 };
 
 /* Behind DONE. len bytes for address addr follow, and padding up to a multiple

@@ -25,6 +25,8 @@
  * caller's frame, what they point to. */
 #define STACK_WINDOW 1536
 _Static_assert(STACK_WINDOW <= UROCE_TUN_WINDOW, "it is sent as a window");
+/* The longest that names a descriptor is shorter. */
+#define COMMAND_BYTES 512
 /* No frames of ours and the verbs library's together are larger. */
 #define STACK_REACH 65536
 
@@ -131,6 +133,43 @@ err_close:
 	return err;
 }
 
+/* What a number is, if it is that of an event file's descriptor. */
+static bool is_event_fd(const struct ur_file *file, uint64_t number,
+			struct uroce_tun_known *known)
+{
+	struct ur_file *event;
+	uint32_t kind;
+
+	if (number >= UR_FDMAP_FDS)
+		return false;
+	kind = ur_fdmap_looks((int)number);
+	if (kind != UROCE_TUN_COMP && kind != UROCE_TUN_ASYNC)
+		return false;
+	event = ur_fdmap_get((int)number);
+	if (!event)
+		return false;
+	known->cookie = event->cookie;
+	known->fd = (int32_t)number;
+	known->kind = event->parent == ur_fdmap_index(file) &&
+				      event->parent_serial == file->serial
+			      ? event->kind
+			      : 0;
+	ur_fdmap_put(event);
+	return known->kind != 0;
+}
+
+/* The words of a command, of which the first says how long it is. Which of them
+ * are descriptors is the device's business. */
+static void say_known(const struct ur_file *file, struct uroce_tun_msg *msg)
+{
+	const uint64_t *word = (const void *)(uintptr_t)msg->call.arg;
+	size_t n = *word & 0xffff;
+
+	n = (n < COMMAND_BYTES ? n : COMMAND_BYTES) / sizeof(*word);
+	for (size_t i = 0, k = 0; i < n && k < UROCE_TUN_MAX_KNOWN; i++)
+		k += is_event_fd(file, word[i], &msg->known[k]);
+}
+
 /* Memory between our own frame and the end of what is sent is the stack's, if
  * the argument is: what the command writes there we can store ourselves. */
 static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
@@ -146,6 +185,9 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 		len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW;
 		msg->call.out_from = here;
 		msg->call.out_to = msg->call.arg + len;
+		if (file->features & UROCE_TUN_F_KNOWN &&
+		    msg->op == UROCE_TUN_IOCTL && !(msg->call.arg & 7))
+			say_known(file, msg);
 	}
 	ret = ur_tunnel_send_call(file->sock, msg,
 				  (const void *)(uintptr_t)msg->call.arg, len);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion channels and asynchronous event files. To the client they are
- * plain descriptors; a command names one by its number, which is turned into
- * the object by asking the client for the file and comparing inodes: only the
- * very socket that was made here is accepted.
+ * plain descriptors; a command names one by its number. The client may say with
+ * the command which of its own objects that is. Otherwise it is asked for the
+ * file, and inodes are compared: only the very socket that was made here is
+ * accepted.
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -83,9 +84,16 @@ void ur_async_put(struct ur_obj_async *async)
 static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		      struct ur_object **ret)
 {
+	u32 kind = type == UVERBS_OBJECT_COMP_CHANNEL ? UROCE_TUN_COMP
+						      : UROCE_TUN_ASYNC;
 	struct ur_file_id id;
-	int fd = ur_session_fget(file->session, number, &id);
+	int fd;
 
+	*ret = ur_object_get(file, type,
+			     ur_session_known(file->session, number, kind));
+	if (*ret)
+		return 0;
+	fd = ur_session_fget(file->session, number, &id);
 	if (fd < 0)
 		return fd;
 	for (u32 i = 0; i < file->handles.size; i++) {

@@ -69,10 +69,8 @@ static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 	argv[n++] = fd;
 	if (on_demand)
 		argv[n++] = "--on-demand";
-	if (engines) {
-		argv[n++] = "--engines";
-		argv[n++] = engines;
-	}
+	argv[n++] = "--engines";
+	argv[n++] = engines ? engines : "1";
 	if (opt) {
 		argv[n++] = "--engine-opt";
 		argv[n++] = opt;

@@ -24,6 +24,8 @@
 #define STRANGER 65534
 
 static struct daemon_proc dev;
+/* What commands say with UROCE_TUN_F_KNOWN. */
+static struct uroce_tun_known named[UROCE_TUN_MAX_KNOWN];
 
 static int make_channel(int sock)
 {
@@ -75,6 +77,7 @@ static void send_legacy(int sock, uint32_t command, const void *core,
 	uint64_t response = (uintptr_t)resp;
 
 	CHECK(msg.call.len <= sizeof(buf));
+	memcpy(msg.known, named, sizeof(named));
 	memcpy(buf, &hdr, sizeof(hdr));
 	memcpy((char *)buf + sizeof(hdr), core, len);
 	memcpy((char *)buf + sizeof(hdr), &response, sizeof(response));
@@ -251,6 +254,86 @@ static void test_event_files(void)
 	close(sock);
 }
 
+/* Whether the device asks for the channel of a queue that is made. */
+static bool asks(int sock, int channel)
+{
+	static struct ib_uverbs_create_cq_resp resp;
+	struct ib_uverbs_create_cq req = {.cqe = 16, .comp_channel = channel};
+	struct uroce_tun_msg msg;
+	int fd, n = 0;
+
+	send_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req, sizeof(req), &resp,
+		    sizeof(resp));
+	while (!client_recv(sock, &msg, &fd) && msg.op == UROCE_TUN_FGET) {
+		CHECK_EQ(msg.ret, channel);
+		n++;
+		memset(&msg, 0, sizeof(msg));
+		msg.op = UROCE_TUN_FD;
+		client_send(sock, &msg, &channel, 1);
+	}
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	CHECK(msg.ret > 0);
+	CHECK(n <= 1);
+	return n;
+}
+
+/* The client says which object a number is; it is believed as to its own, and
+ * asked where what it says cannot be. */
+static void test_known(void)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	int sock = client_open_with(&dev, "uverbs0", UROCE_TUN_F_KNOWN, NULL);
+	struct uroce_tun_known right = {.kind = UROCE_TUN_COMP};
+	static const uint64_t far[] = {1000, UINT32_MAX, 1ull << 32,
+				       1ull << 63};
+	uint32_t pd;
+
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	pd = client_alloc_pd(sock);
+	right.fd = make_channel(sock);
+	right.cookie = client_installed;
+	CHECK(asks(sock, right.fd));
+	named[0] = right;
+	CHECK(!asks(sock, right.fd));
+	named[0].kind = UROCE_TUN_ASYNC;
+	CHECK(asks(sock, right.fd));
+	named[1] = right;
+	CHECK(!asks(sock, right.fd));
+	named[0].kind = 0;
+	CHECK(asks(sock, right.fd));
+	named[1].kind = 0;
+	for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+		named[0] = right;
+		named[0].cookie += far[i];
+		CHECK(asks(sock, right.fd));
+	}
+	named[0] = right;
+	named[0].cookie = pd;
+	CHECK(asks(sock, right.fd));
+	named[0] = right;
+	named[0].fd++;
+	CHECK(asks(sock, right.fd));
+	memset(named, 0, sizeof(named));
+	close(right.fd);
+	close(sock);
+	client_settle(&dev);
+}
+
+/* Who has not the feature is asked, whatever is in his messages. */
+static void test_unknown(void)
+{
+	int sock = client_session(&dev), channel = make_channel(sock);
+
+	named[0] = (struct uroce_tun_known){.kind = UROCE_TUN_COMP,
+					    .fd = channel,
+					    .cookie = client_installed};
+	CHECK(asks(sock, channel));
+	memset(named, 0, sizeof(named));
+	close(channel);
+	close(sock);
+	client_settle(&dev);
+}
+
 /* A file whose server answers nobody: the end of it cannot even be broken off.
  * Others are served, the device gives up everything when told to, and a new one
  * takes its place. */
@@ -308,6 +391,8 @@ int main(int argc, char **argv)
 	}
 	STEP(test_unread());
 	STEP(test_event_files());
+	STEP(test_known());
+	STEP(test_unknown());
 	STEP(test_stop(argv[1]));
 	dev.as = 0;
 	STEP(test_server(argv[1]));

@@ -91,6 +91,7 @@ static void say(const char *form, u32 a, u32 b, s64 ret)
 			(long long)ret);
 }
 
+#define F_KNOWN	      (1u << 7) /* of the step, not the command */
 #define F_EXTENDED    (1u << 0)
 #define F_LIE	      (1u << 1) /* sizes that do not fit */
 #define F_OWN_POINTER (1u << 2) /* leave the response pointer as it is */
@@ -181,10 +182,23 @@ static void step_ioctl(struct ur_ufile *file, struct input *in)
 	ur_session_give_back(&session);
 }
 
+/* What the client says with the command of a descriptor of its own. */
+static void take_known(u8 op, struct input *in)
+{
+	session.known[0].kind = 0;
+	if (!(op & F_KNOWN))
+		return;
+	session.known[0].fd = take16(in);
+	session.known[0].cookie = take(in);
+	session.known[0].kind = take(in);
+}
+
 static void step(struct ur_ufile *file, struct input *in)
 {
 	u8 op = take(in);
 
+	if ((op & 3) != 3)
+		take_known(op, in);
 	switch (op & 3) {
 	case 0:
 	case 1:

@@ -48,6 +48,15 @@ def out(i, n=64):
     return bytes([attr_id(i), 0x41, n // 8])
 
 
+def known(step, fd, cookie, kind):
+    """The command of a client that says what the descriptor is."""
+    return bytes([step[0] | 0x80]) + struct.pack("<HBB", fd, cookie, kind) + step[1:]
+
+
+def cq_of_channel(number):
+    return write(18, R + struct.pack("<QIIiI", 7, 16, 0, number, 0))
+
+
 R = struct.pack("<Q", 0)
 CONTEXT = ioctl(0, 3, out(0, 8), out(1, 8), data(0x1000, b"\0" * 16),
                 out(0x1001))
@@ -156,6 +165,10 @@ SEEDS = {
         0, 0, scalar(2, 0x80000001, 8), scalar(0, 0, 8), out(1, 304))
     + ioctl(0, 0, scalar(2, 3, 8), scalar(0, 0, 8), out(1, 8), out(0x1001, 8))
     + ioctl(0, 1, scalar(0, 1), out(1, 8), out(2, 64)),
+    "known": CONTEXT + write(17, R)
+    + known(cq_of_channel(8), 8, 1, 3) + known(cq_of_channel(8), 8, 2, 3)
+    + known(cq_of_channel(8), 8, 1, 4) + known(cq_of_channel(8), 6, 1, 3)
+    + bytes([3 | 1 << 2]) + known(cq_of_channel(8), 8, 1, 3),
     "lies": bytes([0, 1, 2, 0, 2]) + R + b"\xff\xff\xff\xff\xff\xff"
     + bytes([0, 1, 3, 0, 2]) + R + b"\1\0\xff\xff\x20\0"
     + bytes([2, 3, 0, 31]) + b"\xff" * 200,

@@ -30,6 +30,7 @@ void test_access(void);
 void test_counters(void);
 /* commands.c */
 void test_ioctl(void);
+void test_known_events(void);
 void test_no_room(void);
 void test_mmap(void);
 void test_events(void);

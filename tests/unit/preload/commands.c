@@ -131,6 +131,39 @@ void test_events(void)
 	close(fd);
 }
 
+/* Only what is a descriptor of this file's events now, and in the command. */
+void test_known_events(void)
+{
+	int fd = open_node(), other = open_node(), comp, async, foreign;
+	uint64_t words[70] = {sizeof(words)};
+
+	comp = ioctl(fd, FAKE_COMP, 0);
+	async = ioctl(fd, FAKE_ASYNC, 0);
+	foreign = ioctl(other, FAKE_COMP, 0);
+	CHECK(comp >= 0 && async >= 0 && foreign >= 0);
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 0);
+	words[1] = (uint64_t)async;
+	words[5] = (uint64_t)comp;
+	words[6] = (uint64_t)foreign;
+	words[7] = (uint64_t)fd;
+	words[8] = ~0ull;
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 43);
+	CHECK_EQ(ioctl(other, FAKE_KNOWN, words), 3);
+	words[0] = 16; /* bytes: what follows is not the command's */
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 4);
+	words[0] = sizeof(words);
+	/* Closed, and the number used again, without our knowing. */
+	CHECK(!syscall(SYS_close, async));
+	CHECK_EQ(dup2(0, async), async);
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 3);
+	close(comp);
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 0);
+	close(async);
+	close(foreign);
+	close(other);
+	close(fd);
+}
+
 static _Atomic int got_event;
 
 static void *get_event(void *arg)

@@ -205,6 +205,17 @@ static int64_t fget(struct conn *c, uint64_t number)
 	return 0;
 }
 
+static int64_t known(const struct uroce_tun_msg *req)
+{
+	int64_t all = 0;
+
+	for (int i = 0; i < UROCE_TUN_MAX_KNOWN && req->known[i].kind; i++) {
+		CHECK_EQ(req->known[i].cookie, FAKE_COOKIE);
+		all = all * 10 + req->known[i].kind;
+	}
+	return all;
+}
+
 static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 {
 	uint64_t value;
@@ -259,6 +270,8 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return syncs;
 	case FAKE_SETTLES:
 		return settles;
+	case FAKE_KNOWN:
+		return known(req);
 	case FAKE_DIE:
 		_exit(0);
 	case FAKE_WITHDRAWN:

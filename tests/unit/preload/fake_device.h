@@ -27,6 +27,8 @@ enum fake_ioctl {
 			   * no more */
 	FAKE_WRITES = 16, /* number of WRITE so far */
 	FAKE_SETTLES = 17, /* number of SETTLE so far */
+	FAKE_KNOWN = 18,   /* which event files it names: kind, times 10 for
+			    * each that goes before */
 };
 
 /* A write to an rdma_cm file: with its answer comes one sent ahead, of question

@@ -120,6 +120,7 @@ static int inner(const char *script)
 	test_counters();
 	test_netlink();
 	test_ioctl();
+	test_known_events();
 	test_no_room();
 	test_mmap();
 	test_events();
