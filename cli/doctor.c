@@ -16,6 +16,7 @@
 #include "cli/elf.h"
 #include "cli/environment.h"
 #include "cli/status.h"
+#include "util/os/rundir.h"
 
 /* Private ABI numbers of libibverbs that have been, and some to come. */
 #define PABI_FIRST 34
@@ -118,7 +119,7 @@ static void check_run_dir(struct doctor *doctor)
 			doctor, "run-dir", "problem",
 			"ask its owner for access, or name another with --run-dir",
 			"%s: %s", dir, strerror(errno));
-	} else if (st.st_uid != geteuid() && st.st_uid) {
+	} else if (!ur_rundir_trusted(dir, &st)) {
 		ur_doctor_say(doctor, "run-dir", "problem",
 			      "name a directory of your own with --run-dir",
 			      "%s belongs to user %u", dir, st.st_uid);

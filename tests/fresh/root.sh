@@ -79,7 +79,7 @@ inside() { # inside CMD...: in the root, as its root
 		fi || exit 1
 		mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
 			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
-			mount -t tmpfs tmpfs "$root/run" || exit 1
+			mount -t tmpfs -o mode=755 tmpfs "$root/run" || exit 1
 		cp /etc/resolv.conf "$root/etc/resolv.conf"
 		# No chroot: who is in one may not make user namespaces.
 		mkdir -p "$root/.host" && cd "$root" && pivot_root . .host && cd / &&

@@ -6,7 +6,10 @@
 #ifndef UR_UTIL_OS_RUNDIR_H
 #define UR_UTIL_OS_RUNDIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct stat;
 
 /**
  * ur_rundir() - name of the run directory, absolute, without a trailing slash
@@ -23,12 +26,21 @@ int ur_rundir(const char *arg, char *buf, size_t size);
 
 /**
  * ur_rundir_make() - create the directory (mode 0700 for a user's own, 0755 as
- * root) and check that it belongs to us or to root
+ * root) and check that it is to be trusted
  *
  * Parents are created too as long as they are missing.
  *
- * Return: 0, -EPERM where it belongs to somebody else, or -errno.
+ * Return: 0, -EPERM where it is not, or -errno.
  */
 int ur_rundir_make(const char *dir);
+
+/**
+ * ur_rundir_trusted() - whether what is in the directory is to be believed
+ * @path, @st: its name, and what stat(2) says of it
+ *
+ * Its owner is us, or root, or it is directly in /run, where root alone makes
+ * directories, and gives them to the user of a service.
+ */
+bool ur_rundir_trusted(const char *path, const struct stat *st);
 
 #endif

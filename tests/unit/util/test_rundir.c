@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Whose run directories are believed. */
+#include "tests/check.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "util/os/rundir.h"
+
+#define SOMEBODY 61234u
+
+/* Made in that directory; "" where it cannot be. */
+static const char *make(const char *parent)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/uroce-test.XXXXXX", parent);
+	return mkdtemp(path) ? path : "";
+}
+
+static int looked_at(const char *path)
+{
+	int err = ur_rundir_make(path);
+
+	rmdir(path);
+	return err;
+}
+
+static int of_somebody(const char *parent)
+{
+	const char *path = make(parent);
+
+	if (!*path || chown(path, SOMEBODY, SOMEBODY))
+		SKIP("needs root");
+	return looked_at(path);
+}
+
+static void our_own(void)
+{
+	const char *path = make("/tmp");
+
+	CHECK(*path);
+	CHECK_EQ(looked_at(path), 0);
+}
+
+/* Anybody makes these. */
+static void somebody_s(void)
+{
+	CHECK_EQ(of_somebody("/tmp"), -EPERM);
+}
+
+/* Unless anybody makes directories there, as in some containers. */
+static void a_service_s(void)
+{
+	struct stat run;
+
+	CHECK_EQ(stat("/run", &run), 0);
+	CHECK_EQ(of_somebody("/run"),
+		 run.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0);
+}
+
+/* As /run/user/UID/uroce is. */
+static void below_a_service_s(void)
+{
+	char above[128], path[144];
+	int err;
+
+	snprintf(above, sizeof(above), "%s", make("/run"));
+	snprintf(path, sizeof(path), "%s/below", above);
+	if (!*above || chown(above, SOMEBODY, SOMEBODY) || mkdir(path, 0755) ||
+	    chown(path, SOMEBODY, SOMEBODY))
+		SKIP("needs root");
+	err = looked_at(path);
+	rmdir(above);
+	CHECK_EQ(err, -EPERM);
+}
+
+/* A link there leads to what anybody makes. */
+static void a_link_of_a_service_s(void)
+{
+	char to[128], path[128];
+	int err;
+
+	snprintf(to, sizeof(to), "%s", make("/tmp"));
+	snprintf(path, sizeof(path), "%s", make("/run"));
+	if (!*path || chown(to, SOMEBODY, SOMEBODY) || rmdir(path) ||
+	    symlink(to, path))
+		SKIP("needs root");
+	err = ur_rundir_make(path);
+	unlink(path);
+	rmdir(to);
+	CHECK_EQ(err, -EPERM);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE(our_own());
+	CASE(somebody_s());
+	CASE(a_service_s());
+	CASE(below_a_service_s());
+	CASE(a_link_of_a_service_s());
+	return cases_status();
+}
