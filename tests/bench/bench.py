@@ -20,6 +20,7 @@ import sys
 import time
 
 import events
+import neighbours
 import registrations
 import shaped
 from lab import Lab, set_loss
@@ -96,6 +97,7 @@ def one_host(t, o):
                     lambda: rate(lab, prog, 20 * n) / 1e6, True, "M/s")
         scale(t, o, lab)
         registrations.rows(t, o, lab)
+        neighbours.rows(t, o, lab)
         events.rows(t, o, lab, "one host")
 
 

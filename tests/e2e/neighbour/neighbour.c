@@ -10,6 +10,15 @@
  * the device's making, on a busy machine too. Prints JSON: how many, the longest,
  * and the most that is left of one.
  *
+ *	neighbour latency SECONDS
+ *
+ * Such WRITEs again. Prints JSON: how many, and the time that half of them and 99.9 %
+ * of them took at most.
+ *
+ *	neighbour spin SECONDS
+ *
+ * Has a processor busy, to compare with. Prints a line when it begins.
+ *
  *	neighbour ask SECONDS PID
  *
  * The same for commands, one at a time, of which the device, PID, carries out each
@@ -21,10 +30,14 @@
  * memory region of 4 GiB, so often. Prints a line when it begins, and JSON: the
  * shortest round.
  *
- *	neighbour unmap ROUNDS
+ *	neighbour unmap|uncq ROUNDS
  *
- * The same for a memory region of 512 MiB that the device has written to all over; of
- * a round only the end of the region counts.
+ * The same for a memory region of 512 MiB that the device has written to all over,
+ * or such a completion queue; of a round only the end counts.
+ *
+ *	neighbour small|beside ROUNDS
+ *
+ * Registers and deregisters 4 KiB, alone or beside 10,000 queue pairs of its own.
  *
  *	neighbour keep region|qps
  *
@@ -133,6 +146,46 @@ static void watch_writes(double seconds, const char *schedstat)
 	bench_close(&t);
 }
 
+#define TIMES 8000000u
+
+static int compare(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void latency(double seconds)
+{
+	uint32_t *took = malloc(TIMES * sizeof(*took)), n = 0;
+	struct bench t;
+	uint64_t end;
+
+	CHECK(took);
+	bench_open(&t, 16);
+	end = now_ns() + (uint64_t)(seconds * 1e9);
+	for (uint64_t start; n < TIMES && (start = now_ns()) < end; n++) {
+		write_64(&t);
+		took[n] = (uint32_t)(now_ns() - start);
+	}
+	bench_close(&t);
+	CHECK(n > 1000);
+	qsort(took, n, sizeof(*took), compare);
+	printf("{\"count\": %u, \"p50_ns\": %u, \"p999_ns\": %u}\n", n,
+	       took[n / 2], took[(uint64_t)n * 999 / 1000]);
+	free(took);
+}
+
+static void spin(double seconds)
+{
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
+
+	puts("began");
+	fflush(stdout);
+	while (now_ns() < end)
+		;
+}
+
 /* The thread that the process has started last. */
 static int last_thread(const char *pid)
 {
@@ -162,12 +215,26 @@ static void watch_commands(double seconds, const char *pid)
 	bench_close(&t);
 }
 
-static void make_cq(struct bench *t)
+/* Each of these makes something and ends it, and returns what that took. */
+
+static uint64_t make_cq(struct bench *t)
 {
+	uint64_t start = now_ns();
 	struct ibv_cq *cq = ibv_create_cq(t->ctx, CQ_LARGE, NULL, NULL, 0);
 
 	CHECK(cq);
 	CHECK_EQ(ibv_destroy_cq(cq), 0);
+	return now_ns() - start;
+}
+
+static uint64_t end_cq(struct bench *t)
+{
+	struct ibv_cq *cq = ibv_create_cq(t->ctx, CQ_LARGE, NULL, NULL, 0);
+	uint64_t start = now_ns();
+
+	CHECK(cq);
+	CHECK_EQ(ibv_destroy_cq(cq), 0);
+	return now_ns() - start;
 }
 
 static struct ibv_qp *qp[QPS];
@@ -187,15 +254,35 @@ static void keep_qps(struct bench *t)
 	}
 }
 
-static void make_qps(struct bench *t)
+static void end_qps(void)
 {
-	keep_qps(t);
 	for (int i = 0; i < QPS; i++)
 		CHECK_EQ(ibv_destroy_qp(qp[i]), 0);
 }
 
-static void make_region(struct bench *t)
+static uint64_t make_qps(struct bench *t)
 {
+	uint64_t start = now_ns();
+
+	keep_qps(t);
+	end_qps();
+	return now_ns() - start;
+}
+
+static uint64_t make_small(struct bench *t)
+{
+	static char buf[4096];
+	uint64_t start = now_ns();
+	struct ibv_mr *mr = ibv_reg_mr(t->pd, buf, sizeof(buf), ALL_ACCESS);
+
+	CHECK(mr);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	return now_ns() - start;
+}
+
+static uint64_t make_region(struct bench *t)
+{
+	uint64_t start = now_ns();
 	void *p = mmap(NULL, REG_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct ibv_mr *mr;
@@ -205,6 +292,7 @@ static void make_region(struct bench *t)
 	CHECK(mr);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	CHECK_EQ(munmap(p, REG_BYTES), 0);
+	return now_ns() - start;
 }
 
 /* Makes one and has the device write to all of it. */
@@ -225,8 +313,7 @@ static struct ibv_mr *used_region(struct bench *t)
 	return mr;
 }
 
-/* Returns what its end took. */
-static uint64_t use_region(struct bench *t)
+static uint64_t end_region(struct bench *t)
 {
 	struct ibv_mr *mr = used_region(t);
 	uint64_t start = now_ns();
@@ -250,28 +337,36 @@ static void keep(const char *what)
 	pause();
 }
 
-static uint64_t round_of(void (*make)(struct bench *t), struct bench *t)
-{
-	uint64_t start = now_ns();
+static const struct kind {
+	const char *name;
+	uint64_t (*round)(struct bench *t);
+	int qps; /* of its own, beside it */
+} kinds[] = {
+	{"cq", make_cq, 0},	     {"qps", make_qps, 0},
+	{"reg", make_region, 0},     {"unmap", end_region, 0},
+	{"uncq", end_cq, 0},	     {"small", make_small, 0},
+	{"beside", make_small, QPS},
+};
 
-	make(t);
-	return now_ns() - start;
-}
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* make: NULL for use_region(). */
-static void large(void (*make)(struct bench *t), int rounds)
+static void large(const struct kind *kind, int rounds)
 {
 	uint64_t least = UINT64_MAX;
 	struct bench t;
 
 	bench_open(&t, 16);
+	if (kind->qps)
+		keep_qps(&t);
 	puts("began");
 	fflush(stdout);
 	for (int i = 0; i < rounds; i++) {
-		uint64_t took = make ? round_of(make, &t) : use_region(&t);
+		uint64_t took = kind->round(&t);
 
 		least = took < least ? took : least;
 	}
+	if (kind->qps)
+		end_qps();
 	bench_close(&t);
 	printf("{\"rounds\": %d, \"least_ns\": %llu}\n", rounds,
 	       (unsigned long long)least);
@@ -280,22 +375,24 @@ static void large(void (*make)(struct bench *t), int rounds)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
+	size_t i = 0;
 
 	if (!strcmp(what, "watch") && argc == 4)
 		watch_writes(atof(argv[2]), argv[3]);
 	else if (!strcmp(what, "ask") && argc == 4)
 		watch_commands(atof(argv[2]), argv[3]);
-	else if (!strcmp(what, "unmap"))
-		large(NULL, atoi(argv[2]));
+	else if (!strcmp(what, "latency"))
+		latency(atof(argv[2]));
+	else if (!strcmp(what, "spin"))
+		spin(atof(argv[2]));
 	else if (!strcmp(what, "keep"))
 		keep(argv[2]);
-	else if (!strcmp(what, "cq"))
-		large(make_cq, atoi(argv[2]));
-	else if (!strcmp(what, "qps"))
-		large(make_qps, atoi(argv[2]));
-	else if (!strcmp(what, "reg"))
-		large(make_region, atoi(argv[2]));
-	else
-		return 2;
+	else {
+		while (i < KINDS && strcmp(what, kinds[i].name))
+			i++;
+		if (i == KINDS)
+			return 2;
+		large(&kinds[i], atoi(argv[2]));
+	}
 	return 0;
 }
