@@ -17,6 +17,10 @@
 #define READS	  2 /* requests for a window, where there are more */
 #define AGAIN_NS  100000u
 
+/* All of them are looked at when a window begins or ends, and where nobody
+ * answers; more are those of another path to the same address. */
+#define MEMBERS_MAX 1024
+
 /* Of a peer that answers nobody for so long each queue pair finds out for
  * itself. */
 #define HEARD_NS 50000000u
@@ -28,9 +32,10 @@
 #define SILENT_SHIFT_MAX 5
 
 struct ur_path {
-	struct ur_list link; /* in port->paths */
+	struct ur_path *next, **list; /* in port->paths */
 	struct ur_port *port;
 	u8 sgid[16], dgid[16];
+	u32 owner;
 	u32 members_count;
 	struct ur_list members, waiting;
 	bool held;
@@ -39,7 +44,8 @@ struct ur_path {
 	u32 out, granted; /* packets: in flight, about to be */
 	u32 unmissed;	  /* packets answered since somebody waited */
 	ur_time heard_at; /* the last answer */
-	ur_time tried_at; /* the same, or when somebody sent with nothing out */
+	ur_time tried_at; /* the last answer, or when somebody sent with nothing
+			   * out */
 	u8 silences;	  /* since the last answer */
 	ur_time next_at;  /* window below one packet: not before */
 };
@@ -331,7 +337,8 @@ void ur_path_answered(struct ur_qp *qp)
 	/* Its own round trips are few where packets are sent twice, and may be
 	 * those of a shorter queue. */
 	qp->req.patience = patience(p);
-	p->heard_at = p->tried_at = p->port->now;
+	p->heard_at = p->port->now;
+	p->tried_at = p->heard_at;
 	p->silences = 0;
 	p->unmissed += packets;
 	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
@@ -392,35 +399,58 @@ void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 
 /* ---- members ---- */
 
-static struct ur_path *find(struct ur_port *port, const struct ur_av *av)
+/* Nobody can choose addresses that meet: the port's numbers are its secret. */
+static struct ur_path **list_of(struct ur_port *port, const struct ur_av *av,
+				u32 owner)
 {
-	struct ur_list *l;
+	const u64 *key = port->path_key;
+	u64 sum = key[8] * owner + key[9];
 
-	for (l = port->paths.next; l != &port->paths; l = l->next) {
-		struct ur_path *p = ur_container_of(l, struct ur_path, link);
-
-		if (!memcmp(p->dgid, av->dgid, 16) &&
-		    !memcmp(p->sgid, av->sgid, 16))
-			return p;
-	}
-	return NULL;
+	for (u32 i = 0; i < 4; i++)
+		sum += key[i] * ur_get_be32(av->dgid + 4 * i) +
+		       key[4 + i] * ur_get_be32(av->sgid + 4 * i);
+	return &port->paths[sum >> (64 - UR_PATHS_BITS)];
 }
 
-static struct ur_path *create(struct ur_port *port, const struct ur_av *av)
+static struct ur_path *find(struct ur_path *p, const struct ur_av *av,
+			    u32 owner)
+{
+	while (p &&
+	       (p->owner != owner || p->members_count == MEMBERS_MAX ||
+		memcmp(p->dgid, av->dgid, 16) || memcmp(p->sgid, av->sgid, 16)))
+		p = p->next;
+	return p;
+}
+
+static struct ur_path *create(struct ur_path **list, struct ur_port *port,
+			      const struct ur_av *av, u32 owner)
 {
 	struct ur_path *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->port = port;
+	p->owner = owner;
 	memcpy(p->dgid, av->dgid, 16);
 	memcpy(p->sgid, av->sgid, 16);
 	p->held = true;
 	ur_path_window_init(&p->window, port->now);
 	ur_list_init(&p->members);
 	ur_list_init(&p->waiting);
-	ur_list_add_tail(&port->paths, &p->link);
+	p->list = list;
+	p->next = *list;
+	*list = p;
 	return p;
+}
+
+static void destroy(struct ur_path *p)
+{
+	struct ur_path **at = p->list;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	free(p);
 }
 
 void ur_path_drop(struct ur_qp *qp)
@@ -447,23 +477,23 @@ void ur_path_leave(struct ur_qp *qp)
 	qp->share.path = NULL;
 	qp->share.held = false;
 	qp->req.patience = UR_PROBE_MIN_NS;
-	if (--p->members_count)
-		return;
-	ur_list_del(&p->link);
-	free(p);
+	if (!--p->members_count)
+		destroy(p);
 }
 
 void ur_path_join(struct ur_qp *qp)
 {
 	const struct ur_av *av = qp->attr.av;
-	struct ur_path *p;
+	u32 owner = qp->init.owner;
+	struct ur_path *p, **list;
 
 	ur_path_leave(qp);
 	if (!qp->port->cfg.path || !ur_qp_is_reliable(qp) || !av || av->loop)
 		return;
-	p = find(qp->port, av);
+	list = list_of(qp->port, av, owner);
+	p = find(*list, av, owner);
 	if (!p)
-		p = create(qp->port, av);
+		p = create(list, qp->port, av, owner);
 	if (!p)
 		return;
 	p->members_count++;

@@ -29,6 +29,7 @@
 #define UR_QUANTUM_BYTES   (256u << 10)		 /* its in-device bytes */
 #define UR_CALL_QUANTA	   256 /* quanta of one ur_port_tx call */
 #define UR_ONE_QP_QUANTA   4   /* of one ur_port_tx_qp call */
+#define UR_PATHS_BITS	   12
 
 struct ur_gsi_send {
 	struct ur_av *av;
@@ -42,6 +43,8 @@ struct ur_orphan_ack {
 	u8 syndrome;
 	u8 bth[UR_BTH_BYTES + UR_AETH_BYTES]; /* the whole packet */
 };
+
+struct ur_path;
 
 struct ur_port {
 	struct ur_port_config cfg;
@@ -61,7 +64,9 @@ struct ur_port {
 	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */
 
 	struct ur_list active; /* queue pairs with something to do */
-	struct ur_list paths;  /* struct ur_path */
+	/* By address and owner: a list for each hash, of a secret key. */
+	struct ur_path *paths[1u << UR_PATHS_BITS];
+	u64 path_key[10];
 
 	/* Of queue pairs. One whose deadline moved later is found out when its
 	 * old one comes. */

@@ -52,6 +52,18 @@ static void init_tables(struct ur_port *port)
 	init_table(port, &port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
 }
 
+/* Numbers of their own: those of queue pairs and keys stay what they are. */
+static void init_paths(struct ur_port *port)
+{
+	struct ur_secret secret = {
+		.key = {port->cfg.secret[0], port->cfg.secret[1]},
+		.count = 1ull << 63,
+	};
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(port->path_key); i++)
+		port->path_key[i] = ur_secret_u64(&secret);
+}
+
 struct ur_port *ur_port_create(const struct ur_port_config *config)
 {
 	struct ur_port *port = calloc(1, sizeof(*port));
@@ -70,7 +82,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 		port->cfg.first_qpn = 2;
 	init_tables(port);
 	ur_list_init(&port->active);
-	ur_list_init(&port->paths);
+	init_paths(port);
 	ur_list_init(&port->mcast);
 	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {
 		free(port);

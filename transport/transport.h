@@ -331,6 +331,8 @@ struct ur_qp_init {
 	/* Queue pairs of one port in different realms do not reach each other.
 	 * 0: every one reaches it. Its address vectors are in the same. */
 	u32 realm;
+	/* Whose it is: queue pairs of different owners share no window. */
+	u32 owner;
 	/* RAW_PACKET: the address vector of its frames, which tells the host
 	 * whose they are. A reference is taken. */
 	struct ur_av *raw_av;

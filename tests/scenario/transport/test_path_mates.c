@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who shares a window, and what a peer's answers do to others who share it: other
+ * owners have windows of their own, and answers that say nothing new hold nobody
+ * up for long. And no path has too many members, nor is one of many searched
+ * for.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+#define MATES	 24
+#define FIRST_QP 0x70
+
+static struct wt w;
+static struct wt_qp q[1 + MATES]; /* the first one is the honest one */
+static u32 next[1 + MATES], got[1 + MATES];
+static u32 owner;
+
+static void own(struct ur_qp_init *init)
+{
+	init->owner = owner;
+}
+
+/* The others never time out, so no retries end what they do. */
+static void connect(u32 i)
+{
+	struct ur_qp_attr a = wt_attr(&w, FIRST_QP + i, 10, 9);
+
+	a.timeout = i ? 0 : 14;
+	wt_to_rts(&q[i], &a);
+	next[i] = 10;
+}
+
+static void start(void)
+{
+	wt_config(&w, 0);
+	w.cfg.path = w.cfg.short_reads = true;
+	wt_open(&w);
+	owner = 7;
+	for (u32 i = 0; i <= MATES; i++) {
+		wt_qp_create(&w, &q[i], UR_QPT_RC, own);
+		connect(i);
+		got[i] = 0;
+	}
+}
+
+static void stop(void)
+{
+	for (u32 i = 0; i <= MATES; i++)
+		ur_qp_destroy(q[i].qp);
+	wt_close(&w);
+}
+
+static void collect(void)
+{
+	while (w.out_head != w.out_tail) {
+		const struct ur_pkt *pkt = &wt_next(&w)->pkt;
+		u32 i = pkt->dqpn - FIRST_QP, psn = ur_psn_add(pkt->psn, 1);
+
+		CHECK(i <= MATES);
+		got[i]++;
+		next[i] = ur_psn_diff(psn, next[i]) > 0 ? psn : next[i];
+	}
+}
+
+/* Nobody is out of work. */
+static void work(u32 i)
+{
+	while (q[i].send_tail - q[i].retired < 8) {
+		struct ur_send_wr *wr =
+			wt_post(&q[i], UR_WR_WRITE, 0, 256 * 256);
+
+		wr->raddr = WT_IOVA;
+		wr->rkey = 0xabcd;
+	}
+	ur_qp_kick(q[i].qp);
+	q[i].wc_head = q[i].wc_tail;
+}
+
+/* Of the same address. */
+static void other_owners(void)
+{
+	struct wt_qp other;
+	struct ur_qp_attr a;
+
+	start();
+	owner = 8;
+	wt_qp_create(&w, &other, UR_QPT_RC, own);
+	a = wt_attr(&w, 0x60, 10, 9);
+	wt_to_rts(&other, &a);
+	CHECK(q[0].qp->share.path == q[MATES].qp->share.path);
+	CHECK(other.qp->share.path != q[0].qp->share.path);
+	/* All of the window is out, and nobody answers. */
+	for (u32 k = 0; k <= MATES; k++)
+		work(k);
+	wt_run(&w);
+	collect();
+	work(1);
+	wt_silence(&w);
+	wt_post(&other, UR_WR_SEND, 0, 8);
+	wt_kick(&other);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	ur_qp_destroy(other.qp);
+	stop();
+}
+
+enum { MANY = 2500 };
+static struct ur_qp *many[MANY];
+
+static void connect_nth(u32 i, struct ur_av *av)
+{
+	struct ur_qp_attr a = {.state = UR_QP_RESET};
+
+	q[0].qp = many[i];
+	CHECK_EQ(ur_qp_modify(many[i], w.now, &a, UR_QP_ATTR_STATE), 0);
+	a = wt_attr(&w, FIRST_QP, 10, 9);
+	a.av = av;
+	wt_to_rts(&q[0], &a);
+}
+
+/* In use, of the lists that the port has for its paths. */
+static u32 lists(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(w.port->paths); i++)
+		n += w.port->paths[i] != NULL;
+	return n;
+}
+
+/* Members of one address beyond MEMBERS_MAX are those of another path; each of
+ * many addresses is found soon. */
+static void many_paths(void)
+{
+	static struct ur_av av[MANY];
+
+	wt_config(&w, 0);
+	w.cfg.path = true;
+	w.cfg.max_qp = MANY;
+	wt_open(&w);
+	for (u32 i = 0; i < MANY; i++) {
+		wt_qp_create(&w, &q[0], UR_QPT_RC, NULL);
+		many[i] = q[0].qp;
+		connect_nth(i, &w.av);
+		CHECK(many[i]->share.path == many[i / 1024 * 1024]->share.path);
+	}
+	CHECK_EQ(lists(), 1);
+	for (u32 i = 0; i < MANY; i++) {
+		av[i] = w.av;
+		av[i].dgid[14] = (u8)(i >> 8);
+		av[i].dgid[15] = (u8)i;
+		connect_nth(i, &av[i]);
+	}
+	CHECK(lists() > MANY * 2 / 3);
+	for (u32 i = 0; i < MANY; i++)
+		ur_qp_destroy(many[i]);
+	CHECK_EQ(lists(), 0);
+	wt_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE(other_owners());
+	CASE(many_paths());
+	return cases_status();
+}
