@@ -26,7 +26,8 @@
 #define HEARD_NS 50000000u
 
 /* Who waits goes on where nothing has come for two round trips and so long,
- * twice as long each time. */
+ * twice as long each time; or nothing that was new for HEARD_NS: a peer may say
+ * without end what he misses. */
 #define SILENT_NS	 1000000u
 #define SILENT_FIRST_NS	 4000000u /* no round trip is known */
 #define SILENT_SHIFT_MAX 5
@@ -44,6 +45,7 @@ struct ur_path {
 	u32 out, granted; /* packets: in flight, about to be */
 	u32 unmissed;	  /* packets answered since somebody waited */
 	ur_time heard_at; /* the last answer */
+	ur_time moved_at; /* the last one that said something new */
 	ur_time tried_at; /* the last answer, or when somebody sent with nothing
 			   * out */
 	u8 silences;	  /* since the last answer */
@@ -338,8 +340,12 @@ void ur_path_answered(struct ur_qp *qp)
 	 * those of a shorter queue. */
 	qp->req.patience = patience(p);
 	p->heard_at = p->port->now;
-	p->tried_at = p->heard_at;
-	p->silences = 0;
+	if (packets)
+		p->moved_at = p->heard_at;
+	if (p->heard_at - p->moved_at < HEARD_NS) {
+		p->tried_at = p->heard_at;
+		p->silences = 0;
+	}
 	p->unmissed += packets;
 	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
 	if (p->missed) {

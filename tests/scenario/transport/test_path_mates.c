@@ -76,6 +76,54 @@ static void work(u32 i)
 	q[i].wc_head = q[i].wc_tail;
 }
 
+static void say(u32 i, u32 psn, u8 syndrome)
+{
+	struct ur_pkt pkt = wt_pkt(&q[i], UR_OP_RC_ACK, psn, 0);
+
+	pkt.syndrome = syndrome;
+	wt_arrive(&w, pkt, NULL);
+}
+
+static void answer(u32 i)
+{
+	if (q[i].qp->req.una != next[i])
+		say(i, ur_psn_add(next[i], -1), WT_ACK);
+}
+
+static void miss(u32 i)
+{
+	if (q[i].qp->req.una != next[i])
+		say(i, q[i].qp->req.una, WT_NAK_SEQ);
+}
+
+/* The peer of the others says without end that it misses the first packet. */
+static void naks_without_end(void)
+{
+	u32 since = 0;
+
+	start();
+	for (u32 i = 0; i < 8000; i++) {
+		u32 before = got[0];
+
+		for (u32 k = 0; k <= MATES; k++)
+			if (q[k].qp->state == UR_QP_RTS)
+				work(k);
+		wt_run(&w);
+		wt_sleep(&w, 50 * WT_US);
+		collect();
+		answer(0);
+		for (u32 k = 1; k <= MATES; k++)
+			if (q[k].qp->state == UR_QP_RTS)
+				miss(k);
+		wt_run(&w);
+		collect();
+		since = got[0] == before ? since + 1 : 0;
+		CHECK(since < 80 * 20); /* 80 ms */
+	}
+	CHECK_EQ(q[0].qp->state, UR_QP_RTS);
+	stop();
+}
+
 /* Of the same address. */
 static void other_owners(void)
 {
@@ -160,6 +208,7 @@ static void many_paths(void)
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
+	CASE(naks_without_end());
 	CASE(other_owners());
 	CASE(many_paths());
 	return cases_status();
