@@ -13,6 +13,7 @@
 
 #include "cli/client.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/rundir.h"
 #include "util/os/scm.h"
 
 /* Far above any status text; a device that says more is not ours. */
@@ -67,7 +68,10 @@ int ur_client_connect(const char *run_dir)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	int dirfd, sock, err, fd;
+	int dirfd, sock, fd, err = ur_rundir_check(run_dir);
+
+	if (err)
+		return err;
 
 	/* Through a descriptor: a socket's name holds 107 characters. */
 	dirfd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -14,6 +14,7 @@
 
 #include "preload/rewrite.h"
 #include "preload/tunnel.h"
+#include "util/os/rundir.h"
 #include "util/os/scm.h"
 
 int ur_tunnel_raise(int fd)
@@ -36,8 +37,10 @@ int ur_tunnel_connect(void)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	const char *dir = ur_rewrite_rundir();
-	int sock, err, up, dirfd = -1;
+	int sock, up, dirfd = -1, err = ur_rundir_check(dir);
 
+	if (err)
+		return err;
 	if (strlen(dir) + sizeof("/" UROCE_TUN_SOCKET) <=
 	    sizeof(sun.sun_path)) {
 		strcpy(sun.sun_path, dir);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Where the run directory is; one rule for daemon, command line, preload. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/os/rundir.h"
+
+#define IN_TMP "/tmp/uroce-%u"
 
 static int print_dir(char *buf, size_t size, const char *a, const char *b)
 {
@@ -52,7 +56,7 @@ int ur_rundir(const char *arg, char *buf, size_t size)
 	snprintf(base, sizeof(base), "/run/user/%u", geteuid());
 	if (stat(base, &st) == 0 && S_ISDIR(st.st_mode))
 		return print_dir(buf, size, base, "/uroce");
-	snprintf(base, sizeof(base), "/tmp/uroce-%u", geteuid());
+	snprintf(base, sizeof(base), IN_TMP, geteuid());
 	return print_dir(buf, size, base, "");
 }
 
@@ -71,6 +75,20 @@ static bool is_a_service_s(const char *path)
 bool ur_rundir_trusted(const char *path, const struct stat *st)
 {
 	return st->st_uid == geteuid() || !st->st_uid || is_a_service_s(path);
+}
+
+int ur_rundir_check(const char *dir)
+{
+	char own[64];
+	struct stat st;
+
+	snprintf(own, sizeof(own), IN_TMP, geteuid());
+	if (strcmp(dir, own))
+		return 0;
+	/* The system call: the front-end has functions of its own. */
+	if (syscall(SYS_newfstatat, AT_FDCWD, dir, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? 0 : -EPERM;
 }
 
 int ur_rundir_make(const char *dir)

@@ -35,6 +35,16 @@ int ur_rundir(const char *arg, char *buf, size_t size);
 int ur_rundir_make(const char *dir);
 
 /**
+ * ur_rundir_check() - before a device there is talked to, and shown memory
+ *
+ * Anybody makes directories in /tmp. So the name there that is the default, which
+ * nobody has asked for, is only good where the directory is there and ours.
+ *
+ * Return: 0, -EPERM where it is not, or -errno.
+ */
+int ur_rundir_check(const char *dir);
+
+/**
  * ur_rundir_trusted() - whether what is in the directory is to be believed
  * @path, @st: its name, and what stat(2) says of it
  *

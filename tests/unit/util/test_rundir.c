@@ -92,6 +92,39 @@ static void a_link_of_a_service_s(void)
 	CHECK_EQ(err, -EPERM);
 }
 
+/* The default of who has no directory of his own, made by another before him. */
+static void default_of_another(void)
+{
+	char path[64];
+
+	if (setresuid(SOMEBODY, SOMEBODY, SOMEBODY))
+		SKIP("needs root");
+	snprintf(path, sizeof(path), "/tmp/uroce-%u", SOMEBODY);
+	CHECK_EQ(ur_rundir_check("/tmp"), 0); /* who names it means it */
+	CHECK_EQ(ur_rundir_check(path), -ENOENT);
+	CHECK_EQ(mkdir(path, 0755), 0);
+	CHECK_EQ(ur_rundir_check(path), 0);
+	CHECK_EQ(rmdir(path), 0);
+	CHECK_EQ(symlink("/run", path), 0);
+	CHECK_EQ(ur_rundir_check(path), -EPERM);
+	CHECK_EQ(unlink(path), 0);
+}
+
+static void default_planted(void)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/tmp/uroce-%u", SOMEBODY);
+	if (geteuid() || mkdir(path, 0755) || chown(path, 1234, 1234))
+		SKIP("needs root");
+	CHECK_EQ(seteuid(SOMEBODY), 0);
+	err = ur_rundir_check(path);
+	CHECK_EQ(seteuid(0), 0);
+	CHECK_EQ(rmdir(path), 0);
+	CHECK_EQ(err, -EPERM);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -100,5 +133,7 @@ int main(int argc, char **argv)
 	CASE(a_service_s());
 	CASE(below_a_service_s());
 	CASE(a_link_of_a_service_s());
+	CASE(default_of_another());
+	CASE(default_planted());
 	return cases_status();
 }
