@@ -98,6 +98,7 @@ static bool waiting_for_time(const struct ur_path *p)
 static void wake(struct ur_path *p)
 {
 	struct ur_qp *qp;
+	ur_time at;
 
 	while (!ur_list_empty(&p->waiting)) {
 		qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
@@ -110,8 +111,11 @@ static void wake(struct ur_path *p)
 	if (ur_list_empty(&p->waiting))
 		return;
 	qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
-	ur_port_arm(p->port, qp,
-		    waiting_for_time(p) ? p->next_at : silent_at(p));
+	at = waiting_for_time(p) ? p->next_at : silent_at(p);
+	/* Turns are given and nothing is out: silence has not begun. */
+	if (at <= p->port->now)
+		at = p->port->now + SILENT_NS;
+	ur_port_arm(p->port, qp, at);
 }
 
 static void set_out(struct ur_path *p, struct ur_qp *qp, u32 out)
