@@ -63,11 +63,12 @@ class Host:
 
 
 class Lab:
-    """Two hosts joined by veth, or one on its loopback device."""
+    """Two hosts joined by veth, or by a switch; or one on its loopback device."""
     options = []  # of uroced
 
-    def __init__(self, build, mtu=None):
+    def __init__(self, build, mtu=None, switch=False):
         self.build, self.mtu = build, mtu
+        self.switch = f"urb{os.getpid() % 10000}s" if switch else None
         self.tmp = tempfile.mkdtemp(prefix="urbench")
         self.procs, self.names = [], []
         base = f"urb{os.getpid() % 10000}"
@@ -86,8 +87,7 @@ class Lab:
             self.names.append(h.ns)
             sh("ip", "-n", h.ns, "link", "set", "lo", "up")
         if self.mtu:
-            sh("ip", "link", "add", "vea", "netns", self.a.ns, "type", "veth",
-               "peer", "name", "veb", "netns", self.b.ns)
+            self.join()
             for h in self.a, self.b:
                 sh("ip", "-n", h.ns, "addr", "add", h.addr + "/24", "dev",
                    h.netdev)
@@ -96,6 +96,26 @@ class Lab:
             self.b.start()
         self.a.start()
         return self
+
+    def join(self):
+        if not self.switch:
+            sh("ip", "link", "add", "vea", "netns", self.a.ns, "type", "veth",
+               "peer", "name", "veb", "netns", self.b.ns)
+            return
+        sh("ip", "netns", "add", self.switch)
+        self.names.append(self.switch)
+        sh("ip", "-n", self.switch, "link", "add", "br0", "type", "bridge")
+        sh("ip", "-n", self.switch, "link", "set", "br0", "mtu", str(self.mtu), "up")
+        for h in self.a, self.b:
+            port = h.netdev + "s"
+            sh("ip", "link", "add", h.netdev, "netns", h.ns, "type", "veth",
+               "peer", "name", port, "netns", self.switch)
+            sh("ip", "-n", self.switch, "link", "set", port, "mtu", str(self.mtu),
+               "master", "br0", "up")
+
+    def to_a(self):
+        """The namespace and the device whose queue is before the host a."""
+        return (self.switch, "veas") if self.switch else (self.b.ns, "veb")
 
     def __exit__(self, *exc):
         for p in reversed(self.procs):

@@ -58,12 +58,21 @@ def latency_us(lab, prog, count):
     return perftest(lab, prog, "-s", 64, "-n", count)[4]  # typical
 
 
-def tcp(lab, seconds, streams=1):
-    server = lab.a.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+def tcp_server(lab):
+    server = lab.a.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
     wait_for("iperf3", lambda: lab.a.listens(5201))
-    out = lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f",
-                       "k", "-P", str(min(streams, IPERF_MAX))],
-                      stdout=subprocess.PIPE).communicate()[0]
+    return server
+
+
+def tcp_client(lab, seconds, streams):
+    return lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f", "k",
+                        "-P", str(min(streams, IPERF_MAX))], stdout=subprocess.PIPE)
+
+
+def tcp(lab, seconds, streams=1):
+    server = tcp_server(lab)
+    out = tcp_client(lab, seconds, streams).communicate()[0]
     server.wait(10)
     # The last such line is the sum, where there are several.
     return 125 * float(re.findall(r"([\d.]+) Kbits/sec\s+receiver", out)[-1])

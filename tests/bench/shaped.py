@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A link slower than its ends, with a queue that ends: what arrives beside
 what TCP gets through it, and how much the queue dropped."""
+import contextlib
 import json
+import subprocess
 
-from lab import Lab, sh
-from meters import MIB, perftest, tcp
+from lab import Lab, sh, wait_for
+from meters import MIB, latency_us, perftest, tcp, tcp_client, tcp_server
 
 RATES = {"100 Mbit/s": 100e6, "1 Gbit/s": 1e9}
 QUEUES_KIB = (32, 64, 256)
@@ -12,16 +14,16 @@ CONNECTIONS = (1, 8, 32, 256)
 BURST = 16384  # bytes that the shaper lets go at once
 
 
-def shape(host, rate, queue_kib):
-    sh("tc", "-n", host.ns, "qdisc", "replace", "dev", host.netdev, "root",
-       "tbf", "rate", str(int(rate)), "burst", str(BURST), "limit",
+def shape(lab, rate, queue_kib):
+    ns, dev = lab.to_a()
+    sh("tc", "-n", ns, "qdisc", "replace", "dev", dev, "root", "tbf", "rate", str(int(rate)), "burst", str(BURST), "limit",
        str(queue_kib * 1024))
 
 
-def counts(host):
+def counts(lab):
     """Packets sent and dropped by the shaper."""
-    q = json.loads(sh("tc", "-n", host.ns, "-s", "-j", "qdisc", "show", "dev",
-                      host.netdev))[0]
+    ns, dev = lab.to_a()
+    q = json.loads(sh("tc", "-n", ns, "-s", "-j", "qdisc", "show", "dev", dev))[0]
     return q["packets"], q["drops"]
 
 
@@ -32,9 +34,9 @@ class Loss:
         self.lab, self.percent = lab, []
 
     def around(self, measure):
-        sent, dropped = counts(self.lab.b)
+        sent, dropped = counts(self.lab)
         value = measure()
-        now_sent, now_dropped = counts(self.lab.b)
+        now_sent, now_dropped = counts(self.lab)
         sent, dropped = now_sent - sent, now_dropped - dropped
         self.percent.append(100 * dropped / max(1, sent + dropped))
         return value
@@ -50,13 +52,72 @@ def write(lab, connections, seconds):
                     connections, "-t", 8, limit=60 + seconds)[3] * MIB
 
 
+@contextlib.contextmanager
+def bulk_write(lab, connections):
+    """ib_write_bw while the body runs, however long."""
+    base = ["ib_write_bw", "-d", "uroce0", "-x", "0", "-F", "-s", "65536", "-D", "600",
+            "-q", str(connections), "-t", "8", "-p", "18600"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    procs = [lab.a.popen(lab.a.uroce(base), **quiet)]
+    wait_for("ib_write_bw", lambda: lab.a.listens(18600))
+    sent = counts(lab)[0]
+    procs.append(lab.b.popen(lab.b.uroce([*base, lab.a.addr]), **quiet))
+    try:
+        wait_for("its packets", lambda: counts(lab)[0] > sent + 1000)
+        yield
+    finally:
+        for p in reversed(procs):
+            p.kill()
+            p.wait()
+
+
+@contextlib.contextmanager
+def bulk_tcp(lab, connections):
+    """iperf3 while the body runs, however long."""
+    server = tcp_server(lab)
+    sent = counts(lab)[0]
+    client = tcp_client(lab, 600, connections)
+    try:
+        wait_for("its packets", lambda: counts(lab)[0] > sent + 1000)
+        yield
+    finally:
+        for p in client, server:
+            p.kill()
+            p.wait()
+
+
+def beside(t, o, lab, path, rate):
+    """Who has how much of the line, and how long a short message takes, when bulk is
+    sent over it."""
+    def part(bulk, measure):
+        def of_line():
+            with bulk(lab, 1):
+                return measure() * 8 / rate
+        return of_line
+    for who, measure in {
+            "ib_write_bw beside a TCP stream":
+                part(bulk_tcp, lambda: write(lab, 1, o.seconds)),
+            "a TCP stream beside ib_write_bw":
+                part(bulk_write, lambda: tcp(lab, o.seconds))}.items():
+        t.value(path, f"{who}, part of the line", 0.25, measure, True, "")
+
+    def lat(bulk):
+        def measure():
+            with bulk(lab, 8):
+                return latency_us(lab, "ib_send_lat", min(o.count, 500))
+        return measure
+    t.ratio(path, "ib_send_lat 64 B beside ib_write_bw / beside TCP, 8 connections", 2,
+            lat(bulk_write), lat(bulk_tcp), higher=False, unit="us")
+
+
 def rows(t, o):
     """The rows of the table t: each a ratio to TCP with the same number of
     connections, in turn, and the packets lost of both."""
     for rate_name, rate in RATES.items():
         with Lab(o.build, 1500) as lab:
             for kib in QUEUES_KIB:
-                shape(lab.b, rate, kib)
+                shape(lab, rate, kib)
+                beside(t, o, lab, f"two hosts, {rate_name}, {kib} KiB", rate)
                 for n in CONNECTIONS:
                     path = f"two hosts, {rate_name}, {kib} KiB"
                     name = f"ib_write_bw, {n} connections / TCP"
