@@ -230,6 +230,8 @@ void ur_retry_progress(struct ur_qp *qp);
  * again where the peer seems to keep the packets behind it; else the same as
  * ur_retry_sequence(). */
 void ur_retry_hole(struct ur_qp *qp);
+/* One more packet is known to be missing, and is sent again. */
+void ur_retry_gap(struct ur_qp *qp);
 /* An acknowledgement of psn came after ur_retry_hole(). If it shows that the
  * peer did not keep the packets behind the missing one, all are sent again. */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);

@@ -253,6 +253,7 @@ static void go_back_of(struct ur_qp *qp, u32 stale)
 	req->since_ackreq = 0;
 	req->hole_due = false;
 	req->hole_open = false;
+	ur_gaps_forget(&req->gaps);
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
 	time_again(qp);
@@ -352,11 +353,12 @@ bool ur_retry_again(struct ur_qp *qp, u32 missing)
 #define HOLDOFF_LOSSES 16
 
 /* Send the oldest packet again, with a request to acknowledge. */
-static void repeat_one(struct ur_qp *qp)
+static void repeat_one(struct ur_qp *qp, bool told)
 {
 	struct ur_requester *req = &qp->req;
 
 	req->hole_due = true;
+	req->hole_told = told;
 	req->hole_psn = req->una;
 	req->hole_end = req->max_psn;
 	req->hole_at = qp->port->now;
@@ -365,10 +367,27 @@ static void repeat_one(struct ur_qp *qp)
 	ur_port_activate(qp->port, qp);
 }
 
+/* The peer keeps what comes behind a gap. */
+static void welcome_gaps(struct ur_qp *qp)
+{
+	if (qp->port->cfg.gaps)
+		ur_gaps_welcome(&qp->req.gaps);
+}
+
+void ur_retry_gap(struct ur_qp *qp)
+{
+	count_again(qp);
+	lost(qp, 1, false);
+}
+
 void ur_retry_hole(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
+	if (req->hole_open && ur_psn_diff(req->una, req->hole_psn) > 1)
+		welcome_gaps(qp);
+	if (ur_gaps_recent(&req->gaps, req->una))
+		return;
 	if (!req->srtt)
 		estimate_round_trip(qp);
 	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
@@ -385,7 +404,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	if (!use_retry(qp, true))
 		return;
 	lost(qp, 1, false);
-	repeat_one(qp);
+	repeat_one(qp, true);
 	start_timers(qp);
 }
 
@@ -396,10 +415,14 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	if (!req->hole_open || ur_psn_diff(psn, req->hole_psn) < 0)
 		return;
 	req->hole_open = false;
+	if (psn != req->hole_psn)
+		welcome_gaps(qp);
 	if (psn != req->hole_psn || req->una == req->hole_end)
 		return;
-	/* Just that one: the peer has dropped what came after it. */
-	req->holdoff_left = HOLDOFF_LOSSES;
+	/* Just that one: the peer has dropped what came after it, or, where
+	 * nobody said that anything came, all of it is lost. */
+	if (req->hole_told)
+		req->holdoff_left = HOLDOFF_LOSSES;
 	go_back(qp);
 	start_timers(qp);
 }
@@ -447,7 +470,7 @@ static void time_out(struct ur_qp *qp)
 	 * packet of a window; one that lost them all says so to the first. */
 	if (ur_inflight(req) > HOLE_MIN_PKTS &&
 	    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
-		repeat_one(qp);
+		repeat_one(qp, false);
 	else
 		go_back(qp);
 	start_timers(qp);
@@ -482,7 +505,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		if (req->probes <= PROBE_SINGLE &&
 		    ur_inflight(req) > HOLE_MIN_PKTS &&
 		    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
-			repeat_one(qp);
+			repeat_one(qp, false);
 		else
 			go_back(qp);
 		req->probe_at = req->probes >= PROBE_MAX ? UR_NEVER

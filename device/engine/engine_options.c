@@ -22,6 +22,7 @@ static void default_options(struct ur_engine_options *o)
 	o->coalesce = true;
 	o->credits = true;
 	o->aimd = true;
+	o->gaps = true;
 	o->path = true;
 	o->ooo = true;
 	o->fast = true;
@@ -54,6 +55,7 @@ static const struct known_option {
 	SWITCH(coalesce),
 	SWITCH(credits),
 	SWITCH(aimd),
+	SWITCH(gaps),
 	SWITCH(path),
 	SWITCH(ooo),
 	SWITCH(cc),
