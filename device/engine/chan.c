@@ -7,6 +7,10 @@
  * were read. Where the socket is full, events wait with their source: as a
  * count for completion channels (an armed queue gives one at most), as a set
  * of types for asynchronous events.
+ *
+ * Whoever receives from a socket makes all others wait who receive, for as long
+ * as his memory does. Hence events are taken back outside the engine and without
+ * a lock; meanwhile nothing is sent, so that what is of others goes back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,6 +56,7 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 	sock->rx = fd[1];
 	sock->async = async;
 	sock->watching = false;
+	sock->held = false;
 	sock->watch.fn = on_room;
 	ur_list_init(&sock->backlog);
 	return 0;
@@ -98,23 +103,39 @@ static bool flush_source(struct ur_evsock *sock, struct ur_evsrc *src)
 	return true;
 }
 
+/* Send what waits; true when nothing is left. */
+static bool flush(struct ur_evsock *sock)
+{
+	while (!ur_list_empty(&sock->backlog))
+		if (!flush_source(sock,
+				  ur_list_first(&sock->backlog, struct ur_evsrc,
+						backlog)))
+			return false;
+	return true;
+}
+
+static void watch(struct ur_evsock *sock)
+{
+	if (!sock->watching)
+		sock->watching = !ur_engine_watch(sock->engine, sock->tx,
+						  EPOLLOUT, &sock->watch);
+}
+
 static void on_room(struct ur_watch *watch, u32 events)
 {
 	struct ur_evsock *sock =
 		ur_container_of(watch, struct ur_evsock, watch);
 
-	while (!ur_list_empty(&sock->backlog))
-		if (!flush_source(sock,
-				  ur_list_first(&sock->backlog, struct ur_evsrc,
-						backlog)))
-			return;
+	if (sock->held || !flush(sock))
+		return;
 	ur_engine_unwatch(sock->engine, sock->tx);
 	sock->watching = false;
 }
 
 void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type)
 {
-	if (!src->pending && try_send(sock, src->element, type)) {
+	if (!src->pending && !sock->held &&
+	    try_send(sock, src->element, type)) {
 		src->sent++;
 		return;
 	}
@@ -124,26 +145,64 @@ void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type)
 		src->pending |= 1ull << (type & 63);
 	else
 		src->pending++;
-	if (!sock->watching)
-		sock->watching = !ur_engine_watch(sock->engine, sock->tx,
-						  EPOLLOUT, &sock->watch);
+	if (!sock->held)
+		watch(sock);
 }
 
-u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src)
+void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
+		      struct ur_events_left *left)
 {
+	src->pending = 0;
+	ur_list_del(&src->backlog);
+	*left = (struct ur_events_left){sock, src->element, src->sent};
+}
+
+/* ---- what is left of a source that is gone ---- */
+
+static int hold(struct ur_engine *engine, struct ur_evsock *sock)
+{
+	if (sock->watching)
+		ur_engine_unwatch(engine, sock->tx);
+	sock->watching = false;
+	sock->held = true;
+	return 0;
+}
+UR_ENGINE_CALL(1, hold, struct ur_evsock *);
+
+void ur_events_hold(const struct ur_events_left *left)
+{
+	call_hold(left->sock->engine, left->sock);
+}
+
+static int resume(struct ur_engine *engine, struct ur_evsock *sock)
+{
+	sock->held = false;
+	if (!flush(sock))
+		watch(sock);
+	return 0;
+}
+UR_ENGINE_CALL(1, resume, struct ur_evsock *);
+
+void ur_events_resume(const struct ur_events_left *left)
+{
+	call_resume(left->sock->engine, left->sock);
+}
+
+u32 ur_events_withdraw(const struct ur_events_left *left)
+{
+	struct ur_evsock *sock = left->sock;
 	struct async_desc *keep = NULL, desc;
 	size_t len = sock->async ? sizeof(desc) : sizeof(desc.element);
 	u32 kept = 0, cap = 0;
+	u64 unread = 0;
 
-	src->pending = 0;
-	ur_list_del(&src->backlog);
-	/* All that was sent and not taken back has been read already? Then
-	 * there is still no way to know but looking. */
-	for (u32 i = 0; src->sent != src->purged && i < PURGE_MAX; i++) {
+	/* All that was sent has been read already? Then there is still no way to
+	 * know but looking. */
+	for (u32 i = 0; left->sent != unread && i < PURGE_MAX; i++) {
 		if (recv(sock->rx, &desc, len, MSG_DONTWAIT) != (ssize_t)len)
 			break;
-		if (desc.element == src->element) {
-			src->purged++;
+		if (desc.element == left->element) {
+			unread++;
 			continue;
 		}
 		if (kept == cap) {
@@ -162,7 +221,7 @@ u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src)
 	for (u32 i = 0; i < kept; i++)
 		try_send(sock, keep[i].element, keep[i].type);
 	free(keep);
-	return (u32)(src->sent - src->purged);
+	return (u32)(left->sent - unread);
 }
 
 /* ---- completion channels ---- */

@@ -294,26 +294,29 @@ int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
 }
 
 static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
-		   u32 *comp_events, u32 *async_events)
+		   struct ur_events_left *comp, struct ur_events_left *async)
 {
 	if (cq->users)
 		return -EBUSY;
 	ur_adverse_flush_cq(cq);
-	*comp_events =
-		cq->chan ? ur_evsock_purge(&cq->chan->sock, &cq->comp_src) : 0;
-	*async_events =
-		cq->async ? ur_evsock_purge(&cq->async->sock, &cq->async_src)
-			  : 0;
+	if (cq->chan)
+		ur_evsock_forget(&cq->chan->sock, &cq->comp_src, comp);
+	if (cq->async)
+		ur_evsock_forget(&cq->async->sock, &cq->async_src, async);
 	ur_list_del(&cq->mod_node);
 	ur_list_del(&cq->due_node);
 	return 0;
 }
-UR_ENGINE_CALL(3, destroy, struct ur_ecq *, u32 *, u32 *);
+UR_ENGINE_CALL(3, destroy, struct ur_ecq *, struct ur_events_left *,
+	       struct ur_events_left *);
 
-int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events)
+int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
+		   struct ur_events_left *async)
 {
-	int err = call_destroy(cq->ectx->engine, cq, comp_events, async_events);
+	int err;
 
+	*comp = *async = (struct ur_events_left){0};
+	err = call_destroy(cq->ectx->engine, cq, comp, async);
 	if (err)
 		return err;
 	ur_arena_free(&cq->ectx->arena, &cq->block);

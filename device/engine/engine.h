@@ -246,6 +246,21 @@ int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */
 
+/* Events of an object that was destroyed: some may be unread. */
+struct ur_events_left {
+	struct ur_evsock *sock; /* of an event file, which must stay */
+	u64 element;
+	u64 sent; /* 0: sock may be NULL */
+};
+
+/* The engine sends nothing to that event file until ur_events_resume(). */
+void ur_events_hold(const struct ur_events_left *left);
+void ur_events_resume(const struct ur_events_left *left);
+/* Withdraws what was not read. Returns how many were. Whoever shares the
+ * client's end can make this wait: no lock may be held. In between the two, and
+ * by nobody else for the same file. */
+u32 ur_events_withdraw(const struct ur_events_left *left);
+
 /* Makes a completion channel in *chan. *fd is the application's end; it stays
  * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
 int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd);
@@ -285,10 +300,10 @@ int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us);
 /* Arms the queue by command (REQ_NOTIFY_CQ): the next CQE, or the next
  * solicited one, raises an event. */
 int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only);
-/* Destroys the queue. Withdraws its unread events; the counts are those of the
- * events that were read. Returns 0, or -EBUSY while queue pairs or SRQs use
- * it. */
-int ur_ecq_destroy(struct ur_ecq *cq, u32 *comp_events, u32 *async_events);
+/* Destroys the queue; *comp and *async: what is left of its events. Returns 0,
+ * or -EBUSY while queue pairs or SRQs use it. */
+int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
+		   struct ur_events_left *async);
 
 /* ---- shared receive queues ---- */
 
@@ -315,9 +330,9 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit);
 /* Fills *max_wr, *max_sge and *limit. */
 void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit);
-/* Destroys it. *async_events: how many of its events were read. Returns 0, or
- * -EBUSY while queue pairs use it. */
-int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events);
+/* Destroys it. *async: what is left of its events. Returns 0, or -EBUSY while
+ * queue pairs use it. */
+int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async);
 
 /* ---- queue pairs ---- */
 
@@ -371,9 +386,9 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
-/* Destroys the queue pair. *async_events: how many of its events were read.
- * Returns 0, or -EBUSY while it is attached to multicast groups. */
-int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events);
+/* Destroys the queue pair. *async: what is left of its events. Returns 0, or
+ * -EBUSY while it is attached to multicast groups. */
+int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async);
 /* Attaches the queue pair to a group, or detaches it. Returns as
  * ur_mcast_attach() and ur_mcast_detach(), or -errno of the wire. */
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
@@ -382,8 +397,8 @@ int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
  * events too. Returns 0 or -ENOMEM. */
 int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 		struct ur_eqp_ref **ref);
-/* Ends that; the queue pair stays. *async_events as for a destroy. */
-void ur_eqp_close(struct ur_eqp_ref *ref, u32 *async_events);
+/* Ends that; the queue pair stays. *async as for a destroy. */
+void ur_eqp_close(struct ur_eqp_ref *ref, struct ur_events_left *async);
 
 /* ---- memory ---- */
 

@@ -56,7 +56,6 @@ struct ur_mailbox {
 struct ur_evsrc {
 	u64 element; /* first 8 bytes of its datagrams */
 	u64 sent;    /* datagrams that reached the socket */
-	u64 purged;  /* of those, withdrawn unread */
 	u64 pending; /* did not fit: count (channel) or type bits (async) */
 	struct ur_list backlog; /* of the socket's, while pending != 0 */
 };
@@ -67,6 +66,7 @@ struct ur_evsock {
 	int tx, rx;
 	bool async;		/* 16-byte datagrams with a type */
 	bool watching;		/* for room */
+	bool held;		/* see ur_events_hold() */
 	struct ur_list backlog; /* ur_evsrc */
 	struct ur_watch watch;
 };
@@ -92,8 +92,9 @@ void ur_evsrc_init(struct ur_evsrc *src, u64 element);
 /* Sends one more event of src, or keeps it until there is room. type: only for
  * async. Never blocks, never fails. */
 void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
-/* Withdraws the events of src that were not read. Returns how many were. */
-u32 ur_evsock_purge(struct ur_evsock *sock, struct ur_evsrc *src);
+/* Nothing more is sent of src, whose events that may be unread are in *left. */
+void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
+		      struct ur_events_left *left);
 
 /* ---- user context ---- */
 

@@ -304,7 +304,7 @@ int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach)
 /* ---- destroy, shared openers ---- */
 
 static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
-		   u32 *async_events)
+		   struct ur_events_left *async)
 {
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
@@ -316,11 +316,9 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 		qp->init.send_cq->users--;
 	if (qp->init.recv_cq)
 		qp->init.recv_cq->users--;
-	*async_events = 0;
 	if (qp->self.async) {
 		ur_list_del(&qp->self.node);
-		*async_events =
-			ur_evsock_purge(&qp->self.async->sock, &qp->self.src);
+		ur_evsock_forget(&qp->self.async->sock, &qp->self.src, async);
 	}
 	if (qp->has_rings) {
 		ur_ectx_del_db_client(qp->ectx, &qp->db_client);
@@ -329,12 +327,14 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 	}
 	return 0;
 }
-UR_ENGINE_CALL(2, destroy, struct ur_eqp *, u32 *);
+UR_ENGINE_CALL(2, destroy, struct ur_eqp *, struct ur_events_left *);
 
-int ur_eqp_destroy(struct ur_eqp *qp, u32 *async_events)
+int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 {
-	int err = call_destroy(qp->engine, qp, async_events);
+	int err;
 
+	*async = (struct ur_events_left){0};
+	err = call_destroy(qp->engine, qp, async);
 	if (err)
 		return err;
 	if (qp->has_rings)
@@ -370,18 +370,18 @@ int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 }
 
 static int del_ref(struct ur_engine *engine, struct ur_eqp_ref *ref,
-		   u32 *async_events)
+		   struct ur_events_left *async)
 {
 	ur_list_del(&ref->node);
-	*async_events = ur_evsock_purge(&ref->async->sock, &ref->src);
+	ur_evsock_forget(&ref->async->sock, &ref->src, async);
 	return 0;
 }
-UR_ENGINE_CALL(2, del_ref, struct ur_eqp_ref *, u32 *);
+UR_ENGINE_CALL(2, del_ref, struct ur_eqp_ref *, struct ur_events_left *);
 
-void ur_eqp_close(struct ur_eqp_ref *ref, u32 *async_events)
+void ur_eqp_close(struct ur_eqp_ref *ref, struct ur_events_left *async)
 {
-	*async_events = 0;
+	*async = (struct ur_events_left){0};
 	if (ref->async)
-		call_del_ref(ref->qp->engine, ref, async_events);
+		call_del_ref(ref->qp->engine, ref, async);
 	free(ref);
 }

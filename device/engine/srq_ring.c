@@ -197,7 +197,7 @@ void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit)
 }
 
 static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
-		   u32 *async_events)
+		   struct ur_events_left *async)
 {
 	int err = ur_srq_destroy(srq->srq);
 
@@ -207,17 +207,18 @@ static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
 	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
 	if (srq->cq)
 		srq->cq->users--;
-	*async_events =
-		srq->async ? ur_evsock_purge(&srq->async->sock, &srq->async_src)
-			   : 0;
+	if (srq->async)
+		ur_evsock_forget(&srq->async->sock, &srq->async_src, async);
 	return 0;
 }
-UR_ENGINE_CALL(2, destroy, struct ur_esrq *, u32 *);
+UR_ENGINE_CALL(2, destroy, struct ur_esrq *, struct ur_events_left *);
 
-int ur_esrq_destroy(struct ur_esrq *srq, u32 *async_events)
+int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async)
 {
-	int err = call_destroy(srq->ectx->engine, srq, async_events);
+	int err;
 
+	*async = (struct ur_events_left){0};
+	err = call_destroy(srq->ectx->engine, srq, async);
 	if (err)
 		return err;
 	ur_arena_free(&srq->ectx->arena, &srq->block);

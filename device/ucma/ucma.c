@@ -120,6 +120,7 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	u8 in[IN_MAX] __attribute__((aligned(8))) = {0};
 	u8 option[OPT_MAX] __attribute__((aligned(8))) = {0};
 	u64 response = 0;
+	u32 excess;
 	int err;
 
 	cmd.in = in;
@@ -150,7 +151,10 @@ static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
 	if (err && file->saw_removed_id)
 		err = -EIO;
 	ucma_cm_kick(ucma_of(file));
+	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(loop);
+	ucma_tokens_withdraw(file->visible, excess);
+	ucma_tokens_withdraw(cmd.moved_from, cmd.moved_tokens);
 	if (err || c->response < 0)
 		return err;
 	if (cmd.out_len > hdr->out)

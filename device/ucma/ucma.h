@@ -166,7 +166,7 @@ struct ucma_file {
 	struct ur_list events;	   /* struct ucma_event, oldest first */
 	struct ucma_event *taking; /* of events: is being copied out */
 	u32 n_ids, n_mcasts, n_events;
-	u32 tokens; /* datagrams in the socket, at most n_events */
+	u32 tokens; /* datagrams in the socket */
 	/* ucma_reply_cache.c */
 	int page;	  /* of changes, -1: none */
 	u32 *generations; /* the same, mapped */
@@ -231,6 +231,9 @@ struct ucma_cmd {
 	u8 out[1024] __attribute__((aligned(8)));
 	u32 out_len;   /* of what the handler wrote */
 	const u8 *opt; /* SET_OPTION: the fetched value */
+	/* Tokens to take back from another file, which it has shown. */
+	int moved_from;
+	u32 moved_tokens;
 };
 
 typedef int ucma_handler(struct ucma_cmd *cmd);
@@ -283,6 +286,12 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status);
 /* Withdraws the events of id, or, where mcast is not NULL, of mcast. */
 void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		       struct ucma_mcast *mcast);
+/* Returns how many tokens there are for events that are gone, and counts them no
+ * more: they are to be withdrawn. */
+u32 ucma_tokens_excess(struct ucma_file *file);
+/* Withdraws n of them from what the client sees. Whoever shares that can make
+ * this wait: lock not held. */
+void ucma_tokens_withdraw(int visible, u32 n);
 /* Moves the events of id to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
 /* Carries out GET_EVENT. addr: the client's address of what follows hdr; len:

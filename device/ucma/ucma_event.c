@@ -2,7 +2,10 @@
 /*
  * Events wait in their file until GET_EVENT. For each there is one datagram in
  * the file's socket, so that poll() and a blocking read tell the truth; when
- * the socket is full the rest of the datagrams follows as events are taken.
+ * the socket is full the rest of the datagrams follows as events are taken. Of
+ * events that are gone the datagrams are taken back by the next command, when it
+ * has released the lock: whoever receives from the same socket can make that
+ * wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@
 /* The response before ECE was added to it. */
 #define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 
-static void balance_tokens(struct ucma_file *file)
+static void send_tokens(struct ucma_file *file)
 {
 	char token = 0;
 
@@ -34,12 +37,25 @@ static void balance_tokens(struct ucma_file *file)
 			return;
 		file->tokens++;
 	}
-	while (file->tokens > file->n_events) {
-		/* Should the client have taken it just now, it will find
-		 * nothing and take the next. */
-		recv(file->visible, &token, 1, MSG_DONTWAIT);
-		file->tokens--;
-	}
+}
+
+u32 ucma_tokens_excess(struct ucma_file *file)
+{
+	u32 n = file->tokens > file->n_events ? file->tokens - file->n_events
+					      : 0;
+
+	file->tokens -= n;
+	return n;
+}
+
+void ucma_tokens_withdraw(int visible, u32 n)
+{
+	char token;
+
+	/* Should the client have taken it just now, it will find nothing and
+	 * take the next. */
+	while (n--)
+		recv(visible, &token, 1, MSG_DONTWAIT);
 }
 
 int ucma_event_reserve(struct ucma_id *id)
@@ -104,7 +120,7 @@ void ucma_event_post(struct ucma_event *event)
 	tell_recorder(event);
 	ur_list_add_tail(&file->events, &event->node);
 	file->n_events++;
-	balance_tokens(file);
+	send_tokens(file);
 }
 
 void ucma_event_simple(struct ucma_id *id, u32 type, int status)
@@ -176,7 +192,6 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 			ucma_id_free(event->child);
 		free_event(event);
 	}
-	balance_tokens(file);
 }
 
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
@@ -201,8 +216,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 			event->child->file = to;
 		}
 	}
-	balance_tokens(from);
-	balance_tokens(to);
+	send_tokens(to);
 }
 
 static void delivered(struct ucma_event *event)
@@ -253,7 +267,7 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 		   const struct rdma_ucm_cmd_hdr *hdr)
 {
 	struct rdma_ucm_get_event cmd;
-	u32 room = sizeof(struct rdma_ucm_event_resp);
+	u32 room = sizeof(struct rdma_ucm_event_resp), excess;
 	int err = 0;
 
 	if (hdr->in < sizeof(cmd) || hdr->in + sizeof(*hdr) > len)
@@ -270,7 +284,9 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 	if (!err)
 		err = deliver_first(file, cmd.response,
 				    ur_min_u32(room, hdr->out));
-	balance_tokens(file);
+	send_tokens(file);
+	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(file->daemon->loop);
+	ucma_tokens_withdraw(file->visible, excess);
 	return err;
 }

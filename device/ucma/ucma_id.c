@@ -227,6 +227,8 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 			return -ENOMEM;
 		ucma_cache_void(id); /* here nobody answers for it now */
 		ucma_events_move(id, to);
+		cmd->moved_from = fd;
+		cmd->moved_tokens = ucma_tokens_excess(from);
 		ur_list_for_each_safe(n, &from->mcasts) {
 			struct ucma_mcast *mc =
 				ur_list_entry(n, struct ucma_mcast, node);

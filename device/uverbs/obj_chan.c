@@ -80,6 +80,23 @@ void ur_async_put(struct ur_obj_async *async)
 		ur_object_destroy(&async->obj);
 }
 
+u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left)
+{
+	struct ur_loop *loop = obj->file->dev->daemon->loop;
+	u32 n = (u32)left->sent;
+
+	if (!n || obj->file->closing)
+		return n;
+	ur_object_hide(obj);
+	ur_events_hold(left);
+	if (ur_loop_step_aside(loop)) {
+		n = ur_events_withdraw(left);
+		ur_loop_lock(loop);
+	}
+	ur_events_resume(left);
+	return n;
+}
+
 /* The object of the given type whose socket the client has at number. */
 static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		      struct ur_object **ret)

@@ -14,10 +14,13 @@
 static int destroy_cq(struct ur_object *obj)
 {
 	struct ur_obj_cq *cq = (struct ur_obj_cq *)obj;
-	int err = ur_ecq_destroy(cq->cq, &cq->comp_events, &cq->async_events);
+	struct ur_events_left comp, async;
+	int err = ur_ecq_destroy(cq->cq, &comp, &async);
 
 	if (err)
 		return err;
+	cq->comp_events = ur_events_read(obj, &comp);
+	cq->async_events = ur_events_read(obj, &async);
 	ur_chan_put(cq->chan);
 	ur_async_put(cq->async);
 	return 0;

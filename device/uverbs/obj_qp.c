@@ -37,22 +37,23 @@ _Static_assert(UR_ACCESS_LOCAL_WRITE == IB_UVERBS_ACCESS_LOCAL_WRITE &&
 
 static void target_put(struct ur_xrc_target *t)
 {
-	u32 events;
+	struct ur_events_left none;
 
 	if (--t->openers)
 		return;
 	ur_list_del(&t->node);
-	ur_eqp_destroy(t->qp, &events);
+	ur_eqp_destroy(t->qp, &none);
 	free(t);
 }
 
 static int destroy_qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
+	struct ur_events_left async;
 	int err;
 
 	if (qp->target) {
-		ur_eqp_close(qp->ref, &qp->async_events);
+		ur_eqp_close(qp->ref, &async);
 		target_put(qp->target);
 	} else {
 		/* At the end of a session nobody detaches. */
@@ -62,10 +63,11 @@ static int destroy_qp(struct ur_object *obj)
 		if (qp->n_mcast)
 			return -EBUSY;
 		ur_why_keep_qp(qp);
-		err = ur_eqp_destroy(qp->qp, &qp->async_events);
+		err = ur_eqp_destroy(qp->qp, &async);
 		if (err)
 			return err;
 	}
+	qp->async_events = ur_events_read(obj, &async);
 	ur_object_unuse(qp->pd);
 	ur_object_unuse(qp->send_cq);
 	ur_object_unuse(qp->recv_cq);
@@ -203,7 +205,7 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       struct uroce_create_qp_resp *udata)
 {
 	struct ur_xrc_target *t = calloc(1, sizeof(*t));
-	u32 events;
+	struct ur_events_left none;
 	int err;
 
 	if (!t)
@@ -223,7 +225,7 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	ur_list_add_tail(&a->xrcd->xrcd->targets, &t->node);
 	return 0;
 err_destroy:
-	ur_eqp_destroy(t->qp, &events);
+	ur_eqp_destroy(t->qp, &none);
 err_free:
 	free(t);
 	return err;
@@ -244,7 +246,7 @@ static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       struct uroce_create_qp_resp *udata)
 {
 	struct ur_rss_conf conf;
-	u32 events;
+	struct ur_events_left none;
 	int err = ur_rss_take(cmd, a, &conf);
 
 	if (!err)
@@ -253,7 +255,7 @@ static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		return err;
 	err = ur_rss_spread(qp, a->table, &conf);
 	if (err)
-		ur_eqp_destroy(qp->qp, &events);
+		ur_eqp_destroy(qp->qp, &none);
 	else
 		qp->table = a->table;
 	return err;

@@ -13,10 +13,12 @@
 static int destroy_srq(struct ur_object *obj)
 {
 	struct ur_obj_srq *srq = (struct ur_obj_srq *)obj;
-	int err = ur_esrq_destroy(srq->srq, &srq->async_events);
+	struct ur_events_left async;
+	int err = ur_esrq_destroy(srq->srq, &async);
 
 	if (err)
 		return err;
+	srq->async_events = ur_events_read(obj, &async);
 	ur_object_unuse(srq->pd);
 	ur_object_unuse(srq->cq);
 	ur_object_unuse(srq->xrcd);

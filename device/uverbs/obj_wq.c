@@ -18,10 +18,12 @@
 static int destroy_wq(struct ur_object *obj)
 {
 	struct ur_obj_wq *wq = (struct ur_obj_wq *)obj;
-	int err = ur_eqp_destroy(wq->wq, &wq->async_events);
+	struct ur_events_left async;
+	int err = ur_eqp_destroy(wq->wq, &async);
 
 	if (err)
 		return err;
+	wq->async_events = ur_events_read(obj, &async);
 	ur_object_unuse(wq->pd);
 	ur_object_unuse(wq->cq);
 	ur_async_put(wq->async);

@@ -72,11 +72,16 @@ err_give:
 	return NULL;
 }
 
+void ur_object_hide(struct ur_object *obj)
+{
+	obj->file->handles.slot[obj->handle - 1] = NULL;
+}
+
 void ur_object_abort(struct ur_object *obj)
 {
 	struct ur_handles *h = &obj->file->handles;
 
-	h->slot[obj->handle - 1] = NULL;
+	ur_object_hide(obj);
 	if (obj->handle - 1 < h->first_free)
 		h->first_free = obj->handle - 1;
 	h->count--;

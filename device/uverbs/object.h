@@ -51,6 +51,9 @@ void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
 /* Does the same for an object that costs kib KiB, not what its type says. */
 void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		       u32 kib);
+/* Nobody finds the object by its handle any more. Only ur_object_abort() may
+ * follow. */
+void ur_object_hide(struct ur_object *obj);
 /* Undoes ur_object_new() for an object that nobody has used. */
 void ur_object_abort(struct ur_object *obj);
 /* Returns the object with that handle, or NULL where there is none of that

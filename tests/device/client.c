@@ -420,3 +420,24 @@ void client_check(const struct daemon_proc *d)
 	CHECK_EQ(resp.vendor_id, UROCE_VENDOR_ID);
 	close(sock);
 }
+
+int client_status_has(const struct daemon_proc *d, const char *subject,
+		      const char *what)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
+	int sock = client_connect(d), fd, found;
+	char *text;
+
+	strcpy(msg.name, subject);
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	CHECK(fd >= 0 && msg.text.len > 0);
+	text = calloc(1, msg.text.len + 1);
+	CHECK_EQ(pread(fd, text, msg.text.len, 0), msg.text.len);
+	found = strstr(text, what) != NULL;
+	free(text);
+	close(fd);
+	close(sock);
+	return found;
+}

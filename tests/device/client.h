@@ -79,6 +79,9 @@ uint32_t client_alloc_pd(int sock);
 void client_settle_to(const struct daemon_proc *d, int n);
 /* Wait until no other connection is left. */
 void client_settle(const struct daemon_proc *d);
+/* The text of a status subject contains what? */
+int client_status_has(const struct daemon_proc *d, const char *subject,
+		      const char *what);
 /* Query the device; ends the test if it does not answer as it should. */
 void client_check(const struct daemon_proc *d);
 

@@ -25,27 +25,6 @@
 static struct daemon_proc dev;
 static const char *uroced;
 
-/* The text of a status subject contains what? */
-static int status_has(const char *subject, const char *what)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
-	int sock = client_connect(&dev), fd, found;
-	char *text;
-
-	strcpy(msg.name, subject);
-	client_send(sock, &msg, NULL, 0);
-	CHECK(!client_recv(sock, &msg, &fd));
-	CHECK_EQ(msg.ret, 0);
-	CHECK(fd >= 0 && msg.text.len > 0);
-	text = calloc(1, msg.text.len + 1);
-	CHECK_EQ(pread(fd, text, msg.text.len, 0), msg.text.len);
-	found = strstr(text, what) != NULL;
-	free(text);
-	close(fd);
-	close(sock);
-	return found;
-}
-
 static uint32_t alloc_pd(int sock)
 {
 	struct ib_uverbs_alloc_pd req = {0};
@@ -284,14 +263,14 @@ static void test_client_death(void)
 			pause();
 	}
 	CHECK_EQ(read(ready[0], &c, 1), 1);
-	CHECK(status_has("mrs", "\"length\":4096"));
-	CHECK(status_has("sessions", "\"file\":\"uverbs\""));
+	CHECK(client_status_has(&dev, "mrs", "\"length\":4096"));
+	CHECK(client_status_has(&dev, "sessions", "\"file\":\"uverbs\""));
 	kill(pid, SIGKILL);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	/* The end of the connection is what the device waits for too. */
-	while (status_has("sessions", "\"file\":\"uverbs\""))
+	while (client_status_has(&dev, "sessions", "\"file\":\"uverbs\""))
 		usleep(1000);
-	CHECK(!status_has("mrs", "\"length\":4096"));
+	CHECK(!client_status_has(&dev, "mrs", "\"length\":4096"));
 	close(ready[0]);
 	close(ready[1]);
 }

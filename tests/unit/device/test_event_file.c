@@ -37,6 +37,18 @@ static u64 next(const struct ur_evsock *s)
 	return v[0];
 }
 
+static u32 purge(struct ur_evsock *s, struct ur_evsrc *src)
+{
+	struct ur_events_left left;
+	u32 n;
+
+	ur_evsock_forget(s, src, &left);
+	ur_events_hold(&left);
+	n = ur_events_withdraw(&left);
+	ur_events_resume(&left);
+	return n;
+}
+
 static void test_purge(void)
 {
 	struct ur_evsock s;
@@ -52,11 +64,11 @@ static void test_purge(void)
 	CHECK_EQ(next(&s), 0xa);
 	CHECK_EQ(next(&s), 0xb);
 	CHECK_EQ(next(&s), 0xa);
-	CHECK_EQ(ur_evsock_purge(&s, &a), 2);
+	CHECK_EQ(purge(&s, &a), 2);
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(next(&s), 0xb);
 	CHECK_EQ(next(&s), 0);
-	CHECK_EQ(ur_evsock_purge(&s, &b), 5);
+	CHECK_EQ(purge(&s, &b), 5);
 	ur_evsock_close(&s);
 }
 
@@ -80,7 +92,49 @@ static void test_full(void)
 	}
 	CHECK_EQ(got, sent);
 	CHECK(!watched);
-	CHECK_EQ(ur_evsock_purge(&s, &a), sent);
+	CHECK_EQ(purge(&s, &a), sent);
+	ur_evsock_close(&s);
+}
+
+/* What comes while events are taken back waits, and takes no room from what
+ * goes back. */
+static void test_held(void)
+{
+	struct ur_evsock s;
+	struct ur_events_left left;
+	struct ur_evsrc a, b, c;
+	u32 sent = 0, got = 0;
+
+	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	ur_evsrc_init(&a, 0xa);
+	ur_evsrc_init(&b, 0xb);
+	ur_evsrc_init(&c, 0xc);
+	while (!b.pending) {
+		ur_evsock_send(&s, &b, 0);
+		sent++;
+	}
+	CHECK(watched == &s.watch);
+	ur_evsock_forget(&s, &a, &left);
+	left.sent = 1; /* look */
+	ur_events_hold(&left);
+	CHECK(!watched);
+	CHECK_EQ(next(&s), 0xb);
+	got++;
+	ur_evsock_send(&s, &c, 0);
+	CHECK_EQ(c.sent, 0);
+	CHECK(!watched);
+	CHECK_EQ(ur_events_withdraw(&left), 1);
+	ur_events_resume(&left);
+	while (c.pending || b.pending) {
+		CHECK_EQ(next(&s), 0xb);
+		got++;
+		if (watched)
+			watched->fn(watched, 0);
+	}
+	CHECK_EQ(purge(&s, &c), 0);
+	while (next(&s) == 0xb)
+		got++;
+	CHECK_EQ(got, sent);
 	ur_evsock_close(&s);
 }
 
@@ -100,7 +154,7 @@ static void test_async(void)
 	CHECK_EQ(ev.element, 0x1234);
 	CHECK_EQ(ev.type, UR_EVENT_QP_FATAL);
 	ur_evsock_send(&s, &a, UR_EVENT_COMM_EST);
-	CHECK_EQ(ur_evsock_purge(&s, &a), 1);
+	CHECK_EQ(purge(&s, &a), 1);
 	ur_evsock_close(&s);
 }
 
@@ -109,6 +163,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_purge());
 	CASE(test_full());
+	CASE(test_held());
 	CASE(test_async());
 	return cases_status();
 }

@@ -171,7 +171,7 @@ static void begin(void)
 static void end(void)
 {
 	struct ur_emr_left left;
-	u32 events;
+	struct ur_events_left events;
 
 	if (sender)
 		CHECK_EQ(ur_eqp_destroy(sender, &events), 0);
@@ -183,7 +183,7 @@ static void end(void)
 
 static void by_destroy(void)
 {
-	u32 events;
+	struct ur_events_left events;
 
 	begin();
 	CHECK_EQ(ur_eqp_destroy(sender, &events), 0);
@@ -245,7 +245,7 @@ static void by_doorbell(void)
 /* As much as a send queue takes. */
 static void many(void)
 {
-	u32 events;
+	struct ur_events_left events;
 
 	begin();
 	for (u32 i = 1; i < 8; i++)
@@ -298,7 +298,7 @@ static void start(void)
 static void stop(void)
 {
 	struct ur_emr_left left;
-	u32 events, more;
+	struct ur_events_left events, more;
 
 	CHECK_EQ(ur_eqp_destroy(receiver, &events), 0);
 	CHECK_EQ(ur_emr_dereg(recv_mr, &left), 0);

@@ -73,7 +73,7 @@ static void test_cq(void)
 	struct uroce_resize_cq_resp bigger;
 	long before = engine_faults();
 	struct ur_ecq *cq;
-	u32 comp, async;
+	struct ur_events_left comp, async;
 
 	ring();
 	CHECK_EQ(ur_ecq_create(ectx, &init, &cq, &resp), 0);
@@ -100,7 +100,7 @@ static void test_srq(void)
 	struct uroce_create_srq_resp resp;
 	long before = engine_faults();
 	struct ur_esrq *srq;
-	u32 events;
+	struct ur_events_left events;
 
 	ring();
 	CHECK_EQ(ur_esrq_create(ectx, &init, &srq, &resp), 0);
