@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Races in stock programs themselves, which have nothing to do with the
 device: each known by its exact output, so that nothing else passes for it."""
+import re
 
 # How often a program that lost its race is run anew.
 TRIES = 4
@@ -13,6 +14,8 @@ def lost_race(cmd, status, output):
         return perftest(cmd, status, output) or clock(status, output)
     if cmd.startswith("raw_ethernet_"):
         return clock(status, output)
+    if cmd.startswith("fi_pingpong "):
+        return fi_pingpong(status, output)
     return cmd.startswith("rping ") and rping(status, output)
 
 
@@ -41,3 +44,12 @@ def rping(status, output):
     return (status == 255 and " DISCONNECT EVENT..." in output and
             "rdma_get_cm_event: Bad file descriptor" in output and
             "failed" not in output)
+
+
+def fi_pingpong(status, output):
+    """fi_pingpong (libfabric 1.17, pp_finalize()) ends when its own last message
+    is acknowledged and the other's last one has come. Where packets are lost that
+    may be the acknowledgement of the other's, and nobody is left to send it again:
+    the other has its whole table, and then an error."""
+    return (status == 5 and "transport retry counter exceeded" in output and
+            re.search(r"^\d+k? +(\d+) +=\1 ", output, re.M) is not None)

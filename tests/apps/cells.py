@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+import races
 from hosts import wait_for
 from rules import drop
 from test_faults import counter, dropped
@@ -54,19 +55,25 @@ class Place:
     def pair(self, server, client, device=True):
         """Programs that meet over TCP, both to their end; what the client
         said. PORT, MINE and PEER stand for what they are."""
-        port = str(self.lab.next_port())
+        for _ in range(races.TRIES):
+            port = str(self.lab.next_port())
 
-        def start(host, words):
-            where = {"PORT": port, "PEER": self.addr,
-                     "MINE": self.address(host)}
-            return (host.start if device else host.bare)(
-                *[where.get(w, w) for w in words])
-        s = start(self.server, server)
-        wait_for("the server", lambda: s.listens(int(port)) or
-                 not s.running())
-        c = start(self.client, client)
-        got = c.wait(100)
-        got = got, s.wait(10 if got == 0 else 2)
+            def start(host, words, port=port):
+                where = {"PORT": port, "PEER": self.addr,
+                         "MINE": self.address(host)}
+                return (host.start if device else host.bare)(
+                    *[where.get(w, w) for w in words])
+            s = start(self.server, server)
+            wait_for("the server", lambda s=s, port=port:
+                     s.listens(int(port)) or not s.running())
+            c = start(self.client, client)
+            got = c.wait(100)
+            got = got, s.wait(10 if got == 0 else 2)
+            if not c.lost_race() and not s.lost_race():
+                break
+            print("lost its race:", c.report() + s.report())
+            c.kill()
+            s.kill()
         assert got == (0, 0), c.report() + s.report()
         return c.text()
 
