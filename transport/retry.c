@@ -420,8 +420,9 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	if (psn != req->hole_psn || req->una == req->hole_end)
 		return;
 	/* Just that one: the peer has dropped what came after it, or, where
-	 * nobody said that anything came, all of it is lost. */
-	if (req->hole_told)
+	 * nobody said that anything came, all of it is lost; without lists of
+	 * gaps all of it again is the faster way for some time then, too. */
+	if (req->hole_told || !qp->port->cfg.gaps)
 		req->holdoff_left = HOLDOFF_LOSSES;
 	go_back(qp);
 	start_timers(qp);

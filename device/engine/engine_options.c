@@ -22,7 +22,6 @@ static void default_options(struct ur_engine_options *o)
 	o->coalesce = true;
 	o->credits = true;
 	o->aimd = true;
-	o->gaps = true;
 	o->path = true;
 	o->ooo = true;
 	o->fast = true;

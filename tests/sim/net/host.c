@@ -54,7 +54,6 @@ void net_host_start(struct net *n, u32 index)
 		.aimd = n->cfg.control == CONTROL_AIMD,
 		.path = n->cfg.control == CONTROL_PATH,
 		.short_reads = n->cfg.control == CONTROL_PATH,
-		.gaps = n->cfg.control == CONTROL_PATH,
 		.cc = n->cfg.cc,
 		.ooo = true,
 		.coalesce = true,
