@@ -5,7 +5,6 @@
  * bits the highest, set where it has arrived. Without bits: the sender
  * understands such lists.
  */
-#include "transport/cc.h"
 #include "transport/internal.h"
 
 #define MAGIC	   0x75726f31u /* "uro1" */
@@ -101,6 +100,12 @@ static void miss(struct ur_qp *qp, u32 psn)
 	ur_retry_gap(qp);
 }
 
+/* Returns whether bit i is set of what a peer has sent. */
+static bool is_set(const u8 *bits, u32 i)
+{
+	return bits[i / 8] & 0x80 >> i % 8;
+}
+
 static void rx_list(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	const u8 *bits = pkt->payload + HEAD_BYTES;
@@ -114,15 +119,13 @@ static void rx_list(struct ur_qp *qp, const struct ur_pkt *pkt)
 	if (req->holdoff_left || req->rnr_until)
 		return;
 	turn(qp);
-	while (n && !(bits[(n - 1) / 8] & 0x80 >> (n - 1) % 8))
+	while (n && !is_set(bits, n - 1))
 		n--;
 	for (u32 i = 0; i < n; i++) {
 		u32 psn = ur_psn_add(pkt->psn, (int)i);
-		u32 before = i - 1;
 
-		if (!ur_psn_within(psn, req->una, ur_inflight(req)))
-			continue;
-		if (!i || !(bits[before / 8] & 0x80 >> before % 8))
+		if (ur_psn_within(psn, req->una, ur_inflight(req)) &&
+		    (!i || !is_set(bits, i - 1)))
 			miss(qp, psn);
 	}
 	if (req->gaps.todo)
@@ -139,7 +142,7 @@ void ur_gaps_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	else if (n > HEAD_BYTES)
 		rx_list(qp, pkt);
 	else if (ur_origin_familiar(&qp->resp.origin, pkt->sport))
-		qp->resp.gaps_wanted = qp->port->cfg.gaps;
+		qp->resp.gaps_wanted = true;
 }
 
 /* The entry of a packet that was sent and is not answered, from *index on. */
@@ -162,19 +165,17 @@ static bool send_again(struct ur_qp *qp, struct ur_swqe *e, u32 index, u32 psn,
 		       struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
-	const struct ur_requester was = {.tx = req->tx,
-					 .tx_psn = req->tx_psn,
-					 .since_ackreq = req->since_ackreq,
-					 .asked_end = req->asked_end};
+	u32 tx_index = req->tx, tx_psn = req->tx_psn;
+	u32 since_ackreq = req->since_ackreq, asked_end = req->asked_end;
 	enum ur_request sent;
 
 	req->tx = index;
 	req->tx_psn = psn;
 	sent = ur_request_data(qp, e, tx);
-	req->tx = was.tx;
-	req->tx_psn = was.tx_psn;
-	req->since_ackreq = was.since_ackreq;
-	req->asked_end = was.asked_end;
+	req->tx = tx_index;
+	req->tx_psn = tx_psn;
+	req->since_ackreq = since_ackreq;
+	req->asked_end = asked_end;
 	if (sent == UR_REQUEST_SENT)
 		set(req->gaps.sent[0], psn, true);
 	return sent != UR_REQUEST_FULL;

@@ -63,7 +63,8 @@ static inline void ur_gaps_welcome(struct ur_gaps *g)
 	g->say = g->todo = true;
 }
 
-/* Receives a packet of UR_OP_GAPS for a queue pair of RC or XRC. */
+/* Receives a packet of UR_OP_GAPS for a queue pair of RC or XRC, where the port
+ * has them (cfg.gaps). */
 void ur_gaps_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* Sends what is due of the requester (req.gaps.todo). Returns false where tx
  * has no room for all of it. */

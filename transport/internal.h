@@ -236,9 +236,9 @@ void ur_retry_gap(struct ur_qp *qp);
  * peer did not keep the packets behind the missing one, all are sent again. */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
 /* A NAK for a sequence error came, or so many packets of a response are missing.
- * Counts, then goes back to the oldest unacknowledged packet. Returns false where it did not go
- * back: the news is too old to mean what was sent since, or the queue pair has
- * failed. */
+ * Counts, then goes back to the oldest unacknowledged packet. Returns false where
+ * it did not go back: the news is too old to mean what was sent since, or the
+ * queue pair has failed. */
 bool ur_retry_sequence(struct ur_qp *qp, u32 missing);
 /* Goes back once more where later answers show that the last repetition was
  * lost too. Does not count, and the timer runs on. Returns false, with nothing

@@ -13,8 +13,8 @@
  * Many losses. Of links that lose for no reason they are many at any window, so
  * this is a trial: where about as many come however small it is, the window has
  * again what it had, and that many count no more for long. Nobody loses HEAVY by
- * chance. So it is
- * FLOOR or more, except where so many are lost while packets wait.
+ * chance. So it is FLOOR or more, except where so many are lost while packets
+ * wait.
  *
  * A window of less than one packet is a rate: one packet in several round
  * trips.
@@ -243,14 +243,12 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,
 			   u32 trip)
 {
+	u32 size;
+
 	if (trip > w->full)
 		w->full = trip;
-	w->size = (u32)ur_min_u64((u64)CUT(out) * ONE, RESUME_MOST);
-	if (w->size < FIRST)
-		w->size = FIRST;
-	w->slow_until = w->size;
-	w->cut_at = now;
-	w->cuts++;
+	size = (u32)ur_min_u64((u64)CUT(out) * ONE, RESUME_MOST);
+	cut_to(w, now, size < FIRST ? FIRST : size);
 	w->losses = w->answered = w->blamed = 0;
 }
 

@@ -352,6 +352,12 @@ bool ur_retry_again(struct ur_qp *qp, u32 missing)
 /* A peer that did not keep the rest is asked again after so many losses. */
 #define HOLDOFF_LOSSES 16
 
+/* Is the oldest packet alone to be sent again? */
+static bool one_will_do(const struct ur_qp *qp)
+{
+	return ur_inflight(&qp->req) > HOLE_MIN_PKTS && !asks_first(qp);
+}
+
 /* Send the oldest packet again, with a request to acknowledge. */
 static void repeat_one(struct ur_qp *qp, bool told)
 {
@@ -393,9 +399,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
 	    qp->port->now - req->hole_at < req->srtt)
 		return; /* asked for before our answer could be there */
-	if (req->holdoff_left || req->hole_due ||
-	    ur_inflight(req) <= HOLE_MIN_PKTS ||
-	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head))) {
+	if (req->holdoff_left || req->hole_due || !one_will_do(qp)) {
 		if (req->holdoff_left)
 			req->holdoff_left--;
 		ur_retry_sequence(qp, 1);
@@ -469,8 +473,7 @@ static void time_out(struct ur_qp *qp)
 	req->asked_again = req->asked_in_vain = false;
 	/* A peer that needs this long to answer would need it again for each
 	 * packet of a window; one that lost them all says so to the first. */
-	if (ur_inflight(req) > HOLE_MIN_PKTS &&
-	    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+	if (one_will_do(qp))
 		repeat_one(qp, false);
 	else
 		go_back(qp);
@@ -503,9 +506,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */
-		if (req->probes <= PROBE_SINGLE &&
-		    ur_inflight(req) > HOLE_MIN_PKTS &&
-		    !ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+		if (req->probes <= PROBE_SINGLE && one_will_do(qp))
 			repeat_one(qp, false);
 		else
 			go_back(qp);
