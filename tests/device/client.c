@@ -369,6 +369,21 @@ int client_session(const struct daemon_proc *d)
 	return sock;
 }
 
+int client_alloc_async(int sock)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_ASYNC_EVENT,
+			 .method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
+			 .num_attrs = 1},
+		 .attr = {.flags = UVERBS_ATTR_F_MANDATORY}};
+
+	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+	return (int)cmd.attr.data_s64;
+}
+
 uint32_t client_alloc_pd(int sock)
 {
 	struct ib_uverbs_alloc_pd req = {0};

@@ -75,6 +75,8 @@ int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
 int client_session(const struct daemon_proc *d);
 /* The handle of a new one. */
 uint32_t client_alloc_pd(int sock);
+/* The descriptor of a new event file. */
+int client_alloc_async(int sock);
 /* Wait until no more than n connections are left. */
 void client_settle_to(const struct daemon_proc *d, int n);
 /* Wait until no other connection is left. */

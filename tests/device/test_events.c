@@ -42,21 +42,6 @@ static void send_write(int sock, const void *buf, size_t len)
 	client_send(sock, &msg, NULL, 0);
 }
 
-static int make_async(int sock)
-{
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_ASYNC_EVENT,
-			 .method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
-			 .num_attrs = 1},
-		 .attr = {.flags = UVERBS_ATTR_F_MANDATORY}};
-
-	CHECK_EQ(client_ioctl(sock, &cmd), 0);
-	return (int)cmd.attr.data_s64;
-}
-
 static uint32_t make_cq(int sock)
 {
 	struct ib_uverbs_create_cq req = {.cqe = 8, .comp_channel = -1};
@@ -113,7 +98,7 @@ static uint32_t make_failed(int sock)
 }
 
 /* A process that receives from the socket to memory that does not come, and has
- * begun to. 0: that is not allowed. */
+ * begun to. Where that is not allowed, the test is skipped. */
 static pid_t stuck_reader(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -141,12 +126,18 @@ static pid_t stuck_reader(int fd)
 	close(ready[1]);
 	if (!c) {
 		CHECK_EQ(waitpid(pid, NULL, 0), pid);
-		return 0;
+		SKIP("no userfaultfd is allowed");
 	}
 	/* It has taken the event when there is none any more. */
 	while (poll(&p, 1, 0))
 		usleep(1000);
 	return pid;
+}
+
+static void end_reader(pid_t reader)
+{
+	kill(reader, SIGKILL);
+	CHECK_EQ(waitpid(reader, NULL, 0), reader);
 }
 
 /* Events are taken back from who waits for himself, and nobody else waits: the
@@ -160,15 +151,14 @@ static void test_event_reader(void)
 			     .in_words = sizeof(destroy) / 4,
 			     .out_words = 1}};
 	struct ib_uverbs_destroy_qp_resp resp = {77};
-	int sock = client_session(&dev), async = make_async(sock), other;
+	int sock = client_session(&dev), async = client_alloc_async(sock),
+	    other;
 	struct uroce_tun_msg answer;
 	pid_t reader;
 
 	destroy.core.qp_handle = make_failed(sock);
 	destroy.core.response = (uintptr_t)&resp;
 	reader = stuck_reader(async);
-	if (!reader)
-		SKIP("no userfaultfd is allowed");
 	send_write(sock, &destroy, sizeof(destroy));
 	/* It has begun when there is no queue pair left. */
 	while (client_status_has(&dev, "qps", "\"qpn\""))
@@ -178,8 +168,7 @@ static void test_event_reader(void)
 	make_failed(other); /* by the engine */
 	close(other);
 	CHECK_EQ(resp.events_reported, 77);
-	kill(reader, SIGKILL);
-	CHECK_EQ(waitpid(reader, NULL, 0), reader);
+	end_reader(reader);
 	CHECK_EQ(client_hear(sock, &answer), sizeof(destroy));
 	CHECK_EQ(resp.events_reported, 1);
 	close(async);
@@ -240,8 +229,7 @@ static void test_cm_reader(void)
 		usleep(1000);
 	client_check(&dev);
 	CHECK_EQ(resp.events_reported, 77);
-	kill(reader, SIGKILL);
-	CHECK_EQ(waitpid(reader, NULL, 0), reader);
+	end_reader(reader);
 	CHECK_EQ(client_hear(sock, &answer), sizeof(destroy));
 	CHECK_EQ(resp.events_reported, 0);
 	close(visible);

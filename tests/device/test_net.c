@@ -30,21 +30,6 @@ static void ip(const char *args)
 	CHECK_EQ(system(cmd), 0);
 }
 
-static int alloc_async(int sock)
-{
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_ASYNC_EVENT,
-			 .method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
-			 .num_attrs = 1},
-		 .attr = {.flags = 1}};
-
-	CHECK_EQ(client_ioctl(sock, &cmd), 0);
-	return (int)cmd.attr.data_s64;
-}
-
 static void expect_event(int async, uint32_t type)
 {
 	struct ib_uverbs_async_event_desc ev = {0};
@@ -139,7 +124,7 @@ static void test_made_anew(const char *uroced)
 	daemon_start(&dev, uroced, 0);
 	sock = client_open(&dev, "uverbs0", NULL);
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	async = alloc_async(sock);
+	async = client_alloc_async(sock);
 	while (query_port(sock).state != 4)
 		usleep(1000);
 	CHECK_EQ(find_gid(gid), 0);
@@ -171,7 +156,7 @@ int main(int argc, char **argv)
 	daemon_start(&dev, argv[1], 0);
 	sock = client_open(&dev, "uverbs0", NULL);
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	async = alloc_async(sock);
+	async = client_alloc_async(sock);
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &pd_req,
 			       sizeof(pd_req), &pd, sizeof(pd)),
 		 0);

@@ -81,15 +81,7 @@ static void work(u32 i)
 {
 	if (!q[i].qp || q[i].qp->state != UR_QP_RTS)
 		return;
-	while (q[i].send_tail - q[i].retired < 8) {
-		struct ur_send_wr *wr =
-			wt_post(&q[i], UR_WR_WRITE, 0, 256 * 256);
-
-		wr->raddr = WT_IOVA;
-		wr->rkey = 0xabcd;
-	}
-	ur_qp_kick(q[i].qp);
-	q[i].wc_head = q[i].wc_tail;
+	wt_work(&q[i]);
 }
 
 static u32 burst(void)

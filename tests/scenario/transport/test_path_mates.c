@@ -62,20 +62,6 @@ static void collect(void)
 	}
 }
 
-/* Nobody is out of work. */
-static void work(u32 i)
-{
-	while (q[i].send_tail - q[i].retired < 8) {
-		struct ur_send_wr *wr =
-			wt_post(&q[i], UR_WR_WRITE, 0, 256 * 256);
-
-		wr->raddr = WT_IOVA;
-		wr->rkey = 0xabcd;
-	}
-	ur_qp_kick(q[i].qp);
-	q[i].wc_head = q[i].wc_tail;
-}
-
 static void say(u32 i, u32 psn, u8 syndrome)
 {
 	struct ur_pkt pkt = wt_pkt(&q[i], UR_OP_RC_ACK, psn, 0);
@@ -107,7 +93,7 @@ static void naks_without_end(void)
 
 		for (u32 k = 0; k <= MATES; k++)
 			if (q[k].qp->state == UR_QP_RTS)
-				work(k);
+				wt_work(&q[k]);
 		wt_run(&w);
 		wt_sleep(&w, 50 * WT_US);
 		collect();
@@ -139,10 +125,10 @@ static void other_owners(void)
 	CHECK(other.qp->share.path != q[0].qp->share.path);
 	/* All of the window is out, and nobody answers. */
 	for (u32 k = 0; k <= MATES; k++)
-		work(k);
+		wt_work(&q[k]);
 	wt_run(&w);
 	collect();
-	work(1);
+	wt_work(&q[1]);
 	wt_silence(&w);
 	wt_post(&other, UR_WR_SEND, 0, 8);
 	wt_kick(&other);

@@ -203,6 +203,18 @@ void wt_kick(struct wt_qp *q)
 	wt_run(q->wt);
 }
 
+void wt_work(struct wt_qp *q)
+{
+	while (q->send_tail - q->retired < 8) {
+		struct ur_send_wr *wr = wt_post(q, UR_WR_WRITE, 0, 256 * 256);
+
+		wr->raddr = WT_IOVA;
+		wr->rkey = 0xabcd;
+	}
+	ur_qp_kick(q->qp);
+	q->wc_head = q->wc_tail;
+}
+
 void wt_post_recv(struct wt_qp *q, u32 off, u32 len)
 {
 	struct ur_recv_wr *wr = &q->recv[q->recv_tail % WT_RING];

@@ -99,6 +99,9 @@ void wt_pair(struct wt *w, struct wt_qp *q, struct wt_qp *r,
 /* Work. off: in mem. Returned: the request, to be changed before wt_kick. */
 struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len);
 void wt_kick(struct wt_qp *q);
+/* Never out of work: eight WRITEs of 256 packets, for the port to take when it
+ * runs. */
+void wt_work(struct wt_qp *q);
 void wt_post_recv(struct wt_qp *q, u32 off, u32 len);
 
 /* A packet of the peer of q, for WT_REMOTE with the key of mem; to be changed
