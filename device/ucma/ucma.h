@@ -120,6 +120,7 @@ struct ucma_id {
 	u32 events_reported;
 	u32 n_mcasts;
 	struct ucma_event *spare; /* for the next, where there is no memory */
+	bool untold; /* of a CONNECT_REQUEST that is not taken yet */
 
 	union ur_sa src, dst;
 	u16 port;		  /* in its port space, while it has one */

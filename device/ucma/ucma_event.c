@@ -208,7 +208,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 		ur_list_add_tail(&to->events, &event->node);
 		to->n_events++;
 		/* Undelivered children follow their listener. */
-		if (event->child && event->child->file == from) {
+		if (event->child) {
 			ur_list_del(&event->child->node);
 			ur_list_add_tail(&to->ids, &event->child->node);
 			from->n_ids--;
@@ -226,7 +226,10 @@ static void delivered(struct ucma_event *event)
 		return;
 	}
 	event->id->events_reported++;
-	if (event->child && event->child->cm)
+	if (!event->child)
+		return;
+	event->child->untold = false;
+	if (event->child->cm)
 		ur_cm_id_taken(event->child->cm);
 }
 

@@ -351,21 +351,23 @@ def conn_param(ident, private=0, qpn=5):
     return param + struct.pack("=II", ident, 0) + bytes(8)
 
 
+def connect(f, uid, port, qpn=5):
+    ident = f.create(uid=uid)
+    check(resolve(f, ident, sin(ADDR4, port)) == 0, "resolve")
+    f.event()
+    f.command(RESOLVE_ROUTE, struct.pack("=II", ident, 1000))
+    f.event()
+    check(f.command(CONNECT, conn_param(ident, qpn=qpn)) == 0, "connect")
+    return ident
+
+
 def test_backlog_and_close():
     """Requests nobody takes go with the listener; migrate one taken."""
     f, g, h = File(), File(), File()
     listener = f.create(uid=1)
     bind(f, listener, sin(ADDR4, 5100))
     check(f.command(LISTEN, struct.pack("=II", listener, 2)) == 0, "listen")
-    clients = []
-    for n in range(2):
-        ident = g.create(uid=100 + n)
-        check(resolve(g, ident, sin(ADDR4, 5100)) == 0, "resolve")
-        g.event()
-        g.command(RESOLVE_ROUTE, struct.pack("=II", ident, 1000))
-        g.event()
-        check(g.command(CONNECT, conn_param(ident, qpn=5 + n)) == 0, "connect")
-        clients.append(ident)
+    clients = [connect(g, 100 + n, 5100, 5 + n) for n in range(2)]
     select.select([f.fd], [], [], 5)
     uid, child, kind, status = f.event()
     check((uid, kind, status) == (1, CONNECT_REQUEST, 0), "request")
@@ -384,6 +386,36 @@ def test_backlog_and_close():
     check(g.event() == (101, clients[1], REJECTED, 28), "listener closed")
     os.close(g.fd)
     os.close(h.fd)
+
+
+def test_request_not_taken():
+    """Before its event is taken no command finds the id of a request, by a
+    number guessed; it moves with its listener."""
+    f, g, h = File(), File(), File()
+    listener = f.create(uid=1)
+    bind(f, listener, sin(ADDR4, 5101))
+    check(f.command(LISTEN, struct.pack("=II", listener, 2)) == 0, "listen")
+    client = connect(g, 100, 5101)
+    select.select([f.fd], [], [], 5)
+    check(f.readable(), "the request is there")
+    for guess in range(64):
+        if guess == listener:
+            continue
+        check(query(f, guess, 0, 280)[0], f"query {guess}")
+        check(h.ask(MIGRATE, struct.pack("=II", guess, f.fd), 4)[0],
+              f"migrate {guess}")
+        check(f.ask(DESTROY, struct.pack("=II", guess, 0), 4)[0],
+              f"destroy {guess}")
+    check(h.ask(MIGRATE, struct.pack("=II", listener, f.fd), 4)[0] == 0,
+          "migrate the listener")
+    os.close(f.fd)
+    uid, child, kind, status = h.event()
+    check((uid, kind, status) == (1, CONNECT_REQUEST, 0), "request")
+    check(query(h, child, 0, 280)[0] == 0, "told: query")
+    check(h.destroy(child) == 0, "told: destroy")
+    check(g.event() == (100, client, REJECTED, 28), "rejected")
+    os.close(h.fd)
+    os.close(g.fd)
 
 
 def test_multicast():
