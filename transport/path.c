@@ -225,6 +225,7 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 
 	if (qp->share.cuts != p->window.cuts) {
 		qp->share.cuts = p->window.cuts;
+		qp->share.behind = true;
 		qp->share.cut_psn = qp->req.max_psn;
 		if (qp->req.tx_psn == qp->req.max_psn)
 			qp->share.cut_psn =
@@ -305,6 +306,7 @@ static void set_held(struct ur_path *p, bool held)
 		qp->share.turn = qp->share.owed = 0;
 		qp->share.out = qp->share.stale = 0;
 		qp->share.cuts = p->window.cuts;
+		qp->share.behind = qp->req.una != qp->req.max_psn;
 		qp->share.cut_psn = qp->req.max_psn;
 		if (held)
 			set_out(p, qp, in_flight(qp));
@@ -333,6 +335,10 @@ void ur_path_answered(struct ur_qp *qp)
 
 	if (qp->req.una != qp->req.back_psn)
 		qp->share.stale = 0; /* what is asked for again is behind */
+	/* Told once: a PSN that was long ago looks like one to come. */
+	if (qp->share.behind &&
+	    ur_psn_diff(qp->req.una, qp->share.cut_psn) >= 0)
+		qp->share.behind = false;
 	out = in_flight(qp);
 	packets = qp->share.out > out ? qp->share.out - out : 0;
 	set_out(p, qp, out);
@@ -392,7 +398,8 @@ static bool sent_before(const struct ur_path *p, const struct ur_qp *qp)
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 		return false;
 	return qp->share.cuts != p->window.cuts ||
-	       ur_psn_diff(req->una, qp->share.cut_psn) < 0;
+	       (qp->share.behind &&
+		ur_psn_diff(req->una, qp->share.cut_psn) < 0);
 }
 
 void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
@@ -513,7 +520,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
 	qp->share.stale = 0;
 	qp->share.cuts = p->window.cuts;
-	qp->share.cut_psn = qp->req.una;
+	qp->share.behind = false; /* its PSNs may be chosen later */
 	qp->share.need = 1;
 	if (p->held)
 		set_out(p, qp, in_flight(qp));

@@ -29,7 +29,8 @@ struct ur_share {
 	u32 out;	      /* its part of path->out */
 	u32 cuts;	      /* of the path, when max_psn was cut_psn */
 	u32 cut_psn;
-	u32 stale; /* answers that come in vain, of a READ */
+	bool behind; /* not all below cut_psn is acknowledged */
+	u32 stale;   /* answers that come in vain, of a READ */
 };
 
 /* Makes the queue pair, which has its address vector, one of those of its path,

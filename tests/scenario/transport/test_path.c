@@ -18,14 +18,15 @@ static struct ur_av other; /* another address */
 static u32 next[MAX_QPS];  /* PSN behind the newest seen */
 static u32 got[MAX_QPS];   /* packets that came out */
 static u32 count;
+static u32 first_psn = 10;
 
 static void connect(u32 i, struct ur_av *av)
 {
-	struct ur_qp_attr a = wt_attr(&w, FIRST_QP + i, 10, 9);
+	struct ur_qp_attr a = wt_attr(&w, FIRST_QP + i, first_psn, 9);
 
 	a.av = av;
 	wt_to_rts(&q[i], &a);
-	next[i] = 10;
+	next[i] = first_psn;
 	got[i] = 0;
 }
 
@@ -190,6 +191,14 @@ static void cut(void)
 		trip(LONG_NS);
 	CHECK(trip(LONG_NS) >= after + 8 && trip(LONG_NS) <= after + 16);
 	stop();
+}
+
+/* Its PSNs are chosen when it has its address, and may be any. */
+static void cut_from_high_psn(void)
+{
+	first_psn = 0xc00000;
+	cut();
+	first_psn = 10;
 }
 
 /* One after the other, so many packets of a window. */
@@ -513,6 +522,7 @@ int main(void)
 	grows();
 	asks_where_it_ends();
 	cut();
+	cut_from_high_psn();
 	short_trips();
 	chance(SHORT_NS, 64);
 	chance(5 * SHORT_NS, 32);
