@@ -3,6 +3,7 @@
 what TCP gets through it, and how much the queue dropped."""
 import contextlib
 import json
+import math
 import subprocess
 
 from lab import Lab, sh, wait_for
@@ -47,11 +48,14 @@ class Loss:
         return sorted(self.percent)[len(self.percent) // 2]
 
 
-def write(lab, connections, seconds):
-    # A connection needs its buffer; together they must not be of gigabytes.
-    size = 65536 if connections > 8 else MIB
+def write(lab, connections, seconds, rate):
+    # perftest counts whole messages, and equal turns end those of all connections
+    # together: what it has posted must be little beside what the line carries.
+    depth = 8 if connections <= 8 else 2
+    size = rate * seconds / 8 / 10 / connections / depth
+    size = min(MIB, max(4096, 2 ** int(math.log2(size))))
     return perftest(lab, "ib_write_bw", "-s", size, "-D", seconds, "-q",
-                    connections, "-t", 8, limit=60 + seconds)[3] * MIB
+                    connections, "-t", depth, limit=60 + seconds)[3] * MIB
 
 
 @contextlib.contextmanager
@@ -98,7 +102,7 @@ def beside(t, o, lab, path, rate):
         return of_line
     for who, measure in {
             "ib_write_bw beside a TCP stream":
-                part(bulk_tcp, lambda: write(lab, 1, o.seconds)),
+                part(bulk_tcp, lambda: write(lab, 1, o.seconds, rate)),
             "a TCP stream beside ib_write_bw":
                 part(bulk_write, lambda: tcp(lab, o.seconds))}.items():
         t.value(path, f"{who}, part of the line", 0.25, measure, True, "")
@@ -125,7 +129,7 @@ def rows(t, o):
                     ours, theirs = Loss(lab), Loss(lab)
                     t.ratio(path, name, 0.97,
                             lambda: ours.around(
-                                lambda: write(lab, n, o.seconds)),
+                                lambda: write(lab, n, o.seconds, rate)),
                             lambda: theirs.around(
                                 lambda: tcp(lab, o.seconds, n)),
                             unit="Gbit/s", scale=8e-9)
