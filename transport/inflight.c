@@ -45,7 +45,7 @@ void ur_inflight_reset(struct ur_qp *qp)
 	req->lossless_pkts = 0;
 	req->growth_backoff = 0;
 	req->recent_losses = 0;
-	req->cut = false;
+	req->cut.set = false;
 	req->rtt_min = 0;
 	req->patience = UR_PROBE_MIN_NS;
 	set_window(qp, qp->port->cfg.window_pkts);
@@ -56,8 +56,7 @@ static void regrow(struct ur_qp *qp)
 	struct ur_requester *req = &qp->req;
 	u32 more = req->lossless_pkts / REGROWTH_PKTS;
 
-	if (req->cut && ur_psn_diff(req->una, req->cut_psn) >= 0)
-		req->cut = false;
+	ur_psn_mark_reach(&req->cut, req->una);
 	req->lossless_pkts %= REGROWTH_PKTS;
 	set_window(qp,
 		   ur_min_u32(req->window + more, qp->port->cfg.window_pkts));
@@ -123,13 +122,12 @@ void ur_inflight_lost(struct ur_qp *qp)
 	if (!ur_inflight_is_cut(qp))
 		req->lossless_pkts = 0;
 	if (!qp->port->cfg.aimd || qp->share.path ||
-	    (req->cut && ur_psn_diff(req->una, req->cut_psn) < 0))
+	    ur_psn_before_mark(&req->cut, req->una))
 		return;
 	lossy = ur_inflight_many(req) && req->srtt > LONG_NS;
 	if (!lossy && !ur_inflight_queues(req))
 		return;
-	req->cut = true;
-	req->cut_psn = req->max_psn;
+	ur_psn_mark_at(&req->cut, req->max_psn);
 	req->recent_losses = 0;
 	if (req->window > 1)
 		set_window(qp, req->window - (lossy ? req->window / 2

@@ -225,10 +225,9 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 
 	if (qp->share.cuts != p->window.cuts) {
 		qp->share.cuts = p->window.cuts;
-		qp->share.behind = true;
-		qp->share.cut_psn = qp->req.max_psn;
+		ur_psn_mark_at(&qp->share.cut, qp->req.max_psn);
 		if (qp->req.tx_psn == qp->req.max_psn)
-			qp->share.cut_psn =
+			qp->share.cut.psn =
 				ur_psn_add(qp->req.tx_psn, -(int)packets);
 	}
 	qp->share.turn -= used;
@@ -305,9 +304,6 @@ static void set_held(struct ur_path *p, bool held)
 		qp->req.patience = UR_PROBE_MIN_NS;
 		qp->share.turn = qp->share.owed = 0;
 		qp->share.out = qp->share.stale = 0;
-		qp->share.cuts = p->window.cuts;
-		qp->share.behind = qp->req.una != qp->req.max_psn;
-		qp->share.cut_psn = qp->req.max_psn;
 		if (held)
 			set_out(p, qp, in_flight(qp));
 		else if (!ur_list_empty(&qp->share.wait)) {
@@ -335,10 +331,7 @@ void ur_path_answered(struct ur_qp *qp)
 
 	if (qp->req.una != qp->req.back_psn)
 		qp->share.stale = 0; /* what is asked for again is behind */
-	/* Told once: a PSN that was long ago looks like one to come. */
-	if (qp->share.behind &&
-	    ur_psn_diff(qp->req.una, qp->share.cut_psn) >= 0)
-		qp->share.behind = false;
+	ur_psn_mark_reach(&qp->share.cut, qp->req.una);
 	out = in_flight(qp);
 	packets = qp->share.out > out ? qp->share.out - out : 0;
 	set_out(p, qp, out);
@@ -398,8 +391,7 @@ static bool sent_before(const struct ur_path *p, const struct ur_qp *qp)
 	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
 		return false;
 	return qp->share.cuts != p->window.cuts ||
-	       (qp->share.behind &&
-		ur_psn_diff(req->una, qp->share.cut_psn) < 0);
+	       ur_psn_before_mark(&qp->share.cut, req->una);
 }
 
 void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
@@ -520,7 +512,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
 	qp->share.stale = 0;
 	qp->share.cuts = p->window.cuts;
-	qp->share.behind = false; /* its PSNs may be chosen later */
+	qp->share.cut.set = false; /* its first PSN may be chosen later */
 	qp->share.need = 1;
 	if (p->held)
 		set_out(p, qp, in_flight(qp));

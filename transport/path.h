@@ -12,6 +12,7 @@
 #ifndef UR_TRANSPORT_PATH_H
 #define UR_TRANSPORT_PATH_H
 
+#include "transport/psn.h"
 #include "transport/transport.h"
 #include "util/list.h"
 
@@ -27,10 +28,9 @@ struct ur_share {
 	u32 need;	      /* what it waits for: packets that go together */
 	u32 owed;	      /* what its turn lacked for want of room */
 	u32 out;	      /* its part of path->out */
-	u32 cuts;	      /* of the path, when max_psn was cut_psn */
-	u32 cut_psn;
-	bool behind; /* not all below cut_psn is acknowledged */
-	u32 stale;   /* answers that come in vain, of a READ */
+	u32 cuts;	      /* of the path, when max_psn was at cut */
+	struct ur_psn_mark cut;
+	u32 stale; /* answers that come in vain, of a READ */
 };
 
 /* Makes the queue pair, which has its address vector, one of those of its path,

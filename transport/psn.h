@@ -42,4 +42,29 @@ static inline bool ur_psn_within(u32 psn, u32 first, u32 count)
 	return ur_psn_sub(psn, first) < count;
 }
 
+/* A PSN that acknowledgements have yet to reach. It is forgotten when they have:
+ * one of long ago would look like one to come. */
+struct ur_psn_mark {
+	u32 psn;
+	bool set;
+};
+
+static inline void ur_psn_mark_at(struct ur_psn_mark *m, u32 psn)
+{
+	*m = (struct ur_psn_mark){psn, true};
+}
+
+/* Returns whether una, the oldest PSN not acknowledged, is before the mark. */
+static inline bool ur_psn_before_mark(const struct ur_psn_mark *m, u32 una)
+{
+	return m->set && ur_psn_diff(una, m->psn) < 0;
+}
+
+/* Forgets the mark where una has reached it. To be called before una is 2^23
+ * beyond it. */
+static inline void ur_psn_mark_reach(struct ur_psn_mark *m, u32 una)
+{
+	m->set = ur_psn_before_mark(m, una);
+}
+
 #endif

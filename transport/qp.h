@@ -153,9 +153,8 @@ struct ur_requester {
 	u8 growth_backoff; /* losses of a grown window */
 	u32 recent_losses; /* since una was losses_psn */
 	u32 losses_psn;
-	bool cut; /* the window was, when max_psn was cut_psn */
-	u32 cut_psn;
-	u32 asked_end; /* behind the last packet that asked for one */
+	struct ur_psn_mark cut; /* max_psn when the window was cut */
+	u32 asked_end;		/* behind the last packet that asked for one */
 	u32 since_ackreq;
 	u32 rd_out;	/* READ/atomic requests sent and not answered */
 	u32 ssn;	/* requests started, 24 bits */

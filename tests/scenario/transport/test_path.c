@@ -193,7 +193,7 @@ static void cut(void)
 	stop();
 }
 
-/* Its PSNs are chosen when it has its address, and may be any. */
+/* Its first PSN is chosen after it has its address, and may be any. */
 static void cut_from_high_psn(void)
 {
 	first_psn = 0xc00000;
