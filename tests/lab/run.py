@@ -169,23 +169,28 @@ def try_long(tmp):
 
 
 def may_break():
-    """Lets the kernel have a breakpoint register of our own? Of <linux/perf_event.h>: type
-    PERF_TYPE_BREAKPOINT, size, exclude_kernel and exclude_hv, HW_BREAKPOINT_RW, 1 byte."""
+    """Do we get a breakpoint register that counts? Some virtual machines give one that never
+    does. Of <linux/perf_event.h>: type PERF_TYPE_BREAKPOINT, size, exclude_kernel and
+    exclude_hv, HW_BREAKPOINT_RW, 1 byte."""
     if os.uname().machine != "x86_64":
         return False
     here = ctypes.create_string_buffer(1)
     attr = struct.pack("=II5QIIQQ", 5, 72, 0, 0, 0, 0, 3 << 5, 0, 3, ctypes.addressof(here), 1)
     libc = ctypes.CDLL(None)
     fd = libc.syscall(298, attr, 0, -1, -1, 0)
-    if fd >= 0:
-        os.close(fd)
-    return fd >= 0
+    if fd < 0:
+        return False
+    here[0] = b"x"
+    (count,) = struct.unpack("=Q", os.read(fd, 8))
+    os.close(fd)
+    return count > 0
 
 
 def try_reads(tmp):
     """The program's own reads, where the processor may say so."""
     if not may_break():
-        print("not seen here: reads of the program (perf_event_open(2) is not allowed)")
+        print("not seen here: reads of the program (perf_event_open(2) is not allowed, "
+              "or the machine's breakpoint registers count nothing)")
         return []
     return try_form(tmp, "polls-memory", "UR-SQ-13") + try_form(tmp, "reads-on", "UR-RQ-04")
 
