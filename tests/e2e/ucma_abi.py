@@ -398,9 +398,8 @@ def test_request_not_taken():
     client = connect(g, 100, 5101)
     select.select([f.fd], [], [], 5)
     check(f.readable(), "the request is there")
-    for guess in range(64):
-        if guess == listener:
-            continue
+    guesses = [n for n in range(64) if n != listener]
+    for guess in guesses:
         check(query(f, guess, 0, 280)[0], f"query {guess}")
         check(h.ask(MIGRATE, struct.pack("=II", guess, f.fd), 4)[0],
               f"migrate {guess}")
@@ -411,6 +410,7 @@ def test_request_not_taken():
     os.close(f.fd)
     uid, child, kind, status = h.event()
     check((uid, kind, status) == (1, CONNECT_REQUEST, 0), "request")
+    check(child in guesses, "its number was one of those")
     check(query(h, child, 0, 280)[0] == 0, "told: query")
     check(h.destroy(child) == 0, "told: destroy")
     check(g.event() == (100, client, REJECTED, 28), "rejected")
