@@ -140,39 +140,80 @@ static void end_reader(pid_t reader)
 	CHECK_EQ(waitpid(reader, NULL, 0), reader);
 }
 
+/* A client that destroys a queue pair whose event is being read without end. */
+struct held_destroy {
+	int sock, async;
+	pid_t reader;
+	struct ib_uverbs_destroy_qp_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_destroy_qp core;
+	} cmd;
+};
+
+static void hold_destroy(struct held_destroy *h)
+{
+	h->sock = client_session(&dev);
+	h->async = client_alloc_async(h->sock);
+	h->resp.events_reported = 77;
+	h->cmd.hdr = (struct ib_uverbs_cmd_hdr){
+		.command = IB_USER_VERBS_CMD_DESTROY_QP,
+		.in_words = sizeof(h->cmd) / 4,
+		.out_words = 1};
+	h->cmd.core.qp_handle = make_failed(h->sock);
+	h->cmd.core.response = (uintptr_t)&h->resp;
+	h->reader = stuck_reader(h->async);
+	send_write(h->sock, &h->cmd, sizeof(h->cmd));
+	/* It has begun when there is no queue pair left. */
+	while (client_status_has(&dev, "qps", "\"qpn\""))
+		usleep(1000);
+	CHECK_EQ(h->resp.events_reported, 77);
+}
+
+static void close_held(const struct held_destroy *h)
+{
+	close(h->async);
+	close(h->sock);
+}
+
 /* Events are taken back from who waits for himself, and nobody else waits: the
  * destroy of a queue pair receives from the same socket. */
 static void test_event_reader(void)
 {
-	static struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_destroy_qp core;
-	} destroy = {.hdr = {.command = IB_USER_VERBS_CMD_DESTROY_QP,
-			     .in_words = sizeof(destroy) / 4,
-			     .out_words = 1}};
-	struct ib_uverbs_destroy_qp_resp resp = {77};
-	int sock = client_session(&dev), async = client_alloc_async(sock),
-	    other;
+	static struct held_destroy h;
 	struct uroce_tun_msg answer;
-	pid_t reader;
+	int other;
 
-	destroy.core.qp_handle = make_failed(sock);
-	destroy.core.response = (uintptr_t)&resp;
-	reader = stuck_reader(async);
-	send_write(sock, &destroy, sizeof(destroy));
-	/* It has begun when there is no queue pair left. */
-	while (client_status_has(&dev, "qps", "\"qpn\""))
-		usleep(1000);
+	hold_destroy(&h);
 	client_check(&dev);
 	other = client_session(&dev);
 	make_failed(other); /* by the engine */
 	close(other);
-	CHECK_EQ(resp.events_reported, 77);
-	end_reader(reader);
-	CHECK_EQ(client_hear(sock, &answer), sizeof(destroy));
-	CHECK_EQ(resp.events_reported, 1);
-	close(async);
-	close(sock);
+	CHECK_EQ(h.resp.events_reported, 77);
+	end_reader(h.reader);
+	CHECK_EQ(client_hear(h.sock, &answer), sizeof(h.cmd));
+	CHECK_EQ(h.resp.events_reported, 1);
+	close_held(&h);
+}
+
+/* The thread of such a client cannot be broken off. A device that is told to end
+ * gives up everything all the same, and a new one takes its place. */
+static void test_stop_beside_reader(const char *uroced)
+{
+	static struct held_destroy h;
+	struct daemon_proc old;
+	int status;
+
+	hold_destroy(&h);
+	old = dev;
+	kill(old.pid, SIGTERM);
+	daemon_start_again(&dev, uroced);
+	client_check(&dev);
+	close(client_session(&dev));
+	CHECK_EQ(waitpid(old.pid, &status, WNOHANG), 0);
+	end_reader(h.reader);
+	CHECK_EQ(daemon_wait(&old), 0);
+	close_held(&h);
 }
 
 /* An id of the connection manager with an event that nobody has read. */
@@ -244,6 +285,7 @@ int main(int argc, char **argv)
 	daemon_start(&dev, argv[1], 0);
 	STEP(test_event_reader());
 	STEP(test_cm_reader());
+	STEP(test_stop_beside_reader(argv[1]));
 	client_settle(&dev);
 	daemon_stop(&dev);
 	return cases_status();
