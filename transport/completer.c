@@ -4,6 +4,7 @@
  * (acknowledge messages).
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 {

@@ -5,6 +5,7 @@
  * ordinary way.
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 /* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */
 #define PLAIN_BITS (UR_BTH_PAD_MASK | UR_BTH_TVER_MASK)

@@ -6,6 +6,7 @@
  * understands such lists.
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 #define MAGIC	   0x75726f31u /* "uro1" */
 #define HEAD_BYTES 4

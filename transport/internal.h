@@ -212,46 +212,7 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
  * Silent where the resource is too old. */
 void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 
-/* ---- retry.c: when to send again, and when to give up ---- */
-
-/*
- * Each function that counts against retry_cnt or rnr_retry fails the oldest
- * entry, and with it the queue pair, when the count is used up.
- */
-
-/* A packet was sent, up to req.tx_psn: starts the timers if none runs. ackreq:
- * it asks for an answer, so it also starts to measure a round trip. */
-void ur_retry_sent(struct ur_qp *qp, bool ackreq);
-/* The peer answered more than before (req.una has moved): timers and counts
- * start anew, or stop where nothing is outstanding. */
-void ur_retry_progress(struct ur_qp *qp);
-/* A NAK for a sequence error came, with req.una the packet that is missing.
- * Counts, unless that packet has just been sent again. Only that packet is sent
- * again where the peer seems to keep the packets behind it; else the same as
- * ur_retry_sequence(). */
-void ur_retry_hole(struct ur_qp *qp);
-/* One more packet is known to be missing, and is sent again. */
-void ur_retry_gap(struct ur_qp *qp);
-/* An acknowledgement of psn came after ur_retry_hole(). If it shows that the
- * peer did not keep the packets behind the missing one, all are sent again. */
-void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* A NAK for a sequence error came, or so many packets of a response are missing.
- * Counts, then goes back to the oldest unacknowledged packet. Returns false where
- * it did not go back: the news is too old to mean what was sent since, or the
- * queue pair has failed. */
-bool ur_retry_sequence(struct ur_qp *qp, u32 missing);
-/* Goes back once more where later answers show that the last repetition was
- * lost too. Does not count, and the timer runs on. Returns false, with nothing
- * done, less than a round trip after the last one. */
-bool ur_retry_again(struct ur_qp *qp, u32 missing);
-/* An RNR NAK came with that timer code (5 bits). Counts against rnr_retry,
- * waits as long as the code says, then goes back. */
-void ur_retry_rnr(struct ur_qp *qp, u8 code);
-/* Does what is due by now: a timeout, an early probe, the end of an RNR
- * wait. */
-void ur_retry_expire(struct ur_qp *qp);
-/* Returns the nanoseconds of an RNR timer code, IBTA 9.7.5.2.8 table 45. */
-u64 ur_rnr_ns(u8 code);
+/* ---- retry.h: when to send again, and when to give up ---- */
 
 /* ---- rx_check.c: the checks of a received request ---- */
 

@@ -6,6 +6,7 @@
  * follow the other at any message boundary.
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
  * work is forgotten.
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 #define LOOP_WAITER_NS 5000u
 

@@ -4,6 +4,7 @@
  * payload behind it. IBTA volume 1, 9.4 (operations), 9.2 (base header).
  */
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 /* First or only, middle or last, with what the last one carries. */
 static u8 send_write_opc(const struct ur_swqe *e, bool first, bool last)

@@ -5,6 +5,7 @@
  */
 #include "tests/scenario/transport/wiretap.h"
 #include "transport/internal.h"
+#include "transport/retry.h"
 
 static struct wt w;
 static struct wt_qp q;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What answers and losses of a path's queue pairs make of its window. */
+#include "transport/path_impl.h"
+
+#define FREE_PKTS 4096 /* nobody waited: no window is needed */
+#define READS	  2    /* requests for a window, where there are more */
+#define AGAIN_NS  100000u
+
+u32 ur_path_read(const struct ur_qp *qp)
+{
+	const struct ur_path *p = qp->share.path;
+	u32 whole = ur_path_whole(p);
+	u32 at_once = p->members_count * qp->attr.max_rd_atomic;
+
+	if (!qp->share.held)
+		return UINT32_MAX;
+	return whole / ur_min_u32(at_once ? at_once : 1, READS);
+}
+
+static u32 trip_of(const struct ur_path *p)
+{
+	return p->window.srtt > p->window.round_last ? p->window.srtt
+						     : p->window.round_last;
+}
+
+u32 ur_path_trip(const struct ur_qp *qp)
+{
+	return qp->share.path ? trip_of(qp->share.path) : 0;
+}
+
+static void set_held(struct ur_path *p, bool held)
+{
+	struct ur_list *l;
+
+	p->held = held;
+	p->out = p->granted = 0;
+	p->unmissed = 0;
+	for (l = p->members.next; l != &p->members; l = l->next) {
+		struct ur_qp *qp = ur_container_of(l, struct ur_qp, share.link);
+
+		qp->share.held = held;
+		qp->req.patience = UR_PROBE_MIN_NS;
+		qp->share.turn = qp->share.owed = 0;
+		qp->share.out = qp->share.stale = 0;
+		if (held)
+			ur_path_set_out(p, qp, ur_path_in_flight(qp));
+		else if (!ur_list_empty(&qp->share.wait)) {
+			ur_list_del(&qp->share.wait);
+			ur_port_activate(p->port, qp);
+		}
+	}
+}
+
+/* The shortest of the last rounds: of what is sent twice, some trips are long by
+ * waiting for a timer, and that timer must not go by them. */
+static u32 patience(const struct ur_path *p)
+{
+	u32 trip = p->window.round_last;
+
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		trip = ur_min_u32(trip, p->window.past[i]);
+	return trip > UR_PROBE_MIN_NS / 2 ? 2 * trip : UR_PROBE_MIN_NS;
+}
+
+void ur_path_answered(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+	u32 out, packets;
+
+	if (qp->req.una != qp->req.back_psn)
+		qp->share.stale = 0; /* what is asked for again is behind */
+	ur_psn_mark_reach(&qp->share.cut, qp->req.una);
+	out = ur_path_in_flight(qp);
+	packets = qp->share.out > out ? qp->share.out - out : 0;
+	ur_path_set_out(p, qp, out);
+	if (qp->req.rtt_last)
+		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
+				    qp->req.again_ns);
+	qp->req.rtt_last = 0;
+	/* Its own round trips are few where packets are sent twice, and may be
+	 * those of a shorter queue. */
+	qp->req.patience = patience(p);
+	p->heard_at = p->port->now;
+	if (packets)
+		p->moved_at = p->heard_at;
+	if (p->heard_at - p->moved_at < UR_PATH_HEARD_NS) {
+		p->tried_at = p->heard_at;
+		p->silences = 0;
+	}
+	p->unmissed += packets;
+	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
+	if (p->missed) {
+		p->missed = !ur_list_empty(&p->waiting);
+	} else if (p->unmissed >= FREE_PKTS) {
+		set_held(p, false);
+		return;
+	}
+	ur_path_wake(p);
+}
+
+/* The same where every window loses and only what is sent again has a trip. */
+static bool queues_again(const struct ur_requester *req)
+{
+	return req->rtt_min && req->again_ns > 2ull * req->rtt_min + AGAIN_NS;
+}
+
+/* A path that was free, where a queue pair has lost, which has samples of its
+ * own: is it to be held again? */
+static void hold(struct ur_path *p, struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	bool waits = ur_inflight_queues(req) || queues_again(req);
+	u32 trip = req->srtt > req->again_ns ? req->srtt : req->again_ns;
+
+	if (!ur_inflight_many(req) &&
+	    (!waits || !ur_path_window_full(&p->window, trip)))
+		return;
+	set_held(p, true);
+	ur_path_window_resume(&p->window, p->port->now, p->out,
+			      waits ? trip : 0);
+}
+
+/* Was what is lost sent before the last cut? It says nothing new then. */
+static bool sent_before(const struct ur_path *p, const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+
+	if (req->head == req->tail ||
+	    ur_swqe_is_read_type(ur_sq_entry(qp, req->head)))
+		return false;
+	return qp->share.cuts != p->window.cuts ||
+	       ur_psn_before_mark(&qp->share.cut, req->una);
+}
+
+void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
+{
+	struct ur_path *p = qp->share.path;
+
+	if (!p->held)
+		hold(p, qp);
+	else if (!sent_before(p, qp) &&
+		 ur_path_window_lost(&p->window, p->port->now, packets, late))
+		ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
+			 p->window.srtt);
+}

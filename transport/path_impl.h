@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the files of a path share: path.c has its members, path_turns.c who may
+ * send, path_answers.c what answers and losses make of its window. A path whose
+ * window nobody missed for a while has none, until it loses again while packets
+ * wait.
+ *
+ * Times in nanoseconds.
+ */
+#ifndef UR_TRANSPORT_PATH_IMPL_H
+#define UR_TRANSPORT_PATH_IMPL_H
+
+#include "transport/internal.h"
+#include "transport/path_window.h"
+
+/* Of a peer that answers nobody for so long each queue pair finds out for
+ * itself. */
+#define UR_PATH_HEARD_NS 50000000u
+
+struct ur_path {
+	struct ur_path *next, **list; /* in port->paths */
+	struct ur_port *port;
+	u8 sgid[16], dgid[16];
+	u32 owner;
+	u32 members_count;
+	struct ur_list members, waiting;
+	bool held;
+	bool missed; /* somebody waited since it last grew */
+	struct ur_path_window window;
+	u32 out, granted; /* packets: in flight, about to be */
+	u32 unmissed;	  /* packets answered since somebody waited */
+	ur_time heard_at; /* the last answer */
+	ur_time moved_at; /* the last one that said something new */
+	ur_time tried_at; /* the last answer, or when somebody sent with nothing
+			   * out */
+	u8 silences;	  /* since the last answer */
+	ur_time next_at;  /* window below one packet: not before */
+};
+
+static inline u32 ur_path_in_flight(const struct ur_qp *qp)
+{
+	return ur_inflight(&qp->req) + qp->share.stale;
+}
+
+/* The queue pair has so many packets in flight. */
+static inline void ur_path_set_out(struct ur_path *p, struct ur_qp *qp, u32 out)
+{
+	p->out += out - qp->share.out;
+	qp->share.out = out;
+}
+
+/* Somebody waits for room. */
+static inline void ur_path_miss(struct ur_path *p)
+{
+	p->missed = true;
+	p->unmissed = 0;
+}
+
+/* Whole packets of the window. */
+static inline u32 ur_path_whole(const struct ur_path *p)
+{
+	return p->window.size / UR_PATH_ONE;
+}
+
+/* The queue pair has no turn any more. */
+void ur_path_give_back(struct ur_path *p, struct ur_qp *qp);
+/* Who waits first goes on, as far as there is room. */
+void ur_path_wake(struct ur_path *p);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Turns: which queue pair of a path may send, and how much. */
+#include "transport/path_impl.h"
+
+#define ONE	 UR_PATH_ONE
+#define TURNS	 8 /* of a window */
+#define TURN_MAX 32
+
+/* Who waits goes on where nothing has come for two round trips and so long,
+ * twice as long each time; or nothing that was new for UR_PATH_HEARD_NS: a peer
+ * may say without end what he misses. */
+#define SILENT_NS	 1000000u
+#define SILENT_FIRST_NS	 4000000u /* no round trip is known */
+#define SILENT_SHIFT_MAX 5
+
+/* For so many packets. More than the window has room go alone. */
+static bool has_room(const struct ur_path *p, u32 need)
+{
+	u32 used = p->out + p->granted;
+
+	if (p->window.size >= ONE)
+		return !used || used + need <= ur_path_whole(p);
+	return !used && p->port->now >= p->next_at;
+}
+
+static void grant(struct ur_path *p, struct ur_qp *qp)
+{
+	u32 whole = ur_path_whole(p), turn = whole / TURNS;
+
+	turn = ur_min_u32(turn ? turn : 1, TURN_MAX);
+	if (qp->share.owed)
+		turn = ur_min_u32(turn, qp->share.owed);
+	qp->share.turn = turn;
+	if (qp->share.need > 1)
+		qp->share.turn = turn = qp->share.need;
+	else if (whole)
+		qp->share.turn = ur_min_u32(turn, whole - p->out - p->granted);
+	qp->share.owed = turn - qp->share.turn;
+	p->granted += qp->share.turn;
+}
+
+/* What was sent in vain keeps nobody for ever. */
+static ur_time silent_at(const struct ur_path *p)
+{
+	u64 ns = p->window.srtt ? 2ull * p->window.srtt + SILENT_NS
+				: SILENT_FIRST_NS;
+
+	return p->tried_at + (ns << p->silences);
+}
+
+static bool waiting_for_time(const struct ur_path *p)
+{
+	return p->window.size < ONE && !(p->out + p->granted);
+}
+
+void ur_path_wake(struct ur_path *p)
+{
+	struct ur_qp *qp;
+	ur_time at;
+
+	while (!ur_list_empty(&p->waiting)) {
+		qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
+		if (!has_room(p, qp->share.need))
+			break;
+		ur_list_del(&qp->share.wait);
+		grant(p, qp);
+		ur_port_activate(p->port, qp);
+	}
+	if (ur_list_empty(&p->waiting))
+		return;
+	qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
+	at = waiting_for_time(p) ? p->next_at : silent_at(p);
+	/* Turns are given and nothing is out: silence has not begun. */
+	if (at <= p->port->now)
+		at = p->port->now + SILENT_NS;
+	ur_port_arm(p->port, qp, at);
+}
+
+void ur_path_give_back(struct ur_path *p, struct ur_qp *qp)
+{
+	p->granted -= qp->share.turn;
+	qp->share.turn = qp->share.owed = 0;
+}
+
+static bool in_turn(struct ur_qp *qp, u32 need)
+{
+	struct ur_path *p = qp->share.path;
+
+	if (qp->share.turn >= need)
+		return true;
+	if (!ur_list_empty(&qp->share.wait))
+		return false;
+	p->granted -= qp->share.turn;
+	qp->share.turn = 0;
+	qp->share.need = need;
+	if (ur_list_empty(&p->waiting) && !p->granted && has_room(p, need)) {
+		grant(p, qp);
+		return true;
+	}
+	if (!has_room(p, need))
+		ur_path_miss(p);
+	if (qp->share.owed)
+		ur_list_add_head(&p->waiting, &qp->share.wait);
+	else
+		ur_list_add_tail(&p->waiting, &qp->share.wait);
+	/* Room beside turns that are not taken yet is for those behind them:
+	 * who has just had one would be the first to ask. */
+	if (!p->granted)
+		ur_path_wake(p);
+	return qp->share.turn >= need;
+}
+
+void ur_path_at_once(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+
+	p->unmissed = 0;
+	if (ur_path_whole(p) < p->out + p->out / 3)
+		ur_path_miss(p);
+}
+
+bool ur_path_may_send(struct ur_qp *qp, u32 need)
+{
+	if (!in_turn(qp, need))
+		return false;
+	/* It has waited with nothing sent: its timers start anew. */
+	if (!ur_inflight(&qp->req))
+		qp->req.timeout_at = qp->req.probe_at = UR_NEVER;
+	return true;
+}
+
+bool ur_path_waits(const struct ur_qp *qp)
+{
+	const struct ur_path *p = qp->share.path;
+
+	return !ur_list_empty(&qp->share.wait) &&
+	       p->port->now - p->heard_at < UR_PATH_HEARD_NS;
+}
+
+void ur_path_sent(struct ur_qp *qp, u32 packets)
+{
+	struct ur_path *p = qp->share.path;
+	u32 used = ur_min_u32(packets, qp->share.turn);
+
+	if (qp->share.cuts != p->window.cuts) {
+		qp->share.cuts = p->window.cuts;
+		ur_psn_mark_at(&qp->share.cut, qp->req.max_psn);
+		if (qp->req.tx_psn == qp->req.max_psn)
+			qp->share.cut.psn =
+				ur_psn_add(qp->req.tx_psn, -(int)packets);
+	}
+	qp->share.turn -= used;
+	p->granted -= used;
+	if (!p->out)
+		p->tried_at = p->port->now;
+	ur_path_set_out(p, qp, ur_path_in_flight(qp));
+	if (packets && p->window.size < ONE)
+		p->next_at = p->port->now +
+			     (u64)p->window.srtt * ONE / p->window.size;
+	if (used && !p->granted)
+		ur_path_wake(p);
+}
+
+void ur_path_back(struct ur_qp *qp, u32 stale)
+{
+	qp->share.stale = stale;
+	ur_path_set_out(qp->share.path, qp, ur_path_in_flight(qp));
+}
+
+bool ur_path_full(const struct ur_qp *qp)
+{
+	const struct ur_path *p = qp->share.path;
+
+	return !ur_list_empty(&p->waiting) || !has_room(p, 1);
+}
+
+void ur_path_yield(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+
+	ur_path_give_back(p, qp);
+	ur_path_wake(p);
+}
+
+static void forget(struct ur_path *p)
+{
+	struct ur_list *l;
+
+	for (l = p->members.next; l != &p->members; l = l->next) {
+		struct ur_qp *qp = ur_container_of(l, struct ur_qp, share.link);
+
+		qp->share.stale = 0;
+		ur_path_set_out(p, qp, 0);
+	}
+	p->tried_at = p->port->now;
+	if (p->silences < SILENT_SHIFT_MAX)
+		p->silences++;
+}
+
+void ur_path_expire(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+
+	if (!ur_list_empty(&p->waiting) && p->out &&
+	    p->port->now >= silent_at(p))
+		forget(p);
+	ur_path_wake(p);
+}
+
+void ur_path_drop(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+
+	if (!p || !qp->share.held)
+		return;
+	ur_list_del(&qp->share.wait);
+	ur_path_give_back(p, qp);
+	qp->share.stale = 0;
+	ur_path_set_out(p, qp, 0);
+	ur_path_wake(p);
+}

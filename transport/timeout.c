@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the timers of sending again do when their time has come. */
+#include "transport/retry.h"
+
+#define PROBE_SINGLE 4 /* the first probes are single packets */
+
+static void time_out(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	ur_count(qp->port, UR_CNT_local_ack_timeout_err);
+	ur_qp_count(qp, UR_QP_CNT_timeouts, 1);
+	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
+		 qp->attr.retry_cnt - req->retries, req->una);
+	if (!ur_retry_use(qp, false))
+		return;
+	ur_retry_lost(qp, 1, true);
+	req->asked_again = req->asked_in_vain = false;
+	/* A peer that needs this long to answer would need it again for each
+	 * packet of a window; one that lost them all says so to the first. */
+	ur_retry_ask(qp, true);
+	ur_retry_start_timers(qp);
+}
+
+void ur_retry_expire(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+	ur_time now = qp->port->now;
+
+	if (req->rnr_until && req->rnr_until <= now) {
+		req->rnr_until = 0;
+		ur_port_activate(qp->port, qp);
+	}
+	if (qp->share.held && ur_inflight(req) == 0 && ur_path_waits(qp)) {
+		/* Nothing was sent that could be answered. */
+		if (req->timeout_at <= now || req->probe_at <= now)
+			ur_retry_start_timers(qp);
+	} else if (req->timeout_at <= now) {
+		time_out(qp);
+	} else if (req->probe_at <= now) {
+		req->asked_again = req->asked_in_vain = false;
+		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn,
+			 ur_retry_probe_ns(qp), req->una);
+		ur_count(qp->port, UR_CNT_roce_adp_retrans);
+		ur_retry_count(qp);
+		if (qp->share.held)
+			ur_path_lost(qp, 1, true);
+		req->probes++;
+		/* One packet asks as well as all of them, and where the peer
+		 * is only slow it costs nothing. */
+		ur_retry_ask(qp, req->probes <= PROBE_SINGLE);
+		req->probe_at = req->probes >= UR_PROBE_MAX
+					? UR_NEVER
+					: now + ur_retry_probe_ns(qp);
+	}
+}
