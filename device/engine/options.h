@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The engine's options: engine_options.c. */
+#ifndef UR_DEVICE_ENGINE_OPTIONS_H
+#define UR_DEVICE_ENGINE_OPTIONS_H
+
+#include "util/bytes.h"
+
+struct ur_engine_options {
+	u32 spin_us;  /* poll this long after the last work before sleeping */
+	u32 slice_us; /* scheduler slices; 0: a little below the system's */
+	u32 tx_bytes; /* burst buffer */
+	bool follow;  /* run where programs do that sleep */
+	bool hold;    /* hold the processor while waiting where that pays */
+	bool gso, gro;
+	bool shared; /* map memory that a client offers */
+	bool loop;   /* transport's in-device path */
+	bool coalesce, credits, ooo;
+	bool aimd;     /* send less into a congested path */
+	bool gaps;     /* several missing packets are named at once */
+	bool path;     /* the same, by a window for each peer address */
+	bool fast;     /* transport's short way for middle packets */
+	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
+	bool spread;   /* of several engines: each context to the next one */
+	bool one_port; /* one source port to a peer, where there is one path */
+	bool cc;       /* DCQCN reaction point: paces by CNPs */
+};
+
+/* Fills *o with the defaults, then with what text ("name=value,...", or NULL)
+ * says. Returns 0, or -EINVAL with a line on stderr. */
+int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
+
+#endif
