@@ -5,6 +5,7 @@ import contextlib
 import json
 import math
 import subprocess
+import time
 
 from lab import Lab, sh, wait_for
 from meters import MIB, latency_us, perftest, tcp, tcp_client, tcp_server
@@ -13,6 +14,8 @@ RATES = {"100 Mbit/s": 100e6, "1 Gbit/s": 1e9}
 QUEUES_KIB = (32, 64, 256)
 CONNECTIONS = (1, 8, 32, 256)
 BURST = 16384  # bytes that the shaper lets go at once
+POSTED_PART = 1 / 30  # of what the line carries in a run
+SIZE_MIN = 4096  # bytes of a message
 SETTLED = 20000  # packets: who begins has found out what there is
 
 
@@ -30,6 +33,14 @@ def counts(lab):
     return q["packets"], q["drops"]
 
 
+def settle(lab):
+    """Until nothing leaves any more: TCP sends on what a run that has ended left."""
+    before = None
+    while before != counts(lab):
+        before = counts(lab)
+        time.sleep(0.3)
+
+
 class Loss:
     """Of the last run, in percent."""
 
@@ -37,6 +48,7 @@ class Loss:
         self.lab, self.percent = lab, []
 
     def around(self, measure):
+        settle(self.lab)
         sent, dropped = counts(self.lab)
         value = measure()
         now_sent, now_dropped = counts(self.lab)
@@ -48,12 +60,21 @@ class Loss:
         return sorted(self.percent)[len(self.percent) // 2]
 
 
+def depth_of(connections):
+    return 8 if connections <= 8 else 2
+
+
+def long_enough(connections, seconds, rate):
+    """perftest counts whole messages, and equal turns end those of all connections
+    together: what it has posted must be little beside what the line carries."""
+    posted = SIZE_MIN * connections * depth_of(connections)
+    return max(seconds, math.ceil(posted * 8 / POSTED_PART / rate))
+
+
 def write(lab, connections, seconds, rate):
-    # perftest counts whole messages, and equal turns end those of all connections
-    # together: what it has posted must be little beside what the line carries.
-    depth = 8 if connections <= 8 else 2
-    size = rate * seconds / 8 / 10 / connections / depth
-    size = min(MIB, max(4096, 2 ** int(math.log2(size))))
+    depth = depth_of(connections)
+    size = rate * seconds / 8 * POSTED_PART / connections / depth
+    size = min(MIB, max(SIZE_MIN, 2 ** int(math.log2(size))))
     return perftest(lab, "ib_write_bw", "-s", size, "-D", seconds, "-q",
                     connections, "-t", depth, limit=60 + seconds)[3] * MIB
 
@@ -127,11 +148,12 @@ def rows(t, o):
                     path = f"two hosts, {rate_name}, {kib} KiB"
                     name = f"ib_write_bw, {n} connections / TCP"
                     ours, theirs = Loss(lab), Loss(lab)
+                    seconds = long_enough(n, o.seconds, rate)
                     t.ratio(path, name, 0.97,
                             lambda: ours.around(
-                                lambda: write(lab, n, o.seconds, rate)),
+                                lambda: write(lab, n, seconds, rate)),
                             lambda: theirs.around(
-                                lambda: tcp(lab, o.seconds, n)),
+                                lambda: tcp(lab, seconds, n)),
                             unit="Gbit/s", scale=8e-9)
                     if t.wanted(f"{path} {name}"):
                         t.add(path, f"packets lost, {n} connections",
