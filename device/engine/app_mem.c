@@ -22,10 +22,11 @@
 #include "device/user.h"
 #include "transport/mem.h"
 
-/* Pages looked at one by one when a region is registered: the smallest of any
- * system, a look more does no harm. */
+/* What is looked at when a region is registered: all of so many pages (the
+ * smallest of any system, a look more does no harm), some of a larger one. */
 #define PAGE	    4096u
 #define PROBE_PAGES 4096u
+#define LOOK_BYTES  (32u << 10)
 /* Of one system call: threads that map something wait for it, some with the
  * control lock. Of pages in use this takes about a millisecond. */
 #define UNMAP_STEP (8u << 20)
@@ -137,9 +138,8 @@ static bool is_safe_file(int fd, u64 end)
 	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
 }
 
-/* Map the range that starts within the page at file offset off. On refusal
- * the region is copied instead. */
-/* -EOPNOTSUPP: not a file for this. */
+/* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
+ * a file for this; the region is copied instead. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
 {
 	u64 page = mr->ectx->arena.page;
@@ -172,27 +172,48 @@ static int rights_for(u32 access)
 		       : PROT_READ;
 }
 
-/* Reading never changes it. */
+/* Reading never changes it. One call reads several pages: it is the calls that
+ * take time. */
+static int look_at_all(const struct ur_emr_attr *attr)
+{
+	u8 bytes[LOOK_BYTES];
+	u64 done = 0;
+	u32 n;
+
+	for (; done < attr->length; done += n) {
+		n = (u32)ur_min_u64(attr->length - done, sizeof(bytes));
+		if (ur_user_read(attr->mem, attr->addr + done, bytes, n))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* A byte of each of PROBE_PAGES pages, and the last one. */
+static int look_at_some(const struct ur_emr_attr *attr, u64 pages)
+{
+	u64 last = attr->addr + attr->length - 1;
+	u64 step = pages / PROBE_PAGES * PAGE;
+	u8 byte;
+
+	for (u64 a = attr->addr; a <= last && a >= attr->addr;
+	     a = (a & ~(u64)(PAGE - 1)) + step)
+		if (ur_user_read(attr->mem, a, &byte, 1))
+			return -EFAULT;
+	return ur_user_read(attr->mem, last, &byte, 1) ? -EFAULT : 0;
+}
+
 int ur_emr_look(const struct ur_emr_attr *attr)
 {
 	u64 first = attr->addr, last = first + attr->length - 1;
 	u64 pages = (last / PAGE) - (first / PAGE) + 1;
-	u64 step = pages > PROBE_PAGES ? pages / PROBE_PAGES * PAGE : PAGE;
-	u8 byte;
 
 	if (last < first)
 		return -EFAULT;
 	if (ur_user_rights(attr->mem, first, attr->length,
 			   rights_for(attr->access)))
 		return -EFAULT;
-	if (ur_user_read(attr->mem, last, &byte, 1))
-		return -EFAULT;
-	for (u64 a = first;; a = (a & ~(u64)(PAGE - 1)) + step) {
-		if (a > last || a < first)
-			return 0;
-		if (ur_user_read(attr->mem, a, &byte, 1))
-			return -EFAULT;
-	}
+	return pages > PROBE_PAGES ? look_at_some(attr, pages)
+				   : look_at_all(attr);
 }
 
 static int find_memory(struct ur_emr *mr)
