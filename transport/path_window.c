@@ -3,8 +3,8 @@
  * The window of a path.
  *
  * It begins small and doubles in each round trip until packets wait. Then it
- * grows by a packet in each, and by more where nothing waits. Two things cut it
- * by CUT, once for what was in flight:
+ * grows by a packet in each, one in a millisecond at most, and by more where
+ * nothing waits. Two things cut it by CUT, once for what was in flight:
  *
  * A loss in a round trip that is about as long as where packets were lost
  * before: a queue ended. Where packets wait less than then, somebody else lost
@@ -30,7 +30,8 @@
 #define CUT(size)	 ((size) / 10 * 7) /* as CUBIC: 0.7 */
 #define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
 #define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
-#define LONG_NS		 120000u /* shorter trips: hosts let packets wait */
+#define LONG_NS		 120000u  /* shorter trips: hosts let packets wait */
+#define GROWTH_NS	 1000000u /* a packet more, at most, where they wait */
 #define LOSS_PERIOD_PKTS 2048
 #define LOSS_MANY	 32  /* in such a period, */
 #define SHARE_LEAST	 16  /* and of all that was sent */
@@ -73,8 +74,8 @@ static bool waits(const struct ur_path_window *w, u32 trip)
 	return least && trip > least + least / 4 + WAITING_NS;
 }
 
-/* In a round trip: the double at first; then a packet, or less of a small window;
- * more where nothing waits. Nothing while a trial runs. */
+/* In a round trip: the double at first; then a packet, or less of a small window
+ * or a short trip; more where nothing waits. Nothing while a trial runs. */
 static void grow(struct ur_path_window *w, u32 packets)
 {
 	u64 size = w->size, more;
@@ -88,7 +89,8 @@ static void grow(struct ur_path_window *w, u32 packets)
 		more = (u64)packets * ONE * ONE /
 		       (w->clean >= CLEAN_PKTS ? 8 : 32);
 	else if (size >= 16 * ONE)
-		more = (u64)packets * ONE * ONE * ONE / size;
+		more = (u64)packets * ONE * ONE * ONE / size *
+		       ur_min_u32(w->srtt, GROWTH_NS) / GROWTH_NS;
 	else
 		more = (u64)packets * ONE * ONE / 16;
 	if (size < ONE && more > size * ONE / 16)
