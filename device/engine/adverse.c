@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/adverse.h"
-#include "device/engine/poll_loop.h"
 
 #define LATE_MIN_NS 20000u
 #define LATE_NS	    200000u
@@ -316,14 +315,18 @@ static bool fetch_some(struct ur_engine *e)
 	return any;
 }
 
-void ur_adverse_settle(struct ur_engine *e, const struct ur_ectx *x)
+void ur_adverse_fetch_all(struct ur_engine *e, const struct ur_ectx *x)
 {
 	ur_list_for_each_safe(it, &e->faults->waiting) {
-		struct ur_eqp *qp =
-			ur_list_entry(it, struct ur_adverse_qp, waiting)->qp;
+		struct ur_adverse_qp *a =
+			ur_list_entry(it, struct ur_adverse_qp, waiting);
+		s64 posted = ur_ring_avail(&a->qp->sq);
 
-		if (qp->ectx == x)
-			ur_poll_settle(e, qp);
+		if (a->qp->ectx != x)
+			continue;
+		stop_waiting(a);
+		a->fetch = posted > 0 ? (u32)posted : 0;
+		ur_qp_kick(a->qp->qp);
 	}
 }
 

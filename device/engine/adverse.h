@@ -93,9 +93,9 @@ void ur_adverse_flush_cq(struct ur_ecq *cq);
 void ur_adverse_forget_qp(struct ur_eqp *qp);
 /* From now on all that is posted is fetched at once, or again not. */
 void ur_adverse_hurry(struct ur_eqp *qp, bool on);
-/* Settles the queue pairs of a context whose requests are kept waiting, as
- * ur_poll_settle(). The engine has a fault table. */
-void ur_adverse_settle(struct ur_engine *engine, const struct ur_ectx *ectx);
+/* What is posted by now to queue pairs of the context is fetched in their next
+ * turn. The engine has a fault table. */
+void ur_adverse_fetch_all(struct ur_engine *engine, const struct ur_ectx *ectx);
 
 /* ---- the data path ---- */
 

@@ -273,7 +273,7 @@ bool ur_poll_settle_all(struct ur_engine *e, struct ur_ectx *x)
 		x->settling = true;
 		x->settle_run++;
 		if (x->adverse)
-			ur_adverse_settle(e, x);
+			ur_adverse_fetch_all(e, x);
 	}
 	x->settling = ur_port_each_active(e->port, settle_next, &s);
 	return x->settling;
