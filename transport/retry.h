@@ -39,7 +39,7 @@ static inline bool ur_asks_first(const struct ur_qp *qp)
 void ur_trip_estimate(struct ur_qp *qp);
 /* The oldest packet is sent again, perhaps not for the first time. */
 void ur_trip_again(struct ur_qp *qp);
-/* Take the trip that runs, if what it is of was answered. */
+/* Takes the trip that runs, if what it is of was answered. */
 void ur_trip_take(struct ur_qp *qp);
 /*
  * The same of what was sent again: where something of each window is lost,

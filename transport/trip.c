@@ -35,7 +35,7 @@ void ur_trip_take(struct ur_qp *qp)
 	u64 ns;
 	u32 rtt, delta;
 
-	if (!req->sample_at || ur_psn_diff(req->una, req->sample_psn) <= 0)
+	if (ur_psn_diff(req->una, req->sample_psn) <= 0)
 		return;
 	ns = qp->port->now - req->sample_at;
 	req->sample_at = 0;

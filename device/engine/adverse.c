@@ -297,6 +297,14 @@ bool ur_adverse_waits(struct ur_eqp *qp)
 	return true;
 }
 
+/* So many requests are fetched in its next turn. */
+static void fetch_soon(struct ur_adverse_qp *a, u32 n)
+{
+	stop_waiting(a);
+	a->fetch = n;
+	ur_qp_kick(a->qp->qp);
+}
+
 static bool fetch_some(struct ur_engine *e)
 {
 	bool any = false;
@@ -307,9 +315,7 @@ static bool fetch_some(struct ur_engine *e)
 
 		if (a->fetch_at > e->now)
 			continue;
-		stop_waiting(a);
-		a->fetch = 1 + ur_rng_below(&a->rng, 8);
-		ur_qp_kick(a->qp->qp);
+		fetch_soon(a, 1 + ur_rng_below(&a->rng, 8));
 		any = true;
 	}
 	return any;
@@ -320,13 +326,12 @@ void ur_adverse_fetch_all(struct ur_engine *e, const struct ur_ectx *x)
 	ur_list_for_each_safe(it, &e->faults->waiting) {
 		struct ur_adverse_qp *a =
 			ur_list_entry(it, struct ur_adverse_qp, waiting);
-		s64 posted = ur_ring_avail(&a->qp->sq);
+		s64 posted;
 
 		if (a->qp->ectx != x)
 			continue;
-		stop_waiting(a);
-		a->fetch = posted > 0 ? (u32)posted : 0;
-		ur_qp_kick(a->qp->qp);
+		posted = ur_ring_avail(&a->qp->sq);
+		fetch_soon(a, posted > 0 ? (u32)posted : 0);
 	}
 }
 

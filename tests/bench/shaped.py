@@ -35,10 +35,11 @@ def counts(lab):
 
 def settle(lab):
     """Until nothing leaves any more: TCP sends on what a run that has ended left."""
-    before = None
-    while before != counts(lab):
+    def idle():
         before = counts(lab)
         time.sleep(0.3)
+        return counts(lab) == before
+    wait_for("the end of what was sent", idle)
 
 
 class Loss:
