@@ -131,12 +131,19 @@ class Lab:
         shutil.rmtree(self.tmp, ignore_errors=True)
 
 
+def single_packets(lab, *offloads):
+    """On the wire from here on, without these offloads."""
+    for h in lab.a, lab.b:
+        off = [x for name in offloads for x in (name, "off")]
+        subprocess.run(["ip", "netns", "exec", h.ns, "ethtool", "-K", h.netdev, *off],
+                       check=False, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+
 def set_loss(lab, percent):
     """Single packets on the wire from here on, that many of them lost."""
+    single_packets(lab, "tx-udp-segmentation")
     for h in lab.a, lab.b:
-        subprocess.run(["ip", "netns", "exec", h.ns, "ethtool", "-K", h.netdev,
-                        "tx-udp-segmentation", "off"], check=False,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         rules = "flush ruleset\n"
         if percent:
             rules += ("table inet loss { chain in { type filter hook "

@@ -7,7 +7,7 @@ import math
 import subprocess
 import time
 
-from lab import Lab, sh, wait_for
+from lab import Lab, sh, single_packets, wait_for
 from meters import MIB, latency_us, perftest, tcp, tcp_client, tcp_server
 
 RATES = {"100 Mbit/s": 100e6, "1 Gbit/s": 1e9}
@@ -116,7 +116,9 @@ def bulk_tcp(lab, connections):
 
 def beside(t, o, lab, path, rate):
     """Who has how much of the line, and how long a short message takes, when bulk is
-    sent over it."""
+    sent over it. veth hands a train of 64 KiB to the switch at once, which fills its
+    queue and drops what the other sends, whatever the windows; a NIC sends single
+    packets."""
     def part(bulk, measure):
         def of_line():
             with bulk(lab, 1):
@@ -162,7 +164,10 @@ def rows(t, o):
                               f"%; TCP {theirs.median():.2f} %", "<= 1",
                               ours.median() <= 1)
         # A shaper on the sender itself would hold TCP back without a loss.
-        with Lab(o.build, 1500, switch=True) as lab:
-            for kib in QUEUES_KIB:
-                shape(lab, rate, kib)
-                beside(t, o, lab, f"two hosts, {rate_name}, {kib} KiB", rate)
+        for how in "", ", single packets":
+            with Lab(o.build, 1500, switch=True) as lab:
+                if how:
+                    single_packets(lab, "tx-udp-segmentation", "tso", "gso")
+                for kib in QUEUES_KIB:
+                    shape(lab, rate, kib)
+                    beside(t, o, lab, f"two hosts, {rate_name}, {kib} KiB{how}", rate)
