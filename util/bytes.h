@@ -106,7 +106,7 @@ static inline u64 ur_min_u64(u64 a, u64 b)
 }
 
 /* For constants: is n a power of two? */
-#define UR_IS_POW2(n) ((n) && !((n) & ((n)-1)))
+#define UR_IS_POW2(n) ((n) != 0 && ((n) & ((n)-1)) == 0)
 
 /* Returns v, at most 2^64 - pow2, rounded up to a multiple of pow2, a power of
  * two. */
