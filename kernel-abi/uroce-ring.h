@@ -103,7 +103,10 @@ struct uroce_db_page {
 	/* Where who woke the device last runs: the processor's number plus
 	 * one, or 0. The device may work there. */
 	__u32 cpu;
-	__u32 rsv0[14];
+	/* Written by the device: the processor's number that it works on while
+	 * awake, plus one; 0: not told. */
+	__u32 device_cpu;
+	__u32 rsv0[13];
 	__u64 summary; /* [D2] */
 	__u64 rsv1[7];
 	__u64 word[UROCE_DB_SLOTS / 64]; /* [D1] */

@@ -28,4 +28,10 @@ static inline void ur_doorbell_sleep(struct uroce_db_page *db, bool asleep)
 	__atomic_store_n(&db->asleep, asleep ? 1 : 0, __ATOMIC_RELAXED);
 }
 
+/* Says to the client on which processor the engine works, plus one. */
+static inline void ur_doorbell_at(struct uroce_db_page *db, u32 cpu)
+{
+	__atomic_store_n(&db->device_cpu, cpu, __ATOMIC_RELAXED);
+}
+
 #endif

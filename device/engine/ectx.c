@@ -66,6 +66,7 @@ static int create(struct ur_engine *engine, struct ur_ectx *x)
 
 	/* A caller may run this while the engine sleeps. */
 	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
+	ur_doorbell_at(x->db, engine->cpu);
 	err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 			      &x->wake_watch);
 	if (err)

@@ -50,6 +50,7 @@ static int join(struct ur_engine *engine, struct ur_ectx *x)
 		return err;
 	}
 	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
+	ur_doorbell_at(x->db, engine->cpu);
 	ur_list_add_tail(&engine->ectxs, &x->node);
 	return 0;
 }

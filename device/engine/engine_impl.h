@@ -94,6 +94,7 @@ struct ur_engine {
 	ur_time last_rx, last_epoll;
 	struct ur_idle idle;
 	struct ur_place place;
+	u32 cpu; /* that it was on when it last looked, plus one */
 	struct ur_refused refused;
 	ur_time mod_deadline;
 	struct ur_faults *faults;      /* NULL: there was no rule yet */

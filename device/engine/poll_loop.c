@@ -329,6 +329,7 @@ static bool look_at_wire(struct ur_engine *e)
 	if (e->now - e->last_epoll >=
 	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
 		e->last_epoll = e->now;
+		ur_wait_show_cpu(e);
 		any |= ur_poll_dispatch(e, &zero);
 	}
 	return any;

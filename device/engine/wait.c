@@ -100,10 +100,23 @@ static void go_to_sleep(struct ur_engine *e)
 	e->last_epoll = e->now;
 }
 
+void ur_wait_show_cpu(struct ur_engine *e)
+{
+	u32 cpu = (u32)sched_getcpu() + 1;
+
+	if (cpu == e->cpu)
+		return;
+	e->cpu = cpu;
+	ur_list_for_each(it, &e->ectxs)
+		ur_doorbell_at(ur_list_entry(it, struct ur_ectx, node)->db,
+			       cpu);
+}
+
 static void yield(struct ur_engine *e)
 {
 	u64 before = ur_clock_ns(CLOCK_MONOTONIC);
 
+	ur_wait_show_cpu(e);
 	sched_yield();
 	ur_idle_yielded(&e->idle, before, ur_clock_ns(CLOCK_MONOTONIC));
 }

@@ -15,6 +15,9 @@ void ur_wait_init(struct ur_engine *engine);
 /* Waits after an iteration that found nothing: holds, yields or sleeps, for an
  * hour at most. */
 void ur_wait(struct ur_engine *engine);
+/* Tells the clients on which processor the engine is now, where that has
+ * changed. */
+void ur_wait_show_cpu(struct ur_engine *engine);
 /* Returns whether any client has rung a doorbell that was not taken yet. The
  * caller holds the owner lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);

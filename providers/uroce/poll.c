@@ -6,64 +6,11 @@
  * until cq->cons passes it [Q3]; between the two it is read in place.
  */
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
 #include <time.h>
 
+#include "poller.h"
 #include "probes.h"
 #include "uroce.h"
-
-/* Empty polls of this thread in a row. Device and application may share a
- * core, so a poller that finds nothing lets the device run. */
-static __thread u32 empty_polls __attribute__((tls_model("initial-exec")));
-
-/*
- * After a long message the next one takes its time as well. If there are no
- * more processors than engines, a thread that polls for it takes a whole
- * processor from the engines that move it. To yield does not help, since an
- * engine may wait for the other processor. So the thread sleeps a little: a
- * fraction of the time of such a message, and not longer than the wait may be
- * worth.
- */
-#define LONG_BYTES (256u << 10)
-#define NAP_NS	   20000 /* the system's slack makes 70 us of it */
-#define NAPS	   64
-static __thread u32 naps __attribute__((tls_model("initial-exec")));
-
-/* A thread that only polls looks this often whether the device is still there:
- * seldom enough to cost nothing beside as many yields. */
-#define ALIVE_POLLS 1024
-
-/* The async event file ends when the device process has died. */
-static bool is_gone(const struct ur_context *ctx)
-{
-	struct pollfd pfd = {.fd = ctx->ibv.async_fd};
-
-	return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
-}
-
-static void note_found(const struct ur_context *ctx, u32 bytes)
-{
-	empty_polls = 0;
-	naps = ctx->nap && bytes >= LONG_BYTES ? NAPS : 0;
-}
-
-/* Return: 0, or EIO where waiting is in vain. */
-static int note_empty(const struct ur_context *ctx)
-{
-	empty_polls++;
-	if (ctx->yield_after && empty_polls > ctx->yield_after) {
-		if (naps) {
-			naps--;
-			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-		} else {
-			sched_yield();
-		}
-	}
-	if (empty_polls % ALIVE_POLLS == 0 && is_gone(ctx))
-		return EIO;
-	return 0;
-}
 
 /* The CQE at cq->cons, or NULL; skips those of forgotten queue pairs. */
 static inline struct uroce_cqe *next_cqe(struct ur_cq *cq)
@@ -155,8 +102,8 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		publish_cons(cq);
 	ur_lock_put(&cq->lock);
 	if (!n)
-		return note_empty(ur_to_ctx(ibcq->context)) ? -EIO : 0;
-	note_found(ur_to_ctx(ibcq->context), bytes);
+		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? -EIO : 0;
+	ur_poller_found(ur_to_ctx(ibcq->context), bytes);
 	return n;
 }
 
@@ -184,9 +131,9 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		if (cq->cons != before)
 			publish_cons(cq);
 		ur_lock_put(&cq->lock);
-		return note_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
+		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
 	}
-	note_found(ur_to_ctx(ibcq->context), cqe->byte_len);
+	ur_poller_found(ur_to_ctx(ibcq->context), cqe->byte_len);
 	take(cq, cqe);
 	return 0;
 }

@@ -114,7 +114,7 @@ static u32 poll_yield_setting(void)
 	return s ? (u32)strtoul(s, NULL, 0) : 4;
 }
 
-/* Is a poller in the way of the engines? See poll.c. */
+/* Is a poller in the way of the engines? See poller.h. */
 static bool few_processors(void)
 {
 	cpu_set_t set;
@@ -161,7 +161,7 @@ static int setup_ctx(struct ur_context *ctx,
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ctx->yield_after = poll_yield_setting();
-	ctx->nap = few_processors();
+	ctx->few_cpus = few_processors();
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);

@@ -39,7 +39,7 @@ struct ur_context {
 	u32 max_inline;
 	u32 max_sge;
 	u32 yield_after; /* empty polls in a row before yielding; 0: never */
-	bool nap;	 /* waiting for long messages, sleep and do not yield */
+	bool few_cpus;	 /* a poller is in the way of engines: poller.h */
 	u32 adverse;	 /* UROCE_ADVERSE_* that are in force */
 	u32 adverse_seed;
 	struct ur_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */

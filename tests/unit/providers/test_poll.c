@@ -67,7 +67,7 @@ static void test_naps(void)
 
 		fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 		f.ctx.yield_after = 4;
-		f.ctx.nap = few;
+		f.ctx.few_cpus = few;
 		naps = 0;
 		poll_empty(&f, 10);
 		fake_complete(&f, 1, 0x11);
@@ -78,6 +78,103 @@ static void test_naps(void)
 		poll_empty(&f, 100);
 		CHECK_EQ(naps, few && lengthy ? 64 : 0);
 	}
+}
+
+/* Instead of asking the system. */
+static int at_cpu, filter;
+static u32 moves;
+static cpu_set_t allowed, moved_to[2];
+
+int sched_getcpu(void)
+{
+	return at_cpu;
+}
+
+int prctl(int option, ...)
+{
+	return filter;
+}
+
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	*set = allowed;
+	return 0;
+}
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	CHECK(!pid);
+	moved_to[moves++ % 2] = *set;
+	return 0;
+}
+
+static void allow(unsigned int cpus)
+{
+	CPU_ZERO(&allowed);
+	for (int i = 0; i < 8; i++)
+		if (cpus >> i & 1)
+			CPU_SET(i, &allowed);
+}
+
+/* Who polls in vain where the device works goes to another processor, for as
+ * long as the system leaves it there, and stays as free as it was. */
+static void test_leaves_device(void)
+{
+	struct uroce_db_page page = {.device_cpu = 3};
+	struct fake f;
+
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
+	f.ctx.yield_after = 4;
+	f.ctx.few_cpus = true;
+	f.ctx.db.page = &page;
+	allow(1 << 2 | 1 << 5);
+	at_cpu = 2;
+	poll_empty(&f, 4 + 63);
+	CHECK_EQ(moves, 0);
+	poll_empty(&f, 1);
+	CHECK_EQ(moves, 2);
+	CHECK(CPU_COUNT(&moved_to[0]) == 1 && CPU_ISSET(5, &moved_to[0]));
+	CHECK(CPU_EQUAL(&moved_to[1], &allowed));
+	/* Put back, it goes again, later. */
+	poll_empty(&f, 127);
+	CHECK_EQ(moves, 2);
+	poll_empty(&f, 1);
+	CHECK_EQ(moves, 4);
+}
+
+/* It stays where it is in nobody's way, where there is no other processor, and
+ * where it may not ask. */
+static void test_stays(void)
+{
+	struct uroce_db_page page = {.device_cpu = 3};
+	struct fake f;
+
+	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
+	f.ctx.yield_after = 4;
+	f.ctx.few_cpus = true;
+	f.ctx.db.page = &page;
+	allow(1 << 2 | 1 << 5);
+	at_cpu = 5;
+	poll_empty(&f, 1000);
+	at_cpu = 2;
+	page.asleep = 1;
+	poll_empty(&f, 1000);
+	page.asleep = 0;
+	page.device_cpu = 0;
+	poll_empty(&f, 1000);
+	page.device_cpu = 3;
+	f.ctx.few_cpus = false;
+	poll_empty(&f, 1000);
+	f.ctx.few_cpus = true;
+	filter = 2;
+	poll_empty(&f, 1000);
+	filter = 0;
+	allow(1 << 2);
+	poll_empty(&f, 1000);
+	CHECK_EQ(moves, 0);
+	allow(1 << 2 | 1 << 5);
+	poll_empty(&f, 10000);
+	CHECK(moves);
 }
 
 static void test_forget(void)
@@ -289,6 +386,8 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_laps());
 	CASE(test_naps());
+	CASE(test_leaves_device());
+	CASE(test_stays());
 	CASE(test_forget());
 	CASE(test_extended());
 	CASE(test_wallclock());

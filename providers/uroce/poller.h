@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a thread does that polls and finds nothing. Device and application may
+ * share a processor, so it lets the device run, and where there are no more
+ * processors than pollers it leaves one of them to the device.
+ */
+#ifndef UR_PROVIDER_POLLER_H
+#define UR_PROVIDER_POLLER_H
+
+#include "uroce.h"
+
+/*
+ * After a long message the next one takes its time as well. If there are no
+ * more processors than engines, a thread that polls for it takes a whole
+ * processor from the engines that move it. To yield does not help, since an
+ * engine may wait for the other processor. So the thread sleeps a little: a
+ * fraction of the time of such a message, and not longer than the wait may be
+ * worth.
+ */
+#define UR_POLLER_LONG_BYTES (256u << 10)
+#define UR_POLLER_NAPS	     64
+
+struct ur_poller {
+	u32 empty;  /* polls in a row */
+	u32 naps;   /* that it may take still */
+	u32 beside; /* yields on the device's processor since it last left it */
+	u32 patience; /* so many and it leaves; 0: never asked */
+};
+extern __thread struct ur_poller ur_poller
+	__attribute__((tls_model("initial-exec")));
+
+/* The calling thread has found a completion of so many bytes. */
+static inline void ur_poller_found(const struct ur_context *ctx, u32 bytes)
+{
+	ur_poller.empty = 0;
+	ur_poller.naps = ctx->few_cpus && bytes >= UR_POLLER_LONG_BYTES
+				 ? UR_POLLER_NAPS
+				 : 0;
+}
+/* It has found none. Returns 0, or EIO where waiting is in vain. */
+int ur_poller_empty(const struct ur_context *ctx);
+
+#endif
