@@ -16,11 +16,11 @@ export py=/usr/bin/python3
 # Each stage, in the order they run, and the builds it uses.
 declare -A builds=(
 	[quick]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
-	[tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
+	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain
 )
-order=(fast asan witness bench tsan conformance e2e interop apps debian13 fresh arm64 package action container)
+order=(fast asan fuzz witness bench tsan conformance e2e interop apps debian13 fresh arm64 package action container)
 # Those with a root of their own, which fetch, unpack and build by turns: two at a
 # time, but for `full`, where some judge by time. The longest come first.
 aside=" debian13 fresh arm64 package action container "
@@ -33,7 +33,7 @@ script() { # script STAGE: the program of a stage that has its own folder
 }
 exists() {
 	case $1 in
-	quick | fast | asan | witness | bench) true ;;
+	quick | fast | asan | fuzz | witness | bench) true ;;
 	*) [ -f "$(script "$1")" ] ;;
 	esac
 }
@@ -108,6 +108,7 @@ case " ${stages[*]} " in *" interop "*) start 900 guest bash -c 'tests/interop/g
 case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
 case $used in *" asan "*) run 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address" ;; esac
 case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread" ;; esac
+case $used in *" fuzz "*) run 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac
 finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
@@ -125,6 +126,8 @@ for stage in "${stages[@]}"; do
 	quick) run 300 quick bash -c "ct build $res/quick.xml -j2 -L '$quick'" ;;
 	fast) run 900 fast bash -c "ct build $res/fast.xml -j2 -LE '$big'" ;;
 	asan) run 1500 asan bash -c "ct build/asan $res/asan.xml -j2 -LE '$big|arch|habits'" ;;
+	# For as long as UROCE_FUZZ_SECONDS says, each target.
+	fuzz) run $((120 + 6 * ${UROCE_FUZZ_SECONDS:-10})) fuzz bash -c "ct build/fuzz $res/fuzz.xml --timeout 0 -j2 -L search" ;;
 	witness) run 300 witness bash -c "ct build $res/witness.xml -L interop" ;;
 	bench) run 600 bench bash -c "ct build $res/bench.xml -L bench" ;;
 	*)

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# search.sh PROGRAM NAME: the fuzz target looks for inputs that crash or hang, for
+# UROCE_FUZZ_SECONDS (10). What it finds on the way stays in build/fuzz/found/NAME
+# for the next time, and an input that crashed it, or took a minute, beside it as
+# NAME-crash-... or NAME-timeout-.... It says what was done: doc/security.md adds it
+# up.
+set -u
+program=$(realpath "$1") name=$2
+seeds=$(cd "$(dirname "$0")" && pwd)/corpus/$name
+found=$(dirname "$program")/../found
+mkdir -p "$found/$name" && cd "$found" || exit 1
+TIMEFORMAT='%U %S'
+{
+	time "$program" -max_total_time="${UROCE_FUZZ_SECONDS:-10}" -timeout=60 \
+		-rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$name-" \
+		"$name" "$seeds" >"$name.log" 2>&1
+} 2>"$name.time"
+status=$?
+[ $status = 0 ] || tail -n 60 "$name.log"
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$name.log")
+awk -v name="$name" -v runs="$runs" \
+	'{ printf "%s: %d runs, %.0f s of a processor\n", name, runs, $1 + $2 }' "$name.time"
+exit $status
