@@ -29,7 +29,8 @@ static bool read_line(const char *path, char *text, int size)
 
 static u32 whole(double quota, double period)
 {
-	if (quota <= 0 || period <= 0 || quota / period >= MAX_CPUS)
+	/* A "nan" is none of these. */
+	if (!(quota > 0 && period > 0 && quota / period < MAX_CPUS))
 		return UINT32_MAX;
 	return quota < period ? 1 : (u32)(quota / period);
 }

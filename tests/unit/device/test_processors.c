@@ -48,6 +48,10 @@ static void test_none(void)
 	CHECK_EQ(ur_processors_quota(root), UINT32_MAX);
 	say("/sys/fs/cgroup/a/b/cpu.max", "\n");
 	CHECK_EQ(ur_processors_quota(root), UINT32_MAX);
+	say("/sys/fs/cgroup/a/b/cpu.max", "nan 100000\n");
+	CHECK_EQ(ur_processors_quota(root), UINT32_MAX);
+	say("/sys/fs/cgroup/a/b/cpu.max", "100000 nan\n");
+	CHECK_EQ(ur_processors_quota(root), UINT32_MAX);
 }
 
 static void test_v2(void)
