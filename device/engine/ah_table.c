@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/poll_loop.h"
+#include "device/engine/transmit.h"
 #include "device/wire/wire.h"
 #include "transport/frame.h"
 #include "transport/sport.h"
@@ -203,7 +203,7 @@ u32 ur_eah_number(const struct ur_eah *ah)
 
 static int destroy(struct ur_engine *engine, struct ur_eah *ah)
 {
-	if (ur_poll_settle_all(engine, ah->ectx))
+	if (ur_transmit_settle_all(engine, ah->ectx))
 		return -EAGAIN;
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)

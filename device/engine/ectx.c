@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
-#include "device/engine/poll_loop.h"
+#include "device/engine/transmit.h"
 #include "device/engine/shards.h"
 #include "device/loop.h"
 #include "device/user.h"
@@ -130,7 +130,7 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 
 static int settle(struct ur_engine *engine, struct ur_ectx *x)
 {
-	return ur_poll_settle_all(engine, x) ? -EAGAIN : 0;
+	return ur_transmit_settle_all(engine, x) ? -EAGAIN : 0;
 }
 UR_ENGINE_CALL(1, settle, struct ur_ectx *);
 

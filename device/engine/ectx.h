@@ -36,7 +36,7 @@ struct ur_ectx {
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
-	u32 settle_run; /* poll_loop.c */
+	u32 settle_run; /* transmit.c */
 	bool settling;
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/engine/engine_impl.h"
-#include "device/engine/poll_loop.h"
+#include "device/engine/transmit.h"
 
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
@@ -134,7 +134,7 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 {
 	int err;
 
-	if (ur_poll_settle_all(engine, mr->ectx))
+	if (ur_transmit_settle_all(engine, mr->ectx))
 		return -EAGAIN;
 	err = ur_mr_destroy(mr->mr);
 	if (err)

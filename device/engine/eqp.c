@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
-#include "device/engine/poll_loop.h"
+#include "device/engine/transmit.h"
 #include "device/user.h"
 #include "transport/qp.h"
 
@@ -191,7 +191,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		attr.av->realm = qp->init.realm;
 		attr.av->lqpn = qp->qpn;
 	}
-	ur_poll_settle(engine, qp);
+	ur_transmit_settle(engine, qp);
 	err = ur_qp_modify(qp->qp, engine->now, &attr, mask);
 	if (!err && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *path;
@@ -232,7 +232,7 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 	struct ur_epath path = qp->path;
 	struct ur_qp_attr now;
 
-	ur_poll_settle(engine, qp);
+	ur_transmit_settle(engine, qp);
 	ur_qp_query(qp->qp, &now);
 	if (!now.av)
 		return 0;
@@ -308,7 +308,7 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 {
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
-	ur_poll_settle(engine, qp);
+	ur_transmit_settle(engine, qp);
 	ur_qp_destroy(qp->qp);
 	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "device/engine/dispatch.h"
 #include "device/engine/faults.h"
 #include "device/engine/shards.h"
 #include "device/engine/wait.h"
@@ -91,7 +92,7 @@ static void go_to_sleep(struct ur_engine *e)
 		ts.tv_nsec = (long)(ns % 1000000000ull);
 		e->sleeps++;
 	}
-	if (ur_poll_dispatch(e, &ts))
+	if (ur_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
 	if (e->opt.follow)

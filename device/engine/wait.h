@@ -6,7 +6,6 @@
 #ifndef UR_DEVICE_WAIT_H
 #define UR_DEVICE_WAIT_H
 
-#include <time.h>
 #include "device/engine/engine_impl.h"
 #include "util/os/clock.h"
 
@@ -21,8 +20,5 @@ void ur_wait_show_cpu(struct ur_engine *engine);
 /* Returns whether any client has rung a doorbell that was not taken yet. The
  * caller holds the owner lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);
-/* Waits up to timeout for the engine's descriptors, and serves them. Returns
- * whether there was anything (poll_loop.c). */
-bool ur_poll_dispatch(struct ur_engine *engine, const struct timespec *timeout);
 
 #endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What leaves the engine. Runs as the engine. */
+#ifndef UR_DEVICE_TRANSMIT_H
+#define UR_DEVICE_TRANSMIT_H
+
+#include "util/bytes.h"
+
+struct ur_engine;
+struct ur_ectx;
+struct ur_eqp;
+
+/* Fills of the burst buffer in one iteration. */
+#define UR_TRANSMIT_ROUNDS 4
+
+/* Sends what the transport has, for so many fills. Returns whether there was
+ * anything. */
+bool ur_transmit(struct ur_engine *engine);
+/*
+ * Takes what is posted to a queue pair's send queue and sends what can be sent
+ * now (of RC, a window), before the queue pair is changed or destroyed. An
+ * adapter would have done so microseconds after the doorbell. What the wire has
+ * no room for stays.
+ */
+void ur_transmit_settle(struct ur_engine *engine, struct ur_eqp *qp);
+/* Does the same for all queue pairs of a context, before an object goes that
+ * their requests may name: for some of them, and returns false when those were
+ * the last. Else the caller comes again, and others have turns between. */
+bool ur_transmit_settle_all(struct ur_engine *engine, struct ur_ectx *ectx);
+
+#endif
