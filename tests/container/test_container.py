@@ -157,6 +157,28 @@ def serves():
     return os.path.exists(WORK + "/kube/run/uroced.sock")
 
 
+def test_kube_libraries(tmp_path):
+    """What programs have mapped stays as it is when a newer daemon comes."""
+    init, = documents("daemonset.yaml")[0]["spec"]["template"]["spec"]["initContainers"]
+    script = init["args"][0].replace("/opt/uroce", str(tmp_path / "to")).replace(
+        "/usr/lib", str(tmp_path / "from"))
+    names = {"uroce/liburoce-preload.so", "libibverbs/liburoce-rdmav34.so"}
+    (tmp_path / "to").mkdir()
+    mapped = []
+    for text in "old", "new":
+        for name in names:
+            file = tmp_path / "from" / "here" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        sh(*init["command"], script)
+        for name in names:
+            mapped.append((open(tmp_path / "to" / os.path.basename(name)), text))
+    assert {os.path.basename(name) for name in names} == set(os.listdir(tmp_path / "to"))
+    for file, text in mapped:
+        with file:
+            assert file.read() == text
+
+
 def test_kube(podman, play):
     """container/pod.yaml on a pod of container/daemonset.yaml's template."""
     daemon, = documents("daemonset.yaml")
