@@ -133,6 +133,16 @@ static bool do_held(struct ur_engine *e)
 	return any;
 }
 
+/* What the port has just filled in. False: the wire has no room for it. */
+static bool put_out(struct ur_engine *e)
+{
+	if (e->record.on)
+		ur_record_sent(e);
+	if (e->faults)
+		ur_faults_sent(e);
+	return !e->tx.n_desc || flush(e);
+}
+
 bool ur_transmit(struct ur_engine *e)
 {
 	bool any = e->faults && do_held(e), more = true;
@@ -141,11 +151,7 @@ bool ur_transmit(struct ur_engine *e)
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
-		if (e->record.on)
-			ur_record_sent(e);
-		if (e->faults)
-			ur_faults_sent(e);
-		if (e->tx.n_desc && !flush(e))
+		if (!put_out(e))
 			break;
 	}
 	return any;
@@ -162,11 +168,7 @@ void ur_transmit_settle(struct ur_engine *e, struct ur_eqp *qp)
 		ur_qp_kick(qp->qp);
 	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
 		more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
-		if (e->record.on)
-			ur_record_sent(e);
-		if (e->faults)
-			ur_faults_sent(e);
-		if (e->tx.n_desc && !flush(e))
+		if (!put_out(e))
 			break;
 	}
 	ur_adverse_hurry(qp, false);

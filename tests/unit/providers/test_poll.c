@@ -116,6 +116,16 @@ static void allow(unsigned int cpus)
 			CPU_SET(i, &allowed);
 }
 
+/* One that may use two processors. */
+static void poller_of(struct fake *f, struct uroce_db_page *page)
+{
+	fake_init(f, UR_SENDS_RC, 4, 16, 4);
+	f->ctx.yield_after = 4;
+	f->ctx.few_cpus = true;
+	f->ctx.db.page = page;
+	allow(1 << 2 | 1 << 5);
+}
+
 /* Who polls in vain where the device works goes to another processor, for as
  * long as the system leaves it there, and stays as free as it was. */
 static void test_leaves_device(void)
@@ -123,11 +133,7 @@ static void test_leaves_device(void)
 	struct uroce_db_page page = {.device_cpu = 3};
 	struct fake f;
 
-	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
-	f.ctx.yield_after = 4;
-	f.ctx.few_cpus = true;
-	f.ctx.db.page = &page;
-	allow(1 << 2 | 1 << 5);
+	poller_of(&f, &page);
 	at_cpu = 2;
 	poll_empty(&f, 4 + 63);
 	CHECK_EQ(moves, 0);
@@ -149,11 +155,7 @@ static void test_stays(void)
 	struct uroce_db_page page = {.device_cpu = 3};
 	struct fake f;
 
-	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
-	f.ctx.yield_after = 4;
-	f.ctx.few_cpus = true;
-	f.ctx.db.page = &page;
-	allow(1 << 2 | 1 << 5);
+	poller_of(&f, &page);
 	at_cpu = 5;
 	poll_empty(&f, 1000);
 	at_cpu = 2;
