@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
-#include "device/engine/transmit.h"
 #include "device/engine/shards.h"
+#include "device/engine/transmit.h"
 #include "device/loop.h"
 #include "device/user.h"
 
