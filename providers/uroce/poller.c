@@ -18,6 +18,15 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
  * and at most. */
 #define PATIENCE      64u
 #define MOST_PATIENCE 16384u
+/* A yield of this length is one to somebody who does not yield. */
+#define LONG_YIELD_NS 500000u
+/* Beside such a one, how long to wait for a completion with the processor kept:
+ * of a turn, which is a slice of milliseconds, little is lost where in vain. */
+#define KEEP_NS 100000u
+/* The clock costs a tenth of a yield: one of so many is timed, and after a long
+ * one so many. */
+#define TIMED_EVERY 16u
+#define TIMED_AFTER 256u
 
 /* The async event file ends when the device process has died. */
 static bool is_gone(const struct ur_context *ctx)
@@ -56,22 +65,78 @@ static void leave_cpu(u32 cpu)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-static void make_room(const struct ur_context *ctx)
+static void make_room(struct ur_poller *p, u32 cpu)
 {
-	const struct uroce_db_page *db = ctx->db.page;
-	u32 at = __atomic_load_n(&db->device_cpu, __ATOMIC_RELAXED);
-	struct ur_poller *p = &ur_poller;
-
-	if (!at || at != (u32)sched_getcpu() + 1 ||
-	    __atomic_load_n(&db->asleep, __ATOMIC_RELAXED))
-		return;
 	if (!p->patience)
 		p->patience = PATIENCE;
 	if (++p->beside < p->patience)
 		return;
 	p->beside = 0;
 	p->patience = ur_min_u32(2 * p->patience, MOST_PATIENCE);
-	leave_cpu(at - 1);
+	leave_cpu(cpu);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/*
+ * Each yield to a thread that computes gives it a whole slice, milliseconds, and
+ * the device has answered after a thousandth of it. So after such a yield this thread
+ * has its turn: as much time in which it keeps the processor.
+ */
+static void yield(struct ur_poller *p)
+{
+	u64 before, after;
+
+	if (p->timed) {
+		p->timed--;
+	} else if (++p->yields % TIMED_EVERY) {
+		sched_yield();
+		return;
+	}
+	before = now_ns();
+	sched_yield();
+	after = now_ns();
+	if (after - before < LONG_YIELD_NS)
+		return;
+	p->turn_until = after + (after - before);
+	p->waits_since = after;
+	p->timed = TIMED_AFTER;
+}
+
+static bool keeps(struct ur_poller *p, bool first)
+{
+	u64 now;
+
+	if (!p->turn_until)
+		return false;
+	now = now_ns();
+	if (first)
+		p->waits_since = now;
+	if (now < p->turn_until)
+		return now - p->waits_since < KEEP_NS;
+	p->turn_until = 0;
+	return false;
+}
+
+/* Lets others run, of whom one may be the device. */
+static void step_aside(const struct ur_context *ctx, struct ur_poller *p)
+{
+	const struct uroce_db_page *db = ctx->db.page;
+	u32 at = __atomic_load_n(&db->device_cpu, __ATOMIC_RELAXED);
+	bool asleep = __atomic_load_n(&db->asleep, __ATOMIC_RELAXED);
+	bool beside = at && !asleep && at == (u32)sched_getcpu() + 1;
+
+	if (beside && ctx->few_cpus)
+		make_room(p, at - 1);
+	/* 0 is a device that does not say where it is. */
+	if (!at || beside || !keeps(p, p->empty == ctx->yield_after + 1))
+		yield(p);
 }
 
 int ur_poller_empty(const struct ur_context *ctx)
@@ -84,9 +149,7 @@ int ur_poller_empty(const struct ur_context *ctx)
 			p->naps--;
 			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 		} else {
-			if (ctx->few_cpus)
-				make_room(ctx);
-			sched_yield();
+			step_aside(ctx, p);
 		}
 	}
 	if (p->empty % ALIVE_POLLS == 0 && is_gone(ctx))

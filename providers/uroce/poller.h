@@ -2,7 +2,8 @@
 /*
  * What a thread does that polls and finds nothing. Device and application may
  * share a processor, so it lets the device run, and where there are no more
- * processors than pollers it leaves one of them to the device.
+ * processors than pollers it leaves one of them to the device. Beside one that
+ * does not yield itself it takes turns.
  */
 #ifndef UR_PROVIDER_POLLER_H
 #define UR_PROVIDER_POLLER_H
@@ -25,6 +26,11 @@ struct ur_poller {
 	u32 naps;   /* that it may take still */
 	u32 beside; /* yields on the device's processor since it last left it */
 	u32 patience; /* so many and it leaves; 0: never asked */
+	u32 yields;
+	u32 timed; /* so many of the next yields are timed */
+	/* Its turn beside one that does not yield, on the monotonic clock; 0:
+	 * none. Empty polls since waits_since. */
+	u64 turn_until, waits_since;
 };
 extern __thread struct ur_poller ur_poller
 	__attribute__((tls_model("initial-exec")));

@@ -9,8 +9,11 @@ import time
 
 
 def sh(*cmd):
-    return subprocess.run(cmd, check=True, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT).stdout
+    p = subprocess.run(cmd, check=False, text=True, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+    if p.returncode:
+        raise RuntimeError(f"{' '.join(cmd)}: status {p.returncode}\n{p.stdout}")
+    return p.stdout
 
 
 def wait_for(what, condition, limit=20.0):

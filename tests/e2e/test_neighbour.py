@@ -75,6 +75,7 @@ def test_registration_beside_queue_pairs(lab):
     def least(kind):
         return said(lab.a.start(lab.bin("neighbour"), kind, "300"))["least_ns"]
     alone, beside = least("small"), least("beside")
+    os.system(f"ps -L -o tid,comm,psr,pcpu,time -p {a.device.pid}; taskset -a -p {a.device.pid}; ps aux --sort=-pcpu | head -5; ps -eo pid,comm,psr | grep neighb")
     print(alone, beside)
     assert beside < 2 * alone, (alone, beside)
 
@@ -109,3 +110,24 @@ def test_end_of_large_process(lab, kind):
                 return
             had = objects_of(client, "neighbour")
     assert False, "it goes as a whole"
+
+
+def test_polls_beside_one_that_computes(lab):
+    """On the processor that a program shares with another of its session, which
+    computes, it has its part. When it gave that up at each poll in vain, a thousandth
+    was left: the scheduler gives a session its part, and within it the yield counts."""
+    if len(cpus := sorted(os.sched_getaffinity(0))) < 2:
+        pytest.skip("one processor")
+    lab.serve()
+    a = lab.a
+    for thread in os.listdir(f"/proc/{a.device.pid}/task"):
+        os.sched_setaffinity(int(thread), {cpus[1]})
+
+    def latency(before):
+        return said(a.start("taskset", "-c", str(cpus[0]), "bash", "-c", before +
+                            '"$0" latency 2; s=$?; kill $!; exit $s', lab.bin("neighbour")))
+
+    alone = latency("sleep 100 & ")
+    beside = latency('exec 3< <("$0" spin 100); read -u 3 began; ')
+    print(alone, beside)
+    assert beside["count"] > alone["count"] / 20, (alone, beside)
