@@ -15,6 +15,7 @@
 #include "transport/path.h"
 #include "transport/port.h"
 #include "transport/psn.h"
+#include "transport/wqe.h"
 
 #define UR_SQ_WINDOW	64 /* WQEs taken from the ring and not retired */
 #define UR_ACK_PKTS	64 /* acknowledge request at least this often */
@@ -24,67 +25,7 @@
 _Static_assert(UR_IS_POW2(UR_SQ_WINDOW),
 	       "the window is a power of two at its largest, too");
 
-/* ---- send queue entries ---- */
-
-enum ur_swqe_state {
-	UR_SWQE_PULLED,	 /* taken from the ring */
-	UR_SWQE_STARTED, /* has PSNs */
-	UR_SWQE_DONE,	 /* a local operation has run; waits its turn */
-};
-
-struct ur_swqe {
-	u64 wr_id;
-	u32 wqe_counter, ring_end;
-	u8 opcode; /* enum ur_wr_opcode */
-	u8 flags;  /* UR_WR_F_* */
-	u8 state;  /* enum ur_swqe_state */
-	u8 status; /* nonzero: fails with this when its turn comes */
-	u16 num_sge;
-	u32 imm_inv;
-	u32 rkey;
-	u64 raddr;
-	u32 xrc_srqn;
-	u32 length;   /* of the message */
-	u32 psn;      /* first */
-	u32 npkts;    /* PSNs; 0 for local operations */
-	u32 ssn;      /* number of its last request, for credits */
-	u32 loop_off; /* in-device: bytes already copied */
-	struct ur_cursor cur;
-	union {
-		struct {
-			struct ur_av *av;
-			u32 dqpn, qkey;
-		} ud;
-		struct {
-			u64 swap_add, compare, swap_add_mask, compare_mask;
-		} atomic;
-		struct {
-			u64 addr, length;
-			u32 mw_rkey, new_rkey, mr_lkey, access;
-		} bind;
-		struct {
-			u64 length;
-			u32 type, level;
-		} flush;
-	};
-	const u8 *inl[2];
-	u32 inl_len[2];
-	struct ur_sge sge[]; /* max_send_sge */
-};
-
 /* ---- receive side ---- */
-
-/* The receive WQE being filled; held from when it was taken until done. */
-struct ur_rqe {
-	bool held;
-	u64 wr_id;
-	u32 wqe_counter;
-	u32 num_sge;
-	u32 length;
-	u32 srqn;
-	void *cq_ctx;
-	struct ur_cursor cur;
-};
 
 enum ur_verdict {
 	UR_VERDICT_ACCEPT,
@@ -305,22 +246,6 @@ static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 	return (struct ur_swqe *)(qp->req.entries +
 				  (size_t)(index & qp->req.mask) *
 					  qp->req.stride);
-}
-
-/* Returns whether the entry is a READ, atomic, ATOMIC WRITE or FLUSH: the peer
- * answers it with a packet of its own and not with an acknowledgement. */
-static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
-{
-	return e->opcode == UR_WR_READ || e->opcode == UR_WR_ATOMIC_WRITE ||
-	       e->opcode == UR_WR_FLUSH ||
-	       (e->opcode >= UR_WR_CMP_SWAP &&
-		e->opcode <= UR_WR_MASK_FETCH_ADD);
-}
-
-/* Returns the PSN behind the last one of the entry, which has PSNs. */
-static inline u32 ur_swqe_end(const struct ur_swqe *e)
-{
-	return ur_psn_add(e->psn, e->npkts);
 }
 
 /* Returns, of READ entry e, the index of the packet behind the READ request

@@ -18,7 +18,8 @@
  *	while (ur_port_tx(port, now, &tx)) { put tx.desc[] on the wire }
  *
  * What goes in and out is in headers of its own: work.h (work requests,
- * completions, address vectors), host.h (what the host provides), counters.h.
+ * completions, address vectors), attr.h (what its objects are made from), host.h (what
+ * the host provides), counters.h.
  *
  * Functions return 0 or a negative errno, and change nothing where they fail.
  * Objects belong to the port from their create function to their destroy function.
@@ -28,6 +29,7 @@
 #ifndef UR_TRANSPORT_H
 #define UR_TRANSPORT_H
 
+#include "transport/attr.h"
 #include "transport/counters.h"
 #include "transport/host.h"
 
@@ -35,40 +37,14 @@ typedef u64 ur_time; /* nanoseconds, never going backwards */
 #define UR_NEVER UINT64_MAX
 
 #define UR_MAX_MSG_BYTES (1u << 31) /* IBTA volume 1, C9-94 */
-#define UR_MAX_RD_ATOMIC 128	    /* READs and atomics of a QP, each way */
 
 struct ur_port;
 struct ur_qp;
-struct ur_srq;
 struct ur_mr;
 struct ur_mw;
 
 /* ------------------------------------------------------------------ */
 /* The port                                                            */
-
-/* DCQCN parameters; 0 in a field: the default, which is that of deployed
- * adapters (cc.c). */
-struct ur_cc_config {
-	bool enable;	   /* rates are limited */
-	u8 np_off, rp_off; /* by service level: no CNPs are sent, none heeded */
-	u64 link_bps;	   /* line rate, bits per second */
-	u64 min_rate_bps;
-	u64 ai_bps, hai_bps;
-	u32 g_1024; /* alpha gain in 1/1024 */
-	u64 alpha_period_ns, rate_timer_ns, cnp_interval_ns;
-	u64 byte_counter;
-	u32 fast_recovery_stages;
-	u32 initial_alpha_1024;
-	u32 min_dec_pct; /* a CNP leaves at least so much of the rate; 0: any */
-	u32 gd;		 /* it takes alpha / 2^(gd - 10) of it; default 11 */
-	u64 first_bps;	 /* the rate after the first one; 0: as after others */
-	u64 monitor_ns;	 /* at most one in such a time counts; 0: all */
-	bool keep_target; /* only the first CNP after an increase lowers it: */
-	bool keep_time;	  /* one by the byte counter, not one by the timer */
-	/* CNPs have these, not those of their connection. */
-	bool cnp_class;
-	u8 cnp_traffic_class, cnp_sl;
-};
 
 #define UR_SHARD_BITS_MAX 3u
 
@@ -214,26 +190,6 @@ int ur_gsi_send(struct ur_port *port, struct ur_av *av, u32 dqpn,
 /* ------------------------------------------------------------------ */
 /* Memory regions and windows                                          */
 
-#define UR_ACCESS_LOCAL_WRITE	   (1u << 0) /* enum ibv_access_flags */
-#define UR_ACCESS_REMOTE_WRITE	   (1u << 1)
-#define UR_ACCESS_REMOTE_READ	   (1u << 2)
-#define UR_ACCESS_REMOTE_ATOMIC	   (1u << 3)
-#define UR_ACCESS_MW_BIND	   (1u << 4)
-#define UR_ACCESS_ZERO_BASED	   (1u << 5)
-#define UR_ACCESS_FLUSH_GLOBAL	   (1u << 8)
-#define UR_ACCESS_FLUSH_PERSISTENT (1u << 9)
-
-struct ur_mr_attr {
-	u32 pd; /* protection domain number */
-	u32 access;
-	u64 iova; /* address that work requests use for the first byte */
-	u64 length;
-	u8 *direct; /* plain memory for the whole range, or NULL */
-	const struct ur_mem_ops *ops; /* when direct is NULL */
-	void *mem;
-	bool null_mr; /* reads zeros, swallows writes */
-};
-
 /* Creates a region in *mr. Returns 0, -EINVAL (remote stores without local
  * write, a range that wraps, no memory in attr), or -ENOMEM, also where there
  * are max_mr. attr is copied; what its direct, or ops and mem, name must last
@@ -269,16 +225,6 @@ u32 ur_mw_rkey(const struct ur_mw *mw);
 /* ------------------------------------------------------------------ */
 /* Shared receive queues                                               */
 
-struct ur_srq_attr {
-	u32 pd;
-	u32 limit;
-	bool xrc;
-	u32 xrcd;     /* domain number when xrc */
-	void *cq_ctx; /* completions of an XRC SRQ */
-	void *rq_ctx; /* for rq_next, rq_count */
-	void *ctx;    /* for srq_event */
-};
-
 /* Creates a shared receive queue in *srq. attr is copied. Returns 0 or
  * -ENOMEM. */
 int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
@@ -297,91 +243,6 @@ void ur_srq_kick(struct ur_srq *srq);
 
 /* ------------------------------------------------------------------ */
 /* Queue pairs                                                         */
-
-enum ur_qp_type {
-	UR_QPT_RC = 2, /* enum ibv_qp_type */
-	UR_QPT_UC = 3,
-	UR_QPT_UD = 4,
-	UR_QPT_RAW_PACKET = 8,
-	UR_QPT_XRC_INI = 9,
-	UR_QPT_XRC_TGT = 10,
-};
-
-enum ur_qp_state { /* enum ibv_qp_state */
-		   UR_QP_RESET,
-		   UR_QP_INIT,
-		   UR_QP_RTR,
-		   UR_QP_RTS,
-		   UR_QP_SQD,
-		   UR_QP_SQE,
-		   UR_QP_ERR,
-};
-
-struct ur_qp_init {
-	enum ur_qp_type type;
-	u32 pd;
-	u32 max_send_wr, max_recv_wr;
-	u32 max_send_sge, max_recv_sge;
-	u32 max_inline;
-	bool sq_sig_all;
-	struct ur_srq *srq; /* or NULL */
-	u32 xrcd;	    /* XRC_TGT */
-	void *send_cq_ctx, *recv_cq_ctx;
-	void *ctx;    /* for sq_next, sq_retire, qp_event */
-	void *rq_ctx; /* for rq_next, rq_count; unused with srq */
-	/* Queue pairs of one port in different realms do not reach each other.
-	 * 0: every one reaches it. Its address vectors are in the same. */
-	u32 realm;
-	/* Whose it is: queue pairs of different owners share no window. */
-	u32 owner;
-	/* RAW_PACKET: the address vector of its frames, which tells the host
-	 * whose they are. A reference is taken. */
-	struct ur_av *raw_av;
-	/* UD: what it sends to a group that it is in does not come back. */
-	bool block_self_mcast;
-	/* For a host that plays a hostile card. packets: messages to and from
-	 * it never go the short way inside the port. rest: what a receive has
-	 * behind its message is written over. */
-	bool packets, rest;
-};
-
-/* Attribute mask: enum ibv_qp_attr_mask's values. */
-#define UR_QP_ATTR_STATE	       (1u << 0)
-#define UR_QP_ATTR_CUR_STATE	       (1u << 1)
-#define UR_QP_ATTR_EN_SQD_ASYNC_NOTIFY (1u << 2)
-#define UR_QP_ATTR_ACCESS_FLAGS	       (1u << 3)
-#define UR_QP_ATTR_PKEY_INDEX	       (1u << 4)
-#define UR_QP_ATTR_PORT		       (1u << 5)
-#define UR_QP_ATTR_QKEY		       (1u << 6)
-#define UR_QP_ATTR_AV		       (1u << 7)
-#define UR_QP_ATTR_PATH_MTU	       (1u << 8)
-#define UR_QP_ATTR_TIMEOUT	       (1u << 9)
-#define UR_QP_ATTR_RETRY_CNT	       (1u << 10)
-#define UR_QP_ATTR_RNR_RETRY	       (1u << 11)
-#define UR_QP_ATTR_RQ_PSN	       (1u << 12)
-#define UR_QP_ATTR_MAX_QP_RD_ATOMIC    (1u << 13)
-#define UR_QP_ATTR_ALT_PATH	       (1u << 14)
-#define UR_QP_ATTR_MIN_RNR_TIMER       (1u << 15)
-#define UR_QP_ATTR_SQ_PSN	       (1u << 16)
-#define UR_QP_ATTR_MAX_DEST_RD_ATOMIC  (1u << 17)
-#define UR_QP_ATTR_PATH_MIG_STATE      (1u << 18)
-#define UR_QP_ATTR_CAP		       (1u << 19)
-#define UR_QP_ATTR_DEST_QPN	       (1u << 20)
-#define UR_QP_ATTR_RATE_LIMIT	       (1u << 25)
-
-struct ur_qp_attr {
-	enum ur_qp_state state, cur_state;
-	u32 path_mtu; /* bytes */
-	u32 qkey, rq_psn, sq_psn, dest_qpn, access;
-	u16 pkey_index;
-	u8 port_num;
-	u8 max_rd_atomic, max_dest_rd_atomic;
-	u8 min_rnr_timer, timeout, retry_cnt, rnr_retry;
-	u8 en_sqd_async_notify, sq_draining, path_mig_state;
-	u32 rate_limit;	  /* kilobits per second; 0: none */
-	u64 static_bps;	  /* with AV: the path's static rate; 0: none */
-	struct ur_av *av; /* a reference is taken */
-};
 
 /* Creates a queue pair in *qp, in RESET. init is copied. Returns 0, -EINVAL (no
  * such type, or a list too long), or -ENOMEM, also where there are max_qp. */
