@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/confine.h"
+#include "device/confine_names.h"
 #include "util/bytes.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -23,181 +24,6 @@
 #else
 #define SANITIZED 0
 #endif
-
-/* With any arguments. Names that this machine does not have are passed over. */
-static const char *const plain[] = {
-	/* memory; what may be executed is looked at below */
-	"brk",
-	"madvise",
-	"mremap",
-	"munmap",
-	/* threads and time */
-	"clock_getres",
-	"clock_gettime",
-	"clock_nanosleep",
-	"exit",
-	"exit_group",
-	"futex",
-	"get_robust_list",
-	"getcpu",
-	"gettid",
-	"gettimeofday",
-	"membarrier",
-	"nanosleep",
-	"restart_syscall",
-	"rseq",
-	"sched_getaffinity",
-	"sched_getattr",
-	"sched_setattr",
-	"sched_yield",
-	"set_robust_list",
-	"time",
-	"timerfd_create",
-	"timerfd_settime",
-	/* the same where time was 32 bits */
-	"clock_getres_time64",
-	"clock_gettime64",
-	"clock_nanosleep_time64",
-	"futex_time64",
-	"ppoll_time64",
-	"recvmmsg_time64",
-	"rt_sigtimedwait_time64",
-	"timerfd_settime64",
-	/* signals that come */
-	"rt_sigaction",
-	"rt_sigprocmask",
-	"rt_sigreturn",
-	"rt_sigtimedwait",
-	"sigaltstack",
-	"signalfd4",
-	/* who we are */
-	"getegid",
-	"geteuid",
-	"getgid",
-	"getpid",
-	"getppid",
-	"getrandom",
-	"getuid",
-	"sysinfo",
-	"uname",
-	/* descriptors */
-	"close",
-	"close_range",
-	"dup",
-	"dup2",
-	"dup3",
-	"epoll_create1",
-	"epoll_ctl",
-	"epoll_pwait",
-	"epoll_pwait2",
-	"epoll_wait",
-	"eventfd2",
-	"fcntl",
-	"fallocate",
-	"fcntl64",
-	"lseek",
-	"_llseek",
-	"memfd_create",
-	"pidfd_open",
-	"pipe2",
-	"poll",
-	"ppoll",
-	"pread64",
-	"preadv",
-	"pwrite64",
-	"pwritev",
-	"read",
-	"readv",
-	"write",
-	"writev",
-	/* files; which of them is Landlock's and the mounts' */
-	"access",
-	"chdir",
-	"chmod",
-	"faccessat",
-	"faccessat2",
-	"fchdir",
-	"fchmod",
-	"fchmodat",
-	"flock",
-	"fstat",
-	"fstat64",
-	"fstatat64",
-	"fstatfs",
-	"fstatfs64",
-	"ftruncate",
-	"ftruncate64",
-	"getcwd",
-	"getdents64",
-	"lstat",
-	"mkdir",
-	"mkdirat",
-	"newfstatat",
-	"open",
-	"openat",
-	"readlink",
-	"readlinkat",
-	"rmdir",
-	"stat",
-	"statfs",
-	"statx",
-	"symlink",
-	"symlinkat",
-	"unlink",
-	"unlinkat",
-	/* sockets; which kinds is looked at below */
-	"accept4",
-	"bind",
-	"connect",
-	"getpeername",
-	"getsockname",
-	"getsockopt",
-	"listen",
-	"recvfrom",
-	"recvmmsg",
-	"recvmsg",
-	"sendmmsg",
-	"sendmsg",
-	"sendto",
-	"shutdown",
-};
-
-/* Whoever makes one of these in our name is not us any more. */
-static const char *const fatal[] = {
-	"add_key",
-	"bpf",
-	"chroot",
-	"execve",
-	"execveat",
-	"finit_module",
-	"fsmount",
-	"init_module",
-	"io_uring_setup",
-	"keyctl",
-	"mount",
-	"move_mount",
-	"open_by_handle_at",
-	"open_tree",
-	"perf_event_open",
-	"pidfd_getfd",
-	"pivot_root",
-	"process_vm_readv",
-	"process_vm_writev",
-	"ptrace",
-	"setns",
-	"umount2",
-	"unshare",
-	"userfaultfd",
-};
-
-/* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
- * what the kernel says of them. */
-static const char *const sanitizers[] = {
-	"clone3",   "fork",	 "getdents",  "kill",	     "mmap",
-	"mprotect", "prctl",	 "prlimit64", "ptrace",	     "sched_getparam",
-	"tgkill",   "wait4",	 "getrlimit", "personality", "mincore",
-	"gettid",   "setrlimit", "clone",
-};
 
 /* <linux/in6.h>, which does not go together with <netinet/in.h>. */
 #ifndef IPV6_FLOWINFO
@@ -299,6 +125,8 @@ static const struct {
 	{IPPROTO_IPV6, IPV6_V6ONLY},
 };
 
+static const struct rule clone3 = {.call = "clone3"};
+
 static int add(scmp_filter_ctx ctx, u32 action, const struct rule *r)
 {
 	int nr = seccomp_syscall_resolve_name(r->call);
@@ -308,13 +136,30 @@ static int add(scmp_filter_ctx ctx, u32 action, const struct rule *r)
 	return seccomp_rule_add_array(ctx, action, nr, r->n, r->arg);
 }
 
-static int add_names(scmp_filter_ctx ctx, u32 action, const char *const *name,
-		     size_t n)
+static int add_names(scmp_filter_ctx ctx, const struct ur_call_names *names)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = add(ctx, action, &(struct rule){.call = name[i]});
+	for (size_t i = 0; i < names->count && !err; i++)
+		err = add(ctx, SCMP_ACT_ALLOW,
+			  &(struct rule){.call = names->name[i]});
+	return err;
+}
+
+static int add_fatal(scmp_filter_ctx ctx)
+{
+	int err = 0;
+
+	/* A rule for what holds anyhow is an error. */
+	if (UNKNOWN == SCMP_ACT_KILL_PROCESS)
+		return 0;
+	for (size_t i = 0; i < ur_calls_fatal.count && !err; i++) {
+		const char *name = ur_calls_fatal.name[i];
+
+		if (!SANITIZED || strcmp(name, "ptrace"))
+			err = add(ctx, SCMP_ACT_KILL_PROCESS,
+				  &(struct rule){.call = name});
+	}
 	return err;
 }
 
@@ -352,17 +197,12 @@ static int add_abort(scmp_filter_ctx ctx)
 
 static int fill(scmp_filter_ctx ctx, bool packet_sockets)
 {
-	int err = add_names(ctx, SCMP_ACT_ALLOW, plain, UR_ARRAY_SIZE(plain));
+	int err = add_names(ctx, &ur_calls_plain);
 
 	if (!err && SANITIZED)
-		err = add_names(ctx, SCMP_ACT_ALLOW, sanitizers,
-				UR_ARRAY_SIZE(sanitizers));
-	/* A rule for what holds anyhow is an error. */
-	for (size_t i = 0; i < UR_ARRAY_SIZE(fatal) && !err; i++)
-		if (UNKNOWN != SCMP_ACT_KILL_PROCESS &&
-		    (!SANITIZED || strcmp(fatal[i], "ptrace")))
-			err = add_names(ctx, SCMP_ACT_KILL_PROCESS, &fatal[i],
-					1);
+		err = add_names(ctx, &ur_calls_sanitizers);
+	if (!err)
+		err = add_fatal(ctx);
 	if (!err)
 		err = add_rules(ctx, rules, UR_ARRAY_SIZE(rules));
 	if (!err && packet_sockets)
@@ -371,12 +211,37 @@ static int fill(scmp_filter_ctx ctx, bool packet_sockets)
 		err = add_ip_options(ctx);
 	if (!err)
 		err = add_abort(ctx);
-	/* Its flags are in memory, where a filter does not look: the C library
-	 * goes on to clone(). */
 	if (!err && !SANITIZED)
-		err = add(ctx, SCMP_ACT_ERRNO(ENOSYS),
-			  &(struct rule){.call = "clone3"});
+		err = add(ctx, SCMP_ACT_ALLOW, &clone3);
 	return err;
+}
+
+/* Puts the filter before the calls of every thread, and gives it back. */
+static int load(scmp_filter_ctx ctx, int err)
+{
+	if (!err)
+		err = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+	/* A tree in place of a list: the calls of the engine cost the same. */
+	if (!err)
+		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (!err)
+		err = seccomp_load(ctx);
+	seccomp_release(ctx);
+	return err;
+}
+
+/*
+ * The flags of clone3() are in memory, where a filter does not look: refused, it
+ * has the C library go on to clone(). Each new thread begins so, which is nothing
+ * for the journal: so by a filter of its own, which does not log.
+ */
+static int refuse_clone3(void)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+
+	if (!ctx)
+		return -ENOMEM;
+	return load(ctx, add(ctx, SCMP_ACT_ERRNO(ENOSYS), &clone3));
 }
 
 int ur_confine_calls(bool packet_sockets)
@@ -387,16 +252,10 @@ int ur_confine_calls(bool packet_sockets)
 	if (!ctx)
 		return -ENOMEM;
 	err = fill(ctx, packet_sockets);
-	/* Every thread; the journal says which call was refused. */
-	if (!err)
-		err = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!err && !SANITIZED)
+		err = refuse_clone3();
+	/* The journal says which call was refused. */
 	if (!err)
 		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_LOG, 1);
-	/* A tree in place of a list: the calls of the engine cost the same. */
-	if (!err)
-		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (!err)
-		err = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return err;
+	return load(ctx, err);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * System calls by name, whatever their arguments are. Names that this machine
+ * does not have are passed over.
+ */
+#ifndef UR_DEVICE_CONFINE_NAMES_H
+#define UR_DEVICE_CONFINE_NAMES_H
+
+#include <stddef.h>
+
+struct ur_call_names {
+	const char *const *name;
+	size_t count;
+};
+
+/* The device lives on them. */
+extern const struct ur_call_names ur_calls_plain;
+/* Whoever makes one of these in our name is not us any more. */
+extern const struct ur_call_names ur_calls_fatal;
+/* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
+ * what the kernel says of them. */
+extern const struct ur_call_names ur_calls_sanitizers;
+
+#endif
