@@ -12,12 +12,16 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
 
 #define NAP_NS 20000 /* the system's slack makes 70 us of it */
 /* A thread that only polls looks this often whether the device is still there:
- * seldom enough to cost nothing beside as many yields. */
-#define ALIVE_POLLS 1024
+ * seldom enough to cost nothing beside as many polls. */
+#define ALIVE_POLLS 8192
 /* Yields beside the device before its processor is left to it: the first time,
  * and at most. */
 #define PATIENCE      64u
 #define MOST_PATIENCE 16384u
+/* A yield shorter than this found nobody to yield to ... */
+#define SHORT_YIELD_NS 700u
+/* ... and it is not asked again before so many polls. */
+#define ALONE_POLLS 32u
 /* A yield of this length is one to somebody who does not yield. */
 #define LONG_YIELD_NS 500000u
 /* Beside such a one, how long to wait for a completion with the processor kept:
@@ -95,13 +99,15 @@ static void yield(struct ur_poller *p)
 
 	if (p->timed) {
 		p->timed--;
-	} else if (++p->yields % TIMED_EVERY) {
+	} else if (!p->alone && ++p->yields % TIMED_EVERY) {
 		sched_yield();
 		return;
 	}
 	before = now_ns();
 	sched_yield();
 	after = now_ns();
+	p->alone = after - before < SHORT_YIELD_NS;
+	p->looked = 0;
 	if (after - before < LONG_YIELD_NS)
 		return;
 	p->turn_until = after + (after - before);
@@ -132,6 +138,8 @@ static void step_aside(const struct ur_context *ctx, struct ur_poller *p)
 	bool asleep = __atomic_load_n(&db->asleep, __ATOMIC_RELAXED);
 	bool beside = at && !asleep && at == (u32)sched_getcpu() + 1;
 
+	if (!beside && p->alone && ++p->looked < ALONE_POLLS)
+		return;
 	if (beside && ctx->few_cpus)
 		make_room(p, at - 1);
 	/* 0 is a device that does not say where it is. */

@@ -27,7 +27,9 @@ struct ur_poller {
 	u32 beside; /* yields on the device's processor since it last left it */
 	u32 patience; /* so many and it leaves; 0: never asked */
 	u32 yields;
-	u32 timed; /* so many of the next yields are timed */
+	u32 timed;  /* so many of the next yields are timed */
+	bool alone; /* the last timed one found nobody */
+	u32 looked; /* while alone, polls since it yielded */
 	/* Its turn beside one that does not yield, on the monotonic clock; 0:
 	 * none. Empty polls since waits_since. */
 	u64 turn_until, waits_since;

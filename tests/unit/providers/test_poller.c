@@ -151,7 +151,7 @@ static void test_stays(void)
 }
 
 /* The clock advances when somebody looks at it, and when he yields. */
-static u64 clock_ns = 1, yield_ns;
+static u64 clock_ns = 1, yield_ns = 3000; /* to another poller */
 static u32 yields;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -188,7 +188,6 @@ static void test_takes_turns(void)
 
 	poller_of(&f, &page);
 	at_cpu = 2;
-	yield_ns = 3000; /* another poller */
 	CHECK_EQ(yields_of(&f, 4 + 10000), 10000);
 
 	yield_ns = 4000000;
@@ -217,7 +216,26 @@ static void test_takes_turns(void)
 	CHECK_EQ(yields_of(&f, 1000), 1000);
 	page.device_cpu = 0;
 	CHECK_EQ(yields_of(&f, 1000), 1000);
-	yield_ns = 0;
+}
+
+/* Who has his processor for himself yields seldom, until somebody comes; where
+ * the device has come, at once. */
+static void test_alone(void)
+{
+	struct uroce_db_page page = {.device_cpu = 6};
+	struct fake f;
+
+	poller_of(&f, &page);
+	at_cpu = 2;
+	yield_ns = 200;
+	CHECK(yields_of(&f, 100) >= 16);
+	CHECK_EQ(yields_of(&f, 32 * 100), 100);
+	page.device_cpu = 3;
+	f.ctx.few_cpus = false;
+	CHECK_EQ(yields_of(&f, 100), 100);
+	page.device_cpu = 6;
+	yield_ns = 3000;
+	CHECK(yields_of(&f, 1000) >= 1000 - 32);
 }
 
 int main(int argc, char **argv)
@@ -227,5 +245,6 @@ int main(int argc, char **argv)
 	CASE(test_leaves_device());
 	CASE(test_stays());
 	CASE(test_takes_turns());
+	CASE(test_alone());
 	return cases_status();
 }
