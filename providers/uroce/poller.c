@@ -90,8 +90,8 @@ static u64 now_ns(void)
 
 /*
  * Each yield to a thread that computes gives it a whole slice, milliseconds, and
- * the device has answered after a thousandth of it. So after such a yield this thread
- * has its turn: as much time in which it keeps the processor.
+ * the device has answered after a thousandth of that. So after such a yield this
+ * thread has its turn: as much time in which it keeps the processor.
  */
 static void yield(struct ur_poller *p)
 {
