@@ -4,18 +4,16 @@
  * waiting has cost: see idle.h.
  */
 #include "device/engine/idle.h"
+#include "util/yield.h"
 
 /* Two switches to another thread and back. */
 #define HOLD_NS 1500u
 /* Where processors are contended: falling asleep and being woken. */
 #define CONTENDED_HOLD_NS 4000u
-/* A yield shorter than this found nobody to yield to ... */
-#define SHORT_YIELD_NS 700u
-/* ... and the next one need not follow at once. */
+/* Who is alone need not yield again at once. */
 #define ALONE_NS 1000u
-/* A yield of this length is one to somebody who does not yield. */
-#define LONG_YIELD_NS 500000u
-/* With so much lost in them within so long, the processors are contended ... */
+/* With so much lost in long yields within so long, the processors are
+ * contended ... */
 #define LOST_LIMIT_NS  12000000u
 #define LOST_WINDOW_NS 20000000u
 /* ... and taken to be so this long. */
@@ -92,8 +90,9 @@ void ur_idle_yielded(struct ur_idle *i, u64 before, u64 after)
 {
 	u64 lost = after - before;
 
-	i->yield_at = i->hold && lost < SHORT_YIELD_NS ? after + ALONE_NS : 0;
-	if (lost < LONG_YIELD_NS)
+	i->yield_at =
+		i->hold && lost < UR_YIELD_SHORT_NS ? after + ALONE_NS : 0;
+	if (lost < UR_YIELD_LONG_NS)
 		return;
 	if (after - i->lost_since > LOST_WINDOW_NS) {
 		i->lost_since = before;

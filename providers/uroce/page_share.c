@@ -24,6 +24,7 @@
 #include "page_share.h"
 #include "shared_file.h"
 #include "util/list.h"
+#include "util/os/clock.h"
 
 /* Not worth the move below this; small sends are inlined anyway. */
 #define MIN_BYTES 4096
@@ -208,18 +209,10 @@ static bool in_use_unshared(u64 start, u64 end)
 	return false;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
-
 /* Moves the pages in if they can be and it pays. */
 static void move_in(struct ur_page_share *p)
 {
-	u64 start = now_ns();
+	u64 start = ur_clock_ns(CLOCK_MONOTONIC);
 	struct range r;
 	int in = 0;
 
@@ -232,7 +225,7 @@ static void move_in(struct ur_page_share *p)
 		in = ur_pages_in(p->start, p->end, reg.dontfork);
 	p->shared = in > 0;
 	p->left = in < 0;
-	p->born = now_ns();
+	p->born = ur_clock_ns(CLOCK_MONOTONIC);
 	p->moved = p->born - start;
 }
 
@@ -274,12 +267,13 @@ struct ur_page_share *ur_share_pages(void *addr, size_t length,
 /* Moves out what nobody else has. Returns whether all of it could be. */
 static bool move_out(const struct ur_page_share *p, u64 lived)
 {
-	u64 start = now_ns();
+	u64 start = ur_clock_ns(CLOCK_MONOTONIC);
 	bool all = move_out_uncovered(p);
 
 	if (p->alone && p->shared)
-		ur_lifetimes_add(p->start, p->end, lived,
-				 p->moved + (now_ns() - start));
+		ur_lifetimes_add(
+			p->start, p->end, lived,
+			p->moved + (ur_clock_ns(CLOCK_MONOTONIC) - start));
 	return all;
 }
 
@@ -289,7 +283,7 @@ void ur_page_share_put(struct ur_page_share *p)
 
 	if (!p)
 		return;
-	lived = now_ns() - p->born;
+	lived = ur_clock_ns(CLOCK_MONOTONIC) - p->born;
 	pthread_mutex_lock(&reg.lock);
 	ur_list_del(&p->node);
 	if ((p->shared || p->left) && ur_pages_file() >= 0) {

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "poller.h"
+#include "util/os/clock.h"
+#include "util/yield.h"
 
 __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
 
@@ -18,13 +20,9 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
  * and at most. */
 #define PATIENCE      64u
 #define MOST_PATIENCE 16384u
-/* A yield shorter than this found nobody to yield to ... */
-#define SHORT_YIELD_NS 700u
-/* ... and it is not asked again before so many polls. */
+/* Who is alone does not yield again before so many polls. */
 #define ALONE_POLLS 32u
-/* A yield of this length is one to somebody who does not yield. */
-#define LONG_YIELD_NS 500000u
-/* Beside such a one, how long to wait for a completion with the processor kept:
+/* Beside one who does not yield, how long to wait for a completion with the processor kept:
  * of a turn, which is a slice of milliseconds, little is lost where in vain. */
 #define KEEP_NS 100000u
 /* The clock costs a tenth of a yield: one of so many is timed, and after a long
@@ -80,14 +78,6 @@ static void make_room(struct ur_poller *p, u32 cpu)
 	leave_cpu(cpu);
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
-}
-
 /*
  * Each yield to a thread that computes gives it a whole slice, milliseconds, and
  * the device has answered after a thousandth of that. So after such a yield this
@@ -103,12 +93,12 @@ static void yield(struct ur_poller *p)
 		sched_yield();
 		return;
 	}
-	before = now_ns();
+	before = ur_clock_ns(CLOCK_MONOTONIC);
 	sched_yield();
-	after = now_ns();
-	p->alone = after - before < SHORT_YIELD_NS;
+	after = ur_clock_ns(CLOCK_MONOTONIC);
+	p->alone = after - before < UR_YIELD_SHORT_NS;
 	p->looked = 0;
-	if (after - before < LONG_YIELD_NS)
+	if (after - before < UR_YIELD_LONG_NS)
 		return;
 	p->turn_until = after + (after - before);
 	p->waits_since = after;
@@ -121,7 +111,7 @@ static bool keeps(struct ur_poller *p, bool first)
 
 	if (!p->turn_until)
 		return false;
-	now = now_ns();
+	now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (first)
 		p->waits_since = now;
 	if (now < p->turn_until)
