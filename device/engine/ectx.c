@@ -10,6 +10,7 @@
 #include "device/engine/engine_impl.h"
 #include "device/engine/shards.h"
 #include "device/engine/transmit.h"
+#include "device/engine/wait.h"
 #include "device/loop.h"
 #include "device/user.h"
 
@@ -62,17 +63,12 @@ static void woken(struct ur_watch *watch, u32 events)
 
 static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
-	int err;
+	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
+				  &x->wake_watch);
 
-	/* A caller may run this while the engine sleeps. */
-	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
-	ur_doorbell_at(x->db, engine->cpu);
-	err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
-			      &x->wake_watch);
-	if (err)
-		return err;
-	ur_list_add_tail(&engine->ectxs, &x->node);
-	return 0;
+	if (!err)
+		ur_wait_add(engine, x);
+	return err;
 }
 UR_ENGINE_CALL(1, create, struct ur_ectx *);
 

@@ -9,6 +9,7 @@
 #include "device/engine/adverse.h"
 #include "device/engine/engine_impl.h"
 #include "device/engine/shards.h"
+#include "device/engine/wait.h"
 
 /* Whether the engine has an event of one of its queues in hand, or the client
  * has left no room for one. */
@@ -49,9 +50,7 @@ static int join(struct ur_engine *engine, struct ur_ectx *x)
 		leave(x, it);
 		return err;
 	}
-	ur_doorbell_sleep(x->db, atomic_load(&engine->asleep));
-	ur_doorbell_at(x->db, engine->cpu);
-	ur_list_add_tail(&engine->ectxs, &x->node);
+	ur_wait_add(engine, x);
 	return 0;
 }
 UR_ENGINE_CALL(1, join, struct ur_ectx *);

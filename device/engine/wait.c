@@ -113,6 +113,13 @@ void ur_wait_show_cpu(struct ur_engine *e)
 			       cpu);
 }
 
+void ur_wait_add(struct ur_engine *e, struct ur_ectx *x)
+{
+	ur_doorbell_sleep(x->db, atomic_load(&e->asleep));
+	ur_doorbell_at(x->db, e->cpu);
+	ur_list_add_tail(&e->ectxs, &x->node);
+}
+
 static void yield(struct ur_engine *e)
 {
 	u64 before = ur_clock_ns(CLOCK_MONOTONIC);

@@ -17,6 +17,9 @@ void ur_wait(struct ur_engine *engine);
 /* Tells the clients on which processor the engine is now, where that has
  * changed. */
 void ur_wait_show_cpu(struct ur_engine *engine);
+/* Puts a context among those that the engine serves, and tells its client whether
+ * the engine sleeps, and where it is. Any thread that holds the owner lock. */
+void ur_wait_add(struct ur_engine *engine, struct ur_ectx *ectx);
 /* Returns whether any client has rung a doorbell that was not taken yet. The
  * caller holds the owner lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);
