@@ -4,7 +4,7 @@
 #include "util/bytes.h"
 
 static const char *const plain[] = {
-	/* memory; what may be executed is looked at below */
+	/* memory; what may be executed: confine_calls.c */
 	"brk",
 	"madvise",
 	"mremap",
@@ -123,7 +123,7 @@ static const char *const plain[] = {
 	"symlinkat",
 	"unlink",
 	"unlinkat",
-	/* sockets; which kinds is looked at below */
+	/* sockets; which kinds: confine_calls.c */
 	"accept4",
 	"bind",
 	"connect",

@@ -18,8 +18,8 @@
  *	while (ur_port_tx(port, now, &tx)) { put tx.desc[] on the wire }
  *
  * What goes in and out is in headers of its own: work.h (work requests,
- * completions, address vectors), attr.h (what its objects are made from), host.h (what
- * the host provides), counters.h.
+ * completions, address vectors), attr.h (what its objects are made from), host.h
+ * (what the host provides), counters.h.
  *
  * Functions return 0 or a negative errno, and change nothing where they fail.
  * Objects belong to the port from their create function to their destroy function.
