@@ -16,6 +16,9 @@ from conftest import BUILD, NODE, TOP, USER, WORK, sh, wait_for
 TIGHT = ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"]
 RUN = ["uroce", "run", "--"]
 CDI = ["--device", "uroce.io/nic=all"]
+# Podman reads a container's two streams in no order: a line of one may stand
+# within a line of the other.
+ONE_PIPE = "exec 2>&1; "
 
 
 def started(podman, port, *words):
@@ -73,7 +76,7 @@ def network(podman):
 def test_confined(podman):
     """What TIGHT says is so, and a device works in it."""
     out = podman("run", "--rm", "--network=none", *TIGHT, "localhost/uroce",
-                 *RUN, "sh", "-c", "cat /proc/self/status; ibv_devinfo; "
+                 *RUN, "sh", "-c", ONE_PIPE + "cat /proc/self/status; ibv_devinfo; "
                  "touch /usr/x || echo read-only; ls /dev/infiniband")
     assert re.search(r"^Seccomp:\s+2$", out, re.M), out
     assert re.search(r"^NoNewPrivs:\s+1$", out, re.M), out
@@ -95,7 +98,7 @@ def test_cdi(podman, node, network):
     """Arrangement 2: nothing of uroce in the image, one device of the host."""
     out = podman("run", "--rm", *CDI, *TIGHT, "--network=none",
                  "localhost/bare", "sh", "-c",
-                 "ibv_devices; ls /dev/infiniband; echo $LD_PRELOAD; "
+                 ONE_PIPE + "ibv_devices; ls /dev/infiniband; echo $LD_PRELOAD; "
                  "rm -r $UROCE_RUN_DIR/sys || true")
     assert re.search(r"^\s+mlx5_0\s", out, re.M), out
     assert "/opt/uroce/liburoce-preload.so" in out
