@@ -54,11 +54,9 @@ class Host:
         return re.search(rf":{port}\b", out)
 
     def cpu_ns(self):
-        total = 0
-        task = f"/proc/{self.daemon.pid}/task"
-        for tid in os.listdir(task):
-            total += int(open(f"{task}/{tid}/schedstat").read().split()[0])
-        return total
+        """Of the whole device, its threads that have ended included: the clock that
+        clock_getcpuclockid(3) names."""
+        return time.clock_gettime_ns(~self.daemon.pid << 3 | 2)
 
     def memory(self):
         text = open(f"/proc/{self.daemon.pid}/smaps_rollup").read()
