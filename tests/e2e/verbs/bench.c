@@ -194,6 +194,19 @@ struct ibv_wc expect_wc(struct ibv_cq *cq, enum ibv_wc_status status)
 	return wc;
 }
 
+bool next_event(struct ibv_context *ctx, int ms, struct ibv_async_event *ev)
+{
+	struct pollfd p = {.fd = ctx->async_fd, .events = POLLIN};
+
+	do {
+		if (poll(&p, 1, ms) != 1)
+			return false;
+		CHECK_EQ(ibv_get_async_event(ctx, ev), 0);
+		ibv_ack_async_event(ev);
+	} while (ev->event_type == IBV_EVENT_GID_CHANGE);
+	return true;
+}
+
 void expect_none(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;

@@ -253,11 +253,7 @@ static bool async_event(struct ibv_context *ctx, enum ibv_event_type type,
 {
 	struct ibv_async_event ev;
 
-	if (!readable(ctx->async_fd, ms))
-		return false;
-	CHECK_EQ(ibv_get_async_event(ctx, &ev), 0);
-	ibv_ack_async_event(&ev);
-	return ev.event_type == type;
+	return next_event(ctx, ms, &ev) && ev.event_type == type;
 }
 
 static void overrun(void)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rest: SRQ, XRC, multicast, domains, imports, ECE, counters. */
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -26,14 +25,11 @@ static void on_srq(struct bench *t, struct ibv_srq *srq)
 
 static void take_limit_event(struct bench *t, struct ibv_srq *srq)
 {
-	struct pollfd p = {.fd = t->ctx->async_fd, .events = POLLIN};
 	struct ibv_async_event ev;
 
-	CHECK_EQ(poll(&p, 1, 5000), 1);
-	CHECK_EQ(ibv_get_async_event(t->ctx, &ev), 0);
+	CHECK(next_event(t->ctx, 5000, &ev));
 	CHECK_EQ(ev.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
 	CHECK(ev.element.srq == srq);
-	ibv_ack_async_event(&ev);
 }
 
 static void srq(void)
