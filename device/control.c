@@ -5,9 +5,9 @@
 #include "device/control.h"
 #include "device/fault.h"
 #include "device/link.h"
-#include "device/record.h"
-#include "device/setting.h"
-#include "device/status.h"
+#include "device/report/record.h"
+#include "device/settings/setting.h"
+#include "device/report/status.h"
 #include "device/tunnel.h"
 
 static void answer(struct ur_session *s, struct uroce_tun_msg *reply,

@@ -7,14 +7,14 @@
 #include <unistd.h>
 #include "device/device.h"
 #include "device/fault.h"
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/mad.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/nldev/nldev.h"
-#include "device/record.h"
-#include "device/setting.h"
-#include "device/sysfs.h"
+#include "device/report/record.h"
+#include "device/settings/setting.h"
+#include "device/tree/sysfs.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \

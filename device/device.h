@@ -2,22 +2,22 @@
 /*
  * What the device process is made of: one daemon, its devices (one for each
  * netdev), and the sessions of its clients. All of it is under the control
- * lock (device/loop.h).
+ * lock (engine/ground/loop.h).
  */
 #ifndef UR_DEVICE_DEVICE_H
 #define UR_DEVICE_DEVICE_H
 
 #include <limits.h>
 #include <net/if.h>
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 #include "device/gid_table.h"
 #include "device/groups.h"
-#include "device/log.h"
-#include "device/loop.h"
+#include "engine/ground/log.h"
+#include "engine/ground/loop.h"
 #include "device/numbers.h"
 #include "device/options.h"
 #include "device/quota.h"
-#include "device/traffic_class.h"
+#include "device/settings/traffic_class.h"
 #include "util/list.h"
 
 struct nl_sock;

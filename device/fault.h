@@ -7,9 +7,9 @@
 #ifndef UR_DEVICE_FAULT_H
 #define UR_DEVICE_FAULT_H
 
-#include "device/fault_rule.h"
+#include "engine/fault_rule.h"
 #include "device/session.h"
-#include "device/status.h"
+#include "device/report/status.h"
 
 /* Of one device. */
 #define UR_MAX_FAULTS 64

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/device.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 
 bool ur_gid_is_zero(const u8 gid[16])
 {

@@ -8,8 +8,8 @@
 #ifndef UR_DEVICE_GID_TABLE_H
 #define UR_DEVICE_GID_TABLE_H
 
-#include "device/engine/engine.h"
-#include "device/loop.h"
+#include "engine/engine.h"
+#include "engine/ground/loop.h"
 
 #define UR_GID_MAX 256
 

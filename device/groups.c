@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/groups.h"
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 
 struct group {
 	struct ur_list node;

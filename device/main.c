@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "device/confine.h"
-#include "device/engine/engine.h"
+#include "device/confine/confine.h"
+#include "engine/engine.h"
 #include "device/fault.h"
 #include "device/hold.h"
 #include "device/listen.h"
@@ -22,14 +22,14 @@
 #include "device/netlink.h"
 #include "device/options.h"
 #include "device/processors.h"
-#include "device/record.h"
+#include "device/report/record.h"
 #include "device/service.h"
 #include "device/serve.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"
-#include "device/why.h"
+#include "device/report/why.h"
 #include "util/os/rundir.h"
 
 /* Exit status when another process serves the run directory already. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 
 #define RETRY_NS 1000000000ull
 

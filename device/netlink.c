@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include "device/netlink.h"
-#include "device/setting.h"
+#include "device/settings/setting.h"
 
 /* RFC 2863 operational states; <linux/if.h> and <net/if.h> do not mix. */
 #define OPER_UNKNOWN 0

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/options.h"
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 
 static const char usage[] =
 	"Usage: uroced [OPTION]...\n"

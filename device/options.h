@@ -56,7 +56,7 @@ struct ur_daemon_options {
 	const char *fault[UR_FAULT_OPTIONS]; /* rules of device/fault.h */
 	int n_faults;
 	int verbose;
-	/* "DEVICE NAME VALUE": settings (device/setting.h) of devices as they
+	/* "DEVICE NAME VALUE": settings (device/settings/setting.h) of devices as they
 	 * are made. */
 	char set[UR_MAX_SETS][UR_SET_MAX];
 	int n_sets;

@@ -3,7 +3,7 @@
  * The attributes of a device's port, made from what its netdev and its engine
  * say.
  */
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/port.h"
 
 u32 ur_mtu_enum(u32 bytes)

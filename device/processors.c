@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 
 #define MAX_CPUS 8192
 

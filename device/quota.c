@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include "device/administrator.h"
-#include "device/log.h"
-#include "device/loop.h"
+#include "engine/ground/log.h"
+#include "engine/ground/loop.h"
 #include "device/quota.h"
 #include "util/assert.h"
 

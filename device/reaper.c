@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "util/os/follow.h"
-#include "device/log.h"
+#include "engine/ground/log.h"
 #include "device/quota.h"
 #include "device/reaper.h"
 

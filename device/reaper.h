@@ -9,7 +9,7 @@
 #define UR_DEVICE_REAPER_H
 
 #include <sys/types.h>
-#include "device/loop.h"
+#include "engine/ground/loop.h"
 
 /*
  * Closes sock, which that user connected, soon; until then it is one of his

@@ -14,10 +14,10 @@
 #include "device/nldev/nldev.h"
 #include "device/open_file.h"
 #include "device/reaper.h"
-#include "device/record.h"
+#include "device/report/record.h"
 #include "device/serve.h"
-#include "device/setting.h"
-#include "device/sysfs.h"
+#include "device/settings/setting.h"
+#include "device/tree/sysfs.h"
 #include "device/tunnel.h"
 
 #define THREAD_STACK (512 * 1024)

@@ -2,7 +2,7 @@
 /* sd_notify(3) and the watchdog. */
 #include <systemd/sd-daemon.h>
 #include "device/device.h"
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 #include "device/service.h"
 
 static struct {

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include "device/device.h"
 #include "util/os/follow.h"
-#include "device/user.h"
+#include "engine/ground/user.h"
 #include "kernel-abi/uroce-tunnel.h"
 
 /* Of all users together. */

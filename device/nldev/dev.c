@@ -6,7 +6,7 @@
 #include <string.h>
 #include "device/nldev/nldev.h"
 #include "device/port.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/uverbs/query.h"
 #include "kernel-abi/uroce-abi.h"
 

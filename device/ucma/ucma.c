@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/open_file.h"
 #include "device/ucma/ucma.h"
 

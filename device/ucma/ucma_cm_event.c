@@ -8,7 +8,7 @@
 
 #include "device/fault.h"
 #include "device/ucma/ucma.h"
-#include "device/why.h"
+#include "device/report/why.h"
 
 /* How long a peer is asked to wait when the application takes its time:
  * CMA_CM_MRA_SETTING of the kernel. */

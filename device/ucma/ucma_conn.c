@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/ucma/ucma.h"
 
 /* The kernel's rdma_cm: CMA_CM_RESPONSE_TIMEOUT, CMA_MAX_CM_RETRIES,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "device/record.h"
+#include "device/report/record.h"
 #include "device/ucma/ucma.h"
 
 /* doc/record.md has the probes. */

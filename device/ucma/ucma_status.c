@@ -4,7 +4,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "device/status.h"
+#include "device/report/status.h"
 #include "device/ucma/ucma.h"
 
 bool ucma_sa_print(char *text, size_t size, const union ur_sa *sa)

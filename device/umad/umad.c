@@ -15,7 +15,7 @@
 #include "device/administrator.h"
 #include "device/memory.h"
 #include "device/open_file.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/umad/umad.h"
 
 /* What a write has at least: the header that messages in segments have. */

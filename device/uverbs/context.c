@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"

@@ -4,7 +4,7 @@
 #define UR_DEVICE_FLOW_PARTS_H
 
 #include <rdma/ib_user_verbs.h>
-#include "device/engine/engine.h"
+#include "engine/engine.h"
 
 struct ur_flow_parts {
 	struct ur_flow_key key, mask;

@@ -4,7 +4,7 @@
  * in bytes. Which index of the user's array is which is the provider's.
  */
 #include <errno.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 

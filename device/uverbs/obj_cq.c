@@ -2,7 +2,7 @@
 /* Completion queues. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"

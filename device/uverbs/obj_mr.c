@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/fault.h"
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/obj_mr.h"
 
 #define ACCESS_KNOWN                                                     \

@@ -2,7 +2,7 @@
 /* Protection domains: a number that every key and queue carries. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 

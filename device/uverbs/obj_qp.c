@@ -10,10 +10,10 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include "device/client_rights.h"
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
-#include "device/why.h"
+#include "device/report/why.h"
 
 /* Types and rights go from the client to the transport as they are. */
 _Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&

@@ -4,7 +4,7 @@
  * work queues of one by a hash of the headers.
  */
 #include <errno.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
 

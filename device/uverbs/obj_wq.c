@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"

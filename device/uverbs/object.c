@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/port.h"
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/static_rate.h"
 #include "device/uverbs/uverbs_cmd.h"
-#include "device/why.h"
+#include "device/report/why.h"
 
 #define KNOWN_MASK                                                         \
 	(UR_QP_ATTR_STATE | UR_QP_ATTR_CUR_STATE |                         \

@@ -4,7 +4,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/port.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"

@@ -2,7 +2,7 @@
 /* The objects of uverbs files as JSON. */
 #include <json-c/json.h>
 #include <stdlib.h>
-#include "device/status.h"
+#include "device/report/status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/qp_state.h"

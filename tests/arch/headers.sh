@@ -9,7 +9,7 @@ cc=$2
 status=0
 count=0
 flags="-I. $(pkg-config --cflags libnl-3.0 2>/dev/null)"
-for header in $(find util transport cm kernel-abi device providers preload check cli \
+for header in $(find util transport cm kernel-abi engine device providers preload check cli \
 		-name '*.h' 2>/dev/null | sort); do
 	count=$((count + 1))
 	echo "#include \"$header\"" | $cc -std=gnu11 -D_GNU_SOURCE -Wall -Werror \

@@ -31,24 +31,27 @@ rule util '<.*>|"util/.*"'
 rule kernel-abi '<(linux|rdma|asm)/.*>|<(stddef|stdint|assert)\.h>|"kernel-abi/.*"'
 rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/.*\""
 rule cm "$freestanding|$pure_util|\"cm/.*\""
-rule device '<(.*)>|"(device|transport|cm|kernel-abi|util)/.*"'
-# The two halves of the device process meet in engine.h, and both stand on the
-# same small ground.
-ground='"device/(fault_rule|limits|log|loop|recorder|user)\.h"'
-for folder in device/engine device/wire; do
-	rule $folder "<.*>|$ground|\"(device/engine|device/wire|transport|kernel-abi|util)/.*\""
-done
-rule device "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/(uverbs|ucma)/.*\"|\"device/umad/umad\.h\"|\"device/nldev/nldev\.h\"|\"(cm|kernel-abi|util)/.*\"" 1
-rule device/nldev "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/(nldev|uverbs|ucma)/.*\"|\"(cm|kernel-abi|util)/.*\""
-rule device/umad "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"(kernel-abi|util)/.*\""
-for folder in device/uverbs device/ucma; do
-	rule $folder "<.*>|\"device/[^/]*\"|\"device/engine/engine\.h\"|\"($folder|cm|kernel-abi|util)/.*\""
-done
+rule engine/ground '<.*>|"engine/ground/.*"|"(kernel-abi|util)/.*"'
+rule engine '<.*>|"(engine|transport|kernel-abi|util)/.*"'
+# Control meets the engine at its door and on the ground that both stand on.
+door='"engine/(engine|fault_rule)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.*"'
+below='"device/[^/]*"'
+rule device "<.*>|$door|\"cm/.*\"|\"device/.*\""
+rule device/confine "<.*>|$door|\"device/confine/.*\""
+rule device/tree "<.*>|$door|$below|\"device/tree/.*\"|\"device/settings/setting\.h\""
+rule device/settings "<.*>|$door|$below|\"device/(settings|tree)/.*\"|\"device/report/record\.h\"|\"device/uverbs/qp_class\.h\""
+rule device/uverbs "<.*>|$door|$below|\"device/uverbs/.*\"|\"device/report/(status|why)\.h\""
+rule device/ucma "<.*>|$door|$below|\"(device/ucma|cm)/.*\"|\"device/report/(record|status|why)\.h\"|\"device/tree/sysfs\.h\""
+rule device/umad "<.*>|$door|$below|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"device/tree/sysfs\.h\""
+rule device/nldev "<.*>|$door|$below|\"device/(nldev|uverbs|ucma)/.*\"|\"device/tree/sysfs\.h\""
+rule device/report "<.*>|$door|$below|\"device/(report|uverbs|ucma)/.*\"|\"device/(settings/setting|confine/confine)\.h\""
+# The daemon starts and ends them; it knows no object of theirs.
+rule device "<.*>|$door|$below|\"device/(confine/confine|nldev/nldev|report/(record|status|why)|settings/(setting|traffic_class)|tree/sysfs|ucma/ucma|umad/umad|uverbs/ufile)\.h\"" 1
 rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule check '<.*>|"check/.*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util"
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
-for folder in device cli preload; do
+for folder in engine device cli preload; do
 	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then
 		echo "$folder may not use libibverbs"
 		status=1

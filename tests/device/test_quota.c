@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "tests/check.h"
 #include "tests/device/client.h"
 #include "tests/device/kinds.h"

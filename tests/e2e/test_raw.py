@@ -159,7 +159,7 @@ def test_without_the_right(raw):
     assert raw.a.run("/usr/bin/python3", "-c", CREATE).strip() == "0"
 
 
-# Microsoft's key; tests/unit/device/test_rss.c holds the hash against vectors.
+# Microsoft's key; tests/unit/engine/test_rss.c holds the hash against vectors.
 RSS_KEY = bytes.fromhex(
     "6d5a56da255b0ec2" "4167253d43a38fb0" "d0ca2bcbae7b30b4" "77cb2da38030f20c"
     "6a42b73bbeac01fa")

@@ -15,7 +15,7 @@
 
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"

@@ -100,7 +100,7 @@ def paths_in(text):
         if MADE.match(word) or "NAME" in word or "NN" in word or "<" in word or "$" in word or "{" in word:
             continue
         if re.fullmatch(rf"[\w*][\w.*/+-]*\.({ENDINGS})", word) or \
-                re.fullmatch(r"(transport|cm|device|preload|providers|cli|util|tests|doc|debian|redhat"
+                re.fullmatch(r"(transport|cm|engine|device|preload|providers|cli|util|tests|doc|debian|redhat"
                              r"|container|kernel-abi|pyverbs-tests)/[\w./*-]*", word):
             yield word
 

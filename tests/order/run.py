@@ -47,11 +47,11 @@ MODELS = {
 
 # Where each is in the code: file, function, and what stands in it.
 RING, DOORBELL = "providers/uroce/ring.h", "providers/uroce/doorbell.h"
-CQ_RING = "device/engine/cq_ring.c"
+CQ_RING = "engine/cq_ring.c"
 CODE = {
     "P1": (RING, "ur_sq_publish", "__atomic_store_n hdr->prod RELEASE"),
-    "C1": ("device/engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
-    "R1": ("device/engine/ring_io.h", "ur_ring_retire", "__atomic_store_n hdr->cons RELEASE"),
+    "C1": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
+    "R1": ("engine/ring_io.h", "ur_ring_retire", "__atomic_store_n hdr->cons RELEASE"),
     "R2": (RING, "ur_sq_retire", "__atomic_load_n hdr->cons ACQUIRE"),
     "Q1": (CQ_RING, "ur_cq_push", "__atomic_store_n slot->owner RELEASE"),
     "Q2": ("providers/uroce/poll.c", "next_cqe", "__atomic_load_n cqe->owner ACQUIRE"),
@@ -59,18 +59,18 @@ CODE = {
     "Q4": (CQ_RING, "ur_cq_push", "__atomic_load_n hdr->cons ACQUIRE"),
     "A1": ("providers/uroce/cq.c", "uroce_req_notify_cq", "__atomic_store_n hdr->arm RELAXED"),
     "A1_BARRIER": ("providers/uroce/cq.c", "uroce_req_notify_cq", "__atomic_thread_fence SEQ_CST"),
-    "A2_BARRIER": ("device/engine/cq_event.c", "check_arm", "__atomic_thread_fence SEQ_CST"),
+    "A2_BARRIER": ("engine/cq_event.c", "check_arm", "__atomic_thread_fence SEQ_CST"),
     "K1_POST": (RING, "ur_rq_publish", "__atomic_exchange_n hdr->prod SEQ_CST"),
     "K1": (RING, "ur_rq_publish", "__atomic_load_n hdr->flags SEQ_CST"),
-    "K2": ("device/engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
-    "K2_BARRIER": ("device/engine/rq_ring.c", "ur_rq_want_kick", "__atomic_thread_fence SEQ_CST"),
+    "K2": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
+    "K2_BARRIER": ("engine/rq_ring.c", "ur_rq_want_kick", "__atomic_thread_fence SEQ_CST"),
     "D1": (DOORBELL, "ur_doorbell_ring", "__atomic_fetch_or page->word SEQ_CST"),
     "D2_LOOK": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->summary SEQ_CST"),
     "D2": (DOORBELL, "ur_doorbell_ring", "__atomic_fetch_or page->summary SEQ_CST"),
     "S1": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->asleep SEQ_CST"),
-    "D3": ("device/engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
-    "D4": ("device/engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
-    "S2_BARRIER": ("device/engine/wait.c", "go_to_sleep", "atomic_thread_fence memory_order_seq_cst"),
+    "D3": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
+    "D4": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
+    "S2_BARRIER": ("engine/wait.c", "go_to_sleep", "atomic_thread_fence memory_order_seq_cst"),
 }
 
 

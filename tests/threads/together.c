@@ -25,7 +25,7 @@
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/serve.h"
-#include "device/sysfs.h"
+#include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "device/confine.h"
+#include "device/confine/confine.h"
 #include "tests/check.h"
 #include "util/bytes.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "device/limits.h"
+#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "device/traffic_class.h"
+#include "device/settings/traffic_class.h"
 #include "tests/check.h"
 
 static struct ur_tclass t;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Privileges given up for good; the parts that have files of their own are
+ * called from here, in the order in which each still may. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "device/confine/confine.h"
+#include "engine/ground/log.h"
+#include "util/bytes.h"
+
+static struct ur_confinement holds;
+
+static const struct {
+	u32 number;
+	const char *name;
+} kept[] = {
+	{CAP_NET_ADMIN, "net_admin"}, /* socket buffers, service level 7 */
+	{CAP_NET_RAW, "net_raw"},     /* packet sockets */
+};
+
+/* Also what a program that we might start would have. */
+static void drop_bounds(void)
+{
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
+	     cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
+}
+
+static int drop_capabilities(bool keep_raw)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct has[2], keep[2] = {0};
+	size_t n = 0;
+
+	if (syscall(SYS_capget, &head, has) < 0)
+		return -errno;
+	drop_bounds();
+	for (size_t i = 0; i < UR_ARRAY_SIZE(kept); i++) {
+		u32 bit = 1u << kept[i].number;
+
+		if (!(has[0].permitted & bit) ||
+		    (kept[i].number == CAP_NET_RAW && !keep_raw))
+			continue;
+		keep[0].permitted |= bit;
+		keep[0].effective |= has[0].effective & bit;
+		n += (size_t)snprintf(holds.caps + n, sizeof(holds.caps) - n,
+				      "%s%s", n ? " " : "", kept[i].name);
+	}
+	/* The service has no others, and no right to the call. What programs
+	 * would inherit that it cannot execute does not count. */
+	for (size_t i = 0; i < UR_ARRAY_SIZE(has); i++)
+		has[i].inheritable = 0;
+	if (!memcmp(has, keep, sizeof(keep)))
+		return 0;
+	return syscall(SYS_capset, &head, keep) < 0 ? -errno : 0;
+}
+
+int ur_confine_without(int (*fn)(void *arg), void *arg)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct has[2] = {0}, none[2];
+	bool lent = !syscall(SYS_capget, &head, has);
+	int ret;
+
+	memcpy(none, has, sizeof(none));
+	none[0].effective = none[1].effective = 0;
+	lent = lent && !syscall(SYS_capset, &head, none);
+	ret = fn(arg);
+	if (lent && syscall(SYS_capset, &head, has) < 0)
+		ur_log("capabilities are gone: %s", strerror(errno));
+	return ret;
+}
+
+static bool check_step(int err, const char *what)
+{
+	if (err)
+		ur_debug("not confined: %s: %s", what, strerror(-err));
+	return !err;
+}
+
+void ur_confine(const char *run_dir, bool keep_raw)
+{
+	int err;
+
+	holds.asked = true;
+	holds.mounts =
+		check_step(ur_confine_mounts(run_dir), "mount namespace");
+	/* Without it neither of the next two is for ordinary users. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		ur_log("no_new_privs: %s", strerror(errno));
+	err = drop_capabilities(keep_raw);
+	if (err)
+		ur_log("capabilities stay: %s", strerror(-err));
+	/* A core would have the memory of every client; and who is not root
+	 * does not trace us, not even with our uid. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	holds.files = check_step(ur_confine_files(run_dir), "Landlock");
+	holds.calls = check_step(ur_confine_calls(keep_raw), "system calls");
+	if (!holds.calls)
+		ur_log("system calls are not filtered: this kernel, or who "
+		       "started us, does not allow it");
+	ur_debug("confined: capabilities '%s'%s%s%s", holds.caps,
+		 holds.calls ? ", system calls" : "",
+		 holds.files ? ", files" : "", holds.mounts ? ", mounts" : "");
+}
+
+const struct ur_confinement *ur_confinement(void)
+{
+	return &holds;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The system calls that uroced makes once it is confined, its own and those that
+ * the C library, libnl, json-c and libsystemd make for it. Whatever the table
+ * does not name fails with EPERM, which a call that was forgotten here survives;
+ * what nobody calls by mistake ends the process.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <netinet/in.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/confine/confine.h"
+#include "device/confine/confine_names.h"
+#include "util/bytes.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* <linux/in6.h>, which does not go together with <netinet/in.h>. */
+#ifndef IPV6_FLOWINFO
+#define IPV6_FLOWINFO	   11
+#define IPV6_FLOWINFO_SEND 33
+#endif
+
+#define NAMESPACES                                                     \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
+	 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE)
+
+/* PROCMAP_QUERY of <linux/fs.h>: its size and so its number is that of the
+ * structure in user_maps.c. */
+#define PROCMAP_QUERY _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
+
+/* A test's daemon: a call that was forgotten above is not to go unnoticed. */
+#ifdef UR_CONFINE_STRICT
+#define UNKNOWN SCMP_ACT_KILL_PROCESS
+#else
+#define UNKNOWN SCMP_ACT_ERRNO(EPERM)
+#endif
+
+struct rule {
+	const char *call;
+	unsigned int n;
+	struct scmp_arg_cmp arg[3];
+};
+
+#define ARG_IS(arg, value) SCMP_CMP32(arg, SCMP_CMP_EQ, value)
+#define ARG_HAS(arg, mask, value) \
+	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
+
+/* SOCK_CLOEXEC and SOCK_NONBLOCK go with each type. */
+#define TYPE_IS(type) ARG_HAS(1, 0xf, type)
+
+static const struct rule rules[] = {
+	/* Nothing becomes code. */
+	{"mmap", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
+	{"mmap2", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
+	{"mprotect", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
+	/* Threads of ours. */
+	{"clone", 1, {ARG_HAS(0, CLONE_THREAD | NAMESPACES, CLONE_THREAD)}},
+	{"sched_setaffinity", 1, {ARG_IS(0, 0)}},
+	{"prctl", 1, {ARG_IS(0, PR_SET_TIMERSLACK)}},
+	{"prctl", 1, {ARG_IS(0, PR_SET_NAME)}},
+	/* getrlimit() */
+	{"prlimit64", 2, {ARG_IS(0, 0), SCMP_CMP64(2, SCMP_CMP_EQ, 0)}},
+	{"ioctl", 1, {ARG_IS(1, (u32)PROCMAP_QUERY)}},
+	{"ioctl", 1, {ARG_IS(1, SIOCGIFNAME)}},
+	{"ioctl", 1, {ARG_IS(1, SIOCGIFINDEX)}},
+	{"ioctl", 1, {ARG_IS(1, TCGETS)}},
+	/* The wire; names of interfaces and sd_notify(); clients' events. */
+	{"socket", 2, {ARG_IS(0, AF_INET), TYPE_IS(SOCK_DGRAM)}},
+	{"socket", 2, {ARG_IS(0, AF_INET6), TYPE_IS(SOCK_DGRAM)}},
+	{"socket", 2, {ARG_IS(0, AF_UNIX), TYPE_IS(SOCK_DGRAM)}},
+	{"socketpair", 1, {ARG_IS(0, AF_UNIX)}},
+	{"setsockopt", 1, {ARG_IS(1, SOL_SOCKET)}},
+	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
+};
+
+/* Of RoCEv1: its frames, and the neighbours that they go to; of raw Ethernet:
+ * its frames. */
+static const struct rule packet_rules[] = {
+	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_DGRAM)}},
+	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_RAW)}},
+	{"socket",
+	 3,
+	 {ARG_IS(0, AF_NETLINK), TYPE_IS(SOCK_RAW), ARG_IS(2, NETLINK_ROUTE)}},
+	{"setsockopt", 1, {ARG_IS(1, SOL_PACKET)}},
+	{"setsockopt", 1, {ARG_IS(1, SOL_NETLINK)}},
+};
+
+/* With CAP_NET_ADMIN others of these levels load firewall rules and IPsec
+ * policies. */
+static const struct {
+	u32 level, option;
+} ip_options[] = {
+	{IPPROTO_IP, IP_ADD_MEMBERSHIP},
+	{IPPROTO_IP, IP_MTU_DISCOVER},
+	{IPPROTO_IP, IP_MULTICAST_IF},
+	{IPPROTO_IP, IP_MULTICAST_LOOP},
+	{IPPROTO_IP, IP_PKTINFO},
+	{IPPROTO_IP, IP_RECVTOS},
+	{IPPROTO_IP, IP_RECVTTL},
+	{IPPROTO_IP, IP_TOS},
+	{IPPROTO_IP, IP_TTL},
+	{IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP},
+	{IPPROTO_IPV6, IPV6_AUTOFLOWLABEL},
+	{IPPROTO_IPV6, IPV6_FLOWINFO},
+	{IPPROTO_IPV6, IPV6_FLOWINFO_SEND},
+	{IPPROTO_IPV6, IPV6_MTU_DISCOVER},
+	{IPPROTO_IPV6, IPV6_MULTICAST_IF},
+	{IPPROTO_IPV6, IPV6_MULTICAST_LOOP},
+	{IPPROTO_IPV6, IPV6_RECVHOPLIMIT},
+	{IPPROTO_IPV6, IPV6_RECVPKTINFO},
+	{IPPROTO_IPV6, IPV6_RECVTCLASS},
+	{IPPROTO_IPV6, IPV6_TCLASS},
+	{IPPROTO_IPV6, IPV6_UNICAST_HOPS},
+	{IPPROTO_IPV6, IPV6_V6ONLY},
+};
+
+static const struct rule clone3 = {.call = "clone3"};
+
+static int add(scmp_filter_ctx ctx, u32 action, const struct rule *r)
+{
+	int nr = seccomp_syscall_resolve_name(r->call);
+
+	if (nr == __NR_SCMP_ERROR)
+		return 0;
+	return seccomp_rule_add_array(ctx, action, nr, r->n, r->arg);
+}
+
+static int add_names(scmp_filter_ctx ctx, const struct ur_call_names *names)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < names->count && !err; i++)
+		err = add(ctx, SCMP_ACT_ALLOW,
+			  &(struct rule){.call = names->name[i]});
+	return err;
+}
+
+static int add_fatal(scmp_filter_ctx ctx)
+{
+	int err = 0;
+
+	/* A rule for what holds anyhow is an error. */
+	if (UNKNOWN == SCMP_ACT_KILL_PROCESS)
+		return 0;
+	for (size_t i = 0; i < ur_calls_fatal.count && !err; i++) {
+		const char *name = ur_calls_fatal.name[i];
+
+		if (!SANITIZED || strcmp(name, "ptrace"))
+			err = add(ctx, SCMP_ACT_KILL_PROCESS,
+				  &(struct rule){.call = name});
+	}
+	return err;
+}
+
+static int add_rules(scmp_filter_ctx ctx, const struct rule *rule, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = add(ctx, SCMP_ACT_ALLOW, &rule[i]);
+	return err;
+}
+
+static int add_ip_options(scmp_filter_ctx ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < UR_ARRAY_SIZE(ip_options) && !err; i++) {
+		const struct rule r = {"setsockopt",
+				       2,
+				       {ARG_IS(1, ip_options[i].level),
+					ARG_IS(2, ip_options[i].option)}};
+
+		err = add(ctx, SCMP_ACT_ALLOW, &r);
+	}
+	return err;
+}
+
+/* abort() sends its signal to a thread of this process. */
+static int add_abort(scmp_filter_ctx ctx)
+{
+	const struct rule r = {"tgkill", 1, {ARG_IS(0, (u32)getpid())}};
+
+	return add(ctx, SCMP_ACT_ALLOW, &r);
+}
+
+static int fill(scmp_filter_ctx ctx, bool packet_sockets)
+{
+	int err = add_names(ctx, &ur_calls_plain);
+
+	if (!err && SANITIZED)
+		err = add_names(ctx, &ur_calls_sanitizers);
+	if (!err)
+		err = add_fatal(ctx);
+	if (!err)
+		err = add_rules(ctx, rules, UR_ARRAY_SIZE(rules));
+	if (!err && packet_sockets)
+		err = add_rules(ctx, packet_rules, UR_ARRAY_SIZE(packet_rules));
+	if (!err)
+		err = add_ip_options(ctx);
+	if (!err)
+		err = add_abort(ctx);
+	if (!err && !SANITIZED)
+		err = add(ctx, SCMP_ACT_ALLOW, &clone3);
+	return err;
+}
+
+/* Puts the filter before the calls of every thread, and gives it back. */
+static int load(scmp_filter_ctx ctx, int err)
+{
+	if (!err)
+		err = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+	/* A tree in place of a list: the calls of the engine cost the same. */
+	if (!err)
+		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (!err)
+		err = seccomp_load(ctx);
+	seccomp_release(ctx);
+	return err;
+}
+
+/*
+ * The flags of clone3() are in memory, where a filter does not look: refused, it
+ * has the C library go on to clone(). Each new thread begins so, which is nothing
+ * for the journal: so by a filter of its own, which does not log.
+ */
+static int refuse_clone3(void)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+
+	if (!ctx)
+		return -ENOMEM;
+	return load(ctx, add(ctx, SCMP_ACT_ERRNO(ENOSYS), &clone3));
+}
+
+int ur_confine_calls(bool packet_sockets)
+{
+	scmp_filter_ctx ctx = seccomp_init(UNKNOWN);
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	err = fill(ctx, packet_sockets);
+	if (!err && !SANITIZED)
+		err = refuse_clone3();
+	/* The journal says which call was refused. */
+	if (!err)
+		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_LOG, 1);
+	return load(ctx, err);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The recorder of a device: on and off, and the files that failures ask for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/memory.h"
+#include "device/report/record_section.h"
+
+/* A failure is written with what follows it. */
+#define WRITE_AFTER_NS 100000000ull
+/* Between two files that failures ask for. */
+#define WRITE_EVERY_NS 5000000000ull
+
+/* ---- files ---- */
+
+static int open_file(const struct ur_daemon *daemon, const char *name)
+{
+	char path[PATH_MAX + 64];
+	int dir, fd;
+
+	snprintf(path, sizeof(path), "%s/record", daemon->run_dir);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	dir = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	/* Whoever reads the one before goes on with it. */
+	unlinkat(dir, name, 0);
+	fd = openat(dir, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fd = -errno;
+	close(dir);
+	return fd;
+}
+
+static void write_file(struct ur_device *dev, const char *why)
+{
+	struct ur_device_record *rec = dev->record;
+	struct ur_section *s = ur_section_open(dev);
+	char name[UR_DEVICE_NAME_MAX + 16];
+	int err = s ? ur_section_fill(s, true, 0) : -ENOMEM, fd;
+
+	snprintf(name, sizeof(name), "%s-%u", dev->name,
+		 rec->files % UR_RECORD_FILES + 1);
+	if (!err) {
+		err = fd = open_file(dev->daemon, name);
+		if (fd >= 0) {
+			err = ur_section_write(s, fd);
+			close(fd);
+		}
+	}
+	if (s)
+		ur_section_close(s);
+	rec->files++;
+	if (err)
+		ur_log("%s: record/%s: %s", dev->name, name, strerror(-err));
+	else
+		ur_log("%s: recorded in %s/record/%s (%s): 'uroce report'",
+		       dev->name, dev->daemon->run_dir, name, why);
+}
+
+static void write_wanted(struct ur_device *dev)
+{
+	struct ur_device_record *rec = dev->record;
+
+	rec->wanted = false;
+	rec->next_file_at = ur_loop_now() + WRITE_EVERY_NS;
+	write_file(dev, "a work request failed");
+}
+
+static void time_to_write(void *arg)
+{
+	write_wanted(arg);
+}
+
+void ur_record_failed(struct ur_device *dev, u32 qpn)
+{
+	struct ur_device_record *rec = dev->record;
+	u64 now = ur_loop_now(), at = now + WRITE_AFTER_NS;
+
+	if (!rec || rec->wanted)
+		return;
+	rec->wanted = true;
+	if (at < rec->next_file_at)
+		at = rec->next_file_at;
+	rec->write.fn = time_to_write;
+	rec->write.arg = dev;
+	ur_loop_timer_set(dev->daemon->loop, &rec->write, at);
+}
+
+void ur_record_write_all(struct ur_daemon *daemon)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (dev->record)
+			write_file(dev, "asked for");
+	}
+}
+
+/* ---- on and off ---- */
+
+static void end(struct ur_device *dev)
+{
+	struct ur_device_record *rec = dev->record;
+
+	if (!rec)
+		return;
+	ur_engine_record(dev->engine, NULL);
+	if (rec->wanted) {
+		ur_loop_timer_clear(dev->daemon->loop, &rec->write);
+		write_wanted(dev);
+	}
+	dev->record = NULL;
+	ur_record_put(rec);
+}
+
+int ur_record_set(struct ur_device *dev, u32 kib)
+{
+	struct ur_device_record *rec = NULL;
+
+	if (kib) {
+		rec = calloc(1, sizeof(*rec));
+		if (!rec)
+			return -ENOMEM;
+		rec->refs = 1;
+		rec->kib = kib;
+		if (ur_memory_take(geteuid(), kib)) {
+			free(rec);
+			return -ENOMEM;
+		}
+		rec->ring = ur_recorder_create(kib);
+		if (!rec->ring) {
+			ur_record_put(rec);
+			return -ENOMEM;
+		}
+		if (dev->record)
+			rec->files = dev->record->files;
+	}
+	end(dev);
+	dev->record = rec;
+	if (rec)
+		ur_engine_record(dev->engine, rec->ring);
+	return 0;
+}
+
+u32 ur_record_kib(const struct ur_device *dev)
+{
+	return dev->record ? dev->record->kib : 0;
+}
+
+void ur_record_device_gone(struct ur_device *dev)
+{
+	end(dev);
+}
+
+/* ---- what control knows ---- */
+
+void ur_record_client_ends(const struct ur_session *s)
+{
+	struct uroce_record_owner o = ur_record_owner(s);
+
+	ur_list_for_each(it, &s->daemon->devices) {
+		struct ur_device_record *rec =
+			ur_list_entry(it, struct ur_device, node)->record;
+
+		if (rec)
+			rec->past[rec->n_past++ % UR_RECORD_PAST_OWNERS] = o;
+	}
+}
+
+void ur_record_cm(struct ur_device *dev, u32 qpn, uid_t uid, pid_t pid,
+		  u32 event, int status)
+{
+	if (dev && dev->record)
+		ur_engine_record_cm(dev->engine, qpn, uid, pid, event, status);
+}

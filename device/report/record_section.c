@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What is recorded, as its readers get it. The ring is copied and sorted out
+ * without the lock; a reference keeps it while somebody does.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "device/administrator.h"
+#include "engine/ground/limits.h"
+#include "device/memory.h"
+#include "device/report/record_section.h"
+
+/* In one section: those that have ended, and who is there. */
+#define MAX_OWNERS 512
+
+void ur_record_put(struct ur_device_record *rec)
+{
+	if (--rec->refs)
+		return;
+	ur_memory_give(geteuid(), rec->kib);
+	ur_recorder_free(rec->ring);
+	free(rec);
+}
+
+struct ur_section {
+	struct ur_device_record *rec; /* a reference */
+	struct uroce_record_head head;
+	struct uroce_record_owner owner[MAX_OWNERS];
+	u8 *slots;
+};
+
+static void add_owner(struct ur_section *s, const struct uroce_record_owner *o)
+{
+	if (s->head.n_owners < MAX_OWNERS)
+		s->owner[s->head.n_owners++] = *o;
+}
+
+struct uroce_record_owner ur_record_owner(const struct ur_session *s)
+{
+	struct uroce_record_owner o = {.pid = (u32)s->pid, .uid = s->uid};
+
+	snprintf(o.comm, sizeof(o.comm), "%s", s->comm);
+	return o;
+}
+
+/* Who is there, and who was: what was noted last counts where a number came
+ * again, so it comes first. */
+static void add_owners(struct ur_section *s, const struct ur_device *dev)
+{
+	const struct ur_device_record *rec = s->rec;
+	u32 n = ur_min_u32(rec->n_past, UR_RECORD_PAST_OWNERS);
+
+	ur_list_for_each(it, &dev->daemon->sessions) {
+		const struct ur_session *client =
+			ur_list_entry(it, struct ur_session, node);
+		struct uroce_record_owner o = ur_record_owner(client);
+
+		if (client->kind == UROCE_TUN_UVERBS ||
+		    client->kind == UROCE_TUN_RDMA_CM)
+			add_owner(s, &o);
+	}
+	for (u32 i = 0; i < n; i++)
+		add_owner(s, &rec->past[(rec->n_past - 1 - i) %
+					UR_RECORD_PAST_OWNERS]);
+}
+
+static u64 now_of(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+struct ur_section *ur_section_open(struct ur_device *dev)
+{
+	struct ur_section *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->rec = dev->record;
+	s->rec->refs++;
+	s->head.magic = UROCE_RECORD_MAGIC;
+	snprintf(s->head.device, sizeof(s->head.device), "%s", dev->name);
+	snprintf(s->head.netdev, sizeof(s->head.netdev), "%s", dev->netdev);
+	add_owners(s, dev);
+	return s;
+}
+
+void ur_section_close(struct ur_section *s)
+{
+	ur_record_put(s->rec);
+	free(s->slots);
+	free(s);
+}
+
+static u32 slots_of(const struct uroce_record *r)
+{
+	return r->kind == UROCE_RECORD_PACKET_OUT ||
+			       r->kind == UROCE_RECORD_PACKET_IN
+		       ? 2
+		       : 1;
+}
+
+/* Leaves those of asker alone. */
+static void leave_own(struct ur_section *s, uid_t asker)
+{
+	u32 kept = 0, n = s->head.n_slots, owners = 0, step;
+	struct uroce_record r;
+
+	for (u32 i = 0; i < n; i += step) {
+		memcpy(&r, s->slots + (size_t)i * UROCE_RECORD_SLOT, sizeof(r));
+		step = ur_min_u32(slots_of(&r), n - i);
+		if (r.uid != asker) {
+			s->head.hidden++;
+			continue;
+		}
+		memmove(s->slots + (size_t)kept * UROCE_RECORD_SLOT,
+			s->slots + (size_t)i * UROCE_RECORD_SLOT,
+			(size_t)step * UROCE_RECORD_SLOT);
+		kept += step;
+	}
+	s->head.n_slots = kept;
+	for (u32 i = 0; i < s->head.n_owners; i++)
+		if (s->owner[i].uid == asker)
+			s->owner[owners++] = s->owner[i];
+	s->head.n_owners = owners;
+}
+
+int ur_section_fill(struct ur_section *s, bool everything, uid_t asker)
+{
+	u64 lost;
+
+	s->slots = malloc((size_t)s->rec->kib * 1024);
+	if (!s->slots)
+		return -ENOMEM;
+	s->head.n_slots = ur_recorder_copy(s->rec->ring, s->slots, &lost);
+	s->head.lost = lost;
+	s->head.monotonic_ns = now_of(CLOCK_MONOTONIC);
+	s->head.realtime_ns = now_of(CLOCK_REALTIME);
+	if (!everything)
+		leave_own(s, asker);
+	return 0;
+}
+
+static int write_all(int fd, const void *from, size_t len)
+{
+	const u8 *at = from;
+
+	while (len) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int ur_section_write(const struct ur_section *s, int fd)
+{
+	int err = write_all(fd, &s->head, sizeof(s->head));
+
+	if (!err)
+		err = write_all(fd, s->owner,
+				s->head.n_owners * sizeof(*s->owner));
+	if (!err)
+		err = write_all(fd, s->slots,
+				(size_t)s->head.n_slots * UROCE_RECORD_SLOT);
+	return err;
+}
+
+/* ---- told to a client ---- */
+
+/* Sections of all devices that record; the number of them. Lock held. */
+static u32 open_sections(struct ur_daemon *daemon,
+			 struct ur_section *s[UR_MAX_DEVICES], u64 *bytes)
+{
+	u32 n = 0;
+
+	*bytes = 0;
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (!dev->record || n == UR_MAX_DEVICES)
+			continue;
+		s[n] = ur_section_open(dev);
+		if (!s[n])
+			break;
+		*bytes += sizeof(*s[n]) + (u64)s[n]->rec->kib * 1024;
+		n++;
+	}
+	return n;
+}
+
+static int tell_sections(struct ur_section **s, u32 n, uid_t asker, u64 *len)
+{
+	bool everything = ur_is_administrator(asker);
+	int fd = memfd_create("record", MFD_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (u32 i = 0; i < n && !err; i++) {
+		err = ur_section_fill(s[i], everything, asker);
+		if (!err)
+			err = ur_section_write(s[i], fd);
+		free(s[i]->slots);
+		s[i]->slots = NULL;
+	}
+	*len = (u64)lseek(fd, 0, SEEK_CUR);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int ur_record_tell(struct ur_session *to_whom, u64 *len)
+{
+	struct ur_loop *loop = to_whom->daemon->loop;
+	struct ur_section *s[UR_MAX_DEVICES];
+	u64 bytes;
+	u32 n;
+	int ret;
+
+	ur_loop_lock(loop);
+	n = open_sections(to_whom->daemon, s, &bytes);
+	/* In the memfd, and one of them beside it. */
+	ret = n ? ur_session_answer_room(to_whom, 2 * bytes) : -ENODATA;
+	ur_loop_unlock(loop);
+	if (!ret)
+		ret = tell_sections(s, n, to_whom->uid, len);
+	ur_loop_lock(loop);
+	while (n)
+		ur_section_close(s[--n]);
+	ur_loop_unlock(loop);
+	return ret;
+}

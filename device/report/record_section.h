@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Between the files of the recorder: what a device that records has, and one
+ * device's part of what readers get, while it is put together.
+ */
+#ifndef UR_DEVICE_RECORD_SECTION_H
+#define UR_DEVICE_RECORD_SECTION_H
+
+#include "device/report/record.h"
+
+/* Names of processes that have ended, of one device. */
+#define UR_RECORD_PAST_OWNERS 64
+
+struct ur_device_record {
+	struct ur_recorder *ring;
+	u32 kib; /* charged */
+	u32 refs;
+	bool wanted; /* a file is due */
+	u64 next_file_at;
+	u32 files; /* written so far */
+	struct ur_loop_timer write;
+	u32 n_past; /* owners ever noted */
+	struct uroce_record_owner past[UR_RECORD_PAST_OWNERS];
+};
+
+/* Gives a reference back; the last frees it. Lock held. */
+void ur_record_put(struct ur_device_record *rec);
+
+/* What is said of a client. Lock held. */
+struct uroce_record_owner ur_record_owner(const struct ur_session *s);
+
+struct ur_section;
+
+/* Begins a section of a device that records, with a reference to what that has.
+ * Returns NULL without memory. Lock held. */
+struct ur_section *ur_section_open(struct ur_device *dev);
+/* Frees it. Lock held. */
+void ur_section_close(struct ur_section *s);
+
+/* Copies the ring: all of it (everything), or what is of asker. Returns 0 or
+ * -ENOMEM. Lock not needed. */
+int ur_section_fill(struct ur_section *s, bool everything, uid_t asker);
+/* Returns 0 or -errno. Lock not needed. */
+int ur_section_write(const struct ur_section *s, int fd);
+
+#endif

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The state of the daemon as JSON. Daemon, sessions and devices are told here;
+ * lists of objects are walked step by step, by functions of the files that have
+ * the objects.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "device/administrator.h"
+#include "device/confine/confine.h"
+#include "device/fault.h"
+#include "device/session.h"
+#include "device/settings/setting.h"
+#include "device/report/status.h"
+#include "device/ucma/ucma.h"
+#include "device/port.h"
+#include "device/uverbs/ufile.h"
+#include "device/report/why.h"
+
+/* Something is missing from what is being told, for want of memory. Under the
+ * lock, as all that tells. */
+static bool lacking;
+
+struct json_object *ur_status_object(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	lacking |= !o;
+	return o;
+}
+
+void ur_status_add(struct json_object *o, const char *key,
+		   struct json_object *v)
+{
+	if (o && v && !json_object_object_add(o, key, v))
+		return;
+	lacking = true;
+	json_object_put(v);
+}
+
+/* Whether all that was told since the last time is there. */
+static int check_memory(void)
+{
+	bool was = lacking;
+
+	lacking = false;
+	return was ? -ENOMEM : 0;
+}
+
+void ur_status_int(struct json_object *o, const char *key, u64 v)
+{
+	ur_status_add(o, key, json_object_new_uint64(v));
+}
+
+void ur_status_text(struct json_object *o, const char *key, const char *v)
+{
+	ur_status_add(o, key, json_object_new_string(v));
+}
+
+bool ur_status_tells(const struct ur_status_walk *w,
+		     const struct ur_session *owner)
+{
+	return ur_is_administrator(w->asker) || w->asker == owner->uid;
+}
+
+void ur_status_hide(struct json_object *o)
+{
+	ur_status_add(o, "hidden", json_object_new_boolean(true));
+}
+
+static struct json_object *gids(const struct ur_device *dev)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (u32 i = 0; i < UR_GID_MAX; i++) {
+		const struct ur_gid *g = ur_gid_get(dev, i);
+		struct json_object *o;
+		char text[40];
+
+		if (!g)
+			continue;
+		o = ur_status_object();
+		ur_gid_print(text, g->gid);
+		ur_status_int(o, "index", i);
+		ur_status_text(o, "gid", text);
+		ur_status_text(o, "type",
+			       g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1"
+							 : "RoCE v2");
+		if (!list || json_object_array_add(list, o)) {
+			lacking = true;
+			json_object_put(o);
+		}
+	}
+	return list;
+}
+
+static struct json_object *counters(struct ur_device *dev)
+{
+	static const char *const names[] = {
+#define X(name) #name,
+		UR_COUNTERS(X)
+#undef X
+	};
+	struct json_object *o = ur_status_object();
+	u64 cnt[UR_CNT_COUNT];
+
+	ur_engine_counters(dev->engine, cnt);
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		ur_status_int(o, names[i], cnt[i]);
+	return o;
+}
+
+static void tell_setting(void *ctx, const char *name, const char *text)
+{
+	ur_status_text(ctx, name, text);
+}
+
+static struct json_object *settings(struct ur_device *dev)
+{
+	struct json_object *o = ur_status_object();
+
+	ur_settings_tell(dev, tell_setting, o);
+	return o;
+}
+
+static struct json_object *device(struct ur_device *dev)
+{
+	struct json_object *o = ur_status_object();
+	struct ib_uverbs_query_port_resp port = {0};
+	char guid[24];
+
+	ur_fill_port(dev, &port);
+	snprintf(guid, sizeof(guid), "%016llx",
+		 (unsigned long long)dev->node_guid);
+	ur_status_text(o, "name", dev->name);
+	ur_status_int(o, "uverbs", dev->uverbs);
+	ur_status_text(o, "netdev", dev->netdev);
+	ur_status_text(o, "node_guid", guid);
+	ur_status_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
+	ur_status_int(o, "netdev_mtu", dev->netdev_mtu);
+	ur_status_int(o, "active_mtu", dev->mtu_bytes);
+	ur_status_int(o, "speed_mbps", dev->speed_mbps);
+	ur_status_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
+	ur_status_add(
+		o, "sl7_refused",
+		json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
+	ur_status_add(o, "gids", gids(dev));
+	ur_status_add(o, "settings", settings(dev));
+	ur_status_add(o, "counters", counters(dev));
+	return o;
+}
+
+static struct json_object *session(struct ur_session *s)
+{
+	struct json_object *o = ur_status_object();
+
+	ur_status_int(o, "id", s->id);
+	ur_status_int(o, "pid", (u64)s->pid);
+	ur_status_int(o, "uid", s->uid);
+	ur_status_text(o, "comm", s->comm);
+	ur_status_text(o, "file",
+		       s->kind == UROCE_TUN_UVERBS    ? "uverbs"
+		       : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
+		       : s->kind == UROCE_TUN_UMAD    ? "umad"
+		       : s->kind == UROCE_TUN_NETLINK ? "netlink"
+						      : "none");
+	if (s->open && s->kind == UROCE_TUN_UVERBS) {
+		struct ur_ufile *f = s->open->file;
+
+		ur_status_text(o, "device", f->dev->name);
+		ur_status_int(o, "objects", f->handles.count);
+	}
+	return o;
+}
+
+/* ---- walks: the next one each, with the lock held ---- */
+
+static bool next_device(struct ur_status_walk *w, struct json_object **o)
+{
+	u32 i = 0;
+
+	ur_list_for_each(it, &w->daemon->devices) {
+		if (i++ != w->at)
+			continue;
+		w->at++;
+		*o = device(ur_list_entry(it, struct ur_device, node));
+		return true;
+	}
+	return false;
+}
+
+/* The list is in the order of their numbers. */
+static bool next_session(struct ur_status_walk *w, struct json_object **o)
+{
+	ur_list_for_each(it, &w->daemon->sessions) {
+		struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (s->id <= w->last)
+			continue;
+		w->last = s->id;
+		*o = session(s);
+		return true;
+	}
+	return false;
+}
+
+/* ---- the text ---- */
+
+/* Of text: what the command line takes. */
+#define STATUS_MAX (64u << 20)
+/* With the lock held: some hundred microseconds. */
+#define PAGE 16
+
+static int put(FILE *f, struct json_object *o)
+{
+	const char *text =
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+
+	if (text)
+		fputs(text, f);
+	json_object_put(o);
+	if (!text)
+		return -ENOMEM;
+	return ftello(f) > STATUS_MAX ? -EFBIG : 0;
+}
+
+/*
+ * A list, page by page: what is told is made into objects with the lock held
+ * and into text without it, so that others get their turn, however many
+ * objects somebody has.
+ */
+static int tell_list(FILE *f, struct ur_session *to_whom, ur_status_next *next)
+{
+	struct ur_daemon *daemon = to_whom->daemon;
+	struct ur_status_walk w = {.daemon = daemon, .asker = to_whom->uid};
+	bool more = true, first = true;
+	int err = 0;
+
+	fputc('[', f);
+	while (more && !err) {
+		struct json_object *o[PAGE] = {0};
+
+		ur_loop_lock(daemon->loop);
+		err = ur_session_answer_room(to_whom, (u64)ftello(f));
+		for (u32 i = 0; !err && more && i < PAGE; i++)
+			more = next(&w, &o[i]);
+		err = check_memory() ?: err;
+		ur_loop_unlock(daemon->loop);
+		for (u32 i = 0; i < PAGE; i++) {
+			if (!o[i])
+				continue;
+			if (!first)
+				fputc(',', f);
+			first = false;
+			err = put(f, o[i]) ?: err;
+		}
+	}
+	fputc(']', f);
+	free(w.files);
+	return err;
+}
+
+static struct json_object *pid(struct ur_daemon *daemon)
+{
+	return json_object_new_uint64((u64)getpid());
+}
+
+static struct json_object *run_dir(struct ur_daemon *daemon)
+{
+	return json_object_new_string(daemon->run_dir);
+}
+
+static struct json_object *confinement(struct ur_daemon *daemon)
+{
+	const struct ur_confinement *c = ur_confinement();
+	struct json_object *o = ur_status_object();
+
+	ur_status_add(o, "asked", json_object_new_boolean(c->asked));
+	ur_status_add(o, "calls", json_object_new_boolean(c->calls));
+	ur_status_add(o, "files", json_object_new_boolean(c->files));
+	ur_status_add(o, "mounts", json_object_new_boolean(c->mounts));
+	ur_status_text(o, "capabilities", c->caps);
+	return o;
+}
+
+static const struct member {
+	const char *name;
+	ur_status_next *next;
+	/* Or what is no list. */
+	struct json_object *(*describe)(struct ur_daemon *daemon);
+} members[] = {
+	{"pid", NULL, pid},
+	{"run_dir", NULL, run_dir},
+	{"confinement", NULL, confinement},
+	{"devices", next_device, NULL},
+	{"sessions", next_session, NULL},
+	{"pds", ur_status_next_pd, NULL},
+	{"qps", ur_status_next_qp, NULL},
+	{"cqs", ur_status_next_cq, NULL},
+	{"mrs", ur_status_next_mr, NULL},
+	{"cm_ids", ur_status_next_cm_id, NULL},
+	{"faults", ur_status_next_fault, NULL},
+	{"failures", ur_status_next_failure, NULL},
+	{"cm", NULL, ur_ucma_status_counters},
+};
+
+static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
+{
+	struct ur_daemon *daemon = to_whom->daemon;
+	struct json_object *o;
+	int err;
+
+	if (m->next)
+		return tell_list(f, to_whom, m->next);
+	ur_loop_lock(daemon->loop);
+	err = ur_session_answer_room(to_whom, (u64)ftello(f));
+	o = err ? NULL : m->describe(daemon);
+	err = check_memory() ?: err;
+	ur_loop_unlock(daemon->loop);
+	if (err || !o) {
+		json_object_put(o);
+		return -ENOMEM;
+	}
+	return put(f, o);
+}
+
+static int tell_all(FILE *f, struct ur_session *to_whom)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(members) && !err; i++) {
+		fprintf(f, "%c\"%s\":", i ? ',' : '{', members[i].name);
+		err = tell(f, to_whom, &members[i]);
+	}
+	fputc('}', f);
+	return err;
+}
+
+static int tell_subject(FILE *f, struct ur_session *to_whom,
+			const char *subject)
+{
+	if (!*subject)
+		return tell_all(f, to_whom);
+	if (!strncmp(subject, "story ", 6))
+		return ur_why_tell(f, to_whom, subject + 6);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)
+		if (!strcmp(members[i].name, subject))
+			return tell(f, to_whom, &members[i]);
+	return -ENOENT;
+}
+
+int ur_status(struct ur_session *to_whom, const char *subject, u64 *len)
+{
+	int fd = memfd_create("status", MFD_CLOEXEC), copy, err;
+	FILE *f = NULL;
+
+	if (fd < 0)
+		return -errno;
+	/* The stream closes its own. */
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy >= 0)
+		f = fdopen(copy, "w");
+	if (!f) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		goto err_close;
+	}
+	err = tell_subject(f, to_whom, subject);
+	*len = (u64)ftello(f);
+	if (fclose(f) && !err)
+		err = -EIO;
+	if (!err)
+		return fd;
+err_close:
+	close(fd);
+	return err;
+}

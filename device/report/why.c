@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Records of failures: taken from queue pairs, kept after them, bounded. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "device/memory.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+#include "device/report/why.h"
+
+/* Old ones say nothing any more. */
+#define KEEP_NS (600ull * 1000000000)
+
+bool ur_why_tells(uid_t asker, uid_t owner)
+{
+	return asker == 0 || asker == geteuid() || asker == owner;
+}
+
+static void forget(struct ur_daemon *daemon, struct ur_why *y)
+{
+	ur_memory_give(y->uid, UR_KIB_OBJECT);
+	ur_list_del(&y->node);
+	daemon->n_whys--;
+	free(y);
+}
+
+static void make_room(struct ur_daemon *daemon, uid_t uid)
+{
+	struct ur_why *oldest = NULL;
+	u64 now = ur_loop_now();
+	u32 n = 0;
+
+	ur_list_for_each_safe(it, &daemon->whys) {
+		struct ur_why *y = ur_list_entry(it, struct ur_why, node);
+
+		if (now - y->failure.at > KEEP_NS) {
+			forget(daemon, y);
+			continue;
+		}
+		if (y->uid != uid)
+			continue;
+		if (!oldest)
+			oldest = y;
+		n++;
+	}
+	if (n >= UR_WHY_PER_USER)
+		forget(daemon, oldest);
+	else if (daemon->n_whys >= UR_WHY_MAX)
+		forget(daemon,
+		       ur_list_entry(daemon->whys.next, struct ur_why, node));
+}
+
+void ur_why_keep(struct ur_session *s, const struct ur_why *y)
+{
+	struct ur_daemon *daemon = s->daemon;
+	struct ur_why *copy;
+
+	make_room(daemon, s->uid);
+	if (ur_memory_take(s->uid, UR_KIB_OBJECT))
+		return;
+	copy = malloc(sizeof(*copy));
+	if (!copy) {
+		ur_memory_give(s->uid, UR_KIB_OBJECT);
+		return;
+	}
+	*copy = *y;
+	copy->uid = s->uid;
+	copy->pid = s->pid;
+	memcpy(copy->comm, s->comm, sizeof(copy->comm));
+	copy->gone = true;
+	copy->id = ++daemon->last_why;
+	ur_list_add_tail(&daemon->whys, &copy->node);
+	daemon->n_whys++;
+}
+
+bool ur_why_of_qp(struct ur_obj_qp *qp, bool peers, struct ur_why *y)
+{
+	const struct ur_session *s = qp->obj.file->session;
+	struct ur_qp_attr attr = {0};
+	struct ur_eqp_init init = {0};
+
+	memset(y, 0, sizeof(*y));
+	if (!qp->qp || !ur_eqp_failure(qp->qp, peers, &y->failure))
+		return false;
+	ur_eqp_query(qp->qp, &attr, &init, &y->path, &y->have_path);
+	y->uid = s->uid;
+	y->pid = s->pid;
+	memcpy(y->comm, s->comm, sizeof(y->comm));
+	snprintf(y->device, sizeof(y->device), "%s", qp->obj.file->dev->name);
+	y->qpn = ur_eqp_number(qp->qp);
+	y->dest_qpn = attr.dest_qpn;
+	y->path_mtu = attr.path_mtu;
+	y->type = (u8)qp->type;
+	return true;
+}
+
+void ur_why_keep_qp(struct ur_obj_qp *qp)
+{
+	struct ur_why y;
+
+	for (int peers = 0; peers < 2; peers++)
+		if (ur_why_of_qp(qp, peers, &y))
+			ur_why_keep(qp->obj.file->session, &y);
+}
+
+const struct ur_why *ur_why_next(struct ur_daemon *daemon, u64 after)
+{
+	ur_list_for_each(it, &daemon->whys) {
+		const struct ur_why *y = ur_list_entry(it, struct ur_why, node);
+
+		if (y->id > after && ur_loop_now() - y->failure.at <= KEEP_NS)
+			return y;
+	}
+	return NULL;
+}
+
+void ur_why_forget_all(struct ur_daemon *daemon)
+{
+	ur_list_for_each_safe(it, &daemon->whys)
+		forget(daemon, ur_list_entry(it, struct ur_why, node));
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The other end of a failure, where it is ours and the asker's. */
+#include <string.h>
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+#include "device/report/why.h"
+
+struct ur_device *ur_why_device_at(struct ur_daemon *daemon, const u8 *gid)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		for (u32 i = 0; i < UR_GID_MAX; i++) {
+			const struct ur_gid *g = ur_gid_get(dev, i);
+
+			if (g && !memcmp(g->gid, gid, 16))
+				return dev;
+		}
+	}
+	return NULL;
+}
+
+struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev, uid_t asker,
+				   const struct ur_why *y)
+{
+	struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, y->dest_qpn);
+
+	return qp && ur_why_tells(asker, qp->obj.file->session->uid) ? qp
+								     : NULL;
+}
+
+/* The two ends of one refusal, or a peer that had failed before. */
+static bool fits(const struct ur_why *theirs, const struct ur_why *y)
+{
+	return theirs->failure.peers != y->failure.peers &&
+	       theirs->qpn == y->dest_qpn && theirs->dest_qpn == y->qpn &&
+	       theirs->failure.psn == y->failure.psn && theirs->have_path &&
+	       !memcmp(theirs->path.sgid, y->path.dgid, 16);
+}
+
+bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
+		    uid_t asker, const struct ur_why *y, struct ur_why *found)
+{
+	struct ur_obj_qp *qp = ur_why_live_peer(dev, asker, y);
+
+	if (qp && ur_why_of_qp(qp, !y->failure.peers, found) && fits(found, y))
+		return true;
+	ur_list_for_each(it, &daemon->whys) {
+		const struct ur_why *old =
+			ur_list_entry(it, struct ur_why, node);
+
+		if (ur_why_tells(asker, old->uid) && !old->cm && fits(old, y)) {
+			*found = *old;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Failures as JSON, and as text for who asks about one of his queue pairs. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include "device/report/status.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/ufile.h"
+#include "device/report/why.h"
+
+/* Returns the story, which the caller frees, or NULL where there is no
+ * memory. */
+static char *story(struct ur_daemon *daemon, uid_t asker,
+		   const struct ur_why *y)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	ur_why_story(out, daemon, asker, y);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void add_story(struct json_object *o, struct ur_daemon *daemon,
+		      uid_t asker, const struct ur_why *y)
+{
+	char *text = story(daemon, asker, y);
+
+	ur_status_add(o, "story", text ? json_object_new_string(text) : NULL);
+	free(text);
+}
+
+static struct json_object *describe(struct ur_status_walk *w,
+				    const struct ur_why *y)
+{
+	struct json_object *o = ur_status_object();
+	const struct ur_failure *f = &y->failure;
+	char text[40];
+
+	ur_status_text(o, "device", y->device);
+	if (!ur_why_tells(w->asker, y->uid)) {
+		ur_status_hide(o);
+		return o;
+	}
+	ur_status_int(o, "pid", (u64)y->pid);
+	ur_status_text(o, "comm", y->comm);
+	ur_status_int(o, "age_ms", (ur_loop_now() - f->at) / 1000000);
+	ur_status_add(o, "gone", json_object_new_boolean(y->gone));
+	if (y->cm) {
+		ur_status_text(o, "dst", y->dst);
+		ur_status_int(o, "event", y->event);
+		ur_status_add(o, "status", json_object_new_int(y->status));
+	} else {
+		ur_status_int(o, "qpn", y->qpn);
+		ur_status_int(o, "dest_qpn", y->dest_qpn);
+		if (y->have_path) {
+			ur_gid_print(text, y->path.dgid);
+			ur_status_text(o, "dgid", text);
+		}
+		ur_status_add(o, "peers", json_object_new_boolean(f->peers));
+		ur_status_int(o, "status", f->status);
+		ur_status_text(o, "opcode", ur_why_opcode(f->opcode));
+		ur_status_int(o, "psn", f->psn);
+		ur_status_add(o, "silence",
+			      json_object_new_boolean(f->reason ==
+						      UR_REASON_SILENCE));
+	}
+	add_story(o, w->daemon, w->asker, y);
+	return o;
+}
+
+/* A queue pair that is connected to itself has both: its own says all. */
+static bool of_qp(struct ur_obj_qp *qp, struct ur_why *y)
+{
+	return ur_why_of_qp(qp, false, y) || ur_why_of_qp(qp, true, y);
+}
+
+bool ur_status_next_failure(struct ur_status_walk *w, struct json_object **o)
+{
+	const struct ur_why *kept;
+	struct ur_obj_qp *qp;
+	struct ur_why y;
+
+	if (!w->second) {
+		w->second = !ur_status_next_obj_qp(w, &qp);
+		if (qp && of_qp(qp, &y))
+			*o = describe(w, &y);
+		return true;
+	}
+	kept = ur_why_next(w->daemon, w->last);
+	if (!kept)
+		return false;
+	w->last = kept->id;
+	*o = describe(w, kept);
+	return true;
+}
+
+/* The newest that is kept, of this queue pair or of the process's rdma_cm. */
+static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
+{
+	bool found = false;
+
+	ur_list_for_each(it, &s->daemon->whys) {
+		const struct ur_why *kept =
+			ur_list_entry(it, struct ur_why, node);
+
+		if (ur_why_tells(s->uid, kept->uid) &&
+		    (qpn ? !kept->cm && kept->qpn == qpn
+			 : kept->cm && kept->pid == s->pid)) {
+			*y = *kept;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
+{
+	ur_list_for_each(it, &s->daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+		struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, qpn);
+
+		if (qp && ur_why_tells(s->uid, qp->obj.file->session->uid) &&
+		    of_qp(qp, y))
+			return true;
+	}
+	return false;
+}
+
+int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number)
+{
+	u32 qpn = (u32)strtoul(number, NULL, 0);
+	struct ur_daemon *daemon = to_whom->daemon;
+	char *text = NULL;
+	struct ur_why y;
+	int err;
+
+	ur_loop_lock(daemon->loop);
+	err = ur_session_answer_room(to_whom, 0);
+	if (!err && ((qpn && find_live(to_whom, qpn, &y)) ||
+		     find_kept(to_whom, qpn, &y))) {
+		text = story(daemon, to_whom->uid, &y);
+		err = text ? 0 : -ENOMEM;
+	}
+	ur_loop_unlock(daemon->loop);
+	if (text)
+		fputs(text, f);
+	free(text);
+	return err;
+}

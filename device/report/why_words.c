@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The words for statuses, requests, rights and refusals. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include "device/report/why.h"
+
+const char *ur_why_status(u8 status)
+{
+	static const char *const names[] = {
+		[UR_WC_LOC_LEN_ERR] = "local length error",
+		[UR_WC_LOC_QP_OP_ERR] = "local QP operation error",
+		[UR_WC_LOC_PROT_ERR] = "local protection error",
+		[UR_WC_MW_BIND_ERR] = "memory window bind error",
+		[UR_WC_BAD_RESP_ERR] = "bad response error",
+		[UR_WC_LOC_ACCESS_ERR] = "local access error",
+		[UR_WC_REM_INV_REQ_ERR] = "remote invalid request error",
+		[UR_WC_REM_ACCESS_ERR] = "remote access error",
+		[UR_WC_REM_OP_ERR] = "remote operation error",
+		[UR_WC_RETRY_EXC_ERR] = "transport retry counter exceeded",
+		[UR_WC_RNR_RETRY_EXC_ERR] = "RNR retry counter exceeded",
+		[UR_WC_REM_ABORT_ERR] = "remote aborted error",
+		[UR_WC_FATAL_ERR] = "fatal error",
+		[UR_WC_GENERAL_ERR] = "general error",
+	};
+
+	return status < UR_ARRAY_SIZE(names) && names[status] ? names[status]
+							      : "error";
+}
+
+const char *ur_why_opcode(u8 opcode)
+{
+	static const char *const names[UR_WR_OPCODES] = {
+		[UR_WR_SEND] = "SEND",
+		[UR_WR_SEND_IMM] = "SEND with immediate",
+		[UR_WR_SEND_INV] = "SEND with invalidate",
+		[UR_WR_WRITE] = "WRITE",
+		[UR_WR_WRITE_IMM] = "WRITE with immediate",
+		[UR_WR_READ] = "READ",
+		[UR_WR_CMP_SWAP] = "compare and swap",
+		[UR_WR_FETCH_ADD] = "fetch and add",
+		[UR_WR_MASK_CMP_SWAP] = "masked compare and swap",
+		[UR_WR_MASK_FETCH_ADD] = "masked fetch and add",
+		[UR_WR_BIND_MW] = "bind of a memory window",
+		[UR_WR_LOCAL_INV] = "local invalidate",
+		[UR_WR_ATOMIC_WRITE] = "ATOMIC WRITE",
+		[UR_WR_FLUSH] = "FLUSH",
+	};
+
+	return opcode < UR_WR_OPCODES && names[opcode] ? names[opcode]
+						       : "request";
+}
+
+void ur_why_flags(FILE *out, u32 access)
+{
+	static const struct {
+		u32 bit;
+		const char *name;
+	} flags[] = {
+		{UR_ACCESS_LOCAL_WRITE, "IBV_ACCESS_LOCAL_WRITE"},
+		{UR_ACCESS_REMOTE_WRITE, "IBV_ACCESS_REMOTE_WRITE"},
+		{UR_ACCESS_REMOTE_READ, "IBV_ACCESS_REMOTE_READ"},
+		{UR_ACCESS_REMOTE_ATOMIC, "IBV_ACCESS_REMOTE_ATOMIC"},
+		{UR_ACCESS_FLUSH_GLOBAL, "IBV_ACCESS_FLUSH_GLOBAL"},
+		{UR_ACCESS_FLUSH_PERSISTENT, "IBV_ACCESS_FLUSH_PERSISTENT"},
+	};
+	bool any = false;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(flags); i++) {
+		if (!(access & flags[i].bit))
+			continue;
+		fprintf(out, "%s%s", any ? " | " : "", flags[i].name);
+		any = true;
+	}
+	if (!any)
+		fputs("no access flags", out);
+}
+
+static void range(FILE *out, const struct ur_denied *d)
+{
+	fprintf(out, "0x%" PRIx64 " to 0x%" PRIx64, d->first,
+		d->size ? d->first + d->size - 1 : d->first);
+}
+
+static void meant(FILE *out, const struct ur_denied *d)
+{
+	u64 upper = d->first & ~0xffffffffull;
+
+	switch (d->meant) {
+	case UR_MEANT_SWAPPED:
+		fprintf(out,
+			"; with its bytes turned around the address is 0x%" PRIx64
+			", which is inside: it went without be64toh()",
+			__builtin_bswap64(d->addr));
+		break;
+	case UR_MEANT_CUT:
+		fprintf(out,
+			"; 0x%" PRIx64 " would be inside: the address lost its "
+			"upper 32 bits",
+			upper | d->addr);
+		break;
+	case UR_MEANT_OFFSET:
+		fprintf(out,
+			"; it would be inside if it counted from the region's "
+			"begin: 0x%" PRIx64,
+			d->first + d->addr);
+		break;
+	case UR_MEANT_SWAPPED_KEY:
+		fputs("; with its bytes turned around it is the key of ", out);
+		range(out, d);
+		fputs(": it went without ntohl()", out);
+		break;
+	default:
+		break;
+	}
+}
+
+static void outside(FILE *out, const struct ur_denied *d)
+{
+	u64 end = d->addr + d->length, last = d->first + d->size;
+
+	if (d->addr < d->first)
+		fprintf(out, "it begins %" PRIu64 " bytes before",
+			d->first - d->addr);
+	else if (d->addr >= last)
+		fprintf(out, "it begins %" PRIu64 " bytes behind the end",
+			d->addr - last);
+	else
+		fprintf(out, "%" PRIu64 " byte%s beyond", end - last,
+			end - last == 1 ? "" : "s");
+}
+
+void ur_why_denied(FILE *out, const struct ur_denied *d, const char *key)
+{
+	switch (d->why) {
+	case UR_DENIED_KEY:
+		fprintf(out, "no region or window has the %s 0x%x", key,
+			d->key);
+		if (!d->meant)
+			fputs(" (any more)", out);
+		break;
+	case UR_DENIED_DOMAIN:
+		fprintf(out,
+			"the %s 0x%x is of another protection domain than the "
+			"queue pair",
+			key, d->key);
+		break;
+	case UR_DENIED_RANGE:
+		fprintf(out, "the %s 0x%x is for ", key, d->key);
+		range(out, d);
+		fputs(": ", out);
+		outside(out, d);
+		break;
+	case UR_DENIED_RIGHTS:
+		fprintf(out, "the region of %s 0x%x, ", key, d->key);
+		range(out, d);
+		fputs(", has ", out);
+		ur_why_flags(out, d->have);
+		fputs(" and lacks ", out);
+		ur_why_flags(out, d->need & ~d->have);
+		break;
+	case UR_DENIED_UNBOUND:
+		fprintf(out,
+			"the window of %s 0x%x is not bound, or to another "
+			"queue pair",
+			key, d->key);
+		break;
+	default:
+		fprintf(out,
+			"the memory of %s 0x%x could not be reached, or went "
+			"meanwhile",
+			key, d->key);
+	}
+	meant(out, d);
+}
+
+void ur_why_refused(FILE *out, const struct ur_failure *f)
+{
+	switch (f->reason) {
+	case UR_REASON_MEMORY:
+		ur_why_denied(out, &f->denied, "rkey");
+		break;
+	case UR_REASON_QP_RIGHTS:
+		fputs("qp_access_flags of its queue pair has ", out);
+		ur_why_flags(out, f->denied.have & ~UR_ACCESS_LOCAL_WRITE);
+		fputs(" and lacks ", out);
+		ur_why_flags(out, f->denied.need & ~f->denied.have);
+		break;
+	case UR_REASON_ALIGN:
+		fprintf(out, "0x%" PRIx64 " is not a multiple of 8", f->addr);
+		break;
+	case UR_REASON_RESOURCES:
+		fprintf(out,
+			"it takes %u READs and atomics at once "
+			"(max_dest_rd_atomic), and this was one more",
+			f->room);
+		break;
+	case UR_REASON_ORDER:
+		fputs("a packet of another message came in the middle of one",
+		      out);
+		break;
+	case UR_REASON_PACKET:
+		fprintf(out,
+			"a packet of %u bytes does not go with its path MTU, "
+			"%u (path_mtu of both ends must be the same)",
+			f->got, f->room);
+		break;
+	case UR_REASON_RECV_SHORT:
+		fprintf(out,
+			"the receive that took it, wr_id 0x%" PRIx64
+			", has room for %u bytes, and %u or more came",
+			f->wr_id, f->room, f->got);
+		break;
+	case UR_REASON_RECV_MEMORY:
+		fprintf(out,
+			"the receive that took it, wr_id 0x%" PRIx64
+			", cannot be written: ",
+			f->wr_id);
+		ur_why_denied(out, &f->denied, "lkey");
+		break;
+	case UR_REASON_INVALIDATE:
+		fputs("the key to invalidate is of no window of type 2 that is "
+		      "bound to its queue pair",
+		      out);
+		break;
+	case UR_REASON_NO_RECEIVES:
+		fputs("its queue pair has no receive queue", out);
+		break;
+	case UR_REASON_PROCESS:
+		fputs("its process ended", out);
+		break;
+	case UR_REASON_RULE:
+		fputs("a fault rule made it ('uroce fault')", out);
+		break;
+	default:
+		fprintf(out, "it is a %s", ur_why_status(f->status));
+	}
+}

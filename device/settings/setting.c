@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Which setting a path names, and the files that show them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/administrator.h"
+#include "device/settings/setting.h"
+#include "device/tree/tree.h"
+
+static const struct ur_settings *const subjects[] = {
+	&ur_settings_class, &ur_settings_cm,	 &ur_settings_cc,
+	&ur_settings_roce,  &ur_settings_record,
+};
+
+static const char *const roots[] = {
+	[UR_SETTING_IB] = "sys/class/infiniband",
+	[UR_SETTING_NET] = "sys/class/net",
+	[UR_SETTING_CM] = "sys/kernel/config/rdma_cm",
+};
+
+static const char *owner(const struct ur_device *dev, enum ur_setting_root root)
+{
+	return root == UR_SETTING_NET ? dev->netdev : dev->name;
+}
+
+static int put(struct ur_device *dev, const struct ur_setting *set)
+{
+	char text[UR_SETTING_TEXT];
+
+	if (set->root == UR_SETTING_CM && !dev->cm_files)
+		return 0;
+	set->show(dev, set->arg, text, sizeof(text));
+	return ur_tree_put_setting(dev->daemon, text, "%s/%s/%s",
+				   roots[set->root], owner(dev, set->root),
+				   set->path);
+}
+
+static int make_dir(struct ur_device *dev, const struct ur_setting *set)
+{
+	int len = (int)(strrchr(set->path, '/') - set->path);
+
+	return ur_tree_mkdir(dev->daemon, "%s/%s/%.*s", roots[set->root],
+			     owner(dev, set->root), len, set->path);
+}
+
+static int add(struct ur_device *dev, enum ur_setting_root root)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(subjects); i++)
+		for (u32 j = 0; j < subjects[i]->n && !err; j++) {
+			const struct ur_setting *set = &subjects[i]->list[j];
+
+			if (set->root != root)
+				continue;
+			err = make_dir(dev, set);
+			if (!err)
+				err = put(dev, set);
+		}
+	return err;
+}
+
+int ur_settings_add(struct ur_device *dev)
+{
+	int err = add(dev, UR_SETTING_IB);
+
+	return err ? err : add(dev, UR_SETTING_NET);
+}
+
+void ur_settings_del(struct ur_device *dev)
+{
+	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_NET],
+			 dev->netdev);
+	dev->cm_files = false;
+	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_CM], dev->name);
+}
+
+void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of)
+{
+	for (u32 i = 0; i < of->n; i++)
+		put(dev, &of->list[i]);
+}
+
+/* What follows "root/", or NULL. */
+static const char *below(const char *path, const char *root)
+{
+	size_t len = strlen(root);
+
+	return !strncmp(path, root, len) && path[len] == '/' ? path + len + 1
+							     : NULL;
+}
+
+/* "set/DEV/NAME" of this device. */
+static bool is_named(const struct ur_device *dev, const struct ur_setting *set,
+		     const char *path)
+{
+	const char *rest = set->name ? below(path, "set") : NULL;
+
+	if (rest)
+		rest = below(rest, dev->name);
+	return rest && !strcmp(rest, set->name);
+}
+
+static const struct ur_setting *find(struct ur_device *dev, const char *path)
+{
+	for (u32 i = 0; i < UR_ARRAY_SIZE(subjects); i++)
+		for (u32 j = 0; j < subjects[i]->n; j++) {
+			const struct ur_setting *set = &subjects[i]->list[j];
+			const char *rest = below(path, roots[set->root]);
+
+			if (is_named(dev, set, path))
+				return set;
+			if (rest)
+				rest = below(rest, owner(dev, set->root));
+			if (rest && !strcmp(rest, set->path))
+				return set;
+		}
+	return NULL;
+}
+
+static const struct ur_setting *find_any(struct ur_daemon *d, const char *path,
+					 struct ur_device **dev)
+{
+	ur_list_for_each(it, &d->devices) {
+		*dev = ur_list_entry(it, struct ur_device, node);
+		const struct ur_setting *set = find(*dev, path);
+
+		if (set)
+			return set;
+	}
+	return NULL;
+}
+
+int ur_setting_store(struct ur_daemon *d, const char *path, const char *text)
+{
+	struct ur_device *dev;
+	const struct ur_setting *set = find_any(d, path, &dev);
+	char line[UR_SETTING_TEXT];
+	size_t len = strlen(text);
+	int err;
+
+	if (!set)
+		return -ENOENT;
+	while (len && text[len - 1] == '\n')
+		len--;
+	if (len >= sizeof(line))
+		return -EINVAL;
+	memcpy(line, text, len);
+	line[len] = '\0';
+	err = set->store(dev, set->arg, line);
+	if (!err && put(dev, set))
+		ur_log("%s: what %s says is old", dev->name, set->path);
+	return err;
+}
+
+/* "DEVICE NAME VALUE", where DEVICE may be its netdev. */
+static void configure(struct ur_device *dev, const char *line)
+{
+	char words[UR_SET_MAX], path[UR_SET_MAX + 8], *name, *value;
+	int err;
+
+	snprintf(words, sizeof(words), "%s", line);
+	value = words;
+	name = strsep(&value, " \t");
+	if (strcmp(name, dev->name) && strcmp(name, dev->netdev))
+		return;
+	value += strspn(value, " \t");
+	name = strsep(&value, " \t");
+	value += value ? strspn(value, " \t") : 0;
+	snprintf(path, sizeof(path), "set/%s/%s", dev->name, name);
+	err = ur_setting_store(dev->daemon, path, value ? value : "");
+	if (err)
+		ur_log("%s: set %s %s: %s", dev->name, name, value ? value : "",
+		       err == -ENOENT ? "no such setting" : strerror(-err));
+}
+
+void ur_settings_configure(struct ur_device *dev)
+{
+	const struct ur_daemon_options *o = dev->daemon->options;
+	char line[UR_SET_MAX];
+
+	if (o && o->record) {
+		snprintf(line, sizeof(line), "%s record %s", dev->name,
+			 o->record);
+		configure(dev, line);
+	}
+	for (int i = 0; o && i < o->n_sets; i++)
+		configure(dev, o->set[i]);
+}
+
+void ur_settings_tell(struct ur_device *dev,
+		      void (*told)(void *ctx, const char *name,
+				   const char *text),
+		      void *ctx)
+{
+	char text[UR_SETTING_TEXT], *end;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(subjects); i++)
+		for (u32 j = 0; j < subjects[i]->n; j++) {
+			const struct ur_setting *set = &subjects[i]->list[j];
+
+			if (!set->name)
+				continue;
+			set->show(dev, set->arg, text, sizeof(text));
+			end = text + strlen(text);
+			if (end > text && end[-1] == '\n')
+				end[-1] = '\0';
+			told(ctx, set->name, text);
+		}
+}
+
+int ur_setting_open(struct ur_session *s)
+{
+	struct ur_device *dev;
+
+	if (!ur_is_administrator(s->uid))
+		return -EACCES;
+	if (!s->window_len || memchr(s->window, 0, s->window_len) !=
+				      s->window + s->window_len - 1)
+		return -EINVAL;
+	return find_any(s->daemon, (const char *)s->window, &dev) ? 0 : -ENOENT;
+}

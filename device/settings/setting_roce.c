@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * device/roce_enable: whether a device does RoCE. Without, it has no GIDs and UDP
+ * port 4791 is free for others; queue pairs that there are lose their way as if
+ * the addresses were taken away, new ones cannot be brought up (EOPNOTSUPP, as
+ * with mlx5), and raw Ethernet goes on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/settings/setting.h"
+
+static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
+{
+	snprintf(buf, size, "%u\n", !dev->roce_off);
+}
+
+static int store(struct ur_device *dev, u32 arg, const char *text)
+{
+	bool on = !strcmp(text, "1") || !strcmp(text, "on");
+
+	if (!on && strcmp(text, "0") && strcmp(text, "off"))
+		return -EINVAL;
+	if (on == !dev->roce_off)
+		return 0;
+	dev->roce_off = !on;
+	ur_log("%s: RoCE is switched %s", dev->name, on ? "on" : "off");
+	ur_device_sync_gids(dev);
+	return 0;
+}
+
+static const struct ur_setting list[] = {
+	{UR_SETTING_IB, "device/roce_enable", "roce_enable", 0, show, store},
+};
+
+const struct ur_settings ur_settings_roce = {list, UR_ARRAY_SIZE(list)};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The part of the virtual tree that is there without any device, and what it
+ * shares with the host's own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "device/tree/sysfs.h"
+#include "device/tree/tree.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+#define UVERBS_MAJOR	  231 /* the kernel's, IB_UVERBS_MAJOR */
+#define UVERBS_BASE_MINOR 192
+#define UVERBS_FIRST_MIXED \
+	192 /* our numbers where the host has real devices, out of their way */
+#define MISC_MAJOR	10
+#define RDMA_CM_MINOR	58
+#define UMAD_ABI	"5\n"
+#define UCMA_ABI	"4\n"
+#define UVERBS_CORE_ABI "6\n"
+
+u64 ur_sysfs_uverbs_rdev(u32 uverbs)
+{
+	return makedev(UVERBS_MAJOR, UVERBS_BASE_MINOR + uverbs);
+}
+
+u64 ur_sysfs_rdma_cm_rdev(void)
+{
+	return makedev(MISC_MAJOR, RDMA_CM_MINOR);
+}
+
+/* Real devices stay visible: links to their entries. */
+static void link_real(const struct ur_daemon *d, const char *dir)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	DIR *real = opendir(dir);
+	struct dirent *e;
+
+	if (!real)
+		return;
+	while ((e = readdir(real))) {
+		if (e->d_name[0] == '.')
+			continue;
+		if (snprintf(target, sizeof(target), "%s/%s", dir, e->d_name) >=
+			    (int)sizeof(target) ||
+		    snprintf(path, sizeof(path), "%s%s/%s", d->run_dir, dir,
+			     e->d_name) >= (int)sizeof(path))
+			continue;
+		if (symlink(target, path) < 0 && errno != EEXIST)
+			ur_debug("cannot link %s", target);
+	}
+	closedir(real);
+}
+
+u32 ur_sysfs_first_uverbs(const struct ur_daemon *d)
+{
+	DIR *dir = d->only ? NULL : opendir("/sys/class/infiniband_verbs");
+	struct dirent *e;
+	bool real = false;
+
+	if (!dir)
+		return 0;
+	while ((e = readdir(dir)))
+		real |= !strncmp(e->d_name, "uverbs", 6);
+	closedir(dir);
+	return real ? UVERBS_FIRST_MIXED : 0;
+}
+
+bool ur_sysfs_name_taken(const struct ur_daemon *d, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s",
+		     d->run_dir, name) >= (int)sizeof(path))
+		return true;
+	return !lstat(path, &st);
+}
+
+static int make_dirs(const struct ur_daemon *d)
+{
+	int err;
+
+	err = ur_tree_mkdir(d, "sys/class/infiniband");
+	if (!err)
+		err = ur_tree_mkdir(d, "sys/class/infiniband_verbs");
+	if (!err)
+		err = ur_tree_mkdir(d, "sys/class/infiniband_mad");
+	if (!err)
+		err = ur_tree_mkdir(d, "dev/infiniband");
+	if (err)
+		return err;
+	if (d->only)
+		return ur_tree_put(d, "", UROCE_TUN_ONLY);
+	link_real(d, "/sys/class/infiniband");
+	link_real(d, "/sys/class/infiniband_verbs");
+	link_real(d, "/sys/class/infiniband_mad");
+	link_real(d, "/dev/infiniband");
+	return 0;
+}
+
+static int make_files(const struct ur_daemon *d)
+{
+	char text[32];
+	int err;
+
+	ur_tree_drop(d, "sys/class/infiniband_verbs/abi_version");
+	ur_tree_drop(d, "sys/class/infiniband_mad/abi_version");
+	err = ur_tree_put(d, UVERBS_CORE_ABI,
+			  "sys/class/infiniband_verbs/abi_version");
+	if (!err)
+		err = ur_tree_put(d, UMAD_ABI,
+				  "sys/class/infiniband_mad/abi_version");
+	if (err || !d->file_ops[UROCE_TUN_RDMA_CM])
+		return err;
+	ur_tree_drop(d, "dev/infiniband/rdma_cm");
+	snprintf(text, sizeof(text), "%u:%u\n", MISC_MAJOR, RDMA_CM_MINOR);
+	err = ur_tree_mkdir(d, "sys/class/misc/rdma_cm");
+	if (!err)
+		err = ur_tree_mkdir(d, "sys/kernel/config/rdma_cm");
+	if (!err)
+		err = ur_tree_put(d, text, "sys/class/misc/rdma_cm/dev");
+	if (!err)
+		err = ur_tree_put(d, UCMA_ABI,
+				  "sys/class/misc/rdma_cm/abi_version");
+	if (!err)
+		err = ur_tree_put(d, text, "dev/infiniband/rdma_cm");
+	return err;
+}
+
+int ur_sysfs_init(struct ur_daemon *d)
+{
+	int err;
+
+	ur_sysfs_fini(d);
+	err = make_dirs(d);
+	return err ? err : make_files(d);
+}
+
+void ur_sysfs_fini(struct ur_daemon *d)
+{
+	ur_tree_drop_all(d, "sys");
+	ur_tree_drop_all(d, "dev");
+	ur_tree_drop(d, UROCE_TUN_ONLY);
+}

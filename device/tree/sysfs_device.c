@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The files of a device in the virtual tree. Its directory is not touched after
+ * it is made: libibverbs takes a changed time of it for another device.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include "engine/ground/limits.h"
+#include "device/port.h"
+#include "device/settings/setting.h"
+#include "device/tree/sysfs.h"
+#include "device/tree/tree.h"
+#include "kernel-abi/uroce-abi.h"
+
+#define IB "sys/class/infiniband/%s/"
+
+/* @fresh: there is nothing of an earlier one to take away. */
+static int put_gid(struct ur_device *dev, u32 i, bool fresh)
+{
+	static const u8 zero[16];
+	const struct ur_gid *g = ur_gid_get(dev, i);
+	char text[48];
+	int err;
+
+	ur_gid_print(text, g ? g->gid : zero);
+	strcat(text, "\n");
+	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
+			  i);
+	if (!g) {
+		if (fresh)
+			return err;
+		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/types/%u",
+			     dev->name, i);
+		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
+			     dev->name, i);
+		return err;
+	}
+	if (!err)
+		err = ur_tree_put(dev->daemon,
+				  g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
+							    : "RoCE v2\n",
+				  IB "ports/1/gid_attrs/types/%u", dev->name,
+				  i);
+	snprintf(text, sizeof(text), "%s\n", dev->netdev);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text,
+				  IB "ports/1/gid_attrs/ndevs/%u", dev->name,
+				  i);
+	return err;
+}
+
+void ur_sysfs_gid(struct ur_device *dev, u32 index)
+{
+	int err = put_gid(dev, index, false);
+
+	if (err && err != -ENOENT)
+		ur_log("%s: GID %u is not to be seen in sysfs: %s", dev->name,
+		       index, strerror(-err));
+}
+
+static void print_rate(char *buf, size_t size,
+		       const struct ib_uverbs_query_port_resp *r)
+{
+	static const struct {
+		u8 code;
+		const char *name;
+	} speeds[] = {{1, "SDR"},  {2, "DDR"},	{4, "QDR"},  {8, "FDR10"},
+		      {16, "FDR"}, {32, "EDR"}, {64, "HDR"}, {128, "NDR"}};
+	u32 rate10 = ur_port_rate10(r), lanes;
+	const char *speed = "SDR";
+	char tenth[4] = "";
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(speeds); i++)
+		if (speeds[i].code == r->active_speed)
+			speed = speeds[i].name;
+	lanes = r->active_width == 2 ? 4 : r->active_width == 16 ? 2 : 1;
+	if (rate10 % 10)
+		snprintf(tenth, sizeof(tenth), ".%u", rate10 % 10);
+	snprintf(buf, size, "%u%s Gb/sec (%uX %s)\n", rate10 / 10, tenth, lanes,
+		 speed);
+}
+
+static int put_port(struct ur_device *dev)
+{
+	struct ib_uverbs_query_port_resp r = {0};
+	char text[64];
+	int err;
+
+	ur_fill_port(dev, &r);
+	err = ur_tree_put(dev->daemon,
+			  r.state == 4 ? "4: ACTIVE\n" : "1: DOWN\n",
+			  IB "ports/1/state", dev->name);
+	if (!err)
+		err = ur_tree_put(dev->daemon,
+				  r.phys_state == 5 ? "5: LinkUp\n"
+						    : "3: Disabled\n",
+				  IB "ports/1/phys_state", dev->name);
+	print_rate(text, sizeof(text), &r);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "ports/1/rate",
+				  dev->name);
+	snprintf(text, sizeof(text), "0x%08x\n", r.port_cap_flags);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "ports/1/cap_mask",
+				  dev->name);
+	return err;
+}
+
+void ur_sysfs_port(struct ur_device *dev)
+{
+	int err = put_port(dev);
+
+	if (err && err != -ENOENT)
+		ur_log("%s: what sysfs says of the port is old: %s", dev->name,
+		       strerror(-err));
+}
+
+static int put_device(struct ur_device *dev)
+{
+	static const struct {
+		const char *name, *text;
+	} fixed[] = {
+		{"node_type", "1: CA\n"},
+		{"fw_ver", UROCE_VERSION "\n"},
+		{"hw_rev", "0x1\n"},
+		{"hca_type", "uroce\n"},
+		{"board_id", "uroce\n"},
+		{"ports/1/lid", "0x0\n"},
+		{"ports/1/lid_mask_count", "0\n"},
+		{"ports/1/sm_lid", "0x0\n"},
+		{"ports/1/sm_sl", "0\n"},
+		{"ports/1/link_layer", "Ethernet\n"},
+		{"ports/1/pkeys/0", "0xffff\n"},
+		{"ports/1/hw_counters/lifespan", "10\n"},
+		{"device/modalias", "uroce\n"},
+		{"device/numa_node", "-1\n"},
+	};
+	char text[64];
+	u64 g = dev->node_guid;
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++)
+		err = ur_tree_put(dev->daemon, fixed[i].text, IB "%s",
+				  dev->name, fixed[i].name);
+	snprintf(text, sizeof(text), "%04x:%04x:%04x:%04x\n",
+		 (u32)(g >> 48) & 0xffff, (u32)(g >> 32) & 0xffff,
+		 (u32)(g >> 16) & 0xffff, (u32)g & 0xffff);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "node_guid", dev->name);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "sys_image_guid",
+				  dev->name);
+	snprintf(text, sizeof(text), "%s on %s\n", dev->name, dev->netdev);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
+	return err;
+}
+
+static int make_dirs(struct ur_device *dev)
+{
+	static const char *const dirs[] = {
+		"ports/1/gids",	    "ports/1/gid_attrs/types",
+		"ports/1/pkeys",    "ports/1/gid_attrs/ndevs",
+		"ports/1/counters", "ports/1/hw_counters",
+	};
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(dirs) && !err; i++)
+		err = ur_tree_mkdir(dev->daemon, IB "%s", dev->name, dirs[i]);
+	if (!err)
+		err = ur_tree_mkdir(dev->daemon, IB "device/net/%s", dev->name,
+				    dev->netdev);
+	if (!err)
+		err = ur_tree_mkdir(dev->daemon,
+				    IB "device/infiniband_verbs/uverbs%u",
+				    dev->name, dev->uverbs);
+	if (!err)
+		err = ur_tree_mkdir(dev->daemon,
+				    "sys/class/infiniband_verbs/"
+				    "uverbs%u",
+				    dev->uverbs);
+	return err;
+}
+
+/* The char device in the three places where programs look for it. */
+static int put_uverbs(struct ur_device *dev)
+{
+	struct ur_daemon *d = dev->daemon;
+	char name[IF_NAMESIZE + 20], devno[32], abi[16];
+	int err = 0;
+
+	snprintf(name, sizeof(name), "%s\n", dev->name);
+	snprintf(devno, sizeof(devno), "%u:%u\n", major(dev->rdev),
+		 minor(dev->rdev));
+	snprintf(abi, sizeof(abi), "%u\n", UROCE_UVERBS_ABI_VERSION);
+	for (int i = 0; i < 2 && !err; i++) {
+		char dir[PATH_MAX / 2];
+
+		if (i)
+			snprintf(dir, sizeof(dir),
+				 IB "device/infiniband_verbs/uverbs%u",
+				 dev->name, dev->uverbs);
+		else
+			snprintf(dir, sizeof(dir),
+				 "sys/class/infiniband_verbs/uverbs%u",
+				 dev->uverbs);
+		err = ur_tree_put(d, name, "%s/ibdev", dir);
+		if (!err)
+			err = ur_tree_put(d, devno, "%s/dev", dir);
+		if (!err)
+			err = ur_tree_put(d, abi, "%s/abi_version", dir);
+	}
+	/* Last, so that a program that sees it finds the rest in place. */
+	if (!err)
+		err = ur_tree_put(d, devno, "dev/infiniband/uverbs%u",
+				  dev->uverbs);
+	return err;
+}
+
+int ur_sysfs_add(struct ur_device *dev)
+{
+	int err = make_dirs(dev);
+
+	if (!err)
+		err = put_device(dev);
+	if (!err)
+		err = put_port(dev);
+	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
+		err = put_gid(dev, i, true);
+	if (!err)
+		err = ur_sysfs_counters_add(dev);
+	if (!err)
+		err = ur_settings_add(dev);
+	if (!err)
+		err = ur_sysfs_add_umad(dev);
+	return err ? err : put_uverbs(dev);
+}
+
+void ur_sysfs_del(struct ur_device *dev)
+{
+	ur_tree_drop(dev->daemon, "dev/infiniband/uverbs%u", dev->uverbs);
+	ur_tree_drop_all(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
+			 dev->uverbs);
+	ur_sysfs_counters_del(dev);
+	ur_settings_del(dev);
+	ur_sysfs_del_umad(dev);
+	ur_tree_drop_all(dev->daemon, "sys/class/infiniband/%s", dev->name);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Files and directories below the run directory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/tree/tree.h"
+
+static int full_path(const struct ur_daemon *d, char buf[PATH_MAX],
+		     const char *fmt, va_list ap)
+{
+	int n = snprintf(buf, PATH_MAX, "%s/", d->run_dir);
+
+	vsnprintf(buf + n, (size_t)(PATH_MAX - n), fmt, ap);
+	return n;
+}
+
+int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = full_path(d, path, fmt, ap);
+	va_end(ap);
+	/* Mostly only the last one is missing. */
+	if (!mkdir(path, 0755) || errno == EEXIST)
+		return 0;
+	for (char *p = path + n; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*p = '/';
+	}
+	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* For writing. It may be read-only, to its owner too; root does not notice.
+ * *fresh: it was not there. */
+static int open_file(const char *path, mode_t mode, bool *fresh)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, flags | O_EXCL, mode);
+
+	*fresh = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, flags, mode);
+	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
+		return fd;
+	fd = open(path, flags, mode);
+	chmod(path, mode);
+	return fd;
+}
+
+static int put(const char *path, const char *text, mode_t mode)
+{
+	size_t len = strlen(text);
+	int fd, err = 0;
+	bool fresh;
+
+	fd = open_file(path, mode, &fresh);
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, len, 0) != (ssize_t)len ||
+	    (!fresh && ftruncate(fd, (off_t)len) < 0))
+		err = errno ? -errno : -EIO;
+	close(fd);
+	return err;
+}
+
+int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
+		...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	return put(path, text, 0444);
+}
+
+int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
+			const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	return put(path, text, 0644);
+}
+
+void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	unlink(path);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag,
+		      struct FTW *ftw)
+{
+	remove(path);
+	return 0;
+}
+
+void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}

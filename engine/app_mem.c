@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The ways to the application's memory; the regions that go them are in emr.c.
+ *
+ *  - what the client offers as a sealed memfd, and device memory, is mapped:
+ *    plain loads and stores by the transport;
+ *  - all else goes through the client's mem file, page faults included, so
+ *    that on-demand paging needs nothing more.
+ *
+ * A memfd is mapped only when it cannot shrink under us and its pages cannot
+ * run out behind our back (tmpfs, not hugetlbfs): a fault in the engine would
+ * be every client's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/ground/user.h"
+#include "transport/mem.h"
+
+/* What is looked at when a region is registered: all of so many pages (the
+ * smallest of any system, a look more does no harm), some of a larger one. */
+#define PAGE	    4096u
+#define PROBE_PAGES 4096u
+#define LOOK_BYTES  (32u << 10)
+/* Of one system call: threads that map something wait for it, some with the
+ * control lock. Of pages in use this takes about a millisecond. */
+#define UNMAP_STEP (8u << 20)
+
+/* ---- copying ---- */
+
+static int mem_read(void *mem, u64 off, void *dst, u32 len)
+{
+	const struct ur_emr *mr = mem;
+	int err = 0;
+
+	/* A pinned page would be read whatever became of its address. */
+	if (mr->attr.on_demand && mr->attr.mem->query)
+		err = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
+				     PROT_READ);
+	if (err)
+		return err;
+	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
+}
+
+static int mem_write(void *mem, u64 off, const void *src, u32 len)
+{
+	const struct ur_emr *mr = mem;
+
+	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
+}
+
+/* Compare and swap, or fetch and add: what it makes of v. */
+struct change {
+	bool cas;
+	u64 a, a_mask, b, b_mask;
+};
+
+static bool changes(const struct change *c, u64 *v)
+{
+	if (!c->cas) {
+		*v = ur_masked_add(*v, c->a, c->a_mask);
+		return true;
+	}
+	if ((*v ^ c->a) & c->a_mask)
+		return false;
+	*v = (*v & ~c->b_mask) | (c->b & c->b_mask);
+	return true;
+}
+
+/* Read, change, write: atomic towards everything that is done so to the memory
+ * of this process, which is what IBV_ATOMIC_HCA promises. */
+static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
+		       u64 *old)
+{
+	pthread_mutex_t *lock = &mr->attr.mem->atomic;
+	u64 v;
+	int err;
+
+	pthread_mutex_lock(lock);
+	err = mem_read(mr, off, &v, sizeof(v));
+	if (!err) {
+		*old = v;
+		if (changes(c, &v))
+			err = mem_write(mr, off, &v, sizeof(v));
+	}
+	pthread_mutex_unlock(lock);
+	return err;
+}
+
+static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		   u64 swap_mask, u64 *old)
+{
+	const struct change c = {true, compare, compare_mask, swap, swap_mask};
+
+	return change_word(mem, off, &c, old);
+}
+
+static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	const struct change c = {.a = add, .a_mask = boundary_mask};
+
+	return change_word(mem, off, &c, old);
+}
+
+static int mem_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return 0; /* what was written is visible already */
+}
+
+static const struct ur_mem_ops mem_ops = {
+	.read = mem_read,
+	.write = mem_write,
+	.cas = mem_cas,
+	.faa = mem_faa,
+	.flush = mem_flush,
+};
+
+/* ---- mapping ---- */
+
+static bool is_safe_file(int fd, u64 end)
+{
+	struct statfs fs;
+	struct stat st;
+	int seals;
+
+	/* First what only a memfd has: another file's system may let whoever
+	 * asks it wait. */
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return false;
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+		return false;
+	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
+}
+
+/* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
+ * a file for this; the region is copied instead. */
+static int map_file(struct ur_emr *mr, int fd, u64 off)
+{
+	u64 page = mr->ectx->arena.page;
+	u64 in_page = mr->attr.addr & (page - 1), len;
+	void *p;
+
+	if (off & (page - 1) || mr->attr.length > INT64_MAX / 2 ||
+	    off > INT64_MAX / 2 || !mr->attr.length)
+		return -EOPNOTSUPP;
+	len = ur_align_up(in_page + mr->attr.length, page);
+	if (!is_safe_file(fd, off + len))
+		return -EOPNOTSUPP;
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
+	if (p == MAP_FAILED)
+		return errno == ENOMEM ? -ENOMEM : -EOPNOTSUPP;
+	mr->map = p;
+	mr->map_len = len;
+	mr->ectx->n_maps++;
+	mr->ectx->mapped += len;
+	mr->direct = mr->map + in_page;
+	return 0;
+}
+
+/* As in Linux' ib_umem.c: a region that can be written to, or a window of it. */
+static int rights_for(u32 access)
+{
+	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
+			 UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_MW_BIND)
+		       ? PROT_WRITE
+		       : PROT_READ;
+}
+
+/* Reading never changes it. One call reads several pages: it is the calls that
+ * take time. */
+static int look_at_all(const struct ur_emr_attr *attr)
+{
+	u8 bytes[LOOK_BYTES];
+	u64 done = 0;
+	u32 n;
+
+	for (; done < attr->length; done += n) {
+		n = (u32)ur_min_u64(attr->length - done, sizeof(bytes));
+		if (ur_user_read(attr->mem, attr->addr + done, bytes, n))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* A byte of each of PROBE_PAGES pages, and the last one. */
+static int look_at_some(const struct ur_emr_attr *attr, u64 pages)
+{
+	u64 last = attr->addr + attr->length - 1;
+	u64 step = pages / PROBE_PAGES * PAGE;
+	u8 byte;
+
+	for (u64 a = attr->addr; a <= last && a >= attr->addr;
+	     a = (a & ~(u64)(PAGE - 1)) + step)
+		if (ur_user_read(attr->mem, a, &byte, 1))
+			return -EFAULT;
+	return ur_user_read(attr->mem, last, &byte, 1) ? -EFAULT : 0;
+}
+
+int ur_emr_look(const struct ur_emr_attr *attr)
+{
+	u64 first = attr->addr, last = first + attr->length - 1;
+	u64 pages = (last / PAGE) - (first / PAGE) + 1;
+
+	if (last < first)
+		return -EFAULT;
+	if (ur_user_rights(attr->mem, first, attr->length,
+			   rights_for(attr->access)))
+		return -EFAULT;
+	return pages > PROBE_PAGES ? look_at_some(attr, pages)
+				   : look_at_all(attr);
+}
+
+static int find_memory(struct ur_emr *mr)
+{
+	const struct ur_emr_attr *a = &mr->attr;
+
+	if (a->null_mr || a->implicit)
+		return 0;
+	if (a->dm) {
+		if (a->dm_off > a->dm->length ||
+		    a->length > a->dm->length - a->dm_off)
+			return -EINVAL;
+		mr->dm = a->dm;
+		mr->dm->users++;
+		mr->direct = a->dm->block.ptr + a->dm_off;
+		return 0;
+	}
+	if (a->dmabuf_fd >= 0) {
+		u64 at = a->dmabuf_off & (mr->ectx->arena.page - 1);
+
+		/* the position within the page is the file's, not addr's */
+		mr->attr.addr = at;
+		return map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
+	}
+	if (a->shm_fd >= 0 && mr->ectx->engine->opt.shared)
+		map_file(mr, a->shm_fd, a->shm_off);
+	if (mr->map || a->on_demand || !a->length)
+		return 0;
+	return a->looked ? 0 : -EAGAIN;
+}
+
+int ur_app_mem_attach(struct ur_emr *mr)
+{
+	int err = find_memory(mr);
+
+	if (!err)
+		ur_user_mem_get(mr->attr.mem);
+	return err;
+}
+
+struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
+{
+	struct ur_emr_left left = {
+		.ectx = mr->ectx,
+		.map = mr->map,
+		.len = mr->map_len,
+	};
+
+	ur_user_mem_put(mr->attr.mem);
+	if (mr->dm)
+		mr->dm->users--;
+	mr->map = NULL;
+	mr->dm = NULL;
+	mr->direct = NULL;
+	return left;
+}
+
+void ur_emr_unmap(const struct ur_emr_left *left)
+{
+	u8 *at = left->map, *end = at + left->len;
+
+	for (; at < end; at += UNMAP_STEP)
+		munmap(at, ur_min_u64((u64)(end - at), UNMAP_STEP));
+}
+
+void ur_emr_unmapped(const struct ur_emr_left *left)
+{
+	left->ectx->n_maps--;
+	left->ectx->mapped -= left->len;
+}
+
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->pd = mr->attr.pd;
+	out->access = mr->attr.access;
+	out->iova = mr->attr.iova;
+	out->length = mr->attr.length;
+	out->direct = mr->direct;
+	out->ops = &mem_ops;
+	out->mem = mr;
+	out->null_mr = mr->attr.null_mr;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Events of completion queues: the arm check, moderation, and when they go.
+ *
+ * Whether a completion makes an event is decided when it is written. The event
+ * leaves when its queue has the other completions of the turn: who is woken by
+ * it often takes the processor from the engine at once, and would then find one
+ * completion of a batch, and sleep again, and be woken by the next. What else
+ * the batch needs, acknowledgements too, would wait for that each time.
+ */
+#include "engine/engine_impl.h"
+
+/*
+ * Events of long messages do not wait for the end of the turn: the next
+ * messages are copied by the engine while the application is busy with the
+ * first, on another processor. So many bytes, copied in 10 to 20 us, and a
+ * completion counts as some as well.
+ */
+#define DUE_BYTES	 (128u << 10)
+#define COMPLETION_BYTES 1024u
+
+void ur_ecq_event(struct ur_ecq *cq)
+{
+	struct ur_engine *engine = cq->ectx->engine;
+
+	cq->mod_seen = 0;
+	cq->mod_deadline = UR_NEVER;
+	ur_list_del(&cq->mod_node);
+	/* It need not wait for another queue's: several programs, or several
+	 * connections of one, each with a channel. */
+	if (!cq->due) {
+		ur_ecq_send_events(engine);
+		engine->due_bytes = 0;
+		ur_list_add_tail(&engine->due, &cq->due_node);
+	}
+	cq->due++;
+}
+
+void ur_ecq_send_events(struct ur_engine *engine)
+{
+	while (!ur_list_empty(&engine->due)) {
+		struct ur_ecq *cq =
+			ur_list_first(&engine->due, struct ur_ecq, due_node);
+
+		ur_list_del(&cq->due_node);
+		for (; cq->due; cq->due--)
+			ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
+		ur_place_told(&engine->place);
+	}
+}
+
+static void moderated_event(struct ur_ecq *cq)
+{
+	struct ur_engine *engine = cq->ectx->engine;
+
+	if (cq->mod_count <= 1 || !cq->mod_period_us ||
+	    cq->mod_seen >= cq->mod_count) {
+		ur_ecq_event(cq);
+		return;
+	}
+	if (cq->mod_deadline == UR_NEVER) {
+		cq->mod_deadline = engine->now + cq->mod_period_us * 1000ull;
+		ur_list_add_tail(&engine->moderated, &cq->mod_node);
+	}
+}
+
+ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
+{
+	ur_time next = UR_NEVER;
+
+	ur_list_for_each_safe(it, &engine->moderated) {
+		struct ur_ecq *cq = ur_list_entry(it, struct ur_ecq, mod_node);
+
+		if (cq->mod_deadline <= now)
+			ur_ecq_event(cq);
+		else
+			next = ur_min_u64(next, cq->mod_deadline);
+		ur_assert_rules_hot(ur_ecq_check(cq));
+	}
+	return next;
+}
+
+/* [A2]: the CQE is out; has the client armed? */
+static void check_arm(struct ur_ecq *cq, bool solicited)
+{
+	u32 arm, kind;
+
+	cq->mod_seen++;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	kind = arm != cq->arm_taken ? arm & UROCE_ARM_MASK : UROCE_ARM_NONE;
+	if (cq->kernel_arm == UROCE_ARM_NEXT)
+		kind = UROCE_ARM_NEXT;
+	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
+		kind = UROCE_ARM_SOLICITED;
+	if (kind == UROCE_ARM_NEXT ||
+	    (kind == UROCE_ARM_SOLICITED && solicited)) {
+		cq->arm_taken = arm;
+		cq->kernel_arm = UROCE_ARM_NONE;
+		moderated_event(cq);
+	} else if (cq->mod_deadline != UR_NEVER &&
+		   cq->mod_seen >= cq->mod_count) {
+		ur_ecq_event(cq);
+	}
+}
+
+void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc)
+{
+	struct ur_engine *engine = cq->ectx->engine;
+
+	check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
+	if (ur_list_empty(&engine->due))
+		return;
+	engine->due_bytes += COMPLETION_BYTES + wc->byte_len;
+	if (engine->due_bytes >= DUE_BYTES)
+		ur_ecq_send_events(engine);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The engine's descriptors: waiting for them, and serving them. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include "engine/dispatch.h"
+#include "util/os/clock.h"
+
+#define EVENTS 64
+
+void ur_dispatch_end_rx(struct ur_engine *e)
+{
+	if (!e->rx_any)
+		return;
+	e->rx_any = false;
+	e->last_rx = e->now;
+	ur_idle_serve(&e->idle, &e->idle.wire);
+	ur_refused_look(e);
+}
+
+/* As epoll_pwait2(). Kernels before 5.11 and emulators of later ones do not have
+ * it: they wait in milliseconds, rather too long than turning meanwhile. */
+static int wait_events(int epoll_fd, struct epoll_event *ev,
+		       const struct timespec *timeout)
+{
+	int n = epoll_pwait2(epoll_fd, ev, EVENTS, timeout, NULL);
+	u64 ms;
+
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+	ms = (u64)timeout->tv_sec * 1000 +
+	     ((u64)timeout->tv_nsec + 999999) / 1000000;
+	return epoll_wait(epoll_fd, ev, EVENTS, (int)ur_min_u64(ms, INT32_MAX));
+}
+
+bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
+{
+	struct epoll_event ev[EVENTS];
+	static const struct timespec zero;
+	bool sleeps = timeout->tv_sec + timeout->tv_nsec;
+	bool woken;
+	int n;
+
+	if (sleeps)
+		ur_mailbox_release(e);
+	n = wait_events(e->epoll_fd, ev, timeout);
+	woken = n > 0;
+	/* Then a watch may be gone. What is told only once, an eventfd, was to
+	 * end the sleep; the rest is told again. */
+	if (sleeps && ur_mailbox_acquire(e))
+		n = wait_events(e->epoll_fd, ev, &zero);
+	if (woken && sleeps)
+		e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < n; i++) {
+		struct ur_watch *w = ev[i].data.ptr;
+
+		w->fn(w, ev[i].events);
+	}
+	ur_dispatch_end_rx(e);
+	return woken || n > 0;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* User contexts: the doorbell page, its slots, the wake-up descriptor. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "engine/adverse.h"
+#include "engine/engine_impl.h"
+#include "engine/shards.h"
+#include "engine/transmit.h"
+#include "engine/wait.h"
+#include "engine/ground/loop.h"
+#include "engine/ground/user.h"
+
+void ur_ectx_add_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
+{
+	db_client->slot = ectx->next_slot++ % UROCE_DB_SLOTS;
+	db_client->next = ectx->db_clients[db_client->slot];
+	ectx->db_clients[db_client->slot] = db_client;
+}
+
+void ur_ectx_del_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
+{
+	struct ur_db_client **at = &ectx->db_clients[db_client->slot];
+
+	while (*at && *at != db_client)
+		at = &(*at)->next;
+	if (*at)
+		*at = db_client->next;
+}
+
+void ur_ectx_unlock(struct ur_ectx *ectx)
+{
+	if (ectx->engine->config.loop)
+		ur_loop_unlock(ectx->engine->config.loop);
+}
+
+void ur_ectx_relock(struct ur_ectx *ectx)
+{
+	if (ectx->engine->config.loop)
+		ur_loop_lock(ectx->engine->config.loop);
+}
+
+void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
+{
+	if (ectx->complained)
+		return;
+	ectx->complained = true;
+	fprintf(stderr, "uroced: process %d wrote an impossible %s of %u\n",
+		(int)ectx->mem->pid, what, number);
+}
+
+static void woken(struct ur_watch *watch, u32 events)
+{
+	struct ur_ectx *x = ur_container_of(watch, struct ur_ectx, wake_watch);
+
+	/* edge triggered and never read: the doorbell page says for what */
+	ur_place_called(&x->engine->place,
+			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
+}
+
+static int create(struct ur_engine *engine, struct ur_ectx *x)
+{
+	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
+				  &x->wake_watch);
+
+	if (!err)
+		ur_wait_add(engine, x);
+	return err;
+}
+UR_ENGINE_CALL(1, create, struct ur_ectx *);
+
+int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
+		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
+{
+	struct ur_ectx *x = calloc(1, sizeof(*x));
+	int err;
+
+	if (!x)
+		return -ENOMEM;
+	x->engine = ur_shards_join(engine);
+	x->realm = realm;
+	ur_list_init(&x->node);
+	ur_list_init(&x->mrs);
+	ur_list_init(&x->asyncs);
+	ur_list_init(&x->chans);
+	x->wake_watch.fn = woken;
+	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (x->wake_fd < 0) {
+		err = -errno;
+		goto err_free;
+	}
+	err = ur_arena_init(&x->arena, memfd);
+	if (err)
+		goto err_close;
+	err = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+	if (err)
+		goto err_arena;
+	x->db = (struct uroce_db_page *)x->db_block.ptr;
+	memset(x->db, 0, sizeof(*x->db));
+	err = call_create(x->engine, x);
+	if (err)
+		goto err_arena;
+	x->mem = ur_user_mem_get(mem);
+	info->db_map_off = x->db_block.off;
+	info->db_map_len = (u32)x->db_block.len;
+	info->wake_fd = x->wake_fd;
+	*ectx = x;
+	return 0;
+err_arena:
+	ur_arena_fini(&x->arena);
+err_close:
+	close(x->wake_fd);
+err_free:
+	ur_shards_leave(x->engine);
+	free(x);
+	return err;
+}
+
+u32 ur_ectx_shard(const struct ur_ectx *ectx)
+{
+	return ectx->engine->shard;
+}
+
+static int settle(struct ur_engine *engine, struct ur_ectx *x)
+{
+	return ur_transmit_settle_all(engine, x) ? -EAGAIN : 0;
+}
+UR_ENGINE_CALL(1, settle, struct ur_ectx *);
+
+void ur_ectx_settle(struct ur_ectx *ectx)
+{
+	while (call_settle(ectx->engine, ectx))
+		;
+}
+
+struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
+{
+	return (struct ur_emapped){.n = ectx->arena.n_chunks + ectx->n_maps,
+				   .ring_bytes = ectx->arena.mapped,
+				   .region_bytes = ectx->mapped};
+}
+
+void ur_ectx_sweep(struct ur_ectx *ectx)
+{
+	if (ur_arena_dirty(&ectx->arena))
+		ur_arena_sweep(&ectx->arena);
+}
+
+static int destroy(struct ur_engine *engine, struct ur_ectx *x)
+{
+	ur_list_del(&x->node);
+	ur_adverse_end(x);
+	ur_idle_forget(&engine->idle, &x->predictor);
+	ur_engine_unwatch(engine, x->wake_fd);
+	return 0;
+}
+UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
+
+void ur_ectx_destroy(struct ur_ectx *ectx)
+{
+	call_destroy(ectx->engine, ectx);
+	ur_shards_leave(ectx->engine);
+	ur_arena_free(&ectx->arena, &ectx->db_block);
+	ur_arena_fini(&ectx->arena);
+	close(ectx->wake_fd);
+	ur_user_mem_put(ectx->mem);
+	free(ectx->ahs);
+	free(ectx);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A user context: one open uverbs file, its doorbells and its memory. */
+#ifndef UR_DEVICE_ENGINE_ECTX_H
+#define UR_DEVICE_ENGINE_ECTX_H
+
+#include "engine/arena.h"
+#include "engine/engine.h"
+#include "engine/spin_predictor.h"
+#include "engine/watch.h"
+#include "kernel-abi/uroce-ring.h"
+#include "util/list.h"
+
+struct ur_adverse;
+
+/* A queue that has a doorbell slot. */
+struct ur_db_client {
+	struct ur_db_client *next; /* others of the same slot */
+	u32 slot;
+	void (*ring)(struct ur_db_client *db_client);
+};
+
+struct ur_ectx {
+	struct ur_engine *engine;
+	struct ur_list node; /* engine->ectxs */
+	u32 realm;	     /* as of queue pairs, for address handles */
+	struct ur_arena arena;
+	struct ur_user_mem *mem;
+	struct ur_block db_block;
+	struct uroce_db_page *db;
+	int wake_fd;
+	struct ur_watch wake_watch;
+	struct ur_spin_predictor
+		predictor; /* waiting after this one's doorbell */
+	bool complained;   /* a corrupt ring was reported */
+	u32 next_slot;
+	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
+	struct ur_eah **ahs; /* by number - 1 */
+	u32 ah_cap, ah_hint;
+	u32 settle_run; /* transmit.c */
+	bool settling;
+	struct ur_list mrs;	    /* ur_emr */
+	struct ur_list asyncs;	    /* ur_easync; the control thread's */
+	struct ur_list chans;	    /* ur_echan; the control thread's */
+	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
+	/* Of regions: mappings, their bytes. The control thread's. */
+	u32 n_maps;
+	u64 mapped;
+};
+
+/* Gives a new queue a doorbell slot (db_client->slot). When all slots are given
+ * out, queues share them. */
+void ur_ectx_add_db_client(struct ur_ectx *ectx,
+			   struct ur_db_client *db_client);
+/* Takes the queue off its slot, if it is there. */
+void ur_ectx_del_db_client(struct ur_ectx *ectx,
+			   struct ur_db_client *db_client);
+/*
+ * Release the control lock around what takes long with memory of this client
+ * alone, so that nobody else waits, and take it again. What belongs to the
+ * context stays as it is meanwhile, since its commands come one at a time.
+ */
+void ur_ectx_unlock(struct ur_ectx *ectx);
+void ur_ectx_relock(struct ur_ectx *ectx);
+/* Logs once for each context why its memory is not to be trusted. */
+void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
+
+#endif

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The engine's life, and what control tells it: the netdev's MTU and index,
+ * management datagrams to send. Its addresses are in engine_addr.c, what it
+ * tells control in engine_tell.c, the thread's loop in poll_loop.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/faults.h"
+#include "engine/flow.h"
+#include "engine/poll_loop.h"
+#include "engine/shards.h"
+#include "engine/wire/wire.h"
+#include "engine/wire/wire_raw.h"
+
+#define TX_DESCS 1024u
+
+const struct ur_host_ops ur_engine_host_ops = {
+	.sq_next = ur_sq_next,
+	.sq_retire = ur_sq_retire,
+	.rq_next = ur_rq_next,
+	.rq_count = ur_rq_count,
+	.rq_want_kick = ur_rq_want_kick,
+	.cq_push = ur_cq_push,
+	.qp_event = ur_host_qp_event,
+	.qp_failed = ur_host_qp_failed,
+	.srq_event = ur_host_srq_event,
+	.gsi_rx = ur_engine_tell_gsi,
+};
+
+static int create_port(struct ur_engine *e)
+{
+	struct ur_port_config port = {
+		.seed = e->config.seed,
+		.secret = {e->config.secret[0], e->config.secret[1]},
+		.mtu_bytes = e->config.mtu_bytes,
+		.max_qp = e->config.max_qp,
+		.max_mr = e->config.max_mr,
+		.first_qpn = 17,
+		.shard = e->shard,
+		.shard_bits = e->shards ? e->shards->bits : 0,
+		.node_guid = e->config.node_guid,
+		.cc.enable = e->opt.cc,
+		.aimd = e->opt.aimd,
+		.short_reads = true,
+		.gaps = e->opt.gaps,
+		.path = e->opt.path,
+		.ooo = e->opt.ooo,
+		.loop = e->opt.loop,
+		.credits = e->opt.credits,
+		.coalesce = e->opt.coalesce,
+		.fast = e->opt.fast,
+		.burst_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
+		.burst_bytes = UR_UDP_BURST,
+		.ops = &ur_engine_host_ops,
+		.ctx = e,
+	};
+
+	e->ops = &ur_engine_host_ops;
+	e->port = ur_port_create(&port);
+	return e->port ? 0 : -ENOMEM;
+}
+
+static void called(struct ur_watch *watch, u32 events)
+{
+	/* edge triggered and never read: the mailbox says what there is */
+}
+
+static void free_engine(struct ur_engine *e)
+{
+	ur_wire_destroy(e);
+	ur_faults_fini(e);
+	ur_flow_table_destroy(e->flows);
+	if (e->port)
+		ur_port_destroy(e->port);
+	free(e->tx.buf);
+	free(e->tx.desc);
+	if (e->call_fd >= 0)
+		close(e->call_fd);
+	if (e->epoll_fd >= 0)
+		close(e->epoll_fd);
+	ur_mailbox_fini(&e->mailbox);
+	free(e);
+}
+
+/* Of a device of several: the first has the set, and all name it. */
+static int create_one(const struct ur_engine_config *config,
+		      struct ur_shards *shards, u32 shard,
+		      struct ur_engine **engine)
+{
+	struct ur_engine *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return -ENOMEM;
+	e->shards = shards;
+	e->shard = shard;
+	e->config = *config;
+	snprintf(e->netdev, sizeof(e->netdev), "%s",
+		 config->netdev ? config->netdev : "");
+	e->config.netdev = e->netdev;
+	ur_list_init(&e->ectxs);
+	ur_list_init(&e->kicks);
+	ur_list_init(&e->moderated);
+	ur_list_init(&e->due);
+	ur_list_init(&e->joins);
+	e->call_fd = -1;
+	e->call_watch.fn = called;
+	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	err = ur_mailbox_init(&e->mailbox);
+	if (err || e->epoll_fd < 0) {
+		err = err ? err : -errno;
+		goto err_free;
+	}
+	err = ur_engine_options_parse(&e->opt, config->options);
+	if (err)
+		goto err_free;
+	e->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->call_fd < 0) {
+		err = -errno;
+		goto err_free;
+	}
+	err = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
+	if (err)
+		goto err_free;
+	err = -ENOMEM;
+	e->tx.cap = e->opt.tx_bytes;
+	e->tx.max_desc = TX_DESCS;
+	if (posix_memalign((void **)&e->tx.buf, 4096, e->tx.cap))
+		goto err_free;
+	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
+	if (!e->tx.desc)
+		goto err_free;
+	e->flows = ur_flow_table_create(config->secret[0] ^ config->seed);
+	if (!e->flows)
+		goto err_free;
+	err = create_port(e);
+	if (err)
+		goto err_free;
+	err = ur_wire_create(e);
+	if (err)
+		goto err_free;
+	err = -pthread_create(&e->thread, NULL, ur_poll_thread, e);
+	if (err)
+		goto err_free;
+	*engine = e;
+	return 0;
+err_free:
+	free_engine(e);
+	return err;
+}
+
+#define FOR_EACH_SHARD(e, engine)                                        \
+	for (u32 n_ = 0; n_ < ur_shards_count(engine); n_++)             \
+		for (struct ur_engine *e = ur_shards_nth(engine, n_); e; \
+		     e = NULL)
+
+static int stop(struct ur_engine *engine)
+{
+	engine->stop = true;
+	return 0;
+}
+UR_ENGINE_CALL(0, stop);
+
+static void stop_one(struct ur_engine *engine)
+{
+	if (engine->stop)
+		return;
+	call_stop(engine);
+	pthread_join(engine->thread, NULL);
+}
+
+static int create_shards(const struct ur_engine_config *config,
+			 struct ur_shards *shards)
+{
+	for (u32 i = 0; i < shards->n; i++) {
+		int err = create_one(config, shards, i, &shards->engine[i]);
+
+		if (!err)
+			continue;
+		while (i--) {
+			stop_one(shards->engine[i]);
+			free_engine(shards->engine[i]);
+		}
+		return err;
+	}
+	return 0;
+}
+
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine)
+{
+	struct ur_shards *shards;
+	int err;
+
+	if (config->engines < 2)
+		return create_one(config, NULL, 0, engine);
+	shards = ur_shards_create(ur_min_u32(config->engines, UR_ENGINES_MAX));
+	if (!shards)
+		return -ENOMEM;
+	err = create_shards(config, shards);
+	if (err)
+		ur_shards_destroy(shards);
+	else
+		*engine = shards->engine[0];
+	return err;
+}
+
+void ur_engine_stop(struct ur_engine *engine)
+{
+	FOR_EACH_SHARD(e, engine)
+	stop_one(e);
+}
+
+void ur_engine_abandon(struct ur_engine *engine)
+{
+	ur_engine_stop(engine);
+	FOR_EACH_SHARD(e, engine)
+	ur_wire_destroy(e);
+}
+
+void ur_engine_destroy(struct ur_engine *engine)
+{
+	struct ur_shards *shards = engine->shards;
+
+	ur_engine_stop(engine);
+	if (!shards) {
+		free_engine(engine);
+		return;
+	}
+	for (u32 i = 0; i < shards->n; i++)
+		free_engine(shards->engine[i]);
+	ur_shards_destroy(shards);
+}
+
+u32 ur_engine_count(const struct ur_engine *engine)
+{
+	return ur_shards_count(engine);
+}
+
+bool ur_engine_sl_refused(const struct ur_engine *engine)
+{
+	return engine->sl_refused;
+}
+
+static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
+{
+	ur_port_set_mtu(engine->port, mtu_bytes);
+	return 0;
+}
+UR_ENGINE_CALL(1, set_mtu, u32);
+
+void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
+{
+	FOR_EACH_SHARD(e, engine)
+	call_set_mtu(e, mtu_bytes);
+}
+
+static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		  bool ecn)
+{
+	ur_port_set_cc(engine->port, cc);
+	engine->ecn = ecn;
+	return 0;
+}
+UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, bool);
+
+void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		      bool ecn)
+{
+	FOR_EACH_SHARD(e, engine)
+	call_set_cc(e, cc, ecn);
+}
+
+bool ur_engine_cc(const struct ur_engine *engine)
+{
+	return engine->opt.cc;
+}
+
+static int set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	engine->config.ifindex = ifindex;
+	ur_wire_raw_rebind(engine);
+	return 0;
+}
+UR_ENGINE_CALL(1, set_ifindex, u32);
+
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	FOR_EACH_SHARD(e, engine)
+	call_set_ifindex(e, ifindex);
+}
+
+static int link_downed(struct ur_engine *engine)
+{
+	ur_port_count(engine->port, UR_CNT_link_downed, 1);
+	return 0;
+}
+UR_ENGINE_CALL(0, link_downed);
+
+void ur_engine_link_downed(struct ur_engine *engine)
+{
+	call_link_downed(engine);
+}
+
+void ur_engine_counters(struct ur_engine *engine, u64 *values)
+{
+	u64 one[UR_CNT_COUNT];
+
+	memset(values, 0, sizeof(one));
+	FOR_EACH_SHARD(e, engine)
+	{
+		ur_port_read_counters(e->port, one);
+		for (u32 i = 0; i < UR_CNT_COUNT; i++)
+			values[i] += one[i];
+	}
+}
+
+static int nothing(struct ur_engine *engine)
+{
+	return 0;
+}
+UR_ENGINE_CALL(0, nothing);
+
+void ur_engine_sync(struct ur_engine *engine)
+{
+	FOR_EACH_SHARD(e, engine)
+	call_nothing(e);
+}
+
+static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
+		    u32 dqpn, const u8 *mad)
+{
+	struct ur_av *av;
+	/* Where there is no way it is lost, and its sender repeats it. */
+	int err = ur_av_make(engine, path, 1, dqpn, &av);
+
+	if (err)
+		return err;
+	err = ur_gsi_send(engine->port, av, dqpn, mad);
+	ur_av_put(av);
+	return err;
+}
+UR_ENGINE_CALL(3, send_gsi, const struct ur_epath *, u32, const u8 *);
+
+int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
+		       u32 dqpn, const u8 *mad)
+{
+	return call_send_gsi(engine, path, dqpn, mad);
+}

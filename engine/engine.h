@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The engine: the thread that owns the transport port, the rings, the
+ * doorbells, the application memory and the wire. A device may have several:
+ * control knows them as one, and each context belongs to one of them, with all
+ * that is made in it (shards.h).
+ *
+ * Threads. Every function here is called with the control lock held
+ * (engine/ground/loop.h), by whichever thread has it, and from no other place; it
+ * hands its work to the engine thread and waits when it must. The engine never
+ * takes the control lock; what it has to tell goes through ur_loop_post().
+ *
+ * Results are 0 or -errno as the kernel's verbs give them; outputs change on
+ * success only. Objects belong to the engine until their destroy function,
+ * which control calls children first (QPs before CQs, SRQs and MRs, all before
+ * the context). -EBUSY from a destroy leaves the object as it was.
+ */
+#ifndef UR_DEVICE_ENGINE_H
+#define UR_DEVICE_ENGINE_H
+
+#include <sys/types.h>
+#include "kernel-abi/uroce-abi.h"
+#include "transport/frame.h" /* ur_gid_is_v4 and the like */
+#include "transport/transport.h"
+#include "engine/raw.h"
+
+struct ur_loop;
+struct ur_user_mem;
+struct ur_engine;
+struct ur_ectx;
+struct ur_echan;
+struct ur_easync;
+struct ur_ecq;
+struct ur_esrq;
+struct ur_eqp;
+struct ur_eqp_ref;
+struct ur_emr;
+struct ur_emw;
+struct ur_eah;
+struct ur_edm;
+struct ur_efault;
+struct ur_fault_rule;
+struct ur_recorder;
+
+/* ---- device ---- */
+
+/* Engine to control: run on the loop thread with the control lock held. */
+struct ur_engine_events {
+	/* A MAD for QP1. */
+	void (*gsi_rx)(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
+		       const u8 *mad, u32 len);
+	/* COMM_EST of a QP (for the connection manager); may be NULL. */
+	void (*qp_event)(void *ctx, u32 qpn, enum ur_event ev);
+	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
+	 * NULL. */
+	void (*woken)(void *ctx);
+	/* A work request of a queue pair has failed, while that is recorded; not
+	 * each, where there are many. May be NULL. */
+	void (*failed)(void *ctx, u32 qpn);
+};
+
+#define UR_ENGINES_MAX (1u << UR_SHARD_BITS_MAX)
+/* Which of them has all raw packet queue pairs: their rules are of the whole
+ * device. */
+#define UR_SHARD_RAW 0u
+
+struct ur_engine_config {
+	const char *netdev;
+	u32 ifindex;
+	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. */
+	u32 engines;
+	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
+	u32 max_qp, max_mr;
+	u64 seed;
+	u64 secret[2]; /* see ur_port_config */
+	u64 node_guid;
+	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
+	bool one_path; /* the netdev has another of this host at its end */
+	/* Raw packet queue pairs: the netdev is Ethernet, and there is
+	 * CAP_NET_RAW. */
+	bool raw_packet;
+	struct ur_loop *loop;
+	const struct ur_engine_events *events;
+	void *ctx; /* of events */
+	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
+	 * ur_engine_options_check(). */
+	const char *options;
+};
+
+/* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
+ * that says which name or value is wrong, and which there are. */
+int ur_engine_options_check(const char *text);
+
+/* Remembers which processes have UDP port 4791 now, for the message of a device
+ * that cannot: once, while we still may look at others' descriptors. */
+void ur_engine_note_owners(void);
+
+/* Makes the engine in *engine and starts its thread. config is copied; what it
+ * points to (loop, events, ctx) must outlive the engine. Returns 0 or
+ * -errno. */
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine);
+/* Ends the thread. It posts nothing to the loop any more, but what it posted
+ * before still names the engine. Afterwards only ur_engine_destroy() may be
+ * called. */
+void ur_engine_stop(struct ur_engine *engine);
+/* Frees the engine, which it stops first if it runs. Nothing that the engine
+ * posted to the loop may be left to run. */
+void ur_engine_destroy(struct ur_engine *engine);
+/* Stops the engine and closes its wire while there are objects that nobody
+ * works on any more. Their memory ends with the process. */
+void ur_engine_abandon(struct ur_engine *engine);
+
+/* Returns how many engines the device has. Any thread. */
+u32 ur_engine_count(const struct ur_engine *engine);
+
+/* Returns when the engine has heard of it: it does not hang. */
+void ur_engine_sync(struct ur_engine *engine);
+
+enum ur_gid_type {
+	UR_GID_ROCE_V1 = 0,
+	UR_GID_ROCE_V2 = 1,
+};
+
+/* Sets entry index of the GID table, or empties it where gid is NULL. Opens and
+ * closes what the wire needs to use that address. Returns 0, -EADDRINUSE
+ * (somebody else has port 4791 of that address), -EOPNOTSUPP (RoCEv1, and the
+ * engine was made without), or another -errno of the wire. */
+int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
+		      enum ur_gid_type type);
+/* Returns whether an address that ur_engine_set_gid() refused with -EADDRINUSE
+ * is free now. */
+bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
+			enum ur_gid_type type);
+/* The netdev was made anew and has another index. All GIDs must be gone. */
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
+/* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
+void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
+/* Sets congestion control, for live queue pairs too, but that only those which
+ * are connected from now on can be limited. ecn: packets that ask for no ECN are
+ * ECT(0); an address vector has what held when it was made. */
+void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		      bool ecn);
+/* Returns whether the options of the engine ask for DCQCN. */
+bool ur_engine_cc(const struct ur_engine *engine);
+/* Counts that the netdev's link went down (link_downed). The kernel refuses its
+ * packets, and the transport's timers and retries do the rest. */
+void ur_engine_link_downed(struct ur_engine *engine);
+/* Returns whether packets of service level 7 were sent without its priority,
+ * since the process has no right to it. Any thread. */
+bool ur_engine_sl_refused(const struct ur_engine *engine);
+/* Fills values with the UR_CNT_COUNT counters of the port. */
+void ur_engine_counters(struct ur_engine *engine, u64 *values);
+/* Asks for the event woken, once, when the engine wakes or is called the next
+ * time. It may miss a wake that is on its way already. */
+void ur_engine_tell_waking(struct ur_engine *engine);
+/* Returns whether the engine sleeps. */
+bool ur_engine_asleep(struct ur_engine *engine);
+
+/*
+ * A path as verbs give it, already checked against the GID table. The engine
+ * makes the transport's address vector of it (UDP source port, loop, route).
+ */
+struct ur_epath {
+	u8 sgid[16], dgid[16];
+	u32 sgid_index;
+	u32 flow_label;
+	u8 traffic_class;
+	u8 hop_limit;
+	u8 sl;
+	u8 static_rate; /* enum ibv_rate: of connected queue pairs; 0: none */
+	bool v1;
+};
+
+/* Sends a MAD of 256 bytes, which is copied, from QP1 to the queue
+ * pair dqpn of the path's destination. Returns 0, -ENOMEM (too many wait), or -errno where there is no way. */
+int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
+		       u32 dqpn, const u8 *mad);
+
+/* ---- faults on request: engine/fault_rule.h ---- */
+
+/* Puts a rule in force, which is copied, in *fault. Returns 0 or -ENOMEM. */
+int ur_engine_fault_add(struct ur_engine *engine,
+			const struct ur_fault_rule *rule,
+			struct ur_efault **fault);
+/* Ends it, and frees *fault. Packets that it holds back still leave. */
+void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault);
+/* Fills what the rule has met, and on how much of it it acted. */
+void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
+
+/* ---- the flight recorder: engine/ground/recorder.h ---- */
+
+/* Makes the engine write to rec, or to nothing where it is NULL. It is the
+ * caller's, and the engine's alone to write to until the next call. */
+void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec);
+/* Records an event of rdma_cm that a program is told: of which queue pair (0:
+ * none yet), whose, enum rdma_cm_event_type, its status. */
+void ur_engine_record_cm(struct ur_engine *engine, u32 qpn, uid_t uid,
+			 pid_t pid, u32 event, int status);
+
+/* ---- user context: one open uverbs file ---- */
+
+struct ur_ectx_info {
+	u64 db_map_off;
+	u32 db_map_len;
+	int wake_fd; /* eventfd; stays the engine's: duplicate or pass it */
+};
+
+/*
+ * Makes the engine's part of an open uverbs file in *ectx. memfd is sparse,
+ * sealed against changes of its size, and as large as it will ever be; the
+ * engine places rings in it. It stays the caller's, open until destroy. A
+ * reference of mem is taken until destroy. realm: that of its address handles,
+ * see struct ur_qp_init. Returns 0 or -errno.
+ */
+int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
+		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);
+/* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
+ * queue may have been made. Returns 0 or -ENOMEM. */
+int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
+/* Fetches what was posted to the context's queue pairs so far, and sends what
+ * needs no answer. Afterwards the client's memory may go. */
+void ur_ectx_settle(struct ur_ectx *ectx);
+
+/* Mappings, and their bytes, in this process. */
+struct ur_emapped {
+	u32 n;
+	u64 ring_bytes, region_bytes;
+};
+
+/* Returns what the context's rings and regions have mapped. */
+struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
+/* Gives memory of large rings that are gone back to the system. That may take
+ * milliseconds, and needs no lock; no command of the context may run. */
+void ur_ectx_sweep(struct ur_ectx *ectx);
+/* Frees the context. All its objects must have been destroyed. */
+void ur_ectx_destroy(struct ur_ectx *ectx);
+
+/* Returns which of the device's engines has the context, from 0 on. */
+u32 ur_ectx_shard(const struct ur_ectx *ectx);
+/* Gives a context to another engine of the device. Of the engine's objects it
+ * has only regions without windows, device memory, completion queues that
+ * nothing uses, and event files. Returns 0, or -EOPNOTSUPP with nothing changed:
+ * events wait, or the engine has no room for one of the keys. */
+int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
+
+/* ---- event files: a socket pair; one datagram is one event ---- */
+
+/* Events of an object that was destroyed: some may be unread. */
+struct ur_events_left {
+	struct ur_evsock *sock; /* of an event file, which must stay */
+	u64 element;
+	u64 sent; /* 0: sock may be NULL */
+};
+
+/* The engine sends nothing to that event file until ur_events_resume(). */
+void ur_events_hold(const struct ur_events_left *left);
+void ur_events_resume(const struct ur_events_left *left);
+/* Withdraws what was not read. Returns how many were. Whoever shares the
+ * client's end can make this wait: no lock may be held. In between the two, and
+ * by nobody else for the same file. */
+u32 ur_events_withdraw(const struct ur_events_left *left);
+
+/* Makes a completion channel in *chan. *fd is the application's end; it stays
+ * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
+int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd);
+/* Frees the channel. No completion queue may use it any more. */
+void ur_echan_destroy(struct ur_echan *chan);
+
+/* Makes the file of asynchronous events, in the same way. */
+int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd);
+/* Frees it. No queue may use it any more. */
+void ur_easync_destroy(struct ur_easync *async);
+/* Queues an event that belongs to no queue. element: the port number; type:
+ * enum ibv_event_type. */
+void ur_easync_push(struct ur_easync *async, u64 element, u32 type);
+
+/* What a context has: the rest of this interface. */
+#include "engine/engine_memory.h"
+#include "engine/engine_queues.h"
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Where the engine can be reached: its GID table and multicast groups. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/shards.h"
+#include "engine/wire/wire.h"
+
+bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
+{
+	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
+		if (engine->gids[i].used &&
+		    !memcmp(engine->gids[i].gid, gid, 16))
+			return true;
+	return false;
+}
+
+static int set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
+		   enum ur_gid_type type)
+{
+	struct ur_egid *g = &engine->gids[index];
+	struct ur_wire *wire;
+	int err;
+
+	if (gid && g->used && g->type == type && !memcmp(g->gid, gid, 16))
+		return 0;
+	if (gid) {
+		wire = ur_wire_of(engine, type == UR_GID_ROCE_V1);
+		err = wire ? wire->ops->addr_add(wire, gid) : -EOPNOTSUPP;
+		if (err)
+			return err;
+	}
+	if (g->used) {
+		wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
+		wire->ops->addr_del(wire, g->gid);
+	}
+	g->used = gid != NULL;
+	if (g->used) {
+		g->type = type;
+		memcpy(g->gid, gid, 16);
+	}
+	return 0;
+}
+UR_ENGINE_CALL(3, set_gid, u32, const u8 *, enum ur_gid_type);
+
+int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
+		      enum ur_gid_type type)
+{
+	struct ur_egid before;
+
+	if (index >= UR_ENGINE_GIDS)
+		return -EINVAL;
+	/* All engines have the same table, and control alone changes it. */
+	before = engine->gids[index];
+	for (u32 i = 0; i < ur_shards_count(engine); i++) {
+		int err = call_set_gid(ur_shards_nth(engine, i), index, gid,
+				       type);
+
+		if (!err)
+			continue;
+		while (i--)
+			call_set_gid(ur_shards_nth(engine, i), index,
+				     before.used ? before.gid : NULL,
+				     before.type);
+		return err;
+	}
+	return 0;
+}
+
+static int gid_free(struct ur_engine *engine, const u8 *gid,
+		    enum ur_gid_type type)
+{
+	struct ur_wire *wire = ur_wire_of(engine, type == UR_GID_ROCE_V1);
+
+	return wire &&
+	       (!wire->ops->addr_free || wire->ops->addr_free(wire, gid));
+}
+UR_ENGINE_CALL(2, gid_free, const u8 *, enum ur_gid_type);
+
+bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
+			enum ur_gid_type type)
+{
+	return call_gid_free(engine, gid, type);
+}
+
+struct join {
+	struct ur_list node;
+	u8 gid[16];
+	u32 count;
+};
+
+static struct join *find_join(struct ur_engine *engine, const u8 *gid)
+{
+	ur_list_for_each(it, &engine->joins) {
+		struct join *j = ur_list_entry(it, struct join, node);
+
+		if (!memcmp(j->gid, gid, 16))
+			return j;
+	}
+	return NULL;
+}
+
+bool ur_engine_joined(struct ur_engine *engine, const u8 *gid)
+{
+	return find_join(engine, gid) != NULL;
+}
+
+int ur_engine_join(struct ur_engine *engine, const u8 *gid)
+{
+	struct join *j = find_join(engine, gid);
+	int err;
+
+	if (j) {
+		j->count++;
+		return 0;
+	}
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return -ENOMEM;
+	err = ur_wire_join(engine, gid);
+	if (err) {
+		free(j);
+		return err;
+	}
+	memcpy(j->gid, gid, 16);
+	j->count = 1;
+	ur_list_add_tail(&engine->joins, &j->node);
+	return 0;
+}
+
+void ur_engine_leave(struct ur_engine *engine, const u8 *gid)
+{
+	struct join *j = find_join(engine, gid);
+
+	if (!j || --j->count)
+		return;
+	ur_wire_leave(engine, gid);
+	ur_list_del(&j->node);
+	free(j);
+}

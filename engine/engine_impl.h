@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the files of the engine share: the engine, and its objects by the headers
+ * that are included here. Only the engine thread touches these structs, except
+ * where a field says otherwise; control reaches them through the calls of
+ * call.h.
+ */
+#ifndef UR_DEVICE_ENGINE_IMPL_H
+#define UR_DEVICE_ENGINE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "engine/engine.h"
+#include "engine/ah.h"
+#include "engine/call.h"
+#include "engine/cq.h"
+#include "engine/doorbell.h"
+#include "engine/ectx.h"
+#include "engine/event_file.h"
+#include "engine/idle.h"
+#include "engine/mailbox.h"
+#include "engine/options.h"
+#include "engine/place.h"
+#include "engine/queues.h"
+#include "engine/refused.h"
+#include "engine/regions.h"
+#include "engine/watch.h"
+#include "util/assert.h"
+
+struct ur_wire;
+struct ur_flow_table;
+struct ur_shards;
+struct ur_recorder;
+struct ur_faults;
+
+#define UR_WIRES       2 /* types of GIDs */
+#define UR_ENGINE_GIDS 1024
+
+/* The flight recorder: record.h. */
+struct ur_record {
+	bool on;		      /* there is a ring, or a probe is used */
+	bool probed;		      /* one is */
+	struct ur_recorder *recorder; /* NULL: nothing is kept */
+	u32 run;		      /* new whenever one begins */
+	ur_time next_told;	      /* no failure is told before */
+	struct ur_host_ops ops;
+};
+
+struct ur_egid {
+	bool used;
+	enum ur_gid_type type;
+	u8 gid[16];
+};
+
+/* The transport's callbacks, where there are no fault rules. */
+extern const struct ur_host_ops ur_engine_host_ops;
+
+struct ur_engine {
+	struct ur_engine_config config;
+	char netdev[32];
+	struct ur_engine_options opt;
+	bool ecn;		  /* packets that ask for none are ECT(0) */
+	struct ur_shards *shards; /* shards.h; NULL: the only engine */
+	u32 shard;		  /* its number among them */
+	struct ur_port *port;
+	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
+	struct ur_wire *raw;		 /* wire_raw.h; NULL: none */
+	struct ur_flow_table *flows;
+	pthread_t thread;
+	int epoll_fd;
+	int call_fd; /* eventfd */
+	struct ur_watch call_watch;
+	struct ur_mailbox mailbox;
+	/* 1: may be blocked; whoever leaves work writes call_fd. */
+	_Atomic int asleep;
+	_Atomic bool tell_waking; /* the next wake is told to control */
+	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
+	bool stop;
+	u8 apart[64];  /* what others look at is above */
+	ur_time now;   /* CLOCK_MONOTONIC, once an iteration */
+	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this iteration; 0: not read */
+	struct ur_list ectxs;
+	struct ur_list kicks;	  /* ur_erq */
+	struct ur_list moderated; /* ur_ecq with an event held back */
+	struct ur_list due;	  /* ur_ecq whose events leave at the end */
+	u64 due_bytes;		  /* completed since the first of them */
+	struct ur_tx tx;
+	u32 tx_sent; /* descriptors of tx already on the wire */
+	bool tx_blocked;
+	int tx_wait_fd;
+	struct ur_egid gids[UR_ENGINE_GIDS];
+	struct ur_list joins;
+	u64 sleeps; /* for the tests */
+	ur_time last_rx, last_epoll;
+	struct ur_idle idle;
+	struct ur_place place;
+	u32 cpu; /* that it was on when it last looked, plus one */
+	struct ur_refused refused;
+	ur_time mod_deadline;
+	struct ur_faults *faults;      /* NULL: there was no rule yet */
+	const struct ur_host_ops *ops; /* of the port, but for record.c's */
+	struct ur_record record;
+	bool rx_any; /* a datagram came in this iteration */
+	/* Packets of service level 7 leave without its priority. */
+	_Atomic bool sl_refused;
+};
+
+/* Post an event of a queue pair, or a received MAD of len bytes, to control.
+ * Dropped where there is no memory. */
+void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
+			     enum ur_event ev);
+void ur_engine_tell_woken(struct ur_engine *engine);
+/* The engine works again. One branch where nobody asked. */
+static inline void ur_engine_woken(struct ur_engine *engine)
+{
+	if (atomic_load_explicit(&engine->tell_waking, memory_order_relaxed))
+		ur_engine_tell_woken(engine);
+}
+void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
+void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad, u32 len);
+/* Returns whether the GID is one of the device's own. */
+bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
+/* Joins the multicast group on the wire with the first call for it. Returns 0
+ * or -errno. */
+int ur_engine_join(struct ur_engine *engine, const u8 *gid);
+/* Undoes one such call, and leaves the group with the last one. */
+void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
+/* Returns whether it is in the group. */
+bool ur_engine_joined(struct ur_engine *engine, const u8 *gid);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Memory and addresses of the engine; a part of engine.h, which says who calls this and what
+ * results are. */
+#ifndef UR_DEVICE_ENGINE_ENGINE_MEMORY_H
+#define UR_DEVICE_ENGINE_ENGINE_MEMORY_H
+
+#include "engine/engine.h"
+
+/* ---- memory ---- */
+
+struct ur_emr_attr {
+	u32 pd;
+	u32 access; /* enum ib_uverbs_access_flags, checked for form */
+	u64 addr;   /* user virtual address of the first byte */
+	u64 length;
+	u64 iova;
+	/* of the process that registers, which need not be the one that made
+	 * the context; a reference is taken */
+	struct ur_user_mem *mem;
+	bool on_demand; /* no touching of pages at registration */
+	bool implicit;	/* the whole address space: length = 2^64 - 1 */
+	bool null_mr;
+	int shm_fd; /* sealed memfd holding the range at shm_off, or -1; stays
+		     * the caller's. Refused ones fall back to copying. */
+	u64 shm_off;
+	int dmabuf_fd; /* mappable dma-buf or memfd, or -1; stays the caller's */
+	u64 dmabuf_off;
+	struct ur_edm *dm; /* or NULL */
+	u64 dm_off;
+	bool looked; /* ur_emr_look() has found it */
+};
+
+/* Registers a region, in *mr. Returns 0, -EAGAIN (the memory is not mapped, so
+ * the caller calls ur_emr_look() first), -EFAULT, -EINVAL, -EOPNOTSUPP or
+ * -ENOMEM. */
+int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
+	       struct ur_emr **mr);
+/* What is to change, enum ibv_rereg_mr_flags; other fields of attr are
+ * ignored. */
+#define UR_REREG_TRANS	(1u << 0)
+#define UR_REREG_PD	(1u << 1)
+#define UR_REREG_ACCESS (1u << 2)
+/* What a region had mapped; map NULL: nothing. Whoever gets it unmaps it and then
+ * says so; the context lives until then. */
+struct ur_emr_left {
+	struct ur_ectx *ectx;
+	void *map;
+	size_t len;
+};
+
+/* Unmaps it, which takes as long as it has pages. Any thread, best without a
+ * lock. */
+void ur_emr_unmap(const struct ur_emr_left *left);
+/* It is unmapped, and no longer counts. */
+void ur_emr_unmapped(const struct ur_emr_left *left);
+
+/* Registers the region anew. flags: UR_REREG_*. *left: what is no longer
+ * needed, on failure too. Returns as ur_emr_reg(), or -EBUSY while windows are
+ * bound to it. */
+int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
+		 struct ur_emr_left *left);
+/* Checks that the range is there, with the rights that its access needs. It may
+ * take as long as the client's page faults, so the control lock must not be
+ * held. Returns 0 or -EFAULT. */
+int ur_emr_look(const struct ur_emr_attr *attr);
+/* Fills *attr with where the region's memory is, and whose, for
+ * ur_emr_look(). */
+void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
+/* Returns the key of the region, which is its L_Key and its R_Key. */
+u32 ur_emr_key(const struct ur_emr *mr);
+/* Destroys the region. Returns 0 with *left, or -EBUSY while windows are bound
+ * to it. */
+int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);
+/* Carries out ADVISE_MR. advice, flags: enum ib_uverbs_advise_mr_advice and
+ * _flag. Returns 0 or -errno. */
+int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
+		   const struct ur_sge *sge, u32 num_sge);
+
+/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. Returns 0 or
+ * -ENOMEM. */
+int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **mw);
+/* Returns the R_Key of the window. */
+u32 ur_emw_rkey(const struct ur_emw *mw);
+/* Destroys the window, bound or not. Returns 0. */
+int ur_emw_dealloc(struct ur_emw *mw);
+
+/* Makes an address handle for datagrams in *ah. Returns 0, -ENOMEM, or
+ * -ENETUNREACH and the like where there is no way. */
+int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
+		  struct ur_eah **ah);
+/* Returns its number, for struct uroce_wqe_av. */
+u32 ur_eah_number(const struct ur_eah *ah);
+/* Destroys it. Packets that were sent to it stay sent. */
+void ur_eah_destroy(struct ur_eah *ah);
+
+/* Allocates length bytes of device memory, in the context's memfd; *resp says
+ * where. Returns 0, -EINVAL (no length, or aligned to more than a page) or
+ * -ENOMEM. */
+int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
+		 struct ur_edm **dm, struct uroce_alloc_dm_resp *resp);
+/* Frees it. Returns 0, or -EBUSY while a region uses it. */
+int ur_edm_free(struct ur_edm *dm);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Queues of the engine; a part of engine.h, which says who calls this and what
+ * results are. */
+#ifndef UR_DEVICE_ENGINE_ENGINE_QUEUES_H
+#define UR_DEVICE_ENGINE_ENGINE_QUEUES_H
+
+#include "engine/engine.h"
+
+/* ---- completion queues ---- */
+
+struct ur_ecq_init {
+	u32 entries; /* at least this many; >= 1, checked by the caller */
+	u64 user_handle;
+	struct ur_echan *chan;	 /* or NULL */
+	struct ur_easync *async; /* or NULL */
+	u32 flags;		 /* enum ib_uverbs_ex_create_cq_flags */
+};
+
+/* Makes a completion queue in *cq. *resp says where its ring lies, here and for
+ * the other queues. Returns 0, -EINVAL (more entries than the device gives) or
+ * -ENOMEM. */
+int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
+		  struct ur_ecq **cq, struct uroce_create_cq_resp *resp);
+/* Gives the queue a new ring of at least so many entries; *resp as above.
+ * Returns 0, -EINVAL (fewer than there are CQEs to read) or -ENOMEM. */
+int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
+		  struct uroce_resize_cq_resp *resp);
+/* Sets the moderation: an event comes after count CQEs or period_us
+ * microseconds. */
+int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us);
+/* Arms the queue by command (REQ_NOTIFY_CQ): the next CQE, or the next
+ * solicited one, raises an event. */
+int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only);
+/* Destroys the queue; *comp and *async: what is left of its events. Returns 0,
+ * or -EBUSY while queue pairs or SRQs use it. */
+int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
+		   struct ur_events_left *async);
+
+/* ---- shared receive queues ---- */
+
+struct ur_esrq_init {
+	u32 pd;
+	u32 max_wr, max_sge, limit;
+	bool xrc;
+	u32 xrcd;	   /* when xrc */
+	struct ur_ecq *cq; /* when xrc */
+	u64 user_handle;
+	struct ur_easync *async; /* or NULL */
+};
+
+/* Makes a shared receive queue in *srq. Returns 0, -EINVAL (more than the
+ * device gives) or -ENOMEM. */
+int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
+		   struct ur_esrq **srq, struct uroce_create_srq_resp *resp);
+/* Gives it a new ring of at least max_wr receives, to which those that were not
+ * taken move. Returns 0, -EINVAL or -ENOMEM. */
+int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
+		   struct uroce_create_srq_resp *resp);
+/* Sets the limit: one event comes when fewer receives are left. 0: none.
+ * Returns 0 or -EINVAL. */
+int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit);
+/* Fills *max_wr, *max_sge and *limit. */
+void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit);
+/* Destroys it. *async: what is left of its events. Returns 0, or -EBUSY while
+ * queue pairs use it. */
+int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async);
+
+/* ---- queue pairs ---- */
+
+struct ur_eqp_init {
+	enum ur_qp_type type;
+	u32 pd;
+	u32 max_send_wr, max_recv_wr;
+	u32 max_send_sge, max_recv_sge;
+	u32 max_inline; /* these five are updated to what was given */
+	bool sq_sig_all;
+	struct ur_ecq *send_cq, *recv_cq; /* NULL: XRC_TGT has none */
+	struct ur_esrq *srq;		  /* or NULL */
+	u32 xrcd;			  /* XRC_TGT */
+	u64 user_handle;
+	struct ur_easync *async; /* or NULL */
+	u32 create_flags;
+	u32 realm;   /* as of struct ur_qp_init */
+	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
+	bool block_self_mcast;
+	bool wq; /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
+};
+
+/* Returns the KiB that the engine needs for the work requests that it takes out
+ * of a send ring. The arguments are as a client asks for them. */
+u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge);
+/* Makes a queue pair in *qp, with its rings in ectx; *resp says where they lie
+ * and is all zero for one without any (XRC_TGT). Raises the sizes of *init to
+ * what was given. An XRC_TGT queue pair may outlive ectx, of which it keeps
+ * nothing. Returns 0, -EINVAL or -ENOMEM. */
+int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
+		  struct ur_eqp **qp, struct uroce_create_qp_resp *resp);
+/* Returns the QPN. */
+u32 ur_eqp_number(const struct ur_eqp *qp);
+/* Modifies the queue pair as ur_qp_modify() does. mask: UR_QP_ATTR_*. attr->av
+ * is ignored; path must not be NULL where mask has UR_QP_ATTR_AV. Returns 0,
+ * -EINVAL, or -errno where the path leads nowhere. */
+int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
+		  const struct ur_epath *path, u32 mask);
+/* Fills *attr (av is NULL), *init, and *path as it was set last: zero, with
+ * *have_path false, before that. */
+void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
+		  struct ur_eqp_init *init, struct ur_epath *path,
+		  bool *have_path);
+/* Puts another traffic class and hop limit (0: the host's default) into the
+ * packets of a queue pair that has a path; what a query tells stays. */
+void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit);
+/* Fills values with the UR_QP_CNT_COUNT counters of the queue pair. */
+void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
+/* Fills *failure with what the queue pair failed of since it was in RESET: a
+ * request of its own, or one of its peer. Returns false where it did not. */
+bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
+/* Returns the owner of the queue pair with that number, or NULL. */
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
+/* Destroys the queue pair. *async: what is left of its events. Returns 0, or
+ * -EBUSY while it is attached to multicast groups. */
+int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async);
+/* Attaches the queue pair to a group, or detaches it. Returns as
+ * ur_mcast_attach() and ur_mcast_detach(), or -errno of the wire. */
+int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach);
+
+/* Adds another opener of an XRC_TGT queue pair, in *ref, whose async gets its
+ * events too. Returns 0 or -ENOMEM. */
+int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
+		struct ur_eqp_ref **ref);
+/* Ends that; the queue pair stays. *async as for a destroy. */
+void ur_eqp_close(struct ur_eqp_ref *ref, struct ur_events_left *async);
+
+#endif

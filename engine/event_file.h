@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Event files: chan.c and async.c. The engine thread's, but for what
+ * ur_events_withdraw() takes back.
+ */
+#ifndef UR_DEVICE_ENGINE_EVENT_FILE_H
+#define UR_DEVICE_ENGINE_EVENT_FILE_H
+
+#include "engine/engine.h"
+#include "engine/watch.h"
+#include "util/list.h"
+
+/* One kind of datagram with its accounting; embedded in a queue. */
+struct ur_evsrc {
+	u64 element; /* first 8 bytes of its datagrams */
+	u64 sent;    /* datagrams that reached the socket */
+	u64 pending; /* did not fit: count (channel) or type bits (async) */
+	struct ur_list backlog; /* of the socket's, while pending != 0 */
+};
+
+/* Both ends of a socket pair. */
+struct ur_evsock {
+	struct ur_engine *engine;
+	int tx, rx;
+	bool async;		/* 16-byte datagrams with a type */
+	bool watching;		/* for room */
+	bool held;		/* see ur_events_hold() */
+	struct ur_list backlog; /* ur_evsrc */
+	struct ur_watch watch;
+};
+
+struct ur_echan {
+	struct ur_evsock sock;
+	struct ur_list node; /* of the context */
+};
+
+struct ur_easync {
+	struct ur_evsock sock;
+	struct ur_list node;   /* of the context */
+	struct ur_evsrc loose; /* events that belong to no queue */
+};
+
+/* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
+int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
+		   bool async);
+/* Closes both. No source may have events pending. */
+void ur_evsock_close(struct ur_evsock *sock);
+/* Makes a source without events. element: first 8 bytes of its datagrams. */
+void ur_evsrc_init(struct ur_evsrc *src, u64 element);
+/* Sends one more event of src, or keeps it until there is room. type: only for
+ * async. Never blocks, never fails. */
+void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
+/* Nothing more is sent of src, whose events that may be unread are in *left. */
+void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
+		      struct ur_events_left *left);
+
+#endif

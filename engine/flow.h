@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Flow rules inside the engine: which raw packet queue pairs get a frame. Rules
+ * with the same priority and mask are a group, in which a frame finds its rule
+ * by hash, so its way does not grow with the number of rules, but with that of
+ * the groups, which is bounded. Everything runs as the engine.
+ */
+#ifndef UR_DEVICE_FLOW_H
+#define UR_DEVICE_FLOW_H
+
+#include "engine/engine_impl.h"
+
+struct ur_flow_table;
+
+/* Returns an empty table, or NULL where there is no memory. */
+struct ur_flow_table *ur_flow_table_create(u64 seed);
+/* Frees a table, which must be empty. May be NULL. */
+void ur_flow_table_destroy(struct ur_flow_table *table);
+
+/* Gives the frame to those queue pairs whose rules want it. sender: whose frame
+ * it was, of this device, or 0. */
+void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len);
+
+#endif

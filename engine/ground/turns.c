@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Turns of users. The list has a row of waiters for each user; the rows are
+ * linked by their first. The user whose turn is over goes to the end of it.
+ *
+ * While threads wait, the lock is taken, or handed to one of them, or open to
+ * the threads of the user whose turn it is; then the first of his row has been
+ * woken and takes it, if no other of his has been sooner.
+ */
+#include <semaphore.h>
+#include "engine/ground/turns.h"
+#include "util/os/clock.h"
+
+/* Before a thread that finds the lock taken sleeps: some microseconds. */
+#define LOOKS 100
+
+/* The lower half of the word; the upper one is the user. A word of 0: nobody
+ * has it or waits. */
+enum {
+	TAKEN = 1, /* nobody waits */
+	WANTED,	   /* taken, and somebody waits */
+	OPEN,	   /* to that user, of whom somebody waits */
+};
+
+/* On the stack of the thread that waits. */
+struct ur_turns_waiter {
+	u32 user;
+	bool woken, has; /* under list_lock */
+	sem_t wake;
+	struct ur_turns_waiter *next; /* of the same user */
+	/* Of the first of a user: */
+	struct ur_turns_waiter *last;
+	struct ur_turns_waiter *next_user;
+};
+
+void ur_turns_init(struct ur_turns *turns, u64 turn_ns)
+{
+	*turns = (struct ur_turns){.turn_ns = turn_ns};
+	pthread_mutex_init(&turns->list_lock, NULL);
+}
+
+void ur_turns_fini(struct ur_turns *turns)
+{
+	pthread_mutex_destroy(&turns->list_lock);
+}
+
+static u64 word(u32 user, u32 how)
+{
+	return (u64)user << 32 | how;
+}
+
+static bool change(struct ur_turns *turns, u64 from, u64 to)
+{
+	return __atomic_compare_exchange_n(&turns->word, &from, to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static u64 look(const struct ur_turns *turns)
+{
+	return __atomic_load_n(&turns->word, __ATOMIC_RELAXED);
+}
+
+/* The place of the user's first waiter, or the end of the list. */
+static struct ur_turns_waiter **row(struct ur_turns *turns, u32 user)
+{
+	struct ur_turns_waiter **at = &turns->users;
+
+	while (*at && (*at)->user != user)
+		at = &(*at)->next_user;
+	return at;
+}
+
+static void append_row(struct ur_turns *turns, struct ur_turns_waiter *first)
+{
+	struct ur_turns_waiter **at = &turns->users;
+
+	while (*at)
+		at = &(*at)->next_user;
+	*at = first;
+	first->next_user = NULL;
+}
+
+static void enter(struct ur_turns *turns, struct ur_turns_waiter *w)
+{
+	struct ur_turns_waiter *first = *row(turns, w->user);
+
+	if (!turns->users)
+		turns->since_ns = ur_clock_ns(CLOCK_MONOTONIC);
+	if (first) {
+		first->last->next = w;
+		first->last = w;
+	} else {
+		w->last = w;
+		append_row(turns, w);
+	}
+}
+
+/* Takes the first out of a row, which keeps its place. */
+static struct ur_turns_waiter *leave(struct ur_turns_waiter **at)
+{
+	struct ur_turns_waiter *first = *at, *next = first->next;
+
+	if (next) {
+		next->last = first->last;
+		next->next_user = first->next_user;
+	}
+	*at = next ? next : first->next_user;
+	return first;
+}
+
+/* By who has the lock: whether anybody waits still. */
+static void set_taken(struct ur_turns *turns, u32 user)
+{
+	__atomic_store_n(&turns->word,
+			 word(user, turns->users ? WANTED : TAKEN),
+			 __ATOMIC_RELEASE);
+}
+
+static bool take_open(struct ur_turns *turns, u32 user)
+{
+	return change(turns, word(user, OPEN), word(user, WANTED));
+}
+
+/* With list_lock held. False: the lock is the caller's. */
+static bool has_to_wait(struct ur_turns *turns, u32 user)
+{
+	for (;;) {
+		u64 now = look(turns);
+
+		if (now == 0) {
+			if (change(turns, 0, word(user, TAKEN)))
+				return false;
+		} else if (now == word(user, OPEN)) {
+			if (take_open(turns, user))
+				return false;
+		} else if ((u32)now != TAKEN ||
+			   change(turns, now, now - TAKEN + WANTED)) {
+			return true;
+		}
+	}
+}
+
+/* With list_lock held, which is released while it sleeps. */
+static void sleep_until_mine(struct ur_turns *turns, struct ur_turns_waiter *w)
+{
+	for (;;) {
+		pthread_mutex_unlock(&turns->list_lock);
+		while (sem_wait(&w->wake) < 0)
+			;
+		pthread_mutex_lock(&turns->list_lock);
+		if (w->has)
+			return;
+		w->woken = false;
+		if (take_open(turns, w->user)) {
+			leave(row(turns, w->user));
+			set_taken(turns, w->user);
+			return;
+		}
+	}
+}
+
+static void wait_for_turn(struct ur_turns *turns, u32 user)
+{
+	struct ur_turns_waiter w = {.user = user};
+
+	pthread_mutex_lock(&turns->list_lock);
+	if (has_to_wait(turns, user)) {
+		sem_init(&w.wake, 0, 0);
+		enter(turns, &w);
+		sleep_until_mine(turns, &w);
+		sem_destroy(&w.wake);
+	}
+	pthread_mutex_unlock(&turns->list_lock);
+}
+
+/* Lets the processor's other thread run; at most some 40 ns. */
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool take_at_once(struct ur_turns *turns, u32 user)
+{
+	return change(turns, 0, word(user, TAKEN)) || take_open(turns, user);
+}
+
+/* Most of what is done with the lock takes a few microseconds, and to put a
+ * thread to sleep and wake it takes more. Where somebody waits already it is
+ * not his turn. */
+static bool take_soon(struct ur_turns *turns, u32 user)
+{
+	for (int i = 0; i < LOOKS && (u32)look(turns) == TAKEN; i++)
+		relax();
+	return take_at_once(turns, user);
+}
+
+void ur_turns_take(struct ur_turns *turns, u32 user)
+{
+	if (!take_at_once(turns, user) && !take_soon(turns, user))
+		wait_for_turn(turns, user);
+}
+
+/* Somebody waits: the first of the next row has it. */
+static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
+{
+	struct ur_turns_waiter **same = row(turns, user), *first = *same;
+
+	if (first) {
+		*same = first->next_user;
+		append_row(turns, first);
+	}
+	first = leave(&turns->users);
+	first->has = true;
+	set_taken(turns, first->user);
+	return first;
+}
+
+/* Who is to be told; NULL: he has been. */
+static struct ur_turns_waiter *pass_on(struct ur_turns *turns, u32 user)
+{
+	struct ur_turns_waiter *first = *row(turns, user);
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+
+	if (first && now - turns->since_ns < turns->turn_ns) {
+		__atomic_store_n(&turns->word, word(user, OPEN),
+				 __ATOMIC_RELEASE);
+	} else {
+		turns->since_ns = now;
+		first = hand_over(turns, user);
+	}
+	if (first->woken)
+		return NULL;
+	first->woken = true;
+	return first;
+}
+
+void ur_turns_give(struct ur_turns *turns)
+{
+	u64 now = look(turns);
+	struct ur_turns_waiter *to;
+
+	if ((u32)now == TAKEN && change(turns, now, 0))
+		return;
+	pthread_mutex_lock(&turns->list_lock);
+	to = pass_on(turns, (u32)(now >> 32));
+	pthread_mutex_unlock(&turns->list_lock);
+	/* Nobody else tells him, so he is there still. */
+	if (to)
+		sem_post(&to->wake);
+}
+
+u32 ur_turns_waiting(struct ur_turns *turns, u32 user)
+{
+	u32 n = 0;
+
+	pthread_mutex_lock(&turns->list_lock);
+	for (struct ur_turns_waiter *w = *row(turns, user); w; w = w->next)
+		n++;
+	pthread_mutex_unlock(&turns->list_lock);
+	return n;
+}

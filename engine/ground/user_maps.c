@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a client may do with its own memory. Its mem file writes to whatever is
+ * mapped, as a debugger would, so protections are looked up here: with the
+ * query that /proc/PID/maps answers since Linux 6.11, cheap enough for each
+ * write, or in its text, at registration only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "engine/ground/user.h"
+
+/* PROCMAP_QUERY of <linux/fs.h>, which older headers do not have. */
+struct query {
+	u64 size;
+	u64 flags; /* what the mapping must have */
+	u64 addr;
+	u64 start, end; /* of the mapping found */
+	u64 has, page_size, offset, inode;
+	u32 dev_major, dev_minor;
+	u32 name_size, build_id_size;
+	u64 name_addr, build_id_addr;
+};
+
+#define QUERY	       _IOWR('f', 17, struct query)
+#define QUERY_READABLE 1u
+#define QUERY_WRITABLE 2u
+
+/* A mapping with these rights that has addr: 0 and its end, or -errno. */
+static int query_one(int fd, u64 addr, int prot, u64 *end)
+{
+	struct query q = {.size = sizeof(q), .addr = addr};
+
+	if (prot & PROT_READ)
+		q.flags |= QUERY_READABLE;
+	if (prot & PROT_WRITE)
+		q.flags |= QUERY_WRITABLE;
+	if (ioctl(fd, QUERY, &q))
+		return -errno;
+	*end = q.end;
+	return 0;
+}
+
+static int rights_by_query(int fd, u64 addr, u64 last, int prot)
+{
+	u64 end = 0;
+
+	for (;; addr = end) {
+		int err = query_one(fd, addr, prot, &end);
+
+		if (err)
+			return err == -ESRCH ? -ESRCH : -EFAULT;
+		if (end > last || end <= addr)
+			return 0;
+	}
+}
+
+/* One line, "start-end rwxp ...": 1 the range is covered, 0 so far, -EFAULT.
+ * *addr: where what is not covered yet begins. */
+static int look_at_line(const char *line, u64 *addr, u64 last, int prot)
+{
+	unsigned long long start, end;
+	char r, w;
+
+	if (sscanf(line, "%llx-%llx %c%c", &start, &end, &r, &w) != 4)
+		return -EFAULT;
+	if (end <= *addr)
+		return 0;
+	if (start > *addr || ((prot & PROT_READ) && r != 'r') ||
+	    ((prot & PROT_WRITE) && w != 'w'))
+		return -EFAULT;
+	*addr = end;
+	return end > last;
+}
+
+static int rights_by_text(int fd, u64 addr, u64 last, int prot)
+{
+	char buf[8192]; /* a line is a path and less than 100 bytes */
+	size_t have = 0;
+	off_t off = 0;
+	int ret = 0;
+
+	while (!ret) {
+		ssize_t n = pread(fd, buf + have, sizeof(buf) - 1 - have, off);
+		char *line = buf, *nl;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EFAULT;
+		off += n;
+		have += (size_t)n;
+		buf[have] = 0;
+		while (!ret && (nl = strchr(line, '\n'))) {
+			*nl = 0;
+			ret = look_at_line(line, &addr, last, prot);
+			line = nl + 1;
+		}
+		have -= (size_t)(line - buf);
+		memmove(buf, line, have);
+		if (have == sizeof(buf) - 1)
+			return -EFAULT;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
+{
+	struct statfs fs;
+	u64 end;
+	int err;
+
+	if (mem->maps >= 0 || fstatfs(fd, &fs) || fs.f_type != PROC_SUPER_MAGIC)
+		return -EINVAL;
+	/* No other file of procfs knows this request. */
+	err = query_one(fd, 0, 0, &end);
+	mem->query = !err || err == -ENOENT || err == -ESRCH;
+	/* Before Linux 6.11, with a procfs that is not ours: a text that could be
+	 * right. A client can make up one, which frees its own memory alone from
+	 * what its maps say, as if it had shown none. */
+	if (!mem->query && !ur_user_is_proc(fd, mem->pid, "maps") &&
+	    (!proof ||
+	     rights_by_text(fd, proof, proof, PROT_READ | PROT_WRITE)))
+		return -EINVAL;
+	mem->maps = fd;
+	return 0;
+}
+
+int ur_user_rights(const struct ur_user_mem *mem, u64 addr, u64 len, int prot)
+{
+	if (mem->maps < 0 || !len)
+		return 0;
+	if (addr + len - 1 < addr)
+		return -EFAULT;
+	return mem->query
+		       ? rights_by_query(mem->maps, addr, addr + len - 1, prot)
+		       : rights_by_text(mem->maps, addr, addr + len - 1, prot);
+}

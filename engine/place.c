@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Where the engine runs. */
+#include "engine/place.h"
+
+/* Programs that were told of nothing for so long, or so many wake-ups, look
+ * themselves. */
+#define TOLD_NS 2000000u
+#define UNTOLD	8u
+
+static void leave(struct ur_place *p)
+{
+	if (!p->follow.cpu)
+		return;
+	p->follow = (struct ur_follow){0};
+	ur_follow_nobody();
+}
+
+/* Were they told since it was asked last? */
+static bool take_told(struct ur_place *p, ur_time now)
+{
+	if (!p->told)
+		return false;
+	p->told = false;
+	p->told_at = now;
+	p->untold = 0;
+	return true;
+}
+
+void ur_place_woken(struct ur_place *p, ur_time now)
+{
+	u32 cpu = p->cpu;
+
+	p->cpu = 0;
+	if (take_told(p, now)) {
+		ur_follow(&p->follow, cpu);
+	} else if (++p->untold >= UNTOLD) {
+		leave(p);
+	}
+}
+
+void ur_place_idle(struct ur_place *p, ur_time now)
+{
+	if (!take_told(p, now) && now - p->told_at > TOLD_NS)
+		leave(p);
+}

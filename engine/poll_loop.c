@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One iteration of the engine's loop: commands, doorbells, datagrams, timers,
+ * transmission.
+ *
+ * While awake the wire is asked without epoll where packets came last, and by
+ * epoll now and then; a device with no traffic on the wire asks seldom, since
+ * each question is a system call that a neighbour on the same host waits for.
+ */
+#include "engine/dispatch.h"
+#include "engine/faults.h"
+#include "engine/poll_loop.h"
+#include "engine/record.h"
+#include "engine/shards.h"
+#include "engine/transmit.h"
+#include "engine/wait.h"
+#include "engine/wire/wire.h"
+
+/* Receive queues kicked in one iteration: a kick may ask for the next one. */
+#define KICKS 256
+/* Ask the wire this often when nothing came of late. */
+#define WIRE_QUIET_NS 5000u
+/* "Of late". */
+#define WIRE_HOT_NS 200000u
+
+/* ---- doorbells ---- */
+
+static void ring_slot(void *arg, u32 slot)
+{
+	struct ur_ectx *x = arg;
+	struct ur_db_client *next;
+
+	for (struct ur_db_client *b = x->db_clients[slot]; b; b = next) {
+		next = b->next;
+		b->ring(b);
+	}
+}
+
+static bool answer_doorbells(struct ur_engine *e)
+{
+	bool any = false;
+
+	ur_list_for_each(it, &e->ectxs) {
+		struct ur_ectx *x = ur_list_entry(it, struct ur_ectx, node);
+
+		if (!ur_doorbell_any(x->db))
+			continue;
+		ur_doorbell_take(x->db, ring_slot, x);
+		ur_idle_serve(&e->idle, &x->predictor);
+		any = true;
+	}
+	for (u32 i = 0; i < KICKS && !ur_list_empty(&e->kicks); i++) {
+		struct ur_erq *rq =
+			ur_list_first(&e->kicks, struct ur_erq, kick_node);
+
+		ur_list_del(&rq->kick_node);
+		ur_rq_ring(rq);
+		any = true;
+	}
+	return any;
+}
+
+/* ---- the loop ---- */
+
+static bool look_at_wire(struct ur_engine *e)
+{
+	static const struct timespec zero;
+	bool any = false;
+	u64 quiet = e->now - e->last_rx;
+
+	if (quiet < WIRE_HOT_NS)
+		any = ur_wire_poll(e);
+	if (e->now - e->last_epoll >=
+	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
+		e->last_epoll = e->now;
+		ur_wait_show_cpu(e);
+		any |= ur_dispatch(e, &zero);
+	}
+	return any;
+}
+
+static bool iterate(struct ur_engine *e)
+{
+	bool any, called;
+
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	e->timestamp = 0;
+	ur_record_look(e);
+	/* What was rung before a command comes before it. */
+	called = ur_mailbox_waits(e);
+	any = answer_doorbells(e);
+	any |= look_at_wire(e);
+	ur_dispatch_end_rx(e);
+	if (e->shards) {
+		ur_shards_show(e);
+		any |= ur_shards_receive(e);
+	}
+	if (e->now >= ur_port_deadline(e->port)) {
+		ur_port_expire(e->port, e->now);
+		any = true;
+	}
+	/* Of what came in: whose processor it is answers before the
+	 * acknowledgement leaves, which then takes the answer along. */
+	ur_ecq_send_events(e);
+	any |= ur_transmit(e);
+	if (called)
+		any |= ur_mailbox_run(e);
+	if (!ur_list_empty(&e->moderated))
+		e->mod_deadline = ur_ecq_moderate(e, e->now);
+	else
+		e->mod_deadline = UR_NEVER;
+	/* Of what was done within the device, and by the command. */
+	ur_ecq_send_events(e);
+	return any;
+}
+
+bool ur_poll_after_call(struct ur_engine *e)
+{
+	u32 i = 0;
+
+	ur_engine_woken(e);
+	while (i < UR_TRANSMIT_ROUNDS && ur_transmit(e))
+		i++;
+	ur_ecq_send_events(e);
+	return i == UR_TRANSMIT_ROUNDS || e->stop || e->tx_blocked ||
+	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
+	       ur_port_deadline(e->port) < e->asleep_until ||
+	       ur_faults_deadline(e) < e->asleep_until;
+}
+
+void *ur_poll_thread(void *arg)
+{
+	struct ur_engine *e = arg;
+
+	ur_assert_about = e->netdev;
+	pthread_mutex_lock(&e->mailbox.owner);
+	ur_wait_init(e);
+	while (!e->stop) {
+		if (iterate(e))
+			ur_idle_work(&e->idle, e->now);
+		else
+			ur_wait(e);
+	}
+	pthread_mutex_unlock(&e->mailbox.owner);
+	return NULL;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Raw packet queue pairs, as far as they are not like the others: flow rules,
+ * and the work queues that an indirection table spreads frames over. A part of
+ * engine.h, which says who calls this, and from where.
+ */
+#ifndef UR_DEVICE_RAW_H
+#define UR_DEVICE_RAW_H
+
+#include "engine/flow_key.h"
+
+struct ur_engine;
+struct ur_eflow;
+struct ur_eqp;
+
+/* ---- flow rules of raw packet queue pairs ---- */
+
+enum ur_flow_type { /* enum ibv_flow_attr_type */
+		    UR_FLOW_NORMAL,
+		    UR_FLOW_ALL_DEFAULT,
+		    UR_FLOW_MC_DEFAULT,
+		    UR_FLOW_SNIFFER,
+};
+
+/* Of a counters object. The engine writes, any thread reads. */
+struct ur_ecounters {
+	u64 packets, bytes;
+};
+
+struct ur_eflow_attr {
+	enum ur_flow_type type;
+	u16 priority; /* 0 is the highest */
+	struct ur_flow_key key, mask;
+	bool dont_trap;	      /* lower priorities get the frame too */
+	bool allow_loop_back; /* also frames that its own queue pair sent */
+	bool drop;	      /* nobody gets it */
+	struct ur_eqp *qp;
+	struct ur_ecounters *counters; /* or NULL; stays the caller's */
+};
+
+/* Makes a rule in *flow, which must be destroyed before its queue pair and its
+ * counters. Returns 0, -ENOMEM, also where there are too many different masks,
+ * or -errno of the packet socket. */
+int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
+		    struct ur_eflow **flow);
+/* Destroys it: no frame comes by it any more. */
+void ur_eflow_destroy(struct ur_eflow *flow);
+
+/* ---- receive hashing ---- */
+
+/* Bytes of the key: what IPv6 addresses and ports take, and 32 bits more. */
+#define UR_RSS_KEY_BYTES 40u
+#define UR_RSS_TABLE_MAX 256u
+
+enum ur_rss_field { /* enum ibv_rx_hash_fields */
+		    UR_RSS_SRC_IPV4 = 1 << 0,
+		    UR_RSS_DST_IPV4 = 1 << 1,
+		    UR_RSS_SRC_IPV6 = 1 << 2,
+		    UR_RSS_DST_IPV6 = 1 << 3,
+		    UR_RSS_SRC_PORT_TCP = 1 << 4,
+		    UR_RSS_DST_PORT_TCP = 1 << 5,
+		    UR_RSS_SRC_PORT_UDP = 1 << 6,
+		    UR_RSS_DST_PORT_UDP = 1 << 7,
+};
+
+struct ur_rss_conf {
+	u8 key[UR_RSS_KEY_BYTES];
+	u32 fields; /* enum ur_rss_field; of IPv4 or of IPv6, of TCP or of UDP */
+	u32 size;   /* entries of the table: a power of two, UR_RSS_TABLE_MAX */
+};
+
+/* Returns the Toeplitz hash (Microsoft, "RSS hashing types") of the fields, as
+ * far as the frame has them: none is 0, and without ports, or of a fragment, it
+ * is that of the addresses. Pure, any thread. */
+u32 ur_rss_hash(const struct ur_rss_conf *conf, const struct ur_flow_key *key);
+
+/* Makes the frames of a queue pair go to the queue pairs of the table, of which
+ * there are conf->size, which were created with wq, and which must outlive it.
+ * conf and table are copied. Its own state does not matter then. Returns 0 or
+ * -ENOMEM. */
+int ur_eqp_spread(struct ur_eqp *qp, const struct ur_rss_conf *conf,
+		  struct ur_eqp *const *table);
+
+enum ur_wq_state { /* enum ibv_wq_state */
+		   UR_WQ_RESET,
+		   UR_WQ_RDY,
+		   UR_WQ_ERR,
+};
+
+/* Moves a work queue to that state: from RESET to RDY, from RDY to ERR, from
+ * any to RESET, or to the state that it is in. Returns 0, -EINVAL or
+ * -ENOMEM. */
+int ur_ewq_modify(struct ur_eqp *wq, enum ur_wq_state from,
+		  enum ur_wq_state to);
+
+#endif

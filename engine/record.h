@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The flight recorder's and the probes' eyes. While neither is on, the port has
+ * its ordinary callbacks, and what is left is a look at record.on for a batch of
+ * packets that leave and for each that comes in, and one at the probes for each
+ * turn. Engine thread only.
+ */
+#ifndef UR_DEVICE_ENGINE_RECORD_H
+#define UR_DEVICE_ENGINE_RECORD_H
+
+#include "engine/engine_impl.h"
+#include "engine/probes.h"
+
+/* Makes ops the callbacks of the port, behind those that record. */
+void ur_record_set_ops(struct ur_engine *engine, const struct ur_host_ops *ops);
+/* A tool has begun to use probes of the engine, or the last one has ended. */
+void ur_record_probes_changed(struct ur_engine *engine);
+/* Records the packets of engine->tx: the port has just put them there. */
+void ur_record_sent(struct ur_engine *engine);
+/* Records a packet that came in; arguments as of ur_port_rx(). */
+void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			const u8 *bth, u32 len);
+
+/* Notices tools that use probes. Once a turn. */
+static inline void ur_record_look(struct ur_engine *engine)
+{
+	if (ur_probes_used() != engine->record.probed)
+		ur_record_probes_changed(engine);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The engine thread between two iterations: it does what idle.h decides. Engine
+ * thread only.
+ */
+#ifndef UR_DEVICE_WAIT_H
+#define UR_DEVICE_WAIT_H
+
+#include "engine/engine_impl.h"
+#include "util/os/clock.h"
+
+/* Sets the scheduling attributes of the calling thread, once. */
+void ur_wait_init(struct ur_engine *engine);
+/* Waits after an iteration that found nothing: holds, yields or sleeps, for an
+ * hour at most. */
+void ur_wait(struct ur_engine *engine);
+/* Tells the clients on which processor the engine is now, where that has
+ * changed. */
+void ur_wait_show_cpu(struct ur_engine *engine);
+/* Puts a context among those that the engine serves, and tells its client whether
+ * the engine sleeps, and where it is. Any thread that holds the owner lock. */
+void ur_wait_add(struct ur_engine *engine, struct ur_ectx *ectx);
+/* Returns whether any client has rung a doorbell that was not taken yet. The
+ * caller holds the owner lock. */
+bool ur_doorbells_rung(const struct ur_engine *engine);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The wires of an engine as one: the table of backends, and the operations of
+ * wire.h on each backend that the engine has.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include "engine/shards.h"
+#include "engine/wire/wire.h"
+#include "engine/wire/wire_raw.h"
+#include "transport/frame.h"
+
+/* The backends, by the type of the GIDs whose packets they carry. */
+static const struct {
+	int (*create)(struct ur_engine *engine, struct ur_wire **wire);
+} backends[UR_WIRES] = {
+	[UR_GID_ROCE_V1] = {ur_wire_v1_create},
+	[UR_GID_ROCE_V2] = {ur_wire_udp_create},
+};
+
+/* The first wire from that type downwards: RoCEv2 comes first. NULL: none. */
+static struct ur_wire *next_wire(const struct ur_engine *engine, u32 *type)
+{
+	while (*type) {
+		struct ur_wire *wire = engine->wires[--*type];
+
+		if (wire)
+			return wire;
+	}
+	return NULL;
+}
+
+int ur_wire_create(struct ur_engine *engine)
+{
+	for (u32 type = UR_WIRES; type--;) {
+		int err;
+
+		if (type == UR_GID_ROCE_V1 && !engine->config.roce_v1)
+			continue;
+		err = backends[type].create(engine, &engine->wires[type]);
+		if (err)
+			return err;
+	}
+	return engine->config.raw_packet && engine->shard == UR_SHARD_RAW
+		       ? ur_wire_raw_create(engine, &engine->raw)
+		       : 0;
+}
+
+struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
+{
+	return engine->wires[v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2];
+}
+
+static struct ur_wire *wire_for(const struct ur_engine *engine,
+				const struct ur_av *av)
+{
+	return av->raw ? engine->raw : ur_wire_of(engine, av->v1);
+}
+
+u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd)
+{
+	const struct ur_tx *tx = &engine->tx;
+	u32 i = first;
+
+	while (i < end) {
+		struct ur_wire *wire = wire_for(engine, tx->desc[i].av);
+		u32 stop = i, taken;
+
+		while (stop < end &&
+		       wire_for(engine, tx->desc[stop].av) == wire)
+			stop++;
+		taken = wire->ops->send(wire, tx, i, stop, wait_fd);
+		i += taken;
+		if (i < stop)
+			break;
+	}
+	return i - first;
+}
+
+bool ur_wire_poll(struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+	bool any = false;
+
+	while ((wire = next_wire(engine, &type)))
+		any |= wire->ops->poll(wire);
+	if (engine->raw)
+		any |= engine->raw->ops->poll(engine->raw);
+	return any;
+}
+
+int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+	int err;
+
+	while ((wire = next_wire(engine, &type))) {
+		err = wire->ops->join(wire, gid);
+		if (!err)
+			continue;
+		while (++type < UR_WIRES) {
+			wire = engine->wires[type];
+			if (wire)
+				wire->ops->leave(wire, gid);
+		}
+		return err;
+	}
+	return 0;
+}
+
+void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		wire->ops->leave(wire, gid);
+}
+
+u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
+{
+	u32 done = 0;
+
+	*refused = 0;
+	while (done < n) {
+		int sent = sendmmsg(fd, msg + done, n - done, 0);
+
+		if (sent > 0) {
+			done += (u32)sent;
+		} else if (sent < 0 && errno != EINTR) {
+			if (errno != EAGAIN && errno != EWOULDBLOCK &&
+			    errno != ENOBUFS && errno != ENOMEM)
+				*refused = errno;
+			break;
+		}
+	}
+	return done;
+}
+
+void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
+{
+	int priority = ur_sl_priority(sl);
+
+	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
+			sizeof(priority)) ||
+	    atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
+		return;
+	fprintf(stderr,
+		"uroced: %s: service level %d takes CAP_NET_ADMIN or "
+		"CAP_NET_RAW; its packets leave with the priority of their "
+		"traffic class, which is 0 without one\n",
+		engine->netdev, sl);
+}
+
+void ur_wire_destroy(struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		wire->ops->destroy(wire);
+	if (engine->raw)
+		engine->raw->ops->destroy(engine->raw);
+}
+
+socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
+			 u32 ifindex)
+{
+	memset(sa, 0, sizeof(*sa));
+	if (ur_gid_is_v4(gid)) {
+		sa->v4.sin_family = AF_INET;
+		sa->v4.sin_port = htons(port);
+		memcpy(&sa->v4.sin_addr, gid + 12, 4);
+		return sizeof(sa->v4);
+	}
+	sa->v6.sin6_family = AF_INET6;
+	sa->v6.sin6_port = htons(port);
+	memcpy(&sa->v6.sin6_addr, gid, 16);
+	/* Link-local, and multicast of interface (1) and link (2) scope. */
+	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
+	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
+		sa->v6.sin6_scope_id = ifindex;
+	return sizeof(sa->v6);
+}
+
+static void set_buffer(int fd, int forced, int plain, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof(bytes));
+}
+
+void ur_wire_rx_buffer(int fd)
+{
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, 32 << 20);
+}
+
+void ur_wire_tx_buffer(int fd)
+{
+	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, 8 << 20);
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Life and receiving sockets of the UDP wire: one socket for each local address
+ * and group. wire_udp_out.c has the sending ones.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "engine/shards.h"
+#include "engine/wire/udp_own.h"
+#include "engine/wire/wire_udp.h"
+#include "transport/frame.h"
+
+static struct ur_wire_udp *to_udp(struct ur_wire *wire)
+{
+	return ur_container_of(wire, struct ur_wire_udp, wire);
+}
+
+socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
+			  const u8 gid[16], u16 port)
+{
+	return ur_sockaddr_of(sa, gid, port, w->wire.engine->config.ifindex);
+}
+
+int ur_udp_set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno
+								      : 0;
+}
+
+int ur_udp_open(bool v4)
+{
+	int fd = socket(v4 ? AF_INET : AF_INET6,
+			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (!v4)
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	return fd;
+}
+
+/* ---- receiving sockets ---- */
+
+static void set_rx_options(const struct ur_wire_udp *w, int fd, bool v4)
+{
+	ur_wire_rx_buffer(fd);
+	if (w->wire.engine->opt.gro)
+		ur_udp_set(fd, IPPROTO_UDP, UDP_GRO, 1);
+	if (v4) {
+		ur_udp_set(fd, IPPROTO_IP, IP_RECVTOS, 1);
+		ur_udp_set(fd, IPPROTO_IP, IP_RECVTTL, 1);
+	} else {
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO, 1);
+		/* zero UDP checksums are what RoCE senders use */
+		ur_udp_set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+	}
+}
+
+static int join_group(const struct ur_wire_udp *w, int fd, const u8 *gid)
+{
+	struct ip_mreqn m4 = {
+		.imr_ifindex = (int)w->wire.engine->config.ifindex,
+	};
+	struct ipv6_mreq m6 = {
+		.ipv6mr_interface = w->wire.engine->config.ifindex,
+	};
+	int err;
+
+	if (ur_gid_is_v4(gid)) {
+		memcpy(&m4.imr_multiaddr, gid + 12, 4);
+		err = setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &m4,
+				 sizeof(m4));
+	} else {
+		memcpy(&m6.ipv6mr_multiaddr, gid, 16);
+		err = setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &m6,
+				 sizeof(m6));
+	}
+	return err < 0 ? -errno : 0;
+}
+
+struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16])
+{
+	ur_list_for_each(it, &w->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		if (!memcmp(a->gid, gid, 16))
+			return a;
+	}
+	return NULL;
+}
+
+static void report_in_use(const struct ur_wire_udp *w, const u8 *gid)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (ur_gid_is_v4(gid))
+		inet_ntop(AF_INET, gid + 12, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, gid, text, sizeof(text));
+	ur_port_owner_report(text, w->wire.engine->netdev);
+}
+
+static bool addr_free(struct ur_wire *wire, const u8 *gid)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	union ur_sockaddr sa;
+	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
+	int fd = socket(sa.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool is_free;
+
+	if (fd < 0)
+		return false;
+	is_free = bind(fd, &sa.sa, len) == 0;
+	close(fd);
+	return is_free;
+}
+
+/*
+ * Several engines have a socket each for one address, and the kernel gives a
+ * datagram to the one whose number begins the number of the queue pair that it
+ * is for (bytes 5 to 7 of the BTH). Sockets of the group are in the order in
+ * which they were bound, which is that of the engines; what comes to a wrong one
+ * all the same is handed over.
+ */
+static void steer(const struct ur_wire_udp *w, int fd)
+{
+	const struct ur_shards *s = w->wire.engine->shards;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - s->bits),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->n, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+		   sizeof(prog));
+}
+
+/*
+ * The first engine's socket is bound alone, so that the port of another program
+ * is refused, of this user's too, and lets the others' join afterwards. Those
+ * who could join besides are of the same user, who is trusted with the device.
+ */
+static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
+		     bool mcast)
+{
+	const struct ur_engine *e = w->wire.engine;
+	bool group = e->shards && !mcast;
+	union ur_sockaddr sa;
+	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
+
+	if (mcast)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (group && e->shard)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (bind(fd, &sa.sa, len) < 0)
+		return -errno;
+	if (group && e->shard)
+		steer(w, fd);
+	else if (group)
+		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	return 0;
+}
+
+static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
+{
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
+	int err;
+
+	if (a) {
+		a->refs++;
+		return 0;
+	}
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->wire = w;
+	a->watch.fn = ur_udp_readable;
+	a->v4 = ur_gid_is_v4(gid);
+	a->mcast = mcast;
+	a->refs = 1;
+	memcpy(a->gid, gid, 16);
+	a->fd = ur_udp_open(a->v4);
+	if (a->fd < 0) {
+		err = a->fd;
+		goto err_free;
+	}
+	set_rx_options(w, a->fd, a->v4);
+	err = bind_addr(w, a->fd, gid, mcast);
+	if (err) {
+		if (err == -EADDRINUSE)
+			report_in_use(w, gid);
+		goto err_close;
+	}
+	if (mcast) {
+		err = join_group(w, a->fd, gid);
+		if (err)
+			goto err_close;
+	}
+	if (!mcast) {
+		err = ur_udp_own_add(gid);
+		if (err)
+			goto err_close;
+	}
+	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
+	if (err)
+		goto err_own;
+	ur_list_add_tail(&w->addrs, &a->node);
+	return 0;
+err_own:
+	if (!mcast)
+		ur_udp_own_del(gid);
+err_close:
+	close(a->fd);
+err_free:
+	free(a);
+	return err;
+}
+
+static void close_addr(struct ur_wire_udp *w, const u8 *gid)
+{
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
+
+	if (!a || --a->refs)
+		return;
+	for (u32 i = 0; i < UR_UDP_OUTS; i++)
+		if (w->outs[i].fd >= 0 && !memcmp(w->outs[i].sgid, gid, 16))
+			ur_udp_close_out(&w->outs[i]);
+	if (w->hot == a)
+		w->hot = NULL;
+	if (!a->mcast)
+		ur_udp_own_del(gid);
+	ur_engine_unwatch(w->wire.engine, a->fd);
+	close(a->fd);
+	ur_list_del(&a->node);
+	free(a);
+}
+
+static int addr_add(struct ur_wire *wire, const u8 gid[16])
+{
+	return open_addr(to_udp(wire), gid, false);
+}
+
+static void addr_del(struct ur_wire *wire, const u8 gid[16])
+{
+	close_addr(to_udp(wire), gid);
+}
+
+static int join(struct ur_wire *wire, const u8 gid[16])
+{
+	return open_addr(to_udp(wire), gid, true);
+}
+
+static int check(struct ur_wire *wire, const struct ur_av *av)
+{
+	struct ur_wire_udp *w = to_udp(wire);
+	union ur_sockaddr from, to;
+	socklen_t len;
+	int fd, err = 0;
+
+	if (!ur_udp_find(w, av->sgid))
+		return -EADDRNOTAVAIL;
+	if (av->mcast)
+		return 0;
+	fd = ur_udp_open(av->v4);
+	if (fd < 0)
+		return fd;
+	len = ur_udp_sockaddr(w, &from, av->sgid, 0);
+	ur_udp_sockaddr(w, &to, av->dgid, UR_ROCE_V2_UDP_PORT);
+	if (bind(fd, &from.sa, len) < 0 || connect(fd, &to.sa, len) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* ---- life ---- */
+
+static void destroy(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = to_udp(wire);
+
+	for (u32 i = 0; i < UR_UDP_OUTS; i++)
+		ur_udp_close_out(&w->outs[i]);
+	ur_list_for_each_safe(it, &w->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		if (!a->mcast)
+			ur_udp_own_del(a->gid);
+		close(a->fd);
+		free(a);
+	}
+	free(w->icrc_cache);
+	free(w->rx_buf);
+	free(w);
+}
+
+static const struct ur_wire_ops udp_ops = {
+	.name = "udp",
+	.addr_add = addr_add,
+	.addr_del = addr_del,
+	.addr_free = addr_free,
+	.join = join,
+	.leave = addr_del,
+	.check = check,
+	.poll = ur_udp_poll,
+	.send = ur_udp_send,
+	.destroy = destroy,
+};
+
+int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
+{
+	struct ur_wire_udp *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->wire.ops = &udp_ops;
+	w->wire.engine = engine;
+	ur_list_init(&w->addrs);
+	for (u32 i = 0; i < UR_UDP_OUTS; i++)
+		w->outs[i].fd = w->outs[i].guard = -1;
+	ur_udp_icrc_init(w);
+	err = ur_udp_rx_init(w);
+	if (err) {
+		destroy(&w->wire);
+		return err;
+	}
+	*wire = &w->wire;
+	return 0;
+}

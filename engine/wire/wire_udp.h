@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The inside of the UDP wire: RoCEv2 over ordinary, unprivileged sockets.
+ *
+ * Receive: one socket for each local address, bound to ADDR:4791; one for each
+ * multicast group. Send: one socket for each (local address, UDP source port,
+ * traffic class, service level: a socket has one priority, which becomes the
+ * PCP of a VLAN), unconnected and with IP_PMTUDISC_DO, because then the kernel
+ * gives IPv4 identification 0 (0..k-1 within a UDP_SEGMENT burst) and the ICRC,
+ * which covers it, can be computed beforehand. The UDP checksum, masked in the
+ * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
+ * devices offload it. They are bound to the port at all addresses, of both
+ * families, so that nobody else can send from it, and the source address goes
+ * with each message: see udp_own.h.
+ */
+#ifndef UR_DEVICE_WIRE_UDP_H
+#define UR_DEVICE_WIRE_UDP_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include "engine/engine_impl.h"
+#include "engine/wire/udp_ids.h"
+#include "engine/wire/wire.h"
+#include "transport/icrc.h"
+
+#define UR_UDP_OUTS	 256u
+#define UR_UDP_RX_MSGS	 16u
+#define UR_UDP_RX_STRIDE 65536u
+#define UR_UDP_CTRL	 128u
+#define UR_UDP_PEERS	 1024u
+#define UR_UDP_TX_MSGS	 64u
+
+/* linux/in6.h, which does not go with netinet/in.h. */
+#ifndef IPV6_FLOWINFO
+#define IPV6_FLOWINFO 11
+#endif
+#ifndef IPV6_FLOWINFO_SEND
+#define IPV6_FLOWINFO_SEND 33
+#endif
+#ifndef IPV6_AUTOFLOWLABEL
+#define IPV6_AUTOFLOWLABEL 70
+#endif
+
+/* A receiving socket. */
+struct ur_udp_addr {
+	struct ur_list node;
+	struct ur_wire_udp *wire;
+	struct ur_watch watch;
+	u8 gid[16];
+	bool v4, mcast;
+	u32 refs;
+	int fd;
+};
+
+/* A sending socket. */
+struct ur_udp_out {
+	int fd;	   /* -1: free entry */
+	int guard; /* holds the port for IPv6, when fd is IPv4; -1: none */
+	u32 gen;
+	u8 sgid[16];
+	u8 traffic_class, sl;
+	u16 asked; /* source port of the av */
+	u16 sport; /* the one it got */
+	bool no_gso;
+	bool no_label; /* IPv6 flow labels are others' here */
+	u64 used;      /* for LRU */
+};
+
+struct ur_udp_peer {
+	u8 gid[16];
+	u32 own_gen; /* of the addresses when this was found out: */
+	bool here;   /* an address of this very device */
+	bool own;    /* of a device of this process */
+	struct ur_udp_ids ids;
+};
+
+struct ur_wire_udp {
+	struct ur_wire wire;
+	struct ur_list addrs;
+	struct ur_udp_addr *hot; /* where packets came last */
+	u32 lrh_crc;
+	/* Difference that an identification makes to the CRC of IPv4 and UDP
+	 * headers. */
+	u32 id_crc[UR_UDP_SEGS];
+	u64 clock;
+	struct ur_udp_out outs[UR_UDP_OUTS];
+	struct ur_udp_peer peers[UR_UDP_PEERS];
+	struct ur_icrc_cache *icrc_cache;
+	u8 *rx_buf;
+	u32 rx_batch;
+	struct mmsghdr rx_msg[UR_UDP_RX_MSGS];
+	struct iovec rx_iov[UR_UDP_RX_MSGS];
+	union ur_sockaddr rx_name[UR_UDP_RX_MSGS];
+	u8 rx_ctrl[UR_UDP_RX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
+	struct mmsghdr tx_msg[UR_UDP_TX_MSGS];
+	struct iovec tx_iov[UR_UDP_TX_MSGS];
+	union ur_sockaddr tx_name[UR_UDP_TX_MSGS];
+	u8 tx_ctrl[UR_UDP_TX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
+	u32 tx_count[UR_UDP_TX_MSGS]; /* packets of each message */
+	bool said_msgsize;
+};
+
+/* Makes the socket address of a GID on the wire's netdev. Returns its
+ * length. */
+socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
+			  const u8 gid[16], u16 port);
+/* Returns the receiving socket of that address or group, or NULL. */
+struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
+/* Returns a new datagram socket, or -errno. */
+int ur_udp_open(bool v4);
+/* Sets an option of a socket that takes an int. Returns 0 or -errno. */
+int ur_udp_set(int fd, int level, int name, int value);
+
+/* udp_icrc.c: the fields of a flow that the ICRC covers. */
+struct ur_udp_flow {
+	const u8 *sgid, *dgid;
+	u16 sport;
+	bool v4;
+};
+/* Fills lrh_crc and id_crc. */
+void ur_udp_icrc_init(struct ur_wire_udp *w);
+/* Returns the CRC of dummy LRH, IP and UDP header of a packet that has len
+ * bytes from BTH to pad. id: the IPv4 identification; that of a packet in a
+ * burst may also be put in afterwards, by xor with id_crc. */
+u32 ur_udp_icrc_headers(const struct ur_wire_udp *w,
+			const struct ur_udp_flow *flow, u32 len, u16 id);
+
+/* wire_udp_out.c: returns the socket for packets of av, or NULL where they
+ * cannot be sent now. It is good until the next call. */
+struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
+/* Closes such a socket. */
+void ur_udp_close_out(struct ur_udp_out *out);
+
+/* wire_udp_rx.c: the function of a receiving socket's watch. */
+void ur_udp_readable(struct ur_watch *watch, u32 events);
+/* The wire's poll. */
+bool ur_udp_poll(struct ur_wire *wire);
+/* Allocates the receive buffers. Returns 0 or -ENOMEM. */
+int ur_udp_rx_init(struct ur_wire_udp *w);
+/* wire_udp_tx.c: the wire's send. */
+u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		u32 end, int *wait_fd);
+/* wire_port.c: says on stderr who has UDP port 4791 of that address, and what
+ * to do. */
+void ur_port_owner_report(const char *address, const char *netdev);
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The sending sockets of the UDP wire: a table of at most UR_UDP_OUTS, found by
+ * address, source port, traffic class and service level, the least recently
+ * used one replaced.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <unistd.h>
+#include "engine/wire/udp_own.h"
+#include "engine/wire/wire_udp.h"
+#include "transport/frame.h"
+
+#define PORT_TRIES 64u
+
+#ifndef IPV6_MTU_DISCOVER
+#define IPV6_MTU_DISCOVER 23
+#endif
+
+void ur_udp_close_out(struct ur_udp_out *out)
+{
+	if (out->fd < 0)
+		return;
+	ur_udp_own_release(out->sport, ur_gid_is_v4(out->sgid));
+	close(out->fd);
+	if (out->guard >= 0)
+		close(out->guard);
+	out->fd = out->guard = -1;
+	out->gen++;
+}
+
+/* Nobody should send to these ports; what comes must not fill a queue. */
+static void drop_input(int fd)
+{
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = {1, &none};
+
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+}
+
+/* Ways of av's packets that the address does not tell. */
+static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
+{
+	int err = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
+			 : ur_udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS,
+				      av->traffic_class);
+
+	/* After the above, which sets one too. */
+	ur_wire_set_priority(e, fd, av->sl);
+	return err;
+}
+
+/*
+ * Bind fd to the port, so that nobody else sends from it: an IPv6 socket has
+ * the IPv4 half as well, beside an IPv4 one stands a guard that has the IPv6
+ * half. -EADDRINUSE: somebody has some of it.
+ */
+static int take_port(int fd, bool v4, u16 port, int *guard)
+{
+	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
+				    .sin6_port = htons(port)};
+	struct sockaddr_in any4 = {.sin_family = AF_INET,
+				   .sin_port = htons(port)};
+	int err;
+
+	*guard = -1;
+	/* Others of ours, for another address or class, have the same one. */
+	ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (!v4)
+		return bind(fd, (struct sockaddr *)&any6, sizeof(any6)) < 0
+			       ? -errno
+			       : 0;
+	*guard = ur_udp_open(false);
+	/* Without IPv6 in the kernel nobody has such a socket. */
+	if (*guard < 0 && *guard != -EAFNOSUPPORT)
+		return *guard;
+	if (*guard >= 0) {
+		drop_input(*guard);
+		ur_udp_set(*guard, SOL_SOCKET, SO_REUSEPORT, 1);
+		if (bind(*guard, (struct sockaddr *)&any6, sizeof(any6)) < 0) {
+			err = -errno;
+			goto err_close;
+		}
+	}
+	if (!bind(fd, (struct sockaddr *)&any4, sizeof(any4)))
+		return 0;
+	err = -errno;
+err_close:
+	if (*guard >= 0)
+		close(*guard);
+	*guard = -1;
+	return err;
+}
+
+static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
+		    int *guard)
+{
+	bool v4 = av->v4;
+	int fd = ur_udp_open(v4), err, ifindex;
+
+	if (fd < 0)
+		return fd;
+	drop_input(fd);
+	ur_wire_tx_buffer(fd);
+	ifindex = (int)w->wire.engine->config.ifindex;
+	if (v4) {
+		struct ip_mreqn m = {.imr_ifindex = ifindex};
+
+		err = ur_udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+				 IP_PMTUDISC_DO);
+		setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &m, sizeof(m));
+		ur_udp_set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
+	} else {
+		err = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+				 IPV6_PMTUDISC_DO);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
+		/* The flow label is the address vector's, 0 included. */
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
+	}
+	if (!err)
+		err = set_service(w->wire.engine, fd, av);
+	if (err)
+		goto err_close;
+	for (u32 i = 0; i < PORT_TRIES; i++) {
+		/* a neighbouring port keeps the entropy's purpose */
+		*got = (u16)((av->udp_sport + i) | UR_UDP_SPORT_MIN);
+		err = take_port(fd, v4, *got, guard);
+		if (!err)
+			return fd;
+		if (err != -EADDRINUSE)
+			break;
+	}
+err_close:
+	close(fd);
+	return err;
+}
+
+/* Everything but the source port is av's. */
+static bool fits(const struct ur_udp_out *o, const struct ur_av *av)
+{
+	return o->fd >= 0 && o->traffic_class == av->traffic_class &&
+	       o->sl == av->sl && !memcmp(o->sgid, av->sgid, 16);
+}
+
+/*
+ * The entry for av: its own, a free one, or, when all are taken, one that fits
+ * and that av shares from then on: 256 source ports are entropy enough, and
+ * opening sockets in turn would cost more than a packet. The least recently
+ * used of the others is given up only where there is none.
+ */
+static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
+{
+	u32 oldest = 0, shared = UR_UDP_OUTS, free_one = UR_UDP_OUTS;
+
+	for (u32 n = 0; n < UR_UDP_OUTS; n++) {
+		u32 i = (av->udp_sport + n) % UR_UDP_OUTS;
+		const struct ur_udp_out *o = &w->outs[i];
+		bool mine = fits(o, av);
+
+		if (mine && o->asked == av->udp_sport)
+			return i;
+		if (o->fd < 0 && free_one == UR_UDP_OUTS)
+			free_one = i;
+		if (mine && shared == UR_UDP_OUTS)
+			shared = i;
+		if (o->used < w->outs[oldest].used)
+			oldest = i;
+	}
+	if (free_one < UR_UDP_OUTS)
+		return free_one;
+	return shared < UR_UDP_OUTS ? shared : oldest;
+}
+
+struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
+{
+	u32 index = (u32)(av->wire & 0xffff);
+	struct ur_udp_out *o;
+	u16 sport = 0;
+	int fd, guard = -1;
+
+	w->clock++;
+	if (index && w->outs[index - 1].gen == (u32)(av->wire >> 16)) {
+		o = &w->outs[index - 1];
+		if (o->fd >= 0) {
+			o->used = w->clock;
+			return o;
+		}
+	}
+	index = choose_out(w, av);
+	o = &w->outs[index];
+	if (!fits(o, av)) {
+		fd = open_out(w, av, &sport, &guard);
+		if (fd < 0)
+			return NULL;
+		ur_udp_close_out(o);
+		o->fd = fd;
+		o->guard = guard;
+		o->asked = av->udp_sport;
+		o->sport = sport;
+		o->no_gso = !w->wire.engine->opt.gso;
+		o->no_label = false;
+		o->traffic_class = av->traffic_class;
+		o->sl = av->sl;
+		memcpy(o->sgid, av->sgid, 16);
+		ur_udp_own_hold(sport, av->v4);
+	}
+	o->used = w->clock;
+	av->wire = (u64)o->gen << 16 | (index + 1);
+	return o;
+}

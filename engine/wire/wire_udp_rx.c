@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Receiving: recvmmsg of datagrams that the kernel may have put together
+ * (UDP_GRO), cut apart again, the ICRC of each packet checked.
+ *
+ * A UDP socket does not tell the IPv4 identification, which the ICRC covers.
+ * The CRC is computed with a guess, which is right for peers that send from
+ * UDP sockets (0, or its place in the burst) and for those that count; where it
+ * does not fit, ur_icrc_solve_id() finds the one value that would. That alone
+ * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
+ * held to it: one in 400 000, see udp_ids.h.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include "engine/faults.h"
+#include "engine/shards.h"
+#include "engine/wire/udp_own.h"
+#include "engine/wire/wire_udp.h"
+#include "transport/frame.h"
+
+_Static_assert(UR_IS_POW2(UR_UDP_PEERS), "a peer's place is bits of a hash");
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+/* recvmmsg calls for one readable socket in one turn. */
+#define ROUNDS 4
+/* Messages of a batch of long bursts, so that it stays in the cache. */
+#define BATCH_BULK 4u
+
+struct packet_info {
+	struct ur_rx_meta meta;
+	u32 seg_bytes; /* 0: a single packet */
+};
+
+/* ---- ICRC ---- */
+
+static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
+{
+	u32 h = ur_get_le32(gid + 12) * 0x9e3779b1u ^
+		ur_get_le32(gid + 8) * 0x85ebca6bu;
+	struct ur_udp_peer *p = &w->peers[(h >> 16) & (UR_UDP_PEERS - 1)];
+
+	if (memcmp(p->gid, gid, 16)) { /* a newcomer takes the place over */
+		memset(p, 0, sizeof(*p));
+		memcpy(p->gid, gid, 16);
+	}
+	if (p->own_gen != ur_udp_own_generation()) {
+		p->own_gen = ur_udp_own_generation();
+		p->own = ur_udp_own(gid);
+		p->here = ur_udp_find(w, gid) != NULL;
+	}
+	return p;
+}
+
+/*
+ * Is it by somebody who uses an address of ours? What a device sends to itself
+ * never comes here (feed_loop() of the engine), what its neighbours in this
+ * process send comes from a port that this process holds.
+ */
+static bool forged(const struct ur_udp_peer *peer,
+		   const struct ur_rx_meta *meta)
+{
+	return peer->here ||
+	       (peer->own && !ur_udp_own_holds(meta->udp_sport, meta->v4));
+}
+
+/*
+ * CRC of what is before the BTH, identification 0: the same for all packets of
+ * one length in a datagram.
+ */
+struct seed {
+	struct ur_udp_flow flow;
+	u32 len; /* 0: none yet */
+	u32 crc;
+};
+
+static u32 seed_for(const struct ur_wire_udp *w, struct seed *seed, u32 len)
+{
+	if (seed->len != len) {
+		seed->len = len;
+		seed->crc = ur_udp_icrc_headers(w, &seed->flow, len, 0);
+	}
+	return seed->crc;
+}
+
+/* The packet at index within its burst. len: BTH to pad. */
+static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
+		       struct seed *seed, const u8 *bth, u32 len, u32 index,
+		       ur_time now)
+{
+	u32 got = ur_get_le32(bth + len);
+	u32 crc = seed_for(w, seed, len);
+	struct ur_icrc_id diff;
+	u16 id;
+
+	if (!seed->flow.v4)
+		return ur_icrc_packet(w->icrc_cache, crc, bth, len) == got;
+	id = ur_udp_ids_guess(&peer->ids, index);
+	if (id < UR_UDP_SEGS)
+		crc ^= w->id_crc[id];
+	else
+		crc = ur_udp_icrc_headers(w, &seed->flow, len, id);
+	crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
+	if (crc == got)
+		return ur_udp_ids_take(&peer->ids, now, id, true);
+	/* by linearity the solution is the difference to the guess */
+	if (!ur_icrc_solve_id(w->icrc_cache, crc, got,
+			      UR_IPV4_BYTES + UR_UDP_BYTES + len, &diff))
+		return false;
+	return ur_udp_ids_take(&peer->ids, now, id ^ diff.id, false);
+}
+
+/* ---- datagrams ---- */
+
+static void read_control(struct msghdr *msg, struct packet_info *info)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		int v = 0;
+
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
+			info->meta.tos = *CMSG_DATA(c); /* one byte */
+			continue;
+		}
+		if (c->cmsg_len < CMSG_LEN(sizeof(v)))
+			continue;
+		memcpy(&v, CMSG_DATA(c), sizeof(v));
+		if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO)
+			info->seg_bytes = v > 0 ? (u32)v : 0;
+		else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TTL)
+			info->meta.ttl = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_TCLASS)
+			info->meta.tos = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_HOPLIMIT)
+			info->meta.ttl = (u8)v;
+		else if (c->cmsg_level == IPPROTO_IPV6 &&
+			 c->cmsg_type == IPV6_FLOWINFO)
+			info->meta.flow_label = ntohl((u32)v) & 0xfffff;
+	}
+}
+
+static void read_name(const struct ur_udp_addr *a, const union ur_sockaddr *sa,
+		      struct ur_rx_meta *meta)
+{
+	memcpy(meta->daddr, a->gid, 16);
+	meta->v4 = a->v4;
+	if (a->v4) {
+		ur_gid_from_v4(meta->saddr, (const u8 *)&sa->v4.sin_addr);
+		meta->udp_sport = ntohs(sa->v4.sin_port);
+	} else {
+		memcpy(meta->saddr, &sa->v6.sin6_addr, 16);
+		meta->udp_sport = ntohs(sa->v6.sin6_port);
+	}
+}
+
+static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
+			  struct msghdr *msg, const union ur_sockaddr *name,
+			  u8 *data, u32 len)
+{
+	struct ur_engine *e = w->wire.engine;
+	struct packet_info info;
+	struct ur_udp_peer *peer;
+	struct seed seed = {.flow = {info.meta.saddr, info.meta.daddr}};
+	u32 seg, index = 0;
+
+	memset(&info, 0, sizeof(info));
+	read_control(msg, &info);
+	read_name(a, name, &info.meta);
+	if (a->mcast && ur_engine_own_gid(e, info.meta.saddr))
+		return; /* ours, looped by the kernel; we had it already */
+	seed.flow.sport = info.meta.udp_sport;
+	seed.flow.v4 = info.meta.v4;
+	peer = find_peer(w, info.meta.saddr);
+	if (forged(peer, &info.meta)) {
+		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		return;
+	}
+	seg = info.seg_bytes ? info.seg_bytes : len;
+	for (u32 at = 0; at < len; at += seg, index++) {
+		u32 bytes = ur_min_u32(seg, len - at);
+
+		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4) {
+			ur_port_count(e->port, UR_CNT_bad_length, 1);
+			continue;
+		}
+		bytes -= UR_ICRC_BYTES;
+		if (!check_icrc(w, peer, &seed, data + at, bytes, index,
+				e->now)) {
+			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+			continue;
+		}
+		if (e->shards && ur_shards_elsewhere(e, data + at))
+			ur_shards_pass(e, &info.meta, data + at, bytes);
+		else
+			ur_engine_rx(e, &info.meta, data + at, bytes);
+	}
+}
+
+static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	bool any = false;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		u32 batch = w->rx_batch;
+		u64 total = 0;
+		int n;
+
+		for (u32 i = 0; i < batch; i++) {
+			struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+			m->msg_namelen = sizeof(w->rx_name[i]);
+			m->msg_controllen = UR_UDP_CTRL;
+		}
+		n = recvmmsg(a->fd, w->rx_msg, batch, MSG_DONTWAIT, NULL);
+		if (n <= 0)
+			break;
+		any = true;
+		w->wire.engine->rx_any = true;
+		for (int i = 0; i < n; i++) {
+			struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+			total += w->rx_msg[i].msg_len;
+			if (!(m->msg_flags & MSG_TRUNC))
+				take_datagram(w, a, m, &w->rx_name[i],
+					      w->rx_iov[i].iov_base,
+					      w->rx_msg[i].msg_len);
+		}
+		w->rx_batch =
+			total / (u32)n > 8192 ? BATCH_BULK : UR_UDP_RX_MSGS;
+		if ((u32)n < batch)
+			break;
+	}
+	if (any)
+		w->hot = a;
+	return any;
+}
+
+void ur_udp_readable(struct ur_watch *watch, u32 events)
+{
+	struct ur_udp_addr *a =
+		ur_container_of(watch, struct ur_udp_addr, watch);
+
+	receive(a->wire, a);
+}
+
+bool ur_udp_poll(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return w->hot && receive(w, w->hot);
+}
+
+int ur_udp_rx_init(struct ur_wire_udp *w)
+{
+	w->icrc_cache = calloc(1, sizeof(*w->icrc_cache));
+	if (!w->icrc_cache)
+		return -ENOMEM;
+	if (posix_memalign((void **)&w->rx_buf, 4096,
+			   (size_t)UR_UDP_RX_MSGS * UR_UDP_RX_STRIDE)) {
+		w->rx_buf = NULL;
+		return -ENOMEM;
+	}
+	w->rx_batch = UR_UDP_RX_MSGS;
+	for (u32 i = 0; i < UR_UDP_RX_MSGS; i++) {
+		struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+		w->rx_iov[i].iov_base = w->rx_buf + i * UR_UDP_RX_STRIDE;
+		w->rx_iov[i].iov_len = UR_UDP_RX_STRIDE;
+		m->msg_iov = &w->rx_iov[i];
+		m->msg_iovlen = 1;
+		m->msg_name = &w->rx_name[i];
+		m->msg_control = w->rx_ctrl[i];
+	}
+	return 0;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Sending: neighbours in the burst buffer that go the same way and have one
+ * size become one UDP_SEGMENT message; messages of one socket leave with one
+ * sendmmsg.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include "engine/faults.h"
+#include "engine/wire/wire_udp.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+/* The ICRCs of packets [first, first + count), which leave as one burst. */
+static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
+		      u32 count, const struct ur_udp_out *out)
+{
+	const struct ur_av *av = tx->desc[first].av;
+	const struct ur_udp_flow flow = {av->sgid, av->dgid, out->sport,
+					 av->v4};
+	u32 heads = 0, len = 0;
+
+	for (u32 k = 0; k < count; k++) {
+		const struct ur_tx_desc *d = &tx->desc[first + k];
+		u8 *bth = tx->buf + d->off;
+		u32 crc;
+
+		if (d->len != len) {
+			len = d->len;
+			heads = ur_udp_icrc_headers(w, &flow, len, 0);
+		}
+		crc = av->v4 ? heads ^ w->id_crc[k] : heads;
+		crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
+		if (ur_faults_spoils(w->wire.engine, first + k))
+			crc = ~crc;
+		ur_put_le32(bth + len, crc);
+	}
+}
+
+static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
+		     size_t len)
+{
+	struct cmsghdr *c = (struct cmsghdr *)((u8 *)msg->msg_control +
+					       msg->msg_controllen);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), data, len);
+	msg->msg_controllen += CMSG_SPACE(len);
+}
+
+/* Who sends: the socket is bound to no address. */
+static void add_source(const struct ur_wire_udp *w, struct msghdr *msg,
+		       const struct ur_av *av)
+{
+	struct in_pktinfo v4 = {0};
+	struct in6_pktinfo v6 = {0};
+	union ur_sockaddr sa;
+
+	if (av->v4) {
+		memcpy(&v4.ipi_spec_dst, av->sgid + 12, 4);
+		add_cmsg(msg, IPPROTO_IP, IP_PKTINFO, &v4, sizeof(v4));
+		return;
+	}
+	ur_udp_sockaddr(w, &sa, av->sgid, 0);
+	v6.ipi6_addr = sa.v6.sin6_addr;
+	v6.ipi6_ifindex = sa.v6.sin6_scope_id;
+	add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
+}
+
+/* Message m: packets [first, first + count) of tx. */
+static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
+			 u32 first, u32 count, const struct ur_udp_out *out)
+{
+	const struct ur_tx_desc *d = &tx->desc[first];
+	const struct ur_av *av = d->av;
+	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
+	u32 end = tx->desc[first + count - 1].off +
+		  tx->desc[first + count - 1].len + UR_ICRC_BYTES;
+	int ttl = av->hop_limit;
+	u16 size = (u16)(d->len + UR_ICRC_BYTES);
+
+	w->tx_iov[m].iov_base = tx->buf + d->off;
+	w->tx_iov[m].iov_len = end - d->off;
+	msg->msg_name = &w->tx_name[m];
+	msg->msg_namelen = ur_udp_sockaddr(w, &w->tx_name[m], av->dgid,
+					   UR_ROCE_V2_UDP_PORT);
+	if (!av->v4 && !out->no_label)
+		w->tx_name[m].v6.sin6_flowinfo = htonl(av->flow_label);
+	msg->msg_iov = &w->tx_iov[m];
+	msg->msg_iovlen = 1;
+	msg->msg_control = w->tx_ctrl[m];
+	msg->msg_controllen = 0;
+	msg->msg_flags = 0;
+	add_source(w, msg, av);
+	if (av->v4) {
+		if (ttl != 64 || av->mcast)
+			add_cmsg(msg, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
+	} else {
+		if (ttl != 64 || av->mcast)
+			add_cmsg(msg, IPPROTO_IPV6, IPV6_HOPLIMIT, &ttl,
+				 sizeof(ttl));
+	}
+	if (count > 1)
+		add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size));
+	w->tx_count[m] = count;
+}
+
+static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
+			  u32 packets)
+{
+	av->send_error = error ? error : EADDRNOTAVAIL;
+	av->send_error_at = w->wire.engine->now;
+	ur_port_count(w->wire.engine->port, UR_CNT_send_err, packets);
+	if (error == EMSGSIZE && !w->said_msgsize) {
+		w->said_msgsize = true;
+		fprintf(stderr,
+			"uroced: %s: the path does not carry packets of the "
+			"MTU in use; lower the QPs' path MTU\n",
+			w->wire.engine->netdev);
+	}
+}
+
+/*
+ * Where a program of this network namespace holds flow labels for itself, the
+ * kernel refuses labels that are not leased: do without, for this socket.
+ * false: there was none in messages [first, end).
+ */
+static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
+			u32 first, u32 end)
+{
+	bool any = false;
+
+	for (u32 m = first; m < end; m++) {
+		struct sockaddr_in6 *sa = &w->tx_name[m].v6;
+
+		if (sa->sin6_family != AF_INET6 || !sa->sin6_flowinfo)
+			continue;
+		sa->sin6_flowinfo = 0;
+		any = true;
+	}
+	out->no_label |= any;
+	return any;
+}
+
+/* Of message m; first: the packet that message 0 begins with. */
+static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
+			   u32 first, u32 m)
+{
+	for (u32 i = 0; i < m; i++)
+		first += w->tx_count[i];
+	return (struct ur_av *)tx->desc[first].av;
+}
+
+/* Messages [0, n) of one socket, from packet first of tx on; returns how many
+ * were dealt with: fewer means no room. */
+static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
+		   const struct ur_tx *tx, u32 first)
+{
+	u32 done = 0;
+	int refused;
+
+	for (;;) {
+		done += ur_wire_put(out->fd, w->tx_msg + done, n - done,
+				    &refused);
+		if (!refused)
+			return done;
+		if (refused == EINVAL && drop_labels(w, out, done, n))
+			continue;
+		if (w->tx_count[done] > 1 &&
+		    (refused == EIO || refused == EINVAL)) {
+			/* This route does not segment; the ICRCs are for a
+			 * burst, so it is lost, and later ones go singly. */
+			out->no_gso = true;
+		}
+		/* Refused: by a filter, no route, too big. It is lost, as on
+		 * any wire; the transport repeats or gives up. */
+		count_refused(w, av_of(w, tx, first, done), refused,
+			      w->tx_count[done]);
+		done++;
+	}
+}
+
+/* Do packets of both leave with the same headers? Of one that has no socket
+ * yet, or whose socket is closed, it is not known. */
+static bool same_way(const struct ur_av *a, const struct ur_av *b)
+{
+	return a == b ||
+	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
+		a->mcast == b->mcast && a->flow_label == b->flow_label &&
+		!memcmp(a->dgid, b->dgid, 16));
+}
+
+/* How many packets from first on can be one message: of any queue pairs. */
+static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
+{
+	const struct ur_tx_desc *d = &tx->desc[first];
+	u32 size = d->len + UR_ICRC_BYTES, at = d->off + size, i;
+
+	if (no_gso)
+		return 1;
+	for (i = first + 1; i < end && i - first < UR_UDP_SEGS; i++) {
+		const struct ur_tx_desc *n = &tx->desc[i];
+		u32 bytes = n->len + UR_ICRC_BYTES;
+
+		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
+		    at + bytes - d->off > UR_UDP_BURST)
+			break;
+		at += bytes;
+		if (bytes < size) {
+			i++;
+			break;
+		}
+	}
+	return i - first;
+}
+
+u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		u32 end, int *wait_fd)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	u32 i = first;
+
+	while (i < end) {
+		struct ur_udp_out *out = NULL;
+		u32 n = 0, taken = 0, done, start = i;
+
+		while (i < end && n < UR_UDP_TX_MSGS) {
+			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
+			struct ur_udp_out *o = ur_udp_out(w, av);
+			u32 count;
+
+			if (!o) { /* the address is gone */
+				if (n)
+					break;
+				count_refused(w, av, 0, 1);
+				start = ++i;
+				continue;
+			}
+			if (out && o != out)
+				break;
+			out = o;
+			count = run_length(tx, i, end, o->no_gso);
+			put_icrcs(w, tx, i, count, o);
+			fill_message(w, n++, tx, i, count, o);
+			i += count;
+		}
+		if (!n)
+			continue;
+		done = put_out(w, out, n, tx, start);
+		for (u32 m = 0; m < done; m++)
+			taken += w->tx_count[m];
+		if (done < n) {
+			*wait_fd = out->fd;
+			return start + taken - first;
+		}
+	}
+	return end - first;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The inside of the RoCEv1 wire: Ethernet frames of type 0x8915 (IBTA annex
+ * A16) through packet sockets, which need CAP_NET_RAW. The kernel writes the
+ * Ethernet header, and the tag where the netdev is a VLAN. A socket sends with
+ * one priority, so there is one for each service level.
+ */
+#ifndef UR_DEVICE_WIRE_V1_H
+#define UR_DEVICE_WIRE_V1_H
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include "engine/engine_impl.h"
+#include "engine/wire/neigh.h"
+#include "engine/wire/wire.h"
+#include "transport/wire_format.h"
+
+#define UR_V1_RX_MSGS	16u
+#define UR_V1_RX_STRIDE 16384u /* a jumbo frame and more */
+#define UR_V1_TX_MSGS	64u
+#define UR_V1_SLS	8u /* priorities of IEEE 802.1Q */
+
+struct ur_v1_pending;
+
+struct ur_wire_v1 {
+	struct ur_wire wire;
+	struct ur_neigh *neigh;
+	struct ur_v1_pending *pending;
+	struct ur_watch watch;
+	u32 ifindex;	    /* that the sockets are bound to */
+	int fd;		    /* receives; -1: no address yet */
+	int out[UR_V1_SLS]; /* -1: not open */
+	bool said_msgsize;
+	u8 *rx_buf;
+	struct mmsghdr rx_msg[UR_V1_RX_MSGS];
+	struct iovec rx_iov[UR_V1_RX_MSGS];
+	struct sockaddr_ll rx_name[UR_V1_RX_MSGS];
+	struct mmsghdr tx_msg[UR_V1_TX_MSGS];
+	struct iovec tx_iov[UR_V1_TX_MSGS][2]; /* GRH, BTH to ICRC */
+	struct sockaddr_ll tx_name[UR_V1_TX_MSGS];
+	u8 tx_grh[UR_V1_TX_MSGS][UR_GRH_BYTES];
+};
+
+/* wire_v1_io.c: the function of the watch, and the wire's poll and send. */
+void ur_v1_readable(struct ur_watch *watch, u32 events);
+bool ur_v1_poll(struct ur_wire *wire);
+u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
+	       int *wait_fd);
+/* Allocates the buffers. Returns 0 or -ENOMEM. */
+int ur_v1_io_init(struct ur_wire_v1 *w);
+/* Makes the socket address of a MAC. */
+void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
+		const u8 mac[6]);
+/* wire_v1_pending.c: allocates the place for frames that wait. Returns 0 or
+ * -errno. */
+int ur_v1_pending_init(struct ur_wire_v1 *w);
+/* Frees it, and the frames. */
+void ur_v1_pending_fini(struct ur_wire_v1 *w);
+/* Keeps a copy of a frame, len bytes from BTH to ICRC, until the address of its
+ * peer is known, for a second at most. Returns false where there is no room: it
+ * is lost. */
+bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
+		   const u8 *bth, u32 len);
+/* Sends the frames whose peers' addresses are known now. */
+void ur_v1_pending_retry(struct ur_wire_v1 *w);
+/* wire_v1.c: returns the socket that sends with that service level, or
+ * -errno. */
+int ur_v1_out(struct ur_wire_v1 *w, u8 sl);
+
+#endif

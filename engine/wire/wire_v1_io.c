@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Frames of the RoCEv1 wire: parsed with what they claim, written whole. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "engine/faults.h"
+#include "engine/shards.h"
+#include "engine/wire/wire_v1.h"
+#include "transport/frame.h"
+
+/* recvmmsg calls for a readable socket in one turn. */
+#define ROUNDS 4
+
+/* ---- receive ---- */
+
+static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
+		       const u8 *data, u32 len)
+{
+	struct ur_rx_meta meta = {.v1 = true};
+	enum ur_frame_error error;
+	struct ur_frame f;
+
+	if (from->sll_pkttype != PACKET_HOST &&
+	    from->sll_pkttype != PACKET_MULTICAST)
+		return;
+	error = ur_frame_parse(&f, true, data, len);
+	if (error) {
+		ur_port_count(e->port,
+			      error == UR_FRAME_ICRC
+				      ? UR_CNT_rx_icrc_encapsulated
+				      : UR_CNT_bad_length,
+			      1);
+		return;
+	}
+	if (f.bth_bytes % 4) {
+		ur_port_count(e->port, UR_CNT_bad_length, 1);
+		return;
+	}
+	if (!ur_gid_is_mcast(f.addr.dgid) &&
+	    !ur_engine_own_gid(e, f.addr.dgid)) {
+		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		return;
+	}
+	/* Nothing of ours comes back from the wire. */
+	if (ur_engine_own_gid(e, f.addr.sgid)) {
+		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		return;
+	}
+	/* It came before the socket had its filter. */
+	if (e->shards && ur_shards_elsewhere(e, f.bth))
+		return;
+	memcpy(meta.saddr, f.addr.sgid, 16);
+	memcpy(meta.daddr, f.addr.dgid, 16);
+	meta.v4 = ur_gid_is_v4(meta.daddr);
+	meta.tos = f.addr.tos;
+	meta.ttl = f.addr.ttl;
+	meta.flow_label = f.addr.flow_label;
+	ur_engine_rx(e, &meta, f.bth, (u32)f.bth_bytes);
+}
+
+static bool receive(struct ur_wire_v1 *w)
+{
+	bool any = false;
+
+	for (int round = 0; w->fd >= 0 && round < ROUNDS; round++) {
+		int n;
+
+		for (u32 i = 0; i < UR_V1_RX_MSGS; i++)
+			w->rx_msg[i].msg_hdr.msg_namelen =
+				sizeof(w->rx_name[i]);
+		n = recvmmsg(w->fd, w->rx_msg, UR_V1_RX_MSGS, MSG_DONTWAIT,
+			     NULL);
+		if (n <= 0)
+			break;
+		any = true;
+		w->wire.engine->rx_any = true;
+		for (int i = 0; i < n; i++)
+			if (!(w->rx_msg[i].msg_hdr.msg_flags & MSG_TRUNC))
+				take_frame(w->wire.engine, &w->rx_name[i],
+					   w->rx_iov[i].iov_base,
+					   w->rx_msg[i].msg_len);
+		if ((u32)n < UR_V1_RX_MSGS)
+			break;
+	}
+	return any;
+}
+
+void ur_v1_readable(struct ur_watch *watch, u32 events)
+{
+	receive(ur_container_of(watch, struct ur_wire_v1, watch));
+}
+
+bool ur_v1_poll(struct ur_wire *wire)
+{
+	return receive(ur_container_of(wire, struct ur_wire_v1, wire));
+}
+
+/* ---- send ---- */
+
+void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
+		const u8 mac[6])
+{
+	*to = (struct sockaddr_ll){
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(UR_ROCE_V1_ETHERTYPE),
+		.sll_ifindex = (int)w->wire.engine->config.ifindex,
+		.sll_halen = 6,
+	};
+	memcpy(to->sll_addr, mac, 6);
+}
+
+/* The GRH, and the ICRC behind packet i. */
+static void finish(const struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i,
+		   u8 grh[UR_GRH_BYTES])
+{
+	const struct ur_av *av = tx->desc[i].av;
+	u8 *bth = tx->buf + tx->desc[i].off;
+	u32 len = tx->desc[i].len;
+	struct ur_frame_addr addr = {
+		.kind = UR_FRAME_V1,
+		.tos = av->traffic_class,
+		.ttl = av->hop_limit,
+		.flow_label = av->flow_label,
+	};
+	u32 crc;
+
+	memcpy(addr.sgid, av->sgid, 16);
+	memcpy(addr.dgid, av->dgid, 16);
+	ur_frame_headers(grh, &addr, len);
+	crc = ur_icrc_seed_v1(grh, bth);
+	crc = ur_icrc_update(crc, bth + UR_BTH_BYTES, len - UR_BTH_BYTES);
+	if (ur_faults_spoils(w->wire.engine, i))
+		crc = ~crc;
+	ur_put_le32(bth + len, crc);
+}
+
+static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
+		 const u8 mac[6])
+{
+	const struct ur_tx_desc *d = &tx->desc[i];
+	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
+	u8 *bth = tx->buf + d->off;
+
+	finish(w, tx, i, w->tx_grh[m]);
+	w->tx_iov[m][0].iov_base = w->tx_grh[m];
+	w->tx_iov[m][0].iov_len = UR_GRH_BYTES;
+	w->tx_iov[m][1].iov_base = bth;
+	w->tx_iov[m][1].iov_len = d->len + UR_ICRC_BYTES;
+	ur_v1_addr(w, &w->tx_name[m], mac);
+	msg->msg_name = &w->tx_name[m];
+	msg->msg_namelen = sizeof(w->tx_name[m]);
+	msg->msg_iov = w->tx_iov[m];
+	msg->msg_iovlen = 2;
+}
+
+static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
+{
+	const struct ur_tx_desc *d = &tx->desc[i];
+	u8 grh[UR_GRH_BYTES];
+
+	finish(w, tx, i, grh);
+	return ur_v1_pending(w, d->av, grh, tx->buf + d->off,
+			     d->len + UR_ICRC_BYTES);
+}
+
+static void lost(struct ur_wire_v1 *w, int error)
+{
+	ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
+	if (error == EMSGSIZE && !w->said_msgsize) {
+		w->said_msgsize = true;
+		fprintf(stderr,
+			"uroced: %s: the netdev does not carry RoCEv1 packets "
+			"of the MTU in use; lower the QPs' path MTU\n",
+			w->wire.engine->netdev);
+	}
+}
+
+/* Messages [0, n); returns how many were dealt with: fewer means no room. */
+static u32 put_out(struct ur_wire_v1 *w, int fd, u32 n)
+{
+	u32 done = 0;
+	int refused;
+
+	for (;;) {
+		done += ur_wire_put(fd, w->tx_msg + done, n - done, &refused);
+		if (!refused)
+			return done;
+		lost(w, refused); /* no netdev, or too big */
+		done++;
+	}
+}
+
+u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
+	       int *wait_fd)
+{
+	struct ur_wire_v1 *w = ur_container_of(wire, struct ur_wire_v1, wire);
+	struct ur_engine *e = wire->engine;
+	u32 i = first;
+
+	ur_v1_pending_retry(w);
+	while (i < end) {
+		u8 sl = tx->desc[i].av->sl;
+		int fd = ur_v1_out(w, sl);
+		u32 start = i, n = 0, done;
+
+		for (; i < end && n < UR_V1_TX_MSGS; i++) {
+			const struct ur_av *av = tx->desc[i].av;
+			const u8 *mac;
+
+			if (av->sl != sl)
+				break;
+			mac = fd < 0 ? NULL
+				     : ur_neigh_mac(w->neigh, e->config.ifindex,
+						    av->sgid, av->dgid, e->now);
+			if (!mac) {
+				if (n)
+					break;
+				if (fd < 0 || !keep_pending(w, tx, i))
+					lost(w, EHOSTUNREACH);
+				start = i + 1;
+				continue;
+			}
+			fill(w, n++, tx, i, mac);
+		}
+		if (!n)
+			continue;
+		done = put_out(w, fd, n);
+		if (done < n) {
+			*wait_fd = fd;
+			return start + done - first;
+		}
+	}
+	return end - first;
+}
+
+int ur_v1_io_init(struct ur_wire_v1 *w)
+{
+	if (posix_memalign((void **)&w->rx_buf, 4096,
+			   (size_t)UR_V1_RX_MSGS * UR_V1_RX_STRIDE)) {
+		w->rx_buf = NULL;
+		return -ENOMEM;
+	}
+	for (u32 i = 0; i < UR_V1_RX_MSGS; i++) {
+		struct msghdr *m = &w->rx_msg[i].msg_hdr;
+
+		w->rx_iov[i].iov_base = w->rx_buf + i * UR_V1_RX_STRIDE;
+		w->rx_iov[i].iov_len = UR_V1_RX_STRIDE;
+		m->msg_iov = &w->rx_iov[i];
+		m->msg_iovlen = 1;
+		m->msg_name = &w->rx_name[i];
+	}
+	return 0;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A device of several engines: the kernel gives each engine the datagrams for
+ * its own queue pairs, contexts are shared out, and an address that one device
+ * has is refused to another, of the same user too.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include "engine/shards.h"
+#include "engine/ground/loop.h"
+#include "engine/ground/user.h"
+#include "engine/wire/wire.h"
+#include "tests/check.h"
+#include "tests/own_net.h"
+
+#define ENGINES 3u
+#define EACH	40u
+
+static struct ur_engine_config config = {
+	.netdev = "lo",
+	.ifindex = 1,
+	.mtu_bytes = 1024,
+	.max_qp = 16,
+	.max_mr = 16,
+	.seed = 1,
+	.engines = ENGINES,
+};
+
+static const u8 gids[][16] = {
+	{[10] = 0xff, 0xff, 127, 0, 0, 1},
+	{[10] = 0xff, 0xff, 127, 0, 0, 2},
+	{[15] = 1},
+};
+
+/* Datagrams that an engine's own socket got: each has a length that no packet has.
+ * (Of those with a wrong ICRC alone, one in 32768 would pass: udp_ids.h.) */
+static u64 arrived(struct ur_engine *engine, u32 shard)
+{
+	u64 values[UR_CNT_COUNT];
+
+	ur_port_read_counters(ur_shards_nth(engine, shard)->port, values);
+	return values[UR_CNT_bad_length];
+}
+
+static void send_to(const u8 *gid, u32 qpn)
+{
+	u8 packet[62] = {0};
+	union ur_sockaddr sa;
+	socklen_t len = ur_sockaddr_of(&sa, gid, UR_ROCE_V2_UDP_PORT, 1);
+	int fd = socket(sa.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	union ur_sockaddr from;
+
+	/* From an address that is nobody's. */
+	CHECK(fd >= 0);
+	if (sa.sa.sa_family == AF_INET) {
+		ur_sockaddr_of(&from, gid, 0, 1);
+		from.v4.sin_addr.s_addr = htonl(0x7f090909);
+		CHECK(!bind(fd, &from.sa, len));
+	}
+	packet[5] = (u8)(qpn >> 16);
+	packet[6] = (u8)(qpn >> 8);
+	packet[7] = (u8)qpn;
+	CHECK_EQ(sendto(fd, packet, sizeof(packet), 0, &sa.sa, len), 62);
+	close(fd);
+}
+
+static void expect(struct ur_engine *engine, const u8 *gid, u32 qpn, u32 shard)
+{
+	u64 before[ENGINES];
+
+	for (u32 i = 0; i < ENGINES; i++)
+		before[i] = arrived(engine, i);
+	for (u32 i = 0; i < EACH; i++)
+		send_to(gid, qpn + i);
+	while (arrived(engine, shard) < before[shard] + EACH)
+		poll(NULL, 0, 1);
+	for (u32 i = 0; i < ENGINES; i++)
+		CHECK_EQ(arrived(engine, i),
+			 before[i] + (i == shard ? EACH : 0));
+}
+
+static void expect_all(struct ur_engine *engine, const u8 *gid)
+{
+	expect(engine, gid, 1, 0);
+	expect(engine, gid, 0x400000, 1);
+	expect(engine, gid, 0x800000, 2);
+	/* There is no fourth engine: the first has what nobody claims. */
+	expect(engine, gid, 0xc00000, 0);
+}
+
+static void test_steered(struct ur_engine *engine)
+{
+	/* Addresses come and go in every order. */
+	CHECK_EQ(ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2), 0);
+	expect_all(engine, gids[0]);
+	CHECK_EQ(ur_engine_set_gid(engine, 1, gids[1], UR_GID_ROCE_V2), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 0, NULL, UR_GID_ROCE_V2), 0);
+	expect_all(engine, gids[1]);
+	CHECK_EQ(ur_engine_set_gid(engine, 5, gids[0], UR_GID_ROCE_V2), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 1, gids[0], UR_GID_ROCE_V2), 0);
+	expect_all(engine, gids[0]);
+	CHECK_EQ(ur_engine_set_gid(engine, 5, NULL, UR_GID_ROCE_V2), 0);
+	expect_all(engine, gids[0]);
+}
+
+/* Whether it has one engine or several. */
+static void test_taken(struct ur_engine *engine, u32 engines)
+{
+	struct ur_engine_config other = config;
+	struct ur_engine *second;
+
+	other.engines = engines;
+	CHECK_EQ(ur_engine_create(&other, &second), 0);
+	CHECK_EQ(ur_engine_set_gid(second, 0, gids[0], UR_GID_ROCE_V2),
+		 -EADDRINUSE);
+	CHECK_EQ(ur_engine_set_gid(second, 0, gids[2], UR_GID_ROCE_V2), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 3, gids[2], UR_GID_ROCE_V2),
+		 -EADDRINUSE);
+	/* Nothing is left behind where it was refused. */
+	ur_engine_destroy(second);
+	CHECK_EQ(ur_engine_set_gid(engine, 3, gids[2], UR_GID_ROCE_V2), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 3, NULL, UR_GID_ROCE_V2), 0);
+	expect_all(engine, gids[0]);
+}
+
+static struct ur_ectx *open_context(struct ur_engine *engine,
+				    struct ur_user_mem *mem, u32 shard)
+{
+	int fd = memfd_create("rings", MFD_CLOEXEC);
+	struct ur_ectx_info info;
+	struct ur_ectx *x;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 64 << 20));
+	CHECK_EQ(ur_ectx_create(engine, fd, mem, 0, &x, &info), 0);
+	CHECK_EQ(ur_ectx_shard(x), shard);
+	return x;
+}
+
+static void test_contexts(struct ur_engine *engine)
+{
+	static const u32 where[] = {0, 0, 1, 1, 2, 2, 0, 0};
+	struct ur_ectx *x[UR_ARRAY_SIZE(where)];
+	struct ur_user_mem *self;
+
+	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
+				    &self),
+		 0);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(where); i++)
+		x[i] = open_context(engine, self, where[i]);
+	/* One goes to another's engine, and counts there. */
+	CHECK_EQ(ur_ectx_move(x[2], 0), 0);
+	CHECK_EQ(ur_ectx_shard(x[2]), 0);
+	ur_ectx_destroy(x[2]);
+	x[2] = open_context(engine, self, 1);
+	/* Those that end make room. */
+	ur_ectx_destroy(x[4]);
+	ur_ectx_destroy(x[5]);
+	x[4] = open_context(engine, self, 2);
+	x[5] = open_context(engine, self, 2);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(where); i++)
+		ur_ectx_destroy(x[i]);
+	ur_user_mem_put(self);
+}
+
+static void test_counted(struct ur_engine *engine)
+{
+	u64 sum = 0, values[UR_CNT_COUNT];
+
+	for (u32 i = 0; i < ENGINES; i++)
+		sum += arrived(engine, i);
+	ur_engine_counters(engine, values);
+	CHECK_EQ(values[UR_CNT_bad_length], sum);
+	CHECK_EQ(ur_engine_count(engine), ENGINES);
+}
+
+/* Emulators of programs (qemu-user) do not let the kernel steer; then all comes
+ * by way of a hand-over. */
+static bool kernel_steers(void)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1, err;
+
+	CHECK(fd >= 0);
+	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)));
+	err = setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+			 sizeof(prog));
+	CHECK(!err || errno == ENOPROTOOPT);
+	close(fd);
+	return !err;
+}
+
+int main(int argc, char **argv)
+{
+	struct ur_engine *engine;
+
+	cases(&argc, argv);
+	if (!kernel_steers())
+		SKIP("SO_ATTACH_REUSEPORT_CBPF is not there");
+	if (!own_net())
+		SKIP("no network namespace");
+	CHECK_EQ(ur_loop_create(&config.loop), 0);
+	ur_loop_lock(config.loop);
+	CHECK_EQ(ur_engine_create(&config, &engine), 0);
+	STEP(test_steered(engine));
+	STEP(test_taken(engine, 1));
+	STEP(test_taken(engine, 2));
+	STEP(test_contexts(engine));
+	STEP(test_counted(engine));
+	ur_engine_destroy(engine);
+	ur_loop_unlock(config.loop); /* runs what was posted */
+	ur_loop_destroy(config.loop);
+	return cases_status();
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * In what order threads get a lock that users take in turns. Who waits is made
+ * to wait before the next one comes, and how long a turn lasts is for ever or
+ * not at all, so that nothing depends on how fast the machine is.
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "engine/ground/turns.h"
+#include "tests/check.h"
+
+#define FOR_EVER UINT64_MAX
+
+/* Who holds the lock while the others come. */
+#define HOLDER	    9
+#define MAX_THREADS 64
+
+static struct ur_turns turns;
+static pthread_t threads[MAX_THREADS];
+static u32 n_threads, order[MAX_THREADS], n_done;
+
+/* Of a thread: its user, and which one of his it is. */
+#define NAME(user, number) ((user)*100 + (number))
+
+static void *take_once(void *arg)
+{
+	u32 name = (u32)(uintptr_t)arg;
+
+	ur_turns_take(&turns, name / 100);
+	order[n_done++] = name;
+	ur_turns_give(&turns);
+	return NULL;
+}
+
+static void come(u32 user, u32 number)
+{
+	u32 waited = ur_turns_waiting(&turns, user);
+
+	CHECK(!pthread_create(&threads[n_threads++], NULL, take_once,
+			      (void *)(uintptr_t)NAME(user, number)));
+	while (ur_turns_waiting(&turns, user) == waited)
+		sched_yield();
+}
+
+static void begin(u64 turn_ns)
+{
+	ur_turns_init(&turns, turn_ns);
+	ur_turns_take(&turns, HOLDER);
+	n_threads = n_done = 0;
+}
+
+static void go(void)
+{
+	ur_turns_give(&turns);
+	for (u32 i = 0; i < n_threads; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	CHECK_EQ(n_done, n_threads);
+	ur_turns_fini(&turns);
+}
+
+/* One user has 20 threads that came first, and another's waits for one. */
+static void many_threads(void)
+{
+	begin(0);
+	for (u32 i = 0; i < 20; i++)
+		come(1, i);
+	come(2, 0);
+	go();
+	CHECK_EQ(order[0], NAME(1, 0));
+	CHECK_EQ(order[1], NAME(2, 0));
+	for (u32 i = 1; i < 20; i++)
+		CHECK_EQ(order[i + 1], NAME(1, i));
+}
+
+static void round_robin(void)
+{
+	begin(0);
+	for (u32 user = 1; user <= 3; user++)
+		for (u32 i = 0; i < 5; i++)
+			come(user, i);
+	go();
+	for (u32 i = 0; i < 15; i++)
+		CHECK_EQ(order[i], NAME(i % 3 + 1, i / 3));
+}
+
+/* A turn goes on while his threads wait. */
+static void one_turn(void)
+{
+	begin(FOR_EVER);
+	for (u32 i = 0; i < 5; i++)
+		for (u32 user = 1; user <= 3; user++)
+			come(user, i);
+	go();
+	for (u32 i = 0; i < 15; i++)
+		CHECK_EQ(order[i], NAME(i / 5 + 1, i % 5));
+}
+
+/* Who has the lock may have it again, but not before who waits. */
+static void again(void)
+{
+	begin(FOR_EVER);
+	come(1, 0);
+	ur_turns_give(&turns);
+	ur_turns_take(&turns, HOLDER);
+	CHECK_EQ(n_done, 1);
+	go();
+}
+
+/* His own come first while it is his turn, and not when it is over. */
+static void own_first(u64 turn_ns)
+{
+	begin(turn_ns);
+	come(1, 0);
+	come(HOLDER, 0);
+	go();
+	CHECK_EQ(order[turn_ns ? 0 : 1], NAME(HOLDER, 0));
+}
+
+static u64 counter; /* the lock's */
+static bool began;
+
+static void *take_often(void *arg)
+{
+	while (!__atomic_load_n(&began, __ATOMIC_RELAXED))
+		sched_yield();
+	for (u32 i = 0; i < 2000; i++) {
+		u64 was;
+
+		ur_turns_take(&turns, (u32)(uintptr_t)arg);
+		was = counter;
+		if (i % 64 == 0)
+			sched_yield();
+		counter = was + 1;
+		ur_turns_give(&turns);
+	}
+	return NULL;
+}
+
+/* One at a time, and nobody is forgotten. */
+static void exclusion(void)
+{
+	ur_turns_init(&turns, 20000);
+	for (uintptr_t i = 0; i < 12; i++)
+		CHECK(!pthread_create(&threads[i], NULL, take_often,
+				      (void *)(i % 4)));
+	__atomic_store_n(&began, true, __ATOMIC_RELAXED);
+	for (u32 i = 0; i < 12; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	CHECK_EQ(counter, 24000);
+	CHECK_EQ(turns.word, 0);
+	ur_turns_fini(&turns);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE(many_threads());
+	CASE(round_robin());
+	CASE(one_turn());
+	CASE(again());
+	CASE(own_first(0));
+	CASE(own_first(FOR_EVER));
+	CASE(exclusion());
+	return cases_status();
+}
