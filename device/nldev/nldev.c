@@ -42,7 +42,9 @@ static const struct command {
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = {ur_nl_stat_status},
 };
 
-bool ur_nl_is_admin(const struct ur_nl_request *r)
+/* May the client change what is everybody's: where the kernel asks for
+ * CAP_NET_ADMIN? */
+static bool is_admin(const struct ur_nl_request *r)
 {
 	return ur_is_administrator(r->nl->session->uid);
 }
@@ -212,7 +214,7 @@ static int answer(struct ur_nl_request *r, bool *dumped)
 	*dumped = false;
 	if (!c || (!c->doit && !c->dump))
 		return -EINVAL;
-	if (c->admin && !ur_nl_is_admin(r))
+	if (c->admin && !is_admin(r))
 		return -EPERM;
 	err = ur_nl_parse(&r->attrs, r->nlh, c->strict);
 	if (err) {

@@ -76,9 +76,6 @@ void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 				    const struct ur_device *dev));
 /* Its index and name. */
 void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
-/* May the client change what is everybody's, and see what is secret: where the
- * kernel asks for CAP_NET_ADMIN? */
-bool ur_nl_is_admin(const struct ur_nl_request *r);
 
 /* enum rdma_nl_notify_event_type */
 enum ur_nl_event {

@@ -2,6 +2,7 @@
 /* `rdma resource`: how many objects there are, lists of them, one by number. */
 #include <errno.h>
 #include <unistd.h>
+#include "device/administrator.h"
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/objects.h"
@@ -56,9 +57,10 @@ static const struct class
 					  ur_nl_fill_cm_id},
 };
 
-bool ur_nl_tells(const struct ur_nl_request *r, const struct ur_session *owner)
+/* Whether the client may know of that session's objects. */
+static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 {
-	return ur_nl_is_admin(r) || r->nl->session->uid == owner->uid;
+	return ur_may_see(r->nl->session->uid, owner->uid);
 }
 
 /* ---- the walk: r->file is the number of the uverbs file, r->slot where in it;
@@ -145,7 +147,7 @@ static bool next_of_files(struct ur_nl_request *r, struct ur_device *dev,
 						   .number = (u32)f->id};
 			return true;
 		}
-		if (!ur_nl_tells(r, f->session))
+		if (!shows(r, f->session))
 			r->file = f->id + 1;
 		else if (next_object(r, f, type, steps, o))
 			return true;
@@ -169,8 +171,7 @@ static bool next_cm_id(struct ur_nl_request *r, struct ur_device *dev,
 		struct ucma_id *id = ucma->ids.slot[r->slot++];
 
 		--*steps;
-		if (!id || !is_on(id, dev) ||
-		    !ur_nl_tells(r, id->file->session))
+		if (!id || !is_on(id, dev) || !shows(r, id->file->session))
 			continue;
 		*o = (struct ur_nl_object){.id = id, .number = id->number};
 		return true;

@@ -2,7 +2,7 @@
 /*
  * The objects that `rdma resource` lists, by class. Of others' objects a client
  * that is no administrator is told how many there are, and of contexts whose
- * they are: see ur_nl_tells().
+ * they are: see ur_may_see().
  */
 #ifndef UR_NLDEV_RES_H
 #define UR_NLDEV_RES_H
@@ -20,9 +20,6 @@ struct ur_nl_object {
 	struct ucma_id *id;
 	u32 number; /* by which it is asked for */
 };
-
-/* May the client know of the owner's objects? */
-bool ur_nl_tells(const struct ur_nl_request *r, const struct ur_session *owner);
 
 /* What the kernel's nldev says of one, in that order (res_fill.c). False: it is
  * not of the port that was asked for. */

@@ -107,7 +107,8 @@ static u32 slots_of(const struct uroce_record *r)
 		       : 1;
 }
 
-/* Leaves those of asker alone. */
+/* Leaves those of asker alone, who is no administrator and may see nothing else
+ * (ur_may_see()). */
 static void leave_own(struct ur_section *s, uid_t asker)
 {
 	u32 kept = 0, n = s->head.n_slots, owners = 0, step;

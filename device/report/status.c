@@ -63,12 +63,6 @@ void ur_status_text(struct json_object *o, const char *key, const char *v)
 	ur_status_add(o, key, json_object_new_string(v));
 }
 
-bool ur_status_tells(const struct ur_status_walk *w,
-		     const struct ur_session *owner)
-{
-	return ur_is_administrator(w->asker) || w->asker == owner->uid;
-}
-
 void ur_status_hide(struct json_object *o)
 {
 	ur_status_add(o, "hidden", json_object_new_boolean(true));

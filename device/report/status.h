@@ -15,7 +15,7 @@ struct ur_session;
  * -errno. subject: "" for everything, or one of the top-level members
  * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ..., or "story"
  * and a QPN, which is answered in plain text: see ur_why_tell(). What to_whom's
- * user may not know about objects of others is left out: see ur_status_tells().
+ * user may not know about objects of others is left out: see ur_may_see().
  * The text is charged to the session while it is written. Without the lock,
  * which is taken for a few objects at a time.
  */
@@ -34,16 +34,8 @@ struct ur_status_walk {
 	bool second; /* the walk has a second part, and is there */
 };
 
-/*
- * Returns whether the asker may know more about owner's objects than that they
- * exist. Keys, addresses and numbers of queue pairs are what somebody needs to
- * write into another's memory, so only the owner, root and the daemon's own
- * user may see them. For objects of others a list has a member "hidden", true,
- * and whose they are, which is enough to count them.
- */
-bool ur_status_tells(const struct ur_status_walk *w,
-		     const struct ur_session *owner);
-/* Adds the member to o that says that the object is hidden. */
+/* Adds the member "hidden", true, to o, an object that the asker may not see
+ * (ur_may_see()): with whose it is, that is enough to count them. */
 void ur_status_hide(struct json_object *o);
 
 /* Makes one step: sets *o to the next object, which is the caller's, or leaves

@@ -2,7 +2,6 @@
 /* Records of failures: taken from queue pairs, kept after them, bounded. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "device/memory.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -10,11 +9,6 @@
 
 /* Old ones say nothing any more. */
 #define KEEP_NS (600ull * 1000000000)
-
-bool ur_why_tells(uid_t asker, uid_t owner)
-{
-	return asker == 0 || asker == geteuid() || asker == owner;
-}
 
 static void forget(struct ur_daemon *daemon, struct ur_why *y)
 {

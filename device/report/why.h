@@ -50,8 +50,6 @@ const struct ur_why *ur_why_next(struct ur_daemon *daemon, u64 after);
 /* Forgets all of it. */
 void ur_why_forget_all(struct ur_daemon *daemon);
 
-/* Returns whether asker may know of this user's keys and addresses. */
-bool ur_why_tells(uid_t asker, uid_t owner);
 /* Writes the story in lines: what failed, why, and of the other end what the
  * asker may know. */
 void ur_why_story(FILE *out, struct ur_daemon *daemon, uid_t asker,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The other end of a failure, where it is ours and the asker's. */
 #include <string.h>
+#include "device/administrator.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
@@ -26,8 +27,7 @@ struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev, uid_t asker,
 {
 	struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, y->dest_qpn);
 
-	return qp && ur_why_tells(asker, qp->obj.file->session->uid) ? qp
-								     : NULL;
+	return qp && ur_may_see(asker, qp->obj.file->session->uid) ? qp : NULL;
 }
 
 /* The two ends of one refusal, or a peer that had failed before. */
@@ -50,7 +50,7 @@ bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
 		const struct ur_why *old =
 			ur_list_entry(it, struct ur_why, node);
 
-		if (ur_why_tells(asker, old->uid) && !old->cm && fits(old, y)) {
+		if (ur_may_see(asker, old->uid) && !old->cm && fits(old, y)) {
 			*found = *old;
 			return true;
 		}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include "device/administrator.h"
 #include "device/report/status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -43,7 +44,7 @@ static struct json_object *describe(struct ur_status_walk *w,
 	char text[40];
 
 	ur_status_text(o, "device", y->device);
-	if (!ur_why_tells(w->asker, y->uid)) {
+	if (!ur_may_see(w->asker, y->uid)) {
 		ur_status_hide(o);
 		return o;
 	}
@@ -109,7 +110,7 @@ static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
 		const struct ur_why *kept =
 			ur_list_entry(it, struct ur_why, node);
 
-		if (ur_why_tells(s->uid, kept->uid) &&
+		if (ur_may_see(s->uid, kept->uid) &&
 		    (qpn ? !kept->cm && kept->qpn == qpn
 			 : kept->cm && kept->pid == s->pid)) {
 			*y = *kept;
@@ -126,7 +127,7 @@ static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
 			ur_list_entry(it, struct ur_device, node);
 		struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, qpn);
 
-		if (qp && ur_why_tells(s->uid, qp->obj.file->session->uid) &&
+		if (qp && ur_may_see(s->uid, qp->obj.file->session->uid) &&
 		    of_qp(qp, y))
 			return true;
 	}

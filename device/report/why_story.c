@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "device/administrator.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
@@ -137,7 +138,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 	bool found;
 
 	/* What others have is told to those alone who may know of all. */
-	if (!qp && !ur_why_tells(asker, 0)) {
+	if (!qp && !ur_is_administrator(asker)) {
 		fprintf(out,
 			"no queue pair of this user's on %s has the number "
 			"0x%06x; ",

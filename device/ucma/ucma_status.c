@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "device/administrator.h"
 #include "device/report/status.h"
 #include "device/ucma/ucma.h"
 
@@ -95,7 +96,7 @@ bool ur_status_next_cm_id(struct ur_status_walk *w, struct json_object **o)
 
 		if (!id)
 			continue;
-		*o = describe(id, ur_status_tells(w, id->file->session));
+		*o = describe(id, ur_may_see(w->asker, id->file->session->uid));
 		return true;
 	}
 	return ucma && w->at < UCMA_ID_MAX;

@@ -2,6 +2,7 @@
 /* The objects of uverbs files as JSON. */
 #include <json-c/json.h>
 #include <stdlib.h>
+#include "device/administrator.h"
 #include "device/report/status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -201,8 +202,8 @@ static struct json_object *
 tell(const struct ur_status_walk *w, struct ur_object *obj,
      struct json_object *(*describe)(struct ur_object *obj))
 {
-	return ur_status_tells(w, obj->file->session) ? describe(obj)
-						      : hidden(obj);
+	return ur_may_see(w->asker, obj->file->session->uid) ? describe(obj)
+							     : hidden(obj);
 }
 
 bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
