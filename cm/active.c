@@ -60,8 +60,8 @@ static void duplicate_rep(struct ur_cm_id *id, const struct ur_cm_path *from,
 	if (!id->remote_id || id->remote_id != rep->local_comm_id) {
 		/* Too late: we gave up, so the peer need not go on. */
 		cm->stats.rx_wrong_state++;
-		ur_cm_reject_stranger(cm, from, tid, rep->local_comm_id,
-				      UR_CM_ANSWERS_REP,
+		ur_cm_reject_stranger(cm, from, tid, id->local_id,
+				      rep->local_comm_id, UR_CM_ANSWERS_REP,
 				      UR_CM_REJ_INVALID_COMM_ID);
 		return;
 	}
@@ -72,17 +72,17 @@ static void duplicate_rep(struct ur_cm_id *id, const struct ur_cm_path *from,
 		ur_cm_repeat_reply(id);
 }
 
-static bool rep_is_stale(struct ur_cm_id *id, const struct ur_cm_rep *rep,
-			 u32 remote_qpn)
+static bool rep_is_stale(struct ur_cm_id *id, const struct ur_cm_path *from,
+			 const struct ur_cm_rep *rep, u32 remote_qpn)
 {
 	struct ur_cm *cm = id->cm;
 	struct ur_cm_id *other;
 
-	other = ur_cm_find_remote_id(cm, rep->local_ca_guid,
+	other = ur_cm_find_remote_id(cm, from, rep->local_ca_guid,
 				     rep->local_comm_id);
 	if (other && other != id)
 		return true;
-	other = ur_cm_find_stale(cm, rep->local_ca_guid, remote_qpn);
+	other = ur_cm_find_stale(cm, from, rep->local_ca_guid, remote_qpn);
 	return other && other != id;
 }
 
@@ -96,8 +96,8 @@ void ur_cm_rx_rep(struct ur_cm *cm, const struct ur_cm_path *from,
 
 	if (!id || id->state == UR_CM_LISTEN_STATE) {
 		cm->stats.rx_unknown_id++;
-		ur_cm_reject_stranger(cm, from, mad->tid, rep->local_comm_id,
-				      UR_CM_ANSWERS_REP,
+		ur_cm_reject_stranger(cm, from, mad->tid, rep->remote_comm_id,
+				      rep->local_comm_id, UR_CM_ANSWERS_REP,
 				      UR_CM_REJ_INVALID_COMM_ID);
 		return;
 	}
@@ -114,10 +114,11 @@ void ur_cm_rx_rep(struct ur_cm *cm, const struct ur_cm_path *from,
 		cm->stats.rx_malformed++;
 		return;
 	}
-	if (rep_is_stale(id, rep, qpn)) {
+	if (rep_is_stale(id, from, rep, qpn)) {
 		cm->stats.rx_stale++;
-		ur_cm_reject_stranger(cm, from, mad->tid, rep->local_comm_id,
-				      UR_CM_ANSWERS_REP, UR_CM_REJ_STALE_CONN);
+		ur_cm_reject_stranger(cm, from, mad->tid, rep->remote_comm_id,
+				      rep->local_comm_id, UR_CM_ANSWERS_REP,
+				      UR_CM_REJ_STALE_CONN);
 		return;
 	}
 	ur_cm_disarm(id);
@@ -159,24 +160,47 @@ void ur_cm_rx_mra(struct ur_cm *cm, const struct ur_cm_path *from,
 	ur_cm_report(id, UR_CM_EVENT_MRA, 0, mad);
 }
 
-/* Who a REJ speaks to; the sender may not know our comm id, or have none. */
+/* May the peer not know our comm id yet? */
+static bool may_be_unknown(const struct ur_cm_id *id)
+{
+	return id->passive && (id->state == UR_CM_REQ_RCVD_STATE ||
+			       id->state == UR_CM_MRA_REQ_SENT_STATE ||
+			       id->state == UR_CM_REP_SENT_STATE ||
+			       id->state == UR_CM_MRA_REP_RCVD_STATE);
+}
+
+/* Does it name itself as it has to? The first REJ to a REQ has no id of its
+ * sender, and some answer a late REP without one; but a connection ends only by
+ * the pair of its ids. */
+static bool names_itself(const struct ur_cm_id *id, const struct ur_cm_rej *rej)
+{
+	if (!id->remote_id || id->remote_id == rej->local_comm_id)
+		return true;
+	return !rej->local_comm_id && rej->answers == UR_CM_ANSWERS_REP &&
+	       (id->state == UR_CM_REP_SENT_STATE ||
+		id->state == UR_CM_MRA_REP_RCVD_STATE);
+}
+
+/* Who a REJ speaks to. */
 static struct ur_cm_id *rejected_id(struct ur_cm *cm,
 				    const struct ur_cm_path *from,
 				    const struct ur_cm_rej *rej)
 {
-	struct ur_cm_id *id = NULL;
+	struct ur_cm_id *id;
 
-	/* Who timed out names itself by its node GUID. */
-	if (rej->reason == UR_CM_REJ_TIMEOUT && rej->ari_bytes >= 8)
-		id = ur_cm_find_remote_id(cm, ur_get_be64(rej->ari),
+	/* Who asked and waited too long knows its own id only, and names itself
+	 * by its node GUID. */
+	if (!rej->remote_comm_id && rej->reason == UR_CM_REJ_TIMEOUT &&
+	    rej->ari_bytes >= 8) {
+		id = ur_cm_find_remote_id(cm, from, ur_get_be64(rej->ari),
 					  rej->local_comm_id);
-	if (!id && (rej->reason == UR_CM_REJ_TIMEOUT ||
-		    rej->answers == UR_CM_ANSWERS_REQ ||
-		    (rej->answers == UR_CM_ANSWERS_REP && !rej->local_comm_id)))
+		if (id && !may_be_unknown(id))
+			id = NULL;
+	} else {
 		id = ur_cm_find_local(cm, rej->remote_comm_id);
-	else if (!id)
-		return ur_cm_find_pair(cm, from, rej->remote_comm_id,
-				       rej->local_comm_id);
+		if (id && !names_itself(id, rej))
+			id = NULL;
+	}
 	return ur_cm_of_peer(cm, id, from);
 }
 

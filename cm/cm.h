@@ -145,7 +145,9 @@ struct ur_cm_config {
 	 */
 	void (*event)(void *ctx, struct ur_cm_id *id,
 		      const struct ur_cm_event *event);
-	u64 seed;	 /* of communication and transaction ids */
+	/* Secret: communication and transaction ids are drawn with it, so that
+	 * nobody can tell one from others. The same key gives the same ids. */
+	u64 key[2];
 	u32 max_ids;	 /* all ids; 0: 65536 */
 	u32 max_pending; /* requests nobody has looked at; 0: 4096 */
 	/* How long a request may wait for its listener before it is refused;

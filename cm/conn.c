@@ -15,7 +15,6 @@
 struct ur_cm *ur_cm_create(const struct ur_cm_config *config)
 {
 	struct ur_cm *cm = calloc(1, sizeof(*cm));
-	u64 seed = config->seed * 0x9e3779b97f4a7c15ull + 0x6a09e667f3bcc909ull;
 
 	if (!cm)
 		return NULL;
@@ -32,8 +31,9 @@ struct ur_cm *ur_cm_create(const struct ur_cm_config *config)
 		free(cm);
 		return NULL;
 	}
-	cm->id_mask = (u32)(seed >> 16);
-	cm->tid_hi = (u32)(seed >> 40) | 1;
+	cm->secret.key[0] = config->key[0];
+	cm->secret.key[1] = config->key[1];
+	cm->tid_hi = (u32)ur_secret_u64(&cm->secret) | 1;
 	ur_list_init(&cm->all);
 	ur_list_init(&cm->listeners);
 	ur_list_init(&cm->lingerers);
@@ -70,12 +70,13 @@ static void evict_lingerer(struct ur_cm *cm)
 	ur_cm_free(ur_list_first(&cm->lingerers, struct ur_cm_id, linger));
 }
 
+/* Who has ids of ours, from connections of its own, can tell no other. */
 static u32 new_local_id(struct ur_cm *cm)
 {
 	u32 id;
 
 	do {
-		id = ++cm->next_id ^ cm->id_mask;
+		id = (u32)ur_secret_u64(&cm->secret);
 	} while (!id || ur_cm_find_local(cm, id));
 	return id;
 }
@@ -251,6 +252,7 @@ void ur_cm_to_idle(struct ur_cm_id *id)
 	ur_cm_disarm(id);
 	ur_cm_unindex_remote(id);
 	id->remote_id = 0;
+	id->asked = false;
 	id->has_reply = false;
 	ur_cm_set_state(id, UR_CM_IDLE_STATE);
 }
@@ -276,9 +278,11 @@ void ur_cm_linger(struct ur_cm_id *id)
 	cm->stats.lingering++;
 }
 
-struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn)
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm,
+				  const struct ur_cm_path *from, u64 guid,
+				  u32 qpn)
 {
-	struct ur_cm_id *id = ur_cm_find_remote_qpn(cm, guid, qpn);
+	struct ur_cm_id *id = ur_cm_find_remote_qpn(cm, from, guid, qpn);
 
 	if (!id || !id->lingering || id->state != UR_CM_DREQ_SENT_STATE)
 		return id;
@@ -296,11 +300,13 @@ int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes)
 }
 
 void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
-			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason)
+			   u64 tid, u32 local_comm_id, u32 remote_comm_id,
+			   u8 answers, u16 reason)
 {
 	struct ur_cm_mad mad = {.attr = UR_CM_REJ, .tid = tid};
 	u8 buf[UR_CM_MAD_BYTES];
 
+	mad.u.rej.local_comm_id = local_comm_id;
 	mad.u.rej.remote_comm_id = remote_comm_id;
 	mad.u.rej.answers = answers;
 	mad.u.rej.reason = reason;

@@ -13,6 +13,7 @@
 #include "util/assert.h"
 #include "util/heap.h"
 #include "util/list.h"
+#include "util/secret.h"
 
 #define UR_CM_BUCKETS 1024 /* ids are capped, so chains are short */
 _Static_assert(UR_IS_POW2(UR_CM_BUCKETS), "a bucket is bits of a hash");
@@ -37,6 +38,7 @@ struct ur_cm_id {
 	bool lingering;
 	bool counted_pending;
 	bool passive;
+	bool asked; /* whether the peer has forgotten it, ur_cm_ask() */
 
 	struct ur_list all;	      /* cm->all */
 	struct ur_list by_local_id;   /* cm->local_ids */
@@ -85,8 +87,7 @@ struct ur_cm {
 	struct ur_cm_config config;
 	struct ur_cm_stats stats;
 	u64 now;
-	u32 next_id;
-	u32 id_mask;
+	struct ur_secret secret; /* of comm ids */
 	u32 tid_hi;
 	struct ur_list all;
 	struct ur_list listeners;
@@ -126,11 +127,13 @@ void ur_cm_report(struct ur_cm_id *id, enum ur_cm_event_type type, int status,
 /* Leaves the id, whose owner is gone, to finish by itself. */
 void ur_cm_linger(struct ur_cm_id *id);
 /*
- * Returns the id that is connected to that QPN of that peer, or NULL. A
- * lingering id whose DREQ nobody has answered is freed instead: the peer has
- * started anew and has forgotten it.
+ * Returns the id that is connected to that QPN of that peer, which has the GUID
+ * and sent this, or NULL. A lingering id whose DREQ nobody has answered is freed
+ * instead: the peer has started anew and has forgotten it.
  */
-struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm, u64 guid, u32 qpn);
+struct ur_cm_id *ur_cm_find_stale(struct ur_cm *cm,
+				  const struct ur_cm_path *from, u64 guid,
+				  u32 qpn);
 /* Takes the id off the list of listeners. Requests of its backlog go on
  * alone. */
 void ur_cm_unlisten(struct ur_cm_id *id);
@@ -151,9 +154,11 @@ void ur_cm_not_pending(struct ur_cm_id *id);
 /* Copies bytes of private data into a message with that much room. data may be
  * NULL. Returns 0, or -EINVAL where they do not fit. */
 int ur_cm_put_private(u8 *to, u32 room, const void *data, u32 bytes);
-/* Sends a REJ that belongs to no id of ours. answers: UR_CM_ANSWERS_*. */
+/* Sends a REJ that belongs to no id of ours. local_comm_id: what the message
+ * that it answers took for ours, 0 for none; answers: UR_CM_ANSWERS_*. */
 void ur_cm_reject_stranger(struct ur_cm *cm, const struct ur_cm_path *path,
-			   u64 tid, u32 remote_comm_id, u8 answers, u16 reason);
+			   u64 tid, u32 local_comm_id, u32 remote_comm_id,
+			   u8 answers, u16 reason);
 
 /* timers.c */
 /* Sets the id's only deadline, or replaces it. */
@@ -170,7 +175,11 @@ void ur_cm_peers_init(struct ur_cm *cm);
 void ur_cm_index_local(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_local(struct ur_cm *cm, u32 local_id);
 void ur_cm_index_remote_id(struct ur_cm_id *id);
-struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm, u64 guid, u32 id);
+/* Returns the id of the peer that sent this and says that it has the GUID: what
+ * another host says of itself, under its own address, is not believed. */
+struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm,
+				      const struct ur_cm_path *from, u64 guid,
+				      u32 id);
 void ur_cm_index_remote_qpn(struct ur_cm_id *id);
 void ur_cm_index_sidr(struct ur_cm_id *id);
 struct ur_cm_id *ur_cm_find_sidr(struct ur_cm *cm, u32 request_id,
@@ -180,7 +189,9 @@ void ur_cm_unindex_remote(struct ur_cm_id *id);
 /* Takes away its QPN alone: a request with the same is none of a connection
  * that it has forgotten. */
 void ur_cm_unindex_remote_qpn(struct ur_cm_id *id);
-struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn);
+struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm,
+				       const struct ur_cm_path *from, u64 guid,
+				       u32 qpn);
 /* Returns the id with both comm ids if its own peer sent this, else NULL,
  * counted. */
 struct ur_cm_id *ur_cm_find_pair(struct ur_cm *cm,
@@ -208,6 +219,14 @@ bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id);
 /* Returns when the next parked request is due, or UR_CM_NEVER. */
 u64 ur_cm_parked_deadline(const struct ur_cm *cm);
+
+/*
+ * teardown.c: asks the peer of an established id whether it knows the connection
+ * still, by a DREQ for another queue pair than its own: who knows the ids
+ * ignores that, who does not answers DREP, in Linux as here. Only that, with
+ * both comm ids, ends the connection.
+ */
+void ur_cm_ask(struct ur_cm_id *id);
 
 /* One function for each message, in the file of its side: receives mad from the
  * peer at the other end of from. */

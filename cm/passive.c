@@ -30,7 +30,7 @@ static void duplicate_req(struct ur_cm_id *id, const struct ur_cm_path *from,
 		ur_cm_emit(cm, &id->path, id->request);
 		return;
 	case UR_CM_TIMEWAIT_STATE:
-		ur_cm_reject_stranger(cm, from, mad->tid,
+		ur_cm_reject_stranger(cm, from, mad->tid, 0,
 				      mad->u.req.local_comm_id,
 				      UR_CM_ANSWERS_REQ, UR_CM_REJ_STALE_CONN);
 		return;
@@ -46,28 +46,28 @@ static bool known_req(struct ur_cm *cm, const struct ur_cm_path *from,
 	const struct ur_cm_req *req = &mad->u.req;
 	struct ur_cm_id *id;
 
-	id = ur_cm_find_remote_id(cm, req->local_ca_guid, req->local_comm_id);
+	id = ur_cm_find_remote_id(cm, from, req->local_ca_guid,
+				  req->local_comm_id);
 	if (id) {
-		if (!ur_cm_same_peer(id, from))
-			cm->stats.rx_wrong_peer++;
-		else if (same_request(id, req))
+		if (same_request(id, req))
 			duplicate_req(id, from, mad);
 		else
 			ur_cm_reject_stranger(
-				cm, from, mad->tid, req->local_comm_id,
+				cm, from, mad->tid, 0, req->local_comm_id,
 				UR_CM_ANSWERS_REQ,
 				UR_CM_REJ_DUPLICATE_LOCAL_COMM_ID);
 		return true;
 	}
-	id = ur_cm_find_stale(cm, req->local_ca_guid, req->local_qpn);
+	id = ur_cm_find_stale(cm, from, req->local_ca_guid, req->local_qpn);
 	if (!id)
 		return false;
-	/* The peer has forgotten that connection: end ours, IBA 12.9.8.3. */
+	/* The peer has forgotten that connection, and ours is to end, IBA
+	 * 12.9.8.3. Anybody could say so: the peer itself is asked. */
 	cm->stats.rx_stale++;
-	ur_cm_reject_stranger(cm, from, mad->tid, req->local_comm_id,
+	ur_cm_reject_stranger(cm, from, mad->tid, 0, req->local_comm_id,
 			      UR_CM_ANSWERS_REQ, UR_CM_REJ_STALE_CONN);
-	if (ur_cm_same_peer(id, from) && id->state == UR_CM_ESTABLISHED_STATE)
-		ur_cm_send_dreq(id, NULL, 0);
+	if (id->state == UR_CM_ESTABLISHED_STATE)
+		ur_cm_ask(id);
 	return true;
 }
 
@@ -114,7 +114,7 @@ void ur_cm_rx_req(struct ur_cm *cm, const struct ur_cm_path *from,
 		if (ur_cm_park(cm, from, mad))
 			return;
 		cm->stats.rx_no_listener++;
-		ur_cm_reject_stranger(cm, from, mad->tid, req->local_comm_id,
+		ur_cm_reject_stranger(cm, from, mad->tid, 0, req->local_comm_id,
 				      UR_CM_ANSWERS_REQ,
 				      UR_CM_REJ_INVALID_SERVICE_ID);
 		return;

@@ -53,13 +53,16 @@ void ur_cm_index_remote_id(struct ur_cm_id *id)
 		&id->by_remote_id);
 }
 
-struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm, u64 guid, u32 remote_id)
+struct ur_cm_id *ur_cm_find_remote_id(struct ur_cm *cm,
+				      const struct ur_cm_path *from, u64 guid,
+				      u32 remote_id)
 {
 	ur_list_for_each(n, &cm->remote_ids[bucket(guid, remote_id)]) {
 		struct ur_cm_id *id =
 			ur_list_entry(n, struct ur_cm_id, by_remote_id);
 
-		if (id->remote_guid == guid && id->remote_id == remote_id)
+		if (id->remote_guid == guid && id->remote_id == remote_id &&
+		    ur_cm_same_peer(id, from))
 			return id;
 	}
 	return NULL;
@@ -73,13 +76,16 @@ void ur_cm_index_remote_qpn(struct ur_cm_id *id)
 		&id->by_remote_qpn);
 }
 
-struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm, u64 guid, u32 qpn)
+struct ur_cm_id *ur_cm_find_remote_qpn(struct ur_cm *cm,
+				       const struct ur_cm_path *from, u64 guid,
+				       u32 qpn)
 {
 	ur_list_for_each(n, &cm->remote_qpns[bucket(guid, qpn)]) {
 		struct ur_cm_id *id =
 			ur_list_entry(n, struct ur_cm_id, by_remote_qpn);
 
-		if (id->remote_guid == guid && id->remote_qpn == qpn)
+		if (id->remote_guid == guid && id->remote_qpn == qpn &&
+		    ur_cm_same_peer(id, from))
 			return id;
 	}
 	return NULL;

@@ -7,6 +7,19 @@
 
 #include "cm/conn.h"
 
+void ur_cm_ask(struct ur_cm_id *id)
+{
+	struct ur_cm_mad mad = {.attr = UR_CM_DREQ, .tid = ur_cm_new_tid(id)};
+	u8 buf[UR_CM_MAD_BYTES];
+
+	mad.u.dreq.local_comm_id = id->local_id;
+	mad.u.dreq.remote_comm_id = id->remote_id;
+	mad.u.dreq.remote_qpn = id->remote_qpn ^ 1;
+	ur_cm_mad_build(&mad, buf);
+	id->asked = true;
+	ur_cm_emit(id->cm, &id->path, buf);
+}
+
 int ur_cm_send_dreq(struct ur_cm_id *id, const void *data, u32 bytes)
 {
 	struct ur_cm_mad mad = {.attr = UR_CM_DREQ};
@@ -119,7 +132,8 @@ void ur_cm_rx_drep(struct ur_cm *cm, const struct ur_cm_path *from,
 
 	if (!id)
 		return;
-	if (id->state != UR_CM_DREQ_SENT_STATE) {
+	if (id->state != UR_CM_DREQ_SENT_STATE &&
+	    !(id->asked && id->state == UR_CM_ESTABLISHED_STATE)) {
 		cm->stats.rx_duplicate++;
 		return;
 	}

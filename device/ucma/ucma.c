@@ -318,7 +318,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	ur_list_init(&ucma->files);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
-	ucma->cm = ucma_cm_create(ucma, ur_rng_u64(&ucma->rng), ucma_cm_event);
+	ucma->cm = ucma_cm_create(ucma, ucma_cm_event);
 	if (!ucma->cm) {
 		free(ucma);
 		return -ENOMEM;

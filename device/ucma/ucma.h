@@ -211,7 +211,7 @@ struct ur_ucma {
 	struct ur_cm *cm;
 	struct ur_loop_timer timer;
 	struct ur_rng rng;
-	struct ur_secret secret; /* of starting PSNs */
+	struct ur_secret secret; /* of starting PSNs, and the key of cm/ */
 	struct ur_list files;
 	struct ucma_numbers ids, mcasts;
 	struct ur_quota ids_quota, mcasts_quota;
@@ -382,8 +382,7 @@ void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
 typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
 			      const struct ur_cm_event *event);
 /* Returns a new connection manager, which tells event its events, or NULL. */
-struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed,
-			     ucma_cm_event_fn *event);
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, ucma_cm_event_fn *event);
 /* Sets the timer, after anything that may have moved a deadline. */
 void ucma_cm_kick(struct ur_ucma *ucma);
 /* Tells the connection manager the time, before anything that sends. */

@@ -127,15 +127,15 @@ void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
 	}
 }
 
-struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, u64 seed,
-			     ucma_cm_event_fn *event)
+struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, ucma_cm_event_fn *event)
 {
 	struct ur_cm_config config = {.ctx = ucma,
 				      .send = on_send,
 				      .event = event,
-				      .seed = seed,
 				      .listen_grace_ms = LISTEN_GRACE_MS};
 
+	config.key[0] = ur_secret_u64(&ucma->secret);
+	config.key[1] = ur_secret_u64(&ucma->secret);
 	ucma->timer.fn = on_timer;
 	ucma->timer.arg = ucma;
 	return ur_cm_create(&config);

@@ -72,7 +72,7 @@ static void begin(void)
 		struct ur_cm_config config = {.ctx = &sides[i],
 					      .send = on_send,
 					      .event = on_event,
-					      .seed = i,
+					      .key = {i},
 					      .max_ids = 80,
 					      .max_pending = 24,
 					      .listen_grace_ms = 50,

@@ -59,7 +59,7 @@ static void host_init(struct host *h, u8 last_byte,
 	config.ctx = h;
 	config.send = on_send;
 	config.event = on_event;
-	config.seed = last_byte;
+	config.key[0] = last_byte;
 	memset(h, 0, sizeof(*h));
 	h->tray = calloc(TRAY_SLOTS, sizeof(*h->tray));
 	CHECK(h->tray);

@@ -346,20 +346,26 @@ static void test_data_before_rtu(void)
 	end();
 }
 
-/* The peer restarted and uses a QPN we still have a connection with. */
+/* The peer restarted and uses a QPN we still have a connection with: it is
+ * asked, and says that it knows nothing of that. */
 static void test_stale(void)
 {
 	struct ur_cm_id *a, *b, *again;
 
 	begin();
 	establish(&p, 17, &a, &b);
+	ur_cm_id_abandon(a);
 	again = connect_start(&p, &p.a, &p.b, 17);
 	pass(&p, &p.a, UR_CM_REQ);
 	pass(&p, &p.b, UR_CM_REJ);
 	expect(&p.a, UR_CM_EVENT_REJ, UR_CM_REJ_STALE_CONN);
 	CHECK_EQ(ur_cm_id_state(again), UR_CM_TIMEWAIT_STATE);
+	expect_no_event(&p.b);
+	CHECK_EQ(ur_cm_id_state(b), UR_CM_ESTABLISHED_STATE);
 	pass(&p, &p.b, UR_CM_DREQ);
-	expect(&p.a, UR_CM_EVENT_DREQ, 0);
+	pass(&p, &p.a, UR_CM_DREP);
+	expect(&p.b, UR_CM_EVENT_DREP, 0);
+	CHECK_EQ(ur_cm_id_state(b), UR_CM_TIMEWAIT_STATE);
 	end();
 }
 

@@ -150,7 +150,7 @@ void world_init(struct world *w, u64 seed, bool trace)
 		struct ur_cm_config config = {.ctx = &host_ctx[i],
 					      .send = on_send,
 					      .event = on_event,
-					      .seed = seed + i,
+					      .key = {seed, i},
 					      .max_ids = 512,
 					      .max_pending = 64,
 					      .listen_grace_ms = 30,
