@@ -6,15 +6,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "device/device.h"
-#include "device/fault.h"
 #include "engine/ground/limits.h"
 #include "device/mad.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/nldev/nldev.h"
-#include "device/report/record.h"
 #include "device/settings/setting.h"
 #include "device/tree/sysfs.h"
+#include "device/watcher.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \
@@ -30,6 +28,25 @@
 		}                                                           \
 		found_;                                                     \
 	})
+
+#define FOR_EACH_WATCHER(dev, w)                                   \
+	ur_list_for_each(it_, &(dev)->daemon->watchers)            \
+		for (struct ur_device_watcher *w = ur_list_entry(  \
+			     it_, struct ur_device_watcher, node); \
+		     w; w = NULL)
+
+void ur_device_watch(struct ur_daemon *daemon,
+		     struct ur_device_watcher *watcher)
+{
+	ur_list_add_tail(&daemon->watchers, &watcher->node);
+}
+
+static void notify(struct ur_device *dev, enum ur_device_change change)
+{
+	FOR_EACH_WATCHER(dev, w)
+	if (w->changed)
+		w->changed(dev, change);
+}
 
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
 {
@@ -73,7 +90,11 @@ static void woken(void *ctx)
 
 static void failed(void *ctx, u32 qpn)
 {
-	ur_record_failed(ctx, qpn);
+	struct ur_device *dev = ctx;
+
+	FOR_EACH_WATCHER(dev, w)
+	if (w->qp_failed)
+		w->qp_failed(dev, qpn);
 }
 
 static const struct ur_engine_events engine_events = {
@@ -176,6 +197,7 @@ static u32 first_nl_index(void)
 void ur_daemon_init(struct ur_daemon *daemon)
 {
 	daemon->next_nl_index = first_nl_index();
+	ur_list_init(&daemon->watchers);
 	ur_list_init(&daemon->devices);
 	ur_list_init(&daemon->gone);
 	ur_list_init(&daemon->sessions);
@@ -233,8 +255,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	ur_list_add_tail(&daemon->devices, &dev->node);
 	ur_device_sync_gids(dev);
 	ur_settings_configure(dev);
-	ur_nldev_notify(dev, UR_NL_REGISTER);
-	ur_nldev_notify(dev, UR_NL_NETDEV_ATTACH);
+	notify(dev, UR_DEVICE_ADDED);
 	return 0;
 err_engine:
 	ur_sysfs_del(dev);
@@ -267,7 +288,7 @@ int ur_device_rename(struct ur_device *dev, const char *name)
 			ur_log("%s: its files are not all there", dev->name);
 		return err;
 	}
-	ur_nldev_notify(dev, UR_NL_RENAME);
+	notify(dev, UR_DEVICE_RENAMED);
 	return 0;
 }
 
@@ -289,6 +310,11 @@ static void release(struct ur_device *dev)
 	dev->release.fn = free_device;
 	dev->release.arg = dev;
 	ur_loop_post_call(dev->daemon->loop, &dev->release);
+}
+
+bool ur_device_port_active(const struct ur_device *dev)
+{
+	return dev->present && dev->up && !dev->faults_down;
 }
 
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)
@@ -315,10 +341,9 @@ static void unregister(struct ur_device *dev)
 {
 	if (dev->daemon->cm_ops && dev->daemon->cm_ops->device_gone)
 		dev->daemon->cm_ops->device_gone(dev);
-	ur_nldev_notify(dev, UR_NL_UNREGISTER);
+	notify(dev, UR_DEVICE_LEAVES);
 	dev->gone = true;
-	ur_fault_device_gone(dev);
-	ur_record_device_gone(dev);
+	notify(dev, UR_DEVICE_GONE);
 	dev->present = false;
 	ur_gid_sync(dev, NULL, 0);
 	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);

@@ -69,6 +69,7 @@ struct ur_daemon {
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
 
+	struct ur_list watchers; /* struct ur_device_watcher */
 	struct ur_list devices;	 /* struct ur_device */
 	struct ur_list gone;	 /* those taken away that still have clients */
 	struct ur_list sessions; /* struct ur_session */

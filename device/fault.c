@@ -7,6 +7,7 @@
 #include "device/administrator.h"
 #include "device/fault.h"
 #include "device/netdev.h"
+#include "device/watcher.h"
 
 struct ur_fault {
 	struct ur_list node; /* of the daemon's faults */
@@ -199,9 +200,17 @@ static void end_some(struct ur_daemon *daemon, const struct ur_device *dev)
 	}
 }
 
-void ur_fault_device_gone(struct ur_device *dev)
+static void changed(struct ur_device *dev, enum ur_device_change change)
 {
-	end_some(dev->daemon, dev);
+	if (change == UR_DEVICE_GONE)
+		end_some(dev->daemon, dev);
+}
+
+void ur_fault_watch(struct ur_daemon *daemon)
+{
+	static struct ur_device_watcher watcher = {.changed = changed};
+
+	ur_device_watch(daemon, &watcher);
 }
 
 /* ---- commands ---- */
@@ -334,7 +343,7 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text)
 
 /* ---- status ---- */
 
-bool ur_status_next_fault(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_fault(struct ur_listing *w, struct json_object **o)
 {
 	struct ur_fault *f = NULL;
 	u64 matched, done;
@@ -354,11 +363,11 @@ bool ur_status_next_fault(struct ur_status_walk *w, struct json_object **o)
 	done = f->state.done;
 	if (of_engine(f->rule.action))
 		ur_efault_counts(f->engine[0], &matched, &done);
-	*o = ur_status_object();
-	ur_status_int(*o, "id", f->id);
-	ur_status_text(*o, "device", f->dev->name);
-	ur_status_text(*o, "rule", f->text);
-	ur_status_int(*o, "matched", matched);
-	ur_status_int(*o, "done", done);
+	*o = ur_json_object();
+	ur_json_int(*o, "id", f->id);
+	ur_json_text(*o, "device", f->dev->name);
+	ur_json_text(*o, "rule", f->text);
+	ur_json_int(*o, "matched", matched);
+	ur_json_int(*o, "done", done);
 	return true;
 }

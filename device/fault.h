@@ -9,7 +9,7 @@
 
 #include "engine/fault_rule.h"
 #include "device/session.h"
-#include "device/report/status.h"
+#include "device/listing.h"
 
 /* Of one device. */
 #define UR_MAX_FAULTS 64
@@ -32,9 +32,9 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text);
  * action's, 0: none was given. */
 bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action,
 			u64 *value);
-/* Ends all rules of a device that goes. */
-void ur_fault_device_gone(struct ur_device *dev);
+/* Ends the rules of devices that go, from the first device on. */
+void ur_fault_watch(struct ur_daemon *daemon);
 /* One step of the list of rules. */
-ur_status_next ur_status_next_fault;
+ur_listing_next ur_status_next_fault;
 
 #endif

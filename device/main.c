@@ -20,6 +20,7 @@
 #include "device/listen.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
+#include "device/nldev/nldev.h"
 #include "device/options.h"
 #include "device/processors.h"
 #include "device/report/record.h"
@@ -187,6 +188,9 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("another uroced serves %s", daemon->run_dir);
 		return err;
 	}
+	ur_nldev_watch(daemon);
+	ur_fault_watch(daemon);
+	ur_record_watch(daemon);
 	/* The tree shows which kinds of file there are. */
 	if (!err)
 		err = ur_ucma_init(daemon);

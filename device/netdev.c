@@ -128,11 +128,6 @@ void ur_device_sync_gids(struct ur_device *dev)
 	retry_later(dev);
 }
 
-bool ur_device_port_active(const struct ur_device *dev)
-{
-	return dev->present && dev->up && !dev->faults_down;
-}
-
 void ur_netdev_port_changed(struct ur_device *dev, bool was)
 {
 	bool is = ur_device_port_active(dev);

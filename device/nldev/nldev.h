@@ -77,18 +77,10 @@ void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 /* Its index and name. */
 void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
 
-/* enum rdma_nl_notify_event_type */
-enum ur_nl_event {
-	UR_NL_REGISTER,
-	UR_NL_UNREGISTER,
-	UR_NL_NETDEV_ATTACH,
-	UR_NL_NETDEV_DETACH,
-	UR_NL_RENAME,
-};
-
-/* Tell those who listen what has become of the device. Who does not read what
- * comes misses it, as with the kernel. Lock held. */
-void ur_nldev_notify(const struct ur_device *dev, enum ur_nl_event event);
+/* Makes the devices' lives known to sessions that listen, from the first device
+ * on. A session that does not read misses events, as with the kernel. Lock
+ * held. */
+void ur_nldev_watch(struct ur_daemon *daemon);
 
 /* Serve the connection until its end, on its thread; why it ended. Lock not
  * held. */

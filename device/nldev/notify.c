@@ -2,6 +2,16 @@
 /* `rdma monitor`: devices come and go. */
 #include <sys/socket.h>
 #include "device/nldev/nldev.h"
+#include "device/watcher.h"
+
+/* enum rdma_nl_notify_event_type of rdma/rdma_netlink.h */
+enum ur_nl_event {
+	UR_NL_REGISTER,
+	UR_NL_UNREGISTER,
+	UR_NL_NETDEV_ATTACH,
+	UR_NL_NETDEV_DETACH,
+	UR_NL_RENAME,
+};
 
 static void put(struct ur_nl_msg *m, const struct ur_device *dev,
 		enum ur_nl_event event)
@@ -20,7 +30,7 @@ static void put(struct ur_nl_msg *m, const struct ur_device *dev,
 	ur_nl_end(m);
 }
 
-void ur_nldev_notify(const struct ur_device *dev, enum ur_nl_event event)
+static void send_event(const struct ur_device *dev, enum ur_nl_event event)
 {
 	struct ur_nl_msg m = {0};
 
@@ -35,4 +45,29 @@ void ur_nldev_notify(const struct ur_device *dev, enum ur_nl_event event)
 			ur_debug("session %llu: misses an event of %s",
 				 (unsigned long long)s->id, dev->name);
 	}
+}
+
+static void changed(struct ur_device *dev, enum ur_device_change change)
+{
+	switch (change) {
+	case UR_DEVICE_ADDED:
+		send_event(dev, UR_NL_REGISTER);
+		send_event(dev, UR_NL_NETDEV_ATTACH);
+		break;
+	case UR_DEVICE_RENAMED:
+		send_event(dev, UR_NL_RENAME);
+		break;
+	case UR_DEVICE_LEAVES:
+		send_event(dev, UR_NL_UNREGISTER);
+		break;
+	case UR_DEVICE_GONE:
+		break;
+	}
+}
+
+void ur_nldev_watch(struct ur_daemon *daemon)
+{
+	static struct ur_device_watcher watcher = {.changed = changed};
+
+	ur_device_watch(daemon, &watcher);
 }

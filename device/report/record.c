@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "device/memory.h"
 #include "device/report/record_section.h"
+#include "device/watcher.h"
 
 /* A failure is written with what follows it. */
 #define WRITE_AFTER_NS 100000000ull
@@ -78,7 +79,7 @@ static void time_to_write(void *arg)
 	write_wanted(arg);
 }
 
-void ur_record_failed(struct ur_device *dev, u32 qpn)
+static void qp_failed(struct ur_device *dev, u32 qpn)
 {
 	struct ur_device_record *rec = dev->record;
 	u64 now = ur_loop_now(), at = now + WRITE_AFTER_NS;
@@ -155,9 +156,18 @@ u32 ur_record_kib(const struct ur_device *dev)
 	return dev->record ? dev->record->kib : 0;
 }
 
-void ur_record_device_gone(struct ur_device *dev)
+static void changed(struct ur_device *dev, enum ur_device_change change)
 {
-	end(dev);
+	if (change == UR_DEVICE_GONE)
+		end(dev);
+}
+
+void ur_record_watch(struct ur_daemon *daemon)
+{
+	static struct ur_device_watcher watcher = {.changed = changed,
+						   .qp_failed = qp_failed};
+
+	ur_device_watch(daemon, &watcher);
 }
 
 /* ---- what control knows ---- */

@@ -25,13 +25,12 @@ void ur_record_client_ends(const struct ur_session *s);
 void ur_record_cm(struct ur_device *dev, u32 qpn, uid_t uid, pid_t pid,
 		  u32 event, int status);
 
-/* A work request of that queue pair failed: a file is written soon. */
-void ur_record_failed(struct ur_device *dev, u32 qpn);
+/* From the first device on: a file is written soon after a work request failed,
+ * and before its device goes. */
+void ur_record_watch(struct ur_daemon *daemon);
 /* Writes a file for each device that records: RUNDIR/record/DEVICE-N, which
  * only the daemon's user can read. */
 void ur_record_write_all(struct ur_daemon *daemon);
-/* The device goes: writes what was to be written soon. */
-void ur_record_device_gone(struct ur_device *dev);
 
 /*
  * Returns a memfd, the caller's, with what all devices have recorded, as far as

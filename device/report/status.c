@@ -12,60 +12,22 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "device/administrator.h"
 #include "device/confine/confine.h"
 #include "device/fault.h"
+#include "device/listing.h"
 #include "device/session.h"
 #include "device/settings/setting.h"
 #include "device/report/status.h"
 #include "device/ucma/ucma.h"
+#include "device/uverbs/uverbs_status.h"
 #include "device/port.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
 
-/* Something is missing from what is being told, for want of memory. Under the
- * lock, as all that tells. */
-static bool lacking;
-
-struct json_object *ur_status_object(void)
-{
-	struct json_object *o = json_object_new_object();
-
-	lacking |= !o;
-	return o;
-}
-
-void ur_status_add(struct json_object *o, const char *key,
-		   struct json_object *v)
-{
-	if (o && v && !json_object_object_add(o, key, v))
-		return;
-	lacking = true;
-	json_object_put(v);
-}
-
-/* Whether all that was told since the last time is there. */
+/* Whether all that was described since the last time is there. */
 static int check_memory(void)
 {
-	bool was = lacking;
-
-	lacking = false;
-	return was ? -ENOMEM : 0;
-}
-
-void ur_status_int(struct json_object *o, const char *key, u64 v)
-{
-	ur_status_add(o, key, json_object_new_uint64(v));
-}
-
-void ur_status_text(struct json_object *o, const char *key, const char *v)
-{
-	ur_status_add(o, key, json_object_new_string(v));
-}
-
-void ur_status_hide(struct json_object *o)
-{
-	ur_status_add(o, "hidden", json_object_new_boolean(true));
+	return ur_json_lacked() ? -ENOMEM : 0;
 }
 
 static struct json_object *gids(const struct ur_device *dev)
@@ -79,17 +41,14 @@ static struct json_object *gids(const struct ur_device *dev)
 
 		if (!g)
 			continue;
-		o = ur_status_object();
+		o = ur_json_object();
 		ur_gid_print(text, g->gid);
-		ur_status_int(o, "index", i);
-		ur_status_text(o, "gid", text);
-		ur_status_text(o, "type",
-			       g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1"
-							 : "RoCE v2");
-		if (!list || json_object_array_add(list, o)) {
-			lacking = true;
-			json_object_put(o);
-		}
+		ur_json_int(o, "index", i);
+		ur_json_text(o, "gid", text);
+		ur_json_text(o, "type",
+			     g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1"
+						       : "RoCE v2");
+		ur_json_append(list, o);
 	}
 	return list;
 }
@@ -101,23 +60,23 @@ static struct json_object *counters(struct ur_device *dev)
 		UR_COUNTERS(X)
 #undef X
 	};
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	u64 cnt[UR_CNT_COUNT];
 
 	ur_engine_counters(dev->engine, cnt);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
-		ur_status_int(o, names[i], cnt[i]);
+		ur_json_int(o, names[i], cnt[i]);
 	return o;
 }
 
 static void tell_setting(void *ctx, const char *name, const char *text)
 {
-	ur_status_text(ctx, name, text);
+	ur_json_text(ctx, name, text);
 }
 
 static struct json_object *settings(struct ur_device *dev)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 
 	ur_settings_tell(dev, tell_setting, o);
 	return o;
@@ -125,57 +84,56 @@ static struct json_object *settings(struct ur_device *dev)
 
 static struct json_object *device(struct ur_device *dev)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	struct ib_uverbs_query_port_resp port = {0};
 	char guid[24];
 
 	ur_fill_port(dev, &port);
 	snprintf(guid, sizeof(guid), "%016llx",
 		 (unsigned long long)dev->node_guid);
-	ur_status_text(o, "name", dev->name);
-	ur_status_int(o, "uverbs", dev->uverbs);
-	ur_status_text(o, "netdev", dev->netdev);
-	ur_status_text(o, "node_guid", guid);
-	ur_status_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
-	ur_status_int(o, "netdev_mtu", dev->netdev_mtu);
-	ur_status_int(o, "active_mtu", dev->mtu_bytes);
-	ur_status_int(o, "speed_mbps", dev->speed_mbps);
-	ur_status_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
-	ur_status_add(
-		o, "sl7_refused",
-		json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
-	ur_status_add(o, "gids", gids(dev));
-	ur_status_add(o, "settings", settings(dev));
-	ur_status_add(o, "counters", counters(dev));
+	ur_json_text(o, "name", dev->name);
+	ur_json_int(o, "uverbs", dev->uverbs);
+	ur_json_text(o, "netdev", dev->netdev);
+	ur_json_text(o, "node_guid", guid);
+	ur_json_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
+	ur_json_int(o, "netdev_mtu", dev->netdev_mtu);
+	ur_json_int(o, "active_mtu", dev->mtu_bytes);
+	ur_json_int(o, "speed_mbps", dev->speed_mbps);
+	ur_json_int(o, "rate_mbps", ur_port_rate10(&port) * 100);
+	ur_json_add(o, "sl7_refused",
+		    json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
+	ur_json_add(o, "gids", gids(dev));
+	ur_json_add(o, "settings", settings(dev));
+	ur_json_add(o, "counters", counters(dev));
 	return o;
 }
 
 static struct json_object *session(struct ur_session *s)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 
-	ur_status_int(o, "id", s->id);
-	ur_status_int(o, "pid", (u64)s->pid);
-	ur_status_int(o, "uid", s->uid);
-	ur_status_text(o, "comm", s->comm);
-	ur_status_text(o, "file",
-		       s->kind == UROCE_TUN_UVERBS    ? "uverbs"
-		       : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
-		       : s->kind == UROCE_TUN_UMAD    ? "umad"
-		       : s->kind == UROCE_TUN_NETLINK ? "netlink"
-						      : "none");
+	ur_json_int(o, "id", s->id);
+	ur_json_int(o, "pid", (u64)s->pid);
+	ur_json_int(o, "uid", s->uid);
+	ur_json_text(o, "comm", s->comm);
+	ur_json_text(o, "file",
+		     s->kind == UROCE_TUN_UVERBS    ? "uverbs"
+		     : s->kind == UROCE_TUN_RDMA_CM ? "rdma_cm"
+		     : s->kind == UROCE_TUN_UMAD    ? "umad"
+		     : s->kind == UROCE_TUN_NETLINK ? "netlink"
+						    : "none");
 	if (s->open && s->kind == UROCE_TUN_UVERBS) {
 		struct ur_ufile *f = s->open->file;
 
-		ur_status_text(o, "device", f->dev->name);
-		ur_status_int(o, "objects", f->handles.count);
+		ur_json_text(o, "device", f->dev->name);
+		ur_json_int(o, "objects", f->handles.count);
 	}
 	return o;
 }
 
 /* ---- walks: the next one each, with the lock held ---- */
 
-static bool next_device(struct ur_status_walk *w, struct json_object **o)
+static bool next_device(struct ur_listing *w, struct json_object **o)
 {
 	u32 i = 0;
 
@@ -190,7 +148,7 @@ static bool next_device(struct ur_status_walk *w, struct json_object **o)
 }
 
 /* The list is in the order of their numbers. */
-static bool next_session(struct ur_status_walk *w, struct json_object **o)
+static bool next_session(struct ur_listing *w, struct json_object **o)
 {
 	ur_list_for_each(it, &w->daemon->sessions) {
 		struct ur_session *s =
@@ -230,10 +188,10 @@ static int put(FILE *f, struct json_object *o)
  * and into text without it, so that others get their turn, however many
  * objects somebody has.
  */
-static int tell_list(FILE *f, struct ur_session *to_whom, ur_status_next *next)
+static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
-	struct ur_status_walk w = {.daemon = daemon, .asker = to_whom->uid};
+	struct ur_listing w = {.daemon = daemon, .asker = to_whom->uid};
 	bool more = true, first = true;
 	int err = 0;
 
@@ -274,19 +232,19 @@ static struct json_object *run_dir(struct ur_daemon *daemon)
 static struct json_object *confinement(struct ur_daemon *daemon)
 {
 	const struct ur_confinement *c = ur_confinement();
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 
-	ur_status_add(o, "asked", json_object_new_boolean(c->asked));
-	ur_status_add(o, "calls", json_object_new_boolean(c->calls));
-	ur_status_add(o, "files", json_object_new_boolean(c->files));
-	ur_status_add(o, "mounts", json_object_new_boolean(c->mounts));
-	ur_status_text(o, "capabilities", c->caps);
+	ur_json_add(o, "asked", json_object_new_boolean(c->asked));
+	ur_json_add(o, "calls", json_object_new_boolean(c->calls));
+	ur_json_add(o, "files", json_object_new_boolean(c->files));
+	ur_json_add(o, "mounts", json_object_new_boolean(c->mounts));
+	ur_json_text(o, "capabilities", c->caps);
 	return o;
 }
 
 static const struct member {
 	const char *name;
-	ur_status_next *next;
+	ur_listing_next *next;
 	/* Or what is no list. */
 	struct json_object *(*describe)(struct ur_daemon *daemon);
 } members[] = {

@@ -5,8 +5,6 @@
 
 #include "device/device.h"
 
-struct json_object;
-struct ur_obj_qp;
 struct ur_session;
 
 /*
@@ -20,45 +18,5 @@ struct ur_session;
  * which is taken for a few objects at a time.
  */
 int ur_status(struct ur_session *to_whom, const char *subject, u64 *len);
-
-/* ---- what the parts add to it: under the lock ---- */
-
-/* The place in a list; zero at its beginning. Objects that come or go during
- * the walk may be in it or not; objects that stay are in it once. */
-struct ur_status_walk {
-	struct ur_daemon *daemon;
-	u64 *files; /* numbers of the uverbs files; freed by who has the walk */
-	u32 n_files, at, slot;
-	u64 last;
-	uid_t asker; /* who will read it */
-	bool second; /* the walk has a second part, and is there */
-};
-
-/* Adds the member "hidden", true, to o, an object that the asker may not see
- * (ur_may_see()): with whose it is, that is enough to count them. */
-void ur_status_hide(struct json_object *o);
-
-/* Makes one step: sets *o to the next object, which is the caller's, or leaves
- * *o where the step found none. Returns false at the end of the list. */
-typedef bool ur_status_next(struct ur_status_walk *w, struct json_object **o);
-
-/* uverbs_status.c */
-ur_status_next ur_status_next_pd, ur_status_next_qp, ur_status_next_cq,
-	ur_status_next_mr;
-/* ucma_status.c */
-ur_status_next ur_status_next_cm_id;
-/* why_status.c: failures, those of queue pairs that are there first. */
-ur_status_next ur_status_next_failure;
-/* uverbs_status.c: the next queue pair, or NULL for now; false at the end. */
-bool ur_status_next_obj_qp(struct ur_status_walk *w, struct ur_obj_qp **qp);
-
-/* Returns an object to add to, or NULL where there is no memory; the status
- * then fails with ENOMEM. The functions below accept that NULL. */
-struct json_object *ur_status_object(void);
-/* Add a member to o. ur_status_add() takes v over; v NULL: no memory. */
-void ur_status_add(struct json_object *o, const char *key,
-		   struct json_object *v);
-void ur_status_int(struct json_object *o, const char *key, u64 v);
-void ur_status_text(struct json_object *o, const char *key, const char *v);
 
 #endif

@@ -9,6 +9,7 @@
 #define UR_DEVICE_WHY_H
 
 #include <stdio.h>
+#include "device/listing.h"
 #include "device/session.h"
 
 /* Of a user, and of all of them; the oldest goes. */
@@ -67,6 +68,8 @@ bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
  * none that the session's user may know of. Returns 0 or -ENOMEM. Without the
  * lock. */
 int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number);
+/* why_status.c: failures, those of queue pairs that are there first. */
+ur_listing_next ur_status_next_failure;
 /* why_words.c: "a remote access error" and the like; "WRITE"; the names of
  * access flags; what is wrong with the access, of whom (such as "it"). */
 const char *ur_why_status(u8 status);

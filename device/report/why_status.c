@@ -4,10 +4,11 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include "device/administrator.h"
-#include "device/report/status.h"
+#include "device/listing.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
+#include "device/uverbs/uverbs_status.h"
 
 /* Returns the story, which the caller frees, or NULL where there is no
  * memory. */
@@ -32,44 +33,44 @@ static void add_story(struct json_object *o, struct ur_daemon *daemon,
 {
 	char *text = story(daemon, asker, y);
 
-	ur_status_add(o, "story", text ? json_object_new_string(text) : NULL);
+	ur_json_add(o, "story", text ? json_object_new_string(text) : NULL);
 	free(text);
 }
 
-static struct json_object *describe(struct ur_status_walk *w,
+static struct json_object *describe(struct ur_listing *w,
 				    const struct ur_why *y)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	const struct ur_failure *f = &y->failure;
 	char text[40];
 
-	ur_status_text(o, "device", y->device);
+	ur_json_text(o, "device", y->device);
 	if (!ur_may_see(w->asker, y->uid)) {
-		ur_status_hide(o);
+		ur_listing_hide(o);
 		return o;
 	}
-	ur_status_int(o, "pid", (u64)y->pid);
-	ur_status_text(o, "comm", y->comm);
-	ur_status_int(o, "age_ms", (ur_loop_now() - f->at) / 1000000);
-	ur_status_add(o, "gone", json_object_new_boolean(y->gone));
+	ur_json_int(o, "pid", (u64)y->pid);
+	ur_json_text(o, "comm", y->comm);
+	ur_json_int(o, "age_ms", (ur_loop_now() - f->at) / 1000000);
+	ur_json_add(o, "gone", json_object_new_boolean(y->gone));
 	if (y->cm) {
-		ur_status_text(o, "dst", y->dst);
-		ur_status_int(o, "event", y->event);
-		ur_status_add(o, "status", json_object_new_int(y->status));
+		ur_json_text(o, "dst", y->dst);
+		ur_json_int(o, "event", y->event);
+		ur_json_add(o, "status", json_object_new_int(y->status));
 	} else {
-		ur_status_int(o, "qpn", y->qpn);
-		ur_status_int(o, "dest_qpn", y->dest_qpn);
+		ur_json_int(o, "qpn", y->qpn);
+		ur_json_int(o, "dest_qpn", y->dest_qpn);
 		if (y->have_path) {
 			ur_gid_print(text, y->path.dgid);
-			ur_status_text(o, "dgid", text);
+			ur_json_text(o, "dgid", text);
 		}
-		ur_status_add(o, "peers", json_object_new_boolean(f->peers));
-		ur_status_int(o, "status", f->status);
-		ur_status_text(o, "opcode", ur_why_opcode(f->opcode));
-		ur_status_int(o, "psn", f->psn);
-		ur_status_add(o, "silence",
-			      json_object_new_boolean(f->reason ==
-						      UR_REASON_SILENCE));
+		ur_json_add(o, "peers", json_object_new_boolean(f->peers));
+		ur_json_int(o, "status", f->status);
+		ur_json_text(o, "opcode", ur_why_opcode(f->opcode));
+		ur_json_int(o, "psn", f->psn);
+		ur_json_add(o, "silence",
+			    json_object_new_boolean(f->reason ==
+						    UR_REASON_SILENCE));
 	}
 	add_story(o, w->daemon, w->asker, y);
 	return o;
@@ -81,7 +82,7 @@ static bool of_qp(struct ur_obj_qp *qp, struct ur_why *y)
 	return ur_why_of_qp(qp, false, y) || ur_why_of_qp(qp, true, y);
 }
 
-bool ur_status_next_failure(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_failure(struct ur_listing *w, struct json_object **o)
 {
 	const struct ur_why *kept;
 	struct ur_obj_qp *qp;

@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "cm/cm.h"
+#include "device/listing.h"
 #include "device/memory.h"
 #include "device/device.h"
 #include "device/session.h"
@@ -401,6 +402,8 @@ void ucma_mcast_free(struct ucma_mcast *mc);
 
 struct json_object;
 /* ucma_status.c: returns the counters as an object, the caller's, or NULL. */
+/* ucma_status.c: one step of the list of ids; the counters of CM, an object. */
+ur_listing_next ur_status_next_cm_id;
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
 /* ucma.c: starts the connection manager of the daemon. Returns 0 or -errno. */

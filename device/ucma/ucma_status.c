@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "device/administrator.h"
-#include "device/report/status.h"
+#include "device/listing.h"
 #include "device/ucma/ucma.h"
 
 bool ucma_sa_print(char *text, size_t size, const union ur_sa *sa)
@@ -31,7 +31,7 @@ static void add_address(struct json_object *o, const char *key,
 	char text[INET6_ADDRSTRLEN + 16];
 
 	if (ucma_sa_print(text, sizeof(text), sa))
-		ur_status_text(o, key, text);
+		ur_json_text(o, key, text);
 }
 
 static const char *space_name(u16 ps)
@@ -59,34 +59,34 @@ static struct json_object *describe(const struct ucma_id *id, bool whole)
 		[UCMA_DISCONNECT] = "DISCONNECT",
 		[UCMA_LISTEN] = "LISTEN",
 	};
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	const struct ur_session *s = id->file->session;
 
-	ur_status_text(o, "device", id->dev ? id->dev->name : "");
-	ur_status_int(o, "session", s->id);
+	ur_json_text(o, "device", id->dev ? id->dev->name : "");
+	ur_json_int(o, "session", s->id);
 	if (!whole) {
-		ur_status_hide(o);
+		ur_listing_hide(o);
 		return o;
 	}
-	ur_status_int(o, "pid", (u64)s->pid);
-	ur_status_text(o, "comm", s->comm);
-	ur_status_int(o, "id", id->number);
-	ur_status_text(o, "port_space", space_name(id->ps));
-	ur_status_text(o, "state",
-		       id->lost ? "DEVICE_REMOVAL" : states[id->state]);
+	ur_json_int(o, "pid", (u64)s->pid);
+	ur_json_text(o, "comm", s->comm);
+	ur_json_int(o, "id", id->number);
+	ur_json_text(o, "port_space", space_name(id->ps));
+	ur_json_text(o, "state",
+		     id->lost ? "DEVICE_REMOVAL" : states[id->state]);
 	if (id->cm)
-		ur_status_text(o, "cm_state",
-			       ur_cm_state_name(ur_cm_id_state(id->cm)));
+		ur_json_text(o, "cm_state",
+			     ur_cm_state_name(ur_cm_id_state(id->cm)));
 	add_address(o, "src", &id->src);
 	add_address(o, "dst", &id->dst);
-	ur_status_int(o, "qpn", id->qp_num);
+	ur_json_int(o, "qpn", id->qp_num);
 	return o;
 }
 
 /* Of numbers that nobody has, in one step. */
 #define STEP_NUMBERS 256
 
-bool ur_status_next_cm_id(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_cm_id(struct ur_listing *w, struct json_object **o)
 {
 	const struct ur_ucma *ucma = w->daemon->cm;
 	u32 end = ur_min_u32(w->at + STEP_NUMBERS, UCMA_ID_MAX);
@@ -110,13 +110,13 @@ static void add_by_attr(struct json_object *o, const char *direction,
 	for (u32 i = 0; i < UR_CM_ATTR_END - UR_CM_REQ; i++) {
 		snprintf(key, sizeof(key), "%s_%s", direction,
 			 ur_cm_attr_name((u16)(UR_CM_REQ + i)));
-		ur_status_int(o, key, count[i]);
+		ur_json_int(o, key, count[i]);
 	}
 }
 
 struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	struct ur_ucma *ucma = daemon->cm;
 	struct ur_cm_stats s;
 
@@ -125,7 +125,7 @@ struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon)
 	ur_cm_get_stats(ucma->cm, &s);
 	add_by_attr(o, "rx", s.rx_by_attr);
 	add_by_attr(o, "tx", s.tx_by_attr);
-#define COUNTER(name) ur_status_int(o, #name, s.name)
+#define COUNTER(name) ur_json_int(o, #name, s.name)
 	COUNTER(rx_mads);
 	COUNTER(rx_malformed);
 	COUNTER(rx_duplicate);

@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include "device/administrator.h"
-#include "device/report/status.h"
+#include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/qp_state.h"
@@ -15,22 +15,22 @@ static struct json_object *qp_counters(const struct ur_eqp *qp)
 		UR_QP_COUNTERS(X)
 #undef X
 	};
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	u64 cnt[UR_QP_CNT_COUNT];
 
 	ur_eqp_counters(qp, cnt);
 	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
-		ur_status_int(o, names[i], cnt[i]);
+		ur_json_int(o, names[i], cnt[i]);
 	return o;
 }
 
 static struct json_object *owned(const struct ur_object *obj)
 {
-	struct json_object *o = ur_status_object();
+	struct json_object *o = ur_json_object();
 	const struct ur_session *s = obj->file->session;
 
-	ur_status_text(o, "device", obj->file->dev->name);
-	ur_status_int(o, "session", s->id);
+	ur_json_text(o, "device", obj->file->dev->name);
+	ur_json_int(o, "session", s->id);
 	return o;
 }
 
@@ -39,7 +39,7 @@ static struct json_object *hidden(const struct ur_object *obj)
 {
 	struct json_object *o = owned(obj);
 
-	ur_status_hide(o);
+	ur_listing_hide(o);
 	return o;
 }
 
@@ -48,9 +48,9 @@ static struct json_object *object_base(const struct ur_object *obj)
 	struct json_object *o = owned(obj);
 	const struct ur_session *s = obj->file->session;
 
-	ur_status_int(o, "pid", (u64)s->pid);
-	ur_status_text(o, "comm", s->comm);
-	ur_status_int(o, "handle", obj->handle);
+	ur_json_int(o, "pid", (u64)s->pid);
+	ur_json_text(o, "comm", s->comm);
+	ur_json_int(o, "handle", obj->handle);
 	return o;
 }
 
@@ -73,19 +73,19 @@ static struct json_object *qp(struct ur_object *obj)
 	char text[40];
 
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
-	ur_status_int(o, "qpn", ur_eqp_number(qp->qp));
-	ur_status_text(o, "type", types[qp->type]);
-	ur_status_text(o, "state", ur_qp_state_name(attr.state));
-	ur_status_int(o, "path_mtu", attr.path_mtu);
-	ur_status_int(o, "max_send_wr", init.max_send_wr);
-	ur_status_int(o, "max_recv_wr", init.max_recv_wr);
+	ur_json_int(o, "qpn", ur_eqp_number(qp->qp));
+	ur_json_text(o, "type", types[qp->type]);
+	ur_json_text(o, "state", ur_qp_state_name(attr.state));
+	ur_json_int(o, "path_mtu", attr.path_mtu);
+	ur_json_int(o, "max_send_wr", init.max_send_wr);
+	ur_json_int(o, "max_recv_wr", init.max_recv_wr);
 	if (have_path) {
-		ur_status_int(o, "dest_qpn", attr.dest_qpn);
+		ur_json_int(o, "dest_qpn", attr.dest_qpn);
 		ur_gid_print(text, path.dgid);
-		ur_status_text(o, "dgid", text);
-		ur_status_int(o, "sgid_index", path.sgid_index);
+		ur_json_text(o, "dgid", text);
+		ur_json_int(o, "sgid_index", path.sgid_index);
 	}
-	ur_status_add(o, "counters", qp_counters(qp->qp));
+	ur_json_add(o, "counters", qp_counters(qp->qp));
 	return o;
 }
 
@@ -94,8 +94,8 @@ static struct json_object *cq(struct ur_object *obj)
 	struct ur_obj_cq *cq = (struct ur_obj_cq *)obj;
 	struct json_object *o = object_base(obj);
 
-	ur_status_int(o, "entries", cq->entries);
-	ur_status_int(o, "users", cq->obj.users);
+	ur_json_int(o, "entries", cq->entries);
+	ur_json_int(o, "users", cq->obj.users);
 	return o;
 }
 
@@ -104,8 +104,8 @@ static struct json_object *pd(struct ur_object *obj)
 	struct ur_obj_pd *pd = (struct ur_obj_pd *)obj;
 	struct json_object *o = object_base(obj);
 
-	ur_status_int(o, "pdn", pd->pdn);
-	ur_status_int(o, "users", pd->obj.users);
+	ur_json_int(o, "pdn", pd->pdn);
+	ur_json_int(o, "users", pd->obj.users);
 	return o;
 }
 
@@ -114,10 +114,10 @@ static struct json_object *mr(struct ur_object *obj)
 	struct ur_obj_mr *mr = (struct ur_obj_mr *)obj;
 	struct json_object *o = object_base(obj);
 
-	ur_status_int(o, "key", ur_emr_key(mr->mr));
-	ur_status_int(o, "iova", mr->iova);
-	ur_status_int(o, "length", mr->length);
-	ur_status_int(o, "access", mr->access);
+	ur_json_int(o, "key", ur_emr_key(mr->mr));
+	ur_json_int(o, "iova", mr->iova);
+	ur_json_int(o, "length", mr->length);
+	ur_json_int(o, "access", mr->access);
 	return o;
 }
 
@@ -128,7 +128,7 @@ static struct json_object *mr(struct ur_object *obj)
 
 /* The files that there are now, by number: they may be gone when it is their
  * turn. */
-static bool list_files(struct ur_status_walk *w)
+static bool list_files(struct ur_listing *w)
 {
 	u32 n = 0;
 
@@ -163,9 +163,8 @@ static struct ur_ufile *find_file(struct ur_daemon *daemon, u64 id)
 	return NULL;
 }
 
-static struct ur_object *next_of_file(struct ur_status_walk *w,
-				      const struct ur_ufile *f, u32 type,
-				      u32 end)
+static struct ur_object *
+next_of_file(struct ur_listing *w, const struct ur_ufile *f, u32 type, u32 end)
 {
 	while (w->slot < end) {
 		struct ur_object *obj = f->handles.slot[w->slot++];
@@ -177,7 +176,7 @@ static struct ur_object *next_of_file(struct ur_status_walk *w,
 }
 
 /* The next object of the type, or NULL for now; false at the end. */
-static bool next(struct ur_status_walk *w, u32 type, struct ur_object **obj)
+static bool next(struct ur_listing *w, u32 type, struct ur_object **obj)
 {
 	const struct ur_ufile *f;
 	u32 size;
@@ -199,14 +198,14 @@ static bool next(struct ur_status_walk *w, u32 type, struct ur_object **obj)
 
 /* What describe() says of it, or that it is there. */
 static struct json_object *
-tell(const struct ur_status_walk *w, struct ur_object *obj,
+tell(const struct ur_listing *w, struct ur_object *obj,
      struct json_object *(*describe)(struct ur_object *obj))
 {
 	return ur_may_see(w->asker, obj->file->session->uid) ? describe(obj)
 							     : hidden(obj);
 }
 
-bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_pd(struct ur_listing *w, struct json_object **o)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_PD, &obj);
@@ -216,7 +215,7 @@ bool ur_status_next_pd(struct ur_status_walk *w, struct json_object **o)
 	return more;
 }
 
-bool ur_status_next_obj_qp(struct ur_status_walk *w, struct ur_obj_qp **qp)
+bool ur_status_next_obj_qp(struct ur_listing *w, struct ur_obj_qp **qp)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
@@ -225,7 +224,7 @@ bool ur_status_next_obj_qp(struct ur_status_walk *w, struct ur_obj_qp **qp)
 	return more;
 }
 
-bool ur_status_next_qp(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_qp(struct ur_listing *w, struct json_object **o)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
@@ -235,7 +234,7 @@ bool ur_status_next_qp(struct ur_status_walk *w, struct json_object **o)
 	return more;
 }
 
-bool ur_status_next_cq(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_cq(struct ur_listing *w, struct json_object **o)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_CQ, &obj);
@@ -245,7 +244,7 @@ bool ur_status_next_cq(struct ur_status_walk *w, struct json_object **o)
 	return more;
 }
 
-bool ur_status_next_mr(struct ur_status_walk *w, struct json_object **o)
+bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 {
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);

@@ -13,8 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/fault.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
+#include "device/nldev/nldev.h"
+#include "device/report/record.h"
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
@@ -102,6 +105,9 @@ void device_world_start(bool rdma_cm)
 	own_network();
 	make_run_dir();
 	ur_daemon_init(&device_world);
+	ur_nldev_watch(&device_world);
+	ur_fault_watch(&device_world);
+	ur_record_watch(&device_world);
 	CHECK(!ur_loop_create(&device_world.loop));
 	ur_loop_lock(device_world.loop);
 	if (rdma_cm)

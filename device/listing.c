@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Lists of objects as JSON: who may see what, and members that may lack. */
+#include <json-c/json.h>
+#include "device/administrator.h"
+#include "device/listing.h"
+#include "device/session.h"
+
+/* Something is missing from what is being described, for want of memory. Under
+ * the lock, as all that describes. */
+static bool lacking;
+
+struct json_object *ur_json_object(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	lacking |= !o;
+	return o;
+}
+
+void ur_json_add(struct json_object *o, const char *key, struct json_object *v)
+{
+	if (o && v && !json_object_object_add(o, key, v))
+		return;
+	lacking = true;
+	json_object_put(v);
+}
+
+void ur_json_int(struct json_object *o, const char *key, u64 v)
+{
+	ur_json_add(o, key, json_object_new_uint64(v));
+}
+
+void ur_json_text(struct json_object *o, const char *key, const char *v)
+{
+	ur_json_add(o, key, json_object_new_string(v));
+}
+
+void ur_json_append(struct json_object *array, struct json_object *v)
+{
+	if (array && v && !json_object_array_add(array, v))
+		return;
+	lacking = true;
+	json_object_put(v);
+}
+
+bool ur_json_lacked(void)
+{
+	bool was = lacking;
+
+	lacking = false;
+	return was;
+}
+
+bool ur_listing_tells(const struct ur_listing *w,
+		      const struct ur_session *owner)
+{
+	return ur_is_administrator(w->asker) || w->asker == owner->uid;
+}
+
+void ur_listing_hide(struct json_object *o)
+{
+	ur_json_add(o, "hidden", json_object_new_boolean(true));
+}
