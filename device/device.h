@@ -46,9 +46,14 @@ struct ur_device_file_ops {
 	void (*hang_up)(struct ur_device_file *file);
 };
 
+/*
+ * What every file that is open on a device begins with, of whatever kind: uverbs
+ * or umad. Who wants one kind alone asks by ops, as ur_ufile_of() does: nothing
+ * may be taken for what contains it on the word of its place in a list.
+ */
 struct ur_device_file {
-	struct ur_list node; /* of the device */
-	const struct ur_device_file_ops *ops;
+	struct ur_list node;		      /* of the device */
+	const struct ur_device_file_ops *ops; /* one for each kind */
 };
 
 #define UR_FILE_KINDS 8
@@ -161,7 +166,7 @@ struct ur_device {
 
 	struct ur_gid_table gids;
 	struct ur_engine *engine;
-	struct ur_list files;		/* struct ur_device_file */
+	struct ur_list files;		/* struct ur_device_file, all kinds */
 	struct ur_numbers pdns, xrcdns; /* of domains */
 	struct ur_quota dm_bytes;	/* device memory handed out */
 	/* By type (enum uverbs_default_objects). */

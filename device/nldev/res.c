@@ -66,18 +66,14 @@ static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 /* ---- the walk: r->file is the number of the uverbs file, r->slot where in it;
  * what comes and goes meanwhile may be told or not ---- */
 
-/* The first of the device's files whose number is that, or higher. */
+/* The first of the device's uverbs files whose number is that, or higher. */
 static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
 {
 	struct ur_ufile *found = NULL;
 
-	ur_list_for_each(it, &dev->files) {
-		struct ur_ufile *f =
-			ur_list_entry(it, struct ur_ufile, on_device.node);
-
+	ur_ufile_for_each(f, dev)
 		if (f->id >= id && f->ectx && (!found || f->id < found->id))
 			found = f;
-	}
 	return found;
 }
 
@@ -286,8 +282,8 @@ static u32 count_contexts(const struct ur_device *dev)
 {
 	u32 n = 0;
 
-	ur_list_for_each(it, &dev->files)
-		n += !!ur_list_entry(it, struct ur_ufile, on_device.node)->ectx;
+	ur_ufile_for_each(f, dev)
+		n += f->ectx != NULL;
 	return n;
 }
 

@@ -17,6 +17,7 @@
 #include "device/open_file.h"
 #include "device/tree/sysfs.h"
 #include "device/umad/umad.h"
+#include "util/assert.h"
 
 /* What a write has at least: the header that messages in segments have. */
 #define RMPP_HEADER_BYTES 36
@@ -205,11 +206,14 @@ static void umad_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 }
 
+static const struct ur_device_file_ops on_device_ops;
+
 static void umad_hang_up(struct ur_device_file *on_device)
 {
 	struct umad_file *file =
 		ur_container_of(on_device, struct umad_file, on_device);
 
+	ur_assert(on_device->ops == &on_device_ops);
 	ur_session_hang_up(file->dev->daemon, file);
 }
 

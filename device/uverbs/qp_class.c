@@ -23,15 +23,11 @@ void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 
 void ur_qp_class_changed(struct ur_device *dev)
 {
-	ur_list_for_each(it, &dev->files) {
-		struct ur_ufile *f =
-			ur_list_entry(it, struct ur_ufile, on_device.node);
-
+	ur_ufile_for_each(f, dev)
 		for (u32 i = 0; i < f->handles.size; i++) {
 			struct ur_object *obj = f->handles.slot[i];
 
 			if (obj && obj->type->id == UVERBS_OBJECT_QP)
 				ur_qp_class_apply(dev, (struct ur_obj_qp *)obj);
 		}
-	}
 }

@@ -35,8 +35,7 @@ static int make_memfd(void)
 
 static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
-	struct ur_ufile *file =
-		ur_container_of(on_device, struct ur_ufile, on_device);
+	struct ur_ufile *file = ur_ufile_of(on_device);
 
 	for (u32 i = 0; i < file->handles.size; i++) {
 		struct ur_object *obj = file->handles.slot[i];
@@ -49,8 +48,7 @@ static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 
 static void ufile_hang_up(struct ur_device_file *on_device)
 {
-	struct ur_ufile *file =
-		ur_container_of(on_device, struct ur_ufile, on_device);
+	struct ur_ufile *file = ur_ufile_of(on_device);
 
 	ur_session_hang_up(file->dev->daemon, file);
 }
@@ -59,6 +57,28 @@ static const struct ur_device_file_ops on_device_ops = {
 	.event = ufile_event,
 	.hang_up = ufile_hang_up,
 };
+
+struct ur_ufile *ur_ufile_of(struct ur_device_file *file)
+{
+	if (file->ops != &on_device_ops)
+		return NULL;
+	return ur_container_of(file, struct ur_ufile, on_device);
+}
+
+struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
+			       const struct ur_ufile *file)
+{
+	const struct ur_list *at = file ? &file->on_device.node : &dev->files;
+
+	for (at = at->next; at != &dev->files; at = at->next) {
+		struct ur_ufile *next = ur_ufile_of(
+			ur_list_entry(at, struct ur_device_file, node));
+
+		if (next)
+			return next;
+	}
+	return NULL;
+}
 
 static int ufile_open(struct ur_session *s, const char *name, void **ret,
 		      int *shown, u64 *rdev)

@@ -32,6 +32,18 @@ struct ur_ufile {
 
 extern const struct ur_file_ops ur_ufile_ops;
 
+/* Returns the uverbs file that this is, or NULL where it is of another kind.
+ * Lock held. */
+struct ur_ufile *ur_ufile_of(struct ur_device_file *file);
+/* Returns the next uverbs file of the device after file, or the first with
+ * file NULL; NULL at the end. Lock held. */
+struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
+			       const struct ur_ufile *file);
+/* The uverbs files of a device: what else is open there is left out. */
+#define ur_ufile_for_each(file, dev)                                   \
+	for (struct ur_ufile *file = ur_ufile_next(dev, NULL); (file); \
+	     (file) = ur_ufile_next(dev, file))
+
 /* Returns the realm of its queue pairs: that of its user, where users are kept
  * apart. */
 static inline u32 ur_ufile_realm(const struct ur_ufile *file)

@@ -126,40 +126,30 @@ static struct json_object *mr(struct ur_object *obj)
 /* Of empty handles, in one step. */
 #define STEP_SLOTS 256
 
-/* The files that there are now, by number: they may be gone when it is their
+/* The uverbs files that there are now, by number: they may be gone when it is their
  * turn. */
 static bool list_files(struct ur_listing *w)
 {
 	u32 n = 0;
 
 	ur_list_for_each(d, &w->daemon->devices)
-		ur_list_for_each(
-			f, &ur_list_entry(d, struct ur_device, node)->files)
+		ur_ufile_for_each(f, ur_list_entry(d, struct ur_device, node))
 			n++;
 	w->files = calloc(n + 1, sizeof(*w->files));
 	if (!w->files)
 		return false;
 	ur_list_for_each(d, &w->daemon->devices)
-		ur_list_for_each(
-			f, &ur_list_entry(d, struct ur_device, node)->files)
-			w->files[w->n_files++] =
-				ur_list_entry(f, struct ur_ufile,
-					      on_device.node)
-					->id;
+		ur_ufile_for_each(f, ur_list_entry(d, struct ur_device, node))
+			w->files[w->n_files++] = f->id;
 	return true;
 }
 
 static struct ur_ufile *find_file(struct ur_daemon *daemon, u64 id)
 {
 	ur_list_for_each(d, &daemon->devices)
-		ur_list_for_each(
-			it, &ur_list_entry(d, struct ur_device, node)->files) {
-			struct ur_ufile *f = ur_list_entry(it, struct ur_ufile,
-							   on_device.node);
-
+		ur_ufile_for_each(f, ur_list_entry(d, struct ur_device, node))
 			if (f->id == id)
 				return f;
-		}
 	return NULL;
 }
 
