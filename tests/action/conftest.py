@@ -2,7 +2,6 @@
 """A clean Debian 12 root with nothing of uroce, an ordinary user with sudo as CI
 runners have, and this tree in /src. What is made here goes with the namespaces
 that ci.sh made for it."""
-import glob
 import os
 import subprocess
 
@@ -25,9 +24,7 @@ def root():
     path = os.environ.get("UROCE_ACTION_ROOT")
     if not path:
         pytest.skip("tests/action/ci.sh makes the root")
-    sources = "".join(open(f).read() for f in ["/etc/apt/sources.list"] +
-                      glob.glob("/etc/apt/sources.list.d/*.sources")
-                      if os.path.exists(f))
+    sources = subprocess.check_output([TOP + "/tests/apt_sources.sh", "bookworm"], text=True)
     sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
        "--aptopt=Acquire::Check-Valid-Until \"false\"",
        "--include=sudo,iproute2", "bookworm", path, "-", input=sources)

@@ -8,18 +8,16 @@ set -u
 folder=$1 release=$2 architecture=$3
 shift 3
 packages=$(IFS=,; echo "$*")
-own=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=$folder/unpacked-$release-$architecture-$(echo "$packages" | sha256sum | cut -c1-12)
 [ -d "$root" ] && echo "$root" && exit 0
 trap 'rm -rf --one-file-system "$root.new"' EXIT
 mkdir -p "$folder"
-cat /etc/apt/sources.list /etc/apt/sources.list.d/*debian*.sources 2>/dev/null |
-	sed "s/\b$own\b/$release/g" |
-	mmdebstrap --mode=root --variant=extract --components=main \
-		--architectures="$architecture" --skip=check/qemu \
-		--aptopt='Acquire::Check-Valid-Until "false"' \
-		--aptopt='APT::Install-Recommends "false"' \
-		--include="$packages" "$release" "$root.new" - >&2 || exit 1
+sources=$("$(dirname "$0")/../apt_sources.sh" "$release") || exit 1
+mmdebstrap --mode=root --variant=extract --components=main \
+	--architectures="$architecture" --skip=check/qemu \
+	--aptopt='Acquire::Check-Valid-Until "false"' \
+	--aptopt='APT::Install-Recommends "false"' \
+	--include="$packages" "$release" "$root.new" - <<<"$sources" >&2 || exit 1
 for kernel in "$root.new"/lib/modules/*; do
 	[ ! -d "$kernel" ] || depmod -b "$root.new" "$(basename "$kernel")" || exit 1
 done

@@ -22,14 +22,18 @@ skip() {
 	exit 0
 }
 if [ "$(id -u)" != 0 ]; then skip "needs root, to make a user, a root and a network namespace"; fi
+if ! reason=$(setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urm true 2>&1); then
+	skip "no user namespaces here: $reason"
+fi
 new_root() { # new_root FOLDER
+	local sources
+	sources=$(tests/apt_sources.sh "$release") || return 1
 	rm -rf --one-file-system "${roots:?}/container-$release"-*
 	# Without the lock: mmdebstrap has a shell that knows file numbers of a digit only.
-	apt_sources "$release" |
-		mmdebstrap --mode=root --variant=extract --components=main \
-			--aptopt='Acquire::Check-Valid-Until "false"' --include="$packages" \
-			"$release" "$1.new" - 9>&- 2>&1 | tail -n 20
-	[ "${PIPESTATUS[1]}" = 0 ] &&
+	mmdebstrap --mode=root --variant=extract --components=main \
+		--aptopt='Acquire::Check-Valid-Until "false"' --include="$packages" \
+		"$release" "$1.new" - <<<"$sources" 9>&- 2>&1 | tail -n 20
+	[ "${PIPESTATUS[0]}" = 0 ] &&
 		cp "$1.new/usr/share/base-passwd/passwd.master" "$1.new/etc/passwd" &&
 		mv "$1.new" "$1"
 }

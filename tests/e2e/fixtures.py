@@ -6,6 +6,7 @@ UROCE_BUILD or --build names the build tree (default: build)."""
 import os
 import shutil
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -112,6 +113,16 @@ def huge_pages():
         f.write(str(before))
     if got < before + POOL_PAGES:
         pytest.skip("no memory for huge pages")
+
+
+@pytest.fixture(scope="session")
+def user_namespaces(build):
+    """For a test whose program makes one, as an ordinary user."""
+    p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                        "unshare", "-Urmn", "true"], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, check=False)
+    if p.returncode:
+        pytest.skip(f"no user namespaces here: {p.stdout.strip()}")
 
 
 TOPOLOGIES = {"one": lambda lab: (lab.a, lab.a),

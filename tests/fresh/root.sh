@@ -36,6 +36,13 @@ step() { # step NAME CMD...: one test case of the result; none after a failure
 	cases+=("<testcase classname='$suite.$release' name='$name' time='$((SECONDS - t0))'>$bad</testcase>")
 	return $failed
 }
+without() { # without REASON NAME...: steps that cannot be here
+	local name reason=$1
+	echo "== skipped: $*"
+	for name in "${@:2}"; do
+		cases+=("<testcase classname='$suite.$release' name='$name'><skipped message='$reason'/></testcase>")
+	done
+}
 result() { # result FILE: the steps
 	{
 		echo "<testsuites><testsuite name='$suite' tests='${#cases[@]}' failures='$failed'>"
@@ -44,20 +51,14 @@ result() { # result FILE: the steps
 	} >"$1"
 }
 
-apt_sources() { # apt_sources RELEASE: the host's, for that release of Debian
-	local own
-	own=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*debian*.sources 2>/dev/null |
-		sed "s/\b$own\b/$1/g"
-}
 minimal_root() { # minimal_root FOLDER [OPTION...]: with nothing in it
-	local folder=$1
+	local folder=$1 sources
 	shift
-	apt_sources "$release" |
-		apart mmdebstrap --mode=root --variant=minbase --components=main \
-			--aptopt='Acquire::Check-Valid-Until "false"' "$@" \
-			"$release" "$folder" - 2>&1 | tail -n 20
-	[ "${PIPESTATUS[1]}" = 0 ]
+	sources=$(tests/apt_sources.sh "$release") || return 1
+	apart mmdebstrap --mode=root --variant=minbase --components=main \
+		--aptopt='Acquire::Check-Valid-Until "false"' "$@" \
+		"$release" "$folder" - <<<"$sources" 2>&1 | tail -n 20
+	[ "${PIPESTATUS[0]}" = 0 ]
 }
 clone() { # what a clone of the tree as it is would have
 	local src=$root${below:+.upper}/src
@@ -81,10 +82,16 @@ inside() { # inside CMD...: in the root, as its root
 			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
 			mount -t tmpfs -o mode=755 tmpfs "$root/run" || exit 1
 		cp /etc/resolv.conf "$root/etc/resolv.conf"
-		# No chroot: who is in one may not make user namespaces.
-		mkdir -p "$root/.host" && cd "$root" && pivot_root . .host && cd / &&
-			umount -l /.host && rmdir /.host || exit 1
-		exec env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
+		# Who is in a chroot may not make user namespaces; only where the
+		# machine is one itself, that is what is left.
+		cd "$root" && mkdir -p .host || exit 1
+		enter="chroot ."
+		if pivot_root . .host; then
+			cd / && umount -l .host || exit 1
+			enter=
+		fi
+		rmdir .host
+		exec $enter env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
 			UROCE_FULL="$UROCE_FULL" UROCE_PACKAGE_TESTS="$packages" \
 			UROCE_PACKAGE_ROOT="$package_root" \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \

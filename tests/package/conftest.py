@@ -97,9 +97,8 @@ def root(work, debs):
     path = os.environ.get("UROCE_PACKAGE_ROOT") or os.path.join(work, "root")
     release = re.search(r"^VERSION_CODENAME=(\w+)", open("/etc/os-release").read(), re.M)[1]
     netns = f"uroce-pkg-{os.getpid()}"
-    sources = "".join(open(f).read() for f in ["/etc/apt/sources.list"] +
-                      glob.glob("/etc/apt/sources.list.d/*.sources") if os.path.exists(f))
     if path != "/":
+        sources = subprocess.check_output([TOP + "/tests/apt_sources.sh", release], text=True)
         sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
            "--aptopt=Acquire::Check-Valid-Until \"false\"",
            "--include=ibverbs-utils,rdmacm-utils,perftest,python3,iproute2,ibverbs-providers,"

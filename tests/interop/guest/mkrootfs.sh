@@ -3,6 +3,7 @@
 # Build rootfs/ (Debian bookworm userland for the guest) with mmdebstrap.
 # Extend: add packages to PKGS and rerun, or just drop files into rootfs/, then run mkimage.sh.
 set -e
+sources=$("$(dirname "$0")/../../apt_sources.sh" bookworm)
 D=${UROCE_GUEST_DIR:-$PWD/build/guest}; mkdir -p "$D"; cd "$D"
 PKGS=iproute2,iputils-ping,ethtool,tcpdump,kmod,procps,busybox-static,strace,gdb-minimal,less,util-linux
 PKGS+=,rdma-core,ibverbs-utils,ibverbs-providers,rdmacm-utils,perftest,infiniband-diags
@@ -12,7 +13,7 @@ rm -rf rootfs
 mmdebstrap --mode=root --variant=minbase --components=main \
   --aptopt='Acquire::Check-Valid-Until "false"' \
   --include="$PKGS" \
-  bookworm rootfs - < <(cat /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources 2>/dev/null)
+  bookworm rootfs - <<<"$sources"
 rm -rf rootfs/var/cache/apt/archives/*.deb rootfs/var/lib/apt/lists/* rootfs/usr/share/{man,locale}
 mkdir -p rootfs/{host,opt/tests}
 cp -a rootfs/usr/share/doc/rdma-core/tests/. rootfs/opt/tests/ 2>/dev/null || cp -a /usr/share/doc/rdma-core/tests/. rootfs/opt/tests/
