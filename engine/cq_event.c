@@ -80,6 +80,20 @@ ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
 	return next;
 }
 
+/* What the client has armed for in the ring, now that its word is arm. */
+static u32 armed_for(const struct ur_ecq *cq, u32 arm)
+{
+	u32 next, kind = arm & UROCE_ARM_MASK;
+
+	if (arm == cq->arm_taken)
+		return UROCE_ARM_NONE;
+	if (kind != UROCE_ARM_SOLICITED)
+		return kind;
+	/* Serials wrap around; the one after the other is the later. */
+	next = __atomic_load_n(&cq->hdr->arm_next, __ATOMIC_RELAXED);
+	return next && (s32)(next - cq->arm_taken) > 0 ? UROCE_ARM_NEXT : kind;
+}
+
 /* [A2]: the CQE is out; has the client armed? */
 static void check_arm(struct ur_ecq *cq, bool solicited)
 {
@@ -88,7 +102,7 @@ static void check_arm(struct ur_ecq *cq, bool solicited)
 	cq->mod_seen++;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
-	kind = arm != cq->arm_taken ? arm & UROCE_ARM_MASK : UROCE_ARM_NONE;
+	kind = armed_for(cq, arm);
 	if (cq->kernel_arm == UROCE_ARM_NEXT)
 		kind = UROCE_ARM_NEXT;
 	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)

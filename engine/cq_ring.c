@@ -207,6 +207,7 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 	struct ur_ecq old;
 	u32 cons = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	u32 next = __atomic_load_n(&cq->hdr->arm_next, __ATOMIC_RELAXED);
 
 	ur_adverse_flush_cq(cq);
 	old = *cq;
@@ -217,6 +218,7 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 	*block = old.block;
 	memset(cq->hdr, 0, CQE_OFF);
 	cq->hdr->cons = cons;
+	cq->hdr->arm_next = next;
 	cq->hdr->arm = arm;
 	cq->hdr->prod = cq->prod;
 	cq->hdr->overrun = cq->overrun;

@@ -77,7 +77,13 @@ struct uroce_cq_hdr {
 	/* Written by the client: (serial << 2) | UROCE_ARM_*; a changed value
 	 * arms the queue for one event. [A1] */
 	__u32 arm;
-	__u32 rsv0[14];
+	/* Written by the client before arm: what arm was for the last
+	 * UROCE_ARM_NEXT, or 0. Such a request stays when UROCE_ARM_SOLICITED
+	 * is asked for after it, before it has had its event (IBTA volume 1,
+	 * C11-31): it is pending when its serial comes after that of the arm
+	 * which the last event was for. */
+	__u32 arm_next;
+	__u32 rsv0[13];
 	/* Written by the device: CQEs written so far, for diagnosis only; the
 	 * client goes by the owner bit. */
 	__u32 prod;

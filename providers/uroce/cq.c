@@ -155,10 +155,12 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 		struct ring_geometry g = {resp.drv.map_off, resp.drv.map_len,
 					  resp.drv.hdr_off, resp.drv.cqe_off,
 					  resp.drv.entries};
-		u32 arm = cq->hdr->arm;
+		u32 arm = cq->hdr->arm, next = cq->hdr->arm_next;
 
 		err = map_cq(ibcq->context, cq, &g);
 		if (!err) {
+			__atomic_store_n(&cq->hdr->arm_next, next,
+					 __ATOMIC_RELAXED);
 			__atomic_store_n(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
 			__atomic_store_n(&cq->hdr->cons, cq->cons,
 					 __ATOMIC_RELEASE);
@@ -187,16 +189,25 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
+/* A request for the next completion that is so old has had its event, or the
+ * serials would wrap around to before it. */
+#define ARM_NEXT_AGE_MAX (1u << 30)
+
 int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct ur_cq *cq = ur_to_cq(ibcq);
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
+	u32 arm;
 
 	ur_lock_get(&cq->lock);
+	arm = (++cq->arm_serial << 2) | how;
+	if (!solicited_only)
+		__atomic_store_n(&cq->hdr->arm_next, arm, __ATOMIC_RELAXED);
+	else if (arm - cq->hdr->arm_next > ARM_NEXT_AGE_MAX)
+		__atomic_store_n(&cq->hdr->arm_next, 0, __ATOMIC_RELAXED);
 	/* [A1]. An exchange is no barrier for the caller's next poll, which
 	 * is an acquire load. */
-	__atomic_store_n(&cq->hdr->arm, (++cq->arm_serial << 2) | how,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->hdr->arm, arm, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
 	return 0;

@@ -145,6 +145,44 @@ static void notify(void)
 	bench_close(&t);
 }
 
+/* One that asks for the next completion, and then for the next that is
+ * solicited, has asked for the next: IBTA volume 1, C11-31. So does one who asks
+ * in the other order. What had its event is not pending any more. */
+static void notify_both(void)
+{
+	struct ibv_comp_channel *ch;
+	struct ibv_cq *cq;
+	struct bench t;
+
+	bench_open(&t, 64);
+	ch = ibv_create_comp_channel(t.ctx);
+	CHECK(ch);
+	cq = ibv_create_cq(t.ctx, 64, (void *)7, ch, 0);
+	CHECK(cq);
+	swap_cq(&t, &t.b, cq);
+	for (int round = 0; round < 3; round++) {
+		CHECK_EQ(ibv_req_notify_cq(cq, round == 2), 0);
+		if (round == 1)
+			CHECK_EQ(ibv_req_notify_cq(cq, 1), 0);
+		CHECK_EQ(ibv_resize_cq(cq, 64 << round), 0);
+		CHECK_EQ(ibv_req_notify_cq(cq, round != 2), 0);
+		one_message(&t, 0);
+		CHECK(readable(ch->fd, 5000));
+		take_event(ch, cq);
+		/* Two requests, one event. */
+		one_message(&t, IBV_SEND_SOLICITED);
+		CHECK(!readable(ch->fd, 50));
+		/* And the one for the next had its own. */
+		CHECK_EQ(ibv_req_notify_cq(cq, 1), 0);
+		one_message(&t, 0);
+		CHECK(!readable(ch->fd, 50));
+		one_message(&t, IBV_SEND_SOLICITED);
+		CHECK(readable(ch->fd, 5000));
+		take_event(ch, cq);
+	}
+	bench_close(&t);
+}
+
 static void post_batch(struct bench *t, int count)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 8);
@@ -337,8 +375,13 @@ static void timestamps(void)
 }
 
 const struct verbs_test completion_tests[] = {
-	{"resize_cq", resize_cq},   {"resize_posted", resize_posted},
-	{"notify", notify},	    {"batch", batch},
-	{"moderation", moderation}, {"overrun", overrun},
-	{"timestamps", timestamps}, {0},
+	{"resize_cq", resize_cq},
+	{"resize_posted", resize_posted},
+	{"notify", notify},
+	{"notify_both", notify_both},
+	{"batch", batch},
+	{"moderation", moderation},
+	{"overrun", overrun},
+	{"timestamps", timestamps},
+	{0},
 };

@@ -156,6 +156,12 @@ static void test_arm(void)
 	uroce_req_notify_cq(&f.cq->vcq.cq, 1);
 	CHECK(a != f.cq->hdr->arm);
 	CHECK_EQ(f.cq->hdr->arm & UROCE_ARM_MASK, UROCE_ARM_SOLICITED);
+	/* The first one stays, C11-31. */
+	CHECK_EQ(f.cq->hdr->arm_next, a);
+	/* Not until the serials have wrapped around to it. */
+	f.cq->arm_serial = (1u << 29) + 1;
+	uroce_req_notify_cq(&f.cq->vcq.cq, 1);
+	CHECK_EQ(f.cq->hdr->arm_next, 0);
 }
 
 enum { SENDS = 20000, POSTERS = 2 };
