@@ -40,7 +40,7 @@ int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
 
 struct ur_esrq_init {
 	u32 pd;
-	u32 max_wr, max_sge, limit;
+	u32 max_wr, max_sge;
 	bool xrc;
 	u32 xrcd;	   /* when xrc */
 	struct ur_ecq *cq; /* when xrc */

@@ -56,7 +56,6 @@ static int create(struct ur_engine *engine, struct ur_esrq *srq,
 {
 	struct ur_srq_attr attr = {
 		.pd = init->pd,
-		.limit = init->limit,
 		.xrc = init->xrc,
 		.xrcd = init->xrcd,
 		.cq_ctx = init->cq,

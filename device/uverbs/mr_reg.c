@@ -15,6 +15,19 @@ static bool same_in_page(u64 a, u64 b)
 	return !((a ^ b) & (PAGE - 1));
 }
 
+/* No bytes of a page that nothing is in before them: what Linux pins for a
+ * region has at least one page, or it is refused. */
+static bool no_pages(u64 start, u64 length)
+{
+	return !length && same_in_page(start, 0);
+}
+
+/* By offsets from 0 where the access says so, whatever address was given. */
+static u64 first_address(u32 access, u64 iova)
+{
+	return access & IB_UVERBS_ACCESS_ZERO_BASED ? 0 : iova;
+}
+
 /* What the driver's request adds. */
 static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 {
@@ -48,7 +61,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		.access = req->access_flags,
 		.addr = req->start,
 		.length = req->length,
-		.iova = req->hca_va,
+		.iova = first_address(req->access_flags, req->hca_va),
 		.shm_fd = -1,
 		.dmabuf_fd = -1,
 	};
@@ -59,7 +72,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (!same_in_page(req->start, req->hca_va) &&
 	    !(req->access_flags & IB_UVERBS_ACCESS_ZERO_BASED))
 		return -EINVAL;
-	if (!pd)
+	if (!pd || no_pages(req->start, req->length))
 		return -EINVAL;
 	err = ur_mr_check_access(req->access_flags);
 	if (!err)
@@ -112,13 +125,18 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (flags & UR_REREG_ACCESS) {
 		attr.access = req->access_flags;
 		err = ur_mr_check_access(attr.access);
+		/* Its addresses would change: that is another translation. */
+		if (!err && !(flags & UR_REREG_TRANS) &&
+		    ((attr.access ^ mr->access) & IB_UVERBS_ACCESS_ZERO_BASED))
+			err = -EOPNOTSUPP;
 	}
 	if (!err && (flags & UR_REREG_TRANS)) {
-		if (!same_in_page(req->start, req->hca_va))
+		if (!same_in_page(req->start, req->hca_va) ||
+		    no_pages(req->start, req->length))
 			return -EINVAL;
 		attr.addr = req->start;
 		attr.length = req->length;
-		attr.iova = req->hca_va;
+		attr.iova = first_address(attr.access, req->hca_va);
 		err = ur_mr_check_range(&attr);
 		if (!err)
 			err = shared_memory(cmd, &attr);
@@ -193,8 +211,10 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 	if (attr.access & IB_UVERBS_ACCESS_ON_DEMAND)
 		return -EOPNOTSUPP;
 	if (!same_in_page(attr.dmabuf_off, attr.iova) ||
+	    no_pages(attr.dmabuf_off, attr.length) ||
 	    attr.dmabuf_off + attr.length < attr.dmabuf_off)
 		return -EINVAL;
+	attr.iova = first_address(attr.access, attr.iova);
 	if (!ur_region_room(cmd->file, attr.length))
 		return -ENOMEM;
 	attr.dmabuf_fd =

@@ -96,14 +96,22 @@ static const struct ur_object_type qp_type = {
 	.report = report_qp,
 };
 
-static int check_caps(const struct ib_uverbs_qp_cap *cap)
+/* Of a queue that it has: ibv_create_qp(3) ignores the others. */
+static int check_caps(const struct ur_qp_args *a)
 {
-	if (cap->max_send_wr > UR_MAX_QP_WR || cap->max_recv_wr > UR_MAX_QP_WR)
+	const struct ib_uverbs_qp_cap *cap = &a->cap;
+	bool sends = a->type != IB_UVERBS_QPT_XRC_TGT;
+	bool receives = sends && a->type != IB_UVERBS_QPT_XRC_INI && !a->srq &&
+			!a->table;
+
+	if (sends && (cap->max_send_wr > UR_MAX_QP_WR ||
+		      cap->max_send_sge > UR_MAX_SGE_COUNT ||
+		      cap->max_inline_data > UR_MAX_INLINE))
 		return -EINVAL;
-	if (cap->max_send_sge > UR_MAX_SGE_COUNT ||
-	    cap->max_recv_sge > UR_MAX_SGE_COUNT)
+	if (receives && (cap->max_recv_wr > UR_MAX_QP_WR ||
+			 cap->max_recv_sge > UR_MAX_SGE_COUNT))
 		return -EINVAL;
-	return cap->max_inline_data > UR_MAX_INLINE ? -EINVAL : 0;
+	return 0;
 }
 
 static int check_args(const struct ur_qp_args *a)
@@ -139,7 +147,7 @@ static int check_args(const struct ur_qp_args *a)
 	if (a->flags &
 	    ~(IB_UVERBS_QP_CREATE_SQ_SIG_ALL | BLOCK_MULTICAST_LOOPBACK))
 		return -EOPNOTSUPP;
-	return check_caps(&a->cap);
+	return check_caps(a);
 }
 
 static int check_raw(const struct ur_cmd *cmd)

@@ -43,10 +43,11 @@ static const struct ur_object_type srq_type = {
 	.report = report_srq,
 };
 
+/* Without a limit, which is irrelevant here: ibv_create_srq(3). */
 struct srq_args {
 	u32 type;
 	u64 user_handle;
-	u32 max_wr, max_sge, limit;
+	u32 max_wr, max_sge;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
 	struct ur_obj_xrcd *xrcd;
@@ -62,7 +63,7 @@ static int check_args(const struct srq_args *a)
 	if (a->type == IB_UVERBS_SRQT_XRC && (!a->cq || !a->xrcd))
 		return -EINVAL;
 	if (!a->max_wr || a->max_wr > UR_MAX_SRQ_WR ||
-	    a->max_sge > UR_MAX_SGE_COUNT || a->limit > a->max_wr)
+	    a->max_sge > UR_MAX_SGE_COUNT)
 		return -EINVAL;
 	return 0;
 }
@@ -74,7 +75,6 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 	struct ur_esrq_init init = {
 		.max_wr = a->max_wr,
 		.max_sge = a->max_sge ? a->max_sge : 1,
-		.limit = a->limit,
 		.user_handle = a->user_handle,
 	};
 	struct ur_obj_async *async;
@@ -137,7 +137,6 @@ int ur_w_create_xsrq(struct ur_cmd *cmd, const void *in, void *out)
 		.user_handle = req->user_handle,
 		.max_wr = req->max_wr,
 		.max_sge = req->max_sge,
-		.limit = req->srq_limit,
 		.pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD,
 				    req->pd_handle),
 		.cq = ur_object_get(cmd->file, UVERBS_OBJECT_CQ,
@@ -164,7 +163,6 @@ int ur_w_create_srq(struct ur_cmd *cmd, const void *in, void *out)
 		.pd_handle = req->pd_handle,
 		.max_wr = req->max_wr,
 		.max_sge = req->max_sge,
-		.srq_limit = req->srq_limit,
 	};
 
 	return ur_w_create_xsrq(cmd, &wide, out);
@@ -186,8 +184,7 @@ int ur_m_create_srq(struct ur_cmd *cmd)
 
 	if (ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_TYPE, &a.type) ||
 	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_MAX_WR, &a.max_wr) ||
-	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, &a.max_sge) ||
-	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_LIMIT, &a.limit))
+	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, &a.max_sge))
 		return -EINVAL;
 	err = create_srq(cmd, &a, &srq);
 	if (err)

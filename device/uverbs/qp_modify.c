@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include "device/client_rights.h"
 #include "device/port.h"
 #include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
@@ -106,6 +107,17 @@ static u32 own_attrs(enum ur_qp_type type, u32 mask)
 	}
 }
 
+/* Q_Keys of programs with rights only, IBTA volume 1, 10.2.5; since Linux 6.5
+ * (commit 0cadb4db79e1) nobody else sets one. That of a work request counts as
+ * the queue pair's own (transport/ud.c). */
+static bool may_set_qkey(struct ur_cmd *cmd,
+			 const struct ib_uverbs_modify_qp *r)
+{
+	return !(r->attr_mask & UR_QP_ATTR_QKEY) ||
+	       !(r->qkey & UR_QKEY_PRIVILEGED) ||
+	       ur_client_may_raw(cmd->file->session);
+}
+
 /* More than an end of a queue pair of RoCE: what mlx5 refuses without RoCE. */
 static bool raises(const struct ur_obj_qp *qp,
 		   const struct ib_uverbs_modify_qp *r)
@@ -119,7 +131,7 @@ static bool raises(const struct ur_obj_qp *qp,
 static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 		     u32 rate_limit)
 {
-	struct ur_obj_qp *qp = ur_qp_get(cmd->file, r->qp_handle);
+	struct ur_obj_qp *qp;
 	struct ur_epath path;
 	struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)r->qp_state,
@@ -144,6 +156,9 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 	};
 	int err;
 
+	if (!may_set_qkey(cmd, r))
+		return -EPERM;
+	qp = ur_qp_get(cmd->file, r->qp_handle);
 	if (!qp)
 		return -EINVAL;
 	err = check_values(cmd->dev, r);

@@ -42,6 +42,8 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		ur_page_share_put(mr->share);
 		return fail_mr(mr, err);
 	}
+	if (access & IBV_ACCESS_ZERO_BASED)
+		iova = 0;
 	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
 		ur_mr_moved(mr, iova);
 	return &mr->vmr.ibv_mr;

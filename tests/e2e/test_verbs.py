@@ -8,7 +8,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
                              "limits", "paging",
-                            "regions", "parting", "target", "attributes", "later")
+                            "regions", "parting", "target", "attributes", "later", "manual")
          for name in re.findall(r'\{"(\w+)", \w+\}',
                                 open(f"{HERE}/verbs/{f}.c").read())]
 
@@ -27,3 +27,18 @@ def test_corner(request, labs, name, shared):
     if p.proc.returncode == 77:
         pytest.skip(out.strip())
     assert p.proc.returncode == 0, out
+
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+NO_RAW = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
+
+
+@pytest.mark.parametrize("lead, name", [
+    ([], "qkey_with"), (NOBODY, "qkey_without"), (NO_RAW, "qkey_without")],
+    ids=["root", "nobody", "root-without"])
+def test_right(labs, lead, name):
+    """What a program may by a capability, and not without it."""
+    host = labs(1500).a
+    p = host.start(*lead, host.lab.bin("verbs_corners"), name)
+    p.wait(60)
+    assert p.proc.returncode == 0, p.text()
