@@ -95,6 +95,29 @@ int ur_client_connect(const char *run_dir)
 	return err;
 }
 
+/* Who listens at the other end; 0: not of our namespace of processes. */
+static pid_t peer_of(int sock)
+{
+	struct ucred cred = {0};
+	socklen_t len = sizeof(cred);
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len)
+		       ? 0
+		       : cred.pid;
+}
+
+bool ur_client_lives(int sock, const char *run_dir)
+{
+	int other = ur_client_connect(run_dir);
+	bool same;
+
+	if (other < 0)
+		return false;
+	same = peer_of(other) == peer_of(sock);
+	close(other);
+	return same;
+}
+
 int ur_client_status(int sock, const char *subject, char **ret_text,
 		     size_t *ret_size)
 {

@@ -3,6 +3,7 @@
 #ifndef UR_CLI_CLIENT_H
 #define UR_CLI_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -31,6 +32,14 @@ int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd);
  */
 int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
 		       size_t len);
+
+/**
+ * ur_client_lives() - is the device at @run_dir the one that @sock is connected to
+ *
+ * For where nobody answered: one of an older release ends a connection on which
+ * a message comes that it does not know, as one that dies ends them all.
+ */
+bool ur_client_lives(int sock, const char *run_dir);
 
 /**
  * ur_client_status() - ask for a status text

@@ -85,9 +85,9 @@ void ur_help_command(const struct ur_command *command);
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_fault(struct ur_options *options);
-/* Adds a fault rule to the device at the other end of sock. Returns 0, or -errno
- * after saying what is wrong. */
-int ur_fault_add(int sock, const char *rule);
+/* Adds a fault rule to the device at the other end of sock, that of options.
+ * Returns 0, or -errno after saying what is wrong. */
+int ur_fault_add(int sock, const struct ur_options *options, const char *rule);
 int ur_cmd_stat(struct ur_options *options);
 int ur_cmd_cm(struct ur_options *options);
 int ur_cmd_res(struct ur_options *options);

@@ -53,6 +53,8 @@ static int ask(const struct ur_options *options, struct uroce_tun_msg *msg,
 	if (sock < 0)
 		return -ENOTCONN;
 	err = ur_client_ask_text(sock, msg, text, strlen(text));
+	if (err == -EIO)
+		err = ur_status_unanswered(options, sock, "fault");
 	close(sock);
 	return err;
 }
@@ -86,10 +88,6 @@ static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
 			    "'uroce fault del' some",
 			    verb);
 		break;
-	case -EIO:
-		ur_complain("the device at the run directory does not know "
-			    "'fault': it is of an older release");
-		break;
 	default:
 		ur_complain("fault %s: %s; the device's log says more", verb,
 			    strerror(-err));
@@ -121,12 +119,14 @@ static int add(struct ur_options *options)
 	return 0;
 }
 
-int ur_fault_add(int sock, const char *rule)
+int ur_fault_add(int sock, const struct ur_options *options, const char *rule)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
 				    .fault.what = UROCE_TUN_FAULT_ADD};
 	int err = ur_client_ask_text(sock, &msg, rule, strlen(rule));
 
+	if (err == -EIO)
+		err = ur_status_unanswered(options, sock, "fault");
 	if (err)
 		explain("add", &msg, err);
 	return err;

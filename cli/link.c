@@ -84,6 +84,10 @@ static int ask(const struct ur_options *options, uint64_t what,
 	err = ur_client_ask(sock, &msg, -1, &fd);
 	if (fd >= 0)
 		close(fd);
+	if (err == -EIO)
+		err = ur_status_unanswered(
+			options, sock,
+			what == UROCE_TUN_LINK_ADD ? "link add" : "link del");
 	close(sock);
 	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s", msg.name);
 	return err;
@@ -127,11 +131,6 @@ static void explain(const char *verb, const char *netdev, const char *name,
 		ur_complain("link %s: the file system of the run directory %s "
 			    "is full ('df', 'df -i')",
 			    verb, run_dir);
-		return;
-	case -EIO:
-		ur_complain("the device at the run directory does not know "
-			    "'link %s': it is of an older release",
-			    verb);
 		return;
 	default:
 		ur_complain("link %s: %s; the device's log says more", verb,

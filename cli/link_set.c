@@ -81,9 +81,7 @@ static int explain(const char *device, const char *name, const char *value,
 	case -EINVAL:
 		ur_complain("link set: %s cannot be '%s'", name, value);
 		break;
-	case -EIO:
-		ur_complain("the device at the run directory does not know "
-			    "'link set': it is of an older release");
+	case -ENOTCONN: /* said already */
 		break;
 	default:
 		ur_complain("link set: %s: %s", name, strerror(-err));
@@ -111,6 +109,8 @@ int ur_link_set(struct ur_options *options)
 	if (sock < 0)
 		return UR_EXIT_FAILED;
 	err = write_setting(sock, path, rest[2]);
+	if (err == -EIO)
+		err = ur_status_unanswered(options, sock, "link set");
 	close(sock);
 	return explain(rest[0], rest[1], rest[2], err);
 }

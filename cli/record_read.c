@@ -202,13 +202,15 @@ static int read_device(struct ur_record *record,
 	if (sock < 0)
 		return sock;
 	err = ur_client_status(sock, "record", &text, &len);
+	if (err == -EIO)
+		err = ur_status_unanswered(options, sock, "record");
 	close(sock);
 	if (err == -ENODATA)
 		ur_complain("nothing is recorded: 'uroce record start' begins");
 	else if (err == -ENOENT)
 		ur_complain("the device at the run directory does not record: "
 			    "it is of an older release");
-	else if (err)
+	else if (err && err != -ENOTCONN)
 		ur_complain("record: %s", strerror(-err));
 	if (err)
 		return err;

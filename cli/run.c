@@ -78,14 +78,14 @@ int ur_cmd_run(struct ur_options *options)
 	}
 	hold_device(sock, options);
 	for (int i = 0; i < UR_FAULTS_MAX && options->fault[i]; i++) {
-		if (ur_fault_add(sock, options->fault[i])) {
+		if (ur_fault_add(sock, options, options->fault[i])) {
 			close(sock);
 			return UR_EXIT_NO_DEVICE;
 		}
 	}
 	if (started && !options->quiet && !options->netdevs &&
 	    !options->devices)
-		ur_status_say_netdev(sock);
+		ur_status_say_netdev(sock, options);
 	if (ur_mount(options)) {
 		close(sock);
 		return UR_EXIT_NO_DEVICE;

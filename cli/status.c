@@ -70,7 +70,22 @@ void ur_json_print(struct json_object *object)
 		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-static struct json_object *ask(int sock, const char *subject)
+int ur_status_unanswered(const struct ur_options *options, int sock,
+			 const char *command)
+{
+	if (ur_client_lives(sock, options->run_dir))
+		ur_complain("the device at %s does not know '%s': it is of an "
+			    "older release",
+			    options->run_dir, command);
+	else
+		ur_complain("the device at %s ended before it answered '%s'; "
+			    "its log may say why",
+			    options->run_dir, command);
+	return -ENOTCONN;
+}
+
+static struct json_object *ask(const struct ur_options *options, int sock,
+			       const char *subject)
 {
 	struct json_object *object;
 	size_t size;
@@ -78,6 +93,11 @@ static struct json_object *ask(int sock, const char *subject)
 	int err;
 
 	err = ur_client_status(sock, subject, &text, &size);
+	if (err == -EIO) {
+		ur_status_unanswered(options, sock,
+				     *subject ? subject : "status");
+		return NULL;
+	}
 	if (err) {
 		ur_complain("the device does not tell%s%s: %s",
 			    *subject ? " about " : "", subject, strerror(-err));
@@ -112,7 +132,7 @@ struct json_object *ur_status_get(const struct ur_options *options,
 
 	if (sock < 0)
 		return NULL;
-	object = ask(sock, subject);
+	object = ask(options, sock, subject);
 	close(sock);
 	return object;
 }
@@ -159,7 +179,7 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 
 	if (!options->netdevs && !options->name[0])
 		return 0;
-	status = ask(sock, "");
+	status = ask(options, sock, "");
 	if (!status)
 		return -EIO;
 	devices = ur_json_array(status, "devices", &count);
@@ -178,9 +198,9 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 	return err;
 }
 
-void ur_status_say_netdev(int sock)
+void ur_status_say_netdev(int sock, const struct ur_options *options)
 {
-	struct json_object *status = ask(sock, ""), *device;
+	struct json_object *status = ask(options, sock, ""), *device;
 	const char *name, *netdev;
 	size_t count;
 

@@ -28,6 +28,14 @@
 /* Returns a connection to the device, or -errno after saying what is wrong. */
 int ur_status_connect(const struct ur_options *options);
 
+/**
+ * ur_status_unanswered() - say why nobody answered on @sock
+ * @command: what was asked, in the words of the command line
+ * Return: -ENOTCONN, as where there was no device: it was said.
+ */
+int ur_status_unanswered(const struct ur_options *options, int sock,
+			 const char *command);
+
 /* Connects, asks and parses. Returns an object, which the caller puts, or NULL
  * after saying what is wrong. */
 struct json_object *ur_status_get(const struct ur_options *options,
@@ -38,7 +46,7 @@ struct json_object *ur_status_get(const struct ur_options *options,
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
 /* Says on stderr which interface the device chose, and why. */
-void ur_status_say_netdev(int sock);
+void ur_status_say_netdev(int sock, const struct ur_options *options);
 
 /* Return a member's text or number, or "" or 0 where there is none. */
 const char *ur_json_text(struct json_object *object, const char *name);

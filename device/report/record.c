@@ -18,17 +18,47 @@
 
 /* ---- files ---- */
 
-static int open_file(const struct ur_daemon *daemon, const char *name)
+/* In a directory. */
+#define NAME_BYTES (UR_DEVICE_NAME_MAX + 16)
+
+/*
+ * The file to write to is one that is not there, or else the one that was
+ * written first: the directory says which, whoever wrote it. So what has just
+ * been written stays, also where the recorder, the device or the daemon was
+ * begun anew in between.
+ */
+static void choose_file(int dir, const char *device, char name[NAME_BYTES])
+{
+	struct timespec first = {0};
+	struct stat st;
+	u32 chosen = 0;
+
+	for (u32 n = 1; n <= UR_RECORD_FILES; n++) {
+		snprintf(name, NAME_BYTES, "%s-%u", device, n);
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+			return;
+		if (chosen && (st.st_mtim.tv_sec > first.tv_sec ||
+			       (st.st_mtim.tv_sec == first.tv_sec &&
+				st.st_mtim.tv_nsec >= first.tv_nsec)))
+			continue;
+		first = st.st_mtim;
+		chosen = n;
+	}
+	snprintf(name, NAME_BYTES, "%s-%u", device, chosen);
+}
+
+static int open_file(const struct ur_device *dev, char name[NAME_BYTES])
 {
 	char path[PATH_MAX + 64];
 	int dir, fd;
 
-	snprintf(path, sizeof(path), "%s/record", daemon->run_dir);
+	snprintf(path, sizeof(path), "%s/record", dev->daemon->run_dir);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	dir = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
+	choose_file(dir, dev->name, name);
 	/* Whoever reads the one before goes on with it. */
 	unlinkat(dir, name, 0);
 	fd = openat(dir, name,
@@ -41,15 +71,12 @@ static int open_file(const struct ur_daemon *daemon, const char *name)
 
 static void write_file(struct ur_device *dev, const char *why)
 {
-	struct ur_device_record *rec = dev->record;
 	struct ur_section *s = ur_section_open(dev);
-	char name[UR_DEVICE_NAME_MAX + 16];
+	char name[NAME_BYTES] = "";
 	int err = s ? ur_section_fill(s, true, 0) : -ENOMEM, fd;
 
-	snprintf(name, sizeof(name), "%s-%u", dev->name,
-		 rec->files % UR_RECORD_FILES + 1);
 	if (!err) {
-		err = fd = open_file(dev->daemon, name);
+		err = fd = open_file(dev, name);
 		if (fd >= 0) {
 			err = ur_section_write(s, fd);
 			close(fd);
@@ -57,7 +84,6 @@ static void write_file(struct ur_device *dev, const char *why)
 	}
 	if (s)
 		ur_section_close(s);
-	rec->files++;
 	if (err)
 		ur_log("%s: record/%s: %s", dev->name, name, strerror(-err));
 	else
@@ -141,8 +167,6 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 			ur_record_put(rec);
 			return -ENOMEM;
 		}
-		if (dev->record)
-			rec->files = dev->record->files;
 	}
 	end(dev);
 	dev->record = rec;

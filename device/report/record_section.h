@@ -17,7 +17,6 @@ struct ur_device_record {
 	u32 refs;
 	bool wanted; /* a file is due */
 	u64 next_file_at;
-	u32 files; /* written so far */
 	struct ur_loop_timer write;
 	u32 n_past; /* owners ever noted */
 	struct uroce_record_owner past[UR_RECORD_PAST_OWNERS];

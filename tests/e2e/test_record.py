@@ -271,6 +271,48 @@ def test_told_to_whom_it_is(lab, tmp_path):
     assert p.returncode and "only the user" in p.stdout
 
 
+def test_begun_anew(lab):
+    """What a failure has written stays, whatever begins the recorder anew meanwhile,
+    until four newer ones are there."""
+    a = lab.a
+    a.serve("--netdev", "eth0", "--record=256")
+    uroce(a, "fault", "add", "wc=general_err", "op=send")
+
+    def files():
+        return re.findall(r"recorded in (\S+/record/uroce0-\d) ",
+                          a.device.text())
+
+    def fail():
+        s, c = start_pair(a, a, PINGPONG)
+        assert c.wait(30) not in (None, 0), c.report()
+        s.kill()
+
+    def write():
+        n = len(files())
+        os.kill(a.device.pid, signal.SIGUSR1)
+        wait_for("the file", lambda: len(files()) > n)
+
+    fail()
+    wait_for("the file", files)
+    # Until a file is due when it is begun anew: not each failure asks for one.
+    while len(files()) < 2:
+        fail()
+        uroce(a, "record", "start", "uroce0", "512")
+    uroce(a, "fault", "del", "all")
+    write()
+    uroce(a, "record", "stop")
+    uroce(a, "record", "start")
+    write()
+    kept = {(p, os.stat(p).st_mtime_ns) for p in files()}
+    assert len(kept) == 4
+    uroce(a, "link", "del", "uroce0")
+    uroce(a, "link", "add", "eth0")
+    uroce(a, "record", "start")
+    write()
+    assert len(kept & {(p, os.stat(p).st_mtime_ns) for p in files()}) == 3
+    assert [p[-2:] for p in files()] == ["-1", "-2", "-3", "-4", "-1", "-2"][:len(files())]
+
+
 def test_bounded(lab):
     """A small ring keeps the last, however much there was."""
     a = lab.a

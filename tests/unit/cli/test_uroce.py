@@ -158,6 +158,24 @@ def test():
     assert "no device serves" in r.stderr, r.stderr
     p.communicate()
     check(p.returncode, 0)
+    test_unanswered()
+
+
+def test_unanswered():
+    """Nobody answers: because the device is of an older release, or because it died,
+    which is not the same to whom it happens."""
+    for what, why in (("older", "is of an older release"), ("dies", "ended before it answered"),
+                      ("restarts", "ended before it answered")):
+        for words in (["link", "add", "lo"], ["link", "del", "uroce0"],
+                      ["link", "set", "uroce0", "ttl", "9"], ["fault", "add", "drop"],
+                      ["fault", "del", "all"]):
+            check(uroce("run", "-q", "--", "true").returncode, 0)
+            with open(run_dir + "/unknown", "w") as f:
+                f.write(what)
+            r = uroce(*words)
+            check(r.returncode, 1)
+            assert why in r.stderr and run_dir in r.stderr and \
+                r.stderr.count("\n") == 1, (what, words, r.stderr)
 
 
 try:
