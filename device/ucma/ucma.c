@@ -318,8 +318,10 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	ur_list_init(&ucma->files);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
+	ucma_ports_open(&ucma->sysctls);
 	ucma->cm = ucma_cm_create(ucma, ucma_cm_event);
 	if (!ucma->cm) {
+		ucma_ports_close(&ucma->sysctls);
 		free(ucma);
 		return -ENOMEM;
 	}
@@ -340,5 +342,6 @@ void ur_ucma_fini(struct ur_daemon *daemon)
 	daemon->cm_ops = NULL;
 	daemon->cm = NULL;
 	ur_cm_destroy(ucma->cm);
+	ucma_ports_close(&ucma->sysctls);
 	free(ucma);
 }

@@ -127,6 +127,7 @@ struct ucma_id {
 	u16 port;		  /* in its port space, while it has one */
 	struct ur_list port_node; /* the others on the same port */
 	bool reuse_addr, af_only;
+	bool af_only_set; /* by its program */
 	u8 tos;
 	bool tos_set; /* by its program, or its peer */
 	bool timeout_set;
@@ -204,6 +205,13 @@ struct ucma_numbers {
 	u32 first_free;
 };
 
+/* Files of /proc/sys/net of our namespace that say how ports are given, or -1;
+ * read each time, since they change. */
+struct ucma_sysctls {
+	int port_range;	  /* ipv4/ip_local_port_range */
+	int bind_v6_only; /* ipv6/bindv6only */
+};
+
 /* Hash of ports: ids by port space and port. */
 #define UCMA_PORT_BUCKETS 4096
 
@@ -215,6 +223,7 @@ struct ur_ucma {
 	struct ur_secret secret; /* of starting PSNs, and the key of cm/ */
 	struct ur_list files;
 	struct ucma_numbers ids, mcasts;
+	struct ucma_sysctls sysctls;
 	struct ur_quota ids_quota, mcasts_quota;
 	struct ur_list ports[UCMA_PORT_BUCKETS];
 };
@@ -358,9 +367,17 @@ int ucma_route_source(const union ur_sa *dst, const union ur_sa *want,
 		      union ur_sa *src);
 
 /* ucma_port.c */
-/* Gives id the port of id->src (0: chooses one). Returns 0 or -EADDRINUSE. */
+/* Opens, and closes, what sysctls names. */
+void ucma_ports_open(struct ucma_sysctls *sysctls);
+void ucma_ports_close(struct ucma_sysctls *sysctls);
+/*
+ * Gives id the port of id->src (0: chooses one of net.ipv4.ip_local_port_range),
+ * and says whether a wildcard of IPv6 leaves IPv4 alone where its program has
+ * not. Returns 0; -EADDRINUSE where another has the address and port;
+ * -EADDRNOTAVAIL where one of the two is a wildcard, or no port is free.
+ */
 int ucma_port_bind(struct ucma_id *id);
-/* Takes the port of id for listening. Returns 0 or -EADDRINUSE. */
+/* Takes the port of id for listening. Returns as ucma_port_bind(). */
 int ucma_port_listen(struct ucma_id *id);
 /* Gives the port back, if id has one. */
 void ucma_port_release(struct ucma_id *id);

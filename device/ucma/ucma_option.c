@@ -44,6 +44,7 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 		if (id->state != UCMA_IDLE && id->state != UCMA_BOUND)
 			return -EINVAL;
 		id->af_only = value;
+		id->af_only_set = true;
 		return 0;
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		if (len != 1)

@@ -3,47 +3,106 @@
  * Ports of the port spaces TCP, UDP, IB and IPOIB. They have nothing to do
  * with the host's own TCP and UDP ports, but the same rules: two ids conflict
  * on a port when their addresses do, unless both allow reuse and none listens.
+ * Where Linux asks the network namespace, so do we.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "device/ucma/ucma.h"
 
 /* The default of net.ipv4.ip_local_port_range. */
-#define EPHEMERAL_FIRST 32768
-#define EPHEMERAL_COUNT (60999 - EPHEMERAL_FIRST + 1)
+#define EPHEMERAL_FIRST 32768u
+#define EPHEMERAL_LAST	60999u
+
+void ucma_ports_open(struct ucma_sysctls *sysctls)
+{
+	sysctls->port_range = open("/proc/sys/net/ipv4/ip_local_port_range",
+				   O_RDONLY | O_CLOEXEC);
+	sysctls->bind_v6_only =
+		open("/proc/sys/net/ipv6/bindv6only", O_RDONLY | O_CLOEXEC);
+}
+
+void ucma_ports_close(struct ucma_sysctls *sysctls)
+{
+	if (sysctls->port_range >= 0)
+		close(sysctls->port_range);
+	if (sysctls->bind_v6_only >= 0)
+		close(sysctls->bind_v6_only);
+}
+
+/* Up to two numbers of such a file. Returns how many. */
+static int read_numbers(int fd, u32 *a, u32 *b)
+{
+	char text[64];
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return 0;
+	text[n] = 0;
+	n = sscanf(text, "%" SCNu32 " %" SCNu32, a, b);
+	return n < 0 ? 0 : (int)n;
+}
+
+static void ephemeral_range(const struct ur_ucma *ucma, u32 *first, u32 *last)
+{
+	if (read_numbers(ucma->sysctls.port_range, first, last) == 2 &&
+	    *first && *first <= *last && *last <= UINT16_MAX)
+		return;
+	*first = EPHEMERAL_FIRST;
+	*last = EPHEMERAL_LAST;
+}
+
+/* Of an id whose program does not say: as rdma_bind_addr() of Linux. */
+static bool af_only(const struct ucma_id *id)
+{
+	u32 set = 0, none;
+
+	if (id->af_only_set || id->src.sa.sa_family == AF_IB)
+		return id->af_only;
+	if (id->src.sa.sa_family == AF_INET)
+		return true;
+	read_numbers(ucma_of(id->file)->sysctls.bind_v6_only, &set, &none);
+	return set;
+}
 
 static struct ur_list *bucket(struct ur_ucma *ucma, u16 ps, u16 port)
 {
 	return &ucma->ports[(port * 4u + ps) % UCMA_PORT_BUCKETS];
 }
 
-static bool conflict(const struct ucma_id *a, const struct ucma_id *b,
-		     bool reuse)
+/* Whether both may be: 0, or what Linux' cma_check_port() says. */
+static int conflict(const struct ucma_id *a, const struct ucma_id *b,
+		    bool reuse)
 {
 	if (reuse && a->reuse_addr && b->reuse_addr && b->state != UCMA_LISTEN)
-		return false;
+		return 0;
 	if (a->src.sa.sa_family != b->src.sa.sa_family &&
 	    ((a->af_only && b->af_only) || a->src.sa.sa_family == AF_IB ||
 	     b->src.sa.sa_family == AF_IB))
-		return false;
+		return 0;
 	if (ucma_sa_any(&a->src) || ucma_sa_any(&b->src))
-		return true;
-	return ucma_sa_same_addr(&a->src, &b->src);
+		return -EADDRNOTAVAIL;
+	return ucma_sa_same_addr(&a->src, &b->src) ? -EADDRINUSE : 0;
 }
 
-static bool is_free(struct ur_ucma *ucma, const struct ucma_id *id, u16 port,
-		    bool reuse, bool ephemeral)
+static int check_port(struct ur_ucma *ucma, const struct ucma_id *id, u16 port,
+		      bool reuse, bool ephemeral)
 {
 	ur_list_for_each(n, bucket(ucma, id->ps, port)) {
 		const struct ucma_id *other =
 			ur_list_entry(n, struct ucma_id, port_node);
+		int err;
 
 		if (other == id || other->ps != id->ps || other->port != port)
 			continue;
-		if (ephemeral || conflict(id, other, reuse))
-			return false;
+		err = ephemeral ? -EADDRINUSE : conflict(id, other, reuse);
+		if (err)
+			return err;
 	}
-	return true;
+	return 0;
 }
 
 static void take(struct ur_ucma *ucma, struct ucma_id *id, u16 port)
@@ -55,13 +114,15 @@ static void take(struct ur_ucma *ucma, struct ucma_id *id, u16 port)
 
 static int take_ephemeral(struct ur_ucma *ucma, struct ucma_id *id)
 {
-	u32 start = ur_rng_below(&ucma->rng, EPHEMERAL_COUNT);
+	u32 first, last, start, count;
 
-	for (u32 i = 0; i < EPHEMERAL_COUNT; i++) {
-		u16 port =
-			(u16)(EPHEMERAL_FIRST + (start + i) % EPHEMERAL_COUNT);
+	ephemeral_range(ucma, &first, &last);
+	count = last - first + 1;
+	start = ur_rng_below(&ucma->rng, count);
+	for (u32 i = 0; i < count; i++) {
+		u16 port = (u16)(first + (start + i) % count);
 
-		if (is_free(ucma, id, port, false, true)) {
+		if (!check_port(ucma, id, port, false, true)) {
 			take(ucma, id, port);
 			return 0;
 		}
@@ -73,20 +134,20 @@ int ucma_port_bind(struct ucma_id *id)
 {
 	struct ur_ucma *ucma = ucma_of(id->file);
 	u16 port = ucma_sa_port(&id->src);
+	int err;
 
+	id->af_only = af_only(id);
 	if (!port)
 		return take_ephemeral(ucma, id);
-	if (!is_free(ucma, id, port, true, false))
-		return -EADDRINUSE;
-	take(ucma, id, port);
-	return 0;
+	err = check_port(ucma, id, port, true, false);
+	if (!err)
+		take(ucma, id, port);
+	return err;
 }
 
 int ucma_port_listen(struct ucma_id *id)
 {
-	return is_free(ucma_of(id->file), id, id->port, false, false)
-		       ? 0
-		       : -EADDRINUSE;
+	return check_port(ucma_of(id->file), id, id->port, false, false);
 }
 
 void ucma_port_release(struct ucma_id *id)

@@ -309,10 +309,11 @@ def test_address_in_use(labs):
     a = labs(1500).a
     port = a.lab.next_port()
     s = start_server(a, port, "rping", "-s", "-a", a.addr4, "-p", str(port))
-    for other in a.addr4, "0.0.0.0":
+    for other, why in ((a.addr4, "Address already in use"),
+                       ("0.0.0.0", "Cannot assign requested address")):
         c = a.start("rping", "-s", "-a", other, "-p", str(port))
         assert c.wait(10) not in (0, None), c.report()
-        assert "Address already in use" in c.text(), c.report()
+        assert why in c.text(), c.report()
     s.kill()
     wait_for("the port to be free", lambda: not listens(a, port))
     start_server(a, port, "rping", "-s", "-a", "0.0.0.0", "-p",
@@ -342,3 +343,28 @@ def test_abi(labs):
     a.run("/usr/bin/python3", os.path.join(os.path.dirname(__file__),
                                            "ucma_abi.py"), a.addr4, a.addr6)
     assert a.device.running(), a.device.report()
+
+
+PORTS = os.path.join(os.path.dirname(__file__), "cm_ports.py")
+
+
+def test_wildcards(labs):
+    """Which addresses may share a port, as in Linux."""
+    a = labs(1500).a
+    a.run("/usr/bin/python3", PORTS, a.addr4, a.addr6, "wildcards")
+
+
+def sysctl(host, name, value):
+    assert host.bare("sysctl", "-qw", f"net.ipv4.{name}={value}").wait(10) == 0
+
+
+def test_port_range(labs):
+    """Ports of the namespace's range, which may change at any time."""
+    a = labs(1500).a
+    try:
+        for first, last in (40000, 40007), (50001, 50001):
+            sysctl(a, "ip_local_port_range", f"{first} {last}")
+            a.run("/usr/bin/python3", PORTS, a.addr4, a.addr6, "range",
+                  str(first), str(last))
+    finally:
+        sysctl(a, "ip_local_port_range", "32768 60999")
