@@ -40,6 +40,8 @@ int ur_cmd_cm(struct ur_options *options)
 	struct json_object *status, *ids, *part, *out;
 	size_t count;
 
+	if (options->rest_count)
+		return ur_too_many("cm", options->rest[0]);
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;

@@ -37,9 +37,10 @@ struct ur_options {
 	int netdevs;
 	int devices; /* --devices; 0: not said */
 	bool only;
-	bool mount; /* --mount */
-	bool quiet; /* --quiet */
-	bool help;  /* --help: the rest is not looked at */
+	bool mount;		   /* --mount */
+	bool quiet;		   /* --quiet */
+	bool help;		   /* --help: the rest is not looked at */
+	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
 	int count;	   /* --count; 0: not said */
 	double interval;   /* --interval, seconds; 0: not said */
@@ -49,16 +50,17 @@ struct ur_options {
 	const char *check; /* --check: "warn" or "stop"; NULL: not said */
 	const char *check_json, *check_mute; /* files, or NULL */
 	const char *adverse; /* --adverse: SEED[:LIST]; NULL: not said */
-	uint32_t qpn;	     /* --qpn, where by_qpn */
-	bool by_qpn;
-	char **rest; /* NULL terminated: what follows the options */
+	int64_t qpn;	     /* --qpn; -1: not said */
+	char **rest;	     /* NULL terminated: what follows the options */
 	int rest_count;
 };
 
 /* One row of the table in main.c. */
 struct ur_command {
+	const char *group; /* the heading of the list that it begins, or NULL */
 	const char *name;
-	const char *args; /* for the usage line */
+	const char *args; /* for the usage line, without options: "|" is
+			   * between forms */
 	const char *help; /* one line */
 	int (*run)(struct ur_options *options);
 };
@@ -78,9 +80,13 @@ const struct ur_verb *ur_verb_take(struct ur_options *options,
 /* The table of main.c, ended by a NULL name. */
 extern const struct ur_command ur_commands[];
 
-/* The usage of all commands; and of one, with its options, on stdout. */
+/* The list of commands, in groups. */
 void ur_help(FILE *to);
+/* On stdout: the usage of a command, with its options. */
 void ur_help_command(const struct ur_command *command);
+/* On stdout, for completion: the names of all commands, or with one what may
+ * follow it, options first. */
+void ur_help_words(const struct ur_command *command);
 
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
@@ -102,14 +108,26 @@ int ur_cmd_report(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 int ur_cmd_why(struct ur_options *options);
 
-/**
- * ur_options_parse() - the options that every subcommand knows
- *
- * Options may stand anywhere before "--"; of run only before the program. Says
- * on stderr what is wrong. Return: 0 or UR_EXIT_USAGE.
+/* Returns the index in argv of the command: the first word that is no option and
+ * no option's value. argc: there is none. */
+int ur_options_before_command(int argc, char **argv);
+
+/*
+ * Fills *options from argv, of which the first word is the command. Options may
+ * stand anywhere before "--"; of run only before the program. Returns 0, or
+ * UR_EXIT_USAGE after a line on stderr: an option that is unknown, or of another
+ * command, or whose value is none.
  */
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv);
+
+/* Gives the value to the option of that name as if it had been typed with it: for
+ * words that may stand for one. Returns 0, or UR_EXIT_USAGE after a line on
+ * stderr. */
+int ur_option_take(struct ur_options *options, const char *command,
+		   const char *name, const char *value);
+/* Complains about a word too many. Returns UR_EXIT_USAGE. */
+int ur_too_many(const char *command, const char *word);
 
 /* "uroce: " + text + newline on stderr. */
 __attribute__((format(printf, 1, 2))) void ur_complain(const char *format, ...);

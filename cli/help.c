@@ -1,67 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The usage of all commands, and what one of them takes. */
+/* What there is to type: all commands, one of them, or words alone. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-
-static const struct {
-	const char *commands; /* NULL: all */
-	const char *option, *help;
-} options[] = {
-	{"run doctor trace dump", "-n, --netdev IF", "the network interface"},
-	{"run", "--name NAME", "of the device on the --netdev before"},
-	{"run", "--devices N", "N devices, each in a host of its own"},
-	{"run", "--only", "without the host's own RDMA devices"},
-	{"run", "--fault RULE", "make the device misbehave, as 'uroce fault'"},
-	{"run", "--check[=warn|stop]", "name mistakes of the program"},
-	{"run", "--check-json FILE", "into FILE, a line of JSON each"},
-	{"run", "--check-mute FILE", "but not those that FILE names"},
-	{"run", "--mount", "show /sys/class/infiniband to static programs too"},
-	{"run", "-q, --quiet", "do not say which interface was chosen"},
-	{"stat top trace dump ping", "-c, --count N", "so many, then end"},
-	{"stat top", "-i, --interval SECONDS", "from one sample to the next"},
-	{"trace dump", "--peer ADDRESS", "only packets from and to it"},
-	{"trace dump", "--qpn N", "only packets of that queue pair"},
-	{"ping", "--rc PORT", "connect to 'uroce ping --listen PORT'"},
-	{"ping", "--listen PORT", "answer 'uroce ping --rc PORT'"},
-	{"link fault record why stat cm res top doctor trace ping cdi",
-	 "-j, --json", "for programs"},
-	{NULL, "-r, --run-dir DIR", "where the device is"},
-	{NULL, "-h, --help", "this"},
-};
-
-/* Is the word in the list? */
-static bool has(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = list; (at = strstr(at, word)); at += len)
-		if ((at == list || at[-1] == ' ') &&
-		    (!at[len] || at[len] == ' '))
-			return true;
-	return false;
-}
+#include "cli/option_table.h"
 
 void ur_help(FILE *to)
 {
-	const struct ur_command *c;
-
-	fputs("usage: uroce COMMAND [--run-dir DIR] [--json] ...\n\n", to);
-	for (c = ur_commands; c->name; c++)
-		fprintf(to, "  uroce %-7s %s\n      %s\n", c->name, c->args,
-			c->help);
-	fputs("\nWhat a command takes: uroce help COMMAND.\n"
-	      "The run directory is --run-dir, else $UROCE_RUN_DIR, else "
-	      "/run/uroce (root) or\n$XDG_RUNTIME_DIR/uroce.\n",
+	fputs("usage: uroce [--run-dir DIR] [--json] COMMAND ...\n", to);
+	for (const struct ur_command *c = ur_commands; c->name; c++) {
+		if (c->group)
+			fprintf(to, "\n%s\n", c->group);
+		fprintf(to, "  %-8s %s\n", c->name, c->help);
+	}
+	fputs("\nWhat a command takes: uroce help COMMAND. Manual: uroce(1).\n",
 	      to);
+}
+
+static void print_option(const struct ur_option *o)
+{
+	char text[64], letter[] = {'-', o->letter, ',', ' ', '\0'};
+
+	if (!o->value)
+		snprintf(text, sizeof(text), "%s--%s", o->letter ? letter : "",
+			 o->name);
+	else if (o->kind == UR_OPTION_WORD)
+		snprintf(text, sizeof(text), "--%s[=%s]", o->name, o->value);
+	else
+		snprintf(text, sizeof(text), "%s--%s %s",
+			 o->letter ? letter : "", o->name, o->value);
+	printf("  %-26s %s\n", text, o->help);
+}
+
+/* Each form of the arguments on a line of its own. */
+static void print_usage(const struct ur_command *c)
+{
+	const char *args = c->args, *end;
+
+	do {
+		end = strstr(args, " | ");
+		printf("%s uroce %s [OPTION]...%s%.*s\n",
+		       args == c->args ? "usage:" : "      ", c->name,
+		       *args ? " " : "", end ? (int)(end - args) : 256, args);
+		args = end ? end + 3 : NULL;
+	} while (args);
 }
 
 void ur_help_command(const struct ur_command *c)
 {
-	printf("usage: uroce %s %s\n\n%s\n\n", c->name, c->args, c->help);
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (!options[i].commands || has(options[i].commands, c->name))
-			printf("  %-24s %s\n", options[i].option,
-			       options[i].help);
+	print_usage(c);
+	printf("\n%c%s.\n\n", toupper((unsigned char)c->help[0]), c->help + 1);
+	for (int i = 0; i < ur_options_count; i++)
+		if (ur_option_is_of(&ur_option_table[i], c->name))
+			print_option(&ur_option_table[i]);
+	fputs("\nThe run directory is --run-dir, else $UROCE_RUN_DIR, else "
+	      "/run/uroce (root) or\n$XDG_RUNTIME_DIR/uroce.\n",
+	      stdout);
+}
+
+/* Words of the arguments that are typed as they are: the lower-case ones. */
+static void print_typed(const char *args)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+	while (*args) {
+		size_t len = strspn(args, letters);
+
+		if (!len) {
+			/* The rest of a name in capitals, or of "dev=". */
+			args += isalnum((unsigned char)*args) || *args == '.'
+					? strcspn(args, " []|")
+					: 1;
+			continue;
+		}
+		if (args[len] != '=')
+			printf("%.*s\n", (int)len, args);
+		args += len;
+	}
+}
+
+void ur_help_words(const struct ur_command *command)
+{
+	for (const struct ur_command *c = ur_commands; !command && c->name; c++)
+		puts(c->name);
+	for (int i = 0; command && i < ur_options_count; i++)
+		if (ur_option_is_of(&ur_option_table[i], command->name))
+			printf("--%s\n", ur_option_table[i].name);
+	if (command)
+		print_typed(command->args);
 }

@@ -6,56 +6,51 @@
 #include "cli/command.h"
 
 const struct ur_command ur_commands[] = {
-	{"run",
-	 "[--netdev IF [--name NAME]]... [--only] [--run-dir DIR]\n"
-	 "            [--check[=warn|stop]] [--adverse=SEED[:NAME,...]]\n"
-	 "            [--fault RULE]... [--mount] [-q] -- PROGRAM ARG...\n"
-	 "  uroce run     --devices N [--name NAME] [--only] [--run-dir DIR]\n"
-	 "            -- PROGRAM ARG...",
-	 "run PROGRAM with the device present", ur_cmd_run},
-	{"link",
-	 "[show [DEVICE|NETDEV]...] | add NETDEV [NAME] | del DEVICE\n"
-	 "            | set DEVICE [NAME VALUE]",
-	 "devices: netdev, state, MTU, GIDs; one more, one less; settings",
-	 ur_cmd_link},
-	{"fault", "[show] | add [dev=NAME] RULE | del NUMBER|all",
-	 "make a device misbehave: lose, delay, refuse, fail", ur_cmd_fault},
-	{"why", "[PID|QPN] [RUN-DIR of the other end]",
-	 "why requests and connections failed, at both ends if it may",
-	 ur_cmd_why},
-	{"stat", "[qp] [-i SECONDS [-c COUNT]] [DEVICE|NETDEV]...",
-	 "counters of devices or queue pairs; with -i, what they do a second",
-	 ur_cmd_stat},
-	{"cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
-	{"res", "[show] [qp|cq|mr|pd|cm_id|session]",
-	 "what programs have open, and who they are", ur_cmd_res},
-	{"top", "[-i SECONDS] [-c COUNT]", "rates of the devices, live",
-	 ur_cmd_top},
-	{"metrics", "[DEVICE|NETDEV]...", "all of it in Prometheus text form",
-	 ur_cmd_metrics},
-	{"doctor", "[--netdev IF] [PROGRAM]...",
-	 "what is missing on this machine and what to type", ur_cmd_doctor},
-	{"trace", "[--netdev IF] [-c COUNT] [--peer ADDRESS] [--qpn N]",
-	 "RoCE packets, decoded, live", ur_cmd_trace},
-	{"dump", "[--netdev IF] [-c COUNT] [--peer ADDRESS] [--qpn N] FILE",
-	 "RoCE packets into a pcapng file for Wireshark", ur_cmd_dump},
-	{"record",
-	 "[show [RECORD]...] | start [DEVICE [KIB]] | stop [DEVICE]\n"
-	 "            | save FILE[.pcapng|.json|.html] [RECORD]...",
-	 "what happened last: work requests, packets, completions",
-	 ur_cmd_record},
-	{"report", "FILE.html [RECORD]...", "the same as a page to look at",
-	 ur_cmd_report},
-	{"ping", "[-c COUNT] [--rc PORT] ADDRESS | --listen PORT",
+	{"First", "run", "[--] PROGRAM [ARGUMENT]...",
+	 "run a program with the device present", ur_cmd_run},
+	{NULL, "doctor", "[PROGRAM]...",
+	 "what is missing on this machine, and what to type", ur_cmd_doctor},
+	{NULL, "ping", "ADDRESS [COUNT] | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
-	{"cdi", "",
+	{"Devices", "link",
+	 "[show] [DEVICE|NETDEV]... | add NETDEV [NAME] | del DEVICE | set "
+	 "DEVICE [NAME VALUE]",
+	 "show, add, remove and set up devices", ur_cmd_link},
+	{NULL, "fault", "[show] | add [dev=NAME] RULE | del [NUMBER|all]",
+	 "make a device lose, delay, refuse or fail; rules: uroce-fault(7)",
+	 ur_cmd_fault},
+	{NULL, "cdi", "",
 	 "a specification that gives the device to containers, on stdout",
 	 ur_cmd_cdi},
+	{"What happens, and why", "why", "[PID|QPN] [RUN-DIR]",
+	 "why requests and connections failed, at both ends if it may",
+	 ur_cmd_why},
+	{NULL, "stat", "[qp] [DEVICE|NETDEV]...",
+	 "counters of devices or queue pairs; with -i, what they do a second",
+	 ur_cmd_stat},
+	{NULL, "top", "[SECONDS [COUNT]]", "rates of the devices, live",
+	 ur_cmd_top},
+	{NULL, "res", "[show] [qp|cq|mr|pd|cm_id|session]",
+	 "what programs have open, and who they are", ur_cmd_res},
+	{NULL, "cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
+	{NULL, "metrics", "[DEVICE|NETDEV]...",
+	 "counters and objects in Prometheus text form", ur_cmd_metrics},
+	{"Packets and history", "trace", "", "RoCE packets, decoded, live",
+	 ur_cmd_trace},
+	{NULL, "dump", "FILE", "RoCE packets into a pcapng file for Wireshark",
+	 ur_cmd_dump},
+	{NULL, "record",
+	 "[show] [RECORD]... | start [DEVICE [KIB]] | stop [DEVICE] | save "
+	 "FILE[.pcapng|.json|.html] [RECORD]...",
+	 "what happened last: work requests, packets, completions",
+	 ur_cmd_record},
+	{NULL, "report", "FILE.html [RECORD]...",
+	 "what happened last, as a page to look at", ur_cmd_report},
 	{0},
 };
 
 /* NULL: there is none. */
-static const struct ur_command *find(const char *name)
+static const struct ur_command *find_command(const char *name)
 {
 	for (const struct ur_command *c = ur_commands; c->name; c++)
 		if (!strcmp(c->name, name))
@@ -65,18 +60,22 @@ static const struct ur_command *find(const char *name)
 
 static int no_command(const char *name)
 {
-	ur_complain("no command %s", name);
-	ur_help(stderr);
+	ur_complain("no command %s; 'uroce help' lists them", name);
 	return UR_EXIT_USAGE;
 }
 
-static int help(const char *name)
+/* help [COMMAND], and for completion help --words [COMMAND]. */
+static int help(char **words)
 {
-	const struct ur_command *c = name ? find(name) : NULL;
+	bool alone = words[0] && !strcmp(words[0], "--words");
+	const char *name = words[alone];
+	const struct ur_command *c = name ? find_command(name) : NULL;
 
 	if (name && !c)
 		return no_command(name);
-	if (c)
+	if (alone)
+		ur_help_words(c);
+	else if (c)
 		ur_help_command(c);
 	else
 		ur_help(stdout);
@@ -85,28 +84,39 @@ static int help(const char *name)
 
 int main(int argc, char **argv)
 {
+	int at = ur_options_before_command(argc, argv), err;
+	const char *first = argc > 1 ? argv[1] : "";
 	const struct ur_command *c;
 	struct ur_options options;
-	const char *name = argc > 1 ? argv[1] : "";
-	int err;
 
-	if (!strcmp(name, "help"))
-		return help(argv[2]);
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
-		return help(NULL);
-	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
 		puts("uroce " UROCE_VERSION);
 		return 0;
 	}
-	if (!*name) {
-		ur_help(stderr);
+	if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
+		ur_help(stdout);
+		return 0;
+	}
+	if (at == argc) {
+		if (argc == 1)
+			ur_help(stderr);
+		else
+			ur_complain("%s: no command; 'uroce help' lists them",
+				    first);
 		return UR_EXIT_USAGE;
 	}
-	c = find(name);
+	if (!strcmp(argv[at], "help"))
+		return help(argv + at + 1);
+	c = find_command(argv[at]);
 	if (!c)
-		return no_command(name);
-	err = ur_options_parse(&options, name, argc - 1, argv + 1);
-	if (!err && options.help)
-		return help(name);
+		return no_command(argv[at]);
+	/* The command goes before the options that stand before it. */
+	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
+	argv[1] = (char *)c->name;
+	err = ur_options_parse(&options, c->name, argc - 1, argv + 1);
+	if (!err && options.help) {
+		ur_help_command(c);
+		return 0;
+	}
 	return err ? err : c->run(&options);
 }

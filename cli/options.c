@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command line's options. */
+/* Reads the options of a command line, by the table. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -7,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/option_table.h"
 #include "util/os/rundir.h"
+
+/* What getopt_long() returns for the first row of the table. */
+#define FIRST_ROW 256
+#define ROWS_MAX  64
 
 void ur_complain(const char *format, ...)
 {
@@ -21,7 +26,7 @@ void ur_complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* c: what getopt_long() said of word, or of one of the letters in it. */
+/* c: what getopt_long() returned for word, or for one of the letters in it. */
 static int complain(const char *command, int c, const char *word)
 {
 	/* A letter may stand behind others, and word be the one before. */
@@ -33,186 +38,245 @@ static int complain(const char *command, int c, const char *word)
 			   : is_long && optopt ? "takes no value"
 					       : "is unknown";
 
-	/* Not what was given to it. */
+	/* The name alone: its value may be secret. */
 	ur_complain("%s: option %.*s %s; see 'uroce help %s'", command,
 		    (int)strcspn(name, "="), name, what, command);
 	return UR_EXIT_USAGE;
 }
 
+static int refuse(const char *command, const struct ur_option *o,
+		  const char *value, const char *why)
+{
+	ur_complain("%s: --%s %s: %s", command, o->name, value, why);
+	return UR_EXIT_USAGE;
+}
+
+static int take_number(void *field, const struct ur_option *o,
+		       const char *command, const char *value)
+{
+	char *end, why[80];
+	double v;
+
+	errno = 0;
+	v = o->kind == UR_OPTION_SECONDS ? strtod(value, &end)
+					 : (double)strtoll(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end || errno ||
+	    !(v >= o->min && v <= o->max)) {
+		snprintf(why, sizeof(why), "not a number%s from %g to %.0f",
+			 o->kind == UR_OPTION_SECONDS ? " of seconds" : "",
+			 o->min, o->max);
+		return refuse(command, o, value, why);
+	}
+	if (o->kind == UR_OPTION_SECONDS)
+		*(double *)field = v;
+	else
+		*(int *)field = (int)v;
+	return 0;
+}
+
+static int take_qpn(void *field, const struct ur_option *o, const char *command,
+		    const char *value)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(value, &end, 0);
+	if (!isdigit((unsigned char)*value) || *end || errno || v > 0xffffff)
+		return refuse(command, o, value,
+			      "not a queue pair number, 0 to 0xffffff");
+	*(int64_t *)field = (int64_t)v;
+	return 0;
+}
+
+static int take_word(struct ur_options *options, const struct ur_option *o,
+		     const char *command, const char *value)
+{
+	const char **field = (const char **)((char *)options + o->field);
+	const char *at = o->words;
+	size_t len;
+
+	if (!value) {
+		*field = o->fallback;
+		return 0;
+	}
+	for (; *at; at += len + (at[len] == '|')) {
+		len = strcspn(at, "|");
+		if (strlen(value) == len && !strncmp(at, value, len)) {
+			*field = value;
+			return 0;
+		}
+	}
+	return refuse(command, o, value, o->words);
+}
+
+static int add_netdev(struct ur_options *options, const struct ur_option *o,
+		      const char *command, const char *value)
+{
+	if (options->netdevs == UR_NETDEVS_MAX)
+		return refuse(command, o, value, "too many of them");
+	options->netdev[options->netdevs++] = value;
+	return 0;
+}
+
+static int set_name(struct ur_options *options, const struct ur_option *o,
+		    const char *command, const char *value)
+{
+	int last = options->netdevs ? options->netdevs - 1 : 0;
+
+	if (options->name[last])
+		return refuse(command, o, value, "the device has a name");
+	options->name[last] = value;
+	return 0;
+}
+
+static int add_fault(struct ur_options *options, const struct ur_option *o,
+		     const char *command, const char *value)
+{
+	for (int i = 0; i < UR_FAULTS_MAX; i++)
+		if (!options->fault[i]) {
+			options->fault[i] = value;
+			return 0;
+		}
+	return refuse(command, o, value, "too many of them");
+}
+
+static int take(struct ur_options *options, const struct ur_option *o,
+		const char *command, const char *value)
+{
+	void *field = (char *)options + o->field;
+
+	switch (o->kind) {
+	case UR_OPTION_SWITCH:
+		*(bool *)field = true;
+		return 0;
+	case UR_OPTION_TEXT:
+		*(const char **)field = value;
+		return 0;
+	case UR_OPTION_NUMBER:
+	case UR_OPTION_SECONDS:
+		return take_number(field, o, command, value);
+	case UR_OPTION_QPN:
+		return take_qpn(field, o, command, value);
+	case UR_OPTION_WORD:
+		return take_word(options, o, command, value);
+	case UR_OPTION_NETDEV:
+		return add_netdev(options, o, command, value);
+	case UR_OPTION_NAME:
+		return set_name(options, o, command, value);
+	case UR_OPTION_FAULT:
+		return add_fault(options, o, command, value);
+	}
+	return UR_EXIT_USAGE;
+}
+
+int ur_option_take(struct ur_options *options, const char *command,
+		   const char *name, const char *value)
+{
+	for (int i = 0; i < ur_options_count; i++)
+		if (!strcmp(ur_option_table[i].name, name))
+			return take(options, &ur_option_table[i], command,
+				    value);
+	return UR_EXIT_USAGE;
+}
+
+int ur_too_many(const char *command, const char *word)
+{
+	ur_complain("%s: '%s' is too many; see 'uroce help %s'", command, word,
+		    command);
+	return UR_EXIT_USAGE;
+}
+
+/* The forms that getopt_long() takes. shorts has room for two bytes a row, the
+ * two at its beginning and its NUL. */
+static void make_forms(struct option *longs, char *shorts)
+{
+	for (int i = 0; i < ur_options_count; i++) {
+		const struct ur_option *o = &ur_option_table[i];
+
+		longs[i] =
+			(struct option){.name = o->name,
+					.has_arg = !o->value ? no_argument
+						   : o->kind == UR_OPTION_WORD
+							   ? optional_argument
+							   : required_argument,
+					.val = FIRST_ROW + i};
+		if (!o->letter)
+			continue;
+		*shorts++ = o->letter;
+		if (o->value)
+			*shorts++ = ':';
+	}
+	*shorts = '\0';
+	longs[ur_options_count] = (struct option){0};
+}
+
+/* NULL: getopt_long() found none. */
+static const struct ur_option *option_of(int c)
+{
+	if (c >= FIRST_ROW)
+		return &ur_option_table[c - FIRST_ROW];
+	for (int i = 0; i < ur_options_count; i++)
+		if (c && c == ur_option_table[i].letter)
+			return &ur_option_table[i];
+	return NULL;
+}
+
+static int refuse_command(const struct ur_option *o, const char *command)
+{
+	ur_complain("%s: it takes no --%s, which is of '%s'", command, o->name,
+		    o->commands);
+	return UR_EXIT_USAGE;
+}
+
+static int check_needs(const char *command, const bool *seen)
+{
+	for (int i = 0; i < ur_options_count; i++) {
+		const char *needs = ur_option_table[i].needs;
+
+		for (int k = 0; seen[i] && needs && k < ur_options_count; k++)
+			if (!strcmp(ur_option_table[k].name, needs) &&
+			    !seen[k]) {
+				ur_complain("%s: --%s needs --%s", command,
+					    ur_option_table[i].name, needs);
+				return UR_EXIT_USAGE;
+			}
+	}
+	return 0;
+}
+
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv)
 {
-	static const struct option longs[] = {
-		{"run-dir", required_argument, NULL, 'r'},
-		{"netdev", required_argument, NULL, 'n'},
-		{"name", required_argument, NULL, 'N'},
-		{"devices", required_argument, NULL, 'D'},
-		{"only", no_argument, NULL, 'o'},
-		{"fault", required_argument, NULL, 'F'},
-		{"json", no_argument, NULL, 'j'},
-		{"count", required_argument, NULL, 'c'},
-		{"interval", required_argument, NULL, 'i'},
-		{"rc", required_argument, NULL, 'R'},
-		{"peer", required_argument, NULL, 'P'},
-		{"qpn", required_argument, NULL, 'Q'},
-		{"listen", required_argument, NULL, 'L'},
-		{"check", optional_argument, NULL, 'k'},
-		{"check-json", required_argument, NULL, 'J'},
-		{"check-mute", required_argument, NULL, 'M'},
-		{"mount", no_argument, NULL, 'm'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{"adverse", required_argument, NULL, 'A'},
-		{0},
-	};
+	struct option longs[ROWS_MAX + 1];
+	char forms[2 * ROWS_MAX + 3] = "+:";
+	bool seen[ROWS_MAX] = {false};
 	/* What follows a program's name is the program's. */
-	const char *shorts =
-		strcmp(command, "run") ? ":r:n:jc:i:qh" : "+:r:n:jc:i:qh";
-	const char *run_dir = NULL, **name;
-	int c, port, err, faults = 0;
-	char *end;
+	const char *shorts = strcmp(command, "run") ? forms + 1 : forms;
+	int c, err;
 
 	memset(options, 0, sizeof(*options));
+	options->qpn = -1;
+	make_forms(longs, forms + 2);
 	opterr = 0;
-	optind = 1;
+	optind = 0; /* begin anew */
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		switch (c) {
-		case 'r':
-			run_dir = optarg;
-			break;
-		case 'n':
-			if (options->netdevs == UR_NETDEVS_MAX) {
-				ur_complain("more than %d --netdev",
-					    UR_NETDEVS_MAX);
-				return UR_EXIT_USAGE;
-			}
-			options->netdev[options->netdevs++] = optarg;
-			break;
-		case 'N':
-			name = &options->name[options->netdevs
-						      ? options->netdevs - 1
-						      : 0];
-			if (*name) {
-				ur_complain("%s: two names, %s and %s, for one "
-					    "device",
-					    command, *name, optarg);
-				return UR_EXIT_USAGE;
-			}
-			*name = optarg;
-			break;
-		case 'D':
-			options->devices = atoi(optarg);
-			if (options->devices < 1 ||
-			    options->devices > UR_NETDEVS_MAX) {
-				ur_complain("%s: %s devices: 1 to %d", command,
-					    optarg, UR_NETDEVS_MAX);
-				return UR_EXIT_USAGE;
-			}
-			break;
-		case 'o':
-			options->only = true;
-			break;
-		case 'F':
-			if (faults == UR_FAULTS_MAX) {
-				ur_complain("more than %d --fault",
-					    UR_FAULTS_MAX);
-				return UR_EXIT_USAGE;
-			}
-			options->fault[faults++] = optarg;
-			break;
-		case 'm':
-			options->mount = true;
-			break;
-		case 'q':
-			options->quiet = true;
-			break;
-		case 'h':
-			options->help = true;
-			return 0;
-		case 'j':
-			options->json = true;
-			break;
-		case 'c':
-			options->count = atoi(optarg);
-			if (options->count < 1) {
-				ur_complain("%s: a count of %s", command,
-					    optarg);
-				return UR_EXIT_USAGE;
-			}
-			break;
-		case 'i':
-			options->interval = atof(optarg);
-			if (options->interval < UR_INTERVAL_MIN ||
-			    options->interval > UR_INTERVAL_MAX) {
-				ur_complain("%s: %s seconds: 0.05 to 3600",
-					    command, optarg);
-				return UR_EXIT_USAGE;
-			}
-			break;
-		case 'k':
-			options->check = optarg ? optarg : "warn";
-			if (strcmp(options->check, "warn") &&
-			    strcmp(options->check, "stop")) {
-				ur_complain("%s: --check=%s: warn or stop",
-					    command, optarg);
-				return UR_EXIT_USAGE;
-			}
-			break;
-		case 'J':
-			options->check_json = optarg;
-			break;
-		case 'M':
-			options->check_mute = optarg;
-			break;
-		case 'A':
-			options->adverse = optarg;
-			break;
-		case 'P':
-			options->peer = optarg;
-			break;
-		case 'Q':
-			options->qpn = (uint32_t)strtoul(optarg, &end, 0);
-			options->by_qpn = true;
-			if (!*optarg || *end) {
-				ur_complain("%s: a queue pair number of %s",
-					    command, optarg);
-				return UR_EXIT_USAGE;
-			}
-			break;
-		case 'R':
-		case 'L':
-			port = atoi(optarg);
-			if (port < 1 || port > UINT16_MAX) {
-				ur_complain("%s: port %s: 1 to 65535", command,
-					    optarg);
-				return UR_EXIT_USAGE;
-			}
-			*(c == 'R' ? &options->rc_port
-				   : &options->listen_port) = port;
-			break;
-		default:
+		const struct ur_option *o = option_of(c);
+
+		if (!o)
 			return complain(command, c, argv[optind - 1]);
-		}
+		if (!ur_option_is_of(o, command))
+			return refuse_command(o, command);
+		err = take(options, o, command, optarg);
+		if (err || options->help)
+			return err;
+		seen[o - ur_option_table] = true;
 	}
-	if (strcmp(command, "run") &&
-	    (options->name[0] || options->devices || options->only ||
-	     options->mount || options->quiet || faults)) {
-		ur_complain(
-			"%s: --name, --devices, --only, --fault, --mount and "
-			"--quiet are of 'run'",
-			command);
-		return UR_EXIT_USAGE;
-	}
-	if (strcmp(command, "run") && (options->check || options->adverse)) {
-		ur_complain("%s: --check and --adverse are of 'run'", command);
-		return UR_EXIT_USAGE;
-	}
-	if (!options->check && (options->check_json || options->check_mute)) {
-		ur_complain("%s: --check-json and --check-mute need --check",
-			    command);
-		return UR_EXIT_USAGE;
-	}
-	err = ur_rundir(run_dir, options->run_dir, sizeof(options->run_dir));
+	err = check_needs(command, seen);
+	if (err)
+		return err;
+	err = ur_rundir(options->run_dir_asked, options->run_dir,
+			sizeof(options->run_dir));
 	if (err) {
 		ur_complain("the run directory's name: %s", strerror(-err));
 		return UR_EXIT_USAGE;
@@ -220,6 +284,19 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	options->rest = argv + optind;
 	options->rest_count = argc - optind;
 	return 0;
+}
+
+int ur_options_before_command(int argc, char **argv)
+{
+	struct option longs[ROWS_MAX + 1];
+	char forms[2 * ROWS_MAX + 3] = "+:";
+
+	make_forms(longs, forms + 2);
+	opterr = 0;
+	optind = 0; /* begin anew */
+	while (getopt_long(argc, argv, forms, longs, NULL) != -1)
+		;
+	return optind;
 }
 
 const struct ur_verb *ur_verb_take(struct ur_options *options,

@@ -286,21 +286,25 @@ static int ping(const struct ur_options *options, struct ur_peer *peer,
 
 int ur_cmd_ping(struct ur_options *options)
 {
-	int count = options->count ? options->count : 3;
 	struct ur_peer peer = {0};
 	bool started;
 	int sock, ret;
 
-	if (options->rest_count > 1)
-		count = atoi(options->rest[1]);
-	if (options->listen_port
-		    ? options->rest_count || options->rc_port
-		    : options->rest_count < 1 || options->rest_count > 2 ||
-			      count < 1) {
+	if (options->listen_port ? options->rest_count || options->rc_port
+				 : options->rest_count < 1) {
 		ur_complain("ping: usage: uroce ping [-c COUNT] [--rc PORT] "
 			    "ADDRESS, or uroce ping --listen PORT");
 		return UR_EXIT_USAGE;
 	}
+	/* ADDRESS COUNT */
+	if (options->rest_count > 2)
+		return ur_too_many("ping", options->rest[2]);
+	ret = options->rest_count == 2
+		      ? ur_option_take(options, "ping", "count",
+				       options->rest[1])
+		      : 0;
+	if (ret)
+		return ret;
 	if (!options->listen_port && ur_peer_find(&peer, options->rest[0]))
 		return UR_EXIT_FAILED;
 	sock = ur_launch(options, &started);
@@ -308,7 +312,8 @@ int ur_cmd_ping(struct ur_options *options)
 		return UR_EXIT_FAILED;
 	ret = options->listen_port
 		      ? ur_ping_rc_listen(options, options->listen_port)
-		      : ping(options, &peer, count);
+		      : ping(options, &peer,
+			     options->count ? options->count : 3);
 	close(sock);
 	return ret;
 }

@@ -141,6 +141,8 @@ int ur_cmd_res(struct ur_options *options)
 			    word);
 		return UR_EXIT_USAGE;
 	}
+	if (options->rest_count > 1)
+		return ur_too_many("res", options->rest[1]);
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;

@@ -65,9 +65,9 @@ int ur_select_init(struct ur_select *select, const struct ur_options *options)
 		ur_peer_gid(&peer, select->peer);
 		select->by_peer = true;
 	}
-	if (options->by_qpn) {
+	if (options->qpn >= 0) {
 		select->by_qpn = true;
-		select->qpn = options->qpn;
+		select->qpn = (uint32_t)options->qpn;
 		find_far_end(select, options);
 	}
 	return 0;

@@ -157,23 +157,23 @@ static void print_json(const struct ur_samples *s)
 
 int ur_cmd_top(struct ur_options *options)
 {
-	long left = options->count ? options->count : -1;
 	struct ur_samples samples;
-	int err;
+	int err = 0;
+	long left;
 
 	/* SECONDS and COUNT as bare words too. */
+	if (options->rest_count > 2)
+		return ur_too_many("top", options->rest[2]);
 	if (options->rest_count > 0)
-		options->interval = atof(options->rest[0]);
-	else if (options->interval <= 0)
+		err = ur_option_take(options, "top", "interval",
+				     options->rest[0]);
+	if (!err && options->rest_count > 1)
+		err = ur_option_take(options, "top", "count", options->rest[1]);
+	if (err)
+		return err;
+	if (options->interval <= 0)
 		options->interval = 1;
-	if (options->rest_count > 1)
-		left = atol(options->rest[1]);
-	if (options->interval < UR_INTERVAL_MIN ||
-	    options->interval > UR_INTERVAL_MAX || left == 0 ||
-	    options->rest_count > 2) {
-		ur_complain("top: seconds (0.05 to 3600) and a count");
-		return UR_EXIT_USAGE;
-	}
+	left = options->count ? options->count : -1;
 	err = ur_samples_first(&samples, options);
 	while (!err && left) {
 		err = ur_samples_next(&samples, options);

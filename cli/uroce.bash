@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# bash completion for uroce(1)
+# bash completion for uroce(1). Commands, their options and their words come from
+# the program itself (`uroce help --words`); here is only what a value can be.
 _uroce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
+	local uroce=${COMP_WORDS[0]} command= words=
 	COMPREPLY=()
-	if [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "run link fault why record report stat cm res top metrics doctor ping trace dump cdi help" -- "$cur"))
-		return
-	fi
-	for ((i = 2; i < COMP_CWORD; i++)); do
-		if [ "${COMP_WORDS[1]}" = run ] && [ "${COMP_WORDS[i]}" = -- ]; then
-			if declare -F _command_offset >/dev/null; then
-				_command_offset $((i + 1))
-			else
-				COMPREPLY=($(compgen -c -- "$cur"))
-			fi
-			return
-		fi
-	done
 	case $prev in
 	--netdev | -n)
 		COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur"))
@@ -28,7 +16,7 @@ _uroce()
 		return
 		;;
 	--qpn)
-		COMPREPLY=($(compgen -W "$(uroce res qp 2>/dev/null |
+		COMPREPLY=($(compgen -W "$($uroce res qp 2>/dev/null |
 			sed -n 's/.* qpn \([0-9]*\) .*/\1/p')" -- "$cur"))
 		return
 		;;
@@ -36,38 +24,51 @@ _uroce()
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
 		;;
-	esac
-	case ${COMP_WORDS[1]} in
-	help) COMPREPLY=($(compgen -W "run link fault why stat cm res top metrics doctor ping trace dump cdi" -- "$cur")) ;;
-	res) COMPREPLY=($(compgen -W "--json --run-dir show qp cq mr pd cm_id session" -- "$cur")) ;;
-	doctor) COMPREPLY=($(compgen -c -W "--json --netdev --run-dir" -- "$cur")) ;;
-	ping) COMPREPLY=($(compgen -A hostname -W "--json --count --run-dir --rc --listen" -- "$cur")) ;;
-	trace) COMPREPLY=($(compgen -W "--json --netdev --count --peer --qpn" -- "$cur")) ;;
-	dump) COMPREPLY=($(compgen -f -W "--netdev --count --peer --qpn" -- "$cur")) ;;
-	cdi | cm) COMPREPLY=($(compgen -W "--json --run-dir" -- "$cur")) ;;
-	top) COMPREPLY=($(compgen -W "--json --run-dir --interval --count" -- "$cur")) ;;
-	run) COMPREPLY=($(compgen -W "--netdev --name --only --devices --fault --run-dir --check --check-json --check-mute --adverse= --mount --quiet --" -- "$cur")) ;;
-	fault)
-		COMPREPLY=($(compgen -W "--json --run-dir show add del all" -- "$cur"))
-		;;
-	record)
-		case ${COMP_WORDS[2]} in
-		save) COMPREPLY=($(compgen -f -- "$cur")) ;;
-		*) COMPREPLY=($(compgen -f -W "--json --run-dir show start stop save" -- "$cur")) ;;
-		esac
-		;;
-	report) COMPREPLY=($(compgen -f -W "--run-dir" -- "$cur")) ;;
-	link)
-		case ${COMP_WORDS[2]} in
-		add) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$cur")) ;;
-		*) COMPREPLY=($(compgen -W "--json --run-dir show add del set $(uroce link 2>/dev/null |
-			sed -n 's/^\([^ ]*\): netdev.*/\1/p')" -- "$cur")) ;;
-		esac
-		;;
-	metrics | stat)
-		COMPREPLY=($(compgen -W "--json --run-dir --interval --count qp $(uroce link 2>/dev/null |
-			sed -n 's/^\([^ ]*\): netdev \([^ ]*\).*/\1 \2/p')" -- "$cur"))
+	--check-json | --check-mute)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		return
 		;;
 	esac
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-r | --run-dir) ((i++)) ;;
+		-*) ;;
+		*)
+			command=${COMP_WORDS[i]}
+			break
+			;;
+		esac
+	done
+	if [ -z "$command" ]; then
+		COMPREPLY=($(compgen -W "$($uroce help --words 2>/dev/null) help --run-dir --json --version" -- "$cur"))
+		return
+	fi
+	for ((i++; i < COMP_CWORD; i++)); do
+		if [ "$command" = run ] && [ "${COMP_WORDS[i]}" = -- ]; then
+			if declare -F _command_offset >/dev/null; then
+				_command_offset $((i + 1))
+			else
+				COMPREPLY=($(compgen -c -- "$cur"))
+			fi
+			return
+		fi
+	done
+	if [ "$command" = help ]; then
+		COMPREPLY=($(compgen -W "$($uroce help --words 2>/dev/null)" -- "$cur"))
+		return
+	fi
+	words=$($uroce help --words "$command" 2>/dev/null)
+	case $command in
+	run) words+=" --" ;;
+	doctor) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	ping) COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
+	dump | report | record) COMPREPLY=($(compgen -f -- "$cur")) ;;
+	link | stat | metrics)
+		[ "$prev" = add ] && words+=" $(ls /sys/class/net)"
+		words+=" $($uroce link 2>/dev/null |
+			sed -n 's/^\([^ ]*\): netdev \([^ ]*\).*/\1 \2/p')"
+		;;
+	esac
+	COMPREPLY+=($(compgen -W "$words" -- "$cur"))
 }
 complete -F _uroce uroce

@@ -43,7 +43,7 @@ struct ur_daemon_options {
 	int engines;	/* of each device; 0: not said */
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
-	bool on_demand;
+	int on_demand;	    /* above 0: yes */
 	int ready_fd;	    /* -1: none */
 	int roce_v1;	    /* above 0: yes */
 	int raw_ethernet;   /* above 0: yes */
@@ -56,6 +56,7 @@ struct ur_daemon_options {
 	const char *fault[UR_FAULT_OPTIONS]; /* rules of device/fault.h */
 	int n_faults;
 	int verbose;
+	int help; /* above 0: --help was given */
 	/* "DEVICE NAME VALUE": settings (device/settings/setting.h) of devices as they
 	 * are made. */
 	char set[UR_MAX_SETS][UR_SET_MAX];

@@ -52,7 +52,7 @@ def test_run_name(lab):
         out = run(a, "--netdev", "eth0", "--name", bad, "--", "true",
                   status=125, run_dir="/bad")
         assert ("cannot be the name of a device" in out or
-                "Usage: uroced" in out), out
+                f"--name '{bad}': not a usable NAME" in out), out
     run(a, "--name", "a", "--name", "b", "--", "true", status=2)
     uroce(a, "link", "--name", "a", status=2)
 

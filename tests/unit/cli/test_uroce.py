@@ -56,12 +56,97 @@ def test():
     assert "--mount" in uroce("help", "run").stdout
     assert "--mount" not in r.stdout and "--qpn N" in r.stdout, r.stdout
     check(uroce("help", "nothing").returncode, 2)
+    # the reason is the last line, and all there is
+    for words, want in ((("nothing",), "no command nothing; 'uroce help' lists them"),
+                        (("help", "nothing"), "no command nothing; 'uroce help' lists them"),
+                        (("--json",), "--json: no command; 'uroce help' lists them"),
+                        (("run", "--qpn", "3", "true"),
+                         "run: it takes no --qpn, which is of 'trace dump'"),
+                        (("run", "-c", "3", "true"),
+                         "run: it takes no --count, which is of 'stat top trace dump ping'"),
+                        (("dump", "-i", "3", "x"),
+                         "dump: it takes no --interval, which is of 'stat top'"),
+                        (("-j", "run", "true"),
+                         "run: it takes no --json, which is of 'link fault record why stat cm res "
+                         "top doctor trace ping cdi'"),
+                        (("stat", "-c", "2x"), "stat: --count 2x: not a number from 1 to 2147483647"),
+                        (("stat", "-i", "abc"),
+                         "stat: --interval abc: not a number of seconds from 0.05 to 3600"),
+                        (("stat", "-i", "nan"),
+                         "stat: --interval nan: not a number of seconds from 0.05 to 3600"),
+                        (("top", "2x"),
+                         "top: --interval 2x: not a number of seconds from 0.05 to 3600"),
+                        (("top", "1", "1", "1"), "top: '1' is too many; see 'uroce help top'"),
+                        (("run", "--devices", "2x", "true"),
+                         "run: --devices 2x: not a number from 1 to 16"),
+                        (("dump", "--qpn", "0x100000001", "x"),
+                         "dump: --qpn 0x100000001: not a queue pair number, 0 to 0xffffff"),
+                        (("run", "--check=loud", "true"), "run: --check loud: warn|stop"),
+                        (("run", "--check-json", "x", "true"), "run: --check-json needs --check"),
+                        (("ping", "--listen", "0"), "ping: --listen 0: not a number from 1 to 65535"),
+                        (("run", "--name", "a", "--name", "b", "true"),
+                         "run: --name b: the device has a name")):
+        r = uroce(*words)
+        check((r.returncode, r.stdout, r.stderr), (2, "", f"uroce: {want}\n"))
+    # words that no command takes
+    for words in (("cm", "x"), ("res", "qp", "x"), ("ping", "::1", "1", "x")):
+        r = uroce(*words)
+        check((r.returncode, r.stderr),
+              (2, f"uroce: {words[0]}: 'x' is too many; see 'uroce help {words[0]}'\n"))
+    # the daemon says the same way what it refuses, and nothing else
+    for words, want in ((("--engines", "99"), "--engines '99': not a number from 1 to 8"),
+                        (("--ready-fd", "abc"), "--ready-fd 'abc': not a number from 0 to 1048576"),
+                        (("--cm-mode", "v3"), "--cm-mode 'v3': not one of v1|v2"),
+                        (("--name", ""), "--name '': not a usable NAME, or too many of them"),
+                        (("--group", ""), "--group '': empty, or longer than 63 bytes"),
+                        (("--nothing=5",), "option --nothing is unknown; see 'uroced --help'"),
+                        (("--engines",), "option --engines needs a value; see 'uroced --help'"),
+                        (("--only=3",), "option --only takes no value; see 'uroced --help'"),
+                        (("x",), "'x' is no option")):
+        r = subprocess.run([build + "/bin/uroced", *words], text=True, capture_output=True, timeout=60)
+        check((r.returncode, r.stdout, r.stderr), (2, "", f"uroced: {want}\n"))
+    # and its pages have what its help has
+    r = subprocess.run([build + "/bin/uroced", "--help"], text=True, capture_output=True)
+    options = set(re.findall(r"--[a-z0-9-]+", r.stdout))
+    page = open(f"{build}/man/uroced.8").read().replace("\\-", "-")
+    check(options - set(re.findall(r"--[a-z0-9-]+", page)), set())
+    assert len(options) >= 20, options
+    # options before the command are as those behind it
+    r = uroce("--run-dir", "/nonexistent/x", "--json", "link")
+    check((r.returncode, r.stderr), (1, uroce("link", "-j", "-r", "/nonexistent/x").stderr))
+    assert "/nonexistent/x" in r.stderr, r.stderr
+    # the manual page has each command, with the options that it takes
+    page = open(f"{build}/man/uroce.1").read().replace("\\-", "-").replace("\\:", "")
+    commands = uroce("help", "--words").stdout.split()
+    assert len(commands) >= 16 and commands[0] == "run", commands
+    for name in commands:
+        assert re.search(rf"(?m)^\.B[IR]? \"?{name}\b", page), f"uroce.1 lacks {name}"
+        for word in uroce("help", "--words", name).stdout.split():
+            if word.startswith("--"):
+                assert re.search(rf"{word}\b", page), f"uroce.1 lacks {word}"
+            elif word != "qp":
+                assert re.search(rf"\b{word}\b", page), f"uroce.1 lacks {name} {word}"
+    check(set(re.findall(r"--[a-z-]+[a-z]", page)) - {"--config", "--device"} <=
+          {w for n in commands for w in uroce("help", "--words", n).stdout.split()}, True)
+    # completion: what the table has, where it has it
+    def complete(*typed):
+        line = " ".join(["COMP_WORDS=(uroce", *(f"'{w}'" for w in typed), ")"])
+        r = subprocess.run(["bash", "-c", f"PATH={top}/bin:$PATH; . {here}/../../../cli/uroce.bash; "
+                            f"{line}; COMP_CWORD={len(typed)}; _uroce; printf '%s\\n' \"${{COMPREPLY[@]}}\""],
+                           text=True, stdout=subprocess.PIPE, check=True)
+        return set(r.stdout.split())
+    check(complete("re"), {"res", "record", "report"})
+    check(complete("--run-dir", "/x", "re"), {"res", "record", "report"})
+    check(complete("trace", "--q"), {"--qpn"})
+    check(complete("run", "--q"), {"--quiet"})
+    check(complete("stat", "--qp"), set())
+    check(complete("fault", "a"), {"add", "all"})
     # an option that is not known is named, and not what was given to it
     for words, want in ((("link", "--what=5"), "link: option --what is unknown"),
                         (("link", "-x"), "link: option -x is unknown"),
                         (("link", "-jx"), "link: option -x is unknown"),
                         (("stat", "--json=5"), "stat: option --json takes no value"),
-                        (("link", "--mount"), "of 'run'"),
+                        (("link", "--mount"), "which is of 'run'"),
                         (("stat", "--count"), "stat: option --count needs a value")):
         r = uroce(*words)
         check(r.returncode, 2)
