@@ -2,29 +2,27 @@
 /*
  * Which memory is moved under the shared file, and when it goes back.
  *
- * The registry lists every live registration of the process, moved or not.
- * A page is moved with the first registration that can have it and goes back
- * with the last one that covers it: so what the application does with memory
- * that is no longer registered (realloc, munmap, fork) meets plain memory.
- * Where anything is not as expected, or earlier registrations of the same
- * pages were over before the move had paid (lifetimes.h), the memory stays as
- * it is, and the device reaches it by the slower way.
+ * Nothing is, unless UROCE_MR_SHARED=1 asks for it: a card leaves memory where
+ * it is, and a move is seen by fork, by futexes and by system calls of other
+ * threads (README.md). Then the registry lists every live registration of the
+ * process, moved or not. A page is moved with the first registration that can
+ * have it and goes back with the last one that covers it: so what the
+ * application does with memory that is no longer registered (realloc, munmap)
+ * meets plain memory. Where anything is not as expected the memory stays as it
+ * is, and the device reaches it by the slower way.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lifetimes.h"
 #include "migrate.h"
 #include "pages.h"
 #include "page_share.h"
 #include "shared_file.h"
 #include "util/list.h"
-#include "util/os/clock.h"
 
 /* Not worth the move below this; small sends are inlined anyway. */
 #define MIN_BYTES 4096
@@ -33,10 +31,7 @@ struct ur_page_share {
 	struct ur_list node;
 	u64 start, end; /* pages */
 	bool shared;
-	bool left;  /* not shared, but parts may be in the file */
-	bool alone; /* of its pages some were not in the file already */
-	u64 born;   /* ns of CLOCK_MONOTONIC, after the move */
-	u64 moved;  /* ns that the move in took */
+	bool left; /* not shared, but parts may be in the file */
 };
 
 static struct {
@@ -44,7 +39,6 @@ static struct {
 	struct ur_list live;
 	struct ur_list stuck; /* given back, but their pages would not go */
 	bool started, enabled;
-	bool always;   /* whether it pays or not */
 	bool dontfork; /* ibv_fork_init(): registered pages skip the child */
 	int fork_pipe[2];
 	bool forking; /* fork_pipe is open */
@@ -102,10 +96,7 @@ static bool start_up(void)
 		return reg.enabled;
 	reg.started = true;
 	s = secure_getenv("UROCE_MR_SHARED");
-	if (s && !strcmp(s, "0"))
-		return false;
-	reg.always = s && !strcmp(s, "1");
-	if (!ur_migrate_supported())
+	if (!s || strcmp(s, "1") || !ur_migrate_supported())
 		return false;
 	if (pthread_atfork(before_fork, after_fork_parent, after_fork_child))
 		return false;
@@ -209,24 +200,16 @@ static bool in_use_unshared(u64 start, u64 end)
 	return false;
 }
 
-/* Moves the pages in if they can be and it pays. */
+/* Moves the pages in if they can be. */
 static void move_in(struct ur_page_share *p)
 {
-	u64 start = ur_clock_ns(CLOCK_MONOTONIC);
-	struct range r;
-	int in = 0;
+	int in;
 
-	p->born = start;
 	if (in_use_unshared(p->start, p->end))
 		return;
-	/* All who have these pages share them: those there cost nothing. */
-	p->alone = uncovered(p->start, p->end, &r);
-	if (!p->alone || reg.always || ur_lifetimes_pay(p->start, p->end))
-		in = ur_pages_in(p->start, p->end, reg.dontfork);
+	in = ur_pages_in(p->start, p->end, reg.dontfork);
 	p->shared = in > 0;
 	p->left = in < 0;
-	p->born = ur_clock_ns(CLOCK_MONOTONIC);
-	p->moved = p->born - start;
 }
 
 struct ur_page_share *ur_share_pages(void *addr, size_t length,
@@ -264,36 +247,18 @@ struct ur_page_share *ur_share_pages(void *addr, size_t length,
 	return p;
 }
 
-/* Moves out what nobody else has. Returns whether all of it could be. */
-static bool move_out(const struct ur_page_share *p, u64 lived)
-{
-	u64 start = ur_clock_ns(CLOCK_MONOTONIC);
-	bool all = move_out_uncovered(p);
-
-	if (p->alone && p->shared)
-		ur_lifetimes_add(
-			p->start, p->end, lived,
-			p->moved + (ur_clock_ns(CLOCK_MONOTONIC) - start));
-	return all;
-}
-
 void ur_page_share_put(struct ur_page_share *p)
 {
-	u64 lived;
-
 	if (!p)
 		return;
-	lived = ur_clock_ns(CLOCK_MONOTONIC) - p->born;
 	pthread_mutex_lock(&reg.lock);
 	ur_list_del(&p->node);
 	if ((p->shared || p->left) && ur_pages_file() >= 0) {
 		retry_stuck();
-		if (!move_out(p, lived) && !is_stuck(p)) {
+		if (!move_out_uncovered(p) && !is_stuck(p)) {
 			ur_list_add_tail(&reg.stuck, &p->node);
 			p = NULL;
 		}
-	} else if (p->alone) {
-		ur_lifetimes_add(p->start, p->end, lived, 0);
 	}
 	pthread_mutex_unlock(&reg.lock);
 	free(p);

@@ -45,8 +45,9 @@ class Host:
         return p
 
     def uroce(self, cmd):
-        return [self.lab.bin("uroce"), "run", "--run-dir", self.run_dir, "--",
-                *cmd]
+        env = [] if self.lab.in_place else ["env", "UROCE_MR_SHARED=1"]
+        return [*env, self.lab.bin("uroce"), "run", "--run-dir", self.run_dir,
+                "--", *cmd]
 
     def listens(self, port, udp=False):
         out = sh("ip", "netns", "exec", self.ns, "ss", "-Hnl",
@@ -66,6 +67,17 @@ class Host:
 class Lab:
     """Two hosts joined by veth, or by a switch; or one on its loopback device."""
     options = []  # of uroced
+    in_place = False  # registered memory stays where it is, as by default
+
+    def stays(self, measure):
+        """measure, with memory in place."""
+        def measured():
+            self.in_place = True
+            try:
+                return measure()
+            finally:
+                self.in_place = False
+        return measured
 
     def __init__(self, build, mtu=None, switch=False):
         self.build, self.mtu = build, mtu

@@ -36,19 +36,26 @@ def test_registered(labs, name, user):
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_where_it_pays(labs, user):
-    """Moved or not, by how long earlier ones have lived."""
+@pytest.mark.parametrize("env", [{}, {"UROCE_MR_SHARED": "0"}],
+                         ids=["default", "0"])
+def test_left_in_place(labs, user, env):
     program = labs(1500).a.lab.bin("registered_memory")
-    out = run(labs, user, PRELOAD["hooks"], {}, program, "100", "hooks")
-    assert "100 rounds" in out, out
-
-
-@pytest.mark.parametrize("user", USERS)
-def test_left_in_place(labs, user):
-    program = labs(1500).a.lab.bin("registered_memory")
-    out = run(labs, user, PRELOAD["hooks"], {"UROCE_MR_SHARED": "0"}, program,
-              "100", "hooks")
+    out = run(labs, user, PRELOAD["hooks"], env, program, "100", "hooks")
     assert "100 rounds, copied" in out, out
+
+
+# Only without a privilege do moves fail other threads' system calls.
+@pytest.mark.parametrize("case,user", [
+    ("pages", "root"), ("pages", "nobody"), ("arena", "root"),
+    ("filelock", "root"), ("futex", "root"), ("psem", "nobody"),
+    ("read", "nobody"), ("near_read", "nobody"), ("near_cond", "nobody"),
+    ("near_sem", "nobody")])
+def test_undisturbed(labs, user, case):
+    """What a card's registration leaves alone, this one does: by default no
+    page moves, so neither fork nor waiters nor system calls notice."""
+    program = labs(1500).a.lab.bin("undisturbed_memory")
+    out = run(labs, user, "", {}, program, case)
+    assert f"{case}: undisturbed" in out, out
 
 
 # Without a privilege userfaultfd is not libfabric's to have.

@@ -146,8 +146,7 @@ static void registered(struct bench *t, uint8_t *p, size_t bytes,
 	mr = ibv_reg_mr(t->pd, p, bytes, ACCESS);
 	CHECK(mr);
 	check(p, bytes, salt);
-	if (shared)
-		CHECK(is_shared(p + 4096));
+	CHECK_EQ(is_shared(p + 4096), shared);
 	/* The device reads what the program wrote, and the other way. */
 	fill(p, some, salt + 1);
 	memset(t->a.buf, 0, some);
