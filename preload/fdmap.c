@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -259,6 +260,22 @@ uint32_t ur_fdmap_index(const struct ur_file *file)
 	return (uint32_t)(file - files);
 }
 
+static void get_credentials(uint32_t who[4])
+{
+	uint32_t saved; /* of both */
+
+	syscall(SYS_getresuid, &who[0], &who[1], &saved);
+	syscall(SYS_getresgid, &who[2], &who[3], &saved);
+}
+
+bool ur_fdmap_is_opener(const struct ur_file *file)
+{
+	uint32_t who[4];
+
+	get_credentials(who);
+	return !memcmp(who, file->opener, sizeof(who));
+}
+
 struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 {
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -287,6 +304,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;
+	get_credentials(file->opener);
 	file->nl_type = 0;
 	file->nl_bound = 0;
 	file->nl_port = 0;

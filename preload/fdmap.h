@@ -46,6 +46,8 @@ struct ur_file {
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;
 	ino_t ino;
+	/* who made it: real and effective user, then group */
+	uint32_t opener[4];
 	int sock; /* hidden twin, or -1: an event file, counter or netlink */
 	uint32_t parent;	 /* event file: pool index of the file ... */
 	uint64_t parent_serial;	 /* ... that it came from */
@@ -112,6 +114,10 @@ uint32_t ur_fdmap_looks(int fd);
  * Return: NULL when the pool is empty (the caller still owns @sock).
  */
 struct ur_file *ur_fdmap_new(uint32_t kind, int sock);
+
+/* Returns whether the calling thread has the user and group, real and effective,
+ * of the one that opened the file. */
+bool ur_fdmap_is_opener(const struct ur_file *file);
 
 /* Holds a file as if by a descriptor (the connection kept for SYNC). */
 void ur_fdmap_keep(struct ur_file *file);

@@ -370,10 +370,12 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	/* That asks for no credentials of open(). */
 	if (file->kind == UROCE_TUN_UMAD)
 		return write_once(file, buf, len);
-	/* As with the kernel, where a forked child, or who got the descriptor
-	 * in another way, has not the credentials that opened the file. */
+	/* As with the kernel, where a forked child, who got the descriptor in
+	 * another way, or who has become another user since, has not the
+	 * credentials that opened the file. */
 	if (atomic_load(&file->joined) ||
-	    file->generation != ur_fdmap_generation())
+	    file->generation != ur_fdmap_generation() ||
+	    !ur_fdmap_is_opener(file))
 		return -EACCES;
 	/* A bad pointer is for the device to refuse, so it is not looked at
 	 * where the command cannot be whole. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""usage: cm_ports.py ADDR4 ADDR6 wildcards | range FIRST LAST | low ERRNO...
+"""usage: cm_ports.py ADDR4 ADDR6 wildcards | range FIRST LAST | another
 Which ports an rdma_cm id gets, as Linux' cma gives them: wildcards beside one
-another, out of net.ipv4.ip_local_port_range, and those that take a right."""
+another, out of net.ipv4.ip_local_port_range, and none for another user than the one who opened the file."""
 import errno
 import os
 import struct
@@ -61,13 +61,25 @@ def in_range(first, last):
     os.close(f.fd)
 
 
+def another():
+    """ucma_write(): EACCES once the credentials are not those of open()."""
+    f = File()
+    i = f.create()
+    os.setegid(65534)
+    check(bind(f, i, sin(ADDR4, 0)) == errno.EACCES, "another group")
+    os.setegid(0)
+    check(bind(f, i, sin(ADDR4, 0)) == 0, "as it was")
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    check(query(f, i, 0, 280)[0] == errno.EACCES, "another user")
+    os.close(f.fd)
+
+
 def main():
     what, *numbers = sys.argv[3:]
-    numbers = [int(n) for n in numbers]
-    if what == "wildcards":
-        wildcards()
-    else:
-        in_range(*numbers)
+    {"wildcards": wildcards, "range": in_range,
+     "another": another}[what](*[int(n) for n in numbers])
     print("ok")
 
 

@@ -354,6 +354,12 @@ def test_wildcards(labs):
     a.run("/usr/bin/python3", PORTS, a.addr4, a.addr6, "wildcards")
 
 
+def test_another_user(labs):
+    """An open file is for who opened it, as in Linux."""
+    a = labs(1500).a
+    a.run("/usr/bin/python3", PORTS, a.addr4, a.addr6, "another")
+
+
 def sysctl(host, name, value):
     assert host.bare("sysctl", "-qw", f"net.ipv4.{name}={value}").wait(10) == 0
 
