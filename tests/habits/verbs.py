@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The README names every public verb and flag that is not there.
+"""doc/features.md names every public verb and flag that is not there.
 
     verbs.py SOURCE_DIR [VERBS_H]
 
 A verb of the installed verbs.h is one of our operations (providers/uroce/uroce.c),
 one that the library has without a provider (LIBRARY), one that is made of another
-operation (MADE_OF), or named in the README. So is each operation of newer
-releases (ops.def). A flag of the enums below is in the provider's sources or in
-the README. What the README names as missing must be missing."""
+operation (MADE_OF), or named there. So is each operation of newer
+releases (ops.def). A flag of the enums below is in the provider's sources or
+there. What it names as missing must be missing."""
 import pathlib
 import re
 import sys
@@ -43,12 +43,12 @@ def main(top, header="/usr/include/infiniband/verbs.h"):
         print("skipped: no verbs.h")
         return 77
     verbs_h = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.S)
-    readme = (top / "README.md").read_text()
+    features = (top / "doc/features.md").read_text()
     sources = "".join(p.read_text() for p in (top / "providers/uroce").glob("*.[ch]"))
     have = set(re.findall(r"\tOP\((\w+)\)", sources))
     ops = set(re.findall(r"^UR_OP\((\w+),", (top / "providers/uroce/ops.def").read_text(), re.M))
     verbs = set(re.findall(r"\bibv_(\w+)\(", verbs_h)) - {"static_providers"}
-    named = set(re.findall(r"`ibv_(\w+)`", readme[readme.index("\n13. "):]))
+    named = set(re.findall(r"`ibv_(\w+)`", features[features.index("**other verbs and flags.**"):].split("\n\n")[0]))
     bad = []
 
     def there(verb):
@@ -64,9 +64,9 @@ def main(top, header="/usr/include/infiniband/verbs.h"):
         if verb.startswith("_"):
             continue
         if there(verb) and verb in named:
-            bad.append(f"ibv_{verb} is there, and the README says that it is not")
+            bad.append(f"ibv_{verb} is there, and doc/features.md says that it is not")
         if not there(verb) and verb not in named:
-            bad.append(f"ibv_{verb} is not there, and the README does not say so (note 13)")
+            bad.append(f"ibv_{verb} is not there, and doc/features.md does not say so")
     for enum in ENUMS:
         body = re.search(rf"enum {enum} {{(.*?)}}", verbs_h, re.S)
         for flag in re.findall(r"\b(IBV_\w+)\b\s*(?:=|,|$)", body.group(1) if body else "", re.M):
@@ -74,8 +74,8 @@ def main(top, header="/usr/include/infiniband/verbs.h"):
                 continue
             # UR_: of a release newer than the oldest that this builds with.
             used = re.search(rf"\b(IBV|UR){flag.removeprefix('IBV')}\b", sources)
-            if not used and f"`{flag}`" not in readme:
-                bad.append(f"{flag} is not there, and the README does not say so (note 13)")
+            if not used and f"`{flag}`" not in features:
+                bad.append(f"{flag} is not there, and doc/features.md does not say so")
     print("\n".join(bad))
     return bool(bad)
 
