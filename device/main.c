@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "device/confine/confine.h"
 #include "engine/engine.h"
+#include "engine/ground/hold_time.h"
 #include "device/fault.h"
 #include "device/hold.h"
 #include "device/listen.h"
@@ -318,6 +319,8 @@ int main(int argc, char **argv)
 	/* One heap: those of threads grow by the page, a system call each. */
 	mallopt(M_ARENA_MAX, 1);
 	ur_log_verbose = o->verbose;
+	if (getenv("UROCE_MEASURE_LOCK"))
+		ur_hold_time_measure();
 	if (o->user_share)
 		ur_quota_set_share((u32)o->user_share);
 	daemon.on_demand = o->on_demand;

@@ -46,8 +46,10 @@ struct ur_file_ops {
 	 * cannot be joined. */
 	void (*adopt)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
-	/* A process that may have posted work is about to end. May be NULL. */
-	void (*settle)(void *file);
+	/* A process that may have posted work is about to end. *run is 0 at
+	 * first. Returns whether there is more to do, for which it is called
+	 * again. May be NULL. */
+	bool (*settle)(void *file, u64 *run);
 	/* The last one has left; nobody can join any more. May release the lock
 	 * and take it again (ur_loop_step_aside()). */
 	void (*close)(void *file);

@@ -173,10 +173,15 @@ static void do_sync(struct ur_session *s)
 
 static void do_settle(struct ur_session *s)
 {
-	ur_loop_lock(s->daemon->loop);
-	if (s->open && s->open->ops->settle)
-		s->open->ops->settle(s->open->file);
-	ur_loop_unlock(s->daemon->loop);
+	u64 run = 0;
+	bool more;
+
+	do {
+		ur_loop_lock(s->daemon->loop);
+		more = s->open && s->open->ops->settle &&
+		       s->open->ops->settle(s->open->file, &run);
+		ur_loop_unlock(s->daemon->loop);
+	} while (more);
 	send_answer(s, 0);
 }
 

@@ -201,9 +201,9 @@ u32 ur_eah_number(const struct ur_eah *ah)
 	return ah->number;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_eah *ah)
+static int destroy(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 {
-	if (ur_transmit_settle_all(engine, ah->ectx))
+	if (ur_transmit_settle_all(engine, ah->ectx, run))
 		return -EAGAIN;
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)
@@ -211,11 +211,13 @@ static int destroy(struct ur_engine *engine, struct ur_eah *ah)
 	ur_av_put(ah->av);
 	return 0;
 }
-UR_ENGINE_CALL(1, destroy, struct ur_eah *);
+UR_ENGINE_CALL(2, destroy, struct ur_eah *, u64 *);
 
 void ur_eah_destroy(struct ur_eah *ah)
 {
-	while (call_destroy(ah->ectx->engine, ah) == -EAGAIN)
-		;
+	u64 run = 0;
+
+	while (call_destroy(ah->ectx->engine, ah, &run) == -EAGAIN)
+		ur_ectx_pause(ah->ectx);
 	free(ah);
 }

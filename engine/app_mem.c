@@ -138,6 +138,20 @@ static bool is_safe_file(int fd, u64 end)
 	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
 }
 
+/* The client, who has the file too, can make whoever maps it wait. */
+static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
+{
+	void *p;
+	int err;
+
+	ur_ectx_unlock(ectx);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
+	err = errno;
+	ur_ectx_relock(ectx);
+	errno = err;
+	return p;
+}
+
 /* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
  * a file for this; the region is copied instead. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
@@ -152,7 +166,7 @@ static int map_file(struct ur_emr *mr, int fd, u64 off)
 	len = ur_align_up(in_page + mr->attr.length, page);
 	if (!is_safe_file(fd, off + len))
 		return -EOPNOTSUPP;
-	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
+	p = map_unlocked(mr->ectx, len, fd, off);
 	if (p == MAP_FAILED)
 		return errno == ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	mr->map = p;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/hold_time.h"
 #include "engine/poll_loop.h"
 #include "engine/record.h"
 #include "engine/wait.h"
@@ -103,6 +104,7 @@ int ur_engine_call(struct ur_engine *engine,
 		while (sem_wait(&box->done) < 0)
 			;
 		ret = box->ret;
+		ur_hold_time_add(box->spent_ns);
 	}
 	pthread_mutex_unlock(&box->lock);
 	return ret;
@@ -117,10 +119,13 @@ bool ur_mailbox_waits(struct ur_engine *engine)
 bool ur_mailbox_run(struct ur_engine *engine)
 {
 	struct ur_mailbox *box = &engine->mailbox;
+	u64 began;
 
 	if (!ur_mailbox_waits(engine))
 		return false;
+	began = ur_hold_time_now();
 	box->ret = box->fn(engine, box->arg);
+	box->spent_ns = ur_hold_time_now() - began;
 	atomic_store_explicit(&box->pending, 0, memory_order_relaxed);
 	sem_post(&box->done);
 	return true;

@@ -110,13 +110,15 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 
 /* ---- create, resize, destroy ---- */
 
-/* Every slot says "not valid" for the lap that is to come. New memory says so
- * for the first. */
+/* Every slot says "not valid" for the lap that is to come. Memory that nobody
+ * has had says so for the first. */
 static void mark_free(const struct ur_block *block, u32 entries, u32 first)
 {
 	struct uroce_cqe *cqes = (struct uroce_cqe *)(block->ptr + CQE_OFF);
 
-	for (u32 i = first; first && i != first + entries; i++)
+	if (!first && !block->dirty)
+		return;
+	for (u32 i = first; i != first + entries; i++)
 		cqes[i & (entries - 1)].owner = i / entries & 1;
 }
 
@@ -126,7 +128,7 @@ static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
 		     struct ur_block *block)
 {
 	u64 bytes = CQE_OFF + (u64)entries * sizeof(struct uroce_cqe);
-	int err = ur_arena_alloc(&cq->ectx->arena, bytes, block);
+	int err = ur_ectx_alloc(cq->ectx, bytes, block);
 
 	if (err)
 		return err;

@@ -43,6 +43,43 @@ void ur_ectx_relock(struct ur_ectx *ectx)
 		ur_loop_lock(ectx->engine->config.loop);
 }
 
+bool ur_ectx_step_aside(struct ur_ectx *ectx)
+{
+	return ectx->engine->config.loop &&
+	       ur_loop_step_aside(ectx->engine->config.loop);
+}
+
+void ur_ectx_pause(struct ur_ectx *ectx)
+{
+	if (ur_ectx_step_aside(ectx))
+		ur_ectx_relock(ectx);
+}
+
+int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
+{
+	struct ur_arena_chunk *more;
+	int err = ur_arena_alloc(&ectx->arena, bytes, block);
+
+	if (err != -EAGAIN)
+		return err;
+	ur_ectx_unlock(ectx);
+	more = ur_arena_map(&ectx->arena, bytes);
+	ur_ectx_relock(ectx);
+	if (!more)
+		return -ENOMEM;
+	ur_arena_add(&ectx->arena, more);
+	return ur_arena_alloc(&ectx->arena, bytes, block);
+}
+
+static void end_arena(struct ur_ectx *ectx)
+{
+	bool aside = ur_ectx_step_aside(ectx);
+
+	ur_arena_fini(&ectx->arena);
+	if (aside)
+		ur_ectx_relock(ectx);
+}
+
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
 {
 	if (ectx->complained)
@@ -86,6 +123,8 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ur_list_init(&x->mrs);
 	ur_list_init(&x->asyncs);
 	ur_list_init(&x->chans);
+	ur_list_init(&x->rung);
+	ur_list_init(&x->to_settle);
 	x->wake_watch.fn = woken;
 	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->wake_fd < 0) {
@@ -95,7 +134,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	err = ur_arena_init(&x->arena, memfd);
 	if (err)
 		goto err_close;
-	err = ur_arena_alloc(&x->arena, sizeof(*x->db), &x->db_block);
+	err = ur_ectx_alloc(x, sizeof(*x->db), &x->db_block);
 	if (err)
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
@@ -110,7 +149,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	*ectx = x;
 	return 0;
 err_arena:
-	ur_arena_fini(&x->arena);
+	end_arena(x);
 err_close:
 	close(x->wake_fd);
 err_free:
@@ -124,29 +163,22 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 	return ectx->engine->shard;
 }
 
-static int settle(struct ur_engine *engine, struct ur_ectx *x)
+static int settle(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
 {
-	return ur_transmit_settle_all(engine, x) ? -EAGAIN : 0;
+	return ur_transmit_settle_all(engine, x, run) ? -EAGAIN : 0;
 }
-UR_ENGINE_CALL(1, settle, struct ur_ectx *);
+UR_ENGINE_CALL(2, settle, struct ur_ectx *, u64 *);
 
-void ur_ectx_settle(struct ur_ectx *ectx)
+bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run)
 {
-	while (call_settle(ectx->engine, ectx))
-		;
+	return call_settle(ectx->engine, ectx, run);
 }
 
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
 {
-	return (struct ur_emapped){.n = ectx->arena.n_chunks + ectx->n_maps,
+	return (struct ur_emapped){.n = ectx->arena.n_maps + ectx->n_maps,
 				   .ring_bytes = ectx->arena.mapped,
 				   .region_bytes = ectx->mapped};
-}
-
-void ur_ectx_sweep(struct ur_ectx *ectx)
-{
-	if (ur_arena_dirty(&ectx->arena))
-		ur_arena_sweep(&ectx->arena);
 }
 
 static int destroy(struct ur_engine *engine, struct ur_ectx *x)
@@ -164,7 +196,7 @@ void ur_ectx_destroy(struct ur_ectx *ectx)
 	call_destroy(ectx->engine, ectx);
 	ur_shards_leave(ectx->engine);
 	ur_arena_free(&ectx->arena, &ectx->db_block);
-	ur_arena_fini(&ectx->arena);
+	end_arena(ectx);
 	close(ectx->wake_fd);
 	ur_user_mem_put(ectx->mem);
 	free(ectx->ahs);

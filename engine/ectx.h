@@ -36,7 +36,10 @@ struct ur_ectx {
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
-	u32 settle_run; /* transmit.c */
+	/* transmit.c: queue pairs with requests that were not fetched when last
+	 * looked at, and those that the present run has not come to. */
+	struct ur_list rung, to_settle;
+	u64 settle_run; /* the present one's number, or the last one's */
 	bool settling;
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */
@@ -61,6 +64,15 @@ void ur_ectx_del_db_client(struct ur_ectx *ectx,
  */
 void ur_ectx_unlock(struct ur_ectx *ectx);
 void ur_ectx_relock(struct ur_ectx *ectx);
+/* Does so where the thread acts for a user (ur_loop_step_aside()), and returns
+ * whether it did. */
+bool ur_ectx_step_aside(struct ur_ectx *ectx);
+/* Lets others have the control lock between two pieces of a command, which goes
+ * on when its user's turn comes again. */
+void ur_ectx_pause(struct ur_ectx *ectx);
+/* Allocates a block of the context's arena, as ur_arena_alloc() does; the lock is
+ * released while more of the file is mapped. Returns 0 or -ENOMEM. */
+int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
 /* Logs once for each context why its memory is not to be trusted. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 

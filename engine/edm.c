@@ -17,12 +17,14 @@ int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
 		return -ENOMEM;
 	dm->ectx = ectx;
 	dm->length = length;
-	err = ur_arena_alloc(&ectx->arena, length, &dm->block);
+	err = ur_ectx_alloc(ectx, length, &dm->block);
 	if (err) {
 		free(dm);
 		return err;
 	}
+	ur_ectx_unlock(ectx);
 	memset(dm->block.ptr, 0, dm->block.len);
+	ur_ectx_relock(ectx);
 	resp->map_off = dm->block.off;
 	resp->map_len = dm->block.len;
 	*ret_dm = dm;

@@ -46,8 +46,10 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	return 0;
 err_detach:
 	left = ur_app_mem_detach(mr);
-	if (left.map) { /* no page of it has been touched */
+	if (left.map) {
+		ur_ectx_unlock(ectx);
 		ur_emr_unmap(&left);
+		ur_ectx_relock(ectx);
 		ur_emr_unmapped(&left);
 	}
 err_free:
@@ -130,11 +132,11 @@ u32 ur_emr_key(const struct ur_emr *mr)
 	return mr->key;
 }
 
-static int dereg(struct ur_engine *engine, struct ur_emr *mr)
+static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 {
 	int err;
 
-	if (ur_transmit_settle_all(engine, mr->ectx))
+	if (ur_transmit_settle_all(engine, mr->ectx, run))
 		return -EAGAIN;
 	err = ur_mr_destroy(mr->mr);
 	if (err)
@@ -142,15 +144,15 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr)
 	ur_list_del(&mr->node);
 	return 0;
 }
-UR_ENGINE_CALL(1, dereg, struct ur_emr *);
+UR_ENGINE_CALL(2, dereg, struct ur_emr *, u64 *);
 
 int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
 {
+	u64 run = 0;
 	int err;
 
-	do {
-		err = call_dereg(mr->ectx->engine, mr);
-	} while (err == -EAGAIN);
+	while ((err = call_dereg(mr->ectx->engine, mr, &run)) == -EAGAIN)
+		ur_ectx_pause(mr->ectx);
 	if (err)
 		return err;
 	*left = ur_app_mem_detach(mr);

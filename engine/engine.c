@@ -21,6 +21,14 @@
 
 #define TX_DESCS 1024u
 
+/* Control waits, and others for it. */
+static bool is_wanted(void *ctx)
+{
+	struct ur_engine *e = ctx;
+
+	return e->hurries || ur_mailbox_waits(e);
+}
+
 const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
@@ -32,6 +40,7 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
+	.wanted = is_wanted,
 };
 
 static int create_port(struct ur_engine *e)

@@ -219,8 +219,10 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
  * queue may have been made. Returns 0 or -ENOMEM. */
 int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
 /* Fetches what was posted to the context's queue pairs so far, and sends what
- * needs no answer. Afterwards the client's memory may go. */
-void ur_ectx_settle(struct ur_ectx *ectx);
+ * needs no answer: a piece of it. *run is 0 at first, and then the function's.
+ * Returns whether there is more, for which the caller comes again when others
+ * have had the control lock. Afterwards the client's memory may go. */
+bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run);
 
 /* Mappings, and their bytes, in this process. */
 struct ur_emapped {
@@ -230,10 +232,8 @@ struct ur_emapped {
 
 /* Returns what the context's rings and regions have mapped. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
-/* Gives memory of large rings that are gone back to the system. That may take
- * milliseconds, and needs no lock; no command of the context may run. */
-void ur_ectx_sweep(struct ur_ectx *ectx);
-/* Frees the context. All its objects must have been destroyed. */
+/* Frees the context. All its objects must have been destroyed. The control lock
+ * is released while memory is unmapped, where the thread acts for a user. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 
 /* Returns which of the device's engines has the context, from 0 on. */

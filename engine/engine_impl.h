@@ -87,6 +87,7 @@ struct ur_engine {
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;
+	bool hurries; /* transmit.c: control waits for what is sent */
 	int tx_wait_fd;
 	struct ur_egid gids[UR_ENGINE_GIDS];
 	struct ur_list joins;

@@ -12,6 +12,10 @@
 #include "engine/ground/user.h"
 #include "transport/qp.h"
 
+/* No error: more was posted to the queue pair than is sent at once; to be called
+ * again. */
+#define UR_SETTLES 1
+
 static void free_av(struct ur_av *av)
 {
 	free(av);
@@ -136,6 +140,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	qp->init = *init;
 	ur_rq_init(&qp->rq, ectx);
 	qp->rq.qp = qp;
+	ur_list_init(&qp->rung);
 	ur_list_init(&qp->refs);
 	ur_list_init(&qp->self.node);
 	qp->self.qp = qp;
@@ -175,6 +180,8 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 {
 	int err;
 
+	if (ur_transmit_settle(engine, qp))
+		return UR_SETTLES;
 	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
 		u32 dqpn = attr.dest_qpn;
@@ -191,7 +198,6 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		attr.av->realm = qp->init.realm;
 		attr.av->lqpn = qp->qpn;
 	}
-	ur_transmit_settle(engine, qp);
 	err = ur_qp_modify(qp->qp, engine->now, &attr, mask);
 	if (!err && (mask & UR_QP_ATTR_AV)) {
 		qp->path = *path;
@@ -219,13 +225,19 @@ UR_ENGINE_CALL(4, modify, struct ur_eqp *, struct ur_qp_attr,
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask)
 {
+	int err;
+
 	if ((mask & UR_QP_ATTR_AV) && !path)
 		return -EINVAL;
-	return call_modify(qp->engine, qp, *attr, path, mask);
+	while ((err = call_modify(qp->engine, qp, *attr, path, mask)) ==
+	       UR_SETTLES)
+		ur_ectx_pause(qp->ectx);
+	return err;
 }
 
 /* The address vector is the queue pair's own, and no packet is on its way
- * between two turns but in the kernel. */
+ * between two turns but in the kernel. What was posted before may go either
+ * way. */
 static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 		     u8 traffic_class, u8 hop_limit)
 {
@@ -308,7 +320,9 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 {
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
-	ur_transmit_settle(engine, qp);
+	if (ur_transmit_settle(engine, qp))
+		return UR_SETTLES;
+	ur_list_del(&qp->rung);
 	ur_qp_destroy(qp->qp);
 	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);
@@ -334,7 +348,8 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	int err;
 
 	*async = (struct ur_events_left){0};
-	err = call_destroy(qp->engine, qp, async);
+	while ((err = call_destroy(qp->engine, qp, async)) == UR_SETTLES)
+		ur_ectx_pause(qp->ectx);
 	if (err)
 		return err;
 	if (qp->has_rings)

@@ -16,6 +16,7 @@ struct ur_mailbox {
 	int (*fn)(struct ur_engine *engine, void *arg);
 	void *arg;
 	int ret;
+	u64 spent_ns;	     /* ground/hold_time.h */
 	_Atomic int pending; /* set by control, cleared by the engine */
 	sem_t done;
 	pthread_mutex_t lock; /* one caller at a time */

@@ -116,14 +116,13 @@ static bool iterate(struct ur_engine *e)
 
 bool ur_poll_after_call(struct ur_engine *e)
 {
-	u32 i = 0;
+	bool more;
 
 	ur_engine_woken(e);
-	while (i < UR_TRANSMIT_ROUNDS && ur_transmit(e))
-		i++;
+	more = ur_transmit_little(e);
 	ur_ecq_send_events(e);
-	return i == UR_TRANSMIT_ROUNDS || e->stop || e->tx_blocked ||
-	       !ur_list_empty(&e->kicks) || !ur_list_empty(&e->moderated) ||
+	return more || e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
+	       !ur_list_empty(&e->moderated) ||
 	       ur_port_deadline(e->port) < e->asleep_until ||
 	       ur_faults_deadline(e) < e->asleep_until;
 }

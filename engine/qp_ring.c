@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "engine/engine_impl.h"
 #include "engine/ground/limits.h"
+#include "engine/transmit.h"
 
 #define MAX_WR	   UR_MAX_QP_WR
 #define MAX_SQ_BBS (2 * UR_MAX_QP_WR)
@@ -38,8 +39,10 @@ void ur_qp_doorbell(struct ur_db_client *db_client)
 	struct ur_eqp *qp =
 		ur_container_of(db_client, struct ur_eqp, db_client);
 
-	if (qp->sq.hdr && ur_ring_avail(&qp->sq))
+	if (qp->sq.hdr && ur_ring_avail(&qp->sq)) {
+		ur_transmit_note(qp);
 		ur_qp_kick(qp->qp);
+	}
 	if (qp->rq.ring.hdr)
 		ur_rq_ring(&qp->rq);
 }
@@ -129,7 +132,7 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 
 	if (!l->bytes)
 		return 0;
-	err = ur_arena_alloc(&ectx->arena, l->bytes, &qp->block);
+	err = ur_ectx_alloc(ectx, l->bytes, &qp->block);
 	if (err)
 		return err;
 	base = qp->block.ptr;

@@ -78,7 +78,9 @@ struct ur_eqp {
 	pid_t pid;
 	/* record.c: the PSN of the next work request, in that run. */
 	u32 record_psn, record_run;
-	u32 settle_run;		       /* of the context, when last settled */
+	/* transmit.c: in a list of the context; what is left of settling it. */
+	struct ur_list rung;
+	u32 settle_fills;
 	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */
 };
 

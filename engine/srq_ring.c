@@ -34,8 +34,8 @@ static int take_ring(struct ur_esrq *srq, u32 max_wr, struct ur_block *block)
 {
 	u64 entries = ur_roundup_pow2(max_wr);
 
-	return ur_arena_alloc(&srq->ectx->arena,
-			      RING_OFF + entries * srq->stride, block);
+	return ur_ectx_alloc(srq->ectx, RING_OFF + entries * srq->stride,
+			     block);
 }
 
 static void place_ring(struct ur_esrq *srq, const struct ur_block *block,

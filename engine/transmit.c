@@ -10,13 +10,22 @@
 #include "engine/record.h"
 #include "engine/shards.h"
 #include "engine/transmit.h"
+#include "util/os/clock.h"
 #include "engine/wire/wire.h"
 
-/* For a queue pair that is to be changed: enough for all that a send ring
- * holds in small datagrams. */
-#define SETTLE_ROUNDS 64
-/* Queue pairs settled at once: the clients of others have turns too. */
-#define SETTLE_QPS 16
+/* Packets of a fill that somebody waits for, and how long he does. */
+#define LITTLE_DESC 64u
+#define LITTLE_NS   100000u
+/*
+ * What is posted is sent in pieces, each with the control lock held by whoever
+ * waits for it: of so many queue pairs looked at, and until so much time is over,
+ * which is looked at after each fill of so many packets.
+ */
+#define SETTLE_QPS 256
+#define SETTLE_NS  100000u
+/* Of one queue pair: enough for all that a send ring holds in small
+ * datagrams. */
+#define SETTLE_FILLS 1024
 
 /* Packets to ourselves: hand them in by the front door. Those to groups the port
  * has given to its own members itself. */
@@ -143,69 +152,131 @@ static bool put_out(struct ur_engine *e)
 	return !e->tx.n_desc || flush(e);
 }
 
-bool ur_transmit(struct ur_engine *e)
+/* So many fills of the burst buffer. */
+static bool transmit(struct ur_engine *e, u32 rounds)
 {
 	bool any = e->faults && do_held(e), more = true;
 
-	for (u32 i = 0; more && i < UR_TRANSMIT_ROUNDS && empty_tx(e); i++) {
+	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
-		if (!put_out(e))
+		if (!put_out(e) || ur_mailbox_waits(e))
 			break;
 	}
 	return any;
 }
 
-void ur_transmit_settle(struct ur_engine *e, struct ur_eqp *qp)
+bool ur_transmit(struct ur_engine *e)
+{
+	return transmit(e, UR_TRANSMIT_ROUNDS);
+}
+
+bool ur_transmit_little(struct ur_engine *e)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + LITTLE_NS;
+	u32 max_desc = e->tx.max_desc;
+	bool more;
+
+	e->tx.max_desc = LITTLE_DESC;
+	e->hurries = true;
+	do
+		more = transmit(e, 1);
+	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
+	e->hurries = false;
+	e->tx.max_desc = max_desc;
+	return more;
+}
+
+/* A fill of one queue pair. False: it has no more, or no more now. */
+static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
+{
+	u32 max_desc = e->tx.max_desc;
+	bool more;
+
+	if (!empty_tx(e))
+		return false;
+	e->tx.max_desc = LITTLE_DESC;
+	more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
+	e->tx.max_desc = max_desc;
+	return put_out(e) && more;
+}
+
+static bool settle_until(struct ur_engine *e, struct ur_eqp *qp, u64 end)
 {
 	bool more = true;
 
 	if (!qp->sq.hdr)
-		return;
+		return false;
+	if (!qp->settle_fills) {
+		qp->settle_fills = SETTLE_FILLS;
+		if (ur_ring_avail(&qp->sq))
+			ur_qp_kick(qp->qp);
+	}
 	ur_adverse_hurry(qp, true);
-	if (ur_ring_avail(&qp->sq))
-		ur_qp_kick(qp->qp);
-	for (u32 i = 0; more && i < SETTLE_ROUNDS && empty_tx(e); i++) {
-		more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
-		if (!put_out(e))
-			break;
-	}
+	do
+		more = settle_fill(e, qp) && --qp->settle_fills;
+	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
 	ur_adverse_hurry(qp, false);
+	if (!more)
+		qp->settle_fills = 0;
+	return more;
 }
 
-struct settling {
-	struct ur_engine *engine;
-	struct ur_ectx *ectx;
-	u32 left;
-};
-
-/* Each one once: its client may post for ever. */
-static bool settle_next(void *arg, void *qp_ctx)
+bool ur_transmit_settle(struct ur_engine *e, struct ur_eqp *qp)
 {
-	struct settling *s = arg;
-	struct ur_eqp *qp = qp_ctx;
-
-	if (qp->ectx != s->ectx || qp->settle_run == s->ectx->settle_run ||
-	    !qp->sq.hdr || !ur_ring_avail(&qp->sq))
-		return true;
-	qp->settle_run = s->ectx->settle_run;
-	ur_transmit_settle(s->engine, qp);
-	return --s->left;
+	return settle_until(e, qp, ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS);
 }
 
-/* The doorbells have been answered, so whoever can fetch anything is active, or
- * a hostile card keeps it waiting. */
-bool ur_transmit_settle_all(struct ur_engine *e, struct ur_ectx *x)
+void ur_transmit_note(struct ur_eqp *qp)
 {
-	struct settling s = {e, x, SETTLE_QPS};
+	if (ur_list_empty(&qp->rung))
+		ur_list_add_tail(&qp->ectx->rung, &qp->rung);
+}
 
-	if (!x->settling) {
-		x->settling = true;
-		x->settle_run++;
-		if (x->adverse)
-			ur_adverse_fetch_all(e, x);
+/* A new run, of those that have been rung for by now. */
+static void begin_run(struct ur_engine *e, struct ur_ectx *x)
+{
+	x->settle_run++;
+	x->settling = true;
+	ur_list_splice(&x->to_settle, &x->rung);
+	if (x->adverse)
+		ur_adverse_fetch_all(e, x);
+}
+
+/* Each one once: its client may post for ever. What cannot be sent yet is for
+ * the next run. False: the run is over. */
+static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
+{
+	for (u32 i = 0; i < SETTLE_QPS && !ur_list_empty(&x->to_settle); i++) {
+		struct ur_eqp *qp =
+			ur_list_first(&x->to_settle, struct ur_eqp, rung);
+
+		if (ur_ring_avail(&qp->sq) && settle_until(e, qp, end))
+			return true;
+		ur_list_del(&qp->rung);
+		if (ur_ring_avail(&qp->sq))
+			ur_transmit_note(qp);
+		if (ur_clock_ns(CLOCK_MONOTONIC) >= end)
+			return true;
 	}
-	x->settling = ur_port_each_active(e->port, settle_next, &s);
-	return x->settling;
+	return !ur_list_empty(&x->to_settle);
+}
+
+/* The doorbells have been answered, so whoever has posted anything has been
+ * noted. A run that others have begun may have passed some of them. */
+bool ur_transmit_settle_all(struct ur_engine *e, struct ur_ectx *x, u64 *run)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
+
+	if (!*run)
+		*run = x->settle_run + 1;
+	while (x->settling || x->settle_run < *run) {
+		if (!x->settling)
+			begin_run(e, x);
+		if (go_on(e, x, end))
+			return true;
+		x->settling = false;
+	}
+	return false;
 }

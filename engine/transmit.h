@@ -15,16 +15,24 @@ struct ur_eqp;
 /* Sends what the transport has, for so many fills. Returns whether there was
  * anything. */
 bool ur_transmit(struct ur_engine *engine);
+/* Does the same for a tenth of a millisecond: somebody waits for it, and others
+ * for him. Returns whether there may be more. */
+bool ur_transmit_little(struct ur_engine *engine);
 /*
  * Takes what is posted to a queue pair's send queue and sends what can be sent
  * now (of RC, a window), before the queue pair is changed or destroyed. An
  * adapter would have done so microseconds after the doorbell. What the wire has
- * no room for stays.
+ * no room for stays. It does a piece, of some tenths of a millisecond, and
+ * returns whether there is more: then the caller comes again, and others have
+ * turns between.
  */
-void ur_transmit_settle(struct ur_engine *engine, struct ur_eqp *qp);
+bool ur_transmit_settle(struct ur_engine *engine, struct ur_eqp *qp);
 /* Does the same for all queue pairs of a context, before an object goes that
- * their requests may name: for some of them, and returns false when those were
- * the last. Else the caller comes again, and others have turns between. */
-bool ur_transmit_settle_all(struct ur_engine *engine, struct ur_ectx *ectx);
+ * their requests may name. *run: 0 at first, and then what the function put
+ * there. */
+bool ur_transmit_settle_all(struct ur_engine *engine, struct ur_ectx *ectx,
+			    u64 *run);
+/* Somebody has posted to the queue pair, which has a send ring. */
+void ur_transmit_note(struct ur_eqp *qp);
 
 #endif

@@ -188,6 +188,7 @@ static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 {
+	const struct ur_host_ops *ops = port->cfg.ops;
 	u32 turns = UR_CALL_QUANTA;
 	bool full = false;
 
@@ -212,30 +213,12 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 			ur_list_add_head(&port->active, &qp->active);
 		} else if (more)
 			ur_port_activate(port, qp);
+		if (ops->wanted && ops->wanted(port->cfg.ctx))
+			break;
 	}
 	ur_assert_rules_hot(ur_port_check(port));
 	return !ur_list_empty(&port->active) ||
 	       port->gsi_head != port->gsi_tail;
-}
-
-bool ur_port_each_active(struct ur_port *port,
-			 bool (*fn)(void *arg, void *qp_ctx), void *arg)
-{
-	struct ur_list todo;
-	bool more = true;
-
-	/* What fn does may put any of them on the list and take it off. */
-	ur_list_init(&todo);
-	ur_list_splice(&todo, &port->active);
-	while (more && !ur_list_empty(&todo)) {
-		struct ur_qp *qp = ur_list_first(&todo, struct ur_qp, active);
-
-		ur_list_del(&qp->active);
-		ur_list_add_tail(&port->active, &qp->active);
-		more = fn(arg, qp->init.ctx);
-	}
-	ur_list_splice(&port->active, &todo);
-	return !more;
 }
 
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
@@ -244,9 +227,7 @@ bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
 	bool full = false, more = true;
 
 	begin_tx(port, now, tx);
-	for (u32 i = 0; more && !full && i < UR_ONE_QP_QUANTA; i++) {
-		if (!puts_room(port))
-			break;
+	if (puts_room(port)) {
 		ur_list_del(&qp->active);
 		more = run_qp(qp, tx, &full);
 	}

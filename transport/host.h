@@ -98,6 +98,10 @@ struct ur_host_ops {
 	/* Receives a MAD of len bytes, which are 256, for QP1. May be NULL. */
 	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
+	/* Asked between the turns of two queue pairs: does the host want to do
+	 * something else? Then ur_port_tx() ends, with what it has. May be
+	 * NULL. */
+	bool (*wanted)(void *port_ctx);
 	/* Asked of each request packet that is about to be carried out, and in
 	 * order: is it refused all the same? opcode: of its BTH. May be NULL,
 	 * and is then never asked of what ur_port_set_shortcuts() allows. */

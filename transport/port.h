@@ -28,7 +28,6 @@
 #define UR_QUANTUM_ENTRIES (2 * UR_QUANTUM_PKTS) /* its work requests */
 #define UR_QUANTUM_BYTES   (256u << 10)		 /* its in-device bytes */
 #define UR_CALL_QUANTA	   256 /* quanta of one ur_port_tx call */
-#define UR_ONE_QP_QUANTA   4   /* of one ur_port_tx_qp call */
 #define UR_PATHS_BITS	   12
 
 struct ur_gsi_send {

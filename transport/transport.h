@@ -160,18 +160,11 @@ struct ur_tx {
  */
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
 /*
- * Does the same for one queue pair alone, active or not. For a host that is
+ * Does the same for one turn of one queue pair, active or not. For a host that is
  * about to change or destroy the queue pair: an adapter would have fetched by
  * then what was posted before, and sent what needs no answer.
  */
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
-/*
- * Calls fn(arg, the queue pair's init.ctx) for each queue pair that has something
- * to do, once, until fn returns false. fn may call ur_port_tx_qp() for it. Those
- * that are idle cost nothing. Returns whether fn returned false.
- */
-bool ur_port_each_active(struct ur_port *port,
-			 bool (*fn)(void *arg, void *qp_ctx), void *arg);
 
 /* Returns when ur_port_expire() wants to run: a time, perhaps past, or
  * UR_NEVER. */

@@ -22,6 +22,7 @@
 #include "device/uverbs/uverbs_status.h"
 #include "device/port.h"
 #include "device/uverbs/ufile.h"
+#include "engine/ground/hold_time.h"
 #include "device/report/why.h"
 
 /* Whether all that was described since the last time is there. */
@@ -295,11 +296,27 @@ static int tell_all(FILE *f, struct ur_session *to_whom)
 	return err;
 }
 
+/* The longest hold since it was last asked; for tests. */
+static int tell_lock(FILE *f, struct ur_loop *loop)
+{
+	u64 ns;
+
+	ur_loop_lock(loop);
+	ns = ur_hold_time_longest();
+	ur_loop_unlock(loop);
+	if (ns == UINT64_MAX)
+		return -ENOENT;
+	fprintf(f, "{\"longest_ns\":%llu}", (unsigned long long)ns);
+	return 0;
+}
+
 static int tell_subject(FILE *f, struct ur_session *to_whom,
 			const char *subject)
 {
 	if (!*subject)
 		return tell_all(f, to_whom);
+	if (!strcmp(subject, "lock"))
+		return tell_lock(f, to_whom->daemon->loop);
 	if (!strncmp(subject, "story ", 6))
 		return ur_why_tell(f, to_whom, subject + 6);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)

@@ -54,6 +54,15 @@ static int be_adverse(struct ur_cmd *cmd)
 	return 0;
 }
 
+/* Others may have the lock before it is gone. */
+static void drop_context(struct ur_ufile *file)
+{
+	struct ur_ectx *ectx = file->ectx;
+
+	file->ectx = NULL;
+	ur_ectx_destroy(ectx);
+}
+
 static int make_context(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
@@ -68,10 +77,8 @@ static int make_context(struct ur_cmd *cmd)
 	err = be_adverse(cmd);
 	if (!err)
 		err = context_response(cmd);
-	if (err) {
-		ur_ectx_destroy(file->ectx);
-		file->ectx = NULL;
-	}
+	if (err)
+		drop_context(file);
 	return err;
 }
 
@@ -132,8 +139,7 @@ int ur_w_get_context(struct ur_cmd *cmd, const void *in, void *out)
 	resp->num_comp_vectors = ur_num_comp_vectors();
 	return 0;
 err_context:
-	ur_ectx_destroy(cmd->file->ectx);
-	cmd->file->ectx = NULL;
+	drop_context(cmd->file);
 	return err;
 }
 

@@ -61,7 +61,8 @@ static void unmap(struct ur_loop_after *after)
 	free(u);
 }
 
-/* Of a file that ends nothing may count when it has ended: who ends it waits. */
+/* Of a file that ends nothing may count when it has ended: who ends it waits,
+ * with the lock released. */
 static void unmap_now(struct ur_loop *loop, const struct ur_emr_left *left)
 {
 	bool aside = ur_loop_step_aside(loop);
@@ -85,8 +86,7 @@ void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left)
 	}
 	u = malloc(sizeof(*u));
 	if (!u) {
-		ur_emr_unmap(left);
-		ur_emr_unmapped(left);
+		unmap_now(loop, left);
 		return;
 	}
 	u->left = *left;

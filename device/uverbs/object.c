@@ -121,23 +121,27 @@ int ur_object_destroy(struct ur_object *obj)
 	return ur_object_destroy_report(obj, NULL);
 }
 
-/* Of a file that ends, with the lock held: some tenths of a millisecond, since
- * each object may be a call of the engine. */
+/* Of a file that ends, with the lock held: each object may be a call of the
+ * engine, which may be a fifth of a millisecond. */
 #define OBJECTS_AT_ONCE 16
 #define SLOTS_AT_ONCE	4096
+#define NS_AT_ONCE	200000u
 
 struct pieces {
 	struct ur_loop *loop;
 	u32 objects, slots; /* since others could have the lock */
+	u64 since_ns;
 };
 
 static void next_slot(struct pieces *p)
 {
-	if (++p->slots < SLOTS_AT_ONCE && p->objects < OBJECTS_AT_ONCE)
+	if (++p->slots < SLOTS_AT_ONCE && p->objects < OBJECTS_AT_ONCE &&
+	    (!p->objects || ur_loop_now() - p->since_ns < NS_AT_ONCE))
 		return;
 	if (ur_loop_step_aside(p->loop))
 		ur_loop_lock(p->loop);
 	p->objects = p->slots = 0;
+	p->since_ns = ur_loop_now();
 }
 
 void ur_object_destroy_all(struct ur_ufile *file)
@@ -153,7 +157,8 @@ void ur_object_destroy_all(struct ur_ufile *file)
 		UVERBS_OBJECT_ASYNC_EVENT,
 	};
 	struct ur_handles *h = &file->handles;
-	struct pieces pieces = {.loop = file->dev->daemon->loop};
+	struct pieces pieces = {.loop = file->dev->daemon->loop,
+				.since_ns = ur_loop_now()};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(order); i++) {
 		for (u32 j = 0; j < h->size; j++) {

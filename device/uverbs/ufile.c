@@ -129,12 +129,11 @@ static void ufile_close_fd(void *arg, u64 cookie)
 		ur_async_closed(async);
 }
 
-static void ufile_settle(void *arg)
+static bool ufile_settle(void *arg, u64 *run)
 {
 	struct ur_ufile *file = arg;
 
-	if (file->ectx)
-		ur_ectx_settle(file->ectx);
+	return file->ectx && ur_ectx_settle(file->ectx, run);
 }
 
 static void ufile_adopt(void *arg, struct ur_session *s)
@@ -151,27 +150,19 @@ static void close_memory(struct ur_loop_after *after)
 	free(file);
 }
 
-static void end_context(struct ur_ufile *file)
-{
-	struct ur_loop *loop = file->dev->daemon->loop;
-	bool aside = ur_loop_step_aside(loop);
-
-	ur_ectx_sweep(file->ectx);
-	if (aside)
-		ur_loop_lock(loop);
-	ur_ectx_destroy(file->ectx);
-}
-
 static void ufile_close(void *arg)
 {
 	struct ur_ufile *file = arg;
 	struct ur_loop *loop = file->dev->daemon->loop;
 
+	struct ur_ectx *ectx = file->ectx;
+
 	file->closing = true;
 	file->async = NULL;
 	ur_object_destroy_all(file);
-	if (file->ectx)
-		end_context(file);
+	file->ectx = NULL;
+	if (ectx)
+		ur_ectx_destroy(ectx);
 	ur_maps_close(file);
 	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
@@ -252,8 +243,6 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 		ur_object_destroy(cmd->created);
 		ur_loop_unlock(loop);
 	}
-	if (cmd->file->ectx)
-		ur_ectx_sweep(cmd->file->ectx);
 	return ret;
 }
 

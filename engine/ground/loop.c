@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/ground/hold_time.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
@@ -300,6 +301,7 @@ void ur_loop_lock(struct ur_loop *loop)
 {
 	ur_turns_take(&loop->lock, acts_for);
 	holds = loop;
+	ur_hold_time_begin();
 }
 
 void ur_loop_after(struct ur_loop *loop, struct ur_loop_after *after,
@@ -316,6 +318,7 @@ static void let_go(struct ur_loop *loop)
 
 	loop->after = NULL;
 	holds = NULL;
+	ur_hold_time_end();
 	ur_turns_give(&loop->lock);
 	while (after) {
 		struct ur_loop_after *next = after->next;

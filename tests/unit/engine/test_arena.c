@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Blocks do not overlap, come back, and are what the client maps. */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,21 @@
 #include "util/rng.h"
 
 #define BLOCKS 200
+
+/* As the engine does. */
+static int alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
+{
+	struct ur_arena_chunk *more;
+	int err = ur_arena_alloc(arena, bytes, block);
+
+	if (err != -EAGAIN)
+		return err;
+	more = ur_arena_map(arena, bytes);
+	CHECK(more);
+	ur_arena_add(arena, more);
+	CHECK_EQ(ur_arena_alloc(arena, bytes, block), 0);
+	return 0;
+}
 
 static void test_random(struct ur_arena *arena, int fd)
 {
@@ -24,9 +40,9 @@ static void test_random(struct ur_arena *arena, int fd)
 			ur_arena_free(arena, &block[i]);
 			continue;
 		}
-		CHECK_EQ(ur_arena_alloc(arena, 1 + ur_rng_below(&rng, 300000),
-					&block[i]),
-			 0);
+		CHECK_EQ(
+			alloc(arena, 1 + ur_rng_below(&rng, 300000), &block[i]),
+			0);
 		CHECK_EQ(block[i].off % arena->page, 0);
 		CHECK_EQ(block[i].len % arena->page, 0);
 		client = mmap(NULL, block[i].len, PROT_READ | PROT_WRITE,
@@ -44,15 +60,17 @@ static void test_large(struct ur_arena *arena)
 {
 	struct ur_block a, b;
 
-	CHECK_EQ(ur_arena_alloc(arena, 5u << 20, &a), 0);
-	CHECK_EQ(ur_arena_alloc(arena, 5u << 20, &b), 0);
+	CHECK_EQ(alloc(arena, 5u << 20, &a), 0);
+	CHECK_EQ(alloc(arena, 5u << 20, &b), 0);
 	CHECK(b.off >= a.off + a.len || a.off >= b.off + b.len);
 	a.ptr[a.len - 1] = 1;
 	ur_arena_free(arena, &a);
 	ur_arena_free(arena, &b);
 	ur_arena_free(arena, &b); /* freed already: nothing happens */
-	CHECK_EQ(ur_arena_alloc(arena, arena->size + 1, &a), -12);
-	CHECK_EQ(ur_arena_alloc(arena, 0, &a), -12);
+	CHECK_EQ(ur_arena_alloc(arena, arena->size + 1, &a), -ENOMEM);
+	CHECK_EQ(ur_arena_alloc(arena, 0, &a), -ENOMEM);
+	CHECK(!ur_arena_map(arena, arena->size + 1));
+	CHECK(!ur_arena_map(arena, 0));
 }
 
 static blkcnt_t blocks(int fd)
@@ -63,39 +81,70 @@ static blkcnt_t blocks(int fd)
 	return st.st_blocks;
 }
 
-/* A large block's end costs nothing at once, and counts until it is swept. */
-static void test_sweep(struct ur_arena *arena, int fd)
+/* What is freed stays, since to give it back takes locks that the client can
+ * hold, and is what the next blocks are made of: of fewer bytes, and of
+ * neighbours that are free together. */
+static void test_stays(struct ur_arena *arena, int fd)
 {
-	const u64 bytes = 9u << 20, page = (u64)sysconf(_SC_PAGESIZE);
-	blkcnt_t before;
-	u64 mapped;
-	struct ur_block a, b;
+	const u64 mib = 1u << 20;
+	struct ur_block whole, part[5] = {{0}};
 	blkcnt_t used;
+	u64 mapped;
+	u32 n_maps;
 	u8 *ptr;
 
-	ur_arena_sweep(arena);
-	before = blocks(fd);
-	mapped = arena->mapped;
-	CHECK_EQ(ur_arena_alloc(arena, bytes, &a), 0);
-	CHECK_EQ(ur_block_populate(&a), 0);
-	memset(a.ptr, 1, bytes);
+	CHECK_EQ(alloc(arena, 64 * mib, &whole), 0);
+	CHECK_EQ(ur_block_populate(&whole), 0);
+	memset(whole.ptr, 1, whole.len);
 	used = blocks(fd);
-	CHECK(used - before >= (blkcnt_t)(bytes / 512));
-	ptr = a.ptr;
+	mapped = arena->mapped;
+	n_maps = arena->n_maps;
+	ptr = whole.ptr;
+	for (int round = 0; round < 3; round++) {
+		ur_arena_free(arena, &whole);
+		CHECK(!whole.ptr);
+		CHECK_EQ(blocks(fd), used);
+		for (int i = 0; i < 5; i++) {
+			CHECK_EQ(ur_arena_alloc(arena, i ? 9 * mib : 5000,
+						&part[i]),
+				 0);
+			CHECK(part[i].dirty);
+		}
+		/* The middle first, and its neighbours on both sides later. */
+		for (int i = 0; i < 5; i++)
+			ur_arena_free(arena, &part[(i * 3 + round) % 5]);
+		CHECK_EQ(ur_arena_alloc(arena, 64 * mib, &whole), 0);
+		CHECK(whole.ptr == ptr);
+		CHECK(whole.dirty);
+		CHECK_EQ(arena->mapped, mapped);
+		CHECK_EQ(arena->n_maps, n_maps);
+	}
+	ur_arena_free(arena, &whole);
+}
+
+/* Who is the first to have pages is told so, page by page. */
+static void test_dirty(struct ur_arena *arena)
+{
+	struct ur_block a, b, c;
+	u64 page = arena->page;
+
+	CHECK_EQ(ur_arena_alloc(arena, page, &a), -EAGAIN);
+	CHECK_EQ(alloc(arena, page, &a), 0);
+	CHECK(!a.dirty);
+	CHECK_EQ(ur_arena_alloc(arena, page, &b), 0);
+	CHECK(!b.dirty);
 	ur_arena_free(arena, &a);
-	CHECK(!a.ptr);
-	CHECK_EQ(blocks(fd), used);
-	CHECK(arena->mapped >= mapped + bytes);
-	CHECK(ur_arena_dirty(arena));
-	CHECK_EQ(ur_arena_alloc(arena, bytes, &b), 0);
-	CHECK(b.ptr != ptr); /* nobody gets it meanwhile */
-	ur_arena_sweep(arena);
-	CHECK(!ur_arena_dirty(arena));
-	CHECK_EQ(msync(ptr, page, MS_ASYNC), -1); /* not mapped */
-	CHECK_EQ(blocks(fd), before);
+	CHECK_EQ(ur_arena_alloc(arena, page, &a), 0);
+	CHECK(a.dirty);
+	CHECK_EQ(ur_arena_alloc(arena, page, &c), 0);
+	CHECK(!c.dirty);
+	ur_arena_free(arena, &a);
 	ur_arena_free(arena, &b);
-	ur_arena_sweep(arena);
-	CHECK_EQ(arena->mapped, mapped);
+	/* One of the two has been had. */
+	CHECK_EQ(ur_arena_alloc(arena, 2 * page, &a), 0);
+	CHECK(a.dirty);
+	ur_arena_free(arena, &a);
+	ur_arena_free(arena, &c);
 }
 
 int main(int argc, char **argv)
@@ -110,9 +159,10 @@ int main(int argc, char **argv)
 		CHECK_EQ(ur_arena_init(&arena, fd), 0);
 		CHECK_EQ(arena.page, sysconf(_SC_PAGESIZE));
 		arena.page = page;
+		STEP(test_dirty(&arena));
 		STEP(test_random(&arena, fd));
 		STEP(test_large(&arena));
-		STEP(test_sweep(&arena, fd));
+		STEP(test_stays(&arena, fd));
 		ur_arena_fini(&arena);
 	}
 	close(fd);

@@ -226,9 +226,12 @@ static void by_mr(void)
 
 static void by_settle(void)
 {
+	u64 run = 0;
+
 	begin();
 	ring();
-	ur_ectx_settle(ectx);
+	while (ur_ectx_settle(ectx, &run))
+		;
 	one_more();
 	end();
 }
