@@ -177,17 +177,23 @@ static void make_objects(int sock)
 
 /* ---- rdma_cm, umad ---- */
 
+#define LOW_IDS 32
+
 static void make_ids(int sock)
 {
 	static const uint16_t spaces[] = {RDMA_PS_TCP, RDMA_PS_UDP};
 	struct rdma_ucm_create_id_resp resp;
+	uint32_t top;
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		struct rdma_ucm_create_id core;
 	} cmd = {.hdr = {RDMA_USER_CM_CMD_CREATE_ID, sizeof(cmd.core),
 			 sizeof(resp)},
-		 .core.response = (uintptr_t)&resp};
+		 .core = {.ps = RDMA_PS_TCP, .response = (uintptr_t)&resp}};
 
+	/* The lowest numbers are left to whoever comes next. */
+	for (size_t i = 0; i < LOW_IDS; i++)
+		CHECK_EQ(do_write(sock, &cmd, sizeof(cmd)), sizeof(cmd));
 	for (size_t i = 0; i < 2; i++) {
 		struct {
 			struct rdma_ucm_cmd_hdr hdr;
@@ -201,6 +207,19 @@ static void make_ids(int sock)
 		listen.core.id = resp.id;
 		CHECK_EQ(do_write(sock, &listen, sizeof(listen)),
 			 sizeof(listen));
+	}
+	top = resp.id;
+	for (uint32_t i = 0; i < LOW_IDS; i++) {
+		struct {
+			struct rdma_ucm_cmd_hdr hdr;
+			struct rdma_ucm_destroy_id core;
+		} destroy = {.hdr = {RDMA_USER_CM_CMD_DESTROY_ID,
+				     sizeof(destroy.core), sizeof(resp)},
+			     .core = {.response = (uintptr_t)&resp,
+				      .id = top - 2 - i}};
+
+		CHECK_EQ(do_write(sock, &destroy, sizeof(destroy)),
+			 sizeof(destroy));
 	}
 }
 

@@ -44,7 +44,7 @@ void client_world_create(void)
 	signal(SIGPIPE, SIG_IGN);
 	arena_fd = device_world_client(map_arena);
 	make_fds();
-	device_world_start(true);
+	device_world_start();
 	dev = ur_list_first(&device_world.devices, struct ur_device, node);
 	snprintf(uverbs_name, sizeof(uverbs_name), "uverbs%u", dev->uverbs);
 }
@@ -68,16 +68,9 @@ int client_connect(void)
 
 void client_wait_idle(void)
 {
-	bool idle;
-
-	do {
-		sched_yield();
-		ur_loop_lock(device_world.loop);
-		idle = !device_world.n_sessions;
-		ur_loop_unlock(device_world.loop);
-	} while (!idle);
+	device_world_settle();
 	/* Nothing of the session may be left. */
-	CHECK(ur_list_empty(&device_world.files));
+	device_world_look();
 }
 
 int client_mem(void)

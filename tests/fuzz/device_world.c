@@ -16,6 +16,7 @@
 #include "device/fault.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
+#include "device/report/record.h"
 #include "device/nldev/nldev.h"
 #include "device/report/record.h"
 #include "device/tree/sysfs.h"
@@ -23,6 +24,7 @@
 #include "device/umad/umad.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
+#include "tests/device/company.h"
 #include "tests/fuzz/device_world.h"
 
 struct ur_daemon device_world = {
@@ -69,8 +71,23 @@ static void own_network(void)
 	close(sock);
 }
 
+/* What the recorder has written. */
+static void remove_records(void)
+{
+	char path[PATH_MAX + 64];
+
+	for (u32 n = 1; n <= UR_RECORD_FILES; n++) {
+		snprintf(path, sizeof(path), "%s/record/uroce0-%u",
+			 device_world.run_dir, n);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/record", device_world.run_dir);
+	rmdir(path);
+}
+
 static void remove_run_dir(void)
 {
+	remove_records();
 	ur_sysfs_fini(&device_world);
 	if (rmdir(device_world.run_dir))
 		fprintf(stderr, "%s stays behind\n", device_world.run_dir);
@@ -100,7 +117,87 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-void device_world_start(bool rdma_cm)
+/* ---- the company ---- */
+
+static int connect_inside(const void *arg)
+{
+	int pair[2], err;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+	ur_loop_lock(device_world.loop);
+	err = ur_session_start(&device_world, pair[1]);
+	ur_loop_unlock(device_world.loop);
+	CHECK(!err);
+	return pair[0];
+}
+
+static struct company company = {.connect = connect_inside, .full = true};
+static u64 last_session; /* of its own; later ones are others' */
+
+void device_world_meet(void)
+{
+	const struct ur_device *dev =
+		ur_list_first(&device_world.devices, struct ur_device, node);
+
+	company.device = dev->name;
+	company.uverbs = dev->uverbs;
+	company.umad = dev->umad;
+	company_open(&company);
+	ur_loop_lock(device_world.loop);
+	last_session = device_world.next_session;
+	ur_loop_unlock(device_world.loop);
+	device_world_settle();
+}
+
+void device_world_part(void)
+{
+	bool any;
+
+	company_close(&company);
+	do {
+		sched_yield();
+		ur_loop_lock(device_world.loop);
+		any = device_world.n_sessions;
+		ur_loop_unlock(device_world.loop);
+	} while (any);
+	CHECK(ur_list_empty(&device_world.files));
+}
+
+/* Those that have ended are off the list before they are off the count. */
+void device_world_settle(void)
+{
+	u32 others, listed;
+
+	do {
+		sched_yield();
+		others = listed = 0;
+		ur_loop_lock(device_world.loop);
+		ur_list_for_each(it, &device_world.sessions) {
+			others +=
+				ur_list_entry(it, struct ur_session, node)->id >
+				last_session;
+			listed++;
+		}
+		others += device_world.n_sessions - listed;
+		ur_loop_unlock(device_world.loop);
+	} while (others);
+}
+
+/* What an input has left open of its own is for it to close before. */
+void device_world_look(void)
+{
+	u32 files = 0;
+
+	company_look(&company);
+	device_world_settle();
+	ur_loop_lock(device_world.loop);
+	ur_list_for_each(it, &device_world.files)
+		files++;
+	ur_loop_unlock(device_world.loop);
+	CHECK_EQ(files, COMPANY_FILES);
+}
+
+void device_world_start(void)
 {
 	own_network();
 	make_run_dir();
@@ -110,14 +207,14 @@ void device_world_start(bool rdma_cm)
 	ur_record_watch(&device_world);
 	CHECK(!ur_loop_create(&device_world.loop));
 	ur_loop_lock(device_world.loop);
-	if (rdma_cm)
-		CHECK(!ur_ucma_init(&device_world));
+	CHECK(!ur_ucma_init(&device_world));
 	CHECK(!ur_umad_init(&device_world));
 	CHECK(!ur_sysfs_init(&device_world));
 	CHECK(!ur_netlink_open(&device_world, ur_netdevs_changed));
 	CHECK(!ur_device_create(&device_world, "lo", NULL));
 	ur_loop_unlock(device_world.loop);
 	start_thread(serve, NULL);
+	device_world_meet();
 }
 
 struct front_end {

@@ -19,7 +19,20 @@ int device_world_client(void (*prepare)(void));
 
 /* Once. Ends the program with 77 and a reason where namespaces may not be made.
  * The control loop runs on a thread of its own. */
-void device_world_start(bool rdma_cm);
+void device_world_start(void);
+
+/*
+ * A file of every kind is open on the device all the while (tests/device/
+ * company.h): inputs meet other kinds than their own, and whatever tells of the
+ * device meets all.
+ */
+/* Ends an input: everything that tells of the device is asked. */
+void device_world_look(void);
+/* Waits until no session is left but those of these files. */
+void device_world_settle(void);
+/* Closes them, and makes them again on the first device that there is now. */
+void device_world_part(void);
+void device_world_meet(void);
 
 /* A session of that client, for calling what it calls; front_end answers its
  * upcalls on a thread of its own, and gets the other end of its socket. */

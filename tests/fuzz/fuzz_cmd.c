@@ -80,7 +80,7 @@ static void make_world(void)
 
 	map_arena();
 	mem = device_world_client(NULL);
-	device_world_start(false);
+	device_world_start();
 	device_world_session(&session, mem, front_end);
 }
 
@@ -233,5 +233,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ur_loop_lock(device_world.loop);
 	ur_ufile_ops.close(file);
 	ur_loop_unlock(device_world.loop);
+	device_world_look();
 	return 0;
 }

@@ -43,6 +43,10 @@ static struct ur_session owner;
 static void *verbs_file, *cm_file;
 static u32 index_made;
 
+/* Who connects; the linker puts __wrap_getsockopt() in the place of
+ * getsockopt(). */
+static uid_t client_uid;
+
 /* The front-end of the owner of the objects. */
 static void front_end(int sock)
 {
@@ -185,9 +189,10 @@ static void make_world(void)
 {
 	int mem;
 
+	client_uid = geteuid();
 	map_arena();
 	mem = device_world_client(NULL);
-	device_world_start(true);
+	device_world_start();
 	device_world_session(&owner, mem, front_end);
 	open_files();
 }
@@ -215,7 +220,9 @@ static void restore(void)
 		ur_device_remove(ur_list_first(&device_world.devices,
 					       struct ur_device, node));
 	ur_loop_unlock(device_world.loop);
+	device_world_part();
 	make_device();
+	device_world_meet();
 }
 
 /* ---- the client ---- */
@@ -223,10 +230,6 @@ static void restore(void)
 static int sock;
 /* Numbers of objects and devices that answers have told. */
 static u32 heard[64], n_heard;
-
-/* Who connects; the linker puts __wrap_getsockopt() in the place of
- * getsockopt(). */
-static uid_t client_uid;
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
@@ -261,15 +264,9 @@ static void client_connect(bool admin)
 
 static void client_close(void)
 {
-	bool idle;
-
 	close(sock);
-	do {
-		sched_yield();
-		ur_loop_lock(device_world.loop);
-		idle = !device_world.n_sessions;
-		ur_loop_unlock(device_world.loop);
-	} while (!idle);
+	device_world_settle();
+	client_uid = geteuid();
 }
 
 /* Mostly without NLA_F_NESTED, as the kernel's. */
@@ -554,5 +551,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	hear_out();
 	client_close();
 	restore();
+	device_world_look();
 	return 0;
 }

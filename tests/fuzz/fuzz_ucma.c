@@ -71,7 +71,7 @@ static void make_world(void)
 
 	map_arena();
 	mem = device_world_client(NULL);
-	device_world_start(true);
+	device_world_start();
 	device_world_session(&session, mem, front_end);
 	session.features = UROCE_TUN_F_ALL;
 }
@@ -375,5 +375,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (u32 i = 0; i < FILES; i++)
 		ops->close(files[i]);
 	ur_loop_unlock(device_world.loop);
+	device_world_look();
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "device/open_file.h"
 #include "device/umad/umad.h"
 #include "tests/check.h"
+#include "tests/device/company.h"
 #include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
 
@@ -46,7 +47,7 @@ static void make_world(void)
 	if (arena != (u8 *)ARENA)
 		abort();
 	mem = device_world_client(NULL);
-	device_world_start(true);
+	device_world_start();
 	device_world_session(&session, mem, front_end);
 }
 
@@ -189,6 +190,7 @@ static void step(struct input *in)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input in = {data, size};
+	u32 left = 0;
 	u64 rdev;
 
 	if (!device_world.loop)
@@ -206,8 +208,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ur_loop_lock(device_world.loop);
 	for (u32 i = 0; i < FILES; i++)
 		ops()->close(files[i]);
-	if (!ur_list_empty(&((struct ur_umad *)device_world.umad)->agents))
-		abort();
+	ur_list_for_each(it, &((struct ur_umad *)device_world.umad)->agents)
+		left++;
 	ur_loop_unlock(device_world.loop);
+	CHECK_EQ(left, COMPANY_AGENTS);
+	device_world_look();
 	return 0;
 }
