@@ -181,26 +181,27 @@ int ur_section_write(const struct ur_section *s, int fd)
 
 /* ---- told to a client ---- */
 
-/* Sections of all devices that record; the number of them. Lock held. */
-static u32 open_sections(struct ur_daemon *daemon,
-			 struct ur_section *s[UR_MAX_DEVICES], u64 *bytes)
+/* Sections of all devices that record, *n of them. Returns 0, -ENODATA where none
+ * does, or -ENOMEM with those before it. Lock held. */
+static int open_sections(struct ur_daemon *daemon,
+			 struct ur_section *s[UR_MAX_DEVICES], u32 *n,
+			 u64 *bytes)
 {
-	u32 n = 0;
-
+	*n = 0;
 	*bytes = 0;
 	ur_list_for_each(it, &daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(it, struct ur_device, node);
 
-		if (!dev->record || n == UR_MAX_DEVICES)
+		if (!dev->record || *n == UR_MAX_DEVICES)
 			continue;
-		s[n] = ur_section_open(dev);
-		if (!s[n])
-			break;
-		*bytes += sizeof(*s[n]) + (u64)s[n]->rec->kib * 1024;
-		n++;
+		s[*n] = ur_section_open(dev);
+		if (!s[*n])
+			return -ENOMEM;
+		*bytes += sizeof(*s[*n]) + (u64)s[*n]->rec->kib * 1024;
+		++*n;
 	}
-	return n;
+	return *n ? 0 : -ENODATA;
 }
 
 static int tell_sections(struct ur_section **s, u32 n, uid_t asker, u64 *len)
@@ -233,9 +234,10 @@ int ur_record_tell(struct ur_session *to_whom, u64 *len)
 	int ret;
 
 	ur_loop_lock(loop);
-	n = open_sections(to_whom->daemon, s, &bytes);
+	ret = open_sections(to_whom->daemon, s, &n, &bytes);
 	/* In the memfd, and one of them beside it. */
-	ret = n ? ur_session_answer_room(to_whom, 2 * bytes) : -ENODATA;
+	if (!ret)
+		ret = ur_session_answer_room(to_whom, 2 * bytes);
 	ur_loop_unlock(loop);
 	if (!ret)
 		ret = tell_sections(s, n, to_whom->uid, len);

@@ -183,7 +183,7 @@ static void make_ids(int sock)
 {
 	static const uint16_t spaces[] = {RDMA_PS_TCP, RDMA_PS_UDP};
 	struct rdma_ucm_create_id_resp resp;
-	uint32_t top;
+	uint32_t low[LOW_IDS];
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		struct rdma_ucm_create_id core;
@@ -192,8 +192,10 @@ static void make_ids(int sock)
 		 .core = {.ps = RDMA_PS_TCP, .response = (uintptr_t)&resp}};
 
 	/* The lowest numbers are left to whoever comes next. */
-	for (size_t i = 0; i < LOW_IDS; i++)
+	for (size_t i = 0; i < LOW_IDS; i++) {
 		CHECK_EQ(do_write(sock, &cmd, sizeof(cmd)), sizeof(cmd));
+		low[i] = resp.id;
+	}
 	for (size_t i = 0; i < 2; i++) {
 		struct {
 			struct rdma_ucm_cmd_hdr hdr;
@@ -208,15 +210,14 @@ static void make_ids(int sock)
 		CHECK_EQ(do_write(sock, &listen, sizeof(listen)),
 			 sizeof(listen));
 	}
-	top = resp.id;
 	for (uint32_t i = 0; i < LOW_IDS; i++) {
 		struct {
 			struct rdma_ucm_cmd_hdr hdr;
 			struct rdma_ucm_destroy_id core;
-		} destroy = {.hdr = {RDMA_USER_CM_CMD_DESTROY_ID,
-				     sizeof(destroy.core), sizeof(resp)},
-			     .core = {.response = (uintptr_t)&resp,
-				      .id = top - 2 - i}};
+		} destroy = {
+			.hdr = {RDMA_USER_CM_CMD_DESTROY_ID,
+				sizeof(destroy.core), sizeof(resp)},
+			.core = {.response = (uintptr_t)&resp, .id = low[i]}};
 
 		CHECK_EQ(do_write(sock, &destroy, sizeof(destroy)),
 			 sizeof(destroy));
@@ -358,29 +359,30 @@ static void dump(struct company *c, uint32_t op, uint32_t index,
 	}
 }
 
-struct indices {
-	uint32_t n, index[16];
-};
-
 static void add_index(void *ctx, const uint8_t *p, uint32_t len)
 {
-	struct indices *list = ctx;
+	struct company *c = ctx;
 	uint32_t bytes;
 	const uint8_t *v = find(p, len, RDMA_NLDEV_ATTR_DEV_INDEX, &bytes);
 
-	CHECK(v && bytes == 4 && list->n < 16);
-	memcpy(&list->index[list->n++], v, 4);
+	CHECK(v && bytes == 4 && c->n_devices < 16);
+	memcpy(&c->indices[c->n_devices++], v, 4);
 }
 
-static void
-of_each_device(struct company *c, uint32_t op,
-	       void (*fn)(void *ctx, const uint8_t *p, uint32_t len), void *ctx)
+/* Those that there are now. */
+static void learn_devices(struct company *c)
 {
-	struct indices all = {0};
+	c->n_devices = 0;
+	dump(c, RDMA_NLDEV_CMD_GET, 0, add_index, c);
+}
 
-	dump(c, RDMA_NLDEV_CMD_GET, 0, add_index, &all);
-	for (uint32_t i = 0; i < all.n; i++)
-		dump(c, op, all.index[i], fn, ctx);
+typedef void each_message(void *ctx, const uint8_t *p, uint32_t len);
+
+static void of_each_device(struct company *c, uint32_t op, each_message *fn,
+			   void *ctx)
+{
+	for (uint32_t i = 0; i < c->n_devices; i++)
+		dump(c, op, c->indices[i], fn, ctx);
 }
 
 struct sum {
@@ -456,6 +458,7 @@ uint32_t company_list(struct company *c, uint32_t op)
 {
 	struct entries of = {.table = tables[op]};
 
+	learn_devices(c);
 	of_each_device(c, op, add_entries, &of);
 	return of.n;
 }
@@ -470,43 +473,40 @@ static void drain(int sock)
 		;
 }
 
+/* What the write says is no matter: the device may be another. */
+static void write_setting(struct company *c)
+{
+	struct uroce_tun_msg msg;
+	int fd;
+
+	CHECK_EQ(send(c->setting_sock, "9", 1, MSG_NOSIGNAL), 1);
+	answer_with(c->setting_sock, &msg, &fd);
+}
+
+/* A round trip for each kind of question and no more: the fuzzers come by here
+ * after each input. */
 void company_look(struct company *c)
 {
-	static const char *const subjects[] = {
-		"",    "devices", "sessions", "pds",	"qps",	   "cqs",
-		"mrs", "cm_ids",  "cm",	      "faults", "failures"};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
-	int sock = connection(c), fd;
 	uint64_t len;
 
-	for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
-		struct uroce_tun_msg status = {.op = UROCE_TUN_STATUS};
-
-		snprintf(status.name, sizeof(status.name), "%s", subjects[i]);
-		send_msg(sock, &status, NULL, NULL, 0);
-		answer_with(sock, &status, &fd);
-		if (fd >= 0)
-			close(fd);
-	}
-	command(sock, &msg);
-	close(sock);
-	c->opened--;
+	/* What it had in its hands is taken back. */
+	close(c->answer);
+	c->answer = ask_status(c->status_sock, "", &len);
+	command(c->status_sock, &msg);
+	close(c->answer);
+	c->answer = ask_status(c->status_sock, "qps", &len);
 	company_count(c, "");
+	learn_devices(c);
 	for (uint32_t op = 0; op < sizeof(tables) / sizeof(*tables); op++)
 		if (tables[op])
-			company_list(c, op);
+			of_each_device(c, op, NULL, NULL);
 	of_each_device(c, RDMA_NLDEV_CMD_STAT_GET, NULL, NULL);
-	of_each_device(c, RDMA_NLDEV_CMD_PORT_GET, NULL, NULL);
-	if (c->full) {
-		company_set(c, "ttl", "9");
-		company_set(c, "tclass", "32");
-	}
+	if (c->full)
+		write_setting(c);
 	drain(c->groups_sock);
 	drain(c->visible[1]);
 	drain(c->visible[2]);
-	/* What it has in its hands is another now. */
-	close(c->answer);
-	c->answer = ask_status(c->status_sock, "", &len);
 }
 
 void company_ask_anew(struct company *c)

@@ -26,10 +26,11 @@ struct company {
 	/* Connections. */
 	int verbs_sock, cm_sock, umad_sock, groups_sock, nl_sock, setting_sock,
 		status_sock;
-	int visible[3];	     /* of uverbs, rdma_cm, umad */
-	int answer;	     /* that status_sock has in its hands */
-	bool full;	     /* with settings and the recorder */
-	unsigned int opened; /* connections */
+	int visible[3];			 /* of uverbs, rdma_cm, umad */
+	int answer;			 /* that status_sock has in its hands */
+	bool full;			 /* with settings and the recorder */
+	unsigned int opened;		 /* connections */
+	uint32_t n_devices, indices[16]; /* of netlink */
 };
 
 /* Connections of company_open(). */
@@ -41,8 +42,8 @@ struct company {
  * made, and the recorder is begun, which only an administrator may. */
 void company_open(struct company *c);
 /* Asks whatever tells of the device, or changes it for all: each list of
- * netlink, each subject of status, counters, a setting. The answers are whole
- * and well formed. */
+ * netlink, all of status, counters, with full a setting. The answers are well
+ * formed. */
 void company_look(struct company *c);
 /* Returns the number that the summary of `rdma resource` has for that word, such
  * as "ctx", of all devices together. */

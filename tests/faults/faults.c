@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * faults UROCED start|verbs|cm|traffic: see faults.h, and run.sh for what it
+ * faults UROCED start|verbs|cm|traffic|kinds: see faults.h, and run.sh for what it
  * needs around it. UROCE_FULL=1 leaves no call out.
  */
 #include "tests/faults/faults.h"
@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/device/company.h"
 #include "tests/faults/inject.h"
 
 struct daemon_proc device;
@@ -75,18 +76,28 @@ static int count_files(void)
 	return n;
 }
 
+static int connect_to(const void *arg)
+{
+	return client_connect(arg);
+}
+
+/* Open all the while, so that whatever fails does so among all kinds. */
+static struct company company = {
+	.connect = connect_to, .arg = &device, .device = "uroce0"};
+
 void faults_start(void)
 {
 	snprintf(device.dir, sizeof(device.dir), "%s", getenv("UROCE_RUN_DIR"));
 	CHECK(faults_spawn(uroced, &device.pid));
 	client_settle(&device);
-	files_before = count_files();
+	company_open(&company);
+	faults_baseline(0);
 }
 
 void faults_baseline(int connections)
 {
-	connections_before = connections;
-	client_settle_to(&device, connections);
+	connections_before = connections + COMPANY_SESSIONS;
+	client_settle_to(&device, connections_before);
 	files_before = count_files();
 }
 
@@ -102,6 +113,8 @@ void faults_settle(void)
 
 void faults_stop(void)
 {
+	company_look(&company);
+	company_close(&company);
 	daemon_stop(&device);
 	printf("%d rounds\n", rounds);
 	CHECK(rounds);
@@ -198,6 +211,8 @@ int main(int argc, char **argv)
 		test_cm();
 	else if (!strcmp(argv[2], "traffic"))
 		test_traffic();
+	else if (!strcmp(argv[2], "kinds"))
+		test_kinds();
 	else
 		return 2;
 	faults_stop();

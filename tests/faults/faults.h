@@ -30,13 +30,14 @@ struct step {
 
 extern struct daemon_proc device;
 
-/* Starts uroced_faults on eth1 and eth2, in UROCE_RUN_DIR. */
+/* Starts uroced_faults on eth1 and eth2, in UROCE_RUN_DIR, and opens a file of
+ * every kind on the first: tests/device/company.h. */
 void faults_start(void);
 /* No descriptor is left behind. */
 void faults_settle(void);
 /* It must end well, with no memory left behind. */
 void faults_stop(void);
-/* Compare the end with now, when there are that many connections. */
+/* Compare the end with now, when there are that many connections besides. */
 void faults_baseline(int connections);
 /* Of the steps up to one without name. */
 void faults_each(const struct step *steps);
@@ -59,5 +60,6 @@ void test_start(const char *uroced);
 void test_verbs(void);
 void test_cm(void);
 void test_traffic(void);
+void test_kinds(void);
 
 #endif

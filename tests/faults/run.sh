@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# run.sh BUILD start|verbs|cm|traffic: one test of faults, in a network
+# run.sh BUILD start|verbs|cm|traffic|kinds: one test of faults, in a network
 # namespace of its own with two netdevs for the devices.
 set -u
 build=$(cd "$1" && pwd) name=$2
