@@ -47,9 +47,11 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 		id->af_only_set = true;
 		return 0;
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		if (len != 1)
+		/* Five bits, of connections alone. */
+		if (len != 1 || cmd->opt[0] > 31 || id->qp_type == UR_QPT_UD ||
+		    id->qp_type == UR_QPT_UC)
 			return -EINVAL;
-		id->timeout = cmd->opt[0] & 31;
+		id->timeout = cmd->opt[0];
 		id->timeout_set = true;
 		return 0;
 	default:

@@ -4,6 +4,7 @@
 #include <rdma/ib_user_verbs.h>
 #include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
+#include "device/uverbs/static_rate.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
@@ -59,11 +60,17 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
 	struct ur_epath path;
 	struct ur_obj_ah *ah;
+	u64 bps;
 	int err;
 
 	if (!pd)
 		return -EINVAL;
 	err = ur_path_from_ah(cmd->dev, &req->attr, &path);
+	if (!err)
+		err = ur_static_rate_bps(req->attr.static_rate, &bps);
+	/* Only queue pairs have one. */
+	if (!err && bps)
+		err = -EOPNOTSUPP;
 	if (err)
 		return err;
 	ah = ur_object_new(cmd->file, &ah_type);

@@ -17,9 +17,14 @@
 	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT |           \
 	 IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
+bool ur_access_known(u32 access)
+{
+	return !(access & ~ACCESS_KNOWN);
+}
+
 int ur_mr_check_access(u32 access)
 {
-	if (access & ~ACCESS_KNOWN)
+	if (!ur_access_known(access))
 		return -EINVAL;
 	/* IBA: remote write and atomic need local write. */
 	if ((access & (IB_UVERBS_ACCESS_REMOTE_WRITE |

@@ -7,6 +7,8 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
+/* Returns whether every bit is one of the rights that there are. */
+bool ur_access_known(u32 access);
 /* Returns 0, or -EINVAL where access has an unknown bit, or remote rights
  * without the local one that they need. */
 int ur_mr_check_access(u32 access);

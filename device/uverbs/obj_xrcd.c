@@ -160,6 +160,8 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_xrcd *x;
 	int err;
 
+	if (req->oflags & ~(u32)(O_CREAT | O_EXCL))
+		return -EINVAL;
 	err = find_or_make(cmd, (int)req->fd, req->oflags, &x);
 	if (err)
 		return err;

@@ -9,6 +9,7 @@
 #include "device/client_rights.h"
 #include "device/port.h"
 #include "engine/ground/limits.h"
+#include "device/uverbs/obj_mr.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/static_rate.h"
@@ -65,6 +66,11 @@ static int check_values(struct ur_device *dev,
 	if ((mask & UR_QP_ATTR_PORT) && r->port_num != 1)
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_PKEY_INDEX) && r->pkey_index)
+		return -EINVAL;
+	/* Of those that there are, some say nothing of a queue pair; programs
+	 * give it what they give their regions. */
+	if ((mask & UR_QP_ATTR_ACCESS_FLAGS) &&
+	    !ur_access_known(r->qp_access_flags))
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_CUR_STATE) && r->cur_qp_state > UR_QP_ERR)
 		return -EINVAL;

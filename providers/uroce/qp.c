@@ -108,6 +108,9 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 		   IBV_QP_INIT_ATTR_CREATE_FLAGS | RSS_ATTRS |
 		   IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
+	    attr->qp_type != IBV_QPT_XRC_RECV)
+		return EINVAL;
 	/* Neither means anything without the other. */
 	if ((attr->comp_mask & RSS_ATTRS) &&
 	    (attr->comp_mask & RSS_ATTRS) != RSS_ATTRS)

@@ -53,8 +53,7 @@ static int check_wr(const struct ur_qp *qp, const struct ibv_send_wr *wr)
 		return EINVAL;
 	if (qp->qpt_bit == UR_SENDS_UD && !wr->wr.ud.ah)
 		return EINVAL;
-	/* Nobody fills in checksums: no capability says so. */
-	if (wr->send_flags & IBV_SEND_IP_CSUM)
+	if (wr->send_flags & ~UR_SEND_FLAGS)
 		return EINVAL;
 	return 0;
 }

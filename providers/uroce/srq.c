@@ -73,6 +73,22 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	return &srq->vsrq.srq;
 }
 
+/* What belongs to another type is not ignored. */
+static int check_srq_attr(const struct ibv_srq_init_attr_ex *attr)
+{
+	u32 mask = attr->comp_mask;
+	bool xrc = (mask & IBV_SRQ_INIT_ATTR_TYPE) &&
+		   attr->srq_type == IBV_SRQT_XRC;
+
+	if (((mask & IBV_SRQ_INIT_ATTR_TYPE) &&
+	     attr->srq_type == IBV_SRQT_TM) ||
+	    (mask & IBV_SRQ_INIT_ATTR_TM))
+		return EOPNOTSUPP;
+	return !xrc && (mask & (IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ))
+		       ? EINVAL
+		       : 0;
+}
+
 struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
@@ -80,11 +96,10 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
 	resp = {0};
 	struct ur_srq *srq;
-	int err;
+	int err = check_srq_attr(attr);
 
-	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) &&
-	    attr->srq_type == IBV_SRQT_TM) {
-		errno = EOPNOTSUPP;
+	if (err) {
+		errno = err;
 		return NULL;
 	}
 	srq = calloc(1, sizeof(*srq));

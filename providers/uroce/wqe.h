@@ -23,6 +23,12 @@ _Static_assert(IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 &&
 		       IBV_SEND_FENCE == 1 && IBV_SEND_INLINE == 8,
 	       "flags are translated below");
 
+/* The flags of work requests that there are. Nobody fills in checksums
+ * (IBV_SEND_IP_CSUM): no capability says so. */
+#define UR_SEND_FLAGS                                        \
+	((unsigned int)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | \
+			IBV_SEND_SOLICITED | IBV_SEND_INLINE))
+
 /* Returns the UROCE_WQE_F_* of IBV_SEND_* flags. */
 static inline u8 ur_wqe_flags(unsigned int send_flags)
 {

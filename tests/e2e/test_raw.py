@@ -148,6 +148,11 @@ def test_rate_of_rules(raw):
     wait_for("the rules to go", lambda: not has_rules(raw.b))
 
 
+def test_flags(raw):
+    """What the ordinary tests of flags (verbs/flags.c) have no objects for."""
+    raw.a.run(raw.bin("verbs_corners"), "flags_of_requests")
+
+
 def refused(raw, *lead):
     p = raw.a.start(*lead, "/usr/bin/python3", "-c", CREATE)
     assert p.wait(20) == 0, p.report()

@@ -293,6 +293,9 @@ def test_options():
     check(set_option(f, ident, 0, 0, b"\x20\0\0\0") == errno.EINVAL,
           "TOS is one byte")
     check(set_option(f, ident, 0, 3, b"\x0e") == 0, "ACK timeout")
+    check(set_option(f, ident, 0, 3, b"\x20") == errno.EINVAL, "of five bits")
+    check(set_option(f, f.create(ps=PS_UDP), 0, 3, b"\x0e") == errno.EINVAL,
+          "of connections")
     check(set_option(f, ident, 0, 9, b"\0") == errno.ENOSYS, "no option")
     check(set_option(f, ident, 5, 0, b"\0") == errno.ENOSYS, "no level")
     check(set_option(f, ident, 1, 1, bytes(72)) == errno.EINVAL,
