@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The limit of locked memory. The device locks none, so registering works with
- * any; but programs read the limit themselves and register less, warn, or give
- * up (UCX, Ceph), and libibverbs warns where it is very low.
+ * What programs may register. The limit of locked memory: the device locks none,
+ * so registering works with any; but programs read the limit themselves and
+ * register less, warn, or give up (UCX, Ceph), and libibverbs warns where it is
+ * very low. And programs whose memory the device cannot reach.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -70,6 +71,24 @@ static bool seen_before(struct json_object *sessions, size_t end, int64_t pid)
 	return false;
 }
 
+/* The device says so only where it is so. */
+static void check_reached(struct doctor *doctor, struct json_object *session)
+{
+	struct json_object *reached;
+
+	if (!json_object_object_get_ex(session, "memory_reached", &reached) ||
+	    json_object_get_boolean(reached))
+		return;
+	ur_doctor_say(
+		doctor, "memory", "problem",
+		"let it open a device before it changes its user, or call "
+		"prctl(PR_SET_DUMPABLE, 1) after that",
+		"%s (process %" PRId64
+		") may not open its own /proc/self/mem, as after setuid() or "
+		"PR_SET_DUMPABLE 0: registering its memory fails with EACCES",
+		ur_json_text(session, "comm"), ur_json_number(session, "pid"));
+}
+
 void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 {
 	struct json_object *sessions;
@@ -82,6 +101,8 @@ void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 		char todo[96];
 		uint64_t bytes;
 
+		if (!seen_before(sessions, i, pid))
+			check_reached(doctor, s);
 		/* Root's programs lock what they like. */
 		if (!ur_json_number(s, "uid") || pid == getpid() ||
 		    seen_before(sessions, i, pid) || !memlock_of(pid, &bytes))

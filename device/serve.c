@@ -2,12 +2,12 @@
 /* Connections, their threads and the messages on them. */
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "device/client_memory.h"
 #include "device/control.h"
 #include "device/hold.h"
 #include "device/memory.h"
@@ -74,37 +74,6 @@ static void give_back(struct ur_session *s, int *fds)
 	ur_loop_unlock(loop);
 }
 
-/* The memory of the client, proved to be it, and what it may do with it; the
- * descriptors are taken over. They may be anything, so the control lock is not
- * held. */
-static int take_memory(struct ur_session *s, const struct uroce_tun_msg *msg,
-		       int *fds)
-{
-	struct ur_user_mem *mem;
-	int err = ur_user_mem_create(fds[0], s->pid, &mem);
-
-	if (err)
-		return err;
-	fds[0] = -1;
-	mem->uid = s->uid;
-	if (msg->open.self)
-		err = ur_user_mem_prove(mem, msg->open.self, msg,
-					offsetof(struct uroce_tun_msg, name));
-	else if (!mem->same)
-		err = -EINVAL;
-	if (!err && fds[1] >= 0) {
-		err = ur_user_mem_maps(mem, fds[1], msg->open.self);
-		if (!err)
-			fds[1] = -1;
-	}
-	if (err) {
-		ur_user_mem_put(mem);
-		return err;
-	}
-	s->mem = mem;
-	return 0;
-}
-
 /* What both sides have. The bits are there since version 4. */
 static u64 features(const struct uroce_tun_open *open)
 {
@@ -132,7 +101,10 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	else if (s->open)
 		err = -EBUSY;
 	else if (!s->mem && !is_bare(msg->kind))
-		err = fds[0] == -ENFILE ? -ENFILE : take_memory(s, msg, fds);
+		err = fds[0] == -ENFILE
+			      ? -ENFILE
+			      : ur_client_memory_take(
+					s, msg, features(&msg->open), fds);
 	ur_loop_lock(loop);
 	if (!err && msg->kind == UROCE_TUN_SETTING)
 		err = ur_setting_open(s);

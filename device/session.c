@@ -3,16 +3,17 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "device/client_memory.h"
 #include "device/session.h"
 #include "device/memory.h"
 #include "device/open_file.h"
 
-int ur_session_read(const struct ur_session *s, u64 addr, void *dst, size_t len)
+int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len)
 {
 	u64 at = addr - s->window_addr;
 
 	if (at > s->window_len || len > s->window_len - at)
-		return ur_user_read(s->mem, addr, dst, len);
+		return ur_client_memory_read(s, addr, dst, len);
 	memcpy(dst, s->window + at, len);
 	return 0;
 }
@@ -46,7 +47,7 @@ int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 	    len <= s->outs_to - addr)
 		to = add_out(s, addr, len);
 	if (!to)
-		return ur_user_write(s->mem, addr, src, len);
+		return ur_client_memory_write(s, addr, src, len);
 	memcpy(to, src, len);
 	return 0;
 }

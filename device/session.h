@@ -88,8 +88,7 @@ bool ur_session_cache_reply(struct ur_session *s,
 
 /* Copies len bytes from the client whose command runs. Returns 0 or -EFAULT. On
  * the session's thread, without the lock. */
-int ur_session_read(const struct ur_session *s, u64 addr, void *dst,
-		    size_t len);
+int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len);
 
 /*
  * Upcalls (upcall.c), on the session's own thread with the lock held. They

@@ -51,8 +51,8 @@ void ur_daemon_close_fds(int *fds)
 	}
 }
 
-static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds, u8 *window,
-		     u32 room, u32 *len)
+static int recv_both(int sock, struct uroce_tun_msg *msg, int *fds,
+		     void *window, u32 room, u32 *len)
 {
 	union ur_scm scm;
 	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
@@ -95,4 +95,20 @@ int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
 			u8 *window, u32 *len)
 {
 	return recv_both(sock, msg, fds, window, UROCE_TUN_WINDOW, len);
+}
+
+int ur_daemon_recv_memory(int sock, struct uroce_tun_msg *msg, int *fds,
+			  void *bytes, u32 room, u32 *len)
+{
+	return recv_both(sock, msg, fds, bytes, room, len);
+}
+
+int ur_daemon_send_bytes(int sock, const void *bytes, u32 len)
+{
+	ssize_t n;
+
+	do {
+		n = send(sock, bytes, len, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
 }

@@ -28,6 +28,13 @@ int ur_daemon_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
 			u8 *window, u32 *len);
 
+/* Does the same for one that may have at most room bytes behind it, in bytes. */
+int ur_daemon_recv_memory(int sock, struct uroce_tun_msg *msg, int *fds,
+			  void *bytes, u32 room, u32 *len);
+
+/* Sends len bytes alone, as one message. */
+int ur_daemon_send_bytes(int sock, const void *bytes, u32 len);
+
 /* Closes those of the descriptors that nobody took, and sets all to -1. */
 void ur_daemon_close_fds(int *fds);
 

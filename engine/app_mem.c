@@ -234,8 +234,10 @@ static int find_memory(struct ur_emr *mr)
 {
 	const struct ur_emr_attr *a = &mr->attr;
 
-	if (a->null_mr || a->implicit)
+	if (a->null_mr)
 		return 0;
+	if (a->implicit)
+		return ur_user_mem_reaches(a->mem) ? 0 : -EACCES;
 	if (a->dm) {
 		if (a->dm_off > a->dm->length ||
 		    a->length > a->dm->length - a->dm_off)
@@ -254,7 +256,11 @@ static int find_memory(struct ur_emr *mr)
 	}
 	if (a->shm_fd >= 0 && mr->ectx->engine->opt.shared)
 		map_file(mr, a->shm_fd, a->shm_off);
-	if (mr->map || a->on_demand || !a->length)
+	if (mr->map || !a->length)
+		return 0;
+	if (!ur_user_mem_reaches(a->mem))
+		return -EACCES;
+	if (a->on_demand)
 		return 0;
 	return a->looked ? 0 : -EAGAIN;
 }

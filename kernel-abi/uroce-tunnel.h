@@ -11,7 +11,9 @@
  *
  * The device reads and writes the caller's memory itself, as the kernel's
  * copy_from_user() does, through the /proc/self/mem descriptor that comes with
- * UROCE_TUN_OPEN. So the front-end does not know what the commands mean. Where a
+ * UROCE_TUN_OPEN. So the front-end does not know what the commands mean. A
+ * process that may not open that file (it is not dumpable) is asked for what a
+ * command reads and writes, by upcalls like those below. Where a
  * command names a file descriptor, the device asks for it with an upcall before
  * it answers:
  *
@@ -80,8 +82,10 @@ extern "C" {
 #define UROCE_TUN_F_CACHED_REPLY (1ull << 0) /* struct uroce_tun_cached_reply */
 #define UROCE_TUN_F_CPU		 (1ull << 1) /* cpu of struct uroce_tun_msg */
 #define UROCE_TUN_F_KNOWN	 (1ull << 2) /* struct uroce_tun_known */
-#define UROCE_TUN_F_ALL \
-	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN)
+#define UROCE_TUN_F_MEMORY	 (1ull << 3) /* OPEN without fds[0] */
+#define UROCE_TUN_F_ALL                                                   \
+	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
+	 UROCE_TUN_F_MEMORY)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -89,7 +93,11 @@ enum uroce_tun_op {
 
 	/* open; kind, name = "uverbs0" | "rdma_cm" | "umad0". fds[0]: /proc/self/mem,
 	 * opened read-write. fds[1]: /proc/self/maps, or none: then the device
-	 * does not look at the protections of the memory.
+	 * does not look at the protections of the memory. With
+	 * UROCE_TUN_F_MEMORY both may be missing. The device then takes those of
+	 * an earlier OPEN of this process, if they hold this message (ret:
+	 * random), or asks by GET_MEMORY and PUT_MEMORY in the middle of commands
+	 * and refuses to register memory that it cannot map.
 	 *
 	 * With a cookie the connection joins the file whose DONE carried that
 	 * cookie (a forked child, same user, on a connection of its own).
@@ -134,6 +142,9 @@ enum uroce_tun_op {
 	 * number of the rule, or in name, with -EINVAL, what is wrong with it.
 	 * Needs no OPEN. */
 	UROCE_TUN_FAULT = 21,
+	/* memory. Answers GET_MEMORY (ret 0, and the bytes behind the message)
+	 * and PUT_MEMORY; or ret is -EFAULT. */
+	UROCE_TUN_MEMORY = 22,
 
 	/* ---- device to front-end ---- */
 
@@ -143,6 +154,12 @@ enum uroce_tun_op {
 	UROCE_TUN_DONE = 32,
 	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
 	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
+	/* memory: len bytes, UROCE_TUN_WINDOW at most, that the caller has at
+	 * addr. With UROCE_TUN_F_MEMORY. */
+	UROCE_TUN_GET_MEMORY = 35,
+	/* memory: the next message on the connection is len bytes, as many at
+	 * most, and nothing else: they are to be stored at addr. */
+	UROCE_TUN_PUT_MEMORY = 36,
 };
 
 enum uroce_tun_link {
@@ -228,6 +245,14 @@ struct uroce_tun_closed {
 	__u64 rsv1;
 };
 
+/* GET_MEMORY, PUT_MEMORY */
+struct uroce_tun_memory {
+	__u64 rsv0;
+	__u64 addr;
+	__u64 len;
+	__u64 rsv1[2];
+};
+
 /* INSTALL */
 struct uroce_tun_install {
 	__u64 rsv0[3];
@@ -277,6 +302,7 @@ struct uroce_tun_msg {
 		struct uroce_tun_call call;
 		struct uroce_tun_closed closed;
 		struct uroce_tun_install install;
+		struct uroce_tun_memory memory;
 		struct uroce_tun_text text;
 		struct uroce_tun_change link;
 		struct uroce_tun_fault fault;

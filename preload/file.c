@@ -50,7 +50,7 @@ static void set_open_flags(int fd, int flags)
 static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 		     const char *node, uint64_t cookie, int fd)
 {
-	int fds[2] = {-1, -1}, err, self;
+	int fds[2], err, n;
 
 	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
 				      .kind = kind,
@@ -59,27 +59,15 @@ static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 				      .open.features = UROCE_TUN_F_ALL,
 				      .open.cookie = cookie,
 				      .open.self = (uint64_t)(uintptr_t)msg};
-	/* By two steps: an emulator of programs (qemu-user) has an answer of its
-	 * own for /proc/self/maps, which is no file of procfs. */
-	self = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self",
-			    O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-	if (self < 0)
-		return -errno;
-	fds[0] = (int)syscall(SYS_openat, self, "mem", O_RDWR | O_CLOEXEC, 0);
-	if (fds[0] >= 0)
-		fds[1] = (int)syscall(SYS_openat, self, "maps",
-				      O_RDONLY | O_CLOEXEC, 0);
-	err = fds[1] < 0 ? -errno : 0;
-	close_raw(self);
-	if (err) {
-		if (fds[0] >= 0)
-			close_raw(fds[0]);
-		return err;
-	}
+	/* No other memory has this message by chance, or by intent. */
+	syscall(SYS_getrandom, &msg->ret, sizeof(msg->ret), 1 /* no wait */);
+	n = ur_memory_open(fds);
+	if (n < 0)
+		return n;
 	strcpy(msg->name, node);
-	err = ur_tunnel_send_fds(sock, msg, fds, 2);
-	close_raw(fds[0]);
-	close_raw(fds[1]);
+	err = ur_tunnel_send_fds(sock, msg, fds, (unsigned int)n);
+	for (int i = 0; i < n; i++)
+		close_raw(fds[i]);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #ifndef UR_PRELOAD_TUNNEL_H
 #define UR_PRELOAD_TUNNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel-abi/uroce-tunnel.h"
@@ -57,6 +58,15 @@ void ur_tunnel_close_fds(int *fds);
  * @outs, which has UROCE_TUN_WINDOW. */
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len);
+
+/* Opens what goes with OPEN, for the device to reach our memory by. Returns how
+ * many of fds: 0 in a process that may not open its own (it is not dumpable), or
+ * without a /proc, which the device asks; or -errno where there is no room. */
+int ur_memory_open(int fds[UROCE_TUN_MAX_FDS]);
+/* Answers GET_MEMORY and PUT_MEMORY. The kernel finds out whether the memory is
+ * there. Returns 0, or -EIO when the device is gone or makes no sense. */
+int ur_tunnel_get_memory(int sock, const struct uroce_tun_msg *msg);
+int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg);
 
 /* Has what was posted fetched, before the process or its file ends. Waits for a
  * second at most. Returns 0, or -EIO where @sock is of no more use. */

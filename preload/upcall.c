@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The questions that the device asks in the middle of a command: a descriptor
- * of the process, or a place for a new one. Also takes apart what comes behind
- * the answer.
+ * of the process, a place for a new one, or memory (memory.c). Also takes apart
+ * what comes behind the answer.
  */
 #include <errno.h>
 #include <string.h>
@@ -123,6 +123,10 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 				fds[0] = -1;
 			}
 			ret = ur_tunnel_send(file->sock, &answer, -1);
+		} else if (msg->op == UROCE_TUN_GET_MEMORY) {
+			ret = ur_tunnel_get_memory(file->sock, msg);
+		} else if (msg->op == UROCE_TUN_PUT_MEMORY) {
+			ret = ur_tunnel_put_memory(file->sock, msg);
 		} else {
 			ret = -EIO;
 		}

@@ -95,7 +95,7 @@ static const struct command commands[] = {
 };
 
 /* The value of SET_OPTION lies behind a pointer of its own. */
-static int fetch_option(const struct ur_session *s,
+static int fetch_option(struct ur_session *s,
 			const struct rdma_ucm_set_option *set, u8 *value)
 {
 	if (set->optlen > OPT_MAX)

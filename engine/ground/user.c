@@ -49,6 +49,20 @@ bool ur_user_is_proc(int fd, pid_t pid, const char *name)
 	       has.st_dev == want.st_dev && has.st_ino == want.st_ino;
 }
 
+struct ur_user_mem *ur_user_mem_unreached(pid_t pid)
+{
+	struct ur_user_mem *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->fd = -1;
+	m->maps = -1;
+	m->pid = pid;
+	m->refs = 1;
+	pthread_mutex_init(&m->atomic, NULL);
+	return m;
+}
+
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 {
 	struct ur_user_mem *m;
@@ -56,14 +70,10 @@ int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem)
 
 	if (ret)
 		return ret;
-	m = calloc(1, sizeof(*m));
+	m = ur_user_mem_unreached(pid);
 	if (!m)
 		return -ENOMEM;
 	m->fd = fd;
-	m->maps = -1;
-	m->pid = pid;
-	m->refs = 1;
-	pthread_mutex_init(&m->atomic, NULL);
 	m->same = ur_user_is_proc(fd, pid, "mem");
 	*mem = m;
 	return 0;
@@ -91,7 +101,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 	if (!mem || --mem->refs)
 		return;
 	pthread_mutex_destroy(&mem->atomic);
-	close(mem->fd);
+	if (mem->fd >= 0)
+		close(mem->fd);
 	if (mem->maps >= 0)
 		close(mem->maps);
 	free(mem);

@@ -19,7 +19,7 @@
 #include "util/bytes.h"
 
 struct ur_user_mem {
-	int fd;	    /* /proc/PID/mem */
+	int fd;	    /* /proc/PID/mem; -1: it is not reached */
 	int maps;   /* /proc/PID/maps, or -1 */
 	pid_t pid;  /* of the socket's peer, for names and statistics only */
 	uid_t uid;  /* its user; of 0 until somebody says so */
@@ -36,6 +36,14 @@ struct ur_user_mem {
  * -ENOMEM. May wait for whoever serves the file, so the control lock must not
  * be held. */
 int ur_user_mem_create(int fd, pid_t pid, struct ur_user_mem **mem);
+/* Returns a reference to memory that cannot be reached: the client shows no mem
+ * file. NULL: -ENOMEM. */
+struct ur_user_mem *ur_user_mem_unreached(pid_t pid);
+/* Returns whether there is a way to the memory. */
+static inline bool ur_user_mem_reaches(const struct ur_user_mem *mem)
+{
+	return mem->fd >= 0;
+}
 /* Returns 0 where the memory holds these bytes at addr, else -EINVAL: what is
  * there is not what the client says is there. At most 128 bytes, not at the
  * lowest addresses. May wait as ur_user_mem_create() does. */

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -241,6 +242,28 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 
 uint64_t client_installed;
 
+unsigned int client_asked;
+
+/* Any address is believed here. */
+static void client_memory(int sock, const struct uroce_tun_msg *msg)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_MEMORY};
+	struct iovec iov[] = {
+		{&reply, sizeof(reply)},
+		{(void *)(uintptr_t)msg->memory.addr, msg->memory.len}};
+
+	client_asked++;
+	CHECK(msg->memory.len && msg->memory.len <= UROCE_TUN_WINDOW);
+	if (msg->op == UROCE_TUN_GET_MEMORY) {
+		CHECK_EQ(writev(sock, iov, 2),
+			 (ssize_t)(sizeof(reply) + msg->memory.len));
+		return;
+	}
+	CHECK_EQ(recv(sock, iov[1].iov_base, iov[1].iov_len, MSG_TRUNC),
+		 (ssize_t)msg->memory.len);
+	client_send(sock, &reply, NULL, 0);
+}
+
 int64_t client_hear(int sock, struct uroce_tun_msg *msg)
 {
 	struct uroce_tun_msg reply;
@@ -255,6 +278,11 @@ int64_t client_hear(int sock, struct uroce_tun_msg *msg)
 			return msg->ret;
 		}
 		memset(&reply, 0, sizeof(reply));
+		if (msg->op == UROCE_TUN_GET_MEMORY ||
+		    msg->op == UROCE_TUN_PUT_MEMORY) {
+			client_memory(sock, msg);
+			continue;
+		}
 		reply.op = UROCE_TUN_FD;
 		if (msg->op == UROCE_TUN_INSTALL) {
 			CHECK(fd >= 0);

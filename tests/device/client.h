@@ -60,6 +60,8 @@ int client_open_with(const struct daemon_proc *d, const char *name,
  * or INT64_MIN when the connection ended.
  */
 int64_t client_hear(int sock, struct uroce_tun_msg *ret_msg);
+/* How often it was asked for memory. */
+extern unsigned int client_asked;
 /* The cookie of the last INSTALL. */
 extern uint64_t client_installed;
 int64_t client_ioctl(int sock, const void *hdr);

@@ -4,8 +4,11 @@ memory: UCX's hooks, libfabric's monitors, other allocators. As root and as an
 ordinary user, for whom the moves work in another way (memory/*.c)."""
 import os
 import re
+import signal
 
 import pytest
+
+from hosts import wait_for
 
 USERS = {"root": [],
          "nobody": ["setpriv", "--reuid", "65534", "--regid", "65534",
@@ -69,3 +72,23 @@ def test_registration_cache(labs, monitor, user):
     out = run(labs, user, "", {"FI_MR_CACHE_MONITOR": monitor}, program, "50")
     kept = int(re.search(r"50 rounds, (\d+) kept", out).group(1))
     assert kept == (0 if monitor == "disabled" else 50), out
+
+
+@pytest.mark.parametrize("how,user", [
+    ("setuid", "root"), ("listed", "root"), ("opened", "root"),
+    ("seteuid", "root"), ("prctl", "nobody")])
+def test_undumpable(labs, how, user):
+    """A process that may not open /proc/self/mem has the device too; what cannot
+    be reached is refused, and why is told."""
+    host = labs(1500).a
+    p = host.start(*USERS[user], host.lab.bin("undumpable"), how)
+    wait_for("the program", lambda: f"{how}: fine" in p.text() or
+             not p.running())
+    assert p.running(), p.report()
+    found = host.bare(host.lab.bin("uroce"), "doctor", "--json", "--run-dir",
+                      host.run_dir)
+    found.wait(60)
+    told = "undumpable" in found.text() and "EACCES" in found.text()
+    assert told == (how != "opened"), found.text()
+    p.proc.send_signal(signal.SIGTERM)
+    assert p.wait(20) == 0, p.report()

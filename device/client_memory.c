@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The descriptors of a client's memory may be anything, and its answers too: what
+ * it says is there is a copy, no longer than asked for, and checked as if it had
+ * been read. A client that is asked and stays silent holds up its own thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/client_memory.h"
+#include "device/tunnel.h"
+
+/* ---- descriptors ---- */
+
+/* Copies of what another connection of the same process has shown: before it
+ * changed its user, or asked not to be dumped. Which memory that is is still to
+ * be proved: the process may have become another program since. */
+static void borrow(struct ur_session *s, int *fds)
+{
+	const struct ur_user_mem *mem = NULL;
+
+	ur_loop_lock(s->daemon->loop);
+	ur_list_for_each(it, &s->daemon->sessions) {
+		const struct ur_session *o =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (o != s && o->pid == s->pid && o->mem &&
+		    ur_user_mem_reaches(o->mem))
+			mem = o->mem; /* the last one is the newest */
+	}
+	if (mem) {
+		fds[0] = fcntl(mem->fd, F_DUPFD_CLOEXEC, 0);
+		if (fds[0] >= 0 && mem->maps >= 0)
+			fds[1] = fcntl(mem->maps, F_DUPFD_CLOEXEC, 0);
+	}
+	ur_loop_unlock(s->daemon->loop);
+}
+
+/* Proved to be the client's, with what it may do with it. */
+static int take(struct ur_session *s, const struct uroce_tun_msg *msg, int *fds)
+{
+	struct ur_user_mem *mem;
+	int err = ur_user_mem_create(fds[0], s->pid, &mem);
+
+	if (err)
+		return err;
+	fds[0] = -1;
+	mem->uid = s->uid;
+	if (msg->open.self)
+		err = ur_user_mem_prove(mem, msg->open.self, msg,
+					offsetof(struct uroce_tun_msg, name));
+	else if (!mem->same)
+		err = -EINVAL;
+	if (!err && fds[1] >= 0) {
+		err = ur_user_mem_maps(mem, fds[1], msg->open.self);
+		if (!err)
+			fds[1] = -1;
+	}
+	if (err) {
+		ur_user_mem_put(mem);
+		return err;
+	}
+	s->mem = mem;
+	return 0;
+}
+
+int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
+			  u64 features, int *fds)
+{
+	int known[UROCE_TUN_MAX_FDS] = {-1, -1};
+
+	if (fds[0] != -1 || !(features & UROCE_TUN_F_MEMORY))
+		return take(s, msg, fds);
+	if (msg->open.self)
+		borrow(s, known);
+	if (known[0] >= 0 && !take(s, msg, known))
+		return 0;
+	ur_daemon_close_fds(known);
+	s->mem = ur_user_mem_unreached(s->pid);
+	if (!s->mem)
+		return -ENOMEM;
+	s->mem->uid = s->uid;
+	ur_debug("session %llu: process %d shows no memory: it is asked",
+		 (unsigned long long)s->id, (int)s->pid);
+	return 0;
+}
+
+/* ---- questions ---- */
+
+static int hang_up(struct ur_session *s)
+{
+	shutdown(s->sock, SHUT_RDWR);
+	return -EPIPE;
+}
+
+/* The answer to a question, with want bytes behind it where it is 0. */
+static int answer(struct ur_session *s, void *dst, u32 want)
+{
+	struct uroce_tun_msg msg;
+	int fds[UROCE_TUN_MAX_FDS];
+	u32 got;
+
+	for (;;) {
+		int err = ur_daemon_recv_memory(s->sock, &msg, fds, dst, want,
+						&got);
+
+		if (err)
+			return hang_up(s);
+		ur_daemon_close_fds(fds);
+		if (msg.op != UROCE_TUN_CLOSE_FD)
+			break;
+		if (!ur_session_note_closed(s, msg.closed.cookie))
+			return hang_up(s);
+	}
+	if (msg.op != UROCE_TUN_MEMORY)
+		return hang_up(s);
+	if (msg.ret == -EFAULT && !got)
+		return -EFAULT;
+	return msg.ret || got != want ? hang_up(s) : 0;
+}
+
+static int ask(struct ur_session *s, u32 op, u64 addr, size_t len)
+{
+	struct uroce_tun_msg msg = {.op = op,
+				    .memory = {.addr = addr, .len = len}};
+
+	return ur_daemon_send(s->sock, &msg, NULL, 0) ? hang_up(s) : 0;
+}
+
+int ur_client_memory_read(struct ur_session *s, u64 addr, void *dst, size_t len)
+{
+	u8 *to = dst;
+
+	if (ur_user_mem_reaches(s->mem))
+		return ur_user_read(s->mem, addr, dst, len);
+	if (addr > UINT64_MAX - len)
+		return -EFAULT;
+	while (len) {
+		u32 n = (u32)ur_min_u64(len, UROCE_TUN_WINDOW);
+		int err = ask(s, UROCE_TUN_GET_MEMORY, addr, n);
+
+		if (!err)
+			err = answer(s, to, n);
+		if (err)
+			return err;
+		addr += n;
+		to += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int ur_client_memory_write(struct ur_session *s, u64 addr, const void *src,
+			   size_t len)
+{
+	const u8 *from = src;
+
+	if (ur_user_mem_reaches(s->mem))
+		return ur_user_write(s->mem, addr, src, len);
+	if (addr > UINT64_MAX - len)
+		return -EFAULT;
+	while (len) {
+		u32 n = (u32)ur_min_u64(len, UROCE_TUN_WINDOW);
+		int err = ask(s, UROCE_TUN_PUT_MEMORY, addr, n);
+
+		if (!err)
+			err = ur_daemon_send_bytes(s->sock, from, n)
+				      ? hang_up(s)
+				      : answer(s, NULL, 0);
+		if (err)
+			return err;
+		addr += n;
+		from += n;
+		len -= n;
+	}
+	return 0;
+}
