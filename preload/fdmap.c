@@ -301,6 +301,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->serial = atomic_fetch_add(&serials, 1) + 1;
 	file->cookie = 0;
 	file->rdev = 0;
+	file->features = 0;
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;

@@ -195,7 +195,9 @@ UR_EXPORT int bind(int fd, const struct sockaddr *addr, socklen_t len)
 
 	if (!file)
 		return ur_real(bind)(fd, addr, len);
-	if (len < sizeof(nl)) {
+	if (len && !addr) {
+		err = EFAULT;
+	} else if (len < sizeof(nl)) {
 		err = EINVAL;
 	} else {
 		memcpy(&nl, addr, sizeof(nl));
@@ -223,6 +225,10 @@ UR_EXPORT int getsockname(int fd, struct sockaddr *addr, socklen_t *len)
 
 	if (!file)
 		return ur_real(getsockname)(fd, addr, len);
+	if (!len || (*len && !addr)) {
+		ur_fdmap_put(file);
+		return fail(EFAULT);
+	}
 	put_address(addr, len, file->nl_bound ? file->nl_port : 0,
 		    (uint32_t)file->nl_groups);
 	ur_fdmap_put(file);
@@ -254,6 +260,8 @@ static int set_option(struct ur_file *file, int name, const void *value,
 
 	if (len < sizeof(v))
 		return EINVAL;
+	if (!value)
+		return EFAULT;
 	memcpy(&v, value, sizeof(v));
 	switch (name) {
 	case NETLINK_EXT_ACK:
@@ -316,8 +324,12 @@ UR_EXPORT int getsockopt(int fd, int level, int name, void *value,
 			       ? fail(ENOPROTOOPT)
 			       : ur_real(getsockopt)(fd, level, name, value,
 						     len);
+	if (!len)
+		return fail(EFAULT);
 	if (*len < sizeof(v))
 		return fail(EINVAL);
+	if (!value)
+		return fail(EFAULT);
 	memcpy(value, &v, sizeof(v));
 	*len = sizeof(v);
 	return 0;

@@ -10,6 +10,7 @@
 #include "preload/real.h"
 #include "preload/rewrite.h"
 #include "preload/setting.h"
+#include "preload/tunnel.h"
 
 /* A number just handed out by the system cannot be an old file of ours. */
 static int fresh(int fd)
@@ -29,10 +30,11 @@ static int opened(const struct ur_path *path, int fd)
 	if (fd < 0 || !path->counter)
 		return fd;
 	file = ur_fdmap_new(UR_KIND_COUNTER, -1);
-	if (file) {
-		ur_fdmap_bind(fd, file);
+	/* Without a place in the map, at least now. */
+	if (!file || !ur_fdmap_bind(fd, file))
+		ur_tunnel_sync();
+	if (file)
 		ur_fdmap_put(file);
-	}
 	errno = err;
 	return fd;
 }

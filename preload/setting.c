@@ -68,7 +68,8 @@ static int lowest(int fd, int flags)
 	return low < 0 ? -errno : low;
 }
 
-/* Who reads as well reads the file; the connection is its hidden twin. */
+/* Who reads as well reads the file; the connection is its hidden twin. Consumes
+ * @sock. */
 static int show(const struct ur_path *path, int flags, int sock)
 {
 	bool both = (flags & O_ACCMODE) == O_RDWR;
@@ -82,24 +83,24 @@ static int show(const struct ur_path *path, int flags, int sock)
 	} else {
 		fd = lowest(sock, flags);
 	}
+	file = fd < 0 ? NULL : ur_fdmap_new(UR_KIND_SETTING, both ? sock : -1);
+	if (!file || !both)
+		syscall(SYS_close, sock);
 	if (fd < 0)
 		return fd;
-	file = ur_fdmap_new(UR_KIND_SETTING, both ? sock : -1);
-	if (!file) {
+	if (!file || !ur_fdmap_bind(fd, file)) {
 		syscall(SYS_close, fd);
-		return -ENFILE;
+		fd = file ? -EMFILE : -ENFILE;
 	}
-	if (!both)
-		syscall(SYS_close, sock);
-	ur_fdmap_bind(fd, file);
-	ur_fdmap_put(file);
+	if (file)
+		ur_fdmap_put(file);
 	return fd;
 }
 
 int ur_setting_open(const struct ur_path *path, int flags)
 {
 	const char *rel = NULL;
-	int err = check(path, &rel), sock, fd;
+	int err = check(path, &rel), sock;
 
 	if (err)
 		return err;
@@ -109,10 +110,10 @@ int ur_setting_open(const struct ur_path *path, int flags)
 	if (sock < 0)
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = introduce(sock, rel);
-	fd = err ? err : show(path, flags, sock);
-	if (fd < 0)
-		syscall(SYS_close, sock);
-	return fd;
+	if (!err)
+		return show(path, flags, sock);
+	syscall(SYS_close, sock);
+	return err;
 }
 
 static int connection(const struct ur_file *file, int fd)

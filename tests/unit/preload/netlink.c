@@ -119,6 +119,25 @@ static void test_address(int fd)
 	close(other);
 }
 
+/* What points nowhere is the kernel's EFAULT. */
+static void test_pointers(int fd)
+{
+	socklen_t len = 12;
+
+	CHECK(bind(fd, NULL, 12) && errno == EFAULT);
+	CHECK(bind(fd, NULL, 0) && errno == EINVAL);
+	CHECK(getsockname(fd, NULL, &len) && errno == EFAULT);
+	CHECK(getsockname(fd, (struct sockaddr *)&len, NULL) &&
+	      errno == EFAULT);
+	CHECK(setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, NULL, 4) &&
+	      errno == EFAULT);
+	len = 4;
+	CHECK(getsockopt(fd, SOL_SOCKET, SO_DOMAIN, NULL, &len) &&
+	      errno == EFAULT);
+	CHECK(getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &len, NULL) &&
+	      errno == EFAULT);
+}
+
 /* It is one open file for copies and children. */
 static void test_shared(int fd)
 {
@@ -151,6 +170,7 @@ void test_netlink(void)
 	CHECK(!bind_to(fd, 0, 0));
 	test_options(fd);
 	test_address(fd);
+	test_pointers(fd);
 	test_shared(fd);
 	/* As a stream too, as sockets are. */
 	CHECK_EQ(write(fd, &nlh, sizeof(nlh)), sizeof(nlh));
