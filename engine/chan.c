@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "util/os/event_pair.h"
 
 /* The kernel doubles it; UR_KIB_EVENTS is for that. Of an event that finds no room
  * its source knows. */
@@ -35,19 +36,10 @@ static void on_room(struct ur_watch *watch, u32 events);
 
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 {
-	int fd[2], bytes = SNDBUF_BYTES;
+	int fd[2], bytes = SNDBUF_BYTES, err = ur_event_pair(fd);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
-		return -errno;
-	/* The client sends nothing this way: descriptors that it sent would be
-	 * given back by whoever closes our end. */
-	if (shutdown(fd[0], SHUT_RD) < 0) {
-		int err = -errno;
-
-		close(fd[0]);
-		close(fd[1]);
+	if (err)
 		return err;
-	}
 	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 		       sizeof(bytes)) < 0)
 		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));

@@ -106,6 +106,18 @@ static int check_read(int fd, size_t count)
 	return err;
 }
 
+/* The end of an event file: the first read says ECONNRESET, and what was sent
+ * before comes after it (util/os/event_pair.h). */
+static ssize_t read_ended(struct ur_file *file, int fd, void *buf, size_t count,
+			  ssize_t ret, int err)
+{
+	if (ret < 0) {
+		ret = ur_real(read)(fd, buf, count);
+		err = errno;
+	}
+	return ur_file_after_read(file, buf, count, ret, err);
+}
+
 static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
 {
 	int err = errno;
@@ -122,7 +134,7 @@ static ssize_t after_read(int fd, void *buf, size_t count, ssize_t ret)
 	    file->kind == UROCE_TUN_NETLINK)
 		ret = ret < 0 ? -err : 0;
 	else
-		ret = ur_file_after_read(file, buf, count, ret, err);
+		ret = read_ended(file, fd, buf, count, ret, err);
 	ur_fdmap_put(file);
 	return finish(ret);
 }
@@ -154,14 +166,14 @@ UR_EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 	return read(fd, iov[0].iov_base, iov[0].iov_len);
 }
 
-/* A cdev with a reference, or NULL: not ours, or an event file. */
+/* A cdev or an event file with a reference, or NULL: not ours, or written to as
+ * it is. */
 static struct ur_file *get_writable(int fd)
 {
 	struct ur_file *file = ur_fdmap_get(fd);
 
-	if (file &&
-	    (ur_file_event_size(file) || file->kind == UR_KIND_COUNTER ||
-	     file->kind == UROCE_TUN_NETLINK)) {
+	if (file && (file->kind == UR_KIND_COUNTER ||
+		     file->kind == UROCE_TUN_NETLINK)) {
 		ur_fdmap_put(file);
 		return NULL;
 	}
@@ -171,6 +183,9 @@ static struct ur_file *get_writable(int fd)
 static ssize_t write_file(struct ur_file *file, int fd, const void *buf,
 			  size_t len)
 {
+	/* The kernel's event files are open for reading only. */
+	if (ur_file_event_size(file))
+		return -EBADF;
 	return file->kind == UR_KIND_SETTING
 		       ? ur_setting_write(file, fd, buf, len)
 		       : ur_file_write(file, fd, buf, len);

@@ -14,6 +14,7 @@
 #include "device/tree/sysfs.h"
 #include "device/open_file.h"
 #include "device/ucma/ucma.h"
+#include "util/os/event_pair.h"
 
 #define IN_MAX	512
 #define OPT_MAX 1024
@@ -202,14 +203,10 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 		err = -ENOMEM;
 		goto err_give;
 	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		err = -errno;
+	err = ur_event_pair(pair);
+	if (err)
 		goto err_free;
-	}
-	/* The client sends nothing this way: descriptors that it sent would be
-	 * given back by whoever closes our end. */
-	err = shutdown(pair[0], SHUT_RD) ? -errno
-					 : ur_file_id(pair[1], &file->shown);
+	err = ur_file_id(pair[1], &file->shown);
 	if (err)
 		goto err_close;
 	file->user = s->uid;

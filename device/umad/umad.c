@@ -229,7 +229,8 @@ static int make_queue(struct umad_file *file)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	/* Nothing comes this way, see ucma.c. */
+	/* Nothing comes this way, see util/os/event_pair.c. Unlike the event files
+	 * the kernel's umad is always writable. */
 	if (shutdown(pair[0], SHUT_RD) ||
 	    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room))) {
 		close(pair[0]);

@@ -8,7 +8,8 @@ int main(int argc, char **argv)
 		object_tests,  queue_tests,  completion_tests, memory_tests,
 		process_tests, limit_tests,  paging_tests,     region_tests,
 		parting_tests, target_tests, attribute_tests,  later_tests,
-		manual_tests,  right_tests,  flag_tests,       NULL};
+		manual_tests,  right_tests,  flag_tests,       event_tests,
+		NULL};
 
 	return verbs_test_main(argc, argv, groups, NULL, NULL);
 }

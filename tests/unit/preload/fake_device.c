@@ -14,6 +14,7 @@
 #include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
 #include "tests/unit/preload/fake_device.h"
+#include "util/os/event_pair.h"
 #include "util/os/scm.h"
 
 struct window {
@@ -172,10 +173,10 @@ static int64_t install(struct conn *c, uint32_t kind)
 				    .install.cookie = FAKE_COOKIE};
 	int pair[2];
 
-	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
-	send_msg(c->sock, &msg, pair[0]);
-	close(pair[0]);
-	c->event = pair[1];
+	CHECK_EQ(ur_event_pair(pair), 0);
+	send_msg(c->sock, &msg, pair[1]);
+	close(pair[1]);
+	c->event = pair[0];
 	CHECK_EQ(recv_msg(c->sock, &msg, &c->none), -1);
 	CHECK_EQ(msg.op, UROCE_TUN_FD);
 	return msg.ret;

@@ -93,10 +93,16 @@ static void test_death(void)
 	uint64_t value = 0;
 
 	CHECK(async >= 0);
+	CHECK(write(async, "x", 1) < 0 && errno == EBADF);
+	CHECK_EQ(ioctl(fd, FAKE_EVENT, 7), 0);
 	CHECK(ioctl(fd, FAKE_DIE, 0) < 0 && errno == EIO);
 	CHECK(ioctl(fd, FAKE_ADD_ONE, &value) < 0 && errno == EIO);
 	CHECK_EQ(poll(&pfd, 1, -1), 1);
 	CHECK(pfd.revents & POLLIN);
+	/* What happened before comes before. */
+	CHECK_EQ(read(async, &event, sizeof(event)), sizeof(event));
+	CHECK_EQ(event.element, 7);
+	CHECK_EQ(event.type, 3);
 	CHECK_EQ(read(async, &event, sizeof(event)), sizeof(event));
 	CHECK_EQ(event.type, 8); /* IBV_EVENT_DEVICE_FATAL */
 	CHECK(read(async, &event, sizeof(event)) < 0 && errno == EIO);
