@@ -69,6 +69,11 @@ struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 	return FIND_DEVICE(daemon, dev, !strcmp(dev->netdev, netdev));
 }
 
+struct ur_device *ur_device_by_ifindex(struct ur_daemon *daemon, u32 ifindex)
+{
+	return FIND_DEVICE(daemon, dev, dev->follows == ifindex);
+}
+
 static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 		   const u8 *mad, u32 len)
 {
@@ -214,6 +219,9 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	struct ur_device *dev;
 	int err;
 
+	/* Its netdev may have got another name a moment ago. */
+	if (ur_device_by_netdev(daemon, netdev))
+		ur_netdevs_changed(daemon);
 	if (ur_device_by_netdev(daemon, netdev))
 		return -EEXIST;
 	dev = calloc(1, sizeof(*dev));
@@ -236,6 +244,8 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		err = ur_netlink_link(dev);
 	if (err)
 		goto err_free;
+	/* The kernel takes alternative names too. */
+	snprintf(dev->netdev, sizeof(dev->netdev), "%s", dev->link_name);
 	dev->present = true;
 	dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
 	dev->node_guid = ur_netdev_guid(dev);
@@ -290,6 +300,11 @@ int ur_device_rename(struct ur_device *dev, const char *name)
 	}
 	notify(dev, UR_DEVICE_RENAMED);
 	return 0;
+}
+
+void ur_device_netdev_renamed(struct ur_device *dev)
+{
+	notify(dev, UR_DEVICE_NETDEV_RENAMED);
 }
 
 static void free_device(void *arg)

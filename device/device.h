@@ -150,8 +150,10 @@ struct ur_device {
 	u32 umad;		       /* the N of umadN */
 	u64 rdev;
 
-	char netdev[IF_NAMESIZE];
+	char netdev[IF_NAMESIZE];    /* as programs are told, see netdev.c */
+	char link_name[IF_NAMESIZE]; /* as the kernel said last */
 	u32 ifindex;
+	u32 follows; /* that index; 0: whatever gets the name netdev */
 	u8 mac[6];
 	bool present, up, gone;
 	u32 faults_down;	     /* rules that keep the port down */
@@ -204,6 +206,8 @@ void ur_device_remove(struct ur_device *dev);
 /* Another name, which is what programs that look find. -EINVAL, -EEXIST, or why
  * the files of that name cannot be made; then it has the old one. */
 int ur_device_rename(struct ur_device *dev, const char *name);
+/* dev->netdev is another name now: watchers hear of it. */
+void ur_device_netdev_renamed(struct ur_device *dev);
 /* A file of dev was closed and taken off its list. Frees a device that is gone
  * after its last one. */
 void ur_device_file_closed(struct ur_device *dev);
@@ -218,6 +222,8 @@ struct ur_device *ur_device_by_umad(struct ur_daemon *daemon, u32 n);
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name);
 struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);
+/* Returns the device that follows the netdev with that index, or NULL. */
+struct ur_device *ur_device_by_ifindex(struct ur_daemon *daemon, u32 ifindex);
 /* Makes the GID table follow the addresses of the netdev. */
 void ur_device_sync_gids(struct ur_device *dev);
 /* Returns whether the port's state is ACTIVE. */

@@ -23,8 +23,10 @@ static int add(struct ur_session *s, const char *words, char *ret_name)
 	err = ur_device_create(s->daemon, netdev, name);
 	if (err)
 		return err;
+	/* The newest. */
 	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s",
-		 ur_device_by_netdev(s->daemon, netdev)->name);
+		 ur_list_entry(s->daemon->devices.prev, struct ur_device, node)
+			 ->name);
 	ur_log("%s: added on %s by process %d (%s)", ret_name, netdev,
 	       (int)s->pid, s->comm);
 	return 0;

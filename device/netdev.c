@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What its netdev makes of a device: MTU, GUID, GIDs, the state of its port. */
+/*
+ * What its netdev makes of a device: MTU, GUID, GIDs, the state of its port, and
+ * the name that it has. A device follows the index of its netdev, which stays the
+ * same when that is renamed; its name counts when there is none of that index any
+ * more, and one with the name is made.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,8 +166,51 @@ static void follow(struct ur_device *dev)
 	ur_device_sync_gids(dev);
 }
 
+static bool is_renamed(const struct ur_device *dev)
+{
+	return dev->present && strcmp(dev->netdev, dev->link_name) != 0;
+}
+
+static void rename_netdev(struct ur_device *dev)
+{
+	ur_log("%s: its netdev %s is called %s now", dev->name, dev->netdev,
+	       dev->link_name);
+	memcpy(dev->netdev, dev->link_name, sizeof(dev->netdev));
+	ur_engine_set_netdev(dev->engine, dev->netdev);
+	ur_device_netdev_renamed(dev);
+}
+
+/*
+ * Two netdevs may have changed names, so the files under all old names go before
+ * there are any under the new ones; and those of a device whose netdev is gone
+ * may have had a name that another has now.
+ */
+static void take_names(struct ur_daemon *daemon)
+{
+	struct ur_device *dev;
+	bool any = false;
+
+	ur_list_for_each(it, &daemon->devices) {
+		dev = ur_list_entry(it, struct ur_device, node);
+		if (!is_renamed(dev))
+			continue;
+		any = true;
+		ur_sysfs_netdev_del(dev);
+	}
+	if (!any)
+		return;
+	ur_list_for_each(it, &daemon->devices) {
+		dev = ur_list_entry(it, struct ur_device, node);
+		if (is_renamed(dev))
+			rename_netdev(dev);
+	}
+	ur_list_for_each(it, &daemon->devices)
+		ur_sysfs_netdev(ur_list_entry(it, struct ur_device, node));
+}
+
 void ur_netdevs_changed(struct ur_daemon *daemon)
 {
 	ur_list_for_each(it, &daemon->devices)
 		follow(ur_list_entry(it, struct ur_device, node));
+	take_names(daemon);
 }

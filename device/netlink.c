@@ -157,20 +157,51 @@ static bool is_virtual_pair(const char *kind)
 	return kind && (!strcmp(kind, "veth") || !strcmp(kind, "netkit"));
 }
 
+static bool is_followed(const struct ur_device *dev, u32 ifindex)
+{
+	const struct ur_device *other =
+		ur_device_by_ifindex(dev->daemon, ifindex);
+
+	return other && other != dev;
+}
+
+/* Sets *link, which is the caller's then. Returns 0 or -errno. */
+static int get_link(struct ur_device *dev, struct rtnl_link **link)
+{
+	struct nl_sock *sk = dev->daemon->nl_query;
+	int err;
+
+	if (dev->follows) {
+		err = rtnl_link_get_kernel(sk, (int)dev->follows, NULL, link);
+		if (err >= 0 || nl_errno(err) != -ENODEV)
+			return err < 0 ? nl_errno(err) : 0;
+		dev->follows = 0;
+	}
+	err = rtnl_link_get_kernel(sk, 0, dev->netdev, link);
+	if (err < 0)
+		return nl_errno(err);
+	if (!is_followed(dev, (u32)rtnl_link_get_ifindex(*link)))
+		return 0;
+	rtnl_link_put(*link);
+	return -ENODEV;
+}
+
 int ur_netlink_link(struct ur_device *dev)
 {
 	struct rtnl_link *link;
 	struct nl_addr *mac;
-	int err = rtnl_link_get_kernel(dev->daemon->nl_query, 0, dev->netdev,
-				       &link);
+	int err = get_link(dev, &link);
 	unsigned int flags;
 	u8 oper;
 
-	if (err < 0)
-		return nl_errno(err);
+	if (err)
+		return err;
 	flags = rtnl_link_get_flags(link);
 	oper = rtnl_link_get_operstate(link);
-	dev->ifindex = (u32)rtnl_link_get_ifindex(link);
+	dev->ifindex = dev->follows = (u32)rtnl_link_get_ifindex(link);
+	snprintf(dev->link_name, sizeof(dev->link_name), "%s",
+		 rtnl_link_get_name(link) ? rtnl_link_get_name(link)
+					  : dev->netdev);
 	dev->netdev_mtu = rtnl_link_get_mtu(link);
 	dev->up = (flags & IFF_UP) && (flags & IFF_RUNNING) &&
 		  (oper == OPER_UP || oper == OPER_UNKNOWN);
@@ -181,7 +212,7 @@ int ur_netlink_link(struct ur_device *dev)
 	if (mac && nl_addr_get_len(mac) == sizeof(dev->mac))
 		memcpy(dev->mac, nl_addr_get_binary_addr(mac),
 		       sizeof(dev->mac));
-	dev->speed_mbps = read_speed(dev->netdev);
+	dev->speed_mbps = read_speed(dev->link_name);
 	if (dev->engine)
 		ur_setting_cc_apply(dev);
 	rtnl_link_put(link);

@@ -15,8 +15,10 @@ void ur_netlink_close(struct ur_daemon *daemon);
  * "lo". */
 void ur_netlink_default_netdev(struct ur_daemon *daemon,
 			       char name[IF_NAMESIZE]);
-/* Fills ifindex, mac, up, netdev_mtu and speed of dev. Returns 0, or -ENODEV
- * where there is no such netdev. */
+/* Fills link_name, ifindex, mac, up, netdev_mtu and speed of dev: of the netdev
+ * whose index it follows, whatever that is called now; where that one is gone, or
+ * there was none, of the one with its name, unless another device follows it.
+ * Returns 0, or -ENODEV where there is no such netdev. */
 int ur_netlink_link(struct ur_device *dev);
 /* Fills addr with at most max addresses that can be used as GIDs. Returns how
  * many. */

@@ -12,6 +12,7 @@
 enum ur_device_change {
 	UR_DEVICE_ADDED, /* it serves */
 	UR_DEVICE_RENAMED,
+	UR_DEVICE_NETDEV_RENAMED,
 	UR_DEVICE_LEAVES, /* it is still on the daemon's list, and can send */
 	UR_DEVICE_GONE,	  /* dev->gone; its GIDs, files and clients are there */
 };

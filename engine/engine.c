@@ -306,6 +306,19 @@ void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 	call_set_ifindex(e, ifindex);
 }
 
+static int set_netdev(struct ur_engine *engine, const char *netdev)
+{
+	snprintf(engine->netdev, sizeof(engine->netdev), "%s", netdev);
+	return 0;
+}
+UR_ENGINE_CALL(1, set_netdev, const char *);
+
+void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
+{
+	FOR_EACH_SHARD(e, engine)
+	call_set_netdev(e, netdev);
+}
+
 static int link_downed(struct ur_engine *engine)
 {
 	ur_port_count(engine->port, UR_CNT_link_downed, 1);

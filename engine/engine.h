@@ -143,6 +143,8 @@ void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      bool ecn);
 /* Returns whether the options of the engine ask for DCQCN. */
 bool ur_engine_cc(const struct ur_engine *engine);
+/* The netdev has another name; it is used in what is logged. */
+void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev);
 /* Counts that the netdev's link went down (link_downed). The kernel refuses its
  * packets, and the transport's timers and retries do the rest. */
 void ur_engine_link_downed(struct ur_engine *engine);

@@ -11,6 +11,7 @@ enum ur_nl_event {
 	UR_NL_NETDEV_ATTACH,
 	UR_NL_NETDEV_DETACH,
 	UR_NL_RENAME,
+	UR_NL_NETDEV_RENAME,
 };
 
 static void put(struct ur_nl_msg *m, const struct ur_device *dev,
@@ -20,9 +21,10 @@ static void put(struct ur_nl_msg *m, const struct ur_device *dev,
 		    (u16)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, UR_NLDEV_CMD_MONITOR),
 		    0, 0, 0);
 	ur_nl_put_handle(m, dev);
-	if (event == UR_NL_NETDEV_ATTACH || event == UR_NL_NETDEV_DETACH)
+	if (event == UR_NL_NETDEV_ATTACH || event == UR_NL_NETDEV_DETACH ||
+	    event == UR_NL_NETDEV_RENAME)
 		ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
-	if (event == UR_NL_NETDEV_ATTACH) {
+	if (event == UR_NL_NETDEV_ATTACH || event == UR_NL_NETDEV_RENAME) {
 		ur_nl_put_u32(m, RDMA_NLDEV_ATTR_NDEV_INDEX, dev->ifindex);
 		ur_nl_put_text(m, RDMA_NLDEV_ATTR_NDEV_NAME, dev->netdev);
 	}
@@ -56,6 +58,9 @@ static void changed(struct ur_device *dev, enum ur_device_change change)
 		break;
 	case UR_DEVICE_RENAMED:
 		send_event(dev, UR_NL_RENAME);
+		break;
+	case UR_DEVICE_NETDEV_RENAMED:
+		send_event(dev, UR_NL_NETDEV_RENAME);
 		break;
 	case UR_DEVICE_LEAVES:
 		send_event(dev, UR_NL_UNREGISTER);

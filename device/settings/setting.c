@@ -23,6 +23,19 @@ static const char *owner(const struct ur_device *dev, enum ur_setting_root root)
 	return root == UR_SETTING_NET ? dev->netdev : dev->name;
 }
 
+/* One whose netdev is gone keeps its name, which another's may have by now. */
+static bool others_has_it(const struct ur_device *dev)
+{
+	ur_list_for_each(it, &dev->daemon->devices) {
+		struct ur_device *other =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (other != dev && !strcmp(other->netdev, dev->netdev))
+			return true;
+	}
+	return false;
+}
+
 static int put(struct ur_device *dev, const struct ur_setting *set)
 {
 	char text[UR_SETTING_TEXT];
@@ -64,13 +77,24 @@ int ur_settings_add(struct ur_device *dev)
 {
 	int err = add(dev, UR_SETTING_IB);
 
-	return err ? err : add(dev, UR_SETTING_NET);
+	return err ? err : ur_settings_add_netdev(dev);
+}
+
+int ur_settings_add_netdev(struct ur_device *dev)
+{
+	return add(dev, UR_SETTING_NET);
+}
+
+void ur_settings_del_netdev(struct ur_device *dev)
+{
+	if (!others_has_it(dev))
+		ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_NET],
+				 dev->netdev);
 }
 
 void ur_settings_del(struct ur_device *dev)
 {
-	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_NET],
-			 dev->netdev);
+	ur_settings_del_netdev(dev);
 	dev->cm_files = false;
 	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_CM], dev->name);
 }
@@ -110,8 +134,11 @@ static const struct ur_setting *find(struct ur_device *dev, const char *path)
 
 			if (is_named(dev, set, path))
 				return set;
-			if (rest)
+			if (rest && (set->root != UR_SETTING_NET ||
+				     dev->present || !others_has_it(dev)))
 				rest = below(rest, owner(dev, set->root));
+			else
+				rest = NULL;
 			if (rest && !strcmp(rest, set->path))
 				return set;
 		}

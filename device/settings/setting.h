@@ -71,6 +71,9 @@ void ur_setting_cc_apply(struct ur_device *dev);
 
 /* Makes the files of a device under these roots. Returns 0 or -errno. */
 int ur_settings_add(struct ur_device *dev);
+/* Makes and removes those under dev->netdev; parts of the two. */
+int ur_settings_add_netdev(struct ur_device *dev);
+void ur_settings_del_netdev(struct ur_device *dev);
 /* Removes them, where the device's own directory does not go with them. */
 void ur_settings_del(struct ur_device *dev);
 /* Stores text in the file of that name, relative to the run directory, and

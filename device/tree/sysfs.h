@@ -35,6 +35,10 @@ void ur_sysfs_del_umad(struct ur_device *dev);
  * date. They do nothing before ur_sysfs_add(). */
 void ur_sysfs_gid(struct ur_device *dev, u32 index);
 void ur_sysfs_port(struct ur_device *dev);
+/* Makes the files that name dev->netdev; removes those that are under that
+ * name, before it becomes another. */
+void ur_sysfs_netdev(struct ur_device *dev);
+void ur_sysfs_netdev_del(struct ur_device *dev);
 /* Brings counters/ and hw_counters/ up to date. Returns 0 or -errno. */
 int ur_sysfs_counters(struct ur_device *dev);
 /* Makes them, and keeps them up to date while they move; ends that. Parts of

@@ -118,6 +118,14 @@ void ur_sysfs_port(struct ur_device *dev)
 		       strerror(-err));
 }
 
+static int put_desc(struct ur_device *dev)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s on %s\n", dev->name, dev->netdev);
+	return ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
+}
+
 static int put_device(struct ur_device *dev)
 {
 	static const struct {
@@ -153,10 +161,13 @@ static int put_device(struct ur_device *dev)
 	if (!err)
 		err = ur_tree_put(dev->daemon, text, IB "sys_image_guid",
 				  dev->name);
-	snprintf(text, sizeof(text), "%s on %s\n", dev->name, dev->netdev);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
-	return err;
+	return err ? err : put_desc(dev);
+}
+
+static int make_net_dir(struct ur_device *dev)
+{
+	return ur_tree_mkdir(dev->daemon, IB "device/net/%s", dev->name,
+			     dev->netdev);
 }
 
 static int make_dirs(struct ur_device *dev)
@@ -171,8 +182,7 @@ static int make_dirs(struct ur_device *dev)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(dirs) && !err; i++)
 		err = ur_tree_mkdir(dev->daemon, IB "%s", dev->name, dirs[i]);
 	if (!err)
-		err = ur_tree_mkdir(dev->daemon, IB "device/net/%s", dev->name,
-				    dev->netdev);
+		err = make_net_dir(dev);
 	if (!err)
 		err = ur_tree_mkdir(dev->daemon,
 				    IB "device/infiniband_verbs/uverbs%u",
@@ -237,6 +247,29 @@ int ur_sysfs_add(struct ur_device *dev)
 	if (!err)
 		err = ur_sysfs_add_umad(dev);
 	return err ? err : put_uverbs(dev);
+}
+
+void ur_sysfs_netdev(struct ur_device *dev)
+{
+	int err = make_net_dir(dev);
+
+	if (!err)
+		err = put_desc(dev);
+	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
+		if (ur_gid_get(dev, i))
+			err = put_gid(dev, i, true);
+	if (!err)
+		err = ur_settings_add_netdev(dev);
+	if (err)
+		ur_log("%s: sysfs does not have it on %s: %s", dev->name,
+		       dev->netdev, strerror(-err));
+}
+
+void ur_sysfs_netdev_del(struct ur_device *dev)
+{
+	ur_tree_drop_all(dev->daemon, IB "device/net/%s", dev->name,
+			 dev->netdev);
+	ur_settings_del_netdev(dev);
 }
 
 void ur_sysfs_del(struct ur_device *dev)
