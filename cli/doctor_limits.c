@@ -33,9 +33,10 @@ void ur_doctor_limits(struct doctor *doctor)
 			lim.rlim_cur <= MEMLOCK_MIN ? "problem" : "note",
 			"ulimit -l unlimited, or 'memlock' in "
 			"/etc/security/limits.conf",
-			"only %llu bytes may be locked: registering works, but "
-			"programs that lock their buffers fail, and some that "
-			"read the limit warn or register less",
+			"only %llu bytes may be locked: registering works, "
+			"unless UROCE_MEMLOCK=1, but programs that lock their "
+			"buffers fail, and some that read the limit warn or "
+			"register less",
 			(unsigned long long)lim.rlim_cur);
 	if (access("/proc/self/mem", R_OK | W_OK))
 		ur_doctor_say(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions. */
+#include "memlock.h"
 #include "page_share.h"
 #include "uroce.h"
 
@@ -35,11 +36,16 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	if (!mr)
 		return NULL;
 	/* On-demand memory may change under us at any time, by contract. */
-	if (!(access & IBV_ACCESS_ON_DEMAND))
+	if (!(access & IBV_ACCESS_ON_DEMAND)) {
+		err = ur_memlock_take(addr, length, &mr->locked);
+		if (err)
+			return fail_mr(mr, err);
 		mr->share = ur_share_pages(addr, length, &drv);
+	}
 	err = cmd_reg_mr(pd, addr, length, iova, access, &drv, mr);
 	if (err) {
 		ur_page_share_put(mr->share);
+		ur_memlock_give(mr->locked);
 		return fail_mr(mr, err);
 	}
 	if (access & IBV_ACCESS_ZERO_BASED)
@@ -121,22 +127,30 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
 	struct ur_mr *mr = ur_to_mr(vmr);
 	struct ur_page_share *share = NULL;
+	u64 locked = 0;
 	int err;
 
 	req.drv = plain_req;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
-	    !(access & IBV_ACCESS_ON_DEMAND))
+	    !(access & IBV_ACCESS_ON_DEMAND)) {
+		err = ur_memlock_take(addr, length, &locked);
+		if (err)
+			return err;
 		share = ur_share_pages(addr, length, &req.drv);
+	}
 	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &req, sizeof(req), &resp,
 			       sizeof(resp));
 	if (err) {
 		ur_page_share_put(share);
+		ur_memlock_give(locked);
 		return err;
 	}
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
 		ur_page_share_put(mr->share);
+		ur_memlock_give(mr->locked);
 		mr->share = share;
+		mr->locked = locked;
 		ur_mr_forget(mr);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
@@ -152,6 +166,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	if (err)
 		return err;
 	ur_page_share_put(mr->share);
+	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);
 	free(mr);
 	return 0;

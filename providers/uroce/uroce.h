@@ -62,6 +62,7 @@ struct ur_td {
 struct ur_mr {
 	struct verbs_mr vmr;
 	struct ur_page_share *share; /* or NULL */
+	u64 locked;		     /* pages of ur_memlock_take() */
 	/* Of the list of those whose memory is not at their I/O address. */
 	struct ur_mr *next_moved;
 	u64 iova;

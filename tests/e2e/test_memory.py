@@ -92,3 +92,13 @@ def test_undumpable(labs, how, user):
     assert told == (how != "opened"), found.text()
     p.proc.send_signal(signal.SIGTERM)
     assert p.wait(20) == 0, p.report()
+
+
+@pytest.mark.parametrize("user,asked,want", [
+    ("nobody", "1", "limited"), ("nobody", "0", "free"), ("nobody", "", "free"),
+    ("root", "1", "free")])
+def test_memlock(labs, user, asked, want):
+    """ulimit -l holds where it is asked for, as with a card."""
+    env = {"UROCE_MEMLOCK": asked} if asked else {}
+    out = run(labs, user, "", env, labs(1500).a.lab.bin("memlock"), want)
+    assert f"{want}: right" in out, out
