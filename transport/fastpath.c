@@ -22,9 +22,11 @@ static bool range_holds(const struct ur_qp *qp, const struct ur_mr_range *s,
 static bool keep_range(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		       u32 off, const struct ur_span *span)
 {
-	if (!span->ptr || span->len < qp->mtu)
+	if ((!span->ptr && span->mr->attr.null_mr) || span->len < qp->mtu)
 		return false;
 	s->ptr = span->ptr;
+	s->mr = span->mr;
+	s->off = span->off;
 	s->gen = qp->port->mem_gen;
 	s->owner = owner;
 	s->first = off;
@@ -58,9 +60,44 @@ static bool find_remote(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 	       keep_range(qp, s, owner, off, &span);
 }
 
-static const u8 *range_at(const struct ur_mr_range *s, u32 off)
+/* The next len bytes from message offset off on: where they are, or a copy in
+ * port->bounce, which is made at once, since each read costs a system call. NULL:
+ * the ordinary way finds out which byte cannot be read. */
+static const u8 *range_read(struct ur_port *port, const struct ur_mr_range *s,
+			    u32 off, u32 len)
 {
-	return s->ptr + (off - s->first);
+	if (s->ptr)
+		return s->ptr + (off - s->first);
+	return s->mr->attr.ops->read(s->mr->attr.mem, s->off + (off - s->first),
+				     port->bounce, len)
+		       ? NULL
+		       : port->bounce;
+}
+
+/* How many packets of it can be had at once. */
+static u32 range_most(const struct ur_qp *qp, const struct ur_mr_range *s)
+{
+	return s->ptr ? UINT32_MAX : UR_BOUNCE_BYTES >> qp->mtu_shift;
+}
+
+static __attribute__((noinline)) bool
+write_unmapped(const struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
+	       const u8 *payload)
+{
+	return !s->mr->attr.ops->write(
+		s->mr->attr.mem, s->off + (off - s->first), payload, qp->mtu);
+}
+
+/* A packet's bytes to message offset off. False: nothing is done, and the
+ * ordinary way finds that out too. */
+static inline bool range_write(const struct ur_qp *qp,
+			       const struct ur_mr_range *s, u32 off,
+			       const u8 *payload)
+{
+	if (__builtin_expect(!s->ptr, 0))
+		return write_unmapped(qp, s, off, payload);
+	memcpy(s->ptr + (off - s->first), payload, qp->mtu);
+	return true;
 }
 
 /* ---- receiving ---- */
@@ -89,7 +126,8 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 				resp->rqe.length, UR_ACCESS_LOCAL_WRITE))
 			return false;
 	}
-	memcpy((u8 *)range_at(&resp->place, off), bth + UR_BTH_BYTES, qp->mtu);
+	if (!range_write(qp, &resp->place, off, bth + UR_BTH_BYTES))
+		return false;
 	resp->epsn = ur_psn_add(psn, 1);
 	resp->offset = off + qp->mtu;
 	if (bth[8] & UR_BTH_ACKREQ)
@@ -115,10 +153,10 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 	/* Neither the end of a request nor, by that, of the message. */
 	if (i + 1 >= e->npkts || (i + 1) % qp->read_pkts == 0 ||
 	    !find_local(qp, &req->place, req->head, e->sge, e->num_sge, &e->cur,
-			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE))
+			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE) ||
+	    !range_write(qp, &req->place, i << qp->mtu_shift,
+			 bth + UR_BTH_BYTES))
 		return false;
-	memcpy((u8 *)range_at(&req->place, i << qp->mtu_shift),
-	       bth + UR_BTH_BYTES, qp->mtu);
 	ur_completer_advance(qp, ur_psn_add(psn, 1));
 	ur_port_activate(qp->port, qp);
 	ur_qp_rearm(qp);
@@ -241,6 +279,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	u32 window = UINT32_MAX, left = e->npkts - 1 - i;
 	u32 open = ur_burst_open(qp, tx), room = room_for(qp, tx), n;
 	bool reliable = qp->svc == UR_SVC_RC, closing;
+	const u8 *payload;
 	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
 	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
 
@@ -259,12 +298,18 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			      &e->cur, off, e->length, 0))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
+	n = ur_min_u32(n, range_most(qp, &req->source));
 	closing = n == window;
 	/* A window of hardly more than a burst would be half empty. */
 	if (n < left && !qp->share.held &&
 	    (!reliable || req->window >= 2 * qp->burst))
 		n = cut_short(qp, tx, open, n, quantum, room, defer);
 	n = ur_min_u32(n, left);
+	payload =
+		n ? range_read(qp->port, &req->source, off, n << qp->mtu_shift)
+		  : NULL;
+	if (!payload)
+		return 0;
 	for (u32 sent = 0, piece; sent < n; sent += piece) {
 		u32 ask = until_ask(qp, open + sent);
 		bool last;
@@ -272,10 +317,10 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		piece = ur_min_u32(n - sent, reliable ? ask : n);
 		last = reliable &&
 		       (piece == ask || (closing && sent + piece == n));
-		for (u32 k = 1; k <= piece; k++, off += qp->mtu)
+		for (u32 k = 1; k <= piece; k++, payload += qp->mtu)
 			put_packet(qp, tx, opc, last && k == piece,
 				   ur_psn_add(e->psn, i + sent + k - 1),
-				   range_at(&req->source, off));
+				   payload);
 		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
 		ur_requester_sent(qp, piece, piece);
 		if (reliable)
@@ -294,6 +339,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
 	u32 left = ur_psn_sub(it->end, it->next) - 1, room = room_for(qp, tx);
 	u32 n = ur_min_u32(ur_min_u32(quantum, room), left);
+	const u8 *payload;
 
 	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
 	    res->opc != UR_OPC_READ_REQ || it->next == it->psn)
@@ -303,14 +349,20 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 			 off, res->length, UR_ACCESS_REMOTE_READ))
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
+	n = ur_min_u32(n, range_most(qp, &resp->source));
 	if (n < left)
 		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
 			      defer);
 	else
 		n = left;
-	for (u32 k = 0; k < n; k++, off += qp->mtu) {
+	payload =
+		n ? range_read(qp->port, &resp->source, off, n << qp->mtu_shift)
+		  : NULL;
+	if (!payload)
+		return 0;
+	for (u32 k = 0; k < n; k++, payload += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
-			   range_at(&resp->source, off));
+			   payload);
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The fast path: middle packets of long messages. Each is like the packet
- * before it, with the next PSN and the next bytes of plain memory. Most bytes
+ * before it, with the next PSN and the next bytes of memory. Most bytes
  * travel in such packets, and the ordinary path looks at each of them as if it
  * were the first. Here the checks are made once for a range of the message.
  * Whatever is not exactly as expected goes the ordinary way. All functions run
@@ -16,12 +16,14 @@ struct ur_resp_item;
 struct ur_swqe;
 
 /*
- * Plain memory behind the bytes [first, end) of the message that owner names:
- * checked when it was found, and good until any key or region of the port
- * changes (port->mem_gen).
+ * Memory behind the bytes [first, end) of the message that owner names: checked
+ * when it was found, and good until any key or region of the port changes
+ * (port->mem_gen).
  */
 struct ur_mr_range {
-	u8 *ptr; /* of byte first */
+	u8 *ptr; /* of byte first; NULL: it is not mapped */
+	struct ur_mr *mr;
+	u64 off; /* of byte first in mr */
 	u32 gen; /* 0: nothing */
 	u32 owner;
 	u32 first, end;

@@ -21,7 +21,9 @@
 #define UR_ORPHAN_ACKS	256 /* of queue pairs that are no more */
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
-#define UR_BOUNCE_BYTES 16384
+/* Of memory that is not mapped, at a time: a call costs as much as some KiB, and
+ * more would fall out of the processor's second cache. A burst fits. */
+#define UR_BOUNCE_BYTES 65536u
 /* At first and after a loss, as deployed peers use. */
 #define UR_WINDOW_PKTS	   128
 #define UR_QUANTUM_PKTS	   64 /* packets of one queue pair's quantum */

@@ -142,9 +142,43 @@ static void answered(void)
 	stop();
 }
 
+/* Memory that is not mapped is read in large pieces: a system call each. A piece
+ * of which some cannot be read goes out up to there. */
+static void sent_in_pieces(void)
+{
+	struct ur_send_wr *wr;
+
+	for (int faults = 0; faults < 2; faults++) {
+		start();
+		w.faults = faults ? MTU + 1 : 0;
+		wr = wt_post(&q, UR_WR_WRITE, 0x1000, 128 * MTU);
+		wr->raddr = WT_REMOTE;
+		wr->rkey = 0xabcd;
+		wt_kick(&q);
+		for (u32 i = 0; i < 128; i++)
+			CHECK(!memcmp(wt_next(&w)->pkt.payload,
+				      w.mem + 0x1000 + i * MTU, MTU));
+		if (!copied)
+			CHECK_EQ(w.reads, 0);
+		else if (fast && !faults) /* the first, the last, quanta */
+			CHECK(w.reads <= 2 + 3);
+		else
+			CHECK(w.reads >= 128);
+		stop();
+	}
+	start();
+	wt_feed(&w, pkt(UR_OP_RC_READ_REQ, 0, 0), NULL);
+	for (u32 i = 0; i < 5; i++)
+		CHECK(!memcmp(wt_next(&w)->pkt.payload,
+			      w.mem + WT_REMOTE_OFF + i * MTU, MTU));
+	CHECK_EQ(w.reads, !copied ? 0 : fast ? 3 : 5);
+	stop();
+}
+
 static void conversations(void)
 {
 	sent();
+	sent_in_pieces();
 	sent_again();
 	read_data();
 	answered();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #define WT_OWN_LINES
+#include <errno.h>
 #include "tests/scenario/transport/wiretap.h"
 
 #include "tests/qp_walk.h"
@@ -63,6 +64,29 @@ void wt_loop(struct wt *w)
 	memcpy(w->meta.saddr, w->av.sgid, 16);
 }
 
+static int mem_read(void *mem, u64 off, void *dst, u32 len)
+{
+	struct wt *w = mem;
+
+	CHECK(off <= WT_MEM_BYTES && len <= WT_MEM_BYTES - off);
+	w->reads++;
+	if (w->faults && len >= w->faults)
+		return -EFAULT;
+	memcpy(dst, w->mem + off, len);
+	return 0;
+}
+
+static int mem_write(void *mem, u64 off, const void *src, u32 len)
+{
+	struct wt *w = mem;
+
+	CHECK(off <= WT_MEM_BYTES && len <= WT_MEM_BYTES - off);
+	memcpy(w->mem + off, src, len);
+	return 0;
+}
+
+static const struct ur_mem_ops mem_ops = {.read = mem_read, .write = mem_write};
+
 void wt_open(struct wt *w)
 {
 	struct ur_mr_attr attr = {
@@ -79,7 +103,9 @@ void wt_open(struct wt *w)
 	for (u32 i = 0; i < WT_MEM_BYTES; i++)
 		w->mem[i] = wt_pattern(i);
 	attr.access &= ~(u32)UR_ACCESS_ZERO_BASED;
-	attr.direct = w->mem;
+	attr.direct = w->copied ? NULL : w->mem;
+	attr.ops = &mem_ops;
+	attr.mem = w;
 	w->port = ur_port_create(&w->cfg);
 	CHECK(w->port);
 	CHECK_EQ(ur_mr_create(w->port, &attr, &w->mr), 0);

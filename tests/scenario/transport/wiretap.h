@@ -28,6 +28,9 @@ struct wt {
 	struct ur_port *port;
 	ur_time now;
 	u8 *mem;
+	bool copied; /* it is not mapped: the port reads and writes by ops */
+	u32 reads;   /* so many times */
+	u32 faults;  /* reads of so many bytes and more fail; 0: none */
 	struct ur_mr *mr;
 	u32 key; /* of mem, all rights; its addresses start at WT_IOVA */
 	struct ur_av av;
