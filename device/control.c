@@ -23,8 +23,15 @@ static void status(struct ur_session *s, const char *subject)
 	u64 len = 0;
 	int fd;
 
+	ur_loop_lock(s->daemon->loop);
+	fd = ur_quota_take_fds(s->uid, UR_FDS_ANSWER);
+	s->answer_fds = fd ? 0 : UR_FDS_ANSWER;
+	ur_loop_unlock(s->daemon->loop);
 	/* One subject is no JSON. */
-	if (!strcmp(subject, "record"))
+	if (fd)
+		ur_debug("session %llu: no descriptors for an answer",
+			 (unsigned long long)s->id);
+	else if (!strcmp(subject, "record"))
 		fd = ur_record_tell(s, &len);
 	else
 		fd = ur_status(s, subject, &len);

@@ -189,6 +189,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("another uroced serves %s", daemon->run_dir);
 		return err;
 	}
+	ur_memory_init();
 	ur_nldev_watch(daemon);
 	ur_fault_watch(daemon);
 	ur_record_watch(daemon);

@@ -2,8 +2,9 @@
 /*
  * Memory that the daemon, and the kernel on its behalf, hold for a user:
  * charged to him in KiB, rounded up, at what one thing of a kind takes at most.
- * Rings are counted apart (uverbs/maps.h). doc/limits.md has the whole table;
- * tests/device/test_memory measures that what is charged is enough.
+ * Rings and mapped regions are charged by their bytes (uverbs/maps.h).
+ * doc/limits.md has the whole table; tests/device/test_memory measures that
+ * what is charged is enough.
  */
 #ifndef UR_DEVICE_MEMORY_H
 #define UR_DEVICE_MEMORY_H
@@ -36,9 +37,11 @@
 /* An rdma_cm id, its connection and its event. */
 #define UR_KIB_CM_ID 4
 
-/* Returns the KiB that all users together may have: half of what the machine,
- * or this process's cgroup, has. device/quota.h says how much of it one user
- * may have. */
+/* Finds the limits of control groups. At the start, with all rights. */
+void ur_memory_init(void);
+/* Returns the KiB that this process may have: those of the machine, or the
+ * limit of its control group or of one that that is in. Half of that is all
+ * users' together; device/quota.h says how much of it one user may have. */
 u64 ur_memory_total_kib(void);
 
 /* Charges the user. Returns 0, or -ENOMEM with, now and then, a line in the

@@ -147,6 +147,8 @@ int ur_quota_take_fds(uid_t uid, u32 n)
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
 		return -errno;
 	fds.max = rl.rlim_cur < UINT32_MAX ? (u32)rl.rlim_cur : UINT32_MAX;
+	/* The daemon's own are in none of its users' parts. */
+	fds.max -= fds.max / 8;
 	return ur_quota_take(&fds, uid, n) ? -EMFILE : 0;
 }
 

@@ -42,11 +42,24 @@ void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n);
 /* Returns how many that user has. */
 u32 ur_quota_of(const struct ur_quota *q, uid_t uid);
 
+/* ---- descriptors, what some things hold at most ---- */
+
+/* A connection: its socket, its client's memory and maps, and one that is open
+ * for a moment. What is shown in the middle of a command is charged apart. */
+#define UR_FDS_SESSION 4
+/* An answer to STATUS, and the stream that writes it. */
+#define UR_FDS_ANSWER 2
+/* An open file: of uverbs its memory and what wakes its engine; of rdma_cm a
+ * socket pair and its page of changes; of umad a socket pair. */
+#define UR_FDS_UVERBS 2
+#define UR_FDS_UCMA   3
+#define UR_FDS_UMAD   2
+
 /*
- * Take and give back descriptors that the daemon holds because a client has
- * asked for something: event files, memberships of groups, files of XRC
- * domains. The client can close its own copy, so its own limits do not bound
- * them. Returns 0 or -EMFILE.
+ * Take and give back descriptors that the daemon holds because a client is
+ * there, or has asked for something. The client can close its own copy, so its
+ * own limits do not bound them. All users together have seven eighths of what
+ * the daemon may open. Returns 0 or -EMFILE.
  */
 int ur_quota_take_fds(uid_t uid, u32 n);
 void ur_quota_give_fds(uid_t uid, u32 n);

@@ -57,7 +57,7 @@ static void send_answer(struct ur_session *s, s64 ret)
 static void give_back(struct ur_session *s, int *fds)
 {
 	struct ur_loop *loop = s->daemon->loop;
-	bool any = s->n_shown;
+	bool any = s->n_shown || s->shown_fds;
 
 	for (int i = 0; fds && i < UROCE_TUN_MAX_FDS; i++)
 		any |= fds[i] >= 0;
@@ -71,6 +71,9 @@ static void give_back(struct ur_session *s, int *fds)
 		ur_daemon_close_fds(fds);
 	ur_loop_lock(loop);
 	s->giving = false;
+	if (s->shown_fds)
+		ur_quota_give_fds(s->uid, s->shown_fds);
+	s->shown_fds = 0;
 	ur_loop_unlock(loop);
 }
 
@@ -211,6 +214,7 @@ static void end_session(struct ur_session *s)
 
 	daemon->n_sessions--;
 	ur_quota_give(&connections, s->uid, 1);
+	ur_quota_give_fds(s->uid, UR_FDS_SESSION);
 	ur_memory_give(s->uid, UR_KIB_SESSION);
 	if (daemon->on_demand && ur_hold_unused(daemon))
 		ur_loop_timer_set(daemon->loop, &daemon->idle,
@@ -267,6 +271,9 @@ static void *session_thread(void *arg)
 		s->outs_from = call ? msg.call.out_from : 0;
 		s->outs_to = call ? msg.call.out_to : 0;
 		s->outs_len = 0;
+		/* Nothing but the first OPEN needs what came with it. */
+		if (msg.op != UROCE_TUN_OPEN || s->mem)
+			give_back(s, fds);
 		if (call)
 			take_known(s, &msg);
 		err = handle(s, &msg, fds);
@@ -324,9 +331,11 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	err = EMFILE;
 	if (ur_quota_take(&connections, s->uid, 1))
 		goto err_free;
+	if (ur_quota_take_fds(s->uid, UR_FDS_SESSION))
+		goto err_give;
 	err = ENOMEM;
 	if (ur_memory_take(s->uid, UR_KIB_SESSION))
-		goto err_give;
+		goto err_fds;
 	/* A client that does not read its answers gets no more of them. */
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	read_comm(s);
@@ -346,6 +355,8 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	return 0;
 err_memory:
 	ur_memory_give(s->uid, UR_KIB_SESSION);
+err_fds:
+	ur_quota_give_fds(s->uid, UR_FDS_SESSION);
 err_give:
 	ur_quota_give(&connections, s->uid, 1);
 err_free:

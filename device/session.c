@@ -103,10 +103,13 @@ void ur_session_drop_answer(struct ur_session *s)
 		close(s->answer);
 		s->answer = -1;
 	}
-	if (!s->answer_kib)
+	if (!s->answer_kib && !s->answer_fds)
 		return;
 	ur_loop_lock(s->daemon->loop);
-	ur_memory_give(s->uid, s->answer_kib);
-	s->answer_kib = 0;
+	if (s->answer_kib)
+		ur_memory_give(s->uid, s->answer_kib);
+	if (s->answer_fds)
+		ur_quota_give_fds(s->uid, s->answer_fds);
+	s->answer_kib = s->answer_fds = 0;
 	ur_loop_unlock(s->daemon->loop);
 }

@@ -54,13 +54,14 @@ struct ur_session {
 	 * may have made them such that whoever closes them waits. */
 	int shown[8];
 	u32 n_shown;
+	u32 shown_fds; /* charged for them */
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
 	/* The answer to STATUS that the client has in its hands: its memory is
 	 * taken back before the next message is looked at. */
 	int answer; /* -1: none */
-	u32 answer_kib;
+	u32 answer_kib, answer_fds;
 	bool giving; /* back descriptors: no command runs. Lock */
 };
 

@@ -90,6 +90,9 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 
 	if (number < 0)
 		return -EBADF;
+	if (ur_quota_take_fds(s->uid, 1))
+		return -ENFILE;
+	s->shown_fds++;
 	ur_loop_unlock(s->daemon->loop);
 	fd = converse(s, &msg, NULL, &err);
 	if (fd >= 0 && id && ur_file_id(fd, id))

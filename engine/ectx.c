@@ -62,6 +62,9 @@ int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 
 	if (err != -EAGAIN)
 		return err;
+	if (ectx->room &&
+	    ectx->room(ectx->room_arg, ur_align_up(bytes, UR_ARENA_CHUNK)))
+		return -ENOMEM;
 	ur_ectx_unlock(ectx);
 	more = ur_arena_map(&ectx->arena, bytes);
 	ur_ectx_relock(ectx);
@@ -179,6 +182,13 @@ struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
 	return (struct ur_emapped){.n = ectx->arena.n_maps + ectx->n_maps,
 				   .ring_bytes = ectx->arena.mapped,
 				   .region_bytes = ectx->mapped};
+}
+
+void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
+		      void *arg)
+{
+	ectx->room = room;
+	ectx->room_arg = arg;
 }
 
 static int destroy(struct ur_engine *engine, struct ur_ectx *x)

@@ -24,6 +24,9 @@ struct ur_ectx {
 	struct ur_list node; /* engine->ectxs */
 	u32 realm;	     /* as of queue pairs, for address handles */
 	struct ur_arena arena;
+	/* ur_ectx_set_room() */
+	int (*room)(void *arg, u64 bytes);
+	void *room_arg;
 	struct ur_user_mem *mem;
 	struct ur_block db_block;
 	struct uroce_db_page *db;

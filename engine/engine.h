@@ -226,14 +226,20 @@ int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
  * have had the control lock. Afterwards the client's memory may go. */
 bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run);
 
-/* Mappings, and their bytes, in this process. */
+/* Mappings in this process, and bytes in which pages can become its own. */
 struct ur_emapped {
 	u32 n;
 	u64 ring_bytes, region_bytes;
 };
 
-/* Returns what the context's rings and regions have mapped. */
+/* Returns what the context's rings and regions have mapped. Lock held, or on the
+ * thread of the context's command. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
+/* Has room(arg, bytes) asked before memory is taken for a ring or as device
+ * memory: it returns 0, or -ENOMEM where there may be no more. It is called with
+ * the control lock held. */
+void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
+		      void *arg);
 /* Frees the context. All its objects must have been destroyed. The control lock
  * is released while memory is unmapped, where the thread acts for a user. */
 void ur_ectx_destroy(struct ur_ectx *ectx);

@@ -198,10 +198,13 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 
 	if (ur_memory_take(s->uid, UR_KIB_FILE))
 		return -ENOMEM;
+	err = ur_quota_take_fds(s->uid, UR_FDS_UCMA);
+	if (err)
+		goto err_give;
 	file = calloc(1, sizeof(*file));
 	if (!file) {
 		err = -ENOMEM;
-		goto err_give;
+		goto err_fds;
 	}
 	err = ur_event_pair(pair);
 	if (err)
@@ -232,6 +235,8 @@ err_close:
 	close(pair[1]);
 err_free:
 	free(file);
+err_fds:
+	ur_quota_give_fds(s->uid, UR_FDS_UCMA);
 err_give:
 	ur_memory_give(s->uid, UR_KIB_FILE);
 	return err;
@@ -253,6 +258,7 @@ static void ucma_close(void *opaque)
 	close(file->sock);
 	close(file->visible);
 	ucma_cache_close(file);
+	ur_quota_give_fds(file->user, UR_FDS_UCMA);
 	ur_memory_give(file->user, UR_KIB_FILE);
 	free(file);
 }

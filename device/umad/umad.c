@@ -262,13 +262,13 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 		return -EACCES;
 	if (ur_memory_take(s->uid, UR_KIB_UMAD))
 		return -ENOMEM;
+	err = ur_quota_take_fds(s->uid, UR_FDS_UMAD);
+	if (err)
+		goto err_memory;
 	file = calloc(1, sizeof(*file));
 	err = file ? make_queue(file) : -ENOMEM;
-	if (err) {
-		ur_memory_give(s->uid, UR_KIB_UMAD);
-		free(file);
-		return err;
-	}
+	if (err)
+		goto err_free;
 	file->session = s;
 	file->user = s->uid;
 	file->dev = dev;
@@ -281,6 +281,12 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	*rdev = ur_sysfs_umad_rdev(n);
 	*opened = file;
 	return 0;
+err_free:
+	free(file);
+	ur_quota_give_fds(s->uid, UR_FDS_UMAD);
+err_memory:
+	ur_memory_give(s->uid, UR_KIB_UMAD);
+	return err;
 }
 
 static void umad_adopt(void *opaque, struct ur_session *s)
@@ -298,6 +304,7 @@ static void umad_close(void *opaque)
 	ur_loop_timer_clear(loop_of(file), &file->timer);
 	close(file->sock);
 	close(file->visible);
+	ur_quota_give_fds(file->user, UR_FDS_UMAD);
 	ur_memory_give(file->user, UR_KIB_UMAD);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);

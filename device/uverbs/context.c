@@ -4,6 +4,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
 #include "engine/ground/limits.h"
+#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -74,6 +75,7 @@ static int make_context(struct ur_cmd *cmd)
 			     ur_ufile_realm(file), &file->ectx, &file->info);
 	if (err)
 		return err;
+	ur_maps_open(file);
 	err = be_adverse(cmd);
 	if (!err)
 		err = context_response(cmd);

@@ -3,8 +3,9 @@
  * Mappings, addresses and memory of rings and regions, counted by user: what
  * the engine says a context has mapped, turned into units of quotas.
  */
+#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
+#include "device/memory.h"
 #include "device/uverbs/maps.h"
 
 /* Where there is no telling: what Linux has from the start. */
@@ -12,10 +13,10 @@
 /* Bytes are counted in units of 2 MiB; of addresses a process has 47 bits. */
 #define UNIT_BITS 21
 #define MAX_UNITS (1u << (47 - UNIT_BITS))
+/* A region begins and ends within a page. */
+#define ENDS (128u << 10)
 
 static struct ur_quota maps = {.what = "mappings", .everyone = true};
-static struct ur_quota rings = {.what = "2 MiB of memory for rings",
-				.everyone = true};
 static struct ur_quota regions = {
 	.what = "2 MiB of mapped regions", .max = MAX_UNITS, .everyone = true};
 
@@ -38,12 +39,11 @@ static u32 units_of(u64 bytes)
 	return n < MAX_UNITS ? (u32)n : MAX_UNITS;
 }
 
-static void init(void)
+static u32 kib_of(u64 bytes)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	u64 n = (bytes + 1023) / 1024;
 
-	maps.max = max_map_count();
-	rings.max = pages > 0 ? units_of((u64)pages * (u64)size) : MAX_UNITS;
+	return n < UINT32_MAX ? (u32)n : UINT32_MAX;
 }
 
 /* Count what there is now; false: more than the user may have. */
@@ -65,34 +65,79 @@ static bool fits(struct ur_quota *q, uid_t uid, u32 n)
 	return true;
 }
 
+static bool settle_memory(struct ur_ufile *file, u32 has)
+{
+	if (has < file->kib)
+		ur_memory_give(file->uid, file->kib - has);
+	else if (has > file->kib && ur_memory_take(file->uid, has - file->kib))
+		return false;
+	file->kib = has;
+	return true;
+}
+
 static bool settle_all(struct ur_ufile *file)
 {
 	struct ur_emapped now = ur_ectx_mapped(file->ectx);
 
 	if (!maps.max)
-		init();
+		maps.max = max_map_count();
 	return settle(&maps, file->uid, &file->maps, now.n) &&
-	       settle(&rings, file->uid, &file->ring_units,
-		      units_of(now.ring_bytes)) &&
 	       settle(&regions, file->uid, &file->region_units,
-		      units_of(now.region_bytes));
+		      units_of(now.region_bytes)) &&
+	       settle_memory(file, kib_of(now.ring_bytes + now.region_bytes));
+}
+
+/* From now on, whatever the engine will say. */
+static int charge(struct ur_ufile *file, u64 bytes)
+{
+	u32 kib = kib_of(bytes);
+
+	if (kib > UINT32_MAX - file->kib || ur_memory_take(file->uid, kib))
+		return -ENOMEM;
+	file->kib += kib;
+	return 0;
+}
+
+static int room_for_ring(void *arg, u64 bytes)
+{
+	struct ur_ufile *file = arg;
+
+	return file->shrinking ? 0 : charge(file, bytes);
+}
+
+void ur_maps_open(struct ur_ufile *file)
+{
+	settle_all(file);
+	ur_ectx_set_room(file->ectx, room_for_ring, file);
 }
 
 bool ur_rings_room(struct ur_ufile *file)
 {
-	return !file->ectx || (settle_all(file) && fits(&maps, file->uid, 2) &&
-			       fits(&rings, file->uid, 1));
+	return !file->ectx || (settle_all(file) && fits(&maps, file->uid, 2));
 }
 
 bool ur_region_room(struct ur_ufile *file, u64 bytes)
 {
 	return settle_all(file) && fits(&maps, file->uid, 1) &&
-	       fits(&regions, file->uid, units_of(bytes) + 1);
+	       fits(&regions, file->uid, units_of(bytes) + 1) &&
+	       !charge(file, bytes + ENDS);
+}
+
+void ur_maps_settle(struct ur_ufile *file)
+{
+	struct ur_emapped now = ur_ectx_mapped(file->ectx);
+	struct ur_loop *loop = file->dev->daemon->loop;
+
+	if (kib_of(now.ring_bytes + now.region_bytes) == file->kib)
+		return;
+	ur_loop_lock(loop);
+	settle_all(file);
+	ur_loop_unlock(loop);
 }
 
 void ur_maps_close(struct ur_ufile *file)
 {
 	settle(&maps, file->uid, &file->maps, 0);
-	settle(&rings, file->uid, &file->ring_units, 0);
 	settle(&regions, file->uid, &file->region_units, 0);
+	settle_memory(file, 0);
 }

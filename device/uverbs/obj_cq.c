@@ -199,7 +199,9 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 	 * only. */
 	if (req->cqe >= cq->entries && !ur_rings_room(cmd->file))
 		return -ENOMEM;
+	cmd->file->shrinking = req->cqe < cq->entries;
 	err = ur_ecq_resize(cq->cq, req->cqe, &udata);
+	cmd->file->shrinking = false;
 	if (err)
 		return err;
 	cq->entries = udata.entries;

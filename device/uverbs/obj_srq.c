@@ -234,7 +234,9 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		/* A client that asks for less may do so. */
 		if (max_wr >= had && !ur_rings_room(cmd->file))
 			return -ENOMEM;
+		cmd->file->shrinking = max_wr < had;
 		err = ur_esrq_resize(srq->srq, max_wr, &resp);
+		cmd->file->shrinking = false;
 		if (!err)
 			err = ur_cmd_out(cmd, udata.resp_addr, &resp,
 					 sizeof(resp));

@@ -96,13 +96,13 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 		return -ENXIO;
 	if (ur_memory_take(s->uid, UR_KIB_FILE))
 		return -ENOMEM;
+	err = ur_quota_take_fds(s->uid, UR_FDS_UVERBS);
+	if (err)
+		goto err_memory;
 	file = calloc(1, sizeof(*file));
 	err = file ? file->memfd = make_memfd() : -ENOMEM;
-	if (err < 0) {
-		ur_memory_give(s->uid, UR_KIB_FILE);
-		free(file);
-		return err;
-	}
+	if (err < 0)
+		goto err_free;
 	file->session = s;
 	file->dev = dev;
 	file->uid = s->uid;
@@ -113,6 +113,12 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	*rdev = dev->rdev;
 	*ret = file;
 	return 0;
+err_free:
+	free(file);
+	ur_quota_give_fds(s->uid, UR_FDS_UVERBS);
+err_memory:
+	ur_memory_give(s->uid, UR_KIB_FILE);
+	return err;
 }
 
 static void ufile_close_fd(void *arg, u64 cookie)
@@ -147,6 +153,10 @@ static void close_memory(struct ur_loop_after *after)
 	struct ur_ufile *file = ur_container_of(after, struct ur_ufile, after);
 
 	close(file->memfd);
+	ur_loop_lock(file->loop);
+	ur_maps_close(file);
+	ur_quota_give_fds(file->uid, UR_FDS_UVERBS);
+	ur_loop_unlock(file->loop);
 	free(file);
 }
 
@@ -157,13 +167,13 @@ static void ufile_close(void *arg)
 
 	struct ur_ectx *ectx = file->ectx;
 
+	file->loop = loop;
 	file->closing = true;
 	file->async = NULL;
 	ur_object_destroy_all(file);
 	file->ectx = NULL;
 	if (ectx)
 		ur_ectx_destroy(ectx);
-	ur_maps_close(file);
 	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);
@@ -243,6 +253,8 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 		ur_object_destroy(cmd->created);
 		ur_loop_unlock(loop);
 	}
+	if (cmd->file->ectx)
+		ur_maps_settle(cmd->file);
 	return ret;
 }
 

@@ -13,7 +13,8 @@
 
 struct ur_ufile {
 	struct ur_device_file on_device;
-	struct ur_loop_after after;
+	struct ur_loop_after after; /* at its end, with */
+	struct ur_loop *loop;
 	struct ur_session *session; /* whose command runs, or ran last */
 	bool closing;
 	struct ur_device *dev;
@@ -24,7 +25,9 @@ struct ur_ufile {
 	struct ur_ectx_info info;
 	u32 adverse, adverse_seed; /* as the provider asked */
 	struct ur_handles handles;
-	u32 maps, ring_units, region_units; /* of the quota, maps.c */
+	/* of the quotas, maps.c */
+	u32 maps, region_units, kib;
+	bool shrinking; /* the command makes a ring smaller */
 	/* The asynchronous event file that objects without one of their own
 	 * use: the first that was made. */
 	struct ur_obj_async *async;

@@ -255,7 +255,7 @@ static int64_t resize_cq(struct user *u, uint32_t cqe)
 /* Rings that nobody touches: they could be. */
 static void test_rings(void)
 {
-	struct user greedy = come(GREEDY), other = come(OTHER);
+	struct user greedy = come(GREEDY), other = come(OTHER), mine;
 	struct ib_uverbs_create_qp req = {.pd_handle = greedy.pd,
 					  .send_cq_handle = greedy.cq,
 					  .recv_cq_handle = greedy.cq,
@@ -268,16 +268,31 @@ static void test_rings(void)
 	int64_t ret;
 
 	CHECK_EQ(resize_cq(&greedy, 1000), 0);
+	/* Large ones, then smaller ones into what those leave. */
+	for (; req.max_send_wr > 64; req.max_send_wr /= 16) {
+		do
+			ret = client_legacy(greedy.sock,
+					    IB_USER_VERBS_CMD_CREATE_QP, &req,
+					    sizeof(req), &resp, sizeof(resp));
+		while (!ret);
+		CHECK_EQ(ret, (int64_t)-ENOMEM);
+	}
+	CHECK_EQ(said("KiB of memory") + said("mappings"), 1);
+	mine = greedy;
 	do
-		ret = client_legacy(greedy.sock, IB_USER_VERBS_CMD_CREATE_QP,
-				    &req, sizeof(req), &resp, sizeof(resp));
+		ret = make_cq(&mine);
 	while (!ret);
 	CHECK_EQ(ret, (int64_t)-ENOMEM);
-	CHECK_EQ(said("2 MiB of memory for rings") + said("mappings"), 1);
 	CHECK_EQ(resize_cq(&greedy, 2000), (int64_t)-ENOMEM);
 	CHECK_EQ(resize_cq(&greedy, 10), 0);
-	CHECK_EQ(make_srq(&greedy), (int64_t)-ENOMEM);
-	CHECK_EQ(make_cq(&greedy), (int64_t)-ENOMEM);
+	do
+		ret = make_srq(&mine);
+	while (!ret);
+	CHECK_EQ(ret, (int64_t)-ENOMEM);
+	do
+		ret = make_cq(&mine);
+	while (!ret);
+	CHECK_EQ(ret, (int64_t)-ENOMEM);
 	CHECK_EQ(resize_cq(&other, 1000), 0);
 	CHECK_EQ(make_cq(&other), 0);
 	go(&greedy, 2);

@@ -5,6 +5,7 @@
  * usage: test_room UROCED
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -40,56 +41,52 @@ static int make_channel(int sock)
 	return (int)resp.fd;
 }
 
-/* Connect until the device turns somebody away. */
-static int fill(const struct daemon_proc *d, int *socks, int max)
+/* Until this is set to all again, the device can have no descriptor more. */
+static void crowd(const struct daemon_proc *d, struct rlimit *all)
 {
-	for (int n = 0; n < max; n++) {
-		struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
-		int fd;
+	struct rlimit few;
+	char path[64];
+	int n = 0;
 
-		socks[n] = client_connect(d);
-		client_send(socks[n], &msg, NULL, 0);
-		if (client_recv(socks[n], &msg, &fd) || msg.ret == -ENFILE) {
-			close(socks[n]);
-			return n;
-		}
-	}
-	CHECK(!"it turns nobody away");
-	return 0;
+	CHECK(!prlimit(d->pid, RLIMIT_NOFILE, NULL, all));
+	do
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)d->pid,
+			 n++);
+	while (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW));
+	few = *all;
+	few.rlim_cur = (rlim_t)n - 1;
+	CHECK(!prlimit(d->pid, RLIMIT_NOFILE, &few, NULL));
 }
 
 /* The device has no descriptor left: a client that shows one hears so, and is
  * served when there is room again. */
 static void test_no_room(const char *uroced)
 {
-	struct daemon_proc small = {.max_files = 64};
+	struct daemon_proc small = {0};
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
 				    .kind = UROCE_TUN_UVERBS,
 				    .open.version = UROCE_TUN_VERSION,
 				    .name = "uverbs0"};
-	int sock, late, channel, socks[64], n, fd;
+	struct uroce_tun_msg sync = {.op = UROCE_TUN_SYNC};
+	int sock, late, channel, fd;
 	int mem = client_mem();
-	int64_t ret;
+	struct rlimit all;
 
 	daemon_start(&small, uroced, 0);
 	sock = client_session(&small);
 	channel = make_channel(sock);
 	CHECK_EQ(create_cq(sock, channel), 0);
 	late = client_connect(&small);
-	n = fill(&small, socks, 64);
-	/* Who was turned away last may be in the last place still. */
-	do
-		ret = create_cq(sock, channel);
-	while (!ret);
-	CHECK_EQ(ret, (int64_t)-ENFILE);
+	client_send(late, &sync, NULL, 0);
+	CHECK(!client_recv(late, &sync, &fd));
+	crowd(&small, &all);
+	CHECK_EQ(create_cq(sock, channel), (int64_t)-ENFILE);
 	client_send(late, &msg, &mem, 1);
 	CHECK(!client_recv(late, &msg, &fd));
 	CHECK_EQ(msg.op, UROCE_TUN_DONE);
-	/* That place takes what was sent, and what is opened has none. */
-	CHECK(msg.ret == -ENFILE || msg.ret == -EMFILE);
+	CHECK_EQ(msg.ret, (int64_t)-ENFILE);
 	close(late);
-	while (n)
-		close(socks[--n]);
+	CHECK(!prlimit(small.pid, RLIMIT_NOFILE, &all, NULL));
 	client_settle_to(&small, 1);
 	CHECK_EQ(create_cq(sock, channel), 0);
 	client_check(&small);
@@ -102,16 +99,16 @@ static void test_no_room(const char *uroced)
 /* What its last message brought along is given back with nobody waiting. */
 static void test_turned_away(const char *uroced)
 {
-	struct daemon_proc small = {.max_files = 64,
-				    .as = geteuid() ? 0 : STRANGER};
+	struct daemon_proc small = {.as = geteuid() ? 0 : STRANGER};
 	struct uroce_tun_msg sync = {.op = UROCE_TUN_SYNC};
 	struct stuck_socket s = stuck_socket();
-	int sock, away, socks[64], n, fd;
+	struct rlimit all;
+	int sock, away, fd;
 
 	daemon_start(&small, uroced, 0);
 	CHECK(!chmod(small.dir, 0755));
 	sock = client_session(&small);
-	n = fill(&small, socks, 64);
+	crowd(&small, &all);
 	daemon_pause(&small);
 	away = client_connect(&small);
 	client_hand_over(&small, away, &sync, s.sock);
@@ -121,8 +118,6 @@ static void test_turned_away(const char *uroced)
 	client_alloc_pd(sock); /* it is served */
 	stuck_socket_end(&s);
 	close(away);
-	while (n)
-		close(socks[--n]);
 	close(sock);
 	daemon_stop(&small);
 }

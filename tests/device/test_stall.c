@@ -14,11 +14,15 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/device/client.h"
 #include "tests/device/stuck.h"
+
+/* An ordinary user, where we can be one. */
+#define STRANGER 65534
 
 static struct daemon_proc dev;
 
@@ -148,16 +152,18 @@ static void test_closed_while_made(int async, int64_t answer)
  * those of its other clients. */
 static void test_event_flood(const char *uroced)
 {
-	struct daemon_proc small = {.max_files = 96};
+	struct daemon_proc small = {.max_files = 112};
 	struct ib_uverbs_create_comp_channel req = {0};
 	struct ib_uverbs_create_comp_channel_resp resp;
 	struct uroce_alloc_ucontext_resp ctx;
 	int sock, n = 0;
 
 	daemon_start(&small, uroced, 0);
+	CHECK(!chmod(small.dir, 0755));
 	for (int round = 0; round < 2; round++) {
 		int64_t ret;
 
+		small.as = geteuid() ? 0 : STRANGER;
 		sock = client_open(&small, "uverbs0", NULL);
 		CHECK_EQ(client_get_context(sock, &ctx), 0);
 		close(ctx.wake_fd);
@@ -171,7 +177,9 @@ static void test_event_flood(const char *uroced)
 		}
 		CHECK_EQ(ret, (int64_t)-EMFILE);
 		CHECK(n >= 20);
-		client_check(&small);
+		small.as = 0;
+		if (!geteuid())
+			client_check(&small);
 		close(sock);
 		client_settle(&small);
 	}

@@ -204,6 +204,11 @@ static void test_doc(void)
 	check_row("| open file | %u |", UR_KIB_FILE);
 	check_row("| rdma_cm id | %u |", UR_KIB_CM_ID);
 	check_row("| umad file | %u |", UR_KIB_UMAD);
+	check_row("| connection | %u | its socket", UR_FDS_SESSION);
+	check_row("| answer to STATUS | %u |", UR_FDS_ANSWER);
+	check_row("| uverbs file | %u |", UR_FDS_UVERBS);
+	check_row("| rdma_cm file | %u |", UR_FDS_UCMA);
+	check_row("asynchronous event file | %u | a socket", UR_FDS_UMAD);
 }
 
 int main(int argc, char **argv)
