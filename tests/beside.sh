@@ -39,8 +39,7 @@ part() { # part NAME ARGUMENT...
 	[ -n "${UROCE_FULL:-}" ] && lanes=1
 	finish $((lanes - 1))
 	parts+=("$1")
-	begin "$1" "$tmp/$1.log" /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-		--junitxml "$tmp/$1.xml" "${@:2}"
+	begin "$1" "$tmp/$1.log" tests/pytest.sh "$tmp/$1.xml" "${@:2}"
 }
 ended() {
 	echo "==== $1: status $2"

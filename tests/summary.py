@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Add up JUnit files: a line a stage, what failed and what was skipped and
-why, and last the line `N passed, N failed, N skipped`. Status 1 when a test
-failed, or a stage left no result or ran nothing."""
+why; then `flaky: NAME` for each test that passed only when it was run once more
+(once_more.py), and last the line `N passed, N failed, N skipped`. Status 1 when a
+test failed, or a stage left no result or ran nothing."""
 import os
 import sys
 import xml.etree.ElementTree as ET
@@ -20,7 +21,7 @@ def verdict(case):
 
 def main(paths):
     total = {"passed": 0, "failed": 0, "skipped": 0}
-    bad = False
+    bad, flaky = False, []
     for path in paths:
         stage = os.path.splitext(os.path.basename(path))[0]
         count = dict.fromkeys(total, 0)
@@ -36,6 +37,8 @@ def main(paths):
             name = f"{case.get('classname', '')}.{case.get('name', '')}"
             if what == "failed":
                 print(f"{stage}: FAILED {name}")
+            elif case.find("flakyFailure") is not None:
+                flaky.append(f"{name} ({stage})")
             elif what == "skipped":
                 reasons.setdefault(why, []).append(name)
         for why, names in sorted(reasons.items()):
@@ -47,6 +50,8 @@ def main(paths):
               f"{count['skipped']} skipped in this stage")
         for what in total:
             total[what] += count[what]
+    for name in flaky:
+        print(f"flaky: {name}")
     print("{passed} passed, {failed} failed, {skipped} skipped".format(**total))
     return 1 if bad or total["failed"] or not total["passed"] else 0
 

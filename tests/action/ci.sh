@@ -22,8 +22,7 @@ trap 'exit 130' INT TERM
 # The shell reaps what nobody waits for; names of namespaces are seen in here only.
 mkdir -p /run/netns
 unshare --mount --pid --ipc --uts --fork --kill-child=KILL --mount-proc \
-	bash -c 'mount -t tmpfs tmpfs /run/netns && "$@"; exit $?' - /usr/bin/python3 -m pytest -q -s -p no:cacheprovider --junitxml "$1" \
-	tests/action &
+	bash -c 'mount -t tmpfs tmpfs /run/netns && "$@"; exit $?' - tests/pytest.sh "$1" -s tests/action &
 child=$!
 wait "$child"
 rc=$?

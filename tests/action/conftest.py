@@ -4,6 +4,7 @@ runners have, and this tree in /src. What is made here goes with the namespaces
 that ci.sh made for it."""
 import os
 import subprocess
+import tempfile
 
 import pytest
 
@@ -21,9 +22,11 @@ def sh(*cmd, **kw):
 
 @pytest.fixture(scope="session")
 def root():
-    path = os.environ.get("UROCE_ACTION_ROOT")
-    if not path:
-        pytest.skip("tests/action/ci.sh makes the root")
+    folder = os.environ.get("UROCE_ACTION_ROOT")
+    if not folder:
+        pytest.skip("tests/action/ci.sh makes the folder")
+    path = tempfile.mkdtemp(dir=folder)
+    os.chmod(path, 0o755)
     sources = subprocess.check_output([TOP + "/tests/apt_sources.sh", "bookworm"], text=True)
     sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
        "--aptopt=Acquire::Check-Valid-Until \"false\"",

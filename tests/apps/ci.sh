@@ -6,6 +6,4 @@
 # of two processors), else what is most unlike the rest (5 minutes).
 cd "$(dirname "$0")/../.." || exit 1
 tests/install-deps.sh apps || exit 1
-exec /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-	-o junit_family=xunit1 \
-	${1:+--junitxml "$1"} tests/apps
+exec tests/pytest.sh "${1:-/dev/null}" -o junit_family=xunit1 tests/apps

@@ -37,5 +37,4 @@ exec tests/arm64/emulated.sh unshare --net bash -c '
 	# By this processor, once: each program there would compile all it imports.
 	"${python[@]}" -m compileall -q -s "$root" "$root"/usr/lib/python3* >/dev/null
 	export UROCE_ARM64_ROOT=$root
-	exec /usr/bin/python3 -m pytest -q -p no:cacheprovider --junitxml "$out" \
-		tests/arm64 "$@"' - "$root" "$top" "$build" "$out" "$near" "$@"
+	exec tests/pytest.sh "$out" tests/arm64 "$@"' - "$root" "$top" "$build" "$out" "$near" "$@"

@@ -78,8 +78,7 @@ ip -n "$user" link add eth0 type veth peer name far0 &&
 # is in here; the shell reaps what nobody waits for.
 UROCE_CT_WORK=$work UROCE_CT_USER=$user UROCE_BUILD=$build \
 	nsenter --net="/run/netns/$user" unshare --pid --mount --fork --kill-child=KILL --mount-proc \
-	bash -c '"$@"; exit $?' - /usr/bin/python3 -m pytest -q --durations 8 -p no:cacheprovider --junitxml "$out" \
-	tests/container &
+	bash -c '"$@"; exit $?' - tests/pytest.sh "$out" --durations 8 tests/container &
 child=$!
 wait "$child"
 rc=$?

@@ -37,10 +37,10 @@ results() { # what the stages inside left, beside our own
 	done
 }
 pairs() { # the stock programs, as far as `all.sh e2e` does not run in there
-	local py="/usr/bin/python3 -m pytest -q -p no:cacheprovider" res=build/results
-	inside sh -c "$py --junitxml $res/pairs.xml tests/e2e/test_pingpong.py \
+	local py="tests/pytest.sh build/results"
+	inside sh -c "$py/pairs.xml tests/e2e/test_pingpong.py \
 			tests/e2e/test_perftest.py &&
-		$py --junitxml $res/rping.xml -k rping tests/e2e/test_rdmacm.py"
+		$py/rping.xml -k rping tests/e2e/test_rdmacm.py"
 }
 
 # shellcheck disable=SC2086  # names of kinds

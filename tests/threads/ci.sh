@@ -12,13 +12,12 @@ status=0
 # Of the rest, simulations have one thread, and so has scenario.blind, which tries
 # some hundred thousand packets; unit.uroce starts programs that cannot be given
 # TSan. (Labels in full: habits are no abi.)
-ctest --test-dir build/tsan --no-tests=error --output-on-failure --timeout 300 \
-	-j2 ${1:+--output-junit "$1"} \
+out=${1:-$tmp/result.xml}
+tests/ctest.sh build/tsan "$out" -j2 \
 	-L '^(unit|scenario|fuzz|abi|device|threads)$' \
 	-E '^(unit.uroce|scenario.blind)$' || status=1
 if [ "$(id -u)" = 0 ]; then
-	UROCE_BUILD=$top/build/tsan /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-		${1:+--junitxml "${1%.xml}-verbs.xml"} \
+	UROCE_BUILD=$top/build/tsan tests/pytest.sh "${out%.xml}-verbs.xml" \
 		tests/e2e/test_verbs.py || status=1
 	# Python cannot be given TSan either; the device can.
 	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
@@ -28,15 +27,15 @@ if [ "$(id -u)" = 0 ]; then
 	# that TSan has made slow.
 	engines=(-k "not test_flood")
 	[ -n "${UROCE_FULL:-}" ] && engines=()
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e/test_engines.py \
-		--build "$tmp/mixed" "${engines[@]}" ${1:+--junitxml "${1%.xml}-engines.xml"} || status=1
+	tests/pytest.sh "${out%.xml}-engines.xml" tests/e2e/test_engines.py \
+		--build "$tmp/mixed" "${engines[@]}" || status=1
 	# What looks at the engine from beside it: recorder, stories, the hostile card.
 	beside=(-k "test_requests or test_rnr or test_pingpong")
 	[ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py) &&
 		{ /usr/bin/python3 tests/lab/run_adverse.py "$tmp/mixed" . || status=1; }
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider \
+	tests/pytest.sh "${out%.xml}-beside.xml" \
 		tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" \
-		${1:+--junitxml "${1%.xml}-beside.xml"} "${beside[@]}" || status=1
+		"${beside[@]}" || status=1
 fi
 for log in "$tmp"/race.*; do
 	[ -f "$log" ] || continue
