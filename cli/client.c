@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "cli/client.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/proof.h"
 #include "util/os/rundir.h"
 #include "util/os/scm.h"
 
@@ -64,11 +66,64 @@ int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
 	return err;
 }
 
-int ur_client_connect(const char *run_dir)
+static int sync_with(int sock, int proof)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	int fd, err = ur_client_ask(sock, &msg, proof, &fd);
+
+	if (!err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* As ur_proof_net_admin(), of the network namespace of the process that we are
+ * connected to. The calling thread, the only one, is in ours again afterwards. */
+static int proof_over_there(int sock)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	char path[32];
+	int there, here, proof = -EPERM;
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)peer.pid);
+	here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	there = open(path, O_RDONLY | O_CLOEXEC);
+	if (here >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
+		proof = ur_proof_net_admin();
+		/* Nothing of ours is to be in another's network. */
+		if (setns(here, CLONE_NEWNET))
+			abort();
+	}
+	if (here >= 0)
+		close(here);
+	if (there >= 0)
+		close(there);
+	return proof;
+}
+
+/* Sees that somebody answers, and shows him what rights we have. */
+static int introduce(const char *run_dir, int sock)
+{
+	int proof = ur_proof_of(run_dir), err = sync_with(sock, proof);
+
+	if (proof >= 0)
+		close(proof);
+	if (err == -EXDEV) {
+		proof = proof_over_there(sock);
+		err = sync_with(sock, proof);
+		if (proof >= 0)
+			close(proof);
+	}
+	/* We are who we are: what that is not enough for says so. */
+	return err == -EXDEV || err == -EPERM ? 0 : err;
+}
+
+int ur_client_connect(const char *run_dir)
+{
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	int dirfd, sock, fd, err = ur_rundir_check(run_dir);
+	int dirfd, sock, err = ur_rundir_check(run_dir);
 
 	if (err)
 		return err;
@@ -85,9 +140,7 @@ int ur_client_connect(const char *run_dir)
 		      : 0;
 	close(dirfd);
 	if (!err)
-		err = ur_client_ask(sock, &msg, -1, &fd);
-	if (!err && fd >= 0)
-		close(fd);
+		err = introduce(run_dir, sock);
 	if (!err)
 		return sock;
 	if (sock >= 0)

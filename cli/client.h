@@ -9,7 +9,10 @@
 /**
  * ur_client_connect() - connect and see that somebody answers
  *
- * The connection counts as use of an on-demand device until it is closed.
+ * The connection counts as use of an on-demand device until it is closed. Where
+ * the caller may administer the device's network namespace, the device knows it
+ * from now on (util/os/proof.h). With one thread only: it is in that namespace
+ * for a moment.
  * Return: socket, close-on-exec, or -errno (-ENOENT, -ECONNREFUSED: nobody is
  * there; -EIO: it went away while we asked).
  */

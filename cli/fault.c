@@ -66,7 +66,8 @@ static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
 		break;
 	case -EPERM:
 		ur_complain("fault %s: only the user that runs the device, and "
-			    "root, may do that",
+			    "who has CAP_NET_ADMIN in its network "
+			    "namespace, may do that",
 			    verb);
 		break;
 	case -EINVAL:

@@ -71,7 +71,8 @@ static int explain(const char *device, const char *name, const char *value,
 		return 0;
 	case -EACCES:
 		ur_complain("link set: only the user that runs the device, and "
-			    "root, may do that");
+			    "who has CAP_NET_ADMIN in its network "
+			    "namespace, may do that");
 		break;
 	case -ENOENT:
 		ur_complain("link set: no device %s, or no setting %s; 'uroce "

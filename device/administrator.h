@@ -4,24 +4,33 @@
 #define UR_DEVICE_ADMINISTRATOR_H
 
 #include <stdbool.h>
-#include <unistd.h>
+#include <sys/types.h>
 
-/* Returns whether that user is root or runs the daemon. Any thread. */
-static inline bool ur_is_administrator(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
+struct ur_session;
+
+/* Finds out which users the daemon's user namespace knows. Once, from main(). */
+void ur_administrators_init(void);
+
+/*
+ * Returns whether the client may change devices and see all: it has shown the
+ * right to (client_rights.h), or is the user who runs the daemon. Where that one
+ * is root his number alone does not do: root of a container has it too. With the
+ * lock, or on the session's own thread.
+ */
+bool ur_is_administrator(const struct ur_session *s);
 
 /*
  * Returns whether asker may know more about the owner's objects than that they
  * exist, and whose they are. Keys, addresses and numbers of queue pairs are
  * what somebody needs to write into another's memory, so only the owner and an
- * administrator see them: in status, netlink, failures and recordings alike.
- * Any thread.
+ * administrator see them: in status, netlink, failures and recordings alike. A
+ * number that stands for all users whom our namespace does not know is nobody's
+ * in particular. As ur_is_administrator().
  */
-static inline bool ur_may_see(uid_t asker, uid_t owner)
-{
-	return asker == owner || ur_is_administrator(asker);
-}
+bool ur_may_see(const struct ur_session *asker, uid_t owner);
+
+/* Returns whether uid is that of root or of the user who runs the daemon, whose
+ * quotas have no share. Any thread. */
+bool ur_is_unlimited(uid_t uid);
 
 #endif

@@ -1,84 +1,125 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Capabilities of a client, as /proc shows them. They count only where it is in
- * our user namespace, since in one of its own every user has all of them; and
- * only for the process that connected, whose number may be another's by now.
- */
+/* Rights that clients show, of our network namespace. */
+#include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "device/client_rights.h"
+#include "device/session.h"
+#include "util/os/proof.h"
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71 /* since Linux 5.14 */
 #endif
 
-static bool read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
+static struct {
+	/* Of the network namespace, one of the two. */
+	u64 cookie;
+	dev_t dev; /* of its file in procfs */
+	ino_t ino;
+	struct ur_file_id lock;
+	bool net_admin; /* we have that capability */
+} ours;
 
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	else
-		snprintf(path, sizeof(path), "/proc/self/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+static u64 cookie_of(int sock)
+{
+	u64 cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	return getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len)
+		       ? 0
+		       : cookie;
+}
+
+static bool have_net_admin(void)
+{
+	int fd = ur_proof_net_admin();
+
 	if (fd < 0)
 		return false;
-	n = read(fd, text, size - 1);
 	close(fd);
-	if (n < 0)
-		return false;
-	text[n] = 0;
 	return true;
 }
 
-static bool has_capability(pid_t pid, u32 capability)
+int ur_client_rights_init(int lock)
 {
-	static const char title[] = "\nCapEff:";
-	char text[4096], *at;
+	struct stat st;
+	int err = ur_file_id(lock, &ours.lock), sock;
 
-	if (!read_proc(pid, "status", text, sizeof(text)))
+	if (err)
+		return err;
+	ours.net_admin = have_net_admin();
+	sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return -errno;
+	ours.cookie = cookie_of(sock);
+	close(sock);
+	if (ours.cookie)
+		return 0;
+	if (stat("/proc/self/ns/net", &st) < 0)
+		return -errno;
+	ours.dev = st.st_dev;
+	ours.ino = st.st_ino;
+	return 0;
+}
+
+bool ur_client_is_in_our_network(int fd)
+{
+	struct stat st;
+	int ns;
+	bool same;
+
+	if (ours.cookie)
+		return cookie_of(fd) == ours.cookie;
+	/* Takes CAP_NET_ADMIN of us. */
+	ns = ours.ino ? ioctl(fd, SIOCGSKNS) : -1;
+	if (ns < 0)
 		return false;
-	at = strstr(text, title);
-	return at &&
-	       strtoull(at + sizeof(title) - 1, NULL, 16) >> capability & 1;
+	same = !fstat(ns, &st) && st.st_dev == ours.dev &&
+	       st.st_ino == ours.ino;
+	close(ns);
+	return same;
 }
 
-/* A namespace that maps the users as ours does can be made by nobody who could
- * not become root in ours. */
-static bool in_our_user_namespace(pid_t pid)
+bool ur_client_may_raw(struct ur_session *s)
 {
-	char ours[1024], theirs[1024];
+	struct ur_loop *loop = s->daemon->loop;
+	bool may;
+	int fd;
 
-	return read_proc(0, "uid_map", ours, sizeof(ours)) &&
-	       read_proc(pid, "uid_map", theirs, sizeof(theirs)) && *ours &&
-	       !strcmp(ours, theirs);
+	fd = ur_session_ask_proof(s, UROCE_TUN_NET_RAW);
+	if (fd < 0)
+		return false;
+	ur_loop_unlock(loop);
+	may = ur_proves_net_raw(fd) && ur_client_is_in_our_network(fd);
+	ur_loop_lock(loop);
+	return may;
 }
 
-/* Is what had that number when it connected alive, so that it has it still? An
- * older kernel cannot say; then the user counts who it was at that time. */
-static bool is_who_connected(const struct ur_session *s)
+static bool writes_our_lock(int fd)
 {
-	struct pollfd p = {.events = POLLIN};
-	socklen_t len = sizeof(p.fd);
-	bool alive;
+	int flags = fcntl(fd, F_GETFL);
+	struct ur_file_id id;
 
-	if (getsockopt(s->sock, SOL_SOCKET, SO_PEERPIDFD, &p.fd, &len) < 0)
-		return s->uid == 0;
-	alive = poll(&p, 1, 0) == 0;
-	close(p.fd);
-	return alive;
+	return flags >= 0 && !(flags & O_PATH) &&
+	       (flags & O_ACCMODE) != O_RDONLY && !ur_file_id(fd, &id) &&
+	       ur_file_id_same(&id, &ours.lock);
 }
 
-bool ur_client_may_raw(const struct ur_session *s)
+int ur_client_administers(struct ur_session *s, int fd)
 {
-	return s->pid > 0 && has_capability(s->pid, CAP_NET_RAW) &&
-	       in_our_user_namespace(s->pid) && is_who_connected(s);
+	struct ur_loop *loop = s->daemon->loop;
+	bool network = ur_proves_net_admin(fd);
+
+	if (network && !ur_client_is_in_our_network(fd))
+		return -EXDEV;
+	if (!network && (ours.net_admin || !writes_our_lock(fd)))
+		return -EPERM;
+	ur_loop_lock(loop);
+	s->administers = true;
+	ur_loop_unlock(loop);
+	return 0;
 }

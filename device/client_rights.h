@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a client may do by the rights that the kernel has given it. */
+/*
+ * What a client may do by the rights that the kernel has given it. It shows them
+ * on its connection, by descriptors that only who has them can make
+ * (util/os/proof.h): what /proc says of a process is said of whatever program it
+ * has come to run since it connected.
+ */
 #ifndef UR_DEVICE_CLIENT_RIGHTS_H
 #define UR_DEVICE_CLIENT_RIGHTS_H
 
-#include "device/session.h"
+#include <stdbool.h>
 
-/* Returns whether the client has CAP_NET_RAW in our user namespace, for which
- * the kernel asks before it gives raw packet queue pairs and flow rules. Does
- * not wait for the client. */
-bool ur_client_may_raw(const struct ur_session *s);
+struct ur_session;
+
+/*
+ * Notes which network namespace is ours, since over another one nobody's rights
+ * count; which file is the run directory's lock; and whether we have
+ * CAP_NET_ADMIN ourselves. lock: that file, the caller's. Returns 0 or -errno:
+ * then nobody proves anything. Once, from main(), before rights are given up.
+ */
+int ur_client_rights_init(int lock);
+
+/* Returns whether the client has CAP_NET_RAW over our network namespace, for
+ * which the kernel asks before it gives raw packet queue pairs and flow rules.
+ * Asks the client: on the session's thread with the lock held, which is released
+ * meanwhile (session.h, upcalls). */
+bool ur_client_may_raw(struct ur_session *s);
+
+/*
+ * Looks at the descriptor that came with a SYNC, which stays the caller's. The
+ * session is an administrator's from now on where it proves CAP_NET_ADMIN over
+ * our network namespace; or where we have not that capability ourselves, and it
+ * is our lock file, open for writing: who could write in the run directory could
+ * put another device in our place. Returns 0, -EPERM (it proves nothing) or
+ * -EXDEV (it is of another network namespace). On the session's thread without
+ * the lock.
+ */
+int ur_client_administers(struct ur_session *s, int fd);
+
+/* Whether the descriptor, which proves something, is of our network namespace.
+ * For tests. */
+bool ur_client_is_in_our_network(int fd);
 
 #endif

@@ -285,7 +285,7 @@ int ur_fault_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	struct ur_fault *f;
 
-	if (!ur_is_administrator(s->uid))
+	if (!ur_is_administrator(s))
 		return -EPERM;
 	switch (msg->fault.what) {
 	case UROCE_TUN_FAULT_ADD:

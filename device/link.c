@@ -47,7 +47,7 @@ static int del(struct ur_session *s, const char *name, char *ret_name)
 int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    char *ret_name)
 {
-	if (!ur_is_administrator(s->uid))
+	if (!ur_is_administrator(s))
 		return -EPERM;
 	switch (msg->link.what) {
 	case UROCE_TUN_LINK_ADD:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Lists of objects as JSON: who may see what, and members that may lack. */
 #include <json-c/json.h>
-#include "device/administrator.h"
 #include "device/listing.h"
 #include "device/session.h"
 
@@ -49,12 +48,6 @@ bool ur_json_lacked(void)
 
 	lacking = false;
 	return was;
-}
-
-bool ur_listing_tells(const struct ur_listing *w,
-		      const struct ur_session *owner)
-{
-	return ur_is_administrator(w->asker) || w->asker == owner->uid;
 }
 
 void ur_listing_hide(struct json_object *o)

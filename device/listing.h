@@ -19,7 +19,7 @@ struct ur_listing {
 	u64 *files; /* numbers of the uverbs files; the walk's owner frees them */
 	u32 n_files, at, slot;
 	u64 last;
-	uid_t asker; /* who will read it */
+	const struct ur_session *asker; /* who will read it */
 	bool second; /* the walk has a second part, and is there */
 };
 
@@ -27,16 +27,8 @@ struct ur_listing {
  * *o where the step found none. Returns false at the end of the list. */
 typedef bool ur_listing_next(struct ur_listing *w, struct json_object **o);
 
-/*
- * Returns whether the asker may know more about owner's objects than that they
- * exist. Keys, addresses and numbers of queue pairs are what somebody needs to
- * write into another's memory, so only the owner, root and the daemon's own
- * user may see them. For objects of others a list has a member "hidden", true,
- * and whose they are, which is enough to count them.
- */
-bool ur_listing_tells(const struct ur_listing *w,
-		      const struct ur_session *owner);
-/* Adds the member to o that says that the object is hidden. */
+/* Adds the member "hidden", true, to o, an object that the asker may not see
+ * (ur_may_see()): with whose it is, that is enough to count them. */
 void ur_listing_hide(struct json_object *o);
 
 /* Returns an object to add to, or NULL where there is no memory, which

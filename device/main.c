@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "device/administrator.h"
+#include "device/client_rights.h"
 #include "device/confine/confine.h"
 #include "engine/engine.h"
 #include "engine/ground/hold_time.h"
@@ -204,6 +206,12 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
+	ur_administrators_init();
+	err = ur_client_rights_init(daemon->lock_fd);
+	if (err)
+		ur_log("the network namespace: %s: nobody can show a right to "
+		       "it",
+		       strerror(-err));
 	err = ur_confine_without(open_netlink, daemon);
 	if (err) {
 		ur_log("rtnetlink: %s", strerror(-err));

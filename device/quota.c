@@ -40,7 +40,7 @@ static struct ur_quota_user **find(struct ur_quota *q, uid_t uid)
  * one. */
 static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
 {
-	u32 percent = q->everyone ? 50 : ur_is_administrator(uid) ? 100 : share;
+	u32 percent = q->everyone ? 50 : ur_is_unlimited(uid) ? 100 : share;
 	u32 others = q->shared ? 0 : q->used - had, n;
 
 	n = q->max > others ? (u32)((u64)(q->max - others) * percent / 100) : 0;
@@ -77,7 +77,7 @@ static void refuse(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
 		ur_log("%s: user %u asks for more %s, but there are %u and "
 		       "%u are taken",
 		       where, uid, q->what, q->max, q->used);
-	else if (ur_is_administrator(uid) || q->everyone)
+	else if (ur_is_unlimited(uid) || q->everyone)
 		ur_log("%s: user %u has met the limit of %u %s for one user, "
 		       "half of what others leave",
 		       where, uid, limit, q->what);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "device/client_memory.h"
+#include "device/client_rights.h"
 #include "device/control.h"
 #include "device/hold.h"
 #include "device/memory.h"
@@ -133,10 +134,14 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		shutdown(s->sock, SHUT_RDWR);
 }
 
-static void do_sync(struct ur_session *s)
+static void do_sync(struct ur_session *s, const int *fds)
 {
 	int err = 0;
 
+	if (fds[0] >= 0) {
+		send_answer(s, ur_client_administers(s, fds[0]));
+		return;
+	}
 	ur_loop_lock(s->daemon->loop);
 	ur_list_for_each(it, &s->daemon->devices)
 		err = ur_sysfs_counters(
@@ -192,7 +197,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 			return -EPROTO;
 		break;
 	case UROCE_TUN_SYNC:
-		do_sync(s);
+		do_sync(s, fds);
 		break;
 	case UROCE_TUN_SETTLE:
 		do_settle(s);

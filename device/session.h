@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 #include "device/device.h"
+#include "device/file_id.h"
 #include "util/os/follow.h"
 #include "engine/ground/user.h"
 #include "kernel-abi/uroce-tunnel.h"
@@ -38,6 +39,7 @@ struct ur_session {
 	struct ur_user_mem *mem;
 	struct ur_open_file *open;
 	struct ur_nldev *nl; /* it is a netlink socket. Lock */
+	bool administers;    /* it has shown the right to. Lock */
 	/* The client's memory from window_addr on, as it came with the command
 	 * that runs. */
 	u64 window_addr;
@@ -96,13 +98,6 @@ int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len);
  * release the lock while they wait: what other sessions own may have changed
  * afterwards.
  */
-/* Names the file that a descriptor is of. Two files of the kernel's own, such
- * as sockets, are never the same; for others the file system says so. */
-struct ur_file_id {
-	dev_t dev;
-	ino_t ino;
-	mode_t mode;
-};
 
 /*
  * Returns a copy of the client's descriptor, or -EBADF, -EPIPE, or -ENFILE
@@ -115,14 +110,10 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id);
 /* Returns the cookie of the event file of that kind that the client has at
  * number, as it said with the command; 0: it did not. */
 u64 ur_session_known(const struct ur_session *s, int number, u32 kind);
-static inline bool ur_file_id_same(const struct ur_file_id *a,
-				   const struct ur_file_id *b)
-{
-	return a->dev == b->dev && a->ino == b->ino;
-}
-
-/* Fills *id for a descriptor of our own. Returns 0 or -errno. */
-int ur_file_id(int fd, struct ur_file_id *id);
+/* Asks the client for a descriptor that proves the right, enum uroce_tun_right.
+ * Returns it, as ur_session_fget() does, or -errno: -EPERM where it has none, or
+ * does not know the question. */
+int ur_session_ask_proof(struct ur_session *s, u32 right);
 /* Gives the client a copy of fd, which stays the caller's. Returns its number
  * there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);

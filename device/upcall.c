@@ -6,11 +6,7 @@
  * is done by the client's own thread, without the control lock.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "device/session.h"
 #include "device/tunnel.h"
@@ -21,22 +17,6 @@ bool ur_session_note_closed(struct ur_session *s, u64 cookie)
 		return false;
 	s->closed[s->n_closed++] = cookie;
 	return true;
-}
-
-int ur_file_id(int fd, struct ur_file_id *id)
-{
-	struct statx st;
-
-	/* The kernel knows what does not change: no server is asked. The system
-	 * call as it is: in a test the front-end, which has a statx() of its
-	 * own, is in this process. */
-	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-		    STATX_TYPE | STATX_INO, &st) < 0)
-		return -errno;
-	id->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
-	id->ino = st.stx_ino;
-	id->mode = st.stx_mode;
-	return 0;
 }
 
 void ur_session_give_back(struct ur_session *s)
@@ -101,6 +81,21 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 	if (err)
 		return -EPIPE;
 	return fd == -1 ? -EBADF : fd;
+}
+
+int ur_session_ask_proof(struct ur_session *s, u32 right)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_PROVE, .kind = right};
+	int fd, err;
+
+	if (!(s->features & UROCE_TUN_F_PROVE))
+		return -EPERM;
+	ur_loop_unlock(s->daemon->loop);
+	fd = converse(s, &msg, NULL, &err);
+	ur_loop_lock(s->daemon->loop);
+	if (err)
+		return -EPIPE;
+	return fd == -1 ? -EPERM : fd;
 }
 
 u64 ur_session_known(const struct ur_session *s, int number, u32 kind)

@@ -83,9 +83,10 @@ extern "C" {
 #define UROCE_TUN_F_CPU		 (1ull << 1) /* cpu of struct uroce_tun_msg */
 #define UROCE_TUN_F_KNOWN	 (1ull << 2) /* struct uroce_tun_known */
 #define UROCE_TUN_F_MEMORY	 (1ull << 3) /* OPEN without fds[0] */
+#define UROCE_TUN_F_PROVE	 (1ull << 4) /* UROCE_TUN_PROVE */
 #define UROCE_TUN_F_ALL                                                   \
 	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
-	 UROCE_TUN_F_MEMORY)
+	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -111,16 +112,25 @@ enum uroce_tun_op {
 	 * last time. There is no answer. */
 	UROCE_TUN_CLOSE_FD = 4,
 	/* The application is about to read counters under sys/. The device
-	 * brings the files up to date, then sends DONE. Needs no OPEN. */
+	 * brings the files up to date, then sends DONE. Needs no OPEN.
+	 *
+	 * With fds[0] it is for that alone: a netlink socket of
+	 * NETLINK_USERSOCK that is a member of a group. The kernel makes it only for who has
+	 * CAP_NET_ADMIN over the network namespace that it is of; where that is
+	 * the device's, what comes on this connection is an administrator's
+	 * from now on, whatever its uid.
+	 * Or, where the device itself has not that capability, the file "lock"
+	 * of the run directory, open for writing. ret is -EXDEV where it is of another
+	 * one, -EPERM where it is anything else. An older device looks at no
+	 * descriptor. */
 	UROCE_TUN_SYNC = 5,
-	/* Answers FGET (the descriptor is attached where ret is 0) and INSTALL
-	 * (ret is the descriptor's number or -errno). */
+	/* Answers FGET and PROVE (the descriptor is attached where ret is 0) and
+	 * INSTALL (ret is the descriptor's number or -errno). */
 	UROCE_TUN_FD = 6,
 	/* Sent by the command line. name: the subject. DONE has text, and a
 	 * memfd with JSON. Needs no OPEN. */
 	UROCE_TUN_STATUS = 7,
-	/* link. Sent by the command line, of the daemon's own user or root
-	 * only. DONE has the device's name. Needs no OPEN. */
+	/* link. Sent by the command line, of administrators only. DONE has the device's name. Needs no OPEN. */
 	UROCE_TUN_LINK = 8,
 	/* This process or its file is about to end. The device sends DONE when
 	 * it has fetched what the process has posted on the file. A front-end
@@ -137,8 +147,7 @@ enum uroce_tun_op {
 	/* A directory of rdma_cm's configfs, whose path follows the message: kind
 	 * 1 makes it, 0 removes it. Needs no OPEN. */
 	UROCE_TUN_DIRECTORY = 20,
-	/* fault. Sent by the command line, of the daemon's own user or root
-	 * only; the text of the rule follows the message. DONE has in ret the
+	/* fault. Sent by the command line, of administrators only; the text of the rule follows the message. DONE has in ret the
 	 * number of the rule, or in name, with -EINVAL, what is wrong with it.
 	 * Needs no OPEN. */
 	UROCE_TUN_FAULT = 21,
@@ -160,6 +169,17 @@ enum uroce_tun_op {
 	/* memory: the next message on the connection is len bytes, as many at
 	 * most, and nothing else: they are to be stored at addr. */
 	UROCE_TUN_PUT_MEMORY = 36,
+	/* kind = enum uroce_tun_right. In the middle of a command that takes
+	 * the right; with UROCE_TUN_F_PROVE. */
+	UROCE_TUN_PROVE = 37,
+};
+
+/* What the caller has the right to is shown by a descriptor that nobody else
+ * can make: the device knows nothing else of the process that runs. */
+enum uroce_tun_right {
+	/* CAP_NET_RAW over the device's network namespace: a packet socket of
+	 * it. */
+	UROCE_TUN_NET_RAW = 1,
 };
 
 enum uroce_tun_link {

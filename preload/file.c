@@ -77,7 +77,8 @@ int ur_file_open(const struct ur_path *path, int flags)
 	int fds[UROCE_TUN_MAX_FDS], sock, err;
 	struct ur_file *file;
 
-	sock = ur_tunnel_connect();
+	sock = path->kind == UROCE_TUN_UMAD ? ur_tunnel_connect_with_rights()
+					    : ur_tunnel_connect();
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = send_open(sock, &msg, path->kind, path->node, 0, 0);

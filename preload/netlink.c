@@ -142,7 +142,7 @@ static int open_netlink(int type)
 		return fail(ESOCKTNOSUPPORT);
 	if (ur_fdmap_borrowed() || kernel_has_devices())
 		return fail(EPROTONOSUPPORT);
-	sock = ur_tunnel_connect();
+	sock = ur_tunnel_connect_with_rights();
 	if (sock < 0)
 		return fail(EPROTONOSUPPORT);
 	fd = introduce(sock) ? -EPROTONOSUPPORT : show(sock, type);

@@ -106,7 +106,7 @@ int ur_setting_open(const struct ur_path *path, int flags)
 		return err;
 	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return -EEXIST;
-	sock = ur_tunnel_connect();
+	sock = ur_tunnel_connect_with_rights();
 	if (sock < 0)
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = introduce(sock, rel);
@@ -199,7 +199,7 @@ int ur_setting_directory(int dirfd, const char *name, bool wanted)
 	memcpy(rel, name + 1, len);
 	while (rel[len - 2] == '/') /* mkdir dir/ */
 		rel[--len - 1] = '\0';
-	sock = ur_tunnel_connect();
+	sock = ur_tunnel_connect_with_rights();
 	if (sock < 0)
 		return -ENODEV;
 	err = ur_tunnel_send_call(sock, &msg, rel, len);

@@ -14,6 +14,7 @@
 
 #include "preload/rewrite.h"
 #include "preload/tunnel.h"
+#include "util/os/proof.h"
 #include "util/os/rundir.h"
 #include "util/os/scm.h"
 
@@ -185,6 +186,33 @@ int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len)
 {
 	return recv_both(sock, msg, ret_fds, outs, UROCE_TUN_WINDOW, ret_len);
+}
+
+int ur_tunnel_connect_with_rights(void)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	int fds[UROCE_TUN_MAX_FDS], err, fd, sock = ur_tunnel_connect();
+
+	if (sock < 0)
+		return sock;
+	fd = ur_proof_of(ur_rewrite_rundir());
+	if (fd < 0)
+		return sock;
+	/* Whether it proves something is the device's to say, when it is asked
+	 * for something that takes it. A client that is turned away learns why,
+	 * whether or not its message got through. */
+	err = ur_tunnel_send(sock, &msg, fd);
+	syscall(SYS_close, fd);
+	if (!err || err == -EIO)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (!err)
+		ur_tunnel_close_fds(fds);
+	if (!err && msg.ret < 0 && msg.ret != -EPERM && msg.ret != -EXDEV)
+		err = (int)msg.ret;
+	if (!err)
+		return sock;
+	syscall(SYS_close, sock);
+	return err;
 }
 
 static bool answers(int sock)

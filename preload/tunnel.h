@@ -15,6 +15,10 @@
 /* Connects to the device of the run directory. Returns a socket or -errno. */
 int ur_tunnel_connect(void);
 
+/* The same, and shows the device the right to administer its network, where the
+ * calling thread has it: for what only an administrator may. */
+int ur_tunnel_connect_with_rights(void);
+
 /* Moves @fd up, out of the numbers that programs count on, and closes @fd
  * itself where that worked. Returns the new number, or -errno with @fd still
  * open. */

@@ -12,6 +12,7 @@
 #include "preload/reply_cache.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
+#include "util/os/proof.h"
 
 /* One command installs at most the descriptors of one kernel method. */
 #define MAX_INSTALLED 8
@@ -59,6 +60,19 @@ static int answer_fd(struct ur_file *file, int wanted)
 		msg.ret = -EBADF;
 		err = ur_tunnel_send(file->sock, &msg, -1);
 	}
+	return err;
+}
+
+/* By this thread's rights, as the kernel would look at them. */
+static int answer_proof(struct ur_file *file, uint32_t right)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
+	int err, fd = right == UROCE_TUN_NET_RAW ? ur_proof_net_raw() : -EPERM;
+
+	msg.ret = fd < 0 ? fd : 0;
+	err = ur_tunnel_send(file->sock, &msg, fd);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
 	return err;
 }
 
@@ -112,6 +126,8 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 		}
 		if (msg->op == UROCE_TUN_FGET) {
 			ret = answer_fd(file, (int)msg->ret);
+		} else if (msg->op == UROCE_TUN_PROVE) {
+			ret = answer_proof(file, msg->kind);
 		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] != -1) {
 			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
 

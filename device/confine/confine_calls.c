@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <linux/netlink.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <netinet/in.h>
 #include <seccomp.h>
@@ -72,6 +73,8 @@ static const struct rule rules[] = {
 	/* getrlimit() */
 	{"prlimit64", 2, {ARG_IS(0, 0), SCMP_CMP64(2, SCMP_CMP_EQ, 0)}},
 	{"ioctl", 1, {ARG_IS(1, (u32)PROCMAP_QUERY)}},
+	/* Where there is no SO_NETNS_COOKIE: see client_rights.c. */
+	{"ioctl", 1, {ARG_IS(1, SIOCGSKNS)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFNAME)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFINDEX)}},
 	{"ioctl", 1, {ARG_IS(1, TCGETS)}},

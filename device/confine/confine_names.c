@@ -110,6 +110,7 @@ static const char *const plain[] = {
 	"lstat",
 	"mkdir",
 	"mkdirat",
+	"name_to_handle_at",
 	"newfstatat",
 	"open",
 	"openat",

@@ -46,7 +46,7 @@ static const struct command {
  * CAP_NET_ADMIN? */
 static bool is_admin(const struct ur_nl_request *r)
 {
-	return ur_is_administrator(r->nl->session->uid);
+	return ur_is_administrator(r->nl->session);
 }
 
 void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,

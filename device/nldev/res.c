@@ -60,7 +60,7 @@ static const struct class
 /* Whether the client may know of that session's objects. */
 static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 {
-	return ur_may_see(r->nl->session->uid, owner->uid);
+	return ur_may_see(r->nl->session, owner->uid);
 }
 
 /* ---- the walk: r->file is the number of the uverbs file, r->slot where in it;

@@ -73,7 +73,7 @@ static void write_file(struct ur_device *dev, const char *why)
 {
 	struct ur_section *s = ur_section_open(dev);
 	char name[NAME_BYTES] = "";
-	int err = s ? ur_section_fill(s, true, 0) : -ENOMEM, fd;
+	int err = s ? ur_section_fill(s, NULL) : -ENOMEM, fd;
 
 	if (!err) {
 		err = fd = open_file(dev, name);

@@ -34,7 +34,7 @@ void ur_record_write_all(struct ur_daemon *daemon);
 
 /*
  * Returns a memfd, the caller's, with what all devices have recorded, as far as
- * to_whom's user may know it: his own, or all for root and the daemon's user.
+ * to_whom's user may know it: his own, or all for an administrator (ur_may_see()).
  * *len bytes; charged to the session. Returns -ENODATA where no device records,
  * -ENOMEM or another -errno. Lock not held.
  */

@@ -109,7 +109,7 @@ static u32 slots_of(const struct uroce_record *r)
 
 /* Leaves those of asker alone, who is no administrator and may see nothing else
  * (ur_may_see()). */
-static void leave_own(struct ur_section *s, uid_t asker)
+static void leave_own(struct ur_section *s, const struct ur_session *asker)
 {
 	u32 kept = 0, n = s->head.n_slots, owners = 0, step;
 	struct uroce_record r;
@@ -117,7 +117,7 @@ static void leave_own(struct ur_section *s, uid_t asker)
 	for (u32 i = 0; i < n; i += step) {
 		memcpy(&r, s->slots + (size_t)i * UROCE_RECORD_SLOT, sizeof(r));
 		step = ur_min_u32(slots_of(&r), n - i);
-		if (r.uid != asker) {
+		if (!ur_may_see(asker, r.uid)) {
 			s->head.hidden++;
 			continue;
 		}
@@ -128,12 +128,12 @@ static void leave_own(struct ur_section *s, uid_t asker)
 	}
 	s->head.n_slots = kept;
 	for (u32 i = 0; i < s->head.n_owners; i++)
-		if (s->owner[i].uid == asker)
+		if (ur_may_see(asker, s->owner[i].uid))
 			s->owner[owners++] = s->owner[i];
 	s->head.n_owners = owners;
 }
 
-int ur_section_fill(struct ur_section *s, bool everything, uid_t asker)
+int ur_section_fill(struct ur_section *s, const struct ur_session *asker)
 {
 	u64 lost;
 
@@ -144,7 +144,7 @@ int ur_section_fill(struct ur_section *s, bool everything, uid_t asker)
 	s->head.lost = lost;
 	s->head.monotonic_ns = now_of(CLOCK_MONOTONIC);
 	s->head.realtime_ns = now_of(CLOCK_REALTIME);
-	if (!everything)
+	if (asker)
 		leave_own(s, asker);
 	return 0;
 }
@@ -204,15 +204,15 @@ static int open_sections(struct ur_daemon *daemon,
 	return *n ? 0 : -ENODATA;
 }
 
-static int tell_sections(struct ur_section **s, u32 n, uid_t asker, u64 *len)
+static int tell_sections(struct ur_section **s, u32 n,
+			 const struct ur_session *asker, u64 *len)
 {
-	bool everything = ur_is_administrator(asker);
 	int fd = memfd_create("record", MFD_CLOEXEC), err = 0;
 
 	if (fd < 0)
 		return -errno;
 	for (u32 i = 0; i < n && !err; i++) {
-		err = ur_section_fill(s[i], everything, asker);
+		err = ur_section_fill(s[i], asker);
 		if (!err)
 			err = ur_section_write(s[i], fd);
 		free(s[i]->slots);
@@ -240,7 +240,7 @@ int ur_record_tell(struct ur_session *to_whom, u64 *len)
 		ret = ur_session_answer_room(to_whom, 2 * bytes);
 	ur_loop_unlock(loop);
 	if (!ret)
-		ret = tell_sections(s, n, to_whom->uid, len);
+		ret = tell_sections(s, n, to_whom, len);
 	ur_loop_lock(loop);
 	while (n)
 		ur_section_close(s[--n]);

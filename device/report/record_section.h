@@ -36,9 +36,9 @@ struct ur_section *ur_section_open(struct ur_device *dev);
 /* Frees it. Lock held. */
 void ur_section_close(struct ur_section *s);
 
-/* Copies the ring: all of it (everything), or what is of asker. Returns 0 or
- * -ENOMEM. Lock not needed. */
-int ur_section_fill(struct ur_section *s, bool everything, uid_t asker);
+/* Copies the ring: what asker may see of it (ur_may_see()), all of it without
+ * one. Returns 0 or -ENOMEM. Lock not needed; on asker's thread. */
+int ur_section_fill(struct ur_section *s, const struct ur_session *asker);
 /* Returns 0 or -errno. Lock not needed. */
 int ur_section_write(const struct ur_section *s, int fd);
 

@@ -195,7 +195,7 @@ static int put(FILE *f, struct json_object *o)
 static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
-	struct ur_listing w = {.daemon = daemon, .asker = to_whom->uid};
+	struct ur_listing w = {.daemon = daemon, .asker = to_whom};
 	bool more = true, first = true;
 	int err = 0;
 

@@ -53,16 +53,18 @@ void ur_why_forget_all(struct ur_daemon *daemon);
 
 /* Writes the story in lines: what failed, why, and of the other end what the
  * asker may know. */
-void ur_why_story(FILE *out, struct ur_daemon *daemon, uid_t asker,
-		  const struct ur_why *y);
+void ur_why_story(FILE *out, struct ur_daemon *daemon,
+		  const struct ur_session *asker, const struct ur_why *y);
 /* why_peer.c: the device of this daemon that has the GID (16 bytes); the queue
  * pair there that *y was connected to, if the asker may know of it; the record
  * of that end, in *found. NULL or false where there is none. */
 struct ur_device *ur_why_device_at(struct ur_daemon *daemon, const u8 *gid);
-struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev, uid_t asker,
+struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev,
+				   const struct ur_session *asker,
 				   const struct ur_why *y);
 bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
-		    uid_t asker, const struct ur_why *y, struct ur_why *found);
+		    const struct ur_session *asker, const struct ur_why *y,
+		    struct ur_why *found);
 /* why_status.c: writes the story of that queue pair's failure, or with number 0
  * of the last connection that the process did not get; nothing where there is
  * none that the session's user may know of. Returns 0 or -ENOMEM. Without the

@@ -22,7 +22,8 @@ struct ur_device *ur_why_device_at(struct ur_daemon *daemon, const u8 *gid)
 	return NULL;
 }
 
-struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev, uid_t asker,
+struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev,
+				   const struct ur_session *asker,
 				   const struct ur_why *y)
 {
 	struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, y->dest_qpn);
@@ -40,7 +41,8 @@ static bool fits(const struct ur_why *theirs, const struct ur_why *y)
 }
 
 bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
-		    uid_t asker, const struct ur_why *y, struct ur_why *found)
+		    const struct ur_session *asker, const struct ur_why *y,
+		    struct ur_why *found)
 {
 	struct ur_obj_qp *qp = ur_why_live_peer(dev, asker, y);
 

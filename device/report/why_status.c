@@ -12,7 +12,7 @@
 
 /* Returns the story, which the caller frees, or NULL where there is no
  * memory. */
-static char *story(struct ur_daemon *daemon, uid_t asker,
+static char *story(struct ur_daemon *daemon, const struct ur_session *asker,
 		   const struct ur_why *y)
 {
 	char *text = NULL;
@@ -29,7 +29,7 @@ static char *story(struct ur_daemon *daemon, uid_t asker,
 }
 
 static void add_story(struct json_object *o, struct ur_daemon *daemon,
-		      uid_t asker, const struct ur_why *y)
+		      const struct ur_session *asker, const struct ur_why *y)
 {
 	char *text = story(daemon, asker, y);
 
@@ -111,7 +111,7 @@ static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
 		const struct ur_why *kept =
 			ur_list_entry(it, struct ur_why, node);
 
-		if (ur_may_see(s->uid, kept->uid) &&
+		if (ur_may_see(s, kept->uid) &&
 		    (qpn ? !kept->cm && kept->qpn == qpn
 			 : kept->cm && kept->pid == s->pid)) {
 			*y = *kept;
@@ -128,7 +128,7 @@ static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
 			ur_list_entry(it, struct ur_device, node);
 		struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, qpn);
 
-		if (qp && ur_may_see(s->uid, qp->obj.file->session->uid) &&
+		if (qp && ur_may_see(s, qp->obj.file->session->uid) &&
 		    of_qp(qp, y))
 			return true;
 	}
@@ -147,7 +147,7 @@ int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number)
 	err = ur_session_answer_room(to_whom, 0);
 	if (!err && ((qpn && find_live(to_whom, qpn, &y)) ||
 		     find_kept(to_whom, qpn, &y))) {
-		text = story(daemon, to_whom->uid, &y);
+		text = story(daemon, to_whom, &y);
 		err = text ? 0 : -ENOMEM;
 	}
 	ur_loop_unlock(daemon->loop);

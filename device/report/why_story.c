@@ -75,7 +75,7 @@ static void by_code(FILE *out, const struct ur_failure *f)
 }
 
 static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
-		    uid_t asker, const struct ur_why *y)
+		    const struct ur_session *asker, const struct ur_why *y)
 {
 	struct ur_why theirs;
 
@@ -128,7 +128,7 @@ static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 }
 
 static bool blame_peer(FILE *out, struct ur_daemon *daemon,
-		       struct ur_device *dev, uid_t asker,
+		       struct ur_device *dev, const struct ur_session *asker,
 		       const struct ur_why *y)
 {
 	void *owner = ur_engine_qp_owner(dev->engine, y->dest_qpn);
@@ -188,7 +188,7 @@ static void not_sent(FILE *out, int error)
 }
 
 static void silence(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
-		    uid_t asker, const struct ur_why *y)
+		    const struct ur_session *asker, const struct ur_why *y)
 {
 	const struct ur_failure *f = &y->failure;
 
@@ -238,8 +238,8 @@ static void retries(FILE *out, const struct ur_failure *f)
 
 /* ---- a request of its own ---- */
 
-static void own(FILE *out, struct ur_daemon *daemon, uid_t asker,
-		const struct ur_why *y)
+static void own(FILE *out, struct ur_daemon *daemon,
+		const struct ur_session *asker, const struct ur_why *y)
 {
 	struct ur_device *dev =
 		y->have_path ? ur_why_device_at(daemon, y->path.dgid) : NULL;
@@ -299,8 +299,8 @@ static void request(FILE *out, const struct ur_failure *f)
 			f->rkey);
 }
 
-static void of_peer(FILE *out, struct ur_daemon *daemon, uid_t asker,
-		    const struct ur_why *y)
+static void of_peer(FILE *out, struct ur_daemon *daemon,
+		    const struct ur_session *asker, const struct ur_why *y)
 {
 	struct ur_device *dev =
 		y->have_path ? ur_why_device_at(daemon, y->path.dgid) : NULL;
@@ -313,8 +313,8 @@ static void of_peer(FILE *out, struct ur_daemon *daemon, uid_t asker,
 			peer->obj.file->session->comm);
 }
 
-void ur_why_story(FILE *out, struct ur_daemon *daemon, uid_t asker,
-		  const struct ur_why *y)
+void ur_why_story(FILE *out, struct ur_daemon *daemon,
+		  const struct ur_session *asker, const struct ur_why *y)
 {
 	const struct ur_failure *f = &y->failure;
 

@@ -240,7 +240,7 @@ int ur_setting_open(struct ur_session *s)
 {
 	struct ur_device *dev;
 
-	if (!ur_is_administrator(s->uid))
+	if (!ur_is_administrator(s))
 		return -EACCES;
 	if (!s->window_len || memchr(s->window, 0, s->window_len) !=
 				      s->window + s->window_len - 1)

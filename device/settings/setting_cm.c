@@ -79,7 +79,7 @@ int ur_setting_directory(struct ur_session *s, bool wanted)
 	size_t len = strlen(CM_DIR "/");
 	struct ur_device *dev;
 
-	if (!ur_is_administrator(s->uid))
+	if (!ur_is_administrator(s))
 		return -EACCES;
 	if (!s->window_len || path[s->window_len - 1] ||
 	    strncmp(path, CM_DIR "/", len))

@@ -258,7 +258,7 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 		return -ENXIO;
 	/* The kernel's node is root's alone: who may send any MAD can end other
 	 * users' connections. */
-	if (!ur_is_administrator(s->uid))
+	if (!ur_is_administrator(s))
 		return -EACCES;
 	if (ur_memory_take(s->uid, UR_KIB_UMAD))
 		return -ENOMEM;

@@ -19,6 +19,7 @@
 #define CLIENT_OWN_LINES
 #include "tests/device/client.h"
 #include "tests/own_net.h"
+#include "util/os/proof.h"
 #include "util/os/scm.h"
 
 void client_private_net(void)
@@ -88,6 +89,8 @@ static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 	d->pid = fork();
 	CHECK(d->pid >= 0);
 	if (d->pid == 0) {
+		if (d->before)
+			d->before();
 		/* A failed test must not leave it behind. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (d->max_files) {
@@ -158,6 +161,13 @@ int client_connect(const struct daemon_proc *d)
 	CHECK(!d->as || !seteuid(d->as));
 	CHECK(!connect(sock, (struct sockaddr *)&addr, sizeof(addr)));
 	CHECK(!d->as || !seteuid(0));
+	if (d->admin && !d->as) {
+		int fd = ur_proof_net_admin();
+
+		CHECK(fd >= 0);
+		CHECK_EQ(client_show(sock, fd), 0);
+		close(fd);
+	}
 	return sock;
 }
 
@@ -189,6 +199,16 @@ int client_recv(int sock, struct uroce_tun_msg *msg, int *fd)
 		return -1;
 	ur_scm_take(&mh, fd, 1, close);
 	return 0;
+}
+
+int64_t client_show(int sock, int fd)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+
+	client_send(sock, &msg, &fd, 1);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.op, UROCE_TUN_DONE);
+	return msg.ret;
 }
 
 void client_hand_over(const struct daemon_proc *d, int sock,
@@ -237,10 +257,22 @@ int client_open_with(const struct daemon_proc *d, const char *name,
 
 int client_open(const struct daemon_proc *d, const char *name, int *visible)
 {
-	return client_open_with(d, name, 0, visible);
+	return client_open_with(d, name, UROCE_TUN_F_PROVE, visible);
 }
 
 uint64_t client_installed;
+int (*client_proof)(void) = ur_proof_net_raw;
+
+/* Takes fd over. */
+static void answer(int sock, int fd)
+{
+	struct uroce_tun_msg reply = {.op = UROCE_TUN_FD,
+				      .ret = fd < 0 ? fd : 0};
+
+	client_send(sock, &reply, &fd, fd >= 0);
+	if (fd >= 0)
+		close(fd);
+}
 
 unsigned int client_asked;
 
@@ -291,12 +323,14 @@ int64_t client_hear(int sock, struct uroce_tun_msg *msg)
 			client_send(sock, &reply, NULL, 0);
 			continue;
 		}
+		if (msg->op == UROCE_TUN_PROVE) {
+			CHECK_EQ(msg->kind, UROCE_TUN_NET_RAW);
+			answer(sock, client_proof());
+			continue;
+		}
 		CHECK_EQ(msg->op, UROCE_TUN_FGET);
 		fd = dup((int)msg->ret);
-		reply.ret = fd < 0 ? -EBADF : 0;
-		client_send(sock, &reply, &fd, fd >= 0);
-		if (fd >= 0)
-			close(fd);
+		answer(sock, fd < 0 ? -EBADF : fd);
 	}
 }
 

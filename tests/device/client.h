@@ -18,8 +18,10 @@ struct daemon_proc {
 	unsigned int max_files; /* 0: as many as we may have */
 	const char *user_share; /* NULL: the default */
 	int raw_ethernet;
-	int log;  /* descriptor to write its messages to; 0: ours */
-	uid_t as; /* whom clients connect as; 0: as we are */
+	int log;	      /* descriptor to write its messages to; 0: ours */
+	uid_t as;	      /* whom clients connect as; 0: as we are */
+	void (*before)(void); /* called in it before it begins; NULL: nothing */
+	int admin; /* clients show that they may administer the network */
 };
 
 /* A network namespace of the test's own with lo up: nobody else has port 4791
@@ -39,6 +41,8 @@ void daemon_stop(struct daemon_proc *d);
 int daemon_wait(struct daemon_proc *d);
 
 int client_connect(const struct daemon_proc *d);
+/* Shows the descriptor with a SYNC; what that returns. */
+int64_t client_show(int sock, int fd);
 void client_send(int sock, const struct uroce_tun_msg *msg, const int *fds,
 		 int nfds);
 /* Send to a device that is stopped, close fd, and let the device go on: its copy
@@ -56,12 +60,15 @@ int client_open_with(const struct daemon_proc *d, const char *name,
 
 /*
  * One command with its upcalls: descriptors asked for are duplicates of this
- * process's own, installed ones get their own number. Returns what DONE says,
+ * process's own, installed ones get their own number, and rights asked for are
+ * shown by client_proof. Returns what DONE says,
  * or INT64_MIN when the connection ended.
  */
 int64_t client_hear(int sock, struct uroce_tun_msg *ret_msg);
 /* How often it was asked for memory. */
 extern unsigned int client_asked;
+/* What makes the descriptor: ur_proof_net_raw(). */
+extern int (*client_proof)(void);
 /* The cookie of the last INSTALL. */
 extern uint64_t client_installed;
 int64_t client_ioctl(int sock, const void *hdr);

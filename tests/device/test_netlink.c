@@ -21,7 +21,7 @@
 
 #define SEQ 77
 
-static struct daemon_proc dev;
+static struct daemon_proc dev = {.admin = 1};
 
 /* A message that is being written, and the last that came. */
 static struct {

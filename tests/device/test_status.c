@@ -23,7 +23,7 @@
 #include "tests/check.h"
 #include "tests/device/client.h"
 
-static struct daemon_proc dev;
+static struct daemon_proc dev = {.admin = 1};
 static char page[4096] __attribute__((aligned(4096)));
 
 static void reg_mr(int sock, uint32_t pd)

@@ -240,6 +240,7 @@ void device_world_session(struct ur_session *s, int mem, void (*fn)(int sock))
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	s->daemon = &device_world;
 	s->sock = pair[0];
+	s->administers = true;
 	CHECK(!ur_user_mem_create(mem, getpid(), &s->mem));
 	*f = (struct front_end){fn, pair[1]};
 	start_thread(run_front_end, f);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which file a descriptor is of. Numbers of inodes do not tell: those of sockets
+ * and of files in memory are 32 bits that begin anew, so whoever makes enough of
+ * them has two with one number.
+ */
+#ifndef UR_DEVICE_FILE_ID_H
+#define UR_DEVICE_FILE_ID_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include "util/bytes.h"
+
+/* What file systems of this kernel need is 4 to 40 bytes; a longer handle is cut,
+ * and tells as much as its beginning. */
+#define UR_FILE_HANDLE_BYTES 40
+
+struct ur_file_id {
+	u64 dev, ino;
+	/* A socket's cookie, which no other socket has, ever; 0: no socket. */
+	u64 cookie;
+	/* The handle of the file system, which has the generation of the
+	 * inode: of a file in memory a random number. Zero: it has none. */
+	u32 handle_bytes;
+	s32 handle_type;
+	u8 handle[UR_FILE_HANDLE_BYTES];
+};
+
+/* Fills *id. The kernel answers from what it knows: no server of a file system is
+ * asked, and a socket's owner cannot hold it up. Returns 0 or -errno. */
+int ur_file_id(int fd, struct ur_file_id *id);
+
+bool ur_file_id_same(const struct ur_file_id *a, const struct ur_file_id *b);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Descriptors that prove a capability. The kernel makes them only for who has it
+ * over the network namespace that they are of, and whoever is shown one sees by
+ * looking at it what it is: nothing has to be known of the process. Plain system
+ * calls, any thread.
+ */
+#ifndef UR_UTIL_OS_PROOF_H
+#define UR_UTIL_OS_PROOF_H
+
+#include <stdbool.h>
+
+/**
+ * ur_proof_net_admin() - a netlink socket of NETLINK_USERSOCK that is a member of
+ * a group, for which netlink(7) asks for CAP_NET_ADMIN
+ *
+ * Nothing is made where the calling thread has not the capability in its own
+ * user namespace.
+ *
+ * Return: the descriptor, the caller's, close-on-exec; or -EPERM or another
+ * -errno.
+ */
+int ur_proof_net_admin(void);
+
+/**
+ * ur_proof_of() - what shows the device of a run directory that the caller may
+ * administer it
+ * @dir: the run directory
+ *
+ * As ur_proof_net_admin(); without that, and as root, the directory's lock file,
+ * open for writing. Other users need none: the device knows them by their number.
+ *
+ * Return: as ur_proof_net_admin().
+ */
+int ur_proof_of(const char *dir);
+
+/**
+ * ur_proof_net_raw() - a packet socket that receives nothing, for which packet(7)
+ * asks for CAP_NET_RAW
+ *
+ * Return: as ur_proof_net_admin().
+ */
+int ur_proof_net_raw(void);
+
+/**
+ * ur_proves_net_admin(), ur_proves_net_raw() - whether a descriptor is one of
+ * those, of any network namespace
+ * @fd: from a stranger. No call is made that its file could hold up.
+ */
+bool ur_proves_net_admin(int fd);
+bool ur_proves_net_raw(int fd);
+
+#endif
