@@ -29,6 +29,7 @@
 #include "device/report/record.h"
 #include "device/service.h"
 #include "device/serve.h"
+#include "device/stopper.h"
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
@@ -77,10 +78,10 @@ static void on_signal(void *arg, u32 events)
 		return;
 	if (si.ssi_signo == SIGUSR1)
 		ur_record_write_all(daemon);
-	else if (si.ssi_signo == SIGHUP && options.config)
+	else if (options.config)
 		reload(daemon);
 	else
-		ur_loop_stop(daemon->loop);
+		ur_stopper_begin();
 }
 
 static void on_idle(void *arg)
@@ -91,7 +92,8 @@ static void on_idle(void *arg)
 		ur_loop_stop(daemon->loop);
 }
 
-/* Threads inherit the mask: signals arrive at the descriptor alone. */
+/* Threads inherit the mask: signals arrive at the descriptor alone, and those that
+ * end the process at the stopper's. */
 static int catch_signals(struct ur_daemon *daemon)
 {
 	sigset_t set;
@@ -105,6 +107,8 @@ static int catch_signals(struct ur_daemon *daemon)
 	sigaddset(&set, SIGUSR1);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
+	sigdelset(&set, SIGINT);
+	sigdelset(&set, SIGTERM);
 	signal_fd = fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -279,6 +283,7 @@ static void stop(struct ur_daemon *daemon, int status)
 	if (daemon->lock_fd >= 0)
 		ur_sysfs_fini(daemon);
 	ur_loop_unlock(daemon->loop);
+	ur_stopper_done();
 	ur_loop_destroy(daemon->loop);
 }
 
@@ -363,12 +368,15 @@ int main(int argc, char **argv)
 		ur_loop_timer_set(daemon.loop, &daemon.idle,
 				  ur_loop_now() + UR_FIRST_CLIENT_NS);
 	ur_loop_unlock(daemon.loop);
+	if (!err)
+		err = ur_stopper_start(&daemon);
 	if (!err) {
 		say_ready(&daemon, o);
 		ur_loop_lock(daemon.loop);
 		ur_service_ready(&daemon);
 		ur_loop_unlock(daemon.loop);
 		err = ur_loop_serve(daemon.loop);
+		ur_stopper_begin();
 		ur_service_stopping(&daemon);
 	}
 	status = err == -EBUSY ? EXIT_BUSY : err ? 1 : 0;

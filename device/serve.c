@@ -134,20 +134,39 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		shutdown(s->sock, SHUT_RDWR);
 }
 
+/* One device at a time: each is some hundred files. */
+static struct ur_device *next_device(struct ur_daemon *daemon, u32 *index)
+{
+	struct ur_device *next = NULL;
+
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *d = ur_list_entry(it, struct ur_device, node);
+
+		if (d->index >= *index && (!next || d->index < next->index))
+			next = d;
+	}
+	if (next)
+		*index = next->index + 1;
+	return next;
+}
+
 static void do_sync(struct ur_session *s, const int *fds)
 {
+	struct ur_device *dev;
+	u32 index = 0;
 	int err = 0;
 
 	if (fds[0] >= 0) {
 		send_answer(s, ur_client_administers(s, fds[0]));
 		return;
 	}
-	ur_loop_lock(s->daemon->loop);
-	ur_list_for_each(it, &s->daemon->devices)
-		err = ur_sysfs_counters(
-			      ur_list_entry(it, struct ur_device, node))
-			      ?: err;
-	ur_loop_unlock(s->daemon->loop);
+	do {
+		ur_loop_lock(s->daemon->loop);
+		dev = next_device(s->daemon, &index);
+		if (dev)
+			err = ur_sysfs_counters(dev) ?: err;
+		ur_loop_unlock(s->daemon->loop);
+	} while (dev);
 	send_answer(s, err);
 }
 

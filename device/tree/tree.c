@@ -41,19 +41,25 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* For writing. It may be read-only, to its owner too; root does not notice.
- * *fresh: it was not there. */
+/*
+ * For writing. It may be read-only, to its owner too; root does not notice.
+ * *fresh: it was not there. A file that is there is not asked to be made: that
+ * takes the lock of the directory, which whoever reads the directory has for as
+ * long as his memory takes.
+ */
 static int open_file(const char *path, mode_t mode, bool *fresh)
 {
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-	int fd = open(path, flags | O_EXCL, mode);
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, flags);
 
-	*fresh = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, flags, mode);
+	*fresh = false;
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(path, flags | O_CREAT | O_EXCL, mode);
+		*fresh = fd >= 0;
+	}
 	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
 		return fd;
-	fd = open(path, flags, mode);
+	fd = open(path, flags);
 	chmod(path, mode);
 	return fd;
 }

@@ -366,7 +366,7 @@ int ur_loop_serve(struct ur_loop *loop)
 	int n, ms;
 
 	ur_loop_lock(loop);
-	while (!loop->stop) {
+	while (!__atomic_load_n(&loop->stop, __ATOMIC_RELAXED)) {
 		run_timers(loop);
 		ms = run_rounds(loop) ? 0 : timeout_ms(loop);
 		loop->wakes_at =
@@ -395,6 +395,6 @@ void ur_loop_close(struct ur_loop *loop)
 
 void ur_loop_stop(struct ur_loop *loop)
 {
-	loop->stop = true;
+	__atomic_store_n(&loop->stop, true, __ATOMIC_RELAXED);
 	wake(loop);
 }

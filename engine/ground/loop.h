@@ -97,7 +97,7 @@ u64 ur_loop_now(void);
 /* Runs the loop on this thread until ur_loop_stop(). Takes the lock itself.
  * Returns 0. */
 int ur_loop_serve(struct ur_loop *loop);
-/* Makes ur_loop_serve() return. Lock held. */
+/* Makes ur_loop_serve() return. Any thread, with or without the lock. */
 void ur_loop_stop(struct ur_loop *loop);
 /* Drops everything that is posted from here on, since what it names may be
  * gone. Lock held. */

@@ -5,25 +5,29 @@
 #include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/device/stuck.h"
 
 static int fuse_fd = -1, end_fd = -1;
-static pthread_t server;
-static sem_t waited;
+/* A process of its own, which ends with this one: else a thread of this one that
+ * waits for it would keep both for ever. */
+static pid_t server, served;
+static sem_t *waited;
 
 static void reply(uint64_t unique, int err, const void *data, size_t len)
 {
@@ -68,7 +72,7 @@ static void reply_attr(uint64_t unique)
 
 static bool is_ours(const struct fuse_in_header *in)
 {
-	return in->pid == (uint32_t)getpid();
+	return in->pid == (uint32_t)served;
 }
 
 /* Everything is answered but READ, and what others than this process want to
@@ -83,7 +87,7 @@ static void answer(const struct fuse_in_header *in)
 		if (is_ours(in))
 			reply(in->unique, 0, NULL, 0);
 		else
-			sem_post(&waited);
+			sem_post(waited);
 		break;
 	case FUSE_INIT:
 		reply_init(in->unique);
@@ -95,7 +99,7 @@ static void answer(const struct fuse_in_header *in)
 		reply(in->unique, 0, &open_out, sizeof(open_out));
 		break;
 	case FUSE_READ:
-		sem_post(&waited);
+		sem_post(waited);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
@@ -106,7 +110,7 @@ static void answer(const struct fuse_in_header *in)
 	}
 }
 
-static void *serve(void *arg)
+static _Noreturn void serve(void)
 {
 	static union {
 		struct fuse_in_header in;
@@ -114,6 +118,7 @@ static void *serve(void *arg)
 	} req;
 	struct pollfd p[2] = {{fuse_fd, POLLIN, 0}, {end_fd, POLLIN, 0}};
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		CHECK(poll(p, 2, -1) > 0);
 		if (p[1].revents)
@@ -121,8 +126,7 @@ static void *serve(void *arg)
 		CHECK(read(fuse_fd, &req, sizeof(req)) > 0);
 		answer(&req.in);
 	}
-	close(fuse_fd);
-	return NULL;
+	_exit(0);
 }
 
 int stuck_open(void)
@@ -146,8 +150,16 @@ int stuck_open(void)
 	if (!mount("stuck", path, "fuse", MS_NOSUID | MS_NODEV, opt)) {
 		end_fd = eventfd(0, EFD_CLOEXEC);
 		CHECK(end_fd >= 0);
-		CHECK(!sem_init(&waited, 0, 0));
-		CHECK(!pthread_create(&server, NULL, serve, NULL));
+		waited = mmap(NULL, sizeof(*waited), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		CHECK(waited != MAP_FAILED);
+		CHECK(!sem_init(waited, 1, 0));
+		served = getpid();
+		server = fork();
+		CHECK(server >= 0);
+		if (!server)
+			serve();
+		close(fuse_fd);
 		ret = open(path, O_RDWR | O_CLOEXEC);
 		CHECK(ret >= 0);
 		/* The kernel asks for the size only now. */
@@ -176,7 +188,7 @@ void *stuck_map(void)
 
 void stuck_wait(void)
 {
-	while (sem_wait(&waited))
+	while (sem_wait(waited))
 		;
 }
 
@@ -185,7 +197,7 @@ void stuck_end(void)
 	uint64_t one = 1;
 
 	CHECK_EQ(write(end_fd, &one, sizeof(one)), sizeof(one));
-	CHECK(!pthread_join(server, NULL));
+	CHECK_EQ(waitpid(server, NULL, 0), server);
 	close(end_fd);
 }
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "device/stopper.h"
+
+/* Of a stop, most of it UR_STOP_NS. What looks after memory is slow. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UR_STOP_MOST_NS 20000000000ull
+#else
+#define UR_STOP_MOST_NS 1200000000ull
+#endif
+
+/* Sockets that a wire has, or a netdev's, lie below: they are made first. */
+#define FD_MOST 65536
+
+static struct {
+	struct ur_daemon *daemon;
+	int fd;
+	pthread_mutex_t lock; /* of done, until which there is a loop; a leaf */
+	bool done;
+} stopper = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int option(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, SOL_SOCKET, name, &value, &len) ? -1 : value;
+}
+
+/* Ports and names that the next one needs; and clients see the end. None of it
+ * waits: a stream of a client's may linger, and is left alone. */
+static void give_back(int fd)
+{
+	int domain = option(fd, SO_DOMAIN), type = option(fd, SO_TYPE);
+
+	if (domain == AF_UNIX)
+		shutdown(fd, SHUT_RDWR);
+	else if (domain >= 0 && (type == SOCK_DGRAM || type == SOCK_RAW))
+		close(fd);
+}
+
+static _Noreturn void leave(struct ur_daemon *daemon)
+{
+	ur_log("clients hold up the stop: they are left behind");
+	for (int fd = 3; fd < FD_MOST; fd++)
+		give_back(fd);
+	if (daemon->lock_fd >= 0)
+		close(daemon->lock_fd);
+	_exit(0);
+}
+
+static void *stop_in_time(void *arg)
+{
+	const struct timespec most = {UR_STOP_MOST_NS / 1000000000,
+				      UR_STOP_MOST_NS % 1000000000};
+	struct signalfd_siginfo si;
+	bool done;
+
+	while (read(stopper.fd, &si, sizeof(si)) != sizeof(si))
+		;
+	pthread_mutex_lock(&stopper.lock);
+	if (!stopper.done)
+		ur_loop_stop(stopper.daemon->loop);
+	pthread_mutex_unlock(&stopper.lock);
+	nanosleep(&most, NULL);
+	pthread_mutex_lock(&stopper.lock);
+	done = stopper.done;
+	pthread_mutex_unlock(&stopper.lock);
+	if (!done)
+		leave(stopper.daemon);
+	return NULL;
+}
+
+int ur_stopper_start(struct ur_daemon *daemon)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t set;
+	int err;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	stopper.daemon = daemon;
+	stopper.fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (stopper.fd < 0)
+		return -errno;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN * 4);
+	err = pthread_create(&thread, &attr, stop_in_time, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+void ur_stopper_begin(void)
+{
+	if (stopper.fd >= 0)
+		kill(getpid(), SIGTERM);
+}
+
+void ur_stopper_done(void)
+{
+	pthread_mutex_lock(&stopper.lock);
+	stopper.done = true;
+	pthread_mutex_unlock(&stopper.lock);
+}
