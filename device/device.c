@@ -307,15 +307,23 @@ void ur_device_netdev_renamed(struct ur_device *dev)
 	notify(dev, UR_DEVICE_NETDEV_RENAMED);
 }
 
+/* Its tables are large: without the lock. */
+static void end_device(struct ur_loop_after *after)
+{
+	struct ur_device *dev = ur_container_of(after, struct ur_device, after);
+
+	ur_engine_destroy(dev->engine);
+	ur_numbers_fini(&dev->pdns);
+	ur_numbers_fini(&dev->xrcdns);
+	free(dev);
+}
+
 static void free_device(void *arg)
 {
 	struct ur_device *dev = arg;
 
 	ur_list_del(&dev->node);
-	ur_engine_destroy(dev->engine);
-	ur_numbers_fini(&dev->pdns);
-	ur_numbers_fini(&dev->xrcdns);
-	free(dev);
+	ur_loop_after(dev->daemon->loop, &dev->after, end_device);
 }
 
 /* What the engine has posted to the loop names both; it runs before this. */
@@ -370,12 +378,8 @@ static void unregister(struct ur_device *dev)
 void ur_device_remove(struct ur_device *dev)
 {
 	unregister(dev);
-	ur_list_for_each(it, &dev->files) {
-		struct ur_device_file *file =
-			ur_list_entry(it, struct ur_device_file, node);
-
-		file->ops->hang_up(file);
-	}
+	/* The clients' connections end; each file is closed with the last. */
+	ur_session_hang_up(dev);
 	ur_device_file_closed(dev);
 }
 

@@ -41,9 +41,6 @@ struct ur_device_file;
 struct ur_device_file_ops {
 	/* An event that belongs to no object. */
 	void (*event)(struct ur_device_file *file, u64 element, u32 type);
-	/* The device is gone: the clients' connections end. The file is closed
-	 * later, with the last of them. */
-	void (*hang_up)(struct ur_device_file *file);
 };
 
 /*
@@ -158,6 +155,7 @@ struct ur_device {
 	bool present, up, gone;
 	u32 faults_down;	     /* rules that keep the port down */
 	struct ur_loop_call release; /* once gone, after its last file */
+	struct ur_loop_after after;  /* and then, without the lock */
 	bool ethernet;
 	bool virtual_pair; /* veth, netkit */
 	bool roce_v1;	   /* asked for, and the netdev is Ethernet */

@@ -39,6 +39,8 @@ struct ur_file_ops {
 	 * first, which stay the file's. Returns 0 or -errno. */
 	int (*open)(struct ur_session *s, const char *name, void **file,
 		    int *shown, u64 *rdev);
+	/* Returns whose file it is. NULL: no device's. */
+	const struct ur_device *(*device)(const void *file);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);
 	/* From now on commands come from s. Called before the next command of

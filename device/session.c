@@ -67,13 +67,14 @@ bool ur_session_cache_reply(struct ur_session *s,
 	return true;
 }
 
-void ur_session_hang_up(struct ur_daemon *daemon, const void *file)
+void ur_session_hang_up(const struct ur_device *dev)
 {
-	ur_list_for_each(it, &daemon->sessions) {
+	ur_list_for_each(it, &dev->daemon->sessions) {
 		struct ur_session *s =
 			ur_list_entry(it, struct ur_session, node);
 
-		if (s->open && s->open->file == file)
+		if (s->open && s->open->ops->device &&
+		    s->open->ops->device(s->open->file) == dev)
 			shutdown(s->sock, SHUT_RDWR);
 	}
 }

@@ -73,9 +73,9 @@ int ur_session_answer_room(struct ur_session *s, u64 bytes);
 /* Takes the memory of that answer back from the client. Lock not held. */
 void ur_session_drop_answer(struct ur_session *s);
 
-/* Hangs up the connections that have the file open. Each of them leaves it
- * soon, on its own thread. Lock held. */
-void ur_session_hang_up(struct ur_daemon *daemon, const void *file);
+/* Hangs up the connections that have a file of the device open. Each of them
+ * leaves it soon, on its own thread. Lock held. */
+void ur_session_hang_up(const struct ur_device *dev);
 
 /* Copies len bytes to the client, at the latest when the command succeeds.
  * Returns 0 or -EFAULT. On the session's thread, without the lock. */

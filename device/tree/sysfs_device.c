@@ -275,10 +275,10 @@ void ur_sysfs_netdev_del(struct ur_device *dev)
 void ur_sysfs_del(struct ur_device *dev)
 {
 	ur_tree_drop(dev->daemon, "dev/infiniband/uverbs%u", dev->uverbs);
-	ur_tree_drop_all(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
-			 dev->uverbs);
+	ur_tree_bury(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
+		     dev->uverbs);
 	ur_sysfs_counters_del(dev);
 	ur_settings_del(dev);
 	ur_sysfs_del_umad(dev);
-	ur_tree_drop_all(dev->daemon, "sys/class/infiniband/%s", dev->name);
+	ur_tree_bury(dev->daemon, "sys/class/infiniband/%s", dev->name);
 }

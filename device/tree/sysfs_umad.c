@@ -78,5 +78,5 @@ int ur_sysfs_add_umad(struct ur_device *dev)
 void ur_sysfs_del_umad(struct ur_device *dev)
 {
 	ur_tree_drop(dev->daemon, "dev/infiniband/umad%u", dev->umad);
-	ur_tree_drop_all(dev->daemon, CLASS, dev->umad);
+	ur_tree_bury(dev->daemon, CLASS, dev->umad);
 }

@@ -5,6 +5,8 @@
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "device/tree/tree.h"
@@ -130,5 +132,41 @@ void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+struct grave {
+	struct ur_loop_after after;
+	char path[PATH_MAX + 32];
+};
+
+static void dig(struct ur_loop_after *after)
+{
+	struct grave *g = ur_container_of(after, struct grave, after);
+
+	nftw(g->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(g);
+}
+
+void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
+{
+	static u32 number;
+	struct grave *g = malloc(sizeof(*g));
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	/* Beside it, where nobody who looks for devices sees it: the device may
+	 * not move things to other directories (confine/). */
+	if (g)
+		snprintf(g->path, sizeof(g->path), "%.*s/.gone%u",
+			 (int)(strrchr(path, '/') - path), path, ++number);
+	if (g && !rename(path, g->path)) {
+		ur_loop_after(d->loop, &g->after, dig);
+		return;
+	}
+	free(g);
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -29,5 +29,9 @@ void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 /* Removes a directory with all that is in it. */
 void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Does the same for one that may be large: its name is free at once, and what was
+ * in it goes when the lock has been released. */
+void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -242,25 +242,61 @@ err_give:
 	return err;
 }
 
-static void ucma_close(void *opaque)
+/* Without the lock: the client has the page, and can make whoever unmaps it
+ * wait. */
+static void close_rest(struct ur_loop_after *after)
 {
-	struct ucma_file *file = opaque;
-	struct ur_ucma *ucma = ucma_of(file);
+	struct ucma_file *file =
+		ur_container_of(after, struct ucma_file, after);
 
-	ucma_cm_touch(ucma);
-	while (!ur_list_empty(&file->mcasts))
-		ucma_mcast_free(
-			ur_list_first(&file->mcasts, struct ucma_mcast, node));
-	while (!ur_list_empty(&file->ids))
-		ucma_id_free(ur_list_first(&file->ids, struct ucma_id, node));
-	ucma_cm_kick(ucma);
-	ur_list_del(&file->node);
 	close(file->sock);
 	close(file->visible);
 	ucma_cache_close(file);
+	free(file);
+}
+
+/* With the lock held, of the end of a file: each id may be a packet. */
+#define END_NS 200000u
+
+static bool end_one(struct ucma_file *file)
+{
+	if (!ur_list_empty(&file->mcasts))
+		ucma_mcast_free(
+			ur_list_first(&file->mcasts, struct ucma_mcast, node));
+	else if (!ur_list_empty(&file->ids))
+		ucma_id_free(ur_list_first(&file->ids, struct ucma_id, node));
+	else
+		return false;
+	return true;
+}
+
+/* Returns whether there is more. */
+static bool end_some(struct ucma_file *file)
+{
+	struct ur_ucma *ucma = ucma_of(file);
+	u64 end = ur_loop_now() + END_NS;
+	bool more;
+
+	ucma_cm_touch(ucma);
+	do
+		more = end_one(file);
+	while (more && ur_loop_now() < end);
+	ucma_cm_kick(ucma);
+	return more;
+}
+
+static void ucma_close(void *opaque)
+{
+	struct ucma_file *file = opaque;
+	struct ur_loop *loop = file->daemon->loop;
+
+	while (end_some(file))
+		if (ur_loop_step_aside(loop))
+			ur_loop_lock(loop);
+	ur_list_del(&file->node);
 	ur_quota_give_fds(file->user, UR_FDS_UCMA);
 	ur_memory_give(file->user, UR_KIB_FILE);
-	free(file);
+	ur_loop_after(loop, &file->after, close_rest);
 }
 
 static const struct ur_file_ops ucma_file_ops = {

@@ -177,6 +177,7 @@ struct ucma_file {
 	u16 reply_room
 		[UCMA_REPLY_KINDS]; /* room for the answer; 0: not known */
 	bool saw_removed_id;	    /* ucma_id_get() was asked for a lost one */
+	struct ur_loop_after after; /* of the file's end */
 };
 
 struct ucma_mcast {

@@ -206,20 +206,13 @@ static void umad_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 }
 
-static const struct ur_device_file_ops on_device_ops;
-
-static void umad_hang_up(struct ur_device_file *on_device)
+static const struct ur_device *umad_device(const void *opaque)
 {
-	struct umad_file *file =
-		ur_container_of(on_device, struct umad_file, on_device);
-
-	ur_assert(on_device->ops == &on_device_ops);
-	ur_session_hang_up(file->dev->daemon, file);
+	return ((const struct umad_file *)opaque)->dev;
 }
 
 static const struct ur_device_file_ops on_device_ops = {
 	.event = umad_event,
-	.hang_up = umad_hang_up,
 };
 
 static int make_queue(struct umad_file *file)
@@ -313,6 +306,7 @@ static void umad_close(void *opaque)
 
 static const struct ur_file_ops umad_file_ops = {
 	.open = umad_open,
+	.device = umad_device,
 	.ioctl = umad_ioctl,
 	.write = umad_write,
 	.adopt = umad_adopt,

@@ -12,19 +12,27 @@
 #include "device/uverbs/object.h"
 #include "device/uverbs/ufile.h"
 
+/* Memory doubles, and is used bit by bit: to clear millions of slots takes
+ * milliseconds. */
+#define SLOTS_MORE 4096u
+
 static int grow(struct ur_handles *h)
 {
-	u32 size = h->size ? h->size * 2 : 64;
+	u32 cap = h->cap ? h->cap * 2 : 64, more;
 	struct ur_object **slot;
 
-	if (size > UR_MAX_HANDLES)
-		return -ENOMEM;
-	slot = realloc(h->slot, size * sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	memset(slot + h->size, 0, (size - h->size) * sizeof(*slot));
-	h->slot = slot;
-	h->size = size;
+	if (h->size == h->cap) {
+		if (cap > UR_MAX_HANDLES)
+			return -ENOMEM;
+		slot = realloc(h->slot, cap * sizeof(*slot));
+		if (!slot)
+			return -ENOMEM;
+		h->slot = slot;
+		h->cap = cap;
+	}
+	more = ur_min_u32(h->cap - h->size, SLOTS_MORE);
+	memset(h->slot + h->size, 0, more * sizeof(*h->slot));
+	h->size += more;
 	return 0;
 }
 

@@ -40,7 +40,8 @@ struct ur_object {
 
 struct ur_handles {
 	struct ur_object **slot; /* by handle - 1 */
-	u32 size, first_free;
+	u32 cap, size,
+		first_free; /* there is memory for cap, and size are used */
 	u32 count;
 };
 

@@ -46,16 +46,13 @@ static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 	}
 }
 
-static void ufile_hang_up(struct ur_device_file *on_device)
+static const struct ur_device *ufile_device(const void *file)
 {
-	struct ur_ufile *file = ur_ufile_of(on_device);
-
-	ur_session_hang_up(file->dev->daemon, file);
+	return ((const struct ur_ufile *)file)->dev;
 }
 
 static const struct ur_device_file_ops on_device_ops = {
 	.event = ufile_event,
-	.hang_up = ufile_hang_up,
 };
 
 struct ur_ufile *ur_ufile_of(struct ur_device_file *file)
@@ -182,6 +179,7 @@ static void ufile_close(void *arg)
 
 const struct ur_file_ops ur_ufile_ops = {
 	.open = ufile_open,
+	.device = ufile_device,
 	.ioctl = ur_uverbs_ioctl,
 	.write = ur_uverbs_write,
 	.adopt = ufile_adopt,

@@ -132,6 +132,33 @@ static void nothing(struct sender *s)
 {
 }
 
+static void link_command(uint64_t what, const char *name)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .link.what = what};
+	int sock = client_connect(&dev), fd;
+
+	strcpy(msg.name, name);
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	close(sock);
+}
+
+/* Who has it open ends as well. */
+static void remove_device(struct sender *s)
+{
+	link_command(UROCE_TUN_LINK_DEL, "uroce0");
+	client_settle(&dev);
+}
+
+/* To make the files of one takes longer, and is nobody's but an administrator's
+ * doing. */
+static void add_device(void)
+{
+	link_command(UROCE_TUN_LINK_ADD, "lo uroce0");
+	longest();
+}
+
 static void check_full(void (*what)(struct sender *s), unsigned int n,
 		       uint32_t depth)
 {
@@ -144,6 +171,8 @@ static void check_full(void (*what)(struct sender *s), unsigned int n,
 		ns = longest();
 		hang_up(s);
 		at_end = longest();
+		if (what == remove_device)
+			add_device();
 		sender_end(s);
 		if (ns < LIMIT_NS && at_end < LIMIT_NS)
 			return;
@@ -151,6 +180,62 @@ static void check_full(void (*what)(struct sender *s), unsigned int n,
 	fprintf(stderr, "held for %llu ns, and %llu at the end\n",
 		(unsigned long long)ns, (unsigned long long)at_end);
 	CHECK(ns < LIMIT_NS && at_end < LIMIT_NS);
+}
+
+/* ---- a user with many objects, and connections ---- */
+
+#define OBJECTS 1500
+
+static int open_cm(void)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_RDMA_CM,
+				    .open.version = UROCE_TUN_VERSION,
+				    .name = "rdma_cm"};
+	int sock = client_connect(&dev), mem = client_mem();
+
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK_EQ(client_hear(sock, &msg), 0);
+	return sock;
+}
+
+static void make_many(struct user *u)
+{
+	static int64_t (*const make[])(struct user *) = {
+		make_srq, make_qp, make_mr, make_mw, make_ah, make_id,
+	};
+
+	u->sock = client_session(&dev);
+	u->cm = open_cm();
+	CHECK_EQ(make_pd(u), 0);
+	CHECK_EQ(make_cq(u), 0);
+	CHECK_EQ(make_xrcd(u), 0);
+	for (size_t k = 0; k < sizeof(make) / sizeof(make[0]); k++)
+		for (int i = 0; i < OBJECTS; i++)
+			CHECK_EQ(make[k](u), 0);
+}
+
+static void check_many(void)
+{
+	uint64_t made = 0, ended = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct user u = {0};
+
+		longest();
+		make_many(&u);
+		made = longest();
+		close(u.sock);
+		close(u.cm);
+		client_settle(&dev);
+		ended = longest();
+		if (made < LIMIT_NS && ended < LIMIT_NS)
+			return;
+	}
+	fprintf(stderr, "made in %llu ns, and ended in %llu\n",
+		(unsigned long long)made, (unsigned long long)ended);
+	CHECK(made < LIMIT_NS && ended < LIMIT_NS);
 }
 
 int main(int argc, char **argv)
@@ -171,6 +256,8 @@ int main(int argc, char **argv)
 	STEP(check_full(destroy_qp, 1, 1 << 16));
 	STEP(check_full(to_error, 1, 1 << 16));
 	STEP(check_full(nothing, QPS, DEPTH));
+	STEP(check_full(remove_device, QPS, DEPTH));
+	STEP(check_many());
 	daemon_stop(&dev);
 	snprintf(lock, sizeof(lock), "%s/lock", dev.dir);
 	CHECK(!unlink(lock));
