@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "cm/conn.h"
+#include "util/assert.h"
 
 void ur_cm_id_destroy(struct ur_cm_id *id)
 {
@@ -257,6 +258,7 @@ static void unpark(struct ur_cm *cm, struct ur_cm_parked *p)
 {
 	struct ur_cm_parked copy = *p;
 
+	ur_assert(p->used && cm->n_parked);
 	p->used = false;
 	cm->n_parked--;
 	cm->unparking = true;

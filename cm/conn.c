@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cm/conn.h"
+#include "util/assert.h"
 
 #define MAX_IDS_DEFAULT	      65536
 #define MAX_PENDING_DEFAULT   4096
@@ -120,8 +121,12 @@ void ur_cm_free(struct ur_cm_id *id)
 	ur_list_del(&id->by_local_id);
 	ur_list_del(&id->all);
 	ur_list_del(&id->linger);
-	if (id->lingering)
+	if (id->lingering) {
+		ur_assert(cm->stats.lingering);
 		cm->stats.lingering--;
+	}
+	ur_assert(cm->stats.ids);
+	ur_assert(ur_list_empty(&id->children) && ur_list_empty(&id->listen));
 	cm->stats.ids--;
 	free(id);
 }
@@ -169,6 +174,7 @@ struct ur_cm_id *ur_cm_new_passive(struct ur_cm *cm, struct ur_cm_id *listener,
 		cm->stats.dropped_no_memory++;
 		return NULL;
 	}
+	ur_assert(listener->cm == cm && id != listener);
 	id->path = *from;
 	id->passive = true;
 	id->counted_pending = true;
@@ -187,8 +193,10 @@ void ur_cm_not_pending(struct ur_cm_id *id)
 	}
 	id->listener = NULL;
 	ur_list_del(&id->sibling);
-	if (id->counted_pending)
+	if (id->counted_pending) {
+		ur_assert(id->cm->stats.pending);
 		id->cm->stats.pending--;
+	}
 	id->counted_pending = false;
 }
 
@@ -210,6 +218,8 @@ void ur_cm_set_state(struct ur_cm_id *id, enum ur_cm_state state)
 
 void ur_cm_emit(struct ur_cm *cm, const struct ur_cm_path *path, const u8 *mad)
 {
+	ur_assert(ur_get_be16(mad + 16) - UR_CM_REQ <
+		  (int)UR_ARRAY_SIZE(cm->stats.tx_by_attr));
 	cm->stats.tx_by_attr[ur_get_be16(mad + 16) - UR_CM_REQ]++;
 	cm->config.send(cm->config.ctx, path, mad);
 }
@@ -259,6 +269,7 @@ void ur_cm_to_idle(struct ur_cm_id *id)
 
 void ur_cm_to_timewait(struct ur_cm_id *id)
 {
+	ur_assert(!id->listener || id->listener->cm == id->cm);
 	ur_cm_not_pending(id);
 	ur_cm_set_state(id, UR_CM_TIMEWAIT_STATE);
 	/* Connected no more: its QPN does not make another request stale. */
@@ -272,6 +283,7 @@ void ur_cm_linger(struct ur_cm_id *id)
 
 	if (cm->stats.lingering >= cm->config.max_lingering)
 		evict_lingerer(cm);
+	ur_assert(!id->lingering && ur_list_empty(&id->linger));
 	id->lingering = true;
 	id->ctx = NULL;
 	ur_list_add_tail(&cm->lingerers, &id->linger);

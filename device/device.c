@@ -13,6 +13,7 @@
 #include "device/settings/setting.h"
 #include "device/tree/sysfs.h"
 #include "device/watcher.h"
+#include "util/assert.h"
 
 /* The device for which the condition on @dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \
@@ -150,7 +151,9 @@ static int identify(struct ur_device *dev, const char *name)
 		snprintf(dev->name, sizeof(dev->name), "%s", name);
 	for (u32 n = 0; !name; n++) {
 		snprintf(dev->name, sizeof(dev->name), "uroce%u", n);
-		if (!ur_device_by_name(daemon, dev->name))
+		/* As one that is given: the host may have it, too. */
+		if (!ur_device_by_name(daemon, dev->name) &&
+		    !ur_sysfs_name_taken(daemon, dev->name))
 			return 0;
 	}
 	return check_name(daemon, name);
@@ -219,6 +222,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	struct ur_device *dev;
 	int err;
 
+	ur_assert(ur_loop_mine(daemon->loop));
 	/* Its netdev may have got another name a moment ago. */
 	if (ur_device_by_netdev(daemon, netdev))
 		ur_netdevs_changed(daemon);
@@ -342,6 +346,7 @@ bool ur_device_port_active(const struct ur_device *dev)
 
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	/* Then the end of the file is the next event, DEVICE_FATAL. */
 	if (dev->gone)
 		return;
@@ -355,6 +360,7 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 
 void ur_device_file_closed(struct ur_device *dev)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (dev->gone && ur_list_empty(&dev->files))
 		release(dev);
 }
@@ -362,9 +368,11 @@ void ur_device_file_closed(struct ur_device *dev)
 /* Off every list and table that others look into. */
 static void unregister(struct ur_device *dev)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (dev->daemon->cm_ops && dev->daemon->cm_ops->device_gone)
 		dev->daemon->cm_ops->device_gone(dev);
 	notify(dev, UR_DEVICE_LEAVES);
+	ur_assert(!dev->gone);
 	dev->gone = true;
 	notify(dev, UR_DEVICE_GONE);
 	dev->present = false;
@@ -377,6 +385,7 @@ static void unregister(struct ur_device *dev)
 
 void ur_device_remove(struct ur_device *dev)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	unregister(dev);
 	/* The clients' connections end; each file is closed with the last. */
 	ur_session_hang_up(dev);

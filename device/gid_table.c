@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "device/device.h"
 #include "device/tree/sysfs.h"
+#include "util/assert.h"
 
 bool ur_gid_is_zero(const u8 gid[16])
 {
@@ -127,6 +128,7 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 {
 	u32 changes = 0;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (n)
 		qsort(addr, n, sizeof(*addr), by_rank);
 	for (int i = 0; i < UR_GID_MAX; i++)

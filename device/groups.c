@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "device/groups.h"
 #include "engine/engine.h"
+#include "util/assert.h"
 
 struct group {
 	struct ur_list node;

@@ -11,6 +11,7 @@
 #include "device/hold.h"
 #include "device/quota.h"
 #include "device/session.h"
+#include "util/assert.h"
 
 struct ur_hold {
 	struct ur_list node; /* of the daemon */
@@ -26,6 +27,7 @@ bool ur_hold_unused(const struct ur_daemon *daemon)
 
 static void end_hold(struct ur_hold *h)
 {
+	ur_assert(!ur_list_empty(&h->node));
 	ur_loop_del(h->daemon->loop, h->pidfd);
 	close(h->pidfd);
 	ur_quota_give_fds(h->uid, 1);
@@ -49,6 +51,7 @@ int ur_hold_add(struct ur_daemon *daemon, pid_t pid, uid_t uid)
 	struct ur_hold *h;
 	int err = ur_quota_take_fds(uid, 1);
 
+	ur_assert(ur_loop_mine(daemon->loop));
 	if (err)
 		return err;
 	err = -ENOMEM;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "device/administrator.h"
 #include "device/link.h"
+#include "util/assert.h"
 
 /* "NETDEV" or "NETDEV DEVICE". */
 static int add(struct ur_session *s, const char *words, char *ret_name)
@@ -13,6 +14,7 @@ static int add(struct ur_session *s, const char *words, char *ret_name)
 	char *name;
 	int err;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	snprintf(netdev, sizeof(netdev), "%s", words);
 	name = strchr(netdev, ' ');
 	if (name)
@@ -36,6 +38,7 @@ static int del(struct ur_session *s, const char *name, char *ret_name)
 {
 	struct ur_device *dev = ur_device_by_name(s->daemon, name);
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (!dev)
 		return -ENODEV;
 	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s", name);

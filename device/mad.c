@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Who gets a datagram for QP1. */
 #include "device/mad.h"
+#include "util/assert.h"
 
 struct ur_mad_header ur_mad_parse(const u8 *mad)
 {
@@ -45,6 +46,7 @@ void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
 	const struct ur_daemon *d = dev->daemon;
 	struct ur_mad_header h;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (len != UR_MAD_BYTES)
 		return;
 	h = ur_mad_parse(mad);

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "device/numbers.h"
+#include "util/assert.h"
 
 /* The first free one from there on in its word, or 64. */
 static u32 free_bit(u64 used, u32 from)
@@ -40,7 +41,9 @@ u32 ur_numbers_take(struct ur_numbers *n)
 
 void ur_numbers_give(struct ur_numbers *n, u32 number)
 {
+	ur_assert(n->map && number && number <= n->words * 64);
 	number--;
+	ur_assert(n->map[number / 64] & 1ull << number % 64);
 	n->map[number / 64] &= ~(1ull << number % 64);
 }
 

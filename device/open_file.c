@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include "device/open_file.h"
+#include "util/assert.h"
 
 _Static_assert(UR_FILE_KINDS > UROCE_TUN_UVERBS &&
 		       UR_FILE_KINDS > UROCE_TUN_RDMA_CM &&
@@ -17,6 +18,7 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	struct ur_open_file *o;
 	int err;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (msg->kind < UR_FILE_KINDS)
 		ops = s->daemon->file_ops[msg->kind];
 	if (!ops)
@@ -38,6 +40,7 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	o->uid = s->uid;
 	o->refs = 1;
 	o->current = s;
+	ur_assert(!s->open && o->file);
 	ur_list_add_tail(&s->daemon->files, &o->node);
 	s->open = o;
 	reply->opened.cookie = o->cookie;
@@ -50,6 +53,7 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 {
 	struct ur_file_id id = {0};
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (!msg->open.cookie) {
 		int fd = msg->open.fd <= INT32_MAX
 				 ? ur_session_fget(s, (int)msg->open.fd, &id)
@@ -70,6 +74,7 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 			continue;
 		if (!o->ops->adopt)
 			return -EOPNOTSUPP;
+		ur_assert(!s->open && o->refs);
 		o->refs++;
 		s->open = o;
 		reply->opened.cookie = o->cookie;
@@ -86,6 +91,7 @@ s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 
 	if (!o)
 		return -EBADF;
+	ur_assert(!ur_loop_mine(s->daemon->loop));
 	pthread_mutex_lock(&o->lock);
 	if (o->ops->adopt) {
 		ur_loop_lock(s->daemon->loop);
@@ -123,6 +129,8 @@ void ur_open_file_leave(struct ur_session *s)
 {
 	struct ur_open_file *o = s->open;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
+	ur_assert(o && o->refs);
 	if (--o->refs == 0) {
 		/* Others have the lock now and then before it is closed. */
 		ur_list_del(&o->node);

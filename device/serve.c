@@ -20,6 +20,7 @@
 #include "device/settings/setting.h"
 #include "device/tree/sysfs.h"
 #include "device/tunnel.h"
+#include "util/assert.h"
 
 #define THREAD_STACK (512 * 1024)
 
@@ -236,7 +237,9 @@ static void end_session(struct ur_session *s)
 {
 	struct ur_daemon *daemon = s->daemon;
 
+	ur_assert(daemon->n_sessions);
 	daemon->n_sessions--;
+	ur_assert(ur_list_empty(&s->node));
 	ur_quota_give(&connections, s->uid, 1);
 	ur_quota_give_fds(s->uid, UR_FDS_SESSION);
 	ur_memory_give(s->uid, UR_KIB_SESSION);

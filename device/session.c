@@ -7,6 +7,7 @@
 #include "device/session.h"
 #include "device/memory.h"
 #include "device/open_file.h"
+#include "util/assert.h"
 
 int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len)
 {
@@ -69,6 +70,7 @@ bool ur_session_cache_reply(struct ur_session *s,
 
 void ur_session_hang_up(const struct ur_device *dev)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_list_for_each(it, &dev->daemon->sessions) {
 		struct ur_session *s =
 			ur_list_entry(it, struct ur_session, node);

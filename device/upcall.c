@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "device/session.h"
 #include "device/tunnel.h"
+#include "util/assert.h"
 
 bool ur_session_note_closed(struct ur_session *s, u64 cookie)
 {
@@ -21,8 +22,10 @@ bool ur_session_note_closed(struct ur_session *s, u64 cookie)
 
 void ur_session_give_back(struct ur_session *s)
 {
-	while (s->n_shown)
+	while (s->n_shown) {
+		ur_assert(s->n_shown <= UR_ARRAY_SIZE(s->shown));
 		close(s->shown[--s->n_shown]);
+	}
 }
 
 /* The first of them is the session's now, the rest nobody's. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/adverse.h"
+#include "util/assert.h"
 
 #define LATE_MIN_NS 20000u
 #define LATE_NS	    200000u
@@ -56,6 +57,7 @@ int ur_adverse_join(struct ur_engine *engine, const struct ur_ectx *ectx)
 
 void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx)
 {
+	ur_assert(engine->faults->n_adverse);
 	engine->faults->n_adverse--;
 	ur_faults_choose_ways(engine);
 }
@@ -167,6 +169,7 @@ void ur_adverse_flush_cq(struct ur_ecq *cq)
 	if (!a || !a->n)
 		return;
 	ur_list_del(&a->node);
+	ur_assert(cq->ectx->engine->faults->n_late);
 	cq->ectx->engine->faults->n_late--;
 	/* One that finds the queue full has said so. */
 	for (u32 i = 0; i < a->n; i++)
@@ -184,6 +187,7 @@ static void drop_packets(struct ur_adverse_qp *a)
 		ur_list_del(&h->node);
 		free(h);
 	}
+	ur_assert(a->qp->engine->faults->n_packets >= a->n_packets);
 	a->qp->engine->faults->n_packets -= a->n_packets;
 	a->n_packets = 0;
 }
@@ -193,6 +197,7 @@ static void stop_waiting(struct ur_adverse_qp *a)
 	if (ur_list_empty(&a->waiting))
 		return;
 	ur_list_del(&a->waiting);
+	ur_assert(a->qp->engine->faults->n_waiting);
 	a->qp->engine->faults->n_waiting--;
 }
 

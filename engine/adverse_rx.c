@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "engine/adverse.h"
 #include "transport/qp.h"
+#include "util/assert.h"
 
 /* Of a queue pair; and how long a message is waited for. */
 #define PACKETS_MAX 256u
@@ -68,6 +69,7 @@ static void hand_in(struct ur_engine *e, struct ur_adverse_qp *a)
 		ur_list_del(it);
 		ur_list_add_tail(&packets, it);
 	}
+	ur_assert(e->faults->n_packets >= a->n_packets);
 	e->faults->n_packets -= a->n_packets;
 	a->n_packets = 0;
 	while (!ur_list_empty(&packets)) {

@@ -7,6 +7,7 @@
 #include "engine/wire/wire.h"
 #include "transport/frame.h"
 #include "transport/sport.h"
+#include "util/assert.h"
 #include "util/secret.h"
 
 #define MAX_AH (1u << 16)
@@ -97,6 +98,7 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 void ur_av_set_class(struct ur_engine *engine, struct ur_av *av,
 		     const struct ur_epath *path)
 {
+	ur_assert(av->refs);
 	av->traffic_class = tclass(engine, path);
 	av->hop_limit = hop_limit(path, av->mcast);
 	av->wire = 0;
@@ -167,6 +169,7 @@ static int create(struct ur_engine *engine, struct ur_eah *ah,
 {
 	int err = ur_av_create(engine, path, 0, 0, &ah->av);
 
+	ur_assert(ah->ectx->engine == engine);
 	if (err)
 		return err;
 	ah->av->realm = ah->ectx->realm;
@@ -203,6 +206,7 @@ u32 ur_eah_number(const struct ur_eah *ah)
 
 static int destroy(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 {
+	ur_assert(ah->ectx->engine == engine);
 	if (ur_transmit_settle_all(engine, ah->ectx, run))
 		return -EAGAIN;
 	ah->ectx->ahs[ah->number - 1] = NULL;

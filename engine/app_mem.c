@@ -21,6 +21,7 @@
 #include "engine/engine_impl.h"
 #include "engine/ground/user.h"
 #include "transport/mem.h"
+#include "util/assert.h"
 
 /* What is looked at when a region is registered: all of so many pages (the
  * smallest of any system, a look more does no harm), some of a larger one. */
@@ -283,8 +284,10 @@ struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 	};
 
 	ur_user_mem_put(mr->attr.mem);
-	if (mr->dm)
+	if (mr->dm) {
+		ur_assert(mr->dm->users);
 		mr->dm->users--;
+	}
 	mr->map = NULL;
 	mr->dm = NULL;
 	mr->direct = NULL;

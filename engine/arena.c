@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "engine/arena.h"
+#include "util/assert.h"
 
 #define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
 #define POPULATE_STEP (256u << 10)
@@ -102,6 +103,7 @@ struct ur_arena_chunk *ur_arena_map(struct ur_arena *arena, u64 bytes)
 
 void ur_arena_add(struct ur_arena *arena, struct ur_arena_chunk *chunk)
 {
+	ur_assert(chunk->ptr && chunk->len);
 	arena->n_maps++;
 	arena->mapped += chunk->len;
 	ur_list_add_head(&arena->free, &chunk->node);
@@ -314,6 +316,7 @@ void ur_arena_free(struct ur_arena *arena, struct ur_block *block)
 
 	if (!c)
 		return;
+	ur_assert(c->used && arena->n_maps);
 	if (block->len > UR_ARENA_CHUNK / 2)
 		c->used = 0;
 	else

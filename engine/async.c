@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/engine_impl.h"
+#include "util/assert.h"
 
 int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 {
@@ -26,6 +27,7 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 
 static int destroy(struct ur_engine *engine, struct ur_easync *async)
 {
+	ur_assert(async->sock.engine == engine);
 	ur_evsock_close(&async->sock);
 	free(async);
 	return 0;
@@ -41,6 +43,7 @@ void ur_easync_destroy(struct ur_easync *async)
 static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
 		u32 type)
 {
+	ur_assert(async->sock.engine == engine);
 	/* One source for all: the device has one port, whose number is the
 	 * element of everything that comes here. */
 	async->loose.element = element;

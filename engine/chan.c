@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "util/assert.h"
 #include "util/os/event_pair.h"
 
 /* The kernel doubles it; UR_KIB_EVENTS is for that. Of an event that finds no room
@@ -153,6 +154,7 @@ void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
 
 static int hold(struct ur_engine *engine, struct ur_evsock *sock)
 {
+	ur_assert(sock->engine == engine);
 	if (sock->watching)
 		ur_engine_unwatch(engine, sock->tx);
 	sock->watching = false;
@@ -168,6 +170,7 @@ void ur_events_hold(const struct ur_events_left *left)
 
 static int resume(struct ur_engine *engine, struct ur_evsock *sock)
 {
+	ur_assert(sock->engine == engine);
 	sock->held = false;
 	if (!flush(sock))
 		watch(sock);
@@ -238,6 +241,7 @@ int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
 
 static int destroy(struct ur_engine *engine, struct ur_echan *chan)
 {
+	ur_assert(chan->sock.engine == engine);
 	ur_evsock_close(&chan->sock);
 	free(chan);
 	return 0;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
+#include "util/assert.h"
 
 #define CQE_OFF		      128u /* behind the header; a multiple of the CQE's size */
 #define CREATE_TIMESTAMP      (1u << 0) /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
@@ -145,6 +146,7 @@ static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
 static void place_ring(struct ur_ecq *cq, const struct ur_block *block,
 		       u32 entries)
 {
+	ur_assert(entries && !(entries & (entries - 1)));
 	cq->block = *block;
 	cq->hdr = (struct uroce_cq_hdr *)block->ptr;
 	cq->cqes = (struct uroce_cqe *)(block->ptr + CQE_OFF);
@@ -211,6 +213,7 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
 	u32 next = __atomic_load_n(&cq->hdr->arm_next, __ATOMIC_RELAXED);
 
+	ur_assert(cq->ectx->engine == engine);
 	ur_adverse_flush_cq(cq);
 	old = *cq;
 	if (cons != first || cq->prod - cons > entries ||
@@ -268,6 +271,7 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 static int modify(struct ur_engine *engine, struct ur_ecq *cq, u16 count,
 		  u16 period_us)
 {
+	ur_assert(cq->ectx->engine == engine);
 	cq->mod_count = count;
 	cq->mod_period_us = period_us;
 	if (cq->mod_deadline != UR_NEVER)
@@ -284,6 +288,7 @@ int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us)
 
 static int arm(struct ur_engine *engine, struct ur_ecq *cq, bool solicited_only)
 {
+	ur_assert(cq->ectx->engine == engine);
 	if (!solicited_only)
 		cq->kernel_arm = UROCE_ARM_NEXT;
 	else if (!cq->kernel_arm)
@@ -300,6 +305,7 @@ int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
 static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
 		   struct ur_events_left *comp, struct ur_events_left *async)
 {
+	ur_assert(cq->ectx->engine == engine);
 	if (cq->users)
 		return -EBUSY;
 	ur_adverse_flush_cq(cq);

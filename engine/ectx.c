@@ -13,6 +13,7 @@
 #include "engine/wait.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
+#include "util/assert.h"
 
 void ur_ectx_add_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 {
@@ -106,6 +107,7 @@ static int create(struct ur_engine *engine, struct ur_ectx *x)
 	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 				  &x->wake_watch);
 
+	ur_assert(x->engine == engine);
 	if (!err)
 		ur_wait_add(engine, x);
 	return err;
@@ -168,6 +170,7 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 
 static int settle(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
 {
+	ur_assert(x->engine == engine);
 	return ur_transmit_settle_all(engine, x, run) ? -EAGAIN : 0;
 }
 UR_ENGINE_CALL(2, settle, struct ur_ectx *, u64 *);
@@ -193,6 +196,7 @@ void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 
 static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 {
+	ur_assert(x->engine == engine);
 	ur_list_del(&x->node);
 	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include "engine/engine_impl.h"
 #include "engine/transmit.h"
+#include "util/assert.h"
 
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
 	struct ur_mr_attr attr;
 	int err;
 
+	ur_assert(mr->ectx->engine == engine);
 	ur_app_mem_describe(mr, &attr);
 	err = ur_mr_create(engine->port, &attr, &mr->mr);
 	if (err)
@@ -65,6 +67,7 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	struct ur_mr_attr attr;
 	int err;
 
+	ur_assert(mr->ectx->engine == engine);
 	ur_app_mem_describe(next, &attr);
 	attr.mem = mr;
 	err = ur_mr_rereg(mr->mr, &attr);
@@ -136,6 +139,7 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 {
 	int err;
 
+	ur_assert(mr->ectx->engine == engine);
 	if (ur_transmit_settle_all(engine, mr->ectx, run))
 		return -EAGAIN;
 	err = ur_mr_destroy(mr->mr);
@@ -163,6 +167,7 @@ int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
 static int advise(struct ur_engine *engine, const struct ur_ectx *ectx, u32 pd,
 		  bool write, const struct ur_sge *sge, u32 num_sge)
 {
+	ur_assert(ectx->engine == engine);
 	for (u32 i = 0; i < num_sge; i++, sge++) {
 		const struct ur_emr *found =
 			ur_mr_find(engine->port, sge->lkey);

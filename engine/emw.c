@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/engine_impl.h"
+#include "util/assert.h"
 
 struct ur_emw {
 	struct ur_ectx *ectx;
@@ -18,6 +19,7 @@ static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 {
 	int err = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
 
+	ur_assert(mw->ectx->engine == engine);
 	if (!err)
 		mw->rkey = ur_mw_rkey(mw->mw);
 	return err;
@@ -50,6 +52,7 @@ u32 ur_emw_rkey(const struct ur_emw *mw)
 
 static int dealloc(struct ur_engine *engine, struct ur_emw *mw)
 {
+	ur_assert(mw->ectx->engine == engine);
 	ur_mw_destroy(mw->mw);
 	return 0;
 }

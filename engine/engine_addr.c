@@ -5,6 +5,7 @@
 #include <string.h>
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
+#include "util/assert.h"
 
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 {
@@ -132,8 +133,12 @@ void ur_engine_leave(struct ur_engine *engine, const u8 *gid)
 {
 	struct join *j = find_join(engine, gid);
 
-	if (!j || --j->count)
+	if (!j)
 		return;
+	ur_assert(j->count);
+	if (--j->count)
+		return;
+	ur_assert(!ur_list_empty(&j->node));
 	ur_wire_leave(engine, gid);
 	ur_list_del(&j->node);
 	free(j);

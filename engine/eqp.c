@@ -11,6 +11,7 @@
 #include "engine/transmit.h"
 #include "engine/ground/user.h"
 #include "transport/qp.h"
+#include "util/assert.h"
 
 /* No error: more was posted to the queue pair than is sent at once; to be called
  * again. */
@@ -62,6 +63,7 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 	};
 	int err = make_raw_av(&init);
 
+	ur_assert(qp->engine == engine);
 	if (!err)
 		err = ur_qp_create(engine->port, &init, &qp->qp);
 	if (!err && init.raw_av)
@@ -180,6 +182,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 {
 	int err;
 
+	ur_assert(qp->engine == engine);
 	if (ur_transmit_settle(engine, qp))
 		return UR_SETTLES;
 	attr.av = NULL;
@@ -244,6 +247,7 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 	struct ur_epath path = qp->path;
 	struct ur_qp_attr now;
 
+	ur_assert(qp->engine == engine);
 	ur_transmit_settle(engine, qp);
 	ur_qp_query(qp->qp, &now);
 	if (!now.av)
@@ -263,6 +267,7 @@ void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
 		 struct ur_qp_attr *attr)
 {
+	ur_assert(qp->engine == engine);
 	ur_qp_query(qp->qp, attr);
 	attr->av = NULL;
 	return 0;
@@ -292,6 +297,7 @@ static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 {
 	int err;
 
+	ur_assert(qp->engine == engine);
 	if (!attach) {
 		err = ur_mcast_detach(qp->qp, gid);
 		if (!err)
@@ -322,14 +328,19 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 		return -EBUSY;
 	if (ur_transmit_settle(engine, qp))
 		return UR_SETTLES;
+	ur_assert(qp->engine == engine);
 	ur_list_del(&qp->rung);
 	ur_qp_destroy(qp->qp);
 	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);
-	if (qp->init.send_cq)
+	if (qp->init.send_cq) {
+		ur_assert(qp->init.send_cq->users);
 		qp->init.send_cq->users--;
-	if (qp->init.recv_cq)
+	}
+	if (qp->init.recv_cq) {
+		ur_assert(qp->init.recv_cq->users);
 		qp->init.recv_cq->users--;
+	}
 	if (qp->self.async) {
 		ur_list_del(&qp->self.node);
 		ur_evsock_forget(&qp->self.async->sock, &qp->self.src, async);
@@ -362,6 +373,7 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 
 static int add_ref(struct ur_engine *engine, struct ur_eqp_ref *ref)
 {
+	ur_assert(ref->qp->engine == engine);
 	ur_list_add_tail(&ref->qp->refs, &ref->node);
 	return 0;
 }
@@ -387,6 +399,7 @@ int ur_eqp_open(struct ur_eqp *qp, struct ur_easync *async, u64 user_handle,
 static int del_ref(struct ur_engine *engine, struct ur_eqp_ref *ref,
 		   struct ur_events_left *async)
 {
+	ur_assert(ref->qp->engine == engine);
 	ur_list_del(&ref->node);
 	ur_evsock_forget(&ref->async->sock, &ref->src, async);
 	return 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "engine/adverse.h"
 #include "engine/faults.h"
+#include "util/assert.h"
 
 /* Packets held back at most in each direction; what comes then is lost. 4 MiB
  * of the largest. */
@@ -24,6 +25,7 @@ struct ur_held {
 static void drop_held(struct ur_faults *faults, struct ur_held *h)
 {
 	ur_list_del(&h->node);
+	ur_assert(faults->n_held);
 	faults->n_held--;
 	ur_av_put(h->av);
 	free(h);
@@ -173,6 +175,7 @@ bool ur_faults_hand_in(struct ur_engine *e)
 		if (h->at > e->now)
 			continue;
 		ur_list_del(&h->node);
+		ur_assert(e->faults->n_held_in);
 		e->faults->n_held_in--;
 		ur_adverse_rx(e, &h->meta, h->bytes, h->len);
 		free(h);

@@ -5,6 +5,7 @@
 #include "engine/flow.h"
 #include "engine/rss.h"
 #include "engine/wire/wire.h"
+#include "util/assert.h"
 
 /* Distinct pairs of priority and mask: what a frame looks at one after the
  * other. Programs use one or two. */
@@ -112,6 +113,7 @@ static void drop_if_empty(struct ur_flow_table *t, struct ur_flow_group *g)
 	if (g->rules)
 		return;
 	ur_list_del(&g->node);
+	ur_assert(t->n_groups);
 	t->n_groups--;
 	free(g->bucket);
 	free(g);
@@ -207,6 +209,7 @@ static int create(struct ur_engine *engine, struct ur_eflow *f)
 	struct ur_flow_table *t = engine->flows;
 	int err;
 
+	ur_assert(f->attr.qp->engine == engine);
 	if (f->attr.type == UR_FLOW_NORMAL) {
 		f->group = group_of(t, f->attr.priority, &f->attr.mask);
 		if (!f->group)
@@ -250,6 +253,7 @@ int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
 
 static int destroy(struct ur_engine *engine, struct ur_eflow *f)
 {
+	ur_assert(f->attr.qp->engine == engine);
 	remove_rule(engine->flows, f);
 	/* Less than before: nothing that could fail. */
 	tell_wire(engine);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "engine/faults.h"
 #include "engine/shards.h"
+#include "util/assert.h"
 
 /* Packets of one neighbour in one turn: its own clients have turns too. */
 #define TURN_PACKETS 256u
@@ -66,8 +67,10 @@ struct ur_engine *ur_shards_join(struct ur_engine *e)
 
 void ur_shards_leave(struct ur_engine *e)
 {
-	if (e->shards)
-		e->shards->n_ectxs[e->shard]--;
+	if (!e->shards)
+		return;
+	ur_assert(e->shards->n_ectxs[e->shard]);
+	e->shards->n_ectxs[e->shard]--;
 }
 
 /* ---- packets ---- */

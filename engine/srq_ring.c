@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/engine_impl.h"
+#include "util/assert.h"
 
 #define RING_OFF 128u
 #define MAX_WR	 (1u << 20)
@@ -64,6 +65,7 @@ static int create(struct ur_engine *engine, struct ur_esrq *srq,
 	};
 	int err = ur_srq_create(engine->port, &attr, &srq->srq);
 
+	ur_assert(srq->ectx->engine == engine);
 	if (err)
 		return err;
 	if (srq->cq)
@@ -122,6 +124,7 @@ static int resize(struct ur_engine *engine, struct ur_esrq *srq, u32 max_wr,
 	struct ur_block old_block = srq->block;
 	s64 waiting = ur_ring_avail(&srq->rq.ring);
 
+	ur_assert(srq->ectx->engine == engine);
 	if (waiting < 0 || waiting > max_wr)
 		return -EINVAL;
 	place_ring(srq, block, max_wr, old.next);
@@ -168,6 +171,7 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 
 static int set_limit(struct ur_engine *engine, struct ur_esrq *srq, u32 limit)
 {
+	ur_assert(srq->ectx->engine == engine);
 	if (limit > srq->max_wr)
 		return -EINVAL;
 	ur_srq_set_limit(srq->srq, limit);
@@ -183,6 +187,7 @@ int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit)
 static int get_limit(struct ur_engine *engine, const struct ur_esrq *srq,
 		     u32 *limit)
 {
+	ur_assert(srq->ectx->engine == engine);
 	*limit = ur_srq_limit(srq->srq);
 	return 0;
 }
@@ -203,9 +208,12 @@ static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
 	if (err)
 		return err;
 	ur_list_del(&srq->rq.kick_node);
+	ur_assert(srq->ectx && srq->ectx->engine == engine);
 	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
-	if (srq->cq)
+	if (srq->cq) {
+		ur_assert(srq->cq->users);
 		srq->cq->users--;
+	}
 	if (srq->async)
 		ur_evsock_forget(&srq->async->sock, &srq->async_src, async);
 	return 0;

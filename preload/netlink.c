@@ -199,6 +199,8 @@ UR_EXPORT int bind(int fd, const struct sockaddr *addr, socklen_t len)
 		err = EFAULT;
 	} else if (len < sizeof(nl)) {
 		err = EINVAL;
+	} else if (!addr) {
+		err = EFAULT;
 	} else {
 		memcpy(&nl, addr, sizeof(nl));
 		if (nl.nl_family != AF_NETLINK)

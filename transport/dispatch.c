@@ -199,9 +199,10 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	       puts_room(port)) {
 		struct ur_qp *qp =
 			ur_list_first(&port->active, struct ur_qp, active);
+		bool more;
 
 		ur_list_del(&qp->active);
-		bool more = run_qp(qp, tx, &full);
+		more = run_qp(qp, tx, &full);
 
 		/* Cut off by the buffer: its packets should stay together, so
 		 * it goes on first. Once: what needs no answer would fill one

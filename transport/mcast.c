@@ -5,6 +5,7 @@
 #include "transport/internal.h"
 #include "transport/frame.h"
 #include "transport/mcast.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ int ur_mcast_attach(struct ur_qp *qp, const u8 gid[16])
 
 static void remove_member(struct ur_mcast_member *m)
 {
+	ur_assert(m->qp->attached);
 	m->qp->attached--;
 	ur_list_del(&m->list);
 	free(m);

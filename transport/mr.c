@@ -2,6 +2,7 @@
 /* Memory regions. IBTA volume 1, 10.6 (memory management). */
 #include "transport/mem.h"
 #include "transport/port.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 
 int ur_mr_leave(struct ur_mr *mr)
 {
+	ur_assert(ur_table_lookup(&mr->port->keys, mr->k.id) == &mr->k);
 	if (mr->windows)
 		return -EBUSY;
 	ur_mem_changed(mr->port);
@@ -71,6 +73,7 @@ int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 {
 	int err = check_attr(attr);
 
+	ur_assert(mr->port && mr->k.kind == UR_KEY_MR);
 	if (err)
 		return err;
 	if (mr->windows)

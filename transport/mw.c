@@ -7,6 +7,7 @@
 #include "transport/mem.h"
 #include "transport/port.h"
 #include "transport/qp.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,14 +45,17 @@ int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 
 static void unbind(struct ur_mw *mw)
 {
-	if (mw->mr)
+	if (mw->mr) {
+		ur_assert(mw->mr->windows && mw->mr->port == mw->port);
 		mw->mr->windows--;
+	}
 	ur_mem_changed(mw->port);
 	mw->mr = NULL;
 }
 
 void ur_mw_destroy(struct ur_mw *mw)
 {
+	ur_assert(ur_table_lookup(&mw->port->keys, mw->k.id) == &mw->k);
 	unbind(mw);
 	ur_table_remove(&mw->port->keys, mw->k.id);
 	free(mw);
@@ -115,6 +119,7 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 	}
 
 	unbind(mw);
+	ur_assert(!mw->mr);
 	mw->k.key = e->bind.new_rkey;
 	mw->mr = mr;
 	if (mr)

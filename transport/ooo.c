@@ -4,6 +4,7 @@
  * their PSN is due, dropped.
  */
 #include "transport/internal.h"
+#include "util/assert.h"
 
 static void give_back(struct ur_qp *qp, u32 index)
 {
@@ -13,6 +14,7 @@ static void give_back(struct ur_qp *qp, u32 index)
 
 	if (s == UR_OOO_NONE)
 		return;
+	ur_assert_hot(s < pool->used && ooo->count);
 	pool->slot[s].next = pool->free;
 	pool->free = s;
 	ooo->slot[index] = UR_OOO_NONE;
@@ -23,6 +25,7 @@ static u16 take(struct ur_ooo_pool *pool)
 {
 	u16 s = pool->free;
 
+	ur_assert_hot(pool->used <= UR_OOO_SLOTS);
 	if (s != UR_OOO_NONE)
 		pool->free = pool->slot[s].next;
 	else if (pool->used < UR_OOO_SLOTS)
@@ -76,6 +79,7 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 		return;
 	ooo->count++;
 	slot = &pool->slot[ooo->slot[index]];
+	ur_assert_hot(bytes <= sizeof(slot->packet));
 	slot->psn = pkt->psn;
 	slot->bytes = (u16)bytes;
 	memcpy(slot->packet, packet, bytes);

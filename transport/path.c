@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The queue pairs of a path: those of an owner that send to one address. */
 #include "transport/path_impl.h"
+#include "util/assert.h"
 
 #include <stdlib.h>
 
@@ -73,6 +74,7 @@ void ur_path_leave(struct ur_qp *qp)
 	qp->share.path = NULL;
 	qp->share.held = false;
 	qp->req.patience = UR_PROBE_MIN_NS;
+	ur_assert(p->members_count);
 	if (!--p->members_count)
 		destroy(p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Turns: which queue pair of a path may send, and how much. */
 #include "transport/path_impl.h"
+#include "util/assert.h"
 
 #define ONE	 UR_PATH_ONE
 #define TURNS	 8 /* of a window */
@@ -27,6 +28,7 @@ static void grant(struct ur_path *p, struct ur_qp *qp)
 {
 	u32 whole = ur_path_whole(p), turn = whole / TURNS;
 
+	ur_assert_hot(qp->share.path == p);
 	turn = ur_min_u32(turn ? turn : 1, TURN_MAX);
 	if (qp->share.owed)
 		turn = ur_min_u32(turn, qp->share.owed);
@@ -62,6 +64,7 @@ void ur_path_wake(struct ur_path *p)
 		qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
 		if (!has_room(p, qp->share.need))
 			break;
+		ur_assert_hot(qp->share.path == p && qp->port == p->port);
 		ur_list_del(&qp->share.wait);
 		grant(p, qp);
 		ur_port_activate(p->port, qp);
@@ -78,6 +81,7 @@ void ur_path_wake(struct ur_path *p)
 
 void ur_path_give_back(struct ur_path *p, struct ur_qp *qp)
 {
+	ur_assert_hot(p->granted >= qp->share.turn);
 	p->granted -= qp->share.turn;
 	qp->share.turn = qp->share.owed = 0;
 }

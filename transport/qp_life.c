@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A queue pair made and destroyed: all that it allocates. */
 #include "transport/internal.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -169,9 +170,14 @@ void ur_qp_destroy(struct ur_qp *qp)
 		port->rx_qp = NULL;
 	ur_list_del(&qp->active);
 	ur_port_disarm(port, qp);
+	ur_assert(!qp->attached && !qp->share.path);
+	ur_assert(ur_table_lookup(&port->qps, qp->qpn) == qp);
 	ur_table_remove(&port->qps, qp->qpn);
-	if (qp->init.srq)
+	if (qp->init.srq) {
+		ur_assert(qp->init.srq->users);
 		qp->init.srq->users--;
+	}
+	ur_assert(ur_list_empty(&qp->active));
 	ur_av_put(qp->attr.av);
 	ur_av_put(qp->init.raw_av);
 	free_qp(qp);

@@ -5,6 +5,7 @@
  * (duplicate requests), 9.7.4.1.5.
  */
 #include "transport/internal.h"
+#include "util/assert.h"
 
 void ur_replay_reset(struct ur_qp *qp)
 {
@@ -45,6 +46,7 @@ bool ur_replay_free(const struct ur_qp *qp)
 		return false;
 	/* The oldest one is taken. If its answer is only being repeated, the
 	 * peer had it already, or it could not have sent more. */
+	ur_assert_hot(resp->res_next < resp->res_count);
 	res = &resp->res[resp->res_next];
 	return !res->queued || res->answered;
 }
@@ -72,6 +74,8 @@ static void squeeze(struct ur_responder *resp)
 {
 	u32 to = resp->item_head;
 
+	ur_assert_hot(resp->items &&
+		      resp->item_tail - resp->item_head <= resp->item_mask + 1);
 	for (u32 i = resp->item_head; i != resp->item_tail; i++) {
 		struct ur_resp_item *it = &resp->items[i & resp->item_mask];
 
@@ -87,6 +91,7 @@ static struct ur_resp_item *insert_item(struct ur_responder *resp, u32 psn)
 {
 	u32 i = resp->item_tail++, mask = resp->item_mask;
 
+	ur_assert_hot(!items_full(resp));
 	while (i != resp->item_head &&
 	       ur_psn_diff(resp->items[(i - 1) & mask].psn, psn) > 0) {
 		resp->items[i & mask] = resp->items[(i - 1) & mask];

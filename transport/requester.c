@@ -7,6 +7,7 @@
  */
 #include "transport/cc.h"
 #include "transport/internal.h"
+#include "util/assert.h"
 
 /* What one attempt on the entry being sent came to. */
 enum step {
@@ -81,6 +82,7 @@ static u8 check_start(struct ur_qp *qp, const struct ur_swqe *e)
 /* NOP, LOCAL_INV, BIND_MW: no packet. */
 static bool run_local(struct ur_qp *qp, struct ur_swqe *e)
 {
+	ur_assert_hot((const u8 *)e >= (const u8 *)qp->req.entries);
 	switch (e->opcode) {
 	case UR_WR_NOP:
 		return true;
@@ -395,6 +397,7 @@ enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 	struct ur_requester *req = &qp->req;
 	u32 budget = UR_QUANTUM_ENTRIES, bytes = UR_QUANTUM_BYTES;
 
+	ur_assert_hot(qp->has_sq);
 	if (req->rnr_until) {
 		if (qp->port->now < req->rnr_until)
 			return UR_QUANTUM_IDLE;

@@ -4,6 +4,7 @@
  * rings are the host's.
  */
 #include "transport/internal.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ int ur_srq_destroy(struct ur_srq *srq)
 {
 	if (srq->users)
 		return -EBUSY;
+	ur_assert(ur_table_lookup(&srq->port->srqs, srq->srqn) == srq);
 	ur_table_remove(&srq->port->srqs, srq->srqn);
 	free(srq);
 	return 0;

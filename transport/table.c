@@ -4,6 +4,7 @@
  * back.
  */
 #include "transport/table.h"
+#include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ int ur_table_add(struct ur_table *t, void *object, u32 *id)
 
 		if (t->slot[n & t->mask].object || is_spent(t, n))
 			continue;
+		ur_assert(t->count <= t->mask);
 		t->slot[n & t->mask] = (struct ur_table_slot){n, object};
 		t->count++;
 		*id = n;
@@ -127,6 +129,7 @@ int ur_table_put(struct ur_table *t, void *object, u32 id)
 		if (err)
 			return err;
 	}
+	ur_assert(t->count <= t->mask);
 	t->slot[id & t->mask] = (struct ur_table_slot){id, object};
 	t->count++;
 	return 0;
@@ -136,6 +139,7 @@ void ur_table_remove(struct ur_table *t, u32 id)
 {
 	if (!ur_table_lookup(t, id))
 		return;
+	ur_assert(t->count);
 	t->slot[id & t->mask].object = NULL;
 	t->count--;
 	spend(t, id);

@@ -6,6 +6,7 @@
 #ifndef UR_TRANSPORT_WORK_H
 #define UR_TRANSPORT_WORK_H
 
+#include "util/assert.h"
 #include "util/bytes.h"
 
 #define UR_MAX_SGE 32
@@ -78,7 +79,10 @@ static inline struct ur_av *ur_av_get(struct ur_av *av)
 
 static inline void ur_av_put(struct ur_av *av)
 {
-	if (av && --av->refs == 0)
+	if (!av)
+		return;
+	ur_assert_hot(av->refs);
+	if (--av->refs == 0)
 		av->free(av);
 }
 

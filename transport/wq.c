@@ -4,6 +4,7 @@
  * completion queues, flushing.
  */
 #include "transport/internal.h"
+#include "util/assert.h"
 
 #include <errno.h>
 
@@ -202,6 +203,7 @@ bool ur_sq_pull(struct ur_qp *qp)
 		ur_qp_fail(qp);
 		return false;
 	}
+	ur_assert_hot(req->tail - req->head <= req->mask);
 	fill_entry(qp, ur_sq_entry(qp, req->tail), &port->wr);
 	req->tail++;
 	return true;
@@ -209,6 +211,7 @@ bool ur_sq_pull(struct ur_qp *qp)
 
 static void release_entry(struct ur_qp *qp, struct ur_swqe *e)
 {
+	ur_assert_hot((const u8 *)e >= (const u8 *)qp->req.entries);
 	if (qp->svc == UR_SVC_UD) {
 		ur_port_av_put(qp->port, e->ud.av);
 		e->ud.av = NULL;
@@ -275,6 +278,7 @@ bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq)
 	struct ur_rqe *rqe = &qp->resp.rqe;
 	u64 length = 0;
 
+	ur_assert_hot(!srq || srq->port == qp->port);
 	if (rqe->held)
 		return true;
 	if (!rq_next(qp, srq))

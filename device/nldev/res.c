@@ -7,6 +7,7 @@
 #include "device/ucma/ucma.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
+#include "util/assert.h"
 
 /* What is done with the lock held, in slots of a table that are looked at: some
  * hundred microseconds. */
@@ -85,18 +86,18 @@ static bool identify(struct ur_nl_object *o)
 	o->number = obj->number;
 	switch (obj->type->id) {
 	case UVERBS_OBJECT_QP:
-		if (!((struct ur_obj_qp *)obj)->qp)
+		if (!ur_obj_qp_of(obj)->qp)
 			return false;
-		o->number = ur_eqp_number(((struct ur_obj_qp *)obj)->qp);
+		o->number = ur_eqp_number(ur_obj_qp_of(obj)->qp);
 		return true;
 	case UVERBS_OBJECT_MR:
-		return ((struct ur_obj_mr *)obj)->mr;
+		return ur_obj_mr_of(obj)->mr;
 	case UVERBS_OBJECT_SRQ:
-		return ((struct ur_obj_srq *)obj)->srq;
+		return ur_obj_srq_of(obj)->srq;
 	case UVERBS_OBJECT_CQ:
-		return ((struct ur_obj_cq *)obj)->cq;
+		return ur_obj_cq_of(obj)->cq;
 	case UVERBS_OBJECT_PD:
-		o->number = ((struct ur_obj_pd *)obj)->pdn;
+		o->number = ur_obj_pd_of(obj)->pdn;
 		return true;
 	default:
 		return true;
@@ -135,6 +136,7 @@ static bool next_of_files(struct ur_nl_request *r, struct ur_device *dev,
 {
 	struct ur_ufile *f;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	while (*steps && (f = file_from(dev, r->file))) {
 		spend(steps, SLOTS_FILE);
 		if (!type) {
@@ -163,6 +165,7 @@ static bool next_cm_id(struct ur_nl_request *r, struct ur_device *dev,
 {
 	const struct ur_ucma *ucma = r->nl->daemon->cm;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	while (ucma && r->slot < UCMA_ID_MAX && *steps) {
 		struct ucma_id *id = ucma->ids.slot[r->slot++];
 
@@ -282,6 +285,7 @@ static u32 count_contexts(const struct ur_device *dev)
 {
 	u32 n = 0;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_ufile_for_each(f, dev)
 		n += f->ectx != NULL;
 	return n;
@@ -292,6 +296,7 @@ static u32 count_cm_ids(const struct ur_device *dev)
 	const struct ur_ucma *ucma = dev->daemon->cm;
 	u32 n = 0;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	for (u32 i = 0; ucma && i < UCMA_ID_MAX; i++)
 		n += ucma->ids.slot[i] && is_on(ucma->ids.slot[i], dev);
 	return n;

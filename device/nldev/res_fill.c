@@ -34,7 +34,7 @@ static void put_pdn(struct ur_nl_msg *m, const struct ur_obj_pd *pd)
 bool ur_nl_fill_qp(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		   const struct ur_nl_object *o)
 {
-	const struct ur_obj_qp *qp = (const struct ur_obj_qp *)o->obj;
+	const struct ur_obj_qp *qp = ur_obj_qp_of(o->obj);
 	bool connected = qp->type == UR_QPT_RC || qp->type == UR_QPT_UC;
 	struct ur_qp_attr attr = {0};
 	struct ur_eqp_init init = {0};
@@ -66,7 +66,7 @@ bool ur_nl_fill_qp(const struct ur_nl_request *r, struct ur_nl_msg *m,
 bool ur_nl_fill_cq(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		   const struct ur_nl_object *o)
 {
-	const struct ur_obj_cq *cq = (const struct ur_obj_cq *)o->obj;
+	const struct ur_obj_cq *cq = ur_obj_cq_of(o->obj);
 
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_CQE, cq->entries);
 	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_RES_USECNT, cq->obj.users);
@@ -80,7 +80,7 @@ bool ur_nl_fill_cq(const struct ur_nl_request *r, struct ur_nl_msg *m,
 bool ur_nl_fill_mr(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		   const struct ur_nl_object *o)
 {
-	const struct ur_obj_mr *mr = (const struct ur_obj_mr *)o->obj;
+	const struct ur_obj_mr *mr = ur_obj_mr_of(o->obj);
 	u32 key = ur_emr_key(mr->mr);
 
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_RKEY, key);
@@ -177,7 +177,7 @@ static void put_qps(struct ur_nl_msg *m, const struct ur_obj_srq *srq)
 bool ur_nl_fill_srq(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		    const struct ur_nl_object *o)
 {
-	const struct ur_obj_srq *srq = (const struct ur_obj_srq *)o->obj;
+	const struct ur_obj_srq *srq = ur_obj_srq_of(o->obj);
 
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_SRQN, o->number);
 	ur_nl_put_u8(m, RDMA_NLDEV_ATTR_RES_TYPE,

@@ -10,6 +10,7 @@
 #include "device/memory.h"
 #include "device/report/record_section.h"
 #include "device/watcher.h"
+#include "util/assert.h"
 
 /* A failure is written with what follows it. */
 #define WRITE_AFTER_NS 100000000ull
@@ -75,6 +76,7 @@ static void write_file(struct ur_device *dev, const char *why)
 	char name[NAME_BYTES] = "";
 	int err = s ? ur_section_fill(s, NULL) : -ENOMEM, fd;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (!err) {
 		err = fd = open_file(dev, name);
 		if (fd >= 0) {
@@ -95,6 +97,7 @@ static void write_wanted(struct ur_device *dev)
 {
 	struct ur_device_record *rec = dev->record;
 
+	ur_assert(rec && rec->wanted);
 	rec->wanted = false;
 	rec->next_file_at = ur_loop_now() + WRITE_EVERY_NS;
 	write_file(dev, "a work request failed");
@@ -110,6 +113,7 @@ static void qp_failed(struct ur_device *dev, u32 qpn)
 	struct ur_device_record *rec = dev->record;
 	u64 now = ur_loop_now(), at = now + WRITE_AFTER_NS;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (!rec || rec->wanted)
 		return;
 	rec->wanted = true;
@@ -122,6 +126,7 @@ static void qp_failed(struct ur_device *dev, u32 qpn)
 
 void ur_record_write_all(struct ur_daemon *daemon)
 {
+	ur_assert(ur_loop_mine(daemon->loop));
 	ur_list_for_each(it, &daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(it, struct ur_device, node);
@@ -152,6 +157,7 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 {
 	struct ur_device_record *rec = NULL;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (kib) {
 		rec = calloc(1, sizeof(*rec));
 		if (!rec)

@@ -14,12 +14,14 @@
 #include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/report/record_section.h"
+#include "util/assert.h"
 
 /* In one section: those that have ended, and who is there. */
 #define MAX_OWNERS 512
 
 void ur_record_put(struct ur_device_record *rec)
 {
+	ur_assert(rec->refs);
 	if (--rec->refs)
 		return;
 	ur_memory_give(geteuid(), rec->kib);
@@ -81,6 +83,7 @@ struct ur_section *ur_section_open(struct ur_device *dev)
 {
 	struct ur_section *s = calloc(1, sizeof(*s));
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (!s)
 		return NULL;
 	s->rec = dev->record;

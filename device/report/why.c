@@ -6,12 +6,14 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
+#include "util/assert.h"
 
 /* Old ones say nothing any more. */
 #define KEEP_NS (600ull * 1000000000)
 
 static void forget(struct ur_daemon *daemon, struct ur_why *y)
 {
+	ur_assert(daemon->n_whys && !ur_list_empty(&y->node));
 	ur_memory_give(y->uid, UR_KIB_OBJECT);
 	ur_list_del(&y->node);
 	daemon->n_whys--;
@@ -24,6 +26,7 @@ static void make_room(struct ur_daemon *daemon, uid_t uid)
 	u64 now = ur_loop_now();
 	u32 n = 0;
 
+	ur_assert(ur_loop_mine(daemon->loop));
 	ur_list_for_each_safe(it, &daemon->whys) {
 		struct ur_why *y = ur_list_entry(it, struct ur_why, node);
 
@@ -49,6 +52,7 @@ void ur_why_keep(struct ur_session *s, const struct ur_why *y)
 	struct ur_daemon *daemon = s->daemon;
 	struct ur_why *copy;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	make_room(daemon, s->uid);
 	if (ur_memory_take(s->uid, UR_KIB_OBJECT))
 		return;
@@ -73,6 +77,7 @@ bool ur_why_of_qp(struct ur_obj_qp *qp, bool peers, struct ur_why *y)
 	struct ur_qp_attr attr = {0};
 	struct ur_eqp_init init = {0};
 
+	ur_assert(ur_loop_mine(qp->obj.file->dev->daemon->loop));
 	memset(y, 0, sizeof(*y));
 	if (!qp->qp || !ur_eqp_failure(qp->qp, peers, &y->failure))
 		return false;
@@ -99,6 +104,7 @@ void ur_why_keep_qp(struct ur_obj_qp *qp)
 
 const struct ur_why *ur_why_next(struct ur_daemon *daemon, u64 after)
 {
+	ur_assert(ur_loop_mine(daemon->loop));
 	ur_list_for_each(it, &daemon->whys) {
 		const struct ur_why *y = ur_list_entry(it, struct ur_why, node);
 

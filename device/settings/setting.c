@@ -6,6 +6,7 @@
 #include "device/administrator.h"
 #include "device/settings/setting.h"
 #include "device/tree/tree.h"
+#include "util/assert.h"
 
 static const struct ur_settings *const subjects[] = {
 	&ur_settings_class, &ur_settings_cm,	 &ur_settings_cc,
@@ -149,9 +150,11 @@ static const struct ur_setting *find_any(struct ur_daemon *d, const char *path,
 					 struct ur_device **dev)
 {
 	ur_list_for_each(it, &d->devices) {
-		*dev = ur_list_entry(it, struct ur_device, node);
-		const struct ur_setting *set = find(*dev, path);
+		struct ur_device *at =
+			ur_list_entry(it, struct ur_device, node);
+		const struct ur_setting *set = find(at, path);
 
+		*dev = at;
 		if (set)
 			return set;
 	}
@@ -166,6 +169,7 @@ int ur_setting_store(struct ur_daemon *d, const char *path, const char *text)
 	size_t len = strlen(text);
 	int err;
 
+	ur_assert(ur_loop_mine(d->loop));
 	if (!set)
 		return -ENOENT;
 	while (len && text[len - 1] == '\n')
@@ -240,6 +244,7 @@ int ur_setting_open(struct ur_session *s)
 {
 	struct ur_device *dev;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (!ur_is_administrator(s))
 		return -EACCES;
 	if (!s->window_len || memchr(s->window, 0, s->window_len) !=

@@ -14,6 +14,7 @@
 #include "device/tree/sysfs.h"
 #include "device/open_file.h"
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 #include "util/os/event_pair.h"
 
 #define IN_MAX	512
@@ -196,6 +197,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	struct ucma_file *file;
 	int pair[2], err;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (ur_memory_take(s->uid, UR_KIB_FILE))
 		return -ENOMEM;
 	err = ur_quota_take_fds(s->uid, UR_FDS_UCMA);
@@ -290,6 +292,7 @@ static void ucma_close(void *opaque)
 	struct ucma_file *file = opaque;
 	struct ur_loop *loop = file->daemon->loop;
 
+	ur_assert(ur_loop_mine(loop));
 	while (end_some(file))
 		if (ur_loop_step_aside(loop))
 			ur_loop_lock(loop);

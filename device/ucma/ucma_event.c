@@ -14,6 +14,7 @@
 
 #include "device/report/record.h"
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 
 /* doc/record.md has the probes. */
 #ifdef UROCE_PROBES
@@ -159,7 +160,9 @@ int ucma_write_cm_event(struct ucma_cmd *cmd)
 
 static void take_out(struct ucma_file *file, struct ucma_event *event)
 {
+	ur_assert(event->id || event->mcast);
 	ur_list_del(&event->node);
+	ur_assert(file->n_events);
 	file->n_events--;
 	if (file->taking == event)
 		file->taking = NULL;
@@ -170,6 +173,7 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 {
 	struct ur_list doomed;
 
+	ur_assert(ur_loop_mine(file->daemon->loop));
 	ur_list_init(&doomed);
 	ur_list_for_each_safe(n, &file->events) {
 		struct ucma_event *event =
@@ -198,6 +202,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 {
 	struct ucma_file *from = id->file;
 
+	ur_assert(ur_loop_mine(to->daemon->loop));
 	ur_list_for_each_safe(n, &from->events) {
 		struct ucma_event *event =
 			ur_list_entry(n, struct ucma_event, node);
@@ -211,6 +216,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 		if (event->child) {
 			ur_list_del(&event->child->node);
 			ur_list_add_tail(&to->ids, &event->child->node);
+			ur_assert(event->child->file == from && from->n_ids);
 			from->n_ids--;
 			to->n_ids++;
 			event->child->file = to;

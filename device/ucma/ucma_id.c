@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
 {
@@ -12,12 +13,14 @@ int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
 	if (n->first_free == UCMA_ID_MAX)
 		return -ENOMEM;
 	*number = n->first_free;
+	ur_assert(what && !n->slot[*number]);
 	n->slot[*number] = what;
 	return 0;
 }
 
 void ucma_number_drop(struct ucma_numbers *n, u32 number)
 {
+	ur_assert(number < UCMA_ID_MAX && n->slot[number]);
 	n->slot[number] = NULL;
 	if (number < n->first_free)
 		n->first_free = number;
@@ -27,6 +30,7 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 {
 	struct ucma_id *id;
 
+	ur_assert(ur_loop_mine(file->daemon->loop));
 	if (number >= UCMA_ID_MAX)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
@@ -54,6 +58,7 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 	struct ur_ucma *ucma = ucma_of(file);
 	struct ucma_id *id;
 
+	ur_assert(ur_loop_mine(file->daemon->loop));
 	if (file->n_ids >= UCMA_FILE_IDS_MAX)
 		return NULL;
 	id = calloc(1, sizeof(*id));
@@ -92,6 +97,7 @@ void ucma_id_free(struct ucma_id *id)
 {
 	struct ucma_file *file = id->file;
 
+	ur_assert(ur_loop_mine(file->daemon->loop));
 	ur_list_for_each_safe(n, &file->mcasts) {
 		struct ucma_mcast *mc =
 			ur_list_entry(n, struct ucma_mcast, node);
@@ -106,6 +112,7 @@ void ucma_id_free(struct ucma_id *id)
 	ur_quota_give(&ucma_of(file)->ids_quota, id->user, 1);
 	ur_memory_give(id->user, UR_KIB_CM_ID);
 	ur_list_del(&id->node);
+	ur_assert(file->n_ids);
 	file->n_ids--;
 	free(id->spare);
 	free(id);
@@ -238,11 +245,13 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 				continue;
 			ur_list_del(&mc->node);
 			ur_list_add_tail(&to->mcasts, &mc->node);
+			ur_assert(from->n_mcasts);
 			from->n_mcasts--;
 			to->n_mcasts++;
 		}
 		ur_list_del(&id->node);
 		ur_list_add_tail(&to->ids, &id->node);
+		ur_assert(from->n_ids);
 		from->n_ids--;
 		to->n_ids++;
 		id->file = to;

@@ -11,6 +11,7 @@
 
 #include "device/quota.h"
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 
 #define MULTICAST_QPN 0xffffff
 
@@ -189,10 +190,12 @@ void ucma_mcast_free(struct ucma_mcast *mc)
 {
 	struct ucma_file *file = mc->id->file;
 
+	ur_assert(ur_loop_mine(file->daemon->loop));
 	ucma_events_purge(file, NULL, mc);
 	ucma_number_drop(&ucma_of(file)->mcasts, mc->number);
 	ur_quota_give(&ucma_of(file)->mcasts_quota, mc->user, 1);
 	ur_list_del(&mc->node);
+	ur_assert(file->n_mcasts);
 	file->n_mcasts--;
 	leave_group(mc);
 	free(mc);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 
 /* The default of net.ipv4.ip_local_port_range. */
 #define EPHEMERAL_FIRST 32768u
@@ -152,5 +153,6 @@ int ucma_port_listen(struct ucma_id *id)
 
 void ucma_port_release(struct ucma_id *id)
 {
+	ur_assert(ur_loop_mine(id->file->daemon->loop));
 	ur_list_del(&id->port_node);
 }

@@ -7,6 +7,7 @@
 #include "device/administrator.h"
 #include "device/listing.h"
 #include "device/ucma/ucma.h"
+#include "util/assert.h"
 
 bool ucma_sa_print(char *text, size_t size, const union ur_sa *sa)
 {
@@ -91,6 +92,7 @@ bool ur_status_next_cm_id(struct ur_listing *w, struct json_object **o)
 	const struct ur_ucma *ucma = w->daemon->cm;
 	u32 end = ur_min_u32(w->at + STEP_NUMBERS, UCMA_ID_MAX);
 
+	ur_assert(ur_loop_mine(w->daemon->loop));
 	while (ucma && w->at < end) {
 		const struct ucma_id *id = ucma->ids.slot[w->at++];
 

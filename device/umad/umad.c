@@ -164,10 +164,12 @@ static int send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 {
 	struct umad_agent *agent = NULL;
 
+	ur_assert(ur_loop_mine(loop_of(file)));
 	if (hdr->id < UMAD_FILE_AGENTS_MAX)
 		agent = file->agents[hdr->id];
 	if (!agent || bytes < umad_data_offset(mad[1]))
 		return -EINVAL;
+	ur_assert(agent->file == file && agent->id == hdr->id);
 	if (umad_agent_is_unable(agent) && umad_is_segment(mad))
 		return -EOPNOTSUPP;
 	return bytes > UR_MAD_BYTES ? -EINVAL : umad_send(agent, hdr, mad);
@@ -244,6 +246,7 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	u32 n;
 	int err;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (sscanf(name, "umad%u%c", &n, &rest) != 1)
 		return -ENOENT;
 	dev = ur_device_by_umad(s->daemon, n);
@@ -291,6 +294,7 @@ static void umad_close(void *opaque)
 {
 	struct umad_file *file = opaque;
 
+	ur_assert(ur_loop_mine(loop_of(file)));
 	for (u32 i = 0; i < UMAD_FILE_AGENTS_MAX; i++)
 		if (file->agents[i])
 			umad_agent_remove(file->agents[i]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "device/umad/umad.h"
+#include "util/assert.h"
 
 /* MAX_MGMT_CLASS and MAX_MGMT_VERSION of the kernel. */
 #define CLASSES	 80
@@ -119,6 +120,7 @@ int umad_agent_add(struct umad_file *file, const struct umad_registration *r,
 	u32 id = 0;
 	int err;
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	while (id < UMAD_FILE_AGENTS_MAX && file->agents[id])
 		id++;
 	if (id == UMAD_FILE_AGENTS_MAX)
@@ -142,6 +144,7 @@ int umad_agent_add(struct umad_file *file, const struct umad_registration *r,
 	a->rmpp_version = r->rmpp_version;
 	a->rmpp_by_user = r->rmpp_by_user;
 	ur_list_add_tail(&umad_of(file)->agents, &a->node);
+	ur_assert(id < UMAD_FILE_AGENTS_MAX && !file->agents[id]);
 	file->agents[id] = a;
 	*agent = a;
 	return 0;
@@ -149,12 +152,14 @@ int umad_agent_add(struct umad_file *file, const struct umad_registration *r,
 
 void umad_agent_remove(struct umad_agent *a)
 {
+	ur_assert(ur_loop_mine(a->file->dev->daemon->loop));
 	ur_list_for_each_safe(it, &a->file->sends) {
 		struct umad_send *s = ur_list_entry(it, struct umad_send, node);
 
 		if (s->agent == a)
 			umad_send_free(s);
 	}
+	ur_assert(a->file->agents[a->id] == a);
 	a->file->agents[a->id] = NULL;
 	ur_list_del(&a->node);
 	free(a);
@@ -165,6 +170,7 @@ struct umad_agent *umad_agent_for(const struct ur_device *dev,
 {
 	const struct ur_umad *umad = dev->daemon->umad;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_list_for_each(it, &umad->agents) {
 		struct umad_agent *a =
 			ur_list_entry(it, struct umad_agent, node);
@@ -182,6 +188,7 @@ struct umad_agent *umad_agent_by_tid(const struct ur_device *dev, u32 hi_tid)
 {
 	const struct ur_umad *umad = dev->daemon->umad;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_list_for_each(it, &umad->agents) {
 		struct umad_agent *a =
 			ur_list_entry(it, struct umad_agent, node);

@@ -4,6 +4,7 @@
  * asks gets the counters, nobody sets them.
  */
 #include "device/umad/umad.h"
+#include "util/assert.h"
 
 #define CLASS_VERSION 1
 /* Attributes, 16.1.4. */
@@ -78,6 +79,7 @@ void umad_perf_answer(struct ur_device *dev, const struct ur_mad_header *h,
 	u64 cnt[UR_CNT_COUNT];
 	u8 port = mad[DATA + 1];
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_mad_answer(mad, answer, status);
 	if (status)
 		return;

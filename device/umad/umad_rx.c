@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #include "device/umad/umad.h"
+#include "util/assert.h"
 
 #define HOP_LIMIT 64
 
@@ -31,6 +32,7 @@ int umad_queue(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		{.iov_base = (void *)mad, .iov_len = bytes}};
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	if (file->sock < 0)
 		return -EPIPE;
 	return sendmsg(file->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0
@@ -139,6 +141,7 @@ void umad_rx(struct ur_device *dev, const struct ur_rx_meta *meta, u32 src_qpn,
 	int index = ur_gid_find(dev, meta->daddr,
 				meta->v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (index < 0 || !src_qpn || !is_valid(&c.h))
 		return;
 	c.sgid_index = (u32)index;

@@ -10,6 +10,7 @@
 
 #include "device/umad/umad.h"
 #include "device/uverbs/objects.h"
+#include "util/assert.h"
 
 #define NS_PER_MS 1000000ull
 /* Until it is tried again to tell what the socket had no room for. */
@@ -106,6 +107,7 @@ int umad_send(struct umad_agent *agent, const struct ib_user_mad_hdr *hdr,
 	struct umad_send *s;
 	int err;
 
+	ur_assert(ur_loop_mine(agent->file->dev->daemon->loop));
 	/* QP0 is none of Ethernet's, and there is one P_Key. */
 	if (!ntohl(hdr->qpn) || ntohl(hdr->qpn) > 0xffffff || hdr->pkey_index)
 		return -EINVAL;
@@ -140,7 +142,9 @@ void umad_send_free(struct umad_send *s)
 {
 	struct umad_file *file = s->agent->file;
 
+	ur_assert(s->agent && !ur_list_empty(&s->node));
 	ur_list_del(&s->node);
+	ur_assert(file->n_sends);
 	file->n_sends--;
 	free(s);
 	arm(file);
@@ -157,6 +161,7 @@ static bool fits(const struct umad_send *s, const u8 *to)
 struct umad_send *umad_send_find(struct umad_agent *agent,
 				 const struct ur_mad_header *h, const u8 *to)
 {
+	ur_assert(ur_loop_mine(agent->file->dev->daemon->loop));
 	ur_list_for_each(it, &agent->file->sends) {
 		struct umad_send *s = ur_list_entry(it, struct umad_send, node);
 

@@ -8,6 +8,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
+#include "util/assert.h"
 
 /* The driver's response with a wake descriptor of the caller's own. */
 static int context_response(struct ur_cmd *cmd)
@@ -100,7 +101,7 @@ static bool may_go(const struct ur_object *obj)
 	case UVERBS_OBJECT_COUNTERS:
 		return true;
 	case UVERBS_OBJECT_XRCD:
-		x = ((const struct ur_obj_xrcd *)obj)->xrcd;
+		x = ur_obj_xrcd_of(obj)->xrcd;
 		return x->refs == 1 && ur_list_empty(&x->targets);
 	default:
 		return false;
@@ -112,6 +113,7 @@ int ur_context_go(struct ur_ufile *file, u32 shard)
 	struct ur_handles *h = &file->handles;
 	int err;
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	if (ur_ectx_shard(file->ectx) == shard)
 		return 0;
 	for (u32 i = 0; i < h->size; i++)
@@ -120,7 +122,7 @@ int ur_context_go(struct ur_ufile *file, u32 shard)
 	err = ur_ectx_move(file->ectx, shard);
 	for (u32 i = 0; !err && i < h->size; i++)
 		if (h->slot[i] && h->slot[i]->type->id == UVERBS_OBJECT_XRCD)
-			((struct ur_obj_xrcd *)h->slot[i])->xrcd->shard = shard;
+			ur_obj_xrcd_of(h->slot[i])->xrcd->shard = shard;
 	return err;
 }
 

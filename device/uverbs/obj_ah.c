@@ -36,7 +36,7 @@ int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
 
 static int destroy_ah(struct ur_object *obj)
 {
-	struct ur_obj_ah *ah = (struct ur_obj_ah *)obj;
+	struct ur_obj_ah *ah = ur_obj_ah_of(obj);
 
 	ur_eah_destroy(ah->ah);
 	ur_object_unuse(ah->pd);

@@ -12,13 +12,14 @@
 #include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"
+#include "util/assert.h"
 
 /* A socket pair each. */
 #define EVENT_FDS 2
 
 static int destroy_chan(struct ur_object *obj)
 {
-	struct ur_obj_chan *chan = (struct ur_obj_chan *)obj;
+	struct ur_obj_chan *chan = ur_obj_chan_of(obj);
 
 	ur_echan_destroy(chan->chan);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
@@ -34,7 +35,7 @@ static const struct ur_object_type chan_type = {
 
 static int destroy_async(struct ur_object *obj)
 {
-	struct ur_obj_async *async = (struct ur_obj_async *)obj;
+	struct ur_obj_async *async = ur_obj_async_of(obj);
 
 	if (obj->file->async == async)
 		obj->file->async = NULL;
@@ -118,10 +119,9 @@ static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 
 		if (!obj || obj->type->id != type)
 			continue;
-		if (!ur_file_id_same(
-			    &id, type == UVERBS_OBJECT_COMP_CHANNEL
-					 ? &((struct ur_obj_chan *)obj)->id
-					 : &((struct ur_obj_async *)obj)->id))
+		if (!ur_file_id_same(&id, type == UVERBS_OBJECT_COMP_CHANNEL
+						  ? &ur_obj_chan_of(obj)->id
+						  : &ur_obj_async_of(obj)->id))
 			continue;
 		*ret = obj;
 		return 0;
@@ -141,7 +141,7 @@ int ur_chan_from_fd(struct ur_ufile *file, int number,
 	err = find_by_fd(file, number, UVERBS_OBJECT_COMP_CHANNEL, &obj);
 	if (err)
 		return err;
-	*chan = (struct ur_obj_chan *)obj;
+	*chan = ur_obj_chan_of(obj);
 	ur_object_use(obj);
 	return 0;
 }
@@ -160,7 +160,7 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
 	err = find_by_fd(file, number, UVERBS_OBJECT_ASYNC_EVENT, &obj);
 	if (err)
 		return err;
-	*async = (struct ur_obj_async *)obj;
+	*async = ur_obj_async_of(obj);
 	ur_object_use(obj);
 	return 0;
 }

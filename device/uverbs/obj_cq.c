@@ -13,7 +13,7 @@
 
 static int destroy_cq(struct ur_object *obj)
 {
-	struct ur_obj_cq *cq = (struct ur_obj_cq *)obj;
+	struct ur_obj_cq *cq = ur_obj_cq_of(obj);
 	struct ur_events_left comp, async;
 	int err = ur_ecq_destroy(cq->cq, &comp, &async);
 
@@ -28,7 +28,7 @@ static int destroy_cq(struct ur_object *obj)
 
 static void report_cq(const struct ur_object *obj, void *out)
 {
-	const struct ur_obj_cq *cq = (const struct ur_obj_cq *)obj;
+	const struct ur_obj_cq *cq = ur_obj_cq_of(obj);
 	struct ib_uverbs_destroy_cq_resp *resp = out;
 
 	resp->comp_events_reported = cq->comp_events;

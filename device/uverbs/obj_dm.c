@@ -8,7 +8,7 @@
 
 static int destroy_dm(struct ur_object *obj)
 {
-	struct ur_obj_dm *dm = (struct ur_obj_dm *)obj;
+	struct ur_obj_dm *dm = ur_obj_dm_of(obj);
 	int err = ur_edm_free(dm->dm);
 
 	if (err)

@@ -21,7 +21,7 @@ _Static_assert(UR_FLOW_NORMAL == 0 && UR_FLOW_SNIFFER == 3,
 
 static int destroy_flow(struct ur_object *obj)
 {
-	struct ur_obj_flow *flow = (struct ur_obj_flow *)obj;
+	struct ur_obj_flow *flow = ur_obj_flow_of(obj);
 
 	ur_eflow_destroy(flow->flow);
 	ur_object_unuse(flow->qp);

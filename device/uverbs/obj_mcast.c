@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include "device/uverbs/obj_qp.h"
+#include "util/assert.h"
 
 static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 {
@@ -61,6 +62,7 @@ int ur_w_detach_mcast(struct ur_cmd *cmd, const void *in, void *out)
 		return -EINVAL;
 	err = ur_qp_leave(qp, (u32)i);
 	if (!err) {
+		ur_assert((u32)i < qp->n_mcast);
 		qp->n_mcast--;
 		memmove(qp->mcast[i], qp->mcast[qp->n_mcast], 16);
 	}

@@ -101,7 +101,7 @@ void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left)
 
 static int destroy_mr(struct ur_object *obj)
 {
-	struct ur_obj_mr *mr = (struct ur_obj_mr *)obj;
+	struct ur_obj_mr *mr = ur_obj_mr_of(obj);
 	struct ur_emr_left left;
 	int err = ur_emr_dereg(mr->mr, &left);
 

@@ -8,7 +8,7 @@
 
 static int destroy_mw(struct ur_object *obj)
 {
-	struct ur_obj_mw *mw = (struct ur_obj_mw *)obj;
+	struct ur_obj_mw *mw = ur_obj_mw_of(obj);
 	int err = ur_emw_dealloc(mw->mw);
 
 	if (err)

@@ -8,7 +8,7 @@
 
 static int destroy_pd(struct ur_object *obj)
 {
-	ur_numbers_give(&obj->file->dev->pdns, ((struct ur_obj_pd *)obj)->pdn);
+	ur_numbers_give(&obj->file->dev->pdns, ur_obj_pd_of(obj)->pdn);
 	return 0;
 }
 

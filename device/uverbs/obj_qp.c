@@ -14,6 +14,7 @@
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
 #include "device/report/why.h"
+#include "util/assert.h"
 
 /* Types and rights go from the client to the transport as they are. */
 _Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&
@@ -39,6 +40,7 @@ static void target_put(struct ur_xrc_target *t)
 {
 	struct ur_events_left none;
 
+	ur_assert(t->openers);
 	if (--t->openers)
 		return;
 	ur_list_del(&t->node);
@@ -48,7 +50,7 @@ static void target_put(struct ur_xrc_target *t)
 
 static int destroy_qp(struct ur_object *obj)
 {
-	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
+	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
 	struct ur_events_left async;
 	int err;
 
@@ -82,7 +84,7 @@ static void report_qp(const struct ur_object *obj, void *out)
 {
 	struct ib_uverbs_destroy_qp_resp *resp = out;
 
-	resp->events_reported = ((const struct ur_obj_qp *)obj)->async_events;
+	resp->events_reported = ur_obj_qp_of(obj)->async_events;
 }
 
 static const struct ur_object_type qp_type = {

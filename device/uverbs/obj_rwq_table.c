@@ -21,7 +21,7 @@ _Static_assert(UROCE_RX_HASH_KEY_BYTES == UR_RSS_KEY_BYTES,
 
 static int destroy_table(struct ur_object *obj)
 {
-	struct ur_obj_rwq_table *t = (struct ur_obj_rwq_table *)obj;
+	struct ur_obj_rwq_table *t = ur_obj_rwq_table_of(obj);
 
 	for (u32 i = 0; i < t->size; i++)
 		ur_object_unuse(t->wq[i]);

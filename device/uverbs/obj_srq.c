@@ -12,7 +12,7 @@
 
 static int destroy_srq(struct ur_object *obj)
 {
-	struct ur_obj_srq *srq = (struct ur_obj_srq *)obj;
+	struct ur_obj_srq *srq = ur_obj_srq_of(obj);
 	struct ur_events_left async;
 	int err = ur_esrq_destroy(srq->srq, &async);
 
@@ -30,7 +30,7 @@ static void report_srq(const struct ur_object *obj, void *out)
 {
 	struct ib_uverbs_destroy_srq_resp *resp = out;
 
-	resp->events_reported = ((const struct ur_obj_srq *)obj)->async_events;
+	resp->events_reported = ur_obj_srq_of(obj)->async_events;
 }
 
 static const struct ur_object_type srq_type = {

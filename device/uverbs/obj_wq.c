@@ -17,7 +17,7 @@
 
 static int destroy_wq(struct ur_object *obj)
 {
-	struct ur_obj_wq *wq = (struct ur_obj_wq *)obj;
+	struct ur_obj_wq *wq = ur_obj_wq_of(obj);
 	struct ur_events_left async;
 	int err = ur_eqp_destroy(wq->wq, &async);
 
@@ -34,7 +34,7 @@ static void report_wq(const struct ur_object *obj, void *out)
 {
 	struct ib_uverbs_ex_destroy_wq_resp *resp = out;
 
-	resp->events_reported = ((const struct ur_obj_wq *)obj)->async_events;
+	resp->events_reported = ur_obj_wq_of(obj)->async_events;
 }
 
 static const struct ur_object_type wq_type = {

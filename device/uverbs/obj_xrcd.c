@@ -13,6 +13,7 @@
 #include "device/uverbs/objects.h"
 #include "device/quota.h"
 #include "device/uverbs/uverbs_cmd.h"
+#include "util/assert.h"
 
 /* The file may end with it, and its file system take its time. */
 static void close_file(struct ur_loop_after *after)
@@ -28,8 +29,10 @@ static void close_file(struct ur_loop_after *after)
 
 static void xrcd_put(struct ur_xrcd *x)
 {
+	ur_assert(x->refs);
 	if (--x->refs)
 		return;
+	ur_assert(ur_list_empty(&x->targets));
 	ur_numbers_give(&x->dev->xrcdns, x->number);
 	ur_list_del(&x->node);
 	if (x->shared)
@@ -40,7 +43,7 @@ static void xrcd_put(struct ur_xrcd *x)
 
 static int destroy_xrcd(struct ur_object *obj)
 {
-	xrcd_put(((struct ur_obj_xrcd *)obj)->xrcd);
+	xrcd_put(ur_obj_xrcd_of(obj)->xrcd);
 	return 0;
 }
 

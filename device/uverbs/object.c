@@ -11,6 +11,7 @@
 #include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"
 #include "device/uverbs/ufile.h"
+#include "util/assert.h"
 
 /* Memory doubles, and is used bit by bit: to clear millions of slots takes
  * milliseconds. */
@@ -49,6 +50,7 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	struct ur_quota *q = &file->dev->objects[type->id];
 	struct ur_object *obj;
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	while (h->first_free < h->size && h->slot[h->first_free])
 		h->first_free++;
 	if (h->first_free == h->size && grow(h))
@@ -66,9 +68,11 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	if (!obj)
 		goto err_memory;
 	obj->kib = kib;
+	ur_assert(type->id < UR_ARRAY_SIZE(file->dev->objects));
 	obj->file = file;
 	obj->type = type;
 	obj->number = file->dev->object_numbers[type->id]++;
+	ur_assert(h->first_free < h->size && !h->slot[h->first_free]);
 	h->slot[h->first_free] = obj;
 	obj->handle = ++h->first_free;
 	h->count++;
@@ -82,6 +86,7 @@ err_give:
 
 void ur_object_hide(struct ur_object *obj)
 {
+	ur_assert(obj->handle && obj->handle <= obj->file->handles.size);
 	obj->file->handles.slot[obj->handle - 1] = NULL;
 }
 
@@ -89,6 +94,8 @@ void ur_object_abort(struct ur_object *obj)
 {
 	struct ur_handles *h = &obj->file->handles;
 
+	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
+	ur_assert(h->count && !obj->users);
 	ur_object_hide(obj);
 	if (obj->handle - 1 < h->first_free)
 		h->first_free = obj->handle - 1;
@@ -103,6 +110,7 @@ void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle)
 {
 	struct ur_object *obj;
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	if (!handle || handle > file->handles.size)
 		return NULL;
 	obj = file->handles.slot[handle - 1];
@@ -113,6 +121,7 @@ int ur_object_destroy_report(struct ur_object *obj, void *resp)
 {
 	int err;
 
+	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
 	if (obj->users)
 		return -EBUSY;
 	err = obj->type->destroy(obj);
@@ -168,6 +177,7 @@ void ur_object_destroy_all(struct ur_ufile *file)
 	struct pieces pieces = {.loop = file->dev->daemon->loop,
 				.since_ns = ur_loop_now()};
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	for (u32 i = 0; i < UR_ARRAY_SIZE(order); i++) {
 		for (u32 j = 0; j < h->size; j++) {
 			struct ur_object *obj;

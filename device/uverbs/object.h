@@ -71,8 +71,10 @@ void ur_object_destroy_all(struct ur_ufile *file);
 /* Counts one more object that depends on obj. obj may be NULL. */
 static inline void ur_object_use(void *obj)
 {
-	if (obj)
-		((struct ur_object *)obj)->users++;
+	if (!obj)
+		return;
+	ur_assert(((struct ur_object *)obj)->users < UINT32_MAX);
+	((struct ur_object *)obj)->users++;
 }
 
 /* Counts one less. obj may be NULL. */

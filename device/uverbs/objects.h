@@ -4,6 +4,8 @@
 #ifndef UR_DEVICE_OBJECTS_H
 #define UR_DEVICE_OBJECTS_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "device/session.h"
@@ -153,6 +155,39 @@ struct ur_obj_flow {
 	struct ur_obj_qp *qp;
 	struct ur_obj_counters *counters;
 };
+
+/*
+ * Downcasts: ur_obj_qp_of() and its like return the object as what its type says
+ * that it is. NULL stays NULL. Who has an object from a table looks at its type
+ * before.
+ */
+#define UR_OBJECT_KINDS(X)                      \
+	X(pd, UVERBS_OBJECT_PD)                 \
+	X(chan, UVERBS_OBJECT_COMP_CHANNEL)     \
+	X(async, UVERBS_OBJECT_ASYNC_EVENT)     \
+	X(cq, UVERBS_OBJECT_CQ)                 \
+	X(xrcd, UVERBS_OBJECT_XRCD)             \
+	X(srq, UVERBS_OBJECT_SRQ)               \
+	X(qp, UVERBS_OBJECT_QP)                 \
+	X(wq, UVERBS_OBJECT_WQ)                 \
+	X(rwq_table, UVERBS_OBJECT_RWQ_IND_TBL) \
+	X(mr, UVERBS_OBJECT_MR)                 \
+	X(mw, UVERBS_OBJECT_MW)                 \
+	X(ah, UVERBS_OBJECT_AH)                 \
+	X(dm, UVERBS_OBJECT_DM)                 \
+	X(counters, UVERBS_OBJECT_COUNTERS)     \
+	X(flow, UVERBS_OBJECT_FLOW)
+#define X(kind, type_id)                                        \
+	_Static_assert(!offsetof(struct ur_obj_##kind, obj),    \
+		       "it begins with its object");            \
+	static inline struct ur_obj_##kind *ur_obj_##kind##_of( \
+		const struct ur_object *obj)                    \
+	{                                                       \
+		ur_assert(!obj || obj->type->id == (type_id));  \
+		return (struct ur_obj_##kind *)(uintptr_t)obj;  \
+	}
+UR_OBJECT_KINDS(X)
+#undef X
 
 /* The client closed its descriptor for the last time: the object goes now, or
  * with its last user. */

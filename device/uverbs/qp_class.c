@@ -3,6 +3,7 @@
  * program's. What a program is told of its queue pair stays what it asked for. */
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/ufile.h"
+#include "util/assert.h"
 
 void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 {
@@ -11,6 +12,7 @@ void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 	struct ur_epath path = {0};
 	bool have_path = false;
 
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (qp->type != UR_QPT_RC || !qp->qp)
 		return;
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
@@ -23,11 +25,12 @@ void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 
 void ur_qp_class_changed(struct ur_device *dev)
 {
+	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_ufile_for_each(f, dev)
 		for (u32 i = 0; i < f->handles.size; i++) {
 			struct ur_object *obj = f->handles.slot[i];
 
 			if (obj && obj->type->id == UVERBS_OBJECT_QP)
-				ur_qp_class_apply(dev, (struct ur_obj_qp *)obj);
+				ur_qp_class_apply(dev, ur_obj_qp_of(obj));
 		}
 }

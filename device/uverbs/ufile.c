@@ -10,6 +10,7 @@
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
+#include "util/assert.h"
 
 /* Rings are placed sparsely in one file; only touched pages cost memory. The
  * size never changes, so that neither side can pull pages from under the
@@ -37,12 +38,13 @@ static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 	struct ur_ufile *file = ur_ufile_of(on_device);
 
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	for (u32 i = 0; i < file->handles.size; i++) {
 		struct ur_object *obj = file->handles.slot[i];
 
 		if (obj && obj->type->id == UVERBS_OBJECT_ASYNC_EVENT)
-			ur_easync_push(((struct ur_obj_async *)obj)->async,
-				       element, type);
+			ur_easync_push(ur_obj_async_of(obj)->async, element,
+				       type);
 	}
 }
 
@@ -86,6 +88,7 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	u32 n;
 	int err;
 
+	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (sscanf(name, "uverbs%u%c", &n, &rest) != 1)
 		return -ENOENT;
 	dev = ur_device_by_uverbs(s->daemon, n);

@@ -6,6 +6,7 @@
 #include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
+#include "util/assert.h"
 #include "util/qp_state.h"
 
 static struct json_object *qp_counters(const struct ur_eqp *qp)
@@ -56,7 +57,7 @@ static struct json_object *object_base(const struct ur_object *obj)
 
 static struct json_object *qp(struct ur_object *obj)
 {
-	struct ur_obj_qp *qp = (struct ur_obj_qp *)obj;
+	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
 	static const char *const types[] = {
 		[UR_QPT_RC] = "RC",
 		[UR_QPT_UC] = "UC",
@@ -91,7 +92,7 @@ static struct json_object *qp(struct ur_object *obj)
 
 static struct json_object *cq(struct ur_object *obj)
 {
-	struct ur_obj_cq *cq = (struct ur_obj_cq *)obj;
+	struct ur_obj_cq *cq = ur_obj_cq_of(obj);
 	struct json_object *o = object_base(obj);
 
 	ur_json_int(o, "entries", cq->entries);
@@ -101,7 +102,7 @@ static struct json_object *cq(struct ur_object *obj)
 
 static struct json_object *pd(struct ur_object *obj)
 {
-	struct ur_obj_pd *pd = (struct ur_obj_pd *)obj;
+	struct ur_obj_pd *pd = ur_obj_pd_of(obj);
 	struct json_object *o = object_base(obj);
 
 	ur_json_int(o, "pdn", pd->pdn);
@@ -111,7 +112,7 @@ static struct json_object *pd(struct ur_object *obj)
 
 static struct json_object *mr(struct ur_object *obj)
 {
-	struct ur_obj_mr *mr = (struct ur_obj_mr *)obj;
+	struct ur_obj_mr *mr = ur_obj_mr_of(obj);
 	struct json_object *o = object_base(obj);
 
 	ur_json_int(o, "key", ur_emr_key(mr->mr));
@@ -132,6 +133,7 @@ static bool list_files(struct ur_listing *w)
 {
 	u32 n = 0;
 
+	ur_assert(ur_loop_mine(w->daemon->loop));
 	ur_list_for_each(d, &w->daemon->devices)
 		ur_ufile_for_each(f, ur_list_entry(d, struct ur_device, node))
 			n++;
@@ -146,6 +148,7 @@ static bool list_files(struct ur_listing *w)
 
 static struct ur_ufile *find_file(struct ur_daemon *daemon, u64 id)
 {
+	ur_assert(ur_loop_mine(daemon->loop));
 	ur_list_for_each(d, &daemon->devices)
 		ur_ufile_for_each(f, ur_list_entry(d, struct ur_device, node))
 			if (f->id == id)
@@ -171,6 +174,7 @@ static bool next(struct ur_listing *w, u32 type, struct ur_object **obj)
 	const struct ur_ufile *f;
 	u32 size;
 
+	ur_assert(ur_loop_mine(w->daemon->loop));
 	*obj = NULL;
 	if (!w->files && !list_files(w))
 		return false;
@@ -210,7 +214,7 @@ bool ur_status_next_obj_qp(struct ur_listing *w, struct ur_obj_qp **qp)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
-	*qp = (struct ur_obj_qp *)obj;
+	*qp = ur_obj_qp_of(obj);
 	return more;
 }
 
@@ -219,7 +223,7 @@ bool ur_status_next_qp(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
-	if (obj && ((struct ur_obj_qp *)obj)->qp)
+	if (obj && ur_obj_qp_of(obj)->qp)
 		*o = tell(w, obj, qp);
 	return more;
 }
@@ -239,7 +243,7 @@ bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
-	if (obj && ((struct ur_obj_mr *)obj)->mr)
+	if (obj && ur_obj_mr_of(obj)->mr)
 		*o = tell(w, obj, mr);
 	return more;
 }

@@ -297,6 +297,11 @@ void ur_loop_act_for(uid_t uid)
 	acts_for = uid;
 }
 
+bool ur_loop_mine(const struct ur_loop *loop)
+{
+	return holds == loop;
+}
+
 void ur_loop_lock(struct ur_loop *loop)
 {
 	ur_turns_take(&loop->lock, acts_for);

@@ -47,6 +47,8 @@ void ur_loop_destroy(struct ur_loop *loop);
 /* Says for whom the calling thread takes the lock from now on. A thread that
  * never says it does so for the daemon itself. */
 void ur_loop_act_for(uid_t uid);
+/* Returns whether the calling thread has the control lock. For asserts. */
+bool ur_loop_mine(const struct ur_loop *loop);
 /* Takes the control lock, when it is the turn of whom the thread acts for. */
 void ur_loop_lock(struct ur_loop *loop);
 /* Releases the control lock. Runs before that what was posted meanwhile, and

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "engine/ground/user.h"
+#include "util/assert.h"
 
 /* A proof must not be at an offset that a text file of procfs reaches. */
 #define LOWEST_PROOF 0x10000u
@@ -98,7 +99,10 @@ struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem)
 
 void ur_user_mem_put(struct ur_user_mem *mem)
 {
-	if (!mem || --mem->refs)
+	if (!mem)
+		return;
+	ur_assert(mem->refs);
+	if (--mem->refs)
 		return;
 	pthread_mutex_destroy(&mem->atomic);
 	if (mem->fd >= 0)

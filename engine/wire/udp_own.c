@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "transport/wire_format.h"
+#include "util/assert.h"
 #include "util/list.h"
 
 #define PORTS (0x10000u - UR_UDP_SPORT_MIN)
@@ -76,6 +77,7 @@ void ur_udp_own_del(const u8 gid[16])
 
 	pthread_mutex_lock(&lock);
 	o = find(gid);
+	ur_assert(!o || o->count);
 	if (o && !--o->count) {
 		ur_list_del(&o->node);
 		free(o);

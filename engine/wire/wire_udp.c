@@ -15,6 +15,7 @@
 #include "engine/wire/udp_own.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
+#include "util/assert.h"
 
 static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 {
@@ -232,7 +233,10 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 {
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
 
-	if (!a || --a->refs)
+	if (!a)
+		return;
+	ur_assert(a->refs);
+	if (--a->refs)
 		return;
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		if (w->outs[i].fd >= 0 && !memcmp(w->outs[i].sgid, gid, 16))

@@ -99,6 +99,7 @@ static void test_options(int fd)
 
 static void test_address(int fd)
 {
+	struct sockaddr *volatile nowhere = NULL;
 	uint32_t first = address(fd).nl_pid;
 	int other = open_socket(SOCK_NONBLOCK);
 
@@ -116,6 +117,8 @@ static void test_address(int fd)
 	CHECK_EQ(ask(other).groups, 8);
 	CHECK(bind_to(other, 5, 0) && errno == EINVAL); /* it has one */
 	CHECK(bind(other, (struct sockaddr *)&first, 4) && errno == EINVAL);
+	CHECK(bind(other, nowhere, sizeof(struct sockaddr_nl)) &&
+	      errno == EFAULT);
 	close(other);
 }
 
