@@ -15,7 +15,7 @@ static struct ur_qp *acceptor(struct ur_port *port,
 			      const struct ur_rx_meta *meta,
 			      const struct ur_pkt *pkt)
 {
-	struct ur_qp *qp = ur_table_lookup(&port->qps, pkt->dqpn);
+	struct ur_qp *qp = ur_port_qp(port, pkt->dqpn);
 
 	if (!qp || qp->svc != UR_SVC_RC || pkt->pkey != UR_PKEY_DEFAULT ||
 	    (pkt->opcode & UR_SVC_MASK) != UR_SVC_RC ||

@@ -60,6 +60,7 @@ struct ur_mr_attr {
 	const struct ur_mem_ops *ops; /* when direct is NULL */
 	void *mem;
 	bool null_mr; /* reads zeros, swallows writes */
+	u32 key;      /* that another port has given it; 0: a new one */
 };
 
 /* ---- shared receive queues ---- */
@@ -121,6 +122,12 @@ struct ur_qp_init {
 	 * it never go the short way inside the port. rest: what a receive has
 	 * behind its message is written over. */
 	bool packets, rest;
+	/* The number that another port has given it; 0: a new one. */
+	u32 qpn;
+	/* The number is of that port among the device's, which has the queue
+	 * pair of that number: this one only keeps its attributes, and no packet
+	 * finds it. 0: it is this port's. */
+	u32 away;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */

@@ -143,7 +143,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 			ur_count(port, UR_CNT_bad_opcode);
 		return;
 	}
-	qp = ur_table_lookup(&port->qps, pkt.dqpn);
+	qp = ur_port_qp(port, pkt.dqpn);
 	if (qp) {
 		ur_qp_count_rx(qp, len);
 		rx_qp(port, qp, meta, &pkt);

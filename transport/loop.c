@@ -21,7 +21,7 @@ static bool receives(const struct ur_qp *peer)
 static struct ur_qp *peer_in_step(const struct ur_qp *qp)
 {
 	const struct ur_av *av = qp->attr.av, *back;
-	struct ur_qp *peer = ur_table_lookup(&qp->port->qps, qp->attr.dest_qpn);
+	struct ur_qp *peer = ur_port_qp(qp->port, qp->attr.dest_qpn);
 
 	if (!peer || peer->svc != qp->svc || !receives(peer) ||
 	    peer->init.type == UR_QPT_XRC_INI ||

@@ -37,12 +37,18 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 	m->port = port;
 	m->attr = *attr;
 	m->k.kind = UR_KEY_MR;
-	err = ur_table_add(&port->keys, &m->k, &m->k.id);
+	if (attr->key) {
+		m->k.id = attr->key >> 8;
+		m->k.key = attr->key;
+		err = ur_table_put(&port->keys, &m->k, m->k.id);
+	} else {
+		err = ur_table_add(&port->keys, &m->k, &m->k.id);
+		m->k.key = m->k.id << 8 | ur_port_key_byte(port);
+	}
 	if (err) {
 		free(m);
 		return err;
 	}
-	m->k.key = m->k.id << 8 | ur_port_key_byte(port);
 	ur_mem_changed(port);
 	*mr = m;
 	return 0;

@@ -116,6 +116,23 @@ static int reserve_heap(struct ur_port *port)
 	return 0;
 }
 
+static int give_number(struct ur_port *port, struct ur_qp *qp)
+{
+	const struct ur_qp_init *init = &qp->init;
+	u32 share = 1u << (24 - port->cfg.shard_bits);
+	u32 first = init->away * share;
+
+	if (init->away)
+		return ur_table_add_from(
+			&port->qps, qp, first,
+			ur_min_u32(first + share - 1, UR_QPN_MULTICAST - 1),
+			&qp->qpn);
+	if (!init->qpn)
+		return ur_table_add(&port->qps, qp, &qp->qpn);
+	qp->qpn = init->qpn;
+	return ur_table_put(&port->qps, qp, qp->qpn);
+}
+
 int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		 struct ur_qp **ret)
 {
@@ -139,7 +156,7 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 	err = alloc_queues(qp);
 	if (err)
 		goto err_free;
-	err = ur_table_add(&port->qps, qp, &qp->qpn);
+	err = give_number(port, qp);
 	if (err)
 		goto err_free;
 	err = reserve_heap(port);

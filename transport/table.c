@@ -41,14 +41,14 @@ int ur_table_spend(struct ur_table *t)
 
 static bool is_spent(const struct ur_table *t, u32 n)
 {
-	return t->spent && (t->spent[n / 64] >> (n & 63) & 1);
+	return t->spent && n <= t->last && (t->spent[n / 64] >> (n & 63) & 1);
 }
 
 static void spend(struct ur_table *t, u32 n)
 {
 	u32 all = t->last - t->first + 1;
 
-	if (!t->spent || is_spent(t, n))
+	if (!t->spent || n > t->last || is_spent(t, n))
 		return;
 	if (++t->n_spent > all - all / 4) {
 		memset(t->spent, 0, (t->last / 64 + 1) * sizeof(*t->spent));
@@ -75,19 +75,24 @@ static int grow(struct ur_table *t)
 	return 0;
 }
 
-/* A number to try. */
-static u32 draw(struct ur_table *t)
+/* A number from first to last, to try. */
+static u32 draw(struct ur_table *t, u32 first, u32 last)
 {
 	u32 n = t->next;
 
 	if (t->secret)
-		return t->first +
-		       ur_secret_below(t->secret, t->last - t->first + 1);
+		return first + ur_secret_below(t->secret, last - first + 1);
 	t->next = n == t->last ? t->first : n + 1;
-	return n;
+	return first + (n - t->first) % (last - first + 1);
 }
 
 int ur_table_add(struct ur_table *t, void *object, u32 *id)
+{
+	return ur_table_add_from(t, object, t->first, t->last, id);
+}
+
+int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
+		      u32 *id)
 {
 	int err;
 
@@ -100,7 +105,7 @@ int ur_table_add(struct ur_table *t, void *object, u32 *id)
 			return err;
 	}
 	for (;;) {
-		u32 n = draw(t);
+		u32 n = draw(t, first, last);
 
 		if (t->slot[n & t->mask].object || is_spent(t, n))
 			continue;

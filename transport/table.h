@@ -39,6 +39,10 @@ int ur_table_spend(struct ur_table *t);
 /* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
  * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
+/* Does so with a number from first to last, which need not be the table's own:
+ * far more of them than the table has objects. */
+int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
+		      u32 *id);
 /* Puts object in with a number that another table gave it. Returns 0, -EEXIST
  * where the number is in use, or -ENOMEM: also where the table would have to be
  * far larger than it need be. */

@@ -144,7 +144,7 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 	}
 	if (!port->cfg.loop || !e->ud.av->loop || pkt->dqpn == UR_QPN_GSI)
 		return false;
-	to = ur_table_lookup(&port->qps, pkt->dqpn);
+	to = ur_port_qp(port, pkt->dqpn);
 	if (!to &&
 	    ur_shard_of(pkt->dqpn, port->cfg.shard_bits) != port->cfg.shard)
 		return false; /* the host knows the port that has it */

@@ -3,8 +3,12 @@
  * Several ports of one device: the numbers that each gives out say which port
  * it was, and those of one tell nothing of another's.
  */
+#include <errno.h>
+
 #include "tests/check.h"
+#include "transport/packet.h"
 #include "transport/transport.h"
+#include "transport/wire_format.h"
 
 #define BITS	3u
 #define PORTS	(1u << BITS)
@@ -90,6 +94,65 @@ static void test_counted(void)
 	CHECK_EQ(qpn[PORTS - 1][0], 0xe00000);
 }
 
+/* A SEND to that number, as it comes from the network. */
+static void receive(struct ur_port *port, u32 number)
+{
+	const struct ur_rx_meta meta = {.v4 = true};
+	struct ur_pkt pkt = {.pkey = UR_PKEY_DEFAULT,
+			     .dqpn = number,
+			     .opcode = UR_SVC_RC | UR_OPC_SEND_ONLY};
+	u8 bytes[UR_HEADERS_MAX_BYTES];
+
+	ur_port_rx(port, 0, &meta, bytes, (u32)ur_pkt_build(&pkt, bytes));
+}
+
+static u64 received(const struct ur_qp *qp)
+{
+	return ur_qp_counters(qp)[UR_QP_CNT_rcvd_pkts];
+}
+
+/* One port keeps the attributes of what another has: the number is the same, it is
+ * of the other's, and packets find that one alone. */
+static void test_away(void)
+{
+	struct ur_port *keeper = make_port(0, 0x5eed), *has = make_port(3, 99);
+	struct ur_qp_init init = {.type = UR_QPT_RC, .away = 3};
+	struct ur_qp *kept, *qp, *other;
+	u32 number;
+
+	CHECK_EQ(ur_qp_create(keeper, &init, &kept), 0);
+	number = ur_qp_number(kept);
+	CHECK_EQ(ur_shard_of(number, BITS), 3);
+	init = (struct ur_qp_init){.type = UR_QPT_RC, .qpn = number};
+	CHECK_EQ(ur_qp_create(has, &init, &qp), 0);
+	CHECK_EQ(ur_qp_number(qp), number);
+	CHECK_EQ(ur_qp_create(has, &init, &other), -EEXIST);
+	receive(keeper, number);
+	receive(has, number);
+	CHECK_EQ(received(kept), 0);
+	CHECK_EQ(received(qp), 1);
+	ur_qp_destroy(kept);
+	ur_qp_destroy(qp);
+	ur_port_destroy(keeper);
+	ur_port_destroy(has);
+}
+
+/* A key that another port has drawn. */
+static void test_given_key(void)
+{
+	static u8 memory[8];
+	struct ur_mr_attr attr = {
+		.length = 8, .direct = memory, .key = 0x12345678};
+	struct ur_port *port = make_port(0, 0x5eed);
+	struct ur_mr *mr, *other;
+
+	CHECK_EQ(ur_mr_create(port, &attr, &mr), 0);
+	CHECK_EQ(ur_mr_key(mr), 0x12345678);
+	CHECK_EQ(ur_mr_create(port, &attr, &other), -EEXIST);
+	CHECK_EQ(ur_mr_destroy(mr), 0);
+	ur_port_destroy(port);
+}
+
 static void test_one_port(void)
 {
 	CHECK_EQ(ur_shard_of(0xffffff, 0), 0);
@@ -102,5 +165,7 @@ int main(void)
 	test_secret();
 	test_counted();
 	test_one_port();
+	test_away();
+	test_given_key();
 	return 0;
 }
