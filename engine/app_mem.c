@@ -319,4 +319,5 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->ops = &mem_ops;
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
+	out->key = mr->attr.key;
 }

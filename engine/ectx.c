@@ -86,7 +86,7 @@ static void end_arena(struct ur_ectx *ectx)
 
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
 {
-	if (ectx->complained)
+	if (ectx->complained || ectx->engine->config.guest)
 		return;
 	ectx->complained = true;
 	fprintf(stderr, "uroced: process %d wrote an impossible %s of %u\n",

@@ -53,7 +53,7 @@ static int create_port(struct ur_engine *e)
 		.max_mr = e->config.max_mr,
 		.first_qpn = 17,
 		.shard = e->shard,
-		.shard_bits = e->shards ? e->shards->bits : 0,
+		.shard_bits = e->shard_bits,
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
 		.aimd = e->opt.aimd,
@@ -94,6 +94,7 @@ static void free_engine(struct ur_engine *e)
 		close(e->call_fd);
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
+	ur_guest_fini(e);
 	ur_mailbox_fini(&e->mailbox);
 	free(e);
 }
@@ -109,7 +110,8 @@ static int create_one(const struct ur_engine_config *config,
 	if (!e)
 		return -ENOMEM;
 	e->shards = shards;
-	e->shard = shard;
+	e->shard = shards ? shard : config->slot;
+	e->shard_bits = shards ? shards->bits : config->slot_bits;
 	e->config = *config;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",
 		 config->netdev ? config->netdev : "");
@@ -120,6 +122,7 @@ static int create_one(const struct ur_engine_config *config,
 	ur_list_init(&e->due);
 	ur_list_init(&e->joins);
 	e->call_fd = -1;
+	e->guest.nap_fd = -1;
 	e->call_watch.fn = called;
 	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	err = ur_mailbox_init(&e->mailbox);
@@ -130,11 +133,16 @@ static int create_one(const struct ur_engine_config *config,
 	err = ur_engine_options_parse(&e->opt, config->options);
 	if (err)
 		goto err_free;
+	if (e->opt.guests)
+		e->shard_bits = UR_SLOT_BITS;
 	e->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->call_fd < 0) {
 		err = -errno;
 		goto err_free;
 	}
+	err = ur_guest_init(e);
+	if (err)
+		goto err_free;
 	err = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
 	if (err)
 		goto err_free;
@@ -155,7 +163,9 @@ static int create_one(const struct ur_engine_config *config,
 	err = ur_wire_create(e);
 	if (err)
 		goto err_free;
-	err = -pthread_create(&e->thread, NULL, ur_poll_thread, e);
+	err = config->guest
+		      ? ur_guest_start(e)
+		      : -pthread_create(&e->thread, NULL, ur_poll_thread, e);
 	if (err)
 		goto err_free;
 	*engine = e;
@@ -206,9 +216,13 @@ int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine)
 {
 	struct ur_shards *shards;
-	int err;
+	struct ur_engine_options opt;
+	int err = ur_engine_options_parse(&opt, config->options);
 
-	if (config->engines < 2)
+	if (err)
+		return err;
+	/* The slots of programs' engines are in place of those of others. */
+	if (config->engines < 2 || opt.guests)
 		return create_one(config, NULL, 0, engine);
 	shards = ur_shards_create(ur_min_u32(config->engines, UR_ENGINES_MAX));
 	if (!shards)

@@ -85,6 +85,10 @@ struct ur_engine_config {
 	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
 	 * ur_engine_options_check(). */
 	const char *options;
+	/* In a program (guest.h): its number among 2^slot_bits, of which 0 is
+	 * the device's. Then loop and events are NULL. */
+	bool guest;
+	u32 slot, slot_bits;
 };
 
 /* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
@@ -110,6 +114,11 @@ void ur_engine_destroy(struct ur_engine *engine);
 /* Stops the engine and closes its wire while there are objects that nobody
  * works on any more. Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
+
+/* Runs an engine that is in a program, on the caller's thread, where nobody else
+ * runs it now: posted, what was just posted leaves; else a whole turn. Leaves
+ * errno as it was. Any thread of the program. */
+void ur_engine_drive(struct ur_engine *engine, bool posted);
 
 /* Returns how many engines the device has. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);
@@ -284,6 +293,7 @@ void ur_easync_destroy(struct ur_easync *async);
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type);
 
 /* What a context has: the rest of this interface. */
+#include "engine/engine_lend.h"
 #include "engine/engine_memory.h"
 #include "engine/engine_queues.h"
 

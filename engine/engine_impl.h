@@ -17,6 +17,7 @@
 #include "engine/doorbell.h"
 #include "engine/ectx.h"
 #include "engine/event_file.h"
+#include "engine/guest.h"
 #include "engine/idle.h"
 #include "engine/mailbox.h"
 #include "engine/options.h"
@@ -61,7 +62,9 @@ struct ur_engine {
 	struct ur_engine_options opt;
 	bool ecn;		  /* packets that ask for none are ECT(0) */
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
-	u32 shard;		  /* its number among them */
+	u32 shard;		  /* its number among them, or its slot */
+	u32 shard_bits;
+	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* wire_raw.h; NULL: none */
@@ -102,6 +105,7 @@ struct ur_engine {
 	const struct ur_host_ops *ops; /* of the port, but for record.c's */
 	struct ur_record record;
 	bool rx_any; /* a datagram came in this iteration */
+	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };

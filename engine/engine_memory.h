@@ -28,6 +28,7 @@ struct ur_emr_attr {
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
 	bool looked; /* ur_emr_look() has found it */
+	u32 key;     /* that another engine has given it; 0: a new one */
 };
 
 /* Registers a region, in *mr. Returns 0, -EAGAIN (the memory is not mapped, so

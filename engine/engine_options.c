@@ -29,6 +29,7 @@ static void default_options(struct ur_engine_options *o)
 	o->one_port = true;
 	o->spread = false;
 	o->cc = false;
+	o->guests = false;
 }
 
 /* What there is, and from where to where. A switch has max 1 and is a bool. */
@@ -62,6 +63,7 @@ static const struct known_option {
 	SWITCH(trains),
 	SWITCH(one_port),
 	SWITCH(spread),
+	SWITCH(guests),
 	NUMBER(spin_us, 0, 1000000),
 	/* What Linux takes: 0.1 to 100 ms; and 0 */
 	NUMBER(slice_us, 0, 100000),

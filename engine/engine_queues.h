@@ -83,7 +83,8 @@ struct ur_eqp_init {
 	u32 realm;   /* as of struct ur_qp_init */
 	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
 	bool block_self_mcast;
-	bool wq; /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
+	u32 qpn, away; /* as of struct ur_qp_init */
+	bool wq;       /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
 };
 
 /* Returns the KiB that the engine needs for the work requests that it takes out

@@ -83,8 +83,11 @@ void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len)
 {
 	struct ur_engine *engine = port_ctx;
-	struct told *t = calloc(1, sizeof(*t));
+	struct told *t;
 
+	if (engine->config.guest)
+		return; /* QP1 is the device's */
+	t = calloc(1, sizeof(*t));
 	if (!t)
 		return; /* a lost datagram, which its sender repeats */
 	t->engine = engine;
@@ -115,8 +118,11 @@ void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
 
 void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn)
 {
-	struct told *t = calloc(1, sizeof(*t));
+	struct told *t;
 
+	if (engine->config.guest)
+		return;
+	t = calloc(1, sizeof(*t));
 	if (!t)
 		return;
 	t->engine = engine;

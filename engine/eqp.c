@@ -57,6 +57,8 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		.rq_ctx = &qp->rq,
 		.block_self_mcast = in->block_self_mcast,
 		.realm = in->realm,
+		.qpn = in->qpn,
+		.away = in->away,
 		.owner = qp->uid,
 		.packets = qp->adverse,
 		.rest = qp->adverse && (qp->adverse->what & UROCE_ADVERSE_REST),

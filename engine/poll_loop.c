@@ -68,6 +68,9 @@ static bool look_at_wire(struct ur_engine *e)
 	bool any = false;
 	u64 quiet = e->now - e->last_rx;
 
+	/* Events that come once are for the thread that waits for them. */
+	if (e->config.guest)
+		return ur_wire_poll(e);
 	if (quiet < WIRE_HOT_NS)
 		any = ur_wire_poll(e);
 	if (e->now - e->last_epoll >=
@@ -79,7 +82,7 @@ static bool look_at_wire(struct ur_engine *e)
 	return any;
 }
 
-static bool iterate(struct ur_engine *e)
+bool ur_poll_turn(struct ur_engine *e)
 {
 	bool any, called;
 
@@ -88,6 +91,7 @@ static bool iterate(struct ur_engine *e)
 	ur_record_look(e);
 	/* What was rung before a command comes before it. */
 	called = ur_mailbox_waits(e);
+	ur_guest_turn_begins(e);
 	any = answer_doorbells(e);
 	any |= look_at_wire(e);
 	ur_dispatch_end_rx(e);
@@ -102,7 +106,8 @@ static bool iterate(struct ur_engine *e)
 	/* Of what came in: whose processor it is answers before the
 	 * acknowledgement leaves, which then takes the answer along. */
 	ur_ecq_send_events(e);
-	any |= ur_transmit(e);
+	if (!ur_guest_keeps_answer(e))
+		any |= ur_transmit(e);
 	if (called)
 		any |= ur_mailbox_run(e);
 	if (!ur_list_empty(&e->moderated))
@@ -114,6 +119,23 @@ static bool iterate(struct ur_engine *e)
 	return any;
 }
 
+void ur_poll_posted(struct ur_engine *e)
+{
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	e->timestamp = 0;
+	answer_doorbells(e);
+	ur_transmit(e);
+	ur_ecq_send_events(e);
+}
+
+bool ur_poll_overdue(struct ur_engine *e)
+{
+	return e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
+	       !ur_list_empty(&e->moderated) ||
+	       ur_port_deadline(e->port) < e->asleep_until ||
+	       ur_faults_deadline(e) < e->asleep_until;
+}
+
 bool ur_poll_after_call(struct ur_engine *e)
 {
 	bool more;
@@ -121,10 +143,7 @@ bool ur_poll_after_call(struct ur_engine *e)
 	ur_engine_woken(e);
 	more = ur_transmit_little(e);
 	ur_ecq_send_events(e);
-	return more || e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
-	       !ur_list_empty(&e->moderated) ||
-	       ur_port_deadline(e->port) < e->asleep_until ||
-	       ur_faults_deadline(e) < e->asleep_until;
+	return more || ur_poll_overdue(e);
 }
 
 void *ur_poll_thread(void *arg)
@@ -135,7 +154,7 @@ void *ur_poll_thread(void *arg)
 	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
 	while (!e->stop) {
-		if (iterate(e))
+		if (ur_poll_turn(e))
 			ur_idle_work(&e->idle, e->now);
 		else
 			ur_wait(e);

@@ -10,6 +10,15 @@ struct ur_engine;
 /* Runs the engine thread. arg: struct ur_engine. Returns NULL when its stop is
  * set. */
 void *ur_poll_thread(void *arg);
+/* One turn: commands, doorbells, datagrams, timers, transmission. Returns whether
+ * there was anything to do. Under the owner lock. */
+bool ur_poll_turn(struct ur_engine *engine);
+/* The part of a turn for who has just posted: what waits leaves. Under the owner
+ * lock. */
+void ur_poll_posted(struct ur_engine *engine);
+/* Returns whether the engine's thread, which sleeps, would sleep too long. Under
+ * the owner lock. */
+bool ur_poll_overdue(struct ur_engine *engine);
 /* Sends what a function caused that a caller ran in the sleeping engine's
  * place, under the owner lock. Returns true when the engine has to wake for the
  * rest. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Yield and sleep. The sleep race is told in kernel-abi/uroce-ring.h;
- * go_to_sleep() is the device's half, for all its contexts at once and for the
+ * ur_wait_sleep() is the device's half, for all its contexts at once and for the
  * mailbox.
  */
 #include <sched.h>
@@ -50,11 +50,14 @@ void ur_wait_init(struct ur_engine *e)
 		     ur_clock_ns(CLOCK_MONOTONIC));
 }
 
+/* Who posts to an engine in a program runs it, and need not wake it. */
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
-	ur_list_for_each(it, &e->ectxs)
-		ur_doorbell_sleep(ur_list_entry(it, struct ur_ectx, node)->db,
-				  asleep);
+	if (!e->config.guest)
+		ur_list_for_each(it, &e->ectxs)
+			ur_doorbell_sleep(
+				ur_list_entry(it, struct ur_ectx, node)->db,
+				asleep);
 	atomic_store_explicit(&e->asleep, asleep, memory_order_relaxed);
 }
 
@@ -67,13 +70,13 @@ bool ur_doorbells_rung(const struct ur_engine *e)
 	return false;
 }
 
-static bool work_waits(struct ur_engine *e)
+bool ur_work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
 	       ur_doorbells_rung(e) || ur_shards_wait(e);
 }
 
-static void go_to_sleep(struct ur_engine *e)
+void ur_wait_sleep(struct ur_engine *e)
 {
 	ur_time until = ur_min_u64(ur_port_deadline(e->port), e->mod_deadline);
 	struct timespec ts = {0};
@@ -84,7 +87,7 @@ static void go_to_sleep(struct ur_engine *e)
 	e->asleep_until = until;
 	publish_asleep(e, true);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!work_waits(e)) {
+	if (!ur_work_waits(e)) {
 		ur_time now = ur_clock_ns(CLOCK_MONOTONIC);
 		u64 ns = until > now ? ur_min_u64(until - now, HOUR_NS) : 0;
 
@@ -95,7 +98,7 @@ static void go_to_sleep(struct ur_engine *e)
 	if (ur_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
-	if (e->opt.follow)
+	if (e->opt.follow && !e->config.guest)
 		ur_place_woken(&e->place, e->now);
 	ur_engine_woken(e);
 	e->last_epoll = e->now;
@@ -115,7 +118,7 @@ void ur_wait_show_cpu(struct ur_engine *e)
 
 void ur_wait_add(struct ur_engine *e, struct ur_ectx *x)
 {
-	ur_doorbell_sleep(x->db, atomic_load(&e->asleep));
+	ur_doorbell_sleep(x->db, !e->config.guest && atomic_load(&e->asleep));
 	ur_doorbell_at(x->db, e->cpu);
 	ur_list_add_tail(&e->ectxs, &x->node);
 }
@@ -139,7 +142,7 @@ void ur_wait(struct ur_engine *e)
 		yield(e);
 		break;
 	case UR_IDLE_SLEEP:
-		go_to_sleep(e);
+		ur_wait_sleep(e);
 		break;
 	}
 }

@@ -14,6 +14,11 @@ void ur_wait_init(struct ur_engine *engine);
 /* Waits after an iteration that found nothing: holds, yields or sleeps, for an
  * hour at most. */
 void ur_wait(struct ur_engine *engine);
+/* Sleeps until something is to be done. */
+void ur_wait_sleep(struct ur_engine *engine);
+/* Returns whether there is something to do at once. The caller has said that the
+ * engine sleeps, with a full barrier behind it. */
+bool ur_work_waits(struct ur_engine *engine);
 /* Tells the clients on which processor the engine is now, where that has
  * changed. */
 void ur_wait_show_cpu(struct ur_engine *engine);

@@ -199,6 +199,77 @@ struct uroce_query_dm_resp {
 	__u64 length;
 };
 
+/*
+ * Driver methods of a context whose engine is in its program (UROCE_ENGINE=process
+ * in the environment; uroce-engine.h). ENGINE_OPEN, of UVERBS_OBJECT_DEVICE, comes
+ * before any object is made, and says with which numbers that engine works.
+ * ENGINE_SOCKET gives a receiving socket of its for an entry of the GID table.
+ * ENGINE_QP, of UVERBS_OBJECT_QP, tells the attributes that MODIFY_QP has checked
+ * and set. All other objects are made by the kernel's own commands, and the numbers
+ * of queue pairs and the keys of regions are those that these give.
+ */
+#define UROCE_METHOD_ENGINE_OPEN    0x1001
+#define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */
+
+#define UROCE_METHOD_ENGINE_SOCKET     0x1002
+#define UROCE_ATTR_ENGINE_SOCKET_INDEX 0x1000 /* in: __u32 */
+#define UROCE_ATTR_ENGINE_SOCKET_RESP  0x1001 /* out: uroce_engine_socket */
+
+#define UROCE_METHOD_ENGINE_QP	    0x1001
+#define UROCE_ATTR_ENGINE_QP_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_QP_RESP   0x1001 /* out: uroce_engine_qp */
+
+#define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
+
+struct uroce_engine_open {
+	__u32 slot; /* first bits of the numbers of its queue pairs */
+	__u32 slot_bits;
+	__u32 ifindex;
+	__u32 mtu_bytes;
+	__u32 max_qp;
+	__u32 max_mr;
+	__u32 flags; /* UROCE_ENGINE_* */
+	__u32 rsv;
+	__u64 node_guid;
+	char netdev[16];
+};
+
+struct uroce_engine_socket {
+	__u8 gid[16];
+	__s32 fd; /* the process's own, closed by the provider */
+	__u32 rsv;
+};
+
+/* Attributes as of MODIFY_QP; the path as the device sends on it. */
+struct uroce_engine_qp {
+	__u32 state;
+	__u32 path_mtu; /* bytes */
+	__u32 qkey;
+	__u32 rq_psn;
+	__u32 sq_psn;
+	__u32 dest_qpn;
+	__u32 access;
+	__u32 rate_limit; /* kbit/s */
+	__u8 max_rd_atomic;
+	__u8 max_dest_rd_atomic;
+	__u8 min_rnr_timer;
+	__u8 timeout;
+	__u8 retry_cnt;
+	__u8 rnr_retry;
+	__u8 en_sqd_async_notify;
+	__u8 have_path;
+	__u8 sgid[16];
+	__u8 dgid[16];
+	__u32 sgid_index;
+	__u32 flow_label;
+	__u8 traffic_class;
+	__u8 hop_limit;
+	__u8 sl;
+	__u8 v1;
+	__u8 rsv[4];
+	__u64 static_bps;
+};
+
 /* The kernel's own (UVERBS_METHOD_QUERY_PORT_SPEED), which came after the oldest
  * headers. The speed is in units of 100 Mbit/s. */
 #define UROCE_METHOD_QUERY_PORT_SPEED	     7

@@ -185,6 +185,7 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	}
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
+	init->away = cmd->file->slot;
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
@@ -290,6 +291,8 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	struct ur_obj_qp *qp;
 	int err = check_args(a);
 
+	if (!err && cmd->file->slot && (a->type != IB_UVERBS_QPT_RC || a->srq))
+		err = -EOPNOTSUPP;
 	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
 		err = check_raw(cmd);
 	if (err)

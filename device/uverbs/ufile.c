@@ -174,6 +174,8 @@ static void ufile_close(void *arg)
 	file->ectx = NULL;
 	if (ectx)
 		ur_ectx_destroy(ectx);
+	if (file->slot)
+		ur_engine_lend_end(file->dev->engine, file->slot);
 	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);

@@ -24,6 +24,8 @@ struct ur_ufile {
 	struct ur_ectx *ectx; /* after GET_CONTEXT */
 	struct ur_ectx_info info;
 	u32 adverse, adverse_seed; /* as the provider asked */
+	/* Of its engine, which is in the program; 0: it is the device's. */
+	u32 slot;
 	struct ur_handles handles;
 	/* of the quotas, maps.c */
 	u32 maps, region_units, kib;

@@ -81,6 +81,10 @@ UR_WRITE_HANDLER(ur_w_alloc_mw);
 UR_WRITE_HANDLER(ur_w_dealloc_mw);
 UR_METHOD_HANDLER(ur_m_alloc_dm);
 UR_METHOD_HANDLER(ur_m_query_dm);
+/* program_engine.c */
+UR_METHOD_HANDLER(ur_m_engine_open);
+UR_METHOD_HANDLER(ur_m_engine_socket);
+UR_METHOD_HANDLER(ur_m_engine_qp);
 /* obj_chan.c, obj_cq.c */
 UR_WRITE_HANDLER(ur_w_create_comp_channel);
 UR_WRITE_HANDLER(ur_w_create_cq);

@@ -264,6 +264,21 @@ static const struct ur_attr_spec a_query_dm[] = {
 	M_OUT(UROCE_ATTR_DM_QUERY_RESP, sizeof(struct uroce_query_dm_resp)),
 };
 
+static const struct ur_attr_spec a_engine_open[] = {
+	M_OUT(UROCE_ATTR_ENGINE_OPEN_RESP, sizeof(struct uroce_engine_open)),
+};
+
+static const struct ur_attr_spec a_engine_socket[] = {
+	M_SCALAR(UROCE_ATTR_ENGINE_SOCKET_INDEX),
+	M_OUT(UROCE_ATTR_ENGINE_SOCKET_RESP,
+	      sizeof(struct uroce_engine_socket)),
+};
+
+static const struct ur_attr_spec a_engine_qp[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_QP_HANDLE, QP),
+	M_OUT(UROCE_ATTR_ENGINE_QP_RESP, sizeof(struct uroce_engine_qp)),
+};
+
 static const struct ur_attr_spec a_create_counters[] = {
 	NEW(UVERBS_ATTR_CREATE_COUNTERS_HANDLE),
 };
@@ -324,6 +339,11 @@ static const struct ur_method methods[] = {
 	METHOD(DM, UVERBS_METHOD_DM_ALLOC, a_alloc_dm, ur_m_alloc_dm),
 	METHOD(DM, UVERBS_METHOD_DM_FREE, a_destroy_dm, ur_m_destroy),
 	METHOD(DM, UROCE_METHOD_DM_QUERY, a_query_dm, ur_m_query_dm),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_OPEN, a_engine_open,
+	       ur_m_engine_open),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
+	       ur_m_engine_socket),
+	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
 	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),

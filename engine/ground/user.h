@@ -18,6 +18,8 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
+#define UR_STAGE_BYTES (64u << 10)
+
 struct ur_user_mem {
 	int fd;	    /* /proc/PID/mem; -1: it is not reached */
 	int maps;   /* /proc/PID/maps, or -1 */
@@ -26,6 +28,10 @@ struct ur_user_mem {
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */
+	/* Of this process's own memory: a file of UR_STAGE_BYTES, mapped too, by
+	 * way of which the kernel copies. NULL: it is another's. */
+	u8 *stage;
+	int stage_fd;
 	/* Held from reading to writing, where that is to be one step: the
 	 * contexts of a process may belong to several engines. */
 	pthread_mutex_t atomic;
@@ -44,6 +50,10 @@ static inline bool ur_user_mem_reaches(const struct ur_user_mem *mem)
 {
 	return mem->fd >= 0;
 }
+/* Makes a reference to the memory of the calling process, in *mem. It is read and
+ * written by system calls all the same: where nothing is mapped, they fail, and no
+ * signal comes. One thread at a time copies. Returns 0 or -errno. */
+int ur_user_mem_own(struct ur_user_mem **mem);
 /* Returns 0 where the memory holds these bytes at addr, else -EINVAL: what is
  * there is not what the client says is there. At most 128 bytes, not at the
  * lowest addresses. May wait as ur_user_mem_create() does. */

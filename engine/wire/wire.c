@@ -146,6 +146,7 @@ void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
 
 	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
 			sizeof(priority)) ||
+	    engine->config.guest ||
 	    atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
 		return;
 	fprintf(stderr,

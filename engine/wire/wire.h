@@ -42,6 +42,12 @@ struct ur_wire_ops {
 	 * gives it back at once. NULL: there is nothing that another program
 	 * could have. */
 	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
+	/* The socket of an engine in a program, for one of the wire's addresses,
+	 * which stays the wire's; and there: add an address with one that was
+	 * lent, which becomes the wire's. Return 0 or -errno. NULL: none are
+	 * lent. */
+	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
 	/* Join a multicast group, or leave it. The caller counts. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);

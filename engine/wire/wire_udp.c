@@ -48,7 +48,7 @@ int ur_udp_open(bool v4)
 
 /* ---- receiving sockets ---- */
 
-static void set_rx_options(const struct ur_wire_udp *w, int fd, bool v4)
+void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4)
 {
 	ur_wire_rx_buffer(fd);
 	if (w->wire.engine->opt.gro)
@@ -132,13 +132,12 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
  * which they were bound, which is that of the engines; what comes to a wrong one
  * all the same is handed over.
  */
-static void steer(const struct ur_wire_udp *w, int fd)
+void ur_udp_steer(int fd, u32 bits, u32 n)
 {
-	const struct ur_shards *s = w->wire.engine->shards;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
-		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - s->bits),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->n, 0, 1),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - bits),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, n, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
@@ -157,7 +156,7 @@ static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
 		     bool mcast)
 {
 	const struct ur_engine *e = w->wire.engine;
-	bool group = e->shards && !mcast;
+	bool group = (e->shards || e->opt.guests) && !mcast;
 	union ur_sockaddr sa;
 	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
 
@@ -168,10 +167,59 @@ static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
 	if (bind(fd, &sa.sa, len) < 0)
 		return -errno;
 	if (group && e->shard)
-		steer(w, fd);
+		ur_udp_steer(fd, e->shard_bits, e->shards->n);
 	else if (group)
 		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	return 0;
+}
+
+static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
+				    bool mcast)
+{
+	struct ur_udp_addr *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->wire = w;
+	a->watch.fn = ur_udp_readable;
+	a->v4 = ur_gid_is_v4(gid);
+	a->mcast = mcast;
+	a->refs = 1;
+	memcpy(a->gid, gid, 16);
+	return a;
+}
+
+/* It is open: receives from now on. */
+static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	int err = a->mcast ? 0 : ur_udp_own_add(a->gid);
+
+	if (err)
+		return err;
+	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
+	if (!err)
+		ur_list_add_tail(&w->addrs, &a->node);
+	else if (!a->mcast)
+		ur_udp_own_del(a->gid);
+	return err;
+}
+
+static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
+{
+	struct ur_wire_udp *w = to_udp(wire);
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
+	int err;
+
+	if (a)
+		return -EEXIST;
+	a = new_addr(w, gid, false);
+	if (!a)
+		return -ENOMEM;
+	a->fd = fd;
+	err = add_addr(w, a);
+	if (err)
+		free(a);
+	return err;
 }
 
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
@@ -183,21 +231,15 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 		a->refs++;
 		return 0;
 	}
-	a = calloc(1, sizeof(*a));
+	a = new_addr(w, gid, mcast);
 	if (!a)
 		return -ENOMEM;
-	a->wire = w;
-	a->watch.fn = ur_udp_readable;
-	a->v4 = ur_gid_is_v4(gid);
-	a->mcast = mcast;
-	a->refs = 1;
-	memcpy(a->gid, gid, 16);
 	a->fd = ur_udp_open(a->v4);
 	if (a->fd < 0) {
 		err = a->fd;
 		goto err_free;
 	}
-	set_rx_options(w, a->fd, a->v4);
+	ur_udp_set_rx(w, a->fd, a->v4);
 	err = bind_addr(w, a->fd, gid, mcast);
 	if (err) {
 		if (err == -EADDRINUSE)
@@ -209,19 +251,9 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 		if (err)
 			goto err_close;
 	}
-	if (!mcast) {
-		err = ur_udp_own_add(gid);
-		if (err)
-			goto err_close;
-	}
-	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
-	if (err)
-		goto err_own;
-	ur_list_add_tail(&w->addrs, &a->node);
-	return 0;
-err_own:
-	if (!mcast)
-		ur_udp_own_del(gid);
+	err = add_addr(w, a);
+	if (!err)
+		return 0;
 err_close:
 	close(a->fd);
 err_free:
@@ -246,6 +278,7 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 	if (!a->mcast)
 		ur_udp_own_del(gid);
 	ur_engine_unwatch(w->wire.engine, a->fd);
+	ur_udp_close_lent(a);
 	close(a->fd);
 	ur_list_del(&a->node);
 	free(a);
@@ -302,6 +335,7 @@ static void destroy(struct ur_wire *wire)
 
 		if (!a->mcast)
 			ur_udp_own_del(a->gid);
+		ur_udp_close_lent(a);
 		close(a->fd);
 		free(a);
 	}
@@ -315,6 +349,8 @@ static const struct ur_wire_ops udp_ops = {
 	.addr_add = addr_add,
 	.addr_del = addr_del,
 	.addr_free = addr_free,
+	.lend = ur_udp_lend,
+	.borrow = borrow,
 	.join = join,
 	.leave = addr_del,
 	.check = check,

@@ -50,6 +50,9 @@ struct ur_udp_addr {
 	bool v4, mcast;
 	u32 refs;
 	int fd;
+	/* Those of slots 1 to n_lent, whose engines are in programs. */
+	u32 n_lent;
+	int lent[(1u << UR_SLOT_BITS) - 1];
 };
 
 /* A sending socket. */
@@ -110,6 +113,15 @@ struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
 int ur_udp_open(bool v4);
 /* Sets an option of a socket that takes an int. Returns 0 or -errno. */
 int ur_udp_set(int fd, int level, int name, int value);
+
+/* Sets the options of a receiving socket. */
+void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
+/* Gives each of the n sockets of fd's group the packets whose queue pair has its
+ * number in the first bits, and the others to the first one. */
+void ur_udp_steer(int fd, u32 bits, u32 n);
+/* wire_udp_lend.c: the wire's lend; closes what was lent. */
+int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+void ur_udp_close_lent(struct ur_udp_addr *a);
 
 /* udp_icrc.c: the fields of a flow that the ICRC covers. */
 struct ur_udp_flow {

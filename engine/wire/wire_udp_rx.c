@@ -252,7 +252,14 @@ bool ur_udp_poll(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
-	return w->hot && receive(w, w->hot);
+	bool any = false;
+
+	/* In a program nobody asks the others by epoll. */
+	if (!w->wire.engine->config.guest)
+		return w->hot && receive(w, w->hot);
+	ur_list_for_each(it, &w->addrs)
+		any |= receive(w, ur_list_entry(it, struct ur_udp_addr, node));
+	return any;
 }
 
 int ur_udp_rx_init(struct ur_wire_udp *w)

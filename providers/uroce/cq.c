@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion queues: life, arming, resizing. Polling is in poll.c. */
+#include "guest.h"
 #include "uroce.h"
 
 /* What ibv_create_cq_ex can be asked for; the rest is EOPNOTSUPP. */
@@ -41,15 +42,29 @@ static int map_cq(struct ibv_context *context, struct ur_cq *cq,
 
 /* The ring of a CQ just created, which is destroyed again if that fails. */
 static int setup_cq(struct ibv_context *context, struct ur_cq *cq,
-		    const struct uroce_create_cq_resp *resp)
+		    struct uroce_create_cq_resp *resp)
 {
+	struct ur_context *ctx = ur_to_ctx(context);
+	int err = ur_guest_create_cq(ctx, cq, resp);
 	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
 				  resp->cqe_off, resp->entries};
-	int err = map_cq(context, cq, &g);
 
-	if (err)
-		ibv_cmd_destroy_cq(&cq->vcq.cq);
+	if (!err)
+		err = map_cq(context, cq, &g);
+	if (!err)
+		return 0;
+	if (cq->guest)
+		ctx->door->destroy_cq(cq->guest);
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
 	return err;
+}
+
+/* What an engine in this process does not do. */
+static bool is_refused(struct ibv_context *context,
+		       const struct ibv_comp_channel *channel, u32 flags)
+{
+	return ur_to_ctx(context)->guest &&
+	       (channel || (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN));
 }
 
 static void *fail_cq(struct ur_cq *cq, int err)
@@ -68,8 +83,8 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	struct ur_cq *cq;
 	int err;
 
-	if (cqe < 1) {
-		errno = EINVAL;
+	if (cqe < 1 || is_refused(context, channel, 0)) {
+		errno = cqe < 1 ? EINVAL : EOPNOTSUPP;
 		return NULL;
 	}
 	cq = calloc(1, sizeof(*cq));
@@ -111,8 +126,12 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	UR_RESP(ib_uverbs_ex_create_cq_resp, struct uroce_create_cq_resp drv)
 	resp = {0};
 	struct ur_cq *cq;
+	u32 flags =
+		attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	int err = check_cq_attr(attr);
 
+	if (!err && is_refused(context, attr->channel, flags))
+		err = EOPNOTSUPP;
 	if (err) {
 		errno = err;
 		return NULL;
@@ -184,6 +203,8 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 
 	if (err)
 		return err;
+	if (cq->guest)
+		ur_to_ctx(ibcq->context)->door->destroy_cq(cq->guest);
 	ur_unmap(cq->map, cq->map_len);
 	free(cq);
 	return 0;

@@ -16,6 +16,9 @@ struct ur_doorbell {
 	struct uroce_db_page *page;
 	int wake_fd;
 	u32 slots; /* power of two, at most UROCE_DB_SLOTS */
+	/* The engine is in this process: who rings runs it. NULL: it is not. */
+	void (*posted)(void *arg);
+	void *arg;
 };
 
 /*
@@ -48,6 +51,8 @@ static inline void ur_doorbell_ring(const struct ur_doorbell *db, u32 slot)
 		if (write(db->wake_fd, &one, sizeof(one)) < 0)
 			return;
 	}
+	if (__builtin_expect(db->posted != NULL, 0))
+		db->posted(db->arg);
 }
 
 #endif

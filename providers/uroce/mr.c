@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions. */
+#include "guest.h"
 #include "memlock.h"
 #include "page_share.h"
 #include "uroce.h"
@@ -30,6 +31,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
 	struct uroce_reg_mr_req drv = plain_req;
+	struct ur_context *ctx = ur_to_ctx(pd->context);
 	struct ur_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
@@ -40,9 +42,16 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
 			return fail_mr(mr, err);
-		mr->share = ur_share_pages(addr, length, &drv);
+		if (!ctx->guest)
+			mr->share = ur_share_pages(addr, length, &drv);
 	}
 	err = cmd_reg_mr(pd, addr, length, iova, access, &drv, mr);
+	if (!err && ctx->guest) {
+		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length,
+				      iova, access);
+		if (err)
+			ibv_cmd_dereg_mr(&mr->vmr);
+	}
 	if (err) {
 		ur_page_share_put(mr->share);
 		ur_memlock_give(mr->locked);
@@ -165,6 +174,8 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (err)
 		return err;
+	if (mr->guest)
+		ur_to_ctx(vmr->ibv_mr.context)->door->dereg_mr(mr->guest);
 	ur_page_share_put(mr->share);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "guest.h"
 #include "poller.h"
 #include "probes.h"
 #include "uroce.h"
@@ -79,10 +80,11 @@ static void fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
 	wc->dlid_path_bits = 0;
 }
 
-int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+/* Takes what there is. *bytes: of the last one's message. */
+static int take_some(struct ur_cq *cq, int num_entries, struct ibv_wc *wc,
+		     u32 *bytes)
 {
-	struct ur_cq *cq = ur_to_cq(ibcq);
-	u32 before, bytes = 0;
+	u32 before;
 	int n = 0;
 
 	ur_lock_get(&cq->lock);
@@ -94,13 +96,24 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 			break;
 		fill_wc(&wc[n++], cqe);
 		probe_completion(cqe);
-		bytes = cqe->byte_len;
+		*bytes = cqe->byte_len;
 		give_back(cq, cqe);
 		cq->cons++;
 	}
 	if (cq->cons != before)
 		publish_cons(cq);
 	ur_lock_put(&cq->lock);
+	return n;
+}
+
+int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct ur_cq *cq = ur_to_cq(ibcq);
+	u32 bytes = 0;
+	int n = take_some(cq, num_entries, wc, &bytes);
+
+	if (!n && ur_guest_poll(ur_to_ctx(ibcq->context)))
+		n = take_some(cq, num_entries, wc, &bytes);
 	if (!n)
 		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? -EIO : 0;
 	ur_poller_found(ur_to_ctx(ibcq->context), bytes);
@@ -127,6 +140,8 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 	ur_lock_get(&cq->lock);
 	before = cq->cons;
 	cqe = next_cqe(cq);
+	if (!cqe && ur_guest_poll(ur_to_ctx(ibcq->context)))
+		cqe = next_cqe(cq);
 	if (!cqe) {
 		if (cq->cons != before)
 			publish_cons(cq);

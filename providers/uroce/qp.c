@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: life and states. */
+#include "guest.h"
 #include "uroce.h"
 
 static u16 qpt_bit(enum ibv_qp_type type)
@@ -121,6 +122,13 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+static void end_guest(struct ur_qp *qp)
+{
+	if (qp->guest)
+		ur_to_ctx(qp->ibv.context)->door->destroy_qp(qp->guest);
+	qp->guest = NULL;
+}
+
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
@@ -138,6 +146,9 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	err = cmd_create(context, qp, attr, &drv);
 	if (err)
 		goto err_free;
+	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, &drv);
+	if (err)
+		goto err_destroy;
 	take_caps(qp, attr);
 	err = ur_qp_map(context, qp, &drv);
 	if (err)
@@ -159,6 +170,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
+	end_guest(qp);
 	ibv_cmd_destroy_qp(&qp->ibv);
 err_free:
 	free(qp);
@@ -218,6 +230,8 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 				   sizeof(req));
 
+	if (!err && qp->guest)
+		ur_guest_query_qp(ur_to_ctx(ibqp->context), qp, attr);
 	/* Another thread may have moved it since the device answered. */
 	if (!err && before != IBV_QPS_UNKNOWN && (mask & IBV_QP_STATE))
 		__atomic_compare_exchange_n(&qp->state, &before,
@@ -256,6 +270,8 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	struct ur_qp *qp = ur_to_qp(ibqp);
 	int err = cmd_modify(ibqp, attr, mask);
 
+	if (!err)
+		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp, mask);
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)
@@ -283,8 +299,11 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 int uroce_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct ur_qp *qp = ur_to_qp(ibqp);
-	int err = ibv_cmd_destroy_qp(ibqp);
+	int err;
 
+	/* Its number may be another's as soon as the device has heard. */
+	end_guest(qp);
+	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
 	ur_qp_table_set(ur_to_ctx(ibqp->context), ibqp->qp_num, NULL);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "adverse.h"
+#include "guest.h"
 #include "uroce.h"
 
 #define OP(name) [UR_OP_##name] = (void *)uroce_##name
@@ -93,8 +94,10 @@ u32 ur_vqp_tail;
 
 void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       context->cmd_fd, (off_t)off);
+	const struct ur_context *ctx = ur_to_ctx(context);
+	void *p =
+		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     ctx->guest ? ctx->guest_fd : context->cmd_fd, (off_t)off);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -165,7 +168,8 @@ static int setup_ctx(struct ur_context *ctx,
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);
-		void *op = ur_adverse_op(ctx, i);
+		void *op = ctx->guest ? ur_guest_op(ctx, i)
+				      : ur_adverse_op(ctx, i);
 
 		if (off >= 0)
 			memcpy(ops + off, &op, sizeof(void *));
@@ -179,6 +183,7 @@ static void destroy_ctx(struct ur_context *ctx)
 	for (unsigned int i = 0; i < UR_QP_TABLE; i++)
 		free(ctx->qp_table[i]);
 	ur_unmap(ctx->db.page, ctx->db_len);
+	ur_guest_close(ctx);
 	if (ctx->db.wake_fd >= 0)
 		close(ctx->db.wake_fd);
 	verbs_uninit_context(ur_vctx(ctx));
@@ -202,6 +207,8 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 	if (!err)
 		err = ur_cmd_get_context(layout, ur_vctx(ctx), &req,
 					 sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		err = ur_guest_open(ctx, &resp.drv);
 	if (!err)
 		err = setup_ctx(ctx, &req.drv, &resp.drv);
 	if (err) {

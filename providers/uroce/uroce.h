@@ -16,6 +16,7 @@
 
 #include "doorbell.h"
 #include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-engine.h"
 #include "lock.h"
 #include "pabi.h"
 #include "ring.h"
@@ -42,6 +43,10 @@ struct ur_context {
 	bool few_cpus;	 /* a poller is in the way of engines: poller.h */
 	u32 adverse;	 /* UROCE_ADVERSE_* that are in force */
 	u32 adverse_seed;
+	/* guest.h; NULL: its engine is the device's. */
+	const struct uroce_door *door;
+	struct uroce_guest *guest;
+	int guest_fd;			      /* of the rings, then */
 	struct ur_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
@@ -66,6 +71,7 @@ struct ur_mr {
 	/* Of the list of those whose memory is not at their I/O address. */
 	struct ur_mr *next_moved;
 	u64 iova;
+	struct uroce_guest_mr *guest;
 };
 
 struct ur_dm {
@@ -91,6 +97,7 @@ struct ur_cq {
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
 	struct ur_qp *last_qp; /* of the last CQE, or NULL */
 	u32 last_qpn;
+	struct uroce_guest_cq *guest;
 	void *map;
 	size_t map_len;
 };
@@ -122,6 +129,7 @@ struct ur_qp {
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
+	struct uroce_guest_qp *guest;
 	void *map;
 	size_t map_len;
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Contexts whose engine is in their program. Control is here all the same: it has
+ * their objects, checks what they are made of and gives the numbers; the provider
+ * then makes them in the program's engine. No packet finds those that are here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include "device/administrator.h"
+#include "device/device.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/uverbs_cmd.h"
+#include "engine/ground/limits.h"
+
+static bool has_objects(const struct ur_ufile *file)
+{
+	const struct ur_handles *h = &file->handles;
+
+	for (u32 i = 0; i < h->size; i++)
+		if (h->slot[i] &&
+		    h->slot[i]->type->id != UVERBS_OBJECT_ASYNC_EVENT)
+			return true;
+	return false;
+}
+
+/* engine_lend.h says why it is not for everybody. */
+static int check_open(const struct ur_cmd *cmd)
+{
+	const struct ur_ufile *file = cmd->file;
+
+	if (!ur_is_administrator(file->session->uid))
+		return -EPERM;
+	if (file->slot || has_objects(file))
+		return -EINVAL;
+	/* Users kept apart, and hostile cards, are the device's engine's. */
+	return ur_ufile_realm(file) || file->adverse ? -EOPNOTSUPP : 0;
+}
+
+int ur_m_engine_open(struct ur_cmd *cmd)
+{
+	const struct ur_device *dev = cmd->dev;
+	struct uroce_engine_open resp = {
+		.slot_bits = UR_SLOT_BITS,
+		.ifindex = dev->ifindex,
+		.mtu_bytes = dev->mtu_bytes,
+		.max_qp = UR_MAX_QP,
+		.max_mr = UR_MAX_MR,
+		.flags = dev->virtual_pair ? UROCE_ENGINE_ONE_PATH : 0,
+		.node_guid = dev->node_guid,
+	};
+	int err = check_open(cmd);
+
+	if (!err)
+		err = ur_engine_lend(dev->engine, &resp.slot);
+	if (err)
+		return err;
+	snprintf(resp.netdev, sizeof(resp.netdev), "%s", dev->netdev);
+	err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
+			  sizeof(resp));
+	if (err)
+		ur_engine_lend_end(dev->engine, resp.slot);
+	else
+		cmd->file->slot = resp.slot;
+	return err;
+}
+
+int ur_m_engine_socket(struct ur_cmd *cmd)
+{
+	struct uroce_engine_socket resp = {.fd = -1};
+	u32 index;
+	int err, fd;
+
+	if (!cmd->file->slot ||
+	    ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SOCKET_INDEX, &index))
+		return -EINVAL;
+	err = ur_engine_lend_socket(cmd->dev->engine, cmd->file->slot, index,
+				    resp.gid, &fd);
+	if (err)
+		return err;
+	resp.fd =
+		ur_session_install(cmd->file->session, UROCE_TUN_PLAIN, 0, fd);
+	if (resp.fd < 0)
+		return resp.fd;
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_SOCKET_RESP, &resp,
+			   sizeof(resp));
+}
+
+static void fill_path(struct uroce_engine_qp *resp, const struct ur_epath *path)
+{
+	memcpy(resp->sgid, path->sgid, sizeof(resp->sgid));
+	memcpy(resp->dgid, path->dgid, sizeof(resp->dgid));
+	resp->sgid_index = path->sgid_index;
+	resp->flow_label = path->flow_label;
+	resp->traffic_class = path->traffic_class;
+	resp->hop_limit = path->hop_limit;
+	resp->sl = path->sl;
+	resp->v1 = path->v1;
+	resp->have_path = 1;
+}
+
+int ur_m_engine_qp(struct ur_cmd *cmd)
+{
+	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
+	struct ur_eqp_init init;
+	struct ur_qp_attr attr;
+	struct ur_epath path;
+	bool have_path;
+	struct uroce_engine_qp resp;
+
+	if (!cmd->file->slot)
+		return -EINVAL;
+	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	resp = (struct uroce_engine_qp){
+		.state = attr.state,
+		.path_mtu = attr.path_mtu,
+		.qkey = attr.qkey,
+		.rq_psn = attr.rq_psn,
+		.sq_psn = attr.sq_psn,
+		.dest_qpn = attr.dest_qpn,
+		.access = attr.access,
+		.rate_limit = attr.rate_limit,
+		.max_rd_atomic = attr.max_rd_atomic,
+		.max_dest_rd_atomic = attr.max_dest_rd_atomic,
+		.min_rnr_timer = attr.min_rnr_timer,
+		.timeout = attr.timeout,
+		.retry_cnt = attr.retry_cnt,
+		.rnr_retry = attr.rnr_retry,
+		.en_sqd_async_notify = attr.en_sqd_async_notify,
+		.static_bps = attr.static_bps,
+	};
+	if (have_path) {
+		/* The administrator's before the program's. */
+		ur_tclass_apply(&cmd->dev->tclass, path.sgid, path.dgid,
+				&path.traffic_class, &path.hop_limit);
+		fill_path(&resp, &path);
+	}
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the device's engine lends to one in a program: a slot, which is the first
+ * bits of the numbers of its queue pairs, and for each address that it uses a
+ * socket that gets the packets for these. A part of engine.h, which says who calls
+ * this and what results are.
+ *
+ * Whoever has such a socket can take the filter away that gives each one its
+ * packets (SO_DETACH_REUSEPORT_BPF asks for no right), and so get those of others.
+ * Control lends to none that it would not trust with these.
+ */
+#ifndef UR_ENGINE_LEND_H
+#define UR_ENGINE_LEND_H
+
+#include "engine/engine.h"
+
+/* Bits of a slot; slot 0 is the device's own engine. */
+#define UR_SLOT_BITS UR_SHARD_BITS_MAX
+
+/* Takes a free slot, in *slot. Returns 0, -EOPNOTSUPP (the engine was made without
+ * the option guests) or -EBUSY (all are lent). */
+int ur_engine_lend(struct ur_engine *engine, u32 *slot);
+/* Ends it: the program has no queue pair any more. */
+void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
+/* Puts the socket of that slot for entry index of the GID table in *fd, which stays
+ * the engine's, and the entry in gid. What was received on it and not read is gone.
+ * Returns 0, -EINVAL (no such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of
+ * the wire. */
+int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
+			  u8 gid[16], int *fd);
+
+/* Returns whether the GID is of a device of this process, whose packets an engine in
+ * a program does not exchange with it. Any thread. */
+bool ur_engine_is_ours(const u8 gid[16]);
+
+/* In a program: sets entry index of the GID table, with a socket that was lent for
+ * it, which becomes the engine's. Returns 0 or -errno, and the socket stays the
+ * caller's. */
+int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
+		     int fd);
+/* Returns whether it has that GID already. */
+bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
+
+#endif

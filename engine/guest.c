@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* An engine in a program: whose thread runs it, and when its own sleeps. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/poll_loop.h"
+#include "engine/wait.h"
+
+/* While somebody polls, the thread looks so often whether it is still so: so
+ * late at most is a timer, or an answer that was kept, once nobody does. */
+#define NAP_NS 1000000
+/* Completions of one turn of the program and the next: an answer waits for all. */
+#define KEEP_NS	    10000u
+#define STACK_BYTES (256u << 10)
+
+int ur_guest_init(struct ur_engine *e)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+
+	if (!e->config.guest)
+		return 0;
+	e->guest.nap_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (e->guest.nap_fd < 0 ||
+	    epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, e->call_fd, &ev) < 0)
+		return -errno;
+	return 0;
+}
+
+void ur_guest_fini(struct ur_engine *e)
+{
+	if (e->guest.nap_fd >= 0)
+		close(e->guest.nap_fd);
+}
+
+/* Somebody has polled since the last look, and nobody calls. */
+static bool is_driven(struct ur_engine *e)
+{
+	u32 turns = atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+	bool driven = turns != e->guest.seen;
+
+	e->guest.seen = turns;
+	return driven && !atomic_load(&e->mailbox.pending);
+}
+
+/* Whoever polls does what there is, timers too. */
+static void nap(struct ur_engine *e)
+{
+	static const struct timespec ts = {.tv_nsec = NAP_NS};
+	struct epoll_event ev;
+
+	atomic_store(&e->guest.naps, true);
+	atomic_store(&e->asleep, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!ur_work_waits(e)) {
+		ur_mailbox_release(e);
+		do {
+			if (epoll_pwait2(e->guest.nap_fd, &ev, 1, &ts, NULL))
+				break;
+		} while (is_driven(e));
+		ur_mailbox_acquire(e);
+	}
+	atomic_store(&e->asleep, 0);
+	atomic_store(&e->guest.naps, false);
+}
+
+static void *guest_thread(void *arg)
+{
+	struct ur_engine *e = arg;
+
+	pthread_mutex_lock(&e->mailbox.owner);
+	ur_wait_init(e);
+	while (!e->stop) {
+		if (ur_poll_turn(e))
+			continue;
+		if (is_driven(e))
+			nap(e);
+		else
+			ur_wait_sleep(e);
+	}
+	pthread_mutex_unlock(&e->mailbox.owner);
+	return NULL;
+}
+
+/* No signal of the program is for it. */
+int ur_guest_start(struct ur_engine *e)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int err;
+
+	err = -pthread_attr_init(&attr);
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&e->thread, &attr, guest_thread, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+void ur_guest_turn_begins(struct ur_engine *e)
+{
+	e->guest.before = e->guest.cqes;
+}
+
+bool ur_guest_keeps_answer(struct ur_engine *e)
+{
+	bool keeps = e->guest.drives && e->guest.cqes != e->guest.before &&
+		     (!e->guest.kept || e->now - e->guest.kept < KEEP_NS) &&
+		     atomic_load_explicit(&e->guest.naps, memory_order_relaxed);
+
+	if (!keeps)
+		e->guest.kept = 0;
+	else if (!e->guest.kept)
+		e->guest.kept = e->now;
+	return keeps;
+}
+
+/* One turn, as the engine. Returns whether its thread is to be woken. */
+static bool drive(struct ur_engine *e, bool posted)
+{
+	atomic_fetch_add_explicit(&e->guest.turns, 1, memory_order_relaxed);
+	if (posted) {
+		e->guest.kept = 0;
+		ur_poll_posted(e);
+	} else {
+		e->guest.drives = true;
+		ur_poll_turn(e);
+		e->guest.drives = false;
+	}
+	return atomic_load(&e->asleep) && !atomic_load(&e->guest.naps) &&
+	       ur_poll_overdue(e);
+}
+
+void ur_engine_drive(struct ur_engine *e, bool posted)
+{
+	struct ur_mailbox *box = &e->mailbox;
+	int error = errno, cancel;
+	bool wake;
+
+	/* System calls, which a thread may end in that is cancelled. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	do {
+		atomic_thread_fence(memory_order_seq_cst);
+		if (pthread_mutex_trylock(&box->owner)) {
+			if (posted && atomic_load(&e->asleep))
+				ur_mailbox_wake(e);
+			break;
+		}
+		wake = drive(e, posted);
+		pthread_mutex_unlock(&box->owner);
+		if (wake)
+			ur_mailbox_wake(e);
+		atomic_thread_fence(memory_order_seq_cst);
+		/* By who did not get the lock. */
+		posted = ur_doorbells_rung(e);
+	} while (posted);
+	pthread_setcancelstate(cancel, NULL);
+	errno = error;
+}

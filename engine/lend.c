@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Slots and sockets for engines in programs, and their side of it. */
+#include <errno.h>
+#include "engine/engine_impl.h"
+#include "engine/wire/udp_own.h"
+#include "engine/wire/wire.h"
+
+_Static_assert(UR_SLOT_BITS <= 5, "slots are bits of 32");
+
+int ur_engine_lend(struct ur_engine *engine, u32 *slot)
+{
+	if (!engine->opt.guests)
+		return -EOPNOTSUPP;
+	for (u32 i = 1; i < 1u << UR_SLOT_BITS; i++)
+		if (!(engine->slots >> i & 1)) {
+			engine->slots |= 1u << i;
+			*slot = i;
+			return 0;
+		}
+	return -EBUSY;
+}
+
+void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
+{
+	engine->slots &= ~(1u << slot);
+}
+
+static int lend_socket(struct ur_engine *engine, u32 slot, u32 index, u8 *gid,
+		       int *fd)
+{
+	const struct ur_egid *g = &engine->gids[index];
+	struct ur_wire *wire;
+
+	if (!g->used)
+		return -EINVAL;
+	wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
+	if (!wire->ops->lend)
+		return -EOPNOTSUPP;
+	memcpy(gid, g->gid, 16);
+	return wire->ops->lend(wire, g->gid, slot, fd);
+}
+UR_ENGINE_CALL(4, lend_socket, u32, u32, u8 *, int *);
+
+int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
+			  u8 gid[16], int *fd)
+{
+	if (index >= UR_ENGINE_GIDS)
+		return -EINVAL;
+	return call_lend_socket(engine, slot, index, gid, fd);
+}
+
+bool ur_engine_is_ours(const u8 gid[16])
+{
+	return ur_udp_own(gid);
+}
+
+static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
+{
+	struct ur_egid *g = &engine->gids[index];
+	struct ur_wire *wire = ur_wire_of(engine, false);
+	int err;
+
+	/* What had the entry before stays: queue pairs may use it. */
+	if (g->used)
+		return -EBUSY;
+	err = wire->ops->borrow(wire, gid, fd);
+	if (err)
+		return err;
+	g->used = true;
+	g->type = UR_GID_ROCE_V2;
+	memcpy(g->gid, gid, 16);
+	return 0;
+}
+UR_ENGINE_CALL(3, borrow, u32, const u8 *, int);
+
+int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
+{
+	return index < UR_ENGINE_GIDS ? call_borrow(engine, index, gid, fd)
+				      : -EINVAL;
+}
+
+static int has_gid(struct ur_engine *engine, u32 index, const u8 *gid)
+{
+	const struct ur_egid *g = &engine->gids[index];
+
+	return g->used && !memcmp(g->gid, gid, 16);
+}
+UR_ENGINE_CALL(2, has_gid, u32, const u8 *);
+
+bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid)
+{
+	return index < UR_ENGINE_GIDS && call_has_gid(engine, index, gid);
+}

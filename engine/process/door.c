@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The door of liburoce-engine.so: engines made and ended, and who runs them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "engine/ground/user.h"
+#include "engine/process/process.h"
+
+/* As large as a context's uverbs file: sparse. */
+#define RING_FILE_BYTES (1ull << 40)
+
+/* Nobody sleeps for nothing, and nobody else's processor is looked for. */
+#define OPTIONS "spin_us=0,hold=0,follow=0,loop=0"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+/* In a child of fork there is no thread, and the packets are the parent's. */
+static int mark_own(struct uroce_guest *g)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	g->own = p;
+	if (madvise(p, page, MADV_WIPEONFORK) < 0)
+		return -errno;
+	*g->own = 1;
+	return 0;
+}
+
+/* Beyond a limit of file sizes the kernel ends who makes a file larger. */
+static int make_file(void)
+{
+	struct rlimit limit;
+	int fd, err;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+	    limit.rlim_cur < RING_FILE_BYTES)
+		return -EOPNOTSUPP;
+	fd = memfd_create("uroce-rings", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, (off_t)RING_FILE_BYTES))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o)
+{
+	struct ur_engine_config config = {
+		.netdev = o->netdev,
+		.ifindex = o->ifindex,
+		.engines = 1,
+		.mtu_bytes = o->mtu_bytes,
+		.max_qp = o->max_qp,
+		.max_mr = o->max_mr,
+		.node_guid = o->node_guid,
+		.one_path = o->flags & UROCE_ENGINE_ONE_PATH,
+		.options = OPTIONS,
+		.guest = true,
+		.slot = o->slot,
+		.slot_bits = o->slot_bits,
+	};
+
+	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
+		    sizeof(config.seed) ||
+	    getrandom(config.secret, sizeof(config.secret), 0) !=
+		    sizeof(config.secret))
+		return -EIO;
+	return ur_engine_create(&config, &g->engine);
+}
+
+static void close_guest(struct uroce_guest *g)
+{
+	/* A child's copy: the engine is the parent's. */
+	if (g->own && !*g->own && g->ectx)
+		return;
+	if (g->objects) {
+		ur_engine_abandon(g->engine);
+		return;
+	}
+	if (g->ectx)
+		ur_ectx_destroy(g->ectx);
+	if (g->engine)
+		ur_engine_destroy(g->engine);
+	ur_user_mem_put(g->mem);
+	if (g->fd >= 0)
+		close(g->fd);
+	if (g->own)
+		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+static int open_guest(const struct uroce_engine_open *open,
+		      struct uroce_guest **ret, struct uroce_guest_info *info)
+{
+	struct ur_ectx_info ectx;
+	struct uroce_guest *g;
+	int err;
+
+	if (!open->slot || open->slot_bits > UR_SLOT_BITS ||
+	    open->slot >> open->slot_bits)
+		return -EPROTO;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	pthread_mutex_init(&g->lock, NULL);
+	g->fd = err = make_file();
+	if (err >= 0)
+		err = mark_own(g);
+	if (!err)
+		err = ur_user_mem_own(&g->mem);
+	if (!err)
+		err = make_engine(g, open);
+	if (!err)
+		err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
+				     &ectx);
+	if (err) {
+		close_guest(g);
+		return err;
+	}
+	*info = (struct uroce_guest_info){
+		.fd = g->fd,
+		.db_map_off = ectx.db_map_off,
+		.db_map_len = ectx.db_map_len,
+	};
+	*ret = g;
+	return 0;
+}
+
+static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
+{
+	bool has;
+
+	pthread_mutex_lock(&g->lock);
+	has = ur_engine_has_gid(g->engine, index, gid);
+	pthread_mutex_unlock(&g->lock);
+	return has;
+}
+
+/* Packets leave by sockets of the process's own: it must live where the device
+ * does. */
+static bool same_net(int lent)
+{
+	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	u64 here = 0, there = 1;
+	socklen_t len = sizeof(here);
+
+	if (own < 0)
+		return false;
+	if (getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &here, &len) < 0 ||
+	    getsockopt(lent, SOL_SOCKET, SO_NETNS_COOKIE, &there, &len) < 0)
+		here = ~there;
+	close(own);
+	return here == there;
+}
+
+static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
+{
+	int err;
+
+	if (!same_net(fd))
+		return -EOPNOTSUPP;
+	pthread_mutex_lock(&g->lock);
+	err = ur_engine_borrow(g->engine, index, gid, fd);
+	pthread_mutex_unlock(&g->lock);
+	return err;
+}
+
+static void posted(struct uroce_guest *g)
+{
+	if (*g->own)
+		ur_engine_drive(g->engine, true);
+}
+
+static void poll(struct uroce_guest *g)
+{
+	if (*g->own)
+		ur_engine_drive(g->engine, false);
+}
+
+__attribute__((visibility("default"))) const struct uroce_door uroce_door = {
+	.version = UROCE_DOOR_VERSION,
+	.open = open_guest,
+	.close = close_guest,
+	.has_gid = has_gid,
+	.borrow = borrow,
+	.create_cq = ur_process_create_cq,
+	.destroy_cq = ur_process_destroy_cq,
+	.create_qp = ur_process_create_qp,
+	.modify_qp = ur_process_modify_qp,
+	.query_qp = ur_process_query_qp,
+	.destroy_qp = ur_process_destroy_qp,
+	.reg_mr = ur_process_reg_mr,
+	.dereg_mr = ur_process_dereg_mr,
+	.posted = posted,
+	.poll = poll,
+};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Objects of an engine in a program: control has checked what they are made of. */
+#include <errno.h>
+#include <stdlib.h>
+#include "engine/process/process.h"
+
+struct uroce_guest_cq {
+	struct uroce_guest *guest;
+	struct ur_ecq *cq;
+};
+
+struct uroce_guest_qp {
+	struct uroce_guest *guest;
+	struct ur_eqp *qp;
+};
+
+struct uroce_guest_mr {
+	struct uroce_guest *guest;
+	struct ur_emr *mr;
+};
+
+int ur_process_create_cq(struct uroce_guest *guest, u32 entries,
+			 struct uroce_guest_cq **ret,
+			 struct uroce_create_cq_resp *resp)
+{
+	const struct ur_ecq_init init = {.entries = entries};
+	struct uroce_guest_cq *cq = calloc(1, sizeof(*cq));
+	int err;
+
+	if (!cq)
+		return -ENOMEM;
+	cq->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = ur_ecq_create(guest->ectx, &init, &cq->cq, resp);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(cq);
+	else
+		*ret = cq;
+	return err;
+}
+
+int ur_process_destroy_cq(struct uroce_guest_cq *cq)
+{
+	struct uroce_guest *guest = cq->guest;
+	struct ur_events_left comp, async;
+	int err;
+
+	pthread_mutex_lock(&guest->lock);
+	err = ur_ecq_destroy(cq->cq, &comp, &async);
+	guest->objects -= !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (!err)
+		free(cq);
+	return err;
+}
+
+int ur_process_create_qp(struct uroce_guest *guest,
+			 const struct uroce_guest_qp_init *in,
+			 struct uroce_guest_qp **ret,
+			 struct uroce_create_qp_resp *resp)
+{
+	struct ur_eqp_init init = {
+		.type = UR_QPT_RC,
+		.pd = in->pdn,
+		.max_send_wr = in->max_send_wr,
+		.max_recv_wr = in->max_recv_wr,
+		.max_send_sge = in->max_send_sge,
+		.max_recv_sge = in->max_recv_sge,
+		.max_inline = in->max_inline,
+		.sq_sig_all = in->sq_sig_all,
+		.send_cq = in->send_cq->cq,
+		.recv_cq = in->recv_cq->cq,
+		.qpn = in->qpn,
+	};
+	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));
+	int err;
+
+	if (!qp)
+		return -ENOMEM;
+	qp->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = ur_eqp_create(guest->ectx, &init, &qp->qp, resp);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(qp);
+	else
+		*ret = qp;
+	return err;
+}
+
+static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
+{
+	*path = (struct ur_epath){
+		.sgid_index = in->sgid_index,
+		.flow_label = in->flow_label,
+		.traffic_class = in->traffic_class,
+		.hop_limit = in->hop_limit,
+		.sl = in->sl,
+		.v1 = in->v1,
+	};
+	memcpy(path->sgid, in->sgid, sizeof(path->sgid));
+	memcpy(path->dgid, in->dgid, sizeof(path->dgid));
+}
+
+int ur_process_modify_qp(struct uroce_guest_qp *qp,
+			 const struct uroce_engine_qp *in, u32 mask)
+{
+	struct ur_qp_attr attr = {
+		.state = (enum ur_qp_state)in->state,
+		.path_mtu = in->path_mtu,
+		.qkey = in->qkey,
+		.rq_psn = in->rq_psn,
+		.sq_psn = in->sq_psn,
+		.dest_qpn = in->dest_qpn,
+		.access = in->access,
+		.port_num = 1,
+		.max_rd_atomic = in->max_rd_atomic,
+		.max_dest_rd_atomic = in->max_dest_rd_atomic,
+		.min_rnr_timer = in->min_rnr_timer,
+		.timeout = in->timeout,
+		.retry_cnt = in->retry_cnt,
+		.rnr_retry = in->rnr_retry,
+		.en_sqd_async_notify = in->en_sqd_async_notify,
+		.rate_limit = in->rate_limit,
+		.static_bps = in->static_bps,
+	};
+	struct ur_epath path;
+	int err;
+
+	take_path(&path, in);
+	pthread_mutex_lock(&qp->guest->lock);
+	err = ur_eqp_modify(qp->qp, &attr, mask & UR_QP_ATTR_AV ? &path : NULL,
+			    mask);
+	pthread_mutex_unlock(&qp->guest->lock);
+	return err;
+}
+
+void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
+{
+	struct ur_eqp_init init;
+	struct ur_epath path;
+	struct ur_qp_attr attr;
+	bool have_path;
+
+	pthread_mutex_lock(&qp->guest->lock);
+	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	pthread_mutex_unlock(&qp->guest->lock);
+	out->state = attr.state;
+	out->rq_psn = attr.rq_psn;
+	out->sq_psn = attr.sq_psn;
+}
+
+void ur_process_destroy_qp(struct uroce_guest_qp *qp)
+{
+	struct uroce_guest *guest = qp->guest;
+	struct ur_events_left async;
+
+	pthread_mutex_lock(&guest->lock);
+	ur_eqp_destroy(qp->qp, &async); /* it is in no group: it succeeds */
+	guest->objects--;
+	pthread_mutex_unlock(&guest->lock);
+	free(qp);
+}
+
+int ur_process_reg_mr(struct uroce_guest *guest,
+		      const struct uroce_guest_mr_init *init,
+		      struct uroce_guest_mr **ret)
+{
+	const struct ur_emr_attr attr = {
+		.pd = init->pdn,
+		.access = init->access,
+		.addr = init->addr,
+		.length = init->length,
+		.iova = init->iova,
+		.mem = guest->mem,
+		.shm_fd = -1,
+		.dmabuf_fd = -1,
+		.looked = true,
+		.key = init->key,
+	};
+	struct uroce_guest_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return -ENOMEM;
+	mr->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(mr);
+	else
+		*ret = mr;
+	return err;
+}
+
+int ur_process_dereg_mr(struct uroce_guest_mr *mr)
+{
+	struct uroce_guest *guest = mr->guest;
+	struct ur_emr_left left;
+	int err;
+
+	pthread_mutex_lock(&guest->lock);
+	err = ur_emr_dereg(mr->mr, &left); /* nothing was mapped */
+	guest->objects -= !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (!err)
+		free(mr);
+	return err;
+}

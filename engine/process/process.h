@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * An engine in a program, behind its door: the functions of struct uroce_door
+ * (kernel-abi/uroce-engine.h), which has their comments.
+ */
+#ifndef UR_PROCESS_H
+#define UR_PROCESS_H
+
+#include <pthread.h>
+#include "engine/engine.h"
+#include "kernel-abi/uroce-engine.h"
+
+struct ur_user_mem;
+
+struct uroce_guest {
+	struct ur_engine *engine;
+	struct ur_ectx *ectx;
+	struct ur_user_mem *mem;
+	int fd;
+	/* 1, and 0 in a child of fork: its page is wiped. */
+	volatile u32 *own;
+	u32 objects;
+	pthread_mutex_t lock; /* what control's lock is in the device */
+};
+
+int ur_process_create_cq(struct uroce_guest *guest, u32 entries,
+			 struct uroce_guest_cq **cq,
+			 struct uroce_create_cq_resp *resp);
+int ur_process_destroy_cq(struct uroce_guest_cq *cq);
+int ur_process_create_qp(struct uroce_guest *guest,
+			 const struct uroce_guest_qp_init *init,
+			 struct uroce_guest_qp **qp,
+			 struct uroce_create_qp_resp *resp);
+int ur_process_modify_qp(struct uroce_guest_qp *qp,
+			 const struct uroce_engine_qp *attr, u32 mask);
+void ur_process_query_qp(struct uroce_guest_qp *qp,
+			 struct uroce_engine_qp *attr);
+void ur_process_destroy_qp(struct uroce_guest_qp *qp);
+int ur_process_reg_mr(struct uroce_guest *guest,
+		      const struct uroce_guest_mr_init *init,
+		      struct uroce_guest_mr **mr);
+int ur_process_dereg_mr(struct uroce_guest_mr *mr);
+
+#endif

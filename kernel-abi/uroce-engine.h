@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The engine in a program: what liburoce-engine.so, which the provider loads when
+ * a context is to have its engine in its own process, gives it. Rings are those of
+ * uroce-ring.h, in a file of the engine's in place of the uverbs file.
+ *
+ * Results are 0 or a negative errno. Objects are made and destroyed by one thread at
+ * a time; posted and poll may be called by any thread at any time.
+ */
+#ifndef UROCE_ENGINE_H
+#define UROCE_ENGINE_H
+
+#include <linux/types.h>
+#include "kernel-abi/uroce-abi.h"
+
+#define UROCE_DOOR_VERSION 1
+#define UROCE_DOOR_SYMBOL  "uroce_door"
+#define UROCE_DOOR_LIBRARY "liburoce-engine.so"
+
+struct uroce_guest;
+struct uroce_guest_cq;
+struct uroce_guest_qp;
+struct uroce_guest_mr;
+
+struct uroce_guest_info {
+	int fd; /* of the rings; stays the engine's */
+	__u64 db_map_off;
+	__u32 db_map_len;
+};
+
+/* A reliable connection's; the sizes are those that the device has given. */
+struct uroce_guest_qp_init {
+	__u32 qpn, pdn;
+	__u32 max_send_wr, max_recv_wr;
+	__u32 max_send_sge, max_recv_sge;
+	__u32 max_inline;
+	__u32 sq_sig_all;
+	struct uroce_guest_cq *send_cq, *recv_cq;
+};
+
+struct uroce_guest_mr_init {
+	__u32 key, pdn;
+	__u32 access;
+	__u32 rsv;
+	__u64 addr, length, iova;
+};
+
+struct uroce_door {
+	__u32 version;
+	int (*open)(const struct uroce_engine_open *open,
+		    struct uroce_guest **guest, struct uroce_guest_info *info);
+	/* All objects have been destroyed. */
+	void (*close)(struct uroce_guest *guest);
+	/* Whether it has the socket for that entry of the GID table; takes one
+	 * over where that succeeds. */
+	int (*has_gid)(struct uroce_guest *guest, __u32 index,
+		       const __u8 gid[16]);
+	int (*borrow)(struct uroce_guest *guest, __u32 index,
+		      const __u8 gid[16], int fd);
+
+	int (*create_cq)(struct uroce_guest *guest, __u32 entries,
+			 struct uroce_guest_cq **cq,
+			 struct uroce_create_cq_resp *resp);
+	int (*destroy_cq)(struct uroce_guest_cq *cq);
+	int (*create_qp)(struct uroce_guest *guest,
+			 const struct uroce_guest_qp_init *init,
+			 struct uroce_guest_qp **qp,
+			 struct uroce_create_qp_resp *resp);
+	/* mask: enum ib_qp_attr_mask of the kernel. */
+	int (*modify_qp)(struct uroce_guest_qp *qp,
+			 const struct uroce_engine_qp *attr, __u32 mask);
+	/* Fills the numbers that change as it runs: state, rq_psn, sq_psn. */
+	void (*query_qp)(struct uroce_guest_qp *qp,
+			 struct uroce_engine_qp *attr);
+	void (*destroy_qp)(struct uroce_guest_qp *qp);
+	int (*reg_mr)(struct uroce_guest *guest,
+		      const struct uroce_guest_mr_init *init,
+		      struct uroce_guest_mr **mr);
+	int (*dereg_mr)(struct uroce_guest_mr *mr);
+
+	/* Something was posted: it leaves. Nothing in a child of fork. */
+	void (*posted)(struct uroce_guest *guest);
+	/* A queue was found empty: a turn. The same holds. */
+	void (*poll)(struct uroce_guest *guest);
+};
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The memory of the process itself, copied so that what is not there is an error and
+ * no signal. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/ground/user.h"
+#include "tests/check.h"
+
+#define BYTES (3u * UR_STAGE_BYTES)
+
+static struct ur_user_mem *self;
+static u8 there[BYTES], here[BYTES];
+
+static u64 addr_of(const void *p)
+{
+	return (u64)(uintptr_t)p;
+}
+
+/* More than the stage has, from and to odd places. */
+static void test_copies(void)
+{
+	for (u32 i = 0; i < BYTES; i++)
+		there[i] = (u8)(i * 7 + i / 251);
+	CHECK_EQ(ur_user_read(self, addr_of(there + 3), here, BYTES - 3), 0);
+	CHECK(!memcmp(here, there + 3, BYTES - 3));
+	memset(there, 0, BYTES);
+	CHECK_EQ(ur_user_write(self, addr_of(there + 1), here, BYTES - 5), 0);
+	CHECK(!there[0] && !memcmp(there + 1, here, BYTES - 5) &&
+	      !there[BYTES - 1]);
+}
+
+/* Two pages, of which the second loses its rights and then goes. */
+static void test_gone(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	u8 *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u64 across;
+
+	CHECK(p != MAP_FAILED);
+	across = addr_of(p + page - 4);
+	CHECK_EQ(ur_user_write(self, across, here, 8), 0);
+	CHECK(!mprotect(p + page, page, PROT_READ));
+	CHECK_EQ(ur_user_write(self, across, here, 8), -EFAULT);
+	CHECK_EQ(ur_user_read(self, across, here, 8), 0);
+	CHECK(!mprotect(p + page, page, PROT_NONE));
+	CHECK_EQ(ur_user_read(self, across, here, 8), -EFAULT);
+	CHECK(!munmap(p + page, page));
+	CHECK_EQ(ur_user_write(self, across, here, 8), -EFAULT);
+	CHECK_EQ(ur_user_read(self, across, here, 8), -EFAULT);
+	CHECK_EQ(ur_user_read(self, across, here, 4), 0);
+	munmap(p, page);
+}
+
+int main(void)
+{
+	CHECK_EQ(ur_user_mem_own(&self), 0);
+	test_copies();
+	test_gone();
+	ur_user_mem_put(self);
+	return 0;
+}
