@@ -58,7 +58,6 @@ static int create_port(struct ur_engine *e)
 		.cc.enable = e->opt.cc,
 		.aimd = e->opt.aimd,
 		.short_reads = true,
-		.gaps = e->opt.gaps,
 		.path = e->opt.path,
 		.ooo = e->opt.ooo,
 		.loop = e->opt.loop,

@@ -55,7 +55,6 @@ static const struct known_option {
 	SWITCH(coalesce),
 	SWITCH(credits),
 	SWITCH(aimd),
-	SWITCH(gaps),
 	SWITCH(path),
 	SWITCH(ooo),
 	SWITCH(cc),

@@ -16,7 +16,6 @@ struct ur_engine_options {
 	bool loop;   /* transport's in-device path */
 	bool coalesce, credits, ooo;
 	bool aimd;     /* send less into a congested path */
-	bool gaps;     /* several missing packets are named at once */
 	bool path;     /* the same, by a window for each peer address */
 	bool fast;     /* transport's short way for middle packets */
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */

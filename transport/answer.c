@@ -235,8 +235,6 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 			return UR_QUANTUM_FULL;
 		resp->ack_due = false;
 	}
-	if (resp->gaps_due && !ur_gaps_tell(qp, tx))
-		return UR_QUANTUM_FULL;
 	return UR_QUANTUM_IDLE;
 }
 

@@ -77,11 +77,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		return;
 	}
 	if (!service_fits(qp, pkt->opcode)) {
-		if (pkt->opcode == UR_OP_GAPS && port->cfg.gaps &&
-		    ur_qp_is_reliable(qp) && ur_qp_addresses_fit(qp, meta))
-			ur_gaps_rx(qp, pkt);
-		else
-			ur_count(port, UR_CNT_bad_opcode);
+		ur_count(port, UR_CNT_bad_opcode);
 		return;
 	}
 	if (qp->svc == UR_SVC_UD) {

@@ -13,12 +13,11 @@ static bool one_will_do(const struct ur_qp *qp)
 	return ur_inflight(&qp->req) > HOLE_MIN_PKTS && !ur_asks_first(qp);
 }
 
-static void repeat_one(struct ur_qp *qp, bool told)
+static void repeat_one(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
 	req->hole_due = true;
-	req->hole_told = told;
 	req->hole_psn = req->una;
 	req->hole_end = req->max_psn;
 	req->hole_at = qp->port->now;
@@ -30,26 +29,15 @@ static void repeat_one(struct ur_qp *qp, bool told)
 void ur_retry_ask(struct ur_qp *qp, bool alone)
 {
 	if (alone && one_will_do(qp))
-		repeat_one(qp, false);
+		repeat_one(qp);
 	else
 		ur_retry_go_back(qp);
-}
-
-/* The peer keeps what comes behind a gap. */
-static void welcome_gaps(struct ur_qp *qp)
-{
-	if (qp->port->cfg.gaps)
-		ur_gaps_welcome(&qp->req.gaps);
 }
 
 void ur_retry_hole(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	if (req->hole_open && ur_psn_diff(req->una, req->hole_psn) > 1)
-		welcome_gaps(qp);
-	if (ur_gaps_recent(&req->gaps, req->una))
-		return;
 	if (!req->srtt)
 		ur_trip_estimate(qp);
 	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
@@ -64,7 +52,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	if (!ur_retry_use(qp, true))
 		return;
 	ur_retry_lost(qp, 1, false);
-	repeat_one(qp, true);
+	repeat_one(qp);
 	ur_retry_start_timers(qp);
 }
 
@@ -75,15 +63,12 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	if (!req->hole_open || ur_psn_diff(psn, req->hole_psn) < 0)
 		return;
 	req->hole_open = false;
-	if (psn != req->hole_psn)
-		welcome_gaps(qp);
 	if (psn != req->hole_psn || req->una == req->hole_end)
 		return;
 	/* Just that one: the peer has dropped what came after it, or, where
-	 * nobody said that anything came, all of it is lost; without lists of
-	 * gaps all of it again is the faster way for some time then, too. */
-	if (req->hole_told || !qp->port->cfg.gaps)
-		req->holdoff_left = HOLDOFF_LOSSES;
+	 * nobody said that anything came, all of it is lost. To send all of it
+	 * again is the faster way for some time in either case. */
+	req->holdoff_left = HOLDOFF_LOSSES;
 	ur_retry_go_back(qp);
 	ur_retry_start_timers(qp);
 }

@@ -9,7 +9,6 @@
 
 #include "transport/mem.h"
 #include "transport/fastpath.h"
-#include "transport/gaps.h"
 #include "transport/origin.h"
 #include "transport/packet.h"
 #include "transport/path.h"
@@ -106,12 +105,10 @@ struct ur_requester {
 	 * what came after it. */
 	bool hole_due;	 /* to be sent */
 	bool hole_open;	 /* sent, not acknowledged yet */
-	bool hole_told;	 /* by a NAK: something behind it has arrived */
 	u8 holdoff_left; /* so many losses go without trying it */
 	u32 hole_psn;
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;
-	struct ur_gaps gaps;
 	u32 back_psn; /* last gone back to */
 	ur_time back_at;
 	/* For a lost answer, since the last progress: asked for all again;
@@ -181,8 +178,6 @@ struct ur_responder {
 	u8 ack_syndrome;
 	u32 ack_psn;
 	bool cnp_due;
-	bool gaps_wanted,
-		gaps_due; /* lists of gaps: the peer takes them; one is owed */
 	ur_time cnp_last;
 	struct ur_mr_range place;  /* of the message that comes */
 	struct ur_mr_range source; /* of the answer to a READ */

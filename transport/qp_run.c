@@ -26,7 +26,6 @@ void ur_qp_drop_work(struct ur_qp *qp)
 	req->ssn = 0;
 	req->credit_limited = false;
 	req->holdoff_left = 0;
-	req->gaps = (struct ur_gaps){0};
 	req->srtt = req->rttvar = 0;
 	req->begin_at = 0;
 	req->back_at = 0;

@@ -405,8 +405,6 @@ enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 	}
 	if (req->hole_due && send_hole(qp, tx) == STEP_FULL)
 		return UR_QUANTUM_FULL;
-	if (req->gaps.todo && !ur_gaps_run(qp, tx))
-		return UR_QUANTUM_FULL;
 	while (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		if (req->tx == req->tail && !ur_sq_pull(qp)) {
 			/* The window may be full of work in flight; what

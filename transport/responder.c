@@ -25,7 +25,6 @@ void ur_responder_reset(struct ur_qp *qp)
 	resp->rnr_sent = false;
 	resp->ack_due = false;
 	resp->cnp_due = false;
-	resp->gaps_wanted = resp->gaps_due = false;
 	resp->since_nak = 0;
 	resp->renak_shift = 0;
 	resp->place.gen = 0;
@@ -47,15 +46,6 @@ static void send_nak(struct ur_qp *qp)
 	ur_answer_ack(qp, UR_AETH_NAK | UR_NAK_PSN_SEQ, resp->epsn);
 }
 
-/* There is another gap than the one that the NAK names. */
-static void owe_gaps(struct ur_qp *qp)
-{
-	if (!qp->resp.gaps_wanted)
-		return;
-	qp->resp.gaps_due = true;
-	ur_port_activate(qp->port, qp);
-}
-
 static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -66,8 +56,6 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 		     qp->port->now - resp->nak_at >= patience;
 
 	ur_ooo_keep(qp, pkt);
-	if (resp->nak_sent && ur_psn_diff(pkt->psn, resp->ooo_last) > 1)
-		owe_gaps(qp);
 	resp->ooo_last = pkt->psn;
 	/* What follows a packet answered by an RNR NAK was sent before that
 	 * arrived, and the peer goes back all the same. */
@@ -240,7 +228,6 @@ static void resume(struct ur_qp *qp)
 		return;
 	if (ur_ooo_waiting(qp)) {
 		send_nak(qp);
-		owe_gaps(qp);
 	} else if (any && !answered) {
 		/* Also where nobody asked: the jump tells the peer that the
 		 * rest of its repetition is not needed. */

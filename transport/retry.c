@@ -165,7 +165,6 @@ static void go_back_of(struct ur_qp *qp, u32 stale)
 	req->since_ackreq = 0;
 	req->hole_due = false;
 	req->hole_open = false;
-	ur_gaps_forget(&req->gaps);
 	/* The round trip of a repeated packet says nothing (Karn). */
 	req->sample_at = 0;
 	ur_trip_again(qp);

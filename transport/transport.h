@@ -74,7 +74,6 @@ struct ur_port_config {
 	struct ur_cc_config cc;
 	bool aimd;	  /* less in flight where the path is congested */
 	bool path;	  /* the same for all that send to one address */
-	bool gaps;	  /* several missing packets are named at once */
 	bool short_reads; /* and READ requests as short as that asks for */
 	bool ooo;	  /* receiver keeps out-of-order packets */
 	bool loop;	  /* in-device fast path */

@@ -103,7 +103,6 @@
 #define UR_SVC_UD   0x60
 #define UR_SVC_CNP  0x80
 #define UR_SVC_XRC  0xa0
-#define UR_SVC_OWN  0xc0 /* 110 and 111: of manufacturers */
 /* Of raw packet queue pairs, which no packet with a BTH is for. */
 #define UR_SVC_RAW 0xff
 
@@ -179,7 +178,6 @@
 #define UR_OP_UD_SEND_ONLY_IMM	  (UR_SVC_UD | UR_OPC_SEND_ONLY_IMM)
 
 #define UR_OP_CNP		  (UR_SVC_CNP | 0x01)
-#define UR_OP_GAPS		  (UR_SVC_OWN | 0x01) /* gaps.h */
 
 /* XRC has every operation of RC: UR_SVC_XRC | UR_OPC_... */
 /* clang-format on */

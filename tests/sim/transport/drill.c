@@ -97,7 +97,6 @@ static struct sim_options usual(const struct sim_options *options)
 	o.trains = o.trains < 0 ? 1 : o.trains;
 	o.aimd = o.aimd < 0 ? 1 : o.aimd;
 	o.path = o.path < 0 ? 0 : o.path;
-	o.gaps = o.gaps < 0 ? 1 : o.gaps;
 	return o;
 }
 

@@ -63,7 +63,6 @@ static void draw_host(struct sim_world *w, u32 i)
 	h->config.cc.link_bps = w->faults.link_bps;
 	h->config.aimd = pick(o->aimd, &rng);
 	h->config.path = pick(o->path, &rng);
-	h->config.gaps = pick(o->gaps, &rng);
 	if (w->kind == UR_FRAME_V4) {
 		ur_gid_from_v4(h->gid, (u8[4]){10, 0, 0, (u8)(i + 1)});
 	} else {

@@ -10,7 +10,7 @@
  *	sim --read N | --write N | --send N [--drop PPM] [--trace]
  *				one run of a drill
  *	--hosts N --faults 0 --ooo 0|1 --loop 0|1 --credits 0|1 --coalesce 0|1
- *	--cc 0|1 --fast 0|1 --trains 0|1 --aimd 0|1 --path 0|1 --gaps 0|1
+ *	--cc 0|1 --fast 0|1 --trains 0|1 --aimd 0|1 --path 0|1
  *				force what else is drawn from the seed
  */
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim --seed N [--trace] | --seeds A..B | "
 		"--list FILE | --twice A..B | --drill N |\n\t--read N | --write N | --send N [--drop PPM]\n\t[--hosts N] [--faults 0] "
-		"[--ooo|--loop|--credits|--coalesce|--cc|--fast|--trains|--aimd|--path|--gaps 0|1]\n");
+		"[--ooo|--loop|--credits|--coalesce|--cc|--fast|--trains|--aimd|--path 0|1]\n");
 	return 2;
 }
 
@@ -115,7 +115,6 @@ int main(int argc, char **argv)
 				.trains = -1,
 				.aimd = -1,
 				.path = -1,
-				.gaps = -1,
 				.faults = 1};
 	int drop = 10000;
 	const struct {
@@ -128,7 +127,6 @@ int main(int argc, char **argv)
 		{"--faults", &o.faults},   {"--drop", &drop},
 		{"--fast", &o.fast},	   {"--trains", &o.trains},
 		{"--aimd", &o.aimd},	   {"--path", &o.path},
-		{"--gaps", &o.gaps},
 	};
 	const char *mode = NULL, *what = NULL, *dots;
 	u64 last;
@@ -157,9 +155,9 @@ int main(int argc, char **argv)
 	if (!mode || o.hosts > SIM_MAX_HOSTS)
 		return usage();
 	printf("sim %s %s hosts %d faults %d ooo %d loop %d credits %d "
-	       "coalesce %d cc %d fast %d trains %d aimd %d path %d gaps %d\n",
+	       "coalesce %d cc %d fast %d trains %d aimd %d path %d\n",
 	       mode, what, o.hosts, o.faults, o.ooo, o.loop, o.credits,
-	       o.coalesce, o.cc, o.fast, o.trains, o.aimd, o.path, o.gaps);
+	       o.coalesce, o.cc, o.fast, o.trains, o.aimd, o.path);
 	signal(SIGPROF, on_signal);
 	signal(SIGABRT, on_signal);
 	signal(SIGSEGV, on_signal);

@@ -326,21 +326,6 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 	}
 }
 
-/* A list of gaps from f->to to f->from: what it says has arrived. */
-static void check_gaps(struct sim_flow *f, const struct ur_pkt *p)
-{
-	struct sim_world *w = f->to->host->w;
-	u32 rel = ur_psn_sub(p->psn, f->psn_base);
-	const u8 *bits = p->payload + 4;
-	u32 n = (p->payload_bytes - 4) * 8;
-
-	while (n && !(bits[(n - 1) / 8] & 0x80 >> (n - 1) % 8))
-		n--;
-	SIM_CHECK(w, n && rel + n < f->delivered_max,
-		  "%s: list of +%u names +%u, but only +%u has arrived",
-		  endpoint_name(f->to), rel, rel + n, f->delivered_max);
-}
-
 static void check_datagram(struct sim_world *w, struct sim_host *src,
 			   const struct ur_pkt *p)
 {
@@ -387,12 +372,6 @@ void oracle_tx(struct sim_host *src, struct sim_host *dst, const u8 *bth,
 		check_datagram(w, src, &p);
 		return;
 	}
-	if (p.opcode == UR_OP_GAPS) {
-		SIM_CHECK(w, src->config.gaps && p.payload_bytes >= 4,
-			  "host %u sends gaps", src->index);
-		if (p.payload_bytes == 4)
-			return; /* that it understands them */
-	}
 	f = flow_to(oracle_qp(dst, p.dqpn), &p);
 	/* To a queue pair that has restarted meanwhile. */
 	if (!f)
@@ -400,8 +379,6 @@ void oracle_tx(struct sim_host *src, struct sim_host *dst, const u8 *bth,
 	if (p.op->flags & UR_OPF_REQUEST) {
 		SIM_CHECK(w, f->from->host == src, "request from elsewhere");
 		check_request(f, &p);
-	} else if (p.opcode == UR_OP_GAPS) {
-		check_gaps(f, &p);
 	} else {
 		SIM_CHECK(w, f->to->host == src, "response from elsewhere");
 		check_response(f, &p);
@@ -416,8 +393,6 @@ void oracle_rx(struct sim_host *h, const struct ur_frame *frame)
 	u32 rel;
 
 	if (ur_pkt_parse(&p, frame->bth, frame->bth_bytes))
-		return;
-	if (p.opcode == UR_OP_GAPS && p.payload_bytes == 4)
 		return;
 	f = flow_to(oracle_qp(h, p.dqpn), &p);
 	if (!f)

@@ -41,7 +41,7 @@ struct sim_options {
 	u64 seed;
 	bool trace;
 	int hosts;
-	int ooo, loop, credits, coalesce, cc, fast, trains, aimd, path, gaps;
+	int ooo, loop, credits, coalesce, cc, fast, trains, aimd, path;
 	int faults;		       /* 0: a network without faults */
 	const struct sim_drill *drill; /* NULL: all is drawn */
 };
