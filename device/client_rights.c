@@ -99,6 +99,21 @@ bool ur_client_may_raw(struct ur_session *s)
 	return may;
 }
 
+bool ur_client_may_bind(struct ur_session *s, unsigned int limit)
+{
+	struct ur_loop *loop = s->daemon->loop;
+	bool may;
+	int fd;
+
+	fd = ur_session_ask_proof(s, UROCE_TUN_NET_BIND);
+	if (fd < 0)
+		return false;
+	ur_loop_unlock(loop);
+	may = ur_proves_net_bind(fd, limit) && ur_client_is_in_our_network(fd);
+	ur_loop_lock(loop);
+	return may;
+}
+
 static bool writes_our_lock(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -26,6 +26,10 @@ int ur_client_rights_init(int lock);
  * meanwhile (session.h, upcalls). */
 bool ur_client_may_raw(struct ur_session *s);
 
+/* The same of CAP_NET_BIND_SERVICE, for which it asks before it gives a port
+ * below limit, ip_unprivileged_port_start. */
+bool ur_client_may_bind(struct ur_session *s, unsigned int limit);
+
 /*
  * Looks at the descriptor that came with a SYNC, which stays the caller's. The
  * session is an administrator's from now on where it proves CAP_NET_ADMIN over

@@ -180,6 +180,9 @@ enum uroce_tun_right {
 	/* CAP_NET_RAW over the device's network namespace: a packet socket of
 	 * it. */
 	UROCE_TUN_NET_RAW = 1,
+	/* CAP_NET_BIND_SERVICE over it: a UDP socket of it that is bound to a
+	 * port below net.ipv4.ip_unprivileged_port_start. */
+	UROCE_TUN_NET_BIND = 2,
 };
 
 enum uroce_tun_link {

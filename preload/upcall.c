@@ -67,8 +67,12 @@ static int answer_fd(struct ur_file *file, int wanted)
 static int answer_proof(struct ur_file *file, uint32_t right)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
-	int err, fd = right == UROCE_TUN_NET_RAW ? ur_proof_net_raw() : -EPERM;
+	int err, fd = -EPERM;
 
+	if (right == UROCE_TUN_NET_RAW)
+		fd = ur_proof_net_raw();
+	else if (right == UROCE_TUN_NET_BIND)
+		fd = ur_proof_net_bind();
 	msg.ret = fd < 0 ? fd : 0;
 	err = ur_tunnel_send(file->sock, &msg, fd);
 	if (fd >= 0)

@@ -22,6 +22,7 @@
 #include "device/device.h"
 #include "device/session.h"
 #include "device/ucma/ucma_abi.h"
+#include "device/ucma/ucma_port.h"
 #include "util/rng.h"
 #include "util/secret.h"
 
@@ -174,6 +175,7 @@ struct ucma_file {
 	int page;	  /* of changes, -1: none */
 	u32 *generations; /* the same, mapped */
 	bool is_query;	  /* the command that runs changes nothing */
+	bool low_ports;	  /* ... may have a port that takes a right */
 	u16 reply_room
 		[UCMA_REPLY_KINDS]; /* room for the answer; 0: not known */
 	bool saw_removed_id;	    /* ucma_id_get() was asked for a lost one */
@@ -204,13 +206,6 @@ struct ucma_event {
 struct ucma_numbers {
 	void *slot[UCMA_ID_MAX];
 	u32 first_free;
-};
-
-/* Files of /proc/sys/net of our namespace that say how ports are given, or -1;
- * read each time, since they change. */
-struct ucma_sysctls {
-	int port_range;	  /* ipv4/ip_local_port_range */
-	int bind_v6_only; /* ipv6/bindv6only */
 };
 
 /* Hash of ports: ids by port space and port. */
@@ -366,22 +361,6 @@ struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index);
  * Returns 0 or -errno. */
 int ucma_route_source(const union ur_sa *dst, const union ur_sa *want,
 		      union ur_sa *src);
-
-/* ucma_port.c */
-/* Opens, and closes, what sysctls names. */
-void ucma_ports_open(struct ucma_sysctls *sysctls);
-void ucma_ports_close(struct ucma_sysctls *sysctls);
-/*
- * Gives id the port of id->src (0: chooses one of net.ipv4.ip_local_port_range),
- * and says whether a wildcard of IPv6 leaves IPv4 alone where its program has
- * not. Returns 0; -EADDRINUSE where another has the address and port;
- * -EADDRNOTAVAIL where one of the two is a wildcard, or no port is free.
- */
-int ucma_port_bind(struct ucma_id *id);
-/* Takes the port of id for listening. Returns as ucma_port_bind(). */
-int ucma_port_listen(struct ucma_id *id);
-/* Gives the port back, if id has one. */
-void ucma_port_release(struct ucma_id *id);
 
 /* ucma_resolve.c */
 /* Binds id to addr: its device, if addr names one, and its port. Returns 0, or

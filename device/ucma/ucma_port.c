@@ -18,10 +18,16 @@
 #define EPHEMERAL_FIRST 32768u
 #define EPHEMERAL_LAST	60999u
 
+/* The default of net.ipv4.ip_unprivileged_port_start. */
+#define FIRST_FREE 1024u
+
 void ucma_ports_open(struct ucma_sysctls *sysctls)
 {
 	sysctls->port_range = open("/proc/sys/net/ipv4/ip_local_port_range",
 				   O_RDONLY | O_CLOEXEC);
+	sysctls->first_free =
+		open("/proc/sys/net/ipv4/ip_unprivileged_port_start",
+		     O_RDONLY | O_CLOEXEC);
 	sysctls->bind_v6_only =
 		open("/proc/sys/net/ipv6/bindv6only", O_RDONLY | O_CLOEXEC);
 }
@@ -30,6 +36,8 @@ void ucma_ports_close(struct ucma_sysctls *sysctls)
 {
 	if (sysctls->port_range >= 0)
 		close(sysctls->port_range);
+	if (sysctls->first_free >= 0)
+		close(sysctls->first_free);
 	if (sysctls->bind_v6_only >= 0)
 		close(sysctls->bind_v6_only);
 }
@@ -54,6 +62,14 @@ static void ephemeral_range(const struct ur_ucma *ucma, u32 *first, u32 *last)
 		return;
 	*first = EPHEMERAL_FIRST;
 	*last = EPHEMERAL_LAST;
+}
+
+unsigned int ucma_first_free_port(const struct ur_ucma *ucma)
+{
+	u32 first = FIRST_FREE, none;
+
+	read_numbers(ucma->sysctls.first_free, &first, &none);
+	return first;
 }
 
 /* Of an id whose program does not say: as rdma_bind_addr() of Linux. */
@@ -140,6 +156,8 @@ int ucma_port_bind(struct ucma_id *id)
 	id->af_only = af_only(id);
 	if (!port)
 		return take_ephemeral(ucma, id);
+	if (!id->file->low_ports && port < ucma_first_free_port(ucma))
+		return -EACCES;
 	err = check_port(ucma, id, port, true, false);
 	if (!err)
 		take(ucma, id, port);

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""usage: cm_ports.py ADDR4 ADDR6 wildcards | range FIRST LAST | another
+"""usage: cm_ports.py ADDR4 ADDR6 wildcards | range FIRST LAST | low ERRNO |
+    another
 Which ports an rdma_cm id gets, as Linux' cma gives them: wildcards beside one
-another, out of net.ipv4.ip_local_port_range, and none for another user than the one who opened the file."""
+another, out of net.ipv4.ip_local_port_range, and
+those that take a right; and none for another user than the one who opened the file."""
 import errno
 import os
 import struct
 import sys
 
-from ucma_abi import ADDR4, ADDR6, File, bind, check, query, set_option, sin, sin6
+from ucma_abi import (ADDR4, ADDR6, File, bind, check, query, resolve, set_option,
+                      sin, sin6)
 
 AFONLY = 2
 
@@ -61,6 +64,23 @@ def in_range(first, last):
     os.close(f.fd)
 
 
+def low(err):
+    """cma_use_port(): EACCES without CAP_NET_BIND_SERVICE."""
+    f = File()
+    with open("/proc/sys/net/ipv4/ip_unprivileged_port_start",
+              encoding="ascii") as ctl:
+        first = int(ctl.read())
+    for sa in sin(ADDR4, first - 1), sin("0.0.0.0", 1), sin6(ADDR6, 80):
+        i = f.create()
+        got = bind(f, i, sa)
+        check(got == err, f"{got}, not {err}")
+        check(bind(f, i, sin(ADDR4, 0)) == (errno.EINVAL if not err else 0),
+              "nothing was changed")
+    check(resolve(f, f.create(), sin(ADDR4, 7000), sin(ADDR4, 81)) == err, "source")
+    check(bind(f, f.create(), sin(ADDR4, first)) == 0, "the first of all")
+    os.close(f.fd)
+
+
 def another():
     """ucma_write(): EACCES once the credentials are not those of open()."""
     f = File()
@@ -78,7 +98,7 @@ def another():
 
 def main():
     what, *numbers = sys.argv[3:]
-    {"wildcards": wildcards, "range": in_range,
+    {"wildcards": wildcards, "range": in_range, "low": low,
      "another": another}[what](*[int(n) for n in numbers])
     print("ok")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Every rdma_cm program of Debian, unmodified, on one host and across two."""
 import filecmp
+import errno
 import hashlib
 import os
 import shutil
@@ -362,6 +363,29 @@ def test_another_user(labs):
 
 def sysctl(host, name, value):
     assert host.bare("sysctl", "-qw", f"net.ipv4.{name}={value}").wait(10) == 0
+
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+UNBOUND = ["setpriv", "--bounding-set", "-net_bind_service", "--inh-caps",
+           "-net_bind_service"]
+OWN_USERS = ["setpriv", "--reuid", "65534", "--clear-groups", "unshare", "-Ur"]
+
+
+@pytest.mark.parametrize("lead, err", [([], 0), (NOBODY, errno.EACCES),
+                                       (UNBOUND, errno.EACCES),
+                                       (OWN_USERS, errno.EACCES)],
+                         ids=["root", "nobody", "root-without", "own-users"])
+def test_low_ports(labs, lead, err):
+    """Ports that take a right, as those of TCP do, from where the namespace
+    says."""
+    a = labs(1500).a
+    try:
+        for first in 1024, 600:
+            sysctl(a, "ip_unprivileged_port_start", first)
+            a.run(*lead, "/usr/bin/python3", PORTS, a.addr4, a.addr6, "low",
+                  str(err))
+    finally:
+        sysctl(a, "ip_unprivileged_port_start", 1024)
 
 
 def test_port_range(labs):

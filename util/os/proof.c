@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -66,6 +67,31 @@ int ur_proof_net_raw(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Where all of them are taken, the last one's error. */
+#define LAST_PRIVILEGED 1023
+
+int ur_proof_net_bind(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	int fd, err = 0;
+
+	if (!has_capability(CAP_NET_BIND_SERVICE))
+		return -EPERM;
+	fd = (int)syscall(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	for (uint16_t port = 1; port <= LAST_PRIVILEGED; port++) {
+		at.sin_port = htons(port);
+		if (!syscall(SYS_bind, fd, &at, sizeof(at)))
+			return fd;
+		err = -errno;
+		if (err != -EADDRINUSE)
+			break;
+	}
+	syscall(SYS_close, fd);
+	return err;
+}
+
 /* -1: it is no socket. */
 static int get(int fd, int option)
 {
@@ -92,4 +118,19 @@ bool ur_proves_net_raw(int fd)
 
 	return get(fd, SO_DOMAIN) == AF_PACKET &&
 	       (type == SOCK_RAW || type == SOCK_DGRAM);
+}
+
+/* Of UDP alone: the number that another protocol's socket says it has may be no
+ * port (that of an echo request is its identifier, which anybody chooses). */
+bool ur_proves_net_bind(int fd, unsigned int limit)
+{
+	struct sockaddr_in is = {0};
+	socklen_t len = sizeof(is);
+
+	return get(fd, SO_DOMAIN) == AF_INET &&
+	       get(fd, SO_TYPE) == SOCK_DGRAM &&
+	       get(fd, SO_PROTOCOL) == IPPROTO_UDP &&
+	       !syscall(SYS_getsockname, fd, &is, &len) &&
+	       is.sin_family == AF_INET && is.sin_port &&
+	       ntohs(is.sin_port) < limit;
 }

@@ -43,11 +43,25 @@ int ur_proof_of(const char *dir);
 int ur_proof_net_raw(void);
 
 /**
+ * ur_proof_net_bind() - a UDP socket, bound to some port, the lowest that is free,
+ * for which ip(7) asks for CAP_NET_BIND_SERVICE
+ *
+ * Return: as ur_proof_net_admin().
+ */
+int ur_proof_net_bind(void);
+
+/**
  * ur_proves_net_admin(), ur_proves_net_raw() - whether a descriptor is one of
  * those, of any network namespace
  * @fd: from a stranger. No call is made that its file could hold up.
  */
 bool ur_proves_net_admin(int fd);
 bool ur_proves_net_raw(int fd);
+
+/**
+ * ur_proves_net_bind() - the same, of a port below @limit: what the network
+ * namespace's ip_unprivileged_port_start says
+ */
+bool ur_proves_net_bind(int fd, unsigned int limit);
 
 #endif
