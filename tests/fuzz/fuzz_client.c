@@ -234,7 +234,7 @@ static void take_datagram(void)
 
 	if (poll(&p, 1, EVENT_WAIT_MS) == 1 &&
 	    recv(c.visible, &byte, 1, MSG_DONTWAIT) < 0)
-		CHECK(errno == EAGAIN);
+		CHECK(errno == EAGAIN || errno == ECONNRESET /* its end */);
 }
 
 static void step_cma(struct input *in, u32 how)
