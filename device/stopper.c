@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -21,10 +23,10 @@
 
 static struct {
 	struct ur_daemon *daemon;
-	int fd;
+	int fd, begin_fd;
 	pthread_mutex_t lock; /* of done, until which there is a loop; a leaf */
 	bool done;
-} stopper = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+} stopper = {.fd = -1, .begin_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int option(int fd, int name)
 {
@@ -60,10 +62,11 @@ static void *stop_in_time(void *arg)
 {
 	const struct timespec most = {UR_STOP_MOST_NS / 1000000000,
 				      UR_STOP_MOST_NS % 1000000000};
-	struct signalfd_siginfo si;
+	struct pollfd p[2] = {{stopper.fd, POLLIN, 0},
+			      {stopper.begin_fd, POLLIN, 0}};
 	bool done;
 
-	while (read(stopper.fd, &si, sizeof(si)) != sizeof(si))
+	while (poll(p, 2, -1) < 0)
 		;
 	pthread_mutex_lock(&stopper.lock);
 	if (!stopper.done)
@@ -90,7 +93,8 @@ int ur_stopper_start(struct ur_daemon *daemon)
 	sigaddset(&set, SIGTERM);
 	stopper.daemon = daemon;
 	stopper.fd = signalfd(-1, &set, SFD_CLOEXEC);
-	if (stopper.fd < 0)
+	stopper.begin_fd = eventfd(0, EFD_CLOEXEC);
+	if (stopper.fd < 0 || stopper.begin_fd < 0)
 		return -errno;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -102,8 +106,11 @@ int ur_stopper_start(struct ur_daemon *daemon)
 
 void ur_stopper_begin(void)
 {
-	if (stopper.fd >= 0)
-		kill(getpid(), SIGTERM);
+	u64 one = 1;
+
+	if (stopper.begin_fd >= 0 &&
+	    write(stopper.begin_fd, &one, sizeof(one)) < 0)
+		ur_debug("the stop has no end set");
 }
 
 void ur_stopper_done(void)
