@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/environment.h"
+#include "util/os/sanitizer.h"
 
 #define LIBRARY "liburoce-preload.so"
 #define CHECK	"liburoce-check.so"
@@ -58,18 +59,31 @@ int ur_environment_library(char *path, size_t size)
 	return find_library(LIBRARY, path, size);
 }
 
+static int find_tool(const char *name, char *path, size_t size)
+{
+	static const char *const beside[] = {"/../tools",
+					     "/../libexec/uroce/tools", NULL};
+
+	return ur_environment_find(name, beside, UROCE_LIBEXECDIR "/tools",
+				   path, size);
+}
+
+bool ur_environment_has_tool(const char *name)
+{
+	char path[PATH_MAX];
+
+	return !find_tool(name, path, sizeof(path));
+}
+
 /* Programs that come with a card, behind those of the host. Without them it goes
  * on: so it was, and most need none. */
 static int add_tools(void)
 {
-	static const char *const beside[] = {"/../tools",
-					     "/../libexec/uroce/tools", NULL};
 	const char *before = getenv("PATH");
 	char path[PATH_MAX], *slash, *value;
 	int err;
 
-	if (ur_environment_find("show_gids", beside, UROCE_LIBEXECDIR "/tools",
-				path, sizeof(path)))
+	if (find_tool("show_gids", path, sizeof(path)))
 		return 0;
 	slash = strrchr(path, '/');
 	*slash = '\0';
@@ -82,11 +96,13 @@ static int add_tools(void)
 	return err;
 }
 
-/* Puts @library in front of what LD_PRELOAD has. */
+/* Puts @library in front of what LD_PRELOAD has, but behind the runtime of a
+ * sanitizer. */
 static int preload(const char *library, const char *package)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *value;
+	size_t first;
 	int err;
 
 	err = find_library(library, path, sizeof(path));
@@ -104,8 +120,12 @@ static int preload(const char *library, const char *package)
 	}
 	if (before && strstr(before, library))
 		return 0;
-	if (asprintf(&value, "%s%s%s", path, before && *before ? ":" : "",
-		     before ? before : "") < 0)
+	if (!before)
+		before = "";
+	first = ur_after_sanitizers(before);
+	if (asprintf(&value, "%.*s%s%s%s%s", (int)first, before,
+		     first && !strchr(" :", before[first - 1]) ? ":" : "", path,
+		     before[first] ? ":" : "", before + first) < 0)
 		return -ENOMEM;
 	err = setenv("LD_PRELOAD", value, 1) ? -errno : 0;
 	free(value);

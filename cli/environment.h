@@ -3,6 +3,7 @@
 #ifndef UR_CLI_ENVIRONMENT_H
 #define UR_CLI_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ur_options;
@@ -30,6 +31,10 @@ int ur_environment_library(char *path, size_t size);
  * children; says on stderr what is wrong. Return: 0 or -errno.
  */
 int ur_environment_set(const char *run_dir);
+
+/* Returns whether a program of that name comes with us, which
+ * ur_environment_set() lets be found. */
+bool ur_environment_has_tool(const char *name);
 
 /**
  * ur_environment_check() - what --check, --check-json and --check-mute ask for:

@@ -14,6 +14,7 @@
 #include "preload/exec.h"
 #include "preload/fdmap.h"
 #include "preload/real.h"
+#include "util/os/sanitizer.h"
 
 #define OURS	"liburoce-preload"
 #define PRELOAD "LD_PRELOAD="
@@ -63,7 +64,24 @@ static size_t size_completed(char *const *envp)
 	while (envp && envp[count])
 		count++;
 	return (count + (size_t)KEPT + 1) * sizeof(char *) +
-	       (preload ? strlen(preload) + strlen(kept[0].text) + 2 : 0);
+	       (preload ? strlen(preload) + strlen(kept[0].text) + 3 : 0);
+}
+
+/* Ours in front of theirs, but behind a sanitizer's runtime. */
+static void put_preload(char *text, const char *theirs)
+{
+	size_t len = strlen(PRELOAD), first = ur_after_sanitizers(theirs);
+
+	memcpy(text, PRELOAD, len);
+	memcpy(text + len, theirs, first);
+	len += first;
+	if (first && text[len - 1] != ':' && text[len - 1] != ' ')
+		text[len++] = ':';
+	strcpy(text + len, kept[0].text + strlen(PRELOAD));
+	if (theirs[first]) {
+		strcat(text, ":");
+		strcat(text, theirs + first);
+	}
 }
 
 static char **complete(char *const *envp, char **to)
@@ -80,12 +98,7 @@ static char **complete(char *const *envp, char **to)
 			*at++ = *envp;
 			continue;
 		}
-		/* Ours in front of theirs. */
-		strcpy(text, kept[0].text);
-		if (theirs[len]) {
-			strcat(text, ":");
-			strcat(text, theirs + len);
-		}
+		put_preload(text, theirs + len);
 		*at++ = text;
 	}
 	*at = NULL;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -59,6 +60,8 @@
 	/* exec.c */                                                           \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn)             \
 	X(posix_spawnp)                                                        \
+	/* filter.c */                                                         \
+	X(prctl)                                                               \
 	/* exit.c */                                                           \
 	X(_exit) X(_Exit)
 /* clang-format on */

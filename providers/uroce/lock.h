@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include "allowed.h"
 #include "util/bytes.h"
 
 struct ur_lock {
@@ -26,7 +27,7 @@ static inline void ur_lock_get(struct ur_lock *l)
 		return;
 	while (__atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE))
 		while (__atomic_load_n(&l->held, __ATOMIC_RELAXED))
-			if (++spins > 64)
+			if (++spins > 64 && ur_calls_allowed())
 				sched_yield();
 }
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "adverse.h"
+#include "allowed.h"
 #include "guest.h"
 #include "uroce.h"
 
@@ -163,6 +164,7 @@ static int setup_ctx(struct ur_context *ctx,
 	ctx->db.slots = UROCE_DB_SLOTS;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
+	ur_calls_probe();
 	ctx->yield_after = poll_yield_setting();
 	ctx->few_cpus = few_processors();
 

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 		process_tests, limit_tests,  paging_tests,     region_tests,
 		parting_tests, target_tests, attribute_tests,  later_tests,
 		manual_tests,  right_tests,  flag_tests,       event_tests,
-		NULL};
+		filter_tests,  NULL};
 
 	return verbs_test_main(argc, argv, groups, NULL, NULL);
 }

@@ -52,18 +52,13 @@ static void test_naps(void)
 }
 
 /* Instead of asking the system. */
-static int at_cpu, filter;
+static int at_cpu;
 static u32 moves;
 static cpu_set_t allowed, moved_to[2];
 
 int sched_getcpu(void)
 {
 	return at_cpu;
-}
-
-int prctl(int option, ...)
-{
-	return filter;
 }
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
@@ -139,9 +134,9 @@ static void test_stays(void)
 	f.ctx.few_cpus = false;
 	poll_empty(&f, 1000);
 	f.ctx.few_cpus = true;
-	filter = 2;
+	ur_calls_refused = true;
 	poll_empty(&f, 1000);
-	filter = 0;
+	ur_calls_refused = false;
 	allow(1 << 2);
 	poll_empty(&f, 1000);
 	CHECK_EQ(moves, 0);
@@ -188,7 +183,10 @@ static void test_takes_turns(void)
 
 	poller_of(&f, &page);
 	at_cpu = 2;
-	CHECK_EQ(yields_of(&f, 4 + 10000), 10000);
+	ur_calls_refused = true;
+	CHECK_EQ(yields_of(&f, 1000), 0);
+	ur_calls_refused = false;
+	CHECK_EQ(yields_of(&f, 10000), 10000);
 
 	yield_ns = 4000000;
 	for (u64 i = 0; i < 20; i++) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Programs that forbid themselves system calls. A filter may end the program at a
+ * call that it does not know, so who makes calls that the program does not expect
+ * (the provider's polls) must know of it before. It cannot ask: that would be a
+ * call.
+ */
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include "preload/real.h"
+#include "util/os/filtered.h"
+
+UR_EXPORT uint32_t ur_preload_filtered;
+
+/* libseccomp and most others make the filter with seccomp(2), by syscall(), which
+ * we leave alone; without privilege they need PR_SET_NO_NEW_PRIVS before. */
+UR_EXPORT int prctl(int option, ...)
+{
+	unsigned long arg[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		arg[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
+		__atomic_store_n(&ur_preload_filtered, 1, __ATOMIC_RELAXED);
+	return ur_real(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
+}

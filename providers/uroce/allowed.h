@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * System calls that this provider makes in polls, and another card's does not: to
+ * let others run, to leave a processor, to see that the device is gone. Where a
+ * filter of the program's (seccomp(2)) might end it for one of them, none is made.
+ */
+#ifndef UR_PROVIDER_ALLOWED_H
+#define UR_PROVIDER_ALLOWED_H
+
+#include "util/bytes.h"
+#include "util/os/filtered.h"
+
+/* What ur_calls_probe() found last: they may not be made. */
+extern bool ur_calls_refused;
+
+/* Whether polls may make them. Calls nothing. Any thread. */
+static inline bool ur_calls_allowed(void)
+{
+	return !__atomic_load_n(&ur_calls_refused, __ATOMIC_RELAXED) &&
+	       !(&ur_preload_filtered &&
+		 __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED));
+}
+
+/*
+ * Finds out whether the calling thread has a filter, and if so whether that lets
+ * them through: a child, of which no signal tells, makes them and may be ended for
+ * it. Asked once for each process and then remembered, as long as there is a
+ * filter. Before a context is used; any thread.
+ */
+void ur_calls_probe(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the preload library tells the provider of filters of system calls. */
+#ifndef UR_UTIL_OS_FILTERED_H
+#define UR_UTIL_OS_FILTERED_H
+
+#include <stdint.h>
+
+/*
+ * Nonzero once this process has asked the kernel for a filter of its system
+ * calls, or for PR_SET_NO_NEW_PRIVS, which comes before one; never zero again.
+ * The preload library defines it (preload/filter.c); weak, since the provider
+ * may be there without. Atomic.
+ */
+extern uint32_t ur_preload_filtered __attribute__((weak));
+
+#endif
