@@ -88,6 +88,7 @@ void ur_help_command(const struct ur_command *command);
  * follow it, options first. */
 void ur_help_words(const struct ur_command *command);
 
+int ur_cmd_env(struct ur_options *options);
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_fault(struct ur_options *options);

@@ -135,6 +135,12 @@ static void check_program(struct doctor *doctor, const char *program)
 	switch (ur_elf_kind(program, path, sizeof(path))) {
 	case UR_ELF_DYNAMIC:
 		ur_doctor_say(doctor, "program", "ok", NULL, "%s", path);
+		if (ur_elf_opens_libraries(path))
+			ur_doctor_say(
+				doctor, "dlopen", "note", NULL,
+				"%s opens libraries itself: with RTLD_DEEPBIND "
+				"or dlmopen() those see no device, uroce(7)",
+				path);
 		break;
 	case UR_ELF_STATIC:
 		ur_doctor_say(

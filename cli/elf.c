@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -73,4 +74,32 @@ enum ur_elf ur_elf_kind(const char *program, char *path, size_t size)
 	kind = look(fd);
 	close(fd);
 	return kind;
+}
+
+static bool has_name(const char *file, size_t size, const char *name)
+{
+	/* Of the string table, with the NUL before and behind. */
+	return memmem(file, size, name, strlen(name + 1) + 2) != NULL;
+}
+
+bool ur_elf_opens_libraries(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+	struct stat st;
+	char *file;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0) {
+		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
+			    fd, 0);
+		if (file != MAP_FAILED) {
+			found = has_name(file, (size_t)st.st_size,
+					 "\0dlopen") ||
+				has_name(file, (size_t)st.st_size, "\0dlmopen");
+			munmap(file, (size_t)st.st_size);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }

@@ -3,6 +3,7 @@
 #ifndef UR_CLI_ELF_H
 #define UR_CLI_ELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum ur_elf {
@@ -16,5 +17,9 @@ enum ur_elf {
 /* Returns what kind of program @program is, which is looked up as execvp()
  * would. @path gets the name of the file. */
 enum ur_elf ur_elf_kind(const char *program, char *path, size_t size);
+
+/* Returns whether the program's file asks for dlopen() or dlmopen(): it may load
+ * libibverbs in a way that passes by a preloaded library. */
+bool ur_elf_opens_libraries(const char *path);
 
 #endif

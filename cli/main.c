@@ -6,8 +6,11 @@
 #include "cli/command.h"
 
 const struct ur_command ur_commands[] = {
-	{"First", "run", "[--] PROGRAM [ARGUMENT]...",
-	 "run a program with the device present", ur_cmd_run},
+	{"First", "run", "[[--] PROGRAM [ARGUMENT]...]",
+	 "run a program, or a shell, with the device present", ur_cmd_run},
+	{NULL, "env", "[sh|fish|csh]",
+	 "print the environment that gives a shell's programs the device",
+	 ur_cmd_env},
 	{NULL, "doctor", "[PROGRAM]...",
 	 "what is missing on this machine, and what to type", ur_cmd_doctor},
 	{NULL, "ping", "ADDRESS [COUNT] | --listen PORT",

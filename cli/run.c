@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/client.h"
@@ -15,6 +18,7 @@
 #include "cli/launch.h"
 #include "cli/mount.h"
 #include "cli/netns.h"
+#include "cli/shell.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 
@@ -54,17 +58,59 @@ static int check_only(const struct ur_options *options)
 	return -EBUSY;
 }
 
+static int cannot_run(const char *program, int err)
+{
+	ur_complain("cannot run %s: %s", program, strerror(err));
+	return err == ENOENT ? UR_EXIT_NOT_FOUND : UR_EXIT_CANNOT_RUN;
+}
+
+static int check_program(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) || access(file, X_OK) ? -EACCES : 0;
+}
+
+/* As execvp() will look for it. Returns 0 or -errno. */
+static int find_program(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[2 * PATH_MAX];
+	int err, found = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return check_program(name);
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path),
+			 path, end > path ? "/" : "", name);
+		err = check_program(file);
+		if (!err)
+			return 0;
+		if (err == -EACCES)
+			found = err;
+	}
+	return ur_environment_has_tool(name) ? 0 : found;
+}
+
 int ur_cmd_run(struct ur_options *options)
 {
 	char **argv = options->rest;
 	bool started;
 	int sock, err;
 
-	if (options->rest_count < 1) {
-		ur_complain("run: what? usage: uroce run [--netdev IF] "
-			    "[--run-dir DIR] -- PROGRAM ARGUMENT...");
-		return UR_EXIT_USAGE;
-	}
+	if (options->rest_count < 1)
+		argv = ur_shell(options);
+	/* Before a device is started for it. */
+	err = find_program(argv[0]);
+	if (err)
+		return cannot_run(argv[0], -err);
 	if (options->devices && ur_netns_name(options))
 		return UR_EXIT_USAGE;
 	sock = ur_launch(options, &started);
@@ -91,8 +137,7 @@ int ur_cmd_run(struct ur_options *options)
 		return UR_EXIT_NO_DEVICE;
 	}
 	execvp(argv[0], argv);
-	err = errno;
-	ur_complain("cannot run %s: %s", argv[0], strerror(err));
+	err = cannot_run(argv[0], errno);
 	close(sock);
-	return err == ENOENT ? UR_EXIT_NOT_FOUND : UR_EXIT_CANNOT_RUN;
+	return err;
 }

@@ -396,3 +396,25 @@ def test_roce_v1_names_ports_once(lab):
     ports = [f["what"] for f in found if f["check"] == "port"]
     assert len(ports) == len(set(ports)) >= 2, ports
     assert len([p for p in ports if f" {lab.a.addr4} " in p]) == 1, ports
+
+
+def test_opens_libraries(lab):
+    """A program may open libibverbs past a preloaded library; the way round
+    that uroce(7) names is one."""
+    source, program = lab.tmp + "/d.c", lab.tmp + "/d"
+    with open(source, "w") as f:
+        f.write("#define _GNU_SOURCE\n#include <dlfcn.h>\n"
+                "int main(void) { int n = 0; void *h = dlopen("
+                '"libibverbs.so.1", RTLD_NOW | RTLD_DEEPBIND); '
+                "void *(*list)(int *) = dlsym(h, \"ibv_get_device_list\"); "
+                "list(&n); return n; }\n")
+    subprocess.run(["cc", "-w", "-o", program, source, "-ldl"], check=True)
+    for other, wanted in (program, 1), ("/bin/true", 0):
+        _, found = ask(lab, lab.a, "doctor", "--netdev", "eth0", other)
+        notes = [f["what"] for f in found if f["check"] == "dlopen"]
+        assert len(notes) == wanted, found
+        assert all("RTLD_DEEPBIND" in note for note in notes)
+    lab.serve()
+    lab.a.run(program, status=0)
+    lab.a.run("sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:libibverbs.so.1" {program}',
+              status=1)
