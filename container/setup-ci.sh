@@ -25,9 +25,32 @@ netdev=${UROCE_CI_NETDEV:-} name=${UROCE_CI_NAME:-uroce0} count=${UROCE_CI_DEVIC
 dir=${UROCE_CI_DIR:-${RUNNER_TEMP:-/tmp}/uroce-ci}
 # The tools below are none of the programs under test.
 unset LD_PRELOAD
-[ -d "$dir/bin" ] && PATH=$dir/bin:$PATH
 
 say() { echo "uroce: $*"; }
+# Others make directories in /tmp, too, and what is in this one is run. Nobody but
+# its owner, who runs this, can write in it or put another in its place.
+owner_and_mode() { stat -c '%u %a' "$1" 2>/dev/null; }
+is_ours() { # is_ours: $dir may be trusted
+	local uid mode
+	[ -d "$dir" ] && [ ! -L "$dir" ] || return 1
+	read -r uid mode < <(owner_and_mode "$dir") || return 1
+	[ "$uid" = "$(id -u)" ] && ((!(0$mode & 022))) || return 1
+	read -r uid mode < <(owner_and_mode "$(dirname "$dir")") || return 1
+	[ "$uid" = "$(id -u)" ] || [ "$uid" = 0 ] || return 1
+	((!(0$mode & 002) || (0$mode & 01000)))
+}
+if [ "${1:-}" = install ] || [ "${1:-}" = start ]; then
+	mkdir -p "$(dirname "$dir")"
+	(umask 022 && mkdir "$dir") 2>/dev/null || true
+fi
+if [ -e "$dir" ] || [ -L "$dir" ]; then
+	if ! is_ours; then
+		say "$dir is not $(id -un)'s alone: remove it, or choose another (UROCE_CI_DIR)" >&2
+		exit 1
+	fi
+fi
+if [ -d "$dir/bin" ]; then PATH=$dir/bin:$PATH; fi
+
 root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 may() { root true 2>/dev/null; }
 fail() {
