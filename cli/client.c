@@ -17,6 +17,7 @@
 #include "util/os/proof.h"
 #include "util/os/rundir.h"
 #include "util/os/scm.h"
+#include "util/text.h"
 
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
@@ -140,7 +141,10 @@ int ur_client_connect(const char *run_dir)
 		      : 0;
 	close(dirfd);
 	if (!err)
-		err = introduce(run_dir, sock);
+		err = ur_rundir_check_peer(run_dir, sock);
+	/* To another user's nothing is shown that he could show on. */
+	if (err >= 0)
+		err = err ? sync_with(sock, -1) : introduce(run_dir, sock);
 	if (!err)
 		return sock;
 	if (sock >= 0)
@@ -169,6 +173,32 @@ bool ur_client_lives(int sock, const char *run_dir)
 	same = peer_of(other) == peer_of(sock);
 	close(other);
 	return same;
+}
+
+/* In JSON control characters are \\u and four digits: those that a terminal
+ * obeys become "?", as do those that stand there as they are. */
+static void clean(char *text)
+{
+	char *to = text;
+	unsigned int c;
+
+	ur_text_clean(text, true);
+	for (const char *s = text; *s; s++) {
+		if (*s == '\\' && s[1] == 'u' &&
+		    sscanf(s + 2, "%4x", &c) == 1 &&
+		    (c < 0x20 || (c >= 0x7f && c < 0xa0))) {
+			*to++ = '?';
+			s += 5;
+		} else if (*s == '\\' && s[1] && s[1] != 'u') {
+			*to++ = strchr("bfr", s[1]) ? '?' : *s;
+			s++;
+			if (to[-1] == '\\')
+				*to++ = *s;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
 }
 
 int ur_client_status(int sock, const char *subject, char **ret_text,
@@ -202,8 +232,11 @@ int ur_client_status(int sock, const char *subject, char **ret_text,
 		done += (size_t)n;
 	}
 	text[done] = '\0';
+	/* That of "record" is no text; record_read.c looks at each name. */
+	if (strcmp(subject, "record"))
+		clean(text);
 	*ret_text = text;
-	*ret_size = done;
+	*ret_size = strcmp(subject, "record") ? strlen(text) : done;
 	err = 0;
 out:
 	if (fd >= 0)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/port.h"
+#include "util/text.h"
 
 bool ur_port_taken(const struct sockaddr *addr, socklen_t size)
 {
@@ -79,6 +80,7 @@ static void read_comm(const char *pid, char *comm, size_t size)
 	*comm = '\0';
 	if (f && fgets(comm, (int)size, f))
 		comm[strcspn(comm, "\n")] = '\0';
+	ur_text_clean(comm, false);
 	if (f)
 		fclose(f);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Lists of objects as JSON: who may see what, and members that may lack. */
 #include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
 #include "device/listing.h"
 #include "device/session.h"
+#include "util/text.h"
 
 /* Something is missing from what is being described, for want of memory. Under
  * the lock, as all that describes. */
@@ -31,7 +34,12 @@ void ur_json_int(struct json_object *o, const char *key, u64 v)
 
 void ur_json_text(struct json_object *o, const char *key, const char *v)
 {
-	ur_json_add(o, key, json_object_new_string(v));
+	char *clean = strdup(v);
+
+	if (clean)
+		ur_text_clean(clean, true);
+	ur_json_add(o, key, clean ? json_object_new_string(clean) : NULL);
+	free(clean);
 }
 
 void ur_json_append(struct json_object *array, struct json_object *v)

@@ -21,6 +21,7 @@
 #include "device/tree/sysfs.h"
 #include "device/tunnel.h"
 #include "util/assert.h"
+#include "util/text.h"
 
 #define THREAD_STACK (512 * 1024)
 
@@ -39,6 +40,7 @@ static void read_comm(struct ur_session *s)
 	if (!fgets(s->comm, sizeof(s->comm), f))
 		s->comm[0] = 0;
 	s->comm[strcspn(s->comm, "\n")] = 0;
+	ur_text_clean(s->comm, false);
 	fclose(f);
 }
 

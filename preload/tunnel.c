@@ -72,7 +72,9 @@ int ur_tunnel_connect(void)
 		err = syscall(SYS_connect, sock, &sun, sizeof(sun)) ? -errno
 								    : 0;
 	while (err == -EINTR);
-	if (err) {
+	if (!err)
+		err = ur_rundir_check_peer(dir, sock);
+	if (err < 0) {
 		syscall(SYS_close, sock);
 		goto out;
 	}
@@ -195,7 +197,10 @@ int ur_tunnel_connect_with_rights(void)
 
 	if (sock < 0)
 		return sock;
-	fd = ur_proof_of(ur_rewrite_rundir());
+	/* Another user's could show it on. */
+	fd = ur_rundir_check_peer(ur_rewrite_rundir(), sock)
+		     ? -EPERM
+		     : ur_proof_of(ur_rewrite_rundir());
 	if (fd < 0)
 		return sock;
 	/* Whether it proves something is the device's to say, when it is asked

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "preload/reply_cache.h"
+#include "preload/rewrite.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 #include "util/os/proof.h"
+#include "util/os/rundir.h"
 
 /* One command installs at most the descriptors of one kernel method. */
 #define MAX_INSTALLED 8
@@ -69,6 +71,9 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
 	int err, fd = -EPERM;
 
+	/* Another user's could show it on. */
+	if (ur_rundir_check_peer(ur_rewrite_rundir(), file->sock))
+		right = 0;
 	if (right == UROCE_TUN_NET_RAW)
 		fd = ur_proof_net_raw();
 	else if (right == UROCE_TUN_NET_BIND)

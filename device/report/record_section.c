@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "device/administrator.h"
 #include "engine/ground/limits.h"
+#include "device/memfd.h"
 #include "device/memory.h"
 #include "device/report/record_section.h"
 #include "util/assert.h"
@@ -210,10 +211,10 @@ static int open_sections(struct ur_daemon *daemon,
 static int tell_sections(struct ur_section **s, u32 n,
 			 const struct ur_session *asker, u64 *len)
 {
-	int fd = memfd_create("record", MFD_CLOEXEC), err = 0;
+	int fd = ur_memfd_for_client("record"), err = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	for (u32 i = 0; i < n && !err; i++) {
 		err = ur_section_fill(s[i], asker);
 		if (!err)

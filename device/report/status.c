@@ -10,10 +10,10 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "device/confine/confine.h"
 #include "device/fault.h"
+#include "device/memfd.h"
 #include "device/listing.h"
 #include "device/session.h"
 #include "device/settings/setting.h"
@@ -330,11 +330,11 @@ static int tell_subject(FILE *f, struct ur_session *to_whom,
 
 int ur_status(struct ur_session *to_whom, const char *subject, u64 *len)
 {
-	int fd = memfd_create("status", MFD_CLOEXEC), copy, err;
+	int fd = ur_memfd_for_client("status"), copy, err;
 	FILE *f = NULL;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* The stream closes its own. */
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy >= 0)

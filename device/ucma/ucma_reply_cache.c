@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device/memfd.h"
 #include "device/ucma/ucma.h"
 
 #define REPLY(q)    (1u << UCMA_REPLY_##q)
@@ -69,7 +70,7 @@ _Static_assert(offsetof(struct rdma_ucm_query, option) ==
 void ucma_cache_open(struct ucma_file *file)
 {
 	void *map;
-	int fd = memfd_create("rdma_cm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = ur_memfd("rdma_cm");
 
 	if (fd < 0)
 		return;

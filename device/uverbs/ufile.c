@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "device/memory.h"
+#include "device/memfd.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -19,11 +20,11 @@
 
 static int make_memfd(void)
 {
-	int fd = memfd_create("uverbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = ur_memfd("uverbs");
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (ftruncate(fd, RING_FILE_BYTES) < 0 ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
 		    0) {

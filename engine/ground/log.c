@@ -3,29 +3,37 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "engine/ground/log.h"
+#include "util/text.h"
 
 int ur_log_verbose;
 
-void ur_log(const char *fmt, ...)
+__attribute__((format(printf, 1, 0))) static void say(const char *fmt,
+						      va_list ap)
 {
 	char line[512];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	/* It has words of clients in it, and goes to terminals. */
+	ur_text_clean(line, false);
+	fprintf(stderr, "uroced: %s\n", line);
+}
+
+void ur_log(const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	say(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "uroced: %s\n", line);
 }
 
 void ur_debug(const char *fmt, ...)
 {
-	char line[512];
 	va_list ap;
 
 	if (!ur_log_verbose)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	say(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "uroced: %s\n", line);
 }

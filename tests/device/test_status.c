@@ -7,16 +7,21 @@
  * usage: test_status UROCED [OBJECTS]
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -333,6 +338,73 @@ static void test_secrets(void)
 	client_settle(&dev);
 }
 
+/* A process has the name that it likes, and others' terminals show it. */
+static void test_name(void)
+{
+	char *text;
+	int sock;
+
+	CHECK(!prctl(PR_SET_NAME, "\x1b[2J\x1b]0;own\x07"));
+	sock = client_session(&dev);
+	text = told_to(0, "sessions");
+	CHECK(strstr(text, "\"?[2J?]0;own?\""));
+	CHECK(!strstr(text, "\\u00"));
+	free(text);
+	close(sock);
+	CHECK(!prctl(PR_SET_NAME, "device_status"));
+	client_settle(&dev);
+}
+
+/* In a pid namespace of its own, where a memfd can be sealed that was not made
+ * for it. */
+static void with_noexec(const char *uroced)
+{
+	struct daemon_proc own = {.before = NULL};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
+	int fd = open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC);
+	int sock, none;
+
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		SKIP("vm.memfd_noexec is not ours to set");
+	close(fd);
+	fd = memfd_create("plain", MFD_CLOEXEC);
+	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+	close(fd);
+	daemon_start(&own, uroced, 0);
+	sock = client_connect(&own);
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &fd));
+	CHECK_EQ(msg.ret, 0);
+	CHECK(fd >= 0);
+	CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) && errno == EPERM);
+	/* It is taken back with the next message. */
+	CHECK(lseek(fd, 0, SEEK_END) > 0);
+	msg = (struct uroce_tun_msg){.op = UROCE_TUN_SYNC};
+	client_send(sock, &msg, NULL, 0);
+	CHECK(!client_recv(sock, &msg, &none));
+	CHECK_EQ(lseek(fd, 0, SEEK_END), 0);
+	daemon_stop(&own);
+}
+
+static void test_not_sealed(const char *uroced)
+{
+	pid_t pid;
+	int st;
+
+	if (unshare(CLONE_NEWPID))
+		SKIP("no pid namespace of our own is allowed");
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		with_noexec(uroced);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	CHECK(WIFEXITED(st));
+	if (WEXITSTATUS(st))
+		exit(WEXITSTATUS(st));
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t n = argc > 2 ? (uint32_t)atoi(argv[2]) : 20000;
@@ -344,6 +416,8 @@ int main(int argc, char **argv)
 	STEP(test_served(n));
 	STEP(test_coming_and_going(n / 8));
 	STEP(test_secrets());
+	STEP(test_name());
 	daemon_stop(&dev);
+	CASE(test_not_sealed(argv[1]));
 	return cases_status();
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -89,6 +90,49 @@ int ur_rundir_check(const char *dir)
 	if (syscall(SYS_newfstatat, AT_FDCWD, dir, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? 0 : -EPERM;
+}
+
+/* Allocates nothing; no function that a front-end has of its own is called. The
+ * directory that the name leads to is directly in /run, and that user's. */
+static bool is_service_of(const char *dir, uid_t uid)
+{
+	char link[32], real[64];
+	struct stat st, run;
+	bool good;
+	ssize_t n;
+	int fd;
+
+	fd = (int)syscall(SYS_openat, AT_FDCWD, dir,
+			  O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = syscall(SYS_readlinkat, AT_FDCWD, link, real, sizeof(real) - 1);
+	real[n > 0 ? n : 0] = '\0';
+	good = !strncmp(real, "/run/", 5) && !strchr(real + 5, '/') &&
+	       !syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) &&
+	       !syscall(SYS_newfstatat, AT_FDCWD, "/run", &run,
+			AT_SYMLINK_NOFOLLOW) &&
+	       S_ISDIR(run.st_mode) && !run.st_uid &&
+	       !(run.st_mode & (S_IWGRP | S_IWOTH)) && st.st_uid == uid;
+	syscall(SYS_close, fd);
+	return good;
+}
+
+int ur_rundir_check_peer(const char *dir, int sock)
+{
+	const char *asked = secure_getenv("UROCE_TRUST_UID");
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	char *end;
+
+	if (syscall(SYS_getsockopt, sock, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return -errno;
+	if (geteuid() || !peer.uid || is_service_of(dir, peer.uid))
+		return 0;
+	if (!asked || *asked < '0' || *asked > '9')
+		return -EPERM;
+	return strtoul(asked, &end, 10) == peer.uid && !*end ? 1 : -EPERM;
 }
 
 int ur_rundir_make(const char *dir)

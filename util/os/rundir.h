@@ -45,6 +45,19 @@ int ur_rundir_make(const char *dir);
 int ur_rundir_check(const char *dir);
 
 /**
+ * ur_rundir_check_peer() - before the device is shown memory or rights
+ * @dir: the run directory
+ * @sock: a connection to the device there
+ *
+ * Root's program, or command, uses the device of root or of a service (see
+ * ur_rundir_trusted()), since another user's has what it shows: its memory. That
+ * of the user whose number $UROCE_TRUST_UID is, it uses nevertheless.
+ *
+ * Return: 0, 1 where it is that of another user who was asked for, or -EPERM.
+ */
+int ur_rundir_check_peer(const char *dir, int sock);
+
+/**
  * ur_rundir_trusted() - whether what is in the directory is to be believed
  * @path, @st: its name, and what stat(2) says of it
  *

@@ -3,7 +3,9 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "util/os/rundir.h"
 
@@ -125,6 +127,70 @@ static void default_planted(void)
 	CHECK_EQ(err, -EPERM);
 }
 
+/* A connection to a device of that user in the directory. */
+static int connect_to(const char *dir, uid_t uid)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", dir);
+	unlink(sun.sun_path);
+	CHECK(!bind(listener, (void *)&sun, sizeof(sun)));
+	CHECK(!seteuid(uid));
+	CHECK(!listen(listener, 1));
+	CHECK(!seteuid(0));
+	CHECK(!connect(sock, (void *)&sun, sizeof(sun)));
+	unlink(sun.sun_path);
+	return sock;
+}
+
+/* Whose device it is, is whose memory it is. */
+static void test_peer(void)
+{
+	char dir[] = "/tmp/uroce-rundir.XXXXXX";
+	int own, other;
+
+	if (geteuid())
+		SKIP("only root has somebody to fear");
+	CHECK(mkdtemp(dir));
+	own = connect_to(dir, 0);
+	other = connect_to(dir, 65534);
+	unsetenv("UROCE_TRUST_UID");
+	CHECK_EQ(ur_rundir_check_peer(dir, own), 0);
+	CHECK_EQ(ur_rundir_check_peer(dir, other), -EPERM);
+	CHECK_EQ(ur_rundir_check_peer("/run", other), -EPERM);
+	setenv("UROCE_TRUST_UID", "65534", 1);
+	CHECK_EQ(ur_rundir_check_peer(dir, own), 0);
+	CHECK_EQ(ur_rundir_check_peer(dir, other), 1);
+	setenv("UROCE_TRUST_UID", "65533", 1);
+	CHECK_EQ(ur_rundir_check_peer(dir, other), -EPERM);
+	setenv("UROCE_TRUST_UID", "65534x", 1);
+	CHECK_EQ(ur_rundir_check_peer(dir, other), -EPERM);
+	setenv("UROCE_TRUST_UID", "", 1);
+	CHECK_EQ(ur_rundir_check_peer(dir, other), -EPERM);
+	rmdir(dir);
+}
+
+/* A service's directory is directly in /run, and its user's. */
+static void test_service_peer(void)
+{
+	char dir[] = "/run/uroce-test.XXXXXX";
+	int sock;
+
+	if (geteuid())
+		SKIP("only root makes directories there");
+	CHECK(mkdtemp(dir));
+	unsetenv("UROCE_TRUST_UID");
+	sock = connect_to(dir, 65534);
+	CHECK_EQ(ur_rundir_check_peer(dir, sock), -EPERM);
+	CHECK(!chown(dir, 65534, -1));
+	CHECK_EQ(ur_rundir_check_peer(dir, sock), 0);
+	CHECK(!chown(dir, 65533, -1));
+	CHECK_EQ(ur_rundir_check_peer(dir, sock), -EPERM);
+	rmdir(dir);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -135,5 +201,7 @@ int main(int argc, char **argv)
 	CASE(a_link_of_a_service_s());
 	CASE(default_of_another());
 	CASE(default_planted());
+	CASE(test_peer());
+	CASE(test_service_peer());
 	return cases_status();
 }
