@@ -300,8 +300,10 @@ static void *session_thread(void *arg)
 		s->outs_from = call ? msg.call.out_from : 0;
 		s->outs_to = call ? msg.call.out_to : 0;
 		s->outs_len = 0;
-		/* Nothing but the first OPEN needs what came with it. */
-		if (msg.op != UROCE_TUN_OPEN || s->mem)
+		/* Nothing but the first OPEN, and a SYNC that shows a right,
+		 * needs what came with it. */
+		if (msg.op != UROCE_TUN_SYNC &&
+		    (msg.op != UROCE_TUN_OPEN || s->mem))
 			give_back(s, fds);
 		if (call)
 			take_known(s, &msg);

@@ -17,6 +17,7 @@
 #include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
 #include "tests/device/company.h"
+#include "util/os/proof.h"
 #include "util/os/scm.h"
 
 /* ---- the tunnel ---- */
@@ -82,12 +83,26 @@ static int64_t command(int sock, struct uroce_tun_msg *msg)
 	}
 }
 
+/* Who may administer shows it, as root does; others have their number. */
+static void show_right(int sock)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	int proof = ur_proof_net_admin(), fd;
+
+	if (proof < 0)
+		return;
+	send_msg(sock, &msg, NULL, &proof, 1);
+	close(proof);
+	CHECK_EQ(answer_with(sock, &msg, &fd), 0);
+}
+
 static int connection(struct company *c)
 {
 	int sock = c->connect(c->arg);
 
 	CHECK(sock >= 0);
 	c->opened++;
+	show_right(sock);
 	return sock;
 }
 

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/administrator.h"
+#include "device/client_rights.h"
 #include "device/fault.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/report/record.h"
 #include "device/nldev/nldev.h"
 #include "device/report/record.h"
 #include "device/tree/sysfs.h"
@@ -199,9 +201,16 @@ void device_world_look(void)
 
 void device_world_start(void)
 {
+	int lock;
+
 	own_network();
 	make_run_dir();
 	ur_daemon_init(&device_world);
+	ur_administrators_init();
+	lock = memfd_create("lock", MFD_CLOEXEC);
+	CHECK(lock >= 0);
+	CHECK(!ur_client_rights_init(lock));
+	close(lock);
 	ur_nldev_watch(&device_world);
 	ur_fault_watch(&device_world);
 	ur_record_watch(&device_world);

@@ -254,6 +254,11 @@ static void client_connect(bool admin)
 	client_uid = admin ? geteuid() : geteuid() + 12345;
 	ur_loop_lock(device_world.loop);
 	CHECK(!ur_session_start(&device_world, pair[1]));
+	/* The newest: as if it had shown the right to. */
+	if (admin)
+		ur_list_entry(device_world.sessions.prev, struct ur_session,
+			      node)
+			->administers = true;
 	ur_loop_unlock(device_world.loop);
 	sock = pair[0];
 	n_heard = 0;

@@ -70,7 +70,7 @@ CODE = {
     "S1": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->asleep SEQ_CST"),
     "D3": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
     "D4": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
-    "S2_BARRIER": ("engine/wait.c", "go_to_sleep", "atomic_thread_fence memory_order_seq_cst"),
+    "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
 }
 
 

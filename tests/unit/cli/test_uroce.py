@@ -42,7 +42,6 @@ def test():
     # the command line
     check(uroce().returncode, 2)
     check(uroce("nothing").returncode, 2)
-    check(uroce("run").returncode, 2)
     check(uroce("run", "--what").returncode, 2)
     check(uroce("run", "--run-dir").returncode, 2)
     check(uroce("help").returncode, 0)

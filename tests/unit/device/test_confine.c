@@ -82,8 +82,11 @@ static void refused(void)
 	EPERM_IS(ioctl(udp, SIOCSIFFLAGS, &ifr));
 	EPERM_IS(setsockopt(udp, IPPROTO_IP, 64, &one, sizeof(one)));
 	EPERM_IS(setsockopt(udp, IPPROTO_IPV6, 35, &one, sizeof(one)));
-	EPERM_IS(syscall(SYS_renameat2, AT_FDCWD, "a", AT_FDCWD, "b", 0));
 	EPERM_IS(syscall(SYS_linkat, AT_FDCWD, "a", AT_FDCWD, "b", 0));
+	/* A device's directories are renamed before they are removed. */
+	CHECK(syscall(SYS_renameat2, AT_FDCWD, "/nothing/a", AT_FDCWD,
+		      "/nothing/b", 0) < 0);
+	CHECK_EQ(errno, ENOENT);
 	EPERM_IS(syscall(SYS_mknodat, AT_FDCWD, "a", S_IFIFO, 0));
 	EPERM_IS(syscall(SYS_setuid, 0));
 	EPERM_IS(syscall(SYS_capset, NULL, NULL));
