@@ -159,6 +159,18 @@ def two_hosts(t, o, mtu):
                     scale=1e-9)
 
 
+def in_program(t, o):
+    """The engine in the program, by option; a device beside it costs nothing."""
+    lab = Lab(o.build, 1500)
+    lab.engine = "process"
+    lab.options = [*Lab.options, "--engine-opt", "guests=1"]
+    with lab:
+        t.ratio("two hosts, MTU 1500",
+                "ib_send_lat 64 B, engine in the program / UDP ping-pong", 2.2,
+                lambda: latency_us(lab, "ib_send_lat", o.count),
+                lambda: udp_latency_us(lab, o.count), higher=False, unit="us")
+
+
 def machine(build):
     model = re.search(r"model name\s*:\s*(.*)", open("/proc/cpuinfo").read())
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always",
@@ -207,6 +219,7 @@ def main():
         return 0
     if "one " not in only:
         two_hosts(t, o, 1500)
+        in_program(t, o)
         if not o.tiny:
             two_hosts(t, o, 9000)
     return 0

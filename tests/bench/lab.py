@@ -45,8 +45,10 @@ class Host:
         return p
 
     def uroce(self, cmd):
-        env = [] if self.lab.in_place else ["env", "UROCE_MR_SHARED=1"]
-        return [*env, self.lab.bin("uroce"), "run", "--run-dir", self.run_dir,
+        env = [] if self.lab.in_place else ["UROCE_MR_SHARED=1"]
+        if self.lab.engine:
+            env.append("UROCE_ENGINE=" + self.lab.engine)
+        return ["env", *env, self.lab.bin("uroce"), "run", "--run-dir", self.run_dir,
                 "--", *cmd]
 
     def listens(self, port, udp=False):
@@ -67,6 +69,7 @@ class Host:
 class Lab:
     """Two hosts joined by veth, or by a switch; or one on its loopback device."""
     options = []  # of uroced
+    engine = None  # where programs have it; None: as by default
     in_place = False  # registered memory stays where it is, as by default
 
     def stays(self, measure):
