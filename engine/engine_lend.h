@@ -23,9 +23,9 @@ int ur_engine_lend(struct ur_engine *engine, u32 *slot);
 /* Ends it: the program has no queue pair any more. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
 /* Puts the socket of that slot for entry index of the GID table in *fd, which stays
- * the engine's, and the entry in gid. What was received on it and not read is gone.
- * Returns 0, -EINVAL (no such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of
- * the wire. */
+ * the engine's, and the entry in gid. What was received on it before is still there,
+ * for numbers that nobody has any more. Returns 0, -EINVAL (no such entry),
+ * -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
 

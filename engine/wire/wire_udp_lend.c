@@ -28,15 +28,6 @@ static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 	return err;
 }
 
-/* Of who had it before. */
-static void drain(int fd)
-{
-	u8 byte;
-
-	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
-		;
-}
-
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
@@ -52,7 +43,6 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 		a->lent[a->n_lent++] = fd;
 		ur_udp_steer(fd, w->wire.engine->shard_bits, a->n_lent + 1);
 	}
-	drain(a->lent[slot - 1]);
 	*ret = a->lent[slot - 1];
 	return 0;
 }

@@ -116,7 +116,8 @@ static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
 	av->send_error = error ? error : EADDRNOTAVAIL;
 	av->send_error_at = w->wire.engine->now;
 	ur_port_count(w->wire.engine->port, UR_CNT_send_err, packets);
-	if (error == EMSGSIZE && !w->said_msgsize) {
+	if (error == EMSGSIZE && !w->said_msgsize &&
+	    !w->wire.engine->config.guest) {
 		w->said_msgsize = true;
 		fprintf(stderr,
 			"uroced: %s: the path does not carry packets of the "
