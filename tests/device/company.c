@@ -102,7 +102,8 @@ static int connection(struct company *c)
 
 	CHECK(sock >= 0);
 	c->opened++;
-	show_right(sock);
+	if (!c->plain)
+		show_right(sock);
 	return sock;
 }
 

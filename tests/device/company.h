@@ -29,6 +29,7 @@ struct company {
 	int visible[3];			 /* of uverbs, rdma_cm, umad */
 	int answer;			 /* that status_sock has in its hands */
 	bool full;			 /* with settings and the recorder */
+	bool plain;			 /* shows no right on connections */
 	unsigned int opened;		 /* connections */
 	uint32_t n_devices, indices[16]; /* of netlink */
 };

@@ -16,6 +16,7 @@
 #include "tests/check.h"
 #include "tests/device/client.h"
 #include "tests/device/company.h"
+#include "util/os/proof.h"
 
 static struct daemon_proc dev;
 
@@ -85,6 +86,7 @@ static void test_other_user(void)
 	}
 	CHECK(!chmod(dev.dir, 0755));
 	dev.as = 65534;
+	other.plain = true;
 	close(company.nl_sock);
 	company_ask_anew(&other);
 	CHECK_EQ(company_count(&other, "ctx"), 1);
@@ -102,8 +104,11 @@ static void test_other_user(void)
 static int64_t change(uint64_t what, const char *name)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .link.what = what};
-	int sock = client_connect(&dev), fd;
+	int sock = client_connect(&dev), proof = ur_proof_net_admin(), fd;
 
+	if (proof >= 0)
+		CHECK_EQ(client_show(sock, proof), 0);
+	close(proof);
 	snprintf(msg.name, sizeof(msg.name), "%s", name);
 	client_send(sock, &msg, NULL, 0);
 	CHECK(!client_recv(sock, &msg, &fd));
