@@ -135,8 +135,11 @@ static void nothing(struct sender *s)
 static void link_command(uint64_t what, const char *name)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .link.what = what};
-	int sock = client_connect(&dev), fd;
+	int sock, fd;
 
+	dev.admin = true;
+	sock = client_connect(&dev);
+	dev.admin = false;
 	strcpy(msg.name, name);
 	client_send(sock, &msg, NULL, 0);
 	CHECK(!client_recv(sock, &msg, &fd));

@@ -88,6 +88,7 @@ static struct company company = {
 void faults_start(void)
 {
 	snprintf(device.dir, sizeof(device.dir), "%s", getenv("UROCE_RUN_DIR"));
+	device.admin = true;
 	CHECK(faults_spawn(uroced, &device.pid));
 	client_settle(&device);
 	company_open(&company);
