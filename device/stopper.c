@@ -66,6 +66,7 @@ static void *stop_in_time(void *arg)
 			      {stopper.begin_fd, POLLIN, 0}};
 	bool done;
 
+	pthread_setname_np(pthread_self(), "uroced-stop");
 	while (poll(p, 2, -1) < 0)
 		;
 	pthread_mutex_lock(&stopper.lock);

@@ -170,15 +170,6 @@ static inline void ur_port_put_avs(struct ur_port *port)
 		ur_av_put(port->av_put[--port->av_put_count]);
 }
 
-/* Returns the queue pair of that number that packets find here, or NULL: none, or
- * one that another port has (struct ur_qp_init, away). */
-static inline struct ur_qp *ur_port_qp(const struct ur_port *port, u32 qpn)
-{
-	return ur_shard_of(qpn, port->cfg.shard_bits) == port->cfg.shard
-		       ? ur_table_lookup(&port->qps, qpn)
-		       : NULL;
-}
-
 /* Returns the first rule of the port's own structures that does not hold, in
  * words, or NULL. */
 const char *ur_port_check(const struct ur_port *port);

@@ -213,6 +213,15 @@ struct ur_qp {
 	u64 counters[UR_QP_CNT_COUNT];
 };
 
+/* Returns the queue pair of that number that packets find here, or NULL: none, or
+ * one that another port has (struct ur_qp_init, away). */
+static inline struct ur_qp *ur_port_qp(const struct ur_port *port, u32 qpn)
+{
+	struct ur_qp *qp = ur_table_lookup(&port->qps, qpn);
+
+	return qp && !qp->init.away ? qp : NULL;
+}
+
 /* Adds n to counter c. Other threads may read the counter meanwhile. */
 static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
 {

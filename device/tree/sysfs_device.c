@@ -230,12 +230,10 @@ static int put_uverbs(struct ur_device *dev)
 	return err;
 }
 
-int ur_sysfs_add(struct ur_device *dev)
+static int put_all(struct ur_device *dev)
 {
-	int err = make_dirs(dev);
+	int err = put_device(dev);
 
-	if (!err)
-		err = put_device(dev);
 	if (!err)
 		err = put_port(dev);
 	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
@@ -247,6 +245,18 @@ int ur_sysfs_add(struct ur_device *dev)
 	if (!err)
 		err = ur_sysfs_add_umad(dev);
 	return err ? err : put_uverbs(dev);
+}
+
+int ur_sysfs_add(struct ur_device *dev)
+{
+	int err = make_dirs(dev);
+
+	if (err)
+		return err;
+	ur_tree_make(true);
+	err = put_all(dev);
+	ur_tree_make(false);
+	return err;
 }
 
 void ur_sysfs_netdev(struct ur_device *dev)

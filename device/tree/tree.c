@@ -43,6 +43,14 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
+/* Files are made where there is none. */
+static bool making;
+
+void ur_tree_make(bool begin)
+{
+	making = begin;
+}
+
 /*
  * For writing. It may be read-only, to its owner too; root does not notice.
  * *fresh: it was not there. A file that is there is not asked to be made: that
@@ -52,12 +60,14 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 static int open_file(const char *path, mode_t mode, bool *fresh)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
-	int fd = open(path, flags);
+	int fd = making ? -1 : open(path, flags);
 
 	*fresh = false;
-	if (fd < 0 && errno == ENOENT) {
+	if (making || (fd < 0 && errno == ENOENT)) {
 		fd = open(path, flags | O_CREAT | O_EXCL, mode);
 		*fresh = fd >= 0;
+		if (making && fd < 0 && errno == EEXIST)
+			fd = open(path, flags);
 	}
 	if (fd >= 0 || errno != EACCES || chmod(path, 0644) < 0)
 		return fd;

@@ -12,6 +12,9 @@
 
 #include "device/device.h"
 
+/* Begins, or ends, to fill directories that are new: until then a file is first
+ * looked for, one more system call each. */
+void ur_tree_make(bool begin);
 /* Makes a directory with its parents. One that is there already is fine. */
 int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -41,6 +41,13 @@ def table(host, name="uroce0"):
                 open(attrs + i).read().strip()) for i in os.listdir(attrs)}
 
 
+def settled(host, name="uroce0"):
+    """table(), once the kernel has tried its link-local address, the last to come."""
+    wait_for("the link-local address", lambda: any(
+        g.startswith("fe80:") for g, _ in table(host, name).values()))
+    return table(host, name)
+
+
 def netdevs(host):
     """{device: netdev} as status says."""
     return {d["name"]: d["netdev"]
@@ -70,7 +77,7 @@ def test_connection_stays(lab):
     lab.serve()
     a = lab.a
     a.gid(a.addr6)
-    before = table(a)
+    before = settled(a)
     watcher = a.start("stdbuf", "-oL", "ibv_asyncwatch", "-d", "uroce0")
     wait_for("it to watch", lambda: '"uroce0"' in uroce(
         a, "res", "--json", "session"))
@@ -127,7 +134,7 @@ def test_swap(lab):
     a = lab.a
     uroce(a, "link", "add", "eth1")
     wait_named(a, uroce0="eth0", uroce1="eth1")
-    gids = {d: [g for g, _ in table(a, d).values()]
+    gids = {d: [g for g, _ in settled(a, d).values()]
             for d in ("uroce0", "uroce1")}
     for first, second in ("eth1", "eth0"), ("eth0", "eth1"):
         rename(a, second, "tmp0")

@@ -14,6 +14,9 @@
 #include "util/os/rundir.h"
 
 #define IN_TMP "/tmp/uroce-%u"
+/* Default of /proc/sys/kernel/overflowuid (DEFAULT_OVERFLOWUID of the kernel). */
+#define OVERFLOW_UID 65534u
+#define ALL_USERS    "4294967295"
 
 static int print_dir(char *buf, size_t size, const char *a, const char *b)
 {
@@ -119,6 +122,27 @@ static bool is_service_of(const char *dir, uid_t uid)
 	return good;
 }
 
+/* Whether the user is one of those for whom this user namespace has no number:
+ * they all have the same. Root of such a namespace is nobody's master but its
+ * own, and who gave it the directory is outside. */
+static bool is_unmapped(uid_t uid)
+{
+	char map[64] = "";
+	int fd;
+
+	if (uid != OVERFLOW_UID)
+		return false;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/uid_map",
+			  O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (syscall(SYS_read, fd, map, sizeof(map) - 1) < 0)
+		map[0] = '\0';
+	syscall(SYS_close, fd);
+	/* The first namespace's has all numbers, in one line. */
+	return *map && !strstr(map, ALL_USERS);
+}
+
 int ur_rundir_check_peer(const char *dir, int sock)
 {
 	const char *asked = secure_getenv("UROCE_TRUST_UID");
@@ -130,6 +154,8 @@ int ur_rundir_check_peer(const char *dir, int sock)
 		return -errno;
 	if (geteuid() || !peer.uid || is_service_of(dir, peer.uid))
 		return 0;
+	if (is_unmapped(peer.uid))
+		return 1;
 	if (!asked || *asked < '0' || *asked > '9')
 		return -EPERM;
 	return strtoul(asked, &end, 10) == peer.uid && !*end ? 1 : -EPERM;

@@ -51,9 +51,11 @@ int ur_rundir_check(const char *dir);
  *
  * Root's program, or command, uses the device of root or of a service (see
  * ur_rundir_trusted()), since another user's has what it shows: its memory. That
- * of the user whose number $UROCE_TRUST_UID is, it uses nevertheless.
+ * of the user whose number $UROCE_TRUST_UID is, it uses nevertheless. So does
+ * root of a user namespace that of a user who has no number there, such as the
+ * host's root.
  *
- * Return: 0, 1 where it is that of another user who was asked for, or -EPERM.
+ * Return: 0, 1 where it is such another user's, who is shown no right, or -EPERM.
  */
 int ur_rundir_check_peer(const char *dir, int sock);
 
