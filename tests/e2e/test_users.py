@@ -91,12 +91,13 @@ def test_not_served(users):
         p.report()
 
 
-def test_forged(lab, users):
+def test_forged(lab, users, monkeypatch):
     """What one user's sockets send under the address of the other's device is none of
     its packets."""
     alice, bob = users
     s, c = pair(lab, alice, alice)
     lab.a.run_dir = alice.run_dir
+    monkeypatch.setenv("UROCE_TRUST_UID", str(alice.uid))
     before = refused(lab.a)
     for qp in alice.qps():
         p = lab.a.bare("setpriv", "--reuid", str(bob.uid), "--regid", str(bob.uid),
