@@ -17,6 +17,7 @@
 
 #include "tests/device/company.h"
 #include "tests/faults/inject.h"
+#include "util/os/proof.h"
 
 struct daemon_proc device;
 struct ibv_context *eth1, *eth2;
@@ -85,10 +86,24 @@ static int connect_to(const void *arg)
 static struct company company = {
 	.connect = connect_to, .arg = &device, .device = "uroce0"};
 
+int faults_show_right(int sock)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
+	int proof = ur_proof_net_admin(), fd, err;
+
+	/* A user has his number alone to show. */
+	if (proof < 0)
+		return 0;
+	client_send(sock, &msg, &proof, 1);
+	close(proof);
+	err = client_recv(sock, &msg, &fd) ? EPIPE : (int)-msg.ret;
+	CHECK(fd < 0);
+	return err;
+}
+
 void faults_start(void)
 {
 	snprintf(device.dir, sizeof(device.dir), "%s", getenv("UROCE_RUN_DIR"));
-	device.admin = true;
 	CHECK(faults_spawn(uroced, &device.pid));
 	client_settle(&device);
 	company_open(&company);

@@ -32,6 +32,9 @@ extern struct daemon_proc device;
 
 /* Starts uroced_faults on eth1 and eth2, in UROCE_RUN_DIR, and opens a file of
  * every kind on the first: tests/device/company.h. */
+/* Shows on a connection that it may administer, where the process may. Returns 0 or
+ * the errno of the answer; EPIPE: none came. */
+int faults_show_right(int sock);
 void faults_start(void);
 /* No descriptor is left behind. */
 void faults_settle(void);

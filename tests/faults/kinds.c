@@ -84,12 +84,12 @@ static int open_bare(uint32_t kind, const char *path)
 	struct iovec iov[] = {{&msg, sizeof(msg)},
 			      {(void *)(uintptr_t)path, strlen(path) + 1}};
 	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = *path ? 2 : 1};
-	int sock = client_connect(&device), fd, err;
+	int sock = client_connect(&device), fd, err = faults_show_right(sock);
 
-	if (sendmsg(sock, &mh, MSG_NOSIGNAL) < 0 ||
-	    client_recv(sock, &msg, &fd))
+	if (!err && (sendmsg(sock, &mh, MSG_NOSIGNAL) < 0 ||
+		     client_recv(sock, &msg, &fd)))
 		err = EPIPE;
-	else
+	else if (!err)
 		err = (int)-msg.ret;
 	if (!err)
 		return sock;

@@ -38,11 +38,14 @@ static int converse(uint32_t op, uint64_t what, const char *name)
 	struct uroce_tun_msg msg = {.op = op, .link.what = what};
 	int sock = client_connect(&device), fd, err;
 
-	snprintf(msg.name, sizeof(msg.name), "%s", name);
-	client_send(sock, &msg, NULL, 0);
-	err = client_recv(sock, &msg, &fd) ? EPIPE : (int)-msg.ret;
-	if (fd >= 0)
-		close(fd);
+	err = op == UROCE_TUN_LINK ? faults_show_right(sock) : 0;
+	if (!err) {
+		snprintf(msg.name, sizeof(msg.name), "%s", name);
+		client_send(sock, &msg, NULL, 0);
+		err = client_recv(sock, &msg, &fd) ? EPIPE : (int)-msg.ret;
+		if (fd >= 0)
+			close(fd);
+	}
 	close(sock);
 	return err;
 }
