@@ -14,13 +14,14 @@
 #define SO_COOKIE 57 /* since Linux 4.12 */
 #endif
 
-static int add_cookie(int fd, struct ur_file_id *id)
+/* Where the kernel has none (before 4.12, and as qemu-user shows it) the numbers
+ * have to do; elsewhere it has one for each socket, whatever a client does. */
+static void add_cookie(int fd, struct ur_file_id *id)
 {
 	socklen_t len = sizeof(id->cookie);
 
-	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id->cookie, &len) < 0
-		       ? -errno
-		       : 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id->cookie, &len) < 0)
+		id->cookie = 0;
 }
 
 static void add_handle(int fd, struct ur_file_id *id)
@@ -54,8 +55,9 @@ int ur_file_id(int fd, struct ur_file_id *id)
 	id->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
 	id->ino = st.stx_ino;
 	if (S_ISSOCK(st.stx_mode))
-		return add_cookie(fd, id);
-	add_handle(fd, id);
+		add_cookie(fd, id);
+	else
+		add_handle(fd, id);
 	return 0;
 }
 

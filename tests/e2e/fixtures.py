@@ -14,6 +14,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__),
                 os.path.dirname(os.path.dirname(__file__))]
 import hosts  # noqa: E402
+from user_namespaces import user_namespaces  # noqa: E402,F401
 
 
 def pytest_addoption(parser):
@@ -113,16 +114,6 @@ def huge_pages():
         f.write(str(before))
     if got < before + POOL_PAGES:
         pytest.skip("no memory for huge pages")
-
-
-@pytest.fixture(scope="session")
-def user_namespaces(build):
-    """For a test whose program makes one, as an ordinary user."""
-    p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-                        "unshare", "-Urmn", "true"], stdout=subprocess.PIPE,
-                       stderr=subprocess.STDOUT, text=True, check=False)
-    if p.returncode:
-        pytest.skip(f"no user namespaces here: {p.stdout.strip()}")
 
 
 TOPOLOGIES = {"one": lambda lab: (lab.a, lab.a),

@@ -19,6 +19,7 @@ from test_attacks import (  # noqa: E402,F401
     test_false_memory, test_foreign_rights, test_large_queues, test_lingering_sockets,
     test_spoofed_peer, test_stopped_programs, test_unread_answers, test_writes_from_here, victim)
 from test_forged import test_by_another_user  # noqa: E402,F401
+from user_namespaces import user_namespaces  # noqa: E402,F401
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,8 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
 		SKIP("no network namespace of our own is allowed");
+	if (ur_proof_net_admin() < 0 || ur_proof_net_raw() < 0)
+		SKIP("no socket that shows a right can be made");
 	CASE(test_network(false));
 	CASE(test_network(true));
 	CASE(test_proofs());

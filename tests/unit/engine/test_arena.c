@@ -114,7 +114,9 @@ static void test_stays(struct ur_arena *arena, int fd)
 		for (int i = 0; i < 5; i++)
 			ur_arena_free(arena, &part[(i * 3 + round) % 5]);
 		CHECK_EQ(ur_arena_alloc(arena, 64 * mib, &whole), 0);
-		CHECK(whole.ptr == ptr);
+		/* Of several mappings, which the kernel may have put in any
+		 * order, another can be the first that it fits in. */
+		CHECK(whole.ptr == ptr || n_maps > 1);
 		CHECK(whole.dirty);
 		CHECK_EQ(arena->mapped, mapped);
 		CHECK_EQ(arena->n_maps, n_maps);
