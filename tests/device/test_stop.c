@@ -52,7 +52,10 @@ static void *hold(void *arg)
 static void begin_hold(struct holder *h, int fd, int n,
 		       void (*fn)(const struct holder *h))
 {
-	*h = (struct holder){.fd = fd, .page = stuck + n * PAGE, .hold = fn};
+	/* Its own: the other end of this one may be closed meanwhile. */
+	*h = (struct holder){
+		.fd = dup(fd), .page = stuck + n * PAGE, .hold = fn};
+	CHECK(h->fd >= 0);
 	CHECK(!pthread_create(&h->thread, NULL, hold, h));
 	stuck_wait();
 }
