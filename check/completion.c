@@ -41,9 +41,9 @@ static bool find(struct ur_cq *cq, struct ur_qp *qp, const struct ibv_wc *wc,
 	       ur_queue_complete(recv, wc->wr_id, succeeded, request);
 }
 
-/* Without a number: the queue pair of the queue that has such a request. An
- * extended queue may not have been asked for numbers; with XRC it is that of a
- * queue pair that only receives. */
+/* Finds the queue pair where wc.qp_num is missing or misleads: an extended CQ need
+ * not report it, and with XRC it names a queue pair that only receives. Picks the
+ * queue pair of this CQ that has a matching request. */
 static struct ur_qp *guess(struct ur_cq *cq, const struct ibv_wc *wc,
 			   bool opcode_known, struct ur_request *request)
 {

@@ -103,8 +103,9 @@ bool ur_poll_turn(struct ur_engine *e)
 		ur_port_expire(e->port, e->now);
 		any = true;
 	}
-	/* Of what came in: whose processor it is answers before the
-	 * acknowledgement leaves, which then takes the answer along. */
+	/* Send the events of what was received first: a program that wakes on
+	 * this processor can answer before the ACK leaves, and the ACK then
+	 * travels with its answer. */
 	ur_ecq_send_events(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);

@@ -9,9 +9,9 @@
 #include "preload/rewrite.h"
 #include "preload/setting.h"
 
-/* What to ask of the file of the tree: that of a node may be read by all. It
- * stands for one that all may write to, too, or umad's, which its owner and root
- * may open (stat.c), as they may write to the file. */
+/* Returns the access mode to check on the placeholder. Placeholders can be read by
+ * all, but stand for nodes that can be written to as well: by all, or, for umad,
+ * by its owner and root (stat.c). */
 static int of_tree(const struct ur_path *path, int mode)
 {
 	if (path->what != UR_PATH_NODE)

@@ -2,8 +2,8 @@
 /*
  * What is in flight to one address: all connected queue pairs of a port and an
  * owner that send there share one window, since it is one network that carries
- * them. Those of others have a window of their own: what a peer makes of it, by
- * what it answers, is felt by who has connected to it. While nothing is known of
+ * them. Each owner has its own window, so a peer that answers badly slows down only
+ * the owner that connected to it. While nothing is known of
  * a path, and where it loses while packets wait in it, the window holds; each
  * queue pair has its turn of some packets. A path that needs no window costs its queue pairs one branch.
  *

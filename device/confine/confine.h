@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rights that uroced gives up before it serves. Who finds a fault in what reads
- * clients' rings and peers' packets gets a process that can do little but that.
+ * Rights that uroced gives up before it serves. An attacker who
+ * exploits the code that reads clients' rings or peers' packets gains a process
+ * with hardly any rights.
  */
 #ifndef UR_DEVICE_CONFINE_H
 #define UR_DEVICE_CONFINE_H

@@ -234,9 +234,9 @@ static int load(scmp_filter_ctx ctx, int err)
 }
 
 /*
- * The flags of clone3() are in memory, where a filter does not look: refused, it
- * has the C library go on to clone(). Each new thread begins so, which is nothing
- * for the journal: so by a filter of its own, which does not log.
+ * A filter cannot see the flags of clone3(), which are in memory, so clone3() is
+ * refused and the C library goes on to clone(). Every new thread does this; a
+ * second filter, which does not log, keeps it out of the journal.
  */
 static int refuse_clone3(void)
 {

@@ -37,9 +37,10 @@ struct ur_nl_attrs {
 };
 
 /*
- * Parse the attributes of a whole message. strict: as the kernel takes what
- * changes something: nothing that is not known, no longer integers than they
- * are, nothing behind the last. The last of two of a type counts. 0 or -EINVAL.
+ * Parse the attributes of a whole message. strict is how the
+ * kernel parses requests that change state: unknown attributes, integers of the
+ * wrong size and trailing bytes are refused. Of duplicates the last one wins.
+ * Returns 0 or -EINVAL.
  */
 int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 		bool strict);

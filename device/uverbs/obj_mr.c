@@ -66,8 +66,8 @@ static void unmap(struct ur_loop_after *after)
 	free(u);
 }
 
-/* Of a file that ends nothing may count when it has ended: who ends it waits,
- * with the lock released. */
+/* While the file is being closed, unmap now, with the lock released: nothing of
+ * it may still be charged once close() has returned. */
 static void unmap_now(struct ur_loop *loop, const struct ur_emr_left *left)
 {
 	bool aside = ur_loop_step_aside(loop);

@@ -138,8 +138,8 @@ int ur_object_destroy(struct ur_object *obj)
 	return ur_object_destroy_report(obj, NULL);
 }
 
-/* Of a file that ends, with the lock held: each object may be a call of the
- * engine, which may be a fifth of a millisecond. */
+/* Objects that are destroyed in one hold of the lock while their file is being
+ * closed: each may cost a call of the engine, a fifth of a millisecond. */
 #define OBJECTS_AT_ONCE 16
 #define SLOTS_AT_ONCE	4096
 #define NS_AT_ONCE	200000u

@@ -67,9 +67,9 @@ struct ur_wire_ops {
 	 */
 	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd);
-	/* Makes the wire of raw packet queue pairs receive that, and nothing
-	 * where want->any is false. Returns 0, or -errno with nothing changed
-	 * for the worse. NULL for the others. */
+	/* Sets which frames the raw wire receives; none if want->any is false.
+	 * Returns 0, or -errno and keeps receiving at least what it did. NULL
+	 * in other wires. */
 	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
 	void (*destroy)(struct ur_wire *wire);
 };
