@@ -38,6 +38,15 @@ static void borrow(struct ur_session *s, int *fds)
 	ur_loop_unlock(s->daemon->loop);
 }
 
+/* Others look at it with the lock held: a status, and who borrows. */
+static void set_memory(struct ur_session *s, struct ur_user_mem *mem)
+{
+	ur_loop_lock(s->daemon->loop);
+	ur_assert(!s->mem);
+	s->mem = mem;
+	ur_loop_unlock(s->daemon->loop);
+}
+
 /* Proved to be the client's, with what it may do with it. */
 static int take(struct ur_session *s, const struct uroce_tun_msg *msg, int *fds)
 {
@@ -62,7 +71,7 @@ static int take(struct ur_session *s, const struct uroce_tun_msg *msg, int *fds)
 		ur_user_mem_put(mem);
 		return err;
 	}
-	s->mem = mem;
+	set_memory(s, mem);
 	return 0;
 }
 
@@ -70,6 +79,7 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 			  u64 features, int *fds)
 {
 	int known[UROCE_TUN_MAX_FDS] = {-1, -1};
+	struct ur_user_mem *mem;
 
 	if (fds[0] != -1 || !(features & UROCE_TUN_F_MEMORY))
 		return take(s, msg, fds);
@@ -78,10 +88,11 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 	if (known[0] >= 0 && !take(s, msg, known))
 		return 0;
 	ur_daemon_close_fds(known);
-	s->mem = ur_user_mem_unreached(s->pid);
-	if (!s->mem)
+	mem = ur_user_mem_unreached(s->pid);
+	if (!mem)
 		return -ENOMEM;
-	s->mem->uid = s->uid;
+	mem->uid = s->uid;
+	set_memory(s, mem);
 	ur_debug("session %llu: process %d shows no memory: it is asked",
 		 (unsigned long long)s->id, (int)s->pid);
 	return 0;

@@ -123,9 +123,7 @@ static struct json_object *session(struct ur_session *s)
 		     : s->kind == UROCE_TUN_UMAD    ? "umad"
 		     : s->kind == UROCE_TUN_NETLINK ? "netlink"
 						    : "none");
-	/* Its thread has set the memory before it opened the file, under the
-	 * lock. */
-	if (s->open && s->mem && !ur_user_mem_reaches(s->mem))
+	if (s->mem && !ur_user_mem_reaches(s->mem))
 		ur_json_add(o, "memory_reached",
 			    json_object_new_boolean(false));
 	if (s->open && s->kind == UROCE_TUN_UVERBS) {
