@@ -114,8 +114,8 @@ static void test_stays(struct ur_arena *arena, int fd)
 		for (int i = 0; i < 5; i++)
 			ur_arena_free(arena, &part[(i * 3 + round) % 5]);
 		CHECK_EQ(ur_arena_alloc(arena, 64 * mib, &whole), 0);
-		/* Of several mappings, which the kernel may have put in any
-		 * order, another can be the first that it fits in. */
+		/* Of several mappings, which the kernel may have put side by
+		 * side, it is where they begin. */
 		CHECK(whole.ptr == ptr || n_maps > 1);
 		CHECK(whole.dirty);
 		CHECK_EQ(arena->mapped, mapped);
@@ -165,6 +165,12 @@ int main(int argc, char **argv)
 		STEP(test_random(&arena, fd));
 		STEP(test_large(&arena));
 		STEP(test_stays(&arena, fd));
+		ur_arena_fini(&arena);
+		/* And of one mapping, which has no neighbours. */
+		CHECK_EQ(ur_arena_init(&arena, fd), 0);
+		arena.page = page;
+		STEP(test_stays(&arena, fd));
+		CHECK_EQ(arena.n_maps, 1);
 		ur_arena_fini(&arena);
 	}
 	close(fd);
