@@ -30,7 +30,7 @@ int ur_adverse_ask(struct uroce_alloc_ucontext_req *req)
 	return 0;
 }
 
-int ur_adverse_take(struct ur_context *ctx,
+int ur_adverse_take(struct uroce_context *ctx,
 		    const struct uroce_alloc_ucontext_req *req,
 		    const struct uroce_alloc_ucontext_resp *resp)
 {
@@ -44,7 +44,7 @@ int ur_adverse_take(struct ur_context *ctx,
 /* ---- undefined fields of completions ---- */
 
 /* ibv_poll_cq(3), "Not all wc attributes are always valid". */
-enum field {
+enum wc_field {
 	OPCODE = 1u << 0,
 	BYTE_LEN = 1u << 1,
 	IMM_INV = 1u << 2,
@@ -71,16 +71,16 @@ static u32 defined(u32 status, u32 opcode, u32 flags, bool datagram)
 
 /* Queue pairs that receive from whoever sends, and those whose receives are
  * frames: for them the fields of the sender mean something. */
-static bool is_datagram(const struct ur_context *ctx, u32 qpn)
+static bool is_datagram(const struct uroce_context *ctx, u32 qpn)
 {
-	const struct ur_qp *qp =
-		ur_qp_table_get((struct ur_context *)(uintptr_t)ctx, qpn);
+	const struct uroce_qp *qp =
+		ur_qp_table_get((struct uroce_context *)(uintptr_t)ctx, qpn);
 
 	return qp && (qp->qpt_bit & (UR_SENDS_UD | UR_SENDS_RAW));
 }
 
 /* A value for one field of a completion that has this wr_id. */
-static u64 poison(const struct ur_context *ctx, u64 wr_id, u32 field)
+static u64 poison(const struct uroce_context *ctx, u64 wr_id, u32 field)
 {
 	struct ur_rng r = {ctx->adverse_seed ^ wr_id << 8 ^ field};
 
@@ -97,7 +97,7 @@ static enum ibv_wc_opcode wrong_opcode(u64 value)
 	return some[value % UR_ARRAY_SIZE(some)];
 }
 
-static void poison_wc(const struct ur_context *ctx, struct ibv_wc *wc)
+static void poison_wc(const struct uroce_context *ctx, struct ibv_wc *wc)
 {
 	u32 d = defined(wc->status, wc->opcode, wc->wc_flags,
 			is_datagram(ctx, wc->qp_num));
@@ -135,9 +135,9 @@ static int adverse_poll_cq(struct ibv_cq *cq, int num_entries,
 
 /* ---- the readers of extended queues ---- */
 
-static bool has(const struct ibv_cq_ex *ibcq, enum field f)
+static bool has(const struct ibv_cq_ex *ibcq, enum wc_field f)
 {
-	const struct ur_cq *cq =
+	const struct uroce_cq *cq =
 		ur_to_cq_ex((struct ibv_cq_ex *)(uintptr_t)ibcq);
 	const struct uroce_cqe *cqe = cq->cur;
 
@@ -146,7 +146,7 @@ static bool has(const struct ibv_cq_ex *ibcq, enum field f)
 	       f;
 }
 
-static u64 poison_ex(const struct ibv_cq_ex *cq, enum field f)
+static u64 poison_ex(const struct ibv_cq_ex *cq, enum wc_field f)
 {
 	return poison(ur_to_ctx(cq->context), cq->wr_id, f);
 }
@@ -257,7 +257,7 @@ static bool beyond(const struct ibv_qp_cap *cap)
 }
 
 /* The device gives what there is room for; this one no more than it says. */
-static void clip(struct ur_qp *qp, struct ibv_qp_cap *cap)
+static void clip(struct uroce_qp *qp, struct ibv_qp_cap *cap)
 {
 	qp->max_send_sge = ur_min_u32(qp->max_send_sge, UR_ADVERSE_SGE);
 	qp->rq.max_sge = ur_min_u32(qp->rq.max_sge, UR_ADVERSE_SGE);
@@ -361,7 +361,7 @@ static const struct {
 	{UROCE_ADVERSE_LIMITS, UR_OP_modify_srq, (void *)adverse_modify_srq},
 };
 
-void *ur_adverse_op(const struct ur_context *ctx, enum ur_op op)
+void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op)
 {
 	for (u32 i = 0; i < UR_ARRAY_SIZE(replaced); i++)
 		if (replaced[i].op == op && (ctx->adverse & replaced[i].what))

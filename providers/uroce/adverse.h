@@ -19,11 +19,11 @@
 int ur_adverse_ask(struct uroce_alloc_ucontext_req *req);
 /* Takes what the device gave. Returns 0, or EOPNOTSUPP where it is older and
  * gave nothing of what was asked for. req NULL: of an imported context. */
-int ur_adverse_take(struct ur_context *ctx,
+int ur_adverse_take(struct uroce_context *ctx,
 		    const struct uroce_alloc_ucontext_req *req,
 		    const struct uroce_alloc_ucontext_resp *resp);
 /* Returns the operation of the context in place of the ordinary one, which may
  * be the same. */
-void *ur_adverse_op(const struct ur_context *ctx, enum ur_op op);
+void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op);
 
 #endif

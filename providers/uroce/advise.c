@@ -15,10 +15,10 @@
 #define POPULATE_READ  22
 #define POPULATE_WRITE 23
 
-static struct ur_mr *moved;
+static struct uroce_mr *moved;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void ur_mr_moved(struct ur_mr *mr, u64 iova)
+void ur_mr_moved(struct uroce_mr *mr, u64 iova)
 {
 	pthread_mutex_lock(&lock);
 	mr->iova = iova;
@@ -27,10 +27,10 @@ void ur_mr_moved(struct ur_mr *mr, u64 iova)
 	pthread_mutex_unlock(&lock);
 }
 
-void ur_mr_forget(struct ur_mr *mr)
+void ur_mr_forget(struct uroce_mr *mr)
 {
 	pthread_mutex_lock(&lock);
-	for (struct ur_mr **p = &moved; *p; p = &(*p)->next_moved) {
+	for (struct uroce_mr **p = &moved; *p; p = &(*p)->next_moved) {
 		if (*p == mr) {
 			*p = mr->next_moved;
 			break;
@@ -46,7 +46,7 @@ static u64 address_of(const struct ibv_context *context,
 	u64 addr = sge->addr;
 
 	pthread_mutex_lock(&lock);
-	for (const struct ur_mr *mr = moved; mr; mr = mr->next_moved)
+	for (const struct uroce_mr *mr = moved; mr; mr = mr->next_moved)
 		if (mr->vmr.ibv_mr.context == context &&
 		    mr->vmr.ibv_mr.lkey == sge->lkey)
 			addr += (uintptr_t)mr->vmr.ibv_mr.addr - mr->iova;

@@ -6,7 +6,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	UR_RESP(ib_uverbs_create_ah_resp, struct uroce_create_ah_resp drv)
 	resp = {0};
-	struct ur_ah *ah;
+	struct uroce_ah *ah;
 	int err;
 
 	/* RoCE has no address without a GID. */

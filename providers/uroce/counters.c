@@ -10,7 +10,7 @@
 /* Indices of an array that programs write out by hand. */
 #define MAX_INDEX 64u
 
-struct ur_counters {
+struct uroce_counters {
 	struct verbs_counters vc;
 	u32 count; /* of the array: behind the last index */
 	struct {
@@ -19,15 +19,15 @@ struct ur_counters {
 	} at[DESCRIPTIONS];
 };
 
-static struct ur_counters *to_counters(struct ibv_counters *counters)
+static struct uroce_counters *to_counters(struct ibv_counters *counters)
 {
-	return ur_container_of(counters, struct ur_counters, vc.counters);
+	return ur_container_of(counters, struct uroce_counters, vc.counters);
 }
 
 struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr)
 {
-	struct ur_counters *c;
+	struct uroce_counters *c;
 	int err;
 
 	if (attr->comp_mask) {
@@ -48,7 +48,7 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 
 int uroce_destroy_counters(struct ibv_counters *counters)
 {
-	struct ur_counters *c = to_counters(counters);
+	struct uroce_counters *c = to_counters(counters);
 	int err = ibv_cmd_destroy_counters(&c->vc);
 
 	if (!err)
@@ -62,7 +62,7 @@ int uroce_attach_counters_point_flow(struct ibv_counters *counters,
 				     struct ibv_counter_attach_attr *attr,
 				     struct ibv_flow *flow)
 {
-	struct ur_counters *c = to_counters(counters);
+	struct uroce_counters *c = to_counters(counters);
 
 	if (attr->comp_mask || flow)
 		return EOPNOTSUPP;
@@ -84,7 +84,7 @@ int uroce_attach_counters_point_flow(struct ibv_counters *counters,
 int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 			uint32_t count, uint32_t flags)
 {
-	struct ur_counters *c = to_counters(counters);
+	struct uroce_counters *c = to_counters(counters);
 	u64 counted[DESCRIPTIONS];
 	int err;
 

@@ -17,7 +17,7 @@ struct ring_geometry {
 };
 
 /* Maps a ring of that geometry in place of what the CQ has. */
-static int map_cq(struct ibv_context *context, struct ur_cq *cq,
+static int map_cq(struct ibv_context *context, struct uroce_cq *cq,
 		  const struct ring_geometry *g)
 {
 	u8 *map;
@@ -41,10 +41,10 @@ static int map_cq(struct ibv_context *context, struct ur_cq *cq,
 }
 
 /* The ring of a CQ just created, which is destroyed again if that fails. */
-static int setup_cq(struct ibv_context *context, struct ur_cq *cq,
+static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		    struct uroce_create_cq_resp *resp)
 {
-	struct ur_context *ctx = ur_to_ctx(context);
+	struct uroce_context *ctx = ur_to_ctx(context);
 	int err = ur_guest_create_cq(ctx, cq, resp);
 	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
 				  resp->cqe_off, resp->entries};
@@ -67,7 +67,7 @@ static bool is_refused(struct ibv_context *context,
 	       (channel || (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN));
 }
 
-static void *fail_cq(struct ur_cq *cq, int err)
+static void *fail_cq(struct uroce_cq *cq, int err)
 {
 	free(cq);
 	errno = err;
@@ -80,7 +80,7 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	UR_REQ(ib_uverbs_create_cq, struct uroce_create_cq_req drv) req = {0};
 	UR_RESP(ib_uverbs_create_cq_resp, struct uroce_create_cq_resp drv)
 	resp = {0};
-	struct ur_cq *cq;
+	struct uroce_cq *cq;
 	int err;
 
 	if (cqe < 1 || is_refused(context, channel, 0)) {
@@ -125,7 +125,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	req = {0};
 	UR_RESP(ib_uverbs_ex_create_cq_resp, struct uroce_create_cq_resp drv)
 	resp = {0};
-	struct ur_cq *cq;
+	struct uroce_cq *cq;
 	u32 flags =
 		attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	int err = check_cq_attr(attr);
@@ -161,7 +161,7 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	UR_REQ(ib_uverbs_resize_cq, ) req = {0};
 	UR_RESP(ib_uverbs_resize_cq_resp, struct uroce_resize_cq_resp drv)
 	resp = {0};
-	struct ur_cq *cq = ur_to_cq(ibcq);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
 	int err;
 
 	if (cqe < 1)
@@ -198,7 +198,7 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 
 int uroce_destroy_cq(struct ibv_cq *ibcq)
 {
-	struct ur_cq *cq = ur_to_cq(ibcq);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
 	int err = ibv_cmd_destroy_cq(ibcq);
 
 	if (err)
@@ -216,7 +216,7 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 
 int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	struct ur_cq *cq = ur_to_cq(ibcq);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
 	u32 arm;
 
@@ -238,7 +238,7 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
  * their turn comes: moving the others would race with the device. */
 void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 {
-	struct ur_cq *cq;
+	struct uroce_cq *cq;
 
 	if (!ibcq)
 		return;

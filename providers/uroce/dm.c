@@ -7,7 +7,7 @@
 
 #define COPY_UNIT 4
 
-static bool inside(const struct ur_dm *dm, u64 off, size_t len)
+static bool inside(const struct uroce_dm *dm, u64 off, size_t len)
 {
 	return off <= dm->length && len <= dm->length - off;
 }
@@ -15,7 +15,7 @@ static bool inside(const struct ur_dm *dm, u64 off, size_t len)
 static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t off, const void *src,
 			size_t len)
 {
-	struct ur_dm *dm = ur_to_dm(ibdm);
+	struct uroce_dm *dm = ur_to_dm(ibdm);
 
 	if (!inside(dm, off, len) || (off | len) % COPY_UNIT)
 		return EFAULT;
@@ -26,7 +26,7 @@ static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t off, const void *src,
 static int memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t off,
 			  size_t len)
 {
-	struct ur_dm *dm = ur_to_dm(ibdm);
+	struct uroce_dm *dm = ur_to_dm(ibdm);
 
 	if (!inside(dm, off, len) || (off | len) % COPY_UNIT)
 		return EFAULT;
@@ -34,7 +34,7 @@ static int memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t off,
 	return 0;
 }
 
-static int setup_dm(struct ibv_context *context, struct ur_dm *dm,
+static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 		    const struct uroce_alloc_dm_resp *resp, size_t length)
 {
 	if (resp->map_len < length)
@@ -54,7 +54,7 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 {
 	struct uroce_alloc_dm_resp resp = {0};
 	UR_CMDB(1) link;
-	struct ur_dm *dm;
+	struct uroce_dm *dm;
 	int err;
 
 	if (attr->comp_mask) {
@@ -84,7 +84,7 @@ err_free:
 
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
-	struct ur_dm *dm = ur_to_dm(ibdm);
+	struct uroce_dm *dm = ur_to_dm(ibdm);
 	int err = ibv_cmd_free_dm(&dm->vdm);
 
 	if (err)
@@ -98,8 +98,8 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 			       uint64_t offset, size_t length,
 			       unsigned int access)
 {
-	struct ur_dm *dm = ur_to_dm(ibdm);
-	struct ur_mr *mr;
+	struct uroce_dm *dm = ur_to_dm(ibdm);
+	struct uroce_mr *mr;
 	int err;
 
 	if (!inside(dm, offset, length)) {
@@ -149,7 +149,7 @@ static int query_dm(struct ibv_context *context, u32 handle,
 struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 {
 	struct uroce_query_dm_resp resp = {0};
-	struct ur_dm *dm = calloc(1, sizeof(*dm));
+	struct uroce_dm *dm = calloc(1, sizeof(*dm));
 	int err;
 
 	if (!dm)
@@ -171,7 +171,7 @@ struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 
 void uroce_unimport_dm(struct ibv_dm *ibdm)
 {
-	struct ur_dm *dm = ur_to_dm(ibdm);
+	struct uroce_dm *dm = ur_to_dm(ibdm);
 
 	ur_unmap(dm->map, dm->map_len);
 	free(dm);

@@ -78,12 +78,12 @@ static int ask(struct ibv_context *context, u16 object, u16 method, u16 in_id,
 
 static void posted(void *arg)
 {
-	const struct ur_context *ctx = arg;
+	const struct uroce_context *ctx = arg;
 
 	ctx->door->posted(ctx->guest);
 }
 
-int ur_guest_open(struct ur_context *ctx,
+int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
 	struct uroce_engine_open open = {0};
@@ -111,13 +111,13 @@ int ur_guest_open(struct ur_context *ctx,
 	return 0;
 }
 
-void ur_guest_close(struct ur_context *ctx)
+void ur_guest_close(struct uroce_context *ctx)
 {
 	if (ctx->guest)
 		ctx->door->close(ctx->guest);
 }
 
-void *ur_guest_op(const struct ur_context *ctx, enum ur_op op)
+void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 {
 	static const enum ur_op has[] = {
 		UR_OP_alloc_parent_domain,
@@ -154,7 +154,7 @@ void *ur_guest_op(const struct ur_context *ctx, enum ur_op op)
 	return NULL;
 }
 
-int ur_guest_create_cq(struct ur_context *ctx, struct ur_cq *cq,
+int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       struct uroce_create_cq_resp *resp)
 {
 	return ctx->guest ? -ctx->door->create_cq(ctx->guest, resp->entries,
@@ -162,7 +162,7 @@ int ur_guest_create_cq(struct ur_context *ctx, struct ur_cq *cq,
 			  : 0;
 }
 
-int ur_guest_create_qp(struct ur_context *ctx, struct ur_qp *qp,
+int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp)
 {
@@ -185,7 +185,7 @@ int ur_guest_create_qp(struct ur_context *ctx, struct ur_qp *qp,
 }
 
 /* The engine gets the socket of an address with the first connection from it. */
-static int borrow(struct ur_context *ctx, const struct uroce_engine_qp *attr)
+static int borrow(struct uroce_context *ctx, const struct uroce_engine_qp *attr)
 {
 	struct uroce_engine_socket s = {.fd = -1};
 	int err;
@@ -207,7 +207,7 @@ static int borrow(struct ur_context *ctx, const struct uroce_engine_qp *attr)
 	return err;
 }
 
-int ur_guest_modify_qp(struct ur_context *ctx, struct ur_qp *qp, int mask)
+int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp, int mask)
 {
 	struct uroce_engine_qp attr;
 	int err;
@@ -224,8 +224,8 @@ int ur_guest_modify_qp(struct ur_context *ctx, struct ur_qp *qp, int mask)
 					   (u32)(mask & ~IBV_QP_CUR_STATE));
 }
 
-void ur_guest_query_qp(const struct ur_context *ctx, const struct ur_qp *qp,
-		       struct ibv_qp_attr *attr)
+void ur_guest_query_qp(const struct uroce_context *ctx,
+		       const struct uroce_qp *qp, struct ibv_qp_attr *attr)
 {
 	struct uroce_engine_qp now;
 
@@ -237,7 +237,7 @@ void ur_guest_query_qp(const struct ur_context *ctx, const struct ur_qp *qp,
 	attr->sq_psn = now.sq_psn;
 }
 
-int ur_guest_reg_mr(struct ur_context *ctx, struct ur_mr *mr,
+int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access)
 {

@@ -8,7 +8,7 @@
 /* The device's part of a registration: no memory offered. */
 static const struct uroce_reg_mr_req plain_req = {.shm_fd = -1};
 
-static struct ibv_mr *fail_mr(struct ur_mr *mr, int err)
+static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
 {
 	free(mr);
 	errno = err;
@@ -17,7 +17,7 @@ static struct ibv_mr *fail_mr(struct ur_mr *mr, int err)
 
 static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 		      int access, const struct uroce_reg_mr_req *drv,
-		      struct ur_mr *mr)
+		      struct uroce_mr *mr)
 {
 	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
@@ -31,8 +31,8 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
 	struct uroce_reg_mr_req drv = plain_req;
-	struct ur_context *ctx = ur_to_ctx(pd->context);
-	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
@@ -68,7 +68,7 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 {
 	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL,
 					     .shm_fd = -1};
-	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
@@ -87,7 +87,7 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access)
 {
-	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
@@ -134,7 +134,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 {
 	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
-	struct ur_mr *mr = ur_to_mr(vmr);
+	struct uroce_mr *mr = ur_to_mr(vmr);
 	struct ur_page_share *share = NULL;
 	u64 locked = 0;
 	int err;
@@ -169,7 +169,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
-	struct ur_mr *mr = ur_to_mr(vmr);
+	struct uroce_mr *mr = ur_to_mr(vmr);
 	int err = ibv_cmd_dereg_mr(vmr);
 
 	if (err)
@@ -185,7 +185,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle)
 {
-	struct ur_mr *mr = calloc(1, sizeof(*mr));
+	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
@@ -198,5 +198,5 @@ struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle)
 
 void uroce_unimport_mr(struct ibv_mr *ibmr)
 {
-	free(ur_container_of(ibmr, struct ur_mr, vmr.ibv_mr));
+	free(ur_container_of(ibmr, struct uroce_mr, vmr.ibv_mr));
 }

@@ -108,12 +108,12 @@ static bool start_up(void)
 
 /* ---- moving out ---- */
 
-struct range {
+struct page_range {
 	u64 start, end;
 };
 
 /* The first part of [start, end) that no live registration covers. */
-static bool uncovered(u64 start, u64 end, struct range *out)
+static bool uncovered(u64 start, u64 end, struct page_range *out)
 {
 	bool again = true;
 
@@ -143,7 +143,7 @@ static bool uncovered(u64 start, u64 end, struct range *out)
 
 static bool move_out_uncovered(const struct ur_page_share *p)
 {
-	struct range r;
+	struct page_range r;
 	bool all = true;
 
 	for (u64 at = p->start; uncovered(at, p->end, &r); at = r.end)

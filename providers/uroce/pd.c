@@ -11,7 +11,7 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
 	UR_RESP(ib_uverbs_alloc_pd_resp, struct uroce_alloc_pd_resp drv)
 	resp = {0};
-	struct ur_pd *pd = calloc(1, sizeof(*pd));
+	struct uroce_pd *pd = calloc(1, sizeof(*pd));
 	int err;
 
 	if (!pd)
@@ -27,7 +27,7 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 	return &pd->ibv;
 }
 
-static int dealloc_parent(struct ur_pd *pd)
+static int dealloc_parent(struct uroce_pd *pd)
 {
 	if (pd->td)
 		__atomic_sub_fetch(&pd->td->refs, 1, __ATOMIC_RELAXED);
@@ -38,7 +38,7 @@ static int dealloc_parent(struct ur_pd *pd)
 
 int uroce_dealloc_pd(struct ibv_pd *ibpd)
 {
-	struct ur_pd *pd = ur_to_pd(ibpd);
+	struct uroce_pd *pd = ur_to_pd(ibpd);
 	int err;
 
 	if (pd->contained)
@@ -55,7 +55,7 @@ struct ibv_pd *
 uroce_alloc_parent_domain(struct ibv_context *context,
 			  struct ibv_parent_domain_init_attr *attr)
 {
-	struct ur_pd *pd, *contained;
+	struct uroce_pd *pd, *contained;
 
 	if (!attr->pd || ur_to_pd(attr->pd)->contained) {
 		errno = EINVAL;
@@ -87,7 +87,7 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 			      struct ibv_td_init_attr *attr)
 {
-	struct ur_td *td;
+	struct uroce_td *td;
 
 	if (attr->comp_mask) {
 		errno = EOPNOTSUPP;
@@ -102,7 +102,7 @@ struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 
 int uroce_dealloc_td(struct ibv_td *ibtd)
 {
-	struct ur_td *td = ur_to_td(ibtd);
+	struct uroce_td *td = ur_to_td(ibtd);
 
 	if (__atomic_load_n(&td->refs, __ATOMIC_RELAXED))
 		return EBUSY;
@@ -112,7 +112,7 @@ int uroce_dealloc_td(struct ibv_td *ibtd)
 
 struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle)
 {
-	struct ur_pd *pd = calloc(1, sizeof(*pd));
+	struct uroce_pd *pd = calloc(1, sizeof(*pd));
 
 	if (!pd)
 		return NULL;

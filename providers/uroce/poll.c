@@ -14,7 +14,7 @@
 #include "uroce.h"
 
 /* The CQE at cq->cons, or NULL; skips those of forgotten queue pairs. */
-static inline struct uroce_cqe *next_cqe(struct ur_cq *cq)
+static inline struct uroce_cqe *next_cqe(struct uroce_cq *cq)
 {
 	for (;;) {
 		struct uroce_cqe *cqe = &cq->cqes[cq->cons & cq->mask];
@@ -33,9 +33,9 @@ static inline struct uroce_cqe *next_cqe(struct ur_cq *cq)
 /* Gives the place of a polled WQE back to its queue. Called once for each
  * CQE, under the lock: a queue pair leaves the table before its destroyer
  * takes that lock. */
-static inline void give_back(struct ur_cq *cq, const struct uroce_cqe *cqe)
+static inline void give_back(struct uroce_cq *cq, const struct uroce_cqe *cqe)
 {
-	struct ur_qp *qp = cq->last_qp;
+	struct uroce_qp *qp = cq->last_qp;
 
 	if (!qp || cq->last_qpn != cqe->qpn) {
 		qp = ur_qp_table_get(ur_to_ctx(cq->vcq.cq.context), cqe->qpn);
@@ -52,7 +52,7 @@ static inline void give_back(struct ur_cq *cq, const struct uroce_cqe *cqe)
 				 __ATOMIC_RELEASE);
 }
 
-static inline void publish_cons(struct ur_cq *cq)
+static inline void publish_cons(struct uroce_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE); /* [Q3] */
 }
@@ -81,7 +81,7 @@ static void fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
 }
 
 /* Takes what there is. *bytes: of the last one's message. */
-static int take_some(struct ur_cq *cq, int num_entries, struct ibv_wc *wc,
+static int take_some(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
 		     u32 *bytes)
 {
 	u32 before;
@@ -108,7 +108,7 @@ static int take_some(struct ur_cq *cq, int num_entries, struct ibv_wc *wc,
 
 int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
-	struct ur_cq *cq = ur_to_cq(ibcq);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
 	u32 bytes = 0;
 	int n = take_some(cq, num_entries, wc, &bytes);
 
@@ -120,7 +120,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
+static void take(struct uroce_cq *cq, struct uroce_cqe *cqe)
 {
 	give_back(cq, cqe);
 	probe_completion(cqe);
@@ -131,7 +131,7 @@ static void take(struct ur_cq *cq, struct uroce_cqe *cqe)
 
 static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
-	struct ur_cq *cq = ur_to_cq_ex(ibcq);
+	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 	struct uroce_cqe *cqe;
 	u32 before;
 
@@ -155,7 +155,7 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 static int next_poll(struct ibv_cq_ex *ibcq)
 {
-	struct ur_cq *cq = ur_to_cq_ex(ibcq);
+	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 	struct uroce_cqe *cqe;
 
 	if (cq->cur) {
@@ -171,7 +171,7 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 
 static void end_poll(struct ibv_cq_ex *ibcq)
 {
-	struct ur_cq *cq = ur_to_cq_ex(ibcq);
+	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 
 	if (cq->cur) {
 		cq->cons++;
@@ -244,7 +244,7 @@ static uint64_t read_wallclock_ns(struct ibv_cq_ex *ibcq)
 	return ur_to_cq_ex(ibcq)->cur->timestamp_ns + clocks_distance();
 }
 
-void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags)
+void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags)
 {
 	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
 

@@ -31,7 +31,7 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
 #define TIMED_AFTER 256u
 
 /* The async event file ends when the device process has died. */
-static bool is_gone(const struct ur_context *ctx)
+static bool is_gone(const struct uroce_context *ctx)
 {
 	struct pollfd pfd = {.fd = ctx->ibv.async_fd};
 
@@ -114,7 +114,7 @@ static bool keeps(struct ur_poller *p, bool first)
 }
 
 /* Lets others run, of whom one may be the device. */
-static void step_aside(const struct ur_context *ctx, struct ur_poller *p)
+static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 {
 	const struct uroce_db_page *db = ctx->db.page;
 	u32 at = __atomic_load_n(&db->device_cpu, __ATOMIC_RELAXED);
@@ -130,7 +130,7 @@ static void step_aside(const struct ur_context *ctx, struct ur_poller *p)
 		yield(p);
 }
 
-int ur_poller_empty(const struct ur_context *ctx)
+int ur_poller_empty(const struct uroce_context *ctx)
 {
 	struct ur_poller *p = &ur_poller;
 

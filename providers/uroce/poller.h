@@ -38,7 +38,7 @@ extern __thread struct ur_poller ur_poller
 	__attribute__((tls_model("initial-exec")));
 
 /* The calling thread has found a completion of so many bytes. */
-static inline void ur_poller_found(const struct ur_context *ctx, u32 bytes)
+static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 {
 	ur_poller.empty = 0;
 	ur_poller.naps = ctx->few_cpus && bytes >= UR_POLLER_LONG_BYTES
@@ -46,6 +46,6 @@ static inline void ur_poller_found(const struct ur_context *ctx, u32 bytes)
 				 : 0;
 }
 /* It has found none. Returns 0, or EIO where waiting is in vain. */
-int ur_poller_empty(const struct ur_context *ctx);
+int ur_poller_empty(const struct uroce_context *ctx);
 
 #endif

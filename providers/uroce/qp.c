@@ -21,7 +21,7 @@ static u16 qpt_bit(enum ibv_qp_type type)
 	}
 }
 
-static void free_qp(struct ur_qp *qp)
+static void free_qp(struct uroce_qp *qp)
 {
 	ur_qp_unmap(qp);
 	free(qp);
@@ -29,7 +29,7 @@ static void free_qp(struct ur_qp *qp)
 
 /* With an indirection table; the library knows the table, the device the
  * hash. */
-static int cmd_create_rss(struct ibv_context *context, struct ur_qp *qp,
+static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct uroce_create_qp_resp *drv)
 {
@@ -53,7 +53,7 @@ static int cmd_create_rss(struct ibv_context *context, struct ur_qp *qp,
 
 /* Plain attributes go the old way; creation flags only fit the extended
  * command. */
-static int cmd_create(struct ibv_context *context, struct ur_qp *qp,
+static int cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		      struct ibv_qp_init_attr_ex *attr,
 		      struct uroce_create_qp_resp *drv)
 {
@@ -81,9 +81,10 @@ static int cmd_create(struct ibv_context *context, struct ur_qp *qp,
 	return err;
 }
 
-static void take_caps(struct ur_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+static void take_caps(struct uroce_qp *qp,
+		      const struct ibv_qp_init_attr_ex *attr)
 {
-	const struct ur_context *ctx = ur_to_ctx(qp->ibv.context);
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 
 	qp->max_send_sge = ur_min_u32(attr->cap.max_send_sge, ctx->max_sge);
 	qp->max_inline = ur_min_u32(attr->cap.max_inline_data, ctx->max_inline);
@@ -122,7 +123,7 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-static void end_guest(struct ur_qp *qp)
+static void end_guest(struct uroce_qp *qp)
 {
 	if (qp->guest)
 		ur_to_ctx(qp->ibv.context)->door->destroy_qp(qp->guest);
@@ -133,7 +134,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
 	struct uroce_create_qp_resp drv;
-	struct ur_qp *qp;
+	struct uroce_qp *qp;
 	u32 tail;
 	int err = check_init_attr(attr);
 
@@ -205,7 +206,7 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 	UR_REQ(ib_uverbs_open_qp, struct uroce_create_qp_req drv) req = {0};
 	UR_RESP(ib_uverbs_create_qp_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
-	struct ur_qp *qp = calloc(1, sizeof(*qp));
+	struct uroce_qp *qp = calloc(1, sizeof(*qp));
 	int err;
 
 	if (!qp)
@@ -225,7 +226,7 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init_attr)
 {
 	UR_REQ(ib_uverbs_query_qp, ) req = {0};
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 	u8 before = ur_qp_state(qp);
 	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 				   sizeof(req));
@@ -267,7 +268,7 @@ static int cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 	int err = cmd_modify(ibqp, attr, mask);
 
 	if (!err)
@@ -298,7 +299,7 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)
 {
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 	int err;
 
 	/* Its number may be another's as soon as the device has heard. */
@@ -326,7 +327,7 @@ int uroce_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
  */
 int uroce_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 
 	if (ece->comp_mask)
 		return EOPNOTSUPP;

@@ -19,7 +19,7 @@ static int check_geometry(const struct uroce_create_qp_resp *r)
 	return r->db_slot < UROCE_DB_SLOTS ? 0 : EPROTO;
 }
 
-static int setup_sq(struct ur_qp *qp, const struct uroce_create_qp_resp *r)
+static int setup_sq(struct uroce_qp *qp, const struct uroce_create_qp_resp *r)
 {
 	struct ur_sq *sq = &qp->sq;
 	u32 slots = ur_roundup_pow2(r->sq_max_wqes);
@@ -37,7 +37,7 @@ static int setup_sq(struct ur_qp *qp, const struct uroce_create_qp_resp *r)
 	return 0;
 }
 
-int ur_qp_map(struct ibv_context *context, struct ur_qp *qp,
+int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,
 	      const struct uroce_create_qp_resp *r)
 {
 	struct ur_rq *rq = &qp->rq;
@@ -70,13 +70,13 @@ int ur_qp_map(struct ibv_context *context, struct ur_qp *qp,
 	return 0;
 }
 
-void ur_qp_unmap(struct ur_qp *qp)
+void ur_qp_unmap(struct uroce_qp *qp)
 {
 	ur_unmap(qp->map, qp->map_len);
 	free(qp->sq.slots);
 }
 
-void ur_qp_drop_posted(struct ur_qp *qp)
+void ur_qp_drop_posted(struct uroce_qp *qp)
 {
 	if (qp->sq.bbs) {
 		ur_lock_get(&qp->sq.lock);
@@ -93,17 +93,17 @@ void ur_qp_drop_posted(struct ur_qp *qp)
 
 /* Two levels of 4096, the second made when needed: a QPN has 24 bits. NULL
  * removes; the poller must be kept from it until it is out of every queue. */
-int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp)
+int ur_qp_table_set(struct uroce_context *ctx, u32 qpn, struct uroce_qp *qp)
 {
 	u32 hi = qpn >> 12 & (UR_QP_TABLE - 1), lo = qpn & (UR_QP_TABLE - 1);
-	struct ur_qp **page;
+	struct uroce_qp **page;
 
 	/* An opened queue pair is not its maker's, and polls nothing. */
 	if (qp && qp->ibv.qp_type == IBV_QPT_XRC_RECV)
 		return 0;
 	page = __atomic_load_n(&ctx->qp_table[hi], __ATOMIC_ACQUIRE);
 	if (!page && qp) {
-		struct ur_qp **none = NULL;
+		struct uroce_qp **none = NULL;
 
 		page = calloc(UR_QP_TABLE, sizeof(*page));
 		if (!page)

@@ -55,7 +55,7 @@ static int post_list(struct ur_rq *rq, u32 qpn, struct ibv_recv_wr *wr,
 	return err;
 }
 
-int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
+int ur_post_recv(struct uroce_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr)
 {
 	bool kick;
@@ -69,7 +69,7 @@ int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
 int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 
 	if (ur_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
@@ -81,7 +81,7 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	struct ur_srq *srq = ur_to_srq(ibsrq);
+	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	bool kick;
 	int err = post_list(&srq->rq, 0, wr, bad_wr, &kick);
 

@@ -38,7 +38,7 @@ static const struct {
 	[IBV_WR_ATOMIC_WRITE] = {UROCE_WQE_ATOMIC_WRITE, UR_WQE_RADDR, ANY_RC},
 };
 
-static int check_wr(const struct ur_qp *qp, const struct ibv_send_wr *wr)
+static int check_wr(const struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	if ((unsigned int)wr->opcode >= UR_ARRAY_SIZE(wr_table) ||
 	    !(wr_table[wr->opcode].qpt_mask & qp->qpt_bit))
@@ -59,7 +59,7 @@ static int check_wr(const struct ur_qp *qp, const struct ibv_send_wr *wr)
 }
 
 /* Bytes of all data segments; ~0 when they do not fit the inline limit. */
-static u32 inline_bytes(const struct ur_qp *qp, const struct ibv_send_wr *wr)
+static u32 inline_bytes(const struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	u64 sum = 0;
 
@@ -68,8 +68,8 @@ static u32 inline_bytes(const struct ur_qp *qp, const struct ibv_send_wr *wr)
 	return sum <= qp->max_inline ? (u32)sum : ~0u;
 }
 
-static void put_inline(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds,
-		       u32 bytes)
+static void put_inline(struct uroce_qp *qp, const struct ibv_send_wr *wr,
+		       u32 ds, u32 bytes)
 {
 	u32 off = ds * 16 + sizeof(struct uroce_wqe_inline);
 
@@ -82,7 +82,7 @@ static void put_inline(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds,
 	}
 }
 
-static void put_sges(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds)
+static void put_sges(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 {
 	for (int i = 0; i < wr->num_sge; i++)
 		ur_wqe_put_sge(&qp->sq, ds + (u32)i, wr->sg_list[i].lkey,
@@ -90,7 +90,7 @@ static void put_sges(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 }
 
 /* The segment between the addresses and the data; returns its end. */
-static u32 put_middle(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds)
+static u32 put_middle(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 {
 	switch (wr->opcode) {
 	case IBV_WR_RDMA_WRITE:
@@ -120,7 +120,7 @@ static u32 put_middle(struct ur_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 	}
 }
 
-static u32 put_address(struct ur_qp *qp, const struct ibv_send_wr *wr)
+static u32 put_address(struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (qp->qpt_bit == UR_SENDS_UD)
 		return ur_wqe_put_av(&qp->sq, ur_to_ah(wr->wr.ud.ah)->ah,
@@ -133,7 +133,7 @@ static u32 put_address(struct ur_qp *qp, const struct ibv_send_wr *wr)
 }
 
 /* Writes one WQE at sq.next and commits it; 0 or positive errno. */
-static int post_one(struct ur_qp *qp, const struct ibv_send_wr *wr)
+static int post_one(struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	u8 remote = 0, flags;
 	u32 ds, bytes = 0, data_ds = 0;
@@ -179,7 +179,7 @@ static int post_one(struct ur_qp *qp, const struct ibv_send_wr *wr)
 int uroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr)
 {
-	struct ur_qp *qp = ur_to_qp(ibqp);
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 	int err = ur_qp_send_state(qp);
 	u32 before;
 

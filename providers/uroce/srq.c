@@ -4,7 +4,7 @@
 
 /* Maps a ring of that geometry in place of what the SRQ has; the indices go
  * on where the ring's header says. */
-static int map_srq(struct ibv_context *context, struct ur_srq *srq,
+static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 		   const struct uroce_create_srq_resp *r)
 {
 	u8 *map;
@@ -32,7 +32,7 @@ static int map_srq(struct ibv_context *context, struct ur_srq *srq,
 	return 0;
 }
 
-static int finish_srq(struct ibv_context *context, struct ur_srq *srq,
+static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 		      const struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
 {
@@ -54,7 +54,7 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	UR_REQ(ib_uverbs_create_srq, ) req = {0};
 	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
 	resp = {0};
-	struct ur_srq *srq = calloc(1, sizeof(*srq));
+	struct uroce_srq *srq = calloc(1, sizeof(*srq));
 	int err;
 
 	if (!srq)
@@ -95,7 +95,7 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
 	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
 	resp = {0};
-	struct ur_srq *srq;
+	struct uroce_srq *srq;
 	int err = check_srq_attr(attr);
 
 	if (err) {
@@ -121,7 +121,7 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
 	UR_REQ(ib_uverbs_modify_srq, struct uroce_modify_srq_req drv) req = {0};
-	struct ur_srq *srq = ur_to_srq(ibsrq);
+	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	struct uroce_create_srq_resp moved = {0};
 	int err;
 
@@ -145,7 +145,7 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 int uroce_destroy_srq(struct ibv_srq *ibsrq)
 {
-	struct ur_srq *srq = ur_to_srq(ibsrq);
+	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	int err = ibv_cmd_destroy_srq(ibsrq);
 
 	if (err)
@@ -157,7 +157,7 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 
 int uroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 {
-	struct ur_srq *srq = ur_to_srq(ibsrq);
+	struct uroce_srq *srq = ur_to_srq(ibsrq);
 
 	if (srq->vsrq.srq_type != IBV_SRQT_XRC)
 		return EOPNOTSUPP;

@@ -95,7 +95,7 @@ u32 ur_vqp_tail;
 
 void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
-	const struct ur_context *ctx = ur_to_ctx(context);
+	const struct uroce_context *ctx = ur_to_ctx(context);
 	void *p =
 		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     ctx->guest ? ctx->guest_fd : context->cmd_fd, (off_t)off);
@@ -127,10 +127,11 @@ static bool few_processors(void)
 	       CPU_COUNT(&set) <= 2;
 }
 
-static struct ur_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
+static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 {
-	uintptr_t off = offsetof(struct ur_context, ibv) - layout->context_off;
-	struct ur_context *ctx;
+	uintptr_t off =
+		offsetof(struct uroce_context, ibv) - layout->context_off;
+	struct uroce_context *ctx;
 
 	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
 					    (void *)off, RDMA_DRIVER_UNKNOWN);
@@ -143,7 +144,7 @@ static struct ur_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 
 /* Takes the device's answer into the context; consumes resp->wake_fd. req NULL:
  * nothing was asked for. */
-static int setup_ctx(struct ur_context *ctx,
+static int setup_ctx(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *req,
 		     const struct uroce_alloc_ucontext_resp *resp)
 {
@@ -180,7 +181,7 @@ static int setup_ctx(struct ur_context *ctx,
 	return 0;
 }
 
-static void destroy_ctx(struct ur_context *ctx)
+static void destroy_ctx(struct uroce_context *ctx)
 {
 	for (unsigned int i = 0; i < UR_QP_TABLE; i++)
 		free(ctx->qp_table[i]);
@@ -200,7 +201,7 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 	UR_RESP(ib_uverbs_get_context_resp,
 		struct uroce_alloc_ucontext_resp drv)
 	resp = {0};
-	struct ur_context *ctx = alloc_ctx(device, cmd_fd);
+	struct uroce_context *ctx = alloc_ctx(device, cmd_fd);
 	int err;
 
 	if (!ctx)
@@ -225,7 +226,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 {
 	struct uroce_alloc_ucontext_resp resp = {.wake_fd = -1};
 	UR_CMDB(1) link;
-	struct ur_context *ctx = alloc_ctx(device, cmd_fd);
+	struct uroce_context *ctx = alloc_ctx(device, cmd_fd);
 	int err;
 
 	if (!ctx)
@@ -250,14 +251,14 @@ void uroce_free_context(struct ibv_context *context)
 
 static struct verbs_device *uroce_alloc_device(struct verbs_sysfs_dev *sysfs)
 {
-	struct ur_device *dev = calloc(1, sizeof(*dev));
+	struct uroce_device *dev = calloc(1, sizeof(*dev));
 
 	return dev ? &dev->vdev : NULL;
 }
 
 static void uroce_uninit_device(struct verbs_device *vdev)
 {
-	free(ur_container_of(vdev, struct ur_device, vdev));
+	free(ur_container_of(vdev, struct uroce_device, vdev));
 }
 
 static const struct verbs_match_ent match_table[] = {

@@ -21,14 +21,14 @@
 #include "pabi.h"
 #include "ring.h"
 
-struct ur_device {
+struct uroce_device {
 	struct verbs_device vdev;
 };
 
 #define UR_QP_TABLE 4096
 _Static_assert(UR_QP_TABLE == 1 << 12, "each level takes 12 bits of a QPN");
 
-struct ur_context {
+struct uroce_context {
 	/* The library's verbs_context ends with 'ibv'; where in 'front' it
 	 * begins depends on the layout. */
 	u64 front[UR_VCTX_FRONT / 8];
@@ -46,35 +46,35 @@ struct ur_context {
 	/* guest.h; NULL: its engine is the device's. */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
-	int guest_fd;			      /* of the rings, then */
-	struct ur_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
+	int guest_fd;				 /* of the rings, then */
+	struct uroce_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
-struct ur_pd {
+struct uroce_pd {
 	struct ibv_pd ibv;
 	u32 pdn;
 	/* Parent domains and imports: what this one stands for. */
-	struct ur_pd *contained;
-	struct ur_td *td;
+	struct uroce_pd *contained;
+	struct uroce_td *td;
 	u32 refs; /* parent domains that contain this PD; atomic */
 };
 
-struct ur_td {
+struct uroce_td {
 	struct ibv_td ibv;
 	u32 refs; /* parent domains with this thread domain; atomic */
 };
 
-struct ur_mr {
+struct uroce_mr {
 	struct verbs_mr vmr;
 	struct ur_page_share *share; /* or NULL */
 	u64 locked;		     /* pages of ur_memlock_take() */
 	/* Of the list of those whose memory is not at their I/O address. */
-	struct ur_mr *next_moved;
+	struct uroce_mr *next_moved;
 	u64 iova;
 	struct uroce_guest_mr *guest;
 };
 
-struct ur_dm {
+struct uroce_dm {
 	struct verbs_dm vdm;
 	u8 *map;
 	size_t map_len;
@@ -84,7 +84,7 @@ struct ur_dm {
 /* In uroce_cqe.mark, by the client: of a queue pair that is gone. */
 #define UR_CQE_DEAD 0xd
 
-struct ur_cq {
+struct uroce_cq {
 	struct verbs_cq vcq;
 	struct ur_lock lock;
 	struct uroce_cq_hdr *hdr;
@@ -93,16 +93,16 @@ struct ur_cq {
 	u32 shift; /* log2(entries) */
 	u32 cons;
 	u32 arm_serial;
-	u32 wc_flags;	       /* of create_cq_ex */
-	struct uroce_cqe *cur; /* between start_poll and end_poll */
-	struct ur_qp *last_qp; /* of the last CQE, or NULL */
+	u32 wc_flags;		  /* of create_cq_ex */
+	struct uroce_cqe *cur;	  /* between start_poll and end_poll */
+	struct uroce_qp *last_qp; /* of the last CQE, or NULL */
 	u32 last_qpn;
 	struct uroce_guest_cq *guest;
 	void *map;
 	size_t map_len;
 };
 
-struct ur_srq {
+struct uroce_srq {
 	struct verbs_srq vsrq;
 	struct ur_rq rq;
 	u32 db_slot;
@@ -111,7 +111,7 @@ struct ur_srq {
 	size_t map_len;
 };
 
-struct ur_qp {
+struct uroce_qp {
 	union {
 		struct ibv_qp ibv;
 		struct ibv_qp_ex ex;
@@ -154,12 +154,12 @@ struct ur_qp {
 #define UR_ECE_OPTIONS 0u
 
 /* A queue pair that only receives, and that the program does not see. */
-struct ur_wq {
+struct uroce_wq {
 	struct ibv_wq ibv;
-	struct ur_qp qp;
+	struct uroce_qp qp;
 };
 
-struct ur_ah {
+struct uroce_ah {
 	struct ibv_ah ibv;
 	u32 ah;
 };
@@ -170,22 +170,22 @@ struct ur_ah {
 	{                                                                      \
 		return ur_container_of(p, struct type, member);                \
 	}
-UR_TO(ur_to_ctx, ur_context, struct ibv_context, ibv)
-UR_TO(ur_to_pd, ur_pd, struct ibv_pd, ibv)
-UR_TO(ur_to_td, ur_td, struct ibv_td, ibv)
-UR_TO(ur_to_mr, ur_mr, struct verbs_mr, vmr)
-UR_TO(ur_to_dm, ur_dm, struct ibv_dm, vdm.dm)
-UR_TO(ur_to_cq, ur_cq, struct ibv_cq, vcq.cq)
-UR_TO(ur_to_cq_ex, ur_cq, struct ibv_cq_ex, vcq.cq_ex)
-UR_TO(ur_to_srq, ur_srq, struct ibv_srq, vsrq.srq)
-UR_TO(ur_to_qp, ur_qp, struct ibv_qp, ibv)
-UR_TO(ur_to_qp_ex, ur_qp, struct ibv_qp_ex, ex)
-UR_TO(ur_to_ah, ur_ah, struct ibv_ah, ibv)
-UR_TO(ur_to_wq, ur_wq, struct ibv_wq, ibv)
+UR_TO(ur_to_ctx, uroce_context, struct ibv_context, ibv)
+UR_TO(ur_to_pd, uroce_pd, struct ibv_pd, ibv)
+UR_TO(ur_to_td, uroce_td, struct ibv_td, ibv)
+UR_TO(ur_to_mr, uroce_mr, struct verbs_mr, vmr)
+UR_TO(ur_to_dm, uroce_dm, struct ibv_dm, vdm.dm)
+UR_TO(ur_to_cq, uroce_cq, struct ibv_cq, vcq.cq)
+UR_TO(ur_to_cq_ex, uroce_cq, struct ibv_cq_ex, vcq.cq_ex)
+UR_TO(ur_to_srq, uroce_srq, struct ibv_srq, vsrq.srq)
+UR_TO(ur_to_qp, uroce_qp, struct ibv_qp, ibv)
+UR_TO(ur_to_qp_ex, uroce_qp, struct ibv_qp_ex, ex)
+UR_TO(ur_to_ah, uroce_ah, struct ibv_ah, ibv)
+UR_TO(ur_to_wq, uroce_wq, struct ibv_wq, ibv)
 /* clang-format on */
 
 /* Returns the verbs_context of a context, for the library's functions. */
-static inline void *ur_vctx(struct ur_context *ctx)
+static inline void *ur_vctx(struct uroce_context *ctx)
 {
 	return (char *)&ctx->ibv - ctx->layout->context_off;
 }
@@ -250,9 +250,9 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr);
 /* advise.c: remembers an on-demand region whose memory is not at iova. Any
  * thread. */
-void ur_mr_moved(struct ur_mr *mr, u64 iova);
+void ur_mr_moved(struct uroce_mr *mr, u64 iova);
 /* Forgets the region, which may be one that was not remembered. Any thread. */
-void ur_mr_forget(struct ur_mr *mr);
+void ur_mr_forget(struct uroce_mr *mr);
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge);
 struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle);
@@ -280,29 +280,30 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int uroce_destroy_cq(struct ibv_cq *cq);
 int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-/* Makes ur_cq deliver no completion of that queue pair any more. cq may be
+/* Makes the queue deliver no completion of that queue pair any more. cq may be
  * NULL. */
 void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 /* Sets the polling methods of the queue for the fields that wc_flags asks
  * for. */
-void ur_cq_set_methods(struct ur_cq *cq, u32 wc_flags);
+void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
 
 /* ---- qp.c, qp_map.c, send.c, wr.c, recv.c ---- */
 /* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing
  * mapped. */
-int ur_qp_map(struct ibv_context *context, struct ur_qp *qp,
+int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,
 	      const struct uroce_create_qp_resp *resp);
 /* Undoes that. */
-void ur_qp_unmap(struct ur_qp *qp);
+void ur_qp_unmap(struct uroce_qp *qp);
 /* Forgets what was posted and not polled: the device has dropped it (RESET). */
-void ur_qp_drop_posted(struct ur_qp *qp);
+void ur_qp_drop_posted(struct uroce_qp *qp);
 /* Puts a queue pair where pollers find it, or takes it out (qp NULL). Returns 0
  * or ENOMEM. */
-int ur_qp_table_set(struct ur_context *ctx, u32 qpn, struct ur_qp *qp);
+int ur_qp_table_set(struct uroce_context *ctx, u32 qpn, struct uroce_qp *qp);
 /* Returns the queue pair with that number, or NULL. */
-static inline struct ur_qp *ur_qp_table_get(struct ur_context *ctx, u32 qpn)
+static inline struct uroce_qp *ur_qp_table_get(struct uroce_context *ctx,
+					       u32 qpn)
 {
-	struct ur_qp **page =
+	struct uroce_qp **page =
 		__atomic_load_n(&ctx->qp_table[qpn >> 12 & (UR_QP_TABLE - 1)],
 				__ATOMIC_ACQUIRE);
 
@@ -336,22 +337,22 @@ int uroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
 /* Sets the ibv_wr_* methods of the queue pair. Returns 0, or EOPNOTSUPP for an
  * operation that its transport or this library cannot have. */
-int ur_qp_set_wr_methods(struct ur_qp *qp, u64 send_ops);
+int ur_qp_set_wr_methods(struct uroce_qp *qp, u64 send_ops);
 /* Returns the state as far as this process knows it. */
-static inline u8 ur_qp_state(const struct ur_qp *qp)
+static inline u8 ur_qp_state(const struct uroce_qp *qp)
 {
 	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
 }
 
 /* Returns 0 where a send can be posted in this state, else the errno of the
  * verb. */
-static inline int ur_qp_send_state(const struct ur_qp *qp)
+static inline int ur_qp_send_state(const struct uroce_qp *qp)
 {
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }
 
 /* Posts to the receive queue of a queue pair in whatever state. */
-int ur_post_recv(struct ur_qp *qp, struct ibv_recv_wr *wr,
+int ur_post_recv(struct uroce_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr);
 
 /* ---- wq.c ---- */

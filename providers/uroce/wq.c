@@ -13,11 +13,11 @@ static int post_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr,
 	return ur_post_recv(&ur_to_wq(wq)->qp, wr, bad_wr ? bad_wr : &bad);
 }
 
-static int setup(struct ibv_context *context, struct ur_wq *wq,
+static int setup(struct ibv_context *context, struct uroce_wq *wq,
 		 const struct ibv_wq_init_attr *attr,
 		 const struct uroce_create_qp_resp *drv)
 {
-	struct ur_qp *qp = &wq->qp;
+	struct uroce_qp *qp = &wq->qp;
 	int err;
 
 	qp->db = ur_to_ctx(context)->db;
@@ -39,7 +39,7 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 	req = {0};
 	UR_RESP(ib_uverbs_ex_create_wq_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
-	struct ur_wq *wq = calloc(1, sizeof(*wq));
+	struct uroce_wq *wq = calloc(1, sizeof(*wq));
 	int err;
 
 	if (!wq)
@@ -65,7 +65,7 @@ err_free:
 int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 {
 	UR_REQ_EX(ib_uverbs_ex_modify_wq, ) req = {0};
-	struct ur_wq *wq = ur_to_wq(ibwq);
+	struct uroce_wq *wq = ur_to_wq(ibwq);
 	int err = ibv_cmd_modify_wq(ibwq, attr, &req, sizeof(req));
 
 	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
@@ -79,7 +79,7 @@ int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 
 int uroce_destroy_wq(struct ibv_wq *ibwq)
 {
-	struct ur_wq *wq = ur_to_wq(ibwq);
+	struct uroce_wq *wq = ur_to_wq(ibwq);
 	int err = ibv_cmd_destroy_wq(ibwq);
 
 	if (err)

@@ -14,13 +14,13 @@
 #define UR_QP_EX_WITH_FLUSH (1u << 11)
 #define UR_QP_EX_FLUSH_OFF  (352 + UR_MUTEX_MORE)
 
-static inline void set_err(struct ur_qp *qp, int err)
+static inline void set_err(struct uroce_qp *qp, int err)
 {
 	if (!qp->wr.err)
 		qp->wr.err = err;
 }
 
-static void close_wqe(struct ur_qp *qp)
+static void close_wqe(struct uroce_qp *qp)
 {
 	struct uroce_wqe_ctrl *c;
 
@@ -34,7 +34,7 @@ static void close_wqe(struct ur_qp *qp)
 }
 
 /* Whether the open WQE may grow to 'ds' units. */
-static bool grow(struct ur_qp *qp, u32 ds)
+static bool grow(struct uroce_qp *qp, u32 ds)
 {
 	if (ur_sq_room(&qp->sq, ur_wqe_bbs(ds))) {
 		set_err(qp, ENOMEM);
@@ -46,7 +46,7 @@ static bool grow(struct ur_qp *qp, u32 ds)
 
 /* Opens a WQE with 'middle' units for the caller to fill from the returned
  * unit on; 0 after an error. */
-static u32 open_wqe(struct ur_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
+static u32 open_wqe(struct uroce_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 {
 	u8 flags = ur_wqe_flags(qp->ex.wr_flags) & (u8)~UROCE_WQE_F_INLINE;
 	u32 ds = 1 + ur_wqe_av_ds(qp->qpt_bit);
@@ -73,7 +73,7 @@ static u32 open_wqe(struct ur_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 
 	ur_lock_get(&qp->sq.lock);
 	qp->wr.start_next = qp->sq.next;
@@ -82,7 +82,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 	qp->wr.err = ur_qp_send_state(qp);
 }
 
-static void roll_back(struct ur_qp *qp)
+static void roll_back(struct uroce_qp *qp)
 {
 	qp->sq.next = qp->wr.start_next;
 	qp->sq.head = qp->wr.start_head;
@@ -91,7 +91,7 @@ static void roll_back(struct ur_qp *qp)
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	int err = qp->wr.err;
 
 	if (err) {
@@ -109,7 +109,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 
 	roll_back(qp);
 	ur_lock_put(&qp->sq.lock);
@@ -133,7 +133,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 static void open_raddr(struct ibv_qp_ex *ex, u8 opcode, u32 imm, u32 rkey,
 		       u64 addr)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = open_wqe(qp, opcode, imm, 1);
 
 	if (ds)
@@ -159,7 +159,7 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 static void open_atomic(struct ibv_qp_ex *ex, u8 opcode, u32 rkey, u64 addr,
 			u64 swap_add, u64 compare)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = open_wqe(qp, opcode, 0, 2);
 
 	if (!ds)
@@ -180,7 +180,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
 	open_atomic(ex, UROCE_WQE_FETCH_ADD, rkey, addr, add, 0);
 }
 
-static void mark_inline(struct ur_qp *qp)
+static void mark_inline(struct uroce_qp *qp)
 {
 	struct uroce_wqe_ctrl *c = ur_sq_seg(&qp->sq, qp->sq.next, 0);
 
@@ -190,7 +190,7 @@ static void mark_inline(struct ur_qp *qp)
 static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 			    const void *value)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = open_wqe(qp, UROCE_WQE_ATOMIC_WRITE, 0,
 			  1 + ur_wqe_inline_ds(8));
 
@@ -206,7 +206,7 @@ static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = open_wqe(qp, UROCE_WQE_BIND_MW, 0,
 			  sizeof(struct uroce_wqe_bind) / 16);
 
@@ -224,7 +224,7 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 		     size_t len, uint8_t type, uint8_t level)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = open_wqe(qp, UROCE_WQE_FLUSH, 0, 2);
 	struct uroce_wqe_flush *f;
 
@@ -239,7 +239,7 @@ static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah,
 			   uint32_t dqpn, uint32_t qkey)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 
 	if (qp->wr.ds)
 		ur_wqe_put_av(&qp->sq, ur_to_ah(ah)->ah, dqpn, qkey, 0);
@@ -247,7 +247,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah,
 
 static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 
 	if (qp->wr.ds)
 		ur_wqe_put_av(&qp->sq, 0, 0, 0, srqn);
@@ -256,7 +256,7 @@ static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 		       uint32_t length)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = qp->wr.data_ds;
 
 	if (!qp->wr.ds || qp->wr.err)
@@ -272,7 +272,7 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge,
 			    const struct ibv_sge *sg)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 ds = qp->wr.data_ds;
 
 	if (!qp->wr.ds || qp->wr.err)
@@ -291,7 +291,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge,
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 				    const struct ibv_data_buf *buf)
 {
-	struct ur_qp *qp = ur_to_qp_ex(ex);
+	struct uroce_qp *qp = ur_to_qp_ex(ex);
 	u32 off, ds = qp->wr.data_ds;
 	u64 bytes = 0;
 
@@ -354,7 +354,7 @@ static u64 supported_ops(u16 qpt_bit)
 	}
 }
 
-int ur_qp_set_wr_methods(struct ur_qp *qp, u64 ops)
+int ur_qp_set_wr_methods(struct uroce_qp *qp, u64 ops)
 {
 	struct ibv_qp_ex *ex = &qp->ex;
 	void (*flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t,

@@ -95,7 +95,7 @@ static void check_tables(void)
 			CHECK_EQ(ur_pabi_op_offset(p, table[i].op),
 				 table[i].off[p]);
 		CHECK(ur_pabi_layouts[p].context_off <=
-		      offsetof(struct ur_context, ibv));
+		      offsetof(struct uroce_context, ibv));
 	}
 	CHECK_EQ(ur_pabi_layouts[UR_PABI_34].context_off,
 		 offsetof(struct verbs_context, context));

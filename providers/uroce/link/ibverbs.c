@@ -150,7 +150,7 @@ int ibv_cmd_dereg_mr(void *vmr)
 }
 
 /* struct ibv_command_buffer, as the library has it. */
-struct command {
+struct ioctl_command {
 	void *next;
 	struct ib_uverbs_attr *next_attr, *last_attr;
 	uint8_t flags[5];
@@ -158,7 +158,7 @@ struct command {
 };
 
 /* Answers a question for the port's speed, with the kernel's numbers. */
-int execute_ioctl(void *context, struct command *cmd)
+int execute_ioctl(void *context, struct ioctl_command *cmd)
 {
 	const struct ib_uverbs_attr *attr = cmd->next_attr - 2;
 	const uint64_t speed = SIM_SPEED;

@@ -15,11 +15,11 @@
 #include "tests/check.h"
 
 struct fake {
-	struct ur_context ctx;
+	struct uroce_context ctx;
 	struct uroce_db_page *page;
-	struct ur_qp *qp;
-	struct ur_cq *cq;
-	struct ur_ah ah;
+	struct uroce_qp *qp;
+	struct uroce_cq *cq;
+	struct uroce_ah ah;
 	struct uroce_ring_hdr *sq_hdr, *rq_hdr;
 	u8 *sq, *rq;
 	u32 sq_bbs, cq_prod;
@@ -37,7 +37,7 @@ static inline void *fake_alloc(size_t bytes)
 
 static inline void fake_init_cq(struct fake *f, u32 entries)
 {
-	struct ur_cq *cq = fake_alloc(sizeof(*cq));
+	struct uroce_cq *cq = fake_alloc(sizeof(*cq));
 
 	cq->vcq.cq.context = &f->ctx.ibv;
 	cq->hdr = fake_alloc(sizeof(*cq->hdr));
@@ -51,7 +51,7 @@ static inline void fake_init_cq(struct fake *f, u32 entries)
 static inline void fake_init(struct fake *f, u16 qpt_bit, u32 max_wqes,
 			     u32 sq_bbs, u32 rq_entries)
 {
-	struct ur_qp *qp = fake_alloc(sizeof(*qp));
+	struct uroce_qp *qp = fake_alloc(sizeof(*qp));
 
 	memset(f, 0, sizeof(*f));
 	f->page = fake_alloc(sizeof(*f->page));

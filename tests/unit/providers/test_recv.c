@@ -49,7 +49,7 @@ static void test_errors_and_doorbell(void)
 	struct ibv_recv_wr wr[2] = {{.next = &wr[1], .sg_list = sge},
 				    {.num_sge = 4, .sg_list = sge}};
 	struct ibv_recv_wr *bad;
-	struct ur_srq srq = {0};
+	struct uroce_srq srq = {0};
 	struct fake f;
 
 	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
