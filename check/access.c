@@ -8,14 +8,15 @@
 
 #include "check/front.h"
 
-static bool covers(const struct ur_mr *mr, uint64_t addr, uint64_t length)
+static bool covers(const struct ur_watched_mr *mr, uint64_t addr,
+		   uint64_t length)
 {
 	return addr >= mr->iova && length <= mr->length &&
 	       addr - mr->iova <= mr->length - length;
 }
 
-void ur_access_local(const struct ur_qp *qp, const struct ur_request *request,
-		     char *text, size_t size)
+void ur_access_local(const struct ur_watched_qp *qp,
+		     const struct ur_request *request, char *text, size_t size)
 {
 	for (int i = 0; i < request->sges && i < UR_REQUEST_SGES; i++) {
 		const struct ibv_sge *sge = &request->sge[i];
@@ -25,7 +26,8 @@ void ur_access_local(const struct ur_qp *qp, const struct ur_request *request,
 		    ur_watched_number(UR_KIND_MR, qp->o.context, sge->lkey))
 			continue;
 		for (o = ur_watched_newest(UR_KIND_MR); o; o = o->older) {
-			const struct ur_mr *mr = (struct ur_mr *)o;
+			const struct ur_watched_mr *mr =
+				(struct ur_watched_mr *)o;
 
 			if (o->context != qp->o.context ||
 			    !covers(mr, sge->addr, sge->length))
@@ -68,13 +70,13 @@ static unsigned int needed(enum ibv_wr_opcode opcode, const char **name)
 }
 
 /* The region with this rkey on the peer's side of @qp, or on any. */
-static const struct ur_mr *by_rkey(uint32_t rkey)
+static const struct ur_watched_mr *by_rkey(uint32_t rkey)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_MR);
 
-	while (o && ((struct ur_mr *)o)->rkey != rkey)
+	while (o && ((struct ur_watched_mr *)o)->rkey != rkey)
 		o = o->older;
-	return (struct ur_mr *)o;
+	return (struct ur_watched_mr *)o;
 }
 
 /* Another reading of key and address that lies in a region of ours. */
@@ -83,7 +85,7 @@ static bool would_hit(const struct ur_request *request, char *text, size_t size)
 	struct ur_watched *o = ur_watched_newest(UR_KIND_MR);
 
 	for (; o; o = o->older) {
-		const struct ur_mr *mr = (struct ur_mr *)o;
+		const struct ur_watched_mr *mr = (struct ur_watched_mr *)o;
 		const char *what = NULL;
 		uint64_t a = request->remote_addr, n = request->length;
 		bool key = mr->rkey == request->rkey;
@@ -118,11 +120,11 @@ static bool would_hit(const struct ur_request *request, char *text, size_t size)
 	return false;
 }
 
-void ur_access_remote(const struct ur_qp *qp, const struct ur_request *request,
-		      char *text, size_t size)
+void ur_access_remote(const struct ur_watched_qp *qp,
+		      const struct ur_request *request, char *text, size_t size)
 {
-	const struct ur_mr *mr = by_rkey(request->rkey);
-	const struct ur_qp *peer =
+	const struct ur_watched_mr *mr = by_rkey(request->rkey);
+	const struct ur_watched_qp *peer =
 		ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
 	uint64_t addr = request->remote_addr, end = addr + request->length;
 	uint64_t off = 0; /* bytes outside */

@@ -61,19 +61,19 @@ UR_FRONT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 }
 
 /* Would the program sleep for ever for this queue, if it holds something? */
-static bool in_doubt(const struct ur_cq *cq, const void *channel)
+static bool in_doubt(const struct ur_watched_cq *cq, const void *channel)
 {
 	return cq->channel == channel && !cq->ex &&
 	       !(cq->armed && (cq->armed_solicited || cq->polled_since));
 }
 
-static struct ur_cq *next_in_doubt(const void *channel)
+static struct ur_watched_cq *next_in_doubt(const void *channel)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_CQ);
 
-	while (o && !in_doubt((struct ur_cq *)o, channel))
+	while (o && !in_doubt((struct ur_watched_cq *)o, channel))
 		o = o->older;
-	return (struct ur_cq *)o;
+	return (struct ur_watched_cq *)o;
 }
 
 /* Waits for an event; returns whether there is one, or the wait was cut. */
@@ -88,7 +88,7 @@ static bool comes(const struct ibv_comp_channel *channel, int ms)
 static void judge_sleep(const struct ibv_comp_channel *channel)
 {
 	struct ibv_cq *ibcq = NULL;
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 	int flags = fcntl(channel->fd, F_GETFL);
 
 	if (flags < 0 || flags & O_NONBLOCK || comes(channel, 0))
@@ -127,7 +127,7 @@ static void judge_sleep(const struct ibv_comp_channel *channel)
 UR_FRONT int ibv_get_cq_event(struct ibv_comp_channel *channel,
 			      struct ibv_cq **ibcq, void **cq_context)
 {
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 	int err;
 
 	judge_sleep(channel);
@@ -146,7 +146,7 @@ UR_FRONT int ibv_get_cq_event(struct ibv_comp_channel *channel,
 
 UR_FRONT void ibv_ack_cq_events(struct ibv_cq *ibcq, unsigned int nevents)
 {
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 
 	ur_table_lock();
 	cq = ur_watched(UR_KIND_CQ, ibcq);
@@ -197,8 +197,8 @@ UR_FRONT int ibv_get_async_event(struct ibv_context *context,
 			ur_report(UR_CHECK_CQ_OVERRUN, object,
 				  "it has room for %d completions, and %u were "
 				  "to come of what is posted",
-				  ((struct ur_cq *)object)->cqe,
-				  ((struct ur_cq *)object)->expected);
+				  ((struct ur_watched_cq *)object)->cqe,
+				  ((struct ur_watched_cq *)object)->expected);
 	}
 	ur_table_unlock();
 	return 0;

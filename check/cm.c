@@ -22,9 +22,9 @@ __thread int ur_inside_cm;
  * its own ids is its own matter. */
 #define THEIRS (ur_inside_cm || ur_of_rdmacm(__builtin_return_address(0)))
 
-static struct ur_cm *watch(struct rdma_cm_id *id)
+static struct ur_watched_cm *watch(struct rdma_cm_id *id)
 {
-	struct ur_cm *cm = ur_watched(UR_KIND_CM_ID, id);
+	struct ur_watched_cm *cm = ur_watched(UR_KIND_CM_ID, id);
 	struct ur_stack here;
 
 	if (cm)
@@ -91,7 +91,7 @@ UR_FRONT int rdma_migrate_id(struct rdma_cm_id *id,
 			     struct rdma_event_channel *channel)
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_migrate_id)(id, channel));
-	struct ur_cm *cm;
+	struct ur_watched_cm *cm;
 
 	if (err || THEIRS)
 		return err;
@@ -134,7 +134,7 @@ UR_FRONT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
  * destroys the queue pair itself. */
 static void ending(struct rdma_cm_id *id, bool whole)
 {
-	struct ur_cm *cm;
+	struct ur_watched_cm *cm;
 
 	ur_table_lock();
 	cm = ur_watched(UR_KIND_CM_ID, id);
@@ -199,7 +199,7 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 			       struct rdma_cm_event **event)
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_get_cm_event)(channel, event));
-	struct ur_cm *cm;
+	struct ur_watched_cm *cm;
 
 	if (err || THEIRS)
 		return err;
@@ -231,7 +231,7 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 
 UR_FRONT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	struct ur_cm *cm;
+	struct ur_watched_cm *cm;
 
 	if (event && !THEIRS) {
 		ur_table_lock();
@@ -245,7 +245,7 @@ UR_FRONT int rdma_ack_cm_event(struct rdma_cm_event *event)
 
 UR_FRONT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	struct ur_cm *cm;
+	struct ur_watched_cm *cm;
 
 	ur_table_lock();
 	cm = THEIRS ? NULL : ur_watched(UR_KIND_CM_ID, id);

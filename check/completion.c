@@ -7,15 +7,16 @@
 #include "check/report.h"
 #include "check/touch.h"
 
-static void less(struct ur_cq *cq)
+static void less(struct ur_watched_cq *cq)
 {
 	if (cq->expected)
 		cq->expected--;
 }
 
 /* Ends the request; of a failure it is not said whether it was a receive. */
-static bool find(struct ur_cq *cq, struct ur_qp *qp, const struct ibv_wc *wc,
-		 bool opcode_known, struct ur_request *request)
+static bool find(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
+		 const struct ibv_wc *wc, bool opcode_known,
+		 struct ur_request *request)
 {
 	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
 	bool may_send = qp->send_cq == cq, may_recv = qp->recv_cq == cq;
@@ -44,17 +45,20 @@ static bool find(struct ur_cq *cq, struct ur_qp *qp, const struct ibv_wc *wc,
 /* Finds the queue pair where wc.qp_num is missing or misleads: an extended CQ need
  * not report it, and with XRC it names a queue pair that only receives. Picks the
  * queue pair of this CQ that has a matching request. */
-static struct ur_qp *guess(struct ur_cq *cq, const struct ibv_wc *wc,
-			   bool opcode_known, struct ur_request *request)
+static struct ur_watched_qp *guess(struct ur_watched_cq *cq,
+				   const struct ibv_wc *wc, bool opcode_known,
+				   struct ur_request *request)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_QP);
 
-	while (o && !find(cq, (struct ur_qp *)o, wc, opcode_known, request))
+	while (o &&
+	       !find(cq, (struct ur_watched_qp *)o, wc, opcode_known, request))
 		o = o->older;
-	return (struct ur_qp *)o;
+	return (struct ur_watched_qp *)o;
 }
 
-static void changed(const struct ur_qp *qp, const struct ur_request *request)
+static void changed(const struct ur_watched_qp *qp,
+		    const struct ur_request *request)
 {
 	struct ur_stack place;
 	uint32_t sum;
@@ -70,10 +74,10 @@ static void changed(const struct ur_qp *qp, const struct ur_request *request)
 		     (unsigned long long)request->sge[0].addr);
 }
 
-static void failed(const struct ur_qp *qp, const struct ur_request *request,
-		   enum ibv_wc_status status)
+static void failed(const struct ur_watched_qp *qp,
+		   const struct ur_request *request, enum ibv_wc_status status)
 {
-	const struct ur_qp *peer;
+	const struct ur_watched_qp *peer;
 	char text[700];
 	struct ur_stack place;
 
@@ -138,7 +142,7 @@ static void failed(const struct ur_qp *qp, const struct ur_request *request,
 
 /* A message came; an extended queue's reader of byte_len may not have been used
  * yet. */
-static void received(struct ur_cq *cq, struct ur_qp *qp,
+static void received(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 		     const struct ur_request *request, const struct ibv_wc *wc)
 {
 	if (wc->byte_len) {
@@ -157,11 +161,11 @@ bool ur_completion_failed(const struct ibv_wc *wc)
 	       wc->status != IBV_WC_WR_FLUSH_ERR;
 }
 
-void ur_completed(struct ur_cq *cq, const struct ibv_wc *wc, bool opcode_known,
-		  bool length_known)
+void ur_completed(struct ur_watched_cq *cq, const struct ibv_wc *wc,
+		  bool opcode_known, bool length_known)
 {
 	struct ur_request request;
-	struct ur_qp *qp =
+	struct ur_watched_qp *qp =
 		ur_watched_number(UR_KIND_QP, cq->o.context, wc->qp_num);
 
 	if (!qp) {

@@ -9,10 +9,11 @@
 #include "check/touch.h"
 #include "check/why.h"
 
-struct ur_cq *ur_cq_watch(struct ibv_cq *ibcq, const struct ur_stack *made)
+struct ur_watched_cq *ur_cq_watch(struct ibv_cq *ibcq,
+				  const struct ur_stack *made)
 {
-	struct ur_cq *cq = ur_watch(UR_KIND_CQ, sizeof(*cq), ibcq,
-				    ibcq->context, ibcq->handle, made);
+	struct ur_watched_cq *cq = ur_watch(UR_KIND_CQ, sizeof(*cq), ibcq,
+					    ibcq->context, ibcq->handle, made);
 
 	if (!cq)
 		return NULL;
@@ -48,7 +49,7 @@ struct ibv_cq_ex *ur_front_create_cq_ex(struct ibv_context *context,
 	struct ibv_cq_ex *ex =
 		ur_front_real(context)->verbs.create_cq_ex(context, attr);
 	struct ur_stack here;
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 
 	if (!ex)
 		return NULL;
@@ -66,7 +67,7 @@ struct ibv_cq_ex *ur_front_create_cq_ex(struct ibv_context *context,
 UR_FRONT int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
 	int err = ur_real(UR_VERBS, ibv_resize_cq)(ibcq, cqe);
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 
 	if (err)
 		return err;
@@ -78,7 +79,7 @@ UR_FRONT int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 	return 0;
 }
 
-static void judge_end(const struct ur_cq *cq)
+static void judge_end(const struct ur_watched_cq *cq)
 {
 	if (cq->events_unacked)
 		ur_report(UR_CHECK_CQ_UNACKED, &cq->o,
@@ -93,7 +94,7 @@ static void judge_end(const struct ur_cq *cq)
 
 UR_FRONT int ibv_destroy_cq(struct ibv_cq *ibcq)
 {
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 	int err;
 
 	ur_table_lock();
@@ -120,9 +121,9 @@ UR_FRONT int ibv_destroy_cq(struct ibv_cq *ibcq)
 	return err;
 }
 
-bool ur_cq_peek(struct ur_cq *cq, struct ibv_cq *ibcq)
+bool ur_cq_peek(struct ur_watched_cq *cq, struct ibv_cq *ibcq)
 {
-	const struct ur_context *real = ur_front_real(ibcq->context);
+	const struct ur_watched_context *real = ur_front_real(ibcq->context);
 	bool found;
 
 	if (cq->ex)
@@ -153,10 +154,10 @@ static void poison(struct ibv_wc *wc)
 
 int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 {
-	const struct ur_context *real;
+	const struct ur_watched_context *real;
 	int n = 0, more = 0;
 	bool failed = false;
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 
 	ur_touch_polls();
 	ur_table_lock();
@@ -196,8 +197,8 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 
 int ur_front_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	const struct ur_context *real;
-	struct ur_cq *cq;
+	const struct ur_watched_context *real;
+	struct ur_watched_cq *cq;
 
 	ur_table_lock();
 	real = ur_watched(UR_KIND_CONTEXT, ibcq->context);

@@ -16,9 +16,9 @@ static uint64_t self(void)
 }
 
 /* The queue; ours for as long as the program has it. */
-static struct ur_cq *of(struct ibv_cq_ex *ex)
+static struct ur_watched_cq *of(struct ibv_cq_ex *ex)
 {
-	struct ur_cq *cq;
+	struct ur_watched_cq *cq;
 
 	ur_table_lock();
 	cq = ur_watched(UR_KIND_CQ, ex);
@@ -26,7 +26,7 @@ static struct ur_cq *of(struct ibv_cq_ex *ex)
 	return cq;
 }
 
-static void got(struct ur_cq *cq, struct ibv_cq_ex *ex)
+static void got(struct ur_watched_cq *cq, struct ibv_cq_ex *ex)
 {
 	struct ibv_wc wc = {.wr_id = ex->wr_id, .status = ex->status};
 	bool length = false;
@@ -49,7 +49,7 @@ static void got(struct ur_cq *cq, struct ibv_cq_ex *ex)
 }
 
 /* The program goes on from a completion. */
-static void leave(struct ur_cq *cq)
+static void leave(struct ur_watched_cq *cq)
 {
 	bool unread;
 
@@ -69,7 +69,7 @@ static void leave(struct ur_cq *cq)
 
 static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
-	struct ur_cq *cq = of(ex);
+	struct ur_watched_cq *cq = of(ex);
 	uint64_t me = self();
 	int err;
 
@@ -96,7 +96,7 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 
 static int next_poll(struct ibv_cq_ex *ex)
 {
-	struct ur_cq *cq = of(ex);
+	struct ur_watched_cq *cq = of(ex);
 	int err;
 
 	leave(cq);
@@ -108,7 +108,7 @@ static int next_poll(struct ibv_cq_ex *ex)
 
 static void end_poll(struct ibv_cq_ex *ex)
 {
-	struct ur_cq *cq = of(ex);
+	struct ur_watched_cq *cq = of(ex);
 	bool wrong;
 
 	ur_table_lock();
@@ -128,9 +128,9 @@ static void end_poll(struct ibv_cq_ex *ex)
 	cq->real.end_poll(ex);
 }
 
-static struct ur_cq *reader(struct ibv_cq_ex *ex, const char *name)
+static struct ur_watched_cq *reader(struct ibv_cq_ex *ex, const char *name)
 {
-	struct ur_cq *cq = of(ex);
+	struct ur_watched_cq *cq = of(ex);
 
 	if (ex->status == IBV_WC_SUCCESS)
 		return cq;
@@ -159,7 +159,7 @@ READER(uint8_t, dlid_path_bits)
 
 static uint32_t read_byte_len(struct ibv_cq_ex *ex)
 {
-	struct ur_cq *cq = reader(ex, "byte_len");
+	struct ur_watched_cq *cq = reader(ex, "byte_len");
 
 	cq->empty_unread = false;
 	return cq->real.read_byte_len(ex);
@@ -171,7 +171,7 @@ static uint32_t read_byte_len(struct ibv_cq_ex *ex)
 			ex->read_##field = read_##field; \
 	} while (0)
 
-void ur_cq_ex_front(struct ur_cq *cq)
+void ur_cq_ex_front(struct ur_watched_cq *cq)
 {
 	struct ibv_cq_ex *ex = cq->ex;
 

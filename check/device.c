@@ -12,9 +12,10 @@
 #include "check/real.h"
 #include "check/report.h"
 
-const struct ur_context *ur_front_real(const struct ibv_context *context)
+const struct ur_watched_context *
+ur_front_real(const struct ibv_context *context)
 {
-	const struct ur_context *found;
+	const struct ur_watched_context *found;
 
 	ur_table_lock();
 	found = ur_watched(UR_KIND_CONTEXT, context);
@@ -34,7 +35,8 @@ const struct ur_context *ur_front_real(const struct ibv_context *context)
 		}                                         \
 	} while (0)
 
-static void front_verbs(struct ur_context *kept, struct verbs_context *verbs)
+static void front_verbs(struct ur_watched_context *kept,
+			struct verbs_context *verbs)
 {
 	FRONT(create_cq_ex);
 	FRONT(create_qp_ex);
@@ -47,7 +49,7 @@ static void front_verbs(struct ur_context *kept, struct verbs_context *verbs)
 void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 {
 	struct verbs_context *verbs = verbs_get_ctx(context);
-	struct ur_context *kept;
+	struct ur_watched_context *kept;
 
 	ur_table_lock();
 	kept = ur_watch(UR_KIND_CONTEXT, sizeof(*kept), context, context, 0,

@@ -93,7 +93,7 @@ static bool is_v4(const union ibv_gid *gid)
 }
 
 /* Two families reach each other on no network. */
-static void judge_families(struct ibv_qp *ibqp, const struct ur_qp *qp,
+static void judge_families(struct ibv_qp *ibqp, const struct ur_watched_qp *qp,
 			   const struct ibv_qp_attr *attr)
 {
 	const struct ibv_global_route *grh = &attr->ah_attr.grh;
@@ -116,7 +116,8 @@ static void judge_families(struct ibv_qp *ibqp, const struct ur_qp *qp,
 }
 
 /* Attributes that are given with success are kept. */
-static void keep(struct ur_qp *qp, const struct ibv_qp_attr *attr, int mask)
+static void keep(struct ur_watched_qp *qp, const struct ibv_qp_attr *attr,
+		 int mask)
 {
 #define KEEP(bit, field)                              \
 	do {                                          \
@@ -139,9 +140,9 @@ static void keep(struct ur_qp *qp, const struct ibv_qp_attr *attr, int mask)
 }
 
 /* Both ends are of this process. */
-static void judge_depth(const struct ur_qp *qp)
+static void judge_depth(const struct ur_watched_qp *qp)
 {
-	const struct ur_qp *peer =
+	const struct ur_watched_qp *peer =
 		ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
 
 	if (qp->type != IBV_QPT_RC || !peer || peer->o.inherited ||
@@ -149,7 +150,8 @@ static void judge_depth(const struct ur_qp *qp)
 	    peer->attr.dest_qp_num != qp->o.number)
 		return;
 	for (int i = 0; i < 2; i++) {
-		const struct ur_qp *a = i ? peer : qp, *b = i ? qp : peer;
+		const struct ur_watched_qp *a = i ? peer : qp,
+					   *b = i ? qp : peer;
 
 		if (a->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
 		    b->attr_mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
@@ -163,7 +165,8 @@ static void judge_depth(const struct ur_qp *qp)
 	}
 }
 
-static void modified(struct ur_qp *qp, const struct ibv_qp_attr *attr, int mask)
+static void modified(struct ur_watched_qp *qp, const struct ibv_qp_attr *attr,
+		     int mask)
 {
 	keep(qp, attr, mask);
 	if (mask & IBV_QP_STATE) {
@@ -183,7 +186,7 @@ static void modified(struct ur_qp *qp, const struct ibv_qp_attr *attr, int mask)
 				  : "");
 }
 
-static void refused(struct ibv_qp *ibqp, const struct ur_qp *qp,
+static void refused(struct ibv_qp *ibqp, const struct ur_watched_qp *qp,
 		    const struct ibv_qp_attr *attr, int mask, int err)
 {
 	char text[900] = "";
@@ -211,7 +214,7 @@ UR_FRONT int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 			   int mask)
 {
 	int err = ur_real(UR_VERBS, ibv_modify_qp)(ibqp, attr, mask);
-	struct ur_qp *qp;
+	struct ur_watched_qp *qp;
 
 	ur_table_lock();
 	qp = ur_watched(UR_KIND_QP, ibqp);

@@ -31,7 +31,7 @@ static struct ibv_mr *made(struct ibv_mr *ibmr, uint64_t iova,
 			   unsigned int access, bool readable)
 {
 	struct ur_stack here;
-	struct ur_mr *mr;
+	struct ur_watched_mr *mr;
 
 	if (!ibmr)
 		return NULL;
@@ -111,7 +111,7 @@ struct ibv_mr *ur_front_alloc_null_mr(struct ibv_pd *pd)
 
 	made(mr, 0, IBV_ACCESS_LOCAL_WRITE, false);
 	if (mr) {
-		struct ur_mr *watched;
+		struct ur_watched_mr *watched;
 
 		ur_table_lock();
 		watched = ur_watched(UR_KIND_MR, mr);
@@ -137,7 +137,7 @@ UR_FRONT int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd,
 {
 	int err = ur_real(UR_VERBS, ibv_rereg_mr)(ibmr, flags, pd, addr, length,
 						  access);
-	struct ur_mr *mr;
+	struct ur_watched_mr *mr;
 
 	if (err)
 		return err;
@@ -186,7 +186,7 @@ static struct ur_request *user(const void *context, uses_fn uses,
 	struct ur_request *request = NULL;
 
 	for (; o && !request; o = o->older) {
-		struct ur_qp *qp = (struct ur_qp *)o;
+		struct ur_watched_qp *qp = (struct ur_watched_qp *)o;
 
 		if ((context && o->context != context) || o->inherited ||
 		    qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
@@ -204,7 +204,7 @@ static struct ur_request *user(const void *context, uses_fn uses,
 
 static bool uses_region(const struct ur_request *request, const void *what)
 {
-	const struct ur_mr *mr = what;
+	const struct ur_watched_mr *mr = what;
 
 	for (int i = 0; i < request->sges && i < UR_REQUEST_SGES; i++)
 		if (!request->inlined && request->sge[i].length &&
@@ -213,17 +213,17 @@ static bool uses_region(const struct ur_request *request, const void *what)
 	return false;
 }
 
-struct range {
+struct byte_range {
 	uint64_t begin, end;
 };
 
 static bool uses_range(const struct ur_request *request, const void *what)
 {
-	const struct range *range = what;
+	const struct byte_range *range = what;
 
 	for (int i = 0; i < request->sges && i < UR_REQUEST_SGES; i++) {
 		const struct ibv_sge *sge = &request->sge[i];
-		const struct ur_mr *mr =
+		const struct ur_watched_mr *mr =
 			ur_watched_number(UR_KIND_MR, NULL, sge->lkey);
 
 		if (!request->inlined && mr && mr->readable &&
@@ -238,7 +238,7 @@ static void name_user(enum ur_check_id id, const struct ur_watched *object,
 		      const char *verb, const struct ur_request *request,
 		      const struct ur_watched *queue)
 {
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	ur_place_frame(&request->place, &frame);
 	ur_report(id, object,
@@ -254,7 +254,7 @@ UR_FRONT int ibv_dereg_mr(struct ibv_mr *ibmr)
 {
 	struct ur_request *request;
 	struct ur_watched *owner;
-	struct ur_mr *mr;
+	struct ur_watched_mr *mr;
 	int err;
 
 	ur_table_lock();
@@ -288,7 +288,7 @@ void ur_unmap_find(void)
 
 UR_FRONT int munmap(void *addr, size_t length)
 {
-	struct range range = {(uintptr_t)addr, (uintptr_t)addr + length};
+	struct byte_range range = {(uintptr_t)addr, (uintptr_t)addr + length};
 	struct ur_request *request;
 	struct ur_watched *owner;
 

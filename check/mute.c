@@ -7,12 +7,12 @@
 
 #include "check/mute.h"
 
-struct rule {
+struct mute_rule {
 	char id[16];
 	char place[128];
 };
 
-static struct rule *rules;
+static struct mute_rule *rules;
 static size_t count;
 
 void ur_mute_read(const char *path)
@@ -26,7 +26,7 @@ void ur_mute_read(const char *path)
 		return;
 	}
 	while (fgets(line, sizeof(line), in)) {
-		struct rule rule = {.place = ""}, *more;
+		struct mute_rule rule = {.place = ""}, *more;
 		char *comment = strchr(line, '#');
 
 		if (comment)
@@ -42,7 +42,7 @@ void ur_mute_read(const char *path)
 	fclose(in);
 }
 
-static bool names(const char *place, const struct ur_frame *frame)
+static bool names(const char *place, const struct ur_stack_frame *frame)
 {
 	char line[192];
 
@@ -55,7 +55,7 @@ static bool names(const char *place, const struct ur_frame *frame)
 
 bool ur_mute_has(const char *id, const struct ur_stack *place)
 {
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rules[i].id, "*") && strcmp(rules[i].id, id))

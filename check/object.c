@@ -13,7 +13,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct ur_watched *by_handle[BUCKETS], *by_number[BUCKETS];
 static struct ur_watched *newest[UR_KINDS];
-static struct ur_mr *dead[DEAD_MRS];
+static struct ur_watched_mr *dead[DEAD_MRS];
 static unsigned int died;
 
 void ur_table_lock(void)
@@ -186,13 +186,13 @@ void ur_watch_back(struct ur_watched *object)
 static void free_parts(struct ur_watched *object)
 {
 	if (object->kind == UR_KIND_QP) {
-		struct ur_qp *qp = (struct ur_qp *)object;
+		struct ur_watched_qp *qp = (struct ur_watched_qp *)object;
 
 		free(qp->send.ring);
 		free(qp->recv.ring);
 		free(qp->build);
 	} else if (object->kind == UR_KIND_SRQ) {
-		free(((struct ur_srq *)object)->recv.ring);
+		free(((struct ur_watched_srq *)object)->recv.ring);
 	}
 }
 
@@ -209,7 +209,7 @@ static void forget_user(struct ur_watched *object)
 					o->needs[i] = NULL;
 			if (kind != UR_KIND_QP)
 				continue;
-			struct ur_qp *qp = (struct ur_qp *)o;
+			struct ur_watched_qp *qp = (struct ur_watched_qp *)o;
 
 			if ((void *)qp->send_cq == object)
 				qp->send_cq = NULL;
@@ -231,7 +231,7 @@ void ur_watch_gone(struct ur_watched *object)
 		unsigned int slot = died++ % DEAD_MRS;
 
 		free(dead[slot]);
-		dead[slot] = (struct ur_mr *)object;
+		dead[slot] = (struct ur_watched_mr *)object;
 		return;
 	}
 	free_parts(object);
@@ -243,10 +243,10 @@ struct ur_watched *ur_watched_newest(enum ur_kind kind)
 	return newest[kind];
 }
 
-const struct ur_mr *ur_dead_mr(const void *context, uint32_t lkey)
+const struct ur_watched_mr *ur_dead_mr(const void *context, uint32_t lkey)
 {
 	for (unsigned int i = 1; i <= DEAD_MRS; i++) {
-		const struct ur_mr *mr = dead[(died - i) % DEAD_MRS];
+		const struct ur_watched_mr *mr = dead[(died - i) % DEAD_MRS];
 
 		if (mr && mr->o.context == context && mr->o.number == lkey)
 			return mr;
@@ -263,7 +263,7 @@ void ur_watch_inherited(void)
 
 void ur_watched_print(FILE *out, const struct ur_watched *object, bool whole)
 {
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	fprintf(out, "%s ", ur_kind_name(object->kind));
 	if (object->kind == UR_KIND_QP)

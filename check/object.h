@@ -53,7 +53,7 @@ struct ur_watched {
 /* A request that the program posted and knows no end of. */
 struct ur_request {
 	uint64_t wr_id;
-	struct ur_place place; /* of the posting */
+	struct ur_code_place place; /* of the posting */
 	enum ibv_wr_opcode opcode;
 	bool receive, signaled, inlined, fenced, has_sum, done;
 	uint32_t length, rkey, sum;
@@ -73,13 +73,13 @@ struct ur_queue {
 	uint32_t fetches;	   /* of count: READs and atomics */
 };
 
-struct ur_context {
+struct ur_watched_context {
 	struct ur_watched o;
 	struct ibv_context_ops ops; /* as the provider set them */
 	struct verbs_context verbs; /* the same, where there is one */
 };
 
-struct ur_mr {
+struct ur_watched_mr {
 	struct ur_watched o;
 	uint64_t iova;
 	void *addr; /* NULL: not memory of this process */
@@ -89,7 +89,7 @@ struct ur_mr {
 	bool readable; /* its bytes may be looked at */
 };
 
-struct ur_cq {
+struct ur_watched_cq {
 	struct ur_watched o;
 	int cqe;
 	struct ibv_cq_ex *ex; /* NULL: not extended */
@@ -112,17 +112,17 @@ struct ur_cq {
 	uint32_t empty_qpn;
 };
 
-struct ur_srq {
+struct ur_watched_srq {
 	struct ur_watched o;
 	uint32_t max_wr, max_sge;
 	struct ur_queue recv;
 };
 
-struct ur_qp {
+struct ur_watched_qp {
 	struct ur_watched o;
 	enum ibv_qp_type type;
-	struct ur_cq *send_cq, *recv_cq; /* NULL: none that is known */
-	struct ur_srq *srq;
+	struct ur_watched_cq *send_cq, *recv_cq; /* NULL: none that is known */
+	struct ur_watched_srq *srq;
 	struct ibv_qp_cap cap;
 	bool sq_sig_all, of_cm;
 	enum ibv_qp_state state;
@@ -135,10 +135,10 @@ struct ur_qp {
 	uint64_t builder; /* thread between wr_start and its end, or 0 */
 	struct ur_request *build;
 	uint32_t built, build_room;
-	struct ur_place build_place;
+	struct ur_code_place build_place;
 };
 
-struct ur_cm {
+struct ur_watched_cm {
 	struct ur_watched o;
 	unsigned int events_unacked;
 	bool removed, has_qp, seen_param;
@@ -187,7 +187,7 @@ struct ur_watched *ur_watched_newest(enum ur_kind kind);
 
 /* The newest memory region of @context with this key that is gone, or NULL:
  * the last some hundred are remembered. */
-const struct ur_mr *ur_dead_mr(const void *context, uint32_t lkey);
+const struct ur_watched_mr *ur_dead_mr(const void *context, uint32_t lkey);
 
 /* All objects are those of the parent: after fork(), in the child. */
 void ur_watch_inherited(void);

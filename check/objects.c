@@ -135,7 +135,7 @@ struct ibv_mw *ur_front_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 int ur_front_dealloc_mw(struct ibv_mw *mw)
 {
-	const struct ur_context *real = ur_front_real(mw->context);
+	const struct ur_watched_context *real = ur_front_real(mw->context);
 	struct ur_watched *object = out(UR_KIND_MW, mw);
 	int err = real->ops.dealloc_mw(mw);
 
@@ -145,8 +145,9 @@ int ur_front_dealloc_mw(struct ibv_mw *mw)
 
 static void srq_made(struct ibv_srq *ibsrq, const struct ibv_srq_attr *attr)
 {
-	struct ur_srq *srq = made(UR_KIND_SRQ, sizeof(*srq), ibsrq,
-				  ibsrq->context, UR_KIND_PD, ibsrq->pd);
+	struct ur_watched_srq *srq =
+		made(UR_KIND_SRQ, sizeof(*srq), ibsrq, ibsrq->context,
+		     UR_KIND_PD, ibsrq->pd);
 
 	if (!srq)
 		return;

@@ -8,11 +8,12 @@
 #include "check/report.h"
 #include "check/touch.h"
 
-static struct ur_qp *made(struct ibv_qp *ibqp, const struct ibv_qp_cap *cap,
-			  bool sq_sig_all, const struct ur_stack *here)
+static struct ur_watched_qp *made(struct ibv_qp *ibqp,
+				  const struct ibv_qp_cap *cap, bool sq_sig_all,
+				  const struct ur_stack *here)
 {
-	struct ur_qp *qp = ur_watch(UR_KIND_QP, sizeof(*qp), ibqp,
-				    ibqp->context, ibqp->qp_num, here);
+	struct ur_watched_qp *qp = ur_watch(UR_KIND_QP, sizeof(*qp), ibqp,
+					    ibqp->context, ibqp->qp_num, here);
 
 	if (!qp)
 		return NULL;
@@ -52,7 +53,7 @@ struct ibv_qp *ur_front_create_qp_ex(struct ibv_context *context,
 	struct ibv_qp *ibqp =
 		ur_front_real(context)->verbs.create_qp_ex(context, attr);
 	struct ur_stack here;
-	struct ur_qp *qp;
+	struct ur_watched_qp *qp;
 
 	if (!ibqp)
 		return NULL;
@@ -68,7 +69,7 @@ struct ibv_qp *ur_front_create_qp_ex(struct ibv_context *context,
 	return ibqp;
 }
 
-void ur_qp_clear(struct ur_qp *qp)
+void ur_qp_clear(struct ur_watched_qp *qp)
 {
 	if (qp->send_cq)
 		qp->send_cq->expected -=
@@ -85,10 +86,10 @@ void ur_qp_clear(struct ur_qp *qp)
 	ur_queue_clear(&qp->recv);
 }
 
-void ur_qp_judge_end(struct ur_qp *qp, const char *verb)
+void ur_qp_judge_end(struct ur_watched_qp *qp, const char *verb)
 {
 	struct ur_request *request = NULL;
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	if (!qp->send.signaled || qp->state != IBV_QPS_RTS || qp->o.inherited)
 		return;
@@ -108,7 +109,7 @@ void ur_qp_judge_end(struct ur_qp *qp, const char *verb)
 
 UR_FRONT int ibv_destroy_qp(struct ibv_qp *ibqp)
 {
-	struct ur_qp *qp;
+	struct ur_watched_qp *qp;
 	int err;
 
 	ur_table_lock();

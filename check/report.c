@@ -98,7 +98,7 @@ static void json_member(FILE *out, const char *name, const char *text)
 static void json_stack(FILE *out, const char *name,
 		       const struct ur_stack *stack)
 {
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	fprintf(out, ",\"%s\":[", name);
 	for (int i = 0; i < stack->depth; i++) {

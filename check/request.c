@@ -31,7 +31,7 @@ void ur_request_sges(struct ur_request *request, const struct ibv_sge *sge,
 static void judge_region(const struct ur_watched *queue, const void *pd,
 			 const struct ibv_sge *sge, bool device_writes)
 {
-	const struct ur_mr *mr =
+	const struct ur_watched_mr *mr =
 		ur_watched_number(UR_KIND_MR, queue->context, sge->lkey);
 	unsigned long long addr = sge->addr;
 
@@ -85,7 +85,7 @@ static uint32_t sum_of(uint32_t sum, const unsigned char *bytes, size_t n)
 	return sum;
 }
 
-bool ur_mr_others_write(const struct ur_mr *mr)
+bool ur_mr_others_write(const struct ur_watched_mr *mr)
 {
 	return mr->access & (IBV_ACCESS_REMOTE_WRITE |
 			     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
@@ -125,7 +125,7 @@ bool ur_request_sum(const struct ur_watched *queue,
 		return false;
 	for (int i = 0; i < request->sges; i++) {
 		const struct ibv_sge *sge = &request->sge[i];
-		const struct ur_mr *mr = ur_watched_number(
+		const struct ur_watched_mr *mr = ur_watched_number(
 			UR_KIND_MR, queue->context, sge->lkey);
 
 		if (!mr || !mr->readable || ur_mr_others_write(mr) ||
@@ -149,7 +149,8 @@ static bool overlap(const struct ur_request *a, const struct ur_request *b)
 }
 
 /* Is one of its buffers also one that the device writes to? */
-static bool also_received(struct ur_qp *qp, const struct ur_request *request)
+static bool also_received(struct ur_watched_qp *qp,
+			  const struct ur_request *request)
 {
 	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
 
@@ -161,7 +162,7 @@ static bool also_received(struct ur_qp *qp, const struct ur_request *request)
 
 /* Its bytes are another's of @qp that are not there yet. Returns that request,
  * or NULL. */
-static const struct ur_request *not_there(struct ur_qp *qp,
+static const struct ur_request *not_there(struct ur_watched_qp *qp,
 					  const struct ur_request *request)
 {
 	const struct ur_request *r;
@@ -175,15 +176,15 @@ static const struct ur_request *not_there(struct ur_qp *qp,
 
 /* Of another queue pair's request a fence says nothing. Returns whether some of
  * the bytes are to be fetched by any. */
-static bool judge_early(const struct ur_qp *qp,
+static bool judge_early(const struct ur_watched_qp *qp,
 			const struct ur_request *request)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_QP);
 	const struct ur_request *r = NULL;
-	struct ur_frame posted;
+	struct ur_stack_frame posted;
 
 	while (o && (o->context != qp->o.context ||
-		     !(r = not_there((struct ur_qp *)o, request))))
+		     !(r = not_there((struct ur_watched_qp *)o, request))))
 		o = o->older;
 	if (!o)
 		return false;
@@ -204,7 +205,8 @@ static bool judge_early(const struct ur_qp *qp,
 
 /* What is sent of these bytes may have others at its end, and nobody changed
  * them. */
-static void forget_sums(struct ur_qp *qp, const struct ur_request *request)
+static void forget_sums(struct ur_watched_qp *qp,
+			const struct ur_request *request)
 {
 	struct ur_request *r;
 
@@ -220,11 +222,11 @@ static bool reads_memory(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-static void judge_datagram(struct ur_qp *qp, const struct ur_request *request,
-			   struct ibv_ah *ah, uint32_t remote_qpn,
-			   uint32_t remote_qkey)
+static void judge_datagram(struct ur_watched_qp *qp,
+			   const struct ur_request *request, struct ibv_ah *ah,
+			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
-	const struct ur_qp *to;
+	const struct ur_watched_qp *to;
 
 	if (!ah)
 		ur_report(UR_CHECK_UD_AH, &qp->o,
@@ -247,7 +249,8 @@ static void judge_datagram(struct ur_qp *qp, const struct ur_request *request,
 			  remote_qkey, to->attr.qkey);
 }
 
-void ur_request_judge_built(struct ur_qp *qp, struct ur_request *request)
+void ur_request_judge_built(struct ur_watched_qp *qp,
+			    struct ur_request *request)
 {
 	unsigned long long wr_id = request->wr_id;
 
@@ -284,7 +287,7 @@ void ur_request_judge_built(struct ur_qp *qp, struct ur_request *request)
 			ur_request_sum(&qp->o, request, &request->sum);
 }
 
-void ur_request_judge(struct ur_qp *qp, struct ur_request *request,
+void ur_request_judge(struct ur_watched_qp *qp, struct ur_request *request,
 		      const struct ibv_sge *sge, int sges, struct ibv_ah *ah,
 		      uint32_t remote_qpn, uint32_t remote_qkey)
 {

@@ -11,8 +11,8 @@
 int ur_outstanding_any;
 
 /* No room: because nothing was signaled, nothing polled, or too much posted. */
-static void judge_full(struct ur_qp *qp, bool unpolled,
-		       const struct ur_place *place)
+static void judge_full(struct ur_watched_qp *qp, bool unpolled,
+		       const struct ur_code_place *place)
 {
 	struct ur_stack at;
 
@@ -37,7 +37,8 @@ static void judge_full(struct ur_qp *qp, bool unpolled,
 			     qp->send.signaled);
 }
 
-void ur_request_enter(struct ur_qp *qp, const struct ur_request *request)
+void ur_request_enter(struct ur_watched_qp *qp,
+		      const struct ur_request *request)
 {
 	__atomic_store_n(&ur_outstanding_any, 1, __ATOMIC_RELAXED);
 	if (!ur_queue_add(&qp->send, request))
@@ -53,7 +54,7 @@ void ur_request_enter(struct ur_qp *qp, const struct ur_request *request)
 	ur_cq_judge_room(qp->send_cq);
 }
 
-void ur_cq_judge_room(struct ur_cq *cq)
+void ur_cq_judge_room(struct ur_watched_cq *cq)
 {
 	if (cq->expected > (uint32_t)cq->cqe)
 		ur_report(UR_CHECK_CQ_ROOM, &cq->o,
@@ -62,13 +63,13 @@ void ur_cq_judge_room(struct ur_cq *cq)
 			  cq->expected, cq->cqe);
 }
 
-static void expect_less(struct ur_cq *cq, uint32_t n)
+static void expect_less(struct ur_watched_cq *cq, uint32_t n)
 {
 	if (cq)
 		cq->expected -= n < cq->expected ? n : cq->expected;
 }
 
-void ur_request_refused(struct ur_qp *qp, uint32_t n)
+void ur_request_refused(struct ur_watched_qp *qp, uint32_t n)
 {
 	uint32_t before = qp->send.signaled;
 
@@ -77,8 +78,9 @@ void ur_request_refused(struct ur_qp *qp, uint32_t n)
 	expect_less(qp->send_cq, before - qp->send.signaled);
 }
 
-static uint32_t enter_sends(struct ur_qp *qp, const struct ibv_send_wr *wr,
-			    const struct ur_place *place)
+static uint32_t enter_sends(struct ur_watched_qp *qp,
+			    const struct ibv_send_wr *wr,
+			    const struct ur_code_place *place)
 {
 	uint32_t n = 0;
 
@@ -122,11 +124,12 @@ static uint32_t refused(const struct ibv_send_wr *bad, uint32_t all)
 	return n && n < all ? n : all;
 }
 
-void ur_send_full(struct ibv_qp *ibqp, int err, const struct ur_place *place)
+void ur_send_full(struct ibv_qp *ibqp, int err,
+		  const struct ur_code_place *place)
 {
 	bool unpolled = false;
-	struct ur_qp *qp;
-	struct ur_cq *cq = NULL;
+	struct ur_watched_qp *qp;
+	struct ur_watched_cq *cq = NULL;
 
 	if (err != ENOMEM)
 		return;
@@ -147,9 +150,9 @@ void ur_send_full(struct ibv_qp *ibqp, int err, const struct ur_place *place)
 int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad)
 {
-	const struct ur_context *real;
-	struct ur_place place;
-	struct ur_qp *qp;
+	const struct ur_watched_context *real;
+	struct ur_code_place place;
+	struct ur_watched_qp *qp;
 	uint32_t n = 0;
 	int err;
 
@@ -171,10 +174,10 @@ int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 }
 
 static uint32_t enter_receives(const struct ur_watched *owner,
-			       struct ur_queue *queue, struct ur_cq *cq,
+			       struct ur_queue *queue, struct ur_watched_cq *cq,
 			       uint32_t max_sge, bool datagrams,
 			       const struct ibv_recv_wr *wr,
-			       const struct ur_place *place)
+			       const struct ur_code_place *place)
 {
 	const void *pd = owner->needs[0];
 	uint32_t n = 0;
@@ -221,9 +224,9 @@ static uint32_t receives(const struct ibv_recv_wr *bad, uint32_t all)
 int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad)
 {
-	const struct ur_context *real;
-	struct ur_place place;
-	struct ur_qp *qp;
+	const struct ur_watched_context *real;
+	struct ur_code_place place;
+	struct ur_watched_qp *qp;
 	uint32_t n = 0, before;
 	int err;
 
@@ -260,9 +263,9 @@ int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int ur_front_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			   struct ibv_recv_wr **bad)
 {
-	const struct ur_context *real;
-	struct ur_place place;
-	struct ur_srq *srq;
+	const struct ur_watched_context *real;
+	struct ur_code_place place;
+	struct ur_watched_srq *srq;
 	uint32_t n = 0;
 	int err;
 

@@ -82,7 +82,7 @@ void ur_stack_take(struct ur_stack *stack)
 		stack->address[stack->depth++] = all[first++];
 }
 
-void ur_place_take(struct ur_place *place)
+void ur_place_take(struct ur_code_place *place)
 {
 	void *all[8];
 	int n = backtrace(all, 8), first = 0, to = 0;
@@ -94,7 +94,7 @@ void ur_place_take(struct ur_place *place)
 		place->address[to++] = all[first++];
 }
 
-void ur_stack_of(struct ur_stack *stack, const struct ur_place *place)
+void ur_stack_of(struct ur_stack *stack, const struct ur_code_place *place)
 {
 	stack->depth = 0;
 	while (stack->depth < 3 && place->address[stack->depth]) {
@@ -166,7 +166,7 @@ static Dwarf_Word number(Dwarf_Die *die, unsigned int name)
 
 /* From an inlined function of those headers to where the program calls it. */
 static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
-			  struct ur_frame *frame)
+			  struct ur_stack_frame *frame)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, at, &bias), *scopes;
@@ -192,7 +192,7 @@ static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 	free(scopes);
 }
 
-void ur_frame_find(void *address, struct ur_frame *frame)
+void ur_frame_find(void *address, struct ur_stack_frame *frame)
 {
 	/* Inside the call, not after it: the next line may be another's. */
 	Dwarf_Addr at = (Dwarf_Addr)(uintptr_t)address - 1;
@@ -224,7 +224,8 @@ void ur_frame_find(void *address, struct ur_frame *frame)
 		leave_inlined(module, at, frame);
 }
 
-void ur_place_frame(const struct ur_place *place, struct ur_frame *frame)
+void ur_place_frame(const struct ur_code_place *place,
+		    struct ur_stack_frame *frame)
 {
 	ur_frame_find(place->address[0], frame);
 	for (int i = 1; i < 3 && place->address[i] && is_header(frame->file);
@@ -232,7 +233,7 @@ void ur_place_frame(const struct ur_place *place, struct ur_frame *frame)
 		ur_frame_find(place->address[i], frame);
 }
 
-void ur_frame_print(FILE *out, const struct ur_frame *frame)
+void ur_frame_print(FILE *out, const struct ur_stack_frame *frame)
 {
 	fputs(frame->function[0] ? frame->function : "?", out);
 	if (frame->file[0])
@@ -243,7 +244,7 @@ void ur_frame_print(FILE *out, const struct ur_frame *frame)
 
 void ur_stack_print(FILE *out, const struct ur_stack *stack)
 {
-	struct ur_frame frame;
+	struct ur_stack_frame frame;
 
 	for (int i = 0; i < stack->depth; i++) {
 		ur_frame_find(stack->address[i], &frame);

@@ -17,7 +17,7 @@ struct ur_stack {
 };
 
 /* What is known of one address. Strings live until the next ur_frame(). */
-struct ur_frame {
+struct ur_stack_frame {
 	char function[160];
 	char file[160]; /* without folders; "" where there is no line */
 	char module[96];
@@ -29,13 +29,13 @@ void ur_stack_take(struct ur_stack *stack);
 
 /* Some frames, for what is too frequent for a whole stack. Three: a program that
  * is not optimized has the functions of verbs.h as functions. */
-struct ur_place {
+struct ur_code_place {
 	void *address[3]; /* NULL: none */
 };
 
 /* The calling thread's innermost frames without those of this library. */
-void ur_place_take(struct ur_place *place);
-void ur_stack_of(struct ur_stack *stack, const struct ur_place *place);
+void ur_place_take(struct ur_code_place *place);
+void ur_stack_of(struct ur_stack *stack, const struct ur_code_place *place);
 
 /* Returns the first frame outside libibverbs, librdmacm and this library, or
  * the first, or NULL where there is none. */
@@ -52,13 +52,14 @@ bool ur_of_rdmacm(void *address);
 bool ur_stack_in_rdmacm(const struct ur_stack *stack);
 
 /* Resolves @address into @frame. Not thread safe. */
-void ur_frame_find(void *address, struct ur_frame *frame);
+void ur_frame_find(void *address, struct ur_stack_frame *frame);
 
 /* As ur_frame_find(), for the frame of @place that is the program's. */
-void ur_place_frame(const struct ur_place *place, struct ur_frame *frame);
+void ur_place_frame(const struct ur_code_place *place,
+		    struct ur_stack_frame *frame);
 
 /* "function (file:line)" or "function (module)". */
-void ur_frame_print(FILE *out, const struct ur_frame *frame);
+void ur_frame_print(FILE *out, const struct ur_stack_frame *frame);
 
 /* All frames but the C library's start code, joined by " < ". */
 void ur_stack_print(FILE *out, const struct ur_stack *stack);

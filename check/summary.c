@@ -25,7 +25,7 @@ static unsigned int objects(void)
 				continue;
 			n++;
 			if (kind == UR_KIND_CM_ID &&
-			    ((struct ur_cm *)o)->removed)
+			    ((struct ur_watched_cm *)o)->removed)
 				ur_report_at(
 					UR_CHECK_CM_REMOVAL, o, &o->made,
 					"RDMA_CM_EVENT_DEVICE_REMOVAL came "
@@ -43,9 +43,9 @@ static unsigned int unacked(const struct ur_watched *o)
 	unsigned int n = o->async_unacked;
 
 	if (o->kind == UR_KIND_CQ)
-		n += ((const struct ur_cq *)o)->events_unacked;
+		n += ((const struct ur_watched_cq *)o)->events_unacked;
 	if (o->kind == UR_KIND_CM_ID)
-		n += ((const struct ur_cm *)o)->events_unacked;
+		n += ((const struct ur_watched_cm *)o)->events_unacked;
 	return n;
 }
 
@@ -76,7 +76,7 @@ static unsigned int requests(void)
 	unsigned int all = 0;
 
 	for (; o; o = o->older) {
-		struct ur_qp *qp = (struct ur_qp *)o;
+		struct ur_watched_qp *qp = (struct ur_watched_qp *)o;
 		struct ur_request *request = NULL;
 		struct ur_stack place;
 

@@ -18,7 +18,7 @@
 #include "check/report.h"
 #include "check/touch.h"
 
-enum kind { NONE, TARGET, REST };
+enum touch_kind { NONE, TARGET, REST };
 
 /* Of all threads; each has one of a kind. */
 #define TOUCHES 32
@@ -29,11 +29,11 @@ enum kind { NONE, TARGET, REST };
 #define SELDOM 64
 
 static struct touch {
-	enum kind kind;
+	enum touch_kind kind;
 	pid_t thread;
-	const struct ur_qp *qp;
+	const struct ur_watched_qp *qp;
 	uint64_t wr_id;
-	struct ur_place place; /* of the posting */
+	struct ur_code_place place; /* of the posting */
 	uint32_t posted, taken;
 	int all, writes; /* the events */
 	uint64_t id_of_writes;
@@ -94,7 +94,7 @@ static bool start(struct touch *t, uint64_t addr, uint64_t length)
 	       !ioctl(t->writes, PERF_EVENT_IOC_ID, &t->id_of_writes);
 }
 
-static struct touch *find(enum kind kind, pid_t thread)
+static struct touch *find(enum touch_kind kind, pid_t thread)
 {
 	for (int i = 0; i < TOUCHES; i++)
 		if (touches[i].kind == kind &&
@@ -105,7 +105,7 @@ static struct touch *find(enum kind kind, pid_t thread)
 
 /* Of [from, to) a piece of 1, 2, 4 or 8 aligned bytes: at the end, or at the
  * begin. */
-static struct touch *begin(enum kind kind, const struct ur_qp *qp,
+static struct touch *begin(enum touch_kind kind, const struct ur_watched_qp *qp,
 			   const struct ur_request *request, uint64_t from,
 			   uint64_t to)
 {
@@ -166,7 +166,7 @@ static void *reader(const struct touch *t)
 static void judge_target(const struct touch *t, void *at)
 {
 	struct ur_stack here = {.address = {at}, .depth = 1};
-	struct ur_frame posted;
+	struct ur_stack_frame posted;
 
 	ur_place_frame(&t->place, &posted);
 	ur_report_at(UR_CHECK_TARGET_EARLY, &t->qp->o, &here,
@@ -198,10 +198,11 @@ static void judge(struct touch *t)
 	stop(t);
 }
 
-void ur_touch_target(const struct ur_qp *qp, const struct ur_request *request)
+void ur_touch_target(const struct ur_watched_qp *qp,
+		     const struct ur_request *request)
 {
 	const struct ibv_sge *sge;
-	const struct ur_mr *mr;
+	const struct ur_watched_mr *mr;
 
 	if (request->sges < 1 || request->sges > UR_REQUEST_SGES)
 		return;
@@ -211,7 +212,7 @@ void ur_touch_target(const struct ur_qp *qp, const struct ur_request *request)
 		begin(TARGET, qp, request, sge->addr, sge->addr + sge->length);
 }
 
-void ur_touch_target_done(const struct ur_qp *qp,
+void ur_touch_target_done(const struct ur_watched_qp *qp,
 			  const struct ur_request *request)
 {
 	for (int i = 0; i < TOUCHES; i++)
@@ -220,12 +221,12 @@ void ur_touch_target_done(const struct ur_qp *qp,
 			judge(&touches[i]);
 }
 
-void ur_touch_rest(const struct ur_qp *qp, const struct ur_request *request,
-		   uint32_t length)
+void ur_touch_rest(const struct ur_watched_qp *qp,
+		   const struct ur_request *request, uint32_t length)
 {
 	const struct ibv_sge *sge = request->sge;
 	uint32_t at = length;
-	const struct ur_mr *mr;
+	const struct ur_watched_mr *mr;
 	struct touch *t;
 
 	if (length >= request->length || request->sges > UR_REQUEST_SGES)
@@ -256,7 +257,7 @@ void ur_touch_polls(void)
 	ur_table_unlock();
 }
 
-void ur_touch_forget(const struct ur_qp *qp)
+void ur_touch_forget(const struct ur_watched_qp *qp)
 {
 	for (int i = 0; i < TOUCHES; i++) {
 		struct touch *t = &touches[i];

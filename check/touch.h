@@ -15,22 +15,23 @@
 #include "check/object.h"
 
 /* A signaled READ or atomic is about to be posted: by this thread. */
-void ur_touch_target(const struct ur_qp *qp, const struct ur_request *request);
+void ur_touch_target(const struct ur_watched_qp *qp,
+		     const struct ur_request *request);
 
 /* It was polled: says whether its target was read before. */
-void ur_touch_target_done(const struct ur_qp *qp,
+void ur_touch_target_done(const struct ur_watched_qp *qp,
 			  const struct ur_request *request);
 
 /* A receive took @length bytes of the request's, and this thread is told. */
-void ur_touch_rest(const struct ur_qp *qp, const struct ur_request *request,
-		   uint32_t length);
+void ur_touch_rest(const struct ur_watched_qp *qp,
+		   const struct ur_request *request, uint32_t length);
 
 /* This thread polls once more: says whether what ur_touch_rest() was given was
  * read. No lock. */
 void ur_touch_polls(void);
 
 /* The queue pair has no requests any more, or (NULL) the program ends. */
-void ur_touch_forget(const struct ur_qp *qp);
+void ur_touch_forget(const struct ur_watched_qp *qp);
 
 /* After fork(), in the child. */
 void ur_touch_inherited(void);

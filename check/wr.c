@@ -14,9 +14,9 @@
 #include "check/queue.h"
 #include "check/report.h"
 
-static struct ur_qp *of(struct ibv_qp_ex *ex)
+static struct ur_watched_qp *of(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp;
+	struct ur_watched_qp *qp;
 
 	ur_table_lock();
 	qp = ur_watched(UR_KIND_QP, &ex->qp_base);
@@ -27,9 +27,9 @@ static struct ur_qp *of(struct ibv_qp_ex *ex)
 static void start(struct ibv_qp_ex *ex)
 {
 	uint64_t me = (uint64_t)syscall(SYS_gettid);
-	struct ur_qp *qp = of(ex);
-	struct ur_place place;
-	struct ur_frame frame;
+	struct ur_watched_qp *qp = of(ex);
+	struct ur_code_place place;
+	struct ur_stack_frame frame;
 
 	ur_place_take(&place);
 	ur_table_lock();
@@ -51,16 +51,16 @@ static void start(struct ibv_qp_ex *ex)
 	ur_table_unlock();
 }
 
-static struct ur_request *last(struct ur_qp *qp)
+static struct ur_request *last(struct ur_watched_qp *qp)
 {
 	return qp->built ? &qp->build[qp->built - 1] : NULL;
 }
 
-static void add(struct ur_qp *qp, struct ibv_qp_ex *ex,
+static void add(struct ur_watched_qp *qp, struct ibv_qp_ex *ex,
 		enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr)
 {
 	struct ur_request *more;
-	struct ur_place place;
+	struct ur_code_place place;
 
 	ur_place_take(&place);
 	if (qp->built == qp->build_room) {
@@ -85,7 +85,7 @@ static void add(struct ur_qp *qp, struct ibv_qp_ex *ex,
 
 static void wr_send(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send(ex);
 	add(qp, ex, IBV_WR_SEND, 0, 0);
@@ -93,7 +93,7 @@ static void wr_send(struct ibv_qp_ex *ex)
 
 static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send_imm(ex, imm_data);
 	add(qp, ex, IBV_WR_SEND_WITH_IMM, 0, 0);
@@ -101,7 +101,7 @@ static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 
 static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send_inv(ex, rkey);
 	add(qp, ex, IBV_WR_SEND_WITH_INV, 0, 0);
@@ -109,7 +109,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_write(ex, rkey, addr);
 	add(qp, ex, IBV_WR_RDMA_WRITE, rkey, addr);
@@ -118,7 +118,7 @@ static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
 			      uint64_t addr, __be32 imm_data)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_write_imm(ex, rkey, addr, imm_data);
 	add(qp, ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
@@ -126,7 +126,7 @@ static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
 
 static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_read(ex, rkey, addr);
 	add(qp, ex, IBV_WR_RDMA_READ, rkey, addr);
@@ -135,7 +135,7 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey,
 			      uint64_t addr, uint64_t compare, uint64_t swap)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_atomic_cmp_swp(ex, rkey, addr, compare, swap);
 	add(qp, ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
@@ -144,7 +144,7 @@ static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey,
 static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
 				uint64_t addr, uint64_t value)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_atomic_fetch_add(ex, rkey, addr, value);
 	add(qp, ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
@@ -152,7 +152,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_local_inv(ex, rkey);
 	add(qp, ex, IBV_WR_LOCAL_INV, rkey, 0);
@@ -161,7 +161,7 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_bind_mw(ex, mw, rkey, info);
 	add(qp, ex, IBV_WR_BIND_MW, rkey, 0);
@@ -170,7 +170,7 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 static void set_sge_list(struct ibv_qp_ex *ex, size_t n,
 			 const struct ibv_sge *list)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 	struct ur_request *request = last(qp);
 
 	if (request)
@@ -182,7 +182,7 @@ static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 		    uint32_t length)
 {
 	struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 	struct ur_request *request = last(qp);
 
 	if (request)
@@ -201,7 +201,7 @@ static void is_inline(struct ur_request *request, size_t length)
 
 static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	is_inline(last(qp), length);
 	qp->real.wr_set_inline_data(ex, addr, length);
@@ -210,7 +210,7 @@ static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 static void set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
 				 const struct ibv_data_buf *list)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 	size_t length = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -221,8 +221,8 @@ static void set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
 
 static int complete(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = of(ex);
-	struct ur_place place;
+	struct ur_watched_qp *qp = of(ex);
+	struct ur_code_place place;
 	uint32_t built;
 	int err;
 
@@ -248,7 +248,7 @@ static int complete(struct ibv_qp_ex *ex)
 
 static void stop(struct ibv_qp_ex *ex)
 {
-	struct ur_qp *qp = of(ex);
+	struct ur_watched_qp *qp = of(ex);
 
 	ur_table_lock();
 	qp->built = 0;
@@ -263,7 +263,7 @@ static void stop(struct ibv_qp_ex *ex)
 			ex->entry = ours; \
 	} while (0)
 
-void ur_wr_front(struct ur_qp *qp)
+void ur_wr_front(struct ur_watched_qp *qp)
 {
 	struct ibv_qp_ex *ex = qp->ex;
 
