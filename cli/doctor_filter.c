@@ -22,13 +22,13 @@
 #define TRY_MS	 10
 #define TODO_NFT "nft list ruleset; allow 'udp dport 4791' in and out"
 
-union address {
+union peer_address {
 	struct sockaddr sa;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
 };
 
-static socklen_t to_address(const char *gid, union address *addr)
+static socklen_t to_address(const char *gid, union peer_address *addr)
 {
 	struct in6_addr in6;
 
@@ -49,10 +49,10 @@ static socklen_t to_address(const char *gid, union address *addr)
 }
 
 /* -EADDRNOTAVAIL: not an address of this network namespace. */
-static int send_probe(const union address *to, socklen_t size)
+static int send_probe(const union peer_address *to, socklen_t size)
 {
 	int fd = socket(to->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	union address from = *to;
+	union peer_address from = *to;
 	int err = 0;
 
 	if (fd < 0)
@@ -102,7 +102,7 @@ static bool arrives(const struct ur_options *options, const char *name,
 static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 {
 	char text[INET6_ADDRSTRLEN];
-	union address addr;
+	union peer_address addr;
 	socklen_t size = to_address(gid, &addr);
 	int64_t before;
 	int err;

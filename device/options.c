@@ -35,7 +35,8 @@ static int read_line(struct ur_daemon_options *o, char *line, int n)
 	for (size_t i = 0; value && i < ur_daemon_option_rows; i++) {
 		const struct ur_daemon_option *k = &ur_daemon_option_table[i];
 
-		if (!(k->where & UR_OPTION_IN_FILE) || strcmp(k->name, key))
+		if (!(k->where & UR_DAEMON_OPTION_IN_FILE) ||
+		    strcmp(k->name, key))
 			continue;
 		if (ur_daemon_option_is_set(o, k) ||
 		    !ur_daemon_option_set(o, k, value))
@@ -87,7 +88,7 @@ static void make_forms(struct option *longs)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ur_daemon_option_rows; i++)
-		if (ur_daemon_option_table[i].where & UR_OPTION_ON_LINE)
+		if (ur_daemon_option_table[i].where & UR_DAEMON_OPTION_ON_LINE)
 			longs[n++] = (struct option){
 				.name = ur_daemon_option_table[i].name,
 				.has_arg = ur_daemon_option_table[i].bare

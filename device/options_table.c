@@ -102,66 +102,70 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	{"netdev", "IF",
 	 "a device on this network interface (repeat for\n"
 	 "more); default: the default route's, else lo",
-	 UR_OPTION_ON_LINE, UR_OPTION_OTHER, .take = add_netdev},
-	{"netdev", "IF [NAME]", NULL, UR_OPTION_IN_FILE, UR_OPTION_OTHER,
-	 .take = add_named},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_netdev},
+	{"netdev", "IF [NAME]", NULL, UR_DAEMON_OPTION_IN_FILE,
+	 UR_DAEMON_OPTION_OTHER, .take = add_named},
 	{"name", "NAME",
 	 "what the device of the --netdev before is called;\n"
 	 "default uroce0, uroce1 ...",
-	 UR_OPTION_ON_LINE, UR_OPTION_OTHER, .take = set_name},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = set_name},
 	{"only", NULL,
 	 "programs do not see the devices that the host\n"
 	 "really has",
-	 UR_OPTION_BOTH, UR_OPTION_SWITCH, FIELD(only)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(only)},
 	{"run-dir", "DIR",
 	 "socket and files; default /run/uroce as root,\n"
 	 "else $XDG_RUNTIME_DIR/uroce",
-	 UR_OPTION_BOTH, UR_OPTION_TEXT, FIELD(run_dir)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(run_dir)},
 	{"config", "FILE", "read these settings from FILE, see uroce.conf(5)",
-	 UR_OPTION_ON_LINE, UR_OPTION_OTHER, .take = set_config},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = set_config},
 	{"group", "NAME", "only root and this group may use the device",
-	 UR_OPTION_BOTH, UR_OPTION_TEXT, FIELD(group)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(group)},
 	{"roce-v1", NULL, "RoCEv1 GIDs beside v2; needs CAP_NET_RAW",
-	 UR_OPTION_BOTH, UR_OPTION_SWITCH, FIELD(roce_v1)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(roce_v1)},
 	{"raw-ethernet", NULL,
 	 "raw packet queue pairs for programs with\n"
 	 "CAP_NET_RAW; needs it, too",
-	 UR_OPTION_BOTH, UR_OPTION_SWITCH, FIELD(raw_ethernet)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(raw_ethernet)},
 	{"cm-mode", "v1|v2", "which of the GIDs rdma_cm connects over",
-	 UR_OPTION_BOTH, UR_OPTION_WORD, FIELD(cm_mode), .words = "v1|v2"},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(cm_mode),
+	 .words = "v1|v2"},
 	{"user-share", "N",
 	 "percent of each kind of object that one user may\n"
 	 "have (not root, nor who runs uroced); default 50",
-	 UR_OPTION_BOTH, UR_OPTION_NUMBER, FIELD(user_share), .min = 1,
-	 .max = 100},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(user_share),
+	 .min = 1, .max = 100},
 	{"isolation", "all|user",
 	 "whom queue pairs reach inside the device: all\n"
 	 "(default), or those of the same user",
-	 UR_OPTION_BOTH, UR_OPTION_WORD, FIELD(isolation), .words = "all|user"},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(isolation),
+	 .words = "all|user"},
 	{"confine", "yes|no", "no: keep all rights, for debuggers; default yes",
-	 UR_OPTION_BOTH, UR_OPTION_WORD, FIELD(confine), .words = "yes|no"},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(confine),
+	 .words = "yes|no"},
 	{"on-demand", NULL, "end when the last client is gone",
-	 UR_OPTION_ON_LINE, UR_OPTION_SWITCH, FIELD(on_demand)},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_SWITCH, FIELD(on_demand)},
 	{"ready-fd", "N", "write \"ready\" there too once serving",
-	 UR_OPTION_ON_LINE, UR_OPTION_NUMBER, FIELD(ready_fd), .min = 0,
-	 .max = 1 << 20},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_NUMBER, FIELD(ready_fd),
+	 .min = 0, .max = 1 << 20},
 	{"record", "KIB", "remember what happens, see `uroce record`",
-	 UR_OPTION_ON_LINE, UR_OPTION_OTHER, .take = set_record, .bare = true},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = set_record,
+	 .bare = true},
 	{"fault", "RULE", "misbehave: uroce-fault(7); may come again",
-	 UR_OPTION_ON_LINE, UR_OPTION_OTHER, .take = add_fault},
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_fault},
 	{"engines", "N",
 	 "threads of each device; default 1, or a quarter of\n"
 	 "the processors that uroced may use",
-	 UR_OPTION_BOTH, UR_OPTION_NUMBER, FIELD(engines), .min = 1,
-	 .max = UR_ENGINES_MAX},
-	{"engine-opt", "LIST", "name=value,... for the engine", UR_OPTION_BOTH,
-	 UR_OPTION_TEXT, FIELD(engine)},
-	{"set", "IF|* NAME VALUE", NULL, UR_OPTION_IN_FILE, UR_OPTION_OTHER,
-	 .take = add_set},
-	{"verbose", NULL, "say more on standard error", UR_OPTION_BOTH,
-	 UR_OPTION_OTHER, .take = add_verbose, .letter = 'v'},
-	{"help", NULL, "print this", UR_OPTION_ON_LINE, UR_OPTION_SWITCH,
-	 FIELD(help), .letter = 'h'},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(engines),
+	 .min = 1, .max = UR_ENGINES_MAX},
+	{"engine-opt", "LIST", "name=value,... for the engine",
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(engine)},
+	{"set", "IF|* NAME VALUE", NULL, UR_DAEMON_OPTION_IN_FILE,
+	 UR_DAEMON_OPTION_OTHER, .take = add_set},
+	{"verbose", NULL, "say more on standard error", UR_DAEMON_OPTION_BOTH,
+	 UR_DAEMON_OPTION_OTHER, .take = add_verbose, .letter = 'v'},
+	{"help", NULL, "print this", UR_DAEMON_OPTION_ON_LINE,
+	 UR_DAEMON_OPTION_SWITCH, FIELD(help), .letter = 'h'},
 };
 
 const size_t ur_daemon_option_rows = UR_ARRAY_SIZE(ur_daemon_option_table);
@@ -236,20 +240,20 @@ int ur_daemon_option_set(struct ur_daemon_options *o,
 	int n;
 
 	switch (k->kind) {
-	case UR_OPTION_SWITCH:
+	case UR_DAEMON_OPTION_SWITCH:
 		n = value ? find_word("yes|no", value) : 1;
 		*(int *)field += n == 1;
 		return n ? 0 : -EINVAL;
-	case UR_OPTION_TEXT:
+	case UR_DAEMON_OPTION_TEXT:
 		return set_string(field, k->size, value);
-	case UR_OPTION_NUMBER:
+	case UR_DAEMON_OPTION_NUMBER:
 		return set_number(k, field, value);
-	case UR_OPTION_WORD:
+	case UR_DAEMON_OPTION_WORD:
 		n = find_word(k->words, value);
 		if (n)
 			*(int *)field = n;
 		return n ? 0 : -EINVAL;
-	case UR_OPTION_OTHER:
+	case UR_DAEMON_OPTION_OTHER:
 		return k->take(o, value);
 	}
 	return -EINVAL;
@@ -260,9 +264,10 @@ bool ur_daemon_option_is_set(const struct ur_daemon_options *o,
 {
 	const void *field = (const char *)o + k->field;
 
-	if (k->kind == UR_OPTION_TEXT)
+	if (k->kind == UR_DAEMON_OPTION_TEXT)
 		return *(const char *)field;
-	return (k->kind == UR_OPTION_NUMBER || k->kind == UR_OPTION_WORD) &&
+	return (k->kind == UR_DAEMON_OPTION_NUMBER ||
+		k->kind == UR_DAEMON_OPTION_WORD) &&
 	       *(const int *)field;
 }
 
@@ -270,13 +275,13 @@ void ur_daemon_option_explain(const struct ur_daemon_option *k,
 			      const char *value)
 {
 	fprintf(stderr, "'%s': ", value ? value : "");
-	if (k->kind == UR_OPTION_NUMBER)
+	if (k->kind == UR_DAEMON_OPTION_NUMBER)
 		fprintf(stderr, "not a number from %d to %d\n", k->min, k->max);
-	else if (k->kind == UR_OPTION_WORD)
+	else if (k->kind == UR_DAEMON_OPTION_WORD)
 		fprintf(stderr, "not one of %s\n", k->words);
-	else if (k->kind == UR_OPTION_SWITCH || k->take == add_verbose)
+	else if (k->kind == UR_DAEMON_OPTION_SWITCH || k->take == add_verbose)
 		fputs("not yes or no\n", stderr);
-	else if (k->kind == UR_OPTION_TEXT)
+	else if (k->kind == UR_DAEMON_OPTION_TEXT)
 		fprintf(stderr, "empty, or longer than %zu bytes\n",
 			k->size - 1);
 	else

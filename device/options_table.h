@@ -11,25 +11,25 @@
 #include "device/options.h"
 
 /* What a value is, and the type of the field that takes it. */
-enum ur_option_kind {
-	UR_OPTION_SWITCH, /* int: 1; in a file "yes" or "no" */
-	UR_OPTION_TEXT,	  /* char[] of size bytes */
-	UR_OPTION_NUMBER, /* int, from min to max */
-	UR_OPTION_WORD,	  /* int or enum: the place in words, from 1 */
-	UR_OPTION_OTHER,  /* take() */
+enum ur_daemon_option_kind {
+	UR_DAEMON_OPTION_SWITCH, /* int: 1; in a file "yes" or "no" */
+	UR_DAEMON_OPTION_TEXT,	 /* char[] of size bytes */
+	UR_DAEMON_OPTION_NUMBER, /* int, from min to max */
+	UR_DAEMON_OPTION_WORD,	 /* int or enum: the place in words, from 1 */
+	UR_DAEMON_OPTION_OTHER,	 /* take() */
 };
 
 /* Where it can stand. */
-#define UR_OPTION_ON_LINE 1u
-#define UR_OPTION_IN_FILE 2u
-#define UR_OPTION_BOTH	  3u
+#define UR_DAEMON_OPTION_ON_LINE 1u
+#define UR_DAEMON_OPTION_IN_FILE 2u
+#define UR_DAEMON_OPTION_BOTH	 3u
 
 struct ur_daemon_option {
 	const char *name;
 	const char *value; /* as the help calls it; NULL: a switch's */
 	const char *help;  /* '\n' between lines; NULL: not in the help */
 	unsigned int where;
-	enum ur_option_kind kind;
+	enum ur_daemon_option_kind kind;
 	size_t field, size; /* in struct ur_daemon_options */
 	int min, max;
 	const char *words; /* "yes|no" */

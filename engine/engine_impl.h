@@ -38,7 +38,7 @@ struct ur_faults;
 #define UR_ENGINE_GIDS 1024
 
 /* The flight recorder: record.h. */
-struct ur_record {
+struct ur_engine_record {
 	bool on;		      /* there is a ring, or a probe is used */
 	bool probed;		      /* one is */
 	struct ur_recorder *recorder; /* NULL: nothing is kept */
@@ -103,7 +103,7 @@ struct ur_engine {
 	ur_time mod_deadline;
 	struct ur_faults *faults;      /* NULL: there was no rule yet */
 	const struct ur_host_ops *ops; /* of the port, but for record.c's */
-	struct ur_record record;
+	struct ur_engine_record record;
 	bool rx_any; /* a datagram came in this iteration */
 	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */

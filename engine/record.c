@@ -339,7 +339,7 @@ void ur_record_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 
 static void choose(struct ur_engine *e)
 {
-	struct ur_record *rec = &e->record;
+	struct ur_engine_record *rec = &e->record;
 
 	rec->on = rec->recorder || rec->probed;
 	if (!rec->on) {

@@ -7,7 +7,7 @@
 
 UR_EXPORT DIR *opendir(const char *name)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, name);
 	return ur_real(opendir)(path.target);
@@ -19,7 +19,7 @@ UR_EXPORT DIR *opendir(const char *name)
 		int (*filter)(const struct type *),                            \
 		int (*compare)(const struct type **, const struct type **))    \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
                                                                                \
 		ur_rewrite(&path, AT_FDCWD, dir);                              \
 		return ur_real(name)(path.target, list, filter, compare);      \
@@ -31,7 +31,7 @@ UR_EXPORT DIR *opendir(const char *name)
 		int (*filter)(const struct type *),                            \
 		int (*compare)(const struct type **, const struct type **))    \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
                                                                                \
 		ur_rewrite(&path, dirfd, dir);                                 \
 		return ur_real(at_name)(path.dirfd, path.target, list, filter, \
@@ -47,7 +47,7 @@ DEFINE_SCANDIR(scandir64, scandirat64, dirent64)
 			   type *restrict result)                            \
 	{                                                                    \
 		size_t i, first = 0;                                         \
-		struct ur_path path;                                         \
+		struct ur_rewritten path;                                    \
 		int ret, saved;                                              \
                                                                              \
 		ur_rewrite_pattern(&path, pattern);                          \
@@ -71,7 +71,7 @@ DEFINE_GLOB(glob64, glob64_t)
 #define DEFINE_FTW(name, type)                                  \
 	UR_EXPORT int name(const char *dir, type fn, int count) \
 	{                                                       \
-		struct ur_path path;                            \
+		struct ur_rewritten path;                       \
                                                                 \
 		ur_rewrite(&path, AT_FDCWD, dir);               \
 		return ur_real(name)(path.target, fn, count);   \
@@ -83,7 +83,7 @@ DEFINE_FTW(ftw64, __ftw64_func_t)
 #define DEFINE_NFTW(name, type)                                            \
 	UR_EXPORT int name(const char *dir, type fn, int count, int flags) \
 	{                                                                  \
-		struct ur_path path;                                       \
+		struct ur_rewritten path;                                  \
                                                                            \
 		ur_rewrite(&path, AT_FDCWD, dir);                          \
 		return ur_real(name)(path.target, fn, count, flags);       \
@@ -97,7 +97,7 @@ DEFINE_NFTW(nftw64, __nftw64_func_t)
 	UR_EXPORT handle *name(char *const *names, int options,                \
 			       int (*compare)(const entry **, const entry **)) \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
 		char *one[2] = {NULL, NULL};                                   \
                                                                                \
 		if (!names[0] || names[1])                                     \

@@ -71,7 +71,7 @@ static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 	return err;
 }
 
-int ur_file_open(const struct ur_path *path, int flags)
+int ur_file_open(const struct ur_rewritten *path, int flags)
 {
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS], sock, err;

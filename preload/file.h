@@ -14,7 +14,7 @@
 #include "preload/rewrite.h"
 
 /* open(2) of a node. Return: the visible descriptor. */
-int ur_file_open(const struct ur_path *path, int flags);
+int ur_file_open(const struct ur_rewritten *path, int flags);
 
 /**
  * ur_file_claim() - a descriptor that this process did not open

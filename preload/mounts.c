@@ -18,10 +18,10 @@
 #define CONFIG "/sys/kernel/config"
 #define LINE   "configfs " CONFIG " configfs rw,relatime 0 0\n"
 
-bool ur_mounts_is(const struct ur_path *path, int flags)
+bool ur_mounts_is(const struct ur_rewritten *path, int flags)
 {
 	const char *name = path->target;
-	struct ur_path config;
+	struct ur_rewritten config;
 
 	if (path->what != UR_PATH_FOREIGN || !name ||
 	    (flags & O_ACCMODE) != O_RDONLY ||
@@ -55,7 +55,7 @@ static int copy(int from, int to)
 	return syscall(SYS_lseek, to, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
-int ur_mounts_open(const struct ur_path *path, int flags)
+int ur_mounts_open(const struct ur_rewritten *path, int flags)
 {
 	int from, to, err;
 

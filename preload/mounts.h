@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-struct ur_path;
+struct ur_rewritten;
 
 /* Returns whether to open this with ur_mounts_open(). */
-bool ur_mounts_is(const struct ur_path *path, int flags);
+bool ur_mounts_is(const struct ur_rewritten *path, int flags);
 /* open(2). Returns a descriptor or -errno. */
-int ur_mounts_open(const struct ur_path *path, int flags);
+int ur_mounts_open(const struct ur_rewritten *path, int flags);
 
 #endif

@@ -21,7 +21,7 @@ static int fresh(int fd)
 }
 
 /* Programs keep a counter open and read it again: each read must be true. */
-static int opened(const struct ur_path *path, int fd)
+static int opened(const struct ur_rewritten *path, int fd)
 {
 	struct ur_file *file;
 	int err = errno;
@@ -39,7 +39,7 @@ static int opened(const struct ur_path *path, int fd)
 	return fd;
 }
 
-static int open_node(const struct ur_path *path, int flags)
+static int open_node(const struct ur_rewritten *path, int flags)
 {
 	int fd;
 
@@ -59,12 +59,12 @@ static int open_node(const struct ur_path *path, int flags)
 }
 
 /* What is not opened as a file of its name. */
-static bool is_made(const struct ur_path *path, int flags)
+static bool is_made(const struct ur_rewritten *path, int flags)
 {
 	return ur_setting_is(path, flags) || ur_mounts_is(path, flags);
 }
 
-static int open_made(const struct ur_path *path, int flags)
+static int open_made(const struct ur_rewritten *path, int flags)
 {
 	int fd = ur_setting_is(path, flags) ? ur_setting_open(path, flags)
 					    : ur_mounts_open(path, flags);
@@ -83,7 +83,7 @@ static mode_t mode_arg(int flags, va_list ap)
 }
 
 /* O_PATH names the placeholder: there is nothing to talk to. */
-static int is_node(const struct ur_path *path, int flags)
+static int is_node(const struct ur_rewritten *path, int flags)
 {
 	return path->what == UR_PATH_NODE && !(flags & O_PATH);
 }
@@ -91,7 +91,7 @@ static int is_node(const struct ur_path *path, int flags)
 #define DEFINE_OPEN(name, openat_name)                                         \
 	UR_EXPORT int name(const char *file, int flags, ...)                   \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
 		va_list ap;                                                    \
 		mode_t mode;                                                   \
                                                                                \
@@ -108,7 +108,7 @@ static int is_node(const struct ur_path *path, int flags)
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags, ...) \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
 		va_list ap;                                                    \
 		mode_t mode;                                                   \
                                                                                \
@@ -132,7 +132,7 @@ DEFINE_OPEN(open64, openat64)
 #define DEFINE_OPEN_2(name, openat_name)                                       \
 	UR_EXPORT int name(const char *file, int flags)                        \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
                                                                                \
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		if (is_node(&path, flags))                                     \
@@ -144,7 +144,7 @@ DEFINE_OPEN(open64, openat64)
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags)      \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
                                                                                \
 		ur_rewrite(&path, dirfd, file);                                \
 		if (is_node(&path, flags))                                     \
@@ -161,7 +161,7 @@ DEFINE_OPEN_2(__open64_2, __openat64_2)
 #define DEFINE_CREAT(name)                                      \
 	UR_EXPORT int name(const char *file, mode_t mode)       \
 	{                                                       \
-		struct ur_path path;                            \
+		struct ur_rewritten path;                       \
                                                                 \
 		ur_rewrite(&path, AT_FDCWD, file);              \
 		if (path.what == UR_PATH_NODE)                  \
@@ -184,7 +184,7 @@ static int stream_flags(const char *mode)
 	return strchr(mode, 'e') ? flags | O_CLOEXEC : flags;
 }
 
-static FILE *fopen_made(const struct ur_path *path, const char *mode)
+static FILE *fopen_made(const struct ur_rewritten *path, const char *mode)
 {
 	int fd = open_made(path, stream_flags(mode));
 	FILE *stream = fd < 0 ? NULL : fdopen(fd, mode);
@@ -198,7 +198,7 @@ static FILE *fopen_made(const struct ur_path *path, const char *mode)
 #define DEFINE_FOPEN(name)                                       \
 	UR_EXPORT FILE *name(const char *file, const char *mode) \
 	{                                                        \
-		struct ur_path path;                             \
+		struct ur_rewritten path;                        \
                                                                  \
 		ur_rewrite(&path, AT_FDCWD, file);               \
 		if (is_made(&path, stream_flags(mode)))          \
@@ -212,7 +212,7 @@ DEFINE_FOPEN(fopen64)
 #define DEFINE_FREOPEN(name)                                                   \
 	UR_EXPORT FILE *name(const char *file, const char *mode, FILE *stream) \
 	{                                                                      \
-		struct ur_path path;                                           \
+		struct ur_rewritten path;                                      \
                                                                                \
 		ur_rewrite(&path, AT_FDCWD, file);                             \
 		return ur_real(name)(path.target, mode, stream);               \

@@ -12,7 +12,7 @@
 /* Returns the access mode to check on the placeholder. Placeholders can be read by
  * all, but stand for nodes that can be written to as well: by all, or, for umad,
  * by its owner and root (stat.c). */
-static int of_tree(const struct ur_path *path, int mode)
+static int of_tree(const struct ur_rewritten *path, int mode)
 {
 	if (path->what != UR_PATH_NODE)
 		return mode;
@@ -23,7 +23,7 @@ static int of_tree(const struct ur_path *path, int mode)
 
 UR_EXPORT int access(const char *file, int mode)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(access)(path.target, of_tree(&path, mode));
@@ -31,7 +31,7 @@ UR_EXPORT int access(const char *file, int mode)
 
 UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, dirfd, file);
 	return ur_real(faccessat)(path.dirfd, path.target, of_tree(&path, mode),
@@ -40,7 +40,7 @@ UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
 
 UR_EXPORT int euidaccess(const char *file, int mode)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(euidaccess)(path.target, of_tree(&path, mode));
@@ -48,7 +48,7 @@ UR_EXPORT int euidaccess(const char *file, int mode)
 
 UR_EXPORT int eaccess(const char *file, int mode)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(eaccess)(path.target, of_tree(&path, mode));
@@ -56,7 +56,7 @@ UR_EXPORT int eaccess(const char *file, int mode)
 
 UR_EXPORT ssize_t readlink(const char *file, char *buf, size_t size)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(readlink)(path.target, buf, size);
@@ -65,7 +65,7 @@ UR_EXPORT ssize_t readlink(const char *file, char *buf, size_t size)
 UR_EXPORT ssize_t __readlink_chk(const char *file, char *buf, size_t len,
 				 size_t size)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(__readlink_chk)(path.target, buf, len, size);
@@ -74,7 +74,7 @@ UR_EXPORT ssize_t __readlink_chk(const char *file, char *buf, size_t len,
 UR_EXPORT ssize_t readlinkat(int dirfd, const char *file, char *buf,
 			     size_t size)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, dirfd, file);
 	return ur_real(readlinkat)(path.dirfd, path.target, buf, size);
@@ -83,7 +83,7 @@ UR_EXPORT ssize_t readlinkat(int dirfd, const char *file, char *buf,
 UR_EXPORT ssize_t __readlinkat_chk(int dirfd, const char *file, char *buf,
 				   size_t len, size_t size)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, dirfd, file);
 	return ur_real(__readlinkat_chk)(path.dirfd, path.target, buf, len,
@@ -91,7 +91,7 @@ UR_EXPORT ssize_t __readlinkat_chk(int dirfd, const char *file, char *buf,
 }
 
 /* The application knows the name under /sys and may cut it to pieces. */
-static char *known_name(const struct ur_path *path, char *result)
+static char *known_name(const struct ur_rewritten *path, char *result)
 {
 	int saved = errno;
 
@@ -103,7 +103,7 @@ static char *known_name(const struct ur_path *path, char *result)
 
 UR_EXPORT char *realpath(const char *restrict file, char *restrict buf)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return known_name(&path, ur_real(realpath)(path.target, buf));
@@ -111,7 +111,7 @@ UR_EXPORT char *realpath(const char *restrict file, char *restrict buf)
 
 UR_EXPORT char *__realpath_chk(const char *file, char *buf, size_t size)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return known_name(&path,
@@ -120,7 +120,7 @@ UR_EXPORT char *__realpath_chk(const char *file, char *buf, size_t size)
 
 UR_EXPORT char *canonicalize_file_name(const char *file)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return known_name(&path, ur_real(canonicalize_file_name)(path.target));
@@ -128,7 +128,7 @@ UR_EXPORT char *canonicalize_file_name(const char *file)
 
 UR_EXPORT int inotify_add_watch(int fd, const char *file, uint32_t mask)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(inotify_add_watch)(fd, path.target, mask);
@@ -136,7 +136,7 @@ UR_EXPORT int inotify_add_watch(int fd, const char *file, uint32_t mask)
 
 UR_EXPORT int chdir(const char *file)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 
 	ur_rewrite(&path, AT_FDCWD, file);
 	return ur_real(chdir)(path.target);
@@ -187,7 +187,7 @@ UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
 	UR_EXPORT ssize_t fn(const char *file, const char *name, void *value, \
 			     size_t size)                                     \
 	{                                                                     \
-		struct ur_path path;                                          \
+		struct ur_rewritten path;                                     \
                                                                               \
 		ur_rewrite(&path, AT_FDCWD, file);                            \
 		return ur_real(fn)(path.target, name, value, size);           \
@@ -196,7 +196,7 @@ UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
 #define DEFINE_LISTXATTR(fn)                                            \
 	UR_EXPORT ssize_t fn(const char *file, char *list, size_t size) \
 	{                                                               \
-		struct ur_path path;                                    \
+		struct ur_rewritten path;                               \
                                                                         \
 		ur_rewrite(&path, AT_FDCWD, file);                      \
 		return ur_real(fn)(path.target, list, size);            \

@@ -100,7 +100,7 @@ static bool is_node_name(const char *name, uint32_t *kind)
 }
 
 /* path->target names a plain file among the nodes: the placeholder of one. */
-static void set_node(struct ur_path *path, const char *node)
+static void set_node(struct ur_rewritten *path, const char *node)
 {
 	if (!is_node_name(node, &path->kind))
 		return;
@@ -146,7 +146,7 @@ static bool is_only(void)
 }
 
 /* @rest: the name below the tree, beginning with the prefix. */
-static void enter_tree(struct ur_path *path, const char *prefix,
+static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		       const char *rest)
 {
 	const char *dir = ur_rewrite_rundir();
@@ -175,7 +175,8 @@ static void enter_tree(struct ur_path *path, const char *prefix,
 }
 
 /* A name relative to the directory of nodes, as find(1) and ls(1) use. */
-static void enter_nodes_dir(struct ur_path *path, int dirfd, const char *name)
+static void enter_nodes_dir(struct ur_rewritten *path, int dirfd,
+			    const char *name)
 {
 	char dir[sizeof(rundir) + sizeof(NODES)];
 	struct stat st;
@@ -195,7 +196,7 @@ static void enter_nodes_dir(struct ur_path *path, int dirfd, const char *name)
 
 /* Settings of a device that a card has below its interface. Nothing else
  * there is ours. */
-static void enter_netdev(struct ur_path *path, const char *name)
+static void enter_netdev(struct ur_rewritten *path, const char *name)
 {
 	const char *rest = behind(name, NETDEVS), *p = rest;
 
@@ -211,7 +212,7 @@ static void enter_netdev(struct ur_path *path, const char *name)
 		enter_tree(path, NETDEVS, rest);
 }
 
-void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name)
+void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 {
 	int saved = errno;
 	const char *dir, *rest;
@@ -267,7 +268,7 @@ void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name)
 	errno = saved;
 }
 
-void ur_rewrite_pattern(struct ur_path *path, const char *pattern)
+void ur_rewrite_pattern(struct ur_rewritten *path, const char *pattern)
 {
 	const char *rest;
 
@@ -288,7 +289,7 @@ void ur_rewrite_pattern(struct ur_path *path, const char *pattern)
 	}
 }
 
-uint64_t ur_rewrite_node_rdev(const struct ur_path *path)
+uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path)
 {
 	unsigned int number[2] = {0, 0};
 	char text[32];

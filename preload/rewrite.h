@@ -29,7 +29,7 @@ enum ur_path_what {
 	UR_PATH_NODE,	 /* a device node of ours: to be opened by tunnel */
 };
 
-struct ur_path {
+struct ur_rewritten {
 	/* What to hand to the real function, with dirfd. */
 	const char *target;
 	int dirfd;
@@ -41,7 +41,7 @@ struct ur_path {
 };
 
 /* Does the work of ur_rewrite() for a name that may be ours. */
-void ur_rewrite_slow(struct ur_path *path, int dirfd, const char *name);
+void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name);
 
 /* Returns false for a name that cannot be ours, at the price of a look at its
  * first letter. */
@@ -57,7 +57,8 @@ static inline bool ur_rewrite_maybe(const char *name)
  * ur_rewrite() - what a path names
  * @dirfd: as in openat(2); AT_FDCWD where the call has none
  */
-static inline void ur_rewrite(struct ur_path *path, int dirfd, const char *name)
+static inline void ur_rewrite(struct ur_rewritten *path, int dirfd,
+			      const char *name)
 {
 	path->target = name;
 	path->dirfd = dirfd;
@@ -69,11 +70,11 @@ static inline void ur_rewrite(struct ur_path *path, int dirfd, const char *name)
 
 /* Does the same for the pattern of a glob(): where its first directory is ours,
  * the whole pattern is. */
-void ur_rewrite_pattern(struct ur_path *path, const char *pattern);
+void ur_rewrite_pattern(struct ur_rewritten *path, const char *pattern);
 
 /* Returns the st_rdev of a node, from the placeholder file, or 0 where that
  * cannot be read. */
-uint64_t ur_rewrite_node_rdev(const struct ur_path *path);
+uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path);
 
 /* Turns a name inside the tree back into the name that the application knows,
  * in place: it becomes shorter. Returns false where it was none of ours. */

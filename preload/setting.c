@@ -11,7 +11,7 @@
 #include "preload/setting.h"
 #include "preload/tunnel.h"
 
-bool ur_setting_is(const struct ur_path *path, int flags)
+bool ur_setting_is(const struct ur_rewritten *path, int flags)
 {
 	return path->what == UR_PATH_TREE && !(flags & O_PATH) &&
 	       (flags & O_ACCMODE) != O_RDONLY;
@@ -19,7 +19,7 @@ bool ur_setting_is(const struct ur_path *path, int flags)
 
 /* What the kernel would say of the modes: those of the file are the device's.
  * *rel: the name below the run directory. */
-static int check(const struct ur_path *path, const char **rel)
+static int check(const struct ur_rewritten *path, const char **rel)
 {
 	size_t len = strlen(ur_rewrite_rundir());
 	struct stat st;
@@ -70,7 +70,7 @@ static int lowest(int fd, int flags)
 
 /* Who reads as well reads the file; the connection is its hidden twin. Consumes
  * @sock. */
-static int show(const struct ur_path *path, int flags, int sock)
+static int show(const struct ur_rewritten *path, int flags, int sock)
 {
 	bool both = (flags & O_ACCMODE) == O_RDWR;
 	struct ur_file *file;
@@ -97,7 +97,7 @@ static int show(const struct ur_path *path, int flags, int sock)
 	return fd;
 }
 
-int ur_setting_open(const struct ur_path *path, int flags)
+int ur_setting_open(const struct ur_rewritten *path, int flags)
 {
 	const char *rel = NULL;
 	int err = check(path, &rel), sock;
@@ -187,7 +187,7 @@ int ur_setting_directory(int dirfd, const char *name, bool wanted)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DIRECTORY, .kind = wanted};
 	int fds[UROCE_TUN_MAX_FDS], sock, err;
-	struct ur_path parent;
+	struct ur_rewritten parent;
 	char rel[256];
 	size_t len = name ? strnlen(name, sizeof(rel)) : 0;
 

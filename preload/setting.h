@@ -18,9 +18,9 @@
 #define UR_KIND_SETTING UROCE_TUN_SETTING
 
 /* Returns whether to open this with ur_setting_open(). */
-bool ur_setting_is(const struct ur_path *path, int flags);
+bool ur_setting_is(const struct ur_rewritten *path, int flags);
 /* open(2). */
-int ur_setting_open(const struct ur_path *path, int flags);
+int ur_setting_open(const struct ur_rewritten *path, int flags);
 /* write(2). */
 ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
 			 size_t len);

@@ -33,12 +33,12 @@ static uint64_t rdev_of_fd(int fd, bool looks)
 	return rdev;
 }
 
-static uint64_t rdev_of_path(const struct ur_path *path)
+static uint64_t rdev_of_path(const struct ur_rewritten *path)
 {
 	return path->what == UR_PATH_NODE ? ur_rewrite_node_rdev(path) : 0;
 }
 
-static uint64_t rdev_of_at(const struct ur_path *path, const char *name,
+static uint64_t rdev_of_at(const struct ur_rewritten *path, const char *name,
 			   int flags, bool looks)
 {
 	if (flags & AT_EMPTY_PATH && name && !*name)
@@ -73,7 +73,7 @@ static mode_t mode_of(uint64_t dev)
 #define DEFINE_STAT(name, type)                               \
 	UR_EXPORT int name(const char *file, struct type *st) \
 	{                                                     \
-		struct ur_path path;                          \
+		struct ur_rewritten path;                     \
 		int ret;                                      \
                                                               \
 		ur_rewrite(&path, AT_FDCWD, file);            \
@@ -93,7 +93,7 @@ static mode_t mode_of(uint64_t dev)
 	UR_EXPORT int name(int dirfd, const char *file, struct type *st,    \
 			   int flags)                                       \
 	{                                                                   \
-		struct ur_path path;                                        \
+		struct ur_rewritten path;                                   \
 		int ret;                                                    \
                                                                             \
 		ur_rewrite(&path, dirfd, file);                             \
@@ -115,7 +115,7 @@ DEFINE_FSTATAT(fstatat64, stat64)
 #define DEFINE_XSTAT(name, type)                                       \
 	UR_EXPORT int name(int ver, const char *file, struct type *st) \
 	{                                                              \
-		struct ur_path path;                                   \
+		struct ur_rewritten path;                              \
 		int ret;                                               \
                                                                        \
 		ur_rewrite(&path, AT_FDCWD, file);                     \
@@ -135,7 +135,7 @@ DEFINE_FSTATAT(fstatat64, stat64)
 	UR_EXPORT int name(int ver, int dirfd, const char *file,              \
 			   struct type *st, int flags)                        \
 	{                                                                     \
-		struct ur_path path;                                          \
+		struct ur_rewritten path;                                     \
 		int ret;                                                      \
                                                                               \
 		ur_rewrite(&path, dirfd, file);                               \
@@ -156,7 +156,7 @@ DEFINE_FXSTATAT(__fxstatat64, stat64)
 UR_EXPORT int statx(int dirfd, const char *restrict file, int flags,
 		    unsigned int mask, struct statx *restrict st)
 {
-	struct ur_path path;
+	struct ur_rewritten path;
 	uint64_t rdev;
 	int ret;
 

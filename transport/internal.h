@@ -266,7 +266,7 @@ void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 
 /* ---- loop.c: a peer on this port ---- */
 
-enum ur_loop {
+enum ur_loopback {
 	UR_LOOP_PACKETS, /* not in step: use packets */
 	UR_LOOP_DONE,	 /* executed; the entry is completed or failed */
 	UR_LOOP_MORE,	 /* partly; go on in the next quantum */
@@ -275,7 +275,8 @@ enum ur_loop {
 /* Carries out entry e, the one that is sent next, by copying from the sender's
  * memory to the receiver's. *bytes: how many bytes may still be copied in this
  * quantum; reduced by those that were. */
-enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes);
+enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
+				 u32 *bytes);
 
 /* ---- completer.c: answers to our requests ---- */
 
@@ -288,7 +289,7 @@ void ur_completer_advance(struct ur_qp *qp, u32 una);
 
 /* ---- request.c: the next packet of the entry being sent ---- */
 
-enum ur_request {
+enum ur_request_result {
 	UR_REQUEST_SENT,
 	UR_REQUEST_FULL,  /* no room in the ur_tx */
 	UR_REQUEST_BLOCK, /* as many READs and atomics are open as may be */
@@ -297,12 +298,12 @@ enum ur_request {
 
 /* Adds the packet at req.tx_psn of e, a SEND or WRITE, to tx. With FULL
  * nothing has changed. */
-enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
-				struct ur_tx *tx);
+enum ur_request_result ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
+				       struct ur_tx *tx);
 /* Does the same for an entry that ur_swqe_is_read_type(). One READ request may
  * ask for read_pkts packets. With BLOCK, too, nothing has changed. */
-enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
-				     struct ur_tx *tx);
+enum ur_request_result ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
+					    struct ur_tx *tx);
 /* Moves req.tx_psn on by psns, which took that many packets to send, and counts
  * the packets as resent where req.max_psn shows that they are. */
 void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets);

@@ -120,8 +120,8 @@ static void peer_fails(const struct ur_qp *qp, struct ur_qp *peer,
 
 /* The peer refuses: both sides get what a NAK would have brought. UC says
  * nothing to the sender. */
-static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
-			   struct ur_swqe *e, enum ur_verdict v, u8 status)
+static enum ur_loopback refuse(struct ur_qp *qp, struct ur_qp *peer,
+			       struct ur_swqe *e, enum ur_verdict v, u8 status)
 {
 	u8 code = v == UR_VERDICT_NAK_ACCESS ? UR_NAK_REM_ACCESS
 		  : v == UR_VERDICT_NAK_OP   ? UR_NAK_REM_OP
@@ -144,8 +144,8 @@ static enum ur_loop refuse(struct ur_qp *qp, struct ur_qp *peer,
 	return UR_LOOP_DONE;
 }
 
-static enum ur_loop not_ready(struct ur_qp *qp, struct ur_qp *peer,
-			      struct ur_swqe *e)
+static enum ur_loopback not_ready(struct ur_qp *qp, struct ur_qp *peer,
+				  struct ur_swqe *e)
 {
 	ur_count(qp->port, UR_CNT_out_of_buffer);
 	if (qp->svc == UR_SVC_UC) {
@@ -237,8 +237,8 @@ static enum side copy_message(struct ur_qp *qp, struct ur_qp *peer,
 	return SIDE_NONE;
 }
 
-static enum ur_loop finish_entry(struct ur_qp *qp, struct ur_qp *peer,
-				 struct ur_swqe *e, u32 flags)
+static enum ur_loopback finish_entry(struct ur_qp *qp, struct ur_qp *peer,
+				     struct ur_swqe *e, u32 flags)
 {
 	bool recv = (flags & UR_OPF_SEND) ||
 		    (flags & (UR_OPF_WRITE | UR_OPF_IMM)) ==
@@ -270,8 +270,8 @@ static enum ur_loop finish_entry(struct ur_qp *qp, struct ur_qp *peer,
 	return UR_LOOP_DONE;
 }
 
-static enum ur_loop run_data(struct ur_qp *qp, struct ur_qp *peer,
-			     struct ur_swqe *e, u32 flags, u32 *bytes)
+static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
+				 struct ur_swqe *e, u32 flags, u32 *bytes)
 {
 	struct ur_span span;
 	enum ur_verdict v;
@@ -330,8 +330,8 @@ static int atomic_op(const struct ur_swqe *e, const struct ur_span *span,
 	}
 }
 
-static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
-			       struct ur_swqe *e, u32 flags)
+static enum ur_loopback run_atomic(struct ur_qp *qp, struct ur_qp *peer,
+				   struct ur_swqe *e, u32 flags)
 {
 	struct ur_span span;
 	u64 value = 0;
@@ -365,8 +365,8 @@ static enum ur_loop run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 	return finish_entry(qp, peer, e, flags);
 }
 
-static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
-			      struct ur_swqe *e)
+static enum ur_loopback run_flush(struct ur_qp *qp, struct ur_qp *peer,
+				  struct ur_swqe *e)
 {
 	struct ur_span span;
 	u8 type = (u8)e->flush.type;
@@ -382,7 +382,8 @@ static enum ur_loop run_flush(struct ur_qp *qp, struct ur_qp *peer,
 	return finish_entry(qp, peer, e, UR_OPF_FLUSH);
 }
 
-enum ur_loop ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes)
+enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
+				 u32 *bytes)
 {
 	struct ur_qp *peer = peer_in_step(qp);
 	u32 flags = flags_of(e);

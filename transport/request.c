@@ -60,8 +60,8 @@ static struct ur_pkt packet_of(const struct ur_qp *qp, const struct ur_swqe *e,
 	};
 }
 
-enum ur_request ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
-				     struct ur_tx *tx)
+enum ur_request_result ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
+					    struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
 	struct ur_pkt pkt = packet_of(qp, e, read_type_opc(e));
@@ -119,8 +119,8 @@ static u32 pad_payload(u8 *payload, u32 bytes)
 	return bytes + pad;
 }
 
-enum ur_request ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
-				struct ur_tx *tx)
+enum ur_request_result ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
+				       struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
 	u32 i = ur_psn_sub(req->tx_psn, e->psn);

@@ -165,7 +165,7 @@ static void unreliable_done(struct ur_qp *qp)
 }
 
 static enum step step_of(struct ur_qp *qp, struct ur_swqe *e,
-			 enum ur_request sent)
+			 enum ur_request_result sent)
 {
 	switch (sent) {
 	case UR_REQUEST_SENT:

@@ -47,7 +47,7 @@
 #define UNKNOWN SCMP_ACT_ERRNO(EPERM)
 #endif
 
-struct rule {
+struct call_rule {
 	const char *call;
 	unsigned int n;
 	struct scmp_arg_cmp arg[3];
@@ -60,7 +60,7 @@ struct rule {
 /* SOCK_CLOEXEC and SOCK_NONBLOCK go with each type. */
 #define TYPE_IS(type) ARG_HAS(1, 0xf, type)
 
-static const struct rule rules[] = {
+static const struct call_rule rules[] = {
 	/* Nothing becomes code. */
 	{"mmap", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
 	{"mmap2", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
@@ -89,7 +89,7 @@ static const struct rule rules[] = {
 
 /* Of RoCEv1: its frames, and the neighbours that they go to; of raw Ethernet:
  * its frames. */
-static const struct rule packet_rules[] = {
+static const struct call_rule packet_rules[] = {
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_DGRAM)}},
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_RAW)}},
 	{"socket",
@@ -128,9 +128,9 @@ static const struct {
 	{IPPROTO_IPV6, IPV6_V6ONLY},
 };
 
-static const struct rule clone3 = {.call = "clone3"};
+static const struct call_rule clone3 = {.call = "clone3"};
 
-static int add(scmp_filter_ctx ctx, u32 action, const struct rule *r)
+static int add(scmp_filter_ctx ctx, u32 action, const struct call_rule *r)
 {
 	int nr = seccomp_syscall_resolve_name(r->call);
 
@@ -145,7 +145,7 @@ static int add_names(scmp_filter_ctx ctx, const struct ur_call_names *names)
 
 	for (size_t i = 0; i < names->count && !err; i++)
 		err = add(ctx, SCMP_ACT_ALLOW,
-			  &(struct rule){.call = names->name[i]});
+			  &(struct call_rule){.call = names->name[i]});
 	return err;
 }
 
@@ -161,12 +161,13 @@ static int add_fatal(scmp_filter_ctx ctx)
 
 		if (!SANITIZED || strcmp(name, "ptrace"))
 			err = add(ctx, SCMP_ACT_KILL_PROCESS,
-				  &(struct rule){.call = name});
+				  &(struct call_rule){.call = name});
 	}
 	return err;
 }
 
-static int add_rules(scmp_filter_ctx ctx, const struct rule *rule, size_t n)
+static int add_rules(scmp_filter_ctx ctx, const struct call_rule *rule,
+		     size_t n)
 {
 	int err = 0;
 
@@ -180,10 +181,10 @@ static int add_ip_options(scmp_filter_ctx ctx)
 	int err = 0;
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(ip_options) && !err; i++) {
-		const struct rule r = {"setsockopt",
-				       2,
-				       {ARG_IS(1, ip_options[i].level),
-					ARG_IS(2, ip_options[i].option)}};
+		const struct call_rule r = {"setsockopt",
+					    2,
+					    {ARG_IS(1, ip_options[i].level),
+					     ARG_IS(2, ip_options[i].option)}};
 
 		err = add(ctx, SCMP_ACT_ALLOW, &r);
 	}
@@ -193,7 +194,7 @@ static int add_ip_options(scmp_filter_ctx ctx)
 /* abort() sends its signal to a thread of this process. */
 static int add_abort(scmp_filter_ctx ctx)
 {
-	const struct rule r = {"tgkill", 1, {ARG_IS(0, (u32)getpid())}};
+	const struct call_rule r = {"tgkill", 1, {ARG_IS(0, (u32)getpid())}};
 
 	return add(ctx, SCMP_ACT_ALLOW, &r);
 }

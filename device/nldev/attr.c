@@ -4,7 +4,7 @@
 #include <string.h>
 #include "device/nldev/attr.h"
 
-enum kind { UNKNOWN, U8, U32, U64, TEXT, NESTED };
+enum attr_kind { UNKNOWN, U8, U32, U64, TEXT, NESTED };
 
 /* What the kernel takes in requests; max: of a text, without the NUL. */
 static const struct {
@@ -38,7 +38,7 @@ static const struct {
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = {NESTED},
 };
 
-/* enum kind of integers, in bytes. */
+/* enum attr_kind of integers, in bytes. */
 static const u8 int_bytes[] = {[U8] = 1, [U32] = 4, [U64] = 8};
 
 static bool text_fits(const u8 *data, u32 len, u32 max)

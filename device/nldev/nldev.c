@@ -12,7 +12,7 @@ static int not_raw(struct ur_nl_request *r, struct ur_nl_msg *m)
 	return -EINVAL;
 }
 
-static const struct command {
+static const struct nl_command {
 	ur_nl_handler *doit, *dump;
 	bool admin, strict;
 } commands[UR_NLDEV_CMD_MAX] = {
@@ -195,7 +195,7 @@ static int dump(struct ur_nl_request *r, ur_nl_handler *handler)
 	return send_out(r->nl, &m);
 }
 
-static const struct command *find(const struct nlmsghdr *nlh, u32 *op)
+static const struct nl_command *find(const struct nlmsghdr *nlh, u32 *op)
 {
 	*op = RDMA_NL_GET_OP(nlh->nlmsg_type);
 	if (RDMA_NL_GET_CLIENT(nlh->nlmsg_type) != RDMA_NL_NLDEV ||
@@ -207,7 +207,7 @@ static const struct command *find(const struct nlmsghdr *nlh, u32 *op)
 /* Answer, unless it is a dump, which ends with its own message: then *dumped. */
 static int answer(struct ur_nl_request *r, bool *dumped)
 {
-	const struct command *c = find(r->nlh, &r->op);
+	const struct nl_command *c = find(r->nlh, &r->op);
 	struct ur_nl_msg m = {0};
 	int err;
 

@@ -21,7 +21,7 @@
 #define IN_MAX	512
 #define OPT_MAX 1024
 
-struct command {
+struct ucma_command {
 	ucma_handler *fn;
 	u16 in;	    /* full size of the request */
 	u16 in_min; /* what the first releases of the ABI had */
@@ -53,7 +53,7 @@ _Static_assert(sizeof(struct rdma_ucm_connect) <= IN_MAX &&
 #define WITH_RESPONSE(handler, type, out) \
 	COMMAND(handler, type, sizeof(struct type), out, RESPONSE(type))
 
-static const struct command commands[] = {
+static const struct ucma_command commands[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] =
 		WITH_RESPONSE(ucma_create_id, rdma_ucm_create_id, 4),
 	[RDMA_USER_CM_CMD_DESTROY_ID] =
@@ -109,12 +109,12 @@ static int fetch_option(struct ur_session *s,
 /* Whether the command is a question, QUERY or INIT_QP_ATTR, that leaves the
  * replies sent ahead as they are. For datagrams INIT_QP_ATTR chooses a key, but
  * no such reply has it. */
-static bool is_query(const struct command *c)
+static bool is_query(const struct ucma_command *c)
 {
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
 }
 
-static s64 run(struct ucma_file *file, const struct command *c, u64 addr,
+static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr)
 {
 	struct ur_session *s = file->session;

@@ -17,7 +17,7 @@ struct owner {
 };
 
 /* How /proc/net writes an address: in words of this machine's byte order. */
-struct address {
+struct proc_address {
 	char v4[40]; /* empty: it is none */
 	char v6[40];
 };
@@ -47,7 +47,7 @@ static bool next_owner(FILE *f, struct owner *o)
 	return false;
 }
 
-static void print_address(struct address *a, const char *text)
+static void print_address(struct proc_address *a, const char *text)
 {
 	u32 w[4] = {0, 0, htonl(0xffff)};
 
@@ -168,7 +168,7 @@ static bool name_process(unsigned long inode, char *out, size_t size)
 void ur_port_owner_report(const char *address, const char *netdev)
 {
 	struct owner o = {0};
-	struct address a;
+	struct proc_address a;
 	char process[80];
 
 	fprintf(stderr, "uroced: %s: UDP port %d of %s is taken", netdev,
