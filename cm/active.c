@@ -181,15 +181,15 @@ static bool names_itself(const struct ur_cm_id *id, const struct ur_cm_rej *rej)
 		id->state == UR_CM_MRA_REP_RCVD_STATE);
 }
 
-/* Who a REJ speaks to. */
+/* Finds the id that a REJ is for. */
 static struct ur_cm_id *rejected_id(struct ur_cm *cm,
 				    const struct ur_cm_path *from,
 				    const struct ur_cm_rej *rej)
 {
 	struct ur_cm_id *id;
 
-	/* Who asked and waited too long knows its own id only, and names itself
-	 * by its node GUID. */
+	/* A peer that gave up waiting for our answer knows only its own id, and
+	 * gives its node GUID to identify itself. */
 	if (!rej->remote_comm_id && rej->reason == UR_CM_REJ_TIMEOUT &&
 	    rej->ari_bytes >= 8) {
 		id = ur_cm_find_remote_id(cm, from, ur_get_be64(rej->ari),

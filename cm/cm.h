@@ -146,7 +146,8 @@ struct ur_cm_config {
 	void (*event)(void *ctx, struct ur_cm_id *id,
 		      const struct ur_cm_event *event);
 	/* Secret: communication and transaction ids are drawn with it, so that
-	 * nobody can tell one from others. The same key gives the same ids. */
+	 * nobody can predict one from others. The same key gives the same
+	 * ids. */
 	u64 key[2];
 	u32 max_ids;	 /* all ids; 0: 65536 */
 	u32 max_pending; /* requests nobody has looked at; 0: 4096 */
@@ -205,8 +206,8 @@ void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats);
 /* Returns a new id in IDLE, which the caller owns until ur_cm_id_destroy(), or
  * NULL where there are max_ids or there is no memory. */
 struct ur_cm_id *ur_cm_id_create(struct ur_cm *cm, void *ctx);
-/* Returns the ctx of the id. That of an id that a request brought is NULL until
- * it is set. */
+/* Returns the ctx of the id. The ctx of an id that a request created is NULL
+ * until it is set. */
 void *ur_cm_id_ctx(const struct ur_cm_id *id);
 /* Sets the ctx of the id. */
 void ur_cm_id_set_ctx(struct ur_cm_id *id, void *ctx);
@@ -222,11 +223,11 @@ u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id);
  * afterwards.
  */
 void ur_cm_id_destroy(struct ur_cm_id *id);
-/* Does the same for a request that was just received, silently: the peer hears
- * nothing and will ask again. */
+/* Does the same for a request that was just received, silently: the peer gets
+ * no answer and will ask again. */
 void ur_cm_id_abandon(struct ur_cm_id *id);
 
-/* What a listener accepts besides its service id. */
+/* The requests that a listener accepts, besides its service id. */
 struct ur_cm_match {
 	/* 0: do not look; 4, 6: an IP service with this version */
 	u8 ip_version;

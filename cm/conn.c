@@ -71,7 +71,8 @@ static void evict_lingerer(struct ur_cm *cm)
 	ur_cm_free(ur_list_first(&cm->lingerers, struct ur_cm_id, linger));
 }
 
-/* Who has ids of ours, from connections of its own, can tell no other. */
+/* Draws the id at random: a peer that has ids of ours, from its own
+ * connections, cannot predict another. */
 static u32 new_local_id(struct ur_cm *cm)
 {
 	u32 id;

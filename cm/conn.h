@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of the connection manager share: the manager, one id, and the
- * few steps (send, arm, change state, report) that all of them are made of.
+ * The parts of the connection manager share this: the manager, one id, and the
+ * few steps (send, arm, change state, report) that all parts are made of.
  * Internal to cm/. Everything runs on the manager's thread; times are
  * nanoseconds, and cm->now is the present. Pointers are not NULL unless the
  * comment says so.
@@ -57,7 +57,7 @@ struct ur_cm_id {
 	u32 attr_mod;
 	struct ur_cm_path path;
 	u64 service_id;
-	u32 starting_psn; /* of the REQ received: tells duplicates apart */
+	u32 starting_psn; /* of the REQ received; distinguishes duplicates */
 	u8 request[UR_CM_MAD_BYTES]; /* what is repeated until answered */
 	u8 reply[UR_CM_MAD_BYTES];   /* what answers a duplicate */
 	bool has_reply;
@@ -102,7 +102,7 @@ struct ur_cm {
 	struct ur_heap deadlines; /* max_ids places */
 };
 
-/* Where our own node GUID stands in a MAD we sent. */
+/* The offset of our own node GUID in a MAD that we sent. */
 #define UR_CM_REQ_GUID_AT (UR_CM_HEADER_BYTES + 16)
 #define UR_CM_REP_GUID_AT (UR_CM_HEADER_BYTES + 28)
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests that came a moment too early. A server that tells its client by
- * other means to connect, and only then listens, loses a race that costs it
- * little on a fast host and a connection on a loaded one. So a request for a
- * service nobody listens on may wait for config.listen_grace_ms before it is
- * refused; of these there is a fixed number, and the others are refused at
- * once.
+ * Requests that came a moment too early. A server that asks its client by other
+ * means to connect, and only then listens, races with the request: on a fast
+ * host it wins, on a loaded one it would lose a connection. So a request for a
+ * service without a listener may wait for config.listen_grace_ms before it is
+ * refused. A fixed number of requests may wait; any more are refused at once.
  */
 #include "cm/conn.h"
 

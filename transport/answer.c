@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the responder of RC and XRC sends: acknowledgements, read data, results
- * of atomics, in the order of their PSNs. IBTA volume 1, 9.7.5.
- */
+/* The answers of an RC or XRC responder: acknowledgements, read data and
+ * results of atomics, in the order of their PSNs. IBTA volume 1, 9.7.5. */
 #include <errno.h>
 
 #include "transport/cc.h"

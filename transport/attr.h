@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the objects of a port are made from and modified by: congestion control,
- * memory regions, shared receive queues, queue pairs. The functions that take
- * these structures copy them (transport.h).
+ * The attributes that a port's objects are created with and modified by:
+ * congestion control, memory regions, shared receive queues, queue pairs. The
+ * functions that take these structures copy them (transport.h).
  */
 #ifndef UR_TRANSPORT_ATTR_H
 #define UR_TRANSPORT_ATTR_H
@@ -111,10 +111,10 @@ struct ur_qp_init {
 	/* Queue pairs of one port in different realms do not reach each other.
 	 * 0: every one reaches it. Its address vectors are in the same. */
 	u32 realm;
-	/* Whose it is: queue pairs of different owners share no window. */
+	/* The owner: queue pairs of different owners share no window. */
 	u32 owner;
-	/* RAW_PACKET: the address vector of its frames, which tells the host
-	 * whose they are. A reference is taken. */
+	/* RAW_PACKET: the address vector of its frames, by which the host knows
+	 * whose frames they are. A reference is taken. */
 	struct ur_av *raw_av;
 	/* UD: what it sends to a group that it is in does not come back. */
 	bool block_self_mcast;

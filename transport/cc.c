@@ -107,9 +107,10 @@ void ur_cc_cnp(struct ur_qp *qp)
 }
 
 /*
- * What has been sent is paid at the rate of now: else a packet that left at the
- * least rate holds for milliseconds those of a rate that has grown a
- * hundredfold. In steps of 1/1024, rounded up, so that nothing overflows.
+ * Recomputes the wait for what has been sent at the present rate. Otherwise a
+ * packet that left at the lowest rate would hold up its successors for
+ * milliseconds although the rate has grown a hundredfold. The factor is in
+ * steps of 1/1024, rounded up, so that nothing overflows.
  */
 static void shorten(ur_time *next, ur_time now, u64 old, u64 bps)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What limits the rate of one queue pair: DCQCN, and a rate that the program
- * has set. Rates in bits per second, alpha in 2^-20.
- */
+/* Limits the rate of one queue pair: by DCQCN, and by a rate that the program
+ * has set. Rates in bits per second, alpha in 2^-20. */
 #ifndef UR_TRANSPORT_CC_H
 #define UR_TRANSPORT_CC_H
 

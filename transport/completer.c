@@ -236,10 +236,11 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 }
 
 /*
- * May it answer what is outstanding? Of the many packets in flight an answer
- * that somebody else makes up hits one easily, so it has to come from where the
- * last ones did. From elsewhere it is believed where nothing has come of late
- * and requests are repeated: the peer's path may have changed.
+ * Returns whether this packet may answer what is outstanding. With many packets
+ * in flight a forged answer hits one easily, so an answer has to come from the
+ * source port that the last ones came from. An answer from another port is
+ * believed only where none has come of late and requests are being repeated:
+ * the peer's path may have changed.
  */
 static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
@@ -254,8 +255,8 @@ static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
 	return true;
 }
 
-/* An answer to nothing that is outstanding: told of a queue pair that hears
- * nothing else. */
+/* Notes an answer to nothing that is outstanding. It is reported if the queue
+ * pair fails without having received any other. */
 __attribute__((cold, noinline)) static void note_stray(struct ur_qp *qp,
 						       const struct ur_pkt *pkt)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Counters: the names programs know (rxe's, then mlx5's). Of recovery:
+ * Counters: the names programs know (rxe's, then mlx5's). These count recovery:
  *
  * requester  packet_seq_err, rcvd_seq_err   sequence NAKs received
  *            implied_nak_seq_err            an answer was missing before another
@@ -18,10 +18,11 @@
  *            send_rnr_err, out_of_buffer    RNR NAKs that left
  *
  * By priority, as mlx5's `ethtool -S` names them, tx_prioN_* and rx_prioN_*:
- * packets, and bytes from BTH to pad. The priority of a packet that is sent is
- * its service level or, where that is 0, the class of its DSCP (its upper three
- * bits); of one that is received that class, since a socket tells no PCP. Those
- * of priority 0 are what is left of all: ur_port_read_counters().
+ * packets, and bytes from BTH to pad. The priority of a sent packet is its
+ * service level or, where that is 0, the class of its DSCP (its upper three
+ * bits). The priority of a received packet is always that class, since a socket
+ * does not show the PCP. The counters of priority 0 are the totals less the
+ * other priorities: ur_port_read_counters().
  */
 #ifndef UR_TRANSPORT_COUNTERS_H
 #define UR_TRANSPORT_COUNTERS_H
@@ -67,14 +68,13 @@ enum ur_counter {
 };
 
 #define UR_PRIORITIES 8
-/* Those of a priority: packets, then bytes. */
+/* The counters of a priority: packets, then bytes. */
 #define UR_CNT_TX_PRIO(p) (UR_CNT_tx_prio0_packets + 2 * (p))
 #define UR_CNT_RX_PRIO(p) (UR_CNT_rx_prio0_packets + 2 * (p))
 
-/*
- * Of one queue pair. Bytes are from BTH to pad, as port_*_data has them; what
- * queue pairs of one device send each other is counted on both as loop_*.
- */
+/* The counters of one queue pair. Bytes are counted from BTH to pad, as
+ * port_*_data has them. Messages between queue pairs of one device are counted
+ * on both as loop_*. */
 /* clang-format off */
 #define UR_QP_COUNTERS(X) \
 	X(sent_pkts) X(sent_bytes) X(rcvd_pkts) X(rcvd_bytes) X(loop_msgs) \

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What comes to the port, and whose turn it is: received packets to their queue
- * pair, turns of the active ones, deadlines that are due.
- */
+/* Decides what runs next in the port: a received packet goes to its queue pair,
+ * active queue pairs get their turns, and due deadlines are served. */
 #include "transport/internal.h"
 
 /* Each work request that ends in a turn may give back an address vector. */

@@ -135,7 +135,7 @@ static void put_headers(struct text *t, const struct ur_pkt *pkt, u32 flags)
 #define MAD_ATTR_AT   16
 #define MAD_BYTES     256
 
-/* Of the connection manager: IBTA volume 1, 16.7.2, by attribute. */
+/* Messages of the connection manager: IBTA volume 1, 16.7.2, by attribute. */
 static void put_cm(struct text *t, const struct ur_pkt *pkt)
 {
 	static const char *const names[] = {

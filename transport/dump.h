@@ -22,9 +22,9 @@
 size_t ur_pkt_dump(char *buf, size_t size, const struct ur_pkt *pkt);
 
 /*
- * Does the same with addresses in front: "10.0.0.1 > 10.0.0.2 sport 49169 dscp 26
- * ect0 ttl 64 ...". A GRH has no DSCP: "10.0.0.1 > 10.0.0.2 v1 tclass 0 ttl 64".
- * Where the packet does not parse the text says why. error: what
+ * Does the same with addresses in front: "10.0.0.1 > 10.0.0.2 sport 49169 dscp
+ * 26 ect0 ttl 64 ...". A GRH has no DSCP: "10.0.0.1 > 10.0.0.2 v1 tclass 0 ttl
+ * 64". If the packet does not parse, the text says why. error: what
  * ur_frame_parse() returned for f; only UR_FRAME_OK and UR_FRAME_ICRC have more
  * to show than the verdict.
  */

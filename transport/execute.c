@@ -140,7 +140,7 @@ static enum ur_verdict do_flush(struct ur_qp *qp, const struct ur_pkt *pkt)
 							  : UR_VERDICT_ACCEPT;
 }
 
-/* What changes memory, once. The range has been checked already. */
+/* Makes the request's change to memory, once. Its range has been checked. */
 static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 				 u64 *orig)
 {

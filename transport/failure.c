@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What a failure is told with. The checks that refused have only said no; here
- * they are made once more, one by one, for the failed request alone.
- */
+/* Finds the details that a failure is reported with. The checks that refused
+ * the request only returned no; here they are made once more, one by one, for
+ * the failed request alone. */
 #include "transport/internal.h"
 
 static bool inside(u64 addr, u64 len, u64 first, u64 size)

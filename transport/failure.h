@@ -10,7 +10,7 @@
 
 enum ur_reason {
 	UR_REASON_NONE, /* the status says all */
-	/* Of requests of its own. */
+	/* for requests of its own */
 	UR_REASON_NAK,	   /* the peer refused it */
 	UR_REASON_SILENCE, /* retry_cnt is used up */
 	UR_REASON_RNR,	   /* rnr_retry is used up */
@@ -20,7 +20,7 @@ enum ur_reason {
 	UR_REASON_RULE,	   /* the host made it fail */
 	UR_REASON_RING,	   /* the program wrote nonsense into its ring */
 	UR_REASON_CQ,	   /* the completion queue had no room */
-	/* Of requests of its peer. */
+	/* for requests of its peer */
 	UR_REASON_MEMORY,      /* the memory that it names: denied says why */
 	UR_REASON_QP_RIGHTS,   /* the queue pair's own rights: need, have */
 	UR_REASON_ALIGN,       /* an atomic's address */
@@ -36,7 +36,7 @@ enum ur_reason {
 	UR_REASONS
 };
 
-/* What is wrong with an access to memory. */
+/* The reasons for which an access to memory is denied. */
 enum ur_denial {
 	UR_DENIED_NOT,	  /* nothing by now, or it could not be reached */
 	UR_DENIED_KEY,	  /* nobody has the key */
@@ -46,8 +46,8 @@ enum ur_denial {
 	UR_DENIED_UNBOUND, /* a window that is not bound, or to another one */
 };
 
-/* What the peer may have meant: with it the access would have been inside a
- * region. */
+/* The mistake that the peer may have made: without it the access would have
+ * been inside a region. */
 enum ur_meant {
 	UR_MEANT_NOTHING,
 	UR_MEANT_SWAPPED,     /* the address, with its bytes turned around */
@@ -78,7 +78,7 @@ struct ur_failure {
 	u64 addr, length;
 	u32 room, got;
 	struct ur_denied denied;
-	/* Of its own, of the oldest request that was not answered. */
+	/* for requests of its own: the oldest one that was not answered */
 	u8 retries, rnr_retries, probes; /* used */
 	u8 timeout, retry_cnt, rnr_retry;
 	bool told;     /* the last retry was for a NAK and not for silence */

@@ -34,7 +34,7 @@ static bool keep_range(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 	return true;
 }
 
-/* Of a scatter or gather list, from message offset off on. */
+/* Finds the memory of a scatter or gather list from message offset off on. */
 static bool find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		       const struct ur_sge *sge, u32 count,
 		       struct ur_cursor *cur, u32 off, u32 length, u32 access)
@@ -48,7 +48,7 @@ static bool find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 	       keep_range(qp, s, owner, off, &span);
 }
 
-/* Of what the peer named. */
+/* Finds the memory that the peer named. */
 static bool find_remote(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 			u32 rkey, u64 va, u32 off, u32 length, u32 access)
 {
@@ -250,10 +250,9 @@ static u32 until_ask(const struct ur_qp *qp, u32 open)
 	return over ? n + burst - over : n;
 }
 
-/*
- * Of n packets, fewer than there are to send, those up to the end of a burst;
- * none: defer says what may bring the rest of it.
- */
+/* Returns how many of n packets, fewer than there are to send, to send now:
+ * those up to the end of a burst. Returns 0 where no burst ends among them and
+ * *defer says what may bring the rest. */
 static u32 cut_short(struct ur_qp *qp, const struct ur_tx *tx, u32 open, u32 n,
 		     u32 quantum, u32 room, enum ur_defer *defer)
 {
@@ -290,7 +289,8 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		window = req->window - ur_psn_sub(req->tx_psn, req->una);
 	if (qp->share.held)
 		window = ur_min_u32(window, qp->share.turn);
-	/* Those sent again and those never sent before are told apart. */
+	/* Packets sent again and packets never sent before do not go
+	 * together. */
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
 	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));

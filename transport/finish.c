@@ -11,7 +11,8 @@ void ur_completer_fail(struct ur_qp *qp, u8 status)
 	bool reliable = ur_qp_is_reliable(qp);
 
 	ur_failure_own(qp, qp->req.head != qp->req.tail ? e : NULL, status);
-	/* First the state: the completion tells the program about it. */
+	/* The state changes first, because the completion shows the program
+	 * that it has. */
 	if (reliable) {
 		ur_qp_fail(qp);
 	} else {

@@ -33,7 +33,7 @@ struct ur_frame_addr {
 	u16 dport;	/* v2 */
 };
 
-/* What is wrong with a packet's outer headers. */
+/* The faults of a packet's outer headers. */
 enum ur_frame_error {
 	UR_FRAME_OK,
 	UR_FRAME_SHORT,	   /* shorter than its headers or stated length */

@@ -65,9 +65,10 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	req->hole_open = false;
 	if (psn != req->hole_psn || req->una == req->hole_end)
 		return;
-	/* Just that one: the peer has dropped what came after it, or, where
-	 * nobody said that anything came, all of it is lost. To send all of it
-	 * again is the faster way for some time in either case. */
+	/* The answer is to just that packet: the peer has dropped what came
+	 * after it, or, where no NAK reported that anything came, all of it is
+	 * lost. In either case sending all of it again is the faster way for
+	 * some time. */
 	req->holdoff_left = HOLDOFF_LOSSES;
 	ur_retry_go_back(qp);
 	ur_retry_start_timers(qp);

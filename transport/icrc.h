@@ -40,7 +40,7 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len);
  * Behind a UDP socket the IPv4 identification and the DF bit of a received
  * packet are not known, and both are inside the ICRC. As CRC is linear, the
  * difference between the received ICRC and the one computed with these four
- * bytes as zero tells them: multiplied by x^-8n (n bytes from the
+ * bytes as zero determines them: multiplied by x^-8n (n bytes from the
  * identification to the end) it is the four bytes themselves.
  *
  * Strength: of the 2^32 possible differences 2^17 are taken as some
@@ -56,7 +56,8 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len);
  * owned by the caller, one per thread. Indexed by packet length / 4. */
 struct ur_icrc_cache {
 	u32 factor[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
-	/* What ones in BTH byte 4 make of the CRC, by BTH-to-pad length / 4. */
+	/* How the CRC changes when BTH byte 4 is all ones, by BTH-to-pad length
+	 * / 4. */
 	u32 mask[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
 };
 
@@ -68,7 +69,7 @@ struct ur_icrc_cache {
 u32 ur_icrc_packet(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
 		   size_t len);
 
-/* What was found. */
+/* The identification and the DF bit that were found. */
 struct ur_icrc_id {
 	u16 id;
 	bool df;

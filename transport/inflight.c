@@ -4,15 +4,15 @@
  *
  * Upwards: with the window that deployed peers use, sender and receiver take
  * turns where a batch of either is as long; so it grows while nothing is lost.
- * What is lost then shows that somebody's buffer ended, and each time it takes
- * longer to grow again.
+ * A loss then shows that some buffer was full, and each time it takes longer to
+ * grow again.
  *
  * Downwards: a loss while packets wait in a queue, which longer round trips
  * show, or many losses where round trips are long, say that the path does not
- * carry that much. The window is cut, once for
- * what was in flight, and grows by a share of itself in each round trip. That
- * share is small: what many queue pairs add in a round trip is what a short
- * queue loses. Losses on a path that does not queue are none of congestion.
+ * carry that much. The window is cut, once for what was in flight, and grows by
+ * a share of itself in each round trip. That share is small: what many queue
+ * pairs add in a round trip is what a short queue loses. Losses on a path that
+ * does not queue are not caused by congestion.
  */
 #include "transport/internal.h"
 

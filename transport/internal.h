@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the source files of the transport call of each other, from the lowest
- * layer to the highest. README.md lists the layers and a test holds them: a
- * file calls only functions that stand above its own section here.
+ * The functions that the source files of the transport call in each other, from
+ * the lowest layer to the highest. README.md lists the layers and a test holds
+ * them: a file calls only functions that stand above its own section here.
  *
  * All functions of this header run on the port's thread, inside a call of the
  * host into the port. They take the time from port->now. Arguments are never
@@ -51,8 +51,9 @@ static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
 	return qp->req.window < qp->port->cfg.window_pkts;
 }
 
-/* Returns after how many packets at most one asks for an acknowledgement. Of a
- * small window the first half is answered while the second is under way. */
+/* Returns after how many packets at most one asks for an acknowledgement. A
+ * small window asks after its first half, which is answered while the second
+ * half is under way. */
 static inline u32 ur_inflight_ask(const struct ur_qp *qp)
 {
 	if (qp->req.window >= 2 * UR_ACK_PKTS || !ur_inflight_is_cut(qp))
@@ -121,7 +122,7 @@ void ur_cc_sent(struct ur_qp *qp, u32 bytes);
 /* Does what is due by now: alpha decays, the rate rises, a pause ends. */
 void ur_cc_expire(struct ur_qp *qp);
 
-/* ---- failure.c: what the host is told of failures ---- */
+/* ---- failure.c: the details of failures for the host ---- */
 
 /* A request of the peer, as far as it is known. */
 struct ur_asked {
@@ -188,8 +189,9 @@ enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
  * Sends nothing. */
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			const struct ur_asked *asked);
-/* Does the same after it owed the peer the NAK of asked->psn that fits v. With verdict
- * GONE nothing is owed: the peer hears what closing the device says. */
+/* Does the same after it owed the peer the NAK of asked->psn that fits v. With
+ * verdict GONE it owes nothing: the peer gets the message that closing the
+ * device sends. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			 const struct ur_asked *asked);
 
@@ -241,9 +243,9 @@ enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
  */
 void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 			 u32 inv_rkey, bool se);
-/* Carries out an atomic on span, which is 8 checked bytes. cmp_swap tells
- * CMP_SWAP from FETCH_ADD, which uses swap_add alone. Returns 0 with the value
- * from before in *orig, or -EFAULT, or -ESRCH. */
+/* Carries out an atomic on span, which is 8 checked bytes. cmp_swap: CMP_SWAP;
+ * else FETCH_ADD, which uses swap_add alone. Returns 0 with the value from
+ * before in *orig, or -EFAULT, or -ESRCH. */
 int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 		      u64 compare, u64 *orig);
 

@@ -187,7 +187,7 @@ static bool local_span(struct ur_qp *qp, struct ur_swqe *e, u32 off, u32 len,
 	return true;
 }
 
-/* Who failed a copy. */
+/* The side on which a copy failed. */
 enum side { SIDE_NONE, SIDE_LOCAL, SIDE_REMOTE, SIDE_REMOTE_GONE };
 
 static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,

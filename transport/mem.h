@@ -19,7 +19,7 @@
 
 enum ur_key_kind { UR_KEY_MR, UR_KEY_MW };
 
-/* What the key table holds: the head of a region or a window. */
+/* The entry of the key table: the head of a region or a window. */
 struct ur_key {
 	u32 key; /* table number << 8 | low byte */
 	u32 id;
@@ -52,7 +52,7 @@ struct ur_span {
 	u64 len;
 };
 
-/* Where a walk over a gather or scatter list stands. */
+/* The position of a walk over a gather or scatter list. */
 struct ur_cursor {
 	u32 index; /* element */
 	u32 off;   /* bytes of the message before it all */

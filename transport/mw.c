@@ -75,7 +75,7 @@ static struct ur_mw *mw_lookup(struct ur_port *port, u32 rkey)
 	return ur_container_of(k, struct ur_mw, k);
 }
 
-/* What a non-empty window needs of the region below it. */
+/* Returns whether the region allows a non-empty window. */
 static bool region_allows(const struct ur_mr *mr, const struct ur_swqe *e,
 			  const struct ur_qp *qp)
 {

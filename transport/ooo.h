@@ -50,10 +50,10 @@ void ur_ooo_destroy(struct ur_qp *qp);
 
 /*
  * Keeps a copy of a packet whose PSN is beyond the expected one, if there is
- * room and the packet comes from the same port as the accepted ones. Of two
- * packets that have one PSN and differ, neither is kept: somebody who does not
- * see the peer's packets must not get one in by being first, and the peer sends
- * its own again. pkt was parsed from a buffer that still holds its headers and
+ * room and the packet comes from the same port as the accepted ones. When two
+ * packets have one PSN and differ, neither is kept: somebody who does not see
+ * the peer's packets must not get one in by being first, and the peer sends its
+ * own again. pkt was parsed from a buffer that still holds its headers and
  * payload.
  */
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt);

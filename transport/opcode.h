@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What each of the 256 opcodes is and which headers it carries, as data.
- */
+/* The table of the 256 opcodes: the operation of each and the headers it
+ * carries. */
 #ifndef UR_TRANSPORT_OPCODE_H
 #define UR_TRANSPORT_OPCODE_H
 
 #include "util/bytes.h"
 #include "transport/wire_format.h"
 
-/* What the packet does. */
+/* the packet's operation */
 #define UR_OPF_SEND	    (1u << 0)
 #define UR_OPF_WRITE	    (1u << 1) /* RDMA WRITE, not ATOMIC WRITE */
 #define UR_OPF_READ_REQ	    (1u << 2)
@@ -20,7 +19,7 @@
 #define UR_OPF_ATOMIC_WRITE (1u << 8)
 #define UR_OPF_CNP	    (1u << 9)
 
-/* Where it stands in its message. START is set for first and only, END for
+/* The packet's place in its message. START is set for first and only, END for
  * last and only; exactly one of the other four is set for every request and
  * response, none for CNP. */
 #define UR_OPF_START  (1u << 10)

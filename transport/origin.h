@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Where a connection's packets come from: the UDP source port that its peer
- * uses. A peer keeps to one for a queue pair, as Linux and adapters do, so a
- * packet from another one is likely not the peer's, or its path has changed. It
- * is no proof: somebody who sends under the peer's address without seeing its
- * packets has to guess the port, beside a sequence number. RoCEv1 has no ports;
- * there all packets come from 0.
+ * The origin of a connection's packets: the UDP source port that its peer uses.
+ * A peer keeps to one for a queue pair, as Linux and adapters do, so a packet
+ * from another one is likely not the peer's, or its path has changed. It is no
+ * proof: somebody who sends under the peer's address without seeing its packets
+ * has to guess the port, beside a sequence number. RoCEv1 has no ports; there
+ * all packets come from 0.
  */
 #ifndef UR_TRANSPORT_ORIGIN_H
 #define UR_TRANSPORT_ORIGIN_H

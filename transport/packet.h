@@ -24,10 +24,8 @@ enum ur_pkt_error {
 	UR_PKT_ERRORS
 };
 
-/*
- * Which group of fields is meaningful is said by op->flags; the parser sets
- * the others to zero and the builder ignores them.
- */
+/* op->flags determines which group of fields is meaningful; the parser sets the
+ * others to zero and the builder ignores them. */
 struct ur_pkt {
 	const struct ur_opcode *op; /* entry of opcode; the parser's */
 	/* BTH */

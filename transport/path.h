@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is in flight to one address: all connected queue pairs of a port and an
- * owner that send there share one window, since it is one network that carries
- * them. Each owner has its own window, so a peer that answers badly slows down only
- * the owner that connected to it. While nothing is known of
- * a path, and where it loses while packets wait in it, the window holds; each
- * queue pair has its turn of some packets. A path that needs no window costs its queue pairs one branch.
+ * A path limits what is in flight to one address: all connected queue pairs of
+ * a port and an owner that send there share one window, since one network
+ * carries them. Each owner has its own window, so a peer that answers badly
+ * slows down only the owner that connected to it. The window limits the queue
+ * pairs while nothing is known of the path, and while packets that wait in it
+ * are lost; each queue pair then gets turns of some packets. A path that needs
+ * no window costs its queue pairs one branch.
  *
  * All functions run on the port's thread.
  */
@@ -18,7 +19,7 @@
 
 struct ur_path;
 
-/* Of one queue pair. */
+/* The part of a path that belongs to one queue pair. */
 struct ur_share {
 	struct ur_path *path; /* NULL: none, or no control */
 	struct ur_list link;  /* in path->members */
@@ -51,8 +52,8 @@ bool ur_path_may_send(struct ur_qp *qp, u32 need);
 bool ur_path_full(const struct ur_qp *qp);
 /* It has sent so many packets: what it has in flight changed. */
 void ur_path_sent(struct ur_qp *qp, u32 packets);
-/* It has gone back, and so many answers that it will ask for again are on their
- * way. Of any queue pair with a path that holds it. */
+/* The queue pair has gone back while so many answers that it will ask for again
+ * are on their way. Any queue pair whose path has a window that limits it. */
 void ur_path_back(struct ur_qp *qp, u32 stale);
 /* Its peer has answered. */
 void ur_path_answered(struct ur_qp *qp);
@@ -61,7 +62,8 @@ void ur_path_answered(struct ur_qp *qp);
 void ur_path_at_once(struct ur_qp *qp);
 /* A quantum ended with nothing to send: others have the rest of its turn. */
 void ur_path_yield(struct ur_qp *qp);
-/* Returns whether it waits for its turn, and others are heard of meanwhile. */
+/* Returns whether it waits for its turn while the path still has answers for
+ * others. */
 bool ur_path_waits(const struct ur_qp *qp);
 /* Its deadline has come, perhaps for the path. */
 void ur_path_expire(struct ur_qp *qp);
@@ -70,7 +72,7 @@ void ur_path_expire(struct ur_qp *qp);
  * many as there may be. Like the next ones, of any queue pair with a path, held
  * or not. */
 u32 ur_path_read(const struct ur_qp *qp);
-/* Returns the round trip that others have measured, ns; 0: none. Of any queue
+/* Returns the round trip that others have measured, ns; 0: none. qp: any queue
  * pair. */
 u32 ur_path_trip(const struct ur_qp *qp);
 /* So many packets were lost. late: a timer found out, and not what came after

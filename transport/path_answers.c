@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What answers and losses of a path's queue pairs make of its window. */
+/* Changes a path's window by the answers and losses of its queue pairs. */
 #include "transport/path_impl.h"
 
 #define FREE_PKTS 4096 /* nobody waited: no window is needed */

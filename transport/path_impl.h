@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of a path share: path.c has its members, path_turns.c who may
- * send, path_answers.c what answers and losses make of its window. A path whose
- * window nobody missed for a while has none, until it loses again while packets
- * wait.
+ * The files of a path share this: path.c keeps its members, path_turns.c
+ * decides who may send, path_answers.c changes its window by answers and
+ * losses. A path whose window limited nobody for a while has none, until
+ * packets that wait are lost again.
  *
  * Times in nanoseconds.
  */
@@ -13,7 +13,7 @@
 #include "transport/internal.h"
 #include "transport/path_window.h"
 
-/* Of a peer that answers nobody for so long each queue pair finds out for
+/* When a peer has answered nobody for so long, each queue pair finds out for
  * itself. */
 #define UR_PATH_HEARD_NS 50000000u
 
@@ -64,7 +64,7 @@ static inline u32 ur_path_whole(const struct ur_path *p)
 
 /* The queue pair has no turn any more. */
 void ur_path_give_back(struct ur_path *p, struct ur_qp *qp);
-/* Who waits first goes on, as far as there is room. */
+/* The first that wait go on, as far as there is room. */
 void ur_path_wake(struct ur_path *p);
 
 #endif

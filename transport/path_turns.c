@@ -7,9 +7,9 @@
 #define TURNS	 8 /* of a window */
 #define TURN_MAX 32
 
-/* Who waits goes on where nothing has come for two round trips and so long,
- * twice as long each time; or nothing that was new for UR_PATH_HEARD_NS: a peer
- * may say without end what he misses. */
+/* Queue pairs that wait go on when nothing has come for two round trips and so
+ * long, twice as long each time; or when nothing new has come for
+ * UR_PATH_HEARD_NS, since a peer may repeat the same NAK without end. */
 #define SILENT_NS	 1000000u
 #define SILENT_FIRST_NS	 4000000u /* no round trip is known */
 #define SILENT_SHIFT_MAX 5
@@ -41,7 +41,8 @@ static void grant(struct ur_path *p, struct ur_qp *qp)
 	p->granted += qp->share.turn;
 }
 
-/* What was sent in vain keeps nobody for ever. */
+/* Returns when the path counts as silent: nobody waits for ever for answers to
+ * packets sent in vain. */
 static ur_time silent_at(const struct ur_path *p)
 {
 	u64 ns = p->window.srtt ? 2ull * p->window.srtt + SILENT_NS

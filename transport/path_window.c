@@ -7,14 +7,14 @@
  * nothing waits. Two things cut it by CUT, once for what was in flight:
  *
  * A loss in a round trip that is about as long as where packets were lost
- * before: a queue ended. Where packets wait less than then, somebody else lost
- * it.
+ * before: a queue ended. A packet that was lost while packets waited less than
+ * then was lost elsewhere.
  *
- * Many losses. Of links that lose for no reason they are many at any window, so
- * this is a trial: where about as many come however small it is, the window has
- * again what it had, and that many count no more for long. Nobody loses HEAVY by
- * chance. So it is FLOOR or more, except where so many are lost while packets
- * wait.
+ * Many losses. A link that loses for no reason loses many at any window, so
+ * this cut is a trial: if about as many are lost however small the window is,
+ * it gets back its size, and that many count no more for long. No link loses
+ * HEAVY by chance. So the window is FLOOR or more, except where so many are
+ * lost while packets wait.
  *
  * A window of less than one packet is a rate: one packet in several round
  * trips.
@@ -56,7 +56,8 @@ static u32 latest(const struct ur_path_window *w)
 							      : last;
 }
 
-/* Of a loss that only a timer shows: that of when it was sent. */
+/* Returns the longest of the recent round trips, for a loss that only a timer
+ * shows: one of them is that of when the packet was sent. */
 static u32 longest_of_late(const struct ur_path_window *w)
 {
 	u32 most = latest(w);
@@ -229,7 +230,8 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 
 	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
 		return false;
-	/* Those of long ago would make them look fewer than they are by now. */
+	/* Losses of long ago would make the present ones look fewer than they
+	 * are. */
 	if (w->clean >= CLEAN_PKTS && !w->blamed)
 		w->losses = w->answered = 0;
 	w->clean = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What every queue pair asks of its port: a place in the turns, a deadline, a
- * packet sent, an address vector given back.
- */
+/* The services of a port to its queue pairs: a place in the turns, a deadline,
+ * a packet sent, an address vector given back. */
 #include "transport/internal.h"
 
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes)

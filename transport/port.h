@@ -21,8 +21,9 @@
 #define UR_ORPHAN_ACKS	256 /* of queue pairs that are no more */
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
-/* Of memory that is not mapped, at a time: a call costs as much as some KiB, and
- * more would fall out of the processor's second cache. A burst fits. */
+/* Bytes of memory that is not mapped, copied at a time: a call costs as much as
+ * some KiB, and more would fall out of the processor's second cache. A burst
+ * fits. */
 #define UR_BOUNCE_BYTES 65536u
 /* At first and after a loss, as deployed peers use. */
 #define UR_WINDOW_PKTS	   128
@@ -69,8 +70,8 @@ struct ur_port {
 	struct ur_path *paths[1u << UR_PATHS_BITS];
 	u64 path_key[10];
 
-	/* Of queue pairs. One whose deadline moved later is found out when its
-	 * old one comes. */
+	/* Deadlines of queue pairs. If a deadline moved later, the old one is
+	 * kept here and the move is found when it comes. */
 	struct ur_heap deadlines;
 	u32 deadlines_cap;
 

@@ -9,8 +9,8 @@
 #define FIRST_KEY 16
 #define FIRST_SRQ 1
 
-/* What the port of one shard draws from tells nothing of another's: their
- * numbers belong to different programs. */
+/* Each shard's port draws from its own generator, so its numbers reveal nothing
+ * of another port's: they belong to different programs. */
 static void set_secret(struct ur_port *port)
 {
 	struct ur_secret *secret = &port->secret;

@@ -126,7 +126,7 @@ struct ur_requester {
 	u32 patience; /* no probe is earlier: UR_PROBE_MIN_NS, or for the path */
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
-	u32 rtt_last;	   /* not yet told to the path; 0: none */
+	u32 rtt_last;	   /* not yet passed on to the path; 0: none */
 	u32 rtt_min;	   /* of the measured ones, slowly forgotten */
 	ur_time sample_at; /* 0: none running */
 	ur_time begin_at;  /* first packet of all, until srtt is known */
@@ -154,7 +154,7 @@ struct ur_responder {
 	bool rnr_sent; /* and that was an RNR NAK */
 	bool rq_dead;
 	bool by_rule;	/* the host refuses this packet */
-	bool rq_wanted; /* rq_want_kick(true) was said */
+	bool rq_wanted; /* rq_want_kick(true) was called */
 	u32 ooo_last;	/* newest PSN seen beyond the gap */
 	ur_time nak_at;
 	u32 since_nak;	/* packets beyond the gap since the last NAK */

@@ -78,8 +78,8 @@ void ur_qp_rq_kick(struct ur_qp *qp)
 	}
 	if (!qp->resp.rq_wanted)
 		return;
-	/* The peer was told that there are no receives: tell it otherwise
-	 * (IBTA 9.7.7.2.5, unsolicited acknowledge). */
+	/* The peer believes that there are no receives: correct that (IBTA
+	 * 9.7.7.2.5, unsolicited acknowledge). */
 	qp->resp.rq_wanted = false;
 	qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
 	if (wake_loop_waiter(qp))

@@ -42,9 +42,9 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
 	return false;
 }
 
-/* The memory of a process that ends goes before its device file is closed. An
- * adapter has the pages pinned and notices nothing. So the peer is told nothing
- * here either; it hears of the end when the device file is closed. */
+/* The memory of an ending process goes before its device file is closed. An
+ * adapter has the pages pinned and notices nothing. So the peer gets no answer
+ * here either; it learns of the end when the device file is closed. */
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v)
 {
 	return !err ? UR_VERDICT_ACCEPT : err == -ESRCH ? UR_VERDICT_GONE : v;

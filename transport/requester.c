@@ -9,7 +9,7 @@
 #include "transport/internal.h"
 #include "util/assert.h"
 
-/* What one attempt on the entry being sent came to. */
+/* The outcome of one attempt on the entry being sent. */
 enum step {
 	STEP_NEXT,  /* look again */
 	STEP_BLOCK, /* until an answer, a timer or a kick */

@@ -57,7 +57,7 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
-	/* What follows a packet answered by an RNR NAK was sent before that
+	/* Packets that follow one answered by an RNR NAK were sent before that
 	 * arrived, and the peer goes back all the same. */
 	if (++resp->since_nak >= RENAK_PKTS << resp->renak_shift &&
 	    !resp->rnr_sent)
@@ -207,8 +207,8 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 	return v;
 }
 
-/* A gap has closed: what was kept behind it comes in, up to the next gap,
- * which is told at once. */
+/* A gap has closed: the packets kept behind it come in, up to the next gap, for
+ * which a NAK leaves at once. */
 static void resume(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;

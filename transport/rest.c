@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What a receive has room for behind its message, written over, for a host that
- * plays a hostile card. No clause allows it, and none forbids it.
- */
+/* Writes over the room that a receive has behind its message, for a host that
+ * plays a hostile card. No clause allows it, and none forbids it. */
 #include "transport/internal.h"
 
 /* More would cost others their turn. */
@@ -19,7 +17,7 @@ void ur_rest_write(struct ur_qp *qp, u32 used)
 		return;
 	len = ur_min_u32(resp->rqe.length - used, REST_BYTES);
 	memset(bytes, 0xa5, len);
-	/* Of a bad element the program does not hear this way. */
+	/* A bad element here is not reported to the program. */
 	(void)ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &cur, used, bytes, len, false);
 }

@@ -9,7 +9,7 @@
  *          alone, then the same go-back; it is not counted, and it backs off.
  *          A lost last packet or lost last acknowledgement costs some round
  *          trips instead of 67 ms.
- * rnr:     the time that the peer said; counts against rnr_retry.
+ * rnr:     the time that the peer asks for; counts against rnr_retry.
  */
 #include "transport/retry.h"
 
@@ -87,7 +87,7 @@ static u64 first_probe_ns(const struct ur_qp *qp)
 	u64 ns = ur_ack_timeout_ns(qp->attr.timeout) / PROBE_FIRST;
 	u64 trip = ur_path_trip(qp);
 
-	/* What others have measured may be that of a shorter queue. */
+	/* Other queue pairs may have measured a shorter queue. */
 	if (trip)
 		ns = ur_min_u64(ns, PROBE_TRIPS * trip + PROBE_READ_NS);
 	return ns << qp->req.probes;

@@ -2,7 +2,7 @@
 /*
  * When to send again, and when to give up: trip.c measures round trips, retry.c
  * has timers and counts, hole.c sends one missing packet alone, timeout.c does
- * what is due. What holds of the functions of internal.h holds of these.
+ * what is due. The rules of internal.h hold for these functions too.
  *
  * Each function that counts against retry_cnt or rnr_retry fails the oldest
  * entry, and with it the queue pair, when the count is used up.
@@ -42,10 +42,10 @@ void ur_trip_again(struct ur_qp *qp);
 /* Takes the trip that runs, if what it is of was answered. */
 void ur_trip_take(struct ur_qp *qp);
 /*
- * The same of what was sent again: where something of each window is lost,
- * nothing else is measured, and then this tells the path how long packets wait.
- * It may be the trip of the first sending, or of the third (Karn); so it is
- * never the shortest one, and no timer goes by it.
+ * Does the same for a packet that was sent again: where part of each window is
+ * lost, nothing else is measured, and this shows the path how long packets
+ * wait. The answer may be to the first sending, or to the third (Karn); so it
+ * never counts as the shortest trip, and no timer uses it.
  */
 void ur_trip_take_again(struct ur_qp *qp);
 /* The peer answered more than before. */
@@ -79,10 +79,10 @@ void ur_retry_count(struct ur_qp *qp);
  * Uses one of retry_cnt. Returns false, with the queue pair failed, where none
  * was left.
  *
- * told: a peer that says what it misses is alive. So its NAKs for the same
- * packet count once in the time after which silence would have counted: a packet
- * that a network has only put behind others is asked for often, and needs time
- * to arrive.
+ * told: the reason is a NAK. A peer that says what it misses is alive. So its
+ * NAKs for the same packet count once in the time after which silence would
+ * have counted: a packet that a network has only put behind others is asked for
+ * often, and needs time to arrive.
  */
 bool ur_retry_use(struct ur_qp *qp, bool told);
 /* All from the oldest unacknowledged packet on is sent again. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What a request of RC or XRC is found to be: the checks of IBTA volume 1,
- * 9.7.4.1, in its order. Each of them only reads.
- */
+/* Classifies a request of RC or XRC: the checks of IBTA volume 1, 9.7.4.1, in
+ * their order. Each of them only reads. */
 #include "transport/internal.h"
 
 /* For each request; ur_rx_check_reason() calls them once more, for one that was

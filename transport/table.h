@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbers to objects: the slot of a number is its low bits, so a lookup is
- * one load and one compare. Numbers are drawn at random, so that none of them
- * tells another, or they count up. The table doubles when objects are created,
- * never on the data path. One thread at a time.
+ * Numbers to objects: the slot of a number is its low bits, so a lookup is one
+ * load and one compare. Numbers are drawn at random, so that none of them can
+ * be predicted from others, or they count up. The table doubles when objects
+ * are created, never on the data path. One thread at a time.
  */
 #ifndef UR_TRANSPORT_TABLE_H
 #define UR_TRANSPORT_TABLE_H

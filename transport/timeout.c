@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the timers of sending again do when their time has come. */
+/* Acts on the timers of sending again when they expire. */
 #include "transport/retry.h"
 
 #define PROBE_SINGLE 4 /* the first probes are single packets */

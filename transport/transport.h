@@ -57,9 +57,9 @@ static inline u32 ur_shard_of(u32 number, u32 shard_bits)
 
 struct ur_port_config {
 	u64 seed; /* of every random choice but these: */
-	/* Of the numbers of queue pairs, shared receive queues and keys, which
-	 * nobody can guess who does not have it. Zero: they count up, from
-	 * first_qpn, for tests that name them. */
+	/* For the numbers of queue pairs, shared receive queues and keys:
+	 * nobody can guess them without it. Zero: they count up from first_qpn,
+	 * for tests that name them. */
 	u64 secret[2];
 	u32 mtu_bytes; /* active MTU: 256, 512, 1024, 2048, 4096 */
 	u32 max_qp;    /* table bounds */
@@ -122,10 +122,10 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 /*
  * Puts the bytes of the last packet of an RC message where they belong before
  * the message is received: first and last are its packets, as for ur_port_rx(),
- * and the caller has all between them, without a gap. Where both are one packet
- * it is the second half of that. The caller then hands all of them in. Returns
- * whether the bytes are there; false too where the first packet is not one that
- * would be accepted now, of a SEND or WRITE.
+ * and the caller has all between them, without a gap. If both are one packet,
+ * that one's second half is placed. The caller then hands all of them in.
+ * Returns whether the bytes are there; false too where the first packet is not
+ * one that would be accepted now, of a SEND or WRITE.
  */
 bool ur_port_place_ahead(struct ur_port *port, ur_time now,
 			 const struct ur_rx_meta *meta, const u8 *first,
@@ -210,8 +210,8 @@ void *ur_mr_find(struct ur_port *port, u32 key);
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw);
 /* Destroys the window, bound or not. */
 void ur_mw_destroy(struct ur_mw *mw);
-/* Returns the R_Key. That of a bound type 2 window has the low byte of its
- * bind. */
+/* Returns the R_Key. A bound type 2 window has the low byte that its bind
+ * set. */
 u32 ur_mw_rkey(const struct ur_mw *mw);
 
 /* ------------------------------------------------------------------ */
@@ -284,7 +284,7 @@ struct ur_qp *ur_qp_lookup(struct ur_port *port, u32 qpn);
  * called while the host sends what is in its ur_tx. */
 void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len);
 
-/* What a port has of groups, and a group of members. */
+/* The most groups of a port, and members of a group. */
 #define UR_MCAST_GROUPS_MAX  8192
 #define UR_MCAST_MEMBERS_MAX 56
 
@@ -303,8 +303,8 @@ u32 ur_qp_attached(const struct ur_qp *qp);
 /* Returns UR_CNT_COUNT live values, until the port is destroyed. Any thread may
  * read them; each is a u64 that is never seen half written. */
 const u64 *ur_port_counters(const struct ur_port *port);
-/* Fills UR_CNT_COUNT values. Those of priority 0 are only here, made of the
- * others; they may fall behind by what is being counted. Any thread. */
+/* Fills UR_CNT_COUNT values. The counters of priority 0 are only here, computed
+ * from the others; they may lag by what is being counted. Any thread. */
 void ur_port_read_counters(const struct ur_port *port, u64 *values);
 /* Returns UR_QP_CNT_COUNT live values, as those of the port, until the queue
  * pair is destroyed. */

@@ -38,7 +38,7 @@
 #define UR_CNP_RSVD_BYTES     16 /* zeros behind the BTH of a CNP */
 /* The longest: XRC CMP_SWAP, 12 + 4 + 28. */
 #define UR_HEADERS_MAX_BYTES 44
-/* Those of IPv6 and UDP, all IB headers, 4096 bytes of payload, ICRC. */
+/* The headers of IPv6 and UDP, all IB headers, 4096 bytes of payload, ICRC. */
 #define UR_MTU_MAX_BYTES 4096
 #define UR_FRAME_MAX_BYTES                                     \
 	(UR_IPV6_BYTES + UR_UDP_BYTES + UR_HEADERS_MAX_BYTES + \
@@ -103,7 +103,8 @@
 #define UR_SVC_UD   0x60
 #define UR_SVC_CNP  0x80
 #define UR_SVC_XRC  0xa0
-/* Of raw packet queue pairs, which no packet with a BTH is for. */
+/* The service of raw packet queue pairs, for which no packet with a BTH is
+ * meant. */
 #define UR_SVC_RAW 0xff
 
 /* Operation: low five bits of the opcode */

@@ -148,8 +148,8 @@ struct ur_wc {
 	bool solicited; /* an ARM_SOLICITED queue wakes (also for errors) */
 };
 
-/* What the service level of a UD completion is, as with Mellanox's cards: bit 3
- * for a UDP header, below it the kind of network header. */
+/* The meaning of the service level of a UD completion, as with Mellanox's
+ * cards: bit 3 for a UDP header, below it the kind of network header. */
 enum ur_wc_sl {
 	UR_WC_SL_ROCE_V1 = 0,
 	UR_WC_SL_ROCE_V2_IPV6 = 9,

@@ -75,7 +75,7 @@ static u32 allowed_ops(const struct ur_qp *qp)
 	}
 }
 
-/* What the form of the request says already: 0 or the completion status. */
+/* Checks the form of the request alone. Returns 0 or the completion status. */
 static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 		     u64 length)
 {
@@ -238,7 +238,7 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 	release_entry(qp, e);
 	/* Before the completion: who sees it may post again at once. */
 	qp->port->ops->sq_retire(qp->init.ctx, e->ring_end);
-	/* An error is told even if nobody asked (IBTA 10.7.3.1). */
+	/* An error completes even if nobody asked (IBTA 10.7.3.1). */
 	if ((signaled && e->opcode != UR_WR_NOP) || status)
 		push_wc(qp, qp->init.send_cq_ctx, &wc);
 }
