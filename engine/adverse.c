@@ -171,7 +171,8 @@ void ur_adverse_flush_cq(struct ur_ecq *cq)
 	ur_list_del(&a->node);
 	ur_assert(cq->ectx->engine->faults->n_late);
 	cq->ectx->engine->faults->n_late--;
-	/* One that finds the queue full has said so. */
+	/* Each completion has already been reported if it finds the queue
+	 * full. */
 	for (u32 i = 0; i < a->n; i++)
 		(void)ur_cq_push(cq, &a->wc[i]);
 	a->n = 0;

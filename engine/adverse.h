@@ -19,7 +19,7 @@
 #define UR_ADVERSE_QUEUES_MAX  64
 #define UR_ADVERSE_PACKETS_MAX 1024
 
-/* Of a context. */
+/* The settings of one context. */
 struct ur_adverse {
 	u32 what; /* UROCE_ADVERSE_* */
 	u32 seed;
@@ -51,7 +51,7 @@ struct ur_adverse_qp {
 	struct ur_list packets; /* ur_held_in */
 	u32 n_packets, next_psn;
 	ur_time hand_in_at;
-	bool whole;    /* its end came, or cannot be told any more */
+	bool whole;    /* its end came, or can no longer be recognized */
 	bool rnr_said; /* the next one is not refused */
 };
 
@@ -93,8 +93,8 @@ void ur_adverse_flush_cq(struct ur_ecq *cq);
 void ur_adverse_forget_qp(struct ur_eqp *qp);
 /* From now on all that is posted is fetched at once, or again not. */
 void ur_adverse_hurry(struct ur_eqp *qp, bool on);
-/* What is posted by now to queue pairs of the context is fetched in their next
- * turn. The engine has a fault table. */
+/* Requests posted so far to queue pairs of the context are fetched in their
+ * next turn. The engine has a fault table. */
 void ur_adverse_fetch_all(struct ur_engine *engine, const struct ur_ectx *ectx);
 
 /* ---- the data path ---- */

@@ -10,7 +10,8 @@
 #include "transport/qp.h"
 #include "util/assert.h"
 
-/* Of a queue pair; and how long a message is waited for. */
+/* The packets kept for one queue pair, and how long the end of a message is
+ * awaited. */
 #define PACKETS_MAX 256u
 #define WHOLE_NS    200000u
 

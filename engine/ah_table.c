@@ -55,7 +55,8 @@ static u16 choose_sport(const struct ur_engine *engine, const struct ur_av *av,
 	return ur_udp_sport(av->flow_label, lqpn, rqpn);
 }
 
-/* RFC 3168: where nothing is said of ECN, that we understand it, if so asked. */
+/* Returns the traffic class. RFC 3168: where the program leaves the ECN bits
+ * zero, they say that we understand ECN, if the device is configured so. */
 static u8 tclass(const struct ur_engine *engine, const struct ur_epath *path)
 {
 	if (engine->ecn && !path->v1 && !(path->traffic_class & UR_ECN_MASK))

@@ -23,13 +23,15 @@
 #include "transport/mem.h"
 #include "util/assert.h"
 
-/* What is looked at when a region is registered: all of so many pages (the
- * smallest of any system, a look more does no harm), some of a larger one. */
+/* The pages that are probed when a region is registered: all of so many (of the
+ * smallest size of any system; a probe more does no harm), some of a larger
+ * region. */
 #define PAGE	    4096u
 #define PROBE_PAGES 4096u
 #define LOOK_BYTES  (32u << 10)
-/* Of one system call: threads that map something wait for it, some with the
- * control lock. Of pages in use this takes about a millisecond. */
+/* Bytes unmapped by one system call: threads that map something wait for it,
+ * some with the control lock. With pages in use it takes about a
+ * millisecond. */
 #define UNMAP_STEP (8u << 20)
 
 /* ---- copying ---- */

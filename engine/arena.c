@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Chunks of 2 MiB are mapped once and handed out by the page, so that a ring
- * costs no system call; larger blocks have a chunk of their own. What is freed
- * is kept, mapped and with its pages, for the next block, until the arena
- * ends. To give pages of a file back takes its inode's lock, and to map or unmap
- * it the lock of its mappings: the client has the same file, and can hold both
- * for as long as he likes.
+ * costs no system call; larger blocks have a chunk of their own. A freed block
+ * is kept, mapped and with its pages, for the next one, until the arena ends.
+ * Returning pages of a file takes its inode's lock, and mapping or unmapping it
+ * takes the lock of its mappings: the client has the same file, and can hold
+ * both for as long as it likes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 
 #define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
 #define POPULATE_STEP (256u << 10)
-/* Of one system call: page faults of others, and whoever maps something, wait
- * for it. */
+/* Bytes unmapped by one system call: page faults of others, and whoever maps
+ * something, wait for it. */
 #define UNMAP_STEP UR_ARENA_CHUNK
 
 #ifndef MADV_POPULATE_WRITE

@@ -15,7 +15,7 @@
 #include "util/bytes.h"
 #include "util/list.h"
 
-/* What is counted in: the smallest page of any system. */
+/* The unit of the arena: the smallest page of any system. */
 #define UR_ARENA_PAGE  4096u
 #define UR_ARENA_CHUNK (2u << 20)
 
@@ -52,9 +52,9 @@ int ur_arena_init(struct ur_arena *arena, int fd);
 /* Unmaps everything, bit by bit. All blocks must have been freed. Needs no lock,
  * and must have none: the client can make it wait. */
 void ur_arena_fini(struct ur_arena *arena);
-/* Allocates bytes, more than 0 and rounded up to pages, in *block. What is in
- * them is undefined. Makes no system call. Returns 0, -ENOMEM, or -EAGAIN where
- * more of the file has to be mapped first, by the two that follow. */
+/* Allocates bytes, more than 0 and rounded up to pages, in *block. Their
+ * content is undefined. Makes no system call. Returns 0, -ENOMEM, or -EAGAIN
+ * where more of the file has to be mapped first, by the two that follow. */
 int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block);
 /* Maps more of the file, for a block of so many bytes. Without the lock: the
  * client can make it wait. Nobody else may do so, or allocate, meanwhile. Returns

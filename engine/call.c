@@ -52,8 +52,8 @@ static bool run_as_owner(struct ur_engine *engine,
 
 	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->owner))
 		return false;
-	/* What was posted before a command is for the engine to see before it: a
-	 * queue that is resized counts it. The doorbell has woken the engine. */
+	/* Requests posted before a command must reach the engine before it:
+	 * resizing a queue counts them. The doorbell has woken the engine. */
 	if (ur_doorbells_rung(engine)) {
 		pthread_mutex_unlock(&box->owner);
 		return false;

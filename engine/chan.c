@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Event files as socket pairs: one datagram is one event, the application
- * reads with plain read(). We keep the application's end too: when a queue is
+ * Event files as socket pairs: one datagram is one event, the application reads
+ * with plain read(). We keep the application's end too: when a queue is
  * destroyed its unread datagrams are taken back, so that no event names an
- * object that is gone and the counts told to the library are of events that
+ * object that is gone and the counts reported to the library are of events that
  * were read. Where the socket is full, events wait with their source: as a
- * count for completion channels (an armed queue gives one at most), as a set
- * of types for asynchronous events.
+ * count for completion channels (an armed queue gives one at most), as a set of
+ * types for asynchronous events.
  *
- * Whoever receives from a socket makes all others wait who receive, for as long
- * as his memory does. Hence events are taken back outside the engine and without
- * a lock; meanwhile nothing is sent, so that what is of others goes back.
+ * A receiver holds up all others on the socket for as long as its memory takes
+ * to be written. Hence events are taken back outside the engine and without a
+ * lock; meanwhile nothing is sent, so that the events of others can be put
+ * back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@
 #include "util/assert.h"
 #include "util/os/event_pair.h"
 
-/* The kernel doubles it; UR_KIB_EVENTS is for that. Of an event that finds no room
- * its source knows. */
+/* The kernel doubles it; UR_KIB_EVENTS is for that. An event that finds no room
+ * stays with its source. */
 #define SNDBUF_BYTES (128 << 10)
 /* Datagrams looked at in one purge; more than a socket buffer holds. */
 #define PURGE_MAX 65536

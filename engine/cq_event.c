@@ -3,10 +3,10 @@
  * Events of completion queues: the arm check, moderation, and when they go.
  *
  * Whether a completion makes an event is decided when it is written. The event
- * leaves when its queue has the other completions of the turn: who is woken by
- * it often takes the processor from the engine at once, and would then find one
- * completion of a batch, and sleep again, and be woken by the next. What else
- * the batch needs, acknowledgements too, would wait for that each time.
+ * leaves when its queue has the other completions of the turn: a program that
+ * it wakes often takes the processor from the engine at once, and would then
+ * find one completion of a batch, and sleep again, and be woken by the next.
+ * The rest of the batch, acknowledgements too, would wait for that each time.
  */
 #include "engine/engine_impl.h"
 
@@ -80,7 +80,8 @@ ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
 	return next;
 }
 
-/* What the client has armed for in the ring, now that its word is arm. */
+/* Returns the event that the client has armed the ring for, now that its word
+ * is arm. */
 static u32 armed_for(const struct ur_ecq *cq, u32 arm)
 {
 	u32 next, kind = arm & UROCE_ARM_MASK;

@@ -196,7 +196,8 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		free(cq);
 		return err;
 	}
-	/* The engine hears of it from the first queue pair that uses it. */
+	/* The engine learns of the queue from the first queue pair that uses
+	 * it. */
 	place_ring(cq, &block, entries);
 	memset(cq->hdr, 0, CQE_OFF);
 	fill_resp(cq, resp);

@@ -44,8 +44,9 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		ur_mailbox_release(e);
 	n = wait_events(e->epoll_fd, ev, timeout);
 	woken = n > 0;
-	/* Then a watch may be gone. What is told only once, an eventfd, was to
-	 * end the sleep; the rest is told again. */
+	/* A call may have removed a watch meanwhile, so the events are fetched
+	 * anew. An event that is reported only once, an eventfd's, was only to
+	 * end the sleep; the others are reported again. */
 	if (sleeps && ur_mailbox_acquire(e))
 		n = wait_events(e->epoll_fd, ev, &zero);
 	if (woken && sleeps)

@@ -48,7 +48,8 @@ struct ur_ectx {
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */
 	struct ur_list chans;	    /* ur_echan; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
-	/* Of regions: mappings, their bytes. The control thread's. */
+	/* The regions: number of mappings, their bytes. The control
+	 * thread's. */
 	u32 n_maps;
 	u64 mapped;
 };
@@ -61,9 +62,10 @@ void ur_ectx_add_db_client(struct ur_ectx *ectx,
 void ur_ectx_del_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
 /*
- * Release the control lock around what takes long with memory of this client
- * alone, so that nobody else waits, and take it again. What belongs to the
- * context stays as it is meanwhile, since its commands come one at a time.
+ * Release the control lock around work that takes long and uses memory of this
+ * client alone, so that nobody else waits, and take it again. The objects of
+ * the context stay as they are meanwhile, since its commands come one at a
+ * time.
  */
 void ur_ectx_unlock(struct ur_ectx *ectx);
 void ur_ectx_relock(struct ur_ectx *ectx);

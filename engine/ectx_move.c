@@ -55,7 +55,7 @@ static int join(struct ur_engine *engine, struct ur_ectx *x)
 }
 UR_ENGINE_CALL(1, join, struct ur_ectx *);
 
-/* What may fail comes first: it can be put back then. */
+/* The steps that may fail come first: they can be undone. */
 static int put_in(struct ur_engine *engine, struct ur_ectx *x)
 {
 	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,

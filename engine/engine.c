@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The engine's life, and what control tells it: the netdev's MTU and index,
- * management datagrams to send. Its addresses are in engine_addr.c, what it
- * tells control in engine_tell.c, the thread's loop in poll_loop.c.
+ * The engine's life, and the changes that control passes to it: the netdev's
+ * MTU and index, management datagrams to send. Its addresses are in
+ * engine_addr.c, its reports to control in engine_tell.c, the thread's loop in
+ * poll_loop.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -98,7 +99,8 @@ static void free_engine(struct ur_engine *e)
 	free(e);
 }
 
-/* Of a device of several: the first has the set, and all name it. */
+/* Creates one engine of a device. If there are several, the first owns the set,
+ * and all refer to it. */
 static int create_one(const struct ur_engine_config *config,
 		      struct ur_shards *shards, u32 shard,
 		      struct ur_engine **engine)

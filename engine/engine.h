@@ -6,9 +6,9 @@
  * that is made in it (shards.h).
  *
  * Threads. Every function here is called with the control lock held
- * (engine/ground/loop.h), by whichever thread has it, and from no other place; it
- * hands its work to the engine thread and waits when it must. The engine never
- * takes the control lock; what it has to tell goes through ur_loop_post().
+ * (engine/ground/loop.h), by whichever thread has it, and from no other place;
+ * it hands its work to the engine thread and waits when it must. The engine
+ * never takes the control lock; it reports through ur_loop_post().
  *
  * Results are 0 or -errno as the kernel's verbs give them; outputs change on
  * success only. Objects belong to the engine until their destroy function,
@@ -123,7 +123,7 @@ void ur_engine_drive(struct ur_engine *engine, bool posted);
 /* Returns how many engines the device has. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);
 
-/* Returns when the engine has heard of it: it does not hang. */
+/* Returns when the engine has answered: it does not hang. */
 void ur_engine_sync(struct ur_engine *engine);
 
 enum ur_gid_type {
@@ -204,8 +204,8 @@ void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
 /* Makes the engine write to rec, or to nothing where it is NULL. It is the
  * caller's, and the engine's alone to write to until the next call. */
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec);
-/* Records an event of rdma_cm that a program is told: of which queue pair (0:
- * none yet), whose, enum rdma_cm_event_type, its status. */
+/* Records an event of rdma_cm that a program gets: its queue pair (0: none
+ * yet), the program's user and process, enum rdma_cm_event_type, its status. */
 void ur_engine_record_cm(struct ur_engine *engine, u32 qpn, uid_t uid,
 			 pid_t pid, u32 event, int status);
 
@@ -255,10 +255,10 @@ void ur_ectx_destroy(struct ur_ectx *ectx);
 
 /* Returns which of the device's engines has the context, from 0 on. */
 u32 ur_ectx_shard(const struct ur_ectx *ectx);
-/* Gives a context to another engine of the device. Of the engine's objects it
- * has only regions without windows, device memory, completion queues that
- * nothing uses, and event files. Returns 0, or -EOPNOTSUPP with nothing changed:
- * events wait, or the engine has no room for one of the keys. */
+/* Gives a context to another engine of the device. Its objects in the engine
+ * are only regions without windows, device memory, completion queues that
+ * nothing uses, and event files. Returns 0, or -EOPNOTSUPP with nothing
+ * changed: events wait, or the engine has no room for one of the keys. */
 int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */
@@ -292,7 +292,7 @@ void ur_easync_destroy(struct ur_easync *async);
  * enum ibv_event_type. */
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type);
 
-/* What a context has: the rest of this interface. */
+/* The objects of a context: the rest of this interface. */
 #include "engine/engine_lend.h"
 #include "engine/engine_memory.h"
 #include "engine/engine_queues.h"

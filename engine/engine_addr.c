@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the engine can be reached: its GID table and multicast groups. */
+/* The engine's addresses: its GID table and multicast groups. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of the engine share: the engine, and its objects by the headers
- * that are included here. Only the engine thread touches these structs, except
- * where a field says otherwise; control reaches them through the calls of
- * call.h.
+ * The structs that the files of the engine share: the engine, and its objects
+ * by the headers that are included here. Only the engine thread touches these
+ * structs, except where a field says otherwise; control reaches them through
+ * the calls of call.h.
  */
 #ifndef UR_DEVICE_ENGINE_IMPL_H
 #define UR_DEVICE_ENGINE_IMPL_H
@@ -43,7 +43,7 @@ struct ur_engine_record {
 	bool probed;		      /* one is */
 	struct ur_recorder *recorder; /* NULL: nothing is kept */
 	u32 run;		      /* new whenever one begins */
-	ur_time next_told;	      /* no failure is told before */
+	ur_time next_told;	      /* no failure is reported before */
 	struct ur_host_ops ops;
 };
 
@@ -76,7 +76,7 @@ struct ur_engine {
 	struct ur_mailbox mailbox;
 	/* 1: may be blocked; whoever leaves work writes call_fd. */
 	_Atomic int asleep;
-	_Atomic bool tell_waking; /* the next wake is told to control */
+	_Atomic bool tell_waking; /* the next wake-up is reported to control */
 	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
 	bool stop;
 	u8 apart[64];  /* what others look at is above */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the device's engine lends to one in a program: a slot, which is the first
+ * The device's engine lends to one in a program: a slot, which is the first
  * bits of the numbers of its queue pairs, and for each address that it uses a
- * socket that gets the packets for these. A part of engine.h, which says who calls
- * this and what results are.
+ * socket that gets the packets for these. A part of engine.h, which has the
+ * rules for threads and results.
  *
- * Whoever has such a socket can take the filter away that gives each one its
- * packets (SO_DETACH_REUSEPORT_BPF asks for no right), and so get those of others.
- * Control lends to none that it would not trust with these.
+ * The owner of such a socket can remove the filter that gives each socket its
+ * packets (SO_DETACH_REUSEPORT_BPF needs no privilege), and so get the packets
+ * of others. Control lends only to programs that it would trust with these.
  */
 #ifndef UR_ENGINE_LEND_H
 #define UR_ENGINE_LEND_H
@@ -22,10 +22,10 @@
 int ur_engine_lend(struct ur_engine *engine, u32 *slot);
 /* Ends it: the program has no queue pair any more. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
-/* Puts the socket of that slot for entry index of the GID table in *fd, which stays
- * the engine's, and the entry in gid. What was received on it before is still there,
- * for numbers that nobody has any more. Returns 0, -EINVAL (no such entry),
- * -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
+/* Puts the socket of that slot for entry index of the GID table in *fd, which
+ * stays the engine's, and the entry in gid. Packets that it received before are
+ * still in it, for numbers that nobody has any more. Returns 0, -EINVAL (no
+ * such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
 

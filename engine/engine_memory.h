@@ -36,13 +36,13 @@ struct ur_emr_attr {
  * -ENOMEM. */
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **mr);
-/* What is to change, enum ibv_rereg_mr_flags; other fields of attr are
+/* The attributes to change, enum ibv_rereg_mr_flags; other fields of attr are
  * ignored. */
 #define UR_REREG_TRANS	(1u << 0)
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
-/* What a region had mapped; map NULL: nothing. Whoever gets it unmaps it and then
- * says so; the context lives until then. */
+/* The mapping that a region leaves; map NULL: none. The caller that gets it
+ * unmaps it and then calls ur_emr_unmapped(); the context lives until then. */
 struct ur_emr_left {
 	struct ur_ectx *ectx;
 	void *map;

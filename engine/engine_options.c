@@ -32,7 +32,7 @@ static void default_options(struct ur_engine_options *o)
 	o->guests = false;
 }
 
-/* What there is, and from where to where. A switch has max 1 and is a bool. */
+/* The options and their ranges. A switch has max 1 and is a bool. */
 static const struct known_option {
 	const char *name;
 	size_t offset;
@@ -64,7 +64,7 @@ static const struct known_option {
 	SWITCH(spread),
 	SWITCH(guests),
 	NUMBER(spin_us, 0, 1000000),
-	/* What Linux takes: 0.1 to 100 ms; and 0 */
+	/* the range that Linux takes: 0.1 to 100 ms; and 0 */
 	NUMBER(slice_us, 0, 100000),
 	NUMBER(tx_bytes, 16384, 16u << 20),
 #undef SWITCH

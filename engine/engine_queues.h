@@ -109,7 +109,8 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path);
 /* Puts another traffic class and hop limit (0: the host's default) into the
- * packets of a queue pair that has a path; what a query tells stays. */
+ * packets of a queue pair that has a path; a query returns the program's values
+ * as before. */
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit);
 /* Fills values with the UR_QP_CNT_COUNT counters of the queue pair. */
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);

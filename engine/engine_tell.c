@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the engine tells control: datagrams for QP1, events of queue pairs.
+/* The engine's reports to control: datagrams for QP1, events of queue pairs.
  * Each goes as a note through the control loop's queue, so that the engine
- * never waits for the control lock.
- */
+ * never waits for the control lock. */
 #include <stdlib.h>
 #include <string.h>
 #include "engine/shards.h"
@@ -50,7 +48,7 @@ void ur_engine_tell_woken(struct ur_engine *e)
 	if (!e->config.events || !e->config.events->woken)
 		return;
 	atomic_store_explicit(&e->tell_waking, false, memory_order_relaxed);
-	/* Then the next one is told. */
+	/* It was not reported, so the next one is. */
 	if (ur_loop_post(e->config.loop, hear_woken, e))
 		atomic_store(&e->tell_waking, true);
 }

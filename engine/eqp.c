@@ -241,8 +241,8 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 }
 
 /* The address vector is the queue pair's own, and no packet is on its way
- * between two turns but in the kernel. What was posted before may go either
- * way. */
+ * between two turns but in the kernel. Requests posted before may get either
+ * class. */
 static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 		     u8 traffic_class, u8 hop_limit)
 {

@@ -61,7 +61,7 @@ static const struct name ops[] = {
 	(UR_FAULT_OP_SEND | UR_FAULT_OP_WRITE | UR_FAULT_OP_READ | \
 	 UR_FAULT_OP_ATOMIC | UR_FAULT_OP_FLUSH)
 
-/* What may limit an action. */
+/* The limits that an action may have. */
 #define BY_DIR	(1u << 0)
 #define BY_PEER (1u << 1)
 #define BY_OP	(1u << 2)

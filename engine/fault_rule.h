@@ -14,7 +14,7 @@
 #include "util/rng.h"
 
 enum ur_fault_action {
-	/* Of packets */
+	/* on packets */
 	UR_FAULT_DROP,
 	UR_FAULT_DUP,
 	UR_FAULT_DELAY,	  /* microseconds */
@@ -23,14 +23,14 @@ enum ur_fault_action {
 	UR_FAULT_CM_DROP, /* those of the connection manager are lost */
 	UR_FAULT_SLOW,	  /* a link of so many Mbit/s, with a short queue */
 	UR_FAULT_STALL,	  /* milliseconds, in which all of them wait */
-	/* Of requests that come in */
+	/* on requests that come in */
 	UR_FAULT_NAK, /* enum ur_refusal */
 	UR_FAULT_RNR,
-	/* Of requests that a program posts */
+	/* on requests that a program posts */
 	UR_FAULT_WC, /* completion status, enum ibv_wc_status */
-	/* Of completion queues */
+	/* on completion queues */
 	UR_FAULT_CQ_OVERRUN,
-	/* Of the device and its control */
+	/* on the device and its control */
 	UR_FAULT_REG_ENOMEM,
 	UR_FAULT_CM_REJECT, /* reason of the REJ */
 	UR_FAULT_LINK_DOWN, /* milliseconds; 0: until the rule is deleted */
@@ -40,7 +40,7 @@ enum ur_fault_action {
 	UR_FAULT_ACTIONS
 };
 
-/* What a packet or a request is, for op=. */
+/* The kinds of packets and requests, for op=. */
 enum ur_fault_op {
 	UR_FAULT_OP_SEND = 1u << 0,
 	UR_FAULT_OP_WRITE = 1u << 1,
@@ -69,7 +69,7 @@ struct ur_fault_rule {
 	u64 seed;
 };
 
-/* What a rule has done. One thread decides; others may read the counts. */
+/* The counts of a rule. One thread decides; others may read the counts. */
 struct ur_fault_state {
 	u64 matched, done;
 	struct ur_rng rng;

@@ -10,7 +10,7 @@
 
 /* The queue of a slow link, as of a small switch. */
 #define QUEUE_BYTES (256u << 10)
-/* What else a packet of RoCEv2 over IPv4 has on Ethernet: preamble, header,
+/* Further bytes of a packet of RoCEv2 over IPv4 on Ethernet: preamble, header,
  * IPv4, UDP, ICRC, FCS, gap. */
 #define FRAME_BYTES (8 + 14 + 20 + 8 + 4 + 4 + 12)
 
@@ -58,8 +58,9 @@ static bool is_ud(const u8 *bth, u32 len)
 	       len >= UR_BTH_BYTES + UR_DETH_BYTES;
 }
 
-/* Packets name the queue pair that they go to. Whose they are shows in the
- * address vector, which each connected queue pair has one of, or in the DETH. */
+/* Returns whether the queue pair sent the packet, which names only its
+ * destination. The sender shows in the address vector, which each connected
+ * queue pair has one of, or in the DETH. */
 static bool sent_by(const struct ur_engine *e, u32 qpn, const struct ur_av *av,
 		    const u8 *bth, u32 len)
 {

@@ -23,7 +23,7 @@ struct ur_efault {
 	struct ur_efault *more; /* the same rule in the device's next engine */
 };
 
-/* Where nothing follows a packet that was to be overtaken. */
+/* How long a packet to be overtaken waits for one that follows it. */
 #define UR_REORDER_NS 1000000u
 
 /* A packet that waits, and one that came in and waits. */

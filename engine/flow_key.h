@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What flow rules and receive hashing look at: the headers of an Ethernet
- * frame, each field at one place whatever frame it is. A rule is such a key and
- * a mask. Pure functions, any thread.
+ * A flow key is the input of flow rules and receive hashing: the headers of an
+ * Ethernet frame, each field at one place whatever frame it is. A rule is such
+ * a key and a mask. Pure functions, any thread.
  */
 #ifndef UR_DEVICE_FLOW_KEY_H
 #define UR_DEVICE_FLOW_KEY_H
@@ -14,8 +14,8 @@
 #define UR_FLOW_DONT_FRAG 2 /* ip_flags, enum ib_ipv4_flags of the kernel */
 #define UR_FLOW_MORE_FRAG 4
 
-/* Fields of more than a byte are as on the wire. What a frame does not have is
- * zero. */
+/* Fields of more than a byte are as on the wire. Fields that a frame does not
+ * have are zero. */
 struct ur_flow_key {
 	u8 dst_mac[6], src_mac[6];
 	u16 ether_type;		   /* behind the last tag */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Packets on their way from one engine of a device to another: a ring of bytes
- * with one writer and one reader, who never wait for each other. What finds no
- * room is lost, as in a switch: reliable services repeat it.
+ * with one writer and one reader, who never wait for each other. A packet that
+ * finds no room is lost, as in a switch: reliable services repeat it.
  *
- * Writer: the thread that is the engine which the packets come from. Reader:
- * the same of the one that they go to. Who tells the reader that there is
- * something is shards.c.
+ * Writer: the thread of the engine that the packets come from. Reader: the
+ * thread of the one that they go to. shards.c notifies the reader.
  */
 #ifndef UR_DEVICE_HANDOVER_H
 #define UR_DEVICE_HANDOVER_H

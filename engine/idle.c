@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the engine does after iterations that found nothing. It decides by what
- * waiting has cost: see idle.h.
- */
+/* Decides what the engine does after iterations that found nothing, by the cost
+ * of past waits: see idle.h. */
 #include "engine/idle.h"
 #include "util/yield.h"
 
 /* Two switches to another thread and back. */
 #define HOLD_NS 1500u
-/* Where processors are contended: falling asleep and being woken. */
+/* The same cost where processors are contended: falling asleep and being
+ * woken. */
 #define CONTENDED_HOLD_NS 4000u
-/* Who is alone need not yield again at once. */
+/* An engine that is alone on its processor need not yield again at once. */
 #define ALONE_NS 1000u
 /* With so much lost in long yields within so long, the processors are
  * contended ... */

@@ -60,7 +60,7 @@ static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
 	struct ur_wire *wire = ur_wire_of(engine, false);
 	int err;
 
-	/* What had the entry before stays: queue pairs may use it. */
+	/* The entry's former user stays: queue pairs may use it. */
 	if (g->used)
 		return -EBUSY;
 	err = wire->ops->borrow(wire, gid, fd);

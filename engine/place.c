@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the engine runs. */
+/* Chooses the processor that the engine runs on. */
 #include "engine/place.h"
 
-/* Programs that were told of nothing for so long, or so many wake-ups, look
+/* Programs that got no event for so long, or for so many wake-ups, poll
  * themselves. */
 #define TOLD_NS 2000000u
 #define UNTOLD	8u
@@ -15,7 +15,7 @@ static void leave(struct ur_place *p)
 	ur_follow_nobody();
 }
 
-/* Were they told since it was asked last? */
+/* Returns whether they got an event since the last call. */
 static bool take_told(struct ur_place *p, ur_time now)
 {
 	if (!p->told)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which processor the engine runs on. One whose programs sleep until they are
- * told of completions runs where they do: program and engine take turns anyway,
- * and to wake each other on another processor, a virtual one above all, takes
- * several times what there is to do. One whose programs look for completions
- * themselves runs on another one, as the scheduler finds it. Engine thread.
+ * Chooses the processor that the engine runs on. If its programs sleep until a
+ * completion event, the engine runs where they do: program and engine take
+ * turns anyway, and waking each other on another processor, a virtual one above
+ * all, takes several times as long as the work. If its programs poll for
+ * completions, it runs on another processor, as the scheduler finds it. Engine
+ * thread.
  */
 #ifndef UR_DEVICE_PLACE_H
 #define UR_DEVICE_PLACE_H
@@ -20,7 +21,7 @@ struct ur_place {
 	u32 untold; /* wake-ups since */
 };
 
-/* A program has been told of a completion. */
+/* A program has got a completion event. */
 static inline void ur_place_told(struct ur_place *place)
 {
 	place->told = true;

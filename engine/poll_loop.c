@@ -89,7 +89,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
 	ur_record_look(e);
-	/* What was rung before a command comes before it. */
+	/* Doorbells rung before a command come before it. */
 	called = ur_mailbox_waits(e);
 	ur_guest_turn_begins(e);
 	any = answer_doorbells(e);
@@ -115,7 +115,7 @@ bool ur_poll_turn(struct ur_engine *e)
 		e->mod_deadline = ur_ecq_moderate(e, e->now);
 	else
 		e->mod_deadline = UR_NEVER;
-	/* Of what was done within the device, and by the command. */
+	/* The events of messages within the device, and of the command. */
 	ur_ecq_send_events(e);
 	return any;
 }

@@ -49,7 +49,7 @@ void ur_qp_doorbell(struct ur_db_client *db_client)
 
 /* ---- their memory ---- */
 
-/* What stands before data segments or inline data in a WQE. */
+/* Returns the bytes before data segments or inline data in a WQE. */
 static u32 wqe_head_bytes(const struct ur_eqp_init *init, bool has_av)
 {
 	u32 head = sizeof(struct uroce_wqe_ctrl);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Send and receive queues and whose they are: rq_ring.c, srq_ring.c, qp_ring.c,
- * eqp.c. What is called by the transport is in transport/host.h.
- */
+/* Send and receive queues and their owners: rq_ring.c, srq_ring.c, qp_ring.c,
+ * eqp.c. The functions that the transport calls are in transport/host.h. */
 #ifndef UR_DEVICE_ENGINE_QUEUES_H
 #define UR_DEVICE_ENGINE_QUEUES_H
 
@@ -47,7 +45,7 @@ struct ur_esrq {
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev);
 
-/* Who else gets the events of an XRC target QP. */
+/* A further receiver of the events of an XRC target QP. */
 struct ur_eqp_ref {
 	struct ur_list node;
 	struct ur_eqp *qp;
@@ -90,7 +88,7 @@ void ur_sq_retire(void *qp_ctx, u32 ring_end);
 /* A doorbell of the queue pair came: looks at both of its rings. */
 void ur_qp_doorbell(struct ur_db_client *db_client);
 
-/* Where a queue pair's rings lie in its block of memory. */
+/* The places of a queue pair's rings in its block of memory. */
 struct ur_qp_rings {
 	u32 sq_bbs, rq_entries, rq_stride;
 	u32 sq_hdr, sq_off, rq_hdr, rq_off;

@@ -22,7 +22,7 @@ enum ur_flow_type { /* enum ibv_flow_attr_type */
 		    UR_FLOW_SNIFFER,
 };
 
-/* Of a counters object. The engine writes, any thread reads. */
+/* The counts of a counters object. The engine writes, any thread reads. */
 struct ur_ecounters {
 	u64 packets, bytes;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the flight recorder and the probes see: callbacks of the port that tell
- * of what goes through them to the ordinary ones, and packets.
- */
+/* The sources of the flight recorder and the probes: callbacks of the port that
+ * record what passes through them to the ordinary ones, and packets. */
 #include "engine/record.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
@@ -24,7 +22,8 @@ UR_PROBES(X)
 #define PROBE(n, name, ...) ((void)0)
 #endif
 
-/* Between two failures that are told: each is a file to write. */
+/* The least time between two failures that are reported: each is a file to
+ * write. */
 #define TELL_NS 1000000000ull
 
 /* The number of a MAD's transaction and what follows it up to the first
@@ -300,7 +299,8 @@ static void record_packet(struct ur_engine *e, u8 kind, u32 qpn,
 		ur_recorder_put_packet(e->record.recorder, &p);
 }
 
-/* Whose it is: a packet names the queue pair that it goes to. */
+/* Returns the number of the queue pair that sent it: the packet itself names
+ * only its destination. */
 static u32 sender_of(const struct ur_av *av, const u8 *bth, u32 len)
 {
 	if (bth[0] >> 5 == UR_SVC_UD >> 5 &&

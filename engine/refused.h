@@ -14,7 +14,7 @@ struct ur_engine;
 #define UR_REFUSED_KINDS 10
 
 struct ur_refused {
-	u64 said; /* sum of the counters when last said */
+	u64 said; /* sum of the counters at the last line */
 	u64 seen[UR_REFUSED_KINDS];
 	u64 next; /* no line before */
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the receive queues of queue pairs and SRQs have in common: the host
- * callbacks of the transport, and doorbells that are wanted only while the
- * transport waits.
- */
+/* The common part of receive queues of queue pairs and SRQs: the host callbacks
+ * of the transport, and doorbells that are wanted only while the transport
+ * waits. */
 #include <errno.h>
 #include "engine/engine_impl.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A device of several engines. Each has a thread, a port, wires, and the
- * contexts that were opened on it, and touches nothing of the others on the data
- * path. The number of a queue pair says whose it is (ur_shard_of()); what comes
- * to one engine and belongs to another is handed over (handover.h).
+ * contexts that were opened on it, and touches nothing of the others on the
+ * data path. The number of a queue pair names its engine (ur_shard_of()); a
+ * packet that comes to another engine is handed over (handover.h).
  *
- * What control calls the device's engine is the first one. It alone has QP1, and
- * gets what nobody claims.
+ * The first one is what control calls the device's engine. It alone has QP1,
+ * and gets the packets that nobody claims.
  *
  * A device of one engine has no set, and pays a look at that.
  */
@@ -17,8 +17,8 @@
 #include "engine/handover.h"
 #include "transport/wire_format.h"
 
-/* What an engine asks each turn, so that this does not cost by how many there
- * are. Bits are engines. */
+/* The words that an engine reads each turn, so that the cost does not grow with
+ * the number of engines. Bits are engines. */
 struct ur_shard {
 	_Atomic u32 arrived; /* from whom something was published since */
 	/* The engine's own: what was put for whom, and from whom there may be

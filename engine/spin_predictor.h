@@ -14,7 +14,7 @@
 /* Zeroed: knows nothing, says yes. */
 struct ur_spin_predictor {
 	u8 missed;   /* share of waits in vain, of 256 */
-	u8 refusals; /* how often in a row it said no */
+	u8 refusals; /* how often in a row it answered no */
 };
 
 /* Says no from this share on ... */

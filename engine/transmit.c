@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What leaves: the burst buffer is filled by the transport and put out, packets
- * to ourselves by way of memory; and what was posted before a queue pair
- * changes.
- */
+/* Sends: the transport fills the burst buffer and the wire sends it, packets to
+ * ourselves by way of memory; and requests posted before a queue pair
+ * changes. */
 #include <sys/epoll.h>
 #include "engine/adverse.h"
 #include "engine/faults.h"
@@ -17,13 +15,13 @@
 #define LITTLE_DESC 64u
 #define LITTLE_NS   100000u
 /*
- * What is posted is sent in pieces, each with the control lock held by whoever
- * waits for it: of so many queue pairs looked at, and until so much time is over,
- * which is looked at after each fill of so many packets.
+ * The caller that waits holds the control lock, so posted requests are sent in
+ * pieces: of so many queue pairs, and until so much time is over, which is
+ * checked after each fill of so many packets.
  */
 #define SETTLE_QPS 256
 #define SETTLE_NS  100000u
-/* Of one queue pair: enough for all that a send ring holds in small
+/* Fills for one queue pair: enough for all that a send ring holds in small
  * datagrams. */
 #define SETTLE_FILLS 1024
 
@@ -125,7 +123,7 @@ static bool empty_tx(struct ur_engine *e)
 	return true;
 }
 
-/* What faults and hostile cards held back and whose time has come. */
+/* Sends what faults and hostile cards held back, when its time has come. */
 static bool do_held(struct ur_engine *e)
 {
 	bool any;
@@ -142,7 +140,8 @@ static bool do_held(struct ur_engine *e)
 	return any;
 }
 
-/* What the port has just filled in. False: the wire has no room for it. */
+/* Sends what the port has just filled in. Returns false where the wire has no
+ * room for it. */
 static bool put_out(struct ur_engine *e)
 {
 	if (e->record.on)
@@ -244,8 +243,9 @@ static void begin_run(struct ur_engine *e, struct ur_ectx *x)
 		ur_adverse_fetch_all(e, x);
 }
 
-/* Each one once: its client may post for ever. What cannot be sent yet is for
- * the next run. False: the run is over. */
+/* Settles each queue pair once: its client may post for ever. Requests that
+ * cannot be sent yet are for the next run. Returns false when the run is
+ * over. */
 static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
 {
 	for (u32 i = 0; i < SETTLE_QPS && !ur_list_empty(&x->to_settle); i++) {

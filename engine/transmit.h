@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What leaves the engine. Runs as the engine. */
+/* The engine's sending. Runs as the engine. */
 #ifndef UR_DEVICE_TRANSMIT_H
 #define UR_DEVICE_TRANSMIT_H
 
@@ -21,9 +21,9 @@ bool ur_transmit_little(struct ur_engine *engine);
 /*
  * Takes what is posted to a queue pair's send queue and sends what can be sent
  * now (of RC, a window), before the queue pair is changed or destroyed. An
- * adapter would have done so microseconds after the doorbell. What the wire has
- * no room for stays. It does a piece, of some tenths of a millisecond, and
- * returns whether there is more: then the caller comes again, and others have
+ * adapter would have done so microseconds after the doorbell. Packets that the
+ * wire has no room for stay. It works for some tenths of a millisecond and
+ * returns whether there is more: then the caller calls again, and others have
  * turns between.
  */
 bool ur_transmit_settle(struct ur_engine *engine, struct ur_eqp *qp);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Yield and sleep. The sleep race is told in kernel-abi/uroce-ring.h;
- * ur_wait_sleep() is the device's half, for all its contexts at once and for the
- * mailbox.
- */
+/* Yield and sleep. kernel-abi/uroce-ring.h explains the sleep race;
+ * ur_wait_sleep() is the device's half, for all its contexts at once and for
+ * the mailbox. */
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -50,7 +48,8 @@ void ur_wait_init(struct ur_engine *e)
 		     ur_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Who posts to an engine in a program runs it, and need not wake it. */
+/* A thread that posts to an engine in a program runs it, and need not wake
+ * it. */
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
 	if (!e->config.guest)

@@ -16,14 +16,15 @@ void ur_wait_init(struct ur_engine *engine);
 void ur_wait(struct ur_engine *engine);
 /* Sleeps until something is to be done. */
 void ur_wait_sleep(struct ur_engine *engine);
-/* Returns whether there is something to do at once. The caller has said that the
- * engine sleeps, with a full barrier behind it. */
+/* Returns whether there is something to do at once. The caller has published
+ * that the engine sleeps, with a full barrier behind it. */
 bool ur_work_waits(struct ur_engine *engine);
 /* Tells the clients on which processor the engine is now, where that has
  * changed. */
 void ur_wait_show_cpu(struct ur_engine *engine);
-/* Puts a context among those that the engine serves, and tells its client whether
- * the engine sleeps, and where it is. Any thread that holds the owner lock. */
+/* Puts a context among those that the engine serves, and shows its client
+ * whether the engine sleeps, and where it is. Any thread that holds the owner
+ * lock. */
 void ur_wait_add(struct ur_engine *engine, struct ur_ectx *ectx);
 /* Returns whether any client has rung a doorbell that was not taken yet. The
  * caller holds the owner lock. */

@@ -7,7 +7,7 @@
 
 struct ur_engine;
 
-/* What epoll gives back: embedded in the owner of the descriptor. */
+/* The object that epoll returns: embedded in the owner of the descriptor. */
 struct ur_watch {
 	void (*fn)(struct ur_watch *watch, u32 events);
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How much processor time is spent at a time with the control lock held: the
- * holder's own, and that of an engine that it waits for. What others do with the
- * processor meanwhile does not count, so it is the same on a busy machine. For
- * tests: while nobody has asked for it, nothing is measured. With the lock held,
- * where nothing else is said.
+ * Measures how much processor time is spent at a time with the control lock
+ * held: the holder's own, and that of an engine that it waits for. Other work
+ * of the processor meanwhile does not count, so the result is the same on a
+ * busy machine. For tests: while nobody has asked for it, nothing is measured.
+ * Called with the lock held unless a comment says otherwise.
  */
 #ifndef UR_DEVICE_HOLD_TIME_H
 #define UR_DEVICE_HOLD_TIME_H
@@ -20,8 +20,8 @@ void ur_hold_time_end(void);
  * nothing is measured. */
 u64 ur_hold_time_longest(void);
 
-/* Of a thread that works for a holder who waits: returns its processor time in
- * nanoseconds, 0 where nothing is measured. Any thread. */
+/* Called by a thread that works for a holder who waits: returns the thread's
+ * processor time in nanoseconds, 0 where nothing is measured. Any thread. */
 u64 ur_hold_time_now(void);
 /* The holder has waited for so much of it. */
 void ur_hold_time_add(u64 ns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device says it can do; at least what the kernel's Soft-RoCE says. */
+/* The limits that the device reports; at least those of the kernel's
+ * Soft-RoCE. */
 #ifndef UR_DEVICE_LIMITS_H
 #define UR_DEVICE_LIMITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the daemon says, on stderr. */
+/* The daemon's messages, on stderr. */
 #ifndef UR_DEVICE_LOG_H
 #define UR_DEVICE_LOG_H
 

@@ -18,7 +18,7 @@
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
 
-/* Of calls that post calls, before the descriptors have their turn. */
+/* Rounds of calls that post calls, before the descriptors have their turn. */
 #define CALL_ROUNDS 32
 
 struct source {
@@ -51,7 +51,7 @@ struct ur_loop {
 /* (uid_t)-1 is nobody's. */
 #define DAEMON_ITSELF UINT32_MAX
 
-/* Whom this thread acts for. */
+/* The user whom this thread acts for. */
 static _Thread_local u32 acts_for = DAEMON_ITSELF;
 /* The loop whose lock this thread holds. */
 static _Thread_local const struct ur_loop *holds;
@@ -180,8 +180,8 @@ static void post(struct ur_loop *loop, struct ur_loop_call *c)
 	__atomic_store_n(loop->calls_tail, c, __ATOMIC_RELAXED);
 	loop->calls_tail = &c->next;
 	pthread_mutex_unlock(&loop->post_lock);
-	/* Who holds the lock runs it on letting go; and for a call that waits
-	 * already somebody has been told. */
+	/* A thread that holds the lock runs the call when it releases it; and
+	 * if a call waited already, the loop has been woken. */
 	if (first && holds != loop)
 		wake(loop);
 }

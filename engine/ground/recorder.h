@@ -11,7 +11,7 @@
 #include "kernel-abi/uroce-record.h"
 #include "util/bytes.h"
 
-/* Of one ring, in KiB. */
+/* The size of one ring, in KiB. */
 #define UR_RECORDER_MIN_KIB 16u
 #define UR_RECORDER_KIB	    1024u /* where nobody says: some 5000 messages */
 #define UR_RECORDER_MAX_KIB (64u << 10)

@@ -28,7 +28,7 @@ struct ur_turns_waiter {
 	bool woken, has; /* under list_lock */
 	sem_t wake;
 	struct ur_turns_waiter *next; /* of the same user */
-	/* Of the first of a user: */
+	/* only in the first waiter of a user: */
 	struct ur_turns_waiter *last;
 	struct ur_turns_waiter *next_user;
 };
@@ -188,9 +188,9 @@ static bool take_at_once(struct ur_turns *turns, u32 user)
 	return change(turns, 0, word(user, TAKEN)) || take_open(turns, user);
 }
 
-/* Most of what is done with the lock takes a few microseconds, and to put a
- * thread to sleep and wake it takes more. Where somebody waits already it is
- * not his turn. */
+/* Takes the lock without sleeping if it can. Most work with the lock takes a
+ * few microseconds, and putting a thread to sleep and waking it takes more. If
+ * somebody waits already it is not the caller's turn. */
 static bool take_soon(struct ur_turns *turns, u32 user)
 {
 	for (int i = 0; i < LOOKS && (u32)look(turns) == TAKEN; i++)
@@ -219,7 +219,7 @@ static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 	return first;
 }
 
-/* Who is to be told; NULL: he has been. */
+/* Returns the waiter to wake; NULL: it has been woken. */
 static struct ur_turns_waiter *pass_on(struct ur_turns *turns, u32 user)
 {
 	struct ur_turns_waiter *first = *row(turns, user);
@@ -248,7 +248,7 @@ void ur_turns_give(struct ur_turns *turns)
 	pthread_mutex_lock(&turns->list_lock);
 	to = pass_on(turns, (u32)(now >> 32));
 	pthread_mutex_unlock(&turns->list_lock);
-	/* Nobody else tells him, so he is there still. */
+	/* Nobody else wakes it, so it still exists. */
 	if (to)
 		sem_post(&to->wake);
 }

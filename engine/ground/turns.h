@@ -35,8 +35,8 @@ void ur_turns_init(struct ur_turns *turns, u64 turn_ns);
 /* Ends it. Nobody may have it or wait for it. */
 void ur_turns_fini(struct ur_turns *turns);
 
-/* Takes the lock for that user: any number that tells users apart. Waits until
- * it is the caller's turn. Not recursive. */
+/* Takes the lock for that user: any number that is different for each user.
+ * Waits until it is the caller's turn. Not recursive. */
 void ur_turns_take(struct ur_turns *turns, u32 user);
 /* Gives it to whose turn it is. By the thread that has it. */
 void ur_turns_give(struct ur_turns *turns);

@@ -8,8 +8,9 @@
  * The descriptor is the client's word. It is believed when it is a mem file of
  * procfs (no other file that can be written to takes any file position), and
  * either the one of the process at the socket's other end, or one that holds
- * what the client said where it said (ur_user_mem_prove()). Whoever could open
- * another process's mem file could write there himself.
+ * the bytes that the client named at the address that it named
+ * (ur_user_mem_prove()). A process that could open another's mem file could
+ * write there itself.
  */
 #ifndef UR_DEVICE_USER_H
 #define UR_DEVICE_USER_H
@@ -28,8 +29,8 @@ struct ur_user_mem {
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */
-	/* Of this process's own memory: a file of UR_STAGE_BYTES, mapped too, by
-	 * way of which the kernel copies. NULL: it is another's. */
+	/* For this process's own memory: a file of UR_STAGE_BYTES, mapped too,
+	 * by way of which the kernel copies. NULL: the memory is another's. */
 	u8 *stage;
 	int stage_fd;
 	/* Held from reading to writing, where that is to be one step: the

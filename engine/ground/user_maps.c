@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a client may do with its own memory. Its mem file writes to whatever is
- * mapped, as a debugger would, so protections are looked up here: with the
- * query that /proc/PID/maps answers since Linux 6.11, cheap enough for each
- * write, or in its text, at registration only.
+ * Checks what a client may do with its own memory. Its mem file writes to
+ * whatever is mapped, as a debugger would, so protections are looked up here:
+ * with the query that /proc/PID/maps answers since Linux 6.11, cheap enough for
+ * each write, or in its text, at registration only.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -20,9 +20,9 @@ void ur_neigh_destroy(struct ur_neigh *neigh);
 
 /*
  * Returns the Ethernet address of dgid on the netdev, 6 bytes that are good
- * until the next call. That of a multicast GID is computed. Returns NULL where
- * the address is not known, or not yet: resolving has been started, from the
- * address of sgid.
+ * until the next call. The address of a multicast GID is computed. Returns NULL
+ * where the address is not known, or not yet: resolving has been started, from
+ * the address of sgid.
  */
 const u8 *ur_neigh_mac(struct ur_neigh *neigh, u32 ifindex, const u8 sgid[16],
 		       const u8 dgid[16], ur_time now);

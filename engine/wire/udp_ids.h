@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is known about a peer's IPv4 identifications. A UDP socket does not
- * deliver them, but the ICRC covers them. This file guesses the next one, and
- * says whether a solved value is one that this peer would use now.
+ * Keeps what is known about a peer's IPv4 identifications. A UDP socket does
+ * not deliver them, but the ICRC covers them. This file guesses the next one,
+ * and says whether a solved value is one that this peer would use now.
  *
  * Linux counts identifications for each destination in steps of one. After a
  * pause it adds a random jump of at most the jiffies that have passed, which is

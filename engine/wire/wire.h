@@ -24,7 +24,7 @@ union ur_sockaddr {
 struct ur_engine;
 struct ur_wire;
 
-/* What flow rules together want of the netdev. */
+/* The frames that all flow rules together need from the netdev. */
 struct ur_wire_wants {
 	bool any;
 	bool promisc;	/* frames to others' addresses */

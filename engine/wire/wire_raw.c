@@ -18,8 +18,8 @@
 #define RX_MSGS	  16u
 #define TX_MSGS	  64u
 #define TAG_BYTES 4u
-/* What the stack of the other side or our own netdev has put together (GRO) is
- * up to 64 KiB; before it there is room for a tag. */
+/* A frame that the other side's stack or our own netdev has put together (GRO)
+ * has up to 64 KiB; before it there is room for a tag. */
 #define RX_STRIDE (80u << 10)
 #define RX_BYTES  (RX_STRIDE - TAG_BYTES)
 /* recvmmsg calls for a readable socket in one turn. */
@@ -148,7 +148,8 @@ void ur_wire_raw_rebind(struct ur_engine *engine)
 	if (w->tx >= 0)
 		close(w->tx);
 	w->tx = -1;
-	/* While there is no netdev nothing comes; it is told again. */
+	/* Without a netdev nothing comes; the call is repeated when there is
+	 * one. */
 	raw_listen(&w->wire, &w->want);
 }
 

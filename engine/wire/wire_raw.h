@@ -2,8 +2,8 @@
 /*
  * The wire of raw packet queue pairs: Ethernet frames as they are, through two
  * packet sockets, which need CAP_NET_RAW. It carries no GIDs: of the operations
- * of wire.h it has poll, send, listen and destroy. What is sent is offered to the
- * device's own flow rules as well, as the switch inside an adapter does.
+ * of wire.h it has poll, send, listen and destroy. Sent frames are offered to
+ * the device's own flow rules as well, as the switch inside an adapter does.
  */
 #ifndef UR_DEVICE_WIRE_RAW_H
 #define UR_DEVICE_WIRE_RAW_H

@@ -50,7 +50,7 @@ struct ur_udp_addr {
 	bool v4, mcast;
 	u32 refs;
 	int fd;
-	/* Those of slots 1 to n_lent, whose engines are in programs. */
+	/* The sockets of slots 1 to n_lent, whose engines are in programs. */
 	u32 n_lent;
 	int lent[(1u << UR_SLOT_BITS) - 1];
 };

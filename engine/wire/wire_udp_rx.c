@@ -3,9 +3,9 @@
  * Receiving: recvmmsg of datagrams that the kernel may have put together
  * (UDP_GRO), cut apart again, the ICRC of each packet checked.
  *
- * A UDP socket does not tell the IPv4 identification, which the ICRC covers.
- * The CRC is computed with a guess, which is right for peers that send from
- * UDP sockets (0, or its place in the burst) and for those that count; where it
+ * A UDP socket does not show the IPv4 identification, which the ICRC covers.
+ * The CRC is computed with a guess, which is right for peers that send from UDP
+ * sockets (0, or its place in the burst) and for those that count; where it
  * does not fit, ur_icrc_solve_id() finds the one value that would. That alone
  * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
  * held to it: one in 400 000, see udp_ids.h.
@@ -56,9 +56,9 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 }
 
 /*
- * Is it by somebody who uses an address of ours? What a device sends to itself
- * never comes here (feed_loop() of the engine), what its neighbours in this
- * process send comes from a port that this process holds.
+ * Returns whether a stranger uses an address of ours. A device's packets to
+ * itself never come here (feed_loop() of the engine); those of its neighbours
+ * in this process come from a port that this process holds.
  */
 static bool forged(const struct ur_udp_peer *peer,
 		   const struct ur_rx_meta *meta)

@@ -53,7 +53,7 @@ static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
 	msg->msg_controllen += CMSG_SPACE(len);
 }
 
-/* Who sends: the socket is bound to no address. */
+/* Adds the source address: the socket is bound to none. */
 static void add_source(const struct ur_wire_udp *w, struct msghdr *msg,
 		       const struct ur_av *av)
 {
@@ -148,7 +148,8 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 	return any;
 }
 
-/* Of message m; first: the packet that message 0 begins with. */
+/* Returns the address vector of message m; first: the packet that message 0
+ * begins with. */
 static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
 			   u32 first, u32 m)
 {
@@ -186,8 +187,8 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 	}
 }
 
-/* Do packets of both leave with the same headers? Of one that has no socket
- * yet, or whose socket is closed, it is not known. */
+/* Returns whether packets of both leave with the same headers. If one has no
+ * socket yet, or its socket is closed, that is not known. */
 static bool same_way(const struct ur_av *a, const struct ur_av *b)
 {
 	return a == b ||

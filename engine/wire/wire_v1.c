@@ -71,9 +71,10 @@ static void close_all(struct ur_wire_v1 *w)
 	}
 }
 
-/* Of several engines each takes the frames for its own queue pairs and those to
- * groups, out of what all of their sockets are offered. Behind the GRH are bytes
- * 4 to 7 of the BTH, whose last three are the number of the queue pair. */
+/* Makes each of several engines take the frames for its own queue pairs and
+ * those to groups, out of all that their sockets are offered. Behind the GRH
+ * are bytes 4 to 7 of the BTH, whose last three are the number of the queue
+ * pair. */
 static void steer(const struct ur_wire_v1 *w)
 {
 	const struct ur_shards *s = w->wire.engine->shards;
@@ -152,8 +153,8 @@ static void leave(struct ur_wire *wire, const u8 gid[16])
 	member(to_v1(wire), gid, PACKET_DROP_MEMBERSHIP);
 }
 
-/* Who is no neighbour yet may become one: this starts the resolving, so that
- * the first packet finds an address. */
+/* A destination that is no neighbour yet may become one: this starts the
+ * resolving, so that the first packet finds an address. */
 static int check(struct ur_wire *wire, const struct ur_av *av)
 {
 	struct ur_wire_v1 *w = to_v1(wire);
