@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The RoCE packets of this machine's interfaces, one by one as they are on the
- * wire. What two programs on the same device send each other is no packet. */
+ * wire. Messages between two programs on the same device are no packets. */
 #ifndef UR_CLI_CAPTURE_H
 #define UR_CLI_CAPTURE_H
 

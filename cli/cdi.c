@@ -21,8 +21,8 @@
 #define KIND	    "uroce.io/nic"
 #define NAME	    "all"
 
-/* Where the container has it. Both libraries lie in one folder, so that the
- * front-end finds the provider, whatever the image's libibverbs is told. */
+/* The container's folder. Both libraries lie in it, so that the front-end finds
+ * the provider, whatever the configuration of the image's libibverbs. */
 #define LIBRARIES "/opt/uroce"
 #define RUN_DIR	  "/run/uroce"
 

@@ -152,7 +152,8 @@ int ur_client_connect(const char *run_dir)
 	return err;
 }
 
-/* Who listens at the other end; 0: not of our namespace of processes. */
+/* Returns the process that listens at the other end; 0: it is not in our
+ * namespace of processes. */
 static pid_t peer_of(int sock)
 {
 	struct ucred cred = {0};
@@ -232,7 +233,7 @@ int ur_client_status(int sock, const char *subject, char **ret_text,
 		done += (size_t)n;
 	}
 	text[done] = '\0';
-	/* That of "record" is no text; record_read.c looks at each name. */
+	/* The answer to "record" is no text; record_read.c checks each name. */
 	if (strcmp(subject, "record"))
 		clean(text);
 	*ret_text = text;

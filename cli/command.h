@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What every subcommand is given, and the words that it says things with.
+ * The arguments of every subcommand, and the functions that print its messages.
  *
- * Exit codes of all but `run`: 0 done; 1 it did not work, and stderr says why
- * and what to do; 2 the command line makes no sense. `run` returns what the
- * program returns; 125 where it could not be given the device, 126 and 127
+ * Exit codes of all but `run`: 0 done; 1 it did not work, and stderr has the
+ * reason and the remedy; 2 the command line makes no sense. `run` returns what
+ * the program returns; 125 where it could not be given the device, 126 and 127
  * where the program could not be started, 128+N where signal N ended it.
  */
 #ifndef UR_CLI_COMMAND_H
@@ -35,22 +35,22 @@ struct ur_options {
 	const char *name[UR_NETDEVS_MAX];
 	const char *fault[UR_FAULTS_MAX]; /* of run: rules; the rest is NULL */
 	int netdevs;
-	int devices; /* --devices; 0: not said */
+	int devices; /* --devices; 0: not given */
 	bool only;
 	bool mount;		   /* --mount */
 	bool quiet;		   /* --quiet */
 	bool help;		   /* --help: the rest is not looked at */
 	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
-	int count;	   /* --count; 0: not said */
-	double interval;   /* --interval, seconds; 0: not said */
-	int rc_port;	   /* --rc; 0: not said */
-	int listen_port;   /* --listen; 0: not said */
-	const char *peer;  /* --peer; NULL: not said */
-	const char *check; /* --check: "warn" or "stop"; NULL: not said */
+	int count;	   /* --count; 0: not given */
+	double interval;   /* --interval, seconds; 0: not given */
+	int rc_port;	   /* --rc; 0: not given */
+	int listen_port;   /* --listen; 0: not given */
+	const char *peer;  /* --peer; NULL: not given */
+	const char *check; /* --check: "warn" or "stop"; NULL: not given */
 	const char *check_json, *check_mute; /* files, or NULL */
-	const char *adverse; /* --adverse: SEED[:LIST]; NULL: not said */
-	int64_t qpn;	     /* --qpn; -1: not said */
+	const char *adverse; /* --adverse: SEED[:LIST]; NULL: not given */
+	int64_t qpn;	     /* --qpn; -1: not given */
 	char **rest;	     /* NULL terminated: what follows the options */
 	int rest_count;
 };
@@ -65,7 +65,7 @@ struct ur_command {
 	int (*run)(struct ur_options *options);
 };
 
-/* What the first word after a command's name asks for; a NULL word ends a
+/* The action for the first word after a command's name; a NULL word ends a
  * table. */
 struct ur_verb {
 	const char *word;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * uroce doctor: looks at everything that can be wrong before the first packet,
- * and says for each what to type. What lies between two machines is for
- * `uroce ping`.
- */
+/* uroce doctor: checks everything that can be wrong before the first packet,
+ * and names the command to type for each. `uroce ping` checks the way between
+ * two machines. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

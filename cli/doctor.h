@@ -22,7 +22,7 @@ __attribute__((format(printf, 5, 6))) void
 ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
 	      const char *todo, const char *format, ...);
 
-/* What this user may lock, and /proc. doctor_limits.c */
+/* Checks how much this user may lock, and /proc. doctor_limits.c */
 void ur_doctor_limits(struct doctor *doctor);
 
 /* The same of the programs that have the device of @status open and that we may

@@ -104,7 +104,8 @@ static void absent(struct doctor *doctor, int err)
 	ur_doctor_rules(doctor);
 }
 
-/* What the daemon gave up; one of an older release says nothing of it. */
+/* Reports the rights that the daemon gave up; an older release has no such
+ * member. */
 static void check_confinement(struct doctor *doctor, struct json_object *status)
 {
 	struct json_object *c;

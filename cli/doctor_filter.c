@@ -33,7 +33,7 @@ static socklen_t to_address(const char *gid, union peer_address *addr)
 	struct in6_addr in6;
 
 	memset(addr, 0, sizeof(*addr));
-	/* A link-local address would need its interface said. */
+	/* A link-local address would need the name of its interface. */
 	if (inet_pton(AF_INET6, gid, &in6) != 1 || IN6_IS_ADDR_LINKLOCAL(&in6))
 		return 0;
 	if (IN6_IS_ADDR_V4MAPPED(&in6)) {
@@ -155,7 +155,7 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 			struct json_object *g =
 				json_object_array_get_idx(gids, k);
 
-			/* Those of v1 have no port. */
+			/* GIDs of v1 have no port. */
 			if (strcmp(ur_json_text(g, "type"), "IB/RoCE v1"))
 				check_gid(doctor, ur_json_text(d, "name"),
 					  ur_json_text(g, "gid"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What programs may register. The limit of locked memory: the device locks none,
- * so registering works with any; but programs read the limit themselves and
- * register less, warn, or give up (UCX, Ceph), and libibverbs warns where it is
- * very low. And programs whose memory the device cannot reach.
+ * Checks how much memory programs may register. The limit of locked memory: the
+ * device locks none, so registering works with any; but programs read the limit
+ * themselves and register less, warn, or give up (UCX, Ceph), and libibverbs
+ * warns where it is very low. And it finds programs whose memory the device
+ * cannot reach.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +46,8 @@ void ur_doctor_limits(struct doctor *doctor)
 			"/proc/self/mem: %s", strerror(errno));
 }
 
-/* Of another process; false: it has none, or we may not look. */
+/* Reads the limit of another process; false: it has none, or we may not
+ * look. */
 static bool memlock_of(int64_t pid, uint64_t *ret_bytes)
 {
 	char path[48], line[256];

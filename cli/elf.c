@@ -78,7 +78,7 @@ enum ur_elf ur_elf_kind(const char *program, char *path, size_t size)
 
 static bool has_name(const char *file, size_t size, const char *name)
 {
-	/* Of the string table, with the NUL before and behind. */
+	/* The string table has the name with a NUL before and behind it. */
 	return memmem(file, size, name, strlen(name + 1) + 2) != NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a program needs in its environment to have the device. */
+/* Sets the environment that a program needs to use the device. */
 #ifndef UR_CLI_ENVIRONMENT_H
 #define UR_CLI_ENVIRONMENT_H
 
@@ -37,15 +37,16 @@ int ur_environment_set(const char *run_dir);
 bool ur_environment_has_tool(const char *name);
 
 /**
- * ur_environment_check() - what --check, --check-json and --check-mute ask for:
- * the checking library in LD_PRELOAD, in front of all others; nothing where
- * --check was not said. Says on stderr what is wrong. Return: 0 or -errno.
+ * ur_environment_check() - does what --check, --check-json and --check-mute ask
+ * for: puts the checking library into LD_PRELOAD, in front of all others;
+ * nothing where --check was not given. Prints errors on stderr. Return: 0 or
+ * -errno.
  */
 int ur_environment_check(const struct ur_options *options);
 
 /**
- * ur_environment_adverse() - what --adverse asks for, in UROCE_ADVERSE; nothing
- * where it was not said. Says on stderr what is wrong. Return: 0 or -errno.
+ * ur_environment_adverse() - puts what --adverse asks for into UROCE_ADVERSE;
+ * nothing where it was not given. Prints errors on stderr. Return: 0 or -errno.
  */
 int ur_environment_adverse(const struct ur_options *options);
 

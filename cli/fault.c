@@ -62,7 +62,7 @@ static int ask(const struct ur_options *options, struct uroce_tun_msg *msg,
 static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
 {
 	switch (err) {
-	case -ENOTCONN: /* said already */
+	case -ENOTCONN: /* printed already */
 		break;
 	case -EPERM:
 		ur_complain("fault %s: only the user that runs the device, and "

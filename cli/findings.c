@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What `uroce doctor` has found: one line of text, or one object of JSON. */
+/* The findings of `uroce doctor`: one line of text each, or one object of
+ * JSON. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

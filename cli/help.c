@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What there is to type: all commands, one of them, or words alone. */
+/* Prints the usage: of all commands, of one, or the words alone. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -107,7 +107,7 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	_exit(1);
 }
 
-/* Hands on what the device said before it gave up. */
+/* Prints the log that the device left before it gave up. */
 static void show_log(const char *run_dir)
 {
 	char text[4096];

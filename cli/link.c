@@ -97,7 +97,7 @@ static void explain(const char *verb, const char *netdev, const char *name,
 		    const char *run_dir, int err)
 {
 	switch (err) {
-	case -ENOTCONN: /* said already */
+	case -ENOTCONN: /* printed already */
 		return;
 	case -EPERM:
 		ur_complain("link %s: only the user that runs the device, and "

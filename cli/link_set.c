@@ -82,7 +82,7 @@ static int explain(const char *device, const char *name, const char *value,
 	case -EINVAL:
 		ur_complain("link set: %s cannot be '%s'", name, value);
 		break;
-	case -ENOTCONN: /* said already */
+	case -ENOTCONN: /* printed already */
 		break;
 	default:
 		ur_complain("link set: %s: %s", name, strerror(-err));

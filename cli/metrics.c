@@ -109,7 +109,7 @@ int ur_cmd_metrics(struct ur_options *options)
 
 	status = ur_status_get(options, "");
 	if (!status) {
-		/* A scrape wants an answer; stderr has said the reason. */
+		/* A scrape wants an answer; the reason is on stderr. */
 		puts("# TYPE uroce_up gauge\nuroce_up 0");
 		return UR_EXIT_FAILED;
 	}

@@ -25,7 +25,7 @@ static const char *const ours[] = {"infiniband", "infiniband_verbs",
 
 static int own_namespace(void)
 {
-	/* Who may have a mount namespace alone keeps all rights. */
+	/* A user who may have a mount namespace alone keeps all rights. */
 	if (unshare(CLONE_NEWNS)) {
 		int err = ur_namespace_own(CLONE_NEWNS);
 

@@ -87,7 +87,7 @@ static void *put(struct request *r, unsigned short type, const void *data,
 	return a;
 }
 
-/* What was put since is inside of it. */
+/* Makes outer enclose the attributes that were put since. */
 static void nest(struct request *r, struct rtattr *outer)
 {
 	outer->rta_len =
@@ -136,8 +136,9 @@ static int set_up(int sock, unsigned int ifindex)
 	return ask(sock, &r);
 }
 
-/* A cable with both ends here: up, with a carrier, and nobody hears it. Every
- * kernel that can do containers has it, which cannot be said of `dummy`. */
+/* Adds a cable with both ends here: up, with a carrier, and without listeners.
+ * Every kernel that can do containers has veth, but not every one has
+ * `dummy`. */
 static int add_cable(int sock, const char *name, const char *far)
 {
 	static const struct ifinfomsg none;
@@ -202,7 +203,8 @@ int ur_netns_make(const struct ur_options *options)
 		return err;
 	}
 	/* Nobody else is there to have the addresses: link-local ones are
-	 * usable, and GIDs, at once. Where it cannot be said, a second later. */
+	 * usable, and GIDs, at once. Where this cannot be set, they are a
+	 * second later. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
 	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	err = sock < 0 ? -errno : set_up(sock, if_nametoindex("lo"));

@@ -14,8 +14,8 @@
  * ur_netns_name() - fills in netdev[] and name[] of options->devices devices
  *
  * They count up from the number at the end of name[0] (mlx5_2: mlx5_2, mlx5_3
- * ...), from 0 where it has none, from uroce0 where nobody said a name. Says on
- * stderr what is wrong. Return: 0 or -errno.
+ * ...), from 0 where it has none, from uroce0 where no name was given. Prints
+ * errors on stderr. Return: 0 or -errno.
  */
 int ur_netns_name(struct ur_options *options);
 

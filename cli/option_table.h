@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 
-/* What a value is, and the type of the field that takes it. */
+/* The kinds of values, and the types of the fields that take them. */
 enum ur_option_kind {
 	UR_OPTION_SWITCH,  /* bool; takes no value */
 	UR_OPTION_TEXT,	   /* const char * */

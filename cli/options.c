@@ -11,7 +11,7 @@
 #include "cli/option_table.h"
 #include "util/os/rundir.h"
 
-/* What getopt_long() returns for the first row of the table. */
+/* The value that getopt_long() returns for the first row of the table. */
 #define FIRST_ROW 256
 #define ROWS_MAX  64
 
@@ -251,7 +251,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 	struct option longs[ROWS_MAX + 1];
 	char forms[2 * ROWS_MAX + 3] = "+:";
 	bool seen[ROWS_MAX] = {false};
-	/* What follows a program's name is the program's. */
+	/* The options after a program's name are the program's. */
 	const char *shorts = strcmp(command, "run") ? forms + 1 : forms;
 	int c, err;
 

@@ -44,7 +44,7 @@ static void put_option(FILE *f, uint16_t code, const void *value, size_t len)
 	put_bytes(f, value, len);
 }
 
-/* Numbers are in our byte order, which the section's magic number tells. */
+/* Numbers are in our byte order, which the section's magic number shows. */
 void ur_pcapng_section(FILE *f)
 {
 	put32(f, SECTION);

@@ -21,7 +21,7 @@
 
 #define TIMEOUT_MS 2000
 
-/* What was found, for people and for programs. */
+/* The result, for people and for programs. */
 struct verdict {
 	const char *cause; /* one word; NULL: the peer answers */
 	char text[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What plain UDP and ICMP say of a peer, when RoCE says nothing. */
+/* Probes a peer with plain UDP and ICMP when RoCE gets no answer. */
 #ifndef UR_CLI_PING_PROBE_H
 #define UR_CLI_PING_PROBE_H
 

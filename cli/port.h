@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who has a UDP port of this machine. */
+/* Finds the process that has a UDP port of this machine. */
 #ifndef UR_CLI_PORT_H
 #define UR_CLI_PORT_H
 

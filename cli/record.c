@@ -28,7 +28,7 @@ static int set_one(const struct ur_options *options, const char *device,
 	return ur_link_set(&set);
 }
 
-/* Of all devices, or of the one that is named. */
+/* Sets the value for all devices, or for the one that is named. */
 static int set_some(const struct ur_options *options, const char *value)
 {
 	struct json_object *status, *devices;

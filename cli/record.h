@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What flight recorders have recorded (kernel-abi/uroce-record.h), read and put
+ * Recordings of flight recorders (kernel-abi/uroce-record.h), read and put
  * together: which completion ended which work request, which packets it became,
- * which of them the other end saw. It comes from a device or a file and may hold
- * anything; what makes no sense is left out.
+ * which of them the other end saw. They come from a device or a file and may
+ * hold anything; records that make no sense are left out.
  */
 #ifndef UR_CLI_RECORD_H
 #define UR_CLI_RECORD_H
@@ -16,7 +16,7 @@
 #include "kernel-abi/uroce-record.h"
 
 #define UR_RECORD_NONE UINT32_MAX
-/* Of a packet, from BTH to pad: more than any has. */
+/* Bytes of a packet, from BTH to pad: more than any has. */
 #define UR_RECORD_PACKET 8192
 
 struct ur_record_device {

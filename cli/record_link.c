@@ -15,7 +15,7 @@
 /* Work requests of a queue pair that are looked at, and packets alike. */
 #define SEARCH_SENDS   4096
 #define SEARCH_PACKETS 64
-/* What left so shortly before the end may still be under way. */
+/* A packet that left so shortly before the end may still be under way. */
 #define FLIGHT_NS 2000000ull
 
 struct buckets {

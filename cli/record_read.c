@@ -15,7 +15,8 @@
 #define MAX_EVENTS (1u << 24)
 #define BTH_BYTES  12
 
-/* What is not printable is "?": it goes to terminals and pages. */
+/* Copies the text with "?" for what is not printable: it goes to terminals and
+ * pages. */
 static void printable(char *to, const char *from, size_t size)
 {
 	size_t i;

@@ -43,7 +43,7 @@ static uint32_t index_of(const struct ur_record *record,
 	return (uint32_t)(e - record->events);
 }
 
-/* What its own end did about the work request. */
+/* The attempts of its own end at the work request. */
 struct tries {
 	uint32_t sent, resent, vanished, timeouts, rnr_waits;
 	int nak; /* the last syndrome that was no ACK, or -1 */
@@ -106,7 +106,7 @@ static void tell_tries(struct story *s)
 		    ur_record_syndrome((uint8_t)t.nak), t.nak);
 }
 
-/* What the other end did not like, the last thing before. */
+/* Finds what the other end refused: the last refusal before. */
 static void tell_peer(struct story *s)
 {
 	const struct ur_record *record = s->record;

@@ -11,7 +11,8 @@
 
 #include "cli/record.h"
 
-/* What has no length, in microseconds: wide enough for a flow to end in. */
+/* The length, in microseconds, of an event that has none: wide enough for a
+ * flow to end in. */
 #define POINT_US 0.2
 
 static double since(const struct ur_record *record,

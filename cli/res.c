@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/status.h"
 
-/* What people type, and the status text's list. */
+/* The words that people type, and the lists of the status text. */
 static const struct {
 	const char *word, *list;
 } kinds[] = {

@@ -30,8 +30,7 @@ static struct json_object *ask_device(const struct ur_options *options)
 	return status;
 }
 
-/* A packet names the queue pair that it goes to. Those of a connected one go
- * to its other end. */
+/* Finds the other end of a connected queue pair: its packets name only that. */
 static void find_far_end(struct ur_select *select,
 			 const struct ur_options *options)
 {

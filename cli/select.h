@@ -13,7 +13,7 @@ struct ur_select {
 	bool by_peer, by_qpn, by_far;
 	uint8_t peer[16]; /* a GID */
 	uint32_t qpn;
-	/* Where the queue pair is ours and connected: its other end. */
+	/* the other end, if the queue pair is ours and connected */
 	uint32_t far_qpn;
 	uint8_t far_gid[16];
 };

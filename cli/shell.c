@@ -15,8 +15,7 @@
 #include "cli/shell.h"
 
 #define MARK "(uroce) "
-/* bash: what it is told in PS1 its own files replace, and this it runs after
- * them. */
+/* bash: its own files replace PS1, and it runs this after them. */
 #define BASH_MARK \
 	"case $PS1 in *\"" MARK "\"*) ;; *) PS1=\"" MARK "$PS1\" ;; esac"
 

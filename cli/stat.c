@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/rates.h"
 
-/* Of a queue pair's counters: what a column shows, and how wide. */
+/* The columns of a queue pair's counters, with their widths. */
 static const struct {
 	const char *title, *counter;
 	int width;

@@ -14,9 +14,9 @@
  *                   "dst", "qpn" } ],
  *     "cm": { NAME: N, ... } }
  *
- * Of the objects of other users, root and the user of the device are told all,
- * anybody else "device", "session" and "hidden": true. A member that is not
- * told, or that an older device does not have, reads as "" or 0 here.
+ * Root and the user of the device get all members of other users' objects,
+ * anybody else "device", "session" and "hidden": true. A member that is left
+ * out, or that an older device does not have, reads as "" or 0 here.
  */
 #ifndef UR_CLI_STATUS_H
 #define UR_CLI_STATUS_H
@@ -29,9 +29,9 @@
 int ur_status_connect(const struct ur_options *options);
 
 /**
- * ur_status_unanswered() - say why nobody answered on @sock
- * @command: what was asked, in the words of the command line
- * Return: -ENOTCONN, as where there was no device: it was said.
+ * ur_status_unanswered() - print why nobody answered on @sock
+ * @command: the question, in the words of the command line
+ * Return: -ENOTCONN, as where there was no device: the reason has been printed.
  */
 int ur_status_unanswered(const struct ur_options *options, int sock,
 			 const char *command);

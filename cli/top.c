@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/rates.h"
 
-/* What a line shows: a counter per second, divided. */
+/* The columns of a line: each is a counter per second, divided by unit. */
 static const struct {
 	const char *title, *counter;
 	double unit;
@@ -37,8 +37,8 @@ static void rates_of(const struct ur_samples *s, struct json_object *device,
 			   columns[c].unit;
 }
 
-/* What all queue pairs of a session do, and how many they are; hidden: the
- * session is somebody else's, and the rates are not told. */
+/* The sum over all queue pairs of a session, and their number; hidden: the
+ * session is somebody else's, and its rates are not shown. */
 struct work {
 	size_t qps;
 	bool hidden;

@@ -10,8 +10,8 @@
  * programs of the device.
  *
  * Each function waits for the command, so it takes some milliseconds; any
- * thread may call it. What the command has to say against a rule goes to the
- * standard error.
+ * thread may call it. The command's objections to a rule go to the standard
+ * error.
  */
 #ifndef UROCE_FAULT_H
 #define UROCE_FAULT_H

@@ -24,7 +24,7 @@ static bool is_true(struct json_object *object, const char *name)
 	       json_object_get_boolean(member);
 }
 
-/* Of the request that @mine is about, what the peer's device remembers. */
+/* Returns the peer's device's record of the request that @mine is about. */
 static struct json_object *other_end(struct json_object *others,
 				     struct json_object *mine)
 {

@@ -15,12 +15,12 @@
 extern "C" {
 #endif
 
-/* What sysfs uverbsN/abi_version says; the provider accepts this one. Version 1
- * had a CQE of 72 bytes. */
+/* The version in sysfs uverbsN/abi_version; the provider accepts this one.
+ * Version 1 had a CQE of 72 bytes. */
 #define UROCE_UVERBS_ABI_VERSION 2
 /* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID: "roce", which is none of the kernel's enum
- * rdma_driver_id. What libibverbs finds by it is no other driver's, whatever the
- * device's name. */
+ * rdma_driver_id. libibverbs finds no other driver by it, whatever the device's
+ * name. */
 #define UROCE_DRIVER_ID 0x726f6365
 /* Vendor id of the device: no IEEE OUI is claimed. */
 #define UROCE_VENDOR_ID	     0x75726f /* "uro" */
@@ -29,8 +29,9 @@ extern "C" {
 /* Features of a context. */
 #define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
 
-/* What a legal but hostile card does (doc/adverse.md), to the objects of a
- * context that asks for it. POISON and LIMITS are the provider's work. */
+/* The behaviours of a legal but hostile card (doc/adverse.md), for the objects
+ * of a context that asks for them. POISON and LIMITS are the provider's
+ * work. */
 #define UROCE_ADVERSE_POISON  (1u << 0) /* undefined fields of completions */
 #define UROCE_ADVERSE_LIMITS  (1u << 1) /* small, but legal */
 #define UROCE_ADVERSE_BATCH   (1u << 2) /* completions late, several at once */
@@ -200,13 +201,14 @@ struct uroce_query_dm_resp {
 };
 
 /*
- * Driver methods of a context whose engine is in its program (UROCE_ENGINE=process
- * in the environment; uroce-engine.h). ENGINE_OPEN, of UVERBS_OBJECT_DEVICE, comes
- * before any object is made, and says with which numbers that engine works.
- * ENGINE_SOCKET gives a receiving socket of its for an entry of the GID table.
- * ENGINE_QP, of UVERBS_OBJECT_QP, tells the attributes that MODIFY_QP has checked
- * and set. All other objects are made by the kernel's own commands, and the numbers
- * of queue pairs and the keys of regions are those that these give.
+ * Driver methods of a context whose engine is in its program
+ * (UROCE_ENGINE=process in the environment; uroce-engine.h). ENGINE_OPEN, of
+ * UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
+ * numbers that the engine works with. ENGINE_SOCKET returns its receiving
+ * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns
+ * the attributes that MODIFY_QP has checked and set. All other objects are made
+ * by the kernel's own commands, and the numbers of queue pairs and the keys of
+ * regions are those that these give.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the flight recorder of a device remembers, as UROCE_TUN_STATUS "record"
- * tells it and files of it hold it: sections, one for each device, one after the
- * other. A section is a struct uroce_record_head, n_owners times a struct
+ * The memory of a device's flight recorder, as UROCE_TUN_STATUS "record"
+ * returns it and its files hold it: sections, one for each device, one after
+ * the other. A section is a struct uroce_record_head, n_owners times a struct
  * uroce_record_owner, and n_slots slots of 64 bytes, the oldest first: each a
  * struct uroce_record, or the two halves of a struct uroce_record_packet.
  *
@@ -136,7 +136,7 @@ struct uroce_record_packet {
 	__u32 pid;
 	__u32 psn;
 	__u32 length;
-	/* Of the IP header, or the GRH, and UDP. */
+	/* from the IP header, or the GRH, and UDP */
 	__u32 flow_label;
 	__u16 sport;
 	__u8 tos;

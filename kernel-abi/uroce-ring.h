@@ -3,8 +3,8 @@
  * The work-queue format: what provider and device share in memory.
  *
  * Little-endian (host order of every supported machine); fixed-width types
- * only; reserved fields are written as zero and checked. Geometry is told by
- * the create responses (uroce-abi.h) and never assumed.
+ * only; reserved fields are written as zero and checked. The create responses
+ * (uroce-abi.h) give the geometry; it is never assumed.
  *
  * Life of a send: the provider writes a WQE into the send ring, releases the
  * producer index [P1], sets the queue's doorbell bit [D1][D2], and writes the
@@ -110,7 +110,7 @@ struct uroce_db_page {
 	 * one, or 0. The device may work there. */
 	__u32 cpu;
 	/* Written by the device: the processor's number that it works on while
-	 * awake, plus one; 0: not told. */
+	 * awake, plus one; 0: not known. */
 	__u32 device_cpu;
 	__u32 rsv0[13];
 	__u64 summary; /* [D2] */

@@ -28,10 +28,10 @@
  *                                     <-    DONE {ret}
  *
  * Every message is one struct uroce_tun_msg, with at most UROCE_TUN_MAX_FDS
- * descriptors attached (SCM_RIGHTS). Up to UROCE_TUN_WINDOW bytes may follow the
- * message of a CALL: the caller's memory from arg on. The device then need not
- * read that memory itself. What a command points to on the caller's stack is
- * often among these bytes too.
+ * descriptors attached (SCM_RIGHTS). Up to UROCE_TUN_WINDOW bytes may follow
+ * the message of a CALL: the caller's memory from arg on. The device then need
+ * not read that memory itself. Data on the caller's stack that a command points
+ * to are often among these bytes too.
  *
  * Up to as many bytes may follow a DONE. They are what the command writes within
  * the addresses that the CALL names, each piece with a struct uroce_tun_out; and
@@ -60,12 +60,14 @@
 extern "C" {
 #endif
 
-/* OPEN carries the version of the front-end. The device serves every version up
- * to its own. What is new since version 4 has a feature bit. OPEN names the
+/*
+ * OPEN carries the version of the front-end. The device serves every version up
+ * to its own. Every change since version 4 has a feature bit. OPEN names the
  * features that the front-end understands, DONE those of them that the device
  * has, and neither side sends anything of another feature. So either side may
  * be the newer one. A new version is only for a change that no feature bit can
- * express. */
+ * express.
+ */
 #define UROCE_TUN_VERSION 4
 #define UROCE_TUN_SOCKET  "uroced.sock" /* in the run directory */
 /* A file in the run directory. Where it exists, names that the tree does not
@@ -157,9 +159,9 @@ enum uroce_tun_op {
 
 	/* ---- device to front-end ---- */
 
-	/* ret: the result or -errno. That of OPEN has opened, and fds[0]: the
-	 * visible descriptor, none where a file was joined; fds[1]: the page of
-	 * changes of an rdma_cm file, with UROCE_TUN_F_CACHED_REPLY. */
+	/* ret: the result or -errno. The answer to OPEN has opened, and fds[0]:
+	 * the visible descriptor, none where a file was joined; fds[1]: the
+	 * page of changes of an rdma_cm file, with UROCE_TUN_F_CACHED_REPLY. */
 	UROCE_TUN_DONE = 32,
 	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
 	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
@@ -174,8 +176,8 @@ enum uroce_tun_op {
 	UROCE_TUN_PROVE = 37,
 };
 
-/* What the caller has the right to is shown by a descriptor that nobody else
- * can make: the device knows nothing else of the process that runs. */
+/* The caller proves a right by a descriptor that nobody else can make: the
+ * device knows nothing else of the process that runs. */
 enum uroce_tun_right {
 	/* CAP_NET_RAW over the device's network namespace: a packet socket of
 	 * it. */
@@ -351,10 +353,10 @@ struct uroce_tun_out {
 };
 
 /*
- * What the device would answer now to a WRITE on this file: it would write the
- * bytes that follow to the address in bytes 8 to 15 of the WRITE, and return
- * the length of the WRITE. This holds as long as word slot of the page of
- * changes has the value change: the device adds to that word before it does
+ * The device's answer to a WRITE on this file, ahead of the question: it would
+ * write the bytes that follow to the address in bytes 8 to 15 of the WRITE, and
+ * return the length of the WRITE. This holds as long as word slot of the page
+ * of changes has the value change: the device adds to that word before it does
  * anything that changes the answer. With UROCE_TUN_F_CACHED_REPLY.
  */
 struct uroce_tun_cached_reply {

@@ -112,7 +112,7 @@ UR_EXPORT int fclose(FILE *stream)
 {
 	int fd = fileno_unlocked(stream);
 
-	/* What is in the stream's buffer is written past any wrapper. */
+	/* The bytes in the stream's buffer are written past any wrapper. */
 	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
 		fflush(stream);
 		ur_setting_settle(fd);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The end of the process, where it is the process that ends itself. A kernel's
- * device has fetched what was posted long before; ours reads the process's
- * memory, which goes first, so it is told while that is still there. A process
- * that is killed tells nobody: then what is in mapped memory still leaves.
+ * device has long fetched the posted requests; ours reads the process's memory,
+ * which goes first, so it is asked to send while that is still there. A process
+ * that is killed asks nobody: then only requests in mapped memory still leave.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,8 +24,8 @@ static void at_quick(void)
 
 void ur_exit_init(void)
 {
-	/* What is registered first is called last, and on_exit() knows no
-	 * library: after all destructors, which may post. */
+	/* The handler that is registered first is called last, and on_exit()
+	 * knows no library: so after all destructors, which may post. */
 	on_exit(at_exit, NULL);
 	at_quick_exit(at_quick);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The descriptor table. What a file does when it ends is here too, because
- * the end is a matter of the last reference and nothing else.
- */
+/* The descriptor table. The work at the end of a file is here too, because the
+ * end is a matter of the last reference and nothing else. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -49,7 +47,7 @@ static void enter_child(void)
 	}
 }
 
-/* Whether the child closes what it inherits, nobody is told. */
+/* Nobody reports whether the child closes what it inherits. */
 static void before_fork(void)
 {
 	uint32_t end = atomic_load(&files_end);
@@ -364,7 +362,7 @@ void ur_fdmap_forget(int fd)
 		return;
 	}
 	file = &files[index];
-	/* Keep the file while its end is told. */
+	/* Keep the file while its end is reported. */
 	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
 	if (!(refs & FDS_MASK))
 		tell_event_closed(file);

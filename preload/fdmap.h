@@ -11,7 +11,7 @@
  *
  * A vfork() child runs in our memory with its own descriptor table, until it
  * execs: it must change nothing here. A fork() child owns a copy of all of it.
- * A page that the kernel wipes on fork tells the two apart.
+ * A page that the kernel wipes on fork shows which of the two it is.
  */
 #ifndef UR_PRELOAD_FDMAP_H
 #define UR_PRELOAD_FDMAP_H
@@ -56,8 +56,8 @@ struct ur_file {
 	_Atomic uint32_t shared; /* a forked child may have it too */
 	pthread_mutex_t lock;	 /* one command at a time on sock */
 	struct ur_reply_cache *reply_cache; /* NULL: none; the lock's */
-	/* Of a netlink socket, netlink.c. Whoever changes them from two threads
-	 * gets one of the two values, as with the kernel. */
+	/* For a netlink socket, netlink.c. If two threads change them at once,
+	 * one of the two values stays, as with the kernel. */
 	uint32_t nl_type, nl_bound,
 		nl_port;	      /* socket(2)'s; bind() was called */
 	uint64_t nl_groups, nl_flags; /* as in UROCE_TUN_BIND */
@@ -138,8 +138,9 @@ void ur_fdmap_copy(int from, int fd);
 /**
  * ur_fdmap_forget() - @fd is no longer ours
  *
- * The last descriptor of an event file tells the device (CLOSE_FD); that of a
- * cdev closes the hidden twin. The descriptor itself is the caller's to close.
+ * With the last descriptor of an event file the device is notified (CLOSE_FD);
+ * with that of a cdev the hidden twin is closed. The descriptor itself is the
+ * caller's to close.
  */
 void ur_fdmap_forget(int fd);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Virtual files: the conversation with the device that one system call is (its
- * middle, where the device asks, is upcall.c). What the calls mean is the
- * device's business; the one command known here is rdma_cm's GET_EVENT, because
- * it may block.
+ * middle, where the device asks, is upcall.c). Only the device knows what the
+ * calls mean; the one command known here is rdma_cm's GET_EVENT, because it may
+ * block.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -122,7 +122,8 @@ err_close:
 	return err;
 }
 
-/* What a number is, if it is that of an event file's descriptor. */
+/* Fills *known if number is that of an event file's descriptor, and returns
+ * whether it is. */
 static bool is_event_fd(const struct ur_file *file, uint64_t number,
 			struct uroce_tun_known *known)
 {
@@ -299,8 +300,8 @@ static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
 	return (ssize_t)call(file, &msg, len);
 }
 
-/* True: the device has said before what it would answer. The answer is stored
- * within what converse() takes for the stack. */
+/* Returns whether the device has sent the answer ahead. If so it is stored,
+ * within the part of the stack that converse() takes for the caller's. */
 static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -318,7 +319,7 @@ static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 	return known;
 }
 
-/* What the kernel says to a GET_EVENT before it waits. */
+/* Makes the kernel's checks of a GET_EVENT before it waits. */
 static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
 {
 	if (hdr->in < sizeof(struct rdma_ucm_get_event) ||
@@ -339,8 +340,8 @@ static int is_open(const struct ur_file *file, int fd)
 	return now == file;
 }
 
-/* One waits for an event of a file that another thread has closed. The kernel
- * keeps the file for the one who waits, who is not told. */
+/* Waits for an event of a file that another thread has closed. The kernel keeps
+ * the file for the waiting thread, which learns nothing. */
 static int wait_closed(int flags)
 {
 	if (flags & O_NONBLOCK)

@@ -33,7 +33,7 @@ long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg);
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf,
 		      size_t len);
 
-/* What read(2) on an event file returned, made what the kernel's would. */
+/* Turns the result of a read(2) on an event file into the kernel's. */
 ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
 			   ssize_t ret, int err);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What happens when the library is loaded: it finds the functions behind its
- * own, makes its tables, and prepares for fork, exec and exit.
- */
+/* The start of the library when it is loaded: it finds the functions behind its
+ * own, makes its tables, and prepares for fork, exec and exit. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

@@ -74,9 +74,10 @@ static int check_mad_room(int fd, size_t count)
 	return (size_t)len > count ? EINVAL : 0;
 }
 
-/* What a read of a virtual file must fail with, or 0. Programs that sleep read
- * each event: where there is room for it, whatever the descriptor is by now may
- * be read, and no system call is spent to make sure. */
+/* Returns the error that a read of a virtual file must fail with, or 0.
+ * Programs that sleep read each event: if there is room for one, the descriptor
+ * may be read whatever it is by now, and no system call is spent to make
+ * sure. */
 static int check_read(int fd, size_t count)
 {
 	uint32_t looks = ur_fdmap_looks(fd);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * /proc/mounts: scripts that write to configfs look there first, and mount it
- * where it is missing. What is there of rdma_cm's configfs is the device's and
- * needs no mount, so such a line is added.
+ * where it is missing. The device provides rdma_cm's configfs, which needs no
+ * mount, so such a line is added.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * RDMA netlink. A socket of it is a connection to the device, which answers as
- * the kernel does; send(), recv(), poll() and dup() need no help. What a
- * connection cannot do is done here: it is bound to a port id, it has options of
- * netlink, and its peer is the kernel.
+ * the kernel does; send(), recv(), poll() and dup() need no help. The rest,
+ * which a connection cannot do, is done here: it is bound to a port id, it has
+ * options of netlink, and its peer is the kernel.
  *
  * Where the kernel has RDMA devices of its own, or the device does not know
  * this, there is no RDMA netlink at all: refused, libibverbs reads the tree,
@@ -296,7 +296,8 @@ UR_EXPORT int setsockopt(int fd, int level, int name, const void *value,
 	return err ? fail(err) : 0;
 }
 
-/* What differs from those of a connection; -1: the system knows. */
+/* Returns the value of an option that differs from a connection's; -1: the
+ * system knows. */
 static int get_option(const struct ur_file *file, int level, int name)
 {
 	if (level == SOL_SOCKET)
@@ -350,7 +351,8 @@ UR_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	ur_fdmap_put(file);
 	if (!msg)
 		return fail(EFAULT);
-	/* That of the connection's other end is longer than a netlink one. */
+	/* The name of the connection's other end is longer than a netlink
+	 * one. */
 	own = *msg;
 	own.msg_name = NULL;
 	own.msg_namelen = 0;

@@ -58,7 +58,7 @@ static int open_node(const struct ur_rewritten *path, int flags)
 	return -1;
 }
 
-/* What is not opened as a file of its name. */
+/* Returns whether the path is not opened as a file of its name. */
 static bool is_made(const struct ur_rewritten *path, int flags)
 {
 	return ur_setting_is(path, flags) || ur_mounts_is(path, flags);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The replies that were sent ahead, in a table with one place for each hash of
- * a question. What does not fit is asked in the ordinary way.
- */
+/* The replies that were sent ahead, in a table with one place for each hash of
+ * a question. A question whose reply did not fit is asked in the ordinary
+ * way. */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>

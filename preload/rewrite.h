@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Where the kernel's RDMA paths lead: into the tree that the device process
- * keeps under the run directory.
+ * The kernel's RDMA paths lead into the tree that the device process keeps
+ * under the run directory.
  *
  *   /sys/class/infiniband{,_verbs,_mad}   RUNDIR/sys/class/...
  *   /sys/class/misc/rdma_cm               RUNDIR/sys/class/misc/rdma_cm
@@ -30,7 +30,7 @@ enum ur_path_what {
 };
 
 struct ur_rewritten {
-	/* What to hand to the real function, with dirfd. */
+	/* The path for the real function, with dirfd. */
 	const char *target;
 	int dirfd;
 	enum ur_path_what what;

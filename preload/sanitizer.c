@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Programs built with AddressSanitizer. Its runtime, which such a program names
- * as its first library, does not start where one is loaded before it, as we are.
- * What it asks for is the first place for its allocator and its wrappers, which
- * we have none of the kind of: our calls go to its wrappers, since they are next.
+ * as its first library, does not start where one is loaded before it, as we
+ * are. It asks for the first place for its allocator and its wrappers. We have
+ * no wrapper of the same functions, and our calls go to its wrappers, since
+ * they are next.
  */
 #include "preload/real.h"
 

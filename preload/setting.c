@@ -17,8 +17,8 @@ bool ur_setting_is(const struct ur_rewritten *path, int flags)
 	       (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* What the kernel would say of the modes: those of the file are the device's.
- * *rel: the name below the run directory. */
+/* Checks the file's modes, which the device has set, as the kernel would. *rel:
+ * the name below the run directory. */
 static int check(const struct ur_rewritten *path, const char **rel)
 {
 	size_t len = strlen(ur_rewrite_rundir());
@@ -68,8 +68,8 @@ static int lowest(int fd, int flags)
 	return low < 0 ? -errno : low;
 }
 
-/* Who reads as well reads the file; the connection is its hidden twin. Consumes
- * @sock. */
+/* Returns the descriptor that the program sees. A program that reads as well
+ * reads the file; the connection is its hidden twin. Consumes @sock. */
 static int show(const struct ur_rewritten *path, int flags, int sock)
 {
 	bool both = (flags & O_ACCMODE) == O_RDWR;

@@ -48,9 +48,9 @@ void ur_tunnel_sync(void)
 
 	if (ur_fdmap_borrowed())
 		return;
-	/* One connection is kept for a process that reads many counters. Who
-	 * finds it busy (or locked for ever, in the child of a fork) makes
-	 * one of his own. */
+	/* One connection is kept for a process that reads many counters. A
+	 * thread that finds it busy (or locked for ever, in the child of a
+	 * fork) makes its own. */
 	if (pthread_mutex_trylock(&lock)) {
 		file = connect_for_sync();
 		if (file) {

@@ -158,7 +158,8 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
 		ret_fds[i] = -1;
-	/* Of a reset we are told once, before what was sent ahead of it. */
+	/* A reset is reported once, before the data that were sent ahead of
+	 * it. */
 	do
 		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));

@@ -39,7 +39,8 @@ static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
 	return fd;
 }
 
-/* The device knows that the command failed: nothing to tell it. */
+/* Undoes an install. The device knows that the command failed, so it gets no
+ * message. */
 static void uninstall(int fd)
 {
 	struct ur_file *file = ur_fdmap_get(fd);
@@ -85,7 +86,7 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	return err;
 }
 
-/* What the command has written, and the replies sent ahead. */
+/* Stores the bytes that the command has written, and the replies sent ahead. */
 static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		     uint64_t from, uint64_t to)
 {
@@ -161,7 +162,7 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 	if (ret == -EIO && msg->op != UROCE_TUN_DONE)
 		atomic_store(&file->dead, 1);
 	if (ret < 0) {
-		/* The numbers were never told to the application. */
+		/* The application has never got these numbers. */
 		while (count--) {
 			uninstall(installed[count]);
 			syscall(SYS_close, installed[count]);

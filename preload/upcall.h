@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device asks in the middle of a command: for a descriptor of the
+/* The device's questions in the middle of a command: for a descriptor of the
  * process, or that the process takes one. */
 #ifndef UR_PRELOAD_UPCALL_H
 #define UR_PRELOAD_UPCALL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the time that sched_yield() takes tells, in nanoseconds. */
+/* The meaning of the time that sched_yield() takes, in nanoseconds. */
 #ifndef UR_UTIL_YIELD_H
 #define UR_UTIL_YIELD_H
 

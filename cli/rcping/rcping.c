@@ -10,7 +10,7 @@
  *   uroce-rcping connect ADDRESS PORT COUNT
  *   uroce-rcping listen PORT
  *
- * What happens is said line by line on standard output; rcping.h has the
+ * It prints what happens line by line on standard output; rcping.h has the
  * words. A program of its own, because it links librdmacm; it runs on any RDMA
  * device, with `uroce run` on ours.
  */

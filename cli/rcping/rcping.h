@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What uroce-rcping says, a line each: one of these words, a blank, and what
- * stands here behind it.
- */
+/* The output of uroce-rcping, line by line: one of these words, a blank, and
+ * the text that stands here behind it. */
 #ifndef UR_CLI_RCPING_H
 #define UR_CLI_RCPING_H
 

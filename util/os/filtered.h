@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the preload library tells the provider of filters of system calls. */
+/* The preload library's message to the provider about filters of system
+ * calls. */
 #ifndef UR_UTIL_OS_FILTERED_H
 #define UR_UTIL_OS_FILTERED_H
 

@@ -21,8 +21,8 @@ struct ur_follow {
 	u32 patience; /* it moves after so many */
 };
 
-/* A command came from processor cpu - 1; 0: not told. Returns whether the thread
- * is to move there. */
+/* A command came from processor cpu - 1; 0: not known. Returns whether the
+ * thread is to move there. */
 bool ur_follow_look(struct ur_follow *follow, u32 cpu);
 /* The same, and moves the calling thread. Where it may not run it stays, since
  * the number is the client's word. */

@@ -120,8 +120,8 @@ bool ur_proves_net_raw(int fd)
 	       (type == SOCK_RAW || type == SOCK_DGRAM);
 }
 
-/* Of UDP alone: the number that another protocol's socket says it has may be no
- * port (that of an echo request is its identifier, which anybody chooses). */
+/* Only UDP sockets count: another protocol's socket may name a number that is
+ * no port (an echo request's is its identifier, which anybody chooses). */
 bool ur_proves_net_bind(int fd, unsigned int limit)
 {
 	struct sockaddr_in is = {0};

@@ -50,10 +50,10 @@ int ur_rundir_check(const char *dir);
  * @sock: a connection to the device there
  *
  * Root's program, or command, uses the device of root or of a service (see
- * ur_rundir_trusted()), since another user's has what it shows: its memory. That
- * of the user whose number $UROCE_TRUST_UID is, it uses nevertheless. So does
- * root of a user namespace that of a user who has no number there, such as the
- * host's root.
+ * ur_rundir_trusted()), since any other user's device would get what the
+ * program shows: its memory. It also uses the device of the user whose number
+ * is in $UROCE_TRUST_UID. Root of a user namespace also uses the device of a
+ * user who has no number there, such as the host's root.
  *
  * Return: 0, 1 where it is such another user's, who is shown no right, or -EPERM.
  */
