@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is to this device what root is to a kernel's, and who may see what. */
+/* The device's administrator, as root is to a kernel's device, and the rule for
+ * what others may see. */
 #ifndef UR_DEVICE_ADMINISTRATOR_H
 #define UR_DEVICE_ADMINISTRATOR_H
 
@@ -12,10 +13,10 @@ struct ur_session;
 void ur_administrators_init(void);
 
 /*
- * Returns whether the client may change devices and see all: it has shown the
- * right to (client_rights.h), or is the user who runs the daemon. Where that one
- * is root his number alone does not do: root of a container has it too. With the
- * lock, or on the session's own thread.
+ * Returns whether the client may change devices and see all: it has proved the
+ * right (client_rights.h), or belongs to the user who runs the daemon. If that
+ * user is root, the number alone is not enough: root of a container has it too.
+ * With the lock, or on the session's own thread.
  */
 bool ur_is_administrator(const struct ur_session *s);
 

@@ -108,7 +108,7 @@ static const char *below(const char *root, const char *path)
 	return strcmp(path, "/") ? path : "";
 }
 
-/* What a file of a limit says; "max" is none. */
+/* Reads the file of a limit; "max" is none. */
 static u64 read_limit(const char *folder, const char *name)
 {
 	char path[PATH_MAX + 32];
@@ -143,7 +143,8 @@ static u64 least(const struct ur_cgroup_mount *m, const char *group,
 	}
 }
 
-/* Of a line "NUMBER:CONTROLLERS:PATH"; version 2 names no controllers. */
+/* Returns the least limit for a line "NUMBER:CONTROLLERS:PATH"; version 2 names
+ * no controllers. */
 static u64 least_of(const struct ur_cgroup *cg, char *line)
 {
 	char *list = strchr(line, ':');

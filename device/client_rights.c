@@ -16,7 +16,7 @@
 #endif
 
 static struct {
-	/* Of the network namespace, one of the two. */
+	/* of the network namespace: the cookie, or else the file */
 	u64 cookie;
 	dev_t dev; /* of its file in procfs */
 	ino_t ino;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a client may do by the rights that the kernel has given it. It shows them
- * on its connection, by descriptors that only who has them can make
- * (util/os/proof.h): what /proc says of a process is said of whatever program it
- * has come to run since it connected.
+ * The rights that the kernel has given a client. The client proves them on its
+ * connection, with descriptors that only a process with the right can make
+ * (util/os/proof.h): /proc would describe whatever program the process has come
+ * to run since it connected.
  */
 #ifndef UR_DEVICE_CLIENT_RIGHTS_H
 #define UR_DEVICE_CLIENT_RIGHTS_H

@@ -330,7 +330,8 @@ static void free_device(void *arg)
 	ur_loop_after(dev->daemon->loop, &dev->after, end_device);
 }
 
-/* What the engine has posted to the loop names both; it runs before this. */
+/* Frees the device after the calls that the engine has posted to the loop,
+ * which name both. */
 static void release(struct ur_device *dev)
 {
 	ur_engine_stop(dev->engine);

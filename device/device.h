@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What the device process is made of: one daemon, its devices (one for each
- * netdev), and the sessions of its clients. All of it is under the control
- * lock (engine/ground/loop.h).
- */
+/* The objects of the device process: one daemon, its devices (one for each
+ * netdev), and the sessions of its clients. All of it is under the control lock
+ * (engine/ground/loop.h). */
 #ifndef UR_DEVICE_DEVICE_H
 #define UR_DEVICE_DEVICE_H
 
@@ -24,29 +22,30 @@ struct nl_sock;
 struct ur_device;
 struct ur_device_record;
 
-/* What the connection manager wants to hear; it sets ur_daemon.cm_ops. gsi_rx
+/* The calls that the connection manager gets; it sets ur_daemon.cm_ops. gsi_rx
  * gets the MADs of its class. */
 struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
 	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
-	/* The device goes away, and can still send now: the peers are told. */
+	/* The device goes away, and can still send now: the peers get a
+	 * message. */
 	void (*device_gone)(struct ur_device *dev);
 };
 
 struct ur_file_ops;
 struct ur_device_file;
 
-/* What a device tells its open files. */
+/* The calls that a device makes to its open files. */
 struct ur_device_file_ops {
 	/* An event that belongs to no object. */
 	void (*event)(struct ur_device_file *file, u64 element, u32 type);
 };
 
 /*
- * What every file that is open on a device begins with, of whatever kind: uverbs
- * or umad. Who wants one kind alone asks by ops, as ur_ufile_of() does: nothing
- * may be taken for what contains it on the word of its place in a list.
+ * The head of every file that is open on a device, of whatever kind: uverbs or
+ * umad. To get one kind alone, check ops as ur_ufile_of() does: a place in a
+ * list does not show what contains the entry.
  */
 struct ur_device_file {
 	struct ur_list node;		      /* of the device */
@@ -129,11 +128,11 @@ struct ur_cc_values {
 	u8 np, rp; /* by priority */
 };
 
-/* What the files of counters say, sysfs_counters.c. */
+/* The counters as their files show them, sysfs_counters.c. */
 struct ur_shown_counters {
 	u64 value[UR_CNT_COUNT];
 	bool known;
-	bool asked; /* the engine tells when it wakes */
+	bool asked; /* the engine reports when it wakes */
 	struct ur_loop_timer timer;
 };
 
@@ -147,8 +146,8 @@ struct ur_device {
 	u32 umad;		       /* the N of umadN */
 	u64 rdev;
 
-	char netdev[IF_NAMESIZE];    /* as programs are told, see netdev.c */
-	char link_name[IF_NAMESIZE]; /* as the kernel said last */
+	char netdev[IF_NAMESIZE];    /* as programs see it, see netdev.c */
+	char link_name[IF_NAMESIZE]; /* as the kernel named it last */
 	u32 ifindex;
 	u32 follows; /* that index; 0: whatever gets the name netdev */
 	u8 mac[6];
@@ -204,13 +203,14 @@ void ur_device_remove(struct ur_device *dev);
 /* Another name, which is what programs that look find. -EINVAL, -EEXIST, or why
  * the files of that name cannot be made; then it has the old one. */
 int ur_device_rename(struct ur_device *dev, const char *name);
-/* dev->netdev is another name now: watchers hear of it. */
+/* dev->netdev is another name now: calls the watchers. */
 void ur_device_netdev_renamed(struct ur_device *dev);
 /* A file of dev was closed and taken off its list. Frees a device that is gone
  * after its last one. */
 void ur_device_file_closed(struct ur_device *dev);
-/* Ends all devices while threads still work on open files: tells the peers,
- * stops the engines and closes their ports. The daemon must exit soon. */
+/* Ends all devices while threads still work on open files: sends the peers a
+ * message, stops the engines and closes their ports. The daemon must exit
+ * soon. */
 void ur_device_abandon_all(struct ur_daemon *daemon);
 /* Frees all devices. No file is open and the loop runs no more. */
 void ur_device_destroy_all(struct ur_daemon *daemon);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The rules of faults: added, deleted, told; and those that strike control. */
+/* The rules of faults: adds, deletes and lists them; and applies those that
+ * strike control. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Faults on request: the rules of all devices, as `uroce fault` shows them. Of
- * packets and requests the engine takes care; the rest is done here. Control
- * lock held.
- */
+/* Faults on request: the rules of all devices, as `uroce fault` shows them. The
+ * engine applies those for packets and requests; the rest is done here. Control
+ * lock held. */
 #ifndef UR_DEVICE_FAULT_H
 #define UR_DEVICE_FAULT_H
 
@@ -11,9 +9,9 @@
 #include "device/session.h"
 #include "device/listing.h"
 
-/* Of one device. */
+/* rules of one device */
 #define UR_MAX_FAULTS 64
-/* Of a rule as text, with its NUL. */
+/* bytes of a rule as text, with its NUL */
 #define UR_FAULT_TEXT 256
 
 /*

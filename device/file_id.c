@@ -14,8 +14,9 @@
 #define SO_COOKIE 57 /* since Linux 4.12 */
 #endif
 
-/* Where the kernel has none (before 4.12, and as qemu-user shows it) the numbers
- * have to do; elsewhere it has one for each socket, whatever a client does. */
+/* Adds a socket's cookie. The kernel has one for each socket, whatever a client
+ * does; without it (before 4.12, and under qemu-user) the numbers have to
+ * do. */
 static void add_cookie(int fd, struct ur_file_id *id)
 {
 	socklen_t len = sizeof(id->cookie);

@@ -11,8 +11,8 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
-/* What file systems of this kernel need is 4 to 40 bytes; a longer handle is cut,
- * and tells as much as its beginning. */
+/* File systems of this kernel need 4 to 40 bytes. A longer handle is cut, and
+ * compared by its beginning. */
 #define UR_FILE_HANDLE_BYTES 40
 
 struct ur_file_id {

@@ -83,7 +83,7 @@ static struct ur_gid *free_slot(struct ur_device *dev)
 }
 
 /* A refused address is remembered outside the visible entries, so that the
- * reason is told once and not at each change of the link. */
+ * reason is logged once and not at each change of the link. */
 static struct ur_gid *refused_slot(struct ur_device *dev)
 {
 	for (int i = UR_GID_MAX - 1; i >= 0; i--)
@@ -106,7 +106,7 @@ static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
 		char text[40];
 
 		ur_gid_print(text, a->gid);
-		/* Who holds the port is the wire's to say, and it has. */
+		/* The wire has logged who holds the port. */
 		if (err != -EADDRINUSE)
 			ur_log("%s: cannot use %s: %s", dev->name, text,
 			       strerror(-err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who is in which multicast group of a device: a user's part of the groups,
+ * The users of the multicast groups of a device: a user's part of the groups,
  * and of the places in each. A group holds a socket, so it counts among the
  * user's descriptors too. Control lock held.
  */

@@ -19,7 +19,7 @@ static int add(struct ur_session *s, const char *words, char *ret_name)
 	name = strchr(netdev, ' ');
 	if (name)
 		*name++ = '\0';
-	/* What does not fit is no interface of this host. */
+	/* A name that does not fit is no interface of this host. */
 	if (!*netdev || strlen(netdev) >= IF_NAMESIZE)
 		return -ENODEV;
 	err = ur_device_create(s->daemon, netdev, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who gets a datagram for QP1. */
+/* Finds the receiver of a datagram for QP1. */
 #include "device/mad.h"
 #include "util/assert.h"
 

@@ -185,8 +185,8 @@ static int open_netlink(void *arg)
 	return ur_netlink_open(arg, ur_netdevs_changed);
 }
 
-/* What takes a right that is not needed again comes before the confinement, and
- * the first thread and the first packet come after. */
+/* The steps that take a right for the last time come before the confinement,
+ * and the first thread and the first packet come after it. */
 static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 {
 	int err = ur_listen_lock(daemon);
@@ -247,9 +247,9 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 
 /*
  * Threads are left that wait for something of their clients', perhaps where not
- * even SIGKILL reaches them; they get the lock no more. What another uroced
- * would find taken is given back here: the process may stay for as long as they
- * do.
+ * even SIGKILL reaches them; they get the lock no more. This gives back
+ * everything that another uroced would need: the process may stay for as long
+ * as they do.
  */
 static _Noreturn void leave(struct ur_daemon *daemon, int status)
 {
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 	err = ur_daemon_options_parse(argc, argv, o);
 	if (err)
 		return err > 0 ? 0 : 2;
-	/* What clients shall read or find is made with its own mode. */
+	/* Files that clients read or find are made with their own mode. */
 	umask(022);
 	/* One heap: those of threads grow by the page, a system call each. */
 	mallopt(M_ARENA_MAX, 1);

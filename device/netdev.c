@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What its netdev makes of a device: MTU, GUID, GIDs, the state of its port, and
- * the name that it has. A device follows the index of its netdev, which stays the
- * same when that is renamed; its name counts when there is none of that index any
- * more, and one with the name is made.
+ * A device gets from its netdev: MTU, GUID, GIDs, the state of its port, and
+ * the netdev's name. A device follows the index of its netdev, which stays the
+ * same when that is renamed; its name counts when there is none of that index
+ * any more, and one with the name is made.
  */
 #include <stdio.h>
 #include <string.h>

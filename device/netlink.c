@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Two sockets: one only hears that something changed, the other asks what is.
- * A message is never applied by itself; whatever came (an overrun too), the
- * devices are brought up to date from a fresh dump, so no loss can last.
+ * Two sockets: one only learns that something changed, the other asks for the
+ * present state. A message is never applied by itself; whatever came (an
+ * overrun too), the devices are brought up to date from a fresh dump, so no
+ * loss can last.
  */
 #include <errno.h>
 #include <linux/if_addr.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Numbers of protection and XRC domains. What keeps users apart is that no two
- * domains have the same number at a time, however many domains have come and
- * gone.
- */
+/* Numbers of protection and XRC domains. No two domains have the same number at
+ * a time, however many have come and gone: that keeps users apart. */
 #ifndef UR_DEVICE_NUMBERS_H
 #define UR_DEVICE_NUMBERS_H
 

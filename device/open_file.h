@@ -29,10 +29,8 @@ struct ur_open_file {
 	void *file;
 };
 
-/*
- * What a kind of file does. All are called with the control lock held; ioctl
- * and write are called without it and take it themselves.
- */
+/* The operations of a kind of file. All are called with the control lock held;
+ * ioctl and write are called without it and take it themselves. */
 struct ur_file_ops {
 	/* Opens the file in *file. shown has UROCE_TUN_MAX_FDS entries of -1;
 	 * filled with the descriptors that the client gets, the visible one

@@ -79,7 +79,7 @@ int ur_daemon_options_reread(struct ur_daemon_options *o)
 
 /* ---- the command line ---- */
 
-/* What getopt_long() returns for the first row of the table. */
+/* The value that getopt_long() returns for the first row of the table. */
 #define FIRST_ROW 256
 #define ROWS_MAX  64
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What uroced was told to do: the command line, and the configuration file
- * that it may name (uroce.conf(5)). A command line option goes before the file.
- */
+/* The options of uroced: the command line, and the configuration file that it
+ * may name (uroce.conf(5)). A command line option goes before the file. */
 #ifndef UR_DEVICE_OPTIONS_H
 #define UR_DEVICE_OPTIONS_H
 
@@ -33,14 +31,14 @@ enum ur_confine {
 
 struct ur_daemon_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
-	/* Of the device on each; of the default's where there is no netdev.
-	 * Empty: uroceN. */
+	/* The name of the device on each netdev, or of the default device where
+	 * there is no netdev. Empty: uroceN. */
 	char name[UR_MAX_NETDEVS][UR_DEVICE_NAME_MAX];
 	int n_netdevs;
-	int last;	   /* the netdev that was said last */
+	int last;	   /* the netdev that was given last */
 	char run_dir[256]; /* empty: the default */
 	char engine[256];
-	int engines;	/* of each device; 0: not said */
+	int engines;	/* of each device; 0: not given */
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
 	int on_demand;	    /* above 0: yes */
@@ -48,8 +46,8 @@ struct ur_daemon_options {
 	int roce_v1;	    /* above 0: yes */
 	int raw_ethernet;   /* above 0: yes */
 	int only;	    /* above 0: the host's own devices are hidden */
-	int cm_mode;	    /* 1, 2; 0: not said */
-	int user_share;	    /* percent; 0: not said */
+	int cm_mode;	    /* 1, 2; 0: not given */
+	int user_share;	    /* percent; 0: not given */
 	const char *record; /* of each device: as its setting; NULL: off */
 	enum ur_isolation isolation;
 	enum ur_confine confine;

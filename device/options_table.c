@@ -32,7 +32,7 @@ static int add_netdev(struct ur_daemon_options *o, const char *name)
 	return 0;
 }
 
-/* Of the netdev that was named last. */
+/* Names the device on the netdev that was named last. */
 static int set_name(struct ur_daemon_options *o, const char *name)
 {
 	char *to = o->name[o->last];

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include "device/options.h"
 
-/* What a value is, and the type of the field that takes it. */
+/* The kinds of values, and the types of the fields that take them. */
 enum ur_daemon_option_kind {
 	UR_DAEMON_OPTION_SWITCH, /* int: 1; in a file "yes" or "no" */
 	UR_DAEMON_OPTION_TEXT,	 /* char[] of size bytes */
@@ -19,7 +19,7 @@ enum ur_daemon_option_kind {
 	UR_DAEMON_OPTION_OTHER,	 /* take() */
 };
 
-/* Where it can stand. */
+/* The places where an option can stand. */
 #define UR_DAEMON_OPTION_ON_LINE 1u
 #define UR_DAEMON_OPTION_IN_FILE 2u
 #define UR_DAEMON_OPTION_BOTH	 3u

@@ -12,7 +12,7 @@
 #include "device/quota.h"
 #include "util/assert.h"
 
-/* Of a user with something in one table. */
+/* A user with something in one table. */
 struct ur_quota_user {
 	struct ur_quota_user *next;
 	uid_t uid;

@@ -45,7 +45,8 @@ u32 ur_quota_of(const struct ur_quota *q, uid_t uid);
 /* ---- descriptors, what some things hold at most ---- */
 
 /* A connection: its socket, its client's memory and maps, and one that is open
- * for a moment. What is shown in the middle of a command is charged apart. */
+ * for a moment. Descriptors that are shown in the middle of a command are
+ * charged apart. */
 #define UR_FDS_SESSION 4
 /* An answer to STATUS, and the stream that writes it. */
 #define UR_FDS_ANSWER 2

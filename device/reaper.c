@@ -16,7 +16,7 @@ struct waiting {
 	bool charged;
 };
 
-/* Of one user. Under the control lock. */
+/* The reaper of one user. Under the control lock. */
 struct reaper {
 	struct reaper *next;
 	struct ur_loop *loop;

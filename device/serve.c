@@ -81,7 +81,7 @@ static void give_back(struct ur_session *s, int *fds)
 	ur_loop_unlock(loop);
 }
 
-/* What both sides have. The bits are there since version 4. */
+/* Returns the features of both sides. The bits are there since version 4. */
 static u64 features(const struct uroce_tun_open *open)
 {
 	if (open->version < 4)
@@ -187,7 +187,7 @@ static void do_settle(struct ur_session *s)
 	send_answer(s, 0);
 }
 
-/* What is not on demand stays anyhow. */
+/* A daemon that is not on demand stays anyhow. */
 static void do_hold(struct ur_session *s)
 {
 	int err = 0;

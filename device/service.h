@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * uroced as a service: it tells systemd when it serves and when it stops, and
- * feeds the watchdog only while every engine thread answers. Without systemd
- * all functions do nothing. Control lock held.
+ * uroced as a service: it notifies systemd when it serves and when it stops,
+ * and feeds the watchdog only while every engine thread answers. Without
+ * systemd all functions do nothing. Control lock held.
  */
 #ifndef UR_DEVICE_SERVICE_H
 #define UR_DEVICE_SERVICE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a command reads and writes of its client's memory. */
+/* Reads and writes the client's memory for a command. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ void ur_session_hang_up(const struct ur_device *dev)
 	}
 }
 
-/* What is charged of an answer at a time; a page of objects is less. */
+/* KiB of an answer that are charged at a time; a page of objects is less. */
 #define ANSWER_STEP 64u
 
 int ur_session_answer_room(struct ur_session *s, u64 bytes)

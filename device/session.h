@@ -15,7 +15,7 @@
 #include "engine/ground/user.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* Of all users together. */
+/* sessions of all users together */
 #define UR_MAX_SESSIONS 4096
 /* An on-demand daemon ends this long after its last client, and this long
  * after the start without a first one. */
@@ -45,8 +45,8 @@ struct ur_session {
 	u64 window_addr;
 	u32 window_len;
 	u8 window[UROCE_TUN_WINDOW];
-	/* What the command writes from outs_from up to outs_to goes with the
-	 * answer. */
+	/* The bytes that the command writes from outs_from up to outs_to go
+	 * with the answer. */
 	u64 outs_from, outs_to;
 	u32 outs_len;
 	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
@@ -108,7 +108,7 @@ int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len);
  */
 int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id);
 /* Returns the cookie of the event file of that kind that the client has at
- * number, as it said with the command; 0: it did not. */
+ * number, as the command named it; 0: it did not. */
 u64 ur_session_known(const struct ur_session *s, int number, u32 kind);
 /* Asks the client for a descriptor that proves the right, enum uroce_tun_right.
  * Returns it, as ur_session_fget() does, or -errno: -EPERM where it has none, or

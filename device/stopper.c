@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "device/stopper.h"
 
-/* Of a stop, most of it UR_STOP_NS. What looks after memory is slow. */
+/* The longest time of a stop, most of it UR_STOP_NS. Sanitizers are slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UR_STOP_MOST_NS 20000000000ull
 #else

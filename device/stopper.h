@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The thread that hears SIGTERM and SIGINT. It takes no lock and touches nothing
- * of a client's, so it sees to it that the process ends whatever others wait for:
- * where the stop takes longer than UR_STOP_MOST_NS, it gives back what another
- * uroced would find taken, and ends the process. A thread that waits in the
- * kernel where not even SIGKILL reaches it may keep an empty process for as long
- * as it does.
+ * The thread that receives SIGTERM and SIGINT. It takes no lock and touches
+ * nothing of a client's, so it makes the process end whatever others wait for:
+ * if the stop takes longer than UR_STOP_MOST_NS, it gives back everything that
+ * another uroced would need, and ends the process. A thread that waits in the
+ * kernel where not even SIGKILL reaches it may keep an empty process for as
+ * long as it does.
  */
 #ifndef UR_DEVICE_STOPPER_H
 #define UR_DEVICE_STOPPER_H
@@ -13,7 +13,7 @@
 #include "device/device.h"
 
 /* Starts the thread. The two signals are blocked in all threads. Signals that
- * came before are heard. Returns 0 or -errno. */
+ * came before count. Returns 0 or -errno. */
 int ur_stopper_start(struct ur_daemon *daemon);
 /* The daemon stops by itself: the time begins as with a signal. Any thread. */
 void ur_stopper_begin(void);

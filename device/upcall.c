@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Questions to a client in the middle of its command, and the descriptors that
- * it answers with. What a descriptor's file does when somebody asks about it or
- * closes it is the client's choice (FUSE, SO_LINGER), and may take for ever: it
- * is done by the client's own thread, without the control lock.
+ * it answers with. The client chooses what a descriptor's file does when
+ * somebody asks about it or closes it (FUSE, SO_LINGER), and that may take for
+ * ever: so the client's own thread does it, without the control lock.
  */
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What wants to know of the life of devices: netlink's listeners, rules of
- * faults, recorders. device.c calls the watchers in the order in which they were
- * added, and includes none of them. Control lock held.
+ * The watchers of devices' lives: netlink's listeners, rules of faults,
+ * recorders. device.c calls them in the order in which they were added, and
+ * includes none of them. Control lock held.
  */
 #ifndef UR_DEVICE_WATCHER_H
 #define UR_DEVICE_WATCHER_H

@@ -53,8 +53,9 @@ static int drop_capabilities(bool keep_raw)
 		n += (size_t)snprintf(holds.caps + n, sizeof(holds.caps) - n,
 				      "%s%s", n ? " " : "", kept[i].name);
 	}
-	/* The service has no others, and no right to the call. What programs
-	 * would inherit that it cannot execute does not count. */
+	/* The service has no others, and no right to the call. Capabilities
+	 * that programs would inherit do not count, since it cannot execute
+	 * any. */
 	for (size_t i = 0; i < UR_ARRAY_SIZE(has); i++)
 		has[i].inheritable = 0;
 	if (!memcmp(has, keep, sizeof(keep)))

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What holds, for the log, `uroce link --json` and `uroce doctor`. */
+/* The confinement in effect, for the log, `uroce link --json` and `uroce
+ * doctor`. */
 struct ur_confinement {
 	bool asked;    /* else nothing of it was tried */
 	bool calls;    /* a filter of system calls */
@@ -20,10 +21,10 @@ struct ur_confinement {
 };
 
 /*
- * Of the whole process: to be called once, before there are threads, with the
- * run directory made and everything done that needs a right for the last time.
- * What this kernel, or who started us, does not allow is left out and said.
- * keep_raw: packet sockets will be opened.
+ * Confines the whole process. To be called once, before there are threads, with
+ * the run directory made and everything done that needs a right for the last
+ * time. Parts that this kernel, or our parent, does not allow are left out and
+ * logged. keep_raw: packet sockets will be opened.
  */
 void ur_confine(const char *run_dir, bool keep_raw);
 const struct ur_confinement *ur_confinement(void);

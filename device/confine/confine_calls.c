@@ -73,7 +73,7 @@ static const struct call_rule rules[] = {
 	/* getrlimit() */
 	{"prlimit64", 2, {ARG_IS(0, 0), SCMP_CMP64(2, SCMP_CMP_EQ, 0)}},
 	{"ioctl", 1, {ARG_IS(1, (u32)PROCMAP_QUERY)}},
-	/* Where there is no SO_NETNS_COOKIE: see client_rights.c. */
+	/* for kernels without SO_NETNS_COOKIE: see client_rights.c */
 	{"ioctl", 1, {ARG_IS(1, SIOCGSKNS)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFNAME)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFINDEX)}},
@@ -87,8 +87,8 @@ static const struct call_rule rules[] = {
 	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
 };
 
-/* Of RoCEv1: its frames, and the neighbours that they go to; of raw Ethernet:
- * its frames. */
+/* The calls for RoCEv1: its frames, and the neighbours that they go to; for raw
+ * Ethernet: its frames. */
 static const struct call_rule packet_rules[] = {
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_DGRAM)}},
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_RAW)}},

@@ -32,9 +32,9 @@ int ur_confine_mounts(const char *run_dir)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return -errno;
-	/* What the host mounts and unmounts later on still happens here, and
-	 * nothing of ours there. Fails in a chroot, whose root is no mount: the
-	 * namespace is then a copy that nothing is done to. */
+	/* The host's later mounts and unmounts still happen here, but ours not
+	 * there. Fails in a chroot, whose root is no mount: the namespace is
+	 * then a copy that nothing is done to. */
 	err = set_attr("/", AT_RECURSIVE, 0, 0, MS_SLAVE);
 	if (!err && mount(run_dir, run_dir, NULL, MS_BIND, NULL) < 0)
 		err = -errno;
@@ -101,7 +101,8 @@ static struct ruleset rules_of(long abi)
 	return r;
 }
 
-/* What older kernels do not know is all zero, which they take. */
+/* Makes the rules. Fields that older kernels do not know are all zero, which
+ * they accept. */
 static int make_ruleset(struct ruleset *r)
 {
 	long abi = syscall(CREATE_RULESET, NULL, 0, GET_VERSION);

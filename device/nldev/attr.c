@@ -6,7 +6,8 @@
 
 enum attr_kind { UNKNOWN, U8, U32, U64, TEXT, NESTED };
 
-/* What the kernel takes in requests; max: of a text, without the NUL. */
+/* The attributes that the kernel accepts in requests; max: of a text, without
+ * the NUL. */
 static const struct {
 	u8 kind, max;
 } policy[UR_NLDEV_ATTR_MAX] = {
@@ -100,7 +101,7 @@ int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 			attrs->at[type].data = begin + at + NLA_HDRLEN;
 			attrs->at[type].len = a.nla_len - (u32)NLA_HDRLEN;
 		}
-		/* What fills up the last one may be missing. */
+		/* The padding of the last one may be missing. */
 		if ((u32)NLA_ALIGN(a.nla_len) > end - at)
 			at = end;
 		else

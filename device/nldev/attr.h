@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * The attributes of a request, each of which is what its type says, or the
- * request is refused. What they point to is the request, a copy of what the
- * client sent.
- */
+/* The attributes of a request. Each fits its type, or the request is refused.
+ * They point into the request, a copy of the bytes that the client sent. */
 #ifndef UR_NLDEV_ATTR_H
 #define UR_NLDEV_ATTR_H
 
@@ -31,16 +28,16 @@ struct ur_nl_attr {
 
 struct ur_nl_attrs {
 	struct ur_nl_attr at[UR_NLDEV_ATTR_MAX];
-	/* Of a request that is refused: what to say, and where it is. */
+	/* for a refused request: the reason, and its place */
 	const char *why;
 	u32 where; /* from the beginning of the message */
 };
 
 /*
- * Parse the attributes of a whole message. strict is how the
- * kernel parses requests that change state: unknown attributes, integers of the
- * wrong size and trailing bytes are refused. Of duplicates the last one wins.
- * Returns 0 or -EINVAL.
+ * Parse the attributes of a whole message. strict is how the kernel parses
+ * requests that change state: unknown attributes, integers of the wrong size
+ * and trailing bytes are refused. The last one of duplicates wins. Returns 0 or
+ * -EINVAL.
  */
 int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 		bool strict);
@@ -50,7 +47,7 @@ static inline bool ur_nl_has(const struct ur_nl_attrs *attrs, u32 type)
 	return attrs->at[type].data;
 }
 
-/* Of an attribute that is there. */
+/* Return the value of an attribute that is there. */
 u8 ur_nl_u8(const struct ur_nl_attrs *attrs, u32 type);
 u32 ur_nl_u32(const struct ur_nl_attrs *attrs, u32 type);
 /* It ends with a NUL. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What changes a device or the system, asked for by an administrator. */
+/* The requests that change a device or the system, for administrators. */
 #include <errno.h>
 #include <string.h>
 #include "device/nldev/nldev.h"
@@ -63,7 +63,7 @@ int ur_nl_newlink(struct ur_nl_request *r, struct ur_nl_msg *m)
 		return -EINVAL;
 	if (strlen(netdev) >= IF_NAMESIZE || !if_nametoindex(netdev))
 		return -ENODEV;
-	/* What scripts that were written for Soft-RoCE say. */
+	/* Scripts that were written for Soft-RoCE ask for rxe. */
 	if (strcmp(type, "rxe") != 0 && strcmp(type, "uroce") != 0) {
 		r->why = "types here: rxe, uroce";
 		return -EINVAL;

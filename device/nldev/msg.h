@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Netlink messages that are being written: one datagram, of as many messages as
- * fit. What does not fit says so once, at the end: everything that puts is void,
- * and sets "full".
- */
+/* Netlink messages that are being written: one datagram, of as many messages as
+ * fit. Overflow shows once, at the end: every function that puts returns
+ * nothing, and sets "full". */
 #ifndef UR_NLDEV_MSG_H
 #define UR_NLDEV_MSG_H
 
 #include <linux/netlink.h>
 #include "util/bytes.h"
 
-/* Of a datagram: libmnl reads into a page, iproute2's rdma too. */
+/* bytes of a datagram: libmnl reads into a page, iproute2's rdma too */
 #define UR_NL_BYTES 4096
 
 struct ur_nl_msg {
@@ -32,7 +30,8 @@ void ur_nl_put_text(struct ur_nl_msg *m, u16 type, const char *text);
 /* Bytes behind the header that are no attribute. */
 void ur_nl_put_raw(struct ur_nl_msg *m, const void *data, u32 len);
 
-/* What is put between the two is within the attribute. */
+/* Begin and end an attribute; the attributes put between the two are within
+ * it. */
 u32 ur_nl_nest(struct ur_nl_msg *m, u16 type);
 void ur_nl_nest_end(struct ur_nl_msg *m, u32 nest);
 /* Back to where len was: it is not full any more. */

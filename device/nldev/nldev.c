@@ -6,7 +6,8 @@
 #include "device/administrator.h"
 #include "device/nldev/nldev.h"
 
-/* The kernel has these for drivers that tell of their own rings: ours does not. */
+/* The kernel has these commands for drivers that show their own rings: ours
+ * does not. */
 static int not_raw(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	return -EINVAL;

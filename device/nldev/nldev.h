@@ -32,8 +32,8 @@ struct ur_nl_request {
 	struct ur_nl_attrs attrs;
 	u32 op;		 /* enum rdma_nldev_command */
 	const char *why; /* of a refusal, for NETLINK_EXT_ACK; may be NULL */
-	/* Where a dump is: how many devices were told; the uverbs file and the
-	 * slot in it that are next. */
+	/* The position of a dump: the number of devices written; the uverbs
+	 * file and the slot in it that are next. */
 	u32 at;
 	u64 file;
 	u32 slot, port; /* port: of the request, 0: none */

@@ -9,8 +9,8 @@
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
 
-/* What is done with the lock held, in slots of a table that are looked at: some
- * hundred microseconds. */
+/* The work of one step with the lock held, in slots of a table: some hundred
+ * microseconds. */
 #define STEP_SLOTS  4096
 #define SLOTS_FILE  64 /* that finding the next file is worth */
 #define SLOTS_QUERY 64 /* and asking the engine */
@@ -64,8 +64,8 @@ static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 	return ur_may_see(r->nl->session, owner->uid);
 }
 
-/* ---- the walk: r->file is the number of the uverbs file, r->slot where in it;
- * what comes and goes meanwhile may be told or not ---- */
+/* ---- the walk: r->file is the number of the uverbs file, r->slot the place in
+ * it; objects that come and go meanwhile may be listed or not ---- */
 
 /* The first of the device's uverbs files whose number is that, or higher. */
 static struct ur_ufile *file_from(struct ur_device *dev, u64 id)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * The objects that `rdma resource` lists, by class. Of others' objects a client
- * that is no administrator is told how many there are, and of contexts whose
- * they are: see ur_may_see().
- */
+/* The objects that `rdma resource` lists, by class. A client that is no
+ * administrator learns only how many objects others have, and the owners of
+ * contexts: see ur_may_see(). */
 #ifndef UR_NLDEV_RES_H
 #define UR_NLDEV_RES_H
 
@@ -21,8 +19,8 @@ struct ur_nl_object {
 	u32 number; /* by which it is asked for */
 };
 
-/* What the kernel's nldev says of one, in that order (res_fill.c). False: it is
- * not of the port that was asked for. */
+/* Write one object with the attributes of the kernel's nldev, in that order
+ * (res_fill.c). Return false where it is not of the port that was asked for. */
 typedef bool ur_nl_fill(const struct ur_nl_request *r, struct ur_nl_msg *m,
 			const struct ur_nl_object *o);
 ur_nl_fill ur_nl_fill_qp, ur_nl_fill_cq, ur_nl_fill_mr, ur_nl_fill_pd,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is told of an object, in the kernel's order. */
+/* The attributes of an object, in the kernel's order. */
 #include <stdlib.h>
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"

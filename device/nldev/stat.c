@@ -33,15 +33,16 @@ static void begin(struct ur_nl_request *r, struct ur_nl_msg *m,
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 }
 
-/* Those by priority are in sysfs and not here: a card tells them in another way,
- * and tools take messages of a page. */
+/* Returns whether the counter is shown. The counters by priority are only in
+ * sysfs: a card shows them in another way, and tools take messages of a
+ * page. */
 static bool told(u32 i)
 {
 	return i != UR_CNT_port_xmit_data && i != UR_CNT_port_rcv_data &&
 	       i < UR_CNT_TX_PRIO(0);
 }
 
-/* Those of hw_counters/ in sysfs: values, or (NULL) numbers. */
+/* Puts the counters of hw_counters/ in sysfs: values, or (NULL) numbers. */
 static void put_counters(struct ur_nl_msg *m, const u64 *values)
 {
 	u32 table, entry;

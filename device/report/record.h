@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The flight recorders of the devices: begun and ended, told to those who may
- * know (kernel-abi/uroce-record.h is the form), written to files when a queue
- * pair fails. Control lock held, unless a comment says otherwise.
+ * The flight recorders of the devices: they begin and end here, are read by
+ * those who may know (kernel-abi/uroce-record.h is the form), and are written
+ * to files when a queue pair fails. Control lock held, unless a comment says
+ * otherwise.
  */
 #ifndef UR_DEVICE_RECORD_H
 #define UR_DEVICE_RECORD_H

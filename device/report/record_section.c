@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What is recorded, as its readers get it. The ring is copied and sorted out
- * without the lock; a reference keeps it while somebody does.
- */
+/* The recording, as its readers get it. The ring is copied and sorted out
+ * without the lock; a reference keeps it while it is read. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +49,8 @@ struct uroce_record_owner ur_record_owner(const struct ur_session *s)
 	return o;
 }
 
-/* Who is there, and who was: what was noted last counts where a number came
- * again, so it comes first. */
+/* Adds the owners, present and past. If a number came again the newest one
+ * counts, so it comes first. */
 static void add_owners(struct ur_section *s, const struct ur_device *dev)
 {
 	const struct ur_device_record *rec = s->rec;
@@ -183,7 +181,7 @@ int ur_section_write(const struct ur_section *s, int fd)
 	return err;
 }
 
-/* ---- told to a client ---- */
+/* ---- sent to a client ---- */
 
 /* Sections of all devices that record, *n of them. Returns 0, -ENODATA where none
  * does, or -ENOMEM with those before it. Lock held. */

@@ -25,7 +25,7 @@ struct ur_device_record {
 /* Gives a reference back; the last frees it. Lock held. */
 void ur_record_put(struct ur_device_record *rec);
 
-/* What is said of a client. Lock held. */
+/* Returns the client as an owner in a section. Lock held. */
 struct uroce_record_owner ur_record_owner(const struct ur_session *s);
 
 struct ur_section;

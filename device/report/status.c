@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The state of the daemon as JSON. Daemon, sessions and devices are told here;
- * lists of objects are walked step by step, by functions of the files that have
- * the objects.
- */
+/* The state of the daemon as JSON. Daemon, sessions and devices are written
+ * here; lists of objects are walked step by step, by functions of the files
+ * that have the objects. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -169,7 +167,7 @@ static bool next_session(struct ur_listing *w, struct json_object **o)
 
 /* ---- the text ---- */
 
-/* Of text: what the command line takes. */
+/* bytes of text: what the command line takes */
 #define STATUS_MAX (64u << 20)
 /* With the lock held: some hundred microseconds. */
 #define PAGE 16
@@ -187,11 +185,9 @@ static int put(FILE *f, struct json_object *o)
 	return ftello(f) > STATUS_MAX ? -EFBIG : 0;
 }
 
-/*
- * A list, page by page: what is told is made into objects with the lock held
- * and into text without it, so that others get their turn, however many
- * objects somebody has.
- */
+/* Writes a list, page by page: objects are made with the lock held and turned
+ * into text without it, so that others get their turn, however many objects
+ * somebody has. */
 static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;

@@ -12,10 +12,10 @@ struct ur_session;
  * client takes), -ENOMEM (more than the session's user may have) or another
  * -errno. subject: "" for everything, or one of the top-level members
  * "devices", "sessions", "qps", "cqs", "mrs", "cm_ids", "cm" ..., or "story"
- * and a QPN, which is answered in plain text: see ur_why_tell(). What to_whom's
- * user may not know about objects of others is left out: see ur_may_see().
- * The text is charged to the session while it is written. Without the lock,
- * which is taken for a few objects at a time.
+ * and a QPN, which is answered in plain text: see ur_why_tell(). Facts about
+ * others' objects that to_whom's user may not know are left out: see
+ * ur_may_see(). The text is charged to the session while it is written. Without
+ * the lock, which is taken for a few objects at a time.
  */
 int ur_status(struct ur_session *to_whom, const char *subject, u64 *len);
 

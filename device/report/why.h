@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Why did it fail: what is remembered of failed queue pairs and connections,
- * and told in sentences. A queue pair's own record lives with it, in the
- * engine; here are those whose queue pair is gone, or was reset. Control lock
- * held.
+ * Why did it fail: a memory of failed queue pairs and connections, reported in
+ * sentences. A queue pair's own record lives with it, in the engine; here are
+ * those whose queue pair is gone, or was reset. Control lock held.
  */
 #ifndef UR_DEVICE_WHY_H
 #define UR_DEVICE_WHY_H
@@ -12,7 +11,7 @@
 #include "device/listing.h"
 #include "device/session.h"
 
-/* Of a user, and of all of them; the oldest goes. */
+/* The most records of a user, and of all of them; the oldest goes. */
 #define UR_WHY_PER_USER 64
 #define UR_WHY_MAX	1024
 
@@ -29,7 +28,7 @@ struct ur_why {
 	bool have_path;
 	struct ur_epath path;
 	struct ur_failure failure;
-	/* Of rdma_cm: no queue pair, and failure is zero but for its time. */
+	/* for rdma_cm: no queue pair, and failure is zero but for its time */
 	bool cm;
 	u32 event; /* RDMA_CM_EVENT_* */
 	int status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The story of a failure. Of the other end it uses what its own device knows
- * where that is one of this daemon's and the asker may know it; else only what
- * came from there, as with a card.
+ * The story of a failure. For the other end it uses the records of that device
+ * if it is one of this daemon's and the asker may know it; else only the
+ * packets that came from there, as with a card.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -137,7 +137,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 	FILE *part;
 	bool found;
 
-	/* What others have is told to those alone who may know of all. */
+	/* Only those who may know of all learn what others have. */
 	if (!qp && !ur_is_administrator(asker)) {
 		fprintf(out,
 			"no queue pair of this user's on %s has the number "

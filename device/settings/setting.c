@@ -106,7 +106,7 @@ void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of)
 		put(dev, &of->list[i]);
 }
 
-/* What follows "root/", or NULL. */
+/* Returns the rest of path after "root/", or NULL. */
 static const char *below(const char *path, const char *root)
 {
 	size_t len = strlen(root);

@@ -22,9 +22,9 @@ enum ur_setting_root {
 struct ur_setting {
 	enum ur_setting_root root;
 	const char *path; /* below the root */
-	/* Of `uroce link set` and uroce.conf(5); NULL: none of its own. */
+	/* for `uroce link set` and uroce.conf(5); NULL: none of its own */
 	const char *name;
-	/* Of show and store, if one function serves several files. */
+	/* for show and store, if one function serves several files */
 	u32 arg;
 	/* Writes the file's whole text. */
 	void (*show)(const struct ur_device *dev, u32 arg, char *buf,
@@ -57,7 +57,7 @@ struct ur_settings {
 	const struct ur_setting *list;
 	u32 n;
 };
-/* Those of a subject. */
+/* The settings of a subject. */
 extern const struct ur_settings ur_settings_class, /* setting_class.c */
 	ur_settings_cm,				   /* setting_cm.c */
 	ur_settings_cc,				   /* setting_cc.c */
@@ -81,7 +81,7 @@ void ur_settings_del(struct ur_device *dev);
  * setting says. */
 int ur_setting_store(struct ur_daemon *daemon, const char *path,
 		     const char *text);
-/* Calls told for each setting of the device that has a name. */
+/* Calls the callback for each setting of the device that has a name. */
 void ur_settings_tell(struct ur_device *dev,
 		      void (*told)(void *ctx, const char *name,
 				   const char *text),

@@ -50,8 +50,8 @@ int ur_setting_serve(struct ur_session *s)
 			reply.op = UROCE_TUN_SETTLE;
 		else
 			reply.ret = store(s, data, (size_t)n);
-		/* Who writes without the front-end's help reads no answers:
-		 * those that find no room are lost. */
+		/* A writer without the front-end's help reads no answers: those
+		 * that find no room are lost. */
 		if (send(s->sock, &reply, sizeof(reply),
 			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 		    errno != EAGAIN)

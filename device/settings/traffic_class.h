@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What an administrator wants in the IP headers of connected queue pairs,
- * whatever their programs ask for: a traffic class for all, or by addresses, and
- * a hop limit. In the form of mlx5's tc/1/traffic_class and ttl/1/ttl. No I/O.
+ * The administrator's rules for the IP headers of connected queue pairs,
+ * whatever their programs ask for: a traffic class for all, or by addresses,
+ * and a hop limit. In the form of mlx5's tc/1/traffic_class and ttl/1/ttl. No
+ * I/O.
  */
 #ifndef UR_DEVICE_TRAFFIC_CLASS_H
 #define UR_DEVICE_TRAFFIC_CLASS_H

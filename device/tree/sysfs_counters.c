@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * counters/ and hw_counters/ of a port. A program with the front-end asks before
- * it reads; whoever reads the files in another way finds what held
- * REFRESH_NS ago. For that a timer runs while something moves: it stops after an
- * interval in which nothing did and the engine slept, and the engine tells when
- * it wakes again.
+ * counters/ and hw_counters/ of a port. A program with the front-end asks
+ * before it reads; any other reader finds values at most REFRESH_NS old. For
+ * that a timer runs while something moves: it stops after an interval in which
+ * nothing did and the engine slept, and the engine reports when it wakes again.
  */
 #include <stdio.h>
 #include "device/tree/sysfs.h"
@@ -58,7 +57,7 @@ static int put(struct ur_device *dev, const char *dir, const char *name,
 			   name);
 }
 
-/* *wrote: some were not what their files said. */
+/* *wrote: some had changed since their files were written. */
 static int put_changed(struct ur_device *dev, bool *wrote)
 {
 	struct ur_shown_counters *shown = &dev->counters;

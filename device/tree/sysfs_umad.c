@@ -68,8 +68,8 @@ int ur_sysfs_add_umad(struct ur_device *dev)
 	if (!err)
 		err = put_files(dev, dir, devno);
 	if (!err)
-		/* Who may write to it may open umad: access() of the preload
-		 * library. */
+		/* A user who may write to it may open umad: access() of the
+		 * preload library. */
 		err = ur_tree_put_setting(dev->daemon, devno,
 					  "dev/infiniband/umad%u", dev->umad);
 	return err;

@@ -7,9 +7,9 @@
  * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
  * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c
  * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect,
- * listen, accept ...), ucma_cm_event.c (what the peer said), ucma_cm.c (what
- * cm/ stands on), ucma_query.c, ucma_qp.c, ucma_option.c, ucma_mcast.c,
- * ucma_status.c.
+ * listen, accept ...), ucma_cm_event.c (the peer's messages), ucma_cm.c (the
+ * services that cm/ needs), ucma_query.c, ucma_qp.c, ucma_option.c,
+ * ucma_mcast.c, ucma_status.c.
  */
 #ifndef UR_DEVICE_UCMA_H
 #define UR_DEVICE_UCMA_H
@@ -57,7 +57,7 @@ union ur_sa {
 #define UCMA_FILE_MCAST_MAX 1024
 #define UCMA_BACKLOG_MAX    1024
 
-/* What an event says, as librdmacm's enum rdma_cm_event_type has it. */
+/* The kinds of events, as in librdmacm's enum rdma_cm_event_type. */
 enum ucma_event_number {
 	UCMA_EVENT_ADDR_RESOLVED,
 	UCMA_EVENT_ADDR_ERROR,
@@ -148,7 +148,7 @@ struct ucma_id {
 	bool srq;
 	u32 qkey;
 	struct rdma_ucm_ece ece;
-	/* What INIT_QP_ATTR tells; known once REQ and REP have met. */
+	/* The answer to INIT_QP_ATTR; known once REQ and REP have met. */
 	bool connected_once; /* the peer's part below is known */
 	u32 remote_qpn, remote_psn;
 	u8 path_mtu; /* enum ibv_mtu */
@@ -379,7 +379,8 @@ void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
 /* Handles an event of cm/. ctx is the struct ur_ucma. */
 typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
 			      const struct ur_cm_event *event);
-/* Returns a new connection manager, which tells event its events, or NULL. */
+/* Returns a new connection manager, which passes its events to event, or
+ * NULL. */
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, ucma_cm_event_fn *event);
 /* Sets the timer, after anything that may have moved a deadline. */
 void ucma_cm_kick(struct ur_ucma *ucma);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the connection manager of cm/ stands on: its MADs leave by the engine's
- * QP1 and arrive from there, its deadline is a timer of the control loop. Its
- * events become those of rdma_cm in ucma_cm_event.c.
+ * The services that the connection manager of cm/ needs: its MADs leave by the
+ * engine's QP1 and arrive from there, its deadline is a timer of the control
+ * loop. Its events become those of rdma_cm in ucma_cm_event.c.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "device/ucma/ucma.h"
 
-/* perftest tells its client to connect before it listens: on two busy cores
- * one start in six was refused without this. */
+/* perftest asks its client to connect before it listens: on two busy cores one
+ * start in six was refused without this. */
 #define LISTEN_GRACE_MS 200
 
 void ucma_cm_touch(struct ur_ucma *ucma)

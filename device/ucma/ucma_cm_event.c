@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What a peer said: an event of cm/ changes the client's id, a request makes a
- * new one, and the client hears of it as an event of rdma_cm.
- */
+/* The peer's messages: an event of cm/ changes the client's id, a request makes
+ * a new one, and the client gets an event of rdma_cm. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +12,7 @@
  * CMA_CM_MRA_SETTING of the kernel. */
 #define MRA_TIMEOUT 24
 
-/* ---- what the peer said, for INIT_QP_ATTR and the event ---- */
+/* ---- the peer's parameters, for INIT_QP_ATTR and the event ---- */
 
 static void put_conn(struct rdma_ucm_conn_param *conn, const u8 *data,
 		     u32 bytes)

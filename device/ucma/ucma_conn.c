@@ -150,7 +150,7 @@ int ucma_connect(struct ucma_cmd *cmd)
 	return err;
 }
 
-/* Whom a listener on id->src accepts. */
+/* Returns the requests that a listener on id->src accepts. */
 static struct ur_cm_match match_of(const struct ucma_id *id)
 {
 	struct ur_cm_match m = {.any_port = true};
@@ -279,7 +279,7 @@ int ucma_accept(struct ucma_cmd *cmd)
 		err = ur_cm_send_rtu(id->cm, NULL, 0);
 	if (err)
 		return err;
-	/* From now on its events can be told to somebody. */
+	/* From now on its events name an id that the program knows. */
 	if (in->conn_param.valid && in->uid)
 		id->uid = in->uid;
 	return 0;

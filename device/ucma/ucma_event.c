@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Events wait in their file until GET_EVENT. For each there is one datagram in
- * the file's socket, so that poll() and a blocking read tell the truth; when
- * the socket is full the rest of the datagrams follows as events are taken. Of
- * events that are gone the datagrams are taken back by the next command, when it
- * has released the lock: whoever receives from the same socket can make that
- * wait.
+ * the file's socket, so that poll() and a blocking read are right; when the
+ * socket is full the rest of the datagrams follows as events are taken. The
+ * next command takes back the datagrams of events that are gone, once it has
+ * released the lock: another receiver of the same socket can make that wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,8 +81,7 @@ struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
 {
 	struct ucma_event *event = calloc(1, sizeof(*event));
 
-	/* A program that has been told to wait for an event waits for ever if
-	 * it is lost. */
+	/* If this event is lost, a program that waits for it waits for ever. */
 	if (!event && id->spare) {
 		event = id->spare;
 		id->spare = NULL;

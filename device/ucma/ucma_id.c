@@ -34,7 +34,8 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 	if (number >= UCMA_ID_MAX)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
-	/* A number that the program was not told yet it can only have guessed. */
+	/* The program has not got this number yet: it can only have guessed
+	 * it. */
 	if (!id || id->file != file || id->untold)
 		return NULL;
 	/* A command about it: whatever that does, it is not done yet. */

@@ -72,7 +72,8 @@ unsigned int ucma_first_free_port(const struct ur_ucma *ucma)
 	return first;
 }
 
-/* Of an id whose program does not say: as rdma_bind_addr() of Linux. */
+/* Returns the default where a program sets nothing, as rdma_bind_addr() of
+ * Linux. */
 static bool af_only(const struct ucma_id *id)
 {
 	u32 set = 0, none;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What an id is bound and resolved to, in the four forms that clients ask. */
+/* The addresses that an id is bound and resolved to, in the four forms that
+ * clients ask for. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Bind, resolve address, resolve route. All is known at once here, as the host
- * routes and the GID table says whose the source is; the client hears of it by
- * event all the same.
- */
+/* Bind, resolve address, resolve route. All is known at once here, since the
+ * host routes and the GID table has the source's device; the client gets an
+ * event all the same. */
 #include <errno.h>
 #include <string.h>
 

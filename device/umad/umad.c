@@ -19,7 +19,7 @@
 #include "device/umad/umad.h"
 #include "util/assert.h"
 
-/* What a write has at least: the header that messages in segments have. */
+/* The least length of a write: the header of messages in segments. */
 #define RMPP_HEADER_BYTES 36
 
 static struct ur_loop *loop_of(const struct umad_file *file)
@@ -203,7 +203,7 @@ static s64 umad_write(void *opaque, u64 addr, u64 len)
 
 /* ---- files ---- */
 
-/* Of a port: the kernel has no events of it for umad. */
+/* Ignores events of the port: the kernel passes none to umad. */
 static void umad_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 }

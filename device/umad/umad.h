@@ -4,14 +4,14 @@
  * one. Programs register agents for management classes, send MADs from QP1 of
  * the device and read those that come for them. All under the control lock.
  *
- * Reading order: umad.c (files and commands), umad_agent.c (who gets which
- * requests), umad_send.c (what waits for an answer), umad_rx.c (what came),
- * umad_perf.c (the device's own agent: performance counters).
+ * Reading order: umad.c (files and commands), umad_agent.c (which agent gets a
+ * request), umad_send.c (sends that wait for an answer), umad_rx.c (MADs that
+ * came), umad_perf.c (the device's own agent: performance counters).
  *
- * What is read lies in the file's socket, a datagram for each MAD, so read(),
+ * MADs to be read lie in the file's socket, a datagram for each, so read(),
  * poll() and O_NONBLOCK are the system's. A MAD that comes while the socket is
- * full is dropped, as where QP1 has no receive posted; word of a send that
- * nobody answered waits for room.
+ * full is dropped, as where QP1 has no receive posted; the report of a send
+ * that nobody answered waits for room.
  */
 #ifndef UR_DEVICE_UMAD_H
 #define UR_DEVICE_UMAD_H
@@ -23,7 +23,7 @@
 
 /* IB_UMAD_MAX_AGENTS of the kernel. */
 #define UMAD_FILE_AGENTS_MAX 32
-/* Sends of one file that wait for an answer, or for room to tell that none
+/* Sends of one file that wait for an answer, or for room to report that none
  * came. The kernel has no bound; opensm has 4 on the wire by default. */
 #define UMAD_FILE_SENDS_MAX 128
 /* For MADs that nobody has read yet. The kernel doubles it; of that each takes
@@ -57,7 +57,7 @@ struct umad_send {
 	u8 mad[UR_MAD_BYTES];
 	u32 retries_left;
 	u64 deadline_ns;
-	bool given_up; /* the program is still to be told */
+	bool given_up; /* its report to the program waits for room */
 };
 
 struct umad_file {
@@ -93,7 +93,7 @@ static inline u32 umad_hdr_bytes(const struct umad_file *file)
 }
 
 /* umad_agent.c */
-/* What a program asks for, from either form of the command. */
+/* A program's registration, from either form of the command. */
 struct umad_registration {
 	u32 qpn;
 	u8 mgmt_class, class_version, rmpp_version;
@@ -135,7 +135,7 @@ struct umad_send *umad_send_find(struct umad_agent *agent,
 				 const struct ur_mad_header *h, const u8 *to);
 /* Forgets it. */
 void umad_send_free(struct umad_send *send);
-/* The file's timer: repeats, gives up, tells. */
+/* The file's timer: repeats, gives up, reports. */
 void umad_send_expire(void *file);
 /* Returns the offset of the data in a MAD of that class, which is the least
  * that a MAD has. */

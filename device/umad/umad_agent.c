@@ -13,12 +13,12 @@
 #define CLASSES	 80
 #define VERSIONS 0x83
 #define RMPP_IBA 1
-/* Where vendors' classes have the OUI. */
+/* The offset of the OUI in vendors' classes. */
 #define OUI_OFFSET 37
 /* The flags of RMPP, and "active" among them, IBA volume 1, 13.6.2.1. */
 #define RMPP_FLAGS_OFFSET 26
 #define RMPP_ACTIVE	  1
-/* What ib_cm has in the kernel. */
+/* as ib_cm in the kernel */
 #define CM_CLASS_VERSION 2
 
 bool umad_class_has_oui(u8 mgmt_class)

@@ -10,13 +10,13 @@
 /* Attributes, 16.1.4. */
 #define ATTR_PORT_COUNTERS     0x0012
 #define ATTR_PORT_COUNTERS_EXT 0x001d
-/* Of the class's capability mask, 16.1.3.1. */
+/* bits of the class's capability mask, 16.1.3.1 */
 #define ALL_PORT_SELECT 0x0100
 #define EXT_WIDTH	0x0200
 #define ALL_PORTS	0xff
 /* 4.096 us * 2^18: about a second. */
 #define RESP_TIME 18
-/* Where attributes begin. */
+/* The offset of attributes. */
 #define DATA 64
 
 /* A counter that cannot say more stays at all ones. */
@@ -33,7 +33,8 @@ static void put_class_port_info(u8 *data)
 	ur_put_be32(data + 4, RESP_TIME);
 }
 
-/* PortCounters, 16.1.3.5. What a port of Ethernet cannot have is zero. */
+/* PortCounters, 16.1.3.5. Counters that a port of Ethernet cannot have are
+ * zero. */
 static void put_port_counters(const u64 *cnt, u8 *data)
 {
 	data[7] = (u8)saturate(cnt[UR_CNT_link_downed], 0xff);

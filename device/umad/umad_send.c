@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * MADs that programs send: each is repeated until it is answered, and the
- * program hears when it never is.
- */
+/* MADs that programs send: each is repeated until it is answered, and the
+ * program gets a report when it never is. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -13,10 +11,11 @@
 #include "util/assert.h"
 
 #define NS_PER_MS 1000000ull
-/* Until it is tried again to tell what the socket had no room for. */
+/* The wait before the next attempt at a report that the socket had no room
+ * for. */
 #define TELL_AGAIN_NS (10 * NS_PER_MS)
 
-/* What the kernel says of every packet of RoCE, whatever a program asks. */
+/* The kernel sets it in every packet of RoCE, whatever a program asks. */
 #define HOP_LIMIT 64
 
 /* Header sizes by class, IBA volume 1, 13.5.2 and 15.2.1.1. */

@@ -36,7 +36,7 @@ static int context_response(struct ur_cmd *cmd)
 	return ur_udata_out(cmd, &resp, sizeof(resp));
 }
 
-/* What the provider asks for a hostile card. */
+/* Makes the card hostile as the provider asks. */
 static int be_adverse(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_req req;
@@ -85,8 +85,8 @@ static int make_context(struct ur_cmd *cmd)
 	return err;
 }
 
-/* Whether it is nothing that a queue pair uses, or can be told of the other
- * engine. */
+/* Returns whether no queue pair uses the object, or the object can name the
+ * other engine. */
 static bool may_go(const struct ur_object *obj)
 {
 	const struct ur_xrcd *x;

@@ -8,7 +8,7 @@
 #include "device/memory.h"
 #include "device/uverbs/maps.h"
 
-/* Where there is no telling: what Linux has from the start. */
+/* The default where the limit cannot be read: Linux's own. */
 #define MAX_MAP_COUNT 65530
 /* Bytes are counted in units of 2 MiB; of addresses a process has 47 bits. */
 #define UNIT_BITS 21

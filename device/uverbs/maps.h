@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a file's rings and regions take from the daemon: mappings, of which a
- * process can have only so many (vm.max_map_count), addresses, and memory. One
- * user has half of each at most.
+ * A file's rings and regions take from the daemon: mappings, of which a process
+ * can have only so many (vm.max_map_count), addresses, and memory. One user has
+ * half of each at most.
  *
- * Memory is charged (device/memory.h) before it is had: what a ring has, and all
- * of a region that is mapped here. Its file is the client's, but any page that
- * is not there when we touch it becomes ours, and the client can take pages out
- * at any time. The rest is counted when more is asked for, so that a user may
+ * Memory is charged (device/memory.h) before it is taken: a ring's, and all of
+ * a region that is mapped here. Its file is the client's, but any page that is
+ * not there when we touch it becomes ours, and the client can take pages out at
+ * any time. The rest is counted when more is asked for, so that a user may
  * exceed his part of it by what one command of each of his files makes.
  *
  * Control lock held, but for ur_maps_settle().

@@ -28,7 +28,7 @@ static u64 first_address(u32 access, u64 iova)
 	return access & IB_UVERBS_ACCESS_ZERO_BASED ? 0 : iova;
 }
 
-/* What the driver's request adds. */
+/* Reads the driver's part of the request. */
 static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 {
 	struct uroce_reg_mr_req req;

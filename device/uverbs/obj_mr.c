@@ -107,7 +107,8 @@ static int destroy_mr(struct ur_object *obj)
 
 	if (err)
 		return err;
-	/* Nothing to be told of it, should others have the lock meanwhile. */
+	/* The region must not be listed, should others have the lock
+	 * meanwhile. */
 	mr->mr = NULL;
 	ur_mr_unmap(obj->file, &left);
 	ur_object_unuse(mr->pd);

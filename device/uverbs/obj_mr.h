@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What all commands that register a region do. Control lock held. */
+/* The common part of all commands that register a region. Control lock held. */
 #ifndef UR_DEVICE_OBJ_MR_H
 #define UR_DEVICE_OBJ_MR_H
 
@@ -18,8 +18,8 @@ int ur_mr_check_range(struct ur_emr_attr *attr);
 /*
  * Looks at the memory after the engine returned -EAGAIN, and says so in attr.
  * Releases the control lock meanwhile, so that nobody else waits for the pages
- * of this client. What belongs to its file stays as it is, since its commands
- * come one at a time. Returns 0, or -EFAULT where the memory is not there.
+ * of this client. The file's objects stay as they are, since its commands come
+ * one at a time. Returns 0, or -EFAULT where the memory is not there.
  */
 int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr);
 /* Unmaps what a region has left: once the control lock is released, so that

@@ -98,7 +98,8 @@ static const struct ur_object_type qp_type = {
 	.report = report_qp,
 };
 
-/* Of a queue that it has: ibv_create_qp(3) ignores the others. */
+/* Checks the sizes of the queues that it has: ibv_create_qp(3) ignores the
+ * others. */
 static int check_caps(const struct ur_qp_args *a)
 {
 	const struct ib_uverbs_qp_cap *cap = &a->cap;

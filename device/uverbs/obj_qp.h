@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What all commands that make a queue pair do. Control lock held. */
+/* The common part of all commands that make a queue pair. Control lock held. */
 #ifndef UR_DEVICE_OBJ_QP_H
 #define UR_DEVICE_OBJ_QP_H
 

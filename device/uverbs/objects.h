@@ -156,11 +156,8 @@ struct ur_obj_flow {
 	struct ur_obj_counters *counters;
 };
 
-/*
- * Downcasts: ur_obj_qp_of() and its like return the object as what its type says
- * that it is. NULL stays NULL. Who has an object from a table looks at its type
- * before.
- */
+/* Downcasts: ur_obj_qp_of() and its like return the object as its type. NULL
+ * stays NULL. The caller has checked the type of an object from a table. */
 #define UR_OBJECT_KINDS(X)                      \
 	X(pd, UVERBS_OBJECT_PD)                 \
 	X(chan, UVERBS_OBJECT_COMP_CHANNEL)     \

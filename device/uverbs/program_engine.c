@@ -30,7 +30,8 @@ static int check_open(const struct ur_cmd *cmd)
 {
 	const struct ur_ufile *file = cmd->file;
 
-	/* Who may see all packets of the host may have a socket of them. */
+	/* A user who may see all packets of the host may have a socket of
+	 * them. */
 	if (!ur_is_administrator(file->session) &&
 	    !ur_client_may_raw(file->session))
 		return -EPERM;

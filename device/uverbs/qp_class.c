@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Traffic class and hop limit of RC queue pairs, the administrator's before the
- * program's. What a program is told of its queue pair stays what it asked for. */
+ * program's. A program that queries its queue pair still gets the values that
+ * it asked for. */
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device's administrator wants in the IP headers of its RC queue
+/* Applies the administrator's rules for IP headers to the device's RC queue
  * pairs. Control lock held. */
 #ifndef UR_DEVICE_QP_CLASS_H
 #define UR_DEVICE_QP_CLASS_H

@@ -67,8 +67,8 @@ static int check_values(struct ur_device *dev,
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_PKEY_INDEX) && r->pkey_index)
 		return -EINVAL;
-	/* Of those that there are, some say nothing of a queue pair; programs
-	 * give it what they give their regions. */
+	/* Some known rights mean nothing for a queue pair, but programs give it
+	 * the rights of their regions. */
 	if ((mask & UR_QP_ATTR_ACCESS_FLAGS) &&
 	    !ur_access_known(r->qp_access_flags))
 		return -EINVAL;
@@ -114,8 +114,8 @@ static u32 own_attrs(enum ur_qp_type type, u32 mask)
 }
 
 /* Q_Keys of programs with rights only, IBTA volume 1, 10.2.5; since Linux 6.5
- * (commit 0cadb4db79e1) nobody else sets one. That of a work request counts as
- * the queue pair's own (transport/ud.c). */
+ * (commit 0cadb4db79e1) nobody else sets one. The one in a work request counts
+ * as the queue pair's own (transport/ud.c). */
 static bool may_set_qkey(struct ur_cmd *cmd,
 			 const struct ib_uverbs_modify_qp *r)
 {

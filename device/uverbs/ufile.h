@@ -24,7 +24,7 @@ struct ur_ufile {
 	struct ur_ectx *ectx; /* after GET_CONTEXT */
 	struct ur_ectx_info info;
 	u32 adverse, adverse_seed; /* as the provider asked */
-	/* Of its engine, which is in the program; 0: it is the device's. */
+	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
 	struct ur_handles handles;
 	/* of the quotas, maps.c */
@@ -83,7 +83,7 @@ struct ur_cmd {
 	u32 udata_in_len;
 	u64 udata_out_addr;
 	u32 udata_out_len;
-	/* What to copy out once the handler has said 0. */
+	/* The outputs to copy once the handler has returned 0. */
 	struct ur_out *outs, **outs_tail;
 	/* Made by this command: destroyed again if copying out fails. */
 	struct ur_object *created;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Every method with its attributes. What is not here is answered
- * EPROTONOSUPPORT, which makes libibverbs fall back to the write form.
- */
+/* Every method with its attributes. Any other is answered EPROTONOSUPPORT,
+ * which makes libibverbs fall back to the write form. */
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/uverbs/uverbs_methods.h"

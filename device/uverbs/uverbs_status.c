@@ -35,7 +35,7 @@ static struct json_object *owned(const struct ur_object *obj)
 	return o;
 }
 
-/* Of an object that is somebody else's business. */
+/* Describes an object that the asker may not see. */
 static struct json_object *hidden(const struct ur_object *obj)
 {
 	struct json_object *o = owned(obj);
@@ -124,7 +124,7 @@ static struct json_object *mr(struct ur_object *obj)
 
 /* ---- the walk ---- */
 
-/* Of empty handles, in one step. */
+/* empty handles, in one step */
 #define STEP_SLOTS 256
 
 /* The uverbs files that there are now, by number: they may be gone when it is their
@@ -190,7 +190,7 @@ static bool next(struct ur_listing *w, u32 type, struct ur_object **obj)
 	return true;
 }
 
-/* What describe() says of it, or that it is there. */
+/* Describes the object, or hides it where the asker may not see it. */
 static struct json_object *
 tell(const struct ur_listing *w, struct ur_object *obj,
      struct json_object *(*describe)(struct ur_object *obj))
