@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 top=$PWD tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
-export TSAN_OPTIONS=log_path=$tmp/race
+# No program sleeps for a second at its end, as TSan has it by default.
+export TSAN_OPTIONS=log_path=$tmp/race:atexit_sleep_ms=0
 status=0
 # Of the rest, simulations have one thread, and so has scenario.blind, which tries
 # some hundred thousand packets; unit.uroce starts programs that cannot be given
