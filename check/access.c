@@ -7,6 +7,7 @@
 #include <byteswap.h>
 
 #include "check/front.h"
+#include "util/verbs_words.h"
 
 static bool covers(const struct ur_watched_mr *mr, uint64_t addr,
 		   uint64_t length)
@@ -53,18 +54,15 @@ void ur_access_local(const struct ur_watched_qp *qp,
 		 "region does not allow it");
 }
 
-static unsigned int needed(enum ibv_wr_opcode opcode, const char **name)
+static unsigned int needed(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IBV_WR_RDMA_READ:
-		*name = "IBV_ACCESS_REMOTE_READ";
 		return IBV_ACCESS_REMOTE_READ;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		*name = "IBV_ACCESS_REMOTE_ATOMIC";
 		return IBV_ACCESS_REMOTE_ATOMIC;
 	default:
-		*name = "IBV_ACCESS_REMOTE_WRITE";
 		return IBV_ACCESS_REMOTE_WRITE;
 	}
 }
@@ -128,8 +126,7 @@ void ur_access_remote(const struct ur_watched_qp *qp,
 		ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
 	uint64_t addr = request->remote_addr, end = addr + request->length;
 	uint64_t off = 0; /* bytes outside */
-	const char *name;
-	unsigned int need = needed(request->opcode, &name);
+	unsigned int need = needed(request->opcode);
 
 	if (mr)
 		off = addr < mr->iova ? mr->iova - addr
@@ -148,13 +145,14 @@ void ur_access_remote(const struct ur_watched_qp *qp,
 		snprintf(text, size,
 			 "the region of this process with that rkey has access "
 			 "0x%x, without %s",
-			 mr->access, name);
+			 mr->access, ur_access_flag_name(need));
 	else if (peer && peer->attr_mask & IBV_QP_ACCESS_FLAGS &&
 		 !(peer->attr.qp_access_flags & need))
 		snprintf(text, size,
 			 "queue pair 0x%06x of this process has "
 			 "qp_access_flags 0x%x, without %s",
-			 peer->o.number, peer->attr.qp_access_flags, name);
+			 peer->o.number, peer->attr.qp_access_flags,
+			 ur_access_flag_name(need));
 	else
 		snprintf(text, size,
 			 "no region of this process has that rkey; ask the "

@@ -6,6 +6,14 @@
 #include "check/real.h"
 #include "check/report.h"
 #include "check/why.h"
+#include "util/verbs_words.h"
+
+#define CM_EVENT(number, name)                                \
+	_Static_assert((int)RDMA_CM_EVENT_##name == (number), \
+		       "of librdmacm: " #name);
+/* clang-format off */
+UR_RDMA_CM_EVENT_LIST(CM_EVENT)
+/* clang-format on */
 
 __thread int ur_inside_cm;
 

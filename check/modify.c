@@ -7,7 +7,7 @@
 #include "check/front.h"
 #include "check/real.h"
 #include "check/report.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 #undef ibv_query_port
 

@@ -8,7 +8,7 @@
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 /* Of longer elements some pieces are summed up, the first and the last bytes
  * among them: all would take as long as sending. */

@@ -78,11 +78,6 @@ int ur_record_link(struct ur_record *record);
 /* ---- record_names.c: words; static storage ---- */
 
 const char *ur_record_kind(uint8_t kind);
-const char *ur_record_wr(uint8_t opcode);
-const char *ur_record_wc(uint8_t opcode);
-const char *ur_record_status(uint8_t status);
-const char *ur_record_async(uint8_t event);
-const char *ur_record_cm_event(uint8_t event);
 const char *ur_record_retry(uint8_t op);
 const char *ur_record_verdict(uint8_t op);
 /* Returns the name of the syndrome of an AETH (IBTA 9.7.5.2). */

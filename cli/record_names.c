@@ -5,7 +5,7 @@
 
 #include "cli/record.h"
 #include "transport/dump.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 #define NAME(table, i)                                                     \
 	((i) < sizeof(table) / sizeof(*(table)) && (table)[i] ? (table)[i] \
@@ -28,96 +28,6 @@ const char *ur_record_kind(uint8_t kind)
 	};
 
 	return NAME(names, kind);
-}
-
-/* enum uroce_wqe_opcode */
-const char *ur_record_wr(uint8_t opcode)
-{
-	static const char *const names[] = {
-		"NOP",	     "SEND",	      "SEND_IMM",	"SEND_INV",
-		"WRITE",     "WRITE_IMM",     "READ",		"CMP_SWAP",
-		"FETCH_ADD", "MASK_CMP_SWAP", "MASK_FETCH_ADD", "BIND_MW",
-		"LOCAL_INV", "ATOMIC_WRITE",  "FLUSH"};
-
-	return NAME(names, opcode);
-}
-
-/* enum ibv_wc_opcode */
-const char *ur_record_wc(uint8_t opcode)
-{
-	static const char *const names[] = {[0] = "SEND",
-					    [1] = "RDMA_WRITE",
-					    [2] = "RDMA_READ",
-					    [3] = "COMP_SWAP",
-					    [4] = "FETCH_ADD",
-					    [5] = "BIND_MW",
-					    [6] = "LOCAL_INV",
-					    [8] = "FLUSH",
-					    [9] = "ATOMIC_WRITE",
-					    [128] = "RECV",
-					    [129] = "RECV_RDMA_WITH_IMM"};
-
-	return NAME(names, opcode);
-}
-
-/* enum ibv_wc_status, in the words of ibv_wc_status_str() */
-const char *ur_record_status(uint8_t status)
-{
-	static const char *const names[] = {"success",
-					    "local length error",
-					    "local QP operation error",
-					    "local EE context operation error",
-					    "local protection error",
-					    "Work Request Flushed Error",
-					    "memory bind operation error",
-					    "bad response error",
-					    "local access error",
-					    "remote invalid request error",
-					    "remote access error",
-					    "remote operation error",
-					    "transport retry counter exceeded",
-					    "RNR retry counter exceeded",
-					    "local RDD violation error",
-					    "remote invalid RD request",
-					    "aborted error",
-					    "invalid EE context number",
-					    "invalid EE context state",
-					    "fatal error",
-					    "response timeout error",
-					    "general error"};
-
-	return NAME(names, status);
-}
-
-/* enum ibv_event_type */
-const char *ur_record_async(uint8_t event)
-{
-	static const char *const names[] = {[0] = "CQ_ERR",
-					    [1] = "QP_FATAL",
-					    [2] = "QP_REQ_ERR",
-					    [3] = "QP_ACCESS_ERR",
-					    [4] = "COMM_EST",
-					    [5] = "SQ_DRAINED",
-					    [14] = "SRQ_ERR",
-					    [15] = "SRQ_LIMIT_REACHED",
-					    [16] = "QP_LAST_WQE_REACHED"};
-
-	return NAME(names, event);
-}
-
-/* enum rdma_cm_event_type */
-const char *ur_record_cm_event(uint8_t event)
-{
-	static const char *const names[] = {
-		"ADDR_RESOLVED",  "ADDR_ERROR",	       "ROUTE_RESOLVED",
-		"ROUTE_ERROR",	  "CONNECT_REQUEST",   "CONNECT_RESPONSE",
-		"CONNECT_ERROR",  "UNREACHABLE",       "REJECTED",
-		"ESTABLISHED",	  "DISCONNECTED",      "DEVICE_REMOVAL",
-		"MULTICAST_JOIN", "MULTICAST_ERROR",   "ADDR_CHANGE",
-		"TIMEWAIT_EXIT",  "ADDRINFO_RESOLVED", "ADDRINFO_ERROR",
-		"USER",		  "INTERNAL"};
-
-	return NAME(names, event);
 }
 
 const char *ur_record_retry(uint8_t op)
@@ -220,7 +130,7 @@ size_t ur_record_line(const struct ur_record *record,
 		n = snprintf(buf, size,
 			     "takes %s wr_id %" PRIu64 " (0x%" PRIx64
 			     "), %u B, %u packets",
-			     ur_record_wr(r->op), (uint64_t)r->wr_id,
+			     ur_wqe_opcode_name(r->op), (uint64_t)r->wr_id,
 			     (uint64_t)r->wr_id, r->length, r->psns);
 		if (r->flags & UROCE_RECORD_F_PSN && (size_t)n < size)
 			n += snprintf(buf + n, size - (size_t)n, " from psn %u",
@@ -237,8 +147,8 @@ size_t ur_record_line(const struct ur_record *record,
 	case UROCE_RECORD_COMPLETION:
 		n = snprintf(buf, size,
 			     "completes %s wr_id %" PRIu64 ", %u B: %s",
-			     ur_record_wc(r->op), (uint64_t)r->wr_id, r->length,
-			     ur_record_status(r->status));
+			     ur_wc_opcode_name(r->op), (uint64_t)r->wr_id,
+			     r->length, ur_wc_status_str(r->status));
 		break;
 	case UROCE_RECORD_STATE:
 		n = snprintf(buf, size, "state %s, was %s",
@@ -246,7 +156,7 @@ size_t ur_record_line(const struct ur_record *record,
 			     ur_qp_state_name(r->status));
 		break;
 	case UROCE_RECORD_EVENT:
-		n = snprintf(buf, size, "event %s", ur_record_async(r->op));
+		n = snprintf(buf, size, "event %s", ur_event_name(r->op));
 		break;
 	case UROCE_RECORD_RETRY:
 		n = snprintf(buf, size, "%s, oldest psn %u (%" PRIu64 ")",
@@ -259,11 +169,11 @@ size_t ur_record_line(const struct ur_record *record,
 	case UROCE_RECORD_LOOP:
 		n = snprintf(buf, size,
 			     "%s of %u B to QP 0x%06x of this device",
-			     ur_record_wr(r->op), r->length, r->dest_qpn);
+			     ur_wqe_opcode_name(r->op), r->length, r->dest_qpn);
 		break;
 	case UROCE_RECORD_CM:
 		n = snprintf(buf, size, "rdma_cm event %s, status %d",
-			     ur_record_cm_event(r->op), (int)r->va);
+			     ur_rdma_cm_event_name(r->op), (int)r->va);
 		break;
 	default:
 		n = snprintf(buf, size, "kind %u", r->kind);

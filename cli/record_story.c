@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 
 #include "cli/record.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 #define STATUS_FLUSH   5  /* enum ibv_wc_status */
 #define STATUS_RETRY   12 /* transport retry counter exceeded */

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "cli/record.h"
+#include "util/verbs_words.h"
 
 /* The length, in microseconds, of an event that has none: wide enough for a
  * flow to end in. */
@@ -84,11 +85,11 @@ static void put_flow(const struct ur_record *record, FILE *f, const char *ph,
 static void name_of(const struct ur_record_event *e, char *buf, size_t size)
 {
 	if (e->r.kind == UROCE_RECORD_SEND)
-		snprintf(buf, size, "%s wr_id %" PRIu64, ur_record_wr(e->r.op),
-			 (uint64_t)e->r.wr_id);
+		snprintf(buf, size, "%s wr_id %" PRIu64,
+			 ur_wqe_opcode_name(e->r.op), (uint64_t)e->r.wr_id);
 	else if (e->r.kind == UROCE_RECORD_COMPLETION)
-		snprintf(buf, size, "%s %s", ur_record_wc(e->r.op),
-			 ur_record_status(e->r.status));
+		snprintf(buf, size, "%s %s", ur_wc_opcode_name(e->r.op),
+			 ur_wc_status_str(e->r.status));
 	else
 		snprintf(buf, size, "%s", ur_record_kind(e->r.kind));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "engine/fault_rule.h"
 #include "engine/engine.h"
+#include "util/verbs_words.h"
 
 /* A rule's words are cut out of the text into this much. */
 #define WORD_MAX 64
@@ -16,24 +17,8 @@ struct name {
 	u64 number;
 };
 
-/* enum ibv_wc_status without IBV_WC_. */
-static const struct name statuses[] = {
-	{"loc_len_err", UR_WC_LOC_LEN_ERR},
-	{"loc_qp_op_err", UR_WC_LOC_QP_OP_ERR},
-	{"loc_prot_err", UR_WC_LOC_PROT_ERR},
-	{"mw_bind_err", UR_WC_MW_BIND_ERR},
-	{"bad_resp_err", UR_WC_BAD_RESP_ERR},
-	{"loc_access_err", UR_WC_LOC_ACCESS_ERR},
-	{"rem_inv_req_err", UR_WC_REM_INV_REQ_ERR},
-	{"rem_access_err", UR_WC_REM_ACCESS_ERR},
-	{"rem_op_err", UR_WC_REM_OP_ERR},
-	{"retry_exc_err", UR_WC_RETRY_EXC_ERR},
-	{"rnr_retry_exc_err", UR_WC_RNR_RETRY_EXC_ERR},
-	{"rem_abort_err", UR_WC_REM_ABORT_ERR},
-	{"fatal_err", UR_WC_FATAL_ERR},
-	{"general_err", UR_WC_GENERAL_ERR},
-	{0},
-};
+#define STATUS(number, name, word, ...) {word, number},
+static const struct name statuses[] = {UR_WC_ERROR_LIST(STATUS){0}};
 
 /* The NAK codes of IBTA 9.7.5.2.8. */
 static const struct name naks[] = {

@@ -7,12 +7,38 @@
 #include <errno.h>
 #include "engine/ring_io.h"
 #include "util/assert.h"
+#include "util/verbs_words.h"
 
 #define SEG 16u
 
 _Static_assert(UROCE_MAX_WQE_BYTES % UROCE_SQ_BB == 0,
 	       "the blocks of the longest entry fit its copy");
 _Static_assert(UROCE_MAX_SGE == UR_MAX_SGE, "both sides count alike");
+
+/* What the client's rings, the transport and the tables of words call alike has
+ * one number. */
+#define WQE_OPCODE(number, name, ...)                             \
+	_Static_assert((int)UR_WR_##name == (number) &&           \
+			       (int)UROCE_WQE_##name == (number), \
+		       "opcode " #name);
+#define WC(number, name, ...) \
+	_Static_assert((int)UR_WC_##name == (number), #name);
+#define ACCESS(bit, name) _Static_assert(UR_ACCESS_##name == (bit), #name);
+#define QP_TYPE(number, name) \
+	_Static_assert((int)UR_QPT_##name == (number), #name);
+#define QP_STATE(number, name) \
+	_Static_assert((int)UR_QP_##name == (number), #name);
+/* clang-format off */
+UR_WQE_OPCODE_LIST(WQE_OPCODE)
+UR_WC_ERROR_LIST(WC)
+UR_WC_END_LIST(WC)
+UR_WC_OPCODE_LIST(WC)
+UR_WC_OPCODE_LIST_NEWER(WC)
+UR_ACCESS_LIST(ACCESS)
+UR_ACCESS_LIST_NEWER(ACCESS)
+UR_QP_TYPE_LIST(QP_TYPE)
+UR_QP_STATE_LIST(QP_STATE)
+/* clang-format on */
 
 void ur_ring_init(struct ur_ring *ring, struct uroce_ring_hdr *hdr, u8 *base,
 		  u32 size, u32 unit, u32 first)

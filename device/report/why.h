@@ -71,10 +71,8 @@ bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
 int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number);
 /* why_status.c: failures, those of queue pairs that are there first. */
 ur_listing_next ur_status_next_failure;
-/* why_words.c: "a remote access error" and the like; "WRITE"; the names of
- * access flags; what is wrong with the access, of whom (such as "it"). */
-const char *ur_why_status(u8 status);
-const char *ur_why_opcode(u8 opcode);
+/* why_words.c: the names of access flags; what is wrong with the access, of
+ * whom (such as "it"). */
 void ur_why_flags(FILE *out, u32 access);
 void ur_why_denied(FILE *out, const struct ur_denied *d, const char *key);
 /* Why the end with this record refused a request of its peer. */

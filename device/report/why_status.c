@@ -9,6 +9,7 @@
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
 #include "device/uverbs/uverbs_status.h"
+#include "util/verbs_words.h"
 
 /* Returns the story, which the caller frees, or NULL where there is no
  * memory. */
@@ -66,7 +67,7 @@ static struct json_object *describe(struct ur_listing *w,
 		}
 		ur_json_add(o, "peers", json_object_new_boolean(f->peers));
 		ur_json_int(o, "status", f->status);
-		ur_json_text(o, "opcode", ur_why_opcode(f->opcode));
+		ur_json_text(o, "opcode", ur_wqe_opcode_words(f->opcode));
 		ur_json_int(o, "psn", f->psn);
 		ur_json_add(o, "silence",
 			    json_object_new_boolean(f->reason ==

@@ -12,7 +12,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 static void who(FILE *out, const struct ur_why *y)
 {
@@ -35,6 +35,15 @@ static void address(FILE *out, const struct ur_why *y)
 
 /* ---- a NAK of which only the code is known ---- */
 
+static u32 needed(u8 opcode)
+{
+	if (opcode == UR_WR_READ)
+		return UR_ACCESS_REMOTE_READ;
+	if (opcode >= UR_WR_CMP_SWAP && opcode <= UR_WR_MASK_FETCH_ADD)
+		return UR_ACCESS_REMOTE_ATOMIC;
+	return UR_ACCESS_REMOTE_WRITE;
+}
+
 static void by_code(FILE *out, const struct ur_failure *f)
 {
 	switch (f->status) {
@@ -43,13 +52,7 @@ static void by_code(FILE *out, const struct ur_failure *f)
 		      "the rkey is not, or no longer, that of a region that "
 		      "holds all of the range, or the region lacks ",
 		      out);
-		if (f->opcode == UR_WR_READ)
-			fputs("IBV_ACCESS_REMOTE_READ", out);
-		else if (f->opcode >= UR_WR_CMP_SWAP &&
-			 f->opcode <= UR_WR_MASK_FETCH_ADD)
-			fputs("IBV_ACCESS_REMOTE_ATOMIC", out);
-		else
-			fputs("IBV_ACCESS_REMOTE_WRITE", out);
+		ur_why_flags(out, needed(f->opcode));
 		fputs("; its side: 'uroce why' there", out);
 		break;
 	case UR_WC_REM_OP_ERR:
@@ -289,7 +292,7 @@ static void own(FILE *out, struct ur_daemon *daemon,
 
 static void request(FILE *out, const struct ur_failure *f)
 {
-	fputs(ur_why_opcode(f->opcode), out);
+	fputs(ur_wqe_opcode_words(f->opcode), out);
 	if (!f->peers)
 		fprintf(out, " wr_id 0x%" PRIx64, f->wr_id);
 	fprintf(out, ", %" PRIu64 " bytes", f->length);
@@ -330,7 +333,7 @@ void ur_why_story(FILE *out, struct ur_daemon *daemon,
 		request(out, f);
 		if (!f->peers)
 			fprintf(out, ": %s (status %u)",
-				ur_why_status(f->status), f->status);
+				ur_wc_status_str(f->status), f->status);
 	}
 	fputs("\n  of:     ", out);
 	who(out, y);

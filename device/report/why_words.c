@@ -1,78 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The words for statuses, requests, rights and refusals. */
+/* The words for rights and refusals. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "device/report/why.h"
+#include "util/verbs_words.h"
 
-const char *ur_why_status(u8 status)
-{
-	static const char *const names[] = {
-		[UR_WC_LOC_LEN_ERR] = "local length error",
-		[UR_WC_LOC_QP_OP_ERR] = "local QP operation error",
-		[UR_WC_LOC_PROT_ERR] = "local protection error",
-		[UR_WC_MW_BIND_ERR] = "memory window bind error",
-		[UR_WC_BAD_RESP_ERR] = "bad response error",
-		[UR_WC_LOC_ACCESS_ERR] = "local access error",
-		[UR_WC_REM_INV_REQ_ERR] = "remote invalid request error",
-		[UR_WC_REM_ACCESS_ERR] = "remote access error",
-		[UR_WC_REM_OP_ERR] = "remote operation error",
-		[UR_WC_RETRY_EXC_ERR] = "transport retry counter exceeded",
-		[UR_WC_RNR_RETRY_EXC_ERR] = "RNR retry counter exceeded",
-		[UR_WC_REM_ABORT_ERR] = "remote aborted error",
-		[UR_WC_FATAL_ERR] = "fatal error",
-		[UR_WC_GENERAL_ERR] = "general error",
-	};
-
-	return status < UR_ARRAY_SIZE(names) && names[status] ? names[status]
-							      : "error";
-}
-
-const char *ur_why_opcode(u8 opcode)
-{
-	static const char *const names[UR_WR_OPCODES] = {
-		[UR_WR_SEND] = "SEND",
-		[UR_WR_SEND_IMM] = "SEND with immediate",
-		[UR_WR_SEND_INV] = "SEND with invalidate",
-		[UR_WR_WRITE] = "WRITE",
-		[UR_WR_WRITE_IMM] = "WRITE with immediate",
-		[UR_WR_READ] = "READ",
-		[UR_WR_CMP_SWAP] = "compare and swap",
-		[UR_WR_FETCH_ADD] = "fetch and add",
-		[UR_WR_MASK_CMP_SWAP] = "masked compare and swap",
-		[UR_WR_MASK_FETCH_ADD] = "masked fetch and add",
-		[UR_WR_BIND_MW] = "bind of a memory window",
-		[UR_WR_LOCAL_INV] = "local invalidate",
-		[UR_WR_ATOMIC_WRITE] = "ATOMIC WRITE",
-		[UR_WR_FLUSH] = "FLUSH",
-	};
-
-	return opcode < UR_WR_OPCODES && names[opcode] ? names[opcode]
-						       : "request";
-}
+/* Those that a request asks for; the rest of a region's says nothing of it. */
+#define RIGHTS                                             \
+	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
+	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
+	 UR_ACCESS_FLUSH_GLOBAL | UR_ACCESS_FLUSH_PERSISTENT)
 
 void ur_why_flags(FILE *out, u32 access)
 {
-	static const struct {
-		u32 bit;
-		const char *name;
-	} flags[] = {
-		{UR_ACCESS_LOCAL_WRITE, "IBV_ACCESS_LOCAL_WRITE"},
-		{UR_ACCESS_REMOTE_WRITE, "IBV_ACCESS_REMOTE_WRITE"},
-		{UR_ACCESS_REMOTE_READ, "IBV_ACCESS_REMOTE_READ"},
-		{UR_ACCESS_REMOTE_ATOMIC, "IBV_ACCESS_REMOTE_ATOMIC"},
-		{UR_ACCESS_FLUSH_GLOBAL, "IBV_ACCESS_FLUSH_GLOBAL"},
-		{UR_ACCESS_FLUSH_PERSISTENT, "IBV_ACCESS_FLUSH_PERSISTENT"},
-	};
-	bool any = false;
+	const char *between = "";
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(flags); i++) {
-		if (!(access & flags[i].bit))
+	for (u32 bit = 1; bit && bit <= RIGHTS; bit <<= 1) {
+		if (!(access & RIGHTS & bit))
 			continue;
-		fprintf(out, "%s%s", any ? " | " : "", flags[i].name);
-		any = true;
+		fprintf(out, "%s%s", between, ur_access_flag_name(bit));
+		between = " | ";
 	}
-	if (!any)
+	if (!(access & RIGHTS))
 		fputs("no access flags", out);
 }
 
@@ -233,6 +183,6 @@ void ur_why_refused(FILE *out, const struct ur_failure *f)
 		fputs("a fault rule made it ('uroce fault')", out);
 		break;
 	default:
-		fprintf(out, "it is a %s", ur_why_status(f->status));
+		fprintf(out, "it is a %s", ur_wc_status_str(f->status));
 	}
 }

@@ -14,6 +14,14 @@
 #include "device/report/record.h"
 #include "device/ucma/ucma.h"
 #include "util/assert.h"
+#include "util/verbs_words.h"
+
+#define CM_EVENT(number, name) \
+	_Static_assert((int)UCMA_EVENT_##name == (number), #name);
+/* clang-format off */
+UR_RDMA_CM_EVENT_LIST(CM_EVENT)
+UR_RDMA_CM_EVENT_LIST_NEWER(CM_EVENT)
+/* clang-format on */
 
 /* doc/record.md has the probes. */
 #ifdef UROCE_PROBES

@@ -15,24 +15,17 @@
 #include "device/uverbs/obj_qp.h"
 #include "device/report/why.h"
 #include "util/assert.h"
+#include "util/verbs_words.h"
 
-/* Types and rights go from the client to the transport as they are. */
-_Static_assert((int)UR_QPT_RC == IB_UVERBS_QPT_RC &&
-		       (int)UR_QPT_UC == IB_UVERBS_QPT_UC &&
-		       (int)UR_QPT_UD == IB_UVERBS_QPT_UD &&
-		       (int)UR_QPT_RAW_PACKET == IB_UVERBS_QPT_RAW_PACKET &&
-		       (int)UR_QPT_XRC_INI == IB_UVERBS_QPT_XRC_INI &&
-		       (int)UR_QPT_XRC_TGT == IB_UVERBS_QPT_XRC_TGT,
-	       "types of queue pairs");
-_Static_assert(UR_ACCESS_LOCAL_WRITE == IB_UVERBS_ACCESS_LOCAL_WRITE &&
-		       UR_ACCESS_REMOTE_WRITE ==
-			       IB_UVERBS_ACCESS_REMOTE_WRITE &&
-		       UR_ACCESS_REMOTE_READ == IB_UVERBS_ACCESS_REMOTE_READ &&
-		       UR_ACCESS_REMOTE_ATOMIC ==
-			       IB_UVERBS_ACCESS_REMOTE_ATOMIC &&
-		       UR_ACCESS_MW_BIND == IB_UVERBS_ACCESS_MW_BIND &&
-		       UR_ACCESS_ZERO_BASED == IB_UVERBS_ACCESS_ZERO_BASED,
-	       "rights");
+/* Types, states and rights go from the client to the transport as they are. */
+#define QP_TYPE(number, name) \
+	_Static_assert((int)IB_UVERBS_QPT_##name == (number), #name);
+#define ACCESS(bit, name) \
+	_Static_assert((int)IB_UVERBS_ACCESS_##name == (bit), #name);
+/* clang-format off */
+UR_QP_TYPE_LIST(QP_TYPE)
+UR_ACCESS_LIST(ACCESS)
+/* clang-format on */
 
 #define BLOCK_MULTICAST_LOOPBACK IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
 

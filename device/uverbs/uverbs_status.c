@@ -7,7 +7,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
-#include "util/qp_state.h"
+#include "util/verbs_words.h"
 
 static struct json_object *qp_counters(const struct ur_eqp *qp)
 {
@@ -58,14 +58,6 @@ static struct json_object *object_base(const struct ur_object *obj)
 static struct json_object *qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
-	static const char *const types[] = {
-		[UR_QPT_RC] = "RC",
-		[UR_QPT_UC] = "UC",
-		[UR_QPT_UD] = "UD",
-		[UR_QPT_XRC_INI] = "XRC_INI",
-		[UR_QPT_XRC_TGT] = "XRC_TGT",
-		[UR_QPT_RAW_PACKET] = "RAW_PACKET",
-	};
 	struct json_object *o = object_base(obj);
 	struct ur_qp_attr attr = {0};
 	struct ur_eqp_init init = {0};
@@ -75,7 +67,7 @@ static struct json_object *qp(struct ur_object *obj)
 
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	ur_json_int(o, "qpn", ur_eqp_number(qp->qp));
-	ur_json_text(o, "type", types[qp->type]);
+	ur_json_text(o, "type", ur_qp_type_name(qp->type));
 	ur_json_text(o, "state", ur_qp_state_name(attr.state));
 	ur_json_int(o, "path_mtu", attr.path_mtu);
 	ur_json_int(o, "max_send_wr", init.max_send_wr);
