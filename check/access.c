@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Why memory was refused, told by the regions of this process. The peer's are
- * known here where it is the same process; else what can be said is which key
- * or address would have made sense.
+ * Explains why memory was refused, by the regions of this process. The peer's
+ * regions are known if it is the same process; else only the keys and addresses
+ * that would have made sense are.
  */
 #include <byteswap.h>
 

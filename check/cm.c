@@ -26,8 +26,8 @@ __thread int ur_inside_cm;
 		ret;                      \
 	})
 
-/* Is the caller librdmacm itself (rsockets, synchronous ids)? What it does with
- * its own ids is its own matter. */
+/* Returns whether the caller is librdmacm itself (rsockets, synchronous ids),
+ * whose own ids are not checked. */
 #define THEIRS (ur_inside_cm || ur_of_rdmacm(__builtin_return_address(0)))
 
 static struct ur_watched_cm *watch(struct rdma_cm_id *id)
@@ -196,7 +196,8 @@ UR_FRONT void rdma_destroy_qp(struct rdma_cm_id *id)
 	ur_inside_cm--;
 }
 
-/* Whose destruction waits for the event: a request's is the listener's. */
+/* Returns the id whose destruction waits for the event: of a request, the
+ * listener. */
 static struct rdma_cm_id *waits(const struct rdma_cm_event *event)
 {
 	return event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id
@@ -222,7 +223,7 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	if (cm) {
 		if ((*event)->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			cm->removed = true;
-		/* Those of datagrams are others, in the same place. */
+		/* Events of datagrams have others, in the same place. */
 		if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST &&
 		    (*event)->id->ps == RDMA_PS_TCP) {
 			cm->seen_param = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a completion that the program gets says about its request. */
+/* Checks a request by the completion that the program gets for it. */
 #include <string.h>
 
 #include "check/front.h"
@@ -13,7 +13,8 @@ static void less(struct ur_watched_cq *cq)
 		cq->expected--;
 }
 
-/* Ends the request; of a failure it is not said whether it was a receive. */
+/* Ends the request. A failure does not show whether the request was a
+ * receive. */
 static bool find(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 		 const struct ibv_wc *wc, bool opcode_known,
 		 struct ur_request *request)
@@ -29,8 +30,8 @@ static bool find(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 		else
 			may_recv = false;
 	}
-	/* Of two that fit, the receive is meant if it is the next one, and the
-	 * send is not. */
+	/* If both fit, the receive is meant if it is the next one, and the send
+	 * is not. */
 	first = ur_queue_oldest(&qp->send);
 	if (may_send && may_recv && !(first && first->wr_id == wc->wr_id) &&
 	    ur_queue_complete(recv, wc->wr_id, succeeded, request))
@@ -119,7 +120,8 @@ static void failed(const struct ur_watched_qp *qp,
 			text);
 		break;
 	case IBV_WC_REM_INV_REQ_ERR:
-		/* Of another process's queue pair the device has the story. */
+		/* If the peer is another process's queue pair, the device has
+		 * the story. */
 		peer = ur_watched_number(UR_KIND_QP, NULL,
 					 qp->attr.dest_qp_num);
 		if (peer && qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&

@@ -24,7 +24,8 @@ static int query_port(struct ibv_context *context, uint8_t number,
 			       (struct _compat_ibv_port_attr *)port);
 }
 
-/* What is wrong with the path of @attr, as far as this host can tell. */
+/* Returns whether the path of @attr is wrong, as far as this host shows; text:
+ * how. */
 static bool path_wrong(struct ibv_qp *ibqp, const struct ibv_qp_attr *attr,
 		       int mask, char *text, size_t size)
 {

@@ -99,7 +99,7 @@ UR_FRONT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
 {
 	struct ibv_mr *mr = ur_real(UR_VERBS, ibv_import_mr)(pd, handle);
 
-	/* What it grants is another process's to know. */
+	/* Only the process that made the region knows its rights. */
 	return mr ? made(mr, (uintptr_t)mr->addr, ~0u & ~IBV_ACCESS_ZERO_BASED,
 			 false)
 		  : NULL;
@@ -177,8 +177,8 @@ static struct ur_request *user_in(struct ur_queue *queue, uses_fn uses,
 	return NULL;
 }
 
-/* An outstanding request of a live queue for which @uses holds; @owner: the
- * queue. What was posted to a queue pair in error is only flushed. */
+/* Returns an outstanding request of a live queue for which @uses holds; @owner:
+ * the queue. Requests posted to a queue pair in error are only flushed. */
 static struct ur_request *user(const void *context, uses_fn uses,
 			       const void *what, struct ur_watched **owner)
 {

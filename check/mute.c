@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is not to be named. */
+/* The findings that are muted. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

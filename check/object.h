@@ -106,8 +106,8 @@ struct ur_watched_cq {
 	uint64_t poller; /* thread between start_poll and end_poll, or 0 */
 	bool started;
 	uint64_t failed_thread; /* whose last ibv_start_poll() failed */
-	/* Of the completion that is read: an empty message's, where others were
-	 * not, and nobody asked for its length yet. */
+	/* of the completion that is read: it is an empty message's, after
+	 * others that were not, and nobody asked for its length yet */
 	bool empty_unread;
 	uint32_t empty_qpn;
 };

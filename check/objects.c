@@ -104,7 +104,7 @@ UR_FRONT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd,
 
 	if (!ah)
 		return NULL;
-	/* Where the library calls ibv_create_ah() by its public name. */
+	/* The library may have called ibv_create_ah() by its public name. */
 	ur_table_lock();
 	known = ur_watched(UR_KIND_AH, ah);
 	ur_table_unlock();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is outstanding in a queue, as far as the program can know: a request is
- * done when its completion, or a later one of the same send queue, was polled.
- * Several threads may post and poll at once, so what comes in another order than
- * it was posted in is taken as it comes. The table's lock is held.
+ * The outstanding requests of a queue, as far as the program can know: a
+ * request is done when its completion, or a later one of the same send queue,
+ * was polled. Several threads may post and poll at once, so completions that
+ * come in another order than the requests are taken as they come. The table's
+ * lock is held.
  */
 #ifndef UR_CHECK_QUEUE_H
 #define UR_CHECK_QUEUE_H

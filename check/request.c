@@ -10,8 +10,8 @@
 #include "check/report.h"
 #include "util/verbs_words.h"
 
-/* Of longer elements some pieces are summed up, the first and the last bytes
- * among them: all would take as long as sending. */
+/* In longer elements only some pieces are summed up, the first and the last
+ * bytes among them: all would take as long as sending. */
 #define SUM_MAX	   65536
 #define SUM_PIECES 16
 #define SUM_PIECE  (SUM_MAX / SUM_PIECES)
@@ -174,8 +174,8 @@ static const struct ur_request *not_there(struct ur_watched_qp *qp,
 	return NULL;
 }
 
-/* Of another queue pair's request a fence says nothing. Returns whether some of
- * the bytes are to be fetched by any. */
+/* A fence does not cover another queue pair's request. Returns whether any
+ * request is still to fetch some of the bytes. */
 static bool judge_early(const struct ur_watched_qp *qp,
 			const struct ur_request *request)
 {
@@ -203,8 +203,8 @@ static bool judge_early(const struct ur_watched_qp *qp,
 	return true;
 }
 
-/* What is sent of these bytes may have others at its end, and nobody changed
- * them. */
+/* The end of a message made of these bytes may have others, although nobody
+ * changed them. */
 static void forget_sums(struct ur_watched_qp *qp,
 			const struct ur_request *request)
 {
@@ -237,7 +237,7 @@ static void judge_datagram(struct ur_watched_qp *qp,
 			  "request wr_id 0x%llx has %u bytes; no MTU is above "
 			  "4096",
 			  (unsigned long long)request->wr_id, request->length);
-	/* Where the receiver is of this process; a queue pair of the same
+	/* The receiver may be of this process; but a queue pair of the same
 	 * number on another device may be meant. */
 	to = ur_watched_number(UR_KIND_QP, qp->o.context, remote_qpn);
 	if (to && to->type == IBV_QPT_UD && !(remote_qkey >> 31) &&

@@ -122,7 +122,8 @@ static Dwfl *session(Dwarf_Addr address)
 	static Dwfl *dwfl;
 	static pid_t pid;
 
-	/* What was loaded since, or another process after fork(). */
+	/* The present list lacks libraries that were loaded since, and after
+	 * fork() it is another process's. */
 	if (dwfl && pid == getpid() && dwfl_addrmodule(dwfl, address))
 		return dwfl;
 	if (dwfl)

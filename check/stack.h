@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the program is: addresses, and their names when somebody asks. */
+/* The program's calling stack: addresses, and names for them on request. */
 #ifndef UR_CHECK_STACK_H
 #define UR_CHECK_STACK_H
 
@@ -16,7 +16,7 @@ struct ur_stack {
 	int depth;
 };
 
-/* What is known of one address. Strings live until the next ur_frame(). */
+/* The known facts about one address. Strings live until the next ur_frame(). */
 struct ur_stack_frame {
 	char function[160];
 	char file[160]; /* without folders; "" where there is no line */

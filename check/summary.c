@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is left when the program ends. */
+/* Reports the objects that are left when the program ends. */
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"

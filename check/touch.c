@@ -20,7 +20,7 @@
 
 enum touch_kind { NONE, TARGET, REST };
 
-/* Of all threads; each has one of a kind. */
+/* Breakpoints of all threads; each thread has one of a kind. */
 #define TOUCHES 32
 
 /* It takes some 30 us to begin and to end one: after so many of a thread only
@@ -103,8 +103,8 @@ static struct touch *find(enum touch_kind kind, pid_t thread)
 	return NULL;
 }
 
-/* Of [from, to) a piece of 1, 2, 4 or 8 aligned bytes: at the end, or at the
- * begin. */
+/* Begins to watch a piece of [from, to), 1, 2, 4 or 8 aligned bytes: at the
+ * end, or at the begin. */
 static struct touch *begin(enum touch_kind kind, const struct ur_watched_qp *qp,
 			   const struct ur_request *request, uint64_t from,
 			   uint64_t to)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the program reads itself, as the processor's breakpoint registers tell:
- * the end of a READ's target before its completion, and what is behind a message
- * that was shorter than its receive. One of each at a time in a thread, of its
- * own reads; nothing where the kernel has no perf_event_open(2) for us. The
- * program gets no signal of it.
+ * Finds the program's own reads with the processor's breakpoint registers: of
+ * the end of a READ's target before its completion, and of the bytes behind a
+ * message that was shorter than its receive. One of each at a time in a thread,
+ * for its own reads; none where the kernel has no perf_event_open(2) for us.
+ * The program gets no signal.
  *
  * All functions are called with the table's lock held (object.h), but
  * ur_touch_polls().
@@ -22,7 +22,8 @@ void ur_touch_target(const struct ur_watched_qp *qp,
 void ur_touch_target_done(const struct ur_watched_qp *qp,
 			  const struct ur_request *request);
 
-/* A receive took @length bytes of the request's, and this thread is told. */
+/* A receive took @length bytes of the request's, and this thread got its
+ * completion. */
 void ur_touch_rest(const struct ur_watched_qp *qp,
 		   const struct ur_request *request, uint32_t length);
 

@@ -16,7 +16,7 @@
 #include "check/why.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* A program that fails all the time has said enough by then. */
+/* The most stories: a program that fails all the time needs no more. */
 #define STORIES 64
 
 static int join(void)

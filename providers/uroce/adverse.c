@@ -3,8 +3,8 @@
  * Operations of a context that asked for a hostile card: each calls the
  * ordinary one, and makes less of it.
  *
- * What stands in an undefined field depends on the seed and on what is defined,
- * so the same program with the same seed sees the same.
+ * The content of an undefined field depends on the seed and on the defined
+ * fields, so the same program with the same seed sees the same.
  */
 #include "adverse.h"
 #include "util/rng.h"
@@ -111,7 +111,7 @@ static void poison_wc(const struct uroce_context *ctx, struct ibv_wc *wc)
 		wc->imm_data = (u32)poison(ctx, wc->wr_id, IMM_INV);
 	if (!(d & FLAGS))
 		wc->wc_flags = poison(ctx, wc->wr_id, FLAGS) & 0xf;
-	/* Of QP1 alone, which programs do not have. */
+	/* Only completions of QP1 have one, which programs do not use. */
 	wc->pkey_index = (u16)(who >> 48);
 	if (d & SENDER)
 		return;

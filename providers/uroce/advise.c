@@ -39,7 +39,7 @@ void ur_mr_forget(struct uroce_mr *mr)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Where the memory at that I/O address of a region is. */
+/* Returns the address of the memory at that I/O address of a region. */
 static u64 address_of(const struct ibv_context *context,
 		      const struct ibv_sge *sge)
 {
@@ -76,7 +76,7 @@ int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 	for (u32 i = 0; i < num_sge; i++) {
 		err = populate(address_of(pd->context, &sg_list[i]),
 			       sg_list[i].length, how);
-		/* Nobody hears of an error later on. */
+		/* An error after the call has returned would reach nobody. */
 		if (err && (flags & IBV_ADVISE_MR_FLAG_FLUSH))
 			return err;
 	}

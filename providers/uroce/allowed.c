@@ -46,7 +46,7 @@ static void make_calls(void)
 	struct timespec now = {0};
 	cpu_set_t all;
 
-	/* What ends it shall leave nothing. */
+	/* A call that ends the child shall leave no core file. */
 	setrlimit(RLIMIT_CORE, &none);
 	sched_yield();
 	poll(NULL, 0, 0);

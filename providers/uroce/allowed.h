@@ -10,7 +10,7 @@
 #include "util/bytes.h"
 #include "util/os/filtered.h"
 
-/* What ur_calls_probe() found last: they may not be made. */
+/* the result of the last ur_calls_probe(): the calls may not be made */
 extern bool ur_calls_refused;
 
 /* Whether polls may make them. Calls nothing. Any thread. */
@@ -22,9 +22,9 @@ static inline bool ur_calls_allowed(void)
 }
 
 /*
- * Finds out whether the calling thread has a filter, and if so whether that lets
- * them through: a child, of which no signal tells, makes them and may be ended for
- * it. Asked once for each process and then remembered, as long as there is a
+ * Finds out whether the calling thread has a filter, and if so whether that
+ * lets them through: a child, whose end raises no signal, makes them and may be
+ * ended for it. The answer is remembered for the process, as long as there is a
  * filter. Before a context is used; any thread.
  */
 void ur_calls_probe(void);

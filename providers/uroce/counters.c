@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Counters objects. The device counts packets and bytes of the flows that name
- * the object; where in the program's array each goes is said before the first
- * flow, and kept here.
- */
+/* Counters objects. The device counts packets and bytes of the flows that name
+ * the object; the program chooses the places in its array before the first
+ * flow, and they are kept here. */
 #include "uroce.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)

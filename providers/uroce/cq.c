@@ -3,7 +3,7 @@
 #include "guest.h"
 #include "uroce.h"
 
-/* What ibv_create_cq_ex can be asked for; the rest is EOPNOTSUPP. */
+/* The features that ibv_create_cq_ex offers; the rest is EOPNOTSUPP. */
 #define WC_FLAGS_SUPPORTED                                                     \
 	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM |                        \
 	 IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | \
@@ -59,7 +59,7 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	return err;
 }
 
-/* What an engine in this process does not do. */
+/* Returns whether an engine in this process cannot do it. */
 static bool is_refused(struct ibv_context *context,
 		       const struct ibv_comp_channel *channel, u32 flags)
 {

@@ -5,7 +5,7 @@
 
 #include "uroce.h"
 
-/* What the device knows of enum ibv_rx_hash_fields. */
+/* The part of enum ibv_rx_hash_fields that the device supports. */
 #define HASH_FIELDS                                                           \
 	(IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 | IBV_RX_HASH_SRC_IPV6 | \
 	 IBV_RX_HASH_DST_IPV6 | IBV_RX_HASH_SRC_PORT_TCP |                    \

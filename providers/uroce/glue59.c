@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Private ABI 59: rdma-core 59 to 63. Two operations came in the middle of
- * the table with 62 and the number stayed; a public function that came with
- * them tells.
- */
+/* Private ABI 59: rdma-core 59 to 63. With 62 two operations came in the middle
+ * of the table and the number stayed; a public function that came with them
+ * shows which it is. */
 #include <dlfcn.h>
 
 #include "uroce.h"

@@ -11,7 +11,7 @@
 #define ACCESS_BITS                                         \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
-/* What a region may be asked to be besides, and needs nothing. */
+/* Further access flags, which need nothing. */
 #define ACCESS_HINTS IBV_ACCESS_RELAXED_ORDERING
 
 /* Returns 1 where it is asked for, 0, or -EINVAL. */

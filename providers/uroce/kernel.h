@@ -2,9 +2,9 @@
 /*
  * System calls that go to the kernel directly. Libraries that keep caches of
  * registrations (UCX, libfabric, MPI) replace mmap, munmap, mremap and madvise
- * of the whole process by functions of their own. What the provider does to the
- * application's memory must not go through these: they would take it for the
- * application's doing, and not every one of them passes all arguments on
+ * of the whole process by functions of their own. The provider's own changes to
+ * the application's memory must not go through these: they would take them for
+ * the application's, and not every one of them passes all arguments on
  * (libucm's mremap has four).
  *
  * All functions return what the kernel returned, or -errno. They do not touch

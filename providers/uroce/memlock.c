@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What this process has registered, in pages. A forked child begins with none:
- * nothing is pinned in its memory.
- */
+/* Counts the pages that this process has registered. A forked child begins with
+ * none: nothing is pinned in its memory. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
@@ -53,7 +51,7 @@ int ur_memlock_take(const void *addr, size_t length, u64 *pages)
 	u64 first = (u64)(uintptr_t)addr / page, n = 0;
 	int err = 0;
 
-	/* What wraps is refused by the device. */
+	/* The device refuses a range that wraps around. */
 	if (length && (u64)(uintptr_t)addr + length - 1 >= (uintptr_t)addr)
 		n = ((u64)(uintptr_t)addr + length - 1) / page - first + 1;
 	*pages = 0;

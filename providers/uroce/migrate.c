@@ -209,7 +209,7 @@ static int swap_in_file(int file, int pagemap, int uffd, u64 start, u64 end)
 		return (int)got;
 	away = (u64)got;
 	if (!away || overlaps(away, away + len, start, end))
-		return -EIO; /* whoever said that has moved nothing */
+		return -EIO; /* the call that returned this has moved nothing */
 	err = ur_shared_file_save(file, pagemap, away, len, start);
 	if (!err)
 		err = put_at(ur_sys_mmap(start, len, RW, MAP_SHARED | MAP_FIXED,
@@ -220,7 +220,7 @@ static int swap_in_file(int file, int pagemap, int uffd, u64 start, u64 end)
 		ur_shared_file_punch(file, start, end);
 		return err;
 	}
-	/* Where it cannot be unmapped its pages are freed at least. */
+	/* If it cannot be unmapped its pages are freed at least. */
 	if (ur_sys_munmap(away, len))
 		ur_sys_madvise(away, len, MADV_DONTNEED);
 	return 0;
@@ -231,7 +231,7 @@ int ur_migrate_to_file(int file, u64 start, u64 end)
 	sigset_t all, old;
 	int uffd, err, pagemap;
 
-	/* What an earlier user of these addresses may have left. */
+	/* An earlier user of these addresses may have left pages. */
 	err = ur_shared_file_punch(file, start, end);
 	if (err)
 		return err;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What differs between the layouts of the private ABI, as data, and the two
- * commands whose arguments moved.
- */
+/* The differences between the layouts of the private ABI, as data, and the two
+ * commands whose arguments moved. */
 #include "pabi.h"
 
 static const u8 op_first[UR_OP_COUNT] = {

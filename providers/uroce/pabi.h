@@ -2,8 +2,8 @@
 /*
  * libibverbs' private provider ABI, as far as this provider needs it.
  *
- * No installed header declares it, and its layout differs between releases
- * even under one version number. What differs is data here (struct ur_layout),
+ * No installed header declares it, and its layout differs between releases even
+ * under one version number. The differences are data here (struct ur_layout),
  * so that everything but the glue is the same code for all of them:
  *
  *   UR_PABI_34   rdma-core 34..56  (Debian 12 and 13, Ubuntu 22.04 and 24.04)

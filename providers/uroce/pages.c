@@ -165,7 +165,8 @@ int ur_pages_in(u64 start, u64 end, bool dontfork)
 	return undone ? -EAGAIN : 0;
 }
 
-/* What of the range is still mapped from the file, at its own address. */
+/* Plans the pieces of the range that are still mapped from the file, at their
+ * own addresses. */
 static int plan_out(const struct ur_vma *v, void *arg)
 {
 	struct plan *p = arg;

@@ -20,10 +20,11 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
  * and at most. */
 #define PATIENCE      64u
 #define MOST_PATIENCE 16384u
-/* Who is alone does not yield again before so many polls. */
+/* A poller that is alone does not yield again before so many polls. */
 #define ALONE_POLLS 32u
-/* Beside one who does not yield, how long to wait for a completion with the processor kept:
- * of a turn, which is a slice of milliseconds, little is lost where in vain. */
+/* How long to wait for a completion with the processor kept, beside a thread
+ * that does not yield: of its turn, a slice of milliseconds, little is lost in
+ * vain. */
 #define KEEP_NS 100000u
 /* The clock costs a tenth of a yield: one of so many is timed, and after a long
  * one so many. */
@@ -39,12 +40,13 @@ static bool is_gone(const struct uroce_context *ctx)
 }
 
 /*
- * Of three threads for two processors two share one, and which is chance. Two
- * programs that talk to each other take turns anyway, and lose nothing when
- * they share; a device that shares with one of them is in that one's way and
- * late for the other. The scheduler sees three that always run. So who finds
- * himself beside the device moves away: for a moment its processor is none of
- * ours. Where the scheduler moves somebody back, it is tried less and less.
+ * Moves the thread off the device's processor. When three threads have two
+ * processors, two share one, and chance decides which. Two programs that talk
+ * to each other take turns anyway, and lose nothing when they share; a device
+ * that shares with one of them is in its way and late for the other. The
+ * scheduler sees three that always run. So a thread that finds itself beside
+ * the device moves away: for a moment it excludes the device's processor. If
+ * the scheduler moves it back, it tries less and less often.
  */
 static void leave_cpu(u32 cpu)
 {

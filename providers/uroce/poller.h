@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a thread does that polls and finds nothing. Device and application may
- * share a processor, so it lets the device run, and where there are no more
- * processors than pollers it leaves one of them to the device. Beside one that
- * does not yield itself it takes turns.
+ * The behaviour of a thread that polls and finds nothing. Device and
+ * application may share a processor, so it lets the device run, and where there
+ * are no more processors than pollers it leaves one of them to the device.
+ * Beside a thread that does not yield itself it takes turns.
  */
 #ifndef UR_PROVIDER_POLLER_H
 #define UR_PROVIDER_POLLER_H

@@ -302,7 +302,8 @@ int uroce_destroy_qp(struct ibv_qp *ibqp)
 	struct uroce_qp *qp = ur_to_qp(ibqp);
 	int err;
 
-	/* Its number may be another's as soon as the device has heard. */
+	/* Its number may be another's as soon as the device has destroyed
+	 * it. */
 	end_guest(qp);
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)

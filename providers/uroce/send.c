@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibv_post_send: a list of work requests to WQEs in the send ring, published
- * and told once. A request that cannot be posted stops the list: those before
- * it are posted, bad_wr is the one.
+ * with one doorbell. A request that cannot be posted stops the list: those
+ * before it are posted, bad_wr is the one.
  */
 #include "probes.h"
 #include "uroce.h"
@@ -10,8 +10,8 @@
 
 #define ANY_RC (UR_SENDS_RC | UR_SENDS_XRC)
 
-/* What each work request becomes, and on which transports it exists (IBTA
- * table of operations per service; invalidating sends are RC only). */
+/* The opcode of each work request, and the transports that have it (IBTA table
+ * of operations per service; invalidating sends are RC only). */
 static const struct {
 	u8 opcode;
 	u8 remote; /* enum ur_wqe_remote */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The shared memfd: made sparse and sealed, filled from memory, read back,
- * punched. /proc/self/pagemap tells which pages were ever touched, so that
- * untouched ones stay holes.
- */
+/* The shared memfd: made sparse and sealed, filled from memory, read back,
+ * punched. /proc/self/pagemap shows which pages were ever touched, so that
+ * untouched ones stay holes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -73,7 +73,7 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	return &srq->vsrq.srq;
 }
 
-/* What belongs to another type is not ignored. */
+/* Refuses attributes that belong to another type. */
 static int check_srq_attr(const struct ibv_srq_init_attr_ex *attr)
 {
 	u32 mask = attr->comp_mask;

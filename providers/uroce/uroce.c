@@ -280,11 +280,9 @@ static const struct verbs_device_ops device_ops = {
 	.uninit_device = uroce_uninit_device,
 };
 
-/*
- * Where this library keeps verbs_qp.comp_mask moved twice under the number
- * 34: ask it, with a bit at each known place. Without an answer extended QPs
- * are refused.
- */
+/* Finds the place of verbs_qp.comp_mask in this library, which moved twice
+ * under the number 34: asks the library, with a bit at each known place.
+ * Without an answer extended QPs are refused. */
 static u32 probe_vqp_tail(void)
 {
 	static const u32 known[] = {344, 352, 360};

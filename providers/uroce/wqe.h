@@ -11,7 +11,7 @@
 
 #include "uroce.h"
 
-/* What stands between the control (and address) segment and the data. */
+/* The segment between the control (and address) segment and the data. */
 enum ur_wqe_remote {
 	UR_WQE_PLAIN,
 	UR_WQE_RADDR,

@@ -53,7 +53,7 @@ static u32 open_wqe(struct uroce_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 
 	if (qp->wr.err)
 		return 0;
-	/* INLINE is said by the setter; programs have it in both. */
+	/* The setter determines INLINE; programs have it in both. */
 	if (qp->ex.wr_flags & ~UR_SEND_FLAGS) {
 		set_err(qp, EINVAL);
 		return 0;

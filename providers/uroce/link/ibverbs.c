@@ -98,7 +98,7 @@ int ibv_cmd_get_context(void *vctx, void *cmd, size_t cmd_size, void *resp,
 }
 #endif
 
-/* What the library writes to a new queue pair's tail. */
+/* Writes to a new queue pair's tail, as the library does. */
 int ibv_cmd_create_qp_ex(void *context, void *qp, void *attr, void *cmd,
 			 size_t cmd_size, void *resp, size_t resp_size)
 {

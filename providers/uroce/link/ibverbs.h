@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the made-up libibverbs of link/ibverbs.c shows to its test. */
+/* The state of the made-up libibverbs of link/ibverbs.c, for its test. */
 #ifndef UR_PROVIDER_LINK_IBVERBS_H
 #define UR_PROVIDER_LINK_IBVERBS_H
 
@@ -12,12 +12,12 @@ struct sim_state {
 	const void *driver; /* struct verbs_device_ops */
 	void *vctx;
 	void *ops[128];
-	/* What the plugin registered last, and how: descriptor -1, or where. */
+	/* the last registration of the plugin: descriptor -1, or where */
 	uint64_t reg_addr, reg_length, reg_iova;
 	int reg_access, reg_fd;
 };
 
-/* What the made-up device says its speed is. */
+/* The speed of the made-up device. */
 #define SIM_SPEED 4321
 
 struct sim_state *sim_get(void);
