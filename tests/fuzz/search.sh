@@ -3,8 +3,8 @@
 # search.sh PROGRAM NAME: the fuzz target looks for inputs that crash or hang, for
 # UROCE_FUZZ_SECONDS (10). What it finds on the way stays in build/fuzz/found/NAME
 # for the next time, and an input that crashed it, or took a minute, beside it as
-# NAME-crash-... or NAME-timeout-.... It says what was done: doc/security.md adds it
-# up.
+# NAME-crash-... or NAME-timeout-.... The run becomes a line of found/runs.tsv, which
+# totals.py --add adds to those of before.
 set -u
 program=$(realpath "$1") name=$2
 seeds=$(cd "$(dirname "$0")" && pwd)/corpus/$name
@@ -23,5 +23,8 @@ status=$?
 [ $status = 0 ] || tail -n 60 "$name.log"
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$name.log")
 awk -v name="$name" -v runs="$runs" \
-	'{ printf "%s: %d runs, %.0f s of a processor\n", name, runs, $1 + $2 }' "$name.time"
+	-v date="$(date -u +%F)" '{
+		printf "%s: %d runs, %.0f s of a processor\n", name, runs, $1 + $2
+		printf "%s\t%s\t%d\t%.0f\n", date, name, runs, $1 + $2 >>"runs.tsv"
+	}' "$name.time"
 exit $status
