@@ -106,8 +106,8 @@ struct uroce_cq_hdr {
 
 struct uroce_db_page {
 	__u32 asleep; /* written by the device [S2] */
-	/* Where who woke the device last runs: the processor's number plus
-	 * one, or 0. The device may work there. */
+	/* The processor, plus one, of the client that woke the device last, or
+	 * 0. The device may work there. */
 	__u32 cpu;
 	/* Written by the device: the processor's number that it works on while
 	 * awake, plus one; 0: not known. */

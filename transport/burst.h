@@ -25,11 +25,13 @@ enum ur_defer {
 /* Sets qp->burst and qp->read_pkts, the packets of a burst and of a READ
  * request, for the queue pair's MTU. */
 void ur_burst_set_mtu(struct ur_qp *qp);
-/* Makes READ requests as long as a window of so many packets asks for
- * (UINT32_MAX: none), before one of entry e, which is being sent, leaves. Where
- * each of them ends has to be known while answers are on their way: what is sent
- * again keeps its length, and what is new waits (false) while something is in
- * flight. */
+/*
+ * Makes READ requests as long as a window of so many packets asks for
+ * (UINT32_MAX: none), before one of entry e, which is being sent, leaves. The
+ * end of each has to stay known while answers are on their way: a request that
+ * is sent again keeps its length, and a new one waits (false) while something
+ * is in flight.
+ */
 bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 window);
 /* Updates tx->burst after n equal packets have been added to tx. */
 void ur_burst_count(struct ur_tx *tx, u32 n);

@@ -30,7 +30,7 @@ struct ur_path {
 	u32 out, granted; /* packets: in flight, about to be */
 	u32 unmissed;	  /* packets answered since somebody waited */
 	ur_time heard_at; /* the last answer */
-	ur_time moved_at; /* the last one that said something new */
+	ur_time moved_at; /* the last one that acknowledged something new */
 	ur_time tried_at; /* the last answer, or when somebody sent with nothing
 			   * out */
 	u8 silences;	  /* since the last answer */

@@ -229,7 +229,7 @@ static void resume(struct ur_qp *qp)
 	if (ur_ooo_waiting(qp)) {
 		send_nak(qp);
 	} else if (any && !answered) {
-		/* Also where nobody asked: the jump tells the peer that the
+		/* Also where nobody asked: the jump shows the peer that the
 		 * rest of its repetition is not needed. */
 		ur_answer_ack(qp, ur_answer_credits(qp),
 			      ur_psn_add(resp->epsn, -1));

@@ -174,8 +174,9 @@ static const struct ucma_id *asker(const struct ur_ucma *ucma,
 	return NULL;
 }
 
-/* Where users are kept apart: a request from this host is one of the same
- * user, who is known, since only this process sends under our addresses. */
+/* Returns whether the request may reach the listener, where users are kept
+ * apart. A request from this host must be one of the same user, who is known,
+ * since only this process sends under our addresses. */
 static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
 		    const struct ur_cm_event *event)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the run directory is; one rule for daemon, command line, preload. */
+/* The place of the run directory; one rule for daemon, command line,
+ * preload. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
