@@ -20,8 +20,8 @@ struct ur_cgroup {
  * /proc/self/mountinfo (proc_pid_mountinfo(5)); in one that cannot be read none
  * is found. */
 void ur_cgroup_find(struct ur_cgroup *cg, const char *mountinfo);
-/* Mounts them for this process alone, where none was found and it may: as below
- * `ip netns exec`, which has a /sys of its own. */
+/* If none was found, mounts them for this process alone, where that is allowed:
+ * below `ip netns exec`, for instance, which has a /sys of its own. */
 void ur_cgroup_mount(struct ur_cgroup *cg);
 /* Returns in bytes the least of the limits of a group and of those that it is
  * in, as far as they can be seen here; UINT64_MAX: there is none. The group is

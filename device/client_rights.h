@@ -20,24 +20,24 @@ struct ur_session;
  */
 int ur_client_rights_init(int lock);
 
-/* Returns whether the client has CAP_NET_RAW over our network namespace, for
- * which the kernel asks before it gives raw packet queue pairs and flow rules.
- * Asks the client: on the session's thread with the lock held, which is released
+/* Returns whether the client has CAP_NET_RAW over our network namespace, which
+ * the kernel requires for raw packet queue pairs and flow rules. Asks the
+ * client: on the session's thread with the lock held, which is released
  * meanwhile (session.h, upcalls). */
 bool ur_client_may_raw(struct ur_session *s);
 
-/* The same of CAP_NET_BIND_SERVICE, for which it asks before it gives a port
+/* Does the same for CAP_NET_BIND_SERVICE, which the kernel requires for a port
  * below limit, ip_unprivileged_port_start. */
 bool ur_client_may_bind(struct ur_session *s, unsigned int limit);
 
 /*
  * Looks at the descriptor that came with a SYNC, which stays the caller's. The
  * session is an administrator's from now on where it proves CAP_NET_ADMIN over
- * our network namespace; or where we have not that capability ourselves, and it
- * is our lock file, open for writing: who could write in the run directory could
- * put another device in our place. Returns 0, -EPERM (it proves nothing) or
- * -EXDEV (it is of another network namespace). On the session's thread without
- * the lock.
+ * our network namespace; or, if we do not have that capability ourselves, where
+ * it is our lock file, open for writing: a user who can write in the run
+ * directory could put another device in our place. Returns 0, -EPERM (it proves
+ * nothing) or -EXDEV (it is of another network namespace). On the session's
+ * thread without the lock.
  */
 int ur_client_administers(struct ur_session *s, int fd);
 

@@ -200,8 +200,9 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
  * The device is freed when its last file is closed.
  */
 void ur_device_remove(struct ur_device *dev);
-/* Another name, which is what programs that look find. -EINVAL, -EEXIST, or why
- * the files of that name cannot be made; then it has the old one. */
+/* Renames the device: programs that look for it find the new name. Returns 0,
+ * -EINVAL, -EEXIST, or -errno where the files of that name cannot be made; then
+ * it keeps the old one. */
 int ur_device_rename(struct ur_device *dev, const char *name);
 /* dev->netdev is another name now: calls the watchers. */
 void ur_device_netdev_renamed(struct ur_device *dev);

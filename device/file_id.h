@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which file a descriptor is of. Numbers of inodes do not tell: those of sockets
- * and of files in memory are 32 bits that begin anew, so whoever makes enough of
- * them has two with one number.
+ * Identifies the file of a descriptor. Inode numbers do not: those of sockets
+ * and of files in memory have 32 bits and begin anew, so a program that makes
+ * enough of them gets two with one number.
  */
 #ifndef UR_DEVICE_FILE_ID_H
 #define UR_DEVICE_FILE_ID_H

@@ -28,7 +28,7 @@ struct ur_listing {
 typedef bool ur_listing_next(struct ur_listing *w, struct json_object **o);
 
 /* Adds the member "hidden", true, to o, an object that the asker may not see
- * (ur_may_see()): with whose it is, that is enough to count them. */
+ * (ur_may_see()): together with its owner that is enough to count it. */
 void ur_listing_hide(struct json_object *o);
 
 /* Returns an object to add to, or NULL where there is no memory, which

@@ -55,13 +55,13 @@ struct ur_mad_header {
 
 /* Reads the header of a MAD. */
 struct ur_mad_header ur_mad_parse(const u8 *mad);
-/* Makes *answer that to the request: the same bytes, its method the response's,
- * and the status. */
+/* Makes *answer the answer to the request: the same bytes, its method the
+ * response's, and the status. */
 void ur_mad_answer(const u8 *request, u8 *answer, u16 status);
 /* Returns whether the MAD answers another. */
 bool ur_mad_is_response(const struct ur_mad_header *h);
 
-/* Gives a datagram that came for QP1 to who is to have it. */
+/* Gives a datagram that came for QP1 to its receiver. */
 void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
 		     u32 src_qpn, const u8 *mad, u32 len);
 

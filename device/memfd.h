@@ -4,9 +4,10 @@
 #define UR_DEVICE_MEMFD_H
 
 /*
- * Returns a new memfd, the caller's, close-on-exec, that may be sealed; or -errno.
- * Before a client has it, F_SEAL_SEAL goes with the caller's own seals: what a
- * client seals the daemon can neither shorten nor take back. Any thread.
+ * Returns a new memfd, the caller's, close-on-exec, that may be sealed; or
+ * -errno. Before a client gets it, the caller adds F_SEAL_SEAL to its own
+ * seals: a file that a client has sealed can neither be shortened nor taken
+ * back. Any thread.
  */
 int ur_memfd(const char *name);
 /* The same for a file that has no other seals: only the daemon changes its

@@ -40,8 +40,8 @@
 /* Finds the limits of control groups. At the start, with all rights. */
 void ur_memory_init(void);
 /* Returns the KiB that this process may have: those of the machine, or the
- * limit of its control group or of one that that is in. Half of that is all
- * users' together; device/quota.h says how much of it one user may have. */
+ * limit of its control group or of a parent of that. Half of it is for all
+ * users together; device/quota.h says how much of it one user may have. */
 u64 ur_memory_total_kib(void);
 
 /* Charges the user. Returns 0, or -ENOMEM with, now and then, a line in the

@@ -5,8 +5,8 @@
 
 #include "device/device.h"
 
-/* Opens the two sockets. changed: called with the control lock held when a link
- * or an address has changed, whichever. Returns 0 or -errno. */
+/* Opens the two sockets. changed: called with the control lock held when any
+ * link or address has changed. Returns 0 or -errno. */
 int ur_netlink_open(struct ur_daemon *daemon,
 		    void (*changed)(struct ur_daemon *daemon));
 /* Closes them. */

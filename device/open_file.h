@@ -20,7 +20,7 @@ struct ur_open_file {
 	uid_t uid;
 	u32 kind;
 	u64 rdev;
-	/* The visible descriptor's: who has that may join too. */
+	/* of the visible descriptor: a client that has it may join too */
 	struct ur_file_id id;
 	u32 refs;	      /* connections */
 	pthread_mutex_t lock; /* of commands; taken before the control lock */
@@ -37,7 +37,7 @@ struct ur_file_ops {
 	 * first, which stay the file's. Returns 0 or -errno. */
 	int (*open)(struct ur_session *s, const char *name, void **file,
 		    int *shown, u64 *rdev);
-	/* Returns whose file it is. NULL: no device's. */
+	/* Returns the device that the file is of, or NULL. */
 	const struct ur_device *(*device)(const void *file);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);

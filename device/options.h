@@ -9,8 +9,7 @@
 
 #define UR_MAX_NETDEVS	 32
 #define UR_FAULT_OPTIONS 16
-/* With the NUL. As long as an interface's name, which is what the names end up
- * beside in programs' tables. */
+/* Bytes of a device's name, with the NUL. */
 #define UR_DEVICE_NAME_MAX 32
 
 /* Settings in the configuration file, and the longest of them. */
@@ -19,8 +18,8 @@
 
 enum ur_isolation {
 	UR_ISOLATION_UNSAID,
-	UR_ISOLATION_ALL,  /* who is on the device reaches all that is on it */
-	UR_ISOLATION_USER, /* only what is of the same user */
+	UR_ISOLATION_ALL,  /* programs reach all queue pairs of the device */
+	UR_ISOLATION_USER, /* programs reach those of the same user only */
 };
 
 enum ur_confine {

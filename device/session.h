@@ -53,7 +53,7 @@ struct ur_session {
 	/* Event files that the command that runs may name. */
 	struct uroce_tun_known known[UROCE_TUN_MAX_KNOWN];
 	/* Descriptors that the client has shown for the command that runs: it
-	 * may have made them such that whoever closes them waits. */
+	 * may have made them so that closing them waits. */
 	int shown[8];
 	u32 n_shown;
 	u32 shown_fds; /* charged for them */
@@ -82,9 +82,9 @@ void ur_session_hang_up(const struct ur_device *dev);
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
 
-/* Say with the answer of the command that runs what the answer to another would
- * be: bytes of it at answer. Only with UROCE_TUN_F_CACHED_REPLY. False: no
- * room. */
+/* Sends, with the answer to the command that runs, the answer that another
+ * command would get: bytes of it at answer. Only with UROCE_TUN_F_CACHED_REPLY.
+ * Returns false where there is no room. */
 bool ur_session_cache_reply(struct ur_session *s,
 			    const struct uroce_tun_cached_reply *cached,
 			    const void *answer, u32 bytes);

@@ -13,8 +13,8 @@
 #include "engine/faults.h"
 #include "util/rng.h"
 
-/* Each turn looks at all that waits, and what waits takes memory: so much of an
- * engine's queues and packets at most, the rest is served as on an ordinary
+/* The most queues and packets of an engine that are held up: each turn looks at
+ * all of them, and they take memory. The others are served as on an ordinary
  * card. A turn looks at 64 in less than a microsecond. */
 #define UR_ADVERSE_QUEUES_MAX  64
 #define UR_ADVERSE_PACKETS_MAX 1024
@@ -91,7 +91,7 @@ void ur_adverse_flush_cq(struct ur_ecq *cq);
 /* Takes the queue pair off all lists: it is destroyed, or its rings are
  * dropped. Its completions are written. */
 void ur_adverse_forget_qp(struct ur_eqp *qp);
-/* From now on all that is posted is fetched at once, or again not. */
+/* on: fetches at once whatever is posted from now on; else ends that. */
 void ur_adverse_hurry(struct ur_eqp *qp, bool on);
 /* Requests posted so far to queue pairs of the context are fetched in their
  * next turn. The engine has a fault table. */
@@ -112,7 +112,7 @@ void ur_adverse_rx(struct ur_engine *engine, const struct ur_rx_meta *meta,
 bool ur_adverse_hand_in(struct ur_engine *engine);
 /* Does what is due. Returns whether there was anything. */
 bool ur_adverse_turn(struct ur_engine *engine);
-/* Returns when something is. */
+/* Returns when the next of these is due. */
 ur_time ur_adverse_deadline(const struct ur_engine *engine);
 
 #endif

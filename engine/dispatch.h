@@ -9,7 +9,8 @@
 /* Waits up to timeout for the engine's descriptors, and serves them. Returns
  * whether there was anything. */
 bool ur_dispatch(struct ur_engine *engine, const struct timespec *timeout);
-/* The datagrams that have come have been taken: what is due once for them. */
+/* Ends a round of received datagrams: does the work that is due once for all of
+ * them. */
 void ur_dispatch_end_rx(struct ur_engine *engine);
 
 #endif

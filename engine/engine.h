@@ -54,8 +54,8 @@ struct ur_engine_events {
 	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
 	 * NULL. */
 	void (*woken)(void *ctx);
-	/* A work request of a queue pair has failed, while that is recorded; not
-	 * each, where there are many. May be NULL. */
+	/* A work request of a queue pair has failed while the recorder is on.
+	 * If many fail, only some are reported. May be NULL. */
 	void (*failed)(void *ctx, u32 qpn);
 };
 
@@ -95,8 +95,9 @@ struct ur_engine_config {
  * that says which name or value is wrong, and which there are. */
 int ur_engine_options_check(const char *text);
 
-/* Remembers which processes have UDP port 4791 now, for the message of a device
- * that cannot: once, while we still may look at others' descriptors. */
+/* Notes which processes have UDP port 4791 now, for the message of a device
+ * that cannot use it. To be called once, while we may still look at others'
+ * descriptors. */
 void ur_engine_note_owners(void);
 
 /* Makes the engine in *engine and starts its thread. config is copied; what it
@@ -115,9 +116,9 @@ void ur_engine_destroy(struct ur_engine *engine);
  * works on any more. Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
 
-/* Runs an engine that is in a program, on the caller's thread, where nobody else
- * runs it now: posted, what was just posted leaves; else a whole turn. Leaves
- * errno as it was. Any thread of the program. */
+/* Runs an engine that is in a program on the caller's thread, unless another
+ * thread runs it now. posted: only sends what was just posted; else runs a
+ * whole turn. Leaves errno as it was. Any thread of the program. */
 void ur_engine_drive(struct ur_engine *engine, bool posted);
 
 /* Returns how many engines the device has. Any thread. */
@@ -145,9 +146,9 @@ bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 /* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
-/* Sets congestion control, for live queue pairs too, but that only those which
- * are connected from now on can be limited. ecn: packets that ask for no ECN are
- * ECT(0); an address vector has what held when it was made. */
+/* Sets congestion control. Live queue pairs follow it, but only those that are
+ * connected from now on can be limited. ecn: packets that ask for no ECN are
+ * sent as ECT(0); an address vector keeps the setting that it was made with. */
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      bool ecn);
 /* Returns whether the options of the engine ask for DCQCN. */
@@ -196,13 +197,13 @@ int ur_engine_fault_add(struct ur_engine *engine,
 			struct ur_efault **fault);
 /* Ends it, and frees *fault. Packets that it holds back still leave. */
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault);
-/* Fills what the rule has met, and on how much of it it acted. */
+/* Fills how much the rule has matched, and on how much of that it acted. */
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
 
 /* ---- the flight recorder: engine/ground/recorder.h ---- */
 
-/* Makes the engine write to rec, or to nothing where it is NULL. It is the
- * caller's, and the engine's alone to write to until the next call. */
+/* Makes the engine write to rec; NULL: to nothing. rec stays the caller's, but
+ * only the engine writes to it until the next call. */
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec);
 /* Records an event of rdma_cm that a program gets: its queue pair (0: none
  * yet), the program's user and process, enum rdma_cm_event_type, its status. */
@@ -244,9 +245,9 @@ struct ur_emapped {
 /* Returns what the context's rings and regions have mapped. Lock held, or on the
  * thread of the context's command. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
-/* Has room(arg, bytes) asked before memory is taken for a ring or as device
- * memory: it returns 0, or -ENOMEM where there may be no more. It is called with
- * the control lock held. */
+/* Makes the engine call room(arg, bytes) before it takes memory for a ring or
+ * as device memory: room returns 0, or -ENOMEM where there may be no more. It
+ * is called with the control lock held. */
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 		      void *arg);
 /* Frees the context. All its objects must have been destroyed. The control lock
@@ -273,9 +274,10 @@ struct ur_events_left {
 /* The engine sends nothing to that event file until ur_events_resume(). */
 void ur_events_hold(const struct ur_events_left *left);
 void ur_events_resume(const struct ur_events_left *left);
-/* Withdraws what was not read. Returns how many were. Whoever shares the
- * client's end can make this wait: no lock may be held. In between the two, and
- * by nobody else for the same file. */
+/* Withdraws the events that were not read. Returns how many there were. A
+ * process that shares the client's end can make this wait, so no lock may be
+ * held. To be called between the two others, and for one file by one thread at
+ * a time. */
 u32 ur_events_withdraw(const struct ur_events_left *left);
 
 /* Makes a completion channel in *chan. *fd is the application's end; it stays

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Memory and addresses of the engine; a part of engine.h, which says who calls this and what
- * results are. */
+/* Memory and addresses of the engine; a part of engine.h, which has the rules
+ * for threads and results. */
 #ifndef UR_DEVICE_ENGINE_ENGINE_MEMORY_H
 #define UR_DEVICE_ENGINE_ENGINE_MEMORY_H
 
@@ -55,16 +55,16 @@ void ur_emr_unmap(const struct ur_emr_left *left);
 /* It is unmapped, and no longer counts. */
 void ur_emr_unmapped(const struct ur_emr_left *left);
 
-/* Registers the region anew. flags: UR_REREG_*. *left: what is no longer
- * needed, on failure too. Returns as ur_emr_reg(), or -EBUSY while windows are
- * bound to it. */
+/* Registers the region anew. flags: UR_REREG_*. *left: the mapping that is no
+ * longer needed, on failure too. Returns as ur_emr_reg(), or -EBUSY while
+ * windows are bound to it. */
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 		 struct ur_emr_left *left);
 /* Checks that the range is there, with the rights that its access needs. It may
  * take as long as the client's page faults, so the control lock must not be
  * held. Returns 0 or -EFAULT. */
 int ur_emr_look(const struct ur_emr_attr *attr);
-/* Fills *attr with where the region's memory is, and whose, for
+/* Fills *attr with the place and the owner of the region's memory, for
  * ur_emr_look(). */
 void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
 /* Returns the key of the region, which is its L_Key and its R_Key. */

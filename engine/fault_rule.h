@@ -5,7 +5,7 @@
  *     drop dir=out op=write prob=0.01 seed=7
  *
  * An action, perhaps with a value, and what it is limited to, in any order.
- * doc/fault.md has all of them. Any thread.
+ * uroce-fault(7) has all of them. Any thread.
  */
 #ifndef UR_DEVICE_FAULT_RULE_H
 #define UR_DEVICE_FAULT_RULE_H

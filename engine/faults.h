@@ -3,9 +3,9 @@
  * Faults on request: rules (engine/fault_rule.h) that strike packets, requests
  * and completions of this engine. Engine thread only.
  *
- * Without a rule engine->faults is NULL, and all that this costs is the look at
- * it once for each batch of packets. While there are rules, messages inside the
- * device go as packets, so that what is true between hosts is true there.
+ * Without rules engine->faults is NULL, which costs one look at it for each
+ * batch of packets. With rules, messages inside the device go as packets, so
+ * that they behave as between hosts.
  */
 #ifndef UR_DEVICE_ENGINE_FAULTS_H
 #define UR_DEVICE_ENGINE_FAULTS_H
@@ -76,8 +76,8 @@ static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
 /* Hands a packet that came in to the port, or not, by the rules. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
-/* The same with rules or without, and recorded where that is on: what a wire
- * does with each good packet. */
+/* Takes a good packet from a wire: records it where that is on, and applies the
+ * rules, if any. */
 static inline void ur_engine_rx(struct ur_engine *engine,
 				const struct ur_rx_meta *meta, const u8 *bth,
 				u32 len)
@@ -97,13 +97,15 @@ void ur_faults_fini(struct ur_engine *engine);
 
 /* Makes engine->faults where it is not there. Returns 0 or -ENOMEM. */
 int ur_faults_begin(struct ur_engine *engine);
-/* Sets the transport's callbacks and short ways by what there is. */
+/* Sets the transport's callbacks and short ways according to the rules that
+ * there are. */
 void ur_faults_choose_ways(struct ur_engine *engine);
 /* Keeps a copy of packet i of engine->tx until at. overtaken: or until the next
  * one to its peer. Where there is no room the packet is lost, here and below. */
 void ur_faults_hold(struct ur_engine *engine, u32 i, ur_time at,
 		    bool overtaken);
-/* Those that were to be overtaken by a packet to av leave in the next round. */
+/* Lets those packets leave in the next round that a packet to av was to
+ * overtake. */
 void ur_faults_overtake(struct ur_engine *engine, const struct ur_av *av);
 /* Sets or clears what ur_faults_spoils() says. */
 void ur_faults_spoil(struct ur_engine *engine, u32 i, bool on);

@@ -17,8 +17,8 @@ struct ur_flow_table *ur_flow_table_create(u64 seed);
 /* Frees a table, which must be empty. May be NULL. */
 void ur_flow_table_destroy(struct ur_flow_table *table);
 
-/* Gives the frame to those queue pairs whose rules want it. sender: whose frame
- * it was, of this device, or 0. */
+/* Gives the frame to those queue pairs whose rules want it. sender: the queue
+ * pair of this device that sent it, or 0. */
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An engine in a program. The program's threads run it: who posts sends at once,
- * who polls an empty queue takes a whole turn (ur_engine_drive()). It has a
- * thread of its own all the same, for peers whose packets come while nobody
- * polls; while somebody does, that thread only looks now and then whether it is
- * still so.
+ * An engine in a program. The program's threads run it: one that posts sends at
+ * once, one that polls an empty queue takes a whole turn (ur_engine_drive()).
+ * It has a thread of its own all the same, for peers whose packets come while
+ * nobody polls; while somebody does, that thread only looks now and then
+ * whether it is still so.
  *
- * Whoever is the engine holds the owner lock of the mailbox, which is only ever
- * tried by the program's threads: who does not get it leaves the work to who has
- * it. Sleep race: the program rings a doorbell, tries the lock and then reads
- * asleep; the thread sets asleep and then reads the doorbells, with a full
- * barrier between the two on both sides.
+ * The thread that runs the engine holds the owner lock of the mailbox. The
+ * program's threads only ever try that lock: one that does not get it leaves
+ * the work to the holder. Sleep race: the program rings a doorbell, tries the
+ * lock and then reads asleep; the thread sets asleep and then reads the
+ * doorbells, with a full barrier between the two on both sides.
  */
 #ifndef UR_ENGINE_GUEST_H
 #define UR_ENGINE_GUEST_H
@@ -24,7 +24,8 @@ struct ur_guest_state {
 	_Atomic u32 turns; /* by threads of the program */
 	u32 seen;	   /* of them, by the thread */
 	int nap_fd;	   /* epoll: call_fd alone */
-	_Atomic bool naps; /* asleep is not for packets, since somebody polls */
+	_Atomic bool naps; /* asleep, but not for packets, since somebody polls
+			    */
 	bool drives;	   /* the turn is by a thread that polls */
 	u64 kept;	   /* since when an answer is kept; 0: none is */
 	u32 cqes, before;  /* completions written, and before this turn */
@@ -39,9 +40,9 @@ int ur_guest_start(struct ur_engine *engine);
 
 /* A turn begins. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
-/* Returns whether what is to be sent may wait for the next turn: the program that
- * polls is about to get a completion, and what it posts then takes the
- * acknowledgement along. Not for long. Under the owner lock. */
+/* Returns whether packets may wait for the next turn: the polling program is
+ * about to get a completion, and the request that it posts then takes the
+ * acknowledgement along. True for a short time only. Under the owner lock. */
 bool ur_guest_keeps_answer(struct ur_engine *engine);
 
 #endif

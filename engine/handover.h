@@ -32,8 +32,8 @@ int ur_handover_init(struct ur_handover *q);
 /* Frees it, and what is in it. One that is all zero may be freed. */
 void ur_handover_fini(struct ur_handover *q);
 
-/* Puts a copy of a packet, len bytes from BTH to pad, into the ring. Nobody sees
- * it yet. Datagrams have half of the ring, so that who floods with those leaves
+/* Puts a copy of a packet, len bytes from BTH to pad, into the ring. Nobody
+ * sees it yet. Datagrams have half of the ring, so that a flood of them leaves
  * room for the others. Returns false where there is no room. Writer. */
 bool ur_handover_put(struct ur_handover *q, const struct ur_rx_meta *meta,
 		     const u8 *bth, u32 len);

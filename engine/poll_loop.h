@@ -13,15 +13,15 @@ void *ur_poll_thread(void *arg);
 /* One turn: commands, doorbells, datagrams, timers, transmission. Returns whether
  * there was anything to do. Under the owner lock. */
 bool ur_poll_turn(struct ur_engine *engine);
-/* The part of a turn for who has just posted: what waits leaves. Under the owner
- * lock. */
+/* Runs the part of a turn that a thread needs after it has posted: sends what
+ * waits. Under the owner lock. */
 void ur_poll_posted(struct ur_engine *engine);
 /* Returns whether the engine's thread, which sleeps, would sleep too long. Under
  * the owner lock. */
 bool ur_poll_overdue(struct ur_engine *engine);
-/* Sends what a function caused that a caller ran in the sleeping engine's
- * place, under the owner lock. Returns true when the engine has to wake for the
- * rest. */
+/* Sends the packets and events of a function that a caller ran in the sleeping
+ * engine's place. Under the owner lock. Returns true when the engine has to
+ * wake for the rest. */
 bool ur_poll_after_call(struct ur_engine *engine);
 
 #endif

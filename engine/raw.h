@@ -2,7 +2,7 @@
 /*
  * Raw packet queue pairs, as far as they are not like the others: flow rules,
  * and the work queues that an indirection table spreads frames over. A part of
- * engine.h, which says who calls this, and from where.
+ * engine.h, which has the rules for threads and results.
  */
 #ifndef UR_DEVICE_RAW_H
 #define UR_DEVICE_RAW_H
@@ -74,9 +74,9 @@ struct ur_rss_conf {
  * is that of the addresses. Pure, any thread. */
 u32 ur_rss_hash(const struct ur_rss_conf *conf, const struct ur_flow_key *key);
 
-/* Makes the frames of a queue pair go to the queue pairs of the table, of which
- * there are conf->size, which were created with wq, and which must outlive it.
- * conf and table are copied. Its own state does not matter then. Returns 0 or
+/* Spreads the frames of a queue pair over the conf->size queue pairs of the
+ * table, which were created with wq and must outlive it. conf and table are
+ * copied. The state of the queue pair itself does not matter then. Returns 0 or
  * -ENOMEM. */
 int ur_eqp_spread(struct ur_eqp *qp, const struct ur_rss_conf *conf,
 		  struct ur_eqp *const *table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The flight recorder's and the probes' eyes. While neither is on, the port has
- * its ordinary callbacks, and what is left is a look at record.on for a batch of
+ * Feeds the flight recorder and the probes. While neither is on, the port has
+ * its ordinary callbacks, and the cost is a look at record.on for a batch of
  * packets that leave and for each that comes in, and one at the probes for each
  * turn. Engine thread only.
  */

@@ -8,7 +8,7 @@
  * The first one is what control calls the device's engine. It alone has QP1,
  * and gets the packets that nobody claims.
  *
- * A device of one engine has no set, and pays a look at that.
+ * A device of one engine has no set, and the check for one is all that it pays.
  */
 #ifndef UR_DEVICE_SHARDS_H
 #define UR_DEVICE_SHARDS_H
@@ -21,8 +21,8 @@
  * the number of engines. Bits are engines. */
 struct ur_shard {
 	_Atomic u32 arrived; /* from whom something was published since */
-	/* The engine's own: what was put for whom, and from whom there may be
-	 * more than one turn takes. */
+	/* The engine's own: the engines that packets were put for, and those
+	 * that may have sent more than one turn takes. */
 	u32 put __attribute__((aligned(64)));
 	u32 left;
 } __attribute__((aligned(64)));
@@ -60,8 +60,8 @@ static inline u32 ur_shards_index(const struct ur_shards *shards, u32 qpn)
 }
 struct ur_engine *ur_shards_of(struct ur_engine *engine, u32 qpn);
 /* Returns the engine for a new context, the one with the fewest; two that are
- * opened one after the other come to one, since they may be to talk to each
- * other. Counts it there; ur_shards_leave() undoes that. Control. */
+ * opened one after the other come to the same one, since they may want to talk
+ * to each other. Counts it there; ur_shards_leave() undoes that. Control. */
 struct ur_engine *ur_shards_join(struct ur_engine *engine);
 void ur_shards_leave(struct ur_engine *engine);
 

@@ -15,8 +15,8 @@ struct ur_eqp;
 /* Sends what the transport has, for so many fills. Returns whether there was
  * anything. */
 bool ur_transmit(struct ur_engine *engine);
-/* Does the same for a tenth of a millisecond: somebody waits for it, and others
- * for him. Returns whether there may be more. */
+/* Does the same for a tenth of a millisecond: a caller waits for it, and others
+ * wait for that caller. Returns whether there may be more. */
 bool ur_transmit_little(struct ur_engine *engine);
 /*
  * Takes what is posted to a queue pair's send queue and sends what can be sent

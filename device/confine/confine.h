@@ -29,18 +29,18 @@ struct ur_confinement {
 void ur_confine(const char *run_dir, bool keep_raw);
 const struct ur_confinement *ur_confinement(void);
 
-/* fn(arg) with no capability in effect: sockets that it opens can never be used
- * with one. Its result. */
+/* Calls fn(arg) with no capability in effect, and returns its result: sockets
+ * that it opens can never be used with one. */
 int ur_confine_without(int (*fn)(void *arg), void *arg);
 
 /* ---- its parts; 0 or -errno ---- */
 
-/* A mount namespace of our own. */
+/* Makes a mount namespace of our own. */
 int ur_confine_mounts(const char *run_dir);
-/* By Landlock; for this thread and what it starts. */
+/* Limits writes by Landlock, for this thread and those that it starts. */
 int ur_confine_files(const char *run_dir);
-/* Only the calls of the table, in every thread; the rest is EPERM, or the end
- * where no mistake makes it. */
+/* Allows only the calls of the table, in every thread. Any other returns EPERM,
+ * or ends the process if no mistake of ours can make it. */
 int ur_confine_calls(bool packet_sockets);
 
 #endif

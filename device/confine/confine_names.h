@@ -13,9 +13,9 @@ struct ur_call_names {
 	size_t count;
 };
 
-/* The device lives on them. */
+/* the calls that the device needs */
 extern const struct ur_call_names ur_calls_plain;
-/* Whoever makes one of these in our name is not us any more. */
+/* the calls that only an intruder makes */
 extern const struct ur_call_names ur_calls_fatal;
 /* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
  * what the kernel says of them. */

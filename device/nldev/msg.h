@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Netlink messages that are being written: one datagram, of as many messages as
- * fit. Overflow shows once, at the end: every function that puts returns
- * nothing, and sets "full". */
+ * fit. Overflow shows once, at the end: the functions that put return nothing,
+ * and set "full". */
 #ifndef UR_NLDEV_MSG_H
 #define UR_NLDEV_MSG_H
 

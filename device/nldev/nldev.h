@@ -41,11 +41,11 @@ struct ur_nl_request {
 };
 
 /*
- * Writes what answers a request, with the lock held. 0 or -errno. One that
- * dumps is called again and again, each time with an empty message, until it
- * leaves that empty and "more" false; an object more than fits is for the next
- * time. One that answers is called again while it has written nothing and "more"
- * is true.
+ * Writes the answer to a request, with the lock held. Returns 0 or -errno. A
+ * handler that dumps is called again and again, each time with an empty
+ * message, until it leaves that empty and "more" false; objects that do not fit
+ * are for the next call. A handler that answers is called again while it has
+ * written nothing and "more" is true.
  */
 typedef int ur_nl_handler(struct ur_nl_request *r, struct ur_nl_msg *m);
 
@@ -59,22 +59,23 @@ ur_nl_handler ur_nl_summary, ur_nl_summary_dump, ur_nl_res_get, ur_nl_res_dump;
 ur_nl_handler ur_nl_stat_get, ur_nl_stat_dump, ur_nl_stat_set, ur_nl_stat_del,
 	ur_nl_stat_status;
 
-/* The message that answers with this type begins; flags: NLM_F_MULTI or 0. */
+/* Begins a message of this type that answers the request; flags: NLM_F_MULTI or
+ * 0. */
 void ur_nl_answer(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 		  u16 flags);
-/* The device that the request names, or NULL. */
+/* Returns the device that the request names, or NULL. */
 struct ur_device *ur_nl_device(const struct ur_nl_request *r);
-/* The answer about the device that the request names; put writes its
- * attributes. 0, or -EINVAL without one. */
+/* Writes the answer about the device that the request names; put writes its
+ * attributes. Returns 0, or -EINVAL without one. */
 int ur_nl_answer_device(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 			void (*put)(struct ur_nl_msg *m,
 				    const struct ur_device *dev));
-/* The same about each device from r->at on, as far as the message has room; r->at
- * is then the next. */
+/* Does the same for each device from r->at on, as far as the message has room;
+ * r->at is then the next. */
 void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 			void (*put)(struct ur_nl_msg *m,
 				    const struct ur_device *dev));
-/* Its index and name. */
+/* Puts the index and the name of the device. */
 void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
 
 /* Makes the devices' lives known to sessions that listen, from the first device
@@ -82,8 +83,8 @@ void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev);
  * held. */
 void ur_nldev_watch(struct ur_daemon *daemon);
 
-/* Serve the connection until its end, on its thread; why it ended. Lock not
- * held. */
+/* Serves the connection until its end, on its thread. Returns why it ended.
+ * Lock not held. */
 int ur_nldev_serve(struct ur_session *s);
 
 #endif

@@ -11,7 +11,7 @@ struct ur_ufile;
 struct ur_object;
 struct ucma_id;
 
-/* One of them: what is NULL is not what it is. */
+/* One of them: the pointer of its class is set, the others are NULL. */
 struct ur_nl_object {
 	struct ur_object *obj;
 	struct ur_ufile *ctx;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Between the files of the recorder: what a device that records has, and one
- * device's part of what readers get, while it is put together.
- */
+/* Shared by the files of the recorder: the state of a device that records, and
+ * a section, one device's part of a recording, while it is put together. */
 #ifndef UR_DEVICE_RECORD_SECTION_H
 #define UR_DEVICE_RECORD_SECTION_H
 
@@ -36,8 +34,9 @@ struct ur_section *ur_section_open(struct ur_device *dev);
 /* Frees it. Lock held. */
 void ur_section_close(struct ur_section *s);
 
-/* Copies the ring: what asker may see of it (ur_may_see()), all of it without
- * one. Returns 0 or -ENOMEM. Lock not needed; on asker's thread. */
+/* Copies the ring: the part that asker may see (ur_may_see()), or all of it
+ * where asker is NULL. Returns 0 or -ENOMEM. Lock not needed; on asker's
+ * thread. */
 int ur_section_fill(struct ur_section *s, const struct ur_session *asker);
 /* Returns 0 or -errno. Lock not needed. */
 int ur_section_write(const struct ur_section *s, int fd);

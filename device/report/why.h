@@ -75,9 +75,9 @@ ur_listing_next ur_status_next_failure;
  * whom (such as "it"). */
 void ur_why_flags(FILE *out, u32 access);
 void ur_why_denied(FILE *out, const struct ur_denied *d, const char *key);
-/* Why the end with this record refused a request of its peer. */
+/* Writes why the end with this record refused a request of its peer. */
 void ur_why_refused(FILE *out, const struct ur_failure *f);
-/* why_cm.c: the same of a connection that was not made. */
+/* why_cm.c: writes the same for a connection that was not made. */
 void ur_why_cm_story(FILE *out, const struct ur_why *y);
 
 #endif

@@ -66,7 +66,7 @@ extern const struct ur_settings ur_settings_class, /* setting_class.c */
 
 /* Gives a new device its congestion control, before its files are made. */
 void ur_setting_cc_init(struct ur_device *dev);
-/* Makes dev->cc, and the speed of its netdev, hold. */
+/* Applies dev->cc, and the speed of its netdev. */
 void ur_setting_cc_apply(struct ur_device *dev);
 
 /* Makes the files of a device under these roots. Returns 0 or -errno. */

@@ -30,7 +30,7 @@ struct ur_tclass {
 	struct ur_tclass_rule rule[UR_TCLASS_RULES];
 };
 
-/* Makes it ask for nothing. */
+/* Makes an empty set of rules. */
 void ur_tclass_init(struct ur_tclass *t);
 /*
  * Takes "16", "tclass=16" (for all) or a rule, "tclass=16,src_ip=A,dst_ip=B/24"
@@ -38,11 +38,11 @@ void ur_tclass_init(struct ur_tclass *t);
  * Returns 0, -EINVAL, or -ENOMEM where there are UR_TCLASS_RULES.
  */
 int ur_tclass_store(struct ur_tclass *t, const char *text);
-/* Writes what there is, a line each; empty where there is nothing. */
+/* Writes the rules, a line each; an empty text where there are none. */
 void ur_tclass_show(const struct ur_tclass *t, char *buf, size_t size);
-/* Changes *tclass and *hop_limit of a path, if something is asked for it. The
- * value for all goes before rules; of these one with both addresses before one
- * with the destination, before one with the source. */
+/* Changes *tclass and *hop_limit of a path as the rules ask. The value for all
+ * counts before rules; among these one with both addresses before one with the
+ * destination, and that before one with the source. */
 void ur_tclass_apply(const struct ur_tclass *t, const u8 sgid[16],
 		     const u8 dgid[16], u8 *tclass, u8 *hop_limit);
 

@@ -12,8 +12,8 @@
 
 #include "device/device.h"
 
-/* Begins, or ends, to fill directories that are new: until then a file is first
- * looked for, one more system call each. */
+/* begin: the directories that are filled from now on are new, so no file is
+ * looked for first, which saves a system call each. Else ends that. */
 void ur_tree_make(bool begin);
 /* Makes a directory with its parents. One that is there already is fine. */
 int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)

@@ -272,7 +272,7 @@ struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
 #define ucma_for_each_id(id, ucma)                                \
 	for (struct ucma_id *id = ucma_id_next(ucma, NULL); (id); \
 	     (id) = ucma_id_next(ucma, id))
-/* Gives what a number, in *number. Returns 0, or -ENOMEM where all are in
+/* Gives the object a number, in *number. Returns 0, or -ENOMEM where all are in
  * use. */
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number);
 /* Frees the number. */
@@ -293,10 +293,10 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status);
 /* Withdraws the events of id, or, where mcast is not NULL, of mcast. */
 void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		       struct ucma_mcast *mcast);
-/* Returns how many tokens there are for events that are gone, and counts them no
- * more: they are to be withdrawn. */
+/* Returns the number of tokens for events that are gone, which the caller is to
+ * withdraw; they no longer count. */
 u32 ucma_tokens_excess(struct ucma_file *file);
-/* Withdraws n of them from what the client sees. Whoever shares that can make
+/* Withdraws n of them from the client's end. A process that shares it can make
  * this wait: lock not held. */
 void ucma_tokens_withdraw(int visible, u32 n);
 /* Moves the events of id to another file. */

@@ -18,11 +18,12 @@ struct ucma_sysctls {
 void ucma_ports_open(struct ucma_sysctls *sysctls);
 void ucma_ports_close(struct ucma_sysctls *sysctls);
 /*
- * Gives id the port of id->src (0: chooses one of net.ipv4.ip_local_port_range),
- * and says whether a wildcard of IPv6 leaves IPv4 alone where its program has
- * not. Returns 0; -EADDRINUSE where another has the address and port;
- * -EADDRNOTAVAIL where one of the two is a wildcard, or no port is free; -EACCES
- * where the port takes a right that the client has not shown (file->low_ports).
+ * Gives id the port of id->src (0: chooses one of
+ * net.ipv4.ip_local_port_range), and sets whether a wildcard of IPv6 leaves
+ * IPv4 alone, if its program has not. Returns 0; -EADDRINUSE where another has
+ * the address and port; -EADDRNOTAVAIL where one of the two is a wildcard, or
+ * no port is free; -EACCES where the port takes a right that the client has not
+ * shown (file->low_ports).
  */
 int ucma_port_bind(struct ucma_id *id);
 /* Returns the first port that anybody may have. */

@@ -26,8 +26,8 @@
 /* Sends of one file that wait for an answer, or for room to report that none
  * came. The kernel has no bound; opensm has 4 on the wire by default. */
 #define UMAD_FILE_SENDS_MAX 128
-/* For MADs that nobody has read yet. The kernel doubles it; of that each takes
- * some 1.3 KiB. */
+/* Bytes for MADs that nobody has read yet. The kernel doubles the number; each
+ * MAD takes some 1.3 KiB of that. */
 #define UMAD_QUEUE_BYTES (128u << 10)
 
 struct umad_file;
@@ -42,8 +42,8 @@ struct umad_agent {
 	u8 mgmt_class, class_version;
 	u8 oui[3];
 	u64 methods[2]; /* a bit for each */
-	/* Messages in segments: 0 none, 1 IBA's RMPP. Where it is not the
-	 * program that cuts them and puts them together, they are refused. */
+	/* Messages in segments: 0 none, 1 IBA's RMPP. Unless the program itself
+	 * cuts and joins them, they are refused. */
 	u8 rmpp_version;
 	bool rmpp_by_user;
 };
@@ -112,7 +112,8 @@ static inline bool umad_agent_is_unable(const struct umad_agent *agent)
 {
 	return agent->rmpp_version && !agent->rmpp_by_user;
 }
-/* Adds an agent to the file, in *agent. Returns 0 or what the kernel says. */
+/* Adds an agent to the file, in *agent. Returns 0 or -errno as the kernel
+ * does. */
 int umad_agent_add(struct umad_file *file, const struct umad_registration *r,
 		   struct umad_agent **agent);
 /* Removes it, with what it has sent. */
@@ -129,16 +130,16 @@ struct umad_agent *umad_agent_by_tid(const struct ur_device *dev, u32 hi_tid);
  * request's transaction id is put in. Returns 0 or -errno. */
 int umad_send(struct umad_agent *agent, const struct ib_user_mad_hdr *hdr,
 	      u8 *mad);
-/* Returns what the agent has sent that the MAD answers, or NULL. to: the GID
- * that the answer was sent to. */
+/* Returns the send of the agent that the MAD answers, or NULL. to: the GID that
+ * the answer was sent to. */
 struct umad_send *umad_send_find(struct umad_agent *agent,
 				 const struct ur_mad_header *h, const u8 *to);
 /* Forgets it. */
 void umad_send_free(struct umad_send *send);
 /* The file's timer: repeats, gives up, reports. */
 void umad_send_expire(void *file);
-/* Returns the offset of the data in a MAD of that class, which is the least
- * that a MAD has. */
+/* Returns the offset of the data in a MAD of that class, the least length of
+ * such a MAD. */
 u32 umad_data_offset(u8 mgmt_class);
 
 /* umad_rx.c */
@@ -151,7 +152,7 @@ int umad_queue(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	       const u8 *mad, u32 bytes);
 
 /* umad_perf.c */
-/* Makes *answer that to a Get or Set of class PERF. */
+/* Makes *answer the answer to a Get or Set of class PERF. */
 void umad_perf_answer(struct ur_device *dev, const struct ur_mad_header *h,
 		      const u8 *mad, u8 *answer);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of a flow rule as a command has them, and what they come to. */
+/* The parts of a flow rule as a command has them, and the key and mask that
+ * they make. */
 #ifndef UR_DEVICE_FLOW_PARTS_H
 #define UR_DEVICE_FLOW_PARTS_H
 

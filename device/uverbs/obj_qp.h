@@ -21,8 +21,8 @@ struct ur_qp_args {
 };
 
 /* Checks the arguments and makes the queue pair and its object, in *ret, and
- * sets cmd->created. *init says what the engine gave, which may be more than
- * was asked for. Returns 0 or -errno. */
+ * sets cmd->created. *init gets the sizes that the engine gave, which may be
+ * more than were asked for. Returns 0 or -errno. */
 int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	       struct ur_obj_qp **ret, struct ur_eqp_init *init);
 

@@ -191,8 +191,9 @@ UR_OBJECT_KINDS(X)
 void ur_chan_closed(struct ur_obj_chan *chan);
 void ur_async_closed(struct ur_obj_async *async);
 /* Returns how many events of an object that the engine has destroyed were read,
- * and withdraws the others: without the lock meanwhile, while nobody finds the
- * object any more. At the end of the file nobody asks. */
+ * and withdraws the others. Releases the lock meanwhile, with the object hidden
+ * (ur_object_hide()). When the file ends nothing is withdrawn, since nobody
+ * asks. */
 u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left);
 /* End a use of an event file. The last one takes a closed file with it. */
 void ur_chan_put(struct ur_obj_chan *chan);

@@ -6,9 +6,9 @@
 
 #include "device/uverbs/objects.h"
 
-/* Makes dev->tclass hold for the connected queue pairs of the device. */
+/* Applies dev->tclass to the connected queue pairs of the device. */
 void ur_qp_class_changed(struct ur_device *dev);
-/* The same for one that was just given its path. */
+/* Does the same for one that was just given its path. */
 void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp);
 
 #endif

@@ -44,7 +44,8 @@ struct ur_ufile *ur_ufile_of(struct ur_device_file *file);
  * file NULL; NULL at the end. Lock held. */
 struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
 			       const struct ur_ufile *file);
-/* The uverbs files of a device: what else is open there is left out. */
+/* Walks over the uverbs files of a device, and no other files that are open on
+ * it. */
 #define ur_ufile_for_each(file, dev)                                   \
 	for (struct ur_ufile *file = ur_ufile_next(dev, NULL); (file); \
 	     (file) = ur_ufile_next(dev, file))
@@ -56,9 +57,10 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 	return file->dev->daemon->by_user ? file->uid + 1 : 0;
 }
 
-/* Has the context in that engine of the device, since what is about to be made
- * belongs there. Returns 0, or -EOPNOTSUPP where it has objects that cannot go:
- * queue pairs and what goes with them, address handles, windows. Lock held. */
+/* Moves the context to that engine of the device, where the object that is
+ * about to be made belongs. Returns 0, or -EOPNOTSUPP where it has objects that
+ * cannot go: queue pairs and what goes with them, address handles, windows.
+ * Lock held. */
 int ur_context_go(struct ur_ufile *file, u32 shard);
 
 /* ---- a command ---- */
@@ -89,9 +91,9 @@ struct ur_cmd {
 	struct ur_object *created;
 	struct ur_attr *attrs; /* ioctl form */
 	u32 n_attrs;
-	/* Where outs lie as long as they fit, which those of all commands that
-	 * change something do: such a command has no way back once it is done,
-	 * and must be able to say so without memory. */
+	/* The place of outs as long as they fit. Those of all commands that
+	 * change something do: such a command cannot be undone once it is done,
+	 * and must be able to answer without memory. */
 	u32 room_used;
 	u8 room[1024] __attribute__((aligned(8)));
 };

@@ -44,20 +44,20 @@ int ur_loop_create(struct ur_loop **loop);
 /* Frees it. Nothing may be watched, armed or posted any more. */
 void ur_loop_destroy(struct ur_loop *loop);
 
-/* Says for whom the calling thread takes the lock from now on. A thread that
- * never says it does so for the daemon itself. */
+/* Sets the user for whom the calling thread takes the lock from now on. Without
+ * this a thread takes it for the daemon itself. */
 void ur_loop_act_for(uid_t uid);
 /* Returns whether the calling thread has the control lock. For asserts. */
 bool ur_loop_mine(const struct ur_loop *loop);
-/* Takes the control lock, when it is the turn of whom the thread acts for. */
+/* Takes the control lock when the turn of the thread's user comes. */
 void ur_loop_lock(struct ur_loop *loop);
-/* Releases the control lock. Runs before that what was posted meanwhile, and
- * after it, without the lock, what ur_loop_after() was given. */
+/* Releases the control lock. Before that it runs the calls that were posted
+ * meanwhile; after it, without the lock, those of ur_loop_after(). */
 void ur_loop_unlock(struct ur_loop *loop);
 
-/* Releases the lock where the thread acts for a user, who is to wait himself for
- * what takes long, and returns whether it did; the caller takes it again. The
- * daemon's own threads keep it: they may be in the middle of anything. */
+/* Releases the lock if the thread acts for a user, so that only this user waits
+ * for work that takes long. Returns whether it did; the caller takes it again.
+ * The daemon's own threads keep it: they may be in the middle of anything. */
 bool ur_loop_step_aside(struct ur_loop *loop);
 
 /* Work that is left to do without the lock; a member of what the work is

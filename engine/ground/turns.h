@@ -5,11 +5,11 @@
  * waits for grows with the number of other users, not with the number of their
  * threads.
  *
- * A turn lasts until none of the user's threads waits, or for turn_ns. The first
- * of his threads that waits is handed the lock when it begins. Meanwhile it is
- * for any of his that comes, since a lock that is handed over while its next
- * holder sleeps is of no use until he runs: with a turn for each piece of work
- * that would be most of the time.
+ * A turn lasts until none of the user's threads waits, or for turn_ns. When it
+ * begins, the lock is handed to the first of them that waits. During the turn
+ * any thread of the user may take it, since a lock that is handed to a sleeping
+ * thread is of no use until that runs: with a turn for each piece of work it
+ * would be idle most of the time.
  *
  * Taken and given while nobody waits, it is an atomic operation each, as a
  * mutex is.
@@ -38,7 +38,8 @@ void ur_turns_fini(struct ur_turns *turns);
 /* Takes the lock for that user: any number that is different for each user.
  * Waits until it is the caller's turn. Not recursive. */
 void ur_turns_take(struct ur_turns *turns, u32 user);
-/* Gives it to whose turn it is. By the thread that has it. */
+/* Releases the lock to the user whose turn it is. Called by the thread that has
+ * it. */
 void ur_turns_give(struct ur_turns *turns);
 /* Returns how many threads of that user wait. Any thread. */
 u32 ur_turns_waiting(struct ur_turns *turns, u32 user);

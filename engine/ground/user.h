@@ -25,7 +25,7 @@ struct ur_user_mem {
 	int fd;	    /* /proc/PID/mem; -1: it is not reached */
 	int maps;   /* /proc/PID/maps, or -1 */
 	pid_t pid;  /* of the socket's peer, for names and statistics only */
-	uid_t uid;  /* its user; of 0 until somebody says so */
+	uid_t uid;  /* its user; 0 until that is set */
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */
@@ -55,19 +55,21 @@ static inline bool ur_user_mem_reaches(const struct ur_user_mem *mem)
  * written by system calls all the same: where nothing is mapped, they fail, and no
  * signal comes. One thread at a time copies. Returns 0 or -errno. */
 int ur_user_mem_own(struct ur_user_mem **mem);
-/* Returns 0 where the memory holds these bytes at addr, else -EINVAL: what is
- * there is not what the client says is there. At most 128 bytes, not at the
- * lowest addresses. May wait as ur_user_mem_create() does. */
+/* Returns 0 if the memory holds these bytes at addr, as the client claims, else
+ * -EINVAL. At most 128 bytes, not at the lowest addresses. May wait as
+ * ur_user_mem_create() does. */
 int ur_user_mem_prove(const struct ur_user_mem *mem, u64 addr,
 		      const void *bytes, size_t len);
 /* Returns whether fd is /proc/PID/NAME as we see it; in a container procfs may be
  * another one. name: short, and ours. */
 bool ur_user_is_proc(int fd, pid_t pid, const char *name);
-/* Takes over fd, the maps file of the same process: from then on it is known
- * what the memory allows. proof: an address that ur_user_mem_prove() found
- * right, or 0; where procfs is another than ours, an older kernel shows the file
- * to be one by it. Returns 0, or -EINVAL where it is no such file. May wait as
- * ur_user_mem_create() does. */
+/*
+ * Takes over fd, the maps file of the same process, which shows the rights of
+ * the memory from then on. proof: an address that ur_user_mem_prove() found
+ * right, or 0; where procfs is another than ours, an older kernel proves with
+ * it that fd is such a file. Returns 0, or -EINVAL where it is no such file.
+ * May wait as ur_user_mem_create() does.
+ */
 int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof);
 /* Take one more reference, or drop one; the last closes the files. mem may be
  * NULL for a drop. Control lock held. */
