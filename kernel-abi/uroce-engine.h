@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine in a program: what liburoce-engine.so, which the provider loads when
- * a context is to have its engine in its own process, gives it. Rings are those of
- * uroce-ring.h, in a file of the engine's in place of the uverbs file.
+ * The engine in a program: the interface of liburoce-engine.so, which the
+ * provider loads when a context is to have its engine in its own process. Rings
+ * are those of uroce-ring.h, in a file of the engine's in place of the uverbs
+ * file.
  *
  * Results are 0 or a negative errno. Objects are made and destroyed by one thread at
  * a time; posted and poll may be called by any thread at any time.
@@ -78,9 +79,10 @@ struct uroce_door {
 		      struct uroce_guest_mr **mr);
 	int (*dereg_mr)(struct uroce_guest_mr *mr);
 
-	/* Something was posted: it leaves. Nothing in a child of fork. */
+	/* Sends what was just posted. Does nothing in a child of fork. */
 	void (*posted)(struct uroce_guest *guest);
-	/* A queue was found empty: a turn. The same holds. */
+	/* Runs a turn, since a queue was found empty. Does nothing in a child
+	 * of fork. */
 	void (*poll)(struct uroce_guest *guest);
 };
 

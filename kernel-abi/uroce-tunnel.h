@@ -113,18 +113,20 @@ enum uroce_tun_op {
 	/* closed: this process has closed an installed event descriptor for the
 	 * last time. There is no answer. */
 	UROCE_TUN_CLOSE_FD = 4,
-	/* The application is about to read counters under sys/. The device
+	/*
+	 * The application is about to read counters under sys/. The device
 	 * brings the files up to date, then sends DONE. Needs no OPEN.
 	 *
-	 * With fds[0] it is for that alone: a netlink socket of
-	 * NETLINK_USERSOCK that is a member of a group. The kernel makes it only for who has
-	 * CAP_NET_ADMIN over the network namespace that it is of; where that is
-	 * the device's, what comes on this connection is an administrator's
-	 * from now on, whatever its uid.
-	 * Or, where the device itself has not that capability, the file "lock"
-	 * of the run directory, open for writing. ret is -EXDEV where it is of another
-	 * one, -EPERM where it is anything else. An older device looks at no
-	 * descriptor. */
+	 * With fds[0] it only proves a right. fds[0] is a netlink socket of
+	 * NETLINK_USERSOCK that is a member of a group: the kernel makes it
+	 * only for a process with CAP_NET_ADMIN over the socket's network
+	 * namespace. If that is the device's, this connection is an
+	 * administrator's from now on, whatever its uid. If the device itself
+	 * does not have that capability, the file "lock" of the run directory,
+	 * open for writing, proves the right too. ret is -EXDEV for another
+	 * network namespace, -EPERM for any other descriptor. An older device
+	 * looks at no descriptor.
+	 */
 	UROCE_TUN_SYNC = 5,
 	/* Answers FGET and PROVE (the descriptor is attached where ret is 0) and
 	 * INSTALL (ret is the descriptor's number or -errno). */
@@ -149,9 +151,9 @@ enum uroce_tun_op {
 	/* A directory of rdma_cm's configfs, whose path follows the message: kind
 	 * 1 makes it, 0 removes it. Needs no OPEN. */
 	UROCE_TUN_DIRECTORY = 20,
-	/* fault. Sent by the command line, of administrators only; the text of the rule follows the message. DONE has in ret the
-	 * number of the rule, or in name, with -EINVAL, what is wrong with it.
-	 * Needs no OPEN. */
+	/* fault. Sent by the command line, of administrators only; the text of
+	 * the rule follows the message. DONE has the number of the rule in ret,
+	 * or, with -EINVAL, the fault in name. Needs no OPEN. */
 	UROCE_TUN_FAULT = 21,
 	/* memory. Answers GET_MEMORY (ret 0, and the bytes behind the message)
 	 * and PUT_MEMORY; or ret is -EFAULT. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Why a queue pair failed: handed to the host when it happens, for who asks
- * afterwards. Nothing of it goes to a peer.
- */
+/* The reason for which a queue pair failed: handed to the host when it happens,
+ * for later questions. Nothing of it goes to a peer. */
 #ifndef UR_TRANSPORT_FAILURE_H
 #define UR_TRANSPORT_FAILURE_H
 

@@ -221,7 +221,7 @@ void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* Returns the verdict on a request of RC or XRC: the first check, in the order
  * of the specification, that it does not pass, or ACCEPT. Changes nothing. */
 enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Returns which of these checks it was, where it was one. */
+/* Returns the reason of that check, if a check refused the request. */
 enum ur_reason ur_rx_check_reason(const struct ur_qp *qp,
 				  const struct ur_pkt *pkt);
 /* Returns whether the queue pair's access rights let its peer do this at all.

@@ -137,7 +137,7 @@ struct ur_requester {
 	struct ur_origin origin;   /* of answers that counted */
 	struct ur_mr_range source; /* of the entry being sent */
 	struct ur_mr_range place;  /* of a READ's data */
-	/* For who asks why it failed. */
+	/* for reports of why it failed */
 	bool told;	   /* the last retry was for a NAK */
 	u8 stray_syndrome; /* of the last answer to nothing that was sent */
 	u32 stray_psn;

@@ -34,12 +34,12 @@ static inline bool ur_asks_first(const struct ur_qp *qp)
 
 /* ---- trip.c ---- */
 
-/* Something was answered, but what was measured has been sent twice: any bound
- * is better than none. Only where req.srtt is 0. */
+/* Estimates the round trip where the packet that was measured has been sent
+ * twice: any bound is better than none. Only while req.srtt is 0. */
 void ur_trip_estimate(struct ur_qp *qp);
 /* The oldest packet is sent again, perhaps not for the first time. */
 void ur_trip_again(struct ur_qp *qp);
-/* Takes the trip that runs, if what it is of was answered. */
+/* Ends the measurement that runs, if its packet was answered. */
 void ur_trip_take(struct ur_qp *qp);
 /*
  * Does the same for a packet that was sent again: where part of each window is
@@ -114,8 +114,9 @@ void ur_retry_hole(struct ur_qp *qp);
 /* An acknowledgement of psn came after ur_retry_hole(). If it shows that the
  * peer did not keep the packets behind the missing one, all are sent again. */
 void ur_retry_hole_acked(struct ur_qp *qp, u32 psn);
-/* Sends the oldest packet again, with a request to acknowledge: alone if alone
- * is true and that says as much as all from there on, which go else. */
+/* Sends the oldest packet again, with a request to acknowledge. alone: only
+ * that one, if its answer says as much as those of all from there on; otherwise
+ * all of them go. */
 void ur_retry_ask(struct ur_qp *qp, bool alone);
 
 /* ---- timeout.c ---- */

@@ -113,8 +113,8 @@ void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *cc);
 /*
  * Receives a packet. bth points at len bytes from the BTH to the pad; the
  * caller has verified the ICRC behind them. The packet and meta stay the
- * caller's and are not used after the return. Any bytes may come: what is no
- * good packet is counted.
+ * caller's and are not used after the return. Any bytes may come: bad packets
+ * are counted.
  */
 void ur_port_rx(struct ur_port *port, ur_time now,
 		const struct ur_rx_meta *meta, const u8 *bth, u32 len);
@@ -192,8 +192,8 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
  * may use it; where it has windows, returns -EBUSY. */
 int ur_mr_leave(struct ur_mr *mr);
 /* Puts a region that has left its port into this one, with its key. Returns 0,
- * or -EEXIST or -ENOMEM where the key cannot be had here: where it comes from it
- * can, as long as nothing else was made there. */
+ * or -EEXIST or -ENOMEM where the key cannot be had here. Its old port can take
+ * it back, as long as nothing else was made there. */
 int ur_mr_join(struct ur_port *port, struct ur_mr *mr);
 /* Registers the region anew with attr: domain, rights and memory change, the
  * key stays. Returns 0, -EINVAL as above, or -EBUSY while windows are bound. */

@@ -91,9 +91,9 @@ struct ur_cmd {
 	struct ur_object *created;
 	struct ur_attr *attrs; /* ioctl form */
 	u32 n_attrs;
-	/* The place of outs as long as they fit. Those of all commands that
-	 * change something do: such a command cannot be undone once it is done,
-	 * and must be able to answer without memory. */
+	/* The place of outs as long as they fit. All commands that change
+	 * something have outs that fit: such a command cannot be undone once it
+	 * is done, and must be able to answer without memory. */
 	u32 room_used;
 	u8 room[1024] __attribute__((aligned(8)));
 };
