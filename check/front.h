@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Between the files that stand in front of functions: what each watches is used
- * by others. Functions without a word about it are called with the table's lock
- * held.
+ * The functions that the files in front of verbs and rdma_cm call in each other.
+ * "Reports" means: names a mistake (report.h), unless it is muted or was named
+ * at the same place. Pointers are not NULL, and a function is called with the
+ * table's lock held (object.h), unless its comment says otherwise. Nothing here
+ * fails: without memory an object or a request is not watched.
  */
 #ifndef UR_CHECK_FRONT_H
 #define UR_CHECK_FRONT_H
 
 #include "check/object.h"
 
-/* Puts our functions into an open context (device.c). Without the lock. */
+/* device.c: enters an open context, created at made, and puts our functions into
+ * it. Without the lock. */
 void ur_front_context(struct ibv_context *context, const struct ur_stack *made);
 
-/* The provider's own functions of a context. Without the lock. Never NULL for a
- * context whose functions are ours. */
+/* Returns the provider's own functions of a context: never NULL for a context
+ * whose functions are ours. Without the lock. */
 const struct ur_watched_context *
 ur_front_real(const struct ibv_context *context);
 
-/* The functions of a context that ours stand in front of; no lock. */
+/* The functions that ur_front_context() puts into a context: each calls the
+ * provider's, and returns what that returns. Without the lock. */
 int ur_front_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
 int ur_front_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -42,81 +46,97 @@ struct ibv_pd *
 ur_front_alloc_parent_domain(struct ibv_context *context,
 			     struct ibv_parent_domain_init_attr *attr);
 
-/* cq.c: a queue that was made otherwise than by ibv_create_cq(). */
+/* cq.c: enters a queue, created at made by another function than
+ * ibv_create_cq(). Returns it, or NULL without memory. */
 struct ur_watched_cq *ur_cq_watch(struct ibv_cq *cq,
 				  const struct ur_stack *made);
 /* cq.c: takes a completion out of the queue, if there is one, and keeps it for
- * the program's next poll. Returns whether there is one. Without the lock. */
+ * the program's next poll. Returns whether one is kept; false for an extended
+ * queue. Without the lock. */
 bool ur_cq_peek(struct ur_watched_cq *cq, struct ibv_cq *ibcq);
 
-/* cq_ex.c: puts our functions into an extended queue. */
+/* cq_ex.c: puts our functions into the extended queue cq->ex. */
 void ur_cq_ex_front(struct ur_watched_cq *cq);
 
-/* completion.c: the program gets this completion. @wc: opcode is valid only for
- * a success, and with @opcode_known, byte_len and wc_flags of a receive with
- * @length_known. */
+/* completion.c: ends the request of a completion that the program gets, and
+ * reports the mistakes that it shows. @wc: opcode is valid only for a success and
+ * with @opcode_known, byte_len and wc_flags of a receive with @length_known. */
 void ur_completed(struct ur_watched_cq *cq, const struct ibv_wc *wc,
 		  bool opcode_known, bool length_known);
-/* completion.c: is it an error that the device has a story of? No lock. */
+/* completion.c: returns whether it is an error of which the device may have the
+ * story: any but a flush. With the lock or without. */
 bool ur_completion_failed(const struct ibv_wc *wc);
 
-/* wr.c: puts our functions into ibv_qp_ex. */
+/* wr.c: puts our functions into the extended queue pair qp->ex. */
 void ur_wr_front(struct ur_watched_qp *qp);
 
-/* request.c: looks at a request before it is posted. */
+/* request.c: reports the mistakes of a request that is about to be posted, and
+ * fills its elements and length from sge. ah, remote_qpn, remote_qkey: those of a
+ * datagram, of another request ignored. */
 void ur_request_judge(struct ur_watched_qp *qp, struct ur_request *request,
 		      const struct ibv_sge *sge, int sges, struct ibv_ah *ah,
 		      uint32_t remote_qpn, uint32_t remote_qkey);
-/* request.c: the same for one built by ibv_wr_*(), whose elements are known. */
+/* request.c: does the same for a request built by ibv_wr_*(), which has its
+ * elements already. */
 void ur_request_judge_built(struct ur_watched_qp *qp,
 			    struct ur_request *request);
-/* request.c: elements, their sum of lengths, and the regions they lie in. */
+/* request.c: fills the elements of the request, the first UR_REQUEST_SGES of
+ * them, and the sum of all lengths in bytes. */
 void ur_request_sges(struct ur_request *request, const struct ibv_sge *sge,
 		     int sges);
+/* request.c: reports elements whose region is gone, is too short, is of another
+ * domain than pd, or lacks the right for the device to write. */
 void ur_request_regions(const struct ur_watched *queue, const void *pd,
 			const struct ur_request *request, bool device_writes);
-/* request.c: a sum over the buffers' bytes; false where they cannot be read. */
+/* request.c: puts a sum over the bytes of the request's buffers into *sum.
+ * Returns false where they cannot be read, or others may change them. */
 bool ur_request_sum(const struct ur_watched *queue,
 		    const struct ur_request *request, uint32_t *sum);
-/* request.c: may others write there? Then a change is not the program's. */
+/* request.c: returns whether others may write to the region: then a change of
+ * its bytes is not the program's. */
 bool ur_mr_others_write(const struct ur_watched_mr *mr);
-/* send.c: enters it as outstanding. */
+/* send.c: enters a copy of the request as outstanding, and reports a send queue or
+ * a completion queue that is too small. */
 void ur_request_enter(struct ur_watched_qp *qp,
 		      const struct ur_request *request);
-/* send.c: the provider did not take the last @n. */
+/* send.c: takes back the last @n requests: the provider refused them. */
 void ur_request_refused(struct ur_watched_qp *qp, uint32_t n);
-/* send.c: can more come than there is room for? */
+/* send.c: reports that more completions can come than the queue has room for. */
 void ur_cq_judge_room(struct ur_watched_cq *cq);
-/* send.c: says why the queue had no room for a request. Without the lock. */
+/* send.c: reports why the queue had no room for a request, made at place; err:
+ * the errno of the post, of which only ENOMEM counts. Without the lock. */
 void ur_send_full(struct ibv_qp *ibqp, int err,
 		  const struct ur_code_place *place);
 
-/* access.c: writes a sentence about why memory was refused: here, or by the
- * peer, and what would have hit. */
+/* access.c: write a sentence about why memory was refused, here or by the peer,
+ * and what would have fitted, to text, size bytes with its NUL. */
 void ur_access_local(const struct ur_watched_qp *qp,
 		     const struct ur_request *request, char *text, size_t size);
 void ur_access_remote(const struct ur_watched_qp *qp,
 		      const struct ur_request *request, char *text,
 		      size_t size);
 
-/* qp.c: forgets what is outstanding; and judges that before. */
+/* qp.c: forgets the requests that are outstanding. */
 void ur_qp_clear(struct ur_watched_qp *qp);
+/* qp.c: reports signaled sends that are outstanding in RTS when the queue pair
+ * ends. verb: "destroyed" and the like, for the sentence. */
 void ur_qp_judge_end(struct ur_watched_qp *qp, const char *verb);
 
-/* send.c: something was ever posted. No lock. */
+/* send.c: nonzero once any request was posted. Atomic. */
 extern int ur_outstanding_any;
 
-/* cm.c: this thread is inside a function of librdmacm. No lock. */
+/* cm.c: nonzero while this thread is inside a function of librdmacm. */
 extern __thread int ur_inside_cm;
 
-/* The object is to be destroyed: says who still uses it, where the call was
- * refused with EBUSY. */
+/* Reports an object that still needs this one, whose destruction was refused
+ * with EBUSY. */
 void ur_busy(const struct ur_watched *object);
 
-/* mr.c: finds munmap(). No lock. */
+/* mr.c: finds libc's munmap(), before any thread needs it. Without the lock. */
 void ur_unmap_find(void);
 
-/* The program ends: what is left (summary.c). Without the lock. */
+/* summary.c: reports the objects that are left when the program ends, and prints
+ * the summary. Without the lock. */
 void ur_summary(void);
 
 #endif

@@ -147,7 +147,7 @@ struct ur_watched_cm {
 
 void ur_table_lock(void);
 void ur_table_unlock(void);
-/* Returns whether it has the lock now. */
+/* Takes the lock if it is free. Returns whether it did. */
 bool ur_table_trylock(void);
 
 /* Returns a name for people: "queue pair". */
@@ -161,35 +161,36 @@ void *ur_watch(enum ur_kind kind, size_t size, const void *handle,
 	       const struct ibv_context *context, uint32_t number,
 	       const struct ur_stack *made);
 
-/* Returns the object, or NULL. */
+/* Return the object with that handle, or with that number (context NULL: in any
+ * context), or NULL. */
 void *ur_watched(enum ur_kind kind, const void *handle);
 void *ur_watched_number(enum ur_kind kind, const void *context,
 			uint32_t number);
 
-/* The number became known, or another. */
+/* Gives the object another number. */
 void ur_watch_number(struct ur_watched *object, uint32_t number);
 
-/* @object needs @needed (either may be NULL). */
+/* Notes that @object needs @needed (either may be NULL). */
 void ur_watch_needs(struct ur_watched *object, struct ur_watched *needed);
-/* It needs none of that kind any more. */
+/* Notes that it needs no object of that kind any more. */
 void ur_watch_needs_no(struct ur_watched *object, enum ur_kind kind);
 
-/*
- * Takes an object out of the table before it is destroyed, since its handle may
- * be another's at once. Then either it is gone, or the destruction failed.
- */
+/* Takes an object out of the table before it is destroyed, since its handle may
+ * be another's at once. One of the next two follows. */
 void ur_watch_out(struct ur_watched *object);
+/* Frees the object: it was destroyed. */
 void ur_watch_gone(struct ur_watched *object);
+/* Puts the object back: its destruction failed. */
 void ur_watch_back(struct ur_watched *object);
 
-/* The newest object of a kind; ->older leads on. */
+/* Returns the newest object of a kind, or NULL; ->older leads on. */
 struct ur_watched *ur_watched_newest(enum ur_kind kind);
 
-/* The newest memory region of @context with this key that is gone, or NULL:
- * the last some hundred are remembered. */
+/* Returns the newest memory region of @context with this key that is gone, or
+ * NULL: the last some hundred are remembered. */
 const struct ur_watched_mr *ur_dead_mr(const void *context, uint32_t lkey);
 
-/* All objects are those of the parent: after fork(), in the child. */
+/* Marks all objects as the parent's: after fork(), in the child. */
 void ur_watch_inherited(void);
 
 /* Prints "queue pair 17 (0x55...), created at main (a.c:3)". */

@@ -24,7 +24,7 @@ struct ur_stack_frame {
 	int line;
 };
 
-/* The calling thread's stack, without the frames of this library. */
+/* Fills *stack with the calling thread's, without the frames of this library. */
 void ur_stack_take(struct ur_stack *stack);
 
 /* Some frames, for what is too frequent for a whole stack. Three: a program that
@@ -33,8 +33,10 @@ struct ur_code_place {
 	void *address[3]; /* NULL: none */
 };
 
-/* The calling thread's innermost frames without those of this library. */
+/* Fills *place with the calling thread's innermost frames, without those of this
+ * library. */
 void ur_place_take(struct ur_code_place *place);
+/* Makes a stack of the place. */
 void ur_stack_of(struct ur_stack *stack, const struct ur_code_place *place);
 
 /* Returns the first frame outside libibverbs, librdmacm and this library, or

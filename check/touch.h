@@ -14,27 +14,29 @@
 
 #include "check/object.h"
 
-/* A signaled READ or atomic is about to be posted: by this thread. */
+/* Watches the target of a signaled READ or atomic that this thread is about to
+ * post. */
 void ur_touch_target(const struct ur_watched_qp *qp,
 		     const struct ur_request *request);
 
-/* It was polled: says whether its target was read before. */
+/* Ends that, since it was polled: reports a read of the target before. */
 void ur_touch_target_done(const struct ur_watched_qp *qp,
 			  const struct ur_request *request);
 
-/* A receive took @length bytes of the request's, and this thread got its
- * completion. */
+/* Watches the bytes behind the first @length of a receive whose completion this
+ * thread got. */
 void ur_touch_rest(const struct ur_watched_qp *qp,
 		   const struct ur_request *request, uint32_t length);
 
-/* This thread polls once more: says whether what ur_touch_rest() was given was
- * read. No lock. */
+/* Ends the watch of ur_touch_rest(), since this thread polls once more: reports a
+ * read of these bytes. Without the lock. */
 void ur_touch_polls(void);
 
-/* The queue pair has no requests any more, or (NULL) the program ends. */
+/* Ends all watches of a queue pair that has no requests any more, or (NULL) of
+ * the program. */
 void ur_touch_forget(const struct ur_watched_qp *qp);
 
-/* After fork(), in the child. */
+/* Forgets the parent's watches: after fork(), in the child. */
 void ur_touch_inherited(void);
 
 #endif

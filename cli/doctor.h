@@ -25,8 +25,8 @@ ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
 /* Checks how much this user may lock, and /proc. doctor_limits.c */
 void ur_doctor_limits(struct doctor *doctor);
 
-/* The same of the programs that have the device of @status open and that we may
- * look at. */
+/* Does the same for the programs that have the device of @status open and that
+ * we may look at. */
 void ur_doctor_programs(struct doctor *doctor, struct json_object *status);
 
 /* No device yet: can one be started here? doctor_netdev.c */

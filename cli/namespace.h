@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A user namespace for who may have no other one without it. */
+/* A user namespace, for users who may have no other namespace without it. */
 #ifndef UR_CLI_NAMESPACE_H
 #define UR_CLI_NAMESPACE_H
 

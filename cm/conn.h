@@ -38,7 +38,8 @@ struct ur_cm_id {
 	bool lingering;
 	bool counted_pending;
 	bool passive;
-	bool asked; /* whether the peer has forgotten it, ur_cm_ask() */
+	bool asked; /* whether the peer has forgotten it was asked, ur_cm_ask()
+		     */
 
 	struct ur_list all;	      /* cm->all */
 	struct ur_list by_local_id;   /* cm->local_ids */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which descriptors of this process are virtual RDMA files.
+ * The descriptors of this process that are virtual RDMA files.
  *
  * One struct ur_file is one open file description, shared by all descriptors
  * that dup() made of it, with the hidden socket of uroce-tunnel.h as its twin.

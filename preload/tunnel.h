@@ -72,8 +72,9 @@ int ur_memory_open(int fds[UROCE_TUN_MAX_FDS]);
 int ur_tunnel_get_memory(int sock, const struct uroce_tun_msg *msg);
 int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg);
 
-/* Has what was posted fetched, before the process or its file ends. Waits for a
- * second at most. Returns 0, or -EIO where @sock is of no more use. */
+/* Makes the device fetch what was posted, before the process or its file ends.
+ * Waits for a second at most. Returns 0, or -EIO where @sock is of no more
+ * use. */
 int ur_tunnel_settle(int sock);
 
 /* sync.c: asks the device to bring the counter files up to date, and waits. */

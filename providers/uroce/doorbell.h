@@ -16,7 +16,8 @@ struct ur_doorbell {
 	struct uroce_db_page *page;
 	int wake_fd;
 	u32 slots; /* power of two, at most UROCE_DB_SLOTS */
-	/* The engine is in this process: who rings runs it. NULL: it is not. */
+	/* The engine is in this process, and the thread that rings runs it.
+	 * NULL: it is not. */
 	void (*posted)(void *arg);
 	void *arg;
 };

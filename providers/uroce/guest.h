@@ -17,12 +17,12 @@ int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Ends it. All its objects are gone, or will not be used any more. */
 void ur_guest_close(struct uroce_context *ctx);
-/* Returns the operation where a context with an engine of its own has it; NULL is
- * one that is not supported. */
+/* Returns the operation of a context with an engine of its own; NULL: it is not
+ * supported. */
 void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op);
 
-/* Make what the device has just made here too, and put where its rings are into
- * *resp. */
+/* Make here too what the device has just made, and put the places of its rings
+ * into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       struct uroce_create_cq_resp *resp);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,

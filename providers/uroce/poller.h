@@ -13,7 +13,7 @@
 /*
  * After a long message the next one takes its time as well. If there are no
  * more processors than engines, a thread that polls for it takes a whole
- * processor from the engines that move it. To yield does not help, since an
+ * processor from the engines that move it. Yielding does not help, since an
  * engine may wait for the other processor. So the thread sleeps a little: a
  * fraction of the time of such a message, and not longer than the wait may be
  * worth.
@@ -25,7 +25,7 @@ struct ur_poller {
 	u32 empty;  /* polls in a row */
 	u32 naps;   /* that it may take still */
 	u32 beside; /* yields on the device's processor since it last left it */
-	u32 patience; /* so many and it leaves; 0: never asked */
+	u32 patience; /* it leaves after so many; 0: never asked */
 	u32 yields;
 	u32 timed;  /* so many of the next yields are timed */
 	bool alone; /* the last timed one found nobody */

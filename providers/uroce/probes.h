@@ -2,7 +2,7 @@
 /*
  * Static probes (USDT) of what programs post and poll, with the names that
  * rdma-core's providers give theirs; doc/record.md lists them. Each is one nop.
- * Its arguments are what lies at hand, so that nothing is computed for them.
+ * Its arguments are values at hand, so that nothing is computed for them.
  */
 #ifndef UROCE_PROBES_H
 #define UROCE_PROBES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Descriptors that prove a capability. The kernel makes them only for who has it
- * over the network namespace that they are of, and whoever is shown one sees by
- * looking at it what it is: nothing has to be known of the process. Plain system
- * calls, any thread.
+ * Descriptors that prove a capability. The kernel makes them only for a process
+ * that has it over their network namespace, and a process that is shown one
+ * sees from the descriptor alone what it is: nothing has to be known of the
+ * process that shows it. Plain system calls, any thread.
  */
 #ifndef UR_UTIL_OS_PROOF_H
 #define UR_UTIL_OS_PROOF_H

@@ -37,8 +37,8 @@ int ur_rundir_make(const char *dir);
 /**
  * ur_rundir_check() - before a device there is talked to, and shown memory
  *
- * Anybody makes directories in /tmp. So the name there that is the default, which
- * nobody has asked for, is only good where the directory is there and ours.
+ * Anybody can make directories in /tmp. So the default name there, which nobody
+ * has asked for, is only accepted if the directory exists and is ours.
  *
  * Return: 0, -EPERM where it is not, or -errno.
  */
