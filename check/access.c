@@ -88,7 +88,8 @@ static bool would_hit(const struct ur_request *request, char *text, size_t size)
 		uint64_t a = request->remote_addr, n = request->length;
 		bool key = mr->rkey == request->rkey;
 
-		/* As it is: the rights are wrong, and not the address. */
+		/* Tries the address as it is: then the rights are wrong, and
+		 * not the address. */
 		if (key && covers(mr, a, n))
 			return false;
 		if (key && covers(mr, bswap_64(a), n))

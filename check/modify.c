@@ -11,7 +11,7 @@
 
 #undef ibv_query_port
 
-/* As verbs.h has it, without a reference to the library. */
+/* Does what verbs.h does, without a reference to the library. */
 static int query_port(struct ibv_context *context, uint8_t number,
 		      struct ibv_port_attr *port)
 {

@@ -192,7 +192,7 @@ static struct ur_request *user(const void *context, uses_fn uses,
 		    qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
 			continue;
 		request = user_in(&qp->send, uses, what);
-		/* Without a completion to wait for, nobody can know. */
+		/* If there is no completion to wait for, nobody can know. */
 		if (request && !qp->send.signaled)
 			request = NULL;
 		if (!request)

@@ -28,7 +28,7 @@ enum ur_check_id {
 void ur_report(enum ur_check_id id, const struct ur_watched *object,
 	       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As ur_report(); @place: where the mistake was made, for what is noticed
+/* Does the same; @place: the place of the mistake, for those that are noticed
  * later, or at the end. */
 void ur_report_at(enum ur_check_id id, const struct ur_watched *object,
 		  const struct ur_stack *place, const char *format, ...)

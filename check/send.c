@@ -113,8 +113,8 @@ static uint32_t enter_sends(struct ur_watched_qp *qp,
 	return n;
 }
 
-/* How many of a list from @bad on were not taken; all where the provider did
- * not say. */
+/* Returns how many requests of a list were refused, from @bad on; all where the
+ * provider did not say. */
 static uint32_t refused(const struct ibv_send_wr *bad, uint32_t all)
 {
 	uint32_t n = 0;

@@ -165,7 +165,8 @@ static Dwarf_Word number(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* From an inlined function of those headers to where the program calls it. */
+/* Moves the frame from an inlined function of those headers to the place where
+ * the program calls it. */
 static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 			  struct ur_stack_frame *frame)
 {

@@ -56,7 +56,7 @@ bool ur_stack_in_rdmacm(const struct ur_stack *stack);
 /* Resolves @address into @frame. Not thread safe. */
 void ur_frame_find(void *address, struct ur_stack_frame *frame);
 
-/* As ur_frame_find(), for the frame of @place that is the program's. */
+/* Does the same for the frame of @place that is the program's. */
 void ur_place_frame(const struct ur_code_place *place,
 		    struct ur_stack_frame *frame);
 

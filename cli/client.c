@@ -77,8 +77,9 @@ static int sync_with(int sock, int proof)
 	return err;
 }
 
-/* As ur_proof_net_admin(), of the network namespace of the process that we are
- * connected to. The calling thread, the only one, is in ours again afterwards. */
+/* Does what ur_proof_net_admin() does, for the network namespace of the process
+ * that we are connected to. The calling thread, the only one, is in ours again
+ * afterwards. */
 static int proof_over_there(int sock)
 {
 	struct ucred peer;
@@ -176,8 +177,8 @@ bool ur_client_lives(int sock, const char *run_dir)
 	return same;
 }
 
-/* In JSON control characters are \\u and four digits: those that a terminal
- * obeys become "?", as do those that stand there as they are. */
+/* Replaces control characters by "?": a terminal would obey them. JSON has them
+ * as \u and four digits, or as they are. */
 static void clean(char *text)
 {
 	char *to = text;

@@ -80,12 +80,12 @@ const struct ur_verb *ur_verb_take(struct ur_options *options,
 /* The table of main.c, ended by a NULL name. */
 extern const struct ur_command ur_commands[];
 
-/* The list of commands, in groups. */
+/* Prints the list of commands, in groups. */
 void ur_help(FILE *to);
-/* On stdout: the usage of a command, with its options. */
+/* Prints the usage of a command, with its options, on stdout. */
 void ur_help_command(const struct ur_command *command);
-/* On stdout, for completion: the names of all commands, or with one what may
- * follow it, options first. */
+/* Prints on stdout, for completion, the names of all commands, or, with one,
+ * the words that may follow it, options first. */
 void ur_help_words(const struct ur_command *command);
 
 int ur_cmd_env(struct ur_options *options);

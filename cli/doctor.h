@@ -36,7 +36,7 @@ void ur_doctor_netdev(struct doctor *doctor);
  */
 void ur_doctor_devices(struct doctor *doctor);
 
-/* Whether UDP packets to port 4791 reach the devices of @status.
+/* Checks whether UDP packets to port 4791 reach the devices of @status.
  * doctor_filter.c */
 void ur_doctor_filter(struct doctor *doctor, struct json_object *status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether a preloaded library can get into a program. */
+/* Finds out whether a preloaded library can get into a program. */
 #ifndef UR_CLI_ELF_H
 #define UR_CLI_ELF_H
 

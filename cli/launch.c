@@ -19,7 +19,7 @@
 #include "cli/netns.h"
 #include "util/os/rundir.h"
 
-/* Not the daemon's own lock: this one is held only while it starts. */
+/* the lock of those that start a daemon, not the daemon's own */
 #define LOCK "start.lock"
 #define LOG  "uroced.log"
 

@@ -120,7 +120,7 @@ static int show_class(const char *run_dir, const char *before, const char *name)
 		return -ENAMETOOLONG;
 	snprintf(to, sizeof(to), CLASS "/%s", name);
 	snprintf(host, sizeof(host), "%s/%s", before, name);
-	/* As a whole it also shows devices that come later. */
+	/* Shown as a whole, it also shows devices that come later. */
 	if (!has_links(from))
 		return show(from, to, host);
 	return mkdir(to, 0755) ? -errno : show_all(from, to, host, false);

@@ -46,7 +46,8 @@ static int open_echo(bool v4)
 	int protocol = v4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
 	int fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, protocol);
 
-	/* Without the capability: for groups of net.ipv4.ping_group_range. */
+	/* A user without the capability may have this, in the groups of
+	 * net.ipv4.ping_group_range. */
 	return fd >= 0 ? fd
 		       : socket(family, SOCK_DGRAM | SOCK_CLOEXEC, protocol);
 }

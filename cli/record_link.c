@@ -186,8 +186,8 @@ static void note_dest(struct ur_record *record, const struct ur_record_event *e)
 		qp->dest_qpn = dest;
 }
 
-/* Whether the device at that end was recorded when the packet came, and longer:
- * it is one that sends from there. */
+/* Returns whether the device at that end was recorded when the packet came, and
+ * longer: it sends from there. */
 static bool is_watched(const struct ur_record *record,
 		       const struct ur_record_event *e)
 {

@@ -129,7 +129,8 @@ struct json_object *ur_record_data(const struct ur_record *record)
 	return o;
 }
 
-/* As JSON may be written: in a string, since nowhere else do these stand. */
+/* Writes JSON for a page of HTML: escapes characters that have a meaning there,
+ * which stand in strings only. */
 static void put_escaped(const char *text, FILE *f)
 {
 	for (; *text; text++)

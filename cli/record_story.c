@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Why something failed, as far as the records show it: a headline and a few lines
- * for each work request that did, from both ends where both are recorded.
- */
+/* Explains failures, as far as the records show them: a headline and a few
+ * lines for each failed work request, from both ends where both are
+ * recorded. */
 #include <stdarg.h>
 #include <json-c/json.h>
 

@@ -73,7 +73,7 @@ static int check_program(const char *file)
 	return S_ISDIR(st.st_mode) || access(file, X_OK) ? -EACCES : 0;
 }
 
-/* As execvp() will look for it. Returns 0 or -errno. */
+/* Looks for the program as execvp() will. Returns 0 or -errno. */
 static int find_program(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
@@ -107,7 +107,7 @@ int ur_cmd_run(struct ur_options *options)
 
 	if (options->rest_count < 1)
 		argv = ur_shell(options);
-	/* Before a device is started for it. */
+	/* This comes before a device is started for it. */
 	err = find_program(argv[0]);
 	if (err)
 		return cannot_run(argv[0], -err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which packets `uroce trace` and `uroce dump` show: --peer and --qpn. */
+/* Selects the packets that `uroce trace` and `uroce dump` show: --peer and
+ * --qpn. */
 #ifndef UR_CLI_SELECT_H
 #define UR_CLI_SELECT_H
 

@@ -41,8 +41,8 @@ int ur_status_unanswered(const struct ur_options *options, int sock,
 struct json_object *ur_status_get(const struct ur_options *options,
 				  const char *subject);
 
-/* That all of options->netdev have a device, and of options->name. Return: 0 or
- * -errno. */
+/* Checks that all of options->netdev have a device, and those of options->name
+ * exist; prints the first that does not. Return: 0 or -errno. */
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
 /* Says on stderr which interface the device chose, and why. */

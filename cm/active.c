@@ -20,7 +20,8 @@ int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 	id->starting_psn = req->starting_psn;
 	id->ack_timeout = req->primary.ack_timeout;
 	id->max_retries = req->max_cm_retries;
-	/* As ib_send_cm_req: the way there and back, and the peer's time. */
+	/* Computed as in ib_send_cm_req: the way there and back, and the peer's
+	 * time. */
 	id->rto_ns = ur_cm_time_ns(path->packet_life_time) * 2 +
 		     ur_cm_time_ns(req->remote_response_timeout);
 	id->tid = ur_cm_new_tid(id);
@@ -265,7 +266,7 @@ int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
 	rej->reason = reason;
 	rej->remote_comm_id = id->remote_id;
 	rej->answers = rejected_message(id);
-	/* Before the MRA or REP the peer has never seen our comm id. */
+	/* The peer has not seen our comm id before the MRA or REP. */
 	if (id->state != UR_CM_REQ_RCVD_STATE)
 		rej->local_comm_id = id->local_id;
 	switch (id->state) {

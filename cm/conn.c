@@ -206,7 +206,7 @@ void ur_cm_id_taken(struct ur_cm_id *id)
 	ur_cm_not_pending(id);
 }
 
-/* As the kernel forms them: the agent's number above, the id below. */
+/* Formed as the kernel forms it: the agent's number above, the id below. */
 u64 ur_cm_new_tid(struct ur_cm_id *id)
 {
 	return ((u64)id->cm->tid_hi << 32) | id->local_id;

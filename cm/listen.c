@@ -5,7 +5,7 @@
  */
 #include "cm/conn.h"
 
-/* How well a listener fits; 0: not at all. */
+/* Returns how well a listener fits; 0: not at all. */
 static int fitness(const struct ur_cm_match *m, const struct ur_cm_path *from,
 		   const struct ur_cm_event *event)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "device/cgroup.h"
 
-/* Whether one of the words, separated by commas, is "memory". */
+/* Returns whether one of the words, separated by commas, is "memory". */
 static bool has_memory(const char *words)
 {
 	static const char name[] = "memory";

@@ -6,7 +6,8 @@
 #include <limits.h>
 #include "util/bytes.h"
 
-/* Where a hierarchy is mounted, and which of its folders that is. */
+/* The place where a hierarchy is mounted, and the folder of it that is
+ * there. */
 struct ur_cgroup_mount {
 	char root[PATH_MAX];
 	char point[PATH_MAX]; /* empty: nowhere */

@@ -41,8 +41,8 @@ bool ur_client_may_bind(struct ur_session *s, unsigned int limit);
  */
 int ur_client_administers(struct ur_session *s, int fd);
 
-/* Whether the descriptor, which proves something, is of our network namespace.
- * For tests. */
+/* Returns whether the descriptor, which proves something, is of our network
+ * namespace. For tests. */
 bool ur_client_is_in_our_network(int fd);
 
 #endif

@@ -151,7 +151,7 @@ static int identify(struct ur_device *dev, const char *name)
 		snprintf(dev->name, sizeof(dev->name), "%s", name);
 	for (u32 n = 0; !name; n++) {
 		snprintf(dev->name, sizeof(dev->name), "uroce%u", n);
-		/* As one that is given: the host may have it, too. */
+		/* The host may have a device of that name, too. */
 		if (!ur_device_by_name(daemon, dev->name) &&
 		    !ur_sysfs_name_taken(daemon, dev->name))
 			return 0;
@@ -348,7 +348,8 @@ bool ur_device_port_active(const struct ur_device *dev)
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	/* Then the end of the file is the next event, DEVICE_FATAL. */
+	/* If it is gone, the end of the file is the next event,
+	 * DEVICE_FATAL. */
 	if (dev->gone)
 		return;
 	ur_list_for_each(it, &dev->files) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which file a descriptor is of. */
+/* Identifies the file of a descriptor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -41,7 +41,7 @@ int ur_listen_lock(struct ur_daemon *daemon)
 	return 0;
 }
 
-/* Between two looks at the listener where accepting is to be slow. */
+/* The time between two looks at the listener while accepting is to be slow. */
 #define PAUSE_NS 10000000ull
 
 static void on_client(void *arg, u32 events);
@@ -139,9 +139,10 @@ static int socket_address(const struct ur_daemon *daemon,
 	return n < (int)sizeof(addr->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
-/* As the kernel keeps it (include/uapi/linux/posix_acl_xattr.h), little-endian:
- * the owner, and the group. Takes no capability, where a group that is not ours
- * takes CAP_CHOWN, which the service does without. */
+/* Writes the ACL as the kernel keeps it (include/uapi/linux/posix_acl_xattr.h),
+ * little-endian: the owner, and the group. This takes no capability; changing
+ * to a group that is not ours would take CAP_CHOWN, which the service does
+ * without. */
 static int allow_group(const char *path, gid_t gid)
 {
 	const struct {
@@ -163,8 +164,9 @@ static int allow_group(const char *path, gid_t gid)
 		       : 0;
 }
 
-/* As udev makes the kernel's uverbs: for everybody where it is root's, or for
- * the configured group; a user's own directory lets nobody else in. */
+/* Sets access as udev does for the kernel's uverbs: for everybody if it is
+ * root's, or for the configured group; a user's own directory lets nobody else
+ * in. */
 static int set_access(struct ur_daemon *daemon, const char *path)
 {
 	struct group *gr;

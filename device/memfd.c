@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Whether a memfd may be sealed depends on the system: where vm.memfd_noexec is
- * set one that was not asked to be can be sealed nevertheless, and one that may
- * be executed is not made at all.
+ * Makes memfds that clients cannot seal. The system decides whether a memfd may
+ * be sealed: if vm.memfd_noexec is set, one that was not asked to be can be
+ * sealed nevertheless, and one that may be executed is not made at all.
  */
 #include "device/memfd.h"
 

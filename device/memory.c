@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How much memory there is, and who has what of it. */
+/* Counts how much memory there is, and how much of it each user has. */
 #include <unistd.h>
 #include "device/cgroup.h"
 #include "device/memory.h"

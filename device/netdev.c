@@ -32,8 +32,8 @@ static u64 hash_text(u64 h, const char *text)
 	return h;
 }
 
-/* Without a MAC (lo, tun): stable for this machine and name, in the locally
- * administered range. */
+/* Makes a GUID for a netdev without a MAC (lo, tun): stable for this machine
+ * and name, in the locally administered range. */
 static u64 made_up_guid(const char *netdev)
 {
 	char id[128] = "";

@@ -32,7 +32,8 @@ static void on_event(void *arg, u32 events)
 {
 	struct ur_daemon *daemon = arg;
 
-	/* Not to the end: a storm of changes must not hold the lock. */
+	/* It stops before the end: a storm of changes must not hold the
+	 * lock. */
 	for (int i = 0; i < 64; i++)
 		if (nl_recvmsgs_default(daemon->nl_events) < 0)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How many processors the daemon may use, and how many engines a device has
- * where nobody says. */
+/* Counts the processors that the daemon may use, and chooses how many engines a
+ * device has by default. */
 #ifndef UR_DEVICE_PROCESSORS_H
 #define UR_DEVICE_PROCESSORS_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How much there is of something, and how much of it each user has, so that
- * users who take all they can get leave others something. A user's part is a
- * share of what the others have left. So however many users have taken their
- * part, there is a part of the rest for one more. A user is the uid that the
- * other end of the connection had when it connected. All under the control
- * lock.
+ * A quota counts how much there is of something, and how much of it each user
+ * has, so that users who take all they can get leave others something. A user's
+ * part is a share of what the others have left. So however many users have
+ * taken their part, there is a part of the rest for one more. A user is the uid
+ * that the other end of the connection had when it connected. All under the
+ * control lock.
  */
 #ifndef UR_DEVICE_QUOTA_H
 #define UR_DEVICE_QUOTA_H

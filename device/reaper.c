@@ -106,7 +106,7 @@ bool ur_reap(struct ur_loop *loop, uid_t uid, int sock)
 	w->charged = !ur_quota_take_fds(uid, 1);
 	w->next = r->first;
 	r->first = w;
-	/* Without a thread it waits for the next to come. */
+	/* If there is no thread, the socket waits for the next one. */
 	if (!r->running)
 		r->running = !start_thread(reap, r);
 	return w->charged;

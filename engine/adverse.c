@@ -303,7 +303,7 @@ bool ur_adverse_waits(struct ur_eqp *qp)
 	return true;
 }
 
-/* So many requests are fetched in its next turn. */
+/* Lets so many requests be fetched in its next turn. */
 static void fetch_soon(struct ur_adverse_qp *a, u32 n)
 {
 	stop_waiting(a);

@@ -79,8 +79,7 @@ void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx);
 /* Returns whether completions of the context are still to be written. */
 bool ur_adverse_late(const struct ur_engine *engine,
 		     const struct ur_ectx *ectx);
-/* Before a queue is made: gives it its state. Any thread. Return 0 or
- * -ENOMEM. */
+/* Give a queue its state before it is made. Any thread. Return 0 or -ENOMEM. */
 int ur_adverse_make_cq(struct ur_ecq *cq);
 int ur_adverse_make_qp(struct ur_eqp *qp, struct ur_ectx *ectx);
 /* Frees what these have made. The engine must not know the queue any more. */

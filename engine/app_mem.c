@@ -180,7 +180,8 @@ static int map_file(struct ur_emr *mr, int fd, u64 off)
 	return 0;
 }
 
-/* As in Linux' ib_umem.c: a region that can be written to, or a window of it. */
+/* Returns the rights that Linux' ib_umem.c wants: for a region that can be
+ * written to, or by a window of it. */
 static int rights_for(u32 access)
 {
 	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |

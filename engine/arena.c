@@ -219,7 +219,7 @@ static void mark(struct ur_arena_chunk *c, u32 first, u32 pages, bool used)
 	c->used = used ? c->used + pages : c->used - pages;
 }
 
-/* Whether somebody has had any of the pages; from now on, somebody has. */
+/* Marks the pages as used. Returns whether any of them was used before. */
 static bool soil(struct ur_arena_chunk *c, u32 first, u32 pages)
 {
 	bool dirty = false;

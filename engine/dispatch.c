@@ -17,8 +17,9 @@ void ur_dispatch_end_rx(struct ur_engine *e)
 	ur_refused_look(e);
 }
 
-/* As epoll_pwait2(). Kernels before 5.11 and emulators of later ones do not have
- * it: they wait in milliseconds, rather too long than turning meanwhile. */
+/* Does what epoll_pwait2() does. Kernels before 5.11 and emulators of later
+ * ones do not have it: they wait in milliseconds, rather too long than turning
+ * meanwhile. */
 static int wait_events(int epoll_fd, struct epoll_event *ev,
 		       const struct timespec *timeout)
 {

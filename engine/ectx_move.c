@@ -11,8 +11,8 @@
 #include "engine/shards.h"
 #include "engine/wait.h"
 
-/* Whether the engine has an event of one of its queues in hand, or the client
- * has left no room for one. */
+/* Returns whether the engine has an event of one of its queues in hand, or the
+ * client has left no room for one. */
 static bool has_events(struct ur_engine *engine, const struct ur_ectx *x)
 {
 	ur_list_for_each(it, &engine->moderated)

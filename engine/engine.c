@@ -375,7 +375,8 @@ static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
 		    u32 dqpn, const u8 *mad)
 {
 	struct ur_av *av;
-	/* Where there is no way it is lost, and its sender repeats it. */
+	/* If there is no way the datagram is lost, and its sender repeats
+	 * it. */
 	int err = ur_av_make(engine, path, 1, dqpn, &av);
 
 	if (err)

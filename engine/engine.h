@@ -60,7 +60,7 @@ struct ur_engine_events {
 };
 
 #define UR_ENGINES_MAX (1u << UR_SHARD_BITS_MAX)
-/* Which of them has all raw packet queue pairs: their rules are of the whole
+/* The engine that has all raw packet queue pairs: their rules are of the whole
  * device. */
 #define UR_SHARD_RAW 0u
 
@@ -85,8 +85,8 @@ struct ur_engine_config {
 	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
 	 * ur_engine_options_check(). */
 	const char *options;
-	/* In a program (guest.h): its number among 2^slot_bits, of which 0 is
-	 * the device's. Then loop and events are NULL. */
+	/* for an engine in a program (guest.h): its number among 2^slot_bits,
+	 * of which 0 is the device's. Then loop and events are NULL. */
 	bool guest;
 	u32 slot, slot_bits;
 };

@@ -33,9 +33,9 @@ int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
  * a program does not exchange with it. Any thread. */
 bool ur_engine_is_ours(const u8 gid[16]);
 
-/* In a program: sets entry index of the GID table, with a socket that was lent
- * for it, which becomes the engine's. Returns 0 or -errno; after an error the
- * socket stays the caller's. */
+/* Called in a program: sets entry index of the GID table, with a socket that
+ * was lent for it, which becomes the engine's. Returns 0 or -errno; after an
+ * error the socket stays the caller's. */
 int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 		     int fd);
 /* Returns whether it has that GID already. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Why a queue pair failed: kept with it until it is reset or destroyed. */
+/* Keeps the reason for which a queue pair failed, until it is reset or
+ * destroyed. */
 #include <string.h>
 #include "engine/shards.h"
 #include "transport/qp.h"

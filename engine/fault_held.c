@@ -49,7 +49,7 @@ void ur_faults_hold(struct ur_engine *e, u32 i, ur_time at, bool overtaken)
 	h->av = ur_av_get((struct ur_av *)d->av);
 	h->len = d->len;
 	memcpy(h->bytes, e->tx.buf + d->off, d->len);
-	/* Behind all that leave earlier or with it. */
+	/* It goes behind all packets that leave earlier or at the same time. */
 	while (behind->prev != &faults->held &&
 	       ur_list_entry(behind->prev, struct ur_held, node)->at > at)
 		behind = behind->prev;

@@ -157,7 +157,7 @@ void ur_engine_drive(struct ur_engine *e, bool posted)
 		if (wake)
 			ur_mailbox_wake(e);
 		atomic_thread_fence(memory_order_seq_cst);
-		/* By who did not get the lock. */
+		/* A thread that did not get the lock may have rung them. */
 		posted = ur_doorbells_rung(e);
 	} while (posted);
 	pthread_setcancelstate(cancel, NULL);

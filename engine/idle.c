@@ -80,10 +80,10 @@ enum ur_idle_way ur_idle_wait(struct ur_idle *i, u64 now)
 }
 
 /*
- * Where yields take long time and again, the others are not ones that yield
- * themselves: a program that spins on its memory. Yielding to such a one costs
- * its whole slice, while a sleeper is put before it when it wakes; so the
- * engine sleeps almost at once for a while.
+ * If yields take long time and again, the others do not yield themselves: a
+ * program that spins on its memory. Yielding to such a program costs its whole
+ * slice, while a sleeper is put before it when it wakes; so the engine sleeps
+ * almost at once for a while.
  */
 void ur_idle_yielded(struct ur_idle *i, u64 before, u64 after)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How the engine waits after iterations that found nothing: it keeps the
- * processor (hold), gives it up for a moment (yield), or sleeps. This file only
- * decides, with no clock and no system call; wait.c does what is decided here.
- * Engine thread only. Times are nanoseconds of CLOCK_MONOTONIC.
+ * Decides how the engine waits after iterations that found nothing: it keeps
+ * the processor (hold), gives it up for a moment (yield), or sleeps. This file
+ * only decides, with no clock and no system call; wait.c does what is decided
+ * here. Engine thread only. Times are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef UR_DEVICE_IDLE_H
 #define UR_DEVICE_IDLE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From control to the engine: one function at a time, run by the engine's thread
- * or, while that sleeps, by the caller (call.c; calls are made by call.h). */
+/* Carries calls from control to the engine: one function at a time, run by the
+ * engine's thread or, while that sleeps, by the caller (call.c; calls are made
+ * by call.h). */
 #ifndef UR_DEVICE_ENGINE_MAILBOX_H
 #define UR_DEVICE_ENGINE_MAILBOX_H
 

@@ -6,7 +6,7 @@
 #include "engine/ectx.h"
 #include "transport/transport.h"
 
-/* How a region's memory is reached. */
+/* A region, and the way its memory is reached. */
 struct ur_emr {
 	struct ur_ectx *ectx;
 	struct ur_list node;

@@ -151,7 +151,7 @@ static bool put_out(struct ur_engine *e)
 	return !e->tx.n_desc || flush(e);
 }
 
-/* So many fills of the burst buffer. */
+/* Sends at most so many fills of the burst buffer. */
 static bool transmit(struct ur_engine *e, u32 rounds)
 {
 	bool any = e->faults && do_held(e), more = true;

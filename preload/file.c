@@ -360,9 +360,9 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	/* That asks for no credentials of open(). */
 	if (file->kind == UROCE_TUN_UMAD)
 		return write_once(file, buf, len);
-	/* As with the kernel, where a forked child, who got the descriptor in
-	 * another way, or who has become another user since, has not the
-	 * credentials that opened the file. */
+	/* The kernel, too, refuses a forked child, a process that got the
+	 * descriptor in another way, and one that has become another user
+	 * since: they do not have the credentials that opened the file. */
 	if (atomic_load(&file->joined) ||
 	    file->generation != ur_fdmap_generation() ||
 	    !ur_fdmap_is_opener(file))
@@ -392,7 +392,7 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 			return errno == ECONNRESET ? -EIO : -errno;
 		if (ret == 0)
 			return -EIO;
-		/* Not there: the event went with its id. */
+		/* A datagram without its event: that went with its id. */
 		ret = write_once(file, buf, len);
 		if (ret == -EAGAIN && !is_open(file, fd))
 			return wait_closed(flags);

@@ -18,8 +18,8 @@
 /* Private ABI numbers of libibverbs that a provider may be built for. */
 static const char *const abis[] = {"34", "57", "59", "64", "65"};
 
-/* Where the provider is, as seen from this library: in a build tree or a folder
- * that both were copied to, and installed. */
+/* The places of the provider, as seen from this library: in a build tree or a
+ * folder that both were copied to, and installed. */
 static const char *const places[] = {"", "/../libibverbs"};
 
 /* @name: of the provider in @dir, up to the private ABI's number. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How the device comes to memory of the caller: by descriptors, or, where there
- * can be none, by questions in the middle of a command. The kernel copies between the connection and the
- * memory, so that a bad address is an error and nothing else. The device may
- * ask for any: it can have no more with a descriptor.
+ * Gives the device the caller's memory: by descriptors, or, where there can be
+ * none, by questions in the middle of a command. The kernel copies between the
+ * connection and the memory, so that a bad address is an error and nothing
+ * else. The device may ask for any: it can have no more with a descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -165,7 +165,7 @@ UR_EXPORT int socket(int domain, int type, int protocol)
 
 /* ---- what a connection cannot do ---- */
 
-/* With a reference; NULL: not a netlink socket of ours. */
+/* Returns the file with a reference; NULL: not a netlink socket of ours. */
 static struct ur_file *get(int fd)
 {
 	struct ur_file *file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;

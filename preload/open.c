@@ -30,7 +30,7 @@ static int opened(const struct ur_rewritten *path, int fd)
 	if (fd < 0 || !path->counter)
 		return fd;
 	file = ur_fdmap_new(UR_KIND_COUNTER, -1);
-	/* Without a place in the map, at least now. */
+	/* The file has no place in the map, at least now. */
 	if (!file || !ur_fdmap_bind(fd, file))
 		ur_tunnel_sync();
 	if (file)

@@ -134,7 +134,7 @@ static bool sync_counters(const char *name)
 	return false;
 }
 
-/* Whether the kernel's own devices are out of sight. */
+/* Returns whether the kernel's own devices are out of sight. */
 static bool is_only(void)
 {
 	char name[sizeof(rundir) + sizeof(UROCE_TUN_ONLY) + 1];

@@ -204,8 +204,8 @@ int ur_tunnel_connect_with_rights(void)
 		     : ur_proof_of(ur_rewrite_rundir());
 	if (fd < 0)
 		return sock;
-	/* Whether it proves something is the device's to say, when it is asked
-	 * for something that takes it. A client that is turned away learns why,
+	/* The device decides whether it proves something, when it is asked for
+	 * something that needs it. A client that is turned away learns why,
 	 * whether or not its message got through. */
 	err = ur_tunnel_send(sock, &msg, fd);
 	syscall(SYS_close, fd);

@@ -66,7 +66,8 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-/* By this thread's rights, as the kernel would look at them. */
+/* Proves the right with this thread's rights, as the kernel would look at
+ * them. */
 static int answer_proof(struct ur_file *file, uint32_t right)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};

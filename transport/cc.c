@@ -12,7 +12,7 @@
  * too long. */
 #define CAP_BURST_NS 500000u
 
-/* Whether a mask of service levels has that of the queue pair. */
+/* Returns whether a mask of service levels has that of the queue pair. */
 static bool off(u8 mask, const struct ur_qp *qp)
 {
 	return qp->attr.av && mask >> (qp->attr.av->sl & 7) & 1;

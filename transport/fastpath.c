@@ -74,7 +74,7 @@ static const u8 *range_read(struct ur_port *port, const struct ur_mr_range *s,
 		       : port->bounce;
 }
 
-/* How many packets of it can be had at once. */
+/* Returns how many packets of it can be had at once. */
 static u32 range_most(const struct ur_qp *qp, const struct ur_mr_range *s)
 {
 	return s->ptr ? UINT32_MAX : UR_BOUNCE_BYTES >> qp->mtu_shift;
@@ -108,7 +108,7 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 	u32 off = resp->offset;
 	bool write = (bth[0] & UR_OPC_MASK) == UR_OPC_WRITE_MIDDLE;
 
-	/* With nak_sent something is to be forgotten. */
+	/* After a NAK there is something to forget. */
 	if (psn != resp->epsn || resp->nak_sent ||
 	    (resp->ooo && resp->ooo->count))
 		return false;
@@ -200,7 +200,7 @@ bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 
 /* ---- sending ---- */
 
-/* How many whole packets tx has room for. */
+/* Returns how many whole packets tx has room for. */
 static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 {
 	u32 bytes = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES;
@@ -234,8 +234,8 @@ static void count_sent(struct ur_qp *qp, u32 packets)
 	ur_port_count(qp->port, UR_CNT_port_xmit_data, bytes / 4);
 }
 
-/* How many packets from here to the one that asks for an acknowledgement: the
- * last of a burst, about as often as without them. */
+/* Returns how many packets there are from here to the one that asks for an
+ * acknowledgement: the last of a burst, about as often as without bursts. */
 static u32 until_ask(const struct ur_qp *qp, u32 open)
 {
 	u32 every = ur_inflight_ask(qp), burst = qp->burst;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many packets of a queue pair may be in flight.
+ * Decides how many packets of a queue pair may be in flight.
  *
  * Upwards: with the window that deployed peers use, sender and receiver take
  * turns where a batch of either is as long; so it grows while nothing is lost.

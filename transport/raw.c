@@ -11,8 +11,8 @@ enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 	u8 *p;
 
 	if (e->length < UR_RAW_MIN_BYTES || e->length > UR_RAW_MAX_BYTES) {
-		/* Not sent, and not an error either: as a datagram that is
-		 * longer than the MTU. */
+		/* It is not sent, which is no error either: as with a datagram
+		 * that is longer than the MTU. */
 		ur_count(qp->port, UR_CNT_send_err);
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 		return UR_QUANTUM_MORE;

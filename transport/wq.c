@@ -236,7 +236,8 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 	if ((s32)(qp->req.tx - qp->req.head) < 0)
 		qp->req.tx = qp->req.head;
 	release_entry(qp, e);
-	/* Before the completion: who sees it may post again at once. */
+	/* This comes before the completion: a program that sees it may post
+	 * again at once. */
 	qp->port->ops->sq_retire(qp->init.ctx, e->ring_end);
 	/* An error completes even if nobody asked (IBTA 10.7.3.1). */
 	if ((signaled && e->opcode != UR_WR_NOP) || status)

@@ -18,8 +18,8 @@ extern _Thread_local const char *ur_assert_about;
 _Noreturn void ur_assert_failed(const char *file, int line, const char *rule)
 	__attribute__((cold));
 
-/* In every build, the shipped daemon's too: off the path of each packet, and
- * where a broken rule would be a write out of bounds. */
+/* Holds in every build, the shipped daemon's too: for use off the path of each
+ * packet, and where a broken rule would be a write out of bounds. */
 #define ur_assert(cond)                \
 	(__builtin_expect(!!(cond), 1) \
 		 ? (void)0             \

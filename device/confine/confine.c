@@ -23,7 +23,8 @@ static const struct {
 	{CAP_NET_RAW, "net_raw"},     /* packet sockets */
 };
 
-/* Also what a program that we might start would have. */
+/* Drops also the capabilities that a program which we might start would
+ * have. */
 static void drop_bounds(void)
 {
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
@@ -93,7 +94,7 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	holds.asked = true;
 	holds.mounts =
 		check_step(ur_confine_mounts(run_dir), "mount namespace");
-	/* Without it neither of the next two is for ordinary users. */
+	/* The next two need it, for ordinary users. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		ur_log("no_new_privs: %s", strerror(errno));
 	err = drop_capabilities(keep_raw);

@@ -99,8 +99,8 @@ static const struct call_rule packet_rules[] = {
 	{"setsockopt", 1, {ARG_IS(1, SOL_NETLINK)}},
 };
 
-/* With CAP_NET_ADMIN others of these levels load firewall rules and IPsec
- * policies. */
+/* The options that are allowed. With CAP_NET_ADMIN others of these levels load
+ * firewall rules and IPsec policies. */
 static const struct {
 	u32 level, option;
 } ip_options[] = {

@@ -29,7 +29,7 @@ static int rename_to(struct ur_nl_request *r, struct ur_device *dev)
 	return err;
 }
 
-/* In the kernel's order: the first of them that is there. */
+/* Makes the first change of those that are there, in the kernel's order. */
 int ur_nl_set(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	struct ur_device *dev = ur_nl_device(r);

@@ -131,7 +131,8 @@ static void put_reason(const struct ur_nl_request *r, struct ur_nl_msg *m)
 		ur_nl_put_u32(m, NLMSGERR_ATTR_OFFS, r->attrs.where);
 }
 
-/* With the request that it is about, as far as the client wants that. */
+/* Sends an acknowledgement, with the request that it is about, as far as the
+ * client wants that. */
 static int acknowledge(const struct ur_nl_request *r, int err)
 {
 	const struct nlmsghdr *nlh = r->nlh;
@@ -242,7 +243,7 @@ static int serve_one(struct ur_nldev *nl, const struct nlmsghdr *nlh)
 	bool dumped = false;
 	int err = 0;
 
-	/* Those without it, and those of control, are not for us to do. */
+	/* Messages without it, and those of control, are not for us to do. */
 	if (nlh->nlmsg_flags & NLM_F_REQUEST &&
 	    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
 		err = answer(&r, &dumped);

@@ -58,7 +58,7 @@ static const struct class
 					  ur_nl_fill_cm_id},
 };
 
-/* Whether the client may know of that session's objects. */
+/* Returns whether the client may know of that session's objects. */
 static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 {
 	return ur_may_see(r->nl->session, owner->uid);
@@ -78,7 +78,7 @@ static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
 	return found;
 }
 
-/* Whether the object is whole, and then its number. */
+/* Returns whether the object is whole, with its number in *o. */
 static bool identify(struct ur_nl_object *o)
 {
 	struct ur_object *obj = o->obj;
@@ -202,7 +202,7 @@ static int take_port(struct ur_nl_request *r)
 	return r->port == 1 ? 0 : -EINVAL;
 }
 
-/* As many entries as fit, or as are looked at in one go. */
+/* Puts as many entries as fit, or as are looked at in one go. */
 static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 			struct ur_device *dev)
 {

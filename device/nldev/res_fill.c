@@ -128,7 +128,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* At most RANGE_QPS of those that use it. */
+/* Finds at most RANGE_QPS of the queue pairs that use it. */
 static u32 find_qps(const struct ur_obj_srq *srq, u32 *qpns)
 {
 	const struct ur_handles *h = &srq->obj.file->handles;

@@ -85,7 +85,7 @@ static int get_mode(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	struct ur_device *dev = port_of(r);
 
-	/* By number: there is none. */
+	/* A counter is asked for by number: there is none. */
 	if (ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_STAT_COUNTER_ID))
 		return dev ? -ENOENT : -EINVAL;
 	if (!dev || !ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_STAT_MODE))

@@ -14,7 +14,7 @@
 
 /* A failure is written with what follows it. */
 #define WRITE_AFTER_NS 100000000ull
-/* Between two files that failures ask for. */
+/* The least time between two files that failures ask for. */
 #define WRITE_EVERY_NS 5000000000ull
 
 /* ---- files ---- */

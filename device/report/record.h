@@ -26,8 +26,8 @@ void ur_record_client_ends(const struct ur_session *s);
 void ur_record_cm(struct ur_device *dev, u32 qpn, uid_t uid, pid_t pid,
 		  u32 event, int status);
 
-/* From the first device on: a file is written soon after a work request failed,
- * and before its device goes. */
+/* To be called before the first device: from then on a file is written soon
+ * after a work request failed, and before its device goes. */
 void ur_record_watch(struct ur_daemon *daemon);
 /* Writes a file for each device that records: RUNDIR/record/DEVICE-N, which
  * only the daemon's user can read. */

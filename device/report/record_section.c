@@ -15,7 +15,7 @@
 #include "device/report/record_section.h"
 #include "util/assert.h"
 
-/* In one section: those that have ended, and who is there. */
+/* Owners in one section: those that have ended, and the present ones. */
 #define MAX_OWNERS 512
 
 void ur_record_put(struct ur_device_record *rec)
@@ -237,7 +237,7 @@ int ur_record_tell(struct ur_session *to_whom, u64 *len)
 
 	ur_loop_lock(loop);
 	ret = open_sections(to_whom->daemon, s, &n, &bytes);
-	/* In the memfd, and one of them beside it. */
+	/* The sections are in the memfd, and one of them beside it. */
 	if (!ret)
 		ret = ur_session_answer_room(to_whom, 2 * bytes);
 	ur_loop_unlock(loop);

@@ -23,7 +23,8 @@
 #include "engine/ground/hold_time.h"
 #include "device/report/why.h"
 
-/* Whether all that was described since the last time is there. */
+/* Returns an error if anything described since the last call was left out for
+ * want of memory. */
 static int check_memory(void)
 {
 	return ur_json_lacked() ? -ENOMEM : 0;
@@ -169,7 +170,7 @@ static bool next_session(struct ur_listing *w, struct json_object **o)
 
 /* bytes of text: what the command line takes */
 #define STATUS_MAX (64u << 20)
-/* With the lock held: some hundred microseconds. */
+/* objects made with the lock held: some hundred microseconds */
 #define PAGE 16
 
 static int put(FILE *f, struct json_object *o)

@@ -96,8 +96,8 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 
 /* ---- silence ---- */
 
-/* Why the queue pair that is there did not answer. Returns false: there is
- * nothing wrong with it now. */
+/* Writes why the queue pair that is there did not answer. Returns false if
+ * there is nothing wrong with it now. */
 static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 {
 	struct ur_qp_attr attr = {0};

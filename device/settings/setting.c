@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which setting a path names, and the files that show them. */
+/* Finds the setting that a path names, and keeps the files that show
+ * settings. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

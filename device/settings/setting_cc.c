@@ -15,7 +15,7 @@
 
 #define MBPS 1000000ull
 
-/* By struct ur_cc_values; max as mlx5 has them. */
+/* The limits of struct ur_cc_values; max as mlx5 has them. */
 static const struct {
 	u32 min, max, first;
 } limits[UR_CC_VALUES] = {

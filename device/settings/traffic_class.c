@@ -170,7 +170,7 @@ int ur_tclass_store(struct ur_tclass *t, const char *text)
 	return 0;
 }
 
-/* As the kernel's %pI6. */
+/* Prints as the kernel's %pI6. */
 static int print_v6(char *buf, size_t size, const u8 *a)
 {
 	return snprintf(buf, size,

@@ -26,7 +26,7 @@ struct ur_tclass_rule {
 struct ur_tclass {
 	int global; /* -1: none */
 	u8 ttl;	    /* 0: none */
-	/* Those in use first, longer prefixes before shorter ones. */
+	/* The rules in use come first, longer prefixes before shorter ones. */
 	struct ur_tclass_rule rule[UR_TCLASS_RULES];
 };
 

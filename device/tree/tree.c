@@ -168,8 +168,9 @@ void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
-	/* Beside it, where nobody who looks for devices sees it: the device may
-	 * not move things to other directories (confine/). */
+	/* The new name is beside the old one, where nobody who looks for
+	 * devices sees it: the device may not move things to other directories
+	 * (confine/). */
 	if (g)
 		snprintf(g->path, sizeof(g->path), "%.*s/.gone%u",
 			 (int)(strrchr(path, '/') - path), path, ++number);

@@ -106,9 +106,9 @@ static int fetch_option(struct ur_session *s,
 	return ur_session_read(s, set->optval, value, set->optlen);
 }
 
-/* Whether the command is a question, QUERY or INIT_QP_ATTR, that leaves the
- * replies sent ahead as they are. For datagrams INIT_QP_ATTR chooses a key, but
- * no such reply has it. */
+/* Returns whether the command is a question, QUERY or INIT_QP_ATTR, that leaves
+ * the replies sent ahead as they are. For datagrams INIT_QP_ATTR chooses a key,
+ * but no such reply has it. */
 static bool is_query(const struct ucma_command *c)
 {
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
@@ -253,8 +253,8 @@ err_give:
 	return err;
 }
 
-/* Without the lock: the client has the page, and can make whoever unmaps it
- * wait. */
+/* Closes the rest without the lock: the client has the page, and can make the
+ * unmapping wait. */
 static void close_rest(struct ur_loop_after *after)
 {
 	struct ucma_file *file =
@@ -266,7 +266,8 @@ static void close_rest(struct ur_loop_after *after)
 	free(file);
 }
 
-/* With the lock held, of the end of a file: each id may be a packet. */
+/* The time of one step of a file's end with the lock held: each id may be a
+ * packet. */
 #define END_NS 200000u
 
 static bool end_one(struct ucma_file *file)

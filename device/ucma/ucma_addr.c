@@ -130,7 +130,7 @@ struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index)
 	return NULL;
 }
 
-/* As Linux by default_roce_mode of its configfs. */
+/* Returns the type as Linux does by default_roce_mode of its configfs. */
 static enum ur_gid_type gid_type(const struct ur_device *dev)
 {
 	return dev->cm_v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2;

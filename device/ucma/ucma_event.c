@@ -138,7 +138,7 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status)
 		ucma_event_post(event);
 }
 
-/* As many as the program likes: it pays for them. */
+/* A program may write as many as it likes: it pays for them. */
 int ucma_write_cm_event(struct ucma_cmd *cmd)
 {
 	const struct ucma_abi_write_cm_event *in = cmd->in;

@@ -125,7 +125,7 @@ struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
 	const struct ur_list *ids = id ? id->node.next : NULL;
 	const struct ur_list *file = id ? &id->file->node : &ucma->files;
 
-	/* At the end of a file's ids, those of the next that has some. */
+	/* After a file's last id come those of the next file that has some. */
 	while (!ids ||
 	       ids == &ur_list_entry(file, struct ucma_file, node)->ids) {
 		file = file->next;

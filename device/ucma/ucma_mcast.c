@@ -73,7 +73,8 @@ static bool is_group(const union ur_sa *sa)
 	       IN6_IS_ADDR_MULTICAST(&sa->in6.sin6_addr);
 }
 
-/* As Linux: RoCEv1 has no IPv4, and an IPv4 group the GID ff0e::ffff:A.B.C.D. */
+/* Makes the GID of a group as Linux does: RoCEv1 has no IPv4, and an IPv4 group
+ * has the GID ff0e::ffff:A.B.C.D. */
 static void group_gid(const struct ucma_id *id, const union ur_sa *group,
 		      u8 gid[16])
 {

@@ -91,7 +91,7 @@ static struct ur_list *bucket(struct ur_ucma *ucma, u16 ps, u16 port)
 	return &ucma->ports[(port * 4u + ps) % UCMA_PORT_BUCKETS];
 }
 
-/* Whether both may be: 0, or what Linux' cma_check_port() says. */
+/* Returns 0 if both may be, else the error of Linux' cma_check_port(). */
 static int conflict(const struct ucma_id *a, const struct ucma_id *b,
 		    bool reuse)
 {

@@ -223,7 +223,8 @@ void ucma_default_tos(struct ucma_id *id)
 
 void ucma_set_path(struct ucma_id *id)
 {
-	/* As cma_get_roce_udp_flow_label: it makes the UDP source port. */
+	/* Computed as in cma_get_roce_udp_flow_label: it makes the UDP source
+	 * port. */
 	id->flow_label =
 		(ucma_sa_port(&id->src) * 31u + ucma_sa_port(&id->dst)) &
 		0xfffff;

@@ -323,7 +323,8 @@ int ur_umad_init(struct ur_daemon *daemon)
 
 	if (!umad)
 		return -ENOMEM;
-	/* So that a stranger does not know what an answer has to say. */
+	/* A random start keeps strangers from knowing the id that an answer
+	 * needs. */
 	if (getrandom(&umad->last_hi_tid, sizeof(umad->last_hi_tid), 0) !=
 	    sizeof(umad->last_hi_tid)) {
 		free(umad);

@@ -87,7 +87,7 @@ static bool settle_all(struct ur_ufile *file)
 	       settle_memory(file, kib_of(now.ring_bytes + now.region_bytes));
 }
 
-/* From now on, whatever the engine will say. */
+/* Charges the bytes from now on, whatever the engine will say. */
 static int charge(struct ur_ufile *file, u64 bytes)
 {
 	u32 kib = kib_of(bytes);

@@ -9,7 +9,7 @@
 
 #define PAGE 4096u
 
-/* At the same place within their pages? */
+/* Returns whether both are at the same place within their pages. */
 static bool same_in_page(u64 a, u64 b)
 {
 	return !((a ^ b) & (PAGE - 1));
@@ -22,7 +22,8 @@ static bool no_pages(u64 start, u64 length)
 	return !length && same_in_page(start, 0);
 }
 
-/* By offsets from 0 where the access says so, whatever address was given. */
+/* Returns the first address: 0 where the access asks for offsets, whatever
+ * address was given. */
 static u64 first_address(u32 access, u64 iova)
 {
 	return access & IB_UVERBS_ACCESS_ZERO_BASED ? 0 : iova;
@@ -43,7 +44,7 @@ static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 	fd = ur_session_fget(cmd->file->session, req.shm_fd, NULL);
 	if (fd < 0)
 		return fd;
-	/* Else it is copied. */
+	/* Without room for a mapping it is copied. */
 	if (ur_region_room(cmd->file, attr->length)) {
 		attr->shm_fd = fd;
 		attr->shm_off = req.shm_off;

@@ -49,7 +49,7 @@ int ur_m_read_counters(struct ur_cmd *cmd)
 		return -EINVAL;
 	if (flags & ~PREFER_CACHED)
 		return -EOPNOTSUPP;
-	/* As the kernel does: of an object that no flow has, nothing. */
+	/* The kernel, too, reads nothing of an object that no flow has. */
 	if (!c->obj.users)
 		return -EINVAL;
 	values[0] = __atomic_load_n(&c->values.packets, __ATOMIC_RELAXED);

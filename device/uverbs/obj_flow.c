@@ -35,7 +35,7 @@ static const struct ur_object_type flow_type = {
 	.destroy = destroy_flow,
 };
 
-/* As the kernel does, in its order. */
+/* Makes the kernel's checks, in its order. */
 static int check_head(const struct ib_uverbs_create_flow *req, u32 in_len)
 {
 	const struct ib_uverbs_flow_attr *a = &req->flow_attr;

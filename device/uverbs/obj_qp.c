@@ -51,7 +51,7 @@ static int destroy_qp(struct ur_object *obj)
 		ur_eqp_close(qp->ref, &async);
 		target_put(qp->target);
 	} else {
-		/* At the end of a session nobody detaches. */
+		/* When a session ends, nobody else detaches. */
 		if (obj->file->closing)
 			while (qp->n_mcast)
 				ur_qp_leave(qp, --qp->n_mcast);

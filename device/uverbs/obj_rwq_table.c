@@ -91,8 +91,8 @@ static int check_fields(u64 fields, u32 size)
 {
 	if (fields & ~(u64)ALL)
 		return -EOPNOTSUPP;
-	/* As other drivers: one protocol of each layer, and what is never
-	 * hashed has one queue to go to. */
+	/* Other drivers, too, allow one protocol of each layer, and frames that
+	 * are never hashed need one queue to go to. */
 	if (((fields & IPV4) && (fields & IPV6)) ||
 	    ((fields & TCP) && (fields & UDP)))
 		return -EINVAL;

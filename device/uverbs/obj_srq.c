@@ -43,7 +43,7 @@ static const struct ur_object_type srq_type = {
 	.report = report_srq,
 };
 
-/* Without a limit, which is irrelevant here: ibv_create_srq(3). */
+/* There is no limit here, since it is irrelevant: ibv_create_srq(3). */
 struct srq_args {
 	u32 type;
 	u64 user_handle;

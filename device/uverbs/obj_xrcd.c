@@ -138,7 +138,7 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 	fd = ur_session_fget(cmd->file->session, number, &id);
 	if (fd < 0)
 		return fd;
-	/* Before anybody looks: the lock is free meanwhile. */
+	/* This comes before anybody looks: the lock is free meanwhile. */
 	if (oflags & O_CREAT) {
 		pinned = pin_inode(cmd->dev->daemon->loop, fd);
 		if (pinned < 0)

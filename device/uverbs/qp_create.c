@@ -32,7 +32,7 @@ static int fill_handles(struct ur_ufile *f, struct ur_qp_args *a,
 		if (!a->table || req->is_srq)
 			return -EINVAL;
 	}
-	/* Without a send queue, which only such a queue pair can be. */
+	/* Only such a queue pair may be without a send queue. */
 	if (!a->table || req->max_send_wr)
 		a->send_cq =
 			ur_object_get(f, UVERBS_OBJECT_CQ, req->send_cq_handle);

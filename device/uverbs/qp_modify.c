@@ -173,7 +173,7 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		err = path_from_dest(cmd->dev, &r->dest, &path,
 				     &attr.static_bps);
-	/* Between engines of one host there is no way yet. */
+	/* There is no way yet between engines of one host. */
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV) && cmd->file->slot &&
 	    (path.v1 || ur_engine_is_ours(path.dgid)))
 		err = -EOPNOTSUPP;

@@ -11,7 +11,8 @@
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
 
-/* Before a thread that finds the lock taken sleeps: some microseconds. */
+/* Looks at the lock before a thread that finds it taken sleeps: some
+ * microseconds. */
 #define LOOKS 100
 
 /* The lower half of the word; the upper one is the user. A word of 0: nobody
@@ -22,7 +23,7 @@ enum {
 	OPEN,	   /* to that user, of whom somebody waits */
 };
 
-/* On the stack of the thread that waits. */
+/* A waiter, on the stack of the thread that waits. */
 struct ur_turns_waiter {
 	u32 user;
 	bool woken, has; /* under list_lock */
@@ -108,7 +109,7 @@ static struct ur_turns_waiter *leave(struct ur_turns_waiter **at)
 	return first;
 }
 
-/* By who has the lock: whether anybody waits still. */
+/* Sets whether anybody waits still. Called by the thread that has the lock. */
 static void set_taken(struct ur_turns *turns, u32 user)
 {
 	__atomic_store_n(&turns->word,
@@ -121,7 +122,7 @@ static bool take_open(struct ur_turns *turns, u32 user)
 	return change(turns, word(user, OPEN), word(user, WANTED));
 }
 
-/* With list_lock held. False: the lock is the caller's. */
+/* Returns false if the lock is the caller's. With list_lock held. */
 static bool has_to_wait(struct ur_turns *turns, u32 user)
 {
 	for (;;) {
@@ -140,7 +141,8 @@ static bool has_to_wait(struct ur_turns *turns, u32 user)
 	}
 }
 
-/* With list_lock held, which is released while it sleeps. */
+/* Sleeps until the lock is the caller's. With list_lock held, which is released
+ * meanwhile. */
 static void sleep_until_mine(struct ur_turns *turns, struct ur_turns_waiter *w)
 {
 	for (;;) {

@@ -181,7 +181,8 @@ static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 	return 0;
 }
 
-/* By way of the stage: write puts it there from memory, read puts it into memory. */
+/* Copies by way of the stage: write puts the bytes there from memory, read puts
+ * them into memory. */
 static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		    size_t len, bool out)
 {

@@ -121,9 +121,10 @@ int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
 	/* No other file of procfs knows this request. */
 	err = query_one(fd, 0, 0, &end);
 	mem->query = !err || err == -ENOENT || err == -ESRCH;
-	/* Before Linux 6.11, with a procfs that is not ours: a text that could be
-	 * right. A client can make up one, which frees its own memory alone from
-	 * what its maps say, as if it had shown none. */
+	/* Before Linux 6.11, a procfs that is not ours must have a text that
+	 * could be right. A client can make one up, but then only its own
+	 * memory is no longer protected by its maps, as if it had shown
+	 * none. */
 	if (!mem->query && !ur_user_is_proc(fd, mem->pid, "maps") &&
 	    (!proof ||
 	     rights_by_text(fd, proof, proof, PROT_READ | PROT_WRITE)))

@@ -53,7 +53,8 @@ bool ur_udp_ids_take(struct ur_udp_ids *ids, ur_time now, u16 id, bool guessed)
 		ids->good = 0;
 		ids->odd = 0;
 	}
-	/* Not by a straggler, nor by what only its being small let in. */
+	/* A straggler does not set it, nor an identification that fitted only
+	 * because it is small. */
 	if (ahead || !fits)
 		ids->high = id;
 	if (ids->last_ns && now - ids->last_ns >= PAUSE_NS) {

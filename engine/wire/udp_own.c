@@ -39,7 +39,7 @@ static struct own *find(const u8 gid[16])
 	return NULL;
 }
 
-/* With the lock held, and the set changed. */
+/* Notes that the set has changed. With the lock held. */
 static void bump_generation(void)
 {
 	if (!++generation)

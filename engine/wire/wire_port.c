@@ -16,7 +16,7 @@ struct owner {
 	char local[40];
 };
 
-/* How /proc/net writes an address: in words of this machine's byte order. */
+/* An address as /proc/net writes it: in words of this machine's byte order. */
 struct proc_address {
 	char v4[40]; /* empty: it is none */
 	char v6[40];

@@ -71,7 +71,7 @@ static int take_port(int fd, bool v4, u16 port, int *guard)
 			       ? -errno
 			       : 0;
 	*guard = ur_udp_open(false);
-	/* Without IPv6 in the kernel nobody has such a socket. */
+	/* If the kernel has no IPv6, nobody has such a socket. */
 	if (*guard < 0 && *guard != -EAFNOSUPPORT)
 		return *guard;
 	if (*guard >= 0) {

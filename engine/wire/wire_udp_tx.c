@@ -127,9 +127,9 @@ static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
 }
 
 /*
- * Where a program of this network namespace holds flow labels for itself, the
- * kernel refuses labels that are not leased: do without, for this socket.
- * false: there was none in messages [first, end).
+ * Does without flow labels for this socket: the kernel refuses labels that are
+ * not leased, once a program of this network namespace holds some for itself.
+ * Returns false if there was none in messages [first, end).
  */
 static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 			u32 first, u32 end)
@@ -197,7 +197,8 @@ static bool same_way(const struct ur_av *a, const struct ur_av *b)
 		!memcmp(a->dgid, b->dgid, 16));
 }
 
-/* How many packets from first on can be one message: of any queue pairs. */
+/* Returns how many packets from first on can be one message: of any queue
+ * pairs. */
 static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];

@@ -100,7 +100,8 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 	u32 ifindex = wire->engine->config.ifindex;
 	int one = 1, err;
 
-	/* With the last address the sockets stay, for their memberships. */
+	/* The sockets stay when the last address goes, for their
+	 * memberships. */
 	if (w->fd >= 0 && w->ifindex == ifindex)
 		return 0;
 	close_all(w);

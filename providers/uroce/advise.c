@@ -70,7 +70,7 @@ int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? POPULATE_READ
 							  : POPULATE_WRITE;
 
-	/* Without faults there is nothing to add to what is there. */
+	/* If no pages may be faulted in, there is nothing more to do. */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;
 	for (u32 i = 0; i < num_sge; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which system calls a filter of the program's lets through. */
+/* Finds out which system calls a filter of the program's lets through. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -38,8 +38,8 @@ static bool has_filter(void)
 	return line && strtoul(line + sizeof("\nSeccomp:") - 1, NULL, 10) != 0;
 }
 
-/* In a child of one thread, which may have any lock held by nobody: only system
- * calls. */
+/* Makes the calls in a child of one thread, in which any lock may be held by
+ * nobody: only system calls. */
 static void make_calls(void)
 {
 	static const struct rlimit none;

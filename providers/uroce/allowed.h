@@ -13,7 +13,7 @@
 /* the result of the last ur_calls_probe(): the calls may not be made */
 extern bool ur_calls_refused;
 
-/* Whether polls may make them. Calls nothing. Any thread. */
+/* Returns whether polls may make them. Calls nothing. Any thread. */
 static inline bool ur_calls_allowed(void)
 {
 	return !__atomic_load_n(&ur_calls_refused, __ATOMIC_RELAXED) &&

@@ -54,7 +54,7 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 	return ibv_cmd_query_port(context, port, attr, &req, sizeof(req));
 }
 
-/* By attributes of the kernel's that the oldest headers do not have. */
+/* Queries by attributes of the kernel's that the oldest headers do not have. */
 int uroce_query_port_speed(struct ibv_context *context, uint32_t port,
 			   uint64_t *speed)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which mappings of a range can live in the shared file, by /proc/self/maps,
- * and the moves of ranges into it and out of it in bounded steps. migrate.c
- * moves one range; page_share.c knows why.
+ * Finds the mappings of a range that can live in the shared file, by
+ * /proc/self/maps, and moves ranges into it and out of it in bounded steps.
+ * migrate.c moves one range; page_share.c knows why.
  */
 #include <errno.h>
 #include <sys/mman.h>

@@ -220,8 +220,8 @@ static u64 clock_ns(clockid_t id)
 #define CLOCKS_TRIES   8
 #define CLOCKS_GOOD_NS 2000
 
-/* How far CLOCK_REALTIME is from CLOCK_MONOTONIC_RAW now. We may be put aside
- * between two looks at a clock: the closest of a few pairs counts. */
+/* Returns how far CLOCK_REALTIME is from CLOCK_MONOTONIC_RAW now. We may be put
+ * aside between two looks at a clock: the closest of a few pairs counts. */
 static u64 clocks_distance(void)
 {
 	u64 best = UINT64_MAX, distance = 0;

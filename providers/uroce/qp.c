@@ -27,8 +27,8 @@ static void free_qp(struct uroce_qp *qp)
 	free(qp);
 }
 
-/* With an indirection table; the library knows the table, the device the
- * hash. */
+/* Creates one with an indirection table; the library knows the table, the
+ * device the hash. */
 static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct uroce_create_qp_resp *drv)

@@ -33,7 +33,8 @@ static void close_wqe(struct uroce_qp *qp)
 	qp->wr.ds = 0;
 }
 
-/* Whether the open WQE may grow to 'ds' units. */
+/* Makes room for the open WQE to grow to 'ds' units. Returns whether there
+ * is. */
 static bool grow(struct uroce_qp *qp, u32 ds)
 {
 	if (ur_sq_room(&qp->sq, ur_wqe_bbs(ds))) {

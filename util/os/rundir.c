@@ -123,9 +123,9 @@ static bool is_service_of(const char *dir, uid_t uid)
 	return good;
 }
 
-/* Whether the user is one of those for whom this user namespace has no number:
- * they all have the same. Root of such a namespace is nobody's master but its
- * own, and who gave it the directory is outside. */
+/* Returns whether the user is one of those for whom this user namespace has no
+ * number: they all have the same. Root of such a namespace is nobody's master
+ * but its own, and the user who gave it the directory is outside. */
 static bool is_unmapped(uid_t uid)
 {
 	char map[64] = "";
@@ -180,7 +180,7 @@ int ur_rundir_make(const char *dir)
 	}
 	if (mkdir(path, mode) && errno != EEXIST)
 		return -errno;
-	/* Not through a link that somebody left for us under /tmp. */
+	/* A link that somebody left for us under /tmp is not followed. */
 	if (lstat(path, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) &&
