@@ -15,8 +15,8 @@ _Static_assert(UROCE_MAX_WQE_BYTES % UROCE_SQ_BB == 0,
 	       "the blocks of the longest entry fit its copy");
 _Static_assert(UROCE_MAX_SGE == UR_MAX_SGE, "both sides count alike");
 
-/* What the client's rings, the transport and the tables of words call alike has
- * one number. */
+/* An opcode has one number in the client's rings, in the transport and in the
+ * tables of words. */
 #define WQE_OPCODE(number, name, ...)                             \
 	_Static_assert((int)UR_WR_##name == (number) &&           \
 			       (int)UROCE_WQE_##name == (number), \

@@ -200,7 +200,8 @@ static inline const char *ur_wqe_opcode_name(unsigned int opcode)
 	return "?";
 }
 
-/* As a sentence calls it: "SEND with immediate"; "request" for what is none. */
+/* Returns the words of a sentence: "SEND with immediate"; "request" for what is
+ * none. */
 static inline const char *ur_wqe_opcode_words(unsigned int opcode)
 {
 	switch (opcode) {
@@ -209,7 +210,7 @@ static inline const char *ur_wqe_opcode_words(unsigned int opcode)
 	return "request";
 }
 
-/* Of one flag: "IBV_ACCESS_REMOTE_READ". */
+/* Returns the name of one flag: "IBV_ACCESS_REMOTE_READ". */
 static inline const char *ur_access_flag_name(unsigned int flag)
 {
 	switch (flag) {

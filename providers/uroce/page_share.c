@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which memory is moved under the shared file, and when it goes back.
+ * Decides which memory is moved under the shared file, and when it goes back.
  *
  * Nothing is, unless UROCE_MR_SHARED=1 asks for it: a card leaves memory where
  * it is, and a move is seen by fork, by futexes and by system calls of other
