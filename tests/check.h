@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a C test needs. CHECK and CHECK_EQ: a failed one says where and in which
- * case, and ends the process with status 1. SKIP ends it with 77, which ctest
- * reports as skipped with the reason.
+ * The checks and cases of C tests. CHECK and CHECK_EQ: a failed one prints its
+ * place and its case, and ends the process with status 1. SKIP ends it with 77,
+ * which ctest reports as skipped with the reason.
  *
  * A program's main() names its cases:
  *
@@ -48,8 +48,8 @@ struct ck {
 	unsigned int ran, failed, skipped;
 };
 
-/* Who called the helper that checks: a failure in another file is told with the
- * caller's place. */
+/* The caller of a function that checks: a failure in another file is reported
+ * with the caller's place. */
 struct ck_place {
 	const char *file;
 	int line;
@@ -192,7 +192,7 @@ static inline void ck_end(void)
 #define CASE(call) CK_RUN(call, #call, true)
 #define STEP(call) CK_RUN(call, #call, false)
 
-/* What main() returns. */
+/* Returns the status for main() to return. */
 static inline int cases_status(void)
 {
 	if (ck.wanted && !ck.list && !ck.ran) {

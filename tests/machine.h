@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What machine this program is for and what runs it. qemu-user runs programs of
- * another machine on the host's kernel, and lacks some system calls or answers
- * them itself: a test of those finds that out here and says so.
+ * Finds out which machine this program is for and what runs it. qemu-user runs
+ * programs of another machine on the host's kernel, and lacks some system calls
+ * or answers them itself: a test of those finds that out here and says so.
  */
 #ifndef UR_TESTS_MACHINE_H
 #define UR_TESTS_MACHINE_H

@@ -10,7 +10,7 @@
 #include "transport/qp.h"
 #include "transport/qp_state.h"
 
-/* One step, to values->state. What ur_qp_modify() says. */
+/* Makes one step, to values->state. Returns the result of ur_qp_modify(). */
 static inline int qp_walk(struct ur_qp *qp, ur_time now,
 			  const struct ur_qp_attr *values)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the programs that are measured have in common. */
+/* The common part of the measured programs. */
 #ifndef UR_TESTS_BENCH_CLOCK_H
 #define UR_TESTS_BENCH_CLOCK_H
 

@@ -20,9 +20,9 @@ struct style {
 	/* Where the next message out is to be written, or NULL: when the peer
 	 * has made room. */
 	u8 *(*room)(struct link *l);
-	/* What was written goes now. */
+	/* sends what was written, now */
 	void (*flush)(struct link *l);
-	/* Nothing tells the loop of room: it asks again without sleeping. */
+	/* nothing reports room to the loop: it asks again without sleeping */
 	bool asks;
 };
 

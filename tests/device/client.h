@@ -30,8 +30,8 @@ void client_private_net(void);
 
 /* Start argv0 on a fresh or given (reuse) directory and wait for "ready". */
 void daemon_start(struct daemon_proc *d, const char *uroced, int on_demand);
-/* The same on the directory of one that was told to stop and is not gone yet: as
- * often as it says that another serves there. */
+/* Does the same on the directory of one that was asked to stop and is not gone
+ * yet: as often as it says that another serves there. */
 void daemon_start_again(struct daemon_proc *d, const char *uroced);
 /* Until client_hand_over(). */
 void daemon_pause(const struct daemon_proc *d);
@@ -67,7 +67,7 @@ int client_open_with(const struct daemon_proc *d, const char *name,
 int64_t client_hear(int sock, struct uroce_tun_msg *ret_msg);
 /* How often it was asked for memory. */
 extern unsigned int client_asked;
-/* What makes the descriptor: ur_proof_net_raw(). */
+/* the function that makes the descriptor: ur_proof_net_raw() */
 extern int (*client_proof)(void);
 /* The cookie of the last INSTALL. */
 extern uint64_t client_installed;
@@ -96,7 +96,7 @@ int client_status_has(const struct daemon_proc *d, const char *subject,
 /* Query the device; ends the test if it does not answer as it should. */
 void client_check(const struct daemon_proc *d);
 
-/* What they find wrong is told with the line that asked. */
+/* Their failures are reported with the line of the caller. */
 #ifndef CLIENT_OWN_LINES
 #define client_recv(sock, msg, fd) \
 	(ck_at(__FILE__, __LINE__), client_recv(sock, msg, fd))

@@ -2,9 +2,10 @@
 /*
  * A file of every kind, open on one device at the same time: uverbs with
  * objects, rdma_cm with ids, umad with all the agents that it may have, netlink
- * with groups, a setting, a status that is not taken. What looks at a device
- * finds them all; nobody may take one for another. For tests of a daemon, and
- * inside a process that is one (tests/fuzz), so it uses no other file of tests.
+ * with groups, a setting, a status that is not taken. Everything that looks at
+ * a device finds them all; nobody may take one for another. For tests of a
+ * daemon, and inside a process that is one (tests/fuzz), so it uses no other
+ * file of tests.
  *
  * Failed expectations end the program.
  */
@@ -42,8 +43,8 @@ struct company {
 /* Opens all of them. Set the first group of members before; full: settings are
  * made, and the recorder is begun, which only an administrator may. */
 void company_open(struct company *c);
-/* Asks whatever tells of the device, or changes it for all: each list of
- * netlink, all of status, counters, with full a setting. The answers are well
+/* Asks for everything that describes the device: each list of netlink, all of
+ * status, counters; with full, changes a setting, too. The answers are well
  * formed. */
 void company_look(struct company *c);
 /* Returns the number that the summary of `rdma resource` has for that word, such

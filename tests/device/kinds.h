@@ -21,7 +21,7 @@ int64_t make_mw(struct user *u);
 int64_t make_ah(struct user *u);
 int64_t make_dm(struct user *u); /* of 4096 bytes */
 int64_t make_id(struct user *u);
-/* Of that type, in a domain. */
+/* Makes one of that type, in a domain. */
 int64_t make_qp_of(struct user *u, uint8_t type, uint32_t domain,
 		   uint32_t *handle);
 /* An XRC target: without rings. */

@@ -30,7 +30,7 @@ struct sender *sender_begin(const struct daemon_proc *d, unsigned int n,
 			    uint32_t depth);
 int64_t sender_modify(const struct sender *s, const struct queue *q,
 		      uint32_t state, uint32_t mask);
-/* All that a queue takes, its bit set, and nobody told. */
+/* Fills the queue with all that it takes and sets its bit; wakes nobody. */
 void sender_fill(struct sender *s, struct queue *q);
 /* Tell the engine. */
 void sender_wake(const struct sender *s);

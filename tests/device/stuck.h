@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What keeps others waiting: a file whose system (a process of the test's) does not answer,
- * memory that is a page of it, memory under a userfaultfd that nobody serves, and
- * a socket that lingers. */
+/* Things that keep others waiting: a file whose system (a process of the
+ * test's) does not answer, memory that is a page of it, memory under a
+ * userfaultfd that nobody serves, and a socket that lingers. */
 #ifndef UR_TESTS_DEVICE_STUCK_H
 #define UR_TESTS_DEVICE_STUCK_H
 

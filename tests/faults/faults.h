@@ -42,7 +42,7 @@ void faults_settle(void);
 void faults_stop(void);
 /* Compare the end with now, when there are that many connections besides. */
 void faults_baseline(int connections);
-/* Of the steps up to one without name. */
+/* Does so for the steps up to one without name. */
 void faults_each(const struct step *steps);
 
 /* By hand: the n-th call from now on fails; what has failed since, or 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the test and the uroced made for it (inject.c) share: a page of memory
- * that says which call of the process is to fail. Counted are the calls that
- * allocate memory, open a descriptor or start a thread, of any thread.
+ * The test and the uroced made for it (inject.c) share a page of memory that
+ * says which call of the process is to fail. It counts the calls, of any
+ * thread, that allocate memory, open a descriptor or start a thread.
  */
 #ifndef UR_TESTS_FAULTS_INJECT_H
 #define UR_TESTS_FAULTS_INJECT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the steps of verbs need, which is there before the first. */
+/* The objects that the steps of verbs need, made before the first. */
 #ifndef UR_TESTS_FAULTS_VERBS_H
 #define UR_TESTS_FAULTS_VERBS_H
 

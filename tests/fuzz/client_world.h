@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What the client door opens on: the device of device_world.h behind its
- * tunnel, with sessions of clients.
- */
+/* The world of the client door: the device of device_world.h behind its tunnel,
+ * with sessions of clients. */
 #ifndef UR_TESTS_FUZZ_CLIENT_WORLD_H
 #define UR_TESTS_FUZZ_CLIENT_WORLD_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What the doors to the device open on: a device process inside this one, on
+/* The world of the doors to the device: a device process inside this one, on
  * the loopback of a network namespace of its own, and another process whose
- * memory is the client's.
- */
+ * memory is the client's. */
 #ifndef UR_TESTS_FUZZ_DEVICE_WORLD_H
 #define UR_TESTS_FUZZ_DEVICE_WORLD_H
 
@@ -21,12 +19,10 @@ int device_world_client(void (*prepare)(void));
  * The control loop runs on a thread of its own. */
 void device_world_start(void);
 
-/*
- * A file of every kind is open on the device all the while (tests/device/
- * company.h): inputs meet other kinds than their own, and whatever tells of the
- * device meets all.
- */
-/* Ends an input: everything that tells of the device is asked. */
+/* A file of every kind is open on the device all the while (tests/device/
+ * company.h): inputs meet other kinds than their own, and everything that
+ * describes the device meets all. */
+/* Ends an input: asks for everything that describes the device. */
 void device_world_look(void);
 /* Waits until no session is left but those of these files. */
 void device_world_settle(void);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What the QP door opens on: a port with a pair of queue pairs each of RC,
- * UC, UD and XRC, connected to each other and in RTS, their rings and memory.
- */
+/* The world of the QP door: a port with a pair of queue pairs each of RC, UC,
+ * UD and XRC, connected to each other and in RTS, their rings and memory. */
 #ifndef UR_TESTS_FUZZ_QP_WORLD_H
 #define UR_TESTS_FUZZ_QP_WORLD_H
 

@@ -12,7 +12,7 @@
 
 #define LAB_BUF 262144
 
-/* What the pair is made of; zero: a usual value. */
+/* The attributes of the pair; zero: a usual value. */
 struct lab_wish {
 	int cqe;
 	uint32_t send_wr, recv_wr, sge, inline_data;

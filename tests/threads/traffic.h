@@ -43,7 +43,7 @@ struct traffic {
 	int lanes;	/* pairs of queue pairs */
 	bool with_srq;	/* the far ones receive from one queue */
 	bool extended;	/* completion queues with ibv_start_poll */
-	bool by_events; /* pollers sleep until told */
+	bool by_events; /* pollers sleep until an event */
 	struct side near, far;
 	struct ibv_srq *srq;
 	_Atomic int left;   /* messages on their way */

@@ -64,8 +64,8 @@ struct ibv_wc wait_wc(struct ibv_cq *cq);
 /* Waits for one and holds it against a status. */
 struct ibv_wc expect_wc(struct ibv_cq *cq, enum ibv_wc_status status);
 /* Takes and acknowledges the next asynchronous event, waiting 'ms' at most;
- * false: there was none. Of GIDs it is silent: the kernel tries the interface's
- * own address for a while. */
+ * false: there was none. It passes over events of GIDs: the kernel tries the
+ * interface's own address for a while. */
 bool next_event(struct ibv_context *ctx, int ms, struct ibv_async_event *ev);
 /* No completion is there, nor comes while the device handles a NOP-like round
  * trip on the other end. */

@@ -10,17 +10,17 @@
 
 #include "bench.h"
 
-/* Of rdma-core 46. */
+/* since rdma-core 46 */
 #define FLUSH_GLOBAL	 (1u << 8)
 #define FLUSH_PERSISTENT (1u << 9)
 
-/* What a region can be registered with. */
+/* The flags that a region can be registered with. */
 #define MEMORY_FLAGS                                            \
 	((uint32_t)(ALL_ACCESS | IBV_ACCESS_ZERO_BASED |        \
 		    IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | \
 		    IBV_ACCESS_OPTIONAL_RANGE) |                \
 	 FLUSH_GLOBAL | FLUSH_PERSISTENT)
-/* What a work request can be posted with. */
+/* The flags that a work request can be posted with. */
 #define POSTED_FLAGS                                                          \
 	((uint32_t)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | \
 		    IBV_SEND_INLINE))

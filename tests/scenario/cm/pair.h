@@ -76,7 +76,7 @@ struct ur_cm_id *connect_start(struct pair *p, struct host *from,
 void establish(struct pair *p, u32 qpn, struct ur_cm_id **a,
 	       struct ur_cm_id **b);
 
-/* What they find wrong is told with the line that asked. */
+/* Their failures are reported with the line of the caller. */
 #ifndef PAIR_OWN_LINES
 #define take(from, attr)      (ck_at(__FILE__, __LINE__), take(from, attr))
 #define pass(p, from, attr)   (ck_at(__FILE__, __LINE__), pass(p, from, attr))

@@ -52,7 +52,7 @@ struct wt {
 
 #define WT_IOVA 0x10000000ull
 #define WT_PD	7
-/* What the packets of wt_pkt() speak of. */
+/* The memory that the packets of wt_pkt() name. */
 #define WT_REMOTE_OFF 0x80000u
 #define WT_REMOTE     (WT_IOVA + WT_REMOTE_OFF)
 
@@ -155,7 +155,7 @@ u8 wt_pattern(u32 i);
 #define CASE_FROM_EACH(first, psn, subject) \
 	CK_RUN(WT_FROM_EACH(first, psn, subject), #subject, true)
 
-/* What they find wrong is told with the line that asked. */
+/* Their failures are reported with the line of the caller. */
 #ifndef WT_OWN_LINES
 #define wt_next(w)	(ck_at(__FILE__, __LINE__), wt_next(w))
 #define wt_silence(w)	(ck_at(__FILE__, __LINE__), wt_silence(w))

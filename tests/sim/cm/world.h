@@ -77,7 +77,7 @@ void world_init(struct world *w, u64 seed, bool trace);
 void world_run(struct world *w);
 void world_fini(struct world *w);
 void world_note(struct world *w, const char *what, u32 host, u64 a, u64 b);
-/* What is wrong is said with the seed that shows it. */
+/* Reports a fault with the seed that shows it. */
 void world_fail(struct world *w, const char *what);
 
 struct task *world_add_task(struct world *w, enum task_kind kind, u64 delay_ns);

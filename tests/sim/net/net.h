@@ -20,17 +20,18 @@
 /* A packet of full size. */
 #define NET_FRAME_BYTES (NET_MTU + 12 + NET_HEAD_BYTES)
 
-/* Where every host has its memory. */
+/* The address of every host's memory. */
 #define NET_IOVA 0x100000u
 
 struct net;
 struct net_node;
 struct net_host;
 
-/* What one port of a switch holds of what has come in by it, of a priority. */
+/* The packets of one priority that came in by one port of a switch and that it
+ * holds. */
 struct net_ingress {
 	u64 shared, headroom; /* bytes */
-	bool off;	      /* the sender has been told to pause */
+	bool off;	      /* the sender has been asked to pause */
 };
 
 struct net_frame {
@@ -78,7 +79,7 @@ struct net_switch {
 	u64 mark_least, mark_most;
 	u32 mark_max;
 	/* The priorities with PFC, and what may still come from each port after
-   * it was told to pause one; that is taken from the buffer. */
+	 * it was asked to pause one; that is taken from the buffer. */
 	u8 lossless;
 	u64 headroom;
 	u32 lose;	     /* of 65536 frames, whatever the queues are */

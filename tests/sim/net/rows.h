@@ -28,7 +28,7 @@ struct net_config rows_adapter(enum net_control control, u64 bps);
 /* Makes flow i of WRITEs from one host to another; its sl and label stay. */
 struct net_flow *rows_flow(struct net *n, u32 i, u32 from, u32 to,
 			   ur_time start, ur_time end);
-/* What flows have got between two looks, in Gbit/s on the line. */
+/* Fills the rates of flows between two looks, in Gbit/s on the line. */
 void rows_rates(const struct net *n, u64 *before, ur_time ns, double *gbps);
 /* The part of a line that these packets took in that time. */
 double rows_part(u64 packets, u64 bps, ur_time ns);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What applications hold: queue pairs, receive queues, completion queues; how
- * they are made, connected, and how the transport reads and fills them.
- */
+/* The objects of applications: queue pairs, receive queues, completion queues;
+ * how they are made, connected, and how the transport reads and fills them. */
 #ifndef UR_TESTS_SIM_TRANSPORT_ENDPOINT_H
 #define UR_TESTS_SIM_TRANSPORT_ENDPOINT_H
 
@@ -40,7 +38,8 @@ void endpoint_pair_destroy(struct sim_pair *p);
 void endpoint_pair_free(struct sim_pair *p);
 /* Move one end to error, as an application may. */
 void endpoint_qp_error(struct sim_qp *qp);
-/* To RESET, whatever is outstanding: nothing may be heard of it again. */
+/* Moves it to RESET, whatever is outstanding: no completion of that may come
+ * any more. */
 void endpoint_qp_reset(struct sim_qp *qp);
 /* To SQD and back to RTS. */
 void endpoint_qp_drain(struct sim_qp *qp);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What goes wrong: for each run some kinds of faults, with intensities orders
- * of magnitude apart, because a bug that needs calm and one fault hides in
- * uniform chaos.
- */
+/* The faults of a run: some kinds of them, with intensities orders of magnitude
+ * apart, because a bug that needs calm and one fault hides in uniform chaos. */
 #ifndef UR_TESTS_SIM_TRANSPORT_FAULTS_H
 #define UR_TESTS_SIM_TRANSPORT_FAULTS_H
 

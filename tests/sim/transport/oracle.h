@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What must be true, judged from outside the transport: of memory, of
+/* The rules that must hold, judged from outside the transport: of memory, of
  * completions (oracle.c), and of packets (wirecheck.c). All of these leave the
- * run by sim_fail() on a violation.
- */
+ * run by sim_fail() on a violation. */
 #ifndef UR_TESTS_SIM_TRANSPORT_ORACLE_H
 #define UR_TESTS_SIM_TRANSPORT_ORACLE_H
 

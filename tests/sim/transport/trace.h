@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What happened in a run: a hash over every event, and one readable line for
- * each when asked. Two runs of one seed must give the same hash.
- */
+/* The events of a run: a hash over every one, and one readable line for each on
+ * request. Two runs of one seed must give the same hash. */
 #ifndef UR_TESTS_SIM_TRANSPORT_TRACE_H
 #define UR_TESTS_SIM_TRANSPORT_TRACE_H
 

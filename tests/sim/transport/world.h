@@ -69,7 +69,7 @@ struct sim_region {
 	u32 key;
 	struct ur_mr *mr; /* NULL once invalidated */
 	bool direct;
-	/* What the oracle is told of a write through mem_ops; may be NULL. */
+	/* shows the oracle a write through mem_ops; may be NULL */
 	void (*on_write)(struct sim_region *r, u64 off, const u8 *src, u32 len);
 	void *owner;
 };
@@ -99,7 +99,7 @@ struct sim_op {
 	bool uses_mw;
 	/* On the wire */
 	bool answered;	 /* final READ response or atomic ack delivered */
-	u32 idle_sends;	 /* emissions of its first packet with nothing heard */
+	u32 idle_sends;	 /* emissions of its first packet without any answer */
 	u32 sends;	 /* emissions of any of its packets */
 	u32 rnrs;	 /* RNR NAKs of it that arrived */
 	ur_time sent_at; /* its first packet, the first time */
@@ -322,7 +322,7 @@ void sim_fail(struct sim_world *w, const char *format, ...)
  * print what was drawn and what happened. */
 int sim_run(const struct sim_options *options, struct sim_result *ret,
 	    bool summary);
-/* Of the run under way, for signal handlers. */
+/* the seed of the run under way, for signal handlers */
 extern u64 sim_current_seed;
 
 /* Hosts: objects of one host's port are made anew at each start. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What an application sees and does with the library loaded, in front of the
- * fake device: called one after the other in one process, and leaving it no
- * descriptor.
- */
+/* The cases of an application with the library loaded, in front of the fake
+ * device: called one after the other in one process, and leaving it no
+ * descriptor. */
 #ifndef UR_TESTS_PRELOAD_CASES_H
 #define UR_TESTS_PRELOAD_CASES_H
 
