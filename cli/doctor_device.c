@@ -115,14 +115,16 @@ static void check_confinement(struct doctor *doctor, struct json_object *status)
 		return;
 	caps = ur_json_text(c, "capabilities");
 	if (!ur_json_number(c, "asked"))
-		ur_doctor_say(doctor, "confinement", "note",
-			      "start uroced without 'confine = no'",
-			      "the device keeps every right of who started it");
+		ur_doctor_say(
+			doctor, "confinement", "note",
+			"start uroced without 'confine = no'",
+			"the device keeps every right that it was started with");
 	else if (!ur_json_number(c, "calls"))
-		ur_doctor_say(doctor, "confinement", "note",
-			      "allow seccomp where uroced is started",
-			      "the device's system calls are not filtered: the "
-			      "kernel, or who started it, did not allow that");
+		ur_doctor_say(
+			doctor, "confinement", "note",
+			"allow seccomp where uroced is started",
+			"the device's system calls are not filtered: the "
+			"kernel, or its parent process, did not allow that");
 	else
 		ur_doctor_say(doctor, "confinement", "ok", NULL,
 			      "system calls filtered, %s%s, capabilities: %s",

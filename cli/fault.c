@@ -66,7 +66,7 @@ static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
 		break;
 	case -EPERM:
 		ur_complain("fault %s: only the user that runs the device, and "
-			    "who has CAP_NET_ADMIN in its network "
+			    "users with CAP_NET_ADMIN in its network "
 			    "namespace, may do that",
 			    verb);
 		break;

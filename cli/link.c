@@ -101,7 +101,7 @@ static void explain(const char *verb, const char *netdev, const char *name,
 		return;
 	case -EPERM:
 		ur_complain("link %s: only the user that runs the device, and "
-			    "who has CAP_NET_ADMIN in its network "
+			    "users with CAP_NET_ADMIN in its network "
 			    "namespace, may do that",
 			    verb);
 		return;

@@ -71,7 +71,7 @@ static int explain(const char *device, const char *name, const char *value,
 		return 0;
 	case -EACCES:
 		ur_complain("link set: only the user that runs the device, and "
-			    "who has CAP_NET_ADMIN in its network "
+			    "users with CAP_NET_ADMIN in its network "
 			    "namespace, may do that");
 		break;
 	case -ENOENT:

@@ -34,7 +34,7 @@ const struct ur_command ur_commands[] = {
 	{NULL, "top", "[SECONDS [COUNT]]", "rates of the devices, live",
 	 ur_cmd_top},
 	{NULL, "res", "[show] [qp|cq|mr|pd|cm_id|session]",
-	 "what programs have open, and who they are", ur_cmd_res},
+	 "the objects that programs have open, by process", ur_cmd_res},
 	{NULL, "cm", "", "rdma_cm identifiers and counters", ur_cmd_cm},
 	{NULL, "metrics", "[DEVICE|NETDEV]...",
 	 "counters and objects in Prometheus text form", ur_cmd_metrics},

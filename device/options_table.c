@@ -132,11 +132,11 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 .words = "v1|v2"},
 	{"user-share", "N",
 	 "percent of each kind of object that one user may\n"
-	 "have (not root, nor who runs uroced); default 50",
+	 "have (not root, nor the user who runs it); default 50",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(user_share),
 	 .min = 1, .max = 100},
 	{"isolation", "all|user",
-	 "whom queue pairs reach inside the device: all\n"
+	 "queue pairs that reach each other in a device: all\n"
 	 "(default), or those of the same user",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(isolation),
 	 .words = "all|user"},

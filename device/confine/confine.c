@@ -106,8 +106,8 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	holds.files = check_step(ur_confine_files(run_dir), "Landlock");
 	holds.calls = check_step(ur_confine_calls(keep_raw), "system calls");
 	if (!holds.calls)
-		ur_log("system calls are not filtered: this kernel, or who "
-		       "started us, does not allow it");
+		ur_log("system calls are not filtered: this kernel, or our "
+		       "parent process, does not allow it");
 	ur_debug("confined: capabilities '%s'%s%s%s", holds.caps,
 		 holds.calls ? ", system calls" : "",
 		 holds.files ? ", files" : "", holds.mounts ? ", mounts" : "");
