@@ -15,9 +15,9 @@ static void less(struct ur_watched_cq *cq)
 
 /* Ends the request. A failure does not show whether the request was a
  * receive. */
-static bool find(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
-		 const struct ibv_wc *wc, bool opcode_known,
-		 struct ur_request *request)
+static bool end_request(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
+			const struct ibv_wc *wc, bool opcode_known,
+			struct ur_request *request)
 {
 	struct ur_queue *recv = qp->srq ? &qp->srq->recv : &qp->recv;
 	bool may_send = qp->send_cq == cq, may_recv = qp->recv_cq == cq;
@@ -52,8 +52,8 @@ static struct ur_watched_qp *guess(struct ur_watched_cq *cq,
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_QP);
 
-	while (o &&
-	       !find(cq, (struct ur_watched_qp *)o, wc, opcode_known, request))
+	while (o && !end_request(cq, (struct ur_watched_qp *)o, wc,
+				 opcode_known, request))
 		o = o->older;
 	return (struct ur_watched_qp *)o;
 }
@@ -174,7 +174,7 @@ void ur_completed(struct ur_watched_cq *cq, const struct ibv_wc *wc,
 		qp = guess(cq, wc, opcode_known, &request);
 		if (!qp)
 			return;
-	} else if (!find(cq, qp, wc, opcode_known, &request)) {
+	} else if (!end_request(cq, qp, wc, opcode_known, &request)) {
 		return;
 	}
 	if (request.signaled && !(request.receive && qp->srq))

@@ -49,7 +49,7 @@ static void got(struct ur_watched_cq *cq, struct ibv_cq_ex *ex)
 }
 
 /* The program goes on from a completion. */
-static void leave(struct ur_watched_cq *cq)
+static void end_completion(struct ur_watched_cq *cq)
 {
 	bool unread;
 
@@ -99,7 +99,7 @@ static int next_poll(struct ibv_cq_ex *ex)
 	struct ur_watched_cq *cq = of(ex);
 	int err;
 
-	leave(cq);
+	end_completion(cq);
 	err = cq->real.next_poll(ex);
 	if (!err)
 		got(cq, ex);
@@ -124,7 +124,7 @@ static void end_poll(struct ibv_cq_ex *ex)
 	/* It would give back a lock that this thread does not have. */
 	if (wrong)
 		return;
-	leave(cq);
+	end_completion(cq);
 	cq->real.end_poll(ex);
 }
 

@@ -10,7 +10,7 @@ struct ur_request *ur_queue_at(struct ur_queue *queue, uint32_t i)
 			       : NULL;
 }
 
-static bool grow(struct ur_queue *queue)
+static bool grow_queue(struct ur_queue *queue)
 {
 	uint32_t size = queue->size ? 2 * queue->size : 64;
 	struct ur_request *ring = calloc(size, sizeof(*ring));
@@ -39,7 +39,7 @@ struct ur_request *ur_queue_add(struct ur_queue *queue,
 {
 	struct ur_request *at;
 
-	if (queue->used == queue->size && !grow(queue))
+	if (queue->used == queue->size && !grow_queue(queue))
 		return NULL;
 	queue->used++;
 	queue->count++;

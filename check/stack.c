@@ -145,7 +145,7 @@ static const char *last_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void put(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
 }
@@ -188,7 +188,7 @@ static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 				     NULL, NULL);
 		if (!file)
 			break;
-		put(frame->file, sizeof(frame->file), last_name(file));
+		copy_text(frame->file, sizeof(frame->file), last_name(file));
 		frame->line = (int)number(&scopes[i], DW_AT_call_line);
 	}
 	free(scopes);
@@ -206,22 +206,22 @@ void ur_frame_find(void *address, struct ur_stack_frame *frame)
 
 	memset(frame, 0, sizeof(*frame));
 	if (dladdr(address, &info) && info.dli_fname) {
-		put(frame->module, sizeof(frame->module),
-		    last_name(info.dli_fname));
+		copy_text(frame->module, sizeof(frame->module),
+			  last_name(info.dli_fname));
 		if (info.dli_sname)
-			put(frame->function, sizeof(frame->function),
-			    info.dli_sname);
+			copy_text(frame->function, sizeof(frame->function),
+				  info.dli_sname);
 	}
 	if (!module)
 		return;
 	name = dwfl_module_addrname(module, at);
 	if (name)
-		put(frame->function, sizeof(frame->function), name);
+		copy_text(frame->function, sizeof(frame->function), name);
 	line = dwfl_module_getsrc(module, at);
 	name = line ? dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL)
 		    : NULL;
 	if (name)
-		put(frame->file, sizeof(frame->file), last_name(name));
+		copy_text(frame->file, sizeof(frame->file), last_name(name));
 	if (is_header(frame->file))
 		leave_inlined(module, at, frame);
 }

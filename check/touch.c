@@ -94,7 +94,7 @@ static bool start(struct touch *t, uint64_t addr, uint64_t length)
 	       !ioctl(t->writes, PERF_EVENT_IOC_ID, &t->id_of_writes);
 }
 
-static struct touch *find(enum touch_kind kind, pid_t thread)
+static struct touch *find_touch(enum touch_kind kind, pid_t thread)
 {
 	for (int i = 0; i < TOUCHES; i++)
 		if (touches[i].kind == kind &&
@@ -114,9 +114,9 @@ static struct touch *begin(enum touch_kind kind, const struct ur_watched_qp *qp,
 	struct touch *t;
 
 	if (refused || (begun++ > OFTEN && begun % SELDOM) ||
-	    find(kind, thread))
+	    find_touch(kind, thread))
 		return NULL;
-	t = find(NONE, 0);
+	t = find_touch(NONE, 0);
 	if (!t)
 		return NULL;
 	while (n > to - from || at % n)
@@ -251,7 +251,7 @@ void ur_touch_polls(void)
 		return;
 	rest_of_mine = false;
 	ur_table_lock();
-	t = find(REST, (pid_t)syscall(SYS_gettid));
+	t = find_touch(REST, (pid_t)syscall(SYS_gettid));
 	if (t)
 		judge(t);
 	ur_table_unlock();

@@ -42,7 +42,7 @@ static int join(void)
 }
 
 /* Returns the descriptor with the text, or -1. */
-static int ask(int sock, uint32_t qpn)
+static int ask_device(int sock, uint32_t qpn)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
 	union {
@@ -102,7 +102,7 @@ void ur_why_tell(uint32_t qpn)
 		return;
 	sock = join();
 	if (sock >= 0) {
-		fd = ask(sock, qpn);
+		fd = ask_device(sock, qpn);
 		if (fd >= 0) {
 			write_story(fd);
 			close(fd);

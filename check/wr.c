@@ -56,8 +56,9 @@ static struct ur_request *last(struct ur_watched_qp *qp)
 	return qp->built ? &qp->build[qp->built - 1] : NULL;
 }
 
-static void add(struct ur_watched_qp *qp, struct ibv_qp_ex *ex,
-		enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr)
+static void build_request(struct ur_watched_qp *qp, struct ibv_qp_ex *ex,
+			  enum ibv_wr_opcode opcode, uint32_t rkey,
+			  uint64_t addr)
 {
 	struct ur_request *more;
 	struct ur_code_place place;
@@ -88,7 +89,7 @@ static void wr_send(struct ibv_qp_ex *ex)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send(ex);
-	add(qp, ex, IBV_WR_SEND, 0, 0);
+	build_request(qp, ex, IBV_WR_SEND, 0, 0);
 }
 
 static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
@@ -96,7 +97,7 @@ static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send_imm(ex, imm_data);
-	add(qp, ex, IBV_WR_SEND_WITH_IMM, 0, 0);
+	build_request(qp, ex, IBV_WR_SEND_WITH_IMM, 0, 0);
 }
 
 static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
@@ -104,7 +105,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_send_inv(ex, rkey);
-	add(qp, ex, IBV_WR_SEND_WITH_INV, 0, 0);
+	build_request(qp, ex, IBV_WR_SEND_WITH_INV, 0, 0);
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
@@ -112,7 +113,7 @@ static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_write(ex, rkey, addr);
-	add(qp, ex, IBV_WR_RDMA_WRITE, rkey, addr);
+	build_request(qp, ex, IBV_WR_RDMA_WRITE, rkey, addr);
 }
 
 static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
@@ -121,7 +122,7 @@ static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_write_imm(ex, rkey, addr, imm_data);
-	add(qp, ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
+	build_request(qp, ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
@@ -129,7 +130,7 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_rdma_read(ex, rkey, addr);
-	add(qp, ex, IBV_WR_RDMA_READ, rkey, addr);
+	build_request(qp, ex, IBV_WR_RDMA_READ, rkey, addr);
 }
 
 static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey,
@@ -138,7 +139,7 @@ static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey,
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_atomic_cmp_swp(ex, rkey, addr, compare, swap);
-	add(qp, ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
+	build_request(qp, ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
 }
 
 static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
@@ -147,7 +148,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_atomic_fetch_add(ex, rkey, addr, value);
-	add(qp, ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
+	build_request(qp, ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
 }
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
@@ -155,7 +156,7 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_local_inv(ex, rkey);
-	add(qp, ex, IBV_WR_LOCAL_INV, rkey, 0);
+	build_request(qp, ex, IBV_WR_LOCAL_INV, rkey, 0);
 }
 
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
@@ -164,7 +165,7 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	struct ur_watched_qp *qp = of(ex);
 
 	qp->real.wr_bind_mw(ex, mw, rkey, info);
-	add(qp, ex, IBV_WR_BIND_MW, rkey, 0);
+	build_request(qp, ex, IBV_WR_BIND_MW, rkey, 0);
 }
 
 static void set_sge_list(struct ibv_qp_ex *ex, size_t n,

@@ -99,8 +99,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void show(struct capture *capture, const struct ur_capture_meta *meta,
-		 const uint8_t *packet, size_t len)
+static void pass_packet(struct capture *capture,
+			const struct ur_capture_meta *meta,
+			const uint8_t *packet, size_t len)
 {
 	if (capture->more && len > UR_CAPTURE_ETH)
 		capture->more = capture->fn(capture->arg, meta, packet, len);
@@ -130,7 +131,7 @@ static void split(struct capture *capture, const struct ur_capture_meta *meta,
 			ur_put_be16(ip + 4, (uint16_t)(8 + n));
 		}
 		ur_put_be16(ip + ip_bytes + 4, (uint16_t)(8 + n));
-		show(capture, meta, packet, head + n);
+		pass_packet(capture, meta, packet, head + n);
 	}
 }
 
@@ -184,7 +185,7 @@ static int receive(int fd, struct capture *capture)
 	    vnet->gso_size)
 		split(capture, &meta, packet, (size_t)n, vnet->gso_size);
 	else
-		show(capture, &meta, packet, (size_t)n);
+		pass_packet(capture, &meta, packet, (size_t)n);
 	return 0;
 }
 

@@ -22,8 +22,8 @@
 /* Far above any status text; a device that says more is not ours. */
 #define STATUS_MAX (64u << 20)
 
-static int ask(int sock, struct uroce_tun_msg *msg, const char *text,
-	       size_t len, int fd, int *ret_fd)
+static int ask_control(int sock, struct uroce_tun_msg *msg, const char *text,
+		       size_t len, int fd, int *ret_fd)
 {
 	struct iovec iov[] = {
 		{.iov_base = msg, .iov_len = sizeof(*msg)},
@@ -54,13 +54,13 @@ static int ask(int sock, struct uroce_tun_msg *msg, const char *text,
 
 int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd)
 {
-	return ask(sock, msg, "", 0, fd, ret_fd);
+	return ask_control(sock, msg, "", 0, fd, ret_fd);
 }
 
 int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
 		       size_t len)
 {
-	int fd, err = ask(sock, msg, text, len, -1, &fd);
+	int fd, err = ask_control(sock, msg, text, len, -1, &fd);
 
 	if (fd >= 0)
 		close(fd);

@@ -60,8 +60,8 @@ static void show_text(const struct dump *dump,
 	}
 }
 
-static bool show(void *arg, const struct ur_capture_meta *meta,
-		 const uint8_t *packet, size_t len)
+static bool show_packet(void *arg, const struct ur_capture_meta *meta,
+			const uint8_t *packet, size_t len)
 {
 	struct dump *dump = arg;
 
@@ -89,7 +89,7 @@ static int run(struct dump *dump, const struct ur_options *options)
 	fd = ur_capture_open(options);
 	if (fd < 0)
 		return UR_EXIT_FAILED;
-	err = ur_capture_run(fd, show, dump);
+	err = ur_capture_run(fd, show_packet, dump);
 	close(fd);
 	return err ? UR_EXIT_FAILED : 0;
 }

@@ -12,7 +12,7 @@
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-static int show(struct ur_options *options)
+static int show_rules(struct ur_options *options)
 {
 	struct json_object *status, *rules;
 	size_t count;
@@ -45,8 +45,8 @@ static int show(struct ur_options *options)
 
 /* One UROCE_TUN_FAULT with text behind it. Returns what the device says, whose
  * words are then in msg->name. */
-static int ask(const struct ur_options *options, struct uroce_tun_msg *msg,
-	       const char *text)
+static int ask_device(const struct ur_options *options,
+		      struct uroce_tun_msg *msg, const char *text)
 {
 	int sock = ur_status_connect(options), err;
 
@@ -96,7 +96,7 @@ static int explain(const char *verb, const struct uroce_tun_msg *msg, int err)
 	return UR_EXIT_FAILED;
 }
 
-static int add(struct ur_options *options)
+static int add_rule(struct ur_options *options)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FAULT,
 				    .fault.what = UROCE_TUN_FAULT_ADD};
@@ -112,7 +112,7 @@ static int add(struct ur_options *options)
 	for (int i = 0; i < options->rest_count && n < sizeof(text); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 				      i ? " " : "", options->rest[i]);
-	err = n < sizeof(text) ? ask(options, &msg, text) : -EINVAL;
+	err = n < sizeof(text) ? ask_device(options, &msg, text) : -EINVAL;
 	if (err)
 		return explain("add", &msg, err);
 	if (msg.ret)
@@ -148,14 +148,16 @@ static int del(struct ur_options *options)
 			return UR_EXIT_USAGE;
 		}
 	}
-	err = ask(options, &msg, "");
+	err = ask_device(options, &msg, "");
 	return err ? explain("del", &msg, err) : 0;
 }
 
 int ur_cmd_fault(struct ur_options *options)
 {
-	static const struct ur_verb verbs[] = {
-		{"show", show}, {"add", add}, {"del", del}, {NULL, NULL}};
+	static const struct ur_verb verbs[] = {{"show", show_rules},
+					       {"add", add_rule},
+					       {"del", del},
+					       {NULL, NULL}};
 	const struct ur_verb *verb = ur_verb_take(options, verbs);
 
 	if (verb)
@@ -165,5 +167,5 @@ int ur_cmd_fault(struct ur_options *options)
 			    options->rest[0]);
 		return UR_EXIT_USAGE;
 	}
-	return show(options);
+	return show_rules(options);
 }

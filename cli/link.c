@@ -51,7 +51,7 @@ static void print_device(struct json_object *device)
 	}
 }
 
-static int show(struct ur_options *options)
+static int show_links(struct ur_options *options)
 {
 	struct json_object *status, *devices;
 	size_t count;
@@ -72,8 +72,8 @@ static int show(struct ur_options *options)
 }
 
 /* One UROCE_TUN_LINK. ret_name (UROCE_TUN_NAME_MAX bytes): the device's. */
-static int ask(const struct ur_options *options, uint64_t what,
-	       const char *words, char *ret_name)
+static int ask_daemon(const struct ur_options *options, uint64_t what,
+		      const char *words, char *ret_name)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_LINK, .link.what = what};
 	int sock = ur_status_connect(options), err, fd;
@@ -139,7 +139,7 @@ static void explain(const char *verb, const char *netdev, const char *name,
 	}
 }
 
-static int add(struct ur_options *options)
+static int add_link(struct ur_options *options)
 {
 	char words[UROCE_TUN_NAME_MAX], made[UROCE_TUN_NAME_MAX];
 	char **rest = options->rest;
@@ -153,7 +153,7 @@ static int add(struct ur_options *options)
 	n = snprintf(words, sizeof(words), "%s%s%s", rest[0],
 		     rest[1] ? " " : "", rest[1] ? rest[1] : "");
 	err = n < (int)sizeof(words)
-		      ? ask(options, UROCE_TUN_LINK_ADD, words, made)
+		      ? ask_daemon(options, UROCE_TUN_LINK_ADD, words, made)
 		      : -EINVAL;
 	if (err) {
 		explain("add", rest[0], rest[1], options->run_dir, err);
@@ -161,7 +161,7 @@ static int add(struct ur_options *options)
 	}
 	options->rest = only;
 	options->rest_count = 1;
-	return show(options);
+	return show_links(options);
 }
 
 static int del(struct ur_options *options)
@@ -173,7 +173,7 @@ static int del(struct ur_options *options)
 		ur_complain("link del: DEVICE");
 		return UR_EXIT_USAGE;
 	}
-	err = ask(options, UROCE_TUN_LINK_DEL, options->rest[0], gone);
+	err = ask_daemon(options, UROCE_TUN_LINK_DEL, options->rest[0], gone);
 	if (err)
 		explain("del", NULL, options->rest[0], options->run_dir, err);
 	return err ? UR_EXIT_FAILED : 0;
@@ -181,12 +181,12 @@ static int del(struct ur_options *options)
 
 int ur_cmd_link(struct ur_options *options)
 {
-	static const struct ur_verb verbs[] = {{"show", show},
-					       {"add", add},
+	static const struct ur_verb verbs[] = {{"show", show_links},
+					       {"add", add_link},
 					       {"del", del},
 					       {"set", ur_link_set},
 					       {NULL, NULL}};
 	const struct ur_verb *verb = ur_verb_take(options, verbs);
 
-	return verb ? verb->run(options) : show(options);
+	return verb ? verb->run(options) : show_links(options);
 }

@@ -45,7 +45,7 @@ static bool is_ours(const char *name)
 
 /* Makes what source is at target: a link to a device of the host leads where it
  * led in host, the /sys/class of before. */
-static int show(const char *source, const char *target, const char *host)
+static int bind_mount(const char *source, const char *target, const char *host)
 {
 	char link[PATH_MAX];
 	struct stat st;
@@ -92,7 +92,7 @@ static int show_all(const char *dir, const char *target, const char *host,
 			    (int)sizeof(to))
 			err = -ENAMETOOLONG;
 		else
-			err = show(from, to, was);
+			err = bind_mount(from, to, was);
 	}
 	closedir(d);
 	return err;
@@ -122,7 +122,7 @@ static int show_class(const char *run_dir, const char *before, const char *name)
 	snprintf(host, sizeof(host), "%s/%s", before, name);
 	/* Shown as a whole, it also shows devices that come later. */
 	if (!has_links(from))
-		return show(from, to, host);
+		return bind_mount(from, to, host);
 	return mkdir(to, 0755) ? -errno : show_all(from, to, host, false);
 }
 

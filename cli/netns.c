@@ -72,8 +72,8 @@ struct request {
 };
 
 /* Returns where its data are. */
-static void *put(struct request *r, unsigned short type, const void *data,
-		 size_t size)
+static void *put_attr(struct request *r, unsigned short type, const void *data,
+		      size_t size)
 {
 	struct rtattr *a =
 		(struct rtattr *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
@@ -105,7 +105,7 @@ static void *begin(struct request *r, unsigned short type, size_t body)
 	return NLMSG_DATA(&r->head);
 }
 
-static int ask(int sock, struct request *r)
+static int ask_kernel(int sock, struct request *r)
 {
 	struct {
 		struct nlmsghdr head;
@@ -133,7 +133,7 @@ static int set_up(int sock, unsigned int ifindex)
 	r.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	link->ifi_index = (int)ifindex;
 	link->ifi_flags = link->ifi_change = IFF_UP;
-	return ask(sock, &r);
+	return ask_kernel(sock, &r);
 }
 
 /* Adds a cable with both ends here: up, with a carrier, and without listeners.
@@ -148,18 +148,18 @@ static int add_cable(int sock, const char *name, const char *far)
 	int err;
 
 	begin(&r, RTM_NEWLINK, sizeof(struct ifinfomsg));
-	put(&r, IFLA_IFNAME, name, strlen(name) + 1);
-	put(&r, IFLA_MTU, &mtu, sizeof(mtu));
-	info = put(&r, IFLA_LINKINFO, NULL, 0);
-	put(&r, IFLA_INFO_KIND, "veth", strlen("veth"));
-	data = put(&r, IFLA_INFO_DATA, NULL, 0);
-	peer = put(&r, VETH_INFO_PEER, &none, sizeof(none));
-	put(&r, IFLA_IFNAME, far, strlen(far) + 1);
-	put(&r, IFLA_MTU, &mtu, sizeof(mtu));
+	put_attr(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	put_attr(&r, IFLA_MTU, &mtu, sizeof(mtu));
+	info = put_attr(&r, IFLA_LINKINFO, NULL, 0);
+	put_attr(&r, IFLA_INFO_KIND, "veth", strlen("veth"));
+	data = put_attr(&r, IFLA_INFO_DATA, NULL, 0);
+	peer = put_attr(&r, VETH_INFO_PEER, &none, sizeof(none));
+	put_attr(&r, IFLA_IFNAME, far, strlen(far) + 1);
+	put_attr(&r, IFLA_MTU, &mtu, sizeof(mtu));
 	nest(&r, peer);
 	nest(&r, data);
 	nest(&r, info);
-	err = ask(sock, &r);
+	err = ask_kernel(sock, &r);
 	if (!err)
 		err = set_up(sock, if_nametoindex(far));
 	return err ? err : set_up(sock, if_nametoindex(name));
@@ -174,9 +174,9 @@ static int add_address(int sock, unsigned int ifindex, unsigned int address)
 	m->ifa_family = AF_INET;
 	m->ifa_prefixlen = PREFIX_LEN;
 	m->ifa_index = ifindex;
-	put(&r, IFA_LOCAL, &wire, sizeof(wire));
-	put(&r, IFA_ADDRESS, &wire, sizeof(wire));
-	return ask(sock, &r);
+	put_attr(&r, IFA_LOCAL, &wire, sizeof(wire));
+	put_attr(&r, IFA_ADDRESS, &wire, sizeof(wire));
+	return ask_kernel(sock, &r);
 }
 
 static int add_card(int sock, const char *name, int i)

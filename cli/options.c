@@ -44,8 +44,8 @@ static int complain(const char *command, int c, const char *word)
 	return UR_EXIT_USAGE;
 }
 
-static int refuse(const char *command, const struct ur_option *o,
-		  const char *value, const char *why)
+static int refuse_option(const char *command, const struct ur_option *o,
+			 const char *value, const char *why)
 {
 	ur_complain("%s: --%s %s: %s", command, o->name, value, why);
 	return UR_EXIT_USAGE;
@@ -65,7 +65,7 @@ static int take_number(void *field, const struct ur_option *o,
 		snprintf(why, sizeof(why), "not a number%s from %g to %.0f",
 			 o->kind == UR_OPTION_SECONDS ? " of seconds" : "",
 			 o->min, o->max);
-		return refuse(command, o, value, why);
+		return refuse_option(command, o, value, why);
 	}
 	if (o->kind == UR_OPTION_SECONDS)
 		*(double *)field = v;
@@ -83,8 +83,8 @@ static int take_qpn(void *field, const struct ur_option *o, const char *command,
 	errno = 0;
 	v = strtoul(value, &end, 0);
 	if (!isdigit((unsigned char)*value) || *end || errno || v > 0xffffff)
-		return refuse(command, o, value,
-			      "not a queue pair number, 0 to 0xffffff");
+		return refuse_option(command, o, value,
+				     "not a queue pair number, 0 to 0xffffff");
 	*(int64_t *)field = (int64_t)v;
 	return 0;
 }
@@ -107,14 +107,14 @@ static int take_word(struct ur_options *options, const struct ur_option *o,
 			return 0;
 		}
 	}
-	return refuse(command, o, value, o->words);
+	return refuse_option(command, o, value, o->words);
 }
 
 static int add_netdev(struct ur_options *options, const struct ur_option *o,
 		      const char *command, const char *value)
 {
 	if (options->netdevs == UR_NETDEVS_MAX)
-		return refuse(command, o, value, "too many of them");
+		return refuse_option(command, o, value, "too many of them");
 	options->netdev[options->netdevs++] = value;
 	return 0;
 }
@@ -125,7 +125,8 @@ static int set_name(struct ur_options *options, const struct ur_option *o,
 	int last = options->netdevs ? options->netdevs - 1 : 0;
 
 	if (options->name[last])
-		return refuse(command, o, value, "the device has a name");
+		return refuse_option(command, o, value,
+				     "the device has a name");
 	options->name[last] = value;
 	return 0;
 }
@@ -138,11 +139,11 @@ static int add_fault(struct ur_options *options, const struct ur_option *o,
 			options->fault[i] = value;
 			return 0;
 		}
-	return refuse(command, o, value, "too many of them");
+	return refuse_option(command, o, value, "too many of them");
 }
 
-static int take(struct ur_options *options, const struct ur_option *o,
-		const char *command, const char *value)
+static int take_option(struct ur_options *options, const struct ur_option *o,
+		       const char *command, const char *value)
 {
 	void *field = (char *)options + o->field;
 
@@ -175,8 +176,8 @@ int ur_option_take(struct ur_options *options, const char *command,
 {
 	for (int i = 0; i < ur_options_count; i++)
 		if (!strcmp(ur_option_table[i].name, name))
-			return take(options, &ur_option_table[i], command,
-				    value);
+			return take_option(options, &ur_option_table[i],
+					   command, value);
 	return UR_EXIT_USAGE;
 }
 
@@ -267,7 +268,7 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 			return complain(command, c, argv[optind - 1]);
 		if (!ur_option_is_of(o, command))
 			return refuse_command(o, command);
-		err = take(options, o, command, optarg);
+		err = take_option(options, o, command, optarg);
 		if (err || options->help)
 			return err;
 		seen[o - ur_option_table] = true;

@@ -76,7 +76,7 @@ static int command(struct ur_ping_cm *cm, uint32_t number, void *cmd,
 	return ur_client_ask(cm->sock, &msg, -1, &fd);
 }
 
-static int create(struct ur_ping_cm *cm, uint32_t *ret_id)
+static int create_id(struct ur_ping_cm *cm, uint32_t *ret_id)
 {
 	struct rdma_ucm_create_id_resp resp = {0};
 	struct {
@@ -93,7 +93,7 @@ static int create(struct ur_ping_cm *cm, uint32_t *ret_id)
 	return err;
 }
 
-static void destroy(struct ur_ping_cm *cm, uint32_t id)
+static void destroy_id(struct ur_ping_cm *cm, uint32_t id)
 {
 	struct rdma_ucm_destroy_id_resp resp;
 	struct {
@@ -130,7 +130,7 @@ static int resolve_route(struct ur_ping_cm *cm, uint32_t id, int ms)
 		       0);
 }
 
-static int ask(struct ur_ping_cm *cm, uint32_t id)
+static int connect_id(struct ur_ping_cm *cm, uint32_t id)
 {
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
@@ -205,7 +205,7 @@ static int converse(struct ur_ping_cm *cm, uint32_t id,
 		return err;
 	*step = UR_PING_ANSWER;
 	start = now_us();
-	err = ask(cm, id);
+	err = connect_id(cm, id);
 	if (err)
 		return err;
 	err = next_event(cm, ms, &status);
@@ -229,11 +229,11 @@ int ur_ping_cm_ask(struct ur_ping_cm *cm, const struct sockaddr *peer,
 	memcpy(&to, peer, size);
 	/* sin_port and sin6_port lie at the same place. */
 	((struct sockaddr_in *)&to)->sin_port = htons(SERVICE_PORT);
-	err = create(cm, &id);
+	err = create_id(cm, &id);
 	if (err)
 		return err;
 	err = converse(cm, id, (struct sockaddr *)&to, size, timeout_ms,
 		       ret_step, ret_us);
-	destroy(cm, id);
+	destroy_id(cm, id);
 	return err;
 }

@@ -54,8 +54,9 @@ void ur_samples_free(struct ur_samples *samples)
 
 /* The first object of a list that is the one meant, or NULL. */
 static struct json_object *
-find(struct json_object *status, const char *list,
-     bool (*is)(struct json_object *one, const void *meant), const void *meant)
+find_object(struct json_object *status, const char *list,
+	    bool (*is)(struct json_object *one, const void *meant),
+	    const void *meant)
 {
 	struct json_object *all;
 	size_t count;
@@ -78,7 +79,7 @@ static bool is_named(struct json_object *one, const void *name)
 struct json_object *ur_status_device(struct json_object *status,
 				     const char *name)
 {
-	return find(status, "devices", is_named, name);
+	return find_object(status, "devices", is_named, name);
 }
 
 /* Numbers are used again: the session too must be the same. */
@@ -95,7 +96,7 @@ static bool is_same_qp(struct json_object *one, const void *meant)
 struct json_object *ur_status_same_qp(struct json_object *status,
 				      struct json_object *qp)
 {
-	return find(status, "qps", is_same_qp, qp);
+	return find_object(status, "qps", is_same_qp, qp);
 }
 
 int64_t ur_counter(struct json_object *object, const char *name)

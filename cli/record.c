@@ -91,7 +91,7 @@ static void print_event(const struct ur_record *record,
 	       qp->qpn, qp->pid, *qp->comm ? qp->comm : "-", text);
 }
 
-static int show(struct ur_options *options)
+static int show_records(struct ur_options *options)
 {
 	struct ur_record record;
 	struct json_object *data;
@@ -149,7 +149,7 @@ static const struct format *format_of(const char *name)
 }
 
 /* Keys and addresses are in it: not for everybody to read. */
-static FILE *create(const char *name)
+static FILE *create_file(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
@@ -171,7 +171,7 @@ static int save_as(struct ur_options *options, const struct format *format)
 		ur_record_free(&record);
 		return UR_EXIT_FAILED;
 	}
-	f = create(name);
+	f = create_file(name);
 	err = f ? format->save(&record, f) : -errno;
 	if (f && fclose(f) && !err)
 		err = -errno;
@@ -202,7 +202,7 @@ int ur_cmd_report(struct ur_options *options)
 
 int ur_cmd_record(struct ur_options *options)
 {
-	static const struct ur_verb verbs[] = {{"show", show},
+	static const struct ur_verb verbs[] = {{"show", show_records},
 					       {"start", start},
 					       {"stop", stop},
 					       {"save", save},
@@ -216,5 +216,5 @@ int ur_cmd_record(struct ur_options *options)
 			    options->rest[0]);
 		return UR_EXIT_USAGE;
 	}
-	return show(options);
+	return show_records(options);
 }

@@ -33,7 +33,7 @@ static bool is_packet(uint8_t kind)
 }
 
 /* One more in an array that grows. NULL: no memory. */
-static void *grow(void **array, uint32_t *n, size_t size)
+static void *grow_array(void **array, uint32_t *n, size_t size)
 {
 	void *more;
 
@@ -74,7 +74,7 @@ static uint32_t find_qp(struct ur_record *record, uint32_t device,
 		    qp->pid == r->pid)
 			return i;
 	}
-	qp = grow((void **)&record->qps, &record->n_qps, sizeof(*qp));
+	qp = grow_array((void **)&record->qps, &record->n_qps, sizeof(*qp));
 	if (!qp)
 		return UR_RECORD_NONE;
 	qp->device = device;
@@ -103,7 +103,7 @@ static int add_event(struct ur_record *record, const struct section *s,
 	memcpy(&r, slot, sizeof(r));
 	if (record->n_events >= MAX_EVENTS)
 		return -EFBIG;
-	e = grow((void **)&record->events, &record->n_events, sizeof(*e));
+	e = grow_array((void **)&record->events, &record->n_events, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->r = r;
@@ -122,8 +122,8 @@ static int add_event(struct ur_record *record, const struct section *s,
 
 static int add_section(struct ur_record *record, const struct section *s)
 {
-	struct ur_record_device *d =
-		grow((void **)&record->devices, &record->n_devices, sizeof(*d));
+	struct ur_record_device *d = grow_array((void **)&record->devices,
+						&record->n_devices, sizeof(*d));
 	uint32_t step;
 	int err = 0;
 

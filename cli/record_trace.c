@@ -32,8 +32,8 @@ static struct json_object *entry(const char *ph, const char *name, double ts)
 	return o;
 }
 
-static void put(FILE *f, struct json_object *o, uint32_t pid, uint32_t tid,
-		bool *first)
+static void put_event(FILE *f, struct json_object *o, uint32_t pid,
+		      uint32_t tid, bool *first)
 {
 	json_object_object_add(o, "pid", json_object_new_int64(pid));
 	json_object_object_add(o, "tid", json_object_new_int64(tid));
@@ -65,7 +65,7 @@ static void put_names(const struct ur_record *record, FILE *f, bool *first)
 			json_object_object_add(args, "name",
 					       json_object_new_string(text));
 			json_object_object_add(o, "args", args);
-			put(f, o, qp->pid, i + 1, first);
+			put_event(f, o, qp->pid, i + 1, first);
 		}
 	}
 }
@@ -79,7 +79,7 @@ static void put_flow(const struct ur_record *record, FILE *f, const char *ph,
 	json_object_object_add(o, "id", json_object_new_int64(id));
 	if (*ph == 'f')
 		json_object_object_add(o, "bp", json_object_new_string("e"));
-	put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+	put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 }
 
 static void name_of(const struct ur_record_event *e, char *buf, size_t size)
@@ -109,7 +109,7 @@ static void put_slice(const struct ur_record *record, FILE *f,
 		o, "cat", json_object_new_string(ur_record_kind(e->r.kind)));
 	json_object_object_add(args, "what", json_object_new_string(text));
 	json_object_object_add(o, "args", args);
-	put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+	put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 }
 
 static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
@@ -129,7 +129,7 @@ static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
 		json_object_object_add(o, "cat",
 				       json_object_new_string("request"));
 		json_object_object_add(o, "id", json_object_new_int64(i + 1));
-		put(f, o, record->qps[e->qp].pid, e->qp + 1, first);
+		put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 	}
 }
 

@@ -84,8 +84,8 @@ int ur_status_unanswered(const struct ur_options *options, int sock,
 	return -ENOTCONN;
 }
 
-static struct json_object *ask(const struct ur_options *options, int sock,
-			       const char *subject)
+static struct json_object *ask_status(const struct ur_options *options,
+				      int sock, const char *subject)
 {
 	struct json_object *object;
 	size_t size;
@@ -132,7 +132,7 @@ struct json_object *ur_status_get(const struct ur_options *options,
 
 	if (sock < 0)
 		return NULL;
-	object = ask(options, sock, subject);
+	object = ask_status(options, sock, subject);
 	close(sock);
 	return object;
 }
@@ -179,7 +179,7 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 
 	if (!options->netdevs && !options->name[0])
 		return 0;
-	status = ask(options, sock, "");
+	status = ask_status(options, sock, "");
 	if (!status)
 		return -EIO;
 	devices = ur_json_array(status, "devices", &count);
@@ -200,7 +200,7 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 
 void ur_status_say_netdev(int sock, const struct ur_options *options)
 {
-	struct json_object *status = ask(options, sock, ""), *device;
+	struct json_object *status = ask_status(options, sock, ""), *device;
 	const char *name, *netdev;
 	size_t count;
 

@@ -107,8 +107,9 @@ static int by_age(const void *a, const void *b)
 	return d < 0 ? -1 : d > 0;
 }
 
-static int show(const struct ur_options *options, struct json_object *failures,
-		const struct wanted *wanted)
+static int show_failures(const struct ur_options *options,
+			 struct json_object *failures,
+			 const struct wanted *wanted)
 {
 	struct json_object *shown = json_object_new_array();
 	size_t hidden = 0, count = json_object_array_length(failures);
@@ -180,7 +181,7 @@ int ur_cmd_why(struct ur_options *options)
 		err = wanted.other ? 0 : UR_EXIT_FAILED;
 	}
 	if (!err)
-		err = show(options, failures, &wanted);
+		err = show_failures(options, failures, &wanted);
 	json_object_put(wanted.other);
 	json_object_put(failures);
 	return err;

@@ -34,8 +34,8 @@ int ur_cm_send_sidr_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 	return 0;
 }
 
-static void refuse(struct ur_cm *cm, const struct ur_cm_path *from,
-		   const struct ur_cm_mad *req, u8 status)
+static void refuse_request(struct ur_cm *cm, const struct ur_cm_path *from,
+			   const struct ur_cm_mad *req, u8 status)
 {
 	struct ur_cm_mad mad = {.attr = UR_CM_SIDR_REP, .tid = req->tid};
 	u8 buf[UR_CM_MAD_BYTES];
@@ -67,7 +67,7 @@ void ur_cm_rx_sidr_req(struct ur_cm *cm, const struct ur_cm_path *from,
 		if (ur_cm_park(cm, from, mad))
 			return;
 		cm->stats.rx_no_listener++;
-		refuse(cm, from, mad, UR_CM_SIDR_UNSUPPORTED);
+		refuse_request(cm, from, mad, UR_CM_SIDR_UNSUPPORTED);
 		return;
 	}
 	id = ur_cm_new_passive(cm, listener, from);

@@ -48,7 +48,8 @@ static void set_memory(struct ur_session *s, struct ur_user_mem *mem)
 }
 
 /* Proved to be the client's, with what it may do with it. */
-static int take(struct ur_session *s, const struct uroce_tun_msg *msg, int *fds)
+static int take_memfd(struct ur_session *s, const struct uroce_tun_msg *msg,
+		      int *fds)
 {
 	struct ur_user_mem *mem;
 	int err = ur_user_mem_create(fds[0], s->pid, &mem);
@@ -82,10 +83,10 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 	struct ur_user_mem *mem;
 
 	if (fds[0] != -1 || !(features & UROCE_TUN_F_MEMORY))
-		return take(s, msg, fds);
+		return take_memfd(s, msg, fds);
 	if (msg->open.self)
 		borrow(s, known);
-	if (known[0] >= 0 && !take(s, msg, known))
+	if (known[0] >= 0 && !take_memfd(s, msg, known))
 		return 0;
 	ur_daemon_close_fds(known);
 	mem = ur_user_mem_unreached(s->pid);
@@ -132,7 +133,7 @@ static int answer(struct ur_session *s, void *dst, u32 want)
 	return msg.ret || got != want ? hang_up(s) : 0;
 }
 
-static int ask(struct ur_session *s, u32 op, u64 addr, size_t len)
+static int ask_client(struct ur_session *s, u32 op, u64 addr, size_t len)
 {
 	struct uroce_tun_msg msg = {.op = op,
 				    .memory = {.addr = addr, .len = len}};
@@ -150,7 +151,7 @@ int ur_client_memory_read(struct ur_session *s, u64 addr, void *dst, size_t len)
 		return -EFAULT;
 	while (len) {
 		u32 n = (u32)ur_min_u64(len, UROCE_TUN_WINDOW);
-		int err = ask(s, UROCE_TUN_GET_MEMORY, addr, n);
+		int err = ask_client(s, UROCE_TUN_GET_MEMORY, addr, n);
 
 		if (!err)
 			err = answer(s, to, n);
@@ -174,7 +175,7 @@ int ur_client_memory_write(struct ur_session *s, u64 addr, const void *src,
 		return -EFAULT;
 	while (len) {
 		u32 n = (u32)ur_min_u64(len, UROCE_TUN_WINDOW);
-		int err = ask(s, UROCE_TUN_PUT_MEMORY, addr, n);
+		int err = ask_client(s, UROCE_TUN_PUT_MEMORY, addr, n);
 
 		if (!err)
 			err = ur_daemon_send_bytes(s->sock, from, n)

@@ -143,8 +143,8 @@ static u32 new_id(struct ur_daemon *daemon)
 }
 
 /* Returns the number, or -errno. */
-static int add(struct ur_device *dev, const char *text,
-	       const struct ur_fault_rule *rule)
+static int add_rule(struct ur_device *dev, const char *text,
+		    const struct ur_fault_rule *rule)
 {
 	struct ur_fault *f;
 	int err = 0;
@@ -273,7 +273,7 @@ static int add_command(struct ur_session *s, char *why)
 	ret = parse(text, &rule, why, UROCE_TUN_NAME_MAX);
 	if (ret)
 		return ret;
-	ret = add(dev, text, &rule);
+	ret = add_rule(dev, text, &rule);
 	if (ret >= 0)
 		ur_log("%s: fault '%s' by process %d (%s)",
 		       dev->gone ? "the device" : dev->name, text, (int)s->pid,
@@ -332,7 +332,8 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text)
 		if (!all && dev != named)
 			continue;
 		/* Nobody is there to see it. */
-		ret = is_at_once(rule.action) ? -EINVAL : add(dev, text, &rule);
+		ret = is_at_once(rule.action) ? -EINVAL
+					      : add_rule(dev, text, &rule);
 		if (ret < 0) {
 			fprintf(stderr, "uroced: --fault '%s': %s\n", text,
 				strerror(-ret));

@@ -92,7 +92,7 @@ static struct ur_gid *refused_slot(struct ur_device *dev)
 	return NULL;
 }
 
-static bool add(struct ur_device *dev, const struct ur_gid_addr *a)
+static bool add_gid(struct ur_device *dev, const struct ur_gid_addr *a)
 {
 	struct ur_gid *g = free_slot(dev);
 	u32 index;
@@ -154,7 +154,7 @@ u32 ur_gid_sync(struct ur_device *dev, struct ur_gid_addr *addr, u32 n)
 	}
 	for (u32 i = 0; i < n; i++)
 		if (!find_slot(dev, &addr[i]))
-			changes += add(dev, &addr[i]);
+			changes += add_gid(dev, &addr[i]);
 	if (changes)
 		ur_device_event(dev, 1, UR_EVENT_GID_CHANGE);
 	return changes;

@@ -25,7 +25,7 @@ void ur_groups_init(struct ur_groups *g, const char *where)
 				     .shared = true};
 }
 
-static struct group *find(struct ur_groups *g, const u8 *gid)
+static struct group *find_group(struct ur_groups *g, const u8 *gid)
 {
 	ur_list_for_each(it, &g->list) {
 		struct group *group = ur_list_entry(it, struct group, node);
@@ -72,7 +72,7 @@ static int take_group(struct ur_groups *g, uid_t uid)
 
 int ur_groups_enter(struct ur_groups *g, uid_t uid, const u8 gid[16])
 {
-	struct group *group = find(g, gid);
+	struct group *group = find_group(g, gid);
 	int err;
 
 	if (!group)
@@ -91,7 +91,7 @@ int ur_groups_enter(struct ur_groups *g, uid_t uid, const u8 gid[16])
 
 void ur_groups_leave(struct ur_groups *g, uid_t uid, const u8 gid[16])
 {
-	struct group *group = find(g, gid);
+	struct group *group = find_group(g, gid);
 
 	ur_quota_give(&group->members, uid, 1);
 	if (!ur_quota_of(&group->members, uid)) {

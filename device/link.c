@@ -8,7 +8,7 @@
 #include "util/assert.h"
 
 /* "NETDEV" or "NETDEV DEVICE". */
-static int add(struct ur_session *s, const char *words, char *ret_name)
+static int add_device(struct ur_session *s, const char *words, char *ret_name)
 {
 	char netdev[UROCE_TUN_NAME_MAX];
 	char *name;
@@ -54,7 +54,7 @@ int ur_link_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 		return -EPERM;
 	switch (msg->link.what) {
 	case UROCE_TUN_LINK_ADD:
-		return add(s, msg->name, ret_name);
+		return add_device(s, msg->name, ret_name);
 	case UROCE_TUN_LINK_DEL:
 		return del(s, msg->name, ret_name);
 	default:

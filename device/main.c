@@ -251,7 +251,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
  * everything that another uroced would need: the process may stay for as long
  * as they do.
  */
-static _Noreturn void leave(struct ur_daemon *daemon, int status)
+static _Noreturn void abandon_clients(struct ur_daemon *daemon, int status)
 {
 	ur_log("clients hold up %u of their connections: left behind",
 	       daemon->n_sessions);
@@ -275,7 +275,7 @@ static void stop(struct ur_daemon *daemon, int status)
 	ur_why_forget_all(daemon);
 	ur_loop_close(daemon->loop);
 	if (!all)
-		leave(daemon, status);
+		abandon_clients(daemon, status);
 	ur_device_destroy_all(daemon);
 	ur_umad_fini(daemon);
 	ur_ucma_fini(daemon);

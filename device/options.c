@@ -111,7 +111,7 @@ static const struct ur_daemon_option *row_of(int c)
 	return NULL;
 }
 
-static int take(struct ur_daemon_options *o, int c, const char *word)
+static int take_option(struct ur_daemon_options *o, int c, const char *word)
 {
 	const struct ur_daemon_option *k = row_of(c);
 
@@ -142,7 +142,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 	optind = 0; /* begin anew */
 	while (!err && !o->help &&
 	       (c = getopt_long(argc, argv, ":vh", longs, NULL)) != -1)
-		err = take(o, c, argv[optind - 1]);
+		err = take_option(o, c, argv[optind - 1]);
 	if (err)
 		return err;
 	if (o->help) {

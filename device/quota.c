@@ -27,7 +27,7 @@ void ur_quota_set_share(u32 percent)
 	share = percent;
 }
 
-static struct ur_quota_user **find(struct ur_quota *q, uid_t uid)
+static struct ur_quota_user **find_user(struct ur_quota *q, uid_t uid)
 {
 	struct ur_quota_user **p = &q->users;
 
@@ -67,7 +67,7 @@ static bool may_say(const struct ur_quota *q, uid_t uid)
 	return true;
 }
 
-static void refuse(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
+static void log_refusal(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
 {
 	const char *where = q->where ? q->where : "uroced";
 
@@ -97,11 +97,11 @@ static bool fits(const struct ur_quota *q, u32 n, u32 had, u32 limit)
 
 int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 {
-	struct ur_quota_user **p = find(q, uid), *u = *p;
+	struct ur_quota_user **p = find_user(q, uid), *u = *p;
 	u32 had = u ? u->n : 0, limit = part(q, uid, had);
 
 	if (q->max && !fits(q, n, had, limit)) {
-		refuse(q, uid, n, limit);
+		log_refusal(q, uid, n, limit);
 		return -ENOMEM;
 	}
 	if (!u) {
@@ -122,7 +122,7 @@ int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 
 void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n)
 {
-	struct ur_quota_user **p = find(q, uid), *u = *p;
+	struct ur_quota_user **p = find_user(q, uid), *u = *p;
 
 	ur_assert(u && u->n >= n && q->used >= n);
 	u->n -= n;
@@ -135,7 +135,7 @@ void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n)
 
 u32 ur_quota_of(const struct ur_quota *q, uid_t uid)
 {
-	const struct ur_quota_user *u = *find((struct ur_quota *)q, uid);
+	const struct ur_quota_user *u = *find_user((struct ur_quota *)q, uid);
 
 	return u ? u->n : 0;
 }

@@ -48,7 +48,7 @@ static void give_back(int fd)
 		close(fd);
 }
 
-static _Noreturn void leave(struct ur_daemon *daemon)
+static _Noreturn void stop_daemon(struct ur_daemon *daemon)
 {
 	ur_log("clients hold up the stop: they are left behind");
 	for (int fd = 3; fd < FD_MOST; fd++)
@@ -78,7 +78,7 @@ static void *stop_in_time(void *arg)
 	done = stopper.done;
 	pthread_mutex_unlock(&stopper.lock);
 	if (!done)
-		leave(stopper.daemon);
+		stop_daemon(stopper.daemon);
 	return NULL;
 }
 

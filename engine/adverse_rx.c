@@ -20,7 +20,7 @@ static u32 psn_of(const u8 *bth)
 	return ur_get_be32(bth + 8) & UR_24BIT_MASK;
 }
 
-static struct ur_adverse_qp *find(struct ur_engine *e, const u8 *bth)
+static struct ur_adverse_qp *find_qp(struct ur_engine *e, const u8 *bth)
 {
 	const struct ur_qp *qp = ur_qp_lookup(e->port, ur_get_be24(bth + 5));
 	const struct ur_eqp *eqp;
@@ -122,7 +122,7 @@ void ur_adverse_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	u32 flags;
 
 	if (e->faults->n_adverse && len >= UR_BTH_BYTES)
-		a = find(e, bth);
+		a = find_qp(e, bth);
 	flags = a ? flags_of(bth) : 0;
 	/* Answers to what this queue pair asked are none of its messages. */
 	if (!flags || (flags & (UR_OPF_RESPONSE | UR_OPF_CNP))) {

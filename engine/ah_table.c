@@ -165,8 +165,8 @@ static int place_ah(struct ur_ectx *ectx, struct ur_eah *ah)
 	return 0;
 }
 
-static int create(struct ur_engine *engine, struct ur_eah *ah,
-		  const struct ur_epath *path)
+static int create_ah(struct ur_engine *engine, struct ur_eah *ah,
+		     const struct ur_epath *path)
 {
 	int err = ur_av_create(engine, path, 0, 0, &ah->av);
 
@@ -179,7 +179,7 @@ static int create(struct ur_engine *engine, struct ur_eah *ah,
 		ur_av_put(ah->av);
 	return err;
 }
-UR_ENGINE_CALL(2, create, struct ur_eah *, const struct ur_epath *);
+UR_ENGINE_CALL(2, create_ah, struct ur_eah *, const struct ur_epath *);
 
 int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah)
@@ -191,7 +191,7 @@ int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		return -ENOMEM;
 	h->ectx = ectx;
 	h->pd = pd;
-	err = call_create(ectx->engine, h, path);
+	err = call_create_ah(ectx->engine, h, path);
 	if (err) {
 		free(h);
 		return err;
@@ -205,7 +205,7 @@ u32 ur_eah_number(const struct ur_eah *ah)
 	return ah->number;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
+static int destroy_ah(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 {
 	ur_assert(ah->ectx->engine == engine);
 	if (ur_transmit_settle_all(engine, ah->ectx, run))
@@ -216,13 +216,13 @@ static int destroy(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 	ur_av_put(ah->av);
 	return 0;
 }
-UR_ENGINE_CALL(2, destroy, struct ur_eah *, u64 *);
+UR_ENGINE_CALL(2, destroy_ah, struct ur_eah *, u64 *);
 
 void ur_eah_destroy(struct ur_eah *ah)
 {
 	u64 run = 0;
 
-	while (call_destroy(ah->ectx->engine, ah, &run) == -EAGAIN)
+	while (call_destroy_ah(ah->ectx->engine, ah, &run) == -EAGAIN)
 		ur_ectx_pause(ah->ectx);
 	free(ah);
 }

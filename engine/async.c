@@ -25,19 +25,19 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 	return 0;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_easync *async)
+static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 {
 	ur_assert(async->sock.engine == engine);
 	ur_evsock_close(&async->sock);
 	free(async);
 	return 0;
 }
-UR_ENGINE_CALL(1, destroy, struct ur_easync *);
+UR_ENGINE_CALL(1, destroy_async, struct ur_easync *);
 
 void ur_easync_destroy(struct ur_easync *async)
 {
 	ur_list_del(&async->node);
-	call_destroy(async->sock.engine, async);
+	call_destroy_async(async->sock.engine, async);
 }
 
 static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,

@@ -240,17 +240,17 @@ int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
 	return 0;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_echan *chan)
+static int destroy_channel(struct ur_engine *engine, struct ur_echan *chan)
 {
 	ur_assert(chan->sock.engine == engine);
 	ur_evsock_close(&chan->sock);
 	free(chan);
 	return 0;
 }
-UR_ENGINE_CALL(1, destroy, struct ur_echan *);
+UR_ENGINE_CALL(1, destroy_channel, struct ur_echan *);
 
 void ur_echan_destroy(struct ur_echan *chan)
 {
 	ur_list_del(&chan->node);
-	call_destroy(chan->sock.engine, chan);
+	call_destroy_channel(chan->sock.engine, chan);
 }

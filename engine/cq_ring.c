@@ -304,8 +304,8 @@ int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
 	return call_arm(cq->ectx->engine, cq, solicited_only);
 }
 
-static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
-		   struct ur_events_left *comp, struct ur_events_left *async)
+static int destroy_cq(struct ur_engine *engine, struct ur_ecq *cq,
+		      struct ur_events_left *comp, struct ur_events_left *async)
 {
 	ur_assert(cq->ectx->engine == engine);
 	if (cq->users)
@@ -319,7 +319,7 @@ static int destroy(struct ur_engine *engine, struct ur_ecq *cq,
 	ur_list_del(&cq->due_node);
 	return 0;
 }
-UR_ENGINE_CALL(3, destroy, struct ur_ecq *, struct ur_events_left *,
+UR_ENGINE_CALL(3, destroy_cq, struct ur_ecq *, struct ur_events_left *,
 	       struct ur_events_left *);
 
 int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
@@ -328,7 +328,7 @@ int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
 	int err;
 
 	*comp = *async = (struct ur_events_left){0};
-	err = call_destroy(cq->ectx->engine, cq, comp, async);
+	err = call_destroy_cq(cq->ectx->engine, cq, comp, async);
 	if (err)
 		return err;
 	ur_arena_free(&cq->ectx->arena, &cq->block);

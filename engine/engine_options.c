@@ -105,7 +105,7 @@ static int set_option(struct ur_engine_options *o, const struct known_option *k,
 }
 
 /* NAME=VALUE, which is changed. */
-static int take(struct ur_engine_options *o, char *setting)
+static int take_setting(struct ur_engine_options *o, char *setting)
 {
 	char *value = strchr(setting, '=');
 
@@ -129,7 +129,7 @@ int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 	if (!copy)
 		return -ENOMEM;
 	while (!err && (setting = strsep(&rest, ",")))
-		err = take(o, setting);
+		err = take_setting(o, setting);
 	free(copy);
 	return err;
 }

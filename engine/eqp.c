@@ -37,7 +37,7 @@ static int make_raw_av(struct ur_qp_init *init)
 	return 0;
 }
 
-static int create(struct ur_engine *engine, struct ur_eqp *qp)
+static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 {
 	struct ur_eqp_init *in = &qp->init;
 	struct ur_qp_init init = {
@@ -82,7 +82,7 @@ static int create(struct ur_engine *engine, struct ur_eqp *qp)
 		ur_ectx_add_db_client(qp->ectx, &qp->db_client);
 	return 0;
 }
-UR_ENGINE_CALL(1, create, struct ur_eqp *);
+UR_ENGINE_CALL(1, create_qp, struct ur_eqp *);
 
 static void fill_resp(const struct ur_eqp *qp, const struct ur_qp_rings *rings,
 		      struct uroce_create_qp_resp *r)
@@ -158,7 +158,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	err = ur_qp_rings_place(qp, ectx, &rings);
 	if (err)
 		goto err_free;
-	err = call_create(ectx->engine, qp);
+	err = call_create_qp(ectx->engine, qp);
 	if (err)
 		goto err_rings;
 	fill_resp(qp, &rings, resp);
@@ -323,8 +323,8 @@ int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach)
 
 /* ---- destroy, shared openers ---- */
 
-static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
-		   struct ur_events_left *async)
+static int destroy_qp(struct ur_engine *engine, struct ur_eqp *qp,
+		      struct ur_events_left *async)
 {
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
@@ -354,14 +354,14 @@ static int destroy(struct ur_engine *engine, struct ur_eqp *qp,
 	}
 	return 0;
 }
-UR_ENGINE_CALL(2, destroy, struct ur_eqp *, struct ur_events_left *);
+UR_ENGINE_CALL(2, destroy_qp, struct ur_eqp *, struct ur_events_left *);
 
 int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 {
 	int err;
 
 	*async = (struct ur_events_left){0};
-	while ((err = call_destroy(qp->engine, qp, async)) == UR_SETTLES)
+	while ((err = call_destroy_qp(qp->engine, qp, async)) == UR_SETTLES)
 		ur_ectx_pause(qp->ectx);
 	if (err)
 		return err;

@@ -26,20 +26,20 @@ void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
 		kept->send_error = av->send_error;
 }
 
-static int take(struct ur_engine *engine, struct ur_eqp *qp, bool peers,
-		struct ur_failure *failure)
+static int take_failure(struct ur_engine *engine, struct ur_eqp *qp, bool peers,
+			struct ur_failure *failure)
 {
 	*failure = qp->failure[peers];
 	return failure->at != 0;
 }
-UR_ENGINE_CALL(3, take, struct ur_eqp *, bool, struct ur_failure *);
+UR_ENGINE_CALL(3, take_failure, struct ur_eqp *, bool, struct ur_failure *);
 
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
 {
-	return call_take(qp->engine, qp, peers, failure);
+	return call_take_failure(qp->engine, qp, peers, failure);
 }
 
-static int find(struct ur_engine *engine, u32 qpn, void **owner)
+static int find_qp(struct ur_engine *engine, u32 qpn, void **owner)
 {
 	const struct ur_qp *qp = ur_qp_lookup(engine->port, qpn);
 	const struct ur_eqp *eqp = qp ? qp->init.ctx : NULL;
@@ -47,12 +47,12 @@ static int find(struct ur_engine *engine, u32 qpn, void **owner)
 	*owner = eqp ? eqp->init.owner : NULL;
 	return 0;
 }
-UR_ENGINE_CALL(2, find, u32, void **);
+UR_ENGINE_CALL(2, find_qp, u32, void **);
 
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {
 	void *owner;
 
-	call_find(ur_shards_of(engine, qpn), qpn, &owner);
+	call_find_qp(ur_shards_of(engine, qpn), qpn, &owner);
 	return owner;
 }

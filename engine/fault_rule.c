@@ -98,7 +98,7 @@ bool ur_fault_of_packets(enum ur_fault_action action)
 	return action <= UR_FAULT_STALL;
 }
 
-static bool find(const struct name *names, const char *text, u64 *number)
+static bool find_name(const struct name *names, const char *text, u64 *number)
 {
 	for (; names->name; names++) {
 		if (strcmp(names->name, text))
@@ -156,7 +156,7 @@ static bool some_ops(char *text, u32 allowed, u32 *out)
 	u64 op;
 
 	while ((one = strsep(&text, ","))) {
-		if (!find(ops, one, &op) || !(op & allowed))
+		if (!find_name(ops, one, &op) || !(op & allowed))
 			return false;
 		*out |= (u32)op;
 	}
@@ -233,7 +233,7 @@ static const char *action(struct ur_fault_rule *r, const char *name,
 				       ? "needs a value"
 				       : NULL;
 		if (a->values)
-			return find(a->values, value, &r->value)
+			return find_name(a->values, value, &r->value)
 				       ? NULL
 				       : "has no such value";
 		if (!a->max)

@@ -125,7 +125,7 @@ static struct ur_list *bucket_of(const struct ur_flow_group *g, u64 hash)
 }
 
 /* Without memory the chains just get longer. */
-static void grow(struct ur_flow_group *g)
+static void grow_group(struct ur_flow_group *g)
 {
 	struct ur_list *old = g->bucket, *bucket;
 	u32 n = g->buckets;
@@ -204,7 +204,7 @@ static void remove_rule(struct ur_flow_table *t, struct ur_eflow *f)
 	}
 }
 
-static int create(struct ur_engine *engine, struct ur_eflow *f)
+static int create_flow(struct ur_engine *engine, struct ur_eflow *f)
 {
 	struct ur_flow_table *t = engine->flows;
 	int err;
@@ -217,7 +217,7 @@ static int create(struct ur_engine *engine, struct ur_eflow *f)
 		f->hash = ur_flow_key_hash(&f->attr.key, t->seed);
 		ur_list_add_tail(bucket_of(f->group, f->hash), &f->node);
 		f->group->rules++;
-		grow(f->group);
+		grow_group(f->group);
 	} else {
 		ur_list_add_tail(&t->others, &f->node);
 	}
@@ -230,7 +230,7 @@ static int create(struct ur_engine *engine, struct ur_eflow *f)
 	}
 	return err;
 }
-UR_ENGINE_CALL(1, create, struct ur_eflow *);
+UR_ENGINE_CALL(1, create_flow, struct ur_eflow *);
 
 int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
 		    struct ur_eflow **ret)
@@ -243,7 +243,7 @@ int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
 	f->engine = engine;
 	f->attr = *attr;
 	ur_flow_key_mask(&f->attr.key, &attr->key, &attr->mask);
-	err = call_create(engine, f);
+	err = call_create_flow(engine, f);
 	if (err)
 		free(f);
 	else
@@ -251,7 +251,7 @@ int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
 	return err;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_eflow *f)
+static int destroy_flow(struct ur_engine *engine, struct ur_eflow *f)
 {
 	ur_assert(f->attr.qp->engine == engine);
 	remove_rule(engine->flows, f);
@@ -259,11 +259,11 @@ static int destroy(struct ur_engine *engine, struct ur_eflow *f)
 	tell_wire(engine);
 	return 0;
 }
-UR_ENGINE_CALL(1, destroy, struct ur_eflow *);
+UR_ENGINE_CALL(1, destroy_flow, struct ur_eflow *);
 
 void ur_eflow_destroy(struct ur_eflow *f)
 {
-	call_destroy(f->engine, f);
+	call_destroy_flow(f->engine, f);
 	free(f);
 }
 

@@ -7,7 +7,7 @@
 #define TOLD_NS 2000000u
 #define UNTOLD	8u
 
-static void leave(struct ur_place *p)
+static void leave_processor(struct ur_place *p)
 {
 	if (!p->follow.cpu)
 		return;
@@ -34,12 +34,12 @@ void ur_place_woken(struct ur_place *p, ur_time now)
 	if (take_told(p, now)) {
 		ur_follow(&p->follow, cpu);
 	} else if (++p->untold >= UNTOLD) {
-		leave(p);
+		leave_processor(p);
 	}
 }
 
 void ur_place_idle(struct ur_place *p, ur_time now)
 {
 	if (!take_told(p, now) && now - p->told_at > TOLD_NS)
-		leave(p);
+		leave_processor(p);
 }

@@ -47,7 +47,7 @@ struct input {
 	u32 len;
 };
 
-static void add(struct input *in, bool wanted, const void *field, u32 len)
+static void add_field(struct input *in, bool wanted, const void *field, u32 len)
 {
 	if (!wanted)
 		return;
@@ -62,20 +62,20 @@ u32 ur_rss_hash(const struct ur_rss_conf *conf, const struct ur_flow_key *k)
 	bool tcp = has_ports(k, IPPROTO_TCP), udp = has_ports(k, IPPROTO_UDP);
 
 	if (k->ip == UR_FLOW_IPV4) {
-		add(&in, f & UR_RSS_SRC_IPV4, k->src_ip + 12, 4);
-		add(&in, f & UR_RSS_DST_IPV4, k->dst_ip + 12, 4);
+		add_field(&in, f & UR_RSS_SRC_IPV4, k->src_ip + 12, 4);
+		add_field(&in, f & UR_RSS_DST_IPV4, k->dst_ip + 12, 4);
 	} else if (k->ip == UR_FLOW_IPV6) {
-		add(&in, f & UR_RSS_SRC_IPV6, k->src_ip, 16);
-		add(&in, f & UR_RSS_DST_IPV6, k->dst_ip, 16);
+		add_field(&in, f & UR_RSS_SRC_IPV6, k->src_ip, 16);
+		add_field(&in, f & UR_RSS_DST_IPV6, k->dst_ip, 16);
 	}
-	add(&in,
-	    (tcp && (f & UR_RSS_SRC_PORT_TCP)) ||
-		    (udp && (f & UR_RSS_SRC_PORT_UDP)),
-	    &k->src_port, 2);
-	add(&in,
-	    (tcp && (f & UR_RSS_DST_PORT_TCP)) ||
-		    (udp && (f & UR_RSS_DST_PORT_UDP)),
-	    &k->dst_port, 2);
+	add_field(&in,
+		  (tcp && (f & UR_RSS_SRC_PORT_TCP)) ||
+			  (udp && (f & UR_RSS_SRC_PORT_UDP)),
+		  &k->src_port, 2);
+	add_field(&in,
+		  (tcp && (f & UR_RSS_DST_PORT_TCP)) ||
+			  (udp && (f & UR_RSS_DST_PORT_UDP)),
+		  &k->dst_port, 2);
 	return toeplitz(conf->key, in.bytes, in.len);
 }
 

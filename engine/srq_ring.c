@@ -52,8 +52,8 @@ static void place_ring(struct ur_esrq *srq, const struct ur_block *block,
 		     ur_roundup_pow2(max_wr), srq->stride, first);
 }
 
-static int create(struct ur_engine *engine, struct ur_esrq *srq,
-		  const struct ur_esrq_init *init)
+static int create_srq(struct ur_engine *engine, struct ur_esrq *srq,
+		      const struct ur_esrq_init *init)
 {
 	struct ur_srq_attr attr = {
 		.pd = init->pd,
@@ -73,7 +73,7 @@ static int create(struct ur_engine *engine, struct ur_esrq *srq,
 	ur_ectx_add_db_client(srq->ectx, &srq->db_client);
 	return 0;
 }
-UR_ENGINE_CALL(2, create, struct ur_esrq *, const struct ur_esrq_init *);
+UR_ENGINE_CALL(2, create_srq, struct ur_esrq *, const struct ur_esrq_init *);
 
 int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 		   struct ur_esrq **ret_srq, struct uroce_create_srq_resp *resp)
@@ -103,7 +103,7 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	if (err)
 		goto err_free;
 	place_ring(srq, &block, init->max_wr, 0);
-	err = call_create(ectx->engine, srq, init);
+	err = call_create_srq(ectx->engine, srq, init);
 	if (err)
 		goto err_ring;
 	fill_resp(srq, resp);
@@ -200,8 +200,8 @@ void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit)
 	*max_sge = srq->max_sge;
 }
 
-static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
-		   struct ur_events_left *async)
+static int destroy_srq(struct ur_engine *engine, struct ur_esrq *srq,
+		       struct ur_events_left *async)
 {
 	int err = ur_srq_destroy(srq->srq);
 
@@ -218,14 +218,14 @@ static int destroy(struct ur_engine *engine, struct ur_esrq *srq,
 		ur_evsock_forget(&srq->async->sock, &srq->async_src, async);
 	return 0;
 }
-UR_ENGINE_CALL(2, destroy, struct ur_esrq *, struct ur_events_left *);
+UR_ENGINE_CALL(2, destroy_srq, struct ur_esrq *, struct ur_events_left *);
 
 int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async)
 {
 	int err;
 
 	*async = (struct ur_events_left){0};
-	err = call_destroy(srq->ectx->engine, srq, async);
+	err = call_destroy_srq(srq->ectx->engine, srq, async);
 	if (err)
 		return err;
 	ur_arena_free(&srq->ectx->arena, &srq->block);

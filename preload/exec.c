@@ -29,7 +29,7 @@ static struct {
 
 #define KEPT ((int)(sizeof(kept) / sizeof(*kept)))
 
-static const char *find(char *const *envp, const char *name)
+static const char *find_variable(char *const *envp, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -41,12 +41,12 @@ static const char *find(char *const *envp, const char *name)
 
 void ur_exec_init(void)
 {
-	const char *preload = find(environ, PRELOAD);
+	const char *preload = find_variable(environ, PRELOAD);
 
 	if (!preload || !strstr(preload, OURS))
 		return;
 	for (int i = 0; i < KEPT; i++) {
-		const char *text = find(environ, kept[i].name);
+		const char *text = find_variable(environ, kept[i].name);
 
 		if (text && strlen(text) < sizeof(kept[i].text))
 			strcpy(kept[i].text, text);
@@ -56,7 +56,7 @@ void ur_exec_init(void)
 /* Bytes for a completed copy of @envp; 0 when it is complete. */
 static size_t size_completed(char *const *envp)
 {
-	const char *preload = find(envp, PRELOAD);
+	const char *preload = find_variable(envp, PRELOAD);
 	size_t count = 0;
 
 	if (!kept[0].text[0] || (preload && strstr(preload, OURS)))
@@ -87,7 +87,7 @@ static void put_preload(char *text, const char *theirs)
 static char **complete(char *const *envp, char **to)
 {
 	size_t count = 0, len = strlen(PRELOAD);
-	const char *theirs = find(envp, PRELOAD);
+	const char *theirs = find_variable(envp, PRELOAD);
 	char **at = to, *text;
 
 	while (envp && envp[count])
@@ -103,7 +103,7 @@ static char **complete(char *const *envp, char **to)
 	}
 	*at = NULL;
 	for (int i = theirs ? 1 : 0; i < KEPT; i++) {
-		if (kept[i].text[0] && !find(to, kept[i].name)) {
+		if (kept[i].text[0] && !find_variable(to, kept[i].name)) {
 			*at++ = kept[i].text;
 			*at = NULL;
 		}

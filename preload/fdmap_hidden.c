@@ -8,7 +8,7 @@
 #include "preload/fdmap.h"
 #include "preload/tunnel.h"
 
-static struct ur_file *find(int sock)
+static struct ur_file *find_file(int sock)
 {
 	uint32_t at = 0;
 	struct ur_file *file;
@@ -23,7 +23,7 @@ static struct ur_file *find(int sock)
 
 int ur_fdmap_evict(int fd)
 {
-	struct ur_file *file = find(fd);
+	struct ur_file *file = find_file(fd);
 	int moved, err = 0;
 
 	if (!file)

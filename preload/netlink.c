@@ -108,7 +108,7 @@ static void tell(int fd, const struct ur_file *file)
 }
 
 /* The connection as the application is to have it. */
-static int show(int sock, int type)
+static int expose_netlink(int sock, int type)
 {
 	struct ur_file *file;
 	int fd;
@@ -145,7 +145,7 @@ static int open_netlink(int type)
 	sock = ur_tunnel_connect_with_rights();
 	if (sock < 0)
 		return fail(EPROTONOSUPPORT);
-	fd = introduce(sock) ? -EPROTONOSUPPORT : show(sock, type);
+	fd = introduce(sock) ? -EPROTONOSUPPORT : expose_netlink(sock, type);
 	syscall(SYS_close, sock);
 	return fd < 0 ? fail(-fd) : fd;
 }

@@ -70,7 +70,7 @@ static int lowest(int fd, int flags)
 
 /* Returns the descriptor that the program sees. A program that reads as well
  * reads the file; the connection is its hidden twin. Consumes @sock. */
-static int show(const struct ur_rewritten *path, int flags, int sock)
+static int expose_setting(const struct ur_rewritten *path, int flags, int sock)
 {
 	bool both = (flags & O_ACCMODE) == O_RDWR;
 	struct ur_file *file;
@@ -111,7 +111,7 @@ int ur_setting_open(const struct ur_rewritten *path, int flags)
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = introduce(sock, rel);
 	if (!err)
-		return show(path, flags, sock);
+		return expose_setting(path, flags, sock);
 	syscall(SYS_close, sock);
 	return err;
 }

@@ -16,7 +16,7 @@ static void put_char(struct text *t, char c)
 		t->buf[t->len++] = c;
 }
 
-static void put(struct text *t, const char *s)
+static void put_text(struct text *t, const char *s)
 {
 	while (*s)
 		put_char(t, *s++);
@@ -37,14 +37,14 @@ static void put_digits(struct text *t, u64 v, u32 base)
 
 static void put_dec(struct text *t, const char *label, u64 v)
 {
-	put(t, label);
+	put_text(t, label);
 	put_digits(t, v, 10);
 }
 
 static void put_hex(struct text *t, const char *label, u64 v)
 {
-	put(t, label);
-	put(t, "0x");
+	put_text(t, label);
+	put_text(t, "0x");
 	put_digits(t, v, 16);
 }
 
@@ -76,7 +76,7 @@ static void put_aeth(struct text *t, const struct ur_pkt *pkt)
 	switch (pkt->syndrome & UR_AETH_CLASS_MASK) {
 	case UR_AETH_ACK:
 		if (value == UR_AETH_CREDIT_NONE)
-			put(t, " ack");
+			put_text(t, " ack");
 		else
 			put_dec(t, " ack credits-code ", value);
 		break;
@@ -84,9 +84,9 @@ static void put_aeth(struct text *t, const struct ur_pkt *pkt)
 		put_dec(t, " rnr-nak timer ", value);
 		break;
 	case UR_AETH_NAK:
-		put(t, " nak ");
+		put_text(t, " nak ");
 		if (value < UR_ARRAY_SIZE(naks))
-			put(t, naks[value]);
+			put_text(t, naks[value]);
 		else
 			put_dec(t, "code ", value);
 		break;
@@ -160,28 +160,28 @@ static void put_cm(struct text *t, const struct ur_pkt *pkt)
 	attr = ur_get_be16(pkt->payload + MAD_ATTR_AT);
 	put_char(t, ' ');
 	if (attr < UR_ARRAY_SIZE(names) && names[attr])
-		put(t, names[attr]);
+		put_text(t, names[attr]);
 	else
 		put_hex(t, "cm ", attr);
 }
 
 static void put_pkt(struct text *t, const struct ur_pkt *pkt)
 {
-	put(t, ur_opcode_name(pkt->opcode));
+	put_text(t, ur_opcode_name(pkt->opcode));
 	put_hex(t, " dqpn ", pkt->dqpn);
 	put_dec(t, " psn ", pkt->psn);
 	put_headers(t, pkt, ur_opcode_lookup(pkt->opcode)->flags);
 	put_cm(t, pkt);
 	if (pkt->ackreq)
-		put(t, " ackreq");
+		put_text(t, " ackreq");
 	if (pkt->se)
-		put(t, " solicited");
+		put_text(t, " solicited");
 	if (pkt->migreq)
-		put(t, " migreq");
+		put_text(t, " migreq");
 	if (pkt->fecn)
-		put(t, " fecn");
+		put_text(t, " fecn");
 	if (pkt->becn)
-		put(t, " becn");
+		put_text(t, " becn");
 	if (pkt->pkey != UR_PKEY_DEFAULT)
 		put_hex(t, " pkey ", pkt->pkey);
 }
@@ -206,14 +206,14 @@ static void put_addr(struct text *t, const struct ur_frame_addr *addr)
 	static const char *const ecn[] = {" not-ect", " ect1", " ect0", " ce"};
 
 	put_gid(t, addr->sgid);
-	put(t, " > ");
+	put_text(t, " > ");
 	put_gid(t, addr->dgid);
 	if (addr->kind == UR_FRAME_V1) {
 		put_dec(t, " v1 tclass ", addr->tos);
 	} else {
 		put_dec(t, " sport ", addr->sport);
 		put_dec(t, " dscp ", addr->tos >> 2);
-		put(t, ecn[addr->tos & UR_ECN_MASK]);
+		put_text(t, ecn[addr->tos & UR_ECN_MASK]);
 	}
 	put_dec(t, " ttl ", addr->ttl);
 	put_char(t, ' ');
@@ -227,20 +227,20 @@ size_t ur_frame_dump(char *buf, size_t size, const struct ur_frame *f,
 	enum ur_pkt_error pkt_error;
 
 	if (error != UR_FRAME_OK && error != UR_FRAME_ICRC) {
-		put(&t, "bad frame: ");
-		put(&t, ur_frame_error_name(error));
+		put_text(&t, "bad frame: ");
+		put_text(&t, ur_frame_error_name(error));
 		return finish(&t);
 	}
 	put_addr(&t, &f->addr);
 	pkt_error = ur_pkt_parse(&pkt, f->bth, f->bth_bytes);
 	if (pkt_error) {
 		put_hex(&t, "opcode ", ur_bth_opcode(f->bth));
-		put(&t, " bad packet: ");
-		put(&t, ur_pkt_error_name(pkt_error));
+		put_text(&t, " bad packet: ");
+		put_text(&t, ur_pkt_error_name(pkt_error));
 	} else {
 		put_pkt(&t, &pkt);
 	}
 	if (error == UR_FRAME_ICRC)
-		put(&t, " bad icrc");
+		put_text(&t, " bad icrc");
 	return finish(&t);
 }

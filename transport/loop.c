@@ -120,8 +120,9 @@ static void peer_fails(const struct ur_qp *qp, struct ur_qp *peer,
 
 /* The peer refuses: both sides get what a NAK would have brought. UC says
  * nothing to the sender. */
-static enum ur_loopback refuse(struct ur_qp *qp, struct ur_qp *peer,
-			       struct ur_swqe *e, enum ur_verdict v, u8 status)
+static enum ur_loopback refuse_packet(struct ur_qp *qp, struct ur_qp *peer,
+				      struct ur_swqe *e, enum ur_verdict v,
+				      u8 status)
 {
 	u8 code = v == UR_VERDICT_NAK_ACCESS ? UR_NAK_REM_ACCESS
 		  : v == UR_VERDICT_NAK_OP   ? UR_NAK_REM_OP
@@ -280,30 +281,31 @@ static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
 	if (!(flags & UR_OPF_SEND) && e->length &&
 	    !ur_mem_remote(peer, e->rkey, e->raddr, e->length,
 			   ur_access_needed(flags, 0), &span))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if ((flags & UR_OPF_SEND) || (flags & UR_OPF_IMM)) {
 		if (!ur_responder_take(peer, e->xrc_srqn, &v))
-			return v == UR_VERDICT_RNR ? not_ready(qp, peer, e)
-						   : refuse(qp, peer, e, v, 0);
+			return v == UR_VERDICT_RNR
+				       ? not_ready(qp, peer, e)
+				       : refuse_packet(qp, peer, e, v, 0);
 	}
 	if ((flags & UR_OPF_SEND) && e->length > peer->resp.rqe.length)
-		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID,
-			      UR_WC_LOC_LEN_ERR);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID,
+				     UR_WC_LOC_LEN_ERR);
 	if ((flags & UR_OPF_INV) && !ur_mw_invalidate(peer, e->imm_inv, false))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS,
-			      UR_WC_LOC_ACCESS_ERR);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS,
+				     UR_WC_LOC_ACCESS_ERR);
 	switch (copy_message(qp, peer, e, flags, bytes)) {
 	case SIDE_LOCAL:
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
 	case SIDE_REMOTE:
 		status = flags & UR_OPF_SEND ? UR_WC_LOC_PROT_ERR : 0;
-		return refuse(qp, peer, e,
-			      status ? UR_VERDICT_NAK_OP
-				     : UR_VERDICT_NAK_ACCESS,
-			      status);
+		return refuse_packet(qp, peer, e,
+				     status ? UR_VERDICT_NAK_OP
+					    : UR_VERDICT_NAK_ACCESS,
+				     status);
 	case SIDE_REMOTE_GONE:
-		return refuse(qp, peer, e, UR_VERDICT_GONE, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_GONE, 0);
 	default:
 		break;
 	}
@@ -338,10 +340,10 @@ static enum ur_loopback run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 	int err;
 
 	if (e->raddr & 7)
-		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (!ur_mem_remote(peer, e->rkey, e->raddr, 8,
 			   ur_access_needed(flags, 0), &span))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if (flags & UR_OPF_ATOMIC_WRITE) {
 		if (ur_swqe_gather(qp, e, 0, (u8 *)&value, 8)) {
 			ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
@@ -352,9 +354,9 @@ static enum ur_loopback run_atomic(struct ur_qp *qp, struct ur_qp *peer,
 		err = atomic_op(e, &span, &value);
 	}
 	if (err)
-		return refuse(qp, peer, e,
-			      ur_responder_blame(err, UR_VERDICT_NAK_ACCESS),
-			      0);
+		return refuse_packet(
+			qp, peer, e,
+			ur_responder_blame(err, UR_VERDICT_NAK_ACCESS), 0);
 	if (flags & UR_OPF_ATOMIC_WRITE)
 		return finish_entry(qp, peer, e, flags);
 	if (ur_mem_scatter(qp->port, qp->init.pd, e->sge, e->num_sge, &e->cur,
@@ -373,12 +375,12 @@ static enum ur_loopback run_flush(struct ur_qp *qp, struct ur_qp *peer,
 
 	if (!(type & (UR_FETH_GLOBAL | UR_FETH_PERSISTENT)) ||
 	    e->flush.level > UR_FETH_SEL_MR)
-		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (!ur_mem_flushed(peer, e->rkey, e->raddr, e->flush.length, type,
 			    (u8)e->flush.level, &span))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
 	if (ur_span_flush(&span, type))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_OP, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_OP, 0);
 	return finish_entry(qp, peer, e, UR_OPF_FLUSH);
 }
 
@@ -394,9 +396,9 @@ enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
 	}
 	ur_responder_domain(peer, e->xrc_srqn);
 	if (!ur_rx_check_allows(peer, flags, (u8)e->flush.type))
-		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (ur_swqe_is_read_type(e) && !peer->resp.res_count)
-		return refuse(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID, 0);
 	if (flags & (UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE))
 		return run_atomic(qp, peer, e, flags);
 	if (flags & UR_OPF_FLUSH)

@@ -21,7 +21,7 @@ static void give_back(struct ur_qp *qp, u32 index)
 	ooo->count--;
 }
 
-static u16 take(struct ur_ooo_pool *pool)
+static u16 take_slot(struct ur_ooo_pool *pool)
 {
 	u16 s = pool->free;
 
@@ -74,7 +74,7 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 		if (slot->psn == pkt->psn)
 			return;
 	}
-	ooo->slot[index] = take(pool);
+	ooo->slot[index] = take_slot(pool);
 	if (ooo->slot[index] == UR_OOO_NONE)
 		return;
 	ooo->count++;

@@ -59,7 +59,7 @@ static void spend(struct ur_table *t, u32 n)
 
 /* Two numbers with different low bits keep them different in a larger table,
  * so moving never collides. */
-static int grow(struct ur_table *t)
+static int grow_table(struct ur_table *t)
 {
 	u32 slots = t->slot ? (t->mask + 1) * 2 : FIRST_SLOTS;
 	struct ur_table_slot *s = calloc(slots, sizeof(*s));
@@ -100,7 +100,7 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 		return -ENOMEM;
 	/* Half empty, so that the search below stays short: two tries. */
 	if (!t->slot || t->count > t->mask / 2) {
-		err = grow(t);
+		err = grow_table(t);
 		if (err)
 			return err;
 	}
@@ -130,7 +130,7 @@ int ur_table_put(struct ur_table *t, void *object, u32 id)
 	       t->slot[id & t->mask].object) {
 		if (t->slot && t->mask > SPARSE * (t->count + FIRST_SLOTS))
 			return -ENOMEM;
-		err = grow(t);
+		err = grow_table(t);
 		if (err)
 			return err;
 	}

@@ -130,7 +130,7 @@ static const struct {
 
 static const struct call_rule clone3 = {.call = "clone3"};
 
-static int add(scmp_filter_ctx ctx, u32 action, const struct call_rule *r)
+static int add_rule(scmp_filter_ctx ctx, u32 action, const struct call_rule *r)
 {
 	int nr = seccomp_syscall_resolve_name(r->call);
 
@@ -144,8 +144,8 @@ static int add_names(scmp_filter_ctx ctx, const struct ur_call_names *names)
 	int err = 0;
 
 	for (size_t i = 0; i < names->count && !err; i++)
-		err = add(ctx, SCMP_ACT_ALLOW,
-			  &(struct call_rule){.call = names->name[i]});
+		err = add_rule(ctx, SCMP_ACT_ALLOW,
+			       &(struct call_rule){.call = names->name[i]});
 	return err;
 }
 
@@ -160,8 +160,8 @@ static int add_fatal(scmp_filter_ctx ctx)
 		const char *name = ur_calls_fatal.name[i];
 
 		if (!SANITIZED || strcmp(name, "ptrace"))
-			err = add(ctx, SCMP_ACT_KILL_PROCESS,
-				  &(struct call_rule){.call = name});
+			err = add_rule(ctx, SCMP_ACT_KILL_PROCESS,
+				       &(struct call_rule){.call = name});
 	}
 	return err;
 }
@@ -172,7 +172,7 @@ static int add_rules(scmp_filter_ctx ctx, const struct call_rule *rule,
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = add(ctx, SCMP_ACT_ALLOW, &rule[i]);
+		err = add_rule(ctx, SCMP_ACT_ALLOW, &rule[i]);
 	return err;
 }
 
@@ -186,7 +186,7 @@ static int add_ip_options(scmp_filter_ctx ctx)
 					    {ARG_IS(1, ip_options[i].level),
 					     ARG_IS(2, ip_options[i].option)}};
 
-		err = add(ctx, SCMP_ACT_ALLOW, &r);
+		err = add_rule(ctx, SCMP_ACT_ALLOW, &r);
 	}
 	return err;
 }
@@ -196,7 +196,7 @@ static int add_abort(scmp_filter_ctx ctx)
 {
 	const struct call_rule r = {"tgkill", 1, {ARG_IS(0, (u32)getpid())}};
 
-	return add(ctx, SCMP_ACT_ALLOW, &r);
+	return add_rule(ctx, SCMP_ACT_ALLOW, &r);
 }
 
 static int fill(scmp_filter_ctx ctx, bool packet_sockets)
@@ -216,7 +216,7 @@ static int fill(scmp_filter_ctx ctx, bool packet_sockets)
 	if (!err)
 		err = add_abort(ctx);
 	if (!err && !SANITIZED)
-		err = add(ctx, SCMP_ACT_ALLOW, &clone3);
+		err = add_rule(ctx, SCMP_ACT_ALLOW, &clone3);
 	return err;
 }
 
@@ -245,7 +245,7 @@ static int refuse_clone3(void)
 
 	if (!ctx)
 		return -ENOMEM;
-	return load(ctx, add(ctx, SCMP_ACT_ERRNO(ENOSYS), &clone3));
+	return load(ctx, add_rule(ctx, SCMP_ACT_ERRNO(ENOSYS), &clone3));
 }
 
 int ur_confine_calls(bool packet_sockets)

@@ -67,7 +67,7 @@ static bool valid(u32 type, bool strict, const u8 *data, u32 len)
 	}
 }
 
-static int refuse(struct ur_nl_attrs *attrs, u32 where, const char *why)
+static int refuse_attr(struct ur_nl_attrs *attrs, u32 where, const char *why)
 {
 	attrs->why = why;
 	attrs->where = where;
@@ -91,12 +91,13 @@ int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 		type = a.nla_type & NLA_TYPE_MASK;
 		if (type >= UR_NLDEV_ATTR_MAX) {
 			if (strict)
-				return refuse(attrs, at,
-					      "Unknown attribute type");
+				return refuse_attr(attrs, at,
+						   "Unknown attribute type");
 		} else if (!valid(type, strict, begin + at + NLA_HDRLEN,
 				  a.nla_len - (u32)NLA_HDRLEN)) {
-			return refuse(attrs, at,
-				      "Attribute failed policy validation");
+			return refuse_attr(
+				attrs, at,
+				"Attribute failed policy validation");
 		} else if (policy[type].kind != UNKNOWN) {
 			attrs->at[type].data = begin + at + NLA_HDRLEN;
 			attrs->at[type].len = a.nla_len - (u32)NLA_HDRLEN;
@@ -108,7 +109,7 @@ int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 			at += NLA_ALIGN(a.nla_len);
 	}
 	if (strict && at != end)
-		return refuse(attrs, at, "bytes leftover after parsing");
+		return refuse_attr(attrs, at, "bytes leftover after parsing");
 	return 0;
 }
 

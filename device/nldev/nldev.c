@@ -197,7 +197,8 @@ static int dump(struct ur_nl_request *r, ur_nl_handler *handler)
 	return send_out(r->nl, &m);
 }
 
-static const struct nl_command *find(const struct nlmsghdr *nlh, u32 *op)
+static const struct nl_command *find_command(const struct nlmsghdr *nlh,
+					     u32 *op)
 {
 	*op = RDMA_NL_GET_OP(nlh->nlmsg_type);
 	if (RDMA_NL_GET_CLIENT(nlh->nlmsg_type) != RDMA_NL_NLDEV ||
@@ -209,7 +210,7 @@ static const struct nl_command *find(const struct nlmsghdr *nlh, u32 *op)
 /* Answer, unless it is a dump, which ends with its own message: then *dumped. */
 static int answer(struct ur_nl_request *r, bool *dumped)
 {
-	const struct nl_command *c = find(r->nlh, &r->op);
+	const struct nl_command *c = find_command(r->nlh, &r->op);
 	struct ur_nl_msg m = {0};
 	int err;
 

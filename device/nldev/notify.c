@@ -14,8 +14,8 @@ enum ur_nl_event {
 	UR_NL_NETDEV_RENAME,
 };
 
-static void put(struct ur_nl_msg *m, const struct ur_device *dev,
-		enum ur_nl_event event)
+static void put_device(struct ur_nl_msg *m, const struct ur_device *dev,
+		       enum ur_nl_event event)
 {
 	ur_nl_begin(m,
 		    (u16)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, UR_NLDEV_CMD_MONITOR),
@@ -36,7 +36,7 @@ static void send_event(const struct ur_device *dev, enum ur_nl_event event)
 {
 	struct ur_nl_msg m = {0};
 
-	put(&m, dev, event);
+	put_device(&m, dev, event);
 	ur_list_for_each(it, &dev->daemon->sessions) {
 		struct ur_session *s =
 			ur_list_entry(it, struct ur_session, node);

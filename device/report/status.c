@@ -173,7 +173,7 @@ static bool next_session(struct ur_listing *w, struct json_object **o)
 /* objects made with the lock held: some hundred microseconds */
 #define PAGE 16
 
-static int put(FILE *f, struct json_object *o)
+static int write_object(FILE *f, struct json_object *o)
 {
 	const char *text =
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
@@ -212,7 +212,7 @@ static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
 			if (!first)
 				fputc(',', f);
 			first = false;
-			err = put(f, o[i]) ?: err;
+			err = write_object(f, o[i]) ?: err;
 		}
 	}
 	fputc(']', f);
@@ -281,7 +281,7 @@ static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
 		json_object_put(o);
 		return -ENOMEM;
 	}
-	return put(f, o);
+	return write_object(f, o);
 }
 
 static int tell_all(FILE *f, struct ur_session *to_whom)

@@ -38,7 +38,7 @@ static bool others_has_it(const struct ur_device *dev)
 	return false;
 }
 
-static int put(struct ur_device *dev, const struct ur_setting *set)
+static int put_file(struct ur_device *dev, const struct ur_setting *set)
 {
 	char text[UR_SETTING_TEXT];
 
@@ -58,7 +58,7 @@ static int make_dir(struct ur_device *dev, const struct ur_setting *set)
 			     owner(dev, set->root), len, set->path);
 }
 
-static int add(struct ur_device *dev, enum ur_setting_root root)
+static int add_files(struct ur_device *dev, enum ur_setting_root root)
 {
 	int err = 0;
 
@@ -70,21 +70,21 @@ static int add(struct ur_device *dev, enum ur_setting_root root)
 				continue;
 			err = make_dir(dev, set);
 			if (!err)
-				err = put(dev, set);
+				err = put_file(dev, set);
 		}
 	return err;
 }
 
 int ur_settings_add(struct ur_device *dev)
 {
-	int err = add(dev, UR_SETTING_IB);
+	int err = add_files(dev, UR_SETTING_IB);
 
 	return err ? err : ur_settings_add_netdev(dev);
 }
 
 int ur_settings_add_netdev(struct ur_device *dev)
 {
-	return add(dev, UR_SETTING_NET);
+	return add_files(dev, UR_SETTING_NET);
 }
 
 void ur_settings_del_netdev(struct ur_device *dev)
@@ -104,7 +104,7 @@ void ur_settings_del(struct ur_device *dev)
 void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of)
 {
 	for (u32 i = 0; i < of->n; i++)
-		put(dev, &of->list[i]);
+		put_file(dev, &of->list[i]);
 }
 
 /* Returns the rest of path after "root/", or NULL. */
@@ -127,7 +127,8 @@ static bool is_named(const struct ur_device *dev, const struct ur_setting *set,
 	return rest && !strcmp(rest, set->name);
 }
 
-static const struct ur_setting *find(struct ur_device *dev, const char *path)
+static const struct ur_setting *find_setting(struct ur_device *dev,
+					     const char *path)
 {
 	for (u32 i = 0; i < UR_ARRAY_SIZE(subjects); i++)
 		for (u32 j = 0; j < subjects[i]->n; j++) {
@@ -153,7 +154,7 @@ static const struct ur_setting *find_any(struct ur_daemon *d, const char *path,
 	ur_list_for_each(it, &d->devices) {
 		struct ur_device *at =
 			ur_list_entry(it, struct ur_device, node);
-		const struct ur_setting *set = find(at, path);
+		const struct ur_setting *set = find_setting(at, path);
 
 		*dev = at;
 		if (set)
@@ -180,7 +181,7 @@ int ur_setting_store(struct ur_daemon *d, const char *path, const char *text)
 	memcpy(line, text, len);
 	line[len] = '\0';
 	err = set->store(dev, set->arg, line);
-	if (!err && put(dev, set))
+	if (!err && put_file(dev, set))
 		ur_log("%s: what %s says is old", dev->name, set->path);
 	return err;
 }

@@ -94,7 +94,8 @@ void ur_setting_cc_apply(struct ur_device *dev)
 	ur_engine_set_cc(dev->engine, &c, v[UR_CC_ECN]);
 }
 
-static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
+static void show_cc(const struct ur_device *dev, u32 arg, char *buf,
+		    size_t size)
 {
 	snprintf(buf, size, "%u\n", dev->cc.value[arg]);
 }
@@ -135,9 +136,9 @@ static int store_enable(struct ur_device *dev, u32 arg, const char *text)
 	return 0;
 }
 
-#define RP(name, arg)                                                       \
-	{                                                                   \
-		UR_SETTING_NET, "ecn/roce_rp/" name, name, arg, show, store \
+#define RP(name, arg)                                                          \
+	{                                                                      \
+		UR_SETTING_NET, "ecn/roce_rp/" name, name, arg, show_cc, store \
 	}
 #define ENABLE(p)                                                        \
 	{UR_SETTING_NET, "ecn/roce_np/enable/" #p, NULL, p, show_enable, \
@@ -148,13 +149,13 @@ static int store_enable(struct ur_device *dev, u32 arg, const char *text)
 	}
 
 static const struct ur_setting list[] = {
-	{UR_SETTING_IB, "tc/1/ecn", "ecn", UR_CC_ECN, show, store},
+	{UR_SETTING_IB, "tc/1/ecn", "ecn", UR_CC_ECN, show_cc, store},
 	{UR_SETTING_NET, "ecn/roce_np/min_time_between_cnps",
-	 "min_time_between_cnps", UR_CC_CNP_US, show, store},
+	 "min_time_between_cnps", UR_CC_CNP_US, show_cc, store},
 	{UR_SETTING_NET, "ecn/roce_np/cnp_dscp", "cnp_dscp", UR_CC_CNP_DSCP,
-	 show, store},
+	 show_cc, store},
 	{UR_SETTING_NET, "ecn/roce_np/cnp_802p_prio", "cnp_802p_prio",
-	 UR_CC_CNP_PRIO, show, store},
+	 UR_CC_CNP_PRIO, show_cc, store},
 	RP("rpg_time_reset", UR_CC_TIME_RESET_US),
 	RP("rpg_byte_reset", UR_CC_BYTE_RESET_64),
 	RP("rpg_threshold", UR_CC_THRESHOLD),

@@ -5,7 +5,8 @@
 #include "device/report/record.h"
 #include "device/settings/setting.h"
 
-static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
+static void show_record(const struct ur_device *dev, u32 arg, char *buf,
+			size_t size)
 {
 	u32 kib = ur_record_kib(dev);
 
@@ -43,7 +44,7 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 }
 
 static const struct ur_setting list[] = {
-	{UR_SETTING_IB, "uroce/record", "record", 0, show, store},
+	{UR_SETTING_IB, "uroce/record", "record", 0, show_record, store},
 };
 
 const struct ur_settings ur_settings_record = {list, UR_ARRAY_SIZE(list)};

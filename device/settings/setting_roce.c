@@ -10,7 +10,8 @@
 #include <string.h>
 #include "device/settings/setting.h"
 
-static void show(const struct ur_device *dev, u32 arg, char *buf, size_t size)
+static void show_roce(const struct ur_device *dev, u32 arg, char *buf,
+		      size_t size)
 {
 	snprintf(buf, size, "%u\n", !dev->roce_off);
 }
@@ -30,7 +31,8 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 }
 
 static const struct ur_setting list[] = {
-	{UR_SETTING_IB, "device/roce_enable", "roce_enable", 0, show, store},
+	{UR_SETTING_IB, "device/roce_enable", "roce_enable", 0, show_roce,
+	 store},
 };
 
 const struct ur_settings ur_settings_roce = {list, UR_ARRAY_SIZE(list)};

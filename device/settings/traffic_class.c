@@ -226,9 +226,9 @@ static bool same_bits(const u8 *a, const u8 *b, u32 bits)
 	return !left || !((a[whole] ^ b[whole]) & (0xff00 >> left) & 0xff);
 }
 
-static const struct ur_tclass_rule *find(const struct ur_tclass *t,
-					 const u8 *sgid, const u8 *dgid,
-					 bool by_src, bool by_dst)
+static const struct ur_tclass_rule *find_rule(const struct ur_tclass *t,
+					      const u8 *sgid, const u8 *dgid,
+					      bool by_src, bool by_dst)
 {
 	bool v6 = memcmp(sgid, v4_mapped, sizeof(v4_mapped)) != 0;
 	u32 skip = v6 ? 0 : 12;
@@ -258,11 +258,11 @@ void ur_tclass_apply(const struct ur_tclass *t, const u8 sgid[16],
 		*tclass = (u8)t->global;
 		return;
 	}
-	r = find(t, sgid, dgid, true, true);
+	r = find_rule(t, sgid, dgid, true, true);
 	if (!r)
-		r = find(t, sgid, dgid, false, true);
+		r = find_rule(t, sgid, dgid, false, true);
 	if (!r)
-		r = find(t, sgid, dgid, true, false);
+		r = find_rule(t, sgid, dgid, true, false);
 	if (r)
 		*tclass = r->tclass;
 }

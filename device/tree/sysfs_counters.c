@@ -47,8 +47,8 @@ static const struct {
 	{"port_xmit_wait", -1},
 };
 
-static int put(struct ur_device *dev, const char *dir, const char *name,
-	       u64 value)
+static int put_counter(struct ur_device *dev, const char *dir, const char *name,
+		       u64 value)
 {
 	char text[32];
 
@@ -75,13 +75,14 @@ static int put_changed(struct ur_device *dev, bool *wrote)
 		int id = port_counters[i].id;
 
 		if (id < 0 ? all : changed[id])
-			err = put(dev, "counters", port_counters[i].name,
-				  id < 0 ? 0 : cnt[id]);
+			err = put_counter(dev, "counters",
+					  port_counters[i].name,
+					  id < 0 ? 0 : cnt[id]);
 	}
 	for (u32 i = 0; i < UR_CNT_COUNT && !err; i++)
 		if (changed[i] && i != UR_CNT_port_xmit_data &&
 		    i != UR_CNT_port_rcv_data)
-			err = put(dev, "hw_counters", names[i], cnt[i]);
+			err = put_counter(dev, "hw_counters", names[i], cnt[i]);
 	memcpy(shown->value, cnt, sizeof(cnt));
 	shown->known = !err;
 	return err;

@@ -76,7 +76,7 @@ static int open_file(const char *path, mode_t mode, bool *fresh)
 	return fd;
 }
 
-static int put(const char *path, const char *text, mode_t mode)
+static int put_file(const char *path, const char *text, mode_t mode)
 {
 	size_t len = strlen(text);
 	int fd, err = 0;
@@ -101,7 +101,7 @@ int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
-	return put(path, text, 0444);
+	return put_file(path, text, 0444);
 }
 
 int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
@@ -113,7 +113,7 @@ int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
-	return put(path, text, 0644);
+	return put_file(path, text, 0644);
 }
 
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)

@@ -123,7 +123,7 @@ static int check_port(struct ur_ucma *ucma, const struct ucma_id *id, u16 port,
 	return 0;
 }
 
-static void take(struct ur_ucma *ucma, struct ucma_id *id, u16 port)
+static void take_port(struct ur_ucma *ucma, struct ucma_id *id, u16 port)
 {
 	id->port = port;
 	ucma_sa_set_port(&id->src, port);
@@ -141,7 +141,7 @@ static int take_ephemeral(struct ur_ucma *ucma, struct ucma_id *id)
 		u16 port = (u16)(first + (start + i) % count);
 
 		if (!check_port(ucma, id, port, false, true)) {
-			take(ucma, id, port);
+			take_port(ucma, id, port);
 			return 0;
 		}
 	}
@@ -161,7 +161,7 @@ int ucma_port_bind(struct ucma_id *id)
 		return -EACCES;
 	err = check_port(ucma, id, port, true, false);
 	if (!err)
-		take(ucma, id, port);
+		take_port(ucma, id, port);
 	return err;
 }
 

@@ -98,7 +98,7 @@ static bool is_get_or_set(const struct ur_mad_header *h)
 }
 
 /* The kernel says so of what nobody listens for. */
-static void refuse(const struct came *c)
+static void refuse_request(const struct came *c)
 {
 	u8 mad[UR_MAD_BYTES];
 
@@ -116,7 +116,7 @@ static void to_listener(const struct came *c)
 		answer(c, mad);
 	} else if (!agent) {
 		if (is_get_or_set(&c->h))
-			refuse(c);
+			refuse_request(c);
 	} else if (!umad_is_segment(c->mad) || !umad_agent_is_unable(agent)) {
 		deliver(c, agent);
 	}

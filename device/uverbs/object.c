@@ -17,7 +17,7 @@
  * milliseconds. */
 #define SLOTS_MORE 4096u
 
-static int grow(struct ur_handles *h)
+static int grow_handles(struct ur_handles *h)
 {
 	u32 cap = h->cap ? h->cap * 2 : 64, more;
 	struct ur_object **slot;
@@ -53,7 +53,7 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	ur_assert(ur_loop_mine(file->dev->daemon->loop));
 	while (h->first_free < h->size && h->slot[h->first_free])
 		h->first_free++;
-	if (h->first_free == h->size && grow(h))
+	if (h->first_free == h->size && grow_handles(h))
 		return NULL;
 	if (type->rings && !ur_rings_room(file))
 		return NULL;

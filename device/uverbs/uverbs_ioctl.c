@@ -26,7 +26,7 @@ struct ur_attr {
 	struct ur_object *obj;
 };
 
-static struct ur_attr *find(const struct ur_cmd *cmd, u16 id)
+static struct ur_attr *find_attr(const struct ur_cmd *cmd, u16 id)
 {
 	for (u32 i = 0; i < cmd->n_attrs; i++)
 		if (cmd->attrs[i].spec->id == id)
@@ -36,7 +36,7 @@ static struct ur_attr *find(const struct ur_cmd *cmd, u16 id)
 
 static struct ur_attr *find_given(const struct ur_cmd *cmd, u16 id)
 {
-	struct ur_attr *a = find(cmd, id);
+	struct ur_attr *a = find_attr(cmd, id);
 
 	return a && a->given ? a : NULL;
 }
@@ -191,7 +191,7 @@ static int decode(struct ur_cmd *cmd, u64 addr, u32 n)
 		if (ur_session_read(cmd->file->session, user, &raw,
 				    sizeof(raw)))
 			return -EFAULT;
-		a = find(cmd, raw.attr_id);
+		a = find_attr(cmd, raw.attr_id);
 		if (!a) {
 			if (raw.flags & UVERBS_ATTR_F_MANDATORY)
 				return -EPROTONOSUPPORT;
@@ -285,8 +285,8 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 		err = m->fn(cmd);
 	ur_loop_unlock(loop);
 	if (!err && ur_attr_given(cmd, UVERBS_ATTR_UHW_OUT) &&
-	    find(cmd, UVERBS_ATTR_UHW_OUT)->spec->kind == UR_A_OUT)
-		err = mark_output(cmd, find(cmd, UVERBS_ATTR_UHW_OUT));
+	    find_attr(cmd, UVERBS_ATTR_UHW_OUT)->spec->kind == UR_A_OUT)
+		err = mark_output(cmd, find_attr(cmd, UVERBS_ATTR_UHW_OUT));
 	return err;
 }
 

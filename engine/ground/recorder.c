@@ -76,7 +76,7 @@ static void make_room(struct ur_recorder *rec, u64 end)
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with copy's */
 }
 
-static void put(struct ur_recorder *rec, const void *from, u32 slots)
+static void put_slots(struct ur_recorder *rec, const void *from, u32 slots)
 {
 	u64 head = rec->head, word;
 
@@ -97,7 +97,7 @@ static void put_in_turn(struct ur_recorder *rec, const void *from, u32 slots)
 {
 	if (rec->shared)
 		pthread_mutex_lock(&rec->lock);
-	put(rec, from, slots);
+	put_slots(rec, from, slots);
 	if (rec->shared)
 		pthread_mutex_unlock(&rec->lock);
 }

@@ -97,7 +97,7 @@ static void enter(struct ur_turns *turns, struct ur_turns_waiter *w)
 }
 
 /* Takes the first out of a row, which keeps its place. */
-static struct ur_turns_waiter *leave(struct ur_turns_waiter **at)
+static struct ur_turns_waiter *leave_turns(struct ur_turns_waiter **at)
 {
 	struct ur_turns_waiter *first = *at, *next = first->next;
 
@@ -154,7 +154,7 @@ static void sleep_until_mine(struct ur_turns *turns, struct ur_turns_waiter *w)
 			return;
 		w->woken = false;
 		if (take_open(turns, w->user)) {
-			leave(row(turns, w->user));
+			leave_turns(row(turns, w->user));
 			set_taken(turns, w->user);
 			return;
 		}
@@ -215,7 +215,7 @@ static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 		*same = first->next_user;
 		append_row(turns, first);
 	}
-	first = leave(&turns->users);
+	first = leave_turns(&turns->users);
 	first->has = true;
 	set_taken(turns, first->user);
 	return first;

@@ -117,7 +117,7 @@ struct answer {
 	int state; /* NUD_* */
 };
 
-static int take(struct nl_msg *msg, void *arg)
+static int take_neighbour(struct nl_msg *msg, void *arg)
 {
 	struct answer *a = arg;
 	struct rtnl_neigh *entry;
@@ -138,7 +138,7 @@ static int take(struct nl_msg *msg, void *arg)
 }
 
 /* One entry of the kernel's table; its state, 0 where it has none. */
-static int ask(struct ur_neigh *n, struct place *p)
+static int ask_kernel(struct ur_neigh *n, struct place *p)
 {
 	bool v4 = ur_gid_is_v4(p->gid);
 	struct ndmsg head = {.ndm_family = v4 ? AF_INET : AF_INET6,
@@ -151,7 +151,8 @@ static int ask(struct ur_neigh *n, struct place *p)
 		return 0;
 	if (!nlmsg_append(msg, &head, sizeof(head), NLMSG_ALIGNTO) &&
 	    !nla_put(msg, NDA_DST, v4 ? 4 : 16, v4 ? p->gid + 12 : p->gid) &&
-	    !nl_socket_modify_cb(n->nl, NL_CB_VALID, NL_CB_CUSTOM, take, &a) &&
+	    !nl_socket_modify_cb(n->nl, NL_CB_VALID, NL_CB_CUSTOM,
+				 take_neighbour, &a) &&
 	    nl_send_auto(n->nl, msg) >= 0)
 		nl_recvmsgs_default(n->nl);
 	nlmsg_free(msg);
@@ -179,7 +180,7 @@ const u8 *ur_neigh_mac(struct ur_neigh *n, u32 ifindex, const u8 sgid[16],
 	}
 	if (!p->asked || now - p->asked >= (p->known ? KNOWN_NS : UNKNOWN_NS)) {
 		p->asked = now;
-		if (!(ask(n, p) & SETTLED) &&
+		if (!(ask_kernel(n, p) & SETTLED) &&
 		    (!p->nudged || now - p->nudged >= NUDGE_NS) &&
 		    now - n->nudged >= NUDGE_GAP_NS) {
 			p->nudged = n->nudged = now;

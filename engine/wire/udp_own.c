@@ -28,7 +28,7 @@ static struct ur_list addrs = {&addrs, &addrs};
 static _Atomic u32 generation = 1;
 static _Atomic u16 held[2][PORTS]; /* v6, v4: sockets */
 
-static struct own *find(const u8 gid[16])
+static struct own *find_gid(const u8 gid[16])
 {
 	ur_list_for_each(it, &addrs) {
 		struct own *o = ur_list_entry(it, struct own, node);
@@ -52,7 +52,7 @@ int ur_udp_own_add(const u8 gid[16])
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
-	o = find(gid);
+	o = find_gid(gid);
 	if (o) {
 		o->count++;
 		goto out;
@@ -76,7 +76,7 @@ void ur_udp_own_del(const u8 gid[16])
 	struct own *o;
 
 	pthread_mutex_lock(&lock);
-	o = find(gid);
+	o = find_gid(gid);
 	ur_assert(!o || o->count);
 	if (o && !--o->count) {
 		ur_list_del(&o->node);
@@ -91,7 +91,7 @@ bool ur_udp_own(const u8 gid[16])
 	bool is;
 
 	pthread_mutex_lock(&lock);
-	is = find(gid) != NULL;
+	is = find_gid(gid) != NULL;
 	pthread_mutex_unlock(&lock);
 	return is;
 }

@@ -285,7 +285,7 @@ static u32 raw_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 
 /* ---- life ---- */
 
-static void destroy(struct ur_wire *wire)
+static void destroy_wire(struct ur_wire *wire)
 {
 	struct ur_wire_raw *w = to_raw(wire);
 
@@ -301,7 +301,7 @@ static const struct ur_wire_ops raw_ops = {
 	.poll = raw_poll,
 	.send = raw_send,
 	.listen = raw_listen,
-	.destroy = destroy,
+	.destroy = destroy_wire,
 };
 
 static int make_buffers(struct ur_wire_raw *w)
@@ -342,7 +342,7 @@ int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
 		err = w->tx;
 	w->tx = err ? -1 : w->tx;
 	if (err) {
-		destroy(&w->wire);
+		destroy_wire(&w->wire);
 		return err;
 	}
 	*wire = &w->wire;

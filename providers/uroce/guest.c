@@ -50,8 +50,9 @@ static const struct uroce_door *find_door(void)
 }
 
 /* A driver method with one attribute in, or none (in_id 0), and one out. */
-static int ask(struct ibv_context *context, u16 object, u16 method, u16 in_id,
-	       u32 in_len, u64 in, u16 out_id, void *out, u16 out_len)
+static int call_method(struct ibv_context *context, u16 object, u16 method,
+		       u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
+		       u16 out_len)
 {
 	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
 	struct ib_uverbs_ioctl_hdr hdr = {.object_id = object,
@@ -95,8 +96,9 @@ int ur_guest_open(struct uroce_context *ctx,
 	ctx->door = find_door();
 	if (!ctx->door || resp->adverse)
 		return EOPNOTSUPP;
-	err = ask(&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_OPEN, 0,
-		  0, 0, UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
+	err = call_method(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			  UROCE_METHOD_ENGINE_OPEN, 0, 0, 0,
+			  UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (err == EPROTONOSUPPORT) /* it is older */
 		return EOPNOTSUPP;
 	if (!err)
@@ -192,10 +194,10 @@ static int borrow(struct uroce_context *ctx, const struct uroce_engine_qp *attr)
 
 	if (ctx->door->has_gid(ctx->guest, attr->sgid_index, attr->sgid))
 		return 0;
-	err = ask(&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
-		  UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(attr->sgid_index),
-		  attr->sgid_index, UROCE_ATTR_ENGINE_SOCKET_RESP, &s,
-		  sizeof(s));
+	err = call_method(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(attr->sgid_index),
+		attr->sgid_index, UROCE_ATTR_ENGINE_SOCKET_RESP, &s, sizeof(s));
 	if (err)
 		return err;
 	err = memcmp(s.gid, attr->sgid, sizeof(s.gid))
@@ -214,9 +216,9 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp, int mask)
 
 	if (!ctx->guest)
 		return 0;
-	err = ask(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
-		  UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
-		  UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
+	err = call_method(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
+			  UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
+			  UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
 	if (!err && (mask & IBV_QP_AV))
 		err = borrow(ctx, &attr);
 	return err ? err

@@ -120,7 +120,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-static void take(struct uroce_cq *cq, struct uroce_cqe *cqe)
+static void take_cqe(struct uroce_cq *cq, struct uroce_cqe *cqe)
 {
 	give_back(cq, cqe);
 	probe_completion(cqe);
@@ -149,7 +149,7 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
 	}
 	ur_poller_found(ur_to_ctx(ibcq->context), cqe->byte_len);
-	take(cq, cqe);
+	take_cqe(cq, cqe);
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 	cqe = next_cqe(cq);
 	if (!cqe)
 		return ENOENT;
-	take(cq, cqe);
+	take_cqe(cq, cqe);
 	return 0;
 }
 

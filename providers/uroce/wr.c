@@ -35,7 +35,7 @@ static void close_wqe(struct uroce_qp *qp)
 
 /* Makes room for the open WQE to grow to 'ds' units. Returns whether there
  * is. */
-static bool grow(struct uroce_qp *qp, u32 ds)
+static bool grow_request(struct uroce_qp *qp, u32 ds)
 {
 	if (ur_sq_room(&qp->sq, ur_wqe_bbs(ds))) {
 		set_err(qp, ENOMEM);
@@ -60,7 +60,7 @@ static u32 open_wqe(struct uroce_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 		return 0;
 	}
 	close_wqe(qp);
-	if (!grow(qp, ds + middle))
+	if (!grow_request(qp, ds + middle))
 		return 0;
 	if (qp->sq_sig_all)
 		flags |= UROCE_WQE_F_SIGNALED;
@@ -266,7 +266,7 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 		set_err(qp, EINVAL);
 		return;
 	}
-	if (grow(qp, ds + 1))
+	if (grow_request(qp, ds + 1))
 		ur_wqe_put_sge(&qp->sq, ds, lkey, addr, length);
 }
 
@@ -282,7 +282,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge,
 		set_err(qp, EINVAL);
 		return;
 	}
-	if (!grow(qp, ds + (u32)num_sge))
+	if (!grow_request(qp, ds + (u32)num_sge))
 		return;
 	for (size_t i = 0; i < num_sge; i++)
 		ur_wqe_put_sge(&qp->sq, ds + (u32)i, sg[i].lkey, sg[i].addr,
@@ -304,7 +304,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 		set_err(qp, EINVAL);
 		return;
 	}
-	if (!grow(qp, ds + ur_wqe_inline_ds((u32)bytes)))
+	if (!grow_request(qp, ds + ur_wqe_inline_ds((u32)bytes)))
 		return;
 	ur_wqe_put_inline_head(&qp->sq, ds, (u32)bytes);
 	off = ds * 16 + sizeof(struct uroce_wqe_inline);
