@@ -33,4 +33,14 @@ static inline void idle_event(void *ctx, enum ur_event event)
 	(void)ctx, (void)event;
 }
 
+/* A host that posts no receives; next and push are its sq_next and cq_push. */
+#define IDLE_HOST(next, push)                                       \
+	(struct ur_host_ops)                                        \
+	{                                                           \
+		.sq_next = next, .sq_retire = idle_sq_retire,       \
+		.rq_next = idle_rq_next, .rq_count = idle_rq_count, \
+		.rq_want_kick = idle_rq_want_kick, .cq_push = push, \
+		.qp_event = idle_event, .srq_event = idle_event,    \
+	}
+
 #endif

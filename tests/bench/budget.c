@@ -58,16 +58,7 @@ static int cq_push(void *ctx, const struct ur_wc *wc)
 	return 0;
 }
 
-static const struct ur_host_ops ops = {
-	.sq_next = sq_next,
-	.sq_retire = idle_sq_retire,
-	.rq_next = idle_rq_next,
-	.rq_count = idle_rq_count,
-	.rq_want_kick = idle_rq_want_kick,
-	.cq_push = cq_push,
-	.qp_event = idle_event,
-	.srq_event = idle_event,
-};
+static const struct ur_host_ops ops = IDLE_HOST(sq_next, cq_push);
 
 static struct ur_port *make_port(u64 seed)
 {

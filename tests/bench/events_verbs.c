@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/bench/events.h"
+#include "tests/verbs_pair.h"
 
 #define RING_BYTES (1u << 20) /* Valkey's default */
 #define RECVS	   128
@@ -86,49 +87,19 @@ static void make_qp(struct verbs_link *v)
 		.cap = {SENDS, RECVS, 1, 1, 0},
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	};
+	struct ibv_qp_attr attr = pair_attr(NULL, 0);
 
 	v->qp = ibv_create_qp(pd, &init);
 	need(v->qp, "create_qp");
-	need(!ibv_modify_qp(v->qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				    IBV_QP_ACCESS_FLAGS),
-	     "INIT");
+	need(!pair_to(v->qp, &attr, IBV_QPS_INIT), "INIT");
 }
 
 static void connect_qp(struct verbs_link *v)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = v->peer.qpn,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = v->peer.gid, .hop_limit = 64}},
-	};
+	struct ibv_qp_attr attr = pair_attr(&v->peer.gid, v->peer.qpn);
 
-	need(!ibv_modify_qp(v->qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				    IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER),
-	     "RTR");
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 14;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.max_rd_atomic = 1;
-	need(!ibv_modify_qp(v->qp, &attr,
-			    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				    IBV_QP_MAX_QP_RD_ATOMIC),
-	     "RTS");
+	need(!pair_to(v->qp, &attr, IBV_QPS_RTR), "RTR");
+	need(!pair_to(v->qp, &attr, IBV_QPS_RTS), "RTS");
 }
 
 static struct ibv_mr *make_buffer(u8 **buf, u64 bytes)

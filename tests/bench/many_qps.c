@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/bench/clock.h"
+#include "tests/verbs_pair.h"
 
 #define BYTES 64
 
@@ -32,50 +33,17 @@ static struct ibv_qp *make_qp(void)
 		.cap = {16, 16, 1, 1, 0},
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
 	need(qp != NULL, "create_qp");
-	need(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				    IBV_QP_ACCESS_FLAGS),
-	     "INIT");
 	return qp;
 }
 
 static void connect_qp(struct ibv_qp *qp, struct ibv_qp *to)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = to->qp_num,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = gid, .hop_limit = 64}},
-	};
+	struct ibv_qp_attr attr = pair_attr(&gid, to->qp_num);
 
-	need(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				    IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER),
-	     "RTR");
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 14;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.max_rd_atomic = 1;
-	need(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				    IBV_QP_MAX_QP_RD_ATOMIC),
-	     "RTS");
+	need(!pair_connect(qp, &attr), "connect");
 }
 
 static void write_once(struct ibv_qp *qp, struct ibv_mr *mr)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "tests/faults/verbs.h"
+#include "tests/verbs_pair.h"
 
 /* What steps make, one of each kind. */
 static struct ibv_comp_channel *channel;
@@ -212,52 +213,30 @@ static void undo_tgt(void)
 	undo_xrcd();
 }
 
+static int move_qp(enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = pair_attr(&gid, 4242);
+
+	attr.qkey = 1;
+	attr.qp_access_flags = ALL & ~IBV_ACCESS_MW_BIND;
+	attr.max_rd_atomic = 16;
+	attr.max_dest_rd_atomic = 16;
+	return pair_to(qp, &attr, state);
+}
+
 static int to_init(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
-				   .port_num = 1,
-				   .qkey = 1,
-				   .qp_access_flags =
-					   ALL & ~IBV_ACCESS_MW_BIND};
-
-	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				     (qp->qp_type == IBV_QPT_UD
-					      ? IBV_QP_QKEY
-					      : IBV_QP_ACCESS_FLAGS));
+	return move_qp(IBV_QPS_INIT);
 }
 
 static int to_rtr(void)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = 4242,
-		.max_dest_rd_atomic = 16,
-		.min_rnr_timer = 12,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = gid, .hop_limit = 64}}};
-
-	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				     IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER);
+	return move_qp(IBV_QPS_RTR);
 }
 
 static int to_rts(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
-				   .timeout = 14,
-				   .max_rd_atomic = 16,
-				   .retry_cnt = 7,
-				   .rnr_retry = 7};
-
-	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
-				     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				     IBV_QP_MAX_QP_RD_ATOMIC);
+	return move_qp(IBV_QPS_RTS);
 }
 
 static void fresh_rc(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/faults/faults.h"
+#include "tests/verbs_pair.h"
 
 #define BYTES 131072
 #define ALL                                                \
@@ -66,42 +67,15 @@ static void make_qp(struct end *e)
 
 static void connect_qp(struct end *e, const struct end *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qkey = 77,
-		.qp_access_flags = ALL,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qp->qp_num,
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.timeout = 12,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = peer->gid, .hop_limit = 64}},
-	};
-	bool rc = type == IBV_QPT_RC;
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	struct ibv_qp_attr attr = pair_attr(&peer->gid, peer->qp->qp_num);
 
-	mask |= type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
-	CHECK_EQ(ibv_modify_qp(e->qp, &attr, mask), 0);
-	attr.qp_state = IBV_QPS_RTR;
-	mask = IBV_QP_STATE;
-	if (type != IBV_QPT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-			IBV_QP_RQ_PSN;
-	if (rc)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	CHECK_EQ(ibv_modify_qp(e->qp, &attr, mask), 0);
-	attr.qp_state = IBV_QPS_RTS;
-	mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-	if (rc)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
-	CHECK_EQ(ibv_modify_qp(e->qp, &attr, mask), 0);
+	attr.qkey = 77;
+	attr.qp_access_flags = ALL;
+	attr.max_rd_atomic = 4;
+	attr.max_dest_rd_atomic = 4;
+	attr.min_rnr_timer = 1;
+	attr.timeout = 12;
+	CHECK_EQ(pair_connect(e->qp, &attr), 0);
 	if (type == IBV_QPT_UD) {
 		e->ah = ibv_create_ah(e->pd, &attr.ah_attr);
 		CHECK(e->ah);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "bench.h"
+#include "tests/verbs_pair.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -114,38 +115,12 @@ struct ibv_qp *make_qp(struct bench *t, struct ibv_cq *cq, struct ibv_srq *srq,
 
 void connect_qp(struct bench *t, struct ibv_qp *qp, uint32_t dest)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = ALL_ACCESS & ~IBV_ACCESS_MW_BIND,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = dest,
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = t->gid, .hop_limit = 64}},
-	};
-	int mask;
+	struct ibv_qp_attr attr = pair_attr(&t->gid, dest);
 
-	CHECK_EQ(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_ACCESS_FLAGS),
-		 0);
-	attr.qp_state = IBV_QPS_RTR;
-	mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-	       IBV_QP_RQ_PSN;
-	/* Both halves of XRC take all attributes of RC, as from perftest. */
-	mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	CHECK_EQ(ibv_modify_qp(qp, &attr, mask), 0);
-	attr.qp_state = IBV_QPS_RTS;
-	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
-	       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-	CHECK_EQ(ibv_modify_qp(qp, &attr, mask), 0);
+	attr.qp_access_flags = ALL_ACCESS & ~IBV_ACCESS_MW_BIND;
+	attr.max_rd_atomic = 4;
+	attr.max_dest_rd_atomic = 4;
+	CHECK_EQ(pair_connect(qp, &attr), 0);
 }
 
 void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
@@ -157,16 +132,10 @@ void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 
 void to_rts_ud(struct ibv_qp *qp)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x1234};
+	struct ibv_qp_attr attr = pair_attr(NULL, 0);
 
-	CHECK_EQ(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_QKEY),
-		 0);
-	to_state(qp, IBV_QPS_RTR);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	attr.qkey = 0x1234;
+	CHECK_EQ(pair_connect(qp, &attr), 0);
 }
 
 struct ibv_wc wait_wc(struct ibv_cq *cq)

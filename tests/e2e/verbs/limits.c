@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "tests/verbs_pair.h"
 
 static struct ibv_device_attr_ex attributes(struct ibv_context *ctx)
 {
@@ -121,38 +122,16 @@ static void limits_rd_atomic(void)
 	for (int over = 0; over < 2; over++) {
 		struct ibv_qp *qp =
 			make_qp(&t, t.a.cq, NULL, IBV_QPT_RC, 8, NULL);
-		struct ibv_qp_attr a = {
-			.qp_state = IBV_QPS_INIT,
-			.port_num = 1,
-			.path_mtu = IBV_MTU_1024,
-			.dest_qp_num = qp->qp_num,
-			.min_rnr_timer = 12,
-			.max_dest_rd_atomic =
-				(uint8_t)(attr.max_dest_rd_atomic + over),
-			.max_rd_atomic =
-				(uint8_t)(attr.max_dest_rd_atomic + over),
-			.ah_attr = {.is_global = 1,
-				    .port_num = 1,
-				    .grh = {.dgid = t.gid, .hop_limit = 1}}};
-		int rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			  IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC;
-		int rts = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
-			  IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			  IBV_QP_MAX_QP_RD_ATOMIC;
+		struct ibv_qp_attr a = pair_attr(&t.gid, qp->qp_num);
 
-		CHECK_EQ(ibv_modify_qp(qp, &a,
-				       IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-					       IBV_QP_PORT |
-					       IBV_QP_ACCESS_FLAGS),
-			 0);
-		a.qp_state = IBV_QPS_RTR;
-		CHECK_EQ(!!ibv_modify_qp(qp, &a, rtr), over);
+		a.max_dest_rd_atomic = a.max_rd_atomic =
+			(uint8_t)(attr.max_dest_rd_atomic + over);
+		CHECK_EQ(pair_to(qp, &a, IBV_QPS_INIT), 0);
+		CHECK_EQ(!!pair_to(qp, &a, IBV_QPS_RTR), over);
 		a.max_dest_rd_atomic = 1;
 		if (over)
-			CHECK_EQ(ibv_modify_qp(qp, &a, rtr), 0);
-		a.qp_state = IBV_QPS_RTS;
-		CHECK_EQ(!!ibv_modify_qp(qp, &a, rts), over);
+			CHECK_EQ(pair_to(qp, &a, IBV_QPS_RTR), 0);
+		CHECK_EQ(!!pair_to(qp, &a, IBV_QPS_RTS), over);
 		CHECK_EQ(ibv_destroy_qp(qp), 0);
 	}
 	bench_close(&t);

@@ -4,6 +4,7 @@
  * and it arrives all the same.
  */
 #include "bench.h"
+#include "tests/verbs_pair.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -36,19 +37,12 @@ static struct ibv_qp *make_ud(struct ibv_pd *pd, struct ibv_cq *cq)
 						.max_recv_wr = 16,
 						.max_send_sge = 1,
 						.max_recv_sge = 1}};
-	struct ibv_qp_attr a = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
+	struct ibv_qp_attr a = pair_attr(NULL, 0);
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
 	CHECK(qp);
-	CHECK_EQ(ibv_modify_qp(qp, &a,
-			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_QKEY),
-		 0);
-	a.qp_state = IBV_QPS_RTR;
-	CHECK_EQ(ibv_modify_qp(qp, &a, IBV_QP_STATE), 0);
-	a.qp_state = IBV_QPS_RTS;
-	CHECK_EQ(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	a.qkey = QKEY;
+	CHECK_EQ(pair_connect(qp, &a), 0);
 	return qp;
 }
 

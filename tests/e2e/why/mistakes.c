@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tests/verbs_pair.h"
 
 #define BYTES	   8192
 #define MUST(what) ((what) ? (void)0 : die(#what))
@@ -48,7 +49,7 @@ static void make(int server)
 					.cap = {8, 8, 1, 1, 0}};
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	unsigned int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp_attr attr = pair_attr(NULL, 0);
 
 	MUST(list && *list && (context = ibv_open_device(*list)));
 	MUST(pd = ibv_alloc_pd(context));
@@ -61,9 +62,7 @@ static void make(int server)
 	init.send_cq = init.recv_cq = cq;
 	MUST(qp = ibv_create_qp(pd, &init));
 	attr.qp_access_flags = server && is("qp-right") ? 0 : remote;
-	MUST(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				    IBV_QP_ACCESS_FLAGS));
+	MUST(!pair_to(qp, &attr, IBV_QPS_INIT));
 }
 
 static void tell(const struct end *end, const char *path)
@@ -90,39 +89,21 @@ static void hear(struct end *end, const char *path)
 
 static void join(int server, int gid, const struct end *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = server && is("mtu") ? IBV_MTU_256 : IBV_MTU_1024,
-		.dest_qp_num = peer->qpn,
-		.rq_psn = peer->psn,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1,
-		.ah_attr = {.is_global = 1,
-			    .port_num = 1,
-			    .grh = {.dgid = peer->gid,
-				    .sgid_index = (uint8_t)gid,
-				    .hop_limit = 64}},
-	};
+	struct ibv_qp_attr attr = pair_attr(&peer->gid, peer->qpn);
 
+	attr.ah_attr.grh.sgid_index = (uint8_t)gid;
+	attr.rq_psn = peer->psn;
+	attr.sq_psn = !server && is("psn") ? 105 : 100;
+	attr.min_rnr_timer = 1;
+	attr.timeout = 12;
+	attr.retry_cnt = 2;
+	attr.rnr_retry = 2;
+	if (server && is("mtu"))
+		attr.path_mtu = IBV_MTU_256;
 	if (!server && is("qpn"))
 		attr.dest_qp_num ^= 0x5a5;
-	MUST(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				    IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER));
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS,
-		.sq_psn = !server && is("psn") ? 105 : 100,
-		.timeout = 12,
-		.retry_cnt = 2,
-		.rnr_retry = 2,
-		.max_rd_atomic = 1,
-	};
-	MUST(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				    IBV_QP_MAX_QP_RD_ATOMIC));
+	MUST(!pair_to(qp, &attr, IBV_QPS_RTR));
+	MUST(!pair_to(qp, &attr, IBV_QPS_RTS));
 }
 
 static void receive(void)

@@ -42,16 +42,7 @@ static int cq_push(void *ctx, const struct ur_wc *wc)
 	return 0;
 }
 
-const struct ur_host_ops net_flow_ops = {
-	.sq_next = sq_next,
-	.sq_retire = idle_sq_retire,
-	.rq_next = idle_rq_next,
-	.rq_count = idle_rq_count,
-	.rq_want_kick = idle_rq_want_kick,
-	.cq_push = cq_push,
-	.qp_event = idle_event,
-	.srq_event = idle_event,
-};
+const struct ur_host_ops net_flow_ops = IDLE_HOST(sq_next, cq_push);
 
 void net_flow_kick(struct net_host *h)
 {
