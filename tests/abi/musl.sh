@@ -19,7 +19,7 @@ for name in linux asm-generic rdma infiniband; do
 done
 ln -s "/usr/include/$(gcc -print-multiarch)/asm" "$out/include/asm"
 compile() { # compile FILE
-	musl-gcc -std=gnu11 -D_GNU_SOURCE -fPIC -O0 -Wall -Wno-unused-parameter -I. \
+	musl-gcc -std=gnu11 -D_GNU_SOURCE -DUR_GLUE=59 -fPIC -O0 -Wall -Wno-unused-parameter -I. \
 		-Iproviders/uroce -idirafter "$out/include" -c "$1" \
 		-o "$out/$(basename "$1" .c).o" 2>"$out/errors"
 }
