@@ -34,8 +34,8 @@ struct ur_record_qp {
 	uint32_t pid, uid;
 	char comm[24]; /* printable */
 	uint32_t sends, completions, packets_out, packets_in, resent;
-	/* While the model is made. */
-	uint32_t oldest_send, last_send;
+	/* While the model is made. chain: the next in its bucket. */
+	uint32_t chain, oldest_send, last_send;
 	bool sent;
 	uint32_t next_psn;
 };
@@ -64,6 +64,8 @@ struct ur_record {
 		size_t len;
 	} * texts; /* what was read */
 	int n_texts;
+	/* The newest queue pair of each bucket, while it is read and linked. */
+	uint32_t *qp_bucket, qp_buckets;
 };
 
 /* Reads the files, or with none what the device at the run directory has.

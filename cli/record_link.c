@@ -15,6 +15,8 @@
 /* Work requests of a queue pair that are looked at, and packets alike. */
 #define SEARCH_SENDS   4096
 #define SEARCH_PACKETS 64
+/* Queue pairs of one number. */
+#define SEARCH_PEERS 1024
 /* A packet that left so shortly before the end may still be under way. */
 #define FLIGHT_NS 2000000ull
 
@@ -161,17 +163,40 @@ static void packet_in(struct ur_record *record, struct buckets *b, uint32_t i)
 
 /* ---- queue pairs ---- */
 
+/* Those of a number are looked for in any process of any device: so by it alone,
+ * in the chains that queue pairs were found by, which nobody needs any more. */
+static void chain_qps(struct ur_record *record)
+{
+	uint32_t mask = record->qp_buckets - 1;
+
+	memset(record->qp_bucket, 0xff,
+	       record->qp_buckets * sizeof(*record->qp_bucket));
+	/* The last first: the first of several is found first. */
+	for (uint32_t i = record->n_qps; i-- > 0;) {
+		struct ur_record_qp *qp = &record->qps[i];
+		uint32_t *first = &record->qp_bucket[qp->qpn & mask];
+
+		qp->chain = *first;
+		*first = i;
+	}
+}
+
 /* A peer's own number of us decides between several of one number. */
 static void find_peer(struct ur_record *record, uint32_t i)
 {
 	struct ur_record_qp *qp = &record->qps[i], *other;
+	uint32_t mask = record->qp_buckets - 1, at;
 
-	for (uint32_t k = 0; qp->dest_qpn > 1 && k < record->n_qps; k++) {
-		other = &record->qps[k];
+	if (qp->dest_qpn <= 1)
+		return;
+	at = record->qp_bucket[qp->dest_qpn & mask];
+	for (int n = 0; at != UR_RECORD_NONE && n < SEARCH_PEERS; n++) {
+		other = &record->qps[at];
 		if (other->qpn == qp->dest_qpn && other->dest_qpn == qp->qpn) {
-			qp->peer = k;
+			qp->peer = at;
 			return;
 		}
+		at = other->chain;
 	}
 }
 
@@ -237,6 +262,8 @@ int ur_record_link(struct ur_record *record)
 			packet_in(record, &b, i);
 	}
 	free(b.first);
+	if (record->n_qps)
+		chain_qps(record);
 	for (uint32_t i = 0; i < record->n_qps; i++)
 		find_peer(record, i);
 	for (uint32_t i = 0; i < record->n_events; i++) {

@@ -14,6 +14,9 @@
 #define FILE_MAX   (256u << 20)
 #define MAX_EVENTS (1u << 24)
 #define BTH_BYTES  12
+/* Queue pairs of a bucket, and owners, that are looked at. */
+#define SEARCH_QPS    64
+#define SEARCH_OWNERS 4096
 
 /* Copies the text with "?" for what is not printable: it goes to terminals and
  * pages. */
@@ -53,26 +56,63 @@ static void *grow_array(void **array, uint32_t *n, size_t size)
 static void name_owner(struct ur_record_qp *qp,
 		       const struct uroce_record_owner *owners, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && i < SEARCH_OWNERS; i++)
 		if (owners[i].pid == qp->pid && owners[i].uid == qp->uid) {
 			printable(qp->comm, owners[i].comm, sizeof(qp->comm));
 			return;
 		}
 }
 
+static uint32_t *bucket_of(struct ur_record *record, uint32_t device,
+			   uint32_t qpn, uint32_t pid)
+{
+	uint32_t h = qpn * 2654435761u ^ pid * 40503u ^ device * 97u;
+
+	return &record->qp_bucket[(h ^ h >> 15) & (record->qp_buckets - 1)];
+}
+
+/* As many buckets as there may be queue pairs before there are more. */
+static bool grow_buckets(struct ur_record *record)
+{
+	uint32_t n = record->qp_buckets ? 2 * record->qp_buckets : 64;
+	uint32_t *more = realloc(record->qp_bucket, n * sizeof(*more));
+
+	if (!more)
+		return false;
+	memset(more, 0xff, n * sizeof(*more));
+	record->qp_bucket = more;
+	record->qp_buckets = n;
+	for (uint32_t i = 0; i < record->n_qps; i++) {
+		struct ur_record_qp *qp = &record->qps[i];
+		uint32_t *first =
+			bucket_of(record, qp->device, qp->qpn, qp->pid);
+
+		qp->chain = *first;
+		*first = i;
+	}
+	return true;
+}
+
 /* The queue pair of that number; one that came later under the same number, of
- * another process, is another one. */
+ * another process, is another one. One that lies too deep in a bucket, as only a
+ * made-up file has it, is taken for a new one. */
 static uint32_t find_qp(struct ur_record *record, uint32_t device,
 			const struct uroce_record *r,
 			const struct uroce_record_owner *owners, uint32_t n)
 {
 	struct ur_record_qp *qp;
+	uint32_t *first, at;
 
-	for (uint32_t i = record->n_qps; i-- > 0;) {
-		qp = &record->qps[i];
+	if (record->n_qps == record->qp_buckets && !grow_buckets(record))
+		return UR_RECORD_NONE;
+	first = bucket_of(record, device, r->qpn, r->pid);
+	at = *first;
+	for (int i = 0; at != UR_RECORD_NONE && i < SEARCH_QPS; i++) {
+		qp = &record->qps[at];
 		if (qp->device == device && qp->qpn == r->qpn &&
 		    qp->pid == r->pid)
-			return i;
+			return at;
+		at = qp->chain;
 	}
 	qp = grow_array((void **)&record->qps, &record->n_qps, sizeof(*qp));
 	if (!qp)
@@ -82,6 +122,8 @@ static uint32_t find_qp(struct ur_record *record, uint32_t device,
 	qp->pid = r->pid;
 	qp->uid = r->uid;
 	qp->peer = qp->oldest_send = qp->last_send = UR_RECORD_NONE;
+	qp->chain = *first;
+	*first = record->n_qps - 1;
 	name_owner(qp, owners, n);
 	return record->n_qps - 1;
 }
@@ -300,5 +342,6 @@ void ur_record_free(struct ur_record *record)
 	free(record->texts);
 	free(record->devices);
 	free(record->qps);
+	free(record->qp_bucket);
 	free(record->events);
 }

@@ -4,8 +4,10 @@ it is, in the forms that other tools read."""
 import json
 import os
 import re
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 
 import pytest
@@ -377,6 +379,31 @@ def test_hostile_files(build, tmp_path):
         p = show(bad, "show")
         assert p.returncode in (0, 1), (bad[:20], p)
         assert p.returncode == 1 or bad == b"", p.stdout
+
+
+def test_many_queue_pairs(build, tmp_path):
+    """Four times as many queue pairs, each with a peer that is not there, take
+    about four times as long to read, and not sixteen times."""
+    def cost(count):
+        head = (b"urocRec1" + bytes(24) + count.to_bytes(4, "little") +
+                bytes(12) + b"uroce0".ljust(32, b"\0") + b"eth0".ljust(32, b"\0"))
+        path = tmp_path / "r"
+        path.write_bytes(head + b"".join(
+            struct.pack("<QBBBBIIIIIQQIIII", 1000 + i, 1, 1, 0, 0, 17 + i // 2, 0, 7,
+                        0, 5, i, 0, 0, 1, 0x800000 + i // 2, 0)
+            for i in range(count)))
+        out = tmp_path / "out"
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with out.open("wb") as to:
+            subprocess.run([build + "/bin/uroce", "record", "show", str(path)],
+                           stdout=to, check=True, timeout=60)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        lines = [line.split() for line in out.read_text().splitlines()]
+        assert len(lines) == count
+        assert all(line[2] == f"0x{17 + i // 2:06x}" for i, line in enumerate(lines))
+        return after.ru_utime - before.ru_utime
+    few, many = cost(1 << 14), cost(1 << 16)
+    assert many < 9 * max(few, 0.01), (few, many)
 
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-headless-shell")
