@@ -303,7 +303,6 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;
-	file->features = 0;
 	get_credentials(file->opener);
 	file->nl_type = 0;
 	file->nl_bound = 0;
