@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "lab.h"
+#include "tests/verbs_pair.h"
 
 #ifdef LAB_ADVERSE
 static const struct lab_case *const all[] = {lab_adverse, NULL};
@@ -92,16 +93,12 @@ static void make_qp(struct lab *lab, int i)
 int lab_to_init(struct lab *lab, int i)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qkey = 0x1234,
 		.qp_access_flags = lab->wish.qp_access,
 	};
 
-	return ibv_modify_qp(
-		lab->qp[i], &attr,
-		IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			(lab->wish.ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
+	return pair_to(lab->qp[i], &attr, IBV_QPS_INIT);
 }
 
 static void fill_path(struct lab *lab, struct ibv_ah_attr *ah)
@@ -117,7 +114,6 @@ static void fill_path(struct lab *lab, struct ibv_ah_attr *ah)
 int lab_to_rtr(struct lab *lab, int i)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
 		.path_mtu = (enum ibv_mtu) or
 			    ((uint32_t)lab->wish.mtu, IBV_MTU_1024),
 		.dest_qp_num = lab->qp[!i]->qp_num,
@@ -128,19 +124,12 @@ int lab_to_rtr(struct lab *lab, int i)
 	};
 
 	fill_path(lab, &attr.ah_attr);
-	return ibv_modify_qp(
-		lab->qp[i], &attr,
-		lab->wish.ud ? IBV_QP_STATE
-			     : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				       IBV_QP_MAX_DEST_RD_ATOMIC |
-				       IBV_QP_MIN_RNR_TIMER);
+	return pair_to(lab->qp[i], &attr, IBV_QPS_RTR);
 }
 
 int lab_to_rts(struct lab *lab, int i)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
 		.sq_psn = 7,
 		.timeout = lab->wish.timeout == 255
 				   ? 0
@@ -150,12 +139,7 @@ int lab_to_rts(struct lab *lab, int i)
 		.max_rd_atomic = (uint8_t) or (lab->wish.rd_atomic, 4),
 	};
 
-	return ibv_modify_qp(
-		lab->qp[i], &attr,
-		lab->wish.ud ? IBV_QP_STATE | IBV_QP_SQ_PSN
-			     : IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-				       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				       IBV_QP_MAX_QP_RD_ATOMIC);
+	return pair_to(lab->qp[i], &attr, IBV_QPS_RTS);
 }
 
 int lab_connect(struct lab *lab, int i)
