@@ -93,6 +93,7 @@ void ur_groups_leave(struct ur_groups *g, uid_t uid, const u8 gid[16])
 {
 	struct group *group = find_group(g, gid);
 
+	ur_assert(group);
 	ur_quota_give(&group->members, uid, 1);
 	if (!ur_quota_of(&group->members, uid)) {
 		ur_quota_give(&g->quota, uid, 1);

@@ -307,6 +307,7 @@ void ur_emr_unmap(const struct ur_emr_left *left)
 
 void ur_emr_unmapped(const struct ur_emr_left *left)
 {
+	ur_assert(left->ectx->n_maps && left->ectx->mapped >= left->len);
 	left->ectx->n_maps--;
 	left->ectx->mapped -= left->len;
 }

@@ -2,6 +2,7 @@
 /* Netlink messages, written. */
 #include <string.h>
 #include "device/nldev/msg.h"
+#include "util/assert.h"
 
 /* Room for len bytes, the last of them up to a multiple of four zero. */
 static u8 *room(struct ur_nl_msg *m, u32 len)
@@ -9,6 +10,7 @@ static u8 *room(struct ur_nl_msg *m, u32 len)
 	u32 padded = NLMSG_ALIGN(len);
 	u8 *to = m->buf + m->len;
 
+	ur_assert(m->len <= UR_NL_BYTES);
 	if (m->full || len > UR_NL_BYTES || padded > UR_NL_BYTES - m->len) {
 		m->full = true;
 		return NULL;
@@ -35,6 +37,7 @@ void ur_nl_end(struct ur_nl_msg *m)
 {
 	u32 len = m->len - m->begin;
 
+	ur_assert(m->begin <= m->len);
 	if (!m->full)
 		memcpy(m->buf + m->begin, &len, sizeof(len));
 }
@@ -92,12 +95,14 @@ void ur_nl_nest_end(struct ur_nl_msg *m, u32 nest)
 {
 	u16 len = (u16)(m->len - nest);
 
+	ur_assert(nest <= m->len && m->len - nest <= UINT16_MAX);
 	if (!m->full)
 		memcpy(m->buf + nest, &len, sizeof(len));
 }
 
 void ur_nl_cut(struct ur_nl_msg *m, u32 len)
 {
+	ur_assert(len <= m->len);
 	m->len = len;
 	m->full = false;
 }

@@ -44,6 +44,7 @@ static int put_file(struct ur_device *dev, const struct ur_setting *set)
 
 	if (set->root == UR_SETTING_CM && !dev->cm_files)
 		return 0;
+	ur_assert(set->root < UR_ARRAY_SIZE(roots));
 	set->show(dev, set->arg, text, sizeof(text));
 	return ur_tree_put_setting(dev->daemon, text, "%s/%s/%s",
 				   roots[set->root], owner(dev, set->root),

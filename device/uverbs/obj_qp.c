@@ -52,6 +52,7 @@ static int destroy_qp(struct ur_object *obj)
 		target_put(qp->target);
 	} else {
 		/* When a session ends, nobody else detaches. */
+		ur_assert(qp->n_mcast <= UR_ARRAY_SIZE(qp->mcast));
 		if (obj->file->closing)
 			while (qp->n_mcast)
 				ur_qp_leave(qp, --qp->n_mcast);

@@ -17,6 +17,7 @@
 #include "engine/ground/loop.h"
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
+#include "util/assert.h"
 
 /* Rounds of calls that post calls, before the descriptors have their turn. */
 #define CALL_ROUNDS 32
@@ -304,6 +305,7 @@ bool ur_loop_mine(const struct ur_loop *loop)
 
 void ur_loop_lock(struct ur_loop *loop)
 {
+	ur_assert(holds != loop);
 	ur_turns_take(&loop->lock, acts_for);
 	holds = loop;
 	ur_hold_time_begin();
@@ -312,6 +314,7 @@ void ur_loop_lock(struct ur_loop *loop)
 void ur_loop_after(struct ur_loop *loop, struct ur_loop_after *after,
 		   void (*fn)(struct ur_loop_after *after))
 {
+	ur_assert(holds == loop);
 	after->fn = fn;
 	after->next = loop->after;
 	loop->after = after;
@@ -335,6 +338,7 @@ static void let_go(struct ur_loop *loop)
 
 void ur_loop_unlock(struct ur_loop *loop)
 {
+	ur_assert(holds == loop);
 	if (!loop->closed && run_rounds(loop))
 		wake(loop);
 	let_go(loop);

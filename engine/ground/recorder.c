@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/ground/recorder.h"
+#include "util/assert.h"
 
 #define WORDS (UROCE_RECORD_SLOT / 8)
 
@@ -81,6 +82,7 @@ static void put_slots(struct ur_recorder *rec, const void *from, u32 slots)
 	u64 head = rec->head, word;
 
 	make_room(rec, head + slots);
+	ur_assert_hot(head + slots - rec->tail <= rec->mask + 1);
 	for (u32 s = 0; s < slots; s++) {
 		u64 *to = place(rec, head + s);
 

@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
+#include "util/assert.h"
 
 /* Looks at the lock before a thread that finds it taken sleeps: some
  * microseconds. */
@@ -101,6 +102,7 @@ static struct ur_turns_waiter *leave_turns(struct ur_turns_waiter **at)
 {
 	struct ur_turns_waiter *first = *at, *next = first->next;
 
+	ur_assert(next || first->last == first);
 	if (next) {
 		next->last = first->last;
 		next->next_user = first->next_user;

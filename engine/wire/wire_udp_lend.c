@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 #include "transport/wire_format.h"
+#include "util/assert.h"
 
 static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
@@ -40,6 +41,7 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 
 		if (fd < 0)
 			return fd;
+		ur_assert(a->n_lent < UR_ARRAY_SIZE(a->lent));
 		a->lent[a->n_lent++] = fd;
 		ur_udp_steer(fd, w->wire.engine->shard_bits, a->n_lent + 1);
 	}

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-LEAST = 3.7
+LEAST = 4.0
 FOLDERS = ["cm", "transport", "engine", "device"]
 ASSERT = re.compile(r"\bur_assert(?:_hot|_rules|_rules_hot)?\(")
 WITHIN = re.compile(r"\bur_list_(?:entry|first)\(\s*[^;]*?,\s*struct \w+,\s*(\w+\.\w+)\s*\)")
