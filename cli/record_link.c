@@ -163,8 +163,9 @@ static void packet_in(struct ur_record *record, struct buckets *b, uint32_t i)
 
 /* ---- queue pairs ---- */
 
-/* Those of a number are looked for in any process of any device: so by it alone,
- * in the chains that queue pairs were found by, which nobody needs any more. */
+/* Chains queue pairs by their number alone: a peer may be in any process of any
+ * device. Takes the buckets that ur_record_read() found queue pairs by, which
+ * nobody needs any more. */
 static void chain_qps(struct ur_record *record)
 {
 	uint32_t mask = record->qp_buckets - 1;

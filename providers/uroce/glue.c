@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What libibverbs loads, once for each of its private ABIs: UR_GLUE is its
- * number, that of the first rdma-core that has it.
+ * The constructor of the plugin that libibverbs loads. It is compiled once for each
+ * private ABI of the library; UR_GLUE is the number of that ABI, which is the
+ * first rdma-core that has it.
  */
 #include <dlfcn.h>
 
@@ -15,8 +16,8 @@
 static enum ur_pabi choose_pabi(void)
 {
 #if UR_GLUE == 59
-	/* Two operations came in the middle of the table with 62 and the number
-	 * stayed; a public function that came with them tells. */
+	/* With 62 two operations came in the middle of the table and the number
+	 * stayed; a public function that came with them shows which it is. */
 	return dlvsym(RTLD_DEFAULT, "ibv_query_port_speed", "IBVERBS_1.16")
 		       ? UR_PABI_59B
 		       : UR_PABI_59A;
