@@ -56,4 +56,5 @@ def root():
 def netns():
     sh("ip", "netns", "add", "runner")
     sh("ip", "-n", "runner", "link", "set", "lo", "up")
-    return "runner"
+    yield "runner"
+    sh("ip", "netns", "del", "runner")
