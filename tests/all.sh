@@ -56,12 +56,21 @@ for stage in "${@:-${order[@]}}"; do
 done
 tests/install-deps.sh "${stages[@]}" || exit 1
 
+# What one stage has compiled the next does not compile again, nor a root of its
+# own that has the same compiler, headers and flags. `full` compiles all of it.
+if [ -z "$full" ] && command -v ccache >/dev/null; then
+	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$top/build/ccache} \
+		CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
+	mkdir -p "$CCACHE_DIR"
+fi
+
 res=$top/build/results
 mkdir -p "$res"
 rm -f "$res"/*
 # shellcheck source=tests/beside.sh
 . tests/beside.sh
 declare -A began=()
+took=()
 trap stop INT TERM
 failed=0
 start() { # start SECONDS NAME CMD...: one stage, its own time limit and log
@@ -71,6 +80,7 @@ start() { # start SECONDS NAME CMD...: one stage, its own time limit and log
 ended() {
 	printf '== %-12s %s (%ds)\n' "$1" \
 		"$([ "$2" = 0 ] && echo ok || echo "FAILED, status $2")" $((SECONDS - began[$1]))
+	took+=("$1 $((SECONDS - began[$1]))")
 	if [ "$2" != 0 ]; then
 		failed=1
 		tail -n "${TAIL:-60}" "$3" | sed 's/^/   | /'
@@ -113,6 +123,9 @@ finish 0
 # the same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
 quick='unit|scenario|fuzz|abi|arch|habits'
+# They run the same code as the short ones; to a sanitizer that is enough.
+long_networks=(-E '^sim.net.(reads|dcqcn|lossy|incast)$')
+[ -n "$full" ] && long_networks=()
 for stage in "${stages[@]}"; do
 	beside=0
 	[[ $aside == *" $stage "* ]] && beside=1
@@ -121,7 +134,7 @@ for stage in "${stages[@]}"; do
 	build) continue ;;
 	quick) run 300 quick tests/ctest.sh build "$res/quick.xml" -j2 -L "$quick" ;;
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big" ;;
-	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" ;;
+	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" "${long_networks[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 6 * ${UROCE_FUZZ_SECONDS:-10})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
@@ -146,7 +159,7 @@ elif [ -f "$kept" ]; then
 else
 	echo "full: not run here (tests/all.sh full)"
 fi
-echo "seconds: $SECONDS"
+echo "seconds: $SECONDS (${took[*]})"
 $py tests/summary.py "$res"/*.xml || failed=1
 if [ -n "$full" ] && [ $# = 0 ] && [ $failed = 0 ]; then
 	echo "$(date -u +%F) at $(git rev-parse --short HEAD 2>/dev/null || echo 'no commit')" >"$kept"

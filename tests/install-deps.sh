@@ -11,7 +11,7 @@
 set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
-quick="python3 python3-yaml iproute2 procps clang-format shellcheck codespell
+quick="ccache python3 python3-yaml iproute2 procps clang-format shellcheck codespell
   reuse musl-tools"
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
@@ -47,7 +47,7 @@ declare -A kinds=(
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
 	  ceph-mon ceph-osd ceph-common"
-	[package]="python3 python3-pytest debhelper dpkg-dev lintian rpm
+	[package]="ccache python3 python3-pytest debhelper dpkg-dev lintian rpm
 	  rpmlint man-db mmdebstrap iproute2 file systemd
 	  systemd-container"
 	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"

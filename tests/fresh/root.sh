@@ -81,6 +81,11 @@ inside() { # inside CMD...: in the root, as its root
 		mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
 			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
 			mount -t tmpfs -o mode=755 tmpfs "$root/run" || exit 1
+		cache=
+		if [ -d "${CCACHE_DIR:-}" ]; then
+			cache=/var/cache/ccache
+			mkdir -p "$root$cache" && mount --bind "$CCACHE_DIR" "$root$cache" || exit 1
+		fi
 		cp /etc/resolv.conf "$root/etc/resolv.conf"
 		# Who is in a chroot may not make user namespaces; only where the
 		# machine is one itself, that is what is left.
@@ -93,7 +98,7 @@ inside() { # inside CMD...: in the root, as its root
 		rmdir .host
 		exec $enter env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
 			UROCE_FULL="$UROCE_FULL" UROCE_PACKAGE_TESTS="$packages" \
-			UROCE_PACKAGE_ROOT="$package_root" \
+			UROCE_PACKAGE_ROOT="$package_root" ${cache:+CCACHE_DIR=$cache} \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
 }

@@ -17,6 +17,10 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 VERSION = re.search(r"project\(uroce VERSION ([\d.]+)", open(f"{TOP}/CMakeLists.txt").read())[1]
 
 
+# Its folder's name is another each time: what is compiled there is found again.
+CACHE = "CCACHE_BASEDIR"
+
+
 def sh(*cmd, **kw):
     r = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
     assert r.returncode == 0, f"{' '.join(cmd)}: status {r.returncode}\n{r.stdout[-4000:]}"
@@ -47,7 +51,7 @@ def source(work):
 
 @pytest.fixture(scope="session")
 def debs(work, source):
-    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source)
+    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source, env={**os.environ, CACHE: work})
     return {os.path.basename(p).split("_")[0]: p for p in glob.glob(work + "/*.deb")}
 
 
@@ -58,7 +62,8 @@ def rpms(work, source):
     macros = ":".join([rpm + "/macros", *glob.glob(rpm + f"/platform/{os.uname().machine}-*/macros"),
                        rpm + "/fileattrs/*.attr", os.path.join(HERE, "fedora.macros")])
     sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", "--nodeps", "-bb",
-       "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"))
+       "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"),
+       env={**os.environ, CACHE: work})
     return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}
 
 
