@@ -14,8 +14,12 @@ struct ur_eah {
 };
 
 /* Puts the traffic class and the hop limit of path into av. */
-void ur_av_set_class(struct ur_engine *engine, struct ur_av *av,
-		     const struct ur_epath *path);
+void ur_av_set_class(struct ur_av *av, const struct ur_epath *path);
+/* Gives the address vector of a connected queue pair of that type the ECN bits
+ * that the settings say, and that its peer may change: ur_qp_set_ecn(). To be called whenever
+ * its class has changed. */
+void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,
+		   enum ur_qp_type type);
 /* Makes the address vector of a path in *av, with one reference, which is the
  * caller's. lqpn and rqpn choose the source port where the path has no flow
  * label and queue pairs do not share ports (config.one_path). Returns 0 or

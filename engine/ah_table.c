@@ -55,15 +55,6 @@ static u16 choose_sport(const struct ur_engine *engine, const struct ur_av *av,
 	return ur_udp_sport(av->flow_label, lqpn, rqpn);
 }
 
-/* Returns the traffic class. RFC 3168: where the program leaves the ECN bits
- * zero, they say that we understand ECN, if the device is configured so. */
-static u8 tclass(const struct ur_engine *engine, const struct ur_epath *path)
-{
-	if (engine->ecn && !path->v1 && !(path->traffic_class & UR_ECN_MASK))
-		return path->traffic_class | UR_ECN_ECT0;
-	return path->traffic_class;
-}
-
 int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	       u32 rqpn, struct ur_av **ret_av)
 {
@@ -83,7 +74,7 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	av->sgid_index = path->sgid_index;
 	av->flow_label = path->flow_label & 0xfffff;
 	av->udp_sport = choose_sport(engine, av, lqpn, rqpn);
-	av->traffic_class = tclass(engine, path);
+	av->traffic_class = path->traffic_class;
 	av->hop_limit = hop_limit(path, mcast);
 	av->sl = path->sl;
 	av->v4 = ur_gid_is_v4(path->sgid);
@@ -96,11 +87,32 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	return 0;
 }
 
-void ur_av_set_class(struct ur_engine *engine, struct ur_av *av,
-		     const struct ur_epath *path)
+/* CNPs lower the window of an RC queue pair's path, and the rate of a UC queue pair.
+ * Where neither follows them, packets that ask for no ECN get none. */
+void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,
+		   enum ur_qp_type type)
+{
+	u8 own = av->traffic_class & UR_ECN_MASK;
+
+	av->ecn = 0;
+	if (av->v1 || own == UR_ECN_CE)
+		return;
+	if (own) {
+		av->ecn = own;
+		return;
+	}
+	if (!engine->ecn ||
+	    (type != UR_QPT_UC && !engine->opt.path && !engine->heeds_cnps))
+		return;
+	av->ecn = UR_ECN_ECT0;
+	if (type != UR_QPT_UC || engine->ecn == UR_ECN_ALL)
+		av->traffic_class |= UR_ECN_ECT0;
+}
+
+void ur_av_set_class(struct ur_av *av, const struct ur_epath *path)
 {
 	ur_assert(av->refs);
-	av->traffic_class = tclass(engine, path);
+	av->traffic_class = path->traffic_class;
 	av->hop_limit = hop_limit(path, av->mcast);
 	av->wire = 0;
 }

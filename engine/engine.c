@@ -287,16 +287,17 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 }
 
 static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
-		  bool ecn)
+		  u8 ecn)
 {
 	ur_port_set_cc(engine->port, cc);
 	engine->ecn = ecn;
+	engine->heeds_cnps = cc->enable;
 	return 0;
 }
-UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, bool);
+UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, u8);
 
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
-		      bool ecn)
+		      u8 ecn)
 {
 	FOR_EACH_SHARD(e, engine)
 	call_set_cc(e, cc, ecn);

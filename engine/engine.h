@@ -146,11 +146,16 @@ bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
 /* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
+/* Which queue pairs are ECT(0) where their program asks for no ECN. */
+#define UR_ECN_NONE	0
+#define UR_ECN_RELIABLE 1 /* RC and XRC, and UC to peers that have sent CNPs */
+#define UR_ECN_ALL	2 /* and UC to anybody */
+
 /* Sets congestion control. Live queue pairs follow it, but only those that are
- * connected from now on can be limited. ecn: packets that ask for no ECN are
- * sent as ECT(0); an address vector keeps the setting that it was made with. */
+ * connected from now on can be limited. ecn: UR_ECN_*; an address vector keeps the
+ * setting that it was made with. */
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
-		      bool ecn);
+		      u8 ecn);
 /* Returns whether the options of the engine ask for DCQCN. */
 bool ur_engine_cc(const struct ur_engine *engine);
 /* The netdev has another name; it is used in what is logged. */

@@ -60,7 +60,8 @@ struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
 	struct ur_engine_options opt;
-	bool ecn;		  /* packets that ask for none are ECT(0) */
+	u8 ecn;			  /* as of ur_engine_set_cc() */
+	bool heeds_cnps;	  /* DCQCN is enabled */
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
 	u32 shard;		  /* its number among them, or its slot */
 	u32 shard_bits;

@@ -200,6 +200,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		err = ur_av_create(engine, path, qp->qpn, dqpn, &attr.av);
 		if (err)
 			return err;
+		ur_av_set_ecn(engine, attr.av, qp->init.type);
 		attr.av->realm = qp->init.realm;
 		attr.av->lqpn = qp->qpn;
 	}
@@ -256,7 +257,9 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 		return 0;
 	path.hop_limit = hop_limit;
 	path.traffic_class = traffic_class;
-	ur_av_set_class(engine, now.av, &path);
+	ur_av_set_class(now.av, &path);
+	ur_av_set_ecn(engine, now.av, qp->init.type);
+	ur_qp_set_ecn(qp->qp);
 	return 0;
 }
 UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);

@@ -20,12 +20,14 @@ static bool off(u8 mask, const struct ur_qp *qp)
 
 /* ---- notification point ---- */
 
-void ur_cc_marked(struct ur_qp *qp)
+void ur_cc_marked(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_port *port = qp->port;
 	u64 interval = port->cc.cnp_interval_ns;
 
 	ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
+	if ((pkt->op->flags & UR_OPF_RESPONSE) && pkt->payload_bytes)
+		ur_path_marked(qp);
 	if (qp->resp.cnp_due || off(port->cc.np_off, qp))
 		return;
 	if (qp->resp.cnp_last && port->now - qp->resp.cnp_last < interval)
@@ -80,13 +82,23 @@ static void decrease(struct ur_cc *cc)
 	cc->increased = false;
 }
 
+/* Whether the rate of the queue pair follows CNPs. */
+static bool limits(const struct ur_qp *qp)
+{
+	const struct ur_cc_config *c = &qp->port->cc;
+
+	return (c->enable && !off(c->rp_off, qp)) || (c->uc && ur_cc_is_uc(qp));
+}
+
 void ur_cc_cnp(struct ur_qp *qp)
 {
 	struct ur_cc *cc = qp->cc;
 	ur_time now = qp->port->now;
 
-	if (!cc || !cc->cfg->enable || off(cc->cfg->rp_off, qp)) {
-		ur_count(qp->port, UR_CNT_rp_cnp_ignored);
+	ur_qp_marks_answered(qp);
+	if (!cc || !limits(qp)) {
+		ur_count(qp->port, ur_path_cnp(qp) ? UR_CNT_rp_cnp_handled
+						   : UR_CNT_rp_cnp_ignored);
 		return;
 	}
 	ur_count(qp->port, UR_CNT_rp_cnp_handled);

@@ -4,7 +4,7 @@
 #ifndef UR_TRANSPORT_CC_H
 #define UR_TRANSPORT_CC_H
 
-#include "transport/transport.h"
+#include "transport/qp.h"
 
 #define UR_CC_ALPHA_ONE (1u << 20)
 
@@ -25,6 +25,12 @@ struct ur_cc {
 	ur_time cap_next;
 	bool answered; /* the last paced packet was a READ's answer */
 };
+
+/* Returns whether nothing but its rate can follow marks. */
+static inline bool ur_cc_is_uc(const struct ur_qp *qp)
+{
+	return qp->svc == UR_SVC_UC && qp->attr.av && qp->attr.av->ecn;
+}
 
 /* Returns when the next packet may leave; 0: at once. cc may be NULL. */
 static inline ur_time ur_cc_next(const struct ur_cc *cc)

@@ -89,7 +89,7 @@ void ur_cc_init(struct ur_qp *qp)
 	if (ur_qp_is_datagram(qp))
 		return;
 	init_cnp_av(qp);
-	if (!qp->port->cc.enable)
+	if (!qp->port->cc.enable && !(qp->port->cc.uc && ur_cc_is_uc(qp)))
 		return;
 	if (!cc)
 		cc = malloc(sizeof(*cc));

@@ -38,6 +38,7 @@
 	X(rnr_nak_retry_err) X(packet_seq_err) X(implied_nak_seq_err) \
 	X(local_ack_timeout_err) X(roce_adp_retrans) X(rp_cnp_handled) \
 	X(rp_cnp_ignored) X(np_cnp_sent) X(np_ecn_marked_roce_packets) \
+	X(ecn_unanswered) \
 	X(resp_local_length_error) X(resp_cqe_error) X(req_cqe_error) \
 	X(req_remote_invalid_request) X(req_remote_access_errors) \
 	X(resp_remote_access_errors) X(resp_cqe_flush_error) \

@@ -90,7 +90,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		port->rx_qp = qp;
 	/* Congestion is marked in IP headers; a GRH has none. */
 	if (!meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE)
-		ur_cc_marked(qp);
+		ur_cc_marked(qp, pkt);
 	if (pkt->op->flags & UR_OPF_RESPONSE)
 		ur_completer_rx(qp, pkt);
 	else if (qp->init.type == UR_QPT_XRC_INI)

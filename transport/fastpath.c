@@ -283,7 +283,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
 
 	if (!qp->port->cfg.fast || qp->cc || qp->svc == UR_SVC_XRC || !i ||
-	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE))
+	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE) || qp->share.test)
 		return 0;
 	if (reliable)
 		window = req->window - ur_psn_sub(req->tx_psn, req->una);

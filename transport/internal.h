@@ -102,12 +102,14 @@ int ur_cc_reserve(struct ur_qp *qp);
 void ur_cc_cap(struct ur_qp *qp);
 /* Frees that state, if there is one. */
 void ur_cc_fini(struct ur_qp *qp);
-/* A CNP was received: lowers the rate, or counts it as ignored where the queue
- * pair has no DCQCN state. */
+/* A CNP was received: lowers the rate where the settings have DCQCN limit that of
+ * the queue pair, else the window of its path. Where it has neither, it is counted
+ * as ignored. */
 void ur_cc_cnp(struct ur_qp *qp);
-/* A CE-marked packet was received: owes the peer a CNP, unless one went less
- * than cnp_interval_ns ago. */
-void ur_cc_marked(struct ur_qp *qp);
+/* Takes a CE-marked packet: the peer is owed a CNP, unless one went less than
+ * cnp_interval_ns ago. If the packet answers a READ of ours, the window of the path
+ * is cut too. */
+void ur_cc_marked(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* Returns the address vector of a CNP, as the settings have it now: that of the
  * connection, or the queue pair's other one. State RTR or later. */
 const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp);

@@ -48,6 +48,7 @@ static struct ur_path *create(struct ur_path **list, struct ur_port *port,
 	ur_list_init(&p->members);
 	ur_list_init(&p->waiting);
 	p->list = list;
+	ur_path_marks_init(p, av);
 	p->next = *list;
 	*list = p;
 	return p;
@@ -60,6 +61,7 @@ static void destroy(struct ur_path *p)
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
+	ur_path_marks_fini(p);
 	free(p);
 }
 
@@ -70,6 +72,7 @@ void ur_path_leave(struct ur_qp *qp)
 	if (!p)
 		return;
 	ur_path_drop(qp);
+	ur_path_marks_left(p, qp);
 	ur_list_del(&qp->share.link);
 	qp->share.path = NULL;
 	qp->share.held = false;
@@ -103,6 +106,8 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.cuts = p->window.cuts;
 	qp->share.cut.set = false; /* its first PSN may be chosen later */
 	qp->share.need = 1;
+	qp->share.cnp_at = 0;
+	qp->share.cnp_open = false;
 	if (p->held)
 		ur_path_set_out(p, qp, ur_path_in_flight(qp));
 }

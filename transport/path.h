@@ -32,6 +32,11 @@ struct ur_share {
 	u32 cuts;	      /* of the path, when max_psn was at cut */
 	struct ur_psn_mark cut;
 	u32 stale; /* answers that come in vain, of a READ */
+	bool test; /* its next packet is to be marked by ourselves */
+	/* Answers that come now may be those that its last CNP stands for; none of
+	 * them has come yet. */
+	bool cnp_open, cnp_owed;
+	ur_time cnp_at; /* 0: none has come */
 };
 
 /* Makes the queue pair, which has its address vector, one of those of its path,
@@ -41,6 +46,20 @@ void ur_path_join(struct ur_qp *qp);
 void ur_path_leave(struct ur_qp *qp);
 /* Frees its room: what it has sent is forgotten. */
 void ur_path_drop(struct ur_qp *qp);
+
+/* A CNP has come for it. Returns whether its path heeds that: not where it has no
+ * path, or sends nothing. */
+bool ur_path_cnp(struct ur_qp *qp);
+/* An answer to its READ was marked: what the peer may send is for us to say. */
+void ur_path_marked(struct ur_qp *qp);
+/* A CNP has come for a queue pair of any service: its peer answers marks. */
+void ur_qp_marks_answered(struct ur_qp *qp);
+/* Returns the address vector of the packet that its path asks for to find out
+ * whether the peer answers marks (share.test). The path's, good until it leaves
+ * that. */
+struct ur_av *ur_path_test_av(struct ur_qp *qp);
+/* That packet was sent. */
+void ur_path_tested(struct ur_qp *qp);
 
 /* The others need a held queue pair (share.held), and turn to nothing else. */
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Changes a path's window by the answers and losses of its queue pairs. */
+/* Changes a path's window by the answers, losses and marks of its queue pairs. */
 #include "transport/path_impl.h"
 
-#define FREE_PKTS 4096 /* nobody waited: no window is needed */
-#define READS	  2    /* requests for a window, where there are more */
-#define AGAIN_NS  100000u
+#define FREE_PKTS	 4096 /* nobody waited: no window is needed */
+#define READS		 2    /* requests for a window, where there are more */
+#define AGAIN_NS	 100000u
+#define CNP_GAP_LEAST_NS 1000u
 
 u32 ur_path_read(const struct ur_qp *qp)
 {
@@ -62,6 +63,24 @@ static u32 patience(const struct ur_path *p)
 	return trip > UR_PROBE_MIN_NS / 2 ? 2 * trip : UR_PROBE_MIN_NS;
 }
 
+/*
+ * A peer sends a CNP for a queue pair once in some time at most, just before the
+ * answer to what was marked. So one stands for what is answered in such a
+ * time, whose length the shortest gap between two says, and for one packet at
+ * least. Where a queue marks whatever comes, as beyond a threshold, that is their number; of single
+ * marks it is the most that there can be.
+ */
+static u32 marked_of(const struct ur_path *p, struct ur_qp *qp, u32 packets)
+{
+	bool owed = qp->share.cnp_owed;
+
+	qp->share.cnp_owed = false;
+	if (p->port->now - qp->share.cnp_at < p->cnp_gap_ns)
+		return packets;
+	qp->share.cnp_open = false;
+	return owed ? 1 : 0;
+}
+
 void ur_path_answered(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
@@ -73,6 +92,8 @@ void ur_path_answered(struct ur_qp *qp)
 	out = ur_path_in_flight(qp);
 	packets = qp->share.out > out ? qp->share.out - out : 0;
 	ur_path_set_out(p, qp, out);
+	if (qp->share.cnp_open && packets)
+		p->window.marked += marked_of(p, qp, packets);
 	if (qp->req.rtt_last)
 		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
 				    qp->req.again_ns);
@@ -89,9 +110,11 @@ void ur_path_answered(struct ur_qp *qp)
 	}
 	p->unmissed += packets;
 	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
+	if (p->marks_round != p->window.rounds)
+		ur_path_marks_look(p, qp);
 	if (p->missed) {
 		p->missed = !ur_list_empty(&p->waiting);
-	} else if (p->unmissed >= FREE_PKTS) {
+	} else if (p->unmissed >= FREE_PKTS && !ur_path_marks_open(p)) {
 		set_held(p, false);
 		return;
 	}
@@ -142,4 +165,48 @@ void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 		 ur_path_window_lost(&p->window, p->port->now, packets, late))
 		ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
 			 p->window.srtt);
+}
+
+/* ---- marks ---- */
+
+/* About so many packets are marked. */
+static void marked(struct ur_path *p, struct ur_qp *qp, u32 packets)
+{
+	ur_time now = p->port->now;
+
+	if (!p->held) {
+		set_held(p, true);
+		ur_path_window_resume(&p->window, now, p->out, 0);
+	} else if (!ur_path_window_marked(&p->window, now, packets))
+		return;
+	ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
+		 p->window.srtt);
+}
+
+bool ur_path_cnp(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+	ur_time now = qp->port->now;
+	u64 gap = now - qp->share.cnp_at;
+
+	if (!p)
+		return false;
+	if (ur_path_marks_answered(p))
+		return true;
+	/* It has marked what we answer with: the window is not for that. */
+	if (!ur_inflight(&qp->req))
+		return false;
+	if (qp->share.cnp_at && gap < p->cnp_gap_ns)
+		p->cnp_gap_ns =
+			gap > CNP_GAP_LEAST_NS ? (u32)gap : CNP_GAP_LEAST_NS;
+	qp->share.cnp_at = now ? now : 1;
+	qp->share.cnp_open = qp->share.cnp_owed = true;
+	marked(p, qp, 0);
+	return true;
+}
+
+void ur_path_marked(struct ur_qp *qp)
+{
+	if (qp->share.path)
+		marked(qp->share.path, qp, 1);
 }

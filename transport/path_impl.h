@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The files of a path share this: path.c keeps its members, path_turns.c
- * decides who may send, path_answers.c changes its window by answers and
- * losses. A path whose window limited nobody for a while has none, until
- * packets that wait are lost again.
+ * decides who may send, path_answers.c changes its window by answers, losses and
+ * marks, path_marks.c finds out whether the peer answers marks at all. A path whose
+ * window limited nobody for a while has none, until packets that wait are lost or
+ * marked again.
  *
  * Times in nanoseconds.
  */
@@ -35,6 +36,21 @@ struct ur_path {
 			   * out */
 	u8 silences;	  /* since the last answer */
 	ur_time next_at;  /* window below one packet: not before */
+	u32 cnp_gap_ns;	  /* the shortest between two CNPs of a queue pair */
+	/* Does the peer answer marks? */
+	enum ur_marks {
+		UR_MARKS_UNKNOWN,
+		UR_MARKS_ANSWERED,
+		UR_MARKS_SILENT, /* so its packets are not ECT */
+	} marks;
+	ur_time marks_until; /* where it is known */
+	struct ur_av *test_av;
+	struct ur_qp *tester; /* it is to send a test; NULL: none */
+	u8 tests;	      /* that were sent */
+	u32 marks_round;      /* when it was last looked at */
+	ur_time looked_at;
+	ur_time test_at; /* the last one */
+	ur_time long_at; /* since when round trips are long; 0: they are not */
 };
 
 static inline u32 ur_path_in_flight(const struct ur_qp *qp)
@@ -66,5 +82,24 @@ static inline u32 ur_path_whole(const struct ur_path *p)
 void ur_path_give_back(struct ur_path *p, struct ur_qp *qp);
 /* The first that wait go on, as far as there is room. */
 void ur_path_wake(struct ur_path *p);
+
+/* path_marks.c */
+
+/* A new path: what is known of its peer. Without memory no test is made.
+ * Allocates. */
+void ur_path_marks_init(struct ur_path *p, const struct ur_av *av);
+void ur_path_marks_fini(struct ur_path *p);
+/* A member has left. */
+void ur_path_marks_left(struct ur_path *p, struct ur_qp *qp);
+/* The peer has sent a CNP. Returns whether it may be that of a test. */
+bool ur_path_marks_answered(struct ur_path *p);
+/* The peer has answered a member, which sends more: perhaps it is time for a
+ * test. */
+void ur_path_marks_look(struct ur_path *p, struct ur_qp *qp);
+/* Returns whether a path is to stay held, until that is known. */
+static inline bool ur_path_marks_open(const struct ur_path *p)
+{
+	return p->long_at != 0;
+}
 
 #endif

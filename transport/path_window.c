@@ -16,6 +16,12 @@
  * HEAVY by chance. So the window is FLOOR or more, except where so many are
  * lost while packets wait.
  *
+ * Marks, which a switch makes where a queue grows, cut it by half of their share
+ * of the packets, as DCTCP (RFC 8257) does, once in a round trip, and to as
+ * little as it takes: nobody marks by chance. Where packets wait MARKED_NS they
+ * are marked by a queue of CoDel's kind, one in a long time in place of a loss, and
+ * a mark cuts as that does.
+ *
  * A window of less than one packet is a rate: one packet in several round
  * trips.
  */
@@ -39,6 +45,11 @@
 #define TRIAL_LOSSES	 16  /* so long that these are expected */
 #define TRIAL_PART	 4   /* of the window, where it ends */
 #define HEAVY		 256
+#define MARKLESS	 32 /* round trips */
+#define MARKLESS_MAX	 10
+#define ALPHA_ONE	 65536u
+#define ALPHA_PART	 16 /* of a round trip in the share, RFC 8257's g */
+#define MARKED_NS	 4000000u /* just less than CoDel's target, 5 ms */
 
 static u32 shortest(const struct ur_path_window *w)
 {
@@ -75,6 +86,32 @@ static bool waits(const struct ur_path_window *w, u32 trip)
 	return least && trip > least + least / 4 + WAITING_NS;
 }
 
+static u32 root(u32 x)
+{
+	u32 r = 0;
+
+	for (u32 bit = 1u << 15; bit; bit >>= 1)
+		if ((u64)(r | bit) * (r | bit) <= x)
+			r |= bit;
+	return r;
+}
+
+/*
+ * Where marks tell of a queue, by an eighth of the window's root in a round trip:
+ * a larger one grows by more packets and by a smaller part, so windows become
+ * equal, whoever knows the shortest trip; 64 packets grow by one, as
+ * those of DCTCP do, and less than one is still more than a mark can halve. Twice as fast after
+ * each MARKLESS round trips without a mark.
+ */
+static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
+{
+	u32 quiet = (w->rounds - w->cut_round) / MARKLESS;
+
+	return ((u64)packets * ONE * ONE * root(ONE * ONE / w->size * ONE) /
+		ONE / 8)
+	       << ur_min_u32(quiet, MARKLESS_MAX);
+}
+
 /* In a round trip: the double at first; then a packet, or less of a small window
  * or a short trip; more where nothing waits. Nothing while a trial runs. */
 static void grow(struct ur_path_window *w, u32 packets)
@@ -86,6 +123,8 @@ static void grow(struct ur_path_window *w, u32 packets)
 		return;
 	if (size < w->slow_until)
 		more = (u64)packets * ONE * ONE;
+	else if (w->by_marks)
+		more = grow_by_marks(w, packets);
 	else if (!waits(w, latest(w)))
 		more = (u64)packets * ONE * ONE /
 		       (w->clean >= CLEAN_PKTS ? 8 : 32);
@@ -94,11 +133,28 @@ static void grow(struct ur_path_window *w, u32 packets)
 		       ur_min_u32(w->srtt, GROWTH_NS) / GROWTH_NS;
 	else
 		more = (u64)packets * ONE * ONE / 16;
-	if (size < ONE && more > size * ONE / 16)
-		more = size * ONE / 16;
+	if (size < ONE && more > size * ONE / (w->by_marks ? 1 : 16))
+		more = size * ONE / (w->by_marks ? 1 : 16);
 	more += w->grown;
 	w->grown = more % ONE;
 	w->size = (u32)ur_min_u64(size + more / ONE, MOST);
+}
+
+bool ur_path_window_waits(const struct ur_path_window *w)
+{
+	return waits(w, latest(w));
+}
+
+/* RFC 8257, 3.3: the share of a round trip, smoothed. */
+static void end_round(struct ur_path_window *w)
+{
+	u32 marked = ur_min_u32(w->marked, w->heard);
+
+	if (!w->heard)
+		return;
+	w->alpha -= w->alpha / ALPHA_PART;
+	w->alpha += (u32)((u64)marked * ALPHA_ONE / w->heard) / ALPHA_PART;
+	w->heard = w->marked = 0;
 }
 
 void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
@@ -126,6 +182,7 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	w->round_min = 0;
 	w->round_at = now;
 	w->rounds++;
+	end_round(w);
 	if (waits(w, latest(w)) && w->size < w->slow_until)
 		w->slow_until = w->size;
 }
@@ -141,6 +198,7 @@ static void cut_to(struct ur_path_window *w, ur_time now, u32 size)
 	w->size = size < LEAST ? LEAST : size;
 	w->slow_until = w->size;
 	w->cut_at = now;
+	w->cut_round = w->rounds;
 	w->cuts++;
 }
 
@@ -174,6 +232,7 @@ void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
 			     bool wanted)
 {
 	w->answered += packets;
+	w->heard += packets;
 	w->clean += packets;
 	if (w->answered >=
 	    (w->blamed ? TRIAL_LOSSES * 1024 / w->blamed : LOSS_PERIOD_PKTS)) {
@@ -241,6 +300,22 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 	if (many ? !blame(w, part, trip) : !ended(w, trip))
 		return false;
 	cut(w, now, many && part >= HEAVY);
+	w->by_marks = false;
+	return true;
+}
+
+bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets)
+{
+	u32 size;
+
+	w->marked += packets;
+	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
+		return false;
+	size = w->size - (u32)((u64)w->size * w->alpha / (2 * ALPHA_ONE));
+	if (latest(w) > shortest(w) + MARKED_NS)
+		size = ur_min_u32(size, CUT(w->size));
+	cut_to(w, now, size);
+	w->by_marks = true;
 	return true;
 }
 
@@ -261,6 +336,7 @@ void ur_path_window_init(struct ur_path_window *w, ur_time now)
 	*w = (struct ur_path_window){
 		.size = FIRST,
 		.slow_until = MOST,
+		.alpha = ALPHA_ONE,
 		.min_at = now,
 	};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How much may be in flight to one address: from round trips and losses, whoever
- * measured them, to a window. It knows nothing of queue pairs.
+ * How much may be in flight to one address: from round trips, losses and marks,
+ * whoever measured them, to a window. It knows nothing of queue pairs.
  *
  * Windows are in 1/256 packets, times in nanoseconds, shares of losses in
  * 1/1024.
@@ -29,8 +29,11 @@ struct ur_path_window {
 	ur_time round_at, sampled_at;
 	u32 full; /* the round trip where a queue ended; 0: not known */
 	ur_time cut_at;
-	u32 cuts;
+	u32 cuts, cut_round;
 	u32 losses, answered; /* packets, since they are counted */
+	u32 heard, marked;    /* packets, of this round trip */
+	u32 alpha;	      /* the share that is marked; 65536: all */
+	bool by_marks;	      /* was it a mark that cut it last? */
 	u32 clean;	      /* answered since the last of these losses */
 	/* The share of losses that a trial is about, and the window before;
 	 * 0: no trial. */
@@ -50,6 +53,11 @@ void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
  * found out, and not what came after them. Returns whether it was cut. */
 bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 			 bool late);
+/* So many of the packets that arrived were marked, about. Returns whether it was
+ * cut. */
+bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets);
+/* Returns whether packets wait somewhere, by the last round trips. */
+bool ur_path_window_waits(const struct ur_path_window *w);
 /* Begins again after a time without a window, with something like this in
  * flight; trip: where packets wait for so long, else 0. */
 void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,

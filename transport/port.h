@@ -32,6 +32,7 @@
 #define UR_QUANTUM_BYTES   (256u << 10)		 /* its in-device bytes */
 #define UR_CALL_QUANTA	   256 /* quanta of one ur_port_tx call */
 #define UR_PATHS_BITS	   12
+#define UR_MARK_BITS	   8
 
 struct ur_gsi_send {
 	struct ur_av *av;
@@ -47,6 +48,14 @@ struct ur_orphan_ack {
 };
 
 struct ur_path;
+
+/* Remembers for an hour whether a peer answers marks (path_marks.c). */
+struct ur_mark_memory {
+	u8 dgid[16];
+	u32 owner;
+	bool answers;
+	u64 until; /* 0: nothing is known */
+};
 
 struct ur_port {
 	struct ur_port_config cfg;
@@ -69,6 +78,7 @@ struct ur_port {
 	/* By address and owner: a list for each hash, of a secret key. */
 	struct ur_path *paths[1u << UR_PATHS_BITS];
 	u64 path_key[10];
+	struct ur_mark_memory marks[1u << UR_MARK_BITS];
 
 	/* Deadlines of queue pairs. If a deadline moved later, the old one is
 	 * kept here and the move is found when it comes. */

@@ -375,8 +375,10 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 	qp->port->now = now;
 	apply(qp, attr, mask);
 	ur_cc_cap(qp);
-	if (mask & AV)
+	if (mask & AV) {
 		ur_path_join(qp);
+		ur_qp_set_ecn(qp);
+	}
 	if (mask & UR_QP_ATTR_STATE)
 		enter(qp, next);
 	return 0;

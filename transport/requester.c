@@ -248,11 +248,17 @@ static __attribute__((noinline)) enum step
 send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 {
 	u32 psn = qp->req.tx_psn, need = next_request(qp, e);
+	struct ur_av *av = qp->attr.av;
 	enum step step;
 
 	if (!need || !ur_path_may_send(qp, need))
 		return STEP_BLOCK;
+	if (qp->share.test)
+		qp->attr.av = ur_path_test_av(qp);
 	step = send_now(qp, e, tx, budget);
+	qp->attr.av = av;
+	if (qp->share.test && step == STEP_NEXT)
+		ur_path_tested(qp);
 	if (qp->req.again_at && psn == qp->req.again_psn)
 		qp->req.again_at = qp->port->now; /* it had to wait */
 	ur_path_sent(qp, ur_psn_sub(qp->req.tx_psn, psn));

@@ -106,6 +106,11 @@ void *ur_port_qp_ctx(const struct ur_port *port, u32 qpn);
  * device ends there. */
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
 
+/* Sets the ECN bits of the queue pair's address vector, whose class or whose ecn has
+ * changed: to ecn if the peer answers marks or that is not known, else to none. A UC
+ * queue pair whose bits are none gets ecn only if the peer has answered. */
+void ur_qp_set_ecn(struct ur_qp *qp);
+
 /* Changes congestion control, at once; but only a queue pair that is connected
  * while it is enabled can be limited. */
 void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *cc);

@@ -4,8 +4,8 @@
  * notification point, which answers marked packets) and ecn/roce_rp (the
  * reaction point, which lowers rates) below the network interface. The values at
  * first are those of the paper (SIGCOMM 2015), and mlx5's where it has none:
- * doc/card.md compares them. tc/1/ecn is our own: RoCE traffic that asks for no
- * ECN says that it understands it.
+ * doc/card.md compares them. tc/1/ecn is our own: which traffic is ECT(0) where its
+ * program asks for no ECN.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const struct {
 	[UR_CC_MAX_MBPS] = {0, 1000000, 0},
 	[UR_CC_CNP_DSCP] = {0, 63, 48},
 	[UR_CC_CNP_PRIO] = {0, 7, 6},
-	[UR_CC_ECN] = {0, 1, 0},
+	[UR_CC_ECN] = {0, UR_ECN_ALL, UR_ECN_RELIABLE},
 };
 
 void ur_setting_cc_init(struct ur_device *dev)
@@ -86,12 +86,13 @@ void ur_setting_cc_apply(struct ur_device *dev)
 		.monitor_ns = v[UR_CC_MONITOR_US] * 1000ull,
 		.keep_target = !v[UR_CC_CLAMP],
 		.keep_time = !v[UR_CC_CLAMP_TIME],
+		.uc = v[UR_CC_ECN] != 0,
 		.cnp_class = true,
 		.cnp_traffic_class = (u8)(v[UR_CC_CNP_DSCP] << 2),
 		.cnp_sl = (u8)v[UR_CC_CNP_PRIO],
 	};
 
-	ur_engine_set_cc(dev->engine, &c, v[UR_CC_ECN]);
+	ur_engine_set_cc(dev->engine, &c, (u8)v[UR_CC_ECN]);
 }
 
 static void show_cc(const struct ur_device *dev, u32 arg, char *buf,

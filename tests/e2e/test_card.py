@@ -258,6 +258,6 @@ def test_trace_words(card):
             "DisconnectReply":
         wait_for(name, lambda: f" {name}" in p.text())
     assert re.search(rf"{a.addr4} > {b.addr4} sport \d+ dscp 26 ect0 ttl 7 RC SEND", p.text())
-    assert re.search(rf"{b.addr4} > {a.addr4} sport \d+ dscp 0 not-ect ttl 64 RC ", p.text())
+    assert re.search(rf"{b.addr4} > {a.addr4} sport \d+ dscp 0 ect0 ttl 64 RC ", p.text())
     sh(a, f"echo tclass=-1 > {TC}; echo 0 > /sys/class/infiniband/uroce0/ttl/1/ttl")
     p.kill()

@@ -29,7 +29,7 @@ def two(build):
 def card(two):
     """What a test has set is as it was before the next one."""
     yield two
-    for key, value in ("tclass", "tclass=-1"), ("ttl", "0"), ("ecn", "0"):
+    for key, value in ("tclass", "tclass=-1"), ("ttl", "0"), ("ecn", "1"):
         uroce(two.a, "link", "set", "uroce0", key, value)
     sh(two.a, "cma_roce_tos -d uroce0 -t 0")
 
@@ -61,9 +61,10 @@ def test_traffic_class(card):
     assert {p.tos for p in sent(card)} == {106}
     assert put("tclass=-1", "sh") == "status 0\n" + text
     both = sent(card, by=None)
-    assert {p.tos for p in both if str(p.src) == a.addr4} == {16}
+    # It asks for no ECN, which is ECT(0) then, as what a card's hardware sends.
+    assert {p.tos for p in both if str(p.src) == a.addr4} == {16 | 2}
     # Its peer's are its own.
-    assert {p.tos for p in both if str(p.src) == card.b.addr4} == {0}
+    assert {p.tos for p in both if str(p.src) == card.b.addr4} == {2}
     assert put(rule.replace("16", "-1", 1)) == "status 0\n"
 
 
@@ -98,8 +99,8 @@ def test_live_and_ttl(card):
         with Capture(b) as cap:
             sh(a, f"echo 104 > {TC}; echo 7 > /sys/class/infiniband/uroce0/tc/1/ttl")
         got = [p for p in packets(cap.frames) if str(p.src) == a.addr4]
-        assert (0, 255) in {(p.tos, p.ttl) for p in got}
-        assert (got[-1].tos, got[-1].ttl) == (104, 7)
+        assert (2, 255) in {(p.tos, p.ttl) for p in got}
+        assert (got[-1].tos, got[-1].ttl) == (104 | 2, 7)
     finally:
         c.kill()
         s.kill()
@@ -107,7 +108,7 @@ def test_live_and_ttl(card):
     assert sh(a, "cat /sys/class/infiniband/uroce0/ttl/1/ttl") == "7\n"
     uroce(a, "link", "set", "uroce0", "ttl", "0")
     uroce(a, "link", "set", "uroce0", "tclass", "tclass=-1")
-    assert {(p.tos, p.ttl) for p in sent(card)} == {(0, 64)}
+    assert {(p.tos, p.ttl) for p in sent(card)} == {(2, 64)}
     assert "cannot be 'x'" in uroce(a, "link", "set", "uroce0", "ttl", "x", status=1)
     assert "no setting" in uroce(a, "link", "set", "uroce0", "none", "x", status=1)
 
@@ -146,7 +147,7 @@ def test_configfs(card):
                 if str(p.src) == a.addr4 and p.opcode < 0x20}
     assert tos() == {106}
     # The program's own goes first; it has another connection that sets none.
-    assert tos("--tos=64") == {64, 106}
+    assert tos("--tos=64") == {64 | 2, 106}
     assert sh(a, "cma_roce_tos -d uroce0 -t 0") == "0\n"
 
 
@@ -184,10 +185,17 @@ def test_ecn(card):
     """What is not ECT cannot be marked; the parameters of DCQCN by their names."""
     a = card.a
     ecn = "/sys/class/net/eth0/ecn"
-    assert {p.tos for p in sent(card)} == {0}
-    assert sh(a, "echo 1 > /sys/class/infiniband/uroce0/tc/1/ecn") == ""
+    uc = "ibv_uc_pingpong", "-n", "3"
+    setting = "/sys/class/infiniband/uroce0/tc/1/ecn"
+    # RC is ECT(0) at first; UC where the peer has sent a CNP, which it may have.
+    assert sh(a, f"cat {setting}") == "1\n"
     assert {p.tos for p in sent(card)} == {2}
+    assert sh(a, f"echo 2 > {setting}") == ""
+    assert {p.tos for p in sent(card, *uc)} == {2}
     uroce(a, "link", "set", "uroce0", "ecn", "0")
+    assert {p.tos for p in sent(card) + sent(card, *uc)} == {0}
+    uroce(a, "link", "set", "uroce0", "ecn", "1")
+    assert "cannot be '3'" in uroce(a, "link", "set", "uroce0", "ecn", "3", status=1)
     assert sh(a, f"cat {ecn}/roce_np/enable/3 {ecn}/roce_rp/enable/3") == "1\n0\n"
     assert sh(a, f"echo 1 > {ecn}/roce_rp/enable/3; cat {ecn}/roce_rp/enable/3") == "1\n"
     assert sh(a, f"echo 4 > {ecn}/roce_np/min_time_between_cnps; "

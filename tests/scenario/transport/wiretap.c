@@ -321,6 +321,7 @@ static void run(struct wt *w, struct ur_qp *only)
 			CHECK(w->out_tail - w->out_head < WT_OUT);
 			w->out_tail++;
 			p->len = desc[i].len;
+			p->tos = desc[i].av->traffic_class;
 			memcpy(p->bytes, tx.buf + desc[i].off, p->len);
 			CHECK_EQ(ur_pkt_parse(&p->pkt, p->bytes, p->len),
 				 UR_PKT_OK);

@@ -21,6 +21,7 @@ struct wt_packet {
 	struct ur_pkt pkt; /* payload points into bytes */
 	u8 bytes[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES + 4];
 	u32 len;
+	u8 tos;
 };
 
 struct wt {

@@ -24,10 +24,12 @@ static void gid_of(u32 host, u8 gid[16])
 static void make_av(struct net_host *h, u32 to)
 {
 	struct ur_av *av = &h->av[to];
+	u8 ecn = h->node.net->cfg.control == CONTROL_LOSS ? 0 : 2; /* ECT(0) */
 
 	*av = (struct ur_av){.v4 = true,
 			     .hop_limit = 64,
-			     .traffic_class = 2, /* ECT(0) */
+			     .traffic_class = ecn,
+			     .ecn = ecn,
 			     .refs = 1,
 			     .free = keep_av};
 	gid_of(h->index, av->sgid);
@@ -44,6 +46,8 @@ void net_host_start(struct net *n, u32 index)
 		.iova = NET_IOVA,
 		.length = MEM_BYTES,
 	};
+	bool path = n->cfg.control == CONTROL_PATH ||
+		    n->cfg.control == CONTROL_LOSS;
 	struct ur_port_config c = {
 		.seed = index + 1,
 		.mtu_bytes = NET_MTU,
@@ -52,8 +56,8 @@ void net_host_start(struct net *n, u32 index)
 		.max_mr = 8,
 		.first_qpn = 17,
 		.aimd = n->cfg.control == CONTROL_AIMD,
-		.path = n->cfg.control == CONTROL_PATH,
-		.short_reads = n->cfg.control == CONTROL_PATH,
+		.path = path,
+		.short_reads = path,
 		.cc = n->cfg.cc,
 		.ooo = true,
 		.coalesce = true,
@@ -65,6 +69,8 @@ void net_host_start(struct net *n, u32 index)
 	};
 
 	c.cc.enable = n->cfg.control == CONTROL_DCQCN;
+	if (index + n->cfg.deaf >= n->n_hosts)
+		c.cc.np_off = 0xff;
 	h->index = index;
 	h->node.net = n;
 	h->node.host = h;

@@ -27,7 +27,7 @@ struct kind {
 static const struct kind kinds[] = {
 	{"dcqcn+pfc", CONTROL_DCQCN, true, 0.9, 0.95, 0, 4096, 800},
 	{"dcqcn", CONTROL_DCQCN, false, 0.83, 0.95, 0.06, 2048, 1100},
-	{"path", CONTROL_PATH, false, 0.98, 0.7, 0.01, 2048, 2048},
+	{"path", CONTROL_PATH, false, 0.98, 0.95, 0, 1400, 300},
 	{"pfc", CONTROL_NONE, true, 0.98, 0.99, 0, 4096, 4096},
 	{"nothing", CONTROL_NONE, false, 0.8, 0, 0.07, 2048, 2048},
 };

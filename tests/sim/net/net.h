@@ -126,7 +126,14 @@ struct net_host {
 	struct ur_av av[NET_MAX_HOSTS];
 };
 
-enum net_control { CONTROL_NONE, CONTROL_AIMD, CONTROL_PATH, CONTROL_DCQCN };
+/* CONTROL_LOSS: as CONTROL_PATH, with packets that are not ECT. */
+enum net_control {
+	CONTROL_NONE,
+	CONTROL_AIMD,
+	CONTROL_LOSS,
+	CONTROL_PATH,
+	CONTROL_DCQCN
+};
 
 struct net_config {
 	enum net_control control;
@@ -138,6 +145,7 @@ struct net_config {
 	/* Each queue pair has its own UDP source port, as the device chooses it
    * where there is more than one path; else one for each peer. */
 	bool own_ports;
+	u32 deaf; /* so many of the last hosts answer no marks */
 	u64 seed; /* of the marks */
 };
 

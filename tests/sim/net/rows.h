@@ -18,6 +18,7 @@ int rows_pfc(void);
 int rows_ecmp(void);
 int rows_lossy(void);
 int rows_reads(void);
+int rows_marks(void);
 
 /* rows.c */
 

@@ -11,6 +11,7 @@
  *	sim_net ecmp	flows over equal ways
  *	sim_net lossy	links that lose for no reason
  *	sim_net reads	READs over a short queue
+ *	sim_net marks	a switch that marks beyond a threshold
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
@@ -82,6 +83,7 @@ static const struct {
 	{"path", path},		 {"aimd", aimd},	{"none", none},
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
 	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
+	{"marks", rows_marks},
 };
 
 int main(int argc, char **argv)
@@ -91,6 +93,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], rows[i].name))
 			return rows[i].run();
 	fprintf(stderr, "usage: sim_net path | aimd | none | incast | dcqcn | "
-			"pfc | ecmp\n");
+			"pfc | ecmp | lossy | reads | marks\n");
 	return 2;
 }
