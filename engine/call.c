@@ -16,6 +16,7 @@
 #include "engine/poll_loop.h"
 #include "engine/record.h"
 #include "engine/wait.h"
+#include "util/os/sem_wait.h"
 
 int ur_mailbox_init(struct ur_mailbox *box)
 {
@@ -101,8 +102,9 @@ int ur_engine_call(struct ur_engine *engine,
 		atomic_store(&box->pending, 1);
 		if (atomic_load(&engine->asleep))
 			ur_mailbox_wake(engine);
-		while (sem_wait(&box->done) < 0)
-			;
+		/* With the control lock, for which everybody waits. */
+		while (!ur_sem_wait_ms(&box->done, 1))
+			ur_place_release(&engine->place);
 		ret = box->ret;
 		ur_hold_time_add(box->spent_ns);
 	}

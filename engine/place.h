@@ -19,6 +19,7 @@ struct ur_place {
 	bool told; /* of a completion, since the last wake-up */
 	ur_time told_at;
 	u32 untold; /* wake-ups since */
+	u32 thread; /* atomic: the engine's while it is there, else 0 */
 };
 
 /* A program has got a completion event. */
@@ -31,6 +32,9 @@ static inline void ur_place_called(struct ur_place *place, u32 cpu)
 {
 	place->cpu = cpu;
 }
+/* Somebody waits for the engine: it is to run on another processor. Any thread,
+ * while the engine runs. */
+void ur_place_release(struct ur_place *place);
 /* The engine has woken, or has nothing to do. */
 void ur_place_woken(struct ur_place *place, ur_time now);
 void ur_place_idle(struct ur_place *place, ur_time now);

@@ -67,7 +67,6 @@ static const struct call_rule rules[] = {
 	{"mprotect", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
 	/* Threads of ours. */
 	{"clone", 1, {ARG_HAS(0, CLONE_THREAD | NAMESPACES, CLONE_THREAD)}},
-	{"sched_setaffinity", 1, {ARG_IS(0, 0)}},
 	{"prctl", 1, {ARG_IS(0, PR_SET_TIMERSLACK)}},
 	{"prctl", 1, {ARG_IS(0, PR_SET_NAME)}},
 	/* getrlimit() */

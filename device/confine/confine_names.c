@@ -26,6 +26,7 @@ static const char *const plain[] = {
 	"rseq",
 	"sched_getaffinity",
 	"sched_getattr",
+	"sched_setaffinity",
 	"sched_setattr",
 	"sched_yield",
 	"set_robust_list",

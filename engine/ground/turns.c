@@ -10,24 +10,37 @@
 #include <semaphore.h>
 #include "engine/ground/turns.h"
 #include "util/os/clock.h"
+#include "util/os/follow.h"
+#include "util/os/sem_wait.h"
 #include "util/assert.h"
 
 /* Looks at the lock before a thread that finds it taken sleeps: some
  * microseconds. */
 #define LOOKS 100
 
-/* The lower half of the word; the upper one is the user. A word of 0: nobody
- * has it or waits. */
+/* After a wait of the first, of twice that and so on up to the second, a thread
+ * looks whether who has the lock lacks a processor. */
+#define PATIENCE_MS	 1u
+#define PATIENCE_MOST_MS 16u
+
+/*
+ * The lower half of the word; the upper one is the user. A word of 0: nobody
+ * has it or waits. Above these two bits the lower half has the holder's thread if
+ * it follows a client (util/os/follow.h), else 0.
+ */
 enum {
 	TAKEN = 1, /* nobody waits */
 	WANTED,	   /* taken, and somebody waits */
 	OPEN,	   /* to that user, of whom somebody waits */
+	HOW = 3,   /* the bits of those */
+	THREAD = 4,
 };
 
 /* A waiter, on the stack of the thread that waits. */
 struct ur_turns_waiter {
 	u32 user;
-	bool woken, has; /* under list_lock */
+	u32 thread; /* as in the word; under list_lock, as these: */
+	bool woken, has;
 	sem_t wake;
 	struct ur_turns_waiter *next; /* of the same user */
 	/* only in the first waiter of a user: */
@@ -49,6 +62,11 @@ void ur_turns_fini(struct ur_turns *turns)
 static u64 word(u32 user, u32 how)
 {
 	return (u64)user << 32 | how;
+}
+
+static u64 held(u32 user, u32 how, u32 thread)
+{
+	return word(user, how) + (u64)THREAD * thread;
 }
 
 static bool change(struct ur_turns *turns, u64 from, u64 to)
@@ -111,17 +129,19 @@ static struct ur_turns_waiter *leave_turns(struct ur_turns_waiter **at)
 	return first;
 }
 
-/* Sets whether anybody waits still. Called by the thread that has the lock. */
-static void set_taken(struct ur_turns *turns, u32 user)
+/* Notes that w has the lock now, and whether anybody waits still. */
+static void set_taken(struct ur_turns *turns, const struct ur_turns_waiter *w)
 {
-	__atomic_store_n(&turns->word,
-			 word(user, turns->users ? WANTED : TAKEN),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(
+		&turns->word,
+		held(w->user, turns->users ? WANTED : TAKEN, w->thread),
+		__ATOMIC_RELEASE);
 }
 
 static bool take_open(struct ur_turns *turns, u32 user)
 {
-	return change(turns, word(user, OPEN), word(user, WANTED));
+	return change(turns, word(user, OPEN),
+		      held(user, WANTED, ur_follow_thread()));
 }
 
 /* Returns false if the lock is the caller's. With list_lock held. */
@@ -131,33 +151,68 @@ static bool has_to_wait(struct ur_turns *turns, u32 user)
 		u64 now = look(turns);
 
 		if (now == 0) {
-			if (change(turns, 0, word(user, TAKEN)))
+			if (change(turns, 0,
+				   held(user, TAKEN, ur_follow_thread())))
 				return false;
 		} else if (now == word(user, OPEN)) {
 			if (take_open(turns, user))
 				return false;
-		} else if ((u32)now != TAKEN ||
+		} else if ((now & HOW) != TAKEN ||
 			   change(turns, now, now - TAKEN + WANTED)) {
 			return true;
 		}
 	}
 }
 
+/*
+ * Makes who has the lock, or has been woken to take it, leave its processor if it
+ * is another user's and follows a client: it may lack that processor. With list_lock held, without which it
+ * neither gives the lock, as somebody waits, nor leaves its row.
+ */
+static void release_holder(struct ur_turns *turns, u32 user)
+{
+	u64 now = look(turns);
+	u32 whose = (u32)(now >> 32), thread = 0;
+
+	if (whose == user)
+		return;
+	if ((now & HOW) == WANTED) {
+		if (change(turns, now, word(whose, WANTED)))
+			thread = (u32)now / THREAD;
+	} else if ((now & HOW) == OPEN) {
+		thread = (*row(turns, whose))->thread;
+		(*row(turns, whose))->thread = 0;
+	}
+	if (thread)
+		ur_follow_release(thread);
+}
+
 /* Sleeps until the lock is the caller's. With list_lock held, which is released
  * meanwhile. */
 static void sleep_until_mine(struct ur_turns *turns, struct ur_turns_waiter *w)
 {
+	u32 ms = PATIENCE_MS;
+
 	for (;;) {
+		bool woken;
+
 		pthread_mutex_unlock(&turns->list_lock);
-		while (sem_wait(&w->wake) < 0)
-			;
+		woken = ur_sem_wait_ms(&w->wake, ms);
 		pthread_mutex_lock(&turns->list_lock);
-		if (w->has)
+		if (w->has) {
+			while (!woken && sem_wait(&w->wake) < 0)
+				;
 			return;
+		}
+		if (!woken) {
+			release_holder(turns, w->user);
+			ms = ur_min_u32(2 * ms, PATIENCE_MOST_MS);
+			continue;
+		}
 		w->woken = false;
 		if (take_open(turns, w->user)) {
 			leave_turns(row(turns, w->user));
-			set_taken(turns, w->user);
+			set_taken(turns, w);
 			return;
 		}
 	}
@@ -165,7 +220,7 @@ static void sleep_until_mine(struct ur_turns *turns, struct ur_turns_waiter *w)
 
 static void wait_for_turn(struct ur_turns *turns, u32 user)
 {
-	struct ur_turns_waiter w = {.user = user};
+	struct ur_turns_waiter w = {.user = user, .thread = ur_follow_thread()};
 
 	pthread_mutex_lock(&turns->list_lock);
 	if (has_to_wait(turns, user)) {
@@ -189,7 +244,8 @@ static void relax(void)
 
 static bool take_at_once(struct ur_turns *turns, u32 user)
 {
-	return change(turns, 0, word(user, TAKEN)) || take_open(turns, user);
+	return change(turns, 0, held(user, TAKEN, ur_follow_thread())) ||
+	       take_open(turns, user);
 }
 
 /* Takes the lock without sleeping if it can. Most work with the lock takes a
@@ -197,7 +253,7 @@ static bool take_at_once(struct ur_turns *turns, u32 user)
  * somebody waits already it is not the caller's turn. */
 static bool take_soon(struct ur_turns *turns, u32 user)
 {
-	for (int i = 0; i < LOOKS && (u32)look(turns) == TAKEN; i++)
+	for (int i = 0; i < LOOKS && (look(turns) & HOW) == TAKEN; i++)
 		relax();
 	return take_at_once(turns, user);
 }
@@ -219,7 +275,7 @@ static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 	}
 	first = leave_turns(&turns->users);
 	first->has = true;
-	set_taken(turns, first->user);
+	set_taken(turns, first);
 	return first;
 }
 
@@ -247,7 +303,7 @@ void ur_turns_give(struct ur_turns *turns)
 	u64 now = look(turns);
 	struct ur_turns_waiter *to;
 
-	if ((u32)now == TAKEN && change(turns, now, 0))
+	if ((now & HOW) == TAKEN && change(turns, now, 0))
 		return;
 	pthread_mutex_lock(&turns->list_lock);
 	to = pass_on(turns, (u32)(now >> 32));

@@ -11,6 +11,10 @@
  * thread is of no use until that runs: with a turn for each piece of work it
  * would be idle most of the time.
  *
+ * A holder that runs on its client's processor (util/os/follow.h) may get little
+ * of it. A thread of another user that has waited for a millisecond makes it
+ * leave.
+ *
  * Taken and given while nobody waits, it is an atomic operation each, as a
  * mutex is.
  */

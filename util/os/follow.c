@@ -4,9 +4,14 @@
 
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LEAST 2u
 #define MOST  64u
+
+/* The number of this thread, and its processor plus one, while it follows; else
+ * 0. */
+static _Thread_local u32 thread, bound_to;
 
 bool ur_follow_look(struct ur_follow *f, u32 cpu)
 {
@@ -28,15 +33,28 @@ bool ur_follow_look(struct ur_follow *f, u32 cpu)
 	return true;
 }
 
+u32 ur_follow_thread(void)
+{
+	/* Elsewhere: somebody has waited for us and made us leave. */
+	if (thread && (u32)sched_getcpu() + 1 != bound_to)
+		thread = 0;
+	return thread;
+}
+
 void ur_follow(struct ur_follow *f, u32 cpu)
 {
 	cpu_set_t set;
 
+	if (f->cpu && !ur_follow_thread())
+		*f = (struct ur_follow){.patience = MOST};
 	if (cpu > CPU_SETSIZE || !ur_follow_look(f, cpu))
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu - 1, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		return;
+	thread = (u32)gettid();
+	bound_to = cpu;
 }
 
 void ur_follow_nobody(void)
@@ -44,5 +62,20 @@ void ur_follow_nobody(void)
 	cpu_set_t all;
 
 	memset(&all, 0xff, sizeof(all));
+	thread = 0;
 	sched_setaffinity(0, sizeof(all), &all);
+}
+
+void ur_follow_release(u32 which)
+{
+	cpu_set_t there, others, all;
+
+	if (sched_getaffinity((pid_t)which, sizeof(there), &there) ||
+	    CPU_COUNT(&there) != 1)
+		return;
+	memset(&all, 0xff, sizeof(all));
+	CPU_XOR(&others, &all, &there);
+	/* The kernel moves it now, and from then on as it likes. */
+	if (!sched_setaffinity((pid_t)which, sizeof(others), &others))
+		sched_setaffinity((pid_t)which, sizeof(all), &all);
 }

@@ -3,6 +3,7 @@
  * Which client a connection's thread follows: one that stays, and one that has
  * moved; not one whose threads are everywhere.
  */
+#include <pthread.h>
 #include <sched.h>
 #include "util/os/follow.h"
 #include "tests/check.h"
@@ -69,10 +70,62 @@ static void test_any_number(void)
 	}
 }
 
+static void *release(void *arg)
+{
+	ur_follow_release(*(u32 *)arg);
+	return NULL;
+}
+
+/* Somebody waits for it, and the client's processor is busy. */
+static void test_released(void)
+{
+	struct ur_follow f = {0};
+	cpu_set_t ours, after;
+	pthread_t other;
+	u32 cpu, thread;
+
+	CHECK(!sched_getaffinity(0, sizeof(ours), &ours));
+	if (CPU_COUNT(&ours) < 2)
+		SKIP("one processor");
+	cpu = (u32)sched_getcpu() + 1;
+	CHECK_EQ(ur_follow_thread(), 0);
+	for (int i = 0; i < 2; i++)
+		ur_follow(&f, cpu);
+	CHECK_EQ(f.cpu, cpu);
+	thread = ur_follow_thread();
+	CHECK_EQ(thread, (u32)gettid());
+	CHECK(!pthread_create(&other, NULL, release, &thread));
+	CHECK(!pthread_join(other, NULL));
+	CHECK(!sched_getaffinity(0, sizeof(after), &after));
+	CHECK(CPU_EQUAL(&ours, &after));
+	/* The scheduler may have put it back. */
+	CPU_CLR(cpu - 1, &after);
+	CHECK(!sched_setaffinity(0, sizeof(after), &after));
+	/* Not at once again, but at last. */
+	for (int i = 0; i < 40; i++) {
+		ur_follow(&f, cpu);
+		CHECK(sched_getcpu() + 1 != (int)cpu);
+		CHECK_EQ(ur_follow_thread(), 0);
+	}
+	for (int i = 0; i < 40; i++)
+		ur_follow(&f, cpu);
+	CHECK_EQ(sched_getcpu() + 1, (int)cpu);
+	CHECK_EQ(ur_follow_thread(), thread);
+	ur_follow_nobody();
+	CHECK_EQ(ur_follow_thread(), 0);
+	/* One that does not follow stays. */
+	CHECK(!sched_getaffinity(0, sizeof(ours), &ours));
+	CHECK(CPU_COUNT(&ours) > 1);
+	ur_follow_release(thread);
+	CHECK(!sched_getaffinity(0, sizeof(after), &after));
+	CHECK(CPU_EQUAL(&ours, &after));
+}
+
 int main(void)
 {
 	CASE(test_one_thread());
 	CASE(test_many_threads());
 	CASE(test_any_number());
+	CASE(test_released());
 	return cases_status();
 }

@@ -6,9 +6,11 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include "engine/ground/turns.h"
 #include "tests/check.h"
+#include "util/os/follow.h"
 
 #define FOR_EVER UINT64_MAX
 
@@ -152,6 +154,134 @@ static void exclusion(void)
 	ur_turns_fini(&turns);
 }
 
+/* ---- threads that follow a client to his processor ---- */
+
+/* Whether the calling thread may run on that processor, plus one, alone. */
+static bool is_bound_to(u32 cpu)
+{
+	cpu_set_t now;
+
+	return !sched_getaffinity(0, sizeof(now), &now) &&
+	       CPU_COUNT(&now) == 1 && CPU_ISSET(cpu - 1, &now);
+}
+
+static u32 processor;
+
+/* As one that lacks that, which others have. */
+static void lack_processor(int sig)
+{
+	while (is_bound_to(processor))
+		sched_yield();
+}
+
+/* Of ours, plus one; 0: there is no other. */
+static u32 some_processor(void)
+{
+	cpu_set_t ours;
+	u32 cpu = 0;
+
+	CHECK(!sched_getaffinity(0, sizeof(ours), &ours));
+	while (!CPU_ISSET(cpu, &ours))
+		cpu++;
+	return CPU_COUNT(&ours) < 2 ? 0 : cpu + 1;
+}
+
+enum bound {
+	LACKS = 1,	 /* once it has the lock */
+	LACKS_WOKEN = 2, /* when it is woken to take it */
+};
+
+static void *take_bound(void *arg)
+{
+	struct ur_follow f = {0};
+
+	while (!is_bound_to(processor))
+		ur_follow(&f, processor);
+	CHECK(ur_follow_thread());
+	ur_turns_take(&turns, 1);
+	if ((uintptr_t)arg & LACKS)
+		lack_processor(0);
+	order[n_done++] = NAME(1, (u32)(uintptr_t)arg);
+	ur_turns_give(&turns);
+	return NULL;
+}
+
+static void begin_bound(void)
+{
+	processor = some_processor();
+	if (!processor)
+		SKIP("one processor");
+	signal(SIGUSR1, lack_processor);
+}
+
+static void come_bound(enum bound how)
+{
+	u32 waited = ur_turns_waiting(&turns, 1);
+
+	CHECK(!pthread_create(&threads[n_threads++], NULL, take_bound,
+			      (void *)(uintptr_t)how));
+	while (ur_turns_waiting(&turns, 1) == waited)
+		sched_yield();
+}
+
+/* It found the lock free. */
+static void holder_leaves(void)
+{
+	begin_bound();
+	begin(FOR_EVER);
+	ur_turns_give(&turns);
+	CHECK(!pthread_create(&threads[n_threads++], NULL, take_bound,
+			      (void *)LACKS));
+	while (!__atomic_load_n(&turns.word, __ATOMIC_RELAXED))
+		sched_yield();
+	ur_turns_take(&turns, 2);
+	CHECK_EQ(n_done, 1);
+	go();
+}
+
+/* It was handed the lock. */
+static void heir_leaves(void)
+{
+	begin_bound();
+	begin(FOR_EVER);
+	come_bound(LACKS);
+	come(2, 0);
+	go();
+	CHECK_EQ(order[1], NAME(2, 0));
+}
+
+/* It may take the lock, of which it does not know yet. */
+static void next_of_turn_leaves(void)
+{
+	begin_bound();
+	ur_turns_init(&turns, FOR_EVER);
+	n_threads = n_done = 0;
+	ur_turns_take(&turns, 1);
+	come_bound(LACKS_WOKEN);
+	CHECK(!pthread_kill(threads[0], SIGUSR1));
+	come(2, 0);
+	go();
+	CHECK_EQ(order[0], NAME(1, LACKS_WOKEN));
+	CHECK_EQ(order[1], NAME(2, 0));
+}
+
+/* Whoever has the lock and goes where he likes is left alone. */
+static void unbound_stays(void)
+{
+	cpu_set_t before, after;
+
+	CHECK(!sched_getaffinity(0, sizeof(before), &before));
+	CHECK_EQ(ur_follow_thread(), 0);
+	begin(FOR_EVER);
+	CHECK_EQ(turns.word >> 32, HOLDER);
+	CHECK_EQ((u32)turns.word, 1);
+	come(2, 0);
+	CHECK_EQ((u32)turns.word, 2);
+	CHECK(!sched_getaffinity(0, sizeof(after), &after));
+	CHECK(CPU_EQUAL(&before, &after));
+	go();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -162,5 +292,9 @@ int main(int argc, char **argv)
 	CASE(own_first(0));
 	CASE(own_first(FOR_EVER));
 	CASE(exclusion());
+	CASE(holder_leaves());
+	CASE(heir_leaves());
+	CASE(next_of_turn_leaves());
+	CASE(unbound_stays());
 	return cases_status();
 }
