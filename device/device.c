@@ -166,6 +166,7 @@ static int start_engine(struct ur_device *dev)
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
 		.engines = daemon->engines,
+		.by_user = daemon->user_engines,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP + UR_MAX_WQ,
 		.max_mr = UR_MAX_MR + UR_MAX_MW,

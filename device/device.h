@@ -66,6 +66,7 @@ struct ur_daemon {
 	bool by_user;	   /* users do not reach each other inside a device */
 	const char *engine_options;
 	u32 engines;				 /* of each device; 0: one */
+	bool user_engines;			 /* no two users share one */
 	const struct ur_daemon_options *options; /* NULL: none */
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];

@@ -346,6 +346,7 @@ int main(int argc, char **argv)
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.engines = o->engines ? (u32)o->engines
 				    : ur_processors_engines(ur_processors());
+	daemon.user_engines = o->user_engines != UR_USER_ENGINES_NO;
 	daemon.options = o;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;

@@ -154,10 +154,13 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	{"fault", "RULE", "misbehave: uroce-fault(7); may come again",
 	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_fault},
 	{"engines", "N",
-	 "threads of each device; default 1, or a quarter of\n"
-	 "the processors that uroced may use",
+	 "threads of each device, for one user; default 1, or\n"
+	 "a quarter of the processors that uroced may use",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(engines),
 	 .min = 1, .max = UR_ENGINES_MAX},
+	{"user-engines", "yes|no",
+	 "no two users share one of them; default yes", UR_DAEMON_OPTION_BOTH,
+	 UR_DAEMON_OPTION_WORD, FIELD(user_engines), .words = "yes|no"},
 	{"engine-opt", "LIST", "name=value,... for the engine",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(engine)},
 	{"set", "IF|* NAME VALUE", NULL, UR_DAEMON_OPTION_IN_FILE,
@@ -171,6 +174,8 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 const size_t ur_daemon_option_rows = UR_ARRAY_SIZE(ur_daemon_option_table);
 
 _Static_assert(UR_ISOLATION_ALL == 1 && UR_ISOLATION_USER == 2,
+	       "the places of the words");
+_Static_assert(UR_USER_ENGINES_YES == 1 && UR_USER_ENGINES_NO == 2,
 	       "the places of the words");
 _Static_assert(UR_CONFINE_YES == 1 && UR_CONFINE_NO == 2,
 	       "the places of the words");

@@ -122,7 +122,11 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 
 	if (!x)
 		return -ENOMEM;
-	x->engine = ur_shards_join(engine);
+	err = ur_shards_join(engine, mem->uid, &x->engine);
+	if (err) {
+		free(x);
+		return err;
+	}
 	x->realm = realm;
 	ur_list_init(&x->node);
 	ur_list_init(&x->mrs);

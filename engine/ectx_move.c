@@ -10,6 +10,7 @@
 #include "engine/engine_impl.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
+#include "engine/ground/user.h"
 
 /* Returns whether the engine has an event of one of its queues in hand, or the
  * client has left no room for one. */
@@ -118,7 +119,7 @@ int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
 		ur_list_entry(it, struct ur_easync, node)->sock.engine = to;
 	ur_list_for_each(it, &ectx->chans)
 		ur_list_entry(it, struct ur_echan, node)->sock.engine = to;
-	from->shards->n_ectxs[from->shard]--;
-	from->shards->n_ectxs[shard]++;
+	ur_shards_leave(from);
+	ur_shards_enter(to, ectx->mem->uid);
 	return 0;
 }

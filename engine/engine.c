@@ -71,6 +71,7 @@ static int create_port(struct ur_engine *e)
 		.ctx = e,
 	};
 
+	e->cc = port.cc;
 	e->ops = &ur_engine_host_ops;
 	e->port = ur_port_create(&port);
 	return e->port ? 0 : -ENOMEM;
@@ -81,7 +82,7 @@ static void called(struct ur_watch *watch, u32 events)
 	/* edge triggered and never read: the mailbox says what there is */
 }
 
-static void free_engine(struct ur_engine *e)
+void ur_engine_free_one(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
@@ -99,11 +100,9 @@ static void free_engine(struct ur_engine *e)
 	free(e);
 }
 
-/* Creates one engine of a device. If there are several, the first owns the set,
- * and all refer to it. */
-static int create_one(const struct ur_engine_config *config,
-		      struct ur_shards *shards, u32 shard,
-		      struct ur_engine **engine)
+int ur_engine_create_one(const struct ur_engine_config *config,
+			 struct ur_shards *shards, u32 shard,
+			 struct ur_engine **engine)
 {
 	struct ur_engine *e = calloc(1, sizeof(*e));
 	int err;
@@ -172,7 +171,7 @@ static int create_one(const struct ur_engine_config *config,
 	*engine = e;
 	return 0;
 err_free:
-	free_engine(e);
+	ur_engine_free_one(e);
 	return err;
 }
 
@@ -188,7 +187,7 @@ static int stop(struct ur_engine *engine)
 }
 UR_ENGINE_CALL(0, stop);
 
-static void stop_one(struct ur_engine *engine)
+void ur_engine_stop_one(struct ur_engine *engine)
 {
 	if (engine->stop)
 		return;
@@ -196,26 +195,11 @@ static void stop_one(struct ur_engine *engine)
 	pthread_join(engine->thread, NULL);
 }
 
-static int create_shards(const struct ur_engine_config *config,
-			 struct ur_shards *shards)
-{
-	for (u32 i = 0; i < shards->n; i++) {
-		int err = create_one(config, shards, i, &shards->engine[i]);
-
-		if (!err)
-			continue;
-		while (i--) {
-			stop_one(shards->engine[i]);
-			free_engine(shards->engine[i]);
-		}
-		return err;
-	}
-	return 0;
-}
-
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine)
 {
+	u32 n = ur_min_u32(config->engines ? config->engines : 1,
+			   UR_ENGINES_MAX);
 	struct ur_shards *shards;
 	struct ur_engine_options opt;
 	int err = ur_engine_options_parse(&opt, config->options);
@@ -223,23 +207,27 @@ int ur_engine_create(const struct ur_engine_config *config,
 	if (err)
 		return err;
 	/* The slots of programs' engines are in place of those of others. */
-	if (config->engines < 2 || opt.guests)
-		return create_one(config, NULL, 0, engine);
-	shards = ur_shards_create(ur_min_u32(config->engines, UR_ENGINES_MAX));
+	if (config->guest || opt.guests || (n < 2 && !config->by_user))
+		return ur_engine_create_one(config, NULL, 0, engine);
+	shards = ur_shards_create(n, config->by_user);
 	if (!shards)
 		return -ENOMEM;
-	err = create_shards(config, shards);
-	if (err)
-		ur_shards_destroy(shards);
+	while (!err && ur_shards_running(shards) < n)
+		err = ur_shards_grow(shards, config);
+	*engine = shards->engine[0];
+	if (!err)
+		return 0;
+	if (*engine)
+		ur_engine_destroy(*engine);
 	else
-		*engine = shards->engine[0];
+		ur_shards_destroy(shards);
 	return err;
 }
 
 void ur_engine_stop(struct ur_engine *engine)
 {
 	FOR_EACH_SHARD(e, engine)
-	stop_one(e);
+	ur_engine_stop_one(e);
 }
 
 void ur_engine_abandon(struct ur_engine *engine)
@@ -255,11 +243,11 @@ void ur_engine_destroy(struct ur_engine *engine)
 
 	ur_engine_stop(engine);
 	if (!shards) {
-		free_engine(engine);
+		ur_engine_free_one(engine);
 		return;
 	}
-	for (u32 i = 0; i < shards->n; i++)
-		free_engine(shards->engine[i]);
+	for (u32 i = 0; i < ur_shards_running(shards); i++)
+		ur_engine_free_one(shards->engine[i]);
 	ur_shards_destroy(shards);
 }
 
@@ -275,6 +263,7 @@ bool ur_engine_sl_refused(const struct ur_engine *engine)
 
 static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
+	engine->config.mtu_bytes = mtu_bytes;
 	ur_port_set_mtu(engine->port, mtu_bytes);
 	return 0;
 }
@@ -289,6 +278,7 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		  u8 ecn)
 {
+	engine->cc = *cc;
 	ur_port_set_cc(engine->port, cc);
 	engine->ecn = ecn;
 	engine->heeds_cnps = cc->enable;
@@ -301,6 +291,11 @@ void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 {
 	FOR_EACH_SHARD(e, engine)
 	call_set_cc(e, cc, ecn);
+}
+
+void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to)
+{
+	call_set_cc(to, &from->cc, from->ecn);
 }
 
 bool ur_engine_cc(const struct ur_engine *engine)
@@ -369,7 +364,8 @@ UR_ENGINE_CALL(0, nothing);
 void ur_engine_sync(struct ur_engine *engine)
 {
 	FOR_EACH_SHARD(e, engine)
-	call_nothing(e);
+	if (e == engine || !e->config.by_user)
+		call_nothing(e);
 }
 
 static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,

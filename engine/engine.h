@@ -59,7 +59,7 @@ struct ur_engine_events {
 	void (*failed)(void *ctx, u32 qpn);
 };
 
-#define UR_ENGINES_MAX (1u << UR_SHARD_BITS_MAX)
+#define UR_ENGINES_MAX 8u
 /* The engine that has all raw packet queue pairs: their rules are of the whole
  * device. */
 #define UR_SHARD_RAW 0u
@@ -69,6 +69,10 @@ struct ur_engine_config {
 	u32 ifindex;
 	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. */
 	u32 engines;
+	/* No two users share one, as far as there are enough: each has so many
+	 * at most, and those that are more than engines start when somebody
+	 * needs them. Not in a program, nor with the option guests. */
+	bool by_user;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
 	u64 seed;
@@ -121,10 +125,12 @@ void ur_engine_abandon(struct ur_engine *engine);
  * whole turn. Leaves errno as it was. Any thread of the program. */
 void ur_engine_drive(struct ur_engine *engine, bool posted);
 
-/* Returns how many engines the device has. Any thread. */
+/* Returns how many engines the device has now. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);
 
-/* Returns when the engine has answered: it does not hang. */
+/* Returns when the engine has answered: it does not hang. Where users have their
+ * own, only the first one is asked: another may wait for the memory of its user,
+ * who could make it look as if the device hung. */
 void ur_engine_sync(struct ur_engine *engine);
 
 enum ur_gid_type {
@@ -227,8 +233,9 @@ struct ur_ectx_info {
  * Makes the engine's part of an open uverbs file in *ectx. memfd is sparse,
  * sealed against changes of its size, and as large as it will ever be; the
  * engine places rings in it. It stays the caller's, open until destroy. A
- * reference of mem is taken until destroy. realm: that of its address handles,
- * see struct ur_qp_init. Returns 0 or -errno.
+ * reference of mem is taken until destroy; it says whose the context is, and so
+ * which engine is for it. realm: that of its address handles, see struct
+ * ur_qp_init. Returns 0 or -errno.
  */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);

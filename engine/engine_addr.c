@@ -68,6 +68,17 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 	return 0;
 }
 
+int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to)
+{
+	int err = 0;
+
+	for (u32 i = 0; !err && i < UR_ENGINE_GIDS; i++)
+		if (from->gids[i].used)
+			err = call_set_gid(to, i, from->gids[i].gid,
+					   from->gids[i].type);
+	return err;
+}
+
 static int gid_free(struct ur_engine *engine, const u8 *gid,
 		    enum ur_gid_type type)
 {

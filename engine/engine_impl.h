@@ -60,6 +60,7 @@ struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
 	struct ur_engine_options opt;
+	struct ur_cc_config cc;	  /* as control set it last */
 	u8 ecn;			  /* as of ur_engine_set_cc() */
 	bool heeds_cnps;	  /* DCQCN is enabled */
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
@@ -111,6 +112,15 @@ struct ur_engine {
 	_Atomic bool sl_refused;
 };
 
+/* Makes one engine and starts its thread; of a device of several it is that one
+ * of the set. Returns 0 or -errno. */
+int ur_engine_create_one(const struct ur_engine_config *config,
+			 struct ur_shards *shards, u32 shard,
+			 struct ur_engine **engine);
+/* Ends the engine's thread, where it runs; frees an engine that does not. */
+void ur_engine_stop_one(struct ur_engine *engine);
+void ur_engine_free_one(struct ur_engine *engine);
+
 /* Post an event of a queue pair, or a received MAD of len bytes, to control.
  * Dropped where there is no memory. */
 void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
@@ -125,6 +135,10 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
 void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad, u32 len);
+/* Tell an engine that has just begun what another was told: its addresses,
+ * congestion control. The first returns 0 or -errno. Control. */
+int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to);
+void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to);
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 /* Joins the multicast group on the wire with the first call for it. Returns 0

@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 
 /* Bits of a slot; slot 0 is the device's own engine. */
-#define UR_SLOT_BITS UR_SHARD_BITS_MAX
+#define UR_SLOT_BITS 3u
 
 /* Takes a free slot, in *slot. Returns 0, -EOPNOTSUPP (the engine was made without
  * the option guests) or -EBUSY (all are lent). */

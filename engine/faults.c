@@ -342,6 +342,36 @@ int ur_engine_fault_add(struct ur_engine *engine,
 	return 0;
 }
 
+static void undo_copy(const struct ur_engine *from, struct ur_engine *to)
+{
+	ur_list_for_each(it, &from->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+		struct ur_efault *copy = f->more;
+
+		if (!copy || copy->engine != to)
+			continue;
+		f->more = copy->more;
+		call_fault_del(to, copy);
+		free(copy);
+	}
+}
+
+int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to)
+{
+	if (!from->faults)
+		return 0;
+	ur_list_for_each(it, &from->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+		int err = f->rule.by_qp ? 0 : add_one(to, &f->rule, &f->more);
+
+		if (err) {
+			undo_copy(from, to);
+			return err;
+		}
+	}
+	return 0;
+}
+
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 {
 	while (fault) {

@@ -90,6 +90,9 @@ static inline void ur_engine_rx(struct ur_engine *engine,
 		ur_port_rx(engine->port, engine->now, meta, bth, len);
 }
 
+/* Puts the rules that are not of one queue pair in force in another engine of the
+ * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
+int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);
 /* Frees rules and held packets: the engine ends. */
 void ur_faults_fini(struct ur_engine *engine);
 

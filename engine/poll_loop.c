@@ -95,7 +95,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	any = answer_doorbells(e);
 	any |= look_at_wire(e);
 	ur_dispatch_end_rx(e);
-	if (e->shards) {
+	if (ur_shards_several(e)) {
 		ur_shards_show(e);
 		any |= ur_shards_receive(e);
 	}

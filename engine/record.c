@@ -378,10 +378,16 @@ UR_ENGINE_CALL(1, record, struct ur_recorder *);
 
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 {
-	if (rec && ur_shards_count(engine) > 1)
+	if (rec && engine->shards)
 		ur_recorder_share(rec);
 	for (u32 i = 0; i < ur_shards_count(engine); i++)
 		call_record(ur_shards_nth(engine, i), rec);
+}
+
+void ur_record_copy(const struct ur_engine *from, struct ur_engine *to)
+{
+	if (from->record.recorder)
+		call_record(to, from->record.recorder);
 }
 
 static int record_cm(struct ur_engine *e, const struct uroce_record *r)

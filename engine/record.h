@@ -3,7 +3,7 @@
  * Feeds the flight recorder and the probes. While neither is on, the port has
  * its ordinary callbacks, and the cost is a look at record.on for a batch of
  * packets that leave and for each that comes in, and one at the probes for each
- * turn. Engine thread only.
+ * turn. Engine thread only, but for what is control's.
  */
 #ifndef UR_DEVICE_ENGINE_RECORD_H
 #define UR_DEVICE_ENGINE_RECORD_H
@@ -20,6 +20,9 @@ void ur_record_sent(struct ur_engine *engine);
 /* Records a packet that came in; arguments as of ur_port_rx(). */
 void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
+
+/* Makes an engine that has just begun record where another does. Control. */
+void ur_record_copy(const struct ur_engine *from, struct ur_engine *to);
 
 /* Notices tools that use probes. Once a turn. */
 static inline void ur_record_look(struct ur_engine *engine)

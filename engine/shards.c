@@ -7,31 +7,29 @@
  * the two on both sides, so one of them sees the other.
  */
 #include <stdlib.h>
+#include <unistd.h>
 #include "engine/faults.h"
 #include "engine/shards.h"
 #include "util/assert.h"
 
 /* Packets of one neighbour in one turn: its own clients have turns too. */
 #define TURN_PACKETS 256u
+/* Engines where users have their own: some for others while one has many. An
+ * engine has at least 2^20 numbers for its queue pairs then. */
+#define ROOM_FOR(n) ((n) < 4 ? UR_SHARDS_MAX / 2 : UR_SHARDS_MAX)
 
-struct ur_shards *ur_shards_create(u32 n)
+struct ur_shards *ur_shards_create(u32 n, bool by_user)
 {
 	struct ur_shards *s;
 
 	if (posix_memalign((void **)&s, 64, sizeof(*s)))
 		return NULL;
 	memset(s, 0, sizeof(*s));
-	s->n = n;
-	while (1u << s->bits < n)
+	s->each = n;
+	s->by_user = by_user;
+	s->max = by_user ? ROOM_FOR(n) : n;
+	while (1u << s->bits < s->max)
 		s->bits++;
-	for (u32 i = 0; i < n * n; i++) {
-		u32 from = i / n, to = i % n;
-
-		if (from != to && ur_handover_init(&s->queue[from][to])) {
-			ur_shards_destroy(s);
-			return NULL;
-		}
-	}
 	return s;
 }
 
@@ -39,8 +37,8 @@ void ur_shards_destroy(struct ur_shards *s)
 {
 	if (!s)
 		return;
-	for (u32 from = 0; from < s->n; from++)
-		for (u32 to = 0; to < s->n; to++)
+	for (u32 from = 0; from < s->max; from++)
+		for (u32 to = 0; to < s->max; to++)
 			ur_handover_fini(&s->queue[from][to]);
 	free(s);
 }
@@ -51,18 +49,119 @@ struct ur_engine *ur_shards_of(struct ur_engine *e, u32 qpn)
 			 : e;
 }
 
-struct ur_engine *ur_shards_join(struct ur_engine *e)
+/* ---- whose context is where ---- */
+
+/* Nobody's engine waits for root or for who runs the device. */
+static bool is_trusted(uid_t uid)
+{
+	return !uid || uid == getuid();
+}
+
+enum whose { ANYBODYS, OWN, FREE, LIKE };
+
+static bool is_it(const struct ur_shards *s, u32 i, enum whose whose, uid_t uid)
+{
+	bool trusted = is_trusted(uid);
+
+	switch (whose) {
+	case OWN:
+		/* One may have had to go to the first: ectx_move.c. */
+		return s->n_ectxs[i] && s->uid[i] == uid && (i || trusted);
+	case FREE:
+		return !s->n_ectxs[i] && (i || trusted);
+	case LIKE:
+		return s->n_ectxs[i] && is_trusted(s->uid[i]) == trusted;
+	case ANYBODYS:
+		break;
+	}
+	return true;
+}
+
+/* Returns which of them has the fewest contexts, counted by so many; s->max if
+ * there is none. */
+static u32 fewest(const struct ur_shards *s, enum whose whose, uid_t uid,
+		  u32 together)
+{
+	u32 best = s->max;
+
+	for (u32 i = 0; i < ur_shards_running(s); i++)
+		if (is_it(s, i, whose, uid) &&
+		    (best == s->max ||
+		     s->n_ectxs[i] / together < s->n_ectxs[best] / together))
+			best = i;
+	return best;
+}
+
+static u32 count(const struct ur_shards *s, enum whose whose, uid_t uid)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < ur_shards_running(s); i++)
+		n += is_it(s, i, whose, uid);
+	return n;
+}
+
+/* A user who has one gets another if that is of use and leaves some to others. */
+static bool wants_one(const struct ur_shards *s, u32 own, uid_t uid,
+		      u32 together)
+{
+	u32 left = s->max - ur_shards_running(s) + count(s, FREE, uid);
+
+	return own == s->max ||
+	       (s->n_ectxs[own] >= together && left > s->max / 4 &&
+		count(s, OWN, uid) < s->each);
+}
+
+static int choose(struct ur_shards *s, uid_t uid, u32 together, u32 *ret)
+{
+	u32 own = fewest(s, OWN, uid, together), at = s->max;
+	int err = 0;
+
+	if (wants_one(s, own, uid, together)) {
+		at = fewest(s, FREE, uid, together);
+		if (at == s->max && ur_shards_running(s) < s->max) {
+			at = ur_shards_running(s);
+			err = ur_shards_grow(s, &s->engine[0]->config);
+		}
+		if (err)
+			at = s->max;
+	}
+	if (at == s->max)
+		at = own;
+	/* A user for whom none can be made shares with nobody. */
+	if (at == s->max && !err)
+		at = fewest(s, LIKE, uid, together);
+	*ret = at;
+	return at < s->max ? 0 : err;
+}
+
+int ur_shards_join(struct ur_engine *e, uid_t uid, struct ur_engine **ret)
 {
 	struct ur_shards *s = e->shards;
-	u32 together = e->opt.spread ? 1 : 2, best = 0;
+	u32 together = e->opt.spread ? 1 : 2, best;
+	int err = 0;
 
+	*ret = e;
 	if (!s)
-		return e;
-	for (u32 i = 1; i < s->n; i++)
-		if (s->n_ectxs[i] / together < s->n_ectxs[best] / together)
-			best = i;
-	s->n_ectxs[best]++;
-	return s->engine[best];
+		return 0;
+	if (s->by_user)
+		err = choose(s, uid, together, &best);
+	else
+		best = fewest(s, ANYBODYS, uid, together);
+	if (err)
+		return err;
+	ur_assert(best < s->max);
+	*ret = s->engine[best];
+	ur_shards_enter(*ret, uid);
+	return 0;
+}
+
+void ur_shards_enter(struct ur_engine *e, uid_t uid)
+{
+	struct ur_shards *s = e->shards;
+
+	if (!s->n_ectxs[e->shard]++)
+		s->uid[e->shard] = uid;
 }
 
 void ur_shards_leave(struct ur_engine *e)
@@ -97,7 +196,7 @@ void ur_shards_pass(struct ur_engine *e, const struct ur_rx_meta *meta,
 static void pass_to_all(struct ur_engine *e, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len)
 {
-	for (u32 to = 0; to < e->shards->n; to++)
+	for (u32 to = 0; to < ur_shards_running(e->shards); to++)
 		if (to != e->shard)
 			pass_to(e, to, meta, bth, len);
 }
@@ -137,13 +236,13 @@ void ur_shards_show(struct ur_engine *e)
 	if (!put)
 		return;
 	s->of[e->shard].put = 0;
-	for (u32 to = 0; to < s->n; to++)
+	for (u32 to = 0; put >> to; to++)
 		if (put >> to & 1) {
 			ur_handover_publish(&s->queue[e->shard][to]);
 			atomic_fetch_or(&s->of[to].arrived, 1u << e->shard);
 		}
 	atomic_thread_fence(memory_order_seq_cst);
-	for (u32 to = 0; to < s->n; to++)
+	for (u32 to = 0; put >> to; to++)
 		if ((put >> to & 1) && atomic_load(&s->engine[to]->asleep))
 			ur_mailbox_wake(s->engine[to]);
 }
@@ -184,7 +283,7 @@ bool ur_shards_receive(struct ur_engine *e)
 	if (!from)
 		return false;
 	mine->left = 0;
-	for (u32 i = 0; i < s->n; i++)
+	for (u32 i = 0; from >> i; i++)
 		if ((from >> i & 1) &&
 		    receive_from(e, &s->queue[i][e->shard]) == TURN_PACKETS)
 			mine->left |= 1u << i;

@@ -8,7 +8,14 @@
  * The first one is what control calls the device's engine. It alone has QP1,
  * and gets the packets that nobody claims.
  *
- * A device of one engine has no set, and the check for one is all that it pays.
+ * Where users have engines of their own, a user who makes his engine wait, for
+ * example for a page that does not come, makes nobody else wait: only the engine
+ * of a context touches the client's memory, writes into its event files and reads
+ * its rings, and no engine waits for another. The first engine is for root and the
+ * device's own user. More are made as users come (shards_grow.c), in the order of
+ * their numbers, and stay.
+ *
+ * A device of one engine has no set, or pays a look at how many run.
  */
 #ifndef UR_DEVICE_SHARDS_H
 #define UR_DEVICE_SHARDS_H
@@ -27,24 +34,49 @@ struct ur_shard {
 	u32 left;
 } __attribute__((aligned(64)));
 
+#define UR_SHARDS_MAX (1u << UR_SHARD_BITS_MAX)
+
 struct ur_shards {
-	u32 n, bits;
-	struct ur_engine *engine[UR_ENGINES_MAX];
-	u32 n_ectxs[UR_ENGINES_MAX]; /* the control thread's */
-	struct ur_shard of[UR_ENGINES_MAX];
-	struct ur_handover queue[UR_ENGINES_MAX][UR_ENGINES_MAX]; /* from, to */
+	/* How many run, of max at most. An engine counts when all that it needs is
+	 * there. */
+	_Atomic u32 n;
+	u32 max, bits;
+	struct ur_engine *engine[UR_SHARDS_MAX];
+	/* The control thread's. Contexts of an engine, and whose the first of
+	 * them was. */
+	u32 n_ectxs[UR_SHARDS_MAX];
+	uid_t uid[UR_SHARDS_MAX];
+	u32 each; /* engines of one user, at most */
+	bool by_user;
+	struct ur_shard of[UR_SHARDS_MAX];
+	struct ur_handover queue[UR_SHARDS_MAX][UR_SHARDS_MAX]; /* from, to */
 };
 
-/* Makes a set for so many engines, 2 to UR_ENGINES_MAX, which are still to be
- * put in. Returns NULL where there is no memory. */
-struct ur_shards *ur_shards_create(u32 n);
+/* Makes a set without engines. There will be n, 1 to UR_ENGINES_MAX; with by_user
+ * more when users come, and one has n at most. Returns NULL where there is no
+ * memory. */
+struct ur_shards *ur_shards_create(u32 n, bool by_user);
+/* Adds one more engine with that config, and gives it the settings that the first
+ * one has now. Returns 0, or -errno with nothing changed. Control. */
+int ur_shards_grow(struct ur_shards *shards,
+		   const struct ur_engine_config *config);
 /* Frees it. No engine of it runs. NULL is fine. */
 void ur_shards_destroy(struct ur_shards *shards);
 
-/* Return how many engines the device has, and the nth. */
+/* Returns how many engines of the set run. */
+static inline u32 ur_shards_running(const struct ur_shards *shards)
+{
+	return atomic_load_explicit(&shards->n, memory_order_acquire);
+}
+/* Return how many engines the device has now, whether there are several, and the
+ * nth. */
 static inline u32 ur_shards_count(const struct ur_engine *engine)
 {
-	return engine->shards ? engine->shards->n : 1;
+	return engine->shards ? ur_shards_running(engine->shards) : 1;
+}
+static inline bool ur_shards_several(const struct ur_engine *engine)
+{
+	return ur_shards_count(engine) > 1;
 }
 static inline struct ur_engine *ur_shards_nth(struct ur_engine *engine, u32 n)
 {
@@ -56,14 +88,18 @@ static inline u32 ur_shards_index(const struct ur_shards *shards, u32 qpn)
 {
 	u32 i = ur_shard_of(qpn, shards->bits);
 
-	return i < shards->n ? i : 0;
+	return i < ur_shards_running(shards) ? i : 0;
 }
 struct ur_engine *ur_shards_of(struct ur_engine *engine, u32 qpn);
-/* Returns the engine for a new context, the one with the fewest; two that are
- * opened one after the other come to the same one, since they may want to talk
- * to each other. Counts it there; ur_shards_leave() undoes that. Control. */
-struct ur_engine *ur_shards_join(struct ur_engine *engine);
+/* Puts the engine for a new context of that user in *ret: of his own, or of all
+ * where users have none, the one with the fewest; two that are opened one after
+ * the other come to the same one, since they may want to talk to each other.
+ * Counts it there; ur_shards_leave() undoes that. Returns 0, or -errno where he
+ * has none yet and none can be made. Control. */
+int ur_shards_join(struct ur_engine *engine, uid_t uid, struct ur_engine **ret);
 void ur_shards_leave(struct ur_engine *engine);
+/* Counts a context of that user in the engine, which others chose. */
+void ur_shards_enter(struct ur_engine *engine, uid_t uid);
 
 /* ---- as the engine, of a device of several ---- */
 

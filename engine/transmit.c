@@ -42,7 +42,7 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		if (!av->loop)
 			continue;
 		ur_av_meta(av, &meta);
-		if (e->shards &&
+		if (ur_shards_several(e) &&
 		    ur_shards_elsewhere(e, tx->buf + tx->desc[i].off))
 			; /* handed over */
 		else if (ur_faults_spoils(e, i))
@@ -96,7 +96,7 @@ static bool flush(struct ur_engine *e)
 		e->tx_sent = i;
 		return false;
 	}
-	if (e->shards)
+	if (ur_shards_several(e))
 		ur_shards_send(e);
 	feed_loop(e, 0);
 	if (e->tx_blocked) {

@@ -167,7 +167,7 @@ static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
 	if (bind(fd, &sa.sa, len) < 0)
 		return -errno;
 	if (group && e->shard)
-		ur_udp_steer(fd, e->shard_bits, e->shards->n);
+		ur_udp_steer(fd, e->shard_bits, e->shard + 1);
 	else if (group)
 		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	return 0;

@@ -194,7 +194,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 			continue;
 		}
-		if (e->shards && ur_shards_elsewhere(e, data + at))
+		if (ur_shards_several(e) && ur_shards_elsewhere(e, data + at))
 			ur_shards_pass(e, &info.meta, data + at, bytes);
 		else
 			ur_engine_rx(e, &info.meta, data + at, bytes);

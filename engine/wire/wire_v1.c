@@ -85,7 +85,7 @@ static void steer(const struct ur_wire_v1 *w)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_QPN_MULTICAST, 4, 0),
 		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 24 - s->bits),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, shard, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->n, shard ? 0 : 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->max, shard ? 0 : 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 	};

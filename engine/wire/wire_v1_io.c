@@ -48,7 +48,7 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		return;
 	}
 	/* It came before the socket had its filter. */
-	if (e->shards && ur_shards_elsewhere(e, f.bth))
+	if (ur_shards_several(e) && ur_shards_elsewhere(e, f.bth))
 		return;
 	memcpy(meta.saddr, f.addr.sgid, 16);
 	memcpy(meta.daddr, f.addr.dgid, 16);

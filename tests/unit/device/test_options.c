@@ -30,7 +30,7 @@ static void test_good(void)
 	CHECK_EQ(
 		parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
 		      "run-dir=/run/x\nroce-v1=yes\nraw-ethernet=yes\ncm-mode=v1\nuser-share=25\nisolation=user\n"
-		      "confine=no\nengines=4\nverbose=no"),
+		      "confine=no\nengines=4\nuser-engines=no\nverbose=no"),
 		0);
 	CHECK_EQ(o.n_netdevs, 2);
 	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
@@ -42,9 +42,13 @@ static void test_good(void)
 	CHECK_EQ(o.isolation, UR_ISOLATION_USER);
 	CHECK_EQ(o.confine, UR_CONFINE_NO);
 	CHECK_EQ(o.engines, 4);
+	CHECK_EQ(o.user_engines, UR_USER_ENGINES_NO);
 	CHECK_EQ(o.verbose, 0);
 	CHECK_EQ(parse("engines=9"), -EINVAL);
 	CHECK_EQ(parse("engines=0"), -EINVAL);
+	CHECK_EQ(parse("user-engines=yes"), 0);
+	CHECK_EQ(o.user_engines, UR_USER_ENGINES_YES);
+	CHECK_EQ(parse("user-engines=1"), -EINVAL);
 }
 
 static void test_set(void)

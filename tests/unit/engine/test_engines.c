@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include "engine/faults.h"
 #include "engine/shards.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
@@ -69,15 +70,16 @@ static void send_to(const u8 *gid, u32 qpn)
 
 static void expect(struct ur_engine *engine, const u8 *gid, u32 qpn, u32 shard)
 {
-	u64 before[ENGINES];
+	u32 n = ur_engine_count(engine);
+	u64 before[UR_SHARDS_MAX];
 
-	for (u32 i = 0; i < ENGINES; i++)
+	for (u32 i = 0; i < n; i++)
 		before[i] = arrived(engine, i);
 	for (u32 i = 0; i < EACH; i++)
 		send_to(gid, qpn + i);
 	while (arrived(engine, shard) < before[shard] + EACH)
 		poll(NULL, 0, 1);
-	for (u32 i = 0; i < ENGINES; i++)
+	for (u32 i = 0; i < n; i++)
 		CHECK_EQ(arrived(engine, i),
 			 before[i] + (i == shard ? EACH : 0));
 }
@@ -176,6 +178,133 @@ static void test_counted(struct ur_engine *engine)
 	CHECK_EQ(ur_engine_count(engine), ENGINES);
 }
 
+/* ---- engines of users ---- */
+
+static struct ur_ectx *users[2 * UR_SHARDS_MAX];
+static u32 n_users;
+
+/* A context of that user; returns its engine. */
+static u32 come(struct ur_engine *engine, struct ur_user_mem *mem, uid_t uid)
+{
+	int fd = memfd_create("rings", MFD_CLOEXEC);
+	struct ur_ectx_info info;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 64 << 20));
+	mem->uid = uid;
+	CHECK_EQ(ur_ectx_create(engine, fd, mem, 0, &users[n_users], &info), 0);
+	return ur_ectx_shard(users[n_users++]);
+}
+
+static void go(u32 n)
+{
+	ur_ectx_destroy(users[n]);
+	users[n] = users[--n_users];
+}
+
+/* What control has said is so in each engine, whenever that was made. */
+static void expect_told(struct ur_engine *engine, u32 n)
+{
+	CHECK_EQ(ur_engine_count(engine), n);
+	for (u32 i = 0; i < n; i++) {
+		const struct ur_engine *e = ur_shards_nth(engine, i);
+
+		CHECK_EQ(e->config.ifindex, 7);
+		CHECK_EQ(e->config.mtu_bytes, 512);
+		CHECK_EQ(e->cc.link_bps, 12345678);
+		CHECK(e->ecn && !strcmp(e->netdev, "other"));
+		CHECK(e->faults && !ur_list_empty(&e->faults->rules));
+	}
+	/* Three bits say which one it is. */
+	for (u32 i = 0; i < 8; i++)
+		expect(engine, gids[0], (i << 21) + 1, i < n ? i : 0);
+}
+
+static void test_users(void)
+{
+	const struct ur_fault_rule rule = {.prob = 0};
+	const struct ur_cc_config cc = {.link_bps = 12345678};
+	struct ur_engine_config mine = config;
+	struct ur_engine *engine;
+	struct ur_user_mem *self;
+	struct ur_efault *fault;
+
+	mine.engines = 1;
+	mine.by_user = true;
+	CHECK_EQ(ur_engine_create(&mine, &engine), 0);
+	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
+				    &self),
+		 0);
+	ur_engine_set_ifindex(engine, 7);
+	ur_engine_set_mtu(engine, 512);
+	ur_engine_set_cc(engine, &cc, true);
+	ur_engine_set_netdev(engine, "other");
+	CHECK_EQ(ur_engine_fault_add(engine, &rule, &fault), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 3, gids[0], UR_GID_ROCE_V2), 0);
+	/* None is there before its user, and root needs no other. */
+	CHECK_EQ(come(engine, self, 0), 0);
+	CHECK_EQ(come(engine, self, 0), 0);
+	CHECK_EQ(come(engine, self, 0), 0);
+	expect_told(engine, 1);
+	CHECK_EQ(come(engine, self, 65534), 1);
+	CHECK_EQ(come(engine, self, 65534), 1);
+	CHECK_EQ(come(engine, self, 0), 0);
+	expect_told(engine, 2);
+	CHECK_EQ(come(engine, self, 65533), 2);
+	expect_told(engine, 3);
+	/* What the first user leaves is the next one's. */
+	go(3);
+	CHECK_EQ(come(engine, self, 65532), 3);
+	CHECK_EQ(ur_ectx_shard(users[3]), 2);
+	CHECK_EQ(ur_ectx_shard(users[4]), 1);
+	go(4);
+	CHECK_EQ(come(engine, self, 65531), 1);
+	/* Addresses come and go in all of them. */
+	CHECK_EQ(ur_engine_set_gid(engine, 3, NULL, UR_GID_ROCE_V2), 0);
+	CHECK_EQ(ur_engine_set_gid(engine, 5, gids[0], UR_GID_ROCE_V2), 0);
+	for (u32 i = 4; i < 8; i++)
+		CHECK_EQ(come(engine, self, 1000 + i), i);
+	expect_told(engine, 8);
+	/* Those who come when all are taken share, and with none of root. */
+	for (u32 i = 0; i < 4; i++)
+		CHECK(come(engine, self, 2000 + i) != 0);
+	CHECK_EQ(come(engine, self, 0), 0);
+	CHECK_EQ(ur_engine_count(engine), 8);
+	while (n_users)
+		go(0);
+	ur_engine_fault_del(engine, fault);
+	ur_engine_destroy(engine);
+	ur_user_mem_put(self);
+}
+
+/* Who may have several of them does not take all. */
+static void test_leaves_some(void)
+{
+	struct ur_engine_config mine = config;
+	u32 has[UR_SHARDS_MAX] = {0}, n = 0;
+	struct ur_engine *engine;
+	struct ur_user_mem *self;
+
+	mine.engines = UR_ENGINES_MAX;
+	mine.by_user = true;
+	CHECK_EQ(ur_engine_create(&mine, &engine), 0);
+	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
+				    &self),
+		 0);
+	for (uid_t uid = 65530; uid < 65533; uid++)
+		for (u32 i = 0; i < 8; i++)
+			has[come(engine, self, uid)] |= 1u << (uid - 65530);
+	CHECK_EQ(has[0], 0);
+	for (u32 i = 0; i < UR_SHARDS_MAX; i++) {
+		CHECK(!(has[i] & (has[i] - 1)));
+		n += has[i] != 0;
+	}
+	CHECK(n > 8 && n < UR_SHARDS_MAX - 2);
+	while (n_users)
+		go(0);
+	ur_engine_destroy(engine);
+	ur_user_mem_put(self);
+}
+
 /* Emulators of programs (qemu-user) do not let the kernel steer; then all comes
  * by way of a hand-over. */
 static bool kernel_steers(void)
@@ -211,6 +340,8 @@ int main(int argc, char **argv)
 	STEP(test_contexts(engine));
 	STEP(test_counted(engine));
 	ur_engine_destroy(engine);
+	STEP(test_users());
+	STEP(test_leaves_some());
 	ur_loop_unlock(config.loop); /* runs what was posted */
 	ur_loop_destroy(config.loop);
 	return cases_status();
