@@ -361,6 +361,18 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 	}
 }
 
+void ur_device_class_changed(struct ur_device *dev)
+{
+	ur_assert(ur_loop_mine(dev->daemon->loop));
+	ur_list_for_each(it, &dev->files) {
+		struct ur_device_file *file =
+			ur_list_entry(it, struct ur_device_file, node);
+
+		if (file->ops->class_changed)
+			file->ops->class_changed(file);
+	}
+}
+
 void ur_device_file_closed(struct ur_device *dev)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));

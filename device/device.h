@@ -40,6 +40,8 @@ struct ur_device_file;
 struct ur_device_file_ops {
 	/* An event that belongs to no object. */
 	void (*event)(struct ur_device_file *file, u64 element, u32 type);
+	/* dev->tclass is another now. NULL: the file has no queue pairs. */
+	void (*class_changed)(struct ur_device_file *file);
 };
 
 /*
@@ -231,5 +233,8 @@ bool ur_device_port_active(const struct ur_device *dev);
 /* Sends an event that belongs to no object to every open file of the device.
  * element: the port number; type: enum ibv_event_type. */
 void ur_device_event(struct ur_device *dev, u64 element, u32 type);
+/* Applies dev->tclass, which has changed, to the connected queue pairs of every
+ * open file of the device. Control lock held. */
+void ur_device_class_changed(struct ur_device *dev);
 
 #endif

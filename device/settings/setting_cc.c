@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/settings/setting.h"
-#include "device/uverbs/qp_class.h"
 
 #define MBPS 1000000ull
 
@@ -110,7 +109,7 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 		return err;
 	ur_setting_cc_apply(dev);
 	if (arg == UR_CC_ECN)
-		ur_qp_class_changed(dev);
+		ur_device_class_changed(dev);
 	return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/settings/setting.h"
-#include "device/uverbs/qp_class.h"
 
 static void show_tclass(const struct ur_device *dev, u32 arg, char *buf,
 			size_t size)
@@ -20,7 +19,7 @@ static int store_tclass(struct ur_device *dev, u32 arg, const char *text)
 	int err = ur_tclass_store(&dev->tclass, text);
 
 	if (!err)
-		ur_qp_class_changed(dev);
+		ur_device_class_changed(dev);
 	return err;
 }
 
@@ -38,7 +37,7 @@ static int store_ttl(struct ur_device *dev, u32 arg, const char *text)
 	if (err)
 		return err;
 	dev->tclass.ttl = (u8)v;
-	ur_qp_class_changed(dev);
+	ur_device_class_changed(dev);
 	/* It has two names. */
 	ur_setting_refresh(dev, &ur_settings_class);
 	return 0;

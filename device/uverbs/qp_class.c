@@ -24,14 +24,15 @@ void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 	ur_eqp_set_class(qp->qp, path.traffic_class, path.hop_limit);
 }
 
-void ur_qp_class_changed(struct ur_device *dev)
+void ur_qp_class_changed(struct ur_device_file *on_device)
 {
-	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_ufile_for_each(f, dev)
-		for (u32 i = 0; i < f->handles.size; i++) {
-			struct ur_object *obj = f->handles.slot[i];
+	struct ur_ufile *file = ur_ufile_of(on_device);
 
-			if (obj && obj->type->id == UVERBS_OBJECT_QP)
-				ur_qp_class_apply(dev, ur_obj_qp_of(obj));
-		}
+	ur_assert(ur_loop_mine(file->dev->daemon->loop));
+	for (u32 i = 0; i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (obj && obj->type->id == UVERBS_OBJECT_QP)
+			ur_qp_class_apply(file->dev, ur_obj_qp_of(obj));
+	}
 }

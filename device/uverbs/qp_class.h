@@ -6,8 +6,8 @@
 
 #include "device/uverbs/objects.h"
 
-/* Applies dev->tclass to the connected queue pairs of the device. */
-void ur_qp_class_changed(struct ur_device *dev);
+/* Applies dev->tclass to the connected queue pairs of the file (device.h). */
+void ur_qp_class_changed(struct ur_device_file *on_device);
 /* Does the same for one that was just given its path. */
 void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp);
 

@@ -11,6 +11,7 @@
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
+#include "device/uverbs/qp_class.h"
 #include "util/assert.h"
 
 /* Rings are placed sparsely in one file; only touched pages cost memory. The
@@ -56,6 +57,7 @@ static const struct ur_device *ufile_device(const void *file)
 
 static const struct ur_device_file_ops on_device_ops = {
 	.event = ufile_event,
+	.class_changed = ur_qp_class_changed,
 };
 
 struct ur_ufile *ur_ufile_of(struct ur_device_file *file)

@@ -39,7 +39,7 @@ below='"device/[^/]*"'
 rule device "<.*>|$door|\"cm/.*\"|\"device/.*\""
 rule device/confine "<.*>|$door|\"device/confine/.*\""
 rule device/tree "<.*>|$door|$below|\"device/tree/.*\"|\"device/settings/setting\.h\""
-rule device/settings "<.*>|$door|$below|\"device/(settings|tree)/.*\"|\"device/report/record\.h\"|\"device/uverbs/qp_class\.h\""
+rule device/settings "<.*>|$door|$below|\"device/(settings|tree)/.*\"|\"device/report/record\.h\""
 rule device/uverbs "<.*>|$door|$below|\"device/uverbs/.*\"|\"device/report/why\.h\""
 rule device/ucma "<.*>|$door|$below|\"(device/ucma|cm)/.*\"|\"device/report/(record|why)\.h\"|\"device/tree/sysfs\.h\""
 rule device/umad "<.*>|$door|$below|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"device/tree/sysfs\.h\""
