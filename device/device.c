@@ -10,7 +10,8 @@
 #include "device/mad.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
-#include "device/settings/setting.h"
+#include "device/cc.h"
+#include "device/session.h"
 #include "device/tree/sysfs.h"
 #include "device/watcher.h"
 #include "util/assert.h"
@@ -263,13 +264,13 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		       dev->roce_v1 ? "--roce-v1" : "--raw-ethernet");
 	if (err)
 		goto err_free;
-	ur_setting_cc_init(dev);
+	ur_device_cc_init(dev);
 	err = ur_sysfs_add(dev);
 	if (err)
 		goto err_engine;
 	ur_list_add_tail(&daemon->devices, &dev->node);
 	ur_device_sync_gids(dev);
-	ur_settings_configure(dev);
+	daemon->setting_ops->configure(dev);
 	notify(dev, UR_DEVICE_ADDED);
 	return 0;
 err_engine:

@@ -54,6 +54,19 @@ struct ur_device_file {
 	const struct ur_device_file_ops *ops; /* one for each kind */
 };
 
+/* The files of a device's settings (device/settings/), in the order of its life. */
+struct ur_setting_ops {
+	/* Makes them, in all places, or below the netdev alone. 0 or -errno. */
+	int (*add)(struct ur_device *dev);
+	int (*add_netdev)(struct ur_device *dev);
+	/* Gives a new device what the configuration file asks for. */
+	void (*configure)(struct ur_device *dev);
+	/* Removes those below dev->netdev, or all that do not go with the
+	 * device's own directory. */
+	void (*del_netdev)(struct ur_device *dev);
+	void (*del)(struct ur_device *dev);
+};
+
 #define UR_FILE_KINDS 8
 
 struct ur_daemon {
@@ -72,6 +85,7 @@ struct ur_daemon {
 	const struct ur_daemon_options *options; /* NULL: none */
 	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
+	const struct ur_setting_ops *setting_ops;
 
 	struct ur_list watchers; /* struct ur_device_watcher */
 	struct ur_list devices;	 /* struct ur_device */
@@ -100,7 +114,7 @@ struct ur_daemon {
 	void *umad; /* its own */
 };
 
-/* Congestion control as an administrator sets it, setting_cc.c; the units are in
+/* Congestion control as an administrator sets it, cc.c; the units are in
  * the names, as are those of mlx5's files. */
 enum ur_cc_value {
 	UR_CC_CNP_US,

@@ -33,6 +33,7 @@
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
+#include "device/settings/setting.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
 #include "util/os/rundir.h"
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
 		.listen_fd = -1,
 		.lock_fd = -1,
 		.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
+		.setting_ops = &ur_setting_ops,
 	};
 	struct ur_daemon_options *o = &options;
 	int err, status;

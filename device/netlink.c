@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include "device/netlink.h"
-#include "device/settings/setting.h"
+#include "device/cc.h"
 
 /* RFC 2863 operational states; <linux/if.h> and <net/if.h> do not mix. */
 #define OPER_UNKNOWN 0
@@ -216,7 +216,7 @@ int ur_netlink_link(struct ur_device *dev)
 		       sizeof(dev->mac));
 	dev->speed_mbps = read_speed(dev->link_name);
 	if (dev->engine)
-		ur_setting_cc_apply(dev);
+		ur_device_cc_apply(dev);
 	rtnl_link_put(link);
 	return 0;
 }

@@ -76,28 +76,28 @@ static int add_files(struct ur_device *dev, enum ur_setting_root root)
 	return err;
 }
 
-int ur_settings_add(struct ur_device *dev)
-{
-	int err = add_files(dev, UR_SETTING_IB);
-
-	return err ? err : ur_settings_add_netdev(dev);
-}
-
-int ur_settings_add_netdev(struct ur_device *dev)
+static int add_netdev(struct ur_device *dev)
 {
 	return add_files(dev, UR_SETTING_NET);
 }
 
-void ur_settings_del_netdev(struct ur_device *dev)
+static int add(struct ur_device *dev)
+{
+	int err = add_files(dev, UR_SETTING_IB);
+
+	return err ? err : add_netdev(dev);
+}
+
+static void del_netdev(struct ur_device *dev)
 {
 	if (!others_has_it(dev))
 		ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_NET],
 				 dev->netdev);
 }
 
-void ur_settings_del(struct ur_device *dev)
+static void del(struct ur_device *dev)
 {
-	ur_settings_del_netdev(dev);
+	del_netdev(dev);
 	dev->cm_files = false;
 	ur_tree_drop_all(dev->daemon, "%s/%s", roots[UR_SETTING_CM], dev->name);
 }
@@ -208,7 +208,7 @@ static void configure(struct ur_device *dev, const char *line)
 		       err == -ENOENT ? "no such setting" : strerror(-err));
 }
 
-void ur_settings_configure(struct ur_device *dev)
+static void configure_device(struct ur_device *dev)
 {
 	const struct ur_daemon_options *o = dev->daemon->options;
 	char line[UR_SET_MAX];
@@ -221,6 +221,14 @@ void ur_settings_configure(struct ur_device *dev)
 	for (int i = 0; o && i < o->n_sets; i++)
 		configure(dev, o->set[i]);
 }
+
+const struct ur_setting_ops ur_setting_ops = {
+	.add = add,
+	.add_netdev = add_netdev,
+	.configure = configure_device,
+	.del_netdev = del_netdev,
+	.del = del,
+};
 
 void ur_settings_tell(struct ur_device *dev,
 		      void (*told)(void *ctx, const char *name,

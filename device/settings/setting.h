@@ -64,18 +64,9 @@ extern const struct ur_settings ur_settings_class, /* setting_class.c */
 	ur_settings_roce,			   /* setting_roce.c */
 	ur_settings_record;			   /* setting_record.c */
 
-/* Gives a new device its congestion control, before its files are made. */
-void ur_setting_cc_init(struct ur_device *dev);
-/* Applies dev->cc, and the speed of its netdev. */
-void ur_setting_cc_apply(struct ur_device *dev);
+/* The calls that a daemon makes for its devices. */
+extern const struct ur_setting_ops ur_setting_ops;
 
-/* Makes the files of a device under these roots. Returns 0 or -errno. */
-int ur_settings_add(struct ur_device *dev);
-/* Makes and removes those under dev->netdev; parts of the two. */
-int ur_settings_add_netdev(struct ur_device *dev);
-void ur_settings_del_netdev(struct ur_device *dev);
-/* Removes them, where the device's own directory does not go with them. */
-void ur_settings_del(struct ur_device *dev);
 /* Stores text in the file of that name, relative to the run directory, and
  * brings the file up to date; or in set/DEV/NAME. Returns 0, -ENOENT (no such setting) or what the
  * setting says. */
@@ -86,8 +77,6 @@ void ur_settings_tell(struct ur_device *dev,
 		      void (*told)(void *ctx, const char *name,
 				   const char *text),
 		      void *ctx);
-/* Gives a new device what the configuration file asks for. */
-void ur_settings_configure(struct ur_device *dev);
 /* Brings a file up to date whose value changed in another way. */
 void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of);
 

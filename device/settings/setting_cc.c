@@ -2,97 +2,40 @@
 /*
  * Congestion control, under the names and in the units of mlx5: ecn/roce_np (the
  * notification point, which answers marked packets) and ecn/roce_rp (the
- * reaction point, which lowers rates) below the network interface. The values at
- * first are those of the paper (SIGCOMM 2015), and mlx5's where it has none:
- * doc/card.md compares them. tc/1/ecn is our own: which traffic is ECT(0) where its
+ * reaction point, which lowers rates) below the network interface. tc/1/ecn is our own: which traffic is ECT(0) where its
  * program asks for no ECN.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "device/cc.h"
 #include "device/settings/setting.h"
 
-#define MBPS 1000000ull
-
-/* The limits of struct ur_cc_values; max as mlx5 has them. */
+/* The limits of struct ur_cc_values, as mlx5 has them. */
 static const struct {
-	u32 min, max, first;
+	u32 min, max;
 } limits[UR_CC_VALUES] = {
-	[UR_CC_CNP_US] = {0, 4095, 50},
-	[UR_CC_TIME_RESET_US] = {1, 131071, 55},
-	[UR_CC_BYTE_RESET_64] = {1, 32767 * 64, 10000000 / 64},
-	[UR_CC_THRESHOLD] = {1, 31, 5},
-	[UR_CC_AI_MBPS] = {1, 1000000, 40},
-	[UR_CC_HAI_MBPS] = {1, 1000000, 400},
-	[UR_CC_MIN_MBPS] = {1, 1000000, 1},
-	[UR_CC_DCE_TCP_G] = {1, 1023, 1020},
-	[UR_CC_DCE_TCP_RTT_US] = {1, 131071, 55},
-	[UR_CC_INITIAL_ALPHA] = {1, 1023, 1023},
-	[UR_CC_MIN_DEC_PCT] = {0, 100, 50},
-	[UR_CC_GD] = {10, 11, 11},
-	[UR_CC_FIRST_MBPS] = {0, 1000000, 0},
-	[UR_CC_MONITOR_US] = {0, 131071, 0},
-	[UR_CC_CLAMP] = {0, 1, 1},
-	[UR_CC_CLAMP_TIME] = {0, 1, 1},
-	[UR_CC_MAX_MBPS] = {0, 1000000, 0},
-	[UR_CC_CNP_DSCP] = {0, 63, 48},
-	[UR_CC_CNP_PRIO] = {0, 7, 6},
-	[UR_CC_ECN] = {0, UR_ECN_ALL, UR_ECN_RELIABLE},
+	[UR_CC_CNP_US] = {0, 4095},
+	[UR_CC_TIME_RESET_US] = {1, 131071},
+	[UR_CC_BYTE_RESET_64] = {1, 32767 * 64},
+	[UR_CC_THRESHOLD] = {1, 31},
+	[UR_CC_AI_MBPS] = {1, 1000000},
+	[UR_CC_HAI_MBPS] = {1, 1000000},
+	[UR_CC_MIN_MBPS] = {1, 1000000},
+	[UR_CC_DCE_TCP_G] = {1, 1023},
+	[UR_CC_DCE_TCP_RTT_US] = {1, 131071},
+	[UR_CC_INITIAL_ALPHA] = {1, 1023},
+	[UR_CC_MIN_DEC_PCT] = {0, 100},
+	[UR_CC_GD] = {10, 11},
+	[UR_CC_FIRST_MBPS] = {0, 1000000},
+	[UR_CC_MONITOR_US] = {0, 131071},
+	[UR_CC_CLAMP] = {0, 1},
+	[UR_CC_CLAMP_TIME] = {0, 1},
+	[UR_CC_MAX_MBPS] = {0, 1000000},
+	[UR_CC_CNP_DSCP] = {0, 63},
+	[UR_CC_CNP_PRIO] = {0, 7},
+	[UR_CC_ECN] = {0, UR_ECN_ALL},
 };
-
-void ur_setting_cc_init(struct ur_device *dev)
-{
-	for (u32 i = 0; i < UR_CC_VALUES; i++)
-		dev->cc.value[i] = limits[i].first;
-	dev->cc.np = 0xff;
-	dev->cc.rp = ur_engine_cc(dev->engine) ? 0xff : 0;
-	ur_setting_cc_apply(dev);
-}
-
-/* Bits per second; 0: unknown. */
-static u64 line_rate(const struct ur_device *dev)
-{
-	u32 mbps = dev->speed_mbps, max = dev->cc.value[UR_CC_MAX_MBPS];
-
-	if (max && (!mbps || max < mbps))
-		mbps = max;
-	return mbps * MBPS;
-}
-
-void ur_setting_cc_apply(struct ur_device *dev)
-{
-	const u32 *v = dev->cc.value;
-	struct ur_cc_config c = {
-		.enable = dev->cc.rp != 0,
-		.rp_off = (u8)~dev->cc.rp,
-		.np_off = (u8)~dev->cc.np,
-		.link_bps = line_rate(dev),
-		.min_rate_bps = v[UR_CC_MIN_MBPS] * MBPS,
-		.ai_bps = v[UR_CC_AI_MBPS] * MBPS,
-		.hai_bps = v[UR_CC_HAI_MBPS] * MBPS,
-		.g_1024 = 1024 - v[UR_CC_DCE_TCP_G],
-		.alpha_period_ns = v[UR_CC_DCE_TCP_RTT_US] * 1000ull,
-		.rate_timer_ns = v[UR_CC_TIME_RESET_US] * 1000ull,
-		/* 0 would be the default. */
-		.cnp_interval_ns =
-			v[UR_CC_CNP_US] ? v[UR_CC_CNP_US] * 1000ull : 1,
-		.byte_counter = v[UR_CC_BYTE_RESET_64] * 64ull,
-		.fast_recovery_stages = v[UR_CC_THRESHOLD],
-		.initial_alpha_1024 = v[UR_CC_INITIAL_ALPHA] + 1,
-		.min_dec_pct = v[UR_CC_MIN_DEC_PCT],
-		.gd = v[UR_CC_GD],
-		.first_bps = v[UR_CC_FIRST_MBPS] * MBPS,
-		.monitor_ns = v[UR_CC_MONITOR_US] * 1000ull,
-		.keep_target = !v[UR_CC_CLAMP],
-		.keep_time = !v[UR_CC_CLAMP_TIME],
-		.uc = v[UR_CC_ECN] != 0,
-		.cnp_class = true,
-		.cnp_traffic_class = (u8)(v[UR_CC_CNP_DSCP] << 2),
-		.cnp_sl = (u8)v[UR_CC_CNP_PRIO],
-	};
-
-	ur_engine_set_cc(dev->engine, &c, (u8)v[UR_CC_ECN]);
-}
 
 static void show_cc(const struct ur_device *dev, u32 arg, char *buf,
 		    size_t size)
@@ -107,7 +50,7 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 
 	if (err)
 		return err;
-	ur_setting_cc_apply(dev);
+	ur_device_cc_apply(dev);
 	if (arg == UR_CC_ECN)
 		ur_device_class_changed(dev);
 	return 0;
@@ -132,7 +75,7 @@ static int store_enable(struct ur_device *dev, u32 arg, const char *text)
 	if (err)
 		return err;
 	*mask = (u8)((*mask & ~(1u << (arg & 7))) | on << (arg & 7));
-	ur_setting_cc_apply(dev);
+	ur_device_cc_apply(dev);
 	return 0;
 }
 

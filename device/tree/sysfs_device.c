@@ -10,7 +10,6 @@
 #include <sys/sysmacros.h>
 #include "engine/ground/limits.h"
 #include "device/port.h"
-#include "device/settings/setting.h"
 #include "device/tree/sysfs.h"
 #include "device/tree/tree.h"
 #include "kernel-abi/uroce-abi.h"
@@ -241,7 +240,7 @@ static int put_all(struct ur_device *dev)
 	if (!err)
 		err = ur_sysfs_counters_add(dev);
 	if (!err)
-		err = ur_settings_add(dev);
+		err = dev->daemon->setting_ops->add(dev);
 	if (!err)
 		err = ur_sysfs_add_umad(dev);
 	return err ? err : put_uverbs(dev);
@@ -269,7 +268,7 @@ void ur_sysfs_netdev(struct ur_device *dev)
 		if (ur_gid_get(dev, i))
 			err = put_gid(dev, i, true);
 	if (!err)
-		err = ur_settings_add_netdev(dev);
+		err = dev->daemon->setting_ops->add_netdev(dev);
 	if (err)
 		ur_log("%s: sysfs does not have it on %s: %s", dev->name,
 		       dev->netdev, strerror(-err));
@@ -279,7 +278,7 @@ void ur_sysfs_netdev_del(struct ur_device *dev)
 {
 	ur_tree_drop_all(dev->daemon, IB "device/net/%s", dev->name,
 			 dev->netdev);
-	ur_settings_del_netdev(dev);
+	dev->daemon->setting_ops->del_netdev(dev);
 }
 
 void ur_sysfs_del(struct ur_device *dev)
@@ -288,7 +287,7 @@ void ur_sysfs_del(struct ur_device *dev)
 	ur_tree_bury(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
 		     dev->uverbs);
 	ur_sysfs_counters_del(dev);
-	ur_settings_del(dev);
+	dev->daemon->setting_ops->del(dev);
 	ur_sysfs_del_umad(dev);
 	ur_tree_bury(dev->daemon, "sys/class/infiniband/%s", dev->name);
 }

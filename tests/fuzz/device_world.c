@@ -24,6 +24,7 @@
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
+#include "device/settings/setting.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
 #include "tests/device/company.h"
@@ -34,6 +35,7 @@ struct ur_daemon device_world = {
 	.listen_fd = -1,
 	.lock_fd = -1,
 	.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
+	.setting_ops = &ur_setting_ops,
 };
 
 int device_world_client(void (*prepare)(void))

@@ -27,6 +27,7 @@
 #include "device/serve.h"
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma.h"
+#include "device/settings/setting.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
 #include "tests/threads/world.h"
@@ -226,6 +227,7 @@ static struct ur_daemon daemon_ = {
 	.listen_fd = -1,
 	.lock_fd = -1,
 	.file_ops = {[UROCE_TUN_UVERBS] = &ur_ufile_ops},
+	.setting_ops = &ur_setting_ops,
 };
 static pthread_t thread;
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Congestion control of a device, from dev->cc. Control lock held. */
+#ifndef UR_DEVICE_CC_H
+#define UR_DEVICE_CC_H
+
+#include "device/device.h"
+
+/* Gives a new device, whose engine is there, the values that it has at first. */
+void ur_device_cc_init(struct ur_device *dev);
+/* Applies dev->cc, and the speed of its netdev, to the engine. */
+void ur_device_cc_apply(struct ur_device *dev);
+
+#endif
