@@ -46,16 +46,17 @@ def objects(build):
 
 def needs(found):
     """{source: sources that define what it uses}"""
-    defines, uses = collections.defaultdict(set), {}
-    for source, path in found.items():
-        uses[source] = set()
-        out = subprocess.run(["nm", "-g", path], check=True, stdout=subprocess.PIPE, text=True)
-        for line in out.stdout.splitlines():
-            kind, name = line.split()[-2:]
-            if kind == "U":
-                uses[source].add(name)
-            else:
-                defines[name].add(source)
+    defines, uses = collections.defaultdict(set), {source: set() for source in found}
+    sources = {path: source for source, path in found.items()}
+    out = subprocess.run(["nm", "-g", "-A", *sources], check=True, stdout=subprocess.PIPE,
+                         text=True)
+    for line in out.stdout.splitlines():
+        path, _, symbol = line.partition(":")
+        kind, name = symbol.split()[-2:]
+        if kind == "U":
+            uses[sources[path]].add(name)
+        else:
+            defines[name].add(sources[path])
     return {a: {b for name in names for b in defines[name]
                 if b != a and b.split("/")[0] in LINKED[a.split("/")[0]].split()}
             for a, names in uses.items()}
