@@ -60,7 +60,7 @@ tests/install-deps.sh "${stages[@]}" || exit 1
 # own that has the same compiler, headers and flags. `full` compiles all of it.
 if [ -z "$full" ] && command -v ccache >/dev/null; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$top/build/ccache} \
-		CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
+		CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
 	mkdir -p "$CCACHE_DIR"
 fi
 
