@@ -102,7 +102,7 @@ void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,
 		return;
 	}
 	if (!engine->ecn ||
-	    (type != UR_QPT_UC && !engine->opt.path && !engine->heeds_cnps))
+	    (type != UR_QPT_UC && !engine->opt.path && !engine->cc.enable))
 		return;
 	av->ecn = UR_ECN_ECT0;
 	if (type != UR_QPT_UC || engine->ecn == UR_ECN_ALL)

@@ -281,7 +281,6 @@ static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 	engine->cc = *cc;
 	ur_port_set_cc(engine->port, cc);
 	engine->ecn = ecn;
-	engine->heeds_cnps = cc->enable;
 	return 0;
 }
 UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, u8);

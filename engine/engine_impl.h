@@ -62,7 +62,6 @@ struct ur_engine {
 	struct ur_engine_options opt;
 	struct ur_cc_config cc;	  /* as control set it last */
 	u8 ecn;			  /* as of ur_engine_set_cc() */
-	bool heeds_cnps;	  /* DCQCN is enabled */
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
 	u32 shard;		  /* its number among them, or its slot */
 	u32 shard_bits;
