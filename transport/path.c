@@ -9,16 +9,14 @@
  * answers; more are those of another path to the same address. */
 #define MEMBERS_MAX 1024
 
-/* Nobody can choose addresses that meet: the port's numbers are its secret. */
 static struct ur_path **list_of(struct ur_port *port, const struct ur_av *av,
 				u32 owner)
 {
 	const u64 *key = port->path_key;
-	u64 sum = key[8] * owner + key[9];
+	u64 sum = ur_path_hash(port, av->dgid, owner);
 
 	for (u32 i = 0; i < 4; i++)
-		sum += key[i] * ur_get_be32(av->dgid + 4 * i) +
-		       key[4 + i] * ur_get_be32(av->sgid + 4 * i);
+		sum += key[4 + i] * ur_get_be32(av->sgid + 4 * i);
 	return &port->paths[sum >> (64 - UR_PATHS_BITS)];
 }
 

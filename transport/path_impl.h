@@ -83,6 +83,19 @@ void ur_path_give_back(struct ur_path *p, struct ur_qp *qp);
 /* The first that wait go on, as far as there is room. */
 void ur_path_wake(struct ur_path *p);
 
+/* Hashes an owner and the address of a peer; the upper bits are the good ones.
+ * Nobody can choose addresses that meet: the port's numbers are its secret. */
+static inline u64 ur_path_hash(const struct ur_port *port, const u8 dgid[16],
+			       u32 owner)
+{
+	const u64 *key = port->path_key;
+	u64 sum = key[8] * owner + key[9];
+
+	for (u32 i = 0; i < 4; i++)
+		sum += key[i] * ur_get_be32(dgid + 4 * i);
+	return sum;
+}
+
 /* path_marks.c */
 
 /* A new path: what is known of its peer. Without memory no test is made.

@@ -6,10 +6,10 @@
  *
  * Where round trips were long for LONG_NS and no CNP has come, the path tests
  * its peer: it sends a packet now and then that it has marked itself. A peer that
- * answers none of TESTS packets, or does not get them as they were sent, is silent,
- * and for FOR_NS the packets to it are not ECT: queues drop them, and losses cut
- * the window. A peer that has sent a CNP is not tested in that time. The port keeps this memory,
- * since a path ends with its last queue pair.
+ * answers none of TESTS packets, or does not get them as they were sent, is
+ * silent, and for FOR_NS the packets to it are not ECT: queues drop them, and
+ * losses cut the window. A peer that has sent a CNP is not tested in that time.
+ * The port keeps this memory, since a path ends with its last queue pair.
  */
 #include "transport/path_impl.h"
 
@@ -26,11 +26,8 @@
 static struct ur_mark_memory *memory_of(struct ur_port *port, const u8 *dgid,
 					u32 owner)
 {
-	const u64 *key = port->path_key;
-	u64 sum = key[8] * owner + key[9];
+	u64 sum = ur_path_hash(port, dgid, owner);
 
-	for (u32 i = 0; i < 4; i++)
-		sum += key[i] * ur_get_be32(dgid + 4 * i);
 	return &port->marks[sum >> (64 - UR_MARK_BITS)];
 }
 

@@ -97,11 +97,11 @@ static u32 root(u32 x)
 }
 
 /*
- * Where marks tell of a queue, by an eighth of the window's root in a round trip:
- * a larger one grows by more packets and by a smaller part, so windows become
- * equal, whoever knows the shortest trip; 64 packets grow by one, as
- * those of DCTCP do, and less than one is still more than a mark can halve. Twice as fast after
- * each MARKLESS round trips without a mark.
+ * Where marks show a queue, a window grows by an eighth of its root in a round
+ * trip: a larger one grows by more packets and by a smaller part, so windows
+ * become equal, whoever knows the shortest trip. 64 packets grow by one, as those
+ * of DCTCP do, and less than one is still more than a mark can halve. It grows
+ * twice as fast after each MARKLESS round trips without a mark.
  */
 static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 {
