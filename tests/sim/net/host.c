@@ -69,8 +69,6 @@ void net_host_start(struct net *n, u32 index)
 	};
 
 	c.cc.enable = n->cfg.control == CONTROL_DCQCN;
-	if (index + n->cfg.deaf >= n->n_hosts)
-		c.cc.np_off = 0xff;
 	h->index = index;
 	h->node.net = n;
 	h->node.host = h;

@@ -145,7 +145,6 @@ struct net_config {
 	/* Each queue pair has its own UDP source port, as the device chooses it
    * where there is more than one path; else one for each peer. */
 	bool own_ports;
-	u32 deaf; /* so many of the last hosts answer no marks */
 	u64 seed; /* of the marks */
 };
 
