@@ -38,6 +38,8 @@ from xml.sax.saxutils import quoteattr
 import hugepages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(os.path.dirname(HERE), "tests"))
+from once_more import FEW
 ENGINES = os.environ.get("UROCE_ENGINES", "1")
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
@@ -58,8 +60,6 @@ CHECK = (["--check", "--check-json", os.environ["UROCE_TEST_CHECK"]]
          if os.environ.get("UROCE_TEST_CHECK") else [])
 # Whose libraries and suite the players here use: empty for the machine's own.
 NEAR_ROOT = os.environ.get("UROCE_NEAR_ROOT", "")
-# More than that is no chance (tests/once_more.py).
-FEW = 8
 MODULE_SECONDS = int(os.environ.get("UROCE_MODULE_SECONDS", "180"))
 
 
