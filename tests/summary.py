@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Add up JUnit files: a line a stage, what failed and what was skipped and
-why; then `flaky: NAME` for each test that passed only when it was run once more
-(once_more.py), and last the line `N passed, N failed, N skipped`. Status 1 when a
+why, and how a test failed that passed only when it was run once more
+(once_more.py); then `flaky: NAME` for each of those, and last the line `N passed, N failed, N skipped`. Status 1 when a
 test failed, or a stage left no result or ran nothing."""
 import os
 import sys
 import xml.etree.ElementTree as ET
+
+LONGEST = 600
 
 
 def verdict(case):
@@ -17,6 +19,14 @@ def verdict(case):
     if skip is not None:
         return "skipped", skip.get("message") or ""
     return "passed", ""
+
+
+def how_it_failed(case):
+    """What pytest says, in a line; of ctest's the end of what was printed."""
+    text = case.find("flakyFailure").get("message") or ""
+    if len(text) < 20:  # ctest says "Failed" at most
+        text += " " + case.findtext("system-out", "")[-LONGEST:]
+    return " ".join(text.split())[:LONGEST]
 
 
 def main(paths):
@@ -38,6 +48,7 @@ def main(paths):
             if what == "failed":
                 print(f"{stage}: FAILED {name}")
             elif case.find("flakyFailure") is not None:
+                print(f"{stage}: failed once: {name}: {how_it_failed(case)}")
                 flaky.append(f"{name} ({stage})")
             elif what == "skipped":
                 reasons.setdefault(why, []).append(name)

@@ -13,7 +13,9 @@ expect() { # expect NAME STATUS XML: and on standard input the last lines
 	local name=$1 rc=$2 want got
 	want=$(cat)
 	[ "$rc" = "$3" ] || { failed=1; echo "$name: status $rc, not $3"; }
-	got=$(tests/summary.py "$4" | grep -E '^flaky|FAILED|^[0-9]+ passed')
+	# Of how it failed, what comes before pytest's own explanation.
+	got=$(tests/summary.py "$4" | grep -E '^flaky|failed once|FAILED|^[0-9]+ passed' |
+		sed 's/ + where.*//')
 	[ "$got" = "$want" ] && return
 	failed=1
 	echo "$name:"
@@ -54,6 +56,8 @@ cat >"$work/py/test_it.py" <<-END
 END
 tests/pytest.sh "$work/py.xml" --rootdir "$work/py" "$work/py" >"$work/log" 2>&1
 expect "pytest" $? 0 "$work/py.xml" <<-END
+	py: failed once: test_it.test_chance[two two]: AssertionError: assert 1 >= 2
+	py: failed once: test_it.test_late_chance: failed on teardown with "AssertionError: assert 1 >= 2
 	flaky: test_it.test_chance[two two] (py)
 	flaky: test_it.test_late_chance (py)
 	5 passed, 0 failed, 2 skipped
@@ -80,6 +84,7 @@ for each in "good 1" "chance 2" "bad 3" "report 2 AddressSanitizer:"; do
 done >"$work/ct/CTestTestfile.cmake"
 tests/ctest.sh "$work/ct" "$work/ct.xml" -E 'bad|report' >"$work/log" 2>&1
 expect "ctest" $? 0 "$work/ct.xml" <<-END
+	ct: failed once: chance.chance: no
 	flaky: chance.chance (ct)
 	2 passed, 0 failed, 0 skipped
 END
@@ -87,6 +92,7 @@ END
 rm -f "$work"/ct-*
 tests/ctest.sh "$work/ct" "$work/ct.xml" -j2 >"$work/log" 2>&1
 expect "ctest, a fault" $? 1 "$work/ct.xml" <<-END
+	ct: failed once: chance.chance: no
 	ct: FAILED bad.bad
 	ct: FAILED report.report
 	flaky: chance.chance (ct)
