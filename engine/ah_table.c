@@ -217,6 +217,22 @@ u32 ur_eah_number(const struct ur_eah *ah)
 	return ah->number;
 }
 
+void ur_eah_path(const struct ur_eah *ah, struct ur_epath *path)
+{
+	const struct ur_av *av = ah->av; /* nobody changes these fields */
+
+	*path = (struct ur_epath){
+		.sgid_index = av->sgid_index,
+		.flow_label = av->flow_label,
+		.traffic_class = av->traffic_class,
+		.hop_limit = av->hop_limit,
+		.sl = av->sl,
+		.v1 = av->v1,
+	};
+	memcpy(path->sgid, av->sgid, sizeof(path->sgid));
+	memcpy(path->dgid, av->dgid, sizeof(path->dgid));
+}
+
 static int destroy_ah(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 {
 	ur_assert(ah->ectx->engine == engine);

@@ -91,6 +91,9 @@ int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah);
 /* Returns its number, for struct uroce_wqe_av. */
 u32 ur_eah_number(const struct ur_eah *ah);
+/* Fills *path with the path that it was made of; a hop limit that Linux would not
+ * use is the one used. */
+void ur_eah_path(const struct ur_eah *ah, struct ur_epath *path);
 /* Destroys it. Packets that were sent to it stay sent. */
 void ur_eah_destroy(struct ur_eah *ah);
 

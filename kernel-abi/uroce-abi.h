@@ -206,7 +206,8 @@ struct uroce_query_dm_resp {
  * UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
  * numbers that the engine works with. ENGINE_SOCKET returns its receiving
  * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns
- * the attributes that MODIFY_QP has checked and set. All other objects are made
+ * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
+ * UVERBS_OBJECT_AH, the path of an address handle. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give.
  */
@@ -220,6 +221,10 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_QP	    0x1001
 #define UROCE_ATTR_ENGINE_QP_HANDLE 0x1000 /* in: object handle */
 #define UROCE_ATTR_ENGINE_QP_RESP   0x1001 /* out: uroce_engine_qp */
+
+#define UROCE_METHOD_ENGINE_AH	    0x1001
+#define UROCE_ATTR_ENGINE_AH_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_AH_RESP   0x1001 /* out: uroce_engine_path */
 
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
 
@@ -270,6 +275,17 @@ struct uroce_engine_qp {
 	__u8 v1;
 	__u8 rsv[4];
 	__u64 static_bps;
+};
+
+struct uroce_engine_path {
+	__u8 sgid[16];
+	__u8 dgid[16];
+	__u32 sgid_index;
+	__u32 flow_label;
+	__u8 traffic_class;
+	__u8 hop_limit;
+	__u8 sl;
+	__u8 rsv[5];
 };
 
 /* The kernel's own (UVERBS_METHOD_QUERY_PORT_SPEED), which came after the oldest

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 1
+#define UROCE_DOOR_VERSION 2
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -22,6 +22,8 @@ struct uroce_guest;
 struct uroce_guest_cq;
 struct uroce_guest_qp;
 struct uroce_guest_mr;
+struct uroce_guest_srq;
+struct uroce_guest_ah;
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
@@ -29,14 +31,17 @@ struct uroce_guest_info {
 	__u32 db_map_len;
 };
 
-/* A reliable connection's; the sizes are those that the device has given. */
+/* type: RC, UC or UD, of enum ib_uverbs_qp_type. The sizes are those that the
+ * device has given. */
 struct uroce_guest_qp_init {
+	__u32 type;
 	__u32 qpn, pdn;
 	__u32 max_send_wr, max_recv_wr;
 	__u32 max_send_sge, max_recv_sge;
 	__u32 max_inline;
 	__u32 sq_sig_all;
 	struct uroce_guest_cq *send_cq, *recv_cq;
+	struct uroce_guest_srq *srq; /* or NULL */
 };
 
 struct uroce_guest_mr_init {
@@ -63,6 +68,16 @@ struct uroce_door {
 			 struct uroce_guest_cq **cq,
 			 struct uroce_create_cq_resp *resp);
 	int (*destroy_cq)(struct uroce_guest_cq *cq);
+	/* A basic one; the sizes as those of a queue pair. */
+	int (*create_srq)(struct uroce_guest *guest, __u32 pdn, __u32 max_wr,
+			  __u32 max_sge, struct uroce_guest_srq **srq,
+			  struct uroce_create_srq_resp *resp);
+	int (*destroy_srq)(struct uroce_guest_srq *srq);
+	/* *number is what work requests name it by. */
+	int (*create_ah)(struct uroce_guest *guest, __u32 pdn,
+			 const struct uroce_engine_path *path,
+			 struct uroce_guest_ah **ah, __u32 *number);
+	void (*destroy_ah)(struct uroce_guest_ah *ah);
 	int (*create_qp)(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,

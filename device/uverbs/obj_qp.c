@@ -286,8 +286,8 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	struct ur_obj_qp *qp;
 	int err = check_args(a);
 
-	if (!err && cmd->file->slot && (a->type != IB_UVERBS_QPT_RC || a->srq))
-		err = -EOPNOTSUPP;
+	if (!err)
+		err = ur_program_engine_qp(cmd->file, a->type);
 	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
 		err = check_raw(cmd);
 	if (err)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include "device/administrator.h"
 #include "device/client_rights.h"
 #include "device/device.h"
@@ -39,6 +40,26 @@ static int check_open(const struct ur_cmd *cmd)
 		return -EINVAL;
 	/* Users kept apart, and hostile cards, are the device's engine's. */
 	return ur_ufile_realm(file) || file->adverse ? -EOPNOTSUPP : 0;
+}
+
+/* There is no way yet between engines of one host, and the members of a group on
+ * this host are the device's. */
+int ur_program_engine_path(const struct ur_ufile *file,
+			   const struct ur_epath *path)
+{
+	return file->slot && (path->v1 || ur_gid_is_mcast(path->dgid) ||
+			      ur_engine_is_ours(path->dgid))
+		       ? -EOPNOTSUPP
+		       : 0;
+}
+
+int ur_program_engine_qp(const struct ur_ufile *file, u32 type)
+{
+	return file->slot && type != IB_UVERBS_QPT_RC &&
+			       type != IB_UVERBS_QPT_UC &&
+			       type != IB_UVERBS_QPT_UD
+		       ? -EOPNOTSUPP
+		       : 0;
 }
 
 int ur_m_engine_open(struct ur_cmd *cmd)
@@ -140,4 +161,25 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		fill_path(&resp, &path);
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
+}
+
+int ur_m_engine_ah(struct ur_cmd *cmd)
+{
+	struct ur_obj_ah *ah = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_AH_HANDLE);
+	struct uroce_engine_path resp;
+	struct ur_epath path;
+
+	if (!cmd->file->slot)
+		return -EINVAL;
+	ur_eah_path(ah->ah, &path);
+	resp = (struct uroce_engine_path){
+		.sgid_index = path.sgid_index,
+		.flow_label = path.flow_label,
+		.traffic_class = path.traffic_class,
+		.hop_limit = path.hop_limit,
+		.sl = path.sl,
+	};
+	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
+	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }

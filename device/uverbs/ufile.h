@@ -63,6 +63,13 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
  * Lock held. */
 int ur_context_go(struct ur_ufile *file, u32 shard);
 
+/* program_engine.c: return 0, or -EOPNOTSUPP where the engine is in the program
+ * and that cannot have queue pairs of the type (of enum ib_uverbs_qp_type) or send on the path.
+ */
+int ur_program_engine_qp(const struct ur_ufile *file, u32 type);
+int ur_program_engine_path(const struct ur_ufile *file,
+			   const struct ur_epath *path);
+
 /* ---- a command ---- */
 
 #define UR_UDATA_MAX 128

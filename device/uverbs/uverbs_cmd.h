@@ -85,6 +85,7 @@ UR_METHOD_HANDLER(ur_m_query_dm);
 UR_METHOD_HANDLER(ur_m_engine_open);
 UR_METHOD_HANDLER(ur_m_engine_socket);
 UR_METHOD_HANDLER(ur_m_engine_qp);
+UR_METHOD_HANDLER(ur_m_engine_ah);
 /* obj_chan.c, obj_cq.c */
 UR_WRITE_HANDLER(ur_w_create_comp_channel);
 UR_WRITE_HANDLER(ur_w_create_cq);

@@ -277,6 +277,11 @@ static const struct ur_attr_spec a_engine_qp[] = {
 	M_OUT(UROCE_ATTR_ENGINE_QP_RESP, sizeof(struct uroce_engine_qp)),
 };
 
+static const struct ur_attr_spec a_engine_ah[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_AH_HANDLE, UVERBS_OBJECT_AH),
+	M_OUT(UROCE_ATTR_ENGINE_AH_RESP, sizeof(struct uroce_engine_path)),
+};
+
 static const struct ur_attr_spec a_create_counters[] = {
 	NEW(UVERBS_ATTR_CREATE_COUNTERS_HANDLE),
 };
@@ -342,6 +347,7 @@ static const struct ur_method methods[] = {
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
 	       ur_m_engine_socket),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
+	METHOD(AH, UROCE_METHOD_ENGINE_AH, a_engine_ah, ur_m_engine_ah),
 	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),

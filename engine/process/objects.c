@@ -9,6 +9,16 @@ struct uroce_guest_cq {
 	struct ur_ecq *cq;
 };
 
+struct uroce_guest_srq {
+	struct uroce_guest *guest;
+	struct ur_esrq *srq;
+};
+
+struct uroce_guest_ah {
+	struct uroce_guest *guest;
+	struct ur_eah *ah;
+};
+
 struct uroce_guest_qp {
 	struct uroce_guest *guest;
 	struct ur_eqp *qp;
@@ -56,13 +66,94 @@ int ur_process_destroy_cq(struct uroce_guest_cq *cq)
 	return err;
 }
 
+int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
+			  u32 max_sge, struct uroce_guest_srq **ret,
+			  struct uroce_create_srq_resp *resp)
+{
+	const struct ur_esrq_init init = {
+		.pd = pdn, .max_wr = max_wr, .max_sge = max_sge};
+	struct uroce_guest_srq *srq = calloc(1, sizeof(*srq));
+	int err;
+
+	if (!srq)
+		return -ENOMEM;
+	srq->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = ur_esrq_create(guest->ectx, &init, &srq->srq, resp);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(srq);
+	else
+		*ret = srq;
+	return err;
+}
+
+int ur_process_destroy_srq(struct uroce_guest_srq *srq)
+{
+	struct uroce_guest *guest = srq->guest;
+	struct ur_events_left async;
+	int err;
+
+	pthread_mutex_lock(&guest->lock);
+	err = ur_esrq_destroy(srq->srq, &async);
+	guest->objects -= !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (!err)
+		free(srq);
+	return err;
+}
+
+int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
+			 const struct uroce_engine_path *in,
+			 struct uroce_guest_ah **ret, u32 *number)
+{
+	struct ur_epath path = {
+		.sgid_index = in->sgid_index,
+		.flow_label = in->flow_label,
+		.traffic_class = in->traffic_class,
+		.hop_limit = in->hop_limit,
+		.sl = in->sl,
+	};
+	struct uroce_guest_ah *ah = calloc(1, sizeof(*ah));
+	int err;
+
+	if (!ah)
+		return -ENOMEM;
+	ah->guest = guest;
+	memcpy(path.sgid, in->sgid, sizeof(path.sgid));
+	memcpy(path.dgid, in->dgid, sizeof(path.dgid));
+	pthread_mutex_lock(&guest->lock);
+	err = ur_eah_create(guest->ectx, pdn, &path, &ah->ah);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err) {
+		free(ah);
+		return err;
+	}
+	*number = ur_eah_number(ah->ah);
+	*ret = ah;
+	return 0;
+}
+
+void ur_process_destroy_ah(struct uroce_guest_ah *ah)
+{
+	struct uroce_guest *guest = ah->guest;
+
+	pthread_mutex_lock(&guest->lock);
+	ur_eah_destroy(ah->ah);
+	guest->objects--;
+	pthread_mutex_unlock(&guest->lock);
+	free(ah);
+}
+
 int ur_process_create_qp(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *in,
 			 struct uroce_guest_qp **ret,
 			 struct uroce_create_qp_resp *resp)
 {
 	struct ur_eqp_init init = {
-		.type = UR_QPT_RC,
+		.type = (enum ur_qp_type)in->type,
 		.pd = in->pdn,
 		.max_send_wr = in->max_send_wr,
 		.max_recv_wr = in->max_recv_wr,
@@ -72,6 +163,7 @@ int ur_process_create_qp(struct uroce_guest *guest,
 		.sq_sig_all = in->sq_sig_all,
 		.send_cq = in->send_cq->cq,
 		.recv_cq = in->recv_cq->cq,
+		.srq = in->srq ? in->srq->srq : NULL,
 		.qpn = in->qpn,
 	};
 	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));

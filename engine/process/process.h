@@ -36,6 +36,14 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 void ur_process_query_qp(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
 void ur_process_destroy_qp(struct uroce_guest_qp *qp);
+int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
+			  u32 max_sge, struct uroce_guest_srq **srq,
+			  struct uroce_create_srq_resp *resp);
+int ur_process_destroy_srq(struct uroce_guest_srq *srq);
+int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
+			 const struct uroce_engine_path *path,
+			 struct uroce_guest_ah **ah, u32 *number);
+void ur_process_destroy_ah(struct uroce_guest_ah *ah);
 int ur_process_reg_mr(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);

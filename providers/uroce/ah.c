@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address handles. The device resolves the neighbour. */
+#include "guest.h"
 #include "uroce.h"
 
 struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
@@ -24,14 +25,25 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	}
 	ah->ah = resp.drv.ah;
+	err = ur_guest_create_ah(ur_to_ctx(pd->context), ah, pd);
+	if (err) {
+		ibv_cmd_destroy_ah(&ah->ibv);
+		free(ah);
+		errno = err;
+		return NULL;
+	}
 	return &ah->ibv;
 }
 
 int uroce_destroy_ah(struct ibv_ah *ibah)
 {
+	struct uroce_ah *ah = ur_to_ah(ibah);
 	int err = ibv_cmd_destroy_ah(ibah);
 
-	if (!err)
-		free(ur_to_ah(ibah));
-	return err;
+	if (err)
+		return err;
+	if (ah->guest)
+		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
+	free(ah);
+	return 0;
 }

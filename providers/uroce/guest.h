@@ -15,6 +15,10 @@
  * EOPNOTSUPP: the device lends nothing to this process. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
+/* Calls a driver method with one attribute in, or none (in_id 0), and one out. */
+int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
+		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
+		  u16 out_len);
 /* Ends it. All its objects are gone, or will not be used any more. */
 void ur_guest_close(struct uroce_context *ctx);
 /* Returns the operation of a context with an engine of its own; NULL: it is not
@@ -28,9 +32,16 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
-/* The device has modified the queue pair: takes over what mask says. */
+/* max_sge: as the device has given it. */
+int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+			const struct ibv_pd *pd, u32 max_sge,
+			struct uroce_create_srq_resp *resp);
+int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
+		       const struct ibv_pd *pd);
+/* The device has modified the queue pair: takes over what mask says. state: the
+ * one asked for, where mask has it. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       int mask);
+		       enum ibv_qp_state state, int mask);
 void ur_guest_query_qp(const struct uroce_context *ctx,
 		       const struct uroce_qp *qp, struct ibv_qp_attr *attr);
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,

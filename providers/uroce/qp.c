@@ -272,7 +272,8 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	int err = cmd_modify(ibqp, attr, mask);
 
 	if (!err)
-		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp, mask);
+		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
+					 attr->qp_state, mask);
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues, basic and XRC. */
+#include "guest.h"
 #include "uroce.h"
 
 /* Maps a ring of that geometry in place of what the SRQ has; the indices go
@@ -32,13 +33,22 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	return 0;
 }
 
+static void end_guest(struct uroce_srq *srq)
+{
+	if (srq->guest)
+		ur_to_ctx(srq->vsrq.srq.context)->door->destroy_srq(srq->guest);
+}
+
 static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
-		      const struct uroce_create_srq_resp *r, u32 max_sge,
+		      struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
 {
-	int err = map_srq(context, srq, r);
+	int err = ur_guest_create_srq(ur_to_ctx(context), srq, pd, max_sge, r);
 
+	if (!err)
+		err = map_srq(context, srq, r);
 	if (err) {
+		end_guest(srq);
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 		return err;
 	}
@@ -150,6 +160,7 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 
 	if (err)
 		return err;
+	end_guest(srq);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);
 	return 0;

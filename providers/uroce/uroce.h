@@ -107,6 +107,7 @@ struct uroce_srq {
 	struct ur_rq rq;
 	u32 db_slot;
 	u32 srqn;
+	struct uroce_guest_srq *guest;
 	void *map;
 	size_t map_len;
 };
@@ -162,6 +163,7 @@ struct uroce_wq {
 struct uroce_ah {
 	struct ibv_ah ibv;
 	u32 ah;
+	struct uroce_guest_ah *guest;
 };
 
 /* clang-format off */

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """UROCE_ENGINE=process: the engine of a program's queue pairs is in the program.
 That it is there shows in that data goes on while both devices are stopped."""
+import errno
+import functools
+import ipaddress
 import json
 import signal
 
@@ -9,6 +12,8 @@ import pytest
 import hosts
 from hosts import wait_for
 from pairs import run_pair, start_pair
+from test_headers import datagrams
+from test_wire import V4, V6
 
 GUESTS = ["--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=1"]
 
@@ -96,11 +101,73 @@ def test_perftest(pair, process, tool):
     assert packets(pair.a) == before
 
 
-@pytest.mark.parametrize("program", ["ibv_uc_pingpong", "ibv_ud_pingpong",
-                                     "ibv_srq_pingpong"])
-def test_others_are_refused(pair, process, program):
-    p = pair.a.start(program, "-d", "uroce0")
+PROGRAMS = {
+    "uc": ["ibv_uc_pingpong", "-n", "200"],
+    "ud": ["ibv_ud_pingpong", "-s", "1024", "-n", "200"],
+    "srq": ["ibv_srq_pingpong", "-q", "4", "-n", "300"],
+}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_other_services(pair, process, family, program):
+    """Verified by the programs, and not by way of the devices."""
+    before = packets(pair.a), packets(pair.b)
+    run_pair(pair.a, pair.b, [*PROGRAMS[program], "-c"], family)
+    assert (packets(pair.a), packets(pair.b)) == before
+
+
+@pytest.mark.parametrize("engines", [("process", "device"),
+                                     ("device", "process")])
+@pytest.mark.parametrize("ip", [V4, V6])
+def test_datagram(pair, monkeypatch, engines, ip):
+    """Every field of an address handle is in the packet, and the receiver's 40
+    bytes and its completion are as of a card's; an answer goes by a handle made
+    of them. One end's engine is the device's."""
+    for host, engine in zip((pair.a, pair.b), engines):
+        monkeypatch.setattr(host, "start", functools.partial(
+            host.start, "env", f"UROCE_ENGINE={engine}"))
+    datagrams(pair.b, pair.a, ip)
+
+
+@pytest.mark.parametrize("tool", ["ib_write_bw", "ib_send_bw"])
+def test_perftest_uc(pair, process, tool):
+    run_pair(pair.a, pair.b, [tool, "-c", "UC", "-s", "65536", "-n", "300",
+                              "-F"], flag="-x")
+
+
+def test_others_are_refused(pair, process):
+    p = pair.a.start("ibv_xsrq_pingpong", "-d", "uroce0")
     assert p.wait(20) not in (0, None), p.report()
+
+
+HANDLES = """
+import sys
+from pyverbs.addr import AH, AHAttr, GID, GlobalRoute
+from pyverbs.device import Context
+from pyverbs.pd import PD
+from pyverbs.pyverbs_error import PyverbsRDMAError
+
+pd = PD(Context(name="uroce0"))
+for dgid in sys.argv[2:]:
+    gr = GlobalRoute(dgid=GID(dgid), sgid_index=int(sys.argv[1]))
+    try:
+        AH(pd, attr=AHAttr(gr=gr, is_global=1, port_num=1))
+        print("made")
+    except PyverbsRDMAError as err:
+        print(err.error_code)
+"""
+
+
+def test_handles_that_are_refused(pair, process):
+    """To groups, whose members on this host are the device's, and to addresses
+    of this host."""
+    to = [ipaddress.ip_address(f"::ffff:{a}").exploded
+          for a in (pair.b.addr4, pair.a.addr4, "224.1.2.3")]
+    index = pair.a.gid(pair.a.addr4, "RoCE v2")
+    p = pair.a.start("/usr/bin/python3", "-c", HANDLES, index, *to)
+    assert p.wait(20) == 0, p.report()
+    assert p.text().split() == ["made"] + 2 * [str(errno.EOPNOTSUPP)]
 
 
 def test_within_a_host_is_refused(pair, process):

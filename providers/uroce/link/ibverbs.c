@@ -180,6 +180,12 @@ int ibv_is_fork_initialized(void)
 	return 0; /* IBV_FORK_DISABLED */
 }
 
+ssize_t _ibv_query_gid_table(void);
+ssize_t _ibv_query_gid_table(void)
+{
+	return -EOPNOTSUPP;
+}
+
 #ifdef SIM_PORT_SPEED
 int ibv_query_port_speed(void);
 int ibv_query_port_speed(void)

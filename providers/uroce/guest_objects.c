@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Objects that the device has made are made in the engine of this process too. */
+#include <string.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+#define ACCESS_BITS                                         \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+/* Further access flags, which need nothing. */
+#define ACCESS_HINTS IBV_ACCESS_RELAXED_ORDERING
+
+int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
+		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
+		  u16 out_len)
+{
+	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
+	struct ib_uverbs_ioctl_hdr hdr = {.object_id = object,
+					  .method_id = method};
+	struct ib_uverbs_attr *a = b.attr;
+
+	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
+	if (in_id)
+		*a++ = (struct ib_uverbs_attr){
+			.attr_id = in_id,
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.len = (u16)in_len,
+			.data = in,
+		};
+	*a++ = (struct ib_uverbs_attr){
+		.attr_id = out_id,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.len = out_len,
+		.data = (uintptr_t)out,
+	};
+	b.cmdb.next_attr = b.cmdb.last_attr = a;
+	return execute_ioctl(context, &b.cmdb);
+}
+
+int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
+		       struct uroce_create_cq_resp *resp)
+{
+	return ctx->guest ? -ctx->door->create_cq(ctx->guest, resp->entries,
+						  &cq->guest, resp)
+			  : 0;
+}
+
+int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		       const struct ibv_qp_init_attr_ex *attr,
+		       struct uroce_create_qp_resp *resp)
+{
+	struct uroce_guest_qp_init init = {
+		.type = attr->qp_type,
+		.qpn = qp->ibv.qp_num,
+		.max_send_wr = attr->cap.max_send_wr,
+		.max_recv_wr = attr->cap.max_recv_wr,
+		.max_send_sge = attr->cap.max_send_sge,
+		.max_recv_sge = attr->cap.max_recv_sge,
+		.max_inline = attr->cap.max_inline_data,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+
+	if (!ctx->guest)
+		return 0;
+	init.pdn = ur_to_pd(attr->pd)->pdn;
+	init.send_cq = ur_to_cq(attr->send_cq)->guest;
+	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
+	if (attr->srq)
+		init.srq = ur_to_srq(attr->srq)->guest;
+	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
+}
+
+int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+			const struct ibv_pd *pd, u32 max_sge,
+			struct uroce_create_srq_resp *resp)
+{
+	u32 srqn = resp->srqn;
+	int err;
+
+	if (!ctx->guest)
+		return 0;
+	err = ctx->door->create_srq(ctx->guest, ur_to_pd(pd)->pdn,
+				    resp->max_wqes, max_sge, &srq->guest, resp);
+	resp->srqn = srqn;
+	return -err;
+}
+
+/* The engine gets the socket of an address when it is used first. */
+static int borrow(struct uroce_context *ctx, u32 index, const u8 gid[16])
+{
+	struct uroce_engine_socket s = {.fd = -1};
+	int err;
+
+	if (ctx->door->has_gid(ctx->guest, index, gid))
+		return 0;
+	err = ur_guest_call(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(index), index,
+		UROCE_ATTR_ENGINE_SOCKET_RESP, &s, sizeof(s));
+	if (err)
+		return err;
+	err = memcmp(s.gid, gid, sizeof(s.gid))
+		      ? EAGAIN /* it has changed since */
+		      : -ctx->door->borrow(ctx->guest, index, s.gid, s.fd);
+	if (err)
+		close(s.fd);
+	return err;
+}
+
+/* Returns whether it does not matter to who wants all addresses: the entry has
+ * gone, or was another one when the engine got its socket. */
+static bool is_other(int err)
+{
+	return err == EINVAL || err == EAGAIN || err == EBUSY;
+}
+
+/* A datagram may come to any address of the port. */
+static int borrow_all(struct uroce_context *ctx)
+{
+	struct ibv_port_attr port;
+	struct ibv_gid_entry *gids;
+	ssize_t n;
+	int err = uroce_query_port(&ctx->ibv, 1, &port);
+
+	if (err)
+		return err;
+	gids = calloc((size_t)port.gid_tbl_len, sizeof(*gids));
+	if (!gids)
+		return ENOMEM;
+	n = ibv_query_gid_table(&ctx->ibv, gids, (size_t)port.gid_tbl_len, 0);
+	if (n < 0)
+		err = (int)-n;
+	for (ssize_t i = 0; !err && i < n; i++) {
+		if (gids[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			continue;
+		err = borrow(ctx, gids[i].gid_index, gids[i].gid.raw);
+		if (is_other(err))
+			err = 0;
+	}
+	free(gids);
+	return err;
+}
+
+int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
+		       const struct ibv_pd *pd)
+{
+	struct uroce_engine_path path;
+	int err;
+
+	if (!ctx->guest)
+		return 0;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
+			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
+			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
+	if (!err)
+		err = borrow(ctx, path.sgid_index, path.sgid);
+	return err ? err
+		   : -ctx->door->create_ah(ctx->guest, ur_to_pd(pd)->pdn, &path,
+					   &ah->guest, &ah->ah);
+}
+
+int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		       enum ibv_qp_state state, int mask)
+{
+	struct uroce_engine_qp attr;
+	int err;
+
+	if (!ctx->guest)
+		return 0;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
+			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
+			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
+	if (!err && (mask & IBV_QP_AV))
+		err = borrow(ctx, attr.sgid_index, attr.sgid);
+	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
+	    state == IBV_QPS_RTR)
+		err = borrow_all(ctx);
+	return err ? err
+		   : -ctx->door->modify_qp(qp->guest, &attr,
+					   (u32)(mask & ~IBV_QP_CUR_STATE));
+}
+
+void ur_guest_query_qp(const struct uroce_context *ctx,
+		       const struct uroce_qp *qp, struct ibv_qp_attr *attr)
+{
+	struct uroce_engine_qp now;
+
+	if (!ctx->guest)
+		return;
+	ctx->door->query_qp(qp->guest, &now);
+	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
+	attr->rq_psn = now.rq_psn;
+	attr->sq_psn = now.sq_psn;
+}
+
+int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
+		    int access)
+{
+	const struct uroce_guest_mr_init init = {
+		.key = mr->vmr.ibv_mr.lkey,
+		.pdn = ur_to_pd(pd)->pdn,
+		.access = (u32)access & ACCESS_BITS,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+	};
+
+	if (access & ~(ACCESS_BITS | ACCESS_HINTS))
+		return EOPNOTSUPP;
+	return -ctx->door->reg_mr(ctx->guest, &init, &mr->guest);
+}
