@@ -15,7 +15,7 @@ export py=/usr/bin/python3
 
 # Each stage, in the order they run, and the builds it uses.
 declare -A builds=(
-	[quick]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
+	[quick]=plain [basic]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
 	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain
@@ -33,7 +33,7 @@ script() { # script STAGE: the program of a stage that has its own folder
 }
 exists() {
 	case $1 in
-	quick | fast | asan | fuzz | witness | bench) true ;;
+	quick | basic | fast | asan | fuzz | witness | bench) true ;;
 	*) [ -f "$(script "$1")" ] ;;
 	esac
 }
@@ -48,7 +48,7 @@ for stage in "${@:-${order[@]}}"; do
 	elif [ -z "${builds[$stage]+known}" ] || ! exists "$stage"; then
 		# A stage that is not there yet is no part of the whole.
 		[ $# = 0 ] && continue
-		echo "$0: no stage $stage; there are: full build quick ${order[*]}" >&2
+		echo "$0: no stage $stage; there are: full build quick basic ${order[*]}" >&2
 		exit 2
 	else
 		stages+=("$stage")
@@ -119,22 +119,28 @@ finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
 
-# What ctest knows and needs no network is `fast`, the quickest of that `quick`;
-# the same under ASan+UBSan; then the stages made of whole programs.
+# What ctest knows and needs no network is `fast`, the quickest of that `quick`, and
+# of that `basic` what a compiler, a library or a kernel may break; `asan` is the
+# same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
-quick='unit|scenario|fuzz|abi|arch|habits'
-# They run the same code as the short ones; to a sanitizer that is enough.
-long_networks=(-E '^sim.net.(reads|dcqcn|lossy|incast)$')
-[ -n "$full" ] && long_networks=()
+declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='unit|scenario|fuzz|abi')
+# The long networks of the simulation run the same code as the short ones, and to a
+# sanitizer that is enough. What tests of the device do once more, with a filter that
+# ends at what it does not know, with two engines or with an engine without what makes
+# it fast, `fast` does. That nothing is lost where the n-th call fails a sanitizer says best.
+again=(-E '^sim.net.(reads|dcqcn|lossy|incast)$|^device.*_(strict|two|plain)$')
+faults=
+[[ " ${stages[*]} " == *" asan "* ]] && faults='|faults'
+[ -n "$full" ] && again=() faults=
 for stage in "${stages[@]}"; do
 	beside=0
 	[[ $aside == *" $stage "* ]] && beside=1
 	finish $beside
 	case $stage in
 	build) continue ;;
-	quick) run 300 quick tests/ctest.sh build "$res/quick.xml" -j2 -L "$quick" ;;
-	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big" ;;
-	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" "${long_networks[@]}" ;;
+	quick | basic) run 300 "$stage" tests/ctest.sh build "$res/$stage.xml" -j2 -L "${labels[$stage]}" ;;
+	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$faults" ;;
+	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 6 * ${UROCE_FUZZ_SECONDS:-10})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;

@@ -3,7 +3,7 @@
 # Install what building and testing need on Debian 12 or 13 (root; nothing is
 # asked). What has another name on 13, or is not there, stands in `renamed`.
 #   install-deps.sh [--list] [KIND...]     default all
-# A kind is one of those below: a stage of tests/all.sh, `demo`, or a way to
+# A kind is one of those below: a stage of tests/all.sh, `demo`, `deb`, or a way to
 # build. Each includes `build`, but for `cross`, to build for arm64, whose
 # packages cannot be beside those, and `kernel`, to build a kernel there; they are
 # for a root of their own. --list prints the packages' names instead of installing
@@ -11,14 +11,17 @@
 set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
-quick="ccache python3 python3-yaml iproute2 procps clang-format shellcheck codespell
-  reuse musl-tools"
+basic="ccache python3 python3-yaml iproute2 procps musl-tools"
+quick="$basic clang-format shellcheck codespell reuse"
+deb="ccache python3 python3-pytest debhelper dpkg-dev man-db mmdebstrap iproute2
+  file systemd"
 declare -A kinds=(
 	[build]="build-essential cmake ninja-build pkg-config git
 	  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
 	  libisal-dev libjson-c-dev libseccomp-dev libsystemd-dev libdw-dev
 	  systemtap-sdt-dev"
 	[demo]="$hosts"
+	[basic]="$basic"
 	[quick]="$quick"
 	[fast]="$quick spin"
 	[asan]="$quick"
@@ -47,9 +50,8 @@ declare -A kinds=(
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
 	  ceph-mon ceph-osd ceph-common"
-	[package]="ccache python3 python3-pytest debhelper dpkg-dev lintian rpm
-	  rpmlint man-db mmdebstrap iproute2 file systemd
-	  systemd-container"
+	[deb]="$deb"
+	[package]="$deb lintian rpm rpmlint systemd-container"
 	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"
 	[container]="python3 python3-pytest python3-yaml mmdebstrap iproute2
 	  podman uidmap crun runc slirp4netns netavark aardvark-dns

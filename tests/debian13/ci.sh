@@ -3,10 +3,9 @@
 # limit: 1200, full 5400
 # ci.sh RESULT.xml: what the README says, on Debian 13. In a root of that
 # release, entered in namespaces of its own: the install script, the build
-# without a warning, the quick tests, the packages made, installed and used,
-# rdma-core's pyverbs suite on one device, and the ping-pongs, perftest and
-# rping between two network namespaces. With
-# UROCE_FULL a new root, and the stages fast, conformance, e2e and package
+# without a warning, the tests of the stage basic, Debian's packages made,
+# installed and used, rdma-core's pyverbs suite on one device, and the ping-pongs,
+# perftest and rping between two network namespaces. With UROCE_FULL a new root, and the stages fast, conformance, e2e and package
 # whole. RESULT.xml says how each step went, RESULT-STAGE.xml are those inside.
 #
 # What the install script installed is kept in build/roots (UROCE_ROOTS: in
@@ -16,7 +15,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD out=${1:-$PWD/build/results/debian13.xml}
 release=trixie suite=debian13
-kinds="quick demo conformance package" stages="quick package"
+kinds="basic demo conformance deb" stages=basic
 if [ -n "${UROCE_FULL:-}" ]; then
 	kinds="fast conformance e2e package" stages=$kinds
 fi
@@ -46,10 +45,11 @@ pairs() { # the stock programs, as far as `all.sh e2e` does not run in there
 # shellcheck disable=SC2086  # names of kinds
 layers $kinds
 # The packages are installed into this very root; with UROCE_FULL into a new one.
-[ -n "${UROCE_FULL:-}" ] || package_root=/
+[ -n "${UROCE_FULL:-}" ] || package_root=/ packages="not rpm and not lintian"
 step clone clone
 # shellcheck disable=SC2086  # names of stages
 step all.sh inside tests/all.sh $stages
+[[ $stages == *package* ]] || step package inside tests/package/ci.sh build/results/package.xml
 [[ $stages == *e2e* ]] || step pairs pairs
 [[ $stages == *conformance* ]] ||
 	step pyverbs inside /usr/bin/python3 pyverbs-tests/suite.py \
