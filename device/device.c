@@ -55,11 +55,6 @@ struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
 	return FIND_DEVICE(daemon, dev, dev->uverbs == n);
 }
 
-struct ur_device *ur_device_by_umad(struct ur_daemon *daemon, u32 n)
-{
-	return FIND_DEVICE(daemon, dev, dev->umad == n);
-}
-
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name)
 {
 	return FIND_DEVICE(daemon, dev, !strcmp(dev->name, name));
@@ -147,7 +142,8 @@ static int identify(struct ur_device *dev, const char *name)
 			return -EMLINK;
 	dev->uverbs = first + dev->index;
 	dev->rdev = ur_sysfs_uverbs_rdev(dev->uverbs);
-	dev->umad = ur_sysfs_first_umad(daemon) + dev->index;
+	if (daemon->umad_ops)
+		dev->umad = daemon->umad_ops->first(daemon) + dev->index;
 	if (name)
 		snprintf(dev->name, sizeof(dev->name), "%s", name);
 	for (u32 n = 0; !name; n++) {

@@ -19,6 +19,7 @@
 #include "util/list.h"
 
 struct nl_sock;
+struct ur_daemon;
 struct ur_device;
 struct ur_device_record;
 
@@ -31,6 +32,20 @@ struct ur_cm_ops {
 	/* The device goes away, and can still send now: the peers get a
 	 * message. */
 	void (*device_gone)(struct ur_device *dev);
+};
+
+/* The calls that umad gets; it sets ur_daemon.umad_ops. */
+struct ur_umad_ops {
+	/* Returns the number of the first device's node: none of a real one. */
+	u32 (*first)(const struct ur_daemon *daemon);
+	/* Makes what sysfs has of umad without any device; adds and removes
+	 * the node of a device and its files in sysfs. Return 0 or -errno. */
+	int (*node_init)(const struct ur_daemon *daemon);
+	int (*node_add)(struct ur_device *dev);
+	void (*node_del)(struct ur_device *dev);
+	/* Gets the MADs, of 256 bytes, that the connection manager does not. */
+	void (*rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
+		   u32 src_qpn, const u8 *mad);
 };
 
 struct ur_file_ops;
@@ -106,12 +121,10 @@ struct ur_daemon {
 	struct ur_list whys;   /* why.c */
 	u32 n_whys;
 	u64 last_why;
-	const struct ur_cm_ops *cm_ops; /* NULL without */
-	void *cm;			/* its own */
-	/* Gets all other MADs, of 256 bytes; NULL without umad. */
-	void (*mad_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
-		       u32 src_qpn, const u8 *mad);
-	void *umad; /* its own */
+	const struct ur_cm_ops *cm_ops;	    /* NULL without */
+	void *cm;			    /* its own */
+	const struct ur_umad_ops *umad_ops; /* NULL without */
+	void *umad;			    /* its own */
 };
 
 /* Congestion control as an administrator sets it, cc.c; the units are in
@@ -232,9 +245,8 @@ void ur_device_file_closed(struct ur_device *dev);
 void ur_device_abandon_all(struct ur_daemon *daemon);
 /* Frees all devices. No file is open and the loop runs no more. */
 void ur_device_destroy_all(struct ur_daemon *daemon);
-/* Return the device with that uverbs number, umad number, name or netdev, or NULL. */
+/* Return the device with that uverbs number, name or netdev, or NULL. */
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
-struct ur_device *ur_device_by_umad(struct ur_daemon *daemon, u32 n);
 struct ur_device *ur_device_by_name(struct ur_daemon *daemon, const char *name);
 struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);

@@ -53,7 +53,7 @@ void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
 	if (is_cm(&h)) {
 		if (d->cm_ops && d->cm_ops->gsi_rx)
 			d->cm_ops->gsi_rx(dev, meta, src_qpn, mad, len);
-	} else if (d->mad_rx) {
-		d->mad_rx(dev, meta, src_qpn, mad);
+	} else if (d->umad_ops) {
+		d->umad_ops->rx(dev, meta, src_qpn, mad);
 	}
 }

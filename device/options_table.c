@@ -122,11 +122,13 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	{"group", "NAME", "only root and this group may use the device",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(group)},
 	{"roce-v1", NULL, "RoCEv1 GIDs beside v2; needs CAP_NET_RAW",
-	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(roce_v1)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(roce_v1),
+	 .absent = !UROCE_WITH_ROCE_V1},
 	{"raw-ethernet", NULL,
 	 "raw packet queue pairs for programs with\n"
 	 "CAP_NET_RAW; needs it, too",
-	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(raw_ethernet)},
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(raw_ethernet),
+	 .absent = !UROCE_WITH_RAW_PACKET},
 	{"cm-mode", "v1|v2", "which of the GIDs rdma_cm connects over",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(cm_mode),
 	 .words = "v1|v2"},
@@ -190,7 +192,7 @@ void ur_daemon_option_usage(void)
 		char form[40];
 		const char *line = k->help, *end;
 
-		if (!line)
+		if (!line || k->absent)
 			continue;
 		snprintf(form, sizeof(form), "%s--%s%s%s%s",
 			 k->letter == 'v'   ? "-v, "
@@ -247,6 +249,8 @@ int ur_daemon_option_set(struct ur_daemon_options *o,
 	switch (k->kind) {
 	case UR_DAEMON_OPTION_SWITCH:
 		n = value ? find_word("yes|no", value) : 1;
+		if (n == 1 && k->absent)
+			return -EOPNOTSUPP;
 		*(int *)field += n == 1;
 		return n ? 0 : -EINVAL;
 	case UR_DAEMON_OPTION_TEXT:
@@ -279,6 +283,10 @@ bool ur_daemon_option_is_set(const struct ur_daemon_options *o,
 void ur_daemon_option_explain(const struct ur_daemon_option *k,
 			      const char *value)
 {
+	if (k->absent && (!value || !strcmp(value, "yes"))) {
+		fputs("is not in this build of uroced\n", stderr);
+		return;
+	}
 	fprintf(stderr, "'%s': ", value ? value : "");
 	if (k->kind == UR_DAEMON_OPTION_NUMBER)
 		fprintf(stderr, "not a number from %d to %d\n", k->min, k->max);

@@ -36,6 +36,7 @@ struct ur_daemon_option {
 	/* Returns 0 or -EINVAL. */
 	int (*take)(struct ur_daemon_options *o, const char *value);
 	bool bare;   /* the value may lack */
+	bool absent; /* the build leaves out what this switch turns on */
 	char letter; /* after "-"; 0: none */
 };
 
@@ -43,7 +44,8 @@ extern const struct ur_daemon_option ur_daemon_option_table[];
 extern const size_t ur_daemon_option_rows;
 
 /* Gives the value to the option's field. value NULL: none was given, which a
- * switch and a bare option take. Returns 0 or -EINVAL. */
+ * switch and a bare option take. Returns 0, -EINVAL or -EOPNOTSUPP (the build
+ * has no such part). */
 int ur_daemon_option_set(struct ur_daemon_options *o,
 			 const struct ur_daemon_option *k, const char *value);
 /* Returns whether the command line has given it already: then the file's does

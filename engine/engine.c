@@ -14,11 +14,9 @@
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/faults.h"
-#include "engine/flow.h"
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
-#include "engine/wire/wire_raw.h"
 
 #define TX_DESCS 1024u
 
@@ -86,7 +84,6 @@ void ur_engine_free_one(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
-	ur_flow_table_destroy(e->flows);
 	if (e->port)
 		ur_port_destroy(e->port);
 	free(e->tx.buf);
@@ -153,9 +150,6 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 		goto err_free;
 	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
 	if (!e->tx.desc)
-		goto err_free;
-	e->flows = ur_flow_table_create(config->secret[0] ^ config->seed);
-	if (!e->flows)
 		goto err_free;
 	err = create_port(e);
 	if (err)
@@ -305,7 +299,8 @@ bool ur_engine_cc(const struct ur_engine *engine)
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;
-	ur_wire_raw_rebind(engine);
+	if (engine->raw)
+		engine->raw->ops->rebind(engine->raw);
 	return 0;
 }
 UR_ENGINE_CALL(1, set_ifindex, u32);

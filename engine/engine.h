@@ -22,7 +22,7 @@
 #include "kernel-abi/uroce-abi.h"
 #include "transport/frame.h" /* ur_gid_is_v4 and the like */
 #include "transport/transport.h"
-#include "engine/raw.h"
+#include "engine/raw/raw.h"
 
 struct ur_loop;
 struct ur_user_mem;

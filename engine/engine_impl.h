@@ -68,7 +68,7 @@ struct ur_engine {
 	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
-	struct ur_wire *raw;		 /* wire_raw.h; NULL: none */
+	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */
 	struct ur_flow_table *flows;
 	pthread_t thread;
 	int epoll_fd;

@@ -40,6 +40,7 @@ import hugepages
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(os.path.dirname(HERE), "tests"))
 from once_more import FEW
+from parts import has_part
 ENGINES = os.environ.get("UROCE_ENGINES", "1")
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
@@ -419,6 +420,8 @@ def main():
     ap.add_argument("--xml")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
+    if not has_part(BUILD, "RAW_PACKET"):
+        raise SystemExit("the expected outcomes are those of a build with UROCE_WITH_RAW_PACKET")
     tmp = tempfile.mkdtemp(prefix="uroce-pv-")
     # Told to end, clean up as when interrupted.
     signal.signal(signal.SIGTERM, stop)

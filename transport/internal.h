@@ -262,9 +262,18 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
  * room. */
 enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 			   struct ur_tx *tx);
+#if UROCE_WITH_RAW_PACKET
 /* raw.c: does the same for a frame of a raw packet queue pair. */
 enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 			    struct ur_tx *tx);
+#else
+/* Without it no such queue pair can be made (qp_life.c). */
+static inline enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
+					  struct ur_tx *tx)
+{
+	return UR_QUANTUM_FULL;
+}
+#endif
 /* Receives a packet for a UC queue pair. A message with a gap is dropped. */
 void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 

@@ -35,6 +35,8 @@ static int check_init(const struct ur_qp_init *init)
 	case UR_QPT_XRC_TGT:
 		break;
 	case UR_QPT_RAW_PACKET:
+		if (!UROCE_WITH_RAW_PACKET)
+			return -EOPNOTSUPP;
 		if (!init->raw_av)
 			return -EINVAL;
 		break;

@@ -19,7 +19,6 @@
 	192 /* our numbers where the host has real devices, out of their way */
 #define MISC_MAJOR	10
 #define RDMA_CM_MINOR	58
-#define UMAD_ABI	"5\n"
 #define UCMA_ABI	"4\n"
 #define UVERBS_CORE_ABI "6\n"
 
@@ -88,7 +87,7 @@ static int make_dirs(const struct ur_daemon *d)
 	err = ur_tree_mkdir(d, "sys/class/infiniband");
 	if (!err)
 		err = ur_tree_mkdir(d, "sys/class/infiniband_verbs");
-	if (!err)
+	if (!err && d->umad_ops)
 		err = ur_tree_mkdir(d, "sys/class/infiniband_mad");
 	if (!err)
 		err = ur_tree_mkdir(d, "dev/infiniband");
@@ -98,7 +97,8 @@ static int make_dirs(const struct ur_daemon *d)
 		return ur_tree_put(d, "", UROCE_TUN_ONLY);
 	link_real(d, "/sys/class/infiniband");
 	link_real(d, "/sys/class/infiniband_verbs");
-	link_real(d, "/sys/class/infiniband_mad");
+	if (d->umad_ops)
+		link_real(d, "/sys/class/infiniband_mad");
 	link_real(d, "/dev/infiniband");
 	return 0;
 }
@@ -109,12 +109,10 @@ static int make_files(const struct ur_daemon *d)
 	int err;
 
 	ur_tree_drop(d, "sys/class/infiniband_verbs/abi_version");
-	ur_tree_drop(d, "sys/class/infiniband_mad/abi_version");
 	err = ur_tree_put(d, UVERBS_CORE_ABI,
 			  "sys/class/infiniband_verbs/abi_version");
-	if (!err)
-		err = ur_tree_put(d, UMAD_ABI,
-				  "sys/class/infiniband_mad/abi_version");
+	if (!err && d->umad_ops)
+		err = d->umad_ops->node_init(d);
 	if (err || !d->file_ops[UROCE_TUN_RDMA_CM])
 		return err;
 	ur_tree_drop(d, "dev/infiniband/rdma_cm");

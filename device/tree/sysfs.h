@@ -16,21 +16,15 @@ void ur_sysfs_fini(struct ur_daemon *daemon);
 
 /* Returns the first uverbs number that no real device has. */
 u32 ur_sysfs_first_uverbs(const struct ur_daemon *daemon);
-/* Returns the first umad number that no real device has. */
-u32 ur_sysfs_first_umad(const struct ur_daemon *daemon);
 /* Return the numbers (makedev) that the device nodes show. */
 u64 ur_sysfs_uverbs_rdev(u32 uverbs);
 u64 ur_sysfs_rdma_cm_rdev(void);
-u64 ur_sysfs_umad_rdev(u32 umad);
 /* Returns whether there is a device of this name that is none of ours. */
 bool ur_sysfs_name_taken(const struct ur_daemon *daemon, const char *name);
 /* Makes all files of a device. Returns 0 or -errno. */
 int ur_sysfs_add(struct ur_device *dev);
 /* Removes them. */
 void ur_sysfs_del(struct ur_device *dev);
-/* Makes and removes those of its umad; parts of the two above. */
-int ur_sysfs_add_umad(struct ur_device *dev);
-void ur_sysfs_del_umad(struct ur_device *dev);
 /* Bring the files of one GID entry, or those that depend on the link, up to
  * date. They do nothing before ur_sysfs_add(). */
 void ur_sysfs_gid(struct ur_device *dev, u32 index);

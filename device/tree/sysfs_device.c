@@ -241,8 +241,8 @@ static int put_all(struct ur_device *dev)
 		err = ur_sysfs_counters_add(dev);
 	if (!err)
 		err = dev->daemon->setting_ops->add(dev);
-	if (!err)
-		err = ur_sysfs_add_umad(dev);
+	if (!err && dev->daemon->umad_ops)
+		err = dev->daemon->umad_ops->node_add(dev);
 	return err ? err : put_uverbs(dev);
 }
 
@@ -288,6 +288,7 @@ void ur_sysfs_del(struct ur_device *dev)
 		     dev->uverbs);
 	ur_sysfs_counters_del(dev);
 	dev->daemon->setting_ops->del(dev);
-	ur_sysfs_del_umad(dev);
+	if (dev->daemon->umad_ops)
+		dev->daemon->umad_ops->node_del(dev);
 	ur_tree_bury(dev->daemon, "sys/class/infiniband/%s", dev->name);
 }

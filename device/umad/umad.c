@@ -15,7 +15,6 @@
 #include "device/administrator.h"
 #include "device/memory.h"
 #include "device/open_file.h"
-#include "device/tree/sysfs.h"
 #include "device/umad/umad.h"
 #include "util/assert.h"
 
@@ -237,6 +236,18 @@ static int make_queue(struct umad_file *file)
 	return 0;
 }
 
+static struct ur_device *find_device(struct ur_daemon *daemon, u32 n)
+{
+	ur_list_for_each(it, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(it, struct ur_device, node);
+
+		if (dev->umad == n)
+			return dev;
+	}
+	return NULL;
+}
+
 static int umad_open(struct ur_session *s, const char *name, void **opened,
 		     int *shown, u64 *rdev)
 {
@@ -249,7 +260,7 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	ur_assert(ur_loop_mine(s->daemon->loop));
 	if (sscanf(name, "umad%u%c", &n, &rest) != 1)
 		return -ENOENT;
-	dev = ur_device_by_umad(s->daemon, n);
+	dev = find_device(s->daemon, n);
 	if (!dev)
 		return -ENXIO;
 	/* The kernel's node is root's alone: who may send any MAD can end other
@@ -274,7 +285,7 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	file->on_device.ops = &on_device_ops;
 	ur_list_add_tail(&dev->files, &file->on_device.node);
 	shown[0] = file->visible;
-	*rdev = ur_sysfs_umad_rdev(n);
+	*rdev = umad_rdev(n);
 	*opened = file;
 	return 0;
 err_free:
@@ -317,6 +328,14 @@ static const struct ur_file_ops umad_file_ops = {
 	.close = umad_close,
 };
 
+static const struct ur_umad_ops umad_ops = {
+	.first = umad_first,
+	.node_init = umad_node_init,
+	.node_add = umad_node_add,
+	.node_del = umad_node_del,
+	.rx = umad_rx,
+};
+
 int ur_umad_init(struct ur_daemon *daemon)
 {
 	struct ur_umad *umad = calloc(1, sizeof(*umad));
@@ -332,7 +351,7 @@ int ur_umad_init(struct ur_daemon *daemon)
 	}
 	ur_list_init(&umad->agents);
 	daemon->umad = umad;
-	daemon->mad_rx = umad_rx;
+	daemon->umad_ops = &umad_ops;
 	daemon->file_ops[UROCE_TUN_UMAD] = &umad_file_ops;
 	return 0;
 }
@@ -340,7 +359,7 @@ int ur_umad_init(struct ur_daemon *daemon)
 void ur_umad_fini(struct ur_daemon *daemon)
 {
 	daemon->file_ops[UROCE_TUN_UMAD] = NULL;
-	daemon->mad_rx = NULL;
+	daemon->umad_ops = NULL;
 	free(daemon->umad);
 	daemon->umad = NULL;
 }

@@ -6,7 +6,8 @@
  *
  * Reading order: umad.c (files and commands), umad_agent.c (which agent gets a
  * request), umad_send.c (sends that wait for an answer), umad_rx.c (MADs that
- * came), umad_perf.c (the device's own agent: performance counters).
+ * came), umad_perf.c (the device's own agent: performance counters),
+ * umad_node.c (the node and its files in sysfs).
  *
  * MADs to be read lie in the file's socket, a datagram for each, so read(),
  * poll() and O_NONBLOCK are the system's. A MAD that comes while the socket is
@@ -143,7 +144,7 @@ void umad_send_expire(void *file);
 u32 umad_data_offset(u8 mgmt_class);
 
 /* umad_rx.c */
-/* ur_daemon.mad_rx. */
+/* Gets the MADs of all classes but the connection manager's. */
 void umad_rx(struct ur_device *dev, const struct ur_rx_meta *meta, u32 src_qpn,
 	     const u8 *mad);
 /* Puts bytes of a MAD, behind hdr, where the program reads. Returns 0, or
@@ -156,9 +157,28 @@ int umad_queue(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 void umad_perf_answer(struct ur_device *dev, const struct ur_mad_header *h,
 		      const u8 *mad, u8 *answer);
 
+/* umad_node.c: for struct ur_umad_ops. */
+u32 umad_first(const struct ur_daemon *daemon);
+int umad_node_init(const struct ur_daemon *daemon);
+int umad_node_add(struct ur_device *dev);
+void umad_node_del(struct ur_device *dev);
+/* Returns the number (makedev) that the node shows. */
+u64 umad_rdev(u32 umad);
+
+#if UROCE_WITH_UMAD
 /* umad.c: opens the umad files of the daemon. Returns 0 or -errno. */
 int ur_umad_init(struct ur_daemon *daemon);
 /* Ends that. No umad file may be open. */
 void ur_umad_fini(struct ur_daemon *daemon);
+#else
+/* Without umad there are no such files, as where the kernel has no ib_umad. */
+static inline int ur_umad_init(struct ur_daemon *daemon)
+{
+	return 0;
+}
+static inline void ur_umad_fini(struct ur_daemon *daemon)
+{
+}
+#endif
 
 #endif

@@ -157,9 +157,12 @@ static int check_raw(const struct ur_cmd *cmd)
 		return ur_context_go(cmd->file, UR_SHARD_RAW);
 	if (!said)
 		ur_log("%s: a raw packet queue pair was asked for: that takes "
-		       "--raw-ethernet, or raw-ethernet in uroce.conf, and an "
-		       "Ethernet netdev",
-		       cmd->dev->name);
+		       "%s",
+		       cmd->dev->name,
+		       UROCE_WITH_RAW_PACKET
+			       ? "--raw-ethernet, or raw-ethernet in "
+				 "uroce.conf, and an Ethernet netdev"
+			       : "a build of uroced that has them");
 	said = true;
 	return -EOPNOTSUPP;
 }

@@ -3,6 +3,7 @@
 #ifndef UR_DEVICE_OBJ_QP_H
 #define UR_DEVICE_OBJ_QP_H
 
+#include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -30,7 +31,8 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
  * list (obj_mcast.c). Returns 0 or -errno. */
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
 
-/* obj_rwq_table.c: takes the driver's part of a command that makes a queue pair
+#if UROCE_WITH_RAW_PACKET
+/* raw/obj_rwq_table.c: takes the driver's part of a command that makes a queue pair
  * with a->table. Returns 0, -EINVAL or -EOPNOTSUPP. */
 int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
 		struct ur_rss_conf *conf);
@@ -38,5 +40,19 @@ int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
  * -ENOMEM. */
 int ur_rss_spread(struct ur_obj_qp *qp, struct ur_obj_rwq_table *t,
 		  const struct ur_rss_conf *conf);
+#else
+static inline int ur_rss_take(const struct ur_cmd *cmd,
+			      const struct ur_qp_args *a,
+			      struct ur_rss_conf *conf)
+{
+	return -EOPNOTSUPP;
+}
+static inline int ur_rss_spread(struct ur_obj_qp *qp,
+				struct ur_obj_rwq_table *t,
+				const struct ur_rss_conf *conf)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 #endif

@@ -114,16 +114,17 @@ UR_WRITE_HANDLER(ur_w_modify_qp);
 UR_WRITE_HANDLER(ur_x_modify_qp);
 UR_WRITE_HANDLER(ur_w_destroy_qp);
 UR_METHOD_HANDLER(ur_m_destroy_qp);
-/* obj_ah.c, obj_mcast.c, obj_xrcd.c, obj_counters.c */
+/* obj_ah.c, obj_mcast.c, obj_xrcd.c */
 UR_WRITE_HANDLER(ur_w_create_ah);
 UR_WRITE_HANDLER(ur_w_destroy_ah);
 UR_WRITE_HANDLER(ur_w_attach_mcast);
 UR_WRITE_HANDLER(ur_w_detach_mcast);
 UR_WRITE_HANDLER(ur_w_open_xrcd);
 UR_WRITE_HANDLER(ur_w_close_xrcd);
+/* raw/obj_counters.c */
 UR_METHOD_HANDLER(ur_m_create_counters);
 UR_METHOD_HANDLER(ur_m_read_counters);
-/* obj_flow.c; a flow has at most so many parts, as in the kernel, and the
+/* raw/obj_flow.c; a flow has at most so many parts, as in the kernel, and the
  * longest is IPv6's. */
 #define UR_FLOW_PARTS 10
 #define UR_FLOW_CORE_MAX                        \
@@ -131,7 +132,7 @@ UR_METHOD_HANDLER(ur_m_read_counters);
 	 UR_FLOW_PARTS * sizeof(struct ib_uverbs_flow_spec_ipv6))
 UR_WRITE_HANDLER(ur_x_create_flow);
 UR_WRITE_HANDLER(ur_x_destroy_flow);
-/* obj_wq.c, obj_rwq_table.c */
+/* raw/obj_wq.c, raw/obj_rwq_table.c */
 UR_WRITE_HANDLER(ur_x_create_wq);
 UR_METHOD_HANDLER(ur_m_create_wq);
 UR_WRITE_HANDLER(ur_x_modify_wq);

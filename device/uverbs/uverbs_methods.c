@@ -111,11 +111,7 @@ static const struct ur_attr_spec a_destroy_mr[] = {M_OBJ(0, MR)};
 static const struct ur_attr_spec a_destroy_mw[] = {M_OBJ(0, UVERBS_OBJECT_MW)};
 static const struct ur_attr_spec a_destroy_ah[] = {M_OBJ(0, UVERBS_OBJECT_AH)};
 static const struct ur_attr_spec a_destroy_xrcd[] = {M_OBJ(0, XRCD)};
-static const struct ur_attr_spec a_destroy_flow[] = {
-	M_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)};
 static const struct ur_attr_spec a_destroy_dm[] = {M_OBJ(0, DM)};
-static const struct ur_attr_spec a_destroy_counters[] = {
-	M_OBJ(0, UVERBS_OBJECT_COUNTERS)};
 
 static const struct ur_attr_spec a_create_cq[] = {
 	NEW(UVERBS_ATTR_CREATE_CQ_HANDLE),
@@ -161,31 +157,6 @@ static const struct ur_attr_spec a_destroy_qp[] = {
 	M_OUT(UVERBS_ATTR_DESTROY_QP_RESP,
 	      sizeof(struct ib_uverbs_destroy_qp_resp)),
 };
-
-static const struct ur_attr_spec a_create_wq[] = {
-	NEW(UVERBS_ATTR_CREATE_WQ_HANDLE),
-	M_OBJ(UVERBS_ATTR_CREATE_WQ_PD_HANDLE, PD),
-	M_OBJ(UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, CQ),
-	M_IN(UVERBS_ATTR_CREATE_WQ_USER_HANDLE, 8, 8),
-	M_SCALAR(UVERBS_ATTR_CREATE_WQ_TYPE),
-	O_FD(UVERBS_ATTR_CREATE_WQ_EVENT_FD),
-	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_WR),
-	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_SGE),
-	O_SCALAR(UVERBS_ATTR_CREATE_WQ_FLAGS),
-	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4),
-	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4),
-	O_OUT(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4),
-	UHW,
-};
-
-static const struct ur_attr_spec a_destroy_wq[] = {
-	M_OBJ(UVERBS_ATTR_DESTROY_WQ_HANDLE, UVERBS_OBJECT_WQ),
-	M_OUT(UVERBS_ATTR_DESTROY_WQ_RESP, 4),
-};
-
-static const struct ur_attr_spec a_destroy_rwq_table[] = {
-	M_OBJ(UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE,
-	      UVERBS_OBJECT_RWQ_IND_TBL)};
 
 static const struct ur_attr_spec a_create_srq[] = {
 	NEW(UVERBS_ATTR_CREATE_SRQ_HANDLE),
@@ -282,6 +253,38 @@ static const struct ur_attr_spec a_engine_ah[] = {
 	M_OUT(UROCE_ATTR_ENGINE_AH_RESP, sizeof(struct uroce_engine_path)),
 };
 
+/* raw/; without it the kernel's answer is the one for an object of no device. */
+#if UROCE_WITH_RAW_PACKET
+static const struct ur_attr_spec a_destroy_flow[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)};
+static const struct ur_attr_spec a_destroy_counters[] = {
+	M_OBJ(0, UVERBS_OBJECT_COUNTERS)};
+
+static const struct ur_attr_spec a_create_wq[] = {
+	NEW(UVERBS_ATTR_CREATE_WQ_HANDLE),
+	M_OBJ(UVERBS_ATTR_CREATE_WQ_PD_HANDLE, PD),
+	M_OBJ(UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, CQ),
+	M_IN(UVERBS_ATTR_CREATE_WQ_USER_HANDLE, 8, 8),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_TYPE),
+	O_FD(UVERBS_ATTR_CREATE_WQ_EVENT_FD),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_WR),
+	M_SCALAR(UVERBS_ATTR_CREATE_WQ_MAX_SGE),
+	O_SCALAR(UVERBS_ATTR_CREATE_WQ_FLAGS),
+	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4),
+	M_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4),
+	O_OUT(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4),
+	UHW,
+};
+
+static const struct ur_attr_spec a_destroy_wq[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_WQ_HANDLE, UVERBS_OBJECT_WQ),
+	M_OUT(UVERBS_ATTR_DESTROY_WQ_RESP, 4),
+};
+
+static const struct ur_attr_spec a_destroy_rwq_table[] = {
+	M_OBJ(UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE,
+	      UVERBS_OBJECT_RWQ_IND_TBL)};
+
 static const struct ur_attr_spec a_create_counters[] = {
 	NEW(UVERBS_ATTR_CREATE_COUNTERS_HANDLE),
 };
@@ -291,6 +294,7 @@ static const struct ur_attr_spec a_read_counters[] = {
 	M_OUT(UVERBS_ATTR_READ_COUNTERS_BUFF, 8),
 	M_SCALAR(UVERBS_ATTR_READ_COUNTERS_FLAGS),
 };
+#endif
 
 #define METHOD(obj, name, attrs, handler)                                      \
 	{.object = UVERBS_OBJECT_##obj, .method = (name), .specs = (attrs),    \
@@ -325,10 +329,6 @@ static const struct ur_method methods[] = {
 	METHOD(SRQ, UVERBS_METHOD_SRQ_CREATE, a_create_srq, ur_m_create_srq),
 	METHOD(SRQ, UVERBS_METHOD_SRQ_DESTROY, a_destroy_srq,
 	       ur_m_destroy_srq),
-	METHOD(WQ, UVERBS_METHOD_WQ_CREATE, a_create_wq, ur_m_create_wq),
-	METHOD(WQ, UVERBS_METHOD_WQ_DESTROY, a_destroy_wq, ur_m_destroy_wq),
-	METHOD(RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY,
-	       a_destroy_rwq_table, ur_m_destroy),
 	METHOD(AH, UVERBS_METHOD_AH_DESTROY, a_destroy_ah, ur_m_destroy),
 	METHOD(MR, UVERBS_METHOD_DM_MR_REG, a_reg_dm_mr, ur_m_reg_dm_mr),
 	METHOD(MR, UVERBS_METHOD_MR_DESTROY, a_destroy_mr, ur_m_destroy),
@@ -348,6 +348,11 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_socket),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
 	METHOD(AH, UROCE_METHOD_ENGINE_AH, a_engine_ah, ur_m_engine_ah),
+#if UROCE_WITH_RAW_PACKET
+	METHOD(WQ, UVERBS_METHOD_WQ_CREATE, a_create_wq, ur_m_create_wq),
+	METHOD(WQ, UVERBS_METHOD_WQ_DESTROY, a_destroy_wq, ur_m_destroy_wq),
+	METHOD(RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY,
+	       a_destroy_rwq_table, ur_m_destroy),
 	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),
@@ -355,6 +360,7 @@ static const struct ur_method methods[] = {
 	       ur_m_destroy),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_READ, a_read_counters,
 	       ur_m_read_counters),
+#endif
 };
 /* clang-format on */
 

@@ -127,6 +127,7 @@ static const struct method extended[] = {
 		{IN_EX(ex_modify_qp, base), .out_min = 0,
 		 .out_full = sizeof(struct ib_uverbs_ex_modify_qp_resp),
 		 .fn = ur_x_modify_qp},
+#if UROCE_WITH_RAW_PACKET
 	/* the rule's parts follow the fixed part */
 	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] =
 		{.in_min = sizeof(struct ib_uverbs_create_flow),
@@ -156,6 +157,7 @@ static const struct method extended[] = {
 	[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] =
 		{IN_EX(ex_destroy_rwq_ind_table, ind_tbl_handle),
 		 .fn = ur_x_destroy_rwq_table},
+#endif
 	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {IN_EX(ex_modify_cq, reserved),
 					    .fn = ur_x_modify_cq},
 };

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
-#include "engine/wire/wire_raw.h"
+#include "engine/raw/wire_raw.h"
 #include "transport/frame.h"
 
 /* The backends, by the type of the GIDs whose packets they carry. */

@@ -7,6 +7,7 @@
 #ifndef UR_DEVICE_WIRE_H
 #define UR_DEVICE_WIRE_H
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "transport/transport.h"
@@ -71,6 +72,9 @@ struct ur_wire_ops {
 	 * Returns 0, or -errno and keeps receiving at least what it did. NULL
 	 * in other wires. */
 	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
+	/* The netdev has another index. NULL in other wires, which go by
+	 * addresses. */
+	void (*rebind)(struct ur_wire *wire);
 	void (*destroy)(struct ur_wire *wire);
 };
 
@@ -82,9 +86,17 @@ struct ur_wire {
 /* Makes the wire of RoCEv2, through UDP sockets, in *wire. Returns 0 or
  * -errno. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
-/* Makes the wire of RoCEv1, through packet sockets, in *wire. Returns 0, -EPERM
- * (no CAP_NET_RAW) or another -errno. */
+#if UROCE_WITH_ROCE_V1
+/* v1/wire_v1.c: makes the wire of RoCEv1, through packet sockets, in *wire.
+ * Returns 0, -EPERM (no CAP_NET_RAW) or another -errno. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
+#else
+static inline int ur_wire_v1_create(struct ur_engine *engine,
+				    struct ur_wire **wire)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 /* Makes all wires that the engine's configuration asks for, by the table in
  * wire.c. Returns 0 or -errno; in both cases ur_wire_destroy() takes down what

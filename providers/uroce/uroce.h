@@ -357,7 +357,7 @@ static inline int ur_qp_send_state(const struct uroce_qp *qp)
 int ur_post_recv(struct uroce_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr);
 
-/* ---- wq.c ---- */
+/* ---- raw/wq.c ---- */
 struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 			       struct ibv_wq_init_attr *attr);
 int uroce_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr);
@@ -367,7 +367,7 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 			   struct ibv_rwq_ind_table_init_attr *attr);
 int uroce_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table);
 
-/* ---- srq.c, ah.c, xrcd.c, counters.c, flow.c ---- */
+/* ---- srq.c, ah.c, xrcd.c, raw/counters.c, raw/flow.c ---- */
 struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr);
 struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,

@@ -88,11 +88,12 @@ def circles(graph):
     return found
 
 
-def allowed():
-    """[(folder, size, reason)]"""
+def allowed(folders):
+    """[(folder, size, reason)], without those of folders that the build leaves out"""
     with open(os.path.join(HERE, "circles")) as f:
         lines = [line.split(None, 2) for line in f if line.strip() and line[0] != "#"]
-    return [(folder, int(size), reason.strip()) for folder, size, reason in lines]
+    return [(folder, int(size), reason.strip()) for folder, size, reason in lines
+            if folder in folders]
 
 
 def judge(found, rules):
@@ -138,7 +139,7 @@ def main(build, *options):
     # A circle that is planted must be found.
     planted = {**graph, "util/x": {"util/y"}, "util/y": {"util/x"}}
     assert len(circles(planted)) == len(found) + 1
-    wrong = judge(found, allowed())
+    wrong = judge(found, allowed({os.path.dirname(a) for a in graph}))
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -545,9 +545,13 @@ void company_open(struct company *c)
 	c->cm_sock = open_kind(c, UROCE_TUN_RDMA_CM, "rdma_cm", NULL,
 			       &c->visible[1]);
 	make_ids(c->cm_sock);
-	snprintf(name, sizeof(name), "umad%u", c->umad);
-	c->umad_sock = open_kind(c, UROCE_TUN_UMAD, name, NULL, &c->visible[2]);
-	make_agents(c->umad_sock);
+	c->umad_sock = c->visible[2] = -1;
+	if (UROCE_WITH_UMAD) {
+		snprintf(name, sizeof(name), "umad%u", c->umad);
+		c->umad_sock = open_kind(c, UROCE_TUN_UMAD, name, NULL,
+					 &c->visible[2]);
+		make_agents(c->umad_sock);
+	}
 	c->groups_sock = open_kind(c, UROCE_TUN_NETLINK, NULL, NULL, NULL);
 	send_msg(c->groups_sock, &groups, NULL, NULL, 0);
 	c->nl_sock = open_kind(c, UROCE_TUN_NETLINK, NULL, NULL, NULL);

@@ -27,18 +27,18 @@ struct company {
 	/* Connections. */
 	int verbs_sock, cm_sock, umad_sock, groups_sock, nl_sock, setting_sock,
 		status_sock;
-	int visible[3];			 /* of uverbs, rdma_cm, umad */
-	int answer;			 /* that status_sock has in its hands */
-	bool full;			 /* with settings and the recorder */
-	bool plain;			 /* shows no right on connections */
-	unsigned int opened;		 /* connections */
+	int visible[3];	     /* of uverbs, rdma_cm, umad; -1: none */
+	int answer;	     /* that status_sock has in its hands */
+	bool full;	     /* with settings and the recorder */
+	bool plain;	     /* shows no right on connections */
+	unsigned int opened; /* connections */
 	uint32_t n_devices, indices[16]; /* of netlink */
 };
 
 /* Connections of company_open(). */
-#define COMPANY_SESSIONS 7
+#define COMPANY_SESSIONS (6 + UROCE_WITH_UMAD)
 /* Files that are open for them in the daemon: ur_daemon.files. */
-#define COMPANY_FILES 3
+#define COMPANY_FILES (2 + UROCE_WITH_UMAD)
 
 /* Opens all of them. Set the first group of members before; full: settings are
  * made, and the recorder is begun, which only an administrator may. */

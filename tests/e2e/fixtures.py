@@ -14,6 +14,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__),
                 os.path.dirname(os.path.dirname(__file__))]
 import hosts  # noqa: E402
+from parts import pytest_runtest_setup  # noqa: E402,F401
 from user_namespaces import user_namespaces  # noqa: E402,F401
 
 
@@ -23,6 +24,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "part(NAME): needs UROCE_WITH_NAME (parts.py)")
+
     def stop(sig, frame):
         raise KeyboardInterrupt
     # Finalizers run on SIGINT; let them on SIGTERM (a test runner's limit).

@@ -10,6 +10,7 @@ import hosts
 from hosts import wait_for
 from packets import CNP, Packet, packets
 from pairs import run_pair, start_pair
+from parts import raw_ethernet
 from test_cli import uroce, watching
 from test_doctor import doctor
 from test_faults import wait_traffic
@@ -28,7 +29,7 @@ def card(build):
     try:
         for host, mac in zip((lab.a, lab.b), MACS):
             host.ip("link", "set", "eth0", "address", mac)
-            host.serve("--netdev", "eth0", "--raw-ethernet", "--engine-opt",
+            host.serve("--netdev", "eth0", *raw_ethernet(build), "--engine-opt",
                        "gso=0,gro=0")
         yield lab
     finally:
@@ -76,6 +77,7 @@ def takes_port(host):
     return p.wait() == 0
 
 
+@pytest.mark.part("RAW_PACKET")
 def test_roce_enable(card):
     """Off: GIDs and port are gone, new queue pairs get mlx5's error, a live one
     fails, raw Ethernet goes on. On: as before, with the same indices."""

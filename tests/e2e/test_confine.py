@@ -5,6 +5,8 @@ import glob
 import json
 import os
 
+import pytest
+
 from hosts import wait_for
 from pairs import run_pair
 from test_cli import uroce
@@ -56,6 +58,7 @@ def test_every_thread(lab):
     lab.a.stop()
 
 
+@pytest.mark.part("ROCE_V1")
 def test_raw_sockets(lab):
     """RoCEv1 keeps CAP_NET_RAW, also for a device that comes later."""
     lab.second_cable()

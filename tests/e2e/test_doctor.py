@@ -388,6 +388,7 @@ def test_memlock_of_programs(lab):
         p.kill()
 
 
+@pytest.mark.part("ROCE_V1")
 def test_roce_v1_names_ports_once(lab):
     """A GID of v1 has no UDP port."""
     lab.a.serve("--netdev", "eth0", "--roce-v1")

@@ -11,6 +11,7 @@ import hosts
 from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair, start_pair
+from parts import raw_ethernet
 from test_fault_rules import shown, uroce
 from test_pingpong import PROGRAMS
 
@@ -30,7 +31,7 @@ def serve(build, *args):
 @pytest.fixture(scope="module")
 def spread(build):
     """Of two contexts, one after the other, each has an engine of its own."""
-    yield from serve(build, "--engine-opt", "spread=1", "--raw-ethernet")
+    yield from serve(build, "--engine-opt", "spread=1", *raw_ethernet(build))
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +175,8 @@ for side in third, fourth:
 """
 
 
-@pytest.mark.parametrize("what", ["xrc", "raw"])
+@pytest.mark.parametrize("what", [
+    "xrc", pytest.param("raw", marks=pytest.mark.part("RAW_PACKET"))])
 def test_move(spread, what):
     """A context that shares an XRC domain, or makes a raw packet queue pair, goes to
     the engine of those with its regions, keys, completion queues and channels."""

@@ -10,6 +10,8 @@ import hosts
 import races
 from hosts import wait_for
 
+pytestmark = pytest.mark.part("RAW_PACKET")
+
 MACS = "02:00:00:00:77:01", "02:00:00:00:77:02"
 
 

@@ -12,6 +12,8 @@ import pytest
 from hosts import wait_for
 from test_wire import counters
 
+pytestmark = pytest.mark.part("UMAD")
+
 
 @pytest.fixture
 def mads(labs):

@@ -20,6 +20,8 @@ from packets import UD_SEND, packets
 from pairs import run_pair
 from test_pingpong import PROGRAMS
 
+pytestmark = pytest.mark.part("ROCE_V1")
+
 V1 = "IB/RoCE v1"
 ROCE_V1, IPV4 = 0x8915, 0x0800
 

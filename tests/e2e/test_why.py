@@ -148,6 +148,7 @@ def test_no_listener(lab):
     assert "a firewall of this host drops UDP port 4791" in text, text
 
 
+@pytest.mark.part("ROCE_V1")
 def test_gid_type(lab):
     """One end is RoCE v1 and the other v2."""
     lab.a.serve("--netdev", "eth0", "--roce-v1")

@@ -203,10 +203,14 @@ static int ask_netlink(void)
 	return err;
 }
 
-static const struct step steps[] = {
+static const struct step umad_steps[] = {
 	{"open umad", NULL, open_umad, close_umad, 0},
 	{"add agent", must_open, add_agent, close_umad, 0},
 	{"send MAD", must_add, send_mad, close_umad, 0},
+	{0},
+};
+
+static const struct step steps[] = {
 	{"netlink", NULL, ask_netlink, NULL, EPIPE},
 	{"ttl", NULL, set_ttl, NULL, EPIPE},
 	{"tclass", NULL, set_tclass, unset_tclass, EPIPE},
@@ -219,6 +223,8 @@ static const struct step steps[] = {
 void test_kinds(void)
 {
 	faults_baseline(0);
+	if (UROCE_WITH_UMAD)
+		faults_each(umad_steps);
 	faults_each(steps);
 	faults_settle();
 }

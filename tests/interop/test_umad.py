@@ -7,6 +7,7 @@ that asked (rcv_has_same_gid()), and in its place there is an IPv4 header."""
 import pytest
 
 import guest as g
+from parts import has_part
 
 
 def mads(host):
@@ -26,6 +27,8 @@ def built(hosts):
     rc, out = hosts["rxe"].run(f"test -x {mads(hosts['rxe'])}")
     if rc:
         pytest.skip("built without libibumad, or not in build/")
+    if not has_part(g.BUILD, "UMAD"):
+        pytest.skip("built with -DUROCE_WITH_UMAD=OFF")
 
 
 def test_conversation(hosts, clean_wire):

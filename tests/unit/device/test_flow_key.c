@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include "device/uverbs/flow_parts.h"
+#include "device/uverbs/raw/flow_parts.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

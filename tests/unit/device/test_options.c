@@ -25,19 +25,30 @@ static int parse(const char *text)
 	return err;
 }
 
+/* Switches of parts that the build may leave out. */
+static const char *switch_of(bool has)
+{
+	return has ? "yes" : "no";
+}
+
 static void test_good(void)
 {
-	CHECK_EQ(
-		parse("# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
-		      "run-dir=/run/x\nroce-v1=yes\nraw-ethernet=yes\ncm-mode=v1\nuser-share=25\nisolation=user\n"
-		      "confine=no\nengines=4\nuser-engines=no\nverbose=no"),
-		0);
+	char text[400];
+
+	snprintf(
+		text, sizeof(text),
+		"# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
+		"run-dir=/run/x\nroce-v1=%s\nraw-ethernet=%s\ncm-mode=v%d\nuser-share=25\nisolation=user\n"
+		"confine=no\nengines=4\nuser-engines=no\nverbose=no",
+		switch_of(UROCE_WITH_ROCE_V1), switch_of(UROCE_WITH_RAW_PACKET),
+		UROCE_WITH_ROCE_V1 ? 1 : 2);
+	CHECK_EQ(parse(text), 0);
 	CHECK_EQ(o.n_netdevs, 2);
 	CHECK(!strcmp(o.netdev[0], "eth0") && !strcmp(o.netdev[1], "eth1"));
 	CHECK(!strcmp(o.run_dir, "/run/x"));
-	CHECK_EQ(o.roce_v1, 1);
-	CHECK_EQ(o.raw_ethernet, 1);
-	CHECK_EQ(o.cm_mode, 1);
+	CHECK_EQ(o.roce_v1, UROCE_WITH_ROCE_V1);
+	CHECK_EQ(o.raw_ethernet, UROCE_WITH_RAW_PACKET);
+	CHECK_EQ(o.cm_mode, UROCE_WITH_ROCE_V1 ? 1 : 2);
 	CHECK_EQ(o.user_share, 25);
 	CHECK_EQ(o.isolation, UR_ISOLATION_USER);
 	CHECK_EQ(o.confine, UR_CONFINE_NO);
@@ -49,6 +60,13 @@ static void test_good(void)
 	CHECK_EQ(parse("user-engines=yes"), 0);
 	CHECK_EQ(o.user_engines, UR_USER_ENGINES_YES);
 	CHECK_EQ(parse("user-engines=1"), -EINVAL);
+}
+
+static void test_parts(void)
+{
+	CHECK_EQ(parse("roce-v1=yes"), UROCE_WITH_ROCE_V1 ? 0 : -EINVAL);
+	CHECK_EQ(parse("raw-ethernet=yes"),
+		 UROCE_WITH_RAW_PACKET ? 0 : -EINVAL);
 }
 
 static void test_set(void)
@@ -201,6 +219,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(test_good());
+	CASE(test_parts());
 	CASE(test_set());
 	CASE(test_names());
 	CASE(test_engine());

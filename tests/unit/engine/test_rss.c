@@ -5,7 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include "engine/raw.h"
+#include "engine/raw/raw.h"
 #include "tests/check.h"
 
 static const u8 key[UR_RSS_KEY_BYTES] = {

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 #include "engine/faults.h"
-#include "engine/flow.h"
+#include "engine/raw/flow.h"
 #include "engine/shards.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
@@ -88,6 +88,16 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len)
 {
 	CHECK(!"a frame for flow rules");
+}
+
+struct ur_flow_table *ur_flow_table_create(u64 seed)
+{
+	abort();
+}
+
+void ur_flow_table_destroy(struct ur_flow_table *table)
+{
+	abort();
 }
 
 /* ---- */

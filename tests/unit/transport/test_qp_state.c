@@ -11,9 +11,13 @@
 
 #include <string.h>
 
-static const enum ur_qp_type types[] = {UR_QPT_RC,	UR_QPT_UC,
-					UR_QPT_UD,	UR_QPT_RAW_PACKET,
-					UR_QPT_XRC_INI, UR_QPT_XRC_TGT};
+static const enum ur_qp_type types[] = {
+	UR_QPT_RC,	   UR_QPT_UC,	   UR_QPT_UD,
+#if UROCE_WITH_RAW_PACKET
+	UR_QPT_RAW_PACKET,
+#endif
+	UR_QPT_XRC_INI,	   UR_QPT_XRC_TGT,
+};
 
 /* What IBTA table 96 lets through, written down a second time. */
 static bool transition_exists(int cur, int next)

@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include "engine/wire/wire_v1.h"
+#include "engine/wire/v1/wire_v1.h"
 
 #define FRAMES	  128u
 #define FRAMES_TO 64u /* of them to one peer */

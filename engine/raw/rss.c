@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/rss.h"
+#include "engine/raw/rss.h"
 
 struct ur_rss {
 	struct ur_rss_conf conf;

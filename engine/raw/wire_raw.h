@@ -2,18 +2,25 @@
 /*
  * The wire of raw packet queue pairs: Ethernet frames as they are, through two
  * packet sockets, which need CAP_NET_RAW. It carries no GIDs: of the operations
- * of wire.h it has poll, send, listen and destroy. Sent frames are offered to
- * the device's own flow rules as well, as the switch inside an adapter does.
+ * of wire.h it has poll, send, listen, rebind and destroy, and it has the table
+ * of flow rules. Sent frames are offered to the device's own rules as well, as
+ * the switch inside an adapter does.
  */
 #ifndef UR_DEVICE_WIRE_RAW_H
 #define UR_DEVICE_WIRE_RAW_H
 
 #include "engine/wire/wire.h"
 
+#if UROCE_WITH_RAW_PACKET
 /* Makes the wire in *wire. Returns 0, -EPERM (no CAP_NET_RAW) or another
  * -errno. */
 int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire);
-/* The netdev has another index. */
-void ur_wire_raw_rebind(struct ur_engine *engine);
+#else
+static inline int ur_wire_raw_create(struct ur_engine *engine,
+				     struct ur_wire **wire)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 #endif

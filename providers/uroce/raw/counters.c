@@ -2,7 +2,7 @@
 /* Counters objects. The device counts packets and bytes of the flows that name
  * the object; the program chooses the places in its array before the first
  * flow, and they are kept here. */
-#include "uroce.h"
+#include "providers/uroce/uroce.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
 /* Indices of an array that programs write out by hand. */

@@ -2,7 +2,7 @@
 /* Headers of Ethernet frames as keys: IEEE 802.3, 802.1Q, RFC 791, RFC 8200. */
 #include <netinet/in.h>
 #include <string.h>
-#include "engine/flow_key.h"
+#include "engine/raw/flow_key.h"
 
 #define ETH_BYTES  12u /* the addresses; a tag or the type follows */
 #define TAG_BYTES  4u

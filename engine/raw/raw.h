@@ -7,7 +7,7 @@
 #ifndef UR_DEVICE_RAW_H
 #define UR_DEVICE_RAW_H
 
-#include "engine/flow_key.h"
+#include "engine/raw/flow_key.h"
 
 struct ur_engine;
 struct ur_eflow;

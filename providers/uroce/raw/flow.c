@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Flow rules: the library knows their parts, the device the rest. */
-#include "uroce.h"
+#include "providers/uroce/uroce.h"
 
 struct ibv_flow *uroce_create_flow(struct ibv_qp *qp,
 				   struct ibv_flow_attr *attr)

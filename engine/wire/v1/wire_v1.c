@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "engine/shards.h"
-#include "engine/wire/wire_v1.h"
+#include "engine/wire/v1/wire_v1.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23

@@ -11,7 +11,7 @@
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include "engine/engine_impl.h"
-#include "engine/wire/neigh.h"
+#include "engine/wire/v1/neigh.h"
 #include "engine/wire/wire.h"
 #include "transport/wire_format.h"
 

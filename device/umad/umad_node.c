@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include "device/tree/sysfs.h"
 #include "device/tree/tree.h"
-#include "kernel-abi/uroce-tunnel.h"
+#include "device/umad/umad.h"
 
+#define UMAD_ABI   "5\n"
 #define UMAD_MAJOR 231 /* the kernel's, IB_UMAD_MAJOR; minors from 0 */
 /* Our numbers where the host has real devices, out of their way. libibumad
  * looks at 64. */
@@ -19,12 +19,12 @@
 #define CLASS  "sys/class/infiniband_mad/umad%u"
 #define DEVICE "sys/class/infiniband/%s/device/infiniband_mad/umad%u"
 
-u64 ur_sysfs_umad_rdev(u32 umad)
+u64 umad_rdev(u32 umad)
 {
 	return makedev(UMAD_MAJOR, umad);
 }
 
-u32 ur_sysfs_first_umad(const struct ur_daemon *d)
+u32 umad_first(const struct ur_daemon *d)
 {
 	DIR *dir = d->only ? NULL : opendir("/sys/class/infiniband_mad");
 	struct dirent *e;
@@ -36,6 +36,12 @@ u32 ur_sysfs_first_umad(const struct ur_daemon *d)
 		real |= !strncmp(e->d_name, "umad", 4);
 	closedir(dir);
 	return real ? UMAD_FIRST_MIXED : 0;
+}
+
+int umad_node_init(const struct ur_daemon *d)
+{
+	ur_tree_drop(d, "sys/class/infiniband_mad/abi_version");
+	return ur_tree_put(d, UMAD_ABI, "sys/class/infiniband_mad/abi_version");
 }
 
 static int put_files(struct ur_device *dev, const char *dir, const char *devno)
@@ -54,13 +60,11 @@ static int put_files(struct ur_device *dev, const char *dir, const char *devno)
 	return err;
 }
 
-int ur_sysfs_add_umad(struct ur_device *dev)
+int umad_node_add(struct ur_device *dev)
 {
 	char dir[128], devno[32];
 	int err;
 
-	if (!dev->daemon->file_ops[UROCE_TUN_UMAD])
-		return 0;
 	snprintf(devno, sizeof(devno), "%u:%u\n", UMAD_MAJOR, dev->umad);
 	snprintf(dir, sizeof(dir), CLASS, dev->umad);
 	err = put_files(dev, dir, devno);
@@ -75,7 +79,7 @@ int ur_sysfs_add_umad(struct ur_device *dev)
 	return err;
 }
 
-void ur_sysfs_del_umad(struct ur_device *dev)
+void umad_node_del(struct ur_device *dev)
 {
 	ur_tree_drop(dev->daemon, "dev/infiniband/umad%u", dev->umad);
 	ur_tree_bury(dev->daemon, CLASS, dev->umad);

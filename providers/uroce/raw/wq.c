@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Work queues, and the indirection tables that name them. */
-#include "uroce.h"
+#include "providers/uroce/uroce.h"
 
 /* As other devices do, receives can be posted in RESET; they go with the next
  * move to it. */

@@ -2,8 +2,8 @@
 /* Flow rules: made, destroyed, and found for a frame. See flow.h. */
 #include <errno.h>
 #include <stdlib.h>
-#include "engine/flow.h"
-#include "engine/rss.h"
+#include "engine/raw/flow.h"
+#include "engine/raw/rss.h"
 #include "engine/wire/wire.h"
 #include "util/assert.h"
 

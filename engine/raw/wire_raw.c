@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include "engine/flow.h"
-#include "engine/wire/wire_raw.h"
+#include "engine/raw/flow.h"
+#include "engine/raw/wire_raw.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23
@@ -137,20 +137,17 @@ static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
 	return err;
 }
 
-void ur_wire_raw_rebind(struct ur_engine *engine)
+static void raw_rebind(struct ur_wire *wire)
 {
-	struct ur_wire_raw *w;
+	struct ur_wire_raw *w = to_raw(wire);
 
-	if (!engine->raw)
-		return;
-	w = to_raw(engine->raw);
 	close_rx(w);
 	if (w->tx >= 0)
 		close(w->tx);
 	w->tx = -1;
 	/* Without a netdev nothing comes; the call is repeated when there is
 	 * one. */
-	raw_listen(&w->wire, &w->want);
+	raw_listen(wire, &w->want);
 }
 
 /* ---- receive ---- */
@@ -292,6 +289,8 @@ static void destroy_wire(struct ur_wire *wire)
 	close_rx(w);
 	if (w->tx >= 0)
 		close(w->tx);
+	ur_flow_table_destroy(wire->engine->flows);
+	wire->engine->flows = NULL;
 	free(w->rx_buf);
 	free(w);
 }
@@ -301,6 +300,7 @@ static const struct ur_wire_ops raw_ops = {
 	.poll = raw_poll,
 	.send = raw_send,
 	.listen = raw_listen,
+	.rebind = raw_rebind,
 	.destroy = destroy_wire,
 };
 
@@ -336,7 +336,9 @@ int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->wire.engine = engine;
 	w->watch.fn = readable;
 	w->rx = w->tx = -1;
-	err = make_buffers(w);
+	engine->flows = ur_flow_table_create(engine->config.secret[0] ^
+					     engine->config.seed);
+	err = engine->flows ? make_buffers(w) : -ENOMEM;
 	/* Better refused now than by the first frame. */
 	if (!err && open_tx(w) < 0)
 		err = w->tx;

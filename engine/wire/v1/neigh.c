@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "engine/wire/neigh.h"
+#include "engine/wire/v1/neigh.h"
 #include "engine/wire/wire.h"
 #include "transport/frame.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
-#include "device/uverbs/flow_parts.h"
+#include "device/uverbs/raw/flow_parts.h"
 
 /* enum ibv_flow_spec_type */
 #define PART_ETH	  0x20

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "engine/faults.h"
 #include "engine/shards.h"
-#include "engine/wire/wire_v1.h"
+#include "engine/wire/v1/wire_v1.h"
 #include "transport/frame.h"
 
 /* recvmmsg calls for a readable socket in one turn. */

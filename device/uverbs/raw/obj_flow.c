@@ -5,7 +5,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "device/client_rights.h"
 #include "engine/ground/limits.h"
-#include "device/uverbs/flow_parts.h"
+#include "device/uverbs/raw/flow_parts.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
