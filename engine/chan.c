@@ -36,6 +36,19 @@ struct async_desc { /* struct ib_uverbs_async_event_desc */
 
 static void on_room(struct ur_watch *watch, u32 events);
 
+void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
+		    int rx, bool async)
+{
+	*sock = (struct ur_evsock){
+		.engine = engine,
+		.tx = tx,
+		.rx = rx,
+		.async = async,
+		.watch.fn = on_room,
+	};
+	ur_list_init(&sock->backlog);
+}
+
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 {
 	int fd[2], bytes = SNDBUF_BYTES, err = ur_event_pair(fd);
@@ -45,14 +58,7 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 		       sizeof(bytes)) < 0)
 		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	sock->engine = engine;
-	sock->tx = fd[0];
-	sock->rx = fd[1];
-	sock->async = async;
-	sock->watching = false;
-	sock->held = false;
-	sock->watch.fn = on_room;
-	ur_list_init(&sock->backlog);
+	ur_evsock_init(sock, engine, fd[0], fd[1], async);
 	return 0;
 }
 
@@ -234,15 +240,22 @@ int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
 		free(c);
 		return err;
 	}
+	ur_list_init(&c->borrowed);
 	ur_list_add_tail(&ectx->chans, &c->node);
 	*chan = c;
 	*fd = c->sock.rx;
 	return 0;
 }
 
+int ur_echan_lend(const struct ur_echan *chan)
+{
+	return chan->sock.tx;
+}
+
 static int destroy_channel(struct ur_engine *engine, struct ur_echan *chan)
 {
 	ur_assert(chan->sock.engine == engine);
+	ur_list_del(&chan->borrowed);
 	ur_evsock_close(&chan->sock);
 	free(chan);
 	return 0;

@@ -41,4 +41,22 @@ int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 /* Returns whether it has that GID already. */
 bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
 
+/* ---- completion channels ---- */
+
+/* Returns the end into which events are sent; it stays the channel's. */
+int ur_echan_lend(const struct ur_echan *chan);
+/* Called in a program: makes a channel, in *chan, of that end and of the program's
+ * own, which become the engine's. Returns 0 or -errno; after an error both stay the
+ * caller's. */
+int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx,
+		    struct ur_echan **chan);
+/* The first call makes the engine look at fd, the program's asynchronous event
+ * file: when that hangs up the device has gone, and the channels hang up too, so
+ * that nobody waits at them for ever. fd stays the caller's, for as long as the
+ * engine lives. Returns 0 or -errno. */
+int ur_engine_end_with(struct ur_engine *engine, int fd);
+/* A program is about to sleep until a queue with a channel has an event. Any
+ * thread. */
+void ur_engine_armed(struct ur_engine *engine);
+
 #endif

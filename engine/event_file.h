@@ -31,7 +31,8 @@ struct ur_evsock {
 
 struct ur_echan {
 	struct ur_evsock sock;
-	struct ur_list node; /* of the context */
+	struct ur_list node;	 /* of the context */
+	struct ur_list borrowed; /* engine->guest.chans */
 };
 
 struct ur_easync {
@@ -43,6 +44,9 @@ struct ur_easync {
 /* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
 		   bool async);
+/* Makes it of two ends, which become the socket's. */
+void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
+		    int rx, bool async);
 /* Closes both. No source may have events pending. */
 void ur_evsock_close(struct ur_evsock *sock);
 /* Makes a source without events. element: first 8 bytes of its datagrams. */

@@ -12,6 +12,8 @@
 /* While somebody polls, the thread looks so often whether it is still so: so
  * late at most is a timer, or an answer that was kept, once nobody does. */
 #define NAP_NS 1000000
+/* A program that has armed a queue so lately sleeps between its polls. */
+#define ARMED_NS 20000000u
 /* Completions of one turn of the program and the next: an answer waits for all. */
 #define KEEP_NS	    10000u
 #define STACK_BYTES (256u << 10)
@@ -20,6 +22,8 @@ int ur_guest_init(struct ur_engine *e)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
 
+	ur_list_init(&e->guest.chans);
+	e->guest.device_fd = -1;
 	if (!e->config.guest)
 		return 0;
 	e->guest.nap_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -35,6 +39,22 @@ void ur_guest_fini(struct ur_engine *e)
 		close(e->guest.nap_fd);
 }
 
+static bool sleeps_between(struct ur_engine *e)
+{
+	u32 arms = atomic_load_explicit(&e->guest.arms, memory_order_relaxed);
+	u64 now;
+
+	if (arms == e->guest.arms_seen && !e->guest.armed_at)
+		return false;
+	now = ur_clock_ns(CLOCK_MONOTONIC);
+	if (arms != e->guest.arms_seen)
+		e->guest.armed_at = now;
+	else if (now - e->guest.armed_at >= ARMED_NS)
+		e->guest.armed_at = 0;
+	e->guest.arms_seen = arms;
+	return e->guest.armed_at;
+}
+
 /* Somebody has polled since the last look, and nobody calls. */
 static bool is_driven(struct ur_engine *e)
 {
@@ -42,7 +62,8 @@ static bool is_driven(struct ur_engine *e)
 	bool driven = turns != e->guest.seen;
 
 	e->guest.seen = turns;
-	return driven && !atomic_load(&e->mailbox.pending);
+	return driven && !sleeps_between(e) &&
+	       !atomic_load(&e->mailbox.pending);
 }
 
 /* Whoever polls does what there is, timers too. */
@@ -54,7 +75,7 @@ static void nap(struct ur_engine *e)
 	atomic_store(&e->guest.naps, true);
 	atomic_store(&e->asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!ur_work_waits(e)) {
+	if (!ur_work_waits(e) && !sleeps_between(e)) {
 		ur_mailbox_release(e);
 		do {
 			if (epoll_pwait2(e->guest.nap_fd, &ev, 1, &ts, NULL))
@@ -161,5 +182,18 @@ void ur_engine_drive(struct ur_engine *e, bool posted)
 		posted = ur_doorbells_rung(e);
 	} while (posted);
 	pthread_setcancelstate(cancel, NULL);
+	errno = error;
+}
+
+/* The thread sets naps and then reads arms, with a full barrier between the
+ * two. */
+void ur_engine_armed(struct ur_engine *e)
+{
+	int error = errno;
+
+	atomic_fetch_add(&e->guest.arms, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load(&e->guest.naps))
+		ur_mailbox_wake(e);
 	errno = error;
 }

@@ -4,7 +4,9 @@
  * once, one that polls an empty queue takes a whole turn (ur_engine_drive()).
  * It has a thread of its own all the same, for peers whose packets come while
  * nobody polls; while somebody does, that thread only looks now and then
- * whether it is still so.
+ * whether it is still so. A program that sleeps until a completion channel has
+ * an event polls for moments only: for some time after it has armed a queue the
+ * thread waits for packets itself.
  *
  * The thread that runs the engine holds the owner lock of the mailbox. The
  * program's threads only ever try that lock: one that does not get it leaves
@@ -16,7 +18,9 @@
 #define UR_ENGINE_GUEST_H
 
 #include <stdatomic.h>
+#include "engine/watch.h"
 #include "util/bytes.h"
+#include "util/list.h"
 
 struct ur_engine;
 
@@ -29,6 +33,12 @@ struct ur_guest_state {
 	bool drives;	   /* the turn is by a thread that polls */
 	u64 kept;	   /* since when an answer is kept; 0: none is */
 	u32 cqes, before;  /* completions written, and before this turn */
+	_Atomic u32 arms;  /* of queues with a channel, by the program */
+	u32 arms_seen;	   /* of them, by the thread */
+	u64 armed_at;	   /* when it saw the last; 0: none */
+	struct ur_list chans;	/* ur_echan: borrowed (lend_events.c) */
+	struct ur_watch device; /* hangs up with the device */
+	int device_fd;		/* -1: none */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return

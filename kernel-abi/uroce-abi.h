@@ -207,7 +207,9 @@ struct uroce_query_dm_resp {
  * numbers that the engine works with. ENGINE_SOCKET returns its receiving
  * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns
  * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
- * UVERBS_OBJECT_AH, the path of an address handle. All other objects are made
+ * UVERBS_OBJECT_AH, the path of an address handle, ENGINE_CQ, of
+ * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
+ * sent. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give.
  */
@@ -225,6 +227,11 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_AH	    0x1001
 #define UROCE_ATTR_ENGINE_AH_HANDLE 0x1000 /* in: object handle */
 #define UROCE_ATTR_ENGINE_AH_RESP   0x1001 /* out: uroce_engine_path */
+
+#define UROCE_METHOD_ENGINE_CQ	    0x1001
+#define UROCE_ATTR_ENGINE_CQ_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_CQ_RESP \
+	0x1001 /* out: __s32, closed by the provider */
 
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
 

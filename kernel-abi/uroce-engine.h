@@ -44,6 +44,16 @@ struct uroce_guest_qp_init {
 	struct uroce_guest_srq *srq; /* or NULL */
 };
 
+/* channel: NULL, or what stands for the completion channel. tx is the end into
+ * which its events are sent, or -1; rx is the end that the program reads, and
+ * async_fd its asynchronous event file. */
+struct uroce_guest_cq_init {
+	__u32 entries;
+	__s32 tx, rx, async_fd;
+	__u64 user_handle;
+	const void *channel;
+};
+
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
 	__u32 access;
@@ -64,10 +74,17 @@ struct uroce_door {
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 
-	int (*create_cq)(struct uroce_guest *guest, __u32 entries,
+	/* Takes tx over where it succeeds. -ENOENT: there is no queue with that
+	 * channel yet, and tx is needed. */
+	int (*create_cq)(struct uroce_guest *guest,
+			 const struct uroce_guest_cq_init *init,
 			 struct uroce_guest_cq **cq,
 			 struct uroce_create_cq_resp *resp);
-	int (*destroy_cq)(struct uroce_guest_cq *cq);
+	int (*modify_cq)(struct uroce_guest_cq *cq, __u16 count,
+			 __u16 period_us);
+	/* *read: how many of its events the program has read; there are no
+	 * others any more. */
+	int (*destroy_cq)(struct uroce_guest_cq *cq, __u32 *read);
 	/* A basic one; the sizes as those of a queue pair. */
 	int (*create_srq)(struct uroce_guest *guest, __u32 pdn, __u32 max_wr,
 			  __u32 max_sge, struct uroce_guest_srq **srq,
@@ -96,6 +113,8 @@ struct uroce_door {
 
 	/* Sends what was just posted. Does nothing in a child of fork. */
 	void (*posted)(struct uroce_guest *guest);
+	/* A queue with a channel was armed: somebody is about to sleep. */
+	void (*armed)(struct uroce_guest *guest);
 	/* Runs a turn, since a queue was found empty. Does nothing in a child
 	 * of fork. */
 	void (*poll)(struct uroce_guest *guest);

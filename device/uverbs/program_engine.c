@@ -183,3 +183,18 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
+
+/* It is the client's own channel: who may read its events may send them. */
+int ur_m_engine_cq(struct ur_cmd *cmd)
+{
+	struct ur_obj_cq *cq = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_CQ_HANDLE);
+	int fd;
+
+	if (!cmd->file->slot || !cq->chan)
+		return -EINVAL;
+	fd = ur_session_install(cmd->file->session, UROCE_TUN_PLAIN, 0,
+				ur_echan_lend(cq->chan->chan));
+	if (fd < 0)
+		return fd;
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_CQ_RESP, &fd, sizeof(fd));
+}

@@ -86,6 +86,7 @@ UR_METHOD_HANDLER(ur_m_engine_open);
 UR_METHOD_HANDLER(ur_m_engine_socket);
 UR_METHOD_HANDLER(ur_m_engine_qp);
 UR_METHOD_HANDLER(ur_m_engine_ah);
+UR_METHOD_HANDLER(ur_m_engine_cq);
 /* obj_chan.c, obj_cq.c */
 UR_WRITE_HANDLER(ur_w_create_comp_channel);
 UR_WRITE_HANDLER(ur_w_create_cq);

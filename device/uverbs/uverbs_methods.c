@@ -253,6 +253,11 @@ static const struct ur_attr_spec a_engine_ah[] = {
 	M_OUT(UROCE_ATTR_ENGINE_AH_RESP, sizeof(struct uroce_engine_path)),
 };
 
+static const struct ur_attr_spec a_engine_cq[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_CQ_HANDLE, CQ),
+	M_OUT(UROCE_ATTR_ENGINE_CQ_RESP, 4),
+};
+
 /* raw/; without it the kernel's answer is the one for an object of no device. */
 #if UROCE_WITH_RAW_PACKET
 static const struct ur_attr_spec a_destroy_flow[] = {
@@ -348,6 +353,7 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_socket),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
 	METHOD(AH, UROCE_METHOD_ENGINE_AH, a_engine_ah, ur_m_engine_ah),
+	METHOD(CQ, UROCE_METHOD_ENGINE_CQ, a_engine_cq, ur_m_engine_cq),
 #if UROCE_WITH_RAW_PACKET
 	METHOD(WQ, UVERBS_METHOD_WQ_CREATE, a_create_wq, ur_m_create_wq),
 	METHOD(WQ, UVERBS_METHOD_WQ_DESTROY, a_destroy_wq, ur_m_destroy_wq),

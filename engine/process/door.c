@@ -101,6 +101,7 @@ static void close_guest(struct uroce_guest *g)
 	if (g->own)
 		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
 	pthread_mutex_destroy(&g->lock);
+	pthread_mutex_destroy(&g->withdraws);
 	free(g);
 }
 
@@ -118,6 +119,8 @@ static int open_guest(const struct uroce_engine_open *open,
 	if (!g)
 		return -ENOMEM;
 	pthread_mutex_init(&g->lock, NULL);
+	pthread_mutex_init(&g->withdraws, NULL);
+	ur_list_init(&g->channels);
 	g->fd = err = make_file();
 	if (err >= 0)
 		err = mark_own(g);
@@ -186,6 +189,12 @@ static void posted(struct uroce_guest *g)
 		ur_engine_drive(g->engine, true);
 }
 
+static void armed(struct uroce_guest *g)
+{
+	if (*g->own)
+		ur_engine_armed(g->engine);
+}
+
 static void poll(struct uroce_guest *g)
 {
 	if (*g->own)
@@ -199,6 +208,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.has_gid = has_gid,
 	.borrow = borrow,
 	.create_cq = ur_process_create_cq,
+	.modify_cq = ur_process_modify_cq,
 	.destroy_cq = ur_process_destroy_cq,
 	.create_srq = ur_process_create_srq,
 	.destroy_srq = ur_process_destroy_srq,
@@ -211,5 +221,6 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.reg_mr = ur_process_reg_mr,
 	.dereg_mr = ur_process_dereg_mr,
 	.posted = posted,
+	.armed = armed,
 	.poll = poll,
 };

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include "engine/process/process.h"
 
-struct uroce_guest_cq {
-	struct uroce_guest *guest;
-	struct ur_ecq *cq;
-};
-
 struct uroce_guest_srq {
 	struct uroce_guest *guest;
 	struct ur_esrq *srq;
@@ -28,43 +23,6 @@ struct uroce_guest_mr {
 	struct uroce_guest *guest;
 	struct ur_emr *mr;
 };
-
-int ur_process_create_cq(struct uroce_guest *guest, u32 entries,
-			 struct uroce_guest_cq **ret,
-			 struct uroce_create_cq_resp *resp)
-{
-	const struct ur_ecq_init init = {.entries = entries};
-	struct uroce_guest_cq *cq = calloc(1, sizeof(*cq));
-	int err;
-
-	if (!cq)
-		return -ENOMEM;
-	cq->guest = guest;
-	pthread_mutex_lock(&guest->lock);
-	err = ur_ecq_create(guest->ectx, &init, &cq->cq, resp);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (err)
-		free(cq);
-	else
-		*ret = cq;
-	return err;
-}
-
-int ur_process_destroy_cq(struct uroce_guest_cq *cq)
-{
-	struct uroce_guest *guest = cq->guest;
-	struct ur_events_left comp, async;
-	int err;
-
-	pthread_mutex_lock(&guest->lock);
-	err = ur_ecq_destroy(cq->cq, &comp, &async);
-	guest->objects -= !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (!err)
-		free(cq);
-	return err;
-}
 
 int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
 			  u32 max_sge, struct uroce_guest_srq **ret,

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include "engine/engine.h"
 #include "kernel-abi/uroce-engine.h"
+#include "util/list.h"
 
 struct ur_user_mem;
 
@@ -20,13 +21,24 @@ struct uroce_guest {
 	/* 1, and 0 in a child of fork: its page is wiped. */
 	volatile u32 *own;
 	u32 objects;
-	pthread_mutex_t lock; /* what control's lock is in the device */
+	struct ur_list channels;   /* completion_queues.c */
+	pthread_mutex_t lock;	   /* what control's lock is in the device */
+	pthread_mutex_t withdraws; /* taken before lock, by who takes events
+				    * back */
 };
 
-int ur_process_create_cq(struct uroce_guest *guest, u32 entries,
+struct uroce_guest_cq {
+	struct uroce_guest *guest;
+	struct ur_ecq *cq;
+	struct ur_process_channel *channel; /* or NULL */
+};
+
+int ur_process_create_cq(struct uroce_guest *guest,
+			 const struct uroce_guest_cq_init *init,
 			 struct uroce_guest_cq **cq,
 			 struct uroce_create_cq_resp *resp);
-int ur_process_destroy_cq(struct uroce_guest_cq *cq);
+int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us);
+int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 *read);
 int ur_process_create_qp(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,

@@ -42,10 +42,10 @@ static int map_cq(struct ibv_context *context, struct uroce_cq *cq,
 
 /* The ring of a CQ just created, which is destroyed again if that fails. */
 static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
+		    struct ibv_comp_channel *channel,
 		    struct uroce_create_cq_resp *resp)
 {
-	struct uroce_context *ctx = ur_to_ctx(context);
-	int err = ur_guest_create_cq(ctx, cq, resp);
+	int err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, resp);
 	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
 				  resp->cqe_off, resp->entries};
 
@@ -53,18 +53,16 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		err = map_cq(context, cq, &g);
 	if (!err)
 		return 0;
-	if (cq->guest)
-		ctx->door->destroy_cq(cq->guest);
+	ur_guest_destroy_cq(cq);
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 	return err;
 }
 
 /* Returns whether an engine in this process cannot do it. */
-static bool is_refused(struct ibv_context *context,
-		       const struct ibv_comp_channel *channel, u32 flags)
+static bool is_refused(struct ibv_context *context, u32 flags)
 {
 	return ur_to_ctx(context)->guest &&
-	       (channel || (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN));
+	       (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
 }
 
 static void *fail_cq(struct uroce_cq *cq, int err)
@@ -83,8 +81,8 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	struct uroce_cq *cq;
 	int err;
 
-	if (cqe < 1 || is_refused(context, channel, 0)) {
-		errno = cqe < 1 ? EINVAL : EOPNOTSUPP;
+	if (cqe < 1) {
+		errno = EINVAL;
 		return NULL;
 	}
 	cq = calloc(1, sizeof(*cq));
@@ -93,7 +91,7 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	err = ibv_cmd_create_cq(context, cqe, channel, vector, &cq->vcq.cq,
 				&req, sizeof(req), &resp, sizeof(resp));
 	if (!err)
-		err = setup_cq(context, cq, &resp.drv);
+		err = setup_cq(context, cq, channel, &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
 	return &cq->vcq.cq;
@@ -130,7 +128,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 		attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	int err = check_cq_attr(attr);
 
-	if (!err && is_refused(context, attr->channel, flags))
+	if (!err && is_refused(context, flags))
 		err = EOPNOTSUPP;
 	if (err) {
 		errno = err;
@@ -149,7 +147,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 				  &cq->vcq, &req, sizeof(req), &resp,
 				  sizeof(resp), 0);
 	if (!err)
-		err = setup_cq(context, cq, &resp.drv);
+		err = setup_cq(context, cq, attr->channel, &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
 	ur_cq_set_methods(cq, (u32)attr->wc_flags);
@@ -192,19 +190,21 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 {
 	UR_REQ_EX(ib_uverbs_ex_modify_cq, ) req = {0};
+	int err = ibv_cmd_modify_cq(cq, attr, &req, sizeof(req));
 
-	return ibv_cmd_modify_cq(cq, attr, &req, sizeof(req));
+	return err ? err : ur_guest_modify_cq(ur_to_cq(cq), attr);
 }
 
 int uroce_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct uroce_cq *cq = ur_to_cq(ibcq);
-	int err = ibv_cmd_destroy_cq(ibcq);
+	/* The device counts no events of it. */
+	int err = ur_guest_destroy_cq(cq);
 
+	if (!err)
+		err = ibv_cmd_destroy_cq(ibcq);
 	if (err)
 		return err;
-	if (cq->guest)
-		ur_to_ctx(ibcq->context)->door->destroy_cq(cq->guest);
 	ur_unmap(cq->map, cq->map_len);
 	free(cq);
 	return 0;
@@ -231,6 +231,9 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	__atomic_store_n(&cq->hdr->arm, arm, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
+	if (cq->guest && ibcq->channel)
+		ur_to_ctx(ibcq->context)
+			->door->armed(ur_to_ctx(ibcq->context)->guest);
 	return 0;
 }
 

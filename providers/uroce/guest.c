@@ -105,6 +105,7 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 		UR_OP_destroy_qp,
 		UR_OP_destroy_srq,
 		UR_OP_free_context,
+		UR_OP_modify_cq,
 		UR_OP_modify_qp,
 		UR_OP_poll_cq,
 		UR_OP_post_recv,
@@ -119,6 +120,7 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 		UR_OP_query_rt_values,
 		UR_OP_query_srq,
 		UR_OP_reg_mr,
+		UR_OP_req_notify_cq,
 		UR_OP_set_ece,
 	};
 

@@ -28,7 +28,13 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op);
 /* Make here too what the device has just made, and put the places of its rings
  * into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
+		       const struct ibv_comp_channel *channel,
 		       struct uroce_create_cq_resp *resp);
+int ur_guest_modify_cq(struct uroce_cq *cq,
+		       const struct ibv_modify_cq_attr *attr);
+/* Destroys what is here of it, and waits until the program has acknowledged the events that it has
+ * read. EBUSY: a queue uses it. */
+int ur_guest_destroy_cq(struct uroce_cq *cq);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);

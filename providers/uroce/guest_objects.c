@@ -39,11 +39,72 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 }
 
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
+		       const struct ibv_comp_channel *channel,
 		       struct uroce_create_cq_resp *resp)
 {
-	return ctx->guest ? -ctx->door->create_cq(ctx->guest, resp->entries,
-						  &cq->guest, resp)
-			  : 0;
+	struct uroce_guest_cq_init init = {
+		.entries = resp->entries,
+		.tx = -1,
+		.rx = channel ? channel->fd : -1,
+		.async_fd = ctx->ibv.async_fd,
+		.user_handle = (uintptr_t)&cq->vcq.cq,
+		.channel = channel,
+	};
+	int err;
+
+	if (!ctx->guest)
+		return 0;
+	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
+	if (err != -ENOENT)
+		return -err;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
+			    UROCE_ATTR_ENGINE_CQ_HANDLE, 0, cq->vcq.cq.handle,
+			    UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
+			    sizeof(init.tx));
+	if (err)
+		return err;
+	err = -ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
+	if (err)
+		close(init.tx);
+	return err;
+}
+
+int ur_guest_modify_cq(struct uroce_cq *cq,
+		       const struct ibv_modify_cq_attr *attr)
+{
+	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+
+	return cq->guest ? -ctx->door->modify_cq(cq->guest,
+						 attr->moderate.cq_count,
+						 attr->moderate.cq_period)
+			 : 0;
+}
+
+/* As ibv_cmd_destroy_cq() waits for those of the device, of which there are
+ * none. */
+static void wait_for_acks(struct ibv_cq *cq, u32 events)
+{
+	pthread_mutex_lock(&cq->mutex);
+	while (cq->comp_events_completed != events)
+		pthread_cond_wait(&cq->cond, &cq->mutex);
+	cq->comp_events_completed = 0;
+	pthread_mutex_unlock(&cq->mutex);
+}
+
+int ur_guest_destroy_cq(struct uroce_cq *cq)
+{
+	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	u32 events;
+	int err;
+
+	if (!cq->guest)
+		return 0;
+	err = -ctx->door->destroy_cq(cq->guest, &events);
+	if (err)
+		return err;
+	cq->guest = NULL;
+	wait_for_acks(&cq->vcq.cq, events);
+	return 0;
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,

@@ -117,6 +117,15 @@ def test_other_services(pair, process, family, program):
     assert (packets(pair.a), packets(pair.b)) == before
 
 
+@pytest.mark.parametrize("program", ["rc", *PROGRAMS])
+def test_events(pair, process, program):
+    """Programs that sleep until a completion channel has an event."""
+    before = packets(pair.a), packets(pair.b)
+    cmd = PROGRAMS.get(program, ["ibv_rc_pingpong", "-n", "1000"])
+    run_pair(pair.a, pair.b, [*cmd, "-e", "-c"])
+    assert (packets(pair.a), packets(pair.b)) == before
+
+
 @pytest.mark.parametrize("engines", [("process", "device"),
                                      ("device", "process")])
 @pytest.mark.parametrize("ip", [V4, V6])

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion channels of an engine in a program. The device makes the channel and
+ * lends the end into which events are sent; the program reads the other one as
+ * always.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include "engine/engine_impl.h"
+#include "util/assert.h"
+
+static int add(struct ur_engine *engine, struct ur_echan *chan)
+{
+	ur_assert(chan->sock.engine == engine);
+	ur_list_add_tail(&engine->guest.chans, &chan->borrowed);
+	return 0;
+}
+UR_ENGINE_CALL(1, add, struct ur_echan *);
+
+int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx, struct ur_echan **ret)
+{
+	struct ur_echan *chan = calloc(1, sizeof(*chan));
+
+	if (!chan)
+		return -ENOMEM;
+	ur_evsock_init(&chan->sock, ectx->engine, tx, rx, false);
+	ur_list_init(&chan->borrowed);
+	ur_list_add_tail(&ectx->chans, &chan->node);
+	call_add(ectx->engine, chan);
+	*ret = chan;
+	return 0;
+}
+
+/* The device's own end closes with it, this one does not. */
+static void device_gone(struct ur_watch *watch, u32 events)
+{
+	struct ur_engine *e =
+		ur_container_of(watch, struct ur_engine, guest.device);
+
+	if (!(events & (EPOLLHUP | EPOLLERR)))
+		return;
+	ur_list_for_each(it, &e->guest.chans)
+		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
+			 SHUT_WR);
+	ur_engine_unwatch(e, e->guest.device_fd);
+}
+
+static int end_with(struct ur_engine *engine, int fd)
+{
+	int err;
+
+	if (engine->guest.device_fd >= 0)
+		return 0;
+	engine->guest.device.fn = device_gone;
+	err = ur_engine_watch(engine, fd, 0, &engine->guest.device);
+	if (!err)
+		engine->guest.device_fd = fd;
+	return err;
+}
+UR_ENGINE_CALL(1, end_with, int);
+
+int ur_engine_end_with(struct ur_engine *engine, int fd)
+{
+	return call_end_with(engine, fd);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion queues of an engine in a program, and the channels that their events
+ * go to. A channel is here for as long as a queue uses it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "engine/process/process.h"
+
+struct ur_process_channel {
+	struct ur_list node;
+	const void *key; /* the program's struct ibv_comp_channel */
+	struct ur_echan *chan;
+	u32 users;
+};
+
+static struct ur_process_channel *find_channel(struct uroce_guest *guest,
+					       const void *key)
+{
+	ur_list_for_each(it, &guest->channels) {
+		struct ur_process_channel *c =
+			ur_list_entry(it, struct ur_process_channel, node);
+
+		if (c->key == key)
+			return c;
+	}
+	return NULL;
+}
+
+static int make_channel(struct uroce_guest *guest,
+			const struct uroce_guest_cq_init *in,
+			struct ur_process_channel **ret)
+{
+	struct ur_process_channel *c;
+	int rx, err;
+
+	if (in->tx < 0)
+		return -ENOENT;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	rx = fcntl(in->rx, F_DUPFD_CLOEXEC, 0);
+	err = rx < 0 ? -errno : ur_engine_end_with(guest->engine, in->async_fd);
+	if (!err)
+		err = ur_echan_borrow(guest->ectx, in->tx, rx, &c->chan);
+	if (err) {
+		if (rx >= 0)
+			close(rx);
+		free(c);
+		return err;
+	}
+	c->key = in->channel;
+	ur_list_add_tail(&guest->channels, &c->node);
+	*ret = c;
+	return 0;
+}
+
+/* Its user counts from now on. */
+static int get_channel(struct uroce_guest *guest,
+		       const struct uroce_guest_cq_init *in,
+		       struct ur_process_channel **ret)
+{
+	int err = 0;
+
+	*ret = NULL;
+	if (!in->channel)
+		return 0;
+	*ret = find_channel(guest, in->channel);
+	if (!*ret)
+		err = make_channel(guest, in, ret);
+	else if (in->tx >= 0)
+		close(in->tx); /* another thread was faster */
+	if (!err)
+		(*ret)->users++;
+	return err;
+}
+
+static void put_channel(struct ur_process_channel *c)
+{
+	if (!c || --c->users)
+		return;
+	ur_list_del(&c->node);
+	ur_echan_destroy(c->chan);
+	free(c);
+}
+
+static int create_cq(struct uroce_guest *guest,
+		     const struct uroce_guest_cq_init *in,
+		     struct uroce_guest_cq *cq,
+		     struct uroce_create_cq_resp *resp)
+{
+	struct ur_ecq_init init = {.entries = in->entries,
+				   .user_handle = in->user_handle};
+	int err = get_channel(guest, in, &cq->channel);
+
+	if (err)
+		return err;
+	init.chan = cq->channel ? cq->channel->chan : NULL;
+	err = ur_ecq_create(guest->ectx, &init, &cq->cq, resp);
+	if (err)
+		put_channel(cq->channel);
+	else
+		guest->objects++;
+	return err;
+}
+
+int ur_process_create_cq(struct uroce_guest *guest,
+			 const struct uroce_guest_cq_init *init,
+			 struct uroce_guest_cq **ret,
+			 struct uroce_create_cq_resp *resp)
+{
+	struct uroce_guest_cq *cq = calloc(1, sizeof(*cq));
+	int err;
+
+	if (!cq)
+		return -ENOMEM;
+	cq->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = create_cq(guest, init, cq, resp);
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(cq);
+	else
+		*ret = cq;
+	return err;
+}
+
+int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
+{
+	int err;
+
+	pthread_mutex_lock(&cq->guest->lock);
+	err = ur_ecq_modify(cq->cq, count, period_us);
+	pthread_mutex_unlock(&cq->guest->lock);
+	return err;
+}
+
+/* Returns how many of the queue's events the program has read. */
+static u32 take_back(struct uroce_guest *guest,
+		     const struct ur_events_left *left)
+{
+	u32 n;
+
+	if (!left->sent)
+		return 0;
+	ur_events_hold(left);
+	pthread_mutex_unlock(&guest->lock);
+	n = ur_events_withdraw(left);
+	pthread_mutex_lock(&guest->lock);
+	ur_events_resume(left);
+	return n;
+}
+
+int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 *read)
+{
+	struct uroce_guest *guest = cq->guest;
+	struct ur_events_left comp, async;
+	int err;
+
+	pthread_mutex_lock(&guest->withdraws);
+	pthread_mutex_lock(&guest->lock);
+	err = ur_ecq_destroy(cq->cq, &comp, &async);
+	if (!err) {
+		*read = take_back(guest, &comp);
+		put_channel(cq->channel);
+		guest->objects--;
+	}
+	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->withdraws);
+	if (!err)
+		free(cq);
+	return err;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A program that does what libraries must bear of programs, with verified messages
+ * meanwhile:
+ *
+ *	guest MODE GID_INDEX GID PORT [SERVER]
+ *
+ * The server does it, and each side of some modes; the other one answers. Prints
+ * what it finds, and "done".
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rounds.h"
+
+#define ROUNDS	100
+#define THREADS 64
+
+static struct rounds_peer peer;
+static struct ibv_context *context;
+
+static void say(const char *what, int number)
+{
+	printf("%s %d\n", what, number);
+	fflush(stdout);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Nothing happens for 3 s: the server sleeps at its channel, the client in between. */
+static void stay_idle(void)
+{
+	struct rounds r;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	say("idle", 0);
+	if (peer.client)
+		sleep_ms(3000);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	rounds_end(&r);
+}
+
+/* ---- fork ---- */
+
+static atomic_bool over;
+
+static void *keep_forking(void *arg)
+{
+	int *n = arg;
+
+	while (!atomic_load(&over)) {
+		pid_t pid = fork();
+
+		must(pid >= 0, "fork");
+		if (!pid) {
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		must(waitpid(pid, NULL, 0) == pid, "waitpid");
+		++*n;
+	}
+	return NULL;
+}
+
+/* Each side forks and executes meanwhile. */
+static void fork_and_exec(void)
+{
+	struct rounds r;
+	pthread_t thread;
+	int n = 0;
+
+	rounds_connect(&r, context, &peer, false);
+	must(!pthread_create(&thread, NULL, keep_forking, &n), "a thread");
+	must(!rounds_run(&r, 30 * ROUNDS), "rounds");
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	must(n > 0, "a child");
+	rounds_end(&r);
+}
+
+/* ---- threads ---- */
+
+static void *run_rounds(void *arg)
+{
+	must(!rounds_run(arg, ROUNDS), "rounds");
+	return NULL;
+}
+
+static void run_threads(void)
+{
+	static struct rounds r[THREADS];
+	pthread_t thread[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		rounds_connect(&r[i], context, &peer, i & 1);
+		r[i].salt = i * 3;
+	}
+	for (int i = 0; i < THREADS; i++)
+		must(!pthread_create(&thread[i], NULL, run_rounds, &r[i]),
+		     "a thread");
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		rounds_end(&r[i]);
+}
+
+static void *poll_for_ever(void *arg)
+{
+	struct rounds *r = arg;
+	struct ibv_wc wc;
+
+	for (;;) {
+		must(!ibv_poll_cq(r->cq, 1, &wc), "an empty queue");
+		pthread_testcancel();
+	}
+	return NULL;
+}
+
+/* Threads that poll other queues of the context are cancelled. */
+static void cancel_threads(void)
+{
+	struct rounds r, other;
+	pthread_t thread;
+
+	rounds_connect(&r, context, &peer, false);
+	rounds_connect(&other, context, &peer, false);
+	for (int i = 0; i < 100; i++) {
+		must(!pthread_create(&thread, NULL, poll_for_ever, &other),
+		     "a thread");
+		must(!rounds_run(&r, 5), "rounds");
+		must(!pthread_cancel(thread), "pthread_cancel");
+		must(!pthread_join(thread, NULL), "pthread_join");
+	}
+	rounds_end(&other);
+	rounds_end(&r);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+static void take_signals(void)
+{
+	const struct itimerval every = {{0, 300}, {0, 300}},
+			       none = {{0, 0}, {0, 0}};
+	const struct sigaction sa = {.sa_handler = count_signal};
+	struct rounds r;
+
+	for (int sleeps = 0; sleeps < 2; sleeps++) {
+		rounds_connect(&r, context, &peer, sleeps);
+		must(!sigaction(SIGALRM, &sa, NULL), "sigaction");
+		must(!setitimer(ITIMER_REAL, &every, NULL), "setitimer");
+		must(!rounds_run(&r, 10 * ROUNDS), "rounds");
+		must(!setitimer(ITIMER_REAL, &none, NULL), "setitimer");
+		rounds_end(&r);
+	}
+	must(signals > 10, "signals");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {
+	{"idle", stay_idle},	   {"exec", fork_and_exec},
+	{"threads", run_threads},  {"cancel", cancel_threads},
+	{"signals", take_signals},
+};
+
+int main(int argc, char **argv)
+{
+	must(argc >= 5, "arguments");
+	peer.gid_index = atoi(argv[2]);
+	must(inet_pton(AF_INET6, argv[3], &peer.gid) == 1, "GID");
+	rounds_meet(&peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
+	context = rounds_open();
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			modes[i].run();
+			say("done", 0);
+			return 0;
+		}
+	must(false, "a mode");
+}

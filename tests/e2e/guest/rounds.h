@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A reliable connection to the same program on another host, and messages both ways
+ * whose every byte is looked at.
+ */
+#ifndef UR_TESTS_GUEST_ROUNDS_H
+#define UR_TESTS_GUEST_ROUNDS_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ROUND_BYTES 3000
+
+struct rounds {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel; /* NULL: it polls */
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *in, *out;
+	bool client;
+	uint32_t salt; /* of the bytes, the same on both sides */
+	uint32_t sent, received;
+};
+
+struct rounds_peer {
+	int sock; /* TCP, to the other program */
+	bool client;
+	int gid_index;
+	union ibv_gid gid;
+};
+
+/* Ends the program with status 1 and a line unless ok. */
+void must(bool ok, const char *what);
+
+/* Opens the only device. */
+struct ibv_context *rounds_open(void);
+/* Reaches the other program: server NULL waits for it on the TCP port. */
+void rounds_meet(struct rounds_peer *peer, const char *server, int port);
+/* Makes a connection of that context, with a completion channel where it sleeps,
+ * and connects it to the one that the other program makes with its call. */
+void rounds_connect(struct rounds *r, struct ibv_context *context,
+		    const struct rounds_peer *peer, bool sleeps);
+/* Runs n rounds: a message of the client, and the answer. Returns 0, or what a verb
+ * returned (-EIO and the like), or the status of a failed completion. */
+int rounds_run(struct rounds *r, uint32_t n);
+void rounds_end(struct rounds *r);
+
+#endif

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What programs do that libraries must bear: tests/e2e/guest. With the engine in
+the device, and in the program (UROCE_ENGINE=process)."""
+import ipaddress
+import os
+
+import pytest
+
+import hosts
+from hosts import wait_for
+from test_guest_engine import GUESTS
+
+
+@pytest.fixture(scope="module")
+def pair(build):
+    lab = hosts.Lab(build, 1500)
+    try:
+        for host in lab.a, lab.b:
+            host.serve(*GUESTS)
+        yield lab
+    finally:
+        lab.close()
+
+
+@pytest.fixture(params=["device", "process"])
+def engine(request, monkeypatch):
+    monkeypatch.setenv("UROCE_ENGINE", request.param)
+    return request.param
+
+
+def start(pair, mode):
+    """(server, client)"""
+    port = str(pair.next_port())
+    programs = []
+    for host in pair.a, pair.b:
+        gid = ipaddress.ip_address(f"::ffff:{host.addr4}").exploded
+        peer = [pair.a.addr4] if programs else []
+        programs.append(host.start(pair.bin("guest"), mode,
+                                   host.gid(host.addr4), gid, port, *peer))
+        wait_for("the server", lambda: programs[0].listens(int(port)) or
+                 len(programs) > 1 or not programs[0].running())
+    return programs
+
+
+def finish(server, client, limit=60):
+    got = client.wait(limit), server.wait(10)
+    report = server.report() + client.report()
+    assert got == (0, 0), report
+    assert "done 0" in server.text() and "done 0" in client.text(), report
+    return server.text().splitlines(), client.text().splitlines()
+
+
+def switches(pid):
+    """How often its threads were put on a processor."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        total += int(open(f"/proc/{pid}/task/{task}/schedstat").read().split()[2])
+    return total
+
+
+def test_idle(pair, engine):
+    """Who sleeps at a completion channel is not woken while nothing comes."""
+    s, c = start(pair, "idle")
+    try:
+        for p in s, c:
+            wait_for("idle", lambda p=p: "idle" in p.text() or not p.running())
+        counts = []
+
+        def quiet():
+            counts.append((switches(s.pid), switches(c.pid)))
+            return len(counts) > 1 and counts[-1] == counts[-2]
+
+        wait_for("two looks with nothing between them", quiet, step=0.5)
+        finish(s, c)
+    finally:
+        for p in s, c:
+            p.kill()
+
+
+@pytest.mark.parametrize("mode", ["exec", "threads", "cancel", "signals"])
+def test_goes_on(pair, engine, mode):
+    finish(*start(pair, mode))
+
+
+def test_device_is_gone(lab, engine):
+    """Who sleeps when the device ends is told."""
+    for host in lab.a, lab.b:
+        host.serve(*GUESTS)
+    s, c = start(lab, "idle")
+    try:
+        wait_for("idle", lambda: "idle" in s.text() or not s.running())
+        lab.a.device.kill()
+        assert s.wait(20) == 1, s.report()
+        assert "rounds: Input/output error" in s.text()
+    finally:
+        c.kill()
