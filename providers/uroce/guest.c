@@ -49,6 +49,14 @@ static void posted(void *arg)
 	ctx->door->posted(ctx->guest);
 }
 
+/* Returns whether the device lends no engine to this context, which then has the
+ * device's: it may not, all are lent, users are kept apart, or it is older. */
+static bool is_not_lent(int err)
+{
+	return err == EPERM || err == EBUSY || err == EOPNOTSUPP ||
+	       err == EPROTONOSUPPORT;
+}
+
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
@@ -59,13 +67,15 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err <= 0)
 		return -err;
 	ctx->door = find_door();
-	if (!ctx->door || resp->adverse)
+	if (!ctx->door)
 		return EOPNOTSUPP;
+	if (resp->adverse)
+		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, 0, 0, 0,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
-	if (err == EPROTONOSUPPORT) /* it is older */
-		return EOPNOTSUPP;
+	if (is_not_lent(err))
+		return 0;
 	if (!err)
 		err = -ctx->door->open(&open, &ctx->guest, &info);
 	if (err)

@@ -10,9 +10,9 @@
 
 #include "uroce.h"
 
-/* Gives a new context its own engine, if that is asked for, and puts its doorbell
- * page into *resp. EINVAL: the environment asks for none that there is; EPERM,
- * EOPNOTSUPP: the device lends nothing to this process. */
+/* Gives a new context its own engine, if that is asked for and the device lends
+ * one, and puts its doorbell page into *resp. EINVAL: the environment asks for none
+ * that there is; EOPNOTSUPP: it cannot be in this process. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls a driver method with one attribute in, or none (in_id 0), and one out. */

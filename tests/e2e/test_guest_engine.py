@@ -193,31 +193,76 @@ AS_A_USER = ["setpriv", "--reuid", "65534", "--regid", "65534",
              "--clear-groups"]
 
 
-def opened(host, *by):
-    p = host.start(*by, "ibv_devinfo", "-d", "uroce0")
-    assert p.wait(20) is not None, p.report()
-    return "hca_id" in p.text()
+def serve(host, by=()):
+    """A program with a queue pair, which waits for its peer."""
+    port = host.lab.next_port()
+    p = host.start(*by, "ibv_rc_pingpong", "-d", "uroce0", "-p", str(port))
+    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    assert p.running(), p.report()
+    return p
+
+
+def engines(host):
+    """Where those of the host's queue pairs are, by process."""
+    out = host.run(host.lab.bin("uroce"), "res", "qp", "--json")
+    return {qp["pid"]: qp["engine"] for qp in json.loads(out)}
 
 
 def test_only_where_allowed(lab, monkeypatch):
     """A device lends nothing unless its administrator says so, and then to him
-    alone."""
+    alone. Others have the device's engine."""
     lab.a.serve("--netdev", "eth0", "--engines", "1")
     lab.b.serve(*GUESTS)
-    for engine, who in (("device", [lab.a, lab.b]), ("process", [lab.b]),
-                        ("no-such", [])):
-        monkeypatch.setenv("UROCE_ENGINE", engine)
-        assert [h for h in (lab.a, lab.b) if opened(h)] == who, engine
-    monkeypatch.setenv("UROCE_ENGINE", "device")
-    assert opened(lab.b, *AS_A_USER)
-    monkeypatch.setenv("UROCE_ENGINE", "process")
-    assert not opened(lab.b, *AS_A_USER)
+    for asked, host, by, got in (("process", lab.a, (), "device"),
+                                 ("process", lab.b, (), "program"),
+                                 ("device", lab.b, (), "device"),
+                                 ("process", lab.b, AS_A_USER, "device")):
+        monkeypatch.setenv("UROCE_ENGINE", asked)
+        p = serve(host, by)
+        assert engines(host) == {p.pid: got}, (asked, by)
+        p.kill()
+        wait_for("its end", lambda: not engines(host))
 
 
-def test_slots_come_back(pair, process):
-    """More programs, one after the other, than there are slots."""
-    for _ in range(9):
-        assert opened(pair.a)
+def test_no_such_place(pair, monkeypatch):
+    monkeypatch.setenv("UROCE_ENGINE", "no-such")
+    p = pair.a.start("ibv_devinfo", "-d", "uroce0")
+    assert p.wait(20) is not None and "hca_id" not in p.text(), p.report()
+
+
+def test_users(pair, process, monkeypatch):
+    """Programs of two users on one device, one with its own engine; both talk to
+    the other host."""
+    root = start_pair(pair.a, pair.b, ["ibv_rc_pingpong", "-c",
+                                       "-n", "1000000", "-r", "100"])
+    try:
+        monkeypatch.setattr(pair.b, "start", functools.partial(
+            pair.b.start, *AS_A_USER))
+        run_pair(pair.a, pair.b, ["ibv_rc_pingpong", "-c", "-n", "200"])
+        assert all(p.running() for p in root), root[0].report()
+    finally:
+        for p in root:
+            p.kill()
+
+
+def test_more_than_there_are_slots(pair, process):
+    """The eighth context has the device's engine, until one ends; what a program
+    had is the next one's."""
+    wait_for("an empty device", lambda: not engines(pair.a))
+    first = [serve(pair.a) for _ in range(7)]
+    try:
+        assert set(engines(pair.a).values()) == {"program"}
+        eighth = serve(pair.a)
+        assert engines(pair.a)[eighth.pid] == "device"
+        run_pair(pair.a, pair.b, ["ibv_rc_pingpong", "-c", "-n", "200"])
+        for _ in range(9):
+            first.pop(0).kill()
+            wait_for("its end", lambda: len(engines(pair.a)) == 7)
+            first.append(serve(pair.a))
+            assert engines(pair.a)[first[-1].pid] == "program"
+    finally:
+        for p in [*first, eighth]:
+            p.kill()
 
 
 def test_killed_programs_give_back(pair, process):
