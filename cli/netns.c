@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A network namespace with interfaces in it, made by rtnetlink alone. */
+/* A network namespace with interfaces in it. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <linux/if_addr.h>
-#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <linux/veth.h>
 #include <net/if.h>
+#include <netlink/errno.h>
+#include <netlink/netlink.h>
+#include <netlink/route/addr.h>
+#include <netlink/route/link.h>
+#include <netlink/route/link/veth.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "cli/namespace.h"
 #include "cli/netns.h"
@@ -66,132 +67,93 @@ static int leave_network(void)
 	return errno == EPERM ? ur_namespace_own(CLONE_NEWNET) : -errno;
 }
 
-struct request {
-	struct nlmsghdr head;
-	char room[256];
-};
+/* ---- rtnetlink, by libnl: its errors are -NLE_*, nl_geterror() ---- */
 
-/* Returns where its data are. */
-static void *put_attr(struct request *r, unsigned short type, const void *data,
-		      size_t size)
+static int set_up(struct nl_sock *sock, const char *name)
 {
-	struct rtattr *a =
-		(struct rtattr *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
+	struct rtnl_link *link, *up;
+	/* It is asked for, since a change sets all flags. */
+	int err = rtnl_link_get_kernel(sock, 0, name, &link);
 
-	a->rta_type = type;
-	a->rta_len = (unsigned short)RTA_LENGTH(size);
-	if (size)
-		memcpy(RTA_DATA(a), data, size);
-	r->head.nlmsg_len =
-		NLMSG_ALIGN(r->head.nlmsg_len) + RTA_ALIGN(a->rta_len);
-	return a;
-}
-
-/* Makes outer enclose the attributes that were put since. */
-static void nest(struct request *r, struct rtattr *outer)
-{
-	outer->rta_len =
-		(unsigned short)((char *)r + r->head.nlmsg_len - (char *)outer);
-}
-
-/* @body: the fixed part behind the header. */
-static void *begin(struct request *r, unsigned short type, size_t body)
-{
-	memset(r, 0, sizeof(*r));
-	r->head.nlmsg_type = type;
-	r->head.nlmsg_flags =
-		NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-	r->head.nlmsg_len = (unsigned int)NLMSG_LENGTH(body);
-	return NLMSG_DATA(&r->head);
-}
-
-static int ask_kernel(int sock, struct request *r)
-{
-	struct {
-		struct nlmsghdr head;
-		struct nlmsgerr err;
-		char more[4096];
-	} answer;
-	ssize_t n;
-
-	if (send(sock, r, r->head.nlmsg_len, 0) < 0)
-		return -errno;
-	n = recv(sock, &answer, sizeof(answer), 0);
-	if (n < 0)
-		return -errno;
-	if (n < (ssize_t)NLMSG_LENGTH(sizeof(answer.err)) ||
-	    answer.head.nlmsg_type != NLMSG_ERROR)
-		return -EIO;
-	return answer.err.error;
-}
-
-static int set_up(int sock, unsigned int ifindex)
-{
-	struct request r;
-	struct ifinfomsg *link = begin(&r, RTM_NEWLINK, sizeof(*link));
-
-	r.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	link->ifi_index = (int)ifindex;
-	link->ifi_flags = link->ifi_change = IFF_UP;
-	return ask_kernel(sock, &r);
+	if (err)
+		return err;
+	up = rtnl_link_alloc();
+	rtnl_link_set_flags(up, IFF_UP);
+	err = rtnl_link_change(sock, link, up, 0);
+	rtnl_link_put(up);
+	rtnl_link_put(link);
+	return err;
 }
 
 /* Adds a cable with both ends here: up, with a carrier, and without listeners.
  * Every kernel that can do containers has veth, but not every one has
  * `dummy`. */
-static int add_cable(int sock, const char *name, const char *far)
+static int add_cable(struct nl_sock *sock, const char *name, const char *far)
 {
-	static const struct ifinfomsg none;
-	unsigned int mtu = NETDEV_MTU;
-	struct rtattr *info, *data, *peer;
-	struct request r;
+	struct rtnl_link *link = rtnl_link_veth_alloc(), *peer;
 	int err;
 
-	begin(&r, RTM_NEWLINK, sizeof(struct ifinfomsg));
-	put_attr(&r, IFLA_IFNAME, name, strlen(name) + 1);
-	put_attr(&r, IFLA_MTU, &mtu, sizeof(mtu));
-	info = put_attr(&r, IFLA_LINKINFO, NULL, 0);
-	put_attr(&r, IFLA_INFO_KIND, "veth", strlen("veth"));
-	data = put_attr(&r, IFLA_INFO_DATA, NULL, 0);
-	peer = put_attr(&r, VETH_INFO_PEER, &none, sizeof(none));
-	put_attr(&r, IFLA_IFNAME, far, strlen(far) + 1);
-	put_attr(&r, IFLA_MTU, &mtu, sizeof(mtu));
-	nest(&r, peer);
-	nest(&r, data);
-	nest(&r, info);
-	err = ask_kernel(sock, &r);
+	if (!link)
+		return -NLE_NOMEM;
+	peer = rtnl_link_veth_get_peer(link);
+	rtnl_link_set_name(link, name);
+	rtnl_link_set_mtu(link, NETDEV_MTU);
+	rtnl_link_set_name(peer, far);
+	rtnl_link_set_mtu(peer, NETDEV_MTU);
+	err = rtnl_link_add(sock, link, NLM_F_CREATE | NLM_F_EXCL);
+	rtnl_link_put(peer);
+	rtnl_link_veth_release(link);
 	if (!err)
-		err = set_up(sock, if_nametoindex(far));
-	return err ? err : set_up(sock, if_nametoindex(name));
+		err = set_up(sock, far);
+	return err ? err : set_up(sock, name);
 }
 
-static int add_address(int sock, unsigned int ifindex, unsigned int address)
+static int add_address(struct nl_sock *sock, const char *name,
+		       unsigned int address)
 {
-	struct request r;
-	struct ifaddrmsg *m = begin(&r, RTM_NEWADDR, sizeof(*m));
 	unsigned int wire = htonl(address);
+	struct nl_addr *local = nl_addr_build(AF_INET, &wire, sizeof(wire));
+	struct rtnl_addr *a = rtnl_addr_alloc();
+	int err = -NLE_NOMEM;
 
-	m->ifa_family = AF_INET;
-	m->ifa_prefixlen = PREFIX_LEN;
-	m->ifa_index = ifindex;
-	put_attr(&r, IFA_LOCAL, &wire, sizeof(wire));
-	put_attr(&r, IFA_ADDRESS, &wire, sizeof(wire));
-	return ask_kernel(sock, &r);
+	if (local && a) {
+		nl_addr_set_prefixlen(local, PREFIX_LEN);
+		rtnl_addr_set_ifindex(a, (int)if_nametoindex(name));
+		err = rtnl_addr_set_local(a, local);
+		if (!err)
+			err = rtnl_addr_add(sock, a, NLM_F_EXCL);
+	}
+	rtnl_addr_put(a);
+	nl_addr_put(local);
+	return err;
 }
 
-static int add_card(int sock, const char *name, int i)
+static int add_card(struct nl_sock *sock, const char *name, int i)
 {
 	char far[IFNAMSIZ];
 	int err;
 
 	snprintf(far, sizeof(far), "far%d", i);
 	err = add_cable(sock, name, far);
-	return err ? err : add_address(sock, if_nametoindex(name), ADDRESS(i));
+	return err ? err : add_address(sock, name, ADDRESS(i));
+}
+
+static int add_cards(const struct ur_options *options)
+{
+	struct nl_sock *sock = nl_socket_alloc();
+	int err = sock ? nl_connect(sock, NETLINK_ROUTE) : -NLE_NOMEM;
+
+	if (!err)
+		err = set_up(sock, "lo");
+	for (int i = 0; i < options->netdevs && !err; i++)
+		err = add_card(sock, options->netdev[i], i);
+	nl_socket_free(sock);
+	return err;
 }
 
 int ur_netns_make(const struct ur_options *options)
 {
-	int err = leave_network(), sock;
+	int err = leave_network();
 
 	if (err) {
 		ur_complain("--devices takes a network namespace: root may "
@@ -206,15 +168,10 @@ int ur_netns_make(const struct ur_options *options)
 	 * usable, and GIDs, at once. Where this cannot be set, they are a
 	 * second later. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
-	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	err = sock < 0 ? -errno : set_up(sock, if_nametoindex("lo"));
-	for (int i = 0; i < options->netdevs && !err; i++)
-		err = add_card(sock, options->netdev[i], i);
+	err = add_cards(options);
 	if (err)
 		ur_complain("--devices: cannot make network interfaces (veth): "
 			    "%s",
-			    strerror(-err));
-	if (sock >= 0)
-		close(sock);
+			    nl_geterror(err));
 	return err;
 }
