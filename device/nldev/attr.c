@@ -49,8 +49,9 @@ static bool text_fits(const u8 *data, u32 len, u32 max)
 	return room && memchr(data, 0, room);
 }
 
-static bool valid(u32 type, bool strict, const u8 *data, u32 len)
+static bool valid(const struct nlattr *a, bool strict)
 {
+	u32 type = (u32)nla_type(a), len = (u32)nla_len(a);
 	u32 kind = policy[type].kind;
 
 	switch (kind) {
@@ -59,7 +60,7 @@ static bool valid(u32 type, bool strict, const u8 *data, u32 len)
 	case U64:
 		return strict ? len == int_bytes[kind] : len >= int_bytes[kind];
 	case TEXT:
-		return text_fits(data, len, policy[type].max);
+		return text_fits(nla_data(a), len, policy[type].max);
 	case NESTED:
 		return !len || len >= NLA_HDRLEN;
 	default:
@@ -67,66 +68,40 @@ static bool valid(u32 type, bool strict, const u8 *data, u32 len)
 	}
 }
 
-static int refuse_attr(struct ur_nl_attrs *attrs, u32 where, const char *why)
+static int refuse_attr(struct ur_nl_attrs *attrs, const void *nlh,
+		       const struct nlattr *a, const char *why)
 {
 	attrs->why = why;
-	attrs->where = where;
+	attrs->where = (u32)((const u8 *)a - (const u8 *)nlh);
 	return -EINVAL;
 }
 
 int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 		bool strict)
 {
-	const u8 *begin = (const u8 *)nlh;
-	u32 at = NLMSG_HDRLEN, end = nlh->nlmsg_len;
-	struct nlattr a;
+	struct nlattr *a = (struct nlattr *)((const u8 *)nlh + NLMSG_HDRLEN);
+	int left = (int)nlh->nlmsg_len - (int)NLMSG_HDRLEN;
 
 	memset(attrs, 0, sizeof(*attrs));
-	while (end - at >= NLA_HDRLEN) {
-		u32 type;
+	/* The padding of the last one may be missing: then less than nothing is
+	 * left, which not every nla_ok() is made for. */
+	for (; left > 0 && nla_ok(a, left); a = nla_next(a, &left)) {
+		u32 type = (u32)nla_type(a);
 
-		memcpy(&a, begin + at, sizeof(a));
-		if (a.nla_len < NLA_HDRLEN || a.nla_len > end - at)
-			break;
-		type = a.nla_type & NLA_TYPE_MASK;
 		if (type >= UR_NLDEV_ATTR_MAX) {
 			if (strict)
-				return refuse_attr(attrs, at,
+				return refuse_attr(attrs, nlh, a,
 						   "Unknown attribute type");
-		} else if (!valid(type, strict, begin + at + NLA_HDRLEN,
-				  a.nla_len - (u32)NLA_HDRLEN)) {
+		} else if (!valid(a, strict)) {
 			return refuse_attr(
-				attrs, at,
+				attrs, nlh, a,
 				"Attribute failed policy validation");
 		} else if (policy[type].kind != UNKNOWN) {
-			attrs->at[type].data = begin + at + NLA_HDRLEN;
-			attrs->at[type].len = a.nla_len - (u32)NLA_HDRLEN;
+			attrs->at[type] = a;
 		}
-		/* The padding of the last one may be missing. */
-		if ((u32)NLA_ALIGN(a.nla_len) > end - at)
-			at = end;
-		else
-			at += NLA_ALIGN(a.nla_len);
 	}
-	if (strict && at != end)
-		return refuse_attr(attrs, at, "bytes leftover after parsing");
+	if (strict && left > 0)
+		return refuse_attr(attrs, nlh, a,
+				   "bytes leftover after parsing");
 	return 0;
-}
-
-u8 ur_nl_u8(const struct ur_nl_attrs *attrs, u32 type)
-{
-	return attrs->at[type].data[0];
-}
-
-u32 ur_nl_u32(const struct ur_nl_attrs *attrs, u32 type)
-{
-	u32 v;
-
-	memcpy(&v, attrs->at[type].data, sizeof(v));
-	return v;
-}
-
-const char *ur_nl_text(const struct ur_nl_attrs *attrs, u32 type)
-{
-	return (const char *)attrs->at[type].data;
 }

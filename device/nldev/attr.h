@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The attributes of a request. Each fits its type, or the request is refused.
- * They point into the request, a copy of the bytes that the client sent. */
+ * They lie in the request, a copy of the bytes that the client sent. */
 #ifndef UR_NLDEV_ATTR_H
 #define UR_NLDEV_ATTR_H
 
-#include <linux/netlink.h>
+#include <netlink/attr.h>
 #include <rdma/rdma_netlink.h>
 #include "util/bytes.h"
 
@@ -21,13 +21,8 @@
 #define UR_NLDEV_CMD_MAX	      31
 #define UR_NL_GROUP_NOTIFY	      4
 
-struct ur_nl_attr {
-	const u8 *data; /* NULL: not in the request */
-	u32 len;
-};
-
 struct ur_nl_attrs {
-	struct ur_nl_attr at[UR_NLDEV_ATTR_MAX];
+	const struct nlattr *at[UR_NLDEV_ATTR_MAX]; /* NULL: not there */
 	/* for a refused request: the reason, and its place */
 	const char *why;
 	u32 where; /* from the beginning of the message */
@@ -44,13 +39,23 @@ int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 
 static inline bool ur_nl_has(const struct ur_nl_attrs *attrs, u32 type)
 {
-	return attrs->at[type].data;
+	return attrs->at[type];
 }
 
-/* Return the value of an attribute that is there. */
-u8 ur_nl_u8(const struct ur_nl_attrs *attrs, u32 type);
-u32 ur_nl_u32(const struct ur_nl_attrs *attrs, u32 type);
-/* It ends with a NUL. */
-const char *ur_nl_text(const struct ur_nl_attrs *attrs, u32 type);
+/* Return the value of an attribute that is there; a text ends with a NUL. */
+static inline u8 ur_nl_u8(const struct ur_nl_attrs *attrs, u32 type)
+{
+	return nla_get_u8(attrs->at[type]);
+}
+
+static inline u32 ur_nl_u32(const struct ur_nl_attrs *attrs, u32 type)
+{
+	return nla_get_u32(attrs->at[type]);
+}
+
+static inline const char *ur_nl_text(const struct ur_nl_attrs *attrs, u32 type)
+{
+	return nla_data(attrs->at[type]);
+}
 
 #endif

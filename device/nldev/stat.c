@@ -132,8 +132,8 @@ int ur_nl_stat_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
 int ur_nl_stat_set(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	struct ur_device *dev = port_of(r);
-	const struct ur_nl_attr *optional =
-		&r->attrs.at[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS];
+	const struct nlattr *optional =
+		r->attrs.at[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS];
 
 	if (!dev)
 		return -EINVAL;
@@ -144,7 +144,7 @@ int ur_nl_stat_set(struct ur_nl_request *r, struct ur_nl_msg *m)
 		return -EOPNOTSUPP;
 	}
 	/* None of ours can be turned on or off. */
-	if (!optional->data || optional->len)
+	if (!optional || nla_len(optional))
 		return -EINVAL;
 	begin(r, m, dev);
 	ur_nl_end(m);
