@@ -27,6 +27,8 @@ struct uroce_guest_ah;
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
+	/* 1; 0 in a child of fork, where nothing but close may be called. */
+	const volatile __u32 *own;
 	__u64 db_map_off;
 	__u32 db_map_len;
 };
@@ -65,7 +67,7 @@ struct uroce_door {
 	__u32 version;
 	int (*open)(const struct uroce_engine_open *open,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
-	/* All objects have been destroyed. */
+	/* All objects have been destroyed. In a child of fork it does nothing. */
 	void (*close)(struct uroce_guest *guest);
 	/* Whether it has the socket for that entry of the GID table; takes one
 	 * over where that succeeds. */
@@ -111,12 +113,11 @@ struct uroce_door {
 		      struct uroce_guest_mr **mr);
 	int (*dereg_mr)(struct uroce_guest_mr *mr);
 
-	/* Sends what was just posted. Does nothing in a child of fork. */
+	/* Sends what was just posted. */
 	void (*posted)(struct uroce_guest *guest);
 	/* A queue with a channel was armed: somebody is about to sleep. */
 	void (*armed)(struct uroce_guest *guest);
-	/* Runs a turn, since a queue was found empty. Does nothing in a child
-	 * of fork. */
+	/* Runs a turn, since a queue was found empty. */
 	void (*poll)(struct uroce_guest *guest);
 };
 

@@ -13,6 +13,7 @@ struct ur_process_channel {
 	struct ur_list node;
 	const void *key; /* the program's struct ibv_comp_channel */
 	struct ur_echan *chan;
+	struct ur_process_wait wait;
 	u32 users;
 };
 
@@ -44,7 +45,12 @@ static int make_channel(struct uroce_guest *guest,
 	rx = fcntl(in->rx, F_DUPFD_CLOEXEC, 0);
 	err = rx < 0 ? -errno : ur_engine_end_with(guest->engine, in->async_fd);
 	if (!err)
+		err = ur_process_wait_add(&c->wait, in->rx);
+	if (!err) {
 		err = ur_echan_borrow(guest->ectx, in->tx, rx, &c->chan);
+		if (err)
+			ur_process_wait_del(&c->wait);
+	}
 	if (err) {
 		if (rx >= 0)
 			close(rx);
@@ -82,6 +88,7 @@ static void put_channel(struct ur_process_channel *c)
 	if (!c || --c->users)
 		return;
 	ur_list_del(&c->node);
+	ur_process_wait_del(&c->wait);
 	ur_echan_destroy(c->chan);
 	free(c);
 }

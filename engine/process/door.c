@@ -137,6 +137,7 @@ static int open_guest(const struct uroce_engine_open *open,
 	}
 	*info = (struct uroce_guest_info){
 		.fd = g->fd,
+		.own = g->own,
 		.db_map_off = ectx.db_map_off,
 		.db_map_len = ectx.db_map_len,
 	};

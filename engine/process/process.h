@@ -7,6 +7,7 @@
 #define UR_PROCESS_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include "engine/engine.h"
 #include "kernel-abi/uroce-engine.h"
 #include "util/list.h"
@@ -26,6 +27,20 @@ struct uroce_guest {
 	pthread_mutex_t withdraws; /* taken before lock, by who takes events
 				    * back */
 };
+
+/* A descriptor by which the program waits for this engine: fork.c. */
+struct ur_process_wait {
+	struct ur_list node;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Makes fd the end of a file in children of fork, for as long as it is the same file there. Returns 0 or
+ * -errno. */
+int ur_process_wait_add(struct ur_process_wait *wait, int fd);
+/* Ends that. */
+void ur_process_wait_del(struct ur_process_wait *wait);
 
 struct uroce_guest_cq {
 	struct uroce_guest *guest;

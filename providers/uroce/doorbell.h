@@ -20,7 +20,15 @@ struct ur_doorbell {
 	 * NULL: it is not. */
 	void (*posted)(void *arg);
 	void *arg;
+	const volatile u32 *own; /* then: 0 in a child of fork */
 };
+
+/* Returns whether the engine is that of the parent, which this process was forked
+ * from: nobody would do what is posted here. */
+static inline bool ur_doorbell_is_parents(const struct ur_doorbell *db)
+{
+	return __builtin_expect(db->own != NULL, 0) && !*db->own;
+}
 
 /*
  * Rings the doorbell of a slot, after the producer index was released [P1]. The

@@ -84,6 +84,7 @@ int ur_guest_open(struct uroce_context *ctx,
 	resp->db_map_off = info.db_map_off;
 	resp->db_map_len = info.db_map_len;
 	ctx->db.posted = posted;
+	ctx->db.own = info.own;
 	ctx->db.arg = ctx;
 	return 0;
 }

@@ -54,6 +54,13 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access);
 
+/* Returns whether there is an engine of this process that the caller may use:
+ * not in a child of fork. */
+static inline bool ur_guest_is_here(const struct uroce_context *ctx)
+{
+	return ctx->guest && *ctx->db.own;
+}
+
 /* Returns whether there may be more completions than a poll has found: the
  * context's engine had a turn. */
 static inline bool ur_guest_poll(const struct uroce_context *ctx)

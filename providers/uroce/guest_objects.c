@@ -52,8 +52,8 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	};
 	int err;
 
-	if (!ctx->guest)
-		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
 	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
 	if (err != -ENOENT)
 		return -err;
@@ -74,10 +74,10 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 {
 	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 
-	return cq->guest ? -ctx->door->modify_cq(cq->guest,
-						 attr->moderate.cq_count,
-						 attr->moderate.cq_period)
-			 : 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
+	return -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
+				     attr->moderate.cq_period);
 }
 
 /* As ibv_cmd_destroy_cq() waits for those of the device, of which there are
@@ -99,6 +99,10 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 
 	if (!cq->guest)
 		return 0;
+	if (!ur_guest_is_here(ctx)) {
+		cq->vcq.cq.comp_events_completed = 0;
+		return 0;
+	}
 	err = -ctx->door->destroy_cq(cq->guest, &events);
 	if (err)
 		return err;
@@ -122,8 +126,8 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		.sq_sig_all = attr->sq_sig_all,
 	};
 
-	if (!ctx->guest)
-		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
 	init.pdn = ur_to_pd(attr->pd)->pdn;
 	init.send_cq = ur_to_cq(attr->send_cq)->guest;
 	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
@@ -139,8 +143,8 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	u32 srqn = resp->srqn;
 	int err;
 
-	if (!ctx->guest)
-		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
 	err = ctx->door->create_srq(ctx->guest, ur_to_pd(pd)->pdn,
 				    resp->max_wqes, max_sge, &srq->guest, resp);
 	resp->srqn = srqn;
@@ -209,8 +213,8 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 	struct uroce_engine_path path;
 	int err;
 
-	if (!ctx->guest)
-		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
@@ -227,8 +231,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	struct uroce_engine_qp attr;
 	int err;
 
-	if (!ctx->guest)
-		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
 			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
 			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
@@ -247,7 +251,7 @@ void ur_guest_query_qp(const struct uroce_context *ctx,
 {
 	struct uroce_engine_qp now;
 
-	if (!ctx->guest)
+	if (!ur_guest_is_here(ctx))
 		return;
 	ctx->door->query_qp(qp->guest, &now);
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
@@ -270,5 +274,7 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 
 	if (access & ~(ACCESS_BITS | ACCESS_HINTS))
 		return EOPNOTSUPP;
-	return -ctx->door->reg_mr(ctx->guest, &init, &mr->guest);
+	return ur_guest_is_here(ctx)
+		       ? -ctx->door->reg_mr(ctx->guest, &init, &mr->guest)
+		       : EIO;
 }

@@ -174,7 +174,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (err)
 		return err;
-	if (mr->guest)
+	if (mr->guest && ur_guest_is_here(ur_to_ctx(vmr->ibv_mr.context)))
 		ur_to_ctx(vmr->ibv_mr.context)->door->dereg_mr(mr->guest);
 	ur_page_share_put(mr->share);
 	ur_memlock_give(mr->locked);

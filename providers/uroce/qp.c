@@ -125,7 +125,7 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 
 static void end_guest(struct uroce_qp *qp)
 {
-	if (qp->guest)
+	if (qp->guest && ur_guest_is_here(ur_to_ctx(qp->ibv.context)))
 		ur_to_ctx(qp->ibv.context)->door->destroy_qp(qp->guest);
 	qp->guest = NULL;
 }

@@ -70,10 +70,11 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
+	bool lost = ur_doorbell_is_parents(&qp->db);
 
-	if (ur_qp_state(qp) == IBV_QPS_RESET) {
+	if (lost || ur_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
-		return EINVAL;
+		return lost ? EIO : EINVAL;
 	}
 	return ur_post_recv(qp, wr, bad_wr);
 }
@@ -81,11 +82,17 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
+	const struct ur_doorbell *db = &ur_to_ctx(ibsrq->context)->db;
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	bool kick;
-	int err = post_list(&srq->rq, 0, wr, bad_wr, &kick);
+	int err;
 
+	if (ur_doorbell_is_parents(db)) {
+		*bad_wr = wr;
+		return EIO;
+	}
+	err = post_list(&srq->rq, 0, wr, bad_wr, &kick);
 	if (kick)
-		ur_doorbell_ring(&ur_to_ctx(ibsrq->context)->db, srq->db_slot);
+		ur_doorbell_ring(db, srq->db_slot);
 	return err;
 }

@@ -35,7 +35,7 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 
 static void end_guest(struct uroce_srq *srq)
 {
-	if (srq->guest)
+	if (srq->guest && ur_guest_is_here(ur_to_ctx(srq->vsrq.srq.context)))
 		ur_to_ctx(srq->vsrq.srq.context)->door->destroy_srq(srq->guest);
 }
 

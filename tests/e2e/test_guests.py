@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What programs do that libraries must bear: tests/e2e/guest. With the engine in
 the device, and in the program (UROCE_ENGINE=process)."""
+import errno
 import ipaddress
 import os
 
@@ -80,6 +81,36 @@ def test_idle(pair, engine):
 @pytest.mark.parametrize("mode", ["exec", "threads", "cancel", "signals"])
 def test_goes_on(pair, engine, mode):
     finish(*start(pair, mode))
+
+
+@pytest.fixture
+def in_program(monkeypatch):
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+
+
+def refusals(text):
+    """What the verbs of a child say: EIO, and that its channel has ended."""
+    return [x for x in text.splitlines() if x.split()[0] in ("poll", "post",
+                                                             "sleep")]
+
+
+REFUSED = [f"poll {-errno.EIO}", f"post {errno.EIO}", f"sleep {-errno.ENODATA}"]
+
+
+def test_child(pair, in_program):
+    """A child of fork is refused all that needs its parent's engine; the parent
+    goes on."""
+    s, _ = finish(*start(pair, "fork"))
+    assert refusals("\n".join(s)) == REFUSED
+
+
+def test_daemon(pair, in_program):
+    """So is one whose parent has ended; the peer's requests fail."""
+    s, c = start(pair, "daemon")
+    assert s.wait(20) == 0 and c.wait(60) == 0, s.report() + c.report()
+    wait_for("the child", lambda: "done 0" in s.text())
+    assert refusals(s.text()) == REFUSED
+    assert "run 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
 
 
 def test_device_is_gone(lab, engine):

@@ -94,6 +94,52 @@ static void fork_and_exec(void)
 	rounds_end(&r);
 }
 
+/* Prints what the verbs say in a child. */
+static void look(struct rounds *r)
+{
+	say("poll", rounds_run(r, 1));
+	say("post", rounds_post(r));
+	say("sleep", rounds_sleep(r));
+}
+
+/* The server's child looks at what it has, and its parent goes on. */
+static void fork_and_look(void)
+{
+	struct rounds r;
+	int status;
+	pid_t pid;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	if (!peer.client) {
+		pid = fork();
+		must(pid >= 0, "fork");
+		if (!pid) {
+			look(&r);
+			_exit(0);
+		}
+		must(waitpid(pid, &status, 0) == pid && !status, "the child");
+	}
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	rounds_end(&r);
+}
+
+/* The server's parent ends, as that of a daemon. */
+static void fork_and_end(void)
+{
+	struct rounds r;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	if (peer.client) {
+		say("run", rounds_run(&r, 1));
+		return;
+	}
+	if (fork())
+		_exit(0);
+	look(&r);
+}
+
 /* ---- threads ---- */
 
 static void *run_rounds(void *arg)
@@ -184,6 +230,7 @@ static const struct {
 	void (*run)(void);
 } modes[] = {
 	{"idle", stay_idle},	   {"exec", fork_and_exec},
+	{"fork", fork_and_look},   {"daemon", fork_and_end},
 	{"threads", run_threads},  {"cancel", cancel_threads},
 	{"signals", take_signals},
 };

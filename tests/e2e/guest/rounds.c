@@ -74,7 +74,7 @@ static void post_receive(struct rounds *r)
 	must(!ibv_post_recv(r->qp, &wr, &bad), "ibv_post_recv");
 }
 
-static int post_send(struct rounds *r)
+int rounds_post(struct rounds *r)
 {
 	struct ibv_sge sge = {(uintptr_t)r->out, ROUND_BYTES, r->mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
@@ -131,14 +131,14 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 	swap(peer->sock, &mine, &theirs); /* both are ready */
 }
 
-/* Sleeps until the channel has an event. */
-static int sleep_for(struct rounds *r)
+int rounds_sleep(struct rounds *r)
 {
 	struct ibv_cq *cq;
 	void *context;
 
+	errno = 0; /* stays, where the file has ended */
 	if (ibv_get_cq_event(r->channel, &cq, &context))
-		return errno == EINTR ? 0 : -errno;
+		return errno == EINTR ? 0 : errno ? -errno : -ENODATA;
 	ibv_ack_cq_events(cq, 1);
 	return 0;
 }
@@ -178,7 +178,7 @@ static int wait_for(struct rounds *r, uint32_t sent, uint32_t received)
 			must(!ibv_req_notify_cq(r->cq, 0), "ibv_req_notify_cq");
 			armed = true;
 		} else if (r->channel) {
-			n = sleep_for(r);
+			n = rounds_sleep(r);
 			if (n)
 				return n;
 			armed = false;
@@ -195,7 +195,7 @@ int rounds_run(struct rounds *r, uint32_t n)
 		if (!r->client)
 			err = wait_for(r, r->sent, r->received + 1);
 		if (!err)
-			err = post_send(r);
+			err = rounds_post(r);
 		if (!err)
 			err = wait_for(r, r->sent + 1, r->received + r->client);
 	}

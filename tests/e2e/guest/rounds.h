@@ -46,6 +46,11 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 /* Runs n rounds: a message of the client, and the answer. Returns 0, or what a verb
  * returned (-EIO and the like), or the status of a failed completion. */
 int rounds_run(struct rounds *r, uint32_t n);
+/* Posts one message. Returns what ibv_post_send() does. */
+int rounds_post(struct rounds *r);
+/* Sleeps until the channel has an event, or a signal comes. Returns 0 or
+ * -errno, -ENODATA at the end of the file. */
+int rounds_sleep(struct rounds *r);
 void rounds_end(struct rounds *r);
 
 #endif
