@@ -39,6 +39,8 @@ struct ur_options {
 	bool only;
 	bool mount;		   /* --mount */
 	bool quiet;		   /* --quiet */
+	bool service;		   /* --service */
+	const char *root;	   /* --root; NULL: not given */
 	bool help;		   /* --help: the rest is not looked at */
 	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
@@ -89,6 +91,8 @@ void ur_help_command(const struct ur_command *command);
 void ur_help_words(const struct ur_command *command);
 
 int ur_cmd_env(struct ur_options *options);
+int ur_cmd_enable(struct ur_options *options);
+int ur_cmd_disable(struct ur_options *options);
 int ur_cmd_run(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_fault(struct ur_options *options);

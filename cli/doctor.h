@@ -43,6 +43,9 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status);
 /* Packet filter rules that name the port, where we may read them. */
 void ur_doctor_rules(struct doctor *doctor);
 
+/* Services that `uroce enable` lets see the device. service/service.c */
+void ur_doctor_services(struct doctor *doctor);
+
 /* RDMA devices of the kernel. doctor_netdev.c */
 void ur_doctor_kernel(struct doctor *doctor);
 

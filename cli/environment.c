@@ -96,13 +96,30 @@ static int add_tools(void)
 	return err;
 }
 
+int ur_environment_preload(const char *library, const char *before,
+			   char **value)
+{
+	size_t first = ur_after_sanitizers(before);
+
+	if (strpbrk(library, " :"))
+		return -EINVAL;
+	if (strstr(before, strrchr(library, '/') + 1)) {
+		*value = strdup(before);
+		return *value ? 0 : -ENOMEM;
+	}
+	return asprintf(value, "%.*s%s%s%s%s", (int)first, before,
+			first && !strchr(" :", before[first - 1]) ? ":" : "",
+			library, before[first] ? ":" : "", before + first) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 /* Puts @library in front of what LD_PRELOAD has, but behind the runtime of a
  * sanitizer. */
 static int preload(const char *library, const char *package)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *value;
-	size_t first;
 	int err;
 
 	err = find_library(library, path, sizeof(path));
@@ -112,21 +129,13 @@ static int preload(const char *library, const char *package)
 			    library, UROCE_LIBDIR, package);
 		return err;
 	}
-	if (strpbrk(path, " :")) {
+	err = ur_environment_preload(path, before ? before : "", &value);
+	if (err == -EINVAL)
 		ur_complain("the dynamic linker takes no space or colon in "
 			    "LD_PRELOAD: move the program from %s",
 			    path);
-		return -EINVAL;
-	}
-	if (before && strstr(before, library))
-		return 0;
-	if (!before)
-		before = "";
-	first = ur_after_sanitizers(before);
-	if (asprintf(&value, "%.*s%s%s%s%s", (int)first, before,
-		     first && !strchr(" :", before[first - 1]) ? ":" : "", path,
-		     before[first] ? ":" : "", before + first) < 0)
-		return -ENOMEM;
+	if (err)
+		return err;
 	err = setenv("LD_PRELOAD", value, 1) ? -errno : 0;
 	free(value);
 	return err;

@@ -27,6 +27,18 @@ int ur_environment_find(const char *file, const char *const *beside,
 int ur_environment_library(char *path, size_t size);
 
 /**
+ * ur_environment_preload() - a value of LD_PRELOAD with one library more
+ * @library: its absolute name, which goes in front, but behind runtimes of
+ * sanitizers
+ * @before: the value so far, or ""; where it has a file of that name, it stays
+ * @value: the caller's, to be freed
+ *
+ * Return: 0; -EINVAL: the dynamic linker could not read the name; or -ENOMEM.
+ */
+int ur_environment_preload(const char *library, const char *before,
+			   char **value);
+
+/**
  * ur_environment_set() - UROCE_RUN_DIR and LD_PRELOAD, for this process's
  * children; says on stderr what is wrong. Return: 0 or -errno.
  */

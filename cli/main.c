@@ -15,6 +15,11 @@ const struct ur_command ur_commands[] = {
 	 "what is missing on this machine, and what to type", ur_cmd_doctor},
 	{NULL, "ping", "ADDRESS [COUNT] | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},
+	{"For services", "enable", "NAME...",
+	 "let services of systemd see the device from their next start on",
+	 ur_cmd_enable},
+	{NULL, "disable", "[NAME]...", "undo that, of all services or of some",
+	 ur_cmd_disable},
 	{"Devices", "link",
 	 "[show] [DEVICE|NETDEV]... | add NETDEV [NAME] | del DEVICE | set "
 	 "DEVICE [NAME VALUE]",

@@ -165,11 +165,37 @@ until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 
 as 1234 "$group" $pingpong localhost; echo "client=$?"
 wait $server; echo "server=$?"
 as 1235 1235 uroce link --run-dir /run/uroce; echo "stranger=$?"
+# A service that may little has the device as if it were plugged in.
+systemctl start plugged; echo "before=$(cat /var/lib/plugged/seen)"
+uroce enable --service plugged; echo "enable=$?"
+systemctl start plugged; echo "plugged=$(cat /var/lib/plugged/seen)"
+uroce doctor --run-dir /run/uroce | grep plugged
+uroce disable --service plugged; echo "disable=$?"
+systemctl start plugged; echo "after=$(cat /var/lib/plugged/seen)"
 systemctl reload uroced; echo "reload=$?"
 systemctl restart uroced; echo "restart=$?"
 systemctl stop uroced; systemctl show -p Result uroced
 journalctl -u uroced --no-pager
 systemctl poweroff --force
+"""
+PLUGGED = """[Service]
+Type=oneshot
+ExecStart=/bin/sh -c "ibv_devinfo | grep -c PORT_ACTIVE >/var/lib/plugged/seen; true"
+DynamicUser=yes
+SupplementaryGroups=card
+StateDirectory=plugged
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+PrivateDevices=yes
+PrivateTmp=yes
+ProtectHome=yes
+ProtectSystem=strict
+ProtectControlGroups=yes
+MemoryDenyWriteExecute=yes
+RestrictAddressFamilies=AF_UNIX
+RestrictNamespaces=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
 """
 
 
@@ -183,7 +209,8 @@ def test_under_systemd(root):
            "/etc/systemd/system/inside.service":
            "[Unit]\nAfter=uroced.service\nWants=uroced.service\n"
            "[Service]\nType=oneshot\nExecStart=/bin/bash /inside.sh\n"
-           "[Install]\nWantedBy=multi-user.target\n", "/etc/machine-id": ""}
+           "[Install]\nWantedBy=multi-user.target\n", "/etc/machine-id": "",
+           "/etc/systemd/system/plugged.service": PLUGGED}
     for name, text in put.items():
         with open(root.path + name, "w") as f:
             f.write(text)
@@ -197,7 +224,9 @@ def test_under_systemd(root):
     found = open(root.path + "/found").read()
     for line in ("ActiveState=active", "NRestarts=0", "CapEff:\t0000000000001000",
                  "Seccomp:\t2", "client=0", "server=0", "stranger=1", "reload=0", "restart=0",
+                 "before=0", "enable=0", "plugged=1", "disable=0", "after=0",
                  "Result=success"):
         assert line in found, (line, found)
     assert re.search(r"ok +confinement .*system calls filtered", found), found
+    assert re.search(r"ok +service +plugged.service sees the device", found), found
     assert int(re.search(r"Uid:\t(\d+)", found)[1]) >= 61184, found  # a dynamic one

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The file that gives a systemd service the device, /etc/systemd/system/NAME.d/
+ * uroce.conf, written and removed. */
+#ifndef UR_CLI_SERVICE_DROPIN_H
+#define UR_CLI_SERVICE_DROPIN_H
+
+#include <stddef.h>
+
+struct ur_unit;
+
+/**
+ * ur_dropin_write() - gives the service the device from its next start on
+ * @root: of the file system; "" for this machine's
+ * @unit: of ur_unit_read()
+ * @preload: what its LD_PRELOAD shall be
+ * @run_dir: the device's; where it is the service uroced's own, the unit also
+ * starts after that service, and starts it
+ *
+ * A file that is there is replaced at once; what others wrote stays as it is.
+ *
+ * Return: 0, -EEXIST (there is a file of that name which is not ours) or another
+ * -errno.
+ */
+int ur_dropin_write(const char *root, const struct ur_unit *unit,
+		    const char *preload, const char *run_dir);
+
+/* Removes it, and its folder where nothing else is in it. Returns 0, -ENOENT
+ * (there is none of ours) or another -errno. */
+int ur_dropin_remove(const char *root, const char *name);
+
+/* Calls @each with the name of each unit that has one of ours, and the library
+ * that it names. Returns how many. */
+int ur_dropin_each(const char *root,
+		   void (*each)(void *arg, const char *name,
+				const char *library),
+		   void *arg);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reads what the files of a systemd service say, as far as it decides whether its
+ * programs can have the device. The formats and folders are those of
+ * systemd.unit(5) and systemd.exec(5). Files are read, systemd is not asked: it
+ * need not run, and a root file system may be another machine's.
+ */
+#ifndef UR_CLI_SERVICE_UNIT_H
+#define UR_CLI_SERVICE_UNIT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* systemd.unit(5): a name has at most 255 characters. */
+#define UR_UNIT_NAME_MAX 256
+
+/* Our own drop-in, in a folder NAME.d. Read after others: later names win. */
+#define UR_UNIT_DROPIN "uroce.conf"
+
+struct ur_unit {
+	char name[UR_UNIT_NAME_MAX]; /* with ".service" */
+	char preload[PATH_MAX];	     /* LD_PRELOAD of its Environment=, or "" */
+	char overrides[PATH_MAX]; /* its EnvironmentFile= that sets LD_PRELOAD,
+				      * which then counts; or "" */
+	bool call_filter;	  /* has SystemCallFilter= */
+	bool no_unix;	  /* RestrictAddressFamilies= leaves out AF_UNIX */
+	bool own_root;	  /* RootDirectory=, RootImage= */
+	bool own_network; /* PrivateNetwork=, NetworkNamespacePath= */
+};
+
+/**
+ * ur_unit_name() - the name of a service's unit
+ * @given: as on a command line; ".service" may lack
+ * @name: it goes here; UR_UNIT_NAME_MAX bytes
+ *
+ * Return: 0, or -EINVAL where it is no name of a service.
+ */
+int ur_unit_name(const char *given, char *name);
+
+/**
+ * ur_unit_read() - reads the files of a unit, its drop-ins but ours included
+ * @root: of the file system; "" for this machine's
+ * @name: from ur_unit_name(). An instance's files count, and its template's.
+ * @unit: what they say
+ *
+ * Return: 0, -ENOENT where there is no such unit, or another -errno.
+ */
+int ur_unit_read(const char *root, const char *name, struct ur_unit *unit);
+
+#endif
