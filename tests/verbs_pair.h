@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How tests connect queue pairs by hand: what ibv_modify_qp(3) asks for on the
- * way from RESET to RTS, by type. What a test wants otherwise it sets in what
- * pair_attr() returns, before a step or between two.
+ * How tests connect queue pairs by hand: the attributes that ibv_modify_qp(3)
+ * asks for on the way from RESET to RTS, by type. A test that wants others sets
+ * them in the result of pair_attr(), before a step or between two.
  */
 #ifndef UR_TESTS_VERBS_PAIR_H
 #define UR_TESTS_VERBS_PAIR_H
@@ -10,8 +10,8 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
-/* Returns the attributes of one with the peer at gid whose number is dest. Of a
- * datagram queue pair that has none both are NULL and 0. */
+/* Returns the attributes of one with the peer at gid whose number is dest. For
+ * a datagram queue pair, which has none, both are NULL and 0. */
 static inline struct ibv_qp_attr pair_attr(const union ibv_gid *gid,
 					   uint32_t dest)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What kernel-abi/ promises to programs that are installed already, held against
+ * The promises of kernel-abi/ to programs that are installed already, held against
  * the table in layout.h: size and place of each field, and each number.
  *
  * The fields of each struct must fill it without a gap, and whatever the

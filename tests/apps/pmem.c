@@ -42,7 +42,7 @@ static void expect(const char *what, bool good)
 	}
 }
 
-/* What the client asks the server to look at. */
+/* The request of the client to the server. */
 struct message {
 	uint64_t offset, size, step; /* size 0: it is done, no answer */
 	uint64_t good;		     /* the answer */

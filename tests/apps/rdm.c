@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A libfabric program of reliable datagrams whose ends come and go. Each round
- * opens an endpoint on either side, tells its address over a TCP socket,
+ * opens an endpoint on either side, sends its address over a TCP socket,
  * exchanges messages whose every byte is looked at, and ends as fabtests do:
  * one more message each way, of which the sender waits until it has arrived.
  * Then an `abrupt` one closes the endpoint at once, with nothing in between

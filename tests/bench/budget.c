@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What one message costs the transport, for counting instructions:
+ * The cost of one message in the transport, for counting instructions:
  *
  *	budget packets|loop BYTES MESSAGES
  *

@@ -5,10 +5,10 @@
  * send: each message is a SEND. One completion queue and channel for all
  * connections, as servers with a poller have it.
  *
- * ring: as Valkey 8. What is written at once is one WRITE with immediate data
- * into the reader's buffer, at the offset where the one before ended; the
+ * ring: as Valkey 8. Bytes that are written at once are one WRITE with immediate
+ * data into the reader's buffer, at the offset where the one before ended; the
  * writer keeps a copy at the same offset. A reader that has taken a buffer to
- * its end says so by a SEND, and the writer begins again. A completion queue
+ * its end reports that by a SEND, and the writer begins again. A completion queue
  * and channel for each connection.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What registering memory costs:
+ * The cost of registering memory:
  *
  *	registration BYTES PAIRS
  *

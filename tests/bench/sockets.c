@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the host can do without us, for comparison:
+ * The speed of the host without us, for comparison:
  *
  *	sockets memcpy BYTES SECONDS        one thread, bytes per second
  *	sockets sink ADDR PORT              count datagrams until killed

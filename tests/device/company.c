@@ -62,7 +62,7 @@ static int64_t answer_with(int sock, struct uroce_tun_msg *msg, int *fd)
 	return msg->ret;
 }
 
-/* What it gives to install is not kept. */
+/* A descriptor that it is given to install is not kept. */
 static int64_t command(int sock, struct uroce_tun_msg *msg)
 {
 	struct uroce_tun_msg reply;
@@ -83,7 +83,8 @@ static int64_t command(int sock, struct uroce_tun_msg *msg)
 	}
 }
 
-/* Who may administer shows it, as root does; others have their number. */
+/* A process that may administer shows it, as root does; others are known by
+ * their number. */
 static void show_right(int sock)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
@@ -489,7 +490,7 @@ static void drain(int sock)
 		;
 }
 
-/* What the write says is no matter: the device may be another. */
+/* The result of the write does not matter: the device may be another. */
 static void write_setting(struct company *c)
 {
 	struct uroce_tun_msg msg;
@@ -506,7 +507,7 @@ void company_look(struct company *c)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SYNC};
 	uint64_t len;
 
-	/* What it had in its hands is taken back. */
+	/* The answer that it had is taken back. */
 	close(c->answer);
 	c->answer = ask_status(c->status_sock, "", &len);
 	command(c->status_sock, &msg);

@@ -126,7 +126,7 @@ static void test_asked(void)
 	client_settle(&dev);
 }
 
-/* Who does not know the questions must show its memory, as before. */
+/* A client that does not know the questions must show its memory, as before. */
 static void test_unknown(void)
 {
 	int sock = client_connect(&dev);
@@ -136,8 +136,8 @@ static void test_unknown(void)
 	client_settle(&dev);
 }
 
-/* What another connection of the process has shown is taken, if it holds the
- * message; the client is not asked then. */
+/* Memory that another connection of the process has shown is taken, if it holds
+ * the message; the client is not asked then. */
 static void test_shown_before(void)
 {
 	int first = client_session(&dev), sock;

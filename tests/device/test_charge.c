@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What users make the device hold is charged before it holds it: descriptors,
+ * Things that users make the device hold are charged before it holds them: descriptors,
  * with few of them; rings and mapped regions, in a control group with little
  * memory, which the kernel ends when it takes more.
  *
@@ -28,13 +28,14 @@
 #define OTHER  65533
 #define FILES  1024u
 #define MIB    (1ull << 20)
-/* Of the control group. All users have half of it, and one half of that. */
+/* The limit of the control group. All users have half of it, and one half of
+ * that. */
 #define LIMIT (128 * MIB)
 #define SHARE (LIMIT / 4)
 
 /* ---- descriptors ---- */
 
-/* What this process holds of one context. */
+/* The things that this process holds of one context. */
 struct held {
 	int sock, visible, async;
 };
@@ -84,7 +85,8 @@ static int64_t open_context(const struct daemon_proc *d, struct held *h)
 	client_send(h->sock, &msg, fds, 2);
 	close(fds[0]);
 	close(fds[1]);
-	/* Who is turned away may hear of what was not read first. */
+	/* A client that is turned away may get the error of bytes that were not
+	 * read first. */
 	ret = client_recv(h->sock, &msg, &h->visible) ? -ECONNRESET : msg.ret;
 	if (!ret)
 		ret = client_get_context(h->sock, &resp);
@@ -203,7 +205,7 @@ static void remove_groups(void)
 	unlinkat(hierarchy, name, AT_REMOVEDIR);
 }
 
-/* What is mounted from here on is this process's and its children's alone. */
+/* Mounts made from here on belong to this process and its children alone. */
 static void own_mounts(void)
 {
 	CHECK(!unshare(CLONE_NEWNS));
@@ -274,8 +276,8 @@ static int user_session(struct daemon_proc *d, uid_t uid)
 	return sock;
 }
 
-/* Of several connections at once, each of which may have one more: all together
- * they have the one user's part, of which each context takes 2 MiB. */
+/* Several connections at once may each have one more: all together they have
+ * the one user's part, and each context takes 2 MiB of it. */
 static void test_rings(struct daemon_proc *d)
 {
 	const uint32_t entries = 1u << 17; /* 8 MiB and a page: 10 MiB */
@@ -391,7 +393,7 @@ static void test_regions(struct daemon_proc *d)
 	CHECK_EQ(reg_shared(sock, pd, fd, 2 * SHARE, &mr), 0);
 	CHECK_EQ(mapped(d), 0);
 	CHECK_EQ(reg_dmabuf(sock, pd, fd, 2 * SHARE), (int64_t)-ENOMEM);
-	/* What was not had is not charged, nor what is gone. */
+	/* A thing that was refused is not charged, nor is one that is gone. */
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(reg_shared(sock, pd, fd, SHARE / 2, &mr), 0);
 		CHECK_EQ(mapped(d), SHARE / 2 / MIB);

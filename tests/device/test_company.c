@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A file of every kind is open on the device (company.h), and what tells of the
- * device or changes it looks at all of them: nothing is taken for what it is
- * not.
+ * A file of every kind is open on the device (company.h), and commands that report
+ * on the device or change it look at all of them: none is taken for one of another
+ * kind.
  *
  * usage: test_company UROCED
  */
@@ -39,7 +39,7 @@ static void settle(struct company *c)
 		usleep(1000);
 }
 
-/* What it has of each, and the umad file has nothing of. */
+/* It has these numbers of each, and the umad file has nothing of them. */
 static void check_numbers(struct company *c)
 {
 	settle(c);

@@ -24,7 +24,7 @@
 #define STRANGER 65534
 
 static struct daemon_proc dev;
-/* What commands say with UROCE_TUN_F_KNOWN. */
+/* The descriptors that commands name with UROCE_TUN_F_KNOWN. */
 static struct uroce_tun_known named[UROCE_TUN_MAX_KNOWN];
 
 static int make_channel(int sock)
@@ -236,7 +236,8 @@ static void test_unread(void)
 	client_settle(&dev);
 }
 
-/* What the device alone writes to, nobody puts a descriptor into. */
+/* Nobody puts a descriptor into an event file, which the device alone writes
+ * to. */
 static void test_event_files(void)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
@@ -319,7 +320,7 @@ static void test_known(void)
 	client_settle(&dev);
 }
 
-/* Who has not the feature is asked, whatever is in his messages. */
+/* A client without the feature is asked, whatever is in its messages. */
 static void test_unknown(void)
 {
 	int sock = client_session(&dev), channel = make_channel(sock);
@@ -334,9 +335,9 @@ static void test_unknown(void)
 	client_settle(&dev);
 }
 
-/* A file whose server answers nobody: the end of it cannot even be broken off.
- * Others are served, the device gives up everything when told to, and a new one
- * takes its place. */
+/* A file whose server answers nobody: not even its end can be broken off.
+ * Others are served, the device gives up everything when it is stopped, and a
+ * new one takes its place. */
 static void test_server(const char *uroced)
 {
 	struct daemon_proc old;

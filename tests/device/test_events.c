@@ -196,7 +196,7 @@ static void test_event_reader(void)
 	close_held(&h);
 }
 
-/* The thread of such a client cannot be broken off. A device that is told to end
+/* The thread of such a client cannot be broken off. A device that is stopped
  * gives up everything all the same, and a new one takes its place. */
 static void test_stop_beside_reader(const char *uroced)
 {

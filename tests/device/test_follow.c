@@ -93,7 +93,7 @@ static void test_follows(int first, int second)
 	command(sock, (uint32_t)second + 1, 100);
 	wait_for_threads_on(second, 1);
 	CHECK_EQ(threads_on(first), 0);
-	/* Who comes later is none of it. */
+	/* A session that comes later is none of it. */
 	close(client_session(&dev));
 	CHECK_EQ(threads_on(second), 1);
 	close(sock);

@@ -118,7 +118,7 @@ static void test_open(void)
 	close(sock);
 }
 
-/* OPEN with that descriptor; 'at': where the message is said to be. */
+/* Sends OPEN with that descriptor; 'at' is where the message claims to be. */
 static int64_t open_with(int mem, struct uroce_tun_msg *msg, const void *at)
 {
 	int sock = client_connect(&dev), fd;
@@ -167,7 +167,7 @@ static void test_memory_proved(void)
 	close(other);
 	kill(pid, SIGKILL);
 	CHECK_EQ(waitpid(pid, &st, 0), pid);
-	/* Where the process is gone nothing can be read back. */
+	/* Nothing can be read back from a process that is gone. */
 	close(mem);
 }
 
@@ -294,7 +294,7 @@ static void test_writes(void)
 		}
 	}
 	close(sock);
-	/* Where there is no memory. */
+	/* An address without memory. */
 	sock = reopen(-1, 1);
 	CHECK_EQ(client_write(sock, (void *)8, 64), (int64_t)-EFAULT);
 	CHECK_EQ(client_write(sock, (void *)-64, 64), (int64_t)-EFAULT);
@@ -411,8 +411,8 @@ static int64_t write_window(int sock, uint64_t addr, const void *bytes,
 	return client_hear(sock, &msg);
 }
 
-/* What is written where the client says it will store it comes with the
- * answer, whole and not written; all else is written. */
+/* Bytes for the place that the client will store itself come with the answer,
+ * whole and not written; all others are written. */
 static void test_outs(int sock, const void *alloc, size_t len, void *resp)
 {
 	const uint64_t at = (uintptr_t)resp, end = at + 4;
@@ -455,8 +455,8 @@ static void test_outs(int sock, const void *alloc, size_t len, void *resp)
 	}
 }
 
-/* What is behind the message is what the device works on; where it ends, the
- * client's memory is asked. */
+/* The device works on the bytes behind the message; where they end, it asks the
+ * client's memory. */
 static void test_windows(void)
 {
 	struct {

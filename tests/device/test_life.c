@@ -308,10 +308,10 @@ static void test_device_death(void)
 
 	kill(dev.pid, SIGKILL);
 	daemon_wait(&dev);
-	/* The client hears of it at once. */
+	/* The client sees it at once. */
 	CHECK(client_recv(sock, &msg, &fd));
 	close(sock);
-	/* What the dead one left, and more. */
+	/* Files that the dead one left, and more. */
 	snprintf(path, sizeof(path), "%s/sys/class/infiniband/stale", dev.dir);
 	CHECK(!mkdir(path, 0755));
 	CHECK(exists(UROCE_TUN_SOCKET));
@@ -346,7 +346,7 @@ static int64_t ask(int sock, uint32_t op)
 	return client_hear(sock, &msg);
 }
 
-/* One that has said so counts as a client until it ends. */
+/* A process that holds the device counts as a client until it ends. */
 static void test_held(void)
 {
 	int go[2], status;

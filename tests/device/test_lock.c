@@ -147,7 +147,7 @@ static void link_command(uint64_t what, const char *name)
 	close(sock);
 }
 
-/* Who has it open ends as well. */
+/* A process that has it open ends as well. */
 static void remove_device(struct sender *s)
 {
 	link_command(UROCE_TUN_LINK_DEL, "uroce0");

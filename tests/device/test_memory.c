@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is charged for a thing is at least what it takes of the device's memory;
+ * The charge for a thing is at least the memory of the device that it takes;
  * and answers that nobody reads take no more than one.
  *
  * usage: test_memory UROCED
@@ -67,7 +67,7 @@ static int64_t cm_command(struct user *u, uint32_t cmd, void *buf, size_t len)
 	return ret > 0 ? 0 : ret;
 }
 
-/* Of one id, whose channel nobody reads. */
+/* Makes an event of one id, whose channel nobody reads. */
 static int64_t make_event(struct user *u)
 {
 	static struct rdma_ucm_create_id_resp id;
@@ -198,7 +198,7 @@ static void test_answers(void)
 		fds[n++] = fd;
 	}
 	CHECK(n > 10);
-	/* What was asked afterwards took back the last. */
+	/* A later question took back the last answer. */
 	for (int i = 0; i < n; i++) {
 		CHECK_EQ(bytes_of(fds[i]), 0);
 		close(fds[i]);

@@ -109,7 +109,7 @@ static uint32_t hear(int sock)
 	return in.nlh.nlmsg_type;
 }
 
-/* What an acknowledgement, or the end of a dump, says. */
+/* Returns the error in an acknowledgement, or in the end of a dump. */
 static int error(int sock, uint32_t type)
 {
 	int err;
@@ -207,7 +207,7 @@ static void test_answers(void)
 	close(sock);
 }
 
-/* Two in one datagram; what the second one is told is about it. */
+/* Two in one datagram; the answer to the second one is about it. */
 static void test_several(void)
 {
 	int sock = open_netlink();
@@ -255,7 +255,7 @@ static void test_refused(void)
 		CHECK_EQ(error(sock, NLMSG_ERROR),
 			 op == RDMA_NLDEV_CMD_SYS_GET ? 0 : (uint64_t)-EINVAL);
 	}
-	/* Of other subsystems, and those that ask for nothing. */
+	/* Messages of other subsystems, and those that ask for nothing. */
 	begin(RDMA_NLDEV_CMD_GET, 0);
 	out.nlh.nlmsg_type = (uint16_t)RDMA_NL_GET_TYPE(RDMA_NL_LS, 1);
 	CHECK_EQ(ask(sock), (uint64_t)-EINVAL);
@@ -314,7 +314,7 @@ static void test_garbage(void)
 	check();
 }
 
-/* Who asks and does not read holds up himself alone. */
+/* A client that asks and does not read holds up only itself. */
 static void test_deaf(void)
 {
 	int sock = open_netlink(), n = 0;
@@ -474,7 +474,7 @@ static void test_statistic(void)
 	close(sock);
 }
 
-/* ---- changes, and who hears of them ---- */
+/* ---- changes, and the listeners that are notified of them ---- */
 
 static int try_set(int sock, uint32_t op, uint16_t type, uint8_t v)
 {
@@ -501,7 +501,7 @@ static int add_link(int sock, const char *type, const char *netdev)
 	return ask(sock);
 }
 
-/* What a listener hears next. */
+/* Checks the next event that a listener receives. */
 static void expect(int sock, uint8_t event, const char *name)
 {
 	struct pollfd p = {.fd = sock, .events = POLLIN};
@@ -522,7 +522,8 @@ static void test_changes(void)
 	tell(listener, 9, 1 << 3, 0); /* RDMA_NL_GROUP_NOTIFY */
 	begin(RDMA_NLDEV_CMD_SYS_GET, 0);
 	post(listener);
-	CHECK(recv(listener, &in, sizeof(in), 0) > 0); /* it has been told */
+	CHECK(recv(listener, &in, sizeof(in), 0) >
+	      0); /* the reason was in the acknowledgement */
 	CHECK_EQ(try_set(sock, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_DIM, 0),
 		 0);
 	CHECK_EQ(try_set(sock, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_DIM, 1),

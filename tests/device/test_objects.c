@@ -335,7 +335,7 @@ static void test_join(void)
 	close(mem);
 }
 
-/* What is attached at the end does not hold the rest. */
+/* A queue pair that is attached when its file ends does not hold the rest. */
 static void test_end(void)
 {
 	int sock = client_session(&dev);

@@ -73,7 +73,8 @@ static void test_umad(void)
 
 /* ---- options ---- */
 
-/* What `uroced OPTION --help` says, on either stream; its status. */
+/* Returns the status of `uroced OPTION --help`, and its text on either stream.
+ * */
 static int ask(const char *uroced, const char *option, char *text, size_t size)
 {
 	int out[2], status;

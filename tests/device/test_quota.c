@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 	STEP(test_kinds());
 	STEP(test_members());
 	daemon_stop(&dev);
-	/* What the daemon itself needs is never more than half of one user's. */
+	/* The daemon's own needs are never more than half of one user's. */
 	dev.user_share = NULL;
 	daemon_start(&dev, argv[1], 0);
 	CHECK(!chmod(dev.dir, 0755));

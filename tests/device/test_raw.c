@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Raw Ethernet's commands: work queues, indirection tables, queue pairs that
- * spread frames, flow rules and counters objects. What holds what, what is
- * refused and how, who has no right to it, garbage, and rings full of it
- * while frames come.
+ * spread frames, flow rules and counters objects. Objects that hold others,
+ * refusals, users without the right, garbage, and rings full of it while frames
+ * come.
  *
  * usage: test_raw UROCED [SEED [ROUNDS]]
  */
@@ -346,7 +346,7 @@ static void test_table_refused(void)
 	CHECK_EQ(destroy_table(w.sock, handle), 0);
 	many[255] = w.cq;
 	CHECK_EQ(create_table(w.sock, 8, 256, many, &handle), (int64_t)-EINVAL);
-	/* What was refused has left nothing busy. */
+	/* A refused one has left nothing busy. */
 	CHECK_EQ(destroy_flow(w.sock, w.flow), 0);
 	CHECK_EQ(destroy_qp(w.sock, w.qp), 0);
 	CHECK_EQ(destroy_table(w.sock, w.table), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Registration as no library asks for it: places in a page that differ, ranges
- * that wrap, device memory by address. What is refused changes nothing. And keys
- * and queue pair numbers, none of which tells another.
+ * that wrap, device memory by address. A refused call changes nothing. And keys
+ * and queue pair numbers, none of which reveals another.
  *
  * usage: test_regions UROCED
  */
@@ -177,7 +177,8 @@ static void test_rights(void)
 		CHECK_EQ(reg(own, 4 * 4096, own, stores[i], &mr), 0);
 		CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEREG_MR, mr), 0);
 	}
-	/* What can be read can be sent; more, not even later. */
+	/* Memory that can be read can be sent; more is not possible, not even
+	 * later. */
 	CHECK_EQ(reg(file, 4096, file, IB_UVERBS_ACCESS_REMOTE_READ, &mr), 0);
 	CHECK_EQ(rereg(mr, ACCESS, 0, 0, 0, 0, LOCAL), (int64_t)-EFAULT);
 	CHECK_EQ(rereg(mr, TRANS, own, 4096, own, 0, 0), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Clients of other releases than the device's. What they know of the tunnel and
- * of the driver data is written down here as it was in the first release and in the
+ * Clients of other releases than the device's. Their view of the tunnel and of
+ * the driver data is written down here as it was in the first release and in the
  * versions before it, not included, so that a change in kernel-abi/ shows.
  * These copies are never edited; what a release adds is added below them.
  *
@@ -111,7 +111,7 @@ static void hear(int sock, struct reply *r)
 	ur_scm_take(&mh, r->fds, 2, close);
 }
 
-/* A connection with OPEN said; *r is what the device answered. */
+/* Makes a connection that has sent OPEN; *r gets the device's answer. */
 static int open_as(uint32_t kind, uint64_t version, uint64_t features,
 		   struct reply *r)
 {
@@ -264,7 +264,7 @@ static void test_verbs(uint64_t version, bool window)
 	close_all(sock, &r);
 }
 
-/* What the command line asks, with no file open. */
+/* The questions of the command line, with no file open. */
 static void test_command_line(void)
 {
 	struct old_msg sync = {.op = OLD_SYNC},

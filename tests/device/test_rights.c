@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Rights are shown on the connection, by descriptors. What /proc says of the
+ * Rights are shown on the connection, by descriptors. The entry in /proc of the
  * process that connected, and its uid where the daemon has more than a uid, do
  * not count: in this test it always is root of its user namespace, with all
  * capabilities.
@@ -62,7 +62,7 @@ static void become_root(void)
 
 /* ---- descriptors ---- */
 
-/* What fn makes, of a network namespace that is not the device's. */
+/* Returns the result of fn in a network namespace that is not the device's. */
 static int elsewhere(int (*fn)(void))
 {
 	int fd, here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -86,7 +86,8 @@ static int admin_elsewhere(void)
 	return elsewhere(ur_proof_net_admin);
 }
 
-/* What anybody can make; the last one can be made by nobody who would have to. */
+/* Sockets that anybody can make; the last one can be made by nobody who would
+ * have to. */
 static int raw_ip(void)
 {
 	return socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
@@ -200,8 +201,8 @@ static int64_t ask(int sock, uint32_t op, uint64_t what)
 	return msg.ret;
 }
 
-/* What an administrator is told of a command that is none, others that they may
- * not. */
+/* An administrator gets the error for a command that is none, others the one
+ * that they may not. */
 static bool may_administer(int sock)
 {
 	int64_t link = ask(sock, UROCE_TUN_LINK, 99);

@@ -58,8 +58,8 @@ static void crowd(const struct daemon_proc *d, struct rlimit *all)
 	CHECK(!prlimit(d->pid, RLIMIT_NOFILE, &few, NULL));
 }
 
-/* The device has no descriptor left: a client that shows one hears so, and is
- * served when there is room again. */
+/* The device has no descriptor left: a client that shows one gets that error,
+ * and is served when there is room again. */
 static void test_no_room(const char *uroced)
 {
 	struct daemon_proc small = {0};
@@ -96,7 +96,8 @@ static void test_no_room(const char *uroced)
 	daemon_stop(&small);
 }
 
-/* What its last message brought along is given back with nobody waiting. */
+/* A descriptor that came with its last message is given back with nobody
+ * waiting. */
 static void test_turned_away(const char *uroced)
 {
 	struct daemon_proc small = {.as = geteuid() ? 0 : STRANGER};
@@ -112,7 +113,7 @@ static void test_turned_away(const char *uroced)
 	daemon_pause(&small);
 	away = client_connect(&small);
 	client_hand_over(&small, away, &sync, s.sock);
-	/* What it sent is not read, so it may hear of that first (ECONNRESET). */
+	/* Its message is not read, so it may see that first (ECONNRESET). */
 	if (!client_recv(away, &sync, &fd))
 		CHECK_EQ(sync.ret, (int64_t)-ENFILE);
 	client_alloc_pd(sock); /* it is served */
@@ -137,7 +138,7 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Of what a start makes, a stop takes away; with clients or without, it waits
+/* A stop takes away all that a start makes; with clients or without, it waits
  * for nothing else. */
 static void test_stop_time(const char *uroced)
 {

@@ -57,7 +57,7 @@ static void test_closed_while_asked(void)
 	msg.op = UROCE_TUN_CLOSE_FD;
 	msg.closed.cookie = UINT64_MAX;
 	client_send(sock, &msg, NULL, 0);
-	/* An answer says that the notice was heard. */
+	/* An answer shows that the notice has arrived. */
 	memset(&msg, 0, sizeof(msg));
 	msg.op = UROCE_TUN_SYNC;
 	client_send(sock, &msg, NULL, 0);
@@ -321,7 +321,7 @@ static int64_t answer_of(int sock)
 	return ret;
 }
 
-/* What a userfaultfd holds is not there, as for the kernel's own fault
+/* A page that a userfaultfd holds is not there, as for the kernel's own fault
  * handler where nobody may wait. */
 static void test_fault(void)
 {
@@ -344,7 +344,7 @@ static void test_fault(void)
 	close(sock);
 }
 
-/* Who waits for a file system waits alone. */
+/* A client that waits for a file system waits alone. */
 static void test_file(void)
 {
 	struct rdma_ucm_event_resp event = {0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * STATUS of a device with very many objects: others' commands are served while
- * it is told, and files that come and go meanwhile do it no harm. And what one
- * user is told of another's.
+ * it is written, and files that come and go meanwhile do it no harm. And one user's
+ * view of another's objects.
  *
  * usage: test_status UROCED [OBJECTS]
  */
@@ -204,7 +204,7 @@ static void test_served(uint32_t n)
 	client_settle(&dev);
 }
 
-/* Each file that is there all the time is told, once, with all it has. */
+/* Each file that is there all the time is listed, once, with all it has. */
 static void test_coming_and_going(uint32_t n)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};

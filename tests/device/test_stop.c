@@ -176,7 +176,7 @@ static void check_next(struct daemon_proc *stuck_one, const char *uroced)
 	CHECK_EQ(waitpid(stuck_one->pid, NULL, WNOHANG), 0);
 }
 
-/* Whose memory does not come while a queue pair sends it: the engine waits. */
+/* The memory does not come while a queue pair sends it: the engine waits. */
 static void stall_engine(struct sender *s, int n)
 {
 	struct ib_uverbs_reg_mr req = {.length = PAGE,

@@ -90,7 +90,7 @@ static struct ib_user_mad_reg_req ping_request(void)
 					    .oui = {0x00, 0x14, 0x05}};
 }
 
-/* An agent that hears pings, or one that only sends. */
+/* Adds an agent that receives pings, or one that only sends. */
 static uint32_t add_agent(struct file *f, bool listens)
 {
 	struct ib_user_mad_reg_req req = ping_request();
@@ -221,7 +221,7 @@ static void test_conversation(void)
 	q = get(&client, sizeof(q));
 	CHECK_EQ(q.hdr.id, c);
 	CHECK(!memcmp(q.mad, back.mad, 256));
-	/* What comes next is the next question's. */
+	/* The next MAD is the next question's. */
 	p = ping(c, 8);
 	CHECK_EQ(put(&client, &p), sizeof(p));
 	back = get(&server, sizeof(back));
@@ -426,7 +426,7 @@ static void test_bad_sends(void)
 	p = ping(c, 1);
 	p.hdr.qpn = 0;
 	CHECK_EQ(put(&f, &p), -EINVAL);
-	/* Two that could not be told apart. The device answers no Trap. */
+	/* Two that could not be distinguished. The device answers no Trap. */
 	p = ping(c, 1);
 	p.mad[3] = 5;
 	CHECK_EQ(put(&f, &p), sizeof(p));
@@ -495,7 +495,7 @@ static void test_deaf(void)
 	}
 	CHECK(got > 50);
 	CHECK(got < 500);
-	/* Nobody answers, and there is no room to say so: each is told
+	/* Nobody answers, and there is no room to report that: each is reported
 	 * nevertheless, once there is. */
 	req.method_mask[0] = 1 << 5;
 	CHECK_EQ(ask(&f, IB_USER_MAD_REGISTER_AGENT, &req), 0);

@@ -214,7 +214,7 @@ static int ask(void)
 	return err ? err : TRIED(rdma_connect(client, &param));
 }
 
-/* What the server has had of it meanwhile may be one that has ended. */
+/* The request that the server has had meanwhile may be one that has ended. */
 static int answer(void)
 {
 	struct ibv_qp_init_attr attr = qp_attr();
@@ -291,7 +291,8 @@ static int converse(void)
 static const struct step steps[] = {
 	{"create channel", NULL, open_channel, close_channel, ANY_ERRNO},
 	{"create id", NULL, create_id, gone, 0},
-	/* Where librdmacm goes to the device again it has an errno of its own. */
+	/* When librdmacm goes to the device again, it has an errno of its own.
+	 * */
 	{"bind", fresh, bind_id, gone, ENODEV},
 	{"listen", bound, listen_id, gone, 0},
 	{"resolve address", fresh, resolve_addr, gone, EREMOTEIO},

@@ -122,7 +122,7 @@ void faults_settle(void)
 	time_t end = time(NULL) + 20;
 
 	client_settle_to(&device, connections_before);
-	/* What a connection had goes after the connection. */
+	/* The files of a connection go after the connection. */
 	while (count_files() > files_before)
 		CHECK(time(NULL) < end);
 }

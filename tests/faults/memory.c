@@ -8,7 +8,7 @@
 
 #include "tests/faults/verbs.h"
 
-/* What steps make, one of each kind. */
+/* The objects that steps make, one of each kind. */
 static struct ibv_context *ctx;
 static struct ibv_pd *a_pd;
 static struct ibv_mr *mr;

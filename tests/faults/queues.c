@@ -6,7 +6,7 @@
 #include "tests/faults/verbs.h"
 #include "tests/verbs_pair.h"
 
-/* What steps make, one of each kind. */
+/* The objects that steps make, one of each kind. */
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *a_cq;
 static struct ibv_srq *srq;

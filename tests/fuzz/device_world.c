@@ -76,7 +76,7 @@ static void own_network(void)
 	close(sock);
 }
 
-/* What the recorder has written. */
+/* Removes the files that the recorder has written. */
 static void remove_records(void)
 {
 	char path[PATH_MAX + 64];
@@ -188,7 +188,7 @@ void device_world_settle(void)
 	} while (others);
 }
 
-/* What an input has left open of its own is for it to close before. */
+/* An input has to close before this all that it has opened. */
 void device_world_look(void)
 {
 	u32 files = 0;

@@ -64,7 +64,7 @@ static u64 room(void)
 	return ARENA + ARENA_BYTES - 4096;
 }
 
-/* What the front-end does when it is asked for a descriptor or given one. */
+/* Does as the front-end does when it is asked for a descriptor or given one. */
 static void answer(const struct uroce_tun_msg *ask, struct input *in)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};

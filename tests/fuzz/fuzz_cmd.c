@@ -182,7 +182,7 @@ static void step_ioctl(struct ur_ufile *file, struct input *in)
 	ur_session_give_back(&session);
 }
 
-/* What the client says with the command of a descriptor of its own. */
+/* Reads the descriptor that the client names with the command. */
 static void take_known(u8 op, struct input *in)
 {
 	session.known[0].kind = 0;

@@ -43,7 +43,7 @@ static struct ur_session owner;
 static void *verbs_file, *cm_file;
 static u32 index_made;
 
-/* Who connects; the linker puts __wrap_getsockopt() in the place of
+/* The user who connects; the linker puts __wrap_getsockopt() in the place of
  * getsockopt(). */
 static uid_t client_uid;
 
@@ -228,7 +228,7 @@ static void restore(void)
 /* ---- the client ---- */
 
 static int sock;
-/* Numbers of objects and devices that answers have told. */
+/* Numbers of objects and devices that were in answers. */
 static u32 heard[64], n_heard;
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
@@ -384,7 +384,7 @@ static bool take_answer(int flags)
 	return check_datagram(buf, (u32)n);
 }
 
-/* What does not fit waits for answers to be read. */
+/* A datagram that does not fit waits for answers to be read. */
 static void send_datagram(const u8 *p, size_t len)
 {
 	while (send(sock, p, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
@@ -439,7 +439,7 @@ static u32 take_value(struct input *in, u8 kind, u8 *to)
 	case 1: /* the device that is there */
 		memcpy(to, &index_made, 4);
 		return 4;
-	case 2: /* something that was told */
+	case 2: /* a number that was in an answer */
 		memcpy(to, &heard[v % UR_ARRAY_SIZE(heard)], 4);
 		return 4;
 	case 3:
@@ -532,7 +532,7 @@ static void step(struct input *in)
 		flush();
 		do_bind(in);
 		return;
-	case 2: /* what comes next wants what was told */
+	case 2: /* the next request wants numbers of the answers */
 		flush();
 		hear_out();
 		return;

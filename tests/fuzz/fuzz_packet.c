@@ -53,7 +53,7 @@ static void fix(u8 *pkt, size_t len, bool v1)
 		    ur_frame_icrc(kind, pkt, len - hdr - UR_ICRC_BYTES));
 }
 
-/* What was parsed, built and parsed again is the same packet. */
+/* A packet that was parsed, built and parsed again is the same. */
 static void check_pkt(const struct ur_frame *f)
 {
 	u8 headers[UR_HEADERS_MAX_BYTES], *built;

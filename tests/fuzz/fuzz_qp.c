@@ -198,7 +198,7 @@ static void step_recv(struct input *in)
 		ur_qp_rq_kick(s->qp);
 }
 
-/* Let the port send; a byte, for all or for each, tells what the network
+/* Lets the port send; a byte, for all or for each, decides what the network
  * does to a packet. */
 static void step_tx(struct input *in)
 {

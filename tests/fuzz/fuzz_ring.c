@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct world *w;
 
-/* Exactly as large as told, for a sanitizer to see beyond. */
+/* Exactly as large as asked for, so that a sanitizer sees accesses beyond. */
 struct rings {
 	struct uroce_ring_hdr *sq_hdr, *rq_hdr;
 	u8 *sq_base, *rq_base;
@@ -97,7 +97,7 @@ static void check_piece(const struct rings *r, const u8 *p, u32 len)
 		       p + len <= r->sq_base + SQ_BBS * UROCE_SQ_BB));
 }
 
-/* What the reader promises about a request. */
+/* Checks the promises of the reader about a request. */
 static void check_send(const struct rings *r, const struct ur_send_wr *wr)
 {
 	u32 bbs = wr->ring_end - wr->wqe_counter;

@@ -5,7 +5,7 @@
  * QP1, and any datagrams that come for QP1. The client's memory is that of a
  * child which does nothing.
  *
- * Input: records of an operation byte and what it needs (see step()). What is
+ * Input: records of an operation byte and what it needs (see step()). Each
  * read is judged: whole MADs, of agents that the file may have.
  */
 #include <arpa/inet.h>
@@ -137,7 +137,7 @@ static void step_rx(struct input *in)
 	ur_loop_unlock(device_world.loop);
 }
 
-/* A file whose agents are heard has its size of header for good. */
+/* A file whose agents have received a MAD has its size of header for good. */
 static void read_all(u32 file)
 {
 	u8 buf[600];

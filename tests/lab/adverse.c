@@ -36,7 +36,8 @@ static void ok(struct lab *lab, int i)
 	MUST(lab_wait(lab, i).status == IBV_WC_SUCCESS);
 }
 
-/* What a completion in error has beside status, wr_id, qp_num, vendor_err. */
+/* The fields of a completion in error beside status, wr_id, qp_num, vendor_err.
+ * */
 static void poison(bool wrong)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* usage: lab ID wrong|right; lab --list. What the programs have in common. */
+/* usage: lab ID wrong|right; lab --list. The common part of the programs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

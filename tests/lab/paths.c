@@ -64,7 +64,7 @@ static void datagram(uint32_t length, uint32_t qkey, bool ah)
 	wr.sg_list = &sge;
 	wr.num_sge = 1;
 	wr.wr.ud.ah = ah ? lab.ah : NULL;
-	/* What a provider makes of no address is up to it. */
+	/* A provider may do with no address as it likes. */
 	if (!ah)
 		signal(SIGSEGV, crashed);
 	wr.wr.ud.remote_qpn = lab.qp[1]->qp_num;

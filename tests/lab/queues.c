@@ -252,7 +252,7 @@ static void send_changed(bool wrong)
 	lab_close(&lab);
 }
 
-/* Of a long one the last byte. */
+/* Checks the last byte of a long one. */
 void lab_long(bool wrong)
 {
 	struct lab_wish wish = {0};
@@ -376,7 +376,7 @@ void lab_reads_on(bool wrong)
 	lab_wait(&lab, 0);
 	wc = lab_wait(&lab, 1);
 	from = lab.buf + LAB_BUF / 2;
-	/* What is written first is the program's own. */
+	/* The first write is to the program's own. */
 	if (!wrong)
 		memset(lab.buf + LAB_BUF / 2 + wc.byte_len, 0,
 		       64 - wc.byte_len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What other threads do while there is traffic, on the same device and where
- * they can on the same queues. */
+/* The work of other threads while there is traffic, on the same device and
+ * where they can on the same queues. */
 #include "traffic.h"
 
 #include <fcntl.h>

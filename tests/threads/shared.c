@@ -49,13 +49,14 @@ static void shared_channel(void)
 enum { ROUNDS = 300 };
 
 static struct traffic sided;
-/* Of each thread: its request is complete. Never written but atomically: who
- * posts and who polls are ordered by another process, which TSan cannot see. */
+/* One for each thread: its request is complete. Always written atomically: the
+ * thread that posts and the one that polls are ordered by another process,
+ * which TSan cannot see. */
 static _Atomic bool flags[SENDERS];
 static _Atomic int threads;
 static uint64_t *sum; /* in the far pool's first slot, counted up by all */
 
-/* Whoever finds a completion tells the thread that waits for it. */
+/* A thread that finds a completion notifies the one that waits for it. */
 static void wait_for(_Atomic bool *done)
 {
 	struct ibv_wc wc[4];

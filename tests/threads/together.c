@@ -32,7 +32,7 @@
 #include "tests/check.h"
 #include "tests/threads/world.h"
 
-/* What is called before TSan is ready cannot be instrumented. */
+/* Functions that are called before TSan is ready cannot be instrumented. */
 #define PLAIN  __attribute__((no_sanitize_thread))
 #define EXPORT PLAIN __attribute__((visibility("default")))
 

@@ -340,8 +340,8 @@ static void *sleeper(void *arg)
 		wake_up(tr, &tr->far);
 		if (is_over(tr))
 			break;
-		/* The end is not an event: the last poller of the last
-		 * message is told, the others look once in a while. */
+		/* The end is not an event: the last poller of the last message
+		 * is notified, the others look once in a while. */
 		CHECK(poll(p, 2, 100) >= 0);
 	}
 	return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Where the device is: "apart", in a process of its own as always, or
+ * The place of the device: "apart", in a process of its own as always, or
  * "together" with the program, so that TSan sees both ends of the rings.
  */
 #ifndef UR_TESTS_THREADS_WORLD_H

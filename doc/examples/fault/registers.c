@@ -9,7 +9,7 @@
 
 static char buffer[4096];
 
-/* What is tested: tries once more before it gives up. */
+/* The code under test: it tries once more before it gives up. */
 static struct ibv_mr *register_buffer(struct ibv_pd *pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, buffer, sizeof(buffer), 0);

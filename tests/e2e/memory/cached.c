@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * cached_memory ROUNDS: registrations kept by libfabric's cache, whose monitor
- * (FI_MR_CACHE_MONITOR) tells it that memory went away. Memory is what it should
+ * (FI_MR_CACHE_MONITOR) notifies it that memory went away. Memory is what it should
  * be, registered once as long as it stays, and once more where other memory came
  * to the same address.
  */

@@ -57,7 +57,7 @@ static void limited(void)
 	two = reg(0, (PAGES - 1) * page, 0);
 	CHECK(two);
 	refused(0, 1);
-	/* What the device refuses is not counted. */
+	/* A region that the device refuses is not counted. */
 	CHECK(!ibv_dereg_mr(two));
 	CHECK(!mprotect(p, page, PROT_READ));
 	CHECK(!reg(0, page, 0) && errno == EFAULT);

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	CHECK(!sigprocmask(SIG_BLOCK, &term, NULL));
 	if (opened)
 		before = open_device();
-	/* Of a build tree, the provider is named by the environment, which
+	/* In a build tree, the provider is named by the environment, which
 	 * libibverbs reads while both users are one. */
 	if (!strcmp(how, "listed") || !strcmp(how, "seteuid"))
 		CHECK(ibv_get_device_list(&n) && n);

@@ -226,7 +226,7 @@ static struct signals {
 	int turn;
 } * signals;
 
-/* Where futex() fails with EFAULT glibc ends the process. */
+/* When futex() fails with EFAULT, glibc ends the process. */
 static void *by_cond(void *arg)
 {
 	int me = (int)(intptr_t)arg;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What one program waits while another has large commands done.
+ * The time that one program waits while another has large commands done.
  *
  *	neighbour watch SECONDS SCHEDSTAT
  *
- * WRITEs one at a time between two queue pairs of this program. Of each that takes
+ * WRITEs one at a time between two queue pairs of this program. From each that takes
  * long, the time is taken off that this thread and the device's engine, whose
  * /proc/PID/task/TID/schedstat is given, waited for a processor: what is left is of
  * the device's making, on a busy machine too. Prints JSON: how many, the longest,

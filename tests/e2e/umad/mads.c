@@ -83,7 +83,7 @@ static void fill(uint8_t mgmt_class, uint8_t method, uint16_t attr,
 		memcpy(m + OUI_AT, oui, 3);
 }
 
-/* What comes within that time: its agent, or -errno. */
+/* Returns the agent of the MAD that comes within that time, or -errno. */
 static int receive(int ms)
 {
 	int length = MAD;

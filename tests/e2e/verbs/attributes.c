@@ -153,7 +153,7 @@ static void rate_of_datagrams(void)
 	bench_close(&t);
 }
 
-/* What it sends to a group that it is in comes to the others only. */
+/* A datagram to a group that it is in itself comes to the others only. */
 static void self_multicast(void)
 {
 	union ibv_gid group = {.raw = {[10] = 0xff, 0xff, 239, 1, 2, 9}};
@@ -191,7 +191,7 @@ static void self_multicast(void)
 			send_ud(&t.a, ah, 0xffffff, 16);
 			expect_wc(t.b.cq, IBV_WC_SUCCESS);
 			expect_none(t.a.cq);
-			/* That of another one it gets. */
+			/* It gets that of another one. */
 			CHECK_EQ(post_recv(&t.b, 5, 64, 40 + 16), 0);
 			send_ud(&t.b, ah, 0xffffff, 16);
 			expect_wc(t.a.cq, IBV_WC_SUCCESS);
@@ -219,8 +219,8 @@ static void self_multicast(void)
 	bench_close(&t);
 }
 
-/* IBTA 11.6.3.3: the responder hears that a key did not allow what its peer
- * asked for. */
+/* IBTA 11.6.3.3: the responder gets an event when a key did not allow the
+ * access that its peer asked for. */
 static void access_event(void)
 {
 	struct ibv_async_event ev;
@@ -239,7 +239,7 @@ static void access_event(void)
 	bench_close(&t);
 }
 
-/* What a parent domain cannot be asked for. */
+/* Requests that a parent domain refuses. */
 static void unknown_domain(void)
 {
 	struct ibv_parent_domain_init_attr attr = {.comp_mask = 1u << 20};

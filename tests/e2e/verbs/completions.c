@@ -40,7 +40,7 @@ static void resize_cq(void)
 	bench_close(&t);
 }
 
-/* What was posted before the command counts, finished or not. */
+/* Work that was posted before the command counts, finished or not. */
 static void resize_posted(void)
 {
 	struct bench t;
@@ -145,9 +145,9 @@ static void notify(void)
 	bench_close(&t);
 }
 
-/* One that asks for the next completion, and then for the next that is
- * solicited, has asked for the next: IBTA volume 1, C11-31. So does one who asks
- * in the other order. What had its event is not pending any more. */
+/* A program that asks for the next completion, and then for the next that is
+ * solicited, has asked for the next: IBTA volume 1, C11-31. The other order
+ * means the same. A completion that had its event is not pending any more. */
 static void notify_both(void)
 {
 	struct ibv_comp_channel *ch;
@@ -201,8 +201,9 @@ static void post_batch(struct bench *t, int count)
 	CHECK_EQ(ibv_post_send(t->a.qp, wr, &bad), 0);
 }
 
-/* What is posted at once is complete when its event comes: who sleeps is woken
- * once, and not for each message that he is quick enough to take and arm for. */
+/* Requests that are posted at once are complete when their event comes: a
+ * sleeping program is woken once, and not for each message that it is quick
+ * enough to take and arm for. */
 static void batch(void)
 {
 	struct ibv_comp_channel *ch;

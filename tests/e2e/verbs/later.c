@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What came to libibverbs after the oldest release that this builds with:
+ * Verbs that came to libibverbs after the oldest release that this builds with:
  * through the library where it has it, else only as the kernel's ABI.
  */
 #include <fcntl.h>
@@ -156,7 +156,7 @@ static void on_demand_flush(void)
 	CHECK_EQ(ibv_wr_complete(a), 0);
 	CHECK_EQ(expect_wc(t.a.cq, IBV_WC_SUCCESS).opcode, IBV_WC_FLUSH);
 	CHECK(!memcmp(p + 4096, t.a.buf, 4096));
-	/* Of pages that nobody has touched, and of the whole region. */
+	/* Flushes pages that nobody has touched, and the whole region. */
 	ibv_wr_start(a);
 	ibv_wr_flush(a, t.b.mr->rkey, (uintptr_t)p + 65536, 4096,
 		     IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);

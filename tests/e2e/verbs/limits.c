@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Device attributes are promises: what is said to work at its limit works
- * there and not beyond, and what is said not to be there is refused. */
+/* Device attributes are promises: a feature works at its limit and not beyond,
+ * and one that is not advertised is refused. */
 #include <stdlib.h>
 
 #include "bench.h"
@@ -137,7 +137,8 @@ static void limits_rd_atomic(void)
 	bench_close(&t);
 }
 
-/* What has a capability of "none" is refused; EOPNOTSUPP is in "refused". */
+/* A feature with a capability of "none" is refused; EOPNOTSUPP is in "refused".
+ * */
 static void limits_none(void)
 {
 	struct ibv_counters_init_attr attr = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What manual pages and the kernel say of arguments that few programs give:
- * ignored, refused, or taken at their word. */
+/* Manual pages and the kernel describe arguments that few programs give: they
+ * are ignored, refused, or obeyed. */
 #include "bench.h"
 
 static struct ibv_srq *make_srq(struct bench *t, uint32_t limit)
@@ -65,7 +65,7 @@ static void recv_caps_ignored(void)
 	qp = ibv_create_qp(t.pd, &init);
 	CHECK(qp);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
-	/* What it sends is its own. */
+	/* Its send queue is its own. */
 	init.cap.max_send_sge = 99;
 	CHECK(!ibv_create_qp(t.pd, &init));
 	CHECK_EQ(errno, EINVAL);

@@ -330,7 +330,7 @@ static void register_under_writes(void)
 	bench_close(&t);
 }
 
-/* What the child of fork writes to registered memory is its own. */
+/* The child of fork writes to registered memory of its own. */
 static void fork_child(void)
 {
 	struct bench t;

@@ -296,7 +296,7 @@ static void ece(void)
 	/* Connected: too late. */
 	CHECK_EQ(ibv_set_ece(t.a.qp, &e), EINVAL);
 	to_state(t.a.qp, IBV_QPS_RESET);
-	/* What the other side has and we do not is not taken. */
+	/* An option that the other side has and we do not is not taken. */
 	e.options = 0xff;
 	CHECK_EQ(ibv_set_ece(t.a.qp, &e), 0);
 	CHECK_EQ(ibv_query_ece(t.a.qp, &e), 0);
@@ -306,7 +306,7 @@ static void ece(void)
 	bench_close(&t);
 }
 
-/* What is not there says so in the one way that programs know. */
+/* A verb that is not there fails in the one way that programs know. */
 static void refused(void)
 {
 	struct ibv_qp_init_attr qattr = {

@@ -43,7 +43,7 @@ static struct ibv_mr *on_demand(struct bench *t, uint8_t *p, uint64_t iova,
 	return mr;
 }
 
-/* What is prefetched is in memory before anybody touched it, and only that. */
+/* A prefetched page is in memory before anybody touched it, and only that. */
 static void prefetch(void)
 {
 	const enum ibv_advise_mr_advice write =
@@ -128,8 +128,8 @@ __attribute__((no_sanitize_thread)) static long faults_of_writing(uint8_t *p,
 	return after.ru_minflt - before.ru_minflt;
 }
 
-/* What is prefetched for writing is there to be written. How many pages come
- * with one fault where it is not is the kernel's affair. */
+/* A page that is prefetched for writing is there to be written. How many pages
+ * come with one fault otherwise is the kernel's affair. */
 static void prefetch_write(void)
 {
 	struct ibv_sge sge;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is posted last: the queue pair, the file or the process ends at once,
- * and it arrives all the same.
+ * The queue pair, the file or the process ends at once after the last post, and
+ * the message arrives all the same.
  */
 #include "bench.h"
 #include "tests/verbs_pair.h"

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* What a process tells another beside the descriptor. */
+/* The message of a process to another beside the descriptor. */
 struct shared {
 	uint32_t pd, mr, rkey;
 	uint64_t addr;
@@ -158,11 +158,11 @@ static void fork_channel(void)
 	}
 	close(pipefd[0]);
 	CHECK_EQ(ibv_destroy_comp_channel(ch), 0);
-	/* Commands go on, and with them what was told of the channel. */
+	/* Commands go on, and with them the notices about the channel. */
 	CHECK_EQ(ibv_dealloc_pd(ibv_alloc_pd(t.ctx)), 0);
 	close(pipefd[1]);
 	reap(pid);
-	/* What the child made in the domain goes with the file. */
+	/* Objects that the child made in the domain go with the file. */
 	ibv_close_device(t.ctx);
 }
 
@@ -259,7 +259,7 @@ static void import_by_socket(void)
 	close(sock[0]);
 }
 
-/* Opens the device, shows it, and ends when told to. */
+/* Opens the device, shows it, and ends when it is asked to. */
 static void opener(int sock)
 {
 	struct ibv_context *ctx = open_device();
@@ -271,8 +271,8 @@ static void opener(int sock)
 	_exit(0);
 }
 
-/* Who has imported has it still when the opener is gone. Who only holds the
- * descriptor does not: that is noticed, not a crash. */
+/* A process that has imported has it still when the opener is gone. One that
+ * only holds the descriptor does not: that is noticed, not a crash. */
 static void import_outlives(void)
 {
 	struct ibv_context *ctx = NULL;
@@ -296,8 +296,8 @@ static void import_outlives(void)
 		close(sock[1]);
 		reap(pid);
 		if (late) {
-			/* The device hears of the end by a hang-up, and who
-			 * asks before that is still let in. */
+			/* The device notices the end by a hang-up, and a
+			 * process that asks before that is still let in. */
 			for (int i = 0; i < 2000; i++) {
 				ctx = ibv_import_device(fd);
 				if (!ctx)
@@ -317,7 +317,7 @@ static void import_outlives(void)
 	}
 }
 
-/* What is no device file is refused. */
+/* A descriptor of no device file is refused. */
 static void import_wrong(void)
 {
 	int fd = open("/dev/null", O_RDWR);

@@ -74,7 +74,7 @@ static uint8_t *new_pages(int prot)
 	return p;
 }
 
-/* What the program itself could not do with its memory nobody does. */
+/* Nobody does with the program's memory things that it could not do itself. */
 static void without_rights(void)
 {
 	static const uint8_t text[8192] __attribute__((aligned(4096))) = "text";
@@ -254,7 +254,7 @@ static void rereg_refused(void)
 	bench_close(&t);
 }
 
-/* Who imports the region sees what it is now. */
+/* A process that imports the region sees it as it is now. */
 static void rereg_seen(void)
 {
 	uint8_t *other = aligned_alloc(4096, 8192);
@@ -341,7 +341,7 @@ static void dmabuf_refused(void)
 	CHECK(loose >= 0 && !ftruncate(loose, 65536));
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
 	bench_bare(&t);
-	/* What could shrink under the device, or is no memory at all. */
+	/* A file that could shrink under the device, or is no memory at all. */
 	CHECK(!of_file(&t, 0, 4096, 0, loose, RW));
 	CHECK(!of_file(&t, 0, 4096, 0, file, RW));
 	/* Beyond its end, or that of everything. */

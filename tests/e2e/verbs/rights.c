@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What takes a capability: run with it and without, test_verbs.py. */
+/* Verbs that take a capability: run with it and without, test_verbs.py. */
 #include "bench.h"
 
 #define QKEY_OF_QP1 0x80010000u
@@ -70,7 +70,7 @@ static void qkey(bool may)
 	CHECK_EQ(set_qkey(t.a.qp, OWN_QKEY), 0);
 	ah = own_ah(&t);
 	CHECK(ah);
-	/* Of a work request it means: the queue pair's own. */
+	/* In a work request it means the queue pair's own. */
 	CHECK_EQ(post_recv(&t.b, 1, 0, 48), 0);
 	send_with(&t.a, ah, t.b.qp->qp_num, OWN_QKEY + 1);
 	expect_none(t.b.cq);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a storage target of SPDK's kind does: one completion queue and one
+ * The work of a storage target of SPDK's kind: one completion queue and one
  * shared receive queue for all its initiators, data read from memory that the
  * command names by its key, and an answer that takes the key away.
  */
@@ -166,8 +166,8 @@ static void run_all(int flags)
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < INITIATORS; i++)
 			submit(&g, i, round);
-		/* Of all, in the order in which they come: a command and the
-		 * end of an answer each. */
+		/* Each initiator has two, in the order in which they come: a
+		 * command and the end of an answer. */
 		for (int n = 0; n < 2 * INITIATORS; n++) {
 			struct ibv_wc wc = expect_wc(g.cq, IBV_WC_SUCCESS);
 
@@ -180,7 +180,8 @@ static void run_all(int flags)
 			struct initiator *in = &g.of[i];
 			struct ibv_wc wc = expect_wc(in->cq, IBV_WC_SUCCESS);
 
-			/* Of the command and the answer, in either order. */
+			/* The completions of the command and the answer come in
+			 * either order. */
 			if (wc.opcode == IBV_WC_SEND)
 				wc = expect_wc(in->cq, IBV_WC_SUCCESS);
 			else

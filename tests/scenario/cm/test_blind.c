@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a host that sees none of the packets can do to a connection of two
- * others by sending MADs under the address of one of them: nothing that ends
+ * A host that sees none of the packets attacks a connection of two others by
+ * sending MADs under the address of one of them: it can do nothing that ends
  * it, with the packets that it can send in the life of a connection. It may
  * know node GUIDs and queue pair numbers, one of the two comm ids, and the comm
  * ids of connections of its own.
@@ -9,8 +9,8 @@
 #include "tests/scenario/cm/pair.h"
 #include "util/rng.h"
 
-/* What it tries of each kind. The probability that the right pair of ids is
- * among them is 2^-48. */
+/* The tries of each kind. The probability that the right pair of ids is among
+ * them is 2^-48. */
 #define TRIES	   65536
 #define NEIGHBOURS 64
 #define STRANGER   77

@@ -20,7 +20,7 @@ static struct ur_cm_id *listen_match(struct ur_cm_match m)
 	return id;
 }
 
-/* Who gets a request to b's address on port? NULL: nobody. */
+/* Returns the id that gets a request to b's address on port, or NULL. */
 static struct ur_cm_id *who_listens(u32 port)
 {
 	static u32 qpn = 100;
@@ -33,7 +33,7 @@ static struct ur_cm_id *who_listens(u32 port)
 	deliver(&p, &p.b, &l);
 	if (p.b.last_new) {
 		expect(&p.b, UR_CM_EVENT_REQ, 0);
-		/* The backlog tells whose it was. */
+		/* The backlog shows whose it was. */
 		listener = p.b.last_new;
 		ur_cm_id_destroy(p.b.last_new);
 	}

@@ -99,8 +99,8 @@ static void test_timeout(void)
 	end();
 }
 
-/* Destroyed while connected: no more events here, but the peer is told, even
- * if the first DREQ is lost. */
+/* Destroyed while connected: no more events here, but the peer gets a DREQ,
+ * even if the first one is lost. */
 static void test_destroy(void)
 {
 	struct ur_cm_stats stats;
@@ -177,7 +177,7 @@ static void test_wrong_qpn(void)
 	end();
 }
 
-/* Both ends have said goodbye: the peer may use the QPN again at once, as one
+/* Both ends have disconnected: the peer may use the QPN again at once, as one
  * that draws its numbers does now and then. */
 static void test_timewait_is_not_stale(void)
 {

@@ -183,7 +183,7 @@ static void test_answers(void)
 	}
 }
 
-/* A peer whose path has changed is heard again: its requests at once, its
+/* A peer whose path has changed is accepted again: its requests at once, its
  * answers when a packet was repeated. */
 static void test_path_change(void)
 {

@@ -113,7 +113,7 @@ static void longer_than_window(void)
 	stop();
 }
 
-/* What is sent again goes as it went, and the end of it asks. */
+/* Packets that are sent again go as they went, and the last one asks. */
 static void again(void)
 {
 	start(BURST);

@@ -83,7 +83,8 @@ static void start(u8 retries)
 	a.rnr_retry = 1;
 	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
 	wt_to_rts(&q, &a);
-	/* What comes early is kept from where packets came before. */
+	/* An early packet is kept if it is from the port that packets came from
+	 * before. */
 	ur_origin_learn(&q.qp->resp.origin, w.meta.udp_sport);
 }
 
@@ -254,7 +255,7 @@ static void no_receive(void)
 	stop();
 }
 
-/* What was missing comes before the NAK has left, which is then not sent: as
+/* The missing packet comes before the NAK has left, which is then not sent: as
  * on a machine that reads its packets late, several at a time. */
 static void not_sent(void)
 {
@@ -280,7 +281,7 @@ static void not_sent(void)
 	stop();
 }
 
-/* Two gaps: the second is told when the first has closed. */
+/* Two gaps: the second is reported when the first has closed. */
 static void two_gaps(void)
 {
 	start(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the host is told of a failure: the request, and what was wrong with it,
+ * The report of a failure to the host: the request, and what was wrong with it,
  * with the numbers. By packets and inside the port alike.
  */
 #include "tests/scenario/transport/wiretap.h"
@@ -18,7 +18,7 @@ static void failed(void *qp_ctx, const struct ur_failure *f)
 	told++;
 	*(f->peers ? &peers : &own) = *f;
 	CHECK(qp_ctx == (f->peers ? &r : &q));
-	/* It is told before it happens. */
+	/* It is reported before it happens. */
 	CHECK(((struct wt_qp *)qp_ctx)->qp->state != UR_QP_ERR);
 }
 

@@ -104,7 +104,7 @@ static void refused(void)
 	stop();
 }
 
-/* What the headers say beside the PSN is looked at in the middle too. */
+/* The fields of the headers beside the PSN are looked at in the middle too. */
 static void headers(void)
 {
 	struct ur_qp_attr attr = {.state = UR_QP_ERR};
@@ -147,7 +147,7 @@ static void headers(void)
 	stop();
 }
 
-/* What was missing comes: the next gap is told at once. */
+/* The missing packet comes: the next gap is reported at once. */
 static void gaps(void)
 {
 	start();

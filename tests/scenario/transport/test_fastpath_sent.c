@@ -5,7 +5,7 @@
  */
 #include "tests/scenario/transport/fastpath.h"
 
-/* What goes out: the same packets in the same order. */
+/* The same packets leave in the same order. */
 static void sent(void)
 {
 	struct ur_send_wr *wr;

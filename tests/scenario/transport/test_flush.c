@@ -14,7 +14,7 @@ static struct wt_qp q, r;
 static struct ur_mr *mr;
 static u32 psn;
 
-/* What the region was asked to flush, and its first word. */
+/* The range that the region was asked to flush, and its first word. */
 static struct {
 	u32 calls, type;
 	u64 off, len, word;

@@ -186,7 +186,8 @@ static struct message *next_answer(struct talk *t, u32 *at,
 	return m;
 }
 
-/* What an atomic finds at an address that none before it had. */
+/* Prepares the value that an atomic finds at an address that none before it
+ * had. */
 static void prepare_atomic(struct wt *w, struct talk *t, u32 at, u32 answers)
 {
 	const struct ur_pkt *req = &t->msg[at].pkt;

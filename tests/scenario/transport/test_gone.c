@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A process that ended, while its queue pairs are not closed yet: its memory
- * is no more. Nobody answers in its name; what the peer hears comes from
- * closing the device.
+ * A process that ended, while its queue pairs are not closed yet: its memory is
+ * no more. Nobody answers in its name; the peer is notified by the closing of
+ * the device.
  */
 #include "tests/scenario/transport/wiretap.h"
 
@@ -70,7 +70,8 @@ static void stop(void)
 	wt_close(&w);
 }
 
-/* What the request arrives as, what its sender posts, and its length. */
+/* The form in which the request arrives, the one that its sender posts, and its
+ * length. */
 static const struct request {
 	u8 packet, work;
 	u32 len;
@@ -120,8 +121,8 @@ static void by_loop(const struct request *req)
 	silent();
 }
 
-/* Of a message that arrives as datagrams or on UC nobody expects an answer;
- * its receiver gets no event either. */
+/* Nobody expects an answer to a message that arrives as datagrams or on UC; its
+ * receiver gets no event either. */
 static void unconnected(void)
 {
 	struct ur_pkt pkt = {

@@ -65,7 +65,7 @@ static void groups(void)
 	wt_post_recv(&q[0], 0, 100);
 	datagram(gid, 1);
 	wt_wc(&q[0], 0);
-	/* What is left can be had again. */
+	/* A place that was left can be had again. */
 	CHECK_EQ(ur_mcast_detach(q[0].qp, gid), 0);
 	group(gid, UR_MCAST_GROUPS_MAX);
 	CHECK_EQ(ur_mcast_attach(q[1].qp, gid), 0);

@@ -44,7 +44,7 @@ static struct ur_send_wr *post(u8 opcode, u32 len)
 	return wr;
 }
 
-/* What went out comes back in. */
+/* Packets that went out come back in. */
 static void turn_round(void)
 {
 	while (w.out_head != w.out_tail) {

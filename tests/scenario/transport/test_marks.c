@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Marks and the window of a path: CNPs cut it by the share that is marked, a peer
- * that sends none is found out and told nothing by marks any more, and what is UC
- * is ECT only where its rate will follow.
+ * Marks and the window of a path: CNPs cut it by the share that is marked, a
+ * peer that sends none is found out and gets no marks any more, and UC is ECT
+ * only where its rate will follow.
  */
 #include "tests/scenario/transport/wiretap.h"
 #include "transport/cc.h"
@@ -107,7 +107,7 @@ static void trip_without_work(void)
 	q.wc_head = q.wc_tail;
 }
 
-/* All are marked at first, for all that is known; later the share tells. */
+/* All are marked at first, for all that is known; later the share decides. */
 static void cut_by_share(void)
 {
 	u32 before, after;
@@ -151,7 +151,7 @@ static void once_in_a_trip(void)
 	wt_stop(&w, &q);
 }
 
-/* Where no window was needed there is one again. */
+/* A path that needed no window has one again. */
 static void held_again(void)
 {
 	u32 before;
@@ -177,7 +177,7 @@ static void nothing_sent(void)
 	wt_stop(&w, &q);
 }
 
-/* The answers to a READ are as many as we ask for, so the one who is told is us. */
+/* The answers to a READ are as many as we ask for, so the CNP concerns us. */
 static void marked_answer(void)
 {
 	u32 before;

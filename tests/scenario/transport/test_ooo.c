@@ -54,7 +54,7 @@ static void keeps(void)
 	wt_sleep(&w, 50 * WT_US);
 	feed(UR_OP_RC_WRITE_MIDDLE, 3, 256, 0, false);
 	wt_expect_ack(&w, WT_NAK_SEQ, P(1));
-	/* The gap closes: the jump is told, though nobody asked. */
+	/* The gap closes: the jump is acknowledged, though nobody asked. */
 	feed(UR_OP_RC_WRITE_MIDDLE, 1, 256, 0, false);
 	wt_expect_ack(&w, WT_ACK, P(3));
 	feed(UR_OP_RC_WRITE_LAST, 4, 176, 0, true);
@@ -63,7 +63,7 @@ static void keeps(void)
 		CHECK_EQ(w.mem[0x80400 + i], wt_pattern(i));
 	for (u32 i = 0; i < 1024; i++)
 		CHECK_EQ(w.mem[0x80000 + i], wt_pattern(i % 256));
-	/* Two gaps: the second is told as soon as the first closes. */
+	/* Two gaps: the second is reported as soon as the first closes. */
 	feed(UR_OP_RC_WRITE_ONLY, 6, 4, 4, true);
 	wt_expect_ack(&w, WT_NAK_SEQ, P(5));
 	feed(UR_OP_RC_WRITE_ONLY, 8, 4, 4, true);
@@ -89,7 +89,7 @@ static void keeps(void)
 static void ends(void)
 {
 	start(true);
-	/* Where the peer's packets come from is known by the first. */
+	/* The first packet shows the port that the peer's come from. */
 	feed(UR_OP_RC_WRITE_ONLY, 0, 4, 4, true);
 	wt_expect_ack(&w, WT_ACK, P(0));
 	feed(UR_OP_RC_WRITE_ONLY, 2, 4, 4, true);

@@ -173,7 +173,7 @@ static void asks_where_it_ends(void)
 	stop();
 }
 
-/* What the window of these round trips grows by in ten more. */
+/* Returns the growth of the window of these round trips in ten more. */
 static u32 growth(u64 ns)
 {
 	u32 before = trip(ns);
@@ -259,7 +259,8 @@ static void short_trips(void)
 	stop();
 }
 
-/* What is lost whatever the window is cuts it once, and is then given back. */
+/* Losses that do not depend on the window cut it once, and it is then given
+ * back. */
 static void chance(u64 ns, u32 least)
 {
 	u32 few = UINT32_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who shares a window, and what a peer's answers do to others who share it: other
+ * The sharers of a window, and the effect of a peer's answers on the others: other
  * owners have windows of their own, and answers that say nothing new hold nobody
  * up for long. And no path has too many members, nor is one of many searched
  * for.
@@ -110,7 +110,7 @@ static void naks_without_end(void)
 	stop();
 }
 
-/* Of the same address. */
+/* Other owners of the same address. */
 static void other_owners(void)
 {
 	struct wt_qp other;

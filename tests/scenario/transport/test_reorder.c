@@ -17,8 +17,8 @@ static u32 psn0;
 #define MEM_OFF	 0x80000
 #define WORD_OFF 0x90000
 
-/* What the peer sends: a SEND of five packets, a WRITE of three, a SEND, a
- * FETCH_ADD and a READ. */
+/* The peer sends a SEND of five packets, a WRITE of three, a SEND, a FETCH_ADD
+ * and a READ. */
 enum { SEND_LAST = 4, WRITE = 5, WRITE_LAST = 7, SMALL = 8, ADD = 9, READ };
 
 static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What requests may do and what they lead to at the RC responder: rights,
+ * The rights of requests and their effects at the RC responder: access,
  * receives, READs that come again, atomics; each of it also across the PSN
  * wrap.
  */
@@ -38,7 +38,7 @@ static void rights(void)
 		wt_feed(&w, p, NULL);
 		wt_expect_ack(&w, WT_NAK_ACCESS, P(0));
 		CHECK(q.events & (1u << UR_EVENT_QP_ACCESS_ERR));
-		/* What follows gets no answer. */
+		/* A later packet gets no answer. */
 		feed_dma(UR_OP_RC_WRITE_MIDDLE, 1, 256, 0);
 		wt_silence(&w);
 		stop();

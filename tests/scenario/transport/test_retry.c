@@ -246,8 +246,8 @@ static void rnr_count(void)
 				.payload_bytes = 4},
 		NULL);
 	wt_expect_ack(&w, WT_RNR(12), 9);
-	/* What was sent behind it is no news: a sequence NAK would end the
-	 * peer's wait. */
+	/* A packet that was sent behind it is no news: a sequence NAK would end
+	 * the peer's wait. */
 	for (u32 psn = 10; psn < 10 + 100; psn++) {
 		wt_feed(&w,
 			(struct ur_pkt){.opcode = UR_OP_RC_SEND_ONLY,

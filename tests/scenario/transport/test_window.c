@@ -187,7 +187,7 @@ static void invalidate(void)
 	CHECK_EQ(wc.imm_inv, ur_mw_rkey(mw));
 	CHECK_EQ(write_at(WT_IOVA + 100, 1, ur_mw_rkey(mw)), WT_NAK_ACCESS);
 	stop();
-	/* What is not bound cannot be invalidated. */
+	/* A window that is not bound cannot be invalidated. */
 	start(2);
 	wr = wt_post(&q, UR_WR_LOCAL_INV, 0, 0);
 	wr->imm_inv = ur_mw_rkey(mw);
@@ -229,7 +229,7 @@ static void refused_keys(void)
 	bind(0, 0, 0);
 	bound(UR_WC_MW_BIND_ERR);
 	stop();
-	/* Of another domain than the queue pair and the region. */
+	/* A window of another domain than the queue pair and the region. */
 	start(1);
 	ur_mw_destroy(mw);
 	CHECK(!ur_mw_create(w.port, WT_PD + 1, 1, &mw));
@@ -263,7 +263,7 @@ static void send_inv(struct wt_qp *to, u32 at, u8 syndrome)
 	wt_expect_ack(&w, syndrome, at);
 }
 
-/* What another queue pair may do with a window that q has bound. */
+/* The rights of another queue pair to a window that q has bound. */
 static void stranger(int type, bool other_pd)
 {
 	u8 use = type == 2 || other_pd ? WT_NAK_ACCESS : WT_ACK;

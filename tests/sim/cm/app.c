@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The applications: what they do is drawn, what they may be told is checked.
+ * The applications: their calls are drawn, their events are checked.
  *
- * Oracles: an end hears only what its life allows, and nothing once destroyed;
+ * Oracles: an end gets only events that its life allows, and none once destroyed;
  * of one attempt there is at most one live passive end; both ends of a
  * connection name each other's queue pairs; without faults a connection that
  * nobody refuses is established on both sides.
@@ -142,7 +142,7 @@ static void act_passive(struct world *w, struct end *e)
 	}
 }
 
-/* The other end has said that it is ready. */
+/* The other end is ready. */
 static bool data_may_come(const struct end *e)
 {
 	const struct world *w = e->w;
@@ -243,7 +243,7 @@ static void on_request(struct world *w, u32 host, struct ur_cm_id *id,
 	plan(e, TASK_ACT, draw(w, 4) ? 5 : 20000);
 }
 
-/* What may be said to an end, by kind. */
+/* Returns whether an end may get that event, by kind. */
 static bool legal(const struct end *e, enum ur_cm_event_type type)
 {
 	switch (type) {

@@ -54,7 +54,7 @@ static void line_idle(struct sim_world *w, void *arg, u64 n)
 	start_line(port);
 }
 
-/* Of the highest priority that may send. */
+/* Takes the frame of the highest priority that may send. */
 static struct net_frame *take(struct net_port *port)
 {
 	for (u32 prio = NET_PRIOS; prio-- > 0;) {

@@ -77,7 +77,8 @@ static int spread(u8 sl, double least, double most)
 	return verdict(bad);
 }
 
-/* Who sends is silent after END. Whether what switches hold moves then. */
+/* Senders are silent after END. Then it shows whether frames that switches hold
+ * move. */
 #define END   (30 * MS)
 #define LATER (60 * MS)
 #define LAST  (80 * MS)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the experiments have in common. */
+/* The common part of the experiments. */
 #include "tests/sim/net/rows.h"
 
-/* What is added to a rate in a step is a part of the line's, as in the paper on
- * DCQCN: a thousandth, and a hundredth. */
+/* A step adds a part of the line's rate, as in the paper on DCQCN: a
+ * thousandth, and a hundredth. */
 static struct ur_cc_config dcqcn(u64 bps)
 {
 	return (struct ur_cc_config){

@@ -6,7 +6,7 @@
  * chooses among equal ways.
  *
  * A frame of a priority with PFC counts where it came in. Beyond its part of
- * what is free it is in the headroom, and the sender is told to pause; it goes
+ * what is free it is in the headroom, and the sender gets a PAUSE; it goes
  * on when the headroom is empty and two frames have room again.
  */
 #include "tests/sim/net/net.h"
@@ -16,8 +16,8 @@
 
 u64 net_headroom(u64 bps, ur_time delay)
 {
-	/* What is on its way there and back, and at both ends a frame that had
-   * begun. */
+	/* Frames on their way there and back, and at both ends one that had
+	 * begun. */
 	return 2 * delay * bps / 8000000000ull + 3 * NET_FRAME_BYTES;
 }
 
@@ -89,7 +89,7 @@ static u64 room(const struct net_node *node)
 	return sw->buffer - apart - sw->used;
 }
 
-/* What one queue may have now. */
+/* Returns the part that one queue may have now. */
 static u64 part(const struct net_node *node)
 {
 	u64 free_bytes = room(node);

@@ -84,7 +84,7 @@ static int run_bound(const struct sim_options *options,
 	return bad;
 }
 
-/* What a device has by default, unless it was forced. */
+/* Returns the options that a device has by default, unless they were forced. */
 static struct sim_options usual(const struct sim_options *options)
 {
 	struct sim_options o = *options;

@@ -125,7 +125,7 @@ static void draw_attr(struct sim_pair *p)
 		};
 }
 
-/* What applications commonly ask for. */
+/* Sets the attributes that applications commonly ask for. */
 static void drill_attr(struct sim_pair *p)
 {
 	p->mtu = p->w->mtu;

@@ -323,8 +323,8 @@ void faults_start(struct sim_world *w)
 	again(w, x->drain_every, drain);
 }
 
-/* What is under way (a partition, a pause, a restart) ends by the event that
- * was scheduled with it. */
+/* A fault that is under way (a partition, a pause, a restart) ends by the event
+ * that was scheduled with it. */
 void faults_stop(struct sim_world *w)
 {
 	w->faults_on = false;

@@ -83,7 +83,8 @@ static void gather(struct sim_flow *f, struct sim_op *op)
 	}
 }
 
-/* Where READ data goes: pieces of the result slot, in falling order. */
+/* Chooses the place of READ data: pieces of the result slot, in falling order.
+ * */
 static void scatter(struct sim_flow *f, struct sim_op *op)
 {
 	struct sim_world *w = f->from->host->w;

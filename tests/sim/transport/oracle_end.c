@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What must hold when work is over: nothing missing, nothing left, memory as
- * the operations made it.
+ * The rules that hold when work is over: nothing missing, nothing left, memory
+ * as the operations made it.
  */
 #include "tests/sim/transport/oracle.h"
 

@@ -183,7 +183,7 @@ static void check_request(struct sim_flow *f, const struct ur_pkt *p)
 	SIM_CHECK(w, find_psn(f, rel, &at),
 		  "%s: request PSN %u (first + %u) belongs to no operation",
 		  endpoint_name(f->from), p->psn, rel);
-	/* What went the short way is not seen here. */
+	/* Packets that went the short way are not seen here. */
 	if (loops && ur_psn_diff(rel, f->wire_next) > 0)
 		f->wire_next = rel;
 	fresh = rel == f->wire_next;
@@ -215,7 +215,7 @@ static void check_request(struct sim_flow *f, const struct ur_pkt *p)
 			at.op->wr.opcode == UR_WR_READ ? at.op->npsn : 1;
 	}
 	if (sim_reliable(f)) {
-		/* Once, and retry_cnt times more while nothing is heard. */
+		/* Once, and retry_cnt times more while nothing is received. */
 		if (f->heard_seen != f->heard) {
 			f->heard_seen = f->heard;
 			for (u32 i = f->done; i < f->posted; i++)
@@ -281,7 +281,7 @@ static void check_response(struct sim_flow *f, const struct ur_pkt *p)
 		check_msn(f, p, rel);
 	if (p->op->flags & UR_OPF_ACK) {
 		bool seq_nak = p->syndrome == (UR_AETH_NAK | UR_NAK_PSN_SEQ);
-		/* What was done before the first PSN is acknowledged as
+		/* Work that was done before the first PSN is acknowledged as
 		 * first - 1, in answer to a duplicate. */
 		u32 limit = f->delivered_max + (seq_nak ? 1 : 0);
 
@@ -473,8 +473,8 @@ void oracle_rnr_exceeded(struct sim_flow *f, u32 i)
 	u32 seen = f->ops[i].rnrs, limit = f->from->attr.rnr_retry;
 
 	/* Copies count too, and work inside a device has no packets. One that
-	 * tells of a lost READ answer before it is not counted, so there may
-	 * be more. */
+	 * reports a lost READ answer before it is not counted, so there may be
+	 * more. */
 	if (in_device(f) || w->faults.dup)
 		return;
 	SIM_CHECK(w, seen > limit,

@@ -7,8 +7,8 @@
 
 /* Mean pause of an application between two bursts of posts. */
 #define THINK_NS 4000
-/* Until the other end of a broken pair hears of it, and then until no packet
- * of the epoch can be on its way any more (the time-wait of the CM). */
+/* The time until the other end of a broken pair notices, and then until no
+ * packet of the epoch can be on its way any more (the time-wait of the CM). */
 #define HEAR_NS	     50000
 #define TIME_WAIT_NS 3000000
 

@@ -358,7 +358,7 @@ static void transmit(struct sim_host *h)
 		sim_host_wake(h, h->tx_free);
 }
 
-/* What the transport says of itself, and what was due. */
+/* Checks the transport's own report, and that all that was due is done. */
 static void check(struct sim_host *h)
 {
 	struct sim_world *w = h->w;

@@ -61,7 +61,7 @@ static void check_values(const struct ur_cm_mad *mad)
 		CHECK_EQ(ip.ip_version, 4);
 		CHECK(!memcmp(ip.src, r->primary.local_gid, 16));
 		CHECK(!memcmp(ip.dst, r->primary.remote_gid, 16));
-		/* What makes the UDP source port, see the kernel's
+		/* The UDP source port is made from these, see the kernel's
 		 * cma_get_roce_udp_flow_label. */
 		CHECK_EQ(r->primary.flow_label,
 			 (ip.src_port * 31u + ur_ip_cm_port(r->service_id)) &

@@ -57,7 +57,7 @@ static void test_v2(void)
 	CHECK_EQ(limit_of(V2_MOUNT, "0::/a/b\n"), 3000000);
 	put("v2/a/b/c/memory.max", "2000000\n");
 	CHECK_EQ(limit_of(V2_MOUNT, "0::/a/b/c\n"), 2000000);
-	/* What is slowed down beyond some bytes has no more. */
+	/* A group that is slowed down beyond some bytes has no more. */
 	put("v2/a/b/memory.high", "1000000\n");
 	CHECK_EQ(limit_of(V2_MOUNT, "0::/a/b/c\n"), 1000000);
 	/* The group itself, seen from within, and one of above. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Of which network namespace a socket is, on a kernel that has SO_NETNS_COOKIE
- * and on one that has not. */
+/* The network namespace of a socket, on a kernel that has SO_NETNS_COOKIE and
+ * on one that has not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

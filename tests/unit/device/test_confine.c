@@ -56,7 +56,7 @@ static void install(bool packet_sockets)
 		_exit(SKIPPED);
 }
 
-/* What the device may not, and would survive. */
+/* Calls that the device may not make, and would survive. */
 static void refused(void)
 {
 	struct rlimit rl = {1024, 1024};
@@ -228,7 +228,7 @@ static bool log_tells(int fd, long call)
 /*
  * A thread is no event for the system's log, though the C library tries a call
  * for it that is refused; a call that nobody should make is one. The system
- * tells ten in five seconds.
+ * logs ten in five seconds.
  */
 static void quiet(void)
 {
@@ -248,7 +248,7 @@ static void quiet(void)
 	_exit(SKIPPED); /* an audit daemon has it */
 }
 
-/* What the device does all the time. */
+/* Calls that the device makes all the time. */
 static void allowed(void)
 {
 	char name[IF_NAMESIZE];

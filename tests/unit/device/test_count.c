@@ -75,7 +75,7 @@ static void test_all(void)
 	CHECK(!dev.objects[type.id].users);
 }
 
-/* Of what the others leave, each has half, and root all. */
+/* Each user has half of the part that the others leave, and root all of it. */
 static void test_users(void)
 {
 	struct ur_ufile a = {.dev = &dev, .uid = STRANGER}, again = a,
@@ -126,7 +126,7 @@ static void test_share(void)
 	CHECK_EQ(ur_quota_take(&few, OTHER, 1), -ENOMEM);
 	ur_quota_give(&few, STRANGER, 7);
 	CHECK(!few.users);
-	/* What the daemon needs itself. */
+	/* The daemon's own needs. */
 	CHECK_EQ(ur_quota_take(&own, STRANGER, 6), -ENOMEM);
 	CHECK_EQ(ur_quota_take(&own, 0, 6), -ENOMEM);
 	CHECK_EQ(ur_quota_take(&own, 0, 5), 0);
@@ -166,7 +166,7 @@ static void check_row(const char *fmt, u32 n)
 	CHECK(strstr(doc, row));
 }
 
-/* What is written for people is what is so. */
+/* The document has the numbers of the code. */
 static void test_doc(void)
 {
 	FILE *f = fopen(LIMITS_MD, "re");

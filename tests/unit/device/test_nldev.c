@@ -117,7 +117,7 @@ static void test_lengths(void)
 		CHECK(!ur_nl_has(&attrs, RDMA_NLDEV_ATTR_DEV_INDEX));
 		CHECK_EQ(parse(true), -EINVAL);
 	}
-	/* What fills up the last one is not there. */
+	/* The padding of the last one is not there. */
 	begin();
 	ur_nl_put_text(&m, RDMA_NLDEV_ATTR_DEV_NAME, "uroce0");
 	m.len--;

@@ -77,7 +77,7 @@ static void test_set(void)
 	CHECK_EQ(parse("set = eth0 tclass"), -EINVAL);
 }
 
-/* Names go with the netdev before them; the first that was said stays. */
+/* Names go with the netdev before them; the first that was given stays. */
 static void test_names(void)
 {
 	char words[][24] = {"uroced", "--netdev", "eth0",     "--name",
@@ -100,7 +100,7 @@ static void test_names(void)
 	CHECK_EQ(o.n_netdevs, 3);
 	CHECK(!strcmp(o.name[0], "mlx5_0") && !*o.name[1]);
 	CHECK(!strcmp(o.name[2], "rxe_0") && o.only == 1);
-	/* Of the default netdev; two for one; one that is too long. */
+	/* A name for the default netdev; two for one; one that is too long. */
 	optind = 1;
 	argv[1] = argv[3];
 	argv[2] = argv[4];

@@ -62,7 +62,7 @@ static void test_v2(void)
 	/* A part of one is one. */
 	say("/sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
 	CHECK_EQ(ur_processors_quota(root), 1);
-	/* Of those above it holds too. */
+	/* It holds for the groups above, too. */
 	say("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
 	say("/sys/fs/cgroup/a/cpu.max", "800000 100000\n");
 	CHECK_EQ(ur_processors_quota(root), 8);

@@ -75,7 +75,7 @@ static void test_text(void)
 		      "tclass=17\n"
 		      "dst_ip=1.1.1.2/32,tclass=18\n"
 		      "src_ip=1.1.1.2,dst_ip=1.1.1.0/24,tclass=16\n"));
-	/* What is shown can be written again, and to take it away. */
+	/* The text that is shown can be written again, and to take it away. */
 	CHECK_EQ(ur_tclass_store(&t, "dst_ip=1.1.1.2/32,tclass=-1"), 0);
 	CHECK_EQ(ur_tclass_store(&t, "dst_ip=9.9.9.9,tclass=-1"), 0);
 	CHECK(!strstr(shown(), "tclass=18"));

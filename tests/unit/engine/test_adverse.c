@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a hostile card draws: in bounds, and the same for the same seed. */
+/* A hostile card draws in bounds, and the same for the same seed. */
 #include "engine/adverse.h"
 #include "tests/check.h"
 

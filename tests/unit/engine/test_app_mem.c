@@ -135,7 +135,7 @@ static void remove_page(u8 *page)
 	close(fd);
 }
 
-/* Of what is not there nothing is told, and it does no harm. */
+/* Memory that is not there is not reported, and it does no harm. */
 static void test_gone(void)
 {
 	u8 *area = map_pages(3), *p = area + PAGE;
@@ -183,7 +183,7 @@ static void test_hole(void)
 	munmap(p, 3 * PAGE);
 }
 
-/* Of very many pages some are looked at, and always the last. */
+/* Some of very many pages are looked at, and always the last. */
 static void test_many(void)
 {
 	const u64 pages = 2 * 4096 + 2;

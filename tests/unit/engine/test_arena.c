@@ -81,9 +81,9 @@ static blkcnt_t blocks(int fd)
 	return st.st_blocks;
 }
 
-/* What is freed stays, since to give it back takes locks that the client can
- * hold, and is what the next blocks are made of: of fewer bytes, and of
- * neighbours that are free together. */
+/* Freed blocks stay, since to give them back takes locks that the client can
+ * hold, and the next blocks are made of them: of fewer bytes, and of neighbours
+ * that are free together. */
 static void test_stays(struct ur_arena *arena, int fd)
 {
 	const u64 mib = 1u << 20;
@@ -114,8 +114,8 @@ static void test_stays(struct ur_arena *arena, int fd)
 		for (int i = 0; i < 5; i++)
 			ur_arena_free(arena, &part[(i * 3 + round) % 5]);
 		CHECK_EQ(ur_arena_alloc(arena, 64 * mib, &whole), 0);
-		/* Of several mappings, which the kernel may have put side by
-		 * side, it is where they begin. */
+		/* It is where the mappings begin, of which the kernel may have
+		 * put several side by side. */
 		CHECK(whole.ptr == ptr || n_maps > 1);
 		CHECK(whole.dirty);
 		CHECK_EQ(arena->mapped, mapped);
@@ -124,7 +124,7 @@ static void test_stays(struct ur_arena *arena, int fd)
 	ur_arena_free(arena, &whole);
 }
 
-/* Who is the first to have pages is told so, page by page. */
+/* The first to have pages is notified of that, page by page. */
 static void test_dirty(struct ur_arena *arena)
 {
 	struct ur_block a, b, c;

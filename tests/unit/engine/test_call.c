@@ -129,8 +129,8 @@ static int drop(struct ur_engine *e, void *arg)
 	return 0;
 }
 
-/* What is watched comes and goes with the engine on its way out of a sleep
- * for its sake; and what stays is served. */
+/* Watched descriptors come and go with the engine on its way out of a sleep for
+ * their sake; and one that stays is served. */
 static void *come_and_go(void *arg)
 {
 	for (int i = 0; i < CALLS; i++) {
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	STEP(test_typed());
 	STEP(test_together());
 	STEP(test_leaves_processor());
-	wait_asleep(); /* and is told to stop in that state */
+	wait_asleep(); /* and is stopped in that state */
 	ur_engine_destroy(engine);
 	return cases_status();
 }

@@ -201,7 +201,8 @@ static void go(u32 n)
 	users[n] = users[--n_users];
 }
 
-/* What control has said is so in each engine, whenever that was made. */
+/* Checks that control's settings hold in each engine, whenever that was made.
+ * */
 static void expect_told(struct ur_engine *engine, u32 n)
 {
 	CHECK_EQ(ur_engine_count(engine), n);
@@ -251,7 +252,7 @@ static void test_users(void)
 	expect_told(engine, 2);
 	CHECK_EQ(come(engine, self, 65533), 2);
 	expect_told(engine, 3);
-	/* What the first user leaves is the next one's. */
+	/* An engine that the first user leaves is the next one's. */
 	go(3);
 	CHECK_EQ(come(engine, self, 65532), 3);
 	CHECK_EQ(ur_ectx_shard(users[3]), 2);
@@ -276,7 +277,7 @@ static void test_users(void)
 	ur_user_mem_put(self);
 }
 
-/* Who may have several of them does not take all. */
+/* A user who may have several of them does not take all. */
 static void test_leaves_some(void)
 {
 	struct ur_engine_config mine = config;

@@ -96,8 +96,8 @@ static void test_full(void)
 	ur_evsock_close(&s);
 }
 
-/* What comes while events are taken back waits, and takes no room from what
- * goes back. */
+/* An event that comes while others are taken back waits, and takes no room from
+ * those. */
 static void test_held(void)
 {
 	struct ur_evsock s;

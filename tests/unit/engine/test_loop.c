@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who runs what is posted to the control loop, whose turn it is, and when timers
- * are due. */
+/* The order in which calls that are posted to the control loop run, the turns
+ * at its lock, and when timers are due. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -51,7 +51,7 @@ static void test_holder(void)
 	CHECK(pthread_equal(by, pthread_self()));
 }
 
-/* What is posted without end does not keep the lock's holder for ever. */
+/* Calls that are posted without end do not keep the lock's holder for ever. */
 static void test_chain(pthread_t server)
 {
 	ur_loop_lock(loop);
@@ -90,7 +90,7 @@ static void test_timers(pthread_t server)
 	sem_wait(&told);
 }
 
-/* Of a thread that wants the lock: whom for. */
+/* The user for whom a thread wants the lock. */
 struct wants {
 	uid_t uid;
 	pthread_t thread;

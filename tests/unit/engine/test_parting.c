@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What was posted before a command is for the engine to see before it. Here the
- * engine sleeps and is not told of what is posted, or rung for and not woken:
+ * The engine has to see what was posted before a command first. Here the engine
+ * sleeps and gets no doorbell for what is posted, or gets one and is not woken:
  * the command alone brings it out.
  */
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void post_recvs(const struct uroce_create_qp_resp *r, u32 n)
 	__atomic_store_n(&hdr->prod, n, __ATOMIC_RELEASE);
 }
 
-/* In the ring; nobody is told. */
+/* Puts it in the ring and rings no doorbell. */
 static void post(void)
 {
 	struct uroce_ring_hdr *hdr = at(rings.map_off + rings.sq_hdr_off);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Where the engine runs: with programs that are told of completions, on their
- * processor; with programs that look for them, anywhere.
+ * The place of the engine: with programs that get events of completions, on
+ * their processor; with programs that look for them, anywhere.
  */
 #include <sched.h>
 #include "engine/place.h"
@@ -29,7 +29,7 @@ static bool is_there(void)
 	return CPU_COUNT(&now) == 1 && CPU_ISSET(cpu - 1, &now);
 }
 
-/* A program that sleeps has woken it n times, and was told each time. */
+/* A program that sleeps has woken it n times, and got an event each time. */
 static void company(struct ur_place *p, ur_time *now, u32 n)
 {
 	while (n--) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * In what order threads get a lock that users take in turns. Who waits is made
- * to wait before the next one comes, and how long a turn lasts is for ever or
+ * The order in which threads get a lock that users take in turns. Each is made to
+ * wait before the next one comes, and how long a turn lasts is for ever or
  * not at all, so that nothing depends on how fast the machine is.
  */
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #define FOR_EVER UINT64_MAX
 
-/* Who holds the lock while the others come. */
+/* The thread that holds the lock while the others come. */
 #define HOLDER	    9
 #define MAX_THREADS 64
 
@@ -22,7 +22,7 @@ static struct ur_turns turns;
 static pthread_t threads[MAX_THREADS];
 static u32 n_threads, order[MAX_THREADS], n_done;
 
-/* Of a thread: its user, and which one of his it is. */
+/* The user of a thread, and which one of his it is. */
 #define NAME(user, number) ((user)*100 + (number))
 
 static void *take_once(void *arg)
@@ -98,7 +98,8 @@ static void one_turn(void)
 		CHECK_EQ(order[i], NAME(i / 5 + 1, i % 5));
 }
 
-/* Who has the lock may have it again, but not before who waits. */
+/* A thread that has the lock may have it again, but not before those that wait.
+ * */
 static void again(void)
 {
 	begin(FOR_EVER);
@@ -174,7 +175,8 @@ static void lack_processor(int sig)
 		sched_yield();
 }
 
-/* Of ours, plus one; 0: there is no other. */
+/* Returns the number of one of our processors, plus one; 0: there is no other.
+ * */
 static u32 some_processor(void)
 {
 	cpu_set_t ours;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a process may do with its memory: asked for, and read in the text. */
+/* The rights of a process to its memory: asked for, and read in the text. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

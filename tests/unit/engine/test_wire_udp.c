@@ -275,8 +275,9 @@ static void test_strangers(struct ur_wire *b, const struct ur_av *av)
 	wait_for(b, 1, 3);
 }
 
-/* What bind() says: a socket at one address of that family to the port. With
- * such a one, and IP_PKTINFO, packets could leave from any address. */
+/* Returns the result of bind(): of a socket at one address of that family to
+ * the port. With such a one, and IP_PKTINFO, packets could leave from any
+ * address. */
 static int bind_to(int family, const char *text, u16 port)
 {
 	struct sockaddr_in v4 = {.sin_family = AF_INET,

@@ -193,7 +193,7 @@ void test_rdma_cm(void)
 	command[0] = 0;
 	CHECK_EQ(write(cm, command, 16), 16);
 	command[0] = 12;
-	/* What cannot succeed is refused before it waits. */
+	/* A command that cannot succeed is refused before it waits. */
 	command[1] = 8 | 100 << 16;
 	CHECK(write(cm, command, 16) < 0 && errno == ENOSPC);
 	command[1] = 9 | 336 << 16;

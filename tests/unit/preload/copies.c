@@ -181,7 +181,7 @@ void test_fork(void)
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	CHECK_EQ(ioctl(fd, FAKE_ADD_ONE, &value), 0);
-	wait_files(watch, 2); /* the device hears of the child's end */
+	wait_files(watch, 2); /* the device notices the child's end */
 	/* A child holds the file open after the parent closed it. */
 	CHECK(!pipe(go));
 	pid = fork();

@@ -285,8 +285,8 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 	}
 }
 
-/* What follows the command, from its 8th byte on, is the question and eight
- * bytes of answer. */
+/* The question and eight bytes of answer follow the command, from its 8th byte
+ * on. */
 static void cache_reply(struct conn *c)
 {
 	struct cached_reply *f = &c->cached_reply;
@@ -322,7 +322,7 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	return (int64_t)req->call.len;
 }
 
-/* Answers each message with what BIND has said. */
+/* Answers each message with the one of BIND. */
 static void serve_netlink(int sock)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE};

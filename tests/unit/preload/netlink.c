@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RDMA netlink as libmnl and libnl use it; the fake device sends back what it
- * is sent, and as an answer to each message what it was told by BIND. */
+/* RDMA netlink as libmnl and libnl use it; the fake device sends back each
+ * message, and as an answer to it the message of BIND. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -39,7 +39,7 @@ static int bind_to(int fd, uint32_t port, uint32_t groups)
 	return bind(fd, (struct sockaddr *)&nl, sizeof(nl));
 }
 
-/* What the device has been told. */
+/* Returns the last BIND that the device got. */
 static struct uroce_tun_bind ask(int fd)
 {
 	struct sockaddr_nl to = {.nl_family = AF_NETLINK}, from = {0};
@@ -122,7 +122,7 @@ static void test_address(int fd)
 	close(other);
 }
 
-/* What points nowhere is the kernel's EFAULT. */
+/* A pointer to nowhere is the kernel's EFAULT. */
 static void test_pointers(int fd)
 {
 	socklen_t len = 12;

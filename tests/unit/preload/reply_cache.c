@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the device answers ahead is answered by the front-end, and nothing else. */
+/* The front-end answers commands whose answer the device has given ahead, and
+ * nothing else. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -52,12 +53,12 @@ void test_reply_cache(void)
 	pid_t pid;
 	struct question q = {19, 16, 8, &answer, 5, 1}, other = q;
 
-	/* Nothing is known before it is said. */
+	/* Nothing is known before the first answer. */
 	CHECK(asked(fd, cm, &q, sizeof(q)));
 	cache_reply(cm, &q, 1234);
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(answer, 1234);
-	/* Any number of times, and the last that was said. */
+	/* Any number of times, and the last that was given. */
 	cache_reply(cm, &q, 1235);
 	CHECK(!asked(fd, cm, &q, sizeof(q)));
 	CHECK_EQ(answer, 1235);
@@ -71,7 +72,8 @@ void test_reply_cache(void)
 	other.out = 16;
 	CHECK(asked(fd, cm, &other, sizeof(other)));
 	CHECK(asked(fd, cm, &q, sizeof(q) - 1));
-	/* What is not on the stack the device writes, and refuses. */
+	/* A response that is not on the stack is the device's to write, and to
+	 * refuse. */
 	other = q;
 	other.response = &elsewhere;
 	CHECK(asked(fd, cm, &other, sizeof(other)));

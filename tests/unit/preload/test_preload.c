@@ -99,7 +99,7 @@ static void test_death(void)
 	CHECK(ioctl(fd, FAKE_ADD_ONE, &value) < 0 && errno == EIO);
 	CHECK_EQ(poll(&pfd, 1, -1), 1);
 	CHECK(pfd.revents & POLLIN);
-	/* What happened before comes before. */
+	/* An earlier event comes first. */
 	CHECK_EQ(read(async, &event, sizeof(event)), sizeof(event));
 	CHECK_EQ(event.element, 7);
 	CHECK_EQ(event.type, 3);

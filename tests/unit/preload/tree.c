@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What an application sees of the virtual files: names, kinds, contents. */
+/* The virtual files as an application sees them: names, kinds, contents. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -335,8 +335,8 @@ static void test_watched(void)
 
 /* ---- the end of the ways back ---- */
 
-/* Where neither the pages nor copies of them can be put back the program does
- * not go on without its memory. Returns whether the n-th call was reached. */
+/* If neither the pages nor copies of them can be put back, the program does not
+ * go on without its memory. Returns whether the n-th call was reached. */
 static bool dies(long n, bool *died)
 {
 	char text[200] = "";

@@ -61,7 +61,7 @@ static struct ur_page_share *share(void *p, size_t len, bool want)
 	return r;
 }
 
-/* What is in the file is what is in memory, both ways. */
+/* The file and the memory have the same contents, both ways. */
 static void test_contents(void)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};
@@ -330,7 +330,7 @@ static void test_fork(void)
 	munmap(p, 64 * PAGE);
 }
 
-/* What is left as it is. */
+/* Memory that is left as it is. */
 static void test_refused(void)
 {
 	struct uroce_reg_mr_req req = {.shm_fd = -1};

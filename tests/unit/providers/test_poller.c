@@ -92,8 +92,8 @@ static void poller_of(struct fake *f, struct uroce_db_page *page)
 	allow(1 << 2 | 1 << 5);
 }
 
-/* Who polls in vain where the device works goes to another processor, for as
- * long as the system leaves it there, and stays as free as it was. */
+/* A thread that polls in vain where the device works goes to another processor,
+ * for as long as the system leaves it there, and stays as free as it was. */
 static void test_leaves_device(void)
 {
 	struct uroce_db_page page = {.device_cpu = 3};
@@ -216,8 +216,8 @@ static void test_takes_turns(void)
 	CHECK_EQ(yields_of(&f, 1000), 1000);
 }
 
-/* Who has his processor for himself yields seldom, until somebody comes; where
- * the device has come, at once. */
+/* A thread that has its processor for itself yields seldom, until somebody
+ * comes; at once if that is the device. */
 static void test_alone(void)
 {
 	struct uroce_db_page page = {.device_cpu = 6};

@@ -56,7 +56,7 @@ static void test_errors_and_doorbell(void)
 	f.rq_hdr->flags = UROCE_RING_F_NEED_DB;
 	CHECK_EQ(uroce_post_recv(&f.qp->ibv, wr, &bad), EINVAL);
 	CHECK(bad == &wr[1]);
-	/* The first of the list was posted, and told. */
+	/* The first of the list was posted, and its doorbell was rung. */
 	CHECK_EQ(f.rq_hdr->prod, 1);
 	CHECK(fake_take_doorbell(&f, 131));
 	f.qp->state = IBV_QPS_RESET;

@@ -19,7 +19,7 @@ static const enum ur_qp_type types[] = {
 	UR_QPT_XRC_INI,	   UR_QPT_XRC_TGT,
 };
 
-/* What IBTA table 96 lets through, written down a second time. */
+/* The transitions of IBTA table 96, written down a second time. */
 static bool transition_exists(int cur, int next)
 {
 	static const u8 reach[UR_QP_STATES] = {

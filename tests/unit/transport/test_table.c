@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Numbers of objects: found again whatever they are, and, with a secret, drawn
- * so that none tells another.
+ * so that none reveals another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 
 static u32 object[N], id[N];
 
-/* Of the paper's appendix: key 00 .. 0f, the eight bytes 00 .. 07. */
+/* The vector of the paper's appendix: key 00 .. 0f, the eight bytes 00 .. 07.
+ * */
 static void test_siphash(void)
 {
 	struct ur_secret s = {
@@ -181,7 +182,7 @@ static void test_drawn(void)
 	ur_table_fini(&t);
 }
 
-/* Of few numbers all are found. */
+/* All of few numbers are found. */
 static void test_narrow(void)
 {
 	struct ur_secret s = {.key = {5, 6}};

@@ -17,7 +17,7 @@
 static int three = 3;
 static char said[512];
 
-/* What a child that runs fn says before it is aborted. */
+/* Checks the message of a child that runs fn before it is aborted. */
 static void aborted(void (*fn)(void))
 {
 	int fds[2], status;

@@ -54,7 +54,7 @@ static int inner(int argc, char **argv)
 	return cases_status();
 }
 
-/* The exit status of "inner" with these words; what it said. */
+/* Returns the exit status of "inner" with these words; keeps its output. */
 static int run(const char *program, const char *words)
 {
 	char command[512];

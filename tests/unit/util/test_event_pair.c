@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a program sees of the end that it is given. */
+/* A program's view of the end that it is given. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -73,7 +73,7 @@ static void never_writable(void)
 	close(fd[1]);
 }
 
-/* Each event is told once, and with no word of writing. */
+/* Each event is reported once, and never that it is writable. */
 static void edges(void)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
@@ -107,7 +107,8 @@ static void program_sends_nothing(void)
 	close(fd[1]);
 }
 
-/* What was sent is there still, after one ECONNRESET; then the end. */
+/* Messages that were sent are there still, after one ECONNRESET; then the end.
+ * */
 static void hang_up(void)
 {
 	char buf[16];

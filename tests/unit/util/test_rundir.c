@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Whose run directories are believed. */
+/* The owners whose run directories are believed. */
 #include "tests/check.h"
 
 #include <errno.h>
@@ -146,7 +146,7 @@ static int connect_to(const char *dir, uid_t uid)
 	return sock;
 }
 
-/* Whose device it is, is whose memory it is. */
+/* The owner of the device is the owner of its memory. */
 static void test_peer(void)
 {
 	char dir[] = "/tmp/uroce-rundir.XXXXXX";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where a library of ours goes in LD_PRELOAD. */
+/* The place of a library of ours in LD_PRELOAD. */
 #include "tests/check.h"
 #include "util/os/sanitizer.h"
 
