@@ -35,7 +35,9 @@ struct ur_options {
 	const char *name[UR_NETDEVS_MAX];
 	const char *fault[UR_FAULTS_MAX]; /* of run: rules; the rest is NULL */
 	int netdevs;
-	int devices; /* --devices; 0: not given */
+	int devices;		 /* --devices; 0: not given */
+	int racks, mtu;		 /* --racks, --mtu; 0: not given */
+	const char *link, *loss; /* --link, --loss; NULL: not given */
 	bool only;
 	bool mount;		   /* --mount */
 	bool quiet;		   /* --quiet */
@@ -94,6 +96,7 @@ int ur_cmd_env(struct ur_options *options);
 int ur_cmd_enable(struct ur_options *options);
 int ur_cmd_disable(struct ur_options *options);
 int ur_cmd_run(struct ur_options *options);
+int ur_cmd_fabric(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_fault(struct ur_options *options);
 /* Adds a fault rule to the device at the other end of sock, that of options.

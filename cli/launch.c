@@ -49,11 +49,28 @@ static int put_name(const char *name, char **argv)
 	return 2;
 }
 
+_Noreturn void ur_launch_exec(char **argv)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 16];
+
+	if (!ur_own_dir(dir, sizeof(dir))) {
+		snprintf(path, sizeof(path), "%s/uroced", dir);
+		execv(path, argv);
+	}
+	execv(UROCE_SBINDIR "/uroced", argv);
+	execvp("uroced", argv);
+	dprintf(2,
+		"uroced is neither beside this program nor in %s nor in "
+		"PATH: install the package uroced\n",
+		UROCE_SBINDIR);
+	_exit(1);
+}
+
 /* The child: never returns. */
 static _Noreturn void exec_device(const struct ur_options *options, int ready,
 				  int log)
 {
-	char dir[PATH_MAX], path[PATH_MAX + 16], number[16];
+	char number[16];
 	char *argv[4 * UR_NETDEVS_MAX + 10];
 	int n = 0, null;
 
@@ -94,17 +111,7 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	fcntl(3, F_SETFD, 0);
 	if (options->devices && ur_netns_make(options))
 		_exit(1);
-	if (!ur_own_dir(dir, sizeof(dir))) {
-		snprintf(path, sizeof(path), "%s/uroced", dir);
-		execv(path, argv);
-	}
-	execv(UROCE_SBINDIR "/uroced", argv);
-	execvp("uroced", argv);
-	dprintf(2,
-		"uroced is neither beside this program nor in %s nor in "
-		"PATH: install the package uroced\n",
-		UROCE_SBINDIR);
-	_exit(1);
+	ur_launch_exec(argv);
 }
 
 /* Prints the log that the device left before it gave up. */

@@ -27,6 +27,12 @@ const struct ur_command ur_commands[] = {
 	{NULL, "fault", "[show] | add [dev=NAME] RULE | del [NUMBER|all]",
 	 "make a device lose, delay, refuse or fail; rules: uroce-fault(7)",
 	 ur_cmd_fault},
+	{NULL, "fabric",
+	 "up [HOSTS] | run HOST|all [--] PROGRAM [ARGUMENT]... | ssh HOST "
+	 "[COMMAND]... | link HOST|all|uplink [up|down] [NAME VALUE]... | "
+	 "[show] | trace HOST|switch|all [OPTION]... | report FILE.html | down",
+	 "a cluster on this machine: hosts with devices, a switch, links",
+	 ur_cmd_fabric},
 	{NULL, "cdi", "",
 	 "a specification that gives the device to containers, on stdout",
 	 ur_cmd_cdi},

@@ -21,18 +21,24 @@ int ur_namespace_write(const char *path, const char *text)
 	return err;
 }
 
-int ur_namespace_own(int flags)
+int ur_namespace_map(unsigned int uid, unsigned int gid)
 {
-	unsigned int uid = geteuid(), gid = getegid();
 	char map[64];
 	int err;
 
-	if (unshare(CLONE_NEWUSER | flags))
-		return -errno;
 	err = ur_namespace_write("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
 	if (!err)
 		err = ur_namespace_write("/proc/self/uid_map", map);
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
 	return err ? err : ur_namespace_write("/proc/self/gid_map", map);
+}
+
+int ur_namespace_own(int flags)
+{
+	unsigned int uid = geteuid(), gid = getegid();
+
+	if (unshare(CLONE_NEWUSER | flags))
+		return -errno;
+	return ur_namespace_map(uid, gid);
 }

@@ -3,6 +3,10 @@
 #ifndef UR_CLI_NAMESPACE_H
 #define UR_CLI_NAMESPACE_H
 
+/* Maps the user and the group to themselves in the user namespace that this
+ * process was put into. Returns 0 or -errno. */
+int ur_namespace_map(unsigned int uid, unsigned int gid);
+
 /* Makes a user namespace, in which user and group are the same as outside, and
  * with it those of flags (CLONE_NEW*). The process has one thread. Returns 0 or
  * -errno. */

@@ -246,22 +246,55 @@ static int check_needs(const char *command, const bool *seen)
 	return 0;
 }
 
+/* The verbs of fabric that have a program's words behind them. */
+static bool has_program(const char *command, const char *verb)
+{
+	return !strcmp(command, "fabric") &&
+	       (!strcmp(verb, "run") || !strcmp(verb, "trace"));
+}
+
+/* All words behind this one are for those who know ssh. */
+static bool is_ssh(const char *command, const char *verb)
+{
+	return !strcmp(command, "fabric") && !strcmp(verb, "ssh");
+}
+
+/* Puts the verb before the options that stand before it, in place of the
+ * command. */
+static char **put_verb_first(char **argv, int verb)
+{
+	char *word = argv[verb];
+
+	memmove(argv + 2, argv + 1, (size_t)(verb - 1) * sizeof(*argv));
+	argv[1] = word;
+	return argv + 1;
+}
+
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv)
 {
 	struct option longs[ROWS_MAX + 1];
 	char forms[2 * ROWS_MAX + 3] = "+:";
-	bool seen[ROWS_MAX] = {false};
-	/* The options after a program's name are the program's. */
-	const char *shorts = strcmp(command, "run") ? forms + 1 : forms;
-	int c, err;
+	bool seen[ROWS_MAX] = {false}, program = !strcmp(command, "run");
+	int c, err, first = ur_options_before_command(argc, argv);
+	char *verb = NULL;
 
 	memset(options, 0, sizeof(*options));
 	options->qpn = -1;
 	make_forms(longs, forms + 2);
+	if (first < argc && is_ssh(command, argv[first])) {
+		program = true;
+	} else if (first < argc && has_program(command, argv[first])) {
+		argv = put_verb_first(argv, first);
+		argc--;
+		verb = *argv;
+		program = true;
+	}
 	opterr = 0;
 	optind = 0; /* begin anew */
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	/* The options after a program's name are the program's. */
+	while ((c = getopt_long(argc, argv, program ? forms : forms + 1, longs,
+				NULL)) != -1) {
 		const struct ur_option *o = option_of(c);
 
 		if (!o)
@@ -282,6 +315,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		ur_complain("the run directory's name: %s", strerror(-err));
 		return UR_EXIT_USAGE;
 	}
+	/* The verb is the first of the rest. */
+	if (verb)
+		argv[--optind] = verb;
 	options->rest = argv + optind;
 	options->rest_count = argc - optind;
 	return 0;

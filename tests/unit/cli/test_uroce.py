@@ -66,7 +66,7 @@ def test():
                         (("dump", "-i", "3", "x"),
                          "dump: it takes no --interval, which is of 'stat top'"),
                         (("-j", "run", "true"),
-                         "run: it takes no --json, which is of 'link fault record why stat cm res "
+                         "run: it takes no --json, which is of 'link fault fabric record why stat cm res "
                          "top doctor trace ping cdi'"),
                         (("stat", "-c", "2x"), "stat: --count 2x: not a number from 1 to 2147483647"),
                         (("stat", "-i", "abc"),

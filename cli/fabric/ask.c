@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A command's connection to the keeper: one question, and its answer. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/fabric/fabric.h"
+#include "util/os/scm.h"
+#include "util/text.h"
+
+static int receive_answer(int sock, struct ur_fabric_answer *answer, int *fds)
+{
+	struct iovec iov = {.iov_base = answer, .iov_len = sizeof(*answer)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union ur_scm scm;
+	unsigned int count;
+	ssize_t n;
+
+	mh.msg_control = scm.buf;
+	mh.msg_controllen = sizeof(scm.buf);
+	do
+		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*answer))
+		return n < 0 ? -errno : -ECONNRESET;
+	count = ur_scm_take(&mh, fds, fds ? UR_FABRIC_NS_COUNT : 0, close);
+	if (!fds || answer->err || count == UR_FABRIC_NS_COUNT)
+		return 0;
+	while (count)
+		close(fds[--count]);
+	return -EPROTO;
+}
+
+int ur_fabric_ask(int sock, const struct ur_fabric_request *request,
+		  struct ur_fabric_answer *answer, int *fds)
+{
+	struct ur_fabric_request message = *request;
+	int err = 0;
+
+	message.protocol = UR_FABRIC_PROTOCOL;
+	if (send(sock, &message, sizeof(message), MSG_NOSIGNAL) < 0)
+		err = -errno;
+	if (!err)
+		err = receive_answer(sock, answer, fds);
+	if (err) {
+		ur_complain("the fabric does not answer: %s", strerror(-err));
+		return err;
+	}
+	answer->error.text[sizeof(answer->error.text) - 1] = '\0';
+	ur_text_clean(answer->error.text, false);
+	if (answer->err)
+		ur_complain("fabric: %s", *answer->error.text
+						  ? answer->error.text
+						  : strerror(-answer->err));
+	return answer->err;
+}
+
+int ur_fabric_open(struct ur_fabric *fabric, const struct ur_options *options)
+{
+	struct ur_fabric_request request = {.op = UR_FABRIC_PLAN};
+	struct ur_fabric_answer answer;
+
+	if (ur_fabric_place_find(options, &fabric->place))
+		return UR_EXIT_USAGE;
+	fabric->sock = ur_fabric_ask_open(&fabric->place);
+	if (fabric->sock < 0)
+		return UR_EXIT_FAILED;
+	if (!ur_fabric_ask(fabric->sock, &request, &answer, NULL)) {
+		fabric->plan = answer.plan;
+		return 0;
+	}
+	ur_fabric_close(fabric);
+	return UR_EXIT_FAILED;
+}
+
+void ur_fabric_close(struct ur_fabric *fabric)
+{
+	if (fabric->sock >= 0)
+		close(fabric->sock);
+	fabric->sock = -1;
+}
+
+int ur_fabric_find_host(const struct ur_fabric *fabric, const char *name)
+{
+	int host = ur_fabric_host_number(&fabric->plan, name);
+
+	if (host < 0)
+		ur_complain("fabric %s: no host %s: node1 to node%u, or switch",
+			    fabric->place.name, name, fabric->plan.hosts);
+	return host;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Why something failed, in words: the keeper has no terminal, so the words go
+ * to whoever asked. */
+#ifndef UR_CLI_FABRIC_ERROR_H
+#define UR_CLI_FABRIC_ERROR_H
+
+struct ur_fabric_error {
+	char text[480]; /* "" while nothing has failed */
+};
+
+/**
+ * ur_fabric_fail() - keeps the words, unless there are some, with ": " and those
+ * of err behind them
+ * @err: -errno; 0, and -EOPNOTSUPP: the words are all there is to say
+ * Return: err, or -EINVAL for 0.
+ */
+__attribute__((format(printf, 3, 4))) int
+ur_fabric_fail(struct ur_fabric_error *error, int err, const char *format, ...);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The parts of 'uroce fabric'. Each takes the words behind its own in
+ * options->rest, says on stderr what is wrong, and returns an exit status. */
+#ifndef UR_CLI_FABRIC_FABRIC_H
+#define UR_CLI_FABRIC_FABRIC_H
+
+#include "cli/fabric/place.h"
+
+int ur_fabric_up(struct ur_options *options);
+int ur_fabric_run(struct ur_options *options);
+int ur_fabric_ssh(struct ur_options *options);
+int ur_fabric_trace(struct ur_options *options);
+int ur_fabric_report(struct ur_options *options);
+int ur_fabric_link(struct ur_options *options);
+int ur_fabric_show(struct ur_options *options);
+
+/* A command's connection to a fabric. */
+struct ur_fabric {
+	struct ur_fabric_place place;
+	struct ur_fabric_plan plan;
+	int sock;
+};
+
+/* Finds the fabric that the options name and asks it for its plan. Returns 0, or
+ * an exit status after a line on stderr. ur_fabric_close() ends it. */
+int ur_fabric_open(struct ur_fabric *fabric, const struct ur_options *options);
+void ur_fabric_close(struct ur_fabric *fabric);
+
+/* Returns the number of a host, or -ENOENT after a line on stderr. */
+int ur_fabric_find_host(const struct ur_fabric *fabric, const char *name);
+
+/**
+ * ur_fabric_join() - puts this process into a host, and its children into the
+ * fabric's PID namespace
+ *
+ * The working directory stays where its name leads there as well, and the
+ * environment gets the device.
+ *
+ * Return: 0, or -errno after a line on stderr.
+ */
+int ur_fabric_join(struct ur_fabric *fabric, unsigned int host);
+
+/**
+ * ur_fabric_spawn() - a program in a host, by a process of its own that has
+ * joined it and waits for the program
+ * @argv: the program; NULL ended
+ * @out: becomes its standard output and error; -1: they are this process's
+ *
+ * The waiting process passes on the signals that it gets from other processes,
+ * stops and goes on with the program, and ends as it does; the program dies
+ * with it.
+ *
+ * Return: the waiting process, or -errno after a line on stderr.
+ */
+pid_t ur_fabric_spawn(struct ur_fabric *fabric, unsigned int host, char **argv,
+		      int out);
+
+/* As ur_fabric_spawn(), but this process is the one that waits. Returns the
+ * program's exit status; see command.h. */
+int ur_fabric_become(struct ur_fabric *fabric, unsigned int host, char **argv);
+
+/* The program in every host at once, each line of its output with the host's
+ * name before it. Returns the highest of the exit statuses. */
+int ur_fabric_run_all(struct ur_fabric *fabric, char **argv);
+
+#endif

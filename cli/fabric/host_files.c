@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Mounts of the keeper and of the hosts. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/fabric/host_files.h"
+
+#define CGROUP	   "/sys/fs/cgroup"
+#define HOSTS_FILE "etc-hosts"
+
+void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
+			char *path, size_t size)
+{
+	char name[UR_FABRIC_NAME_MAX];
+
+	ur_fabric_host_name(host, name, sizeof(name));
+	snprintf(path, size, "%s/%s", place->run, name);
+}
+
+void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
+			char *path, size_t size)
+{
+	char name[UR_FABRIC_NAME_MAX];
+
+	ur_fabric_host_name(host, name, sizeof(name));
+	snprintf(path, size, "%s/%s.log", place->run, name);
+}
+
+/* The first card has the host's name, another one its own as well. */
+static void print_hosts(FILE *f, const struct ur_fabric_plan *plan)
+{
+	uint8_t a[4];
+
+	fputs("127.0.0.1 localhost\n::1 localhost ip6-localhost\n", f);
+	for (unsigned int host = 1; host <= plan->hosts; host++) {
+		for (unsigned int card = 0; card < plan->devices; card++) {
+			ur_fabric_ipv4(host, card, a);
+			fprintf(f, "%u.%u.%u.%u node%u", a[0], a[1], a[2], a[3],
+				host);
+			if (card)
+				fprintf(f, "-eth%u", card);
+			fputc('\n', f);
+		}
+	}
+}
+
+static int write_hosts(const struct ur_fabric_place *place,
+		       const struct ur_fabric_plan *plan)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, place->run);
+	f = fopen(path, "we");
+	if (!f)
+		return -errno;
+	print_hosts(f, plan);
+	return fclose(f) || chmod(path, 0644) ? -errno : 0;
+}
+
+int ur_fabric_files(const struct ur_fabric_place *place,
+		    const struct ur_fabric_plan *plan,
+		    struct ur_fabric_error *error)
+{
+	int err;
+
+	/* Mounts that the machine gets later are to be seen here, and ours not
+	 * outside. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
+		return -errno;
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  NULL)) {
+		err = -errno;
+		/* EPERM once more: a container's /proc is covered in part
+		 * (mount_too_revealing() of the kernel). */
+		return ur_fabric_fail(
+			error, err,
+			"/proc cannot be mounted: in a container it must be "
+			"whole (podman run --security-opt unmask=ALL)");
+	}
+	if (mount("uroce", place->run, "tmpfs", MS_NOSUID | MS_NODEV,
+		  "mode=0700"))
+		return ur_fabric_fail(error, -errno, "tmpfs at %s", place->run);
+	err = write_hosts(place, plan);
+	return err ? ur_fabric_fail(error, err, "%s/" HOSTS_FILE, place->run)
+		   : 0;
+}
+
+/* The host's own, for programs that look for interfaces there, with the
+ * machine's control groups in it as before. A container may not mount it, and
+ * the programs that need it are few. */
+static void mount_sys(void)
+{
+	int cgroup =
+		open_tree(AT_FDCWD, CGROUP,
+			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (!mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		   NULL) &&
+	    cgroup >= 0)
+		(void)move_mount(cgroup, "", AT_FDCWD, CGROUP,
+				 MOVE_MOUNT_F_EMPTY_PATH);
+	if (cgroup >= 0)
+		close(cgroup);
+}
+
+static int write_name(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return -errno;
+	fprintf(f, "%s\n", name);
+	return fclose(f) || chmod(path, 0644) ? -errno : 0;
+}
+
+int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
+			  struct ur_fabric_error *error)
+{
+	char path[PATH_MAX];
+	int err;
+
+	mount_sys();
+	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, place->run);
+	if (mount(path, "/etc/hosts", NULL, MS_BIND, NULL))
+		return ur_fabric_fail(error, -errno, "%s's /etc/hosts", name);
+	snprintf(path, sizeof(path), "%s/%s.hostname", place->run, name);
+	err = write_name(path, name);
+	if (err)
+		return ur_fabric_fail(error, err, "%s", path);
+	/* Not every machine has that file. */
+	if (mount(path, "/etc/hostname", NULL, MS_BIND, NULL) &&
+	    errno != ENOENT)
+		return ur_fabric_fail(error, -errno, "%s's /etc/hostname",
+				      name);
+	/* Hosts share no memory. */
+	if (mount("uroce", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV,
+		  "mode=1777") &&
+	    errno != ENOENT)
+		return ur_fabric_fail(error, -errno, "%s's /dev/shm", name);
+	return 0;
+}

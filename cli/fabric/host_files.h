@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The files that a host has for itself, and those that all hosts share. */
+#ifndef UR_CLI_FABRIC_HOST_FILES_H
+#define UR_CLI_FABRIC_HOST_FILES_H
+
+#include "cli/fabric/place.h"
+
+/* The names of the run directory of a host's device, and of the file that its
+ * messages go to, as the hosts see them. */
+void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
+			char *path, size_t size);
+void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
+			char *path, size_t size);
+
+/**
+ * ur_fabric_files() - in the keeper's mount namespace: /proc of the new PID
+ * namespace, the file system in memory, and /etc/hosts for all in it
+ * Return: 0 or -errno; -EPERM where the namespaces give no rights.
+ */
+int ur_fabric_files(const struct ur_fabric_place *place,
+		    const struct ur_fabric_plan *plan,
+		    struct ur_fabric_error *error);
+
+/**
+ * ur_fabric_host_mounts() - in a host's: /sys of its network, /dev/shm,
+ * /etc/hosts, /etc/hostname
+ */
+int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
+			  struct ur_fabric_error *error);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The place of a fabric: a directory of its user's that has the keeper's socket,
+ * and "hosts", over which the hosts see a file system in memory with their devices'
+ * run directories. Whoever has the directory locked (flock(2)) has the fabric:
+ * its guardian and keeper while they live.
+ */
+#ifndef UR_CLI_FABRIC_PLACE_H
+#define UR_CLI_FABRIC_PLACE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/command.h"
+#include "cli/fabric/protocol.h"
+
+#define UR_FABRIC_SOCKET "socket"
+#define UR_FABRIC_RUN	 "hosts"
+/* In the hosts' environment: the fabric's directory. */
+#define UR_FABRIC_VARIABLE "UROCE_FABRIC"
+
+struct ur_fabric_place {
+	char dir[PATH_MAX / 2];
+	char run[PATH_MAX / 2 + 16]; /* dir/hosts */
+	char name[UR_FABRIC_NAME_MAX];
+};
+
+/**
+ * ur_fabric_place_find() - the directory, by --run-dir and --name
+ *
+ * --run-dir DIR: DIR/NAME. Else, in a host, the fabric that it is in, or with
+ * another NAME one that was made inside that; else NAME in the directory that is
+ * called as the user's usual run directory, with "-fabric" behind. Nothing is
+ * made or looked at.
+ *
+ * Return: 0, or -EINVAL after a line on stderr.
+ */
+int ur_fabric_place_find(const struct ur_options *options,
+			 struct ur_fabric_place *place);
+
+/**
+ * ur_fabric_place_take() - make the directory and lock it
+ *
+ * What a fabric left that was killed with all its processes is removed.
+ *
+ * Return: the locked descriptor, close-on-exec, for ur_fabric_place_clear();
+ * -errno after a line on stderr, of which -EBUSY is: the fabric is up.
+ */
+int ur_fabric_place_take(const struct ur_fabric_place *place);
+
+/* Makes the keeper's socket there. Returns it, listening, or -errno. */
+int ur_fabric_place_listen(int dir);
+
+/* Removes the directory with what is in it, and the one above where that is
+ * ours and empty. */
+void ur_fabric_place_clear(const struct ur_fabric_place *place, int dir);
+
+/* Waits until nobody has the directory locked: its fabric has ended. Returns 0,
+ * or -ETIMEDOUT after some seconds. */
+int ur_fabric_place_await(const struct ur_fabric_place *place);
+
+/**
+ * ur_fabric_ask_open() - a connection to the keeper, which is this user's
+ * Return: the socket, close-on-exec, or -errno after a line on stderr.
+ */
+int ur_fabric_ask_open(const struct ur_fabric_place *place);
+
+/**
+ * ur_fabric_ask() - one request and its answer
+ * @fds: UR_FABRIC_NS_COUNT descriptors that come with it, or NULL
+ * Return: 0, or -errno after a line on stderr.
+ */
+int ur_fabric_ask(int sock, const struct ur_fabric_request *request,
+		  struct ur_fabric_answer *answer, int *fds);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The rights of an ordinary user in a fabric, and why he may make none. */
+#ifndef UR_CLI_FABRIC_RIGHTS_H
+#define UR_CLI_FABRIC_RIGHTS_H
+
+#include "cli/fabric/error.h"
+
+/**
+ * ur_fabric_refused() - why namespaces are refused, and what to type
+ * @err: -errno of clone(2), or of the first thing that took a right in them
+ * Return: @err.
+ */
+int ur_fabric_refused(int err, struct ur_fabric_error *error);
+
+/**
+ * ur_fabric_rights() - lets the program that this process becomes have what the
+ * administrator of a network has: CAP_NET_ADMIN, CAP_NET_RAW,
+ * CAP_NET_BIND_SERVICE, and CAP_SYS_ADMIN with CAP_SYS_CHROOT, by which it can go
+ * to the other hosts. They are those of the fabric's user namespace, and the
+ * user stays who he is. Root has what it had.
+ *
+ * Return: 0 or -errno.
+ */
+int ur_fabric_rights(void);
+
+#endif

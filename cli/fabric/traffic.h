@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The traits of a link, by what the kernel has: rate and queue by tbf, delay by
+ * netem, loss and marks by nftables (filter.h). One that the kernel has not is
+ * refused.
+ */
+#ifndef UR_CLI_FABRIC_TRAFFIC_H
+#define UR_CLI_FABRIC_TRAFFIC_H
+
+#include "cli/fabric/error.h"
+#include "cli/fabric/plan.h"
+
+/* A link's two interfaces. */
+struct ur_fabric_ends {
+	const char *port; /* the name of [0], which is the switch's */
+	int sock[2];	  /* rtnetlink, in the namespace of each end */
+	unsigned int index[2];
+};
+
+/**
+ * ur_fabric_link_apply() - make a link what it shall be
+ * @ends: the link; what it was before is undone
+ * @traits: those that may differ from what it was
+ *
+ * After an error it is as it was in part; applying the old values undoes that.
+ *
+ * Return: 0 or -errno; -EOPNOTSUPP: the kernel has not what it takes.
+ */
+int ur_fabric_link_apply(const struct ur_fabric_ends *ends,
+			 const struct ur_fabric_link *link, uint32_t traits,
+			 struct ur_fabric_error *error);
+
+#endif
