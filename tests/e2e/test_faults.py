@@ -274,7 +274,7 @@ def test_bystander(lab):
         os.kill(find(victim, op), signal.SIGKILL)
         assert victim.wait(20) == -signal.SIGKILL, victim.report()
         (vc, vs)[n % 2].kill()
-    got = c.wait(100), s.wait(20)
+    got = c.wait(300), s.wait(20)
     assert got == (0, 0), c.report() + s.report()
     for host in lab.a, lab.b:
         # Nothing of the dead is left.
