@@ -46,6 +46,7 @@ struct ur_options {
 	bool help;		   /* --help: the rest is not looked at */
 	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
+	bool fabric;	   /* --fabric */
 	int count;	   /* --count; 0: not given */
 	double interval;   /* --interval, seconds; 0: not given */
 	int rc_port;	   /* --rc; 0: not given */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce doctor: checks everything that can be wrong before the first packet,
  * and names the command to type for each. `uroce ping` checks the way between
- * two machines. */
+ * two machines, and --fabric what becomes of packets on it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -175,6 +175,8 @@ int ur_cmd_doctor(struct ur_options *options)
 {
 	struct doctor doctor = {.options = options};
 
+	if (options->fabric)
+		return ur_doctor_fabric(options);
 	doctor.findings = json_object_new_array();
 	check_preload(&doctor);
 	check_verbs(&doctor);

@@ -49,4 +49,11 @@ void ur_doctor_services(struct doctor *doctor);
 /* RDMA devices of the kernel. doctor_netdev.c */
 void ur_doctor_kernel(struct doctor *doctor);
 
+/* Returns whether there are any. */
+bool ur_doctor_has_kernel(void);
+
+/* uroce doctor --fabric: asks the listener at the address of @options, or is
+ * one where there is none. Returns an exit status. doctor_path.c */
+int ur_doctor_fabric(struct ur_options *options);
+
 #endif

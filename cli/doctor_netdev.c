@@ -118,21 +118,37 @@ static DIR *kernel_devices(void)
 	return fd < 0 ? NULL : fdopendir(fd);
 }
 
-void ur_doctor_kernel(struct doctor *doctor)
+/* Their names, with commas. */
+static void kernel_names(char *names, size_t size)
 {
-	char names[256] = "";
 	struct dirent *e;
 	DIR *d = kernel_devices();
 
+	*names = '\0';
 	while (d && (e = readdir(d))) {
 		size_t used = strlen(names);
 
 		if (e->d_name[0] != '.')
-			snprintf(names + used, sizeof(names) - used, "%s%.60s",
+			snprintf(names + used, size - used, "%s%.60s",
 				 used ? ", " : "", e->d_name);
 	}
 	if (d)
 		closedir(d);
+}
+
+bool ur_doctor_has_kernel(void)
+{
+	char names[256];
+
+	kernel_names(names, sizeof(names));
+	return *names;
+}
+
+void ur_doctor_kernel(struct doctor *doctor)
+{
+	char names[256];
+
+	kernel_names(names, sizeof(names));
 	if (*names)
 		ur_doctor_say(doctor, "kernel", "note",
 			      "name ours to programs (-d), as uroce link shows "

@@ -11,7 +11,7 @@ const struct ur_command ur_commands[] = {
 	{NULL, "env", "[sh|fish|csh]",
 	 "print the environment that gives a shell's programs the device",
 	 ur_cmd_env},
-	{NULL, "doctor", "[PROGRAM]...",
+	{NULL, "doctor", "[PROGRAM]... | --fabric [ADDRESS]",
 	 "what is missing on this machine, and what to type", ur_cmd_doctor},
 	{NULL, "ping", "ADDRESS [COUNT] | --listen PORT",
 	 "is a RoCE device reachable, and where does it fail", ur_cmd_ping},

@@ -89,8 +89,8 @@ install() {
 	else
 		root "$top/tests/install-deps.sh" build
 		cmake -S "$top" -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo
-		cmake --build "$dir/build" -t uroce -t uroced -t uroce-rcping \
-			-t uroce-preload -t uroce-rdmav34
+		cmake --build "$dir/build" -t uroce -t uroced -t uroce-path \
+			-t uroce-rcping -t uroce-preload -t uroce-rdmav34
 		ln -sf "$dir/build/bin/"{uroce,uroced} "$dir/bin/"
 	fi
 }

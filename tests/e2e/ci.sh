@@ -12,7 +12,7 @@ trap stop INT TERM
 declare -A groups=(
 	[rdmacm]="rdmacm" [faults]="faults rdmacm_faults" [perftest]="perftest"
 	[rules]="fault_rules rdma cli" [attacks]="attacks forged isolation confine"
-	[doctor]="doctor" [middleware]="middleware migration"
+	[doctor]="doctor doctor_fabric" [middleware]="middleware migration"
 	# Whatever the daemon calls, its filter knows: these have one that ends at what
 	# the filter does not know. With UROCE_FULL they have the ordinary one as well,
 	# and connections of every program the strict one.

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A UD queue pair of an rdma_cm identifier, with its memory. */
+#ifndef UR_CLI_PATH_QUEUE_H
+#define UR_CLI_PATH_QUEUE_H
+
+#include <rdma/rdma_cma.h>
+
+#include "cli/path/tally.h"
+
+/* A burst is posted at once: the longest one, and the receives for it. */
+#define UR_PATH_BURST_MAX 512
+#define UR_PATH_RECEIVES  1024
+
+struct ur_path_queue {
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *sent, *received;
+	uint8_t *memory;
+	uint32_t sends,
+		posted; /* that may be out, that have been posted ever */
+	uint32_t completed;
+	bool v1; /* the last datagram was RoCEv1's: it has no ECN */
+};
+
+/* The queue pair that a datagram goes to. */
+struct ur_path_target {
+	struct ibv_ah *ah;
+	uint32_t qpn, qkey;
+};
+
+/* A datagram that came, and what an address handle to its sender is made of. */
+struct ur_path_received {
+	struct ur_path_arrival arrival;
+	struct ibv_wc wc;
+	struct ibv_grh grh;
+};
+
+/* Returns the clock's time. */
+uint64_t ur_path_now(void);
+
+/* Makes the queue pair of @id, whose device is known, and posts its receives.
+ * Returns 0 or -errno, with nothing left behind. */
+int ur_path_queue_open(struct ur_path_queue *queue, struct rdma_cm_id *id);
+
+/* Destroys the queue pair, not the identifier. */
+void ur_path_queue_close(struct ur_path_queue *queue);
+
+/* Returns the port's active MTU in bytes, or 0. */
+uint32_t ur_path_queue_mtu(const struct ur_path_queue *queue);
+
+/* Sends @message and as many bytes behind it as make @bytes. Waits, for at most
+ * a second, where all of the queue is out. Returns 0 or -errno. */
+int ur_path_queue_send(struct ur_path_queue *queue,
+		       const struct ur_path_target *to,
+		       const struct ur_path_message *message, size_t bytes);
+
+/* Takes the next datagram that is long enough for a message, waited for until
+ * @until_ns. Returns 1, 0 where none came, or -errno. */
+int ur_path_queue_receive(struct ur_path_queue *queue, uint64_t until_ns,
+			  struct ur_path_received *ret);
+
+#endif
