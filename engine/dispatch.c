@@ -44,6 +44,8 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	if (sleeps)
 		ur_mailbox_release(e);
 	n = wait_events(e->epoll_fd, ev, timeout);
+	if (n < 0)
+		ur_guest_look(e, errno);
 	woken = n > 0;
 	/* A call may have removed a watch meanwhile, so the events are fetched
 	 * anew. An event that is reported only once, an eventfd's, was only to

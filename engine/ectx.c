@@ -14,6 +14,7 @@
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
 #include "util/assert.h"
+#include "util/os/high_fd.h"
 
 void ur_ectx_add_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 {
@@ -135,7 +136,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ur_list_init(&x->rung);
 	ur_list_init(&x->to_settle);
 	x->wake_watch.fn = woken;
-	x->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	x->wake_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (x->wake_fd < 0) {
 		err = -errno;
 		goto err_free;

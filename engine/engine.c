@@ -17,6 +17,7 @@
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
+#include "util/os/high_fd.h"
 
 #define TX_DESCS 1024u
 
@@ -121,7 +122,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	e->call_fd = -1;
 	e->guest.nap_fd = -1;
 	e->call_watch.fn = called;
-	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	e->epoll_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
 	err = ur_mailbox_init(&e->mailbox);
 	if (err || e->epoll_fd < 0) {
 		err = err ? err : -errno;
@@ -132,7 +133,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 		goto err_free;
 	if (e->opt.guests)
 		e->shard_bits = UR_SLOT_BITS;
-	e->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (e->call_fd < 0) {
 		err = -errno;
 		goto err_free;

@@ -93,6 +93,9 @@ struct ur_engine_config {
 	 * of which 0 is the device's. Then loop and events are NULL. */
 	bool guest;
 	u32 slot, slot_bits;
+	/* Then: the program's uverbs file, which ends the loan of the slot when
+	 * it is closed. */
+	int file;
 };
 
 /* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
@@ -122,8 +125,9 @@ void ur_engine_abandon(struct ur_engine *engine);
 
 /* Runs an engine that is in a program on the caller's thread, unless another
  * thread runs it now. posted: only sends what was just posted; else runs a
- * whole turn. Leaves errno as it was. Any thread of the program. */
-void ur_engine_drive(struct ur_engine *engine, bool posted);
+ * whole turn. Leaves errno as it was. Returns false where the program has closed the
+ * engine's descriptors, and it does nothing more. Any thread of the program. */
+bool ur_engine_drive(struct ur_engine *engine, bool posted);
 
 /* Returns how many engines the device has now. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);

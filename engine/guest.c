@@ -4,10 +4,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/poll_loop.h"
 #include "engine/wait.h"
+#include "util/os/high_fd.h"
 
 /* While somebody polls, the thread looks so often whether it is still so: so
  * late at most is a timer, or an answer that was kept, once nobody does. */
@@ -17,16 +20,25 @@
 /* Completions of one turn of the program and the next: an answer waits for all. */
 #define KEEP_NS	    10000u
 #define STACK_BYTES (256u << 10)
+/* Look at the program's file so often. */
+#define LOOK_TURNS 256u
+/* Without descriptors there is nothing to sleep at. */
+#define REST_NS 50000000
 
 int ur_guest_init(struct ur_engine *e)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+	struct stat st;
 
 	ur_list_init(&e->guest.chans);
 	e->guest.device_fd = -1;
 	if (!e->config.guest)
 		return 0;
-	e->guest.nap_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (fstat(e->config.file, &st) < 0)
+		return -errno;
+	e->guest.file_dev = st.st_dev;
+	e->guest.file_ino = st.st_ino;
+	e->guest.nap_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
 	if (e->guest.nap_fd < 0 ||
 	    epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, e->call_fd, &ev) < 0)
 		return -errno;
@@ -87,6 +99,45 @@ static void nap(struct ur_engine *e)
 	atomic_store(&e->guest.naps, false);
 }
 
+/* The numbers may be others' by now: nothing is written to them, and nothing closes
+ * them. */
+static void end(struct ur_engine *e)
+{
+	e->call_fd = e->epoll_fd = e->guest.nap_fd = -1;
+	atomic_store(&e->guest.closed, true);
+}
+
+void ur_guest_look(struct ur_engine *e, int error)
+{
+	if (e->config.guest &&
+	    (error == EBADF || error == ENOTSOCK || error == EINVAL))
+		end(e);
+}
+
+/* The slot may be another program's soon after its file was closed. */
+static void look_at_file(struct ur_engine *e)
+{
+	struct stat st;
+
+	if (fstat(e->config.file, &st) < 0 || st.st_dev != e->guest.file_dev ||
+	    st.st_ino != e->guest.file_ino)
+		end(e);
+}
+
+/* Only to be ended, and for what the program still destroys. */
+static void rest(struct ur_engine *e)
+{
+	static const struct timespec ts = {.tv_nsec = REST_NS};
+
+	atomic_store(&e->asleep, 1);
+	while (!e->stop) {
+		ur_mailbox_run(e);
+		ur_mailbox_release(e);
+		nanosleep(&ts, NULL);
+		ur_mailbox_acquire(e);
+	}
+}
+
 static void *guest_thread(void *arg)
 {
 	struct ur_engine *e = arg;
@@ -94,12 +145,15 @@ static void *guest_thread(void *arg)
 	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
 	while (!e->stop) {
-		if (ur_poll_turn(e))
+		if (atomic_load(&e->guest.closed))
+			rest(e);
+		else if (ur_poll_turn(e))
 			continue;
-		if (is_driven(e))
+		else if (is_driven(e))
 			nap(e);
 		else
 			ur_wait_sleep(e);
+		look_at_file(e);
 	}
 	pthread_mutex_unlock(&e->mailbox.owner);
 	return NULL;
@@ -145,7 +199,13 @@ bool ur_guest_keeps_answer(struct ur_engine *e)
 /* One turn, as the engine. Returns whether its thread is to be woken. */
 static bool drive(struct ur_engine *e, bool posted)
 {
-	atomic_fetch_add_explicit(&e->guest.turns, 1, memory_order_relaxed);
+	u32 turn = atomic_fetch_add_explicit(&e->guest.turns, 1,
+					     memory_order_relaxed);
+
+	if (turn % LOOK_TURNS == 0)
+		look_at_file(e);
+	if (atomic_load(&e->guest.closed))
+		return false;
 	if (posted) {
 		e->guest.kept = 0;
 		ur_poll_posted(e);
@@ -158,12 +218,14 @@ static bool drive(struct ur_engine *e, bool posted)
 	       ur_poll_overdue(e);
 }
 
-void ur_engine_drive(struct ur_engine *e, bool posted)
+bool ur_engine_drive(struct ur_engine *e, bool posted)
 {
 	struct ur_mailbox *box = &e->mailbox;
 	int error = errno, cancel;
 	bool wake;
 
+	if (atomic_load_explicit(&e->guest.closed, memory_order_relaxed))
+		return false;
 	/* System calls, which a thread may end in that is cancelled. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	do {
@@ -183,6 +245,7 @@ void ur_engine_drive(struct ur_engine *e, bool posted)
 	} while (posted);
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
+	return !atomic_load_explicit(&e->guest.closed, memory_order_relaxed);
 }
 
 /* The thread sets naps and then reads arms, with a full barrier between the

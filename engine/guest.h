@@ -18,6 +18,7 @@
 #define UR_ENGINE_GUEST_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 #include "engine/watch.h"
 #include "util/bytes.h"
 #include "util/list.h"
@@ -39,6 +40,9 @@ struct ur_guest_state {
 	struct ur_list chans;	/* ur_echan: borrowed (lend_events.c) */
 	struct ur_watch device; /* hangs up with the device */
 	int device_fd;		/* -1: none */
+	dev_t file_dev;		/* config.file's */
+	ino_t file_ino;
+	_Atomic bool closed; /* by the program, all descriptors */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return
@@ -48,6 +52,10 @@ void ur_guest_fini(struct ur_engine *engine);
 /* Starts its thread. Returns 0 or -errno. */
 int ur_guest_start(struct ur_engine *engine);
 
+/* A system call on a descriptor of the engine ended with that error. In a program
+ * that may say that the program has closed it, with all others: the engine does
+ * nothing more then. Engine thread, or in its place. */
+void ur_guest_look(struct ur_engine *engine, int error);
 /* A turn begins. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
 /* Returns whether packets may wait for the next turn: the polling program is

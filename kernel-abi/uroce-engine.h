@@ -27,7 +27,8 @@ struct uroce_guest_ah;
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
-	/* 1; 0 in a child of fork, where nothing but close may be called. */
+	/* 1; 0 in a child of fork, or once the program has closed its descriptors,
+	 * where nothing but close may be called. */
 	const volatile __u32 *own;
 	__u64 db_map_off;
 	__u32 db_map_len;
@@ -65,7 +66,8 @@ struct uroce_guest_mr_init {
 
 struct uroce_door {
 	__u32 version;
-	int (*open)(const struct uroce_engine_open *open,
+	/* file: the uverbs file, which the caller has open as long as the engine. */
+	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
 	/* All objects have been destroyed. In a child of fork it does nothing. */
 	void (*close)(struct uroce_guest *guest);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "engine/ground/user.h"
 #include "util/assert.h"
+#include "util/os/high_fd.h"
 
 /* A proof must not be at an offset that a text file of procfs reaches. */
 #define LOWEST_PROOF 0x10000u
@@ -56,7 +57,7 @@ static int make_stage(struct ur_user_mem *m)
 	if (p == MAP_FAILED)
 		goto err_close;
 	m->stage = p;
-	m->stage_fd = fd;
+	m->stage_fd = ur_high_fd(fd);
 	return 0;
 err_close:
 	err = -errno;

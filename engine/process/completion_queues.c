@@ -4,10 +4,10 @@
  * go to. A channel is here for as long as a queue uses it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "engine/process/process.h"
+#include "util/os/high_fd.h"
 
 struct ur_process_channel {
 	struct ur_list node;
@@ -35,28 +35,34 @@ static int make_channel(struct uroce_guest *guest,
 			struct ur_process_channel **ret)
 {
 	struct ur_process_channel *c;
-	int rx, err;
+	int rx, tx, err;
 
 	if (in->tx < 0)
 		return -ENOENT;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	rx = fcntl(in->rx, F_DUPFD_CLOEXEC, 0);
-	err = rx < 0 ? -errno : ur_engine_end_with(guest->engine, in->async_fd);
+	rx = ur_high_fd_copy(in->rx);
+	tx = ur_high_fd_copy(in->tx);
+	err = rx < 0 ? rx : tx;
+	if (err >= 0)
+		err = ur_engine_end_with(guest->engine, in->async_fd);
 	if (!err)
 		err = ur_process_wait_add(&c->wait, in->rx);
 	if (!err) {
-		err = ur_echan_borrow(guest->ectx, in->tx, rx, &c->chan);
+		err = ur_echan_borrow(guest->ectx, tx, rx, &c->chan);
 		if (err)
 			ur_process_wait_del(&c->wait);
 	}
 	if (err) {
 		if (rx >= 0)
 			close(rx);
+		if (tx >= 0)
+			close(tx);
 		free(c);
 		return err;
 	}
+	close(in->tx);
 	c->key = in->channel;
 	ur_list_add_tail(&guest->channels, &c->node);
 	*ret = c;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "engine/ground/user.h"
 #include "engine/process/process.h"
+#include "util/os/high_fd.h"
 
 /* As large as a context's uverbs file: sparse. */
 #define RING_FILE_BYTES (1ull << 40)
@@ -47,7 +48,7 @@ static int make_file(void)
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
 	    limit.rlim_cur < RING_FILE_BYTES)
 		return -EOPNOTSUPP;
-	fd = memfd_create("uroce-rings", MFD_CLOEXEC);
+	fd = ur_high_fd(memfd_create("uroce-rings", MFD_CLOEXEC));
 	if (fd < 0)
 		return -errno;
 	if (!ftruncate(fd, (off_t)RING_FILE_BYTES))
@@ -57,7 +58,8 @@ static int make_file(void)
 	return err;
 }
 
-static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o)
+static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
+		       int file)
 {
 	struct ur_engine_config config = {
 		.netdev = o->netdev,
@@ -72,6 +74,7 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o)
 		.guest = true,
 		.slot = o->slot,
 		.slot_bits = o->slot_bits,
+		.file = file,
 	};
 
 	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
@@ -105,7 +108,7 @@ static void close_guest(struct uroce_guest *g)
 	free(g);
 }
 
-static int open_guest(const struct uroce_engine_open *open,
+static int open_guest(const struct uroce_engine_open *open, int file,
 		      struct uroce_guest **ret, struct uroce_guest_info *info)
 {
 	struct ur_ectx_info ectx;
@@ -118,6 +121,7 @@ static int open_guest(const struct uroce_engine_open *open,
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
+	ur_high_fds();
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_mutex_init(&g->withdraws, NULL);
 	ur_list_init(&g->channels);
@@ -127,7 +131,7 @@ static int open_guest(const struct uroce_engine_open *open,
 	if (!err)
 		err = ur_user_mem_own(&g->mem);
 	if (!err)
-		err = make_engine(g, open);
+		err = make_engine(g, open, file);
 	if (!err)
 		err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
 				     &ectx);
@@ -174,20 +178,30 @@ static bool same_net(int lent)
 
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 {
-	int err;
+	int err, high;
 
 	if (!same_net(fd))
 		return -EOPNOTSUPP;
+	high = ur_high_fd_copy(fd);
+	if (high < 0)
+		return high;
 	pthread_mutex_lock(&g->lock);
-	err = ur_engine_borrow(g->engine, index, gid, fd);
+	err = ur_engine_borrow(g->engine, index, gid, high);
 	pthread_mutex_unlock(&g->lock);
+	close(err ? high : fd);
 	return err;
+}
+
+/* Once the program has closed the engine's descriptors it has no engine. */
+static void drive(struct uroce_guest *g, bool posted)
+{
+	if (*g->own && !ur_engine_drive(g->engine, posted))
+		*g->own = 0;
 }
 
 static void posted(struct uroce_guest *g)
 {
-	if (*g->own)
-		ur_engine_drive(g->engine, true);
+	drive(g, true);
 }
 
 static void armed(struct uroce_guest *g)
@@ -198,8 +212,7 @@ static void armed(struct uroce_guest *g)
 
 static void poll(struct uroce_guest *g)
 {
-	if (*g->own)
-		ur_engine_drive(g->engine, false);
+	drive(g, false);
 }
 
 __attribute__((visibility("default"))) const struct uroce_door uroce_door = {

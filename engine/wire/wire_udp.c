@@ -16,6 +16,7 @@
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "util/assert.h"
+#include "util/os/high_fd.h"
 
 static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 {
@@ -36,8 +37,9 @@ int ur_udp_set(int fd, int level, int name, int value)
 
 int ur_udp_open(bool v4)
 {
-	int fd = socket(v4 ? AF_INET : AF_INET6,
-			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = ur_high_fd(socket(v4 ? AF_INET : AF_INET6,
+				   SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				   0));
 
 	if (fd < 0)
 		return -errno;

@@ -217,6 +217,8 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 			m->msg_controllen = UR_UDP_CTRL;
 		}
 		n = recvmmsg(a->fd, w->rx_msg, batch, MSG_DONTWAIT, NULL);
+		if (n < 0 && errno != EAGAIN)
+			ur_guest_look(w->wire.engine, errno);
 		if (n <= 0)
 			break;
 		any = true;

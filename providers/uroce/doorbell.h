@@ -20,12 +20,13 @@ struct ur_doorbell {
 	 * NULL: it is not. */
 	void (*posted)(void *arg);
 	void *arg;
-	const volatile u32 *own; /* then: 0 in a child of fork */
+	const volatile u32 *own; /* then: 0 once that is over */
 };
 
-/* Returns whether the engine is that of the parent, which this process was forked
- * from: nobody would do what is posted here. */
-static inline bool ur_doorbell_is_parents(const struct ur_doorbell *db)
+/* Returns whether there is no engine any more: it is that of the parent, which this
+ * process was forked from, or has no descriptors. Nobody would do what is posted
+ * here. */
+static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 {
 	return __builtin_expect(db->own != NULL, 0) && !*db->own;
 }

@@ -77,7 +77,8 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (is_not_lent(err))
 		return 0;
 	if (!err)
-		err = -ctx->door->open(&open, &ctx->guest, &info);
+		err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest,
+				       &info);
 	if (err)
 		return err;
 	ctx->guest_fd = info.fd;

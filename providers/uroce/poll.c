@@ -112,7 +112,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	u32 bytes = 0;
 	int n;
 
-	if (ur_doorbell_is_parents(&ur_to_ctx(ibcq->context)->db))
+	if (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
 		return -EIO;
 	n = take_some(cq, num_entries, wc, &bytes);
 	if (!n && ur_guest_poll(ur_to_ctx(ibcq->context)))
@@ -140,7 +140,7 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 	if (attr->comp_mask)
 		return EINVAL;
-	if (ur_doorbell_is_parents(&ur_to_ctx(ibcq->context)->db))
+	if (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	before = cq->cons;

@@ -70,7 +70,7 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	bool lost = ur_doorbell_is_parents(&qp->db);
+	bool lost = ur_doorbell_is_dead(&qp->db);
 
 	if (lost || ur_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
@@ -87,7 +87,7 @@ int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	bool kick;
 	int err;
 
-	if (ur_doorbell_is_parents(db)) {
+	if (ur_doorbell_is_dead(db)) {
 		*bad_wr = wr;
 		return EIO;
 	}

@@ -350,7 +350,7 @@ static inline u8 ur_qp_state(const struct uroce_qp *qp)
  * verb. */
 static inline int ur_qp_send_state(const struct uroce_qp *qp)
 {
-	if (ur_doorbell_is_parents(&qp->db))
+	if (ur_doorbell_is_dead(&qp->db))
 		return EIO;
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }

@@ -113,6 +113,15 @@ def test_daemon(pair, in_program):
     assert "run 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
 
 
+def test_closes_all(pair, in_program):
+    """Who closes all descriptors has no engine any more, and nobody touches what
+    he opens then. The peer's requests fail, the next program's do not."""
+    s, c = finish(*start(pair, "close"))
+    assert refusals("\n".join(s)) == REFUSED[:2]
+    assert "send 12" in c  # IBV_WC_RETRY_EXC_ERR
+    finish(*start(pair, "signals"))
+
+
 def test_device_is_gone(lab, engine):
     """Who sleeps when the device ends is told."""
     for host in lab.a, lab.b:

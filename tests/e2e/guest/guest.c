@@ -225,6 +225,53 @@ static void take_signals(void)
 	must(signals > 10, "signals");
 }
 
+/* ---- descriptors ---- */
+
+#define FIRST_FD 3
+#define SOCKETS	 40
+
+/* Nobody has written to them or read from them. */
+static void check_sockets(void)
+{
+	char byte = 0;
+
+	for (int fd = FIRST_FD; fd < FIRST_FD + SOCKETS; fd++)
+		must(recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN,
+		     "an empty socket");
+	for (int fd = FIRST_FD; fd < FIRST_FD + SOCKETS; fd++)
+		must(send(fd, &byte, 1, MSG_DONTWAIT) == 1, "a socket");
+	sleep_ms(300);
+	for (int fd = FIRST_FD; fd < FIRST_FD + SOCKETS; fd++)
+		must(recv(fd, &byte, 1, MSG_DONTWAIT) == 1, "what was sent");
+}
+
+/* The server closes all descriptors, and opens others under the next numbers.
+ * Messages that were on their way may fail in their own way. */
+static void close_all(void)
+{
+	struct rounds r;
+	struct ibv_wc wc;
+	int pair[2], n;
+
+	rounds_connect(&r, context, &peer, false);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	if (peer.client) {
+		while (!(n = rounds_send(&r)))
+			;
+		say("send", n);
+		return;
+	}
+	must(!close_range(FIRST_FD, ~0u, 0), "close_range");
+	for (int i = 0; i < SOCKETS / 2; i++)
+		must(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair");
+	must(pair[1] == FIRST_FD + SOCKETS - 1, "the numbers");
+	while ((n = ibv_poll_cq(r.cq, 1, &wc)) >= 0)
+		;
+	say("poll", n);
+	say("post", rounds_post(&r));
+	check_sockets();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -232,7 +279,7 @@ static const struct {
 	{"idle", stay_idle},	   {"exec", fork_and_exec},
 	{"fork", fork_and_look},   {"daemon", fork_and_end},
 	{"threads", run_threads},  {"cancel", cancel_threads},
-	{"signals", take_signals},
+	{"signals", take_signals}, {"close", close_all},
 };
 
 int main(int argc, char **argv)

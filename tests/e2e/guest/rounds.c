@@ -187,6 +187,13 @@ static int wait_for(struct rounds *r, uint32_t sent, uint32_t received)
 	return 0;
 }
 
+int rounds_send(struct rounds *r)
+{
+	int err = rounds_post(r);
+
+	return err ? err : wait_for(r, r->sent + 1, 0);
+}
+
 int rounds_run(struct rounds *r, uint32_t n)
 {
 	int err = 0;

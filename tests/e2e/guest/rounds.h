@@ -48,6 +48,8 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 int rounds_run(struct rounds *r, uint32_t n);
 /* Posts one message. Returns what ibv_post_send() does. */
 int rounds_post(struct rounds *r);
+/* Posts one and waits until it has arrived. Returns as rounds_run() does. */
+int rounds_send(struct rounds *r);
 /* Sleeps until the channel has an event, or a signal comes. Returns 0 or
  * -errno, -ENODATA at the end of the file. */
 int rounds_sleep(struct rounds *r);

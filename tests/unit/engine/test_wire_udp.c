@@ -52,6 +52,12 @@ void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 	abort();
 }
 
+/* It is in no program. */
+void ur_guest_look(struct ur_engine *engine, int error)
+{
+	abort();
+}
+
 /* There is one engine. */
 void ur_shards_pass(struct ur_engine *engine, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len)
