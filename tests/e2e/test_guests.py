@@ -110,7 +110,7 @@ def test_daemon(pair, in_program):
     assert s.wait(20) == 0 and c.wait(60) == 0, s.report() + c.report()
     wait_for("the child", lambda: "done 0" in s.text())
     assert refusals(s.text()) == REFUSED
-    assert "run 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
+    assert "send 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
 
 
 def test_closes_all(pair, in_program):
