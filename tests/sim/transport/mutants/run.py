@@ -18,7 +18,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fno-strict-aliasing", "-w"]
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-DUROCE_WITH_RAW_PACKET=1", "-O1",
+         "-fno-strict-aliasing", "-w"]
 
 
 def read_mutants():
