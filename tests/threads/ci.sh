@@ -10,14 +10,14 @@ trap 'exit 1' INT TERM
 # No program sleeps for a second at its end, as TSan has it by default.
 export TSAN_OPTIONS=log_path=$tmp/race:atexit_sleep_ms=0
 status=0
-# Of the rest, simulations have one thread, and so has scenario.blind, which tries
-# some hundred thousand packets; unit.uroce starts programs that cannot be given
-# TSan; with a filter that ends at what it does not know, or without what makes it
-# fast, a device has the same threads. (Labels in full: habits are no abi.)
+# Of the rest, simulations and scenarios have one thread; unit.uroce starts programs
+# that cannot be given TSan; with a filter that ends at what it does not know, or
+# without what makes it fast, a device has the same threads. (Labels in full: habits
+# are no abi.)
 out=${1:-$tmp/result.xml}
 tests/ctest.sh build/tsan "$out" -j2 \
-	-L '^(unit|scenario|fuzz|abi|device|threads)$' \
-	-E '^(unit.uroce|scenario.blind|device.*_(strict|plain))$' || status=1
+	-L '^(unit|fuzz|abi|device|threads)$' \
+	-E '^(unit.uroce|device.*_(strict|plain))$' || status=1
 if [ "$(id -u)" = 0 ]; then
 	UROCE_BUILD=$top/build/tsan tests/pytest.sh "${out%.xml}-verbs.xml" \
 		tests/e2e/test_verbs.py || status=1
