@@ -9,6 +9,7 @@ import pytest
 import hosts
 import races
 from hosts import wait_for
+from test_faults import ask
 
 pytestmark = pytest.mark.part("RAW_PACKET")
 
@@ -39,9 +40,16 @@ def has_rules(host):
     return any(int(line.split()[3], 16) == 3 for line in lines)
 
 
+def receives(host):
+    """perftest makes its rules before its queue pair may receive; in between the netdev
+    becomes promiscuous, which waits for all who change netdevs."""
+    return has_rules(host) and any(qp["state"] in ("RTR", "RTS")
+                                   for qp in ask(host, "res", "qp"))
+
+
 def ready(server):
     """What perftest would say is in its buffer."""
-    wait_for("the server's rules", lambda: has_rules(server.host) or
+    wait_for("the server's rules", lambda: receives(server.host) or
              not server.running())
     assert server.running(), server.report()
 
