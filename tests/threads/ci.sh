@@ -5,8 +5,10 @@
 # whoever has it: a test, a program or the device beside it.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD tmp=$(mktemp -d)
+# shellcheck source=tests/beside.sh
+. tests/beside.sh
 trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' INT TERM
+trap stop INT TERM
 # No program sleeps for a second at its end, as TSan has it by default.
 export TSAN_OPTIONS=log_path=$tmp/race:atexit_sleep_ms=0
 status=0
@@ -19,25 +21,29 @@ tests/ctest.sh build/tsan "$out" -j2 \
 	-L '^(unit|fuzz|abi|device|threads)$' \
 	-E '^(unit.uroce|device.*_(strict|plain))$' || status=1
 if [ "$(id -u)" = 0 ]; then
-	UROCE_BUILD=$top/build/tsan tests/pytest.sh "${out%.xml}-verbs.xml" \
-		tests/e2e/test_verbs.py || status=1
 	# Python cannot be given TSan either; the device can.
 	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
-	UROCE_BUILD=$tmp/mixed /usr/bin/python3 pyverbs-tests/suite.py \
-		${1:+--xml "${1%.xml}-suite.xml"} || status=1
+	beside() { # beside NAME CMD...: two at a time
+		finish 1
+		begin "$1" "$tmp/$1.log" "${@:2}"
+	}
+	beside suite env UROCE_BUILD="$tmp/mixed" /usr/bin/python3 pyverbs-tests/suite.py \
+		${1:+--xml "${1%.xml}-suite.xml"}
+	beside verbs env UROCE_BUILD="$top/build/tsan" tests/pytest.sh "${out%.xml}-verbs.xml" \
+		tests/e2e/test_verbs.py
 	# Several engines of one device. The flood leaves others little of a processor
 	# that TSan has made slow.
 	engines=(-k "not test_flood")
 	[ -n "${UROCE_FULL:-}" ] && engines=()
-	tests/pytest.sh "${out%.xml}-engines.xml" tests/e2e/test_engines.py \
-		--build "$tmp/mixed" "${engines[@]}" || status=1
+	beside engines tests/pytest.sh "${out%.xml}-engines.xml" tests/e2e/test_engines.py \
+		--build "$tmp/mixed" "${engines[@]}"
 	# What looks at the engine from beside it: recorder, stories, the hostile card.
-	beside=(-k "test_requests or test_rnr or test_pingpong")
-	[ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py) &&
-		{ /usr/bin/python3 tests/lab/run_adverse.py "$tmp/mixed" . || status=1; }
-	tests/pytest.sh "${out%.xml}-beside.xml" \
-		tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" \
-		"${beside[@]}" || status=1
+	some=(-k "test_requests or test_rnr or test_pingpong")
+	[ -n "${UROCE_FULL:-}" ] && some=(tests/e2e/test_fault_rules.py) &&
+		beside adverse /usr/bin/python3 tests/lab/run_adverse.py "$tmp/mixed" .
+	beside stories tests/pytest.sh "${out%.xml}-beside.xml" \
+		tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" "${some[@]}"
+	finish 0
 fi
 for log in "$tmp"/race.*; do
 	[ -f "$log" ] || continue
