@@ -124,7 +124,7 @@ finish 0
 # of that `basic` what a compiler, a library or a kernel may break; `asan` is the
 # same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
-declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='unit|scenario|fuzz|abi')
+declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|scenario|fuzz|abi)$')
 # The long networks of the simulation run the same code as the short ones, and to a
 # sanitizer that is enough. What tests of the device do once more, with a filter that
 # ends at what it does not know, with two engines or with an engine without what makes

@@ -25,7 +25,7 @@ def how_it_failed(case):
     """What pytest says, in a line; of ctest's the end of what was printed."""
     text = case.find("flakyFailure").get("message") or ""
     if len(text) < 20:  # ctest says "Failed" at most
-        text += " " + case.findtext("system-out", "")[-LONGEST:]
+        text = case.findtext("system-out", "")[-LONGEST:] or text
     return " ".join(text.split())[:LONGEST]
 
 
