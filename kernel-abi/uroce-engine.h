@@ -78,7 +78,7 @@ struct uroce_door {
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 
-	/* Takes tx over where it succeeds. -ENOENT: there is no queue with that
+	/* The descriptors stay the caller's. -ENOENT: there is no queue with that
 	 * channel yet, and tx is needed. */
 	int (*create_cq)(struct uroce_guest *guest,
 			 const struct uroce_guest_cq_init *init,

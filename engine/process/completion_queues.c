@@ -62,7 +62,6 @@ static int make_channel(struct uroce_guest *guest,
 		free(c);
 		return err;
 	}
-	close(in->tx);
 	c->key = in->channel;
 	ur_list_add_tail(&guest->channels, &c->node);
 	*ret = c;
@@ -82,8 +81,6 @@ static int get_channel(struct uroce_guest *guest,
 	*ret = find_channel(guest, in->channel);
 	if (!*ret)
 		err = make_channel(guest, in, ret);
-	else if (in->tx >= 0)
-		close(in->tx); /* another thread was faster */
 	if (!err)
 		(*ret)->users++;
 	return err;

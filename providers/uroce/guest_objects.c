@@ -64,8 +64,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	if (err)
 		return err;
 	err = -ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
-	if (err)
-		close(init.tx);
+	close(init.tx);
 	return err;
 }
 
