@@ -135,6 +135,9 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
  * stderr. */
 int ur_option_take(struct ur_options *options, const char *command,
 		   const char *name, const char *value);
+/* Complains that a program could not be started; err: its errno. Returns the exit
+ * status that says so. */
+int ur_cannot_run(const char *program, int err);
 /* Complains about a word too many. Returns UR_EXIT_USAGE. */
 int ur_too_many(const char *command, const char *word);
 

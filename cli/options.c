@@ -26,6 +26,12 @@ void ur_complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int ur_cannot_run(const char *program, int err)
+{
+	ur_complain("cannot run %s: %s", program, strerror(err));
+	return err == ENOENT ? UR_EXIT_NOT_FOUND : UR_EXIT_CANNOT_RUN;
+}
+
 /* c: what getopt_long() returned for word, or for one of the letters in it. */
 static int complain(const char *command, int c, const char *word)
 {

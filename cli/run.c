@@ -58,12 +58,6 @@ static int check_only(const struct ur_options *options)
 	return -EBUSY;
 }
 
-static int cannot_run(const char *program, int err)
-{
-	ur_complain("cannot run %s: %s", program, strerror(err));
-	return err == ENOENT ? UR_EXIT_NOT_FOUND : UR_EXIT_CANNOT_RUN;
-}
-
 static int check_program(const char *file)
 {
 	struct stat st;
@@ -110,7 +104,7 @@ int ur_cmd_run(struct ur_options *options)
 	/* This comes before a device is started for it. */
 	err = find_program(argv[0]);
 	if (err)
-		return cannot_run(argv[0], -err);
+		return ur_cannot_run(argv[0], -err);
 	if (options->devices && ur_netns_name(options))
 		return UR_EXIT_USAGE;
 	sock = ur_launch(options, &started);
@@ -137,7 +131,7 @@ int ur_cmd_run(struct ur_options *options)
 		return UR_EXIT_NO_DEVICE;
 	}
 	execvp(argv[0], argv);
-	err = cannot_run(argv[0], errno);
+	err = ur_cannot_run(argv[0], errno);
 	close(sock);
 	return err;
 }

@@ -29,9 +29,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *before)
 	}
 	sigprocmask(SIG_SETMASK, before, NULL);
 	execvp(argv[0], argv);
-	err = errno;
-	ur_complain("cannot run %s: %s", argv[0], strerror(err));
-	_exit(err == ENOENT ? UR_EXIT_NOT_FOUND : UR_EXIT_CANNOT_RUN);
+	_exit(ur_cannot_run(argv[0], errno));
 }
 
 /* Returns the exit status, or -1 while the program goes on. */
