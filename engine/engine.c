@@ -108,7 +108,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	if (!e)
 		return -ENOMEM;
 	e->shards = shards;
-	e->shard = shards ? shard : config->slot;
+	e->shard = shards ? shard : config->lent.slot;
 	e->shard_bits = shards ? shards->bits : config->slot_bits;
 	e->config = *config;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",

@@ -64,6 +64,18 @@ struct ur_engine_events {
  * device. */
 #define UR_SHARD_RAW 0u
 
+/* A device lends this to an engine in a program (engine_lend.h). Descriptors stay the
+ * lender's. */
+struct ur_lent {
+	u32 slot;   /* first bits of the numbers of its queue pairs */
+	u32 device; /* that has lent it, as the file numbers them */
+	int file;   /* says which ports are held: wire/udp_own.h */
+	/* Sockets from which it sends to engines of this host, for IPv6 and
+	 * IPv4, both bound to that port; -1: the kernel has no IPv6. */
+	int out[2];
+	u16 port;
+};
+
 struct ur_engine_config {
 	const char *netdev;
 	u32 ifindex;
@@ -89,10 +101,12 @@ struct ur_engine_config {
 	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
 	 * ur_engine_options_check(). */
 	const char *options;
-	/* for an engine in a program (guest.h): its number among 2^slot_bits,
-	 * of which 0 is the device's. Then loop and events are NULL. */
+	/* for an engine in a program (guest.h): what it was lent, and the bits
+	 * of a slot, of which 0 is the device's. Then loop and events are
+	 * NULL. */
 	bool guest;
-	u32 slot, slot_bits;
+	struct ur_lent lent;
+	u32 slot_bits;
 	/* Then: the program's uverbs file, which ends the loan of the slot when
 	 * it is closed. */
 	int file;

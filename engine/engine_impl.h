@@ -65,7 +65,8 @@ struct ur_engine {
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
 	u32 shard;		  /* its number among them, or its slot */
 	u32 shard_bits;
-	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
+	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
+	u32 last_slot; /* that was lent: control's */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The device's engine lends to one in a program: a slot, which is the first
- * bits of the numbers of its queue pairs, and for each address that it uses a
- * socket that gets the packets for these. A part of engine.h, which has the
+ * bits of the numbers of its queue pairs, a port from which it sends to engines of
+ * this host, and for each address that it uses a socket that gets the packets for
+ * these. A part of engine.h, which has the
  * rules for threads and results.
  *
  * The owner of such a socket can remove the filter that gives each socket its
@@ -17,10 +18,12 @@
 /* Bits of a slot; slot 0 is the device's own engine. */
 #define UR_SLOT_BITS 3u
 
-/* Takes a free slot, in *slot. Returns 0, -EOPNOTSUPP (the engine was made without
- * the option guests) or -EBUSY (all are lent). */
-int ur_engine_lend(struct ur_engine *engine, u32 *slot);
-/* Ends it: the program has no queue pair any more. */
+/* Takes a free slot, and a port for it. Returns 0, -EOPNOTSUPP (the engine was made
+ * without the option guests, or the kernel has no seals), -EBUSY (all are lent) or
+ * -errno of the wire. */
+int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent);
+/* Ends it: the program has no queue pair any more. Its packets count until the
+ * slot is lent again. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
 /* Puts the socket of that slot for entry index of the GID table in *fd, which
  * stays the engine's, and the entry in gid. Packets that it received before are
@@ -29,9 +32,9 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
 
-/* Returns whether the GID is of a device of this process, whose packets an engine in
- * a program does not exchange with it. Any thread. */
-bool ur_engine_is_ours(const u8 gid[16]);
+/* Returns whether the GID is of another device of this process, with which an engine
+ * in a program exchanges no packets. Any thread. */
+bool ur_engine_is_neighbour(const struct ur_engine *engine, const u8 gid[16]);
 
 /* Called in a program: sets entry index of the GID table, with a socket that
  * was lent for it, which becomes the engine's. Returns 0 or -errno; after an

@@ -2,22 +2,48 @@
 /* Slots and sockets for engines in programs, and their side of it. */
 #include <errno.h>
 #include "engine/engine_impl.h"
-#include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 
 _Static_assert(UR_SLOT_BITS <= 5, "slots are bits of 32");
 
-int ur_engine_lend(struct ur_engine *engine, u32 *slot)
+static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 {
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->lend_port(wire, lent);
+}
+UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
+
+/* The slots take turns: what the last one in it has sent may not have been read
+ * yet. Returns 0 where none is free. */
+static u32 free_slot(const struct ur_engine *engine)
+{
+	const u32 n = (1u << UR_SLOT_BITS) - 1;
+
+	for (u32 i = 0; i < n; i++) {
+		u32 slot = (engine->last_slot + i) % n + 1;
+
+		if (!(engine->slots >> slot & 1))
+			return slot;
+	}
+	return 0;
+}
+
+int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
+{
+	int err;
+
 	if (!engine->opt.guests)
 		return -EOPNOTSUPP;
-	for (u32 i = 1; i < 1u << UR_SLOT_BITS; i++)
-		if (!(engine->slots >> i & 1)) {
-			engine->slots |= 1u << i;
-			*slot = i;
-			return 0;
-		}
-	return -EBUSY;
+	*lent = (struct ur_lent){.slot = free_slot(engine)};
+	if (!lent->slot)
+		return -EBUSY;
+	err = call_lend_port(engine, lent);
+	if (err)
+		return err;
+	engine->slots |= 1u << lent->slot;
+	engine->last_slot = lent->slot;
+	return 0;
 }
 
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
@@ -49,9 +75,11 @@ int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 	return call_lend_socket(engine, slot, index, gid, fd);
 }
 
-bool ur_engine_is_ours(const u8 gid[16])
+bool ur_engine_is_neighbour(const struct ur_engine *engine, const u8 gid[16])
 {
-	return ur_udp_own(gid);
+	const struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->is_neighbour(wire, gid);
 }
 
 static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)

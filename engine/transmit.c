@@ -25,6 +25,16 @@
  * datagrams. */
 #define SETTLE_FILLS 1024
 
+/* Returns whether the packet comes back without the wire. Those to an engine in a
+ * program, or from there to another, do not: the first bits of the queue pair's
+ * number say so. */
+static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
+{
+	return d->av->loop && (ur_shards_several(e) ||
+			       ur_shard_of(ur_get_be24(e->tx.buf + d->off + 5),
+					   e->shard_bits) == e->shard);
+}
+
 /* Packets to ourselves: hand them in by the front door. Those to groups the port
  * has given to its own members itself. */
 static void feed_loop(struct ur_engine *e, u32 first)
@@ -39,7 +49,7 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 		struct ur_rx_meta meta;
 
-		if (!av->loop)
+		if (!loops(e, &tx->desc[i]))
 			continue;
 		ur_av_meta(av, &meta);
 		if (ur_shards_several(e) &&
@@ -71,11 +81,11 @@ static bool flush(struct ur_engine *e)
 	while (i < tx->n_desc) {
 		u32 end = i, taken;
 
-		if (tx->desc[i].av->loop) {
+		if (loops(e, &tx->desc[i])) {
 			i++;
 			continue;
 		}
-		while (end < tx->n_desc && !tx->desc[end].av->loop)
+		while (end < tx->n_desc && !loops(e, &tx->desc[end]))
 			end++;
 		taken = ur_wire_send(e, i, end, &wait_fd);
 		i += taken;

@@ -242,10 +242,16 @@ struct uroce_engine_open {
 	__u32 mtu_bytes;
 	__u32 max_qp;
 	__u32 max_mr;
-	__u32 flags; /* UROCE_ENGINE_* */
-	__u32 rsv;
+	__u32 flags;  /* UROCE_ENGINE_* */
+	__u32 device; /* its number in the file own_fd */
 	__u64 node_guid;
 	char netdev[16];
+	/* The process's own, closed by the provider: which ports are held, and
+	 * sockets (IPv6, IPv4; -1: none) bound to one, from which it sends to
+	 * engines of this host. */
+	__s32 own_fd;
+	__s32 out_fd[2];
+	__u32 port;
 };
 
 struct uroce_engine_socket {

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 2
+#define UROCE_DOOR_VERSION 3
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -66,7 +66,8 @@ struct uroce_guest_mr_init {
 
 struct uroce_door {
 	__u32 version;
-	/* file: the uverbs file, which the caller has open as long as the engine. */
+	/* file: the uverbs file, which the caller has open as long as the engine. The
+	 * descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
 	/* All objects have been destroyed. In a child of fork it does nothing. */

@@ -59,7 +59,7 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		return;
 	}
 	/* Where users are kept apart, only the host says who asks whom. */
-	if (meta->realm) {
+	if (meta->realm || !ur_rx_slot_fits(meta, pkt->sqpn)) {
 		ur_count(port, UR_CNT_bad_gid);
 		return;
 	}

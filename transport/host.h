@@ -44,6 +44,9 @@ struct ur_rx_meta {
 	u16 udp_sport;
 	u32 flow_label;
 	u32 realm; /* of a sender on this port; 0: none that is kept apart */
+	/* All queue pairs of the sender have numbers that begin with these bits; no
+	 * bits: the host does not say so. */
+	u8 slot, slot_bits;
 };
 
 /* Fills *meta for a packet that was sent to av and comes in on the port it
@@ -60,6 +63,13 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->udp_sport = av->udp_sport;
 	meta->flow_label = av->flow_label;
 	meta->realm = av->realm;
+	meta->slot = meta->slot_bits = 0;
+}
+
+/* Returns whether a queue pair with that number may be the sender's. */
+static inline bool ur_rx_slot_fits(const struct ur_rx_meta *meta, u32 qpn)
+{
+	return qpn >> (24 - meta->slot_bits) == meta->slot;
 }
 
 /* How a host refuses a request that nothing is wrong with. The NAK codes are

@@ -42,13 +42,14 @@ static int check_open(const struct ur_cmd *cmd)
 	return ur_ufile_realm(file) || file->adverse ? -EOPNOTSUPP : 0;
 }
 
-/* There is no way yet between engines of one host, and the members of a group on
- * this host are the device's. */
+/* There is no way yet to engines of another device of this host, and the members of a
+ * group on this host are the device's. */
 int ur_program_engine_path(const struct ur_ufile *file,
 			   const struct ur_epath *path)
 {
 	return file->slot && (path->v1 || ur_gid_is_mcast(path->dgid) ||
-			      ur_engine_is_ours(path->dgid))
+			      ur_engine_is_neighbour(file->dev->engine,
+						     path->dgid))
 		       ? -EOPNOTSUPP
 		       : 0;
 }
@@ -62,9 +63,32 @@ int ur_program_engine_qp(const struct ur_ufile *file, u32 type)
 		       : 0;
 }
 
+/* Puts the descriptors that are lent into the client, and their numbers there into
+ * *resp. */
+static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
+		   struct uroce_engine_open *resp)
+{
+	int fds[] = {lent->file, lent->out[0], lent->out[1]};
+	__s32 *to[] = {&resp->own_fd, &resp->out_fd[0], &resp->out_fd[1]};
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
+		*to[i] = fds[i] < 0 ? -1
+				    : ur_session_install(cmd->file->session,
+							 UROCE_TUN_PLAIN, 0,
+							 fds[i]);
+		if (fds[i] >= 0 && *to[i] < 0)
+			return *to[i];
+	}
+	resp->slot = lent->slot;
+	resp->device = lent->device;
+	resp->port = lent->port;
+	return 0;
+}
+
 int ur_m_engine_open(struct ur_cmd *cmd)
 {
 	const struct ur_device *dev = cmd->dev;
+	struct ur_lent lent;
 	struct uroce_engine_open resp = {
 		.slot_bits = UR_SLOT_BITS,
 		.ifindex = dev->ifindex,
@@ -77,16 +101,18 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 	int err = check_open(cmd);
 
 	if (!err)
-		err = ur_engine_lend(dev->engine, &resp.slot);
+		err = ur_engine_lend(dev->engine, &lent);
 	if (err)
 		return err;
 	snprintf(resp.netdev, sizeof(resp.netdev), "%s", dev->netdev);
-	err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
-			  sizeof(resp));
+	err = install(cmd, &lent, &resp);
+	if (!err)
+		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
+				  sizeof(resp));
 	if (err)
-		ur_engine_lend_end(dev->engine, resp.slot);
+		ur_engine_lend_end(dev->engine, lent.slot);
 	else
-		cmd->file->slot = resp.slot;
+		cmd->file->slot = lent.slot;
 	return err;
 }
 

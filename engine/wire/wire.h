@@ -23,6 +23,7 @@ union ur_sockaddr {
 };
 
 struct ur_engine;
+struct ur_lent;
 struct ur_wire;
 
 /* The frames that all flow rules together need from the netdev. */
@@ -49,6 +50,12 @@ struct ur_wire_ops {
 	 * lent. */
 	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
+	/* Fills the rest of what is lent for lent->slot, in place of what was lent
+	 * for it before. Returns 0 or -errno. With lend. */
+	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
+	/* Returns whether the address is of another device of this process. Any
+	 * thread. With lend. */
+	bool (*is_neighbour)(const struct ur_wire *wire, const u8 gid[16]);
 	/* Join a multicast group, or leave it. The caller counts. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);

@@ -12,7 +12,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "engine/shards.h"
-#include "engine/wire/udp_own.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "util/assert.h"
@@ -191,18 +190,32 @@ static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
 	return a;
 }
 
+/* In a program the device says which addresses are ours. */
+static int add_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+{
+	if (a->mcast || w->wire.engine->config.guest)
+		return 0;
+	return ur_udp_own_add(a->gid, w->device);
+}
+
+static void del_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+{
+	if (!a->mcast && !w->wire.engine->config.guest)
+		ur_udp_own_del(a->gid, w->device);
+}
+
 /* It is open: receives from now on. */
 static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
-	int err = a->mcast ? 0 : ur_udp_own_add(a->gid);
+	int err = add_own(w, a);
 
 	if (err)
 		return err;
 	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
 	if (!err)
 		ur_list_add_tail(&w->addrs, &a->node);
-	else if (!a->mcast)
-		ur_udp_own_del(a->gid);
+	else
+		del_own(w, a);
 	return err;
 }
 
@@ -274,11 +287,10 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 		return;
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		if (w->outs[i].fd >= 0 && !memcmp(w->outs[i].sgid, gid, 16))
-			ur_udp_close_out(&w->outs[i]);
+			ur_udp_close_out(w, &w->outs[i]);
 	if (w->hot == a)
 		w->hot = NULL;
-	if (!a->mcast)
-		ur_udp_own_del(gid);
+	del_own(w, a);
 	ur_engine_unwatch(w->wire.engine, a->fd);
 	ur_udp_close_lent(a);
 	close(a->fd);
@@ -330,17 +342,17 @@ static void destroy(struct ur_wire *wire)
 	struct ur_wire_udp *w = to_udp(wire);
 
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
-		ur_udp_close_out(&w->outs[i]);
+		ur_udp_close_out(w, &w->outs[i]);
 	ur_list_for_each_safe(it, &w->addrs) {
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);
 
-		if (!a->mcast)
-			ur_udp_own_del(a->gid);
+		del_own(w, a);
 		ur_udp_close_lent(a);
 		close(a->fd);
 		free(a);
 	}
+	ur_udp_lose_own(w);
 	free(w->icrc_cache);
 	free(w->rx_buf);
 	free(w);
@@ -353,6 +365,8 @@ static const struct ur_wire_ops udp_ops = {
 	.addr_free = addr_free,
 	.lend = ur_udp_lend,
 	.borrow = borrow,
+	.lend_port = ur_udp_lend_port,
+	.is_neighbour = ur_udp_is_neighbour,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
@@ -373,8 +387,13 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	ur_list_init(&w->addrs);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		w->outs[i].fd = w->outs[i].guard = -1;
+	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
+		w->lent_to[i][0] = w->lent_to[i][1] = -1;
+	w->lent[0].fd = w->lent[1].fd = -1;
 	ur_udp_icrc_init(w);
-	err = ur_udp_rx_init(w);
+	err = ur_udp_find_own(w);
+	if (!err)
+		err = ur_udp_rx_init(w);
 	if (err) {
 		destroy(&w->wire);
 		return err;

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include "engine/engine_impl.h"
 #include "engine/wire/udp_ids.h"
+#include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 #include "transport/icrc.h"
 
@@ -59,6 +60,7 @@ struct ur_udp_addr {
 struct ur_udp_out {
 	int fd;	   /* -1: free entry */
 	int guard; /* holds the port for IPv6, when fd is IPv4; -1: none */
+	bool lent; /* for peers of this host, of each address and class */
 	u32 gen;
 	u8 sgid[16];
 	u8 traffic_class, sl;
@@ -73,7 +75,7 @@ struct ur_udp_peer {
 	u8 gid[16];
 	u32 own_gen; /* of the addresses when this was found out: */
 	bool here;   /* an address of this very device */
-	bool own;    /* of a device of this process */
+	bool own;    /* of a device of this host */
 	struct ur_udp_ids ids;
 };
 
@@ -85,8 +87,15 @@ struct ur_wire_udp {
 	/* Difference that an identification makes to the CRC of IPv4 and UDP
 	 * headers. */
 	u32 id_crc[UR_UDP_SEGS];
+	/* It says which addresses and ports are ours, and this device has that
+	 * number there. In a program it is the device's. */
+	const struct ur_udp_own *own;
+	u32 device;
+	u32 own_gen; /* of the addresses by which sockets were chosen */
 	u64 clock;
 	struct ur_udp_out outs[UR_UDP_OUTS];
+	struct ur_udp_out lent[2]; /* an engine's in a program: v6, v4 */
+	int lent_to[(1u << UR_SLOT_BITS)][2]; /* a device's copies, by slot */
 	struct ur_udp_peer peers[UR_UDP_PEERS];
 	struct ur_icrc_cache *icrc_cache;
 	u8 *rx_buf;
@@ -122,6 +131,14 @@ void ur_udp_steer(int fd, u32 bits, u32 n);
 /* wire_udp_lend.c: the wire's lend; closes what was lent. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_close_lent(struct ur_udp_addr *a);
+/* The wire's lend_port and is_neighbour. */
+int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
+bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16]);
+/* Find the file of addresses and ports, and give back what the wire has of it: what it has lent, or,
+ * in a program, its copies of what was lent to it. The first returns 0 or
+ * -errno. */
+int ur_udp_find_own(struct ur_wire_udp *w);
+void ur_udp_lose_own(struct ur_wire_udp *w);
 
 /* udp_icrc.c: the fields of a flow that the ICRC covers. */
 struct ur_udp_flow {
@@ -141,7 +158,9 @@ u32 ur_udp_icrc_headers(const struct ur_wire_udp *w,
  * cannot be sent now. It is good until the next call. */
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
 /* Closes such a socket. */
-void ur_udp_close_out(struct ur_udp_out *out);
+void ur_udp_close_out(struct ur_wire_udp *w, struct ur_udp_out *out);
+/* Returns a new sending socket, which is bound to nothing, or -errno. */
+int ur_udp_open_out(const struct ur_wire_udp *w, bool v4);
 
 /* wire_udp_rx.c: the function of a receiving socket's watch. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);

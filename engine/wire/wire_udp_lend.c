@@ -4,12 +4,24 @@
  * are made in the order of their slots, are bound as long as the address is, and a
  * copy of each stays here, so that none takes the place of another when a program
  * ends.
+ *
+ * The ports from which they send to engines of this host: each is bound without any
+ * sharing, so that whoever had it before has no copy of its sockets any more, and is
+ * taken again only after all others. A copy stays here until the slot has another
+ * one: as long as the file says whose a port is, nobody else can bind it, and what a
+ * program sent before it ended still counts.
  */
 #include <errno.h>
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
+#include "util/os/high_fd.h"
+
+/* Ports that are lent: below those that the device sends from. */
+#define FIRST_PORT 0x8000u
+#define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
+#define PORT_TRIES 64u
 
 static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
@@ -53,4 +65,141 @@ void ur_udp_close_lent(struct ur_udp_addr *a)
 {
 	while (a->n_lent)
 		close(a->lent[--a->n_lent]);
+}
+
+/* ---- ports ---- */
+
+static int bind_any(int fd, bool v4, u16 port)
+{
+	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
+				    .sin6_port = htons(port)};
+	struct sockaddr_in any4 = {.sin_family = AF_INET,
+				   .sin_port = htons(port)};
+
+	return bind(fd,
+		    v4 ? (struct sockaddr *)&any4 : (struct sockaddr *)&any6,
+		    v4 ? sizeof(any4) : sizeof(any6)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static void close_both(int fd[2])
+{
+	for (int v4 = 0; v4 < 2; v4++) {
+		if (fd[v4] >= 0)
+			close(fd[v4]);
+		fd[v4] = -1;
+	}
+}
+
+/* Sockets of both families, bound to that port alone; -1: no IPv6 here. */
+static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
+{
+	int err = 0;
+
+	fd[0] = fd[1] = -1;
+	for (int v4 = 0; !err && v4 < 2; v4++) {
+		fd[v4] = ur_udp_open_out(w, v4);
+		if (fd[v4] >= 0)
+			err = bind_any(fd[v4], v4, port);
+		else if (v4 || fd[v4] != -EAFNOSUPPORT)
+			err = fd[v4];
+	}
+	if (err)
+		close_both(fd);
+	return err;
+}
+
+int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
+{
+	static _Atomic u32 next;
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	int *mine = w->lent_to[lent->slot], fd[2], err = -EADDRINUSE;
+
+	ur_assert(lent->slot && lent->slot < UR_ARRAY_SIZE(w->lent_to));
+	lent->file = ur_udp_own_file();
+	if (lent->file < 0)
+		return lent->file;
+	if (!w->device)
+		return -EBUSY;
+	for (u32 i = 0; i < PORT_TRIES && err == -EADDRINUSE; i++) {
+		lent->port = (u16)(FIRST_PORT + next++ % PORTS);
+		err = open_both(w, lent->port, fd);
+	}
+	if (err)
+		return err == -EADDRINUSE ? -EBUSY : err;
+	lent->device = w->device;
+	memcpy(lent->out, fd, sizeof(fd));
+	ur_udp_own_lend(w->device, lent->slot, lent->port);
+	close_both(mine);
+	memcpy(mine, fd, sizeof(fd));
+	return 0;
+}
+
+static void end_lending(struct ur_wire_udp *w)
+{
+	if (!w->device)
+		return;
+	ur_udp_own_device_end(w->device);
+	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
+		close_both(w->lent_to[slot]);
+}
+
+static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
+{
+	int err = ur_udp_own_map(lent->file, &w->own);
+
+	w->device = lent->device;
+	for (int v4 = 0; !err && v4 < 2; v4++) {
+		struct ur_udp_out *o = &w->lent[v4];
+
+		o->lent = true;
+		if (lent->out[v4] < 0)
+			continue;
+		o->fd = ur_high_fd_copy(lent->out[v4]);
+		if (o->fd < 0)
+			err = o->fd;
+		o->guard = -1;
+		o->sport = lent->port;
+		o->no_gso = !w->wire.engine->opt.gso;
+	}
+	return err;
+}
+
+/* A device that lends nothing needs no number. */
+int ur_udp_find_own(struct ur_wire_udp *w)
+{
+	const struct ur_engine *e = w->wire.engine;
+
+	if (e->config.guest)
+		return borrow_port(w, &e->config.lent);
+	w->own = ur_udp_own_mine();
+	if (e->opt.guests)
+		w->device = ur_udp_own_device();
+	return w->own ? 0 : -ENOMEM;
+}
+
+static void return_port(struct ur_wire_udp *w)
+{
+	for (int v4 = 0; v4 < 2; v4++)
+		if (w->lent[v4].fd >= 0)
+			close(w->lent[v4].fd);
+	ur_udp_own_unmap(w->own);
+}
+
+void ur_udp_lose_own(struct ur_wire_udp *w)
+{
+	if (w->wire.engine->config.guest)
+		return_port(w);
+	else
+		end_lending(w);
+}
+
+bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16])
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+	struct ur_udp_whose whose = ur_udp_own_whose(w->own, gid, w->device);
+
+	return whose.own && !whose.here;
 }

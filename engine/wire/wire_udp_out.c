@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <unistd.h>
-#include "engine/wire/udp_own.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -17,11 +16,12 @@
 #define IPV6_MTU_DISCOVER 23
 #endif
 
-void ur_udp_close_out(struct ur_udp_out *out)
+void ur_udp_close_out(struct ur_wire_udp *w, struct ur_udp_out *out)
 {
 	if (out->fd < 0)
 		return;
-	ur_udp_own_release(out->sport, ur_gid_is_v4(out->sgid));
+	if (!w->wire.engine->config.guest)
+		ur_udp_own_release(out->sport, ur_gid_is_v4(out->sgid));
 	close(out->fd);
 	if (out->guard >= 0)
 		close(out->guard);
@@ -66,10 +66,12 @@ static int take_port(int fd, bool v4, u16 port, int *guard)
 	*guard = -1;
 	/* Others of ours, for another address or class, have the same one. */
 	ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	if (!v4)
+	if (!v4) {
+		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 		return bind(fd, (struct sockaddr *)&any6, sizeof(any6)) < 0
 			       ? -errno
 			       : 0;
+	}
 	*guard = ur_udp_open(false);
 	/* If the kernel has no IPv6, nobody has such a socket. */
 	if (*guard < 0 && *guard != -EAFNOSUPPORT)
@@ -92,10 +94,8 @@ err_close:
 	return err;
 }
 
-static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
-		    int *guard)
+int ur_udp_open_out(const struct ur_wire_udp *w, bool v4)
 {
-	bool v4 = av->v4;
 	int fd = ur_udp_open(v4), err, ifindex;
 
 	if (fd < 0)
@@ -113,7 +113,6 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 	} else {
 		err = ur_udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				 IPV6_PMTUDISC_DO);
-		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, ifindex);
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1);
 		/* The flow label is the address vector's, 0 included. */
@@ -121,7 +120,20 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
 	}
 	if (!err)
-		err = set_service(w->wire.engine, fd, av);
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
+		    int *guard)
+{
+	bool v4 = av->v4;
+	int fd = ur_udp_open_out(w, v4), err;
+
+	if (fd < 0)
+		return fd;
+	err = set_service(w->wire.engine, fd, av);
 	if (err)
 		goto err_close;
 	for (u32 i = 0; i < PORT_TRIES; i++) {
@@ -174,28 +186,59 @@ static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
 	return shared < UR_UDP_OUTS ? shared : oldest;
 }
 
+static struct ur_udp_out *out_at(struct ur_wire_udp *w, u32 index)
+{
+	return index < UR_UDP_OUTS ? &w->outs[index]
+				   : &w->lent[index - UR_UDP_OUTS];
+}
+
+/* Which peers are of this host has changed: address vectors ask again. */
+static void look_at_own(struct ur_wire_udp *w)
+{
+	u32 generation = ur_udp_own_generation(w->own);
+
+	if (w->own_gen == generation)
+		return;
+	w->own_gen = generation;
+	for (u32 i = 0; i < UR_UDP_OUTS + 2; i++)
+		out_at(w, i)->gen++;
+}
+
+/* An engine in a program reaches those of this host from the port that it was lent,
+ * and from no other. Returns whether av is for one. */
+static bool is_lent_for(const struct ur_wire_udp *w, const struct ur_av *av)
+{
+	return w->wire.engine->config.guest &&
+	       ur_udp_own_whose(w->own, av->dgid, w->device).own;
+}
+
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 {
-	u32 index = (u32)(av->wire & 0xffff);
+	u32 index;
 	struct ur_udp_out *o;
 	u16 sport = 0;
 	int fd, guard = -1;
 
+	if (w->wire.engine->config.guest)
+		look_at_own(w);
+	index = (u32)(av->wire & 0xffff);
 	w->clock++;
-	if (index && w->outs[index - 1].gen == (u32)(av->wire >> 16)) {
-		o = &w->outs[index - 1];
+	if (index && out_at(w, index - 1)->gen == (u32)(av->wire >> 16)) {
+		o = out_at(w, index - 1);
 		if (o->fd >= 0) {
 			o->used = w->clock;
 			return o;
 		}
 	}
-	index = choose_out(w, av);
-	o = &w->outs[index];
-	if (!fits(o, av)) {
+	index = is_lent_for(w, av) ? UR_UDP_OUTS + av->v4 : choose_out(w, av);
+	o = out_at(w, index);
+	if (o->lent && o->fd < 0)
+		return NULL;
+	if (!o->lent && !fits(o, av)) {
 		fd = open_out(w, av, &sport, &guard);
 		if (fd < 0)
 			return NULL;
-		ur_udp_close_out(o);
+		ur_udp_close_out(w, o);
 		o->fd = fd;
 		o->guard = guard;
 		o->asked = av->udp_sport;
@@ -205,7 +248,8 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 		o->traffic_class = av->traffic_class;
 		o->sl = av->sl;
 		memcpy(o->sgid, av->sgid, 16);
-		ur_udp_own_hold(sport, av->v4);
+		if (!w->wire.engine->config.guest)
+			ur_udp_own_hold(sport, av->v4);
 	}
 	o->used = w->clock;
 	av->wire = (u64)o->gen << 16 | (index + 1);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include "engine/faults.h"
 #include "engine/shards.h"
-#include "engine/wire/udp_own.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -42,29 +41,45 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 	u32 h = ur_get_le32(gid + 12) * 0x9e3779b1u ^
 		ur_get_le32(gid + 8) * 0x85ebca6bu;
 	struct ur_udp_peer *p = &w->peers[(h >> 16) & (UR_UDP_PEERS - 1)];
+	struct ur_udp_whose whose;
 
 	if (memcmp(p->gid, gid, 16)) { /* a newcomer takes the place over */
 		memset(p, 0, sizeof(*p));
 		memcpy(p->gid, gid, 16);
 	}
-	if (p->own_gen != ur_udp_own_generation()) {
-		p->own_gen = ur_udp_own_generation();
-		p->own = ur_udp_own(gid);
-		p->here = ur_udp_find(w, gid) != NULL;
+	if (p->own_gen != ur_udp_own_generation(w->own)) {
+		p->own_gen = ur_udp_own_generation(w->own);
+		whose = ur_udp_own_whose(w->own, gid, w->device);
+		p->own = whose.own;
+		p->here = whose.here || ur_udp_find(w, gid);
 	}
 	return p;
 }
 
 /*
  * Returns whether a stranger uses an address of ours. A device's packets to
- * itself never come here (feed_loop() of the engine); those of its neighbours
- * in this process come from a port that this process holds.
+ * itself come here only where the engine of one end is in a program; else
+ * feed_loop() of the engine has them. Its neighbours send from a port that this
+ * process holds, and so does the device to a program. A program sends from the port
+ * that was lent to it, and its packets count only for queue pairs whose peer it may
+ * have.
  */
-static bool forged(const struct ur_udp_peer *peer,
-		   const struct ur_rx_meta *meta)
+static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
+		   struct ur_rx_meta *meta)
 {
-	return peer->here ||
-	       (peer->own && !ur_udp_own_holds(meta->udp_sport, meta->v4));
+	if (!peer->own && !peer->here)
+		return false;
+	if (peer->here) {
+		meta->slot =
+			(u8)ur_udp_own_slot(w->own, w->device, meta->udp_sport);
+		if (meta->slot) {
+			meta->slot_bits = UR_SLOT_BITS;
+			return false;
+		}
+		if (!w->wire.engine->config.guest)
+			return true;
+	}
+	return !ur_udp_own_holds(w->own, meta->udp_sport, meta->v4);
 }
 
 /*
@@ -176,7 +191,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	seed.flow.sport = info.meta.udp_sport;
 	seed.flow.v4 = info.meta.v4;
 	peer = find_peer(w, info.meta.saddr);
-	if (forged(peer, &info.meta)) {
+	if (forged(w, peer, &info.meta)) {
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}

@@ -81,7 +81,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
 	u32 end = tx->desc[first + count - 1].off +
 		  tx->desc[first + count - 1].len + UR_ICRC_BYTES;
-	int ttl = av->hop_limit;
+	int ttl = av->hop_limit, tos = av->traffic_class;
 	u16 size = (u16)(d->len + UR_ICRC_BYTES);
 
 	w->tx_iov[m].iov_base = tx->buf + d->off;
@@ -105,6 +105,10 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 			add_cmsg(msg, IPPROTO_IPV6, IPV6_HOPLIMIT, &ttl,
 				 sizeof(ttl));
 	}
+	/* Its socket has one for all. */
+	if (out->lent && av->traffic_class)
+		add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
+			 av->v4 ? IP_TOS : IPV6_TCLASS, &tos, sizeof(tos));
 	if (count > 1)
 		add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size));
 	w->tx_count[m] = count;
@@ -194,7 +198,8 @@ static bool same_way(const struct ur_av *a, const struct ur_av *b)
 	return a == b ||
 	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
 		a->mcast == b->mcast && a->flow_label == b->flow_label &&
-		!memcmp(a->dgid, b->dgid, 16));
+		a->traffic_class == b->traffic_class &&
+		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
 }
 
 /* Returns how many packets from first on can be one message: of any queue

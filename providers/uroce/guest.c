@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "guest.h"
 
@@ -57,6 +58,15 @@ static bool is_not_lent(int err)
 	       err == EPROTONOSUPPORT;
 }
 
+/* The engine has copies. */
+static void close_lent(const struct uroce_engine_open *open)
+{
+	close(open->own_fd);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(open->out_fd); i++)
+		if (open->out_fd[i] >= 0)
+			close(open->out_fd[i]);
+}
+
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
@@ -76,9 +86,10 @@ int ur_guest_open(struct uroce_context *ctx,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (is_not_lent(err))
 		return 0;
-	if (!err)
-		err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest,
-				       &info);
+	if (err)
+		return err;
+	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, &info);
+	close_lent(&open);
 	if (err)
 		return err;
 	ctx->guest_fd = info.fd;
