@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""A program with one queue pair that does what test_guest_host.py tells it, and can send
+packets past the queue pair, from a socket that its engine was lent or from its own.
+
+usage: engine_peer.py SOCKET KIND GID_INDEX, KIND rc, ud or none (no device). Takes lines of JSON on that socket, [method, argument...], and answers each."""
+import json
+import os
+import socket
+import stat
+import struct
+import sys
+import zlib
+
+QKEY = 0x11111111
+BYTES = 1 << 20
+SLOTS = 64
+GRH = 40
+IP_PKTINFO = 8
+RC_SEND_ONLY, UD_SEND_ONLY = 0x04, 0x64
+
+
+def packet(source, addr, sport, bth):
+    """A RoCEv2 packet over IPv4 with its ICRC, IBTA annex 17."""
+    n = 8 + len(bth) + 4
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0xff, 20 + n, 0, 0x4000, 0xff, 17, 0xffff,
+                     socket.inet_aton(source), socket.inet_aton(addr))
+    udp = struct.pack("!HHHH", sport, 4791, n, 0xffff)
+    crc = zlib.crc32(b"\xff" * 8 + ip + udp + bth[:4] + b"\xff" + bth[5:])
+    return bth + struct.pack("<I", crc)
+
+
+def is_lent(fd):
+    """Whether it is a socket for IPv4, bound to a port that devices lend."""
+    if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+        return False
+    s = socket.socket(fileno=os.dup(fd))
+    with s:
+        return (s.family == socket.AF_INET and s.type == socket.SOCK_DGRAM and
+                0x8000 <= s.getsockname()[1] < 0xc000)
+
+
+class Stranger:
+    """Without a device."""
+    def __init__(self):
+        self.sock = None
+
+    def own_port(self):
+        """Packets leave from a port that nobody lent."""
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.bind(("0.0.0.0", 0))
+
+    def lent_port(self):
+        """They leave from the one that the engine of this program has; the program
+        keeps a copy of the socket."""
+        fd, = {os.fstat(int(fd)).st_ino: int(fd) for fd in os.listdir("/proc/self/fd")
+               if os.path.exists("/proc/self/fd/" + fd) and is_lent(int(fd))}.values()
+        self.sock = socket.socket(fileno=os.dup(fd))
+        return self.sock.getsockname()[1]
+
+    def can_bind(self, port):
+        """How many ways there are to have that port, too."""
+        had = 0
+        for family, at in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"),
+                           (socket.AF_INET6, "::1"), (socket.AF_INET6, "::")):
+            s = socket.socket(family, socket.SOCK_DGRAM)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            try:
+                s.bind((at, port))
+                had += 1
+            except OSError:
+                pass
+            s.close()
+        return had
+
+    def put(self, addr, bth):
+        self.sock.sendmsg([packet(addr, addr, self.sock.getsockname()[1], bth)],
+                          [(socket.IPPROTO_IP, IP_PKTINFO,
+                            struct.pack("=i4s4s", 0, socket.inet_aton(addr), bytes(4)))],
+                          0, (addr, 4791))
+
+    def datagram(self, addr, qpn, source_qpn, text):
+        self.put(addr, struct.pack("!BBHIIII", UD_SEND_ONLY, 0, 0xffff, qpn, 0, QKEY,
+                                   source_qpn) + text.ljust(16).encode())
+
+    def message(self, addr, qpn, psn, text):
+        self.put(addr, struct.pack("!BBHII", RC_SEND_ONLY, 0, 0xffff, qpn, psn) +
+                 text.ljust(16).encode())
+
+
+class Peer(Stranger):
+    def __init__(self, kind, index):
+        import pyverbs.enums as e
+        from pyverbs.cq import CQ
+        from pyverbs.device import Context
+        from pyverbs.mr import MR
+        from pyverbs.pd import PD
+        from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+        super().__init__()
+        self.e, self.kind, self.index = e, kind, index
+        self.context = Context(name="uroce0")
+        self.pd = PD(self.context)
+        self.cq = CQ(self.context, 2 * SLOTS)
+        self.mr = MR(self.pd, 2 * BYTES, e.IBV_ACCESS_LOCAL_WRITE |
+                     e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ)
+        cap = QPCap(max_send_wr=SLOTS, max_recv_wr=SLOTS)
+        init = QPInitAttr(qp_type=e.IBV_QPT_RC if kind == "rc" else e.IBV_QPT_UD,
+                          scq=self.cq, rcq=self.cq, cap=cap)
+        self.attr = QPAttr()
+        self.attr.port_num, self.attr.qkey = 1, QKEY
+        self.attr.qp_access_flags = (e.IBV_ACCESS_REMOTE_WRITE |
+                                     e.IBV_ACCESS_REMOTE_READ)
+        self.qp = QP(self.pd, init)
+        if kind == "ud":
+            self.qp.to_rts(self.attr)
+            self.receive()
+
+    def about(self):
+        return {"qpn": self.qp.qp_num, "rkey": self.mr.rkey, "addr": self.mr.buf}
+
+    def way(self, gid):
+        from pyverbs.addr import AHAttr, GID, GlobalRoute
+        gr = GlobalRoute(dgid=GID(gid), sgid_index=self.index)
+        return AHAttr(gr=gr, is_global=1, port_num=1)
+
+    def connect(self, gid, qpn):
+        """The first packet has PSN 0 both ways."""
+        e, a = self.e, self.attr
+        a.dest_qp_num, a.path_mtu, a.rq_psn, a.sq_psn = qpn, e.IBV_MTU_1024, 0, 0
+        a.max_dest_rd_atomic = a.max_rd_atomic = 4
+        a.min_rnr_timer, a.timeout, a.retry_cnt, a.rnr_retry = 12, 14, 7, 7
+        a.ah_attr = self.way(gid)
+        self.qp.to_rts(a)
+        self.receive()
+
+    def receive(self):
+        from pyverbs.wr import SGE, RecvWR
+        for i in range(SLOTS):
+            sge = SGE(self.mr.buf + BYTES + 4096 * i, 4096, self.mr.lkey)
+            self.qp.post_recv(RecvWR(wr_id=i, sg=[sge], num_sge=1))
+
+    def next(self):
+        while True:
+            n, wcs = self.cq.poll(1)
+            if n:
+                assert wcs[0].status == self.e.IBV_WC_SUCCESS, wcs[0]
+                return wcs[0]
+
+    def post(self, opcode, length, gid=None, qpn=0, remote=None):
+        from pyverbs.addr import AH
+        from pyverbs.wr import SGE, SendWR
+        sge = SGE(self.mr.buf, length, self.mr.lkey)
+        wr = SendWR(wr_id=SLOTS, opcode=opcode, sg=[sge], num_sge=1)
+        if gid:
+            wr.set_wr_ud(AH(self.pd, attr=self.way(gid)), qpn, QKEY)
+        if remote:
+            wr.set_wr_rdma(*remote)
+        self.qp.post_send(wr)
+
+    def send(self, text, gid=None, qpn=0):
+        self.mr.write(text.ljust(16), 16)
+        self.post(self.e.IBV_WR_SEND, 16, gid, qpn)
+        assert self.next().wr_id == SLOTS
+
+    def texts_to(self, last):
+        """What has come up to the message with that text."""
+        texts, skip = [], GRH if self.kind == "ud" else 0
+        while last not in texts:
+            at = BYTES + 4096 * self.next().wr_id
+            texts.append(self.mr.read(16, at + skip).decode().strip())
+        return texts
+
+    def fill(self, seed):
+        self.mr.write(pattern(seed), BYTES)
+
+    def is_filled(self, seed):
+        return self.mr.read(BYTES, 0) == pattern(seed)
+
+    def write(self, rkey, addr):
+        self.post(self.e.IBV_WR_RDMA_WRITE, BYTES, remote=(rkey, addr))
+        assert self.next().wr_id == SLOTS
+
+    def read(self, rkey, addr):
+        self.post(self.e.IBV_WR_RDMA_READ, BYTES, remote=(rkey, addr))
+        assert self.next().wr_id == SLOTS
+
+    def close(self):
+        self.context.close()
+
+
+def pattern(seed):
+    block = bytes((seed + 7 * i) % 251 for i in range(251 * 16))
+    return (block * (BYTES // len(block) + 1))[:BYTES]
+
+
+def main():
+    path, kind, index = sys.argv[1:]
+    peer = Stranger() if kind == "none" else Peer(kind, int(index))
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path + ".new")
+    os.chmod(path + ".new", 0o666)
+    server.listen()
+    os.rename(path + ".new", path)
+    lines = server.accept()[0].makefile("rw")
+    for line in lines:
+        method, *args = json.loads(line)
+        lines.write(json.dumps(getattr(peer, method)(*args)) + "\n")
+        lines.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Programs of one host on one device, whose engines are in them (UROCE_ENGINE=process)
+or in the device; and others of that host, who send under its address."""
+import ipaddress
+import itertools
+import json
+import os
+import shutil
+import socket
+import tempfile
+
+import pytest
+
+import hosts
+from hosts import wait_for
+from pairs import run_pair
+from test_cli import NOBODY
+from test_guest_engine import GUESTS, packets
+
+# Another uid that the device trusts with an engine: it may see all packets anyway.
+RAW = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+       "--inh-caps", "+net_raw", "--ambient-caps", "+net_raw"]
+PLACES = list(itertools.product(("process", "device"), repeat=2))
+
+
+@pytest.fixture(scope="module")
+def host(build):
+    lab = hosts.Lab(build, 1500)
+    try:
+        lab.a.serve(*GUESTS)
+        yield lab.a
+    finally:
+        lab.close()
+
+
+class As:
+    """A host on which programs run as somebody, with their engines there."""
+    def __init__(self, host, place, *by):
+        self.host, self.by = host, [*by, "env", "UROCE_ENGINE=" + place]
+
+    def start(self, *cmd, **kw):
+        return self.host.start(*self.by, *cmd, **kw)
+
+    def __getattr__(self, name):
+        return getattr(self.host, name)
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("size", [64, 100000])
+@pytest.mark.parametrize("family", [4, 6])
+def test_pingpong(host, places, size, family):
+    """Of two uids. Verified."""
+    run_pair(As(host, places[0]), As(host, places[1], *RAW),
+             ["ibv_rc_pingpong", "-c", "-n", "300", "-s", str(size)], family)
+
+
+@pytest.mark.parametrize("program", [["ibv_uc_pingpong"],
+                                     ["ibv_ud_pingpong", "-s", "1024"],
+                                     ["ibv_rc_pingpong", "-e"]], ids=" ".join)
+@pytest.mark.parametrize("places", PLACES[:3])
+def test_other_services(host, places, program):
+    run_pair(As(host, places[0]), As(host, places[1]), [*program, "-c", "-n", "300"])
+
+
+def test_data_is_not_the_devices(host):
+    before = packets(host)
+    run_pair(*2 * [As(host, "process")], ["ibv_rc_pingpong", "-c", "-n", "200"])
+    assert packets(host) == before
+
+
+class Peer:
+    """engine_peer.py; its methods are called as these."""
+    def __init__(self, host, kind, place="device", by=()):
+        path = os.path.join(host.sockets, str(next(host.serial)))
+        self.program = As(host, place, *by).start(
+            "/usr/bin/python3", os.path.join(os.path.dirname(__file__), "engine_peer.py"),
+            path, kind, host.gid(host.addr4))
+        wait_for("a peer", lambda: os.path.exists(path) or not self.program.running())
+        assert self.program.running(), self.program.report()
+        self.lines = socket.socket(socket.AF_UNIX)
+        self.lines.settimeout(60)
+        self.lines.connect(path)
+        self.lines = self.lines.makefile("rw")
+        if kind != "none":
+            vars(self).update(self.about())
+
+    def __getattr__(self, name):
+        def call(*args):
+            self.lines.write(json.dumps([name, *args]) + "\n")
+            self.lines.flush()
+            answer = self.lines.readline()
+            assert answer, self.program.report()
+            return json.loads(answer)
+        return call
+
+    @property
+    def slot(self):
+        return self.qpn >> 21
+
+    def end(self):
+        self.program.kill()
+
+
+@pytest.fixture
+def peers(host):
+    """Makes peers, and ends them."""
+    made = []
+    host.sockets, host.serial = tempfile.mkdtemp(), itertools.count()
+    os.chmod(host.sockets, 0o777)
+    host.gid4 = ipaddress.ip_address(f"::ffff:{host.addr4}").exploded
+
+    def make(*args):
+        made.append(Peer(host, *args))
+        return made[-1]
+    yield make
+    for p in made:
+        p.end()
+    shutil.rmtree(host.sockets)
+
+
+def connected(host, a, b):
+    a.connect(host.gid4, b.qpn)
+    b.connect(host.gid4, a.qpn)
+    return a, b
+
+
+@pytest.mark.parametrize("places", PLACES)
+def test_write_and_read(host, peers, places):
+    """1 MiB each way, every byte looked at. The target of both sleeps."""
+    a, b = connected(host, peers("rc", places[0]), peers("rc", places[1], RAW))
+    for seed in range(4):
+        a.fill(seed)
+        a.write(b.rkey, b.addr)
+        assert b.is_filled(seed)
+        b.fill(seed + 100)
+        a.read(b.rkey, b.addr)
+        assert a.is_filled(seed + 100)
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_strangers(host, peers, place):
+    """A user without an engine, from ports that he can have: what he sends under the
+    host's address does not come, and he cannot have a lent one."""
+    victim, friend = peers("ud", place), peers("ud", "process", RAW)
+    stranger = peers("none", "device", NOBODY)
+    stranger.own_port()
+    for _ in range(50):
+        stranger.datagram(host.addr4, victim.qpn, friend.qpn, "forged")
+    assert stranger.can_bind(friend.lent_port()) == 0
+    friend.send("true", host.gid4, victim.qpn)
+    assert victim.texts_to("true") == ["true"]
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_datagrams_of_another_engine(host, peers, place):
+    """A program with an engine sends from its port what another program's queue pair
+    might have sent. Only what its own might have comes."""
+    victim, friend = peers("ud", place), peers("ud", "process")
+    other = peers("ud", "process", RAW)
+    other.lent_port()
+    other.datagram(host.addr4, victim.qpn, friend.qpn, "forged")
+    other.datagram(host.addr4, victim.qpn, 0x11, "the device's")
+    other.datagram(host.addr4, victim.qpn, other.qpn, "own")
+    friend.send("true", host.gid4, victim.qpn)
+    assert victim.texts_to("true") == ["own", "true"]
+
+
+@pytest.mark.parametrize("places", PLACES)
+def test_messages_of_another_engine(host, peers, places):
+    """The same on a connection, with the PSN that is expected. Then the true peer does
+    it, which shows that nothing else is wrong with the packet."""
+    a, b = connected(host, peers("rc", places[0]), peers("rc", places[1]))
+    other = peers("rc", "process", RAW)
+    other.lent_port()
+    for target in a, b:
+        other.message(host.addr4, target.qpn, 0, "forged")
+    a.send("true")
+    assert b.texts_to("true") == ["true"]
+    b.send("true")
+    assert a.texts_to("true") == ["true"]
+    if places[0] == "process":
+        a.lent_port()
+        a.message(host.addr4, b.qpn, 1, "by hand")
+        assert b.texts_to("by hand") == ["by hand"]
+
+
+def test_port_of_a_slot_that_has_gone(host, peers):
+    """A program keeps a copy of its socket and ends its engine. Once the slot is
+    another's, what comes from there does not count."""
+    victim, old = peers("ud", "process"), peers("ud", "process", RAW)
+    old.lent_port()
+    old.close()
+    heir = peers("ud", "process")
+    while heir.slot != old.slot:
+        heir.end()
+        heir = peers("ud", "process")
+    old.datagram(host.addr4, victim.qpn, heir.qpn, "forged")
+    heir.send("true", host.gid4, victim.qpn)
+    assert victim.texts_to("true") == ["true"]
