@@ -19,15 +19,12 @@
 #define OURS	"liburoce-preload"
 #define PRELOAD "LD_PRELOAD="
 
-/* "NAME=value" as this process found them; empty where it did not. */
-static struct {
-	const char *name;
-	char text[4096];
-} kept[] = {{.name = PRELOAD},
-	    {.name = "UROCE_RUN_DIR="},
-	    {.name = "RDMAV_DRIVERS="}};
+static const char *const names[] = {PRELOAD,
+				    "UROCE_RUN_DIR=", "RDMAV_DRIVERS="};
+#define KEPT ((int)(sizeof(names) / sizeof(*names)))
 
-#define KEPT ((int)(sizeof(kept) / sizeof(*kept)))
+/* "NAME=value" as this process found them; empty where it did not. */
+static char kept[KEPT][4096];
 
 static const char *find_variable(char *const *envp, const char *name)
 {
@@ -46,10 +43,10 @@ void ur_exec_init(void)
 	if (!preload || !strstr(preload, OURS))
 		return;
 	for (int i = 0; i < KEPT; i++) {
-		const char *text = find_variable(environ, kept[i].name);
+		const char *text = find_variable(environ, names[i]);
 
-		if (text && strlen(text) < sizeof(kept[i].text))
-			strcpy(kept[i].text, text);
+		if (text && strlen(text) < sizeof(kept[i]))
+			strcpy(kept[i], text);
 	}
 }
 
@@ -59,12 +56,12 @@ static size_t size_completed(char *const *envp)
 	const char *preload = find_variable(envp, PRELOAD);
 	size_t count = 0;
 
-	if (!kept[0].text[0] || (preload && strstr(preload, OURS)))
+	if (!*kept[0] || (preload && strstr(preload, OURS)))
 		return 0;
 	while (envp && envp[count])
 		count++;
 	return (count + (size_t)KEPT + 1) * sizeof(char *) +
-	       (preload ? strlen(preload) + strlen(kept[0].text) + 3 : 0);
+	       (preload ? strlen(preload) + strlen(kept[0]) + 3 : 0);
 }
 
 /* Ours in front of theirs, but behind a sanitizer's runtime. */
@@ -77,7 +74,7 @@ static void put_preload(char *text, const char *theirs)
 	len += first;
 	if (first && text[len - 1] != ':' && text[len - 1] != ' ')
 		text[len++] = ':';
-	strcpy(text + len, kept[0].text + strlen(PRELOAD));
+	strcpy(text + len, kept[0] + strlen(PRELOAD));
 	if (theirs[first]) {
 		strcat(text, ":");
 		strcat(text, theirs + first);
@@ -103,8 +100,8 @@ static char **complete(char *const *envp, char **to)
 	}
 	*at = NULL;
 	for (int i = theirs ? 1 : 0; i < KEPT; i++) {
-		if (kept[i].text[0] && !find_variable(to, kept[i].name)) {
-			*at++ = kept[i].text;
+		if (*kept[i] && !find_variable(to, names[i])) {
+			*at++ = kept[i];
 			*at = NULL;
 		}
 	}

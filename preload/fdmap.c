@@ -20,20 +20,24 @@ _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
 
 /* Index 0 stays unused: slot 0 means "not ours". */
 static struct ur_file files[UR_FDMAP_FILES];
-static _Atomic uint32_t files_end = 1; /* beyond the highest ever used */
-static _Atomic int fd_end;	       /* beyond the highest ever tracked */
-static _Atomic uint64_t serials;
-static _Atomic uint32_t generation = 1;
-static _Atomic pid_t *owner; /* page wiped on fork: who owns this memory */
+
+/* Every process touches these; in pages of their own each would cost a fault. */
+static struct {
+	_Atomic uint32_t files_end; /* beyond the highest ever used */
+	_Atomic int fd_end;	    /* beyond the highest ever tracked */
+	_Atomic uint64_t serials;
+	_Atomic uint32_t generation;
+	_Atomic pid_t *owner; /* page wiped on fork: who owns this memory */
+} map = {.files_end = 1, .generation = 1};
 
 static void enter_child(void)
 {
-	uint32_t end = atomic_load(&files_end);
+	uint32_t end = atomic_load(&map.files_end);
 	pid_t pid = (pid_t)syscall(SYS_getpid);
 
-	if (owner && atomic_exchange(owner, pid) == pid)
+	if (map.owner && atomic_exchange(map.owner, pid) == pid)
 		return; /* been here, before the fork handlers ran */
-	atomic_fetch_add(&generation, 1);
+	atomic_fetch_add(&map.generation, 1);
 	/* Calls that other threads of the parent had in progress are not
 	 * going to end here. */
 	for (uint32_t i = 1; i < end; i++) {
@@ -50,7 +54,7 @@ static void enter_child(void)
 /* Nobody reports whether the child closes what it inherits. */
 static void before_fork(void)
 {
-	uint32_t end = atomic_load(&files_end);
+	uint32_t end = atomic_load(&map.files_end);
 
 	for (uint32_t i = 1; i < end; i++)
 		atomic_store(&files[i].shared, 1);
@@ -62,8 +66,8 @@ void ur_fdmap_init(void)
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
-		owner = page;
-		atomic_store(owner, (pid_t)syscall(SYS_getpid));
+		map.owner = page;
+		atomic_store(map.owner, (pid_t)syscall(SYS_getpid));
 	}
 	pthread_atfork(before_fork, NULL, enter_child);
 }
@@ -72,9 +76,9 @@ bool ur_fdmap_borrowed(void)
 {
 	pid_t pid;
 
-	if (!owner)
+	if (!map.owner)
 		return false;
-	pid = atomic_load(owner);
+	pid = atomic_load(map.owner);
 	if (pid == 0) { /* a fork that ran no handlers: raw clone() */
 		enter_child();
 		return false;
@@ -84,17 +88,17 @@ bool ur_fdmap_borrowed(void)
 
 uint32_t ur_fdmap_generation(void)
 {
-	if (owner && atomic_load(owner) == 0)
+	if (map.owner && atomic_load(map.owner) == 0)
 		enter_child();
-	return atomic_load(&generation);
+	return atomic_load(&map.generation);
 }
 
 void ur_fdmap_set_slot(int fd, uint16_t value)
 {
-	int end = atomic_load(&fd_end);
+	int end = atomic_load(&map.fd_end);
 
 	while (fd >= end &&
-	       !atomic_compare_exchange_weak(&fd_end, &end, fd + 1))
+	       !atomic_compare_exchange_weak(&map.fd_end, &end, fd + 1))
 		;
 	atomic_store(&ur_fdmap_slot[fd], value);
 }
@@ -115,7 +119,7 @@ static bool get_index(uint32_t index, struct ur_file **ret)
 
 struct ur_file *ur_fdmap_next(uint32_t *at)
 {
-	uint32_t end = atomic_load(&files_end);
+	uint32_t end = atomic_load(&map.files_end);
 	struct ur_file *file;
 
 	while (++*at < end)
@@ -126,7 +130,7 @@ struct ur_file *ur_fdmap_next(uint32_t *at)
 
 int ur_fdmap_end(void)
 {
-	return atomic_load(&fd_end);
+	return atomic_load(&map.fd_end);
 }
 
 static bool same_file(int fd, const struct ur_file *file)
@@ -290,13 +294,13 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	}
 	if (!file)
 		return NULL;
-	end = atomic_load(&files_end);
+	end = atomic_load(&map.files_end);
 	while (i >= end &&
-	       !atomic_compare_exchange_weak(&files_end, &end, i + 1))
+	       !atomic_compare_exchange_weak(&map.files_end, &end, i + 1))
 		;
 	__atomic_store_n(&file->kind, kind, __ATOMIC_RELAXED);
 	file->generation = ur_fdmap_generation();
-	file->serial = atomic_fetch_add(&serials, 1) + 1;
+	file->serial = atomic_fetch_add(&map.serials, 1) + 1;
 	file->cookie = 0;
 	file->rdev = 0;
 	file->features = 0;

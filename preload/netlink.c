@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 
 #include "preload/fdmap.h"
+#include "preload/place.h"
 #include "preload/real.h"
-#include "preload/rewrite.h"
 #include "preload/tunnel.h"
 
 #define TYPE_MASK 0xf /* of socket(2)'s type; the rest is flags */
@@ -155,7 +155,7 @@ UR_EXPORT int socket(int domain, int type, int protocol)
 	int fd;
 
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA &&
-	    ur_rewrite_active())
+	    ur_place_serves())
 		return open_netlink(type);
 	fd = ur_real(socket)(domain, type, protocol);
 	if (fd >= 0 && ur_fdmap_hit(fd) && !ur_fdmap_borrowed())

@@ -34,6 +34,6 @@ void *ur_real_find(enum ur_real_index index)
 
 void ur_real_init(void)
 {
-	for (int i = 0; i < UR_REAL_COUNT; i++)
+	for (int i = 0; i < UR_REAL_EARLY_COUNT; i++)
 		ur_real_get((enum ur_real_index)i);
 }

@@ -27,27 +27,24 @@
 
 #define UR_EXPORT __attribute__((visibility("default")))
 
-/* Every symbol that this library defines over the C library's. */
+/*
+ * Every symbol that this library defines over the C library's. The first list is
+ * looked up at the start: signal handlers call these functions, and children
+ * between fork() and exec(). The second waits for their calls, which most programs
+ * never make.
+ */
 /* clang-format off */
-#define UR_REAL_LIST(X)                                                        \
+#define UR_REAL_EARLY(X)                                                       \
 	/* open.c */                                                           \
 	X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64)            \
 	X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2)                \
-	X(fopen) X(fopen64) X(freopen) X(freopen64)                            \
+	X(fopen) X(fopen64)                                                    \
 	/* stat.c */                                                           \
 	X(stat) X(stat64) X(lstat) X(lstat64) X(fstat) X(fstat64) X(fstatat)   \
-	X(fstatat64) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64)         \
-	X(__fxstat) X(__fxstat64) X(__fxstatat) X(__fxstatat64) X(statx)       \
+	X(fstatat64)                                                           \
 	/* path.c */                                                           \
-	X(access) X(faccessat) X(euidaccess) X(eaccess) X(readlink)            \
-	X(readlinkat) X(__readlink_chk) X(__readlinkat_chk) X(realpath)        \
-	X(__realpath_chk) X(canonicalize_file_name) X(inotify_add_watch)       \
-	X(chdir) X(getxattr) X(lgetxattr) X(listxattr) X(llistxattr)           \
-	X(mkdir) X(mkdirat) X(rmdir) X(unlinkat)                               \
-	/* dir.c */                                                            \
-	X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64)         \
-	X(glob) X(glob64) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_open)        \
-	X(fts64_open)                                                          \
+	X(access) X(faccessat) X(readlink) X(readlinkat) X(chdir) X(mkdir)     \
+	X(mkdirat) X(rmdir) X(unlinkat)                                        \
 	/* io.c */                                                             \
 	X(ioctl) X(read) X(__read_chk) X(readv) X(write) X(writev) X(pread)    \
 	X(pread64) X(pwrite) X(pwrite64)                                       \
@@ -62,13 +59,38 @@
 	X(posix_spawnp)                                                        \
 	/* filter.c */                                                         \
 	X(prctl)                                                               \
+	/* provider.c */                                                       \
+	X(getenv)                                                              \
 	/* exit.c */                                                           \
 	X(_exit) X(_Exit)
+
+#define UR_REAL_LATE(X)                                                        \
+	/* open.c */                                                           \
+	X(freopen) X(freopen64)                                                \
+	/* stat.c */                                                           \
+	X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat)          \
+	X(__fxstat64) X(__fxstatat) X(__fxstatat64) X(statx)                   \
+	/* path.c */                                                           \
+	X(euidaccess) X(eaccess) X(__readlink_chk) X(__readlinkat_chk)         \
+	X(realpath) X(__realpath_chk) X(canonicalize_file_name)                \
+	X(inotify_add_watch) X(getxattr) X(lgetxattr) X(listxattr)             \
+	X(llistxattr)                                                          \
+	/* dir.c */                                                            \
+	X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64)         \
+	X(glob) X(glob64) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_open)        \
+	X(fts64_open)
+
+#define UR_REAL_LIST(X) UR_REAL_EARLY(X) UR_REAL_LATE(X)
 /* clang-format on */
 
 enum ur_real_index {
 #define X(name) UR_REAL_##name,
-	UR_REAL_LIST(X)
+	UR_REAL_EARLY(X)
+#undef X
+		UR_REAL_EARLY_COUNT,
+	UR_REAL_LAST_EARLY = UR_REAL_EARLY_COUNT - 1,
+#define X(name) UR_REAL_##name,
+	UR_REAL_LATE(X)
 #undef X
 		UR_REAL_COUNT,
 };
@@ -78,7 +100,7 @@ extern void *ur_real_fn[UR_REAL_COUNT];
 /* Finds one on its first use before ur_real_init() ran. */
 void *ur_real_find(enum ur_real_index index);
 
-/* Finds all of them, so that none is looked up in a signal handler later. */
+/* Finds those of the first list. */
 void ur_real_init(void);
 
 static inline void *ur_real_get(enum ur_real_index index)

@@ -10,10 +10,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "preload/place.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
 #include "preload/tunnel.h"
-#include "util/os/rundir.h"
 
 #define NODES	"/dev/infiniband"
 #define NETDEVS "/sys/class/net"
@@ -28,43 +28,9 @@ static const char *const prefixes[] = {
 	NODES,
 };
 
-static char rundir[512];
-static size_t rundir_len; /* 0 until known */
-
-const char *ur_rewrite_rundir(void)
-{
-	char buf[sizeof(rundir)];
-	int saved;
-
-	if (!__atomic_load_n(&rundir_len, __ATOMIC_ACQUIRE)) {
-		saved = errno;
-		if (ur_rundir(NULL, buf, sizeof(buf)))
-			strcpy(buf, "/run/uroce");
-		/* Two threads write the same bytes. */
-		strcpy(rundir, buf);
-		__atomic_store_n(&rundir_len, strlen(buf), __ATOMIC_RELEASE);
-		errno = saved;
-	}
-	return rundir;
-}
-
 static int stat_raw(int dirfd, const char *name, struct stat *st, int flags)
 {
 	return (int)syscall(SYS_newfstatat, dirfd, name, st, flags);
-}
-
-bool ur_rewrite_active(void)
-{
-	int saved = errno;
-	char buf[sizeof(rundir) + 32];
-	struct stat st;
-	bool found;
-
-	strcpy(buf, ur_rewrite_rundir());
-	strcat(buf, "/sys/class/infiniband");
-	found = stat_raw(AT_FDCWD, buf, &st, 0) == 0;
-	errno = saved;
-	return found;
 }
 
 /* The rest of @name behind @prefix: "" or "/...", or NULL. */
@@ -137,10 +103,10 @@ static bool sync_counters(const char *name)
 /* Returns whether the kernel's own devices are out of sight. */
 static bool is_only(void)
 {
-	char name[sizeof(rundir) + sizeof(UROCE_TUN_ONLY) + 1];
+	char name[UR_RUNDIR_MAX + sizeof(UROCE_TUN_ONLY) + 1];
 	struct stat st;
 
-	strcpy(name, ur_rewrite_rundir());
+	strcpy(name, ur_place());
 	strcat(name, "/" UROCE_TUN_ONLY);
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
@@ -149,7 +115,7 @@ static bool is_only(void)
 static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		       const char *rest)
 {
-	const char *dir = ur_rewrite_rundir();
+	const char *dir = ur_place();
 	struct stat st;
 
 	if (strlen(dir) + strlen(prefix) + strlen(rest) >= sizeof(path->buf))
@@ -178,13 +144,13 @@ static void enter_tree(struct ur_rewritten *path, const char *prefix,
 static void enter_nodes_dir(struct ur_rewritten *path, int dirfd,
 			    const char *name)
 {
-	char dir[sizeof(rundir) + sizeof(NODES)];
+	char dir[UR_RUNDIR_MAX + sizeof(NODES)];
 	struct stat st;
 	uint32_t kind;
 
 	if (!is_node_name(name, &kind))
 		return;
-	strcpy(dir, ur_rewrite_rundir());
+	strcpy(dir, ur_place());
 	strcat(dir, NODES);
 	if (!same_dir(dirfd, dir) ||
 	    stat_raw(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) ||
@@ -208,14 +174,16 @@ static void enter_netdev(struct ur_rewritten *path, const char *name)
 		p++;
 	while (*p == '/' && p[1] == '/')
 		p++;
-	if (!strncmp(p, "/ecn", 4) && (!p[4] || p[4] == '/'))
+	if (!strncmp(p, "/ecn", 4) && (!p[4] || p[4] == '/')) {
+		ur_place_look();
 		enter_tree(path, NETDEVS, rest);
+	}
 }
 
 void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 {
 	int saved = errno;
-	const char *dir, *rest;
+	const char *rest;
 	char slashed[64];
 
 	if (name[0] == '/') {
@@ -226,16 +194,15 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 		if (strncmp(p, "/sys", 4) && strncmp(p, "/dev", 4)) {
 			/* Results of glob() and the like may name the tree
 			 * itself. */
-			dir = ur_rewrite_rundir();
-			if (strncmp(name, dir, rundir_len) ||
-			    name[rundir_len] != '/')
+			p = ur_place_behind(name);
+			if (!p)
 				return;
-			p = name + rundir_len;
 		}
 		for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes);
 		     i++) {
 			rest = behind(p, prefixes[i]);
 			if (rest) {
+				ur_place_look();
 				enter_tree(path, prefixes[i], rest);
 				errno = saved;
 				return;
@@ -258,8 +225,10 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 			if (strncmp(slashed, prefixes[i], len) ||
 			    (slashed[len] && slashed[len] != '/'))
 				continue;
-			if (same_dir(dirfd, "/"))
+			if (same_dir(dirfd, "/")) {
+				ur_place_look();
 				enter_tree(path, prefixes[i], name + len - 1);
+			}
 			break;
 		}
 	} else {
@@ -317,8 +286,8 @@ uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path)
 bool ur_rewrite_back(char *name)
 {
 	char resolved[PATH_MAX];
-	const char *dir = ur_rewrite_rundir();
-	size_t len = rundir_len;
+	const char *dir = ur_place();
+	size_t len = strlen(dir);
 
 	if (strncmp(name, dir, len) || name[len] != '/') {
 		/* The run directory may itself be behind a link. */

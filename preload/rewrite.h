@@ -80,10 +80,4 @@ uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path);
  * in place: it becomes shorter. Returns false where it was none of ours. */
 bool ur_rewrite_back(char *name);
 
-/* Returns the run directory, without a trailing slash. */
-const char *ur_rewrite_rundir(void);
-
-/* Returns whether the tree exists: there is, or was, a device process. */
-bool ur_rewrite_active(void);
-
 #endif

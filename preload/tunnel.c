@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "preload/rewrite.h"
+#include "preload/place.h"
 #include "preload/tunnel.h"
 #include "util/os/proof.h"
 #include "util/os/rundir.h"
@@ -37,7 +37,7 @@ int ur_tunnel_raise(int fd)
 int ur_tunnel_connect(void)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	const char *dir = ur_rewrite_rundir();
+	const char *dir = ur_place();
 	int sock, up, dirfd = -1, err = ur_rundir_check(dir);
 
 	if (err)
@@ -199,9 +199,8 @@ int ur_tunnel_connect_with_rights(void)
 	if (sock < 0)
 		return sock;
 	/* Another user's could show it on. */
-	fd = ur_rundir_check_peer(ur_rewrite_rundir(), sock)
-		     ? -EPERM
-		     : ur_proof_of(ur_rewrite_rundir());
+	fd = ur_rundir_check_peer(ur_place(), sock) ? -EPERM
+						    : ur_proof_of(ur_place());
 	if (fd < 0)
 		return sock;
 	/* The device decides whether it proves something, when it is asked for

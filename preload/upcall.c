@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/place.h"
 #include "preload/reply_cache.h"
-#include "preload/rewrite.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 #include "util/os/proof.h"
@@ -74,7 +74,7 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	int err, fd = -EPERM;
 
 	/* Another user's could show it on. */
-	if (ur_rundir_check_peer(ur_rewrite_rundir(), file->sock))
+	if (ur_rundir_check_peer(ur_place(), file->sock))
 		right = 0;
 	if (right == UROCE_TUN_NET_RAW)
 		fd = ur_proof_net_raw();

@@ -54,15 +54,30 @@ int ur_rundir(const char *arg, char *buf, size_t size)
 		return print_dir(buf + len, size - len, arg, "");
 	}
 	if (geteuid() == 0)
-		return print_dir(buf, size, "/run/uroce", "");
+		return print_dir(buf, size, UR_RUNDIR_HOST, "");
 	env = secure_getenv("XDG_RUNTIME_DIR");
 	if (env && *env == '/')
 		return print_dir(buf, size, env, "/uroce");
 	snprintf(base, sizeof(base), "/run/user/%u", geteuid());
-	if (stat(base, &st) == 0 && S_ISDIR(st.st_mode))
+	/* The system call: the front-end's own stat() asks here. */
+	if (syscall(SYS_newfstatat, AT_FDCWD, base, &st, 0) == 0 &&
+	    S_ISDIR(st.st_mode))
 		return print_dir(buf, size, base, "/uroce");
 	snprintf(base, sizeof(base), IN_TMP, geteuid());
 	return print_dir(buf, size, base, "");
+}
+
+bool ur_rundir_serves(const char *dir)
+{
+	char name[PATH_MAX];
+	int saved = errno;
+	struct stat st;
+	bool found;
+
+	found = !print_dir(name, sizeof(name), dir, "/sys/class/infiniband") &&
+		!syscall(SYS_newfstatat, AT_FDCWD, name, &st, 0);
+	errno = saved;
+	return found;
 }
 
 /* Only root makes a directory directly in /run, of the user that a service is to

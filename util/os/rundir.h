@@ -11,6 +11,9 @@
 
 struct stat;
 
+/* The run directory of root, and of the service: the whole host's. */
+#define UR_RUNDIR_HOST "/run/uroce"
+
 /**
  * ur_rundir() - name of the run directory, absolute, without a trailing slash
  * @arg: what the user asked for on the command line, or NULL
@@ -33,6 +36,14 @@ int ur_rundir(const char *arg, char *buf, size_t size);
  * Return: 0, -EPERM where it is not, or -errno.
  */
 int ur_rundir_make(const char *dir);
+
+/**
+ * ur_rundir_serves() - whether there is, or was, a device
+ *
+ * Its tree of files exists, and this process may look at it. System calls alone;
+ * errno stays.
+ */
+bool ur_rundir_serves(const char *dir);
 
 /**
  * ur_rundir_check() - before a device there is talked to, and shown memory

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Where this process looks for the device. No allocation; everything may be
+ * called from signal handlers. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "preload/place.h"
+#include "util/os/rundir.h"
+
+static char own[UR_RUNDIR_MAX];
+static _Atomic int known;    /* own is filled */
+static _Atomic int settled;  /* another will not be looked for */
+static _Atomic int is_hosts; /* it is UR_RUNDIR_HOST */
+
+static void learn(void)
+{
+	const char *asked = secure_getenv("UROCE_RUN_DIR");
+	char buf[sizeof(own)];
+	int saved = errno;
+
+	if (getauxval(AT_SECURE) || ur_rundir(NULL, buf, sizeof(buf)))
+		strcpy(buf, UR_RUNDIR_HOST);
+	if ((asked && *asked) || !strcmp(buf, UR_RUNDIR_HOST))
+		atomic_store(&settled, 1);
+	/* Two threads write the same bytes. */
+	strcpy(own, buf);
+	atomic_store(&known, 1);
+	errno = saved;
+}
+
+const char *ur_place(void)
+{
+	if (!atomic_load_explicit(&known, memory_order_acquire))
+		learn();
+	return atomic_load(&is_hosts) ? UR_RUNDIR_HOST : own;
+}
+
+void ur_place_look(void)
+{
+	const char *dir = ur_place();
+
+	if (atomic_load(&settled))
+		return;
+	if (ur_rundir_serves(dir)) {
+		atomic_store(&settled, 1);
+	} else if (ur_rundir_serves(UR_RUNDIR_HOST)) {
+		atomic_store(&is_hosts, 1);
+		atomic_store(&settled, 1);
+	}
+}
+
+bool ur_place_serves(void)
+{
+	ur_place_look();
+	return ur_rundir_serves(ur_place());
+}
+
+const char *ur_place_behind(const char *name)
+{
+	const char *dir = ur_place();
+	size_t len = strlen(dir);
+
+	if (!strncmp(name, dir, len) && name[len] == '/')
+		return name + len;
+	/* Another process may have found it there. */
+	len = strlen(UR_RUNDIR_HOST);
+	if (strncmp(name, UR_RUNDIR_HOST, len) || name[len] != '/')
+		return NULL;
+	ur_place_look();
+	return strcmp(ur_place(), UR_RUNDIR_HOST) ? NULL : name + len;
+}
