@@ -42,6 +42,7 @@ struct ur_options {
 	bool mount;		   /* --mount */
 	bool quiet;		   /* --quiet */
 	bool service;		   /* --service */
+	bool host;		   /* --host */
 	const char *root;	   /* --root; NULL: not given */
 	bool help;		   /* --help: the rest is not looked at */
 	const char *run_dir_asked; /* --run-dir; NULL: not given */

@@ -183,6 +183,7 @@ int ur_cmd_doctor(struct ur_options *options)
 	check_run_dir(&doctor);
 	ur_doctor_limits(&doctor);
 	ur_doctor_devices(&doctor);
+	ur_doctor_host(&doctor);
 	ur_doctor_services(&doctor);
 	ur_doctor_kernel(&doctor);
 	for (int i = 0; i < options->rest_count; i++)

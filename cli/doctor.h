@@ -43,6 +43,8 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status);
 /* Packet filter rules that name the port, where we may read them. */
 void ur_doctor_rules(struct doctor *doctor);
 
+/* Whether every program of the host sees the device. host/host.c */
+void ur_doctor_host(struct doctor *doctor);
 /* Services that `uroce enable` lets see the device. service/service.c */
 void ur_doctor_services(struct doctor *doctor);
 

@@ -252,6 +252,19 @@ static int check_needs(const char *command, const bool *seen)
 	return 0;
 }
 
+/* Commands about a device that is there find what programs find (preload/place.h):
+ * the host's, where the user has none. */
+static bool looks_for_device(const struct ur_options *options,
+			     const char *command)
+{
+	const char *asked = getenv("UROCE_RUN_DIR");
+
+	return !options->run_dir_asked && !(asked && *asked) &&
+	       strcmp(command, "run") != 0 && strcmp(command, "fabric") != 0 &&
+	       !ur_rundir_serves(options->run_dir) &&
+	       ur_rundir_serves(UR_RUNDIR_HOST);
+}
+
 /* The verbs of fabric that have a program's words behind them. */
 static bool has_program(const char *command, const char *verb)
 {
@@ -321,6 +334,8 @@ int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		ur_complain("the run directory's name: %s", strerror(-err));
 		return UR_EXIT_USAGE;
 	}
+	if (looks_for_device(options, command))
+		strcpy(options->run_dir, UR_RUNDIR_HOST);
 	/* The verb is the first of the rest. */
 	if (verb)
 		argv[--optind] = verb;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where this process looks for the device. No allocation; everything may be
- * called from signal handlers. */
+/* The run directory of this process. No allocation; signal handlers may call all of
+ * it. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Where this process looks for the device: the run directory that its environment
- * names; else its user's own; else, where no device has been there, that of the
+ * The run directory of this process is the one that its environment names; else its
+ * user's own; else, where no device has been there, that of the
  * whole host. A process with the rights of another user (AT_SECURE: set-uid,
  * set-gid, capabilities of its file) looks at the host's only: its caller may have
  * written everything else.

@@ -75,7 +75,7 @@ static char *with_provider(const char *before)
 		find();
 	if (*name && !(before && strstr(before, name)) &&
 	    (before ? strlen(before) : 0) + strlen(name) + 2 <= sizeof(value)) {
-		/* Who asked before still reads it: the same bytes again. */
+		/* The same bytes again, since an earlier caller still reads it. */
 		snprintf(value, sizeof(value), "%s%s%s", name,
 			 before && *before ? ":" : "", before ? before : "");
 		ret = value;

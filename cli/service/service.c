@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * uroce enable and disable: the device for services of systemd, without a wrapper
- * in their ExecStart=.
+ * in their ExecStart=; host/host.c does it for every program.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -13,8 +13,10 @@
 #include "cli/command.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
+#include "cli/host/host.h"
 #include "cli/service/dropin.h"
 #include "cli/service/unit.h"
+#include "util/os/rundir.h"
 
 extern char **environ;
 
@@ -160,18 +162,33 @@ static int each_named(struct ur_options *options,
 	return err > worst ? err : worst;
 }
 
-static int check_service(const struct ur_options *options, const char *command)
+static int check_what(const struct ur_options *options, const char *command)
 {
-	if (options->service)
-		return 0;
-	ur_complain("%s: --service NAME... says what sees the device", command);
-	return UR_EXIT_USAGE;
+	if (options->service == options->host) {
+		ur_complain("%s: either --host or --service NAME... says what "
+			    "sees the device",
+			    command);
+		return UR_EXIT_USAGE;
+	}
+	if (options->host && options->run_dir_asked) {
+		ur_complain(
+			"%s: --host is of the host's device, in " UR_RUNDIR_HOST
+			", or of each user's own: no "
+			"--run-dir",
+			command);
+		return UR_EXIT_USAGE;
+	}
+	if (options->host && options->rest_count)
+		return ur_too_many(command, options->rest[0]);
+	return 0;
 }
 
 int ur_cmd_enable(struct ur_options *options)
 {
-	if (check_service(options, "enable"))
+	if (check_what(options, "enable"))
 		return UR_EXIT_USAGE;
+	if (options->host)
+		return ur_host_enable(options);
 	if (!options->rest_count) {
 		ur_complain("enable: --service takes names of services");
 		return UR_EXIT_USAGE;
@@ -198,8 +215,10 @@ int ur_cmd_disable(struct ur_options *options)
 	struct all all = {.options = options};
 	int err;
 
-	if (check_service(options, "disable"))
+	if (check_what(options, "disable"))
 		return UR_EXIT_USAGE;
+	if (options->host)
+		return ur_host_disable(options);
 	if (options->rest_count)
 		return each_named(options, disable);
 	if (!ur_dropin_each(root_of(options), disable_one, &all))

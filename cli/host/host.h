@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* uroce enable and disable --host: the device for every dynamic program. */
+#ifndef UR_CLI_HOST_HOST_H
+#define UR_CLI_HOST_HOST_H
+
+struct ur_options;
+
+/* Both return the command's exit status, after saying what they did. */
+int ur_host_enable(const struct ur_options *options);
+int ur_host_disable(const struct ur_options *options);
+
+#endif
