@@ -13,6 +13,7 @@ from inside import Inside, pair
 from parts import has_part
 
 NETNS = f"uroce-in-{os.getpid()}"
+CNP = "UDP, length 32"  # BTH, 16 bytes, ICRC: nothing else here is that long
 PROGRAMS = [
     "ibv_rc_pingpong -d {dev} -g {gid} -c -n 300", "ibv_ud_pingpong -d {dev} -g {gid} -c -n 300",
     "ibv_srq_pingpong -d {dev} -g {gid} -c -q 4 -r 100 -n 300", "ibv_rc_pingpong -d {dev} -g {gid} -c -e -n 300",
@@ -134,8 +135,10 @@ def test_vlan(guests, version, mark, other):
         pair(a, b, "ibv_rc_pingpong -d {dev} -g {gid} -c -n 100 -l 3", "10.79.0.1")
         # tcpdump may lose some here, the pair may not.
         tap.wait_for(mark, 50)
-    frames = [line for line in tap.lines() if mark in line]
-    assert all("vlan 100, p 6" in line for line in frames), frames[0]
+    # Where round trips get long, as on a slow machine, a path sends a packet that is
+    # marked, to see whether its peer answers; the CNP has a priority of its own.
+    frames = [line for line in tap.lines() if mark in line and CNP not in line]
+    assert not [line for line in frames if "vlan 100, p 6" not in line]
     assert not [line for line in tap.lines() if other in line]
 
 
@@ -146,14 +149,13 @@ def test_vlan_cnp(guests):
     a, b = guests
     rc, out = b.guest.run("/uroce/build/bin/uroce link set --run-dir /run/uroce uroce0 tclass 3")
     assert rc == 0, out
-    cnp = "UDP, length 32"  # BTH, 16 bytes, ICRC: nothing else here is that long
     with Tap(a.guest) as tap:
         pair(a, b, "ibv_rc_pingpong -d {dev} -g {gid} -c -n 100", "10.80.0.1")
-        tap.wait_for(cnp, 1)
+        tap.wait_for(CNP, 1)
     frames = [line for line in tap.lines() if ".4791: " in line]
     assert {"vlan 101, p 4" in line and " 10.80.0.1." in line
-            for line in frames if cnp in line} == {True}
-    assert not any("p 4," in line for line in frames if cnp not in line), frames
+            for line in frames if CNP in line} == {True}
+    assert not any("p 4," in line for line in frames if CNP not in line), frames
 
 
 @pytest.mark.parametrize("mode", ["active-backup", "802.3ad"])
