@@ -30,7 +30,7 @@ declare -A kinds=(
 	[arm64]="$hosts python3-pyverbs mmdebstrap
 	  qemu-system-arm busybox-static kmod lintian dpkg-dev"
 	[cross]="build-essential crossbuild-essential-arm64 cmake ninja-build pkg-config git
-	  python3 procps iproute2 debhelper dpkg-dev qemu-user-static
+	  ccache python3 procps iproute2 debhelper dpkg-dev qemu-user-static
 	  libc6-dev:arm64 pkgconf:arm64 libibverbs-dev:arm64
 	  librdmacm-dev:arm64 libnl-3-dev:arm64 libnl-route-3-dev:arm64
 	  libisal-dev:arm64 libjson-c-dev:arm64 libseccomp-dev:arm64

@@ -27,21 +27,20 @@ def root():
         pytest.skip("tests/action/ci.sh makes the folder")
     path = tempfile.mkdtemp(dir=folder)
     os.chmod(path, 0o755)
-    sources = subprocess.check_output([TOP + "/tests/apt_sources.sh", "bookworm"], text=True)
-    sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
-       "--aptopt=Acquire::Check-Valid-Until \"false\"",
-       "--include=sudo,iproute2", "bookworm", path, "-", input=sources)
+    sh(TOP + "/tests/fresh/minimal.sh", "bookworm", path)
     with open(path + "/etc/hosts", "w") as f:
         f.write(f"127.0.0.1 localhost {os.uname().nodename}\n")
     sh("cp", "/etc/resolv.conf", path + "/etc/resolv.conf")
-    with open(path + "/etc/sudoers.d/runner", "w") as f:
-        f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
-    sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")
     for args in (["-t", "proc", "proc", path + "/proc"],
                  ["-t", "sysfs", "sysfs", path + "/sys"],
                  ["--rbind", "/dev", path + "/dev"],
                  ["-t", "tmpfs", "tmpfs", path + "/run"]):
         sh("mount", *args)
+    sh("chroot", path, "sh", "-c", "apt-get -q update && DEBIAN_FRONTEND=noninteractive "
+       "apt-get -q install -y --no-install-recommends sudo iproute2")
+    with open(path + "/etc/sudoers.d/runner", "w") as f:
+        f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
+    sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")
     os.mkdir(path + "/src")
     files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files",
                "-z", "--cached", "--others", "--exclude-standard")

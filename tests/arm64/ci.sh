@@ -7,16 +7,16 @@
 # kernel but to run programs: the tests of the kinds abi, unit, scenario and
 # fuzz, and some simulations; icrc.sh; Debian's packages (packages.sh); and between
 # a host of this machine's architecture and one of arm64, by qemu-user too, every
-# operation (mixed.sh), FLUSH with the libraries of Debian 13, which can ask for it;
-# rdma-core's suite on that host of arm64, of each class one test. RESULT.xml says
-# how each step went, RESULT-ctest.xml is ctest's, RESULT-mixed.xml and
-# RESULT-newer.xml pytest's. What qemu-user cannot do a test finds out, and
-# skips. The orders of memory that a real arm64 needs are held by order.*
-# (tests/order); qemu-user has those of x86.
+# operation (mixed.sh); rdma-core's suite on that host of arm64, of each class one
+# test. RESULT.xml says how each step went, RESULT-ctest.xml is ctest's,
+# RESULT-mixed.xml and RESULT-newer.xml pytest's. What qemu-user cannot do a test
+# finds out, and skips. The orders of memory that a real arm64 needs are held by
+# order.* (tests/order); qemu-user has those of x86.
 #
-# With UROCE_FULL all simulations and all of the suite, too, and emulated machines
-# with Debian's kernels for arm64, of pages of 4 and of 16 KiB, and with one of 64
-# KiB, made from Debian's sources (kernel.sh, guest.sh).
+# With UROCE_FULL all simulations and all of the suite, too, FLUSH with the libraries
+# of Debian 13, which can ask for it, and emulated machines with Debian's kernels for
+# arm64, of pages of 4 and of 16 KiB, and with one of 64 KiB, made from Debian's
+# sources (kernel.sh, guest.sh).
 #
 # What the install script installed is kept as for the stage debian13.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
@@ -35,7 +35,7 @@ trap clean EXIT
 trap 'exit 130' INT TERM
 
 cross() {
-	inside sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
+	as_packages sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
 			-DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
 }
 emulated() { inside tests/arm64/emulated.sh "$@"; }
@@ -57,10 +57,11 @@ lint() {
 	lintian --allow-root --fail-on error,warning "${debs[@]}"
 }
 # Debian's programs for arm64, with what uroce's packages want.
-programs="linux-image-cloud-arm64 bash dash coreutils grep sed gzip mount util-linux
+programs="bash dash coreutils grep sed gzip mount util-linux
 	iproute2 kmod procps busybox-static ibverbs-utils ibverbs-providers
 	rdmacm-utils perftest python3 python3-pyverbs libisal2 libjson-c5 libsystemd0
 	libseccomp2 libnl-route-3-200 libdw1"
+[ -n "$UROCE_FULL" ] && programs+=" linux-image-cloud-arm64"
 big_pages=linux-image-6.12-arm64-16k
 # Of Debian 13, for both architectures: what uroce and the suite there want.
 newer="base-files dash coreutils mount iproute2 python3 python3-pyverbs
@@ -85,6 +86,7 @@ guest() { # guest NAME PAGESIZE [KERNEL]
 		grep -q "pages_of_$2_bytes" "${out%.xml}-$1.xml"
 }
 
+packages_of=arm64
 layers cross
 step clone clone
 step cross_build cross
@@ -103,11 +105,11 @@ long=
 # shellcheck disable=SC2086  # names of packages
 unpack root64 "$release" arm64 $programs || failed=1
 $emulate mixed mixed mixed "$root64" "not newer$long"
-# shellcheck disable=SC2086  # names of packages
-unpack root13 trixie arm64 $newer && unpack near13 trixie "$(dpkg --print-architecture)" $newer ||
-	failed=1
-UROCE_NEAR_ROOT=$near13 $emulate newer mixed newer "$root13" "newer$long"
 if [ -n "$UROCE_FULL" ]; then
+	# shellcheck disable=SC2086  # names of packages
+	unpack root13 trixie arm64 $newer &&
+		unpack near13 trixie "$(dpkg --print-architecture)" $newer || failed=1
+	UROCE_NEAR_ROOT=$near13 $emulate newer mixed newer "$root13" newer
 	$emulate sim_smoke emulated build/bin/sim --seeds 1..2000
 	step guest guest guest 4096
 	unpack root16k "$release" arm64 $big_pages || failed=1

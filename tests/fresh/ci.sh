@@ -27,7 +27,7 @@ clean() {
 trap clean EXIT
 trap 'exit 130' INT TERM
 
-step minimal_root minimal_root "$root"
+step minimal_root tests/fresh/minimal.sh "$release" "$root"
 step clone clone
 # shellcheck disable=SC2086  # names of stages
 step all.sh inside tests/all.sh $stages

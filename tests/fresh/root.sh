@@ -51,15 +51,6 @@ result() { # result FILE: the steps
 	} >"$1"
 }
 
-minimal_root() { # minimal_root FOLDER [OPTION...]: with nothing in it
-	local folder=$1 sources
-	shift
-	sources=$(tests/apt_sources.sh "$release") || return 1
-	apart mmdebstrap --mode=root --variant=minbase --components=main \
-		--aptopt='Acquire::Check-Valid-Until "false"' "$@" \
-		"$release" "$folder" - <<<"$sources" 2>&1 | tail -n 20
-	[ "${PIPESTATUS[0]}" = 0 ]
-}
 clone() { # what a clone of the tree as it is would have
 	local src=$root${below:+.upper}/src
 	mkdir "$src" &&
@@ -98,12 +89,23 @@ inside() { # inside CMD...: in the root, as its root
 		rmdir .host
 		exec $enter env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
 			UROCE_FULL="$UROCE_FULL" UROCE_PACKAGE_TESTS="$packages" \
-			UROCE_PACKAGE_ROOT="$package_root" ${cache:+CCACHE_DIR=$cache} \
+			UROCE_PACKAGE_ROOT="$package_root" packages_of="$packages_of" \
+			${cache:+CCACHE_DIR=$cache CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1} \
+			${cache:+CCACHE_SLOPPINESS=locale CMAKE_C_COMPILER_LAUNCHER=ccache} \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
 }
+as_packages() { # as_packages CMD...: inside; what it compiles has the packages' flags
+	# So what the packages consist of is not compiled once more for them.
+	# shellcheck disable=SC2016  # expanded by the shell inside
+	inside sh -c 'CFLAGS=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-architecture \
+			${packages_of:+-a"$packages_of"} -f -c sh -c \
+			"echo \$(dpkg-buildflags --get CFLAGS) \$(dpkg-buildflags --get CPPFLAGS)") &&
+		export CFLAGS CMAKE_BUILD_TYPE=None && exec "$@"' - "$@"
+}
+packages_of='' # the architecture of the packages, if it is not the root's own
 tree='' # the sources in the root, as seen from outside
-export UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
+export packages_of UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
 
 # ---- roots that are kept: a layer over one with what a kind of packages is ----
 
@@ -114,7 +116,7 @@ layers_end() {
 install_all() { # install_all KIND...: the script, in a new root that is kept
 	local root=$making
 	rm -rf --one-file-system "${roots:?}/$suite-$release"-*
-	minimal_root "$root" && clone && inside tests/install-deps.sh "$@" &&
+	tests/fresh/minimal.sh "$release" "$root" && clone && inside tests/install-deps.sh "$@" &&
 		rm -rf "$root/src" "$root"/var/cache/apt/archives/*.deb &&
 		mv "$root" "$kept"
 }

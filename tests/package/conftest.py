@@ -19,6 +19,7 @@ VERSION = re.search(r"project\(uroce VERSION ([\d.]+)", open(f"{TOP}/CMakeLists.
 
 # Its folder's name is another each time: what is compiled there is found again.
 CACHE = "CCACHE_BASEDIR"
+INSTALL = "DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends"
 
 
 def sh(*cmd, **kw):
@@ -103,11 +104,8 @@ def root(work, debs):
     release = re.search(r"^VERSION_CODENAME=(\w+)", open("/etc/os-release").read(), re.M)[1]
     netns = f"uroce-pkg-{os.getpid()}"
     if path != "/":
-        sources = subprocess.check_output([TOP + "/tests/apt_sources.sh", release], text=True)
-        sh("mmdebstrap", "--mode=root", "--variant=minbase", "--components=main",
-           "--aptopt=Acquire::Check-Valid-Until \"false\"",
-           "--include=ibverbs-utils,rdmacm-utils,perftest,python3,iproute2,ibverbs-providers,"
-           "systemd-sysv,dbus", release, path, "-", input=sources)
+        sh(TOP + "/tests/fresh/minimal.sh", release, path)
+        shutil.copy("/etc/resolv.conf", path + "/etc/resolv.conf")
     with open(path + "/etc/hosts", "w") as f:
         f.write("127.0.0.1 localhost\n")
     try:
@@ -119,9 +117,11 @@ def root(work, debs):
                 sh("mount", *args)
         os.makedirs(path + "/run/user/1234")
         os.chown(path + "/run/user/1234", 1234, 1234)
-        out = sh("chroot", path, "sh", "-c", "apt-get -q update >/dev/null 2>&1; "
-                 "DEBIAN_FRONTEND=noninteractive apt-get -q install -y "
-                 "--no-install-recommends /tmp/*.deb")
+        if path != "/":
+            sh("chroot", path, "sh", "-c", f"apt-get -q update && {INSTALL} ibverbs-utils "
+               "rdmacm-utils perftest python3 iproute2 ibverbs-providers systemd-sysv dbus")
+        out = sh("chroot", path, "sh", "-c", f"apt-get -q update >/dev/null 2>&1; {INSTALL} "
+                 "/tmp/*.deb")
         assert "uroced" in out
         sh("ip", "netns", "add", netns)
         sh("ip", "-n", netns, "link", "set", "lo", "up")
