@@ -9,7 +9,7 @@ source=$folder/uroce-$version
 rm -rf "$folder"
 mkdir -p "$source"
 git ls-files -z | tar --null -T - -cf - | tar -C "$source" -xf -
-(cd "$source" && dpkg-buildpackage -aarm64 -Pcross,nocheck -b -uc -us)
+(cd "$source" && UROCE_WERROR=ON dpkg-buildpackage -aarm64 -Pcross,nocheck -b -uc -us)
 rm -rf "$source"
 # All programs and libraries in there are arm64's.
 mkdir "$folder/all"

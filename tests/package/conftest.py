@@ -52,7 +52,8 @@ def source(work):
 
 @pytest.fixture(scope="session")
 def debs(work, source):
-    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source, env={**os.environ, CACHE: work})
+    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source,
+       env={**os.environ, CACHE: work, "UROCE_WERROR": "ON"})
     return {os.path.basename(p).split("_")[0]: p for p in glob.glob(work + "/*.deb")}
 
 
