@@ -20,10 +20,11 @@ declare -A builds=(
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain
 )
-order=(fast asan fuzz witness bench tsan conformance e2e interop apps debian13 fresh arm64 package action container)
-# Those with a root of their own, which fetch, unpack and build by turns: two at a
-# time, but for `full`, where some judge by time. The longest come first.
-aside=" debian13 fresh arm64 package action container "
+order=(fast asan fuzz witness bench tsan e2e interop debian13 arm64 package fresh apps action conformance container)
+# Those with a root of their own, which fetch, unpack and build by turns, and those
+# that wait for most of their time: two at a time, but for `full`, where some judge by
+# time. The longest come first.
+aside=" debian13 arm64 package fresh conformance apps action container "
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;
@@ -126,10 +127,10 @@ finish 0
 big='e2e|conformance|interop|bench|package|apps'
 declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|scenario|fuzz|abi)$')
 # The long networks of the simulation run the same code as the short ones, and to a
-# sanitizer that is enough. What tests of the device do once more, with a filter that
+# sanitizer that is enough; the mutants it does not compile. What tests of the device do once more, with a filter that
 # ends at what it does not know, with two engines or with an engine without what makes
 # it fast, `fast` does. That nothing is lost where the n-th call fails a sanitizer says best.
-again=(-E '^sim.net.(reads|dcqcn|lossy|incast|marks|ecmp)$|^device.*_(strict|two|plain)$')
+again=(-E '^sim.(mutants|net.(reads|dcqcn|lossy|incast|marks|ecmp))$|^device.*_(strict|two|plain)$')
 # Where others follow, `fast` leaves them what they do as well: `asan` the loops of
 # the n-th failure, `fresh` what is in `quick`, in the same build.
 others=

@@ -35,6 +35,9 @@ part rest tests/e2e "${named[@]}"
 e2e rdmacm
 e2e faults
 UROCE_DAEMON=uroced_strict e2e strict
+# A rule is looked up in one place, whoever compiled it.
+rate=(--deselect tests/e2e/test_raw.py::test_rate_of_rules)
+[ -n "${UROCE_FULL:-}" ] && rate=()
 [ -n "${UROCE_FULL:-}" ] && files strict && part ordinary "${files[@]}"
 [ -n "${UROCE_FULL:-}" ] && UROCE_DAEMON=uroced_strict part strict-rdmacm tests/e2e/test_rdmacm.py
 e2e perftest
@@ -42,15 +45,17 @@ e2e perftest
 once=(--deselect tests/e2e/test_faults.py::test_bystander)
 [ -n "${UROCE_FULL:-}" ] && once=()
 # The engine without what makes it fast.
+plain=()
+[ -n "${UROCE_FULL:-}" ] && plain=(tests/e2e/test_faults.py)
 UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
-	part plain tests/e2e/test_pingpong.py tests/e2e/test_faults.py "${once[@]}"
+	part plain tests/e2e/test_pingpong.py "${plain[@]}"
 # A device of two engines, as machines of eight processors have by themselves.
-UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py
+UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py "${rate[@]}"
 e2e rules
 e2e attacks
 # Where there is a build with sanitizers: death, loss and raw frames once more with it.
 [ -x build/asan/bin/uroced ] &&
-	part asan --build build/asan tests/e2e/test_faults.py tests/e2e/test_raw.py "${once[@]}"
+	part asan --build build/asan tests/e2e/test_faults.py tests/e2e/test_raw.py "${once[@]}" "${rate[@]}"
 # And with its device alone what looks at the engine from beside it.
 beside=(-k "test_requests or test_rnr or test_pingpong")
 [ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py)
