@@ -60,6 +60,12 @@ static bool state_receives(const struct ur_qp *qp)
 	}
 }
 
+/* Congestion is marked in IP headers; a GRH has none. */
+static bool is_marked(const struct ur_rx_meta *meta)
+{
+	return !meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE;
+}
+
 /* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
  * service. */
 static void rx_qp(struct ur_port *port, struct ur_qp *qp,
@@ -88,8 +94,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 	}
 	if (port->cfg.fast && !qp->init.packets)
 		port->rx_qp = qp;
-	/* Congestion is marked in IP headers; a GRH has none. */
-	if (!meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE)
+	if (is_marked(meta))
 		ur_cc_marked(qp, pkt);
 	if (pkt->op->flags & UR_OPF_RESPONSE)
 		ur_completer_rx(qp, pkt);
@@ -126,6 +131,9 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		ur_count(port, UR_CNT_bad_pkey);
 		return;
 	}
+	/* Datagrams ask for no CNP, but a switch has marked them. */
+	if (is_marked(meta) && (pkt.opcode & UR_SVC_MASK) == UR_SVC_UD)
+		ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
 	if (pkt.dqpn == UR_QPN_GSI) {
 		ur_gsi_rx(port, meta, &pkt);
 		return;

@@ -267,6 +267,38 @@ static void gsi(void)
 	stop();
 }
 
+/* A switch on the way has marked them: counted, and no CNP is asked for. */
+static void marked(void)
+{
+	struct ur_pkt p = {.opcode = UR_OP_UD_SEND_ONLY,
+			   .dqpn = 1,
+			   .sqpn = 1,
+			   .qkey = 0x80010000,
+			   .payload_bytes = 256};
+	u8 mad[256] = {1, 7, 2, 3};
+
+	start(false);
+	w.meta.tos = 3;
+	wt_feed(&w, p, mad);
+	CHECK_EQ(w.mads, 1);
+	p = (struct ur_pkt){.opcode = UR_OP_UD_SEND_ONLY,
+			    .dqpn = q.qp->qpn,
+			    .sqpn = 0x99,
+			    .qkey = 0x11111111,
+			    .payload_bytes = 4};
+	wt_post_recv(&q, 0x2000, 50);
+	wt_feed(&w, p, NULL);
+	wt_wc(&q, 0);
+	w.meta.tos = 2;
+	wt_post_recv(&q, 0x2000, 50);
+	wt_feed(&w, p, NULL);
+	wt_wc(&q, 0);
+	wt_silence(&w);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_ecn_marked_roce_packets],
+		 2);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -276,5 +308,6 @@ int main(int argc, char **argv)
 	CASE(same_device());
 	CASE(multicast());
 	CASE(gsi());
+	CASE(marked());
 	return cases_status();
 }
