@@ -45,6 +45,7 @@ static struct ur_path *create(struct ur_path **list, struct ur_port *port,
 	ur_path_window_init(&p->window, port->now);
 	ur_list_init(&p->members);
 	ur_list_init(&p->waiting);
+	ur_list_init(&p->fresh);
 	p->list = list;
 	ur_path_marks_init(p, av);
 	p->next = *list;
@@ -100,6 +101,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.path = p;
 	qp->share.held = p->held;
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
+	qp->share.fresh_at = p->sent;
 	qp->share.stale = 0;
 	qp->share.cuts = p->window.cuts;
 	qp->share.cut.set = false; /* its first PSN may be chosen later */

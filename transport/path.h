@@ -23,13 +23,14 @@ struct ur_path;
 struct ur_share {
 	struct ur_path *path; /* NULL: none, or no control */
 	struct ur_list link;  /* in path->members */
-	struct ur_list wait;  /* in path->waiting */
+	struct ur_list wait;  /* in path->fresh or ->waiting */
 	bool held;	      /* the path's window holds it */
 	u32 turn;	      /* packets that it may send now */
 	u32 need;	      /* what it waits for: packets that go together */
 	u32 owed;	      /* what its turn lacked for want of room */
-	u32 out;	      /* its part of path->out */
-	u32 cuts;	      /* of the path, when max_psn was at cut */
+	u32 fresh_at; /* path->sent, from which on it may go first again */
+	u32 out;      /* its part of path->out */
+	u32 cuts;     /* of the path, when max_psn was at cut */
 	struct ur_psn_mark cut;
 	u32 stale; /* answers that come in vain, of a READ */
 	bool test; /* its next packet is to be marked by ourselves */

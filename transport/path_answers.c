@@ -46,7 +46,7 @@ static void set_held(struct ur_path *p, bool held)
 		if (held)
 			ur_path_set_out(p, qp, ur_path_in_flight(qp));
 		else if (!ur_list_empty(&qp->share.wait)) {
-			ur_list_del(&qp->share.wait);
+			ur_path_wait_no_more(p, qp);
 			ur_port_activate(p->port, qp);
 		}
 	}
@@ -113,7 +113,7 @@ void ur_path_answered(struct ur_qp *qp)
 	if (p->marks_round != p->window.rounds)
 		ur_path_marks_look(p, qp);
 	if (p->missed) {
-		p->missed = !ur_list_empty(&p->waiting);
+		p->missed = p->waits;
 	} else if (p->unmissed >= FREE_PKTS && !ur_path_marks_open(p)) {
 		set_held(p, false);
 		return;

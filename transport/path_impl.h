@@ -24,7 +24,10 @@ struct ur_path {
 	u8 sgid[16], dgid[16];
 	u32 owner;
 	u32 members_count;
-	struct ur_list members, waiting;
+	struct ur_list members;
+	struct ur_list fresh, waiting; /* for their turns, in this order */
+	u32 waits;		       /* queue pairs in both */
+	u32 sent;		       /* packets in all turns */
 	bool held;
 	bool missed; /* somebody waited since it last grew */
 	struct ur_path_window window;
@@ -78,6 +81,8 @@ static inline u32 ur_path_whole(const struct ur_path *p)
 	return p->window.size / UR_PATH_ONE;
 }
 
+/* It is in neither list any more. */
+void ur_path_wait_no_more(struct ur_path *p, struct ur_qp *qp);
 /* The queue pair has no turn any more. */
 void ur_path_give_back(struct ur_path *p, struct ur_qp *qp);
 /* The first that wait go on, as far as there is room. */

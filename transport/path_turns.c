@@ -6,6 +6,7 @@
 #define ONE	 UR_PATH_ONE
 #define TURNS	 8 /* of a window */
 #define TURN_MAX 32
+#define SHORT	 4 /* packets of a message that goes first */
 
 /* Queue pairs that wait go on when nothing has come for two round trips and so
  * long, twice as long each time; or when nothing new has come for
@@ -14,31 +15,86 @@
 #define SILENT_FIRST_NS	 4000000u /* no round trip is known */
 #define SILENT_SHIFT_MAX 5
 
+/* Packets of a turn. */
+static u32 turn_of(const struct ur_path *p)
+{
+	u32 turn = ur_path_whole(p) / TURNS;
+
+	return ur_min_u32(turn ? turn : 1, TURN_MAX);
+}
+
+/* Packets in flight, at most. Short messages do not wait until others have got
+ * answers: a turn is kept for them. */
+static u32 most_of(const struct ur_path *p, bool fresh)
+{
+	return ur_path_whole(p) + (fresh ? turn_of(p) : 0);
+}
+
 /* For so many packets. More than the window has room go alone. */
-static bool has_room(const struct ur_path *p, u32 need)
+static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 {
 	u32 used = p->out + p->granted;
 
 	if (p->window.size >= ONE)
-		return !used || used + need <= ur_path_whole(p);
+		return !used || used + need <= most_of(p, fresh);
 	return !used && p->port->now >= p->next_at;
 }
 
-static void grant(struct ur_path *p, struct ur_qp *qp)
+static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 {
-	u32 whole = ur_path_whole(p), turn = whole / TURNS;
+	u32 used = p->out + p->granted, turn = turn_of(p);
 
 	ur_assert_hot(qp->share.path == p);
-	turn = ur_min_u32(turn ? turn : 1, TURN_MAX);
+	if (fresh && p->window.size >= ONE)
+		turn = ur_sq_entry(qp, qp->req.head)->npkts;
 	if (qp->share.owed)
 		turn = ur_min_u32(turn, qp->share.owed);
 	qp->share.turn = turn;
 	if (qp->share.need > 1)
 		qp->share.turn = turn = qp->share.need;
-	else if (whole)
-		qp->share.turn = ur_min_u32(turn, whole - p->out - p->granted);
+	else if (p->window.size >= ONE)
+		qp->share.turn = ur_min_u32(turn, most_of(p, fresh) - used);
 	qp->share.owed = turn - qp->share.turn;
+	if (fresh)
+		qp->share.fresh_at = p->sent + turn * (1 + p->waits);
 	p->granted += qp->share.turn;
+}
+
+/*
+ * A short message of who had nothing to send goes before those that always have, as
+ * that of a new flow does in FQ-CoDel (RFC 8290): it does not wait for a turn of each
+ * of them. Not again before each of them has sent as much, so that many who begin
+ * again and again leave the others theirs.
+ */
+static bool is_fresh(const struct ur_path *p, const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	const struct ur_swqe *e = ur_sq_entry(qp, req->head);
+
+	return req->tx == req->head && req->tx != req->tail &&
+	       !ur_inflight(req) && req->tx_psn == e->psn &&
+	       e->npkts <= SHORT && !qp->share.owed &&
+	       (s32)(p->sent - qp->share.fresh_at) >= 0;
+}
+
+static void wait_for_turn(struct ur_path *p, struct ur_qp *qp)
+{
+	p->waits++;
+	if (is_fresh(p, qp))
+		ur_list_add_tail(&p->fresh, &qp->share.wait);
+	else if (qp->share.owed)
+		ur_list_add_head(&p->waiting, &qp->share.wait);
+	else
+		ur_list_add_tail(&p->waiting, &qp->share.wait);
+}
+
+void ur_path_wait_no_more(struct ur_path *p, struct ur_qp *qp)
+{
+	if (ur_list_empty(&qp->share.wait))
+		return;
+	ur_list_del(&qp->share.wait);
+	ur_assert_hot(p->waits);
+	p->waits--;
 }
 
 /* Returns when the path counts as silent: nobody waits for ever for answers to
@@ -56,23 +112,33 @@ static bool waiting_for_time(const struct ur_path *p)
 	return p->window.size < ONE && !(p->out + p->granted);
 }
 
+/* Returns who has the next turn; NULL: nobody waits. */
+static struct ur_qp *next_of(const struct ur_path *p)
+{
+	const struct ur_list *l =
+		ur_list_empty(&p->fresh) ? &p->waiting : &p->fresh;
+
+	return ur_list_empty(l) ? NULL
+				: ur_list_first(l, struct ur_qp, share.wait);
+}
+
 void ur_path_wake(struct ur_path *p)
 {
 	struct ur_qp *qp;
 	ur_time at;
 
-	while (!ur_list_empty(&p->waiting)) {
-		qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
-		if (!has_room(p, qp->share.need))
-			break;
+	while ((qp = next_of(p))) {
+		bool fresh = !ur_list_empty(&p->fresh);
+
 		ur_assert_hot(qp->share.path == p && qp->port == p->port);
-		ur_list_del(&qp->share.wait);
-		grant(p, qp);
+		if (!has_room(p, qp->share.need, fresh))
+			break;
+		ur_path_wait_no_more(p, qp);
+		grant(p, qp, fresh);
 		ur_port_activate(p->port, qp);
 	}
-	if (ur_list_empty(&p->waiting))
+	if (!qp)
 		return;
-	qp = ur_list_first(&p->waiting, struct ur_qp, share.wait);
 	at = waiting_for_time(p) ? p->next_at : silent_at(p);
 	/* Turns are given and nothing is out: silence has not begun. */
 	if (at <= p->port->now)
@@ -98,16 +164,13 @@ static bool in_turn(struct ur_qp *qp, u32 need)
 	p->granted -= qp->share.turn;
 	qp->share.turn = 0;
 	qp->share.need = need;
-	if (ur_list_empty(&p->waiting) && !p->granted && has_room(p, need)) {
-		grant(p, qp);
+	if (!p->waits && !p->granted && has_room(p, need, false)) {
+		grant(p, qp, false);
 		return true;
 	}
-	if (!has_room(p, need))
+	if (!has_room(p, need, false))
 		ur_path_miss(p);
-	if (qp->share.owed)
-		ur_list_add_head(&p->waiting, &qp->share.wait);
-	else
-		ur_list_add_tail(&p->waiting, &qp->share.wait);
+	wait_for_turn(p, qp);
 	/* Room beside turns that are not taken yet is for those behind them:
 	 * who has just had one would be the first to ask. */
 	if (!p->granted)
@@ -156,6 +219,7 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 	}
 	qp->share.turn -= used;
 	p->granted -= used;
+	p->sent += used;
 	if (!p->out)
 		p->tried_at = p->port->now;
 	ur_path_set_out(p, qp, ur_path_in_flight(qp));
@@ -176,7 +240,7 @@ bool ur_path_full(const struct ur_qp *qp)
 {
 	const struct ur_path *p = qp->share.path;
 
-	return !ur_list_empty(&p->waiting) || !has_room(p, 1);
+	return p->waits || !has_room(p, 1, false);
 }
 
 void ur_path_yield(struct ur_qp *qp)
@@ -206,8 +270,7 @@ void ur_path_expire(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
 
-	if (!ur_list_empty(&p->waiting) && p->out &&
-	    p->port->now >= silent_at(p))
+	if (p->waits && p->out && p->port->now >= silent_at(p))
 		forget(p);
 	ur_path_wake(p);
 }
@@ -218,7 +281,7 @@ void ur_path_drop(struct ur_qp *qp)
 
 	if (!p || !qp->share.held)
 		return;
-	ur_list_del(&qp->share.wait);
+	ur_path_wait_no_more(p, qp);
 	ur_path_give_back(p, qp);
 	qp->share.stale = 0;
 	ur_path_set_out(p, qp, 0);

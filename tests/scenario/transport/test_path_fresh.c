@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A short message beside bulk to the same address: it does not wait for those that
+ * always have something to send, and many short ones leave the others their part.
+ */
+#include "tests/scenario/transport/wiretap.h"
+
+#define TRIP_NS	 (300 * WT_US)
+#define MAX_QPS	 8
+#define FIRST_QP 0x70
+#define PSN	 10
+
+static struct wt w;
+static struct wt_qp q[MAX_QPS];
+static u32 next[MAX_QPS], got[MAX_QPS];
+static u32 count;
+
+static void start(u32 n)
+{
+	wt_config(&w, 0);
+	w.cfg.aimd = true;
+	w.cfg.path = w.cfg.short_reads = true;
+	wt_open(&w);
+	count = n;
+	for (u32 i = 0; i < n; i++) {
+		struct ur_qp_attr a = wt_attr(&w, FIRST_QP + i, PSN, 9);
+
+		wt_qp_create(&w, &q[i], UR_QPT_RC, NULL);
+		a.av = &w.av;
+		wt_to_rts(&q[i], &a);
+		next[i] = PSN;
+		got[i] = 0;
+	}
+}
+
+static void stop(void)
+{
+	for (u32 i = 0; i < count; i++)
+		ur_qp_destroy(q[i].qp);
+	wt_close(&w);
+}
+
+static void collect(void)
+{
+	while (w.out_head != w.out_tail) {
+		const struct ur_pkt *pkt = &wt_next(&w)->pkt;
+		u32 i = pkt->dqpn - FIRST_QP;
+
+		CHECK(i < count);
+		got[i]++;
+		next[i] = ur_psn_add(pkt->psn, 1);
+	}
+}
+
+static void answer(u32 i)
+{
+	struct ur_pkt pkt =
+		wt_pkt(&q[i], UR_OP_RC_ACK, ur_psn_add(next[i], -1), 0);
+
+	if (q[i].qp->req.una == next[i])
+		return;
+	pkt.syndrome = WT_ACK;
+	memcpy(w.meta.saddr, w.av.dgid, 16);
+	wt_arrive(&w, pkt, NULL);
+}
+
+/* A message of one packet. */
+static void post_short(u32 i)
+{
+	struct ur_send_wr *wr = wt_post(&q[i], UR_WR_WRITE, 0, 64);
+
+	wr->raddr = WT_IOVA;
+	wr->rkey = 0xabcd;
+	ur_qp_kick(q[i].qp);
+	q[i].wc_head = q[i].wc_tail;
+}
+
+/* The window is full of what others have sent, with nothing answered. */
+static void goes_at_once(void)
+{
+	u32 full;
+
+	start(3);
+	wt_work(&q[1]);
+	wt_work(&q[2]);
+	wt_run(&w);
+	collect();
+	full = got[1] + got[2];
+	CHECK_EQ(full, 16);
+	post_short(0);
+	wt_run(&w);
+	collect();
+	CHECK_EQ(got[0], 1);
+	CHECK_EQ(got[1] + got[2], full);
+	stop();
+}
+
+/* Its next one, too, once the others have sent as much: not a whole round trip
+ * of the window later, and not before. */
+static void goes_again(void)
+{
+	start(3);
+	wt_work(&q[1]);
+	wt_work(&q[2]);
+	wt_run(&w);
+	post_short(0);
+	wt_run(&w);
+	collect();
+	answer(0);
+	wt_run(&w);
+	collect();
+	/* The place of the answered one is not given twice. */
+	post_short(0);
+	wt_run(&w);
+	collect();
+	CHECK_EQ(got[0], 1);
+	answer(1);
+	wt_run(&w);
+	collect();
+	CHECK_EQ(got[0], 2);
+	stop();
+}
+
+/* Six that begin again whenever they are answered, and two that never end. */
+static void leaves_their_part(void)
+{
+	u32 least = UINT32_MAX, most = 0;
+
+	start(8);
+	for (u32 t = 0; t < 400; t++) {
+		wt_work(&q[6]);
+		wt_work(&q[7]);
+		for (u32 i = 0; i < 6; i++)
+			if (q[i].qp->req.head == q[i].qp->req.tail &&
+			    q[i].qp->req.una == next[i])
+				post_short(i);
+		wt_run(&w);
+		collect();
+		wt_sleep(&w, TRIP_NS);
+		collect();
+		for (u32 i = 0; i < count; i++)
+			answer(i);
+	}
+	for (u32 i = 0; i < 6; i++)
+		most = got[i] > most ? got[i] : most;
+	least = got[6] < got[7] ? got[6] : got[7];
+	CHECK(most >= 200); /* nearly each round trip, */
+	CHECK(least >= most);
+	stop();
+}
+
+int main(void)
+{
+	goes_at_once();
+	goes_again();
+	leaves_their_part();
+	return 0;
+}
