@@ -78,6 +78,7 @@ struct net_switch {
    * with a probability that grows from 0 to mark_max / 65536. */
 	u64 mark_least, mark_most;
 	u32 mark_max;
+	bool red; /* what is not ECT is dropped where ECT is marked */
 	/* The priorities with PFC, and what may still come from each port after
 	 * it was asked to pause one; that is taken from the buffer. */
 	u8 lossless;

@@ -19,6 +19,7 @@ int rows_ecmp(void);
 int rows_lossy(void);
 int rows_reads(void);
 int rows_marks(void);
+int rows_deaf(void);
 
 /* rows.c */
 

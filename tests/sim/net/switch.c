@@ -62,15 +62,19 @@ static bool is_marked(struct net_node *node, u64 queue)
 					 (sw->mark_most - sw->mark_least);
 }
 
-static void mark(struct net_port *out, struct net_frame *f)
+/* Returns whether the frame is to be dropped in place of a mark. */
+static bool mark(struct net_port *out, struct net_frame *f)
 {
 	u8 ecn = f->tos & 3;
 
-	if (!ecn || ecn == 3 ||
+	if (ecn == 3 || (!ecn && !out->node->sw.red) ||
 	    !is_marked(out->node, out->queue[f->prio].bytes))
-		return;
+		return false;
+	if (!ecn)
+		return true;
 	f->tos |= 3;
 	out->marked++;
+	return false;
 }
 
 /* ---- room ---- */
@@ -160,6 +164,11 @@ void net_switch_rx(struct net_port *port, struct net_frame *f)
 		free(f);
 		return;
 	}
+	if (mark(out, f)) {
+		out->dropped++;
+		free(f);
+		return;
+	}
 	fits = has_pfc(&node->sw, f->prio)
 		       ? admit_lossless(port, f->prio, f->bytes)
 		       : admit_lossy(out, f->bytes);
@@ -170,7 +179,6 @@ void net_switch_rx(struct net_port *port, struct net_frame *f)
 		return;
 	}
 	f->in = port;
-	mark(out, f);
 	net_send(out, f);
 }
 
