@@ -45,7 +45,7 @@ declare -A kinds=(
 	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file prometheus-node-exporter binutils"
-	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap
+	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev

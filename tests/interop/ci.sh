@@ -12,7 +12,7 @@ trap stop INT TERM
 if [ -n "${UROCE_INTEROP_TABLE:-}" ]; then
 	part all tests/interop
 else
-	for name in verbs corners reboot inside; do
+	for name in verbs corners reboot inside queues; do
 		rest+=("--ignore=tests/interop/test_$name.py")
 	done
 	for name in verbs corners reboot; do
@@ -20,9 +20,9 @@ else
 	done
 	part rest tests/interop "${rest[@]}"
 	# Two guests, each with a device and programs that give a silent peer half a
-	# second: alone.
+	# second, and what is compared with TCP: alone.
 	finish 0
-	part inside tests/interop/test_inside.py
+	part inside tests/interop/test_inside.py tests/interop/test_queues.py
 fi
 result "$1"
 exit $status

@@ -147,12 +147,13 @@ class Guest(Host):
 class Uroce(Host):
     kind = "uroce"
 
-    def __init__(self, netns, netdev="br0", env=None):
+    def __init__(self, netns, netdev="br0", env=None, addr="10.77.0.1"):
         self.netns, self.device = netns, "uroce0"
-        self.addr = {4: "10.77.0.1", 6: "fd77::1"}
+        net = addr.split(".")[1]
+        self.addr = {4: addr, 6: f"fd{net}::1"}
         self.tmp = tempfile.mkdtemp(prefix="uroce-interop-")
-        subprocess.run(["ip", "-n", netns, "addr", "add", "fd77::1/64", "dev", netdev, "nodad"],
-                       stderr=subprocess.DEVNULL)
+        subprocess.run(["ip", "-n", netns, "addr", "add", f"{self.addr[6]}/64", "dev", netdev,
+                        "nodad"], stderr=subprocess.DEVNULL)
         self.env = dict(os.environ, **(env or {}))
         self.daemon = None
         self.netdev = netdev
@@ -171,8 +172,9 @@ class Uroce(Host):
         else:
             raise RuntimeError(open(os.path.join(self.tmp, "log")).read())
         self.gid = {}
-        want = {4: "0000:0000:0000:0000:0000:ffff:0a4d:0001",
-                6: "fd77:0000:0000:0000:0000:0000:0000:0001"}
+        want = {4: "0000:0000:0000:0000:0000:ffff:"
+                   "{:02x}{:02x}:{:02x}{:02x}".format(*map(int, self.addr[4].split("."))),
+                6: self.addr[6].replace("::1", ":0000:0000:0000:0000:0000:0000:0001")}
         deadline = time.monotonic() + 10
         gids = os.path.join(self.tmp, "sys/class/infiniband/uroce0/ports/1/gids")
         while len(self.gid) < 2 and time.monotonic() < deadline:
