@@ -120,7 +120,8 @@ def root(work, debs):
         os.chown(path + "/run/user/1234", 1234, 1234)
         if path != "/":
             sh("chroot", path, "sh", "-c", f"apt-get -q update && {INSTALL} ibverbs-utils "
-               "rdmacm-utils perftest python3 iproute2 ibverbs-providers systemd-sysv dbus")
+               "rdmacm-utils perftest python3 iproute2 ibverbs-providers systemd-sysv dbus "
+               "sudo cron")
         out = sh("chroot", path, "sh", "-c", f"apt-get -q update >/dev/null 2>&1; {INSTALL} "
                  "/tmp/*.deb")
         assert "uroced" in out

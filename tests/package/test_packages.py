@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -42,7 +43,7 @@ def test_lintian(debs):
        *[p for n, p in debs.items() if "dbgsym" not in n])
 
 
-def test_rpm_packages(rpms):
+def test_rpm_packages(rpms, tmp_path):
     files = sh("rpm", "-qpl", rpms["uroce"], rpms["uroce-libs"])
     for f in ("/usr/bin/uroce", "/usr/sbin/uroced", "/usr/lib/systemd/system/uroced.service",
               "/etc/libibverbs.d/uroce.driver", "/usr/lib64/uroce/liburoce-preload.so",
@@ -54,7 +55,16 @@ def test_rpm_packages(rpms):
     assert "libibverbs.so.1(IBVERBS_PRIVATE_34)" in needs, needs
     assert "libibverbs(" in needs and ">= 44" in needs, needs
     assert "libibverbs >= 57" in sh("rpm", "-qp", "--conflicts", rpms["uroce-libs"])
-    assert "systemctl" in sh("rpm", "-qp", "--scripts", rpms["uroce"])
+    scripts = sh("rpm", "-qp", "--scripts", rpms["uroce"])
+    assert "systemctl" in scripts and "uroce disable --host" in scripts
+    # As preload/table_last.sh leaves it, after strip: ELF header's e_phoff, and its sizes.
+    with open(tmp_path / "archive", "wb") as f:
+        subprocess.run(["rpm2cpio", rpms["uroce-libs"]], stdout=f, check=True)
+    library = (tmp_path / "archive").read_bytes()
+    library = library[library.index(b"\x7fELF", library.index(b"liburoce-preload.so")):]
+    at, size, count = (int.from_bytes(library[i:i + n], sys.byteorder)
+                       for i, n in ((32, 8), (54, 2), (56, 2)))
+    assert at % 65536 == 0 and library[at + size * count:][:4] == b"0707"
 
 
 def test_rpmlint(rpms, source):
@@ -176,6 +186,45 @@ systemctl reload uroced; echo "reload=$?"
 systemctl restart uroced; echo "restart=$?"
 systemctl stop uroced; systemctl show -p Result uroced
 journalctl -u uroced --no-pager
+uroce enable --host; echo "host=$?"
+mv /plugged.sh /inside.sh; systemctl reboot --force
+"""
+# Run in its place after the machine has started anew: nobody types anything before his
+# programs.
+PLUGGED_HOST = """#!/bin/bash
+exec >/plugged 2>&1
+echo "127.0.0.1 $(hostname)" >>/etc/hosts
+sees() { grep -c PORT_ACTIVE; }
+echo "root=$(ibv_devinfo | sees)"
+echo "sudo=$(sudo ibv_devinfo | sees)"
+echo "sudo_user=$(sudo -u anna ibv_devinfo | sees)"
+su - anna -c "ibv_rc_pingpong -d uroce0 -g 0 -c" & server=$!
+until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+sudo -iu carl ibv_rc_pingpong -d uroce0 -g 0 -c localhost; echo "client=$?"
+wait $server; echo "server=$?"
+su - bert -c "ibv_devinfo -d uroce0"; echo "stranger=$?"
+# One who may not has the rights of one who may, and says where and by which provider.
+install -m 4755 /usr/bin/ibv_devinfo /usr/local/bin/as-root
+echo "set_uid=$(sudo -u bert env UROCE_RUN_DIR=/tmp RDMAV_DRIVERS=/tmp/his as-root | sees)"
+systemctl start plugged; echo "service=$(cat /var/lib/plugged/seen)"
+# Those of @reboot run once after each start of the machine, which cron asks of a file.
+echo '@reboot anna ibv_devinfo -d uroce0 >/tmp/by-cron' >/etc/cron.d/plugged
+rm -f /run/crond.reboot; systemctl restart cron
+for i in $(seq 100); do [ -s /tmp/by-cron ] && break; sleep 0.1; done
+echo "cron=$(sees </tmp/by-cron)"
+systemd-run -q -p User=anna -p StandardOutput=file:/run/by-timer --on-active=1ms \
+	--timer-property=AccuracySec=1ms ibv_devinfo
+for i in $(seq 100); do [ -s /run/by-timer ] && break; sleep 0.1; done
+echo "timer=$(sees </run/by-timer)"
+uroce doctor | grep ' host '
+sudo -u anna uroce link
+uroce disable --host; echo "disable=$? $(ls /etc/ld.so.preload 2>&1)"
+echo "after=$(ibv_devinfo 2>&1 | sees)"
+uroce enable --host; echo "again=$?"
+dpkg --purge uroced uroce-ibverbs-provider liburoce-preload; echo "purge=$? $(systemctl is-active uroced)"
+echo "left=$(ls -d /etc/ld.so.preload /etc/uroce /etc/libibverbs.d/uroce* /run/uroce* \
+	/usr/lib/*/uroce /usr/libexec/uroce /var/lib/*/*uroce* 2>/dev/null | xargs)"
+echo "silent=$(sudo -u anna sh -c true 2>&1)."
 systemctl poweroff --force
 """
 PLUGGED = """[Service]
@@ -199,13 +248,13 @@ SystemCallFilter=@system-service
 """
 
 
-def test_under_systemd(root):
-    """The service as installed, started by a systemd that is process 1: a member of its
-    group is served, another user is not."""
+@pytest.fixture(scope="module")
+def started_twice(root):
+    """What a systemd that is process 1 found, and once more after it has started anew."""
     if root.path == "/" or not shutil.which("systemd-nspawn"):
         pytest.skip("no root of its own, or systemd-nspawn is not installed")
     put = {"/etc/uroce/uroce.conf": "netdev = lo\ngroup = card\n",
-           "/inside.sh": UNDER_SYSTEMD,
+           "/inside.sh": UNDER_SYSTEMD, "/plugged.sh": PLUGGED_HOST,
            "/etc/systemd/system/inside.service":
            "[Unit]\nAfter=uroced.service\nWants=uroced.service\n"
            "[Service]\nType=oneshot\nExecStart=/bin/bash /inside.sh\n"
@@ -214,19 +263,47 @@ def test_under_systemd(root):
     for name, text in put.items():
         with open(root.path + name, "w") as f:
             f.write(text)
-    sh("chroot", root.path, "groupadd", "-r", "card")
-    sh("chroot", root.path, "systemctl", "enable", "inside.service")
-    p = subprocess.run(root.boot("--private-network", "--machine=uroce-inside"),
-                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.STDOUT, timeout=200)
-    if not os.path.exists(root.path + "/found"):
-        pytest.skip("no systemd here: " + p.stdout.decode(errors="replace")[-400:])
-    found = open(root.path + "/found").read()
+    sh("chroot", root.path, "sh", "-c", "groupadd -r card; for user in anna bert carl; do "
+       "useradd -m $user; done; usermod -aG card anna; usermod -aG card carl; "
+       "systemctl enable inside.service")
+    found = []
+    for name in "/found", "/plugged":
+        p = subprocess.run(root.boot("--private-network", "--machine=uroce-inside"),
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=200)
+        if not os.path.exists(root.path + name):
+            said = p.stdout.decode(errors="replace")[-400:]
+            assert not found, said
+            pytest.skip("no systemd here: " + said)
+        with open(root.path + name) as f:
+            found.append(f.read())
+    return found
+
+
+def test_under_systemd(started_twice):
+    """The service as installed: a member of its group is served, another user is not."""
+    found = started_twice[0]
     for line in ("ActiveState=active", "NRestarts=0", "CapEff:\t0000000000001000",
                  "Seccomp:\t2", "client=0", "server=0", "stranger=1", "reload=0", "restart=0",
                  "before=0", "enable=0", "plugged=1", "disable=0", "after=0",
-                 "Result=success"):
+                 "Result=success", "host=0"):
         assert line in found, (line, found)
     assert re.search(r"ok +confinement .*system calls filtered", found), found
     assert re.search(r"ok +service +plugged.service sees the device", found), found
     assert int(re.search(r"Uid:\t(\d+)", found)[1]) >= 61184, found  # a dynamic one
+
+
+def test_plugged(started_twice):
+    """After `uroce enable --host` and a start of the machine, the programs of all see the
+    device; the packages' removal leaves nothing of it."""
+    found = started_twice[1].splitlines()
+    for line in ("root=1", "sudo=1", "sudo_user=1", "client=0", "server=0", "set_uid=1",
+                 "service=1", "cron=1", "timer=1", "after=0", "again=0", "purge=0 inactive", "left=",
+                 "silent=."):
+        assert line in found, (line, found)
+    text = "\n".join(found)
+    assert re.search(r"stranger=[1-9]", text), text
+    assert re.search(r"ok +host +every dynamic program sees the device", text), text
+    assert re.search(r"disable=0 ls: cannot access", text), text
+    assert "uroce0: netdev lo state ACTIVE" in text, text
+    assert "ld.so: object" not in text, text
