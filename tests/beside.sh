@@ -31,11 +31,10 @@ stop() { # a signal's handler: none is left
 	exit 130
 }
 
-# ---- parts of a stage, each a pytest of its own: two at a time, one with `full` ----
+# ---- parts of a stage, each a pytest of its own: `lanes` at a time, one with `full` ----
 
-parts=()
+parts=() lanes=2
 part() { # part NAME ARGUMENT...
-	local lanes=2
 	[ -n "${UROCE_FULL:-}" ] && lanes=1
 	finish $((lanes - 1))
 	parts+=("$1")
