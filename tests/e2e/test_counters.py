@@ -98,15 +98,21 @@ def test_lost_answers(wire, rules):  # noqa: F811
     rule that drops one in fewer can drop the same one each time all are asked for."""
     codes = ", ".join(str(c) for c in READ_ANSWERS)
     rules(wire.b, f"udp dport 4791 @th,64,8 {{ {codes} }} numgen inc mod 37 == 2 drop")
-    asker, server, requests, answers = measure(wire, "reads")
-    assert asker["implied_nak_seq_err"] > 0
-    # Not each of them led to asking again: that may just have been done.
-    assert 0 < asker["completer_retry_err"] <= asker["implied_nak_seq_err"] + \
-        asker.get("roce_adp_retrans", 0) + asker.get("local_ack_timeout_err", 0)
-    assert server["sent_pkts"] > len(answers) == asker["rcvd_pkts"]
-    assert asker["sent_pkts"] == len(requests)
-    assert server["rx_read_requests"] == 12
-    assert server["duplicate_request"] == len(requests) - 12
+    implied = 0
+    for _ in range(5):
+        asker, server, requests, answers = measure(wire, "reads")
+        implied = asker.get("implied_nak_seq_err", 0)
+        # Not each of them led to asking again: that may just have been done.
+        assert 0 < asker["completer_retry_err"] <= implied + \
+            asker.get("roce_adp_retrans", 0) + asker.get("local_ack_timeout_err", 0)
+        assert server["sent_pkts"] > len(answers) == asker["rcvd_pkts"]
+        assert asker["sent_pkts"] == len(requests)
+        assert server["rx_read_requests"] == 12
+        assert server["duplicate_request"] == len(requests) - 12
+        # On a slow machine a probe may be first, and the answers behind go with it.
+        if implied:
+            break
+    assert implied
 
 
 def test_refused_by_host(wire, rules):  # noqa: F811
