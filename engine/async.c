@@ -50,11 +50,11 @@ static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
 	ur_evsock_send(&async->sock, &async->loose, type);
 	return 0;
 }
-UR_ENGINE_CALL(3, push, struct ur_easync *, u64, u32);
+UR_ENGINE_ORDER(3, push, struct ur_easync *, u64, u32);
 
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
 {
-	call_push(async->sock.engine, async, element, type);
+	order_push(async->sock.engine, async, element, type);
 }
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev)

@@ -10,6 +10,8 @@
  * calls do without the engine's thread.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/ground/hold_time.h"
@@ -23,13 +25,135 @@ int ur_mailbox_init(struct ur_mailbox *box)
 	if (sem_init(&box->done, 0, 0) < 0)
 		return -errno;
 	pthread_mutex_init(&box->lock, NULL);
+	pthread_mutex_init(&box->orders_lock, NULL);
+	box->orders_tail = &box->orders;
 	pthread_mutex_init(&box->owner, NULL);
 	atomic_store(&box->pending, 0);
 	return 0;
 }
 
+/* ---- orders ---- */
+
+/* The caller waits for an order this long at most, and then for none for a time. */
+#define ORDER_MS 50u
+#define LATE_NS	 1000000000ull
+
+/* It is its caller's and the engine's, and freed by the last of them. */
+struct ur_order {
+	struct ur_order *next;
+	int (*fn)(struct ur_engine *engine, void *arg);
+	int ret;
+	_Atomic int users;
+	sem_t done;
+	u8 arg[] __attribute__((aligned(16)));
+};
+
+static void put_order(struct ur_order *o)
+{
+	if (atomic_fetch_sub(&o->users, 1) > 1)
+		return;
+	sem_destroy(&o->done);
+	free(o);
+}
+
+static struct ur_order *take_orders(struct ur_mailbox *box)
+{
+	struct ur_order *o;
+
+	pthread_mutex_lock(&box->orders_lock);
+	o = box->orders;
+	box->orders = NULL;
+	box->orders_tail = &box->orders;
+	pthread_mutex_unlock(&box->orders_lock);
+	return o;
+}
+
+/* As the engine. */
+static void run_orders(struct ur_engine *engine)
+{
+	struct ur_order *o, *next;
+
+	atomic_fetch_and(&engine->mailbox.pending, ~UR_MAILBOX_ORDERS);
+	for (o = take_orders(&engine->mailbox); o; o = next) {
+		next = o->next;
+		o->ret = o->fn(engine, o->arg);
+		sem_post(&o->done);
+		put_order(o);
+	}
+}
+
+static void post_order(struct ur_engine *engine, struct ur_order *o)
+{
+	struct ur_mailbox *box = &engine->mailbox;
+
+	pthread_mutex_lock(&box->orders_lock);
+	*box->orders_tail = o;
+	box->orders_tail = &o->next;
+	pthread_mutex_unlock(&box->orders_lock);
+	atomic_fetch_or(&box->pending, UR_MAILBOX_ORDERS);
+	if (atomic_load(&engine->asleep))
+		ur_mailbox_wake(engine);
+}
+
+/* Returns whether the engine has run it. */
+static bool wait_order(struct ur_mailbox *box, struct ur_order *o)
+{
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+
+	if (box->late_ns && now - box->late_ns < LATE_NS)
+		return !sem_trywait(&o->done);
+	if (ur_sem_wait_ms(&o->done, ORDER_MS))
+		return true;
+	box->late_ns = ur_clock_ns(CLOCK_MONOTONIC);
+	return false;
+}
+
+static struct ur_order *make_order(const struct ur_engine *engine,
+				   const void *arg, size_t size)
+{
+	struct ur_order *o;
+
+	if (!engine->shard || !engine->config.by_user)
+		return NULL;
+	o = calloc(1, sizeof(*o) + size);
+	if (!o)
+		return NULL;
+	o->users = 2;
+	sem_init(&o->done, 0, 0);
+	memcpy(o->arg, arg, size);
+	return o;
+}
+
+int ur_engine_ask(struct ur_engine *engine,
+		  int (*fn)(struct ur_engine *engine, void *arg), void *arg,
+		  size_t size)
+{
+	struct ur_order *o = make_order(engine, arg, size);
+	int ret = -ETIME;
+
+	if (!o)
+		return ur_engine_call(engine, fn, arg);
+	o->fn = fn;
+	post_order(engine, o);
+	if (wait_order(&engine->mailbox, o)) {
+		memcpy(arg, o->arg, size);
+		ret = o->ret;
+	}
+	put_order(o);
+	return ret;
+}
+
+/* ---- calls ---- */
+
 void ur_mailbox_fini(struct ur_mailbox *box)
 {
+	struct ur_order *o, *next;
+
+	for (o = take_orders(box); o; o = next) {
+		next = o->next;
+		put_order(o);
+	}
+	pthread_mutex_destroy(&box->orders_lock);
 	pthread_mutex_destroy(&box->lock);
 	pthread_mutex_destroy(&box->owner);
 	sem_destroy(&box->done);
@@ -64,6 +188,8 @@ static bool run_as_owner(struct ur_engine *engine,
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	engine->timestamp = 0;
 	ur_record_look(engine);
+	if (atomic_load(&box->pending) & UR_MAILBOX_ORDERS)
+		run_orders(engine);
 	*ret = fn(engine, arg);
 	more = ur_poll_after_call(engine);
 	ur_assert_about = NULL;
@@ -99,7 +225,7 @@ int ur_engine_call(struct ur_engine *engine,
 	if (!run_as_owner(engine, fn, arg, &ret)) {
 		box->fn = fn;
 		box->arg = arg;
-		atomic_store(&box->pending, 1);
+		atomic_fetch_or(&box->pending, UR_MAILBOX_CALL);
 		if (atomic_load(&engine->asleep))
 			ur_mailbox_wake(engine);
 		/* With the control lock, for which everybody waits. */
@@ -121,14 +247,17 @@ bool ur_mailbox_waits(struct ur_engine *engine)
 bool ur_mailbox_run(struct ur_engine *engine)
 {
 	struct ur_mailbox *box = &engine->mailbox;
+	int pending = atomic_load(&box->pending);
 	u64 began;
 
-	if (!ur_mailbox_waits(engine))
-		return false;
+	if (pending & UR_MAILBOX_ORDERS)
+		run_orders(engine);
+	if (!(pending & UR_MAILBOX_CALL))
+		return pending;
 	began = ur_hold_time_now();
 	box->ret = box->fn(engine, box->arg);
 	box->spent_ns = ur_hold_time_now() - began;
-	atomic_store_explicit(&box->pending, 0, memory_order_relaxed);
+	atomic_fetch_and(&box->pending, ~UR_MAILBOX_CALL);
 	sem_post(&box->done);
 	return true;
 }

@@ -18,6 +18,9 @@
 #ifndef UR_DEVICE_CALL_H
 #define UR_DEVICE_CALL_H
 
+#include <errno.h>
+#include <stddef.h>
+
 struct ur_engine;
 
 /*
@@ -26,6 +29,21 @@ struct ur_engine;
  */
 int ur_engine_call(struct ur_engine *engine,
 		   int (*fn)(struct ur_engine *engine, void *arg), void *arg);
+
+/*
+ * Does the same for a user's engine that his memory may hold up: the engine gets a copy
+ * of size bytes at arg, and is waited for at most 50 ms, or not at all for a second
+ * after it was late. Returns what fn returns, with its bytes back at arg, or
+ * -ETIME: the engine will run fn later, before what it is called for afterwards. An
+ * engine that is not of one user alone is waited for. With the control lock.
+ *
+ * UR_ENGINE_ORDER(), with the arguments of UR_ENGINE_CALL(), defines order_set_limit()
+ * and the like, which does not say that it is late: it returns 0. Its arguments
+ * may point to objects that a later call ends.
+ */
+int ur_engine_ask(struct ur_engine *engine,
+		  int (*fn)(struct ur_engine *engine, void *arg), void *arg,
+		  size_t size);
 
 /* m(type, name) for each of n types, with names that differ. */
 #define UR_CALL_0(m, ...)
@@ -41,7 +59,7 @@ int ur_engine_call(struct ur_engine *engine,
 #define UR_CALL_ARGUMENT(type, name)  , args->name
 
 /* clang-format off */
-#define UR_ENGINE_CALL(n, fn, ...)					\
+#define UR_ENGINE_FUNCTION(n, fn, ...)					\
 	struct fn##_args { UR_CALL_##n(UR_CALL_MEMBER, ##__VA_ARGS__) };	\
 	static int run_##fn(struct ur_engine *engine, void *arg)	\
 	{								\
@@ -49,13 +67,26 @@ int ur_engine_call(struct ur_engine *engine,
 									\
 		(void)args; /* it may be empty */			\
 		return fn(engine UR_CALL_##n(UR_CALL_ARGUMENT, ##__VA_ARGS__)); \
-	}								\
+	}
+#define UR_ENGINE_CALL(n, fn, ...)					\
+	UR_ENGINE_FUNCTION(n, fn, ##__VA_ARGS__)			\
 	static int call_##fn(struct ur_engine *engine			\
 			     UR_CALL_##n(UR_CALL_PARAMETER, ##__VA_ARGS__)) \
 	{								\
 		struct fn##_args args = {UR_CALL_##n(UR_CALL_VALUE, ##__VA_ARGS__)}; \
 									\
 		return ur_engine_call(engine, run_##fn, &args);		\
+	}								\
+	struct ur_engine /* the caller's semicolon ends it */
+#define UR_ENGINE_ORDER(n, fn, ...)					\
+	UR_ENGINE_FUNCTION(n, fn, ##__VA_ARGS__)			\
+	static int order_##fn(struct ur_engine *engine			\
+			      UR_CALL_##n(UR_CALL_PARAMETER, ##__VA_ARGS__)) \
+	{								\
+		struct fn##_args args = {UR_CALL_##n(UR_CALL_VALUE, ##__VA_ARGS__)}; \
+		int ret = ur_engine_ask(engine, run_##fn, &args, sizeof(args)); \
+									\
+		return ret == -ETIME ? 0 : ret;				\
 	}								\
 	struct ur_engine /* the caller's semicolon ends it */
 /* clang-format on */

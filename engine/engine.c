@@ -262,34 +262,33 @@ static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 	ur_port_set_mtu(engine->port, mtu_bytes);
 	return 0;
 }
-UR_ENGINE_CALL(1, set_mtu, u32);
+UR_ENGINE_ORDER(1, set_mtu, u32);
 
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
 	FOR_EACH_SHARD(e, engine)
-	call_set_mtu(e, mtu_bytes);
+	order_set_mtu(e, mtu_bytes);
 }
 
-static int set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
-		  u8 ecn)
+static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
 {
-	engine->cc = *cc;
-	ur_port_set_cc(engine->port, cc);
+	engine->cc = cc;
+	ur_port_set_cc(engine->port, &cc);
 	engine->ecn = ecn;
 	return 0;
 }
-UR_ENGINE_CALL(2, set_cc, const struct ur_cc_config *, u8);
+UR_ENGINE_ORDER(2, set_cc, struct ur_cc_config, u8);
 
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      u8 ecn)
 {
 	FOR_EACH_SHARD(e, engine)
-	call_set_cc(e, cc, ecn);
+	order_set_cc(e, *cc, ecn);
 }
 
 void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to)
 {
-	call_set_cc(to, &from->cc, from->ecn);
+	order_set_cc(to, from->cc, from->ecn);
 }
 
 bool ur_engine_cc(const struct ur_engine *engine)
@@ -304,25 +303,32 @@ static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 		engine->raw->ops->rebind(engine->raw);
 	return 0;
 }
-UR_ENGINE_CALL(1, set_ifindex, u32);
+UR_ENGINE_ORDER(1, set_ifindex, u32);
 
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	FOR_EACH_SHARD(e, engine)
-	call_set_ifindex(e, ifindex);
+	order_set_ifindex(e, ifindex);
 }
 
-static int set_netdev(struct ur_engine *engine, const char *netdev)
+struct netdev_name {
+	char text[sizeof(((struct ur_engine *)0)->netdev)];
+};
+
+static int set_netdev(struct ur_engine *engine, struct netdev_name name)
 {
-	snprintf(engine->netdev, sizeof(engine->netdev), "%s", netdev);
+	memcpy(engine->netdev, name.text, sizeof(engine->netdev));
 	return 0;
 }
-UR_ENGINE_CALL(1, set_netdev, const char *);
+UR_ENGINE_ORDER(1, set_netdev, struct netdev_name);
 
 void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
 {
+	struct netdev_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s", netdev);
 	FOR_EACH_SHARD(e, engine)
-	call_set_netdev(e, netdev);
+	order_set_netdev(e, name);
 }
 
 static int link_downed(struct ur_engine *engine)

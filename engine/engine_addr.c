@@ -16,10 +16,12 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 	return false;
 }
 
-static int set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
-		   enum ur_gid_type type)
+/* entry.used: false removes it. */
+static int set_gid(struct ur_engine *engine, u32 index, struct ur_egid entry)
 {
 	struct ur_egid *g = &engine->gids[index];
+	const u8 *gid = entry.used ? entry.gid : NULL;
+	enum ur_gid_type type = entry.type;
 	struct ur_wire *wire;
 	int err;
 
@@ -42,27 +44,26 @@ static int set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 	}
 	return 0;
 }
-UR_ENGINE_CALL(3, set_gid, u32, const u8 *, enum ur_gid_type);
+UR_ENGINE_ORDER(2, set_gid, u32, struct ur_egid);
 
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type)
 {
-	struct ur_egid before;
+	struct ur_egid before, now = {.used = gid, .type = type};
 
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
+	if (gid)
+		memcpy(now.gid, gid, 16);
 	/* All engines have the same table, and control alone changes it. */
 	before = engine->gids[index];
 	for (u32 i = 0; i < ur_shards_count(engine); i++) {
-		int err = call_set_gid(ur_shards_nth(engine, i), index, gid,
-				       type);
+		int err = order_set_gid(ur_shards_nth(engine, i), index, now);
 
 		if (!err)
 			continue;
 		while (i--)
-			call_set_gid(ur_shards_nth(engine, i), index,
-				     before.used ? before.gid : NULL,
-				     before.type);
+			order_set_gid(ur_shards_nth(engine, i), index, before);
 		return err;
 	}
 	return 0;
@@ -74,8 +75,7 @@ int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to)
 
 	for (u32 i = 0; !err && i < UR_ENGINE_GIDS; i++)
 		if (from->gids[i].used)
-			err = call_set_gid(to, i, from->gids[i].gid,
-					   from->gids[i].type);
+			err = order_set_gid(to, i, from->gids[i]);
 	return err;
 }
 

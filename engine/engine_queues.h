@@ -108,6 +108,14 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path);
+/* The same for somebody else than its program. An engine of that user's that his memory
+ * holds up is not waited for: then *attr is what it was when somebody looked last, or
+ * its state when it was modified last. */
+void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
+		 struct ur_eqp_init *init, struct ur_epath *path,
+		 bool *have_path);
+/* Fills the path alone. Returns whether there is one. */
+bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path);
 /* Puts another traffic class and hop limit (0: the host's default) into the
  * packets of a queue pair that has a path; a query returns the program's values
  * as before. */

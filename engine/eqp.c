@@ -238,6 +238,8 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 	while ((err = call_modify(qp->engine, qp, *attr, path, mask)) ==
 	       UR_SETTLES)
 		ur_ectx_pause(qp->ectx);
+	if (!err && (mask & UR_QP_ATTR_STATE))
+		qp->seen.state = attr->state;
 	return err;
 }
 
@@ -262,11 +264,11 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 	ur_qp_set_ecn(qp->qp);
 	return 0;
 }
-UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);
+UR_ENGINE_ORDER(3, set_class, struct ur_eqp *, u8, u8);
 
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
 {
-	call_set_class(qp->engine, qp, traffic_class, hop_limit);
+	order_set_class(qp->engine, qp, traffic_class, hop_limit);
 }
 
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
@@ -285,8 +287,38 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 {
 	call_query(qp->engine, qp, attr);
 	*init = qp->init;
+	*have_path = ur_eqp_path(qp, path);
+}
+
+bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path)
+{
 	*path = qp->path;
-	*have_path = qp->have_path;
+	return qp->have_path;
+}
+
+struct look {
+	struct ur_eqp *qp;
+	struct ur_qp_attr attr;
+};
+
+static int look_at_qp(struct ur_engine *engine, void *arg)
+{
+	struct look *l = arg;
+
+	return query(engine, l->qp, &l->attr);
+}
+
+void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
+		 struct ur_eqp_init *init, struct ur_epath *path,
+		 bool *have_path)
+{
+	struct look l = {.qp = qp};
+
+	if (!ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
+		qp->seen = l.attr;
+	*attr = qp->seen;
+	*init = qp->init;
+	*have_path = ur_eqp_path(qp, path);
 }
 
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)

@@ -281,21 +281,24 @@ static int fault_add(struct ur_engine *e, struct ur_efault *f)
 {
 	int err = ur_faults_begin(e);
 
+	ur_list_init(&f->node);
 	if (err)
 		return err;
 	ur_list_add_tail(&e->faults->rules, &f->node);
 	ur_faults_choose_ways(e);
 	return 0;
 }
-UR_ENGINE_CALL(1, fault_add, struct ur_efault *);
+UR_ENGINE_ORDER(1, fault_add, struct ur_efault *);
 
 static int fault_del(struct ur_engine *e, struct ur_efault *f)
 {
 	ur_list_del(&f->node);
-	ur_faults_choose_ways(e);
+	free(f);
+	if (e->faults)
+		ur_faults_choose_ways(e);
 	return 0;
 }
-UR_ENGINE_CALL(1, fault_del, struct ur_efault *);
+UR_ENGINE_ORDER(1, fault_del, struct ur_efault *);
 
 static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 		   struct ur_efault **fault)
@@ -308,7 +311,7 @@ static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 	f->engine = engine;
 	f->rule = *rule;
 	ur_fault_begin(&f->state, rule);
-	err = call_fault_add(engine, f);
+	err = order_fault_add(engine, f);
 	if (err) {
 		free(f);
 		return err;
@@ -351,8 +354,7 @@ static void undo_copy(const struct ur_engine *from, struct ur_engine *to)
 		if (!copy || copy->engine != to)
 			continue;
 		f->more = copy->more;
-		call_fault_del(to, copy);
-		free(copy);
+		order_fault_del(to, copy);
 	}
 }
 
@@ -377,8 +379,7 @@ void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 	while (fault) {
 		struct ur_efault *more = fault->more;
 
-		call_fault_del(fault->engine, fault);
-		free(fault);
+		order_fault_del(fault->engine, fault);
 		fault = more;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Carries calls from control to the engine: one function at a time, run by the
  * engine's thread or, while that sleeps, by the caller (call.c; calls are made
- * by call.h). */
+ * by call.h). Orders are calls that do not wait for an engine that is held up; they
+ * come before a call that was made after them. */
 #ifndef UR_DEVICE_ENGINE_MAILBOX_H
 #define UR_DEVICE_ENGINE_MAILBOX_H
 
@@ -12,19 +13,29 @@
 #include "util/bytes.h"
 
 struct ur_engine;
+struct ur_order;
 
 struct ur_mailbox {
 	int (*fn)(struct ur_engine *engine, void *arg);
 	void *arg;
 	int ret;
 	u64 spent_ns;	     /* ground/hold_time.h */
-	_Atomic int pending; /* set by control, cleared by the engine */
+	_Atomic int pending; /* UR_MAILBOX_*: set by control, cleared by the
+				engine */
 	sem_t done;
 	pthread_mutex_t lock; /* one caller at a time */
 	/* Held by whoever is the engine: its thread while awake, a caller while
 	 * it sleeps. */
 	pthread_mutex_t owner;
-	u64 foreign_runs; /* functions that callers ran themselves */
+	u64 foreign_runs;	     /* functions that callers ran themselves */
+	pthread_mutex_t orders_lock; /* of the next; a leaf */
+	struct ur_order *orders, **orders_tail;
+	u64 late_ns; /* when one was not run in time; 0: never. Control */
+};
+
+enum {
+	UR_MAILBOX_CALL = 1,
+	UR_MAILBOX_ORDERS = 2,
 };
 
 /* Returns 0 or -errno. */

@@ -70,6 +70,7 @@ struct ur_eqp {
 	struct ur_list refs; /* ur_eqp_ref, self among them when it has async */
 	bool have_path;
 	struct ur_epath path;
+	struct ur_qp_attr seen;	      /* by ur_eqp_look(). Control */
 	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
 	struct ur_rss *rss;	      /* who gets its frames; NULL: itself */
 	uid_t uid;		      /* who created it */

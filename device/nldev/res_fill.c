@@ -41,7 +41,7 @@ bool ur_nl_fill_qp(const struct ur_nl_request *r, struct ur_nl_msg *m,
 	struct ur_epath path = {0};
 	bool have_path = false;
 
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
 	/* It has a port with INIT. */
 	if (r->port && attr.state == UR_QP_RESET)
 		return false;

@@ -81,7 +81,7 @@ bool ur_why_of_qp(struct ur_obj_qp *qp, bool peers, struct ur_why *y)
 	memset(y, 0, sizeof(*y));
 	if (!qp->qp || !ur_eqp_failure(qp->qp, peers, &y->failure))
 		return false;
-	ur_eqp_query(qp->qp, &attr, &init, &y->path, &y->have_path);
+	ur_eqp_look(qp->qp, &attr, &init, &y->path, &y->have_path);
 	y->uid = s->uid;
 	y->pid = s->pid;
 	memcpy(y->comm, s->comm, sizeof(y->comm));

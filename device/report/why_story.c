@@ -105,7 +105,7 @@ static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 	struct ur_epath path = {0};
 	bool have_path = false;
 
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
 	if (attr.state < UR_QP_RTR || attr.state > UR_QP_SQD)
 		fprintf(out, "is in %s, and answers nobody",
 			ur_qp_state_name(attr.state));

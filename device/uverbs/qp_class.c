@@ -8,16 +8,12 @@
 
 void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 {
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
+	struct ur_epath path;
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
 	if (qp->type != UR_QPT_RC || !qp->qp)
 		return;
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
-	if (!have_path)
+	if (!ur_eqp_path(qp->qp, &path))
 		return;
 	ur_tclass_apply(&dev->tclass, path.sgid, path.dgid, &path.traffic_class,
 			&path.hop_limit);

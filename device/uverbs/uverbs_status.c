@@ -65,7 +65,7 @@ static struct json_object *qp(struct ur_object *obj)
 	bool have_path = false;
 	char text[40];
 
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
 	ur_json_int(o, "qpn", ur_eqp_number(qp->qp));
 	ur_json_text(o, "type", ur_qp_type_name(qp->type));
 	ur_json_text(o, "state", ur_qp_state_name(attr.state));

@@ -256,8 +256,8 @@ u32 ur_udp_own_generation(const struct ur_udp_own *own)
 	return atomic_load_explicit(&own->generation, memory_order_acquire);
 }
 
-static struct ur_udp_whose look(const struct ur_udp_own *own, const u8 gid[16],
-				u32 device)
+static struct ur_udp_whose find_whose(const struct ur_udp_own *own,
+				      const u8 gid[16], u32 device)
 {
 	struct ur_udp_whose w = {false, false};
 	u32 n = own->n;
@@ -280,14 +280,14 @@ struct ur_udp_whose ur_udp_own_whose(const struct ur_udp_own *own,
 
 	if (own == mine) {
 		pthread_mutex_lock(&lock);
-		w = look(own, gid, device);
+		w = find_whose(own, gid, device);
 		pthread_mutex_unlock(&lock);
 		return w;
 	}
 	for (u32 i = 0; i < TRIES; i++) {
 		u32 before = ur_udp_own_generation(own);
 
-		w = look(own, gid, device);
+		w = find_whose(own, gid, device);
 		atomic_thread_fence(memory_order_seq_cst);
 		if (!(before & 1) && ur_udp_own_generation(own) == before)
 			return w;

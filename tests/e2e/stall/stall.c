@@ -7,6 +7,11 @@
  * WRITEs one at a time between two queue pairs of this program, until SIGTERM.
  * Prints a line when it begins, and JSON: how many, and the longest.
  *
+ *	stall settings
+ *
+ * The same with a setting of the device, which concerns all its engines, in place of
+ * WRITEs.
+ *
  *	stall page|region|ring SECONDS
  *
  * Such WRITEs too, while a thread of the lowest priority, whose processor others of
@@ -14,7 +19,8 @@
  * it changes the rights of a large mapping, so that the memory of the process waits
  * (page); or punches a hole into the file that is the target (region), or into that
  * of the rings (ring), after which completions are lost. Prints JSON: how long the
- * longest took, or the punch of the rings.
+ * longest took, or the punch of the rings; and stays until SIGTERM, since its end is
+ * work for whoever has its queues.
  */
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -65,7 +71,23 @@ static void on_term(int sig)
 	told = 1;
 }
 
-static void watch(void)
+static uint64_t write_of_root(struct bench *t, uint64_t count)
+{
+	return write_8(t, (uintptr_t)t->b.buf, t->b.mr->rkey);
+}
+
+static uint64_t setting_of_root(struct bench *t, uint64_t count)
+{
+	uint64_t start = now_ns();
+	int fd = open("/sys/class/infiniband/uroce0/tc/1/ecn", O_WRONLY);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, count & 1 ? "1" : "0", 1), 1);
+	close(fd);
+	return now_ns() - start;
+}
+
+static void watch(uint64_t (*one)(struct bench *t, uint64_t count))
 {
 	uint64_t count = 0, longest = 0;
 	struct bench t;
@@ -75,7 +97,7 @@ static void watch(void)
 	puts("began");
 	fflush(stdout);
 	for (; !told; count++) {
-		uint64_t ns = write_8(&t, (uintptr_t)t.b.buf, t.b.mr->rkey);
+		uint64_t ns = one(&t, count);
 
 		longest = ns > longest ? ns : longest;
 	}
@@ -209,6 +231,7 @@ static void stall(double seconds)
 	struct bench t;
 	void *what = NULL;
 
+	signal(SIGTERM, on_term);
 	find_processors();
 	bench_open(&t, 16);
 	mr = kind->target(&t, &what);
@@ -233,13 +256,19 @@ static void stall(double seconds)
 	}
 	printf("{\"longest_ns\": %llu}\n", (unsigned long long)longest);
 	fflush(stdout);
+	while (!told)
+		usleep(1000);
 	_exit(0);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "watch")) {
-		watch();
+		watch(write_of_root);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "settings")) {
+		watch(setting_of_root);
 		return 0;
 	}
 	for (kind = kinds; argc == 3 && kind < kinds + 3; kind++)

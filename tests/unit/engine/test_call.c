@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -90,6 +91,72 @@ static void test_typed(void)
 		 (u64)-EAGAIN);
 	CHECK_EQ(n, 5);
 	CHECK_EQ(call_none(engine), 1);
+}
+
+static sem_t goes_on;
+static u32 seen[4], n_seen;
+
+/* As where a client's memory does not come. */
+static int be_held_up(struct ur_engine *e)
+{
+	while (sem_wait(&goes_on) < 0)
+		;
+	return 0;
+}
+UR_ENGINE_ORDER(0, be_held_up);
+
+static int note(struct ur_engine *e, u32 value)
+{
+	seen[n_seen++] = value;
+	return -EDOM;
+}
+UR_ENGINE_ORDER(1, note, u32);
+
+static int count_seen(struct ur_engine *e)
+{
+	return (int)n_seen;
+}
+UR_ENGINE_CALL(0, count_seen);
+
+static void *let_go_on(void *arg)
+{
+	poll(NULL, 0, 50);
+	sem_post(&goes_on);
+	return NULL;
+}
+
+/* An order has its result where the engine obeys soon, does not wait for one that
+ * is held up, and comes before the next call. Other engines than a user's are waited
+ * for. */
+static void test_orders(void)
+{
+	pthread_t thread;
+
+	sem_init(&goes_on, 0, 0);
+	engine->config.by_user = true;
+	engine->shard = 1;
+	while (order_note(engine, 0) != -EDOM)
+		; /* a busy machine */
+	n_seen = 0;
+	CHECK_EQ(order_be_held_up(engine), 0);
+	for (u32 i = 1; i <= 3; i++)
+		CHECK_EQ(order_note(engine, i), 0);
+	sem_post(&goes_on);
+	CHECK_EQ(call_count_seen(engine), 3);
+	for (u32 i = 0; i < 3; i++)
+		CHECK_EQ(seen[i], i + 1);
+
+	engine->shard = 0;
+	n_seen = 0;
+	CHECK(!pthread_create(&thread, NULL, let_go_on, NULL));
+	CHECK_EQ(order_be_held_up(engine), 0);
+	CHECK_EQ(order_note(engine, 7), -EDOM);
+	CHECK_EQ(n_seen, 1);
+	pthread_join(thread, NULL);
+	CHECK(engine->mailbox.late_ns);
+	engine->mailbox.late_ns = 0;
+	engine->config.by_user = false;
+	sem_destroy(&goes_on);
 }
 
 /* A descriptor that is ready from the start, as long as it is watched. */
@@ -245,6 +312,7 @@ int main(int argc, char **argv)
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
 	STEP(test_asleep());
 	STEP(test_typed());
+	STEP(test_orders());
 	STEP(test_together());
 	STEP(test_leaves_processor());
 	wait_asleep(); /* and is stopped in that state */
