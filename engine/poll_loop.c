@@ -68,9 +68,10 @@ static bool look_at_wire(struct ur_engine *e)
 	bool any = false;
 	u64 quiet = e->now - e->last_rx;
 
-	/* Events that come once are for the thread that waits for them. */
+	/* Events that come once are for the thread that waits for them. Where it has
+	 * just received, the program's event leaves first. */
 	if (e->config.guest)
-		return ur_wire_poll(e);
+		return e->rx_any || ur_wire_poll(e);
 	if (quiet < WIRE_HOT_NS)
 		any = ur_wire_poll(e);
 	if (e->now - e->last_epoll >=
