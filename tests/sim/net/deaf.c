@@ -69,7 +69,7 @@ static bool run(u32 pairs)
 	for (u32 i = 0; i < pairs; i++)
 		unanswered += (u32)ur_port_counters(
 			n->host[i].port)[UR_CNT_ecn_unanswered];
-	worse = worst > 0.55 || goodput < 0.9 || unanswered != pairs / 2 ||
+	worse = worst > 0.55 || goodput < 0.85 || unanswered != pairs / 2 ||
 		net_broken(n);
 	printf("deaf pairs=%u goodput=%.3f worst_part=%.3f unanswered=%u "
 	       "queue_kib=%llu dropped=%llu%s\n",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Hosts: the transport and its turns. */
 #include "tests/check.h"
+#include "tests/sim/net/alien.h"
 #include "tests/sim/net/net.h"
 #include <stdlib.h>
 
@@ -205,6 +206,10 @@ void net_host_wake(struct net_host *h, ur_time at)
 
 void net_host_rx(struct net_host *h, struct net_frame *f)
 {
+	if (f->alien) {
+		net_alien_rx(f);
+		return;
+	}
 	f->next = NULL;
 	if (h->rx_tail)
 		h->rx_tail->next = f;

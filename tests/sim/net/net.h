@@ -26,6 +26,7 @@
 struct net;
 struct net_node;
 struct net_host;
+struct net_alien;
 
 /* The packets of one priority that came in by one port of a switch and that it
  * holds. */
@@ -41,6 +42,10 @@ struct net_frame {
 	u32 bytes;	     /* on the line */
 	u16 sport;
 	u8 tos, prio;
+	/* The sender that is not ours (alien.h); NULL: it is. */
+	struct net_alien *alien;
+	u64 alien_seq;
+	bool alien_answer, alien_marked;
 	u32 len;
 	u8 bth[];
 };

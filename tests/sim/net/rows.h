@@ -20,6 +20,7 @@ int rows_lossy(void);
 int rows_reads(void);
 int rows_marks(void);
 int rows_deaf(void);
+int rows_beside(void);
 
 /* rows.c */
 

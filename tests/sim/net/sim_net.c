@@ -13,6 +13,7 @@
  *	sim_net reads	READs over a short queue
  *	sim_net marks	a switch that marks beyond a threshold
  *	sim_net deaf	the same, and peers that answer no marks
+ *	sim_net beside	the same, beside senders like DCTCP and CUBIC
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
@@ -84,7 +85,7 @@ static const struct {
 	{"path", path},		 {"aimd", aimd},	{"none", none},
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
 	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
-	{"marks", rows_marks},	 {"deaf", rows_deaf},
+	{"marks", rows_marks},	 {"deaf", rows_deaf},	{"beside", rows_beside},
 };
 
 int main(int argc, char **argv)
@@ -94,6 +95,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], rows[i].name))
 			return rows[i].run();
 	fprintf(stderr, "usage: sim_net path | aimd | none | incast | dcqcn | "
-			"pfc | ecmp | lossy | reads | marks | deaf\n");
+			"pfc | ecmp | lossy | reads | marks | deaf | beside\n");
 	return 2;
 }
