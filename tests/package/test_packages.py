@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What is in the packages, and that a clean Debian root works with them."""
+import glob
 import os
 import re
 import shutil
@@ -41,6 +42,24 @@ def test_lintian(debs):
         pytest.skip("lintian is not installed")
     sh("lintian", "--allow-root", "--fail-on", "error,warning",
        *[p for n, p in debs.items() if "dbgsym" not in n])
+
+
+def test_reproducible(debs, work):
+    """Built once more in another folder, and without what was compiled before: bit by bit
+    the same."""
+    if not os.environ.get("UROCE_FULL"):
+        pytest.skip("another build takes minutes: UROCE_FULL=1")
+    folder = os.path.join(work, "another", "folder")
+    os.makedirs(folder)
+    archive, = glob.glob(work + "/uroce-*.tar.gz")
+    sh("tar", "-C", folder, "-xzf", archive)
+    tree, = glob.glob(folder + "/uroce-*")
+    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=tree,
+       env={**os.environ, "CCACHE_DISABLE": "1", "UROCE_WERROR": "ON", "TZ": "Asia/Tokyo"})
+    again = glob.glob(folder + "/*.deb")
+    assert len(again) >= 8
+    for deb in again:
+        sh("cmp", deb, os.path.join(work, os.path.basename(deb)))
 
 
 def test_rpm_packages(rpms, tmp_path):
@@ -182,6 +201,7 @@ systemctl start plugged; echo "plugged=$(cat /var/lib/plugged/seen)"
 uroce doctor --run-dir /run/uroce | grep plugged
 uroce disable --service plugged; echo "disable=$?"
 systemctl start plugged; echo "after=$(cat /var/lib/plugged/seen)"
+/enable-service; echo "autopkgtest=$?"; systemctl start uroced
 systemctl reload uroced; echo "reload=$?"
 systemctl restart uroced; echo "restart=$?"
 systemctl stop uroced; systemctl show -p Result uroced
@@ -263,6 +283,7 @@ def started_twice(root):
     for name, text in put.items():
         with open(root.path + name, "w") as f:
             f.write(text)
+    shutil.copy(f"{TOP}/debian/tests/enable-service", root.path)
     sh("chroot", root.path, "sh", "-c", "groupadd -r card; for user in anna bert carl; do "
        "useradd -m $user; done; usermod -aG card anna; usermod -aG card carl; "
        "systemctl enable inside.service")
@@ -286,7 +307,7 @@ def test_under_systemd(started_twice):
     for line in ("ActiveState=active", "NRestarts=0", "CapEff:\t0000000000001000",
                  "Seccomp:\t2", "client=0", "server=0", "stranger=1", "reload=0", "restart=0",
                  "before=0", "enable=0", "plugged=1", "disable=0", "after=0",
-                 "Result=success", "host=0"):
+                 "autopkgtest=0", "Result=success", "host=0"):
         assert line in found, (line, found)
     assert re.search(r"ok +confinement .*system calls filtered", found), found
     assert re.search(r"ok +service +plugged.service sees the device", found), found
