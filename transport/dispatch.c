@@ -132,7 +132,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		return;
 	}
 	/* Datagrams ask for no CNP, but a switch has marked them. */
-	if (is_marked(meta) && (pkt.opcode & UR_SVC_MASK) == UR_SVC_UD)
+	if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD && is_marked(meta))
 		ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
 	if (pkt.dqpn == UR_QPN_GSI) {
 		ur_gsi_rx(port, meta, &pkt);

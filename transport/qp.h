@@ -267,15 +267,26 @@ static inline bool ur_qp_realm_fits(const struct ur_qp *qp,
 	return !meta->realm || !qp->init.realm || meta->realm == qp->init.realm;
 }
 
+/* Returns whether queue pair peer, of the packet's sender, may reach this one. */
+static inline bool ur_qp_sender_fits(const struct ur_qp *qp,
+				     const struct ur_rx_meta *meta, u32 peer)
+{
+	/* Most senders are kept from nothing. */
+	if (__builtin_expect(!(meta->realm | meta->slot_bits), 1))
+		return true;
+	return ur_qp_realm_fits(qp, meta) && ur_rx_slot_fits(meta, peer);
+}
+
 /* Returns whether the packet came from the address that the queue pair sends
- * to, to the address that it sends from, and from somebody who may have its peer. False while it is not connected. */
+ * to, to the address that it sends from, and from somebody who may have its peer.
+ * False while it is not connected. */
 static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 				       const struct ur_rx_meta *meta)
 {
 	const struct ur_av *av = qp->attr.av;
 
-	return av && av->v1 == meta->v1 && ur_qp_realm_fits(qp, meta) &&
-	       ur_rx_slot_fits(meta, qp->attr.dest_qpn) &&
+	return av && av->v1 == meta->v1 &&
+	       ur_qp_sender_fits(qp, meta, qp->attr.dest_qpn) &&
 	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
 	       memcmp(meta->daddr, av->sgid, 16) == 0;
 }

@@ -89,7 +89,7 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	struct ur_rqe *rqe = &qp->resp.rqe;
 	u8 grh[UR_GRH_BYTES];
 
-	if (!ur_qp_realm_fits(qp, meta) || !ur_rx_slot_fits(meta, pkt->sqpn)) {
+	if (!ur_qp_sender_fits(qp, meta, pkt->sqpn)) {
 		ur_count(qp->port, UR_CNT_bad_gid);
 		return;
 	}
