@@ -41,12 +41,15 @@ const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp)
 {
 	const struct ur_cc_config *c = &qp->port->cc;
 	struct ur_av *av = qp->cnp_av;
+	u8 traffic_class;
 
 	if (!c->cnp_class || !av)
 		return qp->attr.av;
+	/* A queue that marks would drop what is not ECT. */
+	traffic_class = c->cnp_traffic_class | qp->attr.av->ecn;
 	av->hop_limit = qp->attr.av->hop_limit;
-	if (av->traffic_class != c->cnp_traffic_class || av->sl != c->cnp_sl) {
-		av->traffic_class = c->cnp_traffic_class;
+	if (av->traffic_class != traffic_class || av->sl != c->cnp_sl) {
+		av->traffic_class = traffic_class;
 		av->sl = c->cnp_sl;
 		av->wire = 0; /* another socket's */
 	}
