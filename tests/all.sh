@@ -130,7 +130,7 @@ declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|
 # sanitizer that is enough; the mutants it does not compile. What tests of the device do once more, with a filter that
 # ends at what it does not know, with two engines or with an engine without what makes
 # it fast, `fast` does. That nothing is lost where the n-th call fails a sanitizer says best.
-again=(-E '^sim.(mutants|net.(reads|dcqcn|lossy|incast|marks|ecmp))$|^device.*_(strict|two|plain)$')
+again=(-E '^sim.(mutants|net.(reads|dcqcn|lossy|incast|marks|deaf|beside|ecmp))$|^device.*_(strict|two|plain)$')
 # Where others follow, `fast` leaves them what they do as well: `asan` the loops of
 # the n-th failure, `fresh` what is in `quick`, in the same build.
 others=

@@ -15,6 +15,12 @@ def skip(why):
     sys.exit(SKIP)
 
 
+def architecture(program):
+    """The ELF header's e_machine."""
+    with open(program, "rb") as f:
+        return f.read(20)[18:20]
+
+
 def sh(*cmd):
     subprocess.run(cmd, check=True, stdout=subprocess.DEVNULL)
 
@@ -25,6 +31,8 @@ class OwnHost:
     def __init__(self, build):
         if os.geteuid():
             skip("needs root")
+        if architecture(build + "/bin/uroce") != architecture("/bin/true"):
+            skip("the programs here are of another architecture")
         if os.environ.get("OWN_HOST") != str(os.getppid()):
             if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
                 skip("no mount namespace can be had here")
