@@ -83,16 +83,6 @@ def read(path):
         return f.read()
 
 
-def check(got, want):
-    if got != want:
-        raise SystemExit(f"{got!r} is not {want!r}")
-
-
-def check_in(part, whole):
-    if part not in whole:
-        raise SystemExit(f"{part!r} is not in {whole!r}")
-
-
 def compiled(path, text, *flags, compiler="gcc"):
     """Returns whether the program could be built."""
     write(path + ".c", text)

@@ -8,8 +8,8 @@ import stat
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from own_host import FILE, OwnHost, check, check_in, compiled, read, sh, write  # noqa: E402
+from checks import check, check_in
+from own_host import FILE, OwnHost, compiled, read, sh, write
 
 host = OwnHost(sys.argv[1])
 LIBRARY = host.library

@@ -9,8 +9,8 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from own_host import FILE, OwnHost, check, check_in, compiled, sh, write  # noqa: E402
+from checks import check, check_in
+from own_host import FILE, OwnHost, compiled, sh, write
 
 host = OwnHost(sys.argv[1])
 TOP = host.top

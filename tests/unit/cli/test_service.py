@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, check_in
+
 build = os.path.abspath(sys.argv[1])
 top = tempfile.mkdtemp(prefix="uroce-service-")
 root = top + "/root"
@@ -38,16 +40,6 @@ def unit(path, text):
 
 def dropin(name):
     return open(f"{ETC}/{name}.service.d/uroce.conf").read().splitlines()
-
-
-def check(got, want):
-    if got != want:
-        raise SystemExit(f"{got!r} is not {want!r}")
-
-
-def check_in(part, whole):
-    if part not in whole:
-        raise SystemExit(f"{part!r} is not in {whole!r}")
 
 
 def preload(name):
