@@ -161,6 +161,8 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av);
 void ur_udp_close_out(struct ur_wire_udp *w, struct ur_udp_out *out);
 /* Returns a new sending socket, which is bound to nothing, or -errno. */
 int ur_udp_open_out(const struct ur_wire_udp *w, bool v4);
+/* Binds fd, of the family, to the port at every address. Returns 0 or -errno. */
+int ur_udp_bind_any(int fd, bool v4, u16 port);
 
 /* wire_udp_rx.c: the function of a receiving socket's watch. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);

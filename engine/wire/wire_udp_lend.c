@@ -69,20 +69,6 @@ void ur_udp_close_lent(struct ur_udp_addr *a)
 
 /* ---- ports ---- */
 
-static int bind_any(int fd, bool v4, u16 port)
-{
-	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
-				    .sin6_port = htons(port)};
-	struct sockaddr_in any4 = {.sin_family = AF_INET,
-				   .sin_port = htons(port)};
-
-	return bind(fd,
-		    v4 ? (struct sockaddr *)&any4 : (struct sockaddr *)&any6,
-		    v4 ? sizeof(any4) : sizeof(any6)) < 0
-		       ? -errno
-		       : 0;
-}
-
 static void close_both(int fd[2])
 {
 	for (int v4 = 0; v4 < 2; v4++) {
@@ -101,7 +87,7 @@ static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
 	for (int v4 = 0; !err && v4 < 2; v4++) {
 		fd[v4] = ur_udp_open_out(w, v4);
 		if (fd[v4] >= 0)
-			err = bind_any(fd[v4], v4, port);
+			err = ur_udp_bind_any(fd[v4], v4, port);
 		else if (v4 || fd[v4] != -EAFNOSUPPORT)
 			err = fd[v4];
 	}

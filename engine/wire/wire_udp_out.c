@@ -50,6 +50,20 @@ static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
 	return err;
 }
 
+int ur_udp_bind_any(int fd, bool v4, u16 port)
+{
+	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
+				    .sin6_port = htons(port)};
+	struct sockaddr_in any4 = {.sin_family = AF_INET,
+				   .sin_port = htons(port)};
+
+	return bind(fd,
+		    v4 ? (struct sockaddr *)&any4 : (struct sockaddr *)&any6,
+		    v4 ? sizeof(any4) : sizeof(any6)) < 0
+		       ? -errno
+		       : 0;
+}
+
 /*
  * Bind fd to the port, so that nobody else sends from it: an IPv6 socket has
  * the IPv4 half as well, beside an IPv4 one stands a guard that has the IPv6
@@ -57,20 +71,14 @@ static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
  */
 static int take_port(int fd, bool v4, u16 port, int *guard)
 {
-	struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
-				    .sin6_port = htons(port)};
-	struct sockaddr_in any4 = {.sin_family = AF_INET,
-				   .sin_port = htons(port)};
-	int err;
+	int err = 0;
 
 	*guard = -1;
 	/* Others of ours, for another address or class, have the same one. */
 	ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!v4) {
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-		return bind(fd, (struct sockaddr *)&any6, sizeof(any6)) < 0
-			       ? -errno
-			       : 0;
+		return ur_udp_bind_any(fd, false, port);
 	}
 	*guard = ur_udp_open(false);
 	/* If the kernel has no IPv6, nobody has such a socket. */
@@ -79,15 +87,12 @@ static int take_port(int fd, bool v4, u16 port, int *guard)
 	if (*guard >= 0) {
 		drop_input(*guard);
 		ur_udp_set(*guard, SOL_SOCKET, SO_REUSEPORT, 1);
-		if (bind(*guard, (struct sockaddr *)&any6, sizeof(any6)) < 0) {
-			err = -errno;
-			goto err_close;
-		}
+		err = ur_udp_bind_any(*guard, false, port);
 	}
-	if (!bind(fd, (struct sockaddr *)&any4, sizeof(any4)))
+	if (!err)
+		err = ur_udp_bind_any(fd, true, port);
+	if (!err)
 		return 0;
-	err = -errno;
-err_close:
 	if (*guard >= 0)
 		close(*guard);
 	*guard = -1;
