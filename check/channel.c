@@ -63,7 +63,7 @@ UR_FRONT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 /* Would the program sleep for ever for this queue, if it holds something? */
 static bool in_doubt(const struct ur_watched_cq *cq, const void *channel)
 {
-	return cq->channel == channel && !cq->ex &&
+	return cq->channel == channel && !cq->ex && !cq->unseen &&
 	       !(cq->armed && (cq->armed_solicited || cq->polled_since));
 }
 

@@ -12,9 +12,13 @@
 struct ur_watched_cq *ur_cq_watch(struct ibv_cq *ibcq,
 				  const struct ur_stack *made)
 {
-	struct ur_watched_cq *cq = ur_watch(UR_KIND_CQ, sizeof(*cq), ibcq,
-					    ibcq->context, ibcq->handle, made);
+	struct ur_watched_cq *cq;
 
+	/* A queue of another context is polled unseen. */
+	if (!ur_watched(UR_KIND_CONTEXT, ibcq->context))
+		return NULL;
+	cq = ur_watch(UR_KIND_CQ, sizeof(*cq), ibcq, ibcq->context,
+		      ibcq->handle, made);
 	if (!cq)
 		return NULL;
 	pthread_mutex_init(&cq->poll, NULL);
@@ -79,6 +83,20 @@ UR_FRONT int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 	return 0;
 }
 
+void ur_cq_unseen(struct ur_watched_cq *cq)
+{
+	struct ur_watched *o = cq ? ur_watched_newest(UR_KIND_QP) : NULL;
+
+	if (cq)
+		cq->unseen = true;
+	for (; o; o = o->older) {
+		struct ur_watched_qp *qp = (struct ur_watched_qp *)o;
+
+		if (qp->send_cq == cq || qp->recv_cq == cq)
+			ur_qp_unseen(qp);
+	}
+}
+
 static void judge_end(const struct ur_watched_cq *cq)
 {
 	if (cq->events_unacked)
@@ -126,7 +144,7 @@ bool ur_cq_peek(struct ur_watched_cq *cq, struct ibv_cq *ibcq)
 	const struct ur_watched_context *real = ur_front_real(ibcq->context);
 	bool found;
 
-	if (cq->ex)
+	if (cq->ex || cq->unseen)
 		return false;
 	pthread_mutex_lock(&cq->poll);
 	if (!cq->has_kept)
@@ -191,7 +209,7 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	ur_table_unlock();
 	for (int i = 0; failed && i < n; i++)
 		if (ur_completion_failed(&wc[i]))
-			ur_why_tell(wc[i].qp_num);
+			ur_why_tell(ibcq->context, wc[i].qp_num);
 	return n;
 }
 

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "check/front.h"
+#include "check/layout.h"
 #include "check/real.h"
 #include "check/report.h"
+#include "check/vendor.h"
 
 const struct ur_watched_context *
 ur_front_real(const struct ibv_context *context)
@@ -35,6 +37,13 @@ ur_front_real(const struct ibv_context *context)
 		}                                         \
 	} while (0)
 
+/* A program may look whether there is an operation. */
+#define FRONT_OP(op)                                     \
+	do {                                             \
+		if (context->ops.op)                     \
+			context->ops.op = ur_front_##op; \
+	} while (0)
+
 static void front_verbs(struct ur_watched_context *kept,
 			struct verbs_context *verbs)
 {
@@ -48,23 +57,34 @@ static void front_verbs(struct ur_watched_context *kept,
 
 void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 {
-	struct verbs_context *verbs = verbs_get_ctx(context);
 	struct ur_watched_context *kept;
+	struct verbs_context *verbs;
+	char provider[sizeof(kept->provider)];
 
+	if (!ur_layout_known(context, &verbs)) {
+		ur_report_note(
+			"%s: this libibverbs has contexts of a form that "
+			"is not known here (%zu bytes): what is done with "
+			"the device is not looked at",
+			context->device->name, verbs->sz);
+		return;
+	}
+	/* The linker's lock is taken: not with the table's. */
+	ur_provider_name(context, provider, sizeof(provider));
 	ur_table_lock();
+	ur_vendor_opened(provider);
 	kept = ur_watch(UR_KIND_CONTEXT, sizeof(*kept), context, context, 0,
 			made);
 	if (kept) {
+		memcpy(kept->provider, provider, sizeof(provider));
 		kept->ops = context->ops;
-		context->ops.post_send = ur_front_post_send;
-		context->ops.post_recv = ur_front_post_recv;
-		context->ops.post_srq_recv = ur_front_post_srq_recv;
-		context->ops.poll_cq = ur_front_poll_cq;
-		context->ops.req_notify_cq = ur_front_req_notify_cq;
-		if (context->ops.alloc_mw)
-			context->ops.alloc_mw = ur_front_alloc_mw;
-		if (context->ops.dealloc_mw)
-			context->ops.dealloc_mw = ur_front_dealloc_mw;
+		FRONT_OP(post_send);
+		FRONT_OP(post_recv);
+		FRONT_OP(post_srq_recv);
+		FRONT_OP(poll_cq);
+		FRONT_OP(req_notify_cq);
+		FRONT_OP(alloc_mw);
+		FRONT_OP(dealloc_mw);
 		if (verbs)
 			front_verbs(kept, verbs);
 	}

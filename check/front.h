@@ -116,6 +116,20 @@ void ur_access_remote(const struct ur_watched_qp *qp,
 		      const struct ur_request *request, char *text,
 		      size_t size);
 
+/* Stop looking at what is posted to an object and completes (NULL: none): the
+ * program may do both in ways that cannot be seen. qp.c: */
+void ur_qp_unseen(struct ur_watched_qp *qp);
+/* cq.c: */
+void ur_cq_unseen(struct ur_watched_cq *cq);
+/* objects.c: */
+void ur_srq_unseen(struct ur_watched_srq *srq);
+
+/* mr.c: enters a region that a function of the library has made, or NULL, as the
+ * caller's with that address for the device, and reports wrong access flags.
+ * readable: its bytes are memory of this process. Returns it. Without the lock. */
+struct ibv_mr *ur_mr_made(struct ibv_mr *mr, uint64_t iova, unsigned int access,
+			  bool readable);
+
 /* qp.c: forgets the requests that are outstanding. */
 void ur_qp_clear(struct ur_watched_qp *qp);
 /* qp.c: reports signaled sends that are outstanding in RTS when the queue pair
@@ -138,5 +152,8 @@ void ur_unmap_find(void);
 /* summary.c: reports the objects that are left when the program ends, and prints
  * the summary. Without the lock. */
 void ur_summary(void);
+
+/* summary.c: the process has children that may be what is to be checked. */
+void ur_summary_forked(void);
 
 #endif

@@ -13,9 +13,15 @@
 static void judge_fork(void)
 {
 	struct ur_watched *mr = ur_watched_newest(UR_KIND_MR);
+	static void *found;
+	enum ibv_fork_status (*status)(void);
 
-	if (!mr || mr->inherited ||
-	    ur_real(UR_VERBS, ibv_is_fork_initialized)() != IBV_FORK_DISABLED)
+	if (!mr || mr->inherited)
+		return;
+	/* rdma-core 34 has none yet, and does not say. */
+	status = (enum ibv_fork_status(*)(void))ur_real_try(
+		UR_VERBS, "ibv_is_fork_initialized", &found);
+	if (!status || status() != IBV_FORK_DISABLED)
 		return;
 	ur_report(UR_CHECK_FORK, mr,
 		  "the child gets copies of pages, and a device that pins "
@@ -24,6 +30,7 @@ static void judge_fork(void)
 
 static void before_fork(void)
 {
+	ur_summary_forked();
 	ur_table_lock();
 	judge_fork();
 }

@@ -105,6 +105,13 @@ UR_FRONT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
 		  : NULL;
 }
 
+struct ibv_mr *ur_mr_made(struct ibv_mr *mr, uint64_t iova, unsigned int access,
+			  bool readable)
+{
+	judge_flags(access);
+	return made(mr, iova, access, readable);
+}
+
 struct ibv_mr *ur_front_alloc_null_mr(struct ibv_pd *pd)
 {
 	struct ibv_mr *mr = ur_front_real(pd->context)->verbs.alloc_null_mr(pd);

@@ -21,7 +21,7 @@ void ur_mute_read(const char *path)
 	char line[256];
 
 	if (!in) {
-		dprintf(STDERR_FILENO, "uroce check: %s: %s\n", path,
+		dprintf(STDERR_FILENO, "rdma-check: %s: %s\n", path,
 			strerror(errno));
 		return;
 	}

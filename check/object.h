@@ -77,6 +77,7 @@ struct ur_watched_context {
 	struct ur_watched o;
 	struct ibv_context_ops ops; /* as the provider set them */
 	struct verbs_context verbs; /* the same, where there is one */
+	char provider[32];	    /* "mlx5", "uroce"; "" where not known */
 };
 
 struct ur_watched_mr {
@@ -105,6 +106,7 @@ struct ur_watched_cq {
 	bool has_kept;	 /* taken from the queue, not yet given */
 	uint64_t poller; /* thread between start_poll and end_poll, or 0 */
 	bool started;
+	bool unseen;		/* the program may poll it unseen */
 	uint64_t failed_thread; /* whose last ibv_start_poll() failed */
 	/* of the completion that is read: it is an empty message's, after
 	 * others that were not, and nobody asked for its length yet */
@@ -116,6 +118,7 @@ struct ur_watched_srq {
 	struct ur_watched o;
 	uint32_t max_wr, max_sge;
 	struct ur_queue recv;
+	bool unseen; /* receives of it may complete unseen */
 };
 
 struct ur_watched_qp {
@@ -129,6 +132,7 @@ struct ur_watched_qp {
 	struct ibv_qp_attr attr; /* what was set by ibv_modify_qp() */
 	int attr_mask;		 /* of what is in attr */
 	struct ur_queue send, recv;
+	bool unseen;	      /* the program may post and poll unseen */
 	bool not_empty;	      /* a message that had bytes was received */
 	struct ibv_qp_ex *ex; /* NULL: no ibv_wr_*() */
 	struct ibv_qp_ex real;

@@ -155,6 +155,14 @@ static void srq_made(struct ibv_srq *ibsrq, const struct ibv_srq_attr *attr)
 	srq->max_sge = attr->max_sge;
 }
 
+void ur_srq_unseen(struct ur_watched_srq *srq)
+{
+	if (!srq || srq->unseen)
+		return;
+	srq->unseen = true;
+	ur_queue_clear(&srq->recv);
+}
+
 UR_FRONT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 					struct ibv_srq_init_attr *attr)
 {

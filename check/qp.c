@@ -12,9 +12,13 @@ static struct ur_watched_qp *made(struct ibv_qp *ibqp,
 				  const struct ibv_qp_cap *cap, bool sq_sig_all,
 				  const struct ur_stack *here)
 {
-	struct ur_watched_qp *qp = ur_watch(UR_KIND_QP, sizeof(*qp), ibqp,
-					    ibqp->context, ibqp->qp_num, here);
+	struct ur_watched_qp *qp;
 
+	/* A queue pair of another context is posted to unseen. */
+	if (!ur_watched(UR_KIND_CONTEXT, ibqp->context))
+		return NULL;
+	qp = ur_watch(UR_KIND_QP, sizeof(*qp), ibqp, ibqp->context,
+		      ibqp->qp_num, here);
 	if (!qp)
 		return NULL;
 	qp->type = ibqp->qp_type;
@@ -29,7 +33,21 @@ static struct ur_watched_qp *made(struct ibv_qp *ibqp,
 	ur_watch_needs(&qp->o, qp->send_cq ? &qp->send_cq->o : NULL);
 	ur_watch_needs(&qp->o, qp->recv_cq ? &qp->recv_cq->o : NULL);
 	ur_watch_needs(&qp->o, qp->srq ? &qp->srq->o : NULL);
+	/* Completions of a queue that is not known are polled unseen. */
+	if ((ibqp->send_cq && (!qp->send_cq || qp->send_cq->unseen)) ||
+	    (ibqp->recv_cq && (!qp->recv_cq || qp->recv_cq->unseen)) ||
+	    (ibqp->srq && (!qp->srq || qp->srq->unseen)))
+		ur_qp_unseen(qp);
 	return qp;
+}
+
+void ur_qp_unseen(struct ur_watched_qp *qp)
+{
+	if (!qp || qp->unseen)
+		return;
+	qp->unseen = true;
+	ur_qp_clear(qp);
+	ur_srq_unseen(qp->srq);
 }
 
 UR_FRONT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd,

@@ -7,7 +7,7 @@
 
 #include "check/real.h"
 
-void *ur_real_find(const char *library, const char *name, void **cache)
+void *ur_real_try(const char *library, const char *name, void **cache)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE), *handle;
 
@@ -18,11 +18,19 @@ void *ur_real_find(const char *library, const char *name, void **cache)
 		found = dlsym(handle, name);
 	if (!found)
 		found = dlsym(RTLD_NEXT, name);
+	if (found)
+		__atomic_store_n(cache, found, __ATOMIC_RELEASE);
+	return found;
+}
+
+void *ur_real_find(const char *library, const char *name, void **cache)
+{
+	void *found = ur_real_try(library, name, cache);
+
 	if (!found) {
-		dprintf(STDERR_FILENO, "uroce check: %s has no %s\n", library,
+		dprintf(STDERR_FILENO, "rdma-check: %s has no %s\n", library,
 			name);
 		abort();
 	}
-	__atomic_store_n(cache, found, __ATOMIC_RELEASE);
 	return found;
 }

@@ -43,9 +43,9 @@ int ur_fd_high(int fd)
 
 void ur_report_init(void)
 {
-	const char *how = secure_getenv("UROCE_CHECK");
-	const char *json = secure_getenv("UROCE_CHECK_JSON");
-	const char *mute = secure_getenv("UROCE_CHECK_MUTE");
+	const char *how = secure_getenv("RDMA_CHECK");
+	const char *json = secure_getenv("RDMA_CHECK_JSON");
+	const char *mute = secure_getenv("RDMA_CHECK_MUTE");
 
 	stop = how && !strcmp(how, "stop");
 	if (json) {
@@ -54,7 +54,7 @@ void ur_report_init(void)
 		if (json_fd >= 0)
 			json_fd = ur_fd_high(json_fd);
 		else
-			dprintf(STDERR_FILENO, "uroce check: %s: %s\n", json,
+			dprintf(STDERR_FILENO, "rdma-check: %s: %s\n", json,
 				strerror(errno));
 	}
 	if (mute)
@@ -155,8 +155,7 @@ static void write_text(enum ur_check_id id, const struct ur_watched *object,
 
 	if (!out)
 		return;
-	fprintf(out,
-		"uroce check: %s: %s\n  what:   %s\n  where:  ", ids[id].id,
+	fprintf(out, "rdma-check: %s: %s\n  what:   %s\n  where:  ", ids[id].id,
 		ids[id].title, what);
 	ur_stack_print(out, place);
 	if (object) {
@@ -232,25 +231,43 @@ unsigned int ur_report_count(void)
 	return named;
 }
 
-void ur_report_line(const char *format, ...)
+/* The line of format, and what was left out, where counts. */
+static void write_line(bool counts, const char *format, va_list ap)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	va_list ap;
 
 	if (!out)
 		return;
-	fputs("uroce check: ", out);
-	va_start(ap, format);
+	fputs("rdma-check: ", out);
 	vfprintf(out, format, ap);
-	va_end(ap);
-	if (repeated)
+	if (counts && repeated)
 		fprintf(out, ", %u repeated", repeated);
-	if (muted)
+	if (counts && muted)
 		fprintf(out, ", %u muted", muted);
 	fputc('\n', out);
 	fclose(out);
 	write_all(STDERR_FILENO, text, size);
 	free(text);
+}
+
+void ur_report_line(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	write_line(true, format, ap);
+	va_end(ap);
+}
+
+void ur_report_note(const char *format, ...)
+{
+	int saved = errno;
+	va_list ap;
+
+	va_start(ap, format);
+	write_line(false, format, ap);
+	va_end(ap);
+	errno = saved;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Says what is wrong: on standard error, in the file of --check-json, and by
- * SIGTRAP with --check=stop. A mistake that is muted, or was named before at
+ * Says what is wrong: on standard error, in the file of --json (--check-json of uroce run), and by
+ * SIGTRAP with --stop. A mistake that is muted, or was named before at
  * the same place, is only counted.
  *
  * All functions are called with the table's lock held (object.h).
@@ -39,6 +39,11 @@ unsigned int ur_report_count(void);
 
 /* A line of the summary, in the form of the reports. */
 void ur_report_line(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* A line in that form, about what is not looked at. With the table's lock or
+ * without. */
+void ur_report_note(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
 /* Moves a descriptor of ours out of the way of programs that count on low

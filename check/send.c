@@ -40,6 +40,8 @@ static void judge_full(struct ur_watched_qp *qp, bool unpolled,
 void ur_request_enter(struct ur_watched_qp *qp,
 		      const struct ur_request *request)
 {
+	if (qp->unseen)
+		return;
 	__atomic_store_n(&ur_outstanding_any, 1, __ATOMIC_RELAXED);
 	if (!ur_queue_add(&qp->send, request))
 		return;
@@ -175,7 +177,7 @@ int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 static uint32_t enter_receives(const struct ur_watched *owner,
 			       struct ur_queue *queue, struct ur_watched_cq *cq,
-			       uint32_t max_sge, bool datagrams,
+			       uint32_t max_sge, bool datagrams, bool unseen,
 			       const struct ibv_recv_wr *wr,
 			       const struct ur_code_place *place)
 {
@@ -204,7 +206,7 @@ static uint32_t enter_receives(const struct ur_watched *owner,
 				  (unsigned long long)wr->wr_id,
 				  request.length);
 		ur_request_regions(owner, pd, &request, true);
-		if (ur_queue_add(queue, &request) && cq) {
+		if (!unseen && ur_queue_add(queue, &request) && cq) {
 			cq->expected++;
 			ur_cq_judge_room(cq);
 		}
@@ -242,7 +244,7 @@ int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 				  (unsigned long long)wr->wr_id);
 		n = enter_receives(&qp->o, &qp->recv, qp->recv_cq,
 				   qp->cap.max_recv_sge, qp->type == IBV_QPT_UD,
-				   wr, &place);
+				   qp->unseen, wr, &place);
 	}
 	ur_table_unlock();
 	err = real->ops.post_recv(ibqp, wr, bad);
@@ -275,7 +277,7 @@ int ur_front_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	srq = ur_watched(UR_KIND_SRQ, ibsrq);
 	if (srq)
 		n = enter_receives(&srq->o, &srq->recv, NULL, srq->max_sge,
-				   false, wr, &place);
+				   false, srq->unseen, wr, &place);
 	ur_table_unlock();
 	err = real->ops.post_srq_recv(ibsrq, wr, bad);
 	if (!err || !srq)

@@ -10,9 +10,14 @@
 
 #include "check/stack.h"
 
-/* The libraries whose frames say nothing about the program. */
-static const char *const between[] = {"liburoce-check.so", "libibverbs.so",
-				      "librdmacm.so", "libmlx", NULL};
+/* The libraries whose frames say nothing about the program. A provider's has a name
+ * with this in it, or, where a program may link it too, the name of a library. */
+#define PROVIDER "-rdmav"
+static const char *const between[] = {"librdma-check.so", "libibverbs.so",
+				      "librdmacm.so",	  "libmlx4.so",
+				      "libmlx5.so",	  "libefa.so",
+				      "libhns.so",	  "libmana.so",
+				      "libionic.so",	  NULL};
 
 static bool in_library(void *address, const char *library)
 {
@@ -28,6 +33,11 @@ static bool in_library(void *address, const char *library)
 
 static bool is_between(void *address)
 {
+	Dl_info info;
+
+	if (dladdr(address, &info) && info.dli_fname &&
+	    strstr(info.dli_fname, PROVIDER))
+		return true;
 	for (int i = 0; between[i]; i++)
 		if (in_library(address, between[i]))
 			return true;

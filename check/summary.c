@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Reports the objects that are left when the program ends. */
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "check/front.h"
 #include "check/queue.h"
 #include "check/report.h"
 #include "check/touch.h"
+#include "check/vendor.h"
 
 /* The contexts of rdma_cm, and a protection domain in each, are librdmacm's own
  * until the process ends. */
@@ -104,10 +109,35 @@ static unsigned int requests(void)
 	return all;
 }
 
+static bool forked;
+
+void ur_summary_forked(void)
+{
+	forked = true;
+}
+
+/* The one who typed rdma-check before a program wants to know that nothing was looked
+ * at; but a launcher of other programs opens no device itself. */
+static void judge_nothing(void)
+{
+	const char *pid = secure_getenv("RDMA_CHECK_PID");
+	struct rusage children;
+
+	if (!pid || strtol(pid, NULL, 10) != getpid() || ur_vendor_any() ||
+	    forked || getrusage(RUSAGE_CHILDREN, &children) ||
+	    children.ru_maxrss)
+		return;
+	ur_report_note(
+		"the program opened no RDMA device: there was nothing to "
+		"look at");
+}
+
 void ur_summary(void)
 {
 	unsigned int lost, acks, left;
 
+	judge_nothing();
+	ur_vendor_note();
 	/* A thread that still posts: the end does not wait for it. */
 	if (!ur_table_trylock())
 		return;

@@ -77,7 +77,7 @@ static void write_story(int fd)
 		return;
 	text[n] = '\0';
 	/* One write: threads do not mix their lines. */
-	dprintf(STDERR_FILENO, "uroce check: why: %s", text);
+	dprintf(STDERR_FILENO, "rdma-check: why: %s", text);
 }
 
 static bool is_muted(void)
@@ -92,11 +92,28 @@ static bool is_muted(void)
 	return muted;
 }
 
-void ur_why_tell(uint32_t qpn)
+/* Another card's queue pair may have the number of one of ours. */
+static bool is_ours(const void *context)
+{
+	const struct ur_watched_context *kept;
+	bool ours;
+
+	if (!context)
+		return true;
+	ur_table_lock();
+	kept = ur_watched(UR_KIND_CONTEXT, context);
+	ours = kept && !strcmp(kept->provider, "uroce");
+	ur_table_unlock();
+	return ours;
+}
+
+void ur_why_tell(const void *context, uint32_t qpn)
 {
 	static int told;
 	int saved = errno, sock, fd;
 
+	if (!is_ours(context))
+		return;
 	if (__atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= STORIES ||
 	    is_muted())
 		return;

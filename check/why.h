@@ -7,8 +7,9 @@
 
 /* Writes on standard error what the device knows of the failed queue pair with
  * that number, or with 0 of the connection that this process did not get;
- * nothing where there is no such device, or the mute file has WHY for this
- * place. Without the table's lock; takes a second at most. */
-void ur_why_tell(uint32_t qpn);
+ * nothing where the context (struct ibv_context *; NULL: of a connection that got
+ * none) is of another device, or the mute file has WHY for this place. Without the
+ * table's lock; takes a second at most. */
+void ur_why_tell(const void *context, uint32_t qpn);
 
 #endif

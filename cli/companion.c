@@ -9,12 +9,12 @@
 #include "cli/command.h"
 #include "cli/companion.h"
 #include "cli/environment.h"
+#include "util/os/preload.h"
 
 static int find_program(const char *name, char path[PATH_MAX])
 {
 	static const char *const beside[] = {"", "/../libexec/uroce", NULL};
-	int err = ur_environment_find(name, beside, UROCE_LIBEXECDIR, path,
-				      PATH_MAX);
+	int err = ur_own_file(name, beside, UROCE_LIBEXECDIR, path, PATH_MAX);
 
 	if (err)
 		ur_complain("%s is neither beside this program nor in %s", name,

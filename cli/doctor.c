@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
-#include "cli/elf.h"
+#include "util/os/elf.h"
 #include "cli/environment.h"
 #include "cli/status.h"
 #include "util/os/rundir.h"
@@ -157,11 +157,24 @@ static void check_program(struct doctor *doctor, const char *program)
 			"linker ignores LD_PRELOAD",
 			path);
 		break;
+	case UR_ELF_FOREIGN:
+		ur_doctor_say(
+			doctor, "program", "problem",
+			"use a build of it for this machine, of 64 bits",
+			"%s is a program of another machine: the library does "
+			"not fit into it",
+			path);
+		break;
 	case UR_ELF_OTHER:
 		ur_doctor_say(
 			doctor, "program", "note", NULL,
 			"%s is a script or of another kind; look at what it runs",
 			path);
+		break;
+	case UR_ELF_DENIED:
+		ur_doctor_say(doctor, "program", "problem",
+			      "make it executable: chmod +x",
+			      "%s may not be executed", path);
 		break;
 	case UR_ELF_MISSING:
 		ur_doctor_say(doctor, "program", "problem",

@@ -17,6 +17,7 @@
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/netns.h"
+#include "util/os/preload.h"
 #include "util/os/rundir.h"
 
 /* the lock of those that start a daemon, not the daemon's own */

@@ -21,6 +21,7 @@
 #include "cli/shell.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/elf.h"
 
 /*
  * Keeps an on-demand device for as long as the program runs, though it may not
@@ -58,39 +59,16 @@ static int check_only(const struct ur_options *options)
 	return -EBUSY;
 }
 
-static int check_program(const char *file)
-{
-	struct stat st;
-
-	if (stat(file, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) || access(file, X_OK) ? -EACCES : 0;
-}
-
 /* Looks for the program as execvp() will. Returns 0 or -errno. */
 static int find_program(const char *name)
 {
-	const char *path = getenv("PATH"), *end;
-	char file[2 * PATH_MAX];
-	int err, found = -ENOENT;
+	char path[2 * PATH_MAX];
+	int err = ur_program_find(name, path, sizeof(path));
 
-	if (!*name)
-		return -ENOENT;
-	if (strchr(name, '/'))
-		return check_program(name);
-	if (!path)
-		path = "/bin:/usr/bin";
-	for (; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path),
-			 path, end > path ? "/" : "", name);
-		err = check_program(file);
-		if (!err)
-			return 0;
-		if (err == -EACCES)
-			found = err;
-	}
-	return ur_environment_has_tool(name) ? 0 : found;
+	return err && !strchr(name, '/') && *name &&
+			       ur_environment_has_tool(name)
+		       ? 0
+		       : err;
 }
 
 int ur_cmd_run(struct ur_options *options)

@@ -16,6 +16,7 @@
 #include "cli/host/host.h"
 #include "cli/service/dropin.h"
 #include "cli/service/unit.h"
+#include "util/os/preload.h"
 #include "util/os/rundir.h"
 
 extern char **environ;
@@ -109,7 +110,7 @@ static int enable(const struct ur_options *options, const char *given)
 	}
 	err = ur_environment_library(library, sizeof(library));
 	if (!err)
-		err = ur_environment_preload(library, unit.preload, &preload);
+		err = ur_preload_value(library, unit.preload, &preload);
 	if (err) {
 		ur_complain("liburoce-preload.so: %s: install the package "
 			    "liburoce-preload",

@@ -49,7 +49,8 @@ rule device/report "<.*>|$door|$below|\"device/(report|uverbs|ucma)/.*\"|\"devic
 rule device "<.*>|$door|$below|\"device/(confine/confine|nldev/nldev|report/(record|status|why)|settings/(setting|traffic_class)|tree/sysfs|ucma/ucma|umad/umad|uverbs/ufile)\.h\"" 1
 rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
-rule check '<.*>|"check/.*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util"
+rule check '<.*>|"check/[^/]*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util" 1
+rule check/tool '<.*>|"check/(tool/.*|ids\.def)"|"util/os/(elf|preload)\.h"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in engine device cli preload; do
 	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then

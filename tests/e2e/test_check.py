@@ -48,7 +48,7 @@ def checked(labs):
 
 
 def named(text):
-    return set(re.findall("uroce check: (UR-[A-Z]+-[0-9]+)", text))
+    return set(re.findall("rdma-check: (UR-[A-Z]+-[0-9]+)", text))
 
 
 def own(program, text):

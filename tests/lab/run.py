@@ -87,11 +87,11 @@ def try_id(tmp, name):
     elif name not in out or report["advice"] not in out:
         wrong.append(f"{name} wrong: not on standard error\n{out}")
     elif not re.search(STORIES.get(name, ""), out) or \
-            (name in STORIES and "uroce check: why: " not in out):
+            (name in STORIES and "rdma-check: why: " not in out):
         wrong.append(f"{name} wrong: no story of the device\n{out}")
     rc, out, found = lab(tmp, name, "right")
     # One of them has to fail to get an event: that has a story, and no name.
-    if rc or found or re.search("uroce check: (?!why: )", out):
+    if rc or found or re.search("rdma-check: (?!why: )", out):
         wrong.append(f"{name} right: status {rc}, named {[f['id'] for f in found]}\n{out}")
     return wrong
 
@@ -149,7 +149,7 @@ def try_fork(tmp):
             f"pid {found[0]['pid']} is the child" not in out:
         wrong.append(f"fork: status {rc}, {[f['id'] for f in found]}\n{out}")
     rc, out, found = lab(tmp, "fork", "right", name="-fork")
-    if rc or found or "uroce check" in out:
+    if rc or found or "rdma-check" in out:
         wrong.append(f"fork, right: status {rc}, {[f['id'] for f in found]}\n{out}")
     return wrong
 

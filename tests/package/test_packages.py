@@ -15,8 +15,11 @@ from conftest import TOP, sh
 
 
 def test_debian_packages(debs):
-    assert {"uroced", "uroce-ibverbs-provider", "liburoce-preload", "liburoce-check"} <= set(debs)
-    assert "liburoce-check.so" in sh("dpkg-deb", "-c", debs["liburoce-check"])
+    assert {"uroced", "uroce-ibverbs-provider", "liburoce-preload", "rdma-check"} <= set(debs)
+    # The checker is for every card: nothing of ours is needed with it.
+    assert "librdma-check.so" in sh("dpkg-deb", "-c", debs["rdma-check"])
+    depends = sh("dpkg-deb", "-f", debs["rdma-check"], "Depends", "Recommends", "Pre-Depends")
+    assert "libdw1" in depends and "uroce" not in depends, depends
     listing = sh("dpkg-deb", "-c", debs["uroced"])
     for f in ("usr/bin/uroce", "usr/sbin/uroced", "uroced.service", "man/man8/uroced.8",
               "man/man1/uroce.1", "etc/uroce/uroce.conf", "bash-completion"):
@@ -68,7 +71,9 @@ def test_rpm_packages(rpms, tmp_path):
               "/etc/libibverbs.d/uroce.driver", "/usr/lib64/uroce/liburoce-preload.so",
               "/usr/lib64/libibverbs/liburoce-rdmav34.so", "/etc/uroce/uroce.conf"):
         assert f in files, f
-    assert "liburoce-check.so" in sh("rpm", "-qpl", rpms["uroce-check"])
+    files = sh("rpm", "-qpl", rpms["rdma-check"])
+    assert "/usr/bin/rdma-check" in files and "librdma-check.so" in files, files
+    assert "uroce" not in sh("rpm", "-qp", "--requires", rpms["rdma-check"])
     needs = sh("rpm", "-qp", "--requires", rpms["uroce-libs"])
     # By name, and by the version of the symbols that change with the ABI.
     assert "libibverbs.so.1(IBVERBS_PRIVATE_34)" in needs, needs
@@ -99,7 +104,7 @@ def test_rpmlint(rpms, source):
     assert not found, out
 
 
-@pytest.mark.parametrize("page", ["uroce.1", "uroced.8", "uroce.conf.5", "uroce.7",
+@pytest.mark.parametrize("page", ["rdma-check.1", "uroce.1", "uroced.8", "uroce.conf.5", "uroce.7",
                                   "uroce-fault.7"])
 def test_manual_renders(page):
     r = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", f"{TOP}/doc/man/{page}"],

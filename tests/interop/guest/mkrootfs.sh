@@ -7,7 +7,7 @@ sources=$("$(dirname "$0")/../../apt_sources.sh" bookworm)
 D=${UROCE_GUEST_DIR:-$PWD/build/guest}; mkdir -p "$D"; cd "$D"
 PKGS=iproute2,iputils-ping,ethtool,tcpdump,kmod,procps,busybox-static,util-linux
 PKGS+=,rdma-core,ibverbs-utils,ibverbs-providers,rdmacm-utils,perftest,infiniband-diags
-PKGS+=,libisal2,libjson-c5,libseccomp2,libsystemd0
+PKGS+=,libdw1,libisal2,libjson-c5,libseccomp2,libsystemd0
 [ -n "${UROCE_FULL:-}" ] && PKGS+=,bpftrace
 PKGS+=,python3,python3-pyverbs,libc6,libibverbs1,librdmacm1,libibumad3,libnl-3-200,libnl-route-3-200,libpci3
 rm -rf rootfs

@@ -4,6 +4,7 @@
  * whether the kernel would ignore LD_PRELOAD for it.
  */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,38 +14,65 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cli/elf.h"
+#include "util/os/elf.h"
 
-static int find_program(const char *program, char *path, size_t size)
+static int try_file(const char *path)
 {
-	const char *dirs = getenv("PATH");
+	struct stat st;
 
-	if (strchr(program, '/') || !dirs) {
-		snprintf(path, size, "%s", program);
-		return access(path, X_OK);
-	}
-	while (*dirs) {
-		size_t len = strcspn(dirs, ":");
+	if (stat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) || access(path, X_OK) ? -EACCES : 0;
+}
 
-		snprintf(path, size, "%.*s/%s", (int)len, dirs, program);
-		if (access(path, X_OK) == 0)
+/* An empty name in PATH is the current directory. */
+int ur_program_find(const char *program, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH"), *end;
+	int err, found = -ENOENT;
+
+	snprintf(path, size, "%s", program);
+	if (!*program)
+		return -ENOENT;
+	if (strchr(program, '/'))
+		return try_file(path);
+	if (!dirs)
+		dirs = "/bin:/usr/bin";
+	for (; dirs; dirs = *end ? end + 1 : NULL) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, size, "%.*s%s%s", (int)(end - dirs), dirs,
+			 end > dirs ? "/" : "", program);
+		err = try_file(path);
+		if (!err)
 			return 0;
-		dirs += len + (dirs[len] == ':');
+		if (err == -EACCES)
+			found = err;
 	}
 	snprintf(path, size, "%s", program);
-	return -1;
+	return found;
 }
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#endif
 
 static enum ur_elf look(int fd)
 {
 	struct stat st;
-	Elf64_Ehdr eh;
+	Elf64_Ehdr eh = {0};
 	Elf64_Phdr ph;
 
-	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) ||
-	    memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
-	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(ph))
+	if (pread(fd, &eh, sizeof(eh), 0) < SELFMAG + 1 ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG))
 		return UR_ELF_OTHER;
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(ph))
+		return UR_ELF_FOREIGN;
+#ifdef MACHINE
+	if (eh.e_machine != MACHINE)
+		return UR_ELF_FOREIGN;
+#endif
 	if (fstat(fd, &st) == 0 &&
 	    (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 	     ((st.st_mode & S_ISGID) && st.st_gid != getegid()) ||
@@ -64,10 +92,10 @@ static enum ur_elf look(int fd)
 enum ur_elf ur_elf_kind(const char *program, char *path, size_t size)
 {
 	enum ur_elf kind;
-	int fd;
+	int fd = ur_program_find(program, path, size);
 
-	if (find_program(program, path, size))
-		return UR_ELF_MISSING;
+	if (fd)
+		return fd == -EACCES ? UR_ELF_DENIED : UR_ELF_MISSING;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return UR_ELF_OTHER;

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Vendors' functions. Which of them a program may call is in the relocations of its
+ * files: a symbol that begins with the provider's name and "dv_" or "_dv_". Those
+ * that hand out the memory of queues have functions in front of them here, since
+ * what is posted and polled there is not seen: such an object is looked at no
+ * longer.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/front.h"
+#include "check/real.h"
+#include "check/report.h"
+#include "check/vendor.h"
+
+#define PROVIDERS 8
+
+static char opened[PROVIDERS][32];
+static int providers;
+static bool any;
+
+void ur_vendor_opened(const char *provider)
+{
+	__atomic_store_n(&any, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < providers; i++)
+		if (!strcmp(opened[i], provider))
+			return;
+	if (*provider && providers < PROVIDERS)
+		snprintf(opened[providers++], sizeof(*opened), "%s", provider);
+}
+
+bool ur_vendor_any(void)
+{
+	return __atomic_load_n(&any, __ATOMIC_RELAXED);
+}
+
+/* The functions of one provider that are linked in. */
+struct found {
+	const char *provider;
+	char names[200]; /* the first ones */
+	char file[96];	 /* where the first was */
+	int count, shown;
+};
+
+/* A function of the provider's own? */
+static bool is_vendors(const char *name, const char *provider)
+{
+	size_t n = strlen(provider);
+
+	return !strncmp(name, provider, n) &&
+	       (!strncmp(name + n, "dv_", 3) || !strncmp(name + n, "_dv_", 4));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_listed(const struct found *found, const char *name)
+{
+	const char *at = strstr(found->names, name);
+	size_t n = strlen(name);
+
+	return at && (at[n] == ',' || !at[n]) &&
+	       (at == found->names || at[-1] == ' ');
+}
+
+static void add_name(struct found *found, const char *name, const char *file)
+{
+	size_t at = strlen(found->names);
+
+	if (is_listed(found, name))
+		return;
+	if (!found->count++)
+		snprintf(found->file, sizeof(found->file), "%s",
+			 *file ? base_name(file) : "the program");
+	if (found->shown == 3 || at + strlen(name) + 3 > sizeof(found->names))
+		return;
+	found->shown++;
+	snprintf(found->names + at, sizeof(found->names) - at, "%s%s",
+		 at ? ", " : "", name);
+}
+
+/* The entries of a file's dynamic section that are needed. */
+struct dynamic_part {
+	const ElfW(Sym) * symbols;
+	const char *strings;
+	size_t strings_size;
+	const ElfW(Rela) * relocations[2];
+	size_t sizes[2]; /* bytes */
+	bool rela;
+};
+
+/* glibc has added the file's base to the addresses, but not on all machines. */
+static const void *at(ElfW(Addr) base, ElfW(Addr) address)
+{
+	return (const void *)(address < base ? base + address : address);
+}
+
+static struct dynamic_part read_dynamic(ElfW(Addr) base, const ElfW(Dyn) * dyn)
+{
+	struct dynamic_part s = {.rela = true};
+
+	for (; dyn->d_tag != DT_NULL; dyn++) {
+		switch (dyn->d_tag) {
+		case DT_SYMTAB:
+			s.symbols = at(base, dyn->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			s.strings = at(base, dyn->d_un.d_ptr);
+			break;
+		case DT_STRSZ:
+			s.strings_size = dyn->d_un.d_val;
+			break;
+		case DT_RELA:
+			s.relocations[0] = at(base, dyn->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			s.sizes[0] = dyn->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			s.relocations[1] = at(base, dyn->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			s.sizes[1] = dyn->d_un.d_val;
+			break;
+		case DT_PLTREL:
+			s.rela = dyn->d_un.d_val == DT_RELA;
+			break;
+		default:
+			break;
+		}
+	}
+	return s;
+}
+
+static void search(struct found *found, const struct dynamic_part *s,
+		   const char *file)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t n = s->relocations[i] ? s->sizes[i] / sizeof(ElfW(Rela))
+					     : 0;
+
+		for (size_t k = 0; k < n; k++) {
+			size_t number =
+				ELF64_R_SYM(s->relocations[i][k].r_info);
+			const ElfW(Sym) *symbol = &s->symbols[number];
+			const char *name = s->strings + symbol->st_name;
+
+			if (number && symbol->st_shndx == SHN_UNDEF &&
+			    symbol->st_name < s->strings_size &&
+			    is_vendors(name, found->provider))
+				add_name(found, name, file);
+		}
+	}
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct found *found = data;
+	const char *file = base_name(info->dlpi_name);
+	size_t n = strlen(found->provider);
+
+	/* The provider's own, which may call itself by its public names. */
+	if (!strncmp(file, "lib", 3) &&
+	    !strncmp(file + 3, found->provider, n) &&
+	    (file[3 + n] == '-' || file[3 + n] == '.'))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		struct dynamic_part s;
+
+		if (p->p_type != PT_DYNAMIC)
+			continue;
+		s = read_dynamic(
+			info->dlpi_addr,
+			(const ElfW(Dyn) *)(info->dlpi_addr + p->p_vaddr));
+		if (s.symbols && s.strings && s.rela)
+			search(found, &s, info->dlpi_name);
+	}
+	return 0;
+}
+
+bool ur_vendor_linked(void)
+{
+	for (int i = 0; i < providers; i++) {
+		struct found found = {.provider = opened[i]};
+
+		dl_iterate_phdr(look_at, &found);
+		if (found.count)
+			return true;
+	}
+	return false;
+}
+
+void ur_vendor_note(void)
+{
+	char names[PROVIDERS][32];
+	int n;
+
+	/* A thread that still posts: the end does not wait for it. */
+	if (!ur_table_trylock())
+		return;
+	n = providers;
+	memcpy(names, opened, sizeof(names));
+	ur_table_unlock();
+	for (int i = 0; i < n; i++) {
+		struct found found = {.provider = names[i]};
+
+		/* The linker's lock is taken: not with the table's. */
+		dl_iterate_phdr(look_at, &found);
+		if (!found.count)
+			continue;
+		if (found.count > found.shown)
+			ur_report_note("%s and %d more of %s's own functions, "
+				       "linked into %s: what they make and do "
+				       "was not looked at",
+				       found.names, found.count - found.shown,
+				       names[i], found.file);
+		else
+			ur_report_note("%s of %s's own functions, linked into "
+				       "%s: what they make and do was not "
+				       "looked at",
+				       found.names, names[i], found.file);
+	}
+}
+
+static void forget(enum ur_kind kind, const void *handle)
+{
+	ur_table_lock();
+	if (kind == UR_KIND_QP)
+		ur_qp_unseen(ur_watched(kind, handle));
+	else if (kind == UR_KIND_CQ)
+		ur_cq_unseen(ur_watched(kind, handle));
+	else
+		ur_srq_unseen(ur_watched(kind, handle));
+	ur_table_unlock();
+}
+
+/*
+ * struct mlx5dv_obj of <infiniband/mlx5dv.h>, struct mlx4dv_obj and struct
+ * manadv_obj are pairs of pointers: a verbs object, and a place for its memory's
+ * description. Bit N of type is pair N. mana has no shared receive queues there.
+ */
+static int init_obj(int (*real)(void *, uint64_t), void *obj, uint64_t type,
+		    bool srq)
+{
+	void *const *pairs = obj;
+	int err;
+
+	if (!real)
+		return EOPNOTSUPP;
+	err = real(obj, type);
+	if (err)
+		return err;
+	if (type & 1)
+		forget(UR_KIND_QP, pairs[0]);
+	if (type & 2)
+		forget(UR_KIND_CQ, pairs[2]);
+	if (srq && type & 4)
+		forget(UR_KIND_SRQ, pairs[4]);
+	return 0;
+}
+
+/* Ours are not declared: the headers of vendors need not be there. */
+typedef int (*init_obj_fn)(void *obj, uint64_t type);
+
+#define INIT_OBJ(name, library, srq)                                           \
+	UR_FRONT int name(void *obj, uint64_t type);                           \
+	UR_FRONT int name(void *obj, uint64_t type)                            \
+	{                                                                      \
+		static void *found;                                            \
+		return init_obj(                                               \
+			(init_obj_fn)ur_real_try(library, #name, &found), obj, \
+			type, srq);                                            \
+	}
+
+INIT_OBJ(mlx5dv_init_obj, "libmlx5.so.1", true)
+INIT_OBJ(mlx4dv_init_obj, "libmlx4.so.1", true)
+INIT_OBJ(manadv_init_obj, "libmana.so.1", false)
+
+/* These two are in <infiniband/efadv.h> since rdma-core 59. */
+UR_FRONT int efadv_query_qp_wqs(struct ibv_qp *ibqp, void *sq, void *rq,
+				uint32_t length);
+UR_FRONT int efadv_query_qp_wqs(struct ibv_qp *ibqp, void *sq, void *rq,
+				uint32_t length)
+{
+	static void *found;
+	int (*real)(struct ibv_qp *, void *, void *, uint32_t) =
+		(int (*)(struct ibv_qp *, void *, void *, uint32_t))ur_real_try(
+			"libefa.so.1", "efadv_query_qp_wqs", &found);
+	int err = real ? real(ibqp, sq, rq, length) : EOPNOTSUPP;
+
+	if (!err)
+		forget(UR_KIND_QP, ibqp);
+	return err;
+}
+
+UR_FRONT int efadv_query_cq(struct ibv_cq *ibcq, void *attr, uint32_t length);
+UR_FRONT int efadv_query_cq(struct ibv_cq *ibcq, void *attr, uint32_t length)
+{
+	static void *found;
+	int (*real)(struct ibv_cq *, void *, uint32_t) =
+		(int (*)(struct ibv_cq *, void *, uint32_t))ur_real_try(
+			"libefa.so.1", "efadv_query_cq", &found);
+	int err = real ? real(ibcq, attr, length) : EOPNOTSUPP;
+
+	if (!err)
+		forget(UR_KIND_CQ, ibcq);
+	return err;
+}
