@@ -18,6 +18,7 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 		free(a);
 		return err;
 	}
+	a->ectx = ectx;
 	ur_evsrc_init(&a->loose, 0);
 	ur_list_add_tail(&ectx->asyncs, &a->node);
 	*async = a;
@@ -54,7 +55,23 @@ UR_ENGINE_ORDER(3, push, struct ur_easync *, u64, u32);
 
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
 {
-	order_push(async->sock.engine, async, element, type);
+	if (!async->ectx->moves) {
+		order_push(async->sock.engine, async, element, type);
+		return;
+	}
+	async->later |= 1ull << (type & 63);
+	async->later_element = element;
+}
+
+void ur_easync_push_later(struct ur_ectx *ectx)
+{
+	ur_list_for_each(it, &ectx->asyncs) {
+		struct ur_easync *a = ur_list_entry(it, struct ur_easync, node);
+
+		for (; a->later; a->later &= a->later - 1)
+			order_push(a->sock.engine, a, a->later_element,
+				   (u32)__builtin_ctzll(a->later));
+	}
 }
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev)

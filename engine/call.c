@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/ground/hold_time.h"
+#include "engine/ground/loop.h"
 #include "engine/poll_loop.h"
 #include "engine/record.h"
 #include "engine/wait.h"
@@ -108,12 +109,19 @@ static bool wait_order(struct ur_mailbox *box, struct ur_order *o)
 	return false;
 }
 
+/* Whether his memory may hold the engine up: it is of a user, and so is no other's
+ * concern. The first one is root's and the device's own user's. */
+static bool may_wait(const struct ur_engine *engine)
+{
+	return engine->shard && engine->config.by_user;
+}
+
 static struct ur_order *make_order(const struct ur_engine *engine,
 				   const void *arg, size_t size)
 {
 	struct ur_order *o;
 
-	if (!engine->shard || !engine->config.by_user)
+	if (!may_wait(engine))
 		return NULL;
 	o = calloc(1, sizeof(*o) + size);
 	if (!o)
@@ -215,8 +223,9 @@ bool ur_mailbox_acquire(struct ur_engine *engine)
 	return foreign_runs != 0;
 }
 
-int ur_engine_call(struct ur_engine *engine,
-		   int (*fn)(struct ur_engine *engine, void *arg), void *arg)
+static int call(struct ur_engine *engine,
+		int (*fn)(struct ur_engine *engine, void *arg), void *arg,
+		bool aside)
 {
 	struct ur_mailbox *box = &engine->mailbox;
 	int ret;
@@ -232,9 +241,23 @@ int ur_engine_call(struct ur_engine *engine,
 		while (!ur_sem_wait_ms(&box->done, 1))
 			ur_place_release(&engine->place);
 		ret = box->ret;
-		ur_hold_time_add(box->spent_ns);
+		if (!aside)
+			ur_hold_time_add(box->spent_ns);
 	}
 	pthread_mutex_unlock(&box->lock);
+	return ret;
+}
+
+int ur_engine_call(struct ur_engine *engine,
+		   int (*fn)(struct ur_engine *engine, void *arg), void *arg)
+{
+	struct ur_loop *loop = engine->config.loop;
+	bool aside = loop && may_wait(engine) && ur_loop_mine(loop) &&
+		     ur_loop_step_aside(loop);
+	int ret = call(engine, fn, arg, aside);
+
+	if (aside)
+		ur_loop_lock(loop);
 	return ret;
 }
 

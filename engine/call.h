@@ -25,7 +25,10 @@ struct ur_engine;
 
 /*
  * Run fn(engine, arg) as the engine: on its thread, or here while that sleeps.
- * Returns what fn returns. Any thread but the engine's.
+ * Returns what fn returns. Any thread but the engine's. A thread that acts for a user
+ * releases the control lock while it waits for an engine that a user's memory may hold
+ * up, so that others wait for none of it: what the call is about must be kept from
+ * them meanwhile.
  */
 int ur_engine_call(struct ur_engine *engine,
 		   int (*fn)(struct ur_engine *engine, void *arg), void *arg);

@@ -199,7 +199,7 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	/* The engine learns of the queue from the first queue pair that uses
 	 * it. */
 	place_ring(cq, &block, entries);
-	memset(cq->hdr, 0, CQE_OFF);
+	ur_ectx_clear(ectx, &block, CQE_OFF);
 	fill_resp(cq, resp);
 	*ret_cq = cq;
 	return 0;
@@ -246,13 +246,17 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 {
 	struct uroce_create_cq_resp r;
 	struct ur_block block;
+	bool aside;
 	u32 first;
 	int err;
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
 	entries = ur_roundup_pow2(entries);
+	aside = ur_ectx_step_aside(cq->ectx);
 	first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
+	if (aside)
+		ur_ectx_relock(cq->ectx);
 	err = make_ring(cq, entries, first, &block);
 	if (err)
 		return err;

@@ -76,6 +76,16 @@ int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 	return ur_arena_alloc(&ectx->arena, bytes, block);
 }
 
+void ur_ectx_clear(struct ur_ectx *ectx, const struct ur_block *block,
+		   size_t bytes)
+{
+	bool aside = ur_ectx_step_aside(ectx);
+
+	memset(block->ptr, 0, bytes);
+	if (aside)
+		ur_ectx_relock(ectx);
+}
+
 static void end_arena(struct ur_ectx *ectx)
 {
 	bool aside = ur_ectx_step_aside(ectx);
@@ -148,7 +158,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	if (err)
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
-	memset(x->db, 0, sizeof(*x->db));
+	ur_ectx_clear(x, &x->db_block, sizeof(*x->db));
 	err = call_create(x->engine, x);
 	if (err)
 		goto err_arena;
@@ -173,9 +183,19 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 	return ectx->engine->shard;
 }
 
+/* The context may have ended, or gone to another engine, since this was asked for. */
+static bool has(const struct ur_engine *engine, const struct ur_ectx *x)
+{
+	ur_list_for_each(it, &engine->ectxs)
+		if (ur_list_entry(it, struct ur_ectx, node) == x)
+			return true;
+	return false;
+}
+
 static int settle(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
 {
-	ur_assert(x->engine == engine);
+	if (!has(engine, x))
+		return 0;
 	return ur_transmit_settle_all(engine, x, run) ? -EAGAIN : 0;
 }
 UR_ENGINE_CALL(2, settle, struct ur_ectx *, u64 *);

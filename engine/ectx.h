@@ -35,6 +35,7 @@ struct ur_ectx {
 	struct ur_spin_predictor
 		predictor; /* waiting after this one's doorbell */
 	bool complained;   /* a corrupt ring was reported */
+	bool moves;	   /* to another engine, at this moment. Control */
 	u32 next_slot;
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
@@ -78,6 +79,10 @@ void ur_ectx_pause(struct ur_ectx *ectx);
 /* Allocates a block of the context's arena, as ur_arena_alloc() does; the lock is
  * released while more of the file is mapped. Returns 0 or -ENOMEM. */
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
+/* Clears the first bytes of a block that nobody else knows yet, without the lock: the
+ * client may have taken its page away, and holds up who wants it. */
+void ur_ectx_clear(struct ur_ectx *ectx, const struct ur_block *block,
+		   size_t bytes);
 /* Logs once for each context why its memory is not to be trusted. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 

@@ -101,10 +101,9 @@ static int forget(struct ur_engine *engine, struct ur_ectx *x)
 }
 UR_ENGINE_CALL(1, forget, struct ur_ectx *);
 
-int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
+static int move(struct ur_engine *from, struct ur_engine *to,
+		struct ur_ectx *ectx)
 {
-	struct ur_engine *from = ectx->engine;
-	struct ur_engine *to = ur_shards_nth(from, shard);
 	int err = call_take_out(from, ectx);
 
 	if (err)
@@ -113,7 +112,25 @@ int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
 		call_join(from, ectx);
 		return -EOPNOTSUPP;
 	}
-	call_forget(from, ectx);
+	return call_forget(from, ectx);
+}
+
+int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
+{
+	struct ur_engine *from = ectx->engine;
+	struct ur_engine *to = ur_shards_nth(from, shard);
+	int err;
+
+	/* Events of the device that come while an engine is waited for are sent by the
+	 * one that has the context afterwards. */
+	ur_assert(!ectx->moves && from != to);
+	ectx->moves = true;
+	err = move(from, to, ectx);
+	ectx->moves = false;
+	if (err) {
+		ur_easync_push_later(ectx);
+		return err;
+	}
 	ectx->engine = to;
 	ur_list_for_each(it, &ectx->asyncs)
 		ur_list_entry(it, struct ur_easync, node)->sock.engine = to;
@@ -121,5 +138,6 @@ int ur_ectx_move(struct ur_ectx *ectx, u32 shard)
 		ur_list_entry(it, struct ur_echan, node)->sock.engine = to;
 	ur_shards_leave(from);
 	ur_shards_enter(to, ectx->mem->uid);
+	ur_easync_push_later(ectx);
 	return 0;
 }

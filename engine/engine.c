@@ -17,6 +17,7 @@
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
+#include "engine/ground/recorder.h"
 #include "util/os/high_fd.h"
 
 #define TX_DESCS 1024u
@@ -87,6 +88,7 @@ void ur_engine_free_one(struct ur_engine *e)
 	ur_faults_fini(e);
 	if (e->port)
 		ur_port_destroy(e->port);
+	ur_recorder_free(e->record.recorder);
 	free(e->tx.buf);
 	free(e->tx.desc);
 	if (e->call_fd >= 0)
@@ -180,14 +182,29 @@ static int stop(struct ur_engine *engine)
 	engine->stop = true;
 	return 0;
 }
-UR_ENGINE_CALL(0, stop);
+UR_ENGINE_ORDER(0, stop);
 
 void ur_engine_stop_one(struct ur_engine *engine)
 {
 	if (engine->stop)
 		return;
-	call_stop(engine);
+	order_stop(engine);
 	pthread_join(engine->thread, NULL);
+}
+
+/* An engine that is held up is left as it is. */
+static void abandon(struct ur_engine *engine)
+{
+	struct stop_args none;
+
+	if (!engine->stop) {
+		if (ur_engine_ask(engine, run_stop, &none, 0)) {
+			ur_wire_hang_up(engine);
+			return;
+		}
+		pthread_join(engine->thread, NULL);
+	}
+	ur_wire_destroy(engine);
 }
 
 int ur_engine_create(const struct ur_engine_config *config,
@@ -227,9 +244,8 @@ void ur_engine_stop(struct ur_engine *engine)
 
 void ur_engine_abandon(struct ur_engine *engine)
 {
-	ur_engine_stop(engine);
 	FOR_EACH_SHARD(e, engine)
-	ur_wire_destroy(e);
+	abandon(e);
 }
 
 void ur_engine_destroy(struct ur_engine *engine)

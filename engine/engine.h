@@ -7,7 +7,9 @@
  *
  * Threads. Every function here is called with the control lock held
  * (engine/ground/loop.h), by whichever thread has it, and from no other place;
- * it hands its work to the engine thread and waits when it must. The engine
+ * it hands its work to the engine thread and waits when it must. Where the engine is
+ * one that the memory of a user may hold up, a thread that acts for a user releases
+ * the lock while it waits (call.h), and another waits for no such engine. The engine
  * never takes the control lock; it reports through ur_loop_post().
  *
  * Results are 0 or -errno as the kernel's verbs give them; outputs change on

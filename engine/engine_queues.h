@@ -110,7 +110,7 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  bool *have_path);
 /* The same for somebody else than its program. An engine of that user's that his memory
  * holds up is not waited for: then *attr is what it was when somebody looked last, or
- * its state when it was modified last. */
+ * its state when it was modified last. So it is while the queue pair's end waits. */
 void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		 struct ur_eqp_init *init, struct ur_epath *path,
 		 bool *have_path);
@@ -120,7 +120,8 @@ bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path);
  * packets of a queue pair that has a path; a query returns the program's values
  * as before. */
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit);
-/* Fills values with the UR_QP_CNT_COUNT counters of the queue pair. */
+/* Fills values with the UR_QP_CNT_COUNT counters of the queue pair; zeros while its
+ * end waits. */
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 /* Fills *failure with what the queue pair failed of since it was in RESET: a
  * request of its own, or one of its peer. Returns false where it did not. */

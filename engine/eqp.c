@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
 #include "engine/transmit.h"
@@ -114,6 +115,14 @@ u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge)
 	return (u32)(depth * one / 1024 + 1);
 }
 
+static void free_qp(struct ur_eqp *qp)
+{
+	free(qp->rss);
+	ur_adverse_free_qp(qp);
+	pthread_mutex_destroy(&qp->failure_lock);
+	free(qp);
+}
+
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **ret_qp, struct uroce_create_qp_resp *resp)
 {
@@ -142,6 +151,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	qp->has_av = has_av;
 	qp->db_client.ring = ur_qp_doorbell;
 	qp->init = *init;
+	pthread_mutex_init(&qp->failure_lock, NULL);
 	ur_rq_init(&qp->rq, ectx);
 	qp->rq.qp = qp;
 	ur_list_init(&qp->rung);
@@ -167,8 +177,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 err_rings:
 	ur_arena_free(&ectx->arena, &qp->block);
 err_free:
-	ur_adverse_free_qp(qp);
-	free(qp);
+	free_qp(qp);
 	return err;
 }
 
@@ -213,7 +222,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 	if (err)
 		return err;
 	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_RESET) {
-		memset(qp->failure, 0, sizeof(qp->failure));
+		ur_eqp_forget_failures(qp);
 		ur_adverse_forget_qp(qp);
 		if (qp->sq.hdr)
 			ur_ring_drop(&qp->sq);
@@ -268,7 +277,8 @@ UR_ENGINE_ORDER(3, set_class, struct ur_eqp *, u8, u8);
 
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
 {
-	order_set_class(qp->engine, qp, traffic_class, hop_limit);
+	if (!qp->ends)
+		order_set_class(qp->engine, qp, traffic_class, hop_limit);
 }
 
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
@@ -314,7 +324,7 @@ void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 {
 	struct look l = {.qp = qp};
 
-	if (!ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
+	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
 		qp->seen = l.attr;
 	*attr = qp->seen;
 	*init = qp->init;
@@ -323,8 +333,12 @@ void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 
 void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
 {
-	const u64 *live = ur_qp_counters(qp->qp);
+	const u64 *live;
 
+	memset(values, 0, UR_QP_CNT_COUNT * sizeof(*values));
+	if (qp->ends)
+		return;
+	live = ur_qp_counters(qp->qp);
 	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
 		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
 }
@@ -396,15 +410,16 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	int err;
 
 	*async = (struct ur_events_left){0};
+	ur_assert(!qp->ends);
+	qp->ends = true;
 	while ((err = call_destroy_qp(qp->engine, qp, async)) == UR_SETTLES)
 		ur_ectx_pause(qp->ectx);
+	qp->ends = false;
 	if (err)
 		return err;
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
-	free(qp->rss);
-	ur_adverse_free_qp(qp);
-	free(qp);
+	free_qp(qp);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Keeps the reason for which a queue pair failed, until it is reset or
  * destroyed. */
+#include <pthread.h>
 #include <string.h>
 #include "engine/shards.h"
 #include "transport/qp.h"
@@ -11,48 +12,58 @@
 void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
 {
 	struct ur_eqp *qp = qp_ctx;
-	struct ur_failure *kept = &qp->failure[failure->peers];
+	struct ur_failure *kept = &qp->failure[failure->peers], now = *failure;
 	const struct ur_av *av = ur_port_qp_av(qp->engine->port, qp->qpn);
 
 	/* The first is the cause, where nothing goes on after it. */
 	if (kept->at && (qp->type == UR_QPT_RC || qp->type == UR_QPT_XRC_INI ||
 			 qp->type == UR_QPT_XRC_TGT))
 		return;
-	*kept = *failure;
-	if (!kept->at)
-		kept->at = 1;
+	if (!now.at)
+		now.at = 1;
 	if (av && av->send_error &&
 	    failure->at - av->send_error_at < SEND_ERROR_NS)
-		kept->send_error = av->send_error;
+		now.send_error = av->send_error;
+	pthread_mutex_lock(&qp->failure_lock);
+	*kept = now;
+	pthread_mutex_unlock(&qp->failure_lock);
 }
 
-static int take_failure(struct ur_engine *engine, struct ur_eqp *qp, bool peers,
-			struct ur_failure *failure)
+void ur_eqp_forget_failures(struct ur_eqp *qp)
 {
-	*failure = qp->failure[peers];
-	return failure->at != 0;
+	pthread_mutex_lock(&qp->failure_lock);
+	memset(qp->failure, 0, sizeof(qp->failure));
+	pthread_mutex_unlock(&qp->failure_lock);
 }
-UR_ENGINE_CALL(3, take_failure, struct ur_eqp *, bool, struct ur_failure *);
 
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
 {
-	return call_take_failure(qp->engine, qp, peers, failure);
+	pthread_mutex_lock(&qp->failure_lock);
+	*failure = qp->failure[peers];
+	pthread_mutex_unlock(&qp->failure_lock);
+	return failure->at != 0;
 }
 
-static int find_qp(struct ur_engine *engine, u32 qpn, void **owner)
+struct find {
+	u32 qpn;
+	void *owner;
+};
+
+static int find_qp(struct ur_engine *engine, void *arg)
 {
-	const struct ur_qp *qp = ur_qp_lookup(engine->port, qpn);
+	struct find *f = arg;
+	const struct ur_qp *qp = ur_qp_lookup(engine->port, f->qpn);
 	const struct ur_eqp *eqp = qp ? qp->init.ctx : NULL;
 
-	*owner = eqp ? eqp->init.owner : NULL;
+	f->owner = eqp ? eqp->init.owner : NULL;
 	return 0;
 }
-UR_ENGINE_CALL(2, find_qp, u32, void **);
 
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {
-	void *owner;
+	struct find f = {.qpn = qpn};
 
-	call_find_qp(ur_shards_of(engine, qpn), qpn, &owner);
-	return owner;
+	if (ur_engine_ask(ur_shards_of(engine, qpn), find_qp, &f, sizeof(f)))
+		return NULL;
+	return f.owner;
 }

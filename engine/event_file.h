@@ -39,7 +39,14 @@ struct ur_easync {
 	struct ur_evsock sock;
 	struct ur_list node;   /* of the context */
 	struct ur_evsrc loose; /* events that belong to no queue */
+	/* Types of those that came while the context moved, a bit each, and their
+	 * element. Control. */
+	struct ur_ectx *ectx;
+	u64 later, later_element;
 };
+
+/* Sends what came while the context moved. */
+void ur_easync_push_later(struct ur_ectx *ectx);
 
 /* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,

@@ -127,6 +127,7 @@ int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l)
 {
+	bool aside;
 	u8 *base;
 	int err;
 
@@ -136,6 +137,8 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 	if (err)
 		return err;
 	base = qp->block.ptr;
+	/* As ur_ectx_clear() does. */
+	aside = ur_ectx_step_aside(ectx);
 	memset(base, 0, l->sq_off);
 	qp->has_rings = true;
 	if (l->sq_bbs)
@@ -145,5 +148,7 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		ur_ring_init(&qp->rq.ring,
 			     (struct uroce_ring_hdr *)(base + l->rq_hdr),
 			     base + l->rq_off, l->rq_entries, l->rq_stride, 0);
+	if (aside)
+		ur_ectx_relock(ectx);
 	return 0;
 }

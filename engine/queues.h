@@ -4,6 +4,7 @@
 #ifndef UR_DEVICE_ENGINE_QUEUES_H
 #define UR_DEVICE_ENGINE_QUEUES_H
 
+#include <pthread.h>
 #include "engine/cq.h"
 #include "engine/ectx.h"
 #include "engine/ring_io.h"
@@ -70,8 +71,11 @@ struct ur_eqp {
 	struct ur_list refs; /* ur_eqp_ref, self among them when it has async */
 	bool have_path;
 	struct ur_epath path;
-	struct ur_qp_attr seen;	      /* by ur_eqp_look(). Control */
+	struct ur_qp_attr seen; /* by ur_eqp_look(). Control */
+	/* Its end was asked for, and the engine may know it no more. Control */
+	bool ends;
 	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
+	pthread_mutex_t failure_lock; /* of who writes and others; a leaf */
 	struct ur_rss *rss;	      /* who gets its frames; NULL: itself */
 	uid_t uid;		      /* who created it */
 	pid_t pid;
@@ -107,5 +111,7 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
 void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure);
+/* It is in RESET again. */
+void ur_eqp_forget_failures(struct ur_eqp *qp);
 
 #endif

@@ -367,27 +367,36 @@ void ur_record_probes_changed(struct ur_engine *e)
 	choose(e);
 }
 
+/* An engine that is held up obeys later, and writes into the old ring until then. */
 static int record(struct ur_engine *e, struct ur_recorder *rec)
 {
+	ur_recorder_free(e->record.recorder);
 	e->record.recorder = rec;
 	e->record.run++;
 	choose(e);
 	return 0;
 }
-UR_ENGINE_CALL(1, record, struct ur_recorder *);
+UR_ENGINE_ORDER(1, record, struct ur_recorder *);
+
+static void tell_record(struct ur_engine *e, struct ur_recorder *rec)
+{
+	if (rec)
+		ur_recorder_keep(rec);
+	order_record(e, rec);
+}
 
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 {
 	if (rec && engine->shards)
 		ur_recorder_share(rec);
 	for (u32 i = 0; i < ur_shards_count(engine); i++)
-		call_record(ur_shards_nth(engine, i), rec);
+		tell_record(ur_shards_nth(engine, i), rec);
 }
 
 void ur_record_copy(const struct ur_engine *from, struct ur_engine *to)
 {
 	if (from->record.recorder)
-		call_record(to, from->record.recorder);
+		tell_record(to, from->record.recorder);
 }
 
 static int record_cm(struct ur_engine *e, const struct uroce_record *r)

@@ -80,6 +80,7 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 {
 	struct ur_block block;
 	struct ur_esrq *srq;
+	bool aside;
 	int err;
 
 	if (!init->max_wr || init->max_wr > MAX_WR ||
@@ -102,7 +103,11 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	err = take_ring(srq, init->max_wr, &block);
 	if (err)
 		goto err_free;
+	/* As ur_ectx_clear() does. */
+	aside = ur_ectx_step_aside(ectx);
 	place_ring(srq, &block, init->max_wr, 0);
+	if (aside)
+		ur_ectx_relock(ectx);
 	err = call_create_srq(ectx->engine, srq, init);
 	if (err)
 		goto err_ring;

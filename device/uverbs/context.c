@@ -103,8 +103,26 @@ static bool may_go(const struct ur_object *obj)
 	case UVERBS_OBJECT_XRCD:
 		x = ur_obj_xrcd_of(obj)->xrcd;
 		return x->refs == 1 && ur_list_empty(&x->targets);
+	case UR_OBJECT_GONE:
+		return true;
 	default:
 		return false;
+	}
+}
+
+/* Nobody joins them while they move. */
+static void set_domains(struct ur_ufile *file, u32 shard, bool moves)
+{
+	struct ur_handles *h = &file->handles;
+
+	for (u32 i = 0; i < h->size; i++) {
+		struct ur_xrcd *x;
+
+		if (!h->slot[i] || h->slot[i]->type->id != UVERBS_OBJECT_XRCD)
+			continue;
+		x = ur_obj_xrcd_of(h->slot[i])->xrcd;
+		x->shard = shard;
+		x->moves = moves;
 	}
 }
 
@@ -119,10 +137,9 @@ int ur_context_go(struct ur_ufile *file, u32 shard)
 	for (u32 i = 0; i < h->size; i++)
 		if (h->slot[i] && !may_go(h->slot[i]))
 			return -EOPNOTSUPP;
+	set_domains(file, ur_ectx_shard(file->ectx), true);
 	err = ur_ectx_move(file->ectx, shard);
-	for (u32 i = 0; !err && i < h->size; i++)
-		if (h->slot[i] && h->slot[i]->type->id == UVERBS_OBJECT_XRCD)
-			ur_obj_xrcd_of(h->slot[i])->xrcd->shard = shard;
+	set_domains(file, ur_ectx_shard(file->ectx), false);
 	return err;
 }
 

@@ -200,6 +200,7 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 	*number = err;
 	return 0;
 err_destroy:
+	ur_object_hide(&async->obj);
 	ur_easync_destroy(async->async);
 err_abort:
 	ur_object_abort(&async->obj);
@@ -233,6 +234,7 @@ static int make_chan(struct ur_ufile *file)
 	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
 	if (err >= 0)
 		return err;
+	ur_object_hide(&chan->obj);
 	ur_echan_destroy(chan->chan);
 err_abort:
 	ur_object_abort(&chan->obj);

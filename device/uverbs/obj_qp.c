@@ -198,12 +198,13 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 		       u64 user_handle)
 {
-	int err = ur_eqp_open(t->qp, ur_async_engine(qp->async), user_handle,
-			      &qp->ref);
+	int err;
 
+	t->openers++; /* first: others may close it while its engine is waited for */
+	err = ur_eqp_open(t->qp, ur_async_engine(qp->async), user_handle,
+			  &qp->ref);
 	if (err)
 		return err;
-	t->openers++;
 	qp->target = t;
 	qp->qp = t->qp;
 	return 0;
@@ -214,7 +215,6 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       struct uroce_create_qp_resp *udata)
 {
 	struct ur_xrc_target *t = calloc(1, sizeof(*t));
-	struct ur_events_left none;
 	int err;
 
 	if (!t)
@@ -227,14 +227,15 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
 	if (err)
 		goto err_free;
+	ur_list_init(&t->node);
 	err = open_target(qp, t, a->user_handle);
-	if (err)
-		goto err_destroy;
+	if (err) {
+		target_put(t);
+		return err;
+	}
 	qp->xrcd = a->xrcd;
 	ur_list_add_tail(&a->xrcd->xrcd->targets, &t->node);
 	return 0;
-err_destroy:
-	ur_eqp_destroy(t->qp, &none);
 err_free:
 	free(t);
 	return err;
@@ -367,6 +368,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	ur_async_from_fd(cmd->file, -1, &qp->async);
 	err = open_target(qp, target, req->user_handle);
 	if (err) {
+		target_put(target);
 		ur_async_put(qp->async);
 		ur_object_abort(&qp->obj);
 		return err;

@@ -80,6 +80,7 @@ static struct ur_xrcd *new_xrcd(struct ur_cmd *cmd)
 		return NULL;
 	}
 	x->dev = dev;
+	x->refs = 1;
 	x->shard = ur_ectx_shard(cmd->file->ectx);
 	x->loop = dev->daemon->loop;
 	ur_list_init(&x->targets);
@@ -125,6 +126,23 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 	return 0;
 }
 
+/* All that is in a domain belongs to one engine, whose thread alone touches it. */
+static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
+{
+	int err;
+
+	if (x->moves)
+		return -EAGAIN;
+	/* The domain stays where it is, and is there, while engines are waited for. */
+	ur_assert(x->refs);
+	x->refs++;
+	err = ur_context_go(cmd->file, x->shard);
+	if (err)
+		xrcd_put(x);
+	return err;
+}
+
+/* *ret: a reference. */
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
@@ -149,10 +167,7 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 		return pinned < 0 ? -EAGAIN : new_shared(cmd, pinned, &id, ret);
 	if (pinned >= 0)
 		close(pinned);
-	/* All that is in a domain belongs to one engine, whose thread alone
-	 * touches it. */
-	return oflags & O_EXCL ? -EINVAL
-			       : ur_context_go(cmd->file, (*ret)->shard);
+	return oflags & O_EXCL ? -EINVAL : enter_domain(cmd, *ret);
 }
 
 int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
@@ -168,7 +183,6 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 	err = find_or_make(cmd, (int)req->fd, req->oflags, &x);
 	if (err)
 		return err;
-	x->refs++;
 	obj = ur_object_new(cmd->file, &xrcd_type);
 	if (!obj) {
 		xrcd_put(x);

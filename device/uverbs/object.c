@@ -84,10 +84,20 @@ err_give:
 	return NULL;
 }
 
-void ur_object_hide(struct ur_object *obj)
+/* In place of an object that nobody finds any more, whose handle is no other's yet. */
+static const struct ur_object_type gone_type = {.id = UR_OBJECT_GONE};
+static struct ur_object gone = {.type = &gone_type};
+
+static struct ur_object **slot_of(const struct ur_object *obj)
 {
 	ur_assert(obj->handle && obj->handle <= obj->file->handles.size);
-	obj->file->handles.slot[obj->handle - 1] = NULL;
+	return &obj->file->handles.slot[obj->handle - 1];
+}
+
+void ur_object_hide(struct ur_object *obj)
+{
+	ur_assert(*slot_of(obj) == obj || *slot_of(obj) == &gone);
+	*slot_of(obj) = &gone;
 }
 
 void ur_object_abort(struct ur_object *obj)
@@ -96,7 +106,7 @@ void ur_object_abort(struct ur_object *obj)
 
 	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
 	ur_assert(h->count && !obj->users);
-	ur_object_hide(obj);
+	*slot_of(obj) = NULL;
 	if (obj->handle - 1 < h->first_free)
 		h->first_free = obj->handle - 1;
 	h->count--;
@@ -124,9 +134,13 @@ int ur_object_destroy_report(struct ur_object *obj, void *resp)
 	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
 	if (obj->users)
 		return -EBUSY;
+	/* Its engine may be waited for without the lock. */
+	ur_object_hide(obj);
 	err = obj->type->destroy(obj);
-	if (err)
+	if (err) {
+		*slot_of(obj) = obj;
 		return err;
+	}
 	if (resp)
 		obj->type->report(obj, resp);
 	ur_object_abort(obj);

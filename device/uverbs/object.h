@@ -13,6 +13,9 @@
 struct ur_ufile;
 struct ur_object;
 
+/* The type of what stands in a table for an object that is hidden. */
+#define UR_OBJECT_GONE UINT32_MAX
+
 struct ur_object_type {
 	u32 id; /* UVERBS_OBJECT_* */
 	size_t size;
@@ -52,8 +55,8 @@ void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
 /* Does the same for an object that costs kib KiB, not what its type says. */
 void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		       u32 kib);
-/* Nobody finds the object by its handle any more. Only ur_object_abort() may
- * follow. */
+/* Nobody finds the object by its handle any more, which stays taken. Only
+ * ur_object_abort() may follow. An object that is being destroyed is hidden. */
 void ur_object_hide(struct ur_object *obj);
 /* Undoes ur_object_new() for an object that nobody has used. */
 void ur_object_abort(struct ur_object *obj);

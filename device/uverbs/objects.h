@@ -51,7 +51,8 @@ struct ur_xrcd {
 	uid_t uid; /* whose quota fd is */
 	struct ur_loop_after after;
 	u32 number;
-	u32 shard; /* the engine that has all that is in the domain */
+	u32 shard;  /* the engine that has all that is in the domain */
+	bool moves; /* to another, at this moment */
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */
 };

@@ -265,6 +265,7 @@ static void run_timers(struct ur_loop *loop)
  * descriptors. */
 static void run_calls(struct ur_loop *loop)
 {
+	u32 whom = acts_for;
 	struct ur_loop_call *c;
 
 	pthread_mutex_lock(&loop->post_lock);
@@ -272,6 +273,8 @@ static void run_calls(struct ur_loop *loop)
 	__atomic_store_n(&loop->calls, NULL, __ATOMIC_RELAXED);
 	loop->calls_tail = &loop->calls;
 	pthread_mutex_unlock(&loop->post_lock);
+	/* It is the daemon's work, whoever has the lock. */
+	acts_for = DAEMON_ITSELF;
 	while (c) {
 		struct ur_loop_call *next = c->next;
 		struct ur_loop_call *mine = c->to_free ? c : NULL;
@@ -280,6 +283,7 @@ static void run_calls(struct ur_loop *loop)
 		free(mine);
 		c = next;
 	}
+	acts_for = whom;
 }
 
 /* True when there are more. */

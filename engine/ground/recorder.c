@@ -6,6 +6,7 @@
  * meanwhile. All words are atomic, so that a torn one is no undefined behaviour.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/ground/recorder.h"
@@ -22,6 +23,7 @@ struct ur_recorder {
 	u64 tail; /* the oldest one that is still there begins a record */
 	u64 mask; /* of a slot's place */
 	bool shared;
+	_Atomic u32 refs;
 	pthread_mutex_t lock; /* writers, when shared */
 	u64 word[];
 };
@@ -35,6 +37,7 @@ struct ur_recorder *ur_recorder_create(u32 kib)
 		return NULL;
 	rec->mask = (u64)kib * 1024 / UROCE_RECORD_SLOT - 1;
 	pthread_mutex_init(&rec->lock, NULL);
+	rec->refs = 1;
 	return rec;
 }
 
@@ -43,10 +46,16 @@ void ur_recorder_share(struct ur_recorder *rec)
 	rec->shared = true;
 }
 
+void ur_recorder_keep(struct ur_recorder *rec)
+{
+	atomic_fetch_add(&rec->refs, 1);
+}
+
 void ur_recorder_free(struct ur_recorder *rec)
 {
-	if (rec)
-		pthread_mutex_destroy(&rec->lock);
+	if (!rec || atomic_fetch_sub(&rec->refs, 1) > 1)
+		return;
+	pthread_mutex_destroy(&rec->lock);
 	free(rec);
 }
 

@@ -21,8 +21,12 @@ struct ur_recorder;
 /* Makes a ring of kib KiB, a power of two from UR_RECORDER_MIN_KIB to
  * UR_RECORDER_MAX_KIB. Returns NULL where there is no memory. */
 struct ur_recorder *ur_recorder_create(u32 kib);
-/* Frees it: nobody writes or copies any more. NULL is fine. */
+/* Frees it when this was called for each who keeps it, the maker too. NULL is
+ * fine. Any thread. */
 void ur_recorder_free(struct ur_recorder *rec);
+
+/* One more keeps it. Any thread that does. */
+void ur_recorder_keep(struct ur_recorder *rec);
 
 /* From now on several threads write. */
 void ur_recorder_share(struct ur_recorder *rec);

@@ -167,6 +167,16 @@ void ur_wire_destroy(struct ur_engine *engine)
 		engine->raw->ops->destroy(engine->raw);
 }
 
+void ur_wire_hang_up(struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		if (wire->ops->hang_up)
+			wire->ops->hang_up(wire);
+}
+
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
 			 u32 ifindex)
 {

@@ -83,6 +83,9 @@ struct ur_wire_ops {
 	 * addresses. */
 	void (*rebind)(struct ur_wire *wire);
 	void (*destroy)(struct ur_wire *wire);
+	/* Closes the sockets that keep others from the port, for an engine that never
+	 * uses the wire again. NULL: none does. */
+	void (*hang_up)(struct ur_wire *wire);
 };
 
 struct ur_wire {
@@ -118,6 +121,9 @@ bool ur_wire_poll(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
+/* Gives back what another process would need, while the engine's thread, which is held
+ * up, has the rest until this process ends. */
+void ur_wire_hang_up(struct ur_engine *engine);
 
 /* Sends messages until one cannot be sent. Returns how many were; *refused is
  * the errno of the next one, or 0 where there is no room now. */

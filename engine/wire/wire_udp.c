@@ -358,6 +358,20 @@ static void destroy(struct ur_wire *wire)
 	free(w);
 }
 
+static void hang_up(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = to_udp(wire);
+
+	ur_list_for_each(it, &w->addrs)
+		close(ur_list_entry(it, struct ur_udp_addr, node)->fd);
+	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
+		if (w->outs[i].fd >= 0)
+			close(w->outs[i].fd);
+		if (w->outs[i].fd >= 0 && w->outs[i].guard >= 0)
+			close(w->outs[i].guard);
+	}
+}
+
 static const struct ur_wire_ops udp_ops = {
 	.name = "udp",
 	.addr_add = addr_add,
@@ -373,6 +387,7 @@ static const struct ur_wire_ops udp_ops = {
 	.poll = ur_udp_poll,
 	.send = ur_udp_send,
 	.destroy = destroy,
+	.hang_up = hang_up,
 };
 
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)

@@ -80,3 +80,94 @@ def test_settings(device, kind):
     """That engine gets root's settings, and addresses, when it goes on; control does
     not wait for it."""
     tried(device, kind, "settings")
+
+
+def waits(host, what):
+    """A program of another user whose engine waits. Returns it and the process that
+    keeps it waiting."""
+    p = host.bare(host.lab.bin("uroce"), "run", "--run-dir", host.run_dir,
+                  "--", host.lab.bin("waits"), what, "65534")
+    wait_for("an engine that waits", lambda: p.text() or not p.running())
+    if "skipped" in p.text():
+        pytest.skip("no FUSE")
+    return p, json.loads(p.text().splitlines()[0])["other"]
+
+
+def count(host, *where):
+    out = json.loads(host.run(host.lab.bin("uroce"), "res", *where, "--json"))
+    return len(out)
+
+
+@pytest.mark.parametrize("what", ["exit", "settle", "destroy", "modify", "dereg",
+                                  "create"])
+def test_nobody_waits_for_his_commands(device, what):
+    """Whatever he asks for while his engine waits, and when he ends, root's commands
+    and settings, and looks at his objects, take no longer than without him. When the
+    engine goes on, all that he had ends."""
+    wait_for("an empty device", lambda: not count(device, "qp"))
+    watches = [device.start(device.lab.bin("stall"), w) for w in ("commands", "settings")]
+    for w in watches:
+        wait_for("root's", lambda w=w: "began" in w.text() or not w.running())
+    p, other = waits(device, what)
+    try:
+        for _ in range(10):
+            device.run(device.lab.bin("uroce"), "res", "qp")
+            device.run(device.lab.bin("uroce"), "why")
+            time.sleep(0.1)
+        assert "done" not in p.text()
+        assert count(device, "qp") > 2 * len(watches), "his are still there"
+        for w in watches:
+            w.kill(signal.SIGTERM)
+        for w in watches:
+            assert said(w)["longest_ns"] < 0.4 * SECOND
+    finally:
+        os.kill(other, signal.SIGKILL)
+    p.wait(20)
+    wait_for("the end of what he had", lambda: not count(device, "qp"))
+
+
+def test_nothing_is_left(device):
+    """What ends while its engine waits is his until then, and no longer: a user who
+    does that again and again runs out of nothing."""
+    had = []
+    for i in range(31):
+        p, other = waits(device, ("exit", "destroy", "dereg")[i % 3])
+        os.kill(other, signal.SIGKILL)
+        p.wait(20)
+        if i % 30 == 0: # he has an engine
+            wait_for("the end of what he had", lambda: not count(device, "qp"))
+            had.append((memory(device), fds(device)))
+    assert had[1][0] - had[0][0] < 4 << 20 and had[1][1] <= had[0][1], had
+
+
+def test_stop(build):
+    """A stop does not wait for such an engine, and the next uroced serves at once."""
+    lab = hosts.Lab(build)
+    try:
+        lab.a.serve()
+        os.chmod(lab.a.run_dir, 0o755)
+        p, other = waits(lab.a, "exit")
+        old = lab.a.device
+        old.kill(signal.SIGTERM)
+        wait_for("its end", lambda: gone(old), 5)
+        lab.a.serve()
+        os.kill(other, signal.SIGKILL)
+        assert old.wait(20) == 0, old.report()
+    finally:
+        lab.close()
+
+
+def gone(device):
+    """It has ended, but for a thread that waits in the kernel."""
+    status = open(f"/proc/{device.pid}/status").read()
+    return "State:\tZ" in status
+
+
+def memory(host):
+    """Of the device, in bytes."""
+    pages = open(f"/proc/{host.device.pid}/statm").read().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def fds(host):
+    return len(os.listdir(f"/proc/{host.device.pid}/fd"))

@@ -12,6 +12,11 @@
  * The same with a setting of the device, which concerns all its engines, in place of
  * WRITEs.
  *
+ *	stall commands
+ *
+ * The same with commands: a completion queue, a region and a queue pair are made, the
+ * latter is modified, and all end.
+ *
  *	stall page|region|ring SECONDS
  *
  * Such WRITEs too, while a thread of the lowest priority, whose processor others of
@@ -84,6 +89,21 @@ static uint64_t setting_of_root(struct bench *t, uint64_t count)
 	CHECK(fd >= 0);
 	CHECK_EQ(write(fd, count & 1 ? "1" : "0", 1), 1);
 	close(fd);
+	return now_ns() - start;
+}
+
+static uint64_t commands_of_root(struct bench *t, uint64_t count)
+{
+	uint64_t start = now_ns();
+	struct ibv_cq *cq = ibv_create_cq(t->ctx, 4, NULL, NULL, 0);
+	struct ibv_mr *mr = ibv_reg_mr(t->pd, t->a.buf, 4096, ALL_ACCESS);
+	struct ibv_qp_cap cap;
+	struct ibv_qp *qp;
+
+	CHECK(cq && mr);
+	qp = make_qp(t, cq, NULL, IBV_QPT_RC, 4, &cap);
+	connect_qp(t, qp, t->a.qp->qp_num);
+	CHECK(!ibv_destroy_qp(qp) && !ibv_dereg_mr(mr) && !ibv_destroy_cq(cq));
 	return now_ns() - start;
 }
 
@@ -269,6 +289,10 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && !strcmp(argv[1], "settings")) {
 		watch(setting_of_root);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "commands")) {
+		watch(commands_of_root);
 		return 0;
 	}
 	for (kind = kinds; argc == 3 && kind < kinds + 3; kind++)

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/loop.h"
 #include "tests/check.h"
 
 #define CALLERS 3
@@ -157,6 +158,44 @@ static void test_orders(void)
 	engine->mailbox.late_ns = 0;
 	engine->config.by_user = false;
 	sem_destroy(&goes_on);
+}
+
+static void *call_for_user(void *arg)
+{
+	ur_loop_act_for(65534);
+	ur_loop_lock(arg);
+	CHECK_EQ(call_count_seen(engine), n_seen);
+	CHECK(ur_loop_mine(arg));
+	ur_loop_unlock(arg);
+	return NULL;
+}
+
+/* A thread that acts for a user does not keep the control lock while an engine that is
+ * not root's is held up, and has it again afterwards. */
+static void test_leaves_lock(void)
+{
+	struct ur_loop *loop;
+	pthread_t thread;
+
+	CHECK(!ur_loop_create(&loop));
+	sem_init(&goes_on, 0, 0);
+	engine->config.loop = loop;
+	engine->config.by_user = true;
+	engine->shard = 1;
+	CHECK_EQ(order_be_held_up(engine), 0);
+	CHECK(!pthread_create(&thread, NULL, call_for_user, loop));
+	while (!(atomic_load(&engine->mailbox.pending) & UR_MAILBOX_CALL))
+		poll(NULL, 0, 1);
+	ur_loop_lock(loop);
+	sem_post(&goes_on);
+	ur_loop_unlock(loop);
+	CHECK(!pthread_join(thread, NULL));
+	engine->shard = 0;
+	engine->config.by_user = false;
+	engine->config.loop = NULL;
+	engine->mailbox.late_ns = 0;
+	sem_destroy(&goes_on);
+	ur_loop_destroy(loop);
 }
 
 /* A descriptor that is ready from the start, as long as it is watched. */
@@ -313,6 +352,7 @@ int main(int argc, char **argv)
 	STEP(test_asleep());
 	STEP(test_typed());
 	STEP(test_orders());
+	STEP(test_leaves_lock());
 	STEP(test_together());
 	STEP(test_leaves_processor());
 	wait_asleep(); /* and is stopped in that state */
