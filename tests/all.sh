@@ -3,7 +3,8 @@
 # Run every test, and end with one line of totals over everything that ran.
 #   tests/all.sh [full] [STAGE...]      default: all stages
 # A stage is one of those in the table below. Only what the chosen ones need is
-# installed and built. Each runs a representative part of its long matrices;
+# installed and built; UROCE_TEST_KINDS="unit;abi" has the tests of those folders only.
+# Each stage runs a representative part of its long matrices;
 # `full` runs them whole (UROCE_FULL=1 says so to the stages).
 # Results: build/results/STAGE.{xml,log}. Root is needed by the stages that
 # make network namespaces.
@@ -72,7 +73,7 @@ rm -f "$res"/*
 . tests/beside.sh
 declare -A began=()
 took=()
-trap stop INT TERM
+trap 'unprepared; stop' INT TERM
 failed=0
 start() { # start SECONDS NAME CMD...: one stage, its own time limit and log
 	began[$2]=$SECONDS
@@ -91,6 +92,23 @@ run() { # run SECONDS NAME CMD...: to its end
 	start "$@"
 	await "$2"
 }
+# In the time that the processors have nothing else to do, the roots of the longest
+# stages are installed, and what is compiled in them goes into the cache. A session is a
+# group of the scheduler's (sched(7), autogroup), so it has the lowest weight, too.
+preparing=
+prepare() { # prepare STAGE...: in the background, until unprepared
+	# shellcheck disable=SC2016  # expanded by the shell inside
+	setsid chrt --idle 0 bash -c '
+		echo 19 >/proc/self/autogroup
+		trap "kill \$!; wait; exit" TERM
+		for stage; do "tests/$stage/ci.sh" --prepare & wait $!; done' \
+		- "$@" >"$res/prepare.log" 2>&1 </dev/null &
+	preparing=$!
+}
+unprepared() { # what is not ready by now, the stages do themselves
+	[ -z "$preparing" ] || { kill -TERM "$preparing" && wait "$preparing"; } 2>/dev/null
+	preparing=
+}
 limit() { # limit STAGE: seconds, of `# limit: 900` or `# limit: 900, full 2400`
 	local line
 	line=$(grep -m1 '^# limit:' "$(script "$1")")
@@ -103,7 +121,8 @@ limit() { # limit STAGE: seconds, of `# limit: 900` or `# limit: 900, full 2400`
 build() { # build DIR OPTIONS...
 	local dir=$1
 	shift
-	cmake -S . -B "$dir" -G Ninja -DUROCE_WERROR=ON "$@" && cmake --build "$dir"
+	cmake -S . -B "$dir" -G Ninja -DUROCE_WERROR=ON \
+		"-DUROCE_TEST_KINDS=${UROCE_TEST_KINDS:-}" "$@" && cmake --build "$dir"
 }
 export -f build
 export res
@@ -115,11 +134,17 @@ for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
 case " ${stages[*]} " in *" interop "*) start 900 guest bash -c 'tests/interop/guest/make.sh || true' ;; esac
 case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
 case $used in *" asan "*) run 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address" ;; esac
-case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread" ;; esac
+case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread -DUROCE_TEST_KINDS='unit;device;threads;e2e'" ;; esac
 case $used in *" fuzz "*) run 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac
 finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
+
+ahead=()
+for stage in debian13 arm64; do
+	[ -z "$full" ] && [[ " ${stages[*]} " == *" $stage "* ]] && ahead+=("$stage")
+done
+[ ${#ahead[@]} = 0 ] || prepare "${ahead[@]}"
 
 # What ctest knows and needs no network is `fast`, the quickest of that `quick`, and
 # of that `basic` what a compiler, a library or a kernel may break; `asan` is the
@@ -142,7 +167,7 @@ else
 fi
 for stage in "${stages[@]}"; do
 	beside=0
-	[[ $aside == *" $stage "* ]] && beside=1
+	[[ $aside == *" $stage "* ]] && beside=1 && unprepared
 	finish $beside
 	case $stage in
 	build) continue ;;

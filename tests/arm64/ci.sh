@@ -3,9 +3,10 @@
 # limit: 1800, full 5400
 # ci.sh RESULT.xml: uroce for arm64. In a root of this release with the cross
 # compiler and arm64's libraries, which cannot all be beside the host's own: the
-# whole tree built without a warning, and run by qemu-user what asks nothing of a
+# tree built without a warning, and run by qemu-user what asks nothing of a
 # kernel but to run programs: the tests of the kinds abi, unit, scenario and
-# fuzz, and some simulations; icrc.sh; Debian's packages (packages.sh); and between
+# fuzz, and some simulations (with UROCE_FULL the others are compiled, too); icrc.sh;
+# Debian's packages (packages.sh); and between
 # a host of this machine's architecture and one of arm64, by qemu-user too, every
 # operation (mixed.sh); rdma-core's suite on that host of arm64, of each class one
 # test. RESULT.xml says how each step went, RESULT-ctest.xml is ctest's,
@@ -18,7 +19,8 @@
 # arm64, of pages of 4 and of 16 KiB, and with one of 64 KiB, made from Debian's
 # sources (kernel.sh, guest.sh).
 #
-# What the install script installed is kept as for the stage debian13.
+# What the install script installed is kept as for the stage debian13, which --prepare
+# sees to as there.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -30,13 +32,15 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
+[ -n "$UROCE_FULL" ] || test_kinds="abi;unit;scenario;fuzz;sim;interop"
 clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM
 
 cross() {
+	# shellcheck disable=SC2016  # expanded by the shell inside
 	as_packages sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
-			-DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
+			"-DUROCE_TEST_KINDS=$UROCE_TEST_KINDS" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
 }
 emulated() { inside tests/arm64/emulated.sh "$@"; }
 run_tests() {
@@ -90,6 +94,7 @@ packages_of=arm64
 layers cross
 step clone clone
 step cross_build cross
+[ "${1:-}" = --prepare ] && exit $failed
 # What qemu-user runs has a user namespace of its own (emulated.sh).
 emulate=step
 if ! reason=$(unshare --user true 2>&1); then

@@ -3,21 +3,23 @@
 # limit: 1200, full 5400
 # ci.sh RESULT.xml: what the README says, on Debian 13. In a root of that
 # release, entered in namespaces of its own: the install script, the build
-# without a warning, the tests of the stage basic, Debian's packages made,
-# installed and used, rdma-core's pyverbs suite on one device, and the ping-pongs,
-# perftest and rping between two network namespaces. With UROCE_FULL a new root, and the stages fast, conformance, e2e and package
-# whole. RESULT.xml says how each step went, RESULT-STAGE.xml are those inside.
+# without a warning, the units and the ABI, Debian's packages made, installed and
+# used, rdma-core's pyverbs suite on one device, and the ping-pongs, perftest and
+# rping between two network namespaces. With UROCE_FULL a new root, all tests
+# compiled, and the stages fast, conformance, e2e and package whole. RESULT.xml says
+# how each step went, RESULT-STAGE.xml are those inside.
 #
 # What the install script installed is kept in build/roots (UROCE_ROOTS: in
-# another folder) and used again until it installs something else.
+# another folder) and used again until it installs something else. ci.sh --prepare
+# only sees that it is there, and that what is compiled is in the cache.
 # shellcheck disable=SC2034,SC2154  # what tests/fresh/root.sh reads
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD out=${1:-$PWD/build/results/debian13.xml}
 release=trixie suite=debian13
-kinds="basic demo conformance deb" stages=basic
+kinds="basic demo conformance deb" stages=basic only="unit;abi"
 if [ -n "${UROCE_FULL:-}" ]; then
-	kinds="fast conformance e2e package" stages=$kinds
+	kinds="fast conformance e2e package" stages=$kinds only=
 fi
 if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 	echo "needs root and mmdebstrap (tests/install-deps.sh debian13)"
@@ -25,6 +27,7 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
+test_kinds=$only
 clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM
@@ -47,6 +50,10 @@ layers $kinds
 # The packages are installed into this very root; with UROCE_FULL into a new one.
 [ -n "${UROCE_FULL:-}" ] || package_root=/ packages="not rpm and not lintian"
 step clone clone
+if [ "${1:-}" = --prepare ]; then
+	step build as_packages tests/all.sh build
+	exit $failed
+fi
 # shellcheck disable=SC2086  # names of stages
 step all.sh as_packages tests/all.sh $stages
 [[ $stages == *package* ]] || step package inside tests/package/ci.sh build/results/package.xml
