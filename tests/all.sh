@@ -146,21 +146,28 @@ for stage in debian13 arm64; do
 done
 [ ${#ahead[@]} = 0 ] || prepare "${ahead[@]}"
 
+strict_ones() { # the tests of the device that run with a strict filter, too: a|b|c
+	ctest --test-dir build -N -R '^device.*_strict$' 2>/dev/null |
+		sed -n 's/.*: device\.\(.*\)_strict$/\1/p' | paste -sd '|'
+}
 # What ctest knows and needs no network is `fast`, the quickest of that `quick`, and
 # of that `basic` what a compiler, a library or a kernel may break; `asan` is the
 # same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
 declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|scenario|fuzz|abi)$')
 # The long networks of the simulation run the same code as the short ones, and to a
-# sanitizer that is enough; the mutants it does not compile. What tests of the device do once more, with a filter that
-# ends at what it does not know, with two engines or with an engine without what makes
-# it fast, `fast` does. That nothing is lost where the n-th call fails a sanitizer says best.
-again=(-E '^sim.(mutants|net.(reads|dcqcn|lossy|incast|marks|deaf|beside|ecmp))$|^device.*_(strict|two|plain)$')
+# sanitizer that is enough, as is one value of each switch; the mutants it does not
+# compile. What tests of the device do once more, with a filter that ends at what it does
+# not know, with two engines or with an engine without what makes it fast, `fast` does.
+# That nothing is lost where the n-th call fails a sanitizer says best.
+again=(-E '^sim.(mutants|calm|.*_1|net.(reads|dcqcn|lossy|incast|marks|deaf|beside|ecmp))$|^device.*_(strict|two|plain)$')
 # Where others follow, `fast` leaves them what they do as well: `asan` the loops of
-# the n-th failure, `fresh` what is in `quick`, in the same build.
-others=
+# the n-th failure, threads of programs apart from the device, and with the ordinary
+# filter what has a strict one here; `fresh` what is in `quick`, in the same build.
+others='' twice=()
 if [ -z "$full" ]; then
-	[[ " ${stages[*]} " == *" asan "* ]] && others+='|faults'
+	[[ " ${stages[*]} " == *" asan "* ]] && others+='|faults' &&
+		twice=(-E "^threads.apart|^device.($(strict_ones))$")
 	[[ " ${stages[*]} " == *" fresh "* ]] && others+="|${labels[quick]}"
 else
 	again=()
@@ -172,7 +179,7 @@ for stage in "${stages[@]}"; do
 	case $stage in
 	build) continue ;;
 	quick | basic) run 300 "$stage" tests/ctest.sh build "$res/$stage.xml" -j2 -L "${labels[$stage]}" ;;
-	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" ;;
+	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
 	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 6 * ${UROCE_FUZZ_SECONDS:-10})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;

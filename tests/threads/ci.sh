@@ -14,12 +14,12 @@ export TSAN_OPTIONS=log_path=$tmp/race:atexit_sleep_ms=0
 status=0
 # Of the rest, simulations, scenarios, corpora and the ABI have one thread, and so have
 # some units; unit.uroce starts programs that cannot be given TSan; with a filter that
-# ends at what it does not know, or without what makes it fast, a device has the same
-# threads.
+# ends at what it does not know, without what makes it fast, or with all that a user may
+# have, a device has the same threads.
 out=${1:-$tmp/result.xml}
 tests/ctest.sh build/tsan "$out" -j2 \
 	-L '^(unit|device|threads)$' \
-	-E '^(unit.(uroce|arena|count)|device.*_(strict|plain))$' || status=1
+	-E '^(unit.(uroce|arena|count)|device.(lock|quota|.*_(strict|plain)))$' || status=1
 if [ "$(id -u)" = 0 ]; then
 	# Python cannot be given TSan either; the device can.
 	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
