@@ -12,6 +12,7 @@
 
 #define CGROUP	   "/sys/fs/cgroup"
 #define HOSTS_FILE "etc-hosts"
+#define OWN	   "own"
 
 void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
 			char *path, size_t size)
@@ -20,6 +21,12 @@ void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
 
 	ur_fabric_host_name(host, name, sizeof(name));
 	snprintf(path, size, "%s/%s", place->run, name);
+}
+
+void ur_fabric_own_run(const struct ur_fabric_place *place, char *path,
+		       size_t size)
+{
+	snprintf(path, size, "%s/" OWN, place->run);
 }
 
 void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
@@ -119,6 +126,20 @@ static int write_name(const char *path, const char *name)
 	return fclose(f) || chmod(path, 0644) ? -errno : 0;
 }
 
+/* Launchers of MPI give the environment of one host to the ranks on all. */
+static int mount_run(const struct ur_fabric_place *place, const char *name,
+		     struct ur_fabric_error *error)
+{
+	char path[PATH_MAX], own[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", place->run, name);
+	ur_fabric_own_run(place, own, sizeof(own));
+	if (mkdir(path, 0755) || (mkdir(own, 0755) && errno != EEXIST) ||
+	    mount(path, own, NULL, MS_BIND, NULL))
+		return ur_fabric_fail(error, -errno, "%s at %s", path, own);
+	return 0;
+}
+
 int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
 			  struct ur_fabric_error *error)
 {
@@ -126,6 +147,9 @@ int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
 	int err;
 
 	mount_sys();
+	err = mount_run(place, name, error);
+	if (err)
+		return err;
 	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, place->run);
 	if (mount(path, "/etc/hosts", NULL, MS_BIND, NULL))
 		return ur_fabric_fail(error, -errno, "%s's /etc/hosts", name);

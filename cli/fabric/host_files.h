@@ -9,6 +9,9 @@
  * messages go to, as the hosts see them. */
 void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
 			char *path, size_t size);
+/* The name by which each host finds its own run directory, the same in all. */
+void ur_fabric_own_run(const struct ur_fabric_place *place, char *path,
+		       size_t size);
 void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
 			char *path, size_t size);
 
@@ -22,8 +25,8 @@ int ur_fabric_files(const struct ur_fabric_place *place,
 		    struct ur_fabric_error *error);
 
 /**
- * ur_fabric_host_mounts() - in a host's: /sys of its network, /dev/shm,
- * /etc/hosts, /etc/hostname
+ * ur_fabric_host_mounts() - in a host's: /sys of its network, its run
+ * directory, /dev/shm, /etc/hosts, /etc/hostname
  */
 int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
 			  struct ur_fabric_error *error);

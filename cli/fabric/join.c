@@ -47,7 +47,7 @@ static int set_environment(struct ur_fabric *fabric, unsigned int host)
 	/* The switch has no device. */
 	if (!host)
 		return unsetenv("UROCE_RUN_DIR") ? -errno : 0;
-	ur_fabric_host_run(&fabric->place, host, run, sizeof(run));
+	ur_fabric_own_run(&fabric->place, run, sizeof(run));
 	return ur_environment_set(run);
 }
 

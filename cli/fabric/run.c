@@ -155,8 +155,8 @@ int ur_fabric_trace(struct ur_options *options)
  * it. */
 static int save_records(struct ur_options *options, char *path)
 {
-	char command[] =
-		"exec \"$0\" record save \"$UROCE_RUN_DIR.record\" >&2";
+	char command[] = "exec \"$0\" record save "
+			 "\"${UROCE_RUN_DIR%/*}/$(uname -n).record\" >&2";
 	char *argv[] = {(char *)"/bin/sh", (char *)"-c", command, path, NULL};
 	char all[] = ALL;
 

@@ -76,7 +76,7 @@ def test_devices_are_stopped(pair, process):
             host.device.kill(signal.SIGSTOP)
         before = octets(pair.a)
         wait_for("traffic without the devices",
-                 lambda: octets(pair.a) - before > 3000 * 2 * 4096)
+                 lambda: octets(pair.a) - before > 3000 * 2 * 4096, limit=60)
         assert s.running() and c.running(), s.report() + c.report()
     finally:
         for host in pair.a, pair.b:
