@@ -75,6 +75,48 @@ static void changed(const struct ur_watched_qp *qp,
 		     (unsigned long long)request->sge[0].addr);
 }
 
+/* The peer's queue pair, where it is of this process. */
+static struct ur_watched_qp *peer_of(const struct ur_watched_qp *qp)
+{
+	return ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
+}
+
+static bool is_send(const struct ur_request *request)
+{
+	return !request->receive && (request->opcode == IBV_WR_SEND ||
+				     request->opcode == IBV_WR_SEND_WITH_IMM ||
+				     request->opcode == IBV_WR_SEND_WITH_INV);
+}
+
+/* Reports a receive that was too short, where the request that failed is it, or its
+ * message, and the other is the peer's next: not all drivers say which of their
+ * statuses means that. */
+static void judge_lengths(const struct ur_watched_qp *qp,
+			  const struct ur_request *request)
+{
+	struct ur_watched_qp *peer = peer_of(qp);
+	const struct ur_request *other, *receive;
+	struct ur_stack place;
+
+	if (!peer)
+		return;
+	other = ur_queue_oldest(request->receive ? &peer->send
+				: peer->srq	 ? &peer->srq->recv
+						 : &peer->recv);
+	if (!other || !is_send(request->receive ? other : request))
+		return;
+	receive = request->receive ? request : other;
+	if (receive->length >= (request->receive ? other : request)->length)
+		return;
+	ur_stack_of(&place, &receive->place);
+	ur_report_at(
+		UR_CHECK_RECV_SHORT, &(request->receive ? qp : peer)->o, &place,
+		"receive wr_id 0x%llx, posted here, has room for %u bytes, "
+		"and the message has %u",
+		(unsigned long long)receive->wr_id, receive->length,
+		(request->receive ? other : request)->length);
+}
+
 static void failed(const struct ur_watched_qp *qp,
 		   const struct ur_request *request, enum ibv_wc_status status)
 {
@@ -119,11 +161,15 @@ static void failed(const struct ur_watched_qp *qp,
 			(unsigned long long)request->remote_addr, request->rkey,
 			text);
 		break;
+	case IBV_WC_LOC_QP_OP_ERR:
+	case IBV_WC_REM_OP_ERR:
+		judge_lengths(qp, request);
+		break;
 	case IBV_WC_REM_INV_REQ_ERR:
-		/* If the peer is another process's queue pair, the device has
-		 * the story. */
-		peer = ur_watched_number(UR_KIND_QP, NULL,
-					 qp->attr.dest_qp_num);
+		/* If the peer is another process's queue pair, a device of ours
+		 * has the story. */
+		judge_lengths(qp, request);
+		peer = peer_of(qp);
 		if (peer && qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
 		    qp->attr.max_rd_atomic > peer->attr.max_dest_rd_atomic &&
 		    (request->opcode == IBV_WR_RDMA_READ ||

@@ -108,6 +108,10 @@ void ur_cq_judge_room(struct ur_watched_cq *cq);
 void ur_send_full(struct ibv_qp *ibqp, int err,
 		  const struct ur_code_place *place);
 
+/* send.c: reports the same where the provider has made room by itself, though none
+ * is to be counted on. Without the lock. */
+void ur_send_over(struct ibv_qp *ibqp, const struct ur_code_place *place);
+
 /* access.c: write a sentence about why memory was refused, here or by the peer,
  * and what would have fitted, to text, size bytes with its NUL. */
 void ur_access_local(const struct ur_watched_qp *qp,

@@ -149,6 +149,20 @@ void ur_send_full(struct ibv_qp *ibqp, int err,
 	ur_table_unlock();
 }
 
+void ur_send_over(struct ibv_qp *ibqp, const struct ur_code_place *place)
+{
+	struct ur_watched_qp *qp;
+	bool over;
+
+	ur_table_lock();
+	qp = ur_watched(UR_KIND_QP, ibqp);
+	over = qp && qp->state == IBV_QPS_RTS && qp->send.signaled &&
+	       qp->send.count > qp->cap.max_send_wr;
+	ur_table_unlock();
+	if (over)
+		ur_send_full(ibqp, ENOMEM, place);
+}
+
 int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad)
 {
@@ -166,8 +180,12 @@ int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		n = enter_sends(qp, wr, &place);
 	ur_table_unlock();
 	err = real->ops.post_send(ibqp, wr, bad);
-	if (!err || !qp)
+	if (!qp)
 		return err;
+	if (!err) {
+		ur_send_over(ibqp, &place);
+		return 0;
+	}
 	ur_table_lock();
 	ur_request_refused(qp, refused(*bad, n));
 	ur_table_unlock();

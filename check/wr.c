@@ -238,8 +238,10 @@ static int complete(struct ibv_qp_ex *ex)
 	qp->builder = 0;
 	ur_table_unlock();
 	err = qp->real.wr_complete(ex);
-	if (!err)
+	if (!err) {
+		ur_send_over(&ex->qp_base, &place);
 		return 0;
+	}
 	ur_table_lock();
 	ur_request_refused(qp, built);
 	ur_table_unlock();

@@ -21,7 +21,8 @@ static void resolve(struct half *half)
 				 .sin_port = htons(7471)};
 
 	memset(half, 0, sizeof(*half));
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	MUST(inet_pton(AF_INET, lab_setting("LAB_ADDRESS", "127.0.0.1"),
+		       &to.sin_addr) == 1);
 	half->channel = rdma_create_event_channel();
 	MUST(half->channel);
 	MUST(!rdma_create_id(half->channel, &half->id, NULL, RDMA_PS_TCP));
@@ -102,7 +103,7 @@ static void cm_removal(bool wrong)
 
 	resolve(&half);
 	MUST(!rdma_ack_cm_event(half.event));
-	MUST(!system("\"$UROCE_LAB\" link del uroce0 >/dev/null"));
+	MUST(!system(lab_setting("LAB_REMOVE", "false")));
 	MUST(!rdma_get_cm_event(half.channel, &half.event));
 	MUST(half.event->event == RDMA_CM_EVENT_DEVICE_REMOVAL);
 	MUST(!rdma_ack_cm_event(half.event));

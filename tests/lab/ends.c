@@ -90,7 +90,30 @@ static void leak_events(bool wrong)
 	lab_close(&lab);
 }
 
+/* The limit of a shared receive queue is what every device tells. */
 static void async_unacked(bool wrong)
+{
+	struct lab_wish wish = {.srq = true};
+	struct ibv_srq_attr limit = {.srq_limit = 1};
+	struct ibv_async_event async;
+	struct lab lab;
+
+	lab_open(&lab, &wish);
+	MUST(!lab_recv(&lab, 64));
+	MUST(!ibv_modify_srq(lab.srq, &limit, IBV_SRQ_LIMIT));
+	MUST(!lab_send(&lab, 8, IBV_SEND_SIGNALED));
+	lab_wait(&lab, 0);
+	lab_wait(&lab, 1);
+	MUST(!ibv_get_async_event(lab.context, &async));
+	MUST(async.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
+	if (wrong)
+		lab_hangs();
+	else
+		ibv_ack_async_event(&async);
+	lab_close(&lab);
+}
+
+void lab_async_qp(bool wrong)
 {
 	struct lab_wish wish = {.qp_access = 0};
 	struct ibv_async_event async;

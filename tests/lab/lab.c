@@ -17,17 +17,23 @@ static const struct lab_case *const all[] = {lab_queues, lab_memory, lab_paths,
 					     lab_cm,	 lab_ends,   NULL};
 
 /* Other forms of mistakes that have a program, or none of its own. */
-static const struct lab_case more[] = {{"fork", lab_fork},
-				       {"long", lab_long},
-				       {"polls-memory", lab_polls_memory},
-				       {"reads-on", lab_reads_on},
-				       {0}};
+static const struct lab_case more[] = {
+	{"fork", lab_fork},	    {"long", lab_long},
+	{"async-qp", lab_async_qp}, {"polls-memory", lab_polls_memory},
+	{"reads-on", lab_reads_on}, {0}};
 #endif
 
 void lab_fail(const char *file, int line, const char *what)
 {
 	fprintf(stderr, "%s:%d: %s (%s)\n", file, line, what, strerror(errno));
 	exit(1);
+}
+
+const char *lab_setting(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+
+	return value ? value : otherwise;
 }
 
 static uint32_t or (uint32_t wish, uint32_t usual)
@@ -70,6 +76,7 @@ static void make_qp(struct lab *lab, int i)
 		.sq_sig_all = !wish->unsignaled,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = lab->pd,
+		.srq = i ? lab->srq : NULL,
 	};
 
 	if (wish->qp_ex) {
@@ -81,6 +88,7 @@ static void make_qp(struct lab *lab, int i)
 			.send_cq = attr.send_cq,
 			.recv_cq = attr.recv_cq,
 			.cap = attr.cap,
+			.srq = attr.srq,
 			.qp_type = attr.qp_type,
 			.sq_sig_all = attr.sq_sig_all,
 		};
@@ -107,8 +115,7 @@ static void fill_path(struct lab *lab, struct ibv_ah_attr *ah)
 	ah->is_global = !lab->wish.no_grh;
 	ah->grh.dgid = lab->gid;
 	ah->grh.hop_limit = 64;
-	if (lab->wish.other_gid)
-		ah->grh.sgid_index = 200;
+	ah->grh.sgid_index = lab->wish.other_gid ? 200 : lab->gid_index;
 }
 
 int lab_to_rtr(struct lab *lab, int i)
@@ -161,7 +168,8 @@ void lab_open(struct lab *lab, const struct lab_wish *wish)
 	lab->context = ibv_open_device(list[0]);
 	MUST(lab->context);
 	ibv_free_device_list(list);
-	MUST(!ibv_query_gid(lab->context, 1, 0, &lab->gid));
+	lab->gid_index = (uint8_t)atoi(lab_setting("LAB_GID", "0"));
+	MUST(!ibv_query_gid(lab->context, 1, lab->gid_index, &lab->gid));
 	lab->pd = ibv_alloc_pd(lab->context);
 	MUST(lab->pd);
 	lab->buf = mmap(NULL, LAB_BUF, PROT_READ | PROT_WRITE,
@@ -173,6 +181,13 @@ void lab_open(struct lab *lab, const struct lab_wish *wish)
 	if (wish->channel) {
 		lab->channel = ibv_create_comp_channel(lab->context);
 		MUST(lab->channel);
+	}
+	if (wish->srq) {
+		struct ibv_srq_init_attr attr = {
+			.attr = {.max_wr = 16, .max_sge = 2}};
+
+		lab->srq = ibv_create_srq(lab->pd, &attr);
+		MUST(lab->srq);
 	}
 	for (int i = 0; i < 2; i++) {
 		make_cq(lab, i);
@@ -201,6 +216,8 @@ void lab_close_rest(struct lab *lab)
 {
 	if (lab->ah)
 		MUST(!ibv_destroy_ah(lab->ah));
+	if (lab->srq)
+		MUST(!ibv_destroy_srq(lab->srq));
 	if (lab->channel)
 		MUST(!ibv_destroy_comp_channel(lab->channel));
 	if (lab->mr)
@@ -270,7 +287,8 @@ int lab_recv(struct lab *lab, uint32_t length)
 	struct ibv_recv_wr wr = {.wr_id = 3, .sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_recv(lab->qp[1], &wr, &bad);
+	return lab->srq ? ibv_post_srq_recv(lab->srq, &wr, &bad)
+			: ibv_post_recv(lab->qp[1], &wr, &bad);
 }
 
 struct ibv_wc lab_wait(struct lab *lab, int i)

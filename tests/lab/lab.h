@@ -20,6 +20,7 @@ struct lab_wish {
 	bool channel;	 /* completion queues have one */
 	bool cq_ex, qp_ex;
 	bool ud;
+	bool srq;		/* the second queue pair takes from lab.srq */
 	unsigned int mr_access; /* beside LOCAL_WRITE */
 	unsigned int qp_access; /* of the second queue pair */
 	bool no_connect;	/* left in RESET */
@@ -36,8 +37,10 @@ struct lab {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq[2];
 	struct ibv_qp *qp[2];
+	struct ibv_srq *srq;
 	struct ibv_ah *ah;
 	union ibv_gid gid;
+	uint8_t gid_index;
 	char *buf; /* LAB_BUF bytes in a mapping of their own */
 };
 
@@ -52,6 +55,8 @@ extern const struct lab_case lab_queues[], lab_memory[], lab_paths[], lab_cm[],
 
 /* No mistake of its own: a child that inherits, and leaves something or not. */
 void lab_fork(bool wrong);
+/* UR-EV-02 of a queue pair. */
+void lab_async_qp(bool wrong);
 /* UR-SQ-13 and UR-RQ-04 by the program's own reads. */
 void lab_polls_memory(bool wrong);
 void lab_reads_on(bool wrong);
@@ -90,6 +95,11 @@ int lab_recv(struct lab *lab, uint32_t length);
 struct ibv_wc lab_wait(struct lab *lab, int i);
 /* The same, without polling: for an event of queue @i, without arming. */
 void lab_event(struct lab *lab, int i);
+
+/* Returns what the environment says of the device that the lab is on, or what it is
+ * otherwise: LAB_GID, the index of the address; LAB_ADDRESS, the IPv4 address;
+ * LAB_REMOVE, the command that takes the device away. */
+const char *lab_setting(const char *name, const char *otherwise);
 
 /* The mistake leads to a wait for ever: who started the program ends it. */
 void lab_hangs(void);

@@ -176,7 +176,8 @@ static void fill(bool there, bool wrong)
 			usleep(10000);
 		}
 	}
-	MUST(!!err == wrong);
+	/* Some providers make room without being polled. */
+	MUST(!err || wrong);
 	lab_close(&lab);
 }
 

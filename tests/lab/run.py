@@ -4,7 +4,6 @@
 object and place, and its corrected twin is silent."""
 import concurrent.futures
 import ctypes
-import json
 import os
 import re
 import signal
@@ -12,7 +11,8 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
+
+import trial
 
 BUILD, SOURCE, WANTED = sys.argv[1], sys.argv[2], sys.argv[3:]
 
@@ -39,7 +39,7 @@ NOT_HERE = {
 }
 
 
-def lab(tmp, *args, how=("--check",), name=""):
+def lab(tmp, *args, how=("--check",), name="", mistake=None):
     # One of them takes its device away.
     apart = args[0] == "UR-CM-04"
     run = f"{tmp}/run" + ("-".join(args) if apart else "")
@@ -48,52 +48,13 @@ def lab(tmp, *args, how=("--check",), name=""):
     command = [*(ALONE if apart else []), f"{BUILD}/bin/uroce", "run", "--run-dir", run,
                "--netdev", "lo", *how, "--check-json", json_file, "--",
                f"{BUILD}/bin/lab", *args]
-    out = open(json_file + ".out", "w+")
-    p = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
-                         env={**os.environ, "UROCE_LAB": f"{BUILD}/bin/uroce"})
-    end = time.monotonic() + 30
-
-    def read():
-        lines = open(json_file).readlines() if os.path.exists(json_file) else []
-        out.seek(0)
-        return out.read(), [json.loads(line) for line in lines if line.endswith("\n")]
-
-    while p.poll() is None:
-        text, found = read()
-        # It waits for ever, and has said all that it can.
-        if "hangs\n" in text and any(f["id"] == args[0] for f in found):
-            p.kill()
-            p.wait()
-            return 0, text, found
-        if time.monotonic() > end:
-            p.kill()
-            p.wait()
-            return "over 30 s", *read()
-        time.sleep(0.02)
-    return p.returncode, *read()
+    return trial.run(command, json_file, mistake or args[0],
+                     LAB_REMOVE=f"'{BUILD}/bin/uroce' link del uroce0 >/dev/null")
 
 
 def try_id(tmp, name):
-    wrong = []
-    rc, out, found = lab(tmp, name, "wrong")
-    report = next((f for f in found if f["id"] == name), None)
-    if rc:
-        wrong.append(f"{name} wrong: status {rc}\n{out}")
-    elif not report:
-        wrong.append(f"{name} wrong: not named\n{out}")
-    elif not any(f["file"].endswith(".c") and f["line"] and f["module"] == "lab"
-                 for f in report["stack"]):
-        wrong.append(f"{name} wrong: no place in the program\n{out}")
-    elif name not in out or report["advice"] not in out:
-        wrong.append(f"{name} wrong: not on standard error\n{out}")
-    elif not re.search(STORIES.get(name, ""), out) or \
-            (name in STORIES and "rdma-check: why: " not in out):
-        wrong.append(f"{name} wrong: no story of the device\n{out}")
-    rc, out, found = lab(tmp, name, "right")
-    # One of them has to fail to get an event: that has a story, and no name.
-    if rc or found or re.search("rdma-check: (?!why: )", out):
-        wrong.append(f"{name} right: status {rc}, named {[f['id'] for f in found]}\n{out}")
-    return wrong
+    return trial.judge_wrong(name, *lab(tmp, name, "wrong"), STORIES.get(name)) + \
+        trial.judge_right(name, *lab(tmp, name, "right"))
 
 
 def try_stop(tmp):
@@ -168,6 +129,14 @@ def try_long(tmp):
     return try_form(tmp, "long", "UR-SQ-06")
 
 
+def try_async_qp(tmp):
+    wrong = []
+    rc, out, found = lab(tmp, "async-qp", "wrong", mistake="UR-EV-02")
+    if rc or [f["id"] for f in found] != ["UR-EV-02"]:
+        wrong.append(f"async-qp wrong: status {rc}, {[f['id'] for f in found]}\n{out}")
+    return wrong + trial.judge_right("async-qp", *lab(tmp, "async-qp", "right"))
+
+
 def may_break():
     """Do we get a breakpoint register that counts? Some virtual machines give one that never
     does. Of <linux/perf_event.h>: type PERF_TYPE_BREAKPOINT, size, exclude_kernel and
@@ -216,7 +185,7 @@ def main():
                 failures += wrong
             if not WANTED:
                 for wrong in pool.map(lambda t: t(tmp), [try_stop, try_mute, try_fork, try_long,
-                                                try_reads]):
+                                                try_async_qp, try_reads]):
                     failures += wrong
     print("\n".join(failures) or f"{len(listed)} mistakes named, {len(listed)} twins silent")
     return 1 if failures else 0

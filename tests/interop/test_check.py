@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The checker on another card than ours: the whole lab on Soft-RoCE, in a guest without
+uroce. Debian's kernels are built without siw, the other driver that needs no hardware
+(`# CONFIG_RDMA_SIW is not set`)."""
+import os
+import re
+import subprocess
+
+import pytest
+
+import guest as g
+
+NETNS = f"uroce-ck-{os.getpid()}"
+# What tests/lab/card.py may leave out, with the reason that it prints.
+CANNOT = {"UR-MR-06"}
+
+
+@pytest.fixture(scope="module")
+def rxe():
+    why = g.missing()
+    if why:
+        pytest.skip(why)
+    g.build_image()
+    guest = None
+    try:
+        guest = g.Guest(f"ck{os.getpid() % 100000}", NETNS, 2, volumes=[f"{g.BUILD}:/build",
+                                                                       f"{g.TOP}:/uroce"])
+        yield guest
+    finally:
+        if guest:
+            guest.stop()
+        subprocess.run(["ip", "netns", "del", NETNS], stderr=subprocess.DEVNULL)
+
+
+def test_lab(rxe):
+    rc, out = rxe.run("python3 /uroce/tests/lab/card.py /build eth0 rxe", 400)
+    assert rc == 0, out
+    print(out)
+    listed = subprocess.run([f"{g.BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.split()
+    shown = set(re.findall("^(UR-[A-Z]+-[0-9]+): named, and its twin silent$", out, re.M))
+    assert shown >= set(listed) - CANNOT, out
+    assert len(shown) >= 43
+
+
+def test_no_device(rxe):
+    """A stock program on the device, and one that finds none."""
+    rc, out = rxe.run("/build/bin/rdma-check -- ibv_devinfo -d rxe0 && rdma link del rxe0 && "
+                      "/build/bin/rdma-check -- ibv_devinfo; rdma link add rxe0 type rxe netdev eth0")
+    found, _, none = out.partition("No IB devices found")
+    assert "hca_id:\trxe0" in found and "rdma-check" not in found, out
+    assert "rdma-check: the program opened no RDMA device" in out, out
