@@ -62,6 +62,9 @@ void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 	char provider[sizeof(kept->provider)];
 
 	if (!ur_layout_known(context, &verbs)) {
+		ur_table_lock();
+		ur_vendor_opened("");
+		ur_table_unlock();
 		ur_report_note(
 			"%s: this libibverbs has contexts of a form that "
 			"is not known here (%zu bytes): what is done with "

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* Notes that a context of this provider was opened ("mlx5"). With the table's
- * lock. */
+/* Notes that a context of this provider was opened ("mlx5"; "": none that
+ * is known). With the table's lock. */
 void ur_vendor_opened(const char *provider);
 
 /* Returns whether any context was opened in this process. Without the lock or

@@ -90,7 +90,7 @@ static void leak_events(bool wrong)
 	lab_close(&lab);
 }
 
-/* The limit of a shared receive queue is what every device tells. */
+/* Every device sends the event of a shared receive queue's limit. */
 static void async_unacked(bool wrong)
 {
 	struct lab_wish wish = {.srq = true};

@@ -13,8 +13,13 @@
 static const struct lab_case *const all[] = {lab_adverse, NULL};
 static const struct lab_case more[] = {{0}};
 #else
+#ifdef LAB_WITHOUT_CM
+static const struct lab_case *const all[] = {lab_queues, lab_memory, lab_paths,
+					     lab_ends, NULL};
+#else
 static const struct lab_case *const all[] = {lab_queues, lab_memory, lab_paths,
 					     lab_cm,	 lab_ends,   NULL};
+#endif
 
 /* Other forms of mistakes that have a program, or none of its own. */
 static const struct lab_case more[] = {

@@ -39,14 +39,14 @@ def run(command, json_file, mistake, seconds=30, **env):
     return p.returncode, *read()
 
 
-def judge_wrong(name, rc, out, found, story=None):
+def judge_wrong(name, rc, out, found, story=None, module="lab"):
     """What is wrong with a program that makes the mistake: at most one thing."""
     report = next((f for f in found if f["id"] == name), None)
     if rc:
         return [f"{name} wrong: status {rc}\n{out}"]
     if not report:
         return [f"{name} wrong: not named\n{out}"]
-    if not any(f["file"].endswith(".c") and f["line"] and f["module"] == "lab"
+    if not any(f["file"].endswith(".c") and f["line"] and f["module"] == module
                for f in report["stack"]):
         return [f"{name} wrong: no place in the program\n{out}"]
     if name not in out or report["advice"] not in out:
