@@ -74,7 +74,7 @@ void ur_device_cc_apply(struct ur_device *dev)
 		.monitor_ns = v[UR_CC_MONITOR_US] * 1000ull,
 		.keep_target = !v[UR_CC_CLAMP],
 		.keep_time = !v[UR_CC_CLAMP_TIME],
-		.uc = v[UR_CC_ECN] != 0,
+		.windowless = v[UR_CC_ECN] != 0,
 		.cnp_class = true,
 		.cnp_traffic_class = (u8)(v[UR_CC_CNP_DSCP] << 2),
 		.cnp_sl = (u8)v[UR_CC_CNP_PRIO],

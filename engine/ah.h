@@ -15,7 +15,7 @@ struct ur_eah {
 
 /* Puts the traffic class and the hop limit of path into av. */
 void ur_av_set_class(struct ur_av *av, const struct ur_epath *path);
-/* Gives the address vector of a connected queue pair of that type the ECN bits
+/* Gives the address vector of a queue pair of that type, or of an address handle, the ECN bits
  * that the settings say, and that its peer may change: ur_qp_set_ecn(). To be called whenever
  * its class has changed. */
 void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,

@@ -87,25 +87,26 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	return 0;
 }
 
-/* CNPs lower the window of an RC queue pair's path, and the rate of a UC queue pair.
- * Where neither follows them, packets that ask for no ECN get none. */
+/* CNPs lower the window of an RC queue pair's path, and the rate of a queue pair of
+ * UC or UD. Where neither follows them, packets that ask for no ECN get none. */
 void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,
 		   enum ur_qp_type type)
 {
 	u8 own = av->traffic_class & UR_ECN_MASK;
+	bool windowless = type == UR_QPT_UC || type == UR_QPT_UD;
 
 	av->ecn = 0;
-	if (av->v1 || own == UR_ECN_CE)
+	if (av->v1 || av->mcast || own == UR_ECN_CE)
 		return;
 	if (own) {
 		av->ecn = own;
 		return;
 	}
 	if (!engine->ecn ||
-	    (type != UR_QPT_UC && !engine->opt.path && !engine->cc.enable))
+	    (!windowless && !engine->opt.path && !engine->cc.enable))
 		return;
 	av->ecn = UR_ECN_ECT0;
-	if (type != UR_QPT_UC || engine->ecn == UR_ECN_ALL)
+	if (!windowless || engine->ecn == UR_ECN_ALL)
 		av->traffic_class |= UR_ECN_ECT0;
 }
 
@@ -185,6 +186,7 @@ static int create_ah(struct ur_engine *engine, struct ur_eah *ah,
 	ur_assert(ah->ectx->engine == engine);
 	if (err)
 		return err;
+	ur_av_set_ecn(engine, ah->av, UR_QPT_UD);
 	ah->av->realm = ah->ectx->realm;
 	err = place_ah(ah->ectx, ah);
 	if (err)

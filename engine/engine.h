@@ -175,7 +175,7 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
 /* Which queue pairs are ECT(0) where their program asks for no ECN. */
 #define UR_ECN_NONE	0
 #define UR_ECN_RELIABLE 1 /* RC and XRC, and UC to peers that have sent CNPs */
-#define UR_ECN_ALL	2 /* and UC to anybody */
+#define UR_ECN_ALL	2 /* and UC and UD to anybody */
 
 /* Sets congestion control. Live queue pairs follow it, but only those that are
  * connected from now on can be limited. ecn: UR_ECN_*; an address vector keeps the

@@ -131,7 +131,8 @@ static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
 	struct ur_pkt pkt = {
 		.opcode = UR_OP_CNP,
 		.pkey = UR_PKEY_DEFAULT,
-		.dqpn = qp->attr.dest_qpn,
+		.dqpn = qp->svc == UR_SVC_UD ? qp->resp.cnp_dqpn
+					     : qp->attr.dest_qpn,
 		.becn = true,
 	};
 	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
@@ -207,10 +208,11 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 	u32 budget = UR_QUANTUM_PKTS;
 	enum ur_quantum result;
 
-	if (!qp->attr.av || qp->state < UR_QP_RTR)
-		return UR_QUANTUM_IDLE;
+	/* A datagram's queue pair owes nothing else. */
 	if (resp->cnp_due && !send_cnp(qp, tx))
 		return UR_QUANTUM_FULL;
+	if (!qp->attr.av || qp->state < UR_QP_RTR)
+		return UR_QUANTUM_IDLE;
 	while (resp->item_head != resp->item_tail) {
 		result = send_item(
 			qp, tx, &resp->items[resp->item_head & resp->item_mask],

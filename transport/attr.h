@@ -20,7 +20,7 @@ struct ur_srq;
  * adapters (cc.c). */
 struct ur_cc_config {
 	bool enable;	   /* rates are limited */
-	bool uc;	   /* those of UC are anyhow, which has no window */
+	bool windowless;   /* those of UC and UD are anyhow */
 	u8 np_off, rp_off; /* by service level: no CNPs are sent, none heeded */
 	u64 link_bps;	   /* line rate, bits per second */
 	u64 min_rate_bps;

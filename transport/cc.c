@@ -43,6 +43,8 @@ const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp)
 	struct ur_av *av = qp->cnp_av;
 	u8 traffic_class;
 
+	if (qp->svc == UR_SVC_UD)
+		return av;
 	if (!c->cnp_class || !av)
 		return qp->attr.av;
 	/* A queue that marks would drop what is not ECT. */
@@ -90,7 +92,9 @@ static bool limits(const struct ur_qp *qp)
 {
 	const struct ur_cc_config *c = &qp->port->cc;
 
-	return (c->enable && !off(c->rp_off, qp)) || (c->uc && ur_cc_is_uc(qp));
+	if (c->windowless && ur_cc_is_windowless(qp))
+		return true;
+	return c->enable && !off(c->rp_off, qp);
 }
 
 void ur_cc_cnp(struct ur_qp *qp)

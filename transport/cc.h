@@ -7,6 +7,7 @@
 #include "transport/qp.h"
 
 #define UR_CC_ALPHA_ONE (1u << 20)
+#define UR_CC_SENT_BITS 3
 
 struct ur_cc {
 	const struct ur_cc_config *cfg; /* the port's, defaults filled in */
@@ -24,12 +25,15 @@ struct ur_cc {
 	u64 cap_bps; /* 0: none */
 	ur_time cap_next;
 	bool answered; /* the last paced packet was a READ's answer */
+	/* UD: addresses that ECT packets went to, by their hash (ud_marks.c). */
+	u32 sent_to[1u << UR_CC_SENT_BITS];
 };
 
 /* Returns whether nothing but its rate can follow marks. */
-static inline bool ur_cc_is_uc(const struct ur_qp *qp)
+static inline bool ur_cc_is_windowless(const struct ur_qp *qp)
 {
-	return qp->svc == UR_SVC_UC && qp->attr.av && qp->attr.av->ecn;
+	return qp->svc == UR_SVC_UD ||
+	       (qp->svc == UR_SVC_UC && qp->attr.av && qp->attr.av->ecn);
 }
 
 /* Returns when the next packet may leave; 0: at once. cc may be NULL. */

@@ -55,12 +55,13 @@ static void init_cnp_av(struct ur_qp *qp)
 
 	ur_av_put(qp->cnp_av);
 	qp->cnp_av = NULL;
-	if (!qp->port->cc.cnp_class || !qp->attr.av)
+	if (qp->svc != UR_SVC_UD && (!qp->port->cc.cnp_class || !qp->attr.av))
 		return;
-	av = malloc(sizeof(*av));
+	av = calloc(1, sizeof(*av));
 	if (!av)
 		return;
-	*av = *qp->attr.av;
+	if (qp->svc != UR_SVC_UD)
+		*av = *qp->attr.av;
 	av->refs = 1;
 	av->free = free_av;
 	av->wire = 0;
@@ -82,14 +83,23 @@ static void start(struct ur_qp *qp, struct ur_cc *cc)
 	ur_cc_cap(qp);
 }
 
+static bool has_limiter(const struct ur_qp *qp)
+{
+	const struct ur_cc_config *c = &qp->port->cc;
+
+	if (c->windowless && ur_cc_is_windowless(qp))
+		return true;
+	return c->enable && qp->svc != UR_SVC_UD;
+}
+
 void ur_cc_init(struct ur_qp *qp)
 {
 	struct ur_cc *cc = qp->cc;
 
-	if (ur_qp_is_datagram(qp))
+	if (qp->svc == UR_SVC_RAW)
 		return;
 	init_cnp_av(qp);
-	if (!qp->port->cc.enable && !(qp->port->cc.uc && ur_cc_is_uc(qp)))
+	if (!has_limiter(qp))
 		return;
 	if (!cc)
 		cc = malloc(sizeof(*cc));

@@ -66,6 +66,23 @@ static bool is_marked(const struct ur_rx_meta *meta)
 	return !meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE;
 }
 
+static __attribute__((noinline)) void rx_cnp(struct ur_qp *qp,
+					     const struct ur_rx_meta *meta)
+{
+	if (qp->svc == UR_SVC_UD)
+		ur_ud_cnp(qp, meta);
+	else if (ur_qp_addresses_fit(qp, meta))
+		ur_cc_cnp(qp);
+}
+
+static __attribute__((noinline)) void rx_datagram(struct ur_qp *qp,
+						  const struct ur_rx_meta *meta,
+						  const struct ur_pkt *pkt)
+{
+	if (ur_ud_rx(qp, meta, pkt) && is_marked(meta))
+		ur_ud_marked(qp, meta, pkt->sqpn);
+}
+
 /* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
  * service. */
 static void rx_qp(struct ur_port *port, struct ur_qp *qp,
@@ -76,8 +93,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		return;
 	}
 	if (pkt->op->flags & UR_OPF_CNP) {
-		if (qp->svc != UR_SVC_UD && ur_qp_addresses_fit(qp, meta))
-			ur_cc_cnp(qp);
+		rx_cnp(qp, meta);
 		return;
 	}
 	if (!service_fits(qp, pkt->opcode)) {
@@ -85,7 +101,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		return;
 	}
 	if (qp->svc == UR_SVC_UD) {
-		ur_ud_rx(qp, meta, pkt);
+		rx_datagram(qp, meta, pkt);
 		return;
 	}
 	if (!ur_qp_addresses_fit(qp, meta)) {
@@ -131,7 +147,6 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		ur_count(port, UR_CNT_bad_pkey);
 		return;
 	}
-	/* Datagrams ask for no CNP, but a switch has marked them. */
 	if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD && is_marked(meta))
 		ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
 	if (pkt.dqpn == UR_QPN_GSI) {

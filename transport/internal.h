@@ -254,14 +254,27 @@ int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 /* ---- ud.c, uc.c: packets that come in, datagrams that go out ---- */
 
 /* Receives a datagram for a UD queue pair: completes a receive WQE with it, or
- * drops and counts it. */
-void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
+ * drops and counts it. Returns whether the queue pair is what it was for. */
+bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt);
 /* Sends entry e of a UD queue pair and completes it, with an error where its
  * memory cannot be read. Returns FULL, with nothing done, where tx has no
  * room. */
 enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 			   struct ur_tx *tx);
+
+/* ---- ud_marks.c: marks and datagrams ---- */
+
+/* A datagram for a UD queue pair, from that one of its sender, was marked: the
+ * sender is owed a CNP, unless this queue pair owes one already, or sent one less
+ * than cnp_interval_ns ago. */
+void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn);
+/* A CNP has come for a UD queue pair: lowers its rate if it has sent ECT packets
+ * there, else is counted as ignored. */
+void ur_ud_cnp(struct ur_qp *qp, const struct ur_rx_meta *meta);
+/* Gives av, with ECN bits that the transport may change, those of a datagram that
+ * is sent there now, and notes that it is. */
+void ur_ud_set_ecn(struct ur_qp *qp, struct ur_av *av);
 #if UROCE_WITH_RAW_PACKET
 /* raw.c: does the same for a frame of a raw packet queue pair. */
 enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,

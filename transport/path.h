@@ -53,8 +53,15 @@ void ur_path_drop(struct ur_qp *qp);
 bool ur_path_cnp(struct ur_qp *qp);
 /* An answer to its READ was marked: what the peer may send is for us to say. */
 void ur_path_marked(struct ur_qp *qp);
-/* A CNP has come for a queue pair of any service: its peer answers marks. */
+/* A CNP has come for a connected queue pair of any service: its peer answers marks. */
 void ur_qp_marks_answered(struct ur_qp *qp);
+/* The same of any address, for an owner. */
+void ur_marks_answer(struct ur_port *port, const u8 dgid[16], u32 owner);
+/* Returns whether it has sent that owner a CNP within an hour. */
+bool ur_marks_known(struct ur_port *port, const u8 dgid[16], u32 owner);
+/* Returns a number for an address and an owner; nobody else knows which have the
+ * same. Its upper bits are the good ones. */
+u64 ur_marks_hash(const struct ur_port *port, const u8 dgid[16], u32 owner);
 /* Returns the address vector of the packet that its path asks for to find out
  * whether the peer answers marks (share.test). The path's, good until it leaves
  * that. */

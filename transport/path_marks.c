@@ -54,6 +54,23 @@ static void keep(struct ur_port *port, const u8 *dgid, u32 owner,
 	m->until = marks == UR_MARKS_UNKNOWN ? 0 : port->now + FOR_NS;
 }
 
+void ur_marks_answer(struct ur_port *port, const u8 dgid[16], u32 owner)
+{
+	keep(port, dgid, owner, UR_MARKS_ANSWERED);
+}
+
+bool ur_marks_known(struct ur_port *port, const u8 dgid[16], u32 owner)
+{
+	ur_time until;
+
+	return remember(port, dgid, owner, &until) == UR_MARKS_ANSWERED;
+}
+
+u64 ur_marks_hash(const struct ur_port *port, const u8 dgid[16], u32 owner)
+{
+	return ur_path_hash(port, dgid, owner);
+}
+
 static void free_av(struct ur_av *av)
 {
 	free(av);
@@ -88,15 +105,13 @@ void ur_path_marks_left(struct ur_path *p, struct ur_qp *qp)
 static bool is_ect(const struct ur_qp *qp)
 {
 	const struct ur_path *p = qp->share.path;
-	ur_time until;
 
 	if (p)
 		return p->marks != UR_MARKS_SILENT;
 	if (qp->attr.av->traffic_class & UR_ECN_MASK)
 		return true;
-	return qp->svc == UR_SVC_UC && qp->port->cc.uc &&
-	       remember(qp->port, qp->attr.av->dgid, qp->init.owner, &until) ==
-		       UR_MARKS_ANSWERED;
+	return qp->svc == UR_SVC_UC && qp->port->cc.windowless &&
+	       ur_marks_known(qp->port, qp->attr.av->dgid, qp->init.owner);
 }
 
 void ur_qp_set_ecn(struct ur_qp *qp)
@@ -130,9 +145,8 @@ static void learn(struct ur_path *p, enum ur_marks marks)
 
 void ur_qp_marks_answered(struct ur_qp *qp)
 {
-	if (!qp->share.path)
-		keep(qp->port, qp->attr.av->dgid, qp->init.owner,
-		     UR_MARKS_ANSWERED);
+	if (!qp->share.path && qp->attr.av)
+		ur_marks_answer(qp->port, qp->attr.av->dgid, qp->init.owner);
 }
 
 bool ur_path_marks_answered(struct ur_path *p)

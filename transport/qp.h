@@ -178,6 +178,7 @@ struct ur_responder {
 	u8 ack_syndrome;
 	u32 ack_psn;
 	bool cnp_due;
+	u32 cnp_dqpn; /* UD: whose it is */
 	ur_time cnp_last;
 	struct ur_mr_range place;  /* of the message that comes */
 	struct ur_mr_range source; /* of the answer to a READ */
@@ -209,7 +210,7 @@ struct ur_qp {
 	struct ur_responder resp;
 	struct ur_cc *cc; /* NULL: not limited */
 	struct ur_share share;
-	struct ur_av *cnp_av; /* of CNPs; NULL: that of the connection */
+	struct ur_av *cnp_av; /* of CNPs; NULL: the connection's, if any */
 	u64 counters[UR_QP_CNT_COUNT];
 };
 

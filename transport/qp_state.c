@@ -336,8 +336,7 @@ static void enter(struct ur_qp *qp, enum ur_qp_state next)
 	if (next == UR_QP_RTR) {
 		if (ur_qp_is_datagram(qp))
 			set_mtu(qp, qp->port->cfg.mtu_bytes);
-		else
-			ur_cc_init(qp);
+		ur_cc_init(qp);
 	}
 	if (next == UR_QP_SQD && cur == UR_QP_RTS)
 		qp->attr.sq_draining = 1;

@@ -83,7 +83,7 @@ static void complete(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	ur_rq_complete(qp, &wc);
 }
 
-void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
+bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt)
 {
 	struct ur_rqe *rqe = &qp->resp.rqe;
@@ -91,24 +91,24 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 
 	if (!ur_qp_sender_fits(qp, meta, pkt->sqpn)) {
 		ur_count(qp->port, UR_CNT_bad_gid);
-		return;
+		return false;
 	}
 	if (pkt->qkey != qp->attr.qkey) {
 		ur_count(qp->port, UR_CNT_bad_qkey);
-		return;
+		return false;
 	}
 	if (pkt->payload_bytes > qp->port->cfg.mtu_bytes) {
 		ur_count(qp->port, UR_CNT_bad_length);
-		return;
+		return false;
 	}
 	if (!ur_rq_take(qp, qp->init.srq)) {
 		ur_count(qp->port, UR_CNT_out_of_buffer);
-		return;
+		return true;
 	}
 	if (pkt->payload_bytes + UR_GRH_BYTES > rqe->length) {
 		/* The receive stays for a packet that fits. */
 		ur_count(qp->port, UR_CNT_resp_local_length_error);
-		return;
+		return true;
 	}
 	build_grh(grh, meta, pkt->header_bytes + pkt->payload_bytes + pkt->pad);
 	if (ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
@@ -119,10 +119,11 @@ void ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 			   pkt->payload_bytes, true)) {
 		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR,
 				   NULL);
-		return;
+		return true;
 	}
 	ur_rest_scribble(qp, pkt->payload_bytes + UR_GRH_BYTES);
 	complete(qp, meta, pkt);
+	return true;
 }
 
 /* A packet for this very port: no need to build it. */
@@ -200,6 +201,8 @@ enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_QUANTUM_MORE;
 	}
+	if (e->ud.av->ecn)
+		ur_ud_set_ecn(qp, e->ud.av);
 	req->tx_psn = ur_psn_add(req->tx_psn, 1);
 	req->una = req->max_psn = req->tx_psn;
 	ur_count(qp->port, UR_CNT_rdma_sends);

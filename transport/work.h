@@ -52,8 +52,8 @@ struct ur_av {
 	u32 flow_label;	  /* 20 bits */
 	u16 udp_sport;	  /* RoCEv2 source port, 0xC000..0xFFFF */
 	u8 traffic_class; /* whole ToS / TC byte, ECN bits included */
-	/* UR_ECN_ECT0 or 1: the ECN bits of a connection whose peer answers
-	 * marks, or of which that is not known. 0: the transport leaves them. */
+	/* UR_ECN_ECT0 or 1: the ECN bits where the peer answers marks, of RC also
+	 * where that is not known. 0: the transport leaves them. */
 	u8 ecn;
 	u8 hop_limit;
 	u8 sl;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Marks and the window of a path: CNPs cut it by the share that is marked, a
- * peer that sends none is found out and gets no marks any more, and UC is ECT
- * only where its rate will follow.
+ * peer that sends none is found out and gets no marks any more, and UC and UD are
+ * ECT only where their rates will follow.
  */
 #include "tests/scenario/transport/wiretap.h"
 #include "transport/cc.h"
@@ -35,7 +35,7 @@ static void start(enum ur_qp_type type)
 {
 	wt_config(&w, 0);
 	w.cfg.aimd = w.cfg.path = w.cfg.short_reads = true;
-	w.cfg.cc.uc = true;
+	w.cfg.cc.windowless = true;
 	w.av.ecn = ECT0;
 	w.av.traffic_class = type == UR_QPT_UC ? 0 : ECT0;
 	wt_open(&w);
@@ -295,6 +295,75 @@ static void uc(void)
 	wt_stop(&w, &q);
 }
 
+static void send_datagrams(u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		struct ur_send_wr *wr = wt_post(&q, UR_WR_SEND, 0, 1024);
+
+		wr->av = &w.av;
+		wr->dqpn = PEER;
+		wr->qkey = 0x11111111;
+	}
+	wt_kick(&q);
+	wt_run(&w);
+	q.wc_head = q.wc_tail;
+}
+
+/* UD as well; who was sent nothing that is ECT has nothing to say. */
+static void ud(void)
+{
+	start(UR_QPT_UD);
+	w.av.traffic_class = 0;
+	notify();
+	send_datagrams(1);
+	notify();
+	CHECK_EQ(collect(), 1);
+	CHECK_EQ(tos, 0);
+	CHECK_EQ(counter(UR_CNT_rp_cnp_ignored), 2);
+	CHECK(!q.qp->cc->limited);
+	/* A CNP has come for a connection to the same address. */
+	ur_marks_answer(w.port, w.av.dgid, q.qp->init.owner);
+	send_datagrams(1);
+	CHECK_EQ(collect(), 1);
+	CHECK_EQ(tos, ECT0);
+	w.meta.saddr[15]++;
+	notify();
+	CHECK_EQ(counter(UR_CNT_rp_cnp_ignored), 3);
+	w.meta.saddr[15]--;
+	for (int i = 0; i < 20; i++)
+		notify();
+	CHECK_EQ(counter(UR_CNT_rp_cnp_handled), 20);
+	CHECK(q.qp->cc->limited);
+	/* 1 Mbit/s is 8 ms for each, but the rate grows. */
+	send_datagrams(8);
+	CHECK(collect() < 8);
+	wt_sleep(&w, 20 * WT_MS);
+	collect();
+	CHECK_EQ(q.send_tail, q.send_head);
+	wt_stop(&w, &q);
+}
+
+/* The program says so itself. */
+static void ud_asked(void)
+{
+	start(UR_QPT_UD);
+	w.av.traffic_class = w.av.ecn = UR_ECN_ECT1;
+	send_datagrams(1);
+	collect();
+	CHECK_EQ(tos, UR_ECN_ECT1);
+	notify();
+	CHECK_EQ(counter(UR_CNT_rp_cnp_handled), 1);
+	CHECK(q.qp->cc->limited);
+	/* The transport leaves an address vector alone that allows no ECN. */
+	w.av.ecn = 0;
+	w.av.traffic_class = 0;
+	send_datagrams(1);
+	wt_sleep(&w, WT_MS);
+	collect();
+	CHECK_EQ(tos, 0);
+	wt_stop(&w, &q);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -307,5 +376,7 @@ int main(int argc, char **argv)
 	CASE(peer_that_answers());
 	CASE(nothing_waits());
 	CASE(uc());
+	CASE(ud());
+	CASE(ud_asked());
 	return cases_status();
 }

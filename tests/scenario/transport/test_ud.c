@@ -267,7 +267,8 @@ static void gsi(void)
 	stop();
 }
 
-/* A switch on the way has marked them: counted, and no CNP is asked for. */
+/* A switch on the way has marked them: counted, and who sent them gets a CNP, but
+ * not for what was for QP1. */
 static void marked(void)
 {
 	struct ur_pkt p = {.opcode = UR_OP_UD_SEND_ONLY,
@@ -276,11 +277,13 @@ static void marked(void)
 			   .qkey = 0x80010000,
 			   .payload_bytes = 256};
 	u8 mad[256] = {1, 7, 2, 3};
+	struct wt_packet *cnp;
 
 	start(false);
 	w.meta.tos = 3;
 	wt_feed(&w, p, mad);
 	CHECK_EQ(w.mads, 1);
+	wt_silence(&w);
 	p = (struct ur_pkt){.opcode = UR_OP_UD_SEND_ONLY,
 			    .dqpn = q.qp->qpn,
 			    .sqpn = 0x99,
@@ -289,13 +292,30 @@ static void marked(void)
 	wt_post_recv(&q, 0x2000, 50);
 	wt_feed(&w, p, NULL);
 	wt_wc(&q, 0);
+	cnp = wt_expect(&w, UR_OP_CNP, 0);
+	CHECK_EQ(cnp->pkt.dqpn, 0x99);
+	CHECK(cnp->pkt.becn && !cnp->pkt.ackreq);
+	CHECK_EQ(cnp->tos, 2);
+	CHECK(!memcmp(q.qp->cnp_av->dgid, w.meta.saddr, 16));
+	CHECK(!memcmp(q.qp->cnp_av->sgid, w.meta.daddr, 16));
+	/* One in 50 us, and none for who has not the Q_Key. */
+	wt_feed(&w, p, NULL);
+	wt_sleep(&w, 50 * WT_US);
+	p.qkey++;
+	wt_feed(&w, p, NULL);
+	wt_silence(&w);
+	p.qkey--;
+	/* It needs no receive. */
+	wt_feed(&w, p, NULL);
+	wt_expect(&w, UR_OP_CNP, 0);
 	w.meta.tos = 2;
 	wt_post_recv(&q, 0x2000, 50);
 	wt_feed(&w, p, NULL);
 	wt_wc(&q, 0);
 	wt_silence(&w);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_ecn_marked_roce_packets],
-		 2);
+		 5);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_cnp_sent], 2);
 	stop();
 }
 
