@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* One missing packet sent alone, to a peer that keeps what comes behind it. */
+/*
+ * One missing packet sent alone, to a peer that keeps what comes behind it.
+ *
+ * A NAK names one packet. A queue that is full for a moment drops several in a row,
+ * and each would take a round trip. So if the packet right behind the one that was
+ * sent again is missing too, the next two go, then four, up to RUN_MAX.
+ */
 #include "transport/retry.h"
 
 /* With so few outstanding, all of them again is as cheap. */
 #define HOLE_MIN_PKTS 8
 /* A peer that did not keep the rest is asked again after so many losses. */
 #define HOLDOFF_LOSSES 16
+#define RUN_MAX	       16
 
 /* Is the oldest packet alone to be sent again? */
 static bool one_will_do(const struct ur_qp *qp)
@@ -13,11 +20,25 @@ static bool one_will_do(const struct ur_qp *qp)
 	return ur_inflight(&qp->req) > HOLE_MIN_PKTS && !ur_asks_first(qp);
 }
 
-static void repeat_one(struct ur_qp *qp)
+/* Returns how many are to be sent now. */
+static u32 run_of(const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	u32 behind = ur_psn_add(req->hole_psn, (int)req->hole_pkts);
+
+	if (!req->hole_open || req->una != behind || !ur_path_holds(qp) ||
+	    !ur_path_queues(qp))
+		return 1;
+	return ur_min_u32(2 * req->hole_pkts,
+			  ur_min_u32(RUN_MAX, ur_inflight(req) - 1));
+}
+
+static void repeat(struct ur_qp *qp, u32 packets)
 {
 	struct ur_requester *req = &qp->req;
 
 	req->hole_due = true;
+	req->hole_pkts = req->hole_left = packets;
 	req->hole_psn = req->una;
 	req->hole_end = req->max_psn;
 	req->hole_at = qp->port->now;
@@ -29,9 +50,21 @@ static void repeat_one(struct ur_qp *qp)
 void ur_retry_ask(struct ur_qp *qp, bool alone)
 {
 	if (alone && one_will_do(qp))
-		repeat_one(qp);
+		repeat(qp, 1);
 	else
 		ur_retry_go_back(qp);
+}
+
+/* Was that packet sent again so lately that no answer can be there? One behind it is
+ * asked for as soon as the first of them has arrived. */
+static bool just_sent(const struct ur_qp *qp)
+{
+	const struct ur_requester *req = &qp->req;
+	u32 i = ur_psn_sub(req->una, req->hole_psn);
+
+	return (req->hole_due || req->hole_open) && i < req->hole_pkts &&
+	       qp->port->now - req->hole_at <
+		       (i ? 2ull * req->srtt : req->srtt);
 }
 
 void ur_retry_hole(struct ur_qp *qp)
@@ -40,9 +73,8 @@ void ur_retry_hole(struct ur_qp *qp)
 
 	if (!req->srtt)
 		ur_trip_estimate(qp);
-	if ((req->hole_due || req->hole_open) && req->hole_psn == req->una &&
-	    qp->port->now - req->hole_at < req->srtt)
-		return; /* asked for before our answer could be there */
+	if (just_sent(qp))
+		return;
 	if (req->holdoff_left || req->hole_due || !one_will_do(qp)) {
 		if (req->holdoff_left)
 			req->holdoff_left--;
@@ -52,7 +84,7 @@ void ur_retry_hole(struct ur_qp *qp)
 	if (!ur_retry_use(qp, true))
 		return;
 	ur_retry_lost(qp, 1, false);
-	repeat_one(qp);
+	repeat(qp, run_of(qp));
 	ur_retry_start_timers(qp);
 }
 
@@ -60,13 +92,15 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 {
 	struct ur_requester *req = &qp->req;
 
-	if (!req->hole_open || ur_psn_diff(psn, req->hole_psn) < 0)
+	u32 last = ur_psn_add(req->hole_psn, (int)req->hole_pkts - 1);
+
+	if (!req->hole_open || ur_psn_diff(psn, last) < 0)
 		return;
 	req->hole_open = false;
-	if (psn != req->hole_psn || req->una == req->hole_end)
+	if (psn != last || req->una == req->hole_end)
 		return;
-	/* The answer is to just that packet: the peer has dropped what came
-	 * after it, or, where no NAK reported that anything came, all of it is
+	/* The answer is to just those packets: the peer has dropped what came
+	 * after them, or, where no NAK reported that anything came, all of it is
 	 * lost. In either case sending all of it again is the faster way for
 	 * some time. */
 	req->holdoff_left = HOLDOFF_LOSSES;

@@ -102,6 +102,8 @@ u32 ur_path_read(const struct ur_qp *qp);
 /* Returns the round trip that others have measured, ns; 0: none. qp: any queue
  * pair. */
 u32 ur_path_trip(const struct ur_qp *qp);
+/* Returns whether packets wait somewhere on a held queue pair's path. */
+bool ur_path_queues(const struct ur_qp *qp);
 /* So many packets were lost. late: a timer found out, and not what came after
  * them. */
 void ur_path_lost(struct ur_qp *qp, u32 packets, bool late);

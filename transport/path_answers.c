@@ -29,6 +29,11 @@ u32 ur_path_trip(const struct ur_qp *qp)
 	return qp->share.path ? trip_of(qp->share.path) : 0;
 }
 
+bool ur_path_queues(const struct ur_qp *qp)
+{
+	return ur_path_window_waits(&qp->share.path->window);
+}
+
 static void set_held(struct ur_path *p, bool held)
 {
 	struct ur_list *l;

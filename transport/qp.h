@@ -101,12 +101,12 @@ struct ur_requester {
 	u32 credit_ssn; /* last ssn that may be sent */
 	bool credit_limited;
 
-	/* Sending one missing packet alone: hole_psn, for a peer that keeps
-	 * what came after it. */
+	/* Sending missing packets alone: hole_pkts from hole_psn on, of which
+	 * hole_left are to be sent, for a peer that keeps what came after them. */
 	bool hole_due;	 /* to be sent */
 	bool hole_open;	 /* sent, not acknowledged yet */
 	u8 holdoff_left; /* so many losses go without trying it */
-	u32 hole_psn;
+	u32 hole_psn, hole_pkts, hole_left;
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;
 	u32 back_psn; /* last gone back to */

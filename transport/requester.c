@@ -370,20 +370,44 @@ static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,
 	return send_packet(qp, e, tx, budget);
 }
 
-/* The one packet that the peer misses, and then on from where we were. */
+/* The packets of the oldest entry that the peer misses. */
+static enum step send_missing(struct ur_qp *qp, struct ur_swqe *e,
+			      struct ur_tx *tx)
+{
+	struct ur_requester *req = &qp->req;
+	u32 sent = req->hole_pkts - req->hole_left;
+	enum step step = STEP_NEXT;
+
+	ur_assert_hot(req->hole_left <= req->hole_pkts);
+	req->tx = req->head;
+	req->tx_psn = ur_psn_add(req->una, (int)sent);
+	while (req->hole_left && step == STEP_NEXT) {
+		/* The last one asks for an answer. */
+		req->since_ackreq = req->hole_left > 1 ? 0 : UR_ACK_PKTS;
+		step = step_of(qp, e, ur_request_data(qp, e, tx));
+		if (step == STEP_NEXT)
+			req->hole_left--;
+	}
+	return step;
+}
+
+/* Sends the missing packets, and then goes on from where we were. */
 static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
 	struct ur_swqe *e = ur_sq_entry(qp, req->head);
 	u32 tx_index = req->tx, tx_psn = req->tx_psn;
+	u32 sent = req->hole_pkts - req->hole_left, left;
 	enum step step = STEP_NEXT;
 
 	if (req->una == req->hole_psn && req->head != req->tail &&
 	    e->state == UR_SWQE_STARTED && !e->status) {
-		req->tx = req->head;
-		req->tx_psn = req->una;
-		req->since_ackreq = UR_ACK_PKTS; /* it asks for an answer */
-		step = step_of(qp, e, ur_request_data(qp, e, tx));
+		left = ur_psn_sub(ur_swqe_end(e), req->una);
+		if (req->hole_pkts > left) {
+			req->hole_pkts = left;
+			req->hole_left = left - sent;
+		}
+		step = send_missing(qp, e, tx);
 		if (step != STEP_NEXT && step != STEP_FULL)
 			return step;
 		req->tx = tx_index;

@@ -5,6 +5,7 @@
  */
 #include "tests/scenario/transport/wiretap.h"
 #include "transport/internal.h"
+#include "transport/path_impl.h"
 #include "transport/retry.h"
 
 static struct wt w;
@@ -364,6 +365,73 @@ static void naks(u8 code)
 	stop();
 }
 
+/* Missing from first on, in a row; returns how many are sent again, and where they end. */
+static u32 run_from(u32 first, u32 *end)
+{
+	u32 count = 0;
+
+	wt_sleep(&w, q.qp->req.srtt + 50 * WT_US); /* a round trip */
+	w.out_head = w.out_tail;
+	wt_ack(&w, &q, first, WT_NAK_SEQ);
+	for (*end = first; w.out_head != w.out_tail; count++) {
+		u32 psn = wt_next(&w)->pkt.psn;
+
+		CHECK_EQ(psn, *end);
+		*end = ur_psn_add(psn, 1);
+	}
+	return count;
+}
+
+/* One message there and back. */
+static void measure(u32 psn, u64 ns)
+{
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	w.out_head = w.out_tail;
+	wt_sleep(&w, ns);
+	wt_ack(&w, &q, psn, WT_ACK);
+	wt_wc(&q, UR_WC_SUCCESS);
+}
+
+/* A full queue drops several in a row: one is sent again, then two, then four, as long
+ * as the next one is missing too. waits: is there a queue? */
+static void run_of_losses(bool waits)
+{
+	static const u32 want[] = {1, 2, 4, 8, 16, 16};
+	u32 end = 12;
+	struct ur_qp_attr a;
+
+	wt_config(&w, 0);
+	w.cfg.path = true;
+	wt_open(&w);
+	a = wt_attr(&w, 0x77, 10, 9);
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+	measure(10, waits ? 20 * WT_US : 500 * WT_US);
+	measure(11, 500 * WT_US);
+	q.qp->share.path->window.size = 100 * UR_PATH_ONE;
+	w.out_head = w.out_tail;
+	wt_post(&q, UR_WR_WRITE, 0, 256 * 64);
+	wt_kick(&q);
+	CHECK_EQ(w.out_tail - w.out_head, 64);
+	for (u32 i = 0; i < 6; i++)
+		CHECK_EQ(run_from(end, &end), waits ? want[i] : 1);
+	/* A gap further on is another one. */
+	CHECK_EQ(run_from(end + 2, &end), 1);
+	if (waits) {
+		CHECK_EQ(run_from(end, &end), 2);
+		/* The peer names the next one as soon as the first has come: it is
+		 * on its way. */
+		wt_ack(&w, &q, end - 1, WT_NAK_SEQ);
+		wt_silence(&w);
+		/* Never behind the end of what was sent. */
+		run_from(end, &end);
+		CHECK(end <= 12 + 64);
+	}
+	CHECK_EQ(q.qp->state, UR_QP_RTS);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -377,6 +445,8 @@ int main(int argc, char **argv)
 	CASE(rnr_times());
 	CASE(rnr_count());
 	CASE(probe());
+	CASE(run_of_losses(true));
+	CASE(run_of_losses(false));
 	CASE(first_read());
 	CASE(naks(14));
 	CASE(naks(0)); /* waits forever, but is not asked forever */
