@@ -125,10 +125,12 @@ static void grow(struct ur_path_window *w, u32 packets)
 	u64 size = w->size, more;
 
 	packets = ur_min_u32(packets, 256);
-	if (w->blamed)
+	if (w->blamed || w->alone.state != UR_ALONE_NOT)
 		return;
 	if (size < w->slow_until)
 		more = (u64)packets * ONE * ONE;
+	else if (size < w->alone.regain)
+		more = (u64)packets * ONE * ONE / 2;
 	else if (w->by_marks)
 		more = grow_by_marks(w, packets);
 	else if (!waits(w, latest(w)))
@@ -189,6 +191,7 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	w->round_at = now;
 	w->rounds++;
 	end_round(w);
+	ur_path_alone_round(w, now, waits(w, latest(w)));
 	if (waits(w, latest(w)) && w->size < w->slow_until)
 		w->slow_until = w->size;
 }
@@ -240,6 +243,8 @@ void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
 	w->answered += packets;
 	w->heard += packets;
 	w->clean += packets;
+	w->alone.packets += packets;
+	w->alone.unwanted += wanted ? 0 : packets;
 	if (w->answered >=
 	    (w->blamed ? TRIAL_LOSSES * 1024 / w->blamed : LOSS_PERIOD_PKTS)) {
 		u32 part = share(w);
@@ -291,6 +296,7 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 			 bool late)
 {
 	u32 trip = late ? longest_of_late(w) : latest(w), part;
+	u32 before = w->size, clean = w->clean;
 	bool many;
 
 	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
@@ -307,6 +313,11 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 		return false;
 	cut(w, now, many && part >= HEAVY);
 	w->by_marks = false;
+	/* Where losses are frequent, the last one may be of chance. */
+	if (many || clean < CLEAN_PKTS / 2)
+		ur_path_alone_over(w, now);
+	else
+		ur_path_alone_ended(w, now, before);
 	return true;
 }
 
@@ -325,6 +336,7 @@ bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets)
 	 * window sends in minutes. */
 	w->blamed = w->losses = w->answered = 0;
 	w->by_marks = true;
+	ur_path_alone_over(w, now);
 	return true;
 }
 
@@ -338,6 +350,7 @@ void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,
 	size = (u32)ur_min_u64((u64)CUT(out) * ONE, RESUME_MOST);
 	cut_to(w, now, size < FIRST ? FIRST : size);
 	w->losses = w->answered = w->blamed = 0;
+	ur_path_alone_over(w, now);
 }
 
 void ur_path_window_init(struct ur_path_window *w, ur_time now)

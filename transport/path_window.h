@@ -16,8 +16,29 @@
 /* Round trips that what a timer finds out is behind, about. */
 #define UR_PATH_PAST 4
 
+/* Is nobody else on the path (path_alone.c)? Rates in packets a second. */
+struct ur_path_alone {
+	enum {
+		UR_ALONE_NOT,	/* or it is not known */
+		UR_ALONE_ASKED, /* the window gets smaller and smaller */
+		UR_ALONE,
+	} state;
+	u32 rate;   /* with the window that filled the queue; 0: not known */
+	u32 before; /* that window */
+	u32 regain; /* what it has soon again; 0: as it grows */
+	u32 steps;
+	u32 trip; /* with the window that it keeps, at most */
+	u32 hold; /* times that it was given up in a row, at most HOLD_MAX */
+	ur_time next_at;
+	/* The measurement: it began then, and counts after that round. */
+	ur_time from;
+	u32 from_round;
+	u64 packets, unwanted; /* answered; of these, where nobody waited */
+};
+
 struct ur_path_window {
 	u32 size, slow_until;
+	struct ur_path_alone alone;
 	u32 grown; /* 1/65536 packets that are not in size yet */
 	u32 srtt;
 	u32 rtt_min[2]; /* of this period and the one before; 0: none */
@@ -42,6 +63,19 @@ struct ur_path_window {
 };
 
 void ur_path_window_init(struct ur_path_window *w, ur_time now);
+
+/* path_alone.c */
+
+/* A queue has ended at a window of before, which was cut: it is found out now if
+ * anybody else is there. */
+void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before);
+/* It was cut for another reason, or begins again. */
+void ur_path_alone_over(struct ur_path_window *w, ur_time now);
+/* A round trip has ended. waits: do packets wait somewhere? */
+void ur_path_alone_round(struct ur_path_window *w, ur_time now, bool waits);
+
+/* path_window.c */
+
 /* A round trip was measured; again: of what was sent more than once, so of any
  * of these. */
 void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,

@@ -11,6 +11,7 @@
 #include "transport/cc.h"
 #include "transport/internal.h"
 #include "transport/sport.h"
+#include "util/assert.h"
 
 /* ---- notification point ---- */
 
@@ -27,6 +28,7 @@ static void aim(struct ur_qp *qp, const struct ur_rx_meta *meta)
 	u8 class = c->cnp_class ? c->cnp_traffic_class
 				: meta->tos & (u8)~UR_ECN_MASK;
 
+	ur_assert(av->refs == 1);
 	memcpy(av->sgid, meta->daddr, 16);
 	memcpy(av->dgid, meta->saddr, 16);
 	av->v4 = meta->v4;
@@ -59,8 +61,8 @@ void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn)
 
 /* ---- reaction point ---- */
 
-/* Where it is noted that the queue pair has sent ECT packets to that address; *name
- * is what stands there then. Nobody knows whose names meet. */
+/* Returns the note that stands for that address, where *name is to be if the queue pair
+ * has sent ECT packets there. Nobody knows whose names meet. */
 static u32 *note_of(struct ur_qp *qp, const u8 *dgid, u32 *name)
 {
 	u64 sum = ur_marks_hash(qp->port, dgid, qp->init.owner);

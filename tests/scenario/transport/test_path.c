@@ -4,6 +4,7 @@
  * and that nobody who shares it, and no peer, can hold up the others for ever.
  */
 #include "tests/scenario/transport/wiretap.h"
+#include "transport/path_impl.h"
 #include "tests/qp_walk.h"
 #include "util/rng.h"
 
@@ -198,6 +199,10 @@ static void cut(void)
 	lossy_trip(0, LONG_NS);
 	after = trip(LONG_NS);
 	CHECK(after >= before * 6 / 10 && after <= before * 8 / 10);
+	/* So much less is answered now: it was no queue of ours alone. */
+	for (int i = 0; i < 16 && q[0].qp->share.path->window.alone.state; i++)
+		CHECK_EQ(trip(LONG_NS), after);
+	CHECK(!q[0].qp->share.path->window.alone.state);
 	n = growth(LONG_NS);
 	CHECK(n >= 2 && n <= 5);
 	/* No timer takes longer ones for a loss. */

@@ -21,6 +21,7 @@ int rows_reads(void);
 int rows_marks(void);
 int rows_deaf(void);
 int rows_beside(void);
+int rows_tail(void);
 
 /* rows.c */
 

@@ -14,6 +14,7 @@
  *	sim_net marks	a switch that marks beyond a threshold
  *	sim_net deaf	the same, and peers that answer no marks
  *	sim_net beside	the same, beside senders like DCTCP and CUBIC
+ *	sim_net tail	a queue that ends: short messages, beside CUBIC
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
@@ -86,6 +87,7 @@ static const struct {
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
 	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
 	{"marks", rows_marks},	 {"deaf", rows_deaf},	{"beside", rows_beside},
+	{"tail", rows_tail},
 };
 
 int main(int argc, char **argv)
@@ -94,7 +96,8 @@ int main(int argc, char **argv)
 	for (u32 i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(argv[1], rows[i].name))
 			return rows[i].run();
-	fprintf(stderr, "usage: sim_net path | aimd | none | incast | dcqcn | "
-			"pfc | ecmp | lossy | reads | marks | deaf | beside\n");
+	fprintf(stderr,
+		"usage: sim_net path | aimd | none | incast | dcqcn | "
+		"pfc | ecmp | lossy | reads | marks | deaf | beside | tail\n");
 	return 2;
 }

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Is nobody else on the path? A window that only losses cut keeps the queue of the
+ * bottleneck long, and whatever else is sent there, a short message of ours too,
+ * waits for all of it. Where others push, who keeps it shorter gets less. Where
+ * nobody does, a smaller window gets the same.
+ *
+ * So after a loss at the end of a queue the window does not grow again at once. If as
+ * much is answered as before, it is cut once more, and so on until less is answered or
+ * nothing waits; a step or two before that is what it keeps. When round trips get longer
+ * than they were there, others push: it has soon half of what it had before, and
+ * losses decide again, for some seconds at least.
+ */
+#include "transport/path_window.h"
+#include "util/assert.h"
+
+#define ONE	   UR_PATH_ONE
+#define LEAST	   (4 * ONE)
+#define STEP(size) ((size) / 4 * 3)
+#define BACK(size) ((size) / 3 * 4)
+#define SETTLE	   3 /* round trips until answers are those of the new window */
+#define ROUNDS	   4 /* that are measured, */
+#define TIME_NS	   5000000u /* and so long */
+#define PACKETS	   64
+#define SAME(rate) ((rate) - (rate) / 32)
+#define LESS(rate) ((rate) - (rate) / 12)
+#define STEPS	   2 /* one may be a chance: others have lost too */
+#define HOLD_NS	   1000000000ull
+#define HOLD_MAX   4 /* times two */
+#define NOISE_NS   30000u
+
+static void measure_anew(struct ur_path_window *w, ur_time now, u32 after)
+{
+	struct ur_path_alone *a = &w->alone;
+
+	a->from = now;
+	a->from_round = w->rounds + after;
+	a->packets = a->unwanted = 0;
+}
+
+/* Returns packets a second; 0: it goes on, or says nothing, since not enough was to be
+ * sent. */
+static u32 measured(struct ur_path_window *w, ur_time now)
+{
+	struct ur_path_alone *a = &w->alone;
+	u64 ns = now - a->from;
+	u32 rate;
+
+	if ((s32)(w->rounds - a->from_round) < 0) {
+		a->from = now;
+		a->packets = a->unwanted = 0;
+		return 0;
+	}
+	if (w->rounds - a->from_round < ROUNDS || ns < TIME_NS ||
+	    a->packets < PACKETS)
+		return 0;
+	rate = (u32)ur_min_u64(a->packets * 1000000000ull / ns, UINT32_MAX);
+	if (a->unwanted > a->packets / 4)
+		rate = 0;
+	measure_anew(w, now, 0);
+	return rate;
+}
+
+/* The shortest of the last rounds: what all of them have waited. */
+static u32 standing(const struct ur_path_window *w)
+{
+	u32 trip = w->round_last;
+
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		trip = ur_min_u32(trip, w->past[i]);
+	return trip;
+}
+
+static void give_up(struct ur_path_window *w, ur_time now)
+{
+	struct ur_path_alone *a = &w->alone;
+
+	if (a->state == UR_ALONE_NOT)
+		return;
+	a->state = UR_ALONE_NOT;
+	a->next_at = now + (HOLD_NS << a->hold);
+	if (a->hold < HOLD_MAX)
+		a->hold++;
+	a->rate = 0;
+	measure_anew(w, now, SETTLE);
+}
+
+void ur_path_alone_over(struct ur_path_window *w, ur_time now)
+{
+	give_up(w, now);
+	w->alone.regain = 0;
+}
+
+void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before)
+{
+	struct ur_path_alone *a = &w->alone;
+
+	if (a->state != UR_ALONE_NOT) {
+		ur_path_alone_over(w, now);
+		return;
+	}
+	a->regain = 0;
+	if (now < a->next_at || !a->rate || w->size < LEAST)
+		return;
+	a->state = UR_ALONE_ASKED;
+	a->steps = 0;
+	a->before = before;
+	measure_anew(w, now, SETTLE);
+}
+
+/* Goes to that window; what it waits there is in proportion, or less. */
+static void settle(struct ur_path_window *w, ur_time now, u32 size)
+{
+	struct ur_path_alone *a = &w->alone;
+	u64 trip = (u64)standing(w) * size / w->size;
+
+	ur_assert(w->size);
+	w->size = w->slow_until = size;
+	a->state = UR_ALONE;
+	a->hold = 0;
+	a->trip = (u32)ur_min_u64(trip, UINT32_MAX / 2);
+	measure_anew(w, now, SETTLE);
+}
+
+/* So much was answered with the window of now. */
+static void judge(struct ur_path_window *w, ur_time now, u32 rate, bool waits)
+{
+	struct ur_path_alone *a = &w->alone;
+
+	if (rate >= SAME(a->rate)) {
+		a->steps++;
+		if (waits && STEP(w->size) >= LEAST) {
+			w->size = w->slow_until = STEP(w->size);
+			measure_anew(w, now, SETTLE);
+		} else
+			settle(w, now, w->size);
+		return;
+	}
+	if (a->steps >= STEPS)
+		settle(w, now, BACK(BACK(w->size)));
+	else {
+		if (a->steps)
+			w->size = w->slow_until = BACK(w->size);
+		give_up(w, now);
+	}
+}
+
+/* Nobody else seems to be there. Has somebody come? */
+static void look(struct ur_path_window *w, ur_time now, u32 rate)
+{
+	struct ur_path_alone *a = &w->alone;
+	u32 trip = standing(w);
+
+	if (trip > a->trip + a->trip / 4 + NOISE_NS) {
+		give_up(w, now);
+		a->regain = a->before / 2;
+		return;
+	}
+	if (rate && rate < LESS(a->rate) && BACK(w->size) <= a->before)
+		settle(w, now, BACK(w->size));
+}
+
+void ur_path_alone_round(struct ur_path_window *w, ur_time now, bool waits)
+{
+	struct ur_path_alone *a = &w->alone;
+	u32 rate = measured(w, now);
+
+	if (a->state == UR_ALONE)
+		look(w, now, rate);
+	else if (rate && a->state == UR_ALONE_ASKED)
+		judge(w, now, rate, waits);
+	else if (rate)
+		a->rate = rate;
+}
