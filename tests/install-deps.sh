@@ -12,7 +12,7 @@ set -e
 hosts="python3 python3-pytest iproute2 ethtool procps nftables ibverbs-utils
   ibverbs-providers rdmacm-utils perftest tcpdump tshark"
 basic="ccache python3 python3-yaml iproute2 procps musl-tools"
-quick="$basic clang-format shellcheck codespell reuse"
+quick="$basic clang-format shellcheck codespell reuse python3-debian"
 deb="ccache python3 python3-pytest debhelper dpkg-dev man-db mmdebstrap iproute2
   file systemd"
 declare -A kinds=(

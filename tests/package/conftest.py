@@ -19,6 +19,8 @@ VERSION = re.search(r"project\(uroce VERSION ([\d.]+)", open(f"{TOP}/CMakeLists.
 
 # Its folder's name is another each time: what is compiled there is found again.
 CACHE = "CCACHE_BASEDIR"
+# What whoever installs uroced has of it.
+INSTALLED = "liburoce-preload", "uroce-ibverbs-provider", "uroced"
 INSTALL = "DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends"
 
 
@@ -110,7 +112,7 @@ def root(work, debs):
     with open(path + "/etc/hosts", "w") as f:
         f.write("127.0.0.1 localhost\n")
     try:
-        for name in ("liburoce-preload", "uroce-ibverbs-provider", "uroced"):
+        for name in INSTALLED:
             shutil.copy(debs[name], path + "/tmp")
         for args in (["-t", "proc", "proc", path + "/proc"], ["--bind", "/dev", path + "/dev"],
                      ["-t", "tmpfs", "tmpfs", path + "/run"]):

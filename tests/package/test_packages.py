@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import TOP, sh
+from conftest import INSTALLED, TOP, sh
 
 
 def test_debian_packages(debs):
@@ -43,7 +43,8 @@ def test_private_abi_is_a_dependency(debs):
 def test_lintian(debs):
     if not shutil.which("lintian"):
         pytest.skip("lintian is not installed")
-    sh("lintian", "--allow-root", "--fail-on", "error,warning",
+    sh("lintian", "--allow-root", "--pedantic", "--display-info",
+       "--fail-on", "error,warning,info,pedantic",
        *[p for n, p in debs.items() if "dbgsym" not in n])
 
 
@@ -243,6 +244,23 @@ for i in $(seq 100); do [ -s /run/by-timer ] && break; sleep 0.1; done
 echo "timer=$(sees </run/by-timer)"
 uroce doctor | grep ' host '
 sudo -u anna uroce link
+# The next version, while two programs exchange messages and others start.
+moved() { sudo -u anna uroce stat uroce0 | awk '$1 == "loop_msgs" { print $2 }'; }
+sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 & server=$!
+until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 localhost & client=$!
+(until [ -e /run/upgraded ]; do sh -c /bin/true || echo broken; done) >/run/others 2>&1 & others=$!
+until [ "$(moved)" -gt 1000 ]; do sleep 0.1; done
+daemon=$(systemctl show -p MainPID --value uroced)
+dpkg -i /next/*.deb
+echo "upgrade=$? $(dpkg-query -W -f '${Version} ' uroced uroce-ibverbs-provider liburoce-preload)"
+touch /run/upgraded; wait $others; echo "others=$(sort -u /run/others)."
+[ "$daemon" = "$(systemctl show -p MainPID --value uroced)" ] && echo "daemon=same"
+before=$(moved); for i in $(seq 100); do [ "$(moved)" -gt "$before" ] && break; sleep 0.1; done
+kill -0 $server && kill -0 $client && [ "$(moved)" -gt "$before" ] && echo "traffic=goes on"
+echo "old_daemon=$(sudo -u anna ibv_devinfo | sees)"
+kill $server $client; wait $server $client
+systemctl restart uroced; echo "new_daemon=$(sudo -u anna ibv_devinfo | sees)"
 uroce disable --host; echo "disable=$? $(ls /etc/ld.so.preload 2>&1)"
 echo "after=$(ibv_devinfo 2>&1 | sees)"
 uroce enable --host; echo "again=$?"
@@ -273,8 +291,23 @@ SystemCallFilter=@system-service
 """
 
 
+def next_version(debs, folder, into):
+    """The same packages once more, of a higher version."""
+    os.makedirs(into)
+    for name in INSTALLED:
+        tree = os.path.join(folder, name)
+        sh("dpkg-deb", "-R", debs[name], tree)
+        control = os.path.join(tree, "DEBIAN", "control")
+        with open(control) as f:
+            text = f.read()
+        version = re.search(r"^Version: (.*)$", text, re.M)[1]
+        with open(control, "w") as f:
+            f.write(text.replace(version, version + "+next"))
+        sh("dpkg-deb", "-Zgzip", "-z1", "-b", tree, into)
+
+
 @pytest.fixture(scope="module")
-def started_twice(root):
+def started_twice(root, debs, tmp_path_factory):
     """What a systemd that is process 1 found, and once more after it has started anew."""
     if root.path == "/" or not shutil.which("systemd-nspawn"):
         pytest.skip("no root of its own, or systemd-nspawn is not installed")
@@ -289,6 +322,7 @@ def started_twice(root):
         with open(root.path + name, "w") as f:
             f.write(text)
     shutil.copy(f"{TOP}/debian/tests/enable-service", root.path)
+    next_version(debs, tmp_path_factory.mktemp("next"), root.path + "/next")
     sh("chroot", root.path, "sh", "-c", "groupadd -r card; for user in anna bert carl; do "
        "useradd -m $user; done; usermod -aG card anna; usermod -aG card carl; "
        "systemctl enable inside.service")
@@ -324,9 +358,12 @@ def test_plugged(started_twice):
     device; the packages' removal leaves nothing of it."""
     found = started_twice[1].splitlines()
     for line in ("root=1", "sudo=1", "sudo_user=1", "client=0", "server=0", "set_uid=1",
-                 "service=1", "cron=1", "timer=1", "after=0", "again=0", "purge=0 inactive", "left=",
+                 "service=1", "cron=1", "timer=1", "others=.", "daemon=same", "traffic=goes on",
+                 "old_daemon=1", "new_daemon=1", "after=0", "again=0", "purge=0 inactive", "left=",
                  "silent=."):
         assert line in found, (line, found)
+    upgraded, = [line for line in found if line.startswith("upgrade=")]
+    assert upgraded.startswith("upgrade=0 ") and upgraded.count("+next ") == len(INSTALLED), upgraded
     text = "\n".join(found)
     assert re.search(r"stranger=[1-9]", text), text
     assert re.search(r"ok +host +every dynamic program sees the device", text), text
