@@ -99,6 +99,34 @@ class Root:
                                 stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
+# What somebody types who has another card, or none, and nothing of uroce.
+TYPED = """dpkg -l '*uroce*' 'rdma-check' | grep -c ^ii
+rdma-check -- ibv_devinfo
+rdma-check -- ib_write_bw -d mlx5_0
+rdma-check -- rping -c -a 127.0.0.1
+rdma-check -- sh -c 'exit 7'
+rdma-check -- passwd
+rdma-check -- ldconfig
+rdma-check --list
+ldd /usr/bin/rdma-check /usr/lib/*/rdma-check/librdma-check.so
+""".splitlines()
+
+
+def stranger(root, deb):
+    """{line: (status, output)} in a root that has rdma-check alone, and what is left of it
+    after its end."""
+    shutil.copy(deb, root.path + "/root")
+    sh("chroot", root.path, "sh", "-c", f"{INSTALL} /root/*.deb")
+    found = {}
+    for line in TYPED:
+        r = root.run("user", "sh", "-c", line)
+        found[line] = r.returncode, r.stdout
+    sh("chroot", root.path, "sh", "-c", "dpkg --purge rdma-check; rm /root/*.deb")
+    r = root.run("root", "sh", "-c", "find / -xdev -name '*rdma-check*'")
+    found["left"] = r.returncode, r.stdout
+    return found
+
+
 @pytest.fixture(scope="session")
 def root(work, debs):
     if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
@@ -124,12 +152,14 @@ def root(work, debs):
             sh("chroot", path, "sh", "-c", f"apt-get -q update && {INSTALL} ibverbs-utils "
                "rdmacm-utils perftest python3 iproute2 ibverbs-providers systemd-sysv dbus "
                "sudo cron")
+        sh("ip", "netns", "add", netns)
+        sh("ip", "-n", netns, "link", "set", "lo", "up")
+        made = Root(path, netns)
+        made.stranger = stranger(made, debs["rdma-check"])
         out = sh("chroot", path, "sh", "-c", f"apt-get -q update >/dev/null 2>&1; {INSTALL} "
                  "/tmp/*.deb")
         assert "uroced" in out
-        sh("ip", "netns", "add", netns)
-        sh("ip", "-n", netns, "link", "set", "lo", "up")
-        yield Root(path, netns)
+        yield made
     finally:
         subprocess.run(["ip", "netns", "del", netns], stderr=subprocess.DEVNULL)
         for m in ("/run", "/dev", "/proc") if path != "/" else ():

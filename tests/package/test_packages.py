@@ -144,6 +144,29 @@ def test_ordinary_user(root):
     pair(root, "user", rping + ["-s"], rping + ["-c"])
 
 
+def test_rdma_check_alone(root):
+    """Installed without anything of uroce, on a machine without a device: the programs do
+    what they do, and what was not checked is said."""
+    found = root.stranger
+    nothing = "rdma-check: the program opened no RDMA device: there was nothing to look at\n"
+    said = {line.split("-- ")[-1]: it for line, it in found.items()}
+    assert said["dpkg -l '*uroce*' 'rdma-check' | grep -c ^ii"][1].endswith("1\n"), found
+    for program in "ibv_devinfo", "ib_write_bw -d mlx5_0", "rping -c -a 127.0.0.1":
+        status, out = said[program]
+        assert status and out.endswith(nothing) and out.count("rdma-check") == 1, (program, out)
+    assert "IB devices" in said["ibv_devinfo"][1], said["ibv_devinfo"]
+    assert said["sh -c 'exit 7'"] == (7, ""), said["sh -c 'exit 7'"]
+    status, out = said["passwd"]
+    assert status == 125 and "more rights than you have" in out, out
+    status, out = said["ldconfig"]
+    assert (status == 125 and "statically linked" in out) or "cannot run" in out, out
+    assert len(said["rdma-check --list"][1].splitlines()) >= 45
+    libraries = found["ldd /usr/bin/rdma-check /usr/lib/*/rdma-check/librdma-check.so"][1]
+    assert "libdw" in libraries and "not found" not in libraries
+    assert "ibverbs" not in libraries and "uroce" not in libraries, libraries
+    assert found["left"][1] == "", found["left"]
+
+
 @pytest.mark.parametrize("name", ["run-pingpong", "run-rdmacm"])
 def test_autopkgtest(root, source, name):
     """What Debian runs on the installed packages (debian/tests)."""
