@@ -108,6 +108,7 @@ rdma-check -- sh -c 'exit 7'
 rdma-check -- passwd
 rdma-check -- ldconfig
 rdma-check --list
+/tmp/autopkgtest
 ldd /usr/bin/rdma-check /usr/lib/*/rdma-check/librdma-check.so
 """.splitlines()
 
@@ -116,12 +117,13 @@ def stranger(root, deb):
     """{line: (status, output)} in a root that has rdma-check alone, and what is left of it
     after its end."""
     shutil.copy(deb, root.path + "/root")
+    shutil.copy(f"{TOP}/debian/tests/rdma-check", root.path + "/tmp/autopkgtest")
     sh("chroot", root.path, "sh", "-c", f"{INSTALL} /root/*.deb")
     found = {}
     for line in TYPED:
         r = root.run("user", "sh", "-c", line)
         found[line] = r.returncode, r.stdout
-    sh("chroot", root.path, "sh", "-c", "dpkg --purge rdma-check; rm /root/*.deb")
+    sh("chroot", root.path, "sh", "-c", "dpkg --purge rdma-check; rm /root/*.deb /tmp/autopkgtest")
     r = root.run("root", "sh", "-c", "find / -xdev -name '*rdma-check*'")
     found["left"] = r.returncode, r.stdout
     return found

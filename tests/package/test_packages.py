@@ -160,6 +160,7 @@ def test_rdma_check_alone(root):
     assert status == 125 and "more rights than you have" in out, out
     status, out = said["ldconfig"]
     assert (status == 125 and "statically linked" in out) or "cannot run" in out, out
+    assert said["/tmp/autopkgtest"] == (0, ""), said["/tmp/autopkgtest"]
     assert len(said["rdma-check --list"][1].splitlines()) >= 45
     libraries = found["ldd /usr/bin/rdma-check /usr/lib/*/rdma-check/librdma-check.so"][1]
     assert "libdw" in libraries and "not found" not in libraries
