@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Reports: text, JSON lines, mutes, repetitions, the trap. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "check/mute.h"
+#include "check/output.h"
 #include "check/report.h"
 
 static const struct {
@@ -29,17 +29,6 @@ static struct {
 static unsigned int seen_count, named, repeated, muted;
 
 static bool stop;
-static int json_fd = -1;
-
-int ur_fd_high(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
 
 void ur_report_init(void)
 {
@@ -48,29 +37,9 @@ void ur_report_init(void)
 	const char *mute = secure_getenv("RDMA_CHECK_MUTE");
 
 	stop = how && !strcmp(how, "stop");
-	if (json) {
-		json_fd = open(json, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			       0666);
-		if (json_fd >= 0)
-			json_fd = ur_fd_high(json_fd);
-		else
-			dprintf(STDERR_FILENO, "rdma-check: %s: %s\n", json,
-				strerror(errno));
-	}
+	ur_output_init(json);
 	if (mute)
 		ur_mute_read(mute);
-}
-
-static void write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n <= 0)
-			return;
-		text += n;
-		size -= (size_t)n;
-	}
 }
 
 static void json_string(FILE *out, const char *text)
@@ -120,7 +89,7 @@ static void write_json(enum ur_check_id id, const struct ur_watched *object,
 	size_t size;
 	FILE *out;
 
-	if (json_fd < 0)
+	if (!ur_output_has_json())
 		return;
 	out = open_memstream(&text, &size);
 	if (!out)
@@ -142,7 +111,7 @@ static void write_json(enum ur_check_id id, const struct ur_watched *object,
 	}
 	fputs("}\n", out);
 	fclose(out);
-	write_all(json_fd, text, size);
+	ur_output_json(text, size);
 	free(text);
 }
 
@@ -165,7 +134,7 @@ static void write_text(enum ur_check_id id, const struct ur_watched *object,
 	fprintf(out, "\n  rule:   %s\n  do:     %s\n", ids[id].spec,
 		ids[id].advice);
 	fclose(out);
-	write_all(STDERR_FILENO, text, size);
+	ur_output_text(text, size);
 	free(text);
 }
 
@@ -248,7 +217,7 @@ static void write_line(bool counts, const char *format, va_list ap)
 		fprintf(out, ", %u muted", muted);
 	fputc('\n', out);
 	fclose(out);
-	write_all(STDERR_FILENO, text, size);
+	ur_output_text(text, size);
 	free(text);
 }
 

@@ -46,10 +46,6 @@ void ur_report_line(const char *format, ...)
 void ur_report_note(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* Moves a descriptor of ours out of the way of programs that count on low
- * numbers, where it can. Returns its number then. */
-int ur_fd_high(int fd);
-
 /* Reads the environment: once, before all others. */
 void ur_report_init(void);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "check/front.h"
+#include "check/output.h"
 #include "check/report.h"
 #include "check/touch.h"
 

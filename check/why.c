@@ -12,6 +12,7 @@
 
 #include "check/mute.h"
 #include "check/object.h"
+#include "check/output.h"
 #include "check/stack.h"
 #include "check/why.h"
 #include "kernel-abi/uroce-tunnel.h"
@@ -70,14 +71,14 @@ static int ask_device(int sock, uint32_t qpn)
 
 static void write_story(int fd)
 {
-	char text[4096];
+	char text[4096], line[sizeof(text) + 32];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
 	if (n <= 0)
 		return;
 	text[n] = '\0';
-	/* One write: threads do not mix their lines. */
-	dprintf(STDERR_FILENO, "rdma-check: why: %s", text);
+	n = snprintf(line, sizeof(line), "rdma-check: why: %s", text);
+	ur_output_text(line, (size_t)n);
 }
 
 static bool is_muted(void)

@@ -165,6 +165,14 @@ static void check_program(struct doctor *doctor, const char *program)
 			"not fit into it",
 			path);
 		break;
+	case UR_ELF_MUSL:
+		ur_doctor_say(
+			doctor, "program", "problem",
+			"use a build of it for glibc",
+			"%s is of another C library, musl: the library does not "
+			"fit into it",
+			path);
+		break;
 	case UR_ELF_OTHER:
 		ur_doctor_say(
 			doctor, "program", "note", NULL,

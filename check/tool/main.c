@@ -59,6 +59,10 @@ static int look_at(const char *program)
 		why = "is not for this machine's 64 bits: the library does not "
 		      "fit into it";
 		break;
+	case UR_ELF_MUSL:
+		why = "is of another C library, musl: the library does not fit "
+		      "into it";
+		break;
 	case UR_ELF_DENIED:
 		fprintf(stderr, "rdma-check: cannot run %s: %s\n", program,
 			strerror(EACCES));

@@ -58,6 +58,17 @@ int ur_program_find(const char *program, char *path, size_t size)
 #define MACHINE EM_AARCH64
 #endif
 
+/* The dynamic linker's name says which C library it is of. */
+static bool is_musl(int fd, const Elf64_Phdr *ph)
+{
+	char name[64] = "";
+	size_t n =
+		ph->p_filesz < sizeof(name) ? ph->p_filesz : sizeof(name) - 1;
+
+	return pread(fd, name, n, (off_t)ph->p_offset) > 0 &&
+	       strstr(name, "/ld-musl");
+}
+
 static enum ur_elf look(int fd)
 {
 	struct stat st;
@@ -84,7 +95,7 @@ static enum ur_elf look(int fd)
 		if (pread(fd, &ph, sizeof(ph), at) != sizeof(ph))
 			return UR_ELF_OTHER;
 		if (ph.p_type == PT_INTERP)
-			return UR_ELF_DYNAMIC;
+			return is_musl(fd, &ph) ? UR_ELF_MUSL : UR_ELF_DYNAMIC;
 	}
 	return UR_ELF_STATIC;
 }

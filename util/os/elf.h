@@ -11,6 +11,7 @@ enum ur_elf {
 	UR_ELF_STATIC,	   /* no dynamic linker looks at LD_PRELOAD */
 	UR_ELF_PRIVILEGED, /* setuid, setgid or file capabilities */
 	UR_ELF_FOREIGN,	   /* another machine's, or of 32 bits: not ours */
+	UR_ELF_MUSL,	   /* of another C library than ours */
 	UR_ELF_OTHER,	   /* a script */
 	UR_ELF_DENIED,	   /* it may not be executed */
 	UR_ELF_MISSING,

@@ -61,6 +61,18 @@ def try_vendors(tmp, layout):
     return wrong
 
 
+def try_hostile(tmp):
+    """The mistake is in the file; nothing is where it does not belong, and nobody dies."""
+    wrong = []
+    for case in "descriptors", "broken-pipe", "threads":
+        rc, out, found = checked(tmp, "44", "lab_vendors", case)
+        pids = {f["pid"] for f in found if f["id"] == "UR-MR-04"}
+        if rc or "done\n" not in out or {f["id"] for f in found} != {"UR-MR-04"} or \
+                (len(pids) == 1) == (case == "threads"):
+            wrong.append(f"{case}: status {rc}, {[f['id'] for f in found]}\n{out[-3000:]}")
+    return wrong
+
+
 def try_strange(tmp):
     """A context of no known form is left alone, and that is said."""
     rc, out, found = checked(tmp, "strange", "lab_verbs", "UR-SQ-02", "right")
@@ -84,7 +96,7 @@ def main():
         if not IDS:
             jobs += [pool.submit(try_vendors, tmp, layout) for layout in LAYOUTS
                      if not WANTED or layout in WANTED]
-            jobs.append(pool.submit(try_strange, tmp))
+            jobs += [pool.submit(t, tmp) for t in (try_strange, try_hostile)]
         for job in jobs:
             failures += job.result()
     print("\n".join(failures) or f"{len(trials)} mistakes named and twins silent, in "

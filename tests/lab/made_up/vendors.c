@@ -2,14 +2,18 @@
 /*
  * usage: lab_vendors CASE
  *
- * Programs without a mistake that the checker does not see all of, and functions that
- * are newer than rdma-core 44. Prints "done" at the end.
+ * Programs that the checker does not see all of, functions that are newer than
+ * rdma-core 44, and programs that are hard on somebody who is in their process. Prints
+ * "done" at the end.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/lab/made_up/fakecarddv.h"
 #include "tests/verbs_pair.h"
@@ -211,6 +215,81 @@ static void case_comp_cntr(void)
 	close_pair();
 }
 
+/* A mistake that is named: access flags. */
+static void mistake(void)
+{
+	MUST(!ibv_reg_mr(pair.pd, pair.bytes, 64, IBV_ACCESS_REMOTE_WRITE));
+}
+
+/* Everything is closed, and what the program opens then is its own: a connection under
+ * the number of standard error, a file wherever the checker's was. */
+static void case_descriptors(void)
+{
+	char name[] = "/tmp/lab-XXXXXX", got;
+	int file, ends[2];
+
+	open_pair(false, false);
+	close_range(2, 2, 0);
+	close_range(900, ~0u, 0);
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
+	MUST(ends[0] == 2);
+	file = mkstemp(name);
+	MUST(file >= 0 && !unlink(name));
+	for (int fd = 900; fd < 910; fd++)
+		MUST(dup2(file, fd) == fd);
+	mistake();
+	MUST(recv(ends[1], &got, 1, 0) == -1 && errno == EAGAIN);
+	MUST(lseek(file, 0, SEEK_END) == 0);
+	close_pair();
+}
+
+/* Nobody reads standard error any more. */
+static void case_broken_pipe(void)
+{
+	int ends[2];
+
+	open_pair(false, false);
+	MUST(!pipe(ends) && dup2(ends[1], 2) == 2 && !close(ends[0]));
+	mistake();
+	close_pair();
+}
+
+/* Threads that post and poll while others fork and make the same mistake. */
+static void *stir(void *unused)
+{
+	for (int i = 0; i < 50; i++) {
+		pid_t child;
+
+		mistake();
+		child = fork();
+		if (!child)
+			_exit(ibv_reg_mr(pair.pd, pair.bytes, 64,
+					 IBV_ACCESS_REMOTE_WRITE) != NULL);
+		MUST(child > 0 && waitpid(child, NULL, 0) == child);
+	}
+	return NULL;
+}
+
+static void case_threads(void)
+{
+	pthread_t threads[4];
+
+	MUST(!ibv_fork_init());
+	open_pair(false, false);
+	for (int i = 0; i < 4; i++)
+		MUST(!pthread_create(&threads[i], NULL, stir, NULL));
+	for (int i = 0; i < 20000; i++) {
+		struct ibv_wc wc;
+
+		exchange();
+		while (ibv_poll_cq(pair.cq, 1, &wc) == 1)
+			MUST(wc.status == IBV_WC_SUCCESS);
+	}
+	for (int i = 0; i < 4; i++)
+		MUST(!pthread_join(threads[i], NULL));
+	close_pair();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -221,7 +300,10 @@ int main(int argc, char **argv)
 		     {"init-obj", case_init_obj},
 		     {"key", case_key},
 		     {"reg-mr-ex", case_reg_mr_ex},
-		     {"comp-cntr", case_comp_cntr}};
+		     {"comp-cntr", case_comp_cntr},
+		     {"descriptors", case_descriptors},
+		     {"broken-pipe", case_broken_pipe},
+		     {"threads", case_threads}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		if (argc == 2 && !strcmp(argv[1], cases[i].name)) {

@@ -100,6 +100,9 @@ def try_programs(tmp):
             ("narrow", true[:4] + b"\x01" + true[5:64], "is not for this machine's 64 bits"),
             ("alien", true[:18] + b"\xff\xfe" + true[20:64], "is not for this machine's 64 bits"),
             ("static", true[:56] + b"\0\0" + true[58:64], "is statically linked"),
+            ("musl", true.replace(b"/lib64/ld-linux-x86-64", b"/lib64/ld-musl-x86-64_") if
+             b"/lib64/ld-linux-x86-64" in true else
+             true.replace(b"/ld-linux-", b"/ld-musl-a"), "is of another C library, musl"),
             ("short", true[:5], "is not for this machine's 64 bits")):
         with open(f"{tmp}/{name}", "wb") as f:
             f.write(head)
