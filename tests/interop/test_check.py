@@ -33,7 +33,7 @@ def rxe():
 
 
 def test_lab(rxe):
-    rc, out = rxe.run("python3 /uroce/tests/lab/card.py /build eth0 rxe", 400)
+    rc, out = rxe.run("python3 /uroce/tests/lab/card.py /build eth0 rxe", 900)
     assert rc == 0, out
     print(out)
     listed = subprocess.run([f"{g.BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE, text=True,
