@@ -29,6 +29,8 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 {
 	ur_assert(async->sock.engine == engine);
+	if (engine->guest.async == async)
+		engine->guest.async = NULL;
 	ur_evsock_close(&async->sock);
 	free(async);
 	return 0;

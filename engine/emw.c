@@ -17,7 +17,8 @@ struct ur_emw {
 
 static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 {
-	int err = ur_mw_create(engine->port, mw->pd, mw->type, &mw->mw);
+	int err = ur_mw_create_as(engine->port, mw->pd, mw->type, mw->rkey,
+				  &mw->mw);
 
 	ur_assert(mw->ectx->engine == engine);
 	if (!err)
@@ -26,7 +27,8 @@ static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 }
 UR_ENGINE_CALL(1, alloc, struct ur_emw *);
 
-int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
+int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, u32 key,
+		 struct ur_emw **ret_mw)
 {
 	struct ur_emw *mw = calloc(1, sizeof(*mw));
 	int err;
@@ -36,6 +38,7 @@ int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **ret_mw)
 	mw->ectx = ectx;
 	mw->pd = pd;
 	mw->type = type;
+	mw->rkey = key;
 	err = call_alloc(ectx->engine, mw);
 	if (err) {
 		free(mw);

@@ -44,7 +44,7 @@ int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 /* Returns whether it has that GID already. */
 bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
 
-/* ---- completion channels ---- */
+/* ---- completion channels, asynchronous events ---- */
 
 /* Returns the end into which events are sent; it stays the channel's. */
 int ur_echan_lend(const struct ur_echan *chan);
@@ -53,10 +53,13 @@ int ur_echan_lend(const struct ur_echan *chan);
  * caller's. */
 int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx,
 		    struct ur_echan **chan);
-/* The first call makes the engine look at fd, the program's asynchronous event
- * file: when that hangs up the device has gone, and the channels hang up too, so
- * that nobody waits at them for ever. fd stays the caller's, for as long as the
- * engine lives. Returns 0 or -errno. */
+/* The same for a file of asynchronous events. */
+int ur_easync_lend(const struct ur_easync *async);
+int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
+		     struct ur_easync **async);
+/* Makes the engine look at fd: when that hangs up the device has gone, and what was
+ * borrowed hangs up too, so that nobody waits there for ever. To be called once, and
+ * fd stays the caller's for as long as the engine lives. Returns 0 or -errno. */
 int ur_engine_end_with(struct ur_engine *engine, int fd);
 /* A program is about to sleep until a queue with a channel has an event. Any
  * thread. */

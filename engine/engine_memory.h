@@ -77,9 +77,10 @@ int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);
 int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
 		   const struct ur_sge *sge, u32 num_sge);
 
-/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. Returns 0 or
- * -ENOMEM. */
-int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, struct ur_emw **mw);
+/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. key: that another engine
+ * has given it; 0: a new one. Returns 0 or -ENOMEM. */
+int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, u32 key,
+		 struct ur_emw **mw);
 /* Returns the R_Key of the window. */
 u32 ur_emw_rkey(const struct ur_emw *mw);
 /* Destroys the window, bound or not. Returns 0. */

@@ -37,10 +37,11 @@ struct ur_guest_state {
 	_Atomic u32 arms;  /* of queues with a channel, by the program */
 	u32 arms_seen;	   /* of them, by the thread */
 	u64 armed_at;	   /* when it saw the last; 0: none */
-	struct ur_list chans;	/* ur_echan: borrowed (lend_events.c) */
-	struct ur_watch device; /* hangs up with the device */
-	int device_fd;		/* -1: none */
-	dev_t file_dev;		/* config.file's */
+	struct ur_list chans;	 /* ur_echan: borrowed (lend_events.c) */
+	struct ur_easync *async; /* borrowed; NULL: none */
+	struct ur_watch device;	 /* hangs up with the device */
+	int device_fd;		 /* -1: none */
+	dev_t file_dev;		 /* config.file's */
 	ino_t file_ino;
 	_Atomic bool closed; /* by the program, all descriptors */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion channels of an engine in a program. The device makes the channel and
- * lends the end into which events are sent; the program reads the other one as
- * always.
+ * Completion channels and asynchronous events of an engine in a program. The device
+ * makes the channel and lends the end into which events are sent; the program reads
+ * the other one as always.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +33,34 @@ int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx, struct ur_echan **ret)
 	return 0;
 }
 
+int ur_easync_lend(const struct ur_easync *async)
+{
+	return async->sock.tx;
+}
+
+static int add_async(struct ur_engine *engine, struct ur_easync *async)
+{
+	engine->guest.async = async;
+	return 0;
+}
+UR_ENGINE_CALL(1, add_async, struct ur_easync *);
+
+int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
+		     struct ur_easync **ret)
+{
+	struct ur_easync *async = calloc(1, sizeof(*async));
+
+	if (!async)
+		return -ENOMEM;
+	async->ectx = ectx;
+	ur_evsock_init(&async->sock, ectx->engine, tx, rx, true);
+	ur_evsrc_init(&async->loose, 0);
+	ur_list_add_tail(&ectx->asyncs, &async->node);
+	call_add_async(ectx->engine, async);
+	*ret = async;
+	return 0;
+}
+
 /* The device's own end closes with it, this one does not. */
 static void device_gone(struct ur_watch *watch, u32 events)
 {
@@ -44,6 +72,8 @@ static void device_gone(struct ur_watch *watch, u32 events)
 	ur_list_for_each(it, &e->guest.chans)
 		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
 			 SHUT_WR);
+	if (e->guest.async)
+		shutdown(e->guest.async->sock.tx, SHUT_WR);
 	ur_engine_unwatch(e, e->guest.device_fd);
 }
 
@@ -51,8 +81,7 @@ static int end_with(struct ur_engine *engine, int fd)
 {
 	int err;
 
-	if (engine->guest.device_fd >= 0)
-		return 0;
+	ur_assert(engine->guest.device_fd < 0);
 	engine->guest.device.fn = device_gone;
 	err = ur_engine_watch(engine, fd, 0, &engine->guest.device);
 	if (!err)

@@ -209,7 +209,8 @@ struct uroce_query_dm_resp {
  * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
  * UVERBS_OBJECT_AH, the path of an address handle, ENGINE_CQ, of
  * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
- * sent. All other objects are made
+ * sent. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
+ * socket that hangs up when the device has gone. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give.
  */
@@ -233,6 +234,9 @@ struct uroce_query_dm_resp {
 #define UROCE_ATTR_ENGINE_CQ_RESP \
 	0x1001 /* out: __s32, closed by the provider */
 
+#define UROCE_METHOD_ENGINE_ASYNC    0x1003
+#define UROCE_ATTR_ENGINE_ASYNC_RESP 0x1000 /* out: uroce_engine_async */
+
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
 
 struct uroce_engine_open {
@@ -252,6 +256,12 @@ struct uroce_engine_open {
 	__s32 own_fd;
 	__s32 out_fd[2];
 	__u32 port;
+};
+
+/* Both are the process's own. */
+struct uroce_engine_async {
+	__s32 tx;
+	__s32 life;
 };
 
 struct uroce_engine_socket {

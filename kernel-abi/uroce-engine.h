@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 3
+#define UROCE_DOOR_VERSION 4
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -24,6 +24,8 @@ struct uroce_guest_qp;
 struct uroce_guest_mr;
 struct uroce_guest_srq;
 struct uroce_guest_ah;
+struct uroce_guest_mw;
+struct uroce_guest_dm;
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
@@ -43,25 +45,41 @@ struct uroce_guest_qp_init {
 	__u32 max_send_sge, max_recv_sge;
 	__u32 max_inline;
 	__u32 sq_sig_all;
+	__u64 user_handle; /* of its events */
 	struct uroce_guest_cq *send_cq, *recv_cq;
 	struct uroce_guest_srq *srq; /* or NULL */
 };
 
+/* The sizes are those that the device has given. */
+struct uroce_guest_srq_init {
+	__u32 pdn, max_wr, max_sge;
+	__u32 rsv;
+	__u64 user_handle;
+};
+
+#define UROCE_GUEST_CQ_IGNORE_OVERRUN (1u << 0)
+#define UROCE_GUEST_CQ_STAMPED	      (1u << 1) /* completions have timestamps */
+
 /* channel: NULL, or what stands for the completion channel. tx is the end into
- * which its events are sent, or -1; rx is the end that the program reads, and
- * async_fd its asynchronous event file. */
+ * which its events are sent, or -1; rx is the end that the program reads. */
 struct uroce_guest_cq_init {
 	__u32 entries;
-	__s32 tx, rx, async_fd;
+	__s32 tx, rx;
+	__u32 flags; /* UROCE_GUEST_CQ_* */
 	__u64 user_handle;
 	const void *channel;
 };
 
+#define UROCE_GUEST_MR_ON_DEMAND (1u << 0)
+#define UROCE_GUEST_MR_IMPLICIT	 (1u << 1) /* the whole address space */
+#define UROCE_GUEST_MR_NULL	 (1u << 2)
+
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
 	__u32 access;
-	__u32 rsv;
+	__u32 flags; /* UROCE_GUEST_MR_* */
 	__u64 addr, length, iova;
+	struct uroce_guest_dm *dm; /* or NULL; addr is the place in it */
 };
 
 struct uroce_door {
@@ -79,6 +97,11 @@ struct uroce_door {
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 
+	/* The end into which asynchronous events are sent, the file that the program
+	 * reads, and a socket that hangs up with the device: the descriptors
+	 * stay the caller's. Before the first queue, once. */
+	int (*set_async)(struct uroce_guest *guest, int tx, int rx, int life);
+
 	/* The descriptors stay the caller's. -ENOENT: there is no queue with that
 	 * channel yet, and tx is needed. */
 	int (*create_cq)(struct uroce_guest *guest,
@@ -87,14 +110,22 @@ struct uroce_door {
 			 struct uroce_create_cq_resp *resp);
 	int (*modify_cq)(struct uroce_guest_cq *cq, __u16 count,
 			 __u16 period_us);
-	/* *read: how many of its events the program has read; there are no
-	 * others any more. */
-	int (*destroy_cq)(struct uroce_guest_cq *cq, __u32 *read);
-	/* A basic one; the sizes as those of a queue pair. */
-	int (*create_srq)(struct uroce_guest *guest, __u32 pdn, __u32 max_wr,
-			  __u32 max_sge, struct uroce_guest_srq **srq,
+	int (*resize_cq)(struct uroce_guest_cq *cq, __u32 entries,
+			 struct uroce_resize_cq_resp *resp);
+	/* *read: how many of its events the program has read, those of the channel
+	 * and the asynchronous ones; there are no others any more. */
+	int (*destroy_cq)(struct uroce_guest_cq *cq, __u32 read[2]);
+	/* A basic one. */
+	int (*create_srq)(struct uroce_guest *guest,
+			  const struct uroce_guest_srq_init *init,
+			  struct uroce_guest_srq **srq,
 			  struct uroce_create_srq_resp *resp);
-	int (*destroy_srq)(struct uroce_guest_srq *srq);
+	int (*resize_srq)(struct uroce_guest_srq *srq, __u32 max_wr,
+			  struct uroce_create_srq_resp *resp);
+	int (*limit_srq)(struct uroce_guest_srq *srq, __u32 limit);
+	__u32 (*query_srq)(struct uroce_guest_srq *srq); /* the limit */
+	/* *read: as of a completion queue. */
+	int (*destroy_srq)(struct uroce_guest_srq *srq, __u32 *read);
 	/* *number is what work requests name it by. */
 	int (*create_ah)(struct uroce_guest *guest, __u32 pdn,
 			 const struct uroce_engine_path *path,
@@ -110,11 +141,22 @@ struct uroce_door {
 	/* Fills the numbers that change as it runs: state, rq_psn, sq_psn. */
 	void (*query_qp)(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
-	void (*destroy_qp)(struct uroce_guest_qp *qp);
+	void (*destroy_qp)(struct uroce_guest_qp *qp, __u32 *read);
 	int (*reg_mr)(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);
+	/* flags: enum ibv_rereg_mr_flags. */
+	int (*rereg_mr)(struct uroce_guest_mr *mr, __u32 flags,
+			const struct uroce_guest_mr_init *init);
 	int (*dereg_mr)(struct uroce_guest_mr *mr);
+	/* type: enum ibv_mw_type. */
+	int (*alloc_mw)(struct uroce_guest *guest, __u32 pdn, __u32 type,
+			__u32 rkey, struct uroce_guest_mw **mw);
+	void (*dealloc_mw)(struct uroce_guest_mw *mw);
+	int (*alloc_dm)(struct uroce_guest *guest, __u64 length,
+			__u32 log_align, struct uroce_guest_dm **dm,
+			struct uroce_alloc_dm_resp *resp);
+	int (*free_dm)(struct uroce_guest_dm *dm);
 
 	/* Sends what was just posted. */
 	void (*posted)(struct uroce_guest *guest);

@@ -21,6 +21,12 @@
 
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 {
+	return ur_mw_create_as(port, pd, type, 0, mw);
+}
+
+int ur_mw_create_as(struct ur_port *port, u32 pd, int type, u32 key,
+		    struct ur_mw **mw)
+{
 	struct ur_mw *w;
 	int err;
 
@@ -33,12 +39,14 @@ int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 	w->pd = pd;
 	w->type = type;
 	w->k.kind = UR_KEY_MW;
-	err = ur_table_add(&port->keys, &w->k, &w->k.id);
+	w->k.id = key >> 8;
+	err = key ? ur_table_put(&port->keys, &w->k, w->k.id)
+		  : ur_table_add(&port->keys, &w->k, &w->k.id);
 	if (err) {
 		free(w);
 		return err;
 	}
-	w->k.key = w->k.id << 8 | ur_port_key_byte(port);
+	w->k.key = key ? key : w->k.id << 8 | ur_port_key_byte(port);
 	*mw = w;
 	return 0;
 }

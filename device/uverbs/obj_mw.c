@@ -39,7 +39,7 @@ int ur_w_alloc_mw(struct ur_cmd *cmd, const void *in, void *out)
 	mw = ur_object_new(cmd->file, &mw_type);
 	if (!mw)
 		return -ENOMEM;
-	err = ur_emw_alloc(cmd->file->ectx, pd->pdn, req->mw_type, &mw->mw);
+	err = ur_emw_alloc(cmd->file->ectx, pd->pdn, req->mw_type, 0, &mw->mw);
 	if (err) {
 		ur_object_abort(&mw->obj);
 		return err;

@@ -187,7 +187,8 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
-	init->async = ur_async_engine(qp->async);
+	/* The events of a queue pair whose engine is in the program come from there. */
+	init->async = cmd->file->slot ? NULL : ur_async_engine(qp->async);
 	if (qp->srq) {
 		init->max_recv_wr = 0;
 		init->max_recv_sge = 0;

@@ -6,14 +6,17 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/administrator.h"
 #include "device/client_rights.h"
 #include "device/device.h"
+#include "device/quota.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "engine/ground/limits.h"
+#include "util/os/event_pair.h"
 
 static bool has_objects(const struct ur_ufile *file)
 {
@@ -208,6 +211,57 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
+}
+
+static int make_life(struct ur_ufile *file, int fd[2])
+{
+	int err = ur_quota_take_fds(file->uid, 1);
+
+	if (err)
+		return err;
+	err = ur_event_pair(fd);
+	if (err)
+		ur_quota_give_fds(file->uid, 1);
+	else
+		file->life = fd[0];
+	return err;
+}
+
+void ur_program_engine_end(struct ur_ufile *file)
+{
+	ur_engine_lend_end(file->dev->engine, file->slot);
+	if (!file->life)
+		return;
+	close(file->life);
+	ur_quota_give_fds(file->uid, 1);
+}
+
+/* As for a completion channel. */
+int ur_m_engine_async(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	struct ur_obj_async *async = file->async;
+	struct uroce_engine_async resp;
+	int fd[2], err;
+
+	if (!file->slot || !async || file->life)
+		return -EINVAL;
+	err = make_life(file, fd);
+	if (err)
+		return err;
+	resp.life =
+		ur_session_install(file->session, UROCE_TUN_PLAIN, 0, fd[1]);
+	close(fd[1]);
+	if (resp.life < 0)
+		return resp.life;
+	ur_object_use(async); /* another connection may say that it is closed */
+	resp.tx = ur_session_install(file->session, UROCE_TUN_PLAIN, 0,
+				     ur_easync_lend(async->async));
+	ur_async_put(async);
+	if (resp.tx < 0)
+		return resp.tx;
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
+			   sizeof(resp));
 }
 
 /* It is the client's own channel: who may read its events may send them. */

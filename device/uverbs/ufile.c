@@ -178,7 +178,7 @@ static void ufile_close(void *arg)
 	if (ectx)
 		ur_ectx_destroy(ectx);
 	if (file->slot)
-		ur_engine_lend_end(file->dev->engine, file->slot);
+		ur_program_engine_end(file);
 	ur_memory_give(file->uid, UR_KIB_FILE);
 	ur_list_del(&file->on_device.node);
 	ur_device_file_closed(file->dev);

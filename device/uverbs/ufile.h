@@ -26,6 +26,7 @@ struct ur_ufile {
 	u32 adverse, adverse_seed; /* as the provider asked */
 	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
+	int life; /* a socket that hangs up for that program with the file; 0: none */
 	struct ur_handles handles;
 	/* of the quotas, maps.c */
 	u32 maps, region_units, kib;
@@ -67,6 +68,8 @@ int ur_context_go(struct ur_ufile *file, u32 shard);
  * and that cannot have queue pairs of the type (of enum ib_uverbs_qp_type) or send on the path.
  */
 int ur_program_engine_qp(const struct ur_ufile *file, u32 type);
+/* Takes back what was lent to its engine. */
+void ur_program_engine_end(struct ur_ufile *file);
 int ur_program_engine_path(const struct ur_ufile *file,
 			   const struct ur_epath *path);
 

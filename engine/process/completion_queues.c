@@ -4,6 +4,7 @@
  * go to. A channel is here for as long as a queue uses it.
  */
 #include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "engine/process/process.h"
@@ -46,8 +47,6 @@ static int make_channel(struct uroce_guest *guest,
 	tx = ur_high_fd_copy(in->tx);
 	err = rx < 0 ? rx : tx;
 	if (err >= 0)
-		err = ur_engine_end_with(guest->engine, in->async_fd);
-	if (!err)
 		err = ur_process_wait_add(&c->wait, in->rx);
 	if (!err) {
 		err = ur_echan_borrow(guest->ectx, tx, rx, &c->chan);
@@ -102,11 +101,16 @@ static int create_cq(struct uroce_guest *guest,
 		     struct uroce_create_cq_resp *resp)
 {
 	struct ur_ecq_init init = {.entries = in->entries,
-				   .user_handle = in->user_handle};
+				   .user_handle = in->user_handle,
+				   .async = guest->async};
 	int err = get_channel(guest, in, &cq->channel);
 
 	if (err)
 		return err;
+	if (in->flags & UROCE_GUEST_CQ_IGNORE_OVERRUN)
+		init.flags |= IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+	if (in->flags & UROCE_GUEST_CQ_STAMPED)
+		init.flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	init.chan = cq->channel ? cq->channel->chan : NULL;
 	err = ur_ecq_create(guest->ectx, &init, &cq->cq, resp);
 	if (err)
@@ -147,9 +151,19 @@ int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
 	return err;
 }
 
-/* Returns how many of the queue's events the program has read. */
-static u32 take_back(struct uroce_guest *guest,
-		     const struct ur_events_left *left)
+int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
+			 struct uroce_resize_cq_resp *resp)
+{
+	int err;
+
+	pthread_mutex_lock(&cq->guest->lock);
+	err = ur_ecq_resize(cq->cq, entries, resp);
+	pthread_mutex_unlock(&cq->guest->lock);
+	return err;
+}
+
+u32 ur_process_take_back(struct uroce_guest *guest,
+			 const struct ur_events_left *left)
 {
 	u32 n;
 
@@ -163,7 +177,7 @@ static u32 take_back(struct uroce_guest *guest,
 	return n;
 }
 
-int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 *read)
+int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
 {
 	struct uroce_guest *guest = cq->guest;
 	struct ur_events_left comp, async;
@@ -173,7 +187,8 @@ int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 *read)
 	pthread_mutex_lock(&guest->lock);
 	err = ur_ecq_destroy(cq->cq, &comp, &async);
 	if (!err) {
-		*read = take_back(guest, &comp);
+		read[0] = ur_process_take_back(guest, &comp);
+		read[1] = ur_process_take_back(guest, &async);
 		put_channel(cq->channel);
 		guest->objects--;
 	}

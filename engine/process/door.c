@@ -98,10 +98,14 @@ static void close_guest(struct uroce_guest *g)
 		ur_engine_abandon(g->engine);
 		return;
 	}
+	if (g->async)
+		ur_easync_destroy(g->async);
 	if (g->ectx)
 		ur_ectx_destroy(g->ectx);
 	if (g->engine)
 		ur_engine_destroy(g->engine);
+	if (g->life >= 0)
+		close(g->life);
 	ur_user_mem_put(g->mem);
 	if (g->fd >= 0)
 		close(g->fd);
@@ -129,6 +133,7 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_mutex_init(&g->withdraws, NULL);
 	ur_list_init(&g->channels);
+	g->life = -1;
 	g->fd = err = make_file();
 	if (err >= 0)
 		err = mark_own(g);
@@ -196,6 +201,36 @@ static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 	return err;
 }
 
+static int borrow_async(struct uroce_guest *g, int tx, int rx)
+{
+	int to = ur_high_fd_copy(tx), from = ur_high_fd_copy(rx), err;
+
+	err = to < 0 ? to : from < 0 ? from : 0;
+	if (!err)
+		err = ur_easync_borrow(g->ectx, to, from, &g->async);
+	if (err && to >= 0)
+		close(to);
+	if (err && from >= 0)
+		close(from);
+	return err;
+}
+
+static int set_async(struct uroce_guest *g, int tx, int rx, int life)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->life < 0) {
+		g->life = err = ur_high_fd_copy(life);
+		if (err >= 0)
+			err = ur_engine_end_with(g->engine, g->life);
+	}
+	if (!err && !g->async)
+		err = borrow_async(g, tx, rx);
+	pthread_mutex_unlock(&g->lock);
+	return err;
+}
+
 /* Once the program has closed the engine's descriptors it has no engine. */
 static void drive(struct uroce_guest *g, bool posted)
 {
@@ -225,10 +260,15 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.close = close_guest,
 	.has_gid = has_gid,
 	.borrow = borrow,
+	.set_async = set_async,
 	.create_cq = ur_process_create_cq,
 	.modify_cq = ur_process_modify_cq,
+	.resize_cq = ur_process_resize_cq,
 	.destroy_cq = ur_process_destroy_cq,
 	.create_srq = ur_process_create_srq,
+	.resize_srq = ur_process_resize_srq,
+	.limit_srq = ur_process_limit_srq,
+	.query_srq = ur_process_query_srq,
 	.destroy_srq = ur_process_destroy_srq,
 	.create_ah = ur_process_create_ah,
 	.destroy_ah = ur_process_destroy_ah,
@@ -237,7 +277,12 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.query_qp = ur_process_query_qp,
 	.destroy_qp = ur_process_destroy_qp,
 	.reg_mr = ur_process_reg_mr,
+	.rereg_mr = ur_process_rereg_mr,
 	.dereg_mr = ur_process_dereg_mr,
+	.alloc_mw = ur_process_alloc_mw,
+	.dealloc_mw = ur_process_dealloc_mw,
+	.alloc_dm = ur_process_alloc_dm,
+	.free_dm = ur_process_free_dm,
 	.posted = posted,
 	.armed = armed,
 	.poll = poll,

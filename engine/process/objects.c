@@ -19,17 +19,16 @@ struct uroce_guest_qp {
 	struct ur_eqp *qp;
 };
 
-struct uroce_guest_mr {
-	struct uroce_guest *guest;
-	struct ur_emr *mr;
-};
-
-int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
-			  u32 max_sge, struct uroce_guest_srq **ret,
+int ur_process_create_srq(struct uroce_guest *guest,
+			  const struct uroce_guest_srq_init *in,
+			  struct uroce_guest_srq **ret,
 			  struct uroce_create_srq_resp *resp)
 {
-	const struct ur_esrq_init init = {
-		.pd = pdn, .max_wr = max_wr, .max_sge = max_sge};
+	const struct ur_esrq_init init = {.pd = in->pdn,
+					  .max_wr = in->max_wr,
+					  .max_sge = in->max_sge,
+					  .user_handle = in->user_handle,
+					  .async = guest->async};
 	struct uroce_guest_srq *srq = calloc(1, sizeof(*srq));
 	int err;
 
@@ -47,16 +46,51 @@ int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
 	return err;
 }
 
-int ur_process_destroy_srq(struct uroce_guest_srq *srq)
+int ur_process_resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
+			  struct uroce_create_srq_resp *resp)
+{
+	int err;
+
+	pthread_mutex_lock(&srq->guest->lock);
+	err = ur_esrq_resize(srq->srq, max_wr, resp);
+	pthread_mutex_unlock(&srq->guest->lock);
+	return err;
+}
+
+int ur_process_limit_srq(struct uroce_guest_srq *srq, u32 limit)
+{
+	int err;
+
+	pthread_mutex_lock(&srq->guest->lock);
+	err = ur_esrq_set_limit(srq->srq, limit);
+	pthread_mutex_unlock(&srq->guest->lock);
+	return err;
+}
+
+u32 ur_process_query_srq(struct uroce_guest_srq *srq)
+{
+	u32 max_wr, max_sge, limit;
+
+	pthread_mutex_lock(&srq->guest->lock);
+	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
+	pthread_mutex_unlock(&srq->guest->lock);
+	return limit;
+}
+
+int ur_process_destroy_srq(struct uroce_guest_srq *srq, u32 *read)
 {
 	struct uroce_guest *guest = srq->guest;
 	struct ur_events_left async;
 	int err;
 
+	pthread_mutex_lock(&guest->withdraws);
 	pthread_mutex_lock(&guest->lock);
 	err = ur_esrq_destroy(srq->srq, &async);
 	guest->objects -= !err;
+	if (!err)
+		*read = ur_process_take_back(guest, &async);
 	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->withdraws);
 	if (!err)
 		free(srq);
 	return err;
@@ -123,6 +157,8 @@ int ur_process_create_qp(struct uroce_guest *guest,
 		.recv_cq = in->recv_cq->cq,
 		.srq = in->srq ? in->srq->srq : NULL,
 		.qpn = in->qpn,
+		.user_handle = in->user_handle,
+		.async = guest->async,
 	};
 	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));
 	int err;
@@ -203,62 +239,17 @@ void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
 	out->sq_psn = attr.sq_psn;
 }
 
-void ur_process_destroy_qp(struct uroce_guest_qp *qp)
+void ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 {
 	struct uroce_guest *guest = qp->guest;
 	struct ur_events_left async;
 
+	pthread_mutex_lock(&guest->withdraws);
 	pthread_mutex_lock(&guest->lock);
 	ur_eqp_destroy(qp->qp, &async); /* it is in no group: it succeeds */
 	guest->objects--;
+	*read = ur_process_take_back(guest, &async);
 	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->withdraws);
 	free(qp);
-}
-
-int ur_process_reg_mr(struct uroce_guest *guest,
-		      const struct uroce_guest_mr_init *init,
-		      struct uroce_guest_mr **ret)
-{
-	const struct ur_emr_attr attr = {
-		.pd = init->pdn,
-		.access = init->access,
-		.addr = init->addr,
-		.length = init->length,
-		.iova = init->iova,
-		.mem = guest->mem,
-		.shm_fd = -1,
-		.dmabuf_fd = -1,
-		.looked = true,
-		.key = init->key,
-	};
-	struct uroce_guest_mr *mr = calloc(1, sizeof(*mr));
-	int err;
-
-	if (!mr)
-		return -ENOMEM;
-	mr->guest = guest;
-	pthread_mutex_lock(&guest->lock);
-	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (err)
-		free(mr);
-	else
-		*ret = mr;
-	return err;
-}
-
-int ur_process_dereg_mr(struct uroce_guest_mr *mr)
-{
-	struct uroce_guest *guest = mr->guest;
-	struct ur_emr_left left;
-	int err;
-
-	pthread_mutex_lock(&guest->lock);
-	err = ur_emr_dereg(mr->mr, &left); /* nothing was mapped */
-	guest->objects -= !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (!err)
-		free(mr);
-	return err;
 }

@@ -23,6 +23,8 @@ struct uroce_guest {
 	volatile u32 *own;
 	u32 objects;
 	struct ur_list channels;   /* completion_queues.c */
+	struct ur_easync *async;   /* NULL: none yet */
+	int life;		   /* with it: hangs up with the device */
 	pthread_mutex_t lock;	   /* what control's lock is in the device */
 	pthread_mutex_t withdraws; /* taken before lock, by who takes events
 				    * back */
@@ -53,7 +55,13 @@ int ur_process_create_cq(struct uroce_guest *guest,
 			 struct uroce_guest_cq **cq,
 			 struct uroce_create_cq_resp *resp);
 int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us);
-int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 *read);
+int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
+			 struct uroce_resize_cq_resp *resp);
+int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2]);
+/* Returns how many of a queue's events the program has read, and takes the others
+ * back. Releases guest->lock meanwhile; withdraws is held. */
+u32 ur_process_take_back(struct uroce_guest *guest,
+			 const struct ur_events_left *left);
 int ur_process_create_qp(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
@@ -62,11 +70,16 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, u32 mask);
 void ur_process_query_qp(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
-void ur_process_destroy_qp(struct uroce_guest_qp *qp);
-int ur_process_create_srq(struct uroce_guest *guest, u32 pdn, u32 max_wr,
-			  u32 max_sge, struct uroce_guest_srq **srq,
+void ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read);
+int ur_process_create_srq(struct uroce_guest *guest,
+			  const struct uroce_guest_srq_init *init,
+			  struct uroce_guest_srq **srq,
 			  struct uroce_create_srq_resp *resp);
-int ur_process_destroy_srq(struct uroce_guest_srq *srq);
+int ur_process_resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
+			  struct uroce_create_srq_resp *resp);
+int ur_process_limit_srq(struct uroce_guest_srq *srq, u32 limit);
+u32 ur_process_query_srq(struct uroce_guest_srq *srq);
+int ur_process_destroy_srq(struct uroce_guest_srq *srq, u32 *read);
 int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
 			 const struct uroce_engine_path *path,
 			 struct uroce_guest_ah **ah, u32 *number);
@@ -74,6 +87,15 @@ void ur_process_destroy_ah(struct uroce_guest_ah *ah);
 int ur_process_reg_mr(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);
+int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
+			const struct uroce_guest_mr_init *init);
 int ur_process_dereg_mr(struct uroce_guest_mr *mr);
+int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
+			struct uroce_guest_mw **mw);
+void ur_process_dealloc_mw(struct uroce_guest_mw *mw);
+int ur_process_alloc_dm(struct uroce_guest *guest, __u64 length, u32 log_align,
+			struct uroce_guest_dm **dm,
+			struct uroce_alloc_dm_resp *resp);
+int ur_process_free_dm(struct uroce_guest_dm *dm);
 
 #endif

@@ -42,10 +42,11 @@ static int map_cq(struct ibv_context *context, struct uroce_cq *cq,
 
 /* The ring of a CQ just created, which is destroyed again if that fails. */
 static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
-		    struct ibv_comp_channel *channel,
+		    struct ibv_comp_channel *channel, u32 flags,
 		    struct uroce_create_cq_resp *resp)
 {
-	int err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, resp);
+	int err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags,
+				     resp);
 	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
 				  resp->cqe_off, resp->entries};
 
@@ -58,11 +59,17 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	return err;
 }
 
-/* Returns whether an engine in this process cannot do it. */
-static bool is_refused(struct ibv_context *context, u32 flags)
+/* Returns the flags for an engine in this process. */
+static u32 guest_flags(const struct ibv_cq_init_attr_ex *attr, u32 flags)
 {
-	return ur_to_ctx(context)->guest &&
-	       (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
+	u32 ret = 0;
+
+	if (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
+		ret |= UROCE_GUEST_CQ_IGNORE_OVERRUN;
+	if (attr->wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
+		ret |= UROCE_GUEST_CQ_STAMPED;
+	return ret;
 }
 
 static void *fail_cq(struct uroce_cq *cq, int err)
@@ -91,7 +98,7 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	err = ibv_cmd_create_cq(context, cqe, channel, vector, &cq->vcq.cq,
 				&req, sizeof(req), &resp, sizeof(resp));
 	if (!err)
-		err = setup_cq(context, cq, channel, &resp.drv);
+		err = setup_cq(context, cq, channel, 0, &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
 	return &cq->vcq.cq;
@@ -128,8 +135,6 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 		attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	int err = check_cq_attr(attr);
 
-	if (!err && is_refused(context, flags))
-		err = EOPNOTSUPP;
 	if (err) {
 		errno = err;
 		return NULL;
@@ -147,7 +152,8 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 				  &cq->vcq, &req, sizeof(req), &resp,
 				  sizeof(resp), 0);
 	if (!err)
-		err = setup_cq(context, cq, attr->channel, &resp.drv);
+		err = setup_cq(context, cq, attr->channel,
+			       guest_flags(attr, flags), &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
 	ur_cq_set_methods(cq, (u32)attr->wc_flags);
@@ -168,6 +174,8 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	ur_lock_get(&cq->lock);
 	err = ibv_cmd_resize_cq(ibcq, cqe, &req, sizeof(req), &resp,
 				sizeof(resp));
+	if (!err)
+		err = ur_guest_resize_cq(cq, &resp.drv);
 	if (!err) {
 		struct ring_geometry g = {resp.drv.map_off, resp.drv.map_len,
 					  resp.drv.hdr_off, resp.drv.cqe_off,

@@ -3,6 +3,7 @@
  * Device memory: a mapping of the uverbs file. Copies are of whole 4-byte
  * words, as on the hardware that brought the verb and as programs test for.
  */
+#include "guest.h"
 #include "uroce.h"
 
 #define COPY_UNIT 4
@@ -69,12 +70,15 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, &link.cmdb);
 	if (err)
 		goto err_free;
-	err = setup_dm(context, dm, &resp, attr->length);
+	err = ur_guest_alloc_dm(ur_to_ctx(context), dm, attr, &resp);
+	if (!err)
+		err = setup_dm(context, dm, &resp, attr->length);
 	if (err)
 		goto err_cmd;
 	return &dm->vdm.dm;
 
 err_cmd:
+	ur_guest_free_dm(dm, context);
 	ibv_cmd_free_dm(&dm->vdm);
 err_free:
 	free(dm);
@@ -85,8 +89,10 @@ err_free:
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct uroce_dm *dm = ur_to_dm(ibdm);
-	int err = ibv_cmd_free_dm(&dm->vdm);
+	int err = ur_guest_free_dm(dm, ibdm->context);
 
+	if (!err)
+		err = ibv_cmd_free_dm(&dm->vdm);
 	if (err)
 		return err;
 	ur_unmap(dm->map, dm->map_len);
@@ -98,6 +104,7 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 			       uint64_t offset, size_t length,
 			       unsigned int access)
 {
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_dm *dm = ur_to_dm(ibdm);
 	struct uroce_mr *mr;
 	int err;
@@ -111,6 +118,12 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 		return NULL;
 	err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access, &mr->vmr,
 				NULL);
+	if (!err && ctx->guest) {
+		err = ur_guest_reg_dm_mr(ctx, mr, pd, dm, offset, length,
+					 (int)access);
+		if (err)
+			ibv_cmd_dereg_mr(&mr->vmr);
+	}
 	if (err) {
 		free(mr);
 		errno = err;

@@ -110,9 +110,14 @@ void ur_guest_close(struct uroce_context *ctx)
 void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 {
 	static const enum ur_op has[] = {
+		UR_OP_advise_mr,
+		UR_OP_alloc_dm,
+		UR_OP_alloc_mw,
+		UR_OP_alloc_null_mr,
 		UR_OP_alloc_parent_domain,
 		UR_OP_alloc_pd,
 		UR_OP_alloc_td,
+		UR_OP_bind_mw,
 		UR_OP_create_ah,
 		UR_OP_create_cq,
 		UR_OP_create_cq_ex,
@@ -120,6 +125,7 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 		UR_OP_create_qp_ex,
 		UR_OP_create_srq,
 		UR_OP_create_srq_ex,
+		UR_OP_dealloc_mw,
 		UR_OP_dealloc_pd,
 		UR_OP_dealloc_td,
 		UR_OP_dereg_mr,
@@ -128,8 +134,11 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 		UR_OP_destroy_qp,
 		UR_OP_destroy_srq,
 		UR_OP_free_context,
+		UR_OP_free_dm,
 		UR_OP_modify_cq,
 		UR_OP_modify_qp,
+		UR_OP_modify_qp_rate_limit,
+		UR_OP_modify_srq,
 		UR_OP_poll_cq,
 		UR_OP_post_recv,
 		UR_OP_post_send,
@@ -142,8 +151,11 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
 		UR_OP_query_qp_data_in_order,
 		UR_OP_query_rt_values,
 		UR_OP_query_srq,
+		UR_OP_reg_dm_mr,
 		UR_OP_reg_mr,
 		UR_OP_req_notify_cq,
+		UR_OP_rereg_mr,
+		UR_OP_resize_cq,
 		UR_OP_set_ece,
 	};
 

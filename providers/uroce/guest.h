@@ -28,13 +28,17 @@ void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op);
 /* Make here too what the device has just made, and put the places of its rings
  * into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
-		       const struct ibv_comp_channel *channel,
+		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp);
+/* Resizes it to the entries in *resp, where the device has put them, and puts the place of its ring there. */
+int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp);
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr);
 /* Destroys what is here of it, and waits until the program has acknowledged the events that it has
  * read. EBUSY: a queue uses it. */
 int ur_guest_destroy_cq(struct uroce_cq *cq);
+int ur_guest_destroy_srq(struct uroce_srq *srq);
+void ur_guest_destroy_qp(struct uroce_qp *qp);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
@@ -42,6 +46,9 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp);
+/* The device has modified it as mask (enum ibv_srq_attr_mask) says, and put its own new ring into *moved. */
+int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
+			int mask, struct uroce_create_srq_resp *moved);
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd);
 /* The device has modified the queue pair: takes over what mask says. state: the
@@ -53,6 +60,23 @@ void ur_guest_query_qp(const struct uroce_context *ctx,
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access);
+int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			 const struct ibv_pd *pd);
+int ur_guest_reg_dm_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+		       const struct ibv_pd *pd, const struct uroce_dm *dm,
+		       u64 offset, u64 length, int access);
+/* flags: enum ibv_rereg_mr_flags. */
+int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
+		      u64 addr, u64 length, int access);
+/* Before the device does: EBUSY where windows are bound to it. */
+int ur_guest_dereg_mr(struct uroce_mr *mr);
+int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
+void ur_guest_dealloc_mw(struct uroce_mw *mw);
+int ur_guest_alloc_dm(struct uroce_context *ctx, struct uroce_dm *dm,
+		      const struct ibv_alloc_dm_attr *attr,
+		      struct uroce_alloc_dm_resp *resp);
+/* Before the device does. EBUSY: a region uses it. */
+int ur_guest_free_dm(struct uroce_dm *dm, struct ibv_context *context);
 
 /* Returns whether there is an engine of this process that the caller may use:
  * not in a child of fork. */

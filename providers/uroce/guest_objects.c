@@ -5,12 +5,6 @@
 
 #include "guest.h"
 
-#define ACCESS_BITS                                         \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
-/* Further access flags, which need nothing. */
-#define ACCESS_HINTS IBV_ACCESS_RELAXED_ORDERING
-
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
 		  u16 out_len)
@@ -38,15 +32,41 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 	return execute_ioctl(context, &b.cmdb);
 }
 
+/* Asynchronous events are sent by both engines, to the file that the program has from
+ * the device. */
+static int set_async(struct uroce_context *ctx)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct uroce_engine_async async = {.tx = -1, .life = -1};
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (ctx->guest_async)
+		goto out;
+	err = ur_guest_call(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_ASYNC, 0,
+		0, 0, UROCE_ATTR_ENGINE_ASYNC_RESP, &async, sizeof(async));
+	if (err)
+		goto out;
+	err = -ctx->door->set_async(ctx->guest, async.tx, ctx->ibv.async_fd,
+				    async.life);
+	close(async.tx);
+	close(async.life);
+	ctx->guest_async = !err;
+out:
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
-		       const struct ibv_comp_channel *channel,
+		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp)
 {
 	struct uroce_guest_cq_init init = {
 		.entries = resp->entries,
 		.tx = -1,
 		.rx = channel ? channel->fd : -1,
-		.async_fd = ctx->ibv.async_fd,
+		.flags = flags,
 		.user_handle = (uintptr_t)&cq->vcq.cq,
 		.channel = channel,
 	};
@@ -54,6 +74,9 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	err = set_async(ctx);
+	if (err)
+		return err;
 	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
 	if (err != -ENOENT)
 		return -err;
@@ -68,6 +91,15 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	return err;
 }
 
+int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
+{
+	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
+	return -ctx->door->resize_cq(cq->guest, resp->entries, resp);
+}
+
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr)
 {
@@ -79,35 +111,79 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 				     attr->moderate.cq_period);
 }
 
-/* As ibv_cmd_destroy_cq() waits for those of the device, of which there are
- * none. */
-static void wait_for_acks(struct ibv_cq *cq, u32 events)
+/* As ibv_cmd_destroy_*() wait for those of the device, of which there are none. */
+static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
+			  u32 *completed, u32 events)
 {
-	pthread_mutex_lock(&cq->mutex);
-	while (cq->comp_events_completed != events)
-		pthread_cond_wait(&cq->cond, &cq->mutex);
-	cq->comp_events_completed = 0;
-	pthread_mutex_unlock(&cq->mutex);
+	pthread_mutex_lock(mutex);
+	while (*completed != events)
+		pthread_cond_wait(cond, mutex);
+	*completed = 0;
+	pthread_mutex_unlock(mutex);
 }
 
 int ur_guest_destroy_cq(struct uroce_cq *cq)
 {
 	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
-	u32 events;
+	struct ibv_cq *ibv = &cq->vcq.cq;
+	u32 events[2];
 	int err;
 
 	if (!cq->guest)
 		return 0;
 	if (!ur_guest_is_here(ctx)) {
-		cq->vcq.cq.comp_events_completed = 0;
+		ibv->comp_events_completed = ibv->async_events_completed = 0;
 		return 0;
 	}
-	err = -ctx->door->destroy_cq(cq->guest, &events);
+	err = -ctx->door->destroy_cq(cq->guest, events);
 	if (err)
 		return err;
 	cq->guest = NULL;
-	wait_for_acks(&cq->vcq.cq, events);
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->comp_events_completed,
+		      events[0]);
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->async_events_completed,
+		      events[1]);
 	return 0;
+}
+
+int ur_guest_destroy_srq(struct uroce_srq *srq)
+{
+	struct ibv_srq *ibv = &srq->vsrq.srq;
+	const struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	u32 events;
+	int err;
+
+	if (!srq->guest)
+		return 0;
+	if (!ur_guest_is_here(ctx)) {
+		ibv->events_completed = 0;
+		return 0;
+	}
+	err = -ctx->door->destroy_srq(srq->guest, &events);
+	if (err)
+		return err;
+	srq->guest = NULL;
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed, events);
+	return 0;
+}
+
+void ur_guest_destroy_qp(struct uroce_qp *qp)
+{
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	struct uroce_guest_qp *guest = qp->guest;
+	u32 events;
+
+	if (!guest)
+		return;
+	if (!ur_guest_is_here(ctx)) {
+		qp->ibv.events_completed = 0;
+		return;
+	}
+	/* A thread that has yet to acknowledge an event may ask for its state. */
+	qp->guest = NULL;
+	ctx->door->destroy_qp(guest, &events);
+	wait_for_acks(&qp->ibv.mutex, &qp->ibv.cond, &qp->ibv.events_completed,
+		      events);
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
@@ -123,6 +199,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		.max_recv_sge = attr->cap.max_recv_sge,
 		.max_inline = attr->cap.max_inline_data,
 		.sq_sig_all = attr->sq_sig_all,
+		.user_handle = (uintptr_t)&qp->ibv,
 	};
 
 	if (!ur_guest_is_here(ctx))
@@ -139,15 +216,42 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp)
 {
+	const struct uroce_guest_srq_init init = {
+		.max_wr = resp->max_wqes,
+		.max_sge = max_sge,
+		.user_handle = (uintptr_t)&srq->vsrq.srq,
+		.pdn = ctx->guest ? ur_to_pd(pd)->pdn : 0,
+	};
 	u32 srqn = resp->srqn;
 	int err;
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
-	err = ctx->door->create_srq(ctx->guest, ur_to_pd(pd)->pdn,
-				    resp->max_wqes, max_sge, &srq->guest, resp);
+	err = set_async(ctx);
+	if (err)
+		return err;
+	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);
 	resp->srqn = srqn;
 	return -err;
+}
+
+int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
+			int mask, struct uroce_create_srq_resp *moved)
+{
+	const struct uroce_context *ctx = ur_to_ctx(srq->vsrq.srq.context);
+	int err = 0;
+
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
+	if (!srq->guest)
+		return EINVAL;
+	if (mask & IBV_SRQ_MAX_WR)
+		err = -ctx->door->resize_srq(srq->guest, moved->max_wqes,
+					     moved);
+	if (!err && (mask & IBV_SRQ_LIMIT))
+		err = -ctx->door->limit_srq(srq->guest, attr->srq_limit);
+	moved->srqn = srq->srqn;
+	return err;
 }
 
 /* The engine gets the socket of an address when it is used first. */
@@ -232,6 +336,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (!qp->guest)
+		return EINVAL;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
 			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
 			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
@@ -256,24 +362,4 @@ void ur_guest_query_qp(const struct uroce_context *ctx,
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
 	attr->rq_psn = now.rq_psn;
 	attr->sq_psn = now.sq_psn;
-}
-
-int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		    int access)
-{
-	const struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.access = (u32)access & ACCESS_BITS,
-		.addr = addr,
-		.length = length,
-		.iova = iova,
-	};
-
-	if (access & ~(ACCESS_BITS | ACCESS_HINTS))
-		return EOPNOTSUPP;
-	return ur_guest_is_here(ctx)
-		       ? -ctx->door->reg_mr(ctx->guest, &init, &mr->guest)
-		       : EIO;
 }

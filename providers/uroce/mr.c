@@ -68,6 +68,7 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 {
 	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL,
 					     .shm_fd = -1};
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
@@ -75,6 +76,11 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 		return NULL;
 	err = cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, &drv,
 			 mr);
+	if (!err && ctx->guest) {
+		err = ur_guest_reg_null_mr(ctx, mr, pd);
+		if (err)
+			ibv_cmd_dereg_mr(&mr->vmr);
+	}
 	if (err)
 		return fail_mr(mr, err);
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
@@ -135,6 +141,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
 	struct uroce_mr *mr = ur_to_mr(vmr);
+	const struct uroce_context *ctx = ur_to_ctx(vmr->ibv_mr.context);
 	struct ur_page_share *share = NULL;
 	u64 locked = 0;
 	int err;
@@ -145,11 +152,15 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		err = ur_memlock_take(addr, length, &locked);
 		if (err)
 			return err;
-		share = ur_share_pages(addr, length, &req.drv);
+		if (!ctx->guest)
+			share = ur_share_pages(addr, length, &req.drv);
 	}
 	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &req, sizeof(req), &resp,
 			       sizeof(resp));
+	if (!err)
+		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
+					access);
 	if (err) {
 		ur_page_share_put(share);
 		ur_memlock_give(locked);
@@ -170,12 +181,13 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
 	struct uroce_mr *mr = ur_to_mr(vmr);
-	int err = ibv_cmd_dereg_mr(vmr);
+	/* Its key may be another's as soon as the device has forgotten it. */
+	int err = ur_guest_dereg_mr(mr);
 
+	if (!err)
+		err = ibv_cmd_dereg_mr(vmr);
 	if (err)
 		return err;
-	if (mr->guest && ur_guest_is_here(ur_to_ctx(vmr->ibv_mr.context)))
-		ur_to_ctx(vmr->ibv_mr.context)->door->dereg_mr(mr->guest);
 	ur_page_share_put(mr->share);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);

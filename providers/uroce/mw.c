@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory windows; binding of type 1 is a send that the library words as a
  * verb. */
+#include "guest.h"
 #include "uroce.h"
 
 struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	UR_REQ(ib_uverbs_alloc_mw, ) req = {0};
 	UR_RESP(ib_uverbs_alloc_mw_resp, ) resp = {0};
-	struct ibv_mw *mw = calloc(1, sizeof(*mw));
+	struct uroce_mw *mw = calloc(1, sizeof(*mw));
 	int err;
 
 	if (!mw)
 		return NULL;
-	err = ibv_cmd_alloc_mw(pd, type, mw, &req, sizeof(req), &resp,
+	err = ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req, sizeof(req), &resp,
 			       sizeof(resp));
+	if (err)
+		goto err_free;
+	/* The library does so only afterwards. */
+	mw->ibv.context = pd->context;
+	mw->ibv.pd = pd;
+	mw->ibv.type = type;
+	err = ur_guest_alloc_mw(ur_to_ctx(pd->context), mw);
 	if (err) {
-		free(mw);
-		errno = err;
-		return NULL;
+		ibv_cmd_dealloc_mw(&mw->ibv);
+		goto err_free;
 	}
-	return mw;
+	return &mw->ibv;
+err_free:
+	free(mw);
+	errno = err;
+	return NULL;
 }
 
-int uroce_dealloc_mw(struct ibv_mw *mw)
+int uroce_dealloc_mw(struct ibv_mw *ibmw)
 {
-	int err = ibv_cmd_dealloc_mw(mw);
+	struct uroce_mw *mw = ur_to_mw(ibmw);
+	int err;
 
+	/* Its key may be another's as soon as the device has freed it. */
+	ur_guest_dealloc_mw(mw);
+	err = ibv_cmd_dealloc_mw(ibmw);
 	if (!err)
 		free(mw);
 	return err;

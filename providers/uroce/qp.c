@@ -123,13 +123,6 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-static void end_guest(struct uroce_qp *qp)
-{
-	if (qp->guest && ur_guest_is_here(ur_to_ctx(qp->ibv.context)))
-		ur_to_ctx(qp->ibv.context)->door->destroy_qp(qp->guest);
-	qp->guest = NULL;
-}
-
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
@@ -171,7 +164,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
-	end_guest(qp);
+	ur_guest_destroy_qp(qp);
 	ibv_cmd_destroy_qp(&qp->ibv);
 err_free:
 	free(qp);
@@ -292,10 +285,15 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
 				   .rate_limit = rate->rate_limit};
+	int err;
 
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
-	return cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT);
+	err = cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT);
+	return err ? err
+		   : ur_guest_modify_qp(ur_to_ctx(ibqp->context),
+					ur_to_qp(ibqp), IBV_QPS_RTS,
+					IBV_QP_RATE_LIMIT);
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)
@@ -305,7 +303,7 @@ int uroce_destroy_qp(struct ibv_qp *ibqp)
 
 	/* Its number may be another's as soon as the device has destroyed
 	 * it. */
-	end_guest(qp);
+	ur_guest_destroy_qp(qp);
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;

@@ -33,12 +33,6 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	return 0;
 }
 
-static void end_guest(struct uroce_srq *srq)
-{
-	if (srq->guest && ur_guest_is_here(ur_to_ctx(srq->vsrq.srq.context)))
-		ur_to_ctx(srq->vsrq.srq.context)->door->destroy_srq(srq->guest);
-}
-
 static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 		      struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
@@ -48,7 +42,7 @@ static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 	if (!err)
 		err = map_srq(context, srq, r);
 	if (err) {
-		end_guest(srq);
+		ur_guest_destroy_srq(srq);
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 		return err;
 	}
@@ -140,6 +134,8 @@ int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 	/* The ring moves: post nothing meanwhile. */
 	ur_lock_get(&srq->rq.lock);
 	err = ibv_cmd_modify_srq(ibsrq, attr, mask, &req, sizeof(req));
+	if (!err)
+		err = ur_guest_modify_srq(srq, attr, mask, &moved);
 	if (!err && moved.map_len)
 		err = map_srq(ibsrq->context, srq, &moved);
 	ur_lock_put(&srq->rq.lock);
@@ -149,18 +145,23 @@ int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_srq, ) req = {0};
+	const struct uroce_context *ctx = ur_to_ctx(srq->context);
+	int err = ibv_cmd_query_srq(srq, attr, &req, sizeof(req));
 
-	return ibv_cmd_query_srq(srq, attr, &req, sizeof(req));
+	if (!err && ur_to_srq(srq)->guest && ur_guest_is_here(ctx))
+		attr->srq_limit = ctx->door->query_srq(ur_to_srq(srq)->guest);
+	return err;
 }
 
 int uroce_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	int err = ibv_cmd_destroy_srq(ibsrq);
+	int err = ur_guest_destroy_srq(srq);
 
+	if (!err)
+		err = ibv_cmd_destroy_srq(ibsrq);
 	if (err)
 		return err;
-	end_guest(srq);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);
 	return 0;

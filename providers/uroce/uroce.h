@@ -46,7 +46,8 @@ struct uroce_context {
 	/* guest.h; NULL: its engine is the device's. */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
-	int guest_fd;				 /* of the rings, then */
+	int guest_fd;	  /* of the rings, then */
+	bool guest_async; /* it can send asynchronous events */
 	struct uroce_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
@@ -74,8 +75,14 @@ struct uroce_mr {
 	struct uroce_guest_mr *guest;
 };
 
+struct uroce_mw {
+	struct ibv_mw ibv;
+	struct uroce_guest_mw *guest;
+};
+
 struct uroce_dm {
 	struct verbs_dm vdm;
+	struct uroce_guest_dm *guest;
 	u8 *map;
 	size_t map_len;
 	size_t length;
@@ -176,6 +183,7 @@ UR_TO(ur_to_ctx, uroce_context, struct ibv_context, ibv)
 UR_TO(ur_to_pd, uroce_pd, struct ibv_pd, ibv)
 UR_TO(ur_to_td, uroce_td, struct ibv_td, ibv)
 UR_TO(ur_to_mr, uroce_mr, struct verbs_mr, vmr)
+UR_TO(ur_to_mw, uroce_mw, struct ibv_mw, ibv)
 UR_TO(ur_to_dm, uroce_dm, struct ibv_dm, vdm.dm)
 UR_TO(ur_to_cq, uroce_cq, struct ibv_cq, vcq.cq)
 UR_TO(ur_to_cq_ex, uroce_cq, struct ibv_cq_ex, vcq.cq_ex)

@@ -145,6 +145,56 @@ def test_perftest_uc(pair, process, tool):
                               "-F"], flag="-x")
 
 
+# Of test_verbs.py: what they hold of the device's engine is so of one in the program.
+CORNERS = """
+access_event access_flags atomic_write destroyed_completions device_memory dm_refused
+event_async event_channel inline_limit last_before_destroy last_before_error moderation
+notify notify_both null_mr on_demand_atomic_write on_demand_flush overrun prefetch
+prefetch_write rate_limit reg_mr_ex reg_refused register_under_writes rereg rereg_domain
+rereg_refused rereg_seen reset resize_cq resize_posted rq_full sq_full srq threads
+timestamps unaligned unknown_domain window_holds window_type1 window_type2 zero_based
+""".split()
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(pair, process, name):
+    """Events, memory of all kinds, and queues that are resized. The device has no
+    packet of it."""
+    before = packets(pair.a)
+    p = pair.a.start(pair.a.lab.bin("verbs_corners"), name)
+    code = p.wait(60)
+    if code == 77:
+        pytest.skip(p.text().strip())
+    assert code == 0, p.report()
+    assert packets(pair.a) == before
+
+
+FATAL = """
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+
+ctx = Context(name="uroce0")
+cq = CQ(ctx, 4)
+print("waits", flush=True)
+while ctx.get_async_event().event_type != 8: # IBV_EVENT_DEVICE_FATAL
+    pass
+print("gone", flush=True)
+"""
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_device_has_gone(lab, monkeypatch, place):
+    """A program that waits for an asynchronous event learns that the device has
+    gone, wherever its engine is."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
+    lab.a.serve(*GUESTS)
+    p = lab.a.start("/usr/bin/python3", "-c", FATAL)
+    wait_for("a program that waits", lambda: "waits" in p.text() or not p.running())
+    lab.a.device.kill(signal.SIGKILL)
+    wait_for("the news", lambda: "gone" in p.text() or not p.running())
+    assert "gone" in p.text(), p.report()
+
+
 def test_others_are_refused(pair, process):
     p = pair.a.start("ibv_xsrq_pingpong", "-d", "uroce0")
     assert p.wait(20) not in (0, None), p.report()
