@@ -16,6 +16,8 @@
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 
+_Static_assert(UR_STAGE_BYTES == UR_BOUNCE_BYTES, "a stage is a port's bounce");
+
 void ur_ectx_add_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 {
 	db_client->slot = ectx->next_slot++ % UROCE_DB_SLOTS;
@@ -113,7 +115,8 @@ static void woken(struct ur_watch *watch, u32 events)
 			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
 }
 
-static int create(struct ur_engine *engine, struct ur_ectx *x)
+static int create(struct ur_engine *engine, struct ur_ectx *x,
+		  const struct ur_user_mem *mem)
 {
 	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 				  &x->wake_watch);
@@ -121,9 +124,12 @@ static int create(struct ur_engine *engine, struct ur_ectx *x)
 	ur_assert(x->engine == engine);
 	if (!err)
 		ur_wait_add(engine, x);
+	/* In a program, which has one context. */
+	if (!err && engine->config.guest)
+		ur_port_set_bounce(engine->port, mem->stage);
 	return err;
 }
-UR_ENGINE_CALL(1, create, struct ur_ectx *);
+UR_ENGINE_CALL(2, create, struct ur_ectx *, const struct ur_user_mem *);
 
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
@@ -159,7 +165,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	ur_ectx_clear(x, &x->db_block, sizeof(*x->db));
-	err = call_create(x->engine, x);
+	err = call_create(x->engine, x, mem);
 	if (err)
 		goto err_arena;
 	x->mem = ur_user_mem_get(mem);
@@ -223,6 +229,8 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 {
 	ur_assert(x->engine == engine);
 	ur_list_del(&x->node);
+	if (engine->config.guest)
+		ur_port_set_bounce(engine->port, NULL);
 	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);
 	ur_engine_unwatch(engine, x->wake_fd);

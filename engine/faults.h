@@ -90,6 +90,18 @@ static inline void ur_engine_rx(struct ur_engine *engine,
 		ur_port_rx(engine->port, engine->now, meta, bth, len);
 }
 
+/* Hands in the first of packets that came together, as ur_port_rx_run() does. Returns how
+ * many it has taken. */
+static inline u32 ur_engine_rx_run(struct ur_engine *engine,
+				   const struct ur_rx_meta *meta, const u8 *bth,
+				   u32 len, u32 stride, u32 n)
+{
+	if (engine->record.on || engine->faults)
+		return 0;
+	return ur_port_rx_run(engine->port, engine->now, meta, bth, len, stride,
+			      n);
+}
+
 /* Puts the rules that are not of one queue pair in force in another engine of the
  * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
 int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);

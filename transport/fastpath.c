@@ -102,67 +102,121 @@ static inline bool range_write(const struct ur_qp *qp,
 
 /* ---- receiving ---- */
 
-static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
+/* Returns how many packets from this one on, which is in order, are in the middle of the
+ * message and have a place in resp->place: 0, the ordinary way. */
+static u32 find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 {
 	struct ur_responder *resp = &qp->resp;
 	u32 off = resp->offset;
 	bool write = (bth[0] & UR_OPC_MASK) == UR_OPC_WRITE_MIDDLE;
+	u32 left = (write ? resp->length : resp->rqe.length) - off;
 
 	/* After a NAK there is something to forget. */
 	if (psn != resp->epsn || resp->nak_sent ||
 	    (resp->ooo && resp->ooo->count))
-		return false;
+		return 0;
 	if (write) {
 		/* C9-93: something must be left for the last packet. */
-		if (resp->msg != UR_RX_WRITE || resp->length - off <= qp->mtu ||
+		if (resp->msg != UR_RX_WRITE || left <= qp->mtu ||
 		    !find_remote(qp, &resp->place, 0, resp->rkey, resp->va, off,
 				 resp->length, UR_ACCESS_REMOTE_WRITE))
-			return false;
+			return 0;
+		left--;
 	} else {
-		if (resp->msg != UR_RX_SEND ||
-		    resp->rqe.length - off < qp->mtu ||
+		if (resp->msg != UR_RX_SEND || left < qp->mtu ||
 		    !find_local(qp, &resp->place, 0, resp->rqe_sge,
 				resp->rqe.num_sge, &resp->rqe.cur, off,
 				resp->rqe.length, UR_ACCESS_LOCAL_WRITE))
-			return false;
+			return 0;
 	}
-	if (!range_write(qp, &resp->place, off, bth + UR_BTH_BYTES))
-		return false;
+	return ur_min_u32(left, resp->place.end - off) >> qp->mtu_shift;
+}
+
+/* The packet, whose bytes have their place, has been taken. */
+static void took_request(struct ur_qp *qp, const u8 *bth)
+{
+	struct ur_responder *resp = &qp->resp;
+	u32 psn = resp->epsn;
+
 	resp->epsn = ur_psn_add(psn, 1);
-	resp->offset = off + qp->mtu;
+	resp->offset += qp->mtu;
 	if (bth[8] & UR_BTH_ACKREQ)
 		ur_answer_ack(qp, ur_answer_credits(qp), psn);
+}
+
+static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
+{
+	struct ur_responder *resp = &qp->resp;
+
+	if (!find_place(qp, bth, psn) ||
+	    !range_write(qp, &resp->place, resp->offset, bth + UR_BTH_BYTES))
+		return false;
+	took_request(qp, bth);
 	return true;
 }
 
-static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
+/* The same for the answers of a READ, from the offset *off of its message on, in
+ * req->place. */
+static u32 find_read_place(struct ur_qp *qp, u32 psn, u16 sport, u32 *off)
 {
 	struct ur_requester *req = &qp->req;
 	struct ur_swqe *e;
-	u32 i;
+	u32 i, most;
 
 	if (!qp->has_sq || (qp->state != UR_QP_RTS && qp->state != UR_QP_SQD) ||
 	    psn != req->una || req->una == req->max_psn ||
 	    req->head == req->tail || !ur_origin_familiar(&req->origin, sport))
-		return false;
+		return 0;
 	e = ur_sq_entry(qp, req->head);
 	if (e->state != UR_SWQE_STARTED || e->opcode != UR_WR_READ ||
 	    (e->flags & UR_WR_F_INLINE))
-		return false;
+		return 0;
 	i = ur_psn_sub(psn, e->psn);
+	*off = i << qp->mtu_shift;
 	/* Neither the end of a request nor, by that, of the message. */
 	if (i + 1 >= e->npkts || (i + 1) % qp->read_pkts == 0 ||
 	    !find_local(qp, &req->place, req->head, e->sge, e->num_sge, &e->cur,
-			i << qp->mtu_shift, e->length, UR_ACCESS_LOCAL_WRITE) ||
-	    !range_write(qp, &req->place, i << qp->mtu_shift,
-			 bth + UR_BTH_BYTES))
-		return false;
-	ur_completer_advance(qp, ur_psn_add(psn, 1));
+			*off, e->length, UR_ACCESS_LOCAL_WRITE))
+		return 0;
+	most = ur_min_u32(e->npkts - 1 - i,
+			  qp->read_pkts - 1 - i % qp->read_pkts);
+	most = ur_min_u32(most, ur_psn_sub(req->max_psn, psn));
+	return ur_min_u32(most, (req->place.end - *off) >> qp->mtu_shift);
+}
+
+/* So many answers, the first with that PSN, have been taken. */
+static void took_read_data(struct ur_qp *qp, u32 psn, u32 n)
+{
+	ur_completer_advance(qp, ur_psn_add(psn, n));
 	ur_port_activate(qp->port, qp);
 	ur_qp_rearm(qp);
 	if (qp->share.held)
 		ur_path_answered(qp);
+}
+
+static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
+{
+	u32 off;
+
+	if (!find_read_place(qp, psn, sport, &off) ||
+	    !range_write(qp, &qp->req.place, off, bth + UR_BTH_BYTES))
+		return false;
+	took_read_data(qp, psn, 1);
 	return true;
+}
+
+/* FECN, BECN and a CE mark ask for more than a place in memory. */
+static inline bool is_plain(const struct ur_qp *qp,
+			    const struct ur_rx_meta *meta, const u8 *bth,
+			    u32 len)
+{
+	return len == UR_BTH_BYTES + qp->mtu &&
+	       ur_get_be32(bth + 4) == qp->qpn && !(bth[1] & PLAIN_BITS) &&
+	       ur_get_be16(bth + 2) == UR_PKEY_DEFAULT &&
+	       qp->svc == UR_SVC_RC && qp->state >= UR_QP_RTR &&
+	       qp->state <= UR_QP_SQE &&
+	       (meta->tos & UR_ECN_MASK) != UR_ECN_CE &&
+	       ur_qp_addresses_fit(qp, meta);
 }
 
 bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
@@ -172,12 +226,7 @@ bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	bool done;
 	u32 psn;
 
-	/* FECN, BECN and a CE mark ask for more than a place in memory. */
-	if (len != UR_BTH_BYTES + qp->mtu || ur_get_be32(bth + 4) != qp->qpn ||
-	    (bth[1] & PLAIN_BITS) || ur_get_be16(bth + 2) != UR_PKEY_DEFAULT ||
-	    qp->svc != UR_SVC_RC || qp->state < UR_QP_RTR ||
-	    qp->state > UR_QP_SQE || (meta->tos & UR_ECN_MASK) == UR_ECN_CE ||
-	    !ur_qp_addresses_fit(qp, meta))
+	if (!is_plain(qp, meta, bth, len))
 		return false;
 	psn = ur_bth_psn(bth);
 	switch (bth[0]) {
@@ -196,6 +245,64 @@ bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		ur_qp_count_rx(qp, len);
 	}
 	return done;
+}
+
+/* Returns how many of the n packets are as the first one, in the order of their PSNs. */
+static u32 count_alike(const u8 *bth, u32 stride, u32 n)
+{
+	u32 psn = ur_bth_psn(bth), i = 1;
+
+	while (i < n && !memcmp(bth + (size_t)i * stride, bth, 8) &&
+	       ur_bth_psn(bth + (size_t)i * stride) == ur_psn_add(psn, i))
+		i++;
+	return i;
+}
+
+/* Writes the payloads of n packets with one call. */
+static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
+		      const u8 *bth, u32 stride, u32 n)
+{
+	u8 *to = qp->port->bounce;
+
+	for (u32 i = 0; i < n; i++, to += qp->mtu)
+		memcpy(to, bth + (size_t)i * stride + UR_BTH_BYTES, qp->mtu);
+	return !s->mr->attr.ops->write(s->mr->attr.mem,
+				       s->off + (off - s->first),
+				       qp->port->bounce, n << qp->mtu_shift);
+}
+
+u32 ur_fastpath_rx_run(struct ur_port *port, const struct ur_rx_meta *meta,
+		       const u8 *bth, u32 len, u32 stride, u32 n)
+{
+	struct ur_qp *qp = port->rx_qp;
+	u32 psn = ur_bth_psn(bth), off = qp->resp.offset, most;
+	const struct ur_mr_range *s = &qp->resp.place;
+	bool read = bth[0] == (UR_SVC_RC | UR_OPC_READ_RESP_MIDDLE);
+
+	if ((!read && bth[0] != (UR_SVC_RC | UR_OPC_SEND_MIDDLE) &&
+	     bth[0] != (UR_SVC_RC | UR_OPC_WRITE_MIDDLE)) ||
+	    !is_plain(qp, meta, bth, len))
+		return 0;
+	if (read)
+		s = &qp->req.place;
+	most = read ? find_read_place(qp, psn, meta->udp_sport, &off)
+		    : find_place(qp, bth, psn);
+	n = ur_min_u32(ur_min_u32(n, most), UR_BOUNCE_BYTES >> qp->mtu_shift);
+	if (n < 2 || s->ptr)
+		return 0;
+	n = count_alike(bth, stride, n);
+	if (n < 2 || !write_all(qp, s, off, bth, stride, n))
+		return 0;
+	for (u32 i = 0; i < n; i++, bth += stride) {
+		if (!read)
+			took_request(qp, bth);
+		ur_trace(port, UR_TRACE_RX, qp->qpn, bth[0],
+			 ur_psn_add(psn, i));
+		ur_qp_count_rx(qp, len);
+	}
+	if (read)
+		took_read_data(qp, psn, n);
+	return n;
 }
 
 /* ---- sending ---- */

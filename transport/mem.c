@@ -175,7 +175,7 @@ int ur_span_copy(struct ur_port *port, const struct ur_span *dst,
 		return ur_span_read(src, dst->ptr, len);
 	}
 	while (len) {
-		u32 n = ur_min_u32(len, sizeof(port->bounce));
+		u32 n = ur_min_u32(len, UR_BOUNCE_BYTES);
 
 		*blame = src;
 		err = ur_span_read(&from, port->bounce, n);

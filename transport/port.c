@@ -27,6 +27,11 @@ void *ur_port_qp_ctx(const struct ur_port *port, u32 qpn)
 	return qp ? qp->init.ctx : NULL;
 }
 
+void ur_port_set_bounce(struct ur_port *port, u8 *bounce)
+{
+	port->bounce = bounce ? bounce : port->own_bounce;
+}
+
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast)
 {
 	port->cfg.loop = loop;

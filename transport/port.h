@@ -24,7 +24,6 @@
 /* Bytes of memory that is not mapped, copied at a time: a call costs as much as
  * some KiB, and more would fall out of the processor's second cache. A burst
  * fits. */
-#define UR_BOUNCE_BYTES 65536u
 /* At first and after a loss, as deployed peers use. */
 #define UR_WINDOW_PKTS	   128
 #define UR_QUANTUM_PKTS	   64 /* packets of one queue pair's quantum */
@@ -98,7 +97,8 @@ struct ur_port {
 
 	struct ur_send_wr wr; /* scratch: what sq_next fills */
 	struct ur_recv_wr rwr;
-	u8 bounce[UR_BOUNCE_BYTES];
+	u8 *bounce; /* UR_BOUNCE_BYTES: own_bounce, or the host's */
+	u8 own_bounce[UR_BOUNCE_BYTES];
 
 	u64 counters[UR_CNT_COUNT];
 };

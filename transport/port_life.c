@@ -73,6 +73,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	port->cfg = *config;
 	ur_port_set_cc(port, &config->cc);
 	port->mem_gen = 1;
+	port->bounce = port->own_bounce;
 	port->ops = config->ops;
 	port->ctx = config->ctx;
 	port->rng.state = config->seed;

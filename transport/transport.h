@@ -106,6 +106,13 @@ void *ur_port_qp_ctx(const struct ur_port *port, u32 qpn);
  * device ends there. */
 void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
 
+/* Bytes on their way from or to memory that is not mapped. */
+#define UR_BOUNCE_BYTES 65536u
+
+/* Makes the port use that many bytes of the host's for them, which the functions of
+ * struct ur_mem_ops may then find as their argument. NULL: its own. */
+void ur_port_set_bounce(struct ur_port *port, u8 *bounce);
+
 /* Sets the ECN bits of the queue pair's address vector, whose class or whose ecn has
  * changed: to ecn if the peer answers marks or that is not known, else to none. A UC
  * queue pair whose bits are none gets ecn only if the peer has answered. */
@@ -123,6 +130,15 @@ void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *cc);
  */
 void ur_port_rx(struct ur_port *port, ur_time now,
 		const struct ur_rx_meta *meta, const u8 *bth, u32 len);
+/*
+ * Receives the first of n packets of len bytes each, which came together, stride
+ * bytes apart, with the same meta and good ICRCs, as far as it is quicker to take
+ * them at once. Returns how many; the others, all where it is 0, are for
+ * ur_port_rx().
+ */
+u32 ur_port_rx_run(struct ur_port *port, ur_time now,
+		   const struct ur_rx_meta *meta, const u8 *bth, u32 len,
+		   u32 stride, u32 n);
 
 /*
  * Puts the bytes of the last packet of an RC message where they belong before

@@ -192,16 +192,17 @@ static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		void *there = (void *)(uintptr_t)addr;
 		ssize_t n;
 
-		if (out)
-			memcpy(mem->stage, buf, part);
+		/* The transport gathers in the stage itself. */
+		if (out && buf != mem->stage)
+			memmove(mem->stage, buf, part);
 		do {
 			n = out ? pread(mem->stage_fd, there, part, 0)
 				: pwrite(mem->stage_fd, there, part, 0);
 		} while (n < 0 && errno == EINTR);
 		if (n != (ssize_t)part)
 			return -EFAULT;
-		if (!out)
-			memcpy(buf, mem->stage, part);
+		if (!out && buf != mem->stage)
+			memmove(buf, mem->stage, part);
 		buf += part;
 		addr += part;
 		len -= part;

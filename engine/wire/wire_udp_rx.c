@@ -173,6 +173,78 @@ static void read_name(const struct ur_udp_addr *a, const union ur_sockaddr *sa,
 	}
 }
 
+/* A part of a datagram: n packets of seg bytes with their ICRCs, but the last, which
+ * may be shorter. */
+struct rx_part {
+	u8 *data;
+	u32 len, seg, n;
+};
+
+#define PART_PACKETS 64u
+
+static u32 bytes_of(const struct rx_part *p, u32 i)
+{
+	return ur_min_u32(p->seg, p->len - i * p->seg) - UR_ICRC_BYTES;
+}
+
+/* Returns which packets are good, a bit each. first: the place of the first in its
+ * burst. */
+static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
+		      struct seed *seed, const struct rx_part *p, u32 first)
+{
+	struct ur_engine *e = w->wire.engine;
+	u64 good = 0;
+
+	for (u32 i = 0; i < p->n; i++) {
+		u32 bytes = ur_min_u32(p->seg, p->len - i * p->seg);
+
+		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4)
+			ur_port_count(e->port, UR_CNT_bad_length, 1);
+		else if (!check_icrc(w, peer, seed, p->data + i * p->seg,
+				     bytes - UR_ICRC_BYTES, first + i, e->now))
+			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		else
+			good |= 1ull << i;
+	}
+	return good;
+}
+
+/* Returns how many good packets of full size there are from i on. */
+static u32 run_from(const struct rx_part *p, u64 good, u32 i)
+{
+	u64 gaps = ~(good >> i);
+	u32 n = gaps ? (u32)__builtin_ctzll(gaps) : 64;
+
+	return ur_min_u32(n, p->len / p->seg - i);
+}
+
+static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
+		    const struct rx_part *p, u64 good)
+{
+	u32 refusals =
+		0; /* the first packet of a message is no reason to give up */
+
+	for (u32 i = 0, took; i < p->n; i += took) {
+		u8 *bth = p->data + (size_t)i * p->seg;
+
+		took = 1;
+		if (!(good >> i & 1))
+			continue;
+		if (refusals < 2) {
+			took = ur_engine_rx_run(e, meta, bth, bytes_of(p, i),
+						p->seg, run_from(p, good, i));
+			if (took)
+				continue;
+			refusals++;
+			took = 1;
+		}
+		if (ur_shards_several(e) && ur_shards_elsewhere(e, bth))
+			ur_shards_pass(e, meta, bth, bytes_of(p, i));
+		else
+			ur_engine_rx(e, meta, bth, bytes_of(p, i));
+	}
+}
+
 static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			  struct msghdr *msg, const union ur_sockaddr *name,
 			  u8 *data, u32 len)
@@ -196,23 +268,15 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 		return;
 	}
 	seg = info.seg_bytes ? info.seg_bytes : len;
-	for (u32 at = 0; at < len; at += seg, index++) {
-		u32 bytes = ur_min_u32(seg, len - at);
+	for (u32 at = 0; at < len; at += seg * PART_PACKETS) {
+		struct rx_part p = {data + at,
+				    ur_min_u32(len - at, seg * PART_PACKETS),
+				    seg, 0};
 
-		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4) {
-			ur_port_count(e->port, UR_CNT_bad_length, 1);
-			continue;
-		}
-		bytes -= UR_ICRC_BYTES;
-		if (!check_icrc(w, peer, &seed, data + at, bytes, index,
-				e->now)) {
-			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
-			continue;
-		}
-		if (ur_shards_several(e) && ur_shards_elsewhere(e, data + at))
-			ur_shards_pass(e, &info.meta, data + at, bytes);
-		else
-			ur_engine_rx(e, &info.meta, data + at, bytes);
+		p.n = (p.len + seg - 1) / seg;
+		hand_in(e, &info.meta, &p,
+			check_part(w, peer, &seed, &p, index));
+		index += p.n;
 	}
 }
 

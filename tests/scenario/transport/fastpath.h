@@ -29,7 +29,7 @@ static inline void start(void)
 	w.cfg.fast = fast;
 	w.cfg.ooo = ooo;
 	w.copied = copied;
-	w.reads = w.faults = 0;
+	w.reads = w.writes = w.faults = 0;
 	wt_open(&w);
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
 }

@@ -81,6 +81,7 @@ static int mem_write(void *mem, u64 off, const void *src, u32 len)
 	struct wt *w = mem;
 
 	CHECK(off <= WT_MEM_BYTES && len <= WT_MEM_BYTES - off);
+	w->writes++;
 	memcpy(w->mem + off, src, len);
 	return 0;
 }

@@ -31,7 +31,8 @@ struct wt {
 	u8 *mem;
 	bool copied; /* it is not mapped: the port reads and writes by ops */
 	u32 reads;   /* so many times */
-	u32 faults;  /* reads of so many bytes and more fail; 0: none */
+	u32 writes;
+	u32 faults; /* reads of so many bytes and more fail; 0: none */
 	struct ur_mr *mr;
 	u32 key; /* of mem, all rights; its addresses start at WT_IOVA */
 	struct ur_av av;
