@@ -286,6 +286,30 @@ INIT_OBJ(mlx5dv_init_obj, "libmlx5.so.1", true)
 INIT_OBJ(mlx4dv_init_obj, "libmlx4.so.1", true)
 INIT_OBJ(manadv_init_obj, "libmana.so.1", false)
 
+/* <infiniband/mlx5dv.h> has this to open a device as ibv_open_device() does, with more
+ * that is the vendor's. */
+UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
+						void *attr);
+UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
+						void *attr)
+{
+	static void *found;
+	struct ibv_context *(*real)(struct ibv_device *, void *) =
+		(struct ibv_context * (*)(struct ibv_device *, void *))
+			ur_real_try("libmlx5.so.1", "mlx5dv_open_device",
+				    &found);
+	struct ibv_context *context = real ? real(device, attr) : NULL;
+	struct ur_stack here;
+
+	if (!real)
+		errno = EOPNOTSUPP;
+	if (!context)
+		return NULL;
+	ur_stack_take(&here);
+	ur_front_context(context, &here);
+	return context;
+}
+
 /* These two are in <infiniband/efadv.h> since rdma-core 59. */
 UR_FRONT int efadv_query_qp_wqs(struct ibv_qp *ibqp, void *sq, void *rq,
 				uint32_t length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Functions of the made-up provider's own, as a vendor's header has them; one has
- * the name of a real vendor's, whose caller polls the queue's memory himself.
+ * Functions of the made-up provider's own, as a vendor's header has them; two have
+ * names of a real vendor's: they hand out the memory of queues, and open a device.
  */
 #ifndef UR_TESTS_LAB_FAKECARDDV_H
 #define UR_TESTS_LAB_FAKECARDDV_H
@@ -14,5 +14,6 @@ struct ibv_qp *fakecarddv_create_qp(struct ibv_pd *pd,
 /* Takes a completion as a program does that knows where completions lie. */
 int fakecarddv_poll_memory(struct ibv_cq *cq, struct ibv_wc *wc);
 int mlx5dv_init_obj(void *obj, uint64_t type);
+struct ibv_context *mlx5dv_open_device(struct ibv_device *device, void *attr);
 
 #endif

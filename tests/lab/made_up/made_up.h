@@ -118,6 +118,8 @@ extern struct ibv_cq *(*made_new_cq)(struct ibv_context *context, int cqe,
 extern struct ibv_qp *(*made_new_qp)(struct ibv_pd *pd,
 				     struct ibv_qp_init_attr *attr);
 
+extern struct ibv_context *(*made_new_context)(struct ibv_device *device);
+
 /* Puts the provider's functions into what the library has made. */
 void made_fill_context(struct ibv_context *context);
 void made_fill_cq(struct ibv_cq_ex *cq);

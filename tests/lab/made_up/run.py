@@ -61,6 +61,12 @@ def try_vendors(tmp, layout):
     return wrong
 
 
+def try_open(tmp):
+    rc, out, found = checked(tmp, "44", "lab_vendors", "open")
+    return [] if not rc and [f["id"] for f in found] == ["UR-QP-01"] else \
+        [f"open: status {rc}, {[f['id'] for f in found]}\n{out}"]
+
+
 def try_hostile(tmp):
     """The mistake is in the file; nothing is where it does not belong, and nobody dies."""
     wrong = []
@@ -96,7 +102,8 @@ def main():
         if not IDS:
             jobs += [pool.submit(try_vendors, tmp, layout) for layout in LAYOUTS
                      if not WANTED or layout in WANTED]
-            jobs += [pool.submit(t, tmp) for t in (try_strange, try_hostile)]
+            jobs += [pool.submit(t, tmp) for t in (try_strange, try_open,
+                                                       try_hostile)]
         for job in jobs:
             failures += job.result()
     print("\n".join(failures) or f"{len(trials)} mistakes named and twins silent, in "

@@ -37,6 +37,9 @@ struct pair {
 
 static struct pair pair;
 
+/* Whether a function of the vendor's opens the device. */
+static bool opens;
+
 static void open_pair(bool vendors_cq, bool vendors_qp)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -48,7 +51,8 @@ static void open_pair(bool vendors_cq, bool vendors_qp)
 	struct ibv_qp_attr to;
 	union ibv_gid gid;
 
-	pair.context = ibv_open_device(list[0]);
+	pair.context = opens ? mlx5dv_open_device(list[0], NULL)
+			     : ibv_open_device(list[0]);
 	ibv_free_device_list(list);
 	MUST(pair.context);
 	MUST(!ibv_query_gid(pair.context, 1, 0, &gid));
@@ -141,6 +145,15 @@ static void case_init_obj(void)
 	/* MLX5DV_OBJ_QP, MLX5DV_OBJ_CQ */
 	MUST(!mlx5dv_init_obj(pairs, 3));
 	unseen();
+	close_pair();
+}
+
+/* The checker sees the work on a device that the vendor's function has opened. */
+static void case_open(void)
+{
+	opens = true;
+	open_pair(false, false);
+	exchange();
 	close_pair();
 }
 
@@ -301,6 +314,7 @@ int main(int argc, char **argv)
 		     {"key", case_key},
 		     {"reg-mr-ex", case_reg_mr_ex},
 		     {"comp-cntr", case_comp_cntr},
+		     {"open", case_open},
 		     {"descriptors", case_descriptors},
 		     {"broken-pipe", case_broken_pipe},
 		     {"threads", case_threads}};

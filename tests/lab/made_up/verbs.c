@@ -161,7 +161,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd,
 		       attr->qp_type, &attr->cap, attr->sq_sig_all, false);
 }
 
-struct ibv_context *ibv_open_device(struct ibv_device *which)
+static struct ibv_context *open_device(struct ibv_device *which)
 {
 	size_t front = GUARD + HEADER + FRONT;
 	char *block = calloc(1, front + sizeof(struct ibv_context));
@@ -191,9 +191,19 @@ struct ibv_context *ibv_open_device(struct ibv_device *which)
 	SET(create_cq_ex, create_cq_ex);
 	SET(create_qp_ex, create_qp_ex);
 	verbs->sz = MADE_SZ;
+	return context;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *which)
+{
+	return open_device(which);
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	made_new_context = open_device;
 	made_new_cq = make_cq;
 	made_new_qp = create_qp;
-	return context;
 }
 
 int ibv_close_device(struct ibv_context *context)
