@@ -6,28 +6,38 @@
  * nobody does, a smaller window gets the same.
  *
  * So after a loss at the end of a queue the window does not grow again at once. If as
- * much is answered as before, it is cut once more, and so on until less is answered or
- * nothing waits; a step or two before that is what it keeps. When round trips get longer
- * than they were there, others push: it has soon half of what it had before, and
+ * much is answered as before, and round trips are shorter, it is cut once more, and so
+ * on until that ends or nothing waits; it keeps a step or two more. When round trips get
+ * longer than they were there, others push: it has soon half of what it had before, and
  * losses decide again, for some seconds at least.
  */
 #include "transport/path_window.h"
 #include "util/assert.h"
 
-#define ONE	   UR_PATH_ONE
-#define LEAST	   (4 * ONE)
-#define STEP(size) ((size) / 4 * 3)
-#define BACK(size) ((size) / 3 * 4)
-#define SETTLE	   3 /* round trips until answers are those of the new window */
-#define ROUNDS	   4 /* that are measured, */
-#define TIME_NS	   5000000u /* and so long */
-#define PACKETS	   64
-#define SAME(rate) ((rate) - (rate) / 32)
-#define LESS(rate) ((rate) - (rate) / 12)
-#define STEPS	   2 /* one may be a chance: others have lost too */
-#define HOLD_NS	   1000000000ull
-#define HOLD_MAX   4 /* times two */
-#define NOISE_NS   30000u
+#define ONE	      UR_PATH_ONE
+#define LEAST	      (4 * ONE)
+#define STEP(size)    ((size) / 4 * 3)
+#define BACK(size)    ((size) / 3 * 4)
+#define SETTLE	      3 /* round trips until answers are those of the new window */
+#define ROUNDS	      4		/* that are measured, */
+#define TIME_NS	      50000000u /* and so long: hosts stop for some milliseconds */
+#define PACKETS	      64
+#define SAME(rate)    ((rate) - (rate) / 32)
+#define SHORTER(trip) ((trip) - (trip) / 16)
+#define STEPS	      2 /* one may be a chance: others have lost too */
+#define HOLD_NS	      1000000000ull
+#define HOLD_MAX      4 /* times two */
+#define NOISE_NS      30000u
+
+/* The shortest of the last rounds: what all of them have waited. */
+static u32 standing(const struct ur_path_window *w)
+{
+	u32 trip = w->round_last;
+
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		trip = ur_min_u32(trip, w->past[i]);
+	return trip;
+}
 
 static void measure_anew(struct ur_path_window *w, ur_time now, u32 after)
 {
@@ -59,16 +69,6 @@ static u32 measured(struct ur_path_window *w, ur_time now)
 		rate = 0;
 	measure_anew(w, now, 0);
 	return rate;
-}
-
-/* The shortest of the last rounds: what all of them have waited. */
-static u32 standing(const struct ur_path_window *w)
-{
-	u32 trip = w->round_last;
-
-	for (u32 i = 0; i < UR_PATH_PAST; i++)
-		trip = ur_min_u32(trip, w->past[i]);
-	return trip;
 }
 
 static void give_up(struct ur_path_window *w, ur_time now)
@@ -105,20 +105,21 @@ void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before)
 	a->state = UR_ALONE_ASKED;
 	a->steps = 0;
 	a->before = before;
+	a->trip = standing(w);
 	measure_anew(w, now, SETTLE);
 }
 
-/* Goes to that window; what it waits there is in proportion, or less. */
-static void settle(struct ur_path_window *w, ur_time now, u32 size)
+/* Keeps that window; packets wait there in proportion to trip, which was that of the
+ * window before, or less. */
+static void settle(struct ur_path_window *w, ur_time now, u32 size, u32 trip)
 {
 	struct ur_path_alone *a = &w->alone;
-	u64 trip = (u64)standing(w) * size / w->size;
 
 	ur_assert(w->size);
+	a->trip = (u32)ur_min_u64((u64)trip * size / w->size, UINT32_MAX / 2);
 	w->size = w->slow_until = size;
 	a->state = UR_ALONE;
 	a->hold = 0;
-	a->trip = (u32)ur_min_u64(trip, UINT32_MAX / 2);
 	measure_anew(w, now, SETTLE);
 }
 
@@ -126,18 +127,22 @@ static void settle(struct ur_path_window *w, ur_time now, u32 size)
 static void judge(struct ur_path_window *w, ur_time now, u32 rate, bool waits)
 {
 	struct ur_path_alone *a = &w->alone;
+	u32 trip = standing(w);
 
-	if (rate >= SAME(a->rate)) {
+	if (rate >= SAME(a->rate) && trip < SHORTER(a->trip)) {
 		a->steps++;
+		a->trip = trip;
+		if (rate > a->rate)
+			a->rate = rate;
 		if (waits && STEP(w->size) >= LEAST) {
 			w->size = w->slow_until = STEP(w->size);
 			measure_anew(w, now, SETTLE);
 		} else
-			settle(w, now, w->size);
+			settle(w, now, w->size, trip);
 		return;
 	}
 	if (a->steps >= STEPS)
-		settle(w, now, BACK(BACK(w->size)));
+		settle(w, now, BACK(BACK(w->size)), trip);
 	else {
 		if (a->steps)
 			w->size = w->slow_until = BACK(w->size);
@@ -156,8 +161,8 @@ static void look(struct ur_path_window *w, ur_time now, u32 rate)
 		a->regain = a->before / 2;
 		return;
 	}
-	if (rate && rate < LESS(a->rate) && BACK(w->size) <= a->before)
-		settle(w, now, BACK(w->size));
+	if (rate && rate < SAME(a->rate) && BACK(w->size) <= a->before)
+		settle(w, now, BACK(w->size), a->trip);
 }
 
 void ur_path_alone_round(struct ur_path_window *w, ur_time now, bool waits)

@@ -50,7 +50,7 @@ static void fill(u32 theirs)
 		trip(true);
 	CHECK(w.cuts > cuts);
 	CHECK_EQ(w.alone.state, UR_ALONE_ASKED);
-	for (u32 i = 0; i < 1000 && w.alone.state == UR_ALONE_ASKED; i++)
+	for (u32 i = 0; i < 20000 && w.alone.state == UR_ALONE_ASKED; i++)
 		trip(true);
 }
 
