@@ -47,6 +47,10 @@
 #define HEAVY		 256
 #define MARKLESS	 32 /* round trips */
 #define MARKLESS_MAX	 10
+#define GROW_FROM	 (8 * ONE)
+#define GROW_TO		 (20 * ONE)
+#define GROW_LEAST	 103u /* 1/256 packets */
+#define GROW_MOST	 345u
 #define ALPHA_ONE	 65536u
 #define ALPHA_PART	 16 /* of a round trip in the share, RFC 8257's g */
 #define MARKED_NS	 4000000u /* just less than CoDel's target, 5 ms */
@@ -97,13 +101,25 @@ static u32 root(u32 x)
 }
 
 /*
- * Where marks show a queue, a window grows by three quarters of a packet in a round
- * trip, a little less than that of DCTCP, which cuts at the same marks; a small one by a
- * quarter of its root, so that what very many add is no long queue, and a large one
- * by an eighth. The root grows more slowly than the window, so windows become equal,
- * whoever knows the shortest trip. It grows twice as fast after each MARKLESS round
- * trips without a mark.
+ * Where marks show a queue, a window grows by a packet and a third in a round trip, a
+ * little more than that of DCTCP, since a CNP may stand for several marks; a small one
+ * by less than half a packet, so that very many together add no long queue, and a large
+ * one by an eighth of its root. It grows twice as fast after each MARKLESS round trips
+ * without a mark.
  */
+static u32 more_by_marks(u32 size)
+{
+	u32 more = GROW_MOST;
+
+	if (size <= GROW_FROM)
+		more = GROW_LEAST;
+	else if (size < GROW_TO)
+		more = GROW_LEAST + (GROW_MOST - GROW_LEAST) *
+					    (size - GROW_FROM) /
+					    (GROW_TO - GROW_FROM);
+	return more;
+}
+
 static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 {
 	u32 quiet = (w->rounds - w->cut_round) / MARKLESS;
@@ -111,7 +127,8 @@ static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 	u32 one = ONE * ONE * ONE / w->size;
 	u32 part = w->size > ONE ? root((u32)((1ull << 40) / w->size))
 				 : root(one) * ONE;
-	u32 more = ur_min_u32(one / 4 * 3, part / 4);
+	u32 more =
+		w->size < ONE ? part / 4 : one * more_by_marks(w->size) / ONE;
 
 	if (more < part / 8)
 		more = part / 8;

@@ -23,8 +23,8 @@ struct kind {
 /* Beside CUBIC as it was when the bounds were set: who cuts by the share that is
  * marked gives way less to marks at random than who cuts by 0.3 for each. */
 static const struct kind kinds[] = {
-	{"dctcp", ALIEN_DCTCP, 10 * G, 100u << 10, 100u << 10, 65536, 0.25,
-	 0.67},
+	{"dctcp", ALIEN_DCTCP, 10 * G, 100u << 10, 100u << 10, 65536, 0.37,
+	 0.63},
 	{"cubic", ALIEN_CUBIC, 1 * G, 30u << 10, 90u << 10, 6554, 0.3, 0.85},
 };
 
