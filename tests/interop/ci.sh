@@ -12,13 +12,14 @@ trap stop INT TERM
 if [ -n "${UROCE_INTEROP_TABLE:-}" ]; then
 	part all tests/interop
 else
-	for name in verbs corners reboot inside queues; do
+	for name in verbs corners reboot inside queues check; do
 		rest+=("--ignore=tests/interop/test_$name.py")
 	done
 	for name in verbs corners reboot; do
 		part $name tests/interop/test_$name.py
 	done
 	part rest tests/interop "${rest[@]}"
+	part check tests/interop/test_check.py
 	# Two guests, each with a device and programs that give a silent peer half a
 	# second, and what is compared with TCP: alone.
 	finish 0
