@@ -25,6 +25,25 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct world *w;
 
+/* Offers the packet, with two that follow it, as what came in one burst. Returns how
+ * many were taken. */
+static u32 receive_burst(const struct ur_rx_meta *meta, const u8 *bth, u32 len)
+{
+	u8 *copy = malloc((size_t)3 * len);
+	u32 took;
+
+	CHECK(copy);
+	for (u32 i = 0; i < 3; i++) {
+		memcpy(copy + i * len, bth, len);
+		ur_put_be24(copy + i * len + 9,
+			    (ur_bth_psn(bth) + i) & 0xffffff);
+	}
+	took = ur_port_rx_run(w->port, w->now, meta, copy, len, len, 3);
+	CHECK(took <= 3);
+	free(copy);
+	return took;
+}
+
 /* Feed a packet from memory of exactly its size. */
 static void receive_at(const u8 *daddr, const u8 *bth, u32 len, u8 tos)
 {
@@ -36,7 +55,8 @@ static void receive_at(const u8 *daddr, const u8 *bth, u32 len, u8 tos)
 	memcpy(copy, bth, len);
 	memcpy(meta.saddr, w->av.dgid, 16);
 	memcpy(meta.daddr, daddr, 16);
-	ur_port_rx(w->port, w->now, &meta, copy, len);
+	if (len < UR_BTH_BYTES || !receive_burst(&meta, bth, len))
+		ur_port_rx(w->port, w->now, &meta, copy, len);
 	free(copy);
 }
 
