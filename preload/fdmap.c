@@ -230,6 +230,11 @@ static void release(struct ur_file *file)
 	settle(file);
 	sock = file->sock;
 	if (sock >= 0) {
+		/* The next file may want the methods of its agents. */
+		if (file->kind == UROCE_TUN_UMAD &&
+		    file->generation == ur_fdmap_generation() &&
+		    !atomic_load(&file->shared))
+			ur_tunnel_end(sock);
 		file->sock = -1;
 		if (sock < UR_FDMAP_FDS)
 			atomic_store(&ur_fdmap_slot[sock], 0);

@@ -241,3 +241,9 @@ int ur_tunnel_settle(int sock)
 		return -EIO;
 	return ur_tunnel_recv(sock, &msg, fds);
 }
+
+void ur_tunnel_end(int sock)
+{
+	if (!shutdown(sock, SHUT_WR))
+		(void)answers(sock);
+}

@@ -77,6 +77,10 @@ int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg);
  * use. */
 int ur_tunnel_settle(int sock);
 
+/* Says that nothing more comes over @sock, and waits, for a second at most, until the
+ * device has closed what was open over it. No other process may have @sock. */
+void ur_tunnel_end(int sock);
+
 /* sync.c: asks the device to bring the counter files up to date, and waits. */
 void ur_tunnel_sync(void);
 
