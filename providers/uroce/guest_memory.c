@@ -96,10 +96,13 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 
 int ur_guest_dereg_mr(struct uroce_mr *mr)
 {
-	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	const struct uroce_context *ctx;
 	int err;
 
-	if (!mr->guest || !ur_guest_is_here(ctx))
+	if (!mr->guest)
+		return 0;
+	ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	if (!ur_guest_is_here(ctx))
 		return 0;
 	err = -ctx->door->dereg_mr(mr->guest);
 	if (!err)
@@ -117,9 +120,12 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 
 void ur_guest_dealloc_mw(struct uroce_mw *mw)
 {
-	const struct uroce_context *ctx = ur_to_ctx(mw->ibv.context);
+	const struct uroce_context *ctx;
 
-	if (mw->guest && ur_guest_is_here(ctx))
+	if (!mw->guest)
+		return;
+	ctx = ur_to_ctx(mw->ibv.context);
+	if (ur_guest_is_here(ctx))
 		ctx->door->dealloc_mw(mw->guest);
 	mw->guest = NULL;
 }
