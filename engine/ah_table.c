@@ -186,7 +186,11 @@ static int create_ah(struct ur_engine *engine, struct ur_eah *ah,
 	ur_assert(ah->ectx->engine == engine);
 	if (err)
 		return err;
-	ur_av_set_ecn(engine, ah->av, UR_QPT_UD);
+	/* A program that has set the bits once decides about all of its handles. */
+	if (ah->av->traffic_class & UR_ECN_MASK)
+		ah->ectx->own_ecn = true;
+	if (!ah->ectx->own_ecn || ah->av->traffic_class & UR_ECN_MASK)
+		ur_av_set_ecn(engine, ah->av, UR_QPT_UD);
 	ah->av->realm = ah->ectx->realm;
 	err = place_ah(ah->ectx, ah);
 	if (err)

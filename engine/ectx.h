@@ -40,6 +40,7 @@ struct ur_ectx {
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
+	bool own_ecn; /* its program sets the ECN bits of datagrams itself */
 	/* transmit.c: queue pairs with requests that were not fetched when last
 	 * looked at, and those that the present run has not come to. */
 	struct ur_list rung, to_settle;

@@ -83,6 +83,7 @@ static struct ibv_ah *handle(struct session *s, struct ur_path_received *got,
 			     uint8_t tclass)
 {
 	struct ibv_ah_attr attr = {0};
+	struct ibv_ah *ah;
 
 	for (int i = 0; i < s->classes; i++)
 		if (s->tclass[i] == tclass)
@@ -91,6 +92,12 @@ static struct ibv_ah *handle(struct session *s, struct ur_path_received *got,
 	    ibv_init_ah_from_wc(s->id->verbs, s->id->port_num, &got->wc,
 				&got->grh, &attr))
 		return NULL;
+	/* From a device of ours every answer goes as it is asked for when one that asks
+	 * for ECT has been there (ask_self() of who asks is one). */
+	attr.grh.traffic_class = UR_ECN_IS_ECT0;
+	ah = s->classes ? NULL : ibv_create_ah(s->queue.pd, &attr);
+	if (ah)
+		ibv_destroy_ah(ah);
 	attr.grh.traffic_class = tclass;
 	s->ah[s->classes] = ibv_create_ah(s->queue.pd, &attr);
 	if (!s->ah[s->classes])

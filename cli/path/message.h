@@ -54,8 +54,9 @@ struct ur_path_welcome {
 };
 _Static_assert(sizeof(struct ur_path_welcome) == 16, "the form on the wire");
 
-#define UR_ECN_BITS  3
-#define UR_ECN_IS_CE 3
+#define UR_ECN_BITS    3
+#define UR_ECN_IS_ECT0 2
+#define UR_ECN_IS_CE   3
 
 /* Probes of a series, and their indices: 0 to this - 1. */
 #define UR_PATH_SERIES_MAX 1024
