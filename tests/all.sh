@@ -160,7 +160,7 @@ declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|
 # compile. What tests of the device do once more, with a filter that ends at what it does
 # not know, with two engines or with an engine without what makes it fast, `fast` does.
 # That nothing is lost where the n-th call fails a sanitizer says best.
-again=(-E '^sim.(mutants|calm|.*_1|net.(reads|dcqcn|lossy|incast|marks|deaf|beside|ecmp))$|^device.*_(strict|two|plain)$')
+again=(-E '^sim.(mutants|calm|.*_1|net.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp))$|^device.*_(strict|two|plain)$')
 # Where others follow, `fast` leaves them what they do as well: `asan` the loops of
 # the n-th failure, threads of programs apart from the device, and with the ordinary
 # filter what has a strict one here; `fresh` what is in `quick`, in the same build.

@@ -46,7 +46,7 @@ emulated() { inside tests/arm64/emulated.sh "$@"; }
 run_tests() {
 	# Without full what takes half a minute of its own; sim.smoke, longer than
 	# ctest would wait, is the next step's, and sim.mutants builds for the host.
-	local left_out='^scenario.blind$|^sim.(smoke|mutants|calm|recovery|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|ecmp))|.*_[01])$'
+	local left_out='^scenario.blind$|^sim.(smoke|mutants|calm|recovery|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp))|.*_[01])$'
 	[ -n "$UROCE_FULL" ] && left_out='^sim.(smoke|mutants)$'
 	emulated ctest --test-dir build --no-tests=error --output-on-failure \
 		--timeout 300 -j2 -L '^(abi|unit|scenario|fuzz|sim)$' -E "$left_out" \

@@ -33,19 +33,19 @@ def rxe():
 
 
 def test_lab(rxe):
-    """Without UROCE_FULL every fourth mistake."""
+    """Without UROCE_FULL every eighth mistake."""
     listed = subprocess.run([f"{g.BUILD}/bin/lab", "--list"], stdout=subprocess.PIPE, text=True,
                             check=True).stdout.split()
     whole = bool(os.environ.get("UROCE_FULL"))
     if not whole:
-        listed = listed[::4]
+        listed = listed[::8]
     rc, out = rxe.run("python3 /uroce/tests/lab/card.py /build eth0 rxe " +
                       ("" if whole else " ".join(listed)), 900)
     assert rc == 0, out
     print(out)
     shown = set(re.findall("^(UR-[A-Z]+-[0-9]+): named, and its twin silent$", out, re.M))
     assert shown >= set(listed) - CANNOT, out
-    assert len(shown) >= (43 if whole else 10)
+    assert len(shown) >= (43 if whole else 6)
 
 
 def test_no_device(rxe):

@@ -124,7 +124,7 @@ def stranger(root, deb):
         r = root.run("user", "sh", "-c", line)
         found[line] = r.returncode, r.stdout
     sh("chroot", root.path, "sh", "-c", "dpkg --purge rdma-check; rm /root/*.deb /tmp/autopkgtest")
-    r = root.run("root", "sh", "-c", "find / -xdev -name '*rdma-check*'")
+    r = root.run("root", "sh", "-c", "find /etc /usr /var -xdev -name '*rdma-check*'")
     found["left"] = r.returncode, r.stdout
     return found
 
@@ -148,7 +148,7 @@ def root(work, debs):
                      ["-t", "tmpfs", "tmpfs", path + "/run"]):
             if path != "/":
                 sh("mount", *args)
-        os.makedirs(path + "/run/user/1234")
+        os.makedirs(path + "/run/user/1234", exist_ok=True)
         os.chown(path + "/run/user/1234", 1234, 1234)
         if path != "/":
             sh("chroot", path, "sh", "-c", f"apt-get -q update && {INSTALL} ibverbs-utils "
