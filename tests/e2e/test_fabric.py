@@ -204,17 +204,18 @@ def test_examples(user):
 
 
 def test_mpi(user):
-    """Ranks on four hosts, started by 'uroce fabric ssh', every byte over the devices."""
+    """Ranks on eight hosts, started by 'uroce fabric ssh', every byte over the devices."""
     if not shutil.which("mpirun.openmpi"):
         pytest.skip("no Open MPI here")
     shutil.copy(RING, user.tmp)
-    user.fabric("up", "4")
+    user.fabric("up", "8")
     try:
+        hosts = ",".join(user.links())
         out = user.run("node1", "mpirun.openmpi", "--mca", "plm_rsh_agent", "uroce fabric ssh",
-                       "--host", "node1,node2,node3,node4", "--mca", "pml", "ucx", "--mca", "osc",
-                       "ucx", "--mca", "btl", "self", "-x", "UCX_TLS=rc,self", "-x",
+                       "--host", hosts, "--mca", "pml", "ucx", "--mca", "osc",
+                       "ucx", "--mca", "btl", "self", "--mca", "mpi_yield_when_idle", "1", "-x", "UCX_TLS=rc,self", "-x",
                        "UCX_NET_DEVICES=uroce0:1", "/usr/bin/python3", "mpi_ring.py")
-        assert "good [0, 1, 2, 3]" in out, out
+        assert f"good {list(range(8))}" in out, out
         for name in user.links():
             assert counter(user, name, "rcvd_pkts") > 100
     finally:
