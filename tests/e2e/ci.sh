@@ -4,7 +4,7 @@
 # End-to-end tests; $1 is the JUnit file to write. Long matrices are thinned
 # (tests/representative.py) unless UROCE_FULL is set. In parts, the longest first.
 cd "$(dirname "$0")/../.." || exit 1
-tmp=$(mktemp -d) status=0 named=() files=()
+tmp=$(mktemp -d) status=0 named='' files=()
 # shellcheck source=tests/beside.sh
 . tests/beside.sh
 # shellcheck disable=SC2034  # two programs that poll, and one that waits
@@ -31,12 +31,12 @@ e2e() { # e2e GROUP
 }
 for group in "${!groups[@]}"; do
 	files "$group"
-	named+=("${files[@]/#/--ignore=}")
+	named+=" ${files[*]} "
 done
 # Two halves: together they are longer than all others.
 first=() second=()
 for path in tests/e2e/test_*.py; do
-	[[ " ${named[*]} " == *"=$path "* ]] && continue
+	[[ $named == *" $path "* ]] && continue
 	if ((${#first[@]} > ${#second[@]})); then second+=("$path"); else first+=("$path"); fi
 done
 part rest "${first[@]}"

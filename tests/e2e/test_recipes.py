@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -34,8 +35,7 @@ def absent(lines):
     """What is not installed here of what the lines call."""
     words = " ".join(lines).split()
     for program in PROGRAMS:
-        if program in words and not any(os.access(f"{d}/{program}", os.X_OK)
-                                        for d in ("/usr/bin", "/bin")):
+        if program in words and not shutil.which(program):
             return program
     return next((path for word, path in HEADERS.items()
                  if word in words and not os.path.exists(path)), None)

@@ -13,28 +13,20 @@ import tempfile
 BUILD = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path.append(f"{TOP}/tests/unit/cli")
+from checks import check  # noqa: E402
+from own_host import architecture, skip  # noqa: E402
+
 TOOL = f"{BUILD}/bin/rdma-check"
 NOTHING = "rdma-check: the program opened no RDMA device: there was nothing to look at\n"
 
 
-def machine(program):
-    """The ELF header's e_machine."""
-    with open(program, "rb") as f:
-        return f.read(20)[18:20]
-
-
-if machine(TOOL) != machine("/bin/true"):
-    print("skipped: the programs here are of another architecture")
-    sys.exit(77)
+if architecture(TOOL) != architecture("/bin/true"):
+    skip("the programs here are of another architecture")
 
 
 def run(*words, **kw):
     return subprocess.run([TOOL, *words], text=True, capture_output=True, timeout=30, **kw)
-
-
-def check(got, want):
-    if got != want:
-        raise SystemExit(f"{got!r} is not {want!r}")
 
 
 def says(status, part, *words, **kw):
