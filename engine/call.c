@@ -18,6 +18,7 @@
 #include "engine/ground/loop.h"
 #include "engine/poll_loop.h"
 #include "engine/record.h"
+#include "engine/transmit.h"
 #include "engine/wait.h"
 #include "util/os/sem_wait.h"
 
@@ -198,6 +199,9 @@ static bool run_as_owner(struct ur_engine *engine,
 	ur_record_look(engine);
 	if (atomic_load(&box->pending) & UR_MAILBOX_ORDERS)
 		run_orders(engine);
+	/* Whoever was the engine before may have left some of it. */
+	if (engine->config.guest)
+		ur_transmit(engine);
 	*ret = fn(engine, arg);
 	more = ur_poll_after_call(engine);
 	ur_assert_about = NULL;

@@ -60,6 +60,7 @@ static void feed_loop(struct ur_engine *e, u32 first)
 		else
 			ur_engine_rx(e, &meta, tx->buf + tx->desc[i].off,
 				     tx->desc[i].len);
+		e->looped = true;
 		ur_av_put(av);
 	}
 }
@@ -161,17 +162,32 @@ static bool put_out(struct ur_engine *e)
 	return !e->tx.n_desc || flush(e);
 }
 
+/*
+ * Returns whether there is more to send; more: the port has some. A program's requests
+ * to itself are over when their answers have been sent too, and count before a command
+ * that it gives after them, as they do where the port carries them out at once. Elsewhere
+ * a call does not wait for what is to be sent.
+ */
+static bool has_more(struct ur_engine *e, bool more)
+{
+	if (e->config.guest)
+		return more || e->looped;
+	return more && !ur_mailbox_waits(e);
+}
+
 /* Sends at most so many fills of the burst buffer. */
 static bool transmit(struct ur_engine *e, u32 rounds)
 {
 	bool any = e->faults && do_held(e), more = true;
 
 	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
+		e->looped = false;
 		more = ur_port_tx(e->port, e->now, &e->tx);
 		if (more || e->tx.n_desc)
 			any = true;
-		if (!put_out(e) || ur_mailbox_waits(e))
+		if (!put_out(e))
 			break;
+		more = has_more(e, more);
 	}
 	return any;
 }

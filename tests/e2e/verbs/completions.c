@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion queues: sizes, events, moderation, overrun, time stamps. */
 #include <fcntl.h>
+#include <pthread.h>
 
 #include "bench.h"
 
@@ -41,23 +42,63 @@ static void resize_cq(void)
 }
 
 /* Work that was posted before the command counts, finished or not. */
+static void post_and_resize(struct bench *t)
+{
+	for (int i = 0; i < 12; i++)
+		CHECK_EQ(post_recv(&t->b, i, 0, 8), 0);
+	for (int i = 0; i < 12; i++)
+		CHECK_EQ(post_send(&t->a, i, 0, 8, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(ibv_resize_cq(t->a.cq, 1), EINVAL);
+	for (int i = 0; i < 12; i++) {
+		expect_wc(t->a.cq, IBV_WC_SUCCESS);
+		expect_wc(t->b.cq, IBV_WC_SUCCESS);
+	}
+}
+
 static void resize_posted(void)
 {
 	struct bench t;
 
 	bench_open(&t, 15);
-	for (int round = 0; round < 300; round++) {
-		for (int i = 0; i < 12; i++)
-			CHECK_EQ(post_recv(&t.b, i, 0, 8), 0);
-		for (int i = 0; i < 12; i++)
-			CHECK_EQ(post_send(&t.a, i, 0, 8, IBV_SEND_SIGNALED),
-				 0);
-		CHECK_EQ(ibv_resize_cq(t.a.cq, 1), EINVAL);
-		for (int i = 0; i < 12; i++) {
-			expect_wc(t.a.cq, IBV_WC_SUCCESS);
-			expect_wc(t.b.cq, IBV_WC_SUCCESS);
-		}
-	}
+	for (int round = 0; round < 300; round++)
+		post_and_resize(&t);
+	bench_close(&t);
+}
+
+struct caller {
+	struct ibv_cq *cq;
+	bool done;
+};
+
+/* So it is while another thread has the engine called all the time. */
+static void *call_often(void *arg)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = {.cq_count = 1, .cq_period = 1},
+	};
+	struct caller *c = arg;
+
+	while (!__atomic_load_n(&c->done, __ATOMIC_RELAXED))
+		CHECK_EQ(ibv_modify_cq(c->cq, &attr), 0);
+	return NULL;
+}
+
+static void resize_called(void)
+{
+	struct caller c = {0};
+	pthread_t thread;
+	struct bench t;
+
+	bench_open(&t, 15);
+	c.cq = ibv_create_cq(t.ctx, 4, NULL, NULL, 0);
+	CHECK(c.cq);
+	CHECK_EQ(pthread_create(&thread, NULL, call_often, &c), 0);
+	for (int round = 0; round < 1500; round++)
+		post_and_resize(&t);
+	__atomic_store_n(&c.done, true, __ATOMIC_RELAXED);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	CHECK_EQ(ibv_destroy_cq(c.cq), 0);
 	bench_close(&t);
 }
 
@@ -376,13 +417,9 @@ static void timestamps(void)
 }
 
 const struct verbs_test completion_tests[] = {
-	{"resize_cq", resize_cq},
-	{"resize_posted", resize_posted},
-	{"notify", notify},
-	{"notify_both", notify_both},
-	{"batch", batch},
-	{"moderation", moderation},
-	{"overrun", overrun},
-	{"timestamps", timestamps},
-	{0},
+	{"resize_cq", resize_cq},	  {"resize_posted", resize_posted},
+	{"resize_called", resize_called}, {"notify", notify},
+	{"notify_both", notify_both},	  {"batch", batch},
+	{"moderation", moderation},	  {"overrun", overrun},
+	{"timestamps", timestamps},	  {0},
 };
