@@ -108,8 +108,13 @@ struct uroce_resize_cq_resp {
  * answer of DESTROY_QP.
  */
 struct uroce_create_qp_req {
-	__u64 rsv;
+	__u32 flags; /* UROCE_QP_F_* */
+	__u32 rsv;
 };
+
+/* The queue pair has the device's engine, though its context has one in a program
+ * (UROCE_METHOD_ENGINE_OPEN). */
+#define UROCE_QP_F_DEVICE (1u << 0)
 
 #define UROCE_RX_HASH_KEY_BYTES 40 /* what IPv6 addresses and ports need */
 
@@ -212,7 +217,9 @@ struct uroce_query_dm_resp {
  * sent. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
  * socket that hangs up when the device has gone. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
- * regions are those that these give.
+ * regions are those that these give. Queue pairs of other types than RC, UC and UD,
+ * and those made with UROCE_QP_F_DEVICE, have the device's engine all the same, and
+ * the device's rings.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 4
+#define UROCE_DOOR_VERSION 5
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -25,7 +25,10 @@ struct uroce_guest_mr;
 struct uroce_guest_srq;
 struct uroce_guest_ah;
 struct uroce_guest_mw;
-struct uroce_guest_dm;
+
+/* Its file of rings, sparse. A process whose limit of file sizes is lower has no
+ * engine. */
+#define UROCE_GUEST_FILE_BYTES (1ull << 40)
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
@@ -79,7 +82,6 @@ struct uroce_guest_mr_init {
 	__u32 access;
 	__u32 flags; /* UROCE_GUEST_MR_* */
 	__u64 addr, length, iova;
-	struct uroce_guest_dm *dm; /* or NULL; addr is the place in it */
 };
 
 struct uroce_door {
@@ -153,10 +155,6 @@ struct uroce_door {
 	int (*alloc_mw)(struct uroce_guest *guest, __u32 pdn, __u32 type,
 			__u32 rkey, struct uroce_guest_mw **mw);
 	void (*dealloc_mw)(struct uroce_guest_mw *mw);
-	int (*alloc_dm)(struct uroce_guest *guest, __u64 length,
-			__u32 log_align, struct uroce_guest_dm **dm,
-			struct uroce_alloc_dm_resp *resp);
-	int (*free_dm)(struct uroce_guest_dm *dm);
 
 	/* Sends what was just posted. */
 	void (*posted)(struct uroce_guest *guest);

@@ -11,13 +11,15 @@ Makes network namespaces with devices of its own; needs root.
 
 Modes, which say where the two players of a test are (apart.py):
   one          on one device, as the suite has it (the default)
+  program      the same, with the engines in the players (UROCE_ENGINE=process)
   wire, wire6  on two devices of one uroced, over IPv4 or IPv6
   wire-loss    the same, and each packet is dropped with 1 % probability
   hosts        in two processes, in two namespaces with a uroced each
   hosts-loss   the same under loss
   arm64        as hosts, and the second host is of arm64 (tests/arm64/mixed.sh)
   one-arm64    on one device, of a host of arm64 (the same)
-The modes but the first are held against expected-apart.toml. expected.toml is
+The modes but the first two are held against expected-apart.toml; the second one
+against expected.toml and expected-program.toml. expected.toml is
 that of rdma-core 44; of another release, expected-RELEASE.toml says what
 differs."""
 import argparse
@@ -46,7 +48,10 @@ BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build
 SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
 APART = os.path.join(HERE, "expected-apart.toml")
-MODES = ("one", "wire", "wire6", "wire-loss", "hosts", "hosts-loss", "arm64", "one-arm64")
+PROGRAM = os.path.join(HERE, "expected-program.toml")
+# Both players on one device.
+TOGETHER = ("one", "program")
+MODES = (*TOGETHER, "wire", "wire6", "wire-loss", "hosts", "hosts-loss", "arm64", "one-arm64")
 LOSS = """
 table inet bad {
 	chain in {
@@ -137,6 +142,7 @@ class World:
         d = subprocess.Popen(
             ["ip", "netns", "exec", ns, *own, f"{BUILD}/bin/uroced", "--run-dir", run_dir,
              "--engines", ENGINES, "--engine-opt", "spread=1", "--raw-ethernet"] +
+            (["--engine-opt", "guests=1"] if self.mode == "program" else []) +
             [a for n in netdevs for a in ("--netdev", n)],
             stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
         self.daemons.append(d)
@@ -151,7 +157,7 @@ class World:
 
     def apart(self):
         """What apart.py wants to know; {}: the players are together."""
-        if self.mode == "one":
+        if self.mode in TOGETHER:
             return {}
         hosts = self.mode in ("hosts", "arm64")
         places = [(self.run_dir, "uroce0"),
@@ -178,6 +184,8 @@ class World:
         return total
 
     def run(self, cmd, **kw):
+        if self.mode == "program":
+            kw["env"] = {**os.environ, "UROCE_ENGINE": "process"}
         return subprocess.Popen(["ip", "netns", "exec", self.ns, *self.own(self.foreign),
                                  f"{BUILD}/bin/uroce", "run", "--run-dir", self.run_dir, *CHECK,
                                  "--"] + cmd, **kw)
@@ -268,10 +276,12 @@ def read_outcomes(path, want):
 
 def load_expected(mode):
     """{test: (outcome, reason)}"""
-    if mode == "one":
+    if mode in TOGETHER:
         want = read_outcomes(EXPECTED, {})
-        other = differences()
-        return read_outcomes(other, want) if other and os.path.exists(other) else want
+        for other in differences(), PROGRAM if mode == "program" else None:
+            if other and os.path.exists(other):
+                read_outcomes(other, want)
+        return want
     want = {t: ("pass", "") for t in load(EXPECTED)["pass"]["tests"]}
     other = load(differences()) if differences() else {}
     if mode == "arm64":  # what a release has more was not tried in the others
@@ -279,7 +289,7 @@ def load_expected(mode):
     over = load(APART)
     for kind in ("alone", "fail", "left-out"):
         for group in over.get(kind, []):
-            if mode not in group.get("modes", MODES[1:-1]):
+            if mode not in group.get("modes", MODES[2:-1]):
                 continue
             for t in group["tests"]:
                 if want.get(t, ("",))[0] != "pass":
@@ -396,7 +406,7 @@ def groups(suite_dir, names, want, mode, some):
         return [list(classes.values())]
     if names:
         return [[n] for n in names]
-    if mode == "one":
+    if mode in TOGETHER:
         return [[f[:-3]] for f in sorted(os.listdir(suite_dir))
                 if f.startswith("test_") and f.endswith(".py")]
     modules = {}

@@ -67,8 +67,6 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 		return -EINVAL;
 	err = ur_path_from_ah(cmd->dev, &req->attr, &path);
 	if (!err)
-		err = ur_program_engine_path(cmd->file, &path);
-	if (!err)
 		err = ur_static_rate_bps(req->attr.static_rate, &bps);
 	/* Only queue pairs have one. */
 	if (!err && bps)

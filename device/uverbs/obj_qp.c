@@ -183,12 +183,12 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	}
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->away = cmd->file->slot;
+	init->away = a->in_program ? cmd->file->slot : 0;
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
 	/* The events of a queue pair whose engine is in the program come from there. */
-	init->async = cmd->file->slot ? NULL : ur_async_engine(qp->async);
+	init->async = a->in_program ? NULL : ur_async_engine(qp->async);
 	if (qp->srq) {
 		init->max_recv_wr = 0;
 		init->max_recv_sge = 0;
@@ -283,8 +283,8 @@ static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 			: make_plain(cmd, qp, a, init, udata);
 }
 
-int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
-	       struct ur_obj_qp **ret, struct ur_eqp_init *init)
+int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
+	       struct ur_eqp_init *init)
 {
 	struct uroce_create_qp_resp udata = {0};
 	struct ur_obj_async *async;
@@ -292,7 +292,7 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 	int err = check_args(a);
 
 	if (!err)
-		err = ur_program_engine_qp(cmd->file, a->type);
+		err = ur_program_engine_qp(cmd, a->type, &a->in_program);
 	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
 		err = check_raw(cmd);
 	if (err)
@@ -322,6 +322,7 @@ int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;
+	qp->in_program = a->in_program;
 	qp->obj.user_handle = a->user_handle;
 	qp->create_flags = a->flags;
 	qp->async = async;

@@ -19,13 +19,19 @@ struct ur_qp_args {
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table;
 	int event_fd;
+	bool in_program; /* ur_qp_make() says so */
 };
 
 /* Checks the arguments and makes the queue pair and its object, in *ret, and
  * sets cmd->created. *init gets the sizes that the engine gave, which may be
  * more than were asked for. Returns 0 or -errno. */
-int ur_qp_make(struct ur_cmd *cmd, const struct ur_qp_args *a,
-	       struct ur_obj_qp **ret, struct ur_eqp_init *init);
+int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
+	       struct ur_eqp_init *init);
+
+/* program_engine.c: takes the driver's part of a command that makes a queue pair of
+ * that type (enum ib_uverbs_qp_type), and says whether its engine is the program's.
+ * Returns 0 or -EINVAL. */
+int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */

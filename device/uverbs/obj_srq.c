@@ -81,8 +81,6 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 	struct ur_obj_srq *srq;
 	int err = check_args(a);
 
-	if (!err && cmd->file->slot && a->type != IB_UVERBS_SRQT_BASIC)
-		err = -EOPNOTSUPP;
 	if (err)
 		return err;
 	err = ur_async_from_fd(cmd->file, a->event_fd, &async);

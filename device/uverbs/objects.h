@@ -94,6 +94,7 @@ struct ur_obj_qp {
 	struct ur_xrc_target *target;
 	struct ur_eqp_ref *ref; /* with target */
 	struct ur_obj_async *async;
+	bool in_program; /* its engine, so that no packet finds it here */
 	u32 create_flags;
 	u32 async_events;
 	u32 n_mcast;

@@ -13,8 +13,7 @@
 #include "device/client_rights.h"
 #include "device/device.h"
 #include "device/quota.h"
-#include "device/uverbs/objects.h"
-#include "device/uverbs/uverbs_cmd.h"
+#include "device/uverbs/obj_qp.h"
 #include "engine/ground/limits.h"
 #include "util/os/event_pair.h"
 
@@ -47,23 +46,29 @@ static int check_open(const struct ur_cmd *cmd)
 
 /* There is no way yet to engines of another device of this host, and the members of a
  * group on this host are the device's. */
-int ur_program_engine_path(const struct ur_ufile *file,
+int ur_program_engine_path(const struct ur_device *dev,
 			   const struct ur_epath *path)
 {
-	return file->slot && (path->v1 || ur_gid_is_mcast(path->dgid) ||
-			      ur_engine_is_neighbour(file->dev->engine,
-						     path->dgid))
+	return path->v1 || ur_gid_is_mcast(path->dgid) ||
+			       ur_engine_is_neighbour(dev->engine, path->dgid)
 		       ? -EOPNOTSUPP
 		       : 0;
 }
 
-int ur_program_engine_qp(const struct ur_ufile *file, u32 type)
+/* The driver's part of the command is another one where frames are spread. */
+int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program)
 {
-	return file->slot && type != IB_UVERBS_QPT_RC &&
-			       type != IB_UVERBS_QPT_UC &&
-			       type != IB_UVERBS_QPT_UD
-		       ? -EOPNOTSUPP
-		       : 0;
+	struct uroce_create_qp_req req;
+
+	*in_program = false;
+	if (type != IB_UVERBS_QPT_RC && type != IB_UVERBS_QPT_UC &&
+	    type != IB_UVERBS_QPT_UD)
+		return 0;
+	ur_udata_in(cmd, &req, sizeof(req));
+	if ((req.flags & ~UROCE_QP_F_DEVICE) || req.rsv)
+		return -EINVAL;
+	*in_program = cmd->file->slot && !(req.flags & UROCE_QP_F_DEVICE);
+	return 0;
 }
 
 /* Puts the descriptors that are lent into the client, and their numbers there into
@@ -162,7 +167,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 	bool have_path;
 	struct uroce_engine_qp resp;
 
-	if (!cmd->file->slot)
+	if (!qp->in_program)
 		return -EINVAL;
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	resp = (struct uroce_engine_qp){
@@ -197,10 +202,14 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	struct ur_obj_ah *ah = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_AH_HANDLE);
 	struct uroce_engine_path resp;
 	struct ur_epath path;
+	int err;
 
 	if (!cmd->file->slot)
 		return -EINVAL;
 	ur_eah_path(ah->ah, &path);
+	err = ur_program_engine_path(cmd->dev, &path);
+	if (err)
+		return err;
 	resp = (struct uroce_engine_path){
 		.sgid_index = path.sgid_index,
 		.flow_label = path.flow_label,

@@ -64,14 +64,12 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
  * Lock held. */
 int ur_context_go(struct ur_ufile *file, u32 shard);
 
-/* program_engine.c: return 0, or -EOPNOTSUPP where the engine is in the program
- * and that cannot have queue pairs of the type (of enum ib_uverbs_qp_type) or send on the path.
- */
-int ur_program_engine_qp(const struct ur_ufile *file, u32 type);
-/* Takes back what was lent to its engine. */
-void ur_program_engine_end(struct ur_ufile *file);
-int ur_program_engine_path(const struct ur_ufile *file,
+/* program_engine.c: returns 0, or -EOPNOTSUPP where an engine in a program cannot send
+ * on that path. */
+int ur_program_engine_path(const struct ur_device *dev,
 			   const struct ur_epath *path);
+/* Takes back what was lent to the file's engine. */
+void ur_program_engine_end(struct ur_ufile *file);
 
 /* ---- a command ---- */
 

@@ -13,9 +13,6 @@
 #include "engine/process/process.h"
 #include "util/os/high_fd.h"
 
-/* As large as a context's uverbs file: sparse. */
-#define RING_FILE_BYTES (1ull << 40)
-
 /* Nobody sleeps for nothing, and nobody else's processor is looked for. */
 #define OPTIONS "spin_us=0,hold=0,follow=0,loop=0"
 
@@ -46,12 +43,12 @@ static int make_file(void)
 	int fd, err;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
-	    limit.rlim_cur < RING_FILE_BYTES)
+	    limit.rlim_cur < UROCE_GUEST_FILE_BYTES)
 		return -EOPNOTSUPP;
 	fd = ur_high_fd(memfd_create("uroce-rings", MFD_CLOEXEC));
 	if (fd < 0)
 		return -errno;
-	if (!ftruncate(fd, (off_t)RING_FILE_BYTES))
+	if (!ftruncate(fd, (off_t)UROCE_GUEST_FILE_BYTES))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -281,8 +278,6 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.dereg_mr = ur_process_dereg_mr,
 	.alloc_mw = ur_process_alloc_mw,
 	.dealloc_mw = ur_process_dealloc_mw,
-	.alloc_dm = ur_process_alloc_dm,
-	.free_dm = ur_process_free_dm,
 	.posted = posted,
 	.armed = armed,
 	.poll = poll,

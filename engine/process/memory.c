@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions, windows and device memory of an engine in a program: control has checked
+/* Regions and windows of an engine in a program: control has checked
  * what they are made of, and given their keys. */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,18 +15,13 @@ struct uroce_guest_mw {
 	struct ur_emw *mw;
 };
 
-struct uroce_guest_dm {
-	struct uroce_guest *guest;
-	struct ur_edm *dm;
-};
-
 static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 				  const struct uroce_guest_mr_init *in)
 {
 	return (struct ur_emr_attr){
 		.pd = in->pdn,
 		.access = in->access,
-		.addr = in->dm ? 0 : in->addr,
+		.addr = in->addr,
 		.length = in->length,
 		.iova = in->iova,
 		.mem = guest->mem,
@@ -35,8 +30,6 @@ static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 		.null_mr = in->flags & UROCE_GUEST_MR_NULL,
 		.shm_fd = -1,
 		.dmabuf_fd = -1,
-		.dm = in->dm ? in->dm->dm : NULL,
-		.dm_off = in->dm ? in->addr : 0,
 		.looked = true,
 		.key = in->key,
 	};
@@ -64,7 +57,7 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 	return err;
 }
 
-/* Nothing of a region is mapped but device memory, which stays. */
+/* Nothing of a region is mapped. */
 int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 			const struct uroce_guest_mr_init *init)
 {
@@ -122,39 +115,4 @@ void ur_process_dealloc_mw(struct uroce_guest_mw *mw)
 	guest->objects--;
 	pthread_mutex_unlock(&guest->lock);
 	free(mw);
-}
-
-int ur_process_alloc_dm(struct uroce_guest *guest, __u64 length, u32 log_align,
-			struct uroce_guest_dm **ret,
-			struct uroce_alloc_dm_resp *resp)
-{
-	struct uroce_guest_dm *dm = calloc(1, sizeof(*dm));
-	int err;
-
-	if (!dm)
-		return -ENOMEM;
-	dm->guest = guest;
-	pthread_mutex_lock(&guest->lock);
-	err = ur_edm_alloc(guest->ectx, length, log_align, &dm->dm, resp);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (err)
-		free(dm);
-	else
-		*ret = dm;
-	return err;
-}
-
-int ur_process_free_dm(struct uroce_guest_dm *dm)
-{
-	struct uroce_guest *guest = dm->guest;
-	int err;
-
-	pthread_mutex_lock(&guest->lock);
-	err = ur_edm_free(dm->dm);
-	guest->objects -= !err;
-	pthread_mutex_unlock(&guest->lock);
-	if (!err)
-		free(dm);
-	return err;
 }

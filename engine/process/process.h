@@ -93,9 +93,5 @@ int ur_process_dereg_mr(struct uroce_guest_mr *mr);
 int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
 			struct uroce_guest_mw **mw);
 void ur_process_dealloc_mw(struct uroce_guest_mw *mw);
-int ur_process_alloc_dm(struct uroce_guest *guest, __u64 length, u32 log_align,
-			struct uroce_guest_dm **dm,
-			struct uroce_alloc_dm_resp *resp);
-int ur_process_free_dm(struct uroce_guest_dm *dm);
 
 #endif

@@ -24,7 +24,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = err;
 		return NULL;
 	}
-	ah->ah = resp.drv.ah;
+	ah->ah = ah->device_ah = resp.drv.ah;
 	err = ur_guest_create_ah(ur_to_ctx(pd->context), ah, pd);
 	if (err) {
 		ibv_cmd_destroy_ah(&ah->ibv);
@@ -42,7 +42,7 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 
 	if (err)
 		return err;
-	if (ur_guest_is_here(ur_to_ctx(ibah->context)))
+	if (ah->guest && ur_guest_is_here(ur_to_ctx(ibah->context)))
 		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
 	free(ah);
 	return 0;

@@ -11,33 +11,22 @@
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |                                 \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 
-struct ring_geometry {
-	u64 map_off, map_len;
-	u32 hdr_off, cqe_off, entries;
-};
-
-/* Maps a ring of that geometry in place of what the CQ has. */
-static int map_cq(struct ibv_context *context, struct uroce_cq *cq,
-		  const struct ring_geometry *g)
+static struct uroce_cq_place created_at(const struct uroce_create_cq_resp *r)
 {
-	u8 *map;
+	return (struct uroce_cq_place){r->map_off, r->map_len, r->hdr_off,
+				       r->cqe_off, r->entries};
+}
 
-	if (!g->entries || (g->entries & (g->entries - 1)) ||
-	    g->hdr_off + sizeof(struct uroce_cq_hdr) > g->map_len ||
-	    g->cqe_off + (u64)g->entries * sizeof(struct uroce_cqe) >
-		    g->map_len)
-		return EPROTO;
-	map = ur_map(context, g->map_off, g->map_len);
-	if (!map)
-		return errno;
-	ur_unmap(cq->map, cq->map_len);
-	cq->map = map;
-	cq->map_len = g->map_len;
-	cq->hdr = (void *)(map + g->hdr_off);
-	cq->cqes = (void *)(map + g->cqe_off);
-	cq->mask = g->entries - 1;
-	cq->shift = (u32)__builtin_ctz(g->entries);
-	return 0;
+static struct uroce_cq_place resized_to(const struct uroce_resize_cq_resp *r)
+{
+	return (struct uroce_cq_place){r->map_off, r->map_len, r->hdr_off,
+				       r->cqe_off, r->entries};
+}
+
+static int cmd_destroy_cq(struct uroce_cq *cq)
+{
+	return cq->guest ? ur_guest_destroy_cq(cq)
+			 : ibv_cmd_destroy_cq(&cq->vcq.cq);
 }
 
 /* The ring of a CQ just created, which is destroyed again if that fails. */
@@ -45,17 +34,16 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		    struct ibv_comp_channel *channel, u32 flags,
 		    struct uroce_create_cq_resp *resp)
 {
-	int err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags,
-				     resp);
-	struct ring_geometry g = {resp->map_off, resp->map_len, resp->hdr_off,
-				  resp->cqe_off, resp->entries};
+	struct uroce_cq_place place;
+	int err;
 
+	cq->device_place = created_at(resp);
+	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
+	place = created_at(resp);
 	if (!err)
-		err = map_cq(context, cq, &g);
-	if (!err)
-		return 0;
-	ur_guest_destroy_cq(cq);
-	ibv_cmd_destroy_cq(&cq->vcq.cq);
+		err = ur_cq_ring_map(context, false, &place, &cq->ring);
+	if (err)
+		cmd_destroy_cq(cq);
 	return err;
 }
 
@@ -160,36 +148,55 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	return &cq->vcq.cq_ex;
 }
 
-int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
+/* Resizes the ring that the device has, which is at *at then. Lock held. */
+static int resize_device(struct uroce_cq *cq, int cqe,
+			 struct uroce_resize_cq_resp *at)
 {
 	UR_REQ(ib_uverbs_resize_cq, ) req = {0};
 	UR_RESP(ib_uverbs_resize_cq_resp, struct uroce_resize_cq_resp drv)
 	resp = {0};
+	struct uroce_cq_place place;
+	int err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &req, sizeof(req), &resp,
+				    sizeof(resp));
+
+	*at = resp.drv;
+	if (err || !cq->guest)
+		return err;
+	place = resized_to(at);
+	return ur_cq_resized_device(cq, &place);
+}
+
+/* The engine of this process resizes its ring too, which is at *at then. If it refuses,
+ * the device undoes it. */
+static int resize_both(struct uroce_cq *cq, int cqe,
+		       struct uroce_resize_cq_resp *at)
+{
+	int before = cq->vcq.cq.cqe, err = resize_device(cq, cqe, at);
+	struct uroce_resize_cq_resp back;
+
+	if (err || !cq->guest)
+		return err;
+	err = ur_guest_resize_cq(cq, at);
+	if (err)
+		resize_device(cq, before, &back);
+	return err;
+}
+
+int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
 	struct uroce_cq *cq = ur_to_cq(ibcq);
+	struct uroce_resize_cq_resp at;
+	struct uroce_cq_place place;
 	int err;
 
 	if (cqe < 1)
 		return EINVAL;
 	/* The device copies what we have not taken: take nothing meanwhile. */
 	ur_lock_get(&cq->lock);
-	err = ibv_cmd_resize_cq(ibcq, cqe, &req, sizeof(req), &resp,
-				sizeof(resp));
-	if (!err)
-		err = ur_guest_resize_cq(cq, &resp.drv);
+	err = resize_both(cq, cqe, &at);
 	if (!err) {
-		struct ring_geometry g = {resp.drv.map_off, resp.drv.map_len,
-					  resp.drv.hdr_off, resp.drv.cqe_off,
-					  resp.drv.entries};
-		u32 arm = cq->hdr->arm, next = cq->hdr->arm_next;
-
-		err = map_cq(ibcq->context, cq, &g);
-		if (!err) {
-			__atomic_store_n(&cq->hdr->arm_next, next,
-					 __ATOMIC_RELAXED);
-			__atomic_store_n(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
-			__atomic_store_n(&cq->hdr->cons, cq->cons,
-					 __ATOMIC_RELEASE);
-		}
+		place = resized_to(&at);
+		err = ur_cq_move_ring(cq, false, &place, &cq->ring);
 	}
 	ur_lock_put(&cq->lock);
 	return err;
@@ -206,14 +213,14 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 int uroce_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct uroce_cq *cq = ur_to_cq(ibcq);
-	/* The device counts no events of it. */
-	int err = ur_guest_destroy_cq(cq);
+	int err = cmd_destroy_cq(cq);
 
-	if (!err)
-		err = ibv_cmd_destroy_cq(ibcq);
 	if (err)
 		return err;
-	ur_unmap(cq->map, cq->map_len);
+	ur_unmap(cq->ring.map, cq->ring.map_len);
+	if (cq->device)
+		ur_unmap(cq->device->map, cq->device->map_len);
+	free(cq->device);
 	free(cq);
 	return 0;
 }
@@ -221,6 +228,19 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 /* A request for the next completion that is so old has had its event, or the
  * serials would wrap around to before it. */
 #define ARM_NEXT_AGE_MAX (1u << 30)
+
+static void arm_ring(const struct uroce_cq_ring *ring, u32 arm)
+{
+	struct uroce_cq_hdr *hdr = ring->hdr;
+
+	if ((arm & UROCE_ARM_MASK) == UROCE_ARM_NEXT)
+		__atomic_store_n(&hdr->arm_next, arm, __ATOMIC_RELAXED);
+	else if (arm - hdr->arm_next > ARM_NEXT_AGE_MAX)
+		__atomic_store_n(&hdr->arm_next, 0, __ATOMIC_RELAXED);
+	/* [A1]. An exchange is no barrier for the caller's next poll, which
+	 * is an acquire load. */
+	__atomic_store_n(&hdr->arm, arm, __ATOMIC_RELEASE);
+}
 
 int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
@@ -232,13 +252,9 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 		return EIO;
 	ur_lock_get(&cq->lock);
 	arm = (++cq->arm_serial << 2) | how;
-	if (!solicited_only)
-		__atomic_store_n(&cq->hdr->arm_next, arm, __ATOMIC_RELAXED);
-	else if (arm - cq->hdr->arm_next > ARM_NEXT_AGE_MAX)
-		__atomic_store_n(&cq->hdr->arm_next, 0, __ATOMIC_RELAXED);
-	/* [A1]. An exchange is no barrier for the caller's next poll, which
-	 * is an acquire load. */
-	__atomic_store_n(&cq->hdr->arm, arm, __ATOMIC_RELEASE);
+	arm_ring(&cq->ring, arm);
+	if (cq->device)
+		arm_ring(cq->device, arm);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
 	if (cq->guest && ibcq->channel)
@@ -249,6 +265,21 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 /* CQEs of a queue pair that is gone are marked in the ring and skipped when
  * their turn comes: moving the others would race with the device. */
+static void forget_in(struct uroce_cq_ring *ring, u32 qpn)
+{
+	ring->last_qp = NULL;
+	for (u32 i = ring->cons, n = 0; n <= ring->mask; i++, n++) {
+		struct uroce_cqe *cqe = &ring->cqes[i & ring->mask];
+
+		/* [Q2] */
+		if (__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) !=
+		    (((i >> ring->shift) & 1) ^ 1))
+			break;
+		if (cqe->qpn == qpn)
+			cqe->mark = UR_CQE_DEAD;
+	}
+}
+
 void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 {
 	struct uroce_cq *cq;
@@ -257,16 +288,8 @@ void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 		return;
 	cq = ur_to_cq(ibcq);
 	ur_lock_get(&cq->lock);
-	cq->last_qp = NULL;
-	for (u32 i = cq->cons, n = 0; n <= cq->mask; i++, n++) {
-		struct uroce_cqe *cqe = &cq->cqes[i & cq->mask];
-
-		/* [Q2] */
-		if (__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) !=
-		    (((i >> cq->shift) & 1) ^ 1))
-			break;
-		if (cqe->qpn == qpn)
-			cqe->mark = UR_CQE_DEAD;
-	}
+	forget_in(&cq->ring, qpn);
+	if (cq->device)
+		forget_in(cq->device, qpn);
 	ur_lock_put(&cq->lock);
 }

@@ -40,7 +40,7 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 {
 	if (resp->map_len < length)
 		return EPROTO;
-	dm->map = ur_map(context, resp->map_off, resp->map_len);
+	dm->map = ur_map_device(context, resp->map_off, resp->map_len);
 	if (!dm->map)
 		return errno;
 	dm->map_len = resp->map_len;
@@ -70,15 +70,12 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, &link.cmdb);
 	if (err)
 		goto err_free;
-	err = ur_guest_alloc_dm(ur_to_ctx(context), dm, attr, &resp);
-	if (!err)
-		err = setup_dm(context, dm, &resp, attr->length);
+	err = setup_dm(context, dm, &resp, attr->length);
 	if (err)
 		goto err_cmd;
 	return &dm->vdm.dm;
 
 err_cmd:
-	ur_guest_free_dm(dm, context);
 	ibv_cmd_free_dm(&dm->vdm);
 err_free:
 	free(dm);
@@ -89,10 +86,8 @@ err_free:
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct uroce_dm *dm = ur_to_dm(ibdm);
-	int err = ur_guest_free_dm(dm, ibdm->context);
+	int err = ibv_cmd_free_dm(&dm->vdm);
 
-	if (!err)
-		err = ibv_cmd_free_dm(&dm->vdm);
 	if (err)
 		return err;
 	ur_unmap(dm->map, dm->map_len);
@@ -119,8 +114,8 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access, &mr->vmr,
 				NULL);
 	if (!err && ctx->guest) {
-		err = ur_guest_reg_dm_mr(ctx, mr, pd, dm, offset, length,
-					 (int)access);
+		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset,
+				      length, 0, (int)access);
 		if (err)
 			ibv_cmd_dereg_mr(&mr->vmr);
 	}

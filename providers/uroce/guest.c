@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -67,6 +68,31 @@ static void close_lent(const struct uroce_engine_open *open)
 			close(open->out_fd[i]);
 }
 
+/* The file of rings is large, if sparse: beyond a limit of file sizes the kernel ends
+ * who makes it. */
+static bool may_have_rings(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       limit.rlim_cur >= UROCE_GUEST_FILE_BYTES;
+}
+
+/* The device's doorbell page, for queue pairs that it has all the same. */
+static int map_doorbell(struct uroce_context *ctx,
+			const struct uroce_alloc_ucontext_resp *resp)
+{
+	if (resp->db_map_len < sizeof(struct uroce_db_page))
+		return EPROTO;
+	ctx->device_db.page =
+		ur_map_device(&ctx->ibv, resp->db_map_off, resp->db_map_len);
+	if (!ctx->device_db.page)
+		return errno;
+	ctx->device_db_len = resp->db_map_len;
+	ctx->device_db.slots = UROCE_DB_SLOTS;
+	return 0;
+}
+
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
@@ -79,10 +105,10 @@ int ur_guest_open(struct uroce_context *ctx,
 	ctx->door = find_door();
 	if (!ctx->door)
 		return EOPNOTSUPP;
-	if (resp->adverse)
+	if (resp->adverse || !may_have_rings())
 		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
-			    UROCE_METHOD_ENGINE_OPEN, 0, 0, 0,
+			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (is_not_lent(err))
 		return 0;
@@ -90,13 +116,15 @@ int ur_guest_open(struct uroce_context *ctx,
 		return err;
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, &info);
 	close_lent(&open);
+	if (!err)
+		err = map_doorbell(ctx, resp);
 	if (err)
 		return err;
 	ctx->guest_fd = info.fd;
 	resp->db_map_off = info.db_map_off;
 	resp->db_map_len = info.db_map_len;
 	ctx->db.posted = posted;
-	ctx->db.own = info.own;
+	ctx->db.own = ctx->device_db.own = info.own;
 	ctx->db.arg = ctx;
 	return 0;
 }
@@ -107,60 +135,7 @@ void ur_guest_close(struct uroce_context *ctx)
 		ctx->door->close(ctx->guest);
 }
 
-void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op)
+void *ur_guest_op(enum ur_op op)
 {
-	static const enum ur_op has[] = {
-		UR_OP_advise_mr,
-		UR_OP_alloc_dm,
-		UR_OP_alloc_mw,
-		UR_OP_alloc_null_mr,
-		UR_OP_alloc_parent_domain,
-		UR_OP_alloc_pd,
-		UR_OP_alloc_td,
-		UR_OP_bind_mw,
-		UR_OP_create_ah,
-		UR_OP_create_cq,
-		UR_OP_create_cq_ex,
-		UR_OP_create_qp,
-		UR_OP_create_qp_ex,
-		UR_OP_create_srq,
-		UR_OP_create_srq_ex,
-		UR_OP_dealloc_mw,
-		UR_OP_dealloc_pd,
-		UR_OP_dealloc_td,
-		UR_OP_dereg_mr,
-		UR_OP_destroy_ah,
-		UR_OP_destroy_cq,
-		UR_OP_destroy_qp,
-		UR_OP_destroy_srq,
-		UR_OP_free_context,
-		UR_OP_free_dm,
-		UR_OP_modify_cq,
-		UR_OP_modify_qp,
-		UR_OP_modify_qp_rate_limit,
-		UR_OP_modify_srq,
-		UR_OP_poll_cq,
-		UR_OP_post_recv,
-		UR_OP_post_send,
-		UR_OP_post_srq_recv,
-		UR_OP_query_device_ex,
-		UR_OP_query_ece,
-		UR_OP_query_port,
-		UR_OP_query_port_speed,
-		UR_OP_query_qp,
-		UR_OP_query_qp_data_in_order,
-		UR_OP_query_rt_values,
-		UR_OP_query_srq,
-		UR_OP_reg_dm_mr,
-		UR_OP_reg_mr,
-		UR_OP_req_notify_cq,
-		UR_OP_rereg_mr,
-		UR_OP_resize_cq,
-		UR_OP_set_ece,
-	};
-
-	for (u32 i = 0; i < UR_ARRAY_SIZE(has); i++)
-		if (has[i] == op)
-			return ur_ops[op];
-	return NULL;
+	return op == UR_OP_poll_cq ? (void *)uroce_guest_poll_cq : ur_ops[op];
 }

@@ -4,6 +4,10 @@
  * environment asks for it: UROCE_ENGINE=process. The device still answers all
  * commands; what it answers is then made here too. A context without one pays
  * nothing but a look at a pointer. Functions return 0 or a positive errno.
+ *
+ * Some queues have the device's engine all the same, and the device's rings: of types
+ * that an engine in a program does not have (XRC, raw packets), and what is made with an
+ * imported protection domain, whose regions another program may have registered.
  */
 #ifndef UR_PROVIDER_GUEST_H
 #define UR_PROVIDER_GUEST_H
@@ -15,7 +19,8 @@
  * that there is; EOPNOTSUPP: it cannot be in this process. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
-/* Calls a driver method with one attribute in, or none (in_id 0), and one out. */
+/* Calls a method with one attribute in, or none, and one out. */
+#define UR_GUEST_NO_IN 0xffff
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
 		  u16 out_len);
@@ -23,7 +28,7 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 void ur_guest_close(struct uroce_context *ctx);
 /* Returns the operation of a context with an engine of its own; NULL: it is not
  * supported. */
-void *ur_guest_op(const struct uroce_context *ctx, enum ur_op op);
+void *ur_guest_op(enum ur_op op);
 
 /* Make here too what the device has just made, and put the places of its rings
  * into *resp. */
@@ -34,11 +39,19 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp);
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr);
-/* Destroys what is here of it, and waits until the program has acknowledged the events that it has
- * read. EBUSY: a queue uses it. */
+/* Say whether the device has the engine of such a queue pair, or shared receive queue:
+ * in qp->in_device, srq->in_device. EOPNOTSUPP: it would need both engines. */
+int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		      const struct ibv_qp_init_attr_ex *attr);
+int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+		       const struct ibv_pd *pd, bool xrc);
+/* guest_destroy.c, for contexts with an engine of their own: destroy what is here and
+ * what the device has of it, and wait until the program has acknowledged the events
+ * that it has read. EBUSY: a queue uses it. */
 int ur_guest_destroy_cq(struct uroce_cq *cq);
 int ur_guest_destroy_srq(struct uroce_srq *srq);
-void ur_guest_destroy_qp(struct uroce_qp *qp);
+int ur_guest_destroy_qp(struct uroce_qp *qp);
+int ur_guest_destroy_wq(struct uroce_wq *wq);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
@@ -62,37 +75,28 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    int access);
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
-int ur_guest_reg_dm_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		       const struct ibv_pd *pd, const struct uroce_dm *dm,
-		       u64 offset, u64 length, int access);
-/* flags: enum ibv_rereg_mr_flags. */
+/* On failure too, mr->map may be there to be unmapped. */
+int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			   const struct ibv_pd *pd, u64 offset, u64 length,
+			   u64 iova, int fd, int access);
+/* flags: enum ibv_rereg_mr_flags. The first returns false where the region would change
+ * its engine, which it cannot. */
+bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
+			const struct ibv_pd *pd);
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access);
 /* Before the device does: EBUSY where windows are bound to it. */
 int ur_guest_dereg_mr(struct uroce_mr *mr);
+/* Undoes that, where the device does not. */
+void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
-int ur_guest_alloc_dm(struct uroce_context *ctx, struct uroce_dm *dm,
-		      const struct ibv_alloc_dm_attr *attr,
-		      struct uroce_alloc_dm_resp *resp);
-/* Before the device does. EBUSY: a region uses it. */
-int ur_guest_free_dm(struct uroce_dm *dm, struct ibv_context *context);
 
 /* Returns whether there is an engine of this process that the caller may use:
  * not in a child of fork. */
 static inline bool ur_guest_is_here(const struct uroce_context *ctx)
 {
 	return ctx->guest && *ctx->db.own;
-}
-
-/* Returns whether there may be more completions than a poll has found: the
- * context's engine had a turn. */
-static inline bool ur_guest_poll(const struct uroce_context *ctx)
-{
-	if (__builtin_expect(!ctx->guest, 1))
-		return false;
-	ctx->door->poll(ctx->guest);
-	return true;
 }
 
 #endif

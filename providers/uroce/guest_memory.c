@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions, windows and device memory that the device has made are made in the engine
- * of this process too. */
+/* Regions and windows that the device has made are made in the engine of this process
+ * too. Device memory, and that of a dma-buf, is memory of the process to it. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "guest.h"
 
 #define ACCESS_BITS                                          \
@@ -19,12 +22,16 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 		init->iova = 0;
 }
 
+/* The device alone has regions of an imported domain. */
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
-	       const struct uroce_guest_mr_init *init)
+	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
-	return ur_guest_is_here(ctx)
-		       ? -ctx->door->reg_mr(ctx->guest, init, &mr->guest)
-		       : EIO;
+	if (!ur_guest_is_here(ctx))
+		return EIO;
+	if (ur_to_pd(pd)->imported)
+		return 0;
+	mr->guest_init = *init;
+	return -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
 }
 
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -42,7 +49,7 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	take_access(&init, access);
 	if ((access & IBV_ACCESS_ON_DEMAND) && !addr && length == UINT64_MAX)
 		init.flags |= UROCE_GUEST_MR_IMPLICIT;
-	return reg(ctx, mr, &init);
+	return reg(ctx, mr, pd, &init);
 }
 
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -56,42 +63,75 @@ int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		.length = UINT64_MAX,
 	};
 
-	return reg(ctx, mr, &init);
+	return reg(ctx, mr, pd, &init);
 }
 
-int ur_guest_reg_dm_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		       const struct ibv_pd *pd, const struct uroce_dm *dm,
-		       u64 offset, u64 length, int access)
+int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			   const struct ibv_pd *pd, u64 offset, u64 length,
+			   u64 iova, int fd, int access)
 {
-	struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.addr = offset,
-		.length = length,
-		.dm = dm->guest,
-	};
+	u64 in_page = offset & ((u64)sysconf(_SC_PAGESIZE) - 1);
+	void *map;
 
-	take_access(&init, access);
-	return reg(ctx, mr, &init);
+	if (!ur_guest_is_here(ctx))
+		return EIO;
+	if (ur_to_pd(pd)->imported)
+		return 0;
+	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   fd, (off_t)(offset - in_page));
+	if (map == MAP_FAILED)
+		return errno;
+	mr->map = map;
+	mr->map_len = in_page + length;
+	return ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)map + in_page, length,
+			       iova, access);
+}
+
+bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
+			const struct ibv_pd *pd)
+{
+	return !ur_to_ctx(mr->vmr.ibv_mr.context)->guest ||
+	       !(flags & IBV_REREG_MR_CHANGE_PD) ||
+	       ur_to_pd(pd)->imported == !mr->guest;
 }
 
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access)
 {
 	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	struct uroce_guest_mr_init init = {
-		.addr = addr,
-		.length = length,
-		.iova = addr,
-	};
+	struct uroce_guest_mr_init init =
+					   {
+						   .addr = addr,
+						   .length = length,
+						   .iova = addr,
+					   },
+				   *now = &mr->guest_init;
+	int err;
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (!mr->guest)
+		return 0;
 	if (flags & IBV_REREG_MR_CHANGE_PD)
 		init.pdn = ur_to_pd(pd)->pdn;
 	take_access(&init, flags & IBV_REREG_MR_CHANGE_ACCESS ? access
 							      : mr->vmr.access);
-	return -ctx->door->rereg_mr(mr->guest, (u32)flags, &init);
+	err = -ctx->door->rereg_mr(mr->guest, (u32)flags, &init);
+	if (err)
+		return err;
+	if (flags & IBV_REREG_MR_CHANGE_PD)
+		now->pdn = init.pdn;
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		now->access = init.access;
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		now->flags = init.flags;
+		now->addr = init.addr;
+		now->length = init.length;
+		now->iova = init.iova;
+		ur_unmap(mr->map, mr->map_len);
+		mr->map = NULL;
+	}
+	return 0;
 }
 
 int ur_guest_dereg_mr(struct uroce_mr *mr)
@@ -110,10 +150,21 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 	return err;
 }
 
+/* Its memory was found there when it was registered first. */
+void ur_guest_keep_mr(struct uroce_mr *mr)
+{
+	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+
+	if (mr->guest_init.key && ur_guest_is_here(ctx))
+		ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest);
+}
+
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (ur_to_pd(mw->ibv.pd)->imported)
+		return 0;
 	return -ctx->door->alloc_mw(ctx->guest, ur_to_pd(mw->ibv.pd)->pdn,
 				    mw->ibv.type, mw->ibv.rkey, &mw->guest);
 }
@@ -128,27 +179,4 @@ void ur_guest_dealloc_mw(struct uroce_mw *mw)
 	if (ur_guest_is_here(ctx))
 		ctx->door->dealloc_mw(mw->guest);
 	mw->guest = NULL;
-}
-
-int ur_guest_alloc_dm(struct uroce_context *ctx, struct uroce_dm *dm,
-		      const struct ibv_alloc_dm_attr *attr,
-		      struct uroce_alloc_dm_resp *resp)
-{
-	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
-	return -ctx->door->alloc_dm(ctx->guest, attr->length,
-				    attr->log_align_req, &dm->guest, resp);
-}
-
-int ur_guest_free_dm(struct uroce_dm *dm, struct ibv_context *context)
-{
-	const struct uroce_context *ctx = ur_to_ctx(context);
-	int err;
-
-	if (!dm->guest || !ur_guest_is_here(ctx))
-		return 0;
-	err = -ctx->door->free_dm(dm->guest);
-	if (!err)
-		dm->guest = NULL;
-	return err;
 }

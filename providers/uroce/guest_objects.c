@@ -15,7 +15,7 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 	struct ib_uverbs_attr *a = b.attr;
 
 	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
-	if (in_id)
+	if (in_id != UR_GUEST_NO_IN)
 		*a++ = (struct ib_uverbs_attr){
 			.attr_id = in_id,
 			.flags = UVERBS_ATTR_F_MANDATORY,
@@ -43,9 +43,10 @@ static int set_async(struct uroce_context *ctx)
 	pthread_mutex_lock(&lock);
 	if (ctx->guest_async)
 		goto out;
-	err = ur_guest_call(
-		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_ASYNC, 0,
-		0, 0, UROCE_ATTR_ENGINE_ASYNC_RESP, &async, sizeof(async));
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			    UROCE_METHOD_ENGINE_ASYNC, UR_GUEST_NO_IN, 0, 0,
+			    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
+			    sizeof(async));
 	if (err)
 		goto out;
 	err = -ctx->door->set_async(ctx->guest, async.tx, ctx->ibv.async_fd,
@@ -111,79 +112,41 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 				     attr->moderate.cq_period);
 }
 
-/* As ibv_cmd_destroy_*() wait for those of the device, of which there are none. */
-static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
-			  u32 *completed, u32 events)
+/* An import, or what goes with one. */
+static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 {
-	pthread_mutex_lock(mutex);
-	while (*completed != events)
-		pthread_cond_wait(cond, mutex);
-	*completed = 0;
-	pthread_mutex_unlock(mutex);
+	return ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) &&
+		ur_to_pd(attr->pd)->imported) ||
+	       (attr->srq && ur_to_srq(attr->srq)->in_device);
 }
 
-int ur_guest_destroy_cq(struct uroce_cq *cq)
+int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		      const struct ibv_qp_init_attr_ex *attr)
 {
-	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
-	struct ibv_cq *ibv = &cq->vcq.cq;
-	u32 events[2];
-	int err;
+	if (!ctx->guest)
+		return 0;
+	if (!ur_guest_is_here(ctx))
+		return EIO;
+	qp->in_device =
+		!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
+		is_imports(attr);
+	return qp->in_device && attr->srq && !ur_to_srq(attr->srq)->in_device
+		       ? EOPNOTSUPP
+		       : 0;
+}
 
-	if (!cq->guest)
+int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+		       const struct ibv_pd *pd, bool xrc)
+{
+	srq->db = &ctx->db;
+	if (!ctx->guest)
 		return 0;
-	if (!ur_guest_is_here(ctx)) {
-		ibv->comp_events_completed = ibv->async_events_completed = 0;
-		return 0;
-	}
-	err = -ctx->door->destroy_cq(cq->guest, events);
-	if (err)
-		return err;
-	cq->guest = NULL;
-	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->comp_events_completed,
-		      events[0]);
-	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->async_events_completed,
-		      events[1]);
+	if (!ur_guest_is_here(ctx))
+		return EIO;
+	srq->in_device = xrc || (pd && ur_to_pd(pd)->imported);
+	if (srq->in_device)
+		srq->db = &ctx->device_db;
 	return 0;
-}
-
-int ur_guest_destroy_srq(struct uroce_srq *srq)
-{
-	struct ibv_srq *ibv = &srq->vsrq.srq;
-	const struct uroce_context *ctx = ur_to_ctx(ibv->context);
-	u32 events;
-	int err;
-
-	if (!srq->guest)
-		return 0;
-	if (!ur_guest_is_here(ctx)) {
-		ibv->events_completed = 0;
-		return 0;
-	}
-	err = -ctx->door->destroy_srq(srq->guest, &events);
-	if (err)
-		return err;
-	srq->guest = NULL;
-	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed, events);
-	return 0;
-}
-
-void ur_guest_destroy_qp(struct uroce_qp *qp)
-{
-	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	struct uroce_guest_qp *guest = qp->guest;
-	u32 events;
-
-	if (!guest)
-		return;
-	if (!ur_guest_is_here(ctx)) {
-		qp->ibv.events_completed = 0;
-		return;
-	}
-	/* A thread that has yet to acknowledge an event may ask for its state. */
-	qp->guest = NULL;
-	ctx->door->destroy_qp(guest, &events);
-	wait_for_acks(&qp->ibv.mutex, &qp->ibv.cond, &qp->ibv.events_completed,
-		      events);
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
@@ -202,8 +165,10 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		.user_handle = (uintptr_t)&qp->ibv,
 	};
 
+	if (!ctx->guest || qp->in_device)
+		return 0;
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	init.pdn = ur_to_pd(attr->pd)->pdn;
 	init.send_cq = ur_to_cq(attr->send_cq)->guest;
 	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
@@ -220,13 +185,15 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		.max_wr = resp->max_wqes,
 		.max_sge = max_sge,
 		.user_handle = (uintptr_t)&srq->vsrq.srq,
-		.pdn = ctx->guest ? ur_to_pd(pd)->pdn : 0,
+		.pdn = ctx->guest && pd ? ur_to_pd(pd)->pdn : 0,
 	};
 	u32 srqn = resp->srqn;
 	int err;
 
+	if (!ctx->guest || srq->in_device)
+		return 0;
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	err = set_async(ctx);
 	if (err)
 		return err;
@@ -243,6 +210,8 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (srq->in_device)
+		return 0;
 	if (!srq->guest)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
@@ -318,6 +287,10 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (ur_to_pd(pd)->imported) {
+		ah->ah = UINT32_MAX; /* nobody's */
+		return 0;
+	}
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
@@ -336,6 +309,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (qp->in_device)
+		return 0;
 	if (!qp->guest)
 		return EINVAL;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,

@@ -93,6 +93,7 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access)
 {
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
@@ -100,8 +101,16 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 		return NULL;
 	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access,
 				    &mr->vmr, NULL);
-	if (err)
+	if (!err && ctx->guest) {
+		err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
+					     fd, access);
+		if (err)
+			ibv_cmd_dereg_mr(&mr->vmr);
+	}
+	if (err) {
+		ur_unmap(mr->map, mr->map_len);
 		return fail_mr(mr, err);
+	}
 	return &mr->vmr.ibv_mr;
 }
 
@@ -146,6 +155,8 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	u64 locked = 0;
 	int err;
 
+	if (!ur_guest_may_rereg(mr, flags, pd))
+		return EOPNOTSUPP;
 	req.drv = plain_req;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
 	    !(access & IBV_ACCESS_ON_DEMAND)) {
@@ -184,10 +195,14 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	/* Its key may be another's as soon as the device has forgotten it. */
 	int err = ur_guest_dereg_mr(mr);
 
-	if (!err)
-		err = ibv_cmd_dereg_mr(vmr);
 	if (err)
 		return err;
+	err = ibv_cmd_dereg_mr(vmr);
+	if (err) {
+		ur_guest_keep_mr(mr);
+		return err;
+	}
+	ur_unmap(mr->map, mr->map_len);
 	ur_page_share_put(mr->share);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);

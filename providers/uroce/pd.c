@@ -75,6 +75,7 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.context = contained->ibv.context;
 	pd->ibv.handle = contained->ibv.handle;
 	pd->pdn = contained->pdn;
+	pd->imported = contained->imported;
 	pd->contained = contained;
 	__atomic_add_fetch(&contained->refs, 1, __ATOMIC_RELAXED);
 	if (attr->td) {
@@ -118,6 +119,7 @@ struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle)
 		return NULL;
 	pd->ibv.context = context;
 	pd->ibv.handle = handle;
+	pd->imported = true;
 	return &pd->ibv;
 }
 

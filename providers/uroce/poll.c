@@ -2,134 +2,30 @@
 /*
  * Taking completions: ibv_poll_cq, and ibv_start_poll with its readers.
  *
- * A CQE belongs to us from the moment its owner bit has our lap's value [Q2]
- * until cq->cons passes it [Q3]; between the two it is read in place.
+ * Here for contexts whose engine is the device's; two_rings.c has the others.
  */
 #include <errno.h>
 #include <time.h>
 
-#include "guest.h"
-#include "poller.h"
-#include "probes.h"
-#include "uroce.h"
+#include "completions.h"
 
-/* The CQE at cq->cons, or NULL; skips those of forgotten queue pairs. */
-static inline struct uroce_cqe *next_cqe(struct uroce_cq *cq)
-{
-	for (;;) {
-		struct uroce_cqe *cqe = &cq->cqes[cq->cons & cq->mask];
-
-		/* [Q2] */
-		if (__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) !=
-		    (((cq->cons >> cq->shift) & 1) ^ 1))
-			return NULL;
-		if (__builtin_expect(cqe->mark != UR_CQE_DEAD, 1))
-			return cqe;
-		cqe->mark = 0;
-		cq->cons++;
-	}
-}
-
-/* Gives the place of a polled WQE back to its queue. Called once for each
- * CQE, under the lock: a queue pair leaves the table before its destroyer
- * takes that lock. */
-static inline void give_back(struct uroce_cq *cq, const struct uroce_cqe *cqe)
-{
-	struct uroce_qp *qp = cq->last_qp;
-
-	if (!qp || cq->last_qpn != cqe->qpn) {
-		qp = ur_qp_table_get(ur_to_ctx(cq->vcq.cq.context), cqe->qpn);
-		if (!qp)
-			return;
-		cq->last_qp = qp;
-		cq->last_qpn = cqe->qpn;
-	}
-	if (!(cqe->opcode & IBV_WC_RECV))
-		__atomic_store_n(&qp->sq.polled, cqe->wqe_counter,
-				 __ATOMIC_RELAXED);
-	else
-		__atomic_store_n(&qp->rq.polled, qp->rq.polled + 1,
-				 __ATOMIC_RELEASE);
-}
-
-static inline void publish_cons(struct uroce_cq *cq)
-{
-	__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE); /* [Q3] */
-}
-
-static inline void probe_completion(const struct uroce_cqe *cqe)
-{
-	UR_PROBE5(process_completion, cqe->wr_id, cqe->status, cqe->opcode,
-		  cqe->qpn, cqe->byte_len);
-}
-
-static void fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
-{
-	wc->wr_id = cqe->wr_id;
-	wc->status = cqe->status;
-	wc->opcode = cqe->opcode;
-	wc->vendor_err = cqe->vendor_err;
-	wc->byte_len = cqe->byte_len;
-	wc->imm_data = cqe->imm_inv;
-	wc->qp_num = cqe->qpn;
-	wc->src_qp = cqe->src_qp;
-	wc->wc_flags = cqe->wc_flags;
-	wc->pkey_index = cqe->pkey_index;
-	wc->slid = 0; /* Ethernet has no LIDs */
-	wc->sl = cqe->sl;
-	wc->dlid_path_bits = 0;
-}
-
-/* Takes what there is. *bytes: of the last one's message. */
 static int take_some(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
 		     u32 *bytes)
 {
-	u32 before;
-	int n = 0;
+	int n;
 
 	ur_lock_get(&cq->lock);
-	before = cq->cons;
-	while (n < num_entries) {
-		const struct uroce_cqe *cqe = next_cqe(cq);
-
-		if (!cqe)
-			break;
-		fill_wc(&wc[n++], cqe);
-		probe_completion(cqe);
-		*bytes = cqe->byte_len;
-		give_back(cq, cqe);
-		cq->cons++;
-	}
-	if (cq->cons != before)
-		publish_cons(cq);
+	n = ur_take_from(cq, &cq->ring, num_entries, wc, bytes);
 	ur_lock_put(&cq->lock);
 	return n;
 }
 
 int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
-	struct uroce_cq *cq = ur_to_cq(ibcq);
 	u32 bytes = 0;
-	int n;
+	int n = take_some(ur_to_cq(ibcq), num_entries, wc, &bytes);
 
-	if (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
-		return -EIO;
-	n = take_some(cq, num_entries, wc, &bytes);
-	if (!n && ur_guest_poll(ur_to_ctx(ibcq->context)))
-		n = take_some(cq, num_entries, wc, &bytes);
-	if (!n)
-		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? -EIO : 0;
-	ur_poller_found(ur_to_ctx(ibcq->context), bytes);
-	return n;
-}
-
-static void take_cqe(struct uroce_cq *cq, struct uroce_cqe *cqe)
-{
-	give_back(cq, cqe);
-	probe_completion(cqe);
-	cq->cur = cqe;
-	cq->vcq.cq_ex.wr_id = cqe->wr_id;
-	cq->vcq.cq_ex.status = cqe->status;
+	return ur_polled(ur_to_ctx(ibcq->context), n, bytes);
 }
 
 static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
@@ -140,21 +36,17 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 	if (attr->comp_mask)
 		return EINVAL;
-	if (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
-		return EIO;
 	ur_lock_get(&cq->lock);
-	before = cq->cons;
-	cqe = next_cqe(cq);
-	if (!cqe && ur_guest_poll(ur_to_ctx(ibcq->context)))
-		cqe = next_cqe(cq);
+	before = cq->ring.cons;
+	cqe = ur_next_cqe(&cq->ring);
 	if (!cqe) {
-		if (cq->cons != before)
-			publish_cons(cq);
+		if (cq->ring.cons != before)
+			ur_publish_cons(&cq->ring);
 		ur_lock_put(&cq->lock);
 		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
 	}
 	ur_poller_found(ur_to_ctx(ibcq->context), cqe->byte_len);
-	take_cqe(cq, cqe);
+	ur_take_cqe(cq, &cq->ring, cqe);
 	return 0;
 }
 
@@ -164,13 +56,13 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 	struct uroce_cqe *cqe;
 
 	if (cq->cur) {
-		cq->cons++;
+		cq->ring.cons++;
 		cq->cur = NULL;
 	}
-	cqe = next_cqe(cq);
+	cqe = ur_next_cqe(&cq->ring);
 	if (!cqe)
 		return ENOENT;
-	take_cqe(cq, cqe);
+	ur_take_cqe(cq, &cq->ring, cqe);
 	return 0;
 }
 
@@ -179,10 +71,10 @@ static void end_poll(struct ibv_cq_ex *ibcq)
 	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 
 	if (cq->cur) {
-		cq->cons++;
+		cq->ring.cons++;
 		cq->cur = NULL;
 	}
-	publish_cons(cq);
+	ur_publish_cons(&cq->ring);
 	ur_lock_put(&cq->lock);
 }
 
@@ -254,9 +146,9 @@ void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags)
 	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
 
 	cq->wc_flags = wc_flags;
-	ex->start_poll = start_poll;
-	ex->next_poll = next_poll;
-	ex->end_poll = end_poll;
+	ex->start_poll = cq->guest ? uroce_guest_start_poll : start_poll;
+	ex->next_poll = cq->guest ? uroce_guest_next_poll : next_poll;
+	ex->end_poll = cq->guest ? uroce_guest_end_poll : end_poll;
 	ex->read_opcode = read_opcode;
 	ex->read_vendor_err = read_vendor_err;
 	ex->read_wc_flags = read_wc_flags;

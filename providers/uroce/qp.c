@@ -68,6 +68,8 @@ static int cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
 		return cmd_create_rss(context, qp, attr, drv);
+	if (qp->in_device || ur_to_ctx(context)->imported)
+		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_DEVICE;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) {
 		err = ibv_cmd_create_qp_ex2(context, qp, attr, &req_ex,
 					    sizeof(req_ex), &resp_ex,
@@ -90,7 +92,7 @@ static void take_caps(struct uroce_qp *qp,
 	qp->max_inline = ur_min_u32(attr->cap.max_inline_data, ctx->max_inline);
 	qp->rq.max_sge = attr->cap.max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
-	qp->db = ctx->db;
+	qp->db = qp->in_device ? ctx->device_db : ctx->db;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->sq.lock.elided = qp->rq.lock.elided =
 			ur_pd_single_threaded(attr->pd);
@@ -123,6 +125,33 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+static void unuse_cqs(struct uroce_qp *qp)
+{
+	for (u32 i = 0; i < UR_ARRAY_SIZE(qp->device_cq); i++)
+		ur_cq_unuse_device(qp->device_cq[i]);
+}
+
+static int use_cqs(struct uroce_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+	int err = ur_cq_use_device(attr->send_cq);
+
+	if (err)
+		return err;
+	qp->device_cq[0] = attr->send_cq;
+	err = ur_cq_use_device(attr->recv_cq);
+	if (err)
+		ur_cq_unuse_device(attr->send_cq);
+	else
+		qp->device_cq[1] = attr->recv_cq;
+	return err;
+}
+
+static int cmd_destroy_qp(struct uroce_qp *qp)
+{
+	return ur_to_ctx(qp->ibv.context)->guest ? ur_guest_destroy_qp(qp)
+						 : ibv_cmd_destroy_qp(&qp->ibv);
+}
+
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
@@ -137,9 +166,14 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	qp->qpt_bit = qpt_bit(attr->qp_type);
-	err = cmd_create(context, qp, attr, &drv);
+	err = ur_guest_place_qp(ur_to_ctx(context), qp, attr);
+	if (!err && qp->in_device)
+		err = use_cqs(qp, attr);
 	if (err)
 		goto err_free;
+	err = cmd_create(context, qp, attr, &drv);
+	if (err)
+		goto err_unuse;
 	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, &drv);
 	if (err)
 		goto err_destroy;
@@ -164,8 +198,9 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
-	ur_guest_destroy_qp(qp);
-	ibv_cmd_destroy_qp(&qp->ibv);
+	cmd_destroy_qp(qp);
+err_unuse:
+	unuse_cqs(qp);
 err_free:
 	free(qp);
 err_out:
@@ -212,6 +247,7 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 		return NULL;
 	}
 	qp->state = IBV_QPS_UNKNOWN;
+	qp->in_device = ur_to_ctx(context)->guest;
 	return &qp->ibv;
 }
 
@@ -299,14 +335,11 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 int uroce_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err;
+	int err = cmd_destroy_qp(qp);
 
-	/* Its number may be another's as soon as the device has destroyed
-	 * it. */
-	ur_guest_destroy_qp(qp);
-	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
+	unuse_cqs(qp);
 	ur_qp_table_set(ur_to_ctx(ibqp->context), ibqp->qp_num, NULL);
 	forget_completions(ibqp);
 	free_qp(qp);
@@ -351,7 +384,8 @@ int uroce_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	return ibv_cmd_attach_mcast(qp, gid, lid);
+	return ur_to_qp(qp)->guest ? EOPNOTSUPP
+				   : ibv_cmd_attach_mcast(qp, gid, lid);
 }
 
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

@@ -82,8 +82,8 @@ int uroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	const struct ur_doorbell *db = &ur_to_ctx(ibsrq->context)->db;
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
+	const struct ur_doorbell *db = srq->db;
 	bool kick;
 	int err;
 

@@ -15,7 +15,8 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	    r->wqe_off + (u64)r->entries * r->stride > r->map_len ||
 	    r->db_slot >= UROCE_DB_SLOTS)
 		return EPROTO;
-	map = ur_map(context, r->map_off, r->map_len);
+	map = srq->in_device ? ur_map_device(context, r->map_off, r->map_len)
+			     : ur_map(context, r->map_off, r->map_len);
 	if (!map)
 		return errno;
 	ur_unmap(srq->map, srq->map_len);
@@ -33,6 +34,13 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	return 0;
 }
 
+static int cmd_destroy_srq(struct uroce_srq *srq)
+{
+	return ur_to_ctx(srq->vsrq.srq.context)->guest
+		       ? ur_guest_destroy_srq(srq)
+		       : ibv_cmd_destroy_srq(&srq->vsrq.srq);
+}
+
 static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 		      struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
@@ -42,8 +50,7 @@ static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 	if (!err)
 		err = map_srq(context, srq, r);
 	if (err) {
-		ur_guest_destroy_srq(srq);
-		ibv_cmd_destroy_srq(&srq->vsrq.srq);
+		cmd_destroy_srq(srq);
 		return err;
 	}
 	srq->rq.is_srq = true;
@@ -63,8 +70,10 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 
 	if (!srq)
 		return NULL;
-	err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &req, sizeof(req),
-				 &resp, sizeof(resp));
+	err = ur_guest_place_srq(ur_to_ctx(pd->context), srq, pd, false);
+	if (!err)
+		err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &req,
+					 sizeof(req), &resp, sizeof(resp));
 	if (!err)
 		err = finish_srq(pd->context, srq, &resp.drv,
 				 attr->attr.max_sge, pd);
@@ -77,18 +86,23 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	return &srq->vsrq.srq;
 }
 
+static bool is_xrc(const struct ibv_srq_init_attr_ex *attr)
+{
+	return (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) &&
+	       attr->srq_type == IBV_SRQT_XRC;
+}
+
 /* Refuses attributes that belong to another type. */
 static int check_srq_attr(const struct ibv_srq_init_attr_ex *attr)
 {
 	u32 mask = attr->comp_mask;
-	bool xrc = (mask & IBV_SRQ_INIT_ATTR_TYPE) &&
-		   attr->srq_type == IBV_SRQT_XRC;
 
 	if (((mask & IBV_SRQ_INIT_ATTR_TYPE) &&
 	     attr->srq_type == IBV_SRQT_TM) ||
 	    (mask & IBV_SRQ_INIT_ATTR_TM))
 		return EOPNOTSUPP;
-	return !xrc && (mask & (IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ))
+	return !is_xrc(attr) && (mask & (IBV_SRQ_INIT_ATTR_XRCD |
+					 IBV_SRQ_INIT_ATTR_CQ))
 		       ? EINVAL
 		       : 0;
 }
@@ -99,6 +113,8 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
 	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
 	resp = {0};
+	struct ibv_cq *cq =
+		attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ ? attr->cq : NULL;
 	struct uroce_srq *srq;
 	int err = check_srq_attr(attr);
 
@@ -109,12 +125,20 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
+	err = ur_guest_place_srq(ur_to_ctx(context), srq, attr->pd,
+				 is_xrc(attr));
+	if (!err)
+		err = ur_cq_use_device(cq);
+	if (err)
+		goto err_free;
 	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &req,
 				    sizeof(req), &resp, sizeof(resp));
 	if (!err)
 		err = finish_srq(context, srq, &resp.drv, attr->attr.max_sge,
 				 attr->pd);
 	if (err) {
+		ur_cq_unuse_device(cq);
+err_free:
 		free(srq);
 		errno = err;
 		return NULL;
@@ -156,12 +180,11 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 int uroce_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	int err = ur_guest_destroy_srq(srq);
+	int err = cmd_destroy_srq(srq);
 
-	if (!err)
-		err = ibv_cmd_destroy_srq(ibsrq);
 	if (err)
 		return err;
+	ur_cq_unuse_device(srq->vsrq.cq);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);
 	return 0;

@@ -6,7 +6,6 @@
  * commands go through libibverbs, queues are memory mapped from the file.
  */
 #include <sched.h>
-#include <sys/mman.h>
 
 #include "adverse.h"
 #include "allowed.h"
@@ -95,22 +94,6 @@ void *const ur_ops[UR_OP_COUNT] = {
 static const struct ur_layout *layout;
 u32 ur_vqp_tail;
 
-void *ur_map(struct ibv_context *context, u64 off, u64 len)
-{
-	const struct uroce_context *ctx = ur_to_ctx(context);
-	void *p =
-		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     ctx->guest ? ctx->guest_fd : context->cmd_fd, (off_t)off);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void ur_unmap(void *map, u64 len)
-{
-	if (map)
-		munmap(map, len);
-}
-
 /* Empty polls before yielding; UROCE_POLL_YIELD=0 spins, for a machine with
  * cores to spare. Four is enough to see a completion that is on its way. */
 static u32 poll_yield_setting(void)
@@ -140,6 +123,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	if (ctx) {
 		ctx->layout = layout;
 		ctx->db.wake_fd = -1;
+		pthread_mutex_init(&ctx->destroys, NULL);
 	}
 	return ctx;
 }
@@ -165,6 +149,9 @@ static int setup_ctx(struct uroce_context *ctx,
 		return errno;
 	ctx->db_len = resp->db_map_len;
 	ctx->db.slots = UROCE_DB_SLOTS;
+	if (!ctx->guest)
+		ctx->device_db = ctx->db;
+	ctx->device_db.wake_fd = ctx->db.wake_fd;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ur_calls_probe();
@@ -173,8 +160,7 @@ static int setup_ctx(struct uroce_context *ctx,
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);
-		void *op = ctx->guest ? ur_guest_op(ctx, i)
-				      : ur_adverse_op(ctx, i);
+		void *op = ctx->guest ? ur_guest_op(i) : ur_adverse_op(ctx, i);
 
 		if (off >= 0)
 			memcpy(ops + off, &op, sizeof(void *));
@@ -188,9 +174,12 @@ static void destroy_ctx(struct uroce_context *ctx)
 	for (unsigned int i = 0; i < UR_QP_TABLE; i++)
 		free(ctx->qp_table[i]);
 	ur_unmap(ctx->db.page, ctx->db_len);
+	if (ctx->device_db_len)
+		ur_unmap(ctx->device_db.page, ctx->device_db_len);
 	ur_guest_close(ctx);
 	if (ctx->db.wake_fd >= 0)
 		close(ctx->db.wake_fd);
+	pthread_mutex_destroy(&ctx->destroys);
 	verbs_uninit_context(ur_vctx(ctx));
 	free(ctx);
 }
@@ -233,6 +222,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 
 	if (!ctx)
 		return NULL;
+	ctx->imported = true;
 	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DEVICE,
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);

@@ -12,6 +12,7 @@
 #define UR_PROVIDER_UROCE_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "doorbell.h"
@@ -37,6 +38,10 @@ struct uroce_context {
 	const struct ur_layout *layout;
 	struct ur_doorbell db;
 	size_t db_len;
+	/* The doorbell of the device's engine; db, but where the context has one in
+	 * this process. */
+	struct ur_doorbell device_db;
+	size_t device_db_len;
 	u32 max_inline;
 	u32 max_sge;
 	u32 yield_after; /* empty polls in a row before yielding; 0: never */
@@ -48,13 +53,19 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd;	  /* of the rings, then */
 	bool guest_async; /* it can send asynchronous events */
+	bool imported;	  /* the file may have an engine in another program */
+	/* Events of queues that are destroyed are taken back by one at a time, here
+	 * and in the device. */
+	pthread_mutex_t destroys;
 	struct uroce_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
 struct uroce_pd {
 	struct ibv_pd ibv;
 	u32 pdn;
-	/* Parent domains and imports: what this one stands for. */
+	/* An import: nothing that is made with it is in an engine of this process. */
+	bool imported;
+	/* Parent domains: what this one stands for. */
 	struct uroce_pd *contained;
 	struct uroce_td *td;
 	u32 refs; /* parent domains that contain this PD; atomic */
@@ -73,6 +84,10 @@ struct uroce_mr {
 	struct uroce_mr *next_moved;
 	u64 iova;
 	struct uroce_guest_mr *guest;
+	struct uroce_guest_mr_init guest_init;
+	/* of a dma-buf, for an engine in this process */
+	void *map;
+	size_t map_len;
 };
 
 struct uroce_mw {
@@ -82,7 +97,6 @@ struct uroce_mw {
 
 struct uroce_dm {
 	struct verbs_dm vdm;
-	struct uroce_guest_dm *guest;
 	u8 *map;
 	size_t map_len;
 	size_t length;
@@ -91,29 +105,48 @@ struct uroce_dm {
 /* In uroce_cqe.mark, by the client: of a queue pair that is gone. */
 #define UR_CQE_DEAD 0xd
 
-struct uroce_cq {
-	struct verbs_cq vcq;
-	struct ur_lock lock;
+/* The place of a completion queue's ring in its file. */
+struct uroce_cq_place {
+	u64 map_off, map_len;
+	u32 hdr_off, cqe_off, entries;
+};
+
+struct uroce_cq_ring {
 	struct uroce_cq_hdr *hdr;
 	struct uroce_cqe *cqes;
 	u32 mask;  /* entries - 1 */
 	u32 shift; /* log2(entries) */
 	u32 cons;
-	u32 arm_serial;
-	u32 wc_flags;		  /* of create_cq_ex */
-	struct uroce_cqe *cur;	  /* between start_poll and end_poll */
-	struct uroce_qp *last_qp; /* of the last CQE, or NULL */
 	u32 last_qpn;
-	struct uroce_guest_cq *guest;
+	struct uroce_qp *last_qp; /* of the last CQE, or NULL */
 	void *map;
 	size_t map_len;
+};
+
+struct uroce_cq {
+	struct verbs_cq vcq;
+	struct ur_lock lock; /* of both rings */
+	struct uroce_cq_ring ring;
+	u32 arm_serial;
+	u32 wc_flags;	       /* of create_cq_ex */
+	struct uroce_cqe *cur; /* between start_poll and end_poll */
+	struct uroce_guest_cq *guest;
+	/* With an engine in this process (two_rings.c): the device's ring, for
+	 * queue pairs that the device has; NULL: there was none yet. */
+	struct uroce_cq_ring *device;
+	struct uroce_cq_place device_place;
+	u32 device_users; /* queues that the device has, atomic */
+	bool device_first;
+	struct uroce_cq_ring *cur_ring; /* cur's, if not NULL */
 };
 
 struct uroce_srq {
 	struct verbs_srq vsrq;
 	struct ur_rq rq;
+	const struct ur_doorbell *db;
 	u32 db_slot;
 	u32 srqn;
+	bool in_device; /* as of a queue pair */
 	struct uroce_guest_srq *guest;
 	void *map;
 	size_t map_len;
@@ -131,6 +164,9 @@ struct uroce_qp {
 	u32 db_slot;
 	u16 qpt_bit; /* UR_SENDS_* */
 	bool sq_sig_all;
+	/* Its engine is the device's, though the context has one in this
+	 * process. */
+	bool in_device;
 	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
 	 * posts. */
 	u8 state;
@@ -138,6 +174,7 @@ struct uroce_qp {
 	u32 max_inline;
 	u32 ece_options;
 	struct uroce_guest_qp *guest;
+	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
 	void *map;
 	size_t map_len;
 
@@ -170,6 +207,7 @@ struct uroce_wq {
 struct uroce_ah {
 	struct ibv_ah ibv;
 	u32 ah;
+	u32 device_ah; /* for queue pairs that the device has */
 	struct uroce_guest_ah *guest;
 };
 
@@ -194,15 +232,25 @@ UR_TO(ur_to_ah, uroce_ah, struct ibv_ah, ibv)
 UR_TO(ur_to_wq, uroce_wq, struct ibv_wq, ibv)
 /* clang-format on */
 
+/* Returns the number by which work requests of that queue pair name the handle. */
+static inline u32 ur_ah_number(const struct uroce_qp *qp,
+			       const struct ibv_ah *ah)
+{
+	return qp->in_device ? ur_to_ah(ah)->device_ah : ur_to_ah(ah)->ah;
+}
+
 /* Returns the verbs_context of a context, for the library's functions. */
 static inline void *ur_vctx(struct uroce_context *ctx)
 {
 	return (char *)&ctx->ibv - ctx->layout->context_off;
 }
 
-/* Maps len bytes at off of the context's uverbs file. Returns NULL with errno
- * set. */
+/* ---- mapping.c ---- */
+
+/* Maps len bytes at off of the file of the context's engine, or of its uverbs file,
+ * which is the device's. Return NULL with errno set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
+void *ur_map_device(struct ibv_context *context, u64 off, u64 len);
 /* Unmaps them. map may be NULL. */
 void ur_unmap(void *map, u64 len);
 
@@ -290,12 +338,35 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int uroce_destroy_cq(struct ibv_cq *cq);
 int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+/* two_rings.c: the same where the context's engine is in this process, and the
+ * methods of extended queues. */
+int uroce_guest_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int uroce_guest_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
+int uroce_guest_next_poll(struct ibv_cq_ex *cq);
+void uroce_guest_end_poll(struct ibv_cq_ex *cq);
 /* Makes the queue deliver no completion of that queue pair any more. cq may be
  * NULL. */
 void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 /* Sets the polling methods of the queue for the fields that wc_flags asks
  * for. */
 void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
+/* cq_map.c: map the ring at that place of a file, the device's or that of the context's engine,
+ * instead of what is mapped; the second one writes into it what this process has
+ * written into the former. Return 0, EPROTO or ENOMEM. */
+int ur_cq_ring_map(struct ibv_context *context, bool device,
+		   const struct uroce_cq_place *place,
+		   struct uroce_cq_ring *ring);
+int ur_cq_move_ring(const struct uroce_cq *cq, bool device,
+		    const struct uroce_cq_place *place,
+		    struct uroce_cq_ring *ring);
+/* two_rings.c: a queue that the device has is about to use the completion queue, or
+ * does no more; which changes nothing in a context whose engine is the device's. cq may
+ * be NULL. The first returns 0 or an errno. */
+int ur_cq_use_device(struct ibv_cq *cq);
+void ur_cq_unuse_device(struct ibv_cq *cq);
+/* The device has resized its ring. Lock held. Returns 0 or an errno. */
+int ur_cq_resized_device(struct uroce_cq *cq,
+			 const struct uroce_cq_place *place);
 
 /* ---- qp.c, qp_map.c, send.c, wr.c, recv.c ---- */
 /* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing

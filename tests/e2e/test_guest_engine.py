@@ -13,6 +13,7 @@ import hosts
 from hosts import wait_for
 from pairs import run_pair, start_pair
 from test_headers import datagrams
+from test_raw import MACS, pair as raw_pair
 from test_wire import V4, V6
 
 GUESTS = ["--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=1"]
@@ -147,11 +148,11 @@ def test_perftest_uc(pair, process, tool):
 
 # Of test_verbs.py: what they hold of the device's engine is so of one in the program.
 CORNERS = """
-access_event access_flags atomic_write destroyed_completions device_memory dm_refused
-event_async event_channel inline_limit last_before_destroy last_before_error moderation
+access_event access_flags atomic_write destroyed_completions device_memory dm_refused dmabuf
+dmabuf_refused event_async event_channel inline_limit last_before_destroy last_before_error moderation
 notify notify_both null_mr on_demand_atomic_write on_demand_flush overrun prefetch
 prefetch_write rate_limit reg_mr_ex reg_refused register_under_writes rereg rereg_domain
-rereg_refused rereg_seen reset resize_cq resize_posted rq_full sq_full srq threads
+rereg_refused rereg_seen reset resize_called resize_cq resize_posted rq_full sq_full srq threads
 timestamps unaligned unknown_domain window_holds window_type1 window_type2 zero_based
 """.split()
 
@@ -195,9 +196,49 @@ def test_device_has_gone(lab, monkeypatch, place):
     assert "gone" in p.text(), p.report()
 
 
-def test_others_are_refused(pair, process):
-    p = pair.a.start("ibv_xsrq_pingpong", "-d", "uroce0")
-    assert p.wait(20) not in (0, None), p.report()
+@pytest.mark.parametrize("tool", ["ib_send_bw", "ib_read_lat"])
+def test_xrc_is_the_devices(pair, process, tool):
+    """An engine in a program does not have it: the device's does, in the same
+    context."""
+    before = packets(pair.a)
+    run_pair(pair.a, pair.b, [tool, "-c", "XRC", "-s", "4096", "-n", "300", "-F"],
+             flag="-x")
+    assert packets(pair.a) - before > 300
+
+
+# With queue pairs of the device's engine in the same context; on one completion queue
+# with those of the program's.
+OF_BOTH = """
+beside_destroyed beside_events beside_extended beside_fairness beside_memory
+beside_resize beside_traffic beside_unread_events beside_window beside_wrong_order
+import import_by_socket import_outlives import_wrong xrc
+""".split()
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+def test_both_engines(pair, process, name):
+    p = pair.a.start(pair.a.lab.bin("verbs_corners"), name)
+    assert p.wait(60) == 0, p.report()
+
+
+@pytest.mark.part("RAW_PACKET")
+def test_raw_is_the_devices(lab, process):
+    for host, mac in zip((lab.a, lab.b), MACS):
+        host.ip("link", "set", "eth0", "address", mac)
+        host.serve(*GUESTS, "--raw-ethernet")
+    raw_pair(lab, "raw_ethernet_bw", "-s", "1000", "-n", "500")
+
+
+def test_limit_of_file_sizes(pair, process):
+    """A program that may make no large file has the device's engine."""
+    port = pair.a.lab.next_port()
+    p = pair.a.start("prlimit", "--fsize=1000000", "ibv_rc_pingpong", "-d", "uroce0",
+                     "-p", str(port))
+    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    try:
+        assert set(engines(pair.a).values()) == {"device"}, p.report()
+    finally:
+        p.kill()
 
 
 HANDLES = """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Work queues, and the indirection tables that name them. */
+#include "providers/uroce/guest.h"
 #include "providers/uroce/uroce.h"
 
 /* As other devices do, receives can be posted in RESET; they go with the next
@@ -20,7 +21,8 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 	struct uroce_qp *qp = &wq->qp;
 	int err;
 
-	qp->db = ur_to_ctx(context)->db;
+	qp->db = ur_to_ctx(context)->device_db;
+	qp->in_device = ur_to_ctx(context)->guest;
 	qp->rq.max_sge = attr->max_sge;
 	qp->rq.lock.elided = ur_pd_single_threaded(attr->pd);
 	err = ur_qp_map(context, qp, drv);
@@ -30,6 +32,12 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 	if (err)
 		ur_qp_unmap(qp);
 	return err;
+}
+
+static int cmd_destroy_wq(struct uroce_wq *wq)
+{
+	return ur_to_ctx(wq->ibv.context)->guest ? ur_guest_destroy_wq(wq)
+						 : ibv_cmd_destroy_wq(&wq->ibv);
 }
 
 struct ibv_wq *uroce_create_wq(struct ibv_context *context,
@@ -44,10 +52,13 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 
 	if (!wq)
 		return NULL;
+	err = ur_cq_use_device(attr->cq);
+	if (err)
+		goto err_free;
 	err = ibv_cmd_create_wq(context, attr, &wq->ibv, &req, sizeof(req),
 				&resp, sizeof(resp));
 	if (err)
-		goto err_free;
+		goto err_unuse;
 	err = setup(context, wq, attr, &resp.drv);
 	if (err)
 		goto err_destroy;
@@ -55,7 +66,9 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 	wq->ibv.post_recv = post_recv;
 	return &wq->ibv;
 err_destroy:
-	ibv_cmd_destroy_wq(&wq->ibv);
+	cmd_destroy_wq(wq);
+err_unuse:
+	ur_cq_unuse_device(attr->cq);
 err_free:
 	free(wq);
 	errno = err;
@@ -80,10 +93,11 @@ int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 int uroce_destroy_wq(struct ibv_wq *ibwq)
 {
 	struct uroce_wq *wq = ur_to_wq(ibwq);
-	int err = ibv_cmd_destroy_wq(ibwq);
+	int err = cmd_destroy_wq(wq);
 
 	if (err)
 		return err;
+	ur_cq_unuse_device(ibwq->cq);
 	ur_qp_table_set(ur_to_ctx(ibwq->context), ibwq->wq_num, NULL);
 	ur_cq_forget_qp(ibwq->cq, ibwq->wq_num);
 	ur_qp_unmap(&wq->qp);

@@ -40,10 +40,10 @@ static inline void fake_init_cq(struct fake *f, u32 entries)
 	struct uroce_cq *cq = fake_alloc(sizeof(*cq));
 
 	cq->vcq.cq.context = &f->ctx.ibv;
-	cq->hdr = fake_alloc(sizeof(*cq->hdr));
-	cq->cqes = fake_alloc(entries * sizeof(*cq->cqes));
-	cq->mask = entries - 1;
-	cq->shift = (u32)__builtin_ctz(entries);
+	cq->ring.hdr = fake_alloc(sizeof(*cq->ring.hdr));
+	cq->ring.cqes = fake_alloc(entries * sizeof(*cq->ring.cqes));
+	cq->ring.mask = entries - 1;
+	cq->ring.shift = (u32)__builtin_ctz(entries);
 	f->cq = cq;
 	f->cq_prod = 0;
 }
@@ -131,7 +131,8 @@ static inline u32 fake_take_wqe(struct fake *f, u8 out[UROCE_MAX_WQE_BYTES])
 /* Writes a completion; the owner bit last. */
 static inline void fake_complete(struct fake *f, u64 wr_id, u32 qpn)
 {
-	struct uroce_cqe *cqe = &f->cq->cqes[f->cq_prod & f->cq->mask];
+	struct uroce_cqe *cqe =
+		&f->cq->ring.cqes[f->cq_prod & f->cq->ring.mask];
 	struct uroce_cqe v = {
 		.wr_id = wr_id,
 		.qpn = qpn,
@@ -141,7 +142,8 @@ static inline void fake_complete(struct fake *f, u64 wr_id, u32 qpn)
 	};
 
 	memcpy(cqe, &v, offsetof(struct uroce_cqe, owner));
-	__atomic_store_n(&cqe->owner, ((f->cq_prod >> f->cq->shift) & 1) ^ 1,
+	__atomic_store_n(&cqe->owner,
+			 ((f->cq_prod >> f->cq->ring.shift) & 1) ^ 1,
 			 __ATOMIC_RELEASE);
 	f->cq_prod++;
 }
@@ -149,12 +151,14 @@ static inline void fake_complete(struct fake *f, u64 wr_id, u32 qpn)
 /* The completion of the send whose first block is 'bb'. */
 static inline void fake_complete_send(struct fake *f, u32 bb)
 {
-	struct uroce_cqe *cqe = &f->cq->cqes[f->cq_prod & f->cq->mask];
+	struct uroce_cqe *cqe =
+		&f->cq->ring.cqes[f->cq_prod & f->cq->ring.mask];
 
 	cqe->wqe_counter = bb;
 	cqe->qpn = f->qp->ibv.qp_num;
 	cqe->opcode = IBV_WC_SEND;
-	__atomic_store_n(&cqe->owner, ((f->cq_prod >> f->cq->shift) & 1) ^ 1,
+	__atomic_store_n(&cqe->owner,
+			 ((f->cq_prod >> f->cq->ring.shift) & 1) ^ 1,
 			 __ATOMIC_RELEASE);
 	f->cq_prod++;
 }

@@ -33,7 +33,7 @@ static void test_laps(void)
 				break;
 		}
 		CHECK_EQ(seen, next);
-		CHECK_EQ(f.cq->hdr->cons, (u32)next);
+		CHECK_EQ(f.cq->ring.hdr->cons, (u32)next);
 	}
 }
 
@@ -49,7 +49,7 @@ static void test_forget(void)
 	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 4);
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(wc[i].wr_id, 2 * (u64)i);
-	CHECK_EQ(f.cq->hdr->cons, 8);
+	CHECK_EQ(f.cq->ring.hdr->cons, 8);
 	/* The same number used again on the next lap is a new one. */
 	fake_complete(&f, 9, 0x11);
 	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 1);
@@ -57,7 +57,7 @@ static void test_forget(void)
 	fake_complete(&f, 10, 0x11);
 	ur_cq_forget_qp(&f.cq->vcq.cq, 0x11);
 	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 16, wc), 0);
-	CHECK_EQ(f.cq->hdr->cons, 10);
+	CHECK_EQ(f.cq->ring.hdr->cons, 10);
 }
 
 static void test_extended(void)
@@ -93,7 +93,7 @@ static void test_extended(void)
 			CHECK_EQ(cq->wr_id, lap * 3 + 2);
 			ibv_end_poll(cq);
 		}
-		CHECK_EQ(f.cq->hdr->cons, (u32)(lap * 3 + 3));
+		CHECK_EQ(f.cq->ring.hdr->cons, (u32)(lap * 3 + 3));
 	}
 	attr.comp_mask = 1;
 	CHECK_EQ(ibv_start_poll(cq, &attr), EINVAL);
@@ -151,17 +151,17 @@ static void test_arm(void)
 
 	fake_init(&f, UR_SENDS_RC, 4, 16, 4);
 	uroce_req_notify_cq(&f.cq->vcq.cq, 0);
-	a = f.cq->hdr->arm;
+	a = f.cq->ring.hdr->arm;
 	CHECK_EQ(a & UROCE_ARM_MASK, UROCE_ARM_NEXT);
 	uroce_req_notify_cq(&f.cq->vcq.cq, 1);
-	CHECK(a != f.cq->hdr->arm);
-	CHECK_EQ(f.cq->hdr->arm & UROCE_ARM_MASK, UROCE_ARM_SOLICITED);
+	CHECK(a != f.cq->ring.hdr->arm);
+	CHECK_EQ(f.cq->ring.hdr->arm & UROCE_ARM_MASK, UROCE_ARM_SOLICITED);
 	/* The first one stays, C11-31. */
-	CHECK_EQ(f.cq->hdr->arm_next, a);
+	CHECK_EQ(f.cq->ring.hdr->arm_next, a);
 	/* Not until the serials have wrapped around to it. */
 	f.cq->arm_serial = (1u << 29) + 1;
 	uroce_req_notify_cq(&f.cq->vcq.cq, 1);
-	CHECK_EQ(f.cq->hdr->arm_next, 0);
+	CHECK_EQ(f.cq->ring.hdr->arm_next, 0);
 }
 
 enum { SENDS = 20000, POSTERS = 2 };
@@ -179,9 +179,10 @@ static void *device_thread(void *arg)
 			continue;
 		}
 		while (fake_take_wqe(f, wqe)) {
-			while (f->cq_prod - __atomic_load_n(&f->cq->hdr->cons,
-							    __ATOMIC_ACQUIRE) >
-			       f->cq->mask)
+			while (f->cq_prod -
+				       __atomic_load_n(&f->cq->ring.hdr->cons,
+						       __ATOMIC_ACQUIRE) >
+			       f->cq->ring.mask)
 				sched_yield();
 			CHECK_EQ(ur_get_le32(wqe + 16), 8);
 			CHECK(!memcmp(wqe + 20, wqe + 8, 8));

@@ -42,7 +42,7 @@ static void test_naps(void)
 		naps = 0;
 		poll_empty(&f, 10);
 		fake_complete(&f, 1, 0x11);
-		f.cq->cqes[0].byte_len = lengthy ? 256 << 10 : 1000;
+		f.cq->ring.cqes[0].byte_len = lengthy ? 256 << 10 : 1000;
 		CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 1, &wc), 1);
 		poll_empty(&f, 4); /* it may be there already */
 		CHECK_EQ(naps, 0);

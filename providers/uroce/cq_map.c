@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The map of a completion queue's ring. */
+#include "uroce.h"
+
+int ur_cq_ring_map(struct ibv_context *context, bool device,
+		   const struct uroce_cq_place *p, struct uroce_cq_ring *ring)
+{
+	u8 *map;
+
+	if (!p->entries || (p->entries & (p->entries - 1)) ||
+	    p->hdr_off + sizeof(struct uroce_cq_hdr) > p->map_len ||
+	    p->cqe_off + (u64)p->entries * sizeof(struct uroce_cqe) >
+		    p->map_len)
+		return EPROTO;
+	map = device ? ur_map_device(context, p->map_off, p->map_len)
+		     : ur_map(context, p->map_off, p->map_len);
+	if (!map)
+		return errno;
+	ur_unmap(ring->map, ring->map_len);
+	ring->map = map;
+	ring->map_len = p->map_len;
+	ring->hdr = (void *)(map + p->hdr_off);
+	ring->cqes = (void *)(map + p->cqe_off);
+	ring->mask = p->entries - 1;
+	ring->shift = (u32)__builtin_ctz(p->entries);
+	return 0;
+}
+
+int ur_cq_move_ring(const struct uroce_cq *cq, bool device,
+		    const struct uroce_cq_place *place,
+		    struct uroce_cq_ring *ring)
+{
+	u32 arm = ring->hdr->arm, next = ring->hdr->arm_next;
+	int err = ur_cq_ring_map(cq->vcq.cq.context, device, place, ring);
+
+	if (err)
+		return err;
+	__atomic_store_n(&ring->hdr->arm_next, next, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->hdr->arm, arm, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring->hdr->cons, ring->cons, __ATOMIC_RELEASE);
+	return 0;
+}

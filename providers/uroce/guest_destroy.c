@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Queues of a context whose engine is in this process are destroyed here, if they are
+ * here, and then in the device: their numbers may be others' afterwards. Both engines
+ * send events into the same files, with the same names, so either may take back unread
+ * ones that the other has sent. Together they say how many the program has read; one
+ * thread at a time destroys, or an event that one has in its hands would count as read.
+ */
+#include "guest.h"
+
+struct destroy {
+	u16 object, method, handle_id, resp_id;
+	u32 handle;
+	void *resp;
+	u16 resp_len;
+};
+
+static int in_device(struct uroce_context *ctx, const struct destroy *d)
+{
+	return ur_guest_call(&ctx->ibv, d->object, d->method, d->handle_id, 0,
+			     d->handle, d->resp_id, d->resp, d->resp_len);
+}
+
+/* As ibv_cmd_destroy_*() do. */
+static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
+			  u32 *completed, u32 events)
+{
+	pthread_mutex_lock(mutex);
+	while (*completed != events)
+		pthread_cond_wait(cond, mutex);
+	pthread_mutex_unlock(mutex);
+}
+
+/* The library, which waits for the others, does not know of these. */
+static void acked_here(pthread_mutex_t *mutex, u32 *completed, u32 events)
+{
+	pthread_mutex_lock(mutex);
+	*completed -= events;
+	pthread_mutex_unlock(mutex);
+}
+
+static int destroy_both_cqs(struct uroce_cq *cq,
+			    struct ib_uverbs_destroy_cq_resp *resp)
+{
+	struct ibv_cq *ibv = &cq->vcq.cq;
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	const struct destroy d = {UVERBS_OBJECT_CQ,
+				  UVERBS_METHOD_CQ_DESTROY,
+				  UVERBS_ATTR_DESTROY_CQ_HANDLE,
+				  UVERBS_ATTR_DESTROY_CQ_RESP,
+				  ibv->handle,
+				  resp,
+				  sizeof(*resp)};
+	u32 events[2] = {0};
+	int err = -ctx->door->destroy_cq(cq->guest, events);
+
+	if (err)
+		return err;
+	cq->guest = NULL;
+	err = in_device(ctx, &d);
+	resp->comp_events_reported += events[0];
+	resp->async_events_reported += events[1];
+	return err;
+}
+
+int ur_guest_destroy_cq(struct uroce_cq *cq)
+{
+	struct ibv_cq *ibv = &cq->vcq.cq;
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	struct ib_uverbs_destroy_cq_resp resp = {0};
+	int err;
+
+	if (!ur_guest_is_here(ctx)) {
+		ibv->comp_events_completed = ibv->async_events_completed = 0;
+		return ibv_cmd_destroy_cq(ibv);
+	}
+	/* The device would refuse it when it has gone from here. */
+	if (__atomic_load_n(&cq->device_users, __ATOMIC_RELAXED))
+		return EBUSY;
+	pthread_mutex_lock(&ctx->destroys);
+	err = destroy_both_cqs(cq, &resp);
+	pthread_mutex_unlock(&ctx->destroys);
+	if (err && cq->guest)
+		return err;
+	/* The library knows what to make of a device that is gone. */
+	if (err) {
+		acked_here(&ibv->mutex, &ibv->comp_events_completed,
+			   resp.comp_events_reported);
+		acked_here(&ibv->mutex, &ibv->async_events_completed,
+			   resp.async_events_reported);
+		return ibv_cmd_destroy_cq(ibv);
+	}
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->comp_events_completed,
+		      resp.comp_events_reported);
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->async_events_completed,
+		      resp.async_events_reported);
+	return 0;
+}
+
+int ur_guest_destroy_srq(struct uroce_srq *srq)
+{
+	struct ibv_srq *ibv = &srq->vsrq.srq;
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	struct ib_uverbs_destroy_srq_resp resp = {0};
+	const struct destroy d = {UVERBS_OBJECT_SRQ,
+				  UVERBS_METHOD_SRQ_DESTROY,
+				  UVERBS_ATTR_DESTROY_SRQ_HANDLE,
+				  UVERBS_ATTR_DESTROY_SRQ_RESP,
+				  ibv->handle,
+				  &resp,
+				  sizeof(resp)};
+	u32 events = 0;
+	int err = 0;
+
+	if (!ur_guest_is_here(ctx)) {
+		ibv->events_completed = 0;
+		return ibv_cmd_destroy_srq(ibv);
+	}
+	pthread_mutex_lock(&ctx->destroys);
+	if (srq->guest)
+		err = -ctx->door->destroy_srq(srq->guest, &events);
+	if (!err) {
+		srq->guest = NULL;
+		err = in_device(ctx, &d);
+	}
+	pthread_mutex_unlock(&ctx->destroys);
+	if (err && srq->guest)
+		return err;
+	if (err) {
+		acked_here(&ibv->mutex, &ibv->events_completed, events);
+		return ibv_cmd_destroy_srq(ibv);
+	}
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
+		      events + resp.events_reported);
+	return 0;
+}
+
+int ur_guest_destroy_qp(struct uroce_qp *qp)
+{
+	struct ibv_qp *ibv = &qp->ibv;
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	struct uroce_guest_qp *guest = qp->guest;
+	struct ib_uverbs_destroy_qp_resp resp = {0};
+	const struct destroy d = {UVERBS_OBJECT_QP,
+				  UVERBS_METHOD_QP_DESTROY,
+				  UVERBS_ATTR_DESTROY_QP_HANDLE,
+				  UVERBS_ATTR_DESTROY_QP_RESP,
+				  ibv->handle,
+				  &resp,
+				  sizeof(resp)};
+	u32 events = 0;
+	int err;
+
+	if (!ur_guest_is_here(ctx)) {
+		ibv->events_completed = 0;
+		return ibv_cmd_destroy_qp(ibv);
+	}
+	/* A thread that has yet to acknowledge an event may ask for its state. */
+	qp->guest = NULL;
+	pthread_mutex_lock(&ctx->destroys);
+	if (guest)
+		ctx->door->destroy_qp(guest, &events);
+	err = in_device(ctx, &d);
+	pthread_mutex_unlock(&ctx->destroys);
+	if (err) {
+		acked_here(&ibv->mutex, &ibv->events_completed, events);
+		return ibv_cmd_destroy_qp(ibv);
+	}
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
+		      events + resp.events_reported);
+	return 0;
+}
+
+int ur_guest_destroy_wq(struct uroce_wq *wq)
+{
+	struct ibv_wq *ibv = &wq->ibv;
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	u32 events = 0;
+	const struct destroy d = {UVERBS_OBJECT_WQ,
+				  UVERBS_METHOD_WQ_DESTROY,
+				  UVERBS_ATTR_DESTROY_WQ_HANDLE,
+				  UVERBS_ATTR_DESTROY_WQ_RESP,
+				  ibv->handle,
+				  &events,
+				  sizeof(events)};
+	int err;
+
+	if (!ur_guest_is_here(ctx))
+		return ibv_cmd_destroy_wq(ibv);
+	pthread_mutex_lock(&ctx->destroys);
+	err = in_device(ctx, &d);
+	pthread_mutex_unlock(&ctx->destroys);
+	if (err)
+		return ibv_cmd_destroy_wq(ibv);
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed, events);
+	return 0;
+}
