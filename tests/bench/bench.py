@@ -3,7 +3,7 @@
 """uroce beside TCP, UDP and memcpy, on the same paths in the same run.
 
     bench.py [--build DIR] [--rounds N] [--seconds S] [--tiny] [--only TEXT]
-             [--engine-opt NAME=VALUE]...
+             [--engine-opt NAME=VALUE]... [--nice N]
 
 Needs root (network namespaces), perftest and iperf3. Every row of the table is
 a ratio or a time with a goal; measurement and yardstick alternate, the row is
@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -191,8 +192,12 @@ def main():
                     "bit/s; those shared with bulk: beside")
     ap.add_argument("--engine-opt", action="append", default=[],
                     help="for uroced, in place of its default")
+    ap.add_argument("--nice", help="of uroced: where more threads than processors "
+                    "are busy, a small one shows what the processors cost")
     ap.add_argument("--tiny", action="store_true", help="for CI: does it run?")
     o = ap.parse_args()
+    if o.nice:
+        Lab.before = ["nice", "-n", o.nice]
     Lab.options = [a for opt in o.engine_opt for a in ("--engine-opt", opt)]
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
@@ -208,6 +213,8 @@ def main():
         print("skipped: no network namespaces here")
         return SKIP
     subprocess.run(["ip", "netns", "del", f"urb{os.getpid()}t"], check=False)
+    # So that what was begun is ended, namespaces too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     print(machine(o.build) + "\n")
     print("| path | measure | result | values | goal | |\n" + "|---" * 6 + "|")
     t = Table(o)

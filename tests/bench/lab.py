@@ -33,7 +33,7 @@ class Host:
 
     def start(self):
         self.daemon = self.popen(
-            [self.lab.bin("uroced"), "--netdev", self.netdev, "--run-dir",
+            [*self.lab.before, self.lab.bin("uroced"), "--netdev", self.netdev, "--run-dir",
              self.run_dir, *self.lab.options], stdout=open(self.log, "w"),
             stderr=subprocess.STDOUT)
         wait_for("uroced", lambda: "ready" in open(self.log).read())
@@ -69,6 +69,7 @@ class Host:
 class Lab:
     """Two hosts joined by veth, or by a switch; or one on its loopback device."""
     options = []  # of uroced
+    before = []  # what starts it
     engine = None  # where programs have it; None: as by default
     in_place = False  # registered memory stays where it is, as by default
 

@@ -17,6 +17,7 @@ BURST = 16384  # bytes that the shaper lets go at once
 POSTED_PART = 1 / 30  # of what the line carries in a run
 SIZE_MIN = 4096  # bytes of a message
 SETTLED = 20000  # packets: who begins has found out what there is
+SHARED_SECONDS = 3  # at least: who comes later begins small
 
 
 def shape(lab, rate, queue_kib):
@@ -119,6 +120,8 @@ def beside(t, o, lab, path, rate):
     sent over it. veth hands a train of 64 KiB to the switch at once, which fills its
     queue and drops what the other sends, whatever the windows; a NIC sends single
     packets."""
+    seconds = max(o.seconds, SHARED_SECONDS)
+
     def part(bulk, measure):
         def of_line():
             with bulk(lab, 1):
@@ -126,9 +129,9 @@ def beside(t, o, lab, path, rate):
         return of_line
     for who, measure in {
             "ib_write_bw beside a TCP stream":
-                part(bulk_tcp, lambda: write(lab, 1, o.seconds, rate)),
+                part(bulk_tcp, lambda: write(lab, 1, seconds, rate)),
             "a TCP stream beside ib_write_bw":
-                part(bulk_write, lambda: tcp(lab, o.seconds))}.items():
+                part(bulk_write, lambda: tcp(lab, seconds))}.items():
         t.value(path, f"{who}, part of the line", 0.25, measure, True, "")
 
     def lat(bulk):
