@@ -83,7 +83,7 @@ void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r)
 	u64 cnt[UR_CNT_COUNT];
 	bool active = ur_device_port_active(dev);
 
-	ur_engine_counters(dev->engine, cnt);
+	ur_engine_counters(dev->engine, cnt, NULL);
 	r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
 	r->max_msg_sz = UR_MAX_MSG_BYTES;
 	r->bad_pkey_cntr = (u32)cnt[UR_CNT_bad_pkey];

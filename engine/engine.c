@@ -18,6 +18,7 @@
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
+#include "engine/lend_counters.h"
 #include "util/os/high_fd.h"
 
 #define TX_DESCS 1024u
@@ -57,6 +58,9 @@ static int create_port(struct ur_engine *e)
 		.shard_bits = e->shard_bits,
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
+		.counters = e->guest.counters
+				    ? ur_counters_of_port(e->guest.counters)
+				    : NULL,
 		.aimd = e->opt.aimd,
 		.short_reads = true,
 		.path = e->opt.path,
@@ -96,6 +100,7 @@ void ur_engine_free_one(struct ur_engine *e)
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
 	ur_guest_fini(e);
+	ur_counters_lend_fini(e);
 	ur_mailbox_fini(&e->mailbox);
 	free(e);
 }
@@ -359,11 +364,13 @@ void ur_engine_link_downed(struct ur_engine *engine)
 	call_link_downed(engine);
 }
 
-void ur_engine_counters(struct ur_engine *engine, u64 *values)
+void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 {
 	u64 one[UR_CNT_COUNT];
 
-	memset(values, 0, sizeof(one));
+	ur_counters_lent(engine, values);
+	if (programs)
+		memcpy(programs, values, sizeof(one));
 	FOR_EACH_SHARD(e, engine)
 	{
 		ur_port_read_counters(e->port, one);

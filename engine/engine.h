@@ -76,6 +76,7 @@ struct ur_lent {
 	 * IPv4, both bound to that port; -1: the kernel has no IPv6. */
 	int out[2];
 	u16 port;
+	int counters; /* memory that it counts in: lend_counters.h */
 };
 
 struct ur_engine_config {
@@ -192,8 +193,9 @@ void ur_engine_link_downed(struct ur_engine *engine);
 /* Returns whether packets of service level 7 were sent without its priority,
  * since the process has no right to it. Any thread. */
 bool ur_engine_sl_refused(const struct ur_engine *engine);
-/* Fills values with the UR_CNT_COUNT counters of the port. */
-void ur_engine_counters(struct ur_engine *engine, u64 *values);
+/* Fills values with the UR_CNT_COUNT counters of the port, those of engines in
+ * programs among them. programs: these alone, which are what programs say; or NULL. */
+void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs);
 /* Asks for the event woken, once, when the engine wakes or is called the next
  * time. It may miss a wake that is on its way already. */
 void ur_engine_tell_waking(struct ur_engine *engine);

@@ -67,6 +67,7 @@ struct ur_engine {
 	u32 shard_bits;
 	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
 	u32 last_slot; /* that was lent: control's */
+	struct ur_counter_loans *counter_loans; /* control's; NULL: none yet */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */

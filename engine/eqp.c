@@ -9,6 +9,7 @@
 #include <string.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
+#include "engine/lend_counters.h"
 #include "engine/transmit.h"
 #include "engine/ground/user.h"
 #include "transport/qp.h"
@@ -67,8 +68,12 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 	int err = make_raw_av(&init);
 
 	ur_assert(qp->engine == engine);
+	if (engine->guest.counters)
+		init.shown = ur_counters_of_qp(engine->guest.counters, in->qpn);
 	if (!err)
 		err = ur_qp_create(engine->port, &init, &qp->qp);
+	if (err && init.shown)
+		ur_counters_qp_gone(engine->guest.counters, in->qpn);
 	if (!err && init.raw_av)
 		init.raw_av->wire = ur_qp_number(qp->qp);
 	ur_av_put(init.raw_av);
@@ -306,43 +311,6 @@ bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path)
 	return qp->have_path;
 }
 
-struct look {
-	struct ur_eqp *qp;
-	struct ur_qp_attr attr;
-};
-
-static int look_at_qp(struct ur_engine *engine, void *arg)
-{
-	struct look *l = arg;
-
-	return query(engine, l->qp, &l->attr);
-}
-
-void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
-		 struct ur_eqp_init *init, struct ur_epath *path,
-		 bool *have_path)
-{
-	struct look l = {.qp = qp};
-
-	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
-		qp->seen = l.attr;
-	*attr = qp->seen;
-	*init = qp->init;
-	*have_path = ur_eqp_path(qp, path);
-}
-
-void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
-{
-	const u64 *live;
-
-	memset(values, 0, UR_QP_CNT_COUNT * sizeof(*values));
-	if (qp->ends)
-		return;
-	live = ur_qp_counters(qp->qp);
-	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
-		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
-}
-
 static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 		 bool attach)
 {
@@ -382,6 +350,8 @@ static int destroy_qp(struct ur_engine *engine, struct ur_eqp *qp,
 	ur_assert(qp->engine == engine);
 	ur_list_del(&qp->rung);
 	ur_qp_destroy(qp->qp);
+	if (engine->guest.counters)
+		ur_counters_qp_gone(engine->guest.counters, qp->qpn);
 	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq) {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/lend_counters.h"
 #include "engine/poll_loop.h"
 #include "engine/wait.h"
 #include "util/os/high_fd.h"
@@ -29,6 +30,7 @@ int ur_guest_init(struct ur_engine *e)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
 	struct stat st;
+	int err;
 
 	ur_list_init(&e->guest.chans);
 	e->guest.device_fd = -1;
@@ -38,6 +40,9 @@ int ur_guest_init(struct ur_engine *e)
 		return -errno;
 	e->guest.file_dev = st.st_dev;
 	e->guest.file_ino = st.st_ino;
+	err = ur_counters_borrow(e->config.lent.counters, &e->guest.counters);
+	if (err)
+		return err;
 	e->guest.nap_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
 	if (e->guest.nap_fd < 0 ||
 	    epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, e->call_fd, &ev) < 0)
@@ -49,6 +54,7 @@ void ur_guest_fini(struct ur_engine *e)
 {
 	if (e->guest.nap_fd >= 0)
 		close(e->guest.nap_fd);
+	ur_counters_unmap(e->guest.counters);
 }
 
 static bool sleeps_between(struct ur_engine *e)

@@ -43,7 +43,8 @@ struct ur_guest_state {
 	int device_fd;		 /* -1: none */
 	dev_t file_dev;		 /* config.file's */
 	ino_t file_ino;
-	_Atomic bool closed; /* by the program, all descriptors */
+	_Atomic bool closed;		  /* by the program, all descriptors */
+	struct ur_counter_page *counters; /* the device's memory */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return

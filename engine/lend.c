@@ -2,6 +2,7 @@
 /* Slots and sockets for engines in programs, and their side of it. */
 #include <errno.h>
 #include "engine/engine_impl.h"
+#include "engine/lend_counters.h"
 #include "engine/wire/wire.h"
 
 _Static_assert(UR_SLOT_BITS <= 5, "slots are bits of 32");
@@ -41,6 +42,9 @@ int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
 	err = call_lend_port(engine, lent);
 	if (err)
 		return err;
+	err = ur_counters_lend(engine, lent->slot, &lent->counters);
+	if (err)
+		return err;
 	engine->slots |= 1u << lent->slot;
 	engine->last_slot = lent->slot;
 	return 0;
@@ -49,6 +53,7 @@ int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	engine->slots &= ~(1u << slot);
+	ur_counters_lend_end(engine, slot);
 }
 
 static int lend_socket(struct ur_engine *engine, u32 slot, u32 index, u8 *gid,

@@ -263,6 +263,8 @@ struct uroce_engine_open {
 	__s32 own_fd;
 	__s32 out_fd[2];
 	__u32 port;
+	__s32 count_fd; /* memory that its counters lie in, closed by the provider */
+	__u32 rsv;
 };
 
 /* Both are the process's own. */

@@ -123,6 +123,9 @@ struct ur_qp_init {
 	 * it never go the short way inside the port. rest: what a receive has
 	 * behind its message is written over. */
 	bool packets, rest;
+	/* UR_QP_SHOWN zeros that are the host's for as long as the queue pair lives,
+	 * or NULL: the queue pair has its own. */
+	u64 *shown;
 	/* The number that another port has given it; 0: a new one. */
 	u32 qpn;
 	/* The number is of that port among the device's, which has the queue

@@ -90,4 +90,9 @@ enum ur_qp_counter {
 		UR_QP_CNT_COUNT
 };
 
+/* Others may read so many words of a queue pair: its counters, and behind them its
+ * state (enum ur_qp_state). */
+#define UR_QP_SHOWN_STATE UR_QP_CNT_COUNT
+#define UR_QP_SHOWN	  (UR_QP_CNT_COUNT + 1)
+
 #endif

@@ -133,7 +133,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	port->now = now;
 	ur_count_rx_prio(port, meta->tos, len);
 	ur_count(port, UR_CNT_rcvd_pkts);
-	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
+	ur_count_many(port, UR_CNT_port_rcv_data, len / 4);
 	if (port->rx_qp && ur_fastpath_rx(port, meta, bth, len))
 		return;
 	error = ur_pkt_parse(&pkt, bth, len);
@@ -186,8 +186,8 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		return 0;
 	for (u32 i = 0; i < took; i++)
 		ur_count_rx_prio(port, meta->tos, len);
-	ur_port_count(port, UR_CNT_rcvd_pkts, took);
-	ur_port_count(port, UR_CNT_port_rcv_data, (u64)took * len / 4);
+	ur_count_many(port, UR_CNT_rcvd_pkts, took);
+	ur_count_many(port, UR_CNT_port_rcv_data, (u64)took * len / 4);
 	return took;
 }
 

@@ -358,8 +358,8 @@ static void count_sent(struct ur_qp *qp, u32 packets)
 	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
 
 	ur_count_tx_prio(qp->port, qp->attr.av, packets, bytes);
-	ur_port_count(qp->port, UR_CNT_sent_pkts, packets);
-	ur_port_count(qp->port, UR_CNT_port_xmit_data, bytes / 4);
+	ur_count_many(qp->port, UR_CNT_sent_pkts, packets);
+	ur_count_many(qp->port, UR_CNT_port_xmit_data, bytes / 4);
 }
 
 /* Returns how many packets there are from here to the one that asks for an

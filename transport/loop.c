@@ -246,7 +246,7 @@ static enum ur_loopback finish_entry(struct ur_qp *qp, struct ur_qp *peer,
 			    (UR_OPF_WRITE | UR_OPF_IMM);
 
 	ur_count(qp->port, UR_CNT_loop_msgs);
-	ur_port_count(qp->port, UR_CNT_loop_bytes, e->length);
+	ur_count_many(qp->port, UR_CNT_loop_bytes, e->length);
 	ur_qp_count_loop(qp, e->length);
 	ur_qp_count_loop(peer, e->length);
 	ur_trace(qp->port, UR_TRACE_LOOP, qp->qpn, e->opcode, e->length);

@@ -121,5 +121,5 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	ur_burst_count(tx, 1);
 	ur_count_tx_prio(port, av, 1, bytes);
 	ur_count(port, UR_CNT_sent_pkts);
-	ur_port_count(port, UR_CNT_port_xmit_data, bytes / 4);
+	ur_count_many(port, UR_CNT_port_xmit_data, bytes / 4);
 }

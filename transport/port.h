@@ -100,7 +100,8 @@ struct ur_port {
 	u8 *bounce; /* UR_BOUNCE_BYTES: own_bounce, or the host's */
 	u8 own_bounce[UR_BOUNCE_BYTES];
 
-	u64 counters[UR_CNT_COUNT];
+	u64 *counters; /* own_counters, or the host's */
+	u64 own_counters[UR_CNT_COUNT];
 };
 
 /* A key, region or window has changed: every ur_mr_range of the port is
@@ -117,12 +118,18 @@ static inline u8 ur_port_key_byte(struct ur_port *port)
 	return (u8)ur_secret_u64(&port->secret);
 }
 
-/* Adds one to counter c. Other threads may read the counter meanwhile. */
+/* Adds n to counter c. Other threads, and processes, may read it meanwhile. */
+static inline void ur_count_many(struct ur_port *port, enum ur_counter c, u64 n)
+{
+	u64 *at = &port->counters[c];
+
+	/* One writer; readers must not see half a value. */
+	__atomic_store_n(at, *at + n, __ATOMIC_RELAXED);
+}
+
 static inline void ur_count(struct ur_port *port, enum ur_counter c)
 {
-	/* One writer; readers in other threads must not see half a value. */
-	__atomic_store_n(&port->counters[c], port->counters[c] + 1,
-			 __ATOMIC_RELAXED);
+	ur_count_many(port, c, 1);
 }
 
 /* Count packets of so many bytes, BTH to pad, by their priority. To be called

@@ -74,6 +74,8 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 	ur_port_set_cc(port, &config->cc);
 	port->mem_gen = 1;
 	port->bounce = port->own_bounce;
+	port->counters =
+		config->counters ? config->counters : port->own_counters;
 	port->ops = config->ops;
 	port->ctx = config->ctx;
 	port->rng.state = config->seed;

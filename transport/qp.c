@@ -49,6 +49,8 @@ void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 	ur_trace(qp->port, UR_TRACE_QP_STATE, qp->qpn, qp->state, state);
 	qp->state = state;
 	qp->attr.state = state;
+	__atomic_store_n(&qp->shown[UR_QP_SHOWN_STATE], (u64)state,
+			 __ATOMIC_RELAXED);
 }
 
 void ur_qp_fail(struct ur_qp *qp)

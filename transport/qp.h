@@ -211,7 +211,8 @@ struct ur_qp {
 	struct ur_cc *cc; /* NULL: not limited */
 	struct ur_share share;
 	struct ur_av *cnp_av; /* of CNPs; NULL: the connection's, if any */
-	u64 counters[UR_QP_CNT_COUNT];
+	u64 *shown;	      /* own_shown, or the host's */
+	u64 own_shown[UR_QP_SHOWN];
 };
 
 /* Returns the queue pair of that number that packets find here, or NULL: none, or
@@ -223,11 +224,12 @@ static inline struct ur_qp *ur_port_qp(const struct ur_port *port, u32 qpn)
 	return qp && !qp->init.away ? qp : NULL;
 }
 
-/* Adds n to counter c. Other threads may read the counter meanwhile. */
+/* Adds n to counter c. Other threads, and processes, may read it meanwhile. */
 static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
 {
-	__atomic_store_n(&qp->counters[c], qp->counters[c] + n,
-			 __ATOMIC_RELAXED);
+	u64 *at = &qp->shown[c];
+
+	__atomic_store_n(at, *at + n, __ATOMIC_RELAXED);
 }
 
 /* Counts a received packet of so many bytes, BTH to pad. */

@@ -148,6 +148,7 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 		return -ENOMEM;
 	qp->port = port;
 	qp->init = *init;
+	qp->shown = init->shown ? init->shown : qp->own_shown;
 	qp->svc = service_of(init->type);
 	qp->has_sq = init->type != UR_QPT_XRC_TGT;
 	qp->has_rq = qp->svc != UR_SVC_XRC;

@@ -42,7 +42,7 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 		return;
 	}
 	ur_count(port, UR_CNT_rcvd_pkts);
-	ur_port_count(port, UR_CNT_port_rcv_data, len / 4);
+	ur_count_many(port, UR_CNT_port_rcv_data, len / 4);
 	ur_qp_count_rx(qp, len);
 	if (!ur_rq_take(qp, qp->init.srq)) {
 		ur_count(port, UR_CNT_out_of_buffer);

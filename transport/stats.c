@@ -9,15 +9,14 @@ const u64 *ur_port_counters(const struct ur_port *port)
 
 void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 {
-	__atomic_store_n(&port->counters[c], port->counters[c] + n,
-			 __ATOMIC_RELAXED);
+	ur_count_many(port, c, n);
 }
 
 void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
 		   u64 bytes)
 {
-	ur_port_count(port, c, packets);
-	ur_port_count(port, c + 1, bytes);
+	ur_count_many(port, c, packets);
+	ur_count_many(port, c + 1, bytes);
 }
 
 /* Returns the total less the other priorities. A packet counts for its priority
@@ -35,8 +34,11 @@ static u64 rest(const u64 *live, u64 all, u32 c)
 
 void ur_port_read_counters(const struct ur_port *port, u64 *values)
 {
-	const u64 *live = port->counters;
+	ur_counters_read(port->counters, values);
+}
 
+void ur_counters_read(const u64 *live, u64 *values)
+{
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
 	values[UR_CNT_tx_prio0_packets] =
@@ -51,5 +53,5 @@ void ur_port_read_counters(const struct ur_port *port, u64 *values)
 
 const u64 *ur_qp_counters(const struct ur_qp *qp)
 {
-	return qp->counters;
+	return qp->shown;
 }

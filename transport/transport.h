@@ -72,6 +72,9 @@ struct ur_port_config {
 	u32 window_pkts; /* packets in flight per QP at first; 0: 128 */
 	u64 node_guid;
 	struct ur_cc_config cc;
+	/* UR_CNT_COUNT zeros that are the host's for as long as the port lives, or
+	 * NULL: the port has its own. */
+	u64 *counters;
 	bool aimd;	  /* less in flight where the path is congested */
 	bool path;	  /* the same for all that send to one address */
 	bool short_reads; /* and READ requests as short as that asks for */
@@ -330,7 +333,10 @@ const u64 *ur_port_counters(const struct ur_port *port);
 /* Fills UR_CNT_COUNT values. The counters of priority 0 are only here, computed
  * from the others; they may lag by what is being counted. Any thread. */
 void ur_port_read_counters(const struct ur_port *port, u64 *values);
-/* Returns UR_QP_CNT_COUNT live values, as those of the port, until the queue
+/* The same of live values of a port that may lie in another process, which may write
+ * to them whatever it likes. */
+void ur_counters_read(const u64 *live, u64 *values);
+/* Returns UR_QP_SHOWN live values, as those of the port, until the queue
  * pair is destroyed. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);
 /* Adds n to a counter: for the verdicts of the host's own backend, such as

@@ -74,7 +74,7 @@ static int get_port(struct ur_nl_request *r, struct ur_nl_msg *m)
 
 	if (!dev)
 		return -EINVAL;
-	ur_engine_counters(dev->engine, cnt);
+	ur_engine_counters(dev->engine, cnt, NULL);
 	begin(r, m, dev);
 	put_counters(m, cnt);
 	ur_nl_end(m);

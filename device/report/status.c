@@ -53,7 +53,7 @@ static struct json_object *gids(const struct ur_device *dev)
 	return list;
 }
 
-static struct json_object *counters(struct ur_device *dev)
+static struct json_object *counters(const u64 *cnt)
 {
 	static const char *const names[] = {
 #define X(name) #name,
@@ -61,9 +61,7 @@ static struct json_object *counters(struct ur_device *dev)
 #undef X
 	};
 	struct json_object *o = ur_json_object();
-	u64 cnt[UR_CNT_COUNT];
 
-	ur_engine_counters(dev->engine, cnt);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		ur_json_int(o, names[i], cnt[i]);
 	return o;
@@ -86,6 +84,7 @@ static struct json_object *device(struct ur_device *dev)
 {
 	struct json_object *o = ur_json_object();
 	struct ib_uverbs_query_port_resp port = {0};
+	u64 cnt[UR_CNT_COUNT], programs[UR_CNT_COUNT];
 	char guid[24];
 
 	ur_fill_port(dev, &port);
@@ -104,7 +103,9 @@ static struct json_object *device(struct ur_device *dev)
 		    json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
 	ur_json_add(o, "gids", gids(dev));
 	ur_json_add(o, "settings", settings(dev));
-	ur_json_add(o, "counters", counters(dev));
+	ur_engine_counters(dev->engine, cnt, programs);
+	ur_json_add(o, "counters", counters(cnt));
+	ur_json_add(o, "program_counters", counters(programs));
 	return o;
 }
 

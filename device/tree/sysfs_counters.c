@@ -65,7 +65,7 @@ static int put_changed(struct ur_device *dev, bool *wrote)
 	u64 cnt[UR_CNT_COUNT];
 	int err = 0;
 
-	ur_engine_counters(dev->engine, cnt);
+	ur_engine_counters(dev->engine, cnt, NULL);
 	*wrote = false;
 	for (u32 i = 0; i < UR_CNT_COUNT; i++) {
 		changed[i] = all || cnt[i] != shown->value[i];

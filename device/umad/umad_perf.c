@@ -89,7 +89,7 @@ void umad_perf_answer(struct ur_device *dev, const struct ur_mad_header *h,
 		put_class_port_info(data);
 		return;
 	}
-	ur_engine_counters(dev->engine, cnt);
+	ur_engine_counters(dev->engine, cnt, NULL);
 	data[1] = port;
 	if (h->attr == ATTR_PORT_COUNTERS)
 		put_port_counters(cnt, data);

@@ -63,6 +63,7 @@ static bool is_not_lent(int err)
 static void close_lent(const struct uroce_engine_open *open)
 {
 	close(open->own_fd);
+	close(open->count_fd);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(open->out_fd); i++)
 		if (open->out_fd[i] >= 0)
 			close(open->out_fd[i]);

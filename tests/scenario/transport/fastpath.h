@@ -42,13 +42,13 @@ static inline void compare_counters(void)
 	CHECK(++conversation < UR_ARRAY_SIZE(plain));
 	if (!fast) {
 		memcpy(p, port, UR_CNT_COUNT * sizeof(*p));
-		memcpy(v, q.qp->counters, UR_QP_CNT_COUNT * sizeof(*v));
+		memcpy(v, q.qp->shown, UR_QP_CNT_COUNT * sizeof(*v));
 		return;
 	}
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		CHECK_EQ(port[i], p[i]);
 	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
-		CHECK_EQ(q.qp->counters[i], v[i]);
+		CHECK_EQ(q.qp->shown[i], v[i]);
 }
 
 static inline void stop(void)

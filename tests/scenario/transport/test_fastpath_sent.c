@@ -62,7 +62,7 @@ static void sent_again(void)
 		CHECK(!memcmp(p->pkt.payload, w.mem + 0x1000 + i * MTU, MTU));
 	}
 	wt_silence(&w);
-	CHECK_EQ(q.qp->counters[UR_QP_CNT_resent_pkts], 118);
+	CHECK_EQ(q.qp->shown[UR_QP_CNT_resent_pkts], 118);
 	CHECK_EQ(q.qp->req.max_psn, P(138));
 	stop();
 }

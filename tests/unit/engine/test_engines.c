@@ -173,7 +173,7 @@ static void test_counted(struct ur_engine *engine)
 
 	for (u32 i = 0; i < ENGINES; i++)
 		sum += arrived(engine, i);
-	ur_engine_counters(engine, values);
+	ur_engine_counters(engine, values, NULL);
 	CHECK_EQ(values[UR_CNT_bad_length], sum);
 	CHECK_EQ(ur_engine_count(engine), ENGINES);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Queue pairs as others see them, wherever their engine is. */
+#include <string.h>
+#include "engine/engine_impl.h"
+#include "engine/lend_counters.h"
+#include "transport/qp.h"
+#include "util/assert.h"
+
+struct look {
+	struct ur_eqp *qp;
+	struct ur_qp_attr attr;
+};
+
+static int look_at_qp(struct ur_engine *engine, void *arg)
+{
+	struct look *l = arg;
+
+	ur_assert(l->qp->engine == engine);
+	ur_qp_query(l->qp->qp, &l->attr);
+	l->attr.av = NULL;
+	return 0;
+}
+
+void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
+		 struct ur_eqp_init *init, struct ur_epath *path,
+		 bool *have_path)
+{
+	struct look l = {.qp = qp};
+	u64 shown[UR_QP_SHOWN];
+
+	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
+		qp->seen = l.attr;
+	*attr = qp->seen;
+	if (qp->init.away && ur_counters_lent_qp(qp->engine, qp->qpn, shown) &&
+	    shown[UR_QP_SHOWN_STATE] <= UR_QP_ERR)
+		attr->state = (enum ur_qp_state)shown[UR_QP_SHOWN_STATE];
+	*init = qp->init;
+	*have_path = ur_eqp_path(qp, path);
+}
+
+void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
+{
+	u64 shown[UR_QP_SHOWN];
+	const u64 *live;
+
+	memset(values, 0, UR_QP_CNT_COUNT * sizeof(*values));
+	if (qp->init.away) {
+		if (ur_counters_lent_qp(qp->engine, qp->qpn, shown))
+			memcpy(values, shown,
+			       UR_QP_CNT_COUNT * sizeof(*values));
+		return;
+	}
+	if (qp->ends)
+		return;
+	live = ur_qp_counters(qp->qp);
+	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
+		values[i] = __atomic_load_n(&live[i], __ATOMIC_RELAXED);
+}

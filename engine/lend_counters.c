@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Counters of engines in programs, in memory of the device: both sides. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/lend_counters.h"
+#include "util/assert.h"
+#include "util/os/high_fd.h"
+
+#define SLOTS	   (1u << UR_SLOT_BITS)
+#define QPS	   2048u /* those beyond are not shown; a power of two */
+#define PLACES	   8u	 /* where that of a number may be */
+#define PORT_WORDS 128u
+#define QP_WORDS   16u /* the number, what is shown, and room: two cache lines */
+
+_Static_assert(UR_CNT_COUNT <= PORT_WORDS, "a port's counters");
+_Static_assert(1 + UR_QP_SHOWN <= QP_WORDS, "a queue pair's");
+
+struct shown_qp {
+	u64 qpn; /* 0: nobody's */
+	u64 shown[QP_WORDS - 1];
+};
+
+struct ur_counter_page {
+	u64 port[PORT_WORDS];
+	struct shown_qp qp[QPS];
+};
+
+struct loan {
+	int fd; /* -1: none */
+	const struct ur_counter_page *page;
+	u64 seen[UR_CNT_COUNT]; /* the most that was read */
+};
+
+struct ur_counter_loans {
+	struct loan slot[SLOTS];
+	u64 gone[UR_CNT_COUNT]; /* of programs that have ended */
+};
+
+static u64 value(const u64 *at)
+{
+	return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static struct shown_qp *place(struct ur_counter_page *page, u32 qpn, u32 i)
+{
+	return &page->qp[(qpn + i) % QPS];
+}
+
+/* ---- the device ---- */
+
+static int make_loan(struct loan *loan)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int err;
+	void *p;
+
+	loan->fd = ur_high_fd(memfd_create("uroce-counters",
+					   MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (loan->fd < 0)
+		return -errno;
+	if (ftruncate(loan->fd, sizeof(*loan->page)) < 0 ||
+	    fcntl(loan->fd, F_ADD_SEALS, seals) < 0)
+		goto err_close;
+	p = mmap(NULL, sizeof(*loan->page), PROT_READ, MAP_SHARED, loan->fd, 0);
+	if (p == MAP_FAILED)
+		goto err_close;
+	loan->page = p;
+	return 0;
+err_close:
+	err = -errno;
+	close(loan->fd);
+	loan->fd = -1;
+	return err;
+}
+
+static struct ur_counter_loans *loans_of(struct ur_engine *engine)
+{
+	struct ur_counter_loans *l = engine->counter_loans;
+
+	if (l)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	for (u32 i = 0; i < SLOTS; i++)
+		l->slot[i].fd = -1;
+	return engine->counter_loans = l;
+}
+
+int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd)
+{
+	struct ur_counter_loans *l = loans_of(engine);
+	int err;
+
+	ur_assert(slot && slot < SLOTS);
+	if (!l)
+		return -ENOMEM;
+	ur_counters_lend_end(engine, slot);
+	err = make_loan(&l->slot[slot]);
+	*fd = l->slot[slot].fd;
+	return err;
+}
+
+/* A counter that has fallen is not believed, nor are a port's bytes beyond what the sum
+ * can hold. */
+static void read_loan(struct loan *loan)
+{
+	u64 now[UR_CNT_COUNT];
+
+	ur_counters_read(loan->page->port, now);
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		if (now[i] > loan->seen[i] && now[i] < 1ull << 60)
+			loan->seen[i] = now[i];
+}
+
+void ur_counters_lend_end(struct ur_engine *engine, u32 slot)
+{
+	struct ur_counter_loans *l = engine->counter_loans;
+	struct loan *loan;
+
+	if (!l || l->slot[slot].fd < 0)
+		return;
+	loan = &l->slot[slot];
+	read_loan(loan);
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		l->gone[i] += loan->seen[i];
+	munmap((void *)(uintptr_t)loan->page, sizeof(*loan->page));
+	close(loan->fd);
+	*loan = (struct loan){.fd = -1};
+}
+
+void ur_counters_lent(struct ur_engine *engine, u64 *values)
+{
+	struct ur_counter_loans *l = engine->counter_loans;
+
+	memset(values, 0, UR_CNT_COUNT * sizeof(*values));
+	if (!l)
+		return;
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		values[i] += l->gone[i];
+	for (u32 slot = 0; slot < SLOTS; slot++) {
+		if (l->slot[slot].fd < 0)
+			continue;
+		read_loan(&l->slot[slot]);
+		for (u32 i = 0; i < UR_CNT_COUNT; i++)
+			values[i] += l->slot[slot].seen[i];
+	}
+}
+
+bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
+{
+	const struct ur_counter_loans *l = engine->counter_loans;
+	u32 slot = qpn >> (24 - UR_SLOT_BITS);
+
+	if (!l || slot >= SLOTS || l->slot[slot].fd < 0)
+		return false;
+	for (u32 i = 0; i < PLACES; i++) {
+		const struct shown_qp *qp =
+			&l->slot[slot].page->qp[(qpn + i) % QPS];
+
+		if (value(&qp->qpn) != qpn)
+			continue;
+		for (u32 w = 0; w < UR_QP_SHOWN; w++)
+			values[w] = value(&qp->shown[w]);
+		return true;
+	}
+	return false;
+}
+
+void ur_counters_lend_fini(struct ur_engine *engine)
+{
+	if (!engine->counter_loans)
+		return;
+	for (u32 slot = 1; slot < SLOTS; slot++)
+		ur_counters_lend_end(engine, slot);
+	free(engine->counter_loans);
+	engine->counter_loans = NULL;
+}
+
+/* ---- the program ---- */
+
+int ur_counters_borrow(int fd, struct ur_counter_page **page)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size != (off_t)sizeof(**page))
+		return -EPROTO;
+	p = mmap(NULL, sizeof(**page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*page = p;
+	return 0;
+}
+
+u64 *ur_counters_of_port(struct ur_counter_page *page)
+{
+	return page->port;
+}
+
+u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn)
+{
+	for (u32 i = 0; i < PLACES; i++) {
+		struct shown_qp *qp = place(page, qpn, i);
+
+		if (qp->qpn)
+			continue;
+		memset(qp->shown, 0, sizeof(qp->shown));
+		__atomic_store_n(&qp->qpn, qpn, __ATOMIC_RELEASE);
+		return qp->shown;
+	}
+	return NULL;
+}
+
+void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn)
+{
+	for (u32 i = 0; i < PLACES; i++) {
+		struct shown_qp *qp = place(page, qpn, i);
+
+		if (qp->qpn == qpn)
+			__atomic_store_n(&qp->qpn, 0, __ATOMIC_RELEASE);
+	}
+}
+
+void ur_counters_unmap(struct ur_counter_page *page)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+}
