@@ -91,8 +91,8 @@ bool ur_faults_release(struct ur_engine *e)
 			break;
 		memcpy(tx->buf + tx->used, h->bytes, h->len);
 		ur_faults_spoil(e, tx->n_desc, h->spoiled);
-		tx->desc[tx->n_desc++] =
-			(struct ur_tx_desc){tx->used, h->len, h->av};
+		tx->desc[tx->n_desc++] = (struct ur_tx_desc){
+			.off = tx->used, .len = h->len, .av = h->av};
 		tx->used += h->len + UR_ICRC_BYTES;
 		h->leaving = true;
 	}

@@ -102,6 +102,18 @@ static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 			      n);
 }
 
+/* Does so with packets whose payloads are apart, as ur_port_rx_apart(). */
+static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
+				     const struct ur_rx_meta *meta,
+				     const u8 *bth, u32 stride,
+				     const u8 *payload, u32 len, u32 n)
+{
+	if (engine->record.on || engine->faults)
+		return 0;
+	return ur_port_rx_apart(engine->port, engine->now, meta, bth, stride,
+				payload, len, n);
+}
+
 /* Puts the rules that are not of one queue pair in force in another engine of the
  * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
 int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);

@@ -171,24 +171,43 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		ur_count(port, UR_CNT_bad_qpn);
 }
 
+static u32 rx_run(struct ur_port *port, ur_time now,
+		  const struct ur_rx_meta *meta, const struct ur_rx_run *run)
+{
+	u32 took;
+
+	if (!port->rx_qp || run->n < 2)
+		return 0;
+	ur_port_put_avs(port);
+	port->now = now;
+	took = ur_fastpath_rx_run(port, meta, run);
+	if (!took)
+		return 0;
+	for (u32 i = 0; i < took; i++)
+		ur_count_rx_prio(port, meta->tos, run->len);
+	ur_count_many(port, UR_CNT_rcvd_pkts, took);
+	ur_count_many(port, UR_CNT_port_rcv_data, (u64)took * run->len / 4);
+	return took;
+}
+
 u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		   const struct ur_rx_meta *meta, const u8 *bth, u32 len,
 		   u32 stride, u32 n)
 {
-	u32 took;
+	const struct ur_rx_run run = {
+		bth, bth + UR_BTH_BYTES, stride, stride, len, n};
 
-	if (!port->rx_qp || n < 2)
-		return 0;
-	ur_port_put_avs(port);
-	port->now = now;
-	took = ur_fastpath_rx_run(port, meta, bth, len, stride, n);
-	if (!took)
-		return 0;
-	for (u32 i = 0; i < took; i++)
-		ur_count_rx_prio(port, meta->tos, len);
-	ur_count_many(port, UR_CNT_rcvd_pkts, took);
-	ur_count_many(port, UR_CNT_port_rcv_data, (u64)took * len / 4);
-	return took;
+	return rx_run(port, now, meta, &run);
+}
+
+u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
+		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
+		     const u8 *payload, u32 len, u32 n)
+{
+	const struct ur_rx_run run = {bth, payload, stride, len - UR_BTH_BYTES,
+				      len, n};
+
+	return rx_run(port, now, meta, &run);
 }
 
 /* ---- transmit ---- */

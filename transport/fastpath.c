@@ -66,24 +66,58 @@ INLINE bool find_remote(struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 	       keep_range(qp, s, owner, off, &span);
 }
 
-/* The next len bytes from message offset off on: where they are, or a copy in
- * port->bounce, which is made at once, since each read costs a system call. NULL:
- * the ordinary way finds out which byte cannot be read. */
-static const u8 *range_read(struct ur_port *port, const struct ur_mr_range *s,
-			    u32 off, u32 len)
+/* The next len bytes from message offset off on: where they are, or a copy, which is made
+ * at once, since each read costs a system call. NULL: the ordinary way finds out which
+ * byte cannot be read. */
+static const u8 *range_read(const struct ur_mr_range *s, u32 off, u32 len,
+			    u8 *copy)
 {
 	if (s->ptr)
 		return s->ptr + (off - s->first);
 	return s->mr->attr.ops->read(s->mr->attr.mem, s->off + (off - s->first),
-				     port->bounce, len)
+				     copy, len)
 		       ? NULL
-		       : port->bounce;
+		       : copy;
 }
 
-/* Returns how many packets of it can be had at once. */
-static u32 range_most(const struct ur_qp *qp, const struct ur_mr_range *s)
+static u8 *room_apart(const struct ur_qp *qp, u32 len)
 {
-	return s->ptr ? UINT32_MAX : UR_BOUNCE_BYTES >> qp->mtu_shift;
+	const struct ur_port_config *cfg = &qp->port->cfg;
+
+	return cfg->ops->payload_room(cfg->ctx, qp->attr.av, qp->attr.dest_qpn,
+				      len);
+}
+
+/* Bytes of memory that is not mapped are copied there. */
+struct copies {
+	bool apart; /* the host has room for them */
+	u32 most;   /* packets of it that can be had at once */
+};
+
+static struct copies copies_of(const struct ur_qp *qp,
+			       const struct ur_mr_range *s)
+{
+	if (s->ptr)
+		return (struct copies){false, UINT32_MAX};
+	if (qp->port->cfg.ops->payload_room && room_apart(qp, 0))
+		return (struct copies){true, UR_QUANTUM_PKTS};
+	return (struct copies){false, UR_BOUNCE_BYTES >> qp->mtu_shift};
+}
+
+/* Reads *n packets' bytes, or fewer where the room that the host had is no more. Returns
+ * where they are, as range_read(). */
+static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
+			      u32 off, u32 *n, bool *apart)
+{
+	u8 *to = *apart && *n ? room_apart(qp, *n << qp->mtu_shift) : NULL;
+
+	*apart = to;
+	if (!to && !s->ptr)
+		*n = ur_min_u32(*n, UR_BOUNCE_BYTES >> qp->mtu_shift);
+	if (!*n)
+		return NULL;
+	return range_read(s, off, *n << qp->mtu_shift,
+			  to ? to : qp->port->bounce);
 }
 
 static __attribute__((noinline)) bool
@@ -277,24 +311,49 @@ static u32 count_alike(const u8 *bth, u32 stride, u32 n)
 	return i;
 }
 
+/* Whether the payloads lie as they will in memory. */
+static bool is_solid(const struct ur_qp *qp, const struct ur_rx_run *run)
+{
+	return run->payload_stride == qp->mtu;
+}
+
 /* Writes the payloads of n packets with one call. */
 static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
-		      const u8 *bth, u32 stride, u32 n)
+		      const struct ur_rx_run *run, u32 n)
 {
+	const u8 *from = run->payload;
 	u8 *to = qp->port->bounce;
 
-	for (u32 i = 0; i < n; i++, to += qp->mtu)
-		memcpy(to, bth + (size_t)i * stride + UR_BTH_BYTES, qp->mtu);
+	if (s->ptr) {
+		memcpy(s->ptr + (off - s->first), from, n << qp->mtu_shift);
+		return true;
+	}
+	if (!is_solid(qp, run)) {
+		for (u32 i = 0; i < n; i++, to += qp->mtu)
+			memcpy(to, from + (size_t)i * run->payload_stride,
+			       qp->mtu);
+		from = qp->port->bounce;
+	}
 	return !s->mr->attr.ops->write(s->mr->attr.mem,
-				       s->off + (off - s->first),
-				       qp->port->bounce, n << qp->mtu_shift);
+				       s->off + (off - s->first), from,
+				       n << qp->mtu_shift);
+}
+
+/* Returns how many can be written at once. */
+static u32 run_most(const struct ur_qp *qp, const struct ur_mr_range *s,
+		    const struct ur_rx_run *run)
+{
+	if (is_solid(qp, run))
+		return UINT32_MAX;
+	return s->ptr ? 0 : UR_BOUNCE_BYTES >> qp->mtu_shift;
 }
 
 u32 ur_fastpath_rx_run(struct ur_port *port, const struct ur_rx_meta *meta,
-		       const u8 *bth, u32 len, u32 stride, u32 n)
+		       const struct ur_rx_run *run)
 {
 	struct ur_qp *qp = port->rx_qp;
-	u32 psn = ur_bth_psn(bth), off = qp->resp.offset, most;
+	const u8 *bth = run->bth;
+	u32 psn = ur_bth_psn(bth), off = qp->resp.offset, len = run->len, n;
 	const struct ur_mr_range *s = &qp->resp.place;
 	bool read = bth[0] == (UR_SVC_RC | UR_OPC_READ_RESP_MIDDLE);
 
@@ -307,14 +366,14 @@ u32 ur_fastpath_rx_run(struct ur_port *port, const struct ur_rx_meta *meta,
 	if (!(read ? find_read_place(qp, psn, meta->udp_sport, &off)
 		   : find_place(qp, bth, psn)))
 		return 0;
-	most = read ? count_read_places(qp, psn, off) : count_places(qp, bth);
-	n = ur_min_u32(ur_min_u32(n, most), UR_BOUNCE_BYTES >> qp->mtu_shift);
-	if (n < 2 || s->ptr)
+	n = read ? count_read_places(qp, psn, off) : count_places(qp, bth);
+	n = ur_min_u32(ur_min_u32(n, run->n), run_most(qp, s, run));
+	if (n < 2)
 		return 0;
-	n = count_alike(bth, stride, n);
-	if (n < 2 || !write_all(qp, s, off, bth, stride, n))
+	n = count_alike(bth, run->stride, n);
+	if (n < 2 || !write_all(qp, s, off, run, n))
 		return 0;
-	for (u32 i = 0; i < n; i++, bth += stride) {
+	for (u32 i = 0; i < n; i++, bth += run->stride) {
 		if (!read)
 			took_request(qp, bth, qp->resp.epsn, qp->resp.offset);
 		ur_trace(port, UR_TRACE_RX, qp->qpn, bth[0],
@@ -337,19 +396,22 @@ static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 			  (tx->cap - tx->used) / bytes);
 }
 
+/* apart: the payload stays where it is. */
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
-		       u32 psn, const u8 *payload)
+		       u32 psn, const u8 *payload, bool apart)
 {
 	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
 	u8 *p = tx->buf + tx->used;
 
 	ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT, qp->attr.dest_qpn,
 		     ackreq, psn);
-	memcpy(p + UR_BTH_BYTES, payload, qp->mtu);
+	if (!apart)
+		memcpy(p + UR_BTH_BYTES, payload, qp->mtu);
 	d->off = tx->used;
 	d->len = UR_BTH_BYTES + qp->mtu;
 	d->av = qp->attr.av;
-	tx->used += d->len + UR_ICRC_BYTES;
+	d->apart = apart ? payload : NULL;
+	tx->used += (apart ? UR_BTH_BYTES : d->len) + UR_ICRC_BYTES;
 	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
 }
 
@@ -404,8 +466,9 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	struct ur_requester *req = &qp->req;
 	u32 i = ur_psn_sub(req->tx_psn, e->psn), off = i << qp->mtu_shift;
 	u32 window = UINT32_MAX, left = e->npkts - 1 - i;
-	u32 open = ur_burst_open(qp, tx), room = room_for(qp, tx), n;
+	u32 open = ur_burst_open(qp, tx), room = room_for(qp, tx), n, wanted;
 	bool reliable = qp->svc == UR_SVC_RC, closing;
+	struct copies copies;
 	const u8 *payload;
 	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
 	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
@@ -426,18 +489,18 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			      &e->cur, off, e->length, 0))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
-	n = ur_min_u32(n, range_most(qp, &req->source));
+	copies = copies_of(qp, &req->source);
+	n = ur_min_u32(n, copies.most);
 	closing = n == window;
 	/* A window of hardly more than a burst would be half empty. */
 	if (n < left && !qp->share.held &&
 	    (!reliable || req->window >= 2 * qp->burst))
 		n = cut_short(qp, tx, open, n, quantum, room, defer);
-	n = ur_min_u32(n, left);
-	payload =
-		n ? range_read(qp->port, &req->source, off, n << qp->mtu_shift)
-		  : NULL;
+	n = wanted = ur_min_u32(n, left);
+	payload = read_packets(qp, &req->source, off, &n, &copies.apart);
 	if (!payload)
 		return 0;
+	closing &= n == wanted;
 	for (u32 sent = 0, piece; sent < n; sent += piece) {
 		u32 ask = until_ask(qp, open + sent);
 		bool last;
@@ -448,7 +511,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		for (u32 k = 1; k <= piece; k++, payload += qp->mtu)
 			put_packet(qp, tx, opc, last && k == piece,
 				   ur_psn_add(e->psn, i + sent + k - 1),
-				   payload);
+				   payload, copies.apart);
 		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
 		ur_requester_sent(qp, piece, piece);
 		if (reliable)
@@ -467,6 +530,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
 	u32 left = ur_psn_sub(it->end, it->next) - 1, room = room_for(qp, tx);
 	u32 n = ur_min_u32(ur_min_u32(quantum, room), left);
+	struct copies copies;
 	const u8 *payload;
 
 	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
@@ -477,20 +541,19 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 			 off, res->length, UR_ACCESS_REMOTE_READ))
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
-	n = ur_min_u32(n, range_most(qp, &resp->source));
+	copies = copies_of(qp, &resp->source);
+	n = ur_min_u32(n, copies.most);
 	if (n < left)
 		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
 			      defer);
 	else
 		n = left;
-	payload =
-		n ? range_read(qp->port, &resp->source, off, n << qp->mtu_shift)
-		  : NULL;
+	payload = read_packets(qp, &resp->source, off, &n, &copies.apart);
 	if (!payload)
 		return 0;
 	for (u32 k = 0; k < n; k++, payload += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
-			   payload);
+			   payload, copies.apart);
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);

@@ -45,13 +45,20 @@ static inline void ur_mr_range_forget(struct ur_mr_range *s, u32 owner)
  */
 bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len);
+/* Packets of one length, from the BTH on, that came together. */
+struct ur_rx_run {
+	const u8 *bth, *payload;    /* of the first one */
+	u32 stride, payload_stride; /* from one to the next */
+	u32 len, n;
+};
+
 /*
- * Does the same for n such packets, stride bytes apart, whose memory is not mapped, with
- * one call for all. Returns how many of the first ones it has taken; 0: the ordinary
- * way is as good, or finds out what is wrong.
+ * Does the same for such packets, whose memory is not mapped or whose payloads lie one
+ * after the other, with one call for all. Returns how many of the first ones it has
+ * taken; 0: the ordinary way is as good, or finds out what is wrong.
  */
 u32 ur_fastpath_rx_run(struct ur_port *port, const struct ur_rx_meta *meta,
-		       const u8 *bth, u32 len, u32 stride, u32 n);
+		       const struct ur_rx_run *run);
 
 /*
  * Adds to tx the next packets of e, a started SEND or WRITE, that are neither

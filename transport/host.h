@@ -108,6 +108,12 @@ struct ur_host_ops {
 	/* Receives a MAD of len bytes, which are 256, for QP1. May be NULL. */
 	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
 		       u32 src_qpn, const u8 *mad, u32 len);
+	/* Returns room for so many bytes of payload of packets to that queue pair, apart from
+	 * their heads: the next packets that go there by av name it (struct ur_tx_desc).
+	 * NULL: there is none; with len 0, whether there may be, and nothing is taken.
+	 * May be NULL. */
+	u8 *(*payload_room)(void *port_ctx, const struct ur_av *av, u32 dqpn,
+			    u32 len);
 	/* Asked between the turns of two queue pairs: does the host want to do
 	 * something else? Then ur_port_tx() ends, with what it has. May be
 	 * NULL. */

@@ -144,6 +144,14 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		   u32 stride, u32 n);
 
 /*
+ * Does so with packets of which bth has UR_BTH_BYTES each, stride bytes apart, and payload
+ * the rest, one after the other: len - UR_BTH_BYTES each. That may change meanwhile.
+ */
+u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
+		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
+		     const u8 *payload, u32 len, u32 n);
+
+/*
  * Puts the bytes of the last packet of an RC message where they belong before
  * the message is received: first and last are its packets, as for ur_port_rx(),
  * and the caller has all between them, without a gap. If both are one packet,
@@ -162,6 +170,9 @@ struct ur_tx_desc {
 	u32 off; /* of the BTH in buf */
 	u32 len; /* BTH .. pad, without the 4 ICRC bytes that follow it */
 	const struct ur_av *av;
+	/* NULL; or the payload, which lies where the host gave room for it, and is not in
+	 * buf behind the BTH. */
+	const u8 *apart;
 };
 
 /* Space for packets: back to back, each followed by 4 bytes for its ICRC, so

@@ -89,6 +89,13 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 	return 0;
 }
 
+u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
+		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
+		     const u8 *payload, u32 len, u32 n)
+{
+	return 0;
+}
+
 void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 {
 	if (c == UR_CNT_rx_icrc_encapsulated)
