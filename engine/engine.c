@@ -31,6 +31,17 @@ static bool is_wanted(void *ctx)
 	return e->hurries || ur_mailbox_waits(e);
 }
 
+/* Only memory that is another process's, as a program's is not, is read where the packets are made. */
+static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->payload_room
+		       ? wire->ops->payload_room(wire, av, dqpn, len)
+		       : NULL;
+}
+
 const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
@@ -42,6 +53,7 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
+	.payload_room = payload_room,
 	.wanted = is_wanted,
 };
 

@@ -18,6 +18,14 @@
 /* Bits of a slot; slot 0 is the device's own engine. */
 #define UR_SLOT_BITS 3u
 
+/* Lent to the engines in two slots, for packets between them (wire/udp_pair.h). In the device the
+ * descriptors are the caller's. */
+struct ur_lent_ring {
+	u32 peer; /* slot of the other one */
+	u32 loan; /* how often its slot has been lent */
+	int words, out, in;
+};
+
 /* Takes a free slot, and a port for it. Returns 0, -EOPNOTSUPP (the engine was made
  * without the option guests, or the kernel has no seals), -EBUSY (all are lent) or
  * -errno of the wire. */
@@ -31,6 +39,20 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
  * such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
+
+/* Makes the rings between the engines in two slots, neither of them 0, unless they are there, and
+ * lends them to the one in slot. Returns 0, -EINVAL (one is not lent), -EALREADY (it has
+ * got them), or -errno. */
+int ur_engine_lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
+			struct ur_lent_ring *ring);
+/* Returns the slots that are lent, a bit each, where the GID is one of this device, else 0. */
+u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16]);
+/* Called in a program: uses them, in place of what it had with that slot. The descriptors stay the
+ * caller's. Returns 0 or -errno. */
+int ur_engine_borrow_ring(struct ur_engine *engine,
+			  const struct ur_lent_ring *ring);
+/* Returns whether it has rings with the engine that is in that slot now. */
+bool ur_engine_has_ring(struct ur_engine *engine, u32 peer);
 
 /* Returns whether the GID is of another device of this process, with which an engine
  * in a program exchanges no packets. Any thread. */

@@ -80,6 +80,61 @@ int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 	return call_lend_socket(engine, slot, index, gid, fd);
 }
 
+/* ---- rings between two of them ---- */
+
+static int lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
+		     struct ur_lent_ring *ring)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->lend_ring(wire, slot, peer, ring);
+}
+UR_ENGINE_CALL(3, lend_ring, u32, u32, struct ur_lent_ring *);
+
+int ur_engine_lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
+			struct ur_lent_ring *ring)
+{
+	if (!slot || !peer || slot == peer || peer >> UR_SLOT_BITS ||
+	    !(engine->slots >> peer & 1))
+		return -EINVAL;
+	return call_lend_ring(engine, slot, peer, ring);
+}
+
+u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16])
+{
+	const struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->is_here(wire, gid) ? engine->slots : 0;
+}
+
+static int borrow_ring(struct ur_engine *engine,
+		       const struct ur_lent_ring *ring)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->borrow_ring(wire, ring);
+}
+UR_ENGINE_CALL(1, borrow_ring, const struct ur_lent_ring *);
+
+int ur_engine_borrow_ring(struct ur_engine *engine,
+			  const struct ur_lent_ring *ring)
+{
+	return call_borrow_ring(engine, ring);
+}
+
+static int has_ring(struct ur_engine *engine, u32 peer)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->has_ring(wire, peer);
+}
+UR_ENGINE_CALL(1, has_ring, u32);
+
+bool ur_engine_has_ring(struct ur_engine *engine, u32 peer)
+{
+	return call_has_ring(engine, peer);
+}
+
 bool ur_engine_is_neighbour(const struct ur_engine *engine, const u8 gid[16])
 {
 	const struct ur_wire *wire = ur_wire_of(engine, false);

@@ -10,6 +10,7 @@
 #include "engine/faults.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
+#include "engine/wire/wire.h"
 
 /* Try again when the system has no memory for packets. */
 #define RETRY_NS 1000000u
@@ -52,7 +53,9 @@ void ur_wait_init(struct ur_engine *e)
  * it. */
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
-	if (!e->config.guest)
+	if (e->config.guest)
+		ur_wire_sleeps(e, asleep);
+	else
 		ur_list_for_each(it, &e->ectxs)
 			ur_doorbell_sleep(
 				ur_list_entry(it, struct ur_ectx, node)->db,
@@ -72,7 +75,8 @@ bool ur_doorbells_rung(const struct ur_engine *e)
 bool ur_work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
-	       ur_doorbells_rung(e) || ur_shards_wait(e);
+	       ur_doorbells_rung(e) || ur_shards_wait(e) ||
+	       (e->config.guest && ur_wire_waits(e));
 }
 
 void ur_wait_sleep(struct ur_engine *e)

@@ -214,7 +214,8 @@ struct uroce_query_dm_resp {
  * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
  * UVERBS_OBJECT_AH, the path of an address handle, ENGINE_CQ, of
  * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
- * sent. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
+ * sent. ENGINE_RING returns the files of the rings to the engine in another slot of
+ * this device, once: both have them, and packets between them go there. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
  * socket that hangs up when the device has gone. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give. Queue pairs of other types than RC, UC and UD,
@@ -243,6 +244,10 @@ struct uroce_query_dm_resp {
 
 #define UROCE_METHOD_ENGINE_ASYNC    0x1003
 #define UROCE_ATTR_ENGINE_ASYNC_RESP 0x1000 /* out: uroce_engine_async */
+
+#define UROCE_METHOD_ENGINE_RING    0x1004
+#define UROCE_ATTR_ENGINE_RING_SLOT 0x1000 /* in: __u32 */
+#define UROCE_ATTR_ENGINE_RING_RESP 0x1001 /* out: uroce_engine_ring */
 
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
 
@@ -279,6 +284,17 @@ struct uroce_engine_socket {
 	__u32 rsv;
 };
 
+/* The process's own, closed by the provider: what both write, what this one writes, and
+ * what the other one does, to be read. */
+struct uroce_engine_ring {
+	__u32 slot; /* the other one's */
+	__u32 loan; /* how often that was lent */
+	__s32 words_fd;
+	__s32 out_fd;
+	__s32 in_fd;
+	__u32 rsv;
+};
+
 /* Attributes as of MODIFY_QP; the path as the device sends on it. */
 struct uroce_engine_qp {
 	__u32 state;
@@ -305,7 +321,8 @@ struct uroce_engine_qp {
 	__u8 hop_limit;
 	__u8 sl;
 	__u8 v1;
-	__u8 rsv[4];
+	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
+	__u8 rsv[3];
 	__u64 static_bps;
 };
 
@@ -317,7 +334,8 @@ struct uroce_engine_path {
 	__u8 traffic_class;
 	__u8 hop_limit;
 	__u8 sl;
-	__u8 rsv[5];
+	__u8 peer_slots; /* a bit each, where it leads to this device */
+	__u8 rsv[4];
 };
 
 /* The kernel's own (UVERBS_METHOD_QUERY_PORT_SPEED), which came after the oldest

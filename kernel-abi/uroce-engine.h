@@ -99,6 +99,12 @@ struct uroce_door {
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 
+	/* Whether it has the rings with the engine that is in that slot of the device now; and
+	 * takes them, in place of others with that slot: the descriptors stay the caller's. */
+	int (*has_ring)(struct uroce_guest *guest, __u32 slot);
+	int (*borrow_ring)(struct uroce_guest *guest,
+			   const struct uroce_engine_ring *ring);
+
 	/* The end into which asynchronous events are sent, the file that the program
 	 * reads, and a socket that hangs up with the device: the descriptors
 	 * stay the caller's. Before the first queue, once. */

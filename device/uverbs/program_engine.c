@@ -146,6 +146,55 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 			   sizeof(resp));
 }
 
+/* Puts them into the client, each once: these are the client's alone. */
+static int install_ring(const struct ur_cmd *cmd,
+			const struct ur_lent_ring *ring,
+			struct uroce_engine_ring *resp)
+{
+	const int fds[] = {ring->words, ring->out, ring->in};
+	__s32 *to[] = {&resp->words_fd, &resp->out_fd, &resp->in_fd};
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
+		*to[i] = err ? err
+			     : ur_session_install(cmd->file->session,
+						  UROCE_TUN_PLAIN, 0, fds[i]);
+		if (*to[i] < 0)
+			err = *to[i];
+		close(fds[i]);
+	}
+	return err;
+}
+
+int ur_m_engine_ring(struct ur_cmd *cmd)
+{
+	struct uroce_engine_ring resp = {0};
+	struct ur_lent_ring ring;
+	u32 slot;
+	int err;
+
+	if (!cmd->file->slot ||
+	    ur_attr_u32(cmd, UROCE_ATTR_ENGINE_RING_SLOT, &slot))
+		return -EINVAL;
+	err = ur_engine_lend_ring(cmd->dev->engine, cmd->file->slot, slot,
+				  &ring);
+	if (err)
+		return err;
+	resp.slot = ring.peer;
+	resp.loan = ring.loan;
+	err = install_ring(cmd, &ring, &resp);
+	return err ? err
+		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RING_RESP, &resp,
+				 sizeof(resp));
+}
+
+/* Engines of other programs of this device, where an address leads there. */
+static u32 peers(const struct ur_cmd *cmd, const u8 dgid[16])
+{
+	return ur_engine_peers(cmd->dev->engine, dgid) &
+	       ~(1u << cmd->file->slot);
+}
+
 static void fill_path(struct uroce_engine_qp *resp, const struct ur_epath *path)
 {
 	memcpy(resp->sgid, path->sgid, sizeof(resp->sgid));
@@ -167,6 +216,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 	struct ur_epath path;
 	bool have_path;
 	struct uroce_engine_qp resp;
+	u32 slot;
 
 	if (!qp->in_program)
 		return -EINVAL;
@@ -194,6 +244,9 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		ur_tclass_apply(&cmd->dev->tclass, path.sgid, path.dgid,
 				&path.traffic_class, &path.hop_limit);
 		fill_path(&resp, &path);
+		slot = ur_shard_of(attr.dest_qpn, UR_SLOT_BITS);
+		if (peers(cmd, path.dgid) >> slot & 1)
+			resp.peer_slot = (u8)slot;
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
 }
@@ -220,6 +273,7 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	};
 	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
+	resp.peer_slots = (u8)peers(cmd, path.dgid);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
 

@@ -243,6 +243,11 @@ static const struct ur_attr_spec a_engine_socket[] = {
 	      sizeof(struct uroce_engine_socket)),
 };
 
+static const struct ur_attr_spec a_engine_ring[] = {
+	M_SCALAR(UROCE_ATTR_ENGINE_RING_SLOT),
+	M_OUT(UROCE_ATTR_ENGINE_RING_RESP, sizeof(struct uroce_engine_ring)),
+};
+
 static const struct ur_attr_spec a_engine_async[] = {
 	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, sizeof(struct uroce_engine_async)),
 };
@@ -355,6 +360,8 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_open),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
 	       ur_m_engine_socket),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,
+	       ur_m_engine_ring),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,
 	       ur_m_engine_async),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),

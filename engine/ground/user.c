@@ -182,11 +182,67 @@ static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 	return 0;
 }
 
+void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
+		      int fd)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++)
+		if (!mem->files[i].at) {
+			mem->files[i] = (struct ur_user_file){at, bytes, fd};
+			return;
+		}
+}
+
+void ur_user_mem_forget(struct ur_user_mem *mem, const void *at)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++)
+		if (mem->files[i].at == at)
+			mem->files[i].at = NULL;
+}
+
+static const struct ur_user_file *file_of(const struct ur_user_mem *mem,
+					  const u8 *buf, size_t len)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++) {
+		const struct ur_user_file *f = &mem->files[i];
+
+		if (f->at && buf >= f->at && len <= f->bytes &&
+		    (size_t)(buf - f->at) <= f->bytes - len)
+			return f;
+	}
+	return NULL;
+}
+
+/* Between memory and the file in which buf lies. */
+static int copy_file(const struct ur_user_file *f, u64 addr, const u8 *buf,
+		     size_t len, bool out)
+{
+	off_t at = buf - f->at;
+
+	while (len) {
+		void *there = (void *)(uintptr_t)addr;
+		ssize_t n = out ? pread(f->fd, there, len, at)
+				: pwrite(f->fd, there, len, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EFAULT;
+		addr += (u64)n;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 /* Copies by way of the stage: write puts the bytes there from memory, read puts
  * them into memory. */
 static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		    size_t len, bool out)
 {
+	const struct ur_user_file *f = file_of(mem, buf, len);
+
+	if (f)
+		return copy_file(f, addr, buf, len, out);
 	while (len) {
 		size_t part = ur_min_u64(len, UR_STAGE_BYTES);
 		void *there = (void *)(uintptr_t)addr;

@@ -20,6 +20,14 @@
 #include "util/bytes.h"
 
 #define UR_STAGE_BYTES (64u << 10)
+#define UR_USER_FILES  16u
+
+/* A file that is mapped here. */
+struct ur_user_file {
+	const u8 *at; /* NULL: none */
+	size_t bytes;
+	int fd;
+};
 
 struct ur_user_mem {
 	int fd;	    /* /proc/PID/mem; -1: it is not reached */
@@ -33,6 +41,8 @@ struct ur_user_mem {
 	 * by way of which the kernel copies. NULL: the memory is another's. */
 	u8 *stage;
 	int stage_fd;
+	/* Others, from which and to which the kernel copies at once. */
+	struct ur_user_file files[UR_USER_FILES];
 	/* Held from reading to writing, where that is to be one step: the
 	 * contexts of a process may belong to several engines. */
 	pthread_mutex_t atomic;
@@ -55,6 +65,12 @@ static inline bool ur_user_mem_reaches(const struct ur_user_mem *mem)
  * written by system calls all the same: where nothing is mapped, they fail, and no
  * signal comes. One thread at a time copies. Returns 0 or -errno. */
 int ur_user_mem_own(struct ur_user_mem **mem);
+/* For one's own memory: bytes that lie in that file, which is mapped and stays the caller's, are copied
+ * without the stage, until it is forgotten. Without room for it they are copied all the
+ * same. Whoever copies. */
+void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
+		      int fd);
+void ur_user_mem_forget(struct ur_user_mem *mem, const void *at);
 /* Returns 0 if the memory holds these bytes at addr, as the client claims, else
  * -EINVAL. At most 128 bytes, not at the lowest addresses. May wait as
  * ur_user_mem_create() does. */

@@ -199,6 +199,32 @@ static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 	return err;
 }
 
+static int has_ring(struct uroce_guest *g, u32 slot)
+{
+	bool has;
+
+	pthread_mutex_lock(&g->lock);
+	has = ur_engine_has_ring(g->engine, slot);
+	pthread_mutex_unlock(&g->lock);
+	return has;
+}
+
+static int borrow_ring(struct uroce_guest *g,
+		       const struct uroce_engine_ring *in)
+{
+	const struct ur_lent_ring ring = {.peer = in->slot,
+					  .loan = in->loan,
+					  .words = in->words_fd,
+					  .out = in->out_fd,
+					  .in = in->in_fd};
+	int err;
+
+	pthread_mutex_lock(&g->lock);
+	err = ur_engine_borrow_ring(g->engine, &ring);
+	pthread_mutex_unlock(&g->lock);
+	return err;
+}
+
 static int borrow_async(struct uroce_guest *g, int tx, int rx)
 {
 	int to = ur_high_fd_copy(tx), from = ur_high_fd_copy(rx), err;
@@ -258,6 +284,8 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.close = close_guest,
 	.has_gid = has_gid,
 	.borrow = borrow,
+	.has_ring = has_ring,
+	.borrow_ring = borrow_ring,
 	.set_async = set_async,
 	.create_cq = ur_process_create_cq,
 	.modify_cq = ur_process_modify_cq,

@@ -46,6 +46,7 @@ struct ur_udp_own {
 	struct address address[ADDRESSES];
 	_Atomic u16 held[2][PORTS]; /* v6, v4: sockets */
 	_Atomic u16 lent[DEVICES][SLOTS];
+	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -322,6 +323,7 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4)
 void ur_udp_own_lend(u32 device, u32 slot, u16 port)
 {
 	ur_assert(device < DEVICES && slot < SLOTS);
+	mine->loans[device][slot]++;
 	mine->lent[device][slot] = port;
 }
 
@@ -333,4 +335,17 @@ u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port)
 		if (own->lent[device][slot] == port)
 			return slot;
 	return 0;
+}
+
+u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot)
+{
+	return device < DEVICES && slot < SLOTS ? own->lent[device][slot] : 0;
+}
+
+u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot)
+{
+	return device < DEVICES && slot < SLOTS
+		       ? atomic_load_explicit(&own->loans[device][slot],
+					      memory_order_acquire)
+		       : 0;
 }

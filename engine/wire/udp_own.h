@@ -71,5 +71,9 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4);
 void ur_udp_own_lend(u32 device, u32 slot, u16 port);
 /* Returns the slot of that device to whose engine the port is lent, or 0. */
 u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port);
+/* Returns the port that is lent to the engine in that slot, or 0. */
+u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot);
+/* Returns a number that changes whenever the slot is lent. */
+u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot);
 
 #endif

@@ -91,6 +91,27 @@ bool ur_wire_poll(struct ur_engine *engine)
 	return any;
 }
 
+bool ur_wire_waits(const struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		if (wire->ops->waits && wire->ops->waits(wire))
+			return true;
+	return false;
+}
+
+void ur_wire_sleeps(struct ur_engine *engine, bool asleep)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		if (wire->ops->sleeps)
+			wire->ops->sleeps(wire, asleep);
+}
+
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
 	u32 type = UR_WIRES;

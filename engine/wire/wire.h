@@ -24,6 +24,7 @@ union ur_sockaddr {
 
 struct ur_engine;
 struct ur_lent;
+struct ur_lent_ring;
 struct ur_wire;
 
 /* The frames that all flow rules together need from the netdev. */
@@ -53,9 +54,26 @@ struct ur_wire_ops {
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
-	/* Returns whether the address is of another device of this process. Any
-	 * thread. With lend. */
+	/* Return whether the address is of another device of this process, or of this very
+	 * one. Any thread. With lend. */
 	bool (*is_neighbour)(const struct ur_wire *wire, const u8 gid[16]);
+	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
+	/* The rings between the engines in two slots: fills what the one in slot is lent,
+	 * once; and there: uses them, whose descriptors stay the caller's, and says
+	 * whether it has those with peer, as long as both have their slots. Return 0 or
+	 * -errno. With lend. */
+	int (*lend_ring)(struct ur_wire *wire, u32 slot, u32 peer,
+			 struct ur_lent_ring *ring);
+	int (*borrow_ring)(struct ur_wire *wire,
+			   const struct ur_lent_ring *ring);
+	bool (*has_ring)(struct ur_wire *wire, u32 peer);
+	/* Does what struct ur_host_ops says. NULL: all packets are in one piece. */
+	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
+			    u32 dqpn, u32 len);
+	/* Returns whether packets wait where no descriptor shows it; and says whether
+	 * whoever brings some has to wake the engine. NULL: there are none. */
+	bool (*waits)(const struct ur_wire *wire);
+	void (*sleeps)(struct ur_wire *wire, bool asleep);
 	/* Join a multicast group, or leave it. The caller counts. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
@@ -118,6 +136,8 @@ struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1);
  * descriptors of the engine's own tx. */
 u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd);
 bool ur_wire_poll(struct ur_engine *engine);
+bool ur_wire_waits(const struct ur_engine *engine);
+void ur_wire_sleeps(struct ur_engine *engine, bool asleep);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);

@@ -352,6 +352,8 @@ static void destroy(struct ur_wire *wire)
 		close(a->fd);
 		free(a);
 	}
+	ur_udp_close_pairs(w);
+	ur_udp_close_lent_pairs(w);
 	ur_udp_lose_own(w);
 	free(w->icrc_cache);
 	free(w->rx_buf);
@@ -381,6 +383,13 @@ static const struct ur_wire_ops udp_ops = {
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
 	.is_neighbour = ur_udp_is_neighbour,
+	.is_here = ur_udp_is_here,
+	.lend_ring = ur_udp_lend_ring,
+	.borrow_ring = ur_udp_borrow_ring,
+	.has_ring = ur_udp_has_ring,
+	.payload_room = ur_udp_payload_room,
+	.waits = ur_udp_pairs_wait,
+	.sleeps = ur_udp_pairs_sleep,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
@@ -405,6 +414,7 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
 		w->lent_to[i][0] = w->lent_to[i][1] = -1;
 	w->lent[0].fd = w->lent[1].fd = -1;
+	ur_udp_lent_pairs_init(w);
 	ur_udp_icrc_init(w);
 	err = ur_udp_find_own(w);
 	if (!err)

@@ -21,6 +21,7 @@
 #include "engine/engine_impl.h"
 #include "engine/wire/udp_ids.h"
 #include "engine/wire/udp_own.h"
+#include "engine/wire/udp_pair.h"
 #include "engine/wire/wire.h"
 #include "transport/icrc.h"
 
@@ -96,6 +97,12 @@ struct ur_wire_udp {
 	struct ur_udp_out outs[UR_UDP_OUTS];
 	struct ur_udp_out lent[2]; /* an engine's in a program: v6, v4 */
 	int lent_to[(1u << UR_SLOT_BITS)][2]; /* a device's copies, by slot */
+	/* A device's, and a program's: NULL, or by the other's slot. */
+	struct ur_udp_lent_pair lent_pairs[UR_SLOTS][UR_SLOTS];
+	struct ur_udp_pair *pairs[UR_SLOTS];
+	u32 n_pairs;
+	ur_time asked; /* the sockets, by one that has pairs */
+	ur_time last_datagram;
 	struct ur_udp_peer peers[UR_UDP_PEERS];
 	struct ur_icrc_cache *icrc_cache;
 	u8 *rx_buf;
@@ -131,9 +138,10 @@ void ur_udp_steer(int fd, u32 bits, u32 n);
 /* wire_udp_lend.c: the wire's lend; closes what was lent. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_close_lent(struct ur_udp_addr *a);
-/* The wire's lend_port and is_neighbour. */
+/* The wire's lend_port, is_neighbour and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
 bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16]);
+bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
 /* Find the file of addresses and ports, and give back what the wire has of it: what it has lent, or,
  * in a program, its copies of what was lent to it. The first returns 0 or
  * -errno. */
@@ -168,11 +176,18 @@ int ur_udp_bind_any(int fd, bool v4, u16 port);
 void ur_udp_readable(struct ur_watch *watch, u32 events);
 /* The wire's poll. */
 bool ur_udp_poll(struct ur_wire *wire);
+/* Takes packets that came together and that nobody can have damaged: seg bytes each, but the
+ * last, which may be shorter, with four bytes behind that are no ICRC. */
+void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
+		 u32 len, u32 seg);
 /* Allocates the receive buffers. Returns 0 or -ENOMEM. */
 int ur_udp_rx_init(struct ur_wire_udp *w);
 /* wire_udp_tx.c: the wire's send. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
+/* Adds the source address to a message: the socket is bound to none. */
+void ur_udp_add_source(const struct ur_wire_udp *w, struct msghdr *msg,
+		       const u8 sgid[16]);
 /* wire_port.c: says on stderr who has UDP port 4791 of that address, and what
  * to do. */
 void ur_port_owner_report(const char *address, const char *netdev);

@@ -189,3 +189,11 @@ bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16])
 
 	return whose.own && !whose.here;
 }
+
+bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16])
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return ur_udp_own_whose(w->own, gid, w->device).here;
+}

@@ -26,6 +26,9 @@ _Static_assert(UR_IS_POW2(UR_UDP_PEERS), "a peer's place is bits of a hash");
 
 /* recvmmsg calls for one readable socket in one turn. */
 #define ROUNDS 4
+/* Ask sockets this often when nothing came there of late, and there are rings. */
+#define SOCKETS_QUIET_NS 5000u
+#define SOCKETS_HOT_NS	 200000u
 /* Messages of a batch of long bursts, so that it stays in the cache. */
 #define BATCH_BULK 4u
 
@@ -188,7 +191,7 @@ static u32 bytes_of(const struct rx_part *p, u32 i)
 }
 
 /* Returns which packets are good, a bit each. first: the place of the first in its
- * burst. */
+ * burst; seed: NULL, they have no ICRCs. */
 static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		      struct seed *seed, const struct rx_part *p, u32 first)
 {
@@ -200,7 +203,8 @@ static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 
 		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4)
 			ur_port_count(e->port, UR_CNT_bad_length, 1);
-		else if (!check_icrc(w, peer, seed, p->data + i * p->seg,
+		else if (seed &&
+			 !check_icrc(w, peer, seed, p->data + i * p->seg,
 				     bytes - UR_ICRC_BYTES, first + i, e->now))
 			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
 		else
@@ -245,6 +249,30 @@ static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 	}
 }
 
+static void take_all(struct ur_wire_udp *w, struct ur_udp_peer *peer,
+		     struct seed *seed, const struct ur_rx_meta *meta, u8 *data,
+		     u32 len, u32 seg)
+{
+	u32 index = 0;
+
+	for (u32 at = 0; at < len; at += seg * PART_PACKETS) {
+		struct rx_part p = {data + at,
+				    ur_min_u32(len - at, seg * PART_PACKETS),
+				    seg, 0};
+
+		p.n = (p.len + seg - 1) / seg;
+		hand_in(w->wire.engine, meta, &p,
+			check_part(w, peer, seed, &p, index));
+		index += p.n;
+	}
+}
+
+void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
+		 u32 len, u32 seg)
+{
+	take_all(w, NULL, NULL, meta, data, len, seg);
+}
+
 static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 			  struct msghdr *msg, const union ur_sockaddr *name,
 			  u8 *data, u32 len)
@@ -253,7 +281,7 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	struct packet_info info;
 	struct ur_udp_peer *peer;
 	struct seed seed = {.flow = {info.meta.saddr, info.meta.daddr}};
-	u32 seg, index = 0;
+	u32 seg;
 
 	memset(&info, 0, sizeof(info));
 	read_control(msg, &info);
@@ -268,16 +296,11 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 		return;
 	}
 	seg = info.seg_bytes ? info.seg_bytes : len;
-	for (u32 at = 0; at < len; at += seg * PART_PACKETS) {
-		struct rx_part p = {data + at,
-				    ur_min_u32(len - at, seg * PART_PACKETS),
-				    seg, 0};
-
-		p.n = (p.len + seg - 1) / seg;
-		hand_in(e, &info.meta, &p,
-			check_part(w, peer, &seed, &p, index));
-		index += p.n;
-	}
+	/* It came to wake us: what there is lies in a ring. */
+	if (info.meta.slot && seg == UR_UDP_WAKE_BYTES)
+		return;
+	w->last_datagram = e->now;
+	take_all(w, peer, &seed, &info.meta, data, len, seg);
 }
 
 static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
@@ -329,6 +352,18 @@ void ur_udp_readable(struct ur_watch *watch, u32 events)
 	receive(a->wire, a);
 }
 
+/* With rings, each question is a system call that they wait for. */
+static bool is_too_early(struct ur_wire_udp *w)
+{
+	ur_time now = w->wire.engine->now;
+
+	if (now - w->last_datagram >= SOCKETS_HOT_NS &&
+	    now - w->asked < SOCKETS_QUIET_NS)
+		return true;
+	w->asked = now;
+	return false;
+}
+
 bool ur_udp_poll(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
@@ -338,6 +373,11 @@ bool ur_udp_poll(struct ur_wire *wire)
 	/* In a program nobody asks the others by epoll. */
 	if (!w->wire.engine->config.guest)
 		return w->hot && receive(w, w->hot);
+	if (w->n_pairs) {
+		any = ur_udp_pairs_receive(w);
+		if (is_too_early(w))
+			return any;
+	}
 	ur_list_for_each(it, &w->addrs)
 		any |= receive(w, ur_list_entry(it, struct ur_udp_addr, node));
 	return any;

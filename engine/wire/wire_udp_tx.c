@@ -53,20 +53,19 @@ static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
 	msg->msg_controllen += CMSG_SPACE(len);
 }
 
-/* Adds the source address: the socket is bound to none. */
-static void add_source(const struct ur_wire_udp *w, struct msghdr *msg,
-		       const struct ur_av *av)
+void ur_udp_add_source(const struct ur_wire_udp *w, struct msghdr *msg,
+		       const u8 sgid[16])
 {
 	struct in_pktinfo v4 = {0};
 	struct in6_pktinfo v6 = {0};
 	union ur_sockaddr sa;
 
-	if (av->v4) {
-		memcpy(&v4.ipi_spec_dst, av->sgid + 12, 4);
+	if (ur_gid_is_v4(sgid)) {
+		memcpy(&v4.ipi_spec_dst, sgid + 12, 4);
 		add_cmsg(msg, IPPROTO_IP, IP_PKTINFO, &v4, sizeof(v4));
 		return;
 	}
-	ur_udp_sockaddr(w, &sa, av->sgid, 0);
+	ur_udp_sockaddr(w, &sa, sgid, 0);
 	v6.ipi6_addr = sa.v6.sin6_addr;
 	v6.ipi6_ifindex = sa.v6.sin6_scope_id;
 	add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
@@ -96,7 +95,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_control = w->tx_ctrl[m];
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
-	add_source(w, msg, av);
+	ur_udp_add_source(w, msg, av->sgid);
 	if (av->v4) {
 		if (ttl != 64 || av->mcast)
 			add_cmsg(msg, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
@@ -202,21 +201,31 @@ static bool same_way(const struct ur_av *a, const struct ur_av *b)
 		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
 }
 
+/* One socket has a whole message, so its packets are for one program. */
+static bool same_slot(const struct ur_tx *tx, u32 a, u32 b)
+{
+	return !(
+		(tx->buf[tx->desc[a].off + 5] ^ tx->buf[tx->desc[b].off + 5]) >>
+		(8 - UR_SLOT_BITS));
+}
+
 /* Returns how many packets from first on can be one message: of any queue
  * pairs. */
-static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
+static u32 run_length(const struct ur_tx *tx, u32 first, u32 end,
+		      const struct ur_udp_out *out)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
 	u32 size = d->len + UR_ICRC_BYTES, at = d->off + size, i;
 
-	if (no_gso)
+	if (out->no_gso)
 		return 1;
 	for (i = first + 1; i < end && i - first < UR_UDP_SEGS; i++) {
 		const struct ur_tx_desc *n = &tx->desc[i];
 		u32 bytes = n->len + UR_ICRC_BYTES;
 
 		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
-		    at + bytes - d->off > UR_UDP_BURST)
+		    at + bytes - d->off > UR_UDP_BURST || n->apart ||
+		    (out->lent && !same_slot(tx, first, i)))
 			break;
 		at += bytes;
 		if (bytes < size) {
@@ -227,32 +236,65 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, bool no_gso)
 	return i - first;
 }
 
-u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
-		u32 end, int *wait_fd)
+static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
+			const struct ur_tx *tx, u32 i)
 {
-	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	return w->n_pairs && out->lent && ur_udp_pair_for(w, tx, i);
+}
+
+/* Puts packets into rings of programs of this host, from i on. Returns how many; *blocked: the
+ * next one has to wait. */
+static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
+			u32 end, bool *blocked)
+{
+	u32 first = i, n = 1;
+
+	while (i < end && n) {
+		struct ur_udp_out *o =
+			ur_udp_out(w, (struct ur_av *)tx->desc[i].av);
+
+		if (!o || !is_for_ring(w, o, tx, i))
+			break;
+		n = ur_udp_pair_send(w, ur_udp_pair_for(w, tx, i), tx, i, end);
+		i += n;
+	}
+	*blocked = !n;
+	return i - first;
+}
+
+static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
+		   u32 end, int *wait_fd)
+{
+	bool blocked = false;
 	u32 i = first;
 
 	while (i < end) {
 		struct ur_udp_out *out = NULL;
 		u32 n = 0, taken = 0, done, start = i;
 
+		if (w->n_pairs)
+			i += put_in_rings(w, tx, i, end, &blocked);
+		if (blocked)
+			return i - first;
+		start = i;
 		while (i < end && n < UR_UDP_TX_MSGS) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 			struct ur_udp_out *o = ur_udp_out(w, av);
 			u32 count;
 
-			if (!o) { /* the address is gone */
+			/* The address is gone, or the ring in which its bytes are. */
+			if (!o ||
+			    (tx->desc[i].apart && !is_for_ring(w, o, tx, i))) {
 				if (n)
 					break;
 				count_refused(w, av, 0, 1);
 				start = ++i;
 				continue;
 			}
-			if (out && o != out)
+			if ((out && o != out) || is_for_ring(w, o, tx, i))
 				break;
 			out = o;
-			count = run_length(tx, i, end, o->no_gso);
+			count = run_length(tx, i, end, o);
 			put_icrcs(w, tx, i, count, o);
 			fill_message(w, n++, tx, i, count, o);
 			i += count;
@@ -268,4 +310,15 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		}
 	}
 	return end - first;
+}
+
+u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		u32 end, int *wait_fd)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	u32 taken = put_all(w, tx, first, end, wait_fd);
+
+	if (w->n_pairs)
+		ur_udp_pairs_publish(w);
+	return taken;
 }

@@ -279,6 +279,31 @@ static int borrow_all(struct uroce_context *ctx)
 	return err;
 }
 
+/* Packets to another program of this device go through memory, or, where nothing is lent for that, as
+ * to any host. */
+static void borrow_ring(struct uroce_context *ctx, u32 slot)
+{
+	struct uroce_engine_ring r;
+
+	if (ctx->door->has_ring(ctx->guest, slot) ||
+	    ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			  UROCE_METHOD_ENGINE_RING, UROCE_ATTR_ENGINE_RING_SLOT,
+			  sizeof(slot), slot, UROCE_ATTR_ENGINE_RING_RESP, &r,
+			  sizeof(r)))
+		return;
+	ctx->door->borrow_ring(ctx->guest, &r);
+	close(r.words_fd);
+	close(r.out_fd);
+	close(r.in_fd);
+}
+
+static void borrow_rings(struct uroce_context *ctx, u32 slots)
+{
+	for (u32 slot = 1; slots >> slot; slot++)
+		if (slots >> slot & 1)
+			borrow_ring(ctx, slot);
+}
+
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd)
 {
@@ -296,6 +321,8 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
 	if (!err)
 		err = borrow(ctx, path.sgid_index, path.sgid);
+	if (!err)
+		borrow_rings(ctx, path.peer_slots);
 	return err ? err
 		   : -ctx->door->create_ah(ctx->guest, ur_to_pd(pd)->pdn, &path,
 					   &ah->guest, &ah->ah);
@@ -321,6 +348,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
 	    state == IBV_QPS_RTR)
 		err = borrow_all(ctx);
+	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
+		borrow_ring(ctx, attr.peer_slot);
 	return err ? err
 		   : -ctx->door->modify_qp(qp->guest, &attr,
 					   (u32)(mask & ~IBV_QP_CUR_STATE));

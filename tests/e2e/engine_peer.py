@@ -3,8 +3,11 @@
 packets past the queue pair, from a socket that its engine was lent or from its own.
 
 usage: engine_peer.py SOCKET KIND GID_INDEX, KIND rc, ud or none (no device). Takes lines of JSON on that socket, [method, argument...], and answers each."""
+import ctypes
+import fcntl
 import json
 import os
+import random
 import socket
 import stat
 import struct
@@ -17,6 +20,8 @@ SLOTS = 64
 GRH = 40
 IP_PKTINFO = 8
 RC_SEND_ONLY, UD_SEND_ONLY = 0x04, 0x64
+# engine/wire/peer_ring.h
+HEAD, STREAM, UNIT = 64 << 10, 512 << 10, 64
 
 
 def packet(source, addr, sport, bth):
@@ -39,10 +44,92 @@ def is_lent(fd):
                 0x8000 <= s.getsockname()[1] < 0xc000)
 
 
+def gid(addr):
+    return bytes(10) + b"\xff\xff" + socket.inet_aton(addr)
+
+
+def record(addr, bth):
+    """A message of one packet in a ring."""
+    data = bth + bytes(4)
+    head = struct.pack("<II16s16sIIIHBBB", len(data), 0, gid(addr), gid(addr), 0,
+                       len(data), 0, len(data), 0, 64, 0)
+    return (head.ljust(UNIT, b"\0") + data).ljust(-(-(UNIT + len(data)) // UNIT) * UNIT,
+                                                 b"\0")
+
+
 class Stranger:
     """Without a device."""
     def __init__(self):
-        self.sock = None
+        self.sock, self.kept = None, []
+
+    def rings(self):
+        """Which of this program's descriptors are files of rings: name and access."""
+        found = []
+        for fd in map(int, os.listdir("/proc/self/fd")):
+            try:
+                name = os.readlink(f"/proc/self/fd/{fd}")
+            except OSError:
+                continue
+            for what in "words", "packets":
+                if name.startswith("/memfd:uroce-" + what):
+                    found.append((what, fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE, fd))
+        return found
+
+    def keep(self):
+        """Copies of the files that it writes."""
+        self.kept = [os.dup(fd) for what, mode, fd in self.rings()
+                     if what == "packets" and mode == os.O_RDWR]
+        return len(self.kept)
+
+    def can_write(self):
+        """In how many ways it can write what others write to it."""
+        ways = 0
+        for what, mode, fd in self.rings():
+            if what != "packets" or mode != os.O_RDONLY:
+                continue
+            for step in (lambda: os.pwrite(fd, b"x", 0),
+                         lambda: os.open(f"/proc/self/fd/{fd}", os.O_RDWR),
+                         lambda: os.fchmod(fd, 0o666),
+                         lambda: fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE),
+                         lambda: os.ftruncate(fd, 0)):
+                try:
+                    step()
+                    ways += 1
+                except OSError:
+                    pass
+        for fd in self.kept:
+            for size in 0, 1 << 30:
+                try:
+                    os.ftruncate(fd, size)
+                    ways += 1
+                except OSError:
+                    pass
+        return ways
+
+    def put_in_rings(self, addr, bth):
+        """Into those that were kept, behind what is there."""
+        for fd in self.kept:
+            at, = struct.unpack("<I", os.pread(fd, 4, 0))
+            bytes_ = record(addr, bth)
+            os.pwrite(fd, bytes_, HEAD + at % STREAM)
+            os.pwrite(fd, struct.pack("<I", at + len(bytes_)), 0)
+
+    def ring_datagram(self, addr, qpn, source_qpn, text):
+        self.put_in_rings(addr, datagram(qpn, source_qpn, text))
+
+    def ring_message(self, addr, qpn, psn, text):
+        self.put_in_rings(addr, message(qpn, psn, text))
+
+    def scribble(self, seed):
+        """Anything, anywhere in the rings, and holes."""
+        rng = random.Random(seed)
+        for fd in self.kept:
+            for _ in range(200):
+                at = rng.choice([0, 0, 4, HEAD + UNIT * rng.randrange(STREAM // UNIT),
+                                 rng.randrange(HEAD + 3 * STREAM)])
+                os.pwrite(fd, rng.randbytes(rng.choice([4, 4, 64, 4096])), at)
+                if rng.random() < 0.1:
+                    punch(fd, rng.randrange(0, HEAD + STREAM, 4096), 65536)
 
     def own_port(self):
         """Packets leave from a port that nobody lent."""
@@ -80,12 +167,26 @@ class Stranger:
                           0, (addr, 4791))
 
     def datagram(self, addr, qpn, source_qpn, text):
-        self.put(addr, struct.pack("!BBHIIII", UD_SEND_ONLY, 0, 0xffff, qpn, 0, QKEY,
-                                   source_qpn) + text.ljust(16).encode())
+        self.put(addr, datagram(qpn, source_qpn, text))
 
     def message(self, addr, qpn, psn, text):
-        self.put(addr, struct.pack("!BBHII", RC_SEND_ONLY, 0, 0xffff, qpn, psn) +
-                 text.ljust(16).encode())
+        self.put(addr, message(qpn, psn, text))
+
+
+def datagram(qpn, source_qpn, text):
+    return struct.pack("!BBHIIII", UD_SEND_ONLY, 0, 0xffff, qpn, 0, QKEY,
+                       source_qpn) + text.ljust(16).encode()
+
+
+def message(qpn, psn, text):
+    return (struct.pack("!BBHII", RC_SEND_ONLY, 0, 0xffff, qpn, psn) +
+            text.ljust(16).encode())
+
+
+def punch(fd, at, length):
+    """fallocate(2), with FALLOC_FL_PUNCH_HOLE and FALLOC_FL_KEEP_SIZE."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.fallocate(fd, 3, ctypes.c_long(at), ctypes.c_long(length))
 
 
 class Peer(Stranger):
@@ -98,6 +199,7 @@ class Peer(Stranger):
         from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
         super().__init__()
         self.e, self.kind, self.index = e, kind, index
+        self.ah = None
         self.context = Context(name="uroce0")
         self.pd = PD(self.context)
         self.cq = CQ(self.context, 2 * SLOTS)
@@ -133,6 +235,11 @@ class Peer(Stranger):
         self.qp.to_rts(a)
         self.receive()
 
+    def reach(self, gid):
+        """From now on it has rings with the programs that are there."""
+        from pyverbs.addr import AH
+        AH(self.pd, attr=self.way(gid))
+
     def receive(self):
         from pyverbs.wr import SGE, RecvWR
         for i in range(SLOTS):
@@ -152,7 +259,8 @@ class Peer(Stranger):
         sge = SGE(self.mr.buf, length, self.mr.lkey)
         wr = SendWR(wr_id=SLOTS, opcode=opcode, sg=[sge], num_sge=1)
         if gid:
-            wr.set_wr_ud(AH(self.pd, attr=self.way(gid)), qpn, QKEY)
+            self.ah = AH(self.pd, attr=self.way(gid))
+            wr.set_wr_ud(self.ah, qpn, QKEY)
         if remote:
             wr.set_wr_rdma(*remote)
         self.qp.post_send(wr)
@@ -176,9 +284,21 @@ class Peer(Stranger):
     def is_filled(self, seed):
         return self.mr.read(BYTES, 0) == pattern(seed)
 
-    def write(self, rkey, addr):
+    def begin_write(self, rkey, addr):
         self.post(self.e.IBV_WR_RDMA_WRITE, BYTES, remote=(rkey, addr))
+
+    def finish(self):
         assert self.next().wr_id == SLOTS
+
+    def write(self, rkey, addr):
+        self.begin_write(rkey, addr)
+        self.finish()
+
+    def flood(self, count, gid, qpn):
+        """Datagrams as long as they may be."""
+        for _ in range(count): # the handle of the last one ends after its completion
+            self.post(self.e.IBV_WR_SEND, 1024, gid, qpn)
+            self.finish()
 
     def read(self, rkey, addr):
         self.post(self.e.IBV_WR_RDMA_READ, BYTES, remote=(rkey, addr))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Spin explores the models of kernel-abi/uroce-ring.h's pairs of memory orders
+"""Spin explores the models of kernel-abi/uroce-ring.h's pairs of memory orders, and of the ring
+between two programs,
 on a weakly ordered machine (memory.pml): as the code has them nothing goes
 wrong, and with any one of them weaker something does.
 
@@ -43,11 +44,18 @@ MODELS = {
         "D3": ("ACQ_REL", ["ACQ", "REL"]), "D4": ("ACQ_REL", []),
         "S1": ("SC", ["ACQ"]), "S2_BARRIER": ("SC", ["RLX"]),
     },
+    "peer": {
+        "W1": ("REL", ["RLX"]), "W1_BARRIER": ("SC", ["RLX"]),
+        "W2": ("ACQ", ["RLX"]), "W2_BARRIER": ("SC", ["RLX"]),
+        "V1": ("ACQ", ["RLX"]), "V2": ("REL", ["RLX"]), "V2_BARRIER": ("SC", ["RLX"]),
+        "S2_BARRIER": ("SC", ["RLX"]),
+    },
 }
 
 # Where each is in the code: file, function, and what stands in it.
 RING, DOORBELL = "providers/uroce/ring.h", "providers/uroce/doorbell.h"
 CQ_RING = "engine/cq_ring.c"
+PEER = "engine/wire/peer_ring.c"
 CODE = {
     "P1": (RING, "ur_sq_publish", "__atomic_store_n hdr->prod RELEASE"),
     "C1": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
@@ -70,6 +78,13 @@ CODE = {
     "S1": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->asleep SEQ_CST"),
     "D3": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
     "D4": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
+    "W1": (PEER, "ur_peer_publish", "atomic_store_explicit head->published memory_order_release"),
+    "W1_BARRIER": (PEER, "ur_peer_publish", "atomic_thread_fence memory_order_seq_cst"),
+    "W2": (PEER, "has_room", "atomic_load_explicit word->taken memory_order_acquire"),
+    "W2_BARRIER": (PEER, "ur_peer_wait", "atomic_thread_fence memory_order_seq_cst"),
+    "V1": (PEER, "ur_peer_get", "atomic_load_explicit head->published memory_order_acquire"),
+    "V2": (PEER, "ur_peer_done", "atomic_store_explicit word->taken memory_order_release"),
+    "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
     "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
 }
 

@@ -32,6 +32,35 @@ static void test_copies(void)
 	      !there[BYTES - 1]);
 }
 
+/* Bytes of a file that is mapped do not pass the stage: what is there stays. */
+static void test_file(void)
+{
+	int fd = memfd_create("file", 0);
+	u8 *p, *gone;
+
+	CHECK(!ftruncate(fd, BYTES));
+	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	gone = mmap(NULL, UR_STAGE_BYTES, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED && gone != MAP_FAILED);
+	ur_user_mem_file(self, p, BYTES, fd);
+	memset(self->stage, 7, UR_STAGE_BYTES);
+	memset(there, 3, BYTES);
+	CHECK_EQ(ur_user_read(self, addr_of(there), p + 1, BYTES - 1), 0);
+	CHECK(!p[0] && p[1] == 3 && p[BYTES - 1] == 3);
+	p[5] = 9;
+	CHECK_EQ(ur_user_write(self, addr_of(here), p + 5, BYTES - 5), 0);
+	CHECK(here[0] == 9 && here[1] == 3 && self->stage[0] == 7);
+	CHECK_EQ(ur_user_write(self, addr_of(gone), p, 8), -EFAULT);
+	CHECK_EQ(ur_user_read(self, addr_of(gone), p, 8), -EFAULT);
+	ur_user_mem_forget(self, p);
+	CHECK_EQ(ur_user_read(self, addr_of(here), p, 8), 0);
+	CHECK(p[0] == 9 && self->stage[0] == 9);
+	munmap(p, BYTES);
+	munmap(gone, UR_STAGE_BYTES);
+	close(fd);
+}
+
 /* Two pages, of which the second loses its rights and then goes. */
 static void test_gone(void)
 {
@@ -60,6 +89,7 @@ int main(void)
 	CHECK_EQ(ur_user_mem_own(&self), 0);
 	test_copies();
 	test_gone();
+	test_file();
 	ur_user_mem_put(self);
 	return 0;
 }

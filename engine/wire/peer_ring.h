@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A ring of records in memory brings packets from one engine to another in another
+ * process. It has one writer and one reader, and neither believes the other.
+ *
+ * The writer writes records and packets into a file that nobody else can write. The
+ * reader says in another file, which both have mapped, how far he has read. Nobody writes
+ * that one by system calls: they would keep the other side waiting, for as long as the
+ * caller likes, as his calls on his own file cannot.
+ *
+ * The reader copies a record before he looks at anything in it. A count that cannot be ends
+ * the ring for the side that finds it; whoever has written it harms only himself.
+ *
+ * Bytes of the middle of long messages lie apart from the heads of their packets, one
+ * after the other and at the beginning of a page, so that one system call takes those of
+ * many packets there from the program's memory, or from there.
+ */
+#ifndef UR_DEVICE_PEER_RING_H
+#define UR_DEVICE_PEER_RING_H
+
+#include <stdatomic.h>
+#include "util/bytes.h"
+
+/* Records: some bursts of the largest datagrams. */
+#define UR_PEER_STREAM_BYTES (512u << 10)
+/* Bytes of long messages. A window of a queue pair is as large. */
+#define UR_PEER_BULK_BYTES (1u << 20)
+#define UR_PEER_HEAD_BYTES (64u << 10) /* a page of any system */
+#define UR_PEER_PAGE	   4096u
+
+/* The writer's file, and the one of both. */
+#define UR_PEER_FILE_BYTES \
+	(UR_PEER_HEAD_BYTES + UR_PEER_STREAM_BYTES + UR_PEER_BULK_BYTES)
+#define UR_PEER_WORDS_BYTES UR_PEER_HEAD_BYTES
+
+/* Packets of one message, and their bytes. */
+#define UR_PEER_PACKETS	 64u
+#define UR_PEER_BYTES	 65536u
+#define UR_PEER_BTH_ROOM 16u /* the BTH of a packet whose bytes are apart */
+
+struct ur_peer_head {
+	_Atomic u32 published; /* bytes of the stream, ever */
+	_Atomic u32 waits;     /* how often he has begun to wait for room */
+};
+
+/* Only the reader writes it; the file of both has one for each. */
+struct ur_peer_word {
+	_Atomic u32 taken;  /* bytes of the stream, ever */
+	_Atomic u32 freed;  /* bytes of the bulk, ever */
+	_Atomic u32 asleep; /* is to be woken when something is published */
+	_Atomic u32 reads;  /* there is a reader */
+} __attribute__((aligned(128)));
+
+/* Packets that go the same way: n of seg bytes each, the last one perhaps shorter. */
+struct ur_peer_message {
+	u8 saddr[16], daddr[16]; /* as GIDs */
+	u32 flow_label;
+	u32 len;  /* bytes of all, from here */
+	u32 bulk; /* where in the bulk the payloads are */
+	u16 seg;
+	u8 tos, ttl;
+	/* Then each has UR_PEER_BTH_ROOM bytes here and seg bytes there, and all are
+	 * of one size. */
+	u8 apart;
+};
+
+struct ur_peer_out {
+	struct ur_peer_head *head; /* the file, mapped; NULL: none */
+	struct ur_peer_word *word;
+	u32 put, seen; /* of the stream: ever put; ever taken, as last seen */
+	u32 reserved,
+		released; /* of the bulk: ever; up to what is in no message any more */
+	u32 freed;	  /* as last seen */
+	bool broken;
+};
+
+struct ur_peer_in {
+	const struct ur_peer_head *head;
+	struct ur_peer_word *word;
+	u32 taken, next;
+	u32 freed;
+	u32 waits; /* as last seen */
+};
+
+/* Begin with a file that is all zero. */
+void ur_peer_out_init(struct ur_peer_out *out, void *file,
+		      struct ur_peer_word *word);
+void ur_peer_in_init(struct ur_peer_in *in, const void *file,
+		     struct ur_peer_word *word);
+
+/* ---- writer ---- */
+
+/* Returns where to put len bytes, at most UR_PEER_BYTES, for ur_peer_put(), or NULL:
+ * there is no room now. */
+u8 *ur_peer_room(struct ur_peer_out *out, u32 len);
+/* Puts the message that is there. Nobody sees it yet. */
+void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m);
+/* Returns a piece of the bulk that begins with a page, of at most
+ * UR_PEER_BULK_BYTES / 2 bytes, and its place in *bulk; NULL: there is none now. Messages
+ * then name what lies there, in the order of their reservation. */
+u8 *ur_peer_reserve(struct ur_peer_out *out, u32 bytes, u32 *bulk);
+/* Returns whether there is a piece of so many bytes now. */
+bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes);
+/* Returns the place of bytes that were reserved. */
+u32 ur_peer_place(const struct ur_peer_out *out, const u8 *bytes);
+/* No message names bytes up to there any more that was not put yet. */
+void ur_peer_release(struct ur_peer_out *out, u32 bulk_end);
+/* Shows the reader all that was put. Returns whether he is to be woken. */
+bool ur_peer_publish(struct ur_peer_out *out);
+/* Asks to be woken when there is room for so many bytes; returns whether there is
+ * already. */
+bool ur_peer_wait(struct ur_peer_out *out, u32 len);
+/* Returns whether there is a reader. */
+static inline bool ur_peer_is_read(const struct ur_peer_out *out)
+{
+	return !out->broken &&
+	       atomic_load_explicit(&out->word->reads, memory_order_relaxed);
+}
+
+/* ---- reader ---- */
+
+/* Returns whether there is a message. */
+static inline bool ur_peer_any(const struct ur_peer_in *in)
+{
+	return atomic_load_explicit(&in->head->published,
+				    memory_order_acquire) != in->taken;
+}
+/* Copies the next message, and its m->len bytes to buf, which has room for UR_PEER_BYTES. All
+ * of it is checked, and it lies in the file. Returns 1, 0 (there is none) or
+ * -EPROTO. */
+int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf);
+/* Returns where the payloads of a message are whose bytes are apart. The writer may
+ * change them at any time. */
+const u8 *ur_peer_bulk(const struct ur_peer_in *in,
+		       const struct ur_peer_message *m);
+/* Gives back the place of the message that was got last. */
+void ur_peer_done(struct ur_peer_in *in);
+/* After some of those: returns whether the writer, who waits, is to be woken. */
+bool ur_peer_woken(struct ur_peer_in *in);
+/* Says whether to wake the reader, or that there is one. A barrier must follow the former
+ * before the ring is looked at again. */
+void ur_peer_sleep(struct ur_peer_in *in, bool asleep);
+void ur_peer_read(struct ur_peer_in *in, bool reads);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The rings between this program's engine and others of its device: borrowed, and who
+ * sleeps at them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/ground/user.h"
+#include "engine/wire/wire_udp.h"
+#include "util/assert.h"
+#include "util/os/high_fd.h"
+
+static void *map(int fd, size_t bytes, int rights)
+{
+	struct stat st;
+	void *p;
+
+	/* Another release's is not for us. */
+	if (fstat(fd, &st) < 0 || st.st_size != (off_t)bytes)
+		return NULL;
+	p = mmap(NULL, bytes, rights, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* A program's engine has one context. NULL: none any more. */
+static struct ur_user_mem *memory_of(const struct ur_wire_udp *w)
+{
+	const struct ur_engine *e = w->wire.engine;
+
+	return ur_list_empty(&e->ectxs)
+		       ? NULL
+		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
+}
+
+static void close_pair(const struct ur_wire_udp *w, struct ur_udp_pair *p)
+{
+	struct ur_user_mem *mem = memory_of(w);
+
+	if (p->in.word)
+		ur_peer_read(&p->in, false);
+	if (mem && p->out_file)
+		ur_user_mem_forget(mem, p->out_file);
+	if (mem && p->in_file)
+		ur_user_mem_forget(mem, p->in_file);
+	if (p->words)
+		munmap(p->words, UR_PEER_WORDS_BYTES);
+	if (p->out_file)
+		munmap(p->out_file, UR_PEER_FILE_BYTES);
+	if (p->in_file)
+		munmap((void *)(uintptr_t)p->in_file, UR_PEER_FILE_BYTES);
+	if (p->out_fd >= 0)
+		close(p->out_fd);
+	if (p->in_fd >= 0)
+		close(p->in_fd);
+	free(p);
+}
+
+void ur_udp_close_pairs(struct ur_wire_udp *w)
+{
+	for (u32 i = 0; i < UR_SLOTS; i++) {
+		if (w->pairs[i])
+			close_pair(w, w->pairs[i]);
+		w->pairs[i] = NULL;
+	}
+	w->n_pairs = 0;
+}
+
+static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
+{
+	ur_assert(w->pairs[p->slot] == p && w->n_pairs);
+	w->pairs[p->slot] = NULL;
+	w->n_pairs--;
+	close_pair(w, p);
+}
+
+static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
+		     u32 me, struct ur_user_mem *mem)
+{
+	struct ur_peer_word *words;
+
+	p->out_fd = ur_high_fd_copy(ring->out);
+	p->in_fd = ur_high_fd_copy(ring->in);
+	if (p->out_fd < 0 || p->in_fd < 0)
+		return -EMFILE;
+	words = p->words =
+		map(ring->words, UR_PEER_WORDS_BYTES, PROT_READ | PROT_WRITE);
+	p->out_file =
+		map(p->out_fd, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE);
+	p->in_file = map(p->in_fd, UR_PEER_FILE_BYTES, PROT_READ);
+	if (!words || !p->out_file || !p->in_file)
+		return -ENOMEM;
+	ur_peer_out_init(&p->out, p->out_file, &words[!me]);
+	ur_peer_in_init(&p->in, p->in_file, &words[me]);
+	if (!mem)
+		return -EINVAL;
+	ur_user_mem_file(mem, p->out_file, UR_PEER_FILE_BYTES, p->out_fd);
+	ur_user_mem_file(mem, p->in_file, UR_PEER_FILE_BYTES, p->in_fd);
+	return 0;
+}
+
+int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	u32 own = w->wire.engine->shard;
+	struct ur_udp_pair *p;
+	int err;
+
+	if (!ring->peer || ring->peer >= UR_SLOTS || ring->peer == own)
+		return -EINVAL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->slot = ring->peer;
+	p->loan = ring->loan;
+	p->port = ur_udp_own_port(w->own, w->device, ring->peer);
+	err = open_pair(p, ring, own > ring->peer, memory_of(w));
+	if (err) {
+		close_pair(w, p);
+		return err;
+	}
+	if (w->pairs[p->slot])
+		drop(w, w->pairs[p->slot]);
+	w->pairs[p->slot] = p;
+	w->n_pairs++;
+	/* The engine's thread may sleep while this runs in its place. */
+	ur_peer_sleep(&p->in,
+		      atomic_load(&w->wire.engine->asleep) &&
+			      !atomic_load(&w->wire.engine->guest.naps));
+	ur_peer_read(&p->in, true);
+	return 0;
+}
+
+/* Its packets count until the slot is lent again. */
+static bool is_current(const struct ur_wire_udp *w, const struct ur_udp_pair *p)
+{
+	return ur_udp_own_loan(w->own, w->device, p->slot) == p->loan;
+}
+
+bool ur_udp_has_ring(struct ur_wire *wire, u32 peer)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return peer < UR_SLOTS && w->pairs[peer] &&
+	       is_current(w, w->pairs[peer]);
+}
+
+struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot)
+{
+	struct ur_udp_pair *p = w->pairs[slot];
+
+	if (!p || is_current(w, p))
+		return p;
+	drop(w, p);
+	return NULL;
+}
+
+void ur_udp_pair_end(struct ur_wire_udp *w, struct ur_udp_pair *p)
+{
+	drop(w, p);
+}
+
+bool ur_udp_pairs_wait(const struct ur_wire *wire)
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 i = 0; i < UR_SLOTS; i++)
+		if (w->pairs[i] && ur_peer_any(&w->pairs[i]->in))
+			return true;
+	return false;
+}
+
+void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 i = 0; i < UR_SLOTS; i++)
+		if (w->pairs[i])
+			ur_peer_sleep(&w->pairs[i]->in, asleep);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Two engines of one device in two programs have rings between them (peer_ring.h).
+ * The device makes the files and lends them to both, and packets go there in place of the
+ * loopback interface once both have them. The program in a slot is the only one that
+ * writes its ring, so its packets count as those from its port do (udp_own.h), and for as
+ * long: until the slot is lent again. The files are new for any two loans.
+ *
+ * A datagram through the loopback interface wakes a reader that sleeps, and a writer that
+ * waits for room. With a descriptor that both have, one could make the other one block.
+ */
+#ifndef UR_DEVICE_UDP_PAIR_H
+#define UR_DEVICE_UDP_PAIR_H
+
+#include "engine/engine_lend.h"
+#include "engine/wire/peer_ring.h"
+#include "transport/transport.h"
+
+struct ur_wire;
+struct ur_wire_udp;
+
+#define UR_SLOTS (1u << UR_SLOT_BITS)
+
+/* A device's, of the engines in two slots: the files, and who has got them. The lower slot
+ * is the first one. */
+struct ur_udp_lent_pair {
+	u32 loan[2]; /* for which they were made */
+	bool took[2];
+	int words;	 /* -1: none, or both have them */
+	int out[2];	 /* what each writes, */
+	int out_read[2]; /* and the same to be read */
+};
+
+/* A program's, with another one. */
+struct ur_udp_pair {
+	u32 slot; /* the other's */
+	u32 loan;
+	u16 port; /* its */
+	void *words, *out_file;
+	const void *in_file;
+	int out_fd, in_fd;
+	struct ur_peer_out out;
+	struct ur_peer_in in;
+	bool put;	    /* something that is not published */
+	bool gave_up;	    /* on who takes nothing */
+	u32 waited_at;	    /* out.seen, when it began to wait */
+	ur_time full_since; /* 0: it does not wait */
+	/* A datagram from one of these addresses of the device to the other wakes it. */
+	u8 way[2][16];
+	bool has_way;
+	u32 known_gen; /* of addresses that were looked at; 0: none */
+	u8 known[2][16];
+};
+
+/* The wire's lend_ring; makes the table, and closes what is in it. */
+int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
+		     struct ur_lent_ring *ring);
+void ur_udp_lent_pairs_init(struct ur_wire_udp *w);
+void ur_udp_close_lent_pairs(struct ur_wire_udp *w);
+
+/* The wire's borrow_ring, has_ring, payload_room, waits and sleeps. */
+u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+			u32 len);
+int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring);
+bool ur_udp_has_ring(struct ur_wire *wire, u32 peer);
+bool ur_udp_pairs_wait(const struct ur_wire *wire);
+void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep);
+
+/* Returns the pair whose ring packet i of tx, which goes to an engine of this host, takes, or
+ * NULL. */
+struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
+				    const struct ur_tx *tx, u32 i);
+/* Puts packets into its ring, from first on. Returns how many, or drops them where nobody
+ * takes any; 0: there is no room now. */
+u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
+		     const struct ur_tx *tx, u32 first, u32 end);
+/* Shows what was put. */
+void ur_udp_pairs_publish(struct ur_wire_udp *w);
+/* Takes what has come in rings. Returns whether there was anything. */
+bool ur_udp_pairs_receive(struct ur_wire_udp *w);
+void ur_udp_close_pairs(struct ur_wire_udp *w);
+/* Returns the pair with the engine in that slot, or NULL; one whose loan has ended is
+ * dropped. */
+struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot);
+/* Drops it: packets go through the loopback interface again. */
+void ur_udp_pair_end(struct ur_wire_udp *w, struct ur_udp_pair *pair);
+
+/* The bytes of a datagram that only wakes; no packet is as short. */
+#define UR_UDP_WAKE_BYTES 12u
+
+#endif

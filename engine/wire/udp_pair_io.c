@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Packets into the rings of other programs' engines, and out of theirs. */
+#include <errno.h>
+#include "engine/wire/wire_udp.h"
+#include "engine/faults.h"
+#include "transport/frame.h"
+
+/* Messages of one peer in one turn: others have turns too. */
+#define TURN_MESSAGES 64u
+/* Nobody waits longer for somebody who takes nothing: packets for him are lost. */
+#define FULL_NS 1000000u
+
+/* A queue pair asks for so many bytes at once, at most. */
+#define LONGEST_BULK (UR_PEER_PACKETS * 4096u)
+
+/* ---- waking ---- */
+
+/* The steering program looks at the number of the queue pair. */
+static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
+{
+	u8 bytes[UR_UDP_WAKE_BYTES] = {
+		[5] = (u8)(p->slot << (8 - UR_SLOT_BITS))};
+	bool v4 = ur_gid_is_v4(p->way[0]);
+	struct iovec iov = {bytes, sizeof(bytes)};
+	u8 control[UR_UDP_CTRL] __attribute__((aligned(8)));
+	union ur_sockaddr to;
+	struct msghdr msg = {
+		.msg_name = &to,
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+	};
+
+	if (!p->has_way || w->lent[v4].fd < 0)
+		return;
+	msg.msg_namelen =
+		ur_udp_sockaddr(w, &to, p->way[1], UR_ROCE_V2_UDP_PORT);
+	ur_udp_add_source(w, &msg, p->way[0]);
+	sendmsg(w->lent[v4].fd, &msg, MSG_DONTWAIT);
+}
+
+static void note_way(struct ur_udp_pair *p, const u8 own[16],
+		     const u8 other[16])
+{
+	memcpy(p->way[0], own, 16);
+	memcpy(p->way[1], other, 16);
+	p->has_way = true;
+}
+
+/* ---- sending ---- */
+
+static u32 slot_of(const struct ur_tx *tx, u32 i)
+{
+	return ur_shard_of(ur_get_be24(tx->buf + tx->desc[i].off + 5),
+			   UR_SLOT_BITS);
+}
+
+/* The bytes of a packet that has waited may be in a ring that is no more. */
+static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
+{
+	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
+
+	return !apart || at - file < UR_PEER_FILE_BYTES;
+}
+
+struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
+				    const struct ur_tx *tx, u32 i)
+{
+	struct ur_udp_pair *p = ur_udp_pair_at(w, slot_of(tx, i));
+
+	return p && ur_peer_is_read(&p->out) &&
+			       has_payload(p, tx->desc[i].apart)
+		       ? p
+		       : NULL;
+}
+
+u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+			u32 len)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	struct ur_udp_pair *p;
+	struct ur_udp_out *o;
+	u32 bulk;
+
+	if (!w->n_pairs)
+		return NULL;
+	o = ur_udp_out(w, (struct ur_av *)av);
+	p = o && o->lent ? ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS))
+			 : NULL;
+	if (!p || !ur_peer_is_read(&p->out))
+		return NULL;
+	if (!len)
+		return ur_peer_may_reserve(&p->out, LONGEST_BULK) ? p->out_file
+								  : NULL;
+	return ur_peer_reserve(&p->out, len, &bulk);
+}
+
+static u32 bytes_of(const struct ur_tx_desc *d)
+{
+	return d->apart ? UR_PEER_BTH_ROOM : d->len + UR_ICRC_BYTES;
+}
+
+/* Returns whether the packet may follow the one before it in the message that d begins: as long,
+ * or the last one and shorter; or, apart, where the other's bytes end. */
+static bool may_follow(const struct ur_tx_desc *d,
+		       const struct ur_tx_desc *next)
+{
+	if (next->av != d->av || !next->apart != !d->apart)
+		return false;
+	if (d->apart)
+		return next->len == d->len &&
+		       next->apart == next[-1].apart + d->len - UR_BTH_BYTES;
+	return next->len <= d->len && next[-1].len == d->len;
+}
+
+/* Returns how many packets from first on can be one message, and its bytes. */
+static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, u32 *bytes)
+{
+	const struct ur_tx_desc *d = &tx->desc[first];
+	u32 slot = slot_of(tx, first), n = 0;
+
+	*bytes = 0;
+	for (; first + n < end && n < UR_PEER_PACKETS; n++) {
+		const struct ur_tx_desc *next = &tx->desc[first + n];
+		u32 each = bytes_of(next);
+
+		if (n &&
+		    (!may_follow(d, next) || *bytes + each > UR_PEER_BYTES ||
+		     slot_of(tx, first + n) != slot))
+			break;
+		*bytes += each;
+	}
+	return n;
+}
+
+/* An ICRC's place is empty: between two programs of one host nothing has to be found
+ * damaged. */
+static void copy(u8 *to, const struct ur_tx *tx, u32 first, u32 n)
+{
+	for (u32 i = first; i < first + n; i++) {
+		u32 len = bytes_of(&tx->desc[i]) - UR_ICRC_BYTES;
+
+		memcpy(to, tx->buf + tx->desc[i].off, len);
+		ur_put_le32(to + len, 0);
+		to += len + UR_ICRC_BYTES;
+	}
+}
+
+/* There is no room. Returns whether there is some all the same, or it is not to be
+ * waited for. */
+static bool waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			  u32 bytes)
+{
+	ur_time now = w->wire.engine->now;
+
+	if (p->gave_up && p->out.seen == p->waited_at)
+		return true;
+	if (!p->full_since || p->out.seen != p->waited_at) {
+		p->gave_up = false;
+		p->full_since = now;
+		p->waited_at = p->out.seen;
+		return ur_peer_wait(&p->out, bytes);
+	}
+	p->gave_up = now - p->full_since >= FULL_NS;
+	return p->gave_up;
+}
+
+u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		     const struct ur_tx *tx, u32 first, u32 end)
+{
+	const struct ur_tx_desc *d = &tx->desc[first];
+	const struct ur_av *av = d->av;
+	struct ur_peer_message m = {
+		.flow_label = av->flow_label,
+		.seg = (u16)(d->apart ? d->len - UR_BTH_BYTES
+				      : d->len + UR_ICRC_BYTES),
+		.bulk = d->apart ? ur_peer_place(&p->out, d->apart) : 0,
+		.apart = d->apart != NULL,
+		.tos = av->traffic_class,
+		.ttl = av->hop_limit,
+	};
+	u32 n = run_length(tx, first, end, &m.len);
+	u8 *to = ur_peer_room(&p->out, m.len);
+
+	if (!to && !waits_in_vain(w, p, m.len))
+		return 0;
+	if (!to)
+		to = ur_peer_room(&p->out, m.len);
+	if (!to) {
+		if (m.apart)
+			ur_peer_release(&p->out, m.bulk + n * m.seg);
+		ur_port_count(w->wire.engine->port, UR_CNT_send_err, n);
+		return n;
+	}
+	p->full_since = 0;
+	memcpy(m.saddr, av->sgid, 16);
+	memcpy(m.daddr, av->dgid, 16);
+	copy(to, tx, first, n);
+	ur_peer_put(&p->out, &m);
+	note_way(p, av->sgid, av->dgid);
+	p->put = true;
+	return n;
+}
+
+void ur_udp_pairs_publish(struct ur_wire_udp *w)
+{
+	for (u32 i = 0; i < UR_SLOTS; i++) {
+		struct ur_udp_pair *p = w->pairs[i];
+
+		if (!p || !p->put)
+			continue;
+		p->put = false;
+		if (ur_peer_publish(&p->out))
+			wake(w, p);
+	}
+}
+
+/* ---- receiving ---- */
+
+/* Returns whether it is from an address of the device to one of ours, as what comes by a
+ * socket is. */
+static bool is_known(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		     const struct ur_peer_message *m)
+{
+	u32 gen = ur_udp_own_generation(w->own);
+
+	if (p->known_gen == gen && !memcmp(p->known[0], m->saddr, 16) &&
+	    !memcmp(p->known[1], m->daddr, 16))
+		return true;
+	if (ur_gid_is_v4(m->saddr) != ur_gid_is_v4(m->daddr) ||
+	    !ur_udp_own_whose(w->own, m->saddr, w->device).here ||
+	    !ur_udp_find(w, m->daddr))
+		return false;
+	p->known_gen = gen;
+	memcpy(p->known[0], m->saddr, 16);
+	memcpy(p->known[1], m->daddr, 16);
+	note_way(p, m->daddr, m->saddr);
+	return true;
+}
+
+/* Those that cannot be taken at once are put together. */
+static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		       const struct ur_rx_meta *meta,
+		       const struct ur_peer_message *m)
+{
+	struct ur_engine *e = w->wire.engine;
+	const u8 *bth = w->rx_buf, *payload = ur_peer_bulk(&p->in, m);
+	u32 n = m->len / UR_PEER_BTH_ROOM, len = UR_BTH_BYTES + m->seg;
+	u8 *one = w->rx_buf + UR_UDP_RX_STRIDE;
+
+	for (u32 i = 0, took; i < n; i += took) {
+		const u8 *head = bth + (size_t)i * UR_PEER_BTH_ROOM;
+		const u8 *bytes = payload + (size_t)i * m->seg;
+
+		took = ur_engine_rx_apart(e, meta, head, UR_PEER_BTH_ROOM,
+					  bytes, len, n - i);
+		if (took)
+			continue;
+		took = 1;
+		memcpy(one, head, UR_BTH_BYTES);
+		memcpy(one + UR_BTH_BYTES, bytes, m->seg);
+		ur_engine_rx(e, meta, one, len);
+	}
+}
+
+static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		 const struct ur_peer_message *m)
+{
+	struct ur_rx_meta meta = {
+		.v4 = ur_gid_is_v4(m->saddr),
+		.tos = m->tos,
+		.ttl = m->ttl,
+		.udp_sport = p->port,
+		.flow_label = m->flow_label & 0xfffff,
+		.slot = (u8)p->slot,
+		.slot_bits = UR_SLOT_BITS,
+	};
+
+	if (!is_known(w, p, m)) {
+		ur_port_count(w->wire.engine->port, UR_CNT_bad_gid, 1);
+		return;
+	}
+	memcpy(meta.saddr, m->saddr, 16);
+	memcpy(meta.daddr, m->daddr, 16);
+	if (m->apart)
+		take_apart(w, p, &meta, m);
+	else
+		ur_udp_take(w, &meta, w->rx_buf, m->len, m->seg);
+}
+
+/* Returns whether there was anything; -EPROTO: the ring is none. */
+static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
+{
+	struct ur_peer_message m;
+	int ret = 0;
+
+	for (u32 i = 0; i < TURN_MESSAGES; i++) {
+		int got = ur_peer_get(&p->in, &m, w->rx_buf);
+
+		if (got < 0)
+			return got;
+		if (!got)
+			break;
+		ret = 1;
+		take(w, p, &m);
+		ur_peer_done(&p->in);
+	}
+	if (ret && ur_peer_woken(&p->in))
+		wake(w, p);
+	return ret;
+}
+
+bool ur_udp_pairs_receive(struct ur_wire_udp *w)
+{
+	bool any = false;
+
+	for (u32 i = 0; w->n_pairs && i < UR_SLOTS; i++) {
+		struct ur_udp_pair *p = w->pairs[i];
+		int got;
+
+		if (!p || !ur_peer_any(&p->in))
+			continue;
+		p = ur_udp_pair_at(w, i);
+		got = p ? receive(w, p) : 0;
+		if (got < 0)
+			ur_udp_pair_end(w, p);
+		any |= got > 0;
+	}
+	if (any)
+		w->wire.engine->rx_any = true;
+	return any;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The device's part of rings between two programs: it makes the files, which cannot
+ * change their size, and lends them, each once to each program. Only its writer gets a
+ * descriptor with which a file can be written; another user cannot open it anew.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/wire/wire_udp.h"
+#include "util/assert.h"
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_files(struct ur_udp_lent_pair *p)
+{
+	close_one(&p->words);
+	for (u32 i = 0; i < 2; i++) {
+		close_one(&p->out[i]);
+		close_one(&p->out_read[i]);
+	}
+}
+
+static struct ur_udp_lent_pair *pair_of(struct ur_wire_udp *w, u32 a, u32 b)
+{
+	return a < b ? &w->lent_pairs[a][b] : &w->lent_pairs[b][a];
+}
+
+void ur_udp_lent_pairs_init(struct ur_wire_udp *w)
+{
+	for (u32 a = 0; a < UR_SLOTS; a++)
+		for (u32 b = a + 1; b < UR_SLOTS; b++)
+			*pair_of(w, a, b) = (struct ur_udp_lent_pair){
+				.words = -1,
+				.out = {-1, -1},
+				.out_read = {-1, -1},
+			};
+}
+
+void ur_udp_close_lent_pairs(struct ur_wire_udp *w)
+{
+	for (u32 a = 0; a < UR_SLOTS; a++)
+		for (u32 b = a + 1; b < UR_SLOTS; b++)
+			close_files(pair_of(w, a, b));
+}
+
+static int make_file(const char *name, off_t bytes)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, bytes) &&
+	    !fcntl(fd, F_ADD_SEALS,
+		   F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) &&
+	    !fchmod(fd, S_IRUSR | S_IWUSR))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Without /proc there is no way. */
+static int open_to_read(int fd)
+{
+	char path[40];
+	int ro;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ro = open(path, O_RDONLY | O_CLOEXEC);
+	return ro < 0 ? -EOPNOTSUPP : ro;
+}
+
+static int make_files(struct ur_udp_lent_pair *p)
+{
+	int err = p->words = make_file("uroce-words", UR_PEER_WORDS_BYTES);
+
+	for (u32 i = 0; err >= 0 && i < 2; i++) {
+		err = p->out[i] =
+			make_file("uroce-packets", UR_PEER_FILE_BYTES);
+		if (err >= 0)
+			err = p->out_read[i] = open_to_read(p->out[i]);
+	}
+	if (err >= 0)
+		return 0;
+	close_files(p);
+	return err;
+}
+
+/* Files of a loan that has ended are nobody's. */
+static int begin(struct ur_wire_udp *w, struct ur_udp_lent_pair *p, u32 low,
+		 u32 high)
+{
+	u32 loan[2] = {ur_udp_own_loan(w->own, w->device, low),
+		       ur_udp_own_loan(w->own, w->device, high)};
+	int err;
+
+	if (p->loan[0] == loan[0] && p->loan[1] == loan[1])
+		return 0;
+	close_files(p);
+	err = make_files(p);
+	if (err)
+		return err;
+	memcpy(p->loan, loan, sizeof(loan));
+	p->took[0] = p->took[1] = false;
+	return 0;
+}
+
+static int copy(int fd)
+{
+	int dup = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return dup < 0 ? -errno : dup;
+}
+
+/* Both have their copies, or one may still come. */
+static int take(struct ur_udp_lent_pair *p, u32 me, struct ur_lent_ring *ring)
+{
+	const int from[] = {p->words, p->out[me], p->out_read[!me]};
+	int *to[] = {&ring->words, &ring->out, &ring->in};
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(from); i++) {
+		*to[i] = copy(from[i]);
+		if (*to[i] < 0)
+			err = *to[i];
+	}
+	if (err) {
+		for (u32 i = 0; i < UR_ARRAY_SIZE(to); i++)
+			close_one(to[i]);
+		return err;
+	}
+	p->took[me] = true;
+	if (p->took[!me])
+		close_files(p);
+	return 0;
+}
+
+int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
+		     struct ur_lent_ring *ring)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	struct ur_udp_lent_pair *p = pair_of(w, slot, peer);
+	u32 me = slot > peer;
+	int err;
+
+	ur_assert(slot != peer && slot < UR_SLOTS && peer < UR_SLOTS);
+	err = begin(w, p, ur_min_u32(slot, peer), slot > peer ? slot : peer);
+	if (err)
+		return err;
+	/* Another copy would be a second reader and writer. */
+	if (p->took[me])
+		return -EALREADY;
+	ring->peer = peer;
+	ring->loan = p->loan[!me];
+	return take(p, me, ring);
+}

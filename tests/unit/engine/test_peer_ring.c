@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The ring between two programs: messages come as they went, also with both ends at
+ * work, who sleeps is woken, and neither end believes the other: a writer who writes
+ * anything anywhere, and a reader who says anything, harm nobody but themselves.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/wire/peer_ring.h"
+#include "tests/check.h"
+#include "util/rng.h"
+
+#ifdef __SANITIZE_THREAD__
+#define MESSAGES 30000u
+#else
+#define MESSAGES 200000u
+#endif
+#define LONGEST	  20000u
+#define FORGERIES 200000u
+
+static u8 *file;
+static struct ur_peer_word words[2];
+static struct ur_peer_out out;
+static struct ur_peer_in in;
+static u8 buf[UR_PEER_BYTES];
+
+static void begin(void)
+{
+	free(file);
+	CHECK_EQ(posix_memalign((void **)&file, 4096, UR_PEER_FILE_BYTES), 0);
+	memset(file, 0, UR_PEER_FILE_BYTES);
+	memset(words, 0, sizeof(words));
+	ur_peer_out_init(&out, file, &words[0]);
+	ur_peer_in_init(&in, file, &words[0]);
+}
+
+static bool put(u32 len, u32 n)
+{
+	struct ur_peer_message m = {
+		.len = len, .seg = 1024, .flow_label = n, .tos = (u8)len};
+	u8 *to = ur_peer_room(&out, len);
+
+	if (!to)
+		return false;
+	memset(to, (int)n, len);
+	memcpy(m.saddr, &n, sizeof(n));
+	ur_peer_put(&out, &m);
+	return true;
+}
+
+static void check(const struct ur_peer_message *m, u32 n)
+{
+	CHECK_EQ(m->flow_label, n);
+	CHECK_EQ(m->tos, (u8)m->len);
+	CHECK(!memcmp(m->saddr, &n, sizeof(n)));
+	for (u32 i = 0; i < m->len; i++)
+		CHECK_EQ(buf[i], (u8)n);
+}
+
+static void test_unseen(void)
+{
+	struct ur_peer_message m;
+
+	begin();
+	CHECK(!ur_peer_is_read(&out));
+	ur_peer_read(&in, true);
+	CHECK(ur_peer_is_read(&out) && !ur_peer_publish(&out));
+	CHECK(put(80, 7));
+	CHECK(!ur_peer_any(&in) && !ur_peer_get(&in, &m, buf));
+	CHECK(!ur_peer_publish(&out));
+	CHECK(ur_peer_any(&in));
+	CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+	check(&m, 7);
+	ur_peer_done(&in);
+	CHECK(!ur_peer_any(&in) && !ur_peer_get(&in, &m, buf));
+	CHECK(!ur_peer_woken(&in));
+	ur_peer_sleep(&in, true);
+	CHECK(put(80, 8) && ur_peer_publish(&out)); /* once */
+	CHECK(put(80, 9) && !ur_peer_publish(&out));
+}
+
+/* From all places, so that the end is met everywhere. */
+static void test_full(void)
+{
+	struct ur_peer_message m;
+	u32 n, first = 0;
+
+	begin();
+	for (u32 i = 0; i < 300; i++) {
+		for (n = 0; put(4112, first + n); n++)
+			;
+		CHECK(n >= UR_PEER_STREAM_BYTES / 4300 &&
+		      n <= UR_PEER_STREAM_BYTES / 4112);
+		CHECK(!ur_peer_wait(&out, 4112));
+		ur_peer_publish(&out);
+		for (; n; n--, first++) {
+			CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+			check(&m, first);
+			ur_peer_done(&in);
+		}
+		CHECK(ur_peer_woken(&in) && !ur_peer_woken(&in));
+		CHECK(ur_peer_wait(&out, 4112) && ur_peer_woken(&in));
+		CHECK(put(1 + i % 500, first));
+		ur_peer_publish(&out);
+		CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+		check(&m, first++);
+		ur_peer_done(&in);
+	}
+}
+
+/* Pieces of the bulk are whole, apart, and free again when their message was taken, or
+ * never put. */
+static void test_bulk(void)
+{
+	struct ur_peer_message m = {.seg = 4096, .apart = 1};
+	u32 bytes = 40960, bulk, n;
+	u8 *p;
+
+	begin();
+	for (u32 i = 0; i < 200; i++) {
+		u32 at[64];
+
+		for (n = 0; (p = ur_peer_reserve(&out, bytes, &at[n])); n++) {
+			CHECK(!((uintptr_t)p % 4096));
+			memset(p, (int)(i + n), bytes);
+		}
+		CHECK(n >= UR_PEER_BULK_BYTES / bytes - 1);
+		for (u32 k = 0; k < n; k++) {
+			m.bulk = at[k];
+			m.len = 10 * UR_PEER_BTH_ROOM;
+			if (k == 3) { /* its packets were dropped */
+				ur_peer_release(&out, at[k] + bytes);
+				continue;
+			}
+			p = ur_peer_room(&out, m.len);
+			CHECK(p);
+			memset(p, 1, m.len);
+			ur_peer_put(&out, &m);
+		}
+		ur_peer_publish(&out);
+		CHECK(!ur_peer_reserve(&out, bytes, &bulk));
+		for (u32 k = 0; k < n; k++) {
+			struct ur_peer_message got;
+			const u8 *there;
+
+			if (k == 3)
+				continue;
+			CHECK_EQ(ur_peer_get(&in, &got, buf), 1);
+			CHECK_EQ(got.bulk, at[k]);
+			there = ur_peer_bulk(&in, &got);
+			CHECK_EQ(there[0], (u8)(i + k));
+			CHECK_EQ(there[bytes - 1], (u8)(i + k));
+			ur_peer_done(&in);
+		}
+		CHECK_EQ(ur_peer_get(&in, &m, buf), 0);
+		m.apart = 1;
+		m.seg = 4096;
+	}
+}
+
+/* ---- both at work, and both sleep ---- */
+
+static _Atomic u32 bells[2]; /* the reader's, the writer's */
+
+static void await(u32 who)
+{
+	while (!atomic_exchange(&bells[who], 0))
+		sched_yield();
+}
+
+static void *write_all(void *arg)
+{
+	struct ur_rng rng = {2};
+
+	for (u32 n = 0; n < MESSAGES; n++) {
+		u32 len = 1 + (u32)(ur_rng_u64(&rng) % LONGEST);
+
+		while (!put(len, n)) {
+			if (ur_peer_publish(&out))
+				atomic_store(&bells[0], 1);
+			if (!ur_peer_wait(&out, len))
+				await(1);
+		}
+		if (ur_rng_u64(&rng) % 8 == 0 && ur_peer_publish(&out))
+			atomic_store(&bells[0], 1);
+	}
+	if (ur_peer_publish(&out))
+		atomic_store(&bells[0], 1);
+	return NULL;
+}
+
+/* If one of them is not woken he hangs, and the test with him. */
+static void test_both(void)
+{
+	struct ur_peer_message m;
+	pthread_t writer;
+
+	begin();
+	CHECK_EQ(pthread_create(&writer, NULL, write_all, NULL), 0);
+	for (u32 n = 0; n < MESSAGES;) {
+		ur_peer_sleep(&in, true);
+		atomic_thread_fence(memory_order_seq_cst);
+		if (!ur_peer_any(&in))
+			await(0);
+		ur_peer_sleep(&in, false);
+		for (; ur_peer_get(&in, &m, buf) == 1; n++) {
+			CHECK_EQ(m.flow_label, n);
+			CHECK_EQ(buf[0], (u8)n);
+			CHECK_EQ(buf[m.len - 1], (u8)n);
+			ur_peer_done(&in);
+		}
+		if (ur_peer_woken(&in))
+			atomic_store(&bells[1], 1);
+	}
+	CHECK_EQ(pthread_join(writer, NULL), 0);
+	CHECK(!ur_peer_any(&in));
+}
+
+/* ---- enemies ---- */
+
+/* Whatever a writer writes, what the reader gets is whole: its bytes are in buf, or in the bulk;
+ * or the ring is none. A sanitizer sees what is read beyond the file. */
+static void test_writer(void)
+{
+	struct ur_rng rng = {3};
+	u32 nonsense = 0, got = 0, apart = 0;
+
+	begin();
+	for (u32 i = 0; i < FORGERIES; i++) {
+		struct ur_peer_message m;
+		u32 there = (u32)(ur_rng_u64(&rng) % 64) * 64, ret;
+		u64 *at = (u64 *)(file + UR_PEER_HEAD_BYTES +
+				  (in.taken & (UR_PEER_STREAM_BYTES - 1)));
+
+		/* Fields of all sizes, mostly small. */
+		for (u32 k = 0; k < 8; k++) {
+			u64 v = ur_rng_u64(&rng);
+
+			at[k] = v >> (ur_rng_u64(&rng) % 64);
+			if (k && v % 3 == 0)
+				at[k] = at[0];
+		}
+		if (i % 4)
+			memcpy((u8 *)at + 44, at, 4); /* the length twice */
+		if (i % 16 == 0)
+			there = (u32)ur_rng_u64(&rng);
+		out.head->published = in.taken + there;
+		ret = (u32)ur_peer_get(&in, &m, buf);
+		if (ret == (u32)-EPROTO) {
+			nonsense++;
+			in.taken = (u32)(ur_rng_u64(&rng) % 1000) * 64;
+			continue;
+		}
+		if (!ret)
+			continue;
+		got++;
+		CHECK(m.len && m.len <= UR_PEER_BYTES && m.seg);
+		if (m.apart) {
+			const u8 *p = ur_peer_bulk(&in, &m);
+			u32 bytes = m.len / UR_PEER_BTH_ROOM * m.seg;
+
+			apart++;
+			CHECK(p >= file &&
+			      p + bytes <= file + UR_PEER_FILE_BYTES);
+			CHECK(m.len / UR_PEER_BTH_ROOM <= UR_PEER_PACKETS);
+		} else {
+			CHECK((m.len + m.seg - 1) / m.seg <= UR_PEER_PACKETS);
+		}
+		CHECK(in.next - in.taken <= there);
+		ur_peer_done(&in);
+	}
+	CHECK(nonsense && got);
+	(void)apart;
+}
+
+/* A reader's counts are taken for what they are worth. */
+static void test_reader(void)
+{
+	struct ur_rng rng = {4};
+	u32 broken = 0, bulk;
+
+	for (u32 i = 0; i < 2000; i++) {
+		u32 n = 0;
+
+		begin();
+		words[0].taken = (u32)ur_rng_u64(&rng) >> (i % 32);
+		words[0].freed = (u32)ur_rng_u64(&rng) >> (i % 31);
+		while (n < 1000 && put(4112, n))
+			n++;
+		ur_peer_publish(&out);
+		if (out.broken) {
+			broken++;
+			CHECK(!ur_peer_is_read(&out));
+			CHECK(!ur_peer_room(&out, 4));
+			continue;
+		}
+		/* Only he loses by that. */
+		for (n = 0; n < 100 && ur_peer_reserve(&out, 65536, &bulk);)
+			n++;
+	}
+	CHECK(broken);
+}
+
+int main(void)
+{
+	test_unseen();
+	test_full();
+	test_bulk();
+	test_both();
+	test_writer();
+	test_reader();
+	free(file);
+	return 0;
+}
