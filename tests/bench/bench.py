@@ -160,12 +160,32 @@ def two_hosts(t, o, mtu):
                     scale=1e-9)
 
 
-def in_program(t, o):
+def with_engines(build, mtu=None):
     """The engine in the program, by option; a device beside it costs nothing."""
-    lab = Lab(o.build, 1500)
-    lab.engine = "process"
+    lab = Lab(build, mtu)
+    lab.engine, lab.in_place = "process", True
     lab.options = [*Lab.options, "--engine-opt", "guests=1"]
-    with lab:
+    return lab
+
+
+def one_host_in_program(t, o):
+    with with_engines(o.build) as lab:
+        path, s, n = "one host, engine in the program", o.seconds, o.count
+        for prog in "ib_write_bw", "ib_read_bw":
+            t.ratio(path, f"{prog} 1 MiB / memcpy", 0.25,
+                    lambda: bandwidth(lab, prog, s), lambda: memcpy(lab, s),
+                    unit="GB/s", scale=1e-9)
+        t.ratio(path, "ib_write_bw 1 MiB / TCP, one stream", 2,
+                lambda: bandwidth(lab, "ib_write_bw", s), lambda: tcp(lab, s),
+                unit="GB/s", scale=1e-9)
+        for prog, goal in ("ib_send_lat", 0.3), ("ib_write_lat", 0.5):
+            t.ratio(path, f"{prog} 64 B / UDP ping-pong", goal,
+                    lambda: latency_us(lab, prog, n),
+                    lambda: udp_latency_us(lab, n), higher=False, unit="us")
+
+
+def in_program(t, o):
+    with with_engines(o.build, 1500) as lab:
         t.ratio("two hosts, MTU 1500",
                 "ib_send_lat 64 B, engine in the program / UDP ping-pong", 2.2,
                 lambda: latency_us(lab, "ib_send_lat", o.count),
@@ -221,6 +241,7 @@ def main():
     only = o.only or ""
     if "two hosts" not in only and "beside" not in only:
         one_host(t, o)
+        one_host_in_program(t, o)
     if "bit/s" in only or "beside" in only:
         shaped.rows(t, o)
         return 0
