@@ -54,10 +54,6 @@ int ur_engine_borrow_ring(struct ur_engine *engine,
 /* Returns whether it has rings with the engine that is in that slot now. */
 bool ur_engine_has_ring(struct ur_engine *engine, u32 peer);
 
-/* Returns whether the GID is of another device of this process, with which an engine
- * in a program exchanges no packets. Any thread. */
-bool ur_engine_is_neighbour(const struct ur_engine *engine, const u8 gid[16]);
-
 /* Called in a program: sets entry index of the GID table, with a socket that
  * was lent for it, which becomes the engine's. Returns 0 or -errno; after an
  * error the socket stays the caller's. */

@@ -314,6 +314,7 @@ bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path)
 static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 		 bool attach)
 {
+	u32 before = ur_qp_attached(qp->qp);
 	int err;
 
 	ur_assert(qp->engine == engine);
@@ -327,7 +328,8 @@ static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 	if (err)
 		return err;
 	err = ur_mcast_attach(qp->qp, gid);
-	if (err)
+	/* It may have been a member before. */
+	if (ur_qp_attached(qp->qp) == before)
 		ur_engine_leave(engine, gid);
 	return err;
 }

@@ -135,13 +135,6 @@ bool ur_engine_has_ring(struct ur_engine *engine, u32 peer)
 	return call_has_ring(engine, peer);
 }
 
-bool ur_engine_is_neighbour(const struct ur_engine *engine, const u8 gid[16])
-{
-	const struct ur_wire *wire = ur_wire_of(engine, false);
-
-	return wire->ops->is_neighbour(wire, gid);
-}
-
 static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
 {
 	struct ur_egid *g = &engine->gids[index];

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 5
+#define UROCE_DOOR_VERSION 7
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -48,6 +48,8 @@ struct uroce_guest_qp_init {
 	__u32 max_send_sge, max_recv_sge;
 	__u32 max_inline;
 	__u32 sq_sig_all;
+	__u32 block_self_mcast; /* what it sends to its groups does not come back */
+	__u32 rsv;
 	__u64 user_handle; /* of its events */
 	struct uroce_guest_cq *send_cq, *recv_cq;
 	struct uroce_guest_srq *srq; /* or NULL */
@@ -149,7 +151,11 @@ struct uroce_door {
 	/* Fills the numbers that change as it runs: state, rq_psn, sq_psn. */
 	void (*query_qp)(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
-	void (*destroy_qp)(struct uroce_guest_qp *qp, __u32 *read);
+	/* Attaches it to a multicast group, or detaches it. */
+	int (*mcast)(struct uroce_guest_qp *qp, const __u8 gid[16],
+		     __u32 attach);
+	/* -EBUSY: it is in groups. */
+	int (*destroy_qp)(struct uroce_guest_qp *qp, __u32 *read);
 	int (*reg_mr)(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);

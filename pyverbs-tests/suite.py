@@ -18,8 +18,7 @@ Modes, which say where the two players of a test are (apart.py):
   hosts-loss   the same under loss
   arm64        as hosts, and the second host is of arm64 (tests/arm64/mixed.sh)
   one-arm64    on one device, of a host of arm64 (the same)
-The modes but the first two are held against expected-apart.toml; the second one
-against expected.toml and expected-program.toml. expected.toml is
+The modes but the first two are held against expected-apart.toml. expected.toml is
 that of rdma-core 44; of another release, expected-RELEASE.toml says what
 differs."""
 import argparse
@@ -48,7 +47,6 @@ BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build
 SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
 APART = os.path.join(HERE, "expected-apart.toml")
-PROGRAM = os.path.join(HERE, "expected-program.toml")
 # Both players on one device.
 TOGETHER = ("one", "program")
 MODES = (*TOGETHER, "wire", "wire6", "wire-loss", "hosts", "hosts-loss", "arm64", "one-arm64")
@@ -278,10 +276,8 @@ def load_expected(mode):
     """{test: (outcome, reason)}"""
     if mode in TOGETHER:
         want = read_outcomes(EXPECTED, {})
-        for other in differences(), PROGRAM if mode == "program" else None:
-            if other and os.path.exists(other):
-                read_outcomes(other, want)
-        return want
+        other = differences()
+        return read_outcomes(other, want) if other and os.path.exists(other) else want
     want = {t: ("pass", "") for t in load(EXPECTED)["pass"]["tests"]}
     other = load(differences()) if differences() else {}
     if mode == "arm64":  # what a release has more was not tried in the others

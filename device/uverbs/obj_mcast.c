@@ -16,10 +16,16 @@ static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 	return -1;
 }
 
+/* The engine of a program joins by itself. */
+static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
+{
+	return qp->in_program ? 0 : ur_eqp_mcast(qp->qp, gid, attach);
+}
+
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i)
 {
 	struct ur_ufile *file = qp->obj.file;
-	int err = ur_eqp_mcast(qp->qp, qp->mcast[i], false);
+	int err = set_member(qp, qp->mcast[i], false);
 
 	if (!err)
 		ur_groups_leave(&file->dev->groups, file->uid, qp->mcast[i]);
@@ -41,7 +47,7 @@ int ur_w_attach_mcast(struct ur_cmd *cmd, const void *in, void *out)
 	err = ur_groups_enter(&cmd->dev->groups, cmd->file->uid, req->gid);
 	if (err)
 		return err;
-	err = ur_eqp_mcast(qp->qp, req->gid, true);
+	err = set_member(qp, req->gid, true);
 	if (err)
 		ur_groups_leave(&cmd->dev->groups, cmd->file->uid, req->gid);
 	else

@@ -44,15 +44,10 @@ static int check_open(const struct ur_cmd *cmd)
 	return ur_ufile_realm(file) || file->adverse ? -EOPNOTSUPP : 0;
 }
 
-/* There is no way yet to engines of another device of this host, and the members of a
- * group on this host are the device's. */
-int ur_program_engine_path(const struct ur_device *dev,
-			   const struct ur_epath *path)
+/* It has sockets, and no frames. */
+int ur_program_engine_path(const struct ur_epath *path)
 {
-	return path->v1 || ur_gid_is_mcast(path->dgid) ||
-			       ur_engine_is_neighbour(dev->engine, path->dgid)
-		       ? -EOPNOTSUPP
-		       : 0;
+	return path->v1 ? -EOPNOTSUPP : 0;
 }
 
 /* The driver's part of the command is another one where frames are spread. */
@@ -261,7 +256,7 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	if (!cmd->file->slot)
 		return -EINVAL;
 	ur_eah_path(ah->ah, &path);
-	err = ur_program_engine_path(cmd->dev, &path);
+	err = ur_program_engine_path(&path);
 	if (err)
 		return err;
 	resp = (struct uroce_engine_path){

@@ -66,8 +66,7 @@ int ur_context_go(struct ur_ufile *file, u32 shard);
 
 /* program_engine.c: returns 0, or -EOPNOTSUPP where an engine in a program cannot send
  * on that path. */
-int ur_program_engine_path(const struct ur_device *dev,
-			   const struct ur_epath *path);
+int ur_program_engine_path(const struct ur_epath *path);
 /* Takes back what was lent to the file's engine. */
 void ur_program_engine_end(struct ur_ufile *file);
 

@@ -301,6 +301,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.create_qp = ur_process_create_qp,
 	.modify_qp = ur_process_modify_qp,
 	.query_qp = ur_process_query_qp,
+	.mcast = ur_process_mcast,
 	.destroy_qp = ur_process_destroy_qp,
 	.reg_mr = ur_process_reg_mr,
 	.rereg_mr = ur_process_rereg_mr,

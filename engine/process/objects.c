@@ -153,6 +153,7 @@ int ur_process_create_qp(struct uroce_guest *guest,
 		.max_recv_sge = in->max_recv_sge,
 		.max_inline = in->max_inline,
 		.sq_sig_all = in->sq_sig_all,
+		.block_self_mcast = in->block_self_mcast,
 		.send_cq = in->send_cq->cq,
 		.recv_cq = in->recv_cq->cq,
 		.srq = in->srq ? in->srq->srq : NULL,
@@ -239,17 +240,31 @@ void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
 	out->sq_psn = attr.sq_psn;
 }
 
-void ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
+int ur_process_mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
+{
+	int err;
+
+	pthread_mutex_lock(&qp->guest->lock);
+	err = ur_eqp_mcast(qp->qp, gid, attach);
+	pthread_mutex_unlock(&qp->guest->lock);
+	return err;
+}
+
+int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 {
 	struct uroce_guest *guest = qp->guest;
 	struct ur_events_left async;
+	int err;
 
 	pthread_mutex_lock(&guest->withdraws);
 	pthread_mutex_lock(&guest->lock);
-	ur_eqp_destroy(qp->qp, &async); /* it is in no group: it succeeds */
-	guest->objects--;
-	*read = ur_process_take_back(guest, &async);
+	err = ur_eqp_destroy(qp->qp, &async);
+	guest->objects -= !err;
+	if (!err)
+		*read = ur_process_take_back(guest, &async);
 	pthread_mutex_unlock(&guest->lock);
 	pthread_mutex_unlock(&guest->withdraws);
-	free(qp);
+	if (!err)
+		free(qp);
+	return err;
 }

@@ -70,7 +70,8 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, u32 mask);
 void ur_process_query_qp(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
-void ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read);
+int ur_process_mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach);
+int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read);
 int ur_process_create_srq(struct uroce_guest *guest,
 			  const struct uroce_guest_srq_init *init,
 			  struct uroce_guest_srq **srq,

@@ -260,7 +260,7 @@ u32 ur_udp_own_generation(const struct ur_udp_own *own)
 static struct ur_udp_whose find_whose(const struct ur_udp_own *own,
 				      const u8 gid[16], u32 device)
 {
-	struct ur_udp_whose w = {false, false};
+	struct ur_udp_whose w = {0};
 	u32 n = own->n;
 
 	for (u32 i = 0; i < n && i < ADDRESSES; i++) {
@@ -270,6 +270,8 @@ static struct ur_udp_whose find_whose(const struct ur_udp_own *own,
 			continue;
 		w.own = true;
 		w.here |= device && a->device == device;
+		if (!w.device || a->device == device)
+			w.device = a->device;
 	}
 	return w;
 }

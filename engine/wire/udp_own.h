@@ -51,6 +51,7 @@ void ur_udp_own_del(const u8 gid[16], u32 device);
 struct ur_udp_whose {
 	bool own;  /* it is such an address */
 	bool here; /* it is one of the device with that number */
+	u32 device; /* whose it is, that one before others; 0: of one that lends nothing */
 };
 /* Says whose address that is. In a program it may say that all are own, while they
  * change. */

@@ -54,9 +54,7 @@ struct ur_wire_ops {
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
-	/* Return whether the address is of another device of this process, or of this very
-	 * one. Any thread. With lend. */
-	bool (*is_neighbour)(const struct ur_wire *wire, const u8 gid[16]);
+	/* Returns whether the address is of this very device. Any thread. With lend. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
 	/* The rings between the engines in two slots: fills what the one in slot is lent,
 	 * once; and there: uses them, whose descriptors stay the caller's, and says

@@ -382,7 +382,6 @@ static const struct ur_wire_ops udp_ops = {
 	.lend = ur_udp_lend,
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
-	.is_neighbour = ur_udp_is_neighbour,
 	.is_here = ur_udp_is_here,
 	.lend_ring = ur_udp_lend_ring,
 	.borrow_ring = ur_udp_borrow_ring,

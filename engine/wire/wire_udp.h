@@ -77,6 +77,7 @@ struct ur_udp_peer {
 	u32 own_gen; /* of the addresses when this was found out: */
 	bool here;   /* an address of this very device */
 	bool own;    /* of a device of this host */
+	u32 device;  /* which one; 0: one that lends nothing, or none */
 	struct ur_udp_ids ids;
 };
 
@@ -138,9 +139,8 @@ void ur_udp_steer(int fd, u32 bits, u32 n);
 /* wire_udp_lend.c: the wire's lend; closes what was lent. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_close_lent(struct ur_udp_addr *a);
-/* The wire's lend_port, is_neighbour and is_here. */
+/* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
-bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16]);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
 /* Find the file of addresses and ports, and give back what the wire has of it: what it has lent, or,
  * in a program, its copies of what was lent to it. The first returns 0 or

@@ -181,15 +181,6 @@ void ur_udp_lose_own(struct ur_wire_udp *w)
 		end_lending(w);
 }
 
-bool ur_udp_is_neighbour(const struct ur_wire *wire, const u8 gid[16])
-{
-	const struct ur_wire_udp *w =
-		ur_container_of(wire, struct ur_wire_udp, wire);
-	struct ur_udp_whose whose = ur_udp_own_whose(w->own, gid, w->device);
-
-	return whose.own && !whose.here;
-}
-
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16])
 {
 	const struct ur_wire_udp *w =

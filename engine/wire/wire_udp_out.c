@@ -210,11 +210,11 @@ static void look_at_own(struct ur_wire_udp *w)
 }
 
 /* An engine in a program reaches those of this host from the port that it was lent,
- * and from no other. Returns whether av is for one. */
+ * and from no other. Returns whether av may be for one: members of a group are. */
 static bool is_lent_for(const struct ur_wire_udp *w, const struct ur_av *av)
 {
 	return w->wire.engine->config.guest &&
-	       ur_udp_own_whose(w->own, av->dgid, w->device).own;
+	       (av->mcast || ur_udp_own_whose(w->own, av->dgid, w->device).own);
 }
 
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)

@@ -54,6 +54,7 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 		p->own_gen = ur_udp_own_generation(w->own);
 		whose = ur_udp_own_whose(w->own, gid, w->device);
 		p->own = whose.own;
+		p->device = whose.device;
 		p->here = whose.here || ur_udp_find(w, gid);
 	}
 	return p;
@@ -64,25 +65,34 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
  * itself come here only where the engine of one end is in a program; else
  * feed_loop() of the engine has them. Its neighbours send from a port that this
  * process holds, and so does the device to a program. A program sends from the port
- * that was lent to it, and its packets count only for queue pairs whose peer it may
- * have.
+ * that was lent to it, by the device that has its address, and its packets count only
+ * for queue pairs whose peer it may have.
  */
 static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   struct ur_rx_meta *meta)
 {
 	if (!peer->own && !peer->here)
 		return false;
-	if (peer->here) {
-		meta->slot =
-			(u8)ur_udp_own_slot(w->own, w->device, meta->udp_sport);
-		if (meta->slot) {
-			meta->slot_bits = UR_SLOT_BITS;
-			return false;
-		}
-		if (!w->wire.engine->config.guest)
-			return true;
+	meta->slot = (u8)ur_udp_own_slot(w->own, peer->device, meta->udp_sport);
+	if (meta->slot) {
+		meta->slot_bits = UR_SLOT_BITS;
+		return false;
 	}
+	if (peer->here && !w->wire.engine->config.guest)
+		return true;
 	return !ur_udp_own_holds(w->own, meta->udp_sport, meta->v4);
+}
+
+/* A packet to a group comes back from the kernel, which gives it to the other engines of
+ * this host in that way; the members here have had it. */
+static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
+		   const struct ur_rx_meta *meta)
+{
+	if (!peer->here)
+		return false;
+	if (w->wire.engine->config.guest)
+		return meta->udp_sport == w->lent[meta->v4].sport;
+	return !ur_udp_own_slot(w->own, w->device, meta->udp_sport);
 }
 
 /*
@@ -286,11 +296,11 @@ static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
 	memset(&info, 0, sizeof(info));
 	read_control(msg, &info);
 	read_name(a, name, &info.meta);
-	if (a->mcast && ur_engine_own_gid(e, info.meta.saddr))
-		return; /* ours, looped by the kernel; we had it already */
 	seed.flow.sport = info.meta.udp_sport;
 	seed.flow.v4 = info.meta.v4;
 	peer = find_peer(w, info.meta.saddr);
+	if (a->mcast && is_own(w, peer, &info.meta))
+		return;
 	if (forged(w, peer, &info.meta)) {
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;

@@ -68,6 +68,8 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
  * one asked for, where mask has it. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       enum ibv_qp_state state, int mask);
+/* The device has attached the queue pair to a group, or detached it. */
+int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(const struct uroce_context *ctx,
 		       const struct uroce_qp *qp, struct ibv_qp_attr *attr);
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,

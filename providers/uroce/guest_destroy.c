@@ -149,7 +149,7 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 				  &resp,
 				  sizeof(resp)};
 	u32 events = 0;
-	int err;
+	int err = 0;
 
 	if (!ur_guest_is_here(ctx)) {
 		ibv->events_completed = 0;
@@ -159,7 +159,12 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 	qp->guest = NULL;
 	pthread_mutex_lock(&ctx->destroys);
 	if (guest)
-		ctx->door->destroy_qp(guest, &events);
+		err = -ctx->door->destroy_qp(guest, &events);
+	if (err) {
+		qp->guest = guest;
+		pthread_mutex_unlock(&ctx->destroys);
+		return err;
+	}
 	err = in_device(ctx, &d);
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err) {

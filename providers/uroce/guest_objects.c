@@ -169,6 +169,9 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return 0;
 	if (!ur_guest_is_here(ctx))
 		return EIO;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
+		init.block_self_mcast =
+			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 	init.pdn = ur_to_pd(attr->pd)->pdn;
 	init.send_cq = ur_to_cq(attr->send_cq)->guest;
 	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
@@ -353,6 +356,15 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	return err ? err
 		   : -ctx->door->modify_qp(qp->guest, &attr,
 					   (u32)(mask & ~IBV_QP_CUR_STATE));
+}
+
+int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
+{
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
+	return qp->guest ? -ctx->door->mcast(qp->guest, gid->raw, attach) : 0;
 }
 
 void ur_guest_query_qp(const struct uroce_context *ctx,

@@ -384,12 +384,20 @@ int uroce_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	return ur_to_qp(qp)->guest ? EOPNOTSUPP
-				   : ibv_cmd_attach_mcast(qp, gid, lid);
+	int err = ibv_cmd_attach_mcast(qp, gid, lid);
+
+	if (err)
+		return err;
+	err = ur_guest_mcast(ur_to_qp(qp), gid, true);
+	if (err)
+		ibv_cmd_detach_mcast(qp, gid, lid);
+	return err;
 }
 
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	return ibv_cmd_detach_mcast(qp, gid, lid);
+	int err = ibv_cmd_detach_mcast(qp, gid, lid);
+
+	return err ? err : ur_guest_mcast(ur_to_qp(qp), gid, false);
 }

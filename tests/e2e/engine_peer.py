@@ -15,6 +15,8 @@ import sys
 import zlib
 
 QKEY = 0x11111111
+# All members of a group; rdma_cm's Q_Key.
+ALL, UDP_QKEY = 0xffffff, 0x01234567
 BYTES = 1 << 20
 SLOTS = 64
 GRH = 40
@@ -160,14 +162,21 @@ class Stranger:
             s.close()
         return had
 
-    def put(self, addr, bth):
-        self.sock.sendmsg([packet(addr, addr, self.sock.getsockname()[1], bth)],
+    def put(self, addr, bth, group=None):
+        """Under that address, to the same one or to a group."""
+        self.sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF,
+                             socket.inet_aton(addr))
+        self.sock.sendmsg([packet(addr, group or addr, self.sock.getsockname()[1], bth)],
                           [(socket.IPPROTO_IP, IP_PKTINFO,
                             struct.pack("=i4s4s", 0, socket.inet_aton(addr), bytes(4)))],
-                          0, (addr, 4791))
+                          0, (group or addr, 4791))
 
     def datagram(self, addr, qpn, source_qpn, text):
         self.put(addr, datagram(qpn, source_qpn, text))
+
+    def to_group(self, addr, group, source_qpn):
+        self.put(addr, struct.pack("!BBHIIII", UD_SEND_ONLY, 0, 0xffff, ALL, 0, UDP_QKEY,
+                                   source_qpn) + bytes(100), group)
 
     def message(self, addr, qpn, psn, text):
         self.put(addr, message(qpn, psn, text))

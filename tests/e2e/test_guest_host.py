@@ -20,6 +20,7 @@ from test_guest_engine import GUESTS, packets
 # Another uid that the device trusts with an engine: it may see all packets anyway.
 RAW = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
        "--inh-caps", "+net_raw", "--ambient-caps", "+net_raw"]
+GROUP = "239.7.7.9"
 PLACES = list(itertools.product(("process", "device"), repeat=2))
 
 
@@ -149,6 +150,33 @@ def test_strangers(host, peers, place):
     assert stranger.can_bind(friend.lent_port()) == 0
     friend.send("true", host.gid4, victim.qpn)
     assert victim.texts_to("true") == ["true"]
+
+
+def member(host, place):
+    m = As(host, place).start("stdbuf", "-oL", "mckey", "-m", GROUP, "-b", host.addr4)
+    wait_for("mckey to join", lambda: not m.running() or
+             "receiving data transfers" in m.text())
+    return m
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_datagrams_to_a_group(host, peers, place):
+    """So it is where they send to a group that the queue pair has joined."""
+    friend, other = peers("ud", "process", RAW), peers("ud", "process")
+    stranger = peers("none", "device", NOBODY)
+    stranger.own_port()
+    other.lent_port()
+    first = member(host, place)
+    for peer in stranger, other:
+        for _ in range(20):
+            peer.to_group(host.addr4, GROUP, friend.qpn)
+    # It ends with the tenth that comes.
+    second = member(host, place)
+    assert first.running(), first.report()
+    for _ in range(10):
+        other.to_group(host.addr4, GROUP, other.qpn)
+    for m in first, second:
+        assert m.wait(20) == 0 and "return status 0" in m.text(), m.report()
 
 
 @pytest.mark.parametrize("place", ["process", "device"])
