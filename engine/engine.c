@@ -19,6 +19,7 @@
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_settings.h"
 #include "util/os/high_fd.h"
 
 #define TX_DESCS 1024u
@@ -113,6 +114,7 @@ void ur_engine_free_one(struct ur_engine *e)
 		close(e->epoll_fd);
 	ur_guest_fini(e);
 	ur_counters_lend_fini(e);
+	ur_settings_lend_fini(e);
 	ur_mailbox_fini(&e->mailbox);
 	free(e);
 }
@@ -305,9 +307,7 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 
 static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
 {
-	engine->cc = cc;
-	ur_port_set_cc(engine->port, &cc);
-	engine->ecn = ecn;
+	ur_engine_apply_cc(engine, &cc, ecn);
 	return 0;
 }
 UR_ENGINE_ORDER(2, set_cc, struct ur_cc_config, u8);
@@ -317,6 +317,9 @@ void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 {
 	FOR_EACH_SHARD(e, engine)
 	order_set_cc(e, *cc, ecn);
+	engine->shown_cc = *cc;
+	engine->shown_ecn = ecn;
+	ur_settings_show(engine);
 }
 
 void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to)

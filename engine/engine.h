@@ -77,6 +77,7 @@ struct ur_lent {
 	int out[2];
 	u16 port;
 	int counters; /* memory that it counts in: lend_counters.h */
+	int settings; /* memory that it reads settings in: lend_settings.h */
 };
 
 struct ur_engine_config {

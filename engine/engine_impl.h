@@ -68,6 +68,10 @@ struct ur_engine {
 	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
 	u32 last_slot; /* that was lent: control's */
 	struct ur_counter_loans *counter_loans; /* control's; NULL: none yet */
+	struct ur_settings_page *settings; /* for programs, as the next three */
+	int settings_fd;
+	struct ur_cc_config shown_cc; /* as control set it last */
+	u8 shown_ecn;
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */
@@ -141,6 +145,14 @@ void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
  * congestion control. The first returns 0 or -errno. Control. */
 int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to);
 void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to);
+/* Sets both. Engine thread. */
+static inline void ur_engine_apply_cc(struct ur_engine *engine,
+				      const struct ur_cc_config *cc, u8 ecn)
+{
+	engine->cc = *cc;
+	ur_port_set_cc(engine->port, cc);
+	engine->ecn = ecn;
+}
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 /* Joins the multicast group on the wire with the first call for it. Returns 0

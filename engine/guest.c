@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_settings.h"
 #include "engine/poll_loop.h"
 #include "engine/wait.h"
 #include "util/os/high_fd.h"
@@ -41,6 +42,9 @@ int ur_guest_init(struct ur_engine *e)
 	e->guest.file_dev = st.st_dev;
 	e->guest.file_ino = st.st_ino;
 	err = ur_counters_borrow(e->config.lent.counters, &e->guest.counters);
+	if (!err)
+		err = ur_settings_borrow(e->config.lent.settings,
+					 &e->guest.settings);
 	if (err)
 		return err;
 	e->guest.nap_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
@@ -55,6 +59,7 @@ void ur_guest_fini(struct ur_engine *e)
 	if (e->guest.nap_fd >= 0)
 		close(e->guest.nap_fd);
 	ur_counters_unmap(e->guest.counters);
+	ur_settings_unmap(e->guest.settings);
 }
 
 static bool sleeps_between(struct ur_engine *e)
@@ -172,6 +177,7 @@ int ur_guest_start(struct ur_engine *e)
 	sigset_t all, before;
 	int err;
 
+	ur_settings_look(e);
 	err = -pthread_attr_init(&attr);
 	if (err)
 		return err;
@@ -187,6 +193,7 @@ int ur_guest_start(struct ur_engine *e)
 void ur_guest_turn_begins(struct ur_engine *e)
 {
 	e->guest.before = e->guest.cqes;
+	ur_settings_look(e);
 }
 
 bool ur_guest_keeps_answer(struct ur_engine *e)

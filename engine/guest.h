@@ -45,6 +45,8 @@ struct ur_guest_state {
 	ino_t file_ino;
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */
+	const struct ur_settings_page *settings;
+	u32 settings_seen; /* their generation */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_settings.h"
 #include "engine/wire/wire.h"
 
 _Static_assert(UR_SLOT_BITS <= 5, "slots are bits of 32");
@@ -43,6 +44,8 @@ int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
 	if (err)
 		return err;
 	err = ur_counters_lend(engine, lent->slot, &lent->counters);
+	if (!err)
+		err = ur_settings_lend(engine, &lent->settings);
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;

@@ -268,8 +268,10 @@ struct uroce_engine_open {
 	__s32 own_fd;
 	__s32 out_fd[2];
 	__u32 port;
-	__s32 count_fd; /* memory that its counters lie in, closed by the provider */
-	__u32 rsv;
+	/* Closed by the provider too: memory that its counters lie in, and memory with the
+	 * device's settings. */
+	__s32 count_fd;
+	__s32 settings_fd;
 };
 
 /* Both are the process's own. */

@@ -201,7 +201,7 @@ static const struct field fields[] = {
 	FIELD(uroce_engine_open, out_fd, 60, 8),
 	FIELD(uroce_engine_open, port, 68, 4),
 	FIELD(uroce_engine_open, count_fd, 72, 4),
-	FIELD(uroce_engine_open, rsv, 76, 4),
+	FIELD(uroce_engine_open, settings_fd, 76, 4),
 	END(uroce_engine_open, 80),
 	FIELD(uroce_engine_socket, gid, 0, 16),
 	FIELD(uroce_engine_socket, fd, 16, 4),

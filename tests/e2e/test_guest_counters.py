@@ -11,8 +11,10 @@ import pytest
 
 import hosts
 from hosts import wait_for
+from packets import packets as datagrams
 from pairs import run_pair, start_pair
 from test_guest_engine import GUESTS, packets
+from test_v1 import Capture
 
 SYSFS = "/sys/class/infiniband/uroce0/ports/1/"
 
@@ -152,3 +154,21 @@ def test_hostile(pair, traffic, value):
     for q in queue_pairs(pair.a):
         assert q["state"] in ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
     assert pair.a.device.running()
+
+
+def classes(pair, *cmd):
+    with Capture(pair.b) as cap:
+        run_pair(pair.b, pair.a, [*(cmd or ("ibv_rc_pingpong", "-n", "3"))])
+    return {p.tos for p in datagrams(cap.frames) if str(p.src) == pair.a.addr4}
+
+
+def test_settings(pair):
+    """What the administrator sets is what a program's engine does: ECT by default, and
+    not where he says so."""
+    def ecn(value):
+        pair.a.run(pair.a.lab.bin("uroce"), "link", "set", "uroce0", "ecn", value)
+    assert classes(pair) == {2}
+    ecn("0")
+    assert classes(pair) == {0}
+    ecn("1")
+    assert classes(pair) == {2}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Settings of the device for engines in programs: both sides. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/lend_settings.h"
+#include "util/os/high_fd.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+struct settings {
+	struct ur_cc_config cc;
+	u8 ecn;
+};
+
+#define WORDS ((sizeof(struct settings) + 7) / 8)
+
+/* The generation is odd while they change. */
+struct ur_settings_page {
+	_Atomic u32 generation;
+	u32 rsv;
+	_Atomic u64 word[WORDS];
+};
+
+union page_text {
+	struct settings settings;
+	u64 word[WORDS];
+};
+
+/* ---- the device ---- */
+
+static int make_page(struct ur_engine *e)
+{
+	const int seals =
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+	void *p = MAP_FAILED;
+	int err;
+
+	e->settings_fd = ur_high_fd(memfd_create(
+		"uroce-settings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (e->settings_fd < 0)
+		return -errno;
+	if (!ftruncate(e->settings_fd, sizeof(*e->settings)))
+		p = mmap(NULL, sizeof(*e->settings), PROT_READ | PROT_WRITE,
+			 MAP_SHARED, e->settings_fd, 0);
+	if (p != MAP_FAILED && !fcntl(e->settings_fd, F_ADD_SEALS, seals)) {
+		e->settings = p;
+		return 0;
+	}
+	err = -errno;
+	if (p != MAP_FAILED)
+		munmap(p, sizeof(*e->settings));
+	close(e->settings_fd);
+	e->settings_fd = -1;
+	return err;
+}
+
+int ur_settings_lend(struct ur_engine *engine, int *fd)
+{
+	int err = engine->settings ? 0 : make_page(engine);
+
+	if (err)
+		return err;
+	ur_settings_show(engine);
+	*fd = engine->settings_fd;
+	return 0;
+}
+
+void ur_settings_show(struct ur_engine *engine)
+{
+	struct ur_settings_page *page = engine->settings;
+	union page_text now = {
+		.settings = {.cc = engine->shown_cc, .ecn = engine->shown_ecn}};
+	u32 generation;
+
+	if (!page)
+		return;
+	generation = atomic_load(&page->generation);
+	atomic_store(&page->generation, generation + 1);
+	for (u32 i = 0; i < WORDS; i++)
+		atomic_store(&page->word[i], now.word[i]);
+	atomic_store(&page->generation, generation + 2);
+}
+
+void ur_settings_lend_fini(struct ur_engine *engine)
+{
+	if (!engine->settings)
+		return;
+	munmap(engine->settings, sizeof(*engine->settings));
+	close(engine->settings_fd);
+	engine->settings = NULL;
+}
+
+/* ---- the program ---- */
+
+int ur_settings_borrow(int fd, const struct ur_settings_page **page)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size != (off_t)sizeof(**page))
+		return -EPROTO;
+	p = mmap(NULL, sizeof(**page), PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*page = p;
+	return 0;
+}
+
+void ur_settings_unmap(const struct ur_settings_page *page)
+{
+	if (page)
+		munmap((void *)(uintptr_t)page, sizeof(*page));
+}
+
+void ur_settings_look(struct ur_engine *e)
+{
+	const struct ur_settings_page *page = e->guest.settings;
+	u32 generation;
+	union page_text now;
+
+	if (!page)
+		return;
+	generation = atomic_load(&page->generation);
+	if (generation == e->guest.settings_seen || (generation & 1))
+		return;
+	for (u32 i = 0; i < WORDS; i++)
+		now.word[i] = atomic_load(&page->word[i]);
+	/* They change again: the next turn sees it. */
+	if (atomic_load(&page->generation) != generation)
+		return;
+	e->guest.settings_seen = generation;
+	ur_engine_apply_cc(e, &now.settings.cc, now.settings.ecn);
+}
