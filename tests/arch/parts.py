@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DAEMON = "uroced", "ur_device", "ur_engine", "ur_transport", "ur_cm", "ur_util", "ur_os", "ur_assert"
-PROVIDER = "uroce-rdmav34", "ur_provider", "ur_util", "ur_assert"
+PROVIDER = "uroce-rdmav34", "ur_provider", "ur_util", "ur_os", "ur_assert"
 MODULES = "libnl-3.0", "libnl-route-3.0", "json-c", "libsystemd", "libseccomp", "libisal"
 
 
