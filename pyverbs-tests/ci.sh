@@ -4,7 +4,8 @@
 # ci.sh RESULT.xml: the suite on one device, then with the two players of each
 # test on two devices, and on two hosts with packets lost between them;
 # RESULT-MODE.xml for these. With UROCE_FULL also on two devices over IPv4, and
-# on two hosts without loss.
+# on two hosts without loss. Some of it with the engines in the players, all with
+# UROCE_FULL.
 here=$(dirname "$0")
 rc=0
 /usr/bin/python3 "$here/suite.py" --xml "$1" || rc=1
@@ -13,6 +14,9 @@ modes="wire6 hosts-loss"
 for mode in $modes; do
 	/usr/bin/python3 "$here/suite.py" --mode "$mode" --xml "${1%.xml}-$mode.xml" || rc=1
 done
+some=--some
+[ -n "${UROCE_FULL:-}" ] && some=
+/usr/bin/python3 "$here/suite.py" --mode program $some --xml "${1%.xml}-program.xml" || rc=1
 # Traffic with a hostile card (UROCE_ADVERSE: SEED:MASK of doc/adverse.md, here
 # all but limits and rest), which changes no outcome.
 modules="test_qpex test_cqex test_cq_events test_atomic"

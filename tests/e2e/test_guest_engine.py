@@ -210,8 +210,8 @@ def test_xrc_is_the_devices(pair, process, tool):
 # With queue pairs of the device's engine in the same context; on one completion queue
 # with those of the program's.
 OF_BOTH = """
-beside_destroyed beside_events beside_extended beside_fairness beside_memory
-beside_resize beside_traffic beside_unread_events beside_window beside_wrong_order
+beside_closed beside_destroyed beside_events beside_extended beside_fairness beside_forked
+beside_import beside_memory beside_resize beside_threads beside_traffic beside_unread_events beside_window beside_wrong_order
 import import_by_socket import_outlives import_wrong xrc
 """.split()
 
