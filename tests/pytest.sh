@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # pytest.sh RESULT.xml ARGUMENT...: pytest with these arguments; then what failed,
 # once more by itself. What passes that time counts as passed, and RESULT.xml says
-# that it is flaky (once_more.py).
+# that it is flaky (once_more.py). Of each test it has the processor's seconds, too
+# (spent.py).
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=$1
@@ -13,7 +14,9 @@ trap 'rm -rf "$cache"' EXIT
 # A stage that is told to end tells its pytest, which cleans up.
 trap '[ -z "$child" ] || { kill -TERM $child 2>/dev/null; wait $child; }; exit 130' INT TERM
 run() {
-	/usr/bin/python3 -m pytest -q -o cache_dir="$cache" "$@" &
+	/usr/bin/python3 -c 'import sys, pytest
+sys.path.append(sys.argv[1])
+sys.exit(pytest.main(sys.argv[2:]))' "$top/tests" -q -p spent -o cache_dir="$cache" "$@" &
 	child=$!
 	wait $child
 	local rc=$?
