@@ -46,7 +46,10 @@ static void remove_made(void)
 
 static void make_dir(struct daemon_proc *d)
 {
-	strcpy(d->dir, "/tmp/uroce-test.XXXXXX");
+	const char *tmp = getenv("TMPDIR");
+
+	CHECK((size_t)snprintf(d->dir, sizeof(d->dir), "%s/uroce-test.XXXXXX",
+			       tmp && *tmp ? tmp : "/tmp") < sizeof(d->dir));
 	CHECK(mkdtemp(d->dir));
 	if (!n_made) {
 		maker = getpid();

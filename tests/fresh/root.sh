@@ -71,7 +71,8 @@ inside() { # inside CMD...: in the root, as its root
 		fi || exit 1
 		mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
 			mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" &&
-			mount -t tmpfs -o mode=755 tmpfs "$root/run" || exit 1
+			mount -t tmpfs -o mode=755 tmpfs "$root/run" &&
+			mount -t tmpfs -o mode=1777 tmpfs "$root/tmp" || exit 1
 		cache=
 		if [ -d "${CCACHE_DIR:-}" ]; then
 			cache=/var/cache/ccache
@@ -91,7 +92,7 @@ inside() { # inside CMD...: in the root, as its root
 			UROCE_FULL="$UROCE_FULL" UROCE_TEST_KINDS="$test_kinds" UROCE_PACKAGE_TESTS="$packages" \
 			UROCE_PACKAGE_ROOT="$package_root" packages_of="$packages_of" \
 			${cache:+CCACHE_DIR=$cache CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1} \
-			${cache:+CCACHE_SLOPPINESS=locale CMAKE_C_COMPILER_LAUNCHER=ccache} \
+			${cache:+CCACHE_SLOPPINESS=locale CCACHE_DEPEND=1 CMAKE_C_COMPILER_LAUNCHER=ccache} \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
 }
