@@ -392,8 +392,9 @@ def judge(results, want, partial, huge):
 
 
 def groups(suite_dir, names, want, mode, some):
-    """What each run of the runner is given: a module, or apart, the tests of a
-    module that are run at all; of some, all at once."""
+    """What each run of the runner is given: a module, those of which nothing is
+    expected but skips together; or apart, the tests of a module that are run at
+    all; of some, all at once."""
     if some:
         classes = {}
         for t, (kind, _) in sorted(want.items()):
@@ -403,8 +404,13 @@ def groups(suite_dir, names, want, mode, some):
     if names:
         return [[n] for n in names]
     if mode in TOGETHER:
-        return [[f[:-3]] for f in sorted(os.listdir(suite_dir))
-                if f.startswith("test_") and f.endswith(".py")]
+        modules = [f[:-3] for f in sorted(os.listdir(suite_dir))
+                   if f.startswith("test_") and f.endswith(".py")]
+        kinds = {}
+        for t, (kind, _) in want.items():
+            kinds.setdefault(t.split(".")[0], set()).add(kind)
+        skipped = [m for m in modules if kinds.get(m) == {"skip"}]
+        return [[m] for m in modules if m not in skipped] + [skipped] * bool(skipped)
     modules = {}
     for t, (kind, _) in sorted(want.items()):
         if kind != "left-out":

@@ -4,8 +4,9 @@
 # ci.sh RESULT.xml: uroce for arm64. In a root of this release with the cross
 # compiler and arm64's libraries, which cannot all be beside the host's own: the
 # tree built without a warning, and run by qemu-user what asks nothing of a
-# kernel but to run programs: the tests of the kinds abi, unit, scenario and
-# fuzz, and some simulations (with UROCE_FULL the others are compiled, too); icrc.sh;
+# kernel but to run programs: the tests of the kinds abi, unit and fuzz, scenarios of the
+# connection manager, and some simulations, of the transport and of the connection manager
+# (with UROCE_FULL all scenarios and simulations); icrc.sh;
 # Debian's packages (packages.sh); and between
 # a host of this machine's architecture and one of arm64, by qemu-user too, every
 # operation (mixed.sh); rdma-core's suite on that host of arm64, of each class one
@@ -32,7 +33,7 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
-[ -n "$UROCE_FULL" ] || test_kinds="abi;unit;scenario;fuzz;sim;interop"
+[ -n "$UROCE_FULL" ] || test_kinds="abi;unit;scenario/cm;fuzz;sim/transport;sim/cm;interop"
 clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM

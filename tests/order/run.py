@@ -6,7 +6,8 @@ on a weakly ordered machine (memory.pml): as the code has them nothing goes
 wrong, and with any one of them weaker something does.
 
     run.py code              whether the code has the orders that the models have
-    run.py [MODEL...]        default all; exits with 77 where Spin is missing
+    run.py [MODEL...]        default all; exits with 77 where Spin is missing; with
+                             UROCE_FULL each weaker order, else the first of a model
     run.py --trace MODEL [LABEL=ORDER]       the steps to what goes wrong"""
 import os
 import re
@@ -147,11 +148,12 @@ def main():
         states, wrong = explore(model, orders)
         print(f"{model}: {states} states, {wrong or 'nothing goes wrong'}")
         bad += bool(wrong)
-        for label, (order, weaker) in MODELS[model].items():
-            for weak in weaker:
-                states, wrong = explore(model, {**orders, label: weak})
-                print(f"{model}: [{label}] {order} -> {weak}: {wrong or 'NOT NOTICED'}")
-                bad += not wrong
+        weakened = [(label, order, weak) for label, (order, weaker) in MODELS[model].items()
+                    for weak in weaker]
+        for label, order, weak in weakened if os.environ.get("UROCE_FULL") else weakened[:1]:
+            states, wrong = explore(model, {**orders, label: weak})
+            print(f"{model}: [{label}] {order} -> {weak}: {wrong or 'NOT NOTICED'}")
+            bad += not wrong
     return 1 if bad else 0
 
 
