@@ -116,10 +116,13 @@ class Host:
         self.addr4 = self.addr6 = None
         sh("ip", "netns", "add", self.name)
         lab.namespaces.append(self.name)
-        self.ip("link", "set", "lo", "up")
 
     def ip(self, *args):
         return sh("ip", "-n", self.name, *args).stdout
+
+    def ip_all(self, *lines):
+        """One process for all of these commands."""
+        sh("ip", "-n", self.name, "-batch", "-", input="\n".join(lines))
 
     def tc(self, *args):
         return sh("ip", "netns", "exec", self.name, "tc", *args).stdout
@@ -223,13 +226,13 @@ class Lab:
     def join(self):
         self.a, self.b = (kind(self, letter)
                           for kind, letter in zip(self.kinds, "ab"))
-        self.a.ip("link", "add", "eth0", "type", "veth", "peer", "name",
-                  "eth0", "netns", self.b.name)
+        cable = f"link add eth0 type veth peer name eth0 netns {self.b.name}"
         for n, host in enumerate((self.a, self.b), 1):
             host.addr4, host.addr6 = f"10.77.0.{n}", f"fd77::{n}"
-            host.ip("link", "set", "eth0", "mtu", str(self.mtu), "up")
-            host.ip("addr", "add", host.addr4 + "/24", "dev", "eth0")
-            host.ip("addr", "add", host.addr6 + "/64", "dev", "eth0", "nodad")
+            host.ip_all(*[cable] * (host is self.a), "link set lo up",
+                        f"link set eth0 mtu {self.mtu} up",
+                        f"addr add {host.addr4}/24 dev eth0",
+                        f"addr add {host.addr6}/64 dev eth0 nodad")
 
     def serve(self):
         for host in self.a, self.b:

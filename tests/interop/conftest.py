@@ -33,7 +33,8 @@ def hosts():
     g.build_image()
     rxe = uroce = None
     try:
-        rxe = g.Guest(f"io{os.getpid() % 100000}", NETNS, 2, volumes=[f"{g.TOP}:/uroce"])
+        rxe = g.Guest(f"io{os.getpid() % 100000}", NETNS, 2,
+                      volumes=[f"{g.BUILD}:/build", f"{g.TOP}:/uroce"])
         uroce = g.Uroce(NETNS)
         yield {"rxe": rxe, "uroce": uroce}
     finally:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The checker on another card than ours: the whole lab on Soft-RoCE, in a guest without
-uroce. Debian's kernels are built without siw, the other driver that needs no hardware
-(`# CONFIG_RDMA_SIW is not set`)."""
+"""The checker on another card than ours: the whole lab on Soft-RoCE, in a guest whose
+programs have nothing of uroce. Debian's kernels are built without siw, the other driver
+that needs no hardware (`# CONFIG_RDMA_SIW is not set`)."""
 import os
 import re
 import subprocess
@@ -10,26 +10,13 @@ import pytest
 
 import guest as g
 
-NETNS = f"uroce-ck-{os.getpid()}"
 # What tests/lab/card.py may leave out, with the reason that it prints.
 CANNOT = {"UR-MR-06"}
 
 
-@pytest.fixture(scope="module")
-def rxe():
-    why = g.missing()
-    if why:
-        pytest.skip(why)
-    g.build_image()
-    guest = None
-    try:
-        guest = g.Guest(f"ck{os.getpid() % 100000}", NETNS, 2, volumes=[f"{g.BUILD}:/build",
-                                                                       f"{g.TOP}:/uroce"])
-        yield guest
-    finally:
-        if guest:
-            guest.stop()
-        subprocess.run(["ip", "netns", "del", NETNS], stderr=subprocess.DEVNULL)
+@pytest.fixture
+def rxe(hosts):
+    return hosts["rxe"]
 
 
 def test_lab(rxe):
