@@ -55,12 +55,16 @@ run_tests() {
 }
 
 lint() {
-	local debs=() deb
+	local debs=() deb left
 	for deb in "$tree"/build/packages/*.deb; do
 		[[ $deb == *-dbgsym_* ]] || debs+=("$deb")
 	done
-	lintian --allow-root --suppress-tags initial-upload-closes-no-bugs \
-		--fail-on error,warning "${debs[@]}"
+	left=$(mktemp -d) || return # it leaves files in TMPDIR
+	TMPDIR=$left lintian --allow-root --fail-on error,warning \
+		--suppress-tags initial-upload-closes-no-bugs "${debs[@]}"
+	set -- $?
+	rm -rf "$left"
+	return "$1"
 }
 # Debian's programs for arm64, with what uroce's packages want.
 programs="bash dash coreutils grep sed gzip mount util-linux

@@ -57,6 +57,7 @@ clean() {
 	trap '' INT TERM
 	[ -n "$child" ] && kill -KILL "$child" 2>/dev/null && wait "$child"
 	rm -f "/run/cdi/uroce-test-$user.json"
+	rmdir /run/cdi 2>/dev/null
 	userdel -f "$user" 2>/dev/null
 	ip netns del "$user" 2>/dev/null
 	rm -rf --one-file-system "$work" "$kept.new"
