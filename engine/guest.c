@@ -12,6 +12,7 @@
 #include "engine/lend_settings.h"
 #include "engine/poll_loop.h"
 #include "engine/wait.h"
+#include "engine/wire/wire.h"
 #include "util/os/high_fd.h"
 
 /* While somebody polls, the thread looks so often whether it is still so: so
@@ -209,6 +210,16 @@ bool ur_guest_keeps_answer(struct ur_engine *e)
 	return keeps;
 }
 
+/* The thread sleeps. Whoever put something into a ring has asked for it to be woken, once, but
+ * this turn may have taken the datagram that was to do it, so others have to ask again.
+ * Returns whether there is something for it already. */
+static bool came_meanwhile(struct ur_engine *e)
+{
+	ur_wire_sleeps(e, true);
+	atomic_thread_fence(memory_order_seq_cst);
+	return ur_wire_waits(e);
+}
+
 /* One turn, as the engine. Returns whether its thread is to be woken. */
 static bool drive(struct ur_engine *e, bool posted)
 {
@@ -228,7 +239,7 @@ static bool drive(struct ur_engine *e, bool posted)
 		e->guest.drives = false;
 	}
 	return atomic_load(&e->asleep) && !atomic_load(&e->guest.naps) &&
-	       ur_poll_overdue(e);
+	       (ur_poll_overdue(e) || came_meanwhile(e));
 }
 
 bool ur_engine_drive(struct ur_engine *e, bool posted)

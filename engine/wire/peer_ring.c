@@ -270,7 +270,10 @@ bool ur_peer_woken(struct ur_peer_in *in)
 
 void ur_peer_sleep(struct ur_peer_in *in, bool asleep)
 {
-	atomic_store_explicit(&in->word->asleep, asleep, memory_order_relaxed);
+	if (atomic_load_explicit(&in->word->asleep, memory_order_relaxed) !=
+	    asleep)
+		atomic_store_explicit(&in->word->asleep, asleep,
+				      memory_order_relaxed);
 }
 
 void ur_peer_read(struct ur_peer_in *in, bool reads)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import hosts
+from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair, start_pair
 from test_guest_engine import engines, threads_cpu
@@ -45,6 +46,14 @@ def test_long_messages(host, tool):
     run_pair(As(host, "process"), As(host, "process", *RAW),
              [tool, "-s", "1000000", "-n", "200", "-F"], flag="-x")
     assert on_lo(host) - before < 200 * 1000000 // 10
+
+
+def test_threads_that_sleep(host):
+    """A thread that polls when its event comes may take what was to wake the engine's own
+    thread, which then is to be woken by what comes next."""
+    run_cm_pair(*2 * [As(host, "process")],
+                ["rping", "-s", "-a", host.addr4, "-p", 20000, "-C", 1000],
+                ["rping", "-c", "-a", host.addr4, "-p", 20000, "-C", 1000], 20000)
 
 
 def test_three_programs(host, peers):
