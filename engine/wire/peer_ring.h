@@ -23,8 +23,8 @@
 
 /* Records: some bursts of the largest datagrams. */
 #define UR_PEER_STREAM_BYTES (512u << 10)
-/* Bytes of long messages. A window of a queue pair is as large. */
-#define UR_PEER_BULK_BYTES (1u << 20)
+/* Bytes of long messages. A window of a queue pair is half as large. */
+#define UR_PEER_BULK_BYTES (2u << 20)
 #define UR_PEER_HEAD_BYTES (64u << 10) /* a page of any system */
 #define UR_PEER_PAGE	   4096u
 
@@ -43,12 +43,14 @@ struct ur_peer_head {
 	_Atomic u32 waits;     /* how often he has begun to wait for room */
 };
 
-/* Only the reader writes it; the file of both has one for each. */
+/* Only the reader writes it, but that the writer wakes him; the file of both has one for
+ * each. The writer looks at the first line only when he needs room. */
 struct ur_peer_word {
-	_Atomic u32 taken;  /* bytes of the stream, ever */
-	_Atomic u32 freed;  /* bytes of the bulk, ever */
-	_Atomic u32 asleep; /* is to be woken when something is published */
-	_Atomic u32 reads;  /* there is a reader */
+	_Atomic u32 taken; /* bytes of the stream, ever */
+	_Atomic u32 freed; /* bytes of the bulk, ever */
+	/* Is to be woken when something is published. */
+	_Atomic u32 asleep __attribute__((aligned(128)));
+	_Atomic u32 reads; /* there is a reader */
 } __attribute__((aligned(128)));
 
 /* Packets that go the same way: n of seg bytes each, the last one perhaps shorter. */

@@ -252,10 +252,12 @@ static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 	while (i < end && n) {
 		struct ur_udp_out *o =
 			ur_udp_out(w, (struct ur_av *)tx->desc[i].av);
+		struct ur_udp_pair *p =
+			o && o->lent ? ur_udp_pair_for(w, tx, i) : NULL;
 
-		if (!o || !is_for_ring(w, o, tx, i))
+		if (!p)
 			break;
-		n = ur_udp_pair_send(w, ur_udp_pair_for(w, tx, i), tx, i, end);
+		n = ur_udp_pair_send(w, p, tx, i, end);
 		i += n;
 	}
 	*blocked = !n;
