@@ -7,6 +7,8 @@
 
 /* Messages of one peer in one turn: others have turns too. */
 #define TURN_MESSAGES 64u
+/* And so many bytes of long ones: then answers leave, and the sender goes on beside us. */
+#define TURN_BULK (128u << 10)
 /* Nobody waits longer for somebody who takes nothing: packets for him are lost. */
 #define FULL_NS 1000000u
 
@@ -292,9 +294,10 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	struct ur_peer_message m;
+	u32 bulk = 0;
 	int ret = 0;
 
-	for (u32 i = 0; i < TURN_MESSAGES; i++) {
+	for (u32 i = 0; i < TURN_MESSAGES && bulk < TURN_BULK; i++) {
 		int got = ur_peer_get(&p->in, &m, w->rx_buf);
 
 		if (got < 0)
@@ -302,6 +305,7 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 		if (!got)
 			break;
 		ret = 1;
+		bulk += m.apart ? m.len / UR_PEER_BTH_ROOM * m.seg : 0;
 		take(w, p, &m);
 		ur_peer_done(&p->in);
 	}
