@@ -254,6 +254,106 @@ static void test_threads(void)
 	CHECK_EQ(uroce_poll_cq(&shared.cq->vcq.cq, 4, wc), 0);
 }
 
+/* ---- two rings: an engine in this process, and the device's ---- */
+
+static u32 turns;
+
+static void take_turn(struct uroce_guest *guest)
+{
+	turns++;
+}
+
+static const struct uroce_door door = {.poll = take_turn};
+static const u32 here = 1;
+
+/* The queue of f has that of g as the device's. */
+static void two_rings(struct fake *f, struct fake *g)
+{
+	fake_init(f, UR_SENDS_RC, 4, 16, 4);
+	fake_init(g, UR_SENDS_RC, 4, 16, 4);
+	f->ctx.guest = (void *)f;
+	f->ctx.door = &door;
+	f->ctx.db.own = &here;
+	f->cq->guest = (void *)f;
+	f->cq->device = &g->cq->ring;
+	turns = 0;
+}
+
+static void test_two_rings(void)
+{
+	struct ibv_wc wc[16];
+	struct fake f, g;
+	struct ibv_cq *cq;
+	u32 devices = 0;
+
+	two_rings(&f, &g);
+	cq = &f.cq->vcq.cq;
+	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 0);
+	CHECK_EQ(turns, 1);
+	for (u64 i = 0; i < 8; i++) {
+		fake_complete(&f, i, 0x11);
+		fake_complete(&g, 100 + i, 0x22);
+	}
+	/* By turns, each in its order. */
+	for (u64 i = 0; i < 4; i++) {
+		CHECK_EQ(uroce_guest_poll_cq(cq, 1, wc), 1);
+		devices += wc[0].qp_num == 0x22;
+		CHECK_EQ(wc[0].wr_id % 100, i / 2);
+	}
+	CHECK_EQ(devices, 2);
+	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 12);
+	CHECK_EQ(f.cq->ring.hdr->cons, 8);
+	CHECK_EQ(g.cq->ring.hdr->cons, 8);
+	CHECK_EQ(turns, 1);
+	for (u64 i = 0; i < 4; i++) {
+		fake_complete(&f, i, 0x11);
+		fake_complete(&g, i, i & 1 ? 0x11 : 0x22);
+	}
+	ur_cq_forget_qp(cq, 0x11);
+	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 2);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(wc[i].qp_num, 0x22);
+	uroce_req_notify_cq(cq, 1);
+	CHECK_EQ(f.cq->ring.hdr->arm & UROCE_ARM_MASK, UROCE_ARM_SOLICITED);
+	CHECK_EQ(g.cq->ring.hdr->arm, f.cq->ring.hdr->arm);
+}
+
+static void test_two_rings_extended(void)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	struct ibv_cq_ex *cq;
+	struct fake f, g;
+	u32 seen = 0;
+
+	two_rings(&f, &g);
+	cq = &f.cq->vcq.cq_ex;
+	ur_cq_set_methods(f.cq, IBV_WC_EX_WITH_QP_NUM);
+	CHECK_EQ(ibv_start_poll(cq, &attr), ENOENT);
+	CHECK_EQ(turns, 1);
+	for (u64 i = 0; i < 3; i++) {
+		fake_complete(&f, i, 0x11);
+		fake_complete(&g, i, 0x22);
+	}
+	CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+	for (int i = 0; i < 4; i++) {
+		seen += ibv_wc_read_qp_num(cq) == 0x22;
+		if (i < 3)
+			CHECK_EQ(ibv_next_poll(cq), 0);
+	}
+	ibv_end_poll(cq);
+	/* Leaving early consumes only what was read. */
+	CHECK_EQ(seen, 2);
+	CHECK_EQ(f.cq->ring.hdr->cons, 2);
+	CHECK_EQ(g.cq->ring.hdr->cons, 2);
+	CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+	CHECK_EQ(ibv_next_poll(cq), 0);
+	CHECK_EQ(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+	CHECK_EQ(f.cq->ring.hdr->cons, 3);
+	CHECK_EQ(g.cq->ring.hdr->cons, 3);
+	CHECK_EQ(turns, 1);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -263,5 +363,7 @@ int main(int argc, char **argv)
 	CASE(test_wallclock());
 	CASE(test_arm());
 	CASE(test_threads());
+	CASE(test_two_rings());
+	CASE(test_two_rings_extended());
 	return cases_status();
 }
