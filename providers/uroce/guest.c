@@ -106,9 +106,7 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err <= 0)
 		return -err;
 	ctx->door = find_door();
-	if (!ctx->door)
-		return EOPNOTSUPP;
-	if (resp->adverse || !may_have_rings())
+	if (!ctx->door || resp->adverse || !may_have_rings())
 		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,
@@ -119,8 +117,11 @@ int ur_guest_open(struct uroce_context *ctx,
 		return err;
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, &info);
 	close_lent(&open);
-	if (!err)
-		err = map_doorbell(ctx, resp);
+	if (err) {
+		ctx->elsewhere = true;
+		return 0;
+	}
+	err = map_doorbell(ctx, resp);
 	if (err)
 		return err;
 	ctx->guest_fd = info.fd;

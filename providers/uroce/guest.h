@@ -15,8 +15,9 @@
 #include "uroce.h"
 
 /* Gives a new context its own engine, if that is asked for and the device lends
- * one, and puts its doorbell page into *resp. EINVAL: the environment asks for none
- * that there is; EOPNOTSUPP: it cannot be in this process. */
+ * one, and puts its doorbell page into *resp. Where it cannot be in this process (no
+ * library beside this one, no thread, no /proc), and where none is lent, the context
+ * has the device's. EINVAL: the environment asks for none that there is. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls a method with one attribute in, or none, and one out. */

@@ -68,7 +68,7 @@ static int cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
 		return cmd_create_rss(context, qp, attr, drv);
-	if (qp->in_device || ur_to_ctx(context)->imported)
+	if (qp->in_device || ur_to_ctx(context)->elsewhere)
 		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_DEVICE;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) {
 		err = ibv_cmd_create_qp_ex2(context, qp, attr, &req_ex,

@@ -222,7 +222,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 
 	if (!ctx)
 		return NULL;
-	ctx->imported = true;
+	ctx->elsewhere = true;
 	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DEVICE,
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);

@@ -53,7 +53,7 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd;	  /* of the rings, then */
 	bool guest_async; /* it can send asynchronous events */
-	bool imported;	  /* the file may have an engine in another program */
+	bool elsewhere;	  /* the device may think of one that is not here */
 	/* Events of queues that are destroyed are taken back by one at a time, here
 	 * and in the device. */
 	pthread_mutex_t destroys;

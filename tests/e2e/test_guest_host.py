@@ -15,7 +15,7 @@ import hosts
 from hosts import wait_for
 from pairs import run_pair
 from test_cli import NOBODY
-from test_guest_engine import GUESTS, packets
+from test_guest_engine import GUESTS, engines, packets, serve
 
 # Another uid that the device trusts with an engine: it may see all packets anyway.
 RAW = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
@@ -61,6 +61,19 @@ def test_pingpong(host, places, size, family):
 @pytest.mark.parametrize("places", PLACES[:3])
 def test_other_services(host, places, program):
     run_pair(As(host, places[0]), As(host, places[1]), [*program, "-c", "-n", "300"])
+
+
+@pytest.mark.parametrize("limit, place", [("2", "program"), ("1", "device")])
+def test_no_thread_for_it(host, monkeypatch, limit, place):
+    """A program that may have no thread has the device's engine."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    wait_for("an empty device", lambda: not engines(host))
+    p = serve(host, [*RAW, "prlimit", f"--nproc={limit}"])
+    try:
+        assert engines(host) == {p.pid: place}
+        run_pair(As(host, "process"), As(host, "process", *RAW), ["ibv_rc_pingpong", "-c"])
+    finally:
+        p.kill()
 
 
 def test_data_is_not_the_devices(host):
