@@ -17,7 +17,7 @@ status=0
 # ends at what it does not know, without what makes it fast, or with all that a user may
 # have, a device has the same threads. What a device of two engines does, one of one engine
 # does with fewer threads; who is the device as well (`together`) has all the threads of who
-# has it beside him, of which three are left: queues of several threads, and objects that
+# has it beside him, of which two are left: queues of several threads, and objects that
 # come and go.
 out=${1:-$tmp/result.xml}
 fewer='|device.(life|hostile|objects)|threads.apart.(shared_(cq|cq_ex|srq|channel)|one_sided|cq_laps|.*(queries|registrations|events|resizes)_beside)'
