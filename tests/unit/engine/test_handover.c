@@ -14,7 +14,7 @@
 
 /* TSan sees a race in the first laps or not at all, and takes ten times as long. */
 #ifdef __SANITIZE_THREAD__
-#define PACKETS 50000u
+#define PACKETS 10000u
 #else
 #define PACKETS 200000u
 #endif

@@ -14,7 +14,7 @@
 #include "util/rng.h"
 
 #ifdef __SANITIZE_THREAD__
-#define MESSAGES 30000u
+#define MESSAGES 5000u
 #else
 #define MESSAGES 200000u
 #endif
