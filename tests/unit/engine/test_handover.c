@@ -15,8 +15,10 @@
 /* TSan sees a race in the first laps or not at all, and takes ten times as long. */
 #ifdef __SANITIZE_THREAD__
 #define PACKETS 10000u
+#define ROUNDS	3u
 #else
 #define PACKETS 200000u
+#define ROUNDS	300u
 #endif
 #define LONGEST 4200u
 
@@ -103,7 +105,7 @@ static void test_full(void)
 	u32 datagrams, others;
 
 	/* From different places, so that the end is met everywhere. */
-	for (u32 i = 0; i < 300; i++) {
+	for (u32 i = 0; i < ROUNDS; i++) {
 		u64 lost = q.lost;
 
 		datagrams = fill(UR_SVC_UD, 0);

@@ -15,8 +15,10 @@
 
 #ifdef __SANITIZE_THREAD__
 #define MESSAGES 5000u
+#define ROUNDS	 3u
 #else
 #define MESSAGES 200000u
+#define ROUNDS	 300u
 #endif
 #define LONGEST	  20000u
 #define FORGERIES 200000u
@@ -89,7 +91,7 @@ static void test_full(void)
 	u32 n, first = 0;
 
 	begin();
-	for (u32 i = 0; i < 300; i++) {
+	for (u32 i = 0; i < ROUNDS; i++) {
 		for (n = 0; put(4112, first + n); n++)
 			;
 		CHECK(n >= UR_PEER_STREAM_BYTES / 4300 &&
