@@ -216,7 +216,9 @@ static void *send_many(void *arg)
 	wr.sg_list = &sge;
 	wr.wr.rdma.remote_addr = (uintptr_t)b->rc[1].buf;
 	wr.wr.rdma.rkey = b->rc[1].mr->rkey;
-	wr.qp_type.xrc.remote_srqn = b->srqn;
+	/* It is being made while the other thread posts. */
+	if (!s->rc)
+		wr.qp_type.xrc.remote_srqn = b->srqn;
 	for (int i = 0; i < SENT;) {
 		int err = ibv_post_send(e->qp, &wr, &bad);
 
