@@ -82,7 +82,12 @@ static bool try_send(struct ur_evsock *sock, u64 element, u32 type)
 	struct async_desc desc = {element, type, 0};
 	size_t len = sock->async ? sizeof(desc) : sizeof(element);
 
-	return send(sock->tx, &desc, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+	if (send(sock->tx, &desc, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return true;
+	/* Nobody can read any more. A watch would report that for ever. */
+	if (errno == EPIPE || errno == ECONNRESET)
+		sock->ended = true;
+	return false;
 }
 
 /* Send what waits with src; true when nothing is left. */
@@ -116,7 +121,7 @@ static bool flush(struct ur_evsock *sock)
 
 static void watch(struct ur_evsock *sock)
 {
-	if (!sock->watching)
+	if (!sock->watching && !sock->ended)
 		sock->watching = !ur_engine_watch(sock->engine, sock->tx,
 						  EPOLLOUT, &sock->watch);
 }
@@ -126,7 +131,7 @@ static void on_room(struct ur_watch *watch, u32 events)
 	struct ur_evsock *sock =
 		ur_container_of(watch, struct ur_evsock, watch);
 
-	if (sock->held || !flush(sock))
+	if (sock->held || (!flush(sock) && !sock->ended))
 		return;
 	ur_engine_unwatch(sock->engine, sock->tx);
 	sock->watching = false;

@@ -25,6 +25,7 @@ struct ur_evsock {
 	bool async;		/* 16-byte datagrams with a type */
 	bool watching;		/* for room */
 	bool held;		/* see ur_events_hold() */
+	bool ended;		/* nobody can read from it any more */
 	struct ur_list backlog; /* ur_evsrc */
 	struct ur_watch watch;
 };

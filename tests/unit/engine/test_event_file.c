@@ -2,6 +2,7 @@
 /* Events come in order, each read once; those of a queue that goes are taken
  * back and only the read ones are counted; a full socket loses none. */
 #include <errno.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
@@ -69,6 +70,26 @@ static void test_purge(void)
 		CHECK_EQ(next(&s), 0xb);
 	CHECK_EQ(next(&s), 0);
 	CHECK_EQ(purge(&s, &b), 5);
+	ur_evsock_close(&s);
+}
+
+/* The device has gone, or the program has closed its end: nothing waits for room that
+ * never comes, however many events there are. */
+static void test_ended(void)
+{
+	struct ur_evsock s;
+	struct ur_evsrc a;
+
+	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	ur_evsrc_init(&a, 0xa);
+	while (!a.pending)
+		ur_evsock_send(&s, &a, 0);
+	CHECK(watched == &s.watch);
+	CHECK_EQ(shutdown(s.tx, SHUT_WR), 0);
+	watched->fn(watched, EPOLLOUT);
+	CHECK(!watched);
+	ur_evsock_send(&s, &a, 0);
+	CHECK(!watched);
 	ur_evsock_close(&s);
 }
 
@@ -163,6 +184,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_purge());
 	CASE(test_full());
+	CASE(test_ended());
 	CASE(test_held());
 	CASE(test_async());
 	return cases_status();
