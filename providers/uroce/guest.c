@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "guest.h"
-#include "util/os/high_fd.h"
 
 /* Returns 1 where it is asked for, 0, or -EINVAL. */
 static int asked_for(void)
@@ -125,10 +124,6 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err)
 		return err;
 	ctx->guest_fd = info.fd;
-	/* A program that closes all its descriptors, and opens others, has none of
-	 * the device's either. */
-	ur_high_fds();
-	resp->wake_fd = ur_high_fd(resp->wake_fd);
 	resp->db_map_off = info.db_map_off;
 	resp->db_map_len = info.db_map_len;
 	ctx->db.posted = posted;

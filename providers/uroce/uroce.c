@@ -11,6 +11,7 @@
 #include "allowed.h"
 #include "guest.h"
 #include "uroce.h"
+#include "util/os/high_fd.h"
 
 #define OP(name) [UR_OP_##name] = (void *)uroce_##name
 
@@ -137,7 +138,10 @@ static int setup_ctx(struct uroce_context *ctx,
 	u8 ops[UR_OPS_MAX_BYTES] = {0};
 	int err = ur_adverse_take(ctx, req, resp);
 
-	ctx->db.wake_fd = resp->wake_fd;
+	/* A program that closes all its descriptors, and opens others, gets none with
+	 * this number: nothing is written to them. */
+	ur_high_fds();
+	ctx->db.wake_fd = ur_high_fd(resp->wake_fd);
 	if (err)
 		return err;
 	if (resp->sq_bb != UROCE_SQ_BB ||
