@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 #define SLOTS	   (1u << UR_SLOT_BITS)
 #define QPS	   2048u /* those beyond are not shown; a power of two */
@@ -47,9 +47,9 @@ static u64 value(const u64 *at)
 	return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-static struct shown_qp *place(struct ur_counter_page *page, u32 qpn, u32 i)
+static u32 place(u32 qpn, u32 i)
 {
-	return &page->qp[(qpn + i) % QPS];
+	return (qpn + i) % QPS;
 }
 
 /* ---- the device ---- */
@@ -156,13 +156,13 @@ void ur_counters_lent(struct ur_engine *engine, u64 *values)
 bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
 {
 	const struct ur_counter_loans *l = engine->counter_loans;
-	u32 slot = qpn >> (24 - UR_SLOT_BITS);
+	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
 
 	if (!l || slot >= SLOTS || l->slot[slot].fd < 0)
 		return false;
 	for (u32 i = 0; i < PLACES; i++) {
 		const struct shown_qp *qp =
-			&l->slot[slot].page->qp[(qpn + i) % QPS];
+			&l->slot[slot].page->qp[place(qpn, i)];
 
 		if (value(&qp->qpn) != qpn)
 			continue;
@@ -187,19 +187,12 @@ void ur_counters_lend_fini(struct ur_engine *engine)
 
 int ur_counters_borrow(int fd, struct ur_counter_page **page)
 {
-	struct stat st;
 	void *p;
+	int err = ur_map_shared(fd, sizeof(**page), PROT_READ | PROT_WRITE, &p);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size != (off_t)sizeof(**page))
-		return -EPROTO;
-	p = mmap(NULL, sizeof(**page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*page = p;
-	return 0;
+	if (!err)
+		*page = p;
+	return err;
 }
 
 u64 *ur_counters_of_port(struct ur_counter_page *page)
@@ -210,7 +203,7 @@ u64 *ur_counters_of_port(struct ur_counter_page *page)
 u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn)
 {
 	for (u32 i = 0; i < PLACES; i++) {
-		struct shown_qp *qp = place(page, qpn, i);
+		struct shown_qp *qp = &page->qp[place(qpn, i)];
 
 		if (qp->qpn)
 			continue;
@@ -224,7 +217,7 @@ u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn)
 void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn)
 {
 	for (u32 i = 0; i < PLACES; i++) {
-		struct shown_qp *qp = place(page, qpn, i);
+		struct shown_qp *qp = &page->qp[place(qpn, i)];
 
 		if (qp->qpn == qpn)
 			__atomic_store_n(&qp->qpn, 0, __ATOMIC_RELEASE);

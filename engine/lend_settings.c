@@ -5,11 +5,11 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_settings.h"
 #include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -102,18 +102,12 @@ void ur_settings_lend_fini(struct ur_engine *engine)
 
 int ur_settings_borrow(int fd, const struct ur_settings_page **page)
 {
-	struct stat st;
 	void *p;
+	int err = ur_map_shared(fd, sizeof(**page), PROT_READ, &p);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size != (off_t)sizeof(**page))
-		return -EPROTO;
-	p = mmap(NULL, sizeof(**page), PROT_READ, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*page = p;
-	return 0;
+	if (!err)
+		*page = p;
+	return err;
 }
 
 void ur_settings_unmap(const struct ur_settings_page *page)

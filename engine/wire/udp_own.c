@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -108,18 +108,12 @@ int ur_udp_own_file(void)
 
 int ur_udp_own_map(int fd, const struct ur_udp_own **own)
 {
-	struct stat st;
 	void *p;
+	int err = ur_map_shared(fd, sizeof(**own), PROT_READ, &p);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size != (off_t)sizeof(**own))
-		return -EPROTO;
-	p = mmap(NULL, sizeof(**own), PROT_READ, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*own = p;
-	return 0;
+	if (!err)
+		*own = p;
+	return err;
 }
 
 void ur_udp_own_unmap(const struct ur_udp_own *own)

@@ -4,23 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "engine/ground/user.h"
 #include "engine/wire/wire_udp.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 static void *map(int fd, size_t bytes, int rights)
 {
-	struct stat st;
 	void *p;
 
-	/* Another release's is not for us. */
-	if (fstat(fd, &st) < 0 || st.st_size != (off_t)bytes)
-		return NULL;
-	p = mmap(NULL, bytes, rights, MAP_SHARED, fd, 0);
-	return p == MAP_FAILED ? NULL : p;
+	return ur_map_shared(fd, bytes, rights, &p) ? NULL : p;
 }
 
 /* A program's engine has one context. NULL: none any more. */

@@ -9,25 +9,13 @@ import struct
 
 import pytest
 
-import hosts
 from hosts import wait_for
 from packets import packets as datagrams
 from pairs import run_pair, start_pair
-from test_guest_engine import GUESTS, packets
+from test_guest_engine import packets, pair  # pylint: disable=unused-import
 from test_v1 import Capture
 
 SYSFS = "/sys/class/infiniband/uroce0/ports/1/"
-
-
-@pytest.fixture(scope="module")
-def pair(build):
-    lab = hosts.Lab(build, 1500)
-    try:
-        for host in lab.a, lab.b:
-            host.serve(*GUESTS)
-        yield lab
-    finally:
-        lab.close()
 
 
 @pytest.fixture(autouse=True)
