@@ -66,21 +66,20 @@ static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
  * of them. Not again before each of them has sent as much, so that many who begin
  * again and again leave the others theirs.
  */
-static bool is_fresh(const struct ur_path *p, const struct ur_qp *qp)
+static bool is_short(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
 	const struct ur_swqe *e = ur_sq_entry(qp, req->head);
 
 	return req->tx == req->head && req->tx != req->tail &&
 	       !ur_inflight(req) && req->tx_psn == e->psn &&
-	       e->npkts <= SHORT && !qp->share.owed &&
-	       (s32)(p->sent - qp->share.fresh_at) >= 0;
+	       e->npkts <= SHORT && !qp->share.owed;
 }
 
 static void wait_for_turn(struct ur_path *p, struct ur_qp *qp)
 {
 	p->waits++;
-	if (is_fresh(p, qp))
+	if (is_short(qp))
 		ur_list_add_tail(&p->fresh, &qp->share.wait);
 	else if (qp->share.owed)
 		ur_list_add_head(&p->waiting, &qp->share.wait);
@@ -112,24 +111,42 @@ static bool waiting_for_time(const struct ur_path *p)
 	return p->window.size < ONE && !(p->out + p->granted);
 }
 
-/* Returns who has the next turn; NULL: nobody waits. */
-static struct ur_qp *next_of(const struct ur_path *p)
+static struct ur_qp *first_of(const struct ur_list *l)
 {
-	const struct ur_list *l =
-		ur_list_empty(&p->fresh) ? &p->waiting : &p->fresh;
-
 	return ur_list_empty(l) ? NULL
 				: ur_list_first(l, struct ur_qp, share.wait);
+}
+
+/* It is not before its time, which is never further away than that of the longest turn
+ * of who goes first. */
+static bool goes_first(const struct ur_path *p, const struct ur_qp *qp)
+{
+	u32 left = qp->share.fresh_at - p->sent;
+
+	return !left || left > SHORT * (1 + p->members_count);
+}
+
+/* Returns who has the next turn, and whether it goes before the others; NULL: nobody
+ * waits. A short message that may not go first yet waits until the others have sent so
+ * much, and not until each has had a turn. */
+static struct ur_qp *next_of(const struct ur_path *p, bool *fresh)
+{
+	struct ur_qp *first = first_of(&p->fresh), *other;
+
+	*fresh = first && goes_first(p, first);
+	if (*fresh)
+		return first;
+	other = first_of(&p->waiting);
+	return other ? other : first;
 }
 
 void ur_path_wake(struct ur_path *p)
 {
 	struct ur_qp *qp;
+	bool fresh;
 	ur_time at;
 
-	while ((qp = next_of(p))) {
-		bool fresh = !ur_list_empty(&p->fresh);
-
+	while ((qp = next_of(p, &fresh))) {
 		ur_assert_hot(qp->share.path == p && qp->port == p->port);
 		if (!has_room(p, qp->share.need, fresh))
 			break;

@@ -52,16 +52,20 @@ static void collect(void)
 	}
 }
 
-static void answer(u32 i)
+static void answer_to(u32 i, u32 psn)
 {
-	struct ur_pkt pkt =
-		wt_pkt(&q[i], UR_OP_RC_ACK, ur_psn_add(next[i], -1), 0);
+	struct ur_pkt pkt = wt_pkt(&q[i], UR_OP_RC_ACK, ur_psn_add(psn, -1), 0);
 
 	if (q[i].qp->req.una == next[i])
 		return;
 	pkt.syndrome = WT_ACK;
 	memcpy(w.meta.saddr, w.av.dgid, 16);
 	wt_arrive(&w, pkt, NULL);
+}
+
+static void answer(u32 i)
+{
+	answer_to(i, next[i]);
 }
 
 /* A message of one packet. */
@@ -121,6 +125,56 @@ static void goes_again(void)
 	stop();
 }
 
+/* Packets of all but the first. */
+static u32 bulk(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 1; i < count; i++)
+		n += got[i];
+	return n;
+}
+
+/* It comes back before the others have sent as much: then it goes when they have, and
+ * not after a turn of each of them. */
+static void goes_soon(void)
+{
+	u32 window = 0;
+
+	start(8);
+	for (u32 t = 0; t < 200 && window < 128; t++) {
+		window = bulk();
+		for (u32 i = 1; i < 8; i++)
+			wt_work(&q[i]);
+		wt_run(&w);
+		collect();
+		wt_sleep(&w, TRIP_NS);
+		collect();
+		window = bulk() - window;
+		for (u32 i = 1; i < 8; i++)
+			answer(i);
+	}
+	CHECK(window >= 128); /* turns of 16 packets */
+	wt_run(&w);
+	collect();
+	for (u32 t = 0; t < 20; t++) {
+		u32 before = bulk(), n = got[0];
+
+		post_short(0);
+		wt_run(&w);
+		collect();
+		for (u32 i = 1; got[0] == n; i = i % 7 + 1) {
+			wt_work(&q[i]);
+			answer_to(i, ur_psn_add(q[i].qp->req.una, 1));
+			wt_run(&w);
+			collect();
+		}
+		CHECK(bulk() - before <= 2 * 16 + 8);
+		answer(0);
+	}
+	stop();
+}
+
 /* Six that begin again whenever they are answered, and two that never end. */
 static void leaves_their_part(void)
 {
@@ -153,6 +207,7 @@ int main(void)
 {
 	goes_at_once();
 	goes_again();
+	goes_soon();
 	leaves_their_part();
 	return 0;
 }
