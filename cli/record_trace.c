@@ -133,21 +133,35 @@ static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
 	}
 }
 
+/* Returns the work request that event i, which is none itself, belongs to, or
+ * UR_RECORD_NONE. What comes after its completion, such as the answer to a packet
+ * that was sent again, is no step of its flow, which has ended. */
+static uint32_t request_of(const struct ur_record *record, uint32_t i)
+{
+	const struct ur_record_event *e = &record->events[i];
+	uint32_t send = e->send;
+
+	if (send == UR_RECORD_NONE && e->r.kind == UROCE_RECORD_PACKET_IN &&
+	    e->other != UR_RECORD_NONE)
+		send = record->events[e->other].send;
+	if (send == UR_RECORD_NONE || record->events[send].done < i)
+		return UR_RECORD_NONE;
+	return send;
+}
+
 static void put_flows(const struct ur_record *record, FILE *f, uint32_t i,
 		      bool *first)
 {
 	const struct ur_record_event *e = &record->events[i];
+	uint32_t send;
 
-	if (e->r.kind == UROCE_RECORD_SEND)
+	if (e->r.kind == UROCE_RECORD_SEND) {
 		put_flow(record, f, "s", i + 1, e, first);
-	else if (e->send != UR_RECORD_NONE)
-		put_flow(record, f, e->packet ? "t" : "f", e->send + 1, e,
-			 first);
-	else if (e->r.kind == UROCE_RECORD_PACKET_IN &&
-		 e->other != UR_RECORD_NONE &&
-		 record->events[e->other].send != UR_RECORD_NONE)
-		put_flow(record, f, "t", record->events[e->other].send + 1, e,
-			 first);
+		return;
+	}
+	send = request_of(record, i);
+	if (send != UR_RECORD_NONE)
+		put_flow(record, f, e->packet ? "t" : "f", send + 1, e, first);
 }
 
 int ur_record_trace(const struct ur_record *record, FILE *f)

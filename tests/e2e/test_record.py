@@ -200,10 +200,13 @@ def test_pcapng(recorded, tmp_path):
     assert not bad
 
 
-def test_trace_json(recorded, tmp_path):
+@pytest.mark.parametrize("late", [False, True])
+def test_trace_json(recorded, tmp_path, late):
     """The form of Chrome's trace events: each has what its phase needs, and a
-    flow that ends has begun."""
+    flow that ends has begun, also where answers come once more after that."""
     a, b = recorded
+    if late:
+        uroce(b, "fault", "add", "dup", "op=ack")
     run_pair(b, a, PINGPONG)
     path = str(tmp_path / "x.json")
     uroce(a, "record", "save", path)
@@ -223,6 +226,7 @@ def test_trace_json(recorded, tmp_path):
         elif e["ph"] == "e":
             open_slices.remove(e["id"])
     assert not open_slices
+    assert not [f for f in flows.values() if "f" in f[:-1] or f[0] != "s"]
     assert len([f for f in flows.values() if f[0] == "s" and f[-1] == "f" and
                 "t" in f]) >= 100
 
