@@ -134,8 +134,8 @@ static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
 }
 
 /* Returns the work request that event i, which is none itself, belongs to, or
- * UR_RECORD_NONE. What comes after its completion, such as the answer to a packet
- * that was sent again, is no step of its flow, which has ended. */
+ * UR_RECORD_NONE. Its flow ends with its completion: an event after that, such as the
+ * answer to a packet that was sent again, is no step of it. */
 static uint32_t request_of(const struct ur_record *record, uint32_t i)
 {
 	const struct ur_record_event *e = &record->events[i];

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
-#include "engine/lend_settings.h"
 #include "engine/ground/hold_time.h"
 #include "engine/ground/loop.h"
 #include "engine/poll_loop.h"
@@ -197,7 +196,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	engine->timestamp = 0;
-	ur_settings_look(engine);
+	ur_guest_follow(engine);
 	ur_record_look(engine);
 	if (atomic_load(&box->pending) & UR_MAILBOX_ORDERS)
 		run_orders(engine);

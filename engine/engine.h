@@ -78,6 +78,7 @@ struct ur_lent {
 	u16 port;
 	int counters; /* memory that it counts in: lend_counters.h */
 	int settings; /* memory that it reads settings in: lend_settings.h */
+	int record;   /* memory that it records in: lend_record.h */
 };
 
 struct ur_engine_config {

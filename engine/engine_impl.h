@@ -32,6 +32,7 @@ struct ur_wire;
 struct ur_flow_table;
 struct ur_shards;
 struct ur_recorder;
+struct ur_lent_record;
 struct ur_faults;
 
 #define UR_WIRES       2 /* types of GIDs */
@@ -72,6 +73,8 @@ struct ur_engine {
 	int settings_fd;
 	struct ur_cc_config shown_cc; /* as control set it last */
 	u8 shown_ecn;
+	u32 shown_record_run, shown_record_kib;	       /* lend_record.h */
+	struct ur_lent_record *record_loans[UR_SLOTS]; /* control's */
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */

@@ -17,6 +17,7 @@
 
 /* Bits of a slot; slot 0 is the device's own engine. */
 #define UR_SLOT_BITS 3u
+#define UR_SLOTS     (1u << UR_SLOT_BITS)
 
 /* Lent to the engines in two slots, for packets between them (wire/udp_pair.h). In the device the
  * descriptors are the caller's. */
@@ -26,10 +27,11 @@ struct ur_lent_ring {
 	int words, out, in;
 };
 
-/* Takes a free slot, and a port for it. Returns 0, -EOPNOTSUPP (the engine was made
+/* Takes a free slot, and a port for it, for that user's process. Returns 0, -EOPNOTSUPP (the engine was made
  * without the option guests, or the kernel has no seals), -EBUSY (all are lent) or
  * -errno of the wire. */
-int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent);
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+		   struct ur_lent *lent);
 /* Ends it: the program has no queue pair any more. Its packets count until the
  * slot is lent again. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
@@ -61,6 +63,20 @@ int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 		     int fd);
 /* Returns whether it has that GID already. */
 bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
+
+/* ---- the flight recorder (ground/lent_record.h) ---- */
+
+struct ur_lent_record;
+
+/* Returns whether the engine lends slots to programs. */
+bool ur_engine_lends(const struct ur_engine *engine);
+/* Fills the list with the rings of programs, those that have ended too, each to be given
+ * back with ur_lent_record_put(), and *run with the number of the present recording.
+ * Returns how many there are. */
+u32 ur_engine_record_lent(const struct ur_engine *engine,
+			  struct ur_lent_record *list[UR_SLOTS], u32 *run);
+/* Returns whether a work request of theirs has failed since this was asked last. */
+bool ur_engine_record_failed(struct ur_engine *engine);
 
 /* ---- completion channels, asynchronous events ---- */
 

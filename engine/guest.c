@@ -11,6 +11,8 @@
 #include "engine/lend_counters.h"
 #include "engine/lend_settings.h"
 #include "engine/poll_loop.h"
+#include "engine/record.h"
+#include "engine/ground/lent_record.h"
 #include "engine/wait.h"
 #include "engine/wire/wire.h"
 #include "util/os/high_fd.h"
@@ -46,6 +48,9 @@ int ur_guest_init(struct ur_engine *e)
 	if (!err)
 		err = ur_settings_borrow(e->config.lent.settings,
 					 &e->guest.settings);
+	if (!err)
+		err = ur_lent_record_map(e->config.lent.record,
+					 &e->guest.record);
 	if (err)
 		return err;
 	e->guest.nap_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
@@ -61,6 +66,7 @@ void ur_guest_fini(struct ur_engine *e)
 		close(e->guest.nap_fd);
 	ur_counters_unmap(e->guest.counters);
 	ur_settings_unmap(e->guest.settings);
+	ur_lent_record_unmap(e->guest.record);
 }
 
 static bool sleeps_between(struct ur_engine *e)
@@ -171,6 +177,22 @@ static void *guest_thread(void *arg)
 	return NULL;
 }
 
+static void follow(struct ur_engine *e)
+{
+	struct ur_settings_lent now;
+
+	if (!ur_settings_read(e->guest.settings, &e->guest.settings_seen, &now))
+		return;
+	ur_engine_apply_cc(e, &now.cc, now.ecn);
+	ur_record_follow(e, now.record_run, now.record_kib);
+}
+
+void ur_guest_follow(struct ur_engine *e)
+{
+	if (e->guest.settings)
+		follow(e);
+}
+
 /* No signal of the program is for it. */
 int ur_guest_start(struct ur_engine *e)
 {
@@ -178,7 +200,7 @@ int ur_guest_start(struct ur_engine *e)
 	sigset_t all, before;
 	int err;
 
-	ur_settings_look(e);
+	ur_guest_follow(e);
 	err = -pthread_attr_init(&attr);
 	if (err)
 		return err;
@@ -194,7 +216,7 @@ int ur_guest_start(struct ur_engine *e)
 void ur_guest_turn_begins(struct ur_engine *e)
 {
 	e->guest.before = e->guest.cqes;
-	ur_settings_look(e);
+	ur_guest_follow(e);
 }
 
 bool ur_guest_keeps_answer(struct ur_engine *e)

@@ -46,7 +46,9 @@ struct ur_guest_state {
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */
 	const struct ur_settings_page *settings;
-	u32 settings_seen; /* their generation */
+	u32 settings_seen;		 /* their generation */
+	struct ur_recorder_ring *record; /* the device's memory */
+	u32 record_run;			 /* the last that it saw */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return
@@ -60,6 +62,9 @@ int ur_guest_start(struct ur_engine *engine);
  * that may say that the program has closed it, with all others: the engine does
  * nothing more then. Engine thread, or in its place. */
 void ur_guest_look(struct ur_engine *engine, int error);
+/* Takes over the settings of the device where they have changed; nothing where the engine is
+ * in no program. Under the owner lock. */
+void ur_guest_follow(struct ur_engine *engine);
 /* A turn begins. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
 /* Returns whether packets may wait for the next turn: the polling program is

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_record.h"
 #include "engine/lend_settings.h"
 #include "engine/wire/wire.h"
 
@@ -31,7 +32,8 @@ static u32 free_slot(const struct ur_engine *engine)
 	return 0;
 }
 
-int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+		   struct ur_lent *lent)
 {
 	int err;
 
@@ -45,6 +47,9 @@ int ur_engine_lend(struct ur_engine *engine, struct ur_lent *lent)
 		return err;
 	err = ur_counters_lend(engine, lent->slot, &lent->counters);
 	if (!err)
+		err = ur_record_lend(engine, lent->slot, uid, pid,
+				     &lent->record);
+	if (!err)
 		err = ur_settings_lend(engine, &lent->settings);
 	if (err)
 		return err;
@@ -57,6 +62,7 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	engine->slots &= ~(1u << slot);
 	ur_counters_lend_end(engine, slot);
+	ur_record_lend_end(engine, slot);
 }
 
 static int lend_socket(struct ur_engine *engine, u32 slot, u32 index, u8 *gid,

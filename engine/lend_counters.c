@@ -12,7 +12,6 @@
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
-#define SLOTS	   (1u << UR_SLOT_BITS)
 #define QPS	   2048u /* those beyond are not shown; a power of two */
 #define PLACES	   8u	 /* where that of a number may be */
 #define PORT_WORDS 128u
@@ -38,7 +37,7 @@ struct loan {
 };
 
 struct ur_counter_loans {
-	struct loan slot[SLOTS];
+	struct loan slot[UR_SLOTS];
 	u64 gone[UR_CNT_COUNT]; /* of programs that have ended */
 };
 
@@ -88,7 +87,7 @@ static struct ur_counter_loans *loans_of(struct ur_engine *engine)
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return NULL;
-	for (u32 i = 0; i < SLOTS; i++)
+	for (u32 i = 0; i < UR_SLOTS; i++)
 		l->slot[i].fd = -1;
 	return engine->counter_loans = l;
 }
@@ -98,7 +97,7 @@ int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd)
 	struct ur_counter_loans *l = loans_of(engine);
 	int err;
 
-	ur_assert(slot && slot < SLOTS);
+	ur_assert(slot && slot < UR_SLOTS);
 	if (!l)
 		return -ENOMEM;
 	ur_counters_lend_end(engine, slot);
@@ -144,7 +143,7 @@ void ur_counters_lent(struct ur_engine *engine, u64 *values)
 		return;
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		values[i] += l->gone[i];
-	for (u32 slot = 0; slot < SLOTS; slot++) {
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
 		if (l->slot[slot].fd < 0)
 			continue;
 		read_loan(&l->slot[slot]);
@@ -158,7 +157,7 @@ bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
 	const struct ur_counter_loans *l = engine->counter_loans;
 	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
 
-	if (!l || slot >= SLOTS || l->slot[slot].fd < 0)
+	if (!l || slot >= UR_SLOTS || l->slot[slot].fd < 0)
 		return false;
 	for (u32 i = 0; i < PLACES; i++) {
 		const struct shown_qp *qp =
@@ -177,7 +176,7 @@ void ur_counters_lend_fini(struct ur_engine *engine)
 {
 	if (!engine->counter_loans)
 		return;
-	for (u32 slot = 1; slot < SLOTS; slot++)
+	for (u32 slot = 1; slot < UR_SLOTS; slot++)
 		ur_counters_lend_end(engine, slot);
 	free(engine->counter_loans);
 	engine->counter_loans = NULL;

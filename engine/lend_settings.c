@@ -15,12 +15,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-struct settings {
-	struct ur_cc_config cc;
-	u8 ecn;
-};
-
-#define WORDS ((sizeof(struct settings) + 7) / 8)
+#define WORDS ((sizeof(struct ur_settings_lent) + 7) / 8)
 
 /* The generation is odd while they change. */
 struct ur_settings_page {
@@ -30,7 +25,7 @@ struct ur_settings_page {
 };
 
 union page_text {
-	struct settings settings;
+	struct ur_settings_lent settings;
 	u64 word[WORDS];
 };
 
@@ -77,7 +72,10 @@ void ur_settings_show(struct ur_engine *engine)
 {
 	struct ur_settings_page *page = engine->settings;
 	union page_text now = {
-		.settings = {.cc = engine->shown_cc, .ecn = engine->shown_ecn}};
+		.settings = {.cc = engine->shown_cc,
+			     .ecn = engine->shown_ecn,
+			     .record_run = engine->shown_record_run,
+			     .record_kib = engine->shown_record_kib}};
 	u32 generation;
 
 	if (!page)
@@ -116,22 +114,20 @@ void ur_settings_unmap(const struct ur_settings_page *page)
 		munmap((void *)(uintptr_t)page, sizeof(*page));
 }
 
-void ur_settings_look(struct ur_engine *e)
+bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
+		      struct ur_settings_lent *settings)
 {
-	const struct ur_settings_page *page = e->guest.settings;
-	u32 generation;
+	u32 generation = atomic_load(&page->generation);
 	union page_text now;
 
-	if (!page)
-		return;
-	generation = atomic_load(&page->generation);
-	if (generation == e->guest.settings_seen || (generation & 1))
-		return;
+	if (generation == *seen || (generation & 1))
+		return false;
 	for (u32 i = 0; i < WORDS; i++)
 		now.word[i] = atomic_load(&page->word[i]);
 	/* They change again: the next turn sees it. */
 	if (atomic_load(&page->generation) != generation)
-		return;
-	e->guest.settings_seen = generation;
-	ur_engine_apply_cc(e, &now.settings.cc, now.settings.ecn);
+		return false;
+	*seen = generation;
+	*settings = now.settings;
+	return true;
 }

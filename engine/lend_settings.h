@@ -7,17 +7,24 @@
 #ifndef UR_ENGINE_LEND_SETTINGS_H
 #define UR_ENGINE_LEND_SETTINGS_H
 
+#include "engine/engine.h"
 #include "util/bytes.h"
 
 struct ur_engine;
 struct ur_settings_page;
+
+struct ur_settings_lent {
+	struct ur_cc_config cc;
+	u8 ecn;
+	u32 record_run, record_kib; /* lend_record.h */
+};
 
 /* ---- the device; control ---- */
 
 /* Puts the descriptor of the memory, which is the engine's and made when it is first
  * asked for, in *fd. Returns 0 or -errno. */
 int ur_settings_lend(struct ur_engine *engine, int *fd);
-/* Shows what the engine's congestion control and ECN are now. */
+/* Shows what the engine's congestion control, ECN and recorder are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
 
@@ -26,8 +33,9 @@ void ur_settings_lend_fini(struct ur_engine *engine);
 /* Maps what was lent, in *page. fd stays the caller's. Returns 0 or -errno. */
 int ur_settings_borrow(int fd, const struct ur_settings_page **page);
 void ur_settings_unmap(const struct ur_settings_page *page);
-/* Takes over what has changed; nothing where the engine is in no program. Engine
- * thread. */
-void ur_settings_look(struct ur_engine *engine);
+/* Reads them into *now where their generation is not *seen, which is set. Returns
+ * whether that was so. Engine thread. */
+bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
+		      struct ur_settings_lent *now);
 
 #endif

@@ -125,6 +125,7 @@ void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
+	ur_guest_follow(e);
 	answer_doorbells(e);
 	ur_transmit(e);
 	ur_ecq_send_events(e);

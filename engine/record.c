@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The sources of the flight recorder and the probes: callbacks of the port that
  * record what passes through them to the ordinary ones, and packets. */
+#include "engine/lend_record.h"
 #include "engine/record.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
-#include "engine/ground/recorder.h"
+#include "engine/ground/lent_record.h"
 #include "engine/ground/user.h"
 #include "transport/qp.h"
 
@@ -64,7 +65,10 @@ static void tell_failed(struct ur_engine *e, u32 qpn)
 	if (!e->record.recorder || e->now < e->record.next_told)
 		return;
 	e->record.next_told = e->now + TELL_NS;
-	ur_engine_tell_failed(e, qpn);
+	if (e->config.guest)
+		ur_recorder_count_failure(e->record.recorder);
+	else
+		ur_engine_tell_failed(e, qpn);
 }
 
 /* ---- work requests and completions ---- */
@@ -244,6 +248,8 @@ static void trace(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b)
 		return;
 	r.ns = clock_of(e);
 	qp = ur_port_qp_ctx(e->port, qpn);
+	if (qp && qp->init.away)
+		return; /* the engine that has it records it */
 	if (qp) {
 		owned(&r, qp->uid, qp->pid);
 		r.dest_qpn = ur_qp_dest(qp->qp);
@@ -391,6 +397,20 @@ void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 		ur_recorder_share(rec);
 	for (u32 i = 0; i < ur_shards_count(engine); i++)
 		tell_record(ur_shards_nth(engine, i), rec);
+	ur_record_lend_begin(engine, rec ? ur_recorder_kib(rec) : 0);
+}
+
+void ur_record_follow(struct ur_engine *e, u32 run, u32 kib)
+{
+	struct ur_recorder *rec = NULL;
+
+	if (run == e->guest.record_run)
+		return;
+	e->guest.record_run = run;
+	if (kib)
+		rec = ur_recorder_borrow(e->guest.record,
+					 ur_lent_record_kib(kib), run);
+	record(e, rec);
 }
 
 void ur_record_copy(const struct ur_engine *from, struct ur_engine *to)

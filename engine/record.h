@@ -21,6 +21,9 @@ void ur_record_sent(struct ur_engine *engine);
 void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
 
+/* Records in a program as the device does: run is new with each recording, and kib is 0
+ * where there is none. */
+void ur_record_follow(struct ur_engine *engine, u32 run, u32 kib);
 /* Makes an engine that has just begun record where another does. Control. */
 void ur_record_copy(const struct ur_engine *from, struct ur_engine *to);
 

@@ -268,10 +268,12 @@ struct uroce_engine_open {
 	__s32 own_fd;
 	__s32 out_fd[2];
 	__u32 port;
-	/* Closed by the provider too: memory that its counters lie in, and memory with the
-	 * device's settings. */
+	/* Closed by the provider too: memory that its counters lie in, memory with the
+	 * device's settings, and memory that it records in. */
 	__s32 count_fd;
 	__s32 settings_fd;
+	__s32 record_fd;
+	__u32 rsv;
 };
 
 /* Both are the process's own. */

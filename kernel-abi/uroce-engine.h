@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 7
+#define UROCE_DOOR_VERSION 8
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 

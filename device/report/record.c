@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "device/memory.h"
+#include "engine/ground/lent_record.h"
 #include "device/report/record_section.h"
 #include "device/watcher.h"
 #include "util/assert.h"
 
 /* A failure is written with what follows it. */
 #define WRITE_AFTER_NS 100000000ull
+/* Failures in programs are looked for so often. */
+#define LOOK_EVERY_NS 100000000ull
 /* The least time between two files that failures ask for. */
 #define WRITE_EVERY_NS 5000000000ull
 
@@ -124,6 +127,26 @@ static void qp_failed(struct ur_device *dev, u32 qpn)
 	ur_loop_timer_set(dev->daemon->loop, &rec->write, at);
 }
 
+/* An engine in a program cannot call. */
+static void look_at_programs(void *arg)
+{
+	struct ur_device *dev = arg;
+
+	if (ur_engine_record_failed(dev->engine))
+		qp_failed(dev, 0);
+	ur_loop_timer_set(dev->daemon->loop, &dev->record->look,
+			  ur_loop_now() + LOOK_EVERY_NS);
+}
+
+static void begin_to_look(struct ur_device *dev)
+{
+	if (!ur_engine_lends(dev->engine))
+		return;
+	dev->record->look.fn = look_at_programs;
+	dev->record->look.arg = dev;
+	look_at_programs(dev);
+}
+
 void ur_record_write_all(struct ur_daemon *daemon)
 {
 	ur_assert(ur_loop_mine(daemon->loop));
@@ -145,6 +168,8 @@ static void end(struct ur_device *dev)
 	if (!rec)
 		return;
 	ur_engine_record(dev->engine, NULL);
+	if (rec->look.fn)
+		ur_loop_timer_clear(dev->daemon->loop, &rec->look);
 	if (rec->wanted) {
 		ur_loop_timer_clear(dev->daemon->loop, &rec->write);
 		write_wanted(dev);
@@ -164,7 +189,11 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 			return -ENOMEM;
 		rec->refs = 1;
 		rec->kib = kib;
-		if (ur_memory_take(geteuid(), kib)) {
+		rec->charged = kib;
+		if (ur_engine_lends(dev->engine))
+			rec->charged +=
+				(UR_SLOTS - 1) * ur_lent_record_kib(kib);
+		if (ur_memory_take(geteuid(), rec->charged)) {
 			free(rec);
 			return -ENOMEM;
 		}
@@ -176,8 +205,10 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 	}
 	end(dev);
 	dev->record = rec;
-	if (rec)
-		ur_engine_record(dev->engine, rec->ring);
+	if (!rec)
+		return 0;
+	ur_engine_record(dev->engine, rec->ring);
+	begin_to_look(dev);
 	return 0;
 }
 

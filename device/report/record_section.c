@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "device/administrator.h"
+#include "engine/ground/lent_record.h"
 #include "engine/ground/limits.h"
 #include "device/memfd.h"
 #include "device/memory.h"
@@ -23,13 +24,15 @@ void ur_record_put(struct ur_device_record *rec)
 	ur_assert(rec->refs);
 	if (--rec->refs)
 		return;
-	ur_memory_give(geteuid(), rec->kib);
+	ur_memory_give(geteuid(), rec->charged);
 	ur_recorder_free(rec->ring);
 	free(rec);
 }
 
 struct ur_section {
-	struct ur_device_record *rec; /* a reference */
+	struct ur_device_record *rec;	       /* a reference */
+	struct ur_lent_record *lent[UR_SLOTS]; /* references */
+	u32 n_lent, run;
 	struct uroce_record_head head;
 	struct uroce_record_owner owner[MAX_OWNERS];
 	u8 *slots;
@@ -91,11 +94,14 @@ struct ur_section *ur_section_open(struct ur_device *dev)
 	snprintf(s->head.device, sizeof(s->head.device), "%s", dev->name);
 	snprintf(s->head.netdev, sizeof(s->head.netdev), "%s", dev->netdev);
 	add_owners(s, dev);
+	s->n_lent = ur_engine_record_lent(dev->engine, s->lent, &s->run);
 	return s;
 }
 
 void ur_section_close(struct ur_section *s)
 {
+	while (s->n_lent)
+		ur_lent_record_put(s->lent[--s->n_lent]);
 	ur_record_put(s->rec);
 	free(s->slots);
 	free(s);
@@ -135,15 +141,40 @@ static void leave_own(struct ur_section *s, const struct ur_session *asker)
 	s->head.n_owners = owners;
 }
 
+static size_t bytes_of_slots(const struct ur_section *s)
+{
+	u64 kib =
+		s->rec->kib + (u64)s->n_lent * ur_lent_record_kib(s->rec->kib);
+
+	return (size_t)kib * 1024;
+}
+
+/* Slots of engines in programs come behind the device's own; readers put all in the order
+ * of time. */
+static void add_lent(struct ur_section *s)
+{
+	u64 lost;
+
+	for (u32 i = 0; i < s->n_lent; i++) {
+		u8 *to = s->slots + (size_t)s->head.n_slots * UROCE_RECORD_SLOT;
+
+		s->head.n_slots += ur_lent_record_copy(
+			s->lent[i], s->run, ur_lent_record_kib(s->rec->kib), to,
+			&lost);
+		s->head.lost += lost;
+	}
+}
+
 int ur_section_fill(struct ur_section *s, const struct ur_session *asker)
 {
 	u64 lost;
 
-	s->slots = malloc((size_t)s->rec->kib * 1024);
+	s->slots = malloc(bytes_of_slots(s));
 	if (!s->slots)
 		return -ENOMEM;
 	s->head.n_slots = ur_recorder_copy(s->rec->ring, s->slots, &lost);
 	s->head.lost = lost;
+	add_lent(s);
 	s->head.monotonic_ns = now_of(CLOCK_MONOTONIC);
 	s->head.realtime_ns = now_of(CLOCK_REALTIME);
 	if (asker)
@@ -200,7 +231,7 @@ static int open_sections(struct ur_daemon *daemon,
 		s[*n] = ur_section_open(dev);
 		if (!s[*n])
 			return -ENOMEM;
-		*bytes += sizeof(*s[*n]) + (u64)s[*n]->rec->kib * 1024;
+		*bytes += sizeof(*s[*n]) + bytes_of_slots(s[*n]);
 		++*n;
 	}
 	return *n ? 0 : -ENODATA;

@@ -11,9 +11,11 @@
 
 struct ur_device_record {
 	struct ur_recorder *ring;
-	u32 kib; /* charged */
+	u32 kib;     /* of the ring */
+	u32 charged; /* with those of programs */
 	u32 refs;
-	bool wanted; /* a file is due */
+	bool wanted;		   /* a file is due */
+	struct ur_loop_timer look; /* for failures in programs */
 	u64 next_file_at;
 	struct ur_loop_timer write;
 	u32 n_past; /* owners ever noted */

@@ -71,10 +71,10 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program)
 static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		   struct uroce_engine_open *resp)
 {
-	int fds[] = {lent->file, lent->out[0], lent->out[1], lent->counters,
-		     lent->settings};
-	__s32 *to[] = {&resp->own_fd, &resp->out_fd[0], &resp->out_fd[1],
-		       &resp->count_fd, &resp->settings_fd};
+	int fds[] = {lent->file,     lent->out[0],   lent->out[1],
+		     lent->counters, lent->settings, lent->record};
+	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],   &resp->out_fd[1],
+		       &resp->count_fd, &resp->settings_fd, &resp->record_fd};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
 		*to[i] = fds[i] < 0 ? -1
@@ -106,7 +106,8 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 	int err = check_open(cmd);
 
 	if (!err)
-		err = ur_engine_lend(dev->engine, &lent);
+		err = ur_engine_lend(dev->engine, cmd->file->uid,
+				     cmd->file->session->pid, &lent);
 	if (err)
 		return err;
 	snprintf(resp.netdev, sizeof(resp.netdev), "%s", dev->netdev);

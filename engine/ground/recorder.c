@@ -18,26 +18,76 @@ _Static_assert(sizeof(struct uroce_record) == UROCE_RECORD_SLOT, "one slot");
 _Static_assert(sizeof(struct uroce_record_packet) == 2 * UROCE_RECORD_SLOT,
 	       "two slots");
 
-struct ur_recorder {
-	u64 head; /* slots ever written */
-	u64 tail; /* the oldest one that is still there begins a record */
-	u64 mask; /* of a slot's place */
-	bool shared;
-	_Atomic u32 refs;
-	pthread_mutex_t lock; /* writers, when shared */
+struct ur_recorder_ring {
+	u64 run; /* when it was begun, for who reads it in another process */
+	u64 failures; /* work requests that have failed, too */
+	u64 head;     /* slots ever written */
+	u64 tail;     /* the oldest one that is still there begins a record */
+	u64 rsv[4];
 	u64 word[];
 };
 
-struct ur_recorder *ur_recorder_create(u32 kib)
-{
-	struct ur_recorder *rec;
+struct ur_recorder {
+	struct ur_recorder_ring *ring;
+	bool borrowed;	/* the ring, of who made it */
+	u64 head, tail; /* the ring's, as the writer knows them */
+	u64 mask;	/* of a slot's place */
+	bool shared;
+	_Atomic u32 refs;
+	pthread_mutex_t lock; /* writers, when shared */
+};
 
-	rec = calloc(1, sizeof(*rec) + (size_t)kib * 1024);
+static u64 mask_of(u32 kib)
+{
+	return (u64)kib * 1024 / UROCE_RECORD_SLOT - 1;
+}
+
+size_t ur_recorder_ring_bytes(u32 kib)
+{
+	return sizeof(struct ur_recorder_ring) + (size_t)kib * 1024;
+}
+
+static struct ur_recorder *make_recorder(struct ur_recorder_ring *ring, u32 kib)
+{
+	struct ur_recorder *rec = calloc(1, sizeof(*rec));
+
 	if (!rec)
 		return NULL;
-	rec->mask = (u64)kib * 1024 / UROCE_RECORD_SLOT - 1;
+	rec->ring = ring;
+	rec->mask = mask_of(kib);
 	pthread_mutex_init(&rec->lock, NULL);
 	rec->refs = 1;
+	return rec;
+}
+
+struct ur_recorder *ur_recorder_create(u32 kib)
+{
+	struct ur_recorder_ring *ring = calloc(1, ur_recorder_ring_bytes(kib));
+	struct ur_recorder *rec = ring ? make_recorder(ring, kib) : NULL;
+
+	if (!rec)
+		free(ring);
+	return rec;
+}
+
+static void store_word(u64 *to, u64 value)
+{
+	__atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+struct ur_recorder *ur_recorder_borrow(struct ur_recorder_ring *ring, u32 kib,
+				       u32 run)
+{
+	struct ur_recorder *rec = make_recorder(ring, kib);
+
+	if (!rec)
+		return NULL;
+	rec->borrowed = true;
+	store_word(&ring->run, 0);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	store_word(&ring->head, 0);
+	store_word(&ring->tail, 0);
+	__atomic_store_n(&ring->run, run, __ATOMIC_RELEASE);
 	return rec;
 }
 
@@ -56,12 +106,14 @@ void ur_recorder_free(struct ur_recorder *rec)
 	if (!rec || atomic_fetch_sub(&rec->refs, 1) > 1)
 		return;
 	pthread_mutex_destroy(&rec->lock);
+	if (!rec->borrowed)
+		free(rec->ring);
 	free(rec);
 }
 
 static u64 *place(struct ur_recorder *rec, u64 slot)
 {
-	return rec->word + (slot & rec->mask) * WORDS;
+	return rec->ring->word + (slot & rec->mask) * WORDS;
 }
 
 static u32 slots_of(u8 kind)
@@ -71,8 +123,8 @@ static u32 slots_of(u8 kind)
 		       : 1;
 }
 
-/* Gives up the oldest until there is room. Only the writer writes words, so it
- * reads them as they are. */
+/* Gives up the oldest until there is room, in a few steps whatever is in the ring.
+ * Only the writer writes words, so it reads them as they are. */
 static void make_room(struct ur_recorder *rec, u64 end)
 {
 	u64 tail = rec->tail;
@@ -82,7 +134,8 @@ static void make_room(struct ur_recorder *rec, u64 end)
 		memcpy(&r, place(rec, tail), sizeof(r));
 		tail += slots_of(r.kind);
 	}
-	__atomic_store_n(&rec->tail, tail, __ATOMIC_RELAXED);
+	rec->tail = tail;
+	store_word(&rec->ring->tail, tail);
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with copy's */
 }
 
@@ -98,10 +151,11 @@ static void put_slots(struct ur_recorder *rec, const void *from, u32 slots)
 		for (u32 i = 0; i < WORDS; i++) {
 			memcpy(&word, (const u8 *)from + (s * WORDS + i) * 8,
 			       sizeof(word));
-			__atomic_store_n(to + i, word, __ATOMIC_RELAXED);
+			store_word(to + i, word);
 		}
 	}
-	__atomic_store_n(&rec->head, head + slots, __ATOMIC_RELEASE);
+	rec->head = head + slots;
+	__atomic_store_n(&rec->ring->head, rec->head, __ATOMIC_RELEASE);
 }
 
 static void put_in_turn(struct ur_recorder *rec, const void *from, u32 slots)
@@ -124,26 +178,58 @@ void ur_recorder_put_packet(struct ur_recorder *rec,
 	put_in_turn(rec, p, 2);
 }
 
-u32 ur_recorder_copy(struct ur_recorder *rec, void *to, u64 *lost)
+void ur_recorder_count_failure(struct ur_recorder *rec)
 {
-	u64 from = __atomic_load_n(&rec->tail, __ATOMIC_RELAXED);
-	u64 end = __atomic_load_n(&rec->head, __ATOMIC_ACQUIRE);
-	u64 *out = to, now;
+	store_word(&rec->ring->failures, rec->ring->failures + 1);
+}
+
+static u64 load_word(const u64 *from)
+{
+	return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+u64 ur_recorder_ring_failures(const struct ur_recorder_ring *ring)
+{
+	return load_word(&ring->failures);
+}
+
+u64 ur_recorder_ring_run(const struct ur_recorder_ring *ring)
+{
+	return __atomic_load_n(&ring->run, __ATOMIC_ACQUIRE);
+}
+
+/* Whatever head and tail are, and become: no more than the ring, once. */
+u32 ur_recorder_ring_copy(const struct ur_recorder_ring *ring, u32 kib,
+			  void *to, u64 *lost)
+{
+	u64 from = load_word(&ring->tail), mask = mask_of(kib);
+	u64 end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	u64 *out = to, gone;
 
 	/* head is read behind tail, so more than a ring may lie between. */
-	if (end - from > rec->mask + 1)
-		from = end - rec->mask - 1;
+	if (end - from > mask + 1)
+		from = end - mask - 1;
 	for (u64 s = from; s != end; s++)
 		for (u32 i = 0; i < WORDS; i++)
-			*out++ = __atomic_load_n(place(rec, s) + i,
-						 __ATOMIC_RELAXED);
+			*out++ = load_word(ring->word + (s & mask) * WORDS + i);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	now = __atomic_load_n(&rec->tail, __ATOMIC_RELAXED);
-	if (now > end)
-		now = end;
-	*lost = now;
-	if (now > from)
-		memmove(to, (u64 *)to + (now - from) * WORDS,
-			(end - now) * UROCE_RECORD_SLOT);
-	return (u32)(end - now);
+	gone = load_word(&ring->tail) - from;
+	if ((s64)gone < 0)
+		gone = 0;
+	gone = ur_min_u64(gone, end - from);
+	*lost = from + gone;
+	if (gone)
+		memmove(to, (u64 *)to + gone * WORDS,
+			(end - from - gone) * UROCE_RECORD_SLOT);
+	return (u32)(end - from - gone);
+}
+
+u32 ur_recorder_kib(const struct ur_recorder *rec)
+{
+	return (u32)((rec->mask + 1) * UROCE_RECORD_SLOT / 1024);
+}
+
+u32 ur_recorder_copy(struct ur_recorder *rec, void *to, u64 *lost)
+{
+	return ur_recorder_ring_copy(rec->ring, ur_recorder_kib(rec), to, lost);
 }

@@ -17,6 +17,7 @@
 #define UR_RECORDER_MAX_KIB (64u << 10)
 
 struct ur_recorder;
+struct ur_recorder_ring; /* its memory */
 
 /* Makes a ring of kib KiB, a power of two from UR_RECORDER_MIN_KIB to
  * UR_RECORDER_MAX_KIB. Returns NULL where there is no memory. */
@@ -25,6 +26,8 @@ struct ur_recorder *ur_recorder_create(u32 kib);
  * fine. Any thread. */
 void ur_recorder_free(struct ur_recorder *rec);
 
+/* Returns its KiB. Any thread. */
+u32 ur_recorder_kib(const struct ur_recorder *rec);
 /* One more keeps it. Any thread that does. */
 void ur_recorder_keep(struct ur_recorder *rec);
 
@@ -42,5 +45,26 @@ void ur_recorder_put_packet(struct ur_recorder *rec,
  * The first slot is the beginning of a record. Any thread.
  */
 u32 ur_recorder_copy(struct ur_recorder *rec, void *to, u64 *lost);
+
+/* ---- a ring in memory that another process reads ---- */
+
+/* Returns the bytes of a ring of kib KiB, with its head. */
+size_t ur_recorder_ring_bytes(u32 kib);
+/* Makes a recorder that writes there, and empties the ring; run, not 0, says for
+ * whom reads it that it was begun anew. The ring stays the caller's, and must be
+ * there as long as the recorder. Returns NULL where there is no memory. */
+struct ur_recorder *ur_recorder_borrow(struct ur_recorder_ring *ring, u32 kib,
+				       u32 run);
+/* Tells the reader that a work request has failed. The writer. */
+void ur_recorder_count_failure(struct ur_recorder *rec);
+
+/* Return the run and the number of failures. Any thread; the writer may say anything. */
+u64 ur_recorder_ring_run(const struct ur_recorder_ring *ring);
+u64 ur_recorder_ring_failures(const struct ur_recorder_ring *ring);
+/* Copies as ur_recorder_copy(), out of a ring of kib KiB whose writer may write
+ * anything into it at any time: never more than the ring. The copy is his word, no
+ * more. Any thread. */
+u32 ur_recorder_ring_copy(const struct ur_recorder_ring *ring, u32 kib,
+			  void *to, u64 *lost);
 
 #endif

@@ -19,8 +19,6 @@
 struct ur_wire;
 struct ur_wire_udp;
 
-#define UR_SLOTS (1u << UR_SLOT_BITS)
-
 /* A device's, of the engines in two slots: the files, and who has got them. The lower slot
  * is the first one. */
 struct ur_udp_lent_pair {

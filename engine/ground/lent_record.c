@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Rings of the flight recorder in memory of programs: made, and read with the
+ * suspicion that they deserve. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/ground/lent_record.h"
+#include "util/assert.h"
+#include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
+
+/* IBTA 9.2: the BTH. A packet has no more than a path MTU of payload, and headers. */
+#define BTH_BYTES    12u
+#define PACKET_BYTES 8192u
+/* No ring has ever lost more: a sum of such numbers is one. */
+#define LOST_MAX (1ull << 48)
+
+struct ur_lent_record {
+	struct ur_record_whose whose;
+	const struct ur_recorder_ring *ring;
+	int fd; /* -1: closed */
+	u32 refs;
+	u64 failures; /* as last seen */
+};
+
+static size_t bytes(void)
+{
+	return ur_recorder_ring_bytes(UR_RECORDER_LENT_KIB);
+}
+
+static int make_file(struct ur_lent_record *rec)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	void *p;
+
+	rec->fd = ur_high_fd(
+		memfd_create("uroce-record", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (rec->fd < 0 || ftruncate(rec->fd, (off_t)bytes()) < 0 ||
+	    fcntl(rec->fd, F_ADD_SEALS, seals) < 0)
+		return -errno;
+	p = mmap(NULL, bytes(), PROT_READ, MAP_SHARED, rec->fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	rec->ring = p;
+	return 0;
+}
+
+int ur_lent_record_create(const struct ur_record_whose *whose,
+			  struct ur_lent_record **ret)
+{
+	struct ur_lent_record *rec = calloc(1, sizeof(*rec));
+	int err;
+
+	if (!rec)
+		return -ENOMEM;
+	rec->whose = *whose;
+	rec->refs = 1;
+	err = make_file(rec);
+	if (err)
+		ur_lent_record_put(rec);
+	else
+		*ret = rec;
+	return err;
+}
+
+void ur_lent_record_keep(struct ur_lent_record *rec)
+{
+	rec->refs++;
+}
+
+void ur_lent_record_put(struct ur_lent_record *rec)
+{
+	if (!rec)
+		return;
+	ur_assert(rec->refs);
+	if (--rec->refs)
+		return;
+	ur_lent_record_close(rec);
+	if (rec->ring)
+		munmap((void *)(uintptr_t)rec->ring, bytes());
+	free(rec);
+}
+
+int ur_lent_record_fd(const struct ur_lent_record *rec)
+{
+	return rec->fd;
+}
+
+void ur_lent_record_close(struct ur_lent_record *rec)
+{
+	if (rec->fd >= 0)
+		close(rec->fd);
+	rec->fd = -1;
+}
+
+bool ur_lent_record_failed(struct ur_lent_record *rec)
+{
+	u64 before = rec->failures;
+
+	rec->failures = ur_recorder_ring_failures(rec->ring);
+	return rec->failures != before;
+}
+
+/* ---- what it says ---- */
+
+static bool is_packet(u8 kind)
+{
+	return kind == UROCE_RECORD_PACKET_OUT ||
+	       kind == UROCE_RECORD_PACKET_IN;
+}
+
+/* Events of rdma_cm are uroced's. Number 0 stands for what is of no queue pair, as a
+ * receive of a shared queue. */
+static bool is_its_own(const struct ur_record_whose *whose, u8 kind, u32 qpn)
+{
+	return kind >= UROCE_RECORD_SEND && kind < UROCE_RECORD_CM &&
+	       (!qpn || (qpn >= whose->first_qpn && qpn <= whose->last_qpn));
+}
+
+static bool is_whole(const struct uroce_record_packet *p)
+{
+	return p->status >= BTH_BYTES && p->status <= UROCE_RECORD_HEADERS &&
+	       p->length >= p->status && p->length <= PACKET_BYTES;
+}
+
+/* Both structs begin alike. A packet may be for a queue pair that is no more. */
+static void put_owner(const struct ur_record_whose *whose,
+		      struct uroce_record *r, u64 now)
+{
+	bool nobodys = r->uid == UROCE_RECORD_NOBODY;
+
+	r->uid = nobodys ? UROCE_RECORD_NOBODY : whose->uid;
+	r->pid = nobodys ? 0 : (u32)whose->pid;
+	if (r->ns < whose->since)
+		r->ns = whose->since;
+	r->ns = ur_min_u64(r->ns, now);
+}
+
+u32 ur_lent_record_check(const struct ur_record_whose *whose, void *slots,
+			 u32 n, u64 now)
+{
+	u8 *from = slots, *to = slots;
+	struct uroce_record_packet p;
+	struct uroce_record r;
+	u32 step;
+
+	for (u32 i = 0; i < n; i += step, from += step * UROCE_RECORD_SLOT) {
+		memcpy(&r, from, sizeof(r));
+		step = is_packet(r.kind) ? 2 : 1;
+		if (step > n - i)
+			break;
+		if (!is_its_own(whose, r.kind, r.qpn))
+			continue;
+		if (step == 2) {
+			memcpy(&p, from, sizeof(p));
+			if (!is_whole(&p))
+				continue;
+		}
+		put_owner(whose, &r, now);
+		memmove(to, from, step * UROCE_RECORD_SLOT);
+		memcpy(to, &r, sizeof(r));
+		to += step * UROCE_RECORD_SLOT;
+	}
+	return (u32)((to - (u8 *)slots) / UROCE_RECORD_SLOT);
+}
+
+u32 ur_lent_record_copy(const struct ur_lent_record *rec, u32 run, u32 kib,
+			void *to, u64 *lost)
+{
+	struct timespec now;
+	u32 n;
+
+	ur_assert(kib <= UR_RECORDER_LENT_KIB);
+	*lost = 0;
+	if (ur_recorder_ring_run(rec->ring) != run)
+		return 0;
+	n = ur_recorder_ring_copy(rec->ring, kib, to, lost);
+	*lost = ur_min_u64(*lost, LOST_MAX);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ur_lent_record_check(&rec->whose, to, n,
+				    (u64)now.tv_sec * 1000000000u +
+					    (u64)now.tv_nsec);
+}
+
+/* ---- the program ---- */
+
+int ur_lent_record_map(int fd, struct ur_recorder_ring **ring)
+{
+	void *p;
+	int err = ur_map_shared(fd, bytes(), PROT_READ | PROT_WRITE, &p);
+
+	if (!err)
+		*ring = p;
+	return err;
+}
+
+void ur_lent_record_unmap(struct ur_recorder_ring *ring)
+{
+	if (ring)
+		munmap(ring, bytes());
+}
