@@ -49,9 +49,13 @@ def test_ucx(labs, tls, test, size):
     ("verbs", "msg"), ("verbs", "dgram"), ("verbs;ofi_rxm", "rdm"),
     ("verbs;ofi_rxd", "rdm")])
 def test_libfabric(labs, provider, endpoint):
-    """The data is looked at (-c)."""
+    """The data is looked at (-c). Who ends first disconnects while the other one may not have
+    polled its last completions yet; and rxm, when it looks after its connections before it
+    polls, destroys the queue pair, with which a card's completions go too. It looks every
+    10 ms, and a program on a busy machine does not run for longer: once a second here."""
     cmd = f"fi_pingpong -p {provider} -e {endpoint} -c"
-    out = tcp_pair(labs, cmd + " -B PORT", cmd + " -P PORT ADDR", {})
+    out = tcp_pair(labs, cmd + " -B PORT", cmd + " -P PORT ADDR",
+                   {"FI_OFI_RXM_CM_PROGRESS_INTERVAL": "1000000"})
     assert re.search(r"^1k +10 +=10 ", out, re.M), out
 
 
