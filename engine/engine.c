@@ -239,10 +239,9 @@ int ur_engine_create(const struct ur_engine_config *config,
 
 	if (err)
 		return err;
-	/* The slots of programs' engines are in place of those of others. */
-	if (config->guest || opt.guests || (n < 2 && !config->by_user))
+	if (config->guest || (n < 2 && !config->by_user))
 		return ur_engine_create_one(config, NULL, 0, engine);
-	shards = ur_shards_create(n, config->by_user);
+	shards = ur_shards_create(n, config->by_user, opt.guests);
 	if (!shards)
 		return -ENOMEM;
 	while (!err && ur_shards_running(shards) < n)

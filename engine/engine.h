@@ -88,7 +88,7 @@ struct ur_engine_config {
 	u32 engines;
 	/* No two users share one, as far as there are enough: each has so many
 	 * at most, and those that are more than engines start when somebody
-	 * needs them. Not in a program, nor with the option guests. */
+	 * needs them. Not in a program. */
 	bool by_user;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
@@ -107,8 +107,7 @@ struct ur_engine_config {
 	 * ur_engine_options_check(). */
 	const char *options;
 	/* for an engine in a program (guest.h): what it was lent, and the bits
-	 * of a slot, of which 0 is the device's. Then loop and events are
-	 * NULL. */
+	 * of a slot. Then loop and events are NULL. */
 	bool guest;
 	struct ur_lent lent;
 	u32 slot_bits;

@@ -67,7 +67,7 @@ struct ur_engine {
 	u32 shard;		  /* its number among them, or its slot */
 	u32 shard_bits;
 	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
-	u32 last_slot; /* that was lent: control's */
+	u32 next_slot; /* to be lent, counted from the first: control's */
 	struct ur_counter_loans *counter_loans; /* control's; NULL: none yet */
 	struct ur_settings_page *settings; /* for programs, as the next three */
 	int settings_fd;

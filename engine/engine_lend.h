@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The device's engine lends to one in a program: a slot, which is the first
+ * The device lends to an engine in a program: a slot, which is the first
  * bits of the numbers of its queue pairs, a port from which it sends to engines of
  * this host, and for each address that it uses a socket that gets the packets for
- * these. A part of engine.h, which has the
- * rules for threads and results.
+ * these. The first of several engines lends. A part of engine.h, which has the rules
+ * for threads and results.
  *
  * The owner of such a socket can remove the filter that gives each socket its
  * packets (SO_DETACH_REUSEPORT_BPF needs no privilege), and so get the packets
@@ -15,8 +15,9 @@
 
 #include "engine/engine.h"
 
-/* Bits of a slot; slot 0 is the device's own engine. */
-#define UR_SLOT_BITS 3u
+/* Bits of a slot. The first ones are the device's own engines', by their numbers: as many as
+ * there may be (shards.h), and are never lent. */
+#define UR_SLOT_BITS 5u
 #define UR_SLOTS     (1u << UR_SLOT_BITS)
 
 /* Lent to the engines in two slots, for packets between them (wire/udp_pair.h). In the device the

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/shards.h"
 #include "transport/qp.h"
 #include "util/assert.h"
 
@@ -21,6 +22,13 @@ static int look_at_qp(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
+/* The first engine lends. */
+static bool is_shown(const struct ur_eqp *qp, u64 *shown)
+{
+	return ur_counters_lent_qp(ur_shards_nth(qp->engine, 0), qp->qpn,
+				   shown);
+}
+
 void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		 struct ur_eqp_init *init, struct ur_epath *path,
 		 bool *have_path)
@@ -31,7 +39,7 @@ void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
 		qp->seen = l.attr;
 	*attr = qp->seen;
-	if (qp->init.away && ur_counters_lent_qp(qp->engine, qp->qpn, shown) &&
+	if (qp->init.away && is_shown(qp, shown) &&
 	    shown[UR_QP_SHOWN_STATE] <= UR_QP_ERR)
 		attr->state = (enum ur_qp_state)shown[UR_QP_SHOWN_STATE];
 	*init = qp->init;
@@ -45,7 +53,7 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values)
 
 	memset(values, 0, UR_QP_CNT_COUNT * sizeof(*values));
 	if (qp->init.away) {
-		if (ur_counters_lent_qp(qp->engine, qp->qpn, shown))
+		if (is_shown(qp, shown))
 			memcpy(values, shown,
 			       UR_QP_CNT_COUNT * sizeof(*values));
 		return;

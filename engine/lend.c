@@ -5,9 +5,11 @@
 #include "engine/lend_counters.h"
 #include "engine/lend_record.h"
 #include "engine/lend_settings.h"
+#include "engine/shards.h"
 #include "engine/wire/wire.h"
 
-_Static_assert(UR_SLOT_BITS <= 5, "slots are bits of 32");
+_Static_assert(UR_SLOTS <= 32 && UR_SHARDS_MAX < UR_SLOTS,
+	       "slots are bits of 32");
 
 static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 {
@@ -17,14 +19,19 @@ static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 }
 UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
 
+static u32 first_slot(const struct ur_engine *engine)
+{
+	return engine->shards ? engine->shards->max : 1;
+}
+
 /* The slots take turns: what the last one in it has sent may not have been read
  * yet. Returns 0 where none is free. */
 static u32 free_slot(const struct ur_engine *engine)
 {
-	const u32 n = (1u << UR_SLOT_BITS) - 1;
+	const u32 first = first_slot(engine), n = UR_SLOTS - first;
 
 	for (u32 i = 0; i < n; i++) {
-		u32 slot = (engine->last_slot + i) % n + 1;
+		u32 slot = first + (engine->next_slot + i) % n;
 
 		if (!(engine->slots >> slot & 1))
 			return slot;
@@ -54,7 +61,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;
-	engine->last_slot = lent->slot;
+	engine->next_slot = lent->slot - first_slot(engine) + 1;
 	return 0;
 }
 
@@ -103,7 +110,7 @@ UR_ENGINE_CALL(3, lend_ring, u32, u32, struct ur_lent_ring *);
 int ur_engine_lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
 			struct ur_lent_ring *ring)
 {
-	if (!slot || !peer || slot == peer || peer >> UR_SLOT_BITS ||
+	if (!slot || !peer || slot == peer || peer >= UR_SLOTS ||
 	    !(engine->slots >> peer & 1))
 		return -EINVAL;
 	return call_lend_ring(engine, slot, peer, ring);

@@ -15,10 +15,11 @@
 /* Packets of one neighbour in one turn: its own clients have turns too. */
 #define TURN_PACKETS 256u
 /* Engines where users have their own: some for others while one has many. An
- * engine has at least 2^20 numbers for its queue pairs then. */
+ * engine has at least 2^20 numbers for its queue pairs then, half of that where programs
+ * have engines too. */
 #define ROOM_FOR(n) ((n) < 4 ? UR_SHARDS_MAX / 2 : UR_SHARDS_MAX)
 
-struct ur_shards *ur_shards_create(u32 n, bool by_user)
+struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends)
 {
 	struct ur_shards *s;
 
@@ -30,6 +31,11 @@ struct ur_shards *ur_shards_create(u32 n, bool by_user)
 	s->max = by_user ? ROOM_FOR(n) : n;
 	while (1u << s->bits < s->max)
 		s->bits++;
+	s->places = 1u << s->bits;
+	if (lends) {
+		s->bits = UR_SLOT_BITS;
+		s->places = s->max;
+	}
 	return s;
 }
 

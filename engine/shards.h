@@ -34,13 +34,16 @@ struct ur_shard {
 	u32 left;
 } __attribute__((aligned(64)));
 
-#define UR_SHARDS_MAX (1u << UR_SHARD_BITS_MAX)
+#define UR_SHARDS_MAX 16u
 
 struct ur_shards {
 	/* How many run, of max at most. An engine counts when all that it needs is
 	 * there. */
 	_Atomic u32 n;
 	u32 max, bits;
+	/* The first bits that only engines of the set have; those beyond are lent to
+	 * programs (engine_lend.h). */
+	u32 places;
 	struct ur_engine *engine[UR_SHARDS_MAX];
 	/* The control thread's. Contexts of an engine, and whose the first of
 	 * them was. */
@@ -53,9 +56,9 @@ struct ur_shards {
 };
 
 /* Makes a set without engines. There will be n, 1 to UR_ENGINES_MAX; with by_user
- * more when users come, and one has n at most. Returns NULL where there is no
- * memory. */
-struct ur_shards *ur_shards_create(u32 n, bool by_user);
+ * more when users come, and one has n at most. lends: the device lends to programs.
+ * Returns NULL where there is no memory. */
+struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends);
 /* Adds one more engine with that config, and gives it the settings that the first
  * one has now. Returns 0, or -errno with nothing changed. Control. */
 int ur_shards_grow(struct ur_shards *shards,
@@ -103,14 +106,23 @@ void ur_shards_enter(struct ur_engine *engine, uid_t uid);
 
 /* ---- as the engine, of a device of several ---- */
 
-/* Returns whether the packet, from the BTH on, is for another engine than this
- * one. One to a group is for all. */
+/* Returns whether the queue pair with that number, if there is one, is an engine's of
+ * the device, and not one's in a program. */
+static inline bool ur_shards_have(const struct ur_engine *engine, u32 qpn)
+{
+	u32 place = ur_shard_of(qpn, engine->shard_bits);
+
+	return engine->shards ? place < engine->shards->places
+			      : place == engine->shard;
+}
+/* Returns whether the packet, from the BTH on, is for another engine of the device than
+ * this one. One to a group is for all. */
 static inline bool ur_shards_elsewhere(const struct ur_engine *engine,
 				       const u8 *bth)
 {
 	u32 qpn = ur_get_be24(bth + 5);
 
-	return qpn != UR_QPN_MULTICAST &&
+	return qpn != UR_QPN_MULTICAST && ur_shards_have(engine, qpn) &&
 	       ur_shards_index(engine->shards, qpn) != engine->shard;
 }
 /* Hands a packet that came in and is for another engine over, or drops it where

@@ -30,9 +30,8 @@
  * number say so. */
 static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
 {
-	return d->av->loop && (ur_shards_several(e) ||
-			       ur_shard_of(ur_get_be24(e->tx.buf + d->off + 5),
-					   e->shard_bits) == e->shard);
+	return d->av->loop &&
+	       ur_shards_have(e, ur_get_be24(e->tx.buf + d->off + 5));
 }
 
 /* Packets to ourselves: hand them in by the front door. Those to groups the port

@@ -338,8 +338,8 @@ struct uroce_engine_path {
 	__u8 traffic_class;
 	__u8 hop_limit;
 	__u8 sl;
-	__u8 peer_slots; /* a bit each, where it leads to this device */
-	__u8 rsv[4];
+	__u8 rsv;
+	__u32 peer_slots; /* a bit each, where it leads to this device */
 };
 
 /* The kernel's own (UVERBS_METHOD_QUERY_PORT_SPEED), which came after the oldest

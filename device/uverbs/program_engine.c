@@ -270,7 +270,7 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	};
 	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
-	resp.peer_slots = (u8)peers(cmd, path.dgid);
+	resp.peer_slots = peers(cmd, path.dgid);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
 

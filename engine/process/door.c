@@ -123,8 +123,8 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	struct uroce_guest *g;
 	int err;
 
-	if (!open->slot || open->slot_bits > UR_SLOT_BITS ||
-	    open->slot >> open->slot_bits)
+	if (!open->slot || open->slot_bits != UR_SLOT_BITS ||
+	    open->slot >= UR_SLOTS)
 		return -EPROTO;
 	g = calloc(1, sizeof(*g));
 	if (!g)

@@ -30,7 +30,7 @@
 #define PORTS	  (0x10000u - UR_UDP_SPORT_MIN)
 #define ADDRESSES 16384u
 #define DEVICES	  64u
-#define SLOTS	  (1u << UR_SLOT_BITS)
+#define SLOTS	  UR_SLOTS
 /* Looks at a table that changes meanwhile. */
 #define TRIES 100u
 

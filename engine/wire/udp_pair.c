@@ -53,19 +53,19 @@ static void close_pair(const struct ur_wire_udp *w, struct ur_udp_pair *p)
 
 void ur_udp_close_pairs(struct ur_wire_udp *w)
 {
-	for (u32 i = 0; i < UR_SLOTS; i++) {
-		if (w->pairs[i])
-			close_pair(w, w->pairs[i]);
+	for (; w->paired; w->paired &= w->paired - 1) {
+		u32 i = (u32)__builtin_ctz(w->paired);
+
+		close_pair(w, w->pairs[i]);
 		w->pairs[i] = NULL;
 	}
-	w->n_pairs = 0;
 }
 
 static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
-	ur_assert(w->pairs[p->slot] == p && w->n_pairs);
+	ur_assert(w->pairs[p->slot] == p);
 	w->pairs[p->slot] = NULL;
-	w->n_pairs--;
+	w->paired &= ~(1u << p->slot);
 	close_pair(w, p);
 }
 
@@ -117,7 +117,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	if (w->pairs[p->slot])
 		drop(w, w->pairs[p->slot]);
 	w->pairs[p->slot] = p;
-	w->n_pairs++;
+	w->paired |= 1u << p->slot;
 	/* The engine's thread may sleep while this runs in its place. */
 	ur_peer_sleep(&p->in,
 		      atomic_load(&w->wire.engine->asleep) &&
@@ -160,8 +160,8 @@ bool ur_udp_pairs_wait(const struct ur_wire *wire)
 	const struct ur_wire_udp *w =
 		ur_container_of(wire, struct ur_wire_udp, wire);
 
-	for (u32 i = 0; i < UR_SLOTS; i++)
-		if (w->pairs[i] && ur_peer_any(&w->pairs[i]->in))
+	for (u32 left = w->paired; left; left &= left - 1)
+		if (ur_peer_any(&w->pairs[__builtin_ctz(left)]->in))
 			return true;
 	return false;
 }
@@ -170,7 +170,6 @@ void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
-	for (u32 i = 0; i < UR_SLOTS; i++)
-		if (w->pairs[i])
-			ur_peer_sleep(&w->pairs[i]->in, asleep);
+	for (u32 left = w->paired; left; left &= left - 1)
+		ur_peer_sleep(&w->pairs[__builtin_ctz(left)]->in, asleep);
 }

@@ -50,10 +50,9 @@ struct ur_udp_pair {
 	u8 known[2][16];
 };
 
-/* The wire's lend_ring; makes the table, and closes what is in it. */
+/* The wire's lend_ring; and closes what there is. */
 int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
 		     struct ur_lent_ring *ring);
-void ur_udp_lent_pairs_init(struct ur_wire_udp *w);
 void ur_udp_close_lent_pairs(struct ur_wire_udp *w);
 
 /* The wire's borrow_ring, has_ring, payload_room, waits and sleeps. */

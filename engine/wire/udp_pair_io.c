@@ -84,7 +84,7 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	struct ur_udp_out *o;
 	u32 bulk;
 
-	if (!w->n_pairs)
+	if (!w->paired)
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
 	p = o && o->lent ? ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS))
@@ -206,10 +206,10 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 
 void ur_udp_pairs_publish(struct ur_wire_udp *w)
 {
-	for (u32 i = 0; i < UR_SLOTS; i++) {
-		struct ur_udp_pair *p = w->pairs[i];
+	for (u32 left = w->paired; left; left &= left - 1) {
+		struct ur_udp_pair *p = w->pairs[__builtin_ctz(left)];
 
-		if (!p || !p->put)
+		if (!p->put)
 			continue;
 		p->put = false;
 		if (ur_peer_publish(&p->out))
@@ -318,7 +318,8 @@ bool ur_udp_pairs_receive(struct ur_wire_udp *w)
 {
 	bool any = false;
 
-	for (u32 i = 0; w->n_pairs && i < UR_SLOTS; i++) {
+	for (u32 left = w->paired; left; left &= left - 1) {
+		u32 i = (u32)__builtin_ctz(left);
 		struct ur_udp_pair *p = w->pairs[i];
 		int got;
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,8 +35,13 @@ static struct ur_udp_lent_pair *pair_of(struct ur_wire_udp *w, u32 a, u32 b)
 	return a < b ? &w->lent_pairs[a][b] : &w->lent_pairs[b][a];
 }
 
-void ur_udp_lent_pairs_init(struct ur_wire_udp *w)
+static int make_pairs(struct ur_wire_udp *w)
 {
+	if (w->lent_pairs)
+		return 0;
+	w->lent_pairs = calloc(UR_SLOTS, sizeof(*w->lent_pairs));
+	if (!w->lent_pairs)
+		return -ENOMEM;
 	for (u32 a = 0; a < UR_SLOTS; a++)
 		for (u32 b = a + 1; b < UR_SLOTS; b++)
 			*pair_of(w, a, b) = (struct ur_udp_lent_pair){
@@ -43,13 +49,17 @@ void ur_udp_lent_pairs_init(struct ur_wire_udp *w)
 				.out = {-1, -1},
 				.out_read = {-1, -1},
 			};
+	return 0;
 }
 
 void ur_udp_close_lent_pairs(struct ur_wire_udp *w)
 {
+	if (!w->lent_pairs)
+		return;
 	for (u32 a = 0; a < UR_SLOTS; a++)
 		for (u32 b = a + 1; b < UR_SLOTS; b++)
 			close_files(pair_of(w, a, b));
+	free(w->lent_pairs);
 }
 
 static int make_file(const char *name, off_t bytes)
@@ -148,11 +158,14 @@ int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
 		     struct ur_lent_ring *ring)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	struct ur_udp_lent_pair *p = pair_of(w, slot, peer);
+	struct ur_udp_lent_pair *p;
 	u32 me = slot > peer;
-	int err;
+	int err = make_pairs(w);
 
 	ur_assert(slot != peer && slot < UR_SLOTS && peer < UR_SLOTS);
+	if (err)
+		return err;
+	p = pair_of(w, slot, peer);
 	err = begin(w, p, ur_min_u32(slot, peer), slot > peer ? slot : peer);
 	if (err)
 		return err;

@@ -5,13 +5,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include "engine/shards.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "util/assert.h"
@@ -126,52 +124,27 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
 	return is_free;
 }
 
-/*
- * Several engines have a socket each for one address, and the kernel gives a
- * datagram to the one whose number begins the number of the queue pair that it
- * is for (bytes 5 to 7 of the BTH). Sockets of the group are in the order in
- * which they were bound, which is that of the engines; what comes to a wrong one
- * all the same is handed over.
- */
-void ur_udp_steer(int fd, u32 bits, u32 n)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
-		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - bits),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, n, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-		BPF_STMT(BPF_RET | BPF_A, 0),
-	};
-	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
-
-	setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
-		   sizeof(prog));
-}
-
-/*
- * The first engine's socket is bound alone, so that the port of another program
- * is refused, of this user's too, and lets the others' join afterwards. Those
- * who could join besides are of the same user, who is trusted with the device.
- */
 static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
 		     bool mcast)
 {
-	const struct ur_engine *e = w->wire.engine;
-	bool group = (e->shards || e->opt.guests) && !mcast;
 	union ur_sockaddr sa;
 	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
 
+	if (w->group && !mcast)
+		return ur_udp_group_join(w->group, gid, w->wire.engine->shard,
+					 fd, &sa.sa, len);
 	if (mcast)
 		ur_udp_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (group && e->shard)
-		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	if (bind(fd, &sa.sa, len) < 0)
-		return -errno;
-	if (group && e->shard)
-		ur_udp_steer(fd, e->shard_bits, e->shard + 1);
-	else if (group)
-		ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	return 0;
+	return bind(fd, &sa.sa, len) < 0 ? -errno : 0;
+}
+
+static void close_rx(const struct ur_wire_udp *w, const u8 *gid, bool mcast,
+		     int fd)
+{
+	if (w->group && !mcast)
+		ur_udp_group_close(w->group, gid, w->wire.engine->shard, fd);
+	else
+		close(fd);
 }
 
 static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
@@ -270,7 +243,7 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 	if (!err)
 		return 0;
 err_close:
-	close(a->fd);
+	close_rx(w, gid, mcast, a->fd);
 err_free:
 	free(a);
 	return err;
@@ -292,8 +265,7 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 		w->hot = NULL;
 	del_own(w, a);
 	ur_engine_unwatch(w->wire.engine, a->fd);
-	ur_udp_close_lent(a);
-	close(a->fd);
+	close_rx(w, a->gid, a->mcast, a->fd);
 	ur_list_del(&a->node);
 	free(a);
 }
@@ -348,8 +320,7 @@ static void destroy(struct ur_wire *wire)
 			ur_list_entry(it, struct ur_udp_addr, node);
 
 		del_own(w, a);
-		ur_udp_close_lent(a);
-		close(a->fd);
+		close_rx(w, a->gid, a->mcast, a->fd);
 		free(a);
 	}
 	ur_udp_close_pairs(w);
@@ -364,8 +335,12 @@ static void hang_up(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = to_udp(wire);
 
-	ur_list_for_each(it, &w->addrs)
-		close(ur_list_entry(it, struct ur_udp_addr, node)->fd);
+	ur_list_for_each(it, &w->addrs) {
+		const struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		close_rx(w, a->gid, a->mcast, a->fd);
+	}
 	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
 		if (w->outs[i].fd >= 0)
 			close(w->outs[i].fd);
@@ -413,7 +388,6 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
 		w->lent_to[i][0] = w->lent_to[i][1] = -1;
 	w->lent[0].fd = w->lent[1].fd = -1;
-	ur_udp_lent_pairs_init(w);
 	ur_udp_icrc_init(w);
 	err = ur_udp_find_own(w);
 	if (!err)

@@ -19,6 +19,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "engine/engine_impl.h"
+#include "engine/wire/udp_group.h"
 #include "engine/wire/udp_ids.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/udp_pair.h"
@@ -52,9 +53,6 @@ struct ur_udp_addr {
 	bool v4, mcast;
 	u32 refs;
 	int fd;
-	/* The sockets of slots 1 to n_lent, whose engines are in programs. */
-	u32 n_lent;
-	int lent[(1u << UR_SLOT_BITS) - 1];
 };
 
 /* A sending socket. */
@@ -93,15 +91,17 @@ struct ur_wire_udp {
 	 * number there. In a program it is the device's. */
 	const struct ur_udp_own *own;
 	u32 device;
+	struct ur_udp_group *group; /* NULL: no address has several sockets */
 	u32 own_gen; /* of the addresses by which sockets were chosen */
 	u64 clock;
 	struct ur_udp_out outs[UR_UDP_OUTS];
 	struct ur_udp_out lent[2]; /* an engine's in a program: v6, v4 */
-	int lent_to[(1u << UR_SLOT_BITS)][2]; /* a device's copies, by slot */
-	/* A device's, and a program's: NULL, or by the other's slot. */
-	struct ur_udp_lent_pair lent_pairs[UR_SLOTS][UR_SLOTS];
+	int lent_to[UR_SLOTS][2];  /* a device's copies, by slot */
+	/* A device's: NULL before the first is lent. */
+	struct ur_udp_lent_pair (*lent_pairs)[UR_SLOTS];
+	/* A program's, by the other's slot, and which there are, a bit each. */
 	struct ur_udp_pair *pairs[UR_SLOTS];
-	u32 n_pairs;
+	u32 paired;
 	ur_time asked; /* the sockets, by one that has pairs */
 	ur_time last_datagram;
 	struct ur_udp_peer peers[UR_UDP_PEERS];
@@ -133,12 +133,8 @@ int ur_udp_set(int fd, int level, int name, int value);
 
 /* Sets the options of a receiving socket. */
 void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
-/* Gives each of the n sockets of fd's group the packets whose queue pair has its
- * number in the first bits, and the others to the first one. */
-void ur_udp_steer(int fd, u32 bits, u32 n);
-/* wire_udp_lend.c: the wire's lend; closes what was lent. */
+/* wire_udp_lend.c: the wire's lend. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
-void ur_udp_close_lent(struct ur_udp_addr *a);
 /* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Receiving sockets of engines in programs, in one group with the device's own. They
- * are made in the order of their slots, are bound as long as the address is, and a
- * copy of each stays here, so that none takes the place of another when a program
- * ends.
+ * Receiving sockets of engines in programs, in one group with the device's own
+ * (udp_group.h). They are bound as long as the address is, and a copy of each stays
+ * there, so that none takes the place of another when a program ends.
  *
  * The ports from which they send to engines of this host: each is bound without any
  * sharing, so that whoever had it before has no copy of its sockets any more, and is
@@ -14,6 +13,7 @@
 #include <errno.h>
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
+#include "engine/shards.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
@@ -23,7 +23,7 @@
 #define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
 #define PORT_TRIES 64u
 
-static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 {
 	union ur_sockaddr sa;
 	socklen_t len = ur_udp_sockaddr(w, &sa, a->gid, UR_ROCE_V2_UDP_PORT);
@@ -32,9 +32,7 @@ static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 	if (fd < 0)
 		return fd;
 	ur_udp_set_rx(w, fd, a->v4);
-	err = ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	if (!err && bind(fd, &sa.sa, len) < 0)
-		err = -errno;
+	err = ur_udp_group_join(w->group, a->gid, slot, fd, &sa.sa, len);
 	if (!err)
 		return fd;
 	close(fd);
@@ -45,26 +43,17 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
+	int fd;
 
 	if (!a || a->mcast)
 		return -EADDRNOTAVAIL;
-	while (a->n_lent < slot) {
-		int fd = make(w, a);
-
-		if (fd < 0)
-			return fd;
-		ur_assert(a->n_lent < UR_ARRAY_SIZE(a->lent));
-		a->lent[a->n_lent++] = fd;
-		ur_udp_steer(fd, w->wire.engine->shard_bits, a->n_lent + 1);
-	}
-	*ret = a->lent[slot - 1];
+	fd = ur_udp_group_at(w->group, gid, slot);
+	if (fd < 0)
+		fd = make(w, a, slot);
+	if (fd < 0)
+		return fd;
+	*ret = fd;
 	return 0;
-}
-
-void ur_udp_close_lent(struct ur_udp_addr *a)
-{
-	while (a->n_lent)
-		close(a->lent[--a->n_lent]);
 }
 
 /* ---- ports ---- */
@@ -122,13 +111,15 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 	return 0;
 }
 
+/* Only the first engine has lent any. */
 static void end_lending(struct ur_wire_udp *w)
 {
-	if (!w->device)
-		return;
-	ur_udp_own_device_end(w->device);
-	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
+	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++) {
+		if (w->lent_to[slot][1] >= 0)
+			ur_udp_own_lend(w->device, slot, 0);
 		close_both(w->lent_to[slot]);
+	}
+	ur_udp_group_put(w->group);
 }
 
 static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
@@ -152,7 +143,27 @@ static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
 	return err;
 }
 
-/* A device that lends nothing needs no number. */
+/* All engines of the device have the first one's. */
+static struct ur_udp_group *find_group(const struct ur_engine *e)
+{
+	const struct ur_wire_udp *first;
+	struct ur_udp_group *group;
+	u32 device;
+
+	if (e->shards && e->shard) {
+		first = ur_container_of(ur_wire_of(e->shards->engine[0], false),
+					struct ur_wire_udp, wire);
+		return ur_udp_group_get(first->group);
+	}
+	/* A device that lends nothing needs no number. */
+	device = e->opt.guests ? ur_udp_own_device() : 0;
+	group = ur_udp_group_create(e->shard_bits,
+				    e->shards ? e->shards->max : 1, device);
+	if (!group)
+		ur_udp_own_device_end(device);
+	return group;
+}
+
 int ur_udp_find_own(struct ur_wire_udp *w)
 {
 	const struct ur_engine *e = w->wire.engine;
@@ -160,9 +171,15 @@ int ur_udp_find_own(struct ur_wire_udp *w)
 	if (e->config.guest)
 		return borrow_port(w, &e->config.lent);
 	w->own = ur_udp_own_mine();
-	if (e->opt.guests)
-		w->device = ur_udp_own_device();
-	return w->own ? 0 : -ENOMEM;
+	if (!w->own)
+		return -ENOMEM;
+	if (!e->shards && !e->opt.guests)
+		return 0;
+	w->group = find_group(e);
+	if (!w->group)
+		return -ENOMEM;
+	w->device = ur_udp_group_device(w->group);
+	return 0;
 }
 
 static void return_port(struct ur_wire_udp *w)

@@ -383,7 +383,7 @@ bool ur_udp_poll(struct ur_wire *wire)
 	/* In a program nobody asks the others by epoll. */
 	if (!w->wire.engine->config.guest)
 		return w->hot && receive(w, w->hot);
-	if (w->n_pairs) {
+	if (w->paired) {
 		any = ur_udp_pairs_receive(w);
 		if (is_too_early(w))
 			return any;

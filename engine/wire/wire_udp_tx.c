@@ -201,7 +201,8 @@ static bool same_way(const struct ur_av *a, const struct ur_av *b)
 		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
 }
 
-/* One socket has a whole message, so its packets are for one program. */
+/* One socket of the other side's group has a whole message, so on this host its packets are
+ * for one engine. */
 static bool same_slot(const struct ur_tx *tx, u32 a, u32 b)
 {
 	return !(
@@ -225,7 +226,7 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end,
 
 		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
 		    at + bytes - d->off > UR_UDP_BURST || n->apart ||
-		    (out->lent && !same_slot(tx, first, i)))
+		    ((out->lent || d->av->loop) && !same_slot(tx, first, i)))
 			break;
 		at += bytes;
 		if (bytes < size) {
@@ -239,7 +240,7 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end,
 static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
 			const struct ur_tx *tx, u32 i)
 {
-	return w->n_pairs && out->lent && ur_udp_pair_for(w, tx, i);
+	return w->paired && out->lent && ur_udp_pair_for(w, tx, i);
 }
 
 /* Puts packets into rings of programs of this host, from i on. Returns how many; *blocked: the
@@ -274,7 +275,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		struct ur_udp_out *out = NULL;
 		u32 n = 0, taken = 0, done, start = i;
 
-		if (w->n_pairs)
+		if (w->paired)
 			i += put_in_rings(w, tx, i, end, &blocked);
 		if (blocked)
 			return i - first;
@@ -320,7 +321,7 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	u32 taken = put_all(w, tx, first, end, wait_fd);
 
-	if (w->n_pairs)
+	if (w->paired)
 		ur_udp_pairs_publish(w);
 	return taken;
 }

@@ -302,9 +302,8 @@ static void borrow_ring(struct uroce_context *ctx, u32 slot)
 
 static void borrow_rings(struct uroce_context *ctx, u32 slots)
 {
-	for (u32 slot = 1; slots >> slot; slot++)
-		if (slots >> slot & 1)
-			borrow_ring(ctx, slot);
+	for (; slots; slots &= slots - 1)
+		borrow_ring(ctx, (u32)__builtin_ctz(slots));
 }
 
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,

@@ -254,8 +254,8 @@ static const struct field fields[] = {
 	FIELD(uroce_engine_path, traffic_class, 40, 1),
 	FIELD(uroce_engine_path, hop_limit, 41, 1),
 	FIELD(uroce_engine_path, sl, 42, 1),
-	FIELD(uroce_engine_path, peer_slots, 43, 1),
-	FIELD(uroce_engine_path, rsv, 44, 4),
+	FIELD(uroce_engine_path, rsv, 43, 1),
+	FIELD(uroce_engine_path, peer_slots, 44, 4),
 	END(uroce_engine_path, 48),
 	/* uroce-tunnel.h */
 	FIELD(uroce_tun_open, version, 0, 8),

@@ -66,7 +66,8 @@ plain=()
 UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
 	part plain tests/e2e/test_pingpong.py "${plain[@]}"
 # A device of two engines, as machines of eight processors have by themselves.
-UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py "${rate[@]}"
+UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
+	tests/e2e/test_guest_host.py "${rate[@]}"
 e2e rules
 e2e attacks
 # Where there is a build with sanitizers: death, loss and raw frames once more with it.

@@ -111,7 +111,7 @@ class Peer:
 
     @property
     def slot(self):
-        return self.qpn >> 21
+        return self.qpn >> 19
 
     def end(self):
         self.program.kill()

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Groups of receiving sockets, and the program that steers datagrams to them. A socket
+ * that is closed makes the last one of its group take its number; one that was lent stays in
+ * the group for as long as a program has a copy, so lent ones are closed last.
+ */
+#include "engine/wire/udp_group.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/wire/udp_own.h"
+#include "util/assert.h"
+#include "util/list.h"
+
+#define NOWHERE 0xffu
+
+struct rx_group {
+	struct ur_list node;
+	u8 gid[16];
+	u32 n;		    /* sockets in the kernel's group */
+	int fd[UR_SLOTS];   /* by place; -1: none */
+	u8 index[UR_SLOTS]; /* the kernel's number */
+};
+
+struct ur_udp_group {
+	pthread_mutex_t lock;
+	u32 refs;
+	u32 bits, engines, device;
+	struct ur_list groups;
+};
+
+struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
+{
+	struct ur_udp_group *g = calloc(1, sizeof(*g));
+
+	ur_assert(bits && bits <= UR_SLOT_BITS);
+	if (!g)
+		return NULL;
+	pthread_mutex_init(&g->lock, NULL);
+	g->refs = 1;
+	g->bits = bits;
+	g->engines = engines;
+	g->device = device;
+	ur_list_init(&g->groups);
+	return g;
+}
+
+struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->refs++;
+	pthread_mutex_unlock(&g->lock);
+	return g;
+}
+
+void ur_udp_group_put(struct ur_udp_group *g)
+{
+	u32 left;
+
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	left = --g->refs;
+	pthread_mutex_unlock(&g->lock);
+	if (left)
+		return;
+	ur_assert(ur_list_empty(&g->groups));
+	ur_udp_own_device_end(g->device);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+u32 ur_udp_group_device(const struct ur_udp_group *g)
+{
+	return g->device;
+}
+
+/* ---- with the lock held ---- */
+
+static struct rx_group *find(struct ur_udp_group *g, const u8 gid[16])
+{
+	ur_list_for_each(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+
+		if (!memcmp(a->gid, gid, 16))
+			return a;
+	}
+	return NULL;
+}
+
+static struct rx_group *find_or_make(struct ur_udp_group *g, const u8 gid[16])
+{
+	struct rx_group *a = find(g, gid);
+
+	if (a)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	memcpy(a->gid, gid, 16);
+	for (u32 i = 0; i < UR_SLOTS; i++) {
+		a->fd[i] = -1;
+		a->index[i] = NOWHERE;
+	}
+	ur_list_add_tail(&g->groups, &a->node);
+	return a;
+}
+
+/* Nobody asks for lent ones where no engine has the address. */
+static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
+{
+	for (u32 i = 0; i < g->engines; i++)
+		if (a->fd[i] >= 0)
+			return;
+	for (u32 i = g->engines; i < UR_SLOTS; i++)
+		if (a->fd[i] >= 0)
+			close(a->fd[i]);
+	ur_list_del(&a->node);
+	free(a);
+}
+
+/* Bytes 5 to 7 of the BTH are the number of the queue pair. Places whose number is their
+ * own, as those of engines mostly are, are one comparison together. */
+static int steer(const struct ur_udp_group *g, const struct rx_group *a, int fd)
+{
+	struct sock_filter code[2 * UR_SLOTS + 5] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - g->bits),
+	};
+	struct sock_fprog prog = {2, code};
+	u32 same = 0;
+
+	while (same < UR_SLOTS && a->index[same] == same)
+		same++;
+	code[prog.len++] = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JGE | BPF_K, same, 1, 0);
+	code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
+	for (u32 i = same; i < UR_SLOTS; i++) {
+		if (a->index[i] == NOWHERE)
+			continue;
+		code[prog.len++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, i, 0, 1);
+		code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+								a->index[i]);
+	}
+	code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+			  sizeof(prog)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int set_reuse(int fd)
+{
+	const int one = 1;
+
+	return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int bind_one(u32 place, int fd, const struct sockaddr *sa, socklen_t len)
+{
+	int err = place ? set_reuse(fd) : 0;
+
+	if (!err && bind(fd, sa, len) < 0)
+		err = -errno;
+	return err || place ? err : set_reuse(fd);
+}
+
+/* A lent socket that packets of others would come to is not used at all. An engine hands
+ * them over. */
+static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
+		      int fd, const struct sockaddr *sa, socklen_t len)
+{
+	int err = bind_one(place, fd, sa, len);
+
+	if (err)
+		return err;
+	ur_assert(a->fd[place] < 0);
+	a->fd[place] = fd;
+	a->index[place] = (u8)a->n++;
+	if (a->n == 1)
+		return 0;
+	err = steer(g, a, fd);
+	if (!err || place < g->engines)
+		return 0;
+	a->fd[place] = -1;
+	a->index[place] = NOWHERE;
+	a->n--;
+	return err;
+}
+
+/* Until the last one has its number nothing is steered to it. */
+static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
+{
+	u32 last = place, other = UR_SLOTS, number = a->index[place];
+
+	for (u32 i = 0; i < UR_SLOTS; i++) {
+		if (a->index[i] == a->n - 1)
+			last = i;
+		if (i != place && a->fd[i] >= 0)
+			other = i;
+	}
+	a->index[place] = a->index[last] = NOWHERE;
+	if (other < UR_SLOTS)
+		steer(g, a, a->fd[other]);
+	close(a->fd[place]);
+	a->fd[place] = -1;
+	a->n--;
+	if (last == place)
+		return;
+	a->index[last] = (u8)number;
+	steer(g, a, a->fd[last]);
+}
+
+/* ---- and without ---- */
+
+int ur_udp_group_join(struct ur_udp_group *g, const u8 gid[16], u32 place,
+		      int fd, const struct sockaddr *sa, socklen_t len)
+{
+	struct rx_group *a;
+	int err = -ENOMEM;
+
+	ur_assert(place < 1u << g->bits);
+	pthread_mutex_lock(&g->lock);
+	a = find_or_make(g, gid);
+	if (a) {
+		err = add_socket(g, a, place, fd, sa, len);
+		free_unused(g, a);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return err;
+}
+
+void ur_udp_group_close(struct ur_udp_group *g, const u8 gid[16], u32 place,
+			int fd)
+{
+	struct rx_group *a;
+
+	pthread_mutex_lock(&g->lock);
+	a = find(g, gid);
+	if (a && a->fd[place] == fd) {
+		remove_socket(g, a, place);
+		free_unused(g, a);
+	} else {
+		close(fd);
+	}
+	pthread_mutex_unlock(&g->lock);
+}
+
+int ur_udp_group_at(struct ur_udp_group *g, const u8 gid[16], u32 place)
+{
+	const struct rx_group *a;
+	int fd;
+
+	pthread_mutex_lock(&g->lock);
+	a = find(g, gid);
+	fd = a ? a->fd[place] : -1;
+	pthread_mutex_unlock(&g->lock);
+	return fd;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Receiving sockets of a device of several engines, or of one that lends to engines in
+ * programs. All sockets of an address are one group of the kernel (SO_REUSEPORT), and a
+ * program says which of them gets a datagram: the one in the place that the first bits of
+ * the queue pair's number name. Engines of the device have the first places, by their
+ * numbers, and lent sockets have the others (engine_lend.h).
+ *
+ * Sockets join in any order, and the kernel numbers them in that order; the group knows who
+ * has which number. A datagram for a place without a socket goes to number 0, the first engine's,
+ * which hands it over or drops it.
+ *
+ * All functions: any engine's thread.
+ */
+#ifndef UR_DEVICE_UDP_GROUP_H
+#define UR_DEVICE_UDP_GROUP_H
+
+#include <sys/socket.h>
+#include "util/bytes.h"
+
+struct ur_udp_group;
+
+/* Returns the groups of a device whose places are that many bits, the first of them the
+ * engines'; NULL: there is no memory. device: its number as udp_own.h gives it, or 0; it is
+ * given back with the last reference. */
+struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device);
+struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *group);
+/* NULL is fine. */
+void ur_udp_group_put(struct ur_udp_group *group);
+u32 ur_udp_group_device(const struct ur_udp_group *group);
+
+/* Binds fd to the address, as the socket in that place for gid. The first engine's is bound
+ * alone, so that the port of another program is refused, of this user's too, and lets the others'
+ * join afterwards; those who could join besides are of the same user, who is trusted with the
+ * device. Returns 0 or -errno; then fd may be bound, and is to be closed. */
+int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,
+		      int fd, const struct sockaddr *address, socklen_t len);
+/* Closes the socket of an engine in that place. With the last of the engines', lent ones are
+ * closed. */
+void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
+			int fd);
+/* Returns the socket in that place, which stays the group's, or -1. */
+int ur_udp_group_at(struct ur_udp_group *group, const u8 gid[16], u32 place);
+
+#endif

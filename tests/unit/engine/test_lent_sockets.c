@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A device of several engines that lends to programs: each engine, and each lent socket, gets
+ * the datagrams for its own queue pairs, in whatever order they came and though engines come
+ * later.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/ground/loop.h"
+#include "engine/ground/user.h"
+#include "engine/shards.h"
+#include "engine/wire/wire.h"
+#include "tests/check.h"
+#include "tests/own_net.h"
+
+#define EACH 40u
+
+static struct ur_engine_config config = {
+	.netdev = "lo",
+	.ifindex = 1,
+	.mtu_bytes = 1024,
+	.max_qp = 16,
+	.max_mr = 16,
+	.seed = 1,
+	.engines = 1,
+	.by_user = true,
+	.options = "guests=1",
+};
+
+static const u8 gids[][16] = {{[10] = 0xff, 0xff, 127, 0, 0, 1}, {[15] = 1}};
+
+static struct ur_engine *engine;
+static u32 slots[2];
+static int sockets[2];
+
+/* Returns how many datagrams came to an engine. Each has a length that no packet has; from our own
+ * IPv6 address it is refused before anybody looks at that. */
+static u64 seen(u32 shard)
+{
+	u64 values[UR_CNT_COUNT];
+
+	ur_port_read_counters(ur_shards_nth(engine, shard)->port, values);
+	return values[UR_CNT_bad_length] + values[UR_CNT_bad_gid];
+}
+
+static u32 take(int fd)
+{
+	char bytes[65536];
+	u32 n = 0;
+
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		n++;
+	return n;
+}
+
+/* From many ports, so that no hash leads all of them to the same socket. */
+static void send_to(const u8 *gid, u32 place)
+{
+	u8 packet[62] = {[5] = (u8)(place << (8 - UR_SLOT_BITS))};
+	union ur_sockaddr sa, from;
+	socklen_t len = ur_sockaddr_of(&sa, gid, UR_ROCE_V2_UDP_PORT, 1);
+	int fd;
+
+	for (u32 i = 0; i < EACH; i++) {
+		fd = socket(sa.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		CHECK(fd >= 0);
+		ur_sockaddr_of(&from, gid, 0, 1);
+		if (sa.sa.sa_family == AF_INET)
+			from.v4.sin_addr.s_addr = htonl(0x7f090909);
+		CHECK(!bind(fd, &from.sa, len));
+		CHECK_EQ(sendto(fd, packet, sizeof(packet), 0, &sa.sa, len),
+			 sizeof(packet));
+		close(fd);
+	}
+}
+
+static void expect_engine(const u8 *gid, u32 place, u32 shard)
+{
+	u64 before = seen(shard);
+
+	send_to(gid, place);
+	while (seen(shard) < before + EACH)
+		poll(NULL, 0, 1);
+	CHECK_EQ(seen(shard), before + EACH);
+	CHECK_EQ(take(sockets[0]) + take(sockets[1]), 0);
+}
+
+static void expect_lent(const u8 *gid, u32 i)
+{
+	send_to(gid, slots[i]);
+	CHECK_EQ(take(sockets[!i]), 0);
+	CHECK_EQ(take(sockets[i]), EACH);
+}
+
+static void expect_all(const u8 *gid, u32 engines)
+{
+	for (u32 place = 0; place < 8; place++)
+		expect_engine(gid, place, place < engines ? place : 0);
+	expect_lent(gid, 0);
+	expect_lent(gid, 1);
+	/* Nobody's. */
+	expect_engine(gid, UR_SLOTS - 2, 0);
+}
+
+static void borrow(u32 i, u32 index)
+{
+	u8 gid[16];
+
+	CHECK(!ur_engine_lend_socket(engine, slots[i], index, gid,
+				     &sockets[i]));
+	CHECK(!memcmp(gid, gids[index], 16));
+}
+
+static void lend(u32 index)
+{
+	/* In another order than the slots have. */
+	sockets[0] = -1;
+	borrow(1, index);
+	expect_lent(gids[index], 1);
+	borrow(0, index);
+}
+
+static u32 come(struct ur_user_mem *mem, uid_t uid)
+{
+	int fd = memfd_create("rings", MFD_CLOEXEC);
+	struct ur_ectx_info info;
+	struct ur_ectx *x;
+	u32 shard;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 64 << 20));
+	mem->uid = uid;
+	CHECK(!ur_ectx_create(engine, fd, mem, 0, &x, &info));
+	shard = ur_ectx_shard(x);
+	ur_ectx_destroy(x);
+	close(fd);
+	return shard;
+}
+
+static void test_places(void)
+{
+	struct ur_lent lent;
+
+	for (u32 i = 0; i < 2; i++) {
+		CHECK(!ur_engine_lend(engine, 0, getpid(), &lent));
+		slots[i] = lent.slot;
+		/* The places before are engines', here or to come. */
+		CHECK_EQ(lent.slot, 8 + i);
+	}
+	for (u32 i = 0; i < 2; i++)
+		CHECK(!ur_engine_set_gid(engine, i, gids[i], UR_GID_ROCE_V2));
+	for (u32 i = 0; i < 2; i++) {
+		lend(i);
+		expect_all(gids[i], 1);
+	}
+}
+
+static void test_more_engines(void)
+{
+	struct ur_user_mem *self;
+	int fd = open("/proc/self/mem", O_RDWR);
+
+	CHECK(!ur_user_mem_create(fd, getpid(), &self));
+	CHECK_EQ(come(self, 65534), 1);
+	CHECK_EQ(come(self, 0), 0);
+	for (u32 i = 0; i < 2; i++) {
+		lend(i);
+		expect_all(gids[i], 2);
+	}
+	ur_user_mem_put(self);
+}
+
+/* Twenty-four. The one that ended last is the last to be lent again. */
+static void test_all_lent(void)
+{
+	struct ur_lent lent;
+
+	for (u32 i = 2; i < UR_SLOTS - 8; i++)
+		CHECK(!ur_engine_lend(engine, 0, getpid(), &lent));
+	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), &lent), -EBUSY);
+	ur_engine_lend_end(engine, 20);
+	ur_engine_lend_end(engine, 9);
+	CHECK(!ur_engine_lend(engine, 0, getpid(), &lent));
+	CHECK_EQ(lent.slot, 9);
+	CHECK(!ur_engine_lend(engine, 0, getpid(), &lent));
+	CHECK_EQ(lent.slot, 20);
+}
+
+/* As long as a program has a copy, the address is nobody else's. */
+static void test_address_goes(void)
+{
+	int copy;
+
+	lend(0);
+	copy = dup(sockets[0]);
+	CHECK(copy >= 0);
+	CHECK(!ur_engine_set_gid(engine, 0, NULL, UR_GID_ROCE_V2));
+	CHECK_EQ(ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2),
+		 -EADDRINUSE);
+	close(copy);
+	CHECK(!ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2));
+	lend(0);
+	expect_all(gids[0], 2);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	if (!own_net())
+		SKIP("no network namespace");
+	CHECK(!ur_loop_create(&config.loop));
+	ur_loop_lock(config.loop);
+	CHECK(!ur_engine_create(&config, &engine));
+	STEP(test_places());
+	STEP(test_more_engines());
+	STEP(test_address_goes());
+	STEP(test_all_lent());
+	ur_engine_destroy(engine);
+	ur_loop_unlock(config.loop); /* runs what was posted */
+	ur_loop_destroy(config.loop);
+	return cases_status();
+}
