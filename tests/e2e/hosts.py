@@ -160,11 +160,14 @@ class Host:
 
     def serve(self, *args):
         """Start uroced and wait until it serves."""
-        opt = os.environ.get("UROCE_ENGINE_OPT")
+        args = list(args)
+        if opt := os.environ.get("UROCE_ENGINE_OPT"):
+            # The last one counts.
+            own = [b for a, b in zip(args, args[1:]) if a == "--engine-opt"]
+            args += ["--engine-opt", ",".join([*own, opt])]
         engines = os.environ.get("UROCE_ENGINES", "1")  # on any machine
         self.device = self.bare(*self.own(), self.lab.bin(DAEMON), "--run-dir",
                                 self.run_dir, *args,
-                                *(["--engine-opt", opt] if opt else []),
                                 *(["--engines", engines]
                                   if "--engines" not in args else []))
         wait_for("uroced", lambda: "ready" in self.device.text().split() or
