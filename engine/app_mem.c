@@ -19,7 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
-#include "engine/ground/user.h"
+#include "engine/ground/own_memory.h"
 #include "transport/mem.h"
 #include "util/assert.h"
 
@@ -75,6 +75,16 @@ static bool changes(const struct change *c, u64 *v)
 	return true;
 }
 
+/* Puts v where *old was. Returns 1 where something else has come there, which is in
+ * *old now. */
+static int exchange(struct ur_emr *mr, u64 off, u64 *old, u64 v)
+{
+	struct ur_user_mem *mem = mr->attr.mem;
+	int ret = ur_own_memory_swap(mem, mr->attr.addr + off, old, v);
+
+	return ret == -EAGAIN ? mem_write(mr, off, &v, sizeof(v)) : ret;
+}
+
 /* Read, change, write: atomic towards everything that is done so to the memory
  * of this process, which is what IBV_ATOMIC_HCA promises. */
 static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
@@ -82,17 +92,18 @@ static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
 {
 	pthread_mutex_t *lock = &mr->attr.mem->atomic;
 	u64 v;
-	int err;
+	int ret;
 
 	pthread_mutex_lock(lock);
-	err = mem_read(mr, off, &v, sizeof(v));
-	if (!err) {
-		*old = v;
-		if (changes(c, &v))
-			err = mem_write(mr, off, &v, sizeof(v));
+	ret = mem_read(mr, off, old, sizeof(*old));
+	for (v = *old; !ret && changes(c, &v); v = *old) {
+		ret = exchange(mr, off, old, v);
+		if (ret <= 0)
+			break;
+		ret = 0;
 	}
 	pthread_mutex_unlock(lock);
-	return err;
+	return ret;
 }
 
 static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,

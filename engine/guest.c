@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/own_memory.h"
 #include "engine/lend_counters.h"
 #include "engine/lend_settings.h"
 #include "engine/poll_loop.h"
@@ -160,6 +161,7 @@ static void *guest_thread(void *arg)
 {
 	struct ur_engine *e = arg;
 
+	ur_own_memory_thread();
 	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
 	while (!e->stop) {
@@ -193,7 +195,8 @@ void ur_guest_follow(struct ur_engine *e)
 		follow(e);
 }
 
-/* No signal of the program is for it. */
+/* No signal of the program is for it; it lets those through that its own copies may
+ * cause. */
 int ur_guest_start(struct ur_engine *e)
 {
 	pthread_attr_t attr;
@@ -213,10 +216,30 @@ int ur_guest_start(struct ur_engine *e)
 	return err;
 }
 
+/* Its one context's; NULL: there is none. */
+static struct ur_user_mem *memory_of(const struct ur_engine *e)
+{
+	return !e->config.guest || ur_list_empty(&e->ectxs)
+		       ? NULL
+		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
+}
+
 void ur_guest_turn_begins(struct ur_engine *e)
 {
+	struct ur_user_mem *mem = memory_of(e);
+
 	e->guest.before = e->guest.cqes;
+	if (mem)
+		ur_own_memory_turn_begins(mem, e->now);
 	ur_guest_follow(e);
+}
+
+void ur_guest_turn_ends(struct ur_engine *e)
+{
+	struct ur_user_mem *mem = memory_of(e);
+
+	if (mem)
+		ur_own_memory_turn_ends(mem);
 }
 
 bool ur_guest_keeps_answer(struct ur_engine *e)

@@ -65,8 +65,10 @@ void ur_guest_look(struct ur_engine *engine, int error);
 /* Takes over the settings of the device where they have changed; nothing where the engine is
  * in no program. Under the owner lock. */
 void ur_guest_follow(struct ur_engine *engine);
-/* A turn begins. Under the owner lock. */
+/* A turn begins, and ends, in the same thread, which runs no code of the program in
+ * between. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
+void ur_guest_turn_ends(struct ur_engine *engine);
 /* Returns whether packets may wait for the next turn: the polling program is
  * about to get a completion, and the request that it posts then takes the
  * acknowledgement along. True for a short time only. Under the owner lock. */

@@ -118,6 +118,7 @@ bool ur_poll_turn(struct ur_engine *e)
 		e->mod_deadline = UR_NEVER;
 	/* The events of messages within the device, and of the command. */
 	ur_ecq_send_events(e);
+	ur_guest_turn_ends(e);
 	return any;
 }
 
@@ -125,10 +126,11 @@ void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	e->timestamp = 0;
-	ur_guest_follow(e);
+	ur_guest_turn_begins(e);
 	answer_doorbells(e);
 	ur_transmit(e);
 	ur_ecq_send_events(e);
+	ur_guest_turn_ends(e);
 }
 
 bool ur_poll_overdue(struct ur_engine *e)

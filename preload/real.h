@@ -12,6 +12,7 @@
 #include <ftw.h>
 #include <glob.h>
 #include <poll.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -61,6 +62,8 @@
 	X(prctl)                                                               \
 	/* provider.c */                                                       \
 	X(getenv)                                                              \
+	/* signals.c */                                                        \
+	X(sigaction) X(signal) X(pthread_sigmask) X(sigprocmask)               \
 	/* exit.c */                                                           \
 	X(_exit) X(_Exit)
 
@@ -78,7 +81,11 @@
 	/* dir.c */                                                            \
 	X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64)         \
 	X(glob) X(glob64) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_open)        \
-	X(fts64_open)
+	X(fts64_open)                                                          \
+	/* signals.c */                                                        \
+	X(bsd_signal) X(ssignal) X(sysv_signal) X(__sysv_signal)               \
+	X(siginterrupt) X(sigignore) X(sigset) X(sigblock) X(sigsetmask)       \
+	X(sighold) X(sigrelse)
 
 #define UR_REAL_LIST(X) UR_REAL_EARLY(X) UR_REAL_LATE(X)
 /* clang-format on */
@@ -134,5 +141,14 @@ ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len,
 			 size_t size);
 char *__realpath_chk(const char *path, char *buf, size_t size);
 ssize_t __read_chk(int fd, void *buf, size_t count, size_t size);
+
+/* Headers declare these only for older standards, or no more. */
+int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+sighandler_t bsd_signal(int sig, sighandler_t handler);
+sighandler_t ssignal(int sig, sighandler_t handler);
+sighandler_t sysv_signal(int sig, sighandler_t handler);
+sighandler_t __sysv_signal(int sig, sighandler_t handler);
+int sigblock(int mask);
+int sigsetmask(int mask);
 
 #endif

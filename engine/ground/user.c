@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "engine/ground/user.h"
 #include "util/assert.h"
-#include "util/os/high_fd.h"
 
 /* A proof must not be at an offset that a text file of procfs reaches. */
 #define LOWEST_PROOF 0x10000u
@@ -39,48 +38,6 @@ static int check_mem_fd(int fd)
 	if (lseek(fd, INT64_MIN, SEEK_SET) != INT64_MIN)
 		return -EINVAL;
 	return 0;
-}
-
-/* Reading the file into memory writes there as a system call of the program would,
- * with the rights that the pages have. */
-static int make_stage(struct ur_user_mem *m)
-{
-	int fd = memfd_create("uroce-stage", MFD_CLOEXEC), err;
-	void *p;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, UR_STAGE_BYTES) < 0)
-		goto err_close;
-	p = mmap(NULL, UR_STAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	if (p == MAP_FAILED)
-		goto err_close;
-	m->stage = p;
-	m->stage_fd = ur_high_fd(fd);
-	return 0;
-err_close:
-	err = -errno;
-	close(fd);
-	return err;
-}
-
-int ur_user_mem_own(struct ur_user_mem **mem)
-{
-	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return -errno;
-	err = ur_user_mem_create(fd, getpid(), mem);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	(*mem)->uid = geteuid();
-	err = make_stage(*mem);
-	if (err)
-		ur_user_mem_put(*mem);
-	return err;
 }
 
 bool ur_user_is_proc(int fd, pid_t pid, const char *name)
@@ -152,10 +109,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 		close(mem->fd);
 	if (mem->maps >= 0)
 		close(mem->maps);
-	if (mem->stage) {
-		munmap(mem->stage, UR_STAGE_BYTES);
-		close(mem->stage_fd);
-	}
+	if (mem->own_end)
+		mem->own_end(mem);
 	free(mem);
 }
 
@@ -182,94 +137,10 @@ static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 	return 0;
 }
 
-void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
-		      int fd)
-{
-	for (u32 i = 0; i < UR_USER_FILES; i++)
-		if (!mem->files[i].at) {
-			mem->files[i] = (struct ur_user_file){at, bytes, fd};
-			return;
-		}
-}
-
-void ur_user_mem_forget(struct ur_user_mem *mem, const void *at)
-{
-	for (u32 i = 0; i < UR_USER_FILES; i++)
-		if (mem->files[i].at == at)
-			mem->files[i].at = NULL;
-}
-
-static const struct ur_user_file *file_of(const struct ur_user_mem *mem,
-					  const u8 *buf, size_t len)
-{
-	for (u32 i = 0; i < UR_USER_FILES; i++) {
-		const struct ur_user_file *f = &mem->files[i];
-
-		if (f->at && buf >= f->at && len <= f->bytes &&
-		    (size_t)(buf - f->at) <= f->bytes - len)
-			return f;
-	}
-	return NULL;
-}
-
-/* Between memory and the file in which buf lies. */
-static int copy_file(const struct ur_user_file *f, u64 addr, const u8 *buf,
-		     size_t len, bool out)
-{
-	off_t at = buf - f->at;
-
-	while (len) {
-		void *there = (void *)(uintptr_t)addr;
-		ssize_t n = out ? pread(f->fd, there, len, at)
-				: pwrite(f->fd, there, len, at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EFAULT;
-		addr += (u64)n;
-		at += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-/* Copies by way of the stage: write puts the bytes there from memory, read puts
- * them into memory. */
-static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
-		    size_t len, bool out)
-{
-	const struct ur_user_file *f = file_of(mem, buf, len);
-
-	if (f)
-		return copy_file(f, addr, buf, len, out);
-	while (len) {
-		size_t part = ur_min_u64(len, UR_STAGE_BYTES);
-		void *there = (void *)(uintptr_t)addr;
-		ssize_t n;
-
-		/* The transport gathers in the stage itself. */
-		if (out && buf != mem->stage)
-			memmove(mem->stage, buf, part);
-		do {
-			n = out ? pread(mem->stage_fd, there, part, 0)
-				: pwrite(mem->stage_fd, there, part, 0);
-		} while (n < 0 && errno == EINTR);
-		if (n != (ssize_t)part)
-			return -EFAULT;
-		if (!out && buf != mem->stage)
-			memmove(buf, mem->stage, part);
-		buf += part;
-		addr += part;
-		len -= part;
-	}
-	return 0;
-}
-
 int ur_user_read(const struct ur_user_mem *mem, u64 addr, void *dst, size_t len)
 {
-	return mem->stage ? copy_own(mem, addr, dst, len, false)
-			  : copy_all(mem->fd, addr, dst, len, false);
+	return mem->own_copy ? mem->own_copy(mem, addr, dst, len, false)
+			     : copy_all(mem->fd, addr, dst, len, false);
 }
 
 int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,
@@ -277,8 +148,9 @@ int ur_user_write(const struct ur_user_mem *mem, u64 addr, const void *src,
 {
 	int err;
 
-	if (mem->stage)
-		return copy_own(mem, addr, (u8 *)(uintptr_t)src, len, true);
+	if (mem->own_copy)
+		return mem->own_copy(mem, addr, (u8 *)(uintptr_t)src, len,
+				     true);
 	err = mem->query ? ur_user_rights(mem, addr, len, PROT_WRITE) : 0;
 
 	if (err)

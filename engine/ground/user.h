@@ -19,6 +19,8 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
+struct uroce_copies; /* kernel-abi/uroce-copies.h */
+
 #define UR_STAGE_BYTES (64u << 10)
 #define UR_USER_FILES  16u
 
@@ -37,10 +39,18 @@ struct ur_user_mem {
 	int refs;   /* under the control lock */
 	bool same;  /* it is that peer's, by its inode */
 	bool query; /* maps answers questions (Linux 6.11) */
-	/* For this process's own memory: a file of UR_STAGE_BYTES, mapped too,
-	 * by way of which the kernel copies. NULL: the memory is another's. */
+	/* For this process's own memory (own_memory.h): a file of UR_STAGE_BYTES,
+	 * mapped too, by way of which the kernel copies. NULL: the memory is
+	 * another's. */
 	u8 *stage;
 	int stage_fd;
+	/* Copies, and frees what is made for that. out: from buf. */
+	int (*own_copy)(const struct ur_user_mem *mem, u64 addr, u8 *buf,
+			size_t len, bool out);
+	void (*own_end)(struct ur_user_mem *mem);
+	/* Those that need no kernel, and the same, where they may be used now; or
+	 * NULL. */
+	const struct uroce_copies *copies, *direct;
 	/* Others, from which and to which the kernel copies at once. */
 	struct ur_user_file files[UR_USER_FILES];
 	/* Held from reading to writing, where that is to be one step: the
@@ -61,16 +71,6 @@ static inline bool ur_user_mem_reaches(const struct ur_user_mem *mem)
 {
 	return mem->fd >= 0;
 }
-/* Makes a reference to the memory of the calling process, in *mem. It is read and
- * written by system calls all the same: where nothing is mapped, they fail, and no
- * signal comes. One thread at a time copies. Returns 0 or -errno. */
-int ur_user_mem_own(struct ur_user_mem **mem);
-/* For one's own memory: bytes that lie in that file, which is mapped and stays the caller's, are copied
- * without the stage, until it is forgotten. Without room for it they are copied all the
- * same. Whoever copies. */
-void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
-		      int fd);
-void ur_user_mem_forget(struct ur_user_mem *mem, const void *at);
 /* Returns 0 if the memory holds these bytes at addr, as the client claims, else
  * -EINVAL. At most 128 bytes, not at the lowest addresses. May wait as
  * ur_user_mem_create() does. */

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "engine/ground/user.h"
+#include "engine/ground/own_memory.h"
 #include "engine/process/process.h"
 #include "util/os/high_fd.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/ground/user.h"
+#include "engine/ground/own_memory.h"
 #include "engine/wire/wire_udp.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"

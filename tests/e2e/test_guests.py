@@ -4,6 +4,8 @@ the device, and in the program (UROCE_ENGINE=process)."""
 import errno
 import ipaddress
 import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -29,14 +31,14 @@ def engine(request, monkeypatch):
     return request.param
 
 
-def start(pair, mode):
+def start(pair, mode, on=None, program=None):
     """(server, client)"""
     port = str(pair.next_port())
     programs = []
-    for host in pair.a, pair.b:
+    for host in on or (pair.a, pair.b):
         gid = ipaddress.ip_address(f"::ffff:{host.addr4}").exploded
         peer = [pair.a.addr4] if programs else []
-        programs.append(host.start(pair.bin("guest"), mode,
+        programs.append(host.start(program or pair.bin("guest"), mode,
                                    host.gid(host.addr4), gid, port, *peer))
         wait_for("the server", lambda: programs[0].listens(int(port)) or
                  len(programs) > 1 or not programs[0].running())
@@ -81,6 +83,34 @@ def test_idle(pair, engine):
 @pytest.mark.parametrize("mode", ["exec", "threads", "cancel", "signals"])
 def test_goes_on(pair, engine, mode):
     finish(*start(pair, mode))
+
+
+@pytest.mark.parametrize("on", ["one host", "two hosts"])
+@pytest.mark.parametrize("way", ["processor", "syscalls"])
+def test_memory_goes_away(pair, monkeypatch, way, on):
+    """Under traffic: its requests fail, and no handler of the programs is called. Copies are
+    made by the processor, or by system calls (UROCE_COPY)."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    monkeypatch.setenv("UROCE_COPY", way)
+    on = pair.a, pair.a if on == "one host" else pair.b
+    for lines in finish(*start(pair, "gone", on)):
+        assert f"behind {int(way == 'processor')}" in lines
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_memory_goes_away_under_a_sanitizer(pair, monkeypatch, tmp_path, compiler, sanitizer):
+    """Its runtime has handlers of its own, and wrappers of the same functions."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0") # its context is open to the end
+    here = os.path.join(os.path.dirname(__file__), "guest")
+    program = str(tmp_path / "guest")
+    subprocess.run([compiler, "-fsanitize=" + sanitizer, "-D_GNU_SOURCE", "-I", hosts.TOP, "-o",
+                    program, *(os.path.join(here, f) for f in os.listdir(here)
+                               if f.endswith(".c")), "-libverbs", "-lpthread"], check=True)
+    finish(*start(pair, "gone", (pair.a, pair.a), program))
 
 
 @pytest.fixture

@@ -275,14 +275,26 @@ static void close_all(void)
 	check_sockets();
 }
 
+/* ---- memory ---- */
+
+static void lose(void)
+{
+	say("behind", lose_memory(context, &peer));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } modes[] = {
-	{"idle", stay_idle},	   {"exec", fork_and_exec},
-	{"fork", fork_and_look},   {"daemon", fork_and_end},
-	{"threads", run_threads},  {"cancel", cancel_threads},
-	{"signals", take_signals}, {"close", close_all},
+	{"idle", stay_idle},
+	{"exec", fork_and_exec},
+	{"fork", fork_and_look},
+	{"daemon", fork_and_end},
+	{"threads", run_threads},
+	{"cancel", cancel_threads},
+	{"signals", take_signals},
+	{"close", close_all},
+	{"gone", lose},
 };
 
 int main(int argc, char **argv)

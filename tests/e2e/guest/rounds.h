@@ -55,4 +55,8 @@ int rounds_send(struct rounds *r);
 int rounds_sleep(struct rounds *r);
 void rounds_end(struct rounds *r);
 
+/* gone.c: memory goes away under traffic, in every way. Returns whether the kernel's
+ * handler of SIGSEGV is another than the program's. */
+bool lose_memory(struct ibv_context *context, const struct rounds_peer *peer);
+
 #endif

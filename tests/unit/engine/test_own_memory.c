@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/ground/user.h"
+#include "engine/ground/own_memory.h"
 #include "tests/check.h"
 
 #define BYTES (3u * UR_STAGE_BYTES)

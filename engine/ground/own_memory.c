@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Copying to and from the process that we are in. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/ground/own_memory.h"
+#include "kernel-abi/uroce-copies.h"
+#include "util/assert.h"
+#include "util/os/high_fd.h"
+
+/* ---- who copies ---- */
+
+/* Returns NULL where there is nobody but the kernel. */
+static const struct uroce_copies *copies(void)
+{
+	const char *way = secure_getenv("UROCE_COPY");
+
+	if (!&uroce_copies || uroce_copies.version != UROCE_COPIES_VERSION ||
+	    (way && !strcmp(way, "syscalls")) || uroce_copies.start())
+		return NULL;
+	return &uroce_copies;
+}
+
+void ur_own_memory_turn_begins(struct ur_user_mem *mem, u64 now)
+{
+	ur_assert(mem->stage && !mem->direct);
+	mem->direct = mem->copies && mem->copies->may(now) ? mem->copies : NULL;
+}
+
+void ur_own_memory_thread(void)
+{
+	const struct uroce_copies *c = copies();
+
+	if (c)
+		c->own_thread();
+}
+
+/* ---- by the kernel ---- */
+
+static void end_stage(struct ur_user_mem *mem)
+{
+	munmap(mem->stage, UR_STAGE_BYTES);
+	close(mem->stage_fd);
+}
+
+void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
+		      int fd)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++)
+		if (!mem->files[i].at) {
+			mem->files[i] = (struct ur_user_file){at, bytes, fd};
+			return;
+		}
+}
+
+void ur_user_mem_forget(struct ur_user_mem *mem, const void *at)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++)
+		if (mem->files[i].at == at)
+			mem->files[i].at = NULL;
+}
+
+static const struct ur_user_file *file_of(const struct ur_user_mem *mem,
+					  const u8 *buf, size_t len)
+{
+	for (u32 i = 0; i < UR_USER_FILES; i++) {
+		const struct ur_user_file *f = &mem->files[i];
+
+		if (f->at && buf >= f->at && len <= f->bytes &&
+		    (size_t)(buf - f->at) <= f->bytes - len)
+			return f;
+	}
+	return NULL;
+}
+
+/* Between memory and the file in which buf lies. */
+static int copy_file(const struct ur_user_file *f, u64 addr, const u8 *buf,
+		     size_t len, bool out)
+{
+	off_t at = buf - f->at;
+
+	while (len) {
+		void *there = (void *)(uintptr_t)addr;
+		ssize_t n = out ? pread(f->fd, there, len, at)
+				: pwrite(f->fd, there, len, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EFAULT;
+		addr += (u64)n;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Copies by way of the stage: write puts the bytes there from memory, read puts
+ * them into memory. */
+static int copy_staged(const struct ur_user_mem *mem, u64 addr, u8 *buf,
+		       size_t len, bool out)
+{
+	const struct ur_user_file *f = file_of(mem, buf, len);
+
+	if (f)
+		return copy_file(f, addr, buf, len, out);
+	while (len) {
+		size_t part = ur_min_u64(len, UR_STAGE_BYTES);
+		void *there = (void *)(uintptr_t)addr;
+		ssize_t n;
+
+		/* Moves among itself would go wrong beyond the first part. */
+		ur_assert(buf != mem->stage || part == len);
+		/* The transport gathers in the stage itself. */
+		if (out && buf != mem->stage)
+			memmove(mem->stage, buf, part);
+		do {
+			n = out ? pread(mem->stage_fd, there, part, 0)
+				: pwrite(mem->stage_fd, there, part, 0);
+		} while (n < 0 && errno == EINTR);
+		if (n != (ssize_t)part)
+			return -EFAULT;
+		if (!out && buf != mem->stage)
+			memmove(buf, mem->stage, part);
+		buf += part;
+		addr += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/* ---- both ---- */
+
+static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
+		    size_t len, bool out)
+{
+	void *there = (void *)(uintptr_t)addr;
+
+	ur_assert(!mem->direct || mem->direct == mem->copies);
+	if (!mem->direct)
+		return copy_staged(mem, addr, buf, len, out);
+	return out ? mem->direct->copy(there, buf, len)
+		   : mem->direct->copy(buf, there, len);
+}
+
+/* Reading the file into memory writes there as a system call of the program would,
+ * with the rights that the pages have. */
+static int make_stage(struct ur_user_mem *m)
+{
+	int fd = memfd_create("uroce-stage", MFD_CLOEXEC), err;
+	void *p;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, UR_STAGE_BYTES) < 0)
+		goto err_close;
+	p = mmap(NULL, UR_STAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		 0);
+	if (p == MAP_FAILED)
+		goto err_close;
+	m->stage = p;
+	m->stage_fd = ur_high_fd(fd);
+	m->own_copy = copy_own;
+	m->own_end = end_stage;
+	return 0;
+err_close:
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+int ur_user_mem_own(struct ur_user_mem **mem)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = ur_user_mem_create(fd, getpid(), mem);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	(*mem)->uid = geteuid();
+	(*mem)->copies = copies();
+	err = make_stage(*mem);
+	if (err)
+		ur_user_mem_put(*mem);
+	return err;
+}
+
+int ur_own_memory_swap(const struct ur_user_mem *mem, u64 addr, u64 *old,
+		       u64 value)
+{
+	__u64 was = *old;
+	int ret;
+
+	if (!mem->direct || addr % sizeof(was))
+		return -EAGAIN;
+	ret = mem->direct->swap((__u64 *)(uintptr_t)addr, &was, value);
+	*old = was;
+	return ret;
+}

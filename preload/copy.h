@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Copies that a handler of faults can end (kernel-abi/uroce-copies.h). None of these
+ * functions uses the stack, and all of them lie together: where one of their instructions
+ * faults, whoever goes on at ur_copy_fault instead returns -EFAULT from the function. */
+#ifndef UR_PRELOAD_COPY_H
+#define UR_PRELOAD_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define UR_COPY_HERE 1
+#elif defined(__aarch64__) && defined(__AARCH64EL__) && !defined(__ILP32__)
+#define UR_COPY_HERE 1
+#else
+#define UR_COPY_HERE 0
+#endif
+
+#if UR_COPY_HERE
+/* The first instruction of all, and where they end. */
+extern const char ur_copy_begin[] __attribute__((visibility("hidden")));
+extern const char ur_copy_end[] __attribute__((visibility("hidden")));
+extern const char ur_copy_fault[] __attribute__((visibility("hidden")));
+
+/* copy and swap of struct uroce_copies, which says what they do. */
+__attribute__((visibility("hidden"))) int ur_copy(void *to, const void *from,
+						  size_t len);
+__attribute__((visibility("hidden"))) int
+ur_copy_swap(unsigned long long *at, unsigned long long *old,
+	     unsigned long long value);
+#endif
+
+#endif
