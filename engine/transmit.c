@@ -193,7 +193,8 @@ static bool transmit(struct ur_engine *e, u32 rounds)
 
 bool ur_transmit(struct ur_engine *e)
 {
-	return transmit(e, UR_TRANSMIT_ROUNDS);
+	return transmit(e, e->config.guest ? UR_TRANSMIT_ROUNDS_OWN
+					   : UR_TRANSMIT_ROUNDS);
 }
 
 bool ur_transmit_little(struct ur_engine *e)

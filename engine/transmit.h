@@ -11,6 +11,9 @@ struct ur_eqp;
 
 /* Fills of the burst buffer in one iteration. */
 #define UR_TRANSMIT_ROUNDS 4
+/* The same in a program, which may send to itself: requests, answers, what the credits in these
+ * let go (a few at most of a number that they cannot say), and its answers, twice. */
+#define UR_TRANSMIT_ROUNDS_OWN 8
 
 /* Sends what the transport has, for so many fills. Returns whether there was
  * anything. */

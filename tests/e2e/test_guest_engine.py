@@ -149,7 +149,7 @@ def test_perftest_uc(pair, process, tool):
 
 # Of test_verbs.py: what they hold of the device's engine is so of one in the program.
 CORNERS = """
-access_event access_flags atomic_write destroyed_completions device_memory dm_refused dmabuf
+access_event access_flags atomic_write batch destroyed_completions device_memory dm_refused dmabuf
 dmabuf_refused event_async event_channel inline_limit limits_mcast multicast self_multicast last_before_destroy last_before_error moderation
 notify notify_both null_mr on_demand_atomic_write on_demand_flush overrun prefetch
 prefetch_write rate_limit reg_mr_ex reg_refused register_under_writes rereg rereg_domain
