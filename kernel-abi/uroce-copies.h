@@ -37,6 +37,8 @@ struct uroce_copies {
 	 * Aligned pieces of 2, 4 and 8 bytes are written at once. Returns 0 or -EFAULT, and
 	 * then some bytes may have been copied. The two do not overlap. */
 	int (*copy)(void *to, const void *from, size_t len);
+	/* Does the same for bytes that another processor reads next. */
+	int (*copy_away)(void *to, const void *from, size_t len);
 	/* Compare and swap of 8 aligned bytes, where they are *old. Returns 0, 1 (they were
 	 * not, and *old is what they were) or -EFAULT. */
 	int (*swap)(__u64 *at, __u64 *old, __u64 value);

@@ -126,6 +126,27 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"xor %eax, %eax\n"
 	"ret\n"
 	END("ur_copy")
+	/* The same past the caches, as far as pieces of 64 bytes go. */
+	FUNCTION("ur_copy_away")
+	"test $15, %dil\n"
+	"jnz ur_copy\n"
+	"sub $64, %rdx\n"
+	"jb 3b\n"
+	"1: movups (%rsi), %xmm0\n"
+	"movups 16(%rsi), %xmm1\n"
+	"movups 32(%rsi), %xmm2\n"
+	"movups 48(%rsi), %xmm3\n"
+	"movntps %xmm0, (%rdi)\n"
+	"movntps %xmm1, 16(%rdi)\n"
+	"movntps %xmm2, 32(%rdi)\n"
+	"movntps %xmm3, 48(%rdi)\n"
+	"add $64, %rsi\n"
+	"add $64, %rdi\n"
+	"sub $64, %rdx\n"
+	"jae 1b\n"
+	"sfence\n"
+	"jmp 3b\n"
+	END("ur_copy_away")
 	/* rdi: at, rsi: old, rdx: value */
 	FUNCTION("ur_copy_swap")
 	"movq (%rsi), %rax\n"

@@ -22,9 +22,13 @@ extern const char ur_copy_begin[] __attribute__((visibility("hidden")));
 extern const char ur_copy_end[] __attribute__((visibility("hidden")));
 extern const char ur_copy_fault[] __attribute__((visibility("hidden")));
 
-/* copy and swap of struct uroce_copies, which says what they do. */
+/* They are copy, copy_away and swap of struct uroce_copies, which says what they do. */
 __attribute__((visibility("hidden"))) int ur_copy(void *to, const void *from,
 						  size_t len);
+#ifdef __x86_64__
+__attribute__((visibility("hidden"))) int
+ur_copy_away(void *to, const void *from, size_t len);
+#endif
 __attribute__((visibility("hidden"))) int
 ur_copy_swap(unsigned long long *at, unsigned long long *old,
 	     unsigned long long value);

@@ -11,6 +11,10 @@
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 
+/* Bytes that go into a file are for another program; so many are too many for this
+ * processor's caches, or keep them from others. */
+#define AWAY_BYTES 4096u
+
 /* ---- who copies ---- */
 
 /* Returns NULL where there is nobody but the kernel. */
@@ -142,8 +146,11 @@ static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 	ur_assert(!mem->direct || mem->direct == mem->copies);
 	if (!mem->direct)
 		return copy_staged(mem, addr, buf, len, out);
-	return out ? mem->direct->copy(there, buf, len)
-		   : mem->direct->copy(buf, there, len);
+	if (out)
+		return mem->direct->copy(there, buf, len);
+	return len >= AWAY_BYTES && file_of(mem, buf, len)
+		       ? mem->direct->copy_away(buf, there, len)
+		       : mem->direct->copy(buf, there, len);
 }
 
 /* Reading the file into memory writes there as a system call of the program would,

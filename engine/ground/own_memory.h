@@ -18,9 +18,10 @@
 /* Makes a reference to the memory of the calling process, in *mem. One thread at a time
  * copies. Returns 0 or -errno. */
 int ur_user_mem_own(struct ur_user_mem **mem);
-/* Bytes that lie in that file, which is mapped and stays the caller's, are copied by one
- * system call and not two, until it is forgotten. Without room for it they are copied all
- * the same. Whoever copies. */
+/* Another program reads what is written to that file, or writes it. It is mapped, and stays
+ * the caller's. Its bytes are copied by one system call and not two, and past this processor's
+ * caches, until it is forgotten; without room for it they are copied all the same. Whoever
+ * copies. */
 void ur_user_mem_file(struct ur_user_mem *mem, const void *at, size_t bytes,
 		      int fd);
 void ur_user_mem_forget(struct ur_user_mem *mem, const void *at);

@@ -58,6 +58,9 @@ static void check_copies(void)
 	CHECK_EQ(uroce_copies.copy(bytes, pages + PAGE - 32, 64), -EFAULT);
 	CHECK_EQ(uroce_copies.copy(pages + PAGE, bytes, 1), -EFAULT);
 	CHECK_EQ(uroce_copies.copy(bytes, (void *)(1ull << 62), 16), -EFAULT);
+	CHECK_EQ(uroce_copies.copy_away(pages + PAGE - 64, pages + PAGE, 64),
+		 -EFAULT);
+	CHECK_EQ(uroce_copies.copy_away(pages + PAGE, pages, 64), -EFAULT);
 	CHECK_EQ(uroce_copies.copy(pages, bytes, 64), 0);
 	CHECK(!memcmp(pages, bytes, 64));
 	CHECK_EQ(came, before);
@@ -150,6 +153,10 @@ static void test_sizes(void)
 			memset(want, 0xee, sizeof(want));
 			memcpy(want + dst, from + src, len);
 			CHECK(!uroce_copies.copy(to + dst, from + src, len));
+			CHECK(!memcmp(to, want, sizeof(to)));
+			memset(to, 0xee, sizeof(to));
+			CHECK(!uroce_copies.copy_away(to + dst, from + src,
+						      len));
 			CHECK(!memcmp(to, want, sizeof(to)));
 		}
 }
