@@ -127,8 +127,10 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 		return;
 	if (beside && ctx->few_cpus)
 		make_room(p, at - 1);
-	/* 0 is a device that does not say where it is. */
-	if (!at || beside || !keeps(p, p->empty == ctx->yield_after + 1))
+	/* 0 is a device that does not say where it is, or the engine that this thread
+	 * runs itself. */
+	if ((!at && !ctx->guest) || beside ||
+	    !keeps(p, p->empty == ctx->yield_after + 1))
 		yield(p);
 }
 

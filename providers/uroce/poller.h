@@ -16,7 +16,7 @@
  * processor from the engines that move it. Yielding does not help, since an
  * engine may wait for the other processor. So the thread sleeps a little: a
  * fraction of the time of such a message, and not longer than the wait may be
- * worth.
+ * worth. A thread that is the engine itself does not.
  */
 #define UR_POLLER_LONG_BYTES (256u << 10)
 #define UR_POLLER_NAPS	     64
@@ -41,9 +41,10 @@ extern __thread struct ur_poller ur_poller
 static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 {
 	ur_poller.empty = 0;
-	ur_poller.naps = ctx->few_cpus && bytes >= UR_POLLER_LONG_BYTES
-				 ? UR_POLLER_NAPS
-				 : 0;
+	ur_poller.naps =
+		ctx->few_cpus && !ctx->guest && bytes >= UR_POLLER_LONG_BYTES
+			? UR_POLLER_NAPS
+			: 0;
 }
 /* It has found none. Returns 0, or EIO where waiting is in vain. */
 int ur_poller_empty(const struct uroce_context *ctx);
