@@ -19,6 +19,7 @@
 #include "engine/event_file.h"
 #include "engine/guest.h"
 #include "engine/idle.h"
+#include "engine/lend_settings.h"
 #include "engine/mailbox.h"
 #include "engine/options.h"
 #include "engine/place.h"
@@ -33,6 +34,7 @@ struct ur_flow_table;
 struct ur_shards;
 struct ur_recorder;
 struct ur_lent_record;
+struct ur_lent_fault;
 struct ur_faults;
 
 #define UR_WIRES       2 /* types of GIDs */
@@ -75,6 +77,9 @@ struct ur_engine {
 	u8 shown_ecn;
 	u32 shown_record_run, shown_record_kib;	       /* lend_record.h */
 	struct ur_lent_record *record_loans[UR_SLOTS]; /* control's */
+	/* Fault rules that programs are shown: lend_faults.h. Control's. */
+	struct ur_lent_fault *lent_faults[UR_LENT_FAULTS];
+	u64 last_lent_fault;
 	struct ur_port *port;
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */

@@ -10,6 +10,7 @@
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_failures.h"
 #include "engine/transmit.h"
 #include "engine/ground/user.h"
 #include "transport/qp.h"
@@ -68,8 +69,10 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 	int err = make_raw_av(&init);
 
 	ur_assert(qp->engine == engine);
-	if (engine->guest.counters)
+	if (engine->guest.counters) {
+		ur_failures_forget(engine->guest.counters, in->qpn);
 		init.shown = ur_counters_of_qp(engine->guest.counters, in->qpn);
+	}
 	if (!err)
 		err = ur_qp_create(engine->port, &init, &qp->qp);
 	if (err && init.shown)

@@ -3,6 +3,7 @@
  * destroyed. */
 #include <pthread.h>
 #include <string.h>
+#include "engine/lend_failures.h"
 #include "engine/shards.h"
 #include "transport/qp.h"
 
@@ -27,6 +28,8 @@ void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
 	pthread_mutex_lock(&qp->failure_lock);
 	*kept = now;
 	pthread_mutex_unlock(&qp->failure_lock);
+	if (qp->engine->guest.counters)
+		ur_failures_show(qp->engine->guest.counters, qp->qpn, &now);
 }
 
 void ur_eqp_forget_failures(struct ur_eqp *qp)
@@ -34,10 +37,15 @@ void ur_eqp_forget_failures(struct ur_eqp *qp)
 	pthread_mutex_lock(&qp->failure_lock);
 	memset(qp->failure, 0, sizeof(qp->failure));
 	pthread_mutex_unlock(&qp->failure_lock);
+	if (qp->engine->guest.counters)
+		ur_failures_forget(qp->engine->guest.counters, qp->qpn);
 }
 
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
 {
+	if (qp->init.away)
+		return ur_failures_lent(ur_shards_nth(qp->engine, 0), qp->qpn,
+					peers, failure);
 	pthread_mutex_lock(&qp->failure_lock);
 	*failure = qp->failure[peers];
 	pthread_mutex_unlock(&qp->failure_lock);
@@ -59,11 +67,21 @@ static int find_qp(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
-void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
+static void *find_in(struct ur_engine *engine, u32 qpn)
 {
 	struct find f = {.qpn = qpn};
 
-	if (ur_engine_ask(ur_shards_of(engine, qpn), find_qp, &f, sizeof(f)))
-		return NULL;
-	return f.owner;
+	return ur_engine_ask(engine, find_qp, &f, sizeof(f)) ? NULL : f.owner;
+}
+
+/* One whose engine is in a program is known where its context is. */
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
+{
+	void *owner = NULL;
+
+	if (ur_shards_have(engine, qpn))
+		return find_in(ur_shards_of(engine, qpn), qpn);
+	for (u32 i = 0; i < ur_shards_count(engine) && !owner; i++)
+		owner = find_in(ur_shards_nth(engine, i), qpn);
+	return owner;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "engine/adverse.h"
 #include "engine/faults.h"
+#include "engine/lend_faults.h"
 #include "engine/record.h"
 #include "engine/shards.h"
 
@@ -67,6 +68,18 @@ static bool sent_by(const struct ur_engine *e, u32 qpn, const struct ur_av *av,
 	if (is_ud(bth, len))
 		return ur_get_be24(bth + UR_BTH_BYTES + 5) == qpn;
 	return ur_port_qp_av(e->port, qpn) == av;
+}
+
+/* Returns whether the rule strikes what it matches now. Others see its counts. */
+static bool strikes(struct ur_efault *f)
+{
+	bool is = ur_fault_strikes(&f->state, &f->rule);
+
+	if (f->id)
+		ur_faults_show(f->engine->guest.counters, f->place,
+			       f->state.matched - f->since[0],
+			       f->state.done - f->since[1]);
+	return is;
 }
 
 static bool matches(const struct ur_efault *f, u32 op, const u8 *peer)
@@ -150,7 +163,7 @@ static bool leaves(struct ur_engine *e, u32 i)
 		    !matches(f, op, d->av->dgid) ||
 		    (r->by_qp && !sent_by(e, r->qpn, d->av, bth, d->len)))
 			continue;
-		if (ur_fault_strikes(&f->state, r) && !strike_sent(e, f, i))
+		if (strikes(f) && !strike_sent(e, f, i))
 			return false;
 	}
 	return true;
@@ -212,8 +225,7 @@ void ur_faults_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 
 		if (!ur_fault_of_packets(r->action) || !r->in ||
 		    !matches(f, op, meta->saddr) ||
-		    (r->by_qp && ur_get_be24(bth + 5) != r->qpn) ||
-		    !ur_fault_strikes(&f->state, r))
+		    (r->by_qp && ur_get_be24(bth + 5) != r->qpn) || !strikes(f))
 			continue;
 		if (!strike_received(e, f, meta, bth, len, &times))
 			return;
@@ -233,8 +245,7 @@ bool ur_faults_strike(struct ur_engine *e, enum ur_fault_action action, u32 qpn,
 		const struct ur_fault_rule *r = &f->rule;
 
 		if (r->action != action || (r->by_qp && r->qpn != qpn) ||
-		    (r->ops && !(r->ops & op)) ||
-		    !ur_fault_strikes(&f->state, r))
+		    (r->ops && !(r->ops & op)) || !strikes(f))
 			continue;
 		*value = r->value;
 		return true;
@@ -341,6 +352,15 @@ int ur_engine_fault_add(struct ur_engine *engine,
 			return err;
 		}
 	}
+	if (engine->opt.guests && all) {
+		int err = ur_faults_lend(engine, rule, &all->lent);
+
+		if (err) {
+			ur_engine_fault_del(engine, all);
+			return err;
+		}
+		ur_settings_show(engine);
+	}
 	*fault = all;
 	return 0;
 }
@@ -379,14 +399,74 @@ void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 	while (fault) {
 		struct ur_efault *more = fault->more;
 
+		ur_faults_lend_del(fault->lent);
+		ur_settings_show(engine);
 		order_fault_del(fault->engine, fault);
 		fault = more;
 	}
 }
 
+/* ---- in a program ---- */
+
+static bool has_rule(const struct ur_engine *e, u64 id)
+{
+	if (!e->faults)
+		return false;
+	ur_list_for_each(it, &e->faults->rules)
+		if (ur_list_entry(it, struct ur_efault, node)->id == id)
+			return true;
+	return false;
+}
+
+/* It goes on where programs were, so that after, nth and count hold for those that come one after
+ * the other as for one. Without memory there is no such rule, and its counts say so. */
+static void begin_lent(struct ur_engine *e, const struct ur_lent_rule *lent,
+		       u32 place)
+{
+	struct ur_efault *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return;
+	f->engine = e;
+	f->rule = lent->rule;
+	f->id = lent->id;
+	f->place = place;
+	ur_fault_begin(&f->state, &f->rule);
+	f->since[0] = f->state.matched = lent->matched;
+	f->since[1] = f->state.done = lent->done;
+	if (fault_add(e, f)) {
+		free(f);
+		return;
+	}
+	ur_faults_show_new(e->guest.counters, place, f->id);
+}
+
+static void end_lent(struct ur_engine *e, const struct ur_lent_rule *rules)
+{
+	ur_list_for_each_safe(it, &e->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+
+		if (rules[f->place].id != f->id)
+			fault_del(e, f);
+	}
+}
+
+void ur_faults_follow(struct ur_engine *e, const struct ur_lent_rule *rules)
+{
+	if (e->faults)
+		end_lent(e, rules);
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++)
+		if (rules[i].id && !has_rule(e, rules[i].id))
+			begin_lent(e, &rules[i], i);
+}
+
+/* ---- what others see ---- */
+
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
 {
 	*matched = *done = 0;
+	if (fault && fault->lent)
+		ur_faults_lent_counts(fault->lent, matched, done);
 	for (; fault; fault = fault->more) {
 		*matched += __atomic_load_n(&fault->state.matched,
 					    __ATOMIC_RELAXED);

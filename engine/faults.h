@@ -13,6 +13,8 @@
 #include "engine/record.h"
 #include "engine/fault_rule.h"
 
+struct ur_lent_rule;
+
 struct ur_efault {
 	struct ur_list node;
 	struct ur_fault_rule rule;
@@ -21,6 +23,11 @@ struct ur_efault {
 	ur_time idle;  /* of a slow link: when it has sent what it was given */
 	struct ur_engine *engine;
 	struct ur_efault *more; /* the same rule in the device's next engine */
+	struct ur_lent_fault *lent; /* the same in programs; NULL: none */
+	/* In a program: the device's rule, and where its counts are shown since. */
+	u64 id;
+	u32 place;
+	u64 since[2];
 };
 
 /* How long a packet to be overtaken waits for one that follows it. */
@@ -117,6 +124,9 @@ static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 /* Puts the rules that are not of one queue pair in force in another engine of the
  * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
 int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);
+/* Obeys in a program the device's rules, UR_LENT_FAULTS of them. */
+void ur_faults_follow(struct ur_engine *engine,
+		      const struct ur_lent_rule *rules);
 /* Frees rules and held packets: the engine ends. */
 void ur_faults_fini(struct ur_engine *engine);
 

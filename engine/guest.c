@@ -3,14 +3,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/faults.h"
 #include "engine/ground/own_memory.h"
 #include "engine/lend_counters.h"
-#include "engine/lend_settings.h"
 #include "engine/poll_loop.h"
 #include "engine/record.h"
 #include "engine/ground/lent_record.h"
@@ -54,6 +55,9 @@ int ur_guest_init(struct ur_engine *e)
 					 &e->guest.record);
 	if (err)
 		return err;
+	e->guest.rules = calloc(UR_LENT_FAULTS, sizeof(*e->guest.rules));
+	if (!e->guest.rules)
+		return -ENOMEM;
 	e->guest.nap_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
 	if (e->guest.nap_fd < 0 ||
 	    epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, e->call_fd, &ev) < 0)
@@ -68,6 +72,7 @@ void ur_guest_fini(struct ur_engine *e)
 	ur_counters_unmap(e->guest.counters);
 	ur_settings_unmap(e->guest.settings);
 	ur_lent_record_unmap(e->guest.record);
+	free(e->guest.rules);
 }
 
 static bool sleeps_between(struct ur_engine *e)
@@ -187,6 +192,11 @@ static void follow(struct ur_engine *e)
 		return;
 	ur_engine_apply_cc(e, &now.cc, now.ecn);
 	ur_record_follow(e, now.record_run, now.record_kib);
+	if (ur_settings_read_rules(e->guest.settings, e->guest.settings_seen,
+				   e->guest.rules))
+		ur_faults_follow(e, e->guest.rules);
+	else
+		e->guest.settings_seen = UR_SETTINGS_NONE;
 }
 
 void ur_guest_follow(struct ur_engine *e)

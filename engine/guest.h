@@ -46,7 +46,8 @@ struct ur_guest_state {
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */
 	const struct ur_settings_page *settings;
-	u32 settings_seen;		 /* their generation */
+	u32 settings_seen;	    /* their generation */
+	struct ur_lent_rule *rules; /* a copy of the device\'s fault rules */
 	struct ur_recorder_ring *record; /* the device's memory */
 	u32 record_run;			 /* the last that it saw */
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_faults.h"
 #include "engine/lend_record.h"
 #include "engine/lend_settings.h"
 #include "engine/shards.h"
@@ -68,6 +69,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	engine->slots &= ~(1u << slot);
+	ur_faults_lend_end(engine, slot);
 	ur_counters_lend_end(engine, slot);
 	ur_record_lend_end(engine, slot);
 }

@@ -7,28 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
-#include "engine/lend_counters.h"
+#include "engine/lend_page.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
-
-#define QPS	   2048u /* those beyond are not shown; a power of two */
-#define PLACES	   8u	 /* where that of a number may be */
-#define PORT_WORDS 128u
-#define QP_WORDS   16u /* the number, what is shown, and room: two cache lines */
-
-_Static_assert(UR_CNT_COUNT <= PORT_WORDS, "a port's counters");
-_Static_assert(1 + UR_QP_SHOWN <= QP_WORDS, "a queue pair's");
-
-struct shown_qp {
-	u64 qpn; /* 0: nobody's */
-	u64 shown[QP_WORDS - 1];
-};
-
-struct ur_counter_page {
-	u64 port[PORT_WORDS];
-	struct shown_qp qp[QPS];
-};
 
 struct loan {
 	int fd; /* -1: none */
@@ -40,16 +22,6 @@ struct ur_counter_loans {
 	struct loan slot[UR_SLOTS];
 	u64 gone[UR_CNT_COUNT]; /* of programs that have ended */
 };
-
-static u64 value(const u64 *at)
-{
-	return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-
-static u32 place(u32 qpn, u32 i)
-{
-	return (qpn + i) % QPS;
-}
 
 /* ---- the device ---- */
 
@@ -152,21 +124,29 @@ void ur_counters_lent(struct ur_engine *engine, u64 *values)
 	}
 }
 
-bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
+const struct ur_counter_page *ur_counters_page(const struct ur_engine *engine,
+					       u32 slot)
 {
 	const struct ur_counter_loans *l = engine->counter_loans;
-	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
 
-	if (!l || slot >= UR_SLOTS || l->slot[slot].fd < 0)
-		return false;
-	for (u32 i = 0; i < PLACES; i++) {
-		const struct shown_qp *qp =
-			&l->slot[slot].page->qp[place(qpn, i)];
+	return l && slot < UR_SLOTS && l->slot[slot].fd >= 0
+		       ? l->slot[slot].page
+		       : NULL;
+}
 
-		if (value(&qp->qpn) != qpn)
+bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
+{
+	const struct ur_counter_page *page =
+		ur_counters_page(engine, ur_shard_of(qpn, UR_SLOT_BITS));
+
+	for (u32 i = 0; page && i < UR_SHOWN_PLACES; i++) {
+		const struct ur_shown_qp *qp =
+			&page->qp[ur_shown_place(qpn, i)];
+
+		if (ur_shown_value(&qp->qpn) != qpn)
 			continue;
 		for (u32 w = 0; w < UR_QP_SHOWN; w++)
-			values[w] = value(&qp->shown[w]);
+			values[w] = ur_shown_value(&qp->shown[w]);
 		return true;
 	}
 	return false;
@@ -201,8 +181,8 @@ u64 *ur_counters_of_port(struct ur_counter_page *page)
 
 u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn)
 {
-	for (u32 i = 0; i < PLACES; i++) {
-		struct shown_qp *qp = &page->qp[place(qpn, i)];
+	for (u32 i = 0; i < UR_SHOWN_PLACES; i++) {
+		struct ur_shown_qp *qp = &page->qp[ur_shown_place(qpn, i)];
 
 		if (qp->qpn)
 			continue;
@@ -215,8 +195,8 @@ u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn)
 
 void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn)
 {
-	for (u32 i = 0; i < PLACES; i++) {
-		struct shown_qp *qp = &page->qp[place(qpn, i)];
+	for (u32 i = 0; i < UR_SHOWN_PLACES; i++) {
+		struct ur_shown_qp *qp = &page->qp[ur_shown_place(qpn, i)];
 
 		if (qp->qpn == qpn)
 			__atomic_store_n(&qp->qpn, 0, __ATOMIC_RELEASE);

@@ -4,9 +4,9 @@
 #include "engine/engine_impl.h"
 #include "engine/lend_record.h"
 #include "engine/lend_settings.h"
-#include "engine/wait.h"
 #include "engine/ground/lent_record.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 
 static void forget(struct ur_engine *e, u32 slot)
 {
@@ -37,8 +37,10 @@ int ur_record_lend(struct ur_engine *engine, u32 slot, uid_t uid, pid_t pid,
 
 void ur_record_lend_end(struct ur_engine *engine, u32 slot)
 {
-	struct ur_lent_record *rec = engine->record_loans[slot];
+	struct ur_lent_record *rec;
 
+	ur_assert(slot && slot < UR_SLOTS);
+	rec = engine->record_loans[slot];
 	if (!rec)
 		return;
 	if (engine->shown_record_kib)

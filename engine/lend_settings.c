@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/lend_faults.h"
 #include "engine/lend_settings.h"
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
@@ -15,14 +16,18 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define WORDS ((sizeof(struct ur_settings_lent) + 7) / 8)
+#define WORDS	   ((sizeof(struct ur_settings_lent) + 7) / 8)
+#define RULE_WORDS (UR_LENT_FAULTS * sizeof(struct ur_lent_rule) / 8)
 
 /* The generation is odd while they change. */
 struct ur_settings_page {
 	_Atomic u32 generation;
 	u32 rsv;
 	_Atomic u64 word[WORDS];
+	_Atomic u64 rule[RULE_WORDS];
 };
+
+_Static_assert(!(sizeof(struct ur_lent_rule) & 7), "whole words");
 
 union page_text {
 	struct ur_settings_lent settings;
@@ -76,14 +81,22 @@ void ur_settings_show(struct ur_engine *engine)
 			     .ecn = engine->shown_ecn,
 			     .record_run = engine->shown_record_run,
 			     .record_kib = engine->shown_record_kib}};
+	struct ur_lent_rule rules[UR_LENT_FAULTS];
 	u32 generation;
+	u64 word;
 
 	if (!page)
 		return;
+	memset(rules, 0, sizeof(rules));
+	ur_faults_lent_rules(engine, rules);
 	generation = atomic_load(&page->generation);
 	atomic_store(&page->generation, generation + 1);
 	for (u32 i = 0; i < WORDS; i++)
 		atomic_store(&page->word[i], now.word[i]);
+	for (u32 i = 0; i < RULE_WORDS; i++) {
+		memcpy(&word, (const u8 *)rules + (size_t)i * 8, sizeof(word));
+		atomic_store(&page->rule[i], word);
+	}
 	atomic_store(&page->generation, generation + 2);
 }
 
@@ -130,4 +143,15 @@ bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
 	*seen = generation;
 	*settings = now.settings;
 	return true;
+}
+
+bool ur_settings_read_rules(const struct ur_settings_page *page, u32 seen,
+			    struct ur_lent_rule *rules)
+{
+	for (u32 i = 0; i < RULE_WORDS; i++) {
+		u64 word = atomic_load(&page->rule[i]);
+
+		memcpy((u8 *)rules + (size_t)i * 8, &word, sizeof(word));
+	}
+	return atomic_load(&page->generation) == seen;
 }

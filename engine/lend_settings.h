@@ -8,10 +8,21 @@
 #define UR_ENGINE_LEND_SETTINGS_H
 
 #include "engine/engine.h"
+#include "engine/fault_rule.h"
 #include "util/bytes.h"
 
 struct ur_engine;
 struct ur_settings_page;
+
+/* Rules that programs are shown, at most: those of a device, of which one may need two. */
+#define UR_LENT_FAULTS 128u
+
+/* A rule, and what it has counted when it was shown; id is 0 where there is none, and else
+ * another one for each. */
+struct ur_lent_rule {
+	u64 id, matched, done;
+	struct ur_fault_rule rule;
+};
 
 struct ur_settings_lent {
 	struct ur_cc_config cc;
@@ -24,11 +35,14 @@ struct ur_settings_lent {
 /* Puts the descriptor of the memory, which is the engine's and made when it is first
  * asked for, in *fd. Returns 0 or -errno. */
 int ur_settings_lend(struct ur_engine *engine, int *fd);
-/* Shows what the engine's congestion control, ECN and recorder are now. */
+/* Shows what the engine's congestion control, ECN, recorder and fault rules are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
 
 /* ---- the program ---- */
+
+/* No generation that is read: they are even. */
+#define UR_SETTINGS_NONE 1u
 
 /* Maps what was lent, in *page. fd stays the caller's. Returns 0 or -errno. */
 int ur_settings_borrow(int fd, const struct ur_settings_page **page);
@@ -37,5 +51,9 @@ void ur_settings_unmap(const struct ur_settings_page *page);
  * whether that was so. Engine thread. */
 bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
 		      struct ur_settings_lent *now);
+/* Reads the UR_LENT_FAULTS fault rules of generation seen. Returns whether it is the
+ * present one. Engine thread. */
+bool ur_settings_read_rules(const struct ur_settings_page *page, u32 seen,
+			    struct ur_lent_rule *rules);
 
 #endif

@@ -96,6 +96,13 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 
 /* ---- silence ---- */
 
+/* Returns whether rq_psn is as the queue pair has it now: of one in a program we know where it
+ * began. */
+static bool is_known(const struct ur_obj_qp *qp, const struct ur_why *y)
+{
+	return !qp->in_program || !y->failure.answered;
+}
+
 /* Writes why the queue pair that is there did not answer. Returns false if
  * there is nothing wrong with it now. */
 static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
@@ -120,7 +127,7 @@ static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 	else if (have_path && (memcmp(path.dgid, y->path.sgid, 16) ||
 			       memcmp(path.sgid, y->path.dgid, 16)))
 		fputs("is connected by other GIDs than this one", out);
-	else if (attr.rq_psn != y->failure.psn)
+	else if (attr.rq_psn != y->failure.psn && is_known(qp, y))
 		fprintf(out,
 			"waits for PSN 0x%06x, and 0x%06x was sent: sq_psn "
 			"here and rq_psn there differ",

@@ -69,6 +69,7 @@ int ur_lent_record_create(const struct ur_record_whose *whose,
 
 void ur_lent_record_keep(struct ur_lent_record *rec)
 {
+	ur_assert(rec->refs);
 	rec->refs++;
 }
 

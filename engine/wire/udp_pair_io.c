@@ -70,8 +70,10 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 {
 	struct ur_udp_pair *p = ur_udp_pair_at(w, slot_of(tx, i));
 
+	/* There is no ICRC in a ring: what is to be found damaged goes by the socket. */
 	return p && ur_peer_is_read(&p->out) &&
-			       has_payload(p, tx->desc[i].apart)
+			       has_payload(p, tx->desc[i].apart) &&
+			       !ur_faults_spoils(w->wire.engine, i)
 		       ? p
 		       : NULL;
 }
@@ -116,7 +118,8 @@ static bool may_follow(const struct ur_tx_desc *d,
 }
 
 /* Returns how many packets from first on can be one message, and its bytes. */
-static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, u32 *bytes)
+static u32 run_length(const struct ur_engine *e, const struct ur_tx *tx,
+		      u32 first, u32 end, u32 *bytes)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
 	u32 slot = slot_of(tx, first), n = 0;
@@ -128,7 +131,8 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end, u32 *bytes)
 
 		if (n &&
 		    (!may_follow(d, next) || *bytes + each > UR_PEER_BYTES ||
-		     slot_of(tx, first + n) != slot))
+		     slot_of(tx, first + n) != slot ||
+		     ur_faults_spoils(e, first + n)))
 			break;
 		*bytes += each;
 	}
@@ -181,7 +185,7 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.tos = av->traffic_class,
 		.ttl = av->hop_limit,
 	};
-	u32 n = run_length(tx, first, end, &m.len);
+	u32 n = run_length(w->wire.engine, tx, first, end, &m.len);
 	u8 *to = ur_peer_room(&p->out, m.len);
 
 	if (!to && !waits_in_vain(w, p, m.len))

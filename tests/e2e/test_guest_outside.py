@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What looks into an engine from outside finds one in a program, too: the flight
-recorder, also of a program that was killed, and of one that writes nonsense there."""
+recorder, also of a program that was killed, and of one that writes nonsense there; why
+requests failed; fault rules."""
 import collections
+import json
 import os
 import random
 import re
+import struct
+import time
 
 import pytest
 
@@ -13,6 +17,7 @@ from pairs import run_pair, start_pair
 from test_guest_counters import queue_pairs
 from test_guest_engine import packets, pair  # pylint: disable=unused-import
 from test_record import PINGPONG, data_of, joined, of_kind, uroce
+from test_why import ends, why
 
 ENDLESS = ["ibv_rc_pingpong", "-n", "100000000"]
 
@@ -31,16 +36,39 @@ def recorded(pair):
         uroce(host, "record", "stop")
 
 
-def begin_traffic(a, b):
-    """Returns the program on host a, and the processes' queue pairs there."""
-    before = {q["pid"] for q in queue_pairs(a)}
-    s, c = start_pair(a, b, ENDLESS)
+@pytest.fixture
+def rules(pair):
+    """Returns what makes one on host a, and what counts it."""
+    def add(*words):
+        uroce(pair.a, "fault", "add", *words)
 
-    def new():
-        return [q for q in queue_pairs(a) if q["pid"] not in before and
-                q["counters"]["sent_pkts"] > 1000]
-    wait_for("packets", new)
-    return (s, c), new()[0]
+    def count():
+        rule, = json.loads(uroce(pair.a, "fault", "show", "--json"))
+        return rule["matched"], rule["done"]
+    yield add, count
+    uroce(pair.a, "fault", "del", "all")
+
+
+@pytest.fixture
+def traffic(pair):
+    """Returns what starts two programs and returns the processes and the queue pair
+    of the one on host a, which has sent at least so many packets."""
+    started = []
+
+    def begin(least=1000):
+        before = {q["pid"] for q in queue_pairs(pair.a)}
+        started.extend(start_pair(pair.a, pair.b, ENDLESS))
+
+        def new():
+            return [q for q in queue_pairs(pair.a) if q["pid"] not in before and
+                    q["counters"]["sent_pkts"] > least]
+        wait_for("packets", new)
+        return started[-2:], new()[0]
+    yield begin
+    for p in started:
+        p.kill()
+    for host in pair.a, pair.b:
+        wait_for("their end", lambda: not queue_pairs(host))
 
 
 def test_record(recorded, tmp_path):
@@ -57,10 +85,10 @@ def test_record(recorded, tmp_path):
     assert {data["qps"][e["qp"]]["comm"] for e in sends} == {"ibv_rc_pingpong"}
 
 
-def test_record_of_a_killed_one(recorded, tmp_path):
+def test_record_of_a_killed_one(recorded, traffic, tmp_path):
     """What it did last is there: whatever arrived at the other host has left here."""
     a, b = recorded
-    programs, qp = begin_traffic(a, b)
+    programs, qp = traffic()
     os.kill(qp["pid"], 9)
     wait_for("its end", lambda: not queue_pairs(a))
     for p in programs:
@@ -76,13 +104,12 @@ def test_record_of_a_killed_one(recorded, tmp_path):
     assert all("other" in e for e in last)
 
 
-def test_told_of_a_failure(recorded):
+def test_told_of_a_failure(recorded, rules, traffic):
     """A file is written, as where the device has the engine."""
-    a, b = recorded
+    a, _ = recorded
     before = a.device.text().count("a work request failed")
-    programs, qp = begin_traffic(a, b)
-    other, = (q["pid"] for q in queue_pairs(b))
-    os.kill(other, 9)
+    _, qp = traffic()
+    rules[0]("wc=rem_op_err", f"qp={qp['qpn']}", "count=1")
     wait_for("the file", lambda:
              a.device.text().count("a work request failed") > before)
     path = re.findall(r"recorded in (\S+) \(a work request failed\)",
@@ -90,8 +117,6 @@ def test_told_of_a_failure(recorded):
     data = data_of(a, path)
     assert any(data["qps"][e["qp"]]["pid"] == qp["pid"] and e["status"]
                for e in of_kind(data, "completion"))
-    for p in programs:
-        p.kill()
 
 
 def record_of(pid):
@@ -117,12 +142,12 @@ def scribble(pid, how, seed):
 
 
 @pytest.mark.parametrize("how", ["random", "bytes", "heads"])
-def test_hostile(recorded, how):
+def test_hostile(recorded, traffic, how):
     """A program that writes what it likes there lies about itself alone: what the other one
     has recorded is all there, nobody else's number or name is in what it says."""
-    a, b = recorded
-    programs, liar = begin_traffic(a, b)
-    more, honest = begin_traffic(a, b)
+    a, _ = recorded
+    programs, liar = traffic()
+    more, honest = traffic()
     for seed in range(20):
         scribble(liar["pid"], how, seed)
         data = data_of(a)
@@ -130,12 +155,142 @@ def test_hostile(recorded, how):
         for q in data["qps"]:
             by_pid[q["pid"]].add(q["qpn"])
         assert by_pid[honest["pid"]] == {honest["qpn"]}
-        # The three bits of a slot.
-        assert {n >> 21 for n in by_pid[liar["pid"]] if n} <= {liar["qpn"] >> 21}
+        # The bits of a slot.
+        assert {n >> 19 for n in by_pid[liar["pid"]] if n} <= {liar["qpn"] >> 19}
         own = [e for e in data["events"]
                if data["qps"][e["qp"]]["pid"] == honest["pid"]]
         assert len(own) > 1000
         assert len([e for e in own if e["kind"] == "send" and "done" in e]) > 100
     assert all(p.running() for p in (*programs, *more, a.device))
-    for p in *programs, *more:
-        p.kill()
+
+
+# ---- why ----
+
+@pytest.mark.parametrize("places", [("process", "process"), ("process", "device"),
+                                    ("device", "process")], ids=" ".join)
+def test_why(pair, monkeypatch, places):
+    """Both ends of a refusal on one device, wherever their engines are, while the program that
+    refused is there and when it was killed."""
+    monkeypatch.setenv("UROCE_ENGINE", places[0])
+    start = pair.a.start
+
+    def second(*cmd, **kw):
+        if "client" in cmd:
+            monkeypatch.setenv("UROCE_ENGINE", places[1])
+        return start(*cmd, **kw)
+    monkeypatch.setattr(pair.a, "start", second)
+    s, c, qpn, status = ends(pair.a, pair.a, "range")
+    assert status == 10, c.report()
+    refused = r"of pid \d+ \(why_mistakes\).*refused it: the rkey 0x\w+ is for .*: 1 byte beyond"
+    assert re.search(refused, why(pair.a, qpn), re.S)
+    os.kill(s.pid, 9)
+    wait_for("its end", lambda: not queue_pairs(pair.a))
+    assert re.search(refused, why(pair.a, qpn), re.S)
+
+
+def page_of(pid):
+    maps = open(f"/proc/{pid}/maps").read()
+    (start, end), = re.findall(r"^(\w+)-(\w+) rw-s .*memfd:uroce-counters", maps, re.M)
+    return int(start, 16), int(end, 16) - int(start, 16)
+
+
+# engine/lend_page.h: behind the port's counters and those of the queue pairs, of 18 words
+FAILURES, FAILURE = 8 * (128 + 2048 * 16), 8 * 18
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_why_of_a_liar(pair, traffic, seed):
+    """Anything in the memory that failures are shown in: every question has an answer, and
+    what the other one's failure says stays."""
+    server, _, qpn, _ = ends(pair.a, pair.a, "key")
+    before = why(pair.a, qpn)
+    _, liar = traffic()
+    rng = random.Random(seed)
+    start, size = page_of(liar["pid"])
+    number = liar["qpn"].to_bytes(8, "little")
+    with open(f"/proc/{liar['pid']}/mem", "r+b", buffering=0) as mem:
+        mem.seek(start)
+        mem.write(rng.randbytes(size))
+        json.loads(uroce(pair.a, "why", "--json"))
+        # And whole ones of this queue pair, which nobody writes by chance.
+        mem.seek(start + FAILURES)
+        mem.write(b"".join(bytes(8) + number + rng.randbytes(FAILURE - 16)
+                           for _ in range(2 * 2048)))
+    assert f"queue pair 0x{liar['qpn']:06x}" in why(pair.a, liar["qpn"])
+    json.loads(uroce(pair.a, "why", "--json"))
+    assert before.splitlines()[:2] == why(pair.a, qpn).splitlines()[:2]
+    assert pair.a.device.running()
+    server.kill()
+
+
+# ---- fault rules ----
+
+def test_loss(pair, rules):
+    """Lost as they leave the program, repeated, and counted, also when it has ended."""
+    add, count = rules
+    before = packets(pair.a)
+    add("drop", "dir=out", "op=send", "nth=10", "count=20")
+    run_pair(pair.a, pair.b, [*PINGPONG, "-s", "512"])
+    assert packets(pair.a) == before
+    assert 10 <= count()[1] < 20, count()
+    # The next program goes on where this one was.
+    run_pair(pair.a, pair.b, [*PINGPONG, "-s", "512", "-n", "300"])
+    matched, done = count()
+    assert done == 20 and matched > 400, (matched, done)
+
+
+def test_error_completion(pair, rules, traffic):
+    """A request of a running program fails, for the reason that its rule says."""
+    add, count = rules
+    programs, qp = traffic()
+    add("wc=rem_op_err", f"qp={qp['qpn']}", "count=1")
+    wait_for("its end", lambda: not all(p.running() for p in programs))
+    assert any("remote operation error" in p.text() for p in programs)
+    assert count() == (1, 1)
+    assert "a fault rule made it" in why(pair.a, qp["qpn"])
+
+
+def test_rule_ends(pair, rules, traffic):
+    """Programs run on without it."""
+    add, _ = rules
+    add("delay=20000")
+    _, qp = traffic(10)
+    slow = rate(pair.a, qp)
+    uroce(pair.a, "fault", "del", "all")
+    wait_for("speed", lambda: rate(pair.a, qp) > 10 * slow)
+
+
+def rate(host, qp):
+    """Packets a second that came between two looks."""
+    def came():
+        return next(q["counters"]["rcvd_pkts"] for q in queue_pairs(host)
+                    if q["qpn"] == qp["qpn"])
+    first, at = came(), time.monotonic()
+    time.sleep(0.05)
+    return (came() - first) / (time.monotonic() - at)
+
+
+def test_link_down(pair, rules, traffic):
+    """No packet of a program passes while the port is down."""
+    add, _ = rules
+    programs, qp = traffic()
+    add("link-down=300")
+    wait_for("silence", lambda: rate(pair.a, qp) == 0)
+    wait_for("packets", lambda: rate(pair.a, qp) > 0)
+    assert all(p.running() for p in programs)
+
+
+def test_counts_of_a_liar(pair, rules, traffic):
+    """No count falls, nor runs over, by what a program writes."""
+    add, count = rules
+    add("dup", "op=ack", "nth=5")
+    _, qp = traffic()
+    start, size = page_of(qp["pid"])
+    before = count()
+    for value in 0, (1 << 64) - 1, 1 << 48:
+        with open(f"/proc/{qp['pid']}/mem", "r+b", buffering=0) as mem:
+            mem.seek(start)
+            mem.write(struct.pack("=Q", value) * (size // 8))
+        after = count()
+        assert all(b <= a < 1 << 48 for b, a in zip(before, after)), (before, after)
+        before = after
