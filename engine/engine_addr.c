@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/lend_settings.h"
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
 #include "util/assert.h"
+
+_Static_assert(UR_LENT_GIDS == UR_ENGINE_GIDS, "an entry for each");
 
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 {
@@ -66,7 +69,30 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 			order_set_gid(ur_shards_nth(engine, i), index, before);
 		return err;
 	}
+	ur_settings_show_gid(engine, index);
 	return 0;
+}
+
+void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
+{
+	u32 generation = atomic_load(&gids->generation);
+	struct ur_wire *wire = ur_wire_of(e, false);
+
+	if (generation == e->guest.gids_seen || (generation & 1))
+		return;
+	for (u32 i = 0; i < UR_ENGINE_GIDS; i++) {
+		struct ur_egid *g = &e->gids[i];
+		bool stays = !g->used || ur_lent_gids_has(gids, i, g->gid);
+
+		/* They change again: the next turn looks anew. */
+		if (atomic_load(&gids->generation) != generation)
+			return;
+		if (stays)
+			continue;
+		wire->ops->addr_del(wire, g->gid);
+		g->used = false;
+	}
+	e->guest.gids_seen = generation;
 }
 
 int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to)

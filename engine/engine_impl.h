@@ -35,6 +35,7 @@ struct ur_shards;
 struct ur_recorder;
 struct ur_lent_record;
 struct ur_lent_fault;
+struct ur_lent_gids;
 struct ur_faults;
 
 #define UR_WIRES       2 /* types of GIDs */
@@ -163,6 +164,10 @@ static inline void ur_engine_apply_cc(struct ur_engine *engine,
 }
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
+/* In a program, under the owner lock: gives up the addresses that the device has no
+ * more. */
+void ur_engine_follow_gids(struct ur_engine *engine,
+			   const struct ur_lent_gids *gids);
 /* Joins the multicast group on the wire with the first call for it. Returns 0
  * or -errno. */
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);

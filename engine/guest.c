@@ -201,8 +201,10 @@ static void follow(struct ur_engine *e)
 
 void ur_guest_follow(struct ur_engine *e)
 {
-	if (e->guest.settings)
-		follow(e);
+	if (!e->guest.settings)
+		return;
+	follow(e);
+	ur_engine_follow_gids(e, ur_settings_gids(e->guest.settings));
 }
 
 /* No signal of the program is for it; it lets those through that its own copies may

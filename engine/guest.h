@@ -41,13 +41,15 @@ struct ur_guest_state {
 	struct ur_easync *async; /* borrowed; NULL: none */
 	struct ur_watch device;	 /* hangs up with the device */
 	int device_fd;		 /* -1: none */
-	dev_t file_dev;		 /* config.file's */
+	ino_t device_ino;
+	dev_t file_dev; /* config.file's */
 	ino_t file_ino;
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */
 	const struct ur_settings_page *settings;
 	u32 settings_seen;	    /* their generation */
-	struct ur_lent_rule *rules; /* a copy of the device\'s fault rules */
+	struct ur_lent_rule *rules; /* a copy of the device's fault rules */
+	u32 gids_seen;		    /* the generation of its addresses */
 	struct ur_recorder_ring *record; /* the device's memory */
 	u32 record_run;			 /* the last that it saw */
 };

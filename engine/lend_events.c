@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include "engine/engine_impl.h"
 #include "util/assert.h"
 
@@ -61,14 +62,28 @@ int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 	return 0;
 }
 
+/* The device sends there only to wake: the next turn sees what has changed. A program that
+ * has closed the number may have another file there. */
+static void take_wakes(struct ur_engine *e)
+{
+	struct stat st;
+	char byte;
+
+	if (!fstat(e->guest.device_fd, &st) && S_ISSOCK(st.st_mode) &&
+	    st.st_ino == e->guest.device_ino)
+		recv(e->guest.device_fd, &byte, 1, MSG_DONTWAIT);
+}
+
 /* The device's own end closes with it, this one does not. */
-static void device_gone(struct ur_watch *watch, u32 events)
+static void device_says(struct ur_watch *watch, u32 events)
 {
 	struct ur_engine *e =
 		ur_container_of(watch, struct ur_engine, guest.device);
 
-	if (!(events & (EPOLLHUP | EPOLLERR)))
+	if (!(events & (EPOLLHUP | EPOLLERR))) {
+		take_wakes(e);
 		return;
+	}
 	ur_list_for_each(it, &e->guest.chans)
 		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
 			 SHUT_WR);
@@ -79,11 +94,15 @@ static void device_gone(struct ur_watch *watch, u32 events)
 
 static int end_with(struct ur_engine *engine, int fd)
 {
+	struct stat st;
 	int err;
 
 	ur_assert(engine->guest.device_fd < 0);
-	engine->guest.device.fn = device_gone;
-	err = ur_engine_watch(engine, fd, 0, &engine->guest.device);
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	engine->guest.device_ino = st.st_ino;
+	engine->guest.device.fn = device_says;
+	err = ur_engine_watch(engine, fd, EPOLLIN, &engine->guest.device);
 	if (!err)
 		engine->guest.device_fd = fd;
 	return err;

@@ -25,6 +25,7 @@ struct ur_settings_page {
 	u32 rsv;
 	_Atomic u64 word[WORDS];
 	_Atomic u64 rule[RULE_WORDS];
+	struct ur_lent_gids gids;
 };
 
 _Static_assert(!(sizeof(struct ur_lent_rule) & 7), "whole words");
@@ -69,6 +70,8 @@ int ur_settings_lend(struct ur_engine *engine, int *fd)
 	if (err)
 		return err;
 	ur_settings_show(engine);
+	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
+		ur_settings_show_gid(engine, i);
 	*fd = engine->settings_fd;
 	return 0;
 }
@@ -100,6 +103,16 @@ void ur_settings_show(struct ur_engine *engine)
 	atomic_store(&page->generation, generation + 2);
 }
 
+void ur_settings_show_gid(struct ur_engine *engine, u32 index)
+{
+	const struct ur_egid *g = &engine->gids[index];
+	bool used = g->used && g->type != UR_GID_ROCE_V1;
+
+	if (engine->settings)
+		ur_lent_gids_set(&engine->settings->gids, index,
+				 used ? g->gid : NULL);
+}
+
 void ur_settings_lend_fini(struct ur_engine *engine)
 {
 	if (!engine->settings)
@@ -119,6 +132,11 @@ int ur_settings_borrow(int fd, const struct ur_settings_page **page)
 	if (!err)
 		*page = p;
 	return err;
+}
+
+const struct ur_lent_gids *ur_settings_gids(const struct ur_settings_page *page)
+{
+	return &page->gids;
 }
 
 void ur_settings_unmap(const struct ur_settings_page *page)

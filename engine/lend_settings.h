@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/fault_rule.h"
+#include "engine/lend_gids.h"
 #include "util/bytes.h"
 
 struct ur_engine;
@@ -38,6 +39,8 @@ int ur_settings_lend(struct ur_engine *engine, int *fd);
 /* Shows what the engine's congestion control, ECN, recorder and fault rules are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
+/* Shows entry index of the GID table, as the engine has it now. */
+void ur_settings_show_gid(struct ur_engine *engine, u32 index);
 
 /* ---- the program ---- */
 
@@ -47,6 +50,9 @@ void ur_settings_lend_fini(struct ur_engine *engine);
 /* Maps what was lent, in *page. fd stays the caller's. Returns 0 or -errno. */
 int ur_settings_borrow(int fd, const struct ur_settings_page **page);
 void ur_settings_unmap(const struct ur_settings_page *page);
+/* Returns the addresses there. */
+const struct ur_lent_gids *
+ur_settings_gids(const struct ur_settings_page *page);
 /* Reads them into *now where their generation is not *seen, which is set. Returns
  * whether that was so. Engine thread. */
 bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,

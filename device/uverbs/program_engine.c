@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -286,6 +287,14 @@ static int make_life(struct ur_ufile *file, int fd[2])
 	else
 		file->life = fd[0];
 	return err;
+}
+
+void ur_program_engine_wake(const struct ur_ufile *file)
+{
+	static const char byte;
+
+	if (file->life)
+		send(file->life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void ur_program_engine_end(struct ur_ufile *file)

@@ -41,6 +41,8 @@ static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 	struct ur_ufile *file = ur_ufile_of(on_device);
 
 	ur_assert(ur_loop_mine(file->dev->daemon->loop));
+	if (type == UR_EVENT_GID_CHANGE)
+		ur_program_engine_wake(file);
 	for (u32 i = 0; i < file->handles.size; i++) {
 		struct ur_object *obj = file->handles.slot[i];
 

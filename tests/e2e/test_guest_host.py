@@ -240,3 +240,34 @@ def test_port_of_a_slot_that_has_gone(host, peers):
     old.datagram(host.addr4, victim.qpn, heir.qpn, "forged")
     heir.send("true", host.gid4, victim.qpn)
     assert victim.texts_to("true") == ["true"]
+
+
+# Binds the port of RoCE at that address, alone: its exit status.
+BIND = "import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind((sys.argv[1], 4791))"
+ADDRESS = "10.77.0.77"
+
+
+def test_address_goes(host, peers):
+    """Two programs that sleep give up an address that the device has no more, and go on with
+    another one. When it comes back they have it again."""
+    def has(address):
+        return address in [str(g) for g, _ in host.gids().values()]
+    host.ip("addr", "add", f"{ADDRESS}/32", "dev", "lo")
+    host.ip("addr", "add", f"{ADDRESS}/24", "dev", "eth0")
+    wait_for("the address", lambda: has(ADDRESS))
+    try:
+        # Datagrams have all the addresses of the port.
+        a, b = peers("ud", "process"), peers("ud", "process", RAW)
+        a.send("before", ipaddress.ip_address(f"::ffff:{ADDRESS}").exploded, b.qpn)
+        assert b.texts_to("before") == ["before"]
+        assert host.bare("/usr/bin/python3", "-c", BIND, ADDRESS).wait() != 0
+        host.ip("addr", "del", f"{ADDRESS}/24", "dev", "eth0")
+        wait_for("the address to go", lambda: not has(ADDRESS))
+        wait_for("its port", lambda: not host.bare("/usr/bin/python3", "-c", BIND, ADDRESS).wait())
+        a.send("meanwhile", host.gid4, b.qpn)
+        assert b.texts_to("meanwhile") == ["meanwhile"]
+        host.ip("addr", "add", f"{ADDRESS}/24", "dev", "eth0")
+        wait_for("the address again", lambda: has(ADDRESS))
+    finally:
+        for netdev, bits in ("lo", 32), ("eth0", 24):
+            host.bare("ip", "addr", "del", f"{ADDRESS}/{bits}", "dev", netdev).wait()
