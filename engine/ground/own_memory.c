@@ -30,7 +30,7 @@ static const struct uroce_copies *copies(void)
 
 void ur_own_memory_turn_begins(struct ur_user_mem *mem, u64 now)
 {
-	ur_assert(mem->stage && !mem->direct);
+	ur_assert(mem->stage);
 	mem->direct = mem->copies && mem->copies->may(now) ? mem->copies : NULL;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The memory of the process itself, copied so that what is not there is an error and
- * no signal. */
+ * no signal: by system calls, and in turns by the processor. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,7 +55,7 @@ static void test_file(void)
 	CHECK_EQ(ur_user_read(self, addr_of(gone), p, 8), -EFAULT);
 	ur_user_mem_forget(self, p);
 	CHECK_EQ(ur_user_read(self, addr_of(here), p, 8), 0);
-	CHECK(p[0] == 9 && self->stage[0] == 9);
+	CHECK(p[0] == 9 && self->stage[0] == (self->direct ? 7 : 9));
 	munmap(p, BYTES);
 	munmap(gone, UR_STAGE_BYTES);
 	close(fd);
@@ -84,12 +84,42 @@ static void test_gone(void)
 	munmap(p, page);
 }
 
-int main(void)
+static void test_swap(void)
 {
-	CHECK_EQ(ur_user_mem_own(&self), 0);
+	static u64 word;
+	u64 old = 3;
+
+	word = 4;
+	CHECK_EQ(ur_own_memory_swap(self, addr_of(&word), &old, 5), 1);
+	CHECK(old == 4 && word == 4);
+	CHECK_EQ(ur_own_memory_swap(self, addr_of(&word), &old, 5), 0);
+	CHECK_EQ(word, 5);
+	CHECK_EQ(ur_own_memory_swap(self, addr_of(&word) + 1, &old, 5),
+		 -EAGAIN);
+}
+
+static void test_all(void)
+{
 	test_copies();
 	test_gone();
 	test_file();
+}
+
+int main(void)
+{
+	u64 word = 0, old = 0;
+
+	CHECK_EQ(ur_user_mem_own(&self), 0);
+	test_all();
+	CHECK_EQ(ur_own_memory_swap(self, addr_of(&word), &old, 5), -EAGAIN);
+	if (!self->copies)
+		SKIP("no copies by this processor");
+	ur_own_memory_turn_begins(self, 1);
+	CHECK(self->direct);
+	test_all();
+	test_swap();
+	ur_own_memory_turn_ends(self);
+	test_copies();
 	ur_user_mem_put(self);
 	return 0;
 }
