@@ -200,9 +200,11 @@ static bool run_as_owner(struct ur_engine *engine,
 	ur_record_look(engine);
 	if (atomic_load(&box->pending) & UR_MAILBOX_ORDERS)
 		run_orders(engine);
-	/* Whoever was the engine before may have left some of it. */
-	if (engine->config.guest)
+	if (engine->config.guest) {
+		ur_guest_acted(engine);
+		/* Whoever was the engine before may have left some of it. */
 		ur_transmit(engine);
+	}
 	*ret = fn(engine, arg);
 	more = ur_poll_after_call(engine);
 	ur_assert_about = NULL;

@@ -52,6 +52,10 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	 * end the sleep; the others are reported again. */
 	if (sleeps && ur_mailbox_acquire(e))
 		n = wait_events(e->epoll_fd, ev, &zero);
+	if (e->guest.rests)
+		return false;
+	if (n > 0 && e->config.guest)
+		ur_guest_acted(e);
 	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < n; i++) {

@@ -39,7 +39,7 @@ int ur_guest_init(struct ur_engine *e)
 	int err;
 
 	ur_list_init(&e->guest.chans);
-	e->guest.device_fd = -1;
+	e->guest.device_fd = e->guest.rest_fd = -1;
 	if (!e->config.guest)
 		return 0;
 	if (fstat(e->config.file, &st) < 0)
@@ -127,7 +127,7 @@ static void nap(struct ur_engine *e)
  * them. */
 static void end(struct ur_engine *e)
 {
-	e->call_fd = e->epoll_fd = e->guest.nap_fd = -1;
+	e->call_fd = e->epoll_fd = e->guest.nap_fd = e->guest.rest_fd = -1;
 	atomic_store(&e->guest.closed, true);
 }
 
@@ -147,6 +147,74 @@ static void look_at_file(struct ur_engine *e)
 	    st.st_ino != e->guest.file_ino)
 		end(e);
 }
+
+/* ---- after a fork ---- */
+
+void ur_guest_rested(struct ur_engine *e)
+{
+	e->guest.rests = false;
+	if (e->guest.rest_fd < 0)
+		return;
+	/* A child may have a copy. */
+	epoll_ctl(e->guest.nap_fd, EPOLL_CTL_DEL, e->guest.rest_fd, NULL);
+	close(e->guest.rest_fd);
+	e->guest.rest_fd = -1;
+}
+
+/* Only the owner writes it. */
+void ur_guest_acted(struct ur_engine *e)
+{
+	if (!e->guest.acts)
+		return;
+	atomic_store_explicit(
+		e->guest.acts,
+		atomic_load_explicit(e->guest.acts, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	if (!e->guest.rests)
+		return;
+	e->guest.rests = false;
+	ur_mailbox_wake(e);
+}
+
+/* The program has done something, and left it to us. */
+static bool is_asked(struct ur_engine *e)
+{
+	return atomic_load(&e->mailbox.pending) || ur_doorbells_rung(e);
+}
+
+/* Returns whether the child has ended, or runs another program, or the program goes on. */
+static bool wait_for_child(struct ur_engine *e, u64 ns)
+{
+	const struct timespec ts = {.tv_nsec = (long)ns};
+	struct epoll_event ev = {0};
+	int n;
+
+	atomic_store(&e->asleep, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (is_asked(e)) {
+		atomic_store(&e->asleep, 0);
+		return true;
+	}
+	ur_mailbox_release(e);
+	n = epoll_pwait2(e->guest.nap_fd, &ev, 1, &ts, NULL);
+	ur_mailbox_acquire(e);
+	atomic_store(&e->asleep, 0);
+	return n < 0 || (n && ev.data.u32 == 1);
+}
+
+static void pause_for_child(struct ur_engine *e)
+{
+	while (e->guest.rests && !e->stop) {
+		u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+
+		if (now >= e->guest.rest_until ||
+		    wait_for_child(e, e->guest.rest_until - now))
+			break;
+	}
+	ur_guest_rested(e);
+}
+
+/* ---- the thread ---- */
 
 /* Only to be ended, and for what the program still destroys. */
 static void rest(struct ur_engine *e)
@@ -172,6 +240,8 @@ static void *guest_thread(void *arg)
 	while (!e->stop) {
 		if (atomic_load(&e->guest.closed))
 			rest(e);
+		else if (e->guest.rests)
+			pause_for_child(e);
 		else if (ur_poll_turn(e))
 			continue;
 		else if (is_driven(e))
@@ -289,6 +359,7 @@ static bool drive(struct ur_engine *e, bool posted)
 		return false;
 	if (posted) {
 		e->guest.kept = 0;
+		ur_guest_acted(e);
 		ur_poll_posted(e);
 	} else {
 		e->guest.drives = true;

@@ -52,6 +52,11 @@ struct ur_guest_state {
 	u32 gids_seen;		    /* the generation of its addresses */
 	struct ur_recorder_ring *record; /* the device's memory */
 	u32 record_run;			 /* the last that it saw */
+	/* guest_fork.h: what it does counts there; NULL: nobody asks. */
+	_Atomic u64 *acts;
+	bool rests; /* the thread, until: */
+	u64 rest_until;
+	int rest_fd; /* -1: none */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return
@@ -68,6 +73,10 @@ void ur_guest_look(struct ur_engine *engine, int error);
 /* Takes over the settings of the device where they have changed; nothing where the engine is
  * in no program. Under the owner lock. */
 void ur_guest_follow(struct ur_engine *engine);
+/* It has done something, or is about to, and so rests no more. Under the owner lock. */
+void ur_guest_acted(struct ur_engine *engine);
+/* Ends its rest after a fork (guest_fork.h). Under the owner lock. */
+void ur_guest_rested(struct ur_engine *engine);
 /* A turn begins, and ends, in the same thread, which runs no code of the program in
  * between. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);

@@ -118,6 +118,8 @@ bool ur_poll_turn(struct ur_engine *e)
 		e->mod_deadline = UR_NEVER;
 	/* The events of messages within the device, and of the command. */
 	ur_ecq_send_events(e);
+	if (any && e->config.guest)
+		ur_guest_acted(e);
 	ur_guest_turn_ends(e);
 	return any;
 }

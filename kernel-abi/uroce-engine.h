@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 8
+#define UROCE_DOOR_VERSION 9
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -94,6 +94,12 @@ struct uroce_door {
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
 	/* All objects have been destroyed. In a child of fork it does nothing. */
 	void (*close)(struct uroce_guest *guest);
+	/* In a child of fork, where own is 0: takes the engine over, so that own is 1, if the process
+	 * that had it has ended and its engine has done nothing since it forked. Where wait is not 0
+	 * that end is waited for, for a short time and once. Else the child says that it does without:
+	 * it is refused from then on. Returns 0, -ENOENT where there is no object, and the context needs
+	 * no engine of its own, or -EIO. */
+	int (*adopt)(struct uroce_guest *guest, int wait);
 	/* Whether it has the socket for that entry of the GID table; takes one
 	 * over where that succeeds. */
 	int (*has_gid)(struct uroce_guest *guest, __u32 index,

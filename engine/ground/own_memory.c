@@ -198,6 +198,19 @@ int ur_user_mem_own(struct ur_user_mem **mem)
 	return err;
 }
 
+int ur_user_mem_inherit(struct ur_user_mem *mem)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (dup3(fd, mem->fd, O_CLOEXEC) < 0)
+		err = -errno;
+	close(fd);
+	mem->pid = getpid();
+	return err;
+}
+
 int ur_own_memory_swap(const struct ur_user_mem *mem, u64 addr, u64 *old,
 		       u64 value)
 {

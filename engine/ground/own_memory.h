@@ -18,6 +18,8 @@
 /* Makes a reference to the memory of the calling process, in *mem. One thread at a time
  * copies. Returns 0 or -errno. */
 int ur_user_mem_own(struct ur_user_mem **mem);
+/* In a child of fork, which has a copy: makes it this process's. Returns 0 or -errno. */
+int ur_user_mem_inherit(struct ur_user_mem *mem);
 /* Another program reads what is written to that file, or writes it. It is mapped, and stays
  * the caller's. Its bytes are copied by one system call and not two, and past this processor's
  * caches, until it is forgotten; without room for it they are copied all the same. Whoever

@@ -47,7 +47,7 @@ static int make_channel(struct uroce_guest *guest,
 	tx = ur_high_fd_copy(in->tx);
 	err = rx < 0 ? rx : tx;
 	if (err >= 0)
-		err = ur_process_wait_add(&c->wait, in->rx);
+		err = ur_process_wait_add(&c->wait, guest, in->rx, rx);
 	if (!err) {
 		err = ur_echan_borrow(guest->ectx, tx, rx, &c->chan);
 		if (err)

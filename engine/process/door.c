@@ -98,6 +98,7 @@ static void close_guest(struct uroce_guest *g)
 		ur_engine_abandon(g->engine);
 		return;
 	}
+	ur_process_fork_del(g);
 	if (g->async)
 		ur_easync_destroy(g->async);
 	if (g->ectx)
@@ -133,7 +134,8 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_mutex_init(&g->withdraws, NULL);
 	ur_list_init(&g->channels);
-	g->life = -1;
+	ur_list_init(&g->node);
+	g->life = g->fork.life = -1;
 	g->fd = err = make_file();
 	if (err >= 0)
 		err = mark_own(g);
@@ -144,6 +146,8 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	if (!err)
 		err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
 				     &ectx);
+	if (!err)
+		err = ur_process_fork_add(g);
 	if (err) {
 		close_guest(g);
 		return err;
@@ -284,6 +288,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.version = UROCE_DOOR_VERSION,
 	.open = open_guest,
 	.close = close_guest,
+	.adopt = ur_process_adopt,
 	.has_gid = has_gid,
 	.borrow = borrow,
 	.has_ring = has_ring,

@@ -1,31 +1,128 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Children of fork have no engine: its thread and its packets are the parent's. Their
+ * Children of fork have no engine at first: its thread and its packets are the parent's. Their
  * verbs fail (uroce_guest_info, own), and what they would sleep at has ended: a child
  * that read its parent's completion channel would wait for ever once the parent has
  * gone, and take its events before.
+ *
+ * A child takes the engine over when it uses it first, if the parent has ended and its engine has
+ * done nothing since the fork (engine/guest_fork.h). The process that has the engine has a lock of a
+ * file, a kind that ends with the process and that a child does not inherit; so one child gets it, though
+ * there may be several, or one forks again before the end of its parent. Between fork and exec nothing is
+ * done but what a handler may do.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+#include "engine/ground/own_memory.h"
+#include "engine/guest_fork.h"
 #include "engine/process/process.h"
+#include "util/os/high_fd.h"
 
+/* A parent that ends at once has ended by then. */
+#define WAIT_MS 100u
+
+/* The locks are taken in this order; the second has a guest's withdraws and lock between. */
+static pthread_mutex_t guests_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ur_list guests = {&guests, &guests};
 static struct ur_list waits = {&waits, &waits};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* 0 or -errno */
+/* The parent's end hangs up when the child has no other any more. */
+static int line[2] = {-1, -1};
 
+/* ---- handlers ---- */
+
+static bool lock_soon(pthread_mutex_t *mutex)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	return !pthread_mutex_timedlock(mutex, &until);
+}
+
+/* Nobody makes objects, and nobody runs the engine. */
+static bool hold(struct uroce_guest *g)
+{
+	if (!lock_soon(&g->withdraws))
+		return false;
+	if (lock_soon(&g->lock)) {
+		if (ur_engine_hold(g->engine))
+			return true;
+		pthread_mutex_unlock(&g->lock);
+	}
+	pthread_mutex_unlock(&g->withdraws);
+	return false;
+}
+
+static void let_go(struct uroce_guest *g)
+{
+	ur_engine_let_go(g->engine);
+	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->withdraws);
+}
+
+static struct uroce_guest *guest_of(struct ur_list *node)
+{
+	return ur_list_entry(node, struct uroce_guest, node);
+}
+
+static void make_line(void)
+{
+	if (pipe2(line, O_CLOEXEC) < 0) {
+		line[0] = line[1] = -1;
+		return;
+	}
+	for (u32 i = 0; i < 2; i++)
+		line[i] = ur_high_fd(line[i]);
+}
+
+/* The engine of a process that has not taken it over is as it was in its parent. */
 static void before_fork(void)
 {
+	bool objects = false;
+
+	pthread_mutex_lock(&guests_lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (!*g->own)
+			continue;
+		g->fork.held = g->fork.locked = hold(g);
+		g->fork.waited = false;
+		g->fork.seen = atomic_load(g->fork.acts);
+		objects |= g->objects != 0;
+	}
 	pthread_mutex_lock(&lock);
+	if (objects)
+		make_line();
 }
 
 static void enter_parent(void)
 {
 	pthread_mutex_unlock(&lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (!g->fork.locked)
+			continue;
+		if (g->objects)
+			ur_engine_rest(g->engine, ur_high_fd_copy(line[0]));
+		g->fork.locked = false;
+		let_go(g);
+	}
+	for (u32 i = 0; i < 2; i++)
+		if (line[i] >= 0)
+			close(line[i]);
+	line[0] = line[1] = -1;
+	pthread_mutex_unlock(&guests_lock);
 }
 
 static bool is_same(const struct ur_process_wait *wait)
@@ -38,23 +135,46 @@ static bool is_same(const struct ur_process_wait *wait)
 
 /* The numbers stay what they are for whoever stands between the program and the
  * system calls, so these are made past it. */
-static void enter_child(void)
+static void end_waits(void)
 {
+	struct stat st;
 	int pair[2];
 
-	if (!ur_list_empty(&waits) &&
-	    !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		syscall(SYS_close, pair[0]);
-		ur_list_for_each(it, &waits) {
-			struct ur_process_wait *wait =
-				ur_list_entry(it, struct ur_process_wait, node);
+	if (ur_list_empty(&waits) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return;
+	syscall(SYS_close, pair[0]);
+	fstat(pair[1], &st);
+	ur_list_for_each(it, &waits) {
+		struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
 
-			if (is_same(wait))
-				syscall(SYS_dup3, pair[1], wait->fd, O_CLOEXEC);
-		}
-		syscall(SYS_close, pair[1]);
+		if (!is_same(wait))
+			continue;
+		wait->end = st.st_ino;
+		syscall(SYS_dup3, pair[1], wait->fd, O_CLOEXEC);
 	}
+	syscall(SYS_close, pair[1]);
+}
+
+/* own has been wiped. */
+static void enter_child(void)
+{
+	if (line[0] >= 0)
+		syscall(SYS_close, line[0]);
+	line[0] = -1;
+	end_waits();
 	pthread_mutex_unlock(&lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		g->own[1] = g->fork.held;
+		if (!g->fork.locked)
+			continue;
+		g->fork.locked = false;
+		let_go(g);
+	}
+	pthread_mutex_unlock(&guests_lock);
 }
 
 static void make_handlers(void)
@@ -62,18 +182,21 @@ static void make_handlers(void)
 	registered = -pthread_atfork(before_fork, enter_parent, enter_child);
 }
 
-int ur_process_wait_add(struct ur_process_wait *wait, int fd)
+/* ---- descriptors that the program waits at ---- */
+
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *guest,
+			int fd, int copy)
 {
 	struct stat st;
 
-	pthread_once(&once, make_handlers);
-	if (registered)
-		return registered;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	wait->fd = fd;
+	wait->guest = guest;
+	wait->copy = copy;
 	wait->dev = st.st_dev;
 	wait->ino = st.st_ino;
+	wait->end = 0;
 	pthread_mutex_lock(&lock);
 	ur_list_add_tail(&waits, &wait->node);
 	pthread_mutex_unlock(&lock);
@@ -85,4 +208,149 @@ void ur_process_wait_del(struct ur_process_wait *wait)
 	pthread_mutex_lock(&lock);
 	ur_list_del(&wait->node);
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- taking over ---- */
+
+static void refuse(struct uroce_guest *g)
+{
+	g->fork.held = false;
+	g->own[1] = 0;
+}
+
+/* A program may have closed all descriptors. */
+static bool has_life(const struct uroce_guest *g)
+{
+	struct stat st;
+
+	return !fstat(g->fork.life, &st) && st.st_ino == g->fork.ino;
+}
+
+static int set_life(const struct uroce_guest *g, short type)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+	return fcntl(g->fork.life, F_SETLK, &l) < 0 ? -errno : 0;
+}
+
+static int wait_for_life(struct uroce_guest *g, bool wait)
+{
+	static const struct timespec ms = {.tv_nsec = 1000000};
+	int err = set_life(g, F_WRLCK);
+
+	for (u32 i = 0; err && wait && !g->fork.waited && i < WAIT_MS; i++) {
+		nanosleep(&ms, NULL);
+		err = set_life(g, F_WRLCK);
+	}
+	g->fork.waited = true;
+	return err;
+}
+
+static void resume_waits(const struct uroce_guest *g)
+{
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &waits) {
+		struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
+		struct stat st;
+
+		if (wait->guest == g && wait->end && !fstat(wait->fd, &st) &&
+		    st.st_ino == wait->end)
+			syscall(SYS_dup3, wait->copy, wait->fd, O_CLOEXEC);
+		if (wait->guest == g)
+			wait->end = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static bool has_acted(const struct uroce_guest *g)
+{
+	return atomic_load(g->fork.acts) != g->fork.seen;
+}
+
+static int take_over(struct uroce_guest *g, bool wait)
+{
+	int err = has_life(g) && !has_acted(g) ? wait_for_life(g, wait) : -EIO;
+
+	if (!err && has_acted(g)) {
+		set_life(g, F_UNLCK);
+		err = -EIO;
+	}
+	if (!err)
+		err = ur_user_mem_inherit(g->mem);
+	if (!err)
+		err = ur_engine_resume(g->engine);
+	if (!err) {
+		resume_waits(g);
+		*g->own = 1;
+		return 0;
+	}
+	if (!wait || has_acted(g) || !has_life(g))
+		refuse(g);
+	return -EIO;
+}
+
+int ur_process_adopt(struct uroce_guest *g, int wait)
+{
+	int err = 0;
+
+	if (!*g->own && !g->own[1])
+		return -EIO;
+	pthread_mutex_lock(&guests_lock);
+	if (!*g->own && !g->objects)
+		err = -ENOENT;
+	else if (!*g->own)
+		err = take_over(g, wait);
+	pthread_mutex_unlock(&guests_lock);
+	return err;
+}
+
+/* ---- life ---- */
+
+static int make_life(struct uroce_guest *g)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct stat st;
+	void *p;
+
+	g->fork.life = ur_high_fd(memfd_create("uroce-life", MFD_CLOEXEC));
+	if (g->fork.life < 0 || ftruncate(g->fork.life, (off_t)page) < 0 ||
+	    fstat(g->fork.life, &st) < 0)
+		return -errno;
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fork.life,
+		 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	g->fork.acts = p;
+	g->fork.ino = st.st_ino;
+	return set_life(g, F_WRLCK);
+}
+
+int ur_process_fork_add(struct uroce_guest *g)
+{
+	int err;
+
+	pthread_once(&once, make_handlers);
+	err = registered ? registered : make_life(g);
+	if (err)
+		return err;
+	ur_engine_count_acts(g->engine, g->fork.acts);
+	pthread_mutex_lock(&guests_lock);
+	ur_list_add_tail(&guests, &g->node);
+	pthread_mutex_unlock(&guests_lock);
+	return 0;
+}
+
+void ur_process_fork_del(struct uroce_guest *g)
+{
+	if (!ur_list_empty(&g->node)) {
+		pthread_mutex_lock(&guests_lock);
+		ur_list_del(&g->node);
+		pthread_mutex_unlock(&guests_lock);
+		ur_engine_count_acts(g->engine, NULL);
+	}
+	if (g->fork.acts)
+		munmap((void *)g->fork.acts, (size_t)sysconf(_SC_PAGESIZE));
+	if (g->fork.life >= 0)
+		close(g->fork.life);
 }

@@ -14,14 +14,28 @@
 
 struct ur_user_mem;
 
+/* A child of fork takes the engine over by these: fork.c. */
+struct ur_process_fork {
+	int life; /* a file that the process with the engine has locked */
+	_Atomic u64 *acts; /* of the engine, in that file; NULL: none */
+	u64 seen;	   /* of them, when it forked */
+	ino_t ino;	   /* of life */
+	bool held;	   /* what the child has of it is whole */
+	bool locked;	   /* the locks are, while it forks */
+	bool waited;	   /* for the end of the parent */
+};
+
 struct uroce_guest {
+	struct ur_list node; /* fork.c: of this process's */
 	struct ur_engine *engine;
 	struct ur_ectx *ectx;
 	struct ur_user_mem *mem;
 	int fd;
-	/* 1, and 0 in a child of fork: its page is wiped. */
+	/* 1, and 0 in a child of fork: its page is wiped. Behind it, whether the child may
+	 * have the engine. */
 	volatile u32 *own;
 	u32 objects;
+	struct ur_process_fork fork;
 	struct ur_list channels;   /* completion_queues.c */
 	struct ur_easync *async;   /* NULL: none yet */
 	int life;		   /* with it: hangs up with the device */
@@ -33,16 +47,25 @@ struct uroce_guest {
 /* A descriptor by which the program waits for this engine: fork.c. */
 struct ur_process_wait {
 	struct ur_list node;
-	int fd;
+	struct uroce_guest *guest;
+	int fd, copy;
 	dev_t dev;
 	ino_t ino;
+	ino_t end; /* what the number is in a child; 0: what it was */
 };
 
-/* Makes fd the end of a file in children of fork, for as long as it is the same file there. Returns 0 or
- * -errno. */
-int ur_process_wait_add(struct ur_process_wait *wait, int fd);
+/* Makes fd the end of a file in children of fork, for as long as it is the same file there and the
+ * child has no engine. copy: another descriptor of that file. Returns 0 or -errno. */
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *guest,
+			int fd, int copy);
 /* Ends that. */
 void ur_process_wait_del(struct ur_process_wait *wait);
+
+/* Prepare the engine for children of fork, and end that. The first returns 0 or -errno. */
+int ur_process_fork_add(struct uroce_guest *guest);
+void ur_process_fork_del(struct uroce_guest *guest);
+/* The door's adopt. */
+int ur_process_adopt(struct uroce_guest *guest, int wait);
 
 struct uroce_guest_cq {
 	struct uroce_guest *guest;

@@ -42,7 +42,7 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 
 	if (err)
 		return err;
-	if (ah->guest && ur_guest_is_here(ur_to_ctx(ibah->context)))
+	if (ah->guest && ur_guest_is_here_still(ur_to_ctx(ibah->context)))
 		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
 	free(ah);
 	return 0;

@@ -21,14 +21,18 @@ struct ur_doorbell {
 	void (*posted)(void *arg);
 	void *arg;
 	const volatile u32 *own; /* then: 0 once that is over */
+	/* Then: in a child of fork, makes the engine this process's. Returns whether it is, or
+	 * the context needs none here. */
+	bool (*adopt)(void *arg);
 };
 
 /* Returns whether there is no engine any more: it is that of the parent, which this
- * process was forked from, or has no descriptors. Nobody would do what is posted
- * here. */
+ * process was forked from and which goes on, or has no descriptors. Nobody would do what is
+ * posted here. */
 static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 {
-	return __builtin_expect(db->own != NULL, 0) && !*db->own;
+	return __builtin_expect(db->own != NULL, 0) && !*db->own &&
+	       !db->adopt(db->arg);
 }
 
 /*

@@ -129,7 +129,8 @@ int ur_guest_open(struct uroce_context *ctx,
 	resp->db_map_len = info.db_map_len;
 	ctx->db.posted = posted;
 	ctx->db.own = ctx->device_db.own = info.own;
-	ctx->db.arg = ctx;
+	ctx->db.arg = ctx->device_db.arg = ctx;
+	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
 	return 0;
 }
 

@@ -71,8 +71,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       enum ibv_qp_state state, int mask);
 /* The device has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
-void ur_guest_query_qp(const struct uroce_context *ctx,
-		       const struct uroce_qp *qp, struct ibv_qp_attr *attr);
+void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+		       struct ibv_qp_attr *attr);
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access);
@@ -95,11 +95,16 @@ void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
 
-/* Returns whether there is an engine of this process that the caller may use:
- * not in a child of fork. */
-static inline bool ur_guest_is_here(const struct uroce_context *ctx)
+/* Returns whether there is an engine of this process that the caller may use. In a child
+ * of fork it may become this process's now, or the context one without (ctx->guest is NULL then). */
+static inline bool ur_guest_is_here(struct uroce_context *ctx)
 {
-	return ctx->guest && *ctx->db.own;
+	return ctx->guest && !ur_doorbell_is_dead(&ctx->db) && ctx->guest;
 }
+/* The same for who destroys: no end of a parent is waited for, and a child that has destroyed something of
+ * its parent's does not get the engine later. */
+bool ur_guest_is_here_still(struct uroce_context *ctx);
+/* Adopt of the doorbells of a context, which is arg. */
+bool ur_guest_adopt(void *arg);
 
 #endif

@@ -70,7 +70,7 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 	struct ib_uverbs_destroy_cq_resp resp = {0};
 	int err;
 
-	if (!ur_guest_is_here(ctx)) {
+	if (!ur_guest_is_here_still(ctx)) {
 		ibv->comp_events_completed = ibv->async_events_completed = 0;
 		return ibv_cmd_destroy_cq(ibv);
 	}
@@ -112,7 +112,7 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 	u32 events = 0;
 	int err = 0;
 
-	if (!ur_guest_is_here(ctx)) {
+	if (!ur_guest_is_here_still(ctx)) {
 		ibv->events_completed = 0;
 		return ibv_cmd_destroy_srq(ibv);
 	}
@@ -151,7 +151,7 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 	u32 events = 0;
 	int err = 0;
 
-	if (!ur_guest_is_here(ctx)) {
+	if (!ur_guest_is_here_still(ctx)) {
 		ibv->events_completed = 0;
 		return ibv_cmd_destroy_qp(ibv);
 	}
@@ -190,7 +190,7 @@ int ur_guest_destroy_wq(struct uroce_wq *wq)
 				  sizeof(events)};
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_is_here_still(ctx))
 		return ibv_cmd_destroy_wq(ibv);
 	pthread_mutex_lock(&ctx->destroys);
 	err = in_device(ctx, &d);

@@ -27,7 +27,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported)
 		return 0;
 	mr->guest_init = *init;
@@ -74,7 +74,7 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	void *map;
 
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported)
 		return 0;
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -98,7 +98,7 @@ bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access)
 {
-	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 	struct uroce_guest_mr_init init =
 					   {
 						   .addr = addr,
@@ -136,13 +136,13 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 
 int ur_guest_dereg_mr(struct uroce_mr *mr)
 {
-	const struct uroce_context *ctx;
+	struct uroce_context *ctx;
 	int err;
 
 	if (!mr->guest)
 		return 0;
 	ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_is_here_still(ctx))
 		return 0;
 	err = -ctx->door->dereg_mr(mr->guest);
 	if (!err)
@@ -153,7 +153,7 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 /* Its memory was found there when it was registered first. */
 void ur_guest_keep_mr(struct uroce_mr *mr)
 {
-	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 
 	if (mr->guest_init.key && ur_guest_is_here(ctx))
 		ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest);
@@ -171,12 +171,12 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 
 void ur_guest_dealloc_mw(struct uroce_mw *mw)
 {
-	const struct uroce_context *ctx;
+	struct uroce_context *ctx;
 
 	if (!mw->guest)
 		return;
 	ctx = ur_to_ctx(mw->ibv.context);
-	if (ur_guest_is_here(ctx))
+	if (ur_guest_is_here_still(ctx))
 		ctx->door->dealloc_mw(mw->guest);
 	mw->guest = NULL;
 }

@@ -94,7 +94,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 {
-	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
@@ -104,7 +104,7 @@ int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr)
 {
-	const struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
@@ -126,7 +126,7 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (!ctx->guest)
 		return 0;
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	qp->in_device =
 		!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
 		is_imports(attr);
@@ -142,7 +142,7 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	if (!ctx->guest)
 		return 0;
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	srq->in_device = xrc || (pd && ur_to_pd(pd)->imported);
 	if (srq->in_device)
 		srq->db = &ctx->device_db;
@@ -168,7 +168,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (!ctx->guest || qp->in_device)
 		return 0;
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
 		init.block_self_mcast =
 			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
@@ -196,7 +196,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	if (!ctx->guest || srq->in_device)
 		return 0;
 	if (!ur_guest_is_here(ctx))
-		return EIO;
+		return ctx->guest ? EIO : 0;
 	err = set_async(ctx);
 	if (err)
 		return err;
@@ -208,7 +208,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 			int mask, struct uroce_create_srq_resp *moved)
 {
-	const struct uroce_context *ctx = ur_to_ctx(srq->vsrq.srq.context);
+	struct uroce_context *ctx = ur_to_ctx(srq->vsrq.srq.context);
 	int err = 0;
 
 	if (!ur_guest_is_here(ctx))
@@ -359,15 +359,15 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
 {
-	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
 	return qp->guest ? -ctx->door->mcast(qp->guest, gid->raw, attach) : 0;
 }
 
-void ur_guest_query_qp(const struct uroce_context *ctx,
-		       const struct uroce_qp *qp, struct ibv_qp_attr *attr)
+void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+		       struct ibv_qp_attr *attr)
 {
 	struct uroce_engine_qp now;
 

@@ -169,7 +169,7 @@ int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_srq, ) req = {0};
-	const struct uroce_context *ctx = ur_to_ctx(srq->context);
+	struct uroce_context *ctx = ur_to_ctx(srq->context);
 	int err = ibv_cmd_query_srq(srq, attr, &req, sizeof(req));
 
 	if (!err && ur_to_srq(srq)->guest && ur_guest_is_here(ctx))

@@ -98,7 +98,7 @@ int uroce_guest_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (ur_doorbell_is_dead(&ctx->db))
 		return -EIO;
 	n = take_both(cq, num_entries, wc, &bytes);
-	if (!n) {
+	if (!n && ctx->guest) {
 		ctx->door->poll(ctx->guest);
 		n = take_both(cq, num_entries, wc, &bytes);
 	}
@@ -143,7 +143,7 @@ int uroce_guest_start_poll(struct ibv_cq_ex *ibcq,
 		return EIO;
 	ur_lock_get(&cq->lock);
 	cqe = next_of_both(cq);
-	if (!cqe) {
+	if (!cqe && ctx->guest) {
 		ctx->door->poll(ctx->guest);
 		cqe = next_of_both(cq);
 	}

@@ -134,13 +134,39 @@ def test_child(pair, in_program):
     assert refusals("\n".join(s)) == REFUSED
 
 
-def test_daemon(pair, in_program):
-    """So is one whose parent has ended; the peer's requests fail."""
-    s, c = start(pair, "daemon")
+def finish_daemon(s, c):
+    """The server's child ends it."""
     assert s.wait(20) == 0 and c.wait(60) == 0, s.report() + c.report()
     wait_for("the child", lambda: "done 0" in s.text())
+    assert "done 0" in c.text()
+
+
+def test_parent_that_goes_on(pair, in_program):
+    """So is one whose parent has ended after its engine had done something; the peer's requests
+    fail."""
+    s, c = start(pair, "daemon_late")
+    finish_daemon(s, c)
     assert refusals(s.text()) == REFUSED
     assert "send 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
+
+
+@pytest.mark.parametrize("when", ["after", "amid", "before", "twice", "makes"])
+def test_daemon(pair, in_program, when):
+    """A server opens the device, or has a connection already, and becomes a daemon: the child
+    goes on, whether its peer has sent before, sends meanwhile, or afterwards."""
+    finish_daemon(*start(pair, f"daemon_{when}"))
+
+
+@pytest.mark.parametrize("when", ["after", "amid", "before", "twice"])
+def test_daemon_near(pair, in_program, when):
+    """The same with a client on the same host, and rings between the two."""
+    finish_daemon(*start(pair, f"daemon_{when}", (pair.a, pair.a)))
+
+
+def test_child_makes(pair, engine):
+    """A child has what it makes itself with the context of a parent that lives, and so has the
+    parent."""
+    finish(*start(pair, "child_makes"))
 
 
 def test_closes_all(pair, in_program):

@@ -124,22 +124,112 @@ static void fork_and_look(void)
 	rounds_end(&r);
 }
 
-/* The server's parent ends, as that of a daemon. */
-static void fork_and_end(void)
+static void become_daemon(void)
+{
+	must(!daemon(1, 1), "daemon");
+}
+
+/* As daemons do that want no terminal. */
+static void become_daemon_twice(void)
+{
+	if (fork())
+		_exit(0);
+	setsid();
+	if (fork())
+		_exit(0);
+}
+
+/* The server's parent ends; the client has sent before, sends meanwhile, or afterwards. */
+static void end_parent(void (*become)(void), long server_ms, long client_ms)
 {
 	struct rounds r;
-	int n;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	sleep_ms(peer.client ? client_ms : server_ms);
+	if (!peer.client)
+		become();
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	rounds_end(&r);
+}
+
+static void daemon_after(void)
+{
+	end_parent(become_daemon, 200, 0);
+}
+
+static void daemon_amid(void)
+{
+	end_parent(become_daemon, 0, 0);
+}
+
+static void daemon_before(void)
+{
+	end_parent(become_daemon, 0, 200);
+}
+
+static void daemon_twice(void)
+{
+	end_parent(become_daemon_twice, 0, 0);
+}
+
+/* The context is all that the child has of its parent. */
+static void daemon_makes(void)
+{
+	struct rounds r;
+
+	if (!peer.client)
+		become_daemon();
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	rounds_end(&r);
+}
+
+/* So it is with a parent that has an engine meanwhile, and each has a connection. */
+static void child_makes(void)
+{
+	struct rounds mine, r;
+	int status;
+	pid_t pid = 0;
+
+	if (!peer.client) {
+		pid = fork();
+		must(pid >= 0, "fork");
+	}
+	if (!pid) {
+		rounds_connect(&r, context, &peer, true);
+		must(!rounds_run(&r, ROUNDS), "rounds");
+		rounds_end(&r);
+		if (!peer.client)
+			_exit(0);
+	} else {
+		must(waitpid(pid, &status, 0) == pid && !status, "the child");
+	}
+	rounds_connect(&mine, context, &peer, true);
+	must(!rounds_run(&mine, ROUNDS), "rounds");
+	rounds_end(&mine);
+}
+
+/* The server's parent goes on for a moment, and ends: what its engine has done the child does not
+ * know of. */
+static void end_late(void)
+{
+	struct rounds r;
+	int n = 0;
 
 	rounds_connect(&r, context, &peer, true);
 	must(!rounds_run(&r, ROUNDS), "rounds");
 	if (peer.client) {
-		while (!(n = rounds_send(&r)))
-			;
+		while (!n)
+			n = rounds_send(&r);
 		say("send", n);
 		return;
 	}
-	if (fork())
+	if (fork()) {
+		must(!rounds_run(&r, 1), "rounds");
 		_exit(0);
+	}
+	sleep_ms(500);
 	look(&r);
 }
 
@@ -289,7 +379,13 @@ static const struct {
 	{"idle", stay_idle},
 	{"exec", fork_and_exec},
 	{"fork", fork_and_look},
-	{"daemon", fork_and_end},
+	{"daemon_late", end_late},
+	{"daemon_after", daemon_after},
+	{"daemon_amid", daemon_amid},
+	{"daemon_before", daemon_before},
+	{"daemon_twice", daemon_twice},
+	{"daemon_makes", daemon_makes},
+	{"child_makes", child_makes},
 	{"threads", run_threads},
 	{"cancel", cancel_threads},
 	{"signals", take_signals},

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* An engine in a program is held while the program forks, rests in the parent, and goes on in
+ * the child. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/engine_impl.h"
+#include "engine/guest_fork.h"
+#include "util/os/clock.h"
+
+/* Whoever runs the engine may wait for a page that the forking thread was to bring. */
+#define HOLD_NS 100000000u
+/* A daemon's parent ends within less, and a peer's timers last longer. */
+#define REST_NS 100000000u
+
+static int count(struct ur_engine *e, _Atomic u64 *acts)
+{
+	e->guest.acts = acts;
+	return 0;
+}
+UR_ENGINE_CALL(1, count, _Atomic u64 *);
+
+void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
+{
+	call_count(e, acts);
+}
+
+bool ur_engine_hold(struct ur_engine *e)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += HOLD_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return !pthread_mutex_timedlock(&e->mailbox.owner, &until);
+}
+
+void ur_engine_let_go(struct ur_engine *e)
+{
+	pthread_mutex_unlock(&e->mailbox.owner);
+}
+
+/* The child of a fork before is nobody's concern any more. */
+void ur_engine_rest(struct ur_engine *e, int fd)
+{
+	struct epoll_event ev = {.data.u32 = 1};
+
+	ur_guest_rested(e);
+	e->guest.rest_fd = fd;
+	if (fd >= 0)
+		epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, fd, &ev);
+	e->guest.rest_until = ur_clock_ns(CLOCK_MONOTONIC) + REST_NS;
+	e->guest.rests = true;
+}
+
+int ur_engine_resume(struct ur_engine *e)
+{
+	ur_guest_rested(e);
+	atomic_store(&e->guest.naps, false);
+	atomic_store(&e->asleep, 0);
+	return ur_guest_start(e);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A context with an engine in a child of fork: it gets its parent's engine, or the device's, when it is
+ * used first. */
+#include <errno.h>
+
+#include "guest.h"
+
+/* There is nothing in the engine: what is made from now on is the device's. Its descriptors
+ * stay, since the parent's numbers are no concern of the child's. */
+static void leave_engine(struct uroce_context *ctx)
+{
+	ctx->elsewhere = true;
+	ctx->guest = NULL;
+	ctx->device_db.own = NULL;
+	ctx->db = ctx->device_db;
+	ctx->db_len = ctx->device_db_len;
+	ctx->device_db_len = 0;
+}
+
+static bool adopt_if(struct uroce_context *ctx, int wait)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (ctx->guest)
+		err = ctx->door->adopt(ctx->guest, wait);
+	if (err == -ENOENT) {
+		leave_engine(ctx);
+		err = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return !err;
+}
+
+bool ur_guest_adopt(void *arg)
+{
+	return adopt_if(arg, 1);
+}
+
+bool ur_guest_is_here_still(struct uroce_context *ctx)
+{
+	if (!ctx->guest || *ctx->db.own)
+		return ctx->guest;
+	return adopt_if(ctx, 0) && ctx->guest;
+}
