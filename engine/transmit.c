@@ -34,6 +34,21 @@ static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
 	       ur_shards_have(e, ur_get_be24(e->tx.buf + d->off + 5));
 }
 
+static void feed_one(struct ur_engine *e, u32 i)
+{
+	const struct ur_tx_desc *d = &e->tx.desc[i];
+	struct ur_rx_meta meta;
+
+	ur_av_meta(d->av, &meta);
+	if (ur_shards_several(e) && ur_shards_elsewhere(e, e->tx.buf + d->off))
+		; /* handed over */
+	else if (ur_faults_spoils(e, i))
+		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+	else
+		ur_engine_rx(e, &meta, e->tx.buf + d->off, d->len);
+	e->looped = true;
+}
+
 /* Packets to ourselves: hand them in by the front door. Those to groups the port
  * has given to its own members itself. */
 static void feed_loop(struct ur_engine *e, u32 first)
@@ -46,20 +61,11 @@ static void feed_loop(struct ur_engine *e, u32 first)
 			ur_av_get((struct ur_av *)tx->desc[i].av);
 	for (u32 i = first; i < tx->n_desc; i++) {
 		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
-		struct ur_rx_meta meta;
 
-		if (!loops(e, &tx->desc[i]))
+		if (!av->loop)
 			continue;
-		ur_av_meta(av, &meta);
-		if (ur_shards_several(e) &&
-		    ur_shards_elsewhere(e, tx->buf + tx->desc[i].off))
-			; /* handed over */
-		else if (ur_faults_spoils(e, i))
-			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
-		else
-			ur_engine_rx(e, &meta, tx->buf + tx->desc[i].off,
-				     tx->desc[i].len);
-		e->looped = true;
+		if (loops(e, &tx->desc[i]))
+			feed_one(e, i);
 		ur_av_put(av);
 	}
 }

@@ -104,7 +104,6 @@ def test_memory_goes_away_under_a_sanitizer(pair, monkeypatch, tmp_path, compile
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0") # its context is open to the end
     here = os.path.join(os.path.dirname(__file__), "guest")
     program = str(tmp_path / "guest")
     subprocess.run([compiler, "-fsanitize=" + sanitizer, "-D_GNU_SOURCE", "-I", hosts.TOP, "-o",
