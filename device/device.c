@@ -368,6 +368,7 @@ void ur_device_class_changed(struct ur_device *dev)
 		if (file->ops->class_changed)
 			file->ops->class_changed(file);
 	}
+	ur_engine_show_classes(dev->engine);
 }
 
 void ur_device_file_closed(struct ur_device *dev)

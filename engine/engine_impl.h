@@ -76,6 +76,7 @@ struct ur_engine {
 	int settings_fd;
 	struct ur_cc_config shown_cc; /* as control set it last */
 	u8 shown_ecn;
+	u32 shown_classes;
 	u32 shown_record_run, shown_record_kib;	       /* lend_record.h */
 	struct ur_lent_record *record_loans[UR_SLOTS]; /* control's */
 	/* Fault rules that programs are shown: lend_faults.h. Control's. */

@@ -65,6 +65,10 @@ int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 /* Returns whether it has that GID already. */
 bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
 
+/* Classes that ur_eqp_set_class() has set since this was called last are to reach the programs
+ * that have the queue pairs. */
+void ur_engine_show_classes(struct ur_engine *engine);
+
 /* ---- the flight recorder (ground/lent_record.h) ---- */
 
 struct ur_lent_record;

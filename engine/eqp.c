@@ -11,6 +11,7 @@
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
 #include "engine/lend_failures.h"
+#include "engine/shards.h"
 #include "engine/transmit.h"
 #include "engine/ground/user.h"
 #include "transport/qp.h"
@@ -263,28 +264,37 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 /* The address vector is the queue pair's own, and no packet is on its way
  * between two turns but in the kernel. Requests posted before may get either
  * class. */
-static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
-		     u8 traffic_class, u8 hop_limit)
+void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
+		       u8 traffic_class, u8 hop_limit)
 {
 	struct ur_epath path = qp->path;
 	struct ur_qp_attr now;
 
-	ur_assert(qp->engine == engine);
-	ur_transmit_settle(engine, qp);
 	ur_qp_query(qp->qp, &now);
 	if (!now.av)
-		return 0;
+		return;
 	path.hop_limit = hop_limit;
 	path.traffic_class = traffic_class;
 	ur_av_set_class(now.av, &path);
 	ur_av_set_ecn(engine, now.av, qp->init.type);
 	ur_qp_set_ecn(qp->qp);
+}
+
+static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
+		     u8 traffic_class, u8 hop_limit)
+{
+	ur_assert(qp->engine == engine);
+	ur_transmit_settle(engine, qp);
+	ur_eqp_take_class(engine, qp, traffic_class, hop_limit);
 	return 0;
 }
 UR_ENGINE_ORDER(3, set_class, struct ur_eqp *, u8, u8);
 
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
 {
+	if (qp->init.away)
+		ur_settings_put_class(ur_shards_nth(qp->engine, 0), qp->qpn,
+				      traffic_class, hop_limit);
 	if (!qp->ends)
 		order_set_class(qp->engine, qp, traffic_class, hop_limit);
 }
@@ -392,6 +402,8 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	qp->ends = false;
 	if (err)
 		return err;
+	if (qp->init.away)
+		ur_settings_forget_class(ur_shards_nth(qp->engine, 0), qp->qpn);
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
 	free_qp(qp);

@@ -254,6 +254,24 @@ static void *guest_thread(void *arg)
 	return NULL;
 }
 
+/* Queue pairs that are connected take them over: others get theirs when they are. */
+static void follow_classes(struct ur_engine *e, u32 classes)
+{
+	struct ur_lent_class c;
+	struct ur_eqp *qp;
+
+	if (classes == e->guest.classes_seen)
+		return;
+	e->guest.classes_seen = classes;
+	for (u32 i = 0; i < UR_LENT_CLASSES; i++) {
+		if (!ur_settings_read_class(e->guest.settings, e->shard, i, &c))
+			continue;
+		qp = ur_port_qp_ctx(e->port, c.qpn);
+		if (qp)
+			ur_eqp_take_class(e, qp, c.traffic_class, c.hop_limit);
+	}
+}
+
 static void follow(struct ur_engine *e)
 {
 	struct ur_settings_lent now;
@@ -261,6 +279,7 @@ static void follow(struct ur_engine *e)
 	if (!ur_settings_read(e->guest.settings, &e->guest.settings_seen, &now))
 		return;
 	ur_engine_apply_cc(e, &now.cc, now.ecn);
+	follow_classes(e, now.classes);
 	ur_record_follow(e, now.record_run, now.record_kib);
 	if (ur_settings_read_rules(e->guest.settings, e->guest.settings_seen,
 				   e->guest.rules))

@@ -48,6 +48,7 @@ struct ur_guest_state {
 	struct ur_counter_page *counters; /* the device's memory */
 	const struct ur_settings_page *settings;
 	u32 settings_seen;	    /* their generation */
+	u32 classes_seen;	    /* of traffic: struct ur_settings_lent */
 	struct ur_lent_rule *rules; /* a copy of the device's fault rules */
 	u32 gids_seen;		    /* the generation of its addresses */
 	struct ur_recorder_ring *record; /* the device's memory */

@@ -16,8 +16,9 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define WORDS	   ((sizeof(struct ur_settings_lent) + 7) / 8)
-#define RULE_WORDS (UR_LENT_FAULTS * sizeof(struct ur_lent_rule) / 8)
+#define WORDS	     ((sizeof(struct ur_settings_lent) + 7) / 8)
+#define CLASS_PLACES 8u /* where that of a number may be */
+#define RULE_WORDS   (UR_LENT_FAULTS * sizeof(struct ur_lent_rule) / 8)
 
 /* The generation is odd while they change. */
 struct ur_settings_page {
@@ -26,6 +27,8 @@ struct ur_settings_page {
 	_Atomic u64 word[WORDS];
 	_Atomic u64 rule[RULE_WORDS];
 	struct ur_lent_gids gids;
+	/* Number, and above it class and hop limit; each is whole at any time. */
+	_Atomic u64 class[UR_SLOTS][UR_LENT_CLASSES];
 };
 
 _Static_assert(!(sizeof(struct ur_lent_rule) & 7), "whole words");
@@ -83,7 +86,8 @@ void ur_settings_show(struct ur_engine *engine)
 		.settings = {.cc = engine->shown_cc,
 			     .ecn = engine->shown_ecn,
 			     .record_run = engine->shown_record_run,
-			     .record_kib = engine->shown_record_kib}};
+			     .record_kib = engine->shown_record_kib,
+			     .classes = engine->shown_classes}};
 	struct ur_lent_rule rules[UR_LENT_FAULTS];
 	u32 generation;
 	u64 word;
@@ -111,6 +115,51 @@ void ur_settings_show_gid(struct ur_engine *engine, u32 index)
 	if (engine->settings)
 		ur_lent_gids_set(&engine->settings->gids, index,
 				 used ? g->gid : NULL);
+}
+
+/* The place of the number, else a free one, or NULL. */
+static _Atomic u64 *class_of(struct ur_engine *engine, u32 qpn)
+{
+	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
+	_Atomic u64 *free_one = NULL;
+
+	if (!engine->settings || slot >= UR_SLOTS)
+		return NULL;
+	for (u32 i = 0; i < CLASS_PLACES; i++) {
+		_Atomic u64 *at =
+			&engine->settings
+				 ->class[slot][(qpn + i) % UR_LENT_CLASSES];
+
+		if ((u32)atomic_load(at) == qpn)
+			return at;
+		if (!free_one && !atomic_load(at))
+			free_one = at;
+	}
+	return free_one;
+}
+
+void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
+			   u8 hop_limit)
+{
+	_Atomic u64 *at = class_of(engine, qpn);
+
+	if (at)
+		atomic_store(at, qpn | (u64)traffic_class << 32 |
+					 (u64)hop_limit << 40);
+}
+
+void ur_settings_forget_class(struct ur_engine *engine, u32 qpn)
+{
+	_Atomic u64 *at = class_of(engine, qpn);
+
+	if (at)
+		atomic_store(at, 0);
+}
+
+void ur_engine_show_classes(struct ur_engine *engine)
+{
+	engine->shown_classes++;
+	ur_settings_show(engine);
 }
 
 void ur_settings_lend_fini(struct ur_engine *engine)
@@ -172,4 +221,15 @@ bool ur_settings_read_rules(const struct ur_settings_page *page, u32 seen,
 		memcpy((u8 *)rules + (size_t)i * 8, &word, sizeof(word));
 	}
 	return atomic_load(&page->generation) == seen;
+}
+
+bool ur_settings_read_class(const struct ur_settings_page *page, u32 slot,
+			    u32 place, struct ur_lent_class *c)
+{
+	u64 word = atomic_load(&page->class[slot][place]);
+
+	c->qpn = (u32)word;
+	c->traffic_class = (u8)(word >> 32);
+	c->hop_limit = (u8)(word >> 40);
+	return word;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Settings of the device for engines in programs: memory that uroced alone writes, and
- * programs read between two turns. Queue pairs have the ECN that is set when they are
- * connected.
+ * programs read between two turns.
  */
 #ifndef UR_ENGINE_LEND_SETTINGS_H
 #define UR_ENGINE_LEND_SETTINGS_H
@@ -29,6 +28,15 @@ struct ur_settings_lent {
 	struct ur_cc_config cc;
 	u8 ecn;
 	u32 record_run, record_kib; /* lend_record.h */
+	u32 classes;		    /* changes when they are to be read */
+};
+
+/* Places for classes of a slot's queue pairs; a power of two. */
+#define UR_LENT_CLASSES 2048u
+
+struct ur_lent_class {
+	u32 qpn;
+	u8 traffic_class, hop_limit;
 };
 
 /* ---- the device; control ---- */
@@ -36,6 +44,12 @@ struct ur_settings_lent {
 /* Puts the descriptor of the memory, which is the engine's and made when it is first
  * asked for, in *fd. Returns 0 or -errno. */
 int ur_settings_lend(struct ur_engine *engine, int *fd);
+/* Puts the class of an RC queue pair in a program there, or takes it away: 2,048 of each program
+ * have room. They are to be read after ur_engine_show_classes() (engine_lend.h), else when
+ * others are. Nothing where nobody has been lent anything. */
+void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
+			   u8 hop_limit);
+void ur_settings_forget_class(struct ur_engine *engine, u32 qpn);
 /* Shows what the engine's congestion control, ECN, recorder and fault rules are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
@@ -61,5 +75,8 @@ bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
  * present one. Engine thread. */
 bool ur_settings_read_rules(const struct ur_settings_page *page, u32 seen,
 			    struct ur_lent_rule *rules);
+/* Reads the class in a place, 0 to UR_LENT_CLASSES - 1, of a slot. Returns whether there is one. */
+bool ur_settings_read_class(const struct ur_settings_page *page, u32 slot,
+			    u32 place, struct ur_lent_class *c);
 
 #endif

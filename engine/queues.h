@@ -92,6 +92,9 @@ int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
 /* A doorbell of the queue pair came: looks at both of its rings. */
 void ur_qp_doorbell(struct ur_db_client *db_client);
+/* Does what ur_eqp_set_class() asks for. Engine thread. */
+void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
+		       u8 traffic_class, u8 hop_limit);
 
 /* The places of a queue pair's rings in its block of memory. */
 struct ur_qp_rings {

@@ -13,10 +13,12 @@ import time
 import pytest
 
 from hosts import wait_for
+from packets import packets as datagrams
 from pairs import run_pair, start_pair
 from test_guest_counters import queue_pairs
 from test_guest_engine import packets, pair  # pylint: disable=unused-import
 from test_record import PINGPONG, data_of, joined, of_kind, uroce
+from test_v1 import Capture
 from test_why import ends, why
 
 ENDLESS = ["ibv_rc_pingpong", "-n", "100000000"]
@@ -294,3 +296,36 @@ def test_counts_of_a_liar(pair, rules, traffic):
         after = count()
         assert all(b <= a < 1 << 48 for b, a in zip(before, after)), (before, after)
         before = after
+
+
+# ---- the administrator's classes ----
+
+CNP = 0x81  # IBTA annex 17
+
+
+def heads(pair):
+    """Traffic class and hop limit of what leaves host a, but for CNPs, which have their own."""
+    with Capture(pair.b) as cap:
+        time.sleep(0.1)
+    return {(p.tos >> 2, p.ttl) for p in datagrams(cap.frames)
+            if str(p.src) == pair.a.addr4 and p.opcode != CNP}
+
+
+def test_traffic_class(pair, traffic):
+    """A change reaches connections that are there, and so does its end."""
+    def put(*words):
+        uroce(pair.a, "link", "set", "uroce0", *words)
+    traffic()
+    before, = heads(pair)
+    try:
+        put("tclass", "106")
+        put("ttl", "9")
+        wait_for("the class", lambda: heads(pair) == {(106 >> 2, 9)})
+        put("tclass", f"tclass=64,dst_ip={pair.b.addr4}")
+        put("tclass", "tclass=-1")
+        wait_for("the rule", lambda: heads(pair) == {(64 >> 2, 9)})
+    finally:
+        put("tclass", f"tclass=-1,dst_ip={pair.b.addr4}")
+        put("tclass", "tclass=-1")
+        put("ttl", "0")
+    wait_for("its own", lambda: heads(pair) == {before})
