@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "preload/file.h"
+#include "preload/forks.h"
 #include "preload/real.h"
 #include "preload/setting.h"
 #include "preload/tunnel.h"
@@ -146,6 +147,7 @@ UR_EXPORT ssize_t read(int fd, void *buf, size_t count)
 
 	if (!ur_fdmap_hit(fd))
 		return ur_real(read)(fd, buf, count);
+	ur_forks_before_read(fd);
 	err = check_read(fd, count);
 	if (err)
 		return fail(err);

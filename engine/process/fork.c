@@ -22,6 +22,7 @@
 #include "engine/ground/own_memory.h"
 #include "engine/guest_fork.h"
 #include "engine/process/process.h"
+#include "kernel-abi/uroce-forks.h"
 #include "util/os/high_fd.h"
 
 /* A parent that ends at once has ended by then. */
@@ -34,6 +35,8 @@ static struct ur_list guests = {&guests, &guests};
 static struct ur_list waits = {&waits, &waits};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* 0 or -errno */
+/* Some of these engines are not this process's, or were not once. */
+static _Atomic bool is_child;
 /* The parent's end hangs up when the child has no other any more. */
 static int line[2] = {-1, -1};
 
@@ -163,6 +166,7 @@ static void enter_child(void)
 	if (line[0] >= 0)
 		syscall(SYS_close, line[0]);
 	line[0] = -1;
+	atomic_store(&is_child, true);
 	end_waits();
 	pthread_mutex_unlock(&lock);
 	ur_list_for_each(it, &guests) {
@@ -177,9 +181,41 @@ static void enter_child(void)
 	pthread_mutex_unlock(&guests_lock);
 }
 
+static struct uroce_guest *who_waits_at(int fd)
+{
+	struct uroce_guest *g = NULL;
+
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &waits) {
+		const struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
+
+		if (wait->fd == fd && wait->end)
+			g = wait->guest;
+	}
+	pthread_mutex_unlock(&lock);
+	return g;
+}
+
+/* A child that sleeps at its channel, which has ended, first of all. */
+static void before_read(int fd)
+{
+	struct uroce_guest *g;
+	int error = errno;
+
+	if (!atomic_load_explicit(&is_child, memory_order_relaxed))
+		return;
+	g = who_waits_at(fd);
+	if (g)
+		ur_process_adopt(g, 1);
+	errno = error;
+}
+
 static void make_handlers(void)
 {
 	registered = -pthread_atfork(before_fork, enter_parent, enter_child);
+	if (&uroce_forks && uroce_forks.version == UROCE_FORKS_VERSION)
+		uroce_forks.tell(before_read);
 }
 
 /* ---- descriptors that the program waits at ---- */

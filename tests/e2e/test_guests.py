@@ -149,14 +149,14 @@ def test_parent_that_goes_on(pair, in_program):
     assert "send 12" in c.text()  # IBV_WC_RETRY_EXC_ERR
 
 
-@pytest.mark.parametrize("when", ["after", "amid", "before", "twice", "makes"])
+@pytest.mark.parametrize("when", ["after", "amid", "before", "twice", "sleeps", "makes"])
 def test_daemon(pair, in_program, when):
     """A server opens the device, or has a connection already, and becomes a daemon: the child
     goes on, whether its peer has sent before, sends meanwhile, or afterwards."""
     finish_daemon(*start(pair, f"daemon_{when}"))
 
 
-@pytest.mark.parametrize("when", ["after", "amid", "before", "twice"])
+@pytest.mark.parametrize("when", ["after", "amid", "before", "twice", "sleeps"])
 def test_daemon_near(pair, in_program, when):
     """The same with a client on the same host, and rings between the two."""
     finish_daemon(*start(pair, f"daemon_{when}", (pair.a, pair.a)))

@@ -168,6 +168,24 @@ static void daemon_before(void)
 	end_parent(become_daemon, 0, 200);
 }
 
+/* It sleeps at its channel first. */
+static void daemon_sleeps(void)
+{
+	struct rounds r;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	if (peer.client) {
+		sleep_ms(300);
+	} else {
+		must(!ibv_req_notify_cq(r.cq, 0), "ibv_req_notify_cq");
+		become_daemon();
+		must(!rounds_sleep(&r), "an event");
+	}
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	rounds_end(&r);
+}
+
 static void daemon_twice(void)
 {
 	end_parent(become_daemon_twice, 0, 0);
@@ -384,6 +402,7 @@ static const struct {
 	{"daemon_amid", daemon_amid},
 	{"daemon_before", daemon_before},
 	{"daemon_twice", daemon_twice},
+	{"daemon_sleeps", daemon_sleeps},
 	{"daemon_makes", daemon_makes},
 	{"child_makes", child_makes},
 	{"threads", run_threads},

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Reads of event files, for an engine in the program. */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "kernel-abi/uroce-forks.h"
+#include "preload/forks.h"
+#include "preload/real.h"
+
+static void (*_Atomic listener)(int fd); /* NULL: nobody */
+
+static void tell_reads(void (*before)(int number))
+{
+	atomic_store(&listener, before);
+}
+
+void ur_forks_before_read(int fd)
+{
+	void (*before)(int fd) =
+		atomic_load_explicit(&listener, memory_order_acquire);
+
+	if (before)
+		before(fd);
+}
+
+UR_EXPORT const struct uroce_forks uroce_forks = {
+	.version = UROCE_FORKS_VERSION,
+	.tell = tell_reads,
+};
