@@ -17,6 +17,14 @@ static void leave_engine(struct uroce_context *ctx)
 	ctx->device_db_len = 0;
 }
 
+/* The device believes that who gave the last command has the file. */
+static void show_process(struct uroce_context *ctx)
+{
+	struct ibv_port_attr attr;
+
+	uroce_query_port(&ctx->ibv, 1, &attr);
+}
+
 static bool adopt_if(struct uroce_context *ctx, int wait)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,6 +36,8 @@ static bool adopt_if(struct uroce_context *ctx, int wait)
 	if (err == -ENOENT) {
 		leave_engine(ctx);
 		err = 0;
+	} else if (!err && ctx->guest) {
+		show_process(ctx);
 	}
 	pthread_mutex_unlock(&lock);
 	return !err;

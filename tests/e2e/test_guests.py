@@ -11,7 +11,7 @@ import pytest
 
 import hosts
 from hosts import wait_for
-from test_guest_engine import GUESTS
+from test_guest_engine import GUESTS, engines
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,16 @@ def test_daemon(pair, in_program, when):
 def test_daemon_near(pair, in_program, when):
     """The same with a client on the same host, and rings between the two."""
     finish_daemon(*start(pair, f"daemon_{when}", (pair.a, pair.a)))
+
+
+def test_daemon_is_shown(pair, in_program):
+    """As the one who has the queue pair, while it sleeps."""
+    wait_for("an empty device", lambda: not engines(pair.a))
+    s, c = start(pair, "daemon_before")
+    assert s.wait(20) == 0, s.report()
+    wait_for("the child", lambda: engines(pair.a) and s.pid not in engines(pair.a))
+    assert list(engines(pair.a).values()) == ["program"]
+    finish_daemon(s, c)
 
 
 def test_child_makes(pair, engine):

@@ -165,7 +165,7 @@ static void daemon_amid(void)
 
 static void daemon_before(void)
 {
-	end_parent(become_daemon, 0, 200);
+	end_parent(become_daemon, 0, 1000);
 }
 
 /* It sleeps at its channel first. */
