@@ -29,7 +29,7 @@ static void default_options(struct ur_engine_options *o)
 	o->one_port = true;
 	o->spread = false;
 	o->cc = false;
-	o->guests = false;
+	o->guests = true;
 }
 
 /* The options and their ranges. A switch has max 1 and is a bool. */

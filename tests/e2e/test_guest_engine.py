@@ -291,9 +291,9 @@ def engines(host):
 
 
 def test_only_where_allowed(lab, monkeypatch):
-    """A device lends nothing unless its administrator says so, and then to him
+    """A device lends nothing where its administrator says so, and else to him
     alone. Others have the device's engine."""
-    lab.a.serve("--netdev", "eth0", "--engines", "1")
+    lab.a.serve("--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=0")
     lab.b.serve(*GUESTS)
     for asked, host, by, got in (("process", lab.a, (), "device"),
                                  ("process", lab.b, (), "program"),

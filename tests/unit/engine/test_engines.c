@@ -28,6 +28,7 @@ static struct ur_engine_config config = {
 	.max_mr = 16,
 	.seed = 1,
 	.engines = ENGINES,
+	.options = "guests=0", /* for lent ones, too: test_lent_sockets.c */
 };
 
 static const u8 gids[][16] = {
