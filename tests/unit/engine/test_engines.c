@@ -5,7 +5,6 @@
  * has is refused to another, of the same user too.
  */
 #include <errno.h>
-#include <linux/filter.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/own_net.h"
+#include "tests/steers.h"
 
 #define ENGINES 3u
 #define EACH	40u
@@ -305,23 +305,6 @@ static void test_leaves_some(void)
 		go(0);
 	ur_engine_destroy(engine);
 	ur_user_mem_put(self);
-}
-
-/* Emulators of programs (qemu-user) do not let the kernel steer; then all comes
- * by way of a hand-over. */
-static bool kernel_steers(void)
-{
-	struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1, err;
-
-	CHECK(fd >= 0);
-	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)));
-	err = setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
-			 sizeof(prog));
-	CHECK(!err || errno == ENOPROTOOPT);
-	close(fd);
-	return !err;
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/own_net.h"
+#include "tests/steers.h"
 
 #define EACH 40u
 
@@ -208,6 +209,8 @@ static void test_address_goes(void)
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
+	if (!kernel_steers())
+		SKIP("SO_ATTACH_REUSEPORT_CBPF is not there");
 	if (!own_net())
 		SKIP("no network namespace");
 	CHECK(!ur_loop_create(&config.loop));
