@@ -9,7 +9,6 @@
 #include "engine/engine_impl.h"
 #include "engine/lend_page.h"
 #include "util/assert.h"
-#include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
 struct loan {
@@ -27,26 +26,13 @@ struct ur_counter_loans {
 
 static int make_loan(struct loan *loan)
 {
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	int err;
 	void *p;
+	int err = ur_make_shared(
+		"uroce-counters", sizeof(*loan->page), PROT_READ,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, &loan->fd, &p);
 
-	loan->fd = ur_high_fd(memfd_create("uroce-counters",
-					   MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	if (loan->fd < 0)
-		return -errno;
-	if (ftruncate(loan->fd, sizeof(*loan->page)) < 0 ||
-	    fcntl(loan->fd, F_ADD_SEALS, seals) < 0)
-		goto err_close;
-	p = mmap(NULL, sizeof(*loan->page), PROT_READ, MAP_SHARED, loan->fd, 0);
-	if (p == MAP_FAILED)
-		goto err_close;
-	loan->page = p;
-	return 0;
-err_close:
-	err = -errno;
-	close(loan->fd);
-	loan->fd = -1;
+	if (!err)
+		loan->page = p;
 	return err;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Settings of the device for engines in programs: both sides. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,12 +8,7 @@
 #include "engine/engine_impl.h"
 #include "engine/lend_faults.h"
 #include "engine/lend_settings.h"
-#include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
-
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
 
 #define WORDS	     ((sizeof(struct ur_settings_lent) + 7) / 8)
 #define CLASS_PLACES 8u /* where that of a number may be */
@@ -42,28 +36,16 @@ union page_text {
 
 static int make_page(struct ur_engine *e)
 {
-	const int seals =
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
-	void *p = MAP_FAILED;
-	int err;
+	void *p;
+	int err = ur_make_shared(
+		"uroce-settings", sizeof(*e->settings), PROT_READ | PROT_WRITE,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
+		&e->settings_fd, &p);
 
-	e->settings_fd = ur_high_fd(memfd_create(
-		"uroce-settings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	if (e->settings_fd < 0)
-		return -errno;
-	if (!ftruncate(e->settings_fd, sizeof(*e->settings)))
-		p = mmap(NULL, sizeof(*e->settings), PROT_READ | PROT_WRITE,
-			 MAP_SHARED, e->settings_fd, 0);
-	if (p != MAP_FAILED && !fcntl(e->settings_fd, F_ADD_SEALS, seals)) {
-		e->settings = p;
-		return 0;
-	}
-	err = -errno;
-	if (p != MAP_FAILED)
-		munmap(p, sizeof(*e->settings));
-	close(e->settings_fd);
-	e->settings_fd = -1;
-	return err;
+	if (err)
+		return err;
+	e->settings = p;
+	return 0;
 }
 
 int ur_settings_lend(struct ur_engine *engine, int *fd)

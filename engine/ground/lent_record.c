@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include "engine/ground/lent_record.h"
 #include "util/assert.h"
-#include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
 /* IBTA 9.2: the BTH. A packet has no more than a path MTU of payload, and headers. */
@@ -34,19 +33,14 @@ static size_t bytes(void)
 
 static int make_file(struct ur_lent_record *rec)
 {
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 	void *p;
+	int err = ur_make_shared("uroce-record", bytes(), PROT_READ,
+				 F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+				 &rec->fd, &p);
 
-	rec->fd = ur_high_fd(
-		memfd_create("uroce-record", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	if (rec->fd < 0 || ftruncate(rec->fd, (off_t)bytes()) < 0 ||
-	    fcntl(rec->fd, F_ADD_SEALS, seals) < 0)
-		return -errno;
-	p = mmap(NULL, bytes(), PROT_READ, MAP_SHARED, rec->fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	rec->ring = p;
-	return 0;
+	if (!err)
+		rec->ring = p;
+	return err;
 }
 
 int ur_lent_record_create(const struct ur_record_whose *whose,
@@ -57,6 +51,7 @@ int ur_lent_record_create(const struct ur_record_whose *whose,
 
 	if (!rec)
 		return -ENOMEM;
+	rec->fd = -1;
 	rec->whose = *whose;
 	rec->refs = 1;
 	err = make_file(rec);

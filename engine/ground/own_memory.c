@@ -9,7 +9,7 @@
 #include "engine/ground/own_memory.h"
 #include "kernel-abi/uroce-copies.h"
 #include "util/assert.h"
-#include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 /* Bytes that go into a file are for another program; so many are too many for this
  * processor's caches, or keep them from others. */
@@ -157,26 +157,16 @@ static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
  * with the rights that the pages have. */
 static int make_stage(struct ur_user_mem *m)
 {
-	int fd = memfd_create("uroce-stage", MFD_CLOEXEC), err;
 	void *p;
+	int err = ur_make_shared("uroce-stage", UR_STAGE_BYTES,
+				 PROT_READ | PROT_WRITE, 0, &m->stage_fd, &p);
 
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, UR_STAGE_BYTES) < 0)
-		goto err_close;
-	p = mmap(NULL, UR_STAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	if (p == MAP_FAILED)
-		goto err_close;
+	if (err)
+		return err;
 	m->stage = p;
-	m->stage_fd = ur_high_fd(fd);
 	m->own_copy = copy_own;
 	m->own_end = end_stage;
 	return 0;
-err_close:
-	err = -errno;
-	close(fd);
-	return err;
 }
 
 int ur_user_mem_own(struct ur_user_mem **mem)

@@ -24,6 +24,7 @@
 #include "engine/process/process.h"
 #include "kernel-abi/uroce-forks.h"
 #include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
 
 /* A parent that ends at once has ended by then. */
 #define WAIT_MS 100u
@@ -345,19 +346,16 @@ int ur_process_adopt(struct uroce_guest *g, int wait)
 
 static int make_life(struct uroce_guest *g)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct stat st;
 	void *p;
+	int err = ur_make_shared("uroce-life", (size_t)sysconf(_SC_PAGESIZE),
+				 PROT_READ | PROT_WRITE, 0, &g->fork.life, &p);
 
-	g->fork.life = ur_high_fd(memfd_create("uroce-life", MFD_CLOEXEC));
-	if (g->fork.life < 0 || ftruncate(g->fork.life, (off_t)page) < 0 ||
-	    fstat(g->fork.life, &st) < 0)
-		return -errno;
-	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fork.life,
-		 0);
-	if (p == MAP_FAILED)
-		return -errno;
+	if (err)
+		return err;
 	g->fork.acts = p;
+	if (fstat(g->fork.life, &st) < 0)
+		return -errno;
 	g->fork.ino = st.st_ino;
 	return set_life(g, F_WRLCK);
 }

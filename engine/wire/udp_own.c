@@ -16,16 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "transport/wire_format.h"
 #include "util/assert.h"
-#include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
-
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
 
 #define PORTS	  (0x10000u - UR_UDP_SPORT_MIN)
 #define ADDRESSES 16384u
@@ -57,38 +51,17 @@ static u64 devices; /* numbers that are taken, the first one is 0: nobody's */
 
 _Static_assert(DEVICES <= 8 * sizeof(devices), "a bit for each device");
 
-/* Without seals a program could write into it. */
-static void *map_file(int fd)
+static void make(void)
 {
-	int seals =
+	/* Without seals a program could write into it. */
+	const int seals =
 		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 	void *p;
 
-	if (ftruncate(fd, sizeof(*mine)) < 0)
-		return NULL;
-	p = mmap(NULL, sizeof(*mine), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	if (p == MAP_FAILED)
-		return NULL;
-	if (!fcntl(fd, F_ADD_SEALS, seals))
-		return p;
-	munmap(p, sizeof(*mine));
-	return NULL;
-}
-
-static void make(void)
-{
-	int fd = ur_high_fd(
-		memfd_create("uroce-ports", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-
-	if (fd >= 0)
-		mine = map_file(fd);
-	if (mine)
-		file = fd;
-	else if (fd >= 0)
-		close(fd);
-	if (!mine)
-		mine = calloc(1, sizeof(*mine));
+	if (ur_make_shared("uroce-ports", sizeof(*mine), PROT_READ | PROT_WRITE,
+			   seals, &file, &p))
+		p = calloc(1, sizeof(*mine));
+	mine = p;
 	if (mine)
 		mine->generation = 2;
 	devices = 1;
