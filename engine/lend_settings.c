@@ -45,6 +45,8 @@ static int make_page(struct ur_engine *e)
 	if (err)
 		return err;
 	e->settings = p;
+	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
+		ur_settings_show_gid(e, i);
 	return 0;
 }
 
@@ -55,8 +57,6 @@ int ur_settings_lend(struct ur_engine *engine, int *fd)
 	if (err)
 		return err;
 	ur_settings_show(engine);
-	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
-		ur_settings_show_gid(engine, i);
 	*fd = engine->settings_fd;
 	return 0;
 }
