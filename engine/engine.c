@@ -156,6 +156,9 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	err = ur_engine_options_parse(&e->opt, config->options);
 	if (err)
 		goto err_free;
+	if (config->guest)
+		ur_engine_options_borrow(&e->opt, config->lent.off,
+					 config->lent.tx_bytes);
 	if (e->opt.guests)
 		e->shard_bits = UR_SLOT_BITS;
 	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

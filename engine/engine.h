@@ -79,6 +79,8 @@ struct ur_lent {
 	int counters; /* memory that it counts in: lend_counters.h */
 	int settings; /* memory that it reads settings in: lend_settings.h */
 	int record;   /* memory that it records in: lend_record.h */
+	u32 off; /* options of the device that are off: UROCE_ENGINE_NO_* */
+	u32 tx_bytes; /* and that one */
 };
 
 struct ur_engine_config {

@@ -8,6 +8,9 @@
 #include <string.h>
 #include "engine/engine_impl.h"
 
+#define TX_BYTES_MIN 16384u
+#define TX_BYTES_MAX (16u << 20)
+
 static void default_options(struct ur_engine_options *o)
 {
 	o->spin_us = 100;
@@ -66,7 +69,7 @@ static const struct known_option {
 	NUMBER(spin_us, 0, 1000000),
 	/* the range that Linux takes: 0.1 to 100 ms; and 0 */
 	NUMBER(slice_us, 0, 100000),
-	NUMBER(tx_bytes, 16384, 16u << 20),
+	NUMBER(tx_bytes, TX_BYTES_MIN, TX_BYTES_MAX),
 #undef SWITCH
 #undef NUMBER
 };
@@ -132,6 +135,44 @@ int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 		err = take_setting(o, setting);
 	free(copy);
 	return err;
+}
+
+/* cc is one of the settings (lend_settings.h). */
+static const struct {
+	u32 flag;
+	size_t offset;
+} lent[] = {
+#define LENT(name, field)                                         \
+	{                                                         \
+		UROCE_ENGINE_NO_##name,                           \
+			offsetof(struct ur_engine_options, field) \
+	}
+	LENT(GSO, gso),		  LENT(GRO, gro),
+	LENT(TRAINS, trains),	  LENT(FAST, fast),
+	LENT(COALESCE, coalesce), LENT(CREDITS, credits),
+	LENT(AIMD, aimd),	  LENT(PATH, path),
+	LENT(OOO, ooo),		  LENT(ONE_PORT, one_port),
+#undef LENT
+};
+
+u32 ur_engine_options_off(const struct ur_engine_options *o)
+{
+	u32 off = 0;
+
+	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
+		if (!*(const bool *)((const u8 *)o + lent[i].offset))
+			off |= lent[i].flag;
+	return off;
+}
+
+void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
+			      u32 tx_bytes)
+{
+	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
+		if (off & lent[i].flag)
+			*(bool *)((u8 *)o + lent[i].offset) = false;
+	if (tx_bytes >= TX_BYTES_MIN && tx_bytes <= TX_BYTES_MAX)
+		o->tx_bytes = tx_bytes;
 }
 
 int ur_engine_options_check(const char *text)

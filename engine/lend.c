@@ -47,7 +47,9 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 
 	if (!engine->opt.guests)
 		return -EOPNOTSUPP;
-	*lent = (struct ur_lent){.slot = free_slot(engine)};
+	*lent = (struct ur_lent){.slot = free_slot(engine),
+				 .off = ur_engine_options_off(&engine->opt),
+				 .tx_bytes = engine->opt.tx_bytes};
 	if (!lent->slot)
 		return -EBUSY;
 	err = call_lend_port(engine, lent);

@@ -250,6 +250,18 @@ struct uroce_query_dm_resp {
 #define UROCE_ATTR_ENGINE_RING_RESP 0x1001 /* out: uroce_engine_ring */
 
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
+/* Options of the device's engines (--engine-opt of uroced(8)) that are off, and so in
+ * programs. */
+#define UROCE_ENGINE_NO_GSO	 (1u << 1)
+#define UROCE_ENGINE_NO_GRO	 (1u << 2)
+#define UROCE_ENGINE_NO_TRAINS	 (1u << 3)
+#define UROCE_ENGINE_NO_FAST	 (1u << 4)
+#define UROCE_ENGINE_NO_COALESCE (1u << 5)
+#define UROCE_ENGINE_NO_CREDITS	 (1u << 6)
+#define UROCE_ENGINE_NO_AIMD	 (1u << 7)
+#define UROCE_ENGINE_NO_PATH	 (1u << 8)
+#define UROCE_ENGINE_NO_OOO	 (1u << 9)
+#define UROCE_ENGINE_NO_ONE_PORT (1u << 10)
 
 struct uroce_engine_open {
 	__u32 slot; /* first bits of the numbers of its queue pairs */
@@ -273,7 +285,7 @@ struct uroce_engine_open {
 	__s32 count_fd;
 	__s32 settings_fd;
 	__s32 record_fd;
-	__u32 rsv;
+	__u32 tx_bytes; /* of its burst buffer; 0: as it likes */
 };
 
 /* Both are the process's own. */

@@ -41,14 +41,12 @@ static int check_open(const struct ur_cmd *cmd)
 		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Users kept apart, and hostile cards, are the device's engine's. */
-	return ur_ufile_realm(file) || file->adverse ? -EOPNOTSUPP : 0;
-}
-
-/* It has sockets, and no frames. */
-int ur_program_engine_path(const struct ur_epath *path)
-{
-	return path->v1 ? -EOPNOTSUPP : 0;
+	/* Users kept apart, and hostile cards, are the device's engine's. So are
+	 * all where there is RoCEv1: an engine in a program has no frames, and which
+	 * queue pairs will need them is not known when they are made. */
+	return ur_ufile_realm(file) || file->adverse || cmd->dev->roce_v1
+		       ? -EOPNOTSUPP
+		       : 0;
 }
 
 /* The driver's part of the command is another one where frames are spread. */
@@ -88,6 +86,8 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 	resp->slot = lent->slot;
 	resp->device = lent->device;
 	resp->port = lent->port;
+	resp->flags |= lent->off;
+	resp->tx_bytes = lent->tx_bytes;
 	return 0;
 }
 
@@ -254,14 +254,10 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	struct ur_obj_ah *ah = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_AH_HANDLE);
 	struct uroce_engine_path resp;
 	struct ur_epath path;
-	int err;
 
 	if (!cmd->file->slot)
 		return -EINVAL;
 	ur_eah_path(ah->ah, &path);
-	err = ur_program_engine_path(&path);
-	if (err)
-		return err;
 	resp = (struct uroce_engine_path){
 		.sgid_index = path.sgid_index,
 		.flow_label = path.flow_label,

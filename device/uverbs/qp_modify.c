@@ -173,8 +173,6 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		err = path_from_dest(cmd->dev, &r->dest, &path,
 				     &attr.static_bps);
-	if (!err && (r->attr_mask & UR_QP_ATTR_AV) && qp->in_program)
-		err = ur_program_engine_path(&path);
 	if (err)
 		return err;
 	if ((r->attr_mask & UR_QP_ATTR_STATE) && r->qp_state == UR_QP_RESET)

@@ -64,10 +64,7 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
  * Lock held. */
 int ur_context_go(struct ur_ufile *file, u32 shard);
 
-/* program_engine.c: returns 0, or -EOPNOTSUPP where an engine in a program cannot send
- * on that path. */
-int ur_program_engine_path(const struct ur_epath *path);
-/* Makes the file's engine, if it has one in its program, look at what has changed. */
+/* program_engine.c: makes the file's engine, if it has one in its program, look at what has changed. */
 void ur_program_engine_wake(const struct ur_ufile *file);
 /* Takes back what was lent to the file's engine. */
 void ur_program_engine_end(struct ur_ufile *file);

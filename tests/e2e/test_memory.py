@@ -31,10 +31,11 @@ def run(labs, user, preload, env, *cmd):
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("name", PRELOAD)
 def test_registered(labs, name, user):
-    """Moved to where the device maps it, and back, each time."""
+    """Moved to where the device's engine maps it, and back, each time."""
     program = labs(1500).a.lab.bin("registered_memory")
-    out = run(labs, user, PRELOAD[name], {"UROCE_MR_SHARED": "1"}, program,
-              "100", "shared", *(["hooks"] if name == "hooks" else []))
+    out = run(labs, user, PRELOAD[name],
+              {"UROCE_MR_SHARED": "1", "UROCE_ENGINE": "device"}, program, "100",
+              "shared", *(["hooks"] if name == "hooks" else []))
     assert "100 rounds, shared" in out, out
 
 

@@ -17,11 +17,12 @@ def said(p):
 
 
 @pytest.mark.parametrize("kind", ROUNDS)
-def test_large_commands(lab, kind):
-    """Apart from waiting for a processor, which any busy program may cost, nobody
+def test_large_commands(lab, kind, monkeypatch):
+    """With the device's engine, which all share. Apart from waiting for a processor, which any busy program may cost, nobody
     waits a quarter of what a large completion queue takes its maker: when the
     engine made its pages, that was the whole, each time. A virtual machine loses its
     processors to others for as long, now and then, and no file says to whom."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
     lab.serve()
     a = lab.a
     # The first one of its engines, whose threads are the last: these contexts are there.
@@ -60,11 +61,12 @@ def asked_beside(a, kind, rounds):
     return max(g["left_ns"] for g in got), made["least_ns"]
 
 
-def test_end_of_large_memory(lab):
-    """The page tables of half a gigabyte that the device has written to: who ends it
+def test_end_of_large_memory(lab, monkeypatch):
+    """The page tables of half a gigabyte that the device's engine has written to: who ends it
     waits until they are gone, and commands of others do not. Where they do, each of the
     ends holds one up for all of its time; once without shows that they need not. A
     thread that loses its processor with the control lock in its hand may do it too."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
     lab.serve()
     tries = []
     while len(tries) < 5:

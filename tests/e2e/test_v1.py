@@ -5,6 +5,7 @@ priority of packets of both.
 What goes over the cable is captured, and each frame's ICRC computed anew here,
 from the annex and with zlib's CRC, as well as read by tshark.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -184,6 +185,17 @@ def test_tshark(v1):
     # RDMA SEND first to only, and acknowledges
     assert {int(row[1], 0) for row in rows} <= {0, 1, 2, 4, 17}
     assert {int(row[2], 0) for row in rows} == {0x1b}
+
+
+def test_engine(v1, monkeypatch):
+    """No engine in a program has frames, so this device lends none."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    port = v1.next_port()
+    p = v1.a.start("ibv_rc_pingpong", "-d", "uroce0", "-p", str(port))
+    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    shown = json.loads(v1.a.run(v1.a.lab.bin("uroce"), "res", "qp", "--json"))
+    assert [qp["engine"] for qp in shown if qp["pid"] == p.pid] == ["device"], p.report()
+    p.kill()
 
 
 def test_other_type(v1):
