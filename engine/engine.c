@@ -292,8 +292,10 @@ u32 ur_engine_count(const struct ur_engine *engine)
 	return ur_shards_count(engine);
 }
 
-bool ur_engine_sl_refused(const struct ur_engine *engine)
+bool ur_engine_sl_refused(struct ur_engine *engine)
 {
+	if (ur_counters_lent_sl(engine))
+		ur_wire_priority_refused(engine);
 	return engine->sl_refused;
 }
 

@@ -194,8 +194,9 @@ void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev);
  * packets, and the transport's timers and retries do the rest. */
 void ur_engine_link_downed(struct ur_engine *engine);
 /* Returns whether packets of service level 7 were sent without its priority,
- * since the process has no right to it. Any thread. */
-bool ur_engine_sl_refused(const struct ur_engine *engine);
+ * since the process, or a program with an engine, has no right to it; of a program,
+ * a line in the log says so then. */
+bool ur_engine_sl_refused(struct ur_engine *engine);
 /* Fills values with the UR_CNT_COUNT counters of the port, those of engines in
  * programs among them. programs: these alone, which are what programs say; or NULL. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs);

@@ -48,6 +48,8 @@ int ur_guest_init(struct ur_engine *e)
 	e->guest.file_ino = st.st_ino;
 	err = ur_counters_borrow(e->config.lent.counters, &e->guest.counters);
 	if (!err)
+		e->guest.sl_refused = ur_counters_sl(e->guest.counters);
+	if (!err)
 		err = ur_settings_borrow(e->config.lent.settings,
 					 &e->guest.settings);
 	if (!err)

@@ -46,6 +46,7 @@ struct ur_guest_state {
 	ino_t file_ino;
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */
+	u64 *sl_refused;		  /* of it: ur_engine_sl_refused() */
 	const struct ur_settings_page *settings;
 	u32 settings_seen;	    /* their generation */
 	u32 classes_seen;	    /* of traffic: struct ur_settings_lent */

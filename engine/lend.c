@@ -73,6 +73,7 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 	engine->slots &= ~(1u << slot);
 	ur_faults_lend_end(engine, slot);
 	ur_counters_lend_end(engine, slot);
+	ur_engine_sl_refused(engine);
 	ur_record_lend_end(engine, slot);
 }
 

@@ -20,6 +20,7 @@ struct loan {
 struct ur_counter_loans {
 	struct loan slot[UR_SLOTS];
 	u64 gone[UR_CNT_COUNT]; /* of programs that have ended */
+	bool sl_refused;	/* of those */
 };
 
 /* ---- the device ---- */
@@ -76,6 +77,22 @@ static void read_loan(struct loan *loan)
 			loan->seen[i] = now[i];
 }
 
+static bool is_sl_refused(const struct loan *loan)
+{
+	return ur_shown_value(&loan->page->sl_refused);
+}
+
+bool ur_counters_lent_sl(const struct ur_engine *engine)
+{
+	const struct ur_counter_loans *l = engine->counter_loans;
+	bool any = l && l->sl_refused;
+
+	for (u32 slot = 0; l && slot < UR_SLOTS; slot++)
+		if (l->slot[slot].fd >= 0)
+			any |= is_sl_refused(&l->slot[slot]);
+	return any;
+}
+
 void ur_counters_lend_end(struct ur_engine *engine, u32 slot)
 {
 	struct ur_counter_loans *l = engine->counter_loans;
@@ -87,6 +104,7 @@ void ur_counters_lend_end(struct ur_engine *engine, u32 slot)
 	read_loan(loan);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		l->gone[i] += loan->seen[i];
+	l->sl_refused |= is_sl_refused(loan);
 	munmap((void *)(uintptr_t)loan->page, sizeof(*loan->page));
 	close(loan->fd);
 	*loan = (struct loan){.fd = -1};
@@ -187,6 +205,11 @@ void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn)
 		if (qp->qpn == qpn)
 			__atomic_store_n(&qp->qpn, 0, __ATOMIC_RELEASE);
 	}
+}
+
+u64 *ur_counters_sl(struct ur_counter_page *page)
+{
+	return &page->sl_refused;
 }
 
 void ur_counters_unmap(struct ur_counter_page *page)

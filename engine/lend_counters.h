@@ -28,6 +28,9 @@ void ur_counters_lent(struct ur_engine *engine, u64 *values);
 /* Fills UR_QP_SHOWN values of the queue pair in a program. Returns whether the program
  * shows it. */
 bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values);
+/* Returns whether a program has shown that it was refused the priority of service
+ * level 7. */
+bool ur_counters_lent_sl(const struct ur_engine *engine);
 void ur_counters_lend_fini(struct ur_engine *engine);
 
 /* ---- the program ---- */
@@ -40,6 +43,9 @@ u64 *ur_counters_of_port(struct ur_counter_page *page);
  * room. To be given back by the next. Engine thread. */
 u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn);
 void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn);
+/* Returns the word there that shows, once it is not 0, that it was refused that
+ * priority. */
+u64 *ur_counters_sl(struct ur_counter_page *page);
 void ur_counters_unmap(struct ur_counter_page *page);
 
 #endif

@@ -44,6 +44,7 @@ struct ur_counter_page {
 	struct ur_shown_qp qp[UR_SHOWN_QPS];
 	struct ur_shown_failure failure[UR_SHOWN_QPS][2]; /* by whose request */
 	struct ur_shown_fault fault[UR_LENT_FAULTS];
+	u64 sl_refused; /* ur_engine_sl_refused() */
 };
 
 /* Returns the index of the i-th place where that number may be. */

@@ -161,20 +161,28 @@ u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
 	return done;
 }
 
+void ur_wire_priority_refused(struct ur_engine *engine)
+{
+	if (atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
+		return;
+	fprintf(stderr,
+		"uroced: %s: service level 7 takes CAP_NET_ADMIN or "
+		"CAP_NET_RAW; its packets leave with the priority of their "
+		"traffic class, which is 0 without one\n",
+		engine->netdev);
+}
+
 void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
 {
 	int priority = ur_sl_priority(sl);
 
 	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
-			sizeof(priority)) ||
-	    engine->config.guest ||
-	    atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
+			sizeof(priority)))
 		return;
-	fprintf(stderr,
-		"uroced: %s: service level %d takes CAP_NET_ADMIN or "
-		"CAP_NET_RAW; its packets leave with the priority of their "
-		"traffic class, which is 0 without one\n",
-		engine->netdev, sl);
+	if (engine->config.guest)
+		__atomic_store_n(engine->guest.sl_refused, 1, __ATOMIC_RELAXED);
+	else
+		ur_wire_priority_refused(engine);
 }
 
 void ur_wire_destroy(struct ur_engine *engine)

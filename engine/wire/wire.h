@@ -151,6 +151,8 @@ u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused);
  * for the administrator: where the kernel refuses it, the priority stays as it
  * was, a line in the log says so once, and the status shows it. */
 void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl);
+/* Says that of the device, whose program has shown it. Any thread. */
+void ur_wire_priority_refused(struct ur_engine *engine);
 
 /* Makes the socket address of a GID. ifindex: its scope, where it has one (link
  * and interface). Returns its length in bytes. Any thread. */

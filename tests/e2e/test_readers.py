@@ -83,8 +83,10 @@ def test_cat(lab):
     s.kill()
 
 
-def test_within_the_device(lab):
-    """What goes without packets is counted, too; and a device's new name."""
+def test_within_the_device(lab, monkeypatch):
+    """What goes through the device's engine, without packets, is counted, too; and a
+    device's new name."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
     lab.a.serve("--netdev", "eth0")
     run_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-n", "50"])
     agree(lab.a)

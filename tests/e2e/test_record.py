@@ -87,8 +87,9 @@ def test_requests_packets_completions(recorded, tmp_path, kind):
             {qp["qpn"] for qp in pair}
 
 
-def test_inside_a_device(recorded):
-    """There are no packets, but the messages are there."""
+def test_inside_a_device(recorded, monkeypatch):
+    """Through its engine go no packets, but the messages are there."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
     a, _ = recorded
     run_pair(a, a, PINGPONG)
     data = data_of(a)
@@ -319,13 +320,22 @@ def test_begun_anew(lab):
     assert [p[-2:] for p in files()] == ["-1", "-2", "-3", "-4", "-1", "-2"][:len(files())]
 
 
-def test_bounded(lab):
-    """A small ring keeps the last, however much there was."""
+@pytest.mark.parametrize("place", ["device", "process"])
+def test_bounded(lab, monkeypatch, place):
+    """A small ring keeps the last, however much there was. Each engine in a program has
+    one."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
     a = lab.a
     a.serve("--netdev", "eth0", "--record=16")
     run_pair(a, a, ["ibv_rc_pingpong", "-n", "2000"])
     data = data_of(a)
-    assert 0 < len(data["events"]) <= 16 * 1024 // 64
+    most = 16 * 1024 // 64
+    if place == "device":
+        assert 0 < len(data["events"]) <= most
+    else:
+        for pid in {data["qps"][e["qp"]]["pid"] for e in data["events"]}:
+            own = [e for e in data["events"] if data["qps"][e["qp"]]["pid"] == pid]
+            assert 0 < len(own) <= most, pid
     assert data["devices"][0]["lost"] > 5000
     assert "state ERR" in str(data["events"][-20:]) or \
         of_kind(data, "completion")

@@ -5,6 +5,7 @@ priority of packets of both.
 What goes over the cable is captured, and each frame's ICRC computed anew here,
 from the annex and with zlib's CRC, as well as read by tshark.
 """
+import functools
 import json
 import os
 import shutil
@@ -334,13 +335,17 @@ def test_no_capability(lab):
     assert "CAP_NET_RAW" in d.text()
 
 
-def test_service_level_refused(lab):
-    """Level 7 takes CAP_NET_ADMIN or CAP_NET_RAW; without, it works, and is said."""
+@pytest.mark.parametrize("place", ["device", "process"])
+def test_service_level_refused(lab, monkeypatch, place):
+    """Level 7 takes CAP_NET_ADMIN or CAP_NET_RAW; without, it works, and is said, also
+    where it is a program that has neither."""
     caps = "-net_admin,-net_raw"
+    without = "setpriv", "--bounding-set", caps, "--inh-caps", caps
+    monkeypatch.setenv("UROCE_ENGINE", place)
     lab.b.serve("--netdev", "eth0")
-    d = lab.a.device = lab.a.bare(
-        "setpriv", "--bounding-set", caps, "--inh-caps", caps,
-        lab.bin("uroced"), "--run-dir", lab.a.run_dir, "--netdev", "eth0")
+    monkeypatch.setattr(lab.a, "start", functools.partial(lab.a.start, *without))
+    d = lab.a.device = lab.a.bare(*without, lab.bin("uroced"), "--run-dir", lab.a.run_dir,
+                                  "--netdev", "eth0")
     wait_for("uroced", lambda: "ready" in d.text().split())
     said = "service level 7"
 

@@ -110,11 +110,30 @@ static void queue_pairs(void)
 	end();
 }
 
+/* Said by the program, seen while it runs, and remembered. */
+static void sl_refused(void)
+{
+	begin();
+	CHECK(!ur_engine_sl_refused(device));
+	*ur_counters_sl(page) = 1;
+	CHECK(ur_engine_sl_refused(device));
+	ur_counters_lend_end(device, SLOT);
+	CHECK(ur_engine_sl_refused(device));
+	end();
+	/* Nobody asked while it ran. */
+	begin();
+	*ur_counters_sl(page) = 1;
+	ur_counters_lend_end(device, SLOT);
+	CHECK(ur_engine_sl_refused(device));
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(counted());
 	CASE(lies());
 	CASE(queue_pairs());
+	CASE(sl_refused());
 	return cases_status();
 }
