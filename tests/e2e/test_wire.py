@@ -11,6 +11,7 @@ import pytest
 import hosts
 from hosts import wait_for
 from packets import CNP, OPENS_ATOMIC, OPENS_READ, OPENS_WRITE, PAUSES, SENDS, packets
+from pairs import run_pair
 from rules import leaving
 from test_v1 import Capture
 
@@ -99,15 +100,21 @@ def test_source_port(wire, ip):
     assert {p.ttl for p in requests + answers} == {64}
 
 
-def test_one_port(plain):
-    """Between veths no path is chosen by the port: all connections to a peer
+@pytest.mark.parametrize("place", ["device", "process"])
+def test_one_port(plain, monkeypatch, place):
+    """Between veths no path is chosen by the port: all connections of an engine to a peer
     have the same one, so that their packets leave together."""
-    ports, qpns = [], set()
+    monkeypatch.setenv("UROCE_ENGINE", place)
+    ports = []
     for _ in range(2):
-        requests, answers = captured(plain, "sizes_send")
-        ports.append([{p.sport for p in x} for x in (requests, answers)])
-        qpns.add(requests[0].dqpn)
-    assert ports[0] == ports[1] and [len(x) for x in ports[0]] == [1, 1] and len(qpns) == 2
+        with Capture(plain.b) as cap:
+            run_pair(plain.b, plain.a, ["ib_write_bw", "-q", "4", "-n", "20", "-F"], flag="-x")
+        got = packets(cap.frames)
+        ways = [[p for p in got if p.answer == answer] for answer in (False, True)]
+        assert [len({p.dqpn for p in way}) for way in ways] == [4, 4]
+        ports.append([{p.sport for p in way} for way in ways])
+    assert [len(p) for p in ports[0] + ports[1]] == 4 * [1]
+    assert (ports[0] == ports[1]) == (place == "device")
 
 
 def test_credits(wire):
