@@ -31,6 +31,7 @@ from meters import (bandwidth, connections_per_second, latency_us, many_qps,
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIP = 77
+IN_PROGRAM = ", engine in the program"
 
 
 class Table:
@@ -80,9 +81,16 @@ class Table:
                None: " | |"}[row[5]], flush=True)
 
 
+def of_device(build, mtu=None):
+    """Programs have the device's engine."""
+    lab = Lab(build, mtu)
+    lab.engine = "device"
+    return lab
+
+
 def one_host(t, o):
     s, n = o.seconds, o.count
-    with Lab(o.build) as lab:
+    with of_device(o.build) as lab:
         for prog in "ib_write_bw", "ib_read_bw":
             t.both(lab, t.ratio, "one host", f"{prog} 1 MiB / memcpy", 0.8,
                    lambda: bandwidth(lab, prog, s), lambda: memcpy(lab, s),
@@ -137,7 +145,7 @@ def scale(t, o, lab):
 def two_hosts(t, o, mtu):
     s, n = o.seconds, o.count
     path = f"two hosts, MTU {mtu}"
-    with Lab(o.build, mtu) as lab:
+    with of_device(o.build, mtu) as lab:
         for prog in "ib_write_bw", "ib_send_bw", "ib_read_bw":
             t.both(lab, t.ratio, path, f"{prog} 1 MiB / TCP, one stream", 1.0,
                    lambda: bandwidth(lab, prog, s), lambda: tcp(lab, s),
@@ -151,26 +159,28 @@ def two_hosts(t, o, mtu):
                 lambda: rate(lab, "ib_write_bw", 10 * n),
                 lambda: udp_rate(lab, s), unit="M/s", scale=1e-6)
         events.rows(t, o, lab, path)
-        if not o.tiny and shutil.which("nft") and shutil.which("ethtool"):
-            def lossy(percent):
-                set_loss(lab, percent)
-                return bandwidth(lab, "ib_write_bw", s)
-            t.ratio(path, "ib_write_bw 1 MiB, 1 % loss / no loss", 0.7,
-                    lambda: lossy(1), lambda: lossy(0), unit="GB/s",
-                    scale=1e-9)
+        with_loss(t, o, lab, path)
 
 
-def with_engines(build, mtu=None):
-    """The engine in the program, by option; a device beside it costs nothing."""
+def with_loss(t, o, lab, path):
+    def lossy(percent):
+        set_loss(lab, percent)
+        return bandwidth(lab, "ib_write_bw", o.seconds)
+    if not o.tiny and shutil.which("nft") and shutil.which("ethtool"):
+        t.ratio(path, "ib_write_bw 1 MiB, 1 % loss / no loss", 0.7,
+                lambda: lossy(1), lambda: lossy(0), unit="GB/s", scale=1e-9)
+
+
+def of_programs(build, mtu=None):
+    """They have their own; a device beside them costs nothing."""
     lab = Lab(build, mtu)
     lab.engine, lab.in_place = "process", True
-    lab.options = [*Lab.options, "--engine-opt", "guests=1"]
     return lab
 
 
 def one_host_in_program(t, o):
-    with with_engines(o.build) as lab:
-        path, s, n = "one host, engine in the program", o.seconds, o.count
+    with of_programs(o.build) as lab:
+        path, s, n = "one host" + IN_PROGRAM, o.seconds, o.count
         for prog in "ib_write_bw", "ib_read_bw":
             t.ratio(path, f"{prog} 1 MiB / memcpy", 0.25,
                     lambda: bandwidth(lab, prog, s), lambda: memcpy(lab, s),
@@ -182,14 +192,33 @@ def one_host_in_program(t, o):
             t.ratio(path, f"{prog} 64 B / UDP ping-pong", goal,
                     lambda: latency_us(lab, prog, n),
                     lambda: udp_latency_us(lab, n), higher=False, unit="us")
+        t.value(path, "connections by rdma_cm (cmtime)", 20,
+                lambda: connections_per_second(lab, min(o.count, 1000)) / 1e3,
+                True, "thousand/s")
+        for prog in "ib_write_bw", "ib_send_bw":
+            t.value(path, f"{prog} 64 B rate, posts of 32", 4,
+                    lambda: rate(lab, prog, 20 * n) / 1e6, True, "M/s")
+        events.rows(t, o, lab, path)
 
 
-def in_program(t, o):
-    with with_engines(o.build, 1500) as lab:
-        t.ratio("two hosts, MTU 1500",
-                "ib_send_lat 64 B, engine in the program / UDP ping-pong", 2.2,
-                lambda: latency_us(lab, "ib_send_lat", o.count),
-                lambda: udp_latency_us(lab, o.count), higher=False, unit="us")
+def two_hosts_in_program(t, o, mtu):
+    s, n = o.seconds, o.count
+    path = f"two hosts, MTU {mtu}" + IN_PROGRAM
+    with of_programs(o.build, mtu) as lab:
+        for prog in "ib_write_bw", "ib_send_bw", "ib_read_bw":
+            t.ratio(path, f"{prog} 1 MiB / TCP, one stream", 1.0,
+                    lambda: bandwidth(lab, prog, s), lambda: tcp(lab, s),
+                    unit="GB/s", scale=1e-9)
+        if mtu != 1500:
+            return
+        t.ratio(path, "ib_send_lat 64 B / UDP ping-pong", 2.2,
+                lambda: latency_us(lab, "ib_send_lat", n),
+                lambda: udp_latency_us(lab, n), higher=False, unit="us")
+        t.ratio(path, "ib_write_bw 64 B rate / UDP datagrams", 1.0,
+                lambda: rate(lab, "ib_write_bw", 10 * n),
+                lambda: udp_rate(lab, s), unit="M/s", scale=1e-6)
+        events.rows(t, o, lab, path)
+        with_loss(t, o, lab, path)
 
 
 def machine(build):
@@ -240,16 +269,15 @@ def main():
     t = Table(o)
     only = o.only or ""
     if "two hosts" not in only and "beside" not in only:
-        one_host(t, o)
         one_host_in_program(t, o)
+        one_host(t, o)
     if "bit/s" in only or "beside" in only:
         shaped.rows(t, o)
         return 0
     if "one " not in only:
-        two_hosts(t, o, 1500)
-        in_program(t, o)
-        if not o.tiny:
-            two_hosts(t, o, 9000)
+        for mtu in (1500,) if o.tiny else (1500, 9000):
+            two_hosts_in_program(t, o, mtu)
+            two_hosts(t, o, mtu)
     return 0
 
 
