@@ -41,8 +41,8 @@ bool ur_client_may_bind(struct ur_session *s, unsigned int limit);
  */
 int ur_client_administers(struct ur_session *s, int fd);
 
-/* Returns whether the descriptor, which proves something, is of our network
- * namespace. For tests. */
+/* Returns whether the socket, which proves something or is the client's connection,
+ * is of our network namespace: the connection is of the one in which it was made. */
 bool ur_client_is_in_our_network(int fd);
 
 #endif

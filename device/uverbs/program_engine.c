@@ -41,6 +41,9 @@ static int check_open(const struct ur_cmd *cmd)
 		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
+	/* Its packets leave by sockets that it makes itself. */
+	if (!ur_client_is_in_our_network(file->session->sock))
+		return -EOPNOTSUPP;
 	/* Users kept apart, and hostile cards, are the device's engine's. So are
 	 * all where there is RoCEv1: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */

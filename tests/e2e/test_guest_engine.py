@@ -306,6 +306,30 @@ def test_only_where_allowed(lab, monkeypatch):
         wait_for("its end", lambda: not engines(host))
 
 
+# In a network of its own, whose sockets are of no use to the device.
+ELSEWHERE = ["unshare", "--map-root-user", "--net"]
+
+
+@pytest.mark.parametrize("lead,got", [([], "program"), (ELSEWHERE, "device")])
+def test_network_namespace(lab, process, user_namespaces, lead, got):
+    """A container of the device's own user has the device's engine."""
+    folder = lab.a.run_dir
+    hosts.sh("install", "-d", "-o", "65534", folder)
+    lab.a.device = lab.a.bare(*AS_A_USER, lab.bin("uroced"), "--run-dir", folder,
+                              "--netdev", "eth0")
+    wait_for("uroced", lambda: "ready" in lab.a.device.text().split() or
+             not lab.a.device.running())
+    run = [*AS_A_USER, *lead, lab.bin("uroce"), "run", "--run-dir", folder, "--"]
+    port = lab.next_port()
+    p = lab.a.bare(*run, "ibv_rc_pingpong", "-d", "uroce0", "-p", str(port))
+    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    assert p.running(), p.report()
+    q = lab.a.bare(*run, lab.bin("uroce"), "res", "qp", "--json")
+    assert q.wait(20) == 0, q.report()
+    assert {qp["pid"]: qp["engine"] for qp in json.loads(q.text())} == {p.pid: got}, p.report()
+    p.kill()
+
+
 def test_no_such_place(pair, monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "no-such")
     p = pair.a.start("ibv_devinfo", "-d", "uroce0")
