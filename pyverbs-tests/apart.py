@@ -6,9 +6,11 @@ where it is. The second one is put
   wire   on the second device of the same uroced, or
   hosts  in another process, on another host with a uroced of its own (far.py).
 Addresses are exchanged: the suite connects each player to its own GID."""
+import ctypes
 import functools
 import importlib
 import json
+import mmap
 import subprocess
 import sys
 import types
@@ -41,6 +43,8 @@ class Apart:
             self.patch_device(base)
         else:
             self.patch_process(base)
+            if "own" not in conf:
+                self.patch_memory()
             substitute(self.remembering(), self.helpers(base, utils))
 
     def start_test(self):
@@ -126,6 +130,20 @@ class Apart:
             return far.Far(cls).ask("player", args, kw)
 
         base.BaseResources.__new__ = new
+
+    def patch_memory(self):
+        """test_mr_rereg_addr gives the far player an address of memory that it has
+        itself. The far process is forked from this one: what is mapped here by now, and
+        nobody else's, is there as well."""
+        import tests.test_mr as test_mr
+        self.memory = mmap.mmap(-1, 1 << 20)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+
+        def posix_memalign(size, alignment=4096):
+            assert size <= len(self.memory) and alignment <= 4096
+            return start
+
+        test_mr.posix_memalign, test_mr.free = posix_memalign, lambda address: None
 
     def patch_cm(self, base):
         """The suite's CM tests are two processes already."""
