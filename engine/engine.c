@@ -16,6 +16,7 @@
 #include "engine/faults.h"
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
+#include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/lend_counters.h"
@@ -186,6 +187,8 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	err = ur_wire_create(e);
 	if (err)
 		goto err_free;
+	if (e->lent_device && !e->shard)
+		ur_settings_inherit(e);
 	err = config->guest
 		      ? ur_guest_start(e)
 		      : -pthread_create(&e->thread, NULL, ur_poll_thread, e);
@@ -343,6 +346,7 @@ bool ur_engine_cc(const struct ur_engine *engine)
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;
+	ur_udp_own_move(engine->lent_device, ifindex);
 	if (engine->raw)
 		engine->raw->ops->rebind(engine->raw);
 	return 0;

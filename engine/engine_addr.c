@@ -73,10 +73,24 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 	return 0;
 }
 
+static void give_up(struct ur_engine *e, struct ur_egid *g)
+{
+	struct ur_wire *wire = ur_wire_of(e, false);
+
+	wire->ops->addr_del(wire, g->gid);
+	g->used = false;
+}
+
+void ur_engine_give_up_gids(struct ur_engine *e)
+{
+	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
+		if (e->gids[i].used)
+			give_up(e, &e->gids[i]);
+}
+
 void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 {
 	u32 generation = atomic_load(&gids->generation);
-	struct ur_wire *wire = ur_wire_of(e, false);
 
 	if (generation == e->guest.gids_seen || (generation & 1))
 		return;
@@ -87,10 +101,8 @@ void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 		/* They change again: the next turn looks anew. */
 		if (atomic_load(&gids->generation) != generation)
 			return;
-		if (stays)
-			continue;
-		wire->ops->addr_del(wire, g->gid);
-		g->used = false;
+		if (!stays)
+			give_up(e, g);
 	}
 	e->guest.gids_seen = generation;
 }

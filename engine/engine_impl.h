@@ -36,6 +36,7 @@ struct ur_recorder;
 struct ur_lent_record;
 struct ur_lent_fault;
 struct ur_lent_gids;
+struct ur_kept;
 struct ur_faults;
 
 #define UR_WIRES       2 /* types of GIDs */
@@ -71,6 +72,8 @@ struct ur_engine {
 	u32 shard_bits;
 	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
 	u32 next_slot; /* to be lent, counted from the first: control's */
+	u32 lent_device; /* number of the device in wire/udp_own.h; 0: it lends nothing */
+	bool inherits; /* the settings are an earlier uroced's still: control's */
 	struct ur_counter_loans *counter_loans; /* control's; NULL: none yet */
 	struct ur_settings_page *settings; /* for programs, as the next three */
 	int settings_fd;
@@ -169,6 +172,12 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
  * more. */
 void ur_engine_follow_gids(struct ur_engine *engine,
 			   const struct ur_lent_gids *gids);
+/* Gives all of them up. */
+void ur_engine_give_up_gids(struct ur_engine *engine);
+/* lend.c: the first slot that is lent. */
+u32 ur_lend_first_slot(const struct ur_engine *engine);
+/* And the name under which its program's life is kept (ground/keep.h). */
+struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot);
 /* Joins the multicast group on the wire with the first call for it. Returns 0
  * or -errno. */
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);

@@ -175,6 +175,13 @@ void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
 		o->tx_bytes = tx_bytes;
 }
 
+bool ur_engine_may_lend(const char *text)
+{
+	struct ur_engine_options o;
+
+	return !ur_engine_options_parse(&o, text) && o.guests;
+}
+
 int ur_engine_options_check(const char *text)
 {
 	struct ur_engine_options o;

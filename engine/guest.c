@@ -295,6 +295,9 @@ void ur_guest_follow(struct ur_engine *e)
 	if (!e->guest.settings)
 		return;
 	follow(e);
+	if (e->guest.device_gone)
+		ur_engine_give_up_gids(e);
+	e->guest.device_gone = false;
 	ur_engine_follow_gids(e, ur_settings_gids(e->guest.settings));
 }
 

@@ -42,7 +42,8 @@ struct ur_guest_state {
 	struct ur_watch device;	 /* hangs up with the device */
 	int device_fd;		 /* -1: none */
 	ino_t device_ino;
-	dev_t file_dev; /* config.file's */
+	bool device_gone; /* the next turn gives its addresses up */
+	dev_t file_dev;	  /* config.file's */
 	ino_t file_ino;
 	_Atomic bool closed;		  /* by the program, all descriptors */
 	struct ur_counter_page *counters; /* the device's memory */

@@ -2,6 +2,7 @@
 /* Slots and sockets for engines in programs, and their side of it. */
 #include <errno.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/keep.h"
 #include "engine/lend_counters.h"
 #include "engine/lend_faults.h"
 #include "engine/lend_record.h"
@@ -20,7 +21,7 @@ static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 }
 UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
 
-static u32 first_slot(const struct ur_engine *engine)
+u32 ur_lend_first_slot(const struct ur_engine *engine)
 {
 	return engine->shards ? engine->shards->max : 1;
 }
@@ -29,7 +30,7 @@ static u32 first_slot(const struct ur_engine *engine)
  * yet. Returns 0 where none is free. */
 static u32 free_slot(const struct ur_engine *engine)
 {
-	const u32 first = first_slot(engine), n = UR_SLOTS - first;
+	const u32 first = ur_lend_first_slot(engine), n = UR_SLOTS - first;
 
 	for (u32 i = 0; i < n; i++) {
 		u32 slot = first + (engine->next_slot + i) % n;
@@ -64,13 +65,31 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;
-	engine->next_slot = lent->slot - first_slot(engine) + 1;
+	engine->next_slot = lent->slot - ur_lend_first_slot(engine) + 1;
 	return 0;
+}
+
+struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot)
+{
+	return (struct ur_kept){.kind = UR_KEPT_LIFE,
+				.device = engine->lent_device,
+				.place = slot};
+}
+
+int ur_engine_keep_life(struct ur_engine *engine, u32 slot, pid_t pid, int fd)
+{
+	struct ur_kept what = ur_lend_life(engine, slot);
+
+	what.value = (u64)pid;
+	return ur_keep_put(&what, fd);
 }
 
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
+	const struct ur_kept life = ur_lend_life(engine, slot);
+
 	engine->slots &= ~(1u << slot);
+	ur_keep_drop(&life);
 	ur_faults_lend_end(engine, slot);
 	ur_counters_lend_end(engine, slot);
 	ur_engine_sl_refused(engine);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/keep.h"
 #include "engine/lend_page.h"
 #include "util/assert.h"
 #include "util/os/map_shared.h"
@@ -37,6 +38,13 @@ static int make_loan(struct loan *loan)
 	return err;
 }
 
+static struct ur_kept counters_name(const struct ur_engine *engine, u32 slot)
+{
+	return (struct ur_kept){.kind = UR_KEPT_COUNTERS,
+				.device = engine->lent_device,
+				.place = slot};
+}
+
 static struct ur_counter_loans *loans_of(struct ur_engine *engine)
 {
 	struct ur_counter_loans *l = engine->counter_loans;
@@ -54,6 +62,7 @@ static struct ur_counter_loans *loans_of(struct ur_engine *engine)
 int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd)
 {
 	struct ur_counter_loans *l = loans_of(engine);
+	const struct ur_kept what = counters_name(engine, slot);
 	int err;
 
 	ur_assert(slot && slot < UR_SLOTS);
@@ -61,8 +70,32 @@ int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd)
 		return -ENOMEM;
 	ur_counters_lend_end(engine, slot);
 	err = make_loan(&l->slot[slot]);
+	if (err)
+		return err;
 	*fd = l->slot[slot].fd;
-	return err;
+	return ur_keep_put(&what, *fd);
+}
+
+int ur_counters_inherit(struct ur_engine *engine, u32 slot)
+{
+	struct ur_counter_loans *l = loans_of(engine);
+	struct ur_kept what = counters_name(engine, slot);
+	void *p;
+	int fd, err;
+
+	ur_assert(slot && slot < UR_SLOTS);
+	if (!l)
+		return -ENOMEM;
+	fd = ur_keep_take(&what);
+	if (fd < 0)
+		return -ENOENT;
+	err = ur_map_shared(fd, sizeof(struct ur_counter_page), PROT_READ, &p);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	l->slot[slot] = (struct loan){.fd = fd, .page = p};
+	return 0;
 }
 
 /* A counter that has fallen is not believed, nor are a port's bytes beyond what the sum
@@ -96,10 +129,12 @@ bool ur_counters_lent_sl(const struct ur_engine *engine)
 void ur_counters_lend_end(struct ur_engine *engine, u32 slot)
 {
 	struct ur_counter_loans *l = engine->counter_loans;
+	const struct ur_kept what = counters_name(engine, slot);
 	struct loan *loan;
 
 	if (!l || l->slot[slot].fd < 0)
 		return;
+	ur_keep_drop(&what);
 	loan = &l->slot[slot];
 	read_loan(loan);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)

@@ -20,6 +20,8 @@ struct ur_counter_page;	 /* what both map */
 /* Makes the memory of a slot, in place of what it had, and puts its descriptor, which
  * stays the engine's, in *fd. Returns 0 or -errno. */
 int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd);
+/* Goes on with the memory that an earlier uroced has lent. Returns 0 or -errno. */
+int ur_counters_inherit(struct ur_engine *engine, u32 slot);
 /* Ends that: what was counted stays in the device's counters. */
 void ur_counters_lend_end(struct ur_engine *engine, u32 slot);
 /* Fills values with UR_CNT_COUNT counters: what all programs have counted, now and

@@ -74,7 +74,8 @@ static void take_wakes(struct ur_engine *e)
 		recv(e->guest.device_fd, &byte, 1, MSG_DONTWAIT);
 }
 
-/* The device's own end closes with it, this one does not. */
+/* The device's own end closes with it, this one does not. The next turn gives the addresses
+ * up. */
 static void device_says(struct ur_watch *watch, u32 events)
 {
 	struct ur_engine *e =
@@ -90,6 +91,7 @@ static void device_says(struct ur_watch *watch, u32 events)
 	if (e->guest.async)
 		shutdown(e->guest.async->sock.tx, SHUT_WR);
 	ur_engine_unwatch(e, e->guest.device_fd);
+	e->guest.device_gone = true;
 }
 
 static int end_with(struct ur_engine *engine, int fd)

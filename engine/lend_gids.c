@@ -6,10 +6,11 @@
 
 void ur_lent_gids_set(struct ur_lent_gids *gids, u32 index, const u8 *gid)
 {
-	u32 generation = atomic_load(&gids->generation);
+	/* Odd already where a uroced was killed meanwhile. */
+	u32 generation = atomic_load(&gids->generation) & ~1u;
 	u64 half[2] = {0};
 
-	ur_assert(index < UR_LENT_GIDS && !(generation & 1));
+	ur_assert(index < UR_LENT_GIDS);
 	if (gid)
 		memcpy(half, gid, sizeof(half));
 	atomic_store(&gids->generation, generation + 1);

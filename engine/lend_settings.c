@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Settings of the device for engines in programs: both sides. */
 #include <fcntl.h>
+#include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/keep.h"
 #include "engine/lend_faults.h"
 #include "engine/lend_settings.h"
 #include "util/os/map_shared.h"
 
 #define WORDS	     ((sizeof(struct ur_settings_lent) + 7) / 8)
 #define CLASS_PLACES 8u /* where that of a number may be */
-#define RULE_WORDS   (UR_LENT_FAULTS * sizeof(struct ur_lent_rule) / 8)
+#define RULE_STEP    (sizeof(struct ur_lent_rule) / 8) /* the id comes first */
+#define RULE_WORDS   (UR_LENT_FAULTS * RULE_STEP)
 
 /* The generation is odd while they change. */
 struct ur_settings_page {
@@ -25,7 +29,9 @@ struct ur_settings_page {
 	_Atomic u64 class[UR_SLOTS][UR_LENT_CLASSES];
 };
 
-_Static_assert(!(sizeof(struct ur_lent_rule) & 7), "whole words");
+_Static_assert(!(sizeof(struct ur_lent_rule) & 7) &&
+		       !offsetof(struct ur_lent_rule, id),
+	       "whole words");
 
 union page_text {
 	struct ur_settings_lent settings;
@@ -34,20 +40,100 @@ union page_text {
 
 /* ---- the device ---- */
 
+static struct ur_kept name_of(const struct ur_engine *e)
+{
+	return (struct ur_kept){.kind = UR_KEPT_SETTINGS,
+				.device = e->lent_device};
+}
+
+/* Programs have a descriptor to read it. */
+static int share(struct ur_engine *e, int fd, void *page)
+{
+	const struct ur_kept what = name_of(e);
+	int err = ur_keep_put(&what, fd);
+
+	if (!err)
+		e->settings_fd = err = ur_open_to_read(fd);
+	close(fd);
+	if (err < 0) {
+		munmap(page, sizeof(*e->settings));
+		return err;
+	}
+	e->settings = page;
+	return 0;
+}
+
 static int make_page(struct ur_engine *e)
 {
 	void *p;
-	int err = ur_make_shared(
-		"uroce-settings", sizeof(*e->settings), PROT_READ | PROT_WRITE,
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
-		&e->settings_fd, &p);
+	int fd, err = ur_make_shared("uroce-settings", sizeof(*e->settings),
+				     PROT_READ | PROT_WRITE,
+				     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+				     &fd, &p);
 
+	if (!err)
+		err = share(e, fd, p);
 	if (err)
 		return err;
-	e->settings = p;
 	for (u32 i = 0; i < UR_ENGINE_GIDS; i++)
 		ur_settings_show_gid(e, i);
 	return 0;
+}
+
+/* Programs see by these numbers that something is new. */
+static void go_on(struct ur_engine *e)
+{
+	const struct ur_settings_page *page = e->settings;
+	union page_text before;
+	u64 word;
+
+	for (u32 i = 0; i < WORDS; i++)
+		before.word[i] = atomic_load(&page->word[i]);
+	e->shown_classes = before.settings.classes;
+	e->shown_record_run = before.settings.record_run;
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++) {
+		word = atomic_load(&page->rule[i * RULE_STEP]);
+		if (word > e->last_lent_fault)
+			e->last_lent_fault = word;
+	}
+}
+
+int ur_settings_inherit(struct ur_engine *e)
+{
+	struct ur_kept what = name_of(e);
+	int fd = ur_keep_take(&what), err;
+	void *p;
+
+	if (fd < 0)
+		return -ENOENT;
+	err = ur_map_shared(fd, sizeof(*e->settings), PROT_READ | PROT_WRITE,
+			    &p);
+	if (err)
+		close(fd);
+	else
+		err = share(e, fd, p);
+	if (err)
+		return err;
+	e->inherits = true;
+	go_on(e);
+	return 0;
+}
+
+int ur_settings_gid_at(const struct ur_engine *e, const u8 gid[16])
+{
+	for (u32 i = 0; e->settings && i < UR_ENGINE_GIDS; i++)
+		if (ur_lent_gids_has(&e->settings->gids, i, gid))
+			return (int)i;
+	return -1;
+}
+
+void ur_settings_settle(struct ur_engine *e)
+{
+	e->inherits = false;
+	for (u32 i = 0; e->settings && i < UR_ENGINE_GIDS; i++)
+		if (!e->gids[i].used)
+			ur_settings_show_gid(e, i);
+	ur_settings_show(e);
 }
 
 int ur_settings_lend(struct ur_engine *engine, int *fd)
@@ -61,6 +147,7 @@ int ur_settings_lend(struct ur_engine *engine, int *fd)
 	return 0;
 }
 
+/* The settings of an earlier uroced stay until all is known that they are to be now. */
 void ur_settings_show(struct ur_engine *engine)
 {
 	struct ur_settings_page *page = engine->settings;
@@ -74,11 +161,12 @@ void ur_settings_show(struct ur_engine *engine)
 	u32 generation;
 	u64 word;
 
-	if (!page)
+	if (!page || engine->inherits)
 		return;
 	memset(rules, 0, sizeof(rules));
 	ur_faults_lent_rules(engine, rules);
-	generation = atomic_load(&page->generation);
+	/* Odd already where a uroced was killed meanwhile. */
+	generation = atomic_load(&page->generation) & ~1u;
 	atomic_store(&page->generation, generation + 1);
 	for (u32 i = 0; i < WORDS; i++)
 		atomic_store(&page->word[i], now.word[i]);

@@ -53,6 +53,13 @@ void ur_settings_forget_class(struct ur_engine *engine, u32 qpn);
 /* Shows what the engine's congestion control, ECN, recorder and fault rules are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
+/* Goes on with the memory that an earlier uroced has left: it shows what that one did until
+ * ur_settings_settle(). Returns 0, -ENOENT (there is none) or -errno. */
+int ur_settings_inherit(struct ur_engine *engine);
+/* Returns the entry with that GID, or -1. */
+int ur_settings_gid_at(const struct ur_engine *engine, const u8 gid[16]);
+/* Shows everything as it is now. */
+void ur_settings_settle(struct ur_engine *engine);
 /* Shows entry index of the GID table, as the engine has it now. */
 void ur_settings_show_gid(struct ur_engine *engine, u32 index);
 

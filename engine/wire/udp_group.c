@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/ground/keep.h"
 #include "engine/wire/udp_own.h"
 #include "util/assert.h"
 #include "util/list.h"
@@ -22,7 +23,8 @@
 struct rx_group {
 	struct ur_list node;
 	u8 gid[16];
-	u32 n;		    /* sockets in the kernel's group */
+	u32 n;	  /* sockets in the kernel's group */
+	u32 left; /* places of engines with a socket of an earlier uroced */
 	int fd[UR_SLOTS];   /* by place; -1: none */
 	u8 index[UR_SLOTS]; /* the kernel's number */
 };
@@ -33,6 +35,8 @@ struct ur_udp_group {
 	u32 bits, engines, device;
 	struct ur_list groups;
 };
+
+static void inherit(struct ur_udp_group *g);
 
 struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 {
@@ -47,6 +51,8 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 	g->engines = engines;
 	g->device = device;
 	ur_list_init(&g->groups);
+	if (device)
+		inherit(g);
 	return g;
 }
 
@@ -111,6 +117,51 @@ static struct rx_group *find_or_make(struct ur_udp_group *g, const u8 gid[16])
 	return a;
 }
 
+/* ---- what is kept ---- */
+
+static struct ur_kept name_of(const struct ur_udp_group *g,
+			      const struct rx_group *a, u32 place)
+{
+	struct ur_kept what = {.kind = UR_KEPT_SOCKET,
+			       .device = g->device,
+			       .place = place,
+			       .value = a->index[place]};
+
+	memcpy(what.gid, a->gid, sizeof(what.gid));
+	return what;
+}
+
+/* Its number too. A device that lends nothing keeps nothing. */
+static int keep(const struct ur_udp_group *g, const struct rx_group *a,
+		u32 place)
+{
+	const struct ur_kept what = name_of(g, a, place);
+
+	return g->device ? ur_keep_put(&what, a->fd[place]) : 0;
+}
+
+/* The kernel closes it with its last copy. */
+static void close_one(const struct ur_udp_group *g, const struct rx_group *a,
+		      u32 place)
+{
+	const struct ur_kept what = name_of(g, a, place);
+
+	close(a->fd[place]);
+	if (g->device)
+		ur_keep_drop(&what);
+}
+
+/* Returns whether the numbers are those of so many sockets of a group. */
+static bool is_whole(const struct rx_group *a)
+{
+	u32 seen = 0;
+
+	for (u32 i = 0; i < UR_SLOTS; i++)
+		if (a->fd[i] >= 0 && a->index[i] < UR_SLOTS)
+			seen |= 1u << a->index[i];
+	return seen == (a->n < 32 ? (1u << a->n) - 1 : ~0u);
+}
+
 /* Nobody asks for lent ones where no engine has the address. */
 static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 {
@@ -119,7 +170,7 @@ static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 			return;
 	for (u32 i = g->engines; i < UR_SLOTS; i++)
 		if (a->fd[i] >= 0)
-			close(a->fd[i]);
+			close_one(g, a, i);
 	ur_list_del(&a->node);
 	free(a);
 }
@@ -173,6 +224,19 @@ static int bind_one(u32 place, int fd, const struct sockaddr *sa, socklen_t len)
 	return err || place ? err : set_reuse(fd);
 }
 
+/* The caller closes it. */
+static void forget_socket(const struct ur_udp_group *g, struct rx_group *a,
+			  u32 place)
+{
+	const struct ur_kept what = name_of(g, a, place);
+
+	if (g->device)
+		ur_keep_drop(&what);
+	a->fd[place] = -1;
+	a->index[place] = NOWHERE;
+	a->n--;
+}
+
 /* A lent socket that packets of others would come to is not used at all. An engine hands
  * them over. */
 static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
@@ -185,14 +249,12 @@ static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 	ur_assert(a->fd[place] < 0);
 	a->fd[place] = fd;
 	a->index[place] = (u8)a->n++;
-	if (a->n == 1)
-		return 0;
-	err = steer(g, a, fd);
+	err = keep(g, a, place);
+	if (!err && a->n > 1)
+		err = steer(g, a, fd);
 	if (!err || place < g->engines)
 		return 0;
-	a->fd[place] = -1;
-	a->index[place] = NOWHERE;
-	a->n--;
+	forget_socket(g, a, place);
 	return err;
 }
 
@@ -210,13 +272,64 @@ static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
 	a->index[place] = a->index[last] = NOWHERE;
 	if (other < UR_SLOTS)
 		steer(g, a, a->fd[other]);
-	close(a->fd[place]);
+	close_one(g, a, place);
 	a->fd[place] = -1;
 	a->n--;
 	if (last == place)
 		return;
 	a->index[last] = (u8)number;
+	keep(g, a, last);
 	steer(g, a, a->fd[last]);
+}
+
+/* ---- of an earlier uroced ---- */
+
+/* One that was killed between two steps may have left a number twice, or none: of the last
+ * one to join, or of an address that was to go. Then nobody is to get others' packets. */
+static void end_group(struct ur_udp_group *g, struct rx_group *a)
+{
+	for (u32 i = 0; i < UR_SLOTS; i++)
+		if (a->fd[i] >= 0)
+			close_one(g, a, i);
+	ur_list_del(&a->node);
+	free(a);
+}
+
+static int first_of(const struct rx_group *a)
+{
+	for (u32 i = 0; i < UR_SLOTS; i++)
+		if (a->fd[i] >= 0)
+			return a->fd[i];
+	return -1;
+}
+
+static void take_one(struct ur_udp_group *g, struct ur_kept *what)
+{
+	struct rx_group *a = find_or_make(g, what->gid);
+	u32 place = what->place;
+
+	if (!a || place >= UR_SLOTS || a->fd[place] >= 0)
+		return;
+	a->fd[place] = ur_keep_take(what);
+	a->index[place] = ur_min_u64(what->value, NOWHERE);
+	a->n++;
+	if (place < g->engines)
+		a->left |= 1u << place;
+}
+
+static void inherit(struct ur_udp_group *g)
+{
+	struct ur_kept what;
+	u32 at = 0;
+
+	while (ur_keep_next(UR_KEPT_SOCKET, g->device, &at, &what))
+		take_one(g, &what);
+	ur_list_for_each_safe(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+
+		if (!is_whole(a) || steer(g, a, first_of(a)))
+			end_group(g, a);
+	}
 }
 
 /* ---- and without ---- */
@@ -250,6 +363,36 @@ void ur_udp_group_close(struct ur_udp_group *g, const u8 gid[16], u32 place,
 		free_unused(g, a);
 	} else {
 		close(fd);
+	}
+	pthread_mutex_unlock(&g->lock);
+}
+
+int ur_udp_group_take(struct ur_udp_group *g, const u8 gid[16], u32 place)
+{
+	struct rx_group *a;
+	int fd = -1;
+
+	pthread_mutex_lock(&g->lock);
+	a = find(g, gid);
+	if (a && (a->left >> place & 1)) {
+		a->left &= ~(1u << place);
+		fd = a->fd[place];
+	}
+	pthread_mutex_unlock(&g->lock);
+	return fd;
+}
+
+void ur_udp_group_settle(struct ur_udp_group *g)
+{
+	pthread_mutex_lock(&g->lock);
+	ur_list_for_each_safe(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+		u32 taken = 0;
+
+		for (u32 i = 0; i < g->engines; i++)
+			taken |= a->fd[i] >= 0 && !(a->left >> i & 1);
+		if (!taken)
+			end_group(g, a);
 	}
 	pthread_mutex_unlock(&g->lock);
 }

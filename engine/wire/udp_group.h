@@ -10,6 +10,9 @@
  * has which number. A datagram for a place without a socket goes to number 0, the first engine's,
  * which hands it over or drops it.
  *
+ * All are kept (ground/keep.h): a group goes on when uroced is killed, and has its numbers when the
+ * next one comes.
+ *
  * All functions: any engine's thread.
  */
 #ifndef UR_DEVICE_UDP_GROUP_H
@@ -39,6 +42,11 @@ int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,
  * closed. */
 void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
+/* Returns the socket of an engine in that place which an earlier uroced has left (ground/keep.h), to
+ * be used in place of one to be joined, and is closed as those are; or -1. */
+int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
+/* Closes the sockets of addresses of which no engine has taken one by now. */
+void ur_udp_group_settle(struct ur_udp_group *group);
 /* Returns the socket in that place, which stays the group's, or -1. */
 int ur_udp_group_at(struct ur_udp_group *group, const u8 gid[16], u32 place);
 

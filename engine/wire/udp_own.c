@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "engine/ground/keep.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/os/map_shared.h"
@@ -41,6 +43,7 @@ struct ur_udp_own {
 	_Atomic u16 held[2][PORTS]; /* v6, v4: sockets */
 	_Atomic u16 lent[DEVICES][SLOTS];
 	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
+	_Atomic u32 netdev[DEVICES]; /* its index; 0: there is no such device */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,23 +51,91 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ur_udp_own *mine;
 static int file = -1;
 static u64 devices; /* numbers that are taken, the first one is 0: nobody's */
+/* Devices and addresses of an earlier uroced, a bit each, which are nobody's here yet. */
+static u64 left_devices, left_addresses[ADDRESSES / 64];
 
 _Static_assert(DEVICES <= 8 * sizeof(devices), "a bit for each device");
 
-static void make(void)
+static const struct ur_kept ports = {.kind = UR_KEPT_PORTS};
+
+/* Sockets of a process that was killed are closed. A change that it had begun is no
+ * change: what is added counts when it is there. */
+static void leave(struct ur_udp_own *own)
 {
-	/* Without seals a program could write into it. */
-	const int seals =
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+	memset(own->held, 0, sizeof(own->held));
+	if (own->generation & 1)
+		own->generation++;
+}
+
+static void inherit(void)
+{
+	leave(mine);
+	for (u32 i = 0; i < ADDRESSES; i++) {
+		if (!mine->address[i].count)
+			continue;
+		mine->address[i].count = i < mine->n;
+		if (i >= mine->n)
+			continue;
+		left_addresses[i / 64] |= 1ull << i % 64;
+	}
+	for (u32 d = 1; d < DEVICES; d++)
+		if (mine->netdev[d])
+			left_devices |= 1ull << d;
+}
+
+static bool take_over(void)
+{
+	struct ur_kept what = ports;
+	int fd = ur_keep_take(&what);
 	void *p;
 
+	if (fd < 0)
+		return false;
+	if (!ur_map_shared(fd, sizeof(*mine), PROT_READ | PROT_WRITE, &p)) {
+		mine = p;
+		file = ur_open_to_read(fd);
+		inherit();
+	}
+	close(fd);
+	return mine;
+}
+
+static void make_new(void)
+{
+	void *p;
+	int fd;
+
+	/* Numbers of devices mean something by this file alone. */
+	ur_keep_forget();
 	if (ur_make_shared("uroce-ports", sizeof(*mine), PROT_READ | PROT_WRITE,
-			   seals, &file, &p))
-		p = calloc(1, sizeof(*mine));
-	mine = p;
+			   F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, &fd,
+			   &p)) {
+		mine = calloc(1, sizeof(*mine));
+	} else {
+		mine = p;
+		file = ur_open_to_read(fd);
+		ur_keep_put(&ports, fd);
+		close(fd);
+	}
 	if (mine)
 		mine->generation = 2;
+}
+
+static void make(void)
+{
+	if (!take_over())
+		make_new();
 	devices = 1;
+}
+
+void ur_udp_own_left(int fd)
+{
+	void *p;
+
+	if (ur_map_shared(fd, sizeof(*mine), PROT_READ | PROT_WRITE, &p))
+		return;
+	leave(p);
+	munmap(p, sizeof(*mine));
 }
 
 const struct ur_udp_own *ur_udp_own_mine(void)
@@ -97,27 +168,54 @@ void ur_udp_own_unmap(const struct ur_udp_own *own)
 
 /* ---- devices ---- */
 
-u32 ur_udp_own_device(void)
+/* With the lock held. */
+static u32 find_device(u32 ifindex)
 {
 	u32 device = 0;
+
+	for (u32 d = 1; ifindex && d < DEVICES; d++)
+		if ((left_devices >> d & 1) && mine->netdev[d] == ifindex)
+			return d;
+	while (device < DEVICES && ((devices | left_devices) >> device & 1))
+		device++;
+	return device;
+}
+
+u32 ur_udp_own_device(u32 ifindex)
+{
+	u32 device;
 
 	if (!ur_udp_own_mine())
 		return 0;
 	pthread_mutex_lock(&lock);
-	while (device < DEVICES && (devices >> device & 1))
-		device++;
-	if (device < DEVICES)
+	device = find_device(ifindex);
+	if (device < DEVICES) {
 		devices |= 1ull << device;
+		left_devices &= ~(1ull << device);
+		mine->netdev[device] = ifindex;
+	}
 	pthread_mutex_unlock(&lock);
 	return device < DEVICES ? device : 0;
+}
+
+void ur_udp_own_move(u32 device, u32 ifindex)
+{
+	if (device)
+		mine->netdev[device] = ifindex;
+}
+
+static void lend_nothing(u32 device)
+{
+	for (u32 slot = 0; slot < SLOTS; slot++)
+		ur_udp_own_lend(device, slot, 0);
+	mine->netdev[device] = 0;
 }
 
 void ur_udp_own_device_end(u32 device)
 {
 	if (!device)
 		return;
-	for (u32 slot = 0; slot < SLOTS; slot++)
-		ur_udp_own_lend(device, slot, 0);
+	lend_nothing(device);
 	pthread_mutex_lock(&lock);
 	devices &= ~(1ull << device);
 	pthread_mutex_unlock(&lock);
@@ -136,6 +234,20 @@ static u64 half_of(const u8 *gid)
 static bool is_same(const struct address *a, const u8 gid[16])
 {
 	return a->gid[0] == half_of(gid) && a->gid[1] == half_of(gid + 8);
+}
+
+static bool is_left(const struct address *a)
+{
+	size_t i = (size_t)(a - mine->address);
+
+	return left_addresses[i / 64] >> i % 64 & 1;
+}
+
+static void forget_left(const struct address *a)
+{
+	size_t i = (size_t)(a - mine->address);
+
+	left_addresses[i / 64] &= ~(1ull << i % 64);
 }
 
 /* With the lock held. */
@@ -173,6 +285,10 @@ static int add(const u8 gid[16], u32 device)
 {
 	struct address *a = find_gid(gid, device);
 
+	if (a && is_left(a)) {
+		forget_left(a);
+		return 0;
+	}
 	if (a) {
 		a->count++;
 		return 0;
@@ -216,6 +332,26 @@ void ur_udp_own_del(const u8 gid[16], u32 device)
 		a->count = 0;
 		end_change();
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+void ur_udp_own_settle(void)
+{
+	if (!ur_udp_own_mine())
+		return;
+	pthread_mutex_lock(&lock);
+	for (u32 i = 0; i < ADDRESSES; i++) {
+		struct address *a = &mine->address[i];
+
+		if (!is_left(a))
+			continue;
+		forget_left(a);
+		begin_change();
+		a->count = 0;
+		end_change();
+	}
+	for (; left_devices; left_devices &= left_devices - 1)
+		lend_nothing((u32)__builtin_ctzll(left_devices));
 	pthread_mutex_unlock(&lock);
 }
 

@@ -14,8 +14,9 @@
  * lent is nobody else's, and lies below those (UR_UDP_SPORT_MIN): a program may
  * set SO_REUSEPORT on the socket that it got.
  *
- * A file in memory says who holds what. The process of the devices alone writes it: it
- * is sealed. An engine in a program has it mapped to read.
+ * A file in memory says who holds what. The process of the devices alone writes it: programs
+ * have a descriptor to read it, and it is that user's. An engine in a program has it mapped to
+ * read. It is kept (ground/keep.h), and the next uroced writes on in it.
  *
  * All functions: any thread.
  */
@@ -29,8 +30,8 @@ struct ur_udp_own;
 
 /* Returns that of this process; NULL: there is no memory. */
 const struct ur_udp_own *ur_udp_own_mine(void);
-/* Returns its file, which stays its own, or -EOPNOTSUPP where the kernel cannot
- * seal it. */
+/* Returns its file, to be read, which stays its own, or -EOPNOTSUPP where there is no
+ * /proc. */
 int ur_udp_own_file(void);
 /* Called in a program: maps such a file, which stays the caller's, in *own. Returns 0
  * or -errno. */
@@ -38,8 +39,11 @@ int ur_udp_own_map(int file, const struct ur_udp_own **own);
 void ur_udp_own_unmap(const struct ur_udp_own *own);
 
 /* Returns a number for a device of this process that lends, from 1 on, or 0: there
- * are too many. */
-u32 ur_udp_own_device(void);
+ * are too many. The device of an earlier uroced that was on the netdev with that index
+ * (0: of none) had the same number, and what it had lent is lent still. */
+u32 ur_udp_own_device(u32 ifindex);
+/* The device is on that netdev from now on. 0 is no device. */
+void ur_udp_own_move(u32 device, u32 ifindex);
 /* Gives it back; its addresses are removed. */
 void ur_udp_own_device_end(u32 device);
 
@@ -74,6 +78,11 @@ void ur_udp_own_lend(u32 device, u32 slot, u16 port);
 u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port);
 /* Returns the port that is lent to the engine in that slot, or 0. */
 u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot);
+/* Devices and addresses of an earlier uroced that nobody has here by now are nobody's. */
+void ur_udp_own_settle(void);
+/* For the keeper, who has such a file: the process of the devices has been killed, and holds no
+ * port any more. */
+void ur_udp_own_left(int file);
 /* Returns a number that changes whenever the slot is lent. */
 u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot);
 

@@ -6,13 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 #include "util/assert.h"
+#include "util/os/map_shared.h"
 
 static void close_one(int *fd)
 {
@@ -78,17 +78,6 @@ static int make_file(const char *name, off_t bytes)
 	return err;
 }
 
-/* Without /proc there is no way. */
-static int open_to_read(int fd)
-{
-	char path[40];
-	int ro;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ro = open(path, O_RDONLY | O_CLOEXEC);
-	return ro < 0 ? -EOPNOTSUPP : ro;
-}
-
 static int make_files(struct ur_udp_lent_pair *p)
 {
 	int err = p->words = make_file("uroce-words", UR_PEER_WORDS_BYTES);
@@ -97,7 +86,7 @@ static int make_files(struct ur_udp_lent_pair *p)
 		err = p->out[i] =
 			make_file("uroce-packets", UR_PEER_FILE_BYTES);
 		if (err >= 0)
-			err = p->out_read[i] = open_to_read(p->out[i]);
+			err = p->out_read[i] = ur_open_to_read(p->out[i]);
 	}
 	if (err >= 0)
 		return 0;

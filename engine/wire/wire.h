@@ -54,6 +54,9 @@ struct ur_wire_ops {
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
+	/* Ends the loans of an earlier uroced that nobody uses by now, or that are of none
+	 * of those slots, a bit each. With lend. */
+	void (*settle)(struct ur_wire *wire, u32 slots);
 	/* Returns whether the address is of this very device. Any thread. With lend. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
 	/* The rings between the engines in two slots: fills what the one in slot is lent,

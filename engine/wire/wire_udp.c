@@ -124,6 +124,16 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
 	return is_free;
 }
 
+/* One that an earlier uroced has left is bound, and may have packets. Returns whether there is
+ * one. */
+static bool take_left(const struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	if (w->group && !a->mcast)
+		a->fd = ur_udp_group_take(w->group, a->gid,
+					  w->wire.engine->shard);
+	return a->fd >= 0;
+}
+
 static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
 		     bool mcast)
 {
@@ -159,6 +169,7 @@ static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
 	a->v4 = ur_gid_is_v4(gid);
 	a->mcast = mcast;
 	a->refs = 1;
+	a->fd = -1;
 	memcpy(a->gid, gid, 16);
 	return a;
 }
@@ -210,6 +221,23 @@ static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
 	return err;
 }
 
+/* Returns 0, or -errno; then its socket may be there. */
+static int open_socket(struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	int err;
+
+	if (take_left(w, a))
+		return 0;
+	a->fd = ur_udp_open(a->v4);
+	if (a->fd < 0)
+		return a->fd;
+	ur_udp_set_rx(w, a->fd, a->v4);
+	err = bind_addr(w, a->fd, a->gid, a->mcast);
+	if (err == -EADDRINUSE)
+		report_in_use(w, a->gid);
+	return err || !a->mcast ? err : join_group(w, a->fd, a->gid);
+}
+
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 {
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
@@ -222,29 +250,13 @@ static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
 	a = new_addr(w, gid, mcast);
 	if (!a)
 		return -ENOMEM;
-	a->fd = ur_udp_open(a->v4);
-	if (a->fd < 0) {
-		err = a->fd;
-		goto err_free;
-	}
-	ur_udp_set_rx(w, a->fd, a->v4);
-	err = bind_addr(w, a->fd, gid, mcast);
-	if (err) {
-		if (err == -EADDRINUSE)
-			report_in_use(w, gid);
-		goto err_close;
-	}
-	if (mcast) {
-		err = join_group(w, a->fd, gid);
-		if (err)
-			goto err_close;
-	}
-	err = add_addr(w, a);
+	err = open_socket(w, a);
+	if (!err)
+		err = add_addr(w, a);
 	if (!err)
 		return 0;
-err_close:
-	close_rx(w, gid, mcast, a->fd);
-err_free:
+	if (a->fd >= 0)
+		close_rx(w, gid, mcast, a->fd);
 	free(a);
 	return err;
 }
@@ -357,6 +369,7 @@ static const struct ur_wire_ops udp_ops = {
 	.lend = ur_udp_lend,
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
+	.settle = ur_udp_settle,
 	.is_here = ur_udp_is_here,
 	.lend_ring = ur_udp_lend_ring,
 	.borrow_ring = ur_udp_borrow_ring,

@@ -137,6 +137,8 @@ void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 /* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
+/* The wire's settle. */
+void ur_udp_settle(struct ur_wire *wire, u32 slots);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
 /* Find the file of addresses and ports, and give back what the wire has of it: what it has lent, or,
  * in a program, its copies of what was lent to it. The first returns 0 or

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
+#include "engine/ground/keep.h"
 #include "engine/shards.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
@@ -85,6 +86,27 @@ static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
 	return err;
 }
 
+static struct ur_kept name_of(const struct ur_wire_udp *w, u32 slot, u32 v4)
+{
+	return (struct ur_kept){.kind = UR_KEPT_OUT,
+				.device = w->device,
+				.place = slot,
+				.which = v4};
+}
+
+static int keep_both(const struct ur_wire_udp *w, u32 slot, const int fd[2])
+{
+	int err = 0;
+
+	for (u32 v4 = 0; v4 < 2 && !err; v4++) {
+		const struct ur_kept what = name_of(w, slot, v4);
+
+		if (fd[v4] >= 0)
+			err = ur_keep_put(&what, fd[v4]);
+	}
+	return err;
+}
+
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 {
 	static _Atomic u32 next;
@@ -103,6 +125,11 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 	}
 	if (err)
 		return err == -EADDRINUSE ? -EBUSY : err;
+	err = keep_both(w, lent->slot, fd);
+	if (err) {
+		close_both(fd);
+		return err;
+	}
 	lent->device = w->device;
 	memcpy(lent->out, fd, sizeof(fd));
 	ur_udp_own_lend(w->device, lent->slot, lent->port);
@@ -111,15 +138,48 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 	return 0;
 }
 
+static void end_port(struct ur_wire_udp *w, u32 slot)
+{
+	if (w->lent_to[slot][1] < 0)
+		return;
+	ur_udp_own_lend(w->device, slot, 0);
+	close_both(w->lent_to[slot]);
+	for (u32 v4 = 0; v4 < 2; v4++) {
+		const struct ur_kept what = name_of(w, slot, v4);
+
+		ur_keep_drop(&what);
+	}
+}
+
 /* Only the first engine has lent any. */
 static void end_lending(struct ur_wire_udp *w)
 {
-	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++) {
-		if (w->lent_to[slot][1] >= 0)
-			ur_udp_own_lend(w->device, slot, 0);
-		close_both(w->lent_to[slot]);
-	}
+	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
+		end_port(w, slot);
 	ur_udp_group_put(w->group);
+}
+
+/* An earlier uroced has lent them. */
+static void inherit_ports(struct ur_wire_udp *w)
+{
+	struct ur_kept what;
+	u32 at = 0;
+
+	while (ur_keep_next(UR_KEPT_OUT, w->device, &at, &what))
+		if (what.place && what.place < UR_ARRAY_SIZE(w->lent_to) &&
+		    what.which < 2)
+			w->lent_to[what.place][what.which] =
+				ur_keep_take(&what);
+}
+
+void ur_udp_settle(struct ur_wire *wire, u32 slots)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	ur_udp_group_settle(w->group);
+	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
+		if (!(slots >> slot & 1))
+			end_port(w, slot);
 }
 
 static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
@@ -156,7 +216,7 @@ static struct ur_udp_group *find_group(const struct ur_engine *e)
 		return ur_udp_group_get(first->group);
 	}
 	/* A device that lends nothing needs no number. */
-	device = e->opt.guests ? ur_udp_own_device() : 0;
+	device = e->opt.guests ? ur_udp_own_device(e->config.ifindex) : 0;
 	group = ur_udp_group_create(e->shard_bits,
 				    e->shards ? e->shards->max : 1, device);
 	if (!group)
@@ -166,7 +226,7 @@ static struct ur_udp_group *find_group(const struct ur_engine *e)
 
 int ur_udp_find_own(struct ur_wire_udp *w)
 {
-	const struct ur_engine *e = w->wire.engine;
+	struct ur_engine *e = w->wire.engine;
 
 	if (e->config.guest)
 		return borrow_port(w, &e->config.lent);
@@ -179,6 +239,9 @@ int ur_udp_find_own(struct ur_wire_udp *w)
 	if (!w->group)
 		return -ENOMEM;
 	w->device = ur_udp_group_device(w->group);
+	e->lent_device = w->device;
+	if (w->device && !e->shard)
+		inherit_ports(w);
 	return 0;
 }
 

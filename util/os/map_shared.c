@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,4 +46,16 @@ int ur_map_shared(int fd, size_t bytes, int rights, void **map)
 		return -errno;
 	*map = p;
 	return 0;
+}
+
+int ur_open_to_read(int fd)
+{
+	char path[40];
+	int ro;
+
+	if (fchmod(fd, S_IRUSR | S_IWUSR) < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ro = open(path, O_RDONLY | O_CLOEXEC);
+	return ro < 0 ? -EOPNOTSUPP : ro;
 }

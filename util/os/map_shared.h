@@ -19,5 +19,9 @@ int ur_make_shared(const char *name, size_t bytes, int rights, int seals,
 /* Maps a file of just so many bytes, shared, with rights of mmap(), in *map. Returns 0 or
  * -errno; -EPROTO: it has another size, as another release's may. Any thread. */
 int ur_map_shared(int fd, size_t bytes, int rights, void **map);
+/* Returns a descriptor of the file for others who are to read it, the caller's, or -errno;
+ * -EOPNOTSUPP: there is no /proc. The file is its user's alone from now on, so that
+ * another user cannot open it anew to write. Any thread. */
+int ur_open_to_read(int fd);
 
 #endif

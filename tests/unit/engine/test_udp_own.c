@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "engine/wire/udp_own.h"
 #include "tests/check.h"
@@ -87,37 +89,74 @@ static void test_ports(const struct ur_udp_own *reader, u32 device)
 	/* The next device with that number has lent nothing. */
 	ur_udp_own_device_end(device);
 	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002), 0);
-	CHECK_EQ(ur_udp_own_device(), device);
+	CHECK_EQ(ur_udp_own_device(0), device);
 }
 
 static void test_devices(void)
 {
 	u32 seen[100], n = 0;
 
-	while ((seen[n] = ur_udp_own_device()))
+	while ((seen[n] = ur_udp_own_device(0)))
 		CHECK(++n < 100);
 	CHECK(n > 10);
 	while (n)
 		ur_udp_own_device_end(seen[--n]);
 }
 
-/* Whoever has the file. */
-static void test_sealed(int file)
+static void check_refused(int file)
 {
 	struct stat st;
 	char path[64];
-	int again;
 
 	CHECK(!fstat(file, &st));
+	CHECK(pwrite(file, "x", 1, 0) < 0);
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) ==
+	      MAP_FAILED);
+	CHECK(ftruncate(file, 0) < 0);
+	CHECK(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			st.st_size) < 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	CHECK(getuid() == 0 ||
+	      (open(path, O_RDWR | O_CLOEXEC) < 0 && errno == EACCES));
+}
+
+/* Another user who has the descriptor, and opens it anew: root becomes one. */
+static void test_to_read(int file)
+{
+	int status;
+	pid_t pid;
+
+	if (getuid())
+		return;
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		CHECK(!setgid(65534) && !setuid(65534));
+		CHECK(!prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+		check_refused(file);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	check_refused(file);
+}
+
+/* A process that was killed holds no port, and the change that it was about to make is none. */
+static void test_left(int file, const struct ur_udp_own *reader)
+{
+	u16 port = UR_UDP_SPORT_MIN + 8;
+	char path[64];
+	int again;
+
+	if (getuid())
+		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	again = open(path, O_RDWR | O_CLOEXEC);
 	CHECK(again >= 0);
-	CHECK(pwrite(again, "x", 1, 0) < 0 && errno == EPERM);
-	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0) ==
-	      MAP_FAILED);
-	CHECK(ftruncate(again, 0) < 0);
-	CHECK(fallocate(again, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-			st.st_size) < 0);
+	ur_udp_own_hold(port, true);
+	CHECK(ur_udp_own_holds(reader, port, true));
+	ur_udp_own_left(again);
+	CHECK(!ur_udp_own_holds(reader, port, true));
+	CHECK(!(ur_udp_own_generation(reader) & 1));
 	close(again);
 }
 
@@ -125,10 +164,10 @@ int main(void)
 {
 	const struct ur_udp_own *reader;
 	int file = ur_udp_own_file(), null;
-	u32 device = ur_udp_own_device();
+	u32 device = ur_udp_own_device(0);
 
 	if (file == -EOPNOTSUPP)
-		SKIP("this kernel does not seal files against writing");
+		SKIP("there is no /proc");
 	CHECK(file >= 0 && device);
 	CHECK_EQ(ur_udp_own_map(file, &reader), 0);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -137,7 +176,8 @@ int main(void)
 	test_addresses(reader, device);
 	test_ports(reader, device);
 	test_devices();
-	test_sealed(file);
+	test_left(file, reader);
+	test_to_read(file);
 	ur_udp_own_unmap(reader);
 	close(null);
 	return 0;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Sockets and files in memory outlive uroced, with which engines in programs go on
+ * when it has been killed. The keeper, a process beside it (device/keeper.h), has a
+ * copy of each descriptor, and the next uroced takes them over.
+ *
+ * Any thread. Where there is no keeper, as in a program, nothing is kept, which is no
+ * error. A call waits for the keeper, who does nothing but this, for 1 s at most; one
+ * that does not answer is done without.
+ */
+#ifndef UR_GROUND_KEEP_H
+#define UR_GROUND_KEEP_H
+
+#include "util/bytes.h"
+
+/* This is the version of the messages, and of the layout of all memory that is kept: a
+ * release takes over nothing of one with another number. */
+#define UR_KEEP_VERSION 1u
+
+enum ur_kept_kind {
+	UR_KEPT_PORTS = 1, /* the file of wire/udp_own.h; of no device */
+	UR_KEPT_SETTINGS,  /* of lend_settings.h */
+	UR_KEPT_SOCKET,	   /* a receiving one; value: its number in its group */
+	UR_KEPT_OUT,	   /* a lent sending one; which: whether it is IPv4 */
+	UR_KEPT_COUNTERS,  /* of lend_counters.h */
+	/* The device's end of a socket to a program that has a slot; value: its process. It
+	 * hangs up when the program ends, and at the program's end when the last copy of
+	 * this one is closed. */
+	UR_KEPT_LIFE,
+	/* The device's end of an event channel (device/kept_events.h), which is kept while
+	 * there is such a program of that process; of no device; place: its number. */
+	UR_KEPT_EVENTS,
+};
+
+/* All but value is the name: what has it takes the place of what had it before. */
+struct ur_kept {
+	u32 kind;
+	u32 device; /* its number in the file of ports */
+	u32 place;  /* the slot, or the engine */
+	u32 which;
+	u8 gid[16];
+	u64 value;
+};
+
+enum ur_keep_op {
+	UR_KEEP_PUT = 1, /* with a descriptor; is answered */
+	UR_KEEP_DROP,	 /* is answered, when it is closed */
+	UR_KEEP_END,	 /* the keeper ends, with all that it has */
+	UR_KEEP_HERE, /* the keeper: one that was kept, with its descriptor */
+	UR_KEEP_DONE, /* the keeper: its answer; ret is 0 or -errno */
+};
+
+struct ur_keep_msg {
+	u32 version; /* this and op have their place in each version */
+	u32 op;
+	s32 ret;
+	u32 rsv;
+	struct ur_kept what;
+};
+
+/* Most that one keeper has. */
+#define UR_KEEP_MAX 16384u
+
+/* Talks to the keeper by that socket from now on, and takes in what it has, up to its first
+ * answer. Returns 0, or -errno: then the socket is closed, and the keeper has been asked
+ * to end where it is of another version. Before there are threads. */
+int ur_keep_begin(int link);
+/* Has a copy of fd, which stays the caller's, kept under that name. Returns 0, or -errno
+ * where the keeper cannot. */
+int ur_keep_put(const struct ur_kept *what, int fd);
+/* Ends that, if there is one; when this returns the copy is closed. */
+void ur_keep_drop(const struct ur_kept *what);
+/* Returns the descriptor of that name which an earlier uroced has left, and fills in
+ * what->value; or -1. It is the caller's, and stays kept. */
+int ur_keep_take(struct ur_kept *what);
+/* Fills *what with the next one of that kind and device which an earlier uroced has left and
+ * nobody has taken; *at is 0 at first. Returns whether there is one. */
+bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
+/* Ends that for all that nobody has taken. */
+void ur_keep_forget(void);
+/* uroced ends in the ordinary way, and with it the keeper. Nothing is kept any more. */
+void ur_keep_end(void);
+
+#endif
