@@ -74,12 +74,32 @@ static struct ur_gid *find_slot(struct ur_device *dev,
 	return NULL;
 }
 
-static struct ur_gid *free_slot(struct ur_device *dev)
+static bool is_free(const struct ur_gid *g)
 {
-	for (int i = 0; i < UR_GID_MAX; i++)
-		if (!dev->gids.entry[i].valid && !dev->gids.entry[i].refused)
+	return !g->valid && !g->refused;
+}
+
+/* Programs that an earlier uroced has left know their addresses by their entries. */
+static struct ur_gid *free_slot(struct ur_device *dev,
+				const struct ur_gid_addr *a)
+{
+	int known = a->type == UR_GID_ROCE_V2
+			    ? ur_engine_gid_at(dev->engine, a->gid)
+			    : -1;
+	struct ur_gid *last = NULL;
+
+	if (known >= 0 && known < UR_GID_MAX &&
+	    is_free(&dev->gids.entry[known]))
+		return &dev->gids.entry[known];
+	for (u32 i = 0; i < UR_GID_MAX; i++) {
+		if (!is_free(&dev->gids.entry[i]))
+			continue;
+		if (!ur_engine_gid_known(dev->engine, i))
 			return &dev->gids.entry[i];
-	return NULL;
+		if (!last)
+			last = &dev->gids.entry[i];
+	}
+	return last;
 }
 
 /* A refused address is remembered outside the visible entries, so that the
@@ -94,7 +114,7 @@ static struct ur_gid *refused_slot(struct ur_device *dev)
 
 static bool add_gid(struct ur_device *dev, const struct ur_gid_addr *a)
 {
-	struct ur_gid *g = free_slot(dev);
+	struct ur_gid *g = free_slot(dev, a);
 	u32 index;
 	int err;
 

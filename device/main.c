@@ -20,6 +20,8 @@
 #include "engine/ground/hold_time.h"
 #include "device/fault.h"
 #include "device/hold.h"
+#include "device/keeper.h"
+#include "device/kept_events.h"
 #include "device/listen.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
@@ -34,6 +36,7 @@
 #include "device/ucma/ucma.h"
 #include "device/umad/umad.h"
 #include "device/settings/setting.h"
+#include "device/uverbs/kept_programs.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
 #include "util/os/rundir.h"
@@ -200,6 +203,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	ur_nldev_watch(daemon);
 	ur_fault_watch(daemon);
 	ur_record_watch(daemon);
+	ur_kept_programs_watch(daemon);
 	/* The tree shows which kinds of file there are. */
 	if (!err)
 		err = ur_ucma_init(daemon);
@@ -211,6 +215,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
+	ur_keeper_start(daemon);
 	ur_administrators_init();
 	err = ur_client_rights_init(daemon->lock_fd);
 	if (err)
@@ -233,6 +238,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
+	ur_kept_events_inherit(daemon);
+	ur_kept_programs_settle();
 	if (!err && o->on_demand)
 		err = check_usable(daemon);
 	for (int i = 0; i < o->n_faults && !err; i++)
@@ -269,10 +276,12 @@ static void stop(struct ur_daemon *daemon, int status)
 {
 	bool all;
 
+	ur_keeper_stop(daemon);
 	ur_loop_lock(daemon->loop);
 	ur_listen_stop(daemon);
 	all = ur_session_stop_all(daemon);
 	ur_hold_end_all(daemon);
+	ur_kept_events_end();
 	ur_why_forget_all(daemon);
 	ur_loop_close(daemon->loop);
 	if (!all)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "device/stopper.h"
+#include "engine/ground/keep.h"
 
 /* The longest time of a stop, most of it UR_STOP_NS. Sanitizers are slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -51,6 +52,7 @@ static void give_back(int fd)
 static _Noreturn void stop_daemon(struct ur_daemon *daemon)
 {
 	ur_log("clients hold up the stop: they are left behind");
+	ur_keep_end();
 	for (int fd = 3; fd < FD_MOST; fd++)
 		give_back(fd);
 	if (daemon->lock_fd >= 0)

@@ -113,6 +113,16 @@ void ur_confine(const char *run_dir, bool keep_raw)
 		 holds.files ? ", files" : "", holds.mounts ? ", mounts" : "");
 }
 
+void ur_confine_keeper(const char *run_dir)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		ur_debug("the keeper: no_new_privs: %s", strerror(errno));
+	check_step(drop_capabilities(false), "the keeper's capabilities");
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	check_step(ur_confine_files(run_dir), "the keeper's Landlock");
+	check_step(ur_confine_keeper_calls(), "the keeper's system calls");
+}
+
 const struct ur_confinement *ur_confinement(void)
 {
 	return &holds;

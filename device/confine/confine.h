@@ -28,6 +28,9 @@ struct ur_confinement {
  */
 void ur_confine(const char *run_dir, bool keep_raw);
 const struct ur_confinement *ur_confinement(void);
+/* Confines the keeper (device/keeper.h), a process of its own, as far as this kernel
+ * allows: no rights, no files, and few calls. */
+void ur_confine_keeper(const char *run_dir);
 
 /* Calls fn(arg) with no capability in effect, and returns its result: sockets
  * that it opens can never be used with one. */
@@ -42,5 +45,7 @@ int ur_confine_files(const char *run_dir);
 /* Allows only the calls of the table, in every thread. Any other returns EPERM,
  * or ends the process if no mistake of ours can make it. */
 int ur_confine_calls(bool packet_sockets);
+/* Allows those that the keeper makes. */
+int ur_confine_keeper_calls(void);
 
 #endif

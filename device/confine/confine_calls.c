@@ -60,6 +60,9 @@ struct call_rule {
 /* SOCK_CLOEXEC and SOCK_NONBLOCK go with each type. */
 #define TYPE_IS(type) ARG_HAS(1, 0xf, type)
 
+/* The first of the table. */
+#define MEMORY_RULES 3
+
 static const struct call_rule rules[] = {
 	/* Nothing becomes code. */
 	{"mmap", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
@@ -260,5 +263,23 @@ int ur_confine_calls(bool packet_sockets)
 	/* The journal says which call was refused. */
 	if (!err)
 		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_LOG, 1);
+	return load(ctx, err);
+}
+
+/* Sockets that are there, and memory that is not code. */
+int ur_confine_keeper_calls(void)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	err = add_names(ctx, &ur_calls_keeper);
+	if (!err && SANITIZED)
+		err = add_names(ctx, &ur_calls_sanitizers);
+	if (!err && !SANITIZED)
+		err = add_rules(ctx, rules, MEMORY_RULES);
+	if (!err)
+		err = add_abort(ctx);
 	return load(ctx, err);
 }

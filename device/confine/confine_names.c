@@ -179,7 +179,19 @@ static const char *const sanitizers[] = {
 	"gettid",   "setrlimit", "clone",
 };
 
+static const char *const keeper[] = {
+	"accept4",	  "brk",	  "clock_gettime", "close",
+	"exit",		  "exit_group",	  "fstat",	   "fstat64",
+	"futex",	  "getegid",	  "geteuid",	   "getpid",
+	"getrandom",	  "getsockopt",	  "gettid",	   "madvise",
+	"mremap",	  "munmap",	  "newfstatat",	   "poll",
+	"ppoll",	  "ppoll_time64", "recvmsg",	   "restart_syscall",
+	"rt_sigprocmask", "rt_sigreturn", "sendmsg",	   "statx",
+	"write",
+};
+
 const struct ur_call_names ur_calls_plain = {plain, UR_ARRAY_SIZE(plain)};
 const struct ur_call_names ur_calls_fatal = {fatal, UR_ARRAY_SIZE(fatal)};
 const struct ur_call_names ur_calls_sanitizers = {sanitizers,
 						  UR_ARRAY_SIZE(sanitizers)};
+const struct ur_call_names ur_calls_keeper = {keeper, UR_ARRAY_SIZE(keeper)};

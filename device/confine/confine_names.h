@@ -20,5 +20,7 @@ extern const struct ur_call_names ur_calls_fatal;
 /* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
  * what the kernel says of them. */
 extern const struct ur_call_names ur_calls_sanitizers;
+/* the calls that the keeper needs */
+extern const struct ur_call_names ur_calls_keeper;
 
 #endif

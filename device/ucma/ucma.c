@@ -13,6 +13,7 @@
 
 #include "device/tree/sysfs.h"
 #include "device/client_rights.h"
+#include "device/kept_events.h"
 #include "device/open_file.h"
 #include "device/ucma/ucma.h"
 #include "util/assert.h"
@@ -233,6 +234,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_init(&file->events);
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
+	file->kept = ur_kept_events_add(s->pid, file->sock);
 	file->page = -1;
 	if (s->features & UROCE_TUN_F_CACHED_REPLY)
 		ucma_cache_open(file);
@@ -307,6 +309,7 @@ static void ucma_close(void *opaque)
 		if (ur_loop_step_aside(loop))
 			ur_loop_lock(loop);
 	ur_list_del(&file->node);
+	ur_kept_events_del(file->kept);
 	ur_quota_give_fds(file->user, UR_FDS_UCMA);
 	ur_memory_give(file->user, UR_KIB_FILE);
 	ur_loop_after(loop, &file->after, close_rest);

@@ -164,6 +164,7 @@ struct ucma_file {
 	struct ur_daemon *daemon;
 	uid_t user; /* who opened it: the quota's */
 	int sock, visible;
+	u32 kept;		 /* of kept_events.h */
 	struct ur_file_id shown; /* which file visible is */
 	struct ur_list ids;
 	struct ur_list mcasts;

@@ -281,19 +281,31 @@ static int make_life(struct ur_ufile *file, int fd[2])
 	if (err)
 		return err;
 	err = ur_event_pair(fd);
-	if (err)
-		ur_quota_give_fds(file->uid, 1);
-	else
-		file->life = fd[0];
+	if (!err) {
+		err = ur_engine_keep_life(file->dev->engine, file->slot,
+					  file->session->pid, fd[0]);
+		if (!err) {
+			file->life = fd[0];
+			return 0;
+		}
+		close(fd[0]);
+		close(fd[1]);
+	}
+	ur_quota_give_fds(file->uid, 1);
 	return err;
+}
+
+void ur_program_engine_wake_at(int life)
+{
+	static const char byte;
+
+	send(life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void ur_program_engine_wake(const struct ur_ufile *file)
 {
-	static const char byte;
-
 	if (file->life)
-		send(file->life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ur_program_engine_wake_at(file->life);
 }
 
 void ur_program_engine_end(struct ur_ufile *file)

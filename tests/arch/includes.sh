@@ -46,7 +46,7 @@ rule device/umad "<.*>|$door|$below|\"device/umad/.*\"|\"device/uverbs/objects\.
 rule device/nldev "<.*>|$door|$below|\"device/(nldev|uverbs|ucma)/.*\"|\"device/tree/sysfs\.h\""
 rule device/report "<.*>|$door|$below|\"device/(report|uverbs|ucma)/.*\"|\"device/(settings/setting|confine/confine)\.h\""
 # The daemon starts and ends them; it knows no object of theirs.
-rule device "<.*>|$door|$below|\"device/(confine/confine|nldev/nldev|report/(record|status|why)|settings/(setting|traffic_class)|tree/sysfs|ucma/ucma|umad/umad|uverbs/ufile)\.h\"" 1
+rule device "<.*>|$door|$below|\"device/(confine/confine|nldev/nldev|report/(record|status|why)|settings/(setting|traffic_class)|tree/sysfs|ucma/ucma|umad/umad|uverbs/(kept_programs|ufile))\.h\"" 1
 rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule check '<.*>|"check/[^/]*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util" 1

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The keeper's own process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "device/confine/confine.h"
+#include "device/keeper.h"
+#include "engine/engine.h"
+#include "engine/ground/keep.h"
+#include "util/os/scm.h"
+
+struct kept {
+	struct ur_kept what;
+	int fd;
+};
+
+struct keeper {
+	int link; /* -1: uroced has gone */
+	int listener;
+	struct kept *kept;
+	u32 n;
+};
+
+/* ---- what is kept ---- */
+
+static bool is_name(const struct ur_kept *a, const struct ur_kept *b)
+{
+	return a->kind == b->kind && a->device == b->device &&
+	       a->place == b->place && a->which == b->which &&
+	       !memcmp(a->gid, b->gid, sizeof(a->gid));
+}
+
+static struct kept *find(struct keeper *k, const struct ur_kept *what)
+{
+	for (u32 i = 0; i < k->n; i++)
+		if (is_name(&k->kept[i].what, what))
+			return &k->kept[i];
+	return NULL;
+}
+
+/* fd becomes the keeper's where this returns 0. */
+static int put(struct keeper *k, const struct ur_kept *what, int fd)
+{
+	struct kept *at = find(k, what), *more;
+
+	if (at) {
+		close(at->fd);
+		*at = (struct kept){*what, fd};
+		return 0;
+	}
+	if (k->n == UR_KEEP_MAX)
+		return -ENOSPC;
+	more = realloc(k->kept, (k->n + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	k->kept = more;
+	k->kept[k->n++] = (struct kept){*what, fd};
+	return 0;
+}
+
+/* The order is kept: what programs go on with was put first. */
+static void drop(struct keeper *k, struct kept *at)
+{
+	close(at->fd);
+	k->n--;
+	memmove(at, at + 1, (size_t)(k->kept + k->n - at) * sizeof(*at));
+}
+
+static _Noreturn void end_keeper(struct keeper *k)
+{
+	for (u32 i = 0; i < k->n; i++)
+		close(k->kept[i].fd);
+	_exit(0);
+}
+
+/* ---- messages ---- */
+
+static int send_msg(int link, const struct ur_keep_msg *msg, int fd)
+{
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)msg,
+			    .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union ur_scm scm;
+
+	ur_scm_put(&mh, &scm, &fd, fd >= 0);
+	return sendmsg(link, &mh, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int answer_uroced(int link, int ret)
+{
+	const struct ur_keep_msg msg = {
+		.version = UR_KEEP_VERSION, .op = UR_KEEP_DONE, .ret = ret};
+
+	return send_msg(link, &msg, -1);
+}
+
+/* Returns 1, 0 at the end of the link, or -errno. fd: -1 where none has come. */
+static int receive_order(int link, struct ur_keep_msg *msg, int *fd)
+{
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	union ur_scm scm;
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
+	ssize_t n = recvmsg(link, &mh, MSG_CMSG_CLOEXEC);
+
+	*fd = -1;
+	if (n <= 0)
+		return n < 0 ? -errno : 0;
+	ur_scm_take(&mh, fd, 1, close);
+	return n == sizeof(*msg) && !(mh.msg_flags & MSG_TRUNC) ? 1 : -EPROTO;
+}
+
+static int do_put(struct keeper *k, const struct ur_keep_msg *msg, int *fd)
+{
+	int err = *fd < 0 ? -EMFILE : put(k, &msg->what, *fd);
+
+	if (!err)
+		*fd = -1;
+	return err;
+}
+
+static void do_drop(struct keeper *k, const struct ur_keep_msg *msg)
+{
+	struct kept *at = find(k, &msg->what);
+
+	if (at)
+		drop(k, at);
+}
+
+/* Returns whether uroced is still there. */
+static bool serve_one(struct keeper *k)
+{
+	struct ur_keep_msg msg;
+	int fd, ret = receive_order(k->link, &msg, &fd);
+
+	if (ret == 1 && msg.op == UR_KEEP_END)
+		end_keeper(k);
+	if (ret == 1 && msg.version == UR_KEEP_VERSION &&
+	    msg.op == UR_KEEP_PUT) {
+		ret = !answer_uroced(k->link, do_put(k, &msg, &fd));
+	} else if (ret == 1 && msg.version == UR_KEEP_VERSION &&
+		   msg.op == UR_KEEP_DROP) {
+		do_drop(k, &msg);
+		ret = !answer_uroced(k->link, 0);
+	} else {
+		ret = 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* ---- without a uroced ---- */
+
+/* Forgets those that have ended. Returns whether there are others. */
+static bool look_at_programs(struct keeper *k)
+{
+	bool any = false;
+
+	for (u32 i = k->n; i--;) {
+		struct pollfd p = {.fd = k->kept[i].fd};
+
+		if (k->kept[i].what.kind != UR_KEPT_LIFE)
+			continue;
+		if (poll(&p, 1, 0) == 1 && (p.revents & (POLLHUP | POLLERR)))
+			drop(k, &k->kept[i]);
+		else
+			any = true;
+	}
+	return any;
+}
+
+/* Returns whether that process has an engine. */
+static bool has_program(const struct keeper *k, u64 pid)
+{
+	for (u32 i = 0; i < k->n; i++)
+		if (k->kept[i].what.kind == UR_KEPT_LIFE &&
+		    k->kept[i].what.value == pid)
+			return true;
+	return false;
+}
+
+/* The file of ports says of it what is true no longer. */
+static void uroced_has_gone(struct keeper *k)
+{
+	close(k->link);
+	k->link = -1;
+	for (u32 i = 0; i < k->n; i++)
+		if (k->kept[i].what.kind == UR_KEPT_PORTS)
+			ur_engine_left(k->kept[i].fd);
+	look_at_programs(k);
+	for (u32 i = k->n; i--;)
+		if (k->kept[i].what.kind == UR_KEPT_EVENTS &&
+		    !has_program(k, k->kept[i].what.value))
+			drop(k, &k->kept[i]);
+}
+
+static bool is_uroced(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+	       peer.uid == geteuid();
+}
+
+static int show_all(struct keeper *k, int link)
+{
+	struct ur_keep_msg msg = {.version = UR_KEEP_VERSION,
+				  .op = UR_KEEP_HERE};
+	int err = 0;
+
+	for (u32 i = 0; i < k->n && !err; i++) {
+		msg.what = k->kept[i].what;
+		err = send_msg(link, &msg, k->kept[i].fd);
+	}
+	return err ? err : answer_uroced(link, 0);
+}
+
+static void greet(struct keeper *k)
+{
+	int fd = accept4(k->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (!is_uroced(fd) || show_all(k, fd))
+		close(fd);
+	else
+		k->link = fd;
+}
+
+/* For the next uroced, or the end of the last program. */
+static void wait_for_next(struct keeper *k)
+{
+	struct pollfd *p = calloc(k->n + 1, sizeof(*p));
+	nfds_t n = 1;
+
+	if (!p)
+		end_keeper(k);
+	p[0] = (struct pollfd){k->listener, POLLIN, 0};
+	for (u32 i = 0; i < k->n; i++)
+		if (k->kept[i].what.kind == UR_KEPT_LIFE)
+			p[n++] = (struct pollfd){k->kept[i].fd, 0, 0};
+	if (poll(p, n, -1) > 0 && (p[0].revents & POLLIN))
+		greet(k);
+	free(p);
+}
+
+/* ---- the process ---- */
+
+/* Nothing of uroced's is left open, nor would a signal for it or its terminal come here. */
+static void leave_uroced(struct keeper *k)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), low, high;
+	sigset_t none;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (null >= 0)
+			dup2(null, fd);
+	low = k->link < k->listener ? k->link : k->listener;
+	high = k->link < k->listener ? k->listener : k->link;
+	syscall(SYS_close_range, 3, low - 1, 0);
+	syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+	setsid();
+	prctl(PR_SET_NAME, "uroced-keeper");
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+_Noreturn void ur_keeper_serve(int link, int listener, const char *run_dir)
+{
+	struct keeper k = {.link = link, .listener = listener};
+
+	leave_uroced(&k);
+	ur_confine_keeper(run_dir);
+	if (answer_uroced(link, 0))
+		_exit(0);
+	for (;;) {
+		if (k.link >= 0 && !serve_one(&k))
+			uroced_has_gone(&k);
+		if (k.link >= 0)
+			continue;
+		if (!look_at_programs(&k))
+			end_keeper(&k);
+		wait_for_next(&k);
+	}
+}

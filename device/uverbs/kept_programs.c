@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/uverbs/kept_programs.h"
+#include "device/uverbs/ufile.h"
+#include "device/watcher.h"
+#include "util/assert.h"
+
+struct kept_program {
+	struct ur_device_file on_device;
+	struct ur_device *dev;
+	u32 slot;
+	int life;
+};
+
+static struct kept_program *program_of(struct ur_device_file *on_device)
+{
+	return ur_container_of(on_device, struct kept_program, on_device);
+}
+
+/* It looks at the addresses that there are. */
+static void on_event(struct ur_device_file *on_device, u64 element, u32 type)
+{
+	if (type == UR_EVENT_GID_CHANGE)
+		ur_program_engine_wake_at(program_of(on_device)->life);
+}
+
+static const struct ur_device_file_ops program_ops = {.event = on_event};
+
+/* Nothing is known by which it could go on with another engine. */
+static void end_program(struct kept_program *p)
+{
+	ur_loop_del(p->dev->daemon->loop, p->life);
+	ur_engine_lend_end(p->dev->engine, p->slot);
+	close(p->life);
+	ur_list_del(&p->on_device.node);
+	free(p);
+}
+
+static void on_life(void *arg, u32 events)
+{
+	struct kept_program *p = arg;
+	struct ur_device *dev = p->dev;
+
+	end_program(p);
+	ur_device_file_closed(dev);
+}
+
+static int add_program(struct ur_device *dev, u32 slot, int life)
+{
+	struct kept_program *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->on_device.ops = &program_ops;
+	p->dev = dev;
+	p->slot = slot;
+	p->life = life;
+	/* Its end alone is waited for. */
+	err = ur_loop_add(dev->daemon->loop, life, 0, on_life, p);
+	if (err) {
+		free(p);
+		return err;
+	}
+	ur_list_add_tail(&dev->files, &p->on_device.node);
+	return 0;
+}
+
+static void find_programs(struct ur_device *dev)
+{
+	int life[UR_SLOTS], n = 0;
+
+	for (u32 slots = ur_engine_inherit(dev->engine, life); slots;
+	     slots &= slots - 1) {
+		u32 slot = (u32)__builtin_ctz(slots);
+
+		if (add_program(dev, slot, life[slot])) {
+			ur_engine_lend_end(dev->engine, slot);
+			close(life[slot]);
+		} else {
+			n++;
+		}
+	}
+	ur_engine_settle(dev->engine);
+	if (n)
+		ur_log("%s: %d programs of an earlier uroced go on", dev->name,
+		       n);
+}
+
+static void end_programs(struct ur_device *dev)
+{
+	ur_list_for_each_safe(it, &dev->files) {
+		struct ur_device_file *file =
+			ur_list_entry(it, struct ur_device_file, node);
+
+		if (file->ops == &program_ops)
+			end_program(program_of(file));
+	}
+}
+
+static void device_changed(struct ur_device *dev, enum ur_device_change change)
+{
+	if (change == UR_DEVICE_ADDED)
+		find_programs(dev);
+	else if (change == UR_DEVICE_GONE)
+		end_programs(dev);
+}
+
+void ur_kept_programs_watch(struct ur_daemon *daemon)
+{
+	static struct ur_device_watcher watcher = {.changed = device_changed};
+
+	ur_device_watch(daemon, &watcher);
+}
+
+void ur_kept_programs_settle(void)
+{
+	ur_engine_settle_all();
+}
