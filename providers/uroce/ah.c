@@ -38,7 +38,8 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 int uroce_destroy_ah(struct ibv_ah *ibah)
 {
 	struct uroce_ah *ah = ur_to_ah(ibah);
-	int err = ibv_cmd_destroy_ah(ibah);
+	int err = ur_guest_forgive(ur_to_ctx(ibah->context),
+				   ibv_cmd_destroy_ah(ibah));
 
 	if (err)
 		return err;

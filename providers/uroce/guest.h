@@ -104,6 +104,13 @@ static inline bool ur_guest_is_here(struct uroce_context *ctx)
 /* The same for who destroys: no end of a parent is waited for, and a child that has destroyed something of
  * its parent's does not get the engine later. */
 bool ur_guest_is_here_still(struct uroce_context *ctx);
+/* guest_left.c: err is the device's answer when something was to be destroyed. Returns 0 where uroced was
+ * killed and the engine goes on without it: what was there is gone; else err. */
+int ur_guest_forgive(const struct uroce_context *ctx, int err);
+/* Moves a queue pair to RESET or ERR in the engine alone then. err: the device's answer.
+ * Returns 0, err where it is another change or another case, or an errno of the engine. */
+int ur_guest_stop_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		     enum ibv_qp_state state, int mask, int err);
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

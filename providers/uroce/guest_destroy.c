@@ -17,16 +17,18 @@ struct destroy {
 
 static int in_device(struct uroce_context *ctx, const struct destroy *d)
 {
-	return ur_guest_call(&ctx->ibv, d->object, d->method, d->handle_id, 0,
-			     d->handle, d->resp_id, d->resp, d->resp_len);
+	int err = ur_guest_call(&ctx->ibv, d->object, d->method, d->handle_id,
+				0, d->handle, d->resp_id, d->resp, d->resp_len);
+
+	return ur_guest_forgive(ctx, err);
 }
 
-/* As ibv_cmd_destroy_*() do. */
+/* As ibv_cmd_destroy_*() do; but a device that was killed does not say how many it has sent. */
 static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
 			  u32 *completed, u32 events)
 {
 	pthread_mutex_lock(mutex);
-	while (*completed != events)
+	while ((s32)(*completed - events) < 0)
 		pthread_cond_wait(cond, mutex);
 	pthread_mutex_unlock(mutex);
 }

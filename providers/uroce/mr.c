@@ -197,7 +197,8 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (err)
 		return err;
-	err = ibv_cmd_dereg_mr(vmr);
+	err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context),
+			       ibv_cmd_dereg_mr(vmr));
 	if (err) {
 		ur_guest_keep_mr(mr);
 		return err;

@@ -40,7 +40,8 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 
 	/* Its key may be another's as soon as the device has freed it. */
 	ur_guest_dealloc_mw(mw);
-	err = ibv_cmd_dealloc_mw(ibmw);
+	err = ur_guest_forgive(ur_to_ctx(ibmw->context),
+			       ibv_cmd_dealloc_mw(ibmw));
 	if (!err)
 		free(mw);
 	return err;

@@ -4,6 +4,7 @@
  * which promise that one thread at a time uses a queue, and parent domains,
  * which carry one to the queues made with them.
  */
+#include "guest.h"
 #include "uroce.h"
 
 struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
@@ -45,7 +46,8 @@ int uroce_dealloc_pd(struct ibv_pd *ibpd)
 		return dealloc_parent(pd);
 	if (__atomic_load_n(&pd->refs, __ATOMIC_RELAXED))
 		return EBUSY;
-	err = ibv_cmd_dealloc_pd(ibpd);
+	err = ur_guest_forgive(ur_to_ctx(ibpd->context),
+			       ibv_cmd_dealloc_pd(ibpd));
 	if (!err)
 		free(pd);
 	return err;

@@ -31,8 +31,9 @@ __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
 #define TIMED_EVERY 16u
 #define TIMED_AFTER 256u
 
-/* The async event file ends when the device process has died. */
-static bool is_gone(const struct uroce_context *ctx)
+/* The async event file ends when the device process has ended, or has died and the engine is not in
+ * this one. */
+bool ur_poller_is_gone(const struct uroce_context *ctx)
 {
 	struct pollfd pfd = {.fd = ctx->ibv.async_fd};
 
@@ -149,7 +150,7 @@ int ur_poller_empty(const struct uroce_context *ctx)
 			step_aside(ctx, p);
 		}
 	}
-	if (p->empty % ALIVE_POLLS == 0 && is_gone(ctx))
+	if (p->empty % ALIVE_POLLS == 0 && ur_poller_is_gone(ctx))
 		return EIO;
 	return 0;
 }

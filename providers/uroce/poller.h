@@ -48,5 +48,7 @@ static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 }
 /* It has found none. Returns 0, or EIO where waiting is in vain. */
 int ur_poller_empty(const struct uroce_context *ctx);
+/* Returns whether the context's device has gone. */
+bool ur_poller_is_gone(const struct uroce_context *ctx);
 
 #endif

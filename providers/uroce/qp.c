@@ -303,6 +303,9 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	if (!err)
 		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
 					 attr->qp_state, mask);
+	else
+		err = ur_guest_stop_qp(ur_to_ctx(ibqp->context), qp,
+				       attr->qp_state, mask, err);
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)
@@ -397,7 +400,8 @@ int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	int err = ibv_cmd_detach_mcast(qp, gid, lid);
+	int err = ur_guest_forgive(ur_to_ctx(qp->context),
+				   ibv_cmd_detach_mcast(qp, gid, lid));
 
 	return err ? err : ur_guest_mcast(ur_to_qp(qp), gid, false);
 }
