@@ -10,6 +10,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -390,10 +391,61 @@ static void lose(void)
 	say("behind", lose_memory(context, &peer));
 }
 
+/* ---- uroced is killed, and another one comes ---- */
+
+static volatile sig_atomic_t asked;
+
+static void note_signal(int number)
+{
+	(void)number;
+	asked = 1;
+}
+
+/* The two make rounds until the client gets SIGUSR1, and print how many there were. */
+static void run_until_asked(bool sleeps)
+{
+	const struct sigaction sa = {.sa_handler = note_signal,
+				     .sa_flags = SA_RESTART};
+	struct ibv_async_event event;
+	struct rounds r;
+	char more = 1;
+
+	must(!sigaction(SIGUSR1, &sa, NULL), "sigaction");
+	rounds_connect(&r, context, &peer, sleeps);
+	for (int n = ROUNDS; more; n += ROUNDS) {
+		must(!rounds_run(&r, ROUNDS), "rounds");
+		say("rounds", n);
+		if (peer.client) {
+			more = !asked;
+			must(write(peer.sock, &more, 1) == 1, "write");
+		} else {
+			must(read(peer.sock, &more, 1) == 1, "read");
+		}
+	}
+	must(!fcntl(context->async_fd, F_SETFL, O_NONBLOCK), "fcntl");
+	while (!ibv_get_async_event(context, &event)) {
+		say("event", event.event_type);
+		ibv_ack_async_event(&event);
+	}
+	rounds_end(&r);
+}
+
+static void restart_polls(void)
+{
+	run_until_asked(false);
+}
+
+static void restart_sleeps(void)
+{
+	run_until_asked(true);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } modes[] = {
+	{"restart", restart_polls},
+	{"restart_sleeps", restart_sleeps},
 	{"idle", stay_idle},
 	{"exec", fork_and_exec},
 	{"fork", fork_and_look},
