@@ -14,6 +14,7 @@
 #include "device/keeper.h"
 #include "engine/engine.h"
 #include "engine/ground/keep.h"
+#include "util/assert.h"
 #include "util/os/scm.h"
 
 struct kept {
@@ -68,6 +69,7 @@ static int put(struct keeper *k, const struct ur_kept *what, int fd)
 /* The order is kept: what programs go on with was put first. */
 static void drop(struct keeper *k, struct kept *at)
 {
+	ur_assert(at >= k->kept && at < k->kept + k->n);
 	close(at->fd);
 	k->n--;
 	memmove(at, at + 1, (size_t)(k->kept + k->n - at) * sizeof(*at));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "device/kept_events.h"
 #include "engine/ground/keep.h"
+#include "util/assert.h"
 
 static u32 last; /* number that was given */
 static struct ur_list channels = {&channels,
@@ -41,6 +42,7 @@ static void on_channel(void *arg, u32 events)
 {
 	struct channel *c = arg;
 
+	ur_assert(ur_loop_mine(c->loop) && c->number);
 	ur_loop_del(c->loop, c->sock);
 	close(c->sock);
 	ur_list_del(&c->node);

@@ -35,6 +35,7 @@ u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS])
 {
 	u32 slots = 0;
 
+	ur_assert(!engine->slots);
 	if (!engine->opt.guests || !engine->lent_device || !engine->settings)
 		return 0;
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {

@@ -33,6 +33,7 @@ static const struct ur_device_file_ops program_ops = {.event = on_event};
 /* Nothing is known by which it could go on with another engine. */
 static void end_program(struct kept_program *p)
 {
+	ur_assert(ur_loop_mine(p->dev->daemon->loop));
 	ur_loop_del(p->dev->daemon->loop, p->life);
 	ur_engine_lend_end(p->dev->engine, p->slot);
 	close(p->life);
@@ -54,6 +55,7 @@ static int add_program(struct ur_device *dev, u32 slot, int life)
 	struct kept_program *p = calloc(1, sizeof(*p));
 	int err;
 
+	ur_assert(slot && slot < UR_SLOTS && life >= 0);
 	if (!p)
 		return -ENOMEM;
 	p->on_device.ops = &program_ops;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "engine/ground/keep.h"
 #include "engine/ground/log.h"
+#include "util/assert.h"
 #include "util/os/scm.h"
 
 #define ANSWER_MS 1000
@@ -159,6 +160,7 @@ int ur_keep_begin(int link)
 {
 	int err;
 
+	ur_assert(keep.link < 0 && !keep.n && link >= 0);
 	pthread_mutex_lock(&keep.lock);
 	keep.link = link;
 	err = take_all();
@@ -177,6 +179,7 @@ int ur_keep_put(const struct ur_kept *what, int fd)
 {
 	int err = 0;
 
+	ur_assert(fd >= 0 && what->kind);
 	pthread_mutex_lock(&keep.lock);
 	if (keep.link >= 0)
 		err = ask(UR_KEEP_PUT, what, fd);

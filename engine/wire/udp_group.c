@@ -372,6 +372,7 @@ int ur_udp_group_take(struct ur_udp_group *g, const u8 gid[16], u32 place)
 	struct rx_group *a;
 	int fd = -1;
 
+	ur_assert(place < g->engines);
 	pthread_mutex_lock(&g->lock);
 	a = find(g, gid);
 	if (a && (a->left >> place & 1)) {
