@@ -39,7 +39,8 @@ void ur_hold_time_end(void)
 
 void ur_hold_time_add(u64 ns)
 {
-	added += ns;
+	if (measured)
+		added += ns;
 }
 
 u64 ur_hold_time_longest(void)
