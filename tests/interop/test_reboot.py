@@ -79,6 +79,15 @@ DEATHS = pytest.mark.parametrize("dies", ["rxe", "uroce"])
 BOTH = pytest.mark.parametrize("direction", DIRECTIONS, ids=direction_id)
 
 
+@pytest.fixture(autouse=True)
+def place(request, hosts, monkeypatch):
+    """What programs have in uroced ends with it; connections of engines in programs go on
+    (tests/e2e/test_restart.py)."""
+    spec = getattr(request.node, "callspec", None)
+    if spec and spec.params.get("dies") == "uroce":
+        monkeypatch.setitem(hosts["uroce"].env, "UROCE_ENGINE", "device")
+
+
 @pytest.mark.parametrize("ip", [4, 6])
 @DEATHS
 @BOTH
