@@ -152,6 +152,7 @@ static const struct {
 	LENT(COALESCE, coalesce), LENT(CREDITS, credits),
 	LENT(AIMD, aimd),	  LENT(PATH, path),
 	LENT(OOO, ooo),		  LENT(ONE_PORT, one_port),
+	LENT(LOOP, loop),
 #undef LENT
 };
 

@@ -262,6 +262,7 @@ struct uroce_query_dm_resp {
 #define UROCE_ENGINE_NO_PATH	 (1u << 8)
 #define UROCE_ENGINE_NO_OOO	 (1u << 9)
 #define UROCE_ENGINE_NO_ONE_PORT (1u << 10)
+#define UROCE_ENGINE_NO_LOOP	 (1u << 11)
 
 struct uroce_engine_open {
 	__u32 slot; /* first bits of the numbers of its queue pairs */

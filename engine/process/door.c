@@ -14,7 +14,7 @@
 #include "util/os/high_fd.h"
 
 /* Nobody sleeps for nothing, and nobody else's processor is looked for. */
-#define OPTIONS "spin_us=0,hold=0,follow=0,loop=0"
+#define OPTIONS "spin_us=0,hold=0,follow=0"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71

@@ -27,12 +27,12 @@ static struct ur_engine_options borrowed(u32 off, u32 tx_bytes)
 static void test_switches(void)
 {
 	static const char *const names[] = {
-		"gso",	   "gro",  "trains", "fast", "coalesce",
-		"credits", "aimd", "path",   "ooo",  "one_port"};
+		"gso",	"gro",	"trains", "fast",     "coalesce", "credits",
+		"aimd", "path", "ooo",	  "one_port", "loop"};
 	u32 all = 0;
 
 	CHECK_EQ(ur_engine_options_off(&(struct ur_engine_options){0}),
-		 UROCE_ENGINE_NO_ONE_PORT * 2 - UROCE_ENGINE_NO_GSO);
+		 UROCE_ENGINE_NO_LOOP * 2 - UROCE_ENGINE_NO_GSO);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(names); i++) {
 		struct ur_engine_options o, got;
 		char text[32];
