@@ -87,8 +87,10 @@ int ur_engine_keep_life(struct ur_engine *engine, u32 slot, pid_t pid, int fd)
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	const struct ur_kept life = ur_lend_life(engine, slot);
+	struct ur_wire *wire = ur_wire_of(engine, false);
 
 	engine->slots &= ~(1u << slot);
+	wire->ops->lend_end(wire, slot);
 	ur_keep_drop(&life);
 	ur_faults_lend_end(engine, slot);
 	ur_counters_lend_end(engine, slot);

@@ -27,6 +27,7 @@ struct rx_group {
 	u32 left; /* places of engines with a socket of an earlier uroced */
 	int fd[UR_SLOTS];   /* by place; -1: none */
 	u8 index[UR_SLOTS]; /* the kernel's number */
+	u32 unused;	    /* places whose sockets get nothing, a bit each */
 };
 
 struct ur_udp_group {
@@ -175,6 +176,11 @@ static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 	free(a);
 }
 
+static bool gets_any(const struct rx_group *a, u32 place)
+{
+	return a->index[place] != NOWHERE && !(a->unused >> place & 1);
+}
+
 /* Bytes 5 to 7 of the BTH are the number of the queue pair. Places whose number is their
  * own, as those of engines mostly are, are one comparison together. */
 static int steer(const struct ur_udp_group *g, const struct rx_group *a, int fd)
@@ -186,13 +192,13 @@ static int steer(const struct ur_udp_group *g, const struct rx_group *a, int fd)
 	struct sock_fprog prog = {2, code};
 	u32 same = 0;
 
-	while (same < UR_SLOTS && a->index[same] == same)
+	while (same < UR_SLOTS && a->index[same] == same && gets_any(a, same))
 		same++;
 	code[prog.len++] = (struct sock_filter)BPF_JUMP(
 		BPF_JMP | BPF_JGE | BPF_K, same, 1, 0);
 	code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
 	for (u32 i = same; i < UR_SLOTS; i++) {
-		if (a->index[i] == NOWHERE)
+		if (!gets_any(a, i))
 			continue;
 		code[prog.len++] = (struct sock_filter)BPF_JUMP(
 			BPF_JMP | BPF_JEQ | BPF_K, i, 0, 1);
@@ -249,6 +255,7 @@ static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 	ur_assert(a->fd[place] < 0);
 	a->fd[place] = fd;
 	a->index[place] = (u8)a->n++;
+	a->unused &= ~(1u << place);
 	err = keep(g, a, place);
 	if (!err && a->n > 1)
 		err = steer(g, a, fd);
@@ -398,14 +405,43 @@ void ur_udp_group_settle(struct ur_udp_group *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-int ur_udp_group_at(struct ur_udp_group *g, const u8 gid[16], u32 place)
+int ur_udp_group_use(struct ur_udp_group *g, const u8 gid[16], u32 place)
 {
-	const struct rx_group *a;
+	struct rx_group *a;
 	int fd;
 
 	pthread_mutex_lock(&g->lock);
 	a = find(g, gid);
 	fd = a ? a->fd[place] : -1;
+	if (fd >= 0 && (a->unused >> place & 1)) {
+		a->unused &= ~(1u << place);
+		steer(g, a, fd);
+	}
 	pthread_mutex_unlock(&g->lock);
 	return fd;
+}
+
+/* The next one gets nothing that came for the last. */
+static void empty(int fd)
+{
+	char byte;
+
+	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
+		;
+}
+
+void ur_udp_group_rest(struct ur_udp_group *g, u32 place)
+{
+	ur_assert(place >= g->engines && place < UR_SLOTS);
+	pthread_mutex_lock(&g->lock);
+	ur_list_for_each(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+
+		if (a->fd[place] < 0)
+			continue;
+		a->unused |= 1u << place;
+		if (!steer(g, a, a->fd[place]))
+			empty(a->fd[place]);
+	}
+	pthread_mutex_unlock(&g->lock);
 }

@@ -13,7 +13,7 @@
  * All are kept (ground/keep.h): a group goes on when uroced is killed, and has its numbers when the
  * next one comes.
  *
- * All functions: any engine's thread.
+ * Functions, where no other is named: any engine's thread.
  */
 #ifndef UR_DEVICE_UDP_GROUP_H
 #define UR_DEVICE_UDP_GROUP_H
@@ -47,7 +47,11 @@ void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
 /* Closes the sockets of addresses of which no engine has taken one by now. */
 void ur_udp_group_settle(struct ur_udp_group *group);
-/* Returns the socket in that place, which stays the group's, or -1. */
-int ur_udp_group_at(struct ur_udp_group *group, const u8 gid[16], u32 place);
+/* Returns the socket in that place, which stays the group's and gets datagrams from now on, or
+ * -1. */
+int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
+/* Nobody uses the sockets in that place for now: they stay, what they have is dropped, and
+ * datagrams for the place go to number 0. Any thread. */
+void ur_udp_group_rest(struct ur_udp_group *group, u32 place);
 
 #endif

@@ -367,6 +367,7 @@ static const struct ur_wire_ops udp_ops = {
 	.addr_del = addr_del,
 	.addr_free = addr_free,
 	.lend = ur_udp_lend,
+	.lend_end = ur_udp_lend_end,
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
 	.settle = ur_udp_settle,

@@ -133,8 +133,9 @@ int ur_udp_set(int fd, int level, int name, int value);
 
 /* Sets the options of a receiving socket. */
 void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
-/* wire_udp_lend.c: the wire's lend. */
+/* wire_udp_lend.c: the wire's lend and lend_end. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+void ur_udp_lend_end(struct ur_wire *wire, u32 slot);
 /* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
 /* The wire's settle. */

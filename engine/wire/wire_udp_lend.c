@@ -48,13 +48,20 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 
 	if (!a || a->mcast)
 		return -EADDRNOTAVAIL;
-	fd = ur_udp_group_at(w->group, gid, slot);
+	fd = ur_udp_group_use(w->group, gid, slot);
 	if (fd < 0)
 		fd = make(w, a, slot);
 	if (fd < 0)
 		return fd;
 	*ret = fd;
 	return 0;
+}
+
+void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	ur_udp_group_rest(w->group, slot);
 }
 
 /* ---- ports ---- */

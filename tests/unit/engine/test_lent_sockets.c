@@ -189,6 +189,27 @@ static void test_all_lent(void)
 	CHECK_EQ(lent.slot, 20);
 }
 
+/* The device gets, and counts, what comes for a program that has ended; the next one gets
+ * nothing that had come before. */
+static void test_ended(void)
+{
+	struct ur_lent lent;
+
+	for (u32 i = 0; i < 2; i++) {
+		lend(i);
+		send_to(gids[i], slots[0]);
+		ur_engine_lend_end(engine, slots[0]);
+		CHECK_EQ(take(sockets[0]), 0);
+		expect_engine(gids[i], slots[0], 0);
+		expect_lent(gids[i], 1);
+		CHECK(!ur_engine_lend(engine, 0, getpid(), &lent));
+		CHECK_EQ(lent.slot, slots[0]);
+		expect_engine(gids[i], slots[0], 0);
+		borrow(0, i);
+		expect_all(gids[i], 2);
+	}
+}
+
 /* As long as a program has a copy, the address is nobody else's. */
 static void test_address_goes(void)
 {
@@ -220,6 +241,7 @@ int main(int argc, char **argv)
 	STEP(test_more_engines());
 	STEP(test_address_goes());
 	STEP(test_all_lent());
+	STEP(test_ended());
 	ur_engine_destroy(engine);
 	ur_loop_unlock(config.loop); /* runs what was posted */
 	ur_loop_destroy(config.loop);
