@@ -415,13 +415,18 @@ static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
 }
 
-static void count_sent(struct ur_qp *qp, u32 packets)
+/* The bytes that a turn has put into tx are counted at its end; those that lie apart are
+ * not in there. */
+static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
 {
 	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
 
 	ur_count_tx_prio(qp->port, qp->attr.av, packets, bytes);
 	ur_count_many(qp->port, UR_CNT_sent_pkts, packets);
 	ur_count_many(qp->port, UR_CNT_port_xmit_data, bytes / 4);
+	if (apart)
+		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
+			    (u64)packets << qp->mtu_shift);
 }
 
 /* Returns how many packets there are from here to the one that asks for an
@@ -518,7 +523,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			ur_retry_sent(qp, last);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n);
+	count_sent(qp, n, copies.apart);
 	return n;
 }
 
@@ -557,6 +562,6 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n);
+	count_sent(qp, n, copies.apart);
 	return n;
 }

@@ -134,15 +134,19 @@ def counters(host, *what):
     return json.loads(uroce(host, "stat", "--json", *what))
 
 
-def test_stat_qp(lab):
+@pytest.mark.parametrize("place", ["device", "process"])
+def test_stat_qp(lab, monkeypatch, place):
     """What a device has sent and received is what its queue pairs have."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
     lab.serve()
 
     def sums(host, name):
         return sum(q["counters"][name] for q in counters(host, "qp"))
 
-    def agree(host):
+    def agree(host, before=None):
         dev = counters(host)[0]["counters"]
+        if before:
+            dev = {n: dev[n] - before[n] for n in dev}
         qps = {n: sums(host, n) for n in ("sent_pkts", "rcvd_pkts",
                                           "sent_bytes", "loop_msgs")}
         return qps["sent_pkts"] and (
@@ -160,11 +164,19 @@ def test_stat_qp(lab):
         assert sums(host, "loop_msgs") == 0
     for p in s, c:
         p.kill()
-    # On one host: messages, no packets; each counted at both ends.
+    # On one host.
+    wait_for("their end", lambda: not counters(lab.a, "qp"))
+    before = counters(lab.a)[0]["counters"]
     s, c = start_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-n", "100000000"])
-    wait_for("messages", lambda: sums(lab.a, "loop_msgs") > 1000)
+    went = "loop_msgs" if place == "device" else "rcvd_pkts"
+    wait_for("messages", lambda: sums(lab.a, went) > 1000)
     for p in s, c:
         os.kill(find(p, "ibv_rc_pingpong"), signal.SIGSTOP)
+    if place == "process":  # to each other
+        wait_for("the counts to agree", lambda: agree(lab.a, before))
+        assert sums(lab.a, "loop_msgs") == 0
+        return
+    # Messages, no packets; each counted at both ends.
     wait_for("the counts to agree", lambda: sums(lab.a, "loop_msgs") ==
              2 * counters(lab.a)[0]["counters"]["loop_msgs"])
     assert sums(lab.a, "sent_pkts") == 0
