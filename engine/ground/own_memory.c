@@ -183,8 +183,10 @@ int ur_user_mem_own(struct ur_user_mem **mem)
 	(*mem)->uid = geteuid();
 	(*mem)->copies = copies();
 	err = make_stage(*mem);
-	if (err)
+	if (err) {
 		ur_user_mem_put(*mem);
+		*mem = NULL;
+	}
 	return err;
 }
 

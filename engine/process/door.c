@@ -13,6 +13,7 @@
 #include "engine/process/process.h"
 #include "util/os/high_fd.h"
 
+#define SPARE 16
 /* Nobody sleeps for nothing, and nobody else's processor is looked for. */
 #define OPTIONS "spin_us=0,hold=0,follow=0"
 
@@ -52,6 +53,24 @@ static int make_file(void)
 		return fd;
 	err = -errno;
 	close(fd);
+	return err;
+}
+
+/* An engine needs more of them later, for addresses and rings, where the device's needs
+ * none: a program that has hardly any left has that one. */
+static int look_for_descriptors(int some)
+{
+	int fd[SPARE], n = 0, err = 0;
+
+	while (n < SPARE && !err) {
+		fd[n] = fcntl(some, F_DUPFD_CLOEXEC, 0);
+		if (fd[n] < 0)
+			err = -errno;
+		else
+			n++;
+	}
+	while (n)
+		close(fd[--n]);
 	return err;
 }
 
@@ -149,6 +168,8 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 		err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
 				     &ectx);
 	if (!err)
+		err = look_for_descriptors(g->fd);
+	if (!err)
 		err = ur_process_fork_add(g);
 	if (err) {
 		close_guest(g);
@@ -176,27 +197,27 @@ static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 
 /* Packets leave by sockets of the process's own: it must live where the device
  * does. */
-static bool same_net(int lent)
+static int look_at_net(int lent)
 {
 	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	u64 here = 0, there = 1;
 	socklen_t len = sizeof(here);
 
 	if (own < 0)
-		return false;
+		return -errno;
 	if (getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &here, &len) < 0 ||
 	    getsockopt(lent, SOL_SOCKET, SO_NETNS_COOKIE, &there, &len) < 0)
 		here = ~there;
 	close(own);
-	return here == there;
+	return here == there ? 0 : -EOPNOTSUPP;
 }
 
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 {
-	int err, high;
+	int err = look_at_net(fd), high;
 
-	if (!same_net(fd))
-		return -EOPNOTSUPP;
+	if (err)
+		return err;
 	high = ur_high_fd_copy(fd);
 	if (high < 0)
 		return high;
