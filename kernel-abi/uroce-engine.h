@@ -98,7 +98,7 @@ struct uroce_door {
 	 * that had it has ended and its engine has done nothing since it forked. Where wait is not 0
 	 * that end is waited for, for a short time and once. Else the child says that it does without:
 	 * it is refused from then on. Returns 0, -ENOENT where there is no object, and the context needs
-	 * no engine of its own, or -EIO. */
+	 * no engine of its own, -ESRCH where it is the parent's still, or -EIO. */
 	int (*adopt)(struct uroce_guest *guest, int wait);
 	/* Whether it has the socket for that entry of the GID table; takes one
 	 * over where that succeeds. */

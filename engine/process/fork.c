@@ -174,6 +174,7 @@ static void enter_child(void)
 		struct uroce_guest *g = guest_of(it);
 
 		g->own[1] = g->fork.held;
+		g->fork.parents = true;
 		if (!g->fork.locked)
 			continue;
 		g->fork.locked = false;
@@ -319,6 +320,7 @@ static int take_over(struct uroce_guest *g, bool wait)
 		err = ur_engine_resume(g->engine);
 	if (!err) {
 		resume_waits(g);
+		g->fork.parents = false;
 		*g->own = 1;
 		return 0;
 	}
@@ -332,12 +334,12 @@ int ur_process_adopt(struct uroce_guest *g, int wait)
 	int err = 0;
 
 	if (!*g->own && !g->own[1])
-		return -EIO;
+		return g->fork.parents ? -ESRCH : -EIO;
 	pthread_mutex_lock(&guests_lock);
 	if (!*g->own && !g->objects)
 		err = -ENOENT;
-	else if (!*g->own)
-		err = take_over(g, wait);
+	else if (!*g->own && take_over(g, wait))
+		err = -ESRCH;
 	pthread_mutex_unlock(&guests_lock);
 	return err;
 }

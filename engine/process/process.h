@@ -23,6 +23,7 @@ struct ur_process_fork {
 	bool held;	   /* what the child has of it is whole */
 	bool locked;	   /* the locks are, while it forks */
 	bool waited;	   /* for the end of the parent */
+	bool parents; /* the engine is that of a process which this was forked from */
 };
 
 struct uroce_guest {

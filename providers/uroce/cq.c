@@ -248,7 +248,7 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
 	u32 arm;
 
-	if (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
+	if (cq->guest && ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	arm = (++cq->arm_serial << 2) | how;
@@ -257,7 +257,7 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 		arm_ring(cq->device, arm);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
-	if (cq->guest && ibcq->channel)
+	if (cq->guest && ibcq->channel && ur_to_ctx(ibcq->context)->guest)
 		ur_to_ctx(ibcq->context)
 			->door->armed(ur_to_ctx(ibcq->context)->guest);
 	return 0;

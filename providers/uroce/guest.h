@@ -101,7 +101,18 @@ static inline bool ur_guest_is_here(struct uroce_context *ctx)
 {
 	return ctx->guest && !ur_doorbell_is_dead(&ctx->db) && ctx->guest;
 }
-/* The same for who destroys: no end of a parent is waited for, and a child that has destroyed something of
+/* The same for who makes something: a child whose parent goes on with the engine makes it in
+ * the device, and has nothing of its parent's engine from then on (ctx->guest is NULL, and
+ * ctx->parted is set). */
+bool ur_guest_makes_here(struct uroce_context *ctx);
+/* Returns what a verb fails with that needs what is in the engine, which is not here: guest, an
+ * object there, or NULL. 0: the device has the object. */
+static inline int ur_guest_lacks(const struct uroce_context *ctx,
+				 const void *guest)
+{
+	return ctx->guest || guest ? EIO : 0;
+}
+/* The same as ur_guest_is_here() for who destroys: no end of a parent is waited for, and a child that has destroyed something of
  * its parent's does not get the engine later. */
 bool ur_guest_is_here_still(struct uroce_context *ctx);
 /* guest_left.c: err is the device's answer when something was to be destroyed. Returns 0 where uroced was

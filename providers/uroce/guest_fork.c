@@ -25,14 +25,37 @@ static void show_process(struct uroce_context *ctx)
 	uroce_query_port(&ctx->ibv, 1, &attr);
 }
 
-static bool adopt_if(struct uroce_context *ctx, int wait)
+/* All that is made from now on is the device's. The parent has what was made, and this process
+ * will not have its engine any more: the doorbell of that stays, and is dead. */
+static void part(struct uroce_context *ctx)
+{
+	ctx->elsewhere = true;
+	ctx->parted = true;
+	ctx->guest = NULL;
+	ctx->device_db.own = NULL;
+	show_process(ctx);
+}
+
+enum need {
+	NEED_ENGINE, /* to go on with what there is: its end in the parent is waited for */
+	NEED_ANY,  /* to make something: the device's will do */
+	NEED_NONE, /* to destroy something */
+};
+
+static bool adopt_if(struct uroce_context *ctx, enum need need)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int err = 0;
+	int err = ctx->parted ? -ESRCH : 0;
 
 	pthread_mutex_lock(&lock);
 	if (ctx->guest)
-		err = ctx->door->adopt(ctx->guest, wait);
+		err = ctx->door->adopt(ctx->guest, need != NEED_NONE);
+	/* It says that it does without, unless the parent has ended just now. */
+	if (ctx->guest && err == -ESRCH && need == NEED_ANY) {
+		err = ctx->door->adopt(ctx->guest, 0);
+		if (err == -ESRCH)
+			part(ctx);
+	}
 	if (err == -ENOENT) {
 		leave_engine(ctx);
 		err = 0;
@@ -45,12 +68,19 @@ static bool adopt_if(struct uroce_context *ctx, int wait)
 
 bool ur_guest_adopt(void *arg)
 {
-	return adopt_if(arg, 1);
+	return adopt_if(arg, NEED_ENGINE);
+}
+
+bool ur_guest_makes_here(struct uroce_context *ctx)
+{
+	if (!ctx->guest || *ctx->db.own)
+		return ctx->guest;
+	return adopt_if(ctx, NEED_ANY) && ctx->guest;
 }
 
 bool ur_guest_is_here_still(struct uroce_context *ctx)
 {
 	if (!ctx->guest || *ctx->db.own)
 		return ctx->guest;
-	return adopt_if(ctx, 0) && ctx->guest;
+	return adopt_if(ctx, NEED_NONE) && ctx->guest;
 }

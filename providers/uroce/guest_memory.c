@@ -26,7 +26,7 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported)
 		return 0;
@@ -73,7 +73,7 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	u64 in_page = offset & ((u64)sysconf(_SC_PAGESIZE) - 1);
 	void *map;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported)
 		return 0;
@@ -109,7 +109,7 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 	int err;
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, mr->guest);
 	if (!mr->guest)
 		return 0;
 	if (flags & IBV_REREG_MR_CHANGE_PD)
@@ -161,7 +161,7 @@ void ur_guest_keep_mr(struct uroce_mr *mr)
 
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(mw->ibv.pd)->imported)
 		return 0;

@@ -73,7 +73,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	};
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	err = set_async(ctx);
 	if (err)
@@ -97,7 +97,7 @@ int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, cq->guest);
 	return -ctx->door->resize_cq(cq->guest, resp->entries, resp);
 }
 
@@ -107,7 +107,7 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, cq->guest);
 	return -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
 				     attr->moderate.cq_period);
 }
@@ -123,29 +123,27 @@ static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr)
 {
-	if (!ctx->guest)
-		return 0;
-	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+		return EIO;
 	qp->in_device =
-		!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
-		is_imports(attr);
-	return qp->in_device && attr->srq && !ur_to_srq(attr->srq)->in_device
-		       ? EOPNOTSUPP
-		       : 0;
+		ctx->parted ||
+		(ctx->guest &&
+		 (!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
+		  is_imports(attr)));
+	if (!qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device)
+		return 0;
+	return ctx->parted ? EIO : EOPNOTSUPP;
 }
 
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, bool xrc)
 {
-	srq->db = &ctx->db;
-	if (!ctx->guest)
-		return 0;
-	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
-	srq->in_device = xrc || (pd && ur_to_pd(pd)->imported);
-	if (srq->in_device)
-		srq->db = &ctx->device_db;
+	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+		return EIO;
+	srq->in_device =
+		ctx->parted ||
+		(ctx->guest && (xrc || (pd && ur_to_pd(pd)->imported)));
+	srq->db = srq->in_device ? &ctx->device_db : &ctx->db;
 	return 0;
 }
 
@@ -212,7 +210,7 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	int err = 0;
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, srq->guest);
 	if (srq->in_device)
 		return 0;
 	if (!srq->guest)
@@ -312,7 +310,7 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 	struct uroce_engine_path path;
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported) {
 		ah->ah = UINT32_MAX; /* nobody's */
@@ -337,7 +335,7 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	int err;
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, qp->guest);
 	if (qp->in_device)
 		return 0;
 	if (!qp->guest)
@@ -362,7 +360,7 @@ int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return ur_guest_lacks(ctx, qp->guest);
 	return qp->guest ? -ctx->door->mcast(qp->guest, gid->raw, attach) : 0;
 }
 

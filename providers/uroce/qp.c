@@ -148,8 +148,9 @@ static int use_cqs(struct uroce_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 
 static int cmd_destroy_qp(struct uroce_qp *qp)
 {
-	return ur_to_ctx(qp->ibv.context)->guest ? ur_guest_destroy_qp(qp)
-						 : ibv_cmd_destroy_qp(&qp->ibv);
+	return ur_to_ctx(qp->ibv.context)->guest || qp->guest
+		       ? ur_guest_destroy_qp(qp)
+		       : ibv_cmd_destroy_qp(&qp->ibv);
 }
 
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,

@@ -36,7 +36,7 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 
 static int cmd_destroy_srq(struct uroce_srq *srq)
 {
-	return ur_to_ctx(srq->vsrq.srq.context)->guest
+	return ur_to_ctx(srq->vsrq.srq.context)->guest || srq->guest
 		       ? ur_guest_destroy_srq(srq)
 		       : ibv_cmd_destroy_srq(&srq->vsrq.srq);
 }

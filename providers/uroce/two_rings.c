@@ -95,7 +95,7 @@ int uroce_guest_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	u32 bytes = 0;
 	int n;
 
-	if (ur_doorbell_is_dead(&ctx->db))
+	if (cq->guest && ur_doorbell_is_dead(&ctx->db))
 		return -EIO;
 	n = take_both(cq, num_entries, wc, &bytes);
 	if (!n && ctx->guest) {
@@ -139,7 +139,7 @@ int uroce_guest_start_poll(struct ibv_cq_ex *ibcq,
 
 	if (attr->comp_mask)
 		return EINVAL;
-	if (ur_doorbell_is_dead(&ctx->db))
+	if (cq->guest && ur_doorbell_is_dead(&ctx->db))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	cqe = next_of_both(cq);

@@ -54,6 +54,8 @@ struct uroce_context {
 	int guest_fd;	  /* of the rings, then */
 	bool guest_async; /* it can send asynchronous events */
 	bool elsewhere;	  /* the device may think of one that is not here */
+	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
+	bool parted;
 	/* Events of queues that are destroyed are taken back by one at a time, here
 	 * and in the device. */
 	pthread_mutex_t destroys;

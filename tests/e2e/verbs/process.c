@@ -123,6 +123,42 @@ static void fork_works(void)
 	bench_close(&t);
 }
 
+/* The child has nothing of its parent's, if the engine is in that. */
+static void fork_apart(void)
+{
+	const char *place = getenv("UROCE_ENGINE");
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
+					.cap = {4, 4, 1, 1, 0}};
+	struct shared s;
+	struct ibv_wc wc;
+	struct bench t;
+	pid_t pid;
+
+	if (!place || strcmp(place, "process"))
+		exit(77);
+	bench_open(&t, 64);
+	fill(&s, &t);
+	init.send_cq = init.recv_cq = t.b.cq;
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		work_beside(t.ctx, t.pd, &s, 5);
+		CHECK_EQ(ibv_poll_cq(t.a.cq, 1, &wc), -EIO);
+		CHECK_EQ(ibv_req_notify_cq(t.a.cq, 0), EIO);
+		CHECK_EQ(post_recv(&t.a, 1, 0, 64), EIO);
+		CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE, s.addr, s.rkey, 64),
+			 EIO);
+		CHECK(!ibv_create_qp(t.pd, &init));
+		CHECK_EQ(errno, EIO);
+		work_beside(t.ctx, t.pd, &s, 6);
+		_exit(0);
+	}
+	reap(pid);
+	CHECK_EQ(t.b.buf[63], 6);
+	works_still(&t);
+	bench_close(&t);
+}
+
 /* An event file is open as long as anybody has it: the child has it when the
  * opener has closed it. */
 static void fork_channel(void)
@@ -329,6 +365,7 @@ static void import_wrong(void)
 
 const struct verbs_test process_tests[] = {
 	{"fork_works", fork_works},
+	{"fork_apart", fork_apart},
 	{"fork_write", fork_write},
 	{"fork_channel", fork_channel},
 	{"import_by_socket", import_by_socket},
