@@ -17,20 +17,17 @@ void ur_dispatch_end_rx(struct ur_engine *e)
 	ur_refused_look(e);
 }
 
-/* Does what epoll_pwait2() does. Kernels before 5.11 and emulators of later
- * ones do not have it: they wait in milliseconds, rather too long than turning
- * meanwhile. */
-static int wait_events(int epoll_fd, struct epoll_event *ev,
-		       const struct timespec *timeout)
+int ur_dispatch_wait(int epoll_fd, struct epoll_event *ev, int max,
+		     const struct timespec *timeout)
 {
-	int n = epoll_pwait2(epoll_fd, ev, EVENTS, timeout, NULL);
+	int n = epoll_pwait2(epoll_fd, ev, max, timeout, NULL);
 	u64 ms;
 
 	if (n >= 0 || errno != ENOSYS)
 		return n;
 	ms = (u64)timeout->tv_sec * 1000 +
 	     ((u64)timeout->tv_nsec + 999999) / 1000000;
-	return epoll_wait(epoll_fd, ev, EVENTS, (int)ur_min_u64(ms, INT32_MAX));
+	return epoll_wait(epoll_fd, ev, max, (int)ur_min_u64(ms, INT32_MAX));
 }
 
 bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
@@ -43,7 +40,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 
 	if (sleeps)
 		ur_mailbox_release(e);
-	n = wait_events(e->epoll_fd, ev, timeout);
+	n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, timeout);
 	if (n < 0)
 		ur_guest_look(e, errno);
 	woken = n > 0;
@@ -51,7 +48,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	 * anew. An event that is reported only once, an eventfd's, was only to
 	 * end the sleep; the others are reported again. */
 	if (sleeps && ur_mailbox_acquire(e))
-		n = wait_events(e->epoll_fd, ev, &zero);
+		n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, &zero);
 	if (e->guest.rests)
 		return false;
 	if (n > 0 && e->config.guest)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/dispatch.h"
 #include "engine/engine_impl.h"
 #include "engine/faults.h"
 #include "engine/ground/own_memory.h"
@@ -17,6 +18,7 @@
 #include "engine/ground/lent_record.h"
 #include "engine/wait.h"
 #include "engine/wire/wire.h"
+#include "util/os/filtered.h"
 #include "util/os/high_fd.h"
 
 /* While somebody polls, the thread looks so often whether it is still so: so
@@ -116,7 +118,7 @@ static void nap(struct ur_engine *e)
 	if (!ur_work_waits(e) && !sleeps_between(e)) {
 		ur_mailbox_release(e);
 		do {
-			if (epoll_pwait2(e->guest.nap_fd, &ev, 1, &ts, NULL))
+			if (ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts))
 				break;
 		} while (is_driven(e));
 		ur_mailbox_acquire(e);
@@ -198,7 +200,7 @@ static bool wait_for_child(struct ur_engine *e, u64 ns)
 		return true;
 	}
 	ur_mailbox_release(e);
-	n = epoll_pwait2(e->guest.nap_fd, &ev, 1, &ts, NULL);
+	n = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
 	ur_mailbox_acquire(e);
 	atomic_store(&e->asleep, 0);
 	return n < 0 || (n && ev.data.u32 == 1);
@@ -394,6 +396,24 @@ static bool drive(struct ur_engine *e, bool posted)
 	       (ur_poll_overdue(e) || came_meanwhile(e));
 }
 
+/* A filter of system calls may end the calling thread for what an engine does. It has come
+ * after our own thread, which goes on without it. */
+static bool is_filtered(void)
+{
+	return &ur_preload_filtered &&
+	       __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED);
+}
+
+static void leave_to_thread(struct ur_engine *e, bool posted)
+{
+	int error = errno;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (posted && atomic_load(&e->asleep))
+		ur_mailbox_wake(e);
+	errno = error;
+}
+
 bool ur_engine_drive(struct ur_engine *e, bool posted)
 {
 	struct ur_mailbox *box = &e->mailbox;
@@ -402,6 +422,10 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 
 	if (atomic_load_explicit(&e->guest.closed, memory_order_relaxed))
 		return false;
+	if (__builtin_expect(is_filtered(), 0)) {
+		leave_to_thread(e, posted);
+		return true;
+	}
 	/* System calls, which a thread may end in that is cancelled. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	do {

@@ -6,8 +6,12 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,16 +42,14 @@ static bool has_filter(void)
 	return line && strtoul(line + sizeof("\nSeccomp:") - 1, NULL, 10) != 0;
 }
 
-/* Makes the calls in a child of one thread, in which any lock may be held by
+/* The two are called in a child of one thread, in which any lock may be held by
  * nobody: only system calls. */
-static void make_calls(void)
+
+static bool make_calls(void)
 {
-	static const struct rlimit none;
 	struct timespec now = {0};
 	cpu_set_t all;
 
-	/* A call that ends the child shall leave no core file. */
-	setrlimit(RLIMIT_CORE, &none);
 	sched_yield();
 	poll(NULL, 0, 0);
 	nanosleep(&now, NULL);
@@ -55,12 +57,56 @@ static void make_calls(void)
 	sched_getcpu();
 	if (!sched_getaffinity(0, sizeof(all), &all))
 		sched_setaffinity(0, sizeof(all), &all);
-	syscall(SYS_exit_group, 0);
+	return true;
+}
+
+static bool is_refused(long ret)
+{
+	return ret < 0 &&
+	       (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+/* An engine in this process, and its thread, make these calls, which other programs may do
+ * without; here they do nothing. A newer call for which there is an older
+ * one may be refused, but not be the end. Returns whether all may be called. */
+static bool make_engine_calls(void)
+{
+	struct sockaddr_storage any = {0};
+	struct timespec now = {0};
+	struct epoll_event ev;
+	char attr[48];
+
+	prctl(PR_SET_TIMERSLACK, 1ul);
+	syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0);
+	syscall(SYS_sched_setattr, 0, NULL, 0);
+	syscall(SYS_clone3, NULL, 0);
+	syscall(SYS_epoll_pwait2, -1, &ev, 1, &now, NULL, 0);
+	/* A filter may say that there are no sockets of some kinds. */
+	if (socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) < 0 &&
+	    errno != EMFILE && errno != ENFILE)
+		return false;
+	return !is_refused(eventfd(0, EFD_CLOEXEC)) &&
+	       !is_refused(epoll_create1(EPOLL_CLOEXEC)) &&
+	       !is_refused(bind(-1, (struct sockaddr *)&any, sizeof(any))) &&
+	       !is_refused(setsockopt(-1, SOL_SOCKET, SO_RCVBUF, &now, 4)) &&
+	       !is_refused(getsockopt(-1, SOL_SOCKET, SO_RCVBUF, NULL, NULL)) &&
+	       !is_refused(sendmsg(-1, NULL, 0)) &&
+	       !is_refused(sendmmsg(-1, NULL, 0, 0)) &&
+	       !is_refused(recvmsg(-1, NULL, 0)) &&
+	       !is_refused(recvmmsg(-1, NULL, 0, 0, NULL)) &&
+	       !is_refused(send(-1, NULL, 0, 0)) &&
+	       !is_refused(recv(-1, NULL, 0, 0)) &&
+	       !is_refused(pread(-1, NULL, 0, 0)) &&
+	       !is_refused(pwrite(-1, NULL, 0, 0)) &&
+	       !is_refused(epoll_wait(-1, &ev, 1, 0)) &&
+	       !is_refused(epoll_ctl(-1, EPOLL_CTL_DEL, -1, &ev)) &&
+	       !is_refused(fcntl(-1, F_DUPFD_CLOEXEC, 0)) &&
+	       !is_refused(memfd_create("uroce-rings", MFD_CLOEXEC));
 }
 
 /* The filter was there before this process asked for one: who started it let it
  * start programs, so it may have a child. */
-static bool ask_filter(void)
+static bool ask_filter(bool (*calls)(void))
 {
 	int status;
 	pid_t pid, got;
@@ -68,30 +114,51 @@ static bool ask_filter(void)
 	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 	if (pid < 0)
 		return false;
-	if (!pid)
-		make_calls();
+	if (!pid) {
+		/* A call that ends the child shall leave no core file. */
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+		syscall(SYS_exit_group, !calls());
+	}
 	do
 		got = waitpid(pid, &status, __WALL);
 	while (got < 0 && errno == EINTR);
 	return got == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* answer: remembered; 1: not allowed; 2: allowed. */
+static bool is_allowed(u32 *answer, bool (*calls)(void))
+{
+	u32 is = __atomic_load_n(answer, __ATOMIC_RELAXED);
+
+	if (!is) {
+		is = ask_filter(calls) ? 2 : 1;
+		__atomic_store_n(answer, is, __ATOMIC_RELAXED);
+	}
+	return is == 2;
+}
+
+/* This process has asked for a filter itself. */
+static bool asked_itself(void)
+{
+	return &ur_preload_filtered &&
+	       __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED);
+}
+
 void ur_calls_probe(void)
 {
-	static u32 asked; /* 1: not allowed; 2: allowed */
-	u32 answer;
-	bool refused = false;
+	static u32 answer;
 
-	if (&ur_preload_filtered &&
-	    __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED))
-		return;
-	if (has_filter()) {
-		answer = __atomic_load_n(&asked, __ATOMIC_RELAXED);
-		if (!answer) {
-			answer = ask_filter() ? 2 : 1;
-			__atomic_store_n(&asked, answer, __ATOMIC_RELAXED);
-		}
-		refused = answer != 2;
-	}
-	__atomic_store_n(&ur_calls_refused, refused, __ATOMIC_RELAXED);
+	if (!asked_itself())
+		__atomic_store_n(&ur_calls_refused,
+				 has_filter() &&
+					 !is_allowed(&answer, make_calls),
+				 __ATOMIC_RELAXED);
+}
+
+bool ur_calls_engine(void)
+{
+	static u32 answer;
+
+	return !asked_itself() &&
+	       (!has_filter() || is_allowed(&answer, make_engine_calls));
 }

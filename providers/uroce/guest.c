@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "allowed.h"
 #include "guest.h"
 
 /* Returns 1 where it is asked for, 0, or -EINVAL. */
@@ -106,7 +107,8 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err <= 0)
 		return -err;
 	ctx->door = find_door();
-	if (!ctx->door || resp->adverse || !may_have_rings())
+	if (!ctx->door || resp->adverse || !may_have_rings() ||
+	    !ur_calls_engine())
 		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,

@@ -14,9 +14,8 @@ NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
                                 open(f"{HERE}/verbs/{f}.c").read())]
 
 
-# What an engine in the program does not do: doc/features.md. It sends from the program's
-# threads, and waits for pages there; a child beside its parent has none.
-DEVICES = {"filter_own", "held_pages", "fork_works"}
+# What an engine in the program does not do: doc/features.md. It waits for pages.
+DEVICES = {"held_pages"}
 
 
 @pytest.mark.parametrize("shared", [1, 0], ids=["shared", "copied"])

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "bench.h"
@@ -109,22 +110,64 @@ static void before_open(void)
 	opens_and_polls();
 }
 
-/* It is whoever started the program that made the filter. */
-static void inherited(void)
+static void inherit(void (*forbid)(void), const char *name)
 {
 	if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER) {
 		opens_and_polls();
 		return;
 	}
-	forbid_yield();
-	execl("/proc/self/exe", "verbs_corners", "filter_inherited",
-	      (char *)NULL);
+	forbid();
+	execl("/proc/self/exe", "verbs_corners", name, (char *)NULL);
 	CHECK(!"exec");
+}
+
+/* It is whoever started the program that made the filter. */
+static void inherited(void)
+{
+	inherit(forbid_yield, "filter_inherited");
+}
+
+/* An engine makes these calls, and no card's provider. */
+static void forbid_engines(void)
+{
+	struct sock_filter filter[] = {
+		LOAD_NR,      IF(epoll_create1), DO(KILL_PROCESS),
+		IF(sendmmsg), DO(KILL_PROCESS),	 DO(ALLOW),
+	};
+
+	install(filter, sizeof(filter) / sizeof(*filter));
+}
+
+static void no_engine(void)
+{
+	inherit(forbid_engines, "filter_no_engine");
+}
+
+/* Nor any other address family than the tunnel's. */
+static void forbid_network(void)
+{
+	struct sock_filter filter[] = {
+		LOAD_NR,
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		DO(ALLOW),
+	};
+
+	install(filter, sizeof(filter) / sizeof(*filter));
+}
+
+static void no_network(void)
+{
+	inherit(forbid_network, "filter_no_network");
 }
 
 const struct verbs_test filter_tests[] = {
 	{"filter_own", own},
 	{"filter_before_open", before_open},
 	{"filter_inherited", inherited},
+	{"filter_no_engine", no_engine},
+	{"filter_no_network", no_network},
 	{0},
 };
