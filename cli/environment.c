@@ -115,3 +115,10 @@ int ur_environment_check(const struct ur_options *options)
 		err = -errno;
 	return err;
 }
+
+int ur_environment_engine(const struct ur_options *options)
+{
+	if (!options->engine || !setenv("UROCE_ENGINE", options->engine, 1))
+		return 0;
+	return -errno;
+}

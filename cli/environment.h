@@ -36,4 +36,8 @@ int ur_environment_check(const struct ur_options *options);
  */
 int ur_environment_adverse(const struct ur_options *options);
 
+/* Puts what --engine asks for into UROCE_ENGINE; nothing where it was not given.
+ * Returns 0 or -errno. */
+int ur_environment_engine(const struct ur_options *options);
+
 #endif

@@ -25,7 +25,7 @@ static void print_option(const struct ur_option *o)
 	if (!o->value)
 		snprintf(text, sizeof(text), "%s--%s", o->letter ? letter : "",
 			 o->name);
-	else if (o->kind == UR_OPTION_WORD)
+	else if (o->fallback)
 		snprintf(text, sizeof(text), "--%s[=%s]", o->name, o->value);
 	else
 		snprintf(text, sizeof(text), "%s--%s %s",

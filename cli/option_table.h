@@ -16,7 +16,8 @@ enum ur_option_kind {
 	UR_OPTION_NUMBER,  /* int, decimal, from min to max */
 	UR_OPTION_SECONDS, /* double, from min to max */
 	UR_OPTION_QPN,	   /* int64_t, 24 bits, decimal or 0x */
-	UR_OPTION_WORD,	   /* const char *, one of words; the value may lack */
+	UR_OPTION_WORD,	   /* const char *, one of words; with a fallback the
+			    * value may lack */
 	UR_OPTION_NETDEV,  /* one more of netdev[] */
 	UR_OPTION_NAME,	   /* the name[] of the netdev before */
 	UR_OPTION_FAULT,   /* one more of fault[] */

@@ -201,13 +201,12 @@ static void make_forms(struct option *longs, char *shorts)
 	for (int i = 0; i < ur_options_count; i++) {
 		const struct ur_option *o = &ur_option_table[i];
 
-		longs[i] =
-			(struct option){.name = o->name,
-					.has_arg = !o->value ? no_argument
-						   : o->kind == UR_OPTION_WORD
-							   ? optional_argument
-							   : required_argument,
-					.val = FIRST_ROW + i};
+		longs[i] = (struct option){
+			.name = o->name,
+			.has_arg = !o->value	 ? no_argument
+				   : o->fallback ? optional_argument
+						 : required_argument,
+			.val = FIRST_ROW + i};
 		if (!o->letter)
 			continue;
 		*shorts++ = o->letter;

@@ -90,7 +90,8 @@ int ur_cmd_run(struct ur_options *options)
 		return UR_EXIT_NO_DEVICE;
 	if (ur_status_check_devices(sock, options) || check_only(options) ||
 	    ur_environment_set(options->run_dir) ||
-	    ur_environment_check(options) || ur_environment_adverse(options)) {
+	    ur_environment_check(options) || ur_environment_adverse(options) ||
+	    ur_environment_engine(options)) {
 		close(sock);
 		return UR_EXIT_NO_DEVICE;
 	}
