@@ -21,9 +21,13 @@ from user_namespaces import user_namespaces  # noqa: E402,F401
 def pytest_addoption(parser):
     parser.addoption("--build", default=os.environ.get(
         "UROCE_BUILD", os.path.join(hosts.TOP, "build")))
+    parser.addoption("--engine", choices=("device", "process"), help="of "
+                     "programs (default: what they have by themselves)")
 
 
 def pytest_configure(config):
+    if place := config.getoption("--engine"):
+        os.environ["UROCE_ENGINE"] = place
     config.addinivalue_line("markers", "part(NAME): needs UROCE_WITH_NAME (parts.py)")
 
     def stop(sig, frame):

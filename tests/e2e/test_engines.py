@@ -16,6 +16,12 @@ from parts import raw_ethernet
 from test_fault_rules import shown, uroce
 from test_pingpong import PROGRAMS
 
+@pytest.fixture(autouse=True)
+def place(monkeypatch):
+    """These are about the device's."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
+
+
 TWO = ["--netdev", "eth0", "--engines", "2"]
 
 
