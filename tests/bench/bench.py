@@ -3,7 +3,7 @@
 """uroce beside TCP, UDP and memcpy, on the same paths in the same run.
 
     bench.py [--build DIR] [--rounds N] [--seconds S] [--tiny] [--only TEXT]
-             [--engine-opt NAME=VALUE]... [--nice N]
+             [--engine-opt NAME=VALUE]... [--engine PLACE] [--nice N]
 
 Needs root (network namespaces), perftest and iperf3. Every row of the table is
 a ratio or a time with a goal; measurement and yardstick alternate, the row is
@@ -22,6 +22,7 @@ import time
 
 import events
 import neighbours
+import programs
 import registrations
 import shaped
 from lab import Lab, set_loss
@@ -221,6 +222,13 @@ def two_hosts_in_program(t, o, mtu):
         with_loss(t, o, lab, path)
 
 
+def pairs_of_programs(t, o):
+    for how, lab_of in (IN_PROGRAM, of_programs), ("", of_device):
+        for path, mtu in ("one device", None), ("two hosts, MTU 1500", 1500):
+            with lab_of(o.build, mtu) as lab:
+                programs.rows(t, o, lab, path + how)
+
+
 def machine(build):
     model = re.search(r"model name\s*:\s*(.*)", open("/proc/cpuinfo").read())
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always",
@@ -238,9 +246,11 @@ def main():
     ap.add_argument("--seconds", type=int, default=2)
     ap.add_argument("--count", type=int, default=50000)
     ap.add_argument("--only", help="rows that contain this text; slow links: "
-                    "bit/s; those shared with bulk: beside")
+                    "bit/s; those shared with bulk: beside; several pairs: of programs")
     ap.add_argument("--engine-opt", action="append", default=[],
                     help="for uroced, in place of its default")
+    ap.add_argument("--engine", choices=("process", "device"),
+                    help="where programs have it that share a slow link")
     ap.add_argument("--nice", help="of uroced: where more threads than processors "
                     "are busy, a small one shows what the processors cost")
     ap.add_argument("--tiny", action="store_true", help="for CI: does it run?")
@@ -248,6 +258,7 @@ def main():
     if o.nice:
         Lab.before = ["nice", "-n", o.nice]
     Lab.options = [a for opt in o.engine_opt for a in ("--engine-opt", opt)]
+    Lab.engine = o.engine
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
     missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss",
@@ -271,6 +282,9 @@ def main():
     if "two hosts" not in only and "beside" not in only:
         one_host_in_program(t, o)
         one_host(t, o)
+    if "of programs" in only:
+        pairs_of_programs(t, o)
+        return 0
     if "bit/s" in only or "beside" in only:
         shaped.rows(t, o)
         return 0
