@@ -195,7 +195,6 @@ static bool run_as_owner(struct ur_engine *engine,
 	box->foreign_runs++;
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
-	engine->timestamp = 0;
 	ur_guest_follow(engine);
 	ur_record_look(engine);
 	if (atomic_load(&box->pending) & UR_MAILBOX_ORDERS)

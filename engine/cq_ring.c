@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 
 #define CQE_OFF		      128u /* behind the header; a multiple of the CQE's size */
 #define CREATE_TIMESTAMP      (1u << 0) /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
@@ -51,18 +51,10 @@ int ur_ecq_overrun(struct ur_ecq *cq)
 	return -ENOSPC;
 }
 
-/* A queue made for time stamps gets the time of each CQE; the others one
- * reading for each turn. */
+/* Only a queue made for time stamps has readers of them. */
 static u64 timestamp(const struct ur_ecq *cq)
 {
-	struct ur_engine *e = cq->ectx->engine;
-	struct timespec ts;
-
-	if (e->timestamp && !cq->stamped)
-		return e->timestamp;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	e->timestamp = (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
-	return e->timestamp;
+	return cq->stamped ? ur_clock_ns(CLOCK_MONOTONIC_RAW) : 0;
 }
 
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)

@@ -99,9 +99,8 @@ struct ur_engine {
 	_Atomic bool tell_waking; /* the next wake-up is reported to control */
 	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
 	bool stop;
-	u8 apart[64];  /* what others look at is above */
-	ur_time now;   /* CLOCK_MONOTONIC, once an iteration */
-	u64 timestamp; /* CLOCK_MONOTONIC_RAW in this iteration; 0: not read */
+	u8 apart[64]; /* what others look at is above */
+	ur_time now;  /* CLOCK_MONOTONIC, once an iteration */
 	struct ur_list ectxs;
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with an event held back */

@@ -88,7 +88,6 @@ bool ur_poll_turn(struct ur_engine *e)
 	bool any, called;
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	e->timestamp = 0;
 	ur_record_look(e);
 	/* Doorbells rung before a command come before it. */
 	called = ur_mailbox_waits(e);
@@ -127,7 +126,6 @@ bool ur_poll_turn(struct ur_engine *e)
 void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	e->timestamp = 0;
 	ur_guest_turn_begins(e);
 	answer_doorbells(e);
 	ur_transmit(e);

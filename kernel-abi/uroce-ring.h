@@ -228,9 +228,9 @@ struct uroce_cqe {
 	__u32 src_qp;
 	__u32 byte_len;
 	__u32 imm_inv;	    /* as in the WQE */
-	__u64 timestamp_ns; /* CLOCK_MONOTONIC_RAW when written */
-	__u32 wqe_counter;  /* ring index of the WQE this completes */
-	__u32 srqn;	    /* XRC / SRQ number, or 0 */
+	__u64 timestamp_ns; /* CLOCK_MONOTONIC_RAW when written; 0: not asked for */
+	__u32 wqe_counter; /* ring index of the WQE this completes */
+	__u32 srqn;	   /* XRC / SRQ number, or 0 */
 	__u32 vendor_err;
 	__u16 pkey_index;
 	__u8 opcode;
