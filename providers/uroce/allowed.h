@@ -31,7 +31,8 @@ void ur_calls_probe(void);
 
 /* Returns whether an engine may be in this process, whose thread would have the
  * filter of the calling one; found out, and remembered, in the same way. A program that
- * has asked for a filter itself has no engine: it may ask for more. Any thread. */
+ * has asked for a filter itself has no engine: it may ask for more; nor has one with
+ * ThreadSanitizer, which would find races that are none. Any thread. */
 bool ur_calls_engine(void);
 
 #endif

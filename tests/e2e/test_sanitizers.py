@@ -7,11 +7,15 @@ import subprocess
 
 import pytest
 
+from hosts import wait_for
+from test_guest_engine import engines
+
 PROGRAM = r"""
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int argc, char **argv)
 {
 	int n = 0;
@@ -23,6 +27,16 @@ int main(int argc, char **argv)
 	if (!mr) {
 		free(buf);
 		return 9;
+	}
+	if (argc > 2) {
+		struct ibv_cq *cq = ibv_create_cq(ctx, 1, NULL, NULL, 0);
+		struct ibv_qp_init_attr init = {
+			.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+			.cap = {1, 1, 1, 1, 0},
+		};
+		puts(cq && ibv_create_qp(pd, &init) ? "waits" : "has none");
+		fflush(stdout);
+		pause();
 	}
 	ibv_dereg_mr(mr);
 	ibv_dealloc_pd(pd);
@@ -86,6 +100,18 @@ def test_starts(labs, make, name):
     host = labs(1500).a
     out = host.run(make(name))
     assert out == ("" if "msan" in name else "opened\n")
+
+
+@pytest.mark.parametrize("name,place", [("gcc-asan", "program"), ("gcc-ubsan", "program"),
+                                        ("gcc-tsan", "device"), ("clang-tsan", "device")])
+def test_engine(labs, make, monkeypatch, name, place):
+    """ThreadSanitizer would take each message of an engine in its program for a race."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    host = labs(1500).a
+    p = host.start(make(name), "a", "queue pair")
+    wait_for("it", lambda: "waits" in p.text() or not p.running())
+    assert engines(host) == {p.pid: place}, p.report()
+    p.kill()
 
 
 @pytest.mark.parametrize("name, runtime", [
