@@ -175,7 +175,9 @@ void ur_engine_follow_gids(struct ur_engine *engine,
 void ur_engine_give_up_gids(struct ur_engine *engine);
 /* lend.c: the first slot that is lent. */
 u32 ur_lend_first_slot(const struct ur_engine *engine);
-/* And the name under which its program's life is kept (ground/keep.h). */
+/* Nobody uses the sockets in that slot any more. */
+void ur_lend_rest(struct ur_engine *engine, u32 slot);
+/* The name under which its program's life is kept (ground/keep.h). */
 struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot);
 /* Joins the multicast group on the wire with the first call for it. Returns 0
  * or -errno. */

@@ -84,13 +84,26 @@ int ur_engine_keep_life(struct ur_engine *engine, u32 slot, pid_t pid, int fd)
 	return ur_keep_put(&what, fd);
 }
 
+static int rest(struct ur_engine *engine, u32 slot)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	wire->ops->lend_end(wire, slot);
+	return 0;
+}
+UR_ENGINE_CALL(1, rest, u32);
+
+void ur_lend_rest(struct ur_engine *engine, u32 slot)
+{
+	call_rest(engine, slot);
+}
+
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	const struct ur_kept life = ur_lend_life(engine, slot);
-	struct ur_wire *wire = ur_wire_of(engine, false);
 
 	engine->slots &= ~(1u << slot);
-	wire->ops->lend_end(wire, slot);
+	ur_lend_rest(engine, slot);
 	ur_keep_drop(&life);
 	ur_faults_lend_end(engine, slot);
 	ur_counters_lend_end(engine, slot);

@@ -33,7 +33,6 @@ static int inherit_slot(struct ur_engine *engine, u32 slot)
 
 u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS])
 {
-	struct ur_wire *wire = ur_wire_of(engine, false);
 	u32 slots = 0;
 
 	ur_assert(!engine->slots);
@@ -44,7 +43,7 @@ u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS])
 		if (life[slot] >= 0)
 			slots |= 1u << slot;
 		else if (slot >= ur_lend_first_slot(engine))
-			wire->ops->lend_end(wire, slot);
+			ur_lend_rest(engine, slot);
 	}
 	engine->slots |= slots;
 	return slots;

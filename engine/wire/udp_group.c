@@ -421,16 +421,9 @@ int ur_udp_group_use(struct ur_udp_group *g, const u8 gid[16], u32 place)
 	return fd;
 }
 
-/* The next one gets nothing that came for the last. */
-static void empty(int fd)
-{
-	char byte;
-
-	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
-		;
-}
-
-void ur_udp_group_rest(struct ur_udp_group *g, u32 place)
+void ur_udp_group_rest(struct ur_udp_group *g, u32 place,
+		       void (*left)(void *arg, const u8 gid[16], int fd),
+		       void *arg)
 {
 	ur_assert(place >= g->engines && place < UR_SLOTS);
 	pthread_mutex_lock(&g->lock);
@@ -441,7 +434,7 @@ void ur_udp_group_rest(struct ur_udp_group *g, u32 place)
 			continue;
 		a->unused |= 1u << place;
 		if (!steer(g, a, a->fd[place]))
-			empty(a->fd[place]);
+			left(arg, a->gid, a->fd[place]);
 	}
 	pthread_mutex_unlock(&g->lock);
 }

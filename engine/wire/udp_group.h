@@ -13,7 +13,7 @@
  * All are kept (ground/keep.h): a group goes on when uroced is killed, and has its numbers when the
  * next one comes.
  *
- * Functions, where no other is named: any engine's thread.
+ * All functions: any engine's thread.
  */
 #ifndef UR_DEVICE_UDP_GROUP_H
 #define UR_DEVICE_UDP_GROUP_H
@@ -50,8 +50,10 @@ void ur_udp_group_settle(struct ur_udp_group *group);
 /* Returns the socket in that place, which stays the group's and gets datagrams from now on, or
  * -1. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* Nobody uses the sockets in that place for now: they stay, what they have is dropped, and
- * datagrams for the place go to number 0. Any thread. */
-void ur_udp_group_rest(struct ur_udp_group *group, u32 place);
+/* Nobody uses the sockets in that place for now: they stay, and datagrams for the place go to
+ * number 0. left is called for each, to take what is in it, with the group's lock held. */
+void ur_udp_group_rest(struct ur_udp_group *group, u32 place,
+		       void (*left)(void *arg, const u8 gid[16], int fd),
+		       void *arg);
 
 #endif

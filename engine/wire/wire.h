@@ -51,8 +51,8 @@ struct ur_wire_ops {
 	 * lent. */
 	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
-	/* Nobody uses the sockets of that slot any more; they stay for the next one. Any
-	 * thread. With lend. */
+	/* Nobody uses the sockets of that slot any more: they stay for the next one, and what
+	 * is in them comes in here. With lend. */
 	void (*lend_end)(struct ur_wire *wire, u32 slot);
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */

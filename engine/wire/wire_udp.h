@@ -175,6 +175,8 @@ int ur_udp_bind_any(int fd, bool v4, u16 port);
 void ur_udp_readable(struct ur_watch *watch, u32 events);
 /* The wire's poll. */
 bool ur_udp_poll(struct ur_wire *wire);
+/* Takes what is in a socket of that address that another engine had. */
+void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd);
 /* Takes packets that came together and that nobody can have damaged: seg bytes each, but the
  * last, which may be shorter, with four bytes behind that are no ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,

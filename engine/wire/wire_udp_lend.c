@@ -57,11 +57,16 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 	return 0;
 }
 
+static void take_left(void *arg, const u8 gid[16], int fd)
+{
+	ur_udp_take_left(arg, gid, fd);
+}
+
 void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
-	ur_udp_group_rest(w->group, slot);
+	ur_udp_group_rest(w->group, slot, take_left, w);
 }
 
 /* ---- ports ---- */

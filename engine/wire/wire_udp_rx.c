@@ -354,6 +354,20 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 	return any;
 }
 
+void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd)
+{
+	struct ur_udp_addr *hot = w->hot, left = {
+						  .wire = w,
+						  .v4 = ur_gid_is_v4(gid),
+						  .fd = fd,
+					  };
+
+	memcpy(left.gid, gid, sizeof(left.gid));
+	while (receive(w, &left))
+		;
+	w->hot = hot;
+}
+
 void ur_udp_readable(struct ur_watch *watch, u32 events)
 {
 	struct ur_udp_addr *a =

@@ -141,7 +141,9 @@ def test_loop(wire, monkeypatch, place):  # noqa: F811
     assert s.wait() == 0, s.report()
     assert not packets(cap.frames)
     sizes = [0, 1, 2, 3, 4, 5, 6, 7, 1023, 1024, 1025, 2046, 2048, 3001]
-    went, now = {"rdma_sends": len(sizes), "rdma_recvs": len(sizes)}, moved(wire.a, before)
+    now = {k: n for k, n in moved(wire.a, before).items()
+           if k not in ("roce_adp_retrans", "completer_retry_err", "duplicate_request")}
+    went = {"rdma_sends": len(sizes), "rdma_recvs": len(sizes)}
     if place == "device":
         went |= {"loop_msgs": len(sizes), "loop_bytes": sum(sizes)}
     else:

@@ -189,16 +189,21 @@ static void test_all_lent(void)
 	CHECK_EQ(lent.slot, 20);
 }
 
-/* The device gets, and counts, what comes for a program that has ended; the next one gets
- * nothing that had come before. */
+/* The device gets, and counts, what comes for a program that has ended, and what it has not
+ * read. */
 static void test_ended(void)
 {
 	struct ur_lent lent;
 
 	for (u32 i = 0; i < 2; i++) {
+		u64 before;
+
 		lend(i);
+		before = seen(0);
 		send_to(gids[i], slots[0]);
+		CHECK_EQ(seen(0), before);
 		ur_engine_lend_end(engine, slots[0]);
+		CHECK_EQ(seen(0), before + EACH);
 		CHECK_EQ(take(sockets[0]), 0);
 		expect_engine(gids[i], slots[0], 0);
 		expect_lent(gids[i], 1);
