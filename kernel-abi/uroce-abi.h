@@ -207,7 +207,7 @@ struct uroce_query_dm_resp {
 
 /*
  * Driver methods of a context whose engine is in its program
- * (UROCE_ENGINE=process in the environment; uroce-engine.h). ENGINE_OPEN, of
+ * (UROCE_ENGINE in the environment; uroce-engine.h). ENGINE_OPEN, of
  * UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
  * numbers that the engine works with. ENGINE_SOCKET returns its receiving
  * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns

@@ -10,14 +10,22 @@
 #include "allowed.h"
 #include "guest.h"
 
-/* Returns 1 where it is asked for, 0, or -EINVAL. */
-static int asked_for(void)
+enum asked {
+	ASKED_NOT,     /* here, wherever that can be */
+	ASKED_DEVICE,  /* the device's */
+	ASKED_PROCESS, /* here, and what goes wrong with that is an error */
+	ASKED_UNKNOWN,
+};
+
+static enum asked asked_for(void)
 {
 	const char *s = secure_getenv("UROCE_ENGINE");
 
-	if (!s || !*s || !strcmp(s, "device"))
-		return 0;
-	return strcmp(s, "process") ? -EINVAL : 1;
+	if (!s || !*s)
+		return ASKED_NOT;
+	if (!strcmp(s, "device"))
+		return ASKED_DEVICE;
+	return strcmp(s, "process") ? ASKED_UNKNOWN : ASKED_PROCESS;
 }
 
 /* It lies beside this library, and is loaded for good. */
@@ -97,15 +105,15 @@ static int map_doorbell(struct uroce_context *ctx,
 	return 0;
 }
 
-int ur_guest_open(struct uroce_context *ctx,
-		  struct uroce_alloc_ucontext_resp *resp)
+/* Leaves ctx->guest NULL where the device lends no engine, and where it cannot be
+ * here. */
+static int open_guest(struct uroce_context *ctx,
+		      const struct uroce_alloc_ucontext_resp *resp,
+		      struct uroce_guest_info *info)
 {
 	struct uroce_engine_open open = {0};
-	struct uroce_guest_info info;
-	int err = asked_for();
+	int err;
 
-	if (err <= 0)
-		return -err;
 	ctx->door = find_door();
 	if (!ctx->door || resp->adverse || !may_have_rings() ||
 	    !ur_calls_engine())
@@ -113,19 +121,38 @@ int ur_guest_open(struct uroce_context *ctx,
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
-	if (is_not_lent(err))
-		return 0;
 	if (err)
-		return err;
-	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, &info);
+		return is_not_lent(err) ? 0 : err;
+	/* The device has lent one, whatever becomes of it here. */
+	ctx->elsewhere = true;
+	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, info);
 	close_lent(&open);
-	if (err) {
-		ctx->elsewhere = true;
+	if (err)
+		return 0;
+	err = map_doorbell(ctx, resp);
+	if (!err) {
+		ctx->elsewhere = false;
 		return 0;
 	}
-	err = map_doorbell(ctx, resp);
-	if (err)
-		return err;
+	ctx->door->close(ctx->guest);
+	ctx->guest = NULL;
+	return err;
+}
+
+int ur_guest_open(struct uroce_context *ctx,
+		  struct uroce_alloc_ucontext_resp *resp)
+{
+	const enum asked asked = asked_for();
+	struct uroce_guest_info info;
+	int err;
+
+	if (asked == ASKED_UNKNOWN)
+		return EINVAL;
+	if (asked == ASKED_DEVICE)
+		return 0;
+	err = open_guest(ctx, resp, &info);
+	if (!ctx->guest)
+		return asked == ASKED_PROCESS ? err : 0;
 	ctx->guest_fd = info.fd;
 	resp->db_map_off = info.db_map_off;
 	resp->db_map_len = info.db_map_len;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Contexts whose engine is in this process (kernel-abi/uroce-engine.h), where the
- * environment asks for it: UROCE_ENGINE=process. The device still answers all
- * commands; what it answers is then made here too. A context without one pays
- * nothing but a look at a pointer. Functions return 0 or a positive errno.
+ * Contexts whose engine is in this process (kernel-abi/uroce-engine.h): where the device
+ * lends one and it can be here, unless the environment asks for the device's,
+ * UROCE_ENGINE=device. The device still answers all commands; what it answers is then
+ * made here too. A context without one pays nothing but a look at a pointer. Functions
+ * return 0 or a positive errno.
  *
  * Some queues have the device's engine all the same, and the device's rings: of types
  * that an engine in a program does not have (XRC, raw packets), and what is made with an
@@ -14,10 +15,11 @@
 
 #include "uroce.h"
 
-/* Gives a new context its own engine, if that is asked for and the device lends
- * one, and puts its doorbell page into *resp. Where it cannot be in this process (no
- * library beside this one, no thread, no /proc), and where none is lent, the context
- * has the device's. EINVAL: the environment asks for none that there is. */
+/* Gives a new context its own engine, if the device lends one, and puts its doorbell
+ * page into *resp. Where it cannot be in this process (no library beside this one, no
+ * thread, no /proc, a filter of system calls), and where none is lent, the context has
+ * the device's; where it is asked for (UROCE_ENGINE=process), other errors are the
+ * caller's. EINVAL: the environment asks for none that there is. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls a method with one attribute in, or none, and one out. */

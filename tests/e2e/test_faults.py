@@ -211,7 +211,13 @@ def test_peer_gone(lab):
     assert took < 5, took
 
 
-def test_kill_device(lab):
+@pytest.fixture
+def device(monkeypatch):
+    """Those with engines of their own go on: test_restart.py."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
+
+
+def test_kill_device(lab, device):
     """Applications get an error and end; a new device starts clean."""
     lab.serve()
     s, c = start_pair(lab.a, lab.b, ["ib_write_bw", "-F", "-n", "100000000",
@@ -226,7 +232,7 @@ def test_kill_device(lab):
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
-def test_kill_device_asleep(lab):
+def test_kill_device_asleep(lab, device):
     """One that sleeps on events is woken."""
     lab.serve()
     s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-e", "-n",

@@ -5,6 +5,7 @@ import errno
 import functools
 import ipaddress
 import json
+import os
 import signal
 
 import pytest
@@ -150,7 +151,7 @@ def test_perftest_uc(pair, process, tool):
 # Of test_verbs.py: what they hold of the device's engine is so of one in the program.
 CORNERS = """
 access_event access_flags atomic_write batch destroyed_completions device_memory dm_refused dmabuf
-dmabuf_refused event_async event_channel inline_limit limits_mcast multicast self_multicast last_before_destroy last_before_error moderation
+dmabuf_refused event_async event_channel filter_before_open filter_own inline_limit limits_mcast multicast self_multicast last_before_destroy last_before_error moderation
 notify notify_both null_mr on_demand_atomic_write on_demand_flush overrun prefetch
 prefetch_write rate_limit reg_mr_ex reg_refused register_under_writes rereg rereg_domain
 rereg_refused rereg_seen reset resize_called resize_cq resize_posted rq_full sq_full srq threads
@@ -213,7 +214,7 @@ def test_xrc_is_the_devices(pair, process, tool):
 OF_BOTH = """
 beside_closed beside_destroyed beside_events beside_extended beside_fairness beside_forked
 beside_import beside_memory beside_resize beside_threads beside_traffic beside_unread_events beside_window beside_wrong_order
-fork_channel fork_child fork_init fork_write import import_by_socket import_outlives import_wrong xrc
+filter_inherited filter_no_engine filter_no_network fork_apart fork_channel fork_child fork_init fork_works fork_write import import_by_socket import_outlives import_wrong xrc
 """.split()
 
 
@@ -241,6 +242,31 @@ def test_limit_of_file_sizes(pair, process):
         assert set(engines(pair.a).values()) == {"device"}, p.report()
     finally:
         p.kill()
+
+
+@pytest.mark.parametrize("descriptors", [13, 14, 18, 22, 26])
+def test_few_descriptors(pair, monkeypatch, descriptors):
+    """One that may have hardly any works, as with the device's engine: none is needed later
+    that is not there."""
+    for place in "device", "":
+        monkeypatch.setenv("UROCE_ENGINE", place)
+        p = pair.a.start("prlimit", f"--nofile={descriptors}",
+                         pair.a.lab.bin("verbs_corners"), "event_async")
+        assert p.wait(30) == 0, p.report()
+
+
+def test_no_threads(lab, monkeypatch):
+    """A user's device lends him engines; a program that may start no thread has none."""
+    monkeypatch.delenv("UROCE_ENGINE", raising=False)
+    monkeypatch.setattr(lab.a, "own", lambda: AS_A_USER)
+    os.mkdir(lab.a.run_dir)
+    os.chown(lab.a.run_dir, 65534, 65534)
+    lab.a.serve("--netdev", "eth0")
+    for by, got in ((), "program"), (("prlimit", "--nproc=1"), "device"):
+        p = serve(lab.a, by)
+        assert engines(lab.a) == {p.pid: got}, by
+        p.kill()
+        wait_for("its end", lambda: not engines(lab.a))
 
 
 HANDLES = """
@@ -297,6 +323,9 @@ def test_only_where_allowed(lab, monkeypatch):
     lab.a.serve("--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=0")
     lab.b.serve(*GUESTS)
     for asked, host, by, got in (("process", lab.a, (), "device"),
+                                 ("", lab.a, (), "device"),
+                                 ("", lab.b, (), "program"),
+                                 ("", lab.b, AS_A_USER, "device"),
                                  ("process", lab.b, (), "program"),
                                  ("device", lab.b, (), "device"),
                                  ("process", lab.b, AS_A_USER, "device")):
