@@ -18,7 +18,7 @@ declare -A groups=(
 	# Whatever the daemon calls, its filter knows: these have one that ends at what
 	# the filter does not know. With UROCE_FULL they have the ordinary one as well,
 	# and connections of every program the strict one.
-	[strict]="link v1 verbs devices raw"
+	[strict]="link v1 devices raw" [verbs]="verbs"
 )
 files() { # files GROUP: sets `files`
 	local name
@@ -46,15 +46,21 @@ e2e rdmacm
 # bystander.
 if [ -x build/asan/bin/uroced ] && [ -z "${UROCE_FULL:-}" ]; then
 	part faults tests/e2e/test_rdmacm_faults.py
-	part bystander tests/e2e/test_faults.py -k bystander
+	UROCE_ENGINE=device part bystander tests/e2e/test_faults.py -k bystander
 else
 	e2e faults
 fi
 UROCE_DAEMON=uroced_strict e2e strict
+# Programs have their engines in themselves, but here, and where tests say so: of them
+# test_guest_engine.py has most corners. The device's engine has all.
+UROCE_ENGINE=device UROCE_DAEMON=uroced_strict e2e verbs
+UROCE_ENGINE=device part device tests/e2e/test_counters.py tests/e2e/test_card.py
+[ -n "${UROCE_FULL:-}" ] && UROCE_ENGINE=device part device-full \
+	tests/e2e/test_{perftest,rdmacm,wire,headers,why,record}.py
 # A rule is looked up in one place, whoever compiled it.
 rate=(--deselect tests/e2e/test_raw.py::test_rate_of_rules)
 [ -n "${UROCE_FULL:-}" ] && rate=()
-[ -n "${UROCE_FULL:-}" ] && files strict && part ordinary "${files[@]}"
+[ -n "${UROCE_FULL:-}" ] && files strict && part ordinary "${files[@]}" tests/e2e/test_verbs.py
 [ -n "${UROCE_FULL:-}" ] && UROCE_DAEMON=uroced_strict part strict-rdmacm tests/e2e/test_rdmacm.py
 e2e perftest
 # Who dies beside a bystander has died beside one before.
@@ -66,7 +72,7 @@ plain=()
 UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
 	part plain tests/e2e/test_pingpong.py "${plain[@]}"
 # A device of two engines, as machines of eight processors have by themselves.
-UROCE_ENGINES=2 part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
+UROCE_ENGINES=2 UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
 	tests/e2e/test_guest_host.py "${rate[@]}"
 e2e rules
 e2e attacks
