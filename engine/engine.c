@@ -137,6 +137,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	e->shard = shards ? shard : config->lent.slot;
 	e->shard_bits = shards ? shards->bits : config->slot_bits;
 	e->config = *config;
+	e->shown_mtu = config->mtu_bytes;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",
 		 config->netdev ? config->netdev : "");
 	e->config.netdev = e->netdev;
@@ -314,6 +315,8 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
 	FOR_EACH_SHARD(e, engine)
 	order_set_mtu(e, mtu_bytes);
+	engine->shown_mtu = mtu_bytes;
+	ur_settings_show(engine);
 }
 
 static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)

@@ -78,6 +78,7 @@ struct ur_engine {
 	struct ur_settings_page *settings; /* for programs, as the next three */
 	int settings_fd;
 	struct ur_cc_config shown_cc; /* as control set it last */
+	u32 shown_mtu;
 	u8 shown_ecn;
 	u32 shown_classes;
 	u32 shown_record_run, shown_record_kib;	       /* lend_record.h */

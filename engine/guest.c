@@ -283,6 +283,7 @@ static void follow(struct ur_engine *e)
 	if (!ur_settings_read(e->guest.settings, &e->guest.settings_seen, &now))
 		return;
 	ur_engine_apply_cc(e, &now.cc, now.ecn);
+	ur_port_set_mtu(e->port, now.mtu_bytes);
 	follow_classes(e, now.classes);
 	ur_record_follow(e, now.record_run, now.record_kib);
 	if (ur_settings_read_rules(e->guest.settings, e->guest.settings_seen,

@@ -154,6 +154,7 @@ void ur_settings_show(struct ur_engine *engine)
 	union page_text now = {
 		.settings = {.cc = engine->shown_cc,
 			     .ecn = engine->shown_ecn,
+			     .mtu_bytes = engine->shown_mtu,
 			     .record_run = engine->shown_record_run,
 			     .record_kib = engine->shown_record_kib,
 			     .classes = engine->shown_classes}};

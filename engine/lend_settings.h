@@ -27,6 +27,7 @@ struct ur_lent_rule {
 struct ur_settings_lent {
 	struct ur_cc_config cc;
 	u8 ecn;
+	u32 mtu_bytes;		    /* of ur_engine_set_mtu() */
 	u32 record_run, record_kib; /* lend_record.h */
 	u32 classes;		    /* changes when they are to be read */
 };
@@ -50,7 +51,7 @@ int ur_settings_lend(struct ur_engine *engine, int *fd);
 void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
 			   u8 hop_limit);
 void ur_settings_forget_class(struct ur_engine *engine, u32 qpn);
-/* Shows what the engine's congestion control, ECN, recorder and fault rules are now. */
+/* Shows what the engine's congestion control, ECN, MTU, recorder and fault rules are now. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
 /* Goes on with the memory that an earlier uroced has left: it shows what that one did until

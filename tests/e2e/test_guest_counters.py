@@ -9,6 +9,7 @@ import struct
 
 import pytest
 
+import hosts
 from hosts import wait_for
 from packets import packets as datagrams
 from pairs import run_pair, start_pair
@@ -160,3 +161,27 @@ def test_settings(pair):
     assert classes(pair) == {0}
     ecn("1")
     assert classes(pair) == {2}
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_mtu(build, monkeypatch, place):
+    """A datagram that the MTU, as it is now, has no room for does not leave."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
+    lab = hosts.Lab(build, 9000)
+    try:
+        lab.serve()
+        start_pair(lab.b, lab.a, ["ib_send_bw", "-c", "UD", "-s", "2000", "-D", "60", "-F"],
+                   flag="-x")
+        wait_for("datagrams", lambda: counters(lab.a)["sent_pkts"] > 1000)
+        lab.a.ip("link", "set", "eth0", "mtu", "1500")
+        wait_for("the last that leaves", lambda: not rises(lab.a, "sent_pkts"))
+    finally:
+        lab.close()
+
+
+def rises(host, name):
+    """While 1,000 datagrams more are refused."""
+    before = counters(host)
+    wait_for("the program to go on", lambda: counters(host)["send_err"] >
+             before["send_err"] + 1000)
+    return counters(host)[name] > before[name]
