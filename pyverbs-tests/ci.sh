@@ -4,8 +4,8 @@
 # ci.sh RESULT.xml: the suite on one device, then with the two players of each
 # test on two devices, and on two hosts with packets lost between them;
 # RESULT-MODE.xml for these. With UROCE_FULL also on two devices over IPv4, and
-# on two hosts without loss. Some of it with the engines in the players, all with
-# UROCE_FULL.
+# on two hosts without loss. The players' engines are where programs have them by
+# themselves, in some of it the device's; in all of it with UROCE_FULL.
 here=$(dirname "$0")
 rc=0
 /usr/bin/python3 "$here/suite.py" --xml "$1" || rc=1
@@ -16,7 +16,7 @@ for mode in $modes; do
 done
 some=--some
 [ -n "${UROCE_FULL:-}" ] && some=
-/usr/bin/python3 "$here/suite.py" --mode program $some --xml "${1%.xml}-program.xml" || rc=1
+/usr/bin/python3 "$here/suite.py" --mode device $some --xml "${1%.xml}-device.xml" || rc=1
 # Traffic with a hostile card (UROCE_ADVERSE: SEED:MASK of doc/adverse.md, here
 # all but limits and rest), which changes no outcome.
 modules="test_qpex test_cqex test_cq_events test_atomic"
@@ -29,8 +29,8 @@ done
 # On a device of two engines; with UROCE_FULL all of it, and apart.
 modules="test_qpex test_qp test_cq_events test_flow test_rss_traffic test_mr"
 [ -n "${UROCE_FULL:-}" ] && modules=
-UROCE_ENGINES=2 /usr/bin/python3 "$here/suite.py" \
+UROCE_ENGINES=2 /usr/bin/python3 "$here/suite.py" --mode device \
 	--xml "${1%.xml}-engines.xml" $modules || rc=1
-[ -z "${UROCE_FULL:-}" ] || UROCE_ENGINES=2 /usr/bin/python3 "$here/suite.py" \
+[ -z "${UROCE_FULL:-}" ] || UROCE_ENGINES=2 UROCE_ENGINE=device /usr/bin/python3 "$here/suite.py" \
 	--mode hosts-loss --xml "${1%.xml}-engines-hosts-loss.xml" || rc=1
 exit $rc

@@ -10,15 +10,17 @@ direction fails. --write records what was seen instead (look at the diff!).
 Makes network namespaces with devices of its own; needs root.
 
 Modes, which say where the two players of a test are (apart.py):
-  one          on one device, as the suite has it (the default)
+  one          on one device, as the suite has it (the default), with engines where
+               programs have them by themselves
   program      the same, with the engines in the players (UROCE_ENGINE=process)
+  device       the same, with the device's (UROCE_ENGINE=device)
   wire, wire6  on two devices of one uroced, over IPv4 or IPv6
   wire-loss    the same, and each packet is dropped with 1 % probability
   hosts        in two processes, in two namespaces with a uroced each
   hosts-loss   the same under loss
   arm64        as hosts, and the second host is of arm64 (tests/arm64/mixed.sh)
   one-arm64    on one device, of a host of arm64 (the same)
-The modes but the first two are held against expected-apart.toml. expected.toml is
+The modes but the first three are held against expected-apart.toml. expected.toml is
 that of rdma-core 44; of another release, expected-RELEASE.toml says what
 differs."""
 import argparse
@@ -48,7 +50,8 @@ SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
 APART = os.path.join(HERE, "expected-apart.toml")
 # Both players on one device.
-TOGETHER = ("one", "program")
+TOGETHER = ("one", "program", "device")
+PLACES = {"program": "process", "device": "device"}
 MODES = (*TOGETHER, "wire", "wire6", "wire-loss", "hosts", "hosts-loss", "arm64", "one-arm64")
 LOSS = """
 table inet bad {
@@ -140,7 +143,6 @@ class World:
         d = subprocess.Popen(
             ["ip", "netns", "exec", ns, *own, f"{BUILD}/bin/uroced", "--run-dir", run_dir,
              "--engines", ENGINES, "--engine-opt", "spread=1", "--raw-ethernet"] +
-            (["--engine-opt", "guests=1"] if self.mode == "program" else []) +
             [a for n in netdevs for a in ("--netdev", n)],
             stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
         self.daemons.append(d)
@@ -182,8 +184,8 @@ class World:
         return total
 
     def run(self, cmd, **kw):
-        if self.mode == "program":
-            kw["env"] = {**os.environ, "UROCE_ENGINE": "process"}
+        if self.mode in PLACES:
+            kw["env"] = {**os.environ, "UROCE_ENGINE": PLACES[self.mode]}
         return subprocess.Popen(["ip", "netns", "exec", self.ns, *self.own(self.foreign),
                                  f"{BUILD}/bin/uroce", "run", "--run-dir", self.run_dir, *CHECK,
                                  "--"] + cmd, **kw)
@@ -285,7 +287,7 @@ def load_expected(mode):
     over = load(APART)
     for kind in ("alone", "fail", "left-out"):
         for group in over.get(kind, []):
-            if mode not in group.get("modes", MODES[2:-1]):
+            if mode not in group.get("modes", MODES[len(TOGETHER):-1]):
                 continue
             for t in group["tests"]:
                 if want.get(t, ("",))[0] != "pass":

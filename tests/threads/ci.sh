@@ -26,7 +26,8 @@ tests/ctest.sh build/tsan "$out" -j2 \
 	-L '^(unit|device|threads)$' \
 	-E "^(unit.(uroce|arena|count)|device.(lock|quota|.*_(strict|plain))$fewer)\$" || status=1
 if [ "$(id -u)" = 0 ]; then
-	# Python cannot be given TSan either; the device can.
+	# Python cannot be given TSan either; the device can, and so has the engines.
+	export UROCE_ENGINE=device
 	tests/device_of.sh build/tsan "$tmp/mixed" || status=1
 	beside() { # beside NAME CMD...: two at a time
 		finish 1
