@@ -76,9 +76,10 @@ def test_killed(served, side):
         assert host.device.running(), host.device.report()
 
 
-def test_device_killed(served):
-    """The server's device dies without a word: the client runs out of
+def test_device_killed(served, monkeypatch):
+    """The server's device dies without a word, and its engine with it: the client runs out of
     retries."""
+    monkeypatch.setenv("UROCE_ENGINE", "device")
     a, b = served.a, served.b
     port = served.next_port()
     cmd = ["ib_write_bw", "-R", "-F", "-D", "60", "-p", str(port)]
