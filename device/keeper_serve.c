@@ -182,11 +182,11 @@ static bool look_at_programs(struct keeper *k)
 }
 
 /* Returns whether that process has an engine. */
-static bool has_program(const struct keeper *k, u64 pid)
+static bool has_program(const struct keeper *k, u64 process)
 {
 	for (u32 i = 0; i < k->n; i++)
 		if (k->kept[i].what.kind == UR_KEPT_LIFE &&
-		    k->kept[i].what.value == pid)
+		    k->kept[i].what.value == process)
 			return true;
 	return false;
 }

@@ -15,11 +15,11 @@ static struct ur_kept channel_name(u32 number)
 	return (struct ur_kept){.kind = UR_KEPT_EVENTS, .place = number};
 }
 
-u32 ur_kept_events_add(pid_t pid, int sock)
+u32 ur_kept_events_add(const struct ur_session *s, int sock)
 {
 	struct ur_kept what = channel_name(++last ? last : ++last);
 
-	what.value = (u64)pid;
+	what.value = ur_kept_process(s->pid, s->uid);
 	return ur_keep_put(&what, sock) ? 0 : what.place;
 }
 

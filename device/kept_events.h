@@ -10,9 +10,9 @@
 
 #include "device/session.h"
 
-/* Has the socket kept, of a program's process: returns the number by which that ends with
+/* Has the socket kept, of the session's process: returns the number by which that ends with
  * the next, or 0 where it is not kept. Control lock held. */
-u32 ur_kept_events_add(pid_t pid, int sock);
+u32 ur_kept_events_add(const struct ur_session *s, int sock);
 void ur_kept_events_del(u32 number);
 /* Goes on with those that an earlier uroced has left, each until its program closes the
  * channel. Before the first client. Control lock held. */

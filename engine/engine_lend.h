@@ -75,10 +75,17 @@ void ur_engine_show_classes(struct ur_engine *engine);
 bool ur_engine_may_lend(const char *options);
 /* For the keeper, who has the file of ports: uroced has gone. */
 void ur_engine_left(int ports);
+/* A program that has a slot: its process, and a descriptor (UR_KEPT_LIFE). */
+struct ur_kept_life {
+	int fd;
+	uid_t uid;
+	pid_t pid;
+};
 /* Goes on with what an earlier uroced has left of a device on that netdev. Returns the slots of
- * programs that are there, a bit each, and puts a descriptor for each in life, the
- * caller's (UR_KEPT_LIFE). To be called once, before anything is lent. */
-u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS]);
+ * programs that are there, a bit each, and fills life for each; its descriptor is the caller's. To be
+ * called once, before anything is lent. */
+u32 ur_engine_inherit(struct ur_engine *engine,
+		      struct ur_kept_life life[UR_SLOTS]);
 /* Until ur_engine_settle(), return the entry of the GID table by which its programs know that
  * address, or -1; and whether they know any by that entry. */
 int ur_engine_gid_at(const struct ur_engine *engine, const u8 gid[16]);
@@ -89,7 +96,8 @@ void ur_engine_settle(struct ur_engine *engine);
 void ur_engine_settle_all(void);
 /* Has the device's end of a socket to the program in that slot, a process, kept until the slot is
  * lent no more. Returns 0 or -errno. */
-int ur_engine_keep_life(struct ur_engine *engine, u32 slot, pid_t pid, int fd);
+int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
+			const struct ur_kept_life *life);
 
 /* ---- the flight recorder (ground/lent_record.h) ---- */
 

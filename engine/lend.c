@@ -76,12 +76,13 @@ struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot)
 				.place = slot};
 }
 
-int ur_engine_keep_life(struct ur_engine *engine, u32 slot, pid_t pid, int fd)
+int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
+			const struct ur_kept_life *life)
 {
 	struct ur_kept what = ur_lend_life(engine, slot);
 
-	what.value = (u64)pid;
-	return ur_keep_put(&what, fd);
+	what.value = ur_kept_process(life->pid, life->uid);
+	return ur_keep_put(&what, life->fd);
 }
 
 static int rest(struct ur_engine *engine, u32 slot)

@@ -16,13 +16,16 @@ void ur_engine_left(int ports)
 }
 
 /* Returns the descriptor that its program's end is known by, or -1: it has to end. */
-static int inherit_slot(struct ur_engine *engine, u32 slot)
+static int inherit_slot(struct ur_engine *engine, u32 slot,
+			struct ur_kept_life *life)
 {
 	struct ur_kept what = ur_lend_life(engine, slot);
 	int fd = ur_keep_take(&what);
 
 	if (fd < 0)
 		return -1;
+	*life = (struct ur_kept_life){fd, (uid_t)(what.value >> 32),
+				      (pid_t)(u32)what.value};
 	if (slot >= ur_lend_first_slot(engine) && slot < UR_SLOTS &&
 	    !ur_counters_inherit(engine, slot))
 		return fd;
@@ -31,7 +34,8 @@ static int inherit_slot(struct ur_engine *engine, u32 slot)
 	return -1;
 }
 
-u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS])
+u32 ur_engine_inherit(struct ur_engine *engine,
+		      struct ur_kept_life life[UR_SLOTS])
 {
 	u32 slots = 0;
 
@@ -39,8 +43,7 @@ u32 ur_engine_inherit(struct ur_engine *engine, int life[UR_SLOTS])
 	if (!engine->opt.guests || !engine->lent_device || !engine->settings)
 		return 0;
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {
-		life[slot] = inherit_slot(engine, slot);
-		if (life[slot] >= 0)
+		if (inherit_slot(engine, slot, &life[slot]) >= 0)
 			slots |= 1u << slot;
 		else if (slot >= ur_lend_first_slot(engine))
 			ur_lend_rest(engine, slot);

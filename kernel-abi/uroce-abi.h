@@ -216,7 +216,9 @@ struct uroce_query_dm_resp {
  * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
  * sent. ENGINE_RING returns the files of the rings to the engine in another slot of
  * this device, once: both have them, and packets between them go there. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
- * socket that hangs up when the device has gone. All other objects are made
+ * socket that hangs up when the device has gone. ENGINE_RESUME, in place of ENGINE_OPEN, says that the
+ * program's engine has the slot already, from a uroced that was killed: its process and user had
+ * it, and nobody has taken it since. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give. Queue pairs of other types than RC, UC and UD,
  * and those made with UROCE_QP_F_DEVICE, have the device's engine all the same, and
@@ -248,6 +250,16 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_RING    0x1004
 #define UROCE_ATTR_ENGINE_RING_SLOT 0x1000 /* in: __u32 */
 #define UROCE_ATTR_ENGINE_RING_RESP 0x1001 /* out: uroce_engine_ring */
+
+#define UROCE_METHOD_ENGINE_RESUME    0x1005
+#define UROCE_ATTR_ENGINE_RESUME      0x1000 /* in: uroce_engine_resume */
+#define UROCE_ATTR_ENGINE_RESUME_RESP 0x1001 /* out: __u32, the slot */
+
+/* How often this context has done so, from 1 on: its handles differ from those before. */
+struct uroce_engine_resume {
+	__u32 slot;
+	__u32 resumes;
+};
 
 #define UROCE_ENGINE_ONE_PATH (1u << 0) /* another host's netdev at the end */
 /* Options of the device's engines (--engine-opt of uroced(8)) that are off, and so in

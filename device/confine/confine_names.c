@@ -186,8 +186,8 @@ static const char *const keeper[] = {
 	"getrandom",	  "getsockopt",	  "gettid",	   "madvise",
 	"mremap",	  "munmap",	  "newfstatat",	   "poll",
 	"ppoll",	  "ppoll_time64", "recvmsg",	   "restart_syscall",
-	"rt_sigprocmask", "rt_sigreturn", "sendmsg",	   "statx",
-	"write",
+	"rt_sigprocmask", "rt_sigreturn", "sendmsg",	   "sigaltstack",
+	"statx",	  "write",
 };
 
 const struct ur_call_names ur_calls_plain = {plain, UR_ARRAY_SIZE(plain)};

@@ -234,7 +234,7 @@ static int ucma_open(struct ur_session *s, const char *name, void **opened,
 	ur_list_init(&file->events);
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
-	file->kept = ur_kept_events_add(s->pid, file->sock);
+	file->kept = ur_kept_events_add(s, file->sock);
 	file->page = -1;
 	if (s->features & UROCE_TUN_F_CACHED_REPLY)
 		ucma_cache_open(file);

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/uverbs/kept_programs.h"
-#include "device/uverbs/ufile.h"
 #include "device/watcher.h"
 #include "util/assert.h"
 
@@ -13,6 +12,8 @@ struct kept_program {
 	struct ur_device_file on_device;
 	struct ur_device *dev;
 	u32 slot;
+	uid_t uid;
+	pid_t pid;
 	int life;
 };
 
@@ -21,11 +22,18 @@ static struct kept_program *program_of(struct ur_device_file *on_device)
 	return ur_container_of(on_device, struct kept_program, on_device);
 }
 
+void ur_program_wake(int life)
+{
+	static const char byte;
+
+	send(life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* It looks at the addresses that there are. */
 static void on_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 	if (type == UR_EVENT_GID_CHANGE)
-		ur_program_engine_wake_at(program_of(on_device)->life);
+		ur_program_wake(program_of(on_device)->life);
 }
 
 static const struct ur_device_file_ops program_ops = {.event = on_event};
@@ -50,20 +58,23 @@ static void on_life(void *arg, u32 events)
 	ur_device_file_closed(dev);
 }
 
-static int add_program(struct ur_device *dev, u32 slot, int life)
+static int add_program(struct ur_device *dev, u32 slot,
+		       const struct ur_kept_life *kept)
 {
 	struct kept_program *p = calloc(1, sizeof(*p));
 	int err;
 
-	ur_assert(slot && slot < UR_SLOTS && life >= 0);
+	ur_assert(slot && slot < UR_SLOTS && kept->fd >= 0);
 	if (!p)
 		return -ENOMEM;
 	p->on_device.ops = &program_ops;
 	p->dev = dev;
 	p->slot = slot;
-	p->life = life;
+	p->uid = kept->uid;
+	p->pid = kept->pid;
+	p->life = kept->fd;
 	/* Its end alone is waited for. */
-	err = ur_loop_add(dev->daemon->loop, life, 0, on_life, p);
+	err = ur_loop_add(dev->daemon->loop, p->life, 0, on_life, p);
 	if (err) {
 		free(p);
 		return err;
@@ -74,15 +85,16 @@ static int add_program(struct ur_device *dev, u32 slot, int life)
 
 static void find_programs(struct ur_device *dev)
 {
-	int life[UR_SLOTS], n = 0;
+	struct ur_kept_life life[UR_SLOTS];
+	int n = 0;
 
 	for (u32 slots = ur_engine_inherit(dev->engine, life); slots;
 	     slots &= slots - 1) {
 		u32 slot = (u32)__builtin_ctz(slots);
 
-		if (add_program(dev, slot, life[slot])) {
+		if (add_program(dev, slot, &life[slot])) {
 			ur_engine_lend_end(dev->engine, slot);
-			close(life[slot]);
+			close(life[slot].fd);
 		} else {
 			n++;
 		}
@@ -102,6 +114,29 @@ static void end_programs(struct ur_device *dev)
 		if (file->ops == &program_ops)
 			end_program(program_of(file));
 	}
+}
+
+int ur_kept_program_take(struct ur_device *dev, u32 slot, uid_t uid, pid_t pid)
+{
+	ur_assert(ur_loop_mine(dev->daemon->loop));
+	ur_list_for_each(it, &dev->files) {
+		struct ur_device_file *file =
+			ur_list_entry(it, struct ur_device_file, node);
+		struct kept_program *p;
+		int life;
+
+		if (file->ops != &program_ops)
+			continue;
+		p = program_of(file);
+		if (p->slot != slot || p->uid != uid || p->pid != pid)
+			continue;
+		life = p->life;
+		ur_loop_del(dev->daemon->loop, life);
+		ur_list_del(&p->on_device.node);
+		free(p);
+		return life;
+	}
+	return -ENOENT;
 }
 
 static void device_changed(struct ur_device *dev, enum ur_device_change change)

@@ -126,7 +126,9 @@ static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		*ret = obj;
 		return 0;
 	}
-	return -EBADF;
+	*ret = NULL;
+	/* An earlier uroced may have made it, and the program's engine sends there. */
+	return ur_handles_follow(&file->handles) ? 0 : -EBADF;
 }
 
 int ur_chan_from_fd(struct ur_ufile *file, int number,
@@ -141,7 +143,8 @@ int ur_chan_from_fd(struct ur_ufile *file, int number,
 	err = find_by_fd(file, number, UVERBS_OBJECT_COMP_CHANNEL, &obj);
 	if (err)
 		return err;
-	*chan = ur_obj_chan_of(obj);
+	if (obj)
+		*chan = ur_obj_chan_of(obj);
 	ur_object_use(obj);
 	return 0;
 }
@@ -160,7 +163,7 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
 	err = find_by_fd(file, number, UVERBS_OBJECT_ASYNC_EVENT, &obj);
 	if (err)
 		return err;
-	*async = ur_obj_async_of(obj);
+	*async = obj ? ur_obj_async_of(obj) : NULL;
 	ur_object_use(obj);
 	return 0;
 }

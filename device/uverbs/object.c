@@ -37,6 +37,16 @@ static int grow_handles(struct ur_handles *h)
 	return 0;
 }
 
+#define FILES_APART 1023u
+
+_Static_assert((FILES_APART + 1ull) * UR_MAX_HANDLES <= 1ull << 32,
+	       "each file has its own");
+
+void ur_handles_begin(struct ur_handles *h, u32 n)
+{
+	h->base = (n % FILES_APART + 1) * UR_MAX_HANDLES;
+}
+
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 {
 	return ur_object_new_of(file, type,
@@ -74,7 +84,7 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	obj->number = file->dev->object_numbers[type->id]++;
 	ur_assert(h->first_free < h->size && !h->slot[h->first_free]);
 	h->slot[h->first_free] = obj;
-	obj->handle = ++h->first_free;
+	obj->handle = h->base + ++h->first_free;
 	h->count++;
 	return obj;
 err_memory:
@@ -88,10 +98,15 @@ err_give:
 static const struct ur_object_type gone_type = {.id = UR_OBJECT_GONE};
 static struct ur_object gone = {.type = &gone_type};
 
+static u32 index_of(const struct ur_object *obj)
+{
+	return obj->handle - 1 - obj->file->handles.base;
+}
+
 static struct ur_object **slot_of(const struct ur_object *obj)
 {
-	ur_assert(obj->handle && obj->handle <= obj->file->handles.size);
-	return &obj->file->handles.slot[obj->handle - 1];
+	ur_assert(index_of(obj) < obj->file->handles.size);
+	return &obj->file->handles.slot[index_of(obj)];
 }
 
 void ur_object_hide(struct ur_object *obj)
@@ -107,8 +122,8 @@ void ur_object_abort(struct ur_object *obj)
 	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
 	ur_assert(h->count && !obj->users);
 	*slot_of(obj) = NULL;
-	if (obj->handle - 1 < h->first_free)
-		h->first_free = obj->handle - 1;
+	if (index_of(obj) < h->first_free)
+		h->first_free = index_of(obj);
 	h->count--;
 	ur_quota_give(&obj->file->dev->objects[obj->type->id], obj->file->uid,
 		      1);
@@ -121,6 +136,7 @@ void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle)
 	struct ur_object *obj;
 
 	ur_assert(ur_loop_mine(file->dev->daemon->loop));
+	handle -= file->handles.base;
 	if (!handle || handle > file->handles.size)
 		return NULL;
 	obj = file->handles.slot[handle - 1];

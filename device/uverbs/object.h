@@ -42,11 +42,21 @@ struct ur_object {
 };
 
 struct ur_handles {
-	struct ur_object **slot; /* by handle - 1 */
+	struct ur_object **slot; /* by handle - 1 - base */
+	u32 base;
 	u32 cap, size,
 		first_free; /* there is memory for cap, and size are used */
 	u32 count;
 };
+
+/* Numbers handles so that a file that is the n-th in place of others (n from 1 on) has none of
+ * theirs, as long as there are not a thousand between. It has no object yet. */
+void ur_handles_begin(struct ur_handles *handles, u32 n);
+/* Returns whether the file is in place of others. */
+static inline bool ur_handles_follow(const struct ur_handles *handles)
+{
+	return handles->base;
+}
 
 /* Returns a new zeroed object with a handle, whose first member is struct
  * ur_object, or NULL where there is no memory, or the device or the user has

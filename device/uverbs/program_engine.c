@@ -14,6 +14,7 @@
 #include "device/client_rights.h"
 #include "device/device.h"
 #include "device/quota.h"
+#include "device/uverbs/kept_programs.h"
 #include "device/uverbs/obj_qp.h"
 #include "engine/ground/limits.h"
 #include "util/os/event_pair.h"
@@ -124,6 +125,43 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 	else
 		cmd->file->slot = lent.slot;
 	return err;
+}
+
+/* The descriptor is one of the user's from now on. */
+static int take_slot(struct ur_ufile *file, u32 slot)
+{
+	int err = ur_quota_take_fds(file->uid, 1), life;
+
+	if (err)
+		return err;
+	life = ur_kept_program_take(file->dev, slot, file->uid,
+				    file->session->pid);
+	if (life < 0) {
+		ur_quota_give_fds(file->uid, 1);
+		return life;
+	}
+	file->slot = slot;
+	file->life = life;
+	return 0;
+}
+
+int ur_m_engine_resume(struct ur_cmd *cmd)
+{
+	struct uroce_engine_resume in;
+	int err;
+
+	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
+	if (!in.slot || in.slot >= UR_SLOTS || !in.resumes)
+		return -EINVAL;
+	err = check_open(cmd);
+	if (!err)
+		err = take_slot(cmd->file, in.slot);
+	if (err)
+		return err;
+	ur_handles_begin(&cmd->file->handles, in.resumes);
+	/* Its slot is not given back where this fails: the file ends then. */
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,
+			   sizeof(in.slot));
 }
 
 int ur_m_engine_socket(struct ur_cmd *cmd)
@@ -282,8 +320,10 @@ static int make_life(struct ur_ufile *file, int fd[2])
 		return err;
 	err = ur_event_pair(fd);
 	if (!err) {
-		err = ur_engine_keep_life(file->dev->engine, file->slot,
-					  file->session->pid, fd[0]);
+		const struct ur_kept_life life = {fd[0], file->uid,
+						  file->session->pid};
+
+		err = ur_engine_keep_life(file->dev->engine, file->slot, &life);
 		if (!err) {
 			file->life = fd[0];
 			return 0;
@@ -295,17 +335,10 @@ static int make_life(struct ur_ufile *file, int fd[2])
 	return err;
 }
 
-void ur_program_engine_wake_at(int life)
-{
-	static const char byte;
-
-	send(life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 void ur_program_engine_wake(const struct ur_ufile *file)
 {
 	if (file->life)
-		ur_program_engine_wake_at(file->life);
+		ur_program_wake(file->life);
 }
 
 void ur_program_engine_end(struct ur_ufile *file)

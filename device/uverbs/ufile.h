@@ -66,8 +66,6 @@ int ur_context_go(struct ur_ufile *file, u32 shard);
 
 /* program_engine.c: makes the file's engine, if it has one in its program, look at what has changed. */
 void ur_program_engine_wake(const struct ur_ufile *file);
-/* So of a program by the device's end of its socket. */
-void ur_program_engine_wake_at(int life);
 /* Takes back what was lent to the file's engine. */
 void ur_program_engine_end(struct ur_ufile *file);
 

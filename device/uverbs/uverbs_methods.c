@@ -248,6 +248,12 @@ static const struct ur_attr_spec a_engine_ring[] = {
 	M_OUT(UROCE_ATTR_ENGINE_RING_RESP, sizeof(struct uroce_engine_ring)),
 };
 
+static const struct ur_attr_spec a_engine_resume[] = {
+	M_IN(UROCE_ATTR_ENGINE_RESUME, sizeof(struct uroce_engine_resume),
+	     sizeof(struct uroce_engine_resume)),
+	M_OUT(UROCE_ATTR_ENGINE_RESUME_RESP, sizeof(u32)),
+};
+
 static const struct ur_attr_spec a_engine_async[] = {
 	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, sizeof(struct uroce_engine_async)),
 };
@@ -362,6 +368,8 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_socket),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,
 	       ur_m_engine_ring),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_RESUME, a_engine_resume,
+	       ur_m_engine_resume),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,
 	       ur_m_engine_async),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),

@@ -11,6 +11,7 @@
 #ifndef UR_GROUND_KEEP_H
 #define UR_GROUND_KEEP_H
 
+#include <sys/types.h>
 #include "util/bytes.h"
 
 /* This is the version of the messages, and of the layout of all memory that is kept: a
@@ -23,7 +24,7 @@ enum ur_kept_kind {
 	UR_KEPT_SOCKET,	   /* a receiving one; value: its number in its group */
 	UR_KEPT_OUT,	   /* a lent sending one; which: whether it is IPv4 */
 	UR_KEPT_COUNTERS,  /* of lend_counters.h */
-	/* The device's end of a socket to a program that has a slot; value: its process. It
+	/* The device's end of a socket to a program that has a slot; value: its process (ur_kept_process()). It
 	 * hangs up when the program ends, and at the program's end when the last copy of
 	 * this one is closed. */
 	UR_KEPT_LIFE,
@@ -31,6 +32,12 @@ enum ur_kept_kind {
 	 * there is such a program of that process; of no device; place: its number. */
 	UR_KEPT_EVENTS,
 };
+
+/* Returns the value of what is kept for a process. */
+static inline u64 ur_kept_process(pid_t pid, uid_t uid)
+{
+	return (u64)uid << 32 | (u32)pid;
+}
 
 /* All but value is the name: what has it takes the place of what had it before. */
 struct ur_kept {
