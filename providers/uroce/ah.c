@@ -18,7 +18,9 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
-	err = ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp, sizeof(resp));
+	err = UR_GUEST_TRY(
+		pd->context, pd,
+		ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp, sizeof(resp)));
 	if (err) {
 		free(ah);
 		errno = err;

@@ -38,6 +38,8 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	int err;
 
 	cq->device_place = created_at(resp);
+	cq->resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
 	place = created_at(resp);
 	if (!err)
@@ -83,8 +85,10 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
-	err = ibv_cmd_create_cq(context, cqe, channel, vector, &cq->vcq.cq,
-				&req, sizeof(req), &resp, sizeof(resp));
+	err = UR_GUEST_TRY(context, NULL,
+			   ibv_cmd_create_cq(context, cqe, channel, vector,
+					     &cq->vcq.cq, &req, sizeof(req),
+					     &resp, sizeof(resp)));
 	if (!err)
 		err = setup_cq(context, cq, channel, 0, &resp.drv);
 	if (err)
@@ -136,9 +140,11 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
 	    ur_pd_single_threaded(attr->parent_domain))
 		cq->lock.elided = true;
-	err = ur_cmd_create_cq_ex(ur_to_ctx(context)->layout, context, attr,
-				  &cq->vcq, &req, sizeof(req), &resp,
-				  sizeof(resp), 0);
+	err = UR_GUEST_TRY(context, NULL,
+			   ur_cmd_create_cq_ex(ur_to_ctx(context)->layout,
+					       context, attr, &cq->vcq, &req,
+					       sizeof(req), &resp, sizeof(resp),
+					       0));
 	if (!err)
 		err = setup_cq(context, cq, attr->channel,
 			       guest_flags(attr, flags), &resp.drv);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "guest.h"
 #include "uroce.h"
 
 /* The part of enum ibv_rx_hash_fields that the device supports. */
@@ -24,8 +25,10 @@ int uroce_query_device_ex(struct ibv_context *context,
 	u64 fw;
 	int err;
 
-	err = ibv_cmd_query_device_any(context, input, attr, attr_size,
-				       &resp.core, &resp_size);
+	err = UR_GUEST_TRY(context, NULL,
+			   ibv_cmd_query_device_any(context, input, attr,
+						    attr_size, &resp.core,
+						    &resp_size));
 	if (err)
 		return err;
 	fw = resp.core.base.fw_ver;
@@ -51,7 +54,9 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 {
 	UR_REQ(ib_uverbs_query_port, ) req = {0};
 
-	return ibv_cmd_query_port(context, port, attr, &req, sizeof(req));
+	return UR_GUEST_TRY(
+		context, NULL,
+		ibv_cmd_query_port(context, port, attr, &req, sizeof(req)));
 }
 
 /* Queries by attributes of the kernel's that the oldest headers do not have. */

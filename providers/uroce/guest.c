@@ -129,6 +129,7 @@ static int open_guest(struct uroce_context *ctx,
 	close_lent(&open);
 	if (err)
 		return 0;
+	ctx->guest_slot = open.slot;
 	err = map_doorbell(ctx, resp);
 	if (!err) {
 		ctx->elsewhere = false;
@@ -167,6 +168,8 @@ void ur_guest_close(struct uroce_context *ctx)
 {
 	if (ctx->guest)
 		ctx->door->close(ctx->guest);
+	if (ctx->resumes)
+		close(ctx->first_cmd_fd);
 }
 
 void *ur_guest_op(enum ur_op op)

@@ -124,6 +124,31 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err);
  * Returns 0, err where it is another change or another case, or an errno of the engine. */
 int ur_guest_stop_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		     enum ibv_qp_state state, int mask, int err);
+/* guest_resume.c: the next uroced has been started, or will be within 2 s, where the context has its
+ * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
+ * seen times. */
+bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
+/* Makes a domain there that an earlier uroced has made. */
+int ur_guest_renew_pd(struct ibv_pd *pd);
+/* The same of a completion queue, without its channel: its events are this engine's. */
+int ur_guest_renew_cq(struct ibv_cq *cq);
+/* Does the command, which returns 0 or an errno, again where it was EIO because uroced was killed, once the
+ * next one is there. pd: what it is made with, or NULL. */
+#define UR_GUEST_TRY(context, pd, command)                                     \
+	({                                                                     \
+		struct uroce_context *ctx_ = ur_to_ctx(context);               \
+		struct ibv_pd *pd_ = ctx_->guest ? (pd) : NULL;                \
+		u32 seen_ = __atomic_load_n(&ctx_->resumes, __ATOMIC_ACQUIRE); \
+		int err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;                   \
+		if (!err_)                                                     \
+			err_ = (command);                                      \
+		if (err_ == EIO && ur_guest_resume(ctx_, seen_)) {             \
+			err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;               \
+			if (!err_)                                             \
+				err_ = (command);                              \
+		}                                                              \
+		err_;                                                          \
+	})
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

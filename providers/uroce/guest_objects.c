@@ -5,33 +5,6 @@
 
 #include "guest.h"
 
-int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
-		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
-		  u16 out_len)
-{
-	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
-	struct ib_uverbs_ioctl_hdr hdr = {.object_id = object,
-					  .method_id = method};
-	struct ib_uverbs_attr *a = b.attr;
-
-	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
-	if (in_id != UR_GUEST_NO_IN)
-		*a++ = (struct ib_uverbs_attr){
-			.attr_id = in_id,
-			.flags = UVERBS_ATTR_F_MANDATORY,
-			.len = (u16)in_len,
-			.data = in,
-		};
-	*a++ = (struct ib_uverbs_attr){
-		.attr_id = out_id,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-		.len = out_len,
-		.data = (uintptr_t)out,
-	};
-	b.cmdb.next_attr = b.cmdb.last_attr = a;
-	return execute_ioctl(context, &b.cmdb);
-}
-
 /* Asynchronous events are sent by both engines, to the file that the program has from
  * the device. */
 static int set_async(struct uroce_context *ctx)
@@ -130,6 +103,9 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		(ctx->guest &&
 		 (!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
 		  is_imports(attr)));
+	/* The doorbell page is that of a uroced that was killed. */
+	if (qp->in_device && ctx->resumes)
+		return EOPNOTSUPP;
 	if (!qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device)
 		return 0;
 	return ctx->parted ? EIO : EOPNOTSUPP;
@@ -144,7 +120,7 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		ctx->parted ||
 		(ctx->guest && (xrc || (pd && ur_to_pd(pd)->imported)));
 	srq->db = srq->in_device ? &ctx->device_db : &ctx->db;
-	return 0;
+	return srq->in_device && ctx->resumes ? EOPNOTSUPP : 0;
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,

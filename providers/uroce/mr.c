@@ -23,8 +23,10 @@ static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
 
 	req.drv = *drv;
-	return ibv_cmd_reg_mr(pd, addr, length, iova, access, &mr->vmr, &req,
-			      sizeof(req), &resp, sizeof(resp));
+	return UR_GUEST_TRY(pd->context, pd,
+			    ibv_cmd_reg_mr(pd, addr, length, iova, access,
+					   &mr->vmr, &req, sizeof(req), &resp,
+					   sizeof(resp)));
 }
 
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -99,8 +101,9 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 
 	if (!mr)
 		return NULL;
-	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access,
-				    &mr->vmr, NULL);
+	err = UR_GUEST_TRY(pd->context, pd,
+			   ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+						 access, &mr->vmr, NULL));
 	if (!err && ctx->guest) {
 		err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
 					     fd, access);

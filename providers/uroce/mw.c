@@ -13,8 +13,9 @@ struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 	if (!mw)
 		return NULL;
-	err = ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req, sizeof(req), &resp,
-			       sizeof(resp));
+	err = UR_GUEST_TRY(pd->context, pd,
+			   ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req,
+					    sizeof(req), &resp, sizeof(resp)));
 	if (err)
 		goto err_free;
 	/* The library does so only afterwards. */

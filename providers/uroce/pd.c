@@ -17,14 +17,17 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 
 	if (!pd)
 		return NULL;
-	err = ibv_cmd_alloc_pd(context, &pd->ibv, &req, sizeof(req), &resp,
-			       sizeof(resp));
+	err = UR_GUEST_TRY(context, NULL,
+			   ibv_cmd_alloc_pd(context, &pd->ibv, &req,
+					    sizeof(req), &resp, sizeof(resp)));
 	if (err) {
 		free(pd);
 		errno = err;
 		return NULL;
 	}
 	pd->pdn = resp.drv.pdn;
+	pd->resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
 	return &pd->ibv;
 }
 

@@ -83,6 +83,23 @@ static int cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 	return err;
 }
 
+/* With what an earlier uroced has made, too. */
+static int create_by(struct ibv_context *context, struct uroce_qp *qp,
+		     struct ibv_qp_init_attr_ex *attr,
+		     struct uroce_create_qp_resp *drv)
+{
+	int err = 0;
+
+	if (ur_to_ctx(context)->guest && !qp->in_device) {
+		err = ur_guest_renew_pd(attr->pd);
+		if (!err)
+			err = ur_guest_renew_cq(attr->send_cq);
+		if (!err)
+			err = ur_guest_renew_cq(attr->recv_cq);
+	}
+	return err ? err : cmd_create(context, qp, attr, drv);
+}
+
 static void take_caps(struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr)
 {
@@ -172,7 +189,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 		err = use_cqs(qp, attr);
 	if (err)
 		goto err_free;
-	err = cmd_create(context, qp, attr, &drv);
+	err = UR_GUEST_TRY(context, NULL, create_by(context, qp, attr, &drv));
 	if (err)
 		goto err_unuse;
 	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, &drv);

@@ -72,8 +72,10 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 		return NULL;
 	err = ur_guest_place_srq(ur_to_ctx(pd->context), srq, pd, false);
 	if (!err)
-		err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &req,
-					 sizeof(req), &resp, sizeof(resp));
+		err = UR_GUEST_TRY(pd->context, pd,
+				   ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr,
+						      &req, sizeof(req), &resp,
+						      sizeof(resp)));
 	if (!err)
 		err = finish_srq(pd->context, srq, &resp.drv,
 				 attr->attr.max_sge, pd);

@@ -51,8 +51,11 @@ struct uroce_context {
 	/* guest.h; NULL: its engine is the device's. */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
-	int guest_fd;	  /* of the rings, then */
+	int guest_fd; /* of the rings, then */
+	u32 guest_slot;
 	bool guest_async; /* it can send asynchronous events */
+	u32 resumes;	  /* of the context after a uroced was killed; atomic */
+	int first_cmd_fd; /* then: the file that the engine looks at */
 	bool elsewhere;	  /* the device may think of one that is not here */
 	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
 	bool parted;
@@ -70,7 +73,8 @@ struct uroce_pd {
 	/* Parent domains: what this one stands for. */
 	struct uroce_pd *contained;
 	struct uroce_td *td;
-	u32 refs; /* parent domains that contain this PD; atomic */
+	u32 refs;    /* parent domains that contain this PD; atomic */
+	u32 resumes; /* the context's when uroced made it; atomic */
 };
 
 struct uroce_td {
@@ -133,6 +137,7 @@ struct uroce_cq {
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
 	struct uroce_guest_cq *guest;
+	u32 resumes; /* the context's when uroced made it; atomic */
 	/* With an engine in this process (two_rings.c): the device's ring, for
 	 * queue pairs that the device has; NULL: there was none yet. */
 	struct uroce_cq_ring *device;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Commands after uroced was killed. A context whose engine is in this process opens the file of the
+ * next uroced, which gives it its slot back, and goes on there with what is made from then on: nothing of the
+ * objects before is known. They have other handles, so that none is taken for another.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "poller.h"
+#include "util/os/clock.h"
+
+/* For the next uroced: so long a command waits. */
+#define WAIT_NS 2000000000u
+#define STEP_NS 10000000
+
+static int open_file(const struct uroce_context *ctx)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 ctx->ibv.device->dev_name);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* The context of the file, of which only the slot is used. */
+static int get_context(struct uroce_context *ctx)
+{
+	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
+	req = {0};
+	UR_RESP(ib_uverbs_get_context_resp,
+		struct uroce_alloc_ucontext_resp drv)
+	resp = {.drv.wake_fd = -1};
+	int err = ur_cmd_get_context(ctx->layout, ur_vctx(ctx), &req,
+				     sizeof(req), &resp, sizeof(resp));
+
+	if (err)
+		return err;
+	if (resp.drv.wake_fd >= 0)
+		close(resp.drv.wake_fd);
+	if (ctx->ibv.async_fd >= 0)
+		close(ctx->ibv.async_fd);
+	return 0;
+}
+
+static int take_slot(struct uroce_context *ctx, u32 resumes)
+{
+	const struct uroce_engine_resume in = {.slot = ctx->guest_slot,
+					       .resumes = resumes};
+	u32 slot;
+	u64 word;
+
+	memcpy(&word, &in, sizeof(word));
+	return ur_guest_call(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_RESUME,
+		UROCE_ATTR_ENGINE_RESUME, sizeof(in), word,
+		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
+}
+
+/* The library's commands go by the descriptor in its context: until all is well they go by a
+ * copy of it. */
+static int resume_by(struct uroce_context *ctx, int fd)
+{
+	struct uroce_context *copy = malloc(sizeof(*copy));
+	int err;
+
+	if (!copy)
+		return ENOMEM;
+	memcpy(copy, ctx, sizeof(*copy));
+	copy->ibv.cmd_fd = fd;
+	copy->ibv.async_fd = -1;
+	err = get_context(copy);
+	if (!err)
+		err = take_slot(copy, ctx->resumes + 1);
+	free(copy);
+	return err;
+}
+
+/* The engine looks at the first one, which stays open. */
+static void use_file(struct uroce_context *ctx, int fd)
+{
+	if (!ctx->resumes) {
+		ctx->first_cmd_fd = ctx->ibv.cmd_fd;
+		ctx->ibv.cmd_fd = fd;
+	} else {
+		dup3(fd, ctx->ibv.cmd_fd, O_CLOEXEC);
+		close(fd);
+	}
+	__atomic_store_n(&ctx->resumes, ctx->resumes + 1, __ATOMIC_RELEASE);
+}
+
+static bool is_here(const struct uroce_context *ctx)
+{
+	return ctx->guest && ctx->guest_async && *ctx->db.own &&
+	       !ur_poller_is_gone(ctx);
+}
+
+/* Returns 0, or an errno; ENXIO and EIO: there is no uroced yet. */
+static int try_to_resume(struct uroce_context *ctx)
+{
+	int fd = open_file(ctx), err;
+
+	if (fd < 0)
+		return errno;
+	err = resume_by(ctx, fd);
+	if (err)
+		close(fd);
+	else
+		use_file(ctx, fd);
+	return err;
+}
+
+/* Returns 0, or the last error at that time. */
+static int resume_until(struct uroce_context *ctx, u64 until)
+{
+	const struct timespec step = {.tv_nsec = STEP_NS};
+
+	for (;;) {
+		int err = try_to_resume(ctx);
+
+		if ((err != ENXIO && err != EIO && err != ENOENT) ||
+		    !is_here(ctx) || ur_clock_ns(CLOCK_MONOTONIC) >= until)
+			return err;
+		nanosleep(&step, NULL);
+	}
+}
+
+bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	bool good;
+
+	if (!is_here(ctx))
+		return false;
+	/* Others that wait here have the same time. */
+	pthread_mutex_lock(&lock);
+	good = ctx->resumes != seen || !resume_until(ctx, until);
+	pthread_mutex_unlock(&lock);
+	return good;
+}
+
+static pthread_mutex_t renewals = PTHREAD_MUTEX_INITIALIZER;
+
+int ur_guest_renew_pd(struct ibv_pd *ibpd)
+{
+	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
+	UR_RESP(ib_uverbs_alloc_pd_resp, struct uroce_alloc_pd_resp drv)
+	resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(ibpd->context);
+	struct uroce_pd *pd = ur_to_pd(ibpd);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err = 0;
+
+	if (pd->contained) {
+		err = ur_guest_renew_pd(&pd->contained->ibv);
+		ibpd->handle = pd->contained->ibv.handle;
+		return err;
+	}
+	if (__atomic_load_n(&pd->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(&renewals);
+	if (pd->resumes != resumes)
+		err = ibv_cmd_alloc_pd(ibpd->context, ibpd, &req, sizeof(req),
+				       &resp, sizeof(resp));
+	if (!err)
+		__atomic_store_n(&pd->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
+
+int ur_guest_renew_cq(struct ibv_cq *ibcq)
+{
+	UR_REQ(ib_uverbs_create_cq, struct uroce_create_cq_req drv) req = {0};
+	UR_RESP(ib_uverbs_create_cq_resp, struct uroce_create_cq_resp drv)
+	resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(ibcq->context);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err = 0, entries = ibcq->cqe;
+
+	if (__atomic_load_n(&cq->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(&renewals);
+	if (cq->resumes != resumes)
+		err = ibv_cmd_create_cq(ibcq->context, entries, NULL, 0, ibcq,
+					&req, sizeof(req), &resp, sizeof(resp));
+	ibcq->cqe = entries;
+	if (!err)
+		__atomic_store_n(&cq->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
