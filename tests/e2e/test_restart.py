@@ -126,6 +126,45 @@ def test_killed_at_any_time(pair, on):
             p.kill()
 
 
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("mode", ["restart_more", "restart_more_sleeps"])
+@pytest.mark.parametrize("kills", [1, 3])
+def test_commands_go_on(pair, mode, on, kills):
+    """With the next uroced old programs ask and make again."""
+    programs = start(pair, mode, (pair.a, pair.b) if on == "two hosts" else (pair.a, pair.a))
+    try:
+        go_on(programs)
+        for _ in range(kills):
+            kill(pair.a)
+            pair.a.serve(*GUESTS)
+        go_on(programs)
+        end(*programs)
+    finally:
+        for p in programs:
+            p.kill()
+
+
+def test_perftest_ends(pair):
+    """It asks for the port after its measurement, and destroys everything."""
+    s, c = start_pair(pair.a, pair.b, ["ib_write_bw", "-s", "65536", "-n", "20000", "-F"], flag="-x")
+    before = octets(pair.a)
+    wait_for("traffic", lambda: octets(pair.a) - before > 10e6)
+    kill(pair.a)
+    pair.a.serve(*GUESTS)
+    assert (c.wait(90), s.wait(30)) == (0, 0), s.report() + c.report()
+
+
+def test_slot_is_its_programs(pair, running, monkeypatch):
+    """Another process, of the same user even, does not get it."""
+    pair.a.serve(*GUESTS)
+    monkeypatch.setenv("UROCE_ENGINE", "device")
+    s, c = start(pair, "steal", (pair.a, pair.a))
+    for p in c, s:
+        assert p.wait(60) == 0 and "stolen 0" in p.text(), p.report()
+    go_on(running)
+    end(*running)
+
+
 @pytest.fixture
 def running(pair):
     """Two programs on two hosts, which were connected before uroced of host a was killed."""
@@ -305,7 +344,7 @@ def kill_under(pair, server, client, least):
 
 @pytest.mark.parametrize("tool", ["ib_write_bw", "ib_read_bw", "ib_send_bw"])
 def test_perftest(pair, tool):
-    """Its queries at the end are refused, as doc/features.md says: it is killed before."""
+    """Until it is killed."""
     kill_under(pair, *start_pair(pair.a, pair.b, [tool, "-s", "65536", "-n", "10000000", "-F"],
                                  flag="-x"), least=10e6)
 

@@ -22,6 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
+
+#include "kernel-abi/uroce-abi.h"
 #include "rounds.h"
 
 #define ROUNDS	100
@@ -401,8 +406,39 @@ static void note_signal(int number)
 	asked = 1;
 }
 
+/* uroced is another one since. The old domain and completion queue serve for more: a region, and a queue
+ * pair; and so do new ones. */
+static void make_more(struct rounds *r, bool sleeps)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = {.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.send_cq = r->cq,
+		.recv_cq = r->cq,
+	};
+	struct ibv_port_attr port;
+	struct rounds other;
+	struct ibv_mr *mr;
+	struct ibv_qp *qp;
+
+	must(!ibv_query_port(context, 1, &port), "ibv_query_port");
+	mr = ibv_reg_mr(r->pd, r->in, 1, IBV_ACCESS_LOCAL_WRITE);
+	must(mr, "a region of the old domain");
+	qp = ibv_create_qp(r->pd, &init);
+	must(qp, "a queue pair of old things");
+	must(!ibv_destroy_qp(qp), "its end");
+	must(!ibv_dereg_mr(mr), "the region's end");
+	rounds_connect(&other, context, &peer, sleeps);
+	must(!rounds_run(&other, ROUNDS), "rounds of a new connection");
+	must(!rounds_run(r, ROUNDS), "rounds of the old one");
+	rounds_end(&other);
+}
+
 /* The two make rounds until the client gets SIGUSR1, and print how many there were. */
-static void run_until_asked(bool sleeps)
+static void run_until_asked(bool sleeps, bool more_then)
 {
 	const struct sigaction sa = {.sa_handler = note_signal,
 				     .sa_flags = SA_RESTART};
@@ -422,6 +458,8 @@ static void run_until_asked(bool sleeps)
 			must(read(peer.sock, &more, 1) == 1, "read");
 		}
 	}
+	if (more_then)
+		make_more(&r, sleeps);
 	must(!fcntl(context->async_fd, F_SETFL, O_NONBLOCK), "fcntl");
 	while (!ibv_get_async_event(context, &event)) {
 		say("event", event.event_type);
@@ -430,14 +468,56 @@ static void run_until_asked(bool sleeps)
 	rounds_end(&r);
 }
 
+/* Asks for the slots of other programs, with a context that has none. Says how many it got. */
+static void steal_slots(void)
+{
+	int got = 0;
+
+	for (uint32_t slot = 0; slot < 40; slot++) {
+		struct uroce_engine_resume in = {slot, 1};
+		uint32_t resp;
+		struct {
+			struct ib_uverbs_ioctl_hdr hdr;
+			struct ib_uverbs_attr attr[2];
+		} cmd = {.hdr = {.length = sizeof(cmd),
+				 .object_id = UVERBS_OBJECT_DEVICE,
+				 .method_id = UROCE_METHOD_ENGINE_RESUME,
+				 .num_attrs = 2},
+			 .attr = {{.attr_id = UROCE_ATTR_ENGINE_RESUME,
+				   .len = sizeof(in),
+				   .flags = UVERBS_ATTR_F_MANDATORY},
+				  {.attr_id = UROCE_ATTR_ENGINE_RESUME_RESP,
+				   .len = sizeof(resp),
+				   .flags = UVERBS_ATTR_F_MANDATORY,
+				   .data = (uintptr_t)&resp}}};
+
+		memcpy(&cmd.attr[0].data, &in, sizeof(in));
+		if (!ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
+			got++;
+		else
+			must(errno == ENOENT || errno == EINVAL, "ENOENT");
+	}
+	say("stolen", got);
+}
+
 static void restart_polls(void)
 {
-	run_until_asked(false);
+	run_until_asked(false, false);
 }
 
 static void restart_sleeps(void)
 {
-	run_until_asked(true);
+	run_until_asked(true, false);
+}
+
+static void restart_more(void)
+{
+	run_until_asked(false, true);
+}
+
+static void restart_more_sleeps(void)
+{
+	run_until_asked(true, true);
 }
 
 static const struct {
@@ -446,6 +526,9 @@ static const struct {
 } modes[] = {
 	{"restart", restart_polls},
 	{"restart_sleeps", restart_sleeps},
+	{"steal", steal_slots},
+	{"restart_more", restart_more},
+	{"restart_more_sleeps", restart_more_sleeps},
 	{"idle", stay_idle},
 	{"exec", fork_and_exec},
 	{"fork", fork_and_look},
