@@ -57,6 +57,11 @@ bool ur_of_program(void *address)
 	return true;
 }
 
+bool ur_of_device(void *address)
+{
+	return in_library(address, "liburoce");
+}
+
 bool ur_of_rdmacm(void *address)
 {
 	return in_library(address, "librdmacm.so");

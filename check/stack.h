@@ -46,6 +46,8 @@ void *ur_stack_place(const struct ur_stack *stack);
 /* Returns whether this is code of the program or of a library that it uses, and
  * not of the C library, of libibverbs and its providers, or of nobody. */
 bool ur_of_program(void *address);
+/* Returns whether this is code of the device that is in the program, its engine say. */
+bool ur_of_device(void *address);
 
 /* Returns whether this is code of librdmacm. */
 bool ur_of_rdmacm(void *address);

@@ -155,7 +155,12 @@ static void *reader(const struct touch *t)
 							 s->header.size)
 			       : NULL;
 		if (s->header.type != PERF_RECORD_SAMPLE ||
-		    s->header.size != sizeof(*s) || s->id == t->id_of_writes ||
+		    s->header.size != sizeof(*s))
+			return NULL;
+		/* An engine in the program has done the request in this thread. */
+		if (ur_of_device((void *)(uintptr_t)s->ip))
+			continue;
+		if (s->id == t->id_of_writes ||
 		    (next && next->ip == s->ip && next->id == t->id_of_writes))
 			return NULL;
 		if (ur_of_program((void *)(uintptr_t)s->ip))
