@@ -14,6 +14,8 @@ from pairs import run_pair
 TRACING = "/sys/kernel/tracing"
 DEVICE = {"work_request": 5, "receive": 3, "packet_out": 5, "packet_in": 4,
           "retransmit": 4, "completion": 5, "qp_state": 3, "cm_event": 3}
+# An engine in a program has no rdma_cm.
+ENGINE = {name: args for name, args in DEVICE.items() if name != "cm_event"}
 PROVIDER = {"post_send": 3, "post_recv": 3, "process_completion": 5}
 
 
@@ -40,16 +42,17 @@ def file_offset(path, address):
 
 @pytest.fixture
 def programs(build):
-    paths = {"uroce": build + "/bin/uroced",
-             "rdma_core_uroce": build + "/lib/liburoce-rdmav34.so"}
-    if not notes(paths["uroce"]):
+    paths = {"device": build + "/bin/uroced", "process": build + "/lib/liburoce-engine.so",
+             "provider": build + "/lib/liburoce-rdmav34.so"}
+    if not notes(paths["device"]):
         pytest.skip("built without systemtap-sdt-dev: there are no probes")
     return paths
 
 
 def test_notes(programs):
-    for provider, want in (("uroce", DEVICE), ("rdma_core_uroce", PROVIDER)):
-        found = notes(programs[provider])
+    for program, provider, want in (("device", "uroce", DEVICE), ("process", "uroce", ENGINE),
+                                    ("provider", "rdma_core_uroce", PROVIDER)):
+        found = notes(programs[program])
         assert {(n, args) for p, n, _, _, args in found if p == provider} == \
             set(want.items())
         for _, name, _, semaphore, _ in found:
@@ -61,7 +64,8 @@ def test_notes(programs):
 
 @pytest.fixture
 def tracer(programs):
-    """Uprobes on all probes, as bpftrace and perf set them; what they saw."""
+    """Uprobes on all probes, as bpftrace and perf set them; what they saw, as
+    (program, probe)."""
     group = f"uroce_{os.getpid()}"
     instance = f"{TRACING}/instances/{group}"
 
@@ -74,10 +78,10 @@ def tracer(programs):
             os.close(fd)
     try:
         os.mkdir(instance)
-        for provider, path in programs.items():
+        for program, path in programs.items():
             for p, name, at, sem, _ in notes(path):
                 count = f"({file_offset(path, sem):#x})" if sem else ""
-                command(f"p:{group}/{name}_{at:x} "
+                command(f"p:{group}/{program}__{name}_{at:x} "
                         f"{path}:{file_offset(path, at):#x}{count}")
     except OSError as e:
         if os.path.isdir(instance):
@@ -90,7 +94,7 @@ def tracer(programs):
 
     def seen():
         with open(instance + "/trace") as f:
-            return set(re.findall(r": (\w+)_[0-9a-f]+: \(0x", f.read()))
+            return set(re.findall(r": (\w+)__(\w+)_[0-9a-f]+: \(0x", f.read()))
     yield enable, seen
     enable(False)
     with open(TRACING + "/uprobe_events") as f:
@@ -100,9 +104,11 @@ def tracer(programs):
     os.rmdir(instance)
 
 
-def test_seen(labs, tracer):
-    """A tool that comes while the device runs sees all of them, and the device
-    goes on when it leaves."""
+@pytest.mark.parametrize("place", ["device", "process"])
+def test_seen(labs, tracer, monkeypatch, place):
+    """A tool that comes while the device runs sees all of them, and the device, and
+    programs with engines, go on when it leaves."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
     enable, seen = tracer
     lab = labs(1500)
     a, b = lab.a, lab.b
@@ -117,7 +123,9 @@ def test_seen(labs, tracer):
     port = lab.next_port()
     run_cm_pair(b, a, ["rping", "-s", "-a", b.addr4, "-p", port, "-C", 3],
                 ["rping", "-c", "-a", b.addr4, "-p", port, "-C", 3], port)
-    wait_for("all probes", lambda: seen() == {*DEVICE, *PROVIDER} or
-             print(seen()))
+    # MADs and connections are the device's anyway.
+    want = {("provider", name) for name in PROVIDER} | {("device", "cm_event")} | \
+        {(place, name) for name in ENGINE}
+    wait_for("all probes", lambda: seen() >= want or print(seen()))
     enable(False)
     run_pair(b, a, ["ibv_rc_pingpong", "-c", "-n", "200"])

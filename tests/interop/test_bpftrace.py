@@ -31,6 +31,7 @@ def one():
     try:
         # Packets, not messages inside the device.
         made.use("uroce", options="--engine-opt loop=0")
+        made.prefix += "env UROCE_ENGINE=device "
         yield made
     finally:
         made.guest.stop()
