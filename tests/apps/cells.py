@@ -96,9 +96,10 @@ class Place:
     @contextlib.contextmanager
     def carrying(self, least):
         """What runs inside moves at least so many bytes over the device: on
-        one host within it, on two between them."""
+        one host within its engine, or between programs with their own, on two between
+        them."""
         def count():
-            return sum(counter(h, "loop_bytes") if self.cell.hosts == 1 else
+            return sum((counter(h, "loop_bytes") if self.cell.hosts == 1 else 0) +
                        4 * counter(h, "port_xmit_data") for h in self.hosts)
         before = count()
         with self.losing("udp dport 4791"):
