@@ -234,6 +234,15 @@ static void rest(struct ur_engine *e)
 	}
 }
 
+static void wait_for_work(struct ur_engine *e)
+{
+	if (is_driven(e))
+		nap(e);
+	else if (!ur_wait(e))
+		return;
+	look_at_file(e);
+}
+
 static void *guest_thread(void *arg)
 {
 	struct ur_engine *e = arg;
@@ -247,12 +256,9 @@ static void *guest_thread(void *arg)
 		else if (e->guest.rests)
 			pause_for_child(e);
 		else if (ur_poll_turn(e))
-			continue;
-		else if (is_driven(e))
-			nap(e);
+			ur_idle_work(&e->idle, e->now);
 		else
-			ur_wait_sleep(e);
-		look_at_file(e);
+			wait_for_work(e);
 	}
 	pthread_mutex_unlock(&e->mailbox.owner);
 	return NULL;
@@ -434,6 +440,8 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		if (pthread_mutex_trylock(&box->owner)) {
 			if (posted && atomic_load(&e->asleep))
 				ur_mailbox_wake(e);
+			if (!posted) /* the thread is to leave it to us */
+				atomic_fetch_add(&e->guest.turns, 1);
 			break;
 		}
 		wake = drive(e, posted);

@@ -4,7 +4,9 @@
  * once, one that polls an empty queue takes a whole turn (ur_engine_drive()).
  * It has a thread of its own all the same, for peers whose packets come while
  * nobody polls; while somebody does, that thread only looks now and then
- * whether it is still so. A program that sleeps until a completion channel has
+ * whether it is still so. After packets that nobody polled for it stays awake for 100 us, as
+ * the device's engine does, since the next ones would find it asleep: a wake-up costs more
+ * than they do. A program that sleeps until a completion channel has
  * an event polls for moments only: for some time after it has armed a queue the
  * thread waits for packets itself.
  *

@@ -130,22 +130,25 @@ static void yield(struct ur_engine *e)
 {
 	u64 before = ur_clock_ns(CLOCK_MONOTONIC);
 
-	ur_wait_show_cpu(e);
+	if (!e->config.guest)
+		ur_wait_show_cpu(e);
 	sched_yield();
 	ur_idle_yielded(&e->idle, before, ur_clock_ns(CLOCK_MONOTONIC));
 }
 
-void ur_wait(struct ur_engine *e)
+bool ur_wait(struct ur_engine *e)
 {
 	switch (ur_idle_wait(&e->idle, e->now)) {
 	case UR_IDLE_HOLD:
-		break;
+		return false;
 	case UR_IDLE_YIELD:
-		ur_place_idle(&e->place, e->now);
+		if (!e->config.guest)
+			ur_place_idle(&e->place, e->now);
 		yield(e);
-		break;
+		return false;
 	case UR_IDLE_SLEEP:
-		ur_wait_sleep(e);
 		break;
 	}
+	ur_wait_sleep(e);
+	return true;
 }

@@ -12,8 +12,8 @@
 /* Sets the scheduling attributes of the calling thread, once. */
 void ur_wait_init(struct ur_engine *engine);
 /* Waits after an iteration that found nothing: holds, yields or sleeps, for an
- * hour at most. */
-void ur_wait(struct ur_engine *engine);
+ * hour at most. Returns whether it slept. */
+bool ur_wait(struct ur_engine *engine);
 /* Sleeps until something is to be done. */
 void ur_wait_sleep(struct ur_engine *engine);
 /* Returns whether there is something to do at once. The caller has published

@@ -14,8 +14,8 @@
 #include "util/os/high_fd.h"
 
 #define SPARE 16
-/* Nobody sleeps for nothing, and nobody else's processor is looked for. */
-#define OPTIONS "spin_us=0,hold=0,follow=0"
+/* The thread waits awake for what follows at once; no processor is looked for. */
+#define OPTIONS "spin_us=100,hold=0,follow=0"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71

@@ -77,6 +77,7 @@ static bool make_engine_calls(void)
 	struct epoll_event ev;
 	char attr[48];
 
+	sched_yield();
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0);
 	syscall(SYS_sched_setattr, 0, NULL, 0);
