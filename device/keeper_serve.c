@@ -17,6 +17,10 @@
 #include "util/assert.h"
 #include "util/os/scm.h"
 
+/* So many in a row that end before they have taken over: what they take may be what ends
+ * them. */
+#define TRIES_MAX 32u
+
 struct kept {
 	struct ur_kept what;
 	int fd;
@@ -25,6 +29,7 @@ struct kept {
 struct keeper {
 	int link; /* -1: uroced has gone */
 	int listener;
+	u32 tries; /* to take over, since the last that did */
 	struct kept *kept;
 	u32 n;
 };
@@ -153,6 +158,10 @@ static bool serve_one(struct keeper *k)
 		   msg.op == UR_KEEP_DROP) {
 		do_drop(k, &msg);
 		ret = !answer_uroced(k->link, 0);
+	} else if (ret == 1 && msg.version == UR_KEEP_VERSION &&
+		   msg.op == UR_KEEP_SETTLED) {
+		k->tries = 0;
+		ret = !answer_uroced(k->link, 0);
 	} else {
 		ret = 0;
 	}
@@ -234,7 +243,13 @@ static void greet(struct keeper *k)
 
 	if (fd < 0)
 		return;
-	if (!is_uroced(fd) || show_all(k, fd))
+	if (!is_uroced(fd)) {
+		close(fd);
+		return;
+	}
+	if (k->tries++ >= TRIES_MAX)
+		end_keeper(k);
+	if (show_all(k, fd))
 		close(fd);
 	else
 		k->link = fd;

@@ -236,6 +236,8 @@ void ur_keep_forget(void)
 	for (u32 i = 0; i < keep.n && keep.link >= 0; i++)
 		if (keep.left[i].fd >= 0)
 			ask(UR_KEEP_DROP, &keep.left[i].what, -1);
+	if (keep.link >= 0)
+		ask(UR_KEEP_SETTLED, NULL, -1);
 	close_left();
 	pthread_mutex_unlock(&keep.lock);
 }

@@ -55,6 +55,7 @@ enum ur_keep_op {
 	UR_KEEP_END,	 /* the keeper ends, with all that it has */
 	UR_KEEP_HERE, /* the keeper: one that was kept, with its descriptor */
 	UR_KEEP_DONE, /* the keeper: its answer; ret is 0 or -errno */
+	UR_KEEP_SETTLED, /* uroced has taken over what it can; is answered */
 };
 
 struct ur_keep_msg {
@@ -83,7 +84,8 @@ int ur_keep_take(struct ur_kept *what);
 /* Fills *what with the next one of that kind and device which an earlier uroced has left and
  * nobody has taken; *at is 0 at first. Returns whether there is one. */
 bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
-/* Ends that for all that nobody has taken. */
+/* Ends that for all that nobody has taken, and says to the keeper that this uroced has taken over: of
+ * those that ended before they could say it, it bears some in a row (keeper_serve.c). */
 void ur_keep_forget(void);
 /* uroced ends in the ordinary way, and with it the keeper. Nothing is kept any more. */
 void ur_keep_end(void);

@@ -159,6 +159,17 @@ static void wait_for_end(int fd)
 	close(fd);
 }
 
+/* The keeper has shown all, and we end. */
+static void wait_for_end_by_us(int fd)
+{
+	struct ur_keep_msg msg = {0};
+
+	while (msg.op != UR_KEEP_DONE &&
+	       recv(fd, &msg, sizeof(msg), 0) == sizeof(msg))
+		;
+	close(fd);
+}
+
 static void say(const void *bytes, size_t len, u32 fds)
 {
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes,
@@ -192,6 +203,25 @@ static void nonsense(void)
 	ur_keeper_start(&daemon_of);
 	ur_keep_forget();
 	CHECK(has_hung_up(0));
+	ur_keeper_stop(&daemon_of);
+	remove_dir();
+}
+
+/* Each that takes over is killed by what it takes: in the end nothing is left, and the next
+ * one begins anew. */
+static void loop(void)
+{
+	u32 tries = 0;
+
+	leave();
+	while (!has_hung_up(0)) {
+		CHECK(++tries < 1000);
+		wait_for_end_by_us(connect_to());
+	}
+	CHECK(tries >
+	      25); /* "any moment" of a uroced's life is none of these */
+	ur_keeper_start(&daemon_of);
+	ur_keep_forget();
 	ur_keeper_stop(&daemon_of);
 	remove_dir();
 }
@@ -245,6 +275,7 @@ int main(int argc, char **argv)
 	CASE(forgotten());
 	CASE(ordinary_end());
 	CASE(nonsense());
+	CASE(loop());
 	CASE(no_descriptor());
 	CASE(last_program());
 	return cases_status();
