@@ -11,7 +11,7 @@ import pytest
 
 import hosts
 from hosts import wait_for
-from packets import packets as datagrams
+from packets import ACK, SEND_ONLY, packets as datagrams
 from pairs import run_pair, start_pair
 from test_guest_engine import packets, pair  # pylint: disable=unused-import
 from test_v1 import Capture
@@ -185,3 +185,13 @@ def rises(host, name):
     wait_for("the program to go on", lambda: counters(host)["send_err"] >
              before["send_err"] + 1000)
     return counters(host)[name] > before[name]
+
+
+def test_answer_goes_with_its_message(pair):
+    """The kernel carries a message, and behind it the acknowledgement of the one that it
+    answers, as one datagram of two segments."""
+    with Capture(pair.b) as cap:
+        run_pair(pair.b, pair.a, ["ib_send_lat", "-s", "64", "-n", "300", "-F"], flag="-x")
+    message, answer = 12 + 64 + 4, 12 + 4
+    assert any(p.opcode == SEND_ONLY and len(p.raw) == message + answer and p.raw[message] == ACK
+               for p in datagrams(cap.frames))
