@@ -200,8 +200,9 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (err)
 		return err;
-	err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context),
-			       ibv_cmd_dereg_mr(vmr));
+	err = ibv_cmd_dereg_mr(vmr);
+	if (err)
+		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
 	if (err) {
 		ur_guest_keep_mr(mr);
 		return err;
