@@ -173,10 +173,12 @@ static const char *const fatal[] = {
 };
 
 static const char *const sanitizers[] = {
-	"clone3",   "fork",	 "getdents",  "kill",	     "mmap",
-	"mprotect", "prctl",	 "prlimit64", "ptrace",	     "sched_getparam",
-	"tgkill",   "wait4",	 "getrlimit", "personality", "mincore",
-	"gettid",   "setrlimit", "clone",
+	"clone3",    "fork",	       "getdents",     "kill",
+	"mmap",	     "mprotect",       "prctl",	       "prlimit64",
+	"ptrace",    "sched_getparam", "tgkill",       "wait4",
+	"getrlimit", "personality",    "mincore",      "gettid",
+	"setrlimit", "clone",	       "rseq",	       "set_robust_list",
+	"nanosleep", "sched_yield",    "gettimeofday", "clock_nanosleep",
 };
 
 static const char *const keeper[] = {
