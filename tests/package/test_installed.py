@@ -86,8 +86,8 @@ def test_follows_programs(lab):
     if len(cpus) < 2:
         pytest.skip("one processor")
     for cpu in cpus[0], cpus[-1]:
-        pair = start_pair(lab.a, lab.a, ["taskset", "-c", str(cpu), "ibv_rc_pingpong", "-e",
-                                         "-n", "100000000"])
+        pair = start_pair(lab.a, lab.a, ["env", "UROCE_ENGINE=device", "taskset", "-c", str(cpu),
+                                         "ibv_rc_pingpong", "-e", "-n", "100000000"])
         # Of two connections at least, and the engine.
         wait_for(f"three threads on processor {cpu}",
                  lambda: processors_of_threads(lab).count(str(cpu)) >= 3, 30, 0.01)
