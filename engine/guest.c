@@ -405,12 +405,6 @@ static bool drive(struct ur_engine *e, bool posted)
 
 /* A filter of system calls may end the calling thread for what an engine does. It has come
  * after our own thread, which goes on without it. */
-static bool is_filtered(void)
-{
-	return &ur_preload_filtered &&
-	       __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED);
-}
-
 static void leave_to_thread(struct ur_engine *e, bool posted)
 {
 	int error = errno;
@@ -429,7 +423,7 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 
 	if (atomic_load_explicit(&e->guest.closed, memory_order_relaxed))
 		return false;
-	if (__builtin_expect(is_filtered(), 0)) {
+	if (__builtin_expect(ur_is_filtered(), 0)) {
 		leave_to_thread(e, posted);
 		return true;
 	}

@@ -356,8 +356,7 @@ static int may(__u64 now)
 	if (now < own.until && own.changes == changed)
 		return own.may;
 	/* A filter may end the program for a call that it does not expect. */
-	if (!atomic_load(&ur_faults_on) ||
-	    __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED))
+	if (!atomic_load(&ur_faults_on) || ur_is_filtered())
 		return 0;
 	own.may = reaches();
 	own.changes = changed;

@@ -139,18 +139,11 @@ static bool is_allowed(u32 *answer, bool (*calls)(void))
 	return is == 2;
 }
 
-/* This process has asked for a filter itself. */
-static bool asked_itself(void)
-{
-	return &ur_preload_filtered &&
-	       __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED);
-}
-
 void ur_calls_probe(void)
 {
 	static u32 answer;
 
-	if (!asked_itself())
+	if (!ur_is_filtered())
 		__atomic_store_n(&ur_calls_refused,
 				 has_filter() &&
 					 !is_allowed(&answer, make_calls),
@@ -168,6 +161,6 @@ bool ur_calls_engine(void)
 {
 	static u32 answer;
 
-	return !watches_threads() && !asked_itself() &&
+	return !watches_threads() && !ur_is_filtered() &&
 	       (!has_filter() || is_allowed(&answer, make_engine_calls));
 }

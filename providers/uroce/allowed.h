@@ -17,8 +17,7 @@ extern bool ur_calls_refused;
 static inline bool ur_calls_allowed(void)
 {
 	return !__atomic_load_n(&ur_calls_refused, __ATOMIC_RELAXED) &&
-	       !(&ur_preload_filtered &&
-		 __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED));
+	       !ur_is_filtered();
 }
 
 /*

@@ -4,6 +4,7 @@
 #ifndef UR_UTIL_OS_FILTERED_H
 #define UR_UTIL_OS_FILTERED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -13,5 +14,12 @@
  * may be there without. Atomic.
  */
 extern uint32_t ur_preload_filtered __attribute__((weak));
+
+/* Returns whether that is so. Calls nothing. Any thread. */
+static inline bool ur_is_filtered(void)
+{
+	return &ur_preload_filtered &&
+	       __atomic_load_n(&ur_preload_filtered, __ATOMIC_RELAXED);
+}
 
 #endif
