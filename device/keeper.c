@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The keeper is found, or started, and ended. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "device/keeper.h"
+#include "device/listen.h"
 #include "device/options.h"
 #include "engine/engine.h"
 #include "engine/ground/keep.h"
+#include "util/os/peer_user.h"
 
 #define SOCKET_NAME "keeper"
-
-static int address_of(const struct ur_daemon *daemon, struct sockaddr_un *sun)
-{
-	int n;
-
-	memset(sun, 0, sizeof(*sun));
-	sun->sun_family = AF_UNIX;
-	n = snprintf(sun->sun_path, sizeof(sun->sun_path), "%s/%s",
-		     daemon->run_dir, SOCKET_NAME);
-	return n < (int)sizeof(sun->sun_path) ? 0 : -ENAMETOOLONG;
-}
 
 static int open_socket(void)
 {
@@ -32,17 +22,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Another user's may lie there where a directory is not ours alone. */
-static bool is_ours(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-	       peer.uid == geteuid();
-}
-
-/* Returns whether there is one, and it serves us now. */
+/* Returns whether there is one, and it serves us now. Another user's may lie there where a
+ * directory is not ours alone. */
 static bool find(const struct sockaddr_un *sun)
 {
 	int fd = open_socket();
@@ -50,7 +31,7 @@ static bool find(const struct sockaddr_un *sun)
 	if (fd < 0)
 		return false;
 	if (connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) < 0 ||
-	    !is_ours(fd)) {
+	    !ur_peer_is_own_user(fd)) {
 		close(fd);
 		return false;
 	}
@@ -101,7 +82,7 @@ static int start_keeper(const struct ur_daemon *daemon,
 void ur_keeper_start(struct ur_daemon *daemon)
 {
 	struct sockaddr_un sun;
-	int err = address_of(daemon, &sun);
+	int err = ur_listen_address(daemon, SOCKET_NAME, &sun);
 
 	if (!err && find(&sun)) {
 		ur_debug("the keeper of an earlier uroced serves on");
@@ -121,6 +102,7 @@ void ur_keeper_stop(struct ur_daemon *daemon)
 	struct sockaddr_un sun;
 
 	ur_keep_end();
-	if (daemon->lock_fd >= 0 && !address_of(daemon, &sun))
+	if (daemon->lock_fd >= 0 &&
+	    !ur_listen_address(daemon, SOCKET_NAME, &sun))
 		unlink(sun.sun_path);
 }

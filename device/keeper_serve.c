@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/ground/keep.h"
 #include "util/assert.h"
+#include "util/os/peer_user.h"
 #include "util/os/scm.h"
 
 /* So many in a row that end before they have taken over: what they take may be what ends
@@ -36,17 +37,10 @@ struct keeper {
 
 /* ---- what is kept ---- */
 
-static bool is_name(const struct ur_kept *a, const struct ur_kept *b)
-{
-	return a->kind == b->kind && a->device == b->device &&
-	       a->place == b->place && a->which == b->which &&
-	       !memcmp(a->gid, b->gid, sizeof(a->gid));
-}
-
 static struct kept *find(struct keeper *k, const struct ur_kept *what)
 {
 	for (u32 i = 0; i < k->n; i++)
-		if (is_name(&k->kept[i].what, what))
+		if (ur_kept_is_same(&k->kept[i].what, what))
 			return &k->kept[i];
 	return NULL;
 }
@@ -143,31 +137,42 @@ static void do_drop(struct keeper *k, const struct ur_keep_msg *msg)
 		drop(k, at);
 }
 
+/* Returns whether it is an order; then *answer is for uroced. */
+static bool obey(struct keeper *k, const struct ur_keep_msg *msg, int *fd,
+		 int *answer)
+{
+	*answer = 0;
+	if (msg->op == UR_KEEP_END)
+		end_keeper(k);
+	if (msg->version != UR_KEEP_VERSION)
+		return false;
+	switch (msg->op) {
+	case UR_KEEP_PUT:
+		*answer = do_put(k, msg, fd);
+		return true;
+	case UR_KEEP_DROP:
+		do_drop(k, msg);
+		return true;
+	case UR_KEEP_SETTLED:
+		k->tries = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Returns whether uroced is still there. */
 static bool serve_one(struct keeper *k)
 {
 	struct ur_keep_msg msg;
-	int fd, ret = receive_order(k->link, &msg, &fd);
+	int fd, answer;
+	bool there = receive_order(k->link, &msg, &fd) == 1 &&
+		     obey(k, &msg, &fd, &answer) &&
+		     !answer_uroced(k->link, answer);
 
-	if (ret == 1 && msg.op == UR_KEEP_END)
-		end_keeper(k);
-	if (ret == 1 && msg.version == UR_KEEP_VERSION &&
-	    msg.op == UR_KEEP_PUT) {
-		ret = !answer_uroced(k->link, do_put(k, &msg, &fd));
-	} else if (ret == 1 && msg.version == UR_KEEP_VERSION &&
-		   msg.op == UR_KEEP_DROP) {
-		do_drop(k, &msg);
-		ret = !answer_uroced(k->link, 0);
-	} else if (ret == 1 && msg.version == UR_KEEP_VERSION &&
-		   msg.op == UR_KEEP_SETTLED) {
-		k->tries = 0;
-		ret = !answer_uroced(k->link, 0);
-	} else {
-		ret = 0;
-	}
 	if (fd >= 0)
 		close(fd);
-	return ret;
+	return there;
 }
 
 /* ---- without a uroced ---- */
@@ -215,15 +220,6 @@ static void uroced_has_gone(struct keeper *k)
 			drop(k, &k->kept[i]);
 }
 
-static bool is_uroced(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-	       peer.uid == geteuid();
-}
-
 static int show_all(struct keeper *k, int link)
 {
 	struct ur_keep_msg msg = {.version = UR_KEEP_VERSION,
@@ -243,7 +239,7 @@ static void greet(struct keeper *k)
 
 	if (fd < 0)
 		return;
-	if (!is_uroced(fd)) {
+	if (!ur_peer_is_own_user(fd)) {
 		close(fd);
 		return;
 	}

@@ -127,15 +127,15 @@ static void on_client(void *arg, u32 events)
 		turn_away(daemon, sock, -err);
 }
 
-static int socket_address(const struct ur_daemon *daemon,
-			  struct sockaddr_un *addr)
+int ur_listen_address(const struct ur_daemon *daemon, const char *name,
+		      struct sockaddr_un *addr)
 {
 	int n;
 
 	memset(addr, 0, sizeof(*addr));
 	addr->sun_family = AF_UNIX;
 	n = snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s",
-		     daemon->run_dir, UROCE_TUN_SOCKET);
+		     daemon->run_dir, name);
 	return n < (int)sizeof(addr->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
@@ -188,7 +188,7 @@ static int set_access(struct ur_daemon *daemon, const char *path)
 int ur_listen_bind(struct ur_daemon *daemon)
 {
 	struct sockaddr_un addr;
-	int fd, err = socket_address(daemon, &addr);
+	int fd, err = ur_listen_address(daemon, UROCE_TUN_SOCKET, &addr);
 
 	if (err)
 		return err;
@@ -232,6 +232,6 @@ void ur_listen_stop(struct ur_daemon *daemon)
 	if (daemon->spare_fd >= 0)
 		close(daemon->spare_fd);
 	daemon->listen_fd = -1;
-	if (!socket_address(daemon, &addr))
+	if (!ur_listen_address(daemon, UROCE_TUN_SOCKET, &addr))
 		unlink(addr.sun_path);
 }

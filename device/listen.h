@@ -3,8 +3,13 @@
 #ifndef UR_DEVICE_LISTEN_H
 #define UR_DEVICE_LISTEN_H
 
+#include <sys/un.h>
 #include "device/device.h"
 
+/* Fills *addr with the address of a socket of that name in the run directory. Returns 0 or
+ * -ENAMETOOLONG. */
+int ur_listen_address(const struct ur_daemon *daemon, const char *name,
+		      struct sockaddr_un *addr);
 /* Locks the run directory for this daemon. Returns 0, -EBUSY (another uroced
  * serves it) or another -errno. */
 int ur_listen_lock(struct ur_daemon *daemon);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/fabric/keeper.h"
+#include "util/os/peer_user.h"
 #include "util/os/scm.h"
 
 /* So long the keeper waits for a command that has connected. All commands are
@@ -109,15 +110,6 @@ static bool answer_one(struct ur_fabric_keeper *keeper, int sock,
 	return more;
 }
 
-static bool is_own_user(int sock)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-	       peer.uid == geteuid();
-}
-
 /* Returns whether the fabric goes on. */
 static bool serve_one(struct ur_fabric_keeper *keeper)
 {
@@ -129,7 +121,7 @@ static bool serve_one(struct ur_fabric_keeper *keeper)
 	sock = accept4(keeper->sock, NULL, NULL, SOCK_CLOEXEC);
 	if (sock < 0)
 		return true;
-	if (is_own_user(sock) &&
+	if (ur_peer_is_own_user(sock) &&
 	    !setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience,
 			sizeof(patience)) &&
 	    !setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience,

@@ -28,13 +28,6 @@ static struct {
 	u32 n;
 } keep = {.lock = PTHREAD_MUTEX_INITIALIZER, .link = -1};
 
-static bool is_name(const struct ur_kept *a, const struct ur_kept *b)
-{
-	return a->kind == b->kind && a->device == b->device &&
-	       a->place == b->place && a->which == b->which &&
-	       !memcmp(a->gid, b->gid, sizeof(a->gid));
-}
-
 /* ---- messages, with the lock held ---- */
 
 static void lose(int err)
@@ -203,7 +196,7 @@ int ur_keep_take(struct ur_kept *what)
 	for (u32 i = 0; i < keep.n && fd < 0; i++) {
 		struct left *l = &keep.left[i];
 
-		if (l->fd < 0 || !is_name(&l->what, what))
+		if (l->fd < 0 || !ur_kept_is_same(&l->what, what))
 			continue;
 		fd = l->fd;
 		l->fd = -1;

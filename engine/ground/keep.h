@@ -11,6 +11,7 @@
 #ifndef UR_GROUND_KEEP_H
 #define UR_GROUND_KEEP_H
 
+#include <string.h>
 #include <sys/types.h>
 #include "util/bytes.h"
 
@@ -48,6 +49,14 @@ struct ur_kept {
 	u8 gid[16];
 	u64 value;
 };
+
+static inline bool ur_kept_is_same(const struct ur_kept *a,
+				   const struct ur_kept *b)
+{
+	return a->kind == b->kind && a->device == b->device &&
+	       a->place == b->place && a->which == b->which &&
+	       !memcmp(a->gid, b->gid, sizeof(a->gid));
+}
 
 enum ur_keep_op {
 	UR_KEEP_PUT = 1, /* with a descriptor; is answered */

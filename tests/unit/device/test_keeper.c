@@ -159,15 +159,15 @@ static void wait_for_end(int fd)
 	close(fd);
 }
 
-/* The keeper has shown all, and we end. */
-static void wait_for_end_by_us(int fd)
+/* Returns whether the keeper has shown all that it has; false: it has ended. */
+static bool take_all(int link)
 {
 	struct ur_keep_msg msg = {0};
 
 	while (msg.op != UR_KEEP_DONE &&
-	       recv(fd, &msg, sizeof(msg), 0) == sizeof(msg))
+	       recv(link, &msg, sizeof(msg), 0) == sizeof(msg))
 		;
-	close(fd);
+	return msg.op == UR_KEEP_DONE;
 }
 
 static void say(const void *bytes, size_t len, u32 fds)
@@ -212,11 +212,14 @@ static void nonsense(void)
 static void loop(void)
 {
 	u32 tries = 0;
+	int link;
 
 	leave();
 	while (!has_hung_up(0)) {
 		CHECK(++tries < 1000);
-		wait_for_end_by_us(connect_to());
+		link = connect_to();
+		take_all(link);
+		close(link);
 	}
 	CHECK(tries >
 	      25); /* "any moment" of a uroced's life is none of these */
@@ -237,9 +240,7 @@ static void no_descriptor(void)
 	leave();
 	link = connect_to();
 	CHECK(send(link, &msg, sizeof(msg), 0) == sizeof(msg));
-	do
-		CHECK(recv(link, &msg, sizeof(msg), 0) == sizeof(msg));
-	while (msg.op != UR_KEEP_DONE);
+	CHECK(take_all(link));
 	CHECK(recv(link, &msg, sizeof(msg), 0) == sizeof(msg));
 	CHECK(msg.op == UR_KEEP_DONE && msg.ret == -EMFILE);
 	msg = (struct ur_keep_msg){.version = UR_KEEP_VERSION,
