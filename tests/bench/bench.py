@@ -59,8 +59,10 @@ class Table:
 
     def both(self, lab, add, path, name, goal, measure, *args, **kw):
         """With memory that the device maps (UROCE_MR_SHARED=1), and with memory
-        in place, which is the default."""
+        in place, which is the default, and all that a program's engine has."""
         add(path, name, goal, measure, *args, **kw)
+        if lab.in_place:
+            return
         add(path, name + ", in place", goal, lab.stays(measure), *args, **kw)
 
     def value(self, path, name, goal, measure, higher, unit):
@@ -87,6 +89,17 @@ def of_device(build, mtu=None):
     lab = Lab(build, mtu)
     lab.engine = "device"
     return lab
+
+
+def of_programs(build, mtu=None):
+    """They have their own; a device beside them costs nothing."""
+    lab = Lab(build, mtu)
+    lab.engine, lab.in_place = "process", True
+    return lab
+
+
+# How rows are called, what makes the lab, and the goal of SEND 64 B between two hosts.
+PLACES = ((IN_PROGRAM, of_programs, 2.2), ("", of_device, 1.25))
 
 
 def one_host(t, o):
@@ -143,17 +156,17 @@ def scale(t, o, lab):
           used <= 0.1)
 
 
-def two_hosts(t, o, mtu):
+def two_hosts(t, o, mtu, how, lab_of, goal):
     s, n = o.seconds, o.count
-    path = f"two hosts, MTU {mtu}"
-    with of_device(o.build, mtu) as lab:
+    path = f"two hosts, MTU {mtu}" + how
+    with lab_of(o.build, mtu) as lab:
         for prog in "ib_write_bw", "ib_send_bw", "ib_read_bw":
             t.both(lab, t.ratio, path, f"{prog} 1 MiB / TCP, one stream", 1.0,
                    lambda: bandwidth(lab, prog, s), lambda: tcp(lab, s),
                    unit="GB/s", scale=1e-9)
         if mtu != 1500:
             return
-        t.ratio(path, "ib_send_lat 64 B / UDP ping-pong", 1.25,
+        t.ratio(path, "ib_send_lat 64 B / UDP ping-pong", goal,
                 lambda: latency_us(lab, "ib_send_lat", n),
                 lambda: udp_latency_us(lab, n), higher=False, unit="us")
         t.ratio(path, "ib_write_bw 64 B rate / UDP datagrams", 1.0,
@@ -170,13 +183,6 @@ def with_loss(t, o, lab, path):
     if not o.tiny and shutil.which("nft") and shutil.which("ethtool"):
         t.ratio(path, "ib_write_bw 1 MiB, 1 % loss / no loss", 0.7,
                 lambda: lossy(1), lambda: lossy(0), unit="GB/s", scale=1e-9)
-
-
-def of_programs(build, mtu=None):
-    """They have their own; a device beside them costs nothing."""
-    lab = Lab(build, mtu)
-    lab.engine, lab.in_place = "process", True
-    return lab
 
 
 def one_host_in_program(t, o):
@@ -202,28 +208,8 @@ def one_host_in_program(t, o):
         events.rows(t, o, lab, path)
 
 
-def two_hosts_in_program(t, o, mtu):
-    s, n = o.seconds, o.count
-    path = f"two hosts, MTU {mtu}" + IN_PROGRAM
-    with of_programs(o.build, mtu) as lab:
-        for prog in "ib_write_bw", "ib_send_bw", "ib_read_bw":
-            t.ratio(path, f"{prog} 1 MiB / TCP, one stream", 1.0,
-                    lambda: bandwidth(lab, prog, s), lambda: tcp(lab, s),
-                    unit="GB/s", scale=1e-9)
-        if mtu != 1500:
-            return
-        t.ratio(path, "ib_send_lat 64 B / UDP ping-pong", 2.2,
-                lambda: latency_us(lab, "ib_send_lat", n),
-                lambda: udp_latency_us(lab, n), higher=False, unit="us")
-        t.ratio(path, "ib_write_bw 64 B rate / UDP datagrams", 1.0,
-                lambda: rate(lab, "ib_write_bw", 10 * n),
-                lambda: udp_rate(lab, s), unit="M/s", scale=1e-6)
-        events.rows(t, o, lab, path)
-        with_loss(t, o, lab, path)
-
-
 def pairs_of_programs(t, o):
-    for how, lab_of in (IN_PROGRAM, of_programs), ("", of_device):
+    for how, lab_of, _ in PLACES:
         for path, mtu in ("one device", None), ("two hosts, MTU 1500", 1500):
             with lab_of(o.build, mtu) as lab:
                 programs.rows(t, o, lab, path + how)
@@ -290,8 +276,8 @@ def main():
         return 0
     if "one " not in only:
         for mtu in (1500,) if o.tiny else (1500, 9000):
-            two_hosts_in_program(t, o, mtu)
-            two_hosts(t, o, mtu)
+            for place in PLACES:
+                two_hosts(t, o, mtu, *place)
     return 0
 
 

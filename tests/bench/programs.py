@@ -9,9 +9,9 @@ from meters import MIB, last_numbers
 
 PORT = 18700
 MEASURES = {  # arguments of perftest; which of its numbers, its factor, in units of what
-    "ib_write_bw 64 B, posts of 32": (("ib_write_bw", "-s", 64, "-l", 32), (-1, 1, "M/s")),
-    "ib_send_bw 64 B, posts of 32": (("ib_send_bw", "-s", 64, "-l", 32), (-1, 1, "M/s")),
-    "ib_write_bw 1 MiB": (("ib_write_bw", "-s", MIB), (3, MIB / 1e9, "GB/s")),
+    "ib_write_bw 64 B, posts of 32": (("ib_write_bw", "-s", 64, "-l", 32), (-1, 1), "M/s"),
+    "ib_send_bw 64 B, posts of 32": (("ib_send_bw", "-s", 64, "-l", 32), (-1, 1), "M/s"),
+    "ib_write_bw 1 MiB": (("ib_write_bw", "-s", MIB), (3, MIB / 1e9), "GB/s"),
 }
 
 
@@ -47,13 +47,12 @@ def together(lab, pairs, seconds, args, number):
         for p in clients + servers:
             p.kill()
             p.wait()
-    which, factor, _ = number
+    which, factor = number
     return sum(last_numbers(text)[which] for text in texts) * factor
 
 
 def rows(t, o, lab, path):
-    for name, (args, number) in MEASURES.items():
-        unit = number[2]
+    for name, (args, number, unit) in MEASURES.items():
         for pairs in [1] if o.tiny else counts():
             t.value(path, f"{name}, {pairs} pair{'s' * (pairs > 1)} of programs", None,
                     lambda: together(lab, pairs, max(3, o.seconds), args, number), True, unit)

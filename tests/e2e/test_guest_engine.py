@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """UROCE_ENGINE=process: the engine of a program's queue pairs is in the program.
 That it is there shows in that data goes on while both devices are stopped."""
+import contextlib
 import errno
 import functools
 import ipaddress
@@ -20,8 +21,9 @@ from test_wire import V4, V6
 GUESTS = ["--netdev", "eth0", "--engine-opt", "guests=1"]
 
 
-@pytest.fixture(scope="module")
-def pair(build):
+@contextlib.contextmanager
+def lending(build):
+    """A lab whose devices lend engines."""
     lab = hosts.Lab(build, 1500)
     try:
         for host in lab.a, lab.b:
@@ -29,6 +31,12 @@ def pair(build):
         yield lab
     finally:
         lab.close()
+
+
+@pytest.fixture(scope="module")
+def pair(build):
+    with lending(build) as lab:
+        yield lab
 
 
 @pytest.fixture

@@ -12,18 +12,7 @@ import pytest
 
 import hosts
 from hosts import wait_for
-from test_guest_engine import GUESTS, engines
-
-
-@pytest.fixture(scope="module")
-def pair(build):
-    lab = hosts.Lab(build, 1500)
-    try:
-        for host in lab.a, lab.b:
-            host.serve(*GUESTS)
-        yield lab
-    finally:
-        lab.close()
+from test_guest_engine import GUESTS, engines, pair  # pylint: disable=unused-import
 
 
 @pytest.fixture(params=["device", "process"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroced is killed, and another one comes: connected queue pairs of programs whose engine
 is in them (UROCE_ENGINE=process) go on. Every byte is verified."""
+import contextlib
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import pytest
 import hosts
 from hosts import wait_for
 from pairs import start_pair
-from test_guest_engine import GUESTS, octets
+from test_guest_engine import GUESTS, lending, octets
 from test_guests import finish, start
 
 KILLS = 5
@@ -24,13 +25,8 @@ IBV_EVENT_DEVICE_FATAL = 8
 @pytest.fixture
 def pair(build, monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    lab = hosts.Lab(build, 1500)
-    try:
-        for host in lab.a, lab.b:
-            host.serve(*GUESTS)
+    with lending(build) as lab:
         yield lab
-    finally:
-        lab.close()
 
 
 def rounds(p):
@@ -76,14 +72,23 @@ def end(server, client):
         assert f"event {IBV_EVENT_DEVICE_FATAL}" not in p.text().splitlines(), p.report()
 
 
+@contextlib.contextmanager
+def connected(pair, mode="restart", on="two hosts"):
+    """A server and a client, which go on; they are ended with this."""
+    programs = start(pair, mode, (pair.a, pair.b if on == "two hosts" else pair.a))
+    try:
+        go_on(programs)
+        yield programs
+    finally:
+        for p in programs:
+            p.kill()
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
 def test_killed(pair, mode, on):
     """On one host the two have rings in memory between them."""
-    hosts_of = (pair.a, pair.b) if on == "two hosts" else (pair.a, pair.a)
-    programs = start(pair, mode, hosts_of)
-    try:
-        go_on(programs)
+    with connected(pair, mode, on) as programs:
         before = counters(pair.a)
         for n in range(KILLS):
             kill(pair.a)
@@ -97,19 +102,13 @@ def test_killed(pair, mode, on):
         assert not any(lost.values()), lost
         assert now["rcvd_pkts"] > before["rcvd_pkts"]
         end(*programs)
-    finally:
-        for p in programs:
-            p.kill()
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 def test_killed_at_any_time(pair, on):
     """Each uroced is killed when it has got so far in its start, or in taking over."""
-    programs = start(pair, "restart_sleeps",
-                     (pair.a, pair.b) if on == "two hosts" else (pair.a, pair.a))
     rng = random.Random(on)
-    try:
-        go_on(programs)
+    with connected(pair, "restart_sleeps", on) as programs:
         kill(pair.a)
         for n in range(MANY_KILLS):
             p = pair.a.bare(pair.bin(hosts.DAEMON), "--run-dir", pair.a.run_dir, *GUESTS)
@@ -121,9 +120,6 @@ def test_killed_at_any_time(pair, on):
         pair.a.serve(*GUESTS)
         go_on(programs)
         end(*programs)
-    finally:
-        for p in programs:
-            p.kill()
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
@@ -131,17 +127,12 @@ def test_killed_at_any_time(pair, on):
 @pytest.mark.parametrize("kills", [1, 3])
 def test_commands_go_on(pair, mode, on, kills):
     """With the next uroced old programs ask and make again."""
-    programs = start(pair, mode, (pair.a, pair.b) if on == "two hosts" else (pair.a, pair.a))
-    try:
-        go_on(programs)
+    with connected(pair, mode, on) as programs:
         for _ in range(kills):
             kill(pair.a)
             pair.a.serve(*GUESTS)
         go_on(programs)
         end(*programs)
-    finally:
-        for p in programs:
-            p.kill()
 
 
 def test_perftest_ends(pair):
@@ -168,15 +159,10 @@ def test_slot_is_its_programs(pair, running, monkeypatch):
 @pytest.fixture
 def running(pair):
     """Two programs on two hosts, which were connected before uroced of host a was killed."""
-    programs = start(pair, "restart")
-    try:
-        go_on(programs)
+    with connected(pair) as programs:
         kill(pair.a)
         go_on(programs)
         yield programs
-    finally:
-        for p in programs:
-            p.kill()
 
 
 def test_new_programs_beside_it(pair, running):
@@ -247,20 +233,15 @@ def test_no_program(pair):
 @pytest.mark.parametrize("first", ["killed", "served"])
 def test_stopped(pair, first):
     """An ordinary end is the end of connections, also of those of an earlier uroced."""
-    programs = start(pair, "restart")
-    go_on(programs)
-    if first == "killed":
-        kill(pair.a)
-        pair.a.serve(*GUESTS)
-        go_on(programs)
-    pair.a.stop()
-    assert not keepers(pair.a)
-    try:
+    with connected(pair) as programs:
+        if first == "killed":
+            kill(pair.a)
+            pair.a.serve(*GUESTS)
+            go_on(programs)
+        pair.a.stop()
+        assert not keepers(pair.a)
         assert programs[0].wait(60) == 1 and "failed: rounds" in programs[0].text()
         assert can_bind(pair.a, pair.a.addr4)
-    finally:
-        for p in programs:
-            p.kill()
 
 
 def test_other_netdev(pair, running):
