@@ -87,6 +87,7 @@ struct ur_setting_ops {
 struct ur_daemon {
 	struct ur_loop *loop;
 	char run_dir[PATH_MAX];
+	char **argv; /* NULL: not known */
 	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
 	bool roce_v1;	   /* GIDs of that type too */

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "device/keeper.h"
+#include "device/keeper_store.h"
 #include "device/listen.h"
 #include "device/options.h"
 #include "engine/engine.h"
@@ -68,7 +69,7 @@ static int start_keeper(const struct ur_daemon *daemon,
 	}
 	pid = fork();
 	if (!pid)
-		ur_keeper_serve(pair[1], listener, daemon->run_dir);
+		ur_keeper_serve(pair[1], listener, daemon);
 	if (pid < 0)
 		err = -errno;
 	close(pair[1]);
@@ -82,8 +83,11 @@ static int start_keeper(const struct ur_daemon *daemon,
 void ur_keeper_start(struct ur_daemon *daemon)
 {
 	struct sockaddr_un sun;
-	int err = ur_listen_address(daemon, SOCKET_NAME, &sun);
+	int err;
 
+	if (ur_keeper_store_begin())
+		return;
+	err = ur_listen_address(daemon, SOCKET_NAME, &sun);
 	if (!err && find(&sun)) {
 		ur_debug("the keeper of an earlier uroced serves on");
 		return;

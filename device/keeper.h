@@ -5,6 +5,8 @@
  * command: only messages of one size, from a uroced of its own user that has the lock of
  * the run directory. Other users cannot connect to it, and are not answered if they do.
  *
+ * As a service with a store of descriptors uroced has systemd in its place (keeper_store.h).
+ *
  * It ends with uroced when that ends in the ordinary way. When uroced was killed it stays for as
  * long as a program has a slot: until the next uroced comes, or the last such program has
  * ended.
@@ -23,6 +25,7 @@ void ur_keeper_stop(struct ur_daemon *daemon);
 
 /* keeper_serve.c: is the keeper, who talks to uroced by link, and accepts the next one at
  * listener. Ends the process. */
-_Noreturn void ur_keeper_serve(int link, int listener, const char *run_dir);
+_Noreturn void ur_keeper_serve(int link, int listener,
+			       const struct ur_daemon *daemon);
 
 #endif

@@ -22,6 +22,8 @@
  * them. */
 #define TRIES_MAX 32u
 
+#define NAME "uroced-keeper"
+
 struct kept {
 	struct ur_kept what;
 	int fd;
@@ -285,17 +287,41 @@ static void leave_uroced(struct keeper *k)
 	syscall(SYS_close_range, low + 1, high - 1, 0);
 	syscall(SYS_close_range, high + 1, ~0u, 0);
 	setsid();
-	prctl(PR_SET_NAME, "uroced-keeper");
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn void ur_keeper_serve(int link, int listener, const char *run_dir)
+/* For ps the command line is the memory of the arguments. When that has no zero at
+ * its end, it goes on with the environment's, which is behind it (proc_pid_cmdline(5)) and is of no use
+ * here. */
+static void take_name(char **argv)
+{
+	char *begin, *end;
+
+	prctl(PR_SET_NAME, NAME);
+	if (!argv || !argv[0])
+		return;
+	begin = end = argv[0];
+	for (char **word = argv; *word; word++)
+		if (*word == end)
+			end += strlen(*word) + 1;
+	for (char **word = environ; word && *word; word++)
+		if (*word == end)
+			end += strlen(*word) + 1;
+	if ((size_t)(end - begin) < sizeof(NAME))
+		return;
+	memset(begin, 0, (size_t)(end - begin));
+	memcpy(begin, NAME, sizeof(NAME));
+}
+
+_Noreturn void ur_keeper_serve(int link, int listener,
+			       const struct ur_daemon *daemon)
 {
 	struct keeper k = {.link = link, .listener = listener};
 
 	leave_uroced(&k);
-	ur_confine_keeper(run_dir);
+	take_name(daemon->argv);
+	ur_confine_keeper(daemon->run_dir);
 	if (answer_uroced(link, 0))
 		_exit(0);
 	for (;;) {

@@ -18,6 +18,7 @@
 #include "device/confine/confine.h"
 #include "engine/engine.h"
 #include "engine/ground/hold_time.h"
+#include "engine/ground/keep.h"
 #include "device/fault.h"
 #include "device/hold.h"
 #include "device/keeper.h"
@@ -272,10 +273,29 @@ static _Noreturn void abandon_clients(struct ur_daemon *daemon, int status)
 	_exit(status);
 }
 
+/*
+ * Programs whose engine is in them go on with the next uroced, as if this one had been killed:
+ * what is theirs is left as it is, and what is others' ends, of which
+ * the engines notify their peers.
+ */
+static _Noreturn void leave_programs(struct ur_daemon *daemon, int status)
+{
+	ur_loop_lock(daemon->loop);
+	ur_listen_stop(daemon);
+	ur_session_stop_all(daemon);
+	ur_list_for_each(it, &daemon->devices)
+		ur_engine_sync(
+			ur_list_entry(it, struct ur_device, node)->engine);
+	ur_sysfs_fini(daemon);
+	_exit(status);
+}
+
 static void stop(struct ur_daemon *daemon, int status)
 {
 	bool all;
 
+	if (ur_keep_stay())
+		leave_programs(daemon, status);
 	ur_keeper_stop(daemon);
 	ur_loop_lock(daemon->loop);
 	ur_listen_stop(daemon);
@@ -359,6 +379,7 @@ int main(int argc, char **argv)
 				    : ur_processors_engines(ur_processors());
 	daemon.user_engines = o->user_engines != UR_USER_ENGINES_NO;
 	daemon.options = o;
+	daemon.argv = argv;
 	daemon.group = *o->group ? o->group : NULL;
 	daemon.idle.fn = on_idle;
 	daemon.idle.arg = &daemon;

@@ -20,6 +20,7 @@
 #include "device/settings/setting.h"
 #include "device/tree/sysfs.h"
 #include "device/tunnel.h"
+#include "engine/ground/keep.h"
 #include "util/assert.h"
 #include "util/text.h"
 
@@ -395,16 +396,30 @@ err_free:
 	return -err;
 }
 
+/* Hangs up all that do not stay for the next uroced. Returns how many those are. */
+static u32 hang_up_all(struct ur_daemon *daemon)
+{
+	u32 stay = 0;
+
+	ur_list_for_each(it, &daemon->sessions) {
+		struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (ur_keep_stays(s->pid, s->uid))
+			stay++;
+		else
+			shutdown(s->sock, SHUT_RDWR);
+	}
+	return stay;
+}
+
 bool ur_session_stop_all(struct ur_daemon *daemon)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
 	u64 end = ur_loop_now() + UR_STOP_NS;
 
-	while ((daemon->n_sessions || ur_reaping()) && ur_loop_now() < end) {
-		ur_list_for_each(it, &daemon->sessions)
-			shutdown(ur_list_entry(it, struct ur_session, node)
-					 ->sock,
-				 SHUT_RDWR);
+	while ((daemon->n_sessions > hang_up_all(daemon) || ur_reaping()) &&
+	       ur_loop_now() < end) {
 		ur_loop_unlock(daemon->loop);
 		nanosleep(&ms, NULL);
 		ur_loop_lock(daemon->loop);
@@ -413,7 +428,7 @@ bool ur_session_stop_all(struct ur_daemon *daemon)
 		struct ur_session *s =
 			ur_list_entry(it, struct ur_session, node);
 
-		if (s->open && s->giving) {
+		if (s->open && s->giving && !ur_keep_stays(s->pid, s->uid)) {
 			ur_open_file_leave(s);
 			s->open = NULL;
 		}

@@ -16,7 +16,8 @@ void ur_session_refuse(int sock, int err);
 /*
  * Hangs up all connections and waits until their threads are gone, UR_STOP_NS
  * at most. A thread that waits for something of its client's stays; its file is
- * closed here, unless a command is working with it. Returns false where threads
+ * closed here, unless a command is working with it. Connections of processes that stay for the next
+ * uroced (engine/ground/keep.h) are left as they are. Returns false where threads
  * are left: the lock must not be released from then on. Lock held.
  */
 bool ur_session_stop_all(struct ur_daemon *daemon);

@@ -24,6 +24,9 @@ struct left {
 static struct {
 	pthread_mutex_t lock;
 	int link; /* -1: none */
+	const struct ur_keep_store
+		*store; /* in the keeper's place; NULL: none */
+	bool stays;
 	struct left *left;
 	u32 n;
 } keep = {.lock = PTHREAD_MUTEX_INITIALIZER, .link = -1};
@@ -105,18 +108,49 @@ static int ask(u32 op, const struct ur_kept *what, int fd)
 
 /* ---- */
 
-static int take_in(const struct ur_keep_msg *msg, int fd)
+static bool has_keeper(void)
 {
-	struct left *more;
+	return (keep.store && !keep.stays) || keep.link >= 0;
+}
 
-	if (msg->op != UR_KEEP_HERE || fd < 0 || keep.n == UR_KEEP_MAX)
-		return -EPROTO;
-	more = realloc(keep.left, (keep.n + 1) * sizeof(*more));
+static int put(const struct ur_kept *what, int fd)
+{
+	return keep.store ? keep.store->put(what, fd)
+			  : ask(UR_KEEP_PUT, what, fd);
+}
+
+static void drop(const struct ur_kept *what)
+{
+	if (keep.store)
+		keep.store->drop(what);
+	else
+		ask(UR_KEEP_DROP, what, -1);
+}
+
+static void say_settled(void)
+{
+	if (keep.store)
+		keep.store->settled();
+	else if (keep.link >= 0)
+		ask(UR_KEEP_SETTLED, NULL, -1);
+}
+
+static int add_left(const struct ur_kept *what, int fd)
+{
+	struct left *more = realloc(keep.left, (keep.n + 1) * sizeof(*more));
+
 	if (!more)
 		return -ENOMEM;
 	keep.left = more;
-	keep.left[keep.n++] = (struct left){msg->what, fd};
+	keep.left[keep.n++] = (struct left){*what, fd};
 	return 0;
+}
+
+static int take_in(const struct ur_keep_msg *msg, int fd)
+{
+	if (msg->op != UR_KEEP_HERE || fd < 0 || keep.n == UR_KEEP_MAX)
+		return -EPROTO;
+	return add_left(&msg->what, fd);
 }
 
 static int take_all(void)
@@ -153,7 +187,7 @@ int ur_keep_begin(int link)
 {
 	int err;
 
-	ur_assert(keep.link < 0 && !keep.n && link >= 0);
+	ur_assert(keep.link < 0 && !keep.store && !keep.n && link >= 0);
 	pthread_mutex_lock(&keep.lock);
 	keep.link = link;
 	err = take_all();
@@ -168,14 +202,64 @@ int ur_keep_begin(int link)
 	return err;
 }
 
+void ur_keep_use(const struct ur_keep_store *store)
+{
+	ur_assert(keep.link < 0 && !keep.n);
+	keep.store = store;
+}
+
+int ur_keep_left(const struct ur_kept *what, int fd)
+{
+	int err;
+
+	ur_assert(keep.store && fd >= 0);
+	err = add_left(what, fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+bool ur_keep_stay(void)
+{
+	pthread_mutex_lock(&keep.lock);
+	keep.stays = keep.store && keep.store->has_program(0);
+	pthread_mutex_unlock(&keep.lock);
+	return keep.stays;
+}
+
+bool ur_keep_stays(pid_t pid, uid_t uid)
+{
+	bool stays;
+
+	pthread_mutex_lock(&keep.lock);
+	stays = keep.stays &&
+		keep.store->has_program(ur_kept_process(pid, uid));
+	pthread_mutex_unlock(&keep.lock);
+	return stays;
+}
+
 int ur_keep_put(const struct ur_kept *what, int fd)
 {
 	int err = 0;
 
 	ur_assert(fd >= 0 && what->kind);
 	pthread_mutex_lock(&keep.lock);
-	if (keep.link >= 0)
-		err = ask(UR_KEEP_PUT, what, fd);
+	if (has_keeper())
+		err = put(what, fd);
+	pthread_mutex_unlock(&keep.lock);
+	return err;
+}
+
+int ur_keep_renumber(const struct ur_kept *what, int fd)
+{
+	int err = 0;
+
+	ur_assert(fd >= 0 && what->kind);
+	pthread_mutex_lock(&keep.lock);
+	if (has_keeper() && keep.store)
+		keep.store->renumber(what);
+	else if (has_keeper())
+		err = put(what, fd);
 	pthread_mutex_unlock(&keep.lock);
 	return err;
 }
@@ -183,8 +267,8 @@ int ur_keep_put(const struct ur_kept *what, int fd)
 void ur_keep_drop(const struct ur_kept *what)
 {
 	pthread_mutex_lock(&keep.lock);
-	if (keep.link >= 0)
-		ask(UR_KEEP_DROP, what, -1);
+	if (has_keeper())
+		drop(what);
 	pthread_mutex_unlock(&keep.lock);
 }
 
@@ -226,11 +310,10 @@ bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what)
 void ur_keep_forget(void)
 {
 	pthread_mutex_lock(&keep.lock);
-	for (u32 i = 0; i < keep.n && keep.link >= 0; i++)
+	for (u32 i = 0; i < keep.n && has_keeper(); i++)
 		if (keep.left[i].fd >= 0)
-			ask(UR_KEEP_DROP, &keep.left[i].what, -1);
-	if (keep.link >= 0)
-		ask(UR_KEEP_SETTLED, NULL, -1);
+			drop(&keep.left[i].what);
+	say_settled();
 	close_left();
 	pthread_mutex_unlock(&keep.lock);
 }
@@ -247,6 +330,10 @@ void ur_keep_end(void)
 			receive_kept(&msg, &none, ANSWER_MS);
 		close(keep.link);
 		keep.link = -1;
+	}
+	if (keep.store && !keep.stays) {
+		keep.store->end();
+		keep.store = NULL;
 	}
 	close_left();
 	pthread_mutex_unlock(&keep.lock);

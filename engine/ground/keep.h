@@ -78,6 +78,31 @@ struct ur_keep_msg {
 /* Most that one keeper has. */
 #define UR_KEEP_MAX 16384u
 
+/* A store of descriptors that takes the keeper's place (device/keeper_store.c): it outlives
+ * uroced as the keeper does. Its functions are called by one thread at a time, and
+ * return 0 or -errno. */
+struct ur_keep_store {
+	int (*put)(const struct ur_kept *what, int fd);
+	void (*renumber)(
+		const struct ur_kept *what); /* has another value now */
+	void (*drop)(const struct ur_kept *what);
+	void (*settled)(void);
+	void (*end)(void); /* with all that it has */
+	/* Returns whether it has the life of a program of that process; 0: of any. */
+	bool (*has_program)(u64 process);
+};
+
+/* Keeps with that store from now on, before there are threads. */
+void ur_keep_use(const struct ur_keep_store *store);
+/* Says what an earlier uroced has left with the store. fd becomes the callee's. Returns 0 or
+ * -ENOMEM, and then has closed it. */
+int ur_keep_left(const struct ur_kept *what, int fd);
+/* uroced ends in the ordinary way, and the store may outlive it: where it has a program, that stays with
+ * all that is kept, of which nothing changes from now on. Returns whether it does so. */
+bool ur_keep_stay(void);
+/* Returns whether it does so, and a program of that process is among those. */
+bool ur_keep_stays(pid_t pid, uid_t uid);
+
 /* Talks to the keeper by that socket from now on, and takes in what it has, up to its first
  * answer. Returns 0, or -errno: then the socket is closed, and the keeper has been asked
  * to end where it is of another version. Before there are threads. */
@@ -85,6 +110,8 @@ int ur_keep_begin(int link);
 /* Has a copy of fd, which stays the caller's, kept under that name. Returns 0, or -errno
  * where the keeper cannot. */
 int ur_keep_put(const struct ur_kept *what, int fd);
+/* The same that is kept under that name has another value now. Returns as ur_keep_put(). */
+int ur_keep_renumber(const struct ur_kept *what, int fd);
 /* Ends that, if there is one; when this returns the copy is closed. */
 void ur_keep_drop(const struct ur_kept *what);
 /* Returns the descriptor of that name which an earlier uroced has left, and fills in
@@ -96,7 +123,8 @@ bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
 /* Ends that for all that nobody has taken, and says to the keeper that this uroced has taken over: of
  * those that ended before they could say it, it bears some in a row (keeper_serve.c). */
 void ur_keep_forget(void);
-/* uroced ends in the ordinary way, and with it the keeper. Nothing is kept any more. */
+/* uroced ends in the ordinary way, and with it the keeper, or what is in the store, unless that
+ * stays. Nothing is kept any more. */
 void ur_keep_end(void);
 
 #endif

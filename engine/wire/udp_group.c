@@ -141,6 +141,15 @@ static int keep(const struct ur_udp_group *g, const struct rx_group *a,
 	return g->device ? ur_keep_put(&what, a->fd[place]) : 0;
 }
 
+static void keep_number(const struct ur_udp_group *g, const struct rx_group *a,
+			u32 place)
+{
+	const struct ur_kept what = name_of(g, a, place);
+
+	if (g->device)
+		ur_keep_renumber(&what, a->fd[place]);
+}
+
 /* The kernel closes it with its last copy. */
 static void close_one(const struct ur_udp_group *g, const struct rx_group *a,
 		      u32 place)
@@ -285,7 +294,7 @@ static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
 	if (last == place)
 		return;
 	a->index[last] = (u8)number;
-	keep(g, a, last);
+	keep_number(g, a, last);
 	steer(g, a, a->fd[last]);
 }
 

@@ -216,7 +216,9 @@ def test_nobody_comes(pair, running):
     """Data go on without a uroced for as long as the program lives; with it the keeper ends, and the
     port is free."""
     go_on(running)
-    assert len(keepers(pair.a)) == 1 and not can_bind(pair.a, pair.a.addr4)
+    keeper, = keepers(pair.a)
+    assert open(f"/proc/{keeper}/cmdline").read().strip("\0") == "uroced-keeper"
+    assert not can_bind(pair.a, pair.a.addr4)
     end(*running)
     wait_for("the keeper to end", lambda: not keepers(pair.a))
     assert can_bind(pair.a, pair.a.addr4)

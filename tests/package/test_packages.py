@@ -202,7 +202,7 @@ def test_unit_file(source, tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not installed")
     text = open(f"{source}/device/uroced.service.in").read()
-    for must in ("Type=notify", "WatchdogSec=", "NoNewPrivileges=yes", "RuntimeDirectory=uroce"):
+    for must in ("FileDescriptorStoreMax=", "Type=notify", "WatchdogSec=", "NoNewPrivileges=yes", "RuntimeDirectory=uroce"):
         assert must in text, must
     unit = tmp_path / "uroced.service"
     unit.write_text(re.sub("@[A-Z_]+@", "/usr", text))
@@ -236,8 +236,32 @@ uroce disable --service plugged; echo "disable=$?"
 systemctl start plugged; echo "after=$(cat /var/lib/plugged/seen)"
 /enable-service; echo "autopkgtest=$?"; systemctl start uroced
 systemctl reload uroced; echo "reload=$?"
-systemctl restart uroced; echo "restart=$?"
-systemctl stop uroced; systemctl show -p Result uroced
+# Two programs with their engines in them look at every byte, and notice no end of uroced but
+# that of the service.
+export UROCE_ENGINE=process
+$pingpong -n 1000000000 & server=$!
+until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+$pingpong -n 1000000000 localhost & client=$!
+count() { uroce stat --run-dir /run/uroce uroce0 | awk '$1 == "rcvd_pkts" { print $2 }'; }
+goes_on() {
+	before=$(count); before=${before:-0}
+	for i in $(seq 100); do [ "0$(count)" -gt "$before" ] && break; sleep 0.1; done
+	kill -0 $server && kill -0 $client && [ "0$(count)" -gt "$before" ] && echo "$1=goes on" ||
+		echo "$1: $before $(count) $(systemctl show -P ActiveState uroced)"
+}
+main() { systemctl show -P MainPID uroced; }
+another() { until [ "$(main)" != "$1" ] && systemctl -q is-active uroced; do sleep 0.1; done; }
+goes_on before
+for n in 1 2 3; do
+	pid=$(main); kill -KILL $pid; another $pid; goes_on "killed$n"
+	pid=$(main); systemctl kill -s KILL uroced; another $pid; goes_on "all_killed$n"
+	systemctl restart uroced; echo "restart=$?"; goes_on "restarted$n"
+done
+echo "more=$($pingpong -n 1000 -p 18516 >/dev/null & sleep 1; $pingpong -n 1000 -p 18516 localhost \
+	>/dev/null; echo $?; wait)"
+systemctl stop uroced; systemctl show -p Result,NFileDescriptorStore uroced
+wait $server; echo "server_stopped=$?"; wait $client; echo "client_stopped=$?"
+cat /proc/[0-9]*/comm 2>/dev/null | grep ^uroced; echo "processes=$?"
 journalctl -u uroced --no-pager
 uroce enable --host; echo "host=$?"
 mv /plugged.sh /inside.sh; systemctl reboot --force
@@ -373,8 +397,11 @@ def test_under_systemd(started_twice):
     for line in ("ActiveState=active", "NRestarts=0", "CapEff:\t0000000000001000",
                  "Seccomp:\t2", "client=0", "server=0", "stranger=1", "reload=0", "restart=0",
                  "before=0", "enable=0", "plugged=1", "disable=0", "after=0",
-                 "autopkgtest=0", "Result=success", "host=0"):
-        assert line in found, (line, found)
+                 "autopkgtest=0", "Result=success", "host=0", "before=goes on",
+                 *(f"{what}{n}=goes on" for what in ("killed", "all_killed", "restarted")
+                   for n in (1, 2, 3)), "more=0", "NFileDescriptorStore=0", "server_stopped=1",
+                 "client_stopped=1", "processes=1"):
+        assert line in found, f"{line}\n{found}"
     assert re.search(r"ok +confinement .*system calls filtered", found), found
     assert re.search(r"ok +service +plugged.service sees the device", found), found
     assert int(re.search(r"Uid:\t(\d+)", found)[1]) >= 61184, found  # a dynamic one
