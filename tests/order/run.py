@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Spin explores the models of kernel-abi/uroce-ring.h's pairs of memory orders, and of the ring
 between two programs,
-on a weakly ordered machine (memory.pml): as the code has them nothing goes
-wrong, and with any one of them weaker something does.
+on a weakly ordered machine (memory.pml), and one of slots that are lent over the ends of uroced
+(adopt.pml): as the code has them nothing goes wrong, and with any one of the orders weaker, or
+without any one of the steps, something does.
 
     run.py code              whether the code has the orders that the models have
     run.py [MODEL...]        default all; exits with 77 where Spin is missing; with
@@ -51,12 +52,21 @@ MODELS = {
         "V1": ("ACQ", ["RLX"]), "V2": ("REL", ["RLX"]), "V2_BARRIER": ("SC", ["RLX"]),
         "S2_BARRIER": ("SC", ["RLX"]),
     },
+    "adopt": {
+        "KEEP": ("YES", ["NO"]), "INHERIT": ("YES", ["NO"]), "IDENTITY": ("YES", ["NO"]),
+        "TAKE": ("YES", ["NO"]), "DROP": ("YES", ["NO"]), "LOOK": ("YES", ["NO"]),
+        "WATCH": ("YES", ["NO"]),
+        # What was sent reaches a keeper that can keep it; one that cannot is not in the model.
+        "ANSWER": ("YES", []),
+    },
 }
 
-# Where each is in the code: file, function, and what stands in it.
+# Where each is in the code: file, function, and what stands in it: a call and words of its
+# arguments, or some, one after the other.
 RING, DOORBELL = "providers/uroce/ring.h", "providers/uroce/doorbell.h"
 CQ_RING = "engine/cq_ring.c"
 PEER = "engine/wire/peer_ring.c"
+KEPT = "device/uverbs/kept_programs.c"
 CODE = {
     "P1": (RING, "ur_sq_publish", "__atomic_store_n hdr->prod RELEASE"),
     "C1": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
@@ -87,6 +97,15 @@ CODE = {
     "V2": (PEER, "ur_peer_done", "atomic_store_explicit word->taken memory_order_release"),
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
     "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
+    "KEEP": ("device/uverbs/program_engine.c", "ur_m_engine_async",
+             "make_life fd; ur_session_install fd[1]"),
+    "ANSWER": ("engine/ground/keep.c", "ask", "send_msg op; receive_kept &msg"),
+    "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
+    "IDENTITY": (KEPT, "ur_kept_program_take", "if p->slot p->uid p->pid"),
+    "TAKE": (KEPT, "ur_kept_program_take", "ur_loop_del life; ur_list_del &p->on_device.node"),
+    "DROP": ("engine/lend.c", "ur_engine_lend_end", "ur_keep_drop &life"),
+    "LOOK": ("device/keeper_serve.c", "look_at_programs", "poll &p; drop k"),
+    "WATCH": (KEPT, "add_program", "ur_loop_add p->life on_life"),
 }
 
 
@@ -95,8 +114,9 @@ def missing_in_code():
     for label, (path, function, what) in CODE.items():
         with open(os.path.join(TOP, path), encoding="utf-8") as f:
             body = re.search(rf"^[a-z][^\n]*\b{function}\([^;{{]*\{{.*?^}}", f.read(), re.M | re.S)
-        words = [re.escape(w) for w in what.split()]
-        call = words[0] + r"\(" + "".join("[^;]*?" + w for w in words[1:])
+        calls = [[re.escape(w) for w in call.split()] for call in what.split(";")]
+        call = ".*?".join(words[0] + r" ?\(" + "".join("[^;]*?" + w for w in words[1:])
+                          for words in calls)
         if not body or not re.search(call, body[0], re.S):
             yield f"{path}: {function}() has no {what} [{label}]"
 
