@@ -148,6 +148,8 @@ void ur_engine_abandon(struct ur_engine *engine);
  * whole turn. Leaves errno as it was. Returns false where the program has closed the
  * engine's descriptors, and it does nothing more. Any thread of the program. */
 bool ur_engine_drive(struct ur_engine *engine, bool posted);
+/* Returns how many whole turns that was so far. Any thread. */
+u32 ur_engine_turns(const struct ur_engine *engine);
 
 /* Returns how many engines the device has now. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);

@@ -451,6 +451,11 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 	return !atomic_load_explicit(&e->guest.closed, memory_order_relaxed);
 }
 
+u32 ur_engine_turns(const struct ur_engine *e)
+{
+	return atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+}
+
 /* The thread sets naps and then reads arms, with a full barrier between the
  * two. */
 void ur_engine_armed(struct ur_engine *e)

@@ -115,6 +115,7 @@ static void close_guest(struct uroce_guest *g)
 	/* A child's copy: the engine is the parent's. */
 	if (g->own && !*g->own && g->ectx)
 		return;
+	ur_process_others_del(g);
 	if (g->objects) {
 		ur_engine_abandon(g->engine);
 		return;
@@ -175,6 +176,7 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 		close_guest(g);
 		return err;
 	}
+	ur_process_others_add(g);
 	*info = (struct uroce_guest_info){
 		.fd = g->fd,
 		.own = g->own,
@@ -305,6 +307,7 @@ static void armed(struct uroce_guest *g)
 static void poll(struct uroce_guest *g)
 {
 	drive(g, false);
+	ur_process_visit_others(g);
 }
 
 __attribute__((visibility("default"))) const struct uroce_door uroce_door = {

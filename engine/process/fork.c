@@ -168,6 +168,7 @@ static void enter_child(void)
 		syscall(SYS_close, line[0]);
 	line[0] = -1;
 	atomic_store(&is_child, true);
+	ur_process_others_forked();
 	end_waits();
 	pthread_mutex_unlock(&lock);
 	ur_list_for_each(it, &guests) {

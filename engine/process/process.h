@@ -36,6 +36,7 @@ struct uroce_guest {
 	 * have the engine. */
 	volatile u32 *own;
 	u32 objects;
+	_Atomic u32 vain; /* others.c: polls */
 	struct ur_process_fork fork;
 	struct ur_list channels;   /* completion_queues.c */
 	struct ur_easync *async;   /* NULL: none yet */
@@ -67,6 +68,16 @@ int ur_process_fork_add(struct uroce_guest *guest);
 void ur_process_fork_del(struct uroce_guest *guest);
 /* The door's adopt. */
 int ur_process_adopt(struct uroce_guest *guest, int wait);
+
+/* others.c: its engine is one of the process's, and is none any more: waits for the threads that
+ * run it, or are about to. */
+void ur_process_others_add(struct uroce_guest *guest);
+void ur_process_others_del(const struct uroce_guest *guest);
+/* Takes a turn for each of the others that nobody polls, now and then. The caller has polled from's
+ * queues in vain. */
+void ur_process_visit_others(struct uroce_guest *from);
+/* This is a child of fork. A handler may call it. */
+void ur_process_others_forked(void);
 
 struct uroce_guest_cq {
 	struct uroce_guest *guest;

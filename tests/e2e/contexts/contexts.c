@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Two contexts of one program, connected to each other, of which its only thread polls one:
+ *
+ *	contexts GID_INDEX GID
+ *
+ * Prints "ready" and waits for SIGUSR1; then the first context sends messages, one after the
+ * other's end. Prints "sent", waits for the signal again, and ends.
+ */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/verbs_pair.h"
+
+#define MESSAGES 200
+#define BYTES	 64
+
+struct side {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	char bytes[BYTES];
+};
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	printf("failed: %s\n", what);
+	exit(1);
+}
+
+static void say_and_wait(const char *what)
+{
+	sigset_t set;
+	int signal;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	puts(what);
+	fflush(stdout);
+	must(!sigwait(&set, &signal), "sigwait");
+}
+
+static void make(struct side *s, struct ibv_device *device)
+{
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
+					.cap = {.max_send_wr = 1,
+						.max_recv_wr = MESSAGES,
+						.max_send_sge = 1,
+						.max_recv_sge = 1}};
+
+	s->context = ibv_open_device(device);
+	must(s->context, "ibv_open_device");
+	s->pd = ibv_alloc_pd(s->context);
+	s->cq = ibv_create_cq(s->context, MESSAGES + 1, NULL, NULL, 0);
+	must(s->pd && s->cq, "objects");
+	init.send_cq = init.recv_cq = s->cq;
+	s->qp = ibv_create_qp(s->pd, &init);
+	s->mr = ibv_reg_mr(s->pd, s->bytes, BYTES, IBV_ACCESS_LOCAL_WRITE);
+	must(s->qp && s->mr, "objects");
+}
+
+static void connect_to(struct side *s, const struct side *other, int gid_index,
+		       const union ibv_gid *gid)
+{
+	struct ibv_qp_attr attr = pair_attr(gid, other->qp->qp_num);
+
+	attr.ah_attr.grh.sgid_index = (uint8_t)gid_index;
+	must(!pair_connect(s->qp, &attr), "ibv_modify_qp");
+}
+
+static struct ibv_sge bytes_of(const struct side *s)
+{
+	return (struct ibv_sge){(uintptr_t)s->bytes, BYTES, s->mr->lkey};
+}
+
+static void give_buffers(struct side *s)
+{
+	struct ibv_sge sge = bytes_of(s);
+	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad;
+
+	for (int i = 0; i < MESSAGES; i++)
+		must(!ibv_post_recv(s->qp, &wr, &bad), "ibv_post_recv");
+}
+
+static void send_one(struct side *s)
+{
+	struct ibv_sge sge = bytes_of(s);
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	struct ibv_wc wc;
+	int n = 0;
+
+	must(!ibv_post_send(s->qp, &wr, &bad), "ibv_post_send");
+	while (!n)
+		n = ibv_poll_cq(s->cq, 1, &wc);
+	must(n == 1 && !wc.status, "a completion");
+}
+
+static int count(struct side *s)
+{
+	struct ibv_wc wc;
+	int n = 0;
+
+	while (ibv_poll_cq(s->cq, 1, &wc) == 1)
+		n += !wc.status;
+	return n;
+}
+
+static void end(struct side *s)
+{
+	must(!ibv_destroy_qp(s->qp) && !ibv_destroy_cq(s->cq) &&
+		     !ibv_dereg_mr(s->mr) && !ibv_dealloc_pd(s->pd) &&
+		     !ibv_close_device(s->context),
+	     "to destroy all");
+}
+
+int main(int argc, char **argv)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct side a = {0}, b = {0};
+	union ibv_gid gid;
+
+	must(argc == 3 && inet_pton(AF_INET6, argv[2], &gid) == 1, "arguments");
+	must(list && list[0], "a device");
+	make(&a, list[0]);
+	make(&b, list[0]);
+	connect_to(&a, &b, atoi(argv[1]), &gid);
+	connect_to(&b, &a, atoi(argv[1]), &gid);
+	give_buffers(&b);
+	say_and_wait("ready");
+	for (int i = 0; i < MESSAGES; i++)
+		send_one(&a);
+	say_and_wait("sent");
+	must(count(&b) == MESSAGES, "all messages");
+	end(&a);
+	end(&b);
+	puts("done");
+	return 0;
+}
