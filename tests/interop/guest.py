@@ -236,16 +236,19 @@ class Uroce(Host):
         shutil.rmtree(self.tmp, ignore_errors=True)
 
 
-def pair(server, client, server_cmd, client_cmd, port=None, timeout=60):
+def pair(server, client, server_cmd, client_cmd, port=None, timeout=60, stays=False):
     """Run server_cmd, wait until it listens on TCP port (None: until the
     client, which then retries, gets through), run client_cmd. Returns
-    (server status, server output, client status, client output)."""
+    (server status, server output, client status, client output). stays: the server
+    does not end by itself."""
     s = server.start(server_cmd, timeout)
     try:
         if port:
             server.wait_listen(port, s)
         crc, cout = client.run(client_cmd, timeout)
         try:
+            if stays:
+                server.end(s, server_cmd.split()[0])
             sout, _ = s.communicate(timeout=timeout + 30 if crc == 0 else 5)
         except subprocess.TimeoutExpired:
             # A server whose client failed may wait for ever.
