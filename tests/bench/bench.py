@@ -37,10 +37,14 @@ IN_PROGRAM = ", engine in the program"
 
 class Table:
     def __init__(self, opts):
-        self.opts, self.rows = opts, []
+        self.opts, self.rows, self.seen = opts, [], set()
 
     def wanted(self, name):
-        return not self.opts.only or self.opts.only in name
+        """What is measured in one place runs in the other: --tiny has it once."""
+        place = name.replace(IN_PROGRAM, "")
+        again = self.opts.tiny and not os.environ.get("UROCE_FULL") and place in self.seen
+        self.seen.add(place)
+        return not again and (not self.opts.only or self.opts.only in name)
 
     def ratio(self, path, name, goal, measure, yardstick, higher=True,
               unit="", scale=1.0, rounds=None):
