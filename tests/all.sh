@@ -41,7 +41,7 @@ declare -A builds=(
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain
 )
-order=(fast asan fuzz witness bench tsan e2e interop debian13 arm64 package fresh apps action conformance container)
+order=(fast asan fuzz witness bench tsan e2e interop action fresh apps arm64 debian13 conformance package container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: two at a time, but for `full`, where some judge by
 # time. The longest come first.

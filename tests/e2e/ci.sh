@@ -33,14 +33,15 @@ for group in "${!groups[@]}"; do
 	files "$group"
 	named+=" ${files[*]} "
 done
-# Two halves: together they are longer than all others.
-first=() second=()
+# Three parts: together they are as long as all others, and each alone would be the
+# last to end.
+thirds=("" "" "") n=0
 for path in tests/e2e/test_*.py; do
 	[[ $named == *" $path "* ]] && continue
-	if ((${#first[@]} > ${#second[@]})); then second+=("$path"); else first+=("$path"); fi
+	thirds[n++ % 3]+=" $path"
 done
-part rest "${first[@]}"
-part more "${second[@]}"
+# shellcheck disable=SC2086  # names of files
+for n in 0 1 2; do part "rest$n" ${thirds[n]}; done
 e2e rdmacm
 # What dies and is lost in a run with sanitizers below, does not here, but beside a
 # bystander.
