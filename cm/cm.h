@@ -227,6 +227,42 @@ void ur_cm_id_destroy(struct ur_cm_id *id);
  * no answer and will ask again. */
 void ur_cm_id_abandon(struct ur_cm_id *id);
 
+/*
+ * All that an id is but its deadline, for a manager in another process that goes on with it:
+ * bytes without pointers. The caller may change path, and what the comments say.
+ */
+struct ur_cm_saved {
+	u32 state; /* enum ur_cm_state */
+	u32 local_id;
+	u32 remote_id; /* 0, with REQ_SENT: no REP is known, the peer will repeat it */
+	u32 remote_qpn;
+	u32 local_qpn;
+	u32 attr_mod;
+	u32 starting_psn;
+	u8 retries_left;
+	u8 max_retries;
+	u8 ack_timeout;
+	u8 passive;
+	u64 remote_guid;
+	u64 tid;
+	u64 rto_ns;
+	u64 service_id;
+	struct ur_cm_path path;
+	u32 has_reply;
+	u8 request[UR_CM_MAD_BYTES];
+	u8 reply[UR_CM_MAD_BYTES];
+};
+
+/* Fills *saved. A listener's is its state alone: it listens again by ur_cm_listen(). */
+void ur_cm_id_save(const struct ur_cm_id *id, struct ur_cm_saved *saved);
+/*
+ * Returns an id like the one that was saved, which the caller owns as one of its own; or NULL where it
+ * listened, its communication id is in use, there are max_ids, or there is no memory. A
+ * request that waits for its answer is due for repetition at once.
+ */
+struct ur_cm_id *ur_cm_id_restore(struct ur_cm *cm, void *ctx,
+				  const struct ur_cm_saved *saved);
+
 /* The requests that a listener accepts, besides its service id. */
 struct ur_cm_match {
 	/* 0: do not look; 4, 6: an IP service with this version */

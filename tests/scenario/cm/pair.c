@@ -49,8 +49,7 @@ static void on_event(void *ctx, struct ur_cm_id *id,
 		e->mad = *event->mad;
 }
 
-static void host_init(struct host *h, u8 last_byte,
-		      const struct ur_cm_config *limits)
+void new_manager(struct host *h, u64 key, const struct ur_cm_config *limits)
 {
 	struct ur_cm_config config = {0};
 
@@ -59,12 +58,18 @@ static void host_init(struct host *h, u8 last_byte,
 	config.ctx = h;
 	config.send = on_send;
 	config.event = on_event;
-	config.key[0] = last_byte;
+	config.key[0] = key;
+	h->cm = ur_cm_create(&config);
+	CHECK(h->cm);
+}
+
+static void host_init(struct host *h, u8 last_byte,
+		      const struct ur_cm_config *limits)
+{
 	memset(h, 0, sizeof(*h));
 	h->tray = calloc(TRAY_SLOTS, sizeof(*h->tray));
 	CHECK(h->tray);
-	h->cm = ur_cm_create(&config);
-	CHECK(h->cm);
+	new_manager(h, last_byte, limits);
 	memcpy(h->gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x4d\x00", 15);
 	h->gid[15] = last_byte;
 	h->guid = 0x505400fffe770000ull | last_byte;

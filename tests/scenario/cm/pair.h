@@ -46,6 +46,8 @@ struct pair {
 
 void pair_init(struct pair *p, const struct ur_cm_config *limits);
 void pair_fini(struct pair *p);
+/* Makes the host's manager, which there is none of. */
+void new_manager(struct host *h, u64 key, const struct ur_cm_config *limits);
 
 /* The MAD at the head of the tray: it must be of kind attr. */
 struct letter take(struct host *from, u16 attr);
