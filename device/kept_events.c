@@ -1,79 +1,108 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Event channels of rdma_cm that outlive uroced. */
 #include <stdlib.h>
-#include <unistd.h>
 #include "device/kept_events.h"
 #include "engine/ground/keep.h"
 #include "util/assert.h"
 
 static u32 last; /* number that was given */
-static struct ur_list channels = {&channels,
-				  &channels}; /* that were inherited */
+static struct ur_list channels = {&channels, &channels};
 
-static struct ur_kept channel_name(u32 number)
+static struct ur_kept name_of(const struct ur_kept_channel *c)
 {
-	return (struct ur_kept){.kind = UR_KEPT_EVENTS, .place = number};
+	return (struct ur_kept){.kind = UR_KEPT_EVENTS,
+				.place = c->number,
+				.value = ur_kept_process(c->pid, c->uid) |
+					 (c->alone ? UR_KEPT_ALONE : 0)};
 }
 
-u32 ur_kept_events_add(const struct ur_session *s, int sock)
+static bool put(const struct ur_kept_channel *c)
 {
-	struct ur_kept what = channel_name(++last ? last : ++last);
+	const struct ur_kept what = name_of(c);
 
-	what.value = ur_kept_process(s->pid, s->uid);
-	return ur_keep_put(&what, sock) ? 0 : what.place;
+	return !ur_keep_put(&what, c->sock);
 }
 
-void ur_kept_events_del(u32 number)
+/* An open file of verbs is its context. */
+static bool has_context(const struct ur_session *of)
 {
-	const struct ur_kept what = channel_name(number);
+	ur_list_for_each(it, &of->daemon->sessions) {
+		const struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
 
-	if (number)
-		ur_keep_drop(&what);
+		if (s->pid == of->pid && s->kind == UROCE_TUN_UVERBS)
+			return true;
+	}
+	return false;
 }
 
-struct channel {
-	struct ur_list node;
-	struct ur_loop *loop;
-	u32 number;
-	int sock;
-};
-
-static void on_channel(void *arg, u32 events)
+struct ur_kept_channel *ur_kept_events_add(const struct ur_session *s, int sock)
 {
-	struct channel *c = arg;
+	struct ur_kept_channel *c = calloc(1, sizeof(*c));
 
-	ur_assert(ur_loop_mine(c->loop) && c->number);
-	ur_loop_del(c->loop, c->sock);
-	close(c->sock);
+	if (!c)
+		return NULL;
+	c->number = ++last ? last : ++last;
+	c->pid = s->pid;
+	c->uid = s->uid;
+	c->alone = !has_context(s);
+	c->sock = sock;
+	if (!put(c)) {
+		free(c);
+		return NULL;
+	}
+	ur_list_add_tail(&channels, &c->node);
+	return c;
+}
+
+void ur_kept_events_del(struct ur_kept_channel *c)
+{
+	struct ur_kept what;
+
+	if (!c)
+		return;
+	ur_assert(c->number);
+	what = name_of(c);
+	ur_keep_drop(&what);
 	ur_list_del(&c->node);
-	ur_kept_events_del(c->number);
 	free(c);
 }
 
-void ur_kept_events_inherit(struct ur_daemon *daemon)
+struct ur_kept_channel *ur_kept_events_next(u32 *at, bool *has_ended)
 {
+	struct ur_kept_channel *c;
 	struct ur_kept what;
-	struct channel *c;
-	u32 at = 0;
 
-	while (ur_keep_next(UR_KEPT_EVENTS, 0, &at, &what)) {
-		if (what.place > last)
-			last = what.place;
-		c = malloc(sizeof(*c));
-		if (!c)
-			return;
-		c->loop = daemon->loop;
-		c->number = what.place;
-		c->sock = ur_keep_take(&what);
-		ur_list_add_tail(&channels, &c->node);
-		/* Its end alone is waited for. */
-		if (ur_loop_add(c->loop, c->sock, 0, on_channel, c))
-			on_channel(c, 0);
-	}
+	if (!ur_keep_next(UR_KEPT_EVENTS, 0, at, &what))
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	if (what.place > last)
+		last = what.place;
+	c->number = what.place;
+	c->pid = (pid_t)((u32)what.value & ~(u32)UR_KEPT_ALONE);
+	c->uid = (uid_t)(what.value >> 32);
+	c->alone = what.value & UR_KEPT_ALONE;
+	c->sock = ur_keep_take(&what);
+	*has_ended = !c->alone &&
+		     !ur_keep_has_left_life(ur_kept_process(c->pid, c->uid));
+	ur_list_add_tail(&channels, &c->node);
+	return c;
 }
 
-void ur_kept_events_end(void)
+void ur_kept_events_context(pid_t pid)
 {
-	while (!ur_list_empty(&channels))
-		on_channel(ur_list_first(&channels, struct channel, node), 0);
+	ur_list_for_each(it, &channels) {
+		struct ur_kept_channel *c =
+			ur_list_entry(it, struct ur_kept_channel, node);
+
+		struct ur_kept what;
+
+		if (c->pid != pid || !c->alone)
+			continue;
+		c->alone = false;
+		what = name_of(c);
+		ur_keep_renumber(&what, c->sock);
+	}
 }

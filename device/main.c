@@ -22,7 +22,6 @@
 #include "device/fault.h"
 #include "device/hold.h"
 #include "device/keeper.h"
-#include "device/kept_events.h"
 #include "device/listen.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
@@ -239,7 +238,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
-	ur_kept_events_inherit(daemon);
+	ur_ucma_inherit(daemon);
 	ur_kept_programs_settle();
 	if (!err && o->on_demand)
 		err = check_usable(daemon);
@@ -301,7 +300,7 @@ static void stop(struct ur_daemon *daemon, int status)
 	ur_listen_stop(daemon);
 	all = ur_session_stop_all(daemon);
 	ur_hold_end_all(daemon);
-	ur_kept_events_end();
+	ur_ucma_end_inherited(daemon);
 	ur_why_forget_all(daemon);
 	ur_loop_close(daemon->loop);
 	if (!all)

@@ -34,8 +34,8 @@
 /* An umad file: its agents, the MADs that it waits for answers to, and those in
  * its socket that nobody has read. */
 #define UR_KIB_UMAD 448
-/* An rdma_cm id, its connection and its event. */
-#define UR_KIB_CM_ID 4
+/* An rdma_cm id, its connection, its event, and its two records for the next uroced. */
+#define UR_KIB_CM_ID 6
 
 /* Finds the limits of control groups. At the start, with all rights. */
 void ur_memory_init(void);

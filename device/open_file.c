@@ -11,37 +11,95 @@ _Static_assert(UR_FILE_KINDS > UROCE_TUN_UVERBS &&
 		       UR_FILE_KINDS > UROCE_TUN_UMAD,
 	       "kinds of files that are opened are indices");
 
+static const struct ur_file_ops *ops_of(const struct ur_session *s, u32 kind)
+{
+	return kind < UR_FILE_KINDS ? s->daemon->file_ops[kind] : NULL;
+}
+
+static struct ur_open_file *new_file(const struct ur_session *s, u32 kind)
+{
+	struct ur_open_file *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
+		o->cookie = 0; /* nobody joins */
+	o->ops = ops_of(s, kind);
+	o->kind = kind;
+	o->uid = s->uid;
+	o->refs = 1;
+	return o;
+}
+
+static void begin_file(struct ur_session *s, struct ur_open_file *o,
+		       const int *shown, struct uroce_tun_msg *reply)
+{
+	ur_file_id(shown[0], &o->id); /* it is ours: that does not fail */
+	pthread_mutex_init(&o->lock, NULL);
+	o->current = s;
+	ur_assert(!s->open && o->file);
+	ur_list_add_tail(&s->daemon->files, &o->node);
+	s->open = o;
+	reply->opened.cookie = o->cookie;
+	reply->opened.rdev = o->rdev;
+}
+
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     struct uroce_tun_msg *reply, int *shown)
 {
-	const struct ur_file_ops *ops = NULL;
+	const struct ur_file_ops *ops = ops_of(s, msg->kind);
 	struct ur_open_file *o;
 	int err;
 
 	ur_assert(ur_loop_mine(s->daemon->loop));
-	if (msg->kind < UR_FILE_KINDS)
-		ops = s->daemon->file_ops[msg->kind];
 	if (!ops)
 		return -ENXIO;
-	o = calloc(1, sizeof(*o));
+	o = new_file(s, msg->kind);
 	if (!o)
 		return -ENOMEM;
-	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
-		o->cookie = 0; /* nobody joins */
 	err = ops->open(s, msg->name, &o->file, shown, &o->rdev);
 	if (err) {
 		free(o);
 		return err;
 	}
-	ur_file_id(shown[0], &o->id); /* it is ours: that does not fail */
-	pthread_mutex_init(&o->lock, NULL);
-	o->ops = ops;
-	o->kind = msg->kind;
-	o->uid = s->uid;
-	o->refs = 1;
-	o->current = s;
-	ur_assert(!s->open && o->file);
-	ur_list_add_tail(&s->daemon->files, &o->node);
+	begin_file(s, o, shown, reply);
+	return 0;
+}
+
+/* The upper half of fd says how many answers the client has. */
+static int resume(struct ur_session *s, const struct uroce_tun_msg *msg,
+		  struct uroce_tun_msg *reply, int *shown)
+{
+	const struct ur_file_ops *ops = ops_of(s, msg->kind);
+	u32 number = (u32)msg->open.fd;
+	struct ur_file_id id = {0};
+	struct ur_open_file *o;
+	int fd, err;
+
+	fd = number <= INT32_MAX ? ur_session_fget(s, (int)number, &id)
+				 : -EBADF;
+	if (fd < 0)
+		return fd;
+	o = new_file(s, msg->kind);
+	if (!o)
+		return -ENOMEM;
+	err = ops->resume(s, &id, fd, (u32)(msg->open.fd >> 32), &o->file,
+			  shown, &o->rdev);
+	if (err) {
+		free(o);
+		return err;
+	}
+	begin_file(s, o, shown, reply);
+	return 0;
+}
+
+static int join_file(struct ur_session *s, struct ur_open_file *o,
+		     struct uroce_tun_msg *reply)
+{
+	if (!o->ops->adopt)
+		return -EOPNOTSUPP;
+	ur_assert(!s->open && o->refs);
+	o->refs++;
 	s->open = o;
 	reply->opened.cookie = o->cookie;
 	reply->opened.rdev = o->rdev;
@@ -49,11 +107,14 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 }
 
 int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
-		      struct uroce_tun_msg *reply)
+		      struct uroce_tun_msg *reply, int *shown)
 {
+	const struct ur_file_ops *ops = ops_of(s, msg->kind);
 	struct ur_file_id id = {0};
 
 	ur_assert(ur_loop_mine(s->daemon->loop));
+	if (!msg->open.cookie && ops && ops->resume)
+		return resume(s, msg, reply, shown);
 	if (!msg->open.cookie) {
 		int fd = msg->open.fd <= INT32_MAX
 				 ? ur_session_fget(s, (int)msg->open.fd, &id)
@@ -69,17 +130,9 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 		if (o->kind != msg->kind)
 			continue;
 		if (msg->open.cookie
-			    ? o->cookie != msg->open.cookie || o->uid != s->uid
-			    : !ur_file_id_same(&o->id, &id))
-			continue;
-		if (!o->ops->adopt)
-			return -EOPNOTSUPP;
-		ur_assert(!s->open && o->refs);
-		o->refs++;
-		s->open = o;
-		reply->opened.cookie = o->cookie;
-		reply->opened.rdev = o->rdev;
-		return 0;
+			    ? o->cookie == msg->open.cookie && o->uid == s->uid
+			    : ur_file_id_same(&o->id, &id))
+			return join_file(s, o, reply);
 	}
 	return -ENOENT;
 }

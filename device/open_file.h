@@ -37,6 +37,14 @@ struct ur_file_ops {
 	 * first, which stay the file's. Returns 0 or -errno. */
 	int (*open)(struct ur_session *s, const char *name, void **file,
 		    int *shown, u64 *rdev);
+	/*
+	 * The client has a file of an earlier uroced, which was killed, and shows its visible
+	 * descriptor, fd, which is the session's, with its id; answers: so many it has
+	 * got on it. Fills as open(), where the file is known and the session's. Returns
+	 * 0, -ENOENT or another -errno. NULL: such files end.
+	 */
+	int (*resume)(struct ur_session *s, const struct ur_file_id *id, int fd,
+		      u32 answers, void **file, int *shown, u64 *rdev);
 	/* Returns the device that the file is of, or NULL. */
 	const struct ur_device *(*device)(const void *file);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
@@ -60,10 +68,11 @@ struct ur_file_ops {
 int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     struct uroce_tun_msg *reply, int *shown);
 /* Makes the session join an open file, which msg names by its cookie or by its
- * visible descriptor: either is enough. Returns 0, -ENOENT (no such file) or
- * another -errno. */
+ * visible descriptor: either is enough; or go on with one of an earlier uroced: then shown is
+ * filled as by ur_open_file_new(). Returns 0, -ENOENT (no such file) or another
+ * -errno. */
 int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
-		      struct uroce_tun_msg *reply);
+		      struct uroce_tun_msg *reply, int *shown);
 /* Carries out IOCTL or WRITE. Returns what the system call returns. Lock not
  * held. */
 s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg);

@@ -120,7 +120,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		s->features = features(&msg->open);
 		reply.opened.features = s->features;
 		err = msg->open.cookie || !msg->name[0]
-			      ? ur_open_file_join(s, msg, &reply)
+			      ? ur_open_file_join(s, msg, &reply, shown)
 			      : ur_open_file_new(s, msg, &reply, shown);
 	}
 	if (!err)

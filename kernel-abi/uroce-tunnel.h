@@ -106,7 +106,11 @@ enum uroce_tun_op {
 	 * cookie (a forked child, same user, on a connection of its own).
 	 * Without cookie and name it joins the file whose visible descriptor
 	 * has number fd in the caller (it came by SCM_RIGHTS or over exec; the
-	 * device asks for it with FGET). */
+	 * device asks for it with FGET). An rdma_cm file is then one of an earlier
+	 * device process, which was killed: the upper half of fd is the number of DONEs
+	 * that the caller has had to its WRITEs on it. DONE is then that of an OPEN with
+	 * name. If the device has carried out one WRITE more, and the next one begins with the same
+	 * 24 bytes, its answer is sent in place of another one. An older device refuses. */
 	UROCE_TUN_OPEN = 1,
 	UROCE_TUN_IOCTL = 2, /* call */
 	UROCE_TUN_WRITE = 3, /* call */

@@ -309,6 +309,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->cookie = 0;
 	file->rdev = 0;
 	file->features = 0;
+	file->answers = 0;
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;

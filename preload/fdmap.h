@@ -42,6 +42,7 @@ struct ur_file {
 	uint64_t cookie;       /* the device's name for it */
 	uint64_t rdev;
 	uint64_t features; /* UROCE_TUN_F_* that the device has too */
+	uint32_t answers;  /* to commands on an rdma_cm file; the lock's */
 	/* the visible descriptor, to notice when its number was closed behind
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;

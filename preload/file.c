@@ -18,8 +18,10 @@
 #include "preload/file.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
+#include "preload/resume.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
+#include "util/os/clock.h"
 
 /* A command on the stack: header and attributes, and behind them, in the
  * caller's frame, what they point to. */
@@ -45,32 +47,6 @@ static void set_open_flags(int fd, int flags)
 			syscall(SYS_fcntl, fd, F_GETFL, 0) | O_NONBLOCK);
 }
 
-/* The node to open; or "" and the cookie of the file to join, or its fd. The
- * device looks for *msg in our memory: it stays until the answer. */
-static int send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
-		     const char *node, uint64_t cookie, int fd)
-{
-	int fds[2], err, n;
-
-	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
-				      .kind = kind,
-				      .open.version = UROCE_TUN_VERSION,
-				      .open.fd = (uint64_t)fd,
-				      .open.features = UROCE_TUN_F_ALL,
-				      .open.cookie = cookie,
-				      .open.self = (uint64_t)(uintptr_t)msg};
-	/* No other memory has this message by chance, or by intent. */
-	syscall(SYS_getrandom, &msg->ret, sizeof(msg->ret), 1 /* no wait */);
-	n = ur_memory_open(fds);
-	if (n < 0)
-		return n;
-	strcpy(msg->name, node);
-	err = ur_tunnel_send_fds(sock, msg, fds, (unsigned int)n);
-	for (int i = 0; i < n; i++)
-		close_raw(fds[i]);
-	return err;
-}
-
 int ur_file_open(const struct ur_rewritten *path, int flags)
 {
 	struct uroce_tun_msg msg;
@@ -81,7 +57,7 @@ int ur_file_open(const struct ur_rewritten *path, int flags)
 					    : ur_tunnel_connect();
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
-	err = send_open(sock, &msg, path->kind, path->node, 0, 0);
+	err = ur_tunnel_send_open(sock, &msg, path->kind, path->node, 0, 0);
 	/* A client that is turned away learns why, whether or not its message
 	 * got through. */
 	if (!err || err == -EIO)
@@ -223,7 +199,8 @@ bool ur_file_claim(int fd)
 		return false;
 	}
 	atomic_store(&file->joined, 1);
-	if (!send_open(sock, &msg, UROCE_TUN_UVERBS, "", 0, fd) &&
+	if (!ur_tunnel_send_open(sock, &msg, UROCE_TUN_UVERBS, "", 0,
+				 (uint64_t)fd) &&
 	    !ur_upcall_serve(file, &msg, 0, 0)) {
 		file->cookie = msg.opened.cookie;
 		file->rdev = msg.opened.rdev;
@@ -257,7 +234,7 @@ static int join(struct ur_file *file)
 	sock = ur_tunnel_connect();
 	if (sock < 0)
 		return -EIO;
-	err = send_open(sock, &msg, file->kind, "", file->cookie, 0);
+	err = ur_tunnel_send_open(sock, &msg, file->kind, "", file->cookie, 0);
 	if (!err || err == -EIO)
 		err = ur_tunnel_recv(sock, &msg, fds);
 	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {
@@ -283,21 +260,70 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 	return ret;
 }
 
-long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg)
+/* A command on an rdma_cm file, which goes on with the next device process where this one was
+ * killed. That knows by the number of answers whether the command was carried out. */
+static int64_t call_or_resume(struct ur_file *file, int fd,
+			      const struct uroce_tun_msg *msg, size_t len)
+{
+	struct uroce_tun_msg m = *msg;
+	uint64_t until = 0;
+	int64_t ret = -EIO;
+
+	pthread_mutex_lock(&file->lock);
+	if (!atomic_load(&file->dead))
+		ret = converse(file, &m, len);
+	while (m.op != UROCE_TUN_DONE) {
+		if (!until)
+			until = ur_clock_ns(CLOCK_MONOTONIC) + UR_RESUME_NS;
+		if (!ur_file_resume(file, fd, until))
+			break;
+		m = *msg;
+		ret = converse(file, &m, len);
+	}
+	file->answers += m.op == UROCE_TUN_DONE;
+	pthread_mutex_unlock(&file->lock);
+	return ret;
+}
+
+/* A command on another file, which has another one where the device process was killed. */
+static int64_t call_or_turn(struct ur_file *file, int fd,
+			    const struct uroce_tun_msg *msg, size_t len)
+{
+	struct uroce_tun_msg m = *msg;
+	int64_t ret = call(file, &m, len);
+	struct ur_file *next;
+
+	if (m.op == UROCE_TUN_DONE || file->kind != UROCE_TUN_UVERBS)
+		return ret;
+	next = ur_file_successor(fd, msg->call.request,
+				 (const void *)(uintptr_t)msg->call.arg);
+	if (!next)
+		return ret;
+	m = *msg;
+	ret = call(next, &m, len);
+	ur_fdmap_put(next);
+	return ret;
+}
+
+long ur_file_ioctl(struct ur_file *file, int fd, unsigned long cmd,
+		   uint64_t arg)
 {
 	struct uroce_tun_msg msg = {
 		.op = UROCE_TUN_IOCTL, .call.request = cmd, .call.arg = arg};
 
-	return (long)call(file, &msg, STACK_WINDOW);
+	return (long)call_or_turn(file, fd, &msg, STACK_WINDOW);
 }
 
-static ssize_t write_once(struct ur_file *file, const void *buf, size_t len)
+static ssize_t write_once(struct ur_file *file, int fd, const void *buf,
+			  size_t len)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_WRITE,
 				    .call.arg = (uint64_t)(uintptr_t)buf,
 				    .call.len = len};
 
-	return (ssize_t)call(file, &msg, len);
+	return (ssize_t)(file->kind == UROCE_TUN_RDMA_CM
+				 ? call_or_resume(file, fd, &msg, len)
+				 : call_or_turn(file, fd, &msg, len));
 }
 
 /* Returns whether the device has sent the answer ahead. If so it is stored,
@@ -359,7 +385,7 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 
 	/* That asks for no credentials of open(). */
 	if (file->kind == UROCE_TUN_UMAD)
-		return write_once(file, buf, len);
+		return write_once(file, fd, buf, len);
 	/* The kernel, too, refuses a forked child, a process that got the
 	 * descriptor in another way, and one that has become another user
 	 * since: they do not have the credentials that opened the file. */
@@ -370,12 +396,12 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	/* A bad pointer is for the device to refuse, so it is not looked at
 	 * where the command cannot be whole. */
 	if (file->kind != UROCE_TUN_RDMA_CM || len < sizeof(hdr) || !buf)
-		return write_once(file, buf, len);
+		return write_once(file, fd, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
 		return answer_from_cache(file, buf, len)
 			       ? (ssize_t)len
-			       : write_once(file, buf, len);
+			       : write_once(file, fd, buf, len);
 	ret = check_get_event(&hdr, len);
 	if (ret)
 		return ret;
@@ -393,7 +419,7 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 		if (ret == 0)
 			return -EIO;
 		/* A datagram without its event: that went with its id. */
-		ret = write_once(file, buf, len);
+		ret = write_once(file, fd, buf, len);
 		if (ret == -EAGAIN && !is_open(file, fd))
 			return wait_closed(flags);
 	} while (ret == -EAGAIN);

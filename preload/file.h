@@ -27,7 +27,8 @@ int ur_file_open(const struct ur_rewritten *path, int flags);
 bool ur_file_claim(int fd);
 
 /* ioctl(2) with a command that the device is to see. */
-long ur_file_ioctl(struct ur_file *file, unsigned long cmd, uint64_t arg);
+long ur_file_ioctl(struct ur_file *file, int fd, unsigned long cmd,
+		   uint64_t arg);
 
 /* write(2); on an rdma_cm file it may block in GET_EVENT. */
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf,

@@ -52,7 +52,7 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 	    file->kind == UROCE_TUN_NETLINK)
 		ret = ur_real(ioctl)(fd, cmd, arg) < 0 ? -errno : 0;
 	else if (file->kind == UROCE_TUN_UVERBS || file->kind == UROCE_TUN_UMAD)
-		ret = ur_file_ioctl(file, cmd, (uint64_t)(uintptr_t)arg);
+		ret = ur_file_ioctl(file, fd, cmd, (uint64_t)(uintptr_t)arg);
 	else
 		ret = -ENOTTY;
 	ur_fdmap_put(file);

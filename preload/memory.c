@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -94,4 +95,28 @@ int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg)
 	if (n != (long)msg->memory.len || (mh.msg_flags & MSG_TRUNC))
 		return -EIO;
 	return answer(sock, 0);
+}
+
+int ur_tunnel_send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
+			const char *node, uint64_t cookie, uint64_t fd)
+{
+	int fds[2], err, n;
+
+	*msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,
+				      .kind = kind,
+				      .open.version = UROCE_TUN_VERSION,
+				      .open.fd = fd,
+				      .open.features = UROCE_TUN_F_ALL,
+				      .open.cookie = cookie,
+				      .open.self = (uint64_t)(uintptr_t)msg};
+	/* No other memory has this message by chance, or by intent. */
+	syscall(SYS_getrandom, &msg->ret, sizeof(msg->ret), 1 /* no wait */);
+	n = ur_memory_open(fds);
+	if (n < 0)
+		return n;
+	strcpy(msg->name, node);
+	err = ur_tunnel_send_fds(sock, msg, fds, (unsigned int)n);
+	for (int i = 0; i < n; i++)
+		syscall(SYS_close, fds[i]);
+	return err;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kernel-abi/uroce-tunnel.h"
 
@@ -67,6 +68,12 @@ int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
  * many of fds: 0 in a process that may not open its own (it is not dumpable), or
  * without a /proc, which the device asks; or -errno where there is no room. */
 int ur_memory_open(int fds[UROCE_TUN_MAX_FDS]);
+/* Sends an OPEN for the node; or, with "", for the file with that cookie, or the one that @fd is a
+ * descriptor of, as UROCE_TUN_OPEN has it. The device looks for *@msg in our memory: it stays until
+ * the answer. Returns 0 or -errno. */
+int ur_tunnel_send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
+			const char *node, uint64_t cookie, uint64_t fd);
+
 /* Answers GET_MEMORY and PUT_MEMORY. The kernel finds out whether the memory is
  * there. Returns 0, or -EIO when the device is gone or makes no sense. */
 int ur_tunnel_get_memory(int sock, const struct uroce_tun_msg *msg);

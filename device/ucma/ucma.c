@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files of the kind rdma_cm, and the table of the commands written to them.
+ * The commands that are written to files of the kind rdma_cm, and their table.
  * Commands are copied in whole, handled under the control lock, and their
  * responses copied out; a handler never touches client memory.
  */
@@ -8,16 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "device/tree/sysfs.h"
 #include "device/client_rights.h"
-#include "device/kept_events.h"
 #include "device/open_file.h"
-#include "device/ucma/ucma.h"
-#include "util/assert.h"
-#include "util/os/event_pair.h"
+#include "device/ucma/ucma_journal.h"
 
 #define IN_MAX	512
 #define OPT_MAX 1024
@@ -116,7 +110,7 @@ static bool is_query(const struct ucma_command *c)
 }
 
 static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
-	       const struct rdma_ucm_cmd_hdr *hdr)
+	       const struct rdma_ucm_cmd_hdr *hdr, u64 len)
 {
 	struct ur_session *s = file->session;
 	struct ur_loop *loop = file->daemon->loop;
@@ -162,6 +156,9 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	file->is_query = false;
 	if (err && file->saw_removed_id)
 		err = -EIO;
+	ucma_journal_answer(file, err ? err : (s64)len, response,
+			    err || c->response < 0 ? NULL : cmd.out,
+			    ur_min_u32(cmd.out_len, hdr->out));
 	ucma_cm_kick(ucma_of(file));
 	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(loop);
@@ -174,9 +171,8 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	return ur_session_write(s, response, cmd.out, cmd.out_len);
 }
 
-static s64 ucma_write(void *opaque, u64 addr, u64 len)
+static s64 write_command(struct ucma_file *file, u64 addr, u64 len)
 {
-	struct ucma_file *file = opaque;
 	struct rdma_ucm_cmd_hdr hdr;
 	s64 ret;
 
@@ -196,127 +192,55 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 	if (!commands[hdr.cmd].fn)
 		ret = -ENOSYS;
 	else
-		ret = run(file, &commands[hdr.cmd], addr, &hdr);
+		ret = run(file, &commands[hdr.cmd], addr, &hdr, len);
 	return ret ? ret : (s64)len;
 }
 
-static int ucma_open(struct ur_session *s, const char *name, void **opened,
-		     int *shown, u64 *rdev)
+/* An earlier uroced has carried it out, and its client lacks the answer. */
+static bool is_repeated(struct ucma_file *file)
 {
-	struct ur_ucma *ucma = s->daemon->cm;
-	struct ucma_file *file;
-	int pair[2], err;
+	bool repeats = file->repeats;
 
-	ur_assert(ur_loop_mine(s->daemon->loop));
-	if (ur_memory_take(s->uid, UR_KIB_FILE))
-		return -ENOMEM;
-	err = ur_quota_take_fds(s->uid, UR_FDS_UCMA);
-	if (err)
-		goto err_give;
-	file = calloc(1, sizeof(*file));
-	if (!file) {
-		err = -ENOMEM;
-		goto err_fds;
-	}
-	err = ur_event_pair(pair);
-	if (err)
-		goto err_free;
-	err = ur_file_id(pair[1], &file->shown);
-	if (err)
-		goto err_close;
-	file->user = s->uid;
-	file->session = s;
-	file->daemon = s->daemon;
-	file->sock = pair[0];
-	file->visible = pair[1];
-	ur_list_init(&file->ids);
-	ur_list_init(&file->mcasts);
-	ur_list_init(&file->events);
-	ur_list_add_tail(&ucma->files, &file->node);
-	*opened = file;
-	file->kept = ur_kept_events_add(s, file->sock);
-	file->page = -1;
-	if (s->features & UROCE_TUN_F_CACHED_REPLY)
-		ucma_cache_open(file);
-	shown[0] = file->visible;
-	shown[1] = file->page;
-	*rdev = ur_sysfs_rdma_cm_rdev();
-	return 0;
-
-err_close:
-	close(pair[0]);
-	close(pair[1]);
-err_free:
-	free(file);
-err_fds:
-	ur_quota_give_fds(s->uid, UR_FDS_UCMA);
-err_give:
-	ur_memory_give(s->uid, UR_KIB_FILE);
-	return err;
+	file->repeats = false;
+	return repeats && !memcmp(ucma_journal_last(file)->question,
+				  file->question, sizeof(file->question));
 }
 
-/* Closes the rest without the lock: the client has the page, and can make the
- * unmapping wait. */
-static void close_rest(struct ur_loop_after *after)
+static s64 repeat_answer(struct ucma_file *file)
 {
-	struct ucma_file *file =
-		ur_container_of(after, struct ucma_file, after);
+	const struct ucma_answer *last = ucma_journal_last(file);
+	int err = 0;
 
-	close(file->sock);
-	close(file->visible);
-	ucma_cache_close(file);
-	free(file);
+	if (last->len)
+		err = ur_session_write(file->session, last->addr, last->bytes,
+				       last->len);
+	return err ? err : last->ret;
 }
 
-/* The time of one step of a file's end with the lock held: each id may be a
- * packet. */
-#define END_NS 200000u
-
-static bool end_one(struct ucma_file *file)
-{
-	if (!ur_list_empty(&file->mcasts))
-		ucma_mcast_free(
-			ur_list_first(&file->mcasts, struct ucma_mcast, node));
-	else if (!ur_list_empty(&file->ids))
-		ucma_id_free(ur_list_first(&file->ids, struct ucma_id, node));
-	else
-		return false;
-	return true;
-}
-
-/* Returns whether there is more. */
-static bool end_some(struct ucma_file *file)
-{
-	struct ur_ucma *ucma = ucma_of(file);
-	u64 end = ur_loop_now() + END_NS;
-	bool more;
-
-	ucma_cm_touch(ucma);
-	do
-		more = end_one(file);
-	while (more && ur_loop_now() < end);
-	ucma_cm_kick(ucma);
-	return more;
-}
-
-static void ucma_close(void *opaque)
+static s64 ucma_write(void *opaque, u64 addr, u64 len)
 {
 	struct ucma_file *file = opaque;
-	struct ur_loop *loop = file->daemon->loop;
+	s64 ret;
 
-	ur_assert(ur_loop_mine(loop));
-	while (end_some(file))
-		if (ur_loop_step_aside(loop))
-			ur_loop_lock(loop);
-	ur_list_del(&file->node);
-	ur_kept_events_del(file->kept);
-	ur_quota_give_fds(file->user, UR_FDS_UCMA);
-	ur_memory_give(file->user, UR_KIB_FILE);
-	ur_loop_after(loop, &file->after, close_rest);
+	memset(file->question, 0, sizeof(file->question));
+	if (ur_session_read(file->session, addr, file->question,
+			    ur_min_u64(len, sizeof(file->question))))
+		ur_debug("an rdma_cm command that cannot be read");
+	if (is_repeated(file))
+		return repeat_answer(file);
+	file->is_answered = false;
+	ret = write_command(file, addr, len);
+	if (file->is_answered)
+		return ret;
+	ur_loop_lock(file->daemon->loop);
+	ucma_journal_answer(file, ret, 0, NULL, 0);
+	ur_loop_unlock(file->daemon->loop);
+	return ret;
 }
 
 static const struct ur_file_ops ucma_file_ops = {
 	.open = ucma_open,
+	.resume = ucma_resume,
 	.write = ucma_write,
 	.close = ucma_close,
 };
@@ -371,6 +295,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	ucma->mcasts_quota =
 		(struct ur_quota){.what = "rdma_cm joins", .max = UCMA_ID_MAX};
 	ur_list_init(&ucma->files);
+	ur_list_init(&ucma->touched);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
 	ucma_ports_open(&ucma->sysctls);
@@ -397,6 +322,7 @@ void ur_ucma_fini(struct ur_daemon *daemon)
 	daemon->cm_ops = NULL;
 	daemon->cm = NULL;
 	ur_cm_destroy(ucma->cm);
+	ucma_journal_close(ucma);
 	ucma_ports_close(&ucma->sysctls);
 	free(ucma);
 }

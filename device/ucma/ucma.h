@@ -4,12 +4,12 @@
  * rdma_cm ids live here, above the connection manager of cm/, which knows MADs
  * and nothing of addresses. All under the control lock.
  *
- * Reading order: ucma.c (files and commands), ucma_id.c (ids), ucma_event.c
+ * Reading order: ucma.c (commands), ucma_file.c (files), ucma_id.c (ids), ucma_event.c
  * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c
  * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect,
  * listen, accept ...), ucma_cm_event.c (the peer's messages), ucma_cm.c (the
  * services that cm/ needs), ucma_query.c, ucma_qp.c, ucma_option.c,
- * ucma_mcast.c, ucma_status.c.
+ * ucma_mcast.c, ucma_status.c; ucma_journal.c and ucma_resume.c (what outlives uroced).
  */
 #ifndef UR_DEVICE_UCMA_H
 #define UR_DEVICE_UCMA_H
@@ -20,6 +20,7 @@
 #include "device/listing.h"
 #include "device/memory.h"
 #include "device/device.h"
+#include "device/kept_events.h"
 #include "device/session.h"
 #include "device/ucma/ucma_abi.h"
 #include "device/ucma/ucma_port.h"
@@ -98,6 +99,8 @@ enum ucma_state {
 };
 
 struct ucma_file;
+struct ucma_file_record; /* ucma_journal.h */
+struct ucma_journal;
 
 /* The questions whose replies are sent ahead. */
 enum ucma_reply_kind {
@@ -123,6 +126,11 @@ struct ucma_id {
 	u32 n_mcasts;
 	struct ucma_event *spare; /* for the next, where there is no memory */
 	bool untold; /* of a CONNECT_REQUEST that is not taken yet */
+	/* For the journal: events that are not taken, by their numbers, and the status of
+	 * the last. */
+	u32 pending;
+	int pending_status;
+	struct ur_list touched; /* of struct ur_ucma */
 
 	union ur_sa src, dst;
 	u16 port;		  /* in its port space, while it has one */
@@ -143,7 +151,8 @@ struct ucma_id {
 	u32 flow_label;
 
 	struct ur_cm_id *cm;
-	u32 seq; /* the PSN we want to receive from; 24 bits */
+	u32 backlog; /* of a listener */
+	u32 seq;     /* the PSN we want to receive from; 24 bits */
 	u32 qp_num;
 	bool srq;
 	u32 qkey;
@@ -164,7 +173,15 @@ struct ucma_file {
 	struct ur_daemon *daemon;
 	uid_t user; /* who opened it: the quota's */
 	int sock, visible;
-	u32 kept;		 /* of kept_events.h */
+	/* The program of an earlier uroced has not come back yet: there is no connection, and
+	 * session is this one, which says whose the file is. */
+	struct ur_session *absent;
+	struct ur_kept_channel *kept;	 /* NULL: it ends with this process */
+	u32 kept_number;		 /* its number; 0: none */
+	struct ucma_file_record *record; /* NULL: none */
+	u8 question[24];		 /* how the command that runs begins */
+	bool is_answered;		 /* the journal has its answer */
+	bool repeats; /* the client lacks the last answer of the journal */
 	struct ur_file_id shown; /* which file visible is */
 	struct ur_list ids;
 	struct ur_list mcasts;
@@ -223,6 +240,8 @@ struct ur_ucma {
 	struct ucma_sysctls sysctls;
 	struct ur_quota ids_quota, mcasts_quota;
 	struct ur_list ports[UCMA_PORT_BUCKETS];
+	struct ucma_journal *journal; /* NULL: none */
+	struct ur_list touched;	      /* ids whose records are to be written */
 };
 
 static inline struct ur_ucma *ucma_of(const struct ucma_file *file)
@@ -263,6 +282,9 @@ struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number);
 struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number);
 /* Returns a new id, or NULL where there are too many or there is no memory. */
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
+/* The same with a number that no other has. */
+struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
+			       u32 number);
 /* Frees the id with all that hangs on it. */
 void ucma_id_free(struct ucma_id *id);
 /* Returns the id after id (NULL: the first) of all ids of all files, or
@@ -294,6 +316,8 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status);
 /* Withdraws the events of id, or, where mcast is not NULL, of mcast. */
 void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		       struct ucma_mcast *mcast);
+/* Sends tokens until there is one for each event, or no room. */
+void ucma_tokens_send(struct ucma_file *file);
 /* Returns the number of tokens for events that are gone, which the caller is to
  * withdraw; they no longer count. */
 u32 ucma_tokens_excess(struct ucma_file *file);
@@ -313,9 +337,9 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 void ucma_cache_open(struct ucma_file *file);
 /* Frees it. */
 void ucma_cache_close(struct ucma_file *file);
-/* Makes the replies about id that were sent ahead void. To be called before
- * anything that changes an answer. */
-void ucma_cache_void(const struct ucma_id *id);
+/* Makes the replies about id that were sent ahead void, and has its record written when the
+ * work is done. To be called before anything that changes an answer. */
+void ucma_cache_void(struct ucma_id *id);
 /* Learns from a question of the client how much room it has for the reply. */
 void ucma_cache_learn(struct ucma_file *file,
 		      const struct rdma_ucm_cmd_hdr *hdr, const void *in);
@@ -372,6 +396,9 @@ int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
 void ucma_default_tos(struct ucma_id *id);
 void ucma_set_path(struct ucma_id *id);
 
+/* ucma_conn.c: makes a listener of id, which is bound. Returns 0 or -errno. */
+int ucma_begin_listen(struct ucma_id *id);
+
 /* ucma_cm.c */
 /* The functions of struct ur_cm_ops. */
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
@@ -383,7 +410,8 @@ typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
 /* Returns a new connection manager, which passes its events to event, or
  * NULL. */
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, ucma_cm_event_fn *event);
-/* Sets the timer, after anything that may have moved a deadline. */
+/* Sets the timer, after anything that may have moved a deadline, and writes the records of
+ * ids that have changed. */
 void ucma_cm_kick(struct ur_ucma *ucma);
 /* Tells the connection manager the time, before anything that sends. */
 void ucma_cm_touch(struct ur_ucma *ucma);
@@ -394,6 +422,9 @@ void ucma_cm_drop(struct ucma_id *id);
 
 /* ucma_cm_event.c */
 ucma_cm_event_fn ucma_cm_event;
+/* Returns the event that the service of an id for datagrams is resolved, without private
+ * data; or NULL. */
+struct ucma_event *ucma_resolved_event(struct ucma_id *id);
 
 /* ucma_mcast.c */
 /* Leaves the group and frees mc. */
@@ -407,6 +438,20 @@ struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
 /* ucma.c: starts the connection manager of the daemon. Returns 0 or -errno. */
 int ur_ucma_init(struct ur_daemon *daemon);
+/* ucma_resume.c */
+/* Goes on with the files and ids that an earlier uroced has left: connections are answered
+ * for, listeners listen. When the devices are there, before the first client. Control lock held. */
+void ur_ucma_inherit(struct ur_daemon *daemon);
+/* Ends those whose programs have not come back. Control lock held. */
+void ur_ucma_end_inherited(struct ur_daemon *daemon);
+/* The resume() of struct ur_file_ops. */
+int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
+		u32 answers, void **opened, int *shown, u64 *rdev);
+/* ucma_file.c: open() and close() of struct ur_file_ops. */
+int ucma_open(struct ur_session *s, const char *name, void **opened, int *shown,
+	      u64 *rdev);
+void ucma_close(void *opaque);
+
 /* Ends it. No rdma_cm file may be open. */
 void ur_ucma_fini(struct ur_daemon *daemon);
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_journal.h"
 
 /* perftest asks its client to connect before it listens: on two busy cores one
  * start in six was refused without this. */
@@ -22,6 +22,7 @@ void ucma_cm_kick(struct ur_ucma *ucma)
 {
 	u64 deadline = ur_cm_deadline(ucma->cm);
 
+	ucma_journal_flush(ucma);
 	if (deadline == UR_CM_NEVER)
 		ur_loop_timer_clear(ucma->daemon->loop, &ucma->timer);
 	else

@@ -303,6 +303,27 @@ static void unreachable(struct ucma_id *id, int status)
 	ucma_event_simple(id, UCMA_EVENT_UNREACHABLE, status);
 }
 
+struct ucma_event *ucma_resolved_event(struct ucma_id *id)
+{
+	struct ucma_event *ue = ucma_event_new(id, UCMA_EVENT_ESTABLISHED, 0);
+	struct rdma_ucm_ud_param *ud;
+
+	if (!ue)
+		return NULL;
+	ud = &ue->resp.param.ud;
+	ud->qp_num = id->remote_qpn;
+	ud->qkey = id->qkey;
+	memcpy(ud->ah_attr.grh.dgid, id->dgid, 16);
+	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
+	ud->ah_attr.grh.hop_limit = id->hop_limit;
+	ud->ah_attr.grh.traffic_class = id->tos;
+	ud->ah_attr.grh.flow_label = id->flow_label;
+	ud->ah_attr.sl = id->tos >> 5;
+	ud->ah_attr.is_global = 1;
+	ud->ah_attr.port_num = 1;
+	return ue;
+}
+
 static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 {
 	const struct ur_cm_sidr_rep *rep = &event->mad->u.sidr_rep;
@@ -313,24 +334,14 @@ static void on_sidr_rep(struct ucma_id *id, const struct ur_cm_event *event)
 		unreachable(id, event->status);
 		return;
 	}
-	ue = ucma_event_new(id, UCMA_EVENT_ESTABLISHED, 0);
-	if (!ue)
-		return;
 	id->qkey = rep->qkey;
 	id->remote_qpn = rep->qpn;
+	ue = ucma_resolved_event(id);
+	if (!ue)
+		return;
 	ud = &ue->resp.param.ud;
 	memcpy(ud->private_data, rep->private_data, UR_CM_SIDR_REP_PRIVATE);
 	ud->private_data_len = UR_CM_SIDR_REP_PRIVATE;
-	ud->qp_num = rep->qpn;
-	ud->qkey = rep->qkey;
-	memcpy(ud->ah_attr.grh.dgid, id->dgid, 16);
-	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
-	ud->ah_attr.grh.hop_limit = id->hop_limit;
-	ud->ah_attr.grh.traffic_class = id->tos;
-	ud->ah_attr.grh.flow_label = id->flow_label;
-	ud->ah_attr.sl = id->tos >> 5;
-	ud->ah_attr.is_global = 1;
-	ud->ah_attr.port_num = 1;
 	ucma_event_post(ue);
 }
 

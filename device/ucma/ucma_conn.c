@@ -170,12 +170,29 @@ static struct ur_cm_match match_of(const struct ucma_id *id)
 	return m;
 }
 
+int ucma_begin_listen(struct ucma_id *id)
+{
+	struct ur_cm_match match = match_of(id);
+	int err;
+
+	id->cm = ur_cm_id_create(ucma_of(id->file)->cm, id);
+	if (!id->cm)
+		return -ENOMEM;
+	err = ur_cm_listen(id->cm, service_id(id, &id->src), &match,
+			   id->backlog);
+	if (err) {
+		ucma_cm_drop(id);
+		return err;
+	}
+	id->state = UCMA_LISTEN;
+	return 0;
+}
+
 int ucma_listen(struct ucma_cmd *cmd)
 {
 	const struct rdma_ucm_listen *in = cmd->in;
 	struct ucma_id *id = ucma_id_get(cmd->file, in->id);
 	union ur_sa any = {.in = {.sin_family = AF_INET}};
-	struct ur_cm_match match;
 	u32 backlog;
 	int err;
 
@@ -194,17 +211,8 @@ int ucma_listen(struct ucma_cmd *cmd)
 	backlog = in->backlog;
 	if (!backlog || backlog > UCMA_BACKLOG_MAX)
 		backlog = UCMA_BACKLOG_MAX;
-	id->cm = ur_cm_id_create(ucma_of(cmd->file)->cm, id);
-	if (!id->cm)
-		return -ENOMEM;
-	match = match_of(id);
-	err = ur_cm_listen(id->cm, service_id(id, &id->src), &match, backlog);
-	if (err) {
-		ucma_cm_drop(id);
-		return err;
-	}
-	id->state = UCMA_LISTEN;
-	return 0;
+	id->backlog = backlog;
+	return ucma_begin_listen(id);
 }
 
 static int accept_rc(struct ucma_id *id,

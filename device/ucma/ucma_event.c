@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "device/report/record.h"
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_journal.h"
 #include "util/assert.h"
 #include "util/verbs_words.h"
 
@@ -35,7 +35,7 @@ UR_RDMA_CM_EVENT_LIST_NEWER(CM_EVENT)
 /* The response before ECE was added to it. */
 #define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 
-static void send_tokens(struct ucma_file *file)
+void ucma_tokens_send(struct ucma_file *file)
 {
 	char token = 0;
 
@@ -115,6 +115,27 @@ static void tell_recorder(const struct ucma_event *event)
 		     event->resp.event, (int)event->resp.status);
 }
 
+/* The next uroced can make such an event once more. It cannot make one that a program has written;
+ * and a request is repeated by the peer. */
+static u32 pending_bit(const struct ucma_event *event)
+{
+	return event->mcast || event->child ||
+			       event->resp.event >= UCMA_EVENT_USER
+		       ? 0
+		       : 1u << event->resp.event;
+}
+
+static void note_pending(struct ucma_event *event)
+{
+	u32 bit = pending_bit(event);
+
+	if (!bit)
+		return;
+	event->id->pending |= bit;
+	event->id->pending_status = (int)event->resp.status;
+	ucma_journal_touch(event->id);
+}
+
 void ucma_event_post(struct ucma_event *event)
 {
 	struct ucma_file *file = event->id->file;
@@ -125,9 +146,10 @@ void ucma_event_post(struct ucma_event *event)
 		return;
 	}
 	tell_recorder(event);
+	note_pending(event);
 	ur_list_add_tail(&file->events, &event->node);
 	file->n_events++;
-	send_tokens(file);
+	ucma_tokens_send(file);
 }
 
 void ucma_event_simple(struct ucma_id *id, u32 type, int status)
@@ -228,7 +250,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 			event->child->file = to;
 		}
 	}
-	send_tokens(to);
+	ucma_tokens_send(to);
 }
 
 static void delivered(struct ucma_event *event)
@@ -238,9 +260,12 @@ static void delivered(struct ucma_event *event)
 		return;
 	}
 	event->id->events_reported++;
+	event->id->pending &= ~pending_bit(event);
+	ucma_journal_touch(event->id);
 	if (!event->child)
 		return;
 	event->child->untold = false;
+	ucma_journal_touch(event->child);
 	if (event->child->cm)
 		ur_cm_id_taken(event->child->cm);
 }
@@ -248,9 +273,11 @@ static void delivered(struct ucma_event *event)
 /*
  * The event stays queued until it is copied, which may take as long as the
  * client's memory does: the lock is free meanwhile. Nobody else takes events
- * of this file, but they may go with their id, or to another file.
+ * of this file, but they may go with their id, or to another file. written: bytes of
+ * the command.
  */
-static int deliver_first(struct ucma_file *file, u64 response, u32 len)
+static int deliver_first(struct ucma_file *file, u64 response, u32 len,
+			 u64 written)
 {
 	struct rdma_ucm_event_resp resp;
 	struct ucma_event *event;
@@ -270,7 +297,9 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len)
 	if (err)
 		return err;
 	take_out(file, event);
+	ucma_journal_answer(file, (s64)written, response, &resp, len);
 	delivered(event);
+	ucma_journal_flush(ucma_of(file));
 	if (!event->mcast)
 		ucma_cache_replies(file, event->resp.event,
 				   event->child ? event->child : event->id);
@@ -298,8 +327,8 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 		file->tokens--;
 	if (!err)
 		err = deliver_first(file, cmd.response,
-				    ur_min_u32(room, hdr->out));
-	send_tokens(file);
+				    ur_min_u32(room, hdr->out), len);
+	ucma_tokens_send(file);
 	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(file->daemon->loop);
 	ucma_tokens_withdraw(file->visible, excess);

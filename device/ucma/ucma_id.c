@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_journal.h"
 #include "util/assert.h"
 
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
@@ -54,7 +54,27 @@ struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
 	return NULL;
 }
 
+/* Any number. */
+#define UCMA_NUMBER_NONE UINT32_MAX
+
+static int take_number(struct ucma_id *id, struct ucma_numbers *n, u32 wanted)
+{
+	if (wanted == UCMA_NUMBER_NONE)
+		return ucma_number_take(n, id, &id->number);
+	if (wanted >= UCMA_ID_MAX || n->slot[wanted])
+		return -EEXIST;
+	n->slot[wanted] = id;
+	id->number = wanted;
+	return 0;
+}
+
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
+{
+	return ucma_id_new_at(file, ps, qp_type, UCMA_NUMBER_NONE);
+}
+
+struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
+			       u32 number)
 {
 	struct ur_ucma *ucma = ucma_of(file);
 	struct ucma_id *id;
@@ -72,14 +92,15 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 		goto err_give;
 	if (ur_memory_take(id->user, UR_KIB_CM_ID))
 		goto err_spare;
-	if (ucma_number_take(&ucma->ids, id, &id->number))
+	if (take_number(id, &ucma->ids, number))
 		goto err_memory;
 	id->file = file;
 	id->ps = ps;
 	id->qp_type = qp_type;
 	id->seq = (u32)ur_secret_u64(&ucma->secret) & 0xffffff;
-	ucma_cache_void(id); /* its number had another */
+	ur_list_init(&id->touched);
 	ur_list_init(&id->port_node);
+	ucma_cache_void(id); /* its number had another */
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
 	return id;
@@ -109,6 +130,7 @@ void ucma_id_free(struct ucma_id *id)
 	ucma_cm_drop(id);
 	ucma_events_purge(file, id, NULL);
 	ucma_port_release(id);
+	ucma_journal_forget(id);
 	ucma_number_drop(&ucma_of(file)->ids, id->number);
 	ur_quota_give(&ucma_of(file)->ids_quota, id->user, 1);
 	ur_memory_give(id->user, UR_KIB_CM_ID);

@@ -165,6 +165,11 @@ int ucma_port_bind(struct ucma_id *id)
 	return err;
 }
 
+void ucma_port_restore(struct ucma_id *id, unsigned int port)
+{
+	take_port(ucma_of(id->file), id, (u16)port);
+}
+
 int ucma_port_listen(struct ucma_id *id)
 {
 	return check_port(ucma_of(id->file), id, id->port, false, false);

@@ -26,6 +26,8 @@ void ucma_ports_close(struct ucma_sysctls *sysctls);
  * shown (file->low_ports).
  */
 int ucma_port_bind(struct ucma_id *id);
+/* Gives id the port that it had with an earlier uroced. */
+void ucma_port_restore(struct ucma_id *id, unsigned int port);
 /* Returns the first port that anybody may have. */
 unsigned int ucma_first_free_port(const struct ur_ucma *ucma);
 /* Takes the port of id for listening. Returns as ucma_port_bind(). */

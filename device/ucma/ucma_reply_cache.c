@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "device/memfd.h"
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_journal.h"
 
 #define REPLY(q)    (1u << UCMA_REPLY_##q)
 #define REPLY_STATE (REPLY(INIT) | REPLY(RTR) | REPLY(RTS))
@@ -104,10 +104,11 @@ void ucma_cache_close(struct ucma_file *file)
 	close(file->page);
 }
 
-void ucma_cache_void(const struct ucma_id *id)
+void ucma_cache_void(struct ucma_id *id)
 {
 	u32 *word;
 
+	ucma_journal_touch(id);
 	if (!id->file->generations)
 		return;
 	word = &id->file->generations[id->number % UROCE_TUN_PAGE_SLOTS];

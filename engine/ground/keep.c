@@ -307,6 +307,18 @@ bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what)
 	return found;
 }
 
+bool ur_keep_has_left_life(u64 process)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&keep.lock);
+	for (u32 i = 0; i < keep.n && !found; i++)
+		found = keep.left[i].what.kind == UR_KEPT_LIFE &&
+			keep.left[i].what.value == process;
+	pthread_mutex_unlock(&keep.lock);
+	return found;
+}
+
 void ur_keep_forget(void)
 {
 	pthread_mutex_lock(&keep.lock);

@@ -17,7 +17,7 @@
 
 /* This is the version of the messages, and of the layout of all memory that is kept: a
  * release takes over nothing of one with another number. */
-#define UR_KEEP_VERSION 1u
+#define UR_KEEP_VERSION 2u
 
 enum ur_kept_kind {
 	UR_KEPT_PORTS = 1, /* the file of wire/udp_own.h; of no device */
@@ -30,9 +30,15 @@ enum ur_kept_kind {
 	 * this one is closed. */
 	UR_KEPT_LIFE,
 	/* The device's end of an event channel (device/kept_events.h), which is kept while
-	 * there is such a program of that process; of no device; place: its number. */
+	 * there is such a program of that process, or, with UR_KEPT_ALONE in value,
+	 * until its program closes it; of no device; place: its number. */
 	UR_KEPT_EVENTS,
+	UR_KEPT_CM, /* records of rdma_cm (device/ucma/ucma_journal.h); of no device */
 };
+
+/* In the value of UR_KEPT_EVENTS: its process has no queue pairs that end with uroced. No
+ * process number is so large. */
+#define UR_KEPT_ALONE (1ull << 31)
 
 /* Returns the value of what is kept for a process. */
 static inline u64 ur_kept_process(pid_t pid, uid_t uid)
@@ -56,6 +62,13 @@ static inline bool ur_kept_is_same(const struct ur_kept *a,
 	return a->kind == b->kind && a->device == b->device &&
 	       a->place == b->place && a->which == b->which &&
 	       !memcmp(a->gid, b->gid, sizeof(a->gid));
+}
+
+/* Returns whether the keeper stays for it, until it hangs up: its program goes on. */
+static inline bool ur_kept_is_life(const struct ur_kept *what)
+{
+	return what->kind == UR_KEPT_LIFE ||
+	       (what->kind == UR_KEPT_EVENTS && (what->value & UR_KEPT_ALONE));
 }
 
 enum ur_keep_op {
@@ -88,7 +101,7 @@ struct ur_keep_store {
 	void (*drop)(const struct ur_kept *what);
 	void (*settled)(void);
 	void (*end)(void); /* with all that it has */
-	/* Returns whether it has the life of a program of that process; 0: of any. */
+	/* Returns whether it has something of that process that ur_kept_is_life(); 0: of any. */
 	bool (*has_program)(u64 process);
 };
 
@@ -120,6 +133,9 @@ int ur_keep_take(struct ur_kept *what);
 /* Fills *what with the next one of that kind and device which an earlier uroced has left and
  * nobody has taken; *at is 0 at first. Returns whether there is one. */
 bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
+/* Returns whether an earlier uroced has left the life of a program of that process, which may be
+ * taken meanwhile. Before ur_keep_forget(). */
+bool ur_keep_has_left_life(u64 process);
 /* Ends that for all that nobody has taken, and says to the keeper that this uroced has taken over: of
  * those that ended before they could say it, it bears some in a row (keeper_serve.c). */
 void ur_keep_forget(void);

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files and ids of an earlier uroced, which was killed. They are there before the first
+ * datagram is looked at: peers find their connections, and listeners listen. Events for a program
+ * wait in its file. Its front-end learns of the kill when it gives a command or gets
+ * an event; then it shows the file, and goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/quota.h"
+#include "device/tree/sysfs.h"
+#include "device/ucma/ucma_journal.h"
+#include "util/assert.h"
+
+/* ---- ids ---- */
+
+static void copy_back(struct ucma_id *id, const struct ucma_record *r)
+{
+	id->state = r->state;
+	id->uid = r->uid;
+	id->events_reported = r->events_reported;
+	id->sgid_index = r->sgid_index;
+	id->flow_label = r->flow_label;
+	id->seq = r->seq;
+	id->qp_num = r->qp_num;
+	id->qkey = r->qkey;
+	id->remote_qpn = r->remote_qpn;
+	id->remote_psn = r->remote_psn;
+	id->ece.vendor_id = r->ece_vendor;
+	id->ece.attr_mod = r->ece_mod;
+	id->backlog = r->backlog;
+	memcpy(id->sgid, r->sgid, 16);
+	memcpy(id->dgid, r->dgid, 16);
+	id->src.ib = r->src;
+	id->dst.ib = r->dst;
+	id->tos = r->tos;
+	id->timeout = r->timeout;
+	id->hop_limit = r->hop_limit;
+	id->path_mtu = r->path_mtu;
+	id->responder_resources = r->responder_resources;
+	id->initiator_depth = r->initiator_depth;
+	id->retry_count = r->retry_count;
+	id->rnr_retry_count = r->rnr_retry_count;
+	id->ack_timeout = r->ack_timeout;
+	id->reuse_addr = r->reuse_addr;
+	id->af_only = r->af_only;
+	id->af_only_set = r->af_only_set;
+	id->tos_set = r->tos_set;
+	id->timeout_set = r->timeout_set;
+	id->lost = r->lost;
+	id->has_path = r->has_path;
+	id->srq = r->srq;
+	id->connected_once = r->connected_once;
+}
+
+static struct ur_device *device_by_name(struct ur_daemon *daemon,
+					const char *name)
+{
+	ur_list_for_each(n, &daemon->devices) {
+		struct ur_device *dev =
+			ur_list_entry(n, struct ur_device, node);
+
+		if (!strcmp(dev->name, name))
+			return dev;
+	}
+	return NULL;
+}
+
+/* The same address may be another entry, if it has come back meanwhile. Without it MADs are
+ * lost (on_send() of ucma_cm.c). */
+static void find_address(struct ucma_id *id)
+{
+	int index =
+		ur_gid_find(id->dev, id->sgid,
+			    id->dev->cm_v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
+
+	if (index >= 0)
+		id->sgid_index = (u32)index;
+}
+
+/* As when a device is removed: events can be taken, and the id destroyed. */
+static void lose(struct ucma_id *id)
+{
+	id->lost = true;
+	id->has_path = false;
+	ucma_event_simple(id, UCMA_EVENT_DEVICE_REMOVAL, 0);
+}
+
+static bool restore_cm(struct ucma_id *id, const struct ucma_record *r)
+{
+	struct ur_cm_saved saved = r->cm;
+
+	if (r->state == UCMA_LISTEN)
+		return !ucma_begin_listen(id);
+	saved.path.port = id->dev ? id->dev->index : 0;
+	saved.path.sgid_index = id->sgid_index;
+	/* The program has not seen the REP, which the peer will repeat: what else was in it is
+	 * not known any more. */
+	if (r->pending & 1u << UCMA_EVENT_CONNECT_RESPONSE &&
+	    saved.state == UR_CM_REP_RCVD_STATE) {
+		saved.state = UR_CM_REQ_SENT_STATE;
+		saved.remote_id = 0;
+	}
+	id->cm = ur_cm_id_restore(ucma_of(id->file)->cm, id, &saved);
+	return id->cm;
+}
+
+/* Those that nobody has taken are made once more. */
+static void restore_events(struct ucma_id *id, const struct ucma_record *r)
+{
+	u32 not = 1u << UCMA_EVENT_CONNECT_RESPONSE |
+		  1u << UCMA_EVENT_CONNECT_REQUEST;
+
+	for (u32 left = r->pending & ~not ; left; left &= left - 1) {
+		u32 type = (u32)__builtin_ctz(left);
+		struct ucma_event *event =
+			type == UCMA_EVENT_ESTABLISHED &&
+					id->qp_type == UR_QPT_UD
+				? ucma_resolved_event(id)
+				: ucma_event_new(id, type, r->status);
+
+		if (event)
+			ucma_event_post(event);
+	}
+}
+
+static bool restore_id(struct ucma_file *file, u32 number,
+		       const struct ucma_record *r)
+{
+	struct ucma_id *id;
+
+	/* The program does not know of the request, which the peer will repeat. */
+	if (r->untold)
+		return false;
+	id = ucma_id_new_at(file, r->ps, r->qp_type, number);
+	if (!id)
+		return false;
+	copy_back(id, r);
+	if (r->port)
+		ucma_port_restore(id, r->port);
+	if (*r->device) {
+		id->dev = device_by_name(file->daemon, r->device);
+		if (id->dev)
+			find_address(id);
+	}
+	restore_events(id, r);
+	if (*r->device && !id->dev)
+		lose(id);
+	else if (r->has_cm && !restore_cm(id, r))
+		lose(id);
+	return true;
+}
+
+/* ---- files ---- */
+
+/* It stands for the connection, while there is none. */
+static struct ur_session *make_absent(struct ur_daemon *daemon,
+				      const struct ur_kept_channel *kept)
+{
+	struct ur_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->daemon = daemon;
+	s->sock = s->answer = -1;
+	s->pid = kept->pid;
+	s->uid = kept->uid;
+	s->kind = UROCE_TUN_RDMA_CM;
+	return s;
+}
+
+/* Its program has closed the channel, most likely by its end. */
+static void on_hang_up(void *arg, u32 events)
+{
+	struct ucma_file *file = arg;
+
+	ur_assert(file->absent);
+	ur_loop_del(file->daemon->loop, file->sock);
+	ucma_close(file);
+}
+
+/* The channel is the file's where this returns one. */
+static struct ucma_file *make_file(struct ur_daemon *daemon,
+				   struct ur_kept_channel *kept)
+{
+	struct ucma_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->daemon = daemon;
+	file->user = kept->uid;
+	file->sock = kept->sock;
+	file->visible = file->page = -1;
+	file->kept = kept;
+	file->kept_number = kept->number;
+	ur_list_init(&file->ids);
+	ur_list_init(&file->mcasts);
+	ur_list_init(&file->events);
+	file->session = file->absent = make_absent(daemon, kept);
+	/* Only its end is waited for. */
+	if (!file->absent || !ucma_journal_find_file(file) ||
+	    ur_loop_add(daemon->loop, file->sock, 0, on_hang_up, file))
+		goto err_free;
+	if (ur_memory_take(file->user, UR_KIB_FILE))
+		goto err_watch;
+	if (ur_quota_take_fds(file->user, UR_FDS_UCMA))
+		goto err_memory;
+	ur_list_add_tail(&ucma_of(file)->files, &file->node);
+	return file;
+err_memory:
+	ur_memory_give(file->user, UR_KIB_FILE);
+err_watch:
+	ur_loop_del(daemon->loop, file->sock);
+err_free:
+	free(file->absent);
+	free(file);
+	return NULL;
+}
+
+static void inherit_files(struct ur_daemon *daemon)
+{
+	struct ur_kept_channel *kept;
+	bool has_ended;
+	u32 at = 0;
+
+	while ((kept = ur_kept_events_next(&at, &has_ended))) {
+		int sock = kept->sock;
+
+		if (!has_ended && make_file(daemon, kept))
+			continue;
+		ur_kept_events_del(kept);
+		close(sock);
+	}
+}
+
+static struct ucma_file *file_by_number(const struct ur_ucma *ucma, u32 number)
+{
+	ur_list_for_each(n, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(n, struct ucma_file, node);
+
+		if (file->kept_number == number)
+			return file;
+	}
+	return NULL;
+}
+
+void ur_ucma_inherit(struct ur_daemon *daemon)
+{
+	struct ur_ucma *ucma = daemon->cm;
+	u32 n = 0;
+
+	ucma_journal_open(ucma);
+	inherit_files(daemon);
+	ucma_journal_settle(ucma);
+	ucma_cm_touch(ucma);
+	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
+		const struct ucma_record *r = ucma_journal_id(ucma, i);
+		struct ucma_file *file =
+			r ? file_by_number(ucma, r->file) : NULL;
+
+		if (file && restore_id(file, i, r))
+			n++;
+		else if (r)
+			ucma_journal_drop(ucma, i);
+	}
+	ucma_cm_kick(ucma);
+	if (n)
+		ur_log("%u rdma_cm ids of an earlier uroced go on", n);
+}
+
+void ur_ucma_end_inherited(struct ur_daemon *daemon)
+{
+	struct ur_ucma *ucma = daemon->cm;
+
+	if (!ucma)
+		return;
+	ur_list_for_each_safe(it, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(it, struct ucma_file, node);
+
+		if (file->absent)
+			on_hang_up(file, 0);
+	}
+}
+
+/* ---- the program is back ---- */
+
+static struct ucma_file *find_absent(const struct ur_session *s,
+				     const struct ur_file_id *id)
+{
+	const struct ur_ucma *ucma = s->daemon->cm;
+
+	ur_list_for_each(n, &ucma->files) {
+		struct ucma_file *file =
+			ur_list_entry(n, struct ucma_file, node);
+
+		if (file->absent && ur_file_id_same(&file->shown, id) &&
+		    file->kept->pid == s->pid && file->kept->uid == s->uid)
+			return file;
+	}
+	return NULL;
+}
+
+/* Those that the earlier uroced has sent may be for events that are gone, or taken. */
+static void send_anew(struct ucma_file *file)
+{
+	struct ur_loop *loop = file->daemon->loop;
+	char token;
+
+	/* A process that shares the socket can make this wait. */
+	ur_loop_unlock(loop);
+	while (recv(file->visible, &token, 1, MSG_DONTWAIT) > 0)
+		;
+	ur_loop_lock(loop);
+	file->tokens = 0;
+	ucma_tokens_send(file);
+}
+
+int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
+		u32 answers, void **opened, int *shown, u64 *rdev)
+{
+	struct ucma_file *file = find_absent(s, id);
+	int visible;
+
+	ur_assert(ur_loop_mine(s->daemon->loop));
+	if (!file)
+		return -ENOENT;
+	visible = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (visible < 0)
+		return -errno;
+	ur_loop_del(s->daemon->loop, file->sock);
+	free(file->absent);
+	file->absent = NULL;
+	file->session = s;
+	file->visible = visible;
+	file->repeats = ucma_journal_last(file)->count == answers + 1;
+	if (s->features & UROCE_TUN_F_CACHED_REPLY)
+		ucma_cache_open(file);
+	shown[0] = file->visible;
+	shown[1] = file->page;
+	*rdev = ur_sysfs_rdma_cm_rdev();
+	*opened = file;
+	send_anew(file);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The provider learns from the preload library when a command on an uverbs file has found
+ * that uroced is gone: so also those go on with the next uroced that the verbs library gives
+ * without the provider.
+ */
+#ifndef UROCE_RESUMES_H
+#define UROCE_RESUMES_H
+
+#include <linux/types.h>
+
+#define UROCE_RESUMES_VERSION 1
+
+struct uroce_resumes {
+	__u32 version; /* UROCE_RESUMES_VERSION */
+	/*
+	 * From now on resume(number, request, command) is called, on the thread that gives the
+	 * command, for the descriptor with that number, without a lock. request: of
+	 * ioctl(2), or 0 for a write(2); command: its argument. It returns the number of the
+	 * descriptor on which the command is given once more, or -1. Once.
+	 */
+	void (*tell)(int (*resume)(int number, unsigned long request,
+				   const void *command));
+};
+
+/* NULL: the process has no such library, or an older one. */
+extern const struct uroce_resumes uroce_resumes __attribute__((weak));
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files whose device process was killed. The event socket of an rdma_cm file lives on, kept by the
+ * device's keeper, and the next device process knows the file by that. The provider knows what
+ * becomes of an uverbs file.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel-abi/uroce-resumes.h"
+#include "preload/fdmap.h"
+#include "preload/real.h"
+#include "preload/reply_cache.h"
+#include "preload/resume.h"
+#include "preload/tunnel.h"
+#include "util/os/clock.h"
+
+#define STEP_NS 10000000
+
+/* Whoever kept the device's end has closed it: nobody will know the file. */
+static bool has_hung_up(int fd)
+{
+	struct pollfd p = {.fd = fd};
+	struct timespec none = {0};
+
+	return syscall(SYS_ppoll, &p, 1, &none, NULL, 0) < 0 ||
+	       (p.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+static void use(struct ur_file *file, int sock, const struct uroce_tun_msg *msg,
+		int fds[UROCE_TUN_MAX_FDS])
+{
+	ur_fdmap_replace(file, sock);
+	ur_reply_cache_close(file->reply_cache);
+	file->reply_cache = fds[1] >= 0 ? ur_reply_cache_open(fds[1]) : NULL;
+	file->cookie = msg->opened.cookie;
+	file->features = msg->opened.features;
+	atomic_store(&file->dead, 0);
+}
+
+/* Shows the file, and gets the answer. Returns 0, -EAGAIN where another try may help, or the
+ * device's refusal. */
+static int show(struct ur_file *file, int fd, int sock)
+{
+	const uint64_t shown = (uint64_t)file->answers << 32 | (uint32_t)fd;
+	struct uroce_tun_msg msg, answer = {.op = UROCE_TUN_FD};
+	int fds[UROCE_TUN_MAX_FDS], err;
+
+	err = ur_tunnel_send_open(sock, &msg, file->kind, "", 0, shown);
+	if (!err || err == -EIO)
+		err = ur_tunnel_recv(sock, &msg, fds);
+	if (!err && msg.op == UROCE_TUN_FGET) {
+		ur_tunnel_close_fds(fds);
+		err = ur_tunnel_send(sock, &answer, fd);
+		if (!err)
+			err = ur_tunnel_recv(sock, &msg, fds);
+	}
+	if (err)
+		return -EAGAIN;
+	if (msg.op == UROCE_TUN_DONE && !msg.ret)
+		use(file, sock, &msg, fds);
+	ur_tunnel_close_fds(fds);
+	if (msg.op != UROCE_TUN_DONE)
+		return -EIO;
+	return msg.ret == -ENOMEM || msg.ret == -EMFILE || msg.ret == -ENFILE
+		       ? -EAGAIN
+		       : (int)msg.ret;
+}
+
+static int try_to_resume(struct ur_file *file, int fd)
+{
+	int sock = ur_tunnel_connect(), err;
+
+	if (sock < 0)
+		return sock == -EMFILE || sock == -EACCES ? sock : -EAGAIN;
+	err = show(file, fd, sock);
+	if (err)
+		syscall(SYS_close, sock);
+	return err;
+}
+
+bool ur_file_resume(struct ur_file *file, int fd, uint64_t until)
+{
+	const struct timespec step = {.tv_nsec = STEP_NS};
+
+	if (ur_fdmap_borrowed())
+		return false;
+	while (!has_hung_up(fd)) {
+		int err = try_to_resume(file, fd);
+
+		if (err != -EAGAIN)
+			return !err;
+		if (ur_clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+		syscall(SYS_nanosleep, &step, NULL);
+	}
+	return false;
+}
+
+static int (*_Atomic listener)(int fd, unsigned long request,
+			       const void *command); /* NULL: nobody */
+
+static void tell_commands(int (*resume)(int fd, unsigned long request,
+					const void *command))
+{
+	atomic_store(&listener, resume);
+}
+
+struct ur_file *ur_file_successor(int fd, unsigned long request,
+				  const void *command)
+{
+	int (*resume)(int, unsigned long, const void *) =
+		atomic_load_explicit(&listener, memory_order_acquire);
+	int next = resume ? resume(fd, request, command) : -1;
+
+	return next < 0 ? NULL : ur_fdmap_get(next);
+}
+
+UR_EXPORT const struct uroce_resumes uroce_resumes = {
+	.version = UROCE_RESUMES_VERSION,
+	.tell = tell_commands,
+};
