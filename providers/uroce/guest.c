@@ -161,11 +161,13 @@ int ur_guest_open(struct uroce_context *ctx,
 	ctx->db.own = ctx->device_db.own = info.own;
 	ctx->db.arg = ctx->device_db.arg = ctx;
 	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
+	ur_guest_files_add(ctx);
 	return 0;
 }
 
 void ur_guest_close(struct uroce_context *ctx)
 {
+	ur_guest_files_del(ctx);
 	if (ctx->guest)
 		ctx->door->close(ctx->guest);
 	if (ctx->resumes)

@@ -33,6 +33,9 @@ void ur_guest_close(struct uroce_context *ctx);
  * supported. */
 void *ur_guest_op(enum ur_op op);
 
+/* The first object is made: from here on the context outlives a uroced that is killed. */
+void ur_guest_begin(struct uroce_context *ctx);
+
 /* Make here too what the device has just made, and put the places of its rings
  * into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
@@ -149,6 +152,10 @@ int ur_guest_renew_cq(struct ibv_cq *cq);
 		}                                                              \
 		err_;                                                          \
 	})
+/* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
+ * until the context ends. */
+void ur_guest_files_add(struct uroce_context *ctx);
+void ur_guest_files_del(struct uroce_context *ctx);
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

@@ -32,6 +32,13 @@ out:
 	return err;
 }
 
+/* An error comes again with the first object that is made here. */
+void ur_guest_begin(struct uroce_context *ctx)
+{
+	if (ctx->guest && *ctx->db.own)
+		set_async(ctx);
+}
+
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp)

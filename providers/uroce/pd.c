@@ -25,6 +25,7 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 		errno = err;
 		return NULL;
 	}
+	ur_guest_begin(ur_to_ctx(context));
 	pd->pdn = resp.drv.pdn;
 	pd->resumes =
 		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);

@@ -123,6 +123,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 					    (void *)off, RDMA_DRIVER_UNKNOWN);
 	if (ctx) {
 		ctx->layout = layout;
+		ur_list_init(&ctx->guest_node);
 		ctx->db.wake_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 	}

@@ -21,6 +21,7 @@
 #include "lock.h"
 #include "pabi.h"
 #include "ring.h"
+#include "util/list.h"
 
 struct uroce_device {
 	struct verbs_device vdev;
@@ -53,7 +54,8 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd; /* of the rings, then */
 	u32 guest_slot;
-	bool guest_async; /* it can send asynchronous events */
+	bool guest_async;	   /* it can send asynchronous events */
+	struct ur_list guest_node; /* guest_files.c */
 	u32 resumes;	  /* of the context after a uroced was killed; atomic */
 	int first_cmd_fd; /* then: the file that the engine looks at */
 	bool elsewhere;	  /* the device may think of one that is not here */

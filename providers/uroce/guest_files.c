@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion channels are made by the verbs library alone. After uroced was killed its command
+ * is given once more to the next one, by the file that the context then has. All
+ * other commands are the provider's own, which knows which of their handles are still known.
+ */
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "guest.h"
+#include "kernel-abi/uroce-resumes.h"
+#include "util/list.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ur_list contexts = {&contexts, &contexts};
+
+static struct uroce_context *context_of(int number)
+{
+	struct uroce_context *found = NULL;
+
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &contexts) {
+		struct uroce_context *ctx =
+			ur_list_entry(it, struct uroce_context, guest_node);
+
+		if (ctx->ibv.cmd_fd == number)
+			found = ctx;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static bool makes_channel(unsigned long request, const void *command)
+{
+	const struct ib_uverbs_ioctl_hdr *hdr = command;
+	const struct ib_uverbs_cmd_hdr *written = command;
+
+	if (!request)
+		return written->command ==
+		       IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL;
+	if (request != RDMA_VERBS_IOCTL ||
+	    hdr->object_id != UVERBS_OBJECT_DEVICE ||
+	    hdr->method_id != UVERBS_METHOD_INVOKE_WRITE)
+		return false;
+	for (u32 i = 0; i < hdr->num_attrs; i++)
+		if (hdr->attrs[i].attr_id == UVERBS_ATTR_WRITE_CMD)
+			return hdr->attrs[i].data ==
+			       IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL;
+	return false;
+}
+
+/* The context does not end while a command is given on it. */
+static int resume(int number, unsigned long request, const void *command)
+{
+	struct uroce_context *ctx;
+
+	if (!makes_channel(request, command))
+		return -1;
+	ctx = context_of(number);
+	if (!ctx || !ur_guest_resume(ctx, __atomic_load_n(&ctx->resumes,
+							  __ATOMIC_ACQUIRE)))
+		return -1;
+	return ctx->ibv.cmd_fd;
+}
+
+void ur_guest_files_add(struct uroce_context *ctx)
+{
+	static bool told;
+
+	pthread_mutex_lock(&lock);
+	if (!told && &uroce_resumes &&
+	    uroce_resumes.version == UROCE_RESUMES_VERSION)
+		uroce_resumes.tell(resume);
+	told = true;
+	ur_list_add_tail(&contexts, &ctx->guest_node);
+	pthread_mutex_unlock(&lock);
+}
+
+void ur_guest_files_del(struct uroce_context *ctx)
+{
+	pthread_mutex_lock(&lock);
+	ur_list_del(&ctx->guest_node);
+	pthread_mutex_unlock(&lock);
+}
