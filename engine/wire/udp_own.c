@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,6 +46,9 @@ struct ur_udp_own {
 	_Atomic u16 lent[DEVICES][SLOTS];
 	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
 	_Atomic u32 netdev[DEVICES]; /* its index; 0: there is no such device */
+	/* A lock that the process of the devices has for as long as it lives: in the first word
+	 * the kernel sets FUTEX_OWNER_DIED, whatever the process dies of. */
+	_Atomic u32 holder[16];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,6 +62,31 @@ static u64 left_devices, left_addresses[ADDRESSES / 64];
 _Static_assert(DEVICES <= 8 * sizeof(devices), "a bit for each device");
 
 static const struct ur_kept ports = {.kind = UR_KEPT_PORTS};
+
+#ifdef __GLIBC__
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(mine->holder) &&
+		       !offsetof(pthread_mutex_t, __data.__lock),
+	       "the lock begins with its futex");
+
+/* On the main thread, which ends with the process. */
+static void hold_all(struct ur_udp_own *own)
+{
+	pthread_mutex_t *holder = (void *)own->holder;
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(holder, &attr);
+	pthread_mutex_lock(holder);
+	pthread_mutexattr_destroy(&attr);
+}
+#else
+/* Another library's lock is not known: as of a process that lives. */
+static void hold_all(struct ur_udp_own *own)
+{
+}
+#endif
 
 /* Sockets of a process that was killed are closed. A change that it had begun is no
  * change: what is added counts when it is there. */
@@ -125,6 +155,8 @@ static void make(void)
 {
 	if (!take_over())
 		make_new();
+	if (mine)
+		hold_all(mine);
 	devices = 1;
 }
 
@@ -422,7 +454,8 @@ void ur_udp_own_release(u16 port, bool v4)
 bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4)
 {
 	return port >= UR_UDP_SPORT_MIN &&
-	       own->held[v4][port - UR_UDP_SPORT_MIN];
+	       own->held[v4][port - UR_UDP_SPORT_MIN] &&
+	       !(own->holder[0] & FUTEX_OWNER_DIED);
 }
 
 void ur_udp_own_lend(u32 device, u32 slot, u16 port)

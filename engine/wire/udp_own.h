@@ -65,7 +65,8 @@ struct ur_udp_whose ur_udp_own_whose(const struct ur_udp_own *own,
 u32 ur_udp_own_generation(const struct ur_udp_own *own);
 
 /* Say that a socket of this process for packets of that family was bound to the
- * port, or is about to be closed; and return whether such a socket holds it. Ports
+ * port, or is about to be closed; and return whether such a socket holds it. A process that
+ * has died holds none. Ports
  * below UR_UDP_SPORT_MIN are never held. */
 void ur_udp_own_hold(u16 port, bool v4);
 void ur_udp_own_release(u16 port, bool v4);

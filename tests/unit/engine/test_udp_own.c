@@ -3,6 +3,7 @@
  * program reads it, who cannot write it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -120,6 +121,39 @@ static void check_refused(int file)
 	      (open(path, O_RDWR | O_CLOEXEC) < 0 && errno == EACCES));
 }
 
+/* Whoever held a port is killed, and nobody else has looked. */
+static void test_died(void)
+{
+	u16 port = UR_UDP_SPORT_MIN + 9;
+	const struct ur_udp_own *reader;
+	int status, to_parent[2], file;
+	pid_t pid;
+	char path[64];
+
+	CHECK(!pipe(to_parent));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		file = ur_udp_own_file();
+		ur_udp_own_hold(port, true);
+		CHECK(write(to_parent[1], &file, sizeof(file)) == sizeof(file));
+		for (;;)
+			pause();
+	}
+	CHECK(read(to_parent[0], &file, sizeof(file)) == sizeof(file));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, file);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0 && !ur_udp_own_map(file, &reader));
+	CHECK(ur_udp_own_holds(reader, port, true));
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	CHECK(!ur_udp_own_holds(reader, port, true));
+	ur_udp_own_unmap(reader);
+	close(file);
+	close(to_parent[0]);
+	close(to_parent[1]);
+}
+
 /* Another user who has the descriptor, and opens it anew: root becomes one. */
 static void test_to_read(int file)
 {
@@ -163,8 +197,13 @@ static void test_left(int file, const struct ur_udp_own *reader)
 int main(void)
 {
 	const struct ur_udp_own *reader;
-	int file = ur_udp_own_file(), null;
-	u32 device = ur_udp_own_device(0);
+	int file, null;
+	u32 device;
+
+	if (!access("/proc/self/fd", X_OK))
+		test_died();
+	file = ur_udp_own_file();
+	device = ur_udp_own_device(0);
 
 	if (file == -EOPNOTSUPP)
 		SKIP("there is no /proc");
