@@ -156,6 +156,9 @@ int ur_guest_renew_cq(struct ibv_cq *cq);
  * until the context ends. */
 void ur_guest_files_add(struct uroce_context *ctx);
 void ur_guest_files_del(struct uroce_context *ctx);
+/* So often a number is asked for: the next uroced does not know those that the last one gave, and may
+ * give one of them. */
+#define UR_GUEST_NUMBERS 8
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

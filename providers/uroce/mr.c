@@ -29,6 +29,26 @@ static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 					   sizeof(resp)));
 }
 
+static int make_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
+		   int access, const struct uroce_reg_mr_req *drv,
+		   struct uroce_mr *mr)
+{
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	u32 numbers = 0;
+	int err;
+
+	do {
+		err = cmd_reg_mr(pd, addr, length, iova, access, drv, mr);
+		if (err || !ctx->guest)
+			return err;
+		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length,
+				      iova, access);
+		if (err)
+			ibv_cmd_dereg_mr(&mr->vmr);
+	} while (err == EEXIST && ++numbers < UR_GUEST_NUMBERS);
+	return err;
+}
+
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
@@ -47,13 +67,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		if (!ctx->guest)
 			mr->share = ur_share_pages(addr, length, &drv);
 	}
-	err = cmd_reg_mr(pd, addr, length, iova, access, &drv, mr);
-	if (!err && ctx->guest) {
-		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length,
-				      iova, access);
-		if (err)
-			ibv_cmd_dereg_mr(&mr->vmr);
-	}
+	err = make_mr(pd, addr, length, iova, access, &drv, mr);
 	if (err) {
 		ur_page_share_put(mr->share);
 		ur_memlock_give(mr->locked);

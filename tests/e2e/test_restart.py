@@ -135,6 +135,16 @@ def test_commands_go_on(pair, mode, on, kills):
         end(*programs)
 
 
+def test_numbers_again(pair):
+    """The next uroced does not know which numbers the last one has given."""
+    with connected(pair, "restart_regions") as (server, client):
+        kill(pair.a)
+        pair.a.serve(*GUESTS)
+        client.kill(signal.SIGUSR1)
+        for p in client, server:
+            assert p.wait(90) == 0 and p.text().count("regions") == 2, p.report()
+
+
 def test_perftest_ends(pair):
     """It asks for the port after its measurement, and destroys everything."""
     s, c = start_pair(pair.a, pair.b, ["ib_write_bw", "-s", "65536", "-n", "20000", "-F"], flag="-x")

@@ -500,6 +500,31 @@ static void steal_slots(void)
 	say("stolen", got);
 }
 
+/* So many that of those of two uroceds some have the same number of 24 bits: 8 in the mean. */
+#define REGIONS 12000
+
+static void make_regions(struct ibv_pd *pd)
+{
+	static uint8_t byte;
+
+	for (uint32_t i = 0; i < REGIONS; i++)
+		must(ibv_reg_mr(pd, &byte, 1, IBV_ACCESS_LOCAL_WRITE),
+		     "one of many regions");
+	say("regions", REGIONS);
+}
+
+static void restart_regions(void)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+
+	must(pd, "ibv_alloc_pd");
+	make_regions(pd);
+	run_until_asked(false, false);
+	make_regions(pd);
+	fflush(stdout);
+	_exit(0);
+}
+
 static void restart_polls(void)
 {
 	run_until_asked(false, false);
@@ -528,6 +553,7 @@ static const struct {
 	{"restart_sleeps", restart_sleeps},
 	{"steal", steal_slots},
 	{"restart_more", restart_more},
+	{"restart_regions", restart_regions},
 	{"restart_more_sleeps", restart_more_sleeps},
 	{"idle", stay_idle},
 	{"exec", fork_and_exec},
