@@ -4,6 +4,7 @@
 
     bench.py [--build DIR] [--rounds N] [--seconds S] [--tiny] [--only TEXT]
              [--engine-opt NAME=VALUE]... [--engine PLACE] [--nice N]
+             [--tcp CONTROL]
 
 Needs root (network namespaces), perftest and iperf3. Every row of the table is
 a ratio or a time with a goal; measurement and yardstick alternate, the row is
@@ -226,7 +227,7 @@ def machine(build):
                             check=False).stdout.strip()
     return (f"{os.cpu_count()} x {model.group(1) if model else '?'}, kernel "
             f"{platform.release()}, commit {commit or '?'}, load "
-            f"{os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}")
+            f"{os.getloadavg()[0]:.1f}, TCP {Lab.congestion}, {time.strftime('%Y-%m-%d')}")
 
 
 def main():
@@ -243,12 +244,15 @@ def main():
                     help="where programs have it that share a slow link")
     ap.add_argument("--nice", help="of uroced: where more threads than processors "
                     "are busy, a small one shows what the processors cost")
+    ap.add_argument("--tcp", default=Lab.congestion, metavar="CONTROL",
+                    help="of TCP's senders; by default cubic, which Linux has by "
+                    "default, whatever this machine has")
     ap.add_argument("--tiny", action="store_true", help="for CI: does it run?")
     o = ap.parse_args()
     if o.nice:
         Lab.before = ["nice", "-n", o.nice]
     Lab.options = [a for opt in o.engine_opt for a in ("--engine-opt", opt)]
-    Lab.engine = o.engine
+    Lab.engine, Lab.congestion = o.engine, o.tcp
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
     missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss",

@@ -71,6 +71,7 @@ class Lab:
     options = []  # of uroced
     before = []  # what starts it
     engine = None  # where programs have it; None: as by default
+    congestion = "cubic"  # control of TCP's senders
     in_place = False  # registered memory stays where it is, as by default
 
     def stays(self, measure):

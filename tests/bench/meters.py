@@ -67,7 +67,8 @@ def tcp_server(lab):
 
 def tcp_client(lab, seconds, streams):
     return lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f", "k",
-                        "-P", str(min(streams, IPERF_MAX))], stdout=subprocess.PIPE)
+                        "-C", lab.congestion, "-P", str(min(streams, IPERF_MAX))],
+                       stdout=subprocess.PIPE)
 
 
 def tcp(lab, seconds, streams=1):
