@@ -2,14 +2,14 @@
 /*
  * The ways to the application's memory; the regions that go them are in emr.c.
  *
- *  - what the client offers as a sealed memfd, and device memory, is mapped:
- *    plain loads and stores by the transport;
+ *  - a dma-buf, and device memory, is mapped: plain loads and stores by the
+ *    transport;
  *  - all else goes through the client's mem file, page faults included, so
  *    that on-demand paging needs nothing more.
  *
- * A memfd is mapped only when it cannot shrink under us and its pages cannot
- * run out behind our back (tmpfs, not hugetlbfs): a fault in the engine would
- * be every client's.
+ * A memfd in a dma-buf's place is mapped only when it cannot shrink under us and
+ * its pages cannot run out behind our back (tmpfs, not hugetlbfs): a fault in the
+ * engine would be every client's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -167,7 +167,7 @@ static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
 }
 
 /* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
- * a file for this; the region is copied instead. */
+ * a file for this. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
 {
 	u64 page = mr->ectx->arena.page;
@@ -269,9 +269,7 @@ static int find_memory(struct ur_emr *mr)
 		mr->attr.addr = at;
 		return map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
 	}
-	if (a->shm_fd >= 0 && mr->ectx->engine->opt.shared)
-		map_file(mr, a->shm_fd, a->shm_off);
-	if (mr->map || !a->length)
+	if (!a->length)
 		return 0;
 	if (!ur_user_mem_reaches(a->mem))
 		return -EACCES;

@@ -20,9 +20,6 @@ struct ur_emr_attr {
 	bool on_demand; /* no touching of pages at registration */
 	bool implicit;	/* the whole address space: length = 2^64 - 1 */
 	bool null_mr;
-	int shm_fd; /* sealed memfd holding the range at shm_off, or -1; stays
-		     * the caller's. Refused ones fall back to copying. */
-	u64 shm_off;
 	int dmabuf_fd; /* mappable dma-buf or memfd, or -1; stays the caller's */
 	u64 dmabuf_off;
 	struct ur_edm *dm; /* or NULL */

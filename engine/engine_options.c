@@ -20,7 +20,6 @@ static void default_options(struct ur_engine_options *o)
 	o->tx_bytes = 256u << 10;
 	o->gso = true;
 	o->gro = true;
-	o->shared = true;
 	o->loop = true;
 	o->coalesce = true;
 	o->credits = true;
@@ -53,7 +52,6 @@ static const struct known_option {
 	SWITCH(follow),
 	SWITCH(gso),
 	SWITCH(gro),
-	SWITCH(shared),
 	SWITCH(loop),
 	SWITCH(coalesce),
 	SWITCH(credits),

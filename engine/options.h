@@ -12,8 +12,7 @@ struct ur_engine_options {
 	bool follow;  /* run where programs do that sleep */
 	bool hold;    /* hold the processor while waiting where that pays */
 	bool gso, gro;
-	bool shared; /* map memory that a client offers */
-	bool loop;   /* transport's in-device path */
+	bool loop; /* transport's in-device path */
 	bool coalesce, credits, ooo;
 	bool aimd;     /* send less into a congested path */
 	bool path;     /* the same, by a window for each peer address */

@@ -175,15 +175,14 @@ struct uroce_alloc_pd_resp {
 	__u32 rsv;
 };
 
-/* REG_MR, REREG_MR: how the provider offers its memory. */
-#define UROCE_MR_F_SHARED (1u << 0) /* the range now lives in shm_fd */
-/* No memory: reads give zeros, writes are dropped; every address is inside. */
+/* REG_MR, REREG_MR: there is no memory: reads give zeros, writes are dropped; every
+ * address is inside. */
 #define UROCE_MR_F_NULL (1u << 1)
 
 struct uroce_reg_mr_req {
-	__u32 flags;   /* UROCE_MR_F_* */
-	__s32 shm_fd;  /* sealed memfd (SHRINK|GROW) that backs the range; -1 */
-	__u64 shm_off; /* file offset of the page that holds 'start' */
+	__u32 flags;  /* UROCE_MR_F_* */
+	__u32 unused; /* older providers: -1, and an offset; not read */
+	__u64 unused64;
 	__u64 rsv;
 };
 

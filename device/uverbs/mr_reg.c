@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The commands that register memory: the client's own, as it is or through a
- * descriptor, again in another way, a dma-buf, device memory.
+ * The commands that register memory: the client's own, again in another way, a
+ * dma-buf, device memory.
  */
 #include <errno.h>
 #include "device/uverbs/maps.h"
@@ -30,25 +30,14 @@ static u64 first_address(u32 access, u64 iova)
 }
 
 /* Reads the driver's part of the request. */
-static int shared_memory(struct ur_cmd *cmd, struct ur_emr_attr *attr)
+static int read_flags(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 {
 	struct uroce_reg_mr_req req;
-	int fd;
 
 	ur_udata_in(cmd, &req, sizeof(req));
-	if (req.flags & ~(UROCE_MR_F_SHARED | UROCE_MR_F_NULL) || req.rsv)
+	if (req.flags & ~UROCE_MR_F_NULL || req.rsv)
 		return -EINVAL;
 	attr->null_mr = req.flags & UROCE_MR_F_NULL;
-	if (!(req.flags & UROCE_MR_F_SHARED))
-		return 0;
-	fd = ur_session_fget(cmd->file->session, req.shm_fd, NULL);
-	if (fd < 0)
-		return fd;
-	/* Without room for a mapping it is copied. */
-	if (ur_region_room(cmd->file, attr->length)) {
-		attr->shm_fd = fd;
-		attr->shm_off = req.shm_off;
-	}
 	return 0;
 }
 
@@ -63,7 +52,6 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		.addr = req->start,
 		.length = req->length,
 		.iova = first_address(req->access_flags, req->hca_va),
-		.shm_fd = -1,
 		.dmabuf_fd = -1,
 	};
 	struct ur_obj_mr *mr;
@@ -81,7 +69,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (err)
 		return err;
 	attr.pd = pd->pdn;
-	err = shared_memory(cmd, &attr);
+	err = read_flags(cmd, &attr);
 	if (err)
 		return err;
 	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
@@ -108,8 +96,8 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	struct ib_uverbs_rereg_mr_resp *resp = out;
 	struct ur_obj_mr *mr =
 		ur_object_get(cmd->file, UVERBS_OBJECT_MR, req->mr_handle);
-	struct ur_emr_attr attr = {
-		.mem = cmd->file->session->mem, .shm_fd = -1, .dmabuf_fd = -1};
+	struct ur_emr_attr attr = {.mem = cmd->file->session->mem,
+				   .dmabuf_fd = -1};
 	struct ur_obj_pd *pd = NULL;
 	u32 flags = req->flags;
 	int err = 0;
@@ -140,7 +128,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		attr.iova = first_address(attr.access, req->hca_va);
 		err = ur_mr_check_range(&attr);
 		if (!err)
-			err = shared_memory(cmd, &attr);
+			err = read_flags(cmd, &attr);
 	}
 	if (err)
 		return err;
@@ -195,7 +183,6 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 			ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_OFFSET),
 		.length = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_LENGTH),
 		.iova = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_IOVA),
-		.shm_fd = -1,
 	};
 	struct ur_obj_mr *mr;
 	u64 number = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_FD);
@@ -241,7 +228,6 @@ int ur_m_reg_dm_mr(struct ur_cmd *cmd)
 		.dm = dm->dm,
 		.dm_off = ur_attr_u64(cmd, UVERBS_ATTR_REG_DM_MR_OFFSET),
 		.length = ur_attr_u64(cmd, UVERBS_ATTR_REG_DM_MR_LENGTH),
-		.shm_fd = -1,
 		.dmabuf_fd = -1,
 	};
 	struct ur_obj_mr *mr;

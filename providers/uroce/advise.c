@@ -6,9 +6,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernel.h"
 #include "uroce.h"
 
 /* Linux 5.14, <linux/mman.h>; older C libraries do not have them. */
@@ -57,10 +57,12 @@ static u64 address_of(const struct ibv_context *context,
 static int populate(u64 addr, u64 len, int how)
 {
 	u64 start = addr & ~((u64)sysconf(_SC_PAGESIZE) - 1);
-	s64 err = len ? ur_sys_madvise(start, addr + len - start, how) : 0;
 
-	/* A kernel that cannot: then it stays a hint. */
-	return !err || err == -EINVAL ? 0 : EFAULT;
+	/* Libraries that watch for memory that goes away put a madvise() of their own in
+	 * front of the C library's. A kernel that cannot: then it stays a hint. */
+	if (!len || !syscall(SYS_madvise, start, addr + len - start, how))
+		return 0;
+	return errno == EINVAL ? 0 : EFAULT;
 }
 
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,

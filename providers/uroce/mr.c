@@ -2,11 +2,7 @@
 /* Memory regions. */
 #include "guest.h"
 #include "memlock.h"
-#include "page_share.h"
 #include "uroce.h"
-
-/* The device's part of a registration: no memory offered. */
-static const struct uroce_reg_mr_req plain_req = {.shm_fd = -1};
 
 static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
 {
@@ -52,8 +48,7 @@ static int make_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
-	struct uroce_reg_mr_req drv = plain_req;
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	const struct uroce_reg_mr_req drv = {0};
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
@@ -64,12 +59,9 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
 			return fail_mr(mr, err);
-		if (!ctx->guest)
-			mr->share = ur_share_pages(addr, length, &drv);
 	}
 	err = make_mr(pd, addr, length, iova, access, &drv, mr);
 	if (err) {
-		ur_page_share_put(mr->share);
 		ur_memlock_give(mr->locked);
 		return fail_mr(mr, err);
 	}
@@ -82,8 +74,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 
 struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 {
-	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL,
-					     .shm_fd = -1};
+	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL};
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
@@ -167,21 +158,16 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
 	struct uroce_mr *mr = ur_to_mr(vmr);
-	const struct uroce_context *ctx = ur_to_ctx(vmr->ibv_mr.context);
-	struct ur_page_share *share = NULL;
 	u64 locked = 0;
 	int err;
 
 	if (!ur_guest_may_rereg(mr, flags, pd))
 		return EOPNOTSUPP;
-	req.drv = plain_req;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
 	    !(access & IBV_ACCESS_ON_DEMAND)) {
 		err = ur_memlock_take(addr, length, &locked);
 		if (err)
 			return err;
-		if (!ctx->guest)
-			share = ur_share_pages(addr, length, &req.drv);
 	}
 	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &req, sizeof(req), &resp,
@@ -190,14 +176,11 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
 					access);
 	if (err) {
-		ur_page_share_put(share);
 		ur_memlock_give(locked);
 		return err;
 	}
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
-		ur_page_share_put(mr->share);
 		ur_memlock_give(mr->locked);
-		mr->share = share;
 		mr->locked = locked;
 		ur_mr_forget(mr);
 	}
@@ -222,7 +205,6 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 		return err;
 	}
 	ur_unmap(mr->map, mr->map_len);
-	ur_page_share_put(mr->share);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);
 	free(mr);

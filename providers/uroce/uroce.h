@@ -86,8 +86,7 @@ struct uroce_td {
 
 struct uroce_mr {
 	struct verbs_mr vmr;
-	struct ur_page_share *share; /* or NULL */
-	u64 locked;		     /* pages of ur_memlock_take() */
+	u64 locked; /* pages of ur_memlock_take() */
 	/* in the list of regions whose memory is not at their I/O address */
 	struct uroce_mr *next_moved;
 	u64 iova;

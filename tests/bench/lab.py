@@ -45,9 +45,7 @@ class Host:
         return p
 
     def uroce(self, cmd):
-        env = [] if self.lab.in_place else ["UROCE_MR_SHARED=1"]
-        if self.lab.engine:
-            env.append("UROCE_ENGINE=" + self.lab.engine)
+        env = ["UROCE_ENGINE=" + self.lab.engine] if self.lab.engine else []
         return ["env", *env, self.lab.bin("uroce"), "run", "--run-dir", self.run_dir,
                 "--", *cmd]
 
@@ -72,17 +70,6 @@ class Lab:
     before = []  # what starts it
     engine = None  # where programs have it; None: as by default
     congestion = "cubic"  # control of TCP's senders
-    in_place = False  # registered memory stays where it is, as by default
-
-    def stays(self, measure):
-        """measure, with memory in place."""
-        def measured():
-            self.in_place = True
-            try:
-                return measure()
-            finally:
-                self.in_place = False
-        return measured
 
     def __init__(self, build, mtu=None, switch=False):
         self.build, self.mtu = build, mtu

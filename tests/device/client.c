@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -374,6 +376,46 @@ int64_t client_write(int sock, const void *buf, size_t len)
 				    .call.len = len};
 
 	return converse(sock, &msg);
+}
+
+void client_dmabuf_init(struct client_dmabuf *c, uint32_t pd, int fd,
+			uint64_t off, uint64_t length)
+{
+	static const uint16_t lens[] = {0, 0, 8, 8, 8, 4, 4, 4, 4};
+	const uint64_t values[] = {0,
+				   pd,
+				   off,
+				   length,
+				   off,
+				   (uint32_t)fd,
+				   IB_UVERBS_ACCESS_LOCAL_WRITE,
+				   (uintptr_t)&c->keys[0],
+				   (uintptr_t)&c->keys[1]};
+
+	*c = (struct client_dmabuf){
+		.hdr = {.length = offsetof(struct client_dmabuf, keys),
+			.object_id = UVERBS_OBJECT_MR,
+			.method_id = UVERBS_METHOD_REG_DMABUF_MR,
+			.num_attrs = 9}};
+	for (uint16_t i = 0; i < 9; i++)
+		c->attr[i] = (struct ib_uverbs_attr){
+			.attr_id = i,
+			.len = lens[i],
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = values[i]};
+}
+
+int64_t client_reg_dmabuf(int sock, uint32_t pd, int fd, uint64_t off,
+			  uint64_t length, uint32_t *mr)
+{
+	struct client_dmabuf c;
+	int64_t ret;
+
+	client_dmabuf_init(&c, pd, fd, off, length);
+	ret = client_ioctl(sock, &c);
+	if (mr)
+		*mr = (uint32_t)c.attr[0].data;
+	return ret;
 }
 
 int64_t client_legacy(int sock, uint32_t command, const void *core,

@@ -4,6 +4,7 @@
 #ifndef UR_TESTS_DEVICE_CLIENT_H
 #define UR_TESTS_DEVICE_CLIENT_H
 
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -84,6 +85,18 @@ int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
 int client_session(const struct daemon_proc *d);
 /* The handle of a new one. */
 uint32_t client_alloc_pd(int sock);
+/* Registers bytes of a file, which may be a memfd, from off on. Where it is made,
+ * *mr (may be NULL) is its handle. */
+int64_t client_reg_dmabuf(int sock, uint32_t pd, int fd, uint64_t off,
+			  uint64_t length, uint32_t *mr);
+/* The command of that, for client_send(); it is the caller's to keep. */
+struct client_dmabuf {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attr[9];
+	uint32_t keys[2];
+};
+void client_dmabuf_init(struct client_dmabuf *c, uint32_t pd, int fd,
+			uint64_t off, uint64_t length);
 /* The descriptor of a new event file. */
 int client_alloc_async(int sock);
 /* Wait until no more than n connections are left. */

@@ -90,8 +90,7 @@ int64_t make_mr(struct user *u)
 			  .length = sizeof(page),
 			  .hca_va = (uintptr_t)page,
 			  .pd_handle = u->pd,
-			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE}};
 	struct ib_uverbs_reg_mr_resp resp = {0};
 
 	return client_legacy(u->sock, IB_USER_VERBS_CMD_REG_MR, &req,

@@ -75,7 +75,7 @@ static int64_t reg_mr(int sock, uint32_t pd, uint64_t start, uint64_t length,
 			  .hca_va = start,
 			  .pd_handle = pd,
 			  .access_flags = access},
-		 .udata = {.flags = flags, .shm_fd = -1}};
+		 .udata = {.flags = flags}};
 	struct ib_uverbs_reg_mr_resp resp;
 
 	return client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req, sizeof(req),
@@ -86,22 +86,11 @@ static int64_t reg_mr(int sock, uint32_t pd, uint64_t start, uint64_t length,
 static int64_t reg_file(int sock, uint32_t pd)
 {
 	int fd = memfd_create("asked", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct {
-		struct ib_uverbs_reg_mr core;
-		struct uroce_reg_mr_req udata;
-	} req = {.core = {.start = (uintptr_t)memory,
-			  .length = PAGE,
-			  .hca_va = (uintptr_t)memory,
-			  .pd_handle = pd,
-			  .access_flags = LOCAL},
-		 .udata = {.flags = UROCE_MR_F_SHARED, .shm_fd = fd}};
-	struct ib_uverbs_reg_mr_resp resp;
 	int64_t ret;
 
 	CHECK(fd >= 0 && !ftruncate(fd, PAGE));
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
-	ret = client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req, sizeof(req),
-			    &resp, sizeof(resp));
+	ret = client_reg_dmabuf(sock, pd, fd, 0, PAGE, NULL);
 	close(fd);
 	return ret;
 }

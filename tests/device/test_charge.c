@@ -302,63 +302,12 @@ static void test_rings(struct daemon_proc *d)
 	client_settle(d);
 }
 
-static int64_t reg_shared(int sock, uint32_t pd, int fd, uint64_t length,
-			  uint32_t *mr)
-{
-	struct {
-		struct ib_uverbs_reg_mr core;
-		struct uroce_reg_mr_req udata;
-	} req = {.core = {.start = 1ull << 32,
-			  .length = length,
-			  .hca_va = 1ull << 32,
-			  .pd_handle = pd,
-			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE |
-					  IB_UVERBS_ACCESS_ON_DEMAND},
-		 .udata = {.flags = UROCE_MR_F_SHARED, .shm_fd = fd}};
-	struct ib_uverbs_reg_mr_resp resp = {0};
-	int64_t ret = client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,
-				    sizeof(req), &resp, sizeof(resp));
-
-	*mr = resp.mr_handle;
-	return ret;
-}
-
 static int64_t dereg(int sock, uint32_t mr)
 {
 	struct ib_uverbs_dereg_mr req = {.mr_handle = mr};
 
 	return client_legacy(sock, IB_USER_VERBS_CMD_DEREG_MR, &req,
 			     sizeof(req), NULL, 0);
-}
-
-static int64_t reg_dmabuf(int sock, uint32_t pd, int fd, uint64_t length)
-{
-	static const uint16_t lens[] = {0, 0, 8, 8, 8, 4, 4, 4, 4};
-	uint32_t keys[2];
-	const uint64_t values[] = {0,
-				   pd,
-				   0,
-				   length,
-				   0,
-				   (uint32_t)fd,
-				   IB_UVERBS_ACCESS_LOCAL_WRITE,
-				   (uintptr_t)&keys[0],
-				   (uintptr_t)&keys[1]};
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr[9];
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_MR,
-			 .method_id = UVERBS_METHOD_REG_DMABUF_MR,
-			 .num_attrs = 9}};
-
-	for (uint16_t i = 0; i < 9; i++)
-		cmd.attr[i] = (struct ib_uverbs_attr){
-			.attr_id = i,
-			.len = lens[i],
-			.flags = UVERBS_ATTR_F_MANDATORY,
-			.data = values[i]};
-	return client_ioctl(sock, &cmd);
 }
 
 /* MiB of the daemon's mappings of the file. */
@@ -379,8 +328,13 @@ static unsigned long long mapped(const struct daemon_proc *d)
 	return bytes / MIB;
 }
 
-/* A file with no page, which a WRITE would fill: what is mapped of it counts,
- * more is copied, where pages are the client's own, or refused. */
+static int64_t reg(int sock, uint32_t pd, int fd, uint64_t length, uint32_t *mr)
+{
+	return client_reg_dmabuf(sock, pd, fd, 0, length, mr);
+}
+
+/* A file with no page, which a WRITE would fill: what is mapped of it counts, and
+ * more is refused. */
 static void test_regions(struct daemon_proc *d)
 {
 	int fd = memfd_create("sparse", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -390,26 +344,24 @@ static void test_regions(struct daemon_proc *d)
 
 	CHECK(fd >= 0 && !ftruncate(fd, (off_t)(2 * LIMIT)));
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
-	CHECK_EQ(reg_shared(sock, pd, fd, 2 * SHARE, &mr), 0);
+	CHECK_EQ(reg(sock, pd, fd, 2 * SHARE, NULL), (int64_t)-ENOMEM);
 	CHECK_EQ(mapped(d), 0);
-	CHECK_EQ(reg_dmabuf(sock, pd, fd, 2 * SHARE), (int64_t)-ENOMEM);
 	/* A thing that was refused is not charged, nor is one that is gone. */
 	for (int i = 0; i < 3; i++) {
-		CHECK_EQ(reg_shared(sock, pd, fd, SHARE / 2, &mr), 0);
+		CHECK_EQ(reg(sock, pd, fd, SHARE / 2, &mr), 0);
 		CHECK_EQ(mapped(d), SHARE / 2 / MIB);
 		CHECK_EQ(dereg(sock, mr), 0);
 		CHECK_EQ(mapped(d), 0);
 	}
-	CHECK_EQ(reg_dmabuf(sock, pd, fd, SHARE / 2), 0);
+	CHECK_EQ(reg(sock, pd, fd, SHARE / 2, NULL), 0);
 	CHECK_EQ(mapped(d), SHARE / 2 / MIB);
 	/* Nor has he more by another file. */
-	CHECK_EQ(reg_dmabuf(second, pd2, fd, SHARE / 2), (int64_t)-ENOMEM);
-	CHECK_EQ(reg_shared(second, pd2, fd, SHARE / 2, &mr), 0);
+	CHECK_EQ(reg(second, pd2, fd, SHARE / 2, NULL), (int64_t)-ENOMEM);
 	CHECK_EQ(mapped(d), SHARE / 2 / MIB);
 	/* As soon as the other has ended. */
 	close(sock);
 	do
-		ret = reg_dmabuf(second, pd2, fd, SHARE / 2);
+		ret = reg(second, pd2, fd, SHARE / 2, NULL);
 	while (ret == -ENOMEM);
 	CHECK_EQ(ret, 0);
 	close(second);

@@ -96,19 +96,14 @@ static void show_channel(int sock, int fd)
 
 static void show_memory(int sock, int fd)
 {
-	static struct ib_uverbs_reg_mr_resp resp;
-	static char page[4096] __attribute__((aligned(4096)));
-	struct {
-		struct ib_uverbs_reg_mr core;
-		struct uroce_reg_mr_req udata;
-	} req = {.core = {.start = (uintptr_t)page,
-			  .hca_va = (uintptr_t)page,
-			  .length = sizeof(page),
-			  .pd_handle = client_alloc_pd(sock)},
-		 .udata = {.flags = UROCE_MR_F_SHARED, .shm_fd = 5}};
+	static struct client_dmabuf cmd;
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_IOCTL,
+				    .call.request = RDMA_VERBS_IOCTL,
+				    .call.arg = (uintptr_t)&cmd};
 
-	send_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req, sizeof(req), &resp,
-		    sizeof(resp));
+	client_dmabuf_init(&cmd, client_alloc_pd(sock), 5, 0, 4096);
+	memcpy(msg.known, named, sizeof(named));
+	client_send(sock, &msg, NULL, 0);
 	show(sock, fd);
 }
 
@@ -192,7 +187,7 @@ static const struct way {
 	int64_t answer; /* to a socket that is none of the device's */
 } ways[] = {
 	{"channel", uverbs, show_channel, -EBADF},
-	{"memory", uverbs, show_memory, 0},
+	{"memory", uverbs, show_memory, -EOPNOTSUPP},
 	{"domain", uverbs, show_domain, 0},
 	{"rdma_cm", rdma_cm, show_cm, -EINVAL},
 	{"file", plain, show_file, -ENOENT},

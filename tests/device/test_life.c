@@ -51,8 +51,7 @@ static int64_t reg_mr(int sock, uint32_t pd, void *addr, uint64_t len,
 			  .length = len,
 			  .hca_va = (uintptr_t)addr,
 			  .pd_handle = pd,
-			  .access_flags = access},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = access}};
 	struct ib_uverbs_reg_mr_resp resp = {0};
 
 	return client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req, sizeof(req),

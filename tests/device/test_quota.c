@@ -182,26 +182,6 @@ static uint32_t mappings(const char *name)
 	return n;
 }
 
-static int64_t reg_shared(struct user *u, int fd, uint64_t off, uint64_t length)
-{
-	struct {
-		struct ib_uverbs_reg_mr core;
-		struct uroce_reg_mr_req udata;
-	} req = {.core = {.start = (uintptr_t)page,
-			  .length = length,
-			  .hca_va = (uintptr_t)page,
-			  .pd_handle = u->pd,
-			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE |
-					  IB_UVERBS_ACCESS_ON_DEMAND},
-		 .udata = {.flags = UROCE_MR_F_SHARED,
-			   .shm_fd = fd,
-			   .shm_off = off}};
-	struct ib_uverbs_reg_mr_resp resp = {0};
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_REG_MR, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
 static uint32_t mapping_share(void)
 {
 	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
@@ -212,28 +192,35 @@ static uint32_t mapping_share(void)
 	return n / 2;
 }
 
-/* Regions beyond the share are copied, one too large for it at once. */
+static int64_t reg(struct user *u, int fd, uint64_t off, uint64_t length)
+{
+	return client_reg_dmabuf(u->sock, u->pd, fd, off, length, NULL);
+}
+
+/* Mapped regions beyond the share are refused, one too large for it at once. */
 static void test_regions(void)
 {
 	int fd = memfd_create("app", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	uint32_t share = mapping_share(), n;
 	struct user greedy = come(GREEDY), other = come(OTHER);
+	int64_t ret = 0;
 
 	CHECK(!ftruncate(fd, 1ll << 47));
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
-	CHECK_EQ(reg_shared(&greedy, fd, 0, 1ull << 46), 0);
+	CHECK_EQ(reg(&greedy, fd, 0, 1ull << 46), (int64_t)-ENOMEM);
 	CHECK_EQ(mappings("/memfd:app"), 0);
 	/* No two can be one mapping. */
-	for (uint32_t i = 0; i < share + 100; i++)
-		CHECK_EQ(reg_shared(&greedy, fd, i * 8192ull, 4096), 0);
+	for (uint32_t i = 0; !ret; i++)
+		ret = reg(&greedy, fd, i * 8192ull, 4096);
+	CHECK_EQ(ret, (int64_t)-ENOMEM);
 	n = mappings("/memfd:app");
 	CHECK(n <= share && n + 16 > share);
-	CHECK_EQ(reg_shared(&other, fd, 0, 4096), 0);
+	CHECK_EQ(reg(&other, fd, 0, 4096), 0);
 	CHECK_EQ(mappings("/memfd:app"), n + 1);
 	go(&greedy, 2);
 	CHECK_EQ(mappings("/memfd:app"), 1);
 	greedy = come(GREEDY);
-	CHECK_EQ(reg_shared(&greedy, fd, 0, 4096), 0);
+	CHECK_EQ(reg(&greedy, fd, 0, 4096), 0);
 	CHECK_EQ(mappings("/memfd:app"), 2);
 	go(&greedy, 2);
 	go(&other, 0);

@@ -47,8 +47,7 @@ static int64_t reg(uint64_t start, uint64_t length, uint64_t iova,
 			  .length = length,
 			  .hca_va = iova,
 			  .pd_handle = pd,
-			  .access_flags = access},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = access}};
 	struct ib_uverbs_reg_mr_resp resp = {0};
 	int64_t ret = client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,
 				    sizeof(req), &resp, sizeof(resp));
@@ -70,8 +69,7 @@ static int64_t rereg(uint32_t mr, uint32_t flags, uint64_t start,
 			  .length = length,
 			  .hca_va = iova,
 			  .pd_handle = domain,
-			  .access_flags = access},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = access}};
 	struct ib_uverbs_rereg_mr_resp resp;
 
 	return client_legacy(sock, IB_USER_VERBS_CMD_REREG_MR, &req,
@@ -351,8 +349,7 @@ static uint32_t reg_key(void)
 			  .length = 4096,
 			  .hca_va = at,
 			  .pd_handle = pd,
-			  .access_flags = LOCAL},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = LOCAL}};
 	struct ib_uverbs_reg_mr_resp resp = {0};
 
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,

@@ -40,8 +40,7 @@ static void reg_mr(int sock, uint32_t pd)
 			  .length = sizeof(page),
 			  .hca_va = (uintptr_t)page,
 			  .pd_handle = pd,
-			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE},
-		 .udata = {.shm_fd = -1}};
+			  .access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE}};
 	struct ib_uverbs_reg_mr_resp resp = {0};
 
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_REG_MR, &req,

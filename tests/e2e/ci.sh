@@ -70,7 +70,7 @@ once=(--deselect tests/e2e/test_faults.py::test_bystander)
 # The engine without what makes it fast.
 plain=()
 [ -n "${UROCE_FULL:-}" ] && plain=(tests/e2e/test_faults.py)
-UROCE_ENGINE_OPT=hold=0,shared=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
+UROCE_ENGINE_OPT=hold=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
 	part plain tests/e2e/test_pingpong.py "${plain[@]}"
 # A device of two engines, as machines of eight processors have by themselves.
 UROCE_ENGINES=2 UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \

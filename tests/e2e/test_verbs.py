@@ -18,17 +18,17 @@ NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
 DEVICES = {"held_pages"}
 
 
-@pytest.mark.parametrize("shared", [1, 0], ids=["shared", "copied"])
+@pytest.mark.parametrize("device", [1, 0], ids=["device", "process"])
 @pytest.mark.parametrize("name", NAMES)
-def test_corner(request, labs, name, shared, monkeypatch):
-    """Registered memory mapped by the device's engine, and reached the other way."""
-    if shared or name in DEVICES:
+def test_corner(request, labs, name, device, monkeypatch):
+    """With the device's engine, and with one in the program."""
+    if device or name in DEVICES:
         monkeypatch.setenv("UROCE_ENGINE", "device")
     if name.endswith("_huge"):
         request.getfixturevalue("huge_pages")
     host = labs(1500).a
     program = host.lab.bin("verbs_corners")
-    p = host.start("env", f"UROCE_MR_SHARED={shared}", program, name)
+    p = host.start(program, name)
     p.wait(60)
     out = p.text()
     if p.proc.returncode == 77:

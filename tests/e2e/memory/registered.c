@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * registered_memory ROUNDS [hooks] [shared]: memory from mmap and malloc is
+ * registered_memory ROUNDS [hooks]: memory from mmap and malloc is
  * registered, written to and read by the device, given back, and is at every
  * step what it should be, with threads that allocate beside it.
  *
  * hooks: UCX's memory hooks (libucm, preloaded) are switched on, and must hear of
- * nothing that happens to the memory while it is registered. shared: it must be
- * where the device can map it.
+ * nothing that happens to the memory while it is registered.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -101,23 +100,6 @@ static void *churn(void *arg)
 
 /* ---- the rounds ---- */
 
-static bool is_shared(const uint8_t *p)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned long start, end;
-	bool found = false;
-	char line[4096];
-
-	CHECK(f);
-	while (!found && fgets(line, sizeof(line), f)) {
-		CHECK_EQ(sscanf(line, "%lx-%lx", &start, &end), 2);
-		found = (uintptr_t)p >= start && (uintptr_t)p < end;
-	}
-	fclose(f);
-	CHECK(found);
-	return strstr(line, "memfd:uroce-mr");
-}
-
 static uint8_t byte(size_t i, unsigned int salt)
 {
 	return (uint8_t)(i * 131 + (i >> 9) + salt);
@@ -136,7 +118,7 @@ static void check(const uint8_t *p, size_t bytes, unsigned int salt)
 }
 
 static void registered(struct bench *t, uint8_t *p, size_t bytes,
-		       unsigned int salt, bool shared)
+		       unsigned int salt)
 {
 	uint32_t some = bytes < 20000 ? (uint32_t)bytes : 20000;
 	struct ibv_mr *mr;
@@ -146,7 +128,6 @@ static void registered(struct bench *t, uint8_t *p, size_t bytes,
 	mr = ibv_reg_mr(t->pd, p, bytes, ACCESS);
 	CHECK(mr);
 	check(p, bytes, salt);
-	CHECK_EQ(is_shared(p + 4096), shared);
 	/* The device reads what the program wrote, and the other way. */
 	fill(p, some, salt + 1);
 	memset(t->a.buf, 0, some);
@@ -164,28 +145,25 @@ static void registered(struct bench *t, uint8_t *p, size_t bytes,
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	check(p, bytes, salt);
 	watch_set(NULL, 0);
-	CHECK(!is_shared(p + 4096));
 	CHECK_EQ(watch.heard, 0);
 }
 
-static void from_mmap(struct bench *t, size_t bytes, unsigned int salt,
-		      bool shared)
+static void from_mmap(struct bench *t, size_t bytes, unsigned int salt)
 {
 	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(p != MAP_FAILED);
-	registered(t, p, bytes, salt, shared);
+	registered(t, p, bytes, salt);
 	CHECK_EQ(munmap(p, bytes), 0);
 }
 
-static void from_malloc(struct bench *t, size_t bytes, unsigned int salt,
-			bool shared)
+static void from_malloc(struct bench *t, size_t bytes, unsigned int salt)
 {
 	uint8_t *p = malloc(bytes);
 
 	CHECK(p);
-	registered(t, p, bytes, salt, shared);
+	registered(t, p, bytes, salt);
 	p = realloc(p, 2 * bytes);
 	CHECK(p);
 	check(p, bytes, salt);
@@ -196,15 +174,13 @@ int main(int argc, char **argv)
 {
 	const size_t sizes[] = {8192, 9000, 65536, 300000, 1 << 20};
 	int rounds = argc > 1 ? atoi(argv[1]) : 0;
-	bool hooks = false, shared = false;
+	bool hooks = false;
 	pthread_t thread[2];
 	struct bench t;
 
 	CHECK(rounds > 0);
-	for (int i = 2; i < argc; i++) {
-		hooks |= !strcmp(argv[i], "hooks");
-		shared |= !strcmp(argv[i], "shared");
-	}
+	if (argc > 2)
+		hooks = !strcmp(argv[2], "hooks");
 	bench_open(&t, 64);
 	if (hooks)
 		hooks_on();
@@ -215,15 +191,14 @@ int main(int argc, char **argv)
 		size_t bytes = sizes[i / 2 % 5];
 
 		if (i & 1)
-			from_malloc(&t, bytes, (unsigned int)i, shared);
+			from_malloc(&t, bytes, (unsigned int)i);
 		else
-			from_mmap(&t, bytes, (unsigned int)i, shared);
+			from_mmap(&t, bytes, (unsigned int)i);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	bench_close(&t);
-	printf("%d rounds, %s, %u events of others\n", rounds,
-	       shared ? "shared" : "copied", watch.all);
+	printf("%d rounds, %u events of others\n", rounds, watch.all);
 	return 0;
 }

@@ -226,11 +226,6 @@ static void by_exec(struct sender *s)
 	execl("/bin/true", "true", NULL);
 }
 
-static void by_kill(struct sender *s)
-{
-	kill(getpid(), SIGKILL);
-}
-
 static void last_before_exit(void)
 {
 	process(by_exit, 0);
@@ -251,16 +246,6 @@ static void last_before_exec(void)
 	process(by_exec, 0);
 }
 
-/* Nobody can tell the device; it has the memory where that is shared. */
-static void last_before_kill(void)
-{
-	const char *shared = getenv("UROCE_MR_SHARED");
-
-	if (!shared || strcmp(shared, "1"))
-		SKIP("a killed process takes with it what is not shared");
-	process(by_kill, SIGKILL);
-}
-
 const struct verbs_test parting_tests[] = {
 	{"last_before_destroy", last_before_destroy},
 	{"last_before_reset", last_before_reset},
@@ -270,6 +255,5 @@ const struct verbs_test parting_tests[] = {
 	{"last_before__exit", last_before__exit},
 	{"last_before_close", last_before_close},
 	{"last_before_exec", last_before_exec},
-	{"last_before_kill", last_before_kill},
 	{NULL, NULL},
 };

@@ -118,7 +118,7 @@ static void test_engine(void)
 	static const char *const good[] = {
 		"cc=1",
 		"cc=0",
-		"hold=0,gso=0,gro=1,shared=0,loop=0,coalesce=0,credits=0,ooo=0",
+		"hold=0,gso=0,gro=1,loop=0,coalesce=0,credits=0,ooo=0",
 		"fast=0,trains=1,spin_us=0,slice_us=0,tx_bytes=16384",
 		"spin_us=1000000,slice_us=100000,tx_bytes=16777216",
 	};

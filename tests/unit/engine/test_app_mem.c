@@ -28,7 +28,6 @@ static struct ur_emr region(u64 addr, u64 length)
 			       .attr = {.addr = addr,
 					.length = length,
 					.mem = self,
-					.shm_fd = -1,
 					.dmabuf_fd = -1,
 					.looked = true}};
 }
@@ -210,53 +209,6 @@ static int make_file(u32 pages, int seals)
 	return fd;
 }
 
-/* The mapped byte at the start of the range, or -1 where it is copied. */
-static int64_t first_word(u64 addr, u64 length, int fd, u64 off)
-{
-	struct ur_emr mr = region(addr, length);
-	int64_t word = -1;
-	struct ur_mr_attr a;
-	u32 w;
-
-	mr.attr.shm_fd = fd;
-	mr.attr.shm_off = off;
-	CHECK_EQ(ur_app_mem_attach(&mr), 0);
-	ur_app_mem_describe(&mr, &a);
-	if (a.direct) {
-		memcpy(&w, a.direct, 4);
-		word = w;
-	}
-	ur_app_mem_detach(&mr);
-	CHECK(!mr.map && !mr.direct);
-	return word;
-}
-
-static void test_shared(void)
-{
-	int fd = make_file(4, F_SEAL_SHRINK), bare = make_file(4, F_SEAL_GROW);
-
-	CHECK_EQ(first_word(0x10010, 16, fd, 0), 0);
-	CHECK_EQ(first_word(0x10010, 16, fd, 2 * PAGE), 2);
-	CHECK_EQ(first_word(0x10010, 3 * PAGE - 16, fd, PAGE), 1);
-	/* A byte into a page that is not there. */
-	CHECK_EQ(first_word(0x10010, 3 * PAGE - 15, fd, PAGE), -1);
-	CHECK_EQ(first_word(0x10010, 16, fd, 4 * PAGE), -1);
-	CHECK_EQ(first_word(0x10010, 16, fd, 8), -1);
-	CHECK_EQ(first_word(0x10010, 0, fd, 0), -1);
-	CHECK_EQ(first_word(0x10010, 16, bare, 0), -1);
-	/* Sums that wrap. */
-	CHECK_EQ(first_word(PAGE - 1, UINT64_MAX, fd, 0), -1);
-	CHECK_EQ(first_word(PAGE - 1, INT64_MAX, fd, 0), -1);
-	CHECK_EQ(first_word(0x10010, PAGE, fd, -PAGE), -1);
-	CHECK_EQ(first_word(0x10010, PAGE, fd, INT64_MAX & ~(PAGE - 1)), -1);
-	CHECK_EQ(first_word(0x10010, UINT64_MAX - 2 * PAGE, fd, 3 * PAGE), -1);
-	engine.opt.shared = false;
-	CHECK_EQ(first_word(0x10010, 16, fd, 0), -1);
-	engine.opt.shared = true;
-	close(fd);
-	close(bare);
-}
-
 /* The place in the page is the file's; copying is no way out. */
 static int64_t dmabuf(int fd, u64 off, u64 length)
 {
@@ -276,9 +228,10 @@ static int64_t dmabuf(int fd, u64 off, u64 length)
 
 static void test_dmabuf(void)
 {
-	int fd = make_file(4, F_SEAL_SHRINK);
+	int fd = make_file(4, F_SEAL_SHRINK), bare = make_file(4, F_SEAL_GROW);
 
 	CHECK_EQ(dmabuf(fd, 16, 4), 0);
+	CHECK_EQ(dmabuf(bare, 16, 4), -EOPNOTSUPP);
 	CHECK_EQ(dmabuf(fd, 3 * PAGE + 16, PAGE - 16), 3);
 	CHECK_EQ(dmabuf(fd, 3 * PAGE + 16, PAGE - 15), -EOPNOTSUPP);
 	CHECK_EQ(dmabuf(fd, 2 * PAGE + 16, 2 * PAGE - 16), 2);
@@ -286,7 +239,14 @@ static void test_dmabuf(void)
 	CHECK_EQ(dmabuf(fd, 16, UINT64_MAX), -EOPNOTSUPP);
 	CHECK_EQ(dmabuf(fd, (u64)-8, 64), -EOPNOTSUPP);
 	CHECK_EQ(dmabuf(fd, INT64_MAX, 64), -EOPNOTSUPP);
+	CHECK_EQ(dmabuf(fd, 16, 0), -EOPNOTSUPP);
+	/* Sums that wrap. */
+	CHECK_EQ(dmabuf(fd, 16, INT64_MAX), -EOPNOTSUPP);
+	CHECK_EQ(dmabuf(fd, -PAGE, PAGE), -EOPNOTSUPP);
+	CHECK_EQ(dmabuf(fd, INT64_MAX & ~(PAGE - 1), PAGE), -EOPNOTSUPP);
+	CHECK_EQ(dmabuf(fd, 3 * PAGE, UINT64_MAX - 2 * PAGE), -EOPNOTSUPP);
 	close(fd);
+	close(bare);
 }
 
 static void test_device_memory(void)
@@ -328,16 +288,13 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CHECK(!ur_user_mem_create(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 				  getpid(), &self));
-	engine.opt.shared = true;
 	PAGE = (u64)sysconf(_SC_PAGESIZE);
 	STEP(test_atomics());
 	STEP(test_gone());
 	STEP(test_hole());
 	STEP(test_many());
-	for (; PAGE <= 65536; PAGE *= 4) {
-		STEP(test_shared());
+	for (; PAGE <= 65536; PAGE *= 4)
 		STEP(test_dmabuf());
-	}
 	STEP(test_device_memory());
 	CHECK_EQ(self->refs, 1);
 	ur_user_mem_put(self);

@@ -45,7 +45,6 @@ static struct ur_emr *reg_mr(void *buf, u64 bytes)
 		.iova = (uintptr_t)buf,
 		.length = bytes,
 		.mem = self,
-		.shm_fd = -1,
 		.dmabuf_fd = -1,
 		.looked = true,
 	};
