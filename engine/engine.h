@@ -150,6 +150,10 @@ void ur_engine_abandon(struct ur_engine *engine);
 bool ur_engine_drive(struct ur_engine *engine, bool posted);
 /* Returns how many whole turns that was so far. Any thread. */
 u32 ur_engine_turns(const struct ur_engine *engine);
+/* The process is about to end: what it has posted, and another thread was to send, leaves.
+ * Waits 0.2 s at most for the thread that runs the engine. Any thread, also in a handler of a
+ * signal. */
+void ur_engine_finish(struct ur_engine *engine);
 
 /* Returns how many engines the device has now. Any thread. */
 u32 ur_engine_count(const struct ur_engine *engine);

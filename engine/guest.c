@@ -33,6 +33,8 @@
 #define LOOK_TURNS 256u
 /* Without descriptors there is nothing to sleep at. */
 #define REST_NS 50000000
+/* The thread has a processor by then, where many wait for one. */
+#define FINISH_NS 200000000
 
 int ur_guest_init(struct ur_engine *e)
 {
@@ -438,7 +440,11 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 				atomic_fetch_add(&e->guest.turns, 1);
 			break;
 		}
+		atomic_store_explicit(&e->guest.driver, pthread_self(),
+				      memory_order_relaxed);
 		wake = drive(e, posted);
+		atomic_store_explicit(&e->guest.driver, 0,
+				      memory_order_relaxed);
 		pthread_mutex_unlock(&box->owner);
 		if (wake)
 			ur_mailbox_wake(e);
@@ -454,6 +460,31 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 u32 ur_engine_turns(const struct ur_engine *e)
 {
 	return atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+}
+
+void ur_engine_finish(struct ur_engine *e)
+{
+	struct ur_mailbox *box = &e->mailbox;
+	struct timespec until;
+	int cancel;
+
+	/* A handler of a signal that came in the middle of a turn has the lock. */
+	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
+	    atomic_load(&e->guest.driver) == pthread_self())
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += FINISH_NS;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (!pthread_mutex_timedlock(&box->owner, &until)) {
+		if (ur_doorbells_rung(e))
+			drive(e, true);
+		pthread_mutex_unlock(&box->owner);
+	}
+	pthread_setcancelstate(cancel, NULL);
 }
 
 /* The thread sets naps and then reads arms, with a full barrier between the

@@ -19,6 +19,7 @@
 #ifndef UR_ENGINE_GUEST_H
 #define UR_ENGINE_GUEST_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include "engine/watch.h"
@@ -34,11 +35,13 @@ struct ur_guest_state {
 	_Atomic bool naps; /* asleep, but not for packets, since somebody polls
 			    */
 	bool drives;	   /* the turn is by a thread that polls */
-	u64 kept;	   /* since when an answer is kept; 0: none is */
-	u32 cqes, before;  /* completions written, and before this turn */
-	_Atomic u32 arms;  /* of queues with a channel, by the program */
-	u32 arms_seen;	   /* of them, by the thread */
-	u64 armed_at;	   /* when it saw the last; 0: none */
+	_Atomic pthread_t
+		driver;	  /* the program's thread that has the lock; 0: none */
+	u64 kept;	  /* since when an answer is kept; 0: none is */
+	u32 cqes, before; /* completions written, and before this turn */
+	_Atomic u32 arms; /* of queues with a channel, by the program */
+	u32 arms_seen;	  /* of them, by the thread */
+	u64 armed_at;	  /* when it saw the last; 0: none */
 	struct ur_list chans;	 /* ur_echan: borrowed (lend_events.c) */
 	struct ur_easync *async; /* borrowed; NULL: none */
 	struct ur_watch device;	 /* hangs up with the device */

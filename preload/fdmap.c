@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "preload/fdmap.h"
+#include "preload/forks.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
@@ -213,6 +214,7 @@ void ur_fdmap_settle(void)
 
 	if (ur_fdmap_borrowed())
 		return;
+	ur_forks_last();
 	while ((file = ur_fdmap_next(&at))) {
 		/* Somebody's command is under way, and does the same. */
 		if (!pthread_mutex_trylock(&file->lock)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads of event files, for an engine in the program. */
+/* Reads of event files and the end of the process, for an engine in the program. */
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -8,6 +8,7 @@
 #include "preload/real.h"
 
 static void (*_Atomic listener)(int fd); /* NULL: nobody */
+static void (*_Atomic ender)(void);	 /* NULL: nobody */
 
 static void tell_reads(void (*before)(int number))
 {
@@ -23,7 +24,21 @@ void ur_forks_before_read(int fd)
 		before(fd);
 }
 
+static void tell_ends(void (*last)(void))
+{
+	atomic_store(&ender, last);
+}
+
+void ur_forks_last(void)
+{
+	void (*last)(void) = atomic_load_explicit(&ender, memory_order_acquire);
+
+	if (last)
+		last();
+}
+
 UR_EXPORT const struct uroce_forks uroce_forks = {
 	.version = UROCE_FORKS_VERSION,
 	.tell = tell_reads,
+	.tell_end = tell_ends,
 };

@@ -214,11 +214,30 @@ static void before_read(int fd)
 	errno = error;
 }
 
+/* The process ends, or runs another program. */
+static void last(void)
+{
+	int error = errno;
+
+	if (pthread_mutex_trylock(&guests_lock))
+		return; /* another thread makes an engine, or this one did */
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (g->own && *g->own)
+			ur_engine_finish(g->engine);
+	}
+	pthread_mutex_unlock(&guests_lock);
+	errno = error;
+}
+
 static void make_handlers(void)
 {
 	registered = -pthread_atfork(before_fork, enter_parent, enter_child);
-	if (&uroce_forks && uroce_forks.version == UROCE_FORKS_VERSION)
+	if (&uroce_forks && uroce_forks.version == UROCE_FORKS_VERSION) {
 		uroce_forks.tell(before_read);
+		uroce_forks.tell_end(last);
+	}
 }
 
 /* ---- descriptors that the program waits at ---- */
