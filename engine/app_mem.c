@@ -241,6 +241,8 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 	if (ur_user_rights(attr->mem, first, attr->length,
 			   rights_for(attr->access)))
 		return -EFAULT;
+	if (attr->seen)
+		return 0;
 	return pages > PROBE_PAGES ? look_at_some(attr, pages)
 				   : look_at_all(attr);
 }

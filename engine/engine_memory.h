@@ -24,6 +24,7 @@ struct ur_emr_attr {
 	u64 dmabuf_off;
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
+	bool seen;   /* its pages are there, says whose they are */
 	bool looked; /* ur_emr_look() has found it */
 	u32 key;     /* that another engine has given it; 0: a new one */
 };

@@ -178,6 +178,9 @@ struct uroce_alloc_pd_resp {
 /* REG_MR, REREG_MR: there is no memory: reads give zeros, writes are dropped; every
  * address is inside. */
 #define UROCE_MR_F_NULL (1u << 1)
+/* The provider has seen that the pages are there, and its engine is what reaches them:
+ * the device looks only at the rights that they are mapped with. */
+#define UROCE_MR_F_SEEN (1u << 2)
 
 struct uroce_reg_mr_req {
 	__u32 flags;  /* UROCE_MR_F_* */

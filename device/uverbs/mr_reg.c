@@ -35,9 +35,10 @@ static int read_flags(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 	struct uroce_reg_mr_req req;
 
 	ur_udata_in(cmd, &req, sizeof(req));
-	if (req.flags & ~UROCE_MR_F_NULL || req.rsv)
+	if (req.flags & ~(UROCE_MR_F_NULL | UROCE_MR_F_SEEN) || req.rsv)
 		return -EINVAL;
 	attr->null_mr = req.flags & UROCE_MR_F_NULL;
+	attr->seen = req.flags & UROCE_MR_F_SEEN;
 	return 0;
 }
 

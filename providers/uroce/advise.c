@@ -6,14 +6,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "pages.h"
 #include "uroce.h"
-
-/* Linux 5.14, <linux/mman.h>; older C libraries do not have them. */
-#define POPULATE_READ  22
-#define POPULATE_WRITE 23
 
 static struct uroce_mr *moved;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,23 +49,20 @@ static u64 address_of(const struct ibv_context *context,
 	return addr;
 }
 
+/* A kernel that cannot: then it stays a hint. */
 static int populate(u64 addr, u64 len, int how)
 {
-	u64 start = addr & ~((u64)sysconf(_SC_PAGESIZE) - 1);
+	int err = ur_pages_populate(addr, len, how);
 
-	/* Libraries that watch for memory that goes away put a madvise() of their own in
-	 * front of the C library's. A kernel that cannot: then it stays a hint. */
-	if (!len || !syscall(SYS_madvise, start, addr + len - start, how))
-		return 0;
-	return errno == EINVAL ? 0 : EFAULT;
+	return !err || err == EINVAL ? 0 : EFAULT;
 }
 
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge)
 {
 	int err = ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge);
-	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? POPULATE_READ
-							  : POPULATE_WRITE;
+	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? UR_POPULATE_READ
+							  : UR_POPULATE_WRITE;
 
 	/* If no pages may be faulted in, there is nothing more to do. */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)

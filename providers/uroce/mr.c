@@ -2,6 +2,7 @@
 /* Memory regions. */
 #include "guest.h"
 #include "memlock.h"
+#include "pages.h"
 #include "uroce.h"
 
 static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
@@ -45,10 +46,22 @@ static int make_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	return err;
 }
 
+/* Whoever reaches the memory looks at it: where that is an engine in this process, the
+ * process itself, which needs no system call for each page. */
+static u32 seen(const struct ibv_pd *pd, u64 addr, u64 length)
+{
+	const struct uroce_context *ctx = ur_to_ctx(pd->context);
+
+	return ctx->guest && !ur_to_pd(pd)->imported &&
+			       ur_pages_are_there(addr, length)
+		       ? UROCE_MR_F_SEEN
+		       : 0;
+}
+
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
-	const struct uroce_reg_mr_req drv = {0};
+	struct uroce_reg_mr_req drv = {0};
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
@@ -59,6 +72,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
 			return fail_mr(mr, err);
+		drv.flags = seen(pd, (uintptr_t)addr, length);
 	}
 	err = make_mr(pd, addr, length, iova, access, &drv, mr);
 	if (err) {
@@ -168,6 +182,9 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		err = ur_memlock_take(addr, length, &locked);
 		if (err)
 			return err;
+		if (mr->guest)
+			req.drv.flags =
+				seen(vmr->ibv_mr.pd, (uintptr_t)addr, length);
 	}
 	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &req, sizeof(req), &resp,

@@ -28,7 +28,7 @@ def test_corner(request, labs, name, device, monkeypatch):
         request.getfixturevalue("huge_pages")
     host = labs(1500).a
     program = host.lab.bin("verbs_corners")
-    p = host.start(program, name)
+    p = host.start("env", "A=b", program, name)
     p.wait(60)
     out = p.text()
     if p.proc.returncode == 77:
