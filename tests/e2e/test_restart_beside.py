@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""uroced is killed while it does more than lend engines: what it had besides ends, and begins anew
+with the next one; the programs that go on do not notice."""
+import json
+import re
+import signal
+
+import pytest
+
+from hosts import wait_for
+from test_guest_engine import GUESTS
+from test_restart import connected, end, go_on, kill, pair  # pylint: disable=unused-import
+
+
+def uroce(host, *words):
+    return host.run(host.lab.bin("uroce"), *words)
+
+
+def restart(pair, *more):
+    kill(pair.a)
+    pair.a.serve(*GUESTS, *more)
+
+
+def test_engines(pair):
+    """The device's own engines have places among the slots: one, two, and one again."""
+    with connected(pair, "restart_more") as programs:
+        for engines in "2", "2", "1":
+            restart(pair, "--engines", engines)
+            go_on(programs)
+            with connected(pair, "restart_more") as others:
+                end(*others)
+        end(*programs)
+
+
+def test_recorder(pair):
+    """It is off with the next one, and can be turned on there, for programs that come then."""
+    with connected(pair, "restart_more") as programs:
+        for _ in range(3):
+            uroce(pair.a, "record", "start")
+            with connected(pair, "restart_more") as others:
+                assert json.loads(uroce(pair.a, "record", "show", "--json"))["events"]
+                end(*others)
+            restart(pair)
+            go_on(programs)
+        end(*programs)
+
+
+def matched(host):
+    """Of the only rule."""
+    rules = json.loads(uroce(host, "fault", "show", "--json"))
+    assert len(rules) == 1, rules
+    return rules[0]["matched"]
+
+
+@pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
+def test_fault_rules(pair, mode):
+    """A rule is uroced's: it ends with it, also for programs that go on; one of the next uroced
+    holds for them, and is not taken for one of the last."""
+    with connected(pair, mode) as programs:
+        for n in range(1, 6):
+            none, all_ = "drop op=read", f"dup op=send nth={10**9 + n}"
+            # They see no moment without a rule.
+            for p in programs:
+                p.kill(signal.SIGSTOP)
+            restart(pair, "--fault", none if n % 2 else all_)
+            for p in programs:
+                p.kill(signal.SIGCONT)
+            go_on(programs)
+            if n % 2:
+                assert matched(pair.a) == 0
+            else:
+                wait_for("the rule", lambda: matched(pair.a) > 100)
+        restart(pair)
+        go_on(programs)
+        assert "no faults" in uroce(pair.a, "fault", "show")
+        end(*programs)
+
+
+@pytest.mark.part("UMAD")
+def test_umad(pair):
+    """A file of umad ends with its uroced. The next one has new ones beside the old programs."""
+    def serve():
+        p = pair.a.start(pair.bin("mads"), "serve", "uroce0", "20")
+        wait_for("the server", lambda: "serving" in p.text() or not p.running())
+        return p
+
+    def ask(*words):
+        return pair.b.start(pair.bin("mads"), *words[:1], "uroce0", pair.b.gid(pair.b.addr4),
+                            f"::ffff:{pair.a.addr4}", *words[1:])
+
+    with connected(pair, "restart_more") as programs:
+        server, client = serve(), ask("ask", "20")
+        restart(pair)
+        assert server.wait(30) is not None and client.wait(60) is not None
+        server, client = serve(), ask("ask", "20")
+        assert client.wait(60) == 0 and server.wait(30) == 0, server.report() + client.report()
+        assert re.search("answered 20", client.text())
+        go_on(programs)
+        end(*programs)
