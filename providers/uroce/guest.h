@@ -127,7 +127,7 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err);
  * Returns 0, err where it is another change or another case, or an errno of the engine. */
 int ur_guest_stop_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		     enum ibv_qp_state state, int mask, int err);
-/* guest_resume.c: the next uroced has been started, or will be within 2 s, where the context has its
+/* guest_resume.c: the next uroced has been started, or will be within 10 s, where the context has its
  * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
  * seen times. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);

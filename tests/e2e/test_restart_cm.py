@@ -41,8 +41,8 @@ class Steps:
         return [(int(a), int(b)) for a, b in
                 re.findall(rf"^step {step} (\d+) in (\d+) ms$", self.text(), re.M)]
 
-    def do(self, step, status=0, limit=10):
-        """Does it, which takes 2 s at most beyond what it takes itself."""
+    def do(self, step, status=0, limit=20):
+        """Does it, which takes 10 s at most beyond what it takes itself."""
         n = len(self.told(step))
         self.tell(step)
         wait_for(step, lambda: len(self.told(step)) > n or not self.program.running(), limit)
@@ -175,15 +175,15 @@ def test_commands_wait(pair, both, which):
     getattr(pair, which).serve(*GUESTS)
     wait_for("the step", lambda: mine.told("disconnect"))
     (err, ms), = mine.told("disconnect")
-    assert err == 0 and ms < 2000, mine.program.report()
+    assert err == 0 and ms < 10000, mine.program.report()
     (client if which == "a" else server).event("DISCONNECTED")
 
 
 def test_nobody_comes(pair, both):
-    """It waits for 2 s, and fails; data go on."""
+    """It waits for 10 s, and fails; data go on."""
     server, client = both
     kill(pair.a)
-    assert 1900 < server.do("option", status=5) < 4000
+    assert 9900 < server.do("option", status=5) < 14000
     client.do("send")
 
 
