@@ -232,6 +232,26 @@ static u32 run_from(const struct rx_part *p, u64 good, u32 i)
 	return ur_min_u32(n, p->len / p->seg - i);
 }
 
+static void hand_in_one(struct ur_engine *e, const struct ur_rx_meta *meta,
+			const struct rx_part *p, u32 i)
+{
+	u8 *bth = p->data + (size_t)i * p->seg;
+
+	if (ur_shards_several(e) && ur_shards_elsewhere(e, bth))
+		ur_shards_pass(e, meta, bth, bytes_of(p, i));
+	else
+		ur_engine_rx(e, meta, bth, bytes_of(p, i));
+}
+
+/* Is it a request and the acknowledgement of an earlier one of ours (engine/transmit.c, put_answer_last())? A
+ * program that has the message posts its next one, which may need the place in the
+ * send queue that the acknowledgement gives. */
+static bool has_answer_last(const struct rx_part *p, u64 good)
+{
+	return p->n == 2 && good == 3 && p->data[p->seg] == UR_OP_RC_ACK &&
+	       p->data[0] <= UR_OP_RC_READ_REQ;
+}
+
 static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 		    const struct rx_part *p, u64 good)
 {
@@ -252,10 +272,7 @@ static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 			refusals++;
 			took = 1;
 		}
-		if (ur_shards_several(e) && ur_shards_elsewhere(e, bth))
-			ur_shards_pass(e, meta, bth, bytes_of(p, i));
-		else
-			ur_engine_rx(e, meta, bth, bytes_of(p, i));
+		hand_in_one(e, meta, p, i);
 	}
 }
 
@@ -269,10 +286,15 @@ static void take_all(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		struct rx_part p = {data + at,
 				    ur_min_u32(len - at, seg * PART_PACKETS),
 				    seg, 0};
+		u64 good;
 
 		p.n = (p.len + seg - 1) / seg;
-		hand_in(w->wire.engine, meta, &p,
-			check_part(w, peer, seed, &p, index));
+		good = check_part(w, peer, seed, &p, index);
+		if (has_answer_last(&p, good)) {
+			hand_in_one(w->wire.engine, meta, &p, 1);
+			good = 1;
+		}
+		hand_in(w->wire.engine, meta, &p, good);
 		index += p.n;
 	}
 }

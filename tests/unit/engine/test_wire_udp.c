@@ -236,6 +236,38 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 	CHECK_EQ(messages[2], 1);
 }
 
+/* Where a datagram has a request and an acknowledgement, that is taken first; behind an
+ * answer to a READ, and elsewhere, it is not. */
+static void test_answer_last(struct ur_wire *a, struct ur_wire *b,
+			     const struct ur_av *av)
+{
+	static const struct {
+		u8 first, second;
+		bool swaps;
+	} cases[] = {
+		{UR_OP_RC_SEND_ONLY, UR_OP_RC_ACK, true},
+		{UR_OP_RC_WRITE_LAST, UR_OP_RC_ACK, true},
+		{UR_OP_RC_READ_RESP_ONLY, UR_OP_RC_ACK, false},
+		{UR_OP_RC_ACK, UR_OP_RC_ACK, false},
+		{UR_OP_RC_SEND_ONLY, UR_OP_RC_SEND_ONLY, false},
+	};
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(cases); i++) {
+		u32 first = psn, at;
+
+		add_packet(av, 64);
+		tx.buf[tx.desc[0].off] = cases[i].first;
+		at = tx.n_desc;
+		add_packet(av, 4);
+		tx.buf[tx.desc[at].off] = cases[i].second;
+		send_all(a);
+		CHECK_EQ(wire_of(a)->tx_count[0], 2);
+		wait_for(b, 2, 0);
+		CHECK_EQ(got.psn[0], first + cases[i].swaps);
+		CHECK_EQ(got.psn[1], first + !cases[i].swaps);
+	}
+}
+
 /* A packet by another program, with that identification in its ICRC. */
 static void strange_packet(struct ur_wire *b, const struct ur_av *av, u16 id,
 			   bool df, u32 damage)
@@ -415,6 +447,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_forged(a, b, &av);
 	test_many_ports(a, b, &av);
 	test_together(a, b, &av);
+	test_answer_last(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);
