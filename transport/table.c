@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define FIRST_SLOTS 64u
-/* Slots for an object, at most, where its number is given. Numbers of one table never share a slot
- * in another one, those of two do. */
+/* Slots for an object, at most, where its number is given: of those of one table none shares a slot
+ * in another one, of two tables one in so many does. */
 #define SPARSE 64u
 
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
@@ -29,10 +29,7 @@ void ur_table_fini(struct ur_table *t)
 {
 	free(t->slot);
 	free(t->spent);
-	free(t->beside);
 	t->slot = NULL;
-	t->beside = NULL;
-	t->n_beside = 0;
 	t->spent = NULL;
 }
 
@@ -111,8 +108,7 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 	for (;;) {
 		u32 n = draw(t, first, last);
 
-		if (t->slot[n & t->mask].object || is_spent(t, n) ||
-		    ur_table_lookup_beside(t, n))
+		if (t->slot[n & t->mask].object || is_spent(t, n))
 			continue;
 		ur_assert(t->count <= t->mask);
 		t->slot[n & t->mask] = (struct ur_table_slot){n, object};
@@ -120,38 +116,6 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 		*id = n;
 		return 0;
 	}
-}
-
-void *ur_table_lookup_beside(const struct ur_table *t, u32 id)
-{
-	for (u32 i = 0; i < t->n_beside; i++)
-		if (t->beside[i].id == id)
-			return t->beside[i].object;
-	return NULL;
-}
-
-static int put_beside(struct ur_table *t, void *object, u32 id)
-{
-	struct ur_table_slot *more = calloc(t->n_beside + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	if (t->n_beside)
-		memcpy(more, t->beside, t->n_beside * sizeof(*more));
-	free(t->beside);
-	t->beside = more;
-	more[t->n_beside++] = (struct ur_table_slot){id, object};
-	t->count++;
-	return 0;
-}
-
-static void remove_beside(struct ur_table *t, u32 id)
-{
-	u32 i = 0;
-
-	while (t->beside[i].id != id)
-		i++;
-	t->beside[i] = t->beside[--t->n_beside];
 }
 
 int ur_table_put(struct ur_table *t, void *object, u32 id)
@@ -166,7 +130,7 @@ int ur_table_put(struct ur_table *t, void *object, u32 id)
 	while (!t->slot || t->count > t->mask / 2 ||
 	       t->slot[id & t->mask].object) {
 		if (t->slot && t->mask > SPARSE * (t->count + FIRST_SLOTS))
-			return put_beside(t, object, id);
+			return -EEXIST;
 		err = grow_table(t);
 		if (err)
 			return err;
@@ -182,10 +146,7 @@ void ur_table_remove(struct ur_table *t, u32 id)
 	if (!ur_table_lookup(t, id))
 		return;
 	ur_assert(t->count);
-	if (t->slot[id & t->mask].object && t->slot[id & t->mask].id == id)
-		t->slot[id & t->mask].object = NULL;
-	else
-		remove_beside(t, id);
+	t->slot[id & t->mask].object = NULL;
 	t->count--;
 	spend(t, id);
 }

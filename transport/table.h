@@ -24,9 +24,6 @@ struct ur_table {
 	struct ur_secret *secret; /* what they are drawn from; NULL: counted */
 	u64 *spent;		  /* a bit for each number; NULL: not kept */
 	u32 n_spent;
-	/* Those that were put where another one's slot is. */
-	struct ur_table_slot *beside;
-	u32 n_beside;
 };
 
 /* Makes an empty table for at most max objects with numbers from first to last.
@@ -47,14 +44,11 @@ int ur_table_add(struct ur_table *t, void *object, u32 *id);
 int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 		      u32 *id);
 /* Puts object in with a number that another table gave it. Returns 0, -EEXIST
- * where the number is in use, or -ENOMEM. A lookup is slower of those for which the table would
- * have to be far larger than it need be. */
+ * where the number is in use, or the table would have to be far larger than it need be: with
+ * another number it may work; or -ENOMEM. */
 int ur_table_put(struct ur_table *t, void *object, u32 id);
 /* Frees the number, which must be in use. The object is the caller's. */
 void ur_table_remove(struct ur_table *t, u32 id);
-
-/* Returns the object among those that have no slot of their own, or NULL. */
-void *ur_table_lookup_beside(const struct ur_table *t, u32 id);
 
 /* Returns the object with that number, or NULL. */
 static inline void *ur_table_lookup(const struct ur_table *t, u32 id)
@@ -64,9 +58,7 @@ static inline void *ur_table_lookup(const struct ur_table *t, u32 id)
 	if (!t->slot)
 		return NULL;
 	s = &t->slot[id & t->mask];
-	if (s->object && s->id == id)
-		return s->object;
-	return t->n_beside ? ur_table_lookup_beside(t, id) : NULL;
+	return s->object && s->id == id ? s->object : NULL;
 }
 
 #endif

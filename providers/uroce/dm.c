@@ -95,11 +95,26 @@ int uroce_free_dm(struct ibv_dm *ibdm)
 	return 0;
 }
 
+static int try_dm_mr(struct ibv_pd *pd, struct uroce_dm *dm, u64 offset,
+		     size_t length, unsigned int access, struct uroce_mr *mr)
+{
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	int err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access,
+				    &mr->vmr, NULL);
+
+	if (err || !ctx->guest)
+		return err;
+	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset, length,
+			      0, (int)access);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
+	return err;
+}
+
 struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 			       uint64_t offset, size_t length,
 			       unsigned int access)
 {
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_dm *dm = ur_to_dm(ibdm);
 	struct uroce_mr *mr;
 	int err;
@@ -111,14 +126,7 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
-	err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access, &mr->vmr,
-				NULL);
-	if (!err && ctx->guest) {
-		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset,
-				      length, 0, (int)access);
-		if (err)
-			ibv_cmd_dereg_mr(&mr->vmr);
-	}
+	err = UR_GUEST_NUMBERED(try_dm_mr(pd, dm, offset, length, access, mr));
 	if (err) {
 		free(mr);
 		errno = err;

@@ -156,9 +156,20 @@ int ur_guest_renew_cq(struct ibv_cq *cq);
  * until the context ends. */
 void ur_guest_files_add(struct uroce_context *ctx);
 void ur_guest_files_del(struct uroce_context *ctx);
-/* So often a number is asked for: the next uroced does not know those that the last one gave, and may
- * give one of them. */
+/* The value of make, which makes an object by a command and in the engine, and leaves nothing where it
+ * fails. The next uroced does not know the numbers that the last one gave, and may give one of
+ * them, or one for which the engine's table has no place beside them: EEXIST, and another number is
+ * asked for. */
 #define UR_GUEST_NUMBERS 8
+#define UR_GUEST_NUMBERED(make)                                          \
+	({                                                               \
+		u32 numbers_ = 0;                                        \
+		int err_;                                                \
+		do                                                       \
+			err_ = (make);                                   \
+		while (err_ == EEXIST && ++numbers_ < UR_GUEST_NUMBERS); \
+		err_;                                                    \
+	})
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

@@ -26,23 +26,19 @@ static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 					   sizeof(resp)));
 }
 
-static int make_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
-		   int access, const struct uroce_reg_mr_req *drv,
-		   struct uroce_mr *mr)
+static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
+		  int access, const struct uroce_reg_mr_req *drv,
+		  struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	u32 numbers = 0;
-	int err;
+	int err = cmd_reg_mr(pd, addr, length, iova, access, drv, mr);
 
-	do {
-		err = cmd_reg_mr(pd, addr, length, iova, access, drv, mr);
-		if (err || !ctx->guest)
-			return err;
-		err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length,
-				      iova, access);
-		if (err)
-			ibv_cmd_dereg_mr(&mr->vmr);
-	} while (err == EEXIST && ++numbers < UR_GUEST_NUMBERS);
+	if (err || !ctx->guest)
+		return err;
+	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length, iova,
+			      access);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
 }
 
@@ -74,7 +70,8 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			return fail_mr(mr, err);
 		drv.flags = seen(pd, (uintptr_t)addr, length);
 	}
-	err = make_mr(pd, addr, length, iova, access, &drv, mr);
+	err = UR_GUEST_NUMBERED(
+		try_mr(pd, addr, length, iova, access, &drv, mr));
 	if (err) {
 		ur_memlock_give(mr->locked);
 		return fail_mr(mr, err);
@@ -86,22 +83,29 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &mr->vmr.ibv_mr;
 }
 
-struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
+static int try_null_mr(struct ibv_pd *pd, struct uroce_mr *mr)
 {
 	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL};
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	int err = cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE,
+			     &drv, mr);
+
+	if (err || !ctx->guest)
+		return err;
+	err = ur_guest_reg_null_mr(ctx, mr, pd);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
+	return err;
+}
+
+struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
+{
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
 		return NULL;
-	err = cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, &drv,
-			 mr);
-	if (!err && ctx->guest) {
-		err = ur_guest_reg_null_mr(ctx, mr, pd);
-		if (err)
-			ibv_cmd_dereg_mr(&mr->vmr);
-	}
+	err = UR_GUEST_NUMBERED(try_null_mr(pd, mr));
 	if (err)
 		return fail_mr(mr, err);
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
@@ -110,29 +114,41 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 	return &mr->vmr.ibv_mr;
 }
 
+static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
+			 int fd, int access, struct uroce_mr *mr)
+{
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	int err =
+		UR_GUEST_TRY(pd->context, pd,
+			     ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+						   access, &mr->vmr, NULL));
+
+	if (err || !ctx->guest)
+		return err;
+	err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova, fd,
+				     access);
+	if (!err)
+		return 0;
+	ibv_cmd_dereg_mr(&mr->vmr);
+	ur_unmap(mr->map, mr->map_len);
+	mr->map = NULL;
+	mr->map_len = 0;
+	return err;
+}
+
 struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access)
 {
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
 	int err;
 
 	if (!mr)
 		return NULL;
-	err = UR_GUEST_TRY(pd->context, pd,
-			   ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
-						 access, &mr->vmr, NULL));
-	if (!err && ctx->guest) {
-		err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
-					     fd, access);
-		if (err)
-			ibv_cmd_dereg_mr(&mr->vmr);
-	}
-	if (err) {
-		ur_unmap(mr->map, mr->map_len);
+	err = UR_GUEST_NUMBERED(
+		try_dmabuf_mr(pd, offset, length, iova, fd, access, mr));
+	if (err)
 		return fail_mr(mr, err);
-	}
 	return &mr->vmr.ibv_mr;
 }
 

@@ -4,31 +4,35 @@
 #include "guest.h"
 #include "uroce.h"
 
-struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+static int try_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct uroce_mw *mw)
 {
 	UR_REQ(ib_uverbs_alloc_mw, ) req = {0};
 	UR_RESP(ib_uverbs_alloc_mw_resp, ) resp = {0};
+	int err = UR_GUEST_TRY(pd->context, pd,
+			       ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req,
+						sizeof(req), &resp,
+						sizeof(resp)));
+
+	if (err)
+		return err;
+	/* The library does so only afterwards. */
+	mw->ibv.context = pd->context;
+	mw->ibv.pd = pd;
+	mw->ibv.type = type;
+	err = ur_guest_alloc_mw(ur_to_ctx(pd->context), mw);
+	if (err)
+		ibv_cmd_dealloc_mw(&mw->ibv);
+	return err;
+}
+
+struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
 	struct uroce_mw *mw = calloc(1, sizeof(*mw));
-	u32 numbers = 0;
 	int err;
 
 	if (!mw)
 		return NULL;
-	do {
-		err = UR_GUEST_TRY(pd->context, pd,
-				   ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req,
-						    sizeof(req), &resp,
-						    sizeof(resp)));
-		if (err)
-			break;
-		/* The library does so only afterwards. */
-		mw->ibv.context = pd->context;
-		mw->ibv.pd = pd;
-		mw->ibv.type = type;
-		err = ur_guest_alloc_mw(ur_to_ctx(pd->context), mw);
-		if (err)
-			ibv_cmd_dealloc_mw(&mw->ibv);
-	} while (err == EEXIST && ++numbers < UR_GUEST_NUMBERS);
+	err = UR_GUEST_NUMBERED(try_mw(pd, type, mw));
 	if (!err)
 		return &mw->ibv;
 	free(mw);

@@ -170,22 +170,18 @@ static int cmd_destroy_qp(struct uroce_qp *qp)
 		       : ibv_cmd_destroy_qp(&qp->ibv);
 }
 
-static int make_qp(struct ibv_context *context, struct uroce_qp *qp,
-		   struct ibv_qp_init_attr_ex *attr,
-		   struct uroce_create_qp_resp *drv)
+static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
+		  struct ibv_qp_init_attr_ex *attr,
+		  struct uroce_create_qp_resp *drv)
 {
-	u32 numbers = 0;
-	int err;
+	int err =
+		UR_GUEST_TRY(context, NULL, create_by(context, qp, attr, drv));
 
-	do {
-		err = UR_GUEST_TRY(context, NULL,
-				   create_by(context, qp, attr, drv));
-		if (err)
-			return err;
-		err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, drv);
-		if (err)
-			cmd_destroy_qp(qp);
-	} while (err == EEXIST && ++numbers < UR_GUEST_NUMBERS);
+	if (err)
+		return err;
+	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, drv);
+	if (err)
+		cmd_destroy_qp(qp);
 	return err;
 }
 
@@ -208,7 +204,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 		err = use_cqs(qp, attr);
 	if (err)
 		goto err_free;
-	err = make_qp(context, qp, attr, &drv);
+	err = UR_GUEST_NUMBERED(try_qp(context, qp, attr, &drv));
 	if (err)
 		goto err_unuse;
 	take_caps(qp, attr);

