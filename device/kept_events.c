@@ -23,14 +23,13 @@ static bool put(const struct ur_kept_channel *c)
 	return !ur_keep_put(&what, c->sock);
 }
 
-/* An open file of verbs is its context. */
-static bool has_context(const struct ur_session *of)
+static bool has_objects(const struct ur_session *of)
 {
 	ur_list_for_each(it, &of->daemon->sessions) {
 		const struct ur_session *s =
 			ur_list_entry(it, struct ur_session, node);
 
-		if (s->pid == of->pid && s->kind == UROCE_TUN_UVERBS)
+		if (s->pid == of->pid && s->has_objects)
 			return true;
 	}
 	return false;
@@ -45,7 +44,7 @@ struct ur_kept_channel *ur_kept_events_add(const struct ur_session *s, int sock)
 	c->number = ++last ? last : ++last;
 	c->pid = s->pid;
 	c->uid = s->uid;
-	c->alone = !has_context(s);
+	c->alone = !has_objects(s);
 	c->sock = sock;
 	if (!put(c)) {
 		free(c);
@@ -91,15 +90,18 @@ struct ur_kept_channel *ur_kept_events_next(u32 *at, bool *has_ended)
 	return c;
 }
 
-void ur_kept_events_context(pid_t pid)
+void ur_kept_events_object(struct ur_session *s)
 {
+	if (s->has_objects)
+		return;
+	s->has_objects = true;
 	ur_list_for_each(it, &channels) {
 		struct ur_kept_channel *c =
 			ur_list_entry(it, struct ur_kept_channel, node);
 
 		struct ur_kept what;
 
-		if (c->pid != pid || !c->alone)
+		if (c->pid != s->pid || !c->alone)
 			continue;
 		c->alone = false;
 		what = name_of(c);

@@ -40,6 +40,8 @@ struct ur_session {
 	struct ur_open_file *open;
 	struct ur_nldev *nl; /* it is a netlink socket. Lock */
 	bool administers;    /* it has shown the right to. Lock */
+	/* On its file objects were made that end with this process. Lock */
+	bool has_objects;
 	/* The client's memory from window_addr on, as it came with the command
 	 * that runs. */
 	u64 window_addr;

@@ -137,8 +137,7 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	r->ps = id->ps;
 	/* One that has none is in no list. */
 	r->port = ur_list_empty(&id->port_node) ? 0 : id->port;
-	if (id->dev)
-		memcpy(r->device, id->dev->name, sizeof(r->device));
+	r->ifindex = id->dev ? id->dev->ifindex : 0;
 	memcpy(r->sgid, id->sgid, 16);
 	memcpy(r->dgid, id->dgid, 16);
 	r->src = id->src.ib;

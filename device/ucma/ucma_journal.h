@@ -33,7 +33,7 @@ struct ucma_record {
 	u32 ece_vendor, ece_mod;
 	u32 backlog;
 	u16 ps, port;
-	char device[UR_DEVICE_NAME_MAX];
+	u32 ifindex; /* of the device's netdev; 0: no device */
 	u8 sgid[16], dgid[16];
 	struct ur_sockaddr_ib src, dst; /* the longest address */
 	u8 qp_type, tos, timeout, hop_limit, path_mtu;

@@ -58,14 +58,13 @@ static void copy_back(struct ucma_id *id, const struct ucma_record *r)
 	id->connected_once = r->connected_once;
 }
 
-static struct ur_device *device_by_name(struct ur_daemon *daemon,
-					const char *name)
+static struct ur_device *device_on(struct ur_daemon *daemon, u32 ifindex)
 {
 	ur_list_for_each(n, &daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(n, struct ur_device, node);
 
-		if (!strcmp(dev->name, name))
+		if (dev->ifindex == ifindex)
 			return dev;
 	}
 	return NULL;
@@ -143,13 +142,12 @@ static bool restore_id(struct ucma_file *file, u32 number,
 	copy_back(id, r);
 	if (r->port)
 		ucma_port_restore(id, r->port);
-	if (*r->device) {
-		id->dev = device_by_name(file->daemon, r->device);
-		if (id->dev)
-			find_address(id);
-	}
+	if (r->ifindex)
+		id->dev = device_on(file->daemon, r->ifindex);
+	if (id->dev)
+		find_address(id);
 	restore_events(id, r);
-	if (*r->device && !id->dev)
+	if (r->ifindex && !id->dev)
 		lose(id);
 	else if (r->has_cm && !restore_cm(id, r))
 		lose(id);

@@ -7,6 +7,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include "engine/ground/limits.h"
+#include "device/kept_events.h"
 #include "device/memory.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"
@@ -84,6 +85,8 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	obj->number = file->dev->object_numbers[type->id]++;
 	ur_assert(h->first_free < h->size && !h->slot[h->first_free]);
 	h->slot[h->first_free] = obj;
+	if (!file->slot && type->id != UVERBS_OBJECT_ASYNC_EVENT)
+		ur_kept_events_object(file->session);
 	obj->handle = h->base + ++h->first_free;
 	h->count++;
 	return obj;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "device/kept_events.h"
 #include "device/memory.h"
 #include "device/memfd.h"
 #include "device/uverbs/maps.h"
@@ -115,7 +114,6 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	file->id = ++s->daemon->next_file;
 	file->on_device.ops = &on_device_ops;
 	ur_list_add_tail(&dev->files, &file->on_device.node);
-	ur_kept_events_context(s->pid);
 	shown[0] = file->memfd;
 	*rdev = dev->rdev;
 	*ret = file;

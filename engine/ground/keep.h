@@ -36,7 +36,7 @@ enum ur_kept_kind {
 	UR_KEPT_CM, /* records of rdma_cm (device/ucma/ucma_journal.h); of no device */
 };
 
-/* In the value of UR_KEPT_EVENTS: its process has no queue pairs that end with uroced. No
+/* In the value of UR_KEPT_EVENTS: its process has no objects that end with uroced. No
  * process number is so large. */
 #define UR_KEPT_ALONE (1ull << 31)
 

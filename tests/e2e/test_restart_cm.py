@@ -2,14 +2,15 @@
 """uroced is killed, and another one comes: ids of rdma_cm go on. A program does step by step
 what it is told (restart/cm_steps.c)."""
 import os
+import random
 import re
-import signal
+import time
 
 import pytest
 
-from cm import cm_state
+from cm import cm_state, start_server
 from hosts import wait_for
-from test_guest_engine import GUESTS, lending
+from test_guest_engine import GUESTS, lending, octets
 from test_restart import keepers, kill
 
 
@@ -28,7 +29,7 @@ class Steps:
         os.mkfifo(self.pipe)
         self.program = host.start(host.lab.bin("cm_steps"), role, address, str(port), self.pipe)
         self.out = os.open(self.pipe, os.O_RDWR)
-        self.seen = {}
+        wait_for("it to begin", lambda: "begin 0" in self.text())
 
     def text(self):
         return self.program.text()
@@ -54,15 +55,18 @@ class Steps:
     def events(self, name):
         return re.findall(rf"^event RDMA_CM_EVENT_{name} (-?\d+)$", self.text(), re.M)
 
+    def wait(self, what, condition, limit=20):
+        """Or for the program's end."""
+        try:
+            wait_for(what, lambda: condition() or not self.program.running(), limit)
+        except AssertionError as e:
+            lab = self.program.host.lab
+            raise AssertionError(f"{e}\n" + "".join(p.report() for p in lab.programs) +
+                                 f"{cm_state(lab.a)}{cm_state(lab.b)}") from e
+
     def event(self, name, n=1, limit=20):
         """Waits for the nth event of that name."""
-        try:
-            wait_for(f"{name}, {n}", lambda: len(self.events(name)) >= n or
-                     not self.program.running(), limit)
-        except AssertionError as e:
-            raise AssertionError(f"{e}\n" + "".join(
-                f"{p.report()}" for p in self.program.host.lab.programs) +
-                f"{cm_state(self.program.host)}") from e
+        self.wait(f"{name}, {n}", lambda: len(self.events(name)) >= n, limit)
         assert len(self.events(name)) == n, self.program.report()
 
     def end(self):
@@ -88,8 +92,8 @@ def client(pair, server):
 
 def connect(server, client, n=1):
     client.do("connect")
-    for p in server, client:
-        p.event("ESTABLISHED", n)
+    client.event("ESTABLISHED", n)
+    server.wait("its event", lambda: len(server.events("ESTABLISHED")) >= n)
     client.do("send")
 
 
@@ -267,3 +271,144 @@ def test_stopped(pair, both):
     assert not keepers(pair.a)
     wait_for("the channel's end", lambda: "channel ended" in server.text())
     server.do("disconnect", status=5)
+
+
+def test_rping(pair):
+    """It sends so many messages, of which it looks at every byte, and ends in the ordinary way: by
+    rdma_disconnect(), and its server by the DREQ."""
+    port, count = str(pair.next_port()), "20000"
+    args = ["-a", pair.a.addr4, "-p", port, "-V", "-C", count]
+    s = pair.a.start("rping", "-s", *args)
+    wait_for("rping to listen", lambda: "LISTEN" in pair.a.run(pair.bin("uroce"), "res", "cm_id"))
+    before = octets(pair.a)
+    c = pair.b.start("rping", "-c", *args)
+    wait_for("traffic", lambda: octets(pair.a) - before > 1e5)
+    for host in pair.a, pair.b, pair.a:
+        restart(host)
+    assert c.wait(100) == 0 and s.wait(20) == 0, c.report() + s.report()
+
+
+def test_perftest(pair):
+    """It ends in the ordinary way, after uroced of either host was killed in traffic."""
+    port = pair.next_port()
+    cmd = ["ib_send_bw", "-R", "-p", str(port), "-s", "65536", "-n", "20000", "-F"]
+    s = start_server(pair.a, port, *cmd)
+    before = octets(pair.a)
+    c = pair.b.start(*cmd, pair.a.addr4)
+    wait_for("traffic", lambda: octets(pair.a) - before > 10e6 or not c.running())
+    for host in pair.a, pair.b:
+        restart(host)
+    assert c.wait(100) == 0 and s.wait(20) == 0, c.report() + s.report()
+
+
+SHOWS = """
+import ctypes, os, socket, struct, sys
+# Shows the event socket of another process, whose number it has, as its own.
+pid, number, path, who = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+pidfd = os.pidfd_open(pid)
+fd = ctypes.CDLL(None).syscall(438, pidfd, number, 0)
+assert fd >= 0
+if who:
+    os.setgid(who)
+    os.setuid(who)
+    ctypes.CDLL(None).prctl(4, 1)  # dumpable: it shows its own memory
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(path)
+msg = bytearray(MSG)
+buf = (ctypes.c_char * len(msg)).from_buffer(msg)
+struct.pack_into("<IIqQQQQQ", msg, 0, 1, 2, 4711, 4, fd, 0x1f, 0, ctypes.addressof(buf))
+memory = os.open("/proc/self/mem", os.O_RDWR)
+struct.pack_into("<I", msg, 56, 1)
+socket.send_fds(s, [msg], [memory])
+answer, fds, *_ = socket.recv_fds(s, 4096, 4)
+op, kind, ret = struct.unpack_from("<IIq", answer)
+while op == 33:  # FGET
+    reply = bytearray(len(msg))
+    struct.pack_into("<IIq", reply, 0, 6, 0, 0)
+    struct.pack_into("<I", reply, 56, 1)
+    socket.send_fds(s, [reply], [fd])
+    answer, fds, *_ = socket.recv_fds(s, 4096, 4)
+    op, kind, ret = struct.unpack_from("<IIq", answer)
+print("op", op, "ret", ret, "fds", len(fds), flush=True)
+"""
+MSG_BYTES = 16 + 40 + 8 + 64  # struct uroce_tun_msg
+
+
+def event_socket(program):
+    """The number of the event channel's descriptor in that program."""
+    for fd in sorted(map(int, os.listdir(f"/proc/{program.pid}/fd"))):
+        if fd > 2 and os.readlink(f"/proc/{program.pid}/fd/{fd}").startswith("socket:"):
+            return fd
+    raise AssertionError("no socket")
+
+
+@pytest.mark.parametrize("who", ["process", "user"])
+def test_other(pair, both, who):
+    """Another process, of another user even, which has got a copy of the event socket, does not get
+    the file; its own process does, afterwards."""
+    server, client = both
+    restart(pair.a)
+    p = pair.a.bare("/usr/bin/python3", "-c", SHOWS.replace("MSG", str(MSG_BYTES)),
+                    str(server.program.pid), str(event_socket(server.program)),
+                    os.path.join(pair.a.run_dir, "uroced.sock"), "65534" if who == "user" else "0")
+    assert p.wait(30) == 0 and re.search(r"op 32 ret -\d+ fds 0", p.text()), p.report()
+    server.do("option")
+    disconnect(server, client)
+
+
+def test_many_ids(pair, server, client):
+    """Each has its record."""
+    n = 300
+    for i in range(n):
+        client.do("connect")
+    for p in server, client:
+        p.event("ESTABLISHED", n, limit=60)
+    restart(pair.a)
+    restart(pair.b)
+    ids = [i for i in cm_state(pair.a)["cm_ids"] if i["state"] == "CONNECT"]
+    assert len(ids) == n and {i["cm_state"] for i in ids} == {"ESTABLISHED"}
+    client.do("send")
+    client.program.kill()
+    server.event("DISCONNECTED", n, limit=60)
+
+
+def test_other_netdev(pair, both):
+    """The next uroced has no such device: the ids lose it."""
+    server, client = both
+    pair.second_cable()
+    kill(pair.a)
+    pair.a.serve("--netdev", "eth1", *GUESTS[2:])
+    server.event("DEVICE_REMOVAL", 2)  # the listener's, too
+    server.do("disconnect", status=5)
+
+
+def test_each_command_once(pair, both):
+    """No command fails, and none is done twice: no id is left."""
+    server, client = both
+    rng = random.Random(4711)
+    client.tell("churn")
+    while not client.told("churn"):
+        time.sleep(rng.random() * 0.1)
+        restart(pair.b)
+        assert client.program.running(), client.program.report()
+    assert client.told("churn")[0][0] == 0, client.program.report()
+    assert len(cm_state(pair.b)["cm_ids"]) == 1
+    disconnect(client, server)
+
+
+ENDS = "ESTABLISHED", "CONNECT_ERROR", "REJECTED", "UNREACHABLE", "ROUTE_ERROR"
+
+
+def test_killed_at_any_time(pair, both):
+    """While connections are made: each comes to an end, one way or the other."""
+    server, client = both
+    rng = random.Random(4711)
+    for n in range(2, 14):
+        client.tell("connect")
+        time.sleep(rng.random() * 0.02)
+        restart(rng.choice([pair.a, pair.b]))
+        client.wait(f"connection {n}", lambda n=n: sum(len(client.events(e)) for e in ENDS) >= n)
+        for p in both:
+            assert p.program.running(), p.program.report()
+    assert len(client.events("ESTABLISHED")) > 1
+    connect(server, client, len(client.events("ESTABLISHED")) + 1)

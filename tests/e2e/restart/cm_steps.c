@@ -217,6 +217,24 @@ static int migrate(struct peer *p)
 	return other ? rdma_migrate_id(p->id, other) : -1;
 }
 
+/* Ids that come and go for 3 s: each command has its answer, once. */
+static int churn(void)
+{
+	time_t end = time(NULL) + 3;
+	struct rdma_cm_id *id;
+	int on = 1;
+
+	while (time(NULL) < end) {
+		if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+		    rdma_set_option(id, RDMA_OPTION_ID,
+				    RDMA_OPTION_ID_REUSEADDR, &on,
+				    sizeof(on)) ||
+		    rdma_destroy_id(id))
+			return -1;
+	}
+	return 0;
+}
+
 static int destroy(struct peer *p)
 {
 	struct rdma_cm_id *id = p->id;
@@ -236,6 +254,8 @@ static int do_step(const char *what)
 		return begin();
 	if (!strcmp(what, "manual"))
 		return manual = true, 0;
+	if (!strcmp(what, "churn"))
+		return churn();
 	if (!strcmp(what, "accept"))
 		return asks ? accept_one(asks) : -1;
 	CHECK(last);
@@ -270,6 +290,7 @@ int main(int argc, char **argv)
 	CHECK(pipe);
 	channel = rdma_create_event_channel();
 	CHECK(channel);
+	say("begin", 0);
 	if (server) {
 		CHECK(!rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP));
 		CHECK(!rdma_bind_addr(listener, (struct sockaddr *)&address));
