@@ -269,6 +269,47 @@ static void last_program(void)
 	remove_dir();
 }
 
+/* A channel of a process without objects is kept for itself, until its program closes it. */
+static void alone(void)
+{
+	struct ur_kept what = {.kind = UR_KEPT_EVENTS,
+			       .place = 3,
+			       .value = 4713 | UR_KEPT_ALONE};
+	int pair[2], other[2], status;
+	u32 at = 0;
+	pid_t pid;
+
+	make_dir();
+	CHECK(!ur_event_pair(pair) && !ur_event_pair(other));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pair[1]);
+		close(other[1]);
+		ur_keeper_start(&daemon_of);
+		CHECK_EQ(ur_keep_put(&what, pair[0]), 0);
+		CHECK_EQ(ur_keep_put(&others, other[0]), 0);
+		raise(SIGKILL);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	close(pair[0]);
+	close(other[0]);
+	program_fd = other[1];
+	CHECK(has_hung_up(1000)); /* it has no engine */
+	close(other[1]);
+	program_fd = pair[1];
+	CHECK(!has_hung_up(0));
+	ur_keeper_start(&daemon_of);
+	CHECK(ur_keep_next(UR_KEPT_EVENTS, 0, &at, &what));
+	CHECK(what.place == 3 && what.value == (4713 | UR_KEPT_ALONE));
+	CHECK(!ur_keep_has_left_life(4713));
+	ur_keep_forget();
+	CHECK(has_hung_up(0));
+	ur_keeper_stop(&daemon_of);
+	close(program_fd);
+	remove_dir();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -279,5 +320,6 @@ int main(int argc, char **argv)
 	CASE(loop());
 	CASE(no_descriptor());
 	CASE(last_program());
+	CASE(alone());
 	return cases_status();
 }
