@@ -88,8 +88,16 @@ static int accept_one(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = {.rnr_retry_count = 7};
 
+	int err;
+
 	add_qp(id);
-	return rdma_accept(id, &param);
+	if (!rdma_accept(id, &param))
+		return 0;
+	/* The queue pair was made before a kill, and the rest comes after it. */
+	err = errno;
+	rdma_reject(id, NULL, 0);
+	errno = err;
+	return -1;
 }
 
 static void next_step(const struct rdma_cm_event *e)
