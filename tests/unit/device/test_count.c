@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "engine/ground/limits.h"
 #include "device/memory.h"
+#include "device/session.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/ufile.h"
 #include "tests/check.h"
@@ -31,6 +32,7 @@ static const struct ur_object_type type = {
 /* A file that ends asks for its loop. */
 static struct ur_daemon nobody;
 static struct ur_device dev = {.daemon = &nobody};
+static struct ur_session session;
 
 static u32 fill(struct ur_ufile *file, struct ur_object **last)
 {
@@ -46,7 +48,10 @@ static u32 fill(struct ur_ufile *file, struct ur_object **last)
 
 static void test_all(void)
 {
-	struct ur_ufile a = {.dev = &dev, .uid = geteuid()}, b = a;
+	struct ur_ufile a = {.session = &session,
+			     .dev = &dev,
+			     .uid = geteuid()},
+			b = a;
 	struct ur_object *last = NULL;
 	u32 handle;
 
@@ -78,9 +83,10 @@ static void test_all(void)
 /* Each user has half of the part that the others leave, and root all of it. */
 static void test_users(void)
 {
-	struct ur_ufile a = {.dev = &dev, .uid = STRANGER}, again = a,
-			b = {.dev = &dev, .uid = OTHER},
-			root = {.dev = &dev, .uid = 0};
+	struct ur_ufile a = {.session = &session, .dev = &dev, .uid = STRANGER},
+			again = a,
+			b = {.session = &session, .dev = &dev, .uid = OTHER},
+			root = {.session = &session, .dev = &dev, .uid = 0};
 	struct ur_object *last = NULL;
 	u32 left, has;
 
