@@ -167,14 +167,24 @@ void ur_peer_release(struct ur_peer_out *out, u32 bulk_end)
 
 bool ur_peer_publish(struct ur_peer_out *out)
 {
+	u32 asleep = UR_PEER_ASLEEP;
+
 	if (out->put ==
 	    atomic_load_explicit(&out->head->published, memory_order_relaxed))
 		return false;
 	atomic_store_explicit(&out->head->published, out->put,
 			      memory_order_release);
 	atomic_thread_fence(memory_order_seq_cst);
-	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) &&
-	       atomic_exchange(&out->word->asleep, 0);
+	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) ==
+		       UR_PEER_ASLEEP &&
+	       atomic_compare_exchange_strong(&out->word->asleep, &asleep,
+					      UR_PEER_ASKED);
+}
+
+bool ur_peer_still_sleeps(const struct ur_peer_out *out)
+{
+	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) ==
+	       UR_PEER_ASKED;
 }
 
 bool ur_peer_wait(struct ur_peer_out *out, u32 len)
@@ -270,9 +280,11 @@ bool ur_peer_woken(struct ur_peer_in *in)
 
 void ur_peer_sleep(struct ur_peer_in *in, bool asleep)
 {
+	u32 rest = asleep ? UR_PEER_ASLEEP : UR_PEER_AWAKE;
+
 	if (atomic_load_explicit(&in->word->asleep, memory_order_relaxed) !=
-	    asleep)
-		atomic_store_explicit(&in->word->asleep, asleep,
+	    rest)
+		atomic_store_explicit(&in->word->asleep, rest,
 				      memory_order_relaxed);
 }
 

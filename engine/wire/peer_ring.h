@@ -48,10 +48,16 @@ struct ur_peer_head {
 struct ur_peer_word {
 	_Atomic u32 taken; /* bytes of the stream, ever */
 	_Atomic u32 freed; /* bytes of the bulk, ever */
-	/* Is to be woken when something is published. */
+	/* enum ur_peer_rest: is to be woken when something is published. */
 	_Atomic u32 asleep __attribute__((aligned(128)));
 	_Atomic u32 reads; /* there is a reader */
 } __attribute__((aligned(128)));
+
+enum ur_peer_rest {
+	UR_PEER_AWAKE,
+	UR_PEER_ASLEEP,
+	UR_PEER_ASKED, /* asleep, and a writer has asked for him to be woken */
+};
 
 /* Packets that go the same way: n of seg bytes each, the last one perhaps shorter. */
 struct ur_peer_message {
@@ -107,8 +113,10 @@ bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes);
 u32 ur_peer_place(const struct ur_peer_out *out, const u8 *bytes);
 /* No message names bytes up to there any more that was not put yet. */
 void ur_peer_release(struct ur_peer_out *out, u32 bulk_end);
-/* Shows the reader all that was put. Returns whether he is to be woken. */
+/* Shows the reader all that was put. Returns whether he is to be woken, which is so once. */
 bool ur_peer_publish(struct ur_peer_out *out);
+/* Returns whether he sleeps all the same: what was to wake him may be lost. */
+bool ur_peer_still_sleeps(const struct ur_peer_out *out);
 /* Asks to be woken when there is room for so many bytes; returns whether there is
  * already. */
 bool ur_peer_wait(struct ur_peer_out *out, u32 len);

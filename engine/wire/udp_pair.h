@@ -46,6 +46,7 @@ struct ur_udp_pair {
 	/* A datagram from one of these addresses of the device to the other wakes it. */
 	u8 way[2][16];
 	bool has_way;
+	ur_time asked; /* by one, when the last left */
 	u32 known_gen; /* of addresses that were looked at; 0: none */
 	u8 known[2][16];
 };

@@ -12,6 +12,10 @@
 /* Nobody waits longer for somebody who takes nothing: packets for him are lost. */
 #define FULL_NS 1000000u
 
+/* What has not woken somebody by then is lost: a firewall may drop it, and what is sent again
+ * would not be read. */
+#define ASK_AGAIN_NS 1000000u
+
 /* A queue pair asks for so many bytes at once, at most. */
 #define LONGEST_BULK (UR_PEER_PACKETS * 4096u)
 
@@ -216,8 +220,12 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		if (!p->put)
 			continue;
 		p->put = false;
-		if (ur_peer_publish(&p->out))
-			wake(w, p);
+		if (!ur_peer_publish(&p->out) &&
+		    (!ur_peer_still_sleeps(&p->out) ||
+		     w->wire.engine->now - p->asked < ASK_AGAIN_NS))
+			continue;
+		p->asked = w->wire.engine->now;
+		wake(w, p);
 	}
 }
 

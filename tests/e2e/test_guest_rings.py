@@ -8,6 +8,7 @@ import time
 import pytest
 
 import hosts
+import rules
 from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair, start_pair
@@ -54,6 +55,19 @@ def test_threads_that_sleep(host):
     run_cm_pair(*2 * [As(host, "process")],
                 ["rping", "-s", "-a", host.addr4, "-p", 20000, "-C", 1000],
                 ["rping", "-c", "-a", host.addr4, "-p", 20000, "-C", 1000], 20000)
+
+
+def test_lost_wake_ups(host):
+    """Every second datagram that is to wake a program is lost, the first of all too: it is
+    asked for again."""
+    host.nft(rules.arriving("lost", "udp length 20 numgen inc mod 2 < 1 counter drop"))
+    try:
+        run_pair(*2 * [As(host, "process")], ["ibv_rc_pingpong", "-e", "-c", "-n", "50"])
+        lost = json.loads(host.run("nft", "-j", "list", "table", "inet", "lost"))
+        assert sum(part["counter"]["packets"] for entry in lost["nftables"] if "rule" in entry
+                   for part in entry["rule"]["expr"] if "counter" in part) >= 1
+    finally:
+        host.nft("flush ruleset\n")
 
 
 def test_three_programs(host, peers):

@@ -80,8 +80,14 @@ static void test_unseen(void)
 	CHECK(!ur_peer_any(&in) && !ur_peer_get(&in, &m, buf));
 	CHECK(!ur_peer_woken(&in));
 	ur_peer_sleep(&in, true);
+	CHECK(!ur_peer_still_sleeps(&out));
 	CHECK(put(80, 8) && ur_peer_publish(&out)); /* once */
 	CHECK(put(80, 9) && !ur_peer_publish(&out));
+	CHECK(ur_peer_still_sleeps(&out));
+	ur_peer_sleep(&in, false);
+	CHECK(!ur_peer_still_sleeps(&out));
+	ur_peer_sleep(&in, true);
+	CHECK(put(80, 10) && ur_peer_publish(&out));
 }
 
 /* From all places, so that the end is met everywhere. */
