@@ -99,6 +99,15 @@ class Root:
                                 stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
+def end_container(nspawn):
+    """What Root.boot() started, if it still runs, with all that is inside."""
+    if nspawn.poll() is None:
+        for child in open(f"/proc/{nspawn.pid}/task/{nspawn.pid}/children").read().split():
+            os.kill(int(child), signal.SIGKILL)
+        nspawn.kill()
+        nspawn.wait()
+
+
 # What somebody types who has another card, or none, and nothing of uroce.
 TYPED = """dpkg -l '*uroce*' 'rdma-check' | grep -c ^ii
 rdma-check -- ibv_devinfo

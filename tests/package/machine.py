@@ -4,6 +4,7 @@ installed, entered as a host of tests/e2e, and another host joined to it."""
 import os
 import subprocess
 
+from conftest import end_container
 from hosts import Host, Lab, Program, sh, wait_for
 
 
@@ -112,5 +113,8 @@ class Machine(Lab):
         self.programs.clear()
         if self.nspawn:
             self.nspawn.terminate()
-            self.nspawn.wait(60)
+            try:
+                self.nspawn.wait(60)
+            finally:
+                end_container(self.nspawn)
         super().close()

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import INSTALLED, TOP, sh
+from conftest import INSTALLED, TOP, end_container, sh
 
 
 def test_debian_packages(debs):
@@ -357,6 +357,18 @@ def next_version(debs, folder, into):
         sh("dpkg-deb", "-Zgzip", "-z1", "-b", tree, into)
 
 
+def booted_to_the_end(root):
+    """What it says. A container goes on without who started it: what is its process 1
+    takes it along."""
+    with subprocess.Popen(root.boot("--private-network", "--machine=uroce-inside"),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as nspawn:
+        try:
+            return nspawn.communicate(timeout=200)[0]
+        finally:
+            end_container(nspawn)
+
+
 @pytest.fixture(scope="module")
 def started_twice(root, debs, tmp_path_factory):
     """What a systemd that is process 1 found, and once more after it has started anew."""
@@ -379,11 +391,9 @@ def started_twice(root, debs, tmp_path_factory):
        "systemctl enable inside.service")
     found = []
     for name in "/found", "/plugged":
-        p = subprocess.run(root.boot("--private-network", "--machine=uroce-inside"),
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, timeout=200)
+        out = booted_to_the_end(root)
         if not os.path.exists(root.path + name):
-            said = p.stdout.decode(errors="replace")[-400:]
+            said = out.decode(errors="replace")[-400:]
             assert not found, said
             pytest.skip("no systemd here: " + said)
         with open(root.path + name) as f:
