@@ -42,7 +42,7 @@ declare -A kinds=(
 	[conformance]="$hosts python3-pyverbs"
 	[e2e]="$hosts python3-pyverbs infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
-	  libjemalloc2 libtcmalloc-minimal4 openmpi-bin
+	  libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 openmpi-bin valgrind gdb
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file prometheus-node-exporter binutils"
 	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3
@@ -64,7 +64,7 @@ declare -A kinds=(
 # What names a package of 13 has for one of 12; none: its tests are skipped.
 declare -A renamed=(
 	[libtcmalloc-minimal4]=libtcmalloc-minimal4t64
-	[dapl2-utils]=""
+	[dapl2-utils]="" [libmimalloc2.0]=""
 )
 debian=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}")
 list=

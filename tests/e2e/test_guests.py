@@ -2,6 +2,7 @@
 """What programs do that libraries must bear: tests/e2e/guest. With the engine in
 the device, and in the program (UROCE_ENGINE=process)."""
 import errno
+import glob
 import ipaddress
 import os
 import shutil
@@ -12,7 +13,9 @@ import pytest
 
 import hosts
 from hosts import wait_for
+from pairs import run_pair
 from test_guest_engine import GUESTS, engines, pair  # pylint: disable=unused-import
+from test_guest_host import As
 
 
 @pytest.fixture(params=["device", "process"])
@@ -70,9 +73,81 @@ def test_idle(pair, engine):
             p.kill()
 
 
-@pytest.mark.parametrize("mode", ["exec", "threads", "cancel", "signals"])
+@pytest.mark.parametrize("mode", ["exec", "vfork", "threads", "cancel", "signals", "masked",
+                                  "handler"])
 def test_goes_on(pair, engine, mode):
     finish(*start(pair, mode))
+
+
+@pytest.mark.parametrize("on", ["one host", "two hosts"])
+@pytest.mark.parametrize("mode,status", [("exit", 0), ("abort", -signal.SIGABRT)])
+def test_ends_in_traffic(pair, in_program, mode, status, on):
+    """By exit() or abort() in one thread while another polls: the peer is told, and the engine's
+    place is free again."""
+    s, c = start(pair, mode, (pair.a, pair.a if on == "one host" else pair.b))
+    assert (c.wait(60), s.wait(10)) == (0, status), s.report() + c.report()
+    assert "send 12" in c.text(), c.report()  # IBV_WC_RETRY_EXC_ERR
+    finish(*start(pair, "masked"))
+
+
+# A plugin host, which has no libibverbs of its own.
+OPENS = """
+import _ctypes, ctypes, os, threading
+def look():
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+def once():
+    lib = ctypes.CDLL("libibverbs.so.1")
+    lib.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+    lib.ibv_open_device.restype = ctypes.c_void_p
+    devices = lib.ibv_get_device_list(None)
+    context = lib.ibv_open_device(ctypes.c_void_p(devices[0]))
+    assert context and not lib.ibv_close_device(ctypes.c_void_p(context))
+    lib.ibv_free_device_list(devices)
+    _ctypes.dlclose(lib._handle)
+once()
+before = look()
+for _ in range(TIMES):
+    once()
+assert look() == before, (before, look())
+print("the same")
+"""
+
+
+def test_opened_again_and_again(pair, in_program):
+    """dlopen(), a context, dlclose(): no descriptor and no thread is left. With UROCE_FULL
+    1,000 times."""
+    times = 1000 if os.environ.get("UROCE_FULL") else 50
+    p = pair.a.start("/usr/bin/python3", "-c", OPENS.replace("TIMES", str(times)))
+    assert p.wait(100) == 0 and "the same" in p.text(), p.report()
+
+
+@pytest.mark.parametrize("library", ["libjemalloc.so.2", "libtcmalloc_minimal.so.4",
+                                     "libmimalloc.so.2"])
+def test_allocator(pair, in_program, library):
+    """In front of the C library's, as programs are that link with it."""
+    if not glob.glob("/usr/lib/*/" + library):
+        pytest.skip(f"{library} is not installed")
+
+    def before(host):
+        return As(host, "process", "sh", "-c", f'LD_PRELOAD="{library} $LD_PRELOAD" exec "$@"', "-")
+    ends = run_pair(before(pair.a), before(pair.b), ["ibv_rc_pingpong", "-e", "-c", "-n", "300"])
+    assert not any("cannot be preloaded" in text for text in ends), ends
+
+
+@pytest.mark.parametrize("gib", [1, 4])
+def test_limit_of_addresses(pair, gib):
+    """ulimit -v: what does not fit is not there, and the device's engine is."""
+    limited = [As(host, "", "prlimit", f"--as={gib << 30}") for host in (pair.a, pair.b)]
+    run_pair(*limited, ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+@pytest.mark.parametrize("tool", ["valgrind", "gdb"])
+def test_under_a_tool(pair, in_program, tool):
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed")
+    before = {"valgrind": ["valgrind", "-q", "--error-exitcode=9"],
+              "gdb": ["gdb", "-q", "-batch", "-return-child-result", "-ex", "run", "--args"]}[tool]
+    run_pair(*2 * [As(pair.a, "process", *before)], ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
 @pytest.mark.parametrize("on", ["one host", "two hosts"])

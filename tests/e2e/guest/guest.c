@@ -27,6 +27,7 @@
 #include <sys/ioctl.h>
 
 #include "kernel-abi/uroce-abi.h"
+#include "programs.h"
 #include "rounds.h"
 
 #define ROUNDS	100
@@ -586,5 +587,7 @@ int main(int argc, char **argv)
 			say("done", 0);
 			return 0;
 		}
-	must(false, "a mode");
+	must(run_program(argv[1], context, &peer), "a mode");
+	say("done", 0);
+	return 0;
 }
