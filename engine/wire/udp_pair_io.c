@@ -12,7 +12,7 @@
 /* Nobody waits longer for somebody who takes nothing: packets for him are lost. */
 #define FULL_NS 1000000u
 
-/* What has not woken somebody by then is lost: a firewall may drop it, and what is sent again
+/* A datagram that has not woken him by then is lost: a firewall may drop it, and what is sent again
  * would not be read. */
 #define ASK_AGAIN_NS 1000000u
 

@@ -199,7 +199,7 @@ def test_bounded(labs):
     """The oldest is forgotten."""
     lab = labs(1500)
     for _ in range(3):
-        c = lab.b.start("sh", "-c", f"for i in $(seq 30); do ucmatose -s {lab.a.addr4} "
+        c = lab.b.start("sh", "-c", f"for i in $(seq 22); do ucmatose -s {lab.a.addr4} "
                         f"-p {lab.next_port()}; done")
         c.wait(60)
     assert len(json.loads(why(lab.b, "--json"))) <= 64

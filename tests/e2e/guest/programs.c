@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What other programs do: programs.h. */
+/* The modes of programs.h. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
