@@ -58,7 +58,7 @@ static void post_receives(struct peer *p)
 	}
 }
 
-static void add_qp(struct rdma_cm_id *id)
+static int add_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = {.max_send_wr = DEPTH,
@@ -73,7 +73,9 @@ static void add_qp(struct rdma_cm_id *id)
 	CHECK(p && n_peers < IDS_MAX);
 	p->id = id;
 	id->context = p;
-	CHECK(!rdma_create_qp(id, NULL, &attr));
+	/* It may be made in part before a kill, and in part after it. */
+	if (rdma_create_qp(id, NULL, &attr))
+		return -1;
 	p->mr = ibv_reg_mr(id->pd, p->data, sizeof(p->data),
 			   IBV_ACCESS_LOCAL_WRITE);
 	CHECK(p->mr);
@@ -82,6 +84,7 @@ static void add_qp(struct rdma_cm_id *id)
 	pthread_mutex_lock(&lock);
 	peers[n_peers++] = p;
 	pthread_mutex_unlock(&lock);
+	return 0;
 }
 
 static int accept_one(struct rdma_cm_id *id)
@@ -90,10 +93,8 @@ static int accept_one(struct rdma_cm_id *id)
 
 	int err;
 
-	add_qp(id);
-	if (!rdma_accept(id, &param))
+	if (!add_qp(id) && !rdma_accept(id, &param))
 		return 0;
-	/* The queue pair was made before a kill, and the rest comes after it. */
 	err = errno;
 	rdma_reject(id, NULL, 0);
 	errno = err;
@@ -109,8 +110,7 @@ static void next_step(const struct rdma_cm_event *e)
 		say("route", rdma_resolve_route(e->id, 2000));
 		return;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		add_qp(e->id);
-		say("connect", rdma_connect(e->id, &param));
+		say("connect", add_qp(e->id) || rdma_connect(e->id, &param));
 		return;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		if (manual)
