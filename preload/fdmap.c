@@ -232,8 +232,10 @@ static void release(struct ur_file *file)
 	settle(file);
 	sock = file->sock;
 	if (sock >= 0) {
-		/* The next file may want the methods of its agents. */
-		if (file->kind == UROCE_TUN_UMAD &&
+		/* The next file may want the methods of its agents, or the ports of
+		 * its ids. */
+		if ((file->kind == UROCE_TUN_UMAD ||
+		     file->kind == UROCE_TUN_RDMA_CM) &&
 		    file->generation == ur_fdmap_generation() &&
 		    !atomic_load(&file->shared))
 			ur_tunnel_end(sock);
