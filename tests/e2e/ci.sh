@@ -43,6 +43,7 @@ done
 # shellcheck disable=SC2086  # names of files
 for n in 0 1 2; do part "rest$n" ${thirds[n]}; done
 e2e rdmacm
+e2e doctor
 # What dies and is lost in a run with sanitizers below, does not here, but beside a
 # bystander.
 if [ -x build/asan/bin/uroced ] && [ -z "${UROCE_FULL:-}" ]; then
@@ -85,7 +86,6 @@ beside=(-k "test_requests or test_rnr or test_pingpong")
 [ -n "${UROCE_FULL:-}" ] && beside=(tests/e2e/test_fault_rules.py)
 [ -x build/asan/bin/uroced ] && tests/device_of.sh build/asan "$tmp/mixed" &&
 	part beside tests/e2e/test_{record,why,adverse}.py --build "$tmp/mixed" "${beside[@]}"
-e2e doctor
 e2e middleware
 result "$1"
 exit $status

@@ -81,3 +81,7 @@ def test_mckey(lab, place, family):
     for m in members:
         assert m.wait(20) == 0, m.report() + s.report()
         assert "return status 0" in m.text()
+
+
+# mckey sleeps for three seconds at each end: each value once, with full each pair.
+test_mckey.shows = dict.items
