@@ -20,6 +20,7 @@
 #include "engine/wire/wire.h"
 #include "util/os/filtered.h"
 #include "util/os/high_fd.h"
+#include "util/os/timed_lock.h"
 
 /* While somebody polls, the thread looks so often whether it is still so: so
  * late at most is a timer, or an answer that was kept, once nobody does. */
@@ -383,7 +384,7 @@ static bool came_meanwhile(struct ur_engine *e)
 }
 
 /* One turn, as the engine. Returns whether its thread is to be woken. */
-static bool drive(struct ur_engine *e, bool posted)
+static bool take_turn(struct ur_engine *e, bool posted)
 {
 	u32 turn = atomic_fetch_add_explicit(&e->guest.turns, 1,
 					     memory_order_relaxed);
@@ -403,6 +404,17 @@ static bool drive(struct ur_engine *e, bool posted)
 	}
 	return atomic_load(&e->asleep) && !atomic_load(&e->guest.naps) &&
 	       (ur_poll_overdue(e) || came_meanwhile(e));
+}
+
+static bool drive(struct ur_engine *e, bool posted)
+{
+	bool wake;
+
+	atomic_store_explicit(&e->guest.driver, pthread_self(),
+			      memory_order_relaxed);
+	wake = take_turn(e, posted);
+	atomic_store_explicit(&e->guest.driver, 0, memory_order_relaxed);
+	return wake;
 }
 
 /* A filter of system calls may end the calling thread for what an engine does. It has come
@@ -440,11 +452,7 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 				atomic_fetch_add(&e->guest.turns, 1);
 			break;
 		}
-		atomic_store_explicit(&e->guest.driver, pthread_self(),
-				      memory_order_relaxed);
 		wake = drive(e, posted);
-		atomic_store_explicit(&e->guest.driver, 0,
-				      memory_order_relaxed);
 		pthread_mutex_unlock(&box->owner);
 		if (wake)
 			ur_mailbox_wake(e);
@@ -465,21 +473,14 @@ u32 ur_engine_turns(const struct ur_engine *e)
 void ur_engine_finish(struct ur_engine *e)
 {
 	struct ur_mailbox *box = &e->mailbox;
-	struct timespec until;
 	int cancel;
 
 	/* A handler of a signal that came in the middle of a turn has the lock. */
 	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
 	    atomic_load(&e->guest.driver) == pthread_self())
 		return;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += FINISH_NS;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (!pthread_mutex_timedlock(&box->owner, &until)) {
+	if (ur_lock_within(&box->owner, FINISH_NS)) {
 		if (ur_doorbells_rung(e))
 			drive(e, true);
 		pthread_mutex_unlock(&box->owner);

@@ -8,6 +8,7 @@
 #include "engine/engine_impl.h"
 #include "engine/guest_fork.h"
 #include "util/os/clock.h"
+#include "util/os/timed_lock.h"
 
 /* Whoever runs the engine may wait for a page that the forking thread was to bring. */
 #define HOLD_NS 100000000u
@@ -28,13 +29,7 @@ void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
 
 bool ur_engine_hold(struct ur_engine *e)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += HOLD_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	return !pthread_mutex_timedlock(&e->mailbox.owner, &until);
+	return ur_lock_within(&e->mailbox.owner, HOLD_NS);
 }
 
 void ur_engine_let_go(struct ur_engine *e)

@@ -25,6 +25,7 @@
 #include "kernel-abi/uroce-forks.h"
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
+#include "util/os/timed_lock.h"
 
 /* A parent that ends at once has ended by then. */
 #define WAIT_MS 100u
@@ -45,11 +46,7 @@ static int line[2] = {-1, -1};
 
 static bool lock_soon(pthread_mutex_t *mutex)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec++;
-	return !pthread_mutex_timedlock(mutex, &until);
+	return ur_lock_within(mutex, 1000000000);
 }
 
 /* Nobody makes objects, and nobody runs the engine. */
