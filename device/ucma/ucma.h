@@ -177,7 +177,6 @@ struct ucma_file {
 	 * session is this one, which says whose the file is. */
 	struct ur_session *absent;
 	struct ur_kept_channel *kept;	 /* NULL: it ends with this process */
-	u32 kept_number;		 /* its number; 0: none */
 	struct ucma_file_record *record; /* NULL: none */
 	u8 question[24];		 /* how the command that runs begins */
 	bool is_answered;		 /* the journal has its answer */
@@ -243,6 +242,12 @@ struct ur_ucma {
 	struct ucma_journal *journal; /* NULL: none */
 	struct ur_list touched;	      /* ids whose records are to be written */
 };
+
+/* Returns the number by which the next uroced knows the file, or 0: it does not. */
+static inline u32 ucma_kept_number(const struct ucma_file *file)
+{
+	return file->kept ? file->kept->number : 0;
+}
 
 static inline struct ur_ucma *ucma_of(const struct ucma_file *file)
 {

@@ -46,7 +46,6 @@ int ucma_open(struct ur_session *s, const char *name, void **opened, int *shown,
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
 	file->kept = ur_kept_events_add(s, file->sock);
-	file->kept_number = file->kept ? file->kept->number : 0;
 	ucma_journal_add_file(file);
 	file->page = -1;
 	if (s->features & UROCE_TUN_F_CACHED_REPLY)

@@ -118,7 +118,7 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 {
 	/* Padding too: records are compared. */
 	memset(r, 0, sizeof(*r));
-	r->file = id->file->kept_number;
+	r->file = ucma_kept_number(id->file);
 	r->state = id->state;
 	r->uid = id->uid;
 	r->events_reported = id->events_reported;
@@ -236,7 +236,7 @@ void ucma_journal_add_file(struct ucma_file *file)
 	static bool said;
 	u32 i = 0;
 
-	if (!j || !file->kept_number)
+	if (!j || !file->kept)
 		return;
 	while (i < UCMA_FILES_MAX && j->file_number[i])
 		i++;
@@ -250,7 +250,7 @@ void ucma_journal_add_file(struct ucma_file *file)
 	file->record = &j->file[i];
 	memset(file->record, 0, sizeof(*file->record));
 	file->record->shown = file->shown;
-	__atomic_store_n(&j->file_number[i], file->kept_number,
+	__atomic_store_n(&j->file_number[i], ucma_kept_number(file),
 			 __ATOMIC_RELEASE);
 }
 
@@ -302,7 +302,7 @@ bool ucma_journal_find_file(struct ucma_file *file)
 	struct ucma_journal *j = ucma_of(file)->journal;
 
 	for (u32 i = 0; j && i < UCMA_FILES_MAX; i++) {
-		if (j->file_number[i] != file->kept_number)
+		if (j->file_number[i] != ucma_kept_number(file))
 			continue;
 		file->record = &j->file[i];
 		file->shown = file->record->shown;
@@ -317,7 +317,7 @@ static bool is_found(const struct ur_ucma *ucma, u32 number)
 		const struct ucma_file *file =
 			ur_list_entry(n, struct ucma_file, node);
 
-		if (file->record && file->kept_number == number)
+		if (file->record && ucma_kept_number(file) == number)
 			return true;
 	}
 	return false;

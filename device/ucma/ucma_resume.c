@@ -195,7 +195,6 @@ static struct ucma_file *make_file(struct ur_daemon *daemon,
 	file->sock = kept->sock;
 	file->visible = file->page = -1;
 	file->kept = kept;
-	file->kept_number = kept->number;
 	ur_list_init(&file->ids);
 	ur_list_init(&file->mcasts);
 	ur_list_init(&file->events);
@@ -242,7 +241,7 @@ static struct ucma_file *file_by_number(const struct ur_ucma *ucma, u32 number)
 		struct ucma_file *file =
 			ur_list_entry(n, struct ucma_file, node);
 
-		if (file->kept_number == number)
+		if (ucma_kept_number(file) == number)
 			return file;
 	}
 	return NULL;

@@ -5,7 +5,8 @@
 
 static struct ur_ucma ucma;
 static struct ur_daemon daemon_of = {.cm = &ucma};
-static struct ucma_file file = {.daemon = &daemon_of, .kept_number = 7};
+static struct ur_kept_channel kept = {.number = 7};
+static struct ucma_file file = {.daemon = &daemon_of, .kept = &kept};
 static struct ucma_id id = {.file = &file, .number = 5, .uid = 1};
 
 static const struct ucma_record *record(void)
@@ -120,11 +121,13 @@ static void test_answers(void)
 static void test_full(void)
 {
 	static struct ucma_file files[UCMA_FILES_MAX];
+	static struct ur_kept_channel channels[UCMA_FILES_MAX];
 
 	begin();
 	for (u32 i = 0; i < UCMA_FILES_MAX; i++) {
 		files[i].daemon = &daemon_of;
-		files[i].kept_number = 100 + i;
+		channels[i].number = 100 + i;
+		files[i].kept = &channels[i];
 		ucma_journal_add_file(&files[i]);
 		CHECK_EQ(!files[i].record, i == UCMA_FILES_MAX - 1);
 	}
