@@ -11,6 +11,10 @@
 
 #define UROCE_RESUMES_VERSION 1
 
+/* So long a command waits for the next uroced. A busy machine has been seen to take 2 s for the start of
+ * one. */
+#define UROCE_RESUMES_WAIT_NS 10000000000ull
+
 struct uroce_resumes {
 	__u32 version; /* UROCE_RESUMES_VERSION */
 	/*

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel-abi/uroce-resumes.h"
 #include "preload/file.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
@@ -274,7 +275,8 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 		ret = converse(file, &m, len);
 	while (m.op != UROCE_TUN_DONE) {
 		if (!until)
-			until = ur_clock_ns(CLOCK_MONOTONIC) + UR_RESUME_NS;
+			until = ur_clock_ns(CLOCK_MONOTONIC) +
+				UROCE_RESUMES_WAIT_NS;
 		if (!ur_file_resume(file, fd, until))
 			break;
 		m = *msg;

@@ -5,10 +5,6 @@
 
 #include "preload/fdmap.h"
 
-/* So long a command waits for the next device process: as the provider's
- * (providers/uroce/guest_resume.c). */
-#define UR_RESUME_NS 10000000000ull
-
 /* The connection of a locked rdma_cm file, of which @fd is a descriptor, is of no more use: gets
  * it another one, until that time of CLOCK_MONOTONIC in nanoseconds. Returns false where
  * there is no other device process, or it does not know the file. */

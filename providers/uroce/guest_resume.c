@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "kernel-abi/uroce-resumes.h"
 #include "poller.h"
 #include "util/os/clock.h"
 
-/* For the next uroced: so long a command waits. A busy machine has been seen to take 2 s for the start of
- * one. */
-#define WAIT_NS 10000000000ull
 #define STEP_NS 10000000
 
 static int open_file(const struct uroce_context *ctx)
@@ -135,7 +133,7 @@ static int resume_until(struct uroce_context *ctx, u64 until)
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + UROCE_RESUMES_WAIT_NS;
 	bool good;
 
 	if (!is_here(ctx))
