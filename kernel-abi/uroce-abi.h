@@ -212,8 +212,7 @@ struct uroce_query_dm_resp {
  * (UROCE_ENGINE in the environment; uroce-engine.h). ENGINE_OPEN, of
  * UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
  * numbers that the engine works with. ENGINE_SOCKET returns its receiving
- * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns
- * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
+ * socket for an entry of the GID table. ENGINE_AH, of
  * UVERBS_OBJECT_AH, the path of an address handle, ENGINE_CQ, of
  * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
  * sent. ENGINE_RING returns the files of the rings to the engine in another slot of
@@ -232,10 +231,6 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_SOCKET     0x1002
 #define UROCE_ATTR_ENGINE_SOCKET_INDEX 0x1000 /* in: __u32 */
 #define UROCE_ATTR_ENGINE_SOCKET_RESP  0x1001 /* out: uroce_engine_socket */
-
-#define UROCE_METHOD_ENGINE_QP	    0x1001
-#define UROCE_ATTR_ENGINE_QP_HANDLE 0x1000 /* in: object handle */
-#define UROCE_ATTR_ENGINE_QP_RESP   0x1001 /* out: uroce_engine_qp */
 
 #define UROCE_METHOD_ENGINE_AH	    0x1001
 #define UROCE_ATTR_ENGINE_AH_HANDLE 0x1000 /* in: object handle */
@@ -326,7 +321,8 @@ struct uroce_engine_ring {
 	__u32 rsv;
 };
 
-/* Attributes as of MODIFY_QP; the path as the device sends on it. */
+/* The driver's response to the extended MODIFY_QP, of a queue pair whose engine is in the
+ * program: what has been checked and set; the path as the device sends on it. */
 struct uroce_engine_qp {
 	__u32 state;
 	__u32 path_mtu; /* bytes */
@@ -353,7 +349,8 @@ struct uroce_engine_qp {
 	__u8 sl;
 	__u8 v1;
 	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
-	__u8 rsv[3];
+	__u8 is_there; /* 1 */
+	__u8 rsv[2];
 	__u64 static_bps;
 };
 

@@ -247,18 +247,15 @@ static void fill_path(struct uroce_engine_qp *resp, const struct ur_epath *path)
 	resp->have_path = 1;
 }
 
-int ur_m_engine_qp(struct ur_cmd *cmd)
+int ur_program_engine_answer(struct ur_cmd *cmd, const struct ur_obj_qp *qp)
 {
-	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
+	struct uroce_engine_qp resp;
 	struct ur_eqp_init init;
 	struct ur_qp_attr attr;
 	struct ur_epath path;
 	bool have_path;
-	struct uroce_engine_qp resp;
 	u32 slot;
 
-	if (!qp->in_program)
-		return -EINVAL;
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	resp = (struct uroce_engine_qp){
 		.state = attr.state,
@@ -277,6 +274,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		.rnr_retry = attr.rnr_retry,
 		.en_sqd_async_notify = attr.en_sqd_async_notify,
 		.static_bps = attr.static_bps,
+		.is_there = 1,
 	};
 	if (have_path) {
 		/* The administrator's before the program's. */
@@ -287,7 +285,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		if (peers(cmd, path.dgid) >> slot & 1)
 			resp.peer_slot = (u8)slot;
 	}
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
+	return ur_udata_out(cmd, &resp, sizeof(resp));
 }
 
 int ur_m_engine_ah(struct ur_cmd *cmd)
