@@ -19,6 +19,16 @@
 #define DUE_BYTES	 (128u << 10)
 #define COMPLETION_BYTES 1024u
 
+/* Several programs do not wait for each other's events. A program's own engine sends those of all
+ * its channels together (event_batch.h). */
+static void begin_event(struct ur_engine *engine)
+{
+	if (!engine->config.guest)
+		ur_ecq_send_events(engine);
+	if (ur_list_empty(&engine->due))
+		engine->due_bytes = 0;
+}
+
 void ur_ecq_event(struct ur_ecq *cq)
 {
 	struct ur_engine *engine = cq->ectx->engine;
@@ -26,14 +36,47 @@ void ur_ecq_event(struct ur_ecq *cq)
 	cq->mod_seen = 0;
 	cq->mod_deadline = UR_NEVER;
 	ur_list_del(&cq->mod_node);
-	/* It need not wait for another queue's: several programs, or several
-	 * connections of one, each with a channel. */
 	if (!cq->due) {
-		ur_ecq_send_events(engine);
-		engine->due_bytes = 0;
+		begin_event(engine);
 		ur_list_add_tail(&engine->due, &cq->due_node);
 	}
 	cq->due++;
+}
+
+static void send_event(struct ur_ecq *cq)
+{
+	ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
+}
+
+static bool goes_together(const struct ur_ecq *cq)
+{
+	return cq->ectx->engine->config.guest && !cq->chan->sock.held &&
+	       !cq->comp_src.pending;
+}
+
+static void send_or_put(struct ur_ecq *cq, struct ur_event_batch *batch)
+{
+	if (goes_together(cq)) {
+		ur_event_batch_put(batch, cq->chan->sock.tx,
+				   cq->comp_src.element, cq);
+		cq->due--;
+	}
+	for (; cq->due; cq->due--)
+		send_event(cq);
+}
+
+static void send_batch(struct ur_event_batch *batch)
+{
+	u32 n = ur_event_batch_send(batch);
+
+	for (u32 i = 0; i < n; i++) {
+		struct ur_ecq *cq = batch->event[i].about;
+
+		if (batch->event[i].sent)
+			cq->comp_src.sent++;
+		else
+			send_event(cq);
+	}
 }
 
 void ur_ecq_send_events(struct ur_engine *engine)
@@ -43,9 +86,11 @@ void ur_ecq_send_events(struct ur_engine *engine)
 			ur_list_first(&engine->due, struct ur_ecq, due_node);
 
 		ur_list_del(&cq->due_node);
-		for (; cq->due; cq->due--)
-			ur_evsock_send(&cq->chan->sock, &cq->comp_src, 0);
+		send_or_put(cq, &engine->events);
 		ur_place_told(&engine->place);
+		if (engine->events.n && (engine->events.n == UR_EVENT_BATCH ||
+					 ur_list_empty(&engine->due)))
+			send_batch(&engine->events);
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "engine/cq.h"
 #include "engine/doorbell.h"
 #include "engine/ectx.h"
+#include "engine/event_batch.h"
 #include "engine/event_file.h"
 #include "engine/guest.h"
 #include "engine/idle.h"
@@ -103,10 +104,11 @@ struct ur_engine {
 	u8 apart[64]; /* what others look at is above */
 	ur_time now;  /* CLOCK_MONOTONIC, once an iteration */
 	struct ur_list ectxs;
-	struct ur_list kicks;	  /* ur_erq */
-	struct ur_list moderated; /* ur_ecq with an event held back */
-	struct ur_list due;	  /* ur_ecq whose events leave at the end */
-	u64 due_bytes;		  /* completed since the first of them */
+	struct ur_list kicks;	      /* ur_erq */
+	struct ur_list moderated;     /* ur_ecq with an event held back */
+	struct ur_list due;	      /* ur_ecq whose events leave at the end */
+	u64 due_bytes;		      /* completed since the first of them */
+	struct ur_event_batch events; /* of these, in a program */
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;
