@@ -79,6 +79,9 @@ struct ur_lent {
 	int counters; /* memory that it counts in: lend_counters.h */
 	int settings; /* memory that it reads settings in: lend_settings.h */
 	int record;   /* memory that it records in: lend_record.h */
+	/* It gets no sockets, and finds its packets in a ring: the file, and the one of both
+	 * (wire/udp_relay.h); or -1. */
+	int relay, relay_words;
 	u32 off; /* options of the device that are off: UROCE_ENGINE_NO_* */
 	u32 tx_bytes; /* and that one */
 };

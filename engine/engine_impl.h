@@ -119,6 +119,7 @@ struct ur_engine {
 	struct ur_list joins;
 	u64 sleeps; /* for the tests */
 	ur_time last_rx, last_epoll;
+	ur_time wire_look; /* a wire wants its look() then */
 	struct ur_idle idle;
 	struct ur_place place;
 	u32 cpu; /* that it was on when it last looked, plus one */

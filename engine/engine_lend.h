@@ -8,7 +8,8 @@
  *
  * The owner of such a socket can remove the filter that gives each socket its
  * packets (SO_DETACH_REUSEPORT_BPF needs no privilege), and so get the packets
- * of others. Control lends only to programs that it would trust with these.
+ * of others. Programs that control would not trust with these get none: the device keeps
+ * their sockets, and puts what comes into a ring that they have (wire/udp_relay.h).
  */
 #ifndef UR_ENGINE_LEND_H
 #define UR_ENGINE_LEND_H
@@ -26,18 +27,22 @@ struct ur_lent_ring {
 	u32 peer; /* slot of the other one */
 	u32 loan; /* how often its slot has been lent */
 	int words, out, in;
+	bool relayed; /* the other one gets no sockets */
 };
 
-/* Takes a free slot, and a port for it, for that user's process. Returns 0, -EOPNOTSUPP (the engine was made
+/* Takes a free slot, and a port for it, for that user's process, which gets sockets, or, relayed, a ring.
+ * Returns 0, -EOPNOTSUPP (the engine was made
  * without the option guests, or the kernel has no seals), -EBUSY (all are lent) or
  * -errno of the wire. */
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
 		   struct ur_lent *lent);
+/* Returns how many slots there are to be lent. Control. */
+u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends it: the program has no queue pair any more. Its packets count until the
  * slot is lent again. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
 /* Puts the socket of that slot for entry index of the GID table in *fd, which
- * stays the engine's, and the entry in gid. Packets that it received before are
+ * stays the engine's, and the entry in gid; -1 where it has a ring, into which they come from now on. Packets that it received before are
  * still in it, for numbers that nobody has any more. Returns 0, -EINVAL (no
  * such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
@@ -58,7 +63,7 @@ int ur_engine_borrow_ring(struct ur_engine *engine,
 bool ur_engine_has_ring(struct ur_engine *engine, u32 peer);
 
 /* Called in a program: sets entry index of the GID table, with a socket that
- * was lent for it, which becomes the engine's. Returns 0 or -errno; after an
+ * was lent for it, which becomes the engine's, or -1 where it has a ring. Returns 0 or -errno; after an
  * error the socket stays the caller's. */
 int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 		     int fd);

@@ -21,6 +21,19 @@ static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 }
 UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
 
+static int lend_relay(struct ur_engine *engine, struct ur_lent *lent)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->lend_relay(wire, lent);
+}
+UR_ENGINE_CALL(1, lend_relay, struct ur_lent *);
+
+u32 ur_engine_lend_room(const struct ur_engine *engine)
+{
+	return UR_SLOTS - ur_lend_first_slot(engine);
+}
+
 u32 ur_lend_first_slot(const struct ur_engine *engine)
 {
 	return engine->shards ? engine->shards->max : 1;
@@ -41,7 +54,7 @@ static u32 free_slot(const struct ur_engine *engine)
 	return 0;
 }
 
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
 		   struct ur_lent *lent)
 {
 	int err;
@@ -50,7 +63,9 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 		return -EOPNOTSUPP;
 	*lent = (struct ur_lent){.slot = free_slot(engine),
 				 .off = ur_engine_options_off(&engine->opt),
-				 .tx_bytes = engine->opt.tx_bytes};
+				 .tx_bytes = engine->opt.tx_bytes,
+				 .relay = -1,
+				 .relay_words = -1};
 	if (!lent->slot)
 		return -EBUSY;
 	err = call_lend_port(engine, lent);
@@ -62,6 +77,8 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 				     &lent->record);
 	if (!err)
 		err = ur_settings_lend(engine, &lent->settings);
+	if (!err && relayed)
+		err = call_lend_relay(engine, lent);
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;

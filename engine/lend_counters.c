@@ -10,12 +10,17 @@
 #include "engine/ground/keep.h"
 #include "engine/lend_page.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 #include "util/os/map_shared.h"
+
+/* Twice what memory gives. */
+#define MOST_PER_NS 64u
 
 struct loan {
 	int fd; /* -1: none */
 	const struct ur_counter_page *page;
 	u64 seen[UR_CNT_COUNT]; /* the most that was read */
+	u64 since;		/* when; 0: of an earlier uroced */
 };
 
 struct ur_counter_loans {
@@ -33,8 +38,10 @@ static int make_loan(struct loan *loan)
 		"uroce-counters", sizeof(*loan->page), PROT_READ,
 		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, &loan->fd, &p);
 
-	if (!err)
+	if (!err) {
 		loan->page = p;
+		loan->since = ur_clock_ns(CLOCK_MONOTONIC);
+	}
 	return err;
 }
 
@@ -98,16 +105,19 @@ int ur_counters_inherit(struct ur_engine *engine, u32 slot)
 	return 0;
 }
 
-/* A counter that has fallen is not believed, nor are a port's bytes beyond what the sum
- * can hold. */
+/* A counter that has fallen is not believed, nor one that has grown faster than bytes
+ * could come. */
 static void read_loan(struct loan *loan)
 {
-	u64 now[UR_CNT_COUNT];
+	u64 values[UR_CNT_COUNT], now = ur_clock_ns(CLOCK_MONOTONIC);
+	u64 most = (now - loan->since) * MOST_PER_NS;
 
-	ur_counters_read(loan->page->port, now);
+	ur_counters_read(loan->page->port, values);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)
-		if (now[i] > loan->seen[i] && now[i] < 1ull << 60)
-			loan->seen[i] = now[i];
+		if (values[i] > loan->seen[i])
+			loan->seen[i] +=
+				ur_min_u64(values[i] - loan->seen[i], most);
+	loan->since = now;
 }
 
 static bool is_sl_refused(const struct loan *loan)

@@ -72,6 +72,8 @@ static bool look_at_wire(struct ur_engine *e)
 	 * just received, the program's event leaves first. */
 	if (e->config.guest)
 		return e->rx_any || ur_wire_poll(e);
+	if (e->now >= e->wire_look)
+		ur_wire_look(e);
 	if (quiet < WIRE_HOT_NS)
 		any = ur_wire_poll(e);
 	if (e->now - e->last_epoll >=

@@ -84,7 +84,8 @@ void ur_wait_sleep(struct ur_engine *e)
 	ur_time until = ur_min_u64(ur_port_deadline(e->port), e->mod_deadline);
 	struct timespec ts = {0};
 
-	until = ur_min_u64(until, ur_faults_deadline(e));
+	until = ur_min_u64(until,
+			   ur_min_u64(ur_faults_deadline(e), e->wire_look));
 	if (e->tx_blocked)
 		until = ur_min_u64(until, e->now + RETRY_NS);
 	e->asleep_until = until;

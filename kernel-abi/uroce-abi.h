@@ -212,7 +212,8 @@ struct uroce_query_dm_resp {
  * (UROCE_ENGINE in the environment; uroce-engine.h). ENGINE_OPEN, of
  * UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
  * numbers that the engine works with. ENGINE_SOCKET returns its receiving
- * socket for an entry of the GID table. ENGINE_AH, of
+ * socket for an entry of the GID table. ENGINE_QP, of UVERBS_OBJECT_QP, returns
+ * the attributes that MODIFY_QP has checked and set, ENGINE_AH, of
  * UVERBS_OBJECT_AH, the path of an address handle, ENGINE_CQ, of
  * UVERBS_OBJECT_CQ, the end of its completion channel into which events are
  * sent. ENGINE_RING returns the files of the rings to the engine in another slot of
@@ -231,6 +232,10 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_SOCKET     0x1002
 #define UROCE_ATTR_ENGINE_SOCKET_INDEX 0x1000 /* in: __u32 */
 #define UROCE_ATTR_ENGINE_SOCKET_RESP  0x1001 /* out: uroce_engine_socket */
+
+#define UROCE_METHOD_ENGINE_QP	    0x1001
+#define UROCE_ATTR_ENGINE_QP_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_QP_RESP   0x1001 /* out: uroce_engine_qp */
 
 #define UROCE_METHOD_ENGINE_AH	    0x1001
 #define UROCE_ATTR_ENGINE_AH_HANDLE 0x1000 /* in: object handle */
@@ -296,6 +301,11 @@ struct uroce_engine_open {
 	__s32 settings_fd;
 	__s32 record_fd;
 	__u32 tx_bytes; /* of its burst buffer; 0: as it likes */
+	/* Closed by the provider too. -1: ENGINE_SOCKET gives it sockets. Else it gives none: what
+	 * comes for its addresses is in a ring that the device writes, the first file, which it has
+	 * to read; the second is what both write. */
+	__s32 relay_fd;
+	__s32 relay_words_fd;
 };
 
 /* Both are the process's own. */
@@ -306,7 +316,7 @@ struct uroce_engine_async {
 
 struct uroce_engine_socket {
 	__u8 gid[16];
-	__s32 fd; /* the process's own, closed by the provider */
+	__s32 fd; /* the process's own, closed by the provider; -1: there is a ring for it */
 	__u32 rsv;
 };
 
@@ -318,11 +328,10 @@ struct uroce_engine_ring {
 	__s32 words_fd;
 	__s32 out_fd;
 	__s32 in_fd;
-	__u32 rsv;
+	__u32 relayed; /* the other one has no sockets: it is woken at its port */
 };
 
-/* The driver's response to the extended MODIFY_QP, of a queue pair whose engine is in the
- * program: what has been checked and set; the path as the device sends on it. */
+/* Attributes as of MODIFY_QP; the path as the device sends on it. */
 struct uroce_engine_qp {
 	__u32 state;
 	__u32 path_mtu; /* bytes */
@@ -349,8 +358,7 @@ struct uroce_engine_qp {
 	__u8 sl;
 	__u8 v1;
 	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
-	__u8 is_there; /* 1 */
-	__u8 rsv[2];
+	__u8 rsv[3];
 	__u64 static_bps;
 };
 

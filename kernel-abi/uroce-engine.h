@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 9
+#define UROCE_DOOR_VERSION 10
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -104,6 +104,7 @@ struct uroce_door {
 	 * over where that succeeds. */
 	int (*has_gid)(struct uroce_guest *guest, __u32 index,
 		       const __u8 gid[16]);
+	/* fd: -1 where packets come through a ring. */
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 

@@ -32,9 +32,6 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
  * that type (enum ib_uverbs_qp_type), and says whether its engine is the program's.
  * Returns 0 or -EINVAL. */
 int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program);
-/* Such a queue pair has been modified: puts what the program's engine has to know of it into
- * the driver's response. Returns 0 or -ENOMEM. */
-int ur_program_engine_answer(struct ur_cmd *cmd, const struct ur_obj_qp *qp);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */

@@ -19,6 +19,11 @@
 #include "engine/ground/limits.h"
 #include "util/os/event_pair.h"
 
+/* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
+#define LENT_FDS 6
+/* The rings to one other engine. */
+#define RING_FDS 5
+
 static bool has_objects(const struct ur_ufile *file)
 {
 	const struct ur_handles *h = &file->handles;
@@ -30,16 +35,17 @@ static bool has_objects(const struct ur_ufile *file)
 	return false;
 }
 
-/* engine_lend.h says why it is not for everybody. */
+/* A user who may see all packets of the host may have a socket of them: engine_lend.h. */
+static bool may_have_sockets(const struct ur_ufile *file)
+{
+	return ur_is_administrator(file->session) ||
+	       ur_client_may_raw(file->session);
+}
+
 static int check_open(const struct ur_cmd *cmd)
 {
 	const struct ur_ufile *file = cmd->file;
 
-	/* A user who may see all packets of the host may have a socket of
-	 * them. */
-	if (!ur_is_administrator(file->session) &&
-	    !ur_client_may_raw(file->session))
-		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
 	/* Its packets leave by sockets that it makes itself. */
@@ -69,15 +75,46 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program)
 	return 0;
 }
 
+/* Slots are the device's; who may not have all of them is charged for descriptors too. */
+static int take_part(struct ur_ufile *file, bool relayed)
+{
+	struct ur_quota *q = &file->dev->lent;
+	int err = 0;
+
+	file->relayed = relayed;
+	q->what = "engines in programs";
+	q->where = file->dev->name;
+	q->max = ur_engine_lend_room(file->dev->engine);
+	if (ur_quota_take(q, file->uid, 1))
+		return -EBUSY;
+	if (file->relayed)
+		err = ur_quota_take_fds(file->uid, LENT_FDS);
+	if (err)
+		ur_quota_give(q, file->uid, 1);
+	return err ? -EBUSY : 0;
+}
+
+static void give_part(struct ur_ufile *file)
+{
+	u32 rings = (u32)__builtin_popcount(file->rings);
+
+	ur_quota_give(&file->dev->lent, file->uid, 1);
+	if (file->relayed)
+		ur_quota_give_fds(file->uid, LENT_FDS + RING_FDS * rings);
+	file->rings = 0;
+}
+
 /* Puts the descriptors that are lent into the client, and their numbers there into
  * *resp. */
 static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		   struct uroce_engine_open *resp)
 {
-	int fds[] = {lent->file,     lent->out[0],   lent->out[1],
-		     lent->counters, lent->settings, lent->record};
-	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],   &resp->out_fd[1],
-		       &resp->count_fd, &resp->settings_fd, &resp->record_fd};
+	int fds[] = {lent->file,     lent->out[0],     lent->out[1],
+		     lent->counters, lent->settings,   lent->record,
+		     lent->relay,    lent->relay_words};
+	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],     &resp->out_fd[1],
+		       &resp->count_fd, &resp->settings_fd,   &resp->record_fd,
+		       &resp->relay_fd, &resp->relay_words_fd};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
 		*to[i] = fds[i] < 0 ? -1
@@ -108,46 +145,63 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 		.flags = dev->virtual_pair ? UROCE_ENGINE_ONE_PATH : 0,
 		.node_guid = dev->node_guid,
 	};
+	struct ur_ufile *file = cmd->file;
+	bool relayed = !may_have_sockets(file);
 	int err = check_open(cmd);
 
 	if (!err)
-		err = ur_engine_lend(dev->engine, cmd->file->uid,
-				     cmd->file->session->pid, &lent);
+		err = take_part(file, relayed);
 	if (err)
 		return err;
+	err = ur_engine_lend(dev->engine, file->uid, file->session->pid,
+			     file->relayed, &lent);
+	if (err) {
+		give_part(file);
+		return err;
+	}
 	snprintf(resp.netdev, sizeof(resp.netdev), "%s", dev->netdev);
 	err = install(cmd, &lent, &resp);
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
 				  sizeof(resp));
+	if (lent.relay >= 0)
+		close(lent.relay);
+	file->slot = lent.slot;
 	if (err)
-		ur_engine_lend_end(dev->engine, lent.slot);
-	else
-		cmd->file->slot = lent.slot;
+		ur_program_engine_end(file);
 	return err;
 }
 
-/* The descriptor is one of the user's from now on. */
-static int take_slot(struct ur_ufile *file, u32 slot)
+/* The slot and the descriptor are the user's from now on. */
+static int take_slot(struct ur_ufile *file, u32 slot, bool relayed)
 {
 	int err = ur_quota_take_fds(file->uid, 1), life;
 
 	if (err)
 		return err;
+	err = take_part(file, relayed);
+	if (err)
+		goto err_fds;
 	life = ur_kept_program_take(file->dev, slot, file->uid,
 				    file->session->pid);
 	if (life < 0) {
-		ur_quota_give_fds(file->uid, 1);
-		return life;
+		err = life;
+		goto err_part;
 	}
 	file->slot = slot;
 	file->life = life;
 	return 0;
+err_part:
+	give_part(file);
+err_fds:
+	ur_quota_give_fds(file->uid, 1);
+	return err;
 }
 
 int ur_m_engine_resume(struct ur_cmd *cmd)
 {
 	struct uroce_engine_resume in;
+	bool relayed = !may_have_sockets(cmd->file);
 	int err;
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
@@ -155,7 +209,7 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 		return -EINVAL;
 	err = check_open(cmd);
 	if (!err)
-		err = take_slot(cmd->file, in.slot);
+		err = take_slot(cmd->file, in.slot, relayed);
 	if (err)
 		return err;
 	ur_handles_begin(&cmd->file->handles, in.resumes);
@@ -177,12 +231,28 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 				    resp.gid, &fd);
 	if (err)
 		return err;
-	resp.fd =
-		ur_session_install(cmd->file->session, UROCE_TUN_PLAIN, 0, fd);
-	if (resp.fd < 0)
+	if (fd >= 0)
+		resp.fd = ur_session_install(cmd->file->session,
+					     UROCE_TUN_PLAIN, 0, fd);
+	if (fd >= 0 && resp.fd < 0)
 		return resp.fd;
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_SOCKET_RESP, &resp,
 			   sizeof(resp));
+}
+
+/* The files are here until the other one has them too; of each other slot there are no more. */
+static int take_ring(struct ur_ufile *file, u32 slot)
+{
+	int err;
+
+	if (slot >= UR_SLOTS)
+		return -EINVAL;
+	if (!file->relayed || (file->rings >> slot & 1))
+		return 0;
+	err = ur_quota_take_fds(file->uid, RING_FDS);
+	if (!err)
+		file->rings |= 1u << slot;
+	return err;
 }
 
 /* Puts them into the client, each once: these are the client's alone. */
@@ -215,12 +285,16 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	if (!cmd->file->slot ||
 	    ur_attr_u32(cmd, UROCE_ATTR_ENGINE_RING_SLOT, &slot))
 		return -EINVAL;
+	err = take_ring(cmd->file, slot);
+	if (err)
+		return err;
 	err = ur_engine_lend_ring(cmd->dev->engine, cmd->file->slot, slot,
 				  &ring);
 	if (err)
 		return err;
 	resp.slot = ring.peer;
 	resp.loan = ring.loan;
+	resp.relayed = ring.relayed;
 	err = install_ring(cmd, &ring, &resp);
 	return err ? err
 		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RING_RESP, &resp,
@@ -247,15 +321,18 @@ static void fill_path(struct uroce_engine_qp *resp, const struct ur_epath *path)
 	resp->have_path = 1;
 }
 
-int ur_program_engine_answer(struct ur_cmd *cmd, const struct ur_obj_qp *qp)
+int ur_m_engine_qp(struct ur_cmd *cmd)
 {
-	struct uroce_engine_qp resp;
+	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
 	struct ur_eqp_init init;
 	struct ur_qp_attr attr;
 	struct ur_epath path;
 	bool have_path;
+	struct uroce_engine_qp resp;
 	u32 slot;
 
+	if (!qp->in_program)
+		return -EINVAL;
 	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
 	resp = (struct uroce_engine_qp){
 		.state = attr.state,
@@ -274,7 +351,6 @@ int ur_program_engine_answer(struct ur_cmd *cmd, const struct ur_obj_qp *qp)
 		.rnr_retry = attr.rnr_retry,
 		.en_sqd_async_notify = attr.en_sqd_async_notify,
 		.static_bps = attr.static_bps,
-		.is_there = 1,
 	};
 	if (have_path) {
 		/* The administrator's before the program's. */
@@ -285,7 +361,7 @@ int ur_program_engine_answer(struct ur_cmd *cmd, const struct ur_obj_qp *qp)
 		if (peers(cmd, path.dgid) >> slot & 1)
 			resp.peer_slot = (u8)slot;
 	}
-	return ur_udata_out(cmd, &resp, sizeof(resp));
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
 }
 
 int ur_m_engine_ah(struct ur_cmd *cmd)
@@ -342,6 +418,8 @@ void ur_program_engine_wake(const struct ur_ufile *file)
 void ur_program_engine_end(struct ur_ufile *file)
 {
 	ur_engine_lend_end(file->dev->engine, file->slot);
+	file->slot = 0;
+	give_part(file);
 	if (!file->life)
 		return;
 	close(file->life);

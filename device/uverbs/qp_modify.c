@@ -10,7 +10,6 @@
 #include "device/port.h"
 #include "engine/ground/limits.h"
 #include "device/uverbs/obj_mr.h"
-#include "device/uverbs/obj_qp.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/static_rate.h"
@@ -183,8 +182,6 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 			    own_attrs(qp->type, r->attr_mask));
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		ur_qp_class_apply(cmd->dev, qp);
-	if (!err && qp->in_program)
-		err = ur_program_engine_answer(cmd, qp);
 	return err;
 }
 

@@ -26,6 +26,8 @@ struct ur_ufile {
 	u32 adverse, adverse_seed; /* as the provider asked */
 	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
+	bool relayed; /* and the device receives for it */
+	u32 rings; /* slots to which it has asked for rings then, a bit each */
 	int life; /* a socket that hangs up for that program with the file; 0: none */
 	struct ur_handles handles;
 	/* of the quotas, maps.c */

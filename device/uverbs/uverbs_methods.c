@@ -258,6 +258,11 @@ static const struct ur_attr_spec a_engine_async[] = {
 	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, sizeof(struct uroce_engine_async)),
 };
 
+static const struct ur_attr_spec a_engine_qp[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_QP_HANDLE, QP),
+	M_OUT(UROCE_ATTR_ENGINE_QP_RESP, sizeof(struct uroce_engine_qp)),
+};
+
 static const struct ur_attr_spec a_engine_ah[] = {
 	M_OBJ(UROCE_ATTR_ENGINE_AH_HANDLE, UVERBS_OBJECT_AH),
 	M_OUT(UROCE_ATTR_ENGINE_AH_RESP, sizeof(struct uroce_engine_path)),
@@ -367,6 +372,7 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_resume),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,
 	       ur_m_engine_async),
+	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
 	METHOD(AH, UROCE_METHOD_ENGINE_AH, a_engine_ah, ur_m_engine_ah),
 	METHOD(CQ, UROCE_METHOD_ENGINE_CQ, a_engine_cq, ur_m_engine_cq),
 #if UROCE_WITH_RAW_PACKET

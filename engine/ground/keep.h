@@ -17,7 +17,7 @@
 
 /* This is the version of the messages, and of the layout of all memory that is kept: a
  * release takes over nothing of one with another number. */
-#define UR_KEEP_VERSION 2u
+#define UR_KEEP_VERSION 3u
 
 enum ur_kept_kind {
 	UR_KEPT_PORTS = 1, /* the file of wire/udp_own.h; of no device */
@@ -33,6 +33,7 @@ enum ur_kept_kind {
 	 * there is such a program of that process, or, with UR_KEPT_ALONE in value,
 	 * until its program closes it; of no device; place: its number. */
 	UR_KEPT_EVENTS,
+	UR_KEPT_RELAY, /* of wire/udp_relay.h; which: whether it is the file of both */
 	UR_KEPT_CM, /* records of rdma_cm (device/ucma/ucma_journal.h); of no device */
 };
 

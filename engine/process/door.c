@@ -96,6 +96,8 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 			 .counters = o->count_fd,
 			 .settings = o->settings_fd,
 			 .record = o->record_fd,
+			 .relay = o->relay_fd,
+			 .relay_words = o->relay_words_fd,
 			 .off = o->flags,
 			 .tx_bytes = o->tx_bytes},
 		.slot_bits = o->slot_bits,
@@ -139,6 +141,28 @@ static void close_guest(struct uroce_guest *g)
 	free(g);
 }
 
+/* Packets leave by sockets of the process's own: it must live where the device
+ * does. */
+static int look_at_net(int lent)
+{
+	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	u64 here = 0, there = 1;
+	socklen_t len = sizeof(here);
+
+	if (own < 0)
+		return -errno;
+	if (getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &here, &len) < 0 ||
+	    getsockopt(lent, SOL_SOCKET, SO_NETNS_COOKIE, &there, &len) < 0)
+		here = ~there;
+	close(own);
+	return here == there ? 0 : -EOPNOTSUPP;
+}
+
+static int lent_socket(const struct uroce_engine_open *open)
+{
+	return open->out_fd[1] >= 0 ? open->out_fd[1] : open->out_fd[0];
+}
+
 static int open_guest(const struct uroce_engine_open *open, int file,
 		      struct uroce_guest **ret, struct uroce_guest_info *info)
 {
@@ -157,8 +181,10 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	pthread_mutex_init(&g->withdraws, NULL);
 	ur_list_init(&g->channels);
 	ur_list_init(&g->node);
-	g->life = g->fork.life = -1;
-	g->fd = err = make_file();
+	g->life = g->fork.life = g->fd = -1;
+	err = open->relay_fd < 0 ? 0 : look_at_net(lent_socket(open));
+	if (!err)
+		g->fd = err = make_file();
 	if (err >= 0)
 		err = mark_own(g);
 	if (!err)
@@ -197,27 +223,17 @@ static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 	return has;
 }
 
-/* Packets leave by sockets of the process's own: it must live where the device
- * does. */
-static int look_at_net(int lent)
-{
-	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	u64 here = 0, there = 1;
-	socklen_t len = sizeof(here);
-
-	if (own < 0)
-		return -errno;
-	if (getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &here, &len) < 0 ||
-	    getsockopt(lent, SOL_SOCKET, SO_NETNS_COOKIE, &there, &len) < 0)
-		here = ~there;
-	close(own);
-	return here == there ? 0 : -EOPNOTSUPP;
-}
-
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 {
-	int err = look_at_net(fd), high;
+	int err, high;
 
+	if (fd < 0) {
+		pthread_mutex_lock(&g->lock);
+		err = ur_engine_borrow(g->engine, index, gid, fd);
+		pthread_mutex_unlock(&g->lock);
+		return err;
+	}
+	err = look_at_net(fd);
 	if (err)
 		return err;
 	high = ur_high_fd_copy(fd);
@@ -245,6 +261,7 @@ static int borrow_ring(struct uroce_guest *g,
 {
 	const struct ur_lent_ring ring = {.peer = in->slot,
 					  .loan = in->loan,
+					  .relayed = in->relayed,
 					  .words = in->words_fd,
 					  .out = in->out_fd,
 					  .in = in->in_fd};

@@ -14,7 +14,7 @@
 #include <string.h>
 #include "util/assert.h"
 
-#define UNIT 64u
+#define UNIT UR_PEER_MESSAGE_BYTES
 #define SKIP UINT32_MAX
 
 struct peer_record {
@@ -60,6 +60,14 @@ void ur_peer_out_init(struct ur_peer_out *out, void *file,
 	*out = (struct ur_peer_out){.head = file, .word = word};
 }
 
+void ur_peer_out_resume(struct ur_peer_out *out, void *file,
+			struct ur_peer_word *word)
+{
+	ur_peer_out_init(out, file, word);
+	out->put = atomic_load(&out->head->published);
+	out->seen = atomic_load(&word->taken);
+}
+
 void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 		     struct ur_peer_word *word)
 {
@@ -78,6 +86,12 @@ static bool has_room(struct ur_peer_out *out, u32 bytes)
 		out->broken = true;
 	return !out->broken &&
 	       out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES;
+}
+
+u32 ur_peer_space(struct ur_peer_out *out)
+{
+	has_room(out, UR_PEER_STREAM_BYTES);
+	return out->broken ? 0 : UR_PEER_STREAM_BYTES - (out->put - out->seen);
 }
 
 /* With what is lost at the end of the stream. */

@@ -34,9 +34,10 @@
 #define UR_PEER_WORDS_BYTES UR_PEER_HEAD_BYTES
 
 /* Packets of one message, and their bytes. */
-#define UR_PEER_PACKETS	 64u
-#define UR_PEER_BYTES	 65536u
-#define UR_PEER_BTH_ROOM 16u /* the BTH of a packet whose bytes are apart */
+#define UR_PEER_PACKETS	      64u
+#define UR_PEER_BYTES	      65536u
+#define UR_PEER_MESSAGE_BYTES 64u
+#define UR_PEER_BTH_ROOM      16u /* the BTH of a packet whose bytes are apart */
 
 struct ur_peer_head {
 	_Atomic u32 published; /* bytes of the stream, ever */
@@ -66,6 +67,7 @@ struct ur_peer_message {
 	u32 len;  /* bytes of all, from here */
 	u32 bulk; /* where in the bulk the payloads are */
 	u16 seg;
+	u16 sport; /* of what has come from the wire, with ICRCs */
 	u8 tos, ttl;
 	/* Then each has UR_PEER_BTH_ROOM bytes here and seg bytes there, and all are
 	 * of one size. */
@@ -93,6 +95,9 @@ struct ur_peer_in {
 /* Begin with a file that is all zero. */
 void ur_peer_out_init(struct ur_peer_out *out, void *file,
 		      struct ur_peer_word *word);
+/* Goes on where a writer that is no more has left it. */
+void ur_peer_out_resume(struct ur_peer_out *out, void *file,
+			struct ur_peer_word *word);
 void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 		     struct ur_peer_word *word);
 
@@ -101,6 +106,9 @@ void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 /* Returns where to put len bytes, at most UR_PEER_BYTES, for ur_peer_put(), or NULL:
  * there is no room now. */
 u8 *ur_peer_room(struct ur_peer_out *out, u32 len);
+/* Returns how many bytes of the stream are free; a message takes UR_PEER_MESSAGE_BYTES more
+ * than its own, in whole lines. */
+u32 ur_peer_space(struct ur_peer_out *out);
 /* Puts the message that is there. Nobody sees it yet. */
 void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m);
 /* Returns a piece of the bulk that begins with a page, of at most

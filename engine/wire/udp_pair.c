@@ -2,11 +2,14 @@
 /* The rings between this program's engine and others of its device: borrowed, and who
  * sleeps at them. */
 #include <errno.h>
+#include <linux/filter.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/ground/own_memory.h"
 #include "engine/wire/wire_udp.h"
+#include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
@@ -109,6 +112,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	p->slot = ring->peer;
 	p->loan = ring->loan;
 	p->port = ur_udp_own_port(w->own, w->device, ring->peer);
+	p->relayed = ring->relayed;
 	err = open_pair(p, ring, own > ring->peer, memory_of(w));
 	if (err) {
 		close_pair(w, p);
@@ -124,6 +128,64 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 			      !atomic_load(&w->wire.engine->guest.naps));
 	ur_peer_read(&p->in, true);
 	return 0;
+}
+
+/* It has woken the thread, which looks at the rings. */
+static void woken(struct ur_watch *watch, u32 events)
+{
+	const struct ur_udp_woken *at =
+		ur_container_of(watch, struct ur_udp_woken, watch);
+	char bytes[UR_UDP_WAKE_BYTES];
+
+	while (recv(at->fd, bytes, sizeof(bytes), MSG_DONTWAIT) >= 0)
+		;
+}
+
+/* Datagrams that wake, and no others, come in at a port that else only sends. */
+static int let_wakes_in(struct ur_wire_udp *w, u32 v4)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			 UR_UDP_BYTES + UR_UDP_WAKE_BYTES, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+	struct ur_udp_woken *at = &w->woken[v4];
+
+	at->fd = w->lent[v4].fd;
+	if (at->fd < 0)
+		return 0;
+	at->watch.fn = woken;
+	if (setsockopt(at->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
+		       sizeof(prog)) < 0)
+		return -errno;
+	return ur_engine_watch(w->wire.engine, at->fd, EPOLLIN, &at->watch);
+}
+
+int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
+{
+	struct ur_udp_pair *p = calloc(1, sizeof(*p));
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	p->out_fd = p->in_fd = -1;
+	p->words = map(lent->relay_words, UR_PEER_WORDS_BYTES,
+		       PROT_READ | PROT_WRITE);
+	p->in_file = map(lent->relay, UR_PEER_FILE_BYTES, PROT_READ);
+	if (!p->words || !p->in_file) {
+		close_pair(w, p);
+		return -ENOMEM;
+	}
+	ur_peer_in_init(&p->in, p->in_file, p->words);
+	w->pairs[0] = p;
+	w->paired |= 1;
+	ur_peer_read(&p->in, true);
+	for (u32 v4 = 0; v4 < 2 && !err; v4++)
+		err = let_wakes_in(w, v4);
+	return err;
 }
 
 /* Its packets count until the slot is lent again. */

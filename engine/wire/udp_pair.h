@@ -29,11 +29,13 @@ struct ur_udp_lent_pair {
 	int out_read[2]; /* and the same to be read */
 };
 
-/* A program's, with another one. */
+/* A program's, with another one; with slot 0, the device, which writes what comes from the wire
+ * (udp_relay.h), and gets nothing this way. */
 struct ur_udp_pair {
 	u32 slot; /* the other's */
 	u32 loan;
-	u16 port; /* its */
+	u16 port;     /* its */
+	bool relayed; /* and it is woken there */
 	void *words, *out_file;
 	const void *in_file;
 	int out_fd, in_fd;
@@ -61,6 +63,9 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			u32 len);
 int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring);
 bool ur_udp_has_ring(struct ur_wire *wire, u32 peer);
+/* Called once, with the sockets that were lent: uses the ring of what comes from the wire, whose
+ * descriptors stay the caller's. Returns 0 or -errno. */
+int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent);
 bool ur_udp_pairs_wait(const struct ur_wire *wire);
 void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep);
 

@@ -39,8 +39,8 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 
 	if (!p->has_way || w->lent[v4].fd < 0)
 		return;
-	msg.msg_namelen =
-		ur_udp_sockaddr(w, &to, p->way[1], UR_ROCE_V2_UDP_PORT);
+	msg.msg_namelen = ur_udp_sockaddr(
+		w, &to, p->way[1], p->relayed ? p->port : UR_ROCE_V2_UDP_PORT);
 	ur_udp_add_source(w, &msg, p->way[0]);
 	sendmsg(w->lent[v4].fd, &msg, MSG_DONTWAIT);
 }
@@ -74,8 +74,8 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 {
 	struct ur_udp_pair *p = ur_udp_pair_at(w, slot_of(tx, i));
 
-	/* There is no ICRC in a ring: what is to be found damaged goes by the socket. */
-	return p && ur_peer_is_read(&p->out) &&
+	/* The device reads none. There is no ICRC in a ring: what is to be found damaged goes by the socket. */
+	return p && p->slot && ur_peer_is_read(&p->out) &&
 			       has_payload(p, tx->desc[i].apart) &&
 			       !ur_faults_spoils(w->wire.engine, i)
 		       ? p
@@ -95,7 +95,7 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	o = ur_udp_out(w, (struct ur_av *)av);
 	p = o && o->lent ? ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS))
 			 : NULL;
-	if (!p || !ur_peer_is_read(&p->out))
+	if (!p || !p->slot || !ur_peer_is_read(&p->out))
 		return NULL;
 	if (!len)
 		return ur_peer_may_reserve(&p->out, LONGEST_BULK) ? p->out_file
@@ -214,7 +214,7 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 
 void ur_udp_pairs_publish(struct ur_wire_udp *w)
 {
-	for (u32 left = w->paired; left; left &= left - 1) {
+	for (u32 left = w->paired & ~1u; left; left &= left - 1) {
 		struct ur_udp_pair *p = w->pairs[__builtin_ctz(left)];
 
 		if (!p->put)
@@ -277,6 +277,26 @@ static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	}
 }
 
+/* The device is woken at the address where that came. */
+static void take_relayed(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			 const struct ur_peer_message *m)
+{
+	struct ur_rx_meta meta = {
+		.v4 = ur_gid_is_v4(m->daddr),
+		.tos = m->tos,
+		.ttl = m->ttl,
+		.udp_sport = m->sport,
+		.flow_label = m->flow_label & 0xfffff,
+	};
+
+	if (!ur_udp_find(w, m->daddr) || ur_gid_is_v4(m->saddr) != meta.v4)
+		return;
+	note_way(p, m->daddr, m->daddr);
+	memcpy(meta.saddr, m->saddr, 16);
+	memcpy(meta.daddr, m->daddr, 16);
+	ur_udp_take_relayed(w, &meta, w->rx_buf, m->len, m->seg);
+}
+
 static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		 const struct ur_peer_message *m)
 {
@@ -317,8 +337,13 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 		if (!got)
 			break;
 		ret = 1;
-		bulk += m.apart ? m.len / UR_PEER_BTH_ROOM * m.seg : 0;
-		take(w, p, &m);
+		bulk += m.apart	  ? m.len / UR_PEER_BTH_ROOM * m.seg
+			: p->slot ? 0
+				  : m.len;
+		if (p->slot)
+			take(w, p, &m);
+		else if (!m.apart)
+			take_relayed(w, p, &m);
 		ur_peer_done(&p->in);
 	}
 	if (ret && ur_peer_woken(&p->in))

@@ -163,5 +163,6 @@ int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
 		return -EALREADY;
 	ring->peer = peer;
 	ring->loan = p->loan[!me];
+	ring->relayed = w->relays[peer] != NULL;
 	return take(p, me, ring);
 }

@@ -112,6 +112,17 @@ void ur_wire_sleeps(struct ur_engine *engine, bool asleep)
 			wire->ops->sleeps(wire, asleep);
 }
 
+void ur_wire_look(struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	engine->wire_look = UR_NEVER;
+	while ((wire = next_wire(engine, &type)))
+		if (wire->ops->look)
+			wire->ops->look(wire);
+}
+
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
 	u32 type = UR_WIRES;

@@ -46,7 +46,7 @@ struct ur_wire_ops {
 	 * could have. */
 	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
 	/* The socket of an engine in a program, for one of the wire's addresses,
-	 * which stays the wire's; and there: add an address with one that was
+	 * which stays the wire's, or -1 with lend_relay; and there: add an address with one that was
 	 * lent, which becomes the wire's. Return 0 or -errno. NULL: none are
 	 * lent. */
 	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
@@ -57,6 +57,9 @@ struct ur_wire_ops {
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
+	/* Makes the ring for that slot, which gets no sockets then, and fills in its files. Returns 0 or
+	 * -errno. With lend. */
+	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent);
 	/* Ends the loans of an earlier uroced that nobody uses by now, or that are of none
 	 * of those slots, a bit each. With lend. */
 	void (*settle)(struct ur_wire *wire, u32 slots);
@@ -78,6 +81,8 @@ struct ur_wire_ops {
 	 * whoever brings some has to wake the engine. NULL: there are none. */
 	bool (*waits)(const struct ur_wire *wire);
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
+	/* Looks again at what it could not take, at engine->wire_look. With lend_relay. */
+	void (*look)(struct ur_wire *wire);
 	/* Join a multicast group, or leave it. The caller counts. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
@@ -142,6 +147,7 @@ u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd);
 bool ur_wire_poll(struct ur_engine *engine);
 bool ur_wire_waits(const struct ur_engine *engine);
 void ur_wire_sleeps(struct ur_engine *engine, bool asleep);
+void ur_wire_look(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);

@@ -195,7 +195,9 @@ static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
 
 	if (err)
 		return err;
-	err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN, &a->watch);
+	if (a->fd >= 0)
+		err = ur_engine_watch(w->wire.engine, a->fd, EPOLLIN,
+				      &a->watch);
 	if (!err)
 		ur_list_add_tail(&w->addrs, &a->node);
 	else
@@ -211,6 +213,9 @@ static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
 
 	if (a)
 		return -EEXIST;
+	/* Nothing would come. */
+	if (fd < 0 && !w->pairs[0])
+		return -EBADF;
 	a = new_addr(w, gid, false);
 	if (!a)
 		return -ENOMEM;
@@ -276,8 +281,11 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 	if (w->hot == a)
 		w->hot = NULL;
 	del_own(w, a);
-	ur_engine_unwatch(w->wire.engine, a->fd);
-	close_rx(w, a->gid, a->mcast, a->fd);
+	ur_udp_relay_end_address(w, gid);
+	if (a->fd >= 0) {
+		ur_engine_unwatch(w->wire.engine, a->fd);
+		close_rx(w, a->gid, a->mcast, a->fd);
+	}
 	ur_list_del(&a->node);
 	free(a);
 }
@@ -327,12 +335,14 @@ static void destroy(struct ur_wire *wire)
 
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		ur_udp_close_out(w, &w->outs[i]);
+	ur_udp_relays_close(w);
 	ur_list_for_each_safe(it, &w->addrs) {
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);
 
 		del_own(w, a);
-		close_rx(w, a->gid, a->mcast, a->fd);
+		if (a->fd >= 0)
+			close_rx(w, a->gid, a->mcast, a->fd);
 		free(a);
 	}
 	ur_udp_close_pairs(w);
@@ -370,6 +380,7 @@ static const struct ur_wire_ops udp_ops = {
 	.lend_end = ur_udp_lend_end,
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
+	.lend_relay = ur_udp_lend_relay,
 	.settle = ur_udp_settle,
 	.is_here = ur_udp_is_here,
 	.lend_ring = ur_udp_lend_ring,
@@ -378,6 +389,7 @@ static const struct ur_wire_ops udp_ops = {
 	.payload_room = ur_udp_payload_room,
 	.waits = ur_udp_pairs_wait,
 	.sleeps = ur_udp_pairs_sleep,
+	.look = ur_udp_relays_look,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
@@ -402,6 +414,7 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
 		w->lent_to[i][0] = w->lent_to[i][1] = -1;
 	w->lent[0].fd = w->lent[1].fd = -1;
+	w->wakes[0] = w->wakes[1] = -1;
 	ur_udp_icrc_init(w);
 	err = ur_udp_find_own(w);
 	if (!err)

@@ -23,6 +23,7 @@
 #include "engine/wire/udp_ids.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/udp_pair.h"
+#include "engine/wire/udp_relay.h"
 #include "engine/wire/wire.h"
 #include "transport/icrc.h"
 
@@ -52,7 +53,9 @@ struct ur_udp_addr {
 	u8 gid[16];
 	bool v4, mcast;
 	u32 refs;
-	int fd;
+	int fd; /* -1: what comes to it is in a ring */
+	struct ur_udp_relay
+		*relay; /* of a slot that has one, which gets what comes */
 };
 
 /* A sending socket. */
@@ -79,6 +82,12 @@ struct ur_udp_peer {
 	struct ur_udp_ids ids;
 };
 
+/* A socket that a program is woken by, where the device has those of its addresses. */
+struct ur_udp_woken {
+	struct ur_watch watch;
+	int fd;
+};
+
 struct ur_wire_udp {
 	struct ur_wire wire;
 	struct ur_list addrs;
@@ -99,9 +108,15 @@ struct ur_wire_udp {
 	int lent_to[UR_SLOTS][2];  /* a device's copies, by slot */
 	/* A device's: NULL before the first is lent. */
 	struct ur_udp_lent_pair (*lent_pairs)[UR_SLOTS];
-	/* A program's, by the other's slot, and which there are, a bit each. */
+	/* The first engine's, of a device, by slot; and sockets that wake programs: v6, v4. */
+	struct ur_udp_relay *relays[UR_SLOTS];
+	int wakes[2];
+	ur_time woke[UR_SLOTS];
+	/* A program's, by the other's slot, and which there are, a bit each. The device's is what has
+	 * come from the wire, where it gets no sockets. */
 	struct ur_udp_pair *pairs[UR_SLOTS];
 	u32 paired;
+	struct ur_udp_woken woken[2];
 	ur_time asked; /* the sockets, by one that has pairs */
 	ur_time last_datagram;
 	struct ur_udp_peer peers[UR_UDP_PEERS];
@@ -136,6 +151,9 @@ void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
 /* wire_udp_lend.c: the wire's lend and lend_end. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_lend_end(struct ur_wire *wire, u32 slot);
+/* Shows a program what was put into its ring, and wakes it where it sleeps; a: an address of it, where that
+ * came. */
+void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a);
 /* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
 /* The wire's settle. */
@@ -181,6 +199,9 @@ void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd);
  * last, which may be shorter, with four bytes behind that are no ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg);
+/* Takes a datagram, of seg bytes each, that uroced has received for us, at one of our addresses. */
+void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+			 u8 *data, u32 len, u32 seg);
 /* Allocates the receive buffers. Returns 0 or -ENOMEM. */
 int ur_udp_rx_init(struct ur_wire_udp *w);
 /* wire_udp_tx.c: the wire's send. */

@@ -23,6 +23,10 @@
 #define FIRST_PORT 0x8000u
 #define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
 #define PORT_TRIES 64u
+/* A program that does not read can hold as much of the kernel's memory, twice, for each address. */
+#define RELAYED_BUFFER (16 << 20)
+/* Wake again: the datagram may be lost. */
+#define WAKE_AGAIN_NS 1000000u
 
 static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 {
@@ -53,6 +57,14 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 		fd = make(w, a, slot);
 	if (fd < 0)
 		return fd;
+	if (w->relays[slot]) {
+		*ret = -1;
+		ur_udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RELAYED_BUFFER);
+		return ur_udp_relay_begin(w->relays[slot], gid, fd,
+					  ur_udp_readable);
+	}
+	/* A relayed slot had it before. */
+	ur_wire_rx_buffer(fd);
 	*ret = fd;
 	return 0;
 }
@@ -66,7 +78,37 @@ void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
+	ur_udp_relay_end(w, slot);
 	ur_udp_group_rest(w->group, slot, take_left, w);
+}
+
+/* From a socket of ours alone: another who has one can make us wait at it. */
+static void wake(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
+{
+	static const u8 bytes[UR_UDP_WAKE_BYTES];
+	u16 port = ur_udp_own_port(w->own, w->device, slot);
+	int *fd = &w->wakes[a->v4];
+	union ur_sockaddr to;
+	socklen_t len;
+
+	if (*fd < 0)
+		*fd = ur_udp_open_out(w, a->v4);
+	if (*fd < 0 || !port)
+		return;
+	len = ur_udp_sockaddr(w, &to, a->gid, port);
+	sendto(*fd, bytes, sizeof(bytes), MSG_DONTWAIT, &to.sa, len);
+	w->woke[slot] = w->wire.engine->now;
+}
+
+void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+{
+	u32 slot;
+	struct ur_peer_out *out = ur_udp_relay_ring(a->relay, &slot);
+
+	if (ur_peer_publish(out) ||
+	    (ur_peer_still_sleeps(out) &&
+	     w->wire.engine->now - w->woke[slot] >= WAKE_AGAIN_NS))
+		wake(w, a, slot);
 }
 
 /* ---- ports ---- */
@@ -168,6 +210,9 @@ static void end_lending(struct ur_wire_udp *w)
 {
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
 		end_port(w, slot);
+	for (u32 v4 = 0; v4 < 2; v4++)
+		if (w->wakes[v4] >= 0)
+			close(w->wakes[v4]);
 	ur_udp_group_put(w->group);
 }
 
@@ -190,8 +235,11 @@ void ur_udp_settle(struct ur_wire *wire, u32 slots)
 
 	ur_udp_group_settle(w->group);
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
-		if (!(slots >> slot & 1))
+		if (!(slots >> slot & 1)) {
 			end_port(w, slot);
+			ur_udp_relay_end(w, slot);
+		}
+	ur_udp_relays_settle(w, ur_udp_readable);
 }
 
 static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
@@ -212,6 +260,8 @@ static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
 		o->sport = lent->port;
 		o->no_gso = !w->wire.engine->opt.gso;
 	}
+	if (!err && lent->relay >= 0)
+		err = ur_udp_borrow_relay(w, lent);
 	return err;
 }
 
@@ -252,8 +302,10 @@ int ur_udp_find_own(struct ur_wire_udp *w)
 		return -ENOMEM;
 	w->device = ur_udp_group_device(w->group);
 	e->lent_device = w->device;
-	if (w->device && !e->shard)
+	if (w->device && !e->shard) {
 		inherit_ports(w);
+		ur_udp_relays_inherit(w);
+	}
 	return 0;
 }
 

@@ -305,34 +305,61 @@ void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 	take_all(w, NULL, NULL, meta, data, len, seg);
 }
 
-static void take_datagram(struct ur_wire_udp *w, struct ur_udp_addr *a,
-			  struct msghdr *msg, const union ur_sockaddr *name,
-			  u8 *data, u32 len)
+static void take_datagram(struct ur_wire_udp *w, bool mcast,
+			  struct ur_rx_meta *meta, u8 *data, u32 len, u32 seg)
 {
 	struct ur_engine *e = w->wire.engine;
-	struct packet_info info;
-	struct ur_udp_peer *peer;
-	struct seed seed = {.flow = {info.meta.saddr, info.meta.daddr}};
-	u32 seg;
+	struct ur_udp_peer *peer = find_peer(w, meta->saddr);
+	struct seed seed = {
+		.flow = {meta->saddr, meta->daddr, meta->udp_sport, meta->v4}};
 
-	memset(&info, 0, sizeof(info));
-	read_control(msg, &info);
-	read_name(a, name, &info.meta);
-	seed.flow.sport = info.meta.udp_sport;
-	seed.flow.v4 = info.meta.v4;
-	peer = find_peer(w, info.meta.saddr);
-	if (a->mcast && is_own(w, peer, &info.meta))
+	if (mcast && is_own(w, peer, meta))
 		return;
-	if (forged(w, peer, &info.meta)) {
+	if (forged(w, peer, meta)) {
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
-	seg = info.seg_bytes ? info.seg_bytes : len;
-	/* It came to wake us: what there is lies in a ring. */
-	if (info.meta.slot && seg == UR_UDP_WAKE_BYTES)
+	/* It came to wake us: what there is lies in a ring, or there is room in one. */
+	if (meta->slot && seg == UR_UDP_WAKE_BYTES) {
+		ur_udp_relay_woken(w, meta->slot);
 		return;
+	}
 	w->last_datagram = e->now;
-	take_all(w, peer, &seed, &info.meta, data, len, seg);
+	take_all(w, peer, &seed, meta, data, len, seg);
+}
+
+void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+			 u8 *data, u32 len, u32 seg)
+{
+	struct ur_rx_meta copy = *meta;
+
+	take_datagram(w, false, &copy, data, len, seg);
+}
+
+static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
+{
+	struct msghdr *m = &w->rx_msg[i].msg_hdr;
+	u8 *data = w->rx_iov[i].iov_base;
+	u32 len = w->rx_msg[i].msg_len, seg;
+	struct packet_info info;
+
+	if (m->msg_flags & MSG_TRUNC)
+		return;
+	memset(&info, 0, sizeof(info));
+	read_control(m, &info);
+	read_name(a, &w->rx_name[i], &info.meta);
+	seg = info.seg_bytes ? info.seg_bytes : len;
+	if (a->relay)
+		ur_udp_relay_put(a->relay, &info.meta, data, len, seg);
+	else
+		take_datagram(w, a->mcast, &info.meta, data, len, seg);
+}
+
+/* Returns how many to ask for at once. */
+static u32 batch_for(const struct ur_wire_udp *w, const struct ur_udp_addr *a)
+{
+	return a->relay ? ur_min_u32(w->rx_batch, ur_udp_relay_room(a->relay))
+			: w->rx_batch;
 }
 
 static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
@@ -340,9 +367,12 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 	bool any = false;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		u32 batch = w->rx_batch;
+		u32 batch = batch_for(w, a);
 		u64 total = 0;
 		int n;
+
+		if (!batch)
+			break;
 
 		for (u32 i = 0; i < batch; i++) {
 			struct msghdr *m = &w->rx_msg[i].msg_hdr;
@@ -357,20 +387,17 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 			break;
 		any = true;
 		w->wire.engine->rx_any = true;
-		for (int i = 0; i < n; i++) {
-			struct msghdr *m = &w->rx_msg[i].msg_hdr;
-
+		for (u32 i = 0; i < (u32)n; i++) {
 			total += w->rx_msg[i].msg_len;
-			if (!(m->msg_flags & MSG_TRUNC))
-				take_datagram(w, a, m, &w->rx_name[i],
-					      w->rx_iov[i].iov_base,
-					      w->rx_msg[i].msg_len);
+			take_message(w, a, i);
 		}
 		w->rx_batch =
 			total / (u32)n > 8192 ? BATCH_BULK : UR_UDP_RX_MSGS;
 		if ((u32)n < batch)
 			break;
 	}
+	if (any && a->relay)
+		ur_udp_show_relayed(w, a);
 	if (any)
 		w->hot = a;
 	return any;
@@ -396,6 +423,11 @@ void ur_udp_readable(struct ur_watch *watch, u32 events)
 		ur_container_of(watch, struct ur_udp_addr, watch);
 
 	receive(a->wire, a);
+}
+
+static bool receive_at(struct ur_wire_udp *w, struct ur_udp_addr *a)
+{
+	return a->fd >= 0 && receive(w, a);
 }
 
 /* With rings, each question is a system call that they wait for. */
@@ -425,7 +457,8 @@ bool ur_udp_poll(struct ur_wire *wire)
 			return any;
 	}
 	ur_list_for_each(it, &w->addrs)
-		any |= receive(w, ur_list_entry(it, struct ur_udp_addr, node));
+		any |= receive_at(w,
+				  ur_list_entry(it, struct ur_udp_addr, node));
 	return any;
 }
 

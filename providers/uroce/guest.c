@@ -75,6 +75,10 @@ static void close_lent(const struct uroce_engine_open *open)
 	close(open->count_fd);
 	close(open->settings_fd);
 	close(open->record_fd);
+	if (open->relay_fd >= 0) {
+		close(open->relay_fd);
+		close(open->relay_words_fd);
+	}
 	for (u32 i = 0; i < UR_ARRAY_SIZE(open->out_fd); i++)
 		if (open->out_fd[i] >= 0)
 			close(open->out_fd[i]);

@@ -70,10 +70,9 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 			int mask, struct uroce_create_srq_resp *moved);
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd);
-/* The device has modified the queue pair: takes over what mask says. attr: as the device
- * has answered. state: the one asked for, where mask has it. */
+/* The device has modified the queue pair: takes over what mask says. state: the
+ * one asked for, where mask has it. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       const struct uroce_engine_qp *attr,
 		       enum ibv_qp_state state, int mask);
 /* The device has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);

@@ -224,7 +224,7 @@ static int borrow(struct uroce_context *ctx, u32 index, const u8 gid[16])
 	err = memcmp(s.gid, gid, sizeof(s.gid))
 		      ? EAGAIN /* it has changed since */
 		      : -ctx->door->borrow(ctx->guest, index, s.gid, s.fd);
-	if (err)
+	if (err && s.fd >= 0)
 		close(s.fd);
 	return err;
 }
@@ -312,10 +312,10 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 }
 
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       const struct uroce_engine_qp *attr,
 		       enum ibv_qp_state state, int mask)
 {
-	int err = 0;
+	struct uroce_engine_qp attr;
+	int err;
 
 	if (!ur_guest_is_here(ctx))
 		return ur_guest_lacks(ctx, qp->guest);
@@ -323,17 +323,18 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return 0;
 	if (!qp->guest)
 		return EINVAL;
-	if (!attr->is_there)
-		return EIO; /* of another device */
-	if (mask & IBV_QP_AV)
-		err = borrow(ctx, attr->sgid_index, attr->sgid);
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
+			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
+			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
+	if (!err && (mask & IBV_QP_AV))
+		err = borrow(ctx, attr.sgid_index, attr.sgid);
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
 	    state == IBV_QPS_RTR)
 		err = borrow_all(ctx);
-	if (!err && (mask & IBV_QP_AV) && attr->peer_slot)
-		borrow_ring(ctx, attr->peer_slot);
+	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
+		borrow_ring(ctx, attr.peer_slot);
 	return err ? err
-		   : -ctx->door->modify_qp(qp->guest, attr,
+		   : -ctx->door->modify_qp(qp->guest, &attr,
 					   (u32)(mask & ~IBV_QP_CUR_STATE));
 }
 

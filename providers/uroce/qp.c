@@ -311,37 +311,27 @@ static void forget_completions(struct ibv_qp *qp)
 		ur_cq_forget_qp(ur_to_srq(qp->srq)->vsrq.cq, qp->qp_num);
 }
 
-/* The answer of the extended command has room for what an engine in this process has to know,
- * and a rate fits that one only. */
-static int cmd_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
-		      struct uroce_engine_qp *engine)
+/* A rate fits the extended command only. */
+static int cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	UR_REQ(ib_uverbs_modify_qp, ) req = {0};
 	UR_REQ_EX(ib_uverbs_ex_modify_qp, ) req_ex = {0};
-	struct {
-		struct ib_uverbs_ex_modify_qp_resp core;
-		struct uroce_engine_qp engine;
-	} resp = {0};
-	bool guest = ur_to_qp(ibqp)->guest;
-	int err;
+	struct ib_uverbs_ex_modify_qp_resp resp = {0};
 
-	if (!guest && !(mask & IBV_QP_RATE_LIMIT))
-		return ibv_cmd_modify_qp(ibqp, attr, mask, &req, sizeof(req));
-	err = ibv_cmd_modify_qp_ex(ibqp, attr, mask, &req_ex, sizeof(req_ex),
-				   &resp.core,
-				   guest ? sizeof(resp) : sizeof(resp.core));
-	*engine = resp.engine;
-	return err;
+	if (mask & IBV_QP_RATE_LIMIT)
+		return ibv_cmd_modify_qp_ex(qp, attr, mask, &req_ex,
+					    sizeof(req_ex), &resp,
+					    sizeof(resp));
+	return ibv_cmd_modify_qp(qp, attr, mask, &req, sizeof(req));
 }
 
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	struct uroce_engine_qp engine = {0};
-	int err = cmd_modify(ibqp, attr, mask, &engine);
+	int err = cmd_modify(ibqp, attr, mask);
 
 	if (!err)
-		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp, &engine,
+		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
 					 attr->qp_state, mask);
 	else
 		err = ur_guest_stop_qp(ur_to_ctx(ibqp->context), qp,
@@ -364,15 +354,14 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
 				   .rate_limit = rate->rate_limit};
-	struct uroce_engine_qp engine = {0};
 	int err;
 
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
-	err = cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT, &engine);
+	err = cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT);
 	return err ? err
 		   : ur_guest_modify_qp(ur_to_ctx(ibqp->context),
-					ur_to_qp(ibqp), &engine, IBV_QPS_RTS,
+					ur_to_qp(ibqp), IBV_QPS_RTS,
 					IBV_QP_RATE_LIMIT);
 }
 

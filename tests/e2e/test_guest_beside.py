@@ -69,8 +69,8 @@ def test_each_of_the_two(host, peers):
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda s: s[0])
 def test_beside_another_user(host, service):
-    """He may have no engine in his program: his is the device's, and nobody else's."""
-    root, nobody = As(host, "process"), As(host, "process", *NOBODY)
+    """His is one of the device's, and nobody else's."""
+    root, nobody = As(host, "process"), As(host, "device", *NOBODY)
     sides = run(root, nobody, *service)
     assert sides[0]["local"] >= FIRST_SLOT
     assert 1 <= sides[0]["remote"] < FIRST_SLOT

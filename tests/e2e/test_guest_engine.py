@@ -327,17 +327,17 @@ def engines(host):
 
 
 def test_only_where_allowed(lab, monkeypatch):
-    """A device lends nothing where its administrator says so, and else to him
-    alone. Others have the device's engine."""
+    """A device lends nothing where its administrator says so."""
     lab.a.serve("--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=0")
     lab.b.serve(*GUESTS)
     for asked, host, by, got in (("process", lab.a, (), "device"),
                                  ("", lab.a, (), "device"),
                                  ("", lab.b, (), "program"),
-                                 ("", lab.b, AS_A_USER, "device"),
+                                 ("", lab.b, AS_A_USER, "program"),
                                  ("process", lab.b, (), "program"),
                                  ("device", lab.b, (), "device"),
-                                 ("process", lab.b, AS_A_USER, "device")):
+                                 ("process", lab.a, AS_A_USER, "device"),
+                                 ("device", lab.b, AS_A_USER, "device")):
         monkeypatch.setenv("UROCE_ENGINE", asked)
         p = serve(host, by)
         assert engines(host) == {p.pid: got}, (asked, by)

@@ -124,6 +124,8 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 	swap(peer->sock, &mine, &theirs);
 	attr = pair_attr(&theirs.gid, theirs.qpn);
 	attr.ah_attr.grh.sgid_index = (uint8_t)peer->gid_index;
+	if (getenv("QP_TIMEOUT"))
+		attr.timeout = (uint8_t)atoi(getenv("QP_TIMEOUT"));
 	must(!pair_to(r->qp, &attr, IBV_QPS_INIT), "INIT");
 	post_receive(r);
 	must(!pair_to(r->qp, &attr, IBV_QPS_RTR), "RTR");

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "engine/wire/udp_relay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/ground/keep.h"
+#include "engine/wire/wire_udp.h"
+#include "util/assert.h"
+#include "util/os/map_shared.h"
+
+/* Look again, at first and at last, where the program does not say that there is room. */
+#define LOOK_NS	     1000000u
+#define LOOK_LAST_NS 64000000u
+#define SEALS	     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+/* A message of the largest datagram. */
+#define LARGEST (UR_PEER_BYTES + UR_PEER_MESSAGE_BYTES)
+
+struct ur_udp_relay {
+	struct ur_wire_udp *wire;
+	u32 slot;
+	int file, words_fd;
+	void *packets;
+	struct ur_peer_word *words;
+	struct ur_peer_out out;
+	struct ur_list addrs;
+	bool full;
+	ur_time look, step; /* while it is full */
+};
+
+/* ---- life ---- */
+
+static struct ur_kept kept_name(const struct ur_wire_udp *w, u32 slot,
+				u32 words)
+{
+	return (struct ur_kept){.kind = UR_KEPT_RELAY,
+				.device = w->device,
+				.place = slot,
+				.which = words};
+}
+
+static void end_address(struct ur_udp_addr *a)
+{
+	struct ur_wire_udp *w = a->wire;
+
+	if (w->hot == a)
+		w->hot = NULL;
+	ur_engine_unwatch(w->wire.engine, a->fd);
+	ur_list_del(&a->node);
+	free(a);
+}
+
+static void close_relay(struct ur_udp_relay *r)
+{
+	ur_list_for_each_safe(it, &r->addrs)
+		end_address(ur_list_entry(it, struct ur_udp_addr, node));
+	if (r->packets)
+		munmap(r->packets, UR_PEER_FILE_BYTES);
+	if (r->words)
+		munmap(r->words, UR_PEER_WORDS_BYTES);
+	if (r->file >= 0)
+		close(r->file);
+	if (r->words_fd >= 0)
+		close(r->words_fd);
+	free(r);
+}
+
+static struct ur_udp_relay *new_relay(struct ur_wire_udp *w, u32 slot)
+{
+	struct ur_udp_relay *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	ur_list_init(&r->addrs);
+	r->wire = w;
+	r->slot = slot;
+	r->file = r->words_fd = -1;
+	return r;
+}
+
+static int make_files(struct ur_udp_relay *r)
+{
+	void *words;
+	int err = ur_make_shared("uroce-packets", UR_PEER_FILE_BYTES,
+				 PROT_READ | PROT_WRITE, SEALS, &r->file,
+				 &r->packets);
+
+	if (!err)
+		err = ur_make_shared("uroce-words", UR_PEER_WORDS_BYTES,
+				     PROT_READ | PROT_WRITE, SEALS,
+				     &r->words_fd, &words);
+	if (!err)
+		r->words = words;
+	return err;
+}
+
+static int keep(const struct ur_udp_relay *r)
+{
+	struct ur_kept what = kept_name(r->wire, r->slot, 0);
+	int err = ur_keep_put(&what, r->file);
+
+	what.which = 1;
+	return err ? err : ur_keep_put(&what, r->words_fd);
+}
+
+static void drop_files(struct ur_wire_udp *w, u32 slot)
+{
+	for (u32 words = 0; words < 2; words++) {
+		const struct ur_kept what = kept_name(w, slot, words);
+
+		ur_keep_drop(&what);
+	}
+}
+
+int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	struct ur_udp_relay *r = new_relay(w, lent->slot);
+	int err = r ? make_files(r) : -ENOMEM;
+
+	ur_assert(lent->slot && lent->slot < UR_SLOTS &&
+		  !w->relays[lent->slot]);
+	if (!err)
+		err = lent->relay = ur_open_to_read(r->file);
+	if (err < 0)
+		goto err_close;
+	err = keep(r);
+	if (err) {
+		drop_files(w, lent->slot);
+		close(lent->relay);
+		goto err_close;
+	}
+	/* The ring is its copy's, which the caller closes. */
+	lent->relay_words = r->words_fd;
+	ur_peer_out_init(&r->out, r->packets, r->words);
+	w->relays[lent->slot] = r;
+	return 0;
+err_close:
+	lent->relay = -1;
+	if (r)
+		close_relay(r);
+	return err;
+}
+
+int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
+		       ur_udp_readable_fn *readable)
+{
+	struct ur_udp_addr *a;
+	int err;
+
+	ur_list_for_each(it, &r->addrs)
+		if (ur_list_entry(it, struct ur_udp_addr, node)->fd == fd)
+			return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->wire = r->wire;
+	a->relay = r;
+	a->watch.fn = readable;
+	a->v4 = ur_gid_is_v4(gid);
+	a->fd = fd;
+	memcpy(a->gid, gid, 16);
+	err = ur_engine_watch(r->wire->wire.engine, fd, EPOLLIN, &a->watch);
+	if (err)
+		free(a);
+	else
+		ur_list_add_tail(&r->addrs, &a->node);
+	return err;
+}
+
+void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot)
+{
+	if (!w->relays[slot])
+		return;
+	drop_files(w, slot);
+	close_relay(w->relays[slot]);
+	w->relays[slot] = NULL;
+}
+
+void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16])
+{
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_list_for_each_safe(it, &w->relays[slot]->addrs) {
+			struct ur_udp_addr *a =
+				ur_list_entry(it, struct ur_udp_addr, node);
+
+			if (!memcmp(a->gid, gid, 16))
+				end_address(a);
+		}
+	}
+}
+
+void ur_udp_relays_close(struct ur_wire_udp *w)
+{
+	for (u32 slot = 0; slot < UR_SLOTS; slot++)
+		if (w->relays[slot])
+			close_relay(w->relays[slot]);
+}
+
+struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r, u32 *slot)
+{
+	*slot = r->slot;
+	return &r->out;
+}
+
+/* ---- of an earlier uroced ---- */
+
+static int map_files(struct ur_udp_relay *r)
+{
+	void *words;
+	int err;
+
+	if (r->file < 0 || r->words_fd < 0)
+		return -ENOENT;
+	err = ur_map_shared(r->file, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE,
+			    &r->packets);
+	if (!err)
+		err = ur_map_shared(r->words_fd, UR_PEER_WORDS_BYTES,
+				    PROT_READ | PROT_WRITE, &words);
+	if (!err)
+		r->words = words;
+	return err;
+}
+
+static void inherit_one(struct ur_wire_udp *w, u32 slot)
+{
+	struct ur_kept what = kept_name(w, slot, 0);
+	struct ur_udp_relay *r = new_relay(w, slot);
+
+	if (!r)
+		return;
+	r->file = ur_keep_take(&what);
+	what.which = 1;
+	r->words_fd = ur_keep_take(&what);
+	if (map_files(r)) {
+		close_relay(r);
+		return;
+	}
+	ur_peer_out_resume(&r->out, r->packets, r->words);
+	w->relays[slot] = r;
+}
+
+void ur_udp_relays_inherit(struct ur_wire_udp *w)
+{
+	struct ur_kept what;
+	u32 at = 0, slots = 0;
+
+	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what))
+		if (what.place && what.place < UR_SLOTS)
+			slots |= 1u << what.place;
+	for (; slots; slots &= slots - 1)
+		inherit_one(w, (u32)__builtin_ctz(slots));
+}
+
+void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
+{
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_list_for_each(it, &w->addrs) {
+			const struct ur_udp_addr *a =
+				ur_list_entry(it, struct ur_udp_addr, node);
+			int fd = a->mcast ? -1
+					  : ur_udp_group_use(w->group, a->gid,
+							     slot);
+
+			if (fd >= 0)
+				ur_udp_relay_begin(w->relays[slot], a->gid, fd,
+						   readable);
+		}
+	}
+}
+
+/* ---- packets ---- */
+
+static void watch_all(struct ur_udp_relay *r, u32 events)
+{
+	ur_list_for_each(it, &r->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+		struct epoll_event ev = {.events = events,
+					 .data.ptr = &a->watch};
+
+		epoll_ctl(r->wire->wire.engine->epoll_fd, EPOLL_CTL_MOD, a->fd,
+			  &ev);
+	}
+}
+
+static void look_at(struct ur_udp_relay *r, ur_time when)
+{
+	struct ur_engine *e = r->wire->wire.engine;
+
+	r->look = when;
+	e->wire_look = ur_min_u64(e->wire_look, when);
+}
+
+static u32 room(struct ur_udp_relay *r)
+{
+	u32 space = ur_peer_space(&r->out);
+
+	/* One may not fit before the end. */
+	return space < LARGEST ? 0 : (space - LARGEST) / LARGEST;
+}
+
+u32 ur_udp_relay_room(struct ur_udp_relay *r)
+{
+	u32 n = room(r);
+
+	/* A program that has spoilt its ring gets nothing, and nothing waits for it. */
+	if (r->out.broken)
+		return UR_UDP_RX_MSGS;
+	if (n || r->full)
+		return n;
+	if (ur_peer_wait(&r->out, 3 * LARGEST))
+		return room(r);
+	r->full = true;
+	r->step = LOOK_NS;
+	watch_all(r, 0);
+	look_at(r, r->wire->wire.engine->now + r->step);
+	return 0;
+}
+
+void ur_udp_relay_put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
+		      const u8 *data, u32 len, u32 seg)
+{
+	struct ur_peer_message m = {
+		.flow_label = meta->flow_label,
+		.len = len,
+		.seg = (u16)seg,
+		.sport = meta->udp_sport,
+		.tos = meta->tos,
+		.ttl = meta->ttl,
+	};
+	u8 *to;
+
+	/* Nothing of ours is so short, or in so many pieces. */
+	if (!len || !seg || seg > UINT16_MAX ||
+	    (len + seg - 1) / seg > UR_PEER_PACKETS)
+		return;
+	to = ur_peer_room(&r->out, len);
+	if (!to)
+		return;
+	memcpy(m.saddr, meta->saddr, 16);
+	memcpy(m.daddr, meta->daddr, 16);
+	memcpy(to, data, len);
+	ur_peer_put(&r->out, &m);
+}
+
+/* Its sockets are read when it is seen that they have something. */
+static void look_now(struct ur_udp_relay *r)
+{
+	if (!r->full)
+		return;
+	if (room(r)) {
+		r->full = false;
+		watch_all(r, EPOLLIN);
+	} else if (r->look <= r->wire->wire.engine->now) {
+		r->step = ur_min_u64(2 * r->step, LOOK_LAST_NS);
+		look_at(r, r->wire->wire.engine->now + r->step);
+		/* Where nobody reads, nobody may be asleep either. */
+		ur_peer_wait(&r->out, 3 * LARGEST);
+	}
+}
+
+void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot)
+{
+	if (w->relays[slot])
+		look_now(w->relays[slot]);
+}
+
+void ur_udp_relays_look(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		struct ur_udp_relay *r = w->relays[slot];
+
+		if (!r || !r->full)
+			continue;
+		look_now(r);
+		if (r->full)
+			look_at(r, r->look);
+	}
+}

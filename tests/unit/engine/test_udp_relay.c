@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Packets for a slot without sockets: they are in its ring as they came, a program that sleeps is woken,
+ * they wait in the socket where there is no room, a program that spoils its words harms itself alone, and a
+ * ring of a loan that has ended gets nothing.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/ground/loop.h"
+#include "engine/shards.h"
+#include "engine/wire/udp_pair.h"
+#include "engine/wire/wire.h"
+#include "tests/check.h"
+#include "tests/own_net.h"
+#include "tests/steers.h"
+
+#define LONG 40000u
+
+static struct ur_engine_config config = {
+	.netdev = "lo",
+	.ifindex = 1,
+	.mtu_bytes = 1024,
+	.max_qp = 16,
+	.max_mr = 16,
+	.seed = 1,
+	.engines = 1,
+	.by_user = true,
+	.options = "guests=1",
+};
+
+static const u8 gids[][16] = {{[10] = 0xff, 0xff, 127, 0, 0, 1}, {[15] = 1}};
+
+static struct ur_engine *engine;
+
+/* As a program has it. */
+struct program {
+	struct ur_lent lent;
+	struct ur_peer_word *words;
+	struct ur_peer_in in;
+	u8 buf[UR_PEER_BYTES];
+	struct ur_peer_message m;
+};
+
+static void borrow(struct program *p)
+{
+	void *file;
+
+	CHECK(!ur_engine_lend(engine, 65534, getpid(), true, &p->lent));
+	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
+	/* It cannot write what the device writes. */
+	CHECK(mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   p->lent.relay, 0) == MAP_FAILED);
+	file = mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ, MAP_SHARED,
+		    p->lent.relay, 0);
+	p->words = mmap(NULL, UR_PEER_WORDS_BYTES, PROT_READ | PROT_WRITE,
+			MAP_SHARED, p->lent.relay_words, 0);
+	CHECK(file != MAP_FAILED && p->words != MAP_FAILED);
+	CHECK_EQ(ftruncate(p->lent.relay_words, 0), -1);
+	close(p->lent.relay);
+	ur_peer_in_init(&p->in, file, p->words);
+	ur_peer_read(&p->in, true);
+}
+
+static void use(const struct program *p, u32 index)
+{
+	u8 gid[16];
+	int fd = 0;
+
+	CHECK(!ur_engine_lend_socket(engine, p->lent.slot, index, gid, &fd));
+	CHECK_EQ(fd, -1);
+	CHECK(!memcmp(gid, gids[index], 16));
+}
+
+static int sender(const u8 *gid, u16 port)
+{
+	union ur_sockaddr from;
+	socklen_t len = ur_sockaddr_of(&from, gid, port, 1);
+	int fd = socket(from.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	CHECK(fd >= 0);
+	if (from.sa.sa_family == AF_INET)
+		from.v4.sin_addr.s_addr = htonl(0x7f090909);
+	CHECK(!bind(fd, &from.sa, len));
+	return fd;
+}
+
+static void send_one(int fd, const u8 *gid, u32 slot, u32 len, u8 seed)
+{
+	static u8 bytes[65536];
+	union ur_sockaddr to;
+	socklen_t to_len = ur_sockaddr_of(&to, gid, UR_ROCE_V2_UDP_PORT, 1);
+
+	memset(bytes, seed, len);
+	bytes[5] = (u8)(slot << (8 - UR_SLOT_BITS));
+	CHECK_EQ(sendto(fd, bytes, len, 0, &to.sa, to_len), len);
+}
+
+static bool take(struct program *p)
+{
+	int got = ur_peer_get(&p->in, &p->m, p->buf);
+
+	CHECK(got >= 0);
+	if (got)
+		ur_peer_done(&p->in);
+	return got;
+}
+
+static void wait_for(struct program *p, u32 len, u8 seed)
+{
+	while (!take(p))
+		poll(NULL, 0, 1);
+	CHECK_EQ(p->m.len, len);
+	for (u32 i = 0; i < len; i++)
+		CHECK_EQ(p->buf[i],
+			 i == 5 ? p->lent.slot << (8 - UR_SLOT_BITS) : seed);
+}
+
+static void test_as_it_came(struct program *p, u32 index, struct program *other)
+{
+	int fd = sender(gids[index], 54321);
+
+	for (u32 i = 0; i < 300; i++) {
+		u32 len = i % 2 ? 64 : LONG;
+
+		send_one(fd, gids[index], p->lent.slot, len, (u8)i);
+		wait_for(p, len, (u8)i);
+		CHECK_EQ(p->m.sport, 54321);
+		CHECK_EQ(p->m.seg, len);
+		CHECK(!p->m.apart);
+		CHECK(!memcmp(p->m.daddr, gids[index], 16));
+		CHECK_EQ(p->m.saddr[15], index ? 1 : 9);
+	}
+	CHECK(!take(other));
+	close(fd);
+}
+
+static int wakes(const struct program *p, bool v4)
+{
+	int none = 0;
+
+	/* The device lets nothing in there. */
+	CHECK(!setsockopt(p->lent.out[v4], SOL_SOCKET, SO_DETACH_FILTER, &none,
+			  sizeof(none)));
+	return p->lent.out[v4];
+}
+
+static void test_woken(struct program *p, u32 index)
+{
+	int fd = sender(gids[index], 0), woken = wakes(p, !index);
+	struct pollfd at = {woken, POLLIN, 0};
+	char byte[64];
+
+	for (u32 i = 0; i < 20; i++) {
+		ur_peer_sleep(&p->in, true);
+		send_one(fd, gids[index], p->lent.slot, 64, 7);
+		CHECK_EQ(poll(&at, 1, 10000), 1);
+		CHECK_EQ(recv(woken, byte, sizeof(byte), 0), UR_UDP_WAKE_BYTES);
+		ur_peer_sleep(&p->in, false);
+		wait_for(p, 64, 7);
+	}
+	/* Awake, it is not. */
+	send_one(fd, gids[index], p->lent.slot, 64, 8);
+	wait_for(p, 64, 8);
+	CHECK_EQ(poll(&at, 1, 0), 0);
+	close(fd);
+}
+
+static void say_room(const struct program *p)
+{
+	const u8 wake[UR_UDP_WAKE_BYTES] = {0};
+	union ur_sockaddr to;
+	socklen_t len = ur_sockaddr_of(&to, gids[0], UR_ROCE_V2_UDP_PORT, 1);
+
+	CHECK_EQ(sendto(p->lent.out[1], wake, sizeof(wake), 0, &to.sa, len),
+		 sizeof(wake));
+}
+
+/* More than there is room for; with the device woken, or left to look by itself. */
+static void test_full(struct program *p, bool says)
+{
+	int fd = sender(gids[0], 0);
+	u32 n = 2 * UR_PEER_STREAM_BYTES / LONG;
+
+	for (u32 i = 0; i < n; i++)
+		send_one(fd, gids[0], p->lent.slot, LONG, (u8)i);
+	for (u32 i = 0; i < n; i++) {
+		if (says && ur_peer_woken(&p->in))
+			say_room(p);
+		wait_for(p, LONG, (u8)i);
+	}
+	close(fd);
+}
+
+/* Others get theirs. */
+static void test_spoilt(struct program *p, struct program *other)
+{
+	int fd = sender(gids[0], 0);
+
+	atomic_store(&p->words[0].taken, 0x80000000);
+	for (u32 i = 0; i < 40; i++) {
+		send_one(fd, gids[0], p->lent.slot, LONG, 1);
+		send_one(fd, gids[0], other->lent.slot, 64, (u8)i);
+		wait_for(other, 64, (u8)i);
+	}
+	close(fd);
+}
+
+/* The slot is lent anew: what comes is in the new ring alone. */
+static void test_lent_again(struct program *p, struct program *next)
+{
+	u32 before = atomic_load(&p->in.head->published);
+	int fd = sender(gids[0], 0);
+
+	ur_engine_lend_end(engine, p->lent.slot);
+	send_one(fd, gids[0], p->lent.slot, 64, 1);
+	do {
+		borrow(next);
+		if (next->lent.slot != p->lent.slot)
+			ur_engine_lend_end(engine, next->lent.slot);
+	} while (next->lent.slot != p->lent.slot);
+	use(next, 0);
+	send_one(fd, gids[0], next->lent.slot, 64, 2);
+	wait_for(next, 64, 2);
+	CHECK_EQ(atomic_load(&p->in.head->published), before);
+	close(fd);
+}
+
+static void test_address_goes(struct program *p)
+{
+	int fd = sender(gids[0], 0);
+
+	CHECK(!ur_engine_set_gid(engine, 0, NULL, UR_GID_ROCE_V2));
+	CHECK(!ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2));
+	use(p, 0);
+	send_one(fd, gids[0], p->lent.slot, 64, 3);
+	wait_for(p, 64, 3);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	static struct program a, b, next;
+
+	cases(&argc, argv);
+	if (!kernel_steers())
+		SKIP("SO_ATTACH_REUSEPORT_CBPF is not there");
+	if (!own_net())
+		SKIP("no network namespace");
+	CHECK(!ur_loop_create(&config.loop));
+	ur_loop_lock(config.loop);
+	CHECK(!ur_engine_create(&config, &engine));
+	for (u32 i = 0; i < 2; i++)
+		CHECK(!ur_engine_set_gid(engine, i, gids[i], UR_GID_ROCE_V2));
+	borrow(&a);
+	borrow(&b);
+	for (u32 i = 0; i < 2; i++) {
+		use(&b, i);
+		use(&a, i);
+	}
+	for (u32 i = 0; i < 2; i++) {
+		STEP(test_as_it_came(&a, i, &b));
+		STEP(test_woken(&a, i));
+	}
+	STEP(test_full(&a, true));
+	STEP(test_full(&a, false));
+	STEP(test_full(&a, true));
+	STEP(test_lent_again(&b, &next));
+	STEP(test_address_goes(&a));
+	use(&next, 0);
+	STEP(test_spoilt(&a, &next));
+	ur_engine_destroy(engine);
+	ur_loop_unlock(config.loop); /* runs what was posted */
+	ur_loop_destroy(config.loop);
+	return cases_status();
+}
