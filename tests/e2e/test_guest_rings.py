@@ -12,6 +12,7 @@ import rules
 from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair, start_pair
+from test_cli import NOBODY
 from test_guest_engine import engines, threads_cpu
 from test_guest_host import RAW, As, connected, host, peers  # pylint: disable=unused-import
 
@@ -151,8 +152,10 @@ def test_ring_of_a_slot_that_has_gone(host, peers):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_scribbles(host, peers, seed):
-    """A program writes anything into its rings. The others go on, its peer too."""
-    enemy, victim = connected(host, peers("rc", "process", RAW), peers("rc", "process"))
+    """A program writes anything into its rings, one of a user who has no sockets too. The others go on, its
+    peer too."""
+    enemy, victim = connected(host, peers("rc", "process", (RAW, NOBODY)[seed % 2]),
+                              peers("rc", "process"))
     friend, fellow = connected(host, peers("rc", "process"), peers("rc", "process"))
     for p in enemy, victim, friend, fellow:
         p.reach(host.gid4)
