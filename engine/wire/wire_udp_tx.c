@@ -201,8 +201,7 @@ static bool same_way(const struct ur_av *a, const struct ur_av *b)
 		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
 }
 
-/* One socket of the other side's group has a whole message, so on this host its packets are
- * for one engine. */
+/* One socket of the other side's group has a whole message, so its packets are for one engine. */
 static bool same_slot(const struct ur_tx *tx, u32 a, u32 b)
 {
 	return !(
@@ -226,7 +225,7 @@ static u32 run_length(const struct ur_tx *tx, u32 first, u32 end,
 
 		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
 		    at + bytes - d->off > UR_UDP_BURST || n->apart ||
-		    ((out->lent || d->av->loop) && !same_slot(tx, first, i)))
+		    !same_slot(tx, first, i))
 			break;
 		at += bytes;
 		if (bytes < size) {

@@ -234,6 +234,15 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 	CHECK_EQ(messages[0], 1);
 	CHECK_EQ(messages[1], 1);
 	CHECK_EQ(messages[2], 1);
+	/* The peer's kernel looks at the first number alone: another program's is not with it. */
+	add_packet(&av[0], 64);
+	add_packet(&av[1], 64);
+	add_packet(&av[2], 64);
+	tx.buf[tx.desc[2].off + 5] = 1u << (8 - UR_SLOT_BITS);
+	send_all(a);
+	wait_for(b, 3, 0);
+	CHECK_EQ(messages[0], 2);
+	CHECK_EQ(messages[1], 1);
 }
 
 /* Where a datagram has a request and an acknowledgement, that is taken first; behind an
