@@ -67,7 +67,10 @@ struct ur_peer_message {
 	u32 len;  /* bytes of all, from here */
 	u32 bulk; /* where in the bulk the payloads are */
 	u16 seg;
-	u16 sport; /* of what has come from the wire, with ICRCs */
+	/* It has come from the wire, with ICRCs: the source port, and which packet of its datagram
+	 * the first one was. */
+	u16 sport;
+	u8 first;
 	u8 tos, ttl;
 	/* Then each has UR_PEER_BTH_ROOM bytes here and seg bytes there, and all are
 	 * of one size. */

@@ -294,7 +294,7 @@ static void take_relayed(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	note_way(p, m->daddr, m->daddr);
 	memcpy(meta.saddr, m->saddr, 16);
 	memcpy(meta.daddr, m->daddr, 16);
-	ur_udp_take_relayed(w, &meta, w->rx_buf, m->len, m->seg);
+	ur_udp_take_relayed(w, &meta, w->rx_buf, m->len, m->seg, m->first);
 }
 
 static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,

@@ -201,9 +201,8 @@ void ur_udp_relays_close(struct ur_wire_udp *w)
 			close_relay(w->relays[slot]);
 }
 
-struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r, u32 *slot)
+struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r)
 {
-	*slot = r->slot;
 	return &r->out;
 }
 
@@ -324,30 +323,65 @@ u32 ur_udp_relay_room(struct ur_udp_relay *r)
 	return 0;
 }
 
-void ur_udp_relay_put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
-		      const u8 *data, u32 len, u32 seg)
+struct ur_udp_run {
+	const u8 *data;
+	u32 len, seg;
+	u32 first; /* its place in the datagram */
+};
+
+static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
+		const struct ur_udp_run *run)
 {
 	struct ur_peer_message m = {
 		.flow_label = meta->flow_label,
-		.len = len,
-		.seg = (u16)seg,
+		.len = run->len,
+		.seg = (u16)run->seg,
+		.first = (u8)run->first,
 		.sport = meta->udp_sport,
 		.tos = meta->tos,
 		.ttl = meta->ttl,
 	};
-	u8 *to;
+	u8 *to = ur_peer_room(&r->out, run->len);
 
-	/* Nothing of ours is so short, or in so many pieces. */
-	if (!len || !seg || seg > UINT16_MAX ||
-	    (len + seg - 1) / seg > UR_PEER_PACKETS)
-		return;
-	to = ur_peer_room(&r->out, len);
 	if (!to)
 		return;
 	memcpy(m.saddr, meta->saddr, 16);
 	memcpy(m.daddr, meta->daddr, 16);
-	memcpy(to, data, len);
+	memcpy(to, run->data, run->len);
 	ur_peer_put(&r->out, &m);
+	r->wire->relayed |= 1u << r->slot;
+}
+
+static u32 slot_at(const u8 *data, u32 len, u32 at)
+{
+	return len - at < UR_BTH_BYTES
+		       ? 0
+		       : ur_shard_of(ur_get_be24(data + at + 5), UR_SLOT_BITS);
+}
+
+/* The kernel looks at the number of the first packet alone: others may be of other slots, whose programs
+ * alone may see them. */
+void ur_udp_relay_put(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+		      const u8 *data, u32 len, u32 seg)
+{
+	u32 end;
+
+	/* Nothing of ours is so short, or in so many pieces. */
+	if (!len || seg < UR_BTH_BYTES || seg > UINT16_MAX ||
+	    (len + seg - 1) / seg > UR_PEER_PACKETS)
+		return;
+	for (u32 at = 0; at < len; at = end) {
+		u32 slot = slot_at(data, len, at);
+
+		for (end = at + seg;
+		     end < len && slot_at(data, len, end) == slot; end += seg)
+			;
+		end = ur_min_u32(end, len);
+		if (w->relays[slot])
+			put(w->relays[slot], meta,
+			    &(struct ur_udp_run){data + at, end - at, seg,
+						 at / seg});
+	}
 }
 
 /* Its sockets are read when it is seen that they have something. */

@@ -46,11 +46,12 @@ void ur_udp_relays_close(struct ur_wire_udp *w);
 
 /* Returns how many datagrams there is room for. 0: the device looks again later. */
 u32 ur_udp_relay_room(struct ur_udp_relay *relay);
-/* Puts a datagram that came to the address: n packets of seg bytes, the last one perhaps shorter. */
-void ur_udp_relay_put(struct ur_udp_relay *relay, const struct ur_rx_meta *meta,
+/* Puts a datagram, packets of seg bytes each but the last, which may be shorter, into the rings of those
+ * whose they are, and says so in the wire's relayed. */
+void ur_udp_relay_put(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg);
-/* Returns the ring, into which that puts, and the slot it is of. */
-struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay, u32 *slot);
+/* Returns the ring. */
+struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay);
 /* The program in that slot has woken us. */
 void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot);
 /* The wire's look. */

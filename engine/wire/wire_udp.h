@@ -112,6 +112,7 @@ struct ur_wire_udp {
 	struct ur_udp_relay *relays[UR_SLOTS];
 	int wakes[2];
 	ur_time woke[UR_SLOTS];
+	u32 relayed; /* slots for which something was put that is not shown yet, a bit each */
 	/* A program's, by the other's slot, and which there are, a bit each. The device's is what has
 	 * come from the wire, where it gets no sockets. */
 	struct ur_udp_pair *pairs[UR_SLOTS];
@@ -151,7 +152,7 @@ void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
 /* wire_udp_lend.c: the wire's lend and lend_end. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_lend_end(struct ur_wire *wire, u32 slot);
-/* Shows a program what was put into its ring, and wakes it where it sleeps; a: an address of it, where that
+/* Shows programs what was put into their rings, and wakes those that sleep; a: the address where that
  * came. */
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a);
 /* The wire's lend_port and is_here. */
@@ -199,9 +200,10 @@ void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd);
  * last, which may be shorter, with four bytes behind that are no ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg);
-/* Takes a datagram, of seg bytes each, that uroced has received for us, at one of our addresses. */
+/* Takes packets of seg bytes each that uroced has received for us, at one of our addresses; first: the place of
+ * the first one in its datagram. */
 void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
-			 u8 *data, u32 len, u32 seg);
+			 u8 *data, u32 len, u32 seg, u32 first);
 /* Allocates the receive buffers. Returns 0 or -ENOMEM. */
 int ur_udp_rx_init(struct ur_wire_udp *w);
 /* wire_udp_tx.c: the wire's send. */

@@ -102,13 +102,18 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
-	u32 slot;
-	struct ur_peer_out *out = ur_udp_relay_ring(a->relay, &slot);
+	for (; w->relayed; w->relayed &= w->relayed - 1) {
+		u32 slot = (u32)__builtin_ctz(w->relayed);
+		struct ur_peer_out *out;
 
-	if (ur_peer_publish(out) ||
-	    (ur_peer_still_sleeps(out) &&
-	     w->wire.engine->now - w->woke[slot] >= WAKE_AGAIN_NS))
-		wake(w, a, slot);
+		if (!w->relays[slot])
+			continue;
+		out = ur_udp_relay_ring(w->relays[slot]);
+		if (ur_peer_publish(out) ||
+		    (ur_peer_still_sleeps(out) &&
+		     w->wire.engine->now - w->woke[slot] >= WAKE_AGAIN_NS))
+			wake(w, a, slot);
+	}
 }
 
 /* ---- ports ---- */

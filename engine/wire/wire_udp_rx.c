@@ -278,10 +278,8 @@ static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 
 static void take_all(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		     struct seed *seed, const struct ur_rx_meta *meta, u8 *data,
-		     u32 len, u32 seg)
+		     u32 len, u32 seg, u32 index)
 {
-	u32 index = 0;
-
 	for (u32 at = 0; at < len; at += seg * PART_PACKETS) {
 		struct rx_part p = {data + at,
 				    ur_min_u32(len - at, seg * PART_PACKETS),
@@ -302,11 +300,12 @@ static void take_all(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg)
 {
-	take_all(w, NULL, NULL, meta, data, len, seg);
+	take_all(w, NULL, NULL, meta, data, len, seg, 0);
 }
 
 static void take_datagram(struct ur_wire_udp *w, bool mcast,
-			  struct ur_rx_meta *meta, u8 *data, u32 len, u32 seg)
+			  struct ur_rx_meta *meta, u8 *data, u32 len, u32 seg,
+			  u32 first)
 {
 	struct ur_engine *e = w->wire.engine;
 	struct ur_udp_peer *peer = find_peer(w, meta->saddr);
@@ -325,15 +324,15 @@ static void take_datagram(struct ur_wire_udp *w, bool mcast,
 		return;
 	}
 	w->last_datagram = e->now;
-	take_all(w, peer, &seed, meta, data, len, seg);
+	take_all(w, peer, &seed, meta, data, len, seg, first);
 }
 
 void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
-			 u8 *data, u32 len, u32 seg)
+			 u8 *data, u32 len, u32 seg, u32 first)
 {
 	struct ur_rx_meta copy = *meta;
 
-	take_datagram(w, false, &copy, data, len, seg);
+	take_datagram(w, false, &copy, data, len, seg, first);
 }
 
 static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
@@ -350,9 +349,9 @@ static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
 	read_name(a, &w->rx_name[i], &info.meta);
 	seg = info.seg_bytes ? info.seg_bytes : len;
 	if (a->relay)
-		ur_udp_relay_put(a->relay, &info.meta, data, len, seg);
+		ur_udp_relay_put(w, &info.meta, data, len, seg);
 	else
-		take_datagram(w, a->mcast, &info.meta, data, len, seg);
+		take_datagram(w, a->mcast, &info.meta, data, len, seg, 0);
 }
 
 /* Returns how many to ask for at once. */

@@ -5,6 +5,7 @@
  * ring of a loan that has ended gets nothing.
  */
 #include <errno.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +18,10 @@
 #include "tests/steers.h"
 
 #define LONG 40000u
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
 
 static struct ur_engine_config config = {
 	.netdev = "lo",
@@ -133,6 +138,39 @@ static void test_as_it_came(struct program *p, u32 index, struct program *other)
 		CHECK_EQ(p->m.saddr[15], index ? 1 : 9);
 	}
 	CHECK(!take(other));
+	close(fd);
+}
+
+/* Packets that the kernel has put together, though they are of several slots: each program gets its
+ * own, and where in the datagram they were. */
+static void test_together(struct program *a, struct program *b, u32 nobodys)
+{
+	const u32 slots[] = {a->lent.slot, b->lent.slot, b->lent.slot, nobodys,
+			     a->lent.slot};
+	u8 bytes[UR_ARRAY_SIZE(slots) * 64] = {0};
+	int fd = sender(gids[0], 0), segment = 64;
+	union ur_sockaddr to;
+	socklen_t len = ur_sockaddr_of(&to, gids[0], UR_ROCE_V2_UDP_PORT, 1);
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(slots); i++) {
+		memset(bytes + 64 * i, (int)i + 1, 64);
+		bytes[64 * i + 5] = (u8)(slots[i] << (8 - UR_SLOT_BITS));
+	}
+	CHECK(!setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &segment,
+			  sizeof(segment)));
+	CHECK_EQ(sendto(fd, bytes, sizeof(bytes), 0, &to.sa, len),
+		 sizeof(bytes));
+	wait_for(a, 64, 1);
+	CHECK_EQ(a->m.first, 0);
+	wait_for(a, 64, 5);
+	CHECK_EQ(a->m.first, 4);
+	while (!take(b))
+		poll(NULL, 0, 1);
+	CHECK_EQ(b->m.len, 128);
+	CHECK_EQ(b->m.first, 1);
+	CHECK_EQ(b->m.seg, 64);
+	CHECK(b->buf[0] == 2 && b->buf[127] == 3);
+	CHECK(!take(a) && !take(b));
 	close(fd);
 }
 
@@ -263,6 +301,7 @@ int main(int argc, char **argv)
 		STEP(test_as_it_came(&a, i, &b));
 		STEP(test_woken(&a, i));
 	}
+	STEP(test_together(&a, &b, UR_SLOTS - 1));
 	STEP(test_full(&a, true));
 	STEP(test_full(&a, false));
 	STEP(test_full(&a, true));
