@@ -57,6 +57,27 @@ static int mem_write(void *mem, u64 off, const void *src, u32 len)
 	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
 }
 
+static int mem_read_pieces(void *mem, u64 off, const struct ur_pieces *to)
+{
+	const struct ur_emr *mr = mem;
+
+	/* Its pages' rights are to be asked for first. */
+	if (mr->attr.on_demand)
+		return -EOPNOTSUPP;
+	return ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
+				    to->first, to->stride, to->len, to->n,
+				    false);
+}
+
+static int mem_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
+{
+	const struct ur_emr *mr = mem;
+
+	return ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
+				    from->first, from->stride, from->len,
+				    from->n, true);
+}
+
 /* Compare and swap, or fetch and add: what it makes of v. */
 struct change {
 	bool cas;
@@ -129,6 +150,8 @@ static int mem_flush(void *mem, u64 off, u64 len, u32 type)
 static const struct ur_mem_ops mem_ops = {
 	.read = mem_read,
 	.write = mem_write,
+	.read_pieces = mem_read_pieces,
+	.write_pieces = mem_write_pieces,
 	.cas = mem_cas,
 	.faa = mem_faa,
 	.flush = mem_flush,

@@ -4,6 +4,8 @@
  * Memory is checked once for a range; the first packet that differs goes the
  * ordinary way.
  */
+#include <errno.h>
+
 #include "transport/internal.h"
 #include "transport/retry.h"
 
@@ -88,36 +90,80 @@ static u8 *room_apart(const struct ur_qp *qp, u32 len)
 				      len);
 }
 
-/* Bytes of memory that is not mapped are copied there. */
+/* Payloads are in one of these places before their packets are built. */
+enum payloads {
+	IN_MEMORY, /* there, or in a copy of ours */
+	IN_ROOM,   /* where they stay, apart from the packets */
+	IN_PACKETS,
+};
+
+/* Bytes of memory that is not mapped are copied to one of those places. */
 struct copies {
-	bool apart; /* the host has room for them */
-	u32 most;   /* packets of it that can be had at once */
+	enum payloads where;
+	u32 most; /* packets that can be had at once */
 };
 
 static struct copies copies_of(const struct ur_qp *qp,
 			       const struct ur_mr_range *s)
 {
 	if (s->ptr)
-		return (struct copies){false, UINT32_MAX};
+		return (struct copies){IN_MEMORY, UINT32_MAX};
 	if (qp->port->cfg.ops->payload_room && room_apart(qp, 0))
-		return (struct copies){true, UR_QUANTUM_PKTS};
-	return (struct copies){false, UR_BOUNCE_BYTES >> qp->mtu_shift};
+		return (struct copies){IN_ROOM, UR_QUANTUM_PKTS};
+	if (s->mr->attr.ops->read_pieces)
+		return (struct copies){IN_PACKETS, UR_QUANTUM_PKTS};
+	return (struct copies){IN_MEMORY, UR_BOUNCE_BYTES >> qp->mtu_shift};
+}
+
+/* Reads them to where they will be in the next n packets of tx. NULL as range_read(), with
+ * *where changed if it is to be done in another way. */
+static const u8 *read_in_place(const struct ur_qp *qp,
+			       const struct ur_mr_range *s, u32 off, u32 n,
+			       const struct ur_tx *tx, enum payloads *where)
+{
+	const struct ur_pieces to = {
+		.first = tx->buf + tx->used + UR_BTH_BYTES,
+		.stride = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES,
+		.len = qp->mtu,
+		.n = n,
+	};
+	int err = s->mr->attr.ops->read_pieces(s->mr->attr.mem,
+					       s->off + (off - s->first), &to);
+
+	if (err == -EOPNOTSUPP)
+		*where = IN_MEMORY;
+	return err ? NULL : to.first;
 }
 
 /* Reads *n packets' bytes, or fewer where the room that the host had is no more. Returns
  * where they are, as range_read(). */
 static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
-			      u32 off, u32 *n, bool *apart)
+			      u32 off, u32 *n, const struct ur_tx *tx,
+			      enum payloads *where)
 {
-	u8 *to = *apart && *n ? room_apart(qp, *n << qp->mtu_shift) : NULL;
+	u8 *to = qp->port->bounce;
+	u32 whole;
 
-	*apart = to;
-	if (!to && !s->ptr)
+	if (*where == IN_PACKETS && *n) {
+		const u8 *p = read_in_place(qp, s, off, *n, tx, where);
+
+		if (p || *where == IN_PACKETS)
+			return p;
 		*n = ur_min_u32(*n, UR_BOUNCE_BYTES >> qp->mtu_shift);
+		whole = ur_burst_whole(qp, ur_burst_open(qp, tx), *n);
+		*n = whole ? whole : *n;
+	}
+	if (*where == IN_ROOM) {
+		to = *n ? room_apart(qp, *n << qp->mtu_shift) : NULL;
+		*where = to ? IN_ROOM : IN_MEMORY;
+	}
+	if (*where == IN_MEMORY && !s->ptr) {
+		to = qp->port->bounce;
+		*n = ur_min_u32(*n, UR_BOUNCE_BYTES >> qp->mtu_shift);
+	}
 	if (!*n)
 		return NULL;
-	return range_read(s, off, *n << qp->mtu_shift,
-			  to ? to : qp->port->bounce);
+	return range_read(s, off, *n << qp->mtu_shift, to);
 }
 
 static __attribute__((noinline)) bool
@@ -317,18 +363,34 @@ static bool is_solid(const struct ur_qp *qp, const struct ur_rx_run *run)
 	return run->payload_stride == qp->mtu;
 }
 
+static int write_pieces(const struct ur_qp *qp, const struct ur_mr_range *s,
+			u32 off, const struct ur_rx_run *run, u32 n)
+{
+	const struct ur_pieces from = {(u8 *)run->payload, run->payload_stride,
+				       qp->mtu, n};
+
+	if (!s->mr->attr.ops->write_pieces)
+		return -EOPNOTSUPP;
+	return s->mr->attr.ops->write_pieces(s->mr->attr.mem,
+					     s->off + (off - s->first), &from);
+}
+
 /* Writes the payloads of n packets with one call. */
 static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 		      const struct ur_rx_run *run, u32 n)
 {
 	const u8 *from = run->payload;
 	u8 *to = qp->port->bounce;
+	int err;
 
 	if (s->ptr) {
 		memcpy(s->ptr + (off - s->first), from, n << qp->mtu_shift);
 		return true;
 	}
 	if (!is_solid(qp, run)) {
+		err = write_pieces(qp, s, off, run, n);
+		if (err != -EOPNOTSUPP)
+			return !err;
 		for (u32 i = 0; i < n; i++, to += qp->mtu)
 			memcpy(to, from + (size_t)i * run->payload_stride,
 			       qp->mtu);
@@ -396,16 +458,16 @@ static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 			  (tx->cap - tx->used) / bytes);
 }
 
-/* apart: the payload stays where it is. */
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
-		       u32 psn, const u8 *payload, bool apart)
+		       u32 psn, const u8 *payload, enum payloads where)
 {
+	bool apart = where == IN_ROOM;
 	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
 	u8 *p = tx->buf + tx->used;
 
 	ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT, qp->attr.dest_qpn,
 		     ackreq, psn);
-	if (!apart)
+	if (where == IN_MEMORY)
 		memcpy(p + UR_BTH_BYTES, payload, qp->mtu);
 	d->off = tx->used;
 	d->len = UR_BTH_BYTES + qp->mtu;
@@ -502,7 +564,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	    (!reliable || req->window >= 2 * qp->burst))
 		n = cut_short(qp, tx, open, n, quantum, room, defer);
 	n = wanted = ur_min_u32(n, left);
-	payload = read_packets(qp, &req->source, off, &n, &copies.apart);
+	payload = read_packets(qp, &req->source, off, &n, tx, &copies.where);
 	if (!payload)
 		return 0;
 	closing &= n == wanted;
@@ -516,14 +578,14 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		for (u32 k = 1; k <= piece; k++, payload += qp->mtu)
 			put_packet(qp, tx, opc, last && k == piece,
 				   ur_psn_add(e->psn, i + sent + k - 1),
-				   payload, copies.apart);
+				   payload, copies.where);
 		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
 		ur_requester_sent(qp, piece, piece);
 		if (reliable)
 			ur_retry_sent(qp, last);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, copies.apart);
+	count_sent(qp, n, copies.where == IN_ROOM);
 	return n;
 }
 
@@ -553,15 +615,15 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 			      defer);
 	else
 		n = left;
-	payload = read_packets(qp, &resp->source, off, &n, &copies.apart);
+	payload = read_packets(qp, &resp->source, off, &n, tx, &copies.where);
 	if (!payload)
 		return 0;
 	for (u32 k = 0; k < n; k++, payload += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
-			   payload, copies.apart);
+			   payload, copies.where);
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, copies.apart);
+	count_sent(qp, n, copies.where == IN_ROOM);
 	return n;
 }

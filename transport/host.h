@@ -14,6 +14,12 @@
 #include "transport/work.h"
 #include "util/verbs_event.h"
 
+/* Payloads of packets of one length, n of them, that lie stride bytes apart. */
+struct ur_pieces {
+	u8 *first;
+	u32 stride, len, n;
+};
+
 /* Memory of one region behind an MR. Offsets count from the region's start and
  * are already bounds-checked by the transport. */
 struct ur_mem_ops {
@@ -22,6 +28,11 @@ struct ur_mem_ops {
 	 * silent. */
 	int (*read)(void *mem, u64 off, void *dst, u32 len);
 	int (*write)(void *mem, u64 off, const void *src, u32 len);
+	/* Copy the bytes of pieces, which lie one after the other in the application's
+	 * memory. Return as above, or -EOPNOTSUPP where one copy of all is better. May be
+	 * NULL. */
+	int (*read_pieces)(void *mem, u64 off, const struct ur_pieces *to);
+	int (*write_pieces)(void *mem, u64 off, const struct ur_pieces *from);
 	/* Masked compare and swap, and masked fetch and add, of the 8 aligned
 	 * bytes at off. They are atomic towards every access through this
 	 * device. The value from before is in *old, in host order. Return as

@@ -153,6 +153,22 @@ static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		       : mem->direct->copy(buf, there, len);
 }
 
+int ur_own_memory_pieces(const struct ur_user_mem *mem, u64 addr, u8 *buf,
+			 u32 stride, u32 len, u32 n, bool out)
+{
+	const struct uroce_copies *c = mem->direct;
+	int err = 0;
+
+	if (!c)
+		return -EOPNOTSUPP;
+	for (; n && !err; n--, buf += stride, addr += len) {
+		void *there = (void *)(uintptr_t)addr;
+
+		err = out ? c->copy(there, buf, len) : c->copy(buf, there, len);
+	}
+	return err;
+}
+
 /* Reading the file into memory writes there as a system call of the program would,
  * with the rights that the pages have. */
 static int make_stage(struct ur_user_mem *m)

@@ -41,6 +41,12 @@ static inline void ur_own_memory_turn_ends(struct ur_user_mem *mem)
  * faults are. Once. */
 void ur_own_memory_thread(void);
 
+/* Copy n pieces of len bytes, which lie one after the other in memory from addr on and stride
+ * bytes apart at buf; out: from buf, in that order. Return 0 or -EFAULT, and -EOPNOTSUPP where
+ * the turn does not allow the processor to copy. */
+int ur_own_memory_pieces(const struct ur_user_mem *mem, u64 addr, u8 *buf,
+			 u32 stride, u32 len, u32 n, bool out);
+
 /* Compare and swap of 8 aligned bytes, if the turn allows it. Returns 0, 1 (they were others,
  * and are in *old now), -EFAULT, or -EAGAIN: it is to be done by reading and writing. */
 int ur_own_memory_swap(const struct ur_user_mem *mem, u64 addr, u64 *old,

@@ -14,7 +14,7 @@
 
 static struct wt w;
 static struct wt_qp q;
-static bool fast, ooo, copied;
+static bool fast, ooo, copied, pieces;
 
 /* The counters of each conversation without the short way; with it they must
  * be the same. */
@@ -29,6 +29,7 @@ static inline void start(void)
 	w.cfg.fast = fast;
 	w.cfg.ooo = ooo;
 	w.copied = copied;
+	w.pieces = pieces;
 	w.reads = w.writes = w.faults = 0;
 	wt_open(&w);
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
@@ -96,10 +97,11 @@ static inline bool filled(u32 off, u32 len)
 /* All conversations, each way: the counters must not tell which. */
 static inline void each_way(void (*conversations)(void))
 {
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 12; i++) {
 		fast = i & 1;
 		ooo = i & 2;
-		copied = i & 4;
+		copied = i >= 4;
+		pieces = i >= 8;
 		conversation = 0;
 		conversations();
 	}

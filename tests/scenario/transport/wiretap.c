@@ -86,7 +86,43 @@ static int mem_write(void *mem, u64 off, const void *src, u32 len)
 	return 0;
 }
 
-static const struct ur_mem_ops mem_ops = {.read = mem_read, .write = mem_write};
+static int read_pieces(void *mem, u64 off, const struct ur_pieces *to)
+{
+	struct wt *w = mem;
+	u32 bytes = to->n * to->len;
+
+	if (!w->pieces)
+		return -EOPNOTSUPP;
+	CHECK(off <= WT_MEM_BYTES && bytes <= WT_MEM_BYTES - off);
+	w->reads++;
+	if (w->faults && bytes >= w->faults)
+		return -EFAULT;
+	for (u32 i = 0; i < to->n; i++)
+		memcpy(to->first + i * to->stride, w->mem + off + i * to->len,
+		       to->len);
+	return 0;
+}
+
+static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
+{
+	struct wt *w = mem;
+
+	if (!w->pieces)
+		return -EOPNOTSUPP;
+	CHECK(off <= WT_MEM_BYTES && from->n * from->len <= WT_MEM_BYTES - off);
+	w->writes++;
+	for (u32 i = 0; i < from->n; i++)
+		memcpy(w->mem + off + i * from->len,
+		       from->first + i * from->stride, from->len);
+	return 0;
+}
+
+static const struct ur_mem_ops mem_ops = {
+	.read = mem_read,
+	.write = mem_write,
+	.read_pieces = read_pieces,
+	.write_pieces = write_pieces,
+};
 
 void wt_open(struct wt *w)
 {

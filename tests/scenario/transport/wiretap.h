@@ -30,6 +30,7 @@ struct wt {
 	ur_time now;
 	u8 *mem;
 	bool copied; /* it is not mapped: the port reads and writes by ops */
+	bool pieces; /* and those of several packets in pieces */
 	u32 reads;   /* so many times */
 	u32 writes;
 	u32 faults; /* reads of so many bytes and more fail; 0: none */

@@ -87,6 +87,26 @@ static int region_write(void *mem, u64 off, const void *src, u32 len)
 	return 0;
 }
 
+static int region_read_pieces(void *mem, u64 off, const struct ur_pieces *to)
+{
+	if (to->n % 2) /* now and then it is as good to copy all at once */
+		return -EOPNOTSUPP;
+	for (u32 i = 0; i < to->n; i++)
+		region_read(mem, off + (u64)i * to->len,
+			    to->first + (size_t)i * to->stride, to->len);
+	return 0;
+}
+
+static int region_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
+{
+	if (from->n % 2)
+		return -EOPNOTSUPP;
+	for (u32 i = 0; i < from->n; i++)
+		region_write(mem, off + (u64)i * from->len,
+			     from->first + (size_t)i * from->stride, from->len);
+	return 0;
+}
+
 static int region_cas(void *mem, u64 off, u64 compare, u64 compare_mask,
 		      u64 swap, u64 swap_mask, u64 *old)
 {
@@ -137,6 +157,8 @@ static int region_flush(void *mem, u64 off, u64 len, u32 type)
 static const struct ur_mem_ops region_ops = {
 	.read = region_read,
 	.write = region_write,
+	.read_pieces = region_read_pieces,
+	.write_pieces = region_write_pieces,
 	.cas = region_cas,
 	.faa = region_faa,
 	.flush = region_flush,

@@ -84,6 +84,41 @@ static void test_gone(void)
 	munmap(p, page);
 }
 
+/* Three of 100 bytes that lie 130 bytes apart, and one behind them that cannot be
+ * reached. */
+static void test_pieces(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	u8 *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u8 apart[4 * 130] = {0};
+	u64 end;
+
+	CHECK(p != MAP_FAILED && !munmap(p + page, page));
+	end = addr_of(p) + page;
+	for (u32 i = 0; i < 300; i++)
+		p[page - 300 + i] = (u8)(i + 1);
+	CHECK_EQ(ur_own_memory_pieces(self, end - 300, apart, 130, 100, 3,
+				      false),
+		 0);
+	for (u32 i = 0; i < 3; i++)
+		CHECK(!memcmp(apart + i * 130, p + page - 300 + i * 100, 100) &&
+		      !apart[i * 130 + 100] && !apart[i * 130 + 129]);
+	CHECK_EQ(ur_own_memory_pieces(self, end - 300, apart, 130, 100, 4,
+				      false),
+		 -EFAULT);
+	memset(p, 0, page);
+	CHECK_EQ(
+		ur_own_memory_pieces(self, end - 300, apart, 130, 100, 3, true),
+		0);
+	for (u32 i = 0; i < 300; i++)
+		CHECK_EQ(p[page - 300 + i], (u8)(i + 1));
+	CHECK_EQ(
+		ur_own_memory_pieces(self, end - 300, apart, 130, 100, 4, true),
+		-EFAULT);
+	munmap(p, page);
+}
+
 static void test_swap(void)
 {
 	static u64 word;
@@ -112,12 +147,16 @@ int main(void)
 	CHECK_EQ(ur_user_mem_own(&self), 0);
 	test_all();
 	CHECK_EQ(ur_own_memory_swap(self, addr_of(&word), &old, 5), -EAGAIN);
+	CHECK_EQ(ur_own_memory_pieces(self, addr_of(here), there, 8, 8, 1,
+				      false),
+		 -EOPNOTSUPP);
 	if (!self->copies)
 		SKIP("no copies by this processor");
 	ur_own_memory_turn_begins(self, 1);
 	CHECK(self->direct);
 	test_all();
 	test_swap();
+	test_pieces();
 	ur_own_memory_turn_ends(self);
 	test_copies();
 	ur_user_mem_put(self);
