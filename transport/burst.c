@@ -6,6 +6,22 @@
 #include "transport/internal.h"
 
 #define READ_LEAST 4
+/* The longer requests are, the fewer bursts have three packets or one. A loss makes them shorter,
+ * since what is behind the lost packet, to the end of its request, comes twice. */
+#define READ_LONG_PKTS	512
+#define READ_LONG_BYTES (512u << 10)
+
+/*
+ * Returns how many packets of a READ request are about that many. The first and the last
+ * packet of an answer carry an AETH. The last one of an answer, the first of the next and the
+ * packet after that are a burst by themselves, and the others should be full.
+ */
+static u32 read_of(const struct ur_qp *qp, u32 about)
+{
+	u32 full = qp->burst ? (about - 3 + qp->burst / 2) / qp->burst : 0;
+
+	return full ? full * qp->burst + 3 : about;
+}
 
 void ur_burst_set_mtu(struct ur_qp *qp)
 {
@@ -14,17 +30,9 @@ void ur_burst_set_mtu(struct ur_qp *qp)
 	u32 pkts = ur_min_u32(cfg->burst_pkts, cfg->burst_bytes / bytes);
 
 	qp->burst = pkts > 1 ? pkts : 0;
-	qp->read_pkts = qp->read_most = UR_READ_PKTS;
-	if (!qp->burst)
-		return;
-	/*
-	 * The first and the last packet of an answer carry an AETH. The last
-	 * one of an answer, the first of the next and the packet after that
-	 * are a burst by themselves, and the others should be full.
-	 */
-	pkts = (UR_READ_PKTS - 3 + pkts / 2) / pkts * pkts;
-	if (pkts)
-		qp->read_pkts = qp->read_most = pkts + 3;
+	qp->read_pkts = qp->read_most = read_of(qp, UR_READ_PKTS);
+	pkts = ur_min_u32(READ_LONG_PKTS, READ_LONG_BYTES >> qp->mtu_shift);
+	qp->read_long = pkts > UR_READ_PKTS ? read_of(qp, pkts) : qp->read_most;
 }
 
 /* About so many, once it is far from that. */
@@ -33,7 +41,9 @@ static u32 wanted_read(const struct ur_qp *qp, u32 about)
 	u32 have = qp->read_pkts;
 
 	if (about == UINT32_MAX)
-		return qp->read_most;
+		return qp->port->now - qp->req.lost_at < UR_CALM_NS
+			       ? qp->read_most
+			       : qp->read_long;
 	if (have <= about + about / 3 &&
 	    (have == qp->read_most || have >= about - about / 5))
 		return have;

@@ -23,7 +23,7 @@ enum ur_defer {
 };
 
 /* Sets qp->burst and qp->read_pkts, the packets of a burst and of a READ
- * request, for the queue pair's MTU. */
+ * request, for the queue pair's MTU, and what the latter may become. */
 void ur_burst_set_mtu(struct ur_qp *qp);
 /*
  * Makes READ requests as long as a window of so many packets asks for

@@ -44,6 +44,7 @@ void ur_inflight_reset(struct ur_qp *qp)
 
 	req->lossless_pkts = 0;
 	req->growth_backoff = 0;
+	req->lost_at = qp->port->now;
 	req->recent_losses = 0;
 	req->cut.set = false;
 	req->rtt_min = 0;
@@ -109,6 +110,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 	bool lossy;
 
 	count_loss(req);
+	req->lost_at = qp->port->now;
 	/* The path decides, where the peer keeps what comes behind a gap. */
 	if (qp->share.path && !req->holdoff_left)
 		return;

@@ -20,6 +20,7 @@
 #define UR_ACK_PKTS	64 /* acknowledge request at least this often */
 #define UR_PROBE_MIN_NS 400000u
 #define UR_READ_PKTS	128 /* packets of one READ request, or about so many */
+#define UR_CALM_NS	20000000u /* without a loss: READ requests may be longer */
 
 _Static_assert(UR_IS_POW2(UR_SQ_WINDOW),
 	       "the window is a power of two at its largest, too");
@@ -92,6 +93,7 @@ struct ur_requester {
 	u32 grow_at;	   /* so many of them */
 	u8 growth_backoff; /* losses of a grown window */
 	u32 recent_losses; /* since una was losses_psn */
+	ur_time lost_at;   /* the last one, or when it began */
 	u32 losses_psn;
 	struct ur_psn_mark cut; /* max_psn when the window was cut */
 	u32 asked_end;		/* behind the last packet that asked for one */
@@ -196,6 +198,7 @@ struct ur_qp {
 	u32 burst;		 /* packets of a burst; 0: none */
 	u32 read_pkts;		 /* of one READ request */
 	u32 read_most;		 /* the same where nothing is congested */
+	u32 read_long;		 /* and where nothing has been lost for long */
 	struct ur_list active;	 /* in port->active */
 	struct ur_heap_node due; /* in port->deadlines */
 	u32 attached;		 /* multicast groups */

@@ -4,6 +4,7 @@
  * ends, and never waits for an answer that nobody was asked for.
  */
 #include "tests/scenario/transport/wiretap.h"
+#include "transport/internal.h"
 
 #define PSN0   0xfffff8u
 #define P(n)   ur_psn_add(PSN0, n)
@@ -18,15 +19,25 @@ static u8 buf[65536];
 static struct ur_tx_desc desc[256];
 static struct ur_tx tx = {.buf = buf, .desc = desc, .max_desc = 256};
 
-static void start(u32 burst)
+static void prepare(u32 burst)
 {
 	wt_config(&w, 0);
 	w.cfg.burst_pkts = burst;
 	w.cfg.burst_bytes = 65000;
 	w.cfg.window_pkts = WINDOW;
+}
+
+static void open_all(void)
+{
 	wt_open(&w);
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
 	tx.cap = sizeof(buf);
+}
+
+static void start(u32 burst)
+{
+	prepare(burst);
+	open_all();
 }
 
 static void stop(void)
@@ -171,6 +182,34 @@ static void reads(void)
 	stop();
 }
 
+/* Where nothing is lost a READ is asked for in few pieces, which keep their ends. */
+static void long_reads(void)
+{
+	struct ur_swqe *e;
+
+	start(BURST);
+	post(UR_WR_READ, 3000);
+	CHECK_EQ(send_some(), 1);
+	e = ur_sq_entry(q.qp, 0);
+	q.qp->req.una = q.qp->req.max_psn; /* answered */
+	w.port->now = q.qp->req.lost_at + UR_CALM_NS - 1;
+	CHECK(ur_burst_fit_read(q.qp, e, UINT32_MAX));
+	CHECK_EQ(q.qp->read_pkts, 131);
+	w.port->now++;
+	CHECK(ur_burst_fit_read(q.qp, e, UINT32_MAX));
+	CHECK_EQ(q.qp->read_pkts, 515);
+	ur_qp_kick(q.qp);
+	CHECK_EQ(send_some(), 1);
+	CHECK_EQ(ur_get_be32(buf + desc[0].off + 24), (515 - 131) * MTU);
+	ur_inflight_lost(q.qp);
+	CHECK(!ur_burst_fit_read(q.qp, e, UINT32_MAX));
+	CHECK_EQ(q.qp->read_pkts, 515);
+	q.qp->req.una = q.qp->req.max_psn;
+	CHECK(ur_burst_fit_read(q.qp, e, UINT32_MAX));
+	CHECK_EQ(q.qp->read_pkts, 131);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -181,5 +220,6 @@ int main(int argc, char **argv)
 	CASE(again());
 	CASE(room());
 	CASE(reads());
+	CASE(long_reads());
 	return cases_status();
 }
