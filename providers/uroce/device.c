@@ -31,6 +31,7 @@ int uroce_query_device_ex(struct ibv_context *context,
 						    &resp_size));
 	if (err)
 		return err;
+	ur_guest_begin(ur_to_ctx(context));
 	fw = resp.core.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
@@ -53,10 +54,13 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_port, ) req = {0};
-
-	return UR_GUEST_TRY(
+	int err = UR_GUEST_TRY(
 		context, NULL,
 		ibv_cmd_query_port(context, port, attr, &req, sizeof(req)));
+
+	if (!err)
+		ur_guest_begin(ur_to_ctx(context));
+	return err;
 }
 
 /* Queries by attributes of the kernel's that the oldest headers do not have. */

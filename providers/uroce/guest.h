@@ -33,8 +33,11 @@ void ur_guest_close(struct uroce_context *ctx);
  * supported. */
 void *ur_guest_op(enum ur_op op);
 
-/* The first object is made: from here on the context outlives a uroced that is killed. */
+/* The program has asked the device something, or makes its first object: from here on the context outlives a
+ * uroced that is killed. */
 void ur_guest_begin(struct uroce_context *ctx);
+/* Does so, once, and returns 0 or an errno. Asynchronous events may be sent then. */
+int ur_guest_set_async(struct uroce_context *ctx);
 
 /* Make here too what the device has just made, and put the places of its rings
  * into *resp. */

@@ -3,6 +3,7 @@
  * what there was in it of the process's objects is gone with it. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include "guest.h"
 #include "poller.h"
 
@@ -31,6 +32,42 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 	};
 	b.cmdb.next_attr = b.cmdb.last_attr = a;
 	return execute_ioctl(context, &b.cmdb);
+}
+
+/* Asynchronous events are sent by both engines, to the file that the program has from
+ * the device. */
+int ur_guest_set_async(struct uroce_context *ctx)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct uroce_engine_async async = {.tx = -1, .life = -1};
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (ctx->guest_async)
+		goto out;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			    UROCE_METHOD_ENGINE_ASYNC, UR_GUEST_NO_IN, 0, 0,
+			    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
+			    sizeof(async));
+	if (err)
+		goto out;
+	err = -ctx->door->set_async(ctx->guest, async.tx, ctx->ibv.async_fd,
+				    async.life);
+	close(async.tx);
+	close(async.life);
+	ctx->guest_async = !err;
+out:
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* An error comes again with the first object that is made here. Before the library has that file,
+ * which is while the context is opened, it is too early. */
+void ur_guest_begin(struct uroce_context *ctx)
+{
+	if (ctx->guest && !ctx->guest_async && ctx->ibv.async_fd >= 0 &&
+	    *ctx->db.own)
+		ur_guest_set_async(ctx);
 }
 
 /* The next uroced knows no handle of what the one before has made. */

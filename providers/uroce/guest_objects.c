@@ -5,40 +5,6 @@
 
 #include "guest.h"
 
-/* Asynchronous events are sent by both engines, to the file that the program has from
- * the device. */
-static int set_async(struct uroce_context *ctx)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct uroce_engine_async async = {.tx = -1, .life = -1};
-	int err = 0;
-
-	pthread_mutex_lock(&lock);
-	if (ctx->guest_async)
-		goto out;
-	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
-			    UROCE_METHOD_ENGINE_ASYNC, UR_GUEST_NO_IN, 0, 0,
-			    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
-			    sizeof(async));
-	if (err)
-		goto out;
-	err = -ctx->door->set_async(ctx->guest, async.tx, ctx->ibv.async_fd,
-				    async.life);
-	close(async.tx);
-	close(async.life);
-	ctx->guest_async = !err;
-out:
-	pthread_mutex_unlock(&lock);
-	return err;
-}
-
-/* An error comes again with the first object that is made here. */
-void ur_guest_begin(struct uroce_context *ctx)
-{
-	if (ctx->guest && *ctx->db.own)
-		set_async(ctx);
-}
-
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp)
@@ -55,7 +21,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	err = set_async(ctx);
+	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
 	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
@@ -178,7 +144,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		return 0;
 	if (!ur_guest_is_here(ctx))
 		return ctx->guest ? EIO : 0;
-	err = set_async(ctx);
+	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
 	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);

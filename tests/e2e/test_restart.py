@@ -175,6 +175,33 @@ def running(pair):
         yield programs
 
 
+OPENED = """
+import signal
+import pyverbs.device as d
+from pyverbs.cq import CQ
+from pyverbs.pd import PD
+context = d.Context(name="uroce0")
+assert context.query_port(1).state == 4
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+print("opened", flush=True)
+signal.sigwait([signal.SIGUSR1])
+made = PD(context), CQ(context, 5)
+assert context.query_device().phys_port_cnt == 1
+print("made", flush=True)
+"""
+
+
+def test_opened(pair):
+    """A program that has looked at the device and made nothing yet, as a server that waits, makes it with the next
+    uroced."""
+    p = pair.a.start("/usr/bin/python3", "-c", OPENED)
+    wait_for("it", lambda: "opened" in p.text() or not p.running())
+    kill(pair.a)
+    pair.a.serve(*GUESTS)
+    p.kill(signal.SIGUSR1)
+    assert p.wait(20) == 0 and "made" in p.text(), p.report()
+
+
 def test_new_programs_beside_it(pair, running):
     """Old and new ones have other places, so that none gets another's packets."""
     pair.a.serve(*GUESTS)
