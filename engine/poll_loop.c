@@ -109,9 +109,6 @@ bool ur_poll_turn(struct ur_engine *e)
 	 * this processor can answer before the ACK leaves, and the ACK then
 	 * travels with its answer. */
 	ur_ecq_send_events(e);
-	/* It has answered, and could not run the engine. */
-	if (e->config.guest)
-		any |= answer_doorbells(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);
 	if (called)

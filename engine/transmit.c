@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include "engine/adverse.h"
-#include "engine/answers.h"
 #include "engine/faults.h"
 #include "engine/record.h"
 #include "engine/shards.h"
@@ -160,12 +159,38 @@ static bool do_held(struct ur_engine *e)
 	return any;
 }
 
+static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
+{
+	return tx->buf[d->off] == UR_OP_RC_ACK;
+}
+
+/*
+ * A program has taken a message and answers it by one of its own: the acknowledgement, which
+ * was filled in first, goes behind that, where it is the shorter end of a segmented datagram. So
+ * there is one way through the kernel on each side, and the message that the peer waits
+ * for comes first.
+ */
+static void put_answer_last(struct ur_tx *tx)
+{
+	struct ur_tx_desc *d = tx->desc, answer = d[0];
+	u32 bytes = answer.len + UR_ICRC_BYTES;
+
+	if (tx->n_desc != 2 || !is_answer(tx, &d[0]) || is_answer(tx, &d[1]) ||
+	    d[1].apart || d[1].len < answer.len || tx->cap - tx->used < bytes)
+		return;
+	memcpy(tx->buf + tx->used, tx->buf + answer.off, answer.len);
+	answer.off = tx->used;
+	tx->used += bytes;
+	d[0] = d[1];
+	d[1] = answer;
+}
+
 /* Sends what the port has just filled in. Returns false where the wire has no
  * room for it. */
 static bool put_out(struct ur_engine *e)
 {
 	if (e->config.guest)
-		ur_answers_last(&e->tx);
+		put_answer_last(&e->tx);
 	if (e->record.on)
 		ur_record_sent(e);
 	if (e->faults)

@@ -243,7 +243,7 @@ static void hand_in_one(struct ur_engine *e, const struct ur_rx_meta *meta,
 		ur_engine_rx(e, meta, bth, bytes_of(p, i));
 }
 
-/* Is it a request and the acknowledgement of an earlier one of ours (engine/answers.h)? A
+/* Is it a request and the acknowledgement of an earlier one of ours (engine/transmit.c, put_answer_last())? A
  * program that has the message posts its next one, which may need the place in the
  * send queue that the acknowledgement gives. */
 static bool has_answer_last(const struct rx_part *p, u64 good)
