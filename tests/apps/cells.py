@@ -38,12 +38,25 @@ def runs(*wanted):
         for cell in (*usual, *(more if FULL else ()))], indirect=["place"])
 
 
+def use_cubic(host):
+    """TCP is as Linux has it by default, whatever this machine has. By routes: a
+    namespace cannot choose what the machine does not allow to everybody."""
+    for family, table in ("-4", "main"), ("-4", "local"), ("-6", "main"):
+        for route in host.ip(family, "route", "show", "table", table).splitlines():
+            words = [w for w in route.split() if w not in ("linkdown", "pref", "medium")]
+            if words[0] != "broadcast" and "eth0" in words and "congctl" not in words:
+                host.ip(family, "route", "change", *words, "table", table,
+                        "congctl", "lock", "cubic")
+
+
 class Place:
     def __init__(self, lab, cell):
         self.lab, self.cell = lab, cell
         self.server = lab.a
         self.client = lab.b if cell.hosts == 2 else lab.a
         self.hosts = [lab.a, lab.b][:cell.hosts]
+        for host in self.hosts:
+            use_cubic(host)
         self.addr = self.address(lab.a)
 
     def address(self, host):

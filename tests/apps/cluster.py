@@ -3,6 +3,7 @@
 over the hosts of a place."""
 import json
 import os
+import shutil
 import uuid
 
 from cm import listens
@@ -56,6 +57,7 @@ class Cluster:
 
     def __init__(self, place, folder, variant):
         self.place, self.folder, self.variant = place, folder, variant
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         self.hosts = [place.server, place.client]
         self.osds = {}
@@ -82,7 +84,8 @@ class Cluster:
         self.ceph("osd", "set", "noautoscale", check=False)
         for n, host in enumerate(self.hosts):
             name = str(uuid.uuid4())
-            assert self.ceph("osd", "new", name).split()[-1] == str(n)
+            said = self.ceph("osd", "new", name)
+            assert str(n) in said.split("\n"), said + self.report()
             (folder / f"osd{n}").mkdir()
             self.call("ceph-osd", "-i", str(n), "--mkfs", "--osd-uuid", name,
                       "--no-mon-config")

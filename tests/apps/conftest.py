@@ -2,6 +2,7 @@
 """Fixtures: where a program runs (cells.py), the programs of this folder,
 and the lines of the table that the tests measure."""
 import os
+import statistics
 import subprocess
 import sys
 
@@ -45,6 +46,20 @@ def measured():
     return {}
 
 
+# So often each is measured, in turn; tests/bench/apps.py wants more than one.
+ROUNDS = int(os.environ.get("UROCE_APPS_ROUNDS", "1"))
+
+
+def in_turn(record_property, ours, tcp):
+    """The medians of both, and of their ratio, with the lowest and the highest."""
+    got = [(ours(), tcp()) for _ in range(ROUNDS)]
+    ratios = sorted(a / b for a, b in got)
+    record_property("uroce", f"{statistics.median(a for a, _ in got):.4g}")
+    record_property("tcp", f"{statistics.median(b for _, b in got):.4g}")
+    record_property("ratios", f"{statistics.median(ratios):.2f} {ratios[0]:.2f} "
+                    f"{ratios[-1]:.2f}")
+
+
 @pytest.fixture
 def compare(record_property, measured):
     """Note a line of the table: ours(), and tcp() unless it is known."""
@@ -53,6 +68,9 @@ def compare(record_property, measured):
         record_property("program", program)
         record_property("variant", variant)
         record_property("cell", place.cell.name)
+        if ROUNDS > 1:
+            in_turn(record_property, ours, tcp)
+            return
         got = ours()
         key = program, place.cell
         if key not in measured:

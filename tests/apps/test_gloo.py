@@ -2,6 +2,7 @@
 """Gloo's allreduces over its ibverbs transport, by allreduce.cc: four
 ranks."""
 import re
+import shutil
 
 from cells import LOSS, ONE, TWO, TWO6, runs
 
@@ -11,6 +12,8 @@ MOVED = 30 << 20
 
 def rates(place, program, folder, device):
     """MB/s of each algorithm."""
+    # Of the round before there may be files by which ranks meet.
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     ranks = []
     for rank in range(RANKS):

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import apps
 import events
 import neighbours
 import programs
@@ -230,7 +231,8 @@ def main():
     ap.add_argument("--seconds", type=int, default=2)
     ap.add_argument("--count", type=int, default=50000)
     ap.add_argument("--only", help="rows that contain this text; slow links: "
-                    "bit/s; those shared with bulk: beside; several pairs: of programs")
+                    "bit/s; those shared with bulk: beside; several pairs: of programs; programs of tests/apps: "
+                    "apps")
     ap.add_argument("--engine-opt", action="append", default=[],
                     help="for uroced, in place of its default")
     ap.add_argument("--engine", choices=("process", "device"),
@@ -266,6 +268,9 @@ def main():
     print("| path | measure | result | values | goal | |\n" + "|---" * 6 + "|")
     t = Table(o)
     only = o.only or ""
+    if only == "apps":
+        apps.rows(t.add, o.build, o.rounds, engine=o.engine)
+        return 0
     if "two hosts" not in only and "beside" not in only:
         one_host_in_program(t, o)
         one_host(t, o)
