@@ -5,12 +5,13 @@
  * bulk by its end.
  *
  * Sleep race: the writer publishes and then looks at asleep; the reader sets asleep and
- * then looks at published, with a full barrier between the two on both sides, so that
+ * then looks at the record to come, with a full barrier between the two on both sides, so that
  * one of them sees the other. So it is with waits and the room.
  */
 #include "engine/wire/peer_ring.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include "util/assert.h"
 
@@ -18,12 +19,26 @@
 #define SKIP UINT32_MAX
 
 struct peer_record {
-	u32 len;   /* SKIP: the rest of the stream is empty */
-	u32 freed; /* of the bulk, once this message was taken */
-	struct ur_peer_message m;
+	_Atomic u32 mark; /* ur_peer_mark(): it is there */
+	u32 len;	  /* SKIP: the rest of the stream is empty */
+	u32 freed;	  /* of the bulk, once this message was taken */
+	u32 bulk, flow_label;
+	u16 seg, sport;
+	u8 first, tos, ttl;
+	u8 flags; /* APART, SAYS_WAY */
+	/* The message's bytes follow, but where it says its way. */
+	u8 way[32];
 };
 
-_Static_assert(sizeof(struct peer_record) <= UNIT, "bytes follow a unit");
+#define APART	 1u
+#define SAYS_WAY 2u
+#define SHORT	 offsetof(struct peer_record, way)
+
+_Static_assert(sizeof(struct peer_record) <= UNIT && SHORT == 28,
+	       "a packet of 64 bytes and an acknowledgement are in two lines");
+_Static_assert(offsetof(struct ur_peer_message, daddr) == 16 &&
+		       !offsetof(struct ur_peer_message, saddr),
+	       "a way is both");
 _Static_assert(UR_IS_POW2(UR_PEER_STREAM_BYTES) &&
 		       UR_IS_POW2(UR_PEER_BULK_BYTES),
 	       "places are bits of a count");
@@ -48,10 +63,20 @@ static u32 left(u32 count, u32 size)
 	return size - (count & (size - 1));
 }
 
-/* Returns the bytes of a record that has so many behind it. */
-static u32 record_bytes(u32 len)
+static u32 head_bytes(bool says_way)
 {
-	return (u32)ur_align_up(UNIT + len, UNIT);
+	return says_way ? UNIT : SHORT;
+}
+
+/* Returns the bytes of a record with so many of a message. */
+static u32 record_bytes(u32 len, bool says_way)
+{
+	return (u32)ur_align_up(head_bytes(says_way) + len, UNIT);
+}
+
+static struct peer_record *record_at(const void *head, u32 count)
+{
+	return (struct peer_record *)stream_at(head, count);
 }
 
 void ur_peer_out_init(struct ur_peer_out *out, void *file,
@@ -63,9 +88,20 @@ void ur_peer_out_init(struct ur_peer_out *out, void *file,
 void ur_peer_out_resume(struct ur_peer_out *out, void *file,
 			struct ur_peer_word *word)
 {
+	const struct peer_record *r;
+
 	ur_peer_out_init(out, file, word);
 	out->put = atomic_load(&out->head->published);
 	out->seen = atomic_load(&word->taken);
+	/* The last one that he showed may not be counted there. */
+	for (u32 i = 0; i < UR_PEER_STREAM_BYTES / UNIT; i++) {
+		r = record_at(file, out->put);
+		if (atomic_load(&r->mark) != ur_peer_mark(out->put))
+			break;
+		out->put += r->len == SKIP
+				    ? left(out->put, UR_PEER_STREAM_BYTES)
+				    : record_bytes(r->len, r->flags & SAYS_WAY);
+	}
 }
 
 void ur_peer_in_init(struct ur_peer_in *in, const void *file,
@@ -76,9 +112,12 @@ void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 
 /* ---- writer ---- */
 
+/* With the first line of the one to come. */
 static bool has_room(struct ur_peer_out *out, u32 bytes)
 {
-	if (out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES)
+	bytes += UNIT;
+	if (!out->broken &&
+	    out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES)
 		return true;
 	out->seen =
 		atomic_load_explicit(&out->word->taken, memory_order_acquire);
@@ -90,46 +129,80 @@ static bool has_room(struct ur_peer_out *out, u32 bytes)
 
 u32 ur_peer_space(struct ur_peer_out *out)
 {
-	has_room(out, UR_PEER_STREAM_BYTES);
-	return out->broken ? 0 : UR_PEER_STREAM_BYTES - (out->put - out->seen);
+	u32 used;
+
+	has_room(out, UR_PEER_STREAM_BYTES - UNIT);
+	used = out->put - out->seen + UNIT;
+	return out->broken || used > UR_PEER_STREAM_BYTES
+		       ? 0
+		       : UR_PEER_STREAM_BYTES - used;
 }
 
 /* With what is lost at the end of the stream. */
-static u32 bytes_for(const struct ur_peer_out *out, u32 len)
+static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool says_way)
 {
-	u32 bytes = record_bytes(len),
+	u32 bytes = record_bytes(len, says_way),
 	    end = left(out->put, UR_PEER_STREAM_BYTES);
 
 	return end < bytes ? end + bytes : bytes;
 }
 
-u8 *ur_peer_room(struct ur_peer_out *out, u32 len)
+/* The first one that is not shown gets its mark last. */
+static void mark(struct ur_peer_out *out)
+{
+	if (out->begun) {
+		atomic_store_explicit(ur_peer_mark_at(out->head, out->put),
+				      ur_peer_mark(out->put),
+				      memory_order_relaxed);
+		return;
+	}
+	out->begun = true;
+	out->first = out->put;
+}
+
+u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m)
 {
 	u32 end = left(out->put, UR_PEER_STREAM_BYTES);
+	bool says_way =
+		!out->has_way || memcmp(out->way, m->saddr, sizeof(out->way));
 
-	ur_assert(len <= UR_PEER_BYTES);
-	if (!has_room(out, bytes_for(out, len)))
+	ur_assert(m->len <= UR_PEER_BYTES);
+	if (!has_room(out, bytes_for(out, m->len, says_way)))
 		return NULL;
-	if (end < record_bytes(len)) {
-		((struct peer_record *)stream_at(out->head, out->put))->len =
-			SKIP;
+	if (end < record_bytes(m->len, says_way)) {
+		record_at(out->head, out->put)->len = SKIP;
+		mark(out);
 		out->put += end;
 	}
-	return stream_at(out->head, out->put) + UNIT;
+	out->as_before = !says_way;
+	return stream_at(out->head, out->put) + head_bytes(says_way);
 }
 
 void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 {
-	struct peer_record *r =
-		(struct peer_record *)stream_at(out->head, out->put);
+	struct peer_record *r = record_at(out->head, out->put);
+	bool says_way = !out->as_before;
 
 	if (m->apart)
 		ur_peer_release(out,
 				m->bulk + m->len / UR_PEER_BTH_ROOM * m->seg);
 	r->len = m->len;
 	r->freed = out->released;
-	r->m = *m;
-	out->put += record_bytes(m->len);
+	r->bulk = m->bulk;
+	r->flow_label = m->flow_label;
+	r->seg = m->seg;
+	r->sport = m->sport;
+	r->first = m->first;
+	r->tos = m->tos;
+	r->ttl = m->ttl;
+	r->flags = (u8)((m->apart ? APART : 0) | (says_way ? SAYS_WAY : 0));
+	if (says_way) {
+		memcpy(r->way, m->saddr, sizeof(r->way));
+		memcpy(out->way, m->saddr, sizeof(out->way));
+		out->has_way = true;
+	}
+	mark(out);
+	out->put += record_bytes(m->len, says_way);
 }
 
 /* With what is lost at the end of the bulk. */
@@ -181,13 +254,18 @@ void ur_peer_release(struct ur_peer_out *out, u32 bulk_end)
 
 bool ur_peer_publish(struct ur_peer_out *out)
 {
+	_Atomic u32 *first = ur_peer_mark_at(out->head, out->first);
 	u32 asleep = UR_PEER_ASLEEP;
 
-	if (out->put ==
-	    atomic_load_explicit(&out->head->published, memory_order_relaxed))
+	if (!out->begun)
 		return false;
-	atomic_store_explicit(&out->head->published, out->put,
+	out->begun = false;
+	atomic_store_explicit(ur_peer_mark_at(out->head, out->put), 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(first, ur_peer_mark(out->first),
 			      memory_order_release);
+	atomic_store_explicit(&out->head->published, out->put,
+			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) ==
 		       UR_PEER_ASLEEP &&
@@ -205,7 +283,7 @@ bool ur_peer_wait(struct ur_peer_out *out, u32 len)
 {
 	atomic_fetch_add(&out->head->waits, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	return has_room(out, bytes_for(out, len));
+	return has_room(out, bytes_for(out, len, true));
 }
 
 /* ---- reader ---- */
@@ -217,50 +295,71 @@ static void load(struct peer_record *r, const void *head, u32 count)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static u32 packets(const struct ur_peer_message *m)
+static u32 packets(const struct peer_record *r)
 {
-	return m->apart ? m->len / UR_PEER_BTH_ROOM
-			: (m->len + m->seg - 1) / m->seg;
+	return r->flags & APART ? r->len / UR_PEER_BTH_ROOM
+				: (r->len + r->seg - 1) / r->seg;
 }
 
-static bool is_sound(const struct peer_record *r, u32 there)
+/* end: bytes up to the end of the stream. */
+static bool is_sound(const struct peer_record *r, u32 end)
 {
-	const struct ur_peer_message *m = &r->m;
-
-	if (!r->len || r->len > UR_PEER_BYTES || r->len != m->len ||
-	    record_bytes(r->len) > there || !m->seg)
+	if (!r->len || r->len > UR_PEER_BYTES ||
+	    record_bytes(r->len, r->flags & SAYS_WAY) > end || !r->seg)
 		return false;
-	if (!m->apart)
-		return packets(m) <= UR_PEER_PACKETS;
-	return !(m->seg % 4) && !(r->len % UR_PEER_BTH_ROOM) &&
-	       packets(m) <= UR_PEER_PACKETS &&
-	       packets(m) * m->seg <= left(m->bulk, UR_PEER_BULK_BYTES);
+	if (!(r->flags & APART))
+		return packets(r) <= UR_PEER_PACKETS;
+	return !(r->seg % 4) && !(r->len % UR_PEER_BTH_ROOM) &&
+	       packets(r) <= UR_PEER_PACKETS &&
+	       packets(r) * r->seg <= left(r->bulk, UR_PEER_BULK_BYTES);
+}
+
+/* Returns false where none is known. */
+static bool note_way(struct ur_peer_in *in, const struct peer_record *r)
+{
+	if (!(r->flags & SAYS_WAY))
+		return in->has_way;
+	memcpy(in->way, r->way, sizeof(in->way));
+	return in->has_way = true;
+}
+
+/* The fields of a record that is sound. */
+static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
+		 const struct peer_record *r)
+{
+	memcpy(m->saddr, in->way, sizeof(m->saddr));
+	memcpy(m->daddr, in->way + sizeof(m->saddr), sizeof(m->daddr));
+	m->flow_label = r->flow_label;
+	m->len = r->len;
+	m->bulk = r->bulk;
+	m->seg = r->seg;
+	m->sport = r->sport;
+	m->first = r->first;
+	m->tos = r->tos;
+	m->ttl = r->ttl;
+	m->apart = !!(r->flags & APART);
 }
 
 int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf)
 {
-	u32 there = atomic_load_explicit(&in->head->published,
-					 memory_order_acquire) -
-		    in->taken;
-	u32 at = in->taken, end = left(at, UR_PEER_STREAM_BYTES);
+	u32 at = in->taken;
 	struct peer_record r;
 
-	if (!there)
+	if (!ur_peer_any(in))
 		return 0;
-	if (there > UR_PEER_STREAM_BYTES || there % UNIT)
-		return -EPROTO;
 	load(&r, in->head, at);
-	if (r.len == SKIP && end < there) {
-		at += end;
-		there -= end;
+	if (r.len == SKIP) {
+		at += left(at, UR_PEER_STREAM_BYTES);
 		load(&r, in->head, at);
+		if (r.mark != ur_peer_mark(at))
+			return -EPROTO;
 	}
-	end = left(at, UR_PEER_STREAM_BYTES);
-	if (!is_sound(&r, there < end ? there : end))
+	if (!is_sound(&r, left(at, UR_PEER_STREAM_BYTES)) || !note_way(in, &r))
 		return -EPROTO;
-	memcpy(buf, stream_at(in->head, at) + UNIT, r.len);
-	*m = r.m;
-	in->next = at + record_bytes(r.len);
+	memcpy(buf, stream_at(in->head, at) + head_bytes(r.flags & SAYS_WAY),
+	       r.len);
+	fill(m, in, &r);
+	in->next = at + record_bytes(r.len, r.flags & SAYS_WAY);
 	in->freed = r.freed;
 	return 1;
 }

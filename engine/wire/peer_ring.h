@@ -8,7 +8,12 @@
  * that one by system calls: they would keep the other side waiting, for as long as the
  * caller likes, as his calls on his own file cannot.
  *
- * The reader copies a record before he looks at anything in it. A count that cannot be ends
+ * The first word of a record says that it is there: it is the record's count of bytes, made odd. The
+ * reader looks at no other line than that, and a short packet is in it and the next one. Bytes that
+ * lay at that place before may look like such a word, so the writer makes the word of the record to come
+ * zero before he shows the one before it.
+ *
+ * The reader copies a record before he looks at anything in it. One that cannot be ends
  * the ring for the side that finds it; whoever has written it harms only himself.
  *
  * Bytes of the middle of long messages lie apart from the heads of their packets, one
@@ -19,6 +24,7 @@
 #define UR_DEVICE_PEER_RING_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include "util/bytes.h"
 
 /* Records: some bursts of the largest datagrams. */
@@ -40,8 +46,11 @@
 #define UR_PEER_BTH_ROOM      16u /* the BTH of a packet whose bytes are apart */
 
 struct ur_peer_head {
-	_Atomic u32 published; /* bytes of the stream, ever */
-	_Atomic u32 waits;     /* how often he has begun to wait for room */
+	/* Bytes of the stream, ever, for who goes on after the writer's end: perhaps those of the
+	 * last time. */
+	_Atomic u32 published;
+	/* How often he has begun to wait for room. */
+	_Atomic u32 waits __attribute__((aligned(128)));
 };
 
 /* Only the reader writes it, but that the writer wakes him; the file of both has one for
@@ -81,6 +90,11 @@ struct ur_peer_out {
 	struct ur_peer_head *head; /* the file, mapped; NULL: none */
 	struct ur_peer_word *word;
 	u32 put, seen; /* of the stream: ever put; ever taken, as last seen */
+	u32 first;     /* not shown yet, as all behind it; */
+	bool begun;    /* and there is one */
+	bool as_before; /* the message that there is room for goes from and to there: */
+	bool has_way;
+	u8 way[32];
 	u32 reserved,
 		released; /* of the bulk: ever; up to what is in no message any more */
 	u32 freed;	  /* as last seen */
@@ -92,8 +106,23 @@ struct ur_peer_in {
 	struct ur_peer_word *word;
 	u32 taken, next;
 	u32 freed;
-	u32 waits; /* as last seen */
+	u32 waits;    /* as last seen */
+	bool has_way; /* that of the last message with one */
+	u8 way[32];
 };
+
+/* Returns the first word of the record that begins with that count of bytes, and what it is when
+ * the record is there. */
+static inline _Atomic u32 *ur_peer_mark_at(const struct ur_peer_head *head,
+					   u32 count)
+{
+	return (_Atomic u32 *)((uintptr_t)head + UR_PEER_HEAD_BYTES +
+			       (count & (UR_PEER_STREAM_BYTES - 1)));
+}
+static inline u32 ur_peer_mark(u32 count)
+{
+	return count | 1;
+}
 
 /* Begin with a file that is all zero. */
 void ur_peer_out_init(struct ur_peer_out *out, void *file,
@@ -106,11 +135,11 @@ void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 
 /* ---- writer ---- */
 
-/* Returns where to put len bytes, at most UR_PEER_BYTES, for ur_peer_put(), or NULL:
- * there is no room now. */
-u8 *ur_peer_room(struct ur_peer_out *out, u32 len);
+/* Returns where to put the bytes of a message, at most UR_PEER_BYTES, for ur_peer_put(), which
+ * must follow, or NULL: there is no room now. Looks at len and addresses of m. */
+u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m);
 /* Returns how many bytes of the stream are free; a message takes UR_PEER_MESSAGE_BYTES more
- * than its own, in whole lines. */
+ * than its own at most, in whole lines. */
 u32 ur_peer_space(struct ur_peer_out *out);
 /* Puts the message that is there. Nobody sees it yet. */
 void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m);
@@ -143,8 +172,10 @@ static inline bool ur_peer_is_read(const struct ur_peer_out *out)
 /* Returns whether there is a message. */
 static inline bool ur_peer_any(const struct ur_peer_in *in)
 {
-	return atomic_load_explicit(&in->head->published,
-				    memory_order_acquire) != in->taken;
+	const _Atomic u32 *there = ur_peer_mark_at(in->head, in->taken);
+
+	return atomic_load_explicit(there, memory_order_acquire) ==
+	       ur_peer_mark(in->taken);
 }
 /* Copies the next message, and its m->len bytes to buf, which has room for UR_PEER_BYTES. All
  * of it is checked, and it lies in the file. Returns 1, 0 (there is none) or

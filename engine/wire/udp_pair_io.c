@@ -190,12 +190,15 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.ttl = av->hop_limit,
 	};
 	u32 n = run_length(w->wire.engine, tx, first, end, &m.len);
-	u8 *to = ur_peer_room(&p->out, m.len);
+	u8 *to;
 
+	memcpy(m.saddr, av->sgid, 16);
+	memcpy(m.daddr, av->dgid, 16);
+	to = ur_peer_room(&p->out, &m);
 	if (!to && !waits_in_vain(w, p, m.len))
 		return 0;
 	if (!to)
-		to = ur_peer_room(&p->out, m.len);
+		to = ur_peer_room(&p->out, &m);
 	if (!to) {
 		if (m.apart)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
@@ -203,8 +206,6 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		return n;
 	}
 	p->full_since = 0;
-	memcpy(m.saddr, av->sgid, 16);
-	memcpy(m.daddr, av->dgid, 16);
 	copy(to, tx, first, n);
 	ur_peer_put(&p->out, &m);
 	note_way(p, av->sgid, av->dgid);
@@ -368,7 +369,9 @@ bool ur_udp_pairs_receive(struct ur_wire_udp *w)
 			ur_udp_pair_end(w, p);
 		any |= got > 0;
 	}
-	if (any)
+	if (any) {
 		w->wire.engine->rx_any = true;
+		w->last_ring = w->wire.engine->now;
+	}
 	return any;
 }

@@ -341,12 +341,13 @@ static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 		.tos = meta->tos,
 		.ttl = meta->ttl,
 	};
-	u8 *to = ur_peer_room(&r->out, run->len);
+	u8 *to;
 
-	if (!to)
-		return;
 	memcpy(m.saddr, meta->saddr, 16);
 	memcpy(m.daddr, meta->daddr, 16);
+	to = ur_peer_room(&r->out, &m);
+	if (!to)
+		return;
 	memcpy(to, run->data, run->len);
 	ur_peer_put(&r->out, &m);
 	r->wire->relayed |= 1u << r->slot;

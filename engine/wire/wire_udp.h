@@ -120,6 +120,7 @@ struct ur_wire_udp {
 	struct ur_udp_woken woken[2];
 	ur_time asked; /* the sockets, by one that has pairs */
 	ur_time last_datagram;
+	ur_time last_ring; /* something came in a ring */
 	struct ur_udp_peer peers[UR_UDP_PEERS];
 	struct ur_icrc_cache *icrc_cache;
 	u8 *rx_buf;

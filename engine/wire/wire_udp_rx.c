@@ -28,6 +28,8 @@ _Static_assert(UR_IS_POW2(UR_UDP_PEERS), "a peer's place is bits of a hash");
 #define ROUNDS 4
 /* Ask sockets this often when nothing came there of late, and there are rings. */
 #define SOCKETS_QUIET_NS 5000u
+/* And so often while packets come in rings. */
+#define SOCKETS_RINGS_NS 20000u
 #define SOCKETS_HOT_NS	 200000u
 /* Messages of a batch of long bursts, so that it stays in the cache. */
 #define BATCH_BULK 4u
@@ -433,9 +435,11 @@ static bool receive_at(struct ur_wire_udp *w, struct ur_udp_addr *a)
 static bool is_too_early(struct ur_wire_udp *w)
 {
 	ur_time now = w->wire.engine->now;
+	ur_time every = now - w->last_ring < SOCKETS_RINGS_NS
+				? SOCKETS_RINGS_NS
+				: SOCKETS_QUIET_NS;
 
-	if (now - w->last_datagram >= SOCKETS_HOT_NS &&
-	    now - w->asked < SOCKETS_QUIET_NS)
+	if (now - w->last_datagram >= SOCKETS_HOT_NS && now - w->asked < every)
 		return true;
 	w->asked = now;
 	return false;

@@ -50,11 +50,11 @@ def gid(addr):
     return bytes(10) + b"\xff\xff" + socket.inet_aton(addr)
 
 
-def record(addr, bth):
-    """A message of one packet in a ring."""
+def record(at, addr, bth):
+    """A message of one packet in a ring, there."""
     data = bth + bytes(4)
-    head = struct.pack("<II16s16sIIIHBBB", len(data), 0, gid(addr), gid(addr), 0,
-                       len(data), 0, len(data), 0, 64, 0)
+    head = struct.pack("<IIIIIHHBBBB16s16s", at | 1, len(data), 0, 0, 0, len(data), 0,
+                       0, 0, 64, 2, gid(addr), gid(addr))
     return (head.ljust(UNIT, b"\0") + data).ljust(-(-(UNIT + len(data)) // UNIT) * UNIT,
                                                  b"\0")
 
@@ -112,7 +112,8 @@ class Stranger:
         """Into those that were kept, behind what is there."""
         for fd in self.kept:
             at, = struct.unpack("<I", os.pread(fd, 4, 0))
-            bytes_ = record(addr, bth)
+            bytes_ = record(at, addr, bth)
+            os.pwrite(fd, bytes(4), HEAD + (at + len(bytes_)) % STREAM)
             os.pwrite(fd, bytes_, HEAD + at % STREAM)
             os.pwrite(fd, struct.pack("<I", at + len(bytes_)), 0)
 
@@ -127,7 +128,7 @@ class Stranger:
         rng = random.Random(seed)
         for fd in self.kept:
             for _ in range(200):
-                at = rng.choice([0, 0, 4, HEAD + UNIT * rng.randrange(STREAM // UNIT),
+                at = rng.choice([0, 0, 128, HEAD + UNIT * rng.randrange(STREAM // UNIT),
                                  rng.randrange(HEAD + 3 * STREAM)])
                 os.pwrite(fd, rng.randbytes(rng.choice([4, 4, 64, 4096])), at)
                 if rng.random() < 0.1:

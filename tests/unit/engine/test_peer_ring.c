@@ -43,12 +43,14 @@ static bool put(u32 len, u32 n)
 {
 	struct ur_peer_message m = {
 		.len = len, .seg = 1024, .flow_label = n, .tos = (u8)len};
-	u8 *to = ur_peer_room(&out, len);
+	u32 way = n / 3; /* some are as the one before */
+	u8 *to;
 
+	memcpy(m.saddr, &way, sizeof(way));
+	to = ur_peer_room(&out, &m);
 	if (!to)
 		return false;
 	memset(to, (int)n, len);
-	memcpy(m.saddr, &n, sizeof(n));
 	ur_peer_put(&out, &m);
 	return true;
 }
@@ -57,7 +59,7 @@ static void check(const struct ur_peer_message *m, u32 n)
 {
 	CHECK_EQ(m->flow_label, n);
 	CHECK_EQ(m->tos, (u8)m->len);
-	CHECK(!memcmp(m->saddr, &n, sizeof(n)));
+	CHECK_EQ(ur_get_le32(m->saddr), n / 3);
 	for (u32 i = 0; i < m->len; i++)
 		CHECK_EQ(buf[i], (u8)n);
 }
@@ -88,6 +90,58 @@ static void test_unseen(void)
 	CHECK(!ur_peer_still_sleeps(&out));
 	ur_peer_sleep(&in, true);
 	CHECK(put(80, 10) && ur_peer_publish(&out));
+}
+
+/* The place of the next record has none, also where bytes of before look like one. */
+static void test_stale(void)
+{
+	struct ur_peer_message m = {.seg = 4096};
+	u32 offset;
+	u8 *to;
+
+	begin();
+	for (u32 lap = 0; lap < 4;) {
+		m.len = 4096 - 64 * (lap + 1);
+		to = ur_peer_room(&out, &m);
+		CHECK(to);
+		offset = (u32)(to - (u8 *)ur_peer_mark_at(in.head, out.put));
+		for (u32 i = 0; i < m.len; i += 4)
+			ur_put_le32(to + i, ur_peer_mark(out.put +
+							 ((offset + i) & ~63u) +
+							 UR_PEER_STREAM_BYTES));
+		ur_peer_put(&out, &m);
+		CHECK(!ur_peer_any(&in));
+		ur_peer_publish(&out);
+		CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+		lap = out.put / UR_PEER_STREAM_BYTES;
+		ur_peer_done(&in);
+		CHECK(!ur_peer_any(&in));
+	}
+}
+
+/* A new writer goes on behind all that was shown, and shows what was not once more. */
+static void test_resumed(void)
+{
+	struct ur_peer_message m;
+
+	for (u32 lost = 0; lost < 2; lost++) {
+		begin();
+		for (u32 n = 0; n < 5; n++)
+			CHECK(put(80, n));
+		ur_peer_publish(&out);
+		if (lost) /* it ended before it could say so */
+			atomic_store(&out.head->published, 0);
+		CHECK(put(200, 9) && put(200, 9));
+		ur_peer_out_resume(&out, file, &words[0]);
+		CHECK(put(80, 5) && put(80, 6));
+		ur_peer_publish(&out);
+		for (u32 n = 0; n < 7; n++) {
+			CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+			check(&m, n);
+			ur_peer_done(&in);
+		}
+		CHECK(!ur_peer_any(&in));
+	}
 }
 
 /* From all places, so that the end is met everywhere. */
@@ -143,7 +197,7 @@ static void test_bulk(void)
 				ur_peer_release(&out, at[k] + bytes);
 				continue;
 			}
-			p = ur_peer_room(&out, m.len);
+			p = ur_peer_room(&out, &m);
 			CHECK(p);
 			memset(p, 1, m.len);
 			ur_peer_put(&out, &m);
@@ -239,7 +293,7 @@ static void test_writer(void)
 	begin();
 	for (u32 i = 0; i < FORGERIES; i++) {
 		struct ur_peer_message m;
-		u32 there = (u32)(ur_rng_u64(&rng) % 64) * 64, ret;
+		u32 ret;
 		u64 *at = (u64 *)(file + UR_PEER_HEAD_BYTES +
 				  (in.taken & (UR_PEER_STREAM_BYTES - 1)));
 
@@ -252,10 +306,11 @@ static void test_writer(void)
 				at[k] = at[0];
 		}
 		if (i % 4)
-			memcpy((u8 *)at + 44, at, 4); /* the length twice */
-		if (i % 16 == 0)
-			there = (u32)ur_rng_u64(&rng);
-		out.head->published = in.taken + there;
+			((u8 *)at)[27] = (u8)(i / 4); /* flags */
+		if (i % 1024 == 0)
+			((u32 *)at)[1] = UINT32_MAX;
+		atomic_store(ur_peer_mark_at(in.head, in.taken),
+			     ur_peer_mark(in.taken));
 		ret = (u32)ur_peer_get(&in, &m, buf);
 		if (ret == (u32)-EPROTO) {
 			nonsense++;
@@ -277,7 +332,7 @@ static void test_writer(void)
 		} else {
 			CHECK((m.len + m.seg - 1) / m.seg <= UR_PEER_PACKETS);
 		}
-		CHECK(in.next - in.taken <= there);
+		CHECK(in.next - in.taken <= 2 * UR_PEER_STREAM_BYTES);
 		ur_peer_done(&in);
 	}
 	CHECK(nonsense && got);
@@ -302,7 +357,7 @@ static void test_reader(void)
 		if (out.broken) {
 			broken++;
 			CHECK(!ur_peer_is_read(&out));
-			CHECK(!ur_peer_room(&out, 4));
+			CHECK(!put(4, 0));
 			continue;
 		}
 		/* Only he loses by that. */
@@ -315,6 +370,8 @@ static void test_reader(void)
 int main(void)
 {
 	test_unseen();
+	test_stale();
+	test_resumed();
 	test_full();
 	test_bulk();
 	test_both();
