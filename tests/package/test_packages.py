@@ -296,7 +296,7 @@ echo "timer=$(sees </run/by-timer)"
 uroce doctor | grep ' host '
 sudo -u anna uroce link
 # The next version, while two programs exchange messages and others start.
-moved() { sudo -u anna uroce stat uroce0 | awk '$1 == "loop_msgs" { print $2 }'; }
+moved() { sudo -u anna uroce stat uroce0 | awk '$1 == "rcvd_pkts" { print $2 }'; }
 sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 & server=$!
 until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
 sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 localhost & client=$!
