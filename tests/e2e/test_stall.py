@@ -34,7 +34,7 @@ def device(build):
 
 def attack(host, kind):
     """As another user, for two seconds."""
-    return host.bare(*NOBODY, host.lab.bin("uroce"), "run", "--run-dir", host.run_dir,
+    return host.bare(*NOBODY, host.lab.bin("uroce"), "run", "--engine", "device", "--run-dir", host.run_dir,
                      "--", host.lab.bin("stall"), kind, "2")
 
 
@@ -85,7 +85,7 @@ def test_settings(device, kind):
 def waits(host, what):
     """A program of another user whose engine waits. Returns it and the process that
     keeps it waiting."""
-    p = host.bare(host.lab.bin("uroce"), "run", "--run-dir", host.run_dir,
+    p = host.bare(host.lab.bin("uroce"), "run", "--engine", "device", "--run-dir", host.run_dir,
                   "--", host.lab.bin("waits"), what, "65534")
     wait_for("an engine that waits", lambda: p.text() or not p.running())
     if "skipped" in p.text():
