@@ -246,8 +246,6 @@ static int burst(struct ur_path_asker *a, uint8_t tclass, uint16_t packets,
 	a->series++;
 	for (uint16_t i = 0; i < packets && !err; i++)
 		err = send_to(a, ah, UR_PATH_PROBE, tclass, i, bytes);
-	if (ah)
-		ibv_destroy_ah(ah);
 	memset(ret, 0, sizeof(*ret));
 	while (!err && equal < SETTLED) {
 		err = get_report(a, ret);
@@ -259,6 +257,9 @@ static int burst(struct ur_path_asker *a, uint8_t tclass, uint16_t packets,
 		err = answer(a, UR_PATH_ECHO, ur_path_now() + SETTLE_NS, &got);
 		err = err < 0 ? err : 0;
 	}
+	/* Not before: Soft-RoCE looks at it when it sends. */
+	if (ah)
+		ibv_destroy_ah(ah);
 	return err;
 }
 
