@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
-/* This is the version of the messages, and of the layout of all memory that is kept: a
- * release takes over nothing of one with another number. */
+/* This is the version of the messages, and of the layout of all memory that is kept, or that programs
+ * share (wire/peer_ring.h): a release takes over nothing of one with another number. */
 #define UR_KEEP_VERSION 3u
 
 enum ur_kept_kind {

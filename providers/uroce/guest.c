@@ -115,7 +115,8 @@ static int open_guest(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
 {
-	struct uroce_engine_open open = {0};
+	/* An older uroced does not fill these. */
+	struct uroce_engine_open open = {.relay_fd = -1, .relay_words_fd = -1};
 	int err;
 
 	ctx->door = find_door();
