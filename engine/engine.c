@@ -208,8 +208,14 @@ err_free:
 		for (struct ur_engine *e = ur_shards_nth(engine, n_); e; \
 		     e = NULL)
 
+/* A program may end before a delayed acknowledgement has left, for which nobody else
+ * would answer its peer. */
 static int stop(struct ur_engine *engine)
 {
+	if (engine->config.guest && engine->faults) {
+		ur_faults_hurry(engine);
+		ur_poll_posted(engine);
+	}
 	engine->stop = true;
 	return 0;
 }

@@ -99,6 +99,12 @@ bool ur_faults_release(struct ur_engine *e)
 	return tx->n_desc;
 }
 
+void ur_faults_hurry(struct ur_engine *e)
+{
+	ur_list_for_each(it, &e->faults->held)
+		ur_list_entry(it, struct ur_held, node)->at = 0;
+}
+
 void ur_faults_let_go(struct ur_engine *e)
 {
 	struct ur_list *it = e->faults->held.next, *next;

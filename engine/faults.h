@@ -67,6 +67,8 @@ void ur_faults_sent(struct ur_engine *engine);
  * calls ur_faults_let_go(). */
 bool ur_faults_release(struct ur_engine *engine);
 void ur_faults_let_go(struct ur_engine *engine);
+/* The time of all held packets that are to be sent has come. */
+void ur_faults_hurry(struct ur_engine *engine);
 /* Hands packets in that were held back and whose time has come. Returns whether
  * there were any. */
 bool ur_faults_hand_in(struct ur_engine *engine);

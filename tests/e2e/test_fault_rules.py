@@ -72,6 +72,14 @@ def test_coped_with(hosts_, rule, where):
         assert bad == got["done"]
 
 
+def test_ends_before_its_answer_left(hosts_):
+    """Each acknowledgement is late. The program whose last one is so has ended by then: it
+    leaves all the same."""
+    a, b, add = hosts_
+    add(a, "delay=20000", "op=ack")
+    run_pair(b, a, ["ibv_rc_pingpong", "-c", "-n", "20"])
+
+
 def fails(server, client, cmd=PINGPONG):
     s, c = start_pair(server, client, cmd)
     assert c.wait(60), c.report()
