@@ -30,10 +30,9 @@ struct ur_lent_ring {
 	bool relayed; /* the other one gets no sockets */
 };
 
-/* Takes a free slot, and a port for it, for that user's process, which gets sockets, or, relayed, a ring.
- * Returns 0, -EOPNOTSUPP (the engine was made
- * without the option guests, or the kernel has no seals), -EBUSY (all are lent) or
- * -errno of the wire. */
+/* Takes a free slot, and a port for it, for that user's process, which gets sockets, or,
+ * relayed, a ring. Returns 0, -EOPNOTSUPP (the engine was made without the option guests,
+ * or the kernel has no seals), -EBUSY (all are lent) or -errno of the wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
 		   struct ur_lent *lent);
 /* Returns how many slots there are to be lent. Control. */
@@ -42,8 +41,9 @@ u32 ur_engine_lend_room(const struct ur_engine *engine);
  * slot is lent again. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
 /* Puts the socket of that slot for entry index of the GID table in *fd, which
- * stays the engine's, and the entry in gid; -1 where it has a ring, into which they come from now on. Packets that it received before are
- * still in it, for numbers that nobody has any more. Returns 0, -EINVAL (no
+ * stays the engine's, and the entry in gid; -1 where it has a ring, into which they come
+ * from now on. Packets that it received before are still in it, for numbers that nobody
+ * has any more. Returns 0, -EINVAL (no
  * such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
@@ -63,8 +63,8 @@ int ur_engine_borrow_ring(struct ur_engine *engine,
 bool ur_engine_has_ring(struct ur_engine *engine, u32 peer);
 
 /* Called in a program: sets entry index of the GID table, with a socket that
- * was lent for it, which becomes the engine's, or -1 where it has a ring. Returns 0 or -errno; after an
- * error the socket stays the caller's. */
+ * was lent for it, which becomes the engine's, or -1 where it has a ring. Returns 0 or
+ * -errno; after an error the socket stays the caller's. */
 int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 		     int fd);
 /* Returns whether it has that GID already. */

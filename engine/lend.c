@@ -43,7 +43,8 @@ u32 ur_lend_first_slot(const struct ur_engine *engine)
  * yet. Returns 0 where none is free. */
 static u32 free_slot(const struct ur_engine *engine)
 {
-	const u32 first = ur_lend_first_slot(engine), n = UR_SLOTS - first;
+	const u32 first = ur_lend_first_slot(engine),
+		  n = ur_engine_lend_room(engine);
 
 	for (u32 i = 0; i < n; i++) {
 		u32 slot = first + (engine->next_slot + i) % n;

@@ -225,24 +225,20 @@ static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 {
-	int err, high;
+	int err = fd < 0 ? 0 : look_at_net(fd), high = -1;
 
-	if (fd < 0) {
-		pthread_mutex_lock(&g->lock);
-		err = ur_engine_borrow(g->engine, index, gid, fd);
-		pthread_mutex_unlock(&g->lock);
-		return err;
-	}
-	err = look_at_net(fd);
 	if (err)
 		return err;
-	high = ur_high_fd_copy(fd);
-	if (high < 0)
-		return high;
+	if (fd >= 0) {
+		high = ur_high_fd_copy(fd);
+		if (high < 0)
+			return high;
+	}
 	pthread_mutex_lock(&g->lock);
 	err = ur_engine_borrow(g->engine, index, gid, high);
 	pthread_mutex_unlock(&g->lock);
-	close(err ? high : fd);
+	if (fd >= 0)
+		close(err ? high : fd);
 	return err;
 }
 
