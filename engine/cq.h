@@ -58,5 +58,9 @@ ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
 /* Sends all events that are due. Whoever holds the owner lock calls this before
  * it releases the lock. */
 void ur_ecq_send_events(struct ur_engine *engine);
+/* The same, but a thread of the program may be the engine meanwhile: who has been woken takes
+ * and posts at once, in place of waiting for the rest of the turn. The thread of an engine in a
+ * program, between two steps of its turn. */
+void ur_ecq_send_events_aside(struct ur_engine *engine);
 
 #endif

@@ -50,8 +50,10 @@ static void send_event(struct ur_ecq *cq)
 
 static bool goes_together(const struct ur_ecq *cq)
 {
-	return cq->ectx->engine->config.guest && !cq->chan->sock.held &&
-	       !cq->comp_src.pending;
+	const struct ur_engine *engine = cq->ectx->engine;
+
+	return engine->config.guest && !engine->events_away &&
+	       !cq->chan->sock.held && !cq->comp_src.pending;
 }
 
 static void send_or_put(struct ur_ecq *cq, struct ur_event_batch *batch)
@@ -65,9 +67,23 @@ static void send_or_put(struct ur_ecq *cq, struct ur_event_batch *batch)
 		send_event(cq);
 }
 
-static void send_batch(struct ur_event_batch *batch)
+/* The queues stay while others are the engine: they run no commands. */
+static u32 send_aside(struct ur_engine *engine)
 {
-	u32 n = ur_event_batch_send(batch);
+	u32 n;
+
+	engine->events_away = true;
+	ur_guest_steps_aside(engine);
+	n = ur_event_batch_send(&engine->events);
+	ur_guest_steps_back(engine);
+	engine->events_away = false;
+	return n;
+}
+
+static void send_batch(struct ur_engine *engine, bool aside)
+{
+	struct ur_event_batch *batch = &engine->events;
+	u32 n = aside ? send_aside(engine) : ur_event_batch_send(batch);
 
 	for (u32 i = 0; i < n; i++) {
 		struct ur_ecq *cq = batch->event[i].about;
@@ -79,7 +95,7 @@ static void send_batch(struct ur_event_batch *batch)
 	}
 }
 
-void ur_ecq_send_events(struct ur_engine *engine)
+static void send_events(struct ur_engine *engine, bool aside)
 {
 	while (!ur_list_empty(&engine->due)) {
 		struct ur_ecq *cq =
@@ -88,10 +104,21 @@ void ur_ecq_send_events(struct ur_engine *engine)
 		ur_list_del(&cq->due_node);
 		send_or_put(cq, &engine->events);
 		ur_place_told(&engine->place);
-		if (engine->events.n && (engine->events.n == UR_EVENT_BATCH ||
-					 ur_list_empty(&engine->due)))
-			send_batch(&engine->events);
+		if (!engine->events_away && engine->events.n &&
+		    (engine->events.n == UR_EVENT_BATCH ||
+		     ur_list_empty(&engine->due)))
+			send_batch(engine, aside);
 	}
+}
+
+void ur_ecq_send_events(struct ur_engine *engine)
+{
+	send_events(engine, false);
+}
+
+void ur_ecq_send_events_aside(struct ur_engine *engine)
+{
+	send_events(engine, true);
 }
 
 static void moderated_event(struct ur_ecq *cq)

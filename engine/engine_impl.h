@@ -109,6 +109,7 @@ struct ur_engine {
 	struct ur_list due;	      /* ur_ecq whose events leave at the end */
 	u64 due_bytes;		      /* completed since the first of them */
 	struct ur_event_batch events; /* of these, in a program */
+	bool events_away; /* they are being sent, and another thread may be the engine */
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;
@@ -129,6 +130,7 @@ struct ur_engine {
 	const struct ur_host_ops *ops; /* of the port, but for record.c's */
 	struct ur_engine_record record;
 	bool rx_any; /* a datagram came in this iteration */
+	bool rx_memory; /* packets of another program of the host, through memory */
 	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;

@@ -2,6 +2,7 @@
 /* An engine in a program: whose thread runs it, and when its own sleeps. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -34,6 +35,8 @@
 #define LOOK_TURNS 256u
 /* Without descriptors there is nothing to sleep at. */
 #define REST_NS 50000000
+/* Then it sleeps until the lock is free, and others leave it to it. */
+#define LOCK_TRIES 100u
 /* The thread has a processor by then, where many wait for one. */
 #define FINISH_NS 200000000
 
@@ -360,6 +363,35 @@ void ur_guest_turn_ends(struct ur_engine *e)
 		ur_own_memory_turn_ends(mem);
 }
 
+void ur_guest_steps_aside(struct ur_engine *e)
+{
+	ur_guest_turn_ends(e);
+	ur_mailbox_release(e);
+}
+
+/* Whoever has the lock shares our processor as a rule, and would have to wake us. */
+static void take_lock(struct ur_engine *e)
+{
+	for (u32 i = 0; i < LOCK_TRIES; i++) {
+		if (!pthread_mutex_trylock(&e->mailbox.owner))
+			return;
+		sched_yield();
+	}
+	atomic_store(&e->guest.waits, true);
+	pthread_mutex_lock(&e->mailbox.owner);
+	atomic_store(&e->guest.waits, false);
+}
+
+void ur_guest_steps_back(struct ur_engine *e)
+{
+	struct ur_user_mem *mem = memory_of(e);
+
+	take_lock(e);
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	if (mem)
+		ur_own_memory_turn_begins(mem, e->now);
+}
+
 bool ur_guest_keeps_answer(struct ur_engine *e)
 {
 	bool keeps = e->guest.drives && e->guest.cqes != e->guest.before &&
@@ -445,7 +477,8 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	do {
 		atomic_thread_fence(memory_order_seq_cst);
-		if (pthread_mutex_trylock(&box->owner)) {
+		if (atomic_load(&e->guest.waits) ||
+		    pthread_mutex_trylock(&box->owner)) {
 			if (posted && atomic_load(&e->asleep))
 				ur_mailbox_wake(e);
 			if (!posted) /* the thread is to leave it to us */

@@ -34,7 +34,9 @@ struct ur_guest_state {
 	int nap_fd;	   /* epoll: call_fd alone */
 	_Atomic bool naps; /* asleep, but not for packets, since somebody polls
 			    */
-	bool drives;	   /* the turn is by a thread that polls */
+	_Atomic bool
+		waits; /* the thread, for the lock that others take and take */
+	bool drives;   /* the turn is by a thread that polls */
 	_Atomic pthread_t
 		driver;	  /* the program's thread that has the lock; 0: none */
 	u64 kept;	  /* since when an answer is kept; 0: none is */
@@ -89,6 +91,10 @@ void ur_guest_rested(struct ur_engine *engine);
  * between. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
 void ur_guest_turn_ends(struct ur_engine *engine);
+/* Until it steps back, threads of the program may be the engine, but for commands. The
+ * engine's own thread, between two steps of its turn. */
+void ur_guest_steps_aside(struct ur_engine *engine);
+void ur_guest_steps_back(struct ur_engine *engine);
 /* Returns whether packets may wait for the next turn: the polling program is
  * about to get a completion, and the request that it posts then takes the
  * acknowledgement along. True for a short time only. Under the owner lock. */

@@ -2,6 +2,7 @@
 /* An engine in a program is held while the program forks, rests in the parent, and goes on in
  * the child. */
 #include <errno.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,9 +28,20 @@ void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
 	call_count(e, acts);
 }
 
+/* Events that are being sent would be the child's to send again, or not. */
 bool ur_engine_hold(struct ur_engine *e)
 {
-	return ur_lock_within(&e->mailbox.owner, HOLD_NS);
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
+
+	while (ur_lock_within(&e->mailbox.owner, HOLD_NS)) {
+		if (!e->events_away)
+			return true;
+		pthread_mutex_unlock(&e->mailbox.owner);
+		if (ur_clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+		sched_yield();
+	}
+	return false;
 }
 
 void ur_engine_let_go(struct ur_engine *e)

@@ -85,6 +85,22 @@ static bool look_at_wire(struct ur_engine *e)
 	return any;
 }
 
+/*
+ * Events of what came through memory leave without the lock. Between two hosts the program's
+ * requests would leave one by one then, each with a system call, where they leave together if
+ * they wait for this turn.
+ */
+static void send_due(struct ur_engine *e)
+{
+	bool aside = e->rx_memory && !e->guest.drives;
+
+	e->rx_memory = false;
+	if (aside)
+		ur_ecq_send_events_aside(e);
+	else
+		ur_ecq_send_events(e);
+}
+
 bool ur_poll_turn(struct ur_engine *e)
 {
 	bool any, called;
@@ -108,10 +124,11 @@ bool ur_poll_turn(struct ur_engine *e)
 	/* Send the events of what was received first: a program that wakes on
 	 * this processor can answer before the ACK leaves, and the ACK then
 	 * travels with its answer. */
-	ur_ecq_send_events(e);
+	send_due(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);
-	if (called)
+	/* While events leave, a queue that a command ends may be among theirs. */
+	if (called && !e->events_away)
 		any |= ur_mailbox_run(e);
 	if (!ur_list_empty(&e->moderated))
 		e->mod_deadline = ur_ecq_moderate(e, e->now);

@@ -368,6 +368,7 @@ bool ur_udp_pairs_receive(struct ur_wire_udp *w)
 		if (got < 0)
 			ur_udp_pair_end(w, p);
 		any |= got > 0;
+		w->wire.engine->rx_memory |= got > 0 && i;
 	}
 	if (any) {
 		w->wire.engine->rx_any = true;
