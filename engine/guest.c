@@ -12,6 +12,7 @@
 #include "engine/dispatch.h"
 #include "engine/engine_impl.h"
 #include "engine/faults.h"
+#include "engine/guest_end.h"
 #include "engine/ground/own_memory.h"
 #include "engine/lend_counters.h"
 #include "engine/poll_loop.h"
@@ -20,6 +21,7 @@
 #include "engine/wait.h"
 #include "engine/wire/wire.h"
 #include "util/os/filtered.h"
+#include "util/os/first_thread.h"
 #include "util/os/high_fd.h"
 #include "util/os/timed_lock.h"
 
@@ -226,17 +228,23 @@ static void pause_for_child(struct ur_engine *e)
 
 /* ---- the thread ---- */
 
+static bool is_over(struct ur_engine *e)
+{
+	return e->stop || ur_guest_end_is(e->now, &e->guest.end_looked);
+}
+
 /* Only to be ended, and for what the program still destroys. */
 static void rest(struct ur_engine *e)
 {
 	static const struct timespec ts = {.tv_nsec = REST_NS};
 
 	atomic_store(&e->asleep, 1);
-	while (!e->stop) {
+	while (!is_over(e)) {
 		ur_mailbox_run(e);
 		ur_mailbox_release(e);
 		nanosleep(&ts, NULL);
 		ur_mailbox_acquire(e);
+		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
@@ -254,9 +262,10 @@ static void *guest_thread(void *arg)
 	struct ur_engine *e = arg;
 
 	ur_own_memory_thread();
+	ur_guest_end_begins();
 	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
-	while (!e->stop) {
+	while (!is_over(e)) {
 		if (atomic_load(&e->guest.closed))
 			rest(e);
 		else if (e->guest.rests)
@@ -266,7 +275,10 @@ static void *guest_thread(void *arg)
 		else
 			wait_for_work(e);
 	}
+	/* The program's last handlers may call, and are their own engine. */
+	atomic_store(&e->asleep, 1);
 	pthread_mutex_unlock(&e->mailbox.owner);
+	ur_guest_end_ends();
 	return NULL;
 }
 
@@ -508,6 +520,9 @@ void ur_engine_finish(struct ur_engine *e)
 	struct ur_mailbox *box = &e->mailbox;
 	int cancel;
 
+	/* From now on the thread looks whether it is the last one. */
+	if (ur_first_thread_ends())
+		ur_mailbox_wake(e);
 	/* A handler of a signal that came in the middle of a turn has the lock. */
 	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
 	    atomic_load(&e->guest.driver) == pthread_self())

@@ -66,7 +66,8 @@ struct ur_guest_state {
 	_Atomic u64 *acts;
 	bool rests; /* the thread, until: */
 	u64 rest_until;
-	int rest_fd; /* -1: none */
+	int rest_fd;	/* -1: none */
+	u64 end_looked; /* by the thread: guest_end.h */
 };
 
 /* Prepare an engine that is in a program, or do nothing for another one. Return

@@ -8,9 +8,11 @@
 #include <unistd.h>
 #include "engine/dispatch.h"
 #include "engine/faults.h"
+#include "engine/guest_end.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
 #include "engine/wire/wire.h"
+#include "util/os/first_thread.h"
 
 /* Try again when the system has no memory for packets. */
 #define RETRY_NS 1000000u
@@ -88,6 +90,8 @@ void ur_wait_sleep(struct ur_engine *e)
 			   ur_min_u64(ur_faults_deadline(e), e->wire_look));
 	if (e->tx_blocked)
 		until = ur_min_u64(until, e->now + RETRY_NS);
+	if (e->config.guest && ur_first_thread_ends())
+		until = ur_min_u64(until, e->now + UR_GUEST_END_NS);
 	e->asleep_until = until;
 	publish_asleep(e, true);
 	atomic_thread_fence(memory_order_seq_cst);

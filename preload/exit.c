@@ -5,12 +5,18 @@
  * which goes first, so it is asked to send while that is still there. A process
  * that is killed asks nobody: then only requests in mapped memory still leave.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "preload/exit.h"
 #include "preload/fdmap.h"
+#include "preload/forks.h"
 #include "preload/real.h"
+#include "util/os/filtered.h"
+#include "util/os/first_thread.h"
+
+UR_EXPORT uint32_t ur_preload_first_ends;
 
 static void at_exit(int status, void *arg)
 {
@@ -40,4 +46,19 @@ UR_EXPORT void _Exit(int status)
 {
 	ur_fdmap_settle();
 	ur_real(_Exit)(status);
+}
+
+void ur_exit_first(void)
+{
+	__atomic_store_n(&ur_preload_first_ends, 1, __ATOMIC_RELAXED);
+	ur_forks_last();
+}
+
+/* The process may go on without its first thread. Under a filter it is not asked which thread
+ * this is. */
+UR_EXPORT void pthread_exit(void *ret)
+{
+	if (ur_is_filtered() || gettid() == getpid())
+		ur_exit_first();
+	ur_real(pthread_exit)(ret);
 }

@@ -5,5 +5,7 @@
 /* Arranges that the end of the process is noticed, before others that register
  * for it notice it. Called once, when the library is loaded. */
 void ur_exit_init(void);
+/* The first thread ends, or may by a call that is not seen: util/os/first_thread.h. */
+void ur_exit_first(void);
 
 #endif

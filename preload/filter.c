@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
+#include "preload/exit.h"
 #include "preload/real.h"
 #include "util/os/filtered.h"
 
@@ -26,5 +27,7 @@ UR_EXPORT int prctl(int option, ...)
 	va_end(ap);
 	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
 		__atomic_store_n(&ur_preload_filtered, 1, __ATOMIC_RELAXED);
+	if (option == PR_SET_SECCOMP)
+		ur_exit_first();
 	return ur_real(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
 }

@@ -12,6 +12,7 @@
 #include <ftw.h>
 #include <glob.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -65,7 +66,7 @@
 	/* signals.c */                                                        \
 	X(sigaction) X(signal) X(pthread_sigmask) X(sigprocmask)               \
 	/* exit.c */                                                           \
-	X(_exit) X(_Exit)
+	X(_exit) X(_Exit) X(pthread_exit)
 
 #define UR_REAL_LATE(X)                                                        \
 	/* open.c */                                                           \

@@ -587,7 +587,9 @@ int main(int argc, char **argv)
 			say("done", 0);
 			return 0;
 		}
-	must(run_program(argv[1], context, &peer), "a mode");
+	must(run_program(argv[1], context, &peer) ||
+		     run_confined(argv[1], context, &peer),
+	     "a mode");
 	say("done", 0);
 	return 0;
 }

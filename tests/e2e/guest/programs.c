@@ -16,6 +16,8 @@
 #define ENOUGH	10u /* times that it is done */
 #define PAGE	4096u
 #define OBJECTS 64u /* pages that a collector protects */
+#define BITE	(1u << 20)
+#define BITES	1024
 
 static atomic_bool over;
 static atomic_uint times; /* how often it was done */
@@ -146,6 +148,20 @@ static void *end_by_exit(void *arg)
 	exit(0);
 }
 
+/* The system ends who takes more than its group may have. */
+static void *end_by_eating(void *arg)
+{
+	usleep(100000);
+	for (int i = 0; i < BITES; i++) {
+		char *more = mmap(NULL, BITE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		must(more != MAP_FAILED, "mmap");
+		memset(more, 1, BITE);
+	}
+	return arg;
+}
+
 static void *end_by_abort(void *arg)
 {
 	(void)arg;
@@ -180,13 +196,76 @@ static void abort_in_traffic(struct ibv_context *context,
 	end_by(end_by_abort, context, peer);
 }
 
+/* ---- always something on its way ---- */
+
+/* For ever: the client does not wait for the answers. */
+static void stream(struct ibv_context *context, const struct rounds_peer *peer)
+{
+	struct rounds r;
+	int err = 0;
+
+	rounds_connect(&r, context, peer, false);
+	for (uint32_t n = 1; !err; n++) {
+		err = peer->client ? rounds_send(&r) : rounds_run(&r, 1);
+		if (n % MANY == 0) {
+			printf("rounds %u\n", n);
+			fflush(stdout);
+		}
+	}
+	printf("send %d\n", err);
+}
+
+/* ---- ends with its last thread ---- */
+
+static struct rounds_peer parting;
+static struct ibv_context *parted;
+
+static void say_done(void)
+{
+	printf("done 0\n");
+}
+
+static void *go_on_alone(void *arg)
+{
+	struct rounds r;
+
+	(void)arg;
+	rounds_connect(&r, parted, &parting, true);
+	must(!rounds_run(&r, MANY), "rounds");
+	return NULL;
+}
+
+/* Without anything that is made having been destroyed, another context among it. */
+static void end_by_threads(struct ibv_context *context,
+			   const struct rounds_peer *peer)
+{
+	pthread_t thread;
+
+	parting = *peer;
+	parted = context;
+	rounds_open();
+	must(!atexit(say_done), "atexit");
+	must(!pthread_create(&thread, NULL, go_on_alone, NULL), "a thread");
+	pthread_exit(NULL);
+}
+
+static void eat(struct ibv_context *context, const struct rounds_peer *peer)
+{
+	end_by(end_by_eating, context, peer);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct ibv_context *, const struct rounds_peer *);
 } programs[] = {
-	{"vfork", keep_vforking},    {"handler", protect_pages},
-	{"masked", block_signals},   {"exit", exit_in_thread},
+	{"vfork", keep_vforking},
+	{"handler", protect_pages},
+	{"masked", block_signals},
+	{"exit", exit_in_thread},
 	{"abort", abort_in_traffic},
+	{"parts", end_by_threads},
+	{"eats", eat},
+	{"streams", stream},
 };
 
 bool run_program(const char *name, struct ibv_context *context,

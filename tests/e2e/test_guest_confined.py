@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Programs that forbid themselves system calls once they are connected (guest/confined.c): in the
+strict mode of seccomp, or with a filter that refuses all else. And programs whose threads end
+one by one, which in strict mode is the only end."""
+import pytest
+
+from test_guest_engine import pair  # pylint: disable=unused-import
+from test_guests import engine, finish, in_program, start  # pylint: disable=unused-import
+
+
+@pytest.fixture(params=["one host", "two hosts"])
+def on(request, pair):
+    return pair.a, pair.a if request.param == "one host" else pair.b
+
+
+@pytest.mark.parametrize("sleeps", ["", "_sleeps"])
+@pytest.mark.parametrize("way", ["strict", "eperm", "enosys"])
+def test_goes_on(pair, on, engine, way, sleeps):
+    """Polls, or waits at its channel by read(); every byte is verified."""
+    finish(*start(pair, way + sleeps, on), 30)
+
+
+test_goes_on.shows = lambda params: [
+    (name, (params[name], params["way"])) for name in ("on", "sleeps")
+    if params["engine"] == "process"] or [("engine", "device")]
+
+
+def test_filter_is_not_told(pair, on, in_program):
+    """One that is made past the C library, as root's may be: polls end with an error."""
+    s, c = start(pair, "unseen", on)
+    assert {c.wait(30), s.wait(30)} <= {0, 1}, s.report() + c.report()
+
+
+def test_threads_end(pair, on, engine):
+    """The first thread long before the last one, and the process with that."""
+    finish(*start(pair, "parts", on), 30)
