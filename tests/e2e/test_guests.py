@@ -162,6 +162,15 @@ def test_memory_goes_away(pair, monkeypatch, way, on):
         assert f"behind {int(way == 'processor')}" in lines
 
 
+def compiled(folder, compiler, *options):
+    """The path of tests/e2e/guest made by that compiler."""
+    here = os.path.join(os.path.dirname(__file__), "guest")
+    program = str(folder / "guest")
+    subprocess.run([compiler, *options, "-D_GNU_SOURCE", "-I", hosts.TOP, "-o", program,
+                    *glob.glob(here + "/*.c"), "-libverbs", "-lpthread"], check=True)
+    return program
+
+
 # With ThreadSanitizer a program has the device's engine (test_sanitizers.py).
 @pytest.mark.parametrize("sanitizer", ["address"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -170,11 +179,7 @@ def test_memory_goes_away_under_a_sanitizer(pair, monkeypatch, tmp_path, compile
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    here = os.path.join(os.path.dirname(__file__), "guest")
-    program = str(tmp_path / "guest")
-    subprocess.run([compiler, "-fsanitize=" + sanitizer, "-D_GNU_SOURCE", "-I", hosts.TOP, "-o",
-                    program, *(os.path.join(here, f) for f in os.listdir(here)
-                               if f.endswith(".c")), "-libverbs", "-lpthread"], check=True)
+    program = compiled(tmp_path, compiler, "-fsanitize=" + sanitizer)
     finish(*start(pair, "gone", (pair.a, pair.a), program))
 
 
