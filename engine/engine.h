@@ -151,6 +151,9 @@ void ur_engine_abandon(struct ur_engine *engine);
  * whole turn. Leaves errno as it was. Returns false where the program has closed the
  * engine's descriptors, and it does nothing more. Any thread of the program. */
 bool ur_engine_drive(struct ur_engine *engine, bool posted);
+/* The same of a datagram that was just posted, which may leave with those after it
+ * (post_batch.h). */
+bool ur_engine_datagram(struct ur_engine *engine);
 /* Returns how many whole turns that was so far. Any thread. */
 u32 ur_engine_turns(const struct ur_engine *engine);
 /* The process is about to end: what it has posted, and another thread was to send, leaves.

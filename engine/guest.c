@@ -114,19 +114,45 @@ static bool is_driven(struct ur_engine *e)
 	       !atomic_load(&e->mailbox.pending);
 }
 
+/* Sends what the program has posted and left. Whoever has the lock does so anyway. */
+static void send_left(struct ur_engine *e)
+{
+	if (!ur_post_batch_is_left(&e->guest.batch) ||
+	    pthread_mutex_trylock(&e->mailbox.owner))
+		return;
+	e->guest.batch.sent++;
+	ur_post_batch_sent(&e->guest.batch);
+	ur_guest_acted(e);
+	ur_poll_posted(e);
+	ur_mailbox_release(e);
+}
+
+/* A nap, or two halves of one. Returns whether it was woken. */
+static bool nap_once(struct ur_engine *e)
+{
+	u32 parts = ur_post_batch_is_stream(&e->guest.batch) ? 2 : 1;
+	const struct timespec ts = {.tv_nsec = NAP_NS / (long)parts};
+	struct epoll_event ev;
+	bool woken = false;
+
+	for (u32 i = 0; i < parts && !woken; i++) {
+		woken = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
+		send_left(e);
+	}
+	return woken;
+}
+
 /* Whoever polls does what there is, timers too. */
 static void nap(struct ur_engine *e)
 {
-	static const struct timespec ts = {.tv_nsec = NAP_NS};
-	struct epoll_event ev;
-
 	atomic_store(&e->guest.naps, true);
 	atomic_store(&e->asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!ur_work_waits(e) && !sleeps_between(e)) {
 		ur_mailbox_release(e);
 		do {
-			if (ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts))
+			ur_post_batch_look(&e->guest.batch);
+			if (nap_once(e))
 				break;
 		} while (is_driven(e));
 		ur_mailbox_acquire(e);
@@ -437,11 +463,13 @@ static bool take_turn(struct ur_engine *e, bool posted)
 		look_at_file(e);
 	if (atomic_load(&e->guest.closed))
 		return false;
+	ur_post_batch_sent(&e->guest.batch);
 	if (posted) {
 		e->guest.kept = 0;
 		ur_guest_acted(e);
 		ur_poll_posted(e);
 	} else {
+		ur_post_batch_polled(&e->guest.batch);
 		e->guest.drives = true;
 		ur_poll_turn(e);
 		e->guest.drives = false;
@@ -508,6 +536,13 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 	return !atomic_load_explicit(&e->guest.closed, memory_order_relaxed);
+}
+
+bool ur_engine_datagram(struct ur_engine *e)
+{
+	return ur_post_batch_stays(&e->guest.batch,
+				   atomic_load(&e->guest.naps)) ||
+	       ur_engine_drive(e, true);
 }
 
 u32 ur_engine_turns(const struct ur_engine *e)

@@ -33,6 +33,8 @@ bool ur_engine_hold(struct ur_engine *e)
 {
 	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
 
+	if (ur_post_batch_is_left(&e->guest.batch))
+		ur_engine_drive(e, true);
 	while (ur_lock_within(&e->mailbox.owner, HOLD_NS)) {
 		if (!e->events_away)
 			return true;

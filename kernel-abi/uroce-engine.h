@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 10
+#define UROCE_DOOR_VERSION 11
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -177,6 +177,9 @@ struct uroce_door {
 
 	/* Sends what was just posted. */
 	void (*posted)(struct uroce_guest *guest);
+	/* The same of datagrams, of which several may leave together: at the latest when a poll
+	 * finds nothing, or after a fraction of a millisecond. */
+	void (*datagram)(struct uroce_guest *guest);
 	/* A queue with a channel was armed: somebody is about to sleep. */
 	void (*armed)(struct uroce_guest *guest);
 	/* Runs a turn, since a queue was found empty. */

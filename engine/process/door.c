@@ -311,6 +311,12 @@ static void posted(struct uroce_guest *g)
 	drive(g, true);
 }
 
+static void datagram(struct uroce_guest *g)
+{
+	if (*g->own && !ur_engine_datagram(g->engine))
+		*g->own = 0;
+}
+
 static void armed(struct uroce_guest *g)
 {
 	if (*g->own)
@@ -355,6 +361,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.alloc_mw = ur_process_alloc_mw,
 	.dealloc_mw = ur_process_dealloc_mw,
 	.posted = posted,
+	.datagram = datagram,
 	.armed = armed,
 	.poll = poll,
 };

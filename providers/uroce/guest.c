@@ -60,6 +60,19 @@ static void posted(void *arg)
 	ctx->door->posted(ctx->guest);
 }
 
+static void posted_datagram(void *arg)
+{
+	const struct uroce_context *ctx = arg;
+
+	ctx->door->datagram(ctx->guest);
+}
+
+void ur_guest_batches(struct ur_doorbell *db)
+{
+	if (db->posted)
+		db->posted = posted_datagram;
+}
+
 /* Returns whether the device lends no engine to this context, which then has the
  * device's: it may not, all are lent, users are kept apart, or it is older. */
 static bool is_not_lent(int err)

@@ -173,6 +173,8 @@ void ur_guest_files_del(struct uroce_context *ctx);
 		while (err_ == EEXIST && ++numbers_ < UR_GUEST_NUMBERS); \
 		err_;                                                    \
 	})
+/* This doorbell is rung for datagrams, which may leave together. */
+void ur_guest_batches(struct ur_doorbell *db);
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

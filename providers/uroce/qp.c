@@ -110,6 +110,8 @@ static void take_caps(struct uroce_qp *qp,
 	qp->rq.max_sge = attr->cap.max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
 	qp->db = qp->in_device ? ctx->device_db : ctx->db;
+	if (qp->qpt_bit == UR_SENDS_UD)
+		ur_guest_batches(&qp->db);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->sq.lock.elided = qp->rq.lock.elided =
 			ur_pd_single_threaded(attr->pd);
