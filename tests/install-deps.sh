@@ -49,6 +49,7 @@ declare -A kinds=(
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
+	  default-jdk-headless golang-go
 	  ceph-mon ceph-osd ceph-common"
 	[deb]="$deb"
 	[package]="$deb lintian rpm rpmlint systemd-container"

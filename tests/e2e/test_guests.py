@@ -25,14 +25,14 @@ def engine(request, monkeypatch):
 
 
 def start(pair, mode, on=None, program=None):
-    """(server, client)"""
+    """(server, client) of the program, a path or the words of a command."""
+    command = [program or pair.bin("guest")] if not isinstance(program, list) else program
     port = str(pair.next_port())
     programs = []
     for host in on or (pair.a, pair.b):
         gid = ipaddress.ip_address(f"::ffff:{host.addr4}").exploded
         peer = [pair.a.addr4] if programs else []
-        programs.append(host.start(program or pair.bin("guest"), mode,
-                                   host.gid(host.addr4), gid, port, *peer))
+        programs.append(host.start(*command, mode, host.gid(host.addr4), gid, port, *peer))
         wait_for("the server", lambda: programs[0].listens(int(port)) or
                  len(programs) > 1 or not programs[0].running())
     return programs
