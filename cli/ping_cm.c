@@ -23,6 +23,9 @@ enum {
 
 #define QPT_UD 4 /* enum ib_qp_type */
 
+/* The kernel asks for a neighbour once a second. */
+#define RESOLVE_MS 2000
+
 /* Nobody can listen there, so the answer is a refusal, and at once. */
 #define SERVICE_PORT 0
 
@@ -192,15 +195,15 @@ static int converse(struct ur_ping_cm *cm, uint32_t id,
 	double start;
 
 	*step = UR_PING_ADDRESS;
-	err = resolve_addr(cm, id, peer, size, ms);
+	err = resolve_addr(cm, id, peer, size, RESOLVE_MS);
 	if (!err)
-		err = expect(cm, EVENT_ADDR_RESOLVED, ms + 1000);
+		err = expect(cm, EVENT_ADDR_RESOLVED, RESOLVE_MS + 1000);
 	if (err)
 		return err;
 	*step = UR_PING_ROUTE;
-	err = resolve_route(cm, id, ms);
+	err = resolve_route(cm, id, RESOLVE_MS);
 	if (!err)
-		err = expect(cm, EVENT_ROUTE_RESOLVED, ms + 1000);
+		err = expect(cm, EVENT_ROUTE_RESOLVED, RESOLVE_MS + 1000);
 	if (err)
 		return err;
 	*step = UR_PING_ANSWER;

@@ -29,7 +29,7 @@ enum ur_ping_step {
 
 /**
  * ur_ping_cm_ask() - one question
- * @timeout_ms: for each step
+ * @timeout_ms: for the answer; finding address and route has its own limit
  * @ret_step: how far it came
  * @ret_us: time to the answer, in microseconds
  * Return: 0 answered; -ETIMEDOUT; or -errno of the step.

@@ -85,6 +85,15 @@ def test_nothing_wrong(lab):
     assert out.text().count("answer in") == 3, out.report()
 
 
+def test_lost_on_the_way(lab):
+    """Two requests lost, of 308 bytes each, are no filter."""
+    lab.serve()
+    refuse(lab.b, "input", "udp dport 4791 quota until 700 bytes drop")
+    status, found = ask(lab, lab.a, "ping", "-c", "2", lab.b.addr4)
+    assert status == 0 and found["cause"] == "ok", found
+    assert found["answers_us"][:2] == [None, None] and found["answers_us"][2], found
+
+
 @pytest.mark.parametrize("verdict", ["drop", "reject"])
 def test_port_filtered_at_peer(lab, verdict):
     lab.serve()
