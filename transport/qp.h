@@ -16,8 +16,8 @@
 #include "transport/psn.h"
 #include "transport/wqe.h"
 
-#define UR_SQ_WINDOW	64 /* WQEs taken from the ring and not retired */
-#define UR_ACK_PKTS	64 /* acknowledge request at least this often */
+#define UR_SQ_WINDOW	128 /* WQEs taken from the ring and not retired */
+#define UR_ACK_PKTS	64  /* acknowledge request at least this often */
 #define UR_PROBE_MIN_NS 400000u
 #define UR_READ_PKTS	128 /* packets of one READ request, or about so many */
 #define UR_CALM_NS	20000000u /* without a loss: READ requests may be longer */

@@ -6,7 +6,7 @@
 #include "transport/frame.h"
 
 /* Messages of one peer in one turn: others have turns too. */
-#define TURN_MESSAGES 64u
+#define TURN_MESSAGES 32u
 /* And so many bytes of long ones: then answers leave, and the sender goes on beside us. */
 #define TURN_BULK (128u << 10)
 /* Nobody waits longer for somebody who takes nothing: packets for him are lost. */

@@ -256,7 +256,7 @@ static void test_rings(void)
 
 	CHECK_EQ(resize_cq(&greedy, 1000), 0);
 	/* Large ones, then smaller ones into what those leave. */
-	for (; req.max_send_wr > 64; req.max_send_wr /= 16) {
+	for (; req.max_send_wr > 8; req.max_send_wr /= 8) {
 		do
 			ret = client_legacy(greedy.sock,
 					    IB_USER_VERBS_CMD_CREATE_QP, &req,
