@@ -34,6 +34,8 @@ def main():
     rows = {}
     for case in (c for suite in suites for c in suite.iter("testcase")):
         row = properties(case)
+        if case.get("classname", "").endswith("test_runtimes"):
+            continue  # measures nothing
         if "cell" not in row:
             sys.exit(f"{case.get('name')} has noted nothing")
         assert row["cell"] in COLUMNS, row
