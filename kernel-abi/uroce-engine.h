@@ -155,7 +155,8 @@ struct uroce_door {
 	/* mask: enum ib_qp_attr_mask of the kernel. */
 	int (*modify_qp)(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, __u32 mask);
-	/* Fills the numbers that change as it runs: state, rq_psn, sq_psn. */
+	/* Fills what it was made and modified with, and the numbers that change as it runs; not
+	 * peer_slot. */
 	void (*query_qp)(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
 	/* Attaches it to a multicast group, or detaches it. */

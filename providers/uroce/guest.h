@@ -126,10 +126,14 @@ bool ur_guest_is_here_still(struct uroce_context *ctx);
 /* guest_left.c: err is the device's answer when something was to be destroyed. Returns 0 where uroced was
  * killed and the engine goes on without it: what was there is gone; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
-/* Moves a queue pair to RESET or ERR in the engine alone then. err: the device's answer.
- * Returns 0, err where it is another change or another case, or an errno of the engine. */
-int ur_guest_stop_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		     enum ibv_qp_state state, int mask, int err);
+/* Does so with a queue pair in the engine alone then: moves it to RESET or ERR, or changes what needs no path of an
+ * old one; or fills what the query of an old one asks for. err: the device's answer. Return 0, err where it
+ * is another change or another case, or an errno of the engine. */
+int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
+			 const struct ibv_qp_attr *attr, int mask, int err);
+int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
+			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
+			int err);
 /* guest_resume.c: the next uroced has been started, or will be within 10 s, where the context has its
  * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
  * seen times. */

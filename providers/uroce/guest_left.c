@@ -86,14 +86,119 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err)
 		       : err;
 }
 
-int ur_guest_stop_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		     enum ibv_qp_state state, int mask, int err)
+/* Returns whether only this process still has the queue pair. err: the device's answer. */
+static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
+		    int err)
 {
-	const struct uroce_engine_qp attr = {.state = state};
+	return err && qp->guest && !ur_guest_forgive(ctx, err) &&
+	       (err == EIO || qp->resumes != ctx->resumes);
+}
 
-	if (mask != IBV_QP_STATE || !qp->guest ||
-	    (state != IBV_QPS_ERR && state != IBV_QPS_RESET) ||
-	    ur_guest_forgive(ctx, err))
+static bool is_stop(enum ibv_qp_state state, int mask)
+{
+	return mask == IBV_QP_STATE &&
+	       (state == IBV_QPS_ERR || state == IBV_QPS_RESET);
+}
+
+/* For all else uroced finds the path, or looks at rights and addresses. */
+#define LEFT_MASK                                                             \
+	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS |              \
+	 IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT | \
+	 IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
+
+/* The engine knows which changes there are, and which values. */
+static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
+		       const struct ibv_qp_attr *attr, int mask)
+{
+	const struct uroce_engine_qp to = {
+		.state = attr->qp_state,
+		.access = (u32)attr->qp_access_flags,
+		.en_sqd_async_notify = attr->en_sqd_async_notify,
+		.min_rnr_timer = attr->min_rnr_timer,
+		.timeout = attr->timeout,
+		.retry_cnt = attr->retry_cnt,
+		.rnr_retry = attr->rnr_retry,
+	};
+	struct uroce_engine_qp now;
+
+	ctx->door->query_qp(qp->guest, &now);
+	if ((mask & IBV_QP_CUR_STATE) && now.state != attr->cur_qp_state)
+		return EINVAL;
+	return -ctx->door->modify_qp(qp->guest, &to,
+				     (u32)(mask & ~IBV_QP_CUR_STATE));
+}
+
+int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
+			 const struct ibv_qp_attr *attr, int mask, int err)
+{
+	const struct uroce_engine_qp to = {.state = attr->qp_state};
+
+	if (is_stop(attr->qp_state, mask))
+		return !qp->guest || ur_guest_forgive(ctx, err)
+			       ? err
+			       : -ctx->door->modify_qp(qp->guest, &to,
+						       IBV_QP_STATE);
+	return (mask & ~LEFT_MASK) || !is_left(ctx, qp, err)
+		       ? err
+		       : modify_left(ctx, qp, attr, mask);
+}
+
+static void show_path(struct ibv_ah_attr *to,
+		      const struct uroce_engine_qp *from)
+{
+	memcpy(&to->grh.dgid, from->dgid, sizeof(from->dgid));
+	to->grh.flow_label = from->flow_label;
+	to->grh.sgid_index = (u8)from->sgid_index;
+	to->grh.hop_limit = from->hop_limit;
+	to->grh.traffic_class = from->traffic_class;
+	to->sl = from->sl;
+	to->is_global = 1;
+	to->port_num = 1;
+}
+
+int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
+			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
+			int err)
+{
+	struct uroce_engine_qp now;
+
+	if (!is_left(ctx, qp, err))
 		return err;
-	return -ctx->door->modify_qp(qp->guest, &attr, IBV_QP_STATE);
+	ctx->door->query_qp(qp->guest, &now);
+	*init = (struct ibv_qp_init_attr){
+		.qp_context = qp->ibv.qp_context,
+		.send_cq = qp->ibv.send_cq,
+		.recv_cq = qp->ibv.recv_cq,
+		.srq = qp->ibv.srq,
+		.cap = {.max_send_wr = qp->sq.max_wqes,
+			.max_recv_wr = qp->rq.max_wqes,
+			.max_send_sge = qp->max_send_sge,
+			.max_recv_sge = qp->rq.max_sge,
+			.max_inline_data = qp->max_inline},
+		.qp_type = qp->ibv.qp_type,
+		.sq_sig_all = qp->sq_sig_all,
+	};
+	*attr = (struct ibv_qp_attr){
+		.qp_state = (enum ibv_qp_state)now.state,
+		.cur_qp_state = (enum ibv_qp_state)now.state,
+		.path_mtu = now.path_mtu ? __builtin_ctz(now.path_mtu) - 7 : 0,
+		.qkey = now.qkey,
+		.rq_psn = now.rq_psn,
+		.sq_psn = now.sq_psn,
+		.dest_qp_num = now.dest_qpn,
+		.qp_access_flags = now.access,
+		.cap = init->cap,
+		.en_sqd_async_notify = now.en_sqd_async_notify,
+		.max_rd_atomic = now.max_rd_atomic,
+		.max_dest_rd_atomic = now.max_dest_rd_atomic,
+		.min_rnr_timer = now.min_rnr_timer,
+		.port_num = 1,
+		.timeout = now.timeout,
+		.retry_cnt = now.retry_cnt,
+		.rnr_retry = now.rnr_retry,
+		.rate_limit = now.rate_limit,
+	};
+	if (now.have_path)
+		show_path(&attr->ah_attr, &now);
+	return 0;
 }

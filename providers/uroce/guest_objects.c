@@ -124,6 +124,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
 	if (attr->srq)
 		init.srq = ur_to_srq(attr->srq)->guest;
+	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
 }
 

@@ -292,7 +292,10 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 				   sizeof(req));
 
-	if (!err && qp->guest)
+	if (err)
+		err = ur_guest_query_left(ur_to_ctx(ibqp->context), qp, attr,
+					  init_attr, err);
+	else if (qp->guest)
 		ur_guest_query_qp(ur_to_ctx(ibqp->context), qp, attr);
 	/* Another thread may have moved it since the device answered. */
 	if (!err && before != IBV_QPS_UNKNOWN && (mask & IBV_QP_STATE))
@@ -336,8 +339,8 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
 					 attr->qp_state, mask);
 	else
-		err = ur_guest_stop_qp(ur_to_ctx(ibqp->context), qp,
-				       attr->qp_state, mask, err);
+		err = ur_guest_modify_left(ur_to_ctx(ibqp->context), qp, attr,
+					   mask, err);
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)

@@ -181,6 +181,7 @@ struct uroce_qp {
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
+	u32 resumes; /* the context's when uroced made it */
 	struct uroce_guest_qp *guest;
 	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
 	void *map;

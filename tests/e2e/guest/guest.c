@@ -407,6 +407,35 @@ static void note_signal(int number)
 	asked = 1;
 }
 
+/* An old queue pair: all that needs no new path. */
+static void change(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.min_rnr_timer = 7, .timeout = 15}, now;
+	struct ibv_qp_init_attr init;
+
+	must(!ibv_query_qp(qp, &now, IBV_QP_STATE, &init) &&
+		     now.qp_state == IBV_QPS_RTS && now.retry_cnt == 7 &&
+		     now.path_mtu == IBV_MTU_1024 && now.ah_attr.is_global &&
+		     now.cap.max_send_sge == 1 && init.send_cq == qp->send_cq,
+	     "what the old queue pair is");
+	must(!ibv_modify_qp(qp, &attr, IBV_QP_MIN_RNR_TIMER), "a timer");
+	attr.qp_state = IBV_QPS_SQD;
+	must(!ibv_modify_qp(qp, &attr, IBV_QP_STATE), "SQD");
+	must(!ibv_modify_qp(qp, &attr, IBV_QP_TIMEOUT), "the timeout");
+	attr.qp_state = IBV_QPS_RTS;
+	attr.cur_qp_state = IBV_QPS_RTS;
+	must(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE) ==
+		     EINVAL,
+	     "another state");
+	attr.cur_qp_state = IBV_QPS_SQD;
+	must(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), "RTS");
+	must(ibv_modify_qp(qp, &attr, IBV_QP_PATH_MTU) == EINVAL, "no change");
+	must(!ibv_query_qp(qp, &now, IBV_QP_STATE, &init) &&
+		     now.qp_state == IBV_QPS_RTS && now.min_rnr_timer == 7 &&
+		     now.timeout == 15,
+	     "what it is now");
+}
+
 /* uroced is another one since. The old domain and completion queue serve for more: a region, and a queue
  * pair; and so do new ones. */
 static void make_more(struct rounds *r, bool sleeps)
@@ -426,6 +455,7 @@ static void make_more(struct rounds *r, bool sleeps)
 	struct ibv_qp *qp;
 
 	must(!ibv_query_port(context, 1, &port), "ibv_query_port");
+	change(r->qp);
 	mr = ibv_reg_mr(r->pd, r->in, 1, IBV_ACCESS_LOCAL_WRITE);
 	must(mr, "a region of the old domain");
 	qp = ibv_create_qp(r->pd, &init);
