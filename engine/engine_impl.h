@@ -129,7 +129,8 @@ struct ur_engine {
 	struct ur_faults *faults;      /* NULL: there was no rule yet */
 	const struct ur_host_ops *ops; /* of the port, but for record.c's */
 	struct ur_engine_record record;
-	bool rx_any; /* a datagram came in this iteration */
+	bool rx_any;  /* a datagram came in this iteration */
+	bool rx_bulk; /* the last datagrams were long */
 	bool rx_memory; /* packets of another program of the host, through memory */
 	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */

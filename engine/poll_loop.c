@@ -88,17 +88,22 @@ static bool look_at_wire(struct ur_engine *e)
 /*
  * Events of what came through memory leave without the lock. Between two hosts the program's
  * requests would leave one by one then, each with a system call, where they leave together if
- * they wait for this turn.
+ * they wait for this turn. Returns whether they have asked for something.
  */
-static void send_due(struct ur_engine *e)
+static bool send_due(struct ur_engine *e)
 {
 	bool aside = e->rx_memory && !e->guest.drives;
 
 	e->rx_memory = false;
-	if (aside)
+	if (ur_list_empty(&e->due))
+		return false;
+	if (aside) {
 		ur_ecq_send_events_aside(e);
-	else
-		ur_ecq_send_events(e);
+		return false;
+	}
+	ur_ecq_send_events(e);
+	/* It has answered, and could not run the engine. */
+	return e->config.guest && answer_doorbells(e);
 }
 
 bool ur_poll_turn(struct ur_engine *e)
@@ -124,7 +129,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	/* Send the events of what was received first: a program that wakes on
 	 * this processor can answer before the ACK leaves, and the ACK then
 	 * travels with its answer. */
-	send_due(e);
+	any |= send_due(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);
 	/* While events leave, a queue that a command ends may be among theirs. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include "engine/adverse.h"
+#include "engine/answers.h"
 #include "engine/faults.h"
 #include "engine/record.h"
 #include "engine/shards.h"
@@ -186,11 +187,15 @@ static void put_answer_last(struct ur_tx *tx)
 }
 
 /* Sends what the port has just filled in. Returns false where the wire has no
- * room for it. */
+ * room for it. Where answers are long, requests are better in several datagrams: the peer
+ * begins with the first. */
 static bool put_out(struct ur_engine *e)
 {
-	if (e->config.guest)
+	if (e->config.guest) {
 		put_answer_last(&e->tx);
+		if (e->tx.n_desc > 2 && !e->rx_bulk)
+			ur_answers_first(&e->tx);
+	}
 	if (e->record.on)
 		ur_record_sent(e);
 	if (e->faults)

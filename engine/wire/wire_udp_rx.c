@@ -392,8 +392,9 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 			total += w->rx_msg[i].msg_len;
 			take_message(w, a, i);
 		}
+		w->wire.engine->rx_bulk = total / (u32)n > 8192;
 		w->rx_batch =
-			total / (u32)n > 8192 ? BATCH_BULK : UR_UDP_RX_MSGS;
+			w->wire.engine->rx_bulk ? BATCH_BULK : UR_UDP_RX_MSGS;
 		if ((u32)n < batch)
 			break;
 	}
