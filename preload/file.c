@@ -420,9 +420,11 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 			return errno == ECONNRESET ? -EIO : -errno;
 		if (ret == 0)
 			return -EIO;
-		/* A datagram without its event: that went with its id. */
+		/* A datagram without its event: that went with its id. Or the file was
+		 * closed on the way, and the device has seen that first. */
 		ret = write_once(file, fd, buf, len);
-		if (ret == -EAGAIN && !is_open(file, fd))
+		if ((ret == -EAGAIN || ret == -EPIPE || ret == -EIO) &&
+		    !is_open(file, fd))
 			return wait_closed(flags);
 	} while (ret == -EAGAIN);
 	return ret;
