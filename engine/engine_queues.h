@@ -108,8 +108,10 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  struct ur_eqp_init *init, struct ur_epath *path,
 		  bool *have_path);
-/* The same for somebody else than its program. An engine of that user's that his memory
- * holds up is not waited for: then *attr is what it was when somebody looked last, or
+/* Fills *to with the attributes and the path. peer_slot is 0: only the device knows it. */
+void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to);
+/* The same as ur_eqp_query() for somebody else than its program. An engine of that user's
+ * that his memory holds up is not waited for: then *attr is what it was when somebody looked last, or
  * its state when it was modified last. So it is while the queue pair's end waits. */
 void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		 struct ur_eqp_init *init, struct ur_epath *path,

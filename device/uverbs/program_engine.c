@@ -308,57 +308,21 @@ static u32 peers(const struct ur_cmd *cmd, const u8 dgid[16])
 	       ~(1u << cmd->file->slot);
 }
 
-static void fill_path(struct uroce_engine_qp *resp, const struct ur_epath *path)
-{
-	memcpy(resp->sgid, path->sgid, sizeof(resp->sgid));
-	memcpy(resp->dgid, path->dgid, sizeof(resp->dgid));
-	resp->sgid_index = path->sgid_index;
-	resp->flow_label = path->flow_label;
-	resp->traffic_class = path->traffic_class;
-	resp->hop_limit = path->hop_limit;
-	resp->sl = path->sl;
-	resp->v1 = path->v1;
-	resp->have_path = 1;
-}
-
 int ur_m_engine_qp(struct ur_cmd *cmd)
 {
 	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
-	struct ur_eqp_init init;
-	struct ur_qp_attr attr;
-	struct ur_epath path;
-	bool have_path;
 	struct uroce_engine_qp resp;
 	u32 slot;
 
 	if (!qp->in_program)
 		return -EINVAL;
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
-	resp = (struct uroce_engine_qp){
-		.state = attr.state,
-		.path_mtu = attr.path_mtu,
-		.qkey = attr.qkey,
-		.rq_psn = attr.rq_psn,
-		.sq_psn = attr.sq_psn,
-		.dest_qpn = attr.dest_qpn,
-		.access = attr.access,
-		.rate_limit = attr.rate_limit,
-		.max_rd_atomic = attr.max_rd_atomic,
-		.max_dest_rd_atomic = attr.max_dest_rd_atomic,
-		.min_rnr_timer = attr.min_rnr_timer,
-		.timeout = attr.timeout,
-		.retry_cnt = attr.retry_cnt,
-		.rnr_retry = attr.rnr_retry,
-		.en_sqd_async_notify = attr.en_sqd_async_notify,
-		.static_bps = attr.static_bps,
-	};
-	if (have_path) {
+	ur_eqp_tell(qp->qp, &resp);
+	if (resp.have_path) {
 		/* The administrator's before the program's. */
-		ur_tclass_apply(&cmd->dev->tclass, path.sgid, path.dgid,
-				&path.traffic_class, &path.hop_limit);
-		fill_path(&resp, &path);
-		slot = ur_shard_of(attr.dest_qpn, UR_SLOT_BITS);
-		if (peers(cmd, path.dgid) >> slot & 1)
+		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
+				&resp.traffic_class, &resp.hop_limit);
+		slot = ur_shard_of(resp.dest_qpn, UR_SLOT_BITS);
+		if (peers(cmd, resp.dgid) >> slot & 1)
 			resp.peer_slot = (u8)slot;
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));

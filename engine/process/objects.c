@@ -225,49 +225,11 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 	return err;
 }
 
-static void show_path(struct uroce_engine_qp *out, const struct ur_epath *path)
-{
-	memcpy(out->sgid, path->sgid, sizeof(out->sgid));
-	memcpy(out->dgid, path->dgid, sizeof(out->dgid));
-	out->sgid_index = path->sgid_index;
-	out->flow_label = path->flow_label;
-	out->traffic_class = path->traffic_class;
-	out->hop_limit = path->hop_limit;
-	out->sl = path->sl;
-	out->v1 = path->v1;
-	out->have_path = 1;
-}
-
 void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
 {
-	struct ur_eqp_init init;
-	struct ur_epath path;
-	struct ur_qp_attr attr;
-	bool have_path;
-
 	pthread_mutex_lock(&qp->guest->lock);
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
+	ur_eqp_tell(qp->qp, out);
 	pthread_mutex_unlock(&qp->guest->lock);
-	*out = (struct uroce_engine_qp){
-		.state = attr.state,
-		.path_mtu = attr.path_mtu,
-		.qkey = attr.qkey,
-		.rq_psn = attr.rq_psn,
-		.sq_psn = attr.sq_psn,
-		.dest_qpn = attr.dest_qpn,
-		.access = attr.access,
-		.rate_limit = attr.rate_limit,
-		.max_rd_atomic = attr.max_rd_atomic,
-		.max_dest_rd_atomic = attr.max_dest_rd_atomic,
-		.min_rnr_timer = attr.min_rnr_timer,
-		.timeout = attr.timeout,
-		.retry_cnt = attr.retry_cnt,
-		.rnr_retry = attr.rnr_retry,
-		.en_sqd_async_notify = attr.en_sqd_async_notify,
-		.static_bps = attr.static_bps,
-	};
-	if (have_path)
-		show_path(out, &path);
 }
 
 int ur_process_mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
