@@ -13,7 +13,7 @@ import hosts
 from hosts import wait_for
 from packets import ACK, SEND_ONLY, packets as datagrams
 from pairs import run_pair, start_pair
-from test_guest_engine import packets, pair  # pylint: disable=unused-import
+from test_guest_engine import lending, packets, pair  # pylint: disable=unused-import
 from test_v1 import Capture
 
 SYSFS = "/sys/class/infiniband/uroce0/ports/1/"
@@ -195,3 +195,18 @@ def test_answer_goes_with_its_message(pair):
     message, answer = 12 + 64 + 4, 12 + 4
     assert any(p.opcode == SEND_ONLY and len(p.raw) == message + answer and p.raw[message] == ACK
                for p in datagrams(cap.frames))
+
+
+def test_answer_goes_first_elsewhere(build):
+    """Over a netdev that may lead out of this host they are two packets, the acknowledgement
+    first: a program that sleeps, and whose send queue has room for one message, posts the
+    next one when it has been answered."""
+    with lending(build, "br0") as lab:
+        with Capture(lab.b) as cap:
+            run_pair(lab.b, lab.a, ["ib_send_lat", "-s", "64", "-n", "300", "-F"], flag="-x")
+        server = ipaddress.ip_address(lab.b.addr4)
+    sent = [p for p in datagrams(cap.frames) if p.src == server and p.opcode in (ACK, SEND_ONLY)]
+    news = [n for n, p in enumerate(sent) if p.opcode == SEND_ONLY and
+            all(p.psn != old.psn for old in sent[max(0, n - 4):n] if old.opcode == SEND_ONLY)]
+    assert len(news) >= 300
+    assert all(any(p.opcode == ACK for p in sent[last:n]) for last, n in zip([0, *news], news))

@@ -22,12 +22,17 @@ GUESTS = ["--netdev", "eth0", "--engine-opt", "guests=1"]
 
 
 @contextlib.contextmanager
-def lending(build):
-    """A lab whose devices lend engines."""
+def lending(build, netdev="eth0"):
+    """A lab whose devices lend engines. Another netdev is a bridge in front of the cable."""
     lab = hosts.Lab(build, 1500)
     try:
         for host in lab.a, lab.b:
-            host.serve(*GUESTS)
+            if netdev != "eth0":
+                host.ip_all(f"link add {netdev} type bridge", f"link set eth0 master {netdev}",
+                            f"link set {netdev} up", "addr flush dev eth0",
+                            f"addr add {host.addr4}/24 dev {netdev}",
+                            f"addr add {host.addr6}/64 dev {netdev} nodad")
+            host.serve("--netdev", netdev, *GUESTS[2:])
         yield lab
     finally:
         lab.close()
