@@ -109,12 +109,15 @@ struct uroce_resize_cq_resp {
  */
 struct uroce_create_qp_req {
 	__u32 flags; /* UROCE_QP_F_* */
-	__u32 rsv;
+	__u32 number;
 };
 
 /* The queue pair has the device's engine, though its context has one in a program
  * (UROCE_METHOD_ENGINE_OPEN). */
 #define UROCE_QP_F_DEVICE (1u << 0)
+/* After ENGINE_RESUME: the program's engine has the queue pair already, with that number, which is
+ * one of its slot and nobody's in this device. Else number is 0. */
+#define UROCE_QP_F_AGAIN (1u << 1)
 
 #define UROCE_RX_HASH_KEY_BYTES 40 /* what IPv6 addresses and ports need */
 

@@ -126,7 +126,7 @@ struct ur_qp_init {
 	/* UR_QP_SHOWN zeros that are the host's for as long as the queue pair lives,
 	 * or NULL: the queue pair has its own. */
 	u64 *shown;
-	/* The number that another port has given it; 0: a new one. */
+	/* The number that another port has given it, or an earlier one of this device; 0: a new one. */
 	u32 qpn;
 	/* The number is of that port among the device's, which has the queue
 	 * pair of that number: this one only keeps its attributes, and no packet

@@ -118,12 +118,21 @@ static int reserve_heap(struct ur_port *port)
 	return 0;
 }
 
+/* It says that it has the number: all that there are of its place have slots of their own in such a table. */
+static int put_number(struct ur_port *port, struct ur_qp *qp, u32 share)
+{
+	qp->qpn = qp->init.qpn;
+	return ur_table_put_within(&port->qps, qp, qp->qpn, share);
+}
+
 static int give_number(struct ur_port *port, struct ur_qp *qp)
 {
 	const struct ur_qp_init *init = &qp->init;
 	u32 share = 1u << (24 - port->cfg.shard_bits);
 	u32 first = init->away * share;
 
+	if (init->away && init->qpn)
+		return put_number(port, qp, share);
 	if (init->away)
 		return ur_table_add_from(
 			&port->qps, qp, first,

@@ -120,6 +120,12 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 
 int ur_table_put(struct ur_table *t, void *object, u32 id)
 {
+	return ur_table_put_within(t, object, id, UINT32_MAX);
+}
+
+int ur_table_put_within(struct ur_table *t, void *object, u32 id, u32 slots)
+{
+	bool crowded;
 	int err;
 
 	if (ur_table_lookup(t, id))
@@ -129,7 +135,9 @@ int ur_table_put(struct ur_table *t, void *object, u32 id)
 	/* Its slot cannot be chosen, as that of a number which is drawn. */
 	while (!t->slot || t->count > t->mask / 2 ||
 	       t->slot[id & t->mask].object) {
-		if (t->slot && t->mask > SPARSE * (t->count + FIRST_SLOTS))
+		crowded = !t->slot || t->count > t->mask / 2;
+		if (!crowded && (t->mask > SPARSE * (t->count + FIRST_SLOTS) ||
+				 t->mask >= slots - 1))
 			return -EEXIST;
 		err = grow_table(t);
 		if (err)

@@ -47,6 +47,9 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
  * where the number is in use, or the table would have to be far larger than it need be: with
  * another number it may work; or -ENOMEM. */
 int ur_table_put(struct ur_table *t, void *object, u32 id);
+/* Does so where somebody who may not be trusted names the number: for him alone the table does not
+ * grow beyond that many slots, a power of two. */
+int ur_table_put_within(struct ur_table *t, void *object, u32 id, u32 slots);
 /* Frees the number, which must be in use. The object is the caller's. */
 void ur_table_remove(struct ur_table *t, u32 id);
 

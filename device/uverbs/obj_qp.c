@@ -184,6 +184,7 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
 	init->away = a->in_program ? cmd->file->slot : 0;
+	init->qpn = a->number;
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
@@ -283,6 +284,13 @@ static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 			: make_plain(cmd, qp, a, init, udata);
 }
 
+/* A number that is not drawn may take more room in the table of numbers (transport/table.c). */
+static u32 kib_of(const struct ur_qp_args *a)
+{
+	return UR_KIB_QP + (a->number ? 2 : 0) +
+	       ur_eqp_kib(a->cap.max_send_wr, a->cap.max_send_sge);
+}
+
 int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	       struct ur_eqp_init *init)
 {
@@ -292,7 +300,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	int err = check_args(a);
 
 	if (!err)
-		err = ur_program_engine_qp(cmd, a->type, &a->in_program);
+		err = ur_program_engine_qp(cmd, a);
 	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
 		err = check_raw(cmd);
 	if (err)
@@ -301,9 +309,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	if (err)
 		return err;
 	err = -ENOMEM;
-	qp = ur_object_new_of(cmd->file, &qp_type,
-			      UR_KIB_QP + ur_eqp_kib(a->cap.max_send_wr,
-						     a->cap.max_send_sge));
+	qp = ur_object_new_of(cmd->file, &qp_type, kib_of(a));
 	if (!qp)
 		goto err_async;
 	*init = (struct ur_eqp_init){

@@ -19,7 +19,9 @@ struct ur_qp_args {
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table;
 	int event_fd;
-	bool in_program; /* ur_qp_make() says so */
+	/* ur_qp_make() fills these. number: the one that it has already, or 0. */
+	bool in_program;
+	u32 number;
 };
 
 /* Checks the arguments and makes the queue pair and its object, in *ret, and
@@ -29,9 +31,9 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	       struct ur_eqp_init *init);
 
 /* program_engine.c: takes the driver's part of a command that makes a queue pair of
- * that type (enum ib_uverbs_qp_type), and says whether its engine is the program's.
+ * a->type, and says whether its engine is the program's, and has it already.
  * Returns 0 or -EINVAL. */
-int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program);
+int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */

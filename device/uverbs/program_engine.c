@@ -59,19 +59,31 @@ static int check_open(const struct ur_cmd *cmd)
 		       : 0;
 }
 
+/* All numbers of its slot are the program's: packets to them come to its engine. So there is nothing to
+ * prove but that this is one, and nothing to gain. */
+static bool may_have_had(const struct ur_ufile *file, u32 number)
+{
+	return file->slot && ur_handles_follow(&file->handles) &&
+	       number < UR_QPN_MULTICAST &&
+	       ur_shard_of(number, UR_SLOT_BITS) == file->slot;
+}
+
 /* The driver's part of the command is another one where frames are spread. */
-int ur_program_engine_qp(const struct ur_cmd *cmd, u32 type, bool *in_program)
+int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 {
 	struct uroce_create_qp_req req;
+	bool again;
 
-	*in_program = false;
-	if (type != IB_UVERBS_QPT_RC && type != IB_UVERBS_QPT_UC &&
-	    type != IB_UVERBS_QPT_UD)
+	if (a->type != IB_UVERBS_QPT_RC && a->type != IB_UVERBS_QPT_UC &&
+	    a->type != IB_UVERBS_QPT_UD)
 		return 0;
 	ur_udata_in(cmd, &req, sizeof(req));
-	if ((req.flags & ~UROCE_QP_F_DEVICE) || req.rsv)
+	again = req.flags == UROCE_QP_F_AGAIN;
+	if ((req.flags && !again && req.flags != UROCE_QP_F_DEVICE) ||
+	    (again ? !may_have_had(cmd->file, req.number) : req.number))
 		return -EINVAL;
-	*in_program = cmd->file->slot && !(req.flags & UROCE_QP_F_DEVICE);
+	a->in_program = cmd->file->slot && req.flags != UROCE_QP_F_DEVICE;
+	a->number = req.number;
 	return 0;
 }
 

@@ -127,21 +127,48 @@ bool ur_guest_is_here_still(struct uroce_context *ctx);
  * killed and the engine goes on without it: what was there is gone; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
 /* Does so with a queue pair in the engine alone then: moves it to RESET or ERR, or changes what needs no path of an
- * old one; or fills what the query of an old one asks for. err: the device's answer. Return 0, err where it
- * is another change or another case, or an errno of the engine. */
+ * old one; or fills what the query of an old one asks for. err: the device's answer, when the queue pair was made after the
+ * context had been resumed made times. Return 0, err where it is another change or another case, or an errno of the
+ * engine. */
 int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
-			 const struct ibv_qp_attr *attr, int mask, int err);
+			 const struct ibv_qp_attr *attr, int mask, int err,
+			 u32 made);
 int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
-			int err);
+			int err, u32 made);
+/* Fills all of *attr but cap. */
+void ur_guest_show_qp(const struct uroce_engine_qp *now,
+		      struct ibv_qp_attr *attr);
 /* guest_resume.c: the next uroced has been started, or will be within 10 s, where the context has its
  * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
  * seen times. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
-/* Makes a domain there that an earlier uroced has made. */
+/* guest_renew.c: make there what an earlier uroced has made, where it has; a completion queue
+ * without its channel: its events are this engine's. */
 int ur_guest_renew_pd(struct ibv_pd *pd);
-/* The same of a completion queue, without its channel: its events are this engine's. */
 int ur_guest_renew_cq(struct ibv_cq *cq);
+int ur_guest_renew_srq(struct ibv_srq *srq);
+/* All that a queue pair is made with; srq may be NULL. */
+int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
+			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
+/* The same of a queue pair, in the state that it has in the engine. err: what a command failed with when the context
+ * had been resumed seen times, and the queue pair was made after made times; EIO waits for the next uroced. Returns
+ * whether that command is to be given once more. */
+bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made);
+/* Gives a command of a queue pair, which returns 0 or an errno; where it failed because an earlier uroced has made the queue
+ * pair, the next one makes it again, and has the command once more. */
+#define UR_GUEST_QP(qp_, command)                                              \
+	({                                                                     \
+		const struct uroce_context *ctx_ =                             \
+			ur_to_ctx((qp_)->ibv.context);                         \
+		u32 seen_ = __atomic_load_n(&ctx_->resumes, __ATOMIC_ACQUIRE); \
+		u32 made_ =                                                    \
+			__atomic_load_n(&(qp_)->resumes, __ATOMIC_ACQUIRE);    \
+		int err_ = (command);                                          \
+		if (err_ && ur_guest_renew_qp(qp_, err_, seen_, made_))        \
+			err_ = (command);                                      \
+		err_;                                                          \
+	})
 /* Does the command, which returns 0 or an errno, again where it was EIO because uroced was killed, once the
  * next one is there. pd: what it is made with, or NULL. */
 #define UR_GUEST_TRY(context, pd, command)                                     \

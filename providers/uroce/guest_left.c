@@ -88,10 +88,10 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err)
 
 /* Returns whether only this process still has the queue pair. err: the device's answer. */
 static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
-		    int err)
+		    int err, u32 made)
 {
 	return err && qp->guest && !ur_guest_forgive(ctx, err) &&
-	       (err == EIO || qp->resumes != ctx->resumes);
+	       (err == EIO || made != ctx->resumes);
 }
 
 static bool is_stop(enum ibv_qp_state state, int mask)
@@ -100,7 +100,7 @@ static bool is_stop(enum ibv_qp_state state, int mask)
 	       (state == IBV_QPS_ERR || state == IBV_QPS_RESET);
 }
 
-/* For all else uroced finds the path, or looks at rights and addresses. */
+/* For all else uroced finds the path, or looks at rights and addresses, and makes the queue pair again before. */
 #define LEFT_MASK                                                             \
 	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS |              \
 	 IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT | \
@@ -128,8 +128,18 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 				     (u32)(mask & ~IBV_QP_CUR_STATE));
 }
 
+/* Datagrams may come to addresses that the engine has no socket of yet. */
+static bool needs_device(const struct uroce_qp *qp,
+			 const struct ibv_qp_attr *attr, int mask)
+{
+	return (mask & ~LEFT_MASK) ||
+	       (qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
+		attr->qp_state == IBV_QPS_RTR);
+}
+
 int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
-			 const struct ibv_qp_attr *attr, int mask, int err)
+			 const struct ibv_qp_attr *attr, int mask, int err,
+			 u32 made)
 {
 	const struct uroce_engine_qp to = {.state = attr->qp_state};
 
@@ -138,7 +148,7 @@ int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 			       ? err
 			       : -ctx->door->modify_qp(qp->guest, &to,
 						       IBV_QP_STATE);
-	return (mask & ~LEFT_MASK) || !is_left(ctx, qp, err)
+	return needs_device(qp, attr, mask) || !is_left(ctx, qp, err, made)
 		       ? err
 		       : modify_left(ctx, qp, attr, mask);
 }
@@ -156,13 +166,40 @@ static void show_path(struct ibv_ah_attr *to,
 	to->port_num = 1;
 }
 
+void ur_guest_show_qp(const struct uroce_engine_qp *now,
+		      struct ibv_qp_attr *attr)
+{
+	*attr = (struct ibv_qp_attr){
+		.qp_state = (enum ibv_qp_state)now->state,
+		.cur_qp_state = (enum ibv_qp_state)now->state,
+		.path_mtu =
+			now->path_mtu ? __builtin_ctz(now->path_mtu) - 7 : 0,
+		.qkey = now->qkey,
+		.rq_psn = now->rq_psn,
+		.sq_psn = now->sq_psn,
+		.dest_qp_num = now->dest_qpn,
+		.qp_access_flags = now->access,
+		.en_sqd_async_notify = now->en_sqd_async_notify,
+		.max_rd_atomic = now->max_rd_atomic,
+		.max_dest_rd_atomic = now->max_dest_rd_atomic,
+		.min_rnr_timer = now->min_rnr_timer,
+		.port_num = 1,
+		.timeout = now->timeout,
+		.retry_cnt = now->retry_cnt,
+		.rnr_retry = now->rnr_retry,
+		.rate_limit = now->rate_limit,
+	};
+	if (now->have_path)
+		show_path(&attr->ah_attr, now);
+}
+
 int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
-			int err)
+			int err, u32 made)
 {
 	struct uroce_engine_qp now;
 
-	if (!is_left(ctx, qp, err))
+	if (!is_left(ctx, qp, err, made))
 		return err;
 	ctx->door->query_qp(qp->guest, &now);
 	*init = (struct ibv_qp_init_attr){
@@ -178,27 +215,7 @@ int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 		.qp_type = qp->ibv.qp_type,
 		.sq_sig_all = qp->sq_sig_all,
 	};
-	*attr = (struct ibv_qp_attr){
-		.qp_state = (enum ibv_qp_state)now.state,
-		.cur_qp_state = (enum ibv_qp_state)now.state,
-		.path_mtu = now.path_mtu ? __builtin_ctz(now.path_mtu) - 7 : 0,
-		.qkey = now.qkey,
-		.rq_psn = now.rq_psn,
-		.sq_psn = now.sq_psn,
-		.dest_qp_num = now.dest_qpn,
-		.qp_access_flags = now.access,
-		.cap = init->cap,
-		.en_sqd_async_notify = now.en_sqd_async_notify,
-		.max_rd_atomic = now.max_rd_atomic,
-		.max_dest_rd_atomic = now.max_dest_rd_atomic,
-		.min_rnr_timer = now.min_rnr_timer,
-		.port_num = 1,
-		.timeout = now.timeout,
-		.retry_cnt = now.retry_cnt,
-		.rnr_retry = now.rnr_retry,
-		.rate_limit = now.rate_limit,
-	};
-	if (now.have_path)
-		show_path(&attr->ah_attr, &now);
+	ur_guest_show_qp(&now, attr);
+	attr->cap = init->cap;
 	return 0;
 }

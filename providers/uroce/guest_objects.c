@@ -148,6 +148,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
+	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);
 	resp->srqn = srqn;
 	return -err;

@@ -27,62 +27,6 @@ static void free_qp(struct uroce_qp *qp)
 	free(qp);
 }
 
-/* Creates one with an indirection table; the library knows the table, the
- * device the hash. */
-static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
-			  struct ibv_qp_init_attr_ex *attr,
-			  struct uroce_create_qp_resp *drv)
-{
-	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
-	UR_REQ_EX(ib_uverbs_ex_create_qp, struct uroce_create_rss_qp_req drv)
-	req = {.drv = {.fields = hash->rx_hash_fields_mask,
-		       .function = hash->rx_hash_function,
-		       .key_len = hash->rx_hash_key_len}};
-	UR_RESP(ib_uverbs_ex_create_qp_resp, struct uroce_create_qp_resp drv)
-	resp = {0};
-	int err;
-
-	if (hash->rx_hash_key_len != sizeof(req.drv.key))
-		return EINVAL;
-	memcpy(req.drv.key, hash->rx_hash_key, sizeof(req.drv.key));
-	err = ibv_cmd_create_qp_ex2(context, qp, attr, &req, sizeof(req), &resp,
-				    sizeof(resp), NULL);
-	*drv = resp.drv;
-	return err;
-}
-
-/* Plain attributes go the old way; creation flags only fit the extended
- * command. */
-static int cmd_create(struct ibv_context *context, struct uroce_qp *qp,
-		      struct ibv_qp_init_attr_ex *attr,
-		      struct uroce_create_qp_resp *drv)
-{
-	UR_REQ(ib_uverbs_create_qp, struct uroce_create_qp_req drv) req = {0};
-	UR_RESP(ib_uverbs_create_qp_resp, struct uroce_create_qp_resp drv)
-	resp = {0};
-	UR_REQ_EX(ib_uverbs_ex_create_qp, struct uroce_create_qp_req drv)
-	req_ex = {0};
-	UR_RESP(ib_uverbs_ex_create_qp_resp, struct uroce_create_qp_resp drv)
-	resp_ex = {0};
-	int err;
-
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
-		return cmd_create_rss(context, qp, attr, drv);
-	if (qp->in_device || ur_to_ctx(context)->elsewhere)
-		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_DEVICE;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) {
-		err = ibv_cmd_create_qp_ex2(context, qp, attr, &req_ex,
-					    sizeof(req_ex), &resp_ex,
-					    sizeof(resp_ex), NULL);
-		*drv = resp_ex.drv;
-	} else {
-		err = ibv_cmd_create_qp_ex(context, qp, attr, &req, sizeof(req),
-					   &resp, sizeof(resp));
-		*drv = resp.drv;
-	}
-	return err;
-}
-
 /* With what an earlier uroced has made, too. */
 static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
@@ -90,14 +34,10 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 {
 	int err = 0;
 
-	if (ur_to_ctx(context)->guest && !qp->in_device) {
-		err = ur_guest_renew_pd(attr->pd);
-		if (!err)
-			err = ur_guest_renew_cq(attr->send_cq);
-		if (!err)
-			err = ur_guest_renew_cq(attr->recv_cq);
-	}
-	return err ? err : cmd_create(context, qp, attr, drv);
+	if (ur_to_ctx(context)->guest && !qp->in_device)
+		err = ur_guest_renew_parts(attr->pd, attr->send_cq,
+					   attr->recv_cq, attr->srq);
+	return err ? err : ur_qp_cmd_create(context, qp, attr, drv);
 }
 
 static void take_caps(struct uroce_qp *qp,
@@ -288,13 +228,14 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 {
 	UR_REQ(ib_uverbs_query_qp, ) req = {0};
 	struct uroce_qp *qp = ur_to_qp(ibqp);
+	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
 	u8 before = ur_qp_state(qp);
 	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 				   sizeof(req));
 
 	if (err)
 		err = ur_guest_query_left(ur_to_ctx(ibqp->context), qp, attr,
-					  init_attr, err);
+					  init_attr, err, made);
 	else if (qp->guest)
 		ur_guest_query_qp(ur_to_ctx(ibqp->context), qp, attr);
 	/* Another thread may have moved it since the device answered. */
@@ -316,31 +257,22 @@ static void forget_completions(struct ibv_qp *qp)
 		ur_cq_forget_qp(ur_to_srq(qp->srq)->vsrq.cq, qp->qp_num);
 }
 
-/* A rate fits the extended command only. */
-static int cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+/* In uroced, and in the engine of this process. */
+static int modify_qp(struct uroce_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	UR_REQ(ib_uverbs_modify_qp, ) req = {0};
-	UR_REQ_EX(ib_uverbs_ex_modify_qp, ) req_ex = {0};
-	struct ib_uverbs_ex_modify_qp_resp resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
+	int err = ur_qp_cmd_modify(&qp->ibv, attr, mask);
 
-	if (mask & IBV_QP_RATE_LIMIT)
-		return ibv_cmd_modify_qp_ex(qp, attr, mask, &req_ex,
-					    sizeof(req_ex), &resp,
-					    sizeof(resp));
-	return ibv_cmd_modify_qp(qp, attr, mask, &req, sizeof(req));
+	return err ? ur_guest_modify_left(ctx, qp, attr, mask, err, made)
+		   : ur_guest_modify_qp(ctx, qp, attr->qp_state, mask);
 }
 
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = cmd_modify(ibqp, attr, mask);
+	int err = UR_GUEST_QP(qp, modify_qp(qp, attr, mask));
 
-	if (!err)
-		err = ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
-					 attr->qp_state, mask);
-	else
-		err = ur_guest_modify_left(ur_to_ctx(ibqp->context), qp, attr,
-					   mask, err);
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
 	if (ur_qp_state(qp) != IBV_QPS_UNKNOWN)
@@ -359,15 +291,11 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
 				   .rate_limit = rate->rate_limit};
-	int err;
+	struct uroce_qp *qp = ur_to_qp(ibqp);
 
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
-	err = cmd_modify(ibqp, &attr, IBV_QP_RATE_LIMIT);
-	return err ? err
-		   : ur_guest_modify_qp(ur_to_ctx(ibqp->context),
-					ur_to_qp(ibqp), IBV_QPS_RTS,
-					IBV_QP_RATE_LIMIT);
+	return UR_GUEST_QP(qp, modify_qp(qp, &attr, IBV_QP_RATE_LIMIT));
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)

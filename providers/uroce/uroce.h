@@ -155,6 +155,7 @@ struct uroce_srq {
 	u32 db_slot;
 	u32 srqn;
 	bool in_device; /* as of a queue pair */
+	u32 resumes;	/* the same; atomic */
 	struct uroce_guest_srq *guest;
 	void *map;
 	size_t map_len;
@@ -181,7 +182,8 @@ struct uroce_qp {
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
-	u32 resumes; /* the context's when uroced made it */
+	u32 resumes; /* the context's when uroced made it; atomic */
+	u32 number;  /* the one that uroced is to give it; 0: any */
 	struct uroce_guest_qp *guest;
 	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
 	void *map;
@@ -377,7 +379,12 @@ void ur_cq_unuse_device(struct ibv_cq *cq);
 int ur_cq_resized_device(struct uroce_cq *cq,
 			 const struct uroce_cq_place *place);
 
-/* ---- qp.c, qp_map.c, send.c, wr.c, recv.c ---- */
+/* ---- qp.c, qp_cmd.c, qp_map.c, send.c, wr.c, recv.c ---- */
+/* Give the commands alone. Return 0 or an errno. */
+int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
+		     struct ibv_qp_init_attr_ex *attr,
+		     struct uroce_create_qp_resp *drv);
+int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 /* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing
  * mapped. */
 int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,

@@ -5,7 +5,8 @@
  *
  *	cm_steps server|client ADDRESS PORT PIPE
  *
- * A server listens and accepts whoever comes ("manual": by command). Both print an event as
+ * A server listens and accepts whoever comes ("manual": by command, "make": the queue pair alone, "answer": the
+ * rest). A client connects ("halt": by "ask", with its queue pair made before). Both print an event as
  * "event NAME STATUS".
  */
 #include <arpa/inet.h>
@@ -39,8 +40,8 @@ static struct rdma_cm_id *listener;
 static struct peer *peers[IDS_MAX];
 static unsigned int n_peers;
 static struct sockaddr_in address;
-static bool server, manual;
-static struct rdma_cm_id *asks; /* not accepted yet */
+static bool server, manual, halts;
+static struct rdma_cm_id *asks; /* not accepted, or not connected, yet */
 
 static void say(const char *what, int ret)
 {
@@ -87,13 +88,25 @@ static int add_qp(struct rdma_cm_id *id)
 	return 0;
 }
 
-static int accept_one(struct rdma_cm_id *id)
+static int answer(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = {.rnr_retry_count = 7};
 
+	return rdma_accept(id, &param);
+}
+
+static int ask(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
+
+	return rdma_connect(id, &param);
+}
+
+static int accept_one(struct rdma_cm_id *id)
+{
 	int err;
 
-	if (!add_qp(id) && !rdma_accept(id, &param))
+	if (!add_qp(id) && !answer(id))
 		return 0;
 	err = errno;
 	rdma_reject(id, NULL, 0);
@@ -103,14 +116,15 @@ static int accept_one(struct rdma_cm_id *id)
 
 static void next_step(const struct rdma_cm_event *e)
 {
-	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
-
 	switch (e->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		say("route", rdma_resolve_route(e->id, 2000));
 		return;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		say("connect", add_qp(e->id) || rdma_connect(e->id, &param));
+		if (halts)
+			say("queue pair", add_qp(asks = e->id));
+		else
+			say("connect", add_qp(e->id) || ask(e->id));
 		return;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		if (manual)
@@ -262,8 +276,16 @@ static int do_step(const char *what)
 		return begin();
 	if (!strcmp(what, "manual"))
 		return manual = true, 0;
+	if (!strcmp(what, "halt"))
+		return halts = true, 0;
 	if (!strcmp(what, "churn"))
 		return churn();
+	if (!strcmp(what, "ask"))
+		return asks ? ask(asks) : -1;
+	if (!strcmp(what, "make"))
+		return asks ? add_qp(asks) : -1;
+	if (!strcmp(what, "answer"))
+		return asks ? answer(asks) : -1;
 	if (!strcmp(what, "accept"))
 		return asks ? accept_one(asks) : -1;
 	CHECK(last);

@@ -116,6 +116,7 @@ static u64 received(const struct ur_qp *qp)
 static void test_away(void)
 {
 	struct ur_port *keeper = make_port(0, 0x5eed), *has = make_port(3, 99);
+	struct ur_port *next = make_port(0, 0x5eee);
 	struct ur_qp_init init = {.type = UR_QPT_RC, .away = 3};
 	struct ur_qp *kept, *qp, *other;
 	u32 number;
@@ -132,8 +133,17 @@ static void test_away(void)
 	CHECK_EQ(received(kept), 0);
 	CHECK_EQ(received(qp), 1);
 	ur_qp_destroy(kept);
-	ur_qp_destroy(qp);
 	ur_port_destroy(keeper);
+	/* Another keeper is given the number, once. */
+	init.away = 3;
+	CHECK_EQ(ur_qp_create(next, &init, &kept), 0);
+	CHECK_EQ(ur_qp_number(kept), number);
+	CHECK_EQ(ur_qp_create(next, &init, &other), -EEXIST);
+	receive(next, number);
+	CHECK_EQ(received(kept), 0);
+	ur_qp_destroy(kept);
+	ur_port_destroy(next);
+	ur_qp_destroy(qp);
 	ur_port_destroy(has);
 }
 

@@ -85,6 +85,27 @@ static void test_put_alike(void)
 	ur_table_fini(&t);
 }
 
+/* For a number that somebody names the table does not grow beyond a bound, which is that of such numbers; for
+ * what it has it does. */
+static void test_put_within(void)
+{
+	struct ur_table t;
+	u32 n;
+
+	ur_table_init(&t, FIRST, LAST, N, NULL);
+	for (u32 i = 0; i < 64; i++)
+		CHECK_EQ(ur_table_put_within(&t, &object[i], 0x100 + i, 256),
+			 0);
+	CHECK_EQ(ur_table_put_within(&t, &object[64], 0x4101, 256), -EEXIST);
+	CHECK_EQ(t.mask, 255);
+	CHECK_EQ(ur_table_put(&t, &object[64], 0x4101), -EEXIST);
+	for (u32 i = 65; i < 400; i++)
+		CHECK_EQ(ur_table_add(&t, &object[i], &n), 0);
+	CHECK(t.mask > 255);
+	CHECK_EQ(ur_table_put_within(&t, &object[400], 0x8101, 256), -EEXIST);
+	ur_table_fini(&t);
+}
+
 /* No number comes twice, until most have come once. */
 static void test_spent(struct ur_secret *secret)
 {
@@ -209,5 +230,6 @@ int main(int argc, char **argv)
 	CASE(test_spent(&(struct ur_secret){.key = {7, 8}}));
 	CASE(test_put(&(struct ur_secret){.key = {7, 9}}));
 	CASE(test_put_alike());
+	CASE(test_put_within());
 	return cases_status();
 }

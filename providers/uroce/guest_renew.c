@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Objects that an earlier uroced has made are made once more by the next one, when something is to be made with
+ * them, or they are to be changed: the engine of this process has them all the time. They are made by the kernel's
+ * own commands, each of which is checked as ever.
+ */
+#include <string.h>
+
+#include "guest.h"
+
+static pthread_mutex_t renewals = PTHREAD_MUTEX_INITIALIZER;
+
+int ur_guest_renew_pd(struct ibv_pd *ibpd)
+{
+	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
+	UR_RESP(ib_uverbs_alloc_pd_resp, struct uroce_alloc_pd_resp drv)
+	resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(ibpd->context);
+	struct uroce_pd *pd = ur_to_pd(ibpd);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err = 0;
+
+	if (pd->contained) {
+		err = ur_guest_renew_pd(&pd->contained->ibv);
+		ibpd->handle = pd->contained->ibv.handle;
+		return err;
+	}
+	if (__atomic_load_n(&pd->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(&renewals);
+	if (pd->resumes != resumes)
+		err = ibv_cmd_alloc_pd(ibpd->context, ibpd, &req, sizeof(req),
+				       &resp, sizeof(resp));
+	if (!err)
+		__atomic_store_n(&pd->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
+
+int ur_guest_renew_cq(struct ibv_cq *ibcq)
+{
+	UR_REQ(ib_uverbs_create_cq, struct uroce_create_cq_req drv) req = {0};
+	UR_RESP(ib_uverbs_create_cq_resp, struct uroce_create_cq_resp drv)
+	resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(ibcq->context);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err = 0, entries = ibcq->cqe;
+
+	if (__atomic_load_n(&cq->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(&renewals);
+	if (cq->resumes != resumes)
+		err = ibv_cmd_create_cq(ibcq->context, entries, NULL, 0, ibcq,
+					&req, sizeof(req), &resp, sizeof(resp));
+	ibcq->cqe = entries;
+	if (!err)
+		__atomic_store_n(&cq->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
+
+/* A basic one; uroced has no limit of it. */
+static int renew_srq(struct ibv_srq *ibsrq)
+{
+	UR_REQ(ib_uverbs_create_srq, ) req = {0};
+	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
+	resp = {0};
+	struct uroce_srq *srq = ur_to_srq(ibsrq), *made;
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = srq->rq.max_wqes,
+						  .max_sge = srq->rq.max_sge}};
+	int err;
+
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	err = ibv_cmd_create_srq(ibsrq->pd, &made->vsrq.srq, &init, &req,
+				 sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		ibsrq->handle = made->vsrq.srq.handle;
+	free(made);
+	return err;
+}
+
+int ur_guest_renew_srq(struct ibv_srq *ibsrq)
+{
+	struct uroce_context *ctx = ur_to_ctx(ibsrq->context);
+	struct uroce_srq *srq = ur_to_srq(ibsrq);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err;
+
+	if (!srq->guest ||
+	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	err = ur_guest_renew_pd(ibsrq->pd);
+	if (err)
+		return err;
+	pthread_mutex_lock(&renewals);
+	if (srq->resumes != resumes)
+		err = renew_srq(ibsrq);
+	if (!err)
+		__atomic_store_n(&srq->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
+
+/* ---- queue pairs ---- */
+
+int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
+			 struct ibv_cq *recv_cq, struct ibv_srq *srq)
+{
+	int err = ur_guest_renew_pd(pd);
+
+	if (!err)
+		err = ur_guest_renew_cq(send_cq);
+	if (!err)
+		err = ur_guest_renew_cq(recv_cq);
+	if (!err && srq)
+		err = ur_guest_renew_srq(srq);
+	return err;
+}
+
+/* The attributes that take it from state to state, as the modify table of the transport has them. */
+static int mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
+{
+	bool ud = qp->qpt_bit == UR_SENDS_UD, rc = qp->qpt_bit == UR_SENDS_RC;
+
+	switch (state) {
+	case IBV_QPS_INIT:
+		return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		       (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	case IBV_QPS_RTR:
+		return IBV_QP_STATE |
+		       (ud ? 0
+			   : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN) |
+		       (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
+			   : 0);
+	case IBV_QPS_RTS:
+		return IBV_QP_STATE | IBV_QP_SQ_PSN |
+		       (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					IBV_QP_RNR_RETRY |
+					IBV_QP_MAX_QP_RD_ATOMIC
+			   : 0);
+	default:
+		return IBV_QP_STATE;
+	}
+}
+
+/* The states on its way to the one that it has in the engine, in order; uroced does not know SQE. */
+static const enum ibv_qp_state ways[][5] = {
+	[IBV_QPS_RESET] = {IBV_QPS_RESET},
+	[IBV_QPS_INIT] = {IBV_QPS_INIT},
+	[IBV_QPS_RTR] = {IBV_QPS_INIT, IBV_QPS_RTR},
+	[IBV_QPS_RTS] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS},
+	[IBV_QPS_SQD] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD},
+	[IBV_QPS_SQE] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS},
+	[IBV_QPS_ERR] = {IBV_QPS_INIT, IBV_QPS_ERR},
+};
+
+static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
+{
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	struct uroce_engine_qp now;
+	struct ibv_qp_attr attr;
+	int err = 0;
+
+	ctx->door->query_qp(qp->guest, &now);
+	ur_guest_show_qp(&now, &attr);
+	if (now.state >= UR_ARRAY_SIZE(ways))
+		return EINVAL;
+	for (const enum ibv_qp_state *state = ways[now.state]; *state && !err;
+	     state++) {
+		attr.qp_state = *state;
+		err = ur_qp_cmd_modify(made, &attr, mask_to(qp, *state));
+	}
+	if (!err && now.rate_limit && now.state == IBV_QPS_RTS)
+		err = ur_qp_cmd_modify(made, &attr,
+				       IBV_QP_STATE | IBV_QP_RATE_LIMIT);
+	return err;
+}
+
+/* It keeps its number. */
+static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = qp->ibv.send_cq,
+		.recv_cq = qp->ibv.recv_cq,
+		.srq = qp->ibv.srq,
+		.cap = {.max_send_wr = qp->sq.max_wqes,
+			.max_recv_wr = qp->rq.max_wqes,
+			.max_send_sge = qp->max_send_sge,
+			.max_recv_sge = qp->rq.max_sge,
+			.max_inline_data = qp->max_inline},
+		.qp_type = qp->ibv.qp_type,
+		.sq_sig_all = qp->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = qp->ibv.pd,
+	};
+	struct uroce_create_qp_resp drv;
+	int err;
+
+	made->number = qp->ibv.qp_num;
+	err = ur_qp_cmd_create(qp->ibv.context, made, &init, &drv);
+	if (err)
+		return err;
+	err = catch_up(qp, &made->ibv);
+	if (err)
+		ibv_cmd_destroy_qp(&made->ibv);
+	else
+		qp->ibv.handle = made->ibv.handle;
+	return err;
+}
+
+static int renew_qp(struct uroce_qp *qp, u32 resumes)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct uroce_qp *made;
+	int err = ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
+				       qp->ibv.recv_cq, qp->ibv.srq);
+
+	if (err)
+		return err;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	pthread_mutex_lock(&lock);
+	if (qp->resumes != resumes)
+		err = make_again(qp, made);
+	if (!err)
+		__atomic_store_n(&qp->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	free(made);
+	return err;
+}
+
+bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made)
+{
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	u32 resumes;
+
+	if (!qp->guest || (err != EIO && err != EINVAL) ||
+	    (err == EIO && !ur_guest_resume(ctx, seen)))
+		return false;
+	resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	return made != resumes && !renew_qp(qp, resumes);
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""uroced is killed when programs have made their queue pairs and not connected them: they do so with the next one.
+Every byte is verified (restart/later.c)."""
+import json
+import signal
+
+import pytest
+
+from hosts import wait_for
+from test_guest_engine import GUESTS
+from test_guests import finish, start
+from test_restart import kill, pair  # pylint: disable=unused-import
+
+MODES = ["each", "many"]
+
+
+def begin(pair, mode, on):
+    hosts = {"one host": (pair.a, pair.a), "two hosts": (pair.a, pair.b)}[on]
+    programs = start(pair, mode, hosts, pair.bin("later"))
+    wait_for("both", lambda: any(not p.running() for p in programs) or
+             all("made" in p.text() for p in programs))
+    for p in programs:
+        assert p.running(), p.report()
+    return programs
+
+
+def go_on(programs):
+    for p in programs:
+        p.kill(signal.SIGUSR1)
+
+
+def restart(host, times=1):
+    for _ in range(times):
+        kill(host)
+        host.serve(*GUESTS)
+
+
+def queue_pairs(host):
+    return json.loads(host.run(host.lab.bin("uroce"), "res", "qp", "--json"))
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("times", [1, 3])
+def test_connects_later(pair, mode, on, times):
+    programs = begin(pair, mode, on)
+    restart(pair.a, times)
+    go_on(programs)
+    finish(*programs)
+    for host in pair.a, pair.b:
+        assert not [q for q in queue_pairs(host) if q.get("lqpn", 0) > 1], queue_pairs(host)
+
+
+@pytest.mark.parametrize("who", ["server", "both"])
+def test_no_uroced(pair, who):
+    """Its commands wait for the next one."""
+    programs = begin(pair, "each", "two hosts")
+    hosts = [pair.a] if who == "server" else [pair.a, pair.b]
+    for host in hosts:
+        kill(host)
+    go_on(programs)
+    for host in hosts:
+        host.serve(*GUESTS)
+    finish(*programs)
+
+
+def test_amid(pair):
+    """It is killed while they connect, again and again."""
+    programs = begin(pair, "many", "two hosts")
+    go_on(programs)
+    for _ in range(5):
+        restart(pair.a)
+    finish(*programs)
