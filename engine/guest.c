@@ -581,7 +581,9 @@ void ur_engine_armed(struct ur_engine *e)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&e->guest.naps))
 		ur_mailbox_wake(e);
-	if (!ur_is_filtered())
+	if (!ur_is_filtered()) {
+		ur_beside_armed(&e->guest.beside);
 		ur_event_batch_help(&e->events);
+	}
 	errno = error;
 }

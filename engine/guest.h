@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
+#include "engine/beside.h"
 #include "engine/post_batch.h"
 #include "engine/watch.h"
 #include "util/bytes.h"
@@ -45,6 +46,7 @@ struct ur_guest_state {
 	_Atomic u32 arms; /* of queues with a channel, by the program */
 	u32 arms_seen;	  /* of them, by the thread */
 	u64 armed_at;	  /* when it saw the last; 0: none */
+	struct ur_beside beside;
 	struct ur_post_batch batch;
 	struct ur_list chans;	 /* ur_echan: borrowed (lend_events.c) */
 	struct ur_easync *async; /* borrowed; NULL: none */

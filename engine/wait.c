@@ -133,12 +133,15 @@ void ur_wait_add(struct ur_engine *e, struct ur_ectx *x)
 
 static void yield(struct ur_engine *e)
 {
-	u64 before = ur_clock_ns(CLOCK_MONOTONIC);
+	u64 before = ur_clock_ns(CLOCK_MONOTONIC), after;
 
 	if (!e->config.guest)
 		ur_wait_show_cpu(e);
 	sched_yield();
-	ur_idle_yielded(&e->idle, before, ur_clock_ns(CLOCK_MONOTONIC));
+	after = ur_clock_ns(CLOCK_MONOTONIC);
+	ur_idle_yielded(&e->idle, before, after);
+	if (e->guest.armed_at)
+		ur_beside_yielded(&e->guest.beside, after, after - before);
 }
 
 bool ur_wait(struct ur_engine *e)

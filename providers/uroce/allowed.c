@@ -76,8 +76,11 @@ static bool make_engine_calls(void)
 	struct timespec now = {0};
 	struct epoll_event ev;
 	char attr[48];
+	cpu_set_t all;
 
 	sched_yield();
+	if (!sched_getaffinity(0, sizeof(all), &all))
+		sched_setaffinity(0, sizeof(all), &all);
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0);
 	syscall(SYS_sched_setattr, 0, NULL, 0);
