@@ -4,7 +4,9 @@
  *
  * A NAK names one packet. A queue that is full for a moment drops several in a row,
  * and each would take a round trip. So if the packet right behind the one that was
- * sent again is missing too, the next two go, then four, up to RUN_MAX.
+ * sent again is missing too, the next two go, then four, up to RUN_MAX. Where no queue
+ * is known, that begins with the third in a row, since two may be lost by chance; who
+ * comes to a line that others have filled has never seen it empty.
  */
 #include "transport/retry.h"
 
@@ -21,13 +23,15 @@ static bool one_will_do(const struct ur_qp *qp)
 }
 
 /* Returns how many are to be sent now. */
-static u32 run_of(const struct ur_qp *qp)
+static u32 run_of(struct ur_qp *qp)
 {
-	const struct ur_requester *req = &qp->req;
+	struct ur_requester *req = &qp->req;
 	u32 behind = ur_psn_add(req->hole_psn, (int)req->hole_pkts);
+	bool second = req->hole_second;
 
-	if (!req->hole_open || req->una != behind || !ur_path_holds(qp) ||
-	    !ur_path_queues(qp))
+	req->hole_second = req->hole_open && req->una == behind;
+	if (!req->hole_second || !ur_path_holds(qp) ||
+	    (!second && !ur_path_queues(qp)))
 		return 1;
 	return ur_min_u32(2 * req->hole_pkts,
 			  ur_min_u32(RUN_MAX, ur_inflight(req) - 1));

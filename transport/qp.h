@@ -105,9 +105,10 @@ struct ur_requester {
 
 	/* Sending missing packets alone: hole_pkts from hole_psn on, of which
 	 * hole_left are to be sent, for a peer that keeps what came after them. */
-	bool hole_due;	 /* to be sent */
-	bool hole_open;	 /* sent, not acknowledged yet */
-	u8 holdoff_left; /* so many losses go without trying it */
+	bool hole_due;	  /* to be sent */
+	bool hole_open;	  /* sent, not acknowledged yet */
+	bool hole_second; /* the one before was missing, too */
+	u8 holdoff_left;  /* so many losses go without trying it */
 	u32 hole_psn, hole_pkts, hole_left;
 	u32 hole_end; /* max_psn at that time */
 	ur_time hole_at;
