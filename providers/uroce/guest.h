@@ -77,7 +77,7 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
  * one asked for, where mask has it. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       enum ibv_qp_state state, int mask);
-/* The device has attached the queue pair to a group, or detached it. */
+/* guest_groups.c: the device has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr);
@@ -151,6 +151,8 @@ int ur_guest_renew_srq(struct ibv_srq *srq);
 /* All that a queue pair is made with; srq may be NULL. */
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
+/* Makes one in uroced a member of the groups that it is in. Returns 0 or an errno. */
+int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
 /* The same of a queue pair, in the state that it has in the engine. err: what a command failed with when the context
  * had been resumed seen times, and the queue pair was made after made times; EIO waits for the next uroced. Returns
  * whether that command is to be given once more. */

@@ -306,15 +306,6 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 					   (u32)(mask & ~IBV_QP_CUR_STATE));
 }
 
-int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
-{
-	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-
-	if (!ur_guest_is_here(ctx))
-		return ur_guest_lacks(ctx, qp->guest);
-	return qp->guest ? -ctx->door->mcast(qp->guest, gid->raw, attach) : 0;
-}
-
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr)
 {

@@ -205,6 +205,8 @@ static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 	if (err)
 		return err;
 	err = catch_up(qp, &made->ibv);
+	if (!err)
+		err = ur_guest_renew_groups(qp, &made->ibv);
 	if (err)
 		ibv_cmd_destroy_qp(&made->ibv);
 	else

@@ -24,6 +24,7 @@ static u16 qpt_bit(enum ibv_qp_type type)
 static void free_qp(struct uroce_qp *qp)
 {
 	ur_qp_unmap(qp);
+	free(qp->groups);
 	free(qp);
 }
 
@@ -347,8 +348,7 @@ int uroce_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
-		       uint16_t lid)
+static int attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, u16 lid)
 {
 	int err = ibv_cmd_attach_mcast(qp, gid, lid);
 
@@ -358,6 +358,12 @@ int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 	if (err)
 		ibv_cmd_detach_mcast(qp, gid, lid);
 	return err;
+}
+
+int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+		       uint16_t lid)
+{
+	return UR_GUEST_QP(ur_to_qp(qp), attach_mcast(qp, gid, lid));
 }
 
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

@@ -185,6 +185,8 @@ struct uroce_qp {
 	u32 resumes; /* the context's when uroced made it; atomic */
 	u32 number;  /* the one that uroced is to give it; 0: any */
 	struct uroce_guest_qp *guest;
+	union ibv_gid *groups; /* that it is in, where its engine is here */
+	u32 n_groups;
 	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
 	void *map;
 	size_t map_len;

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""uroced is killed when programs have made their queue pairs and not connected them: they do so with the next one.
-Every byte is verified (restart/later.c)."""
+"""uroced is killed when programs have made their queue pairs and not connected them, or have joined some groups and not
+others: they do so with the next one. Every byte is verified (restart/later.c, restart/groups.c)."""
 import json
 import signal
 
 import pytest
 
 from hosts import wait_for
+from test_cli import NOBODY
 from test_guest_engine import GUESTS
+from test_guest_host import As
 from test_guests import finish, start
 from test_restart import kill, pair  # pylint: disable=unused-import
 
 MODES = ["each", "many"]
 
 
-def begin(pair, mode, on):
-    hosts = {"one host": (pair.a, pair.a), "two hosts": (pair.a, pair.b)}[on]
-    programs = start(pair, mode, hosts, pair.bin("later"))
+def begin(pair, mode, on, program="later", of=lambda host: host):
+    sides = of(pair.a), of(pair.a if on == "one host" else pair.b)
+    programs = start(pair, mode, sides, pair.bin(program))
     wait_for("both", lambda: any(not p.running() for p in programs) or
              all("made" in p.text() for p in programs))
     for p in programs:
@@ -70,4 +72,25 @@ def test_amid(pair):
     go_on(programs)
     for _ in range(5):
         restart(pair.a)
+    finish(*programs)
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("mode", ["stay", "leave"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_groups(pair, mode, on, times):
+    """It stays in those from before, or leaves one of them, and joins others."""
+    programs = begin(pair, mode, on, "groups")
+    restart(pair.a, times)
+    go_on(programs)
+    finish(*programs)
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("program, mode", [("later", "each"), ("groups", "stay")])
+def test_of_a_user(pair, program, mode, on):
+    """Who may not see the packets of others: uroced receives for him."""
+    programs = begin(pair, mode, on, program, lambda host: As(host, "process", *NOBODY))
+    restart(pair.a)
+    go_on(programs)
     finish(*programs)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Multicast groups of queue pairs whose engine is in this process: the engine joins, and the next uroced is to know them
+ * when the queue pair is made there again. */
+#include <string.h>
+
+#include "guest.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all lists */
+
+static u32 find_group(const struct uroce_qp *qp, const union ibv_gid *gid)
+{
+	u32 i = 0;
+
+	while (i < qp->n_groups &&
+	       memcmp(&qp->groups[i], gid, sizeof(*gid)) != 0)
+		i++;
+	return i;
+}
+
+/* Twice is once. uroced bounds how many there are. */
+static int add_group(struct uroce_qp *qp, const union ibv_gid *gid)
+{
+	union ibv_gid *more;
+
+	if (find_group(qp, gid) < qp->n_groups)
+		return 0;
+	more = realloc(qp->groups, (qp->n_groups + 1) * sizeof(*more));
+	if (!more)
+		return ENOMEM;
+	qp->groups = more;
+	qp->groups[qp->n_groups++] = *gid;
+	return 0;
+}
+
+static void del_group(struct uroce_qp *qp, const union ibv_gid *gid)
+{
+	u32 i = find_group(qp, gid);
+
+	if (i < qp->n_groups)
+		qp->groups[i] = qp->groups[--qp->n_groups];
+}
+
+static int set_member(const struct uroce_context *ctx, struct uroce_qp *qp,
+		      const union ibv_gid *gid, bool attach)
+{
+	int err = attach ? add_group(qp, gid) : 0;
+
+	if (err)
+		return err;
+	err = -ctx->door->mcast(qp->guest, gid->raw, attach);
+	if (attach ? err : !err)
+		del_group(qp, gid);
+	return err;
+}
+
+int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
+{
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	int err;
+
+	if (!ur_guest_is_here(ctx))
+		return ur_guest_lacks(ctx, qp->guest);
+	if (!qp->guest)
+		return 0;
+	pthread_mutex_lock(&lock);
+	err = set_member(ctx, qp, gid, attach);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	for (u32 i = 0; !err && i < qp->n_groups; i++)
+		err = ibv_cmd_attach_mcast(made, &qp->groups[i], 0);
+	for (u32 i = 0; err && i < qp->n_groups; i++)
+		ibv_cmd_detach_mcast(made, &qp->groups[i], 0);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
