@@ -22,7 +22,7 @@ struct rounds {
 	uint8_t *in, *out;
 	bool client;
 	uint32_t salt; /* of the bytes, the same on both sides */
-	uint32_t sent, received;
+	uint32_t sent, received, rounds;
 };
 
 struct rounds_peer {
