@@ -270,6 +270,13 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 				   : look_at_all(attr);
 }
 
+bool ur_emr_must_look(const struct ur_emr_attr *a)
+{
+	return !a->null_mr && !a->implicit && !a->dm && a->dmabuf_fd < 0 &&
+	       a->length && !a->on_demand && !a->looked &&
+	       ur_user_mem_reaches(a->mem);
+}
+
 static int find_memory(struct ur_emr *mr)
 {
 	const struct ur_emr_attr *a = &mr->attr;
@@ -298,9 +305,7 @@ static int find_memory(struct ur_emr *mr)
 		return 0;
 	if (!ur_user_mem_reaches(a->mem))
 		return -EACCES;
-	if (a->on_demand)
-		return 0;
-	return a->looked ? 0 : -EAGAIN;
+	return ur_emr_must_look(a) ? -EAGAIN : 0;
 }
 
 int ur_app_mem_attach(struct ur_emr *mr)

@@ -27,7 +27,8 @@ extern "C" {
 #define UROCE_VENDOR_PART_ID 1
 
 /* Features of a context. */
-#define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
+#define UROCE_CTX_F_ADVERSE  (1ull << 0) /* the fields adverse, adverse_seed */
+#define UROCE_CTX_F_GIVEN_UP (1ull << 1) /* given_up of struct uroce_db_page */
 
 /* The behaviours of a legal but hostile card (doc/adverse.md), for the objects
  * of a context that asks for them. POISON and LIMITS are the provider's

@@ -5,6 +5,7 @@
 #include "device/administrator.h"
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"
+#include "device/uverbs/given_up.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
@@ -113,7 +114,7 @@ static bool next_object(struct ur_nl_request *r, const struct ur_ufile *f,
 		struct ur_object *obj = f->handles.slot[r->slot++];
 
 		--*steps;
-		if (!obj || obj->type->id != type)
+		if (!obj || obj->type->id != type || ur_is_given_up(obj))
 			continue;
 		*o = (struct ur_nl_object){.obj = obj};
 		if (identify(o))
@@ -311,6 +312,15 @@ static void put_count(struct ur_nl_msg *m, const char *name, u64 n)
 	ur_nl_nest_end(m, nest);
 }
 
+static u32 count_mrs(const struct ur_device *dev)
+{
+	u32 n = dev->objects[UVERBS_OBJECT_MR].used;
+
+	ur_ufile_for_each(f, dev)
+		n -= ur_given_up_count(f);
+	return n;
+}
+
 static void put_summary(struct ur_nl_msg *m, const struct ur_device *dev)
 {
 	u32 nest;
@@ -321,7 +331,7 @@ static void put_summary(struct ur_nl_msg *m, const struct ur_device *dev)
 	put_count(m, "cq", dev->objects[UVERBS_OBJECT_CQ].used);
 	put_count(m, "qp", dev->objects[UVERBS_OBJECT_QP].used);
 	put_count(m, "cm_id", count_cm_ids(dev));
-	put_count(m, "mr", dev->objects[UVERBS_OBJECT_MR].used);
+	put_count(m, "mr", count_mrs(dev));
 	put_count(m, "ctx", count_contexts(dev));
 	put_count(m, "srq", dev->objects[UVERBS_OBJECT_SRQ].used);
 	ur_nl_nest_end(m, nest);

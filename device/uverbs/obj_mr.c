@@ -161,12 +161,9 @@ int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 	if (ur_fault_of_device(cmd->dev, UR_FAULT_REG_ENOMEM, &none))
 		return -ENOMEM;
 	attr->mem = cmd->file->session->mem;
-	err = try_mr(cmd, attr, &mr);
-	if (err == -EAGAIN) {
-		err = ur_mr_look(cmd, attr);
-		if (!err)
-			err = try_mr(cmd, attr, &mr);
-	}
+	err = ur_emr_must_look(attr) ? ur_mr_look(cmd, attr) : 0;
+	if (!err)
+		err = try_mr(cmd, attr, &mr);
 	if (err)
 		return err;
 	mr->pd = pd;

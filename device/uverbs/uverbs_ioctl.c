@@ -12,6 +12,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
+#include "device/uverbs/given_up.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "device/uverbs/uverbs_methods.h"
 
@@ -277,6 +278,8 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 	if (!m->fn)
 		return invoke_write(cmd);
 	ur_loop_lock(loop);
+	if (cmd->file->ectx)
+		ur_given_up_take(cmd->file);
 	if (!cmd->file->ectx && !m->without_context)
 		err = -EINVAL;
 	else

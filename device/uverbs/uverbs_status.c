@@ -3,6 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include "device/administrator.h"
+#include "device/uverbs/given_up.h"
 #include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -236,7 +237,7 @@ bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
-	if (obj && ur_obj_mr_of(obj)->mr)
+	if (obj && ur_obj_mr_of(obj)->mr && !ur_is_given_up(obj))
 		*o = tell(w, obj, mr);
 	return more;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
+#include "device/uverbs/given_up.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 #define MAX_IN	1088
@@ -231,6 +232,8 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->in_len = core->in_len;
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
+	if (cmd->file->ectx)
+		ur_given_up_take(cmd->file);
 	if (!cmd->file->ectx && !m->without_context)
 		err = -EINVAL;
 	else

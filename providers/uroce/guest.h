@@ -98,6 +98,9 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access);
 /* Before the device does: EBUSY where windows are bound to it. */
 int ur_guest_dereg_mr(struct uroce_mr *mr);
+/* Tells the device of it without a command; returns false where there must be one. The engine here
+ * had the region, and has none any more. */
+bool ur_guest_give_up_mr(const struct uroce_mr *mr);
 /* Undoes that, where the device does not. */
 void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);

@@ -225,12 +225,14 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
 	struct uroce_mr *mr = ur_to_mr(vmr);
+	bool here = mr->guest;
 	/* Its key may be another's as soon as the device has forgotten it. */
 	int err = ur_guest_dereg_mr(mr);
 
 	if (err)
 		return err;
-	err = ibv_cmd_dereg_mr(vmr);
+	if (!here || mr->guest || !ur_guest_give_up_mr(mr))
+		err = ibv_cmd_dereg_mr(vmr);
 	if (err)
 		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
 	if (err) {

@@ -58,7 +58,10 @@ struct uroce_context {
 	struct ur_list guest_node; /* guest_files.c */
 	u32 resumes;	  /* of the context after a uroced was killed; atomic */
 	int first_cmd_fd; /* then: the file that the engine looks at */
-	bool elsewhere;	  /* the device may think of one that is not here */
+	/* The device takes given_up of its doorbell page, and has no window in whose way that would be;
+	 * atomic. */
+	bool gives_up;
+	bool elsewhere; /* the device may think of one that is not here */
 	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
 	bool parted;
 	/* Events of queues that are destroyed are taken back by one at a time, here

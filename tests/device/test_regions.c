@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "kernel-abi/uroce-ring.h"
 #include "tests/device/client.h"
 
 #define TRANS  1u /* enum ibv_rereg_mr_flags */
@@ -410,6 +411,61 @@ static void test_numbers(uint32_t (*make)(void))
 	CHECK_EQ(all, 0);
 }
 
+static int listed(void)
+{
+	return client_status_has(&dev, "mrs", "\"length\":4096");
+}
+
+/* Regions whose handles are in the doorbell page are gone for all who ask, and with the next
+ * command. Other handles there, and numbers that are none, harm nobody. */
+static void test_given_up(void)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+	struct uroce_db_page *page;
+	uint32_t domain = pd, before, mr[2];
+	int session = sock, file;
+
+	sock = client_open(&dev, "uverbs0", &file);
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	CHECK(ctx.features & UROCE_CTX_F_GIVEN_UP);
+	page = mmap(NULL, ctx.db_map_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    file, (off_t)ctx.db_map_off);
+	CHECK(page != MAP_FAILED);
+	pd = client_alloc_pd(sock);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[0]), 0);
+	CHECK(listed());
+	page->given_up[3] = mr[0];
+	page->given_up[UROCE_GIVEN_UP - 1] = mr[0]; /* of one region, twice */
+	CHECK(!listed());
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[1]), 0);
+	CHECK_EQ(page->given_up[3], 0);
+	CHECK_EQ(page->given_up[UROCE_GIVEN_UP - 1], 0);
+	CHECK(listed());
+	CHECK_EQ(mr[1], mr[0]); /* the number is free again */
+	page->given_up[0] = pd;
+	page->given_up[1] = UINT32_MAX;
+	page->given_up[2] = mr[1] + 1000;
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &before), 0);
+	CHECK_EQ(page->given_up[0] | page->given_up[1] | page->given_up[2], 0);
+	/* The domain was none, and is free when its regions are. */
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), (int64_t)-EBUSY);
+	page->given_up[0] = before;
+	page->given_up[1] = mr[1];
+	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
+	CHECK(!listed());
+	/* A file ends with some. */
+	pd = client_alloc_pd(sock);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[0]), 0);
+	page->given_up[0] = mr[0];
+	munmap(page, ctx.db_map_len);
+	close(ctx.wake_fd);
+	close(file);
+	close(sock);
+	sock = session;
+	pd = domain;
+	client_check(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -423,6 +479,7 @@ int main(int argc, char **argv)
 	STEP(test_rereg());
 	STEP(test_device_memory());
 	STEP(test_dmabuf());
+	STEP(test_given_up());
 	STEP(test_numbers(reg_key));
 	STEP(test_numbers(qp_number));
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);

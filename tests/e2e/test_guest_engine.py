@@ -199,6 +199,36 @@ print("gone", flush=True)
 """
 
 
+REGIONS = """
+import signal
+from pyverbs.device import Context
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+ctx = Context(name="uroce0")
+pd = PD(ctx)
+for mr in [MR(pd, 4096, 1) for _ in range(40)]:
+    mr.close()
+print("closed", flush=True)
+signal.sigwait([signal.SIGUSR1])
+pd.close()
+ctx.close()
+"""
+
+
+def test_regions_that_are_gone(pair, process):
+    """The device is not told of each region that a program deregisters; for whoever asks, and for their
+    protection domain, they are gone all the same."""
+    p = pair.a.start("/usr/bin/python3", "-c", REGIONS)
+    wait_for("the end of the regions", lambda: "closed" in p.text() or not p.running())
+    assert "closed" in p.text(), p.report()
+    assert json.loads(pair.a.run(pair.a.lab.bin("uroce"), "res", "mr", "--json")) == []
+    assert " mr 0 " in pair.a.run("rdma", "resource", "show")
+    os.kill(p.pid, signal.SIGUSR1)
+    assert p.wait(10) == 0, p.report()
+
+
 @pytest.mark.parametrize("place", ["process", "device"])
 def test_device_has_gone(lab, monkeypatch, place):
     """A program that waits for an asynchronous event learns that the device has
