@@ -296,6 +296,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 		(struct ur_quota){.what = "rdma_cm joins", .max = UCMA_ID_MAX};
 	ur_list_init(&ucma->files);
 	ur_list_init(&ucma->touched);
+	ur_list_init(&ucma->joins_touched);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
 	ucma_ports_open(&ucma->sysctls);

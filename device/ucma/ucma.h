@@ -205,8 +205,12 @@ struct ucma_mcast {
 	u32 number;
 	u64 uid;
 	u32 events_reported;
+	bool pending; /* its event is not taken yet */
+	bool full;    /* the host is a member */
+	union ur_sa group;
 	int membership; /* socket that is a member of the group, or -1 */
 	uid_t user;	/* whose quota that, and this, is */
+	struct ur_list touched; /* of struct ur_ucma */
 };
 
 struct ucma_event {
@@ -241,6 +245,7 @@ struct ur_ucma {
 	struct ur_list ports[UCMA_PORT_BUCKETS];
 	struct ucma_journal *journal; /* NULL: none */
 	struct ur_list touched;	      /* ids whose records are to be written */
+	struct ur_list joins_touched; /* and memberships */
 };
 
 /* Returns the number by which the next uroced knows the file, or 0: it does not. */
@@ -303,6 +308,10 @@ struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
 /* Gives the object a number, in *number. Returns 0, or -ENOMEM where all are in
  * use. */
 int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number);
+#define UCMA_NUMBER_NONE UINT32_MAX
+/* Does so with that number, if it is free, or with any: UCMA_NUMBER_NONE. Returns 0, -EEXIST or -ENOMEM. */
+int ucma_number_take_at(struct ucma_numbers *n, void *what, u32 wanted,
+			u32 *number);
 /* Frees the number. */
 void ucma_number_drop(struct ucma_numbers *n, u32 number);
 
@@ -434,6 +443,10 @@ struct ucma_event *ucma_resolved_event(struct ucma_id *id);
 /* ucma_mcast.c */
 /* Leaves the group and frees mc. */
 void ucma_mcast_free(struct ucma_mcast *mc);
+struct ucma_join_record;
+/* Makes one of an earlier uroced again. Returns whether it is there. */
+bool ucma_mcast_restore(struct ucma_id *id, u32 number,
+			const struct ucma_join_record *r);
 
 struct json_object;
 /* ucma_status.c: returns the counters as an object, the caller's, or NULL. */

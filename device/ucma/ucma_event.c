@@ -257,6 +257,8 @@ static void delivered(struct ucma_event *event)
 {
 	if (event->mcast) {
 		event->mcast->events_reported++;
+		event->mcast->pending = false;
+		ucma_journal_touch_join(event->mcast);
 		return;
 	}
 	event->id->events_reported++;

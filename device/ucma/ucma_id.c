@@ -18,6 +18,18 @@ int ucma_number_take(struct ucma_numbers *n, void *what, u32 *number)
 	return 0;
 }
 
+int ucma_number_take_at(struct ucma_numbers *n, void *what, u32 wanted,
+			u32 *number)
+{
+	if (wanted == UCMA_NUMBER_NONE)
+		return ucma_number_take(n, what, number);
+	if (wanted >= UCMA_ID_MAX || n->slot[wanted])
+		return -EEXIST;
+	n->slot[wanted] = what;
+	*number = wanted;
+	return 0;
+}
+
 void ucma_number_drop(struct ucma_numbers *n, u32 number)
 {
 	ur_assert(number < UCMA_ID_MAX && n->slot[number]);
@@ -54,20 +66,6 @@ struct ucma_id *ucma_id_get(struct ucma_file *file, u32 number)
 	return NULL;
 }
 
-/* Any number. */
-#define UCMA_NUMBER_NONE UINT32_MAX
-
-static int take_number(struct ucma_id *id, struct ucma_numbers *n, u32 wanted)
-{
-	if (wanted == UCMA_NUMBER_NONE)
-		return ucma_number_take(n, id, &id->number);
-	if (wanted >= UCMA_ID_MAX || n->slot[wanted])
-		return -EEXIST;
-	n->slot[wanted] = id;
-	id->number = wanted;
-	return 0;
-}
-
 struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type)
 {
 	return ucma_id_new_at(file, ps, qp_type, UCMA_NUMBER_NONE);
@@ -92,7 +90,7 @@ struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
 		goto err_give;
 	if (ur_memory_take(id->user, UR_KIB_CM_ID))
 		goto err_spare;
-	if (take_number(id, &ucma->ids, number))
+	if (ucma_number_take_at(&ucma->ids, id, number, &id->number))
 		goto err_memory;
 	id->file = file;
 	id->ps = ps;

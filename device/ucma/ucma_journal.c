@@ -29,12 +29,14 @@ _Static_assert(sizeof(union id_place) == PLACE_BYTES, "two records fit");
 struct ucma_journal {
 	u32 version, bytes;
 	u8 live[UCMA_ID_MAX];		 /* 0: none; else the copy, plus 1 */
+	u8 joined[UCMA_ID_MAX];		 /* the same of memberships */
 	u32 file_number[UCMA_FILES_MAX]; /* kept_events.h; 0: none */
 	struct ucma_file_record file[UCMA_FILES_MAX];
+	struct ucma_join_record join[UCMA_ID_MAX][2];
 	union id_place id[UCMA_ID_MAX] __attribute__((aligned(PAGE_BYTES)));
 };
 
-#define VERSION 1u
+#define VERSION 2u
 
 static const struct ur_kept journal_name = {.kind = UR_KEPT_CM};
 
@@ -187,6 +189,69 @@ void ucma_journal_touch(struct ucma_id *id)
 		ur_list_add_tail(&ucma->touched, &id->touched);
 }
 
+/* ---- memberships ---- */
+
+static void write_join(struct ucma_journal *j, const struct ucma_mcast *mc)
+{
+	u8 live = j->joined[mc->number];
+	struct ucma_join_record *next = &j->join[mc->number][live == 1];
+
+	*next = (struct ucma_join_record){
+		.id = mc->id->number,
+		.reported = (u16)mc->events_reported,
+		.pending = mc->pending,
+		.full = mc->full,
+		.uid = mc->uid,
+		.group = mc->group.in6,
+	};
+	__atomic_store_n(&j->joined[mc->number], live == 1 ? 2 : 1,
+			 __ATOMIC_RELEASE);
+}
+
+void ucma_journal_touch_join(struct ucma_mcast *mc)
+{
+	struct ur_ucma *ucma = ucma_of(mc->id->file);
+
+	if (ucma->journal && ur_list_empty(&mc->touched))
+		ur_list_add_tail(&ucma->joins_touched, &mc->touched);
+}
+
+static void flush_joins(struct ur_ucma *ucma)
+{
+	while (!ur_list_empty(&ucma->joins_touched)) {
+		struct ucma_mcast *mc = ur_list_first(
+			&ucma->joins_touched, struct ucma_mcast, touched);
+
+		ur_list_del(&mc->touched);
+		if (mc->id->file->record)
+			write_join(ucma->journal, mc);
+	}
+}
+
+void ucma_journal_drop_join(struct ur_ucma *ucma, u32 number)
+{
+	if (ucma->journal)
+		__atomic_store_n(&ucma->journal->joined[number], 0,
+				 __ATOMIC_RELEASE);
+}
+
+void ucma_journal_forget_join(struct ucma_mcast *mc)
+{
+	ur_list_del(&mc->touched);
+	ucma_journal_drop_join(ucma_of(mc->id->file), mc->number);
+}
+
+const struct ucma_join_record *ucma_journal_join(const struct ur_ucma *ucma,
+						 u32 number)
+{
+	const struct ucma_journal *j = ucma->journal;
+	u8 live = j ? j->joined[number] : 0;
+
+	return live == 1 || live == 2 ? &j->join[number][live - 1] : NULL;
+}
+
+/* ---- all that has changed ---- */
+
 void ucma_journal_flush(struct ur_ucma *ucma)
 {
 	while (!ur_list_empty(&ucma->touched)) {
@@ -199,6 +264,7 @@ void ucma_journal_flush(struct ur_ucma *ucma)
 		else
 			ucma_journal_drop(ucma, id->number);
 	}
+	flush_joins(ucma);
 }
 
 void ucma_journal_drop(struct ur_ucma *ucma, u32 number)

@@ -45,6 +45,15 @@ struct ucma_record {
 	struct ur_cm_saved cm;
 };
 
+/* A membership of a group. The names are those of struct ucma_mcast. */
+struct ucma_join_record {
+	u32 id; /* its number */
+	u16 reported;
+	bool pending, full;
+	u64 uid;
+	struct sockaddr_in6 group; /* the longest address */
+};
+
 /* The last answer on a file: of the next uroced too the client gets it, who did not get it
  * from this one. */
 struct ucma_answer {
@@ -68,11 +77,13 @@ struct ucma_file_record {
 void ucma_journal_open(struct ur_ucma *ucma);
 void ucma_journal_close(struct ur_ucma *ucma);
 
-/* The id changes: what it is when ucma_journal_flush() is called is written. */
+/* The id, or the membership, changes: what it is when ucma_journal_flush() is called is written. */
 void ucma_journal_touch(struct ucma_id *id);
+void ucma_journal_touch_join(struct ucma_mcast *mc);
 void ucma_journal_flush(struct ur_ucma *ucma);
-/* The id ends. */
+/* It ends. */
 void ucma_journal_forget(struct ucma_id *id);
+void ucma_journal_forget_join(struct ucma_mcast *mc);
 
 /* Begins and ends a file, which has its number. Where there is no room, which is logged once,
  * it ends with this process. */
@@ -94,6 +105,10 @@ const struct ucma_record *ucma_journal_id(const struct ur_ucma *ucma,
 					  u32 number);
 /* Ends the record. */
 void ucma_journal_drop(struct ur_ucma *ucma, u32 number);
+/* The same of memberships. */
+const struct ucma_join_record *ucma_journal_join(const struct ur_ucma *ucma,
+						 u32 number);
+void ucma_journal_drop_join(struct ur_ucma *ucma, u32 number);
 /* Ends those of files that nobody has found. */
 void ucma_journal_settle(struct ur_ucma *ucma);
 

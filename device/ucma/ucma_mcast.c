@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "device/quota.h"
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_journal.h"
 #include "util/assert.h"
 
 #define MULTICAST_QPN 0xffffff
@@ -87,7 +87,7 @@ static void group_gid(const struct ucma_id *id, const union ur_sa *group,
 	}
 }
 
-static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
+static void report_join(struct ucma_mcast *mc)
 {
 	struct ucma_id *id = mc->id;
 	struct ucma_event *ue =
@@ -96,6 +96,7 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 
 	if (!ue)
 		return;
+	mc->pending = true;
 	ue->mcast = mc;
 	ue->resp.uid = mc->uid;
 	ue->resp.id = mc->number;
@@ -103,7 +104,7 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 	ud = &ue->resp.param.ud;
 	ud->qp_num = MULTICAST_QPN;
 	ud->qkey = id->qkey;
-	group_gid(id, group, ud->ah_attr.grh.dgid);
+	group_gid(id, &mc->group, ud->ah_attr.grh.dgid);
 	ud->ah_attr.grh.sgid_index = (u8)id->sgid_index;
 	ud->ah_attr.grh.hop_limit = UCMA_HOP_LIMIT;
 	ud->ah_attr.grh.traffic_class = id->tos;
@@ -113,12 +114,58 @@ static void report_join(struct ucma_mcast *mc, const union ur_sa *group)
 	ucma_event_post(ue);
 }
 
+/* Makes the membership, with that number, or UCMA_NUMBER_NONE: any. */
+static int make_mcast(struct ucma_id *id, u64 uid, const union ur_sa *group,
+		      bool full, u32 number, struct ucma_mcast **ret)
+{
+	struct ucma_file *file = id->file;
+	struct ur_ucma *ucma = ucma_of(file);
+	struct ucma_mcast *mc;
+	int err;
+
+	if (file->n_mcasts >= UCMA_FILE_MCAST_MAX)
+		return -ENOMEM;
+	mc = calloc(1, sizeof(*mc));
+	if (!mc)
+		return -ENOMEM;
+	mc->membership = -1;
+	mc->user = file->session->uid;
+	mc->id = id;
+	mc->uid = uid;
+	mc->group = *group;
+	mc->full = full;
+	ur_list_init(&mc->touched);
+	if (full && id->dev) {
+		err = join_group(mc, id->dev, group);
+		if (err)
+			goto err_free;
+	}
+	err = ur_quota_take(&ucma->mcasts_quota, mc->user, 1);
+	if (err)
+		goto err_leave;
+	err = ucma_number_take_at(&ucma->mcasts, mc, number, &mc->number);
+	if (err)
+		goto err_give;
+	ur_list_add_tail(&file->mcasts, &mc->node);
+	file->n_mcasts++;
+	ucma_journal_touch_join(mc);
+	*ret = mc;
+	return 0;
+
+err_give:
+	ur_quota_give(&ucma->mcasts_quota, mc->user, 1);
+err_leave:
+	leave_group(mc);
+err_free:
+	free(mc);
+	return err;
+}
+
 static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 		const union ur_sa *group, u16 flags)
 {
 	struct rdma_ucm_create_id_resp *out = (void *)cmd->out;
-	struct ucma_file *file = cmd->file;
-	struct ucma_id *id = ucma_id_get(file, number);
+	struct ucma_id *id = ucma_id_get(cmd->file, number);
 	struct ucma_mcast *mc;
 	int err;
 
@@ -127,42 +174,31 @@ static int join(struct ucma_cmd *cmd, u32 number, u64 uid,
 	if (id->qp_type != UR_QPT_UD ||
 	    (id->state != UCMA_BOUND && id->state != UCMA_ADDR_RESOLVED))
 		return -EINVAL;
-	if (file->n_mcasts >= UCMA_FILE_MCAST_MAX)
-		return -ENOMEM;
-	mc = calloc(1, sizeof(*mc));
-	if (!mc)
-		return -ENOMEM;
-	mc->membership = -1;
-	mc->user = file->session->uid;
-	if (flags == RDMA_MC_JOIN_FLAG_FULLMEMBER) {
-		err = join_group(mc, id->dev, group);
-		if (err)
-			goto err_free;
-	}
-	err = ur_quota_take(&ucma_of(file)->mcasts_quota, mc->user, 1);
+	err = make_mcast(id, uid, group, flags == RDMA_MC_JOIN_FLAG_FULLMEMBER,
+			 UCMA_NUMBER_NONE, &mc);
 	if (err)
-		goto err_leave;
-	err = ucma_number_take(&ucma_of(file)->mcasts, mc, &mc->number);
-	if (err)
-		goto err_give;
-	mc->id = id;
-	mc->uid = uid;
+		return err;
 	if (!id->qkey)
 		id->qkey = UR_IP_CM_UDP_QKEY;
-	ur_list_add_tail(&file->mcasts, &mc->node);
-	file->n_mcasts++;
-	report_join(mc, group);
+	report_join(mc);
 	out->id = mc->number;
 	cmd->out_len = sizeof(*out);
 	return 0;
+}
 
-err_give:
-	ur_quota_give(&ucma_of(file)->mcasts_quota, mc->user, 1);
-err_leave:
-	leave_group(mc);
-err_free:
-	free(mc);
-	return err;
+bool ucma_mcast_restore(struct ucma_id *id, u32 number,
+			const struct ucma_join_record *r)
+{
+	union ur_sa group = {.in6 = r->group};
+	struct ucma_mcast *mc;
+
+	if (!is_group(&group) || id->qp_type != UR_QPT_UD ||
+	    make_mcast(id, r->uid, &group, r->full, number, &mc))
+		return false;
+	mc->events_reported = r->reported;
+	if (r->pending)
+		report_join(mc);
+	return true;
 }
 
 int ucma_join_ip_mcast(struct ucma_cmd *cmd)
@@ -193,6 +229,7 @@ void ucma_mcast_free(struct ucma_mcast *mc)
 
 	ur_assert(ur_loop_mine(file->daemon->loop));
 	ucma_events_purge(file, NULL, mc);
+	ucma_journal_forget_join(mc);
 	ucma_number_drop(&ucma_of(file)->mcasts, mc->number);
 	ur_quota_give(&ucma_of(file)->mcasts_quota, mc->user, 1);
 	ur_list_del(&mc->node);

@@ -247,6 +247,19 @@ static struct ucma_file *file_by_number(const struct ur_ucma *ucma, u32 number)
 	return NULL;
 }
 
+/* The host left the groups with the last uroced; an engine in a program is a member by itself. */
+static void restore_joins(struct ur_ucma *ucma)
+{
+	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
+		const struct ucma_join_record *r = ucma_journal_join(ucma, i);
+		struct ucma_id *id =
+			r && r->id < UCMA_ID_MAX ? ucma->ids.slot[r->id] : NULL;
+
+		if (r && (!id || !ucma_mcast_restore(id, i, r)))
+			ucma_journal_drop_join(ucma, i);
+	}
+}
+
 void ur_ucma_inherit(struct ur_daemon *daemon)
 {
 	struct ur_ucma *ucma = daemon->cm;
@@ -266,6 +279,7 @@ void ur_ucma_inherit(struct ur_daemon *daemon)
 		else if (r)
 			ucma_journal_drop(ucma, i);
 	}
+	restore_joins(ucma);
 	ucma_cm_kick(ucma);
 	if (n)
 		ur_log("%u rdma_cm ids of an earlier uroced go on", n);

@@ -297,6 +297,31 @@ def test_connects_when_it_can(pair, server, client):
     established(server, client)
 
 
+def members(host):
+    """How many sockets of that host are in the group."""
+    lines = host.run("cat", "/proc/net/igmp").splitlines()
+    return sum(int(words[1]) for words in map(str.split, lines) if words[0] == "090201EF")
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_member(pair, server, times):
+    """The host is a member again with the next uroced, and the program leaves there."""
+    server.do("join")
+    server.event("MULTICAST_JOIN")
+    before = members(pair.a)
+    assert before > 1  # its engine, and uroced
+    restart(pair.a, times)
+    assert members(pair.a) == before
+    server.do("leave")
+    assert not members(pair.a)
+    server.do("join")
+    server.event("MULTICAST_JOIN", 2)
+    restart(pair.a)
+    assert members(pair.a) == before
+    server.program.kill()
+    wait_for("its end", lambda: not members(pair.a))
+
+
 def test_asks_nobody(pair, server, client):
     """While there is no uroced on the server's host: the client's request is repeated."""
     kill(pair.a)

@@ -268,6 +268,37 @@ static int destroy(struct peer *p)
 	return rdma_destroy_id(id);
 }
 
+static struct rdma_cm_id *member; /* with a datagram queue pair */
+static struct sockaddr_in group = {.sin_family = AF_INET};
+
+static int make_member(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = {.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+		.qp_type = IBV_QPT_UD,
+	};
+	struct sockaddr_in any_port = address;
+
+	any_port.sin_port = 0;
+	CHECK(inet_pton(AF_INET, "239.1.2.9", &group.sin_addr) == 1);
+	return rdma_create_id(channel, &member, NULL, RDMA_PS_UDP) ||
+			       rdma_bind_addr(member,
+					      (struct sockaddr *)&any_port) ||
+			       rdma_create_qp(member, NULL, &attr)
+		       ? -1
+		       : 0;
+}
+
+static int join(void)
+{
+	if (!member && make_member())
+		return -1;
+	return rdma_join_multicast(member, (struct sockaddr *)&group, NULL);
+}
+
 static int do_step(const char *what)
 {
 	struct peer *last = n_peers ? peers[n_peers - 1] : NULL;
@@ -280,6 +311,10 @@ static int do_step(const char *what)
 		return halts = true, 0;
 	if (!strcmp(what, "churn"))
 		return churn();
+	if (!strcmp(what, "join"))
+		return join();
+	if (!strcmp(what, "leave"))
+		return rdma_leave_multicast(member, (struct sockaddr *)&group);
 	if (!strcmp(what, "ask"))
 		return asks ? ask(asks) : -1;
 	if (!strcmp(what, "make"))

@@ -19,6 +19,7 @@ static void begin(void)
 	memset(&ucma, 0, sizeof(ucma));
 	ur_list_init(&ucma.files);
 	ur_list_init(&ucma.touched);
+	ur_list_init(&ucma.joins_touched);
 	ur_list_init(&file.ids);
 	ur_list_init(&id.port_node);
 	ur_list_init(&id.touched);
@@ -79,6 +80,37 @@ static void test_forgotten(void)
 	/* Its memory is another's, and zero. */
 	write_now();
 	CHECK(record() && record()->uid == 1);
+	end();
+}
+
+static void test_joins(void)
+{
+	struct ucma_mcast mc = {
+		.id = &id, .number = 9, .uid = 3, .pending = true};
+	const struct ucma_join_record *first, *second;
+
+	begin();
+	ur_list_init(&mc.touched);
+	CHECK(!ucma_journal_join(&ucma, 9));
+	ucma_journal_touch_join(&mc);
+	CHECK(!ucma_journal_join(&ucma, 9));
+	ucma_journal_flush(&ucma);
+	first = ucma_journal_join(&ucma, 9);
+	CHECK(first && first->id == id.number && first->uid == 3 &&
+	      first->pending && !first->reported);
+	mc.pending = false;
+	mc.events_reported = 1;
+	ucma_journal_touch_join(&mc);
+	ucma_journal_flush(&ucma);
+	second = ucma_journal_join(&ucma, 9);
+	CHECK(second != first && !second->pending && second->reported == 1);
+	/* One that is half written does not hold. */
+	memset((void *)(uintptr_t)first, 0xa5, sizeof(*first));
+	CHECK(ucma_journal_join(&ucma, 9) == second);
+	ucma_journal_touch_join(&mc);
+	ucma_journal_forget_join(&mc);
+	ucma_journal_flush(&ucma);
+	CHECK(!ucma_journal_join(&ucma, 9));
 	end();
 }
 
@@ -144,6 +176,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_torn());
 	CASE(test_forgotten());
+	CASE(test_joins());
 	CASE(test_without_file());
 	CASE(test_answers());
 	CASE(test_full());
