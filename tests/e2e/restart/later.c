@@ -5,8 +5,8 @@
  *	later MODE GID_INDEX GID PORT [SERVER]
  *
  * Prints "made", waits for SIGUSR1, connects them to those of the other program, and sends messages both ways,
- * whose every byte is looked at. MODE "many": only such of RC in INIT, MANY of them. Both say to each uroced,
- * too, that they have queue pairs which they may not have had.
+ * whose every byte is looked at. MODE "many": only such of RC in INIT, MANY of them; else it says to each uroced,
+ * too, that it has queue pairs which it may not have had.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -411,8 +411,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	must(!sigwait(&set, &got), "sigwait");
 	connect_all();
-	/* Its uroced is another one now. */
-	if (!peer.client)
+	/* Its uroced is another one now, and stays. */
+	if (!peer.client && n_ones != MANY)
 		claim_after();
 	for (uint32_t n = 0; n < MESSAGES; n++)
 		exchange(n);
