@@ -171,7 +171,6 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	x->mem = ur_user_mem_get(mem);
 	info->db_map_off = x->db_block.off;
 	info->db_map_len = (u32)x->db_block.len;
-	info->db = x->db;
 	info->wake_fd = x->wake_fd;
 	*ectx = x;
 	return 0;

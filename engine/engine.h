@@ -264,7 +264,6 @@ void ur_engine_record_cm(struct ur_engine *engine, u32 qpn, uid_t uid,
 struct ur_ectx_info {
 	u64 db_map_off;
 	u32 db_map_len;
-	struct uroce_db_page *db; /* the same page, here; the context's */
 	int wake_fd; /* eventfd; stays the engine's: duplicate or pass it */
 };
 

@@ -27,8 +27,7 @@ extern "C" {
 #define UROCE_VENDOR_PART_ID 1
 
 /* Features of a context. */
-#define UROCE_CTX_F_ADVERSE  (1ull << 0) /* the fields adverse, adverse_seed */
-#define UROCE_CTX_F_GIVEN_UP (1ull << 1) /* given_up of struct uroce_db_page */
+#define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
 
 /* The behaviours of a legal but hostile card (doc/adverse.md), for the objects
  * of a context that asks for them. POISON and LIMITS are the provider's
@@ -312,10 +311,17 @@ struct uroce_engine_open {
 	__s32 relay_words_fd;
 };
 
-/* Both are the process's own. */
+/*
+ * All are the process's own. given_up is an eventfd, or -1; a caller whose struct ends before it gets none.
+ * The program writes the handle of a memory region that it has deregistered. Before each command of
+ * the file the device reads it, and destroys the region as DEREG_MR would have; until then no listing
+ * has it. So there may be one at a time.
+ */
 struct uroce_engine_async {
 	__s32 tx;
 	__s32 life;
+	__s32 given_up;
+	__u32 rsv;
 };
 
 struct uroce_engine_socket {

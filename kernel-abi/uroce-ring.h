@@ -103,7 +103,6 @@ struct uroce_cq_hdr {
  * more queues than slots. Clients set bits, the device takes them.
  */
 #define UROCE_DB_SLOTS 4096
-#define UROCE_GIVEN_UP 16
 
 struct uroce_db_page {
 	__u32 asleep; /* written by the device [S2] */
@@ -117,14 +116,6 @@ struct uroce_db_page {
 	__u64 summary; /* [D2] */
 	__u64 rsv1[7];
 	__u64 word[UROCE_DB_SLOTS / 64]; /* [D1] */
-	/*
-	 * Handles of memory regions that a program with its own engine has
-	 * deregistered, in no order; 0: free (UROCE_CTX_F_GIVEN_UP). A client
-	 * puts one where a 0 is, by compare and exchange. Before each command
-	 * of the file the device takes all and destroys the regions, as their
-	 * DEREG_MR would have; until then no listing has them.
-	 */
-	__u32 given_up[UROCE_GIVEN_UP];
 };
 
 /* ---- send WQE: control segment, then the segments the opcode asks for, then

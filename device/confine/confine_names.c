@@ -83,6 +83,7 @@ static const char *const plain[] = {
 	"ppoll",
 	"pread64",
 	"preadv",
+	"preadv2",
 	"pwrite64",
 	"pwritev",
 	"read",

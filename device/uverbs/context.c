@@ -14,7 +14,7 @@
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
-		.features = UROCE_CTX_F_ADVERSE | UROCE_CTX_F_GIVEN_UP,
+		.features = UROCE_CTX_F_ADVERSE,
 		.adverse = cmd->file->adverse,
 		.adverse_seed = cmd->file->adverse_seed,
 		.db_map_off = cmd->file->info.db_map_off,

@@ -1,55 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "device/uverbs/given_up.h"
-#include "kernel-abi/uroce-ring.h"
 
-static u32 handle_at(const struct ur_ufile *file, u32 i)
+/* The client has the same eventfd, and can make reads of it wait, but for those that say here that they do
+ * not. Returns 1, 0 (nothing is there) or -errno. */
+static int read_now(int fd, u64 *value)
 {
-	return __atomic_load_n(&file->info.db->given_up[i], __ATOMIC_RELAXED);
+	struct iovec iov = {value, sizeof(*value)};
+
+	if (preadv2(fd, &iov, 1, -1, RWF_NOWAIT) == sizeof(*value))
+		return 1;
+	return errno == EAGAIN ? 0 : -errno;
+}
+
+int ur_given_up_open(struct ur_ufile *file)
+{
+	int err = ur_quota_take_fds(file->uid, 1), fd;
+	u64 none;
+
+	if (err)
+		return err;
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = fd < 0 ? -errno : read_now(fd, &none);
+	if (!err) {
+		file->given_up_fd = fd;
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	ur_quota_give_fds(file->uid, 1);
+	return err;
+}
+
+void ur_given_up_close(struct ur_ufile *file)
+{
+	if (!file->given_up_fd)
+		return;
+	close(file->given_up_fd);
+	file->given_up_fd = 0;
+	ur_quota_give_fds(file->uid, 1);
+}
+
+static struct ur_object *look_for_region(struct ur_ufile *file)
+{
+	u64 handle;
+
+	if (!file->given_up && file->given_up_fd &&
+	    read_now(file->given_up_fd, &handle) == 1)
+		file->given_up = handle;
+	return file->given_up
+		       ? ur_object_get(file, UVERBS_OBJECT_MR, file->given_up)
+		       : NULL;
 }
 
 void ur_given_up_take(struct ur_ufile *file)
 {
-	for (u32 i = 0; i < UROCE_GIVEN_UP; i++) {
-		struct ur_object *mr;
+	struct ur_object *mr = look_for_region(file);
 
-		if (!handle_at(file, i))
-			continue;
-		mr = ur_object_get(
-			file, UVERBS_OBJECT_MR,
-			__atomic_exchange_n(&file->info.db->given_up[i], 0,
-					    __ATOMIC_ACQ_REL));
-		/* One that is in use was none to give up, and stays. */
-		if (mr)
-			ur_object_destroy(mr);
-	}
+	file->given_up = 0;
+	/* One that is in use was none to give up, and stays. */
+	if (mr)
+		ur_object_destroy(mr);
 }
 
 bool ur_is_given_up(const struct ur_object *obj)
 {
-	if (obj->type->id != UVERBS_OBJECT_MR || !obj->file->ectx)
-		return false;
-	for (u32 i = 0; i < UROCE_GIVEN_UP; i++)
-		if (handle_at(obj->file, i) == obj->handle)
-			return true;
-	return false;
+	return obj->file->given_up_fd && look_for_region(obj->file) == obj;
 }
 
-/* A client may have put one there more than once. */
 u32 ur_given_up_count(struct ur_ufile *file)
 {
-	u32 handle[UROCE_GIVEN_UP], n = 0;
-
-	if (!file->ectx)
-		return 0;
-	for (u32 i = 0; i < UROCE_GIVEN_UP; i++) {
-		u32 j = 0;
-
-		handle[i] = handle_at(file, i);
-		while (handle[j] != handle[i])
-			j++;
-		n += j == i && ur_object_get(file, UVERBS_OBJECT_MR, handle[i]);
-	}
-	return n;
+	return look_for_region(file) != NULL;
 }

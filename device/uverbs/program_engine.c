@@ -14,6 +14,7 @@
 #include "device/client_rights.h"
 #include "device/device.h"
 #include "device/quota.h"
+#include "device/uverbs/given_up.h"
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/obj_qp.h"
 #include "engine/ground/limits.h"
@@ -396,6 +397,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 	ur_engine_lend_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
+	ur_given_up_close(file);
 	if (!file->life)
 		return;
 	close(file->life);
@@ -407,7 +409,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
 	struct ur_obj_async *async = file->async;
-	struct uroce_engine_async resp;
+	struct uroce_engine_async resp = {.given_up = -1};
 	int fd[2], err;
 
 	if (!file->slot || !async || file->life)
@@ -426,6 +428,11 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	ur_async_put(async);
 	if (resp.tx < 0)
 		return resp.tx;
+	/* An older provider does not know of it. Without one, each region ends by a command. */
+	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
+	    ur_given_up_open(file) >= 0)
+		resp.given_up = ur_session_install(
+			file->session, UROCE_TUN_PLAIN, 0, file->given_up_fd);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
 			   sizeof(resp));
 }

@@ -29,6 +29,8 @@ struct ur_ufile {
 	bool relayed; /* and the device receives for it */
 	u32 rings; /* slots to which it has asked for rings then, a bit each */
 	int life; /* a socket that hangs up for that program with the file; 0: none */
+	int given_up_fd; /* given_up.h; 0: none. And what was read there: */
+	u64 given_up;
 	struct ur_handles handles;
 	/* of the quotas, maps.c */
 	u32 maps, region_units, kib;

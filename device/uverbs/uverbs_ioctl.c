@@ -278,8 +278,7 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 	if (!m->fn)
 		return invoke_write(cmd);
 	ur_loop_lock(loop);
-	if (cmd->file->ectx)
-		ur_given_up_take(cmd->file);
+	ur_given_up_take(cmd->file);
 	if (!cmd->file->ectx && !m->without_context)
 		err = -EINVAL;
 	else

@@ -255,7 +255,8 @@ static const struct ur_attr_spec a_engine_resume[] = {
 };
 
 static const struct ur_attr_spec a_engine_async[] = {
-	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, sizeof(struct uroce_engine_async)),
+	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP,
+	      offsetof(struct uroce_engine_async, given_up)),
 };
 
 static const struct ur_attr_spec a_engine_qp[] = {

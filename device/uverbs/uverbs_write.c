@@ -232,8 +232,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->in_len = core->in_len;
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
-	if (cmd->file->ectx)
-		ur_given_up_take(cmd->file);
+	ur_given_up_take(cmd->file);
 	if (!cmd->file->ectx && !m->without_context)
 		err = -EINVAL;
 	else

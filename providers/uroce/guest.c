@@ -119,7 +119,6 @@ static int map_doorbell(struct uroce_context *ctx,
 		return errno;
 	ctx->device_db_len = resp->db_map_len;
 	ctx->device_db.slots = UROCE_DB_SLOTS;
-	ctx->gives_up = resp->features & UROCE_CTX_F_GIVEN_UP;
 	return 0;
 }
 

@@ -98,13 +98,21 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access);
 /* Before the device does: EBUSY where windows are bound to it. */
 int ur_guest_dereg_mr(struct uroce_mr *mr);
-/* Tells the device of it without a command; returns false where there must be one. The engine here
- * had the region, and has none any more. */
-bool ur_guest_give_up_mr(const struct uroce_mr *mr);
 /* Undoes that, where the device does not. */
 void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
+
+/* Does without a command where it returns true: the device learns of the region's end (guest_given_up.c). The engine
+ * here had the region, and has none any more. */
+bool ur_guest_give_up_mr(const struct uroce_mr *mr);
+/* The device has taken what had been given up when ur_guest_given_up() returned that, before a command was sent that it
+ * has answered. */
+u64 ur_guest_given_up(const struct uroce_context *ctx);
+void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up);
+/* The context has a window, which a queue pair of the device's may bind: only the device knows then whether
+ * a region is free. */
+void ur_guest_gives_no_more_up(struct uroce_context *ctx);
 
 /* Returns whether there is an engine of this process that the caller may use. In a child
  * of fork it may become this process's now, or the context one without (ctx->guest is NULL then). */

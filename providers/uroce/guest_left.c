@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "guest.h"
+#include "util/os/high_fd.h"
 #include "poller.h"
 
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
@@ -39,7 +40,8 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 int ur_guest_set_async(struct uroce_context *ctx)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct uroce_engine_async async = {.tx = -1, .life = -1};
+	struct uroce_engine_async async = {
+		.tx = -1, .life = -1, .given_up = -1};
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
@@ -55,6 +57,7 @@ int ur_guest_set_async(struct uroce_context *ctx)
 				    async.life);
 	close(async.tx);
 	close(async.life);
+	ctx->given_up_fd = ur_high_fd(async.given_up);
 	ctx->guest_async = !err;
 out:
 	pthread_mutex_unlock(&lock);

@@ -150,29 +150,6 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 	return err;
 }
 
-/* The page is that of the uroced that began the context. Several threads, and processes that have imported
- * the context, put theirs there. */
-bool ur_guest_give_up_mr(const struct uroce_mr *mr)
-{
-	const struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	u32 *given_up;
-
-	if (!__atomic_load_n(&ctx->gives_up, __ATOMIC_RELAXED) ||
-	    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) || mr->map)
-		return false;
-	given_up = ctx->device_db.page->given_up;
-	for (u32 i = 0; i < UROCE_GIVEN_UP; i++) {
-		u32 none = 0;
-
-		if (!__atomic_load_n(&given_up[i], __ATOMIC_RELAXED) &&
-		    __atomic_compare_exchange_n(
-			    &given_up[i], &none, mr->vmr.ibv_mr.handle, false,
-			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
 /* Its memory was found there when it was registered first. */
 void ur_guest_keep_mr(struct uroce_mr *mr)
 {
@@ -184,8 +161,7 @@ void ur_guest_keep_mr(struct uroce_mr *mr)
 
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
-	/* A queue pair of the device's may bind it: only the device knows then whether a region is free. */
-	__atomic_store_n(&ctx->gives_up, false, __ATOMIC_RELAXED);
+	ur_guest_gives_no_more_up(ctx);
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(mw->ibv.pd)->imported)

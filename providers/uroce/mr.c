@@ -18,12 +18,18 @@ static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 {
 	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	u64 given_up = ur_guest_given_up(ctx);
+	int err;
 
 	req.drv = *drv;
-	return UR_GUEST_TRY(pd->context, pd,
-			    ibv_cmd_reg_mr(pd, addr, length, iova, access,
-					   &mr->vmr, &req, sizeof(req), &resp,
-					   sizeof(resp)));
+	err = UR_GUEST_TRY(pd->context, pd,
+			   ibv_cmd_reg_mr(pd, addr, length, iova, access,
+					  &mr->vmr, &req, sizeof(req), &resp,
+					  sizeof(resp)));
+	if (!err)
+		ur_guest_has_taken(ctx, given_up);
+	return err;
 }
 
 static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
@@ -225,16 +231,21 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
 	struct uroce_mr *mr = ur_to_mr(vmr);
+	struct uroce_context *ctx = ur_to_ctx(vmr->ibv_mr.context);
 	bool here = mr->guest;
+	u64 given_up = here ? ur_guest_given_up(ctx) : 0;
 	/* Its key may be another's as soon as the device has forgotten it. */
 	int err = ur_guest_dereg_mr(mr);
 
 	if (err)
 		return err;
-	if (!here || mr->guest || !ur_guest_give_up_mr(mr))
+	if (!here || mr->guest || !ur_guest_give_up_mr(mr)) {
 		err = ibv_cmd_dereg_mr(vmr);
+		if (!err)
+			ur_guest_has_taken(ctx, given_up);
+	}
 	if (err)
-		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
+		err = ur_guest_forgive(ctx, err);
 	if (err) {
 		ur_guest_keep_mr(mr);
 		return err;

@@ -124,7 +124,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	if (ctx) {
 		ctx->layout = layout;
 		ur_list_init(&ctx->guest_node);
-		ctx->db.wake_fd = -1;
+		ctx->db.wake_fd = ctx->given_up_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 	}
 	return ctx;
@@ -182,6 +182,8 @@ static void destroy_ctx(struct uroce_context *ctx)
 	if (ctx->device_db_len)
 		ur_unmap(ctx->device_db.page, ctx->device_db_len);
 	ur_guest_close(ctx);
+	if (ctx->given_up_fd >= 0)
+		close(ctx->given_up_fd);
 	if (ctx->db.wake_fd >= 0)
 		close(ctx->db.wake_fd);
 	pthread_mutex_destroy(&ctx->destroys);

@@ -58,9 +58,10 @@ struct uroce_context {
 	struct ur_list guest_node; /* guest_files.c */
 	u32 resumes;	  /* of the context after a uroced was killed; atomic */
 	int first_cmd_fd; /* then: the file that the engine looks at */
-	/* The device takes given_up of its doorbell page, and has no window in whose way that would be;
-	 * atomic. */
-	bool gives_up;
+	/* guest_given_up.c: the eventfd; -1: none. And how often one was given up, four times, with what
+	 * has become of the last one; atomic. */
+	int given_up_fd;
+	u64 given_up;
 	bool elsewhere; /* the device may think of one that is not here */
 	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
 	bool parted;

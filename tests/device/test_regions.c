@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "tests/check.h"
-#include "kernel-abi/uroce-ring.h"
 #include "tests/device/client.h"
 
 #define TRANS  1u /* enum ibv_rereg_mr_flags */
@@ -416,50 +415,77 @@ static int listed(void)
 	return client_status_has(&dev, "mrs", "\"length\":4096");
 }
 
-/* Regions whose handles are in the doorbell page are gone for all who ask, and with the next
- * command. Other handles there, and numbers that are none, harm nobody. */
+static void give_up(int fd, uint64_t handle)
+{
+	CHECK_EQ(write(fd, &handle, sizeof(handle)), sizeof(handle));
+}
+
+static int open_given_up(void)
+{
+	static struct uroce_engine_open open;
+	struct uroce_engine_async async = {.given_up = -1};
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_OPEN,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			  .len = sizeof(open),
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&open}};
+
+	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+	client_alloc_async(sock);
+	cmd.hdr.method_id = UROCE_METHOD_ENGINE_ASYNC;
+	cmd.attr =
+		(struct ib_uverbs_attr){.attr_id = UROCE_ATTR_ENGINE_ASYNC_RESP,
+					.len = sizeof(async),
+					.flags = UVERBS_ATTR_F_MANDATORY,
+					.data = (uintptr_t)&async};
+	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+	CHECK(async.given_up >= 0);
+	return async.given_up;
+}
+
+/* A region whose handle is written there is gone for all who ask, and with the next command.
+ * Other handles, and numbers that are none, harm nobody. */
 static void test_given_up(void)
 {
-	struct uroce_alloc_ucontext_resp ctx;
-	struct uroce_db_page *page;
-	uint32_t domain = pd, before, mr[2];
-	int session = sock, file;
+	static const uint64_t none[] = {UINT64_MAX - 1, UINT32_MAX, 1000};
+	uint32_t domain = pd, mr, again;
+	int session = sock, fd;
 
-	sock = client_open(&dev, "uverbs0", &file);
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	CHECK(ctx.features & UROCE_CTX_F_GIVEN_UP);
-	page = mmap(NULL, ctx.db_map_len, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    file, (off_t)ctx.db_map_off);
-	CHECK(page != MAP_FAILED);
+	sock = client_session(&dev);
+	fd = open_given_up();
 	pd = client_alloc_pd(sock);
-	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[0]), 0);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
 	CHECK(listed());
-	page->given_up[3] = mr[0];
-	page->given_up[UROCE_GIVEN_UP - 1] = mr[0]; /* of one region, twice */
+	give_up(fd, mr);
 	CHECK(!listed());
-	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[1]), 0);
-	CHECK_EQ(page->given_up[3], 0);
-	CHECK_EQ(page->given_up[UROCE_GIVEN_UP - 1], 0);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &again), 0);
 	CHECK(listed());
-	CHECK_EQ(mr[1], mr[0]); /* the number is free again */
-	page->given_up[0] = pd;
-	page->given_up[1] = UINT32_MAX;
-	page->given_up[2] = mr[1] + 1000;
-	CHECK_EQ(reg(at, 4096, at, LOCAL, &before), 0);
-	CHECK_EQ(page->given_up[0] | page->given_up[1] | page->given_up[2], 0);
-	/* The domain was none, and is free when its regions are. */
+	CHECK_EQ(again, mr); /* the number is free again */
+	give_up(fd, pd);
+	for (unsigned int i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd),
+			 (int64_t)-EBUSY);
+		give_up(fd, none[i]);
+		CHECK(listed());
+	}
+	/* Nobody waits for a client who has made reading wait. */
+	CHECK_EQ(fcntl(fd, F_SETFL, 0), 0);
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), (int64_t)-EBUSY);
-	page->given_up[0] = before;
-	page->given_up[1] = mr[1];
+	CHECK(listed());
+	give_up(fd, mr);
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
 	CHECK(!listed());
-	/* A file ends with some. */
+	/* A file ends with one. */
 	pd = client_alloc_pd(sock);
-	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr[0]), 0);
-	page->given_up[0] = mr[0];
-	munmap(page, ctx.db_map_len);
-	close(ctx.wake_fd);
-	close(file);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
+	give_up(fd, mr);
+	close(fd);
 	close(sock);
 	sock = session;
 	pd = domain;

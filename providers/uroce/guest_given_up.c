@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A region that is deregistered has its handle written to an eventfd (struct uroce_engine_async), which the
+ * device reads before the context's next command: half of the time of a pair of ibv_reg_mr() and
+ * ibv_dereg_mr(). There is room for one; the next registration makes it free, or else a
+ * deregistration by a command.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* The lowest bits of ctx->given_up. */
+#define FREE	0u
+#define WRITING 1u
+#define WRITTEN 2u
+#define NEVER	3u
+#define BITS	3u
+
+bool ur_guest_give_up_mr(const struct uroce_mr *mr)
+{
+	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	u64 was = ur_guest_given_up(ctx), handle = mr->vmr.ibv_mr.handle, now;
+
+	/* The next uroced reads no eventfd of the last one's. */
+	if (ctx->given_up_fd < 0 || mr->map || (was & BITS) != FREE ||
+	    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) ||
+	    !__atomic_compare_exchange_n(&ctx->given_up, &was, was + WRITING,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	/* No thread is cancelled in it. */
+	now = syscall(SYS_write, ctx->given_up_fd, &handle, sizeof(handle)) ==
+			      sizeof(handle)
+		      ? was + WRITTEN
+		      : was + FREE;
+	was += WRITING;
+	__atomic_compare_exchange_n(&ctx->given_up, &was, now, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return (now & BITS) == WRITTEN;
+}
+
+u64 ur_guest_given_up(const struct uroce_context *ctx)
+{
+	return __atomic_load_n(&ctx->given_up, __ATOMIC_ACQUIRE);
+}
+
+void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up)
+{
+	if ((given_up & BITS) == WRITTEN)
+		__atomic_compare_exchange_n(&ctx->given_up, &given_up,
+					    given_up - WRITTEN + BITS + 1,
+					    false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
+}
+
+void ur_guest_gives_no_more_up(struct uroce_context *ctx)
+{
+	__atomic_fetch_or(&ctx->given_up, NEVER, __ATOMIC_ACQ_REL);
+}
