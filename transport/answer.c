@@ -41,14 +41,28 @@ static struct ur_pkt ack_of(const struct ur_qp *qp, u8 syndrome, u32 psn,
 	return pkt;
 }
 
+/*
+ * Between hosts the credits are those of now: what the program has posted since the message came
+ * counts, and the peer can send its next ones in one datagram. On one host, where a datagram
+ * costs nothing, it is better that the peer begins with a part of them.
+ */
+static u8 credits_now(struct ur_qp *qp, u8 syndrome)
+{
+	if (qp->attr.av->loop || (syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
+		return syndrome;
+	return ur_answer_credits(qp);
+}
+
 static bool send_ack(struct ur_qp *qp, struct ur_tx *tx, u8 syndrome, u32 psn,
 		     u32 msn)
 {
-	struct ur_pkt pkt = ack_of(qp, syndrome, psn, msn);
+	struct ur_pkt pkt;
 	u8 *p = ur_tx_room(tx, UR_HEADERS_MAX_BYTES);
 
 	if (!p)
 		return false;
+	syndrome = credits_now(qp, syndrome);
+	pkt = ack_of(qp, syndrome, psn, msn);
 	ur_tx_commit(qp->port, tx, qp->attr.av, (u32)ur_pkt_build(&pkt, p));
 	count_nak(qp->port, syndrome);
 	ur_trace(qp->port, UR_TRACE_ACK_SENT, qp->qpn, syndrome, psn);

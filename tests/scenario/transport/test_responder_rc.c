@@ -231,6 +231,34 @@ static void established(void)
 	stop();
 }
 
+/* One of three receives is taken, and four are posted before the acknowledgement leaves. */
+static void credits_of(bool loop, u8 code)
+{
+	struct ur_pkt p;
+
+	wt_config(&w, 0);
+	w.cfg.credits = true;
+	w.av.loop = loop;
+	wt_open(&w);
+	wt_rts(&w, &q, UR_QPT_RC, 0x77, 100, psn0);
+	for (u32 i = 0; i < 3; i++)
+		wt_post_recv(&q, 0, 100);
+	p = pkt(UR_OP_RC_SEND_ONLY, 0, 10);
+	p.ackreq = true;
+	wt_arrive(&w, p, NULL);
+	for (u32 i = 0; i < 4; i++)
+		wt_post_recv(&q, 0, 100);
+	wt_run(&w);
+	wt_expect_ack(&w, UR_AETH_ACK | code, P(0));
+	stop();
+}
+
+static void credits(void)
+{
+	credits_of(false, 5); /* six */
+	credits_of(true, 2);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -242,5 +270,6 @@ int main(int argc, char **argv)
 	CASE_FROM_EACH(first_psns, &psn0, sequence);
 	CASE_FROM_EACH(first_psns, &psn0, wrong_header);
 	CASE_FROM_EACH(first_psns, &psn0, established);
+	CASE_FROM_EACH(first_psns, &psn0, credits);
 	return cases_status();
 }
