@@ -147,6 +147,8 @@ int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
 			int err, u32 made);
+/* Returns what the queue pair was made with. */
+struct ibv_qp_cap ur_guest_cap(const struct uroce_qp *qp);
 /* Fills all of *attr but cap. */
 void ur_guest_show_qp(const struct uroce_engine_qp *now,
 		      struct ibv_qp_attr *attr);

@@ -196,6 +196,17 @@ void ur_guest_show_qp(const struct uroce_engine_qp *now,
 		show_path(&attr->ah_attr, now);
 }
 
+struct ibv_qp_cap ur_guest_cap(const struct uroce_qp *qp)
+{
+	return (struct ibv_qp_cap){
+		.max_send_wr = qp->sq.max_wqes,
+		.max_recv_wr = qp->rq.max_wqes,
+		.max_send_sge = qp->max_send_sge,
+		.max_recv_sge = qp->rq.max_sge,
+		.max_inline_data = qp->max_inline,
+	};
+}
+
 int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
 			int err, u32 made)
@@ -210,11 +221,7 @@ int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 		.send_cq = qp->ibv.send_cq,
 		.recv_cq = qp->ibv.recv_cq,
 		.srq = qp->ibv.srq,
-		.cap = {.max_send_wr = qp->sq.max_wqes,
-			.max_recv_wr = qp->rq.max_wqes,
-			.max_send_sge = qp->max_send_sge,
-			.max_recv_sge = qp->rq.max_sge,
-			.max_inline_data = qp->max_inline},
+		.cap = ur_guest_cap(qp),
 		.qp_type = qp->ibv.qp_type,
 		.sq_sig_all = qp->sq_sig_all,
 	};

@@ -8,7 +8,6 @@
  * The server does it, and each side of some modes; the other one answers. Prints
  * what it finds, and "done".
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -606,10 +606,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	must(argc >= 5, "arguments");
-	peer.gid_index = atoi(argv[2]);
-	must(inet_pton(AF_INET6, argv[3], &peer.gid) == 1, "GID");
-	rounds_meet(&peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
+	rounds_begin(&peer, argc, argv);
 	context = rounds_open();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name)) {

@@ -2,6 +2,7 @@
 /* The connection, and the messages: rounds.h. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,40 @@ void rounds_meet(struct rounds_peer *peer, const char *server, int port)
 	peer->sock = accept(s, NULL, NULL);
 	must(peer->sock >= 0, "accept");
 	close(s);
+}
+
+void rounds_begin(struct rounds_peer *peer, int argc, char **argv)
+{
+	must(argc >= 5, "arguments");
+	peer->gid_index = atoi(argv[2]);
+	must(inet_pton(AF_INET6, argv[3], &peer->gid) == 1, "GID");
+	rounds_meet(peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
+}
+
+static sigset_t just_usr1(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	return set;
+}
+
+void rounds_will_wait(void)
+{
+	sigset_t set = just_usr1();
+
+	must(!sigprocmask(SIG_BLOCK, &set, NULL), "sigprocmask");
+}
+
+void rounds_wait(uint32_t made)
+{
+	sigset_t set = just_usr1();
+	int got;
+
+	printf("made %u\n", made);
+	fflush(stdout);
+	must(!sigwait(&set, &got), "sigwait");
 }
 
 struct hello {

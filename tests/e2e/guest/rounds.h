@@ -39,6 +39,12 @@ void must(bool ok, const char *what);
 struct ibv_context *rounds_open(void);
 /* Reaches the other program: server NULL waits for it on the TCP port. */
 void rounds_meet(struct rounds_peer *peer, const char *server, int port);
+/* Does so as the arguments of main() say: MODE GID_INDEX GID PORT [SERVER]. */
+void rounds_begin(struct rounds_peer *peer, int argc, char **argv);
+/* From the first on SIGUSR1 is for the second, which says that so many things have been made and waits for the
+ * signal. */
+void rounds_will_wait(void);
+void rounds_wait(uint32_t made);
 /* Makes a connection of that context, with a completion channel where it sleeps,
  * and connects it to the one that the other program makes with its call. */
 void rounds_connect(struct rounds *r, struct ibv_context *context,

@@ -7,10 +7,8 @@
  * The client sends to all groups, the server receives, both print "made" and wait for SIGUSR1. Every byte is
  * looked at.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,23 +142,13 @@ static void leave(int first, int last)
 
 int main(int argc, char **argv)
 {
-	sigset_t set;
-	int got;
-
-	must(argc >= 5, "arguments");
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	must(!sigprocmask(SIG_BLOCK, &set, NULL), "sigprocmask");
-	peer.gid_index = atoi(argv[2]);
-	must(inet_pton(AF_INET6, argv[3], &peer.gid) == 1, "GID");
-	rounds_meet(&peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
+	rounds_will_wait();
+	rounds_begin(&peer, argc, argv);
 	context = rounds_open();
 	make();
 	join(0, 1);
 	exchange(0, 1);
-	printf("made 1\n");
-	fflush(stdout);
-	must(!sigwait(&set, &got), "sigwait");
+	rounds_wait(1);
 	if (!strcmp(argv[1], "leave"))
 		leave(1, 1);
 	else

@@ -8,9 +8,7 @@
  * whose every byte is looked at. MODE "many": only such of RC in INIT, MANY of them; else it says to each uroced,
  * too, that it has queue pairs which it may not have had.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,23 +391,13 @@ static void connect_all(void)
 
 int main(int argc, char **argv)
 {
-	sigset_t set;
-	int got;
-
-	must(argc >= 5, "arguments");
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	must(!sigprocmask(SIG_BLOCK, &set, NULL), "sigprocmask");
-	peer.gid_index = atoi(argv[2]);
-	must(inet_pton(AF_INET6, argv[3], &peer.gid) == 1, "GID");
-	rounds_meet(&peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
+	rounds_will_wait();
+	rounds_begin(&peer, argc, argv);
 	context = rounds_open();
 	choose(!strcmp(argv[1], "many"));
 	make_all();
 	claim_before();
-	printf("made %u\n", n_ones);
-	fflush(stdout);
-	must(!sigwait(&set, &got), "sigwait");
+	rounds_wait(n_ones);
 	connect_all();
 	/* Its uroced is another one now, and stays. */
 	if (!peer.client && n_ones != MANY)
