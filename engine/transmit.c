@@ -169,8 +169,9 @@ static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
  * A program has taken a message and answers it by one of its own: the acknowledgement, which
  * was filled in first, goes behind that, where it is the shorter end of a segmented datagram. So
  * there is one way through the kernel on each side, and the message that the peer waits
- * for comes first. Only where the datagram arrives as it left: elsewhere it is two packets on the
- * wire, and a peer that has taken the first of them has a message before the completion of its own.
+ * for comes first. Only where the datagram arrives as it left, or both go through memory: elsewhere
+ * it is two packets on the wire, and a peer that has taken the first of them has a message before
+ * the completion of its own.
  */
 static void put_answer_last(struct ur_tx *tx)
 {
@@ -193,7 +194,8 @@ static void put_answer_last(struct ur_tx *tx)
 static bool put_out(struct ur_engine *e)
 {
 	if (e->config.guest) {
-		if (e->config.one_path)
+		if (e->config.one_path ||
+		    (e->tx.n_desc && e->tx.desc->av->loop))
 			put_answer_last(&e->tx);
 		if (e->tx.n_desc > 2 && !e->rx_bulk)
 			ur_answers_first(&e->tx);
