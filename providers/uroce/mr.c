@@ -231,21 +231,22 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
 	struct uroce_mr *mr = ur_to_mr(vmr);
-	struct uroce_context *ctx = ur_to_ctx(vmr->ibv_mr.context);
-	bool here = mr->guest;
-	u64 given_up = here ? ur_guest_given_up(ctx) : 0;
+	/* NULL: its engine is not here. */
+	struct uroce_context *ctx =
+		mr->guest ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
+	u64 given_up = ctx ? ur_guest_given_up(ctx) : 0;
 	/* Its key may be another's as soon as the device has forgotten it. */
 	int err = ur_guest_dereg_mr(mr);
 
 	if (err)
 		return err;
-	if (!here || mr->guest || !ur_guest_give_up_mr(mr)) {
+	if (!ctx || mr->guest || !ur_guest_give_up_mr(mr)) {
 		err = ibv_cmd_dereg_mr(vmr);
-		if (!err)
+		if (!err && ctx)
 			ur_guest_has_taken(ctx, given_up);
 	}
 	if (err)
-		err = ur_guest_forgive(ctx, err);
+		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
 	if (err) {
 		ur_guest_keep_mr(mr);
 		return err;
