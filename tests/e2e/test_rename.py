@@ -168,5 +168,6 @@ def test_gone(lab):
     wait_named(a, uroce0="zz0", other="dm0")
     check_files(a, "dm0", "other")
     add_netdev(a, "zz0", "10.80.0.1")
-    a.gid("10.80.0.1")
-    assert "ACTIVE" in open(port(a) + "state").read()
+    a.gid("10.80.0.1")  # has its address before it is up
+    wait_for("the port to be up",
+             lambda: "ACTIVE" in open(port(a) + "state").read())
