@@ -170,36 +170,43 @@ int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
  * had been resumed seen times, and the queue pair was made after made times; EIO waits for the next uroced. Returns
  * whether that command is to be given once more. */
 bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made);
+/* Commands are given again so often where uroced is killed again meanwhile. */
+#define UR_GUEST_TRIES 8
 /* Gives a command of a queue pair, which returns 0 or an errno; where it failed because an earlier uroced has made the queue
  * pair, the next one makes it again, and has the command once more. */
-#define UR_GUEST_QP(qp_, command)                                              \
-	({                                                                     \
-		const struct uroce_context *ctx_ =                             \
-			ur_to_ctx((qp_)->ibv.context);                         \
-		u32 seen_ = __atomic_load_n(&ctx_->resumes, __ATOMIC_ACQUIRE); \
-		u32 made_ =                                                    \
-			__atomic_load_n(&(qp_)->resumes, __ATOMIC_ACQUIRE);    \
-		int err_ = (command);                                          \
-		if (err_ && ur_guest_renew_qp(qp_, err_, seen_, made_))        \
-			err_ = (command);                                      \
-		err_;                                                          \
+#define UR_GUEST_QP(qp_, command)                                     \
+	({                                                            \
+		const struct uroce_context *ctx_ =                    \
+			ur_to_ctx((qp_)->ibv.context);                \
+		u32 seen_, made_, tries_ = 0;                         \
+		int err_;                                             \
+		do {                                                  \
+			seen_ = __atomic_load_n(&ctx_->resumes,       \
+						__ATOMIC_ACQUIRE);    \
+			made_ = __atomic_load_n(&(qp_)->resumes,      \
+						__ATOMIC_ACQUIRE);    \
+			err_ = (command);                             \
+		} while (err_ && ++tries_ < UR_GUEST_TRIES &&         \
+			 ur_guest_renew_qp(qp_, err_, seen_, made_)); \
+		err_;                                                 \
 	})
 /* Does the command, which returns 0 or an errno, again where it was EIO because uroced was killed, once the
  * next one is there. pd: what it is made with, or NULL. */
-#define UR_GUEST_TRY(context, pd, command)                                     \
-	({                                                                     \
-		struct uroce_context *ctx_ = ur_to_ctx(context);               \
-		struct ibv_pd *pd_ = ctx_->guest ? (pd) : NULL;                \
-		u32 seen_ = __atomic_load_n(&ctx_->resumes, __ATOMIC_ACQUIRE); \
-		int err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;                   \
-		if (!err_)                                                     \
-			err_ = (command);                                      \
-		if (err_ == EIO && ur_guest_resume(ctx_, seen_)) {             \
-			err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;               \
-			if (!err_)                                             \
-				err_ = (command);                              \
-		}                                                              \
-		err_;                                                          \
+#define UR_GUEST_TRY(context, pd, command)                           \
+	({                                                           \
+		struct uroce_context *ctx_ = ur_to_ctx(context);     \
+		struct ibv_pd *pd_ = ctx_->guest ? (pd) : NULL;      \
+		u32 seen_, tries_ = 0;                               \
+		int err_;                                            \
+		do {                                                 \
+			seen_ = __atomic_load_n(&ctx_->resumes,      \
+						__ATOMIC_ACQUIRE);   \
+			err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;     \
+			if (!err_)                                   \
+				err_ = (command);                    \
+		} while (err_ == EIO && ++tries_ < UR_GUEST_TRIES && \
+			 ur_guest_resume(ctx_, seen_));              \
+		err_;                                                \
 	})
 /* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
  * until the context ends. */

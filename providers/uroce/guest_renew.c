@@ -235,11 +235,18 @@ static int renew_qp(struct uroce_qp *qp, u32 resumes)
 bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made)
 {
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	u32 resumes;
 
-	if (!qp->guest || (err != EIO && err != EINVAL) ||
-	    (err == EIO && !ur_guest_resume(ctx, seen)))
+	if (!qp->guest || (err != EIO && err != EINVAL))
 		return false;
-	resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	return made != resumes && !renew_qp(qp, resumes);
+	for (u32 i = 0; i < UR_GUEST_TRIES; i++) {
+		if (err == EIO && !ur_guest_resume(ctx, seen))
+			return false;
+		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+		if (made == seen)
+			return false;
+		err = renew_qp(qp, seen);
+		if (err != EIO)
+			return !err;
+	}
+	return false;
 }
