@@ -346,6 +346,12 @@ static void test_regions(struct daemon_proc *d)
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
 	CHECK_EQ(reg(sock, pd, fd, 2 * SHARE, NULL), (int64_t)-ENOMEM);
 	CHECK_EQ(mapped(d), 0);
+	/* A file that has ended is charged until its memory is unmapped, which is after its connection. */
+	do
+		ret = reg(sock, pd, fd, SHARE / 2, &mr);
+	while (ret == -ENOMEM);
+	CHECK_EQ(ret, 0);
+	CHECK_EQ(dereg(sock, mr), 0);
 	/* A thing that was refused is not charged, nor is one that is gone. */
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(reg(sock, pd, fd, SHARE / 2, &mr), 0);
