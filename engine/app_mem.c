@@ -270,11 +270,15 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 				   : look_at_all(attr);
 }
 
+bool ur_emr_is_seen(const struct ur_emr_attr *a)
+{
+	return !a->null_mr && !a->dm && a->dmabuf_fd < 0 && a->length &&
+	       !a->on_demand;
+}
+
 bool ur_emr_must_look(const struct ur_emr_attr *a)
 {
-	return !a->null_mr && !a->implicit && !a->dm && a->dmabuf_fd < 0 &&
-	       a->length && !a->on_demand && !a->looked &&
-	       ur_user_mem_reaches(a->mem);
+	return ur_emr_is_seen(a) && !a->looked && ur_user_mem_reaches(a->mem);
 }
 
 static int find_memory(struct ur_emr *mr)

@@ -83,14 +83,6 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 }
 UR_ENGINE_CALL(2, rereg, struct ur_emr *, struct ur_emr *);
 
-/* Other rights to memory that is not mapped here. */
-static bool must_look(const struct ur_emr *mr)
-{
-	const struct ur_emr_attr *a = &mr->attr;
-
-	return !mr->map && !mr->dm && !a->on_demand && !a->null_mr && a->length;
-}
-
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 		 struct ur_emr_left *left)
 {
@@ -98,8 +90,9 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	int err;
 
 	left->map = NULL;
+	/* Other rights to the same memory. */
 	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
-	    !attr->looked && must_look(mr))
+	    !attr->looked && ur_emr_is_seen(&mr->attr))
 		return -EAGAIN;
 	if (flags & UR_REREG_TRANS) {
 		next.attr = *attr;

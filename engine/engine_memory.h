@@ -29,6 +29,8 @@ struct ur_emr_attr {
 	u32 key;     /* that another engine has given it; 0: a new one */
 };
 
+/* Returns whether ur_emr_look() has to see it: memory of the program, not on demand. */
+bool ur_emr_is_seen(const struct ur_emr_attr *attr);
 /* Returns whether the caller calls ur_emr_look() before that registers it. */
 bool ur_emr_must_look(const struct ur_emr_attr *attr);
 /* Registers a region, in *mr. Returns 0, -EAGAIN (the memory is not mapped, so

@@ -173,13 +173,15 @@ static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
  * it is two packets on the wire, and a peer that has taken the first of them has a message before
  * the completion of its own.
  */
-static void put_answer_last(struct ur_tx *tx)
+static void put_answer_last(struct ur_engine *e)
 {
+	struct ur_tx *tx = &e->tx;
 	struct ur_tx_desc *d = tx->desc, answer = d[0];
 	u32 bytes = answer.len + UR_ICRC_BYTES;
 
-	if (tx->n_desc != 2 || !is_answer(tx, &d[0]) || is_answer(tx, &d[1]) ||
-	    d[1].apart || d[1].len < answer.len || tx->cap - tx->used < bytes)
+	if (tx->n_desc != 2 || !(e->config.one_path || answer.av->loop) ||
+	    !is_answer(tx, &d[0]) || is_answer(tx, &d[1]) || d[1].apart ||
+	    d[1].len < answer.len || tx->cap - tx->used < bytes)
 		return;
 	memcpy(tx->buf + tx->used, tx->buf + answer.off, answer.len);
 	answer.off = tx->used;
@@ -194,9 +196,7 @@ static void put_answer_last(struct ur_tx *tx)
 static bool put_out(struct ur_engine *e)
 {
 	if (e->config.guest) {
-		if (e->config.one_path ||
-		    (e->tx.n_desc && e->tx.desc->av->loop))
-			put_answer_last(&e->tx);
+		put_answer_last(e);
 		if (e->tx.n_desc > 2 && !e->rx_bulk)
 			ur_answers_first(&e->tx);
 	}

@@ -167,18 +167,34 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	fill_cm(r, id);
 }
 
+/* Each record has two copies, and live names the one that holds, plus 1; 0: none. */
+static u32 spare_copy(u8 live)
+{
+	return live == 1;
+}
+
+/* The record is whole before it holds. */
+static void use_spare_copy(u8 *live)
+{
+	__atomic_store_n(live, spare_copy(*live) + 1, __ATOMIC_RELEASE);
+}
+
+/* An earlier process may have written anything. */
+static bool has_copy(u8 live)
+{
+	return live == 1 || live == 2;
+}
+
 static void write_record(struct ucma_journal *j, const struct ucma_id *id)
 {
-	u8 live = j->live[id->number];
+	u8 *live = &j->live[id->number];
 	struct ucma_record *copy = j->id[id->number].copy;
-	struct ucma_record *next = &copy[live == 1];
+	struct ucma_record *next = &copy[spare_copy(*live)];
 
 	fill(next, id);
-	if (live && !memcmp(&copy[live - 1], next, sizeof(*next)))
+	if (*live && !memcmp(&copy[*live - 1], next, sizeof(*next)))
 		return;
-	/* The record is whole before it holds. */
-	__atomic_store_n(&j->live[id->number], live == 1 ? 2 : 1,
-			 __ATOMIC_RELEASE);
+	use_spare_copy(live);
 }
 
 void ucma_journal_touch(struct ucma_id *id)
@@ -193,8 +209,8 @@ void ucma_journal_touch(struct ucma_id *id)
 
 static void write_join(struct ucma_journal *j, const struct ucma_mcast *mc)
 {
-	u8 live = j->joined[mc->number];
-	struct ucma_join_record *next = &j->join[mc->number][live == 1];
+	u8 *live = &j->joined[mc->number];
+	struct ucma_join_record *next = &j->join[mc->number][spare_copy(*live)];
 
 	*next = (struct ucma_join_record){
 		.id = mc->id->number,
@@ -204,8 +220,7 @@ static void write_join(struct ucma_journal *j, const struct ucma_mcast *mc)
 		.uid = mc->uid,
 		.group = mc->group.in6,
 	};
-	__atomic_store_n(&j->joined[mc->number], live == 1 ? 2 : 1,
-			 __ATOMIC_RELEASE);
+	use_spare_copy(live);
 }
 
 void ucma_journal_touch_join(struct ucma_mcast *mc)
@@ -247,7 +262,7 @@ const struct ucma_join_record *ucma_journal_join(const struct ur_ucma *ucma,
 	const struct ucma_journal *j = ucma->journal;
 	u8 live = j ? j->joined[number] : 0;
 
-	return live == 1 || live == 2 ? &j->join[number][live - 1] : NULL;
+	return has_copy(live) ? &j->join[number][live - 1] : NULL;
 }
 
 /* ---- all that has changed ---- */
@@ -291,7 +306,7 @@ const struct ucma_record *ucma_journal_id(const struct ur_ucma *ucma,
 	const struct ucma_journal *j = ucma->journal;
 	u8 live = j ? j->live[number] : 0;
 
-	return live == 1 || live == 2 ? &j->id[number].copy[live - 1] : NULL;
+	return has_copy(live) ? &j->id[number].copy[live - 1] : NULL;
 }
 
 /* ---- files ---- */

@@ -70,7 +70,8 @@ void ur_given_up_take(struct ur_ufile *file)
 
 bool ur_is_given_up(const struct ur_object *obj)
 {
-	return obj->file->given_up_fd && look_for_region(obj->file) == obj;
+	return obj->type->id == UVERBS_OBJECT_MR &&
+	       look_for_region(obj->file) == obj;
 }
 
 u32 ur_given_up_count(struct ur_ufile *file)

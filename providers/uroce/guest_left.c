@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "guest.h"
-#include "util/os/high_fd.h"
 #include "poller.h"
+#include "util/os/high_fd.h"
 
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
