@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "guest.h"
 #include "pages.h"
-#include "uroce.h"
 
 static struct uroce_mr *moved;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,13 +57,25 @@ static int populate(u64 addr, u64 len, int how)
 	return !err || err == EINVAL ? 0 : EFAULT;
 }
 
+/* Regions that an earlier uroced has made are not known by their keys to the next one, if at all. */
+static bool may_be_old(const struct uroce_context *ctx, int err, u32 flags)
+{
+	return ctx->guest && ctx->resumes &&
+	       !(flags & ~(u32)IBV_ADVISE_MR_FLAG_FLUSH) &&
+	       (err == ENOENT || err == EINVAL || err == EPERM);
+}
+
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge)
 {
-	int err = ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge);
+	int err = UR_GUEST_TRY(
+		pd->context, pd,
+		ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge));
 	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? UR_POPULATE_READ
 							  : UR_POPULATE_WRITE;
 
+	if (may_be_old(ur_to_ctx(pd->context), err, flags))
+		err = 0;
 	/* If no pages may be faulted in, there is nothing more to do. */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;

@@ -188,15 +188,12 @@ static int resize_both(struct uroce_cq *cq, int cqe,
 	return err;
 }
 
-int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
+static int resize_cq(struct uroce_cq *cq, int cqe)
 {
-	struct uroce_cq *cq = ur_to_cq(ibcq);
 	struct uroce_resize_cq_resp at;
 	struct uroce_cq_place place;
 	int err;
 
-	if (cqe < 1)
-		return EINVAL;
 	/* The device copies what we have not taken: take nothing meanwhile. */
 	ur_lock_get(&cq->lock);
 	err = resize_both(cq, cqe, &at);
@@ -208,12 +205,23 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	return err;
 }
 
-int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct uroce_cq *cq = ur_to_cq(ibcq);
+
+	return cqe < 1 ? EINVAL
+		       : UR_GUEST_OLD(ur_guest_old_cq(cq), resize_cq(cq, cqe));
+}
+
+int uroce_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 {
 	UR_REQ_EX(ib_uverbs_ex_modify_cq, ) req = {0};
-	int err = ibv_cmd_modify_cq(cq, attr, &req, sizeof(req));
+	struct uroce_cq *cq = ur_to_cq(ibcq);
+	int err =
+		UR_GUEST_OLD(ur_guest_old_cq(cq),
+			     ibv_cmd_modify_cq(ibcq, attr, &req, sizeof(req)));
 
-	return err ? err : ur_guest_modify_cq(ur_to_cq(cq), attr);
+	return err ? err : ur_guest_modify_cq(cq, attr);
 }
 
 int uroce_destroy_cq(struct ibv_cq *ibcq)

@@ -45,16 +45,28 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 		return errno;
 	dm->map_len = resp->map_len;
 	dm->length = length;
+	dm->resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
 	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
 	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
 	return 0;
+}
+
+static int cmd_alloc_dm(struct ibv_context *context,
+			struct ibv_alloc_dm_attr *attr, struct uroce_dm *dm,
+			struct uroce_alloc_dm_resp *resp)
+{
+	UR_CMDB(1) link;
+
+	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DM,
+			UVERBS_METHOD_DM_ALLOC, resp, sizeof(*resp));
+	return ibv_cmd_alloc_dm(context, attr, &dm->vdm, &link.cmdb);
 }
 
 struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 			      struct ibv_alloc_dm_attr *attr)
 {
 	struct uroce_alloc_dm_resp resp = {0};
-	UR_CMDB(1) link;
 	struct uroce_dm *dm;
 	int err;
 
@@ -65,9 +77,8 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;
-	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DM,
-			UVERBS_METHOD_DM_ALLOC, &resp, sizeof(resp));
-	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, &link.cmdb);
+	err = UR_GUEST_TRY(context, NULL,
+			   cmd_alloc_dm(context, attr, dm, &resp));
 	if (err)
 		goto err_free;
 	err = setup_dm(context, dm, &resp, attr->length);
@@ -86,7 +97,8 @@ err_free:
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct uroce_dm *dm = ur_to_dm(ibdm);
-	int err = ibv_cmd_free_dm(&dm->vdm);
+	int err = ur_guest_forgive(ur_to_ctx(ibdm->context),
+				   ibv_cmd_free_dm(&dm->vdm));
 
 	if (err)
 		return err;
@@ -95,12 +107,44 @@ int uroce_free_dm(struct ibv_dm *ibdm)
 	return 0;
 }
 
+/* To the next uroced device memory of one that was killed is memory as any. */
+static int reg_as_memory(struct ibv_pd *pd, u8 *addr, size_t length,
+			 unsigned int access, struct uroce_mr *mr)
+{
+	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv)
+	req = {.drv.flags = UROCE_MR_F_SEEN};
+	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+	int err;
+
+	if (!(access & IBV_ACCESS_ZERO_BASED))
+		return EINVAL;
+	err = ibv_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, (int)access,
+			     &mr->vmr, &req, sizeof(req), &resp, sizeof(resp));
+	if (err)
+		return err;
+	mr->vmr.ibv_mr.addr = NULL;
+	return 0;
+}
+
+static int cmd_reg_dm_mr(struct uroce_context *ctx, struct ibv_pd *pd,
+			 struct uroce_dm *dm, u64 offset, size_t length,
+			 unsigned int access, struct uroce_mr *mr)
+{
+	int err = UR_GUEST_TRY(&ctx->ibv, pd,
+			       ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length,
+						 access, &mr->vmr, NULL));
+
+	return ctx->guest && dm->resumes != ctx->resumes &&
+			       (err == EINVAL || err == ENOENT)
+		       ? reg_as_memory(pd, dm->map + offset, length, access, mr)
+		       : err;
+}
+
 static int try_dm_mr(struct ibv_pd *pd, struct uroce_dm *dm, u64 offset,
 		     size_t length, unsigned int access, struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	int err = ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access,
-				    &mr->vmr, NULL);
+	int err = cmd_reg_dm_mr(ctx, pd, dm, offset, length, access, mr);
 
 	if (err || !ctx->guest)
 		return err;

@@ -166,29 +166,41 @@ int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
 /* Makes one in uroced a member of the groups that it is in. Returns 0 or an errno. */
 int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
-/* The same of a queue pair, in the state that it has in the engine. err: what a command failed with when the context
- * had been resumed seen times, and the queue pair was made after made times; EIO waits for the next uroced. Returns
- * whether that command is to be given once more. */
-bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made);
+/* A queue pair gets the state that it has in the engine. */
+int ur_guest_renew_qp(struct uroce_qp *qp);
+/* An object that an earlier uroced may have made: how often its context had been resumed then, and how the next one makes it
+ * again. */
+struct ur_guest_old {
+	struct uroce_context *ctx;
+	const u32 *resumes;
+	int (*renew)(void *object);
+	void *object; /* NULL: it is not in the engine here */
+};
+struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq);
+struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq);
+struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp);
+/* Makes it again. err: what a command failed with when the context had been resumed seen times, and the object was made
+ * after made times; EIO waits for the next uroced. Returns whether that command is to be given once more. */
+bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
+		    u32 made);
 /* Commands are given again so often where uroced is killed again meanwhile. */
 #define UR_GUEST_TRIES 8
-/* Gives a command of a queue pair, which returns 0 or an errno; where it failed because an earlier uroced has made the queue
- * pair, the next one makes it again, and has the command once more. */
-#define UR_GUEST_QP(qp_, command)                                     \
-	({                                                            \
-		const struct uroce_context *ctx_ =                    \
-			ur_to_ctx((qp_)->ibv.context);                \
-		u32 seen_, made_, tries_ = 0;                         \
-		int err_;                                             \
-		do {                                                  \
-			seen_ = __atomic_load_n(&ctx_->resumes,       \
-						__ATOMIC_ACQUIRE);    \
-			made_ = __atomic_load_n(&(qp_)->resumes,      \
-						__ATOMIC_ACQUIRE);    \
-			err_ = (command);                             \
-		} while (err_ && ++tries_ < UR_GUEST_TRIES &&         \
-			 ur_guest_renew_qp(qp_, err_, seen_, made_)); \
-		err_;                                                 \
+/* Gives a command of an object, which returns 0 or an errno; where it failed because an earlier uroced has made the
+ * object, the next one makes it again, and has the command once more. */
+#define UR_GUEST_OLD(of, command)                                    \
+	({                                                           \
+		const struct ur_guest_old old_ = (of);               \
+		u32 seen_, made_, tries_ = 0;                        \
+		int err_;                                            \
+		do {                                                 \
+			seen_ = __atomic_load_n(&old_.ctx->resumes,  \
+						__ATOMIC_ACQUIRE);   \
+			made_ = __atomic_load_n(old_.resumes,        \
+						__ATOMIC_ACQUIRE);   \
+			err_ = (command);                            \
+		} while (err_ && ++tries_ < UR_GUEST_TRIES &&        \
+			 ur_guest_renew(&old_, err_, seen_, made_)); \
+		err_;                                                \
 	})
 /* Does the command, which returns 0 or an errno, again where it was EIO because uroced was killed, once the
  * next one is there. pd: what it is made with, or NULL. */
@@ -208,6 +220,12 @@ bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made);
 			 ur_guest_resume(ctx_, seen_));              \
 		err_;                                                \
 	})
+/* guest_renew.c: err is what a command to register it in another way failed with (flags: enum ibv_rereg_mr_flags). Where an
+ * earlier uroced has made it, the next one registers it as it is to be. It keeps its keys, which uroced knows as another
+ * region's. Returns err, 0, or what that failed with. */
+int ur_guest_register_old(struct uroce_mr *mr, int err, int flags,
+			  struct ibv_pd *pd, void *addr, size_t length,
+			  int access, struct uroce_reg_mr_req drv);
 /* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
  * until the context ends. */
 void ur_guest_files_add(struct uroce_context *ctx);

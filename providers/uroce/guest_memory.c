@@ -31,6 +31,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	if (ur_to_pd(pd)->imported)
 		return 0;
 	mr->guest_init = *init;
+	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
 }
 

@@ -104,6 +104,57 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	return err;
 }
 
+static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
+			  void *addr, size_t length, int access,
+			  struct uroce_reg_mr_req drv)
+{
+	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
+	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+	const struct uroce_guest_mr_init *now = &mr->guest_init;
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	struct verbs_mr made;
+	int err;
+
+	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
+		addr = (void *)(uintptr_t)now->addr;
+		length = now->length;
+		if (now->flags & UROCE_GUEST_MR_NULL)
+			drv.flags |= UROCE_MR_F_NULL;
+		/* Device memory, which is not registered otherwise. */
+		if (addr && !ibmr->addr)
+			return EINVAL;
+	}
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = mr->vmr.access;
+	req.drv = drv;
+	err = ibv_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, access, &made,
+			     &req, sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		ibmr->handle = made.ibv_mr.handle;
+	return err;
+}
+
+int ur_guest_register_old(struct uroce_mr *mr, int err, int flags,
+			  struct ibv_pd *pd, void *addr, size_t length,
+			  int access, struct uroce_reg_mr_req drv)
+{
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	struct uroce_context *ctx = ur_to_ctx(ibmr->context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+
+	if (!mr->guest || mr->resumes == resumes ||
+	    (err != EINVAL && err != ENOENT))
+		return err;
+	if (!(flags & IBV_REREG_MR_CHANGE_PD))
+		pd = ibmr->pd;
+	err = UR_GUEST_TRY(
+		ibmr->context, pd,
+		register_again(mr, flags, pd, addr, length, access, drv));
+	if (!err)
+		mr->resumes = resumes;
+	return err;
+}
+
 /* ---- queue pairs ---- */
 
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
@@ -210,9 +261,11 @@ static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 	return err;
 }
 
-static int renew_qp(struct uroce_qp *qp, u32 resumes)
+int ur_guest_renew_qp(struct uroce_qp *qp)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	struct uroce_qp *made;
 	int err = ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
 				       qp->ibv.recv_cq, qp->ibv.srq);
@@ -230,23 +283,4 @@ static int renew_qp(struct uroce_qp *qp, u32 resumes)
 	pthread_mutex_unlock(&lock);
 	free(made);
 	return err;
-}
-
-bool ur_guest_renew_qp(struct uroce_qp *qp, int err, u32 seen, u32 made)
-{
-	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-
-	if (!qp->guest || (err != EIO && err != EINVAL))
-		return false;
-	for (u32 i = 0; i < UR_GUEST_TRIES; i++) {
-		if (err == EIO && !ur_guest_resume(ctx, seen))
-			return false;
-		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-		if (made == seen)
-			return false;
-		err = renew_qp(qp, seen);
-		if (err != EIO)
-			return !err;
-	}
-	return false;
 }

@@ -188,11 +188,32 @@ struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 			    attr->access);
 }
 
-int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
-		   void *addr, size_t length, int access)
+static int cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+			void *addr, size_t length, int access,
+			const struct uroce_reg_mr_req *drv)
 {
 	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
+	struct ibv_pd *new_pd = flags & IBV_REREG_MR_CHANGE_PD ? pd : NULL;
+	u32 lkey = vmr->ibv_mr.lkey, rkey = vmr->ibv_mr.rkey;
+	int err;
+
+	req.drv = *drv;
+	err = UR_GUEST_TRY(vmr->ibv_mr.context, new_pd,
+			   ibv_cmd_rereg_mr(vmr, flags, addr, length,
+					    (uintptr_t)addr, access, pd, &req,
+					    sizeof(req), &resp, sizeof(resp)));
+	err = ur_guest_register_old(ur_to_mr(vmr), err, flags, pd, addr, length,
+				    access, *drv);
+	vmr->ibv_mr.lkey = lkey;
+	vmr->ibv_mr.rkey = rkey;
+	return err;
+}
+
+int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access)
+{
+	struct uroce_reg_mr_req drv = {0};
 	struct uroce_mr *mr = ur_to_mr(vmr);
 	u64 locked = 0;
 	int err;
@@ -205,12 +226,10 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		if (err)
 			return err;
 		if (mr->guest)
-			req.drv.flags =
+			drv.flags =
 				seen(vmr->ibv_mr.pd, (uintptr_t)addr, length);
 	}
-	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
-			       access, pd, &req, sizeof(req), &resp,
-			       sizeof(resp));
+	err = cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
 	if (!err)
 		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
 					access);

@@ -272,7 +272,7 @@ static int modify_qp(struct uroce_qp *qp, struct ibv_qp_attr *attr, int mask)
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = UR_GUEST_QP(qp, modify_qp(qp, attr, mask));
+	int err = UR_GUEST_OLD(ur_guest_old_qp(qp), modify_qp(qp, attr, mask));
 
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
@@ -296,7 +296,8 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
-	return UR_GUEST_QP(qp, modify_qp(qp, &attr, IBV_QP_RATE_LIMIT));
+	return UR_GUEST_OLD(ur_guest_old_qp(qp),
+			    modify_qp(qp, &attr, IBV_QP_RATE_LIMIT));
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)
@@ -363,7 +364,8 @@ static int attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, u16 lid)
 int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	return UR_GUEST_QP(ur_to_qp(qp), attach_mcast(qp, gid, lid));
+	return UR_GUEST_OLD(ur_guest_old_qp(ur_to_qp(qp)),
+			    attach_mcast(qp, gid, lid));
 }
 
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

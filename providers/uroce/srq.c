@@ -133,8 +133,10 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 		err = ur_cq_use_device(cq);
 	if (err)
 		goto err_free;
-	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &req,
-				    sizeof(req), &resp, sizeof(resp));
+	err = UR_GUEST_TRY(context, is_xrc(attr) ? NULL : attr->pd,
+			   ibv_cmd_create_srq_ex(context, &srq->vsrq, attr,
+						 &req, sizeof(req), &resp,
+						 sizeof(resp)));
 	if (!err)
 		err = finish_srq(context, srq, &resp.drv, attr->attr.max_sge,
 				 attr->pd);
@@ -148,7 +150,8 @@ err_free:
 	return &srq->vsrq.srq;
 }
 
-int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
+static int modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		      int mask)
 {
 	UR_REQ(ib_uverbs_modify_srq, struct uroce_modify_srq_req drv) req = {0};
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
@@ -168,11 +171,18 @@ int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 	return err;
 }
 
+int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
+{
+	return UR_GUEST_OLD(ur_guest_old_srq(ur_to_srq(ibsrq)),
+			    modify_srq(ibsrq, attr, mask));
+}
+
 int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_srq, ) req = {0};
 	struct uroce_context *ctx = ur_to_ctx(srq->context);
-	int err = ibv_cmd_query_srq(srq, attr, &req, sizeof(req));
+	int err = UR_GUEST_OLD(ur_guest_old_srq(ur_to_srq(srq)),
+			       ibv_cmd_query_srq(srq, attr, &req, sizeof(req)));
 
 	if (!err && ur_to_srq(srq)->guest && ur_guest_is_here(ctx))
 		attr->srq_limit = ctx->door->query_srq(ur_to_srq(srq)->guest);

@@ -94,6 +94,7 @@ struct uroce_mr {
 	/* in the list of regions whose memory is not at their I/O address */
 	struct uroce_mr *next_moved;
 	u64 iova;
+	u32 resumes; /* the context's when uroced made it; atomic */
 	struct uroce_guest_mr *guest;
 	struct uroce_guest_mr_init guest_init;
 	/* of a dma-buf, for an engine in this process */
@@ -111,6 +112,7 @@ struct uroce_dm {
 	u8 *map;
 	size_t map_len;
 	size_t length;
+	u32 resumes; /* the context's when uroced made it */
 };
 
 /* In uroce_cqe.mark, by the client: of a queue pair that is gone. */

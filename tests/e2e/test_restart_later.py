@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroced is killed when programs have made their queue pairs and not connected them, or have joined some groups and not
-others: they do so with the next one. Every byte is verified (restart/later.c, restart/groups.c)."""
+others, or change their queues and regions: they do so with the next one. Every byte is verified (restart/)."""
 import json
 import signal
 
@@ -53,10 +53,25 @@ def test_connects_later(pair, mode, on, times):
         assert not [q for q in queue_pairs(host) if q.get("lqpn", 0) > 1], queue_pairs(host)
 
 
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_queues(pair, on, times):
+    """They are resized, and asked, regions registered again."""
+    programs = begin(pair, "change", on, "queues")
+    restart(pair.a, times)
+    go_on(programs)
+    finish(*programs)
+    for host in pair.a, pair.b:
+        for what in "mr", "cq", "pd":
+            left = json.loads(host.run(pair.bin("uroce"), "res", what, "--json"))
+            assert not left, left
+
+
+@pytest.mark.parametrize("program", ["later", "queues"])
 @pytest.mark.parametrize("who", ["server", "both"])
-def test_no_uroced(pair, who):
+def test_no_uroced(pair, who, program):
     """Its commands wait for the next one."""
-    programs = begin(pair, "each", "two hosts")
+    programs = begin(pair, "each", "two hosts", program)
     hosts = [pair.a] if who == "server" else [pair.a, pair.b]
     for host in hosts:
         kill(host)
@@ -87,7 +102,7 @@ def test_groups(pair, mode, on, times):
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
-@pytest.mark.parametrize("program, mode", [("later", "each"), ("groups", "stay")])
+@pytest.mark.parametrize("program, mode", [("later", "each"), ("groups", "stay"), ("queues", "change")])
 def test_of_a_user(pair, program, mode, on):
     """Who may not see the packets of others: uroced receives for him."""
     programs = begin(pair, mode, on, program, lambda host: As(host, "process", *NOBODY))

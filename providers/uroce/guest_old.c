@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Commands of objects that an earlier uroced has made: the next one makes each of them again when it is asked to do something
+ * with it (guest_renew.c). */
+#include <errno.h>
+
+#include "guest.h"
+
+static int again_cq(void *cq)
+{
+	return ur_guest_renew_cq(&((struct uroce_cq *)cq)->vcq.cq);
+}
+
+struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq)
+{
+	return (struct ur_guest_old){ur_to_ctx(cq->vcq.cq.context),
+				     &cq->resumes, again_cq,
+				     cq->guest ? cq : NULL};
+}
+
+static int again_srq(void *srq)
+{
+	return ur_guest_renew_srq(&((struct uroce_srq *)srq)->vsrq.srq);
+}
+
+struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq)
+{
+	return (struct ur_guest_old){ur_to_ctx(srq->vsrq.srq.context),
+				     &srq->resumes, again_srq,
+				     srq->guest ? srq : NULL};
+}
+
+static int again_qp(void *qp)
+{
+	return ur_guest_renew_qp(qp);
+}
+
+struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp)
+{
+	return (struct ur_guest_old){ur_to_ctx(qp->ibv.context), &qp->resumes,
+				     again_qp, qp->guest ? qp : NULL};
+}
+
+bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen, u32 made)
+{
+	if (!old->object || (err != EIO && err != EINVAL && err != ENOENT))
+		return false;
+	for (u32 i = 0; i < UR_GUEST_TRIES; i++) {
+		if (err == EIO && !ur_guest_resume(old->ctx, seen))
+			return false;
+		seen = __atomic_load_n(&old->ctx->resumes, __ATOMIC_ACQUIRE);
+		if (made == seen)
+			return false;
+		err = old->renew(old->object);
+		if (err != EIO)
+			return !err;
+	}
+	return false;
+}
