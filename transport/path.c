@@ -103,6 +103,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
 	qp->share.fresh_at = p->sent;
 	qp->share.stale = 0;
+	qp->share.doubt = false;
 	qp->share.cuts = p->window.cuts;
 	qp->share.cut.set = false; /* its first PSN may be chosen later */
 	qp->share.need = 1;

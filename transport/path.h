@@ -32,8 +32,9 @@ struct ur_share {
 	u32 out;      /* its part of path->out */
 	u32 cuts;     /* of the path, when max_psn was at cut */
 	struct ur_psn_mark cut;
-	u32 stale; /* answers that come in vain, of a READ */
-	bool test; /* its next packet is to be marked by ourselves */
+	u32 stale;  /* answers that come in vain, of a READ */
+	bool test;  /* its next packet is to be marked by ourselves */
+	bool doubt; /* its answers were late: has it lost, or did a host wait? */
 	/* Answers that come now may be those that its last CNP stands for; none of
 	 * them has come yet. */
 	bool cnp_open, cnp_owed;
@@ -107,5 +108,7 @@ bool ur_path_queues(const struct ur_qp *qp);
 /* So many packets were lost. late: a timer found out, and not what came after
  * them. */
 void ur_path_lost(struct ur_qp *qp, u32 packets, bool late);
+/* Answers to a held queue pair are late, and it asks for them by its oldest packet. */
+void ur_path_late(struct ur_qp *qp);
 
 #endif

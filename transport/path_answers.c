@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Changes a path's window by the answers, losses and marks of its queue pairs. */
 #include "transport/path_impl.h"
+#include "transport/retry.h"
 
 #define FREE_PKTS	 4096 /* nobody waited: no window is needed */
 #define READS		 2    /* requests for a window, where there are more */
 #define AGAIN_NS	 100000u
+#define HOSTS_NS	 1000000u /* a round trip that hosts may make so long */
 #define CNP_GAP_LEAST_NS 1000u
 
 u32 ur_path_read(const struct ur_qp *qp)
@@ -46,6 +48,7 @@ static void set_held(struct ur_path *p, bool held)
 
 		qp->share.held = held;
 		qp->req.patience = UR_PROBE_MIN_NS;
+		qp->share.doubt = false;
 		qp->share.turn = qp->share.owed = 0;
 		qp->share.out = qp->share.stale = 0;
 		if (held)
@@ -86,46 +89,6 @@ static u32 marked_of(const struct ur_path *p, struct ur_qp *qp, u32 packets)
 	return owed ? 1 : 0;
 }
 
-void ur_path_answered(struct ur_qp *qp)
-{
-	struct ur_path *p = qp->share.path;
-	u32 out, packets;
-
-	if (qp->req.una != qp->req.back_psn)
-		qp->share.stale = 0; /* what is asked for again is behind */
-	ur_psn_mark_reach(&qp->share.cut, qp->req.una);
-	out = ur_path_in_flight(qp);
-	packets = qp->share.out > out ? qp->share.out - out : 0;
-	ur_path_set_out(p, qp, out);
-	if (qp->share.cnp_open && packets)
-		p->window.marked += marked_of(p, qp, packets);
-	if (qp->req.rtt_last)
-		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
-				    qp->req.again_ns);
-	qp->req.rtt_last = 0;
-	/* Its own round trips are few where packets are sent twice, and may be
-	 * those of a shorter queue. */
-	qp->req.patience = patience(p);
-	p->heard_at = p->port->now;
-	if (packets)
-		p->moved_at = p->heard_at;
-	if (p->heard_at - p->moved_at < UR_PATH_HEARD_NS) {
-		p->tried_at = p->heard_at;
-		p->silences = 0;
-	}
-	p->unmissed += packets;
-	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
-	if (p->marks_round != p->window.rounds)
-		ur_path_marks_look(p, qp);
-	if (p->missed) {
-		p->missed = p->waits;
-	} else if (p->unmissed >= FREE_PKTS && !ur_path_marks_open(p)) {
-		set_held(p, false);
-		return;
-	}
-	ur_path_wake(p);
-}
-
 /* The same where every window loses and only what is sent again has a trip. */
 static bool queues_again(const struct ur_requester *req)
 {
@@ -164,12 +127,84 @@ void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 {
 	struct ur_path *p = qp->share.path;
 
+	qp->share.doubt = false;
 	if (!p->held)
 		hold(p, qp);
 	else if (!sent_before(p, qp) &&
 		 ur_path_window_lost(&p->window, p->port->now, packets, late))
 		ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
 			 p->window.srtt);
+}
+
+void ur_path_late(struct ur_qp *qp)
+{
+	if (qp->share.doubt || ur_asks_first(qp) || ur_inflight(&qp->req) < 2 ||
+	    trip_of(qp->share.path) > HOSTS_NS)
+		ur_path_lost(qp, 1, true);
+	else
+		qp->share.doubt = true;
+}
+
+void ur_path_back(struct ur_qp *qp, u32 stale)
+{
+	if (qp->share.doubt)
+		ur_path_lost(qp, 1, true);
+	qp->share.stale = stale;
+	ur_path_set_out(qp->share.path, qp, ur_path_in_flight(qp));
+}
+
+/*
+ * Only the oldest packet was sent again. One answer to more than that is to the first sending,
+ * and was late because a host had other things to do: had the oldest one been lost, a NAK
+ * would have come, or an answer to it alone.
+ */
+static void end_doubt(struct ur_qp *qp, u32 packets)
+{
+	qp->share.doubt = false;
+	if (packets == 1)
+		ur_path_lost(qp, 1, true);
+}
+
+void ur_path_answered(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+	u32 out, packets;
+
+	if (qp->req.una != qp->req.back_psn)
+		qp->share.stale = 0; /* what is asked for again is behind */
+	ur_psn_mark_reach(&qp->share.cut, qp->req.una);
+	out = ur_path_in_flight(qp);
+	packets = qp->share.out > out ? qp->share.out - out : 0;
+	ur_path_set_out(p, qp, out);
+	if (qp->share.cnp_open && packets)
+		p->window.marked += marked_of(p, qp, packets);
+	if (qp->share.doubt && packets)
+		end_doubt(qp, packets);
+	if (qp->req.rtt_last)
+		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
+				    qp->req.again_ns);
+	qp->req.rtt_last = 0;
+	/* Its own round trips are few where packets are sent twice, and may be
+	 * those of a shorter queue. */
+	qp->req.patience = patience(p);
+	p->heard_at = p->port->now;
+	if (packets)
+		p->moved_at = p->heard_at;
+	if (p->heard_at - p->moved_at < UR_PATH_HEARD_NS) {
+		p->tried_at = p->heard_at;
+		p->silences = 0;
+	}
+	p->unmissed += packets;
+	ur_path_window_answered(&p->window, p->port->now, packets, p->missed);
+	if (p->marks_round != p->window.rounds)
+		ur_path_marks_look(p, qp);
+	if (p->missed) {
+		p->missed = p->waits;
+	} else if (p->unmissed >= FREE_PKTS && !ur_path_marks_open(p)) {
+		set_held(p, false);
+		return;
+	}
+	ur_path_wake(p);
 }
 
 /* ---- marks ---- */

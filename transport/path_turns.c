@@ -247,12 +247,6 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 		ur_path_wake(p);
 }
 
-void ur_path_back(struct ur_qp *qp, u32 stale)
-{
-	qp->share.stale = stale;
-	ur_path_set_out(qp->share.path, qp, ur_path_in_flight(qp));
-}
-
 bool ur_path_full(const struct ur_qp *qp)
 {
 	const struct ur_path *p = qp->share.path;

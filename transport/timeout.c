@@ -44,7 +44,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		ur_count(qp->port, UR_CNT_roce_adp_retrans);
 		ur_retry_count(qp);
 		if (qp->share.held)
-			ur_path_lost(qp, 1, true);
+			ur_path_late(qp);
 		req->probes++;
 		/* One packet asks as well as all of them, and where the peer
 		 * is only slow it costs nothing. */

@@ -478,6 +478,44 @@ static void less_than_one(void)
 	stop();
 }
 
+/* Nothing has come for long, and the oldest packet is sent again. Returns the window's cuts. */
+static u32 late(void)
+{
+	start(1, false);
+	trip(SHORT_NS);
+	for (int i = 0; i < 6; i++)
+		trip(LONG_NS);
+	CHECK(burst() >= 16);
+	wt_sleep(&w, 3 * LONG_NS);
+	CHECK(w.out_head != w.out_tail);
+	CHECK_EQ(wt_next(&w)->pkt.psn, q[0].qp->req.una);
+	return q[0].qp->share.path->window.cuts;
+}
+
+/* One answer to all of them: nothing was lost, it was late. */
+static void late_answers(void)
+{
+	u32 cuts = late();
+
+	answer(0);
+	CHECK_EQ(q[0].qp->share.path->window.cuts, cuts);
+	stop();
+}
+
+/* One to the oldest packet alone, or none: that packet was lost, or all were. */
+static void late_losses(void)
+{
+	u32 cuts = late();
+
+	say(0, q[0].qp->req.una, WT_ACK);
+	CHECK_EQ(q[0].qp->share.path->window.cuts, cuts + 1);
+	stop();
+	cuts = late();
+	wt_sleep(&w, 20 * LONG_NS);
+	CHECK(q[0].qp->share.path->window.cuts > cuts);
+	stop();
+}
+
 /* The answers of a READ request, of which the last one may be lost. */
 static void answer_read(u32 first, u32 packets, u32 lost)
 {
@@ -559,6 +597,8 @@ int main(void)
 	silent_peer();
 	lying_peer();
 	less_than_one();
+	late_answers();
+	late_losses();
 	reads();
 	return 0;
 }
