@@ -6,7 +6,10 @@
 #define ONE	 UR_PATH_ONE
 #define TURNS	 8 /* of a window */
 #define TURN_MAX 32
-#define SHORT	 4 /* packets of a message that goes first */
+/* A turn of a window that has room for TURNS of TURN_MAX: as much as leaves by one system call. A
+ * part of one costs the hosts of such a path as much as the whole. */
+#define TURN_WHOLE 64
+#define SHORT	   4 /* packets of a message that goes first */
 
 /* Queue pairs that wait go on when nothing has come for two round trips and so
  * long, twice as long each time; or when nothing new has come for
@@ -20,7 +23,7 @@ static u32 turn_of(const struct ur_path *p)
 {
 	u32 turn = ur_path_whole(p) / TURNS;
 
-	return ur_min_u32(turn ? turn : 1, TURN_MAX);
+	return turn >= TURN_MAX ? TURN_WHOLE : turn ? turn : 1;
 }
 
 /* Packets in flight, at most. Short messages do not wait until others have got
@@ -30,11 +33,14 @@ static u32 most_of(const struct ur_path *p, bool fresh)
 	return ur_path_whole(p) + (fresh ? turn_of(p) : 0);
 }
 
-/* For so many packets. More than the window has room go alone. */
+/* For so many packets, or a turn that is not to be cut in pieces. More than the window has room
+ * go alone. */
 static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 {
 	u32 used = p->out + p->granted;
 
+	if (!fresh && need < TURN_WHOLE && turn_of(p) == TURN_WHOLE)
+		need = TURN_WHOLE;
 	if (p->window.size >= ONE)
 		return !used || used + need <= most_of(p, fresh);
 	return !used && p->port->now >= p->next_at;

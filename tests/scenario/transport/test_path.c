@@ -516,6 +516,18 @@ static void late_losses(void)
 	stop();
 }
 
+/* A turn of a large window is as much as leaves by one system call, and nobody gets a part
+ * of one. */
+static void whole_turns(void)
+{
+	start(MAX_QPS, false);
+	q[0].qp->share.path->window.size = 300 * UR_PATH_ONE;
+	CHECK_EQ(burst(), 256);
+	for (u32 i = 0; i < count; i++)
+		CHECK_EQ(got[i] % 64, 0);
+	stop();
+}
+
 /* The answers of a READ request, of which the last one may be lost. */
 static void answer_read(u32 first, u32 packets, u32 lost)
 {
@@ -599,6 +611,7 @@ int main(void)
 	less_than_one();
 	late_answers();
 	late_losses();
+	whole_turns();
 	reads();
 	return 0;
 }
