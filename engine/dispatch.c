@@ -55,11 +55,15 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		ur_guest_acted(e);
 	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	if (n > 0)
+		ur_guest_copies_begin(e);
 	for (int i = 0; i < n; i++) {
 		struct ur_watch *w = ev[i].data.ptr;
 
 		w->fn(w, ev[i].events);
 	}
+	if (n > 0)
+		ur_guest_turn_ends(e);
 	ur_dispatch_end_rx(e);
 	return woken || n > 0;
 }

@@ -383,13 +383,18 @@ static struct ur_user_mem *memory_of(const struct ur_engine *e)
 		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
 }
 
-void ur_guest_turn_begins(struct ur_engine *e)
+void ur_guest_copies_begin(struct ur_engine *e)
 {
 	struct ur_user_mem *mem = memory_of(e);
 
-	e->guest.before = e->guest.cqes;
 	if (mem)
 		ur_own_memory_turn_begins(mem, e->now);
+}
+
+void ur_guest_turn_begins(struct ur_engine *e)
+{
+	e->guest.before = e->guest.cqes;
+	ur_guest_copies_begin(e);
 	ur_guest_follow(e);
 }
 
@@ -422,12 +427,9 @@ static void take_lock(struct ur_engine *e)
 
 void ur_guest_steps_back(struct ur_engine *e)
 {
-	struct ur_user_mem *mem = memory_of(e);
-
 	take_lock(e);
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	if (mem)
-		ur_own_memory_turn_begins(mem, e->now);
+	ur_guest_copies_begin(e);
 }
 
 bool ur_guest_keeps_answer(struct ur_engine *e)

@@ -92,6 +92,9 @@ void ur_guest_follow(struct ur_engine *engine);
 void ur_guest_acted(struct ur_engine *engine);
 /* Ends its rest after a fork (guest_fork.h). Under the owner lock. */
 void ur_guest_rested(struct ur_engine *engine);
+/* Until the turn ends, copies may be the processor's: for who is in none and hands in packets. As
+ * ur_guest_turn_begins() otherwise. */
+void ur_guest_copies_begin(struct ur_engine *engine);
 /* A turn begins, and ends, in the same thread, which runs no code of the program in
  * between. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);

@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -116,6 +117,15 @@ def test_perftest(pair, process, tool):
     before = packets(pair.a)
     run_pair(pair.a, pair.b, [tool, *size, "-n", "300", "-F"], flag="-x")
     assert packets(pair.a) == before
+
+
+def test_copies_are_the_processors(pair, process):
+    """Also those of the engine's thread, when it is woken by packets: its program sleeps in
+    read(), and each message would else be put into a file and read from there."""
+    cmd = ["strace", "-f", "-qq", "-e", "trace=pread64,pwrite64", "ib_write_bw"]
+    server, _ = run_pair(pair.a, pair.b, [*cmd, "-s", "65536", "-n", "500", "-F"], flag="-x")
+    calls = re.findall(r"pread64\(\d+, .*, (\d+), 0\)", server)
+    assert len(calls) < 50, server
 
 
 PROGRAMS = {
