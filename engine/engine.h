@@ -82,6 +82,10 @@ struct ur_lent {
 	/* It gets no sockets, and finds its packets in a ring: the file, and the one of both
 	 * (wire/udp_relay.h); or -1. */
 	int relay, relay_words;
+	/* Its process is in another network namespace: it gets no sockets at all, and has a ring of what is to leave,
+	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (wire/udp_outbox.h); or
+	 * -1. */
+	int outbox, door, bell;
 	u32 off; /* options of the device that are off: UROCE_ENGINE_NO_* */
 	u32 tx_bytes; /* and that one */
 };

@@ -121,6 +121,7 @@ struct ur_engine {
 	u64 sleeps; /* for the tests */
 	ur_time last_rx, last_epoll;
 	ur_time wire_look; /* a wire wants its look() then */
+	u32 forwards; /* slots whose outboxes it empties (wire/udp_outbox.h), a bit each */
 	struct ur_idle idle;
 	struct ur_place place;
 	u32 cpu; /* that it was on when it last looked, plus one */

@@ -30,11 +30,17 @@ struct ur_lent_ring {
 	bool relayed; /* the other one gets no sockets */
 };
 
-/* Takes a free slot, and a port for it, for that user's process, which gets sockets, or,
- * relayed, a ring. Returns 0, -EOPNOTSUPP (the engine was made without the option guests,
+/* A process gets: */
+enum ur_lend_way {
+	UR_LEND_SOCKETS,
+	UR_LEND_RELAYED, /* what comes is in a ring */
+	UR_LEND_FAR, /* and what leaves, too: it is in another network namespace */
+};
+
+/* Takes a free slot, and a port for it, for that user's process. Returns 0, -EOPNOTSUPP (the engine was made without the option guests,
  * or the kernel has no seals), -EBUSY (all are lent) or -errno of the wire. */
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
-		   struct ur_lent *lent);
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+		   enum ur_lend_way way, struct ur_lent *lent);
 /* Returns how many slots there are to be lent. Control. */
 u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends it: the program has no queue pair any more. Its packets count until the
@@ -47,6 +53,11 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
  * such entry), -EOPNOTSUPP (a GID of RoCEv1) or -errno of the wire. */
 int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 			  u8 gid[16], int *fd);
+
+/* The program in that slot, which was lent by UR_LEND_FAR, joins a multicast group once more, or leaves it.
+ * Joining returns 0 or -errno. */
+int ur_engine_lend_group(struct ur_engine *engine, u32 slot, const u8 gid[16],
+			 bool joins);
 
 /* Makes the rings between the engines in two slots, neither of them 0, unless they are there, and
  * lends them to the one in slot. Returns 0, -EINVAL (one is not lent), -EALREADY (it has

@@ -21,13 +21,13 @@ static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 }
 UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
 
-static int lend_relay(struct ur_engine *engine, struct ur_lent *lent)
+static int lend_relay(struct ur_engine *engine, struct ur_lent *lent, bool far)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->lend_relay(wire, lent);
+	return wire->ops->lend_relay(wire, lent, far);
 }
-UR_ENGINE_CALL(1, lend_relay, struct ur_lent *);
+UR_ENGINE_CALL(2, lend_relay, struct ur_lent *, bool);
 
 u32 ur_engine_lend_room(const struct ur_engine *engine)
 {
@@ -55,8 +55,8 @@ static u32 free_slot(const struct ur_engine *engine)
 	return 0;
 }
 
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
-		   struct ur_lent *lent)
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+		   enum ur_lend_way way, struct ur_lent *lent)
 {
 	int err;
 
@@ -66,7 +66,10 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
 				 .off = ur_engine_options_off(&engine->opt),
 				 .tx_bytes = engine->opt.tx_bytes,
 				 .relay = -1,
-				 .relay_words = -1};
+				 .relay_words = -1,
+				 .outbox = -1,
+				 .door = -1,
+				 .bell = -1};
 	if (!lent->slot)
 		return -EBUSY;
 	err = call_lend_port(engine, lent);
@@ -78,8 +81,8 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool relayed,
 				     &lent->record);
 	if (!err)
 		err = ur_settings_lend(engine, &lent->settings);
-	if (!err && relayed)
-		err = call_lend_relay(engine, lent);
+	if (!err && way != UR_LEND_SOCKETS)
+		err = call_lend_relay(engine, lent, way == UR_LEND_FAR);
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;
@@ -152,6 +155,21 @@ int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
 	return call_lend_socket(engine, slot, index, gid, fd);
+}
+
+static int lend_group(struct ur_engine *engine, u32 slot, const u8 *gid,
+		      bool joins)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->lend_group(wire, slot, gid, joins);
+}
+UR_ENGINE_CALL(3, lend_group, u32, const u8 *, bool);
+
+int ur_engine_lend_group(struct ur_engine *engine, u32 slot, const u8 gid[16],
+			 bool joins)
+{
+	return call_lend_group(engine, slot, gid, joins);
 }
 
 /* ---- rings between two of them ---- */

@@ -74,8 +74,10 @@ static bool look_at_wire(struct ur_engine *e)
 		return e->rx_any || ur_wire_poll(e);
 	if (e->now >= e->wire_look)
 		ur_wire_look(e);
+	if (e->forwards)
+		any = ur_wire_forward(e);
 	if (quiet < WIRE_HOT_NS)
-		any = ur_wire_poll(e);
+		any |= ur_wire_poll(e);
 	if (e->now - e->last_epoll >=
 	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
 		e->last_epoll = e->now;

@@ -55,9 +55,9 @@ void ur_wait_init(struct ur_engine *e)
  * it. */
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
-	if (e->config.guest)
+	if (e->config.guest || e->forwards)
 		ur_wire_sleeps(e, asleep);
-	else
+	if (!e->config.guest)
 		ur_list_for_each(it, &e->ectxs)
 			ur_doorbell_sleep(
 				ur_list_entry(it, struct ur_ectx, node)->db,
@@ -78,7 +78,7 @@ bool ur_work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
 	       ur_doorbells_rung(e) || ur_shards_wait(e) ||
-	       (e->config.guest && ur_wire_waits(e));
+	       ((e->config.guest || e->forwards) && ur_wire_waits(e));
 }
 
 void ur_wait_sleep(struct ur_engine *e)

@@ -309,6 +309,14 @@ struct uroce_engine_open {
 	 * to read; the second is what both write. */
 	__s32 relay_fd;
 	__s32 relay_words_fd;
+	/* -1, or the process is in another network namespace than the device: it gets no sockets at all, out_fd neither,
+	 * and what is to leave goes into the first file, which it alone writes and which is as the one that the device
+	 * writes. It wakes the device by an eventfd, and the device wakes it by a socket, from which it reads. A caller
+	 * whose struct ends before these has the device's engine there. Closed by the provider. */
+	__s32 outbox_fd;
+	__s32 door_fd;
+	__s32 bell_fd;
+	__u32 rsv;
 };
 
 /*

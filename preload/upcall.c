@@ -17,7 +17,7 @@
 #include "util/os/rundir.h"
 
 /* One command installs at most the descriptors of one kernel method. */
-#define MAX_INSTALLED 8
+#define MAX_INSTALLED 16
 
 /* Makes a descriptor that the device sent one of the process's. */
 static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
+#include "device/quota.h"
 #include "device/uverbs/obj_qp.h"
 #include "util/assert.h"
 
@@ -16,10 +17,25 @@ static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 	return -1;
 }
 
-/* The engine of a program joins by itself. */
+/* Each group of a program in another network namespace has a socket of ours. */
+static int set_far(const struct ur_ufile *file, const u8 *gid, bool attach)
+{
+	int err = attach ? ur_quota_take_fds(file->uid, 1) : 0;
+
+	if (err)
+		return err;
+	err = ur_engine_lend_group(file->dev->engine, file->slot, gid, attach);
+	if (!attach || err)
+		ur_quota_give_fds(file->uid, 1);
+	return err;
+}
+
+/* The engine of another program joins by itself. */
 static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
 {
-	return qp->in_program ? 0 : ur_eqp_mcast(qp->qp, gid, attach);
+	if (!qp->in_program)
+		return ur_eqp_mcast(qp->qp, gid, attach);
+	return qp->obj.file->far ? set_far(qp->obj.file, gid, attach) : 0;
 }
 
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i)

@@ -22,6 +22,8 @@
 
 /* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
 #define LENT_FDS 6
+/* An outbox, and what wakes at either end. */
+#define FAR_FDS 3
 /* The rings to one other engine. */
 #define RING_FDS 5
 
@@ -49,15 +51,20 @@ static int check_open(const struct ur_cmd *cmd)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Its packets leave by sockets that it makes itself. */
-	if (!ur_client_is_in_our_network(file->session->sock))
-		return -EOPNOTSUPP;
 	/* Users kept apart, and hostile cards, are the device's engine's. So are
 	 * all where there is RoCEv1: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */
 	return ur_ufile_realm(file) || file->adverse || cmd->dev->roce_v1
 		       ? -EOPNOTSUPP
 		       : 0;
+}
+
+/* Elsewhere packets cannot leave by sockets that it makes itself. */
+static enum ur_lend_way way_for(const struct ur_ufile *file)
+{
+	if (!ur_client_is_in_our_network(file->session->sock))
+		return UR_LEND_FAR;
+	return may_have_sockets(file) ? UR_LEND_SOCKETS : UR_LEND_RELAYED;
 }
 
 /* All numbers of its slot are the program's: packets to them come to its engine. So there is nothing to
@@ -88,20 +95,26 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	return 0;
 }
 
+static u32 lent_fds(const struct ur_ufile *file)
+{
+	return LENT_FDS + (file->far ? FAR_FDS : 0);
+}
+
 /* Slots are the device's; who may not have all of them is charged for descriptors too. */
-static int take_part(struct ur_ufile *file, bool relayed)
+static int take_part(struct ur_ufile *file, enum ur_lend_way way)
 {
 	struct ur_quota *q = &file->dev->lent;
 	int err = 0;
 
-	file->relayed = relayed;
+	file->relayed = way != UR_LEND_SOCKETS;
+	file->far = way == UR_LEND_FAR;
 	q->what = "engines in programs";
 	q->where = file->dev->name;
 	q->max = ur_engine_lend_room(file->dev->engine);
 	if (ur_quota_take(q, file->uid, 1))
 		return -EBUSY;
 	if (file->relayed)
-		err = ur_quota_take_fds(file->uid, LENT_FDS);
+		err = ur_quota_take_fds(file->uid, lent_fds(file));
 	if (err)
 		ur_quota_give(q, file->uid, 1);
 	return err ? -EBUSY : 0;
@@ -113,7 +126,7 @@ static void give_part(struct ur_ufile *file)
 
 	ur_quota_give(&file->dev->lent, file->uid, 1);
 	if (file->relayed)
-		ur_quota_give_fds(file->uid, LENT_FDS + RING_FDS * rings);
+		ur_quota_give_fds(file->uid, lent_fds(file) + RING_FDS * rings);
 	file->rings = 0;
 }
 
@@ -122,12 +135,23 @@ static void give_part(struct ur_ufile *file)
 static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		   struct uroce_engine_open *resp)
 {
-	int fds[] = {lent->file,     lent->out[0],     lent->out[1],
-		     lent->counters, lent->settings,   lent->record,
-		     lent->relay,    lent->relay_words};
-	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],     &resp->out_fd[1],
-		       &resp->count_fd, &resp->settings_fd,   &resp->record_fd,
-		       &resp->relay_fd, &resp->relay_words_fd};
+	bool far = cmd->file->far;
+	/* With a socket of ours it could send whatever it likes to anybody here. */
+	int fds[] = {lent->file,
+		     far ? -1 : lent->out[0],
+		     far ? -1 : lent->out[1],
+		     lent->counters,
+		     lent->settings,
+		     lent->record,
+		     lent->relay,
+		     lent->relay_words,
+		     lent->outbox,
+		     lent->door,
+		     lent->bell};
+	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],      &resp->out_fd[1],
+		       &resp->count_fd, &resp->settings_fd,    &resp->record_fd,
+		       &resp->relay_fd, &resp->relay_words_fd, &resp->outbox_fd,
+		       &resp->door_fd,	&resp->bell_fd};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
 		*to[i] = fds[i] < 0 ? -1
@@ -159,15 +183,19 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 		.node_guid = dev->node_guid,
 	};
 	struct ur_ufile *file = cmd->file;
-	bool relayed = !may_have_sockets(file);
+	enum ur_lend_way way = way_for(file);
 	int err = check_open(cmd);
 
+	/* An older provider knows of no outbox. */
+	if (!err && way == UR_LEND_FAR &&
+	    ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP) < sizeof(resp))
+		err = -EOPNOTSUPP;
 	if (!err)
-		err = take_part(file, relayed);
+		err = take_part(file, way);
 	if (err)
 		return err;
-	err = ur_engine_lend(dev->engine, file->uid, file->session->pid,
-			     file->relayed, &lent);
+	err = ur_engine_lend(dev->engine, file->uid, file->session->pid, way,
+			     &lent);
 	if (err) {
 		give_part(file);
 		return err;
@@ -179,6 +207,8 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 				  sizeof(resp));
 	if (lent.relay >= 0)
 		close(lent.relay);
+	if (lent.bell >= 0)
+		close(lent.bell);
 	file->slot = lent.slot;
 	if (err)
 		ur_program_engine_end(file);
@@ -186,13 +216,13 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 }
 
 /* The slot and the descriptor are the user's from now on. */
-static int take_slot(struct ur_ufile *file, u32 slot, bool relayed)
+static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_way way)
 {
 	int err = ur_quota_take_fds(file->uid, 1), life;
 
 	if (err)
 		return err;
-	err = take_part(file, relayed);
+	err = take_part(file, way);
 	if (err)
 		goto err_fds;
 	life = ur_kept_program_take(file->dev, slot, file->uid,
@@ -214,7 +244,7 @@ err_fds:
 int ur_m_engine_resume(struct ur_cmd *cmd)
 {
 	struct uroce_engine_resume in;
-	bool relayed = !may_have_sockets(cmd->file);
+	enum ur_lend_way way = way_for(cmd->file);
 	int err;
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
@@ -222,7 +252,7 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 		return -EINVAL;
 	err = check_open(cmd);
 	if (!err)
-		err = take_slot(cmd->file, in.slot, relayed);
+		err = take_slot(cmd->file, in.slot, way);
 	if (err)
 		return err;
 	ur_handles_begin(&cmd->file->handles, in.resumes);

@@ -26,7 +26,8 @@ struct ur_ufile {
 	u32 adverse, adverse_seed; /* as the provider asked */
 	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
-	bool relayed; /* and the device receives for it */
+	bool relayed; /* and the device receives for it, */
+	bool far;     /* and sends: it is in another network namespace */
 	u32 rings; /* slots to which it has asked for rings then, a bit each */
 	int life; /* a socket that hangs up for that program with the file; 0: none */
 	int given_up_fd; /* given_up.h; 0: none. And what was read there: */

@@ -234,7 +234,8 @@ static const struct ur_attr_spec a_query_dm[] = {
 };
 
 static const struct ur_attr_spec a_engine_open[] = {
-	M_OUT(UROCE_ATTR_ENGINE_OPEN_RESP, sizeof(struct uroce_engine_open)),
+	M_OUT(UROCE_ATTR_ENGINE_OPEN_RESP,
+	      offsetof(struct uroce_engine_open, outbox_fd)),
 };
 
 static const struct ur_attr_spec a_engine_socket[] = {

@@ -98,6 +98,9 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 			 .record = o->record_fd,
 			 .relay = o->relay_fd,
 			 .relay_words = o->relay_words_fd,
+			 .outbox = o->outbox_fd,
+			 .door = o->door_fd,
+			 .bell = o->bell_fd,
 			 .off = o->flags,
 			 .tx_bytes = o->tx_bytes},
 		.slot_bits = o->slot_bits,
@@ -142,7 +145,7 @@ static void close_guest(struct uroce_guest *g)
 }
 
 /* Packets leave by sockets of the process's own: it must live where the device
- * does. */
+ * does, unless it has an outbox. */
 static int look_at_net(int lent)
 {
 	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -182,7 +185,9 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	ur_list_init(&g->channels);
 	ur_list_init(&g->node);
 	g->life = g->fork.life = g->fd = -1;
-	err = open->relay_fd < 0 ? 0 : look_at_net(lent_socket(open));
+	err = open->relay_fd < 0 || open->outbox_fd >= 0
+		      ? 0
+		      : look_at_net(lent_socket(open));
 	if (!err)
 		g->fd = err = make_file();
 	if (err >= 0)

@@ -110,6 +110,15 @@ void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 	*in = (struct ur_peer_in){.head = file, .word = word};
 }
 
+void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
+		       struct ur_peer_word *word)
+{
+	ur_peer_in_init(in, file, word);
+	in->taken = atomic_load(&word->taken) & ~(UNIT - 1);
+	in->next = in->taken;
+	in->freed = atomic_load(&word->freed);
+}
+
 /* ---- writer ---- */
 
 /* With the first line of the one to come. */

@@ -132,6 +132,9 @@ void ur_peer_out_resume(struct ur_peer_out *out, void *file,
 			struct ur_peer_word *word);
 void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 		     struct ur_peer_word *word);
+/* Goes on where a reader that is no more has left it. The first message is to say its way. */
+void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
+		       struct ur_peer_word *word);
 
 /* ---- writer ---- */
 
@@ -185,6 +188,12 @@ int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf);
  * change them at any time. */
 const u8 *ur_peer_bulk(const struct ur_peer_in *in,
 		       const struct ur_peer_message *m);
+/* Goes on to the message behind the one that was got last, whose place ur_peer_done() gives back with those
+ * of later ones. To go back, the reader copies *in before. */
+static inline void ur_peer_pass(struct ur_peer_in *in)
+{
+	in->taken = in->next;
+}
 /* Gives back the place of the message that was got last. */
 void ur_peer_done(struct ur_peer_in *in);
 /* After some of those: returns whether the writer, who waits, is to be woken. */

@@ -2,7 +2,6 @@
 /* The rings between this program's engine and others of its device: borrowed, and who
  * sleeps at them. */
 #include <errno.h>
-#include <linux/filter.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -131,7 +130,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 }
 
 /* It has woken the thread, which looks at the rings. */
-static void woken(struct ur_watch *watch, u32 events)
+void ur_udp_pair_woken(struct ur_watch *watch, u32 events)
 {
 	const struct ur_udp_woken *at =
 		ur_container_of(watch, struct ur_udp_woken, watch);
@@ -141,27 +140,20 @@ static void woken(struct ur_watch *watch, u32 events)
 		;
 }
 
-/* Datagrams that wake, and no others, come in at a port that else only sends. */
-static int let_wakes_in(struct ur_wire_udp *w, u32 v4)
+/* At a port that else only sends. */
+static int be_woken(struct ur_wire_udp *w, u32 v4)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-			 UR_UDP_BYTES + UR_UDP_WAKE_BYTES, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
 	struct ur_udp_woken *at = &w->woken[v4];
+	int err;
 
 	at->fd = w->lent[v4].fd;
 	if (at->fd < 0)
 		return 0;
-	at->watch.fn = woken;
-	if (setsockopt(at->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
-		       sizeof(prog)) < 0)
-		return -errno;
-	return ur_engine_watch(w->wire.engine, at->fd, EPOLLIN, &at->watch);
+	at->watch.fn = ur_udp_pair_woken;
+	err = ur_udp_let_wakes_in(at->fd);
+	return err ? err
+		   : ur_engine_watch(w->wire.engine, at->fd, EPOLLIN,
+				     &at->watch);
 }
 
 int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
@@ -184,7 +176,7 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 	w->paired |= 1;
 	ur_peer_read(&p->in, true);
 	for (u32 v4 = 0; v4 < 2 && !err; v4++)
-		err = let_wakes_in(w, v4);
+		err = be_woken(w, v4);
 	return err;
 }
 
@@ -225,7 +217,7 @@ bool ur_udp_pairs_wait(const struct ur_wire *wire)
 	for (u32 left = w->paired; left; left &= left - 1)
 		if (ur_peer_any(&w->pairs[__builtin_ctz(left)]->in))
 			return true;
-	return false;
+	return w->wire.engine->forwards && ur_udp_outboxes_wait(w);
 }
 
 void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep)
@@ -234,4 +226,5 @@ void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep)
 
 	for (u32 left = w->paired; left; left &= left - 1)
 		ur_peer_sleep(&w->pairs[__builtin_ctz(left)]->in, asleep);
+	ur_udp_outboxes_sleep(w, asleep);
 }

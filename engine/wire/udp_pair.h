@@ -16,6 +16,7 @@
 #include "engine/wire/peer_ring.h"
 #include "transport/transport.h"
 
+struct ur_watch;
 struct ur_wire;
 struct ur_wire_udp;
 
@@ -61,6 +62,8 @@ void ur_udp_close_lent_pairs(struct ur_wire_udp *w);
 /* The wire's borrow_ring, has_ring, payload_room, waits and sleeps. */
 u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			u32 len);
+/* The same, of a pair for which there is a way. */
+u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, u32 dqpn, u32 len);
 int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring);
 bool ur_udp_has_ring(struct ur_wire *wire, u32 peer);
 /* Called once, with the sockets that were lent: uses the ring of what comes from the wire, whose
@@ -77,6 +80,10 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
  * takes any; 0: there is no room now. */
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
 		     const struct ur_tx *tx, u32 first, u32 end);
+/* There is no room for so many bytes. Returns whether there is some all the same, or it is not to be
+ * waited for. */
+bool ur_udp_pair_waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *pair,
+			       u32 bytes);
 /* Shows what was put. */
 void ur_udp_pairs_publish(struct ur_wire_udp *w);
 /* Takes what has come in rings. Returns whether there was anything. */
@@ -87,6 +94,9 @@ void ur_udp_close_pairs(struct ur_wire_udp *w);
 struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot);
 /* Drops it: packets go through the loopback interface again. */
 void ur_udp_pair_end(struct ur_wire_udp *w, struct ur_udp_pair *pair);
+
+/* The function of the watch of what the engine's thread is woken by (struct ur_udp_woken). */
+void ur_udp_pair_woken(struct ur_watch *watch, u32 events);
 
 /* The bytes of a datagram that only wakes; no packet is as short. */
 #define UR_UDP_WAKE_BYTES 12u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Packets into the rings of other programs' engines, and out of theirs. */
 #include <errno.h>
+#include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
 #include "engine/faults.h"
 #include "transport/frame.h"
@@ -37,6 +38,10 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 		.msg_control = control,
 	};
 
+	if (w->door >= 0) {
+		ur_udp_outbox_wake(w, p);
+		return;
+	}
 	if (!p->has_way || w->lent[v4].fd < 0)
 		return;
 	msg.msg_namelen = ur_udp_sockaddr(
@@ -82,25 +87,30 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 		       : NULL;
 }
 
-u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
-			u32 len)
+u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, u32 dqpn, u32 len)
 {
-	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	struct ur_udp_pair *p;
-	struct ur_udp_out *o;
+	struct ur_udp_pair *p =
+		ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS));
 	u32 bulk;
 
-	if (!w->paired)
-		return NULL;
-	o = ur_udp_out(w, (struct ur_av *)av);
-	p = o && o->lent ? ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS))
-			 : NULL;
 	if (!p || !p->slot || !ur_peer_is_read(&p->out))
 		return NULL;
 	if (!len)
 		return ur_peer_may_reserve(&p->out, LONGEST_BULK) ? p->out_file
 								  : NULL;
 	return ur_peer_reserve(&p->out, len, &bulk);
+}
+
+u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+			u32 len)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	const struct ur_udp_out *o;
+
+	if (!w->paired)
+		return NULL;
+	o = ur_udp_out(w, (struct ur_av *)av);
+	return o && o->lent ? ur_udp_pair_payload_room(w, dqpn, len) : NULL;
 }
 
 static u32 bytes_of(const struct ur_tx_desc *d)
@@ -156,10 +166,8 @@ static void copy(u8 *to, const struct ur_tx *tx, u32 first, u32 n)
 	}
 }
 
-/* There is no room. Returns whether there is some all the same, or it is not to be
- * waited for. */
-static bool waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
-			  u32 bytes)
+bool ur_udp_pair_waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			       u32 bytes)
 {
 	ur_time now = w->wire.engine->now;
 
@@ -195,7 +203,7 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
-	if (!to && !waits_in_vain(w, p, m.len))
+	if (!to && !ur_udp_pair_waits_in_vain(w, p, m.len))
 		return 0;
 	if (!to)
 		to = ur_peer_room(&p->out, &m);
@@ -289,13 +297,15 @@ static void take_relayed(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.udp_sport = m->sport,
 		.flow_label = m->flow_label & 0xfffff,
 	};
+	const struct ur_udp_addr *a = ur_udp_find(w, m->daddr);
 
-	if (!ur_udp_find(w, m->daddr) || ur_gid_is_v4(m->saddr) != meta.v4)
+	if (!a || ur_gid_is_v4(m->saddr) != meta.v4)
 		return;
 	note_way(p, m->daddr, m->daddr);
 	memcpy(meta.saddr, m->saddr, 16);
 	memcpy(meta.daddr, m->daddr, 16);
-	ur_udp_take_relayed(w, &meta, w->rx_buf, m->len, m->seg, m->first);
+	ur_udp_take_relayed(w, a->mcast, &meta, w->rx_buf, m->len, m->seg,
+			    m->first);
 }
 
 static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,

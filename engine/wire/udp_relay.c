@@ -8,13 +8,16 @@
 #include <unistd.h>
 #include "engine/ground/keep.h"
 #include "engine/wire/wire_udp.h"
+#include "transport/frame.h"
 #include "util/assert.h"
 #include "util/os/map_shared.h"
 
 /* Look again, at first and at last, where the program does not say that there is room. */
 #define LOOK_NS	     1000000u
 #define LOOK_LAST_NS 64000000u
-#define SEALS	     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+/* A kept descriptor of a multicast group; the files are 0 and 1, and udp_outbox.c has those between. */
+#define GROUP 100u
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 /* A message of the largest datagram. */
 #define LARGEST (UR_PEER_BYTES + UR_PEER_MESSAGE_BYTES)
 
@@ -48,6 +51,9 @@ static void end_address(struct ur_udp_addr *a)
 	if (w->hot == a)
 		w->hot = NULL;
 	ur_engine_unwatch(w->wire.engine, a->fd);
+	/* Others are the group's of sockets. */
+	if (a->mcast)
+		close(a->fd);
 	ur_list_del(&a->node);
 	free(a);
 }
@@ -105,6 +111,28 @@ static int keep(const struct ur_udp_relay *r)
 	return err ? err : ur_keep_put(&what, r->words_fd);
 }
 
+static struct ur_kept group_name(const struct ur_wire_udp *w, u32 slot,
+				 const u8 gid[16])
+{
+	struct ur_kept what = kept_name(w, slot, GROUP);
+
+	memcpy(what.gid, gid, sizeof(what.gid));
+	return what;
+}
+
+static void drop_groups(const struct ur_udp_relay *r)
+{
+	ur_list_for_each(it, &r->addrs) {
+		const struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+		const struct ur_kept what =
+			group_name(r->wire, r->slot, a->gid);
+
+		if (a->mcast)
+			ur_keep_drop(&what);
+	}
+}
+
 static void drop_files(struct ur_wire_udp *w, u32 slot)
 {
 	for (u32 words = 0; words < 2; words++) {
@@ -114,7 +142,7 @@ static void drop_files(struct ur_wire_udp *w, u32 slot)
 	}
 }
 
-int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent)
+int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	struct ur_udp_relay *r = new_relay(w, lent->slot);
@@ -127,6 +155,8 @@ int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent)
 	if (err < 0)
 		goto err_close;
 	err = keep(r);
+	if (!err && far)
+		err = ur_udp_outbox_make(w, lent, r->words);
 	if (err) {
 		drop_files(w, lent->slot);
 		close(lent->relay);
@@ -161,6 +191,8 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	a->watch.fn = readable;
 	a->v4 = ur_gid_is_v4(gid);
 	a->fd = fd;
+	a->mcast = ur_gid_is_mcast(gid);
+	a->refs = 1;
 	memcpy(a->gid, gid, 16);
 	err = ur_engine_watch(r->wire->wire.engine, fd, EPOLLIN, &a->watch);
 	if (err)
@@ -170,10 +202,97 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	return err;
 }
 
+static struct ur_udp_addr *find_address(const struct ur_udp_relay *r,
+					const u8 gid[16])
+{
+	ur_list_for_each(it, &r->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		if (!memcmp(a->gid, gid, 16))
+			return a;
+	}
+	return NULL;
+}
+
+bool ur_udp_relay_has(const struct ur_udp_relay *r, const u8 gid[16])
+{
+	return find_address(r, gid);
+}
+
+/* ---- groups ---- */
+
+static int join_group(struct ur_udp_relay *r, const u8 gid[16],
+		      ur_udp_readable_fn *readable)
+{
+	const struct ur_kept what = group_name(r->wire, r->slot, gid);
+	struct ur_udp_addr *a = find_address(r, gid);
+	int fd, err;
+
+	if (a) {
+		a->refs++;
+		return 0;
+	}
+	fd = ur_udp_open_group(r->wire, gid);
+	if (fd < 0)
+		return fd;
+	err = ur_keep_put(&what, fd);
+	if (!err)
+		err = ur_udp_relay_begin(r, gid, fd, readable);
+	if (!err)
+		return 0;
+	ur_keep_drop(&what);
+	close(fd);
+	return err;
+}
+
+int ur_udp_relay_join(struct ur_wire_udp *w, u32 slot, const u8 gid[16],
+		      ur_udp_readable_fn *readable)
+{
+	ur_assert(slot < UR_SLOTS && ur_gid_is_mcast(gid));
+	return w->relays[slot] ? join_group(w->relays[slot], gid, readable)
+			       : -EINVAL;
+}
+
+void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16])
+{
+	struct ur_udp_relay *r = w->relays[slot];
+	const struct ur_kept what = group_name(w, slot, gid);
+	struct ur_udp_addr *a = r ? find_address(r, gid) : NULL;
+
+	if (!a)
+		return;
+	ur_assert(a->mcast && a->refs);
+	if (--a->refs)
+		return;
+	ur_keep_drop(&what);
+	end_address(a);
+}
+
+/* It is not known who is a member now: they stay until the slot is lent no more. */
+static void inherit_groups(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
+{
+	struct ur_kept what;
+	u32 at = 0;
+
+	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what)) {
+		int fd = what.which == GROUP && what.place < UR_SLOTS &&
+					 w->relays[what.place]
+				 ? ur_keep_take(&what)
+				 : -1;
+
+		if (fd >= 0 && ur_udp_relay_begin(w->relays[what.place],
+						  what.gid, fd, readable))
+			close(fd);
+	}
+}
+
 void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot)
 {
 	if (!w->relays[slot])
 		return;
+	ur_udp_outbox_end(w, slot);
+	drop_groups(w->relays[slot]);
 	drop_files(w, slot);
 	close_relay(w->relays[slot]);
 	w->relays[slot] = NULL;
@@ -196,9 +315,12 @@ void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16])
 
 void ur_udp_relays_close(struct ur_wire_udp *w)
 {
-	for (u32 slot = 0; slot < UR_SLOTS; slot++)
-		if (w->relays[slot])
-			close_relay(w->relays[slot]);
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_udp_outbox_close(w, slot);
+		close_relay(w->relays[slot]);
+	}
 }
 
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r)
@@ -241,6 +363,7 @@ static void inherit_one(struct ur_wire_udp *w, u32 slot)
 	}
 	ur_peer_out_resume(&r->out, r->packets, r->words);
 	w->relays[slot] = r;
+	ur_udp_outbox_inherit(w, slot, r->words);
 }
 
 void ur_udp_relays_inherit(struct ur_wire_udp *w)
@@ -257,6 +380,7 @@ void ur_udp_relays_inherit(struct ur_wire_udp *w)
 
 void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
 {
+	inherit_groups(w, readable);
 	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
 		if (!w->relays[slot])
 			continue;
@@ -271,6 +395,7 @@ void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
 				ur_udp_relay_begin(w->relays[slot], a->gid, fd,
 						   readable);
 		}
+		ur_udp_outbox_begin(w, slot);
 	}
 }
 
@@ -353,6 +478,12 @@ static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 	r->wire->relayed |= 1u << r->slot;
 }
 
+static void put_all(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
+		    const u8 *data, u32 len, u32 seg)
+{
+	put(r, meta, &(struct ur_udp_run){data, len, seg, 0});
+}
+
 static u32 slot_at(const u8 *data, u32 len, u32 at)
 {
 	return len - at < UR_BTH_BYTES
@@ -362,15 +493,21 @@ static u32 slot_at(const u8 *data, u32 len, u32 at)
 
 /* The kernel looks at the number of the first packet alone: others may be of other slots, whose programs
  * alone may see them. */
-void ur_udp_relay_put(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg)
 {
+	const struct ur_wire_udp *w = a->wire;
 	u32 end;
 
 	/* Nothing of ours is so short, or in so many pieces. */
 	if (!len || seg < UR_BTH_BYTES || seg > UINT16_MAX ||
 	    (len + seg - 1) / seg > UR_PEER_PACKETS)
 		return;
+	/* Each member has a socket of its own. */
+	if (a->mcast) {
+		put_all(a->relay, meta, data, len, seg);
+		return;
+	}
 	for (u32 at = 0; at < len; at = end) {
 		u32 slot = slot_at(data, len, at);
 
@@ -420,4 +557,6 @@ void ur_udp_relays_look(struct ur_wire *wire)
 		if (r->full)
 			look_at(r, r->look);
 	}
+	w->wire.engine->wire_look =
+		ur_min_u64(w->wire.engine->wire_look, ur_udp_outboxes_look(w));
 }

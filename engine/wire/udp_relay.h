@@ -27,7 +27,7 @@ struct ur_wire;
 struct ur_wire_udp;
 
 /* The wire's lend_relay. */
-int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent);
+int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far);
 /* The function of a receiving socket's watch. */
 typedef void ur_udp_readable_fn(struct ur_watch *watch, u32 events);
 
@@ -35,9 +35,17 @@ typedef void ur_udp_readable_fn(struct ur_watch *watch, u32 events);
  * -errno of epoll. */
 int ur_udp_relay_begin(struct ur_udp_relay *relay, const u8 gid[16], int fd,
 		       ur_udp_readable_fn *readable);
+/* The program in that slot joins a multicast group once more, or leaves it: what comes there is for it. Joining returns 0
+ * or -errno. */
+int ur_udp_relay_join(struct ur_wire_udp *w, u32 slot, const u8 gid[16],
+		      ur_udp_readable_fn *readable);
+void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16]);
 /* The sockets of that slot, or of that address, are about to be closed or lent anew. */
 void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16]);
+
+/* Returns whether the slot uses that address of the device. */
+bool ur_udp_relay_has(const struct ur_udp_relay *relay, const u8 gid[16]);
 
 /* Finds those of an earlier uroced; they begin when it is known which addresses there are. */
 void ur_udp_relays_inherit(struct ur_wire_udp *w);
@@ -47,8 +55,8 @@ void ur_udp_relays_close(struct ur_wire_udp *w);
 /* Returns how many datagrams there is room for. 0: the device looks again later. */
 u32 ur_udp_relay_room(struct ur_udp_relay *relay);
 /* Puts a datagram, packets of seg bytes each but the last, which may be shorter, into the rings of those
- * whose they are, and says so in the wire's relayed. */
-void ur_udp_relay_put(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
+ * whose they are, and says so in the wire's relayed. addr: where it came. */
+void ur_udp_relay_put(struct ur_udp_addr *addr, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg);
 /* Returns the ring. */
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay);

@@ -123,6 +123,13 @@ void ur_wire_look(struct ur_engine *engine)
 			wire->ops->look(wire);
 }
 
+bool ur_wire_forward(struct ur_engine *engine)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+
+	return wire->ops->forward(wire);
+}
+
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
 	u32 type = UR_WIRES;
@@ -150,26 +157,6 @@ void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
 
 	while ((wire = next_wire(engine, &type)))
 		wire->ops->leave(wire, gid);
-}
-
-u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused)
-{
-	u32 done = 0;
-
-	*refused = 0;
-	while (done < n) {
-		int sent = sendmmsg(fd, msg + done, n - done, 0);
-
-		if (sent > 0) {
-			done += (u32)sent;
-		} else if (sent < 0 && errno != EINTR) {
-			if (errno != EAGAIN && errno != EWOULDBLOCK &&
-			    errno != ENOBUFS && errno != ENOMEM)
-				*refused = errno;
-			break;
-		}
-	}
-	return done;
 }
 
 void ur_wire_priority_refused(struct ur_engine *engine)
@@ -215,40 +202,4 @@ void ur_wire_hang_up(struct ur_engine *engine)
 	while ((wire = next_wire(engine, &type)))
 		if (wire->ops->hang_up)
 			wire->ops->hang_up(wire);
-}
-
-socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
-			 u32 ifindex)
-{
-	memset(sa, 0, sizeof(*sa));
-	if (ur_gid_is_v4(gid)) {
-		sa->v4.sin_family = AF_INET;
-		sa->v4.sin_port = htons(port);
-		memcpy(&sa->v4.sin_addr, gid + 12, 4);
-		return sizeof(sa->v4);
-	}
-	sa->v6.sin6_family = AF_INET6;
-	sa->v6.sin6_port = htons(port);
-	memcpy(&sa->v6.sin6_addr, gid, 16);
-	/* Link-local, and multicast of interface (1) and link (2) scope. */
-	if ((gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) ||
-	    (gid[0] == 0xff && ((gid[1] & 0x0f) == 1 || (gid[1] & 0x0f) == 2)))
-		sa->v6.sin6_scope_id = ifindex;
-	return sizeof(sa->v6);
-}
-
-static void set_buffer(int fd, int forced, int plain, int bytes)
-{
-	if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof(bytes)) < 0)
-		setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof(bytes));
-}
-
-void ur_wire_rx_buffer(int fd)
-{
-	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, 32 << 20);
-}
-
-void ur_wire_tx_buffer(int fd)
-{
-	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, 8 << 20);
 }

@@ -57,9 +57,13 @@ struct ur_wire_ops {
 	/* Fills the rest of what is lent for lent->slot, in place of what was lent
 	 * for it before. Returns 0 or -errno. With lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
-	/* Makes the ring for that slot, which gets no sockets then, and fills in its files. Returns 0 or
-	 * -errno. With lend. */
-	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent);
+	/* Makes the ring for that slot, which gets no sockets then, and fills in its files; far: its
+	 * outbox, too. Returns 0 or -errno. With lend. */
+	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent, bool far);
+	/* That slot, which has an outbox, joins a multicast group or leaves it: what comes to that is in its ring. Joins
+	 * count. Joining returns 0 or -errno. With lend. */
+	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
+			  bool joins);
 	/* Ends the loans of an earlier uroced that nobody uses by now, or that are of none
 	 * of those slots, a bit each. With lend. */
 	void (*settle)(struct ur_wire *wire, u32 slots);
@@ -83,6 +87,9 @@ struct ur_wire_ops {
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
 	/* Looks again at what it could not take, at engine->wire_look. With lend_relay. */
 	void (*look)(struct ur_wire *wire);
+	/* Sends what programs of other network namespaces have put into their outboxes (udp_outbox.h), for
+	 * engines with engine->forwards. Returns whether there was any. */
+	bool (*forward)(struct ur_wire *wire);
 	/* Join a multicast group, or leave it. The caller counts. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
@@ -148,6 +155,7 @@ bool ur_wire_poll(struct ur_engine *engine);
 bool ur_wire_waits(const struct ur_engine *engine);
 void ur_wire_sleeps(struct ur_engine *engine, bool asleep);
 void ur_wire_look(struct ur_engine *engine);
+bool ur_wire_forward(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);

@@ -20,83 +20,7 @@ static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 	return ur_container_of(wire, struct ur_wire_udp, wire);
 }
 
-socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
-			  const u8 gid[16], u16 port)
-{
-	return ur_sockaddr_of(sa, gid, port, w->wire.engine->config.ifindex);
-}
-
-int ur_udp_set(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno
-								      : 0;
-}
-
-int ur_udp_open(bool v4)
-{
-	int fd = ur_high_fd(socket(v4 ? AF_INET : AF_INET6,
-				   SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-				   0));
-
-	if (fd < 0)
-		return -errno;
-	if (!v4)
-		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-	return fd;
-}
-
 /* ---- receiving sockets ---- */
-
-void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4)
-{
-	ur_wire_rx_buffer(fd);
-	if (w->wire.engine->opt.gro)
-		ur_udp_set(fd, IPPROTO_UDP, UDP_GRO, 1);
-	if (v4) {
-		ur_udp_set(fd, IPPROTO_IP, IP_RECVTOS, 1);
-		ur_udp_set(fd, IPPROTO_IP, IP_RECVTTL, 1);
-	} else {
-		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-		ur_udp_set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
-		ur_udp_set(fd, IPPROTO_IPV6, IPV6_FLOWINFO, 1);
-		/* zero UDP checksums are what RoCE senders use */
-		ur_udp_set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
-	}
-}
-
-static int join_group(const struct ur_wire_udp *w, int fd, const u8 *gid)
-{
-	struct ip_mreqn m4 = {
-		.imr_ifindex = (int)w->wire.engine->config.ifindex,
-	};
-	struct ipv6_mreq m6 = {
-		.ipv6mr_interface = w->wire.engine->config.ifindex,
-	};
-	int err;
-
-	if (ur_gid_is_v4(gid)) {
-		memcpy(&m4.imr_multiaddr, gid + 12, 4);
-		err = setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &m4,
-				 sizeof(m4));
-	} else {
-		memcpy(&m6.ipv6mr_multiaddr, gid, 16);
-		err = setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &m6,
-				 sizeof(m6));
-	}
-	return err < 0 ? -errno : 0;
-}
-
-struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16])
-{
-	ur_list_for_each(it, &w->addrs) {
-		struct ur_udp_addr *a =
-			ur_list_entry(it, struct ur_udp_addr, node);
-
-		if (!memcmp(a->gid, gid, 16))
-			return a;
-	}
-	return NULL;
-}
 
 static void report_in_use(const struct ur_wire_udp *w, const u8 *gid)
 {
@@ -134,17 +58,14 @@ static bool take_left(const struct ur_wire_udp *w, struct ur_udp_addr *a)
 	return a->fd >= 0;
 }
 
-static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid,
-		     bool mcast)
+static int bind_addr(const struct ur_wire_udp *w, int fd, const u8 *gid)
 {
 	union ur_sockaddr sa;
 	socklen_t len = ur_udp_sockaddr(w, &sa, gid, UR_ROCE_V2_UDP_PORT);
 
-	if (w->group && !mcast)
+	if (w->group)
 		return ur_udp_group_join(w->group, gid, w->wire.engine->shard,
 					 fd, &sa.sa, len);
-	if (mcast)
-		ur_udp_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	return bind(fd, &sa.sa, len) < 0 ? -errno : 0;
 }
 
@@ -233,14 +154,16 @@ static int open_socket(struct ur_wire_udp *w, struct ur_udp_addr *a)
 
 	if (take_left(w, a))
 		return 0;
-	a->fd = ur_udp_open(a->v4);
+	a->fd = a->mcast ? ur_udp_open_group(w, a->gid) : ur_udp_open(a->v4);
 	if (a->fd < 0)
 		return a->fd;
+	if (a->mcast)
+		return 0;
 	ur_udp_set_rx(w, a->fd, a->v4);
-	err = bind_addr(w, a->fd, a->gid, a->mcast);
+	err = bind_addr(w, a->fd, a->gid);
 	if (err == -EADDRINUSE)
 		report_in_use(w, a->gid);
-	return err || !a->mcast ? err : join_group(w, a->fd, a->gid);
+	return err;
 }
 
 static int open_addr(struct ur_wire_udp *w, const u8 *gid, bool mcast)
@@ -303,6 +226,20 @@ static void addr_del(struct ur_wire *wire, const u8 gid[16])
 static int join(struct ur_wire *wire, const u8 gid[16])
 {
 	return open_addr(to_udp(wire), gid, true);
+}
+
+/* The device joins, and puts what comes into the ring. */
+static int join_far(struct ur_wire *wire, const u8 gid[16])
+{
+	struct ur_wire_udp *w = to_udp(wire);
+	struct ur_udp_addr *a = ur_udp_find(w, gid);
+
+	if (a) {
+		a->refs++;
+		return 0;
+	}
+	a = new_addr(w, gid, true);
+	return a ? add_addr(w, a) : -ENOMEM;
 }
 
 static int check(struct ur_wire *wire, const struct ur_av *av)
@@ -381,6 +318,7 @@ static const struct ur_wire_ops udp_ops = {
 	.borrow = borrow,
 	.lend_port = ur_udp_lend_port,
 	.lend_relay = ur_udp_lend_relay,
+	.lend_group = ur_udp_lend_group,
 	.settle = ur_udp_settle,
 	.is_here = ur_udp_is_here,
 	.lend_ring = ur_udp_lend_ring,
@@ -390,6 +328,7 @@ static const struct ur_wire_ops udp_ops = {
 	.waits = ur_udp_pairs_wait,
 	.sleeps = ur_udp_pairs_sleep,
 	.look = ur_udp_relays_look,
+	.forward = ur_udp_outboxes_empty,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
@@ -397,6 +336,24 @@ static const struct ur_wire_ops udp_ops = {
 	.send = ur_udp_send,
 	.destroy = destroy,
 	.hang_up = hang_up,
+};
+
+/* In a program that has an outbox. */
+static const struct ur_wire_ops far_ops = {
+	.name = "outbox",
+	.borrow = borrow,
+	.borrow_ring = ur_udp_borrow_ring,
+	.has_ring = ur_udp_has_ring,
+	.payload_room = ur_udp_outbox_payload_room,
+	.waits = ur_udp_pairs_wait,
+	.sleeps = ur_udp_pairs_sleep,
+	.join = join_far,
+	.leave = addr_del,
+	.addr_del = addr_del,
+	.check = ur_udp_outbox_check,
+	.poll = ur_udp_poll,
+	.send = ur_udp_outbox_send,
+	.destroy = destroy,
 };
 
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
@@ -414,7 +371,7 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
 		w->lent_to[i][0] = w->lent_to[i][1] = -1;
 	w->lent[0].fd = w->lent[1].fd = -1;
-	w->wakes[0] = w->wakes[1] = -1;
+	w->wakes[0] = w->wakes[1] = w->door = -1;
 	ur_udp_icrc_init(w);
 	err = ur_udp_find_own(w);
 	if (!err)
@@ -423,6 +380,8 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 		destroy(&w->wire);
 		return err;
 	}
+	if (w->door >= 0)
+		w->wire.ops = &far_ops;
 	*wire = &w->wire;
 	return 0;
 }

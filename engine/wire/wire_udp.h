@@ -21,6 +21,7 @@
 #include "engine/engine_impl.h"
 #include "engine/wire/udp_group.h"
 #include "engine/wire/udp_ids.h"
+#include "engine/wire/udp_outbox.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/udp_pair.h"
 #include "engine/wire/udp_relay.h"
@@ -112,12 +113,15 @@ struct ur_wire_udp {
 	struct ur_udp_relay *relays[UR_SLOTS];
 	int wakes[2];
 	ur_time woke[UR_SLOTS];
+	struct ur_udp_outbox *outboxes[UR_SLOTS];
+	u32 outbox_next; /* to be emptied */
 	u32 relayed; /* slots for which something was put that is not shown yet, a bit each */
 	/* A program's, by the other's slot, and which there are, a bit each. The device's is what has
 	 * come from the wire, where it gets no sockets. */
 	struct ur_udp_pair *pairs[UR_SLOTS];
 	u32 paired;
 	struct ur_udp_woken woken[2];
+	int door; /* wakes the device, where all that leaves goes by it; else -1 */
 	ur_time asked; /* the sockets, by one that has pairs */
 	ur_time last_datagram;
 	ur_time last_ring; /* something came in a ring */
@@ -137,10 +141,12 @@ struct ur_wire_udp {
 	bool said_msgsize;
 };
 
-/* Makes the socket address of a GID on the wire's netdev. Returns its
+/* udp_sockets.c: makes the socket address of a GID on the wire's netdev. Returns its
  * length. */
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port);
+/* Returns a new socket that is a member of that group, or -errno. */
+int ur_udp_open_group(const struct ur_wire_udp *w, const u8 gid[16]);
 /* Returns the receiving socket of that address or group, or NULL. */
 struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
 /* Returns a new datagram socket, or -errno. */
@@ -150,9 +156,13 @@ int ur_udp_set(int fd, int level, int name, int value);
 
 /* Sets the options of a receiving socket. */
 void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
-/* wire_udp_lend.c: the wire's lend and lend_end. */
+/* Lets datagrams that wake come in at that socket, and no others. Returns 0 or -errno. */
+int ur_udp_let_wakes_in(int fd);
+/* wire_udp_lend.c: the wire's lend, lend_end and lend_group. */
 int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 void ur_udp_lend_end(struct ur_wire *wire, u32 slot);
+int ur_udp_lend_group(struct ur_wire *wire, u32 slot, const u8 gid[16],
+		      bool joins);
 /* Shows programs what was put into their rings, and wakes those that sleep; a: the address where that
  * came. */
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a);
@@ -201,18 +211,16 @@ void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd);
  * last, which may be shorter, with four bytes behind that are no ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg);
-/* Takes packets of seg bytes each that uroced has received for us, at one of our addresses; first: the place of
+/* Takes packets of seg bytes each that uroced has received for us, at one of our addresses or groups; first: the place of
  * the first one in its datagram. */
-void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
-			 u8 *data, u32 len, u32 seg, u32 first);
+void ur_udp_take_relayed(struct ur_wire_udp *w, bool mcast,
+			 const struct ur_rx_meta *meta, u8 *data, u32 len,
+			 u32 seg, u32 first);
 /* Allocates the receive buffers. Returns 0 or -ENOMEM. */
 int ur_udp_rx_init(struct ur_wire_udp *w);
 /* wire_udp_tx.c: the wire's send. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
-/* Adds the source address to a message: the socket is bound to none. */
-void ur_udp_add_source(const struct ur_wire_udp *w, struct msghdr *msg,
-		       const u8 sgid[16]);
 /* wire_port.c: says on stderr who has UDP port 4791 of that address, and what
  * to do. */
 void ur_port_owner_report(const char *address, const char *netdev);

@@ -74,6 +74,17 @@ static void take_left(void *arg, const u8 gid[16], int fd)
 	ur_udp_take_left(arg, gid, fd);
 }
 
+int ur_udp_lend_group(struct ur_wire *wire, u32 slot, const u8 gid[16],
+		      bool joins)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	if (joins)
+		return ur_udp_relay_join(w, slot, gid, ur_udp_readable);
+	ur_udp_relay_leave(w, slot, gid);
+	return 0;
+}
+
 void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
@@ -91,6 +102,10 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 	union ur_sockaddr to;
 	socklen_t len;
 
+	if (ur_udp_outbox_ring(w, slot)) {
+		w->woke[slot] = w->wire.engine->now;
+		return;
+	}
 	if (*fd < 0)
 		*fd = ur_udp_open_out(w, a->v4);
 	if (*fd < 0 || !port)
@@ -241,8 +256,8 @@ void ur_udp_settle(struct ur_wire *wire, u32 slots)
 	ur_udp_group_settle(w->group);
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
 		if (!(slots >> slot & 1)) {
-			end_port(w, slot);
 			ur_udp_relay_end(w, slot);
+			end_port(w, slot);
 		}
 	ur_udp_relays_settle(w, ur_udp_readable);
 }
@@ -256,17 +271,19 @@ static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
 		struct ur_udp_out *o = &w->lent[v4];
 
 		o->lent = true;
+		o->sport = lent->port;
 		if (lent->out[v4] < 0)
 			continue;
 		o->fd = ur_high_fd_copy(lent->out[v4]);
 		if (o->fd < 0)
 			err = o->fd;
 		o->guard = -1;
-		o->sport = lent->port;
 		o->no_gso = !w->wire.engine->opt.gso;
 	}
 	if (!err && lent->relay >= 0)
 		err = ur_udp_borrow_relay(w, lent);
+	if (!err && lent->outbox >= 0)
+		err = lent->relay < 0 ? -EPROTO : ur_udp_outbox_borrow(w, lent);
 	return err;
 }
 
@@ -319,6 +336,12 @@ static void return_port(struct ur_wire_udp *w)
 	for (int v4 = 0; v4 < 2; v4++)
 		if (w->lent[v4].fd >= 0)
 			close(w->lent[v4].fd);
+	/* Else it is the one above. */
+	if (w->door >= 0) {
+		close(w->door);
+		if (w->woken[0].fd >= 0)
+			close(w->woken[0].fd);
+	}
 	ur_udp_own_unmap(w->own);
 }
 

@@ -329,12 +329,13 @@ static void take_datagram(struct ur_wire_udp *w, bool mcast,
 	take_all(w, peer, &seed, meta, data, len, seg, first);
 }
 
-void ur_udp_take_relayed(struct ur_wire_udp *w, const struct ur_rx_meta *meta,
-			 u8 *data, u32 len, u32 seg, u32 first)
+void ur_udp_take_relayed(struct ur_wire_udp *w, bool mcast,
+			 const struct ur_rx_meta *meta, u8 *data, u32 len,
+			 u32 seg, u32 first)
 {
 	struct ur_rx_meta copy = *meta;
 
-	take_datagram(w, false, &copy, data, len, seg, first);
+	take_datagram(w, mcast, &copy, data, len, seg, first);
 }
 
 static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
@@ -351,7 +352,7 @@ static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
 	read_name(a, &w->rx_name[i], &info.meta);
 	seg = info.seg_bytes ? info.seg_bytes : len;
 	if (a->relay)
-		ur_udp_relay_put(w, &info.meta, data, len, seg);
+		ur_udp_relay_put(a, &info.meta, data, len, seg);
 	else
 		take_datagram(w, a->mcast, &info.meta, data, len, seg, 0);
 }

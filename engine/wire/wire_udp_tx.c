@@ -8,11 +8,8 @@
 #include <netinet/udp.h>
 #include <stdio.h>
 #include "engine/faults.h"
+#include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
-
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
 
 /* The ICRCs of packets [first, first + count), which leave as one burst. */
 static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
@@ -40,37 +37,6 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	}
 }
 
-static void add_cmsg(struct msghdr *msg, int level, int type, const void *data,
-		     size_t len)
-{
-	struct cmsghdr *c = (struct cmsghdr *)((u8 *)msg->msg_control +
-					       msg->msg_controllen);
-
-	c->cmsg_level = level;
-	c->cmsg_type = type;
-	c->cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(c), data, len);
-	msg->msg_controllen += CMSG_SPACE(len);
-}
-
-void ur_udp_add_source(const struct ur_wire_udp *w, struct msghdr *msg,
-		       const u8 sgid[16])
-{
-	struct in_pktinfo v4 = {0};
-	struct in6_pktinfo v6 = {0};
-	union ur_sockaddr sa;
-
-	if (ur_gid_is_v4(sgid)) {
-		memcpy(&v4.ipi_spec_dst, sgid + 12, 4);
-		add_cmsg(msg, IPPROTO_IP, IP_PKTINFO, &v4, sizeof(v4));
-		return;
-	}
-	ur_udp_sockaddr(w, &sa, sgid, 0);
-	v6.ipi6_addr = sa.v6.sin6_addr;
-	v6.ipi6_ifindex = sa.v6.sin6_scope_id;
-	add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
-}
-
 /* Message m: packets [first, first + count) of tx. */
 static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 			 u32 first, u32 count, const struct ur_udp_out *out)
@@ -80,7 +46,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
 	u32 end = tx->desc[first + count - 1].off +
 		  tx->desc[first + count - 1].len + UR_ICRC_BYTES;
-	int ttl = av->hop_limit, tos = av->traffic_class;
+	int tos = av->traffic_class;
 	u16 size = (u16)(d->len + UR_ICRC_BYTES);
 
 	w->tx_iov[m].iov_base = tx->buf + d->off;
@@ -96,20 +62,15 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
 	ur_udp_add_source(w, msg, av->sgid);
-	if (av->v4) {
-		if (ttl != 64 || av->mcast)
-			add_cmsg(msg, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
-	} else {
-		if (ttl != 64 || av->mcast)
-			add_cmsg(msg, IPPROTO_IPV6, IPV6_HOPLIMIT, &ttl,
-				 sizeof(ttl));
-	}
+	ur_udp_add_ttl(msg, av->v4, av->hop_limit, av->mcast);
 	/* Its socket has one for all. */
 	if (out->lent && av->traffic_class)
-		add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
-			 av->v4 ? IP_TOS : IPV6_TCLASS, &tos, sizeof(tos));
+		ur_udp_add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
+				av->v4 ? IP_TOS : IPV6_TCLASS, &tos,
+				sizeof(tos));
 	if (count > 1)
-		add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size));
+		ur_udp_add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size,
+				sizeof(size));
 	w->tx_count[m] = count;
 }
 
@@ -190,52 +151,6 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 	}
 }
 
-/* Returns whether packets of both leave with the same headers. If one has no
- * socket yet, or its socket is closed, that is not known. */
-static bool same_way(const struct ur_av *a, const struct ur_av *b)
-{
-	return a == b ||
-	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
-		a->mcast == b->mcast && a->flow_label == b->flow_label &&
-		a->traffic_class == b->traffic_class &&
-		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
-}
-
-/* One socket of the other side's group has a whole message, so its packets are for one engine. */
-static bool same_slot(const struct ur_tx *tx, u32 a, u32 b)
-{
-	return !(
-		(tx->buf[tx->desc[a].off + 5] ^ tx->buf[tx->desc[b].off + 5]) >>
-		(8 - UR_SLOT_BITS));
-}
-
-/* Returns how many packets from first on can be one message: of any queue
- * pairs. */
-static u32 run_length(const struct ur_tx *tx, u32 first, u32 end,
-		      const struct ur_udp_out *out)
-{
-	const struct ur_tx_desc *d = &tx->desc[first];
-	u32 size = d->len + UR_ICRC_BYTES, at = d->off + size, i;
-
-	if (out->no_gso)
-		return 1;
-	for (i = first + 1; i < end && i - first < UR_UDP_SEGS; i++) {
-		const struct ur_tx_desc *n = &tx->desc[i];
-		u32 bytes = n->len + UR_ICRC_BYTES;
-
-		if (!same_way(n->av, d->av) || n->off != at || bytes > size ||
-		    at + bytes - d->off > UR_UDP_BURST || n->apart ||
-		    !same_slot(tx, first, i))
-			break;
-		at += bytes;
-		if (bytes < size) {
-			i++;
-			break;
-		}
-	}
-	return i - first;
-}
-
 static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
 			const struct ur_tx *tx, u32 i)
 {
@@ -296,7 +211,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 			if ((out && o != out) || is_for_ring(w, o, tx, i))
 				break;
 			out = o;
-			count = run_length(tx, i, end, o);
+			count = o->no_gso ? 1 : ur_udp_run_length(tx, i, end);
 			put_icrcs(w, tx, i, count, o);
 			fill_message(w, n++, tx, i, count, o);
 			i += count;

@@ -92,6 +92,11 @@ static void close_lent(const struct uroce_engine_open *open)
 		close(open->relay_fd);
 		close(open->relay_words_fd);
 	}
+	if (open->outbox_fd >= 0) {
+		close(open->outbox_fd);
+		close(open->door_fd);
+		close(open->bell_fd);
+	}
 	for (u32 i = 0; i < UR_ARRAY_SIZE(open->out_fd); i++)
 		if (open->out_fd[i] >= 0)
 			close(open->out_fd[i]);
@@ -129,7 +134,11 @@ static int open_guest(struct uroce_context *ctx,
 		      struct uroce_guest_info *info)
 {
 	/* An older uroced does not fill these. */
-	struct uroce_engine_open open = {.relay_fd = -1, .relay_words_fd = -1};
+	struct uroce_engine_open open = {.relay_fd = -1,
+					 .relay_words_fd = -1,
+					 .outbox_fd = -1,
+					 .door_fd = -1,
+					 .bell_fd = -1};
 	int err;
 
 	ctx->door = find_door();

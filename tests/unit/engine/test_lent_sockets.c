@@ -145,7 +145,8 @@ static void test_places(void)
 	struct ur_lent lent;
 
 	for (u32 i = 0; i < 2; i++) {
-		CHECK(!ur_engine_lend(engine, 0, getpid(), false, &lent));
+		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
+				      &lent));
 		slots[i] = lent.slot;
 		/* The places before are engines', here or to come. */
 		CHECK_EQ(lent.slot, 8 + i);
@@ -179,13 +180,15 @@ static void test_all_lent(void)
 	struct ur_lent lent;
 
 	for (u32 i = 2; i < UR_SLOTS - 8; i++)
-		CHECK(!ur_engine_lend(engine, 0, getpid(), false, &lent));
-	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), false, &lent), -EBUSY);
+		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
+				      &lent));
+	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent),
+		 -EBUSY);
 	ur_engine_lend_end(engine, 20);
 	ur_engine_lend_end(engine, 9);
-	CHECK(!ur_engine_lend(engine, 0, getpid(), false, &lent));
+	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
 	CHECK_EQ(lent.slot, 9);
-	CHECK(!ur_engine_lend(engine, 0, getpid(), false, &lent));
+	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
 	CHECK_EQ(lent.slot, 20);
 }
 
@@ -207,7 +210,8 @@ static void test_ended(void)
 		CHECK_EQ(take(sockets[0]), 0);
 		expect_engine(gids[i], slots[0], 0);
 		expect_lent(gids[i], 1);
-		CHECK(!ur_engine_lend(engine, 0, getpid(), false, &lent));
+		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
+				      &lent));
 		CHECK_EQ(lent.slot, slots[0]);
 		expect_engine(gids[i], slots[0], 0);
 		borrow(0, i);

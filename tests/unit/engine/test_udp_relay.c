@@ -52,7 +52,8 @@ static void borrow(struct program *p)
 {
 	void *file;
 
-	CHECK(!ur_engine_lend(engine, 65534, getpid(), true, &p->lent));
+	CHECK(!ur_engine_lend(engine, 65534, getpid(), UR_LEND_RELAYED,
+			      &p->lent));
 	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
 	/* It cannot write what the device writes. */
 	CHECK(mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Datagrams that leave: which packets one has, and its control data. */
+#ifndef UR_DEVICE_UDP_MESSAGE_H
+#define UR_DEVICE_UDP_MESSAGE_H
+
+#include <netinet/udp.h>
+#include "engine/wire/wire_udp.h"
+#include "transport/frame.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+/* Adds a piece of control data to a message. */
+static inline void ur_udp_add_cmsg(struct msghdr *msg, int level, int type,
+				   const void *data, size_t len)
+{
+	struct cmsghdr *c = (struct cmsghdr *)((u8 *)msg->msg_control +
+					       msg->msg_controllen);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), data, len);
+	msg->msg_controllen += CMSG_SPACE(len);
+}
+
+/* Adds the source address to a message: the socket is bound to none. */
+static inline void ur_udp_add_source(const struct ur_wire_udp *w,
+				     struct msghdr *msg, const u8 sgid[16])
+{
+	struct in_pktinfo v4 = {0};
+	struct in6_pktinfo v6 = {0};
+	union ur_sockaddr sa;
+
+	if (ur_gid_is_v4(sgid)) {
+		memcpy(&v4.ipi_spec_dst, sgid + 12, 4);
+		ur_udp_add_cmsg(msg, IPPROTO_IP, IP_PKTINFO, &v4, sizeof(v4));
+		return;
+	}
+	ur_udp_sockaddr(w, &sa, sgid, 0);
+	v6.ipi6_addr = sa.v6.sin6_addr;
+	v6.ipi6_ifindex = sa.v6.sin6_scope_id;
+	ur_udp_add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
+}
+
+/* Adds the hop limit where the kernel would take another one. */
+static inline void ur_udp_add_ttl(struct msghdr *msg, bool v4, int ttl,
+				  bool mcast)
+{
+	if (ttl != 64 || mcast)
+		ur_udp_add_cmsg(msg, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+				v4 ? IP_TTL : IPV6_HOPLIMIT, &ttl, sizeof(ttl));
+}
+
+/* Returns whether packets of both leave with the same headers. If one has no
+ * socket yet, or its socket is closed, that is not known. */
+static inline bool ur_udp_same_way(const struct ur_av *a, const struct ur_av *b)
+{
+	return a == b ||
+	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
+		a->mcast == b->mcast && a->flow_label == b->flow_label &&
+		a->traffic_class == b->traffic_class &&
+		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
+}
+
+/* One socket of the other side's group has a whole message, so its packets are for one engine. */
+static inline bool ur_udp_same_slot(const struct ur_tx *tx, u32 a, u32 b)
+{
+	return !(
+		(tx->buf[tx->desc[a].off + 5] ^ tx->buf[tx->desc[b].off + 5]) >>
+		(8 - UR_SLOT_BITS));
+}
+
+/* Returns how many packets from first on can be one datagram: of any queue pairs. */
+static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end)
+{
+	const struct ur_tx_desc *d = &tx->desc[first];
+	u32 size = d->len + UR_ICRC_BYTES, at = d->off + size, i;
+
+	for (i = first + 1; i < end && i - first < UR_UDP_SEGS; i++) {
+		const struct ur_tx_desc *n = &tx->desc[i];
+		u32 bytes = n->len + UR_ICRC_BYTES;
+
+		if (!ur_udp_same_way(n->av, d->av) || n->off != at ||
+		    bytes > size || at + bytes - d->off > UR_UDP_BURST ||
+		    n->apart || !ur_udp_same_slot(tx, first, i))
+			break;
+		at += bytes;
+		if (bytes < size) {
+			i++;
+			break;
+		}
+	}
+	return i - first;
+}
+
+#endif

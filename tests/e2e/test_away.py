@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Programs in another network namespace than uroced's: their engine is in them, and what they send goes through
+uroced."""
+import os
+
+import pytest
+
+from away import Away, Listener
+from hosts import wait_for
+from pairs import run_pair, start_pair
+from test_cli import NOBODY
+from test_guest_engine import GUESTS, engines, lending
+from test_guests import start
+from test_relayed import spent
+from test_restart import end, go_on, kill
+from test_restart_later import begin
+from test_restart_later import go_on as go_on_later
+from test_restart_later import finish, restart
+
+LENT_PORTS = range(0x8000, 0xc000)
+
+
+@pytest.fixture(scope="module")
+def lab(build):
+    with lending(build) as lab:
+        yield lab
+
+
+@pytest.mark.parametrize("program", [["ibv_rc_pingpong", "-s", "50000"], ["ibv_rc_pingpong", "-e"],
+                                     ["ibv_uc_pingpong"], ["ibv_ud_pingpong", "-s", "1024"]], ids=" ".join)
+@pytest.mark.parametrize("family", [4, 6])
+def test_between_hosts(lab, program, family):
+    """Verified."""
+    run_pair(lab.b, Away(lab.a, to=lab.b), [*program, "-c", "-n", "300"], family)
+
+
+@pytest.mark.parametrize("other", ["away", "host", "user", "device"])
+@pytest.mark.parametrize("program", [["ibv_rc_pingpong", "-s", "50000"], ["ibv_rc_pingpong", "-e"],
+                                     ["ibv_ud_pingpong", "-s", "1024"]], ids=" ".join)
+def test_on_one_host(lab, monkeypatch, program, other):
+    """With one of its kind, and with programs of the host. Verified."""
+    program = [*program, "-c", "-n", "300"]
+    monkeypatch.setenv("UROCE_ENGINE", "device" if other == "device" else "process")
+    if other == "away":
+        away = Away(lab.a)
+        run_pair(away, away, program)
+        return
+    run_pair(Others(lab.a, NOBODY) if other == "user" else lab.a, Away(lab.a, to=lab.a), program)
+
+
+class Others:
+    """Programs of that user."""
+
+    def __init__(self, host, by):
+        self.host, self.by = host, by
+
+    def __getattr__(self, name):
+        return getattr(self.host, name)
+
+    def start(self, *cmd, **kw):
+        return self.host.start(*self.by, *cmd, **kw)
+
+
+def test_where(lab):
+    """`uroce res qp` says that it is in the program, which has no socket of the host's namespace."""
+    s, c = start_pair(lab.b, Away(lab.a, to=lab.b), ["ibv_rc_pingpong", "-n", "1000000"])
+    try:
+        wait_for("both", lambda: engines(lab.a))
+        assert list(engines(lab.a).values()) == ["program"]
+        pid, = engines(lab.a)
+        names = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+        mine = {name[8:-1] for name in names if name.startswith("socket:")}
+        for table in "udp", "udp6", "raw", "tcp":
+            lines = open(f"/proc/{lab.a.device.pid}/net/{table}").read().splitlines()[1:]
+            assert not mine & {line.split()[9] for line in lines}
+    finally:
+        s.kill()
+        c.kill()
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
+def test_restart(build, monkeypatch, mode, on):
+    """uroced is killed: what the program sends meanwhile waits for the next one, or is sent again. Every byte is
+    verified."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s, eight times
+    with lending(build) as lab:
+        other = lab.b if on == "two hosts" else lab.a
+        programs = start(lab, mode, on=(other, Away(lab.a, to=other)))
+        try:
+            go_on(programs)
+            for _ in range(3):
+                kill(lab.a)
+                lab.a.serve(*GUESTS)
+                go_on(programs)
+            end(*programs)
+        finally:
+            for p in programs:
+                p.kill()
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("program, mode", [("later", "each"), ("groups", "stay"), ("groups", "leave")])
+def test_restart_later(build, monkeypatch, program, mode, on):
+    """It makes, connects and joins more with the next uroced."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    with lending(build) as lab:
+        other = lab.b if on == "two hosts" else lab.a
+        sides = iter((other, Away(lab.a, to=other)))
+        programs = begin(lab, mode, on, program, lambda _: next(sides))
+        for host in {lab.a, other}:
+            restart(host)
+        go_on_later(programs)
+        finish(*programs)
+
+
+def texts(listener):
+    return {text for _, text in listener.datagrams()}
+
+
+def test_forged(lab):
+    """What a program may not send does not leave, and what it may leaves by its own port."""
+    here, there = Listener(lab.a), Listener(lab.b)
+    p = Away(lab.a).start(lab.bin("forge"), "packets", "0", lab.a.addr4, lab.b.addr4)
+    try:
+        wait_for("its packets", lambda: "put" in p.text() or not p.running())
+        assert p.running(), p.report()
+        # On this host's interfaces there are those to itself, too.
+        wait_for("what may leave", lambda: len(texts(there)) == 12 and len(texts(here)) == 18)
+        assert all("good" in t for t in texts(here) | texts(there))
+        port, = {port for port, _ in here.datagrams() + there.datagrams()}
+        assert port in LENT_PORTS
+        assert lab.a.device.running()
+    finally:
+        p.kill()
+        here.close()
+        there.close()
+
+
+@pytest.mark.parametrize("how", range(7))
+def test_no_ring(lab, how):
+    """Whoever spoils his ring harms himself: nothing leaves, and uroced does not work for it."""
+    there = Listener(lab.b)
+    p = Away(lab.a).start(lab.bin("forge"), "ring", "0", str(how))
+    try:
+        wait_for("its ring", lambda: "put" in p.text() or not p.running())
+        assert p.running(), p.report()
+        run_pair(lab.b, Away(lab.a, to=lab.b), ["ibv_rc_pingpong", "-c", "-n", "100"])
+        before = spent(lab.a.device.pid)
+        run_pair(lab.b, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+        assert spent(lab.a.device.pid) - before < 10
+        assert not texts(there)
+    finally:
+        p.kill()
+        there.close()
