@@ -293,6 +293,8 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 			rx_ack(qp, pkt);
 		else
 			rx_data(qp, pkt);
+	} else if (req->una != req->max_psn && pkt->op->flags & UR_OPF_ACK) {
+		ur_retry_moves(qp);
 	}
 	/* Window, credits or a new turn to send again. */
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {

@@ -105,6 +105,13 @@ u32 ur_path_read(const struct ur_qp *qp);
 u32 ur_path_trip(const struct ur_qp *qp);
 /* Returns whether packets wait somewhere on a held queue pair's path. */
 bool ur_path_queues(const struct ur_qp *qp);
+/* Returns whether the peer of a held queue pair's path has asked for nothing again of
+ * late. */
+bool ur_path_calm(const struct ur_qp *qp);
+/* A held queue pair would probe. Returns whether another one of its path has done so
+ * just now, and nobody's answer has come since: if the peer, or all that goes there,
+ * stands still, one packet finds out. */
+bool ur_path_is_probed(struct ur_qp *qp);
 /* So many packets were lost. late: a timer found out, and not what came after
  * them. */
 void ur_path_lost(struct ur_qp *qp, u32 packets, bool late);

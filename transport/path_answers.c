@@ -60,17 +60,6 @@ static void set_held(struct ur_path *p, bool held)
 	}
 }
 
-/* The shortest of the last rounds: of what is sent twice, some trips are long by
- * waiting for a timer, and that timer must not go by them. */
-static u32 patience(const struct ur_path *p)
-{
-	u32 trip = p->window.round_last;
-
-	for (u32 i = 0; i < UR_PATH_PAST; i++)
-		trip = ur_min_u32(trip, p->window.past[i]);
-	return trip > UR_PROBE_MIN_NS / 2 ? 2 * trip : UR_PROBE_MIN_NS;
-}
-
 /*
  * A peer sends a CNP for a queue pair once in some time at most, just before the
  * answer to what was marked. So one stands for what is answered in such a
@@ -128,6 +117,10 @@ void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 	struct ur_path *p = qp->share.path;
 
 	qp->share.doubt = false;
+	if (!late) {
+		p->asked_at = p->sent;
+		p->longest = 0;
+	}
 	if (!p->held)
 		hold(p, qp);
 	else if (!sent_before(p, qp) &&
@@ -183,10 +176,13 @@ void ur_path_answered(struct ur_qp *qp)
 	if (qp->req.rtt_last)
 		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
 				    qp->req.again_ns);
+	if (qp->req.rtt_last && !qp->req.again_with)
+		ur_path_certain(p, qp->req.rtt_last);
+	qp->req.again_with = false;
 	qp->req.rtt_last = 0;
 	/* Its own round trips are few where packets are sent twice, and may be
 	 * those of a shorter queue. */
-	qp->req.patience = patience(p);
+	qp->req.patience = ur_path_patience(p);
 	p->heard_at = p->port->now;
 	if (packets)
 		p->moved_at = p->heard_at;

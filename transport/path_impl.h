@@ -2,9 +2,9 @@
 /*
  * The files of a path share this: path.c keeps its members, path_turns.c
  * decides who may send, path_answers.c changes its window by answers, losses and
- * marks, path_marks.c finds out whether the peer answers marks at all. A path whose
- * window limited nobody for a while has none, until packets that wait are lost or
- * marked again.
+ * marks, path_patience.c says when they may probe, path_marks.c finds out whether the
+ * peer answers marks at all. A path whose window limited nobody for a while has none,
+ * until packets that wait are lost or marked again.
  *
  * Times in nanoseconds.
  */
@@ -37,9 +37,12 @@ struct ur_path {
 	ur_time moved_at; /* the last one that acknowledged something new */
 	ur_time tried_at; /* the last answer, or when somebody sent with nothing
 			   * out */
-	u8 silences;	  /* since the last answer */
-	ur_time next_at;  /* window below one packet: not before */
-	u32 cnp_gap_ns;	  /* the shortest between two CNPs of a queue pair */
+	ur_time probed_at; /* the last probe */
+	u32 asked_at;	 /* sent, when a peer last asked for something again */
+	u32 longest;	 /* trip of what was sent once, slowly forgotten */
+	u8 silences;	 /* since the last answer */
+	ur_time next_at; /* window below one packet: not before */
+	u32 cnp_gap_ns;	 /* the shortest between two CNPs of a queue pair */
 	/* Does the peer answer marks? */
 	enum ur_marks {
 		UR_MARKS_UNKNOWN,
@@ -100,6 +103,13 @@ static inline u64 ur_path_hash(const struct ur_port *port, const u8 dgid[16],
 		sum += key[i] * ur_get_be32(dgid + 4 * i);
 	return sum;
 }
+
+/* path_patience.c */
+
+/* The trip of a packet that was sent once, and waited for none that was sent twice. */
+void ur_path_certain(struct ur_path *p, u32 trip);
+/* Returns how long a queue pair waits for an answer at the least before it probes. */
+u32 ur_path_patience(const struct ur_path *p);
 
 /* path_marks.c */
 

@@ -137,6 +137,8 @@ struct ur_requester {
 	ur_time again_at; /* 0: none; the same of a packet sent again */
 	u32 again_psn;
 	u32 again_ns; /* the last such trip; 0: one was measured since */
+	/* rtt_last may be that of a packet that waited for one sent again. */
+	bool again_with;
 	struct ur_origin origin;   /* of answers that counted */
 	struct ur_mr_range source; /* of the entry being sent */
 	struct ur_mr_range place;  /* of a READ's data */

@@ -144,6 +144,14 @@ void ur_retry_progress(struct ur_qp *qp)
 	}
 }
 
+void ur_retry_moves(struct ur_qp *qp)
+{
+	struct ur_requester *req = &qp->req;
+
+	if (req->probe_at != UR_NEVER && qp->share.held && ur_path_calm(qp))
+		req->probe_at = qp->port->now + ur_retry_probe_ns(qp);
+}
+
 void ur_retry_lost(struct ur_qp *qp, u32 packets, bool late)
 {
 	ur_inflight_lost(qp);

@@ -67,6 +67,12 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq);
 /* The peer answered more than before (req.una has moved): timers and counts
  * start anew, or stop where nothing is outstanding. */
 void ur_retry_progress(struct ur_qp *qp);
+/*
+ * The peer has acknowledged what it had acknowledged before: something that was sent
+ * twice has come twice. So packets are on their way, and those behind it may be, which
+ * a flow's own queue lets wait for as many of its packets as are in front of them.
+ */
+void ur_retry_moves(struct ur_qp *qp);
 /* Timers start anew, for what is outstanding. */
 void ur_retry_start_timers(struct ur_qp *qp);
 /* Returns after how many nanoseconds an early probe is due. */

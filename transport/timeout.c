@@ -37,6 +37,9 @@ void ur_retry_expire(struct ur_qp *qp)
 			ur_retry_start_timers(qp);
 	} else if (req->timeout_at <= now) {
 		time_out(qp);
+	} else if (req->probe_at <= now && qp->share.held &&
+		   ur_path_is_probed(qp)) {
+		req->probe_at = now + ur_retry_probe_ns(qp);
 	} else if (req->probe_at <= now) {
 		req->asked_again = req->asked_in_vain = false;
 		ur_trace(qp->port, UR_TRACE_PROBE, qp->qpn,

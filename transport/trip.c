@@ -25,6 +25,7 @@ void ur_trip_take_again(struct ur_qp *qp)
 	if (ur_psn_diff(req->una, req->again_psn) <= 0)
 		return;
 	req->again_at = 0;
+	req->again_with = true;
 	if (ns > req->rtt_min && ns < AGAIN_MAX_NS)
 		req->rtt_last = req->again_ns = (u32)ns;
 }

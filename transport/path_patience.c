@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How long a queue pair of a path waits before it probes.
+ *
+ * Where a network has a queue for each flow, as FQ-CoDel and cake have, round trips are
+ * each queue pair's own: one packet goes at once, and the next one waits for a packet of
+ * each of the others. Whoever takes that for a loss sends again what is in the queue, waits
+ * longer for it, and measures no trip any more (Karn). So nobody probes sooner than the
+ * longest trip of any of them says; what comes twice shows that packets are on their way;
+ * and where all stand still, one asks for all.
+ *
+ * All this only where the peer has asked for nothing again for CALM_PKTS: where packets are lost by
+ * chance, many trips are long by waiting for what was sent again, and whoever waits longer
+ * for a probe is slower.
+ */
+#include "transport/path_impl.h"
+#include "util/assert.h"
+
+#define CALM_PKTS     512
+#define LONGEST_PART  256 /* of it, is forgotten with each sample */
+#define LONGEST_SPARE 4	  /* a quarter more */
+
+static bool is_calm(const struct ur_path *p)
+{
+	return p->sent - p->asked_at >= CALM_PKTS;
+}
+
+bool ur_path_calm(const struct ur_qp *qp)
+{
+	ur_assert_hot(qp->share.held && qp->share.path);
+	return is_calm(qp->share.path);
+}
+
+void ur_path_certain(struct ur_path *p, u32 trip)
+{
+	if (p->members_count == 1)
+		return;
+	p->longest -= p->longest / LONGEST_PART;
+	if (is_calm(p) && trip > p->longest)
+		p->longest = trip;
+}
+
+/* The shortest of the last rounds: of what is sent twice, some trips are long by
+ * waiting for a timer, and that timer must not go by them. */
+u32 ur_path_patience(const struct ur_path *p)
+{
+	u32 trip = p->window.round_last, least;
+
+	for (u32 i = 0; i < UR_PATH_PAST; i++)
+		trip = ur_min_u32(trip, p->window.past[i]);
+	least = p->longest + p->longest / LONGEST_SPARE;
+	if (least < 2 * trip)
+		least = 2 * trip;
+	return least > UR_PROBE_MIN_NS ? least : UR_PROBE_MIN_NS;
+}
+
+bool ur_path_is_probed(struct ur_qp *qp)
+{
+	struct ur_path *p = qp->share.path;
+	ur_time now = p->port->now;
+
+	ur_assert_hot(qp->share.held && p->probed_at <= now);
+	if (is_calm(p) && p->heard_at < p->probed_at &&
+	    now - p->probed_at < ur_path_patience(p))
+		return true;
+	p->probed_at = now;
+	return false;
+}
