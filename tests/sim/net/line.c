@@ -85,6 +85,8 @@ static void start_line(struct net_port *port)
 		return;
 	port->queued -= f->bytes;
 	port->passed += f->bytes;
+	if (port->fair)
+		net_fair_left(port, f);
 	if (!port->node->host)
 		net_switch_left(port->node, f);
 	else if (port->queued <= n->cfg.nic_bytes / 2)
@@ -96,16 +98,24 @@ static void start_line(struct net_port *port)
 		      (uintptr_t)f);
 }
 
-void net_send(struct net_port *port, struct net_frame *f)
+static void put_last(struct net_queue *q, struct net_frame *f)
 {
-	struct net_queue *q = &port->queue[f->prio];
-
 	f->next = NULL;
 	if (q->tail)
 		q->tail->next = f;
 	else
 		q->head = f;
 	q->tail = f;
+}
+
+void net_send(struct net_port *port, struct net_frame *f)
+{
+	struct net_queue *q = &port->queue[f->prio];
+
+	if (port->node->sw.fair)
+		net_fair_put(port, q, f);
+	else
+		put_last(q, f);
 	q->bytes += f->bytes;
 	port->queued += f->bytes;
 	if (port->queued > port->queued_most)

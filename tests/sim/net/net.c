@@ -36,9 +36,11 @@ static void drop_queue(struct net_queue *q)
 
 static void drop_queues(struct net_node *node)
 {
-	for (u32 i = 0; i < node->n_ports; i++)
+	for (u32 i = 0; i < node->n_ports; i++) {
 		for (u32 prio = 0; prio < NET_PRIOS; prio++)
 			drop_queue(&node->port[i].queue[prio]);
+		free(node->port[i].fair);
+	}
 }
 
 void net_free(struct net *n)

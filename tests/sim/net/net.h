@@ -27,6 +27,7 @@ struct net;
 struct net_node;
 struct net_host;
 struct net_alien;
+struct net_fair;
 
 /* The packets of one priority that came in by one port of a switch and that it
  * holds. */
@@ -42,6 +43,8 @@ struct net_frame {
 	u32 bytes;	     /* on the line */
 	u16 sport;
 	u8 tos, prio;
+	u64 tag; /* with fair queues; and when it was put there */
+	ur_time put_at;
 	/* The sender that is not ours (alien.h); NULL: it is. */
 	struct net_alien *alien;
 	u64 alien_seq;
@@ -66,10 +69,11 @@ struct net_port {
 	struct net_ingress in[NET_PRIOS];
 	u64 queued, queued_most;
 	bool busy;
-	u64 dropped, passed; /* frames, bytes */
-	u64 lost;	     /* frames, by chance */
-	u64 marked;	     /* frames */
-	u64 pauses;	     /* that the peer asked for */
+	u64 dropped, passed;   /* frames, bytes */
+	u64 lost;	       /* frames, by chance */
+	u64 marked;	       /* frames */
+	u64 pauses;	       /* that the peer asked for */
+	struct net_fair *fair; /* NULL: nothing came yet, or it has none */
 };
 
 /* Zero in a field: none of that. */
@@ -88,6 +92,7 @@ struct net_switch {
 	 * it was asked to pause one; that is taken from the buffer. */
 	u8 lossless;
 	u64 headroom;
+	bool fair;	     /* a queue for each flow, which marks as CoDel */
 	u32 lose;	     /* of 65536 frames, whatever the queues are */
 	u64 used, used_most; /* without headroom */
 };
@@ -187,6 +192,14 @@ void net_switch_rx(struct net_port *port, struct net_frame *f);
 void net_switch_left(struct net_node *node, struct net_frame *f);
 /* Returns the headroom for lines of that speed and length. */
 u64 net_headroom(u64 bps, ur_time delay);
+
+/* fair.c */
+
+/* Puts a frame into the queue where the turn of its flow is. */
+void net_fair_put(struct net_port *port, struct net_queue *q,
+		  struct net_frame *f);
+/* It leaves. */
+void net_fair_left(struct net_port *port, struct net_frame *f);
 
 /* host.c */
 

@@ -22,6 +22,7 @@ int rows_marks(void);
 int rows_deaf(void);
 int rows_beside(void);
 int rows_tail(void);
+int rows_cake(void);
 
 /* rows.c */
 

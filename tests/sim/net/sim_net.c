@@ -15,6 +15,7 @@
  *	sim_net deaf	the same, and peers that answer no marks
  *	sim_net beside	the same, beside senders like DCTCP and CUBIC
  *	sim_net tail	a queue that ends: short messages, beside CUBIC
+ *	sim_net cake	a queue for each flow
  *
  * One host sends to another over a link with a short queue. Goodput is the part
  * of the line that what was answered within a second takes, with its headers.
@@ -87,7 +88,7 @@ static const struct {
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
 	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
 	{"marks", rows_marks},	 {"deaf", rows_deaf},	{"beside", rows_beside},
-	{"tail", rows_tail},
+	{"tail", rows_tail},	 {"cake", rows_cake},
 };
 
 int main(int argc, char **argv)
@@ -98,6 +99,6 @@ int main(int argc, char **argv)
 			return rows[i].run();
 	fprintf(stderr,
 		"usage: sim_net path | aimd | none | incast | dcqcn | "
-		"pfc | ecmp | lossy | reads | marks | deaf | beside | tail\n");
+		"pfc | ecmp | lossy | reads | marks | deaf | beside | tail | cake\n");
 	return 2;
 }
