@@ -16,6 +16,20 @@
 /* As for pairs: what was to wake the device may be lost. */
 #define ASK_AGAIN_NS 1000000u
 
+/* The device calls. Its end of the socket is closed with it, or when the slot is lent no more: then
+ * nobody calls. */
+static void called_by_device(struct ur_watch *watch, u32 events)
+{
+	struct ur_udp_woken *at =
+		ur_container_of(watch, struct ur_udp_woken, watch);
+	char bytes[16];
+
+	while (recv(at->fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	if (events & (EPOLLHUP | EPOLLERR))
+		ur_engine_unwatch(at->engine, at->fd);
+}
+
 int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent)
 {
 	struct ur_udp_pair *p = w->pairs[0];
@@ -30,7 +44,8 @@ int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent)
 	w->woken[0].fd = ur_high_fd_copy(lent->bell);
 	if (w->door < 0 || w->woken[0].fd < 0)
 		return -EMFILE;
-	w->woken[0].watch.fn = ur_udp_pair_woken;
+	w->woken[0].watch.fn = called_by_device;
+	w->woken[0].engine = w->wire.engine;
 	return ur_engine_watch(w->wire.engine, w->woken[0].fd, EPOLLIN,
 			       &w->woken[0].watch);
 }

@@ -106,12 +106,18 @@ static void learn(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		o->no_gso = true;
 }
 
+static u32 bytes_at_once(const struct ur_udp_outbox *o,
+			 const struct ur_peer_message *m)
+{
+	return o->no_gso || !o->wire->wire.engine->opt.gso ? m->seg : m->len;
+}
+
 /* Returns false where there is no room for the message now. */
 static bool forward(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		    u8 *data)
 {
 	struct ur_engine *e = o->wire->wire.engine;
-	u32 each = o->no_gso || !e->opt.gso ? m->seg : m->len;
+	u32 each = bytes_at_once(o, m);
 
 	for (u32 at = 0; at < m->len; at += each) {
 		u32 len = ur_min_u32(each, m->len - at);
@@ -245,6 +251,15 @@ static u32 collect(struct ur_udp_outbox *o, struct ur_peer_message *all,
 	return n;
 }
 
+static u32 cost_of(const struct ur_udp_outbox *o,
+		   const struct ur_peer_message *m)
+{
+	u32 each = bytes_at_once(o, m);
+
+	return m->len +
+	       (m->len ? (m->len + each - 1) / each : 1) * DATAGRAM_COST;
+}
+
 /* Returns what it cost. */
 static u32 empty(struct ur_udp_outbox *o)
 {
@@ -267,7 +282,7 @@ static u32 empty(struct ur_udp_outbox *o)
 		}
 		if (n)
 			ur_peer_done(&o->in);
-		cost += n ? m.len + DATAGRAM_COST + n * MESSAGE_COST : 0;
+		cost += n ? cost_of(o, &m) + n * MESSAGE_COST : 0;
 	}
 	if (cost && ur_peer_woken(&o->in))
 		ur_udp_outbox_call(o);

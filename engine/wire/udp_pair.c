@@ -130,7 +130,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 }
 
 /* It has woken the thread, which looks at the rings. */
-void ur_udp_pair_woken(struct ur_watch *watch, u32 events)
+static void woken(struct ur_watch *watch, u32 events)
 {
 	const struct ur_udp_woken *at =
 		ur_container_of(watch, struct ur_udp_woken, watch);
@@ -149,7 +149,7 @@ static int be_woken(struct ur_wire_udp *w, u32 v4)
 	at->fd = w->lent[v4].fd;
 	if (at->fd < 0)
 		return 0;
-	at->watch.fn = ur_udp_pair_woken;
+	at->watch.fn = woken;
 	err = ur_udp_let_wakes_in(at->fd);
 	return err ? err
 		   : ur_engine_watch(w->wire.engine, at->fd, EPOLLIN,

@@ -16,7 +16,6 @@
 #include "engine/wire/peer_ring.h"
 #include "transport/transport.h"
 
-struct ur_watch;
 struct ur_wire;
 struct ur_wire_udp;
 
@@ -94,9 +93,6 @@ void ur_udp_close_pairs(struct ur_wire_udp *w);
 struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot);
 /* Drops it: packets go through the loopback interface again. */
 void ur_udp_pair_end(struct ur_wire_udp *w, struct ur_udp_pair *pair);
-
-/* The function of the watch of what the engine's thread is woken by (struct ur_udp_woken). */
-void ur_udp_pair_woken(struct ur_watch *watch, u32 events);
 
 /* The bytes of a datagram that only wakes; no packet is as short. */
 #define UR_UDP_WAKE_BYTES 12u

@@ -87,6 +87,7 @@ struct ur_udp_peer {
 struct ur_udp_woken {
 	struct ur_watch watch;
 	int fd;
+	struct ur_engine *engine; /* of one that hangs up */
 };
 
 struct ur_wire_udp {

@@ -115,6 +115,25 @@ def test_restart_later(build, monkeypatch, program, mode, on):
         finish(*programs)
 
 
+def test_uroced_ends(build, monkeypatch):
+    """In the ordinary way: the program, which sleeps, sees its end, and does not work for nothing."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    with lending(build) as lab:
+        programs = start(lab, "restart_sleeps", on=(lab.b, Away(lab.a, to=lab.b)))
+        go_on(programs)
+        lab.a.stop()
+        assert programs[1].wait(20) not in (None, 0), programs[1].report()
+        # One that sleeps in something else meanwhile.
+        lab.a.serve(*GUESTS)
+        p = Away(lab.a).start(lab.bin("forge"), "packets", "0", lab.a.addr4, lab.b.addr4)
+        wait_for("its packets", lambda: "put" in p.text() or not p.running())
+        lab.a.stop()
+        before = spent(p.pid)
+        lab.a.serve(*GUESTS)
+        run_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-c", "-n", "100"])
+        assert p.running() and spent(p.pid) - before < 10, p.report()
+
+
 def texts(listener):
     return {text for _, text in listener.datagrams()}
 
