@@ -254,11 +254,18 @@ static bool has_answer_last(const struct rx_part *p, u64 good)
 	       p->data[0] <= UR_OP_RC_READ_REQ;
 }
 
+/* Only packets in the middle of messages are taken several at once. */
+static bool is_middle(u8 opcode)
+{
+	return opcode == UR_OP_RC_SEND_MIDDLE ||
+	       opcode == UR_OP_RC_WRITE_MIDDLE ||
+	       opcode == UR_OP_RC_READ_RESP_MIDDLE;
+}
+
 static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 		    const struct rx_part *p, u64 good)
 {
-	u32 refusals =
-		0; /* the first packet of a message is no reason to give up */
+	u32 refusals = 0; /* in a row */
 
 	for (u32 i = 0, took; i < p->n; i += took) {
 		u8 *bth = p->data + (size_t)i * p->seg;
@@ -266,12 +273,12 @@ static void hand_in(struct ur_engine *e, const struct ur_rx_meta *meta,
 		took = 1;
 		if (!(good >> i & 1))
 			continue;
-		if (refusals < 2) {
+		if (is_middle(*bth) && refusals < 2) {
 			took = ur_engine_rx_run(e, meta, bth, bytes_of(p, i),
 						p->seg, run_from(p, good, i));
+			refusals = took ? 0 : refusals + 1;
 			if (took)
 				continue;
-			refusals++;
 			took = 1;
 		}
 		hand_in_one(e, meta, p, i);

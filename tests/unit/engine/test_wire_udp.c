@@ -25,9 +25,11 @@
 
 static struct {
 	u32 count, bad_icrc, bad_gid;
+	u32 runs; /* of packets that were taken at once */
 	u32 psn[MAX_PACKETS], len[MAX_PACKETS];
 	struct ur_rx_meta meta;
 } got;
+static bool takes_runs;
 
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 		    struct ur_watch *watch)
@@ -86,7 +88,14 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		   const struct ur_rx_meta *meta, const u8 *bth, u32 len,
 		   u32 stride, u32 n)
 {
-	return 0;
+	u32 took = 0;
+
+	if (!takes_runs || n < 2 || *bth != UR_OP_RC_SEND_MIDDLE)
+		return 0;
+	got.runs++;
+	for (; took < n && *bth == UR_OP_RC_SEND_MIDDLE; took++, bth += stride)
+		ur_port_rx(port, now, meta, bth, len);
+	return took;
 }
 
 u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
@@ -277,6 +286,27 @@ static void test_answer_last(struct ur_wire *a, struct ur_wire *b,
 	}
 }
 
+/* The end of a message and the begin of the next are between two runs, which both are taken
+ * at once. */
+static void test_runs(struct ur_wire *a, struct ur_wire *b,
+		      const struct ur_av *av)
+{
+	u32 first = psn;
+
+	for (u32 i = 0; i < 12; i++)
+		add_packet(av, 64);
+	tx.buf[tx.desc[5].off] = UR_OP_RC_SEND_LAST;
+	tx.buf[tx.desc[6].off] = UR_OP_RC_SEND_FIRST;
+	takes_runs = true;
+	send_all(a);
+	CHECK_EQ(wire_of(a)->tx_count[0], 12);
+	wait_for(b, 12, 0);
+	CHECK_EQ(got.runs, 2);
+	for (u32 i = 0; i < got.count; i++)
+		CHECK_EQ(got.psn[i], first + i);
+	takes_runs = false;
+}
+
 /* A packet by another program, with that identification in its ICRC. */
 static void strange_packet(struct ur_wire *b, const struct ur_av *av, u16 id,
 			   bool df, u32 damage)
@@ -457,6 +487,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_many_ports(a, b, &av);
 	test_together(a, b, &av);
 	test_answer_last(a, b, &av);
+	test_runs(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);
