@@ -33,7 +33,8 @@ enum ur_kept_kind {
 	 * there is such a program of that process, or, with UR_KEPT_ALONE in value,
 	 * until its program closes it; of no device; place: its number. */
 	UR_KEPT_EVENTS,
-	UR_KEPT_RELAY, /* of wire/udp_relay.h; which: whether it is the file of both */
+	/* Files of wire/udp_relay.h; which: the ring, the one of both, an outbox, or a group. */
+	UR_KEPT_RELAY,
 	UR_KEPT_CM, /* records of rdma_cm (device/ucma/ucma_journal.h); of no device */
 };
 

@@ -157,6 +157,13 @@ def test_forged(lab):
         there.close()
 
 
+def test_random(lab):
+    """A second of messages that are nearly right; a minute each, and uroced with the sanitizers, by hand."""
+    p = Away(lab.a).start(lab.bin("forge"), "random", "1", os.environ.get("UROCE_FORGE_SECONDS", "1"))
+    assert p.wait(100) == 0 and "put" in p.text(), p.report()
+    run_pair(lab.b, Away(lab.a, to=lab.b), ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
 @pytest.mark.parametrize("how", range(7))
 def test_no_ring(lab, how):
     """Whoever spoils his ring harms himself: nothing leaves, and uroced does not work for it."""

@@ -4,15 +4,18 @@
  *
  *	forge packets GID_INDEX OWN OTHER	OWN, OTHER: IPv4 addresses, its device's and a peer's
  *	forge ring GID_INDEX CASE
+ *	forge random SEED SECONDS
  *
  * "packets": some that may leave, whose payload says "good" and a number, and some that may not, which say
- * "evil". "ring": what is no ring, CASE says how. Then it waits for SIGKILL.
+ * "evil". "ring": what is no ring, CASE says how. Then it waits for SIGKILL. "random": messages that are nearly
+ * right, as fast as they are taken, from and to the addresses that test_away.py has.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/wire/peer_ring.h"
@@ -275,17 +278,79 @@ static void put_no_ring(uint32_t how)
 	file->waits += how;
 }
 
+/* Sometimes any value in place of a right one. */
+static uint32_t rarely(uint32_t right)
+{
+	return random() % 8 ? right : (uint32_t)random();
+}
+
+static void put_random(void)
+{
+	static const uint8_t opcodes[] = {0x04, 0x07, 0x24, 0x64, 0x65, 0x81};
+	static uint8_t bytes[UR_PEER_BYTES];
+	uint32_t seg = 16 + 4 * (uint32_t)(random() % 300),
+		 n = 1 + (uint32_t)(random() % 64);
+	struct ur_peer_message m = {
+		.seg = (uint16_t)rarely(seg),
+		.len = rarely(n * seg) % (UR_PEER_BYTES + 1),
+		.ttl = (uint8_t)rarely(64),
+		.tos = (uint8_t)rarely(2),
+		.first = (uint8_t)rarely(0),
+		.flow_label = rarely(0),
+	};
+	uint8_t *to;
+
+	/* The ring ends with one that is none at all. */
+	m.seg += !m.seg;
+	if (m.len > UR_PEER_PACKETS * m.seg)
+		m.len = UR_PEER_PACKETS * m.seg;
+	memcpy(m.saddr, own, 16);
+	memcpy(m.daddr, random() % 4 ? other : own, 16);
+	m.daddr[random() % 16] = (uint8_t)rarely(m.daddr[15]);
+	memcpy(m.daddr, random() % 4 ? other : m.daddr, 16);
+	for (uint32_t at = 0; at + 20 <= m.len; at += seg) {
+		bytes[at] = (uint8_t)rarely(opcodes[random() % 6]);
+		ur_put_be24(bytes + at + 5, rarely(0x123456) & 0xffffff);
+		ur_put_be24(bytes + at + 17,
+			    (rarely(slot << (24 - SLOT_BITS))) & 0xffffff);
+	}
+	out.has_way = false;
+	to = m.len ? ur_peer_room(&out, &m) : NULL;
+	if (to) {
+		memcpy(to, bytes, m.len);
+		ur_peer_put(&out, &m);
+	}
+	if (ur_peer_publish(&out) || !to)
+		knock();
+}
+
+static void put_random_for(unsigned int seed, time_t seconds)
+{
+	time_t end = time(NULL) + seconds;
+	unsigned long n = 0;
+
+	srandom(seed);
+	for (; time(NULL) < end; n++)
+		put_random();
+	printf("put %lu, read %u\n", n, words[1].taken);
+}
+
 int main(int argc, char **argv)
 {
 	bool ring = argc == 4 && strcmp(argv[1], "ring") == 0;
+	bool any = argc == 4 && strcmp(argv[1], "random") == 0;
 
-	must(ring || argc == 5, "arguments");
+	must(ring || any || argc == 5, "arguments");
 	make_queue_pair();
 	file = find_mapping("uroce-outbox");
 	words = find_mapping("uroce-words");
 	ur_peer_out_resume(&out, file, &words[1]);
-	v4(own, ring ? "10.77.0.1" : argv[3]);
-	v4(other, ring ? "10.77.0.2" : argv[4]);
+	v4(own, argc == 4 ? "10.77.0.1" : argv[3]);
+	v4(other, argc == 4 ? "10.77.0.2" : argv[4]);
+	if (any) {
+		put_random_for((unsigned int)atoi(argv[2]), atoi(argv[3]));
+		return 0;
+	}
 	if (ring) {
 		put_no_ring((uint32_t)atoi(argv[3]));
 	} else {

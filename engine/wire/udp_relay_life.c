@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Rings of what comes: made, kept, found again, and ended; the addresses and groups of each. */
+#include "engine/wire/udp_relay_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/ground/keep.h"
+#include "transport/frame.h"
+#include "util/assert.h"
+#include "util/os/map_shared.h"
+
+/* A kept descriptor of a multicast group; the files are 0 and 1, and udp_outbox.c has those between. */
+#define GROUP 100u
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* ---- life ---- */
+
+static struct ur_kept kept_name(const struct ur_wire_udp *w, u32 slot,
+				u32 words)
+{
+	return (struct ur_kept){.kind = UR_KEPT_RELAY,
+				.device = w->device,
+				.place = slot,
+				.which = words};
+}
+
+static void end_address(struct ur_udp_addr *a)
+{
+	struct ur_wire_udp *w = a->wire;
+
+	if (w->hot == a)
+		w->hot = NULL;
+	ur_engine_unwatch(w->wire.engine, a->fd);
+	/* Others are the group's of sockets. */
+	if (a->mcast)
+		close(a->fd);
+	ur_list_del(&a->node);
+	free(a);
+}
+
+static void close_relay(struct ur_udp_relay *r)
+{
+	ur_list_for_each_safe(it, &r->addrs)
+		end_address(ur_list_entry(it, struct ur_udp_addr, node));
+	if (r->packets)
+		munmap(r->packets, UR_PEER_FILE_BYTES);
+	if (r->words)
+		munmap(r->words, UR_PEER_WORDS_BYTES);
+	if (r->file >= 0)
+		close(r->file);
+	if (r->words_fd >= 0)
+		close(r->words_fd);
+	free(r);
+}
+
+static struct ur_udp_relay *new_relay(struct ur_wire_udp *w, u32 slot)
+{
+	struct ur_udp_relay *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	ur_list_init(&r->addrs);
+	r->wire = w;
+	r->slot = slot;
+	r->file = r->words_fd = -1;
+	return r;
+}
+
+static int make_files(struct ur_udp_relay *r)
+{
+	void *words;
+	int err = ur_make_shared("uroce-packets", UR_PEER_FILE_BYTES,
+				 PROT_READ | PROT_WRITE, SEALS, &r->file,
+				 &r->packets);
+
+	if (!err)
+		err = ur_make_shared("uroce-words", UR_PEER_WORDS_BYTES,
+				     PROT_READ | PROT_WRITE, SEALS,
+				     &r->words_fd, &words);
+	if (!err)
+		r->words = words;
+	return err;
+}
+
+static int keep(const struct ur_udp_relay *r)
+{
+	struct ur_kept what = kept_name(r->wire, r->slot, 0);
+	int err = ur_keep_put(&what, r->file);
+
+	what.which = 1;
+	return err ? err : ur_keep_put(&what, r->words_fd);
+}
+
+static struct ur_kept group_name(const struct ur_wire_udp *w, u32 slot,
+				 const u8 gid[16])
+{
+	struct ur_kept what = kept_name(w, slot, GROUP);
+
+	memcpy(what.gid, gid, sizeof(what.gid));
+	return what;
+}
+
+static void drop_groups(const struct ur_udp_relay *r)
+{
+	ur_list_for_each(it, &r->addrs) {
+		const struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+		const struct ur_kept what =
+			group_name(r->wire, r->slot, a->gid);
+
+		if (a->mcast)
+			ur_keep_drop(&what);
+	}
+}
+
+static void drop_files(struct ur_wire_udp *w, u32 slot)
+{
+	for (u32 words = 0; words < 2; words++) {
+		const struct ur_kept what = kept_name(w, slot, words);
+
+		ur_keep_drop(&what);
+	}
+}
+
+int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	struct ur_udp_relay *r = new_relay(w, lent->slot);
+	int err = r ? make_files(r) : -ENOMEM;
+
+	ur_assert(lent->slot && lent->slot < UR_SLOTS &&
+		  !w->relays[lent->slot]);
+	if (!err)
+		err = lent->relay = ur_open_to_read(r->file);
+	if (err < 0)
+		goto err_close;
+	err = keep(r);
+	if (!err && far)
+		err = ur_udp_outbox_make(w, lent, r->words);
+	if (err) {
+		drop_files(w, lent->slot);
+		close(lent->relay);
+		goto err_close;
+	}
+	/* The ring is its copy's, which the caller closes. */
+	lent->relay_words = r->words_fd;
+	ur_peer_out_init(&r->out, r->packets, r->words);
+	w->relays[lent->slot] = r;
+	return 0;
+err_close:
+	lent->relay = -1;
+	if (r)
+		close_relay(r);
+	return err;
+}
+
+int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
+		       ur_udp_readable_fn *readable)
+{
+	struct ur_udp_addr *a;
+	int err;
+
+	ur_list_for_each(it, &r->addrs)
+		if (ur_list_entry(it, struct ur_udp_addr, node)->fd == fd)
+			return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->wire = r->wire;
+	a->relay = r;
+	a->watch.fn = readable;
+	a->v4 = ur_gid_is_v4(gid);
+	a->fd = fd;
+	a->mcast = ur_gid_is_mcast(gid);
+	a->refs = 1;
+	memcpy(a->gid, gid, 16);
+	err = ur_engine_watch(r->wire->wire.engine, fd, EPOLLIN, &a->watch);
+	if (err)
+		free(a);
+	else
+		ur_list_add_tail(&r->addrs, &a->node);
+	return err;
+}
+
+static struct ur_udp_addr *find_address(const struct ur_udp_relay *r,
+					const u8 gid[16])
+{
+	ur_list_for_each(it, &r->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		if (!memcmp(a->gid, gid, 16))
+			return a;
+	}
+	return NULL;
+}
+
+bool ur_udp_relay_has(const struct ur_udp_relay *r, const u8 gid[16])
+{
+	return find_address(r, gid);
+}
+
+/* ---- groups ---- */
+
+static int join_group(struct ur_udp_relay *r, const u8 gid[16],
+		      ur_udp_readable_fn *readable)
+{
+	const struct ur_kept what = group_name(r->wire, r->slot, gid);
+	struct ur_udp_addr *a = find_address(r, gid);
+	int fd, err;
+
+	if (a) {
+		a->refs++;
+		return 0;
+	}
+	fd = ur_udp_open_group(r->wire, gid);
+	if (fd < 0)
+		return fd;
+	err = ur_keep_put(&what, fd);
+	if (!err)
+		err = ur_udp_relay_begin(r, gid, fd, readable);
+	if (!err)
+		return 0;
+	ur_keep_drop(&what);
+	close(fd);
+	return err;
+}
+
+int ur_udp_relay_join(struct ur_wire_udp *w, u32 slot, const u8 gid[16],
+		      ur_udp_readable_fn *readable)
+{
+	ur_assert(slot < UR_SLOTS && ur_gid_is_mcast(gid));
+	return w->relays[slot] ? join_group(w->relays[slot], gid, readable)
+			       : -EINVAL;
+}
+
+void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16])
+{
+	struct ur_udp_relay *r = w->relays[slot];
+	const struct ur_kept what = group_name(w, slot, gid);
+	struct ur_udp_addr *a = r ? find_address(r, gid) : NULL;
+
+	if (!a)
+		return;
+	ur_assert(a->mcast && a->refs);
+	if (--a->refs)
+		return;
+	ur_keep_drop(&what);
+	end_address(a);
+}
+
+/* It is not known who is a member now: they stay until the slot is lent no more. */
+static void inherit_groups(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
+{
+	struct ur_kept what;
+	u32 at = 0;
+
+	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what)) {
+		int fd = what.which == GROUP && what.place < UR_SLOTS &&
+					 w->relays[what.place]
+				 ? ur_keep_take(&what)
+				 : -1;
+
+		if (fd >= 0 && ur_udp_relay_begin(w->relays[what.place],
+						  what.gid, fd, readable))
+			close(fd);
+	}
+}
+
+void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot)
+{
+	if (!w->relays[slot])
+		return;
+	ur_udp_outbox_end(w, slot);
+	drop_groups(w->relays[slot]);
+	drop_files(w, slot);
+	close_relay(w->relays[slot]);
+	w->relays[slot] = NULL;
+}
+
+void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16])
+{
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_list_for_each_safe(it, &w->relays[slot]->addrs) {
+			struct ur_udp_addr *a =
+				ur_list_entry(it, struct ur_udp_addr, node);
+
+			if (!memcmp(a->gid, gid, 16))
+				end_address(a);
+		}
+	}
+}
+
+void ur_udp_relays_close(struct ur_wire_udp *w)
+{
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_udp_outbox_close(w, slot);
+		close_relay(w->relays[slot]);
+	}
+}
+
+struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r)
+{
+	return &r->out;
+}
+
+/* ---- of an earlier uroced ---- */
+
+static int map_files(struct ur_udp_relay *r)
+{
+	void *words;
+	int err;
+
+	if (r->file < 0 || r->words_fd < 0)
+		return -ENOENT;
+	err = ur_map_shared(r->file, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE,
+			    &r->packets);
+	if (!err)
+		err = ur_map_shared(r->words_fd, UR_PEER_WORDS_BYTES,
+				    PROT_READ | PROT_WRITE, &words);
+	if (!err)
+		r->words = words;
+	return err;
+}
+
+static void inherit_one(struct ur_wire_udp *w, u32 slot)
+{
+	struct ur_kept what = kept_name(w, slot, 0);
+	struct ur_udp_relay *r = new_relay(w, slot);
+
+	if (!r)
+		return;
+	r->file = ur_keep_take(&what);
+	what.which = 1;
+	r->words_fd = ur_keep_take(&what);
+	if (map_files(r)) {
+		close_relay(r);
+		return;
+	}
+	ur_peer_out_resume(&r->out, r->packets, r->words);
+	w->relays[slot] = r;
+	ur_udp_outbox_inherit(w, slot, r->words);
+}
+
+void ur_udp_relays_inherit(struct ur_wire_udp *w)
+{
+	struct ur_kept what;
+	u32 at = 0, slots = 0;
+
+	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what))
+		if (what.place && what.place < UR_SLOTS)
+			slots |= 1u << what.place;
+	for (; slots; slots &= slots - 1)
+		inherit_one(w, (u32)__builtin_ctz(slots));
+}
+
+void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
+{
+	inherit_groups(w, readable);
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		if (!w->relays[slot])
+			continue;
+		ur_list_for_each(it, &w->addrs) {
+			const struct ur_udp_addr *a =
+				ur_list_entry(it, struct ur_udp_addr, node);
+			int fd = a->mcast ? -1
+					  : ur_udp_group_use(w->group, a->gid,
+							     slot);
+
+			if (fd >= 0)
+				ur_udp_relay_begin(w->relays[slot], a->gid, fd,
+						   readable);
+		}
+		ur_udp_outbox_begin(w, slot);
+	}
+}
