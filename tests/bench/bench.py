@@ -179,7 +179,7 @@ def with_loss(t, o, lab, path):
         set_loss(lab, percent)
         return bandwidth(lab, "ib_write_bw", o.seconds)
     if not o.tiny and shutil.which("nft") and shutil.which("ethtool"):
-        t.ratio(path, "ib_write_bw 1 MiB, 1 % loss / no loss", 0.7,
+        t.ratio(path, "ib_write_bw 1 MiB, 1 % loss / no loss", 0.9,
                 lambda: lossy(1), lambda: lossy(0), unit="GB/s", scale=1e-9)
 
 
