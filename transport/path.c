@@ -102,6 +102,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.held = p->held;
 	qp->share.turn = qp->share.owed = qp->share.out = 0;
 	qp->share.fresh_at = p->sent;
+	qp->share.weight = UR_PATH_PACKET;
 	qp->share.stale = 0;
 	qp->share.doubt = false;
 	qp->share.cuts = p->window.cuts;

@@ -29,6 +29,7 @@ struct ur_share {
 	u32 need;	      /* what it waits for: packets that go together */
 	u32 owed;	      /* what its turn lacked for want of room */
 	u32 fresh_at; /* path->sent, from which on it may go first again */
+	u32 weight;   /* of a packet of its turn, in path->sent */
 	u32 out;      /* its part of path->out */
 	u32 cuts;     /* of the path, when max_psn was at cut */
 	struct ur_psn_mark cut;

@@ -18,6 +18,9 @@
  * itself. */
 #define UR_PATH_HEARD_NS 50000000u
 
+/* A packet of full size, where what is sent is counted. */
+#define UR_PATH_PACKET 16u
+
 struct ur_path {
 	struct ur_path *next, **list; /* in port->paths */
 	struct ur_port *port;
@@ -27,7 +30,7 @@ struct ur_path {
 	struct ur_list members;
 	struct ur_list fresh, waiting; /* for their turns, in this order */
 	u32 waits;		       /* queue pairs in both */
-	u32 sent;		       /* packets in all turns */
+	u32 sent; /* in all turns, parts of UR_PATH_PACKET */
 	bool held;
 	bool missed; /* somebody waited since it last grew */
 	struct ur_path_window window;

@@ -22,7 +22,7 @@
 
 static bool is_calm(const struct ur_path *p)
 {
-	return p->sent - p->asked_at >= CALM_PKTS;
+	return p->sent - p->asked_at >= CALM_PKTS * UR_PATH_PACKET;
 }
 
 bool ur_path_calm(const struct ur_qp *qp)

@@ -9,7 +9,8 @@
 /* A turn of a window that has room for TURNS of TURN_MAX: as much as leaves by one system call. A
  * part of one costs the hosts of such a path as much as the whole. */
 #define TURN_WHOLE 64
-#define SHORT	   4 /* packets of a message that goes first */
+#define SHORT	   4  /* packets of a message that goes first */
+#define HEAD_BYTES 64 /* around the payload of a packet, about */
 
 /* Queue pairs that wait go on when nothing has come for two round trips and so
  * long, twice as long each time; or when nothing new has come for
@@ -46,6 +47,19 @@ static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 	return !used && p->port->now >= p->next_at;
 }
 
+/* Returns what a packet of its next message, which is short, takes of the line: one of 64 B
+ * takes an eighth of a whole one. */
+static u32 weight_of(const struct ur_qp *qp)
+{
+	const struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
+	u32 bytes = e->npkts ? e->length / e->npkts : 0;
+	u32 whole = qp->mtu + HEAD_BYTES;
+
+	return ur_min_u32(((bytes + HEAD_BYTES) * UR_PATH_PACKET + whole - 1) /
+				  whole,
+			  UR_PATH_PACKET);
+}
+
 static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 {
 	u32 used = p->out + p->granted, turn = turn_of(p);
@@ -61,15 +75,19 @@ static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 	else if (p->window.size >= ONE)
 		qp->share.turn = ur_min_u32(turn, most_of(p, fresh) - used);
 	qp->share.owed = turn - qp->share.turn;
-	if (fresh)
-		qp->share.fresh_at = p->sent + turn * (1 + p->waits);
+	qp->share.weight = UR_PATH_PACKET;
+	if (fresh) {
+		qp->share.weight = weight_of(qp);
+		qp->share.fresh_at =
+			p->sent + turn * qp->share.weight * (1 + p->waits);
+	}
 	p->granted += qp->share.turn;
 }
 
 /*
  * A short message of who had nothing to send goes before those that always have, as
  * that of a new flow does in FQ-CoDel (RFC 8290): it does not wait for a turn of each
- * of them. Not again before each of them has sent as much, so that many who begin
+ * of them. Not again before each of them has sent as many bytes, so that many who begin
  * again and again leave the others theirs.
  */
 static bool is_short(const struct ur_qp *qp)
@@ -129,7 +147,7 @@ static bool goes_first(const struct ur_path *p, const struct ur_qp *qp)
 {
 	u32 left = qp->share.fresh_at - p->sent;
 
-	return !left || left > SHORT * (1 + p->members_count);
+	return !left || left > SHORT * UR_PATH_PACKET * (1 + p->members_count);
 }
 
 /* Returns who has the next turn, and whether it goes before the others; NULL: nobody
@@ -242,7 +260,7 @@ void ur_path_sent(struct ur_qp *qp, u32 packets)
 	}
 	qp->share.turn -= used;
 	p->granted -= used;
-	p->sent += used;
+	p->sent += used * qp->share.weight;
 	if (!p->out)
 		p->tried_at = p->port->now;
 	ur_path_set_out(p, qp, ur_path_in_flight(qp));

@@ -69,14 +69,19 @@ static void answer(u32 i)
 }
 
 /* A message of one packet. */
-static void post_short(u32 i)
+static void post_bytes(u32 i, u32 bytes)
 {
-	struct ur_send_wr *wr = wt_post(&q[i], UR_WR_WRITE, 0, 64);
+	struct ur_send_wr *wr = wt_post(&q[i], UR_WR_WRITE, 0, bytes);
 
 	wr->raddr = WT_IOVA;
 	wr->rkey = 0xabcd;
 	ur_qp_kick(q[i].qp);
 	q[i].wc_head = q[i].wc_tail;
+}
+
+static void post_short(u32 i)
+{
+	post_bytes(i, 64);
 }
 
 /* The window is full of what others have sent, with nothing answered. */
@@ -99,25 +104,26 @@ static void goes_at_once(void)
 	stop();
 }
 
-/* Its next one, too, once the others have sent as much: not a whole round trip
- * of the window later, and not before. */
-static void goes_again(void)
+/* Its next one, too, once the others have sent as many bytes each: not a whole round
+ * trip of the window later, and not before. The window's growth lets one packet of theirs
+ * out. */
+static void goes_again(u32 bytes, bool soon)
 {
 	start(3);
 	wt_work(&q[1]);
 	wt_work(&q[2]);
 	wt_run(&w);
-	post_short(0);
+	post_bytes(0, bytes);
 	wt_run(&w);
 	collect();
 	answer(0);
 	wt_run(&w);
 	collect();
 	/* The place of the answered one is not given twice. */
-	post_short(0);
+	post_bytes(0, bytes);
 	wt_run(&w);
 	collect();
-	CHECK_EQ(got[0], 1);
+	CHECK_EQ(got[0], soon ? 2 : 1);
 	answer(1);
 	wt_run(&w);
 	collect();
@@ -206,7 +212,8 @@ static void leaves_their_part(void)
 int main(void)
 {
 	goes_at_once();
-	goes_again();
+	goes_again(256, false);
+	goes_again(64, true);
 	goes_soon();
 	leaves_their_part();
 	return 0;

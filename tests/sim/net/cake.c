@@ -3,16 +3,18 @@
  * One host sends to another over a line with a queue for each flow (fair.c): nothing is
  * lost, so nothing is to be sent again, also where the host that answers stops now and
  * then, as one does whose processors have other work. Goals: 0.95 of the line, one packet
- * in 300 sent again, Jain's index 0.9.
+ * in 300 sent again, Jain's index 0.9; and a short message goes twice while eight others send
+ * a packet each.
  */
 #include "tests/sim/net/rows.h"
 #include <stdio.h>
 
-#define BPS   (G / 10)
-#define DELAY (50 * US)
-#define RUN   (3000 * MS)
-#define EVERY (97 * MS)
-#define SHARE 300
+#define BPS	 (G / 10)
+#define DELAY	 (50 * US)
+#define RUN	 (3000 * MS)
+#define EVERY	 (97 * MS)
+#define SHARE	 300
+#define SHORT_US 500 /* 221 where nothing else is sent */
 
 static void stop_host(struct sim_world *w, void *arg, u64 ns)
 {
@@ -31,13 +33,11 @@ static u64 sent_again(const struct net *n)
 	return c[UR_CNT_completer_retry_err];
 }
 
-static bool run(u32 flows, ur_time stop)
+/* Hosts 0 and 1, whose line to host 1 has those queues. */
+static struct net *build(u32 flows)
 {
 	struct net_config cfg = rows_software(CONTROL_PATH, BPS);
 	struct net *n;
-	u64 again, packets;
-	double goodput, jain;
-	bool worse;
 
 	cfg.own_ports = true;
 	n = net_new(&cfg, 2, 1, flows);
@@ -48,6 +48,16 @@ static bool run(u32 flows, ur_time stop)
 	}
 	n->sw[0].sw.buffer = 64u << 20;
 	n->sw[0].sw.fair = true;
+	return n;
+}
+
+static bool run(u32 flows, ur_time stop)
+{
+	struct net *n = build(flows);
+	u64 again, packets;
+	double goodput, jain;
+	bool worse;
+
 	for (u32 i = 0; i < flows; i++)
 		rows_flow(n, i, 0, 1, 0, UR_NEVER)->depth = 8;
 	if (stop)
@@ -70,6 +80,41 @@ static bool run(u32 flows, ur_time stop)
 	return worse;
 }
 
+/* A message of 64 B, one after the other, beside bulk of the same host. */
+static bool short_beside(u32 flows)
+{
+	struct net *n = build(flows + 1);
+	double us, goodput;
+	u64 packets;
+	u32 done;
+	bool worse;
+
+	n->flow[flows] = (struct net_flow){
+		.from = &n->host[0],
+		.to = &n->host[1],
+		.opcode = UR_WR_WRITE,
+		.bytes = 64,
+		.depth = 1,
+		.end = UR_NEVER,
+	};
+	net_flow_start(&n->flow[flows]);
+	for (u32 i = 0; i < flows; i++)
+		rows_flow(n, i, 0, 1, 0, UR_NEVER)->depth = 8;
+	net_run(n, RUN / 3);
+	done = n->flow[flows].done;
+	packets = net_packets(n) - n->flow[flows].packets;
+	net_run(n, RUN);
+	done = n->flow[flows].done - done;
+	packets = net_packets(n) - n->flow[flows].packets - packets;
+	us = (double)(RUN - RUN / 3) / 1e3 / (done ? done : 1);
+	goodput = rows_part(packets, BPS, RUN - RUN / 3);
+	worse = us > SHORT_US || goodput < 0.9 || net_broken(n);
+	printf("cake short beside=%u us=%.0f goodput=%.3f%s\n", flows, us,
+	       goodput, worse ? "  beyond its bound" : "");
+	net_free(n);
+	return worse;
+}
+
 int rows_cake(void)
 {
 	static const u32 flows[] = {1, 8, 32};
@@ -78,5 +123,6 @@ int rows_cake(void)
 
 	for (u32 i = 0; i < 12; i++)
 		bad |= run(flows[i % 3], stops[i / 3]);
+	bad |= short_beside(8);
 	return bad;
 }

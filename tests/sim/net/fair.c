@@ -4,21 +4,24 @@
  * each of them CoDel (RFC 8289) marks a frame now and then where frames have waited for
  * 5 ms without a break of 100.
  *
- * Self-clocked fair queueing: a frame's tag is where its flow would be if each sent a
- * byte in turn; what has the least tag goes first.
+ * Start-time fair queueing: a frame's tag is where its flow would be if each sent a byte
+ * in turn, and what has the least tag goes first. Before all others goes the only frame of a
+ * flow that has had no QUANTUM more than its part.
  */
 #include "tests/check.h"
 #include "tests/sim/net/net.h"
 #include <stdlib.h>
 
 #define FLOWS	    512
+#define QUANTUM	    1514u
 #define TARGET_NS   5000000u
 #define INTERVAL_NS 100000000u
 
 struct fair_flow {
 	u32 src;
 	u16 sport;
-	u64 tag; /* of its newest frame */
+	u32 queued; /* frames */
+	u64 tag;    /* of its next frame */
 	ur_time above_at, next_at;
 	u32 marks;
 	bool marking;
@@ -49,17 +52,19 @@ void net_fair_put(struct net_port *port, struct net_queue *q,
 {
 	struct net_frame **at = &q->head;
 	struct fair_flow *flow;
+	bool first;
 
 	if (!port->fair)
 		port->fair = calloc(1, sizeof(*port->fair));
 	CHECK(port->fair);
 	flow = flow_of(port->fair, f);
+	first = !flow->queued++ && flow->tag < port->fair->now + QUANTUM;
 	if (flow->tag < port->fair->now)
 		flow->tag = port->fair->now;
+	f->tag = first ? port->fair->now : flow->tag;
 	flow->tag += f->bytes;
-	f->tag = flow->tag;
 	f->put_at = port->node->net->now;
-	while (*at && (*at)->tag <= f->tag)
+	while (*at && (*at)->tag < f->tag + !first)
 		at = &(*at)->next;
 	f->next = *at;
 	*at = f;
@@ -98,9 +103,11 @@ void net_fair_left(struct net_port *port, struct net_frame *f)
 {
 	ur_time now = port->node->net->now;
 
+	struct fair_flow *flow = flow_of(port->fair, f);
+
+	flow->queued--;
 	port->fair->now = f->tag;
-	if (marks(flow_of(port->fair, f), now, now - f->put_at) &&
-	    (f->tos & 3)) {
+	if (marks(flow, now, now - f->put_at) && (f->tos & 3)) {
 		f->tos |= 3;
 		port->marked++;
 	}

@@ -9,11 +9,12 @@
 #include "tests/sim/net/rows.h"
 #include <stdio.h>
 
-#define DELAY	10000u
-#define SETTLED (1500 * MS)
-#define RUN	(2000 * MS)
-#define BULK	8
-#define SHORT	64u
+#define DELAY	    10000u
+#define SETTLED	    (1500 * MS)
+#define RUN	    (2000 * MS)
+#define BULK	    8
+#define SHORT	    64u
+#define SHORT_FRAME (NET_HEAD_BYTES + 12 + 16 + SHORT) /* BTH, RETH */
 
 struct tail {
 	u64 bps;
@@ -68,7 +69,7 @@ static void short_messages(struct net *n, u32 i)
 	net_flow_start(&n->flow[i]);
 }
 
-/* Returns the mean time of a short message in us; *goodput is the bulk's. */
+/* Returns the mean time of a short message in us; *goodput is that of both. */
 static double latency(const struct tail *t, bool ours, double *goodput)
 {
 	u32 flows = ours ? 1 + BULK : 1;
@@ -94,7 +95,9 @@ static double latency(const struct tail *t, bool ours, double *goodput)
 	for (u32 i = 0; i < BULK; i++)
 		packets += ours ? n->flow[1 + i].packets : alien[i].packets;
 	done = n->flow[0].done - done;
-	*goodput = rows_part(packets, t->bps, RUN);
+	*goodput = rows_part(packets, t->bps, RUN) +
+		   (double)done * SHORT_FRAME * 8e9 /
+			   ((double)t->bps * (double)RUN);
 	net_free(n);
 	return (double)RUN / 1e3 / (double)(done ? done : 1);
 }
