@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Programs of a user who may not see the packets of others: their engine is in them, but the
 device has their sockets, and puts what comes into a ring."""
+import json
 import os
 import signal
 
@@ -71,13 +72,18 @@ def receiving(pid):
     return found
 
 
+def states(host):
+    out = host.run(host.lab.bin("uroce"), "res", "qp", "--json")
+    return [qp["state"] for qp in json.loads(out)]
+
+
 def test_has_no_socket_of_the_group(lab, host, user):
     """Its queue pairs are its own; of the sockets to which packets come it has none, where
     root's program has one."""
     for side, others in (user(host), False), (As(host, "process"), True):
         s, c = start_pair(side, user(lab.b), ["ibv_rc_pingpong", "-n", "1000000"])
         try:
-            wait_for("both", lambda: set(engines(host)) == {s.pid})
+            wait_for("both", lambda: states(host) == ["RTS"])
             assert engines(host) == {s.pid: "program"}
             assert receiving(s.pid)
             assert bool(sockets(s.pid) & receiving(s.pid)) == others
