@@ -12,7 +12,7 @@ from test_cli import NOBODY
 from test_guest_engine import GUESTS, engines, lending
 from test_guests import start
 from test_relayed import spent
-from test_restart import end, go_on, kill
+from test_restart import go_on, outlive
 from test_restart_later import begin
 from test_restart_later import go_on as go_on_later
 from test_restart_later import finish, restart
@@ -87,21 +87,12 @@ def test_restart(build, monkeypatch, mode, on):
     monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s, eight times
     with lending(build) as lab:
         other = lab.b if on == "two hosts" else lab.a
-        programs = start(lab, mode, on=(other, Away(lab.a, to=other)))
-        try:
-            go_on(programs)
-            for _ in range(3):
-                kill(lab.a)
-                lab.a.serve(*GUESTS)
-                go_on(programs)
-            end(*programs)
-        finally:
-            for p in programs:
-                p.kill()
+        outlive(lab, start(lab, mode, on=(other, Away(lab.a, to=other))))
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
-@pytest.mark.parametrize("program, mode", [("later", "each"), ("groups", "stay"), ("groups", "leave")])
+@pytest.mark.parametrize("program, mode", [("later", "each"), ("queues", "change"), ("groups", "stay"),
+                                           ("groups", "leave")])
 def test_restart_later(build, monkeypatch, program, mode, on):
     """It makes, connects and joins more with the next uroced."""
     monkeypatch.setenv("UROCE_ENGINE", "process")

@@ -13,7 +13,7 @@ from test_cli import NOBODY
 from test_guest_engine import GUESTS, SLOTS, engines, lending, serve
 from test_guest_host import As
 from test_guests import start
-from test_restart import end, go_on, kill
+from test_restart import outlive
 
 PROGRAMS = [["ibv_rc_pingpong", "-s", "50000"], ["ibv_rc_pingpong", "-e"], ["ibv_uc_pingpong"],
             ["ibv_ud_pingpong", "-s", "1024"], ["ibv_srq_pingpong", "-q", "4"]]
@@ -138,17 +138,7 @@ def test_restart(build, monkeypatch, user, mode, on):
     monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s, eight times
     with lending(build) as lab:
         sides = user(lab.a), user(lab.b if on == "two hosts" else lab.a)
-        programs = start(lab, mode, on=sides)
-        try:
-            go_on(programs)
-            for _ in range(3):
-                kill(lab.a)
-                lab.a.serve(*GUESTS)
-                go_on(programs)
-            end(*programs)
-        finally:
-            for p in programs:
-                p.kill()
+        outlive(lab, start(lab, mode, on=sides))
 
 
 def test_an_address_goes(lab, user):

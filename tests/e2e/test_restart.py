@@ -72,6 +72,20 @@ def end(server, client):
         assert f"event {IBV_EVENT_DEVICE_FATAL}" not in p.text().splitlines(), p.report()
 
 
+def outlive(lab, programs):
+    """They outlive three of the first host's devices."""
+    try:
+        go_on(programs)
+        for _ in range(3):
+            kill(lab.a)
+            lab.a.serve(*GUESTS)
+            go_on(programs)
+        end(*programs)
+    finally:
+        for p in programs:
+            p.kill()
+
+
 @contextlib.contextmanager
 def connected(pair, mode="restart", on="two hosts"):
     """A server and a client, which go on; they are ended with this."""

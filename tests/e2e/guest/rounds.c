@@ -62,6 +62,21 @@ void rounds_begin(struct rounds_peer *peer, int argc, char **argv)
 	rounds_meet(peer, argc > 5 ? argv[5] : NULL, atoi(argv[4]));
 }
 
+void rounds_swap(const struct rounds_peer *peer, const void *mine, void *theirs,
+		 size_t bytes)
+{
+	must(write(peer->sock, mine, bytes) == (ssize_t)bytes, "write");
+	must(recv(peer->sock, theirs, bytes, MSG_WAITALL) == (ssize_t)bytes,
+	     "read");
+}
+
+void rounds_both(const struct rounds_peer *peer)
+{
+	char mine = 'x', theirs;
+
+	rounds_swap(peer, &mine, &theirs, 1);
+}
+
 static sigset_t just_usr1(void)
 {
 	sigset_t set;
@@ -92,14 +107,6 @@ struct hello {
 	uint32_t qpn;
 	union ibv_gid gid;
 };
-
-static void swap(int sock, const struct hello *mine, struct hello *theirs)
-{
-	must(write(sock, mine, sizeof(*mine)) == sizeof(*mine), "write");
-	must(recv(sock, theirs, sizeof(*theirs), MSG_WAITALL) ==
-		     sizeof(*theirs),
-	     "read");
-}
 
 static void post_receive(struct rounds *r)
 {
@@ -156,7 +163,7 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 	must(r->qp, "ibv_create_qp");
 	mine.qpn = r->qp->qp_num;
 	mine.gid = peer->gid;
-	swap(peer->sock, &mine, &theirs);
+	rounds_swap(peer, &mine, &theirs, sizeof(mine));
 	attr = pair_attr(&theirs.gid, theirs.qpn);
 	attr.ah_attr.grh.sgid_index = (uint8_t)peer->gid_index;
 	if (getenv("QP_TIMEOUT"))
@@ -165,7 +172,7 @@ void rounds_connect(struct rounds *r, struct ibv_context *context,
 	post_receive(r);
 	must(!pair_to(r->qp, &attr, IBV_QPS_RTR), "RTR");
 	must(!pair_to(r->qp, &attr, IBV_QPS_RTS), "RTS");
-	swap(peer->sock, &mine, &theirs); /* both are ready */
+	rounds_swap(peer, &mine, &theirs, sizeof(mine)); /* both are ready */
 }
 
 int rounds_sleep(struct rounds *r)

@@ -41,6 +41,11 @@ struct ibv_context *rounds_open(void);
 void rounds_meet(struct rounds_peer *peer, const char *server, int port);
 /* Does so as the arguments of main() say: MODE GID_INDEX GID PORT [SERVER]. */
 void rounds_begin(struct rounds_peer *peer, int argc, char **argv);
+/* Each gives the other so many bytes, and waits for the other's. */
+void rounds_swap(const struct rounds_peer *peer, const void *mine, void *theirs,
+		 size_t bytes);
+/* Both have come so far. */
+void rounds_both(const struct rounds_peer *peer);
 /* From the first on SIGUSR1 is for the second, which says that so many things have been made and waits for the
  * signal. */
 void rounds_will_wait(void);

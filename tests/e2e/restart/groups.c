@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/e2e/guest/rounds.h"
 #include "tests/verbs_pair.h"
@@ -32,14 +30,6 @@ static struct ibv_mr *mr;
 static struct ibv_ah *ah[GROUPS];
 static union ibv_gid group[GROUPS];
 static uint8_t buf[GRH + BYTES];
-
-static void meet(void)
-{
-	char byte = 'x';
-
-	must(write(peer.sock, &byte, 1) == 1, "write");
-	must(recv(peer.sock, &byte, 1, MSG_WAITALL) == 1, "read");
-}
 
 static void make(void)
 {
@@ -112,7 +102,7 @@ static void exchange(int first, int last)
 		memset(buf, 0, sizeof(buf));
 		if (!peer.client)
 			must(!ibv_post_recv(qp, &wr, &bad), "ibv_post_recv");
-		meet();
+		rounds_both(&peer);
 		if (peer.client) {
 			send_to(i);
 		} else {
@@ -123,7 +113,7 @@ static void exchange(int first, int last)
 				     "the bytes");
 		}
 	}
-	meet();
+	rounds_both(&peer);
 }
 
 static void join(int first, int last)

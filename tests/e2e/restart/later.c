@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,20 +62,6 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct one *ones;
 static uint32_t n_ones;
-
-static void swap(const void *mine, void *theirs, size_t bytes)
-{
-	must(write(peer.sock, mine, bytes) == (ssize_t)bytes, "write");
-	must(recv(peer.sock, theirs, bytes, MSG_WAITALL) == (ssize_t)bytes,
-	     "read");
-}
-
-static void meet(void)
-{
-	char mine = 'x', theirs;
-
-	swap(&mine, &theirs, 1);
-}
 
 static void make(struct one *o)
 {
@@ -214,7 +199,7 @@ static void exchange(uint32_t n)
 {
 	for (uint32_t i = 0; i < n_ones; i++)
 		receive(&ones[i]);
-	meet();
+	rounds_both(&peer);
 	for (uint32_t i = 0; i < n_ones; i++) {
 		send_one(&ones[i], n);
 		wait_for_both(&ones[i], n);
@@ -249,10 +234,10 @@ static void make_all(void)
 	mr = ibv_reg_mr(pd, ones, n_ones * sizeof(*ones),
 			IBV_ACCESS_LOCAL_WRITE);
 	must(mr, "ibv_reg_mr");
-	swap(&peer.gid, &theirs, sizeof(theirs));
+	rounds_swap(&peer, &peer.gid, &theirs, sizeof(theirs));
 	for (uint32_t i = 0; i < n_ones; i++) {
 		make(&ones[i]);
-		swap(&ones[i].qp->qp_num, &ones[i].theirs, 4);
+		rounds_swap(&peer, &ones[i].qp->qp_num, &ones[i].theirs, 4);
 		know(&ones[i], &theirs);
 		move_to_first(&ones[i]);
 	}
@@ -404,7 +389,7 @@ int main(int argc, char **argv)
 		claim_after();
 	for (uint32_t n = 0; n < MESSAGES; n++)
 		exchange(n);
-	meet();
+	rounds_both(&peer);
 	for (uint32_t i = 0; i < n_ones; i++)
 		end(&ones[i]);
 	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");

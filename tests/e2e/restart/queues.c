@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/e2e/guest/rounds.h"
 #include "tests/verbs_pair.h"
@@ -33,20 +31,6 @@ static struct ibv_qp *qp;
 static struct ibv_mr *target, *source, *on_demand;
 static struct ibv_dm *dm;
 static uint8_t *before, *after, *out, *pages;
-
-static void swap(const void *mine, void *theirs, size_t bytes)
-{
-	must(write(peer.sock, mine, bytes) == (ssize_t)bytes, "write");
-	must(recv(peer.sock, theirs, bytes, MSG_WAITALL) == (ssize_t)bytes,
-	     "read");
-}
-
-static void meet(void)
-{
-	char mine = 'x', theirs;
-
-	swap(&mine, &theirs, 1);
-}
 
 static uint8_t *memory(void)
 {
@@ -103,12 +87,12 @@ static void connect_it(void)
 	struct ibv_qp_attr attr;
 	uint32_t number;
 
-	swap(&peer.gid, &gid, sizeof(gid));
-	swap(&qp->qp_num, &number, sizeof(number));
+	rounds_swap(&peer, &peer.gid, &gid, sizeof(gid));
+	rounds_swap(&peer, &qp->qp_num, &number, sizeof(number));
 	attr = pair_attr(&gid, number);
 	attr.ah_attr.grh.sgid_index = (uint8_t)peer.gid_index;
 	must(!pair_connect(qp, &attr), "RTS");
-	meet();
+	rounds_both(&peer);
 }
 
 static void change_queues(void)
@@ -212,7 +196,7 @@ static void write_all(void)
 	for (uint32_t i = 0; i < BYTES; i++)
 		out[i] = (uint8_t)(i * 7 + peer.client);
 	receive_all();
-	swap(&mine, &theirs, sizeof(mine));
+	rounds_swap(&peer, &mine, &theirs, sizeof(mine));
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct ibv_sge sge = {(uintptr_t)out + i * (BYTES / MANY),
 				      BYTES / MANY, source->lkey};
@@ -288,7 +272,7 @@ int main(int argc, char **argv)
 	use_channel();
 	write_all();
 	wait_for_limit();
-	meet();
+	rounds_both(&peer);
 	end();
 	printf("done 0\n");
 	return 0;
