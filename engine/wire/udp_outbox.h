@@ -45,6 +45,8 @@ void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
 			   struct ur_peer_word *words);
 /* It is known which addresses its program may have: it is emptied from now on. */
 void ur_udp_outbox_begin(struct ur_wire_udp *w, u32 slot);
+/* The slot ends: sends what its program has left there, its last acknowledgements as a rule. */
+void ur_udp_outbox_drain(struct ur_wire_udp *w, u32 slot);
 /* The slot is lent no more; and closes what there is, which stays kept. */
 void ur_udp_outbox_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_outbox_close(struct ur_wire_udp *w, u32 slot);

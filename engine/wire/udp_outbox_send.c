@@ -10,6 +10,8 @@
 /* In one turn, of one program: others have turns too; and of all. */
 #define TURN_BYTES (128u << 10)
 #define TURN_ALL   (256u << 10)
+/* At its end; what it holds, where that is not many small messages. */
+#define DRAIN_ALL (1u << 20)
 /* A datagram, and a message, cost so much beside their bytes. */
 #define DATAGRAM_COST 8192u
 #define MESSAGE_COST  256u
@@ -287,6 +289,23 @@ static u32 empty(struct ur_udp_outbox *o)
 	if (cost && ur_peer_woken(&o->in))
 		ur_udp_outbox_call(o);
 	return cost;
+}
+
+void ur_udp_outbox_drain(struct ur_wire_udp *w, u32 slot)
+{
+	const struct ur_engine *e = w->wire.engine;
+	struct ur_udp_outbox *o = w->outboxes[slot];
+	u32 cost = 0;
+
+	if (!(e->forwards >> slot & 1))
+		return;
+	while (cost < DRAIN_ALL && ur_udp_outbox_has_some(o, e->now)) {
+		u32 more = empty(o);
+
+		if (!more)
+			return;
+		cost += more;
+	}
 }
 
 bool ur_udp_outboxes_empty(struct ur_wire *wire)

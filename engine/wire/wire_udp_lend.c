@@ -89,6 +89,7 @@ void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
+	ur_udp_outbox_drain(w, slot);
 	ur_udp_relay_end(w, slot);
 	ur_udp_group_rest(w->group, slot, take_left, w);
 }

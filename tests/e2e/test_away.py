@@ -148,6 +148,17 @@ def test_forged(lab):
         there.close()
 
 
+def test_last_words(lab):
+    """What a program has left in its outbox leaves when it ends: the acknowledgement of the last message, as a rule."""
+    there = Listener(lab.b)
+    try:
+        p = Away(lab.a).start(lab.bin("forge"), "quits", "0", lab.a.addr4, lab.b.addr4)
+        assert p.wait(20) == 0, p.report()
+        wait_for("its packets", lambda: texts(there))
+    finally:
+        there.close()
+
+
 def test_random(lab):
     """A second of messages that are nearly right; a minute each, and uroced with the sanitizers, by hand."""
     p = Away(lab.a).start(lab.bin("forge"), "random", "1", os.environ.get("UROCE_FORGE_SECONDS", "1"))

@@ -3,11 +3,13 @@
  * Writes into the outbox of a program in another network namespace by hand:
  *
  *	forge packets GID_INDEX OWN OTHER	OWN, OTHER: IPv4 addresses, its device's and a peer's
+ *	forge quits GID_INDEX OWN OTHER
  *	forge ring GID_INDEX CASE
  *	forge random SEED SECONDS
  *
  * "packets": some that may leave, whose payload says "good" and a number, and some that may not, which say
- * "evil". "ring": what is no ring, CASE says how. Then it waits for SIGKILL. "random": messages that are nearly
+ * "evil". "ring": what is no ring, CASE says how. Then it waits for SIGKILL. "quits": one that may leave, and ends
+ * without waking uroced for it. "random": messages that are nearly
  * right, as fast as they are taken, from and to the addresses that test_away.py has.
  */
 #include <arpa/inet.h>
@@ -349,6 +351,11 @@ int main(int argc, char **argv)
 	v4(other, argc == 4 ? "10.77.0.2" : argv[4]);
 	if (any) {
 		put_random_for((unsigned int)atoi(argv[2]), atoi(argv[3]));
+		return 0;
+	}
+	if (strcmp(argv[1], "quits") == 0) {
+		put_good();
+		ur_peer_publish(&out);
 		return 0;
 	}
 	if (ring) {
