@@ -66,22 +66,35 @@ int ur_client_rights_init(int lock)
 	return 0;
 }
 
-bool ur_client_is_in_our_network(int fd)
+static bool is_our_file(int ns)
 {
 	struct stat st;
+
+	return !fstat(ns, &st) && st.st_dev == ours.dev &&
+	       st.st_ino == ours.ino;
+}
+
+enum ur_client_net ur_client_network(int fd)
+{
+	u64 cookie = ours.cookie ? cookie_of(fd) : 0;
 	int ns;
 	bool same;
 
-	if (ours.cookie)
-		return cookie_of(fd) == ours.cookie;
+	if (cookie)
+		return cookie == ours.cookie ? UR_CLIENT_NET_OURS
+					     : UR_CLIENT_NET_OTHER;
 	/* Takes CAP_NET_ADMIN of us. */
 	ns = ours.ino ? ioctl(fd, SIOCGSKNS) : -1;
 	if (ns < 0)
-		return false;
-	same = !fstat(ns, &st) && st.st_dev == ours.dev &&
-	       st.st_ino == ours.ino;
+		return UR_CLIENT_NET_UNKNOWN;
+	same = is_our_file(ns);
 	close(ns);
-	return same;
+	return same ? UR_CLIENT_NET_OURS : UR_CLIENT_NET_OTHER;
+}
+
+bool ur_client_is_in_our_network(int fd)
+{
+	return ur_client_network(fd) == UR_CLIENT_NET_OURS;
 }
 
 bool ur_client_may_raw(struct ur_session *s)

@@ -41,8 +41,16 @@ bool ur_client_may_bind(struct ur_session *s, unsigned int limit);
  */
 int ur_client_administers(struct ur_session *s, int fd);
 
-/* Returns whether the socket, which proves something or is the client's connection,
- * is of our network namespace: the connection is of the one in which it was made. */
+/* Says which network namespace the socket is of, which proves something or is the client's connection: that
+ * is of the one in which it was made. Before Linux 5.14 only who has CAP_NET_ADMIN can know, and in an emulator
+ * nobody. */
+enum ur_client_net {
+	UR_CLIENT_NET_UNKNOWN,
+	UR_CLIENT_NET_OURS,
+	UR_CLIENT_NET_OTHER,
+};
+enum ur_client_net ur_client_network(int fd);
+/* Returns whether it is known to be of ours. */
 bool ur_client_is_in_our_network(int fd);
 
 #endif

@@ -51,6 +51,9 @@ static int check_open(const struct ur_cmd *cmd)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
+	/* Its packets might have to leave by sockets that it makes itself, or must not. */
+	if (ur_client_network(file->session->sock) == UR_CLIENT_NET_UNKNOWN)
+		return -EOPNOTSUPP;
 	/* Users kept apart, and hostile cards, are the device's engine's. So are
 	 * all where there is RoCEv1: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */

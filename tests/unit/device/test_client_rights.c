@@ -47,6 +47,8 @@ static void test_network(bool old)
 	CHECK(ur_client_is_in_our_network(again));
 	CHECK(!ur_client_is_in_our_network(theirs));
 	CHECK(!ur_client_is_in_our_network(here)); /* no socket */
+	CHECK_EQ(ur_client_network(theirs), UR_CLIENT_NET_OTHER);
+	CHECK_EQ(ur_client_network(here), UR_CLIENT_NET_UNKNOWN);
 }
 
 /* A socket that everybody may make proves nothing, nor does none. */
