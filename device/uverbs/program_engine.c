@@ -51,9 +51,6 @@ static int check_open(const struct ur_cmd *cmd)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Its packets might have to leave by sockets that it makes itself, or must not. */
-	if (ur_client_network(file->session->sock) == UR_CLIENT_NET_UNKNOWN)
-		return -EOPNOTSUPP;
 	/* Users kept apart, and hostile cards, are the device's engine's. So are
 	 * all where there is RoCEv1: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */
@@ -62,12 +59,22 @@ static int check_open(const struct ur_cmd *cmd)
 		       : 0;
 }
 
-/* Elsewhere packets cannot leave by sockets that it makes itself. */
-static enum ur_lend_way way_for(const struct ur_ufile *file)
+/* Elsewhere packets cannot leave by sockets that it makes itself; where it is not known, they might have to, or must
+ * not. */
+static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 {
-	if (!ur_client_is_in_our_network(file->session->sock))
-		return UR_LEND_FAR;
-	return may_have_sockets(file) ? UR_LEND_SOCKETS : UR_LEND_RELAYED;
+	switch (ur_client_network(file->session->sock)) {
+	case UR_CLIENT_NET_OURS:
+		*way = may_have_sockets(file) ? UR_LEND_SOCKETS
+					      : UR_LEND_RELAYED;
+		return 0;
+	case UR_CLIENT_NET_OTHER:
+		*way = UR_LEND_FAR;
+		return 0;
+	default:
+		*way = UR_LEND_FAR;
+		return -EOPNOTSUPP;
+	}
 }
 
 /* All numbers of its slot are the program's: packets to them come to its engine. So there is nothing to
@@ -186,9 +193,13 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 		.node_guid = dev->node_guid,
 	};
 	struct ur_ufile *file = cmd->file;
-	enum ur_lend_way way = way_for(file);
+	enum ur_lend_way way;
+	/* It may ask the client, with the lock released: what is checked is checked after that. */
+	int unknown = find_way(file, &way);
 	int err = check_open(cmd);
 
+	if (!err)
+		err = unknown;
 	/* An older provider knows of no outbox. */
 	if (!err && way == UR_LEND_FAR &&
 	    ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP) < sizeof(resp))
@@ -247,13 +258,16 @@ err_fds:
 int ur_m_engine_resume(struct ur_cmd *cmd)
 {
 	struct uroce_engine_resume in;
-	enum ur_lend_way way = way_for(cmd->file);
+	enum ur_lend_way way;
+	int unknown = find_way(cmd->file, &way);
 	int err;
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
 	if (!in.slot || in.slot >= UR_SLOTS || !in.resumes)
 		return -EINVAL;
 	err = check_open(cmd);
+	if (!err)
+		err = unknown;
 	if (!err)
 		err = take_slot(cmd->file, in.slot, way);
 	if (err)

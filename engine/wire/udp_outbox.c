@@ -8,8 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/ground/keep.h"
-#include "engine/wire/wire_udp.h"
+#include "engine/wire/udp_relay_impl.h"
 #include "util/assert.h"
 #include "util/os/event_pair.h"
 #include "util/os/map_shared.h"
@@ -18,41 +17,20 @@
 /* Datagrams that wake, taken at once. */
 #define WAKES 16u
 
-/* How a kept descriptor is named, beside those of udp_relay.c. */
-enum outbox_file { OUTBOX_FILE = 2, OUTBOX_DOOR, OUTBOX_BELL, OUTBOX_END };
-
 /* ---- life ---- */
 
 static int *file_of(struct ur_udp_outbox *o, u32 which)
 {
-	return which == OUTBOX_FILE   ? &o->file
-	       : which == OUTBOX_DOOR ? &o->door
-				      : &o->bell;
-}
-
-static struct ur_kept kept_name(const struct ur_wire_udp *w, u32 slot,
-				u32 which)
-{
-	return (struct ur_kept){.kind = UR_KEPT_RELAY,
-				.device = w->device,
-				.place = slot,
-				.which = which};
-}
-
-static void drop_files(const struct ur_wire_udp *w, u32 slot)
-{
-	for (u32 which = OUTBOX_FILE; which < OUTBOX_END; which++) {
-		const struct ur_kept what = kept_name(w, slot, which);
-
-		ur_keep_drop(&what);
-	}
+	return which == UR_RELAY_OUTBOX ? &o->file
+	       : which == UR_RELAY_DOOR ? &o->door
+					: &o->bell;
 }
 
 static void free_outbox(struct ur_udp_outbox *o)
 {
 	if (o->packets)
 		munmap(o->packets, UR_PEER_FILE_BYTES);
-	for (u32 which = OUTBOX_FILE; which < OUTBOX_END; which++)
+	for (u32 which = UR_RELAY_OUTBOX; which <= UR_RELAY_BELL; which++)
 		if (*file_of(o, which) >= 0)
 			close(*file_of(o, which));
 	free(o);
@@ -166,8 +144,10 @@ static int keep_files(struct ur_udp_outbox *o)
 {
 	int err = 0;
 
-	for (u32 which = OUTBOX_FILE; which < OUTBOX_END && !err; which++) {
-		const struct ur_kept what = kept_name(o->wire, o->slot, which);
+	for (u32 which = UR_RELAY_OUTBOX; which <= UR_RELAY_BELL && !err;
+	     which++) {
+		const struct ur_kept what =
+			ur_udp_relay_kept(o->wire, o->slot, which);
 
 		err = ur_keep_put(&what, *file_of(o, which));
 	}
@@ -201,7 +181,8 @@ int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
 			unwatch_all(o);
 			free_outbox(o);
 		}
-		drop_files(w, lent->slot);
+		ur_udp_relay_drop(w, lent->slot, UR_RELAY_OUTBOX,
+				  UR_RELAY_BELL);
 		return err;
 	}
 	lent->outbox = o->file;
@@ -218,8 +199,9 @@ void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
 	struct ur_udp_outbox *o = new_outbox(w, slot, words);
 	bool all = o;
 
-	for (u32 which = OUTBOX_FILE; all && which < OUTBOX_END; which++) {
-		struct ur_kept what = kept_name(w, slot, which);
+	for (u32 which = UR_RELAY_OUTBOX; all && which <= UR_RELAY_BELL;
+	     which++) {
+		struct ur_kept what = ur_udp_relay_kept(w, slot, which);
 
 		*file_of(o, which) = ur_keep_take(&what);
 		all = *file_of(o, which) >= 0;
@@ -251,7 +233,7 @@ void ur_udp_outbox_end(struct ur_wire_udp *w, u32 slot)
 {
 	if (!w->outboxes[slot])
 		return;
-	drop_files(w, slot);
+	ur_udp_relay_drop(w, slot, UR_RELAY_OUTBOX, UR_RELAY_BELL);
 	ur_udp_outbox_close(w, slot);
 }
 

@@ -168,14 +168,10 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	/* Each message says its way: the next uroced begins with any of them. */
 	p->out.has_way = false;
 	to = ur_peer_room(&p->out, &m);
-	if (!to && !ur_udp_pair_waits_in_vain(w, p, m.len))
-		return 0;
 	if (!to)
-		to = ur_peer_room(&p->out, &m);
-	if (!to) {
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, n);
+		to = ur_udp_pair_wait(w, p, &m, &n);
+	if (!to)
 		return n;
-	}
 	p->full_since = 0;
 	memcpy(to, tx->buf + d->off, m.len);
 	ur_peer_put(&p->out, &m);

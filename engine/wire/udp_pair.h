@@ -79,10 +79,10 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
  * takes any; 0: there is no room now. */
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
 		     const struct ur_tx *tx, u32 first, u32 end);
-/* There is no room for so many bytes. Returns whether there is some all the same, or it is not to be
- * waited for. */
-bool ur_udp_pair_waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *pair,
-			       u32 bytes);
+/* There is no room in its ring for a message of *n packets. Returns some all the same; or NULL where there is none now, and
+ * *n is 0, or nobody takes any, and they are dropped. */
+u8 *ur_udp_pair_wait(struct ur_wire_udp *w, struct ur_udp_pair *pair,
+		     const struct ur_peer_message *m, u32 *n);
 /* Shows what was put. */
 void ur_udp_pairs_publish(struct ur_wire_udp *w);
 /* Takes what has come in rings. Returns whether there was anything. */

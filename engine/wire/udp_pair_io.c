@@ -166,8 +166,10 @@ static void copy(u8 *to, const struct ur_tx *tx, u32 first, u32 n)
 	}
 }
 
-bool ur_udp_pair_waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
-			       u32 bytes)
+/* There is no room. Returns whether there is some all the same, or it is not to be
+ * waited for. */
+static bool waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			  u32 bytes)
 {
 	ur_time now = w->wire.engine->now;
 
@@ -181,6 +183,21 @@ bool ur_udp_pair_waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	}
 	p->gave_up = now - p->full_since >= FULL_NS;
 	return p->gave_up;
+}
+
+u8 *ur_udp_pair_wait(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		     const struct ur_peer_message *m, u32 *n)
+{
+	u8 *to;
+
+	if (!waits_in_vain(w, p, m->len)) {
+		*n = 0;
+		return NULL;
+	}
+	to = ur_peer_room(&p->out, m);
+	if (!to)
+		ur_port_count(w->wire.engine->port, UR_CNT_send_err, *n);
+	return to;
 }
 
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
@@ -203,14 +220,11 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
-	if (!to && !ur_udp_pair_waits_in_vain(w, p, m.len))
-		return 0;
 	if (!to)
-		to = ur_peer_room(&p->out, &m);
+		to = ur_udp_pair_wait(w, p, &m, &n);
 	if (!to) {
-		if (m.apart)
+		if (n && m.apart)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, n);
 		return n;
 	}
 	p->full_since = 0;

@@ -3,7 +3,38 @@
 #ifndef UR_DEVICE_UDP_RELAY_IMPL_H
 #define UR_DEVICE_UDP_RELAY_IMPL_H
 
+#include "engine/ground/keep.h"
 #include "engine/wire/wire_udp.h"
+
+/* The kept descriptors of a slot (ground/keep.h): those of the ring, of the outbox (udp_outbox.c), and of groups, by
+ * their addresses. */
+enum ur_relay_kept {
+	UR_RELAY_PACKETS,
+	UR_RELAY_WORDS,
+	UR_RELAY_OUTBOX,
+	UR_RELAY_DOOR,
+	UR_RELAY_BELL,
+	UR_RELAY_GROUP = 100,
+};
+
+static inline struct ur_kept ur_udp_relay_kept(const struct ur_wire_udp *w,
+					       u32 slot, u32 which)
+{
+	return (struct ur_kept){.kind = UR_KEPT_RELAY,
+				.device = w->device,
+				.place = slot,
+				.which = which};
+}
+
+static inline void ur_udp_relay_drop(const struct ur_wire_udp *w, u32 slot,
+				     u32 first, u32 last)
+{
+	for (u32 which = first; which <= last; which++) {
+		const struct ur_kept what = ur_udp_relay_kept(w, slot, which);
+
+		ur_keep_drop(&what);
+	}
+}
 
 struct ur_udp_relay {
 	struct ur_wire_udp *wire;

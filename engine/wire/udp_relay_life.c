@@ -7,25 +7,13 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/ground/keep.h"
 #include "transport/frame.h"
 #include "util/assert.h"
 #include "util/os/map_shared.h"
 
-/* A kept descriptor of a multicast group; the files are 0 and 1, and udp_outbox.c has those between. */
-#define GROUP 100u
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* ---- life ---- */
-
-static struct ur_kept kept_name(const struct ur_wire_udp *w, u32 slot,
-				u32 words)
-{
-	return (struct ur_kept){.kind = UR_KEPT_RELAY,
-				.device = w->device,
-				.place = slot,
-				.which = words};
-}
 
 static void end_address(struct ur_udp_addr *a)
 {
@@ -87,17 +75,18 @@ static int make_files(struct ur_udp_relay *r)
 
 static int keep(const struct ur_udp_relay *r)
 {
-	struct ur_kept what = kept_name(r->wire, r->slot, 0);
+	struct ur_kept what =
+		ur_udp_relay_kept(r->wire, r->slot, UR_RELAY_PACKETS);
 	int err = ur_keep_put(&what, r->file);
 
-	what.which = 1;
+	what.which = UR_RELAY_WORDS;
 	return err ? err : ur_keep_put(&what, r->words_fd);
 }
 
 static struct ur_kept group_name(const struct ur_wire_udp *w, u32 slot,
 				 const u8 gid[16])
 {
-	struct ur_kept what = kept_name(w, slot, GROUP);
+	struct ur_kept what = ur_udp_relay_kept(w, slot, UR_RELAY_GROUP);
 
 	memcpy(what.gid, gid, sizeof(what.gid));
 	return what;
@@ -113,15 +102,6 @@ static void drop_groups(const struct ur_udp_relay *r)
 
 		if (a->mcast)
 			ur_keep_drop(&what);
-	}
-}
-
-static void drop_files(struct ur_wire_udp *w, u32 slot)
-{
-	for (u32 words = 0; words < 2; words++) {
-		const struct ur_kept what = kept_name(w, slot, words);
-
-		ur_keep_drop(&what);
 	}
 }
 
@@ -141,7 +121,8 @@ int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far)
 	if (!err && far)
 		err = ur_udp_outbox_make(w, lent, r->words);
 	if (err) {
-		drop_files(w, lent->slot);
+		ur_udp_relay_drop(w, lent->slot, UR_RELAY_PACKETS,
+				  UR_RELAY_WORDS);
 		close(lent->relay);
 		goto err_close;
 	}
@@ -185,22 +166,9 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	return err;
 }
 
-static struct ur_udp_addr *find_address(const struct ur_udp_relay *r,
-					const u8 gid[16])
-{
-	ur_list_for_each(it, &r->addrs) {
-		struct ur_udp_addr *a =
-			ur_list_entry(it, struct ur_udp_addr, node);
-
-		if (!memcmp(a->gid, gid, 16))
-			return a;
-	}
-	return NULL;
-}
-
 bool ur_udp_relay_has(const struct ur_udp_relay *r, const u8 gid[16])
 {
-	return find_address(r, gid);
+	return ur_udp_find_in(&r->addrs, gid);
 }
 
 /* ---- groups ---- */
@@ -209,7 +177,7 @@ static int join_group(struct ur_udp_relay *r, const u8 gid[16],
 		      ur_udp_readable_fn *readable)
 {
 	const struct ur_kept what = group_name(r->wire, r->slot, gid);
-	struct ur_udp_addr *a = find_address(r, gid);
+	struct ur_udp_addr *a = ur_udp_find_in(&r->addrs, gid);
 	int fd, err;
 
 	if (a) {
@@ -241,7 +209,7 @@ void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16])
 {
 	struct ur_udp_relay *r = w->relays[slot];
 	const struct ur_kept what = group_name(w, slot, gid);
-	struct ur_udp_addr *a = r ? find_address(r, gid) : NULL;
+	struct ur_udp_addr *a = r ? ur_udp_find_in(&r->addrs, gid) : NULL;
 
 	if (!a)
 		return;
@@ -259,7 +227,8 @@ static void inherit_groups(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
 	u32 at = 0;
 
 	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what)) {
-		int fd = what.which == GROUP && what.place < UR_SLOTS &&
+		int fd = what.which == UR_RELAY_GROUP &&
+					 what.place < UR_SLOTS &&
 					 w->relays[what.place]
 				 ? ur_keep_take(&what)
 				 : -1;
@@ -276,7 +245,7 @@ void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot)
 		return;
 	ur_udp_outbox_end(w, slot);
 	drop_groups(w->relays[slot]);
-	drop_files(w, slot);
+	ur_udp_relay_drop(w, slot, UR_RELAY_PACKETS, UR_RELAY_WORDS);
 	close_relay(w->relays[slot]);
 	w->relays[slot] = NULL;
 }
@@ -332,13 +301,13 @@ static int map_files(struct ur_udp_relay *r)
 
 static void inherit_one(struct ur_wire_udp *w, u32 slot)
 {
-	struct ur_kept what = kept_name(w, slot, 0);
+	struct ur_kept what = ur_udp_relay_kept(w, slot, UR_RELAY_PACKETS);
 	struct ur_udp_relay *r = new_relay(w, slot);
 
 	if (!r)
 		return;
 	r->file = ur_keep_take(&what);
-	what.which = 1;
+	what.which = UR_RELAY_WORDS;
 	r->words_fd = ur_keep_take(&what);
 	if (map_files(r)) {
 		close_relay(r);

@@ -39,9 +39,10 @@ int ur_udp_open(bool v4)
 
 /* ---- receiving ---- */
 
-struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16])
+struct ur_udp_addr *ur_udp_find_in(const struct ur_list *addrs,
+				   const u8 gid[16])
 {
-	ur_list_for_each(it, &w->addrs) {
+	ur_list_for_each(it, addrs) {
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);
 

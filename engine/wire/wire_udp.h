@@ -148,8 +148,14 @@ socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port);
 /* Returns a new socket that is a member of that group, or -errno. */
 int ur_udp_open_group(const struct ur_wire_udp *w, const u8 gid[16]);
-/* Returns the receiving socket of that address or group, or NULL. */
-struct ur_udp_addr *ur_udp_find(struct ur_wire_udp *w, const u8 gid[16]);
+/* Returns the receiving socket of that address or group, or NULL: of a list, or of the wire. */
+struct ur_udp_addr *ur_udp_find_in(const struct ur_list *addrs,
+				   const u8 gid[16]);
+static inline struct ur_udp_addr *ur_udp_find(const struct ur_wire_udp *w,
+					      const u8 gid[16])
+{
+	return ur_udp_find_in(&w->addrs, gid);
+}
 /* Returns a new datagram socket, or -errno. */
 int ur_udp_open(bool v4);
 /* Sets an option of a socket that takes an int. Returns 0 or -errno. */

@@ -111,15 +111,13 @@ int uroce_free_dm(struct ibv_dm *ibdm)
 static int reg_as_memory(struct ibv_pd *pd, u8 *addr, size_t length,
 			 unsigned int access, struct uroce_mr *mr)
 {
-	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv)
-	req = {.drv.flags = UROCE_MR_F_SEEN};
-	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_SEEN};
 	int err;
 
 	if (!(access & IBV_ACCESS_ZERO_BASED))
 		return EINVAL;
-	err = ibv_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, (int)access,
-			     &mr->vmr, &req, sizeof(req), &resp, sizeof(resp));
+	err = ur_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, (int)access,
+			    &drv, &mr->vmr);
 	if (err)
 		return err;
 	mr->vmr.ibv_mr.addr = NULL;

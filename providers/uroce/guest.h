@@ -220,12 +220,6 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 			 ur_guest_resume(ctx_, seen_));              \
 		err_;                                                \
 	})
-/* guest_renew.c: err is what a command to register it in another way failed with (flags: enum ibv_rereg_mr_flags). Where an
- * earlier uroced has made it, the next one registers it as it is to be. It keeps its keys, which uroced knows as another
- * region's. Returns err, 0, or what that failed with. */
-int ur_guest_register_old(struct uroce_mr *mr, int err, int flags,
-			  struct ibv_pd *pd, void *addr, size_t length,
-			  int access, struct uroce_reg_mr_req drv);
 /* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
  * until the context ends. */
 void ur_guest_files_add(struct uroce_context *ctx);

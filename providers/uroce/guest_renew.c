@@ -104,57 +104,6 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	return err;
 }
 
-static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
-			  void *addr, size_t length, int access,
-			  struct uroce_reg_mr_req drv)
-{
-	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
-	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
-	const struct uroce_guest_mr_init *now = &mr->guest_init;
-	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
-	struct verbs_mr made;
-	int err;
-
-	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
-		addr = (void *)(uintptr_t)now->addr;
-		length = now->length;
-		if (now->flags & UROCE_GUEST_MR_NULL)
-			drv.flags |= UROCE_MR_F_NULL;
-		/* Device memory, which is not registered otherwise. */
-		if (addr && !ibmr->addr)
-			return EINVAL;
-	}
-	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
-		access = mr->vmr.access;
-	req.drv = drv;
-	err = ibv_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, access, &made,
-			     &req, sizeof(req), &resp, sizeof(resp));
-	if (!err)
-		ibmr->handle = made.ibv_mr.handle;
-	return err;
-}
-
-int ur_guest_register_old(struct uroce_mr *mr, int err, int flags,
-			  struct ibv_pd *pd, void *addr, size_t length,
-			  int access, struct uroce_reg_mr_req drv)
-{
-	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
-	struct uroce_context *ctx = ur_to_ctx(ibmr->context);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-
-	if (!mr->guest || mr->resumes == resumes ||
-	    (err != EINVAL && err != ENOENT))
-		return err;
-	if (!(flags & IBV_REREG_MR_CHANGE_PD))
-		pd = ibmr->pd;
-	err = UR_GUEST_TRY(
-		ibmr->context, pd,
-		register_again(mr, flags, pd, addr, length, access, drv));
-	if (!err)
-		mr->resumes = resumes;
-	return err;
-}
-
 /* ---- queue pairs ---- */
 
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,

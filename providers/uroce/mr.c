@@ -12,32 +12,12 @@ static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
 	return NULL;
 }
 
-static int cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
-		      int access, const struct uroce_reg_mr_req *drv,
-		      struct uroce_mr *mr)
-{
-	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
-	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	u64 given_up = ur_guest_given_up(ctx);
-	int err;
-
-	req.drv = *drv;
-	err = UR_GUEST_TRY(pd->context, pd,
-			   ibv_cmd_reg_mr(pd, addr, length, iova, access,
-					  &mr->vmr, &req, sizeof(req), &resp,
-					  sizeof(resp)));
-	if (!err)
-		ur_guest_has_taken(ctx, given_up);
-	return err;
-}
-
 static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 		  int access, const struct uroce_reg_mr_req *drv,
 		  struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	int err = cmd_reg_mr(pd, addr, length, iova, access, drv, mr);
+	int err = ur_cmd_reg_mr(pd, addr, length, iova, access, drv, &mr->vmr);
 
 	if (err || !ctx->guest)
 		return err;
@@ -93,8 +73,8 @@ static int try_null_mr(struct ibv_pd *pd, struct uroce_mr *mr)
 {
 	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL};
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	int err = cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE,
-			     &drv, mr);
+	int err = ur_cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE,
+				&drv, &mr->vmr);
 
 	if (err || !ctx->guest)
 		return err;
@@ -188,28 +168,6 @@ struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 			    attr->access);
 }
 
-static int cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
-			void *addr, size_t length, int access,
-			const struct uroce_reg_mr_req *drv)
-{
-	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
-	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
-	struct ibv_pd *new_pd = flags & IBV_REREG_MR_CHANGE_PD ? pd : NULL;
-	u32 lkey = vmr->ibv_mr.lkey, rkey = vmr->ibv_mr.rkey;
-	int err;
-
-	req.drv = *drv;
-	err = UR_GUEST_TRY(vmr->ibv_mr.context, new_pd,
-			   ibv_cmd_rereg_mr(vmr, flags, addr, length,
-					    (uintptr_t)addr, access, pd, &req,
-					    sizeof(req), &resp, sizeof(resp)));
-	err = ur_guest_register_old(ur_to_mr(vmr), err, flags, pd, addr, length,
-				    access, *drv);
-	vmr->ibv_mr.lkey = lkey;
-	vmr->ibv_mr.rkey = rkey;
-	return err;
-}
-
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {
@@ -229,7 +187,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 			drv.flags =
 				seen(vmr->ibv_mr.pd, (uintptr_t)addr, length);
 	}
-	err = cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
+	err = ur_cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
 	if (!err)
 		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
 					access);

@@ -322,6 +322,14 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 			       const struct ur_mr_init_attr *attr);
 struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
+/* mr_cmd.c: the commands, also of what an earlier uroced has made; the first fills *vmr, the second
+ * leaves the keys as they are. Return 0 or an errno. */
+int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
+		  int access, const struct uroce_reg_mr_req *drv,
+		  struct verbs_mr *vmr);
+int ur_cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		    void *addr, size_t length, int access,
+		    const struct uroce_reg_mr_req *drv);
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int uroce_dereg_mr(struct verbs_mr *vmr);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The commands of regions, which the next uroced has where one was killed. */
+#include "guest.h"
+#include "uroce.h"
+
+int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
+		  int access, const struct uroce_reg_mr_req *drv,
+		  struct verbs_mr *vmr)
+{
+	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
+	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(pd->context);
+	u64 given_up = ur_guest_given_up(ctx);
+	int err;
+
+	req.drv = *drv;
+	err = UR_GUEST_TRY(pd->context, pd,
+			   ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr,
+					  &req, sizeof(req), &resp,
+					  sizeof(resp)));
+	if (!err)
+		ur_guest_has_taken(ctx, given_up);
+	return err;
+}
+
+static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
+			  void *addr, size_t length, int access,
+			  struct uroce_reg_mr_req drv)
+{
+	const struct uroce_guest_mr_init *now = &mr->guest_init;
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	struct verbs_mr made;
+	int err;
+
+	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
+		addr = (void *)(uintptr_t)now->addr;
+		length = now->length;
+		if (now->flags & UROCE_GUEST_MR_NULL)
+			drv.flags |= UROCE_MR_F_NULL;
+		/* Device memory, which is not registered otherwise. */
+		if (addr && !ibmr->addr)
+			return EINVAL;
+	}
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = mr->vmr.access;
+	err = ur_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, access, &drv,
+			    &made);
+	if (!err)
+		ibmr->handle = made.ibv_mr.handle;
+	return err;
+}
+
+/* err: what the command failed with. Where an earlier uroced has made the region, the next one registers it as it is to
+ * be. It keeps its keys, which uroced knows as another region's. Returns err, 0, or what that failed with. */
+static int register_old(struct uroce_mr *mr, int err, int flags,
+			struct ibv_pd *pd, void *addr, size_t length,
+			int access, struct uroce_reg_mr_req drv)
+{
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	struct uroce_context *ctx = ur_to_ctx(ibmr->context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+
+	if (!mr->guest || mr->resumes == resumes ||
+	    (err != EINVAL && err != ENOENT))
+		return err;
+	if (!(flags & IBV_REREG_MR_CHANGE_PD))
+		pd = ibmr->pd;
+	err = register_again(mr, flags, pd, addr, length, access, drv);
+	if (!err)
+		mr->resumes = resumes;
+	return err;
+}
+
+int ur_cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		    void *addr, size_t length, int access,
+		    const struct uroce_reg_mr_req *drv)
+{
+	UR_REQ(ib_uverbs_rereg_mr, struct uroce_reg_mr_req drv) req = {0};
+	UR_RESP(ib_uverbs_rereg_mr_resp, ) resp = {0};
+	struct ibv_pd *new_pd = flags & IBV_REREG_MR_CHANGE_PD ? pd : NULL;
+	u32 lkey = vmr->ibv_mr.lkey, rkey = vmr->ibv_mr.rkey;
+	int err;
+
+	req.drv = *drv;
+	err = UR_GUEST_TRY(vmr->ibv_mr.context, new_pd,
+			   ibv_cmd_rereg_mr(vmr, flags, addr, length,
+					    (uintptr_t)addr, access, pd, &req,
+					    sizeof(req), &resp, sizeof(resp)));
+	err = register_old(ur_to_mr(vmr), err, flags, pd, addr, length, access,
+			   *drv);
+	vmr->ibv_mr.lkey = lkey;
+	vmr->ibv_mr.rkey = rkey;
+	return err;
+}
