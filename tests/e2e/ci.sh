@@ -73,6 +73,11 @@ plain=()
 [ -n "${UROCE_FULL:-}" ] && plain=(tests/e2e/test_faults.py)
 UROCE_ENGINE_OPT=hold=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 \
 	part plain tests/e2e/test_pingpong.py "${plain[@]}"
+# Programs in other network namespaces than the device, whose packets go through it.
+away=(fault_rules record)
+[ -n "${UROCE_FULL:-}" ] && away+=(adverse check counters memory pingpong rdmacm_faults)
+away=("${away[@]/#/tests/e2e/test_}")
+UROCE_AWAY=1 part away "${away[@]/%/.py}"
 # A device of two engines, as machines of eight processors have by themselves.
 UROCE_ENGINES=2 UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
 	tests/e2e/test_guest_host.py "${rate[@]}"

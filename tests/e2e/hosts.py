@@ -114,6 +114,7 @@ class Host:
         self.root = ""  # where its files are, seen from here
         self.device = None
         self.addr4 = self.addr6 = None
+        self.programs = self.name  # where they are started
         sh("ip", "netns", "add", self.name)
         lab.namespaces.append(self.name)
 
@@ -142,7 +143,7 @@ class Host:
 
     def start(self, *cmd, **kw):
         """Start a program with the device present."""
-        return Program(self, cmd, ["ip", "netns", "exec", self.name,
+        return Program(self, cmd, ["ip", "netns", "exec", self.programs,
                                    *self.own(),
                                    self.lab.bin("uroce"), "run", "--run-dir",
                                    self.run_dir, *self.run_options, "--",
@@ -236,6 +237,24 @@ class Lab:
                         f"link set eth0 mtu {self.mtu} up",
                         f"addr add {host.addr4}/24 dev eth0",
                         f"addr add {host.addr6}/64 dev eth0 nodad")
+
+        if os.environ.get("UROCE_AWAY"):
+            self.part()
+
+    def part(self):
+        """Programs are in network namespaces of their own, as those of containers, which have another cable between
+        them and the addresses of their hosts: what they agree about by TCP goes there."""
+        for host in self.a, self.b:
+            host.programs += "-w"
+            sh("ip", "netns", "add", host.programs)
+            self.namespaces.append(host.programs)
+        cable = f"link add eth0 type veth peer name eth0 netns {self.b.programs}"
+        for host in self.a, self.b:
+            lines = [*[cable] * (host is self.a), "link set lo up",
+                     f"link set eth0 mtu {self.mtu} up",
+                     f"addr add {host.addr4}/24 dev eth0",
+                     f"addr add {host.addr6}/64 dev eth0 nodad"]
+            sh("ip", "-n", host.programs, "-batch", "-", input="\n".join(lines))
 
     def serve(self):
         for host in self.a, self.b:
