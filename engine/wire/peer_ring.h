@@ -61,6 +61,8 @@ struct ur_peer_word {
 	/* enum ur_peer_rest: is to be woken when something is published. */
 	_Atomic u32 asleep __attribute__((aligned(128)));
 	_Atomic u32 reads; /* there is a reader */
+	/* An outbox's reader says what the kernel has refused last (udp_outbox.h). */
+	_Atomic u64 refusal;
 } __attribute__((aligned(128)));
 
 enum ur_peer_rest {

@@ -32,6 +32,24 @@ struct ur_wire_udp;
 #define UR_OUTBOX_SL	 0x07u
 #define UR_OUTBOX_SPOILT 0x80u
 
+/* The device says of a datagram that the kernel has refused why that was, and where it was to go. It counts them, so that
+ * the next one is another word. */
+static inline u64 ur_outbox_refusal(u32 count, u16 error, const u8 daddr[16])
+{
+	u32 part[4];
+
+	memcpy(part, daddr, sizeof(part));
+	return (u64)(part[0] ^ part[1] ^ part[2] ^ part[3]) << 32 |
+	       (count & 0xffff) << 16 | error;
+}
+/* Returns the error of that word, where it is about that address, or 0. */
+static inline int ur_outbox_refused(u64 refusal, const u8 daddr[16])
+{
+	u64 its = ur_outbox_refusal(0, 0, daddr);
+
+	return refusal >> 32 == its >> 32 ? (int)(refusal & 0xffff) : 0;
+}
+
 /* ---- the device ---- */
 
 struct ur_udp_outbox;

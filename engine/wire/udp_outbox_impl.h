@@ -26,6 +26,7 @@ struct ur_udp_outbox {
 	bool broken;
 	bool no_gso, no_label; /* as of struct ur_udp_out */
 	ur_time again;	       /* 0: there was room */
+	u32 refusals;
 };
 
 /* Wakes its program. */

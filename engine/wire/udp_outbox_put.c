@@ -15,6 +15,8 @@
 
 /* As for pairs: what was to wake the device may be lost. */
 #define ASK_AGAIN_NS 1000000u
+/* A queue pair sends again for so long as a rule. */
+#define REFUSAL_NS 10000000000ull
 
 /* The device calls. Its end of the socket is closed with it, or when the slot is lent no more: then
  * nobody calls. */
@@ -141,13 +143,34 @@ static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 	return n;
 }
 
+/* The device says it after the datagram has gone to it: whoever sends there again takes it
+ * up. */
+static void hear_refusal(struct ur_wire_udp *w, struct ur_av *av)
+{
+	ur_time now = w->wire.engine->now;
+	u64 said = atomic_load_explicit(&w->pairs[0]->out.word->refusal,
+					memory_order_relaxed);
+	int error;
+
+	if (said != w->refusal)
+		w->refused = now;
+	w->refusal = said;
+	if (!said || now - w->refused > REFUSAL_NS)
+		return;
+	error = ur_outbox_refused(said, av->dgid);
+	if (!error)
+		return;
+	av->send_error = error;
+	av->send_error_at = w->refused;
+}
+
 /* Returns how many packets it took, or dropped where the device takes none; 0: there is no room now. */
 static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		   u32 end)
 {
 	struct ur_udp_pair *p = w->pairs[0];
 	const struct ur_tx_desc *d = &tx->desc[first];
-	const struct ur_av *av = d->av;
+	struct ur_av *av = (struct ur_av *)d->av;
 	u32 n = run_length(w, tx, first, end);
 	const struct ur_tx_desc *last = &tx->desc[first + n - 1];
 	struct ur_peer_message m = {
@@ -172,6 +195,7 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		to = ur_udp_pair_wait(w, p, &m, &n);
 	if (!to)
 		return n;
+	hear_refusal(w, av);
 	p->full_since = 0;
 	memcpy(to, tx->buf + d->off, m.len);
 	ur_peer_put(&p->out, &m);

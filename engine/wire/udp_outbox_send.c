@@ -114,11 +114,22 @@ static u32 bytes_at_once(const struct ur_udp_outbox *o,
 	return o->no_gso || !o->wire->wire.engine->opt.gso ? m->seg : m->len;
 }
 
+static void refuse(struct ur_udp_outbox *o, const struct ur_peer_message *m,
+		   u32 len, int error)
+{
+	learn(o, m, len, error);
+	ur_port_count(o->wire->wire.engine->port, UR_CNT_send_err,
+		      (len + m->seg - 1) / m->seg);
+	atomic_store_explicit(
+		&o->word->refusal,
+		ur_outbox_refusal(++o->refusals, (u16)error, m->daddr),
+		memory_order_relaxed);
+}
+
 /* Returns false where there is no room for the message now. */
 static bool forward(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		    u8 *data)
 {
-	struct ur_engine *e = o->wire->wire.engine;
 	u32 each = bytes_at_once(o, m);
 
 	for (u32 at = 0; at < m->len; at += each) {
@@ -127,11 +138,8 @@ static bool forward(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 
 		if (err == -EAGAIN && !at)
 			return false;
-		if (!err)
-			continue;
-		learn(o, m, len, err);
-		ur_port_count(e->port, UR_CNT_send_err,
-			      (len + m->seg - 1) / m->seg);
+		if (err)
+			refuse(o, m, len, err);
 	}
 	return true;
 }

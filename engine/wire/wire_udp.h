@@ -123,6 +123,8 @@ struct ur_wire_udp {
 	u32 paired;
 	struct ur_udp_woken woken[2];
 	int door; /* wakes the device, where all that leaves goes by it; else -1 */
+	u64 refusal; /* its last word about that (udp_outbox.h) */
+	ur_time refused;
 	ur_time asked; /* the sockets, by one that has pairs */
 	ur_time last_datagram;
 	ur_time last_ring; /* something came in a ring */

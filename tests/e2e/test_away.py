@@ -78,6 +78,19 @@ def test_where(lab):
         c.kill()
 
 
+def test_not_sent(build, monkeypatch):
+    """The kernel refuses its packets to uroced: the program's failure says so."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    with lending(build) as lab:
+        a = lab.a
+        a.nft("table inet t { chain o { type filter hook output priority 0; udp dport 4791 drop; }; }")
+        s, c = start_pair(lab.b, Away(a, to=lab.b), ["ibv_rc_pingpong", "-n", "100"])
+        assert c.wait(60), c.report()
+        s.kill()
+        text = a.run(lab.bin("uroce"), "why")
+        assert "a firewall of this host drops UDP port 4791" in text, text
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
 def test_restart(build, monkeypatch, mode, on):
