@@ -85,6 +85,9 @@ int ur_guest_start(struct ur_engine *engine);
  * that may say that the program has closed it, with all others: the engine does
  * nothing more then. Engine thread, or in its place. */
 void ur_guest_look(struct ur_engine *engine, int error);
+/* The same where the program has closed its file of the device: the slot may soon be another
+ * program's. */
+void ur_guest_look_at_file(struct ur_engine *engine);
 /* Takes over the settings of the device where they have changed; nothing where the engine is
  * in no program. Under the owner lock. */
 void ur_guest_follow(struct ur_engine *engine);
