@@ -6,10 +6,8 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/ib_user_ioctl_verbs.h>
+#include <unistd.h>
 #include "device/administrator.h"
 #include "device/client_rights.h"
 #include "device/device.h"
@@ -18,7 +16,6 @@
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/obj_qp.h"
 #include "engine/ground/limits.h"
-#include "util/os/event_pair.h"
 
 /* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
 #define LENT_FDS 6
@@ -361,78 +358,6 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 				 sizeof(resp));
 }
 
-/* Engines of other programs of this device, where an address leads there. */
-static u32 peers(const struct ur_cmd *cmd, const u8 dgid[16])
-{
-	return ur_engine_peers(cmd->dev->engine, dgid) &
-	       ~(1u << cmd->file->slot);
-}
-
-int ur_m_engine_qp(struct ur_cmd *cmd)
-{
-	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
-	struct uroce_engine_qp resp;
-	u32 slot;
-
-	if (!qp->in_program)
-		return -EINVAL;
-	ur_eqp_tell(qp->qp, &resp);
-	if (resp.have_path) {
-		/* The administrator's before the program's. */
-		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
-				&resp.traffic_class, &resp.hop_limit);
-		slot = ur_shard_of(resp.dest_qpn, UR_SLOT_BITS);
-		if (peers(cmd, resp.dgid) >> slot & 1)
-			resp.peer_slot = (u8)slot;
-	}
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
-}
-
-int ur_m_engine_ah(struct ur_cmd *cmd)
-{
-	struct ur_obj_ah *ah = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_AH_HANDLE);
-	struct uroce_engine_path resp;
-	struct ur_epath path;
-
-	if (!cmd->file->slot)
-		return -EINVAL;
-	ur_eah_path(ah->ah, &path);
-	resp = (struct uroce_engine_path){
-		.sgid_index = path.sgid_index,
-		.flow_label = path.flow_label,
-		.traffic_class = path.traffic_class,
-		.hop_limit = path.hop_limit,
-		.sl = path.sl,
-	};
-	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
-	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
-	resp.peer_slots = peers(cmd, path.dgid);
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
-}
-
-static int make_life(struct ur_ufile *file, int fd[2])
-{
-	int err = ur_quota_take_fds(file->uid, 1);
-
-	if (err)
-		return err;
-	err = ur_event_pair(fd);
-	if (!err) {
-		const struct ur_kept_life life = {fd[0], file->uid,
-						  file->session->pid};
-
-		err = ur_engine_keep_life(file->dev->engine, file->slot, &life);
-		if (!err) {
-			file->life = fd[0];
-			return 0;
-		}
-		close(fd[0]);
-		close(fd[1]);
-	}
-	ur_quota_give_fds(file->uid, 1);
-	return err;
-}
-
 void ur_program_engine_wake(const struct ur_ufile *file)
 {
 	if (file->life)
@@ -449,52 +374,4 @@ void ur_program_engine_end(struct ur_ufile *file)
 		return;
 	close(file->life);
 	ur_quota_give_fds(file->uid, 1);
-}
-
-/* As for a completion channel. */
-int ur_m_engine_async(struct ur_cmd *cmd)
-{
-	struct ur_ufile *file = cmd->file;
-	struct ur_obj_async *async = file->async;
-	struct uroce_engine_async resp = {.given_up = -1};
-	int fd[2], err;
-
-	if (!file->slot || !async || file->life)
-		return -EINVAL;
-	err = make_life(file, fd);
-	if (err)
-		return err;
-	resp.life =
-		ur_session_install(file->session, UROCE_TUN_PLAIN, 0, fd[1]);
-	close(fd[1]);
-	if (resp.life < 0)
-		return resp.life;
-	ur_object_use(async); /* another connection may say that it is closed */
-	resp.tx = ur_session_install(file->session, UROCE_TUN_PLAIN, 0,
-				     ur_easync_lend(async->async));
-	ur_async_put(async);
-	if (resp.tx < 0)
-		return resp.tx;
-	/* An older provider does not know of it. Without one, each region ends by a command. */
-	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
-	    ur_given_up_open(file) >= 0)
-		resp.given_up = ur_session_install(
-			file->session, UROCE_TUN_PLAIN, 0, file->given_up_fd);
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
-			   sizeof(resp));
-}
-
-/* It is the client's own channel: who may read its events may send them. */
-int ur_m_engine_cq(struct ur_cmd *cmd)
-{
-	struct ur_obj_cq *cq = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_CQ_HANDLE);
-	int fd;
-
-	if (!cmd->file->slot || !cq->chan)
-		return -EINVAL;
-	fd = ur_session_install(cmd->file->session, UROCE_TUN_PLAIN, 0,
-				ur_echan_lend(cq->chan->chan));
-	if (fd < 0)
-		return fd;
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_CQ_RESP, &fd, sizeof(fd));
 }
