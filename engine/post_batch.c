@@ -2,8 +2,8 @@
 /* Datagrams that are posted one by one and sent together: when they stay. */
 #include "engine/post_batch.h"
 
-/* A burst: 64 KiB at the largest MTU, which is a segmented datagram. */
-#define MOST 16u
+/* A burst for each of some peers that the program sends to in turn. */
+#define MOST 32u
 /* Followers between two looks that make a stream. */
 #define STREAM 32u
 /* It is over so many looks after the last of these. */

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include "engine/adverse.h"
 #include "engine/answers.h"
+#include "engine/datagrams.h"
 #include "engine/faults.h"
 #include "engine/record.h"
 #include "engine/shards.h"
@@ -197,8 +198,11 @@ static bool put_out(struct ur_engine *e)
 {
 	if (e->config.guest) {
 		put_answer_last(e);
-		if (e->tx.n_desc > 2 && !e->rx_bulk)
-			ur_answers_first(&e->tx);
+		if (e->tx.n_desc > 2) {
+			if (!e->rx_bulk)
+				ur_answers_first(&e->tx);
+			ur_datagrams_together(&e->tx);
+		}
 	}
 	if (e->record.on)
 		ur_record_sent(e);

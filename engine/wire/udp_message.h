@@ -72,8 +72,10 @@ static inline bool ur_udp_same_slot(const struct ur_tx *tx, u32 a, u32 b)
 		(8 - UR_SLOT_BITS));
 }
 
-/* Returns how many packets from first on can be one datagram: of any queue pairs. */
-static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end)
+/* Returns how many packets from first on can be one datagram: of any queue pairs. gaps: their bytes
+ * need not be back to back. */
+static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end,
+				    bool gaps)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
 	u32 size = d->len + UR_ICRC_BYTES, at = d->off + size, i;
@@ -82,7 +84,7 @@ static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end)
 		const struct ur_tx_desc *n = &tx->desc[i];
 		u32 bytes = n->len + UR_ICRC_BYTES;
 
-		if (!ur_udp_same_way(n->av, d->av) || n->off != at ||
+		if (!ur_udp_same_way(n->av, d->av) || (n->off != at && !gaps) ||
 		    bytes > size || at + bytes - d->off > UR_UDP_BURST ||
 		    n->apart || !ur_udp_same_slot(tx, first, i))
 			break;

@@ -135,7 +135,7 @@ static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 		      u32 first, u32 end)
 {
 	const struct ur_engine *e = w->wire.engine;
-	u32 n = ur_udp_run_length(tx, first, end);
+	u32 n = ur_udp_run_length(tx, first, end, false);
 
 	for (u32 i = 0; i < n; i++)
 		if (ur_faults_spoils(e, first + i))

@@ -34,6 +34,8 @@
 #define UR_UDP_CTRL	 128u
 #define UR_UDP_PEERS	 1024u
 #define UR_UDP_TX_MSGS	 64u
+/* Pieces of these: a datagram of the most packets, of which none are back to back, fits always. */
+#define UR_UDP_TX_IOVS 512u
 
 /* linux/in6.h, which does not go with netinet/in.h. */
 #ifndef IPV6_FLOWINFO
@@ -137,7 +139,7 @@ struct ur_wire_udp {
 	union ur_sockaddr rx_name[UR_UDP_RX_MSGS];
 	u8 rx_ctrl[UR_UDP_RX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
 	struct mmsghdr tx_msg[UR_UDP_TX_MSGS];
-	struct iovec tx_iov[UR_UDP_TX_MSGS];
+	struct iovec tx_iov[UR_UDP_TX_IOVS];
 	union ur_sockaddr tx_name[UR_UDP_TX_MSGS];
 	u8 tx_ctrl[UR_UDP_TX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
 	u32 tx_count[UR_UDP_TX_MSGS]; /* packets of each message */

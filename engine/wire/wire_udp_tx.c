@@ -37,27 +37,46 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	}
 }
 
-/* Message m: packets [first, first + count) of tx. */
-static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
-			 u32 first, u32 count, const struct ur_udp_out *out)
+/* The bytes of packets [first, first + count) of tx, back to back or not. Returns how many pieces they
+ * are. */
+static u32 put_pieces(struct iovec *iov, const struct ur_tx *tx, u32 first,
+		      u32 count)
+{
+	u32 n = 0, end = 0;
+
+	for (u32 i = first; i < first + count; i++) {
+		const struct ur_tx_desc *d = &tx->desc[i];
+		u32 bytes = d->len + UR_ICRC_BYTES;
+
+		if (n && d->off == end) {
+			iov[n - 1].iov_len += bytes;
+		} else {
+			iov[n].iov_base = tx->buf + d->off;
+			iov[n++].iov_len = bytes;
+		}
+		end = d->off + bytes;
+	}
+	return n;
+}
+
+/* Message m: packets [first, first + count) of tx. Returns how many pieces of iov it takes. */
+static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
+			u32 first, u32 count, const struct ur_udp_out *out,
+			struct iovec *iov)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
 	const struct ur_av *av = d->av;
 	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
-	u32 end = tx->desc[first + count - 1].off +
-		  tx->desc[first + count - 1].len + UR_ICRC_BYTES;
 	int tos = av->traffic_class;
 	u16 size = (u16)(d->len + UR_ICRC_BYTES);
 
-	w->tx_iov[m].iov_base = tx->buf + d->off;
-	w->tx_iov[m].iov_len = end - d->off;
 	msg->msg_name = &w->tx_name[m];
 	msg->msg_namelen = ur_udp_sockaddr(w, &w->tx_name[m], av->dgid,
 					   UR_ROCE_V2_UDP_PORT);
 	if (!av->v4 && !out->no_label)
 		w->tx_name[m].v6.sin6_flowinfo = htonl(av->flow_label);
-	msg->msg_iov = &w->tx_iov[m];
-	msg->msg_iovlen = 1;
+	msg->msg_iov = iov;
+	msg->msg_iovlen = put_pieces(iov, tx, first, count);
 	msg->msg_control = w->tx_ctrl[m];
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
@@ -72,6 +91,7 @@ static void fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 		ur_udp_add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size,
 				sizeof(size));
 	w->tx_count[m] = count;
+	return (u32)msg->msg_iovlen;
 }
 
 static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
@@ -187,14 +207,15 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 
 	while (i < end) {
 		struct ur_udp_out *out = NULL;
-		u32 n = 0, taken = 0, done, start = i;
+		u32 n = 0, pieces = 0, taken = 0, done, start = i;
 
 		if (w->paired)
 			i += put_in_rings(w, tx, i, end, &blocked);
 		if (blocked)
 			return i - first;
 		start = i;
-		while (i < end && n < UR_UDP_TX_MSGS) {
+		while (i < end && n < UR_UDP_TX_MSGS &&
+		       pieces <= UR_UDP_TX_IOVS - UR_UDP_SEGS) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 			struct ur_udp_out *o = ur_udp_out(w, av);
 			u32 count;
@@ -211,9 +232,11 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 			if ((out && o != out) || is_for_ring(w, o, tx, i))
 				break;
 			out = o;
-			count = o->no_gso ? 1 : ur_udp_run_length(tx, i, end);
+			count = o->no_gso ? 1
+					  : ur_udp_run_length(tx, i, end, true);
 			put_icrcs(w, tx, i, count, o);
-			fill_message(w, n++, tx, i, count, o);
+			pieces += fill_message(w, n++, tx, i, count, o,
+					       &w->tx_iov[pieces]);
 			i += count;
 		}
 		if (!n)

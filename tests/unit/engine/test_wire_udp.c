@@ -10,6 +10,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
+#include "engine/datagrams.h"
 #include "engine/faults.h"
 #include "engine/raw/flow.h"
 #include "engine/shards.h"
@@ -254,6 +255,29 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 	CHECK_EQ(messages[1], 1);
 }
 
+/* Datagrams to three peers in turn are one message for each, from bytes that are not back to back. */
+static void test_in_turn(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
+{
+	static struct ur_av far;
+	const u32 *messages = wire_of(a)->tx_count;
+
+	far = *av;
+	far.dgid[15]++;
+	for (u32 i = 0; i < 12; i++) {
+		add_packet(i % 3 == 1 ? &far : av, 64);
+		tx.buf[tx.desc[i].off] = UR_OP_UD_SEND_ONLY;
+		if (i % 3 == 2)
+			tx.buf[tx.desc[i].off + 5] = 1u << (8 - UR_SLOT_BITS);
+	}
+	ur_datagrams_together(&tx);
+	send_all(a);
+	for (u32 m = 0; m < 3; m++)
+		CHECK_EQ(messages[m], 4);
+	wait_for(b, 8, 0);
+	for (u32 i = 1; i < got.count; i++)
+		CHECK_EQ(got.psn[i], got.psn[i - 1] + (i == 4 ? -7 : 3));
+}
+
 /* Where a datagram has a request and an acknowledgement, that is taken first; behind an
  * answer to a READ, and elsewhere, it is not. */
 static void test_answer_last(struct ur_wire *a, struct ur_wire *b,
@@ -486,6 +510,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_forged(a, b, &av);
 	test_many_ports(a, b, &av);
 	test_together(a, b, &av);
+	test_in_turn(a, b, &av);
 	test_answer_last(a, b, &av);
 	test_runs(a, b, &av);
 	/* without segmentation offload */
