@@ -173,7 +173,9 @@ void ur_path_answered(struct ur_qp *qp)
 		p->window.marked += marked_of(p, qp, packets);
 	if (qp->share.doubt && packets)
 		end_doubt(qp, packets);
-	if (qp->req.rtt_last)
+	/* Where each flow has its queue, that of a short message is empty. */
+	if (qp->req.rtt_last &&
+	    (ur_list_empty(&p->waiting) || qp->share.weight == UR_PATH_PACKET))
 		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
 				    qp->req.again_ns);
 	if (qp->req.rtt_last && !qp->req.again_with)

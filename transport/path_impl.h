@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The files of a path share this: path.c keeps its members, path_turns.c
- * decides who may send, path_answers.c changes its window by answers, losses and
- * marks, path_patience.c says when they may probe, path_marks.c finds out whether the
- * peer answers marks at all. A path whose window limited nobody for a while has none,
- * until packets that wait are lost or marked again.
+ * decides who may send, path_pace.c how much at once, path_answers.c changes its window
+ * by answers, losses and marks, path_patience.c says when they may probe, path_marks.c
+ * finds out whether the peer answers marks at all. A path whose window limited nobody for
+ * a while has none, until packets that wait are lost or marked again.
  *
  * Times in nanoseconds.
  */
@@ -45,6 +45,7 @@ struct ur_path {
 	u32 longest;	 /* trip of what was sent once, slowly forgotten */
 	u8 silences;	 /* since the last answer */
 	ur_time next_at; /* window below one packet: not before */
+	ur_time turn_at; /* a slow path: no other turn before */
 	u32 cnp_gap_ns;	 /* the shortest between two CNPs of a queue pair */
 	/* Does the peer answer marks? */
 	enum ur_marks {
@@ -111,8 +112,19 @@ static inline u64 ur_path_hash(const struct ur_port *port, const u8 dgid[16],
 
 /* The trip of a packet that was sent once, and waited for none that was sent twice. */
 void ur_path_certain(struct ur_path *p, u32 trip);
+/* Returns whether the peer has asked for nothing again of late. */
+bool ur_path_is_calm(const struct ur_path *p);
 /* Returns how long a queue pair waits for an answer at the least before it probes. */
 u32 ur_path_patience(const struct ur_path *p);
+
+/* path_pace.c */
+
+/* Returns how many packets of a turn may leave at once. */
+u32 ur_path_pace_turn(const struct ur_path *p, u32 turn);
+/* Returns whether it is time for a turn: else it is at turn_at. */
+bool ur_path_pace_ready(const struct ur_path *p);
+/* A turn of so many packets was given. */
+void ur_path_pace_granted(struct ur_path *p, u32 turn);
 
 /* path_marks.c */
 

@@ -20,7 +20,7 @@
 #define LONGEST_PART  256 /* of it, is forgotten with each sample */
 #define LONGEST_SPARE 4	  /* a quarter more */
 
-static bool is_calm(const struct ur_path *p)
+bool ur_path_is_calm(const struct ur_path *p)
 {
 	return p->sent - p->asked_at >= CALM_PKTS * UR_PATH_PACKET;
 }
@@ -28,7 +28,7 @@ static bool is_calm(const struct ur_path *p)
 bool ur_path_calm(const struct ur_qp *qp)
 {
 	ur_assert_hot(qp->share.held && qp->share.path);
-	return is_calm(qp->share.path);
+	return ur_path_is_calm(qp->share.path);
 }
 
 void ur_path_certain(struct ur_path *p, u32 trip)
@@ -36,7 +36,7 @@ void ur_path_certain(struct ur_path *p, u32 trip)
 	if (p->members_count == 1)
 		return;
 	p->longest -= p->longest / LONGEST_PART;
-	if (is_calm(p) && trip > p->longest)
+	if (ur_path_is_calm(p) && trip > p->longest)
 		p->longest = trip;
 }
 
@@ -60,7 +60,7 @@ bool ur_path_is_probed(struct ur_qp *qp)
 	ur_time now = p->port->now;
 
 	ur_assert_hot(qp->share.held && p->probed_at <= now);
-	if (is_calm(p) && p->heard_at < p->probed_at &&
+	if (ur_path_is_calm(p) && p->heard_at < p->probed_at &&
 	    now - p->probed_at < ur_path_patience(p))
 		return true;
 	p->probed_at = now;

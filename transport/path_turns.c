@@ -19,19 +19,25 @@
 #define SILENT_FIRST_NS	 4000000u /* no round trip is known */
 #define SILENT_SHIFT_MAX 5
 
-/* Packets of a turn. */
-static u32 turn_of(const struct ur_path *p)
+/* Its part of the window. */
+static u32 part_of(const struct ur_path *p)
 {
 	u32 turn = ur_path_whole(p) / TURNS;
 
 	return turn >= TURN_MAX ? TURN_WHOLE : turn ? turn : 1;
 }
 
+/* Packets of a turn. */
+static u32 turn_of(const struct ur_path *p)
+{
+	return ur_path_pace_turn(p, part_of(p));
+}
+
 /* Packets in flight, at most. Short messages do not wait until others have got
- * answers: a turn is kept for them. */
+ * answers: a part is kept for them. */
 static u32 most_of(const struct ur_path *p, bool fresh)
 {
-	return ur_path_whole(p) + (fresh ? turn_of(p) : 0);
+	return ur_path_whole(p) + (fresh ? part_of(p) : 0);
 }
 
 /* For so many packets, or a turn that is not to be cut in pieces. More than the window has room
@@ -82,6 +88,8 @@ static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 			p->sent + turn * qp->share.weight * (1 + p->waits);
 	}
 	p->granted += qp->share.turn;
+	if (!fresh && qp->share.need == 1)
+		ur_path_pace_granted(p, qp->share.turn);
 }
 
 /*
@@ -174,6 +182,10 @@ void ur_path_wake(struct ur_path *p)
 		ur_assert_hot(qp->share.path == p && qp->port == p->port);
 		if (!has_room(p, qp->share.need, fresh))
 			break;
+		if (!fresh && qp->share.need == 1 && !ur_path_pace_ready(p)) {
+			ur_port_arm(p->port, qp, p->turn_at);
+			break;
+		}
 		ur_path_wait_no_more(p, qp);
 		grant(p, qp, fresh);
 		ur_port_activate(p->port, qp);
@@ -205,7 +217,8 @@ static bool in_turn(struct ur_qp *qp, u32 need)
 	p->granted -= qp->share.turn;
 	qp->share.turn = 0;
 	qp->share.need = need;
-	if (!p->waits && !p->granted && has_room(p, need, false)) {
+	if (!p->waits && !p->granted && has_room(p, need, false) &&
+	    (need > 1 || ur_path_pace_ready(p))) {
 		grant(p, qp, false);
 		return true;
 	}

@@ -35,7 +35,6 @@
 #define RESUME_MOST	 (512 * ONE)
 #define CUT(size)	 ((size) / 10 * 7) /* as CUBIC: 0.7 */
 #define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
-#define WAITING_NS	 30000u	       /* and a quarter of the shortest one */
 #define LONG_NS		 120000u  /* shorter trips: hosts let packets wait */
 #define GROWTH_NS	 1000000u /* a packet more, at most, where they wait */
 #define LOSS_PERIOD_PKTS 2048
@@ -55,13 +54,6 @@
 #define ALPHA_PART	 16 /* of a round trip in the share, RFC 8257's g */
 #define MARKED_NS	 4000000u /* just less than CoDel's target, 5 ms */
 
-static u32 shortest(const struct ur_path_window *w)
-{
-	if (!w->rtt_min[0] || !w->rtt_min[1])
-		return w->rtt_min[0] | w->rtt_min[1];
-	return ur_min_u32(w->rtt_min[0], w->rtt_min[1]);
-}
-
 /* The shortest trip of a round; others may have waited in a host. */
 static u32 latest(const struct ur_path_window *w)
 {
@@ -80,14 +72,6 @@ static u32 longest_of_late(const struct ur_path_window *w)
 	for (u32 i = 0; i < UR_PATH_PAST; i++)
 		most = w->past[i] > most ? w->past[i] : most;
 	return most;
-}
-
-/* Do packets wait somewhere, where that is the round trip? */
-static bool waits(const struct ur_path_window *w, u32 trip)
-{
-	u32 least = shortest(w);
-
-	return least && trip > least + least / 4 + WAITING_NS;
 }
 
 static u32 root(u32 x)
@@ -150,7 +134,7 @@ static void grow(struct ur_path_window *w, u32 packets)
 		more = (u64)packets * ONE * ONE / 2;
 	else if (w->by_marks)
 		more = grow_by_marks(w, packets);
-	else if (!waits(w, latest(w)))
+	else if (!ur_path_window_long(w, latest(w)))
 		more = (u64)packets * ONE * ONE /
 		       (w->clean >= CLEAN_PKTS ? 8 : 32);
 	else if (size >= 16 * ONE)
@@ -167,7 +151,7 @@ static void grow(struct ur_path_window *w, u32 packets)
 
 bool ur_path_window_waits(const struct ur_path_window *w)
 {
-	return waits(w, latest(w));
+	return ur_path_window_long(w, latest(w));
 }
 
 /* RFC 8257, 3.3: the share of a round trip, smoothed. */
@@ -208,8 +192,8 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	w->round_at = now;
 	w->rounds++;
 	end_round(w);
-	ur_path_alone_round(w, now, waits(w, latest(w)));
-	if (waits(w, latest(w)) && w->size < w->slow_until)
+	ur_path_alone_round(w, now, ur_path_window_long(w, latest(w)));
+	if (ur_path_window_long(w, latest(w)) && w->size < w->slow_until)
 		w->slow_until = w->size;
 }
 
@@ -232,7 +216,7 @@ static void cut(struct ur_path_window *w, ur_time now, bool heavy)
 {
 	u32 size = CUT(w->size);
 
-	if (size < FLOOR && !(heavy && waits(w, latest(w))))
+	if (size < FLOOR && !(heavy && ur_path_window_long(w, latest(w))))
 		size = ur_min_u32(w->size, FLOOR);
 	cut_to(w, now, size);
 }
@@ -279,7 +263,7 @@ void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
 
 bool ur_path_window_full(const struct ur_path_window *w, u32 trip)
 {
-	u32 least = shortest(w);
+	u32 least = ur_path_window_shortest(w);
 
 	return w->full <= least || trip >= least + (w->full - least) / 4 * 3;
 }
@@ -294,7 +278,7 @@ static bool blame(struct ur_path_window *w, u32 part, u32 trip)
 		return false;
 	w->blamed = part < HEAVY ? part : 0;
 	w->before = w->size;
-	if (waits(w, trip))
+	if (ur_path_window_long(w, trip))
 		w->full = trip;
 	return true;
 }
@@ -302,7 +286,8 @@ static bool blame(struct ur_path_window *w, u32 part, u32 trip)
 /* One was lost. Returns whether a queue ended. */
 static bool ended(struct ur_path_window *w, u32 trip)
 {
-	if (trip <= LONG_NS || !waits(w, trip) || !ur_path_window_full(w, trip))
+	if (trip <= LONG_NS || !ur_path_window_long(w, trip) ||
+	    !ur_path_window_full(w, trip))
 		return false;
 	if (trip > w->full)
 		w->full = trip;
@@ -346,7 +331,7 @@ bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets)
 	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
 		return false;
 	size = w->size - (u32)((u64)w->size * w->alpha / (2 * ALPHA_ONE));
-	if (latest(w) > shortest(w) + MARKED_NS)
+	if (latest(w) > ur_path_window_shortest(w) + MARKED_NS)
 		size = ur_min_u32(size, CUT(w->size));
 	cut_to(w, now, size);
 	/* A trial would keep it from growing again for as many packets as a small

@@ -62,6 +62,24 @@ struct ur_path_window {
 	u32 usual; /* the share of losses that no window changes */
 };
 
+/* Packets wait where a trip is longer than the shortest one by so long and a quarter. */
+#define UR_PATH_WAITING_NS 30000u
+
+static inline u32 ur_path_window_shortest(const struct ur_path_window *w)
+{
+	if (!w->rtt_min[0] || !w->rtt_min[1])
+		return w->rtt_min[0] | w->rtt_min[1];
+	return ur_min_u32(w->rtt_min[0], w->rtt_min[1]);
+}
+
+/* Do packets wait somewhere, where that is the round trip? */
+static inline bool ur_path_window_long(const struct ur_path_window *w, u32 trip)
+{
+	u32 least = ur_path_window_shortest(w);
+
+	return least && trip > least + least / 4 + UR_PATH_WAITING_NS;
+}
+
 void ur_path_window_init(struct ur_path_window *w, ur_time now);
 
 /* path_alone.c */

@@ -3,18 +3,21 @@
  * One host sends to another over a line with a queue for each flow (fair.c): nothing is
  * lost, so nothing is to be sent again, also where the host that answers stops now and
  * then, as one does whose processors have other work. Goals: 0.95 of the line, one packet
- * in 300 sent again, Jain's index 0.9; and a short message goes twice while eight others send
- * a packet each.
+ * in 300 sent again, Jain's index 0.9, less than 400 KiB that wait, bursts of 16; and a short
+ * message goes twice while eight others send a packet each, which keep 300 KiB waiting at the most.
  */
 #include "tests/sim/net/rows.h"
 #include <stdio.h>
 
-#define BPS	 (G / 10)
-#define DELAY	 (50 * US)
-#define RUN	 (3000 * MS)
-#define EVERY	 (97 * MS)
-#define SHARE	 300
-#define SHORT_US 500 /* 221 where nothing else is sent */
+#define BPS	  (G / 10)
+#define DELAY	  (50 * US)
+#define RUN	  (3000 * MS)
+#define EVERY	  (97 * MS)
+#define SHARE	  300
+#define SHORT_US  500 /* 221 where nothing else is sent */
+#define BURST	  16
+#define WAIT_KIB  400
+#define SHORT_KIB 300
 
 static void stop_host(struct sim_world *w, void *arg, u64 ns)
 {
@@ -56,6 +59,8 @@ static bool run(u32 flows, ur_time stop)
 	struct net *n = build(flows);
 	u64 again, packets;
 	double goodput, jain;
+	u64 kib;
+	u32 burst;
 	bool worse;
 
 	for (u32 i = 0; i < flows; i++)
@@ -67,14 +72,16 @@ static bool run(u32 flows, ur_time stop)
 	again = sent_again(n);
 	goodput = rows_part(packets, BPS, RUN);
 	jain = net_jain(n);
+	burst = net_host_burst(&n->host[0]);
+	kib = n->sw[0].port[1].queued_most >> 10;
 	worse = goodput < 0.95 || jain < 0.9 || again > packets / SHARE ||
-		net_dropped(n) || net_broken(n);
+		burst > BURST || kib > WAIT_KIB || net_dropped(n) ||
+		net_broken(n);
 	printf("cake flows=%u stop_ms=%llu goodput=%.3f again=%llu "
-	       "queue_kib=%llu marked=%llu jain=%.3f%s\n",
+	       "queue_kib=%llu marked=%llu jain=%.3f burst=%u%s\n",
 	       flows, (unsigned long long)(stop / MS), goodput,
-	       (unsigned long long)again,
-	       (unsigned long long)n->sw[0].port[1].queued_most >> 10,
-	       (unsigned long long)n->sw[0].port[1].marked, jain,
+	       (unsigned long long)again, (unsigned long long)kib,
+	       (unsigned long long)n->sw[0].port[1].marked, jain, burst,
 	       worse ? "  beyond its bound" : "");
 	net_free(n);
 	return worse;
@@ -85,7 +92,7 @@ static bool short_beside(u32 flows)
 {
 	struct net *n = build(flows + 1);
 	double us, goodput;
-	u64 packets;
+	u64 packets, kib;
 	u32 done;
 	bool worse;
 
@@ -108,9 +115,12 @@ static bool short_beside(u32 flows)
 	packets = net_packets(n) - n->flow[flows].packets - packets;
 	us = (double)(RUN - RUN / 3) / 1e3 / (done ? done : 1);
 	goodput = rows_part(packets, BPS, RUN - RUN / 3);
-	worse = us > SHORT_US || goodput < 0.9 || net_broken(n);
-	printf("cake short beside=%u us=%.0f goodput=%.3f%s\n", flows, us,
-	       goodput, worse ? "  beyond its bound" : "");
+	kib = n->sw[0].port[1].queued_most >> 10;
+	worse = us > SHORT_US || goodput < 0.9 || kib > SHORT_KIB ||
+		net_broken(n);
+	printf("cake short beside=%u us=%.0f goodput=%.3f queue_kib=%llu%s\n",
+	       flows, us, goodput, (unsigned long long)kib,
+	       worse ? "  beyond its bound" : "");
 	net_free(n);
 	return worse;
 }

@@ -119,6 +119,31 @@ static u32 receive(struct net_host *h)
 	return count;
 }
 
+static void count_burst(struct net_host *h)
+{
+	ur_time now = h->node.net->now;
+	u32 length = h->burst < NET_BURST ? h->burst : NET_BURST - 1;
+
+	if (now - h->sent_at > NET_BURST_NS) {
+		h->in_bursts[length] += h->burst;
+		h->burst = 0;
+	}
+	h->burst++;
+	h->sent_at = now;
+}
+
+u32 net_host_burst(const struct net_host *h)
+{
+	u64 all = 0, longer = 0;
+	u32 length = NET_BURST;
+
+	for (u32 i = 0; i < NET_BURST; i++)
+		all += h->in_bursts[i];
+	while (length && longer * 10 < all)
+		longer += h->in_bursts[--length];
+	return length;
+}
+
 static void put_frame(struct net_host *h, const struct ur_tx *tx, u32 i)
 {
 	const struct ur_tx_desc *d = &tx->desc[i];
@@ -141,6 +166,7 @@ static void put_frame(struct net_host *h, const struct ur_tx *tx, u32 i)
 			   : (u16)(0xc000 |
 				   (ur_get_be32(f->bth + 4) * 40503u >> 4 &
 				    0x3fff));
+	count_burst(h);
 	net_send(&h->node.port[0], f);
 }
 

@@ -20,6 +20,11 @@
 /* A packet of full size. */
 #define NET_FRAME_BYTES (NET_MTU + 12 + NET_HEAD_BYTES)
 
+/* Packets of a host that leave it within so long are a burst; and longer ones are
+ * counted as that long. */
+#define NET_BURST_NS 20000u
+#define NET_BURST    256
+
 /* The address of every host's memory. */
 #define NET_IOVA 0x100000u
 
@@ -135,6 +140,9 @@ struct net_host {
 	ur_time wake_at;
 	struct net_frame *rx_head, *rx_tail;
 	struct ur_av av[NET_MAX_HOSTS];
+	ur_time sent_at;
+	u32 burst;		  /* packets of the present one */
+	u64 in_bursts[NET_BURST]; /* packets, by the length of their burst */
 };
 
 /* CONTROL_LOSS: as CONTROL_PATH, with packets that are not ECT. */
@@ -208,6 +216,9 @@ void net_host_stop(struct net_host *h);
 void net_host_rx(struct net_host *h, struct net_frame *f);
 /* Lets the host run, at that time or before. */
 void net_host_wake(struct net_host *h, ur_time at);
+/* Returns the most packets that the bursts of a tenth of what it has sent have at the
+ * least. */
+u32 net_host_burst(const struct net_host *h);
 
 /* flow.c */
 
