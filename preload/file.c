@@ -287,23 +287,56 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 	return ret;
 }
 
-/* A command on another file, which has another one where the device process was killed. */
+/* Returns the file that another thread has put in the place of that one, with a reference, or NULL. */
+static struct ur_file *replaced(const struct ur_file *file, int fd)
+{
+	struct ur_file *now = ur_fdmap_get(fd);
+
+	if (now && now != file && now->kind == UROCE_TUN_UVERBS)
+		return now;
+	if (now)
+		ur_fdmap_put(now);
+	return NULL;
+}
+
+/* Returns the file on which a command is given once more, with a reference, or NULL. *fd becomes its
+ * descriptor. */
+static struct ur_file *next_file(const struct ur_file *file, int *fd,
+				 const struct uroce_tun_msg *msg)
+{
+	struct ur_file *next = replaced(file, *fd);
+
+	if (!next)
+		next = ur_file_successor(
+			fd, msg->call.request,
+			(const void *)(uintptr_t)msg->call.arg);
+	return next ? next : replaced(file, *fd);
+}
+
+/* A command on another file, which has another one where the device process was killed; that one may be killed
+ * as well. */
 static int64_t call_or_turn(struct ur_file *file, int fd,
 			    const struct uroce_tun_msg *msg, size_t len)
 {
 	struct uroce_tun_msg m = *msg;
+	struct ur_file *last = NULL;
 	int64_t ret = call(file, &m, len);
-	struct ur_file *next;
+	uint64_t until = 0, now;
 
-	if (m.op == UROCE_TUN_DONE || file->kind != UROCE_TUN_UVERBS)
-		return ret;
-	next = ur_file_successor(fd, msg->call.request,
-				 (const void *)(uintptr_t)msg->call.arg);
-	if (!next)
-		return ret;
-	m = *msg;
-	ret = call(next, &m, len);
-	ur_fdmap_put(next);
+	while (m.op != UROCE_TUN_DONE && file->kind == UROCE_TUN_UVERBS) {
+		now = ur_clock_ns(CLOCK_MONOTONIC);
+		until = until ? until : now + UROCE_RESUMES_WAIT_NS;
+		file = now < until ? next_file(file, &fd, msg) : NULL;
+		if (last)
+			ur_fdmap_put(last);
+		last = file;
+		if (!file)
+			break;
+		m = *msg;
+		ret = call(file, &m, len);
+	}
+	if (last && m.op == UROCE_TUN_DONE)
+		ur_fdmap_put(last);
 	return ret;
 }
 

@@ -109,14 +109,17 @@ static void tell_commands(int (*resume)(int fd, unsigned long request,
 	atomic_store(&listener, resume);
 }
 
-struct ur_file *ur_file_successor(int fd, unsigned long request,
+struct ur_file *ur_file_successor(int *fd, unsigned long request,
 				  const void *command)
 {
 	int (*resume)(int, unsigned long, const void *) =
 		atomic_load_explicit(&listener, memory_order_acquire);
-	int next = resume ? resume(fd, request, command) : -1;
+	int next = resume ? resume(*fd, request, command) : -1;
 
-	return next < 0 ? NULL : ur_fdmap_get(next);
+	if (next < 0)
+		return NULL;
+	*fd = next;
+	return ur_fdmap_get(next);
 }
 
 UR_EXPORT const struct uroce_resumes uroce_resumes = {

@@ -10,10 +10,10 @@
  * there is no other device process, or it does not know the file. */
 bool ur_file_resume(struct ur_file *file, int fd, uint64_t until);
 
-/* A command on the uverbs file of @fd has found no device process. Returns the file, with a
- * reference, on which it is to be given once more, or NULL. request and command as in
- * kernel-abi/uroce-resumes.h. */
-struct ur_file *ur_file_successor(int fd, unsigned long request,
+/* A command on the uverbs file of *fd has found no device process. Returns the file, with a
+ * reference, on which it is to be given once more, and sets *fd to its descriptor; or NULL. request and
+ * command as in kernel-abi/uroce-resumes.h. */
+struct ur_file *ur_file_successor(int *fd, unsigned long request,
 				  const void *command);
 
 #endif

@@ -15,6 +15,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ur_list contexts = {&contexts, &contexts};
 
+/* The file that it had before its first uroced was killed. */
+static bool is_first(const struct uroce_context *ctx, int number)
+{
+	return __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) &&
+	       ctx->first_cmd_fd == number;
+}
+
 static struct uroce_context *context_of(int number)
 {
 	struct uroce_context *found = NULL;
@@ -24,7 +31,7 @@ static struct uroce_context *context_of(int number)
 		struct uroce_context *ctx =
 			ur_list_entry(it, struct uroce_context, guest_node);
 
-		if (ctx->ibv.cmd_fd == number)
+		if (ctx->ibv.cmd_fd == number || is_first(ctx, number))
 			found = ctx;
 	}
 	pthread_mutex_unlock(&lock);
@@ -54,12 +61,14 @@ static bool makes_channel(unsigned long request, const void *command)
 static int resume(int number, unsigned long request, const void *command)
 {
 	struct uroce_context *ctx;
+	u32 seen = 0;
 
 	if (!makes_channel(request, command))
 		return -1;
 	ctx = context_of(number);
-	if (!ctx || !ur_guest_resume(ctx, __atomic_load_n(&ctx->resumes,
-							  __ATOMIC_ACQUIRE)))
+	if (ctx && !is_first(ctx, number))
+		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	if (!ctx || !ur_guest_resume(ctx, seen))
 		return -1;
 	return ctx->ibv.cmd_fd;
 }

@@ -90,6 +90,18 @@ def test_amid(pair):
     finish(*programs)
 
 
+def test_channels(pair):
+    """Threads make them all the time, and each goes on with the uroced that another may have found."""
+    p = pair.a.start(pair.bin("channels"))
+    for _ in range(4):
+        before = p.text().count("made")
+        wait_for("channels", lambda: p.text().count("made") > before or not p.running())
+        restart(pair.a)
+        assert p.running(), p.report()
+    p.kill(signal.SIGUSR1)
+    assert p.wait(30) == 0 and "done" in p.text(), p.report()
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["stay", "leave"])
 @pytest.mark.parametrize("times", [1, 3])
