@@ -29,7 +29,7 @@ import registrations
 import shaped
 from lab import Lab, set_loss
 from meters import (bandwidth, connections_per_second, latency_us, many_qps,
-                    memcpy, rate, shared_memory_us, tcp, udp_latency_us,
+                    memcpy, rate, shared_bandwidth, shared_memory_us, tcp, udp_latency_us,
                     udp_rate)
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -189,6 +189,10 @@ def one_host_in_program(t, o):
         for prog in "ib_write_bw", "ib_read_bw":
             t.ratio(path, f"{prog} 1 MiB / memcpy", 0.25,
                     lambda: bandwidth(lab, prog, s), lambda: memcpy(lab, s),
+                    unit="GB/s", scale=1e-9)
+        for prog in "ib_write_bw", "ib_read_bw":
+            t.ratio(path, f"{prog} 1 MiB, shared files / memcpy", 0.9,
+                    lambda: shared_bandwidth(lab, prog, s), lambda: memcpy(lab, s),
                     unit="GB/s", scale=1e-9)
         t.ratio(path, "ib_write_bw 1 MiB / TCP, one stream", 2,
                 lambda: bandwidth(lab, "ib_write_bw", s), lambda: tcp(lab, s),

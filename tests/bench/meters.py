@@ -2,6 +2,7 @@
 """What is measured, and the yardsticks beside it: one number a call."""
 import re
 import subprocess
+import tempfile
 
 from lab import sh, wait_for
 
@@ -19,20 +20,21 @@ def last_numbers(text):
     return None if "inf" in rows[-1] else [float(x) for x in rows[-1]]
 
 
-def perftest(lab, prog, *args, limit=60):
+def perftest(lab, prog, *args, limit=60, each=((), ())):
     for _ in range(3):
-        numbers = perftest_once(lab, prog, *args, limit=limit)
+        numbers = perftest_once(lab, prog, *args, limit=limit, each=each)
         if numbers:
             return numbers
     raise RuntimeError(f"{prog}: inf three times")
 
 
-def perftest_once(lab, prog, *args, limit=60):
+def perftest_once(lab, prog, *args, limit=60, each=((), ())):
+    """each: what the server's command has besides, and the client's."""
     base = [prog, "-d", "uroce0", "-x", "0", "-F", *map(str, args)]
-    server = lab.a.popen(lab.a.uroce(base), stdout=subprocess.DEVNULL,
+    server = lab.a.popen(lab.a.uroce(base + list(each[0])), stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
     wait_for(prog, lambda: lab.a.listens(18515))
-    client = lab.b.popen(lab.b.uroce(base + [lab.a.addr]),
+    client = lab.b.popen(lab.b.uroce(base + list(each[1]) + [lab.a.addr]),
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         out, _ = client.communicate(timeout=limit)
@@ -47,6 +49,17 @@ def perftest_once(lab, prog, *args, limit=60):
 
 def bandwidth(lab, prog, seconds):
     return perftest(lab, prog, "-s", MIB, "-D", seconds)[3] * MIB
+
+
+def shared_bandwidth(lab, prog, seconds):
+    """The buffers of both sides are files in memory, as MPI's and a database's are."""
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as a, \
+            tempfile.NamedTemporaryFile(dir="/dev/shm") as b:
+        for file in a, b:
+            file.write(bytes(16 * MIB))
+            file.flush()
+        return perftest(lab, prog, "-s", MIB, "-D", seconds,
+                        each=(["--mmap=" + a.name], ["--mmap=" + b.name]))[3] * MIB
 
 
 def rate(lab, prog, count):
