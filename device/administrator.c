@@ -53,6 +53,11 @@ bool ur_may_see(const struct ur_session *asker, uid_t owner)
 	       ur_is_administrator(asker);
 }
 
+bool ur_is_one_user(uid_t uid)
+{
+	return !is_anybody(uid);
+}
+
 bool ur_is_unlimited(uid_t uid)
 {
 	return !uid || is_daemons(uid);

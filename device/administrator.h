@@ -30,6 +30,9 @@ bool ur_is_administrator(const struct ur_session *s);
  */
 bool ur_may_see(const struct ur_session *asker, uid_t owner);
 
+/* Returns whether uid is one user's, and not that number. Any thread. */
+bool ur_is_one_user(uid_t uid);
+
 /* Returns whether uid is that of root or of the user who runs the daemon, whose
  * quotas have no share. Any thread. */
 bool ur_is_unlimited(uid_t uid);

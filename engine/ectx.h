@@ -54,6 +54,7 @@ struct ur_ectx {
 	 * thread's. */
 	u32 n_maps;
 	u64 mapped;
+	u32 n_files; /* that regions have open for neighbours */
 };
 
 /* Gives a new queue a doorbell slot (db_client->slot). When all slots are given

@@ -6,9 +6,32 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/transmit.h"
+#include "engine/wire/wire.h"
 #include "util/assert.h"
+
+/* No neighbour reads it any more. */
+static void hide(struct ur_engine *engine, struct ur_emr *mr)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+	struct stat st;
+
+	if (!mr->looked || mr->file.fd < 0)
+		return;
+	if (wire->ops->hide)
+		wire->ops->hide(wire, mr);
+	/* A program that has closed all may have another file there. */
+	if (!fstat(mr->file.fd, &st) && st.st_ino == mr->file.ino &&
+	    st.st_dev == mr->file.dev)
+		close(mr->file.fd);
+	ur_assert(mr->ectx->n_files);
+	mr->ectx->n_files--;
+	mr->looked = false;
+	mr->pieces = 0;
+}
 
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
@@ -73,6 +96,7 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	err = ur_mr_rereg(mr->mr, &attr);
 	if (err)
 		return err;
+	hide(engine, mr);
 	mr->attr = next->attr;
 	mr->map = next->map;
 	mr->map_len = next->map_len;
@@ -138,6 +162,7 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 	err = ur_mr_destroy(mr->mr);
 	if (err)
 		return err;
+	hide(engine, mr);
 	ur_list_del(&mr->node);
 	return 0;
 }

@@ -46,6 +46,24 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 		       : NULL;
 }
 
+static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
+			       void *mem, u64 off, u32 len)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->payload_place
+		       ? wire->ops->payload_place(wire, av, dqpn, mem, off, len)
+		       : NULL;
+}
+
+static void payload_taken_back(void *ctx)
+{
+	struct ur_wire *wire = ur_wire_of(ctx, false);
+
+	wire->ops->payload_taken_back(wire);
+}
+
 const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
@@ -58,6 +76,8 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
 	.payload_room = payload_room,
+	.payload_place = payload_place,
+	.payload_taken_back = payload_taken_back,
 	.wanted = is_wanted,
 };
 

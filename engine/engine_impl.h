@@ -71,7 +71,8 @@ struct ur_engine {
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
 	u32 shard;		  /* its number among them, or its slot */
 	u32 shard_bits;
-	u32 slots;     /* lent to programs, a bit each: control's (lend.c) */
+	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
+	uid_t lent_to[UR_SLOTS];
 	u32 next_slot; /* to be lent, counted from the first: control's */
 	u32 lent_device; /* number of the device in wire/udp_own.h; 0: it lends nothing */
 	bool inherits; /* the settings are an earlier uroced's still: control's */

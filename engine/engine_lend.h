@@ -28,6 +28,7 @@ struct ur_lent_ring {
 	u32 loan; /* how often its slot has been lent */
 	int words, out, in;
 	bool relayed; /* the other one gets no sockets */
+	bool same_user; /* it is the same user's, as its connection shows; control fills it in */
 };
 
 /* A process gets: */
@@ -41,6 +42,8 @@ enum ur_lend_way {
  * or the kernel has no seals), -EBUSY (all are lent) or -errno of the wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 		   enum ur_lend_way way, struct ur_lent *lent);
+/* Returns the user of a slot that is lent. Control. */
+uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot);
 /* Returns how many slots there are to be lent. Control. */
 u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends it: the program has no queue pair any more. Its packets count until the

@@ -86,8 +86,15 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 	if (err)
 		return err;
 	engine->slots |= 1u << lent->slot;
+	engine->lent_to[lent->slot] = uid;
 	engine->next_slot = lent->slot - ur_lend_first_slot(engine) + 1;
 	return 0;
+}
+
+uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot)
+{
+	ur_assert(slot < UR_SLOTS && (engine->slots >> slot & 1));
+	return engine->lent_to[slot];
 }
 
 struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot)

@@ -27,8 +27,10 @@ static int inherit_slot(struct ur_engine *engine, u32 slot,
 	*life = (struct ur_kept_life){fd, (uid_t)(what.value >> 32),
 				      (pid_t)(u32)what.value};
 	if (slot >= ur_lend_first_slot(engine) && slot < UR_SLOTS &&
-	    !ur_counters_inherit(engine, slot))
+	    !ur_counters_inherit(engine, slot)) {
+		engine->lent_to[slot] = life->uid;
 		return fd;
+	}
 	ur_keep_drop(&what);
 	close(fd);
 	return -1;

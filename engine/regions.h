@@ -4,6 +4,7 @@
 #define UR_DEVICE_ENGINE_REGIONS_H
 
 #include "engine/ectx.h"
+#include "engine/ground/shared_file.h"
 #include "transport/transport.h"
 
 /* A region, and the way its memory is reached. */
@@ -17,6 +18,11 @@ struct ur_emr {
 	size_t map_len;
 	u8 *direct;
 	struct ur_edm *dm;
+	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
+	 * the file that the memory is, once that was looked for. */
+	u32 pieces;
+	bool looked;
+	struct ur_shown_file file; /* fd -1: none */
 };
 
 struct ur_edm {

@@ -347,6 +347,8 @@ struct uroce_engine_ring {
 	__s32 out_fd;
 	__s32 in_fd;
 	__u32 relayed; /* the other one has no sockets: it is woken at its port */
+	__u32 same_user; /* the other one is the same user's */
+	__u32 rsv;
 };
 
 /* Attributes as of MODIFY_QP; the path as the device sends on it. */

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 12
+#define UROCE_DOOR_VERSION 13
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 

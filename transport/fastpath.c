@@ -94,6 +94,7 @@ static u8 *room_apart(const struct ur_qp *qp, u32 len)
 enum payloads {
 	IN_MEMORY, /* there, or in a copy of ours */
 	IN_ROOM,   /* where they stay, apart from the packets */
+	IN_PLACE,  /* in memory, where the peer's host reads them */
 	IN_PACKETS,
 };
 
@@ -103,11 +104,27 @@ struct copies {
 	u32 most; /* packets that can be had at once */
 };
 
-static struct copies copies_of(const struct ur_qp *qp,
-			       const struct ur_mr_range *s)
+/* An unreliable message is done, and its memory the program's again, before the peer has read
+ * it. */
+static const u8 *place_of(struct ur_qp *qp, const struct ur_mr_range *s,
+			  u32 off, u32 len)
+{
+	const struct ur_port_config *cfg = &qp->port->cfg;
+
+	if (!cfg->ops->payload_place || qp->svc != UR_SVC_RC)
+		return NULL;
+	return cfg->ops->payload_place(cfg->ctx, qp->attr.av, qp->attr.dest_qpn,
+				       s->mr->attr.mem,
+				       s->off + (off - s->first), len);
+}
+
+static struct copies copies_of(struct ur_qp *qp, const struct ur_mr_range *s,
+			       u32 off)
 {
 	if (s->ptr)
 		return (struct copies){IN_MEMORY, UINT32_MAX};
+	if (place_of(qp, s, off, 0))
+		return (struct copies){IN_PLACE, UR_QUANTUM_PKTS};
 	if (qp->port->cfg.ops->payload_room && room_apart(qp, 0))
 		return (struct copies){IN_ROOM, UR_QUANTUM_PKTS};
 	if (s->mr->attr.ops->read_pieces)
@@ -144,6 +161,15 @@ static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
 	u8 *to = qp->port->bounce;
 	u32 whole;
 
+	if (*where == IN_PLACE && *n) {
+		const u8 *p = place_of(qp, s, off, *n << qp->mtu_shift);
+
+		if (p) {
+			qp->placed = qp->port->placed = true;
+			return p;
+		}
+		*where = IN_ROOM;
+	}
 	if (*where == IN_PACKETS && *n) {
 		const u8 *p = read_in_place(qp, s, off, *n, tx, where);
 
@@ -458,10 +484,15 @@ static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 			  (tx->cap - tx->used) / bytes);
 }
 
+static bool is_apart(enum payloads where)
+{
+	return where == IN_ROOM || where == IN_PLACE;
+}
+
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 		       u32 psn, const u8 *payload, enum payloads where)
 {
-	bool apart = where == IN_ROOM;
+	bool apart = is_apart(where);
 	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
 	u8 *p = tx->buf + tx->used;
 
@@ -556,7 +587,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			      &e->cur, off, e->length, 0))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
-	copies = copies_of(qp, &req->source);
+	copies = copies_of(qp, &req->source, off);
 	n = ur_min_u32(n, copies.most);
 	closing = n == window;
 	/* A window of hardly more than a burst would be half empty. */
@@ -585,7 +616,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			ur_retry_sent(qp, last);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, copies.where == IN_ROOM);
+	count_sent(qp, n, is_apart(copies.where));
 	return n;
 }
 
@@ -608,7 +639,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 			 off, res->length, UR_ACCESS_REMOTE_READ))
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
-	copies = copies_of(qp, &resp->source);
+	copies = copies_of(qp, &resp->source, off);
 	n = ur_min_u32(n, copies.most);
 	if (n < left)
 		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
@@ -624,6 +655,6 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, copies.where == IN_ROOM);
+	count_sent(qp, n, is_apart(copies.where));
 	return n;
 }

@@ -59,7 +59,7 @@ int ur_mr_leave(struct ur_mr *mr)
 	ur_assert(ur_table_lookup(&mr->port->keys, mr->k.id) == &mr->k);
 	if (mr->windows)
 		return -EBUSY;
-	ur_mem_changed(mr->port);
+	ur_mem_ended(mr->port);
 	ur_table_remove(&mr->port->keys, mr->k.id);
 	return 0;
 }
@@ -85,7 +85,7 @@ int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 	if (mr->windows)
 		return -EBUSY;
 	mr->attr = *attr;
-	ur_mem_changed(mr->port);
+	ur_mem_ended(mr->port);
 	return 0;
 }
 

@@ -57,7 +57,7 @@ static void unbind(struct ur_mw *mw)
 		ur_assert(mw->mr->windows && mw->mr->port == mw->port);
 		mw->mr->windows--;
 	}
-	ur_mem_changed(mw->port);
+	ur_mem_ended(mw->port);
 	mw->mr = NULL;
 }
 

@@ -72,6 +72,7 @@ struct ur_port {
 
 	struct ur_qp *rx_qp; /* the last packet's, or NULL */
 	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */
+	bool placed;	     /* the host's payload_place() was of use */
 
 	struct ur_list active; /* queue pairs with something to do */
 	/* By address and owner: a list for each hash, of a secret key. */
@@ -110,6 +111,14 @@ static inline void ur_mem_changed(struct ur_port *port)
 {
 	if (!++port->mem_gen)
 		port->mem_gen = 1;
+}
+
+/* The same, and by an old one nothing may be reached any more. */
+static inline void ur_mem_ended(struct ur_port *port)
+{
+	ur_mem_changed(port);
+	if (port->placed)
+		port->cfg.ops->payload_taken_back(port->cfg.ctx);
 }
 
 /* Returns the low byte of a new key, which its consumer may change. */

@@ -42,10 +42,20 @@ void ur_qp_event(struct ur_qp *qp, enum ur_event ev)
 	qp->port->ops->qp_event(qp->init.ctx, ev);
 }
 
+void ur_qp_take_back(struct ur_qp *qp)
+{
+	if (!qp->placed)
+		return;
+	qp->placed = false;
+	qp->port->cfg.ops->payload_taken_back(qp->port->cfg.ctx);
+}
+
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 {
 	if (qp->state == state)
 		return;
+	if (state == UR_QP_ERR || state == UR_QP_RESET)
+		ur_qp_take_back(qp);
 	ur_trace(qp->port, UR_TRACE_QP_STATE, qp->qpn, qp->state, state);
 	qp->state = state;
 	qp->attr.state = state;

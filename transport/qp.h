@@ -212,6 +212,7 @@ struct ur_qp {
 	bool cut_off; /* by the buffer, in the turn before */
 	bool last_wqe_said;
 	bool fatal_said;
+	bool placed; /* packets of it had payload_place() */
 	struct ur_requester req;
 	struct ur_responder resp;
 	struct ur_cc *cc; /* NULL: not limited */
@@ -333,6 +334,9 @@ static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 const char *ur_qp_check(const struct ur_qp *qp);
 /* Changes the state and nothing else, with a trace point. */
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
+/* The memory that its packets name, as payload_place() has it, is the program's again, and may have other
+ * bytes. */
+void ur_qp_take_back(struct ur_qp *qp);
 /* Reports an asynchronous event to the host, with a trace point. */
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
 /* Moves the queue pair to ERR: timers stop, and the next quanta flush what is

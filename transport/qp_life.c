@@ -193,6 +193,7 @@ void ur_qp_destroy(struct ur_qp *qp)
 {
 	struct ur_port *port = qp->port;
 
+	ur_qp_take_back(qp);
 	ur_path_leave(qp);
 	ur_qp_drop_work(qp);
 	if (port->rx_qp == qp)

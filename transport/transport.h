@@ -170,8 +170,8 @@ struct ur_tx_desc {
 	u32 off; /* of the BTH in buf */
 	u32 len; /* BTH .. pad, without the 4 ICRC bytes that follow it */
 	const struct ur_av *av;
-	/* NULL; or the payload, which lies where the host gave room for it, and is not in
-	 * buf behind the BTH. */
+	/* NULL; or the payload, which lies where the host gave room for it or in the region
+	 * (payload_place), and is not in buf behind the BTH. */
 	const u8 *apart;
 };
 

@@ -332,6 +332,15 @@ static int install_ring(const struct ur_cmd *cmd,
 	return err;
 }
 
+/* Such two may do with each other whatever they like, without us. */
+static bool is_same_user(const struct ur_cmd *cmd, u32 slot)
+{
+	uid_t own = cmd->file->uid;
+
+	return ur_is_one_user(own) &&
+	       ur_engine_lent_to(cmd->dev->engine, slot) == own;
+}
+
 int ur_m_engine_ring(struct ur_cmd *cmd)
 {
 	struct uroce_engine_ring resp = {0};
@@ -352,6 +361,7 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	resp.slot = ring.peer;
 	resp.loan = ring.loan;
 	resp.relayed = ring.relayed;
+	resp.same_user = is_same_user(cmd, slot);
 	err = install_ring(cmd, &ring, &resp);
 	return err ? err
 		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RING_RESP, &resp,

@@ -246,7 +246,8 @@ static const struct ur_attr_spec a_engine_socket[] = {
 
 static const struct ur_attr_spec a_engine_ring[] = {
 	M_SCALAR(UROCE_ATTR_ENGINE_RING_SLOT),
-	M_OUT(UROCE_ATTR_ENGINE_RING_RESP, sizeof(struct uroce_engine_ring)),
+	M_OUT(UROCE_ATTR_ENGINE_RING_RESP,
+	      offsetof(struct uroce_engine_ring, same_user)),
 };
 
 static const struct ur_attr_spec a_engine_resume[] = {

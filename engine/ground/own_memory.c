@@ -142,12 +142,17 @@ static int copy_own(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		    size_t len, bool out)
 {
 	void *there = (void *)(uintptr_t)addr;
+	int err;
 
 	ur_assert(!mem->direct || mem->direct == mem->copies);
 	if (!mem->direct)
 		return copy_staged(mem, addr, buf, len, out);
-	if (out)
-		return mem->direct->copy(there, buf, len);
+	if (out) {
+		err = mem->direct->copy(there, buf, len);
+		return !err && mem->is_good && !mem->is_good(mem->source)
+			       ? -EFAULT
+			       : err;
+	}
 	return len >= AWAY_BYTES && file_of(mem, buf, len)
 		       ? mem->direct->copy_away(buf, there, len)
 		       : mem->direct->copy(buf, there, len);

@@ -51,6 +51,9 @@ struct ur_user_mem {
 	/* Those that need no kernel, and the same, where they may be used now; or
 	 * NULL. */
 	const struct uroce_copies *copies, *direct;
+	/* Asked after each copy to memory whether the bytes that it was made of were good; or NULL. */
+	bool (*is_good)(const void *source);
+	const void *source;
 	/* Others, from which and to which the kernel copies at once. */
 	struct ur_user_file files[UR_USER_FILES];
 	/* Held from reading to writing, where that is to be one step: the

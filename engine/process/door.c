@@ -263,6 +263,7 @@ static int borrow_ring(struct uroce_guest *g,
 	const struct ur_lent_ring ring = {.peer = in->slot,
 					  .loan = in->loan,
 					  .relayed = in->relayed,
+					  .same_user = in->same_user,
 					  .words = in->words_fd,
 					  .out = in->out_fd,
 					  .in = in->in_fd};

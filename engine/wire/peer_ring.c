@@ -25,14 +25,17 @@ struct peer_record {
 	u32 bulk, flow_label;
 	u16 seg, sport;
 	u8 first, tos, ttl;
-	u8 flags; /* APART, SAYS_WAY */
+	u8 flags; /* APART, SAYS_WAY, SHOWN, SHOWS */
 	/* The message's bytes follow, but where it says its way. */
 	u8 way[32];
 };
 
 #define APART	 1u
 #define SAYS_WAY 2u
-#define SHORT	 offsetof(struct peer_record, way)
+#define SHOWN \
+	4u /* with APART: bulk and first are the place, sport is the file */
+#define SHOWS 8u
+#define SHORT offsetof(struct peer_record, way)
 
 _Static_assert(sizeof(struct peer_record) <= UNIT && SHORT == 28,
 	       "a packet of 64 bytes and an acknowledgement are in two lines");
@@ -187,12 +190,37 @@ u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m)
 	return stream_at(out->head, out->put) + head_bytes(says_way);
 }
 
+/* A count of long ago would be one to come. */
+static void name_last(struct ur_peer_out *out)
+{
+	out->named = out->put;
+	if (out->put - out->void_before < 1u << 30)
+		return;
+	out->void_before = out->put - 2 * UR_PEER_STREAM_BYTES;
+	atomic_store_explicit(&out->head->void_before, out->void_before,
+			      memory_order_relaxed);
+}
+
+void ur_peer_take_back(struct ur_peer_out *out)
+{
+	u32 taken =
+		atomic_load_explicit(&out->word->taken, memory_order_acquire);
+
+	if ((s32)(out->named - taken) <= 0)
+		return;
+	out->void_before = out->named = out->put;
+	atomic_store_explicit(&out->head->void_before, out->void_before,
+			      memory_order_relaxed);
+	/* Before the memory has other bytes. */
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
 void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 {
 	struct peer_record *r = record_at(out->head, out->put);
 	bool says_way = !out->as_before;
 
-	if (m->apart)
+	if (m->apart && !m->shown)
 		ur_peer_release(out,
 				m->bulk + m->len / UR_PEER_BTH_ROOM * m->seg);
 	r->len = m->len;
@@ -204,7 +232,14 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 	r->first = m->first;
 	r->tos = m->tos;
 	r->ttl = m->ttl;
-	r->flags = (u8)((m->apart ? APART : 0) | (says_way ? SAYS_WAY : 0));
+	r->flags = (u8)((m->apart ? APART : 0) | (says_way ? SAYS_WAY : 0) |
+			(m->shown ? SHOWN : 0) | (m->shows ? SHOWS : 0));
+	if (m->shown) {
+		ur_assert(m->apart && m->at < 1ull << 40);
+		r->bulk = (u32)m->at;
+		r->first = (u8)(m->at >> 32);
+		r->sport = m->file;
+	}
 	if (says_way) {
 		memcpy(r->way, m->saddr, sizeof(r->way));
 		memcpy(out->way, m->saddr, sizeof(out->way));
@@ -212,6 +247,8 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 	}
 	mark(out);
 	out->put += record_bytes(m->len, says_way);
+	if (m->shown)
+		name_last(out);
 }
 
 /* With what is lost at the end of the bulk. */
@@ -316,11 +353,14 @@ static bool is_sound(const struct peer_record *r, u32 end)
 	if (!r->len || r->len > UR_PEER_BYTES ||
 	    record_bytes(r->len, r->flags & SAYS_WAY) > end || !r->seg)
 		return false;
+	if (r->flags & SHOWS)
+		return r->len == UR_PEER_SHOWN_BYTES;
 	if (!(r->flags & APART))
 		return packets(r) <= UR_PEER_PACKETS;
 	return !(r->seg % 4) && !(r->len % UR_PEER_BTH_ROOM) &&
 	       packets(r) <= UR_PEER_PACKETS &&
-	       packets(r) * r->seg <= left(r->bulk, UR_PEER_BULK_BYTES);
+	       ((r->flags & SHOWN) ||
+		packets(r) * r->seg <= left(r->bulk, UR_PEER_BULK_BYTES));
 }
 
 /* Returns false where none is known. */
@@ -346,7 +386,11 @@ static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
 	m->first = r->first;
 	m->tos = r->tos;
 	m->ttl = r->ttl;
-	m->apart = !!(r->flags & APART);
+	m->shows = !!(r->flags & SHOWS);
+	m->apart = !m->shows && (r->flags & APART);
+	m->shown = m->apart && (r->flags & SHOWN);
+	m->file = r->sport;
+	m->at = r->bulk | (u64)r->first << 32;
 }
 
 int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf)
@@ -377,6 +421,17 @@ const u8 *ur_peer_bulk(const struct ur_peer_in *in,
 		       const struct ur_peer_message *m)
 {
 	return bulk_at(in->head, m->bulk);
+}
+
+bool ur_peer_is_good(const struct ur_peer_in *in)
+{
+	u32 before;
+
+	/* The copy is made by then. */
+	atomic_thread_fence(memory_order_acquire);
+	before = atomic_load_explicit(&in->head->void_before,
+				      memory_order_relaxed);
+	return (s32)(in->next - before) > 0;
 }
 
 void ur_peer_done(struct ur_peer_in *in)

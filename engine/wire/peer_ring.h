@@ -18,7 +18,8 @@
  *
  * Bytes of the middle of long messages lie apart from the heads of their packets, one
  * after the other and at the beginning of a page, so that one system call takes those of
- * many packets there from the program's memory, or from there.
+ * many packets there from the program's memory, or from there. Or they stay where they are: the
+ * writer has shown the reader a file that he maps (udp_shown.h), and a record names a place in it.
  */
 #ifndef UR_DEVICE_PEER_RING_H
 #define UR_DEVICE_PEER_RING_H
@@ -44,6 +45,8 @@
 #define UR_PEER_BYTES	      65536u
 #define UR_PEER_MESSAGE_BYTES 64u
 #define UR_PEER_BTH_ROOM      16u /* the BTH of a packet whose bytes are apart */
+#define UR_PEER_FILES	      16u /* that a writer shows at once */
+#define UR_PEER_SHOWN_BYTES   56u /* of what it says of one */
 
 struct ur_peer_head {
 	/* Bytes of the stream, ever, for who goes on after the writer's end: perhaps those of the
@@ -51,6 +54,8 @@ struct ur_peer_head {
 	_Atomic u32 published;
 	/* How often he has begun to wait for room. */
 	_Atomic u32 waits __attribute__((aligned(128)));
+	/* Messages before that count of bytes may name files that he shows: that is not to be taken any more. */
+	_Atomic u32 void_before __attribute__((aligned(128)));
 };
 
 /* Only the reader writes it, but that the writer wakes him; the file of both has one for
@@ -63,6 +68,9 @@ struct ur_peer_word {
 	_Atomic u32 reads; /* there is a reader */
 	/* An outbox's reader says what the kernel has refused last (udp_outbox.h). */
 	_Atomic u64 refusal;
+	/* He maps files that are shown to him: his process, or 0, and the descriptor that he has of the writer's file;
+	 * and the numbers of those that he has, by place. */
+	_Atomic u32 maps, proof, seen[UR_PEER_FILES];
 } __attribute__((aligned(128)));
 
 enum ur_peer_rest {
@@ -86,6 +94,12 @@ struct ur_peer_message {
 	/* Then each has UR_PEER_BTH_ROOM bytes here and seg bytes there, and all are
 	 * of one size. */
 	u8 apart;
+	/* Those lie in the file of that place, from there on, and not in the bulk. */
+	u8 shown;
+	u16 file;
+	u64 at;
+	/* No packets: what is here is a struct ur_shown_file (engine/ground/shared_file.h). */
+	u8 shows;
 };
 
 struct ur_peer_out {
@@ -100,6 +114,8 @@ struct ur_peer_out {
 	u32 reserved,
 		released; /* of the bulk: ever; up to what is in no message any more */
 	u32 freed;	  /* as last seen */
+	u32 void_before; /* as he says there */
+	u32 named;	 /* behind the last message with bytes in a file */
 	bool broken;
 };
 
@@ -158,6 +174,8 @@ bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes);
 u32 ur_peer_place(const struct ur_peer_out *out, const u8 *bytes);
 /* No message names bytes up to there any more that was not put yet. */
 void ur_peer_release(struct ur_peer_out *out, u32 bulk_end);
+/* The reader must not take any more what lies in files that are shown, and what he has not taken by now. */
+void ur_peer_take_back(struct ur_peer_out *out);
 /* Shows the reader all that was put. Returns whether he is to be woken, which is so once. */
 bool ur_peer_publish(struct ur_peer_out *out);
 /* Returns whether he sleeps all the same: what was to wake him may be lost. */
@@ -190,6 +208,9 @@ int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf);
  * change them at any time. */
 const u8 *ur_peer_bulk(const struct ur_peer_in *in,
 		       const struct ur_peer_message *m);
+/* Returns whether the bytes that the message that was got last names in a file, and that were copied, are
+ * good. */
+bool ur_peer_is_good(const struct ur_peer_in *in);
 /* Goes on to the message behind the one that was got last, whose place ur_peer_done() gives back with those
  * of later ones. To go back, the reader copies *in before. */
 static inline void ur_peer_pass(struct ur_peer_in *in)

@@ -20,8 +20,7 @@ static void *map(int fd, size_t bytes, int rights)
 	return ur_map_shared(fd, bytes, rights, &p) ? NULL : p;
 }
 
-/* A program's engine has one context. NULL: none any more. */
-static struct ur_user_mem *memory_of(const struct ur_wire_udp *w)
+struct ur_user_mem *ur_udp_memory(const struct ur_wire_udp *w)
 {
 	const struct ur_engine *e = w->wire.engine;
 
@@ -32,10 +31,11 @@ static struct ur_user_mem *memory_of(const struct ur_wire_udp *w)
 
 static void close_pair(const struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
-	struct ur_user_mem *mem = memory_of(w);
+	struct ur_user_mem *mem = ur_udp_memory(w);
 
 	if (p->in.word)
 		ur_peer_read(&p->in, false);
+	ur_udp_seen_end(p);
 	if (mem && p->out_file)
 		ur_user_mem_forget(mem, p->out_file);
 	if (mem && p->in_file)
@@ -72,7 +72,7 @@ static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
 }
 
 static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
-		     u32 me, struct ur_user_mem *mem)
+		     u32 me, struct ur_engine *engine, struct ur_user_mem *mem)
 {
 	struct ur_peer_word *words;
 
@@ -93,6 +93,7 @@ static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
 		return -EINVAL;
 	ur_user_mem_file(mem, p->out_file, UR_PEER_FILE_BYTES, p->out_fd);
 	ur_user_mem_file(mem, p->in_file, UR_PEER_FILE_BYTES, p->in_fd);
+	ur_udp_seen_begin(p, engine, mem);
 	return 0;
 }
 
@@ -112,7 +113,9 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	p->loan = ring->loan;
 	p->port = ur_udp_own_port(w->own, w->device, ring->peer);
 	p->relayed = ring->relayed;
-	err = open_pair(p, ring, own > ring->peer, memory_of(w));
+	p->same_user = ring->same_user;
+	err = open_pair(p, ring, own > ring->peer, w->wire.engine,
+			ur_udp_memory(w));
 	if (err) {
 		close_pair(w, p);
 		return err;

@@ -13,7 +13,9 @@
 #define UR_DEVICE_UDP_PAIR_H
 
 #include "engine/engine_lend.h"
+#include "engine/ground/shared_file.h"
 #include "engine/wire/peer_ring.h"
+#include "engine/wire/udp_shown.h"
 #include "transport/transport.h"
 
 struct ur_wire;
@@ -51,6 +53,13 @@ struct ur_udp_pair {
 	ur_time asked; /* by one, when the last left */
 	u32 known_gen; /* of addresses that were looked at; 0: none */
 	u8 known[2][16];
+	/* Memory that is shown to it, and what it shows. */
+	struct ur_udp_shown shown[UR_PEER_FILES];
+	u32 shown_ever;
+	bool same_user, may; /* this program may do either */
+	u8 kin;		     /* enum ur_udp_kin */
+	struct ur_udp_life life;
+	struct ur_seen_file seen[UR_PEER_FILES];
 };
 
 /* The wire's lend_ring; and closes what there is. */
@@ -88,6 +97,13 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w);
 /* Takes what has come in rings. Returns whether there was anything. */
 bool ur_udp_pairs_receive(struct ur_wire_udp *w);
 void ur_udp_close_pairs(struct ur_wire_udp *w);
+/* The wire's payload_place, payload_taken_back and hide. */
+const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
+			       u32 dqpn, struct ur_emr *mr, u64 off, u32 len);
+void ur_udp_payload_taken_back(struct ur_wire *wire);
+void ur_udp_hide(struct ur_wire *wire, const struct ur_emr *mr);
+/* Returns the memory of the process, or NULL. A program's engine has one context. */
+struct ur_user_mem *ur_udp_memory(const struct ur_wire_udp *w);
 /* Returns the pair with the engine in that slot, or NULL; one whose loan has ended is
  * dropped. */
 struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Packets into the rings of other programs' engines, and out of theirs. */
 #include <errno.h>
+#include "engine/ground/user.h"
 #include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
 #include "engine/faults.h"
@@ -71,7 +72,10 @@ static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 {
 	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
 
-	return !apart || at - file < UR_PEER_FILE_BYTES;
+	struct ur_peer_message m;
+
+	return !apart || at - file < UR_PEER_FILE_BYTES ||
+	       ur_udp_shown_place(p, apart, &m);
 }
 
 struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
@@ -111,6 +115,22 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
 	return o && o->lent ? ur_udp_pair_payload_room(w, dqpn, len) : NULL;
+}
+
+const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
+			       u32 dqpn, struct ur_emr *mr, u64 off, u32 len)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	u32 slot = ur_shard_of(dqpn, UR_SLOT_BITS);
+	const struct ur_udp_out *o;
+	struct ur_udp_pair *p;
+
+	if (!slot || !(w->paired >> slot & 1))
+		return NULL;
+	o = ur_udp_out(w, (struct ur_av *)av);
+	p = o && o->lent ? ur_udp_pair_at(w, slot) : NULL;
+	return p ? ur_udp_shown_find(p, av, mr, off, len, ur_udp_memory(w))
+		 : NULL;
 }
 
 static u32 bytes_of(const struct ur_tx_desc *d)
@@ -209,21 +229,28 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.flow_label = av->flow_label,
 		.seg = (u16)(d->apart ? d->len - UR_BTH_BYTES
 				      : d->len + UR_ICRC_BYTES),
-		.bulk = d->apart ? ur_peer_place(&p->out, d->apart) : 0,
 		.apart = d->apart != NULL,
 		.tos = av->traffic_class,
 		.ttl = av->hop_limit,
 	};
 	u32 n = run_length(w->wire.engine, tx, first, end, &m.len);
+	u64 shown = d->apart ? ur_udp_shown_place(p, d->apart, &m) : 0;
 	u8 *to;
 
+	if (shown && n > shown / m.seg) {
+		n = (u32)(shown / m.seg);
+		m.len = n * UR_PEER_BTH_ROOM;
+	}
+
+	if (d->apart && !shown)
+		m.bulk = ur_peer_place(&p->out, d->apart);
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
 	if (!to)
 		to = ur_udp_pair_wait(w, p, &m, &n);
 	if (!to) {
-		if (n && m.apart)
+		if (n && m.apart && !m.shown)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
 		return n;
 	}
@@ -240,6 +267,7 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 	for (u32 left = w->paired & ~1u; left; left &= left - 1) {
 		struct ur_udp_pair *p = w->pairs[__builtin_ctz(left)];
 
+		ur_udp_shown_say(p);
 		if (!p->put)
 			continue;
 		p->put = false;
@@ -250,6 +278,23 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		p->asked = w->wire.engine->now;
 		wake(w, p);
 	}
+}
+
+void ur_udp_payload_taken_back(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 left = w->paired & ~1u; left; left &= left - 1)
+		ur_peer_take_back(&w->pairs[__builtin_ctz(left)]->out);
+}
+
+void ur_udp_hide(struct ur_wire *wire, const struct ur_emr *mr)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 left = w->paired & ~1u; left; left &= left - 1)
+		ur_udp_shown_hide(w->pairs[__builtin_ctz(left)], mr);
+	ur_udp_pairs_publish(w);
 }
 
 /* ---- receiving ---- */
@@ -273,6 +318,51 @@ static bool is_known(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(p->known[1], m->daddr, 16);
 	note_way(p, m->daddr, m->saddr);
 	return true;
+}
+
+static bool is_good(const void *in)
+{
+	return ur_peer_is_good(in);
+}
+
+/* Puts together packets whose bytes are in a file that its writer may cut short, or fill with others. */
+static void take_shown(struct ur_wire_udp *w, struct ur_udp_pair *p,
+		       const struct ur_rx_meta *meta,
+		       const struct ur_peer_message *m)
+{
+	struct ur_engine *e = w->wire.engine;
+	struct ur_user_mem *mem = ur_udp_memory(w);
+	u32 n = m->len / UR_PEER_BTH_ROOM, len = UR_BTH_BYTES + m->seg;
+	const u8 *bth = w->rx_buf, *bytes;
+	u8 *one = w->rx_buf + UR_UDP_RX_STRIDE;
+
+	bytes = mem ? ur_udp_seen_bytes(p, m, (u64)n * m->seg) : NULL;
+	while (n && bytes) {
+		u32 took = 0;
+
+		if (mem->direct) {
+			mem->is_good = is_good;
+			mem->source = &p->in;
+			took = ur_engine_rx_apart(
+				e, meta, bth, UR_PEER_BTH_ROOM, bytes, len, n);
+			mem->is_good = NULL;
+		}
+		if (!took) {
+			took = 1;
+			memcpy(one, bth, UR_BTH_BYTES);
+			if (ur_user_read(mem, (uintptr_t)bytes,
+					 one + UR_BTH_BYTES, m->seg))
+				break;
+			if (!ur_peer_is_good(&p->in))
+				return;
+			ur_engine_rx(e, meta, one, len);
+		}
+		n -= took;
+		bth += took * UR_PEER_BTH_ROOM;
+		bytes += took * m->seg;
+	}
+	if (n)
+		ur_udp_seen_refuse(p, m);
 }
 
 /* Those that cannot be taken at once are put together. */
@@ -341,7 +431,9 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	}
 	memcpy(meta.saddr, m->saddr, 16);
 	memcpy(meta.daddr, m->daddr, 16);
-	if (m->apart)
+	if (m->shown)
+		take_shown(w, p, &meta, m);
+	else if (m->apart)
 		take_apart(w, p, &meta, m);
 	else
 		ur_udp_take(w, &meta, w->rx_buf, m->len, m->seg);
@@ -365,7 +457,9 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 		bulk += m.apart	  ? m.len / UR_PEER_BTH_ROOM * m.seg
 			: p->slot ? 0
 				  : m.len;
-		if (p->slot)
+		if (m.shows && p->slot)
+			ur_udp_seen_take(p, w->rx_buf);
+		else if (p->slot)
 			take(w, p, &m);
 		else if (!m.apart)
 			take_relayed(w, p, &m);

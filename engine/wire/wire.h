@@ -22,6 +22,7 @@ union ur_sockaddr {
 	struct sockaddr_in6 v6;
 };
 
+struct ur_emr;
 struct ur_engine;
 struct ur_lent;
 struct ur_lent_ring;
@@ -81,6 +82,12 @@ struct ur_wire_ops {
 	/* Does what struct ur_host_ops says. NULL: all packets are in one piece. */
 	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
 			    u32 dqpn, u32 len);
+	/* The same. hide: the region is not the program's any more, and nobody reads it. All or none. */
+	const u8 *(*payload_place)(struct ur_wire *wire, const struct ur_av *av,
+				   u32 dqpn, struct ur_emr *mr, u64 off,
+				   u32 len);
+	void (*payload_taken_back)(struct ur_wire *wire);
+	void (*hide)(struct ur_wire *wire, const struct ur_emr *mr);
 	/* Returns whether packets wait where no descriptor shows it; and says whether
 	 * whoever brings some has to wake the engine. NULL: there are none. */
 	bool (*waits)(const struct ur_wire *wire);

@@ -235,7 +235,7 @@ static int borrow_all(struct uroce_context *ctx)
  * to any host. */
 static void borrow_ring(struct uroce_context *ctx, u32 slot)
 {
-	struct uroce_engine_ring r;
+	struct uroce_engine_ring r = {0};
 
 	if (ctx->door->has_ring(ctx->guest, slot) ||
 	    ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,

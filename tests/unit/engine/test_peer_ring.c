@@ -92,6 +92,57 @@ static void test_unseen(void)
 	CHECK(put(80, 10) && ur_peer_publish(&out));
 }
 
+static void put_shown(u64 at)
+{
+	struct ur_peer_message m = {.len = 2 * UR_PEER_BTH_ROOM,
+				    .seg = 4096,
+				    .apart = 1,
+				    .shown = 1,
+				    .file = 3,
+				    .at = at};
+
+	CHECK(ur_peer_room(&out, &m));
+	ur_peer_put(&out, &m);
+	ur_peer_publish(&out);
+}
+
+static void get_shown(u64 at, bool good)
+{
+	struct ur_peer_message m;
+
+	CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+	CHECK(m.apart && m.shown && !m.shows && m.file == 3 && m.at == at);
+	CHECK_EQ(ur_peer_is_good(&in), good);
+	ur_peer_done(&in);
+}
+
+/* Messages that were taken back are good no more, those that come after are, however many come; and one that was read
+ * before makes nothing bad. */
+static void test_taken_back(void)
+{
+	u64 at = 0xfedcba9876;
+
+	begin();
+	put_shown(at);
+	put_shown(1);
+	get_shown(at, true);
+	ur_peer_take_back(&out);
+	put_shown(2);
+	get_shown(1, false);
+	get_shown(2, true);
+	ur_peer_take_back(&out);
+	CHECK_EQ(out.void_before, out.put - 64);
+	for (u64 n = 0; n < 1u << 17; n++) {
+		out.put += 1u << 16;
+		in.taken = in.next = out.seen = out.put;
+		atomic_store(&words[0].taken, in.taken);
+		put_shown(n);
+		if (!(n % 1000))
+			ur_peer_take_back(&out);
+		get_shown(n, n % 1000);
+	}
+}
+
 /* The place of the next record has none, also where bytes of before look like one. */
 static void test_stale(void)
 {
@@ -321,13 +372,17 @@ static void test_writer(void)
 			continue;
 		got++;
 		CHECK(m.len && m.len <= UR_PEER_BYTES && m.seg);
-		if (m.apart) {
+		if (m.shows) {
+			CHECK(m.len == UR_PEER_SHOWN_BYTES && !m.apart);
+		} else if (m.apart) {
 			const u8 *p = ur_peer_bulk(&in, &m);
 			u32 bytes = m.len / UR_PEER_BTH_ROOM * m.seg;
 
 			apart++;
-			CHECK(p >= file &&
-			      p + bytes <= file + UR_PEER_FILE_BYTES);
+			CHECK(m.shown ||
+			      (p >= file &&
+			       p + bytes <= file + UR_PEER_FILE_BYTES));
+			CHECK(!m.shown || m.at < 1ull << 40);
 			CHECK(m.len / UR_PEER_BTH_ROOM <= UR_PEER_PACKETS);
 		} else {
 			CHECK((m.len + m.seg - 1) / m.seg <= UR_PEER_PACKETS);
@@ -370,6 +425,7 @@ static void test_reader(void)
 int main(void)
 {
 	test_unseen();
+	test_taken_back();
 	test_stale();
 	test_resumed();
 	test_full();

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Memory of this program that its neighbours read. */
+#include "engine/wire/udp_shown.h"
+
+#include <unistd.h>
+#include "engine/ground/user.h"
+#include "engine/regions.h"
+#include "engine/wire/udp_pair.h"
+#include "kernel-abi/uroce-copies.h"
+#include "util/assert.h"
+
+/* After so many pieces of long messages, 16 MiB or so, it is worth looking what memory it is. */
+#define LOOK_AFTER 64u
+/* Each is a descriptor of the program's. */
+#define MOST_FILES 32u
+#define PAGE	   4096u /* the smallest of any system */
+
+_Static_assert(sizeof(struct ur_shown_file) == UR_PEER_SHOWN_BYTES,
+	       "what is said of a file");
+
+static bool say(struct ur_udp_pair *p, u32 place, const u8 way[32])
+{
+	const struct ur_udp_shown *s = &p->shown[place];
+	struct ur_shown_file said = {0};
+	struct ur_peer_message m = {.len = sizeof(said), .seg = 1, .shows = 1};
+	u8 *to;
+
+	if (s->mr)
+		said = s->mr->file;
+	said.pid = getpid();
+	said.proof = p->out_fd;
+	said.number = s->number;
+	said.place = place;
+	memcpy(m.saddr, way, 16);
+	memcpy(m.daddr, way + 16, 16);
+	to = ur_peer_room(&p->out, &m);
+	if (!to)
+		return false;
+	memcpy(to, &said, sizeof(said));
+	ur_peer_put(&p->out, &m);
+	p->put = true;
+	return true;
+}
+
+void ur_udp_shown_say(struct ur_udp_pair *p)
+{
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		if (p->shown[i].due && p->out.has_way)
+			p->shown[i].due = !say(p, i, p->out.way);
+}
+
+/* A place is free when its neighbour knows that the one before is shown no more. */
+static void show(struct ur_udp_pair *p, const struct ur_av *av,
+		 const struct ur_emr *mr)
+{
+	u8 way[32];
+
+	for (u32 i = 0; i < UR_PEER_FILES; i++) {
+		struct ur_udp_shown *s = &p->shown[i];
+
+		if (s->mr || s->due)
+			continue;
+		if (!++p->shown_ever)
+			p->shown_ever = 1;
+		*s = (struct ur_udp_shown){.mr = mr,
+					   .addr = mr->attr.addr,
+					   .bytes = mr->attr.length,
+					   .number = p->shown_ever};
+		memcpy(way, av->sgid, 16);
+		memcpy(way + 16, av->dgid, 16);
+		s->due = !say(p, i, way);
+		return;
+	}
+}
+
+/* Looks for the file that the region is, once. */
+static void find_file(struct ur_emr *mr)
+{
+	mr->looked = true;
+	mr->file.fd = -1;
+	/* On-demand memory is what lies at its address, whatever comes there. */
+	if (mr->attr.on_demand || mr->attr.implicit || !mr->attr.length ||
+	    mr->ectx->n_files >= MOST_FILES ||
+	    !ur_shared_file_find(mr->attr.addr, mr->attr.length, &mr->file))
+		return;
+	mr->ectx->n_files++;
+}
+
+/* Returns whether the neighbour maps files, and is one that could do so without us. */
+static bool is_kin(struct ur_udp_pair *p)
+{
+	u32 pid =
+		atomic_load_explicit(&p->out.word->maps, memory_order_relaxed);
+
+	if (p->may && pid && p->kin == UR_UDP_KIN_UNKNOWN)
+		p->kin =
+			ur_process_is_kin((s32)pid,
+					  (s32)atomic_load(&p->out.word->proof),
+					  p->out_fd)
+				? UR_UDP_KIN
+				: UR_UDP_STRANGER;
+	return p->may && pid && p->kin == UR_UDP_KIN;
+}
+
+static bool is_seen(const struct ur_udp_pair *p, u32 place)
+{
+	return atomic_load_explicit(&p->out.word->seen[place],
+				    memory_order_relaxed) ==
+	       p->shown[place].number;
+}
+
+/* The program may have unmapped or protected it: then it is not sent, though the file has it. */
+static bool is_there(const struct ur_user_mem *mem, u64 at, u32 len)
+{
+	u64 end = at + len;
+	u8 byte;
+
+	if (!mem || !mem->direct)
+		return false;
+	for (; at < end; at = (at | (PAGE - 1)) + 1)
+		if (mem->direct->copy(&byte, (void *)(uintptr_t)at, 1))
+			return false;
+	return true;
+}
+
+const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
+			    struct ur_emr *mr, u64 off, u32 len,
+			    const struct ur_user_mem *mem)
+{
+	u64 at = mr->attr.addr + off;
+
+	if (!mr->looked && ++mr->pieces < LOOK_AFTER)
+		return NULL;
+	if ((mr->looked && mr->file.fd < 0) || !ur_peer_is_read(&p->out) ||
+	    !is_kin(p))
+		return NULL;
+	if (!mr->looked)
+		find_file(mr);
+	if (mr->file.fd < 0)
+		return NULL;
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		if (p->shown[i].mr == mr)
+			return is_seen(p, i) && is_there(mem, at, len)
+				       ? (u8 *)(uintptr_t)at
+				       : NULL;
+	show(p, av, mr);
+	return NULL;
+}
+
+void ur_udp_shown_hide(struct ur_udp_pair *p, const struct ur_emr *mr)
+{
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		if (p->shown[i].mr == mr) {
+			p->shown[i].mr = NULL;
+			p->shown[i].due = true;
+		}
+}
+
+u64 ur_udp_shown_place(const struct ur_udp_pair *p, const u8 *payload,
+		       struct ur_peer_message *m)
+{
+	u64 at = (uintptr_t)payload;
+
+	for (u32 i = 0; i < UR_PEER_FILES; i++) {
+		const struct ur_udp_shown *s = &p->shown[i];
+
+		if (!s->mr || at - s->addr >= s->bytes || !is_seen(p, i))
+			continue;
+		m->shown = 1;
+		m->file = (u16)i;
+		m->at = at - s->addr;
+		ur_assert(m->at < s->bytes);
+		return s->bytes - m->at;
+	}
+	return 0;
+}
