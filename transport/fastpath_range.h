@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fast path's ranges of memory (fastpath.h): what was checked for one packet is so for those after it. */
+#ifndef UR_TRANSPORT_FASTPATH_RANGE_H
+#define UR_TRANSPORT_FASTPATH_RANGE_H
+
+#include "transport/internal.h"
+
+static inline bool ur_range_holds(const struct ur_qp *qp,
+				  const struct ur_mr_range *s, u32 owner,
+				  u32 off)
+{
+	return s->gen == qp->port->mem_gen && s->owner == owner &&
+	       off >= s->first && off < s->end && s->end - off >= qp->mtu;
+}
+
+/* These serve one packet and a run of packets: a call would cost a twentieth of what a
+ * packet does. */
+#define UR_RANGE_INLINE static inline __attribute__((always_inline))
+
+/* Keeps what was found from message offset off on. Returns whether it is enough for a packet. */
+bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
+		   u32 off, const struct ur_span *span);
+
+/* Finds the memory of a scatter or gather list from message offset off on. */
+UR_RANGE_INLINE bool ur_range_find_local(struct ur_qp *qp,
+					 struct ur_mr_range *s, u32 owner,
+					 const struct ur_sge *sge, u32 count,
+					 struct ur_cursor *cur, u32 off,
+					 u32 length, u32 access)
+{
+	struct ur_span span;
+
+	if (ur_range_holds(qp, s, owner, off))
+		return true;
+	return ur_mem_list_span(qp->port, qp->init.pd, sge, count, cur, off,
+				length - off, access, &span) &&
+	       ur_range_keep(qp, s, owner, off, &span);
+}
+
+/* Finds the memory that the peer named. */
+UR_RANGE_INLINE bool ur_range_find_remote(struct ur_qp *qp,
+					  struct ur_mr_range *s, u32 owner,
+					  u32 rkey, u64 va, u32 off, u32 length,
+					  u32 access)
+{
+	struct ur_span span;
+
+	if (ur_range_holds(qp, s, owner, off))
+		return true;
+	return ur_mem_remote(qp, rkey, va + off, length - off, access, &span) &&
+	       ur_range_keep(qp, s, owner, off, &span);
+}
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The fast path of middle packets that leave, of RC and UC: where their bytes are, and how many leave at once. */
+#include <errno.h>
+
+#include "transport/fastpath_range.h"
+#include "transport/retry.h"
+
+/* The next len bytes from message offset off on: where they are, or a copy, which is made
+ * at once, since each read costs a system call. NULL: the ordinary way finds out which
+ * byte cannot be read. */
+static const u8 *range_read(const struct ur_mr_range *s, u32 off, u32 len,
+			    u8 *copy)
+{
+	if (s->ptr)
+		return s->ptr + (off - s->first);
+	return s->mr->attr.ops->read(s->mr->attr.mem, s->off + (off - s->first),
+				     copy, len)
+		       ? NULL
+		       : copy;
+}
+
+static u8 *room_apart(const struct ur_qp *qp, u32 len)
+{
+	const struct ur_port_config *cfg = &qp->port->cfg;
+
+	return cfg->ops->payload_room(cfg->ctx, qp->attr.av, qp->attr.dest_qpn,
+				      len);
+}
+
+/* Payloads are in one of these places before their packets are built. */
+enum payloads {
+	IN_MEMORY, /* there, or in a copy of ours */
+	IN_ROOM,   /* where they stay, apart from the packets */
+	IN_PLACE,  /* in memory, where the peer's host reads them */
+	IN_PACKETS,
+};
+
+/* Bytes of memory that is not mapped are copied to one of those places. */
+struct copies {
+	enum payloads where;
+	u32 most; /* packets that can be had at once */
+};
+
+/* An unreliable message is done, and its memory the program's again, before the peer has read
+ * it. */
+static const u8 *place_of(struct ur_qp *qp, const struct ur_mr_range *s,
+			  u32 off, u32 len)
+{
+	const struct ur_port_config *cfg = &qp->port->cfg;
+
+	if (!cfg->ops->payload_place || qp->svc != UR_SVC_RC)
+		return NULL;
+	return cfg->ops->payload_place(cfg->ctx, qp->attr.av, qp->attr.dest_qpn,
+				       s->mr->attr.mem,
+				       s->off + (off - s->first), len);
+}
+
+static struct copies copies_of(struct ur_qp *qp, const struct ur_mr_range *s,
+			       u32 off)
+{
+	if (s->ptr)
+		return (struct copies){IN_MEMORY, UINT32_MAX};
+	if (place_of(qp, s, off, 0))
+		return (struct copies){IN_PLACE, UR_QUANTUM_PKTS};
+	if (qp->port->cfg.ops->payload_room && room_apart(qp, 0))
+		return (struct copies){IN_ROOM, UR_QUANTUM_PKTS};
+	if (s->mr->attr.ops->read_pieces)
+		return (struct copies){IN_PACKETS, UR_QUANTUM_PKTS};
+	return (struct copies){IN_MEMORY, UR_BOUNCE_BYTES >> qp->mtu_shift};
+}
+
+/* Reads them to where they will be in the next n packets of tx. NULL as range_read(), with
+ * *where changed if it is to be done in another way. */
+static const u8 *read_in_place(const struct ur_qp *qp,
+			       const struct ur_mr_range *s, u32 off, u32 n,
+			       const struct ur_tx *tx, enum payloads *where)
+{
+	const struct ur_pieces to = {
+		.first = tx->buf + tx->used + UR_BTH_BYTES,
+		.stride = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES,
+		.len = qp->mtu,
+		.n = n,
+	};
+	int err = s->mr->attr.ops->read_pieces(s->mr->attr.mem,
+					       s->off + (off - s->first), &to);
+
+	if (err == -EOPNOTSUPP)
+		*where = IN_MEMORY;
+	return err ? NULL : to.first;
+}
+
+/* Reads *n packets' bytes, or fewer where the room that the host had is no more. Returns
+ * where they are, as range_read(). */
+static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
+			      u32 off, u32 *n, const struct ur_tx *tx,
+			      enum payloads *where)
+{
+	u8 *to = qp->port->bounce;
+	u32 whole;
+
+	if (*where == IN_PLACE && *n) {
+		const u8 *p = place_of(qp, s, off, *n << qp->mtu_shift);
+
+		if (p) {
+			qp->placed = qp->port->placed = true;
+			return p;
+		}
+		*where = IN_ROOM;
+	}
+	if (*where == IN_PACKETS && *n) {
+		const u8 *p = read_in_place(qp, s, off, *n, tx, where);
+
+		if (p || *where == IN_PACKETS)
+			return p;
+		*n = ur_min_u32(*n, UR_BOUNCE_BYTES >> qp->mtu_shift);
+		whole = ur_burst_whole(qp, ur_burst_open(qp, tx), *n);
+		*n = whole ? whole : *n;
+	}
+	if (*where == IN_ROOM) {
+		to = *n ? room_apart(qp, *n << qp->mtu_shift) : NULL;
+		*where = to ? IN_ROOM : IN_MEMORY;
+	}
+	if (*where == IN_MEMORY && !s->ptr) {
+		to = qp->port->bounce;
+		*n = ur_min_u32(*n, UR_BOUNCE_BYTES >> qp->mtu_shift);
+	}
+	if (!*n)
+		return NULL;
+	return range_read(s, off, *n << qp->mtu_shift, to);
+}
+
+/* Returns how many whole packets tx has room for. */
+static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
+{
+	u32 bytes = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES;
+
+	return ur_min_u32(tx->max_desc - tx->n_desc,
+			  (tx->cap - tx->used) / bytes);
+}
+
+static bool is_apart(enum payloads where)
+{
+	return where == IN_ROOM || where == IN_PLACE;
+}
+
+static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
+		       u32 psn, const u8 *payload, enum payloads where)
+{
+	bool apart = is_apart(where);
+	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
+	u8 *p = tx->buf + tx->used;
+
+	ur_bth_build(p, qp->svc | opc, 0, 0, UR_PKEY_DEFAULT, qp->attr.dest_qpn,
+		     ackreq, psn);
+	if (where == IN_MEMORY)
+		memcpy(p + UR_BTH_BYTES, payload, qp->mtu);
+	d->off = tx->used;
+	d->len = UR_BTH_BYTES + qp->mtu;
+	d->av = qp->attr.av;
+	d->apart = apart ? payload : NULL;
+	tx->used += (apart ? UR_BTH_BYTES : d->len) + UR_ICRC_BYTES;
+	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
+}
+
+/* The bytes that a turn has put into tx are counted at its end; those that lie apart are
+ * not in there. */
+static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
+{
+	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
+
+	ur_count_tx_prio(qp->port, qp->attr.av, packets, bytes);
+	ur_count_many(qp->port, UR_CNT_sent_pkts, packets);
+	ur_count_many(qp->port, UR_CNT_port_xmit_data, bytes / 4);
+	if (apart)
+		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
+			    (u64)packets << qp->mtu_shift);
+}
+
+/* Returns how many packets there are from here to the one that asks for an
+ * acknowledgement: the last of a burst, about as often as without bursts. */
+static u32 until_ask(const struct ur_qp *qp, u32 open)
+{
+	u32 every = ur_inflight_ask(qp), burst = qp->burst;
+	u32 since = qp->req.since_ackreq, n, over;
+
+	if (every < UR_ACK_PKTS)
+		burst = 0;
+	if (burst)
+		every = every / burst * burst;
+	n = every > since ? every - since : 1;
+	over = burst ? (open + n) % burst : 0;
+	return over ? n + burst - over : n;
+}
+
+/* Returns how many of n packets, fewer than there are to send, to send now:
+ * those up to the end of a burst. Returns 0 where no burst ends among them and
+ * *defer says what may bring the rest. */
+static u32 cut_short(struct ur_qp *qp, const struct ur_tx *tx, u32 open, u32 n,
+		     u32 quantum, u32 room, enum ur_defer *defer)
+{
+	const struct ur_requester *req = &qp->req;
+	u32 whole = ur_burst_whole(qp, open, n);
+
+	if (whole || !qp->burst)
+		return whole ? whole : n;
+	if (n == room && tx->used > tx->cap / 2)
+		*defer = UR_DEFER_ROOM;
+	else if (n == quantum)
+		*defer = UR_DEFER_QUANTUM;
+	else if (n != room && req->asked_end == req->tx_psn && ur_inflight(req))
+		*defer = UR_DEFER_ANSWER;
+	return *defer ? 0 : n;
+}
+
+u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
+		     u32 quantum, enum ur_defer *defer)
+{
+	struct ur_requester *req = &qp->req;
+	u32 i = ur_psn_sub(req->tx_psn, e->psn), off = i << qp->mtu_shift;
+	u32 window = UINT32_MAX, left = e->npkts - 1 - i;
+	u32 open = ur_burst_open(qp, tx), room = room_for(qp, tx), n, wanted;
+	bool reliable = qp->svc == UR_SVC_RC, closing;
+	struct copies copies;
+	const u8 *payload;
+	bool write = e->opcode == UR_WR_WRITE || e->opcode == UR_WR_WRITE_IMM;
+	u8 opc = write ? UR_OPC_WRITE_MIDDLE : UR_OPC_SEND_MIDDLE;
+
+	if (!qp->port->cfg.fast || qp->cc || qp->svc == UR_SVC_XRC || !i ||
+	    i + 1 >= e->npkts || (e->flags & UR_WR_F_INLINE) || qp->share.test)
+		return 0;
+	if (reliable)
+		window = req->window - ur_psn_sub(req->tx_psn, req->una);
+	if (qp->share.held)
+		window = ur_min_u32(window, qp->share.turn);
+	/* Packets sent again and packets never sent before do not go
+	 * together. */
+	if (reliable && req->tx_psn != req->max_psn)
+		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
+	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));
+	if (!n || !ur_range_find_local(qp, &req->source, req->tx, e->sge,
+				       e->num_sge, &e->cur, off, e->length, 0))
+		return 0;
+	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
+	copies = copies_of(qp, &req->source, off);
+	n = ur_min_u32(n, copies.most);
+	closing = n == window;
+	/* A window of hardly more than a burst would be half empty. */
+	if (n < left && !qp->share.held &&
+	    (!reliable || req->window >= 2 * qp->burst))
+		n = cut_short(qp, tx, open, n, quantum, room, defer);
+	n = wanted = ur_min_u32(n, left);
+	payload = read_packets(qp, &req->source, off, &n, tx, &copies.where);
+	if (!payload)
+		return 0;
+	closing &= n == wanted;
+	for (u32 sent = 0, piece; sent < n; sent += piece) {
+		u32 ask = until_ask(qp, open + sent);
+		bool last;
+
+		piece = ur_min_u32(n - sent, reliable ? ask : n);
+		last = reliable &&
+		       (piece == ask || (closing && sent + piece == n));
+		for (u32 k = 1; k <= piece; k++, payload += qp->mtu)
+			put_packet(qp, tx, opc, last && k == piece,
+				   ur_psn_add(e->psn, i + sent + k - 1),
+				   payload, copies.where);
+		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
+		ur_requester_sent(qp, piece, piece);
+		if (reliable)
+			ur_retry_sent(qp, last);
+	}
+	ur_burst_count(tx, n);
+	count_sent(qp, n, is_apart(copies.where));
+	return n;
+}
+
+u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
+		       struct ur_tx *tx, u32 quantum, enum ur_defer *defer)
+{
+	struct ur_responder *resp = &qp->resp;
+	const struct ur_resource *res = &resp->res[it->resource];
+	u32 off = ur_psn_sub(it->next, res->psn) << qp->mtu_shift;
+	u32 left = ur_psn_sub(it->end, it->next) - 1, room = room_for(qp, tx);
+	u32 n = ur_min_u32(ur_min_u32(quantum, room), left);
+	struct copies copies;
+	const u8 *payload;
+
+	if (!qp->port->cfg.fast || qp->cc || qp->svc != UR_SVC_RC ||
+	    res->opc != UR_OPC_READ_REQ || it->next == it->psn)
+		return 0;
+	if (!n || !ur_range_find_remote(qp, &resp->source, it->resource,
+					res->rkey, res->va, off, res->length,
+					UR_ACCESS_REMOTE_READ))
+		return 0;
+	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
+	copies = copies_of(qp, &resp->source, off);
+	n = ur_min_u32(n, copies.most);
+	if (n < left)
+		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
+			      defer);
+	else
+		n = left;
+	payload = read_packets(qp, &resp->source, off, &n, tx, &copies.where);
+	if (!payload)
+		return 0;
+	for (u32 k = 0; k < n; k++, payload += qp->mtu) {
+		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
+			   payload, copies.where);
+		it->next = ur_psn_add(it->next, 1);
+	}
+	ur_burst_count(tx, n);
+	count_sent(qp, n, is_apart(copies.where));
+	return n;
+}
