@@ -4,6 +4,7 @@ what TCP gets through it, and how much the queue dropped."""
 import contextlib
 import json
 import math
+import statistics
 import subprocess
 import time
 
@@ -27,10 +28,14 @@ def shape(lab, rate, queue_kib):
        str(queue_kib * 1024))
 
 
+def shaper(lab):
+    ns, dev = lab.to_a()
+    return json.loads(sh("tc", "-n", ns, "-s", "-j", "qdisc", "show", "dev", dev))[0]
+
+
 def counts(lab):
     """Packets sent and dropped by the shaper."""
-    ns, dev = lab.to_a()
-    q = json.loads(sh("tc", "-n", ns, "-s", "-j", "qdisc", "show", "dev", dev))[0]
+    q = shaper(lab)
     return q["packets"], q["drops"]
 
 
@@ -134,13 +139,24 @@ def beside(t, o, lab, path, rate):
                 part(bulk_write, lambda: tcp(lab, seconds))}.items():
         t.value(path, f"{who}, part of the line", 0.25, measure, True, "")
 
+    used = {bulk_write: [], bulk_tcp: []}  # of the line meanwhile
+
     def lat(bulk):
         def measure():
             with bulk(lab, 8):
-                return latency_us(lab, "ib_send_lat", min(o.count, 500))
+                sent, began = shaper(lab)["bytes"], time.monotonic()
+                us = latency_us(lab, "ib_send_lat", min(o.count, 500))
+                took = time.monotonic() - began
+                used[bulk].append((shaper(lab)["bytes"] - sent) * 8 / rate / took)
+            return us
         return measure
-    t.ratio(path, "ib_send_lat 64 B beside ib_write_bw / beside TCP, 8 connections", 2,
-            lat(bulk_write), lat(bulk_tcp), higher=False, unit="us")
+    name = "ib_send_lat 64 B beside ib_write_bw / beside TCP, 8 connections"
+    t.ratio(path, name, 2, lat(bulk_write), lat(bulk_tcp), higher=False, unit="us")
+    if t.wanted(f"{path} {name}"):
+        # Who leaves the line idle has no queue to wait in.
+        t.add(path, "of the line is used beside that", *(
+            f"{statistics.median(v):.2f} [{min(v):.2f}..{max(v):.2f}]"
+            for v in used.values()), "", None)
 
 
 def rows(t, o):
