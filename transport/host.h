@@ -125,9 +125,9 @@ struct ur_host_ops {
 	 * May be NULL. */
 	u8 *(*payload_room)(void *port_ctx, const struct ur_av *av, u32 dqpn,
 			    u32 len);
-	/* Returns where len bytes from off of a region are, mem of its struct ur_mr_attr, if that queue pair's host reads
-	 * them there itself: packets name them as they do such room. NULL: it does not; with len 0, whether it may.
-	 * May be NULL. */
+	/* Returns a name of the len bytes from off of a region, mem of its struct ur_mr_attr, if that queue pair's host reads
+	 * them there itself: packets name them as they do such room, but at that address there is nothing. NULL: it does
+	 * not; with len 0, whether it may. May be NULL. */
 	const u8 *(*payload_place)(void *port_ctx, const struct ur_av *av,
 				   u32 dqpn, void *mem, u64 off, u32 len);
 	/* Whatever was named so and is not read by now must not be taken any more: the

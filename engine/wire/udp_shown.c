@@ -63,7 +63,6 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 		if (!++p->shown_ever)
 			p->shown_ever = 1;
 		*s = (struct ur_udp_shown){.mr = mr,
-					   .addr = mr->attr.addr,
 					   .bytes = mr->attr.length,
 					   .number = p->shown_ever};
 		memcpy(way, av->sgid, 16);
@@ -100,6 +99,20 @@ static bool is_kin(struct ur_udp_pair *p)
 				? UR_UDP_KIN
 				: UR_UDP_STRANGER;
 	return p->may && pid && p->kin == UR_UDP_KIN;
+}
+
+/* Two regions may have one address, of which one is out of use and its memory gone. So a payload is not named by
+ * its address: by no address at all, but by its place and the number that this has now. */
+#define TOKEN	    (1ull << 63)
+#define NUMBER_BITS 0x7ffffull
+#define OFFSET_BITS (UR_SHOWN_FILE_BYTES - 1)
+
+_Static_assert(OFFSET_BITS >> 40 == 0 && UR_PEER_FILES <= 16,
+	       "44 bits are an offset and a place");
+
+static u64 token_of(const struct ur_udp_shown *s, u32 place)
+{
+	return TOKEN | (s->number & NUMBER_BITS) << 44 | (u64)place << 40;
 }
 
 static bool is_seen(const struct ur_udp_pair *p, u32 place)
@@ -141,7 +154,10 @@ const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
 	for (u32 i = 0; i < UR_PEER_FILES; i++)
 		if (p->shown[i].mr == mr)
 			return is_seen(p, i) && is_there(mem, at, len)
-				       ? (u8 *)(uintptr_t)at
+				       ? (u8 *)(uintptr_t)(token_of(
+								   &p->shown[i],
+								   i) |
+							   off)
 				       : NULL;
 	show(p, av, mr);
 	return NULL;
@@ -159,18 +175,15 @@ void ur_udp_shown_hide(struct ur_udp_pair *p, const struct ur_emr *mr)
 u64 ur_udp_shown_place(const struct ur_udp_pair *p, const u8 *payload,
 		       struct ur_peer_message *m)
 {
-	u64 at = (uintptr_t)payload;
+	u64 token = (uintptr_t)payload, at = token & OFFSET_BITS;
+	u32 place = token >> 40 & 0xf;
+	const struct ur_udp_shown *s = &p->shown[place];
 
-	for (u32 i = 0; i < UR_PEER_FILES; i++) {
-		const struct ur_udp_shown *s = &p->shown[i];
-
-		if (!s->mr || at - s->addr >= s->bytes || !is_seen(p, i))
-			continue;
-		m->shown = 1;
-		m->file = (u16)i;
-		m->at = at - s->addr;
-		ur_assert(m->at < s->bytes);
-		return s->bytes - m->at;
-	}
-	return 0;
+	if (!(token & TOKEN) || !s->mr || !is_seen(p, place) ||
+	    (token & ~OFFSET_BITS) != token_of(s, place) || at >= s->bytes)
+		return 0;
+	m->shown = 1;
+	m->file = (u16)place;
+	m->at = at;
+	return s->bytes - at;
 }

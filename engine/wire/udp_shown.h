@@ -39,13 +39,13 @@ struct ur_udp_life {
 /* Memory that is shown to a neighbour, at a place of its. */
 struct ur_udp_shown {
 	const struct ur_emr *mr; /* NULL: not any more */
-	u64 addr, bytes;
+	u64 bytes;
 	u32 number;
 	bool due; /* there was no room in the ring to say so */
 };
 
-/* Returns where len bytes from off of a region are, if the neighbour reads them there; with len 0, whether it may.
- * else NULL, and it may be shown them. av leads there. mem is the program's. */
+/* Returns a name of the len bytes from off of a region, if the neighbour reads them where they are; with len 0, whether it may.
+ * Those behind have the next ones. Else NULL, and it may be shown them. av leads there. mem is the program's. */
 const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
 			    struct ur_emr *mr, u64 off, u32 len,
 			    const struct ur_user_mem *mem);

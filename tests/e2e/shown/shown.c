@@ -210,6 +210,27 @@ static void again(uint32_t seed)
 	exchange_all(seed + 30);
 }
 
+/* A region whose memory has gone is still there, and another one has its address. */
+static void stale(uint32_t seed)
+{
+	struct ibv_mr *old = mr;
+
+	must(!close(fd), "close");
+	fd = memfd_create(peer.client ? "shown-client" : "shown-server", 0);
+	must(fd >= 0 && !ftruncate(fd, BYTES), "memfd_create");
+	must(mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		  0) == at,
+	     "mmap");
+	mr = ibv_reg_mr(r.pd, at, BYTES, ACCESS);
+	must(mr, "ibv_reg_mr");
+	name();
+	exchange_all(seed);
+	must(warm(), "it is seen");
+	exchange_all(seed + 10);
+	must(!ibv_dereg_mr(old), "ibv_dereg_mr");
+	exchange_all(seed + 20);
+}
+
 /* Others run beside it, and end. */
 static void forks(uint32_t seed)
 {
@@ -231,6 +252,8 @@ static void test_exact(bool seen)
 	punch(400);
 	if (seen)
 		again(500);
+	if (seen)
+		stale(550);
 	forks(600);
 }
 

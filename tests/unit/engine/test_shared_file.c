@@ -259,6 +259,39 @@ static void test_nonsense(void)
 	close(fd);
 }
 
+/* Huge pages are mapped whole, where there are any. */
+static void test_huge(void)
+{
+	const size_t page = 2u << 20;
+	int fd = memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB);
+	struct ur_shown_file file;
+	struct ur_seen_file seen = {0};
+	pid_t pid;
+	u8 *p;
+
+	if (fd < 0 || ftruncate(fd, 2 * page))
+		return;
+	p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return;
+	pid = fork();
+	if (!pid)
+		for (;;)
+			pause();
+	p[page + 5000] = 3;
+	CHECK(find(p + page + 5000, 100, &file));
+	file.pid = pid;
+	file.proof = known;
+	file.fd = fd;
+	CHECK(!ur_seen_file_map(&file, known, &seen) && seen.at[0] == 3);
+	CHECK_EQ(seen.map_bytes, page);
+	ur_seen_file_unmap(&seen);
+	kill(pid, SIGKILL);
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	munmap(p, 2 * page);
+	close(fd);
+}
+
 int main(void)
 {
 	if (is_emulated())
@@ -271,5 +304,6 @@ int main(void)
 	test_map();
 	test_deputy();
 	test_nonsense();
+	test_huge();
 	return 0;
 }
