@@ -57,10 +57,42 @@ static u64 timestamp(const struct ur_ecq *cq)
 	return cq->stamped ? ur_clock_ns(CLOCK_MONOTONIC_RAW) : 0;
 }
 
+/* A relaxed store: the compiler makes no larger load of neighbours. */
+#define PUT(field, value) __atomic_store_n(&to->field, value, __ATOMIC_RELAXED)
+
+/*
+ * All but the owner bit. A load that is larger than the stores of what it loads waits until those, and all
+ * before them, are in the cache: a message's bytes, which have just been written to memory that the
+ * program has not looked at for long. So what the transport has stored field by field is copied so.
+ */
+static inline void write_cqe(struct uroce_cqe *to, const struct ur_wc *wc,
+			     u64 timestamp_ns)
+{
+	/* The mark and what is reserved. */
+	memset((u8 *)to + offsetof(struct uroce_cqe, wc_flags), 0,
+	       offsetof(struct uroce_cqe, owner) -
+		       offsetof(struct uroce_cqe, wc_flags));
+	PUT(wr_id, wc->wr_id);
+	PUT(qpn, wc->qpn);
+	PUT(src_qp, wc->src_qp);
+	PUT(byte_len, wc->byte_len);
+	PUT(imm_inv, wc->imm_inv);
+	PUT(timestamp_ns, timestamp_ns);
+	PUT(wqe_counter, wc->wqe_counter);
+	PUT(srqn, wc->srqn);
+	PUT(vendor_err, wc->vendor_err);
+	PUT(pkey_index, wc->pkey_index);
+	PUT(opcode, wc->opcode);
+	PUT(status, wc->status);
+	PUT(wc_flags, wc->wc_flags);
+	PUT(sl, wc->sl);
+	PUT(syndrome, wc->syndrome);
+}
+
 int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 {
 	struct ur_ecq *cq = cq_ctx;
-	struct uroce_cqe cqe, *slot;
+	struct uroce_cqe *slot;
 
 	if (cq->overrun)
 		return -ENOSPC;
@@ -73,24 +105,8 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 		if (cq->prod - cons >= cq->entries && !cq->ignore_overrun)
 			return ur_ecq_overrun(cq);
 	}
-	memset(&cqe, 0, sizeof(cqe));
-	cqe.wr_id = wc->wr_id;
-	cqe.qpn = wc->qpn;
-	cqe.src_qp = wc->src_qp;
-	cqe.byte_len = wc->byte_len;
-	cqe.imm_inv = wc->imm_inv;
-	cqe.timestamp_ns = timestamp(cq);
-	cqe.wqe_counter = wc->wqe_counter;
-	cqe.srqn = wc->srqn;
-	cqe.vendor_err = wc->vendor_err;
-	cqe.pkey_index = wc->pkey_index;
-	cqe.opcode = wc->opcode;
-	cqe.status = wc->status;
-	cqe.wc_flags = wc->wc_flags;
-	cqe.sl = wc->sl;
-	cqe.syndrome = wc->syndrome;
 	slot = &cq->cqes[cq->prod & (cq->entries - 1)];
-	memcpy(slot, &cqe, offsetof(struct uroce_cqe, owner));
+	write_cqe(slot, wc, timestamp(cq));
 	__atomic_store_n(&slot->owner, owner_of(cq, cq->prod),
 			 __ATOMIC_RELEASE); /* [Q1] */
 	cq->prod++;
