@@ -99,7 +99,7 @@ CODE = {
     "V2": (PEER, "ur_peer_done", "atomic_store_explicit word->taken memory_order_release"),
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
     "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
-    "KEEP": ("device/uverbs/program_engine.c", "ur_m_engine_async",
+    "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
              "make_life fd; ur_session_install fd[1]"),
     "ANSWER": ("engine/ground/keep.c", "ask", "send_msg op; receive_kept &msg"),
     "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
