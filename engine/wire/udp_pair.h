@@ -43,8 +43,9 @@ struct ur_udp_pair {
 	int out_fd, in_fd;
 	struct ur_peer_out out;
 	struct ur_peer_in in;
-	bool put;	    /* something that is not published */
-	bool gave_up;	    /* on who takes nothing */
+	bool put;     /* something that is not published */
+	bool gave_up; /* on who takes nothing */
+	u32 due; /* a bit for each file shown that there was no room to tell of */
 	u32 waited_at;	    /* out.seen, when it began to wait */
 	ur_time full_since; /* 0: it does not wait */
 	/* A datagram from one of these addresses of the device to the other wakes it. */

@@ -44,9 +44,12 @@ static bool say(struct ur_udp_pair *p, u32 place, const u8 way[32])
 
 void ur_udp_shown_say(struct ur_udp_pair *p)
 {
-	for (u32 i = 0; i < UR_PEER_FILES; i++)
-		if (p->shown[i].due && p->out.has_way)
-			p->shown[i].due = !say(p, i, p->out.way);
+	for (u32 left = p->out.has_way ? p->due : 0; left; left &= left - 1) {
+		u32 i = (u32)__builtin_ctz(left);
+
+		if (say(p, i, p->out.way))
+			p->due &= ~(1u << i);
+	}
 }
 
 /* A place is free when its neighbour knows that the one before is shown no more. */
@@ -58,7 +61,7 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 	for (u32 i = 0; i < UR_PEER_FILES; i++) {
 		struct ur_udp_shown *s = &p->shown[i];
 
-		if (s->mr || s->due)
+		if (s->mr || p->due >> i & 1)
 			continue;
 		if (!++p->shown_ever)
 			p->shown_ever = 1;
@@ -67,7 +70,8 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 					   .number = p->shown_ever};
 		memcpy(way, av->sgid, 16);
 		memcpy(way + 16, av->dgid, 16);
-		s->due = !say(p, i, way);
+		if (!say(p, i, way))
+			p->due |= 1u << i;
 		return;
 	}
 }
@@ -168,7 +172,7 @@ void ur_udp_shown_hide(struct ur_udp_pair *p, const struct ur_emr *mr)
 	for (u32 i = 0; i < UR_PEER_FILES; i++)
 		if (p->shown[i].mr == mr) {
 			p->shown[i].mr = NULL;
-			p->shown[i].due = true;
+			p->due |= 1u << i;
 		}
 }
 

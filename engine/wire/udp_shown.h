@@ -41,7 +41,6 @@ struct ur_udp_shown {
 	const struct ur_emr *mr; /* NULL: not any more */
 	u64 bytes;
 	u32 number;
-	bool due; /* there was no room in the ring to say so */
 };
 
 /* Returns a name of the len bytes from off of a region, if the neighbour reads them where they are; with len 0, whether it may.
