@@ -50,9 +50,10 @@ class Ranks:
               for w in ("-x", f"{name}={value}")], *rank, *cmd)
 
     def mpich(self, env, *cmd, device=True):
-        """The running mpiexec."""
+        """The running mpiexec. Where ranks leave without MPI_Finalize(), the first one's end is no reason to kill those that
+        are about to do so."""
         where, n, rank = self.words(device)
         return self.lab.a.bare(
-            "mpiexec.mpich", "-launcher", "ssh", "-launcher-exec",
+            "mpiexec.mpich", *["-disable-auto-cleanup"] * ("leave" in cmd), "-launcher", "ssh", "-launcher-exec",
             str(self.agent), "-localhost", self.lab.a.addr4, "-iface", "eth0",
             "-hosts", where, "-n", n, *rank, *cmd, env={**os.environ, **env})
