@@ -335,7 +335,7 @@ static int64_t call_or_turn(struct ur_file *file, int fd,
 		m = *msg;
 		ret = call(file, &m, len);
 	}
-	if (last && m.op == UROCE_TUN_DONE)
+	if (last)
 		ur_fdmap_put(last);
 	return ret;
 }

@@ -71,7 +71,6 @@ static u32 slot_of(const struct ur_tx *tx, u32 i)
 static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 {
 	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
-
 	struct ur_peer_message m;
 
 	return !apart || at - file < UR_PEER_FILE_BYTES ||
@@ -241,7 +240,6 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		n = (u32)(shown / m.seg);
 		m.len = n * UR_PEER_BTH_ROOM;
 	}
-
 	if (d->apart && !shown)
 		m.bulk = ur_peer_place(&p->out, d->apart);
 	memcpy(m.saddr, av->sgid, 16);

@@ -25,6 +25,11 @@ def sh(*cmd, check=True, **kw):
                           stderr=subprocess.STDOUT, **kw)
 
 
+def batch(net, *lines):
+    """One process for all of these commands of ip(8)."""
+    sh("ip", "-n", net, "-batch", "-", input="\n".join(lines))
+
+
 def wait_for(what, condition, limit=20.0, step=0.01):
     """Poll until condition() is true; fail with `what` after limit seconds."""
     end = time.monotonic() + limit
@@ -122,8 +127,7 @@ class Host:
         return sh("ip", "-n", self.name, *args).stdout
 
     def ip_all(self, *lines):
-        """One process for all of these commands."""
-        sh("ip", "-n", self.name, "-batch", "-", input="\n".join(lines))
+        batch(self.name, *lines)
 
     def tc(self, *args):
         return sh("ip", "netns", "exec", self.name, "tc", *args).stdout
@@ -230,14 +234,9 @@ class Lab:
     def join(self):
         self.a, self.b = (kind(self, letter)
                           for kind, letter in zip(self.kinds, "ab"))
-        cable = f"link add eth0 type veth peer name eth0 netns {self.b.name}"
         for n, host in enumerate((self.a, self.b), 1):
             host.addr4, host.addr6 = f"10.77.0.{n}", f"fd77::{n}"
-            host.ip_all(*[cable] * (host is self.a), "link set lo up",
-                        f"link set eth0 mtu {self.mtu} up",
-                        f"addr add {host.addr4}/24 dev eth0",
-                        f"addr add {host.addr6}/64 dev eth0 nodad")
-
+        self.cable(self.a.name, self.b.name)
         if os.environ.get("UROCE_AWAY"):
             self.part()
 
@@ -248,13 +247,14 @@ class Lab:
             host.programs += "-w"
             sh("ip", "netns", "add", host.programs)
             self.namespaces.append(host.programs)
-        cable = f"link add eth0 type veth peer name eth0 netns {self.b.programs}"
-        for host in self.a, self.b:
-            lines = [*[cable] * (host is self.a), "link set lo up",
-                     f"link set eth0 mtu {self.mtu} up",
-                     f"addr add {host.addr4}/24 dev eth0",
-                     f"addr add {host.addr6}/64 dev eth0 nodad"]
-            sh("ip", "-n", host.programs, "-batch", "-", input="\n".join(lines))
+        self.cable(self.a.programs, self.b.programs)
+
+    def cable(self, a, b):
+        """Joins those namespaces, which have the addresses of the hosts."""
+        add = f"link add eth0 type veth peer name eth0 netns {b}"
+        for net, host in (a, self.a), (b, self.b):
+            batch(net, *[add] * (net == a), "link set lo up", f"link set eth0 mtu {self.mtu} up",
+                  f"addr add {host.addr4}/24 dev eth0", f"addr add {host.addr6}/64 dev eth0 nodad")
 
     def serve(self):
         for host in self.a, self.b:

@@ -187,18 +187,24 @@ static void punch(uint32_t seed)
 	rounds_both(&peer);
 }
 
+/* Registers what is at that address now, and uses it until it is seen and after that. */
+static void use_anew(uint32_t seed)
+{
+	mr = ibv_reg_mr(r.pd, at, BYTES, ACCESS);
+	must(mr, "ibv_reg_mr");
+	name();
+	exchange_all(seed);
+	must(warm(), "it is seen");
+	exchange_all(seed + 10);
+}
+
 /* Registered again, as the same file and as another. */
 static void again(uint32_t seed)
 {
 	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
 	rounds_both(&peer);
 	wait_unseen();
-	mr = ibv_reg_mr(r.pd, at, BYTES, ACCESS);
-	must(mr, "ibv_reg_mr");
-	name();
-	exchange_all(seed);
-	must(warm(), "it is seen again");
-	exchange_all(seed + 10);
+	use_anew(seed);
 	end_file();
 	make_file();
 	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, at, BYTES,
@@ -221,12 +227,7 @@ static void stale(uint32_t seed)
 	must(mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 		  0) == at,
 	     "mmap");
-	mr = ibv_reg_mr(r.pd, at, BYTES, ACCESS);
-	must(mr, "ibv_reg_mr");
-	name();
-	exchange_all(seed);
-	must(warm(), "it is seen");
-	exchange_all(seed + 10);
+	use_anew(seed);
 	must(!ibv_dereg_mr(old), "ibv_dereg_mr");
 	exchange_all(seed + 20);
 }
