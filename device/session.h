@@ -119,6 +119,10 @@ int ur_session_ask_proof(struct ur_session *s, u32 right);
 /* Gives the client a copy of fd, which stays the caller's. Returns its number
  * there, or -errno. */
 int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
+/* Does the same with fd[0], an end of an event file. Beside it the client gets a copy of fd[1], the end
+ * into which events are sent, if that is not -1 and the client knows of such. */
+int ur_session_install_events(struct ur_session *s, u32 kind, u64 cookie,
+			      const int fd[2]);
 /* Remembers a CLOSE_FD for the end of the command. Returns false where there
  * are more than a client can have to say at once. */
 bool ur_session_note_closed(struct ur_session *s, u64 cookie);

@@ -46,11 +46,11 @@ static int keep_fd(struct ur_session *s, int *fds)
 /* One question to the client. Its answer's descriptor, or -1, -ENFILE; *err:
  * the conversation cannot go on. */
 static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
-		    const int *fd, int *err)
+		    const int *given, u32 n, int *err)
 {
 	int fds[UROCE_TUN_MAX_FDS];
 
-	*err = ur_daemon_send(s->sock, msg, fd, fd ? 1 : 0);
+	*err = ur_daemon_send(s->sock, msg, given, n);
 	while (!*err) {
 		*err = ur_daemon_recv(s->sock, msg, fds);
 		if (*err)
@@ -77,7 +77,7 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 		return -ENFILE;
 	s->shown_fds++;
 	ur_loop_unlock(s->daemon->loop);
-	fd = converse(s, &msg, NULL, &err);
+	fd = converse(s, &msg, NULL, 0, &err);
 	if (fd >= 0 && id && ur_file_id(fd, id))
 		fd = -EBADF;
 	ur_loop_lock(s->daemon->loop);
@@ -94,7 +94,7 @@ int ur_session_ask_proof(struct ur_session *s, u32 right)
 	if (!(s->features & UROCE_TUN_F_PROVE))
 		return -EPERM;
 	ur_loop_unlock(s->daemon->loop);
-	fd = converse(s, &msg, NULL, &err);
+	fd = converse(s, &msg, NULL, 0, &err);
 	ur_loop_lock(s->daemon->loop);
 	if (err)
 		return -EPIPE;
@@ -109,7 +109,8 @@ u64 ur_session_known(const struct ur_session *s, int number, u32 kind)
 	return 0;
 }
 
-int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
+static int install(struct ur_session *s, u32 kind, u64 cookie, const int *fds,
+		   u32 n)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
 				    .kind = kind,
@@ -117,11 +118,24 @@ int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
 	int err;
 
 	ur_loop_unlock(s->daemon->loop);
-	converse(s, &msg, &fd, &err);
+	converse(s, &msg, fds, n, &err);
 	ur_loop_lock(s->daemon->loop);
 	if (err)
 		return -EPIPE;
 	if (msg.ret > INT32_MAX || msg.ret < -4095)
 		return -EIO;
 	return (int)msg.ret;
+}
+
+int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
+{
+	return install(s, kind, cookie, &fd, 1);
+}
+
+int ur_session_install_events(struct ur_session *s, u32 kind, u64 cookie,
+			      const int fd[2])
+{
+	bool both = fd[1] >= 0 && (s->features & UROCE_TUN_F_SENDERS);
+
+	return install(s, kind, cookie, fd, both ? 2 : 1);
 }

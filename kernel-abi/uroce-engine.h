@@ -66,7 +66,7 @@ struct uroce_guest_srq_init {
 #define UROCE_GUEST_CQ_STAMPED	      (1u << 1) /* completions have timestamps */
 
 /* channel: NULL, or what stands for the completion channel. tx is the end into
- * which its events are sent, or -1; rx is the end that the program reads. */
+ * which its events are sent, or -1: the preload library may have it. rx is the end that the program reads. */
 struct uroce_guest_cq_init {
 	__u32 entries;
 	__s32 tx, rx;
@@ -120,7 +120,7 @@ struct uroce_door {
 	int (*set_async)(struct uroce_guest *guest, int tx, int rx, int life);
 
 	/* The descriptors stay the caller's. -ENOENT: there is no queue with that
-	 * channel yet, and tx is needed. */
+	 * channel yet, nor has the preload library its other end, and tx is needed. */
 	int (*create_cq)(struct uroce_guest *guest,
 			 const struct uroce_guest_cq_init *init,
 			 struct uroce_guest_cq **cq,

@@ -2,14 +2,15 @@
 /*
  * The provider learns from the preload library when a command on an uverbs file has found
  * that uroced is gone: so also those go on with the next uroced that the verbs library gives
- * without the provider.
+ * without the provider. And completion channels, which that library makes too, are kept for an engine in
+ * the program, with the ends into which it sends.
  */
 #ifndef UROCE_RESUMES_H
 #define UROCE_RESUMES_H
 
 #include <linux/types.h>
 
-#define UROCE_RESUMES_VERSION 1
+#define UROCE_RESUMES_VERSION 2
 
 /* So long a command waits for the next uroced. A busy machine has been seen to take 2 s for the start of
  * one. */
@@ -25,6 +26,12 @@ struct uroce_resumes {
 	 */
 	void (*tell)(int (*resume)(int number, unsigned long request,
 				   const void *command));
+	/* The engine of the uverbs file with that number is in this process: from now on the sending ends of
+	 * its channels are kept here. */
+	void (*has_engine)(int number);
+	/* Returns a copy of the sending end of the channel with that number, close-on-exec; or -ENOENT where
+	 * it is not here, or another -errno. */
+	int (*sender)(int number);
 };
 
 /* NULL: the process has no such library, or an older one. */

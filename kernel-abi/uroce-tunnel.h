@@ -86,9 +86,10 @@ extern "C" {
 #define UROCE_TUN_F_KNOWN	 (1ull << 2) /* struct uroce_tun_known */
 #define UROCE_TUN_F_MEMORY	 (1ull << 3) /* OPEN without fds[0] */
 #define UROCE_TUN_F_PROVE	 (1ull << 4) /* UROCE_TUN_PROVE */
+#define UROCE_TUN_F_SENDERS	 (1ull << 5) /* INSTALL with fds[1] */
 #define UROCE_TUN_F_ALL                                                   \
 	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
-	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE)
+	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE | UROCE_TUN_F_SENDERS)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -169,8 +170,11 @@ enum uroce_tun_op {
 	 * the visible descriptor, none where a file was joined; fds[1]: the
 	 * page of changes of an rdma_cm file, with UROCE_TUN_F_CACHED_REPLY. */
 	UROCE_TUN_DONE = 32,
-	UROCE_TUN_FGET = 33,	/* ret = descriptor number asked for */
-	UROCE_TUN_INSTALL = 34, /* install, kind; fds: [0] to install */
+	UROCE_TUN_FGET = 33, /* ret = descriptor number asked for */
+	/* install, kind. fds[0]: to install. fds[1], with UROCE_TUN_F_SENDERS: of
+	 * a completion channel, the end into which events are sent, for an engine
+	 * in the program. */
+	UROCE_TUN_INSTALL = 34,
 	/* memory: len bytes, UROCE_TUN_WINDOW at most, that the caller has at
 	 * addr. With UROCE_TUN_F_MEMORY. */
 	UROCE_TUN_GET_MEMORY = 35,

@@ -12,6 +12,7 @@
 #include "preload/forks.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
+#include "preload/sender.h"
 #include "preload/tunnel.h"
 
 #define FDS_MASK ((1u << 20) - 1)
@@ -225,11 +226,24 @@ void ur_fdmap_settle(void)
 	}
 }
 
+static void close_sender(struct ur_file *file)
+{
+	bool is_there = ur_sender_is_there(file);
+	int fd = file->sender;
+
+	file->sender = -1;
+	if (fd >= 0 && fd < UR_FDMAP_FDS)
+		atomic_store(&ur_fdmap_slot[fd], 0);
+	if (is_there)
+		syscall(SYS_close, fd);
+}
+
 static void release(struct ur_file *file)
 {
 	int sock;
 
 	settle(file);
+	close_sender(file);
 	sock = file->sock;
 	if (sock >= 0) {
 		/* The next file may want the methods of its agents, or the ports of
@@ -314,6 +328,9 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->rdev = 0;
 	file->features = 0;
 	file->answers = 0;
+	atomic_store(&file->engine, 0);
+	file->sender = -1;
+	file->sender_ino = 0;
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;

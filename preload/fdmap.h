@@ -43,6 +43,12 @@ struct ur_file {
 	uint64_t rdev;
 	uint64_t features; /* UROCE_TUN_F_* that the device has too */
 	uint32_t answers;  /* to commands on an rdma_cm file; the lock's */
+	/* uverbs: generation of the process that has its engine */
+	_Atomic uint32_t engine;
+	/* completion channel: sender.h. Noticed to be another file by its
+	 * inode, too */
+	int sender;
+	ino_t sender_ino;
 	/* the visible descriptor, to notice when its number was closed behind
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;

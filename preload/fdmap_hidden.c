@@ -8,13 +8,13 @@
 #include "preload/fdmap.h"
 #include "preload/tunnel.h"
 
-static struct ur_file *find_file(int sock)
+static struct ur_file *find_file(int hidden)
 {
 	uint32_t at = 0;
 	struct ur_file *file;
 
 	while ((file = ur_fdmap_next(&at))) {
-		if (file->sock == sock)
+		if (file->sock == hidden || file->sender == hidden)
 			return file;
 		ur_fdmap_put(file);
 	}
@@ -33,7 +33,10 @@ int ur_fdmap_evict(int fd)
 	if (moved < 0) {
 		err = moved;
 	} else {
-		file->sock = moved;
+		if (file->sock == fd)
+			file->sock = moved;
+		else
+			file->sender = moved;
 		if (moved < UR_FDMAP_FDS)
 			ur_fdmap_set_slot(moved, UR_FDMAP_HIDDEN);
 		atomic_store(&ur_fdmap_slot[fd], 0);

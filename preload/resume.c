@@ -13,6 +13,7 @@
 #include "kernel-abi/uroce-resumes.h"
 #include "preload/fdmap.h"
 #include "preload/real.h"
+#include "preload/sender.h"
 #include "preload/reply_cache.h"
 #include "preload/resume.h"
 #include "preload/tunnel.h"
@@ -122,7 +123,31 @@ struct ur_file *ur_file_successor(int *fd, unsigned long request,
 	return ur_fdmap_get(next);
 }
 
+static void has_engine(int number)
+{
+	struct ur_file *file = ur_fdmap_get(number);
+
+	if (!file)
+		return;
+	atomic_store(&file->engine, ur_fdmap_generation());
+	ur_fdmap_put(file);
+}
+
+static int sender(int number)
+{
+	struct ur_file *file = ur_fdmap_get(number);
+	int fd = -ENOENT;
+
+	if (!file)
+		return fd;
+	fd = ur_sender_copy(file);
+	ur_fdmap_put(file);
+	return fd;
+}
+
 UR_EXPORT const struct uroce_resumes uroce_resumes = {
 	.version = UROCE_RESUMES_VERSION,
 	.tell = tell_commands,
+	.has_engine = has_engine,
+	.sender = sender,
 };

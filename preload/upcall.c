@@ -11,6 +11,7 @@
 
 #include "preload/place.h"
 #include "preload/reply_cache.h"
+#include "preload/sender.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 #include "util/os/proof.h"
@@ -19,9 +20,10 @@
 /* One command installs at most the descriptors of one kernel method. */
 #define MAX_INSTALLED 16
 
-/* Makes a descriptor that the device sent one of the process's. */
+/* Makes a descriptor that the device sent one of the process's. *sender is a channel's other end,
+ * and -1 if that is kept with it. */
 static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
-		   int fd)
+		   int fd, int *sender)
 {
 	struct ur_file *file;
 
@@ -33,6 +35,11 @@ static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
 	file->cookie = msg->install.cookie;
 	file->parent = ur_fdmap_index(parent);
 	file->parent_serial = parent->serial;
+	if (*sender >= 0 && msg->kind == UROCE_TUN_COMP &&
+	    atomic_load(&parent->engine) == ur_fdmap_generation()) {
+		ur_sender_set(file, *sender);
+		*sender = -1;
+	}
 	if (!ur_fdmap_bind(fd, file))
 		fd = -EMFILE;
 	ur_fdmap_put(file);
@@ -142,9 +149,10 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 		} else if (msg->op == UROCE_TUN_INSTALL && fds[0] != -1) {
 			struct uroce_tun_msg answer = {.op = UROCE_TUN_FD};
 
-			answer.ret = fds[0] >= 0 && count < MAX_INSTALLED
-					     ? install(file, msg, fds[0])
-					     : -EMFILE;
+			answer.ret =
+				fds[0] >= 0 && count < MAX_INSTALLED
+					? install(file, msg, fds[0], &fds[1])
+					: -EMFILE;
 			if (answer.ret >= 0) {
 				installed[count++] = fds[0];
 				fds[0] = -1;

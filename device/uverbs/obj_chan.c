@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
+#include <sys/socket.h>
 #include "device/uverbs/objects.h"
 #include "device/memory.h"
 #include "device/quota.h"
@@ -21,6 +22,8 @@ static int destroy_chan(struct ur_object *obj)
 {
 	struct ur_obj_chan *chan = ur_obj_chan_of(obj);
 
+	/* The client may have both ends. */
+	shutdown(ur_echan_lend(chan->chan), SHUT_WR);
 	ur_echan_destroy(chan->chan);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
@@ -172,12 +175,14 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
  * Show an event file to the client, who may say meanwhile, over another
  * connection, that it is closed: it has a user for as long as that takes.
  */
-static int install(struct ur_object *obj, u32 kind, int fd, const bool *closed)
+static int install(struct ur_object *obj, u32 kind, const int fd[2],
+		   const bool *closed)
 {
 	int ret;
 
 	ur_object_use(obj);
-	ret = ur_session_install(obj->file->session, kind, obj->handle, fd);
+	ret = ur_session_install_events(obj->file->session, kind, obj->handle,
+					fd);
 	ur_object_unuse(obj);
 	return ret >= 0 && *closed ? -EBADF : ret;
 }
@@ -186,14 +191,14 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 		      int *number)
 {
 	struct ur_obj_async *async = ur_object_new(file, &async_type);
-	int err, fd;
+	int err, fd[2] = {-1, -1};
 
 	if (!async)
 		return -ENOMEM;
-	err = ur_easync_create(file->ectx, &async->async, &fd);
+	err = ur_easync_create(file->ectx, &async->async, &fd[0]);
 	if (err)
 		goto err_abort;
-	ur_file_id(fd, &async->id);
+	ur_file_id(fd[0], &async->id);
 	err = install(&async->obj, UROCE_TUN_ASYNC, fd, &async->closed);
 	if (err < 0)
 		goto err_destroy;
@@ -222,18 +227,23 @@ int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
 	return err;
 }
 
-/* Its number at the client. */
+/*
+ * Its number at the client. The client whose program has an engine gets the sending end at once, so that the
+ * channel is whole there when we are killed before a queue uses it: who may read its events may send them.
+ */
 static int make_chan(struct ur_ufile *file)
 {
 	struct ur_obj_chan *chan = ur_object_new(file, &chan_type);
-	int err, fd;
+	int err, fd[2] = {-1, -1};
 
 	if (!chan)
 		return -ENOMEM;
-	err = ur_echan_create(file->ectx, &chan->chan, &fd);
+	err = ur_echan_create(file->ectx, &chan->chan, &fd[0]);
 	if (err)
 		goto err_abort;
-	ur_file_id(fd, &chan->id);
+	ur_file_id(fd[0], &chan->id);
+	if (file->slot)
+		fd[1] = ur_echan_lend(chan->chan);
 	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
 	if (err >= 0)
 		return err;

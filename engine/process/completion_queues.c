@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "engine/process/process.h"
+#include "kernel-abi/uroce-resumes.h"
 #include "util/os/high_fd.h"
 
 struct ur_process_channel {
@@ -31,21 +32,31 @@ static struct ur_process_channel *find_channel(struct uroce_guest *guest,
 	return NULL;
 }
 
+/* Returns a descriptor of ours for the end into which its events are sent. */
+static int get_sender(const struct uroce_guest_cq_init *in)
+{
+	if (in->tx >= 0)
+		return ur_high_fd_copy(in->tx);
+	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION
+		       ? uroce_resumes.sender(in->rx)
+		       : -ENOENT;
+}
+
 static int make_channel(struct uroce_guest *guest,
 			const struct uroce_guest_cq_init *in,
 			struct ur_process_channel **ret)
 {
 	struct ur_process_channel *c;
-	int rx, tx, err;
+	int tx = get_sender(in), rx, err;
 
-	if (in->tx < 0)
-		return -ENOENT;
+	if (tx < 0)
+		return tx;
 	c = calloc(1, sizeof(*c));
-	if (!c)
+	if (!c) {
+		close(tx);
 		return -ENOMEM;
-	rx = ur_high_fd_copy(in->rx);
-	tx = ur_high_fd_copy(in->tx);
-	err = rx < 0 ? rx : tx;
+	}
+	rx = err = ur_high_fd_copy(in->rx);
 	if (err >= 0)
 		err = ur_process_wait_add(&c->wait, guest, in->rx, rx);
 	if (!err) {
@@ -56,8 +67,7 @@ static int make_channel(struct uroce_guest *guest,
 	if (err) {
 		if (rx >= 0)
 			close(rx);
-		if (tx >= 0)
-			close(tx);
+		close(tx);
 		free(c);
 		return err;
 	}

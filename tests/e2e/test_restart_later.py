@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroced is killed when programs have made their queue pairs and not connected them, or have joined some groups and not
 others, or change their queues and regions: they do so with the next one. Every byte is verified (restart/)."""
+import ipaddress
 import json
 import signal
 
@@ -100,6 +101,33 @@ def test_channels(pair):
         assert p.running(), p.report()
     p.kill(signal.SIGUSR1)
     assert p.wait(30) == 0 and "done" in p.text(), p.report()
+
+
+def begin_events(pair, mode, on=None):
+    """The program events, which waits."""
+    gid = ipaddress.ip_address(f"::ffff:{pair.a.addr4}").exploded
+    p = (on or pair.a).start(pair.bin("events"), mode, gid)
+    wait_for("channels", lambda: "made" in p.text() or not p.running())
+    return p
+
+
+@pytest.mark.parametrize("mode, of", [("fresh", "root"), ("fresh", "nobody"), ("used", "root")])
+def test_channels_for_later(pair, mode, of):
+    """No queue has them yet, or any more."""
+    p = begin_events(pair, mode, As(pair.a, "process", *NOBODY) if of == "nobody" else None)
+    restart(pair.a)
+    p.kill(signal.SIGUSR1)
+    assert p.wait(30) == 0 and "done 0" in p.text(), p.report()
+
+
+@pytest.mark.parametrize("engine, sig", [("process", signal.SIGTERM), ("device", signal.SIGTERM),
+                                         ("device", signal.SIGKILL)])
+def test_channels_end(pair, engine, sig):
+    """They, too, hang up with uroced where there is nobody to go on with."""
+    p = begin_events(pair, "ends", As(pair.a, engine))
+    p.kill(signal.SIGUSR1)
+    pair.a.device.kill(sig)
+    assert p.wait(30) == 0 and "done 0" in p.text(), p.report()
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
