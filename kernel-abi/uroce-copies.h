@@ -33,9 +33,9 @@ struct uroce_copies {
 	 * If the program is sent one of them and this thread gets it, it passes it on and
 	 * blocks it. */
 	void (*own_thread)(void);
-	/* Copies from the first byte to the last; whoever sees the last one sees all.
-	 * Aligned pieces of 2, 4 and 8 bytes are written at once. Returns 0 or -EFAULT, and
-	 * then some bytes may have been copied. The two do not overlap. */
+	/* Copies; whoever sees the last byte sees all. Fewer than 4096 bytes are written from
+	 * the first to the last. Aligned pieces of 2, 4 and 8 bytes are written at once. Returns
+	 * 0 or -EFAULT, and then some bytes may have been copied. The two do not overlap. */
 	int (*copy)(void *to, const void *from, size_t len);
 	/* Does the same for bytes that another processor reads next. */
 	int (*copy_away)(void *to, const void *from, size_t len);

@@ -306,12 +306,37 @@ static bool has_records(void)
  * (doc/measurements/engine-in-a-program.md). */
 static bool away;
 
+/* The string instruction is quick. */
+static bool string;
+
+/* So many bytes are worth its start (doc/measurements/engine-in-a-program.md). */
+#define STRING_BYTES 4096u
+#define PAGE_MASK    4095u
+#define CLOSE	     64u
+#define ERMS	     (1u << 9) /* of leaf 7, ebx: "enhanced rep movsb" */
+
 static bool is_amd(void)
 {
 	unsigned int max, name[3];
 
 	return __get_cpuid(0, &max, &name[0], &name[2], &name[1]) &&
 	       !memcmp(name, "AuthenticAMD", sizeof(name));
+}
+
+static bool has_string(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & ERMS);
+}
+
+/* See ur_copy_string(). */
+static bool by_string(const void *to, const void *from, size_t len)
+{
+	uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
+
+	return len >= STRING_BYTES && string &&
+	       ((ahead - 1) & PAGE_MASK) >= CLOSE;
 }
 #endif
 
@@ -326,6 +351,7 @@ static int start(void)
 		return 0;
 #ifdef __x86_64__
 	away = is_amd();
+	string = has_string();
 #endif
 	/* From here on the program's calls come by ur_faults_action(). */
 	atomic_store(&ur_faults_on, 1);
@@ -374,9 +400,20 @@ static void own_thread(void)
 	own.until = 0;
 }
 
+static int copy(void *to, const void *from, size_t len)
+{
+#ifdef __x86_64__
+	if (by_string(to, from, len))
+		return ur_copy_string(to, from, len);
+#endif
+	return ur_copy(to, from, len);
+}
+
 static int copy_away(void *to, const void *from, size_t len)
 {
 #ifdef __x86_64__
+	if (by_string(to, from, len))
+		return ur_copy_string(to, from, len);
 	if (away)
 		return ur_copy_away(to, from, len);
 #endif
@@ -388,7 +425,7 @@ UR_EXPORT const struct uroce_copies uroce_copies = {
 	.start = start,
 	.may = may,
 	.own_thread = own_thread,
-	.copy = ur_copy,
+	.copy = copy,
 	.copy_away = copy_away,
 	.swap = ur_copy_swap,
 };

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -177,6 +178,112 @@ static void test_part(void)
 		CHECK_EQ(uroce_copies.copy(p, bytes, 200), -EFAULT);
 		CHECK(!p[-1] && *p == 5);
 	}
+}
+
+typedef int copier(void *to, const void *from, size_t len);
+
+/* Long ones, whose middles some processors move in another way, wherever the two lie in their pages. */
+static void test_long(copier *copy)
+{
+	static uint8_t from[3 * 4096], to[3 * 4096], want[3 * 4096];
+
+	start();
+	CHECK(may());
+	for (uint32_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i * 7 + i / 256);
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint32_t dst = i % 80, src = i / 25, len = 4040 + i * 37 % 4096;
+
+		memset(to, 0xee, sizeof(to));
+		memset(want, 0xee, sizeof(want));
+		memcpy(want + dst, from + src, len);
+		CHECK(!copy(to + dst, from + src, len));
+		CHECK(!memcmp(to, want, sizeof(to)));
+	}
+}
+
+/* So many of them lie before memory that is not there, or after it. */
+static void check_hole(copier *copy, uint8_t *hole, uint32_t before,
+		       uint32_t after)
+{
+	static uint8_t bytes[PAGE];
+	uint32_t len = before + after;
+
+	memset(hole - PAGE, 0, PAGE);
+	memset(hole + PAGE, 0, PAGE);
+	memset(bytes, 5, sizeof(bytes));
+	if (before) {
+		CHECK_EQ(copy(hole - before, bytes, len), -EFAULT);
+		CHECK(!hole[-(int)before - 1]);
+		CHECK_EQ(copy(bytes, hole - before, len), -EFAULT);
+	} else {
+		CHECK_EQ(copy(hole + PAGE - 1, bytes, len), -EFAULT);
+		CHECK_EQ(copy(bytes, hole + PAGE - 1, len), -EFAULT);
+	}
+	CHECK(!hole[PAGE + len] && bytes[len] == 5);
+}
+
+/* A fault at the first byte, at the last one and between them, of source and target. */
+static void test_hole(copier *copy)
+{
+	uint8_t *p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint32_t len = 16384;
+
+	start();
+	CHECK(may() && p != MAP_FAILED && !munmap(p + PAGE, PAGE));
+	check_hole(copy, p + PAGE, 0, len);
+	for (uint32_t i = 1; i < 200; i++) {
+		check_hole(copy, p + PAGE, i, len - i);
+		check_hole(copy, p + PAGE, len / 2 + i, len / 2 - i);
+		check_hole(copy, p + PAGE, len - i, i);
+	}
+}
+
+/* Whoever sees the last byte sees all. */
+struct watched {
+	uint8_t *last;
+	_Atomic int seen, done;
+};
+
+#define LONG 16379u
+
+static void *watch(void *arg)
+{
+	struct watched *w = arg;
+	volatile uint8_t *last = w->last;
+
+	for (uint8_t round = 1; !w->done; round++) {
+		while (*last != round && !w->done)
+			sched_yield();
+		atomic_thread_fence(memory_order_acquire);
+		for (uint32_t i = 1; i < LONG && !w->done; i++)
+			CHECK_EQ(last[-(int)i], round);
+		w->seen++;
+	}
+	return NULL;
+}
+
+static void test_last(copier *copy)
+{
+	uint8_t *from = malloc(LONG);
+	struct watched w = {0};
+	pthread_t t;
+
+	start();
+	CHECK(may());
+	memset(pages, 0, PAGE);
+	w.last = pages + 3 + LONG - 1;
+	CHECK(!pthread_create(&t, NULL, watch, &w));
+	for (int round = 1; round <= 500; round++) {
+		memset(from, round, LONG);
+		CHECK(!copy(pages + 3, from, LONG));
+		while (w.seen < round)
+			sched_yield();
+	}
+	w.done = 1;
+	CHECK(!pthread_join(t, NULL));
+	free(from);
 }
 
 static void test_swap(void)
@@ -504,6 +611,12 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_sizes());
 	CASE(test_part());
+	CASE(test_long(uroce_copies.copy));
+	CASE(test_long(uroce_copies.copy_away));
+	CASE(test_hole(uroce_copies.copy));
+	CASE(test_hole(uroce_copies.copy_away));
+	CASE(test_last(uroce_copies.copy));
+	CASE(test_last(uroce_copies.copy_away));
 	CASE(test_swap());
 	CASE(test_file());
 	CASE(test_handler(true));
