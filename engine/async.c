@@ -28,19 +28,21 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 
 static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 {
+	int rx;
+
 	ur_assert(async->sock.engine == engine);
 	if (engine->guest.async == async)
 		engine->guest.async = NULL;
-	ur_evsock_close(&async->sock);
+	rx = ur_evsock_close(&async->sock);
 	free(async);
-	return 0;
+	return rx;
 }
 UR_ENGINE_CALL(1, destroy_async, struct ur_easync *);
 
-void ur_easync_destroy(struct ur_easync *async)
+int ur_easync_destroy(struct ur_easync *async)
 {
 	ur_list_del(&async->node);
-	call_destroy_async(async->sock.engine, async);
+	return call_destroy_async(async->sock.engine, async);
 }
 
 static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,

@@ -62,12 +62,12 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
 	return 0;
 }
 
-void ur_evsock_close(struct ur_evsock *sock)
+int ur_evsock_close(struct ur_evsock *sock)
 {
 	if (sock->watching)
 		ur_engine_unwatch(sock->engine, sock->tx);
 	close(sock->tx);
-	close(sock->rx);
+	return sock->rx;
 }
 
 void ur_evsrc_init(struct ur_evsrc *src, u64 element)
@@ -259,16 +259,18 @@ int ur_echan_lend(const struct ur_echan *chan)
 
 static int destroy_channel(struct ur_engine *engine, struct ur_echan *chan)
 {
+	int rx;
+
 	ur_assert(chan->sock.engine == engine);
 	ur_list_del(&chan->borrowed);
-	ur_evsock_close(&chan->sock);
+	rx = ur_evsock_close(&chan->sock);
 	free(chan);
-	return 0;
+	return rx;
 }
 UR_ENGINE_CALL(1, destroy_channel, struct ur_echan *);
 
-void ur_echan_destroy(struct ur_echan *chan)
+int ur_echan_destroy(struct ur_echan *chan)
 {
 	ur_list_del(&chan->node);
-	call_destroy_channel(chan->sock.engine, chan);
+	return call_destroy_channel(chan->sock.engine, chan);
 }

@@ -337,13 +337,15 @@ u32 ur_events_withdraw(const struct ur_events_left *left);
 /* Makes a completion channel in *chan. *fd is the application's end; it stays
  * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
 int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd);
-/* Frees the channel. No completion queue may use it any more. */
-void ur_echan_destroy(struct ur_echan *chan);
+/* Frees the channel. No completion queue may use it any more. Returns the application's end, which is the
+ * caller's: where others have the sending end, the last to close it may have to wait for what they have put
+ * into it. */
+int ur_echan_destroy(struct ur_echan *chan);
 
 /* Makes the file of asynchronous events, in the same way. */
 int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd);
-/* Frees it. No queue may use it any more. */
-void ur_easync_destroy(struct ur_easync *async);
+/* Frees it, in the same way. No queue may use it any more. */
+int ur_easync_destroy(struct ur_easync *async);
 /* Queues an event that belongs to no queue. element: the port number; type:
  * enum ibv_event_type. */
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type);

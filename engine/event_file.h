@@ -55,8 +55,9 @@ int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
 /* Makes it of two ends, which become the socket's. */
 void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
 		    int rx, bool async);
-/* Closes both. No source may have events pending. */
-void ur_evsock_close(struct ur_evsock *sock);
+/* Closes the sending end. Returns the other one, which is the caller's. No source may have events
+ * pending. */
+int ur_evsock_close(struct ur_evsock *sock);
 /* Makes a source without events. element: first 8 bytes of its datagrams. */
 void ur_evsrc_init(struct ur_evsrc *src, u64 element);
 /* Sends one more event of src, or keeps it until there is room. type: only for

@@ -80,6 +80,7 @@ static const struct call_rule rules[] = {
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFNAME)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFINDEX)}},
 	{"ioctl", 1, {ARG_IS(1, TCGETS)}},
+	{"ioctl", 1, {ARG_IS(1, SIOCOUTQ)}},
 	/* The wire; names of interfaces and sd_notify(); clients' events. */
 	{"socket", 2, {ARG_IS(0, AF_INET), TYPE_IS(SOCK_DGRAM)}},
 	{"socket", 2, {ARG_IS(0, AF_INET6), TYPE_IS(SOCK_DGRAM)}},

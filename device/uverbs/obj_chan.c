@@ -7,24 +7,61 @@
  * accepted.
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <rdma/ib_user_verbs.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "device/uverbs/objects.h"
 #include "device/memory.h"
 #include "device/quota.h"
+#include "device/reaper.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "util/assert.h"
 
 /* A socket pair each. */
 #define EVENT_FDS 2
 
+/*
+ * The client may have the sending end: from now on nothing can be sent, and who reads is at the end. Returns
+ * whether there is something in the file that nobody has read. It may be the client's, and have descriptors with it
+ * whose end takes as long as he wants.
+ */
+static bool shut(int tx)
+{
+	int bytes = 0;
+
+	shutdown(tx, SHUT_WR);
+	return ioctl(tx, SIOCOUTQ, &bytes) < 0 || bytes;
+}
+
+static void close_reader(const struct ur_ufile *file, int rx, bool is_full)
+{
+	if (is_full)
+		ur_reap(file->dev->daemon->loop, file->uid, rx);
+	else
+		close(rx);
+}
+
+static void end_chan(const struct ur_ufile *file, struct ur_echan *chan)
+{
+	bool is_full = shut(ur_echan_lend(chan));
+
+	close_reader(file, ur_echan_destroy(chan), is_full);
+}
+
+static void end_async(const struct ur_ufile *file, struct ur_easync *async)
+{
+	bool is_full = shut(ur_easync_lend(async));
+
+	close_reader(file, ur_easync_destroy(async), is_full);
+}
+
 static int destroy_chan(struct ur_object *obj)
 {
 	struct ur_obj_chan *chan = ur_obj_chan_of(obj);
 
-	/* The client may have both ends. */
-	shutdown(ur_echan_lend(chan->chan), SHUT_WR);
-	ur_echan_destroy(chan->chan);
+	end_chan(obj->file, chan->chan);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
@@ -42,7 +79,7 @@ static int destroy_async(struct ur_object *obj)
 
 	if (obj->file->async == async)
 		obj->file->async = NULL;
-	ur_easync_destroy(async->async);
+	end_async(obj->file, async->async);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
@@ -209,7 +246,7 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 	return 0;
 err_destroy:
 	ur_object_hide(&async->obj);
-	ur_easync_destroy(async->async);
+	end_async(file, async->async);
 err_abort:
 	ur_object_abort(&async->obj);
 	return err;
@@ -248,7 +285,7 @@ static int make_chan(struct ur_ufile *file)
 	if (err >= 0)
 		return err;
 	ur_object_hide(&chan->obj);
-	ur_echan_destroy(chan->chan);
+	end_chan(file, chan->chan);
 err_abort:
 	ur_object_abort(&chan->obj);
 	return err;

@@ -101,7 +101,7 @@ static void put_channel(struct ur_process_channel *c)
 		return;
 	ur_list_del(&c->node);
 	ur_process_wait_del(&c->wait);
-	ur_echan_destroy(c->chan);
+	close(ur_echan_destroy(c->chan));
 	free(c);
 }
 

@@ -127,7 +127,7 @@ static void close_guest(struct uroce_guest *g)
 	}
 	ur_process_fork_del(g);
 	if (g->async)
-		ur_easync_destroy(g->async);
+		close(ur_easync_destroy(g->async));
 	if (g->ectx)
 		ur_ectx_destroy(g->ectx);
 	if (g->engine)

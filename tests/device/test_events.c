@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Event files that a client shares with a process that begins to read and never
- * ends. Whoever takes events back waits for it, and nobody else does.
+ * ends. Whoever takes events back waits for it, and nobody else does. And those into which a client puts
+ * descriptors whose end takes long.
  *
  * usage: test_events UROCED
  */
@@ -42,9 +43,9 @@ static void send_write(int sock, const void *buf, size_t len)
 	client_send(sock, &msg, NULL, 0);
 }
 
-static uint32_t make_cq(int sock)
+static uint32_t make_cq_at(int sock, int channel)
 {
-	struct ib_uverbs_create_cq req = {.cqe = 8, .comp_channel = -1};
+	struct ib_uverbs_create_cq req = {.cqe = 8, .comp_channel = channel};
 	struct {
 		struct ib_uverbs_create_cq_resp core;
 		struct uroce_create_cq_resp udata;
@@ -54,6 +55,11 @@ static uint32_t make_cq(int sock)
 			       sizeof(req), &resp, sizeof(resp)),
 		 0);
 	return resp.core.cq_handle;
+}
+
+static uint32_t make_cq(int sock)
+{
+	return make_cq_at(sock, -1);
 }
 
 /* A queue pair in ERR: it has an event, of the last receive of its SRQ. */
@@ -277,6 +283,131 @@ static void test_cm_reader(void)
 	close(sock);
 }
 
+static int64_t ask_engine(int sock, uint16_t object, uint16_t method,
+			  const uint32_t *handle, void *resp, uint16_t len)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[2];
+	} cmd = {.hdr = {.object_id = object, .method_id = method}};
+	struct ib_uverbs_attr *a = cmd.attr;
+
+	if (handle)
+		*a++ = (struct ib_uverbs_attr){
+			.attr_id = UROCE_ATTR_ENGINE_CQ_HANDLE,
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = *handle};
+	*a++ = (struct ib_uverbs_attr){
+		.attr_id = handle ? UROCE_ATTR_ENGINE_CQ_RESP
+				  : UROCE_ATTR_ENGINE_OPEN_RESP,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.len = len,
+		.data = (uintptr_t)resp};
+	cmd.hdr.num_attrs = (uint16_t)(a - cmd.attr);
+	cmd.hdr.length =
+		(uint16_t)(sizeof(cmd.hdr) + cmd.hdr.num_attrs * sizeof(*a));
+	return client_ioctl(sock, &cmd);
+}
+
+/* An event file of each kind whose sending end the client has, for an engine in its program. */
+struct lent_file {
+	int sock, rx, tx;
+};
+
+static struct lent_file lend_async(void)
+{
+	struct uroce_engine_async async = {.tx = -1};
+	struct lent_file f = {.sock = client_session(&dev)};
+	static struct uroce_engine_open open;
+
+	CHECK_EQ(ask_engine(f.sock, UVERBS_OBJECT_DEVICE,
+			    UROCE_METHOD_ENGINE_OPEN, NULL, &open,
+			    sizeof(open)),
+		 0);
+	f.rx = client_alloc_async(f.sock);
+	CHECK_EQ(ask_engine(f.sock, UVERBS_OBJECT_DEVICE,
+			    UROCE_METHOD_ENGINE_ASYNC, NULL, &async,
+			    sizeof(async)),
+		 0);
+	f.tx = async.tx;
+	return f;
+}
+
+static struct lent_file lend_channel(void)
+{
+	struct ib_uverbs_create_comp_channel req = {0};
+	struct ib_uverbs_create_comp_channel_resp made;
+	struct lent_file f = lend_async();
+	uint32_t cq;
+
+	close(f.rx);
+	close(f.tx);
+	CHECK_EQ(client_legacy(f.sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+			       &req, sizeof(req), &made, sizeof(made)),
+		 0);
+	f.rx = (int)made.fd;
+	cq = make_cq_at(f.sock, f.rx);
+	CHECK_EQ(ask_engine(f.sock, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
+			    &cq, &f.tx, sizeof(f.tx)),
+		 0);
+	return f;
+}
+
+static void send_descriptor(int to, int fd)
+{
+	union {
+		char buf[CMSG_SPACE(sizeof(fd))];
+		struct cmsghdr hdr;
+	} control = {0};
+	char bytes[16] = {0};
+	struct iovec iov = {bytes, sizeof(bytes)};
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control)};
+
+	control.hdr = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(fd)),
+				       .cmsg_level = SOL_SOCKET,
+				       .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.hdr), &fd, sizeof(fd));
+	CHECK_EQ(sendmsg(to, &mh, MSG_NOSIGNAL), (ssize_t)sizeof(bytes));
+}
+
+/* The device has the reading end too, and the last to close that closes what is in it: nobody waits for
+ * that. */
+static void test_lent(struct lent_file (*lend)(void))
+{
+	struct stuck_socket s = stuck_socket();
+	struct lent_file f = lend();
+
+	send_descriptor(f.tx, s.sock);
+	close(s.sock);
+	close(f.tx);
+	close(f.rx);
+	close(f.sock);
+	client_settle(&dev);
+	client_check(&dev);
+	close(client_session(&dev));
+	client_check(&dev);
+	stuck_socket_end(&s);
+}
+
+/* The device ends all the same. */
+static void test_stop_beside_lent(const char *uroced)
+{
+	struct stuck_socket s = stuck_socket();
+	struct lent_file f = lend_channel();
+
+	send_descriptor(f.tx, s.sock);
+	close(s.sock);
+	close(f.tx);
+	close(f.rx);
+	close(f.sock);
+	daemon_stop(&dev);
+	stuck_socket_end(&s);
+	daemon_start(&dev, uroced, 0);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -286,6 +417,9 @@ int main(int argc, char **argv)
 	STEP(test_event_reader());
 	STEP(test_cm_reader());
 	STEP(test_stop_beside_reader(argv[1]));
+	STEP(test_lent(lend_async));
+	STEP(test_lent(lend_channel));
+	STEP(test_stop_beside_lent(argv[1]));
 	client_settle(&dev);
 	daemon_stop(&dev);
 	return cases_status();

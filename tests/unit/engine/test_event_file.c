@@ -70,7 +70,7 @@ static void test_purge(void)
 		CHECK_EQ(next(&s), 0xb);
 	CHECK_EQ(next(&s), 0);
 	CHECK_EQ(purge(&s, &b), 5);
-	ur_evsock_close(&s);
+	close(ur_evsock_close(&s));
 }
 
 /* The device has gone, or the program has closed its end: nothing waits for room that
@@ -90,7 +90,7 @@ static void test_ended(void)
 	CHECK(!watched);
 	ur_evsock_send(&s, &a, 0);
 	CHECK(!watched);
-	ur_evsock_close(&s);
+	close(ur_evsock_close(&s));
 }
 
 static void test_full(void)
@@ -114,7 +114,7 @@ static void test_full(void)
 	CHECK_EQ(got, sent);
 	CHECK(!watched);
 	CHECK_EQ(purge(&s, &a), sent);
-	ur_evsock_close(&s);
+	close(ur_evsock_close(&s));
 }
 
 /* An event that comes while others are taken back waits, and takes no room from
@@ -156,7 +156,7 @@ static void test_held(void)
 	while (next(&s) == 0xb)
 		got++;
 	CHECK_EQ(got, sent);
-	ur_evsock_close(&s);
+	close(ur_evsock_close(&s));
 }
 
 static void test_async(void)
@@ -176,7 +176,7 @@ static void test_async(void)
 	CHECK_EQ(ev.type, UR_EVENT_QP_FATAL);
 	ur_evsock_send(&s, &a, UR_EVENT_COMM_EST);
 	CHECK_EQ(purge(&s, &a), 1);
-	ur_evsock_close(&s);
+	close(ur_evsock_close(&s));
 }
 
 int main(int argc, char **argv)
