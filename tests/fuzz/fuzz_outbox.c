@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The door of outboxes: a program of another network namespace that writes anything into its outbox and
+ * into the words, before and while the engine looks at them.
+ *
+ * Input: a byte of options, then steps, a byte of what and its arguments: see step(). A message is
+ * right but for what its patches change, a record is 64 bytes as they come, and both get the
+ * mark of their place, where the device finds them.
+ *
+ * Whatever leaves must be what verbs could have made (outbox_oracle.c). After the input the slot ends, and nothing
+ * of it is left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include "engine/call.h"
+#include "engine/dispatch.h"
+#include "engine/wire/wire.h"
+#include "tests/check.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/outbox_world.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+#define STEPS	  96u
+#define INPUT_MAX 8192u
+#define UNIT	  64u
+#define STREAM	  UR_PEER_STREAM_BYTES
+/* The fields of a record, as they lie there. */
+#define LEN   4u
+#define FLOW  16u
+#define SEG   20u
+#define FIRST 24u
+#define TOS   25u
+#define TTL   26u
+#define FLAGS 27u
+#define WAY   28u
+#define SHORT 28u
+#define SAYS  2u
+#define SKIPS UINT32_MAX
+/* One turn may send so much at most: its part, and one message more of each outbox. */
+#define TURN_MOST  (512u << 10)
+#define TURN_SENDS 128u
+
+static struct outbox_world *const w = &outbox_world;
+
+/* The program: where it puts the next record. */
+struct program {
+	struct input in;
+	u32 put;
+	u8 answers[8]; /* of the kernel, to what leaves next */
+	u32 n_answers;
+	u32 later; /* steps that are taken while a datagram leaves */
+	u32 steps;
+	bool inside;
+	bool says;	 /* the message says its way */
+	int stranger[2]; /* v6, v4 */
+};
+
+static void step(struct program *p);
+
+static u8 *at(u32 count)
+{
+	return w->file + UR_PEER_HEAD_BYTES + (count & (STREAM - 1));
+}
+
+/* As a writer shows a record of so many bytes. */
+static void show(struct program *p, u32 bytes)
+{
+	u32 next = p->put + (u32)ur_align_up(bytes, UNIT);
+
+	ur_put_le32(at(next), 0);
+	ur_put_le32(at(p->put), p->put | 1);
+	p->put = next;
+}
+
+static u32 left(const struct program *p)
+{
+	return STREAM - (p->put & (STREAM - 1));
+}
+
+/* The rest of the stream is empty. */
+static void skip(struct program *p)
+{
+	ur_put_le32(at(p->put) + LEN, SKIPS);
+	ur_put_le32(at(p->put), p->put | 1);
+	p->put += left(p);
+}
+
+/* ---- messages ---- */
+
+static const u8 *gid_of(u32 n)
+{
+	return outbox_gids[n % OUTBOX_GIDS];
+}
+
+/* Also a group that the program is in. */
+static const u8 *source_of(u8 way)
+{
+	return gid_of(way & 0x40 ? GROUP_V4 + (way & 1u) : way & 3u);
+}
+
+static u8 opcode_of(struct program *p, u32 kind)
+{
+	static const u8 opcodes[] = {0x04, 0x0a, 0x24, 0x64, 0x65, 0x81, 0x11};
+
+	return kind < UR_ARRAY_SIZE(opcodes) ? opcodes[kind] : take(&p->in);
+}
+
+static void put_packet(u8 *to, u32 room, u8 opcode, const u8 *dgid)
+{
+	u8 head[24] = {opcode, [4] = 0xff};
+	bool group =
+		dgid == outbox_gids[GROUP_V4] || dgid == outbox_gids[GROUP_V6];
+
+	ur_put_be24(head + 5, group ? 0xffffff : 0x123456);
+	if (opcode >> 5 == 3) {
+		ur_put_be32(head + 12, 0x11111111);
+		ur_put_be24(head + 17, OUTBOX_SLOT << 19 | 5);
+	}
+	memcpy(to, head, room < sizeof(head) ? room : sizeof(head));
+}
+
+/* Bytes of it are replaced, anywhere in the first part. */
+static void patch(struct program *p, u8 *record, u32 bytes)
+{
+	u32 n = take(&p->in) & 7;
+
+	while (n--) {
+		u32 where = take16(&p->in);
+
+		record[where % bytes] = take(&p->in);
+	}
+}
+
+static void put_message(struct program *p)
+{
+	u8 way = take(&p->in), kind = take(&p->in), count = take(&p->in);
+	u32 size = take16(&p->in), n = 1 + (count & 63), head, len;
+	u32 seg = size & 0x8000 ? size & 0x7fff : 16 + 4 * (size % 1050);
+	const u8 *dgid = gid_of(way >> 2 & 15);
+	u8 opcode = opcode_of(p, kind & 7), *r;
+	bool says = !p->says || way & 0x80;
+
+	len = n * seg;
+	if (count & 0x80 && seg >= 20)
+		len -= 4;
+	if (len > UR_PEER_BYTES)
+		len = seg * (UR_PEER_BYTES / (seg ? seg : 1));
+	head = says ? UNIT : SHORT;
+	if (left(p) < ur_align_up(head + len, UNIT))
+		skip(p);
+	r = at(p->put);
+	memset(r, 0, head);
+	ur_put_le32(r + LEN, len);
+	r[SEG] = (u8)seg;
+	r[SEG + 1] = (u8)(seg >> 8);
+	r[TTL] = 64;
+	r[FLAGS] = says ? SAYS : 0;
+	if (says) {
+		memcpy(r + WAY, source_of(way), 16);
+		memcpy(r + WAY + 16, dgid, 16);
+	}
+	for (u32 i = 0; seg && i < len; i += seg)
+		put_packet(r + head + i, len - i, opcode, dgid);
+	if (kind & 8)
+		r[FIRST] = take(&p->in);
+	if (kind & 16)
+		r[TOS] = take(&p->in);
+	if (kind & 32)
+		r[TTL] = take(&p->in);
+	if (kind & 64)
+		ur_put_le32(r + FLOW, take_be(&p->in, 3));
+	if (kind & 128)
+		patch(p, r, head + len < 4096 ? head + len : 4096);
+	p->says = true;
+	show(p, head + len);
+}
+
+/* It wakes another program of the device, or seems to. */
+static void put_wake(struct program *p)
+{
+	u8 way = take(&p->in), *r;
+
+	if (left(p) < 2 * UNIT)
+		skip(p);
+	r = at(p->put);
+	memset(r, 0, 2 * UNIT);
+	ur_put_le32(r + LEN, 12);
+	r[SEG] = 12;
+	r[FLAGS] = SAYS;
+	memcpy(r + WAY, source_of(way), 16);
+	memcpy(r + WAY + 16, gid_of(way >> 2 & 15), 16);
+	r[UNIT + 5] = take(&p->in);
+	if (way & 0x80)
+		patch(p, r, UNIT + 12);
+	p->says = true;
+	show(p, UNIT + 12);
+}
+
+static void put_record(struct program *p)
+{
+	u8 *r = at(p->put);
+	u32 len;
+
+	take_bytes(&p->in, r, UNIT);
+	len = ur_get_le32(r + LEN);
+	show(p, len > UR_PEER_BYTES ? UNIT : UNIT + len);
+}
+
+/* ---- other memory ---- */
+
+static void scribble(struct program *p)
+{
+	u32 where = take16(&p->in) * 8u, n = take(&p->in);
+
+	for (; n && p->in.left; n--, where++)
+		w->file[UR_PEER_HEAD_BYTES + where % (STREAM + 65536)] =
+			take(&p->in);
+}
+
+static void write_word(struct program *p)
+{
+	struct ur_peer_head *head = (void *)w->file;
+	struct ur_peer_word *word = &w->words[take(&p->in) & 1];
+	u8 which = take(&p->in);
+	u32 v = take_be(&p->in, 4);
+
+	switch (which % 10) {
+	case 0:
+		word->taken = v;
+		break;
+	case 1:
+		word->freed = v;
+		break;
+	case 2:
+		word->asleep = v;
+		break;
+	case 3:
+		word->reads = v;
+		break;
+	case 4:
+		word->refusal = v;
+		break;
+	case 5:
+		head->published = v;
+		break;
+	case 6:
+		head->waits = v;
+		break;
+	case 7:
+		head->void_before = v;
+		break;
+	case 8:
+		word->maps = v;
+		break;
+	default:
+		word->seen[v % UR_PEER_FILES] = v;
+	}
+}
+
+/* ---- the device ---- */
+
+static void take_turns(u32 n)
+{
+	struct ur_engine *e = w->engine;
+
+	while (n--) {
+		u64 bytes = w->bytes;
+		u32 datagrams = w->datagrams;
+
+		if (e->now >= e->wire_look)
+			ur_wire_look(e);
+		ur_wire_forward(e);
+		CHECK(w->bytes - bytes <= TURN_MOST);
+		CHECK(w->datagrams - datagrams <= TURN_SENDS);
+		e->now += 10000;
+	}
+}
+
+/* The next uroced goes on where this one was, by the words. */
+static void resume(struct program *p)
+{
+	struct ur_udp_outbox *o = w->outbox;
+
+	ur_peer_in_resume(&o->in, o->packets, o->word);
+	p->put = o->in.taken;
+	p->says = false;
+}
+
+/* Somebody sends to the program, whose words say what room there is, or wakes it. */
+static void come(struct program *p)
+{
+	static const u32 to_gids[] = {OWN_V4, OWN_V6, GROUP_V4, OWN_V4};
+	static const struct timespec zero;
+	static u8 bytes[40000] = {0x04, [5] = OUTBOX_SLOT << 3};
+	u32 len = 16 + take16(&p->in) % (sizeof(bytes) - 16);
+	u8 what = take(&p->in);
+	const u8 *gid = outbox_gids[to_gids[what >> 3 & 3]];
+	bool wakes = (what >> 3 & 3) == 3;
+	union ur_sockaddr to;
+	socklen_t to_len = ur_sockaddr_of(
+		&to, gid, wakes ? w->lent.port : UR_ROCE_V2_UDP_PORT, 1);
+
+	ur_put_be24(bytes + 5, gid == outbox_gids[GROUP_V4]
+				       ? 0xffffff
+				       : OUTBOX_SLOT << 19);
+	for (u32 n = what & 7; n; n--)
+		sendto(p->stranger[ur_gid_is_v4(gid)], bytes, wakes ? 12 : len,
+		       MSG_DONTWAIT, &to.sa, to_len);
+	ur_dispatch(w->engine, &zero);
+}
+
+static int leaves(void *arg)
+{
+	static const int errors[] = {0,	     0,	      EAGAIN,	   EINVAL,
+				     EIO,    EPERM,   ENETUNREACH, ENOBUFS,
+				     EACCES, EMSGSIZE};
+	struct program *p = arg;
+	u32 answer = p->n_answers ? p->answers[--p->n_answers] : 0;
+
+	/* A step inside a step, and no deeper. */
+	for (p->inside = true; p->later; p->later--)
+		step(p);
+	p->inside = false;
+	return errors[answer % UR_ARRAY_SIZE(errors)];
+}
+
+/* ---- steps ---- */
+
+static void step(struct program *p)
+{
+	u8 what = take(&p->in);
+
+	if (p->steps++ >= STEPS)
+		return;
+	switch (what % 12) {
+	case 0:
+	case 1:
+		put_message(p);
+		break;
+	case 2:
+		put_wake(p);
+		break;
+	case 3:
+		put_record(p);
+		break;
+	case 4:
+		scribble(p);
+		break;
+	case 5:
+		write_word(p);
+		break;
+	case 6:
+		skip(p);
+		break;
+	case 7:
+		if (!p->inside)
+			take_turns(1 + what / 12 % 4);
+		break;
+	case 8:
+		if (!p->inside)
+			p->later = 1 + what / 12 % 4;
+		break;
+	case 9:
+		p->n_answers = 1 + what / 12 % 8;
+		take_bytes(&p->in, p->answers, p->n_answers);
+		break;
+	case 10:
+		if (!p->inside)
+			resume(p);
+		break;
+	default:
+		if (!p->inside)
+			come(p);
+	}
+}
+
+static int run(struct ur_engine *e, void *arg)
+{
+	struct program *p = arg;
+	bool gso = e->opt.gso;
+	u8 options = take(&p->in);
+
+	e->opt.gso = !(options & 2);
+	if (options & 4)
+		ur_wire_sleeps(e, true);
+	w->leaves = leaves;
+	w->arg = p;
+	while (p->in.left)
+		step(p);
+	take_turns(4);
+	w->leaves = NULL;
+	e->opt.gso = gso;
+	return 0;
+}
+
+static u32 descriptors(void)
+{
+	u32 n = 0;
+
+	for (int fd = 0; fd < 512; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static int stranger(u32 v4)
+{
+	int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+	    lo = 1;
+
+	CHECK(fd >= 0);
+	CHECK(!setsockopt(
+		fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+		v4 ? IP_MULTICAST_IF : IPV6_MULTICAST_IF,
+		v4 ? (const void *)&(struct ip_mreqn){.imr_ifindex = lo} : &lo,
+		v4 ? sizeof(struct ip_mreqn) : sizeof(lo)));
+	return fd;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	outbox_world_start();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct program p = {.in = {data, size}};
+	u32 before = descriptors();
+
+	if (!size || size > INPUT_MAX)
+		return 0;
+	for (u32 v4 = 0; v4 < 2; v4++)
+		p.stranger[v4] = stranger(v4);
+	outbox_world_lend(data[0] & 1);
+	ur_engine_call(w->engine, run, &p);
+	outbox_world_end();
+	close(p.stranger[0]);
+	close(p.stranger[1]);
+	CHECK_EQ(descriptors(), before);
+	return 0;
+}
