@@ -48,7 +48,7 @@ def needs(found):
     """{source: sources that define what it uses}"""
     defines, uses = collections.defaultdict(set), {source: set() for source in found}
     sources = {path: source for source, path in found.items()}
-    out = subprocess.run(["nm", "-g", "-A", *sources], check=True, stdout=subprocess.PIPE,
+    out = subprocess.run(["nm", "--target=default", "-g", "-A", *sources], check=True, stdout=subprocess.PIPE,
                          text=True)
     for line in out.stdout.splitlines():
         path, _, symbol = line.partition(":")

@@ -7,7 +7,7 @@
 set -eu
 asks=0
 for library; do
-	for symbol in $(nm -u "$library" | awk '{ print $NF }'); do
+	for symbol in $(nm --target=default -u "$library" | awk '{ print $NF }'); do
 		case $symbol in
 		secure_getenv*) asks=$((asks + 1)) ;;
 		getenv | getenv@*)

@@ -15,7 +15,7 @@ esac
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 # shellcheck disable=SC2086 # a list of objects
-nm -uA $1 | sed 's,^[^:]*/,,; s/\.c\.o[^:]*:/ /' >"$tmp"
+nm --target=default -uA $1 | sed 's,^[^:]*/,,; s/\.c\.o[^:]*:/ /' >"$tmp"
 for part in dispatch port qp qp_run requester request responder rx_check answer \
 	ack refuse execute completer finish retry replay ooo cc wq mem \
 	inflight burst gsi loop uc ud fastpath fastpath_send fastpath_range packet frame icrc; do

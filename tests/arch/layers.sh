@@ -21,10 +21,12 @@ on && /^\| *[0-9]+ *\|/ {
 		print part[i], cell[2] + 0
 }' "$readme" >"$tmp/layers"
 
+# The default target of nm: the machine's code in an object, not what it has for the whole
+# (cmake/Whole.cmake), where names of gcc's own, as malloc, are missing.
 # "CALLER CALLEE FUNCTION" for each function of another file that a file needs.
 calls()
 {
-	nm -A "$@" | sed 's,^[^:]*/,,; s/\.o[^:]*:/ /' | awk '
+	nm --target=default -A "$@" | sed 's,^[^:]*/,,; s/\.o[^:]*:/ /' | awk '
 		$2 == "U" { needed[$1 " " $3] }
 		NF == 4 && $3 ~ /^[A-TV-Z]$/ { defined[$4] = $1 }
 		END {
@@ -86,7 +88,7 @@ mkdir "$tmp/copy"
 cp $objects "$tmp/copy"
 high_object=$(ls "$tmp/copy/$high".o*)
 low_object=$(ls "$tmp/copy/$low".o*)
-function=$(nm "$high_object" | awk '$2 == "T" { print $3; exit }')
+function=$(nm --target=default "$high_object" | awk '$2 == "T" { print $3; exit }')
 echo "void $function(void); void ur_planted(void); void ur_planted(void) { $function(); }" |
 	$cc -xc -c -o "$tmp/planted.o" -
 mv "$low_object" "$tmp/low.o"

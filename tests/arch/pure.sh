@@ -16,9 +16,9 @@ _GLOBAL_OFFSET_TABLE_ crc32_gzip_refl __cpu_model'
 merged=$(mktemp)
 trap 'rm -f "$merged"' EXIT
 ld -r --whole-archive "$3" -o "$merged"
-[ "$(nm "$merged" | grep -c ' T ')" -gt 0 ]
+[ "$(nm --target=default "$merged" | grep -c ' T ')" -gt 0 ]
 needs=
-for symbol in $(nm -u "$merged" | awk '{ print $NF }'); do
+for symbol in $(nm --target=default -u "$merged" | awk '{ print $NF }'); do
 	case " $(echo $allowed) " in
 	*" $symbol "*) ;;
 	*) needs="$needs $symbol" ;;

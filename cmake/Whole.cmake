@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Where packets go, small functions of many files call each other. What runs them
+# is optimized as a whole when it is linked (-flto): its libraries have code for that beside the
+# ordinary one, which the tests link. So with gcc, and without sanitizers; not where a
+# distribution's flags say -flto, or -fno-lto, for everything.
+option(UROCE_WHOLE "optimize uroced, the engine and the provider as a whole" ON)
+set(UROCE_IS_WHOLE OFF)
+if(UROCE_WHOLE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT UROCE_SANITIZE AND
+   NOT UROCE_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND
+   NOT CMAKE_C_FLAGS MATCHES "-f(no-)?lto")
+  include(CheckCSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-flto=auto -ffat-lto-objects")
+  check_c_source_compiles("int main(void) { return 0; }" UROCE_HAVE_LTO)
+  unset(CMAKE_REQUIRED_FLAGS)
+  set(UROCE_IS_WHOLE ${UROCE_HAVE_LTO})
+endif()
+if(UROCE_IS_WHOLE)
+  add_link_options(-fno-lto)
+endif()
+
+# The library gets the code for it.
+function(ur_part_of_whole library)
+  if(UROCE_IS_WHOLE)
+    target_compile_options(${library} PRIVATE -flto=auto -ffat-lto-objects)
+  endif()
+endfunction()
+
+# The program, or plugin, is linked so.
+function(ur_whole target)
+  if(UROCE_IS_WHOLE)
+    target_link_options(${target} PRIVATE -flto -flto=auto)
+  endif()
+endfunction()
