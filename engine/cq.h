@@ -34,6 +34,9 @@ struct ur_ecq {
 	struct ur_list mod_node;
 	u32 due; /* events that leave with this turn */
 	struct ur_list due_node;
+	/* CQEs were written since the engine last looked whether the client has armed. */
+	struct ur_list completed;
+	bool solicited;		       /* one of them was, or has failed */
 	struct ur_adverse_cq *adverse; /* NULL: an ordinary card */
 };
 
@@ -55,6 +58,9 @@ void ur_ecq_event(struct ur_ecq *cq);
 /* Makes the events due whose moderation period is over. Returns the next
  * deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
+/* Looks whether the clients have armed the queues with new CQEs. Returns whether events are
+ * due. */
+bool ur_ecq_due(struct ur_engine *engine);
 /* Sends all events that are due. Whoever holds the owner lock calls this before
  * it releases the lock. */
 void ur_ecq_send_events(struct ur_engine *engine);

@@ -2,7 +2,8 @@
 /*
  * Events of completion queues: the arm check, moderation, and when they go.
  *
- * Whether a completion makes an event is decided when it is written. The event
+ * Whether a completion makes an event is decided when those of the turn are written, or some
+ * of them: a client that arms its queue meanwhile may get an event for one of before. The event
  * leaves when its queue has the other completions of the turn: a program that
  * it wakes often takes the processor from the engine at once, and would then
  * find one completion of a batch, and sleep again, and be woken by the next.
@@ -18,30 +19,6 @@
  */
 #define DUE_BYTES	 (128u << 10)
 #define COMPLETION_BYTES 1024u
-
-/* Several programs do not wait for each other's events. A program's own engine sends those of all
- * its channels together (event_batch.h). */
-static void begin_event(struct ur_engine *engine)
-{
-	if (!engine->config.guest)
-		ur_ecq_send_events(engine);
-	if (ur_list_empty(&engine->due))
-		engine->due_bytes = 0;
-}
-
-void ur_ecq_event(struct ur_ecq *cq)
-{
-	struct ur_engine *engine = cq->ectx->engine;
-
-	cq->mod_seen = 0;
-	cq->mod_deadline = UR_NEVER;
-	ur_list_del(&cq->mod_node);
-	if (!cq->due) {
-		begin_event(engine);
-		ur_list_add_tail(&engine->due, &cq->due_node);
-	}
-	cq->due++;
-}
 
 static void send_event(struct ur_ecq *cq)
 {
@@ -111,14 +88,26 @@ static void send_events(struct ur_engine *engine, bool aside)
 	}
 }
 
-void ur_ecq_send_events(struct ur_engine *engine)
+/* Several programs do not wait for each other's events. A program's own engine sends those of all
+ * its channels together (event_batch.h). */
+static void begin_event(struct ur_engine *engine)
 {
-	send_events(engine, false);
+	if (!engine->config.guest)
+		send_events(engine, false);
 }
 
-void ur_ecq_send_events_aside(struct ur_engine *engine)
+void ur_ecq_event(struct ur_ecq *cq)
 {
-	send_events(engine, true);
+	struct ur_engine *engine = cq->ectx->engine;
+
+	cq->mod_seen = 0;
+	cq->mod_deadline = UR_NEVER;
+	ur_list_del(&cq->mod_node);
+	if (!cq->due) {
+		begin_event(engine);
+		ur_list_add_tail(&engine->due, &cq->due_node);
+	}
+	cq->due++;
 }
 
 static void moderated_event(struct ur_ecq *cq)
@@ -167,15 +156,14 @@ static u32 armed_for(const struct ur_ecq *cq, u32 arm)
 	return next && (s32)(next - cq->arm_taken) > 0 ? UROCE_ARM_NEXT : kind;
 }
 
-/* [A2]: the CQE is out; has the client armed? */
-static void check_arm(struct ur_ecq *cq, bool solicited)
+/* [A2]: CQEs are out; has the client armed? */
+static void check_arm(struct ur_ecq *cq)
 {
-	u32 arm, kind;
+	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	u32 kind = armed_for(cq, arm);
+	bool solicited = cq->solicited;
 
-	cq->mod_seen++;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
-	kind = armed_for(cq, arm);
+	cq->solicited = false;
 	if (cq->kernel_arm == UROCE_ARM_NEXT)
 		kind = UROCE_ARM_NEXT;
 	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
@@ -191,13 +179,51 @@ static void check_arm(struct ur_ecq *cq, bool solicited)
 	}
 }
 
+/* The barrier waits until the CQEs are in the cache, so there is one for all of a turn. */
+static void check_arms(struct ur_engine *engine)
+{
+	if (ur_list_empty(&engine->completed))
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (!ur_list_empty(&engine->completed)) {
+		struct ur_ecq *cq = ur_list_first(&engine->completed,
+						  struct ur_ecq, completed);
+
+		ur_list_del(&cq->completed);
+		check_arm(cq);
+	}
+}
+
+bool ur_ecq_due(struct ur_engine *engine)
+{
+	check_arms(engine);
+	engine->due_bytes = 0;
+	return !ur_list_empty(&engine->due);
+}
+
+void ur_ecq_send_events(struct ur_engine *engine)
+{
+	if (ur_ecq_due(engine))
+		send_events(engine, false);
+}
+
+void ur_ecq_send_events_aside(struct ur_engine *engine)
+{
+	if (ur_ecq_due(engine))
+		send_events(engine, true);
+}
+
+/* The device's programs do not wait for each other's. */
 void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc)
 {
 	struct ur_engine *engine = cq->ectx->engine;
 
-	check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
-	if (ur_list_empty(&engine->due))
-		return;
+	cq->mod_seen++;
+	cq->solicited |= wc->solicited || wc->status != UR_WC_SUCCESS;
+	if (ur_list_empty(&cq->completed))
+		ur_list_add_tail(&engine->completed, &cq->completed);
+	if (!engine->config.guest)
+		check_arms(engine);
 	engine->due_bytes += COMPLETION_BYTES + wc->byte_len;
 	if (engine->due_bytes >= DUE_BYTES)
 		ur_ecq_send_events(engine);

@@ -105,10 +105,11 @@ struct ur_engine {
 	u8 apart[64]; /* what others look at is above */
 	ur_time now;  /* CLOCK_MONOTONIC, once an iteration */
 	struct ur_list ectxs;
-	struct ur_list kicks;	      /* ur_erq */
-	struct ur_list moderated;     /* ur_ecq with an event held back */
-	struct ur_list due;	      /* ur_ecq whose events leave at the end */
-	u64 due_bytes;		      /* completed since the first of them */
+	struct ur_list kicks;	  /* ur_erq */
+	struct ur_list moderated; /* ur_ecq with an event held back */
+	struct ur_list completed; /* ur_ecq with new CQEs and a channel */
+	struct ur_list due;	  /* ur_ecq whose events leave at the end */
+	u64 due_bytes;		  /* completed since events were last sent */
 	struct ur_event_batch events; /* of these, in a program */
 	bool events_away; /* they are being sent, and another thread may be the engine */
 	struct ur_tx tx;
