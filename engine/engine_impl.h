@@ -135,6 +135,7 @@ struct ur_engine {
 	bool rx_any;  /* a datagram came in this iteration */
 	bool rx_bulk; /* the last datagrams were long */
 	bool rx_memory; /* packets of another program of the host, through memory */
+	bool rx_long; /* the last of these were of long messages */
 	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;

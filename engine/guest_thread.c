@@ -24,17 +24,19 @@
 static bool sleeps_between(struct ur_engine *e)
 {
 	u32 arms = atomic_load_explicit(&e->guest.arms, memory_order_relaxed);
-	u64 now;
+	u64 now, at = atomic_load_explicit(&e->guest.armed_at,
+					   memory_order_relaxed);
 
-	if (arms == e->guest.arms_seen && !e->guest.armed_at)
+	if (arms == e->guest.arms_seen && !at)
 		return false;
 	now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (arms != e->guest.arms_seen)
-		e->guest.armed_at = now;
-	else if (now - e->guest.armed_at >= ARMED_NS)
-		e->guest.armed_at = 0;
+		at = now;
+	else if (now - at >= ARMED_NS)
+		at = 0;
 	e->guest.arms_seen = arms;
-	return e->guest.armed_at;
+	atomic_store_explicit(&e->guest.armed_at, at, memory_order_relaxed);
+	return at;
 }
 
 /* Somebody has polled since the last look, and nobody calls. */

@@ -463,6 +463,8 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 			take_relayed(w, p, &m);
 		ur_peer_done(&p->in);
 	}
+	if (ret)
+		w->wire.engine->rx_long = bulk;
 	if (ret && ur_peer_woken(&p->in))
 		wake(w, p);
 	return ret;
