@@ -189,6 +189,7 @@ static void check_arms(struct ur_engine *engine)
 		struct ur_ecq *cq = ur_list_first(&engine->completed,
 						  struct ur_ecq, completed);
 
+		ur_assert(cq->chan && cq->ectx->engine == engine);
 		ur_list_del(&cq->completed);
 		check_arm(cq);
 	}

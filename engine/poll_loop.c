@@ -160,6 +160,7 @@ static void take_short(struct ur_engine *e)
 	if (!atomic_load_explicit(&e->guest.armed_at, memory_order_relaxed) ||
 	    e->rx_long || !ur_wire_waits(e))
 		return;
+	ur_assert(e->config.guest);
 	look_at_wire(e);
 	ur_dispatch_end_rx(e);
 	e->rx_memory = false;
