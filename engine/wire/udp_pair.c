@@ -167,6 +167,8 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 	if (!p)
 		return -ENOMEM;
 	p->out_fd = p->in_fd = -1;
+	/* It ends with the device, whose number another may have had before. */
+	p->loan = ur_udp_own_loan(w->own, w->device, 0);
 	p->words = map(lent->relay_words, UR_PEER_WORDS_BYTES,
 		       PROT_READ | PROT_WRITE);
 	p->in_file = map(lent->relay, UR_PEER_FILE_BYTES, PROT_READ);

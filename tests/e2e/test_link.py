@@ -7,11 +7,13 @@ import signal
 
 import pytest
 
+from away import Away
 from cm import cm_state, start_server
 from hosts import wait_for
 from pairs import run_pair, start_pair
-from test_cli import uroce
+from test_cli import NOBODY, uroce
 from test_faults import ask, wait_traffic
+from test_guest_host import As
 
 
 @pytest.fixture
@@ -76,7 +78,9 @@ def test_del(cables):
     assert devices(a) == []
     assert json.loads(uroce(a, "link", "--json")) == []
     uroce(a, "link", "add", "eth0")
-    run_pair(a, cables.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
+    # A user's and another namespace's programs get their packets through uroced.
+    for host in a, As(a, "process", *NOBODY), Away(a, to=cables.b):
+        run_pair(cables.b, host, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
 def test_sysfs_of_ordinary_user(lab):
