@@ -169,7 +169,8 @@ static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 	u16 port = ur_udp_own_port(w->own, w->device, slot);
 
 	if (!port || ur_udp_outbox_ring(w, slot) || o->port[v4].fd < 0 ||
-	    ur_gid_is_v4(m->saddr) != v4 || !ur_udp_find(w, m->daddr) ||
+	    ur_gid_is_v4(m->saddr) != v4 || ur_gid_is_mcast(m->saddr) ||
+	    !ur_udp_find(w, m->daddr) ||
 	    !ur_udp_relay_has(w->relays[o->slot], m->saddr))
 		return;
 	msg.msg_namelen = ur_udp_sockaddr(
