@@ -16,28 +16,14 @@
 #include "engine/dispatch.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
-#include "tests/fuzz/input.h"
 #include "tests/fuzz/outbox_world.h"
+#include "tests/fuzz/ring_writer.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define STEPS	  96u
 #define INPUT_MAX 8192u
-#define UNIT	  64u
-#define STREAM	  UR_PEER_STREAM_BYTES
-/* The fields of a record, as they lie there. */
-#define LEN   4u
-#define FLOW  16u
-#define SEG   20u
-#define FIRST 24u
-#define TOS   25u
-#define TTL   26u
-#define FLAGS 27u
-#define WAY   28u
-#define SHORT 28u
-#define SAYS  2u
-#define SKIPS UINT32_MAX
 /* One turn may send so much at most: its part, and one message more of each outbox. */
 #define TURN_MOST  (512u << 10)
 #define TURN_SENDS 128u
@@ -47,7 +33,7 @@ static struct outbox_world *const w = &outbox_world;
 /* The program: where it puts the next record. */
 struct program {
 	struct input in;
-	u32 put;
+	struct ring_writer ring;
 	u8 answers[8]; /* of the kernel, to what leaves next */
 	u32 n_answers;
 	u32 later; /* steps that are taken while a datagram leaves */
@@ -58,34 +44,6 @@ struct program {
 };
 
 static void step(struct program *p);
-
-static u8 *at(u32 count)
-{
-	return w->file + UR_PEER_HEAD_BYTES + (count & (STREAM - 1));
-}
-
-/* As a writer shows a record of so many bytes. */
-static void show(struct program *p, u32 bytes)
-{
-	u32 next = p->put + (u32)ur_align_up(bytes, UNIT);
-
-	ur_put_le32(at(next), 0);
-	ur_put_le32(at(p->put), p->put | 1);
-	p->put = next;
-}
-
-static u32 left(const struct program *p)
-{
-	return STREAM - (p->put & (STREAM - 1));
-}
-
-/* The rest of the stream is empty. */
-static void skip(struct program *p)
-{
-	ur_put_le32(at(p->put) + LEN, SKIPS);
-	ur_put_le32(at(p->put), p->put | 1);
-	p->put += left(p);
-}
 
 /* ---- messages ---- */
 
@@ -121,18 +79,6 @@ static void put_packet(u8 *to, u32 room, u8 opcode, const u8 *dgid)
 	memcpy(to, head, room < sizeof(head) ? room : sizeof(head));
 }
 
-/* Bytes of it are replaced, anywhere in the first part. */
-static void patch(struct program *p, u8 *record, u32 bytes)
-{
-	u32 n = take(&p->in) & 7;
-
-	while (n--) {
-		u32 where = take16(&p->in);
-
-		record[where % bytes] = take(&p->in);
-	}
-}
-
 static void put_message(struct program *p)
 {
 	u8 way = take(&p->in), kind = take(&p->in), count = take(&p->in);
@@ -147,116 +93,41 @@ static void put_message(struct program *p)
 		len -= 4;
 	if (len > UR_PEER_BYTES)
 		len = seg * (UR_PEER_BYTES / (seg ? seg : 1));
-	head = says ? UNIT : SHORT;
-	if (left(p) < ur_align_up(head + len, UNIT))
-		skip(p);
-	r = at(p->put);
-	memset(r, 0, head);
-	ur_put_le32(r + LEN, len);
-	r[SEG] = (u8)seg;
-	r[SEG + 1] = (u8)(seg >> 8);
-	r[TTL] = 64;
-	r[FLAGS] = says ? SAYS : 0;
+	head = says ? RING_UNIT : RING_SHORT;
+	r = ring_begin(&p->ring, len, seg, says ? RING_SAYS_WAY : 0);
 	if (says) {
-		memcpy(r + WAY, source_of(way), 16);
-		memcpy(r + WAY + 16, dgid, 16);
+		memcpy(r + RING_WAY, source_of(way), 16);
+		memcpy(r + RING_WAY + 16, dgid, 16);
 	}
 	for (u32 i = 0; seg && i < len; i += seg)
 		put_packet(r + head + i, len - i, opcode, dgid);
 	if (kind & 8)
-		r[FIRST] = take(&p->in);
+		r[RING_FIRST] = take(&p->in);
 	if (kind & 16)
-		r[TOS] = take(&p->in);
+		r[RING_TOS] = take(&p->in);
 	if (kind & 32)
-		r[TTL] = take(&p->in);
+		r[RING_TTL] = take(&p->in);
 	if (kind & 64)
-		ur_put_le32(r + FLOW, take_be(&p->in, 3));
+		ur_put_le32(r + RING_FLOW, take_be(&p->in, 3));
 	if (kind & 128)
-		patch(p, r, head + len < 4096 ? head + len : 4096);
+		ring_patch(&p->in, r, head + len);
 	p->says = true;
-	show(p, head + len);
+	ring_show(&p->ring, head + len);
 }
 
 /* It wakes another program of the device, or seems to. */
 static void put_wake(struct program *p)
 {
-	u8 way = take(&p->in), *r;
+	u8 way = take(&p->in), *r = ring_begin(&p->ring, 12, 12, RING_SAYS_WAY);
 
-	if (left(p) < 2 * UNIT)
-		skip(p);
-	r = at(p->put);
-	memset(r, 0, 2 * UNIT);
-	ur_put_le32(r + LEN, 12);
-	r[SEG] = 12;
-	r[FLAGS] = SAYS;
-	memcpy(r + WAY, source_of(way), 16);
-	memcpy(r + WAY + 16, gid_of(way >> 2 & 15), 16);
-	r[UNIT + 5] = take(&p->in);
+	memset(r + RING_UNIT, 0, RING_UNIT);
+	memcpy(r + RING_WAY, source_of(way), 16);
+	memcpy(r + RING_WAY + 16, gid_of(way >> 2 & 15), 16);
+	r[RING_UNIT + 5] = take(&p->in);
 	if (way & 0x80)
-		patch(p, r, UNIT + 12);
+		ring_patch(&p->in, r, RING_UNIT + 12);
 	p->says = true;
-	show(p, UNIT + 12);
-}
-
-static void put_record(struct program *p)
-{
-	u8 *r = at(p->put);
-	u32 len;
-
-	take_bytes(&p->in, r, UNIT);
-	len = ur_get_le32(r + LEN);
-	show(p, len > UR_PEER_BYTES ? UNIT : UNIT + len);
-}
-
-/* ---- other memory ---- */
-
-static void scribble(struct program *p)
-{
-	u32 where = take16(&p->in) * 8u, n = take(&p->in);
-
-	for (; n && p->in.left; n--, where++)
-		w->file[UR_PEER_HEAD_BYTES + where % (STREAM + 65536)] =
-			take(&p->in);
-}
-
-static void write_word(struct program *p)
-{
-	struct ur_peer_head *head = (void *)w->file;
-	struct ur_peer_word *word = &w->words[take(&p->in) & 1];
-	u8 which = take(&p->in);
-	u32 v = take_be(&p->in, 4);
-
-	switch (which % 10) {
-	case 0:
-		word->taken = v;
-		break;
-	case 1:
-		word->freed = v;
-		break;
-	case 2:
-		word->asleep = v;
-		break;
-	case 3:
-		word->reads = v;
-		break;
-	case 4:
-		word->refusal = v;
-		break;
-	case 5:
-		head->published = v;
-		break;
-	case 6:
-		head->waits = v;
-		break;
-	case 7:
-		head->void_before = v;
-		break;
-	case 8:
-		word->maps = v;
-		break;
-	default:
-		word->seen[v % UR_PEER_FILES] = v;
-	}
+	ring_show(&p->ring, RING_UNIT + 12);
 }
 
 /* ---- the device ---- */
@@ -284,7 +155,7 @@ static void resume(struct program *p)
 	struct ur_udp_outbox *o = w->outbox;
 
 	ur_peer_in_resume(&o->in, o->packets, o->word);
-	p->put = o->in.taken;
+	p->ring.put = o->in.taken;
 	p->says = false;
 }
 
@@ -343,16 +214,16 @@ static void step(struct program *p)
 		put_wake(p);
 		break;
 	case 3:
-		put_record(p);
+		ring_raw(&p->ring, &p->in);
 		break;
 	case 4:
-		scribble(p);
+		ring_scribble(&p->ring, &p->in);
 		break;
 	case 5:
-		write_word(p);
+		ring_word(&p->ring, w->words, &p->in);
 		break;
 	case 6:
-		skip(p);
+		ring_skip(&p->ring);
 		break;
 	case 7:
 		if (!p->inside)
@@ -434,6 +305,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (u32 v4 = 0; v4 < 2; v4++)
 		p.stranger[v4] = stranger(v4);
 	outbox_world_lend(data[0] & 1);
+	p.ring.file = w->file;
 	ur_engine_call(w->engine, run, &p);
 	outbox_world_end();
 	close(p.stranger[0]);

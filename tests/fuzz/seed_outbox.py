@@ -134,7 +134,7 @@ def seeds():
         yield b"\0" + record(length, seg, flags) + message() + TURN
         yield b"\4" + message() + record(length, seg, flags) + TURN + message() + TURN
     # Its words.
-    for which in range(10):
+    for which in range(11):
         for value in 0, 1, 0x80000000, 0xffffffff:
             yield b"\4" + word(which, value) + message() + TURN + word(which, value, 0) + b"\x0b\x40\0\3" + TURN
 
