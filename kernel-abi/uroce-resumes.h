@@ -29,9 +29,12 @@ struct uroce_resumes {
 	/* The engine of the uverbs file with that number is in this process: from now on the sending ends of
 	 * its channels are kept here. */
 	void (*has_engine)(int number);
-	/* Returns a copy of the sending end of the channel with that number, close-on-exec; or -ENOENT where
-	 * it is not here, or another -errno. */
-	int (*sender)(int number);
+	/* Returns the sending end of the channel with that number, which is the caller's from now on, or
+	 * -ENOENT where it is not here. */
+	int (*take_sender)(int number);
+	/* Has a copy of that end kept here again, if the channel with that number is still the one whose other
+	 * end rx is. */
+	void (*keep_sender)(int number, int rx, int tx);
 };
 
 /* NULL: the process has no such library, or an older one. */

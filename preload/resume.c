@@ -133,21 +133,32 @@ static void has_engine(int number)
 	ur_fdmap_put(file);
 }
 
-static int sender(int number)
+static int take_sender(int number)
 {
 	struct ur_file *file = ur_fdmap_get(number);
 	int fd = -ENOENT;
 
 	if (!file)
 		return fd;
-	fd = ur_sender_copy(file);
+	fd = ur_sender_take(file);
 	ur_fdmap_put(file);
 	return fd;
+}
+
+static void keep_sender(int number, int rx, int tx)
+{
+	struct ur_file *file = ur_fdmap_get(number);
+
+	if (!file)
+		return;
+	ur_sender_keep(file, rx, tx);
+	ur_fdmap_put(file);
 }
 
 UR_EXPORT const struct uroce_resumes uroce_resumes = {
 	.version = UROCE_RESUMES_VERSION,
 	.tell = tell_commands,
 	.has_engine = has_engine,
-	.sender = sender,
+	.take_sender = take_sender,
+	.keep_sender = keep_sender,
 };

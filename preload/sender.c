@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The sending end of a completion channel, which an engine in the program needs with the channel's first queue. It is
- * as hidden as the twin of a file. */
+/* The sending end of a completion channel, which an engine in the program takes for as long as a queue uses the
+ * channel. Here it is as hidden as the twin of a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,32 +11,51 @@
 #include "preload/sender.h"
 #include "preload/tunnel.h"
 
+static void set_sender(struct ur_file *file, int fd)
+{
+	struct stat st;
+
+	file->sender = fd;
+	if (!syscall(SYS_fstat, fd, &st))
+		file->sender_ino = st.st_ino;
+	if (fd < UR_FDMAP_FDS)
+		ur_fdmap_set_slot(fd, UR_FDMAP_HIDDEN);
+}
+
 void ur_sender_set(struct ur_file *file, int fd)
 {
 	int up = ur_tunnel_raise(fd);
-	struct stat st;
 
-	file->sender = up < 0 ? fd : up;
-	if (!syscall(SYS_fstat, file->sender, &st))
-		file->sender_ino = st.st_ino;
-	if (file->sender < UR_FDMAP_FDS)
-		ur_fdmap_set_slot(file->sender, UR_FDMAP_HIDDEN);
+	set_sender(file, up < 0 ? fd : up);
 }
 
-int ur_sender_copy(struct ur_file *file)
+int ur_sender_take(struct ur_file *file)
 {
 	int fd = -ENOENT;
 
 	pthread_mutex_lock(&file->lock);
 	if (ur_sender_is_there(file)) {
-		fd = (int)syscall(SYS_fcntl, file->sender, F_DUPFD_CLOEXEC,
-				  file->sender);
-		if (fd < 0)
-			fd = (int)syscall(SYS_fcntl, file->sender,
-					  F_DUPFD_CLOEXEC, 0);
-		if (fd < 0)
-			fd = -errno;
+		fd = file->sender;
+		file->sender = -1;
+		if (fd < UR_FDMAP_FDS)
+			ur_fdmap_set_slot(fd, 0);
 	}
 	pthread_mutex_unlock(&file->lock);
 	return fd;
+}
+
+void ur_sender_keep(struct ur_file *file, int rx, int tx)
+{
+	struct stat st;
+	int fd;
+
+	if (file->kind != UROCE_TUN_COMP || syscall(SYS_fstat, rx, &st) ||
+	    st.st_dev != file->dev || st.st_ino != file->ino)
+		return;
+	pthread_mutex_lock(&file->lock);
+	fd = file->sender < 0 ? (int)syscall(SYS_fcntl, tx, F_DUPFD_CLOEXEC, tx)
+			      : -1;
+	if (fd >= 0)
+		set_sender(file, fd);
+	pthread_mutex_unlock(&file->lock);
 }

@@ -11,8 +11,10 @@
 
 /* Gives a channel that end, which is its own from here on. */
 void ur_sender_set(struct ur_file *file, int fd);
-/* Returns a copy of it, close-on-exec, or -ENOENT where the channel has none, or another -errno. */
-int ur_sender_copy(struct ur_file *file);
+/* Returns it, which is the caller's from here on, or -ENOENT where the channel has none. */
+int ur_sender_take(struct ur_file *file);
+/* Gives it a copy of tx, if it has none and is the channel whose other end rx is. */
+void ur_sender_keep(struct ur_file *file, int rx, int tx);
 /* Returns whether there is one, and its number is not another file's by now. */
 static inline bool ur_sender_is_there(const struct ur_file *file)
 {

@@ -32,14 +32,24 @@ static struct ur_process_channel *find_channel(struct uroce_guest *guest,
 	return NULL;
 }
 
+static bool has_preload(void)
+{
+	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION;
+}
+
 /* Returns a descriptor of ours for the end into which its events are sent. */
-static int get_sender(const struct uroce_guest_cq_init *in)
+static int take_sender(const struct uroce_guest_cq_init *in)
 {
 	if (in->tx >= 0)
 		return ur_high_fd_copy(in->tx);
-	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION
-		       ? uroce_resumes.sender(in->rx)
-		       : -ENOENT;
+	return has_preload() ? uroce_resumes.take_sender(in->rx) : -ENOENT;
+}
+
+/* A queue may use the channel later. fd: the program's number. */
+static void leave_sender(int fd, int rx, int tx)
+{
+	if (has_preload())
+		uroce_resumes.keep_sender(fd, rx, tx);
 }
 
 static int make_channel(struct uroce_guest *guest,
@@ -47,12 +57,13 @@ static int make_channel(struct uroce_guest *guest,
 			struct ur_process_channel **ret)
 {
 	struct ur_process_channel *c;
-	int tx = get_sender(in), rx, err;
+	int tx = take_sender(in), rx, err;
 
 	if (tx < 0)
 		return tx;
 	c = calloc(1, sizeof(*c));
 	if (!c) {
+		leave_sender(in->rx, in->rx, tx);
 		close(tx);
 		return -ENOMEM;
 	}
@@ -67,6 +78,7 @@ static int make_channel(struct uroce_guest *guest,
 	if (err) {
 		if (rx >= 0)
 			close(rx);
+		leave_sender(in->rx, in->rx, tx);
 		close(tx);
 		free(c);
 		return err;
@@ -100,6 +112,7 @@ static void put_channel(struct ur_process_channel *c)
 	if (!c || --c->users)
 		return;
 	ur_list_del(&c->node);
+	leave_sender(c->wait.fd, c->wait.copy, ur_echan_lend(c->chan));
 	ur_process_wait_del(&c->wait);
 	close(ur_echan_destroy(c->chan));
 	free(c);
