@@ -2,8 +2,8 @@
 /*
  * Events of completion queues: the arm check, moderation, and when they go.
  *
- * Whether a completion makes an event is decided when those of the turn are written, or some
- * of them: a client that arms its queue meanwhile may get an event for one of before. The event
+ * Whether a completion makes an event is decided when it is written, or, where packets come
+ * through memory, when those of a few packets are. The event
  * leaves when its queue has the other completions of the turn: a program that
  * it wakes often takes the processor from the engine at once, and would then
  * find one completion of a batch, and sleep again, and be woken by the next.
@@ -179,7 +179,6 @@ static void check_arm(struct ur_ecq *cq)
 	}
 }
 
-/* The barrier waits until the CQEs are in the cache, so there is one for all of a turn. */
 static void check_arms(struct ur_engine *engine)
 {
 	if (ur_list_empty(&engine->completed))
@@ -195,26 +194,30 @@ static void check_arms(struct ur_engine *engine)
 	}
 }
 
-bool ur_ecq_due(struct ur_engine *engine)
+void ur_ecq_gather(struct ur_engine *engine, bool on)
 {
+	engine->gathers = on;
+	if (on)
+		return;
 	check_arms(engine);
-	engine->due_bytes = 0;
-	return !ur_list_empty(&engine->due);
+	if (ur_list_empty(&engine->due))
+		engine->due_bytes = 0;
 }
 
 void ur_ecq_send_events(struct ur_engine *engine)
 {
-	if (ur_ecq_due(engine))
-		send_events(engine, false);
+	check_arms(engine);
+	engine->due_bytes = 0;
+	send_events(engine, false);
 }
 
 void ur_ecq_send_events_aside(struct ur_engine *engine)
 {
-	if (ur_ecq_due(engine))
-		send_events(engine, true);
+	ur_assert(ur_list_empty(&engine->completed));
+	engine->due_bytes = 0;
+	send_events(engine, true);
 }
 
-/* The device's programs do not wait for each other's. */
 void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc)
 {
 	struct ur_engine *engine = cq->ectx->engine;
@@ -223,8 +226,10 @@ void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc)
 	cq->solicited |= wc->solicited || wc->status != UR_WC_SUCCESS;
 	if (ur_list_empty(&cq->completed))
 		ur_list_add_tail(&engine->completed, &cq->completed);
-	if (!engine->config.guest)
+	if (!engine->gathers)
 		check_arms(engine);
+	if (ur_list_empty(&engine->completed) && ur_list_empty(&engine->due))
+		return;
 	engine->due_bytes += COMPLETION_BYTES + wc->byte_len;
 	if (engine->due_bytes >= DUE_BYTES)
 		ur_ecq_send_events(engine);

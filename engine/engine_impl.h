@@ -108,6 +108,7 @@ struct ur_engine {
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with an event held back */
 	struct ur_list completed; /* ur_ecq with new CQEs and a channel */
+	bool gathers;		  /* those */
 	struct ur_list due;	  /* ur_ecq whose events leave at the end */
 	u64 due_bytes;		  /* completed since events were last sent */
 	struct ur_event_batch events; /* of these, in a program */

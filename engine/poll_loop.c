@@ -97,7 +97,7 @@ static bool send_due(struct ur_engine *e)
 	bool aside = e->rx_memory && !e->guest.drives;
 
 	e->rx_memory = false;
-	if (!ur_ecq_due(e))
+	if (ur_list_empty(&e->due))
 		return false;
 	if (aside) {
 		ur_ecq_send_events_aside(e);
@@ -137,7 +137,6 @@ bool ur_poll_turn(struct ur_engine *e)
 	/* While events leave, a queue that a command ends may be among theirs. */
 	if (called && !e->events_away)
 		any |= ur_mailbox_run(e);
-	ur_ecq_due(e);
 	if (!ur_list_empty(&e->moderated))
 		e->mod_deadline = ur_ecq_moderate(e, e->now);
 	else
