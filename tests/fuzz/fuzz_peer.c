@@ -11,7 +11,6 @@
  * (peer_world.c). After the input the slot ends, and nothing of it is left.
  */
 #include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "engine/ground/shared_file.h"
 #include "tests/check.h"
@@ -260,10 +259,12 @@ static void show_file(struct enemy *p)
 	};
 	u8 *r = ring_begin(&p->ring, sizeof(f), 1, RING_SAYS_WAY | RING_SHOWS);
 
-	if (!fstat(f.fd, &st)) {
-		f.dev = st.st_dev;
-		f.ino = st.st_ino;
-	}
+	if (f.pid == w->stranger)
+		st = w->its[(what & 15) % SHOWN_FILES];
+	else
+		CHECK(!fstat(f.fd, &st));
+	f.dev = st.st_dev;
+	f.ino = st.st_ino;
 	if (what & 0x40)
 		f.bytes = (u64)take(&p->in) << (take(&p->in) & 63);
 	say_way(p, r, false);
@@ -395,7 +396,7 @@ static void step(struct enemy *p)
 		p->psn[what / 17 % PEER_QPS] = PEER_PSN;
 		break;
 	case 14:
-		peer_world_read();
+		peer_world_read(p->inside);
 		break;
 	case 15:
 		if (!p->inside) {
@@ -463,7 +464,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (u32 n = 0; n < TURNS; n++)
 		peer_world_turn(false);
 	w->copies = NULL;
-	peer_world_check();
 	peer_world_end();
 	CHECK_EQ(descriptors(), before);
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The files of the door between neighbours, and the place where they are mapped. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -38,46 +39,91 @@ static bool is_shown(int prot, int flags, int fd)
 	return fd >= 0 && prot == PROT_NONE && (flags & MAP_SHARED);
 }
 
-#define MAPS 64u
+/* Files that are mapped shared, with nothing behind them for some bytes. */
+#define MAPS	  256u
+#define NO_ACCESS (64u << 10)
 static struct {
 	void *at;
 	size_t len;
+	bool shown;
 } mapped[MAPS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *map_apart(size_t len, int prot, int flags, int fd, off_t at)
+{
+	u8 *room =
+		__real_mmap(NULL, len + NO_ACCESS, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p;
+
+	if (room == MAP_FAILED)
+		return room;
+	p = __real_mmap(room, len, prot, flags | MAP_FIXED, fd, at);
+	if (p == MAP_FAILED)
+		__real_munmap(room, len + NO_ACCESS);
+	return p;
+}
+
+static void note_map(void *at, size_t len, bool shown)
+{
+	u32 i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < MAPS && mapped[i].at)
+		i++;
+	CHECK(i < MAPS);
+	mapped[i].at = at;
+	mapped[i].len = len;
+	mapped[i].shown = shown;
+	w->maps += shown;
+	CHECK(w->maps <= UR_PEER_FILES);
+	pthread_mutex_unlock(&lock);
+}
 
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t at)
 {
-	void *p = __real_mmap(addr, len, prot, flags, fd, at);
+	bool shown = is_shown(prot, flags, fd);
+	void *p;
 
-	if (!is_shown(prot, flags, fd) || p == MAP_FAILED)
-		return p;
-	CHECK(may_be_shown(fd));
-	for (u32 i = 0; i < MAPS; i++)
-		if (!mapped[i].at) {
-			mapped[i].at = p;
-			mapped[i].len = len;
-			w->maps++;
-			CHECK(w->maps <= UR_PEER_FILES);
-			return p;
-		}
-	CHECK(!"room");
+	CHECK(!shown || may_be_shown(fd));
+	if (addr || fd < 0 || !(flags & MAP_SHARED))
+		return __real_mmap(addr, len, prot, flags, fd, at);
+	p = map_apart(ur_align_up(len, 4096), prot, flags, fd, at);
+	if (p != MAP_FAILED)
+		note_map(p, ur_align_up(len, 4096), shown);
 	return p;
+}
+
+/* Returns how many bytes there are to be unmapped. */
+static size_t forget_map(void *at, size_t len)
+{
+	u32 i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < MAPS && mapped[i].at != at)
+		i++;
+	if (at && i < MAPS) {
+		CHECK_EQ(mapped[i].len, ur_align_up(len, 4096));
+		mapped[i].at = NULL;
+		w->maps -= mapped[i].shown;
+		len = mapped[i].len + NO_ACCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return len;
 }
 
 int __wrap_munmap(void *addr, size_t len)
 {
-	for (u32 i = 0; i < MAPS; i++)
-		if (addr && mapped[i].at == addr) {
-			CHECK_EQ(mapped[i].len, len);
-			mapped[i].at = NULL;
-			w->maps--;
-		}
-	return __real_munmap(addr, len);
+	return __real_munmap(addr, forget_map(addr, len));
 }
 
 int __wrap_mprotect(void *addr, size_t len, int prot)
 {
+	pthread_mutex_lock(&lock);
 	for (u32 i = 0; i < MAPS; i++)
-		CHECK(!addr || mapped[i].at != addr || prot == PROT_READ);
+		CHECK(!mapped[i].shown || mapped[i].at != addr ||
+		      prot == PROT_READ);
+	pthread_mutex_unlock(&lock);
 	return __real_mprotect(addr, len, prot);
 }
 
@@ -100,15 +146,23 @@ static int open_again(int fd, int flags)
 /* It has other files where the neighbour has his, and nothing of the rings. */
 static void make_stranger(void)
 {
+	int files[SHOWN_FILES];
+
+	for (u32 i = 0; i < SHOWN_FILES; i++) {
+		files[i] = peer_file_make(SHOWN_BYTES);
+		CHECK(!fstat(files[i], &w->its[i]));
+	}
 	w->stranger = fork();
 	CHECK(w->stranger >= 0);
-	if (w->stranger)
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!w->stranger) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (u32 i = 0; i < SHOWN_FILES; i++)
+			dup2(files[i], w->files[i]);
+		for (;;)
+			pause();
+	}
 	for (u32 i = 0; i < SHOWN_FILES; i++)
-		dup2(peer_file_make(SHOWN_BYTES), w->files[i]);
-	for (;;)
-		pause();
+		close(files[i]);
 }
 
 void peer_files_make(void)

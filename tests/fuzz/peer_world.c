@@ -227,6 +227,7 @@ void peer_world_start(void)
 	if (!own_net())
 		SKIP("no network namespace");
 	signal(SIGPIPE, SIG_IGN);
+	w->thread = pthread_self();
 	peer_files_make();
 	start_device(&own);
 	start_program(&own);
@@ -284,6 +285,7 @@ static int end_pair(struct ur_engine *e, void *arg)
 void peer_world_end(void)
 {
 	ur_engine_lend_end(w->device, PEER_SLOT);
+	ur_engine_call(w->engine, peer_memory_check, NULL);
 	ur_engine_call(w->engine, end_pair, NULL);
 	CHECK_EQ(w->maps, 0);
 	munmap(w->file, UR_PEER_FILE_BYTES);
@@ -297,13 +299,23 @@ void peer_world_end(void)
 		CHECK(!"the file is as long as before");
 }
 
-void peer_world_read(void)
+/* As the engine. */
+static int read_all(struct ur_engine *e, void *arg)
 {
 	const struct ur_udp_pair *pair = w->wire->pairs[PEER_SLOT];
 
 	w->words[1].taken = ((const struct ur_peer_head *)w->from)->published;
 	if (pair)
 		w->words[1].freed = pair->out.released;
+	return 0;
+}
+
+void peer_world_read(bool inside)
+{
+	if (inside)
+		read_all(w->engine, NULL);
+	else
+		ur_engine_call(w->engine, read_all, NULL);
 }
 
 /* ---- work ---- */

@@ -8,6 +8,7 @@
 #ifndef UR_TESTS_FUZZ_PEER_WORLD_H
 #define UR_TESTS_FUZZ_PEER_WORLD_H
 
+#include <sys/stat.h>
 #include "engine/engine_impl.h"
 #include "engine/regions.h"
 #include "engine/wire/peer_ring.h"
@@ -64,12 +65,15 @@ struct peer_world {
 	int proof,
 		known; /* his descriptors of his file, and of the program's */
 	int files[SHOWN_FILES];
-	pid_t stranger; /* another process, which has a file at the same descriptors */
+	pid_t stranger; /* another process, which has files of its own at the same descriptors: */
+	struct stat its[SHOWN_FILES];
 	bool refuses; /* the processor may not copy now */
 	u32 maps;     /* of files of the neighbour, that are there */
 	u32 ah;	      /* leads to the neighbour */
-	void (*copies)(void *arg); /* called with each copy; or NULL */
+	void (*copies)(
+		void *arg); /* called with each copy of this thread; or NULL */
 	void *arg;
+	pthread_t thread;
 };
 extern struct peer_world peer_world;
 
@@ -81,8 +85,8 @@ void peer_world_lend(bool same_user);
 void peer_world_end(void);
 /* The program takes the region that is a file away, and registers it anew. */
 void peer_world_register_file(void);
-/* The neighbour has read all that was put. */
-void peer_world_read(void);
+/* The neighbour has read all that was put. inside: the caller is in a copy. */
+void peer_world_read(bool inside);
 /* From RESET to RTS. Returns 0 or -errno: what comes in RTR may end it. */
 int peer_world_bring_up(u32 qp);
 /* A turn of the program's engine; posted: something was just posted. */
@@ -90,13 +94,13 @@ void peer_world_turn(bool posted);
 void peer_world_post_receive(u32 qp, u32 at, u32 len);
 /* segments: of 16 bytes each. */
 void peer_world_post_send(u32 qp, const void *wqe, u32 segments);
-/* Nothing of the program's is in what its neighbour gets, and nothing was written beside its regions. */
-void peer_world_check(void);
 
 /* peer_files.c: makes files, and the process that is a stranger; and a file in memory. */
 void peer_files_make(void);
 int peer_file_make(size_t bytes);
 /* peer_memory.c: makes the memory of the regions. */
 void peer_memory_make(void);
+/* Nothing of the program's is in what its neighbour gets, and nothing was written beside its regions. As the engine. */
+int peer_memory_check(struct ur_engine *e, void *arg);
 
 #endif
