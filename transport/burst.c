@@ -6,10 +6,10 @@
 #include "transport/internal.h"
 
 #define READ_LEAST 4
-/* The longer requests are, the fewer bursts have three packets or one. A loss makes them shorter,
- * since what is behind the lost packet, to the end of its request, comes twice. */
-#define READ_LONG_PKTS	512
-#define READ_LONG_BYTES (512u << 10)
+/* The longer requests are, the fewer bursts have three packets or one; a message of 1 MiB is one request. A
+ * loss makes them shorter, since what is behind the lost packet, to the end of its request, comes twice. */
+#define READ_LONG_PKTS	1088
+#define READ_LONG_BYTES (READ_LONG_PKTS << 10)
 
 /*
  * Returns how many packets of a READ request are about that many. The first and the last
