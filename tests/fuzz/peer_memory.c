@@ -76,7 +76,7 @@ static int copy(void *to, const void *from, size_t len)
 
 	CHECK(into < 0 || into == PEER_REMOTE || into == PEER_LOCAL);
 	CHECK(out_of != PEER_LOCAL && out_of != PEER_CLOSED);
-	if (w->copies && pthread_equal(w->thread, pthread_self()))
+	if (pthread_equal(w->thread, pthread_self()) && w->copies)
 		w->copies(w->arg);
 	if (is_seen(from, len))
 		return copy_seen(to, from, len);

@@ -323,8 +323,15 @@ void peer_world_read(bool inside)
 void peer_world_turn(bool posted)
 {
 	/* The program takes all completions. */
-	__atomic_store_n(&cq->hdr->cons, cq->hdr->prod, __ATOMIC_RELEASE);
+	__atomic_store_n(&cq->hdr->cons,
+			 __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
 	CHECK(ur_engine_drive(w->engine, posted));
+}
+
+static u32 taken(const struct ur_ring *ring)
+{
+	return __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
 }
 
 void peer_world_post_receive(u32 i, u32 at, u32 len)
@@ -337,7 +344,7 @@ void peer_world_post_receive(u32 i, u32 at, u32 len)
 			 (size_t)(prod % r->rq_entries) * r->rq_stride);
 	struct uroce_wqe_data *data = (void *)(wqe + 1);
 
-	if (prod - ring->hdr->cons >= r->rq_entries)
+	if (prod - taken(ring) >= r->rq_entries)
 		return;
 	*wqe = (struct uroce_recv_wqe){.wr_id = prod, .num_sge = 1};
 	*data = (struct uroce_wqe_data){
@@ -354,7 +361,7 @@ void peer_world_post_send(u32 i, const void *wqe, u32 segments)
 	u32 prod = ring->hdr->prod, n = (segments * 16 + 63) / 64;
 	u32 slot = w->rings[i].db_slot;
 
-	if (prod + n - ring->hdr->cons > ring->size)
+	if (prod + n - taken(ring) > ring->size)
 		return;
 	for (u32 k = 0; k < segments; k++)
 		memcpy(ring->base + ((size_t)prod * 64 + (size_t)k * 16) %

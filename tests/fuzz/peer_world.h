@@ -67,9 +67,9 @@ struct peer_world {
 	int files[SHOWN_FILES];
 	pid_t stranger; /* another process, which has files of its own at the same descriptors: */
 	struct stat its[SHOWN_FILES];
-	bool refuses; /* the processor may not copy now */
-	u32 maps;     /* of files of the neighbour, that are there */
-	u32 ah;	      /* leads to the neighbour */
+	_Atomic bool refuses; /* the processor may not copy now */
+	u32 maps;	      /* of files of the neighbour, that are there */
+	u32 ah;		      /* leads to the neighbour */
 	void (*copies)(
 		void *arg); /* called with each copy of this thread; or NULL */
 	void *arg;
