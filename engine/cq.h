@@ -34,9 +34,6 @@ struct ur_ecq {
 	struct ur_list mod_node;
 	u32 due; /* events that leave with this turn */
 	struct ur_list due_node;
-	/* CQEs were written since the engine last looked whether the client has armed. */
-	struct ur_list completed;
-	bool solicited;		       /* one of them was, or has failed */
 	struct ur_adverse_cq *adverse; /* NULL: an ordinary card */
 };
 
@@ -58,11 +55,6 @@ void ur_ecq_event(struct ur_ecq *cq);
 /* Makes the events due whose moderation period is over. Returns the next
  * deadline. */
 ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now);
-/* From now on completions of queues with a channel come together; with on false, no more, and
- * their events are decided about. The barrier between a CQE and the look whether the client has
- * armed waits until the CQE is in the cache: so there is one for all. Not for long, since a
- * client that arms meanwhile, and takes the completion, gets an event as well. */
-void ur_ecq_gather(struct ur_engine *engine, bool on);
 /* Sends all events that are due. Whoever holds the owner lock calls this before
  * it releases the lock. */
 void ur_ecq_send_events(struct ur_engine *engine);

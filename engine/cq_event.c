@@ -2,8 +2,7 @@
 /*
  * Events of completion queues: the arm check, moderation, and when they go.
  *
- * Whether a completion makes an event is decided when it is written, or, where packets come
- * through memory, when those of a few packets are. The event
+ * Whether a completion makes an event is decided when it is written. The event
  * leaves when its queue has the other completions of the turn: a program that
  * it wakes often takes the processor from the engine at once, and would then
  * find one completion of a batch, and sleep again, and be woken by the next.
@@ -19,6 +18,31 @@
  */
 #define DUE_BYTES	 (128u << 10)
 #define COMPLETION_BYTES 1024u
+
+/* Several programs do not wait for each other's events. A program's own engine sends those of all
+ * its channels together (event_batch.h). */
+static void begin_event(struct ur_engine *engine)
+{
+	if (!engine->config.guest)
+		ur_ecq_send_events(engine);
+	if (ur_list_empty(&engine->due))
+		engine->due_bytes = 0;
+}
+
+void ur_ecq_event(struct ur_ecq *cq)
+{
+	struct ur_engine *engine = cq->ectx->engine;
+
+	ur_assert(cq->chan);
+	cq->mod_seen = 0;
+	cq->mod_deadline = UR_NEVER;
+	ur_list_del(&cq->mod_node);
+	if (!cq->due) {
+		begin_event(engine);
+		ur_list_add_tail(&engine->due, &cq->due_node);
+	}
+	cq->due++;
+}
 
 static void send_event(struct ur_ecq *cq)
 {
@@ -88,26 +112,14 @@ static void send_events(struct ur_engine *engine, bool aside)
 	}
 }
 
-/* Several programs do not wait for each other's events. A program's own engine sends those of all
- * its channels together (event_batch.h). */
-static void begin_event(struct ur_engine *engine)
+void ur_ecq_send_events(struct ur_engine *engine)
 {
-	if (!engine->config.guest)
-		send_events(engine, false);
+	send_events(engine, false);
 }
 
-void ur_ecq_event(struct ur_ecq *cq)
+void ur_ecq_send_events_aside(struct ur_engine *engine)
 {
-	struct ur_engine *engine = cq->ectx->engine;
-
-	cq->mod_seen = 0;
-	cq->mod_deadline = UR_NEVER;
-	ur_list_del(&cq->mod_node);
-	if (!cq->due) {
-		begin_event(engine);
-		ur_list_add_tail(&engine->due, &cq->due_node);
-	}
-	cq->due++;
+	send_events(engine, true);
 }
 
 static void moderated_event(struct ur_ecq *cq)
@@ -156,14 +168,15 @@ static u32 armed_for(const struct ur_ecq *cq, u32 arm)
 	return next && (s32)(next - cq->arm_taken) > 0 ? UROCE_ARM_NEXT : kind;
 }
 
-/* [A2]: CQEs are out; has the client armed? */
-static void check_arm(struct ur_ecq *cq)
+/* [A2]: the CQE is out; has the client armed? */
+static void check_arm(struct ur_ecq *cq, bool solicited)
 {
-	u32 arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
-	u32 kind = armed_for(cq, arm);
-	bool solicited = cq->solicited;
+	u32 arm, kind;
 
-	cq->solicited = false;
+	cq->mod_seen++;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
+	kind = armed_for(cq, arm);
 	if (cq->kernel_arm == UROCE_ARM_NEXT)
 		kind = UROCE_ARM_NEXT;
 	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
@@ -179,56 +192,12 @@ static void check_arm(struct ur_ecq *cq)
 	}
 }
 
-static void check_arms(struct ur_engine *engine)
-{
-	if (ur_list_empty(&engine->completed))
-		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	while (!ur_list_empty(&engine->completed)) {
-		struct ur_ecq *cq = ur_list_first(&engine->completed,
-						  struct ur_ecq, completed);
-
-		ur_assert(cq->chan && cq->ectx->engine == engine);
-		ur_list_del(&cq->completed);
-		check_arm(cq);
-	}
-}
-
-void ur_ecq_gather(struct ur_engine *engine, bool on)
-{
-	engine->gathers = on;
-	if (on)
-		return;
-	check_arms(engine);
-	if (ur_list_empty(&engine->due))
-		engine->due_bytes = 0;
-}
-
-void ur_ecq_send_events(struct ur_engine *engine)
-{
-	check_arms(engine);
-	engine->due_bytes = 0;
-	send_events(engine, false);
-}
-
-void ur_ecq_send_events_aside(struct ur_engine *engine)
-{
-	ur_assert(ur_list_empty(&engine->completed));
-	engine->due_bytes = 0;
-	send_events(engine, true);
-}
-
 void ur_ecq_completed(struct ur_ecq *cq, const struct ur_wc *wc)
 {
 	struct ur_engine *engine = cq->ectx->engine;
 
-	cq->mod_seen++;
-	cq->solicited |= wc->solicited || wc->status != UR_WC_SUCCESS;
-	if (ur_list_empty(&cq->completed))
-		ur_list_add_tail(&engine->completed, &cq->completed);
-	if (!engine->gathers)
-		check_arms(engine);
-	if (ur_list_empty(&engine->completed) && ur_list_empty(&engine->due))
+	check_arm(cq, wc->solicited || wc->status != UR_WC_SUCCESS);
+	if (ur_list_empty(&engine->due))
 		return;
 	engine->due_bytes += COMPLETION_BYTES + wc->byte_len;
 	if (engine->due_bytes >= DUE_BYTES)

@@ -193,7 +193,6 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	cq->mod_deadline = UR_NEVER;
 	ur_list_init(&cq->mod_node);
 	ur_list_init(&cq->due_node);
-	ur_list_init(&cq->completed);
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
 	entries = ur_roundup_pow2(init->entries);
@@ -330,7 +329,6 @@ static int destroy_cq(struct ur_engine *engine, struct ur_ecq *cq,
 		ur_evsock_forget(&cq->async->sock, &cq->async_src, async);
 	ur_list_del(&cq->mod_node);
 	ur_list_del(&cq->due_node);
-	ur_list_del(&cq->completed);
 	return 0;
 }
 UR_ENGINE_CALL(3, destroy_cq, struct ur_ecq *, struct ur_events_left *,

@@ -165,7 +165,6 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	ur_list_init(&e->kicks);
 	ur_list_init(&e->moderated);
 	ur_list_init(&e->due);
-	ur_list_init(&e->completed);
 	ur_list_init(&e->joins);
 	e->wire_look = UR_NEVER;
 	e->call_fd = -1;

@@ -105,12 +105,10 @@ struct ur_engine {
 	u8 apart[64]; /* what others look at is above */
 	ur_time now;  /* CLOCK_MONOTONIC, once an iteration */
 	struct ur_list ectxs;
-	struct ur_list kicks;	  /* ur_erq */
-	struct ur_list moderated; /* ur_ecq with an event held back */
-	struct ur_list completed; /* ur_ecq with new CQEs and a channel */
-	bool gathers;		  /* those */
-	struct ur_list due;	  /* ur_ecq whose events leave at the end */
-	u64 due_bytes;		  /* completed since events were last sent */
+	struct ur_list kicks;	      /* ur_erq */
+	struct ur_list moderated;     /* ur_ecq with an event held back */
+	struct ur_list due;	      /* ur_ecq whose events leave at the end */
+	u64 due_bytes;		      /* completed since the first of them */
 	struct ur_event_batch events; /* of these, in a program */
 	bool events_away; /* they are being sent, and another thread may be the engine */
 	struct ur_tx tx;
@@ -136,7 +134,6 @@ struct ur_engine {
 	bool rx_any;  /* a datagram came in this iteration */
 	bool rx_bulk; /* the last datagrams were long */
 	bool rx_memory; /* packets of another program of the host, through memory */
-	bool rx_long; /* the last of these were of long messages */
 	struct ur_guest_state guest;
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;

@@ -45,7 +45,7 @@ struct ur_guest_state {
 	u32 cqes, before; /* completions written, and before this turn */
 	_Atomic u32 arms; /* of queues with a channel, by the program */
 	u32 arms_seen;	  /* of them, by the thread */
-	_Atomic u64 armed_at; /* when it saw the last; 0: none */
+	u64 armed_at;	  /* when it saw the last; 0: none */
 	struct ur_beside beside;
 	struct ur_post_batch batch;
 	struct ur_list chans;	 /* ur_echan: borrowed (lend_events.c) */

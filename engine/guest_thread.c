@@ -24,19 +24,17 @@
 static bool sleeps_between(struct ur_engine *e)
 {
 	u32 arms = atomic_load_explicit(&e->guest.arms, memory_order_relaxed);
-	u64 now, at = atomic_load_explicit(&e->guest.armed_at,
-					   memory_order_relaxed);
+	u64 now;
 
-	if (arms == e->guest.arms_seen && !at)
+	if (arms == e->guest.arms_seen && !e->guest.armed_at)
 		return false;
 	now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (arms != e->guest.arms_seen)
-		at = now;
-	else if (now - at >= ARMED_NS)
-		at = 0;
+		e->guest.armed_at = now;
+	else if (now - e->guest.armed_at >= ARMED_NS)
+		e->guest.armed_at = 0;
 	e->guest.arms_seen = arms;
-	atomic_store_explicit(&e->guest.armed_at, at, memory_order_relaxed);
-	return at;
+	return e->guest.armed_at;
 }
 
 /* Somebody has polled since the last look, and nobody calls. */

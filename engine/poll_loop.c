@@ -149,28 +149,11 @@ bool ur_poll_turn(struct ur_engine *e)
 	return any;
 }
 
-/*
- * A program that sleeps between its polls posts, and may sleep after that: what has come through memory
- * meanwhile is taken now, so that the program finds it at its next look, and needs not be woken by
- * the engine's thread. Long messages are copied beside it, by the thread.
- */
-static void take_short(struct ur_engine *e)
-{
-	if (!atomic_load_explicit(&e->guest.armed_at, memory_order_relaxed) ||
-	    e->rx_long || !ur_wire_waits(e))
-		return;
-	ur_assert(e->config.guest);
-	look_at_wire(e);
-	ur_dispatch_end_rx(e);
-	e->rx_memory = false;
-}
-
 void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_guest_turn_begins(e);
 	answer_doorbells(e);
-	take_short(e);
 	ur_transmit(e);
 	ur_ecq_send_events(e);
 	ur_guest_turn_ends(e);

@@ -140,7 +140,7 @@ static void yield(struct ur_engine *e)
 	sched_yield();
 	after = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_idle_yielded(&e->idle, before, after);
-	if (atomic_load_explicit(&e->guest.armed_at, memory_order_relaxed))
+	if (e->guest.armed_at)
 		ur_beside_yielded(&e->guest.beside, after, after - before);
 }
 

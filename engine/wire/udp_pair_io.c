@@ -463,8 +463,6 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 			take_relayed(w, p, &m);
 		ur_peer_done(&p->in);
 	}
-	if (ret)
-		w->wire.engine->rx_long = bulk;
 	if (ret && ur_peer_woken(&p->in))
 		wake(w, p);
 	return ret;
@@ -482,10 +480,7 @@ bool ur_udp_pairs_receive(struct ur_wire_udp *w)
 		if (!p || !ur_peer_any(&p->in))
 			continue;
 		p = ur_udp_pair_at(w, i);
-		ur_ecq_gather(w->wire.engine,
-			      i && w->wire.engine->config.guest);
 		got = p ? receive(w, p) : 0;
-		ur_ecq_gather(w->wire.engine, false);
 		if (got < 0)
 			ur_udp_pair_end(w, p);
 		any |= got > 0;

@@ -61,11 +61,6 @@ void ur_guest_look(struct ur_engine *engine, int error)
 	abort();
 }
 
-void ur_ecq_gather(struct ur_engine *engine, bool on)
-{
-	abort();
-}
-
 /* There is one engine. */
 void ur_shards_pass(struct ur_engine *engine, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len)
