@@ -115,8 +115,7 @@ static void woken(struct ur_watch *watch, u32 events)
 			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
 }
 
-static int create(struct ur_engine *engine, struct ur_ectx *x,
-		  const struct ur_user_mem *mem)
+static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
 	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 				  &x->wake_watch);
@@ -126,10 +125,10 @@ static int create(struct ur_engine *engine, struct ur_ectx *x,
 		ur_wait_add(engine, x);
 	/* In a program, which has one context. */
 	if (!err && engine->config.guest)
-		ur_port_set_bounce(engine->port, mem->stage);
+		ur_port_set_bounce(engine->port, x->mem->stage);
 	return err;
 }
-UR_ENGINE_CALL(2, create, struct ur_ectx *, const struct ur_user_mem *);
+UR_ENGINE_CALL(1, create, struct ur_ectx *);
 
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info)
@@ -165,10 +164,12 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	ur_ectx_clear(x, &x->db_block, sizeof(*x->db));
-	err = call_create(x->engine, x, mem);
+	/* The engine's thread looks at it as soon as the context is there. */
+	x->mem = mem;
+	err = call_create(x->engine, x);
 	if (err)
 		goto err_arena;
-	x->mem = ur_user_mem_get(mem);
+	ur_user_mem_get(mem);
 	info->db_map_off = x->db_block.off;
 	info->db_map_len = (u32)x->db_block.len;
 	info->wake_fd = x->wake_fd;
