@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Prints the tables of doc/measurements/marks.md, queues.md and slow-links.md.
+#   tests/bench/congestion.sh [PART...]      default: all, half an hour, root
+# A part is virtual (simulated switches), capture (packets that are marked), queues
+# (Linux's queues in a guest) or links (100 Mbit/s and 1 Gbit/s, alone and beside TCP).
+# UROCE_BUILD: the build, whose place is build/.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${UROCE_BUILD:-$top/build}
+py=/usr/bin/python3
+
+virtual() {
+	local scene
+	for scene in marks deaf beside cake path tail; do
+		echo "## sim_net $scene"
+		"$build/bin/sim_net" "$scene"
+	done
+}
+capture() {
+	"$py" "$top/tests/bench/marks.py" --build "$build"
+}
+queues() {
+	UROCE_BUILD=$build "$py" "$top/tests/interop/queues.py"
+}
+links() {
+	"$py" "$top/tests/bench/bench.py" --build "$build" --rounds 2 --only bit/s
+}
+
+for part in "${@:-virtual capture queues links}"; do
+	for name in $part; do
+		case $name in
+		virtual | capture | queues | links) "$name" ;;
+		*)
+			echo "$0: no part $name; there are: virtual capture queues links" >&2
+			exit 2
+			;;
+		esac
+	done
+done
