@@ -14,6 +14,7 @@ if(UROCE_WHOLE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT UROCE_SANITIZE AND
   unset(CMAKE_REQUIRED_FLAGS)
   set(UROCE_IS_WHOLE ${UROCE_HAVE_LTO})
 endif()
+# The linker would optimize whatever has that code; -flto takes this back, and -flto=auto alone does not.
 if(UROCE_IS_WHOLE)
   add_link_options(-fno-lto)
 endif()

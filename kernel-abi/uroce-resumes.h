@@ -40,4 +40,12 @@ struct uroce_resumes {
 /* NULL: the process has no such library, or an older one. */
 extern const struct uroce_resumes uroce_resumes __attribute__((weak));
 
+/* Returns it, or NULL. */
+static inline const struct uroce_resumes *uroce_get_resumes(void)
+{
+	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION
+		       ? &uroce_resumes
+		       : 0;
+}
+
 #endif

@@ -32,24 +32,23 @@ static struct ur_process_channel *find_channel(struct uroce_guest *guest,
 	return NULL;
 }
 
-static bool has_preload(void)
-{
-	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION;
-}
-
 /* Returns a descriptor of ours for the end into which its events are sent. */
 static int take_sender(const struct uroce_guest_cq_init *in)
 {
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
 	if (in->tx >= 0)
 		return ur_high_fd_copy(in->tx);
-	return has_preload() ? uroce_resumes.take_sender(in->rx) : -ENOENT;
+	return preload ? preload->take_sender(in->rx) : -ENOENT;
 }
 
 /* A queue may use the channel later. fd: the program's number. */
 static void leave_sender(int fd, int rx, int tx)
 {
-	if (has_preload())
-		uroce_resumes.keep_sender(fd, rx, tx);
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (preload)
+		preload->keep_sender(fd, rx, tx);
 }
 
 static int make_channel(struct uroce_guest *guest,

@@ -8,6 +8,8 @@
 
 void ur_guest_keep_senders(int number)
 {
-	if (&uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION)
-		uroce_resumes.has_engine(number);
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (preload)
+		preload->has_engine(number);
 }

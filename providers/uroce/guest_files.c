@@ -75,12 +75,12 @@ static int resume(int number, unsigned long request, const void *command)
 
 void ur_guest_files_add(struct uroce_context *ctx)
 {
+	const struct uroce_resumes *preload = uroce_get_resumes();
 	static bool told;
 
 	pthread_mutex_lock(&lock);
-	if (!told && &uroce_resumes &&
-	    uroce_resumes.version == UROCE_RESUMES_VERSION)
-		uroce_resumes.tell(resume);
+	if (!told && preload)
+		preload->tell(resume);
 	told = true;
 	ur_list_add_tail(&contexts, &ctx->guest_node);
 	pthread_mutex_unlock(&lock);

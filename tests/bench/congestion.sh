@@ -27,14 +27,13 @@ links() {
 	"$py" "$top/tests/bench/bench.py" --build "$build" --rounds 2 --only bit/s
 }
 
-for part in "${@:-virtual capture queues links}"; do
-	for name in $part; do
-		case $name in
-		virtual | capture | queues | links) "$name" ;;
-		*)
-			echo "$0: no part $name; there are: virtual capture queues links" >&2
-			exit 2
-			;;
-		esac
-	done
+[ $# -gt 0 ] || set -- virtual capture queues links
+for part; do
+	case $part in
+	virtual | capture | queues | links) "$part" ;;
+	*)
+		echo "$0: no part $part; there are: virtual capture queues links" >&2
+		exit 2
+		;;
+	esac
 done

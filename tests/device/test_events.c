@@ -373,18 +373,23 @@ static void send_descriptor(int to, int fd)
 	CHECK_EQ(sendmsg(to, &mh, MSG_NOSIGNAL), (ssize_t)sizeof(bytes));
 }
 
+/* The client ends, and the last descriptor of s is in such a file. */
+static void leave_in(struct lent_file f, const struct stuck_socket *s)
+{
+	send_descriptor(f.tx, s->sock);
+	close(s->sock);
+	close(f.tx);
+	close(f.rx);
+	close(f.sock);
+}
+
 /* The device has the reading end too, and the last to close that closes what is in it: nobody waits for
  * that. */
 static void test_lent(struct lent_file (*lend)(void))
 {
 	struct stuck_socket s = stuck_socket();
-	struct lent_file f = lend();
 
-	send_descriptor(f.tx, s.sock);
-	close(s.sock);
-	close(f.tx);
-	close(f.rx);
-	close(f.sock);
+	leave_in(lend(), &s);
 	client_settle(&dev);
 	client_check(&dev);
 	close(client_session(&dev));
@@ -396,13 +401,8 @@ static void test_lent(struct lent_file (*lend)(void))
 static void test_stop_beside_lent(const char *uroced)
 {
 	struct stuck_socket s = stuck_socket();
-	struct lent_file f = lend_channel();
 
-	send_descriptor(f.tx, s.sock);
-	close(s.sock);
-	close(f.tx);
-	close(f.rx);
-	close(f.sock);
+	leave_in(lend_channel(), &s);
 	daemon_stop(&dev);
 	stuck_socket_end(&s);
 	daemon_start(&dev, uroced, 0);
