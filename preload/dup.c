@@ -15,7 +15,7 @@ UR_EXPORT int close(int fd)
 {
 	if (!ur_fdmap_hit(fd))
 		return ur_real(close)(fd);
-	if (ur_fdmap_is_hidden(fd)) {
+	if (ur_fdmap_is_kept(fd)) {
 		/* A loop over all numbers; for the application it is not
 		 * open. In a vfork child it goes with the exec. */
 		errno = EBADF;

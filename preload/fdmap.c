@@ -12,13 +12,10 @@
 #include "preload/forks.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
-#include "preload/sender.h"
 #include "preload/tunnel.h"
 
 #define FDS_MASK ((1u << 20) - 1)
 #define USER	 (1u << 20)
-
-_Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
 
 /* Index 0 stays unused: slot 0 means "not ours". */
 static struct ur_file files[UR_FDMAP_FILES];
@@ -26,7 +23,6 @@ static struct ur_file files[UR_FDMAP_FILES];
 /* Every process touches these; in pages of their own each would cost a fault. */
 static struct {
 	_Atomic uint32_t files_end; /* beyond the highest ever used */
-	_Atomic int fd_end;	    /* beyond the highest ever tracked */
 	_Atomic uint64_t serials;
 	_Atomic uint32_t generation;
 	_Atomic pid_t *owner; /* page wiped on fork: who owns this memory */
@@ -95,16 +91,6 @@ uint32_t ur_fdmap_generation(void)
 	return atomic_load(&map.generation);
 }
 
-void ur_fdmap_set_slot(int fd, uint16_t value)
-{
-	int end = atomic_load(&map.fd_end);
-
-	while (fd >= end &&
-	       !atomic_compare_exchange_weak(&map.fd_end, &end, fd + 1))
-		;
-	atomic_store(&ur_fdmap_slot[fd], value);
-}
-
 static bool get_index(uint32_t index, struct ur_file **ret)
 {
 	struct ur_file *file = &files[index];
@@ -128,11 +114,6 @@ struct ur_file *ur_fdmap_next(uint32_t *at)
 		if (get_index(*at, &file))
 			return file;
 	return NULL;
-}
-
-int ur_fdmap_end(void)
-{
-	return atomic_load(&map.fd_end);
 }
 
 static bool same_file(int fd, const struct ur_file *file)
@@ -226,38 +207,77 @@ void ur_fdmap_settle(void)
 	}
 }
 
-static void close_sender(struct ur_file *file)
+static bool is_twin(int hidden, int fd, ino_t ino)
 {
-	bool is_there = ur_sender_is_there(file);
-	int fd = file->sender;
+	return hidden == fd && ur_fdmap_keeps(fd, ino);
+}
 
-	file->sender = -1;
-	if (fd >= 0 && fd < UR_FDMAP_FDS)
-		atomic_store(&ur_fdmap_slot[fd], 0);
-	if (is_there)
+struct ur_file *ur_fdmap_find_hidden(int hidden)
+{
+	uint32_t at = 0;
+	struct ur_file *file;
+
+	while ((file = ur_fdmap_next(&at))) {
+		if (is_twin(hidden, file->sock, file->sock_ino) ||
+		    is_twin(hidden, file->sender, file->sender_ino))
+			return file;
+		ur_fdmap_put(file);
+	}
+	return NULL;
+}
+
+bool ur_fdmap_is_kept(int fd)
+{
+	struct ur_file *file;
+
+	if (!ur_fdmap_is_hidden(fd))
+		return false;
+	if (ur_fdmap_borrowed())
+		return true;
+	file = ur_fdmap_find_hidden(fd);
+	if (!file) {
+		ur_fdmap_uncover(fd);
+		file = ur_fdmap_find_hidden(fd); /* it has got it meanwhile */
+		if (!file)
+			return false;
+		ur_fdmap_set_slot(fd, UR_FDMAP_HIDDEN);
+	}
+	ur_fdmap_put(file);
+	return true;
+}
+
+void ur_fdmap_close_hidden(int fd, ino_t ino)
+{
+	if (ur_fdmap_keeps(fd, ino)) {
+		ur_fdmap_uncover(fd);
 		syscall(SYS_close, fd);
+	} else if (fd >= 0) {
+		ur_fdmap_is_kept(fd);
+	}
+}
+
+/* The next file may want the methods of its agents, or the ports of its ids. */
+static void end_twin(struct ur_file *file)
+{
+	if ((file->kind == UROCE_TUN_UMAD || file->kind == UROCE_TUN_RDMA_CM) &&
+	    file->generation == ur_fdmap_generation() &&
+	    !atomic_load(&file->shared))
+		ur_tunnel_end(file->sock);
 }
 
 static void release(struct ur_file *file)
 {
-	int sock;
+	int sender = file->sender, sock = file->sock;
 
-	settle(file);
-	close_sender(file);
-	sock = file->sock;
-	if (sock >= 0) {
-		/* The next file may want the methods of its agents, or the ports of
-		 * its ids. */
-		if ((file->kind == UROCE_TUN_UMAD ||
-		     file->kind == UROCE_TUN_RDMA_CM) &&
-		    file->generation == ur_fdmap_generation() &&
-		    !atomic_load(&file->shared))
-			ur_tunnel_end(sock);
-		file->sock = -1;
-		if (sock < UR_FDMAP_FDS)
-			atomic_store(&ur_fdmap_slot[sock], 0);
-		syscall(SYS_close, sock);
+	if (ur_fdmap_keeps(sock, file->sock_ino)) {
+		settle(file);
+		end_twin(file);
 	}
+	/* It has no number any more when others ask whose that is. */
+	file->sender = -1;
+	file->sock = -1;
+	ur_fdmap_close_hidden(sender, file->sender_ino);
+	ur_fdmap_close_hidden(sock, file->sock_ino);
 	ur_reply_cache_close(file->reply_cache);
 	file->reply_cache = NULL;
 	atomic_store(&file->used, 0);
@@ -331,6 +351,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	atomic_store(&file->engine, 0);
 	file->sender = -1;
 	file->sender_ino = 0;
+	file->sock_ino = 0;
 	file->dev = 0;
 	file->ino = 0;
 	file->sock = sock;
@@ -347,8 +368,8 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	atomic_store(&file->shared, 0);
 	file->lock = fresh;
 	atomic_store(&file->refs, USER);
-	if (sock >= 0 && sock < UR_FDMAP_FDS)
-		ur_fdmap_set_slot(sock, UR_FDMAP_HIDDEN);
+	if (sock >= 0)
+		ur_fdmap_hide(sock, &file->sock_ino);
 	return file;
 }
 

@@ -49,6 +49,7 @@ struct ur_file {
 	 * inode, too */
 	int sender;
 	ino_t sender_ino;
+	ino_t sock_ino; /* the same of sock */
 	/* the visible descriptor, to notice when its number was closed behind
 	 * our back (by fclose() or a raw system call) and used again */
 	dev_t dev;
@@ -178,11 +179,36 @@ void ur_fdmap_init(void);
  * Return: NULL after the last.
  */
 struct ur_file *ur_fdmap_next(uint32_t *at);
+/* Returns the file that @fd is a hidden twin of, with a reference, or NULL. */
+struct ur_file *ur_fdmap_find_hidden(int fd);
+
+/* Closes a number that was hidden as @ino, and which its file has no more. One
+ * that is another file by now stays open, and whatever it is here. */
+void ur_fdmap_close_hidden(int fd, ino_t ino);
+
+/* Returns whether @fd is the hidden twin of some file. One whose number was closed behind
+ * our back is hidden no more. */
+bool ur_fdmap_is_kept(int fd);
+
+/* ---- fdmap_slot.c ---- */
+
 /* Returns the number beyond the highest that was ever tracked. */
 int ur_fdmap_end(void);
 /* Says what the number @fd, below UR_FDMAP_FDS, is: a file's index or
  * UR_FDMAP_HIDDEN. */
 void ur_fdmap_set_slot(int fd, uint16_t value);
+
+/* Hides the number of a socket that a file owns. ur_fdmap_keeps() knows it by
+ * *ino. */
+void ur_fdmap_hide(int fd, ino_t *ino);
+
+/* Returns whether the number @fd, or -1, is still the socket that was hidden as
+ * @ino, and not closed behind our back, or another file by now. */
+bool ur_fdmap_keeps(int fd, ino_t ino);
+
+/* Ends that a number is hidden, where it is. By now it may be a descriptor of ours
+ * that the program sees. */
+void ur_fdmap_uncover(int fd);
 
 /* ---- fdmap_hidden.c ---- */
 

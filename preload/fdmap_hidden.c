@@ -8,22 +8,9 @@
 #include "preload/fdmap.h"
 #include "preload/tunnel.h"
 
-static struct ur_file *find_file(int hidden)
-{
-	uint32_t at = 0;
-	struct ur_file *file;
-
-	while ((file = ur_fdmap_next(&at))) {
-		if (file->sock == hidden || file->sender == hidden)
-			return file;
-		ur_fdmap_put(file);
-	}
-	return NULL;
-}
-
 int ur_fdmap_evict(int fd)
 {
-	struct ur_file *file = find_file(fd);
+	struct ur_file *file = ur_fdmap_find_hidden(fd);
 	int moved, err = 0;
 
 	if (!file)
@@ -39,7 +26,7 @@ int ur_fdmap_evict(int fd)
 			file->sender = moved;
 		if (moved < UR_FDMAP_FDS)
 			ur_fdmap_set_slot(moved, UR_FDMAP_HIDDEN);
-		atomic_store(&ur_fdmap_slot[fd], 0);
+		ur_fdmap_uncover(fd);
 	}
 	pthread_mutex_unlock(&file->lock);
 	ur_fdmap_put(file);
@@ -49,13 +36,11 @@ int ur_fdmap_evict(int fd)
 void ur_fdmap_replace(struct ur_file *file, int sock)
 {
 	int old = file->sock;
+	ino_t old_ino = file->sock_ino;
 
 	file->sock = sock;
-	if (sock < UR_FDMAP_FDS)
-		ur_fdmap_set_slot(sock, UR_FDMAP_HIDDEN);
-	if (old < UR_FDMAP_FDS)
-		atomic_store(&ur_fdmap_slot[old], 0);
-	syscall(SYS_close, old);
+	ur_fdmap_hide(sock, &file->sock_ino);
+	ur_fdmap_close_hidden(old, old_ino);
 }
 
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
@@ -67,7 +52,7 @@ int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
 		if (ur_fdmap_hit((int)fd))
 			ur_fdmap_forget((int)fd);
 	for (fd = first; fd < end && fd <= last; fd++) {
-		if (!ur_fdmap_is_hidden((int)fd))
+		if (!ur_fdmap_is_kept((int)fd))
 			continue;
 		if (fd > start &&
 		    syscall(SYS_close_range, start, fd - 1, flags))

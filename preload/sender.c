@@ -13,13 +13,8 @@
 
 static void set_sender(struct ur_file *file, int fd)
 {
-	struct stat st;
-
 	file->sender = fd;
-	if (!syscall(SYS_fstat, fd, &st))
-		file->sender_ino = st.st_ino;
-	if (fd < UR_FDMAP_FDS)
-		ur_fdmap_set_slot(fd, UR_FDMAP_HIDDEN);
+	ur_fdmap_hide(fd, &file->sender_ino);
 }
 
 void ur_sender_set(struct ur_file *file, int fd)
@@ -34,7 +29,7 @@ int ur_sender_take(struct ur_file *file)
 	int fd = -ENOENT;
 
 	pthread_mutex_lock(&file->lock);
-	if (ur_sender_is_there(file)) {
+	if (ur_fdmap_keeps(file->sender, file->sender_ino)) {
 		fd = file->sender;
 		file->sender = -1;
 		if (fd < UR_FDMAP_FDS)

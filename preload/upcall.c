@@ -64,7 +64,7 @@ static int answer_fd(struct ur_file *file, int wanted)
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
 	int err = -EBADF;
 
-	if (wanted >= 0 && !ur_fdmap_is_hidden(wanted))
+	if (wanted >= 0 && !ur_fdmap_is_kept(wanted))
 		err = ur_tunnel_send(file->sock, &msg, wanted);
 	if (err == -EBADF) {
 		msg.ret = -EBADF;

@@ -42,6 +42,8 @@ void test_threads(void);
 void test_netlink(void);
 /* ends.c */
 void test_ends(void);
+/* hidden.c */
+void test_hidden_numbers(void);
 /* reply_cache.c */
 void test_reply_cache(void);
 

@@ -166,7 +166,7 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 	close(fd);
 }
 
-static int64_t install(struct conn *c, uint32_t kind)
+static int64_t install(struct conn *c, uint32_t kind, bool with_sender)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
 				    .kind = kind,
@@ -174,9 +174,10 @@ static int64_t install(struct conn *c, uint32_t kind)
 	int pair[2];
 
 	CHECK_EQ(ur_event_pair(pair), 0);
-	send_msg(c->sock, &msg, pair[1]);
-	close(pair[1]);
+	close(c->event);
 	c->event = pair[0];
+	send_fds(c->sock, &msg, (int[]){pair[1], pair[0]}, with_sender ? 2 : 1);
+	close(pair[1]);
 	CHECK_EQ(recv_msg(c->sock, &msg, &c->none), -1);
 	CHECK_EQ(msg.op, UROCE_TUN_FD);
 	return msg.ret;
@@ -246,15 +247,17 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 	case FAKE_FGET:
 		return fget(c, req->call.arg);
 	case FAKE_COMP:
-		return install(c, UROCE_TUN_COMP);
+		return install(c, UROCE_TUN_COMP, false);
+	case FAKE_COMP_SENDER:
+		return install(c, UROCE_TUN_COMP, true);
 	case FAKE_ASYNC:
-		return install(c, UROCE_TUN_ASYNC);
+		return install(c, UROCE_TUN_ASYNC, false);
 	case FAKE_EVENT:
 		return send_event(c, req->call.arg);
 	case FAKE_CLOSED:
 		return (int64_t)c->closed;
 	case FAKE_FAIL_LATE:
-		install(c, UROCE_TUN_COMP);
+		install(c, UROCE_TUN_COMP, false);
 		return -EPERM;
 	case FAKE_REFUSE:
 		return -EOPNOTSUPP;

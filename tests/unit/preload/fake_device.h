@@ -26,9 +26,10 @@ enum fake_ioctl {
 	FAKE_CHANGE = 15, /* replies sent ahead on the newest rdma_cm file holds
 			   * no more */
 	FAKE_WRITES = 16, /* number of WRITE so far */
-	FAKE_SETTLES = 17, /* number of SETTLE so far */
-	FAKE_KNOWN = 18,   /* which event files it names: kind, times 10 for
+	FAKE_SETTLES = 17,     /* number of SETTLE so far */
+	FAKE_KNOWN = 18,       /* which event files it names: kind, times 10 for
 			    * each that goes before */
+	FAKE_COMP_SENDER = 19, /* as FAKE_COMP, with the sending end */
 };
 
 /* A write to an rdma_cm file: with its answer comes one sent ahead, of question

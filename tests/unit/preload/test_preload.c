@@ -134,6 +134,7 @@ static int inner(const char *script)
 	test_dup();
 	test_fork();
 	test_threads();
+	test_hidden_numbers();
 	test_ends();
 	test_rdma_cm();
 	test_reply_cache();
