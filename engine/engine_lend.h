@@ -146,9 +146,11 @@ int ur_easync_lend(const struct ur_easync *async);
 int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 		     struct ur_easync **async);
 /* Makes the engine look at fd: when that hangs up the device has gone, and what was
- * borrowed hangs up too, so that nobody waits there for ever. To be called once, and
+ * borrowed hangs up too, so that nobody waits there for ever; ended(arg), in a turn,
+ * does it for what is not borrowed now. To be called once, and
  * fd stays the caller's for as long as the engine lives. Returns 0 or -errno. */
-int ur_engine_end_with(struct ur_engine *engine, int fd);
+int ur_engine_end_with(struct ur_engine *engine, int fd,
+		       void (*ended)(void *arg), void *arg);
 /* A program is about to sleep until a queue with a channel has an event. Any
  * thread. */
 void ur_engine_armed(struct ur_engine *engine);

@@ -48,10 +48,12 @@ struct ur_guest_state {
 	u64 armed_at;	  /* when it saw the last; 0: none */
 	struct ur_beside beside;
 	struct ur_post_batch batch;
-	struct ur_list chans;	 /* ur_echan: borrowed (lend_events.c) */
-	struct ur_easync *async; /* borrowed; NULL: none */
-	struct ur_watch device;	 /* hangs up with the device */
-	int device_fd;		 /* -1: none */
+	struct ur_list chans;	  /* ur_echan: borrowed (lend_events.c) */
+	struct ur_easync *async;  /* borrowed; NULL: none */
+	struct ur_watch device;	  /* hangs up with the device */
+	void (*ended)(void *arg); /* is called then, with ended_arg */
+	void *ended_arg;
+	int device_fd; /* -1: none */
 	ino_t device_ino;
 	bool device_gone; /* the next turn gives its addresses up */
 	dev_t file_dev;	  /* config.file's */

@@ -16,6 +16,8 @@ static int add(struct ur_engine *engine, struct ur_echan *chan)
 {
 	ur_assert(chan->sock.engine == engine);
 	ur_list_add_tail(&engine->guest.chans, &chan->borrowed);
+	if (engine->guest.device_gone)
+		shutdown(chan->sock.tx, SHUT_WR);
 	return 0;
 }
 UR_ENGINE_CALL(1, add, struct ur_echan *);
@@ -85,6 +87,8 @@ static void device_says(struct ur_watch *watch, u32 events)
 		take_wakes(e);
 		return;
 	}
+	/* First: one that goes from here to there meanwhile is in either. */
+	e->guest.ended(e->guest.ended_arg);
 	ur_list_for_each(it, &e->guest.chans)
 		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
 			 SHUT_WR);
@@ -111,7 +115,10 @@ static int end_with(struct ur_engine *engine, int fd)
 }
 UR_ENGINE_CALL(1, end_with, int);
 
-int ur_engine_end_with(struct ur_engine *engine, int fd)
+int ur_engine_end_with(struct ur_engine *engine, int fd,
+		       void (*ended)(void *arg), void *arg)
 {
+	engine->guest.ended = ended;
+	engine->guest.ended_arg = arg;
 	return call_end_with(engine, fd);
 }

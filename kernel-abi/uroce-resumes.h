@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#define UROCE_RESUMES_VERSION 2
+#define UROCE_RESUMES_VERSION 3
 
 /* So long a command waits for the next uroced. A busy machine has been seen to take 2 s for the start of
  * one. */
@@ -26,15 +26,18 @@ struct uroce_resumes {
 	 */
 	void (*tell)(int (*resume)(int number, unsigned long request,
 				   const void *command));
-	/* The engine of the uverbs file with that number is in this process: from now on the sending ends of
-	 * its channels are kept here. */
-	void (*has_engine)(int number);
+	/* The engine of the uverbs file with that number is in this process, and has that name: from now on the
+	 * sending ends of its channels are kept here. */
+	void (*has_engine)(int number, const void *engine);
 	/* Returns the sending end of the channel with that number, which is the caller's from now on, or
 	 * -ENOENT where it is not here. */
 	int (*take_sender)(int number);
-	/* Has a copy of that end kept here again, if the channel with that number is still the one whose other
-	 * end rx is. */
-	void (*keep_sender)(int number, int rx, int tx);
+	/* Has a copy of that end kept here again for that engine, if the channel with that number is still the
+	 * one whose other end rx is. */
+	void (*keep_sender)(int number, int rx, int tx, const void *engine);
+	/* The device of that engine has gone: hangs up the channels whose sending ends are kept here for it. On
+	 * any thread. */
+	void (*end_senders)(const void *engine);
 };
 
 /* NULL: the process has no such library, or an older one. */

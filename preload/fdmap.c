@@ -349,6 +349,7 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->features = 0;
 	file->answers = 0;
 	atomic_store(&file->engine, 0);
+	atomic_store(&file->engine_name, NULL);
 	file->sender = -1;
 	file->sender_ino = 0;
 	file->sock_ino = 0;

@@ -45,6 +45,9 @@ struct ur_file {
 	uint32_t answers;  /* to commands on an rdma_cm file; the lock's */
 	/* uverbs: generation of the process that has its engine */
 	_Atomic uint32_t engine;
+	/* the name of that engine; completion channel: of that which its
+	 * sending end is kept for (uroce-resumes.h) */
+	const void *_Atomic engine_name;
 	/* completion channel: sender.h. Noticed to be another file by its
 	 * inode, too */
 	int sender;

@@ -123,12 +123,13 @@ struct ur_file *ur_file_successor(int *fd, unsigned long request,
 	return ur_fdmap_get(next);
 }
 
-static void has_engine(int number)
+static void has_engine(int number, const void *engine)
 {
 	struct ur_file *file = ur_fdmap_get(number);
 
 	if (!file)
 		return;
+	atomic_store(&file->engine_name, engine);
 	atomic_store(&file->engine, ur_fdmap_generation());
 	ur_fdmap_put(file);
 }
@@ -145,13 +146,13 @@ static int take_sender(int number)
 	return fd;
 }
 
-static void keep_sender(int number, int rx, int tx)
+static void keep_sender(int number, int rx, int tx, const void *engine)
 {
 	struct ur_file *file = ur_fdmap_get(number);
 
 	if (!file)
 		return;
-	ur_sender_keep(file, rx, tx);
+	ur_sender_keep(file, rx, tx, engine);
 	ur_fdmap_put(file);
 }
 
@@ -161,4 +162,5 @@ UR_EXPORT const struct uroce_resumes uroce_resumes = {
 	.has_engine = has_engine,
 	.take_sender = take_sender,
 	.keep_sender = keep_sender,
+	.end_senders = ur_sender_end_all,
 };

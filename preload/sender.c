@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ int ur_sender_take(struct ur_file *file)
 	return fd;
 }
 
-void ur_sender_keep(struct ur_file *file, int rx, int tx)
+void ur_sender_keep(struct ur_file *file, int rx, int tx, const void *engine)
 {
 	struct stat st;
 	int fd;
@@ -50,7 +51,30 @@ void ur_sender_keep(struct ur_file *file, int rx, int tx)
 	pthread_mutex_lock(&file->lock);
 	fd = file->sender < 0 ? (int)syscall(SYS_fcntl, tx, F_DUPFD_CLOEXEC, tx)
 			      : -1;
-	if (fd >= 0)
+	if (fd >= 0) {
+		atomic_store(&file->engine_name, engine);
 		set_sender(file, fd);
+	}
 	pthread_mutex_unlock(&file->lock);
+}
+
+static void end_sender(struct ur_file *file)
+{
+	pthread_mutex_lock(&file->lock);
+	if (ur_fdmap_keeps(file->sender, file->sender_ino))
+		syscall(SYS_shutdown, file->sender, SHUT_WR);
+	pthread_mutex_unlock(&file->lock);
+}
+
+void ur_sender_end_all(const void *engine)
+{
+	uint32_t at = 0;
+	struct ur_file *file;
+
+	while ((file = ur_fdmap_next(&at))) {
+		if (file->kind == UROCE_TUN_COMP &&
+		    atomic_load(&file->engine_name) == engine)
+			end_sender(file);
+		ur_fdmap_put(file);
+	}
 }

@@ -9,7 +9,9 @@
 void ur_sender_set(struct ur_file *file, int fd);
 /* Returns it, which is the caller's from here on, or -ENOENT where the channel has none. */
 int ur_sender_take(struct ur_file *file);
-/* Gives it a copy of tx, if it has none and is the channel whose other end rx is. */
-void ur_sender_keep(struct ur_file *file, int rx, int tx);
+/* Gives it a copy of tx for that engine, if it has none and is the channel whose other end rx is. */
+void ur_sender_keep(struct ur_file *file, int rx, int tx, const void *engine);
+/* Hangs up all channels that have theirs for that engine. */
+void ur_sender_end_all(const void *engine);
 
 #endif

@@ -37,6 +37,8 @@ static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
 	file->parent_serial = parent->serial;
 	if (*sender >= 0 && msg->kind == UROCE_TUN_COMP &&
 	    atomic_load(&parent->engine) == ur_fdmap_generation()) {
+		atomic_store(&file->engine_name,
+			     atomic_load(&parent->engine_name));
 		ur_sender_set(file, *sender);
 		*sender = -1;
 	}

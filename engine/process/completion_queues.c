@@ -43,12 +43,21 @@ static int take_sender(const struct uroce_guest_cq_init *in)
 }
 
 /* A queue may use the channel later. fd: the program's number. */
-static void leave_sender(int fd, int rx, int tx)
+static void leave_sender(const struct uroce_guest *guest, int fd, int rx,
+			 int tx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
 	if (preload)
-		preload->keep_sender(fd, rx, tx);
+		preload->keep_sender(fd, rx, tx, guest);
+}
+
+void ur_process_end_channels(void *guest)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (preload)
+		preload->end_senders(guest);
 }
 
 static int make_channel(struct uroce_guest *guest,
@@ -62,7 +71,7 @@ static int make_channel(struct uroce_guest *guest,
 		return tx;
 	c = calloc(1, sizeof(*c));
 	if (!c) {
-		leave_sender(in->rx, in->rx, tx);
+		leave_sender(guest, in->rx, in->rx, tx);
 		close(tx);
 		return -ENOMEM;
 	}
@@ -77,7 +86,7 @@ static int make_channel(struct uroce_guest *guest,
 	if (err) {
 		if (rx >= 0)
 			close(rx);
-		leave_sender(in->rx, in->rx, tx);
+		leave_sender(guest, in->rx, in->rx, tx);
 		close(tx);
 		free(c);
 		return err;
@@ -111,7 +120,8 @@ static void put_channel(struct ur_process_channel *c)
 	if (!c || --c->users)
 		return;
 	ur_list_del(&c->node);
-	leave_sender(c->wait.fd, c->wait.copy, ur_echan_lend(c->chan));
+	leave_sender(c->wait.guest, c->wait.fd, c->wait.copy,
+		     ur_echan_lend(c->chan));
 	ur_process_wait_del(&c->wait);
 	close(ur_echan_destroy(c->chan));
 	free(c);

@@ -297,7 +297,8 @@ static int set_async(struct uroce_guest *g, int tx, int rx, int life)
 	if (g->life < 0) {
 		g->life = err = ur_high_fd_copy(life);
 		if (err >= 0)
-			err = ur_engine_end_with(g->engine, g->life);
+			err = ur_engine_end_with(g->engine, g->life,
+						 ur_process_end_channels, g);
 	}
 	if (!err && !g->async)
 		err = borrow_async(g, tx, rx);

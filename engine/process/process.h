@@ -93,6 +93,8 @@ int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us);
 int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
 			 struct uroce_resize_cq_resp *resp);
 int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2]);
+/* Hangs up the guest's channels that no queue uses: the device has gone. Its engine calls it, in a turn. */
+void ur_process_end_channels(void *guest);
 /* Returns how many of a queue's events the program has read, and takes the others
  * back. Releases guest->lock meanwhile; withdraws is held. */
 u32 ur_process_take_back(struct uroce_guest *guest,

@@ -225,7 +225,7 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 void ur_guest_files_add(struct uroce_context *ctx);
 void ur_guest_files_del(struct uroce_context *ctx);
 /* guest_channels.c: channels that are made by that file from now on are for the engine of this process. */
-void ur_guest_keep_senders(int number);
+void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
 /* The value of make, which makes an object by a command and in the engine, and leaves nothing where it
  * fails. The next uroced does not know the numbers that the last one gave, and may give one of
  * them, or one for which the engine's table has no place beside them: EEXIST, and another number is

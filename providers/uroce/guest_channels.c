@@ -6,10 +6,10 @@
 #include "guest.h"
 #include "kernel-abi/uroce-resumes.h"
 
-void ur_guest_keep_senders(int number)
+void ur_guest_keep_senders(const struct uroce_context *ctx, int number)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
 	if (preload)
-		preload->has_engine(number);
+		preload->has_engine(number, ctx->guest);
 }

@@ -84,7 +84,7 @@ void ur_guest_files_add(struct uroce_context *ctx)
 	told = true;
 	ur_list_add_tail(&contexts, &ctx->guest_node);
 	pthread_mutex_unlock(&lock);
-	ur_guest_keep_senders(ctx->ibv.cmd_fd);
+	ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
 }
 
 void ur_guest_files_del(struct uroce_context *ctx)

@@ -60,7 +60,7 @@ static bool adopt_if(struct uroce_context *ctx, enum need need)
 		leave_engine(ctx);
 		err = 0;
 	} else if (!err && ctx->guest) {
-		ur_guest_keep_senders(ctx->ibv.cmd_fd);
+		ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
 		show_process(ctx);
 	}
 	pthread_mutex_unlock(&lock);

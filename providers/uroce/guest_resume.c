@@ -84,7 +84,7 @@ static int resume_by(struct uroce_context *ctx, int fd)
 /* The engine looks at the first one, which stays open. */
 static void use_file(struct uroce_context *ctx, int fd)
 {
-	ur_guest_keep_senders(fd);
+	ur_guest_keep_senders(ctx, fd);
 	if (!ctx->resumes) {
 		ctx->first_cmd_fd = ctx->ibv.cmd_fd;
 		ctx->ibv.cmd_fd = fd;

@@ -130,6 +130,16 @@ def test_channels_end(pair, engine, sig):
     assert p.wait(30) == 0 and "done 0" in p.text(), p.report()
 
 
+@pytest.mark.parametrize("mode", ["ends", "used_ends"])
+def test_channels_end_after_a_kill(pair, mode):
+    """With the next uroced, which has never heard of them."""
+    p = begin_events(pair, mode)
+    restart(pair.a)
+    p.kill(signal.SIGUSR1)
+    pair.a.device.kill(signal.SIGTERM)
+    assert p.wait(30) == 0 and "done 0" in p.text(), p.report()
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["stay", "leave"])
 @pytest.mark.parametrize("times", [1, 3])

@@ -7,6 +7,7 @@
  *	fresh	channels that no queue has used yet
  *	used	that a queue has used, which is gone
  *	ends	waits for the end of all of them, and of the asynchronous events
+ *	used_ends	the same, of such that a queue has used
  *
  * It waits for them by an epoll that has them from the beginning. Prints "made" and waits for SIGUSR1.
  * Then queues use them, and each has its event for a message whose every byte is looked at.
@@ -179,12 +180,12 @@ int main(int argc, char **argv)
 	mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
 	must(mr, "ibv_reg_mr");
 	make_channels();
-	if (!strcmp(argv[1], "used")) {
+	if (!strncmp(argv[1], "used", 4)) {
 		make_queues();
 		end_queues();
 	}
 	rounds_wait(1);
-	if (!strcmp(argv[1], "ends"))
+	if (strstr(argv[1], "ends"))
 		wait_for_ends();
 	else
 		use_channels();

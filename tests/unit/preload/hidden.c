@@ -110,7 +110,7 @@ void test_hidden_numbers(void)
 	int watch = open_node();
 
 	wait_files(watch, 1);
-	uroce_get_resumes()->has_engine(watch);
+	uroce_get_resumes()->has_engine(watch, "engine");
 	is_others(open_channel, watch);
 	is_ours(open_channel, watch);
 	is_hidden_again(open_channel, watch);
